@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Makes this folder's IDX files from scikit-learn's digits.csv.gz.
+
+usage: make_digits.py digits.csv[.gz] [output folder]
+
+Each line of the CSV is 64 pixels (8x8, values 0..16) and the digit. The pixels
+are scaled to 28x28 by cubic interpolation (Keys, a = -0.5; pixel centres at
+half coordinates, edges repeated) and to 0..255. The first 1500 images become
+the training set and the last 297 the held-out set, in the file's order, so
+the files come out the same on every machine. Needs Python's library only.
+"""
+import gzip
+import math
+import os
+import struct
+import sys
+
+SIDE_IN, SIDE_OUT, PIXEL_MAX, TRAIN_COUNT = 8, 28, 16, 1500
+
+
+def cubic_weight(distance):
+    a, d = -0.5, abs(distance)
+    if d < 1:
+        return (a + 2) * d ** 3 - (a + 3) * d ** 2 + 1
+    if d < 2:
+        return a * (d ** 3 - 5 * d ** 2 + 8 * d - 4)
+    return 0.0
+
+
+def interpolation_taps():
+    """For every output coordinate: its four (input coordinate, weight) pairs."""
+    taps = []
+    for out in range(SIDE_OUT):
+        centre = (out + 0.5) * SIDE_IN / SIDE_OUT - 0.5
+        first = math.floor(centre) - 1
+        taps.append([(min(max(i, 0), SIDE_IN - 1), cubic_weight(centre - i))
+                     for i in range(first, first + 4)])
+    return taps
+
+
+TAPS = interpolation_taps()
+
+
+def scale_image(pixels):
+    rows = [[sum(w * pixels[y * SIDE_IN + x] for x, w in TAPS[out_x])
+             for out_x in range(SIDE_OUT)] for y in range(SIDE_IN)]
+    out = bytearray()
+    for out_y in range(SIDE_OUT):
+        for out_x in range(SIDE_OUT):
+            value = sum(w * rows[y][out_x] for y, w in TAPS[out_y])
+            out.append(min(max(math.floor(value * 255 / PIXEL_MAX + 0.5), 0), 255))
+    return bytes(out)
+
+
+def write_idx(folder, prefix, images, labels):
+    with open(os.path.join(folder, prefix + "-images-idx3-ubyte"), "wb") as f:
+        f.write(struct.pack(">IIII", 0x803, len(images), SIDE_OUT, SIDE_OUT))
+        f.write(b"".join(images))
+    with open(os.path.join(folder, prefix + "-labels-idx1-ubyte"), "wb") as f:
+        f.write(struct.pack(">II", 0x801, len(labels)))
+        f.write(bytes(labels))
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    path = sys.argv[1]
+    folder = sys.argv[2] if len(sys.argv) == 3 else os.path.dirname(os.path.abspath(__file__))
+    images, labels = [], []
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt") as csv:
+        for number, line in enumerate(csv, 1):
+            values = [int(float(v)) for v in line.split(",")]
+            if len(values) != SIDE_IN * SIDE_IN + 1:
+                sys.exit(f"{path}:{number}: {len(values)} values, not 65")
+            images.append(scale_image(values[:-1]))
+            labels.append(values[-1])
+    write_idx(folder, "train", images[:TRAIN_COUNT], labels[:TRAIN_COUNT])
+    write_idx(folder, "t10k", images[TRAIN_COUNT:], labels[TRAIN_COUNT:])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+/*
+ * dwell: where a neural network's training time and memory go.
+ *
+ * This header is the session: start and stop recording, steps, names, facts,
+ * errors. Put probes into your code with <dwell/probe.h>; read a trace with
+ * <dwell/trace.h>.
+ *
+ * A program started by `dwell run` (or `dwell ./app`) is recorded without any
+ * call of this header. Without `dwell run` nothing is recorded until
+ * dwell_start(). Every function here may be called from any thread at any time
+ * unless it says otherwise; those that may be called from a signal handler say
+ * so. None of them prints or exits.
+ */
+#ifndef DWELL_DWELL_H
+#define DWELL_DWELL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DWELL_VERSION_MAJOR 0
+#define DWELL_VERSION_MINOR 1
+#define DWELL_VERSION_PATCH 0
+#define DWELL_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define DWELL_API __attribute__((visibility("default")))
+#define DWELL_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#else
+#define DWELL_API
+#define DWELL_PRINTF(format, first)
+#endif
+
+/* ---- errors -------------------------------------------------------------- */
+
+/*
+ * Functions that can fail return 0 or one of these, negative. X(name, value,
+ * text): the values never change meaning.
+ */
+#define DWELL_ERRORS(X)                                                          \
+	X(DWELL_E_NOMEM, -1, "out of memory")                                        \
+	X(DWELL_E_IO, -2, "input or output failed")                                  \
+	X(DWELL_E_EXISTS, -3, "the file exists")                                     \
+	X(DWELL_E_NOT_TRACE, -4, "not a dwell trace")                                \
+	X(DWELL_E_VERSION, -5, "written by a newer dwell")                           \
+	X(DWELL_E_CORRUPT, -6, "damaged beyond use")                                 \
+	X(DWELL_E_ARGUMENT, -7, "an argument is not valid")                          \
+	X(DWELL_E_NAME, -8, "no such view, column, format or option")                \
+	X(DWELL_E_NO_DATA, -9, "the trace does not hold what was asked for")         \
+	X(DWELL_E_STATE, -10, "not possible in this state")                          \
+	X(DWELL_E_UNSUPPORTED, -11, "not supported here")                            \
+	X(DWELL_E_NOSPACE, -12, "no space left")
+
+enum dwell_error_code {
+#define DWELL_ERROR_ENUM(name, value, text) name = value,
+	DWELL_ERRORS(DWELL_ERROR_ENUM)
+#undef DWELL_ERROR_ENUM
+	DWELL_OK = 0
+};
+
+/*
+ * The caller's, filled when a function fails; every function takes NULL for
+ * "I do not want to know more than the code". `message` names the file, the
+ * place and the remedy and is NUL-terminated, without a newline.
+ */
+struct dwell_error {
+	int code;
+	char message[512];
+};
+
+/* The short text of a code, static; "unknown error" for a code that is none. */
+DWELL_API const char *dwell_error_text(int code);
+
+/* The library's version, "MAJOR.MINOR.PATCH", static. */
+DWELL_API const char *dwell_version(void);
+
+/* ---- the session --------------------------------------------------------- */
+
+enum dwell_keep {
+	DWELL_KEEP_BOTH = 0,   /* half the room for the beginning, then the newest */
+	DWELL_KEEP_OLDEST = 1, /* stop when full */
+	DWELL_KEEP_NEWEST = 2, /* overwrite the oldest */
+};
+
+/*
+ * A schedule as torch.profiler.schedule means it: the first skip_first steps
+ * are not recorded, then cycles of wait + warmup steps not recorded and active
+ * steps recorded, `repeat` times (0: for ever). active == 0: no schedule.
+ */
+struct dwell_schedule {
+	uint32_t skip_first;
+	uint32_t skip_first_wait; /* non-zero: the first cycle has no wait */
+	uint32_t wait;
+	uint32_t warmup;
+	uint32_t active;
+	uint32_t repeat;
+};
+
+struct dwell_options {
+	size_t size;             /* sizeof this structure: later versions add at the end */
+	const char *path;        /* the trace; NULL: PROGRAM-PID.dwell in the current folder */
+	bool overwrite;          /* replace an existing file at `path` */
+	enum dwell_keep keep;
+	uint64_t max_size_bytes; /* 0: 2 GiB; never over a tenth of the free space */
+	uint32_t categories;     /* mask of 1 << enum dwell_category and DWELL_DETAIL_*; 0: the default */
+	uint64_t steps_from;     /* record only steps from..to, counted from 0 */
+	uint64_t steps_to;       /* UINT64_MAX: no end */
+	struct dwell_schedule schedule;
+};
+
+#define DWELL_OPTIONS_INIT                                                             \
+	{ sizeof(struct dwell_options), NULL, false, DWELL_KEEP_BOTH, 0, 0, 0, UINT64_MAX, \
+	  { 0, 0, 0, 0, 0, 0 } }
+
+/*
+ * Starts recording this process and the children it forks. Under `dwell run`
+ * the run's own session goes on and `options` is not used. options NULL: the
+ * defaults. Errors: DWELL_E_STATE when a session runs that dwell_start()
+ * started, DWELL_E_EXISTS, DWELL_E_IO, DWELL_E_NOSPACE, DWELL_E_ARGUMENT.
+ */
+DWELL_API int dwell_start(const struct dwell_options *options, struct dwell_error *error);
+
+/*
+ * Ends the session that dwell_start() started and trims the file; under
+ * `dwell run` it does nothing. Records of other threads that are under way are
+ * counted as lost. A program that ends without it loses nothing but the trim.
+ */
+DWELL_API int dwell_stop(struct dwell_error *error);
+
+/* Whether a session runs (its gate may be closed by --steps or a schedule). */
+DWELL_API bool dwell_active(void);
+
+/* The path of the trace being written, valid until the next start; NULL: none. */
+DWELL_API const char *dwell_trace_path(void);
+
+/* ---- steps --------------------------------------------------------------- */
+
+/*
+ * A step is one iteration of training or inference. Say so in one of two ways:
+ * DWELL_STEP() in <dwell/probe.h>, for a step that is a block; or dwell_step()
+ * at the start of each iteration, which ends the step before. Steps are counted
+ * by process from 0. The last step of dwell_step() ends with dwell_step_end(),
+ * dwell_stop() or the process.
+ */
+DWELL_API void dwell_step(void);
+DWELL_API void dwell_step_begin(void);
+DWELL_API void dwell_step_end(void);
+
+/* Steps begun so far by this process. */
+DWELL_API uint64_t dwell_steps_begun(void);
+
+/* ---- facts --------------------------------------------------------------- */
+
+/*
+ * Stores a fact with the trace: a model's name, a batch size, a commit. The
+ * texts are copied. With the same key the last value holds. dwell_meta_json
+ * takes any JSON value; it is stored as it is and checked by the reader.
+ */
+DWELL_API void dwell_meta(const char *key, const char *value);
+DWELL_API void dwell_meta_json(const char *key, const char *json);
+
+/* Names the calling thread in the trace (the kernel's name is taken else). */
+DWELL_API void dwell_thread_name(const char *name);
+
+/* The process's place in a distributed run; -1: not given. RANK, LOCAL_RANK and
+ * WORLD_SIZE of the environment are taken without this call. */
+DWELL_API void dwell_rank(int rank, int local_rank, int world_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

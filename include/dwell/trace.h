@@ -1,0 +1,82 @@
+/*
+ * Reading traces: open one, run a view, print or export it.
+ *
+ * This is libdwell-read (`pkg-config dwell-read`); the command is built on it.
+ * A program that wants its own results in-process reads its own file like
+ * anybody else. Objects belong to the thread that uses them; different objects
+ * may be used by different threads at once.
+ */
+#ifndef DWELL_TRACE_H
+#define DWELL_TRACE_H
+
+#include <stdio.h>
+
+#include <dwell/dwell.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dwell_trace;
+struct dwell_table;
+
+/* What to look at. A zeroed scope (or NULL) is everything. */
+struct dwell_scope {
+	size_t size;         /* sizeof this structure */
+	bool has_steps;
+	uint64_t steps_from; /* from 0, both inclusive */
+	uint64_t steps_to;
+	const char *thread;  /* name or tid, or NULL */
+};
+
+/*
+ * Opens one or more traces of one run, finished, torn or still being written.
+ * The files stay mapped until dwell_trace_close(). Errors: DWELL_E_IO,
+ * DWELL_E_NOT_TRACE, DWELL_E_VERSION, DWELL_E_CORRUPT, DWELL_E_NOMEM.
+ */
+DWELL_API int dwell_trace_open(struct dwell_trace **trace, const char *const *paths, size_t count,
+                               const struct dwell_scope *scope, struct dwell_error *error);
+DWELL_API void dwell_trace_close(struct dwell_trace *trace);
+
+struct dwell_view_options {
+	size_t size;
+	const char *sort;     /* a column's name; NULL: the view's own order */
+	size_t limit;         /* rows; 0: the view's own; SIZE_MAX: all */
+};
+
+/*
+ * Runs a view ("overview", "steps", "phases", "actions", "operators", "tree",
+ * "threads"). The table is the caller's, to be destroyed; it outlives the
+ * trace. Errors: DWELL_E_NAME with the nearest name, DWELL_E_NO_DATA with what
+ * would have to be recorded.
+ */
+DWELL_API int dwell_trace_view(struct dwell_trace *trace, const char *view,
+                               const struct dwell_view_options *options,
+                               struct dwell_table **table, struct dwell_error *error);
+DWELL_API void dwell_table_destroy(struct dwell_table *table);
+
+struct dwell_print_options {
+	size_t size;
+	const char *format;   /* "text", "csv", "json", "md" */
+	unsigned width;       /* of the terminal, in columns; 0: not a terminal */
+	bool color;
+};
+
+/* Prints tables one after the other (JSON: one document). */
+DWELL_API int dwell_table_print(const struct dwell_table *const *tables, size_t count, FILE *file,
+                                const struct dwell_print_options *options,
+                                struct dwell_error *error);
+
+/* Writes the trace for another tool: format "chrome" or "folded"; compressed
+ * when `path` ends in .gz; path NULL or "-": to standard output. */
+DWELL_API int dwell_trace_export(struct dwell_trace *trace, const char *format, const char *path,
+                                 struct dwell_error *error);
+
+/* The view's or format's name at `index`, with its question; NULL past the end. */
+DWELL_API const char *dwell_view_name(size_t index, const char **question);
+DWELL_API const char *dwell_export_name(size_t index, const char **what);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

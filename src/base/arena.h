@@ -1,0 +1,27 @@
+/*
+ * An arena: memory that is given back all at once.
+ *
+ * Zeroed allocations out of growing blocks; no single one is freed. Used by
+ * everything that lives as long as its parent (a dictionary, a model, a table).
+ * Not thread-safe.
+ */
+#ifndef DW_BASE_ARENA_H
+#define DW_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct dw_arena_block;
+
+struct dw_arena {
+	struct dw_arena_block *blocks;
+	size_t used, size; /* of the newest block */
+};
+
+/* A zeroed arena is an empty one. NULL when out of memory; aligned for anything. */
+void *dw_arena_alloc(struct dw_arena *arena, size_t size_bytes);
+char *dw_arena_text(struct dw_arena *arena, const char *text, size_t length); /* adds a NUL */
+char *dw_arena_printf(struct dw_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void dw_arena_reset(struct dw_arena *arena);
+
+#endif

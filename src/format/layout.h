@@ -1,0 +1,344 @@
+/*
+ * The records on disk: every structure, constant and limit of a trace file.
+ *
+ * doc/format.md is the specification; this header is the same in C and the
+ * only place in the sources where the numbers stand. The recorder writes these
+ * structures into a mapped file, the reader reads them from one. Everything is
+ * little-endian. A field is never reused for another meaning: a new meaning
+ * takes a reserved field or a new type, which older readers skip.
+ *
+ *   file    | block 0: head | block 1: chunk | block 2: chunk | ...   64 KiB each
+ *   head    | identity | clock | allocation | losses |  4096: control page |
+ *   chunk   | 64 byte header | records (a stream) or entries (a journal) | 0
+ *
+ * A window is a run of blocks that one process claimed with one step of
+ * head.next_block. Windows are an affair of the recorder; a reader sees blocks.
+ */
+#ifndef DW_FORMAT_LAYOUT_H
+#define DW_FORMAT_LAYOUT_H
+
+#include <stdint.h>
+
+#define DW_MAGIC "\x89" "DWELL\r\n"    /* 8 bytes; catches text-mode copies */
+#define DW_VERSION_MAJOR 1              /* readers refuse a newer major */
+#define DW_VERSION_MINOR 0              /* readers accept a newer minor */
+#define DW_BYTE_ORDER 0x01020304u
+
+#define DW_BLOCK_BYTES 65536u
+#define DW_CHUNK_HEADER_BYTES 64u
+#define DW_CHUNK_TAIL_BYTES 64u         /* kept free at a chunk's end: the longest hot record and a zero word */
+#define DW_WINDOW_BLOCKS 64u            /* 4 MiB */
+#define DW_CONTROL_OFFSET 4096u
+#define DW_GATES 2048u
+
+/* ---- the head: block 0 ------------------------------------------------- */
+
+enum dw_clock_kind {
+	DW_CLOCK_MONOTONIC = 1, /* clock_gettime(CLOCK_MONOTONIC), 1 tick = 1 ns */
+	DW_CLOCK_TSC = 2,       /* x86-64 time stamp counter */
+	DW_CLOCK_CNTVCT = 3,    /* aarch64 virtual counter */
+};
+
+enum dw_keep { DW_KEEP_BOTH = 0, DW_KEEP_OLDEST = 1, DW_KEEP_NEWEST = 2 };
+
+/* Why a record was lost. The order is on disk: append only. */
+#define DW_LOSS_CAUSES(X)                                                              \
+	X(FULL, "full", "the trace reached --max-size")                                    \
+	X(DISK, "disk", "the disk was full")                                               \
+	X(LIMIT, "limit", "RLIMIT_FSIZE was reached")                                      \
+	X(DICTIONARY, "dictionary", "the room for names was used up")                      \
+	X(BUSY, "busy", "a signal handler interrupted the recorder twice")                 \
+	X(MEMORY, "memory", "the kernel refused memory or a mapping")                      \
+	X(THREADS, "threads", "more threads at once than the recorder has slots")          \
+	X(RECYCLED, "recycled", "the middle was overwritten to stay within --max-size")    \
+	X(STOPPED, "stopped", "the record came while the session was being stopped")
+
+enum dw_loss {
+#define X(name, label, text) DW_LOSS_##name,
+	DW_LOSS_CAUSES(X)
+#undef X
+	DW_LOSS_COUNT
+};
+#define DW_LOSS_SLOTS 16u /* room on disk for more causes */
+
+struct dw_head {
+	/* identity, written once by the creator */
+	char magic[8];
+	uint16_t version_major;
+	uint16_t version_minor;
+	uint32_t block_bytes;
+	uint32_t byte_order;
+	uint32_t flags;               /* none yet */
+	uint8_t run_id[16];           /* alike in all files of one run */
+	uint8_t boot_id[16];          /* of the creator's machine; zero when unknown */
+	char hostname[64];            /* NUL-terminated */
+	char writer[32];              /* "dwell 0.1.0" */
+	/* clock, written once by the creator; CLOCK entries refine it */
+	uint32_t clock_kind;          /* enum dw_clock_kind */
+	uint32_t creator_pid;
+	uint64_t ticks_per_second;    /* the creator's estimate */
+	uint64_t start_ticks;
+	uint64_t start_monotonic_ns;
+	uint64_t start_realtime_ns;
+	uint8_t reserved0[256 - 200];
+	/* allocation, changed by every process of the run */
+	_Alignas(64) uint32_t next_block;  /* atomic: first block nobody has claimed */
+	uint32_t max_blocks;               /* the budget, block 0 included */
+	uint32_t reserve_blocks;           /* the last part of the budget, for journals and first chunks */
+	uint32_t keep_blocks;              /* stream chunks below this block are never recycled */
+	uint32_t next_id;                  /* atomic: next dictionary id */
+	uint32_t keep;                     /* enum dw_keep */
+	uint32_t next_gate;                /* atomic: next gate nobody has taken */
+	uint32_t reserved1[9];
+	/* records lost by threads that have no THREAD entry, by enum dw_loss; atomic */
+	_Alignas(64) uint64_t lost[DW_LOSS_SLOTS];
+};
+
+/* ---- the control page: at byte 4096 of the head ------------------------- */
+
+/*
+ * The only way back to the recorder. `mask` has one bit a category (1 << enum
+ * dw_category); a controller changes it, adds one to `generation` and then sets
+ * each gate that is open to the new mask. A probe reads its process's gate and
+ * nothing else.
+ */
+struct dw_gate {
+	uint32_t mask;    /* atomic: categories recorded now; 0 when closed */
+	uint32_t open;    /* atomic: what the process's schedule says, 0 or 1 */
+	uint32_t pid;     /* who steps it; 0: nobody yet */
+	uint32_t parent;  /* the gate it was copied from */
+	uint64_t step;    /* atomic: steps begun by this process */
+};
+
+struct dw_control {
+	uint32_t mask;          /* atomic: categories wanted */
+	uint32_t generation;    /* atomic: counts changes of this page */
+	uint32_t gated;         /* 1: gates start closed and follow steps or schedule */
+	uint32_t reserved0;
+	uint64_t steps_from;    /* first step recorded, from 0 */
+	uint64_t steps_to;      /* last step recorded; UINT64_MAX: no end */
+	/* torch's schedule; active == 0: none */
+	uint32_t skip_first;
+	uint32_t skip_first_wait;
+	uint32_t wait;
+	uint32_t warmup;
+	uint32_t active;
+	uint32_t repeat;        /* 0: for ever */
+	uint8_t reserved1[192];
+	struct dw_gate gates[DW_GATES]; /* gate 0: processes that never step */
+};
+
+/* ---- a chunk ------------------------------------------------------------ */
+
+#define DW_CHUNK_MAGIC 0x48435744u /* "DWCH" */
+
+enum dw_chunk_type { DW_CHUNK_STREAM = 1, DW_CHUNK_JOURNAL = 2 };
+
+#define DW_STREAM_NESTED 0x80000000u /* bit in chunk.stream: the stream of signal handlers */
+
+struct dw_chunk {
+	uint32_t magic;       /* written last when the chunk is new: 0 means unused */
+	uint32_t type;        /* enum dw_chunk_type */
+	uint32_t process;     /* id of the PROCESS entry */
+	uint32_t stream;      /* number of the stream within its process */
+	uint64_t number;      /* place in its stream, from 1; 0 while being recycled; atomic */
+	uint64_t base_ticks;  /* time that the first record's delta counts from */
+	uint64_t end_ticks;   /* time of the last record; 0 while the chunk is open */
+	uint32_t end_bytes;   /* first byte not used; 0 while the chunk is open */
+	uint32_t thread;      /* id of the THREAD entry that holds the stream at the start */
+	uint32_t next;        /* block of the stream's next chunk; 0: none yet */
+	uint32_t reserved[3];
+};
+
+/* ---- records of a stream ------------------------------------------------- */
+
+/*
+ *  word 0   31                                2   1     0
+ *           | ticks since the record before    | end | 1 |    0: no more data
+ *  word 1   31   28 27                                  0
+ *           | kind | id                                 |    absent when end = 1
+ *  payload  0 to 4095 words, by kind
+ */
+#define DW_WORD_PRESENT 1u
+#define DW_WORD_END 2u
+#define DW_DELTA_SHIFT 2
+#define DW_DELTA_BITS 30
+#define DW_KIND_SHIFT 28
+#define DW_ID_MASK 0x0fffffffu
+
+enum dw_kind {
+	DW_BEGIN = 0,       /* id: OP                                               */
+	DW_MARK = 1,        /* id: OP                                               */
+	DW_COUNTER = 2,     /* id: OP; f64 value                                    */
+	DW_ALLOC = 3,       /* id: OP (its name the memory category, its detail the device); u64 address, u64 bytes */
+	DW_FREE = 4,        /* id: OP; u64 address                                  */
+	DW_THREAD = 5,      /* id: THREAD; records from here on are that thread's   */
+	DW_ASYNC_BEGIN = 6, /* id: OP; u64 handle                                   */
+	DW_ASYNC_END = 7,   /* id: OP; u64 handle                                   */
+	DW_FLOW_OUT = 8,    /* id: OP; u64 handle                                   */
+	DW_FLOW_IN = 9,     /* id: OP; u64 handle                                   */
+	DW_LINK = 10,       /* u64 sequence number, u32 forward thread; of the innermost open range */
+	DW_STACK = 11,      /* id: STACK; of the record before                      */
+	DW_ARGS = 12,       /* id: STRING; of the innermost open range              */
+	DW_END_OF = 13,     /* u32 n: ends the n-th open range, innermost = 0       */
+	DW_LOSS = 14,       /* id: enum dw_loss; u64 records lost here              */
+	DW_EXT = 15,        /* id: type << 12 | words; u64 ticks, then words - 2 more */
+};
+
+/* Words after word 1, by kind; EXT says its own. */
+#define DW_PAYLOAD_WORDS { 0, 0, 2, 4, 2, 0, 2, 2, 2, 2, 3, 0, 0, 1, 2, 0 }
+
+enum dw_ext { DW_EXT_TIME = 1 /* nothing but the time */ };
+#define DW_EXT_WORDS_MASK 0xfffu
+#define DW_EXT_TYPE_SHIFT 12
+
+/* ---- entries of a journal ------------------------------------------------ */
+
+/*
+ * Entries start on 8 bytes. `tag` is written last (release). A process that was
+ * killed between reserving and tagging leaves a hole of zeros or untagged
+ * bytes; a reader goes on at the next 8 bytes that hold a valid tag and size.
+ */
+#define DW_ENTRY_MAGIC 0x4457u /* "WD" in the upper half of tag */
+#define DW_ENTRY_TAG(type) ((uint32_t)DW_ENTRY_MAGIC << 16 | (uint32_t)(type))
+#define DW_ENTRY_MAX_BYTES 32768u /* longer text is cut and marked with DW_TEXT_CUT */
+
+enum dw_entry_type {
+	DW_ENTRY_PROCESS = 1,
+	DW_ENTRY_THREAD = 2,
+	DW_ENTRY_STRING = 3,
+	DW_ENTRY_OP = 4,
+	DW_ENTRY_SHAPES = 5,
+	DW_ENTRY_FRAME = 6,
+	DW_ENTRY_STACK = 7,
+	DW_ENTRY_MODULE = 8,
+	DW_ENTRY_SYMBOL = 9,
+	DW_ENTRY_CLOCK = 10,
+	DW_ENTRY_META = 11,
+	DW_ENTRY_STEP = 12,
+	DW_ENTRY_THREAD_NAME = 13,
+};
+
+struct dw_entry {
+	uint32_t tag;   /* DW_ENTRY_TAG(type) */
+	uint32_t bytes; /* whole entry with this header, a multiple of 8 */
+	uint32_t id;    /* dictionary id, or what the type says */
+	uint32_t aux;   /* what the type says, else 0 */
+};
+
+/* id: its own; aux: id of the PROCESS entry it was forked from, or 0 */
+struct dw_entry_process {
+	struct dw_entry entry;
+	uint32_t pid, ppid;
+	uint64_t start_ticks;    /* when it joined the run */
+	int32_t rank, local_rank, world_size;  /* -1: not given */
+	uint32_t flags;          /* DW_PROCESS_* */
+	uint32_t name;           /* STRING: the program's path */
+	uint32_t command;        /* STRING: its arguments, redacted */
+	uint32_t job;            /* STRING: the job's id, or 0 */
+	uint32_t gate;           /* the gate it follows */
+};
+#define DW_PROCESS_PYTHON 1u /* the process runs a Python interpreter */
+
+/* id: its own; aux: its PROCESS */
+struct dw_entry_thread {
+	struct dw_entry entry;
+	uint32_t tid;
+	uint32_t stream;         /* the stream it was given first */
+	uint64_t start_ticks;
+	uint64_t lost[DW_LOSS_SLOTS]; /* in place, by the thread itself, while it runs */
+	char name[16];           /* the kernel's, NUL-terminated */
+};
+
+/* id: its own; aux: length in bytes, | DW_TEXT_CUT when cut; the text follows, no NUL */
+struct dw_entry_string {
+	struct dw_entry entry;
+	char text[];
+};
+#define DW_TEXT_CUT 0x80000000u
+#define DW_TEXT_LENGTH_MASK 0x7fffffffu
+
+/* id: its own; aux: enum dw_category */
+struct dw_entry_op {
+	struct dw_entry entry;
+	uint32_t name;     /* STRING */
+	uint32_t detail;   /* STRING or 0: device of an ALLOC, unit of a COUNTER, overload of an operator */
+	uint32_t shapes;   /* SHAPES or 0 */
+	uint32_t file;     /* STRING or 0 */
+	uint32_t line;
+	uint32_t reserved;
+};
+
+/* id: its own; aux: number of tensors. Each tensor: u8 dtype, u8 ndim, u16 flags,
+ * u32 0, then ndim x i64 sizes. */
+struct dw_entry_shapes {
+	struct dw_entry entry;
+	uint8_t tensors[];
+};
+
+/* id: its own; aux: MODULE, or 0 for a frame that is a FUNCTION known by name */
+struct dw_entry_frame {
+	struct dw_entry entry;
+	uint64_t offset;   /* into the module, or 0 */
+	uint32_t function; /* STRING or 0 */
+	uint32_t file;     /* STRING or 0 */
+	uint32_t line;
+	uint32_t reserved;
+};
+
+/* id: its own; aux: number of frames, innermost first */
+struct dw_entry_stack {
+	struct dw_entry entry;
+	uint32_t frames[];
+};
+
+/* id: its own; aux: 1 loaded, 0 unloaded */
+struct dw_entry_module {
+	struct dw_entry entry;
+	uint64_t base, bytes;
+	uint64_t ticks;
+	uint32_t path;     /* STRING */
+	uint32_t build_id_bytes;
+	uint8_t build_id[32];
+};
+
+/* id: the FRAME; aux: nesting of inlined functions, 0 = outermost */
+struct dw_entry_symbol {
+	struct dw_entry entry;
+	uint32_t function, file, line; /* STRING, STRING or 0, line or 0 */
+	uint32_t reserved;
+};
+
+/* id, aux: 0. The three clocks read together. */
+struct dw_entry_clock {
+	struct dw_entry entry;
+	uint64_t ticks;
+	uint64_t monotonic_ns;
+	uint64_t realtime_ns;
+	uint64_t error_ns; /* the reading took this long: the pairing is no better */
+};
+
+/* id: STRING, the key; aux: STRING, the value */
+struct dw_entry_meta {
+	struct dw_entry entry;
+	uint32_t flags;
+	uint32_t reserved;
+};
+#define DW_META_JSON 1u /* the value is JSON, not text */
+
+/* id: THREAD; aux: DW_STEP_* */
+struct dw_entry_step {
+	struct dw_entry entry;
+	uint64_t number;      /* from 0, by process */
+	uint64_t start_ticks;
+	uint64_t end_ticks;   /* 0 while the step is open; written last; atomic */
+	uint64_t cpu_ns;      /* CPU time of the process during the step; 0 while open */
+};
+#define DW_STEP_RECORDED 1u /* the gate was open */
+
+/* id: THREAD; aux: STRING */
+struct dw_entry_thread_name {
+	struct dw_entry entry;
+};
+
+#endif

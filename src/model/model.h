@@ -1,0 +1,176 @@
+/*
+ * The model: what happened, in the field's terms.
+ *
+ * Between a source (records) and a view (a question) stand a few products, each
+ * computed once, when first asked for, by one pass over the chunks that the scope
+ * touches, streams side by side on all cores. Memory grows with what the product
+ * holds (names, tree nodes, steps), never with the number of records. Everything
+ * lives in the model's arena and dies with dw_model_destroy().
+ *
+ *   symbols   names merged by content over all files
+ *   flat      calls, self, total, min, max, percentiles by (kind, symbol)
+ *   tree      the same by call path and thread
+ *   steps     each step with its breakdown; what lies beside them
+ *   threads   records, time covered, losses by thread
+ *
+ * Self excludes children of the same kind; total is the call's inclusive time.
+ * Sums are kept in ticks and converted once, so that parts add up to the whole.
+ */
+#ifndef DW_MODEL_MODEL_H
+#define DW_MODEL_MODEL_H
+
+#include "base/arena.h"
+#include "dwell/probe.h"
+#include "read/source.h"
+
+struct dw_scope {
+	bool has_steps;
+	uint64_t steps_from, steps_to; /* ranges count that begin inside one of these steps */
+	const char *thread;            /* name or tid; NULL: all */
+};
+
+/* Durations of many calls. Percentiles are exact up to 64 calls and within 1.6%
+ * beyond (32 buckets an octave). */
+struct dw_stat {
+	uint64_t count;
+	uint64_t total_ns, self_ns;
+	uint64_t min_ns, max_ns;
+	uint64_t p50_ns, p99_ns;
+	uint64_t open;      /* calls without an end: counted until the trace's end */
+	uint64_t cut;       /* calls whose begin was recycled: not in the sums */
+};
+
+struct dw_flat_row {
+	uint32_t symbol;    /* index into dw_model_symbols() */
+	struct dw_stat stat;
+};
+
+struct dw_flat {
+	struct dw_flat_row *rows; /* by self time, descending */
+	size_t count;
+	uint64_t wall_ns;         /* of the scope */
+	uint64_t records;
+};
+
+struct dw_tree_node {
+	uint32_t symbol;
+	uint32_t thread;    /* index into source threads; roots are threads: symbol == DW_NO_INDEX */
+	uint32_t parent;    /* index or DW_NO_INDEX */
+	uint32_t depth;
+	struct dw_stat stat; /* self here excludes all children: what flame graphs draw */
+};
+
+struct dw_tree {
+	struct dw_tree_node *nodes; /* parents before children, siblings by total descending */
+	size_t count;
+};
+
+/* The exclusive breakdown, first match wins. The order is the precedence. */
+#define DW_SHARES(X)                                                                   \
+	X(PROFILER, "profiler") X(COLLECTOR, "collector") X(DATA, "data")                  \
+	X(COMMUNICATION, "communication") X(DEVICE, "device") X(CHECKPOINT, "checkpoint")  \
+	X(EVALUATION, "evaluation") X(OPTIMIZER, "optimizer") X(BACKWARD, "backward")      \
+	X(FORWARD, "forward") X(PYTHON, "python") X(OTHER, "other")
+enum dw_share {
+#define X(name, label) DW_SHARE_##name,
+	DW_SHARES(X)
+#undef X
+	DW_SHARE_COUNT
+};
+
+struct dw_step {
+	uint32_t thread;           /* index into source threads */
+	uint64_t number;
+	uint64_t start_ns, end_ns;
+	uint64_t cpu_ns;
+	bool open, recorded;
+	uint64_t share_ns[DW_SHARE_COUNT]; /* sums to end_ns - start_ns exactly */
+	/* what took longest beyond its median over all steps, for "why was it slow" */
+	uint32_t slow_symbol;      /* DW_NO_INDEX: nothing stands out */
+	uint64_t slow_extra_ns;
+};
+
+struct dw_beside {             /* time of the step thread outside steps, named */
+	const char *name;          /* "start-up", "evaluation", "checkpoint", "data", "other", "after the last step" */
+	uint64_t ns;
+	uint64_t count;
+};
+
+struct dw_steps {
+	struct dw_step *steps;     /* of the step threads, by process and start */
+	size_t count;
+	struct dw_beside *besides;
+	size_t beside_count;
+	uint64_t share_ns[DW_SHARE_COUNT]; /* over all steps */
+	uint64_t steps_ns, wall_ns;        /* steps + besides = wall of the step threads */
+	uint64_t p50_ns, p95_ns, p99_ns, mean_ns;
+	uint32_t *threads;         /* the step threads: one a process that steps */
+	size_t thread_count;
+};
+
+struct dw_thread_row {
+	uint32_t thread;           /* index */
+	bool nested;
+	uint64_t records, ranges;
+	uint64_t first_ns, last_ns;
+	uint64_t busy_ns;          /* inside some range */
+	uint64_t gap_ns;           /* recycled */
+	uint64_t lost;
+};
+
+struct dw_threads {
+	struct dw_thread_row *rows;
+	size_t count;
+};
+
+struct dw_model;
+
+/* The source must outlive the model. */
+int dw_model_create(struct dw_model **model, const struct dw_source *source,
+                    const struct dw_scope *scope, struct dwell_error *error);
+void dw_model_destroy(struct dw_model *model);
+
+const struct dw_source *dw_model_source(const struct dw_model *model);
+const struct dw_scope *dw_model_scope(const struct dw_model *model);
+
+/* Merged names; *count of them. */
+const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count);
+
+/* The products: NULL with `error` filled when out of memory. Not thread-safe.
+ * `categories` is a mask of 1 << enum dwell_category. */
+const struct dw_flat *dw_model_flat(struct dw_model *model, uint32_t categories,
+                                    struct dwell_error *error);
+const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *error);
+const struct dw_steps *dw_model_steps(struct dw_model *model, struct dwell_error *error);
+const struct dw_threads *dw_model_threads(struct dw_model *model, struct dwell_error *error);
+
+/* Which categories occur at all, as a mask; marks, counters and allocations too. */
+uint32_t dw_model_categories(struct dw_model *model);
+
+/* Share of the scope's time (steps threads, else all threads) that was recorded. */
+double dw_model_coverage(struct dw_model *model);
+
+/* ---- events in order, for exporters --------------------------------------- */
+
+struct dw_event {
+	enum { DW_EVENT_RANGE, DW_EVENT_MARK, DW_EVENT_COUNTER, DW_EVENT_ALLOC, DW_EVENT_FREE,
+	       DW_EVENT_ASYNC, DW_EVENT_FLOW_OUT, DW_EVENT_FLOW_IN } type;
+	uint32_t symbol;
+	uint32_t thread;       /* index */
+	uint64_t start_ns, end_ns;
+	uint64_t handle;       /* async, flow; the address of ALLOC and FREE */
+	uint64_t size_bytes;   /* ALLOC */
+	double value;          /* COUNTER */
+	const char *args;      /* RANGE: from ARGS, or NULL */
+	uint64_t sequence;     /* RANGE: from LINK; UINT64_MAX: none */
+	uint32_t forward_thread;
+	bool open;             /* RANGE, ASYNC: it never ended */
+	uint32_t depth;        /* RANGE: how many ranges it lies in */
+};
+
+/* Calls `each` for every event of the scope, stream after stream, ranges when
+ * they end; stops at the first non-zero result and returns it. */
+int dw_model_events(struct dw_model *model, int (*each)(void *context, const struct dw_event *event),
+                    void *context, struct dwell_error *error);
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * A source: one run, ready to be analysed, whatever it came from.
+ *
+ * A source offers three things: the dictionary (arrays by id), the streams (each
+ * a list of chunks of native records in order) and what it had to repair. A
+ * trace file, a live one, a torn one and several files of one run all come to
+ * this. A foreign format enters here too: its importer writes chunks and entries
+ * as format/encode.h makes them into memory and fills the same structure;
+ * nothing above this room knows the difference.
+ *
+ * Chunk data is mapped, not copied; the dictionary lives in the source's arena.
+ * Everything is const after dw_source_open() and may be read by any thread.
+ * Nothing in a file can make a reader crash or hang: sizes, ids and offsets are
+ * checked here once, records when they are decoded.
+ */
+#ifndef DW_READ_SOURCE_H
+#define DW_READ_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dwell/dwell.h"
+#include "format/layout.h"
+
+#define DW_NO_INDEX UINT32_MAX
+
+/* A name as records carry it, resolved. Ids of different files are different
+ * symbols; the model merges them by content. */
+struct dw_symbol {
+	const char *name;   /* never NULL */
+	const char *detail; /* or NULL */
+	const char *file;   /* or NULL */
+	uint32_t line;
+	uint32_t category;  /* enum dwell_category; unknown ones as found */
+	const struct dw_entry_shapes *shapes; /* or NULL; checked against its size */
+};
+
+struct dw_source_process {
+	uint32_t file;        /* index of its file */
+	uint32_t id;          /* PROCESS id in its file */
+	uint32_t parent;      /* index, or DW_NO_INDEX */
+	uint32_t pid, ppid;
+	int32_t rank, local_rank, world_size;
+	uint32_t flags;       /* DW_PROCESS_* */
+	const char *name, *command, *job;
+	uint64_t start_ns;
+};
+
+struct dw_source_thread {
+	uint32_t process;     /* index */
+	uint32_t id;          /* THREAD id in its file */
+	uint32_t tid;
+	const char *name;     /* the last one it had */
+	uint64_t start_ns;
+	uint64_t lost[DW_LOSS_SLOTS];
+};
+
+struct dw_source_step {
+	uint32_t thread;      /* index */
+	bool recorded;        /* its gate was open */
+	bool open;            /* never ended: end_ns is the trace's end */
+	uint64_t number;
+	uint64_t start_ns, end_ns;
+	uint64_t cpu_ns;
+};
+
+struct dw_source_meta {
+	uint32_t process;     /* index */
+	const char *key, *value;
+	bool json;
+};
+
+/* Records of one writer in one go: `words` up to `word_count`, or to the first
+ * zero word, whichever comes first. */
+struct dw_source_chunk {
+	const uint32_t *words;
+	uint32_t word_count;
+	uint32_t thread;      /* index of the thread at the start, or DW_NO_INDEX */
+	uint64_t base_ticks;
+	uint64_t end_ticks;   /* of the last record; 0: not known (open when the writer died) */
+	uint64_t number;      /* chunks of a stream are consecutive unless some were recycled */
+	bool gap_before;      /* chunks before this one were recycled */
+};
+
+struct dw_source_stream {
+	uint32_t file;        /* index */
+	uint32_t process;     /* index */
+	uint32_t stream;      /* as in the chunks */
+	bool nested;          /* written by signal handlers */
+	struct dw_source_chunk *chunks;
+	size_t chunk_count;
+};
+
+/* Ticks to ns since the run's start. One a file: hosts have clocks of their own. */
+struct dw_source_clock {
+	uint64_t start_ticks;
+	uint64_t start_ns;    /* where start_ticks lies on the run's common time line */
+	double ns_per_tick;
+	uint64_t error_ns;    /* how far this file's times may be off against the others' */
+};
+
+struct dw_source_file {
+	const char *path;
+	uint64_t size_bytes;
+	const struct dw_head *head;
+	struct dw_source_clock clock;
+	const struct dw_symbol *symbols; /* by id; ids nobody wrote are "(unknown)" */
+	uint32_t symbol_count;
+	const char *const *strings;      /* by id, NULL where the id is none */
+};
+
+struct dw_source {
+	struct dw_source_file *files;
+	size_t file_count;
+	struct dw_source_process *processes;
+	size_t process_count;
+	struct dw_source_thread *threads;
+	size_t thread_count;
+	struct dw_source_stream *streams;
+	size_t stream_count;
+	struct dw_source_step *steps;  /* by process, then start */
+	size_t step_count;
+	struct dw_source_meta *metas;
+	size_t meta_count;
+	uint64_t lost[DW_LOSS_SLOTS];  /* all files and threads */
+	uint64_t end_ns;               /* of the last thing that any file knows of */
+	uint64_t realtime_start_ns;    /* wall clock of ns 0 */
+	const char **repairs;          /* sentences: what was torn and what was recovered */
+	size_t repair_count;
+	bool live;                     /* some writer still runs */
+	void *private_data;
+};
+
+/*
+ * Opens the traces at `paths` as one run each sharing one time line. Beside each
+ * it gathers the files that processes of the same run wrote elsewhere
+ * (NAME.HOST.PID.RANDOM.dwell with the same run id).
+ */
+int dw_source_open(struct dw_source **source, const char *const *paths, size_t count,
+                   struct dwell_error *error);
+void dw_source_close(struct dw_source *source);
+
+/* ns on the run's time line; clamped at 0. */
+uint64_t dw_source_ns(const struct dw_source_clock *clock, uint64_t ticks);
+
+#endif
