@@ -12,10 +12,10 @@
 #include <oneapi/dnnl/dnnl.h>
 
 struct dnn {
-    dnnl_engine_t engine;
-    dnnl_stream_t stream;
-    /* Scratch memory is ours to provide, so that it is seen as a tensor. */
-    dnnl_primitive_attr_t attributes;
+	dnnl_engine_t engine;
+	dnnl_stream_t stream;
+	/* Scratch memory is ours to provide, so that it is seen as a tensor. */
+	dnnl_primitive_attr_t attributes;
 };
 
 void dnn_init(struct dnn *dnn, int threads);
@@ -31,7 +31,7 @@ dnnl_memory_desc_t dnn_any_layout(const dnnl_memory_desc_t *like);
 
 /* Both end the program when oneDNN has no such kernel. */
 dnnl_primitive_desc_t dnn_describe(const struct dnn *dnn, const_dnnl_op_desc_t desc,
-                                   const_dnnl_primitive_desc_t forward_hint);
+								   const_dnnl_primitive_desc_t forward_hint);
 dnnl_memory_desc_t dnn_wanted_layout(const_dnnl_primitive_desc_t kernel, int argument);
 
 #endif

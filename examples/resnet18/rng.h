@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct rng {
-    uint64_t state;
+	uint64_t state;
 };
 
 void rng_init(struct rng *rng, uint64_t seed, uint64_t stream);

@@ -1,33 +1,42 @@
 /*
  * run.c - runs one phase of a list of operations: gives every operation's
  * results memory, runs it, and returns the memory of what was used last.
- * Called by main.c for each step and by evaluate.c; the list is not changed.
+ * Called by main.c for each step and each evaluation. This loop is where the
+ * profiler learns of operators and layers.
  */
 #include "graph.h"
+#include "profile.h"
 
 static void make_results_alive(const struct op *op)
 {
-    for (int i = 0; i < op->write_count; i++)
-        if (op->writes[i]->lifetime == TENSOR_TRANSIENT)
-            tensor_make_alive(op->writes[i]);
+	for (int i = 0; i < op->write_count; i++)
+		if (op->writes[i]->lifetime == TENSOR_TRANSIENT)
+			tensor_make_alive(op->writes[i]);
 }
 
 static void release_last_used(struct tensor *const *tensors, int count, int index)
 {
-    for (int i = 0; i < count; i++)
-        if (tensors[i]->lifetime == TENSOR_TRANSIENT && tensors[i]->last_use == index &&
-            tensors[i]->data)
-            tensor_release(tensors[i]);
+	for (int i = 0; i < count; i++)
+		if (tensors[i]->lifetime == TENSOR_TRANSIENT && tensors[i]->last_use == index &&
+			tensors[i]->data)
+			tensor_release(tensors[i]);
 }
 
 void graph_run(const struct graph *graph, enum op_phase phase)
 {
-    for (int i = graph->phase_first[phase]; i < graph->phase_first[phase + 1]; i++) {
-        const struct op *op = &graph->ops[i];
+	struct profile_layers open = { 0 };
 
-        make_results_alive(op);
-        op->run(op, graph->dnn);
-        release_last_used(op->reads, op->read_count, i);
-        release_last_used(op->writes, op->write_count, i);
-    }
+	for (int i = graph->phase_first[phase]; i < graph->phase_first[phase + 1]; i++) {
+		struct op *op = &graph->ops[i];
+		bool began;
+
+		profile_enter_layer(&open, op->layer);
+		began = profile_begin_op(op);
+		make_results_alive(op);
+		op->run(op, graph->dnn);
+		release_last_used(op->reads, op->read_count, i);
+		release_last_used(op->writes, op->write_count, i);
+		profile_end_op(began);
+	}
+	profile_enter_layer(&open, "");
 }

@@ -10,52 +10,54 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "dnn.h"
 
 #define TENSOR_NAME_MAX 64
 
 enum tensor_category {
-    TENSOR_PARAMETER,
-    TENSOR_GRADIENT,
-    TENSOR_ACTIVATION,
-    TENSOR_INPUT,
-    TENSOR_OPTIMIZER_STATE,
-    TENSOR_TEMPORARY,
-    TENSOR_CATEGORY_COUNT
+	TENSOR_PARAMETER,
+	TENSOR_GRADIENT,
+	TENSOR_ACTIVATION,
+	TENSOR_INPUT,
+	TENSOR_OPTIMIZER_STATE,
+	TENSOR_TEMPORARY,
+	TENSOR_CATEGORY_COUNT
 };
 
 enum tensor_lifetime {
-    TENSOR_TRANSIENT,  /* from the operation that writes it first to the one that uses it last */
-    TENSOR_PERSISTENT, /* as long as the struct */
-    TENSOR_BOUND       /* somebody else's memory, named by tensor_bind before each run */
+	TENSOR_TRANSIENT,  /* from the operation that writes it first to the one that uses it last */
+	TENSOR_PERSISTENT, /* as long as the struct */
+	TENSOR_BOUND       /* somebody else's memory, named by tensor_bind before each run */
 };
 
 struct tensor {
-    char name[TENSOR_NAME_MAX];
-    enum tensor_category category;
-    enum tensor_lifetime lifetime;
-    dnnl_memory_desc_t layout;
-    dnnl_memory_t memory;
-    void *data;
-    size_t size_bytes;
-    struct tensor *gradient; /* set while the backward list is built (graph.c) */
-    int last_use;            /* index of the last operation that touches it (graph.c) */
+	char name[TENSOR_NAME_MAX];
+	enum tensor_category category;
+	enum tensor_lifetime lifetime;
+	dnnl_memory_desc_t layout;
+	dnnl_memory_t memory;
+	void *data;
+	size_t size_bytes;
+	struct tensor *gradient; /* set while the backward list is built (graph.c) */
+	int last_use;            /* index of the last operation that touches it (graph.c) */
 };
 
 struct tensor_usage {
-    size_t live_bytes;
-    size_t peak_bytes;
+	size_t live_bytes;
+	size_t peak_bytes;
 };
 
+void tensor_memory_keep_freed(void);
 void *tensor_memory_alloc(size_t size_bytes, enum tensor_category category);
-void tensor_memory_free(void *memory, size_t size_bytes, enum tensor_category category);
+void tensor_memory_free(void *memory, size_t size_bytes);
 struct tensor_usage tensor_memory_usage(void);
 const char *tensor_category_name(enum tensor_category category);
 
 void tensor_init(struct tensor *tensor, const struct dnn *dnn, const char *name,
-                 enum tensor_category category, enum tensor_lifetime lifetime,
-                 const dnnl_memory_desc_t *layout);
+				 enum tensor_category category, enum tensor_lifetime lifetime,
+				 const dnnl_memory_desc_t *layout);
 void tensor_reset(struct tensor *tensor);
 void tensor_bind(struct tensor *tensor, void *data);
 void tensor_make_alive(struct tensor *tensor);

@@ -51,7 +51,8 @@ enum dw_keep { DW_KEEP_BOTH = 0, DW_KEEP_OLDEST = 1, DW_KEEP_NEWEST = 2 };
 	X(MEMORY, "memory", "the kernel refused memory or a mapping")                      \
 	X(THREADS, "threads", "more threads at once than the recorder has slots")          \
 	X(RECYCLED, "recycled", "the middle was overwritten to stay within --max-size")    \
-	X(STOPPED, "stopped", "the record came while the session was being stopped")
+	X(STOPPED, "stopped", "the record came while the session was being stopped")           \
+	X(FOREIGN, "foreign", "a process that shares another's memory (vfork) made the record")
 
 enum dw_loss {
 #define X(name, label, text) DW_LOSS_##name,
@@ -226,7 +227,8 @@ struct dw_entry {
 	uint32_t aux;   /* what the type says, else 0 */
 };
 
-/* id: its own; aux: id of the PROCESS entry it was forked from, or 0 */
+/* id: its own; aux: id of the PROCESS entry it was forked from, or 0. A process
+ * may have several (its threads raced to be first): the one chunks name counts. */
 struct dw_entry_process {
 	struct dw_entry entry;
 	uint32_t pid, ppid;
@@ -239,6 +241,7 @@ struct dw_entry_process {
 	uint32_t gate;           /* the gate it follows */
 };
 #define DW_PROCESS_PYTHON 1u /* the process runs a Python interpreter */
+#define DW_PROCESS_RUNNER 2u /* `dwell run` itself: not part of what is profiled */
 
 /* id: its own; aux: its PROCESS */
 struct dw_entry_thread {
@@ -340,5 +343,10 @@ struct dw_entry_step {
 struct dw_entry_thread_name {
 	struct dw_entry entry;
 };
+
+_Static_assert(sizeof(struct dw_head) <= DW_CONTROL_OFFSET, "the head ends before the control page");
+_Static_assert(DW_CONTROL_OFFSET + sizeof(struct dw_control) <= DW_BLOCK_BYTES, "control fits block 0");
+_Static_assert(sizeof(struct dw_chunk) == DW_CHUNK_HEADER_BYTES, "a chunk header is 64 bytes");
+_Static_assert(DW_LOSS_COUNT <= DW_LOSS_SLOTS, "room for every cause");
 
 #endif

@@ -5,9 +5,9 @@ usage: make_digits.py digits.csv[.gz] [output folder]
 
 Each line of the CSV is 64 pixels (8x8, values 0..16) and the digit. The pixels
 are scaled to 28x28 by cubic interpolation (Keys, a = -0.5; pixel centres at
-half coordinates, edges repeated) and to 0..255. The first 1500 images become
-the training set and the last 297 the held-out set, in the file's order, so
-the files come out the same on every machine. Needs Python's library only.
+half coordinates, edges repeated) and to 0..255. Every sixth image goes to the
+held-out set (299), the others to the training set (1498), in the file's order,
+so the files come out the same on every machine. Needs Python's library only.
 """
 import gzip
 import math
@@ -15,7 +15,7 @@ import os
 import struct
 import sys
 
-SIDE_IN, SIDE_OUT, PIXEL_MAX, TRAIN_COUNT = 8, 28, 16, 1500
+SIDE_IN, SIDE_OUT, PIXEL_MAX, HELD_OUT_EVERY = 8, 28, 16, 6
 
 
 def cubic_weight(distance):
@@ -74,8 +74,10 @@ def main():
                 sys.exit(f"{path}:{number}: {len(values)} values, not 65")
             images.append(scale_image(values[:-1]))
             labels.append(values[-1])
-    write_idx(folder, "train", images[:TRAIN_COUNT], labels[:TRAIN_COUNT])
-    write_idx(folder, "t10k", images[TRAIN_COUNT:], labels[TRAIN_COUNT:])
+    held_out = range(HELD_OUT_EVERY - 1, len(images), HELD_OUT_EVERY)
+    training = [i for i in range(len(images)) if i not in held_out]
+    for prefix, chosen in ("train", training), ("t10k", held_out):
+        write_idx(folder, prefix, [images[i] for i in chosen], [labels[i] for i in chosen])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,35 @@
+/*
+ * layers.h - the layers that a network is built from. Each call appends the
+ * layer's forward operations to the graph and returns its output; in a graph
+ * for training it also leaves the backward on the tape.
+ */
+#ifndef RESNET18_LAYERS_H
+#define RESNET18_LAYERS_H
+
+#include "graph.h"
+
+struct conv_shape {
+	int channels; /* of the output */
+	int kernel;
+	int stride;
+	int padding;
+};
+
+/* `name` is the parameters' prefix: "layer1.0.conv1". */
+struct tensor *layer_conv(struct graph *graph, const char *name, struct tensor *input,
+						  const struct conv_shape *shape, enum param_init init);
+struct tensor *layer_batch_norm(struct graph *graph, const char *name, struct tensor *input);
+struct tensor *layer_relu(struct graph *graph, struct tensor *input);
+struct tensor *layer_max_pool(struct graph *graph, struct tensor *input, int kernel, int stride,
+							  int padding);
+struct tensor *layer_global_average_pool(struct graph *graph, struct tensor *input);
+struct tensor *layer_add(struct graph *graph, struct tensor *a, struct tensor *b);
+struct tensor *layer_linear(struct graph *graph, const char *name, struct tensor *input,
+							int features);
+
+/* `labels` are int32 and negative for images that do not count; `loss` gets the
+ * mean over the others and `correct` how many of them were recognized. */
+void layer_cross_entropy(struct graph *graph, struct tensor *logits, struct tensor *labels,
+						 struct tensor *loss, struct tensor *correct);
+
+#endif

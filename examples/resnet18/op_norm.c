@@ -1,0 +1,142 @@
+/*
+ * op_norm.c - batch normalization. In training it normalizes by the batch's own
+ * mean and variance and an operation of its own updates the running statistics;
+ * in evaluation it normalizes by those.
+ */
+#include <stdio.h>
+
+#include "layers.h"
+
+static const float epsilon = 1e-5f;
+static const float momentum = 0.1f;
+
+enum { MEAN, VARIANCE };
+
+/* oneDNN's variance divides by the count; PyTorch keeps the unbiased one. */
+static void run_running_statistics(const struct op *op, const struct dnn *dnn)
+{
+	const float *mean = op->reads[0]->data, *variance = op->reads[1]->data;
+	const dnnl_memory_desc_t *layout = &op->reads[2]->layout;
+	float *running_mean = op->writes[0]->data, *running_variance = op->writes[1]->data;
+	double count = (double)(layout->dims[0] * layout->dims[2] * layout->dims[3]);
+	float unbiased = (float)(count / (count > 1 ? count - 1 : 1));
+
+	(void)dnn;
+	for (dnnl_dim_t c = 0; c < layout->dims[1]; c++) {
+		running_mean[c] += momentum * (mean[c] - running_mean[c]);
+		running_variance[c] += momentum * (variance[c] * unbiased - running_variance[c]);
+	}
+}
+
+static void append_backward(struct graph *graph, struct tape_entry *entry)
+{
+	struct tensor *input = entry->input, *gradient, *result;
+	dnnl_batch_normalization_desc_t desc;
+	dnnl_primitive_desc_t kernel;
+	struct op *op;
+
+	gradient = graph_in_layout(graph, entry->output->gradient, &input->layout);
+	result = graph_tensor(graph, TENSOR_GRADIENT, TENSOR_TRANSIENT, input->name, &input->layout);
+	dnn_check(dnnl_batch_normalization_backward_desc_init(&desc, dnnl_backward, &input->layout,
+														  &input->layout, epsilon,
+														  dnnl_use_scale | dnnl_use_shift),
+			  "batch normalization backward");
+	kernel = dnn_describe(graph->dnn, &desc, entry->forward);
+	op = graph_kernel_op(graph, "batch_norm_backward", kernel);
+	op_reads(op, DNNL_ARG_SRC, input);
+	op_reads(op, DNNL_ARG_DIFF_DST, gradient);
+	op_reads(op, DNNL_ARG_MEAN, entry->saved[MEAN]);
+	op_reads(op, DNNL_ARG_VARIANCE, entry->saved[VARIANCE]);
+	op_reads(op, DNNL_ARG_SCALE, &entry->weight->value);
+	op_reads(op, DNNL_ARG_SHIFT, &entry->bias->value); /* not used, but counted */
+	op_writes(op, DNNL_ARG_DIFF_SRC, result);
+	op_writes(op, DNNL_ARG_DIFF_SCALE, &entry->weight->gradient);
+	op_writes(op, DNNL_ARG_DIFF_SHIFT, &entry->bias->gradient);
+	graph_add_gradient(graph, input, result);
+	dnnl_primitive_desc_destroy(kernel);
+}
+
+static struct param *declare(struct graph *graph, const char *name, const char *part, bool trained,
+							 enum param_init init, dnnl_dim_t channels)
+{
+	dnnl_memory_desc_t layout = dnn_layout(1, &channels, dnnl_a);
+	char full_name[TENSOR_NAME_MAX];
+	struct param *param;
+
+	snprintf(full_name, sizeof full_name, "%s.%s", name, part);
+	param = params_declare(graph->params, full_name, trained, &layout);
+	param->init = init;
+	return param;
+}
+
+static dnnl_primitive_desc_t describe_forward(struct graph *graph, const struct tensor *input)
+{
+	unsigned flags = dnnl_use_scale | dnnl_use_shift;
+	dnnl_batch_normalization_desc_t desc;
+
+	dnn_check(dnnl_batch_normalization_forward_desc_init(
+				  &desc, graph->training ? dnnl_forward_training : dnnl_forward_inference,
+				  &input->layout, epsilon, graph->training ? flags : flags | dnnl_use_global_stats),
+			  "batch normalization");
+	return dnn_describe(graph->dnn, &desc, NULL);
+}
+
+static void append_running_statistics(struct graph *graph, struct tensor *input,
+									  struct tensor *const saved[2], struct param *running_mean,
+									  struct param *running_variance)
+{
+	struct op *op = graph_plain_op(graph, "batch_norm_running_statistics", run_running_statistics);
+
+	op_reads(op, OP_PLAIN, saved[MEAN]);
+	op_reads(op, OP_PLAIN, saved[VARIANCE]);
+	op_reads(op, OP_PLAIN, input); /* for its shape */
+	op_writes(op, OP_PLAIN, &running_mean->value);
+	op_writes(op, OP_PLAIN, &running_variance->value);
+}
+
+/* `saved`: the batch's own statistics, which the backward needs too. */
+static void append_training(struct graph *graph, struct op *op, struct tensor *input,
+							struct tensor *output, struct tape_entry *entry,
+							struct param *running_mean, struct param *running_variance)
+{
+	const dnnl_memory_desc_t *layout = &running_mean->value.layout;
+
+	entry->saved[MEAN] =
+		graph_tensor(graph, TENSOR_ACTIVATION, TENSOR_TRANSIENT, "batch mean", layout);
+	entry->saved[VARIANCE] =
+		graph_tensor(graph, TENSOR_ACTIVATION, TENSOR_TRANSIENT, "batch variance", layout);
+	op_writes(op, DNNL_ARG_DST, output);
+	op_writes(op, DNNL_ARG_MEAN, entry->saved[MEAN]);
+	op_writes(op, DNNL_ARG_VARIANCE, entry->saved[VARIANCE]);
+	entry->append_backward = append_backward;
+	append_running_statistics(graph, input, entry->saved, running_mean, running_variance);
+}
+
+struct tensor *layer_batch_norm(struct graph *graph, const char *name, struct tensor *input)
+{
+	dnnl_dim_t channels = input->layout.dims[1];
+	struct param *weight = declare(graph, name, "weight", true, PARAM_ONE, channels);
+	struct param *bias = declare(graph, name, "bias", true, PARAM_ZERO, channels);
+	struct param *mean = declare(graph, name, "running_mean", false, PARAM_ZERO, channels);
+	struct param *variance = declare(graph, name, "running_var", false, PARAM_ONE, channels);
+	dnnl_primitive_desc_t kernel = describe_forward(graph, input);
+	struct tensor *output =
+		graph_tensor(graph, TENSOR_ACTIVATION, TENSOR_TRANSIENT, name, &input->layout);
+	struct op *op = graph_kernel_op(graph, "batch_norm", kernel);
+	struct tape_entry *entry = graph_tape(graph, input, output);
+
+	entry->forward = kernel;
+	entry->weight = weight;
+	entry->bias = bias;
+	op_reads(op, DNNL_ARG_SRC, input);
+	op_reads(op, DNNL_ARG_SCALE, &weight->value);
+	op_reads(op, DNNL_ARG_SHIFT, &bias->value);
+	if (graph->training) {
+		append_training(graph, op, input, output, entry, mean, variance);
+	} else {
+		op_reads(op, DNNL_ARG_MEAN, &mean->value);
+		op_reads(op, DNNL_ARG_VARIANCE, &variance->value);
+		op_writes(op, DNNL_ARG_DST, output);
+	}
+	return output;
+}

@@ -1,0 +1,26 @@
+/*
+ * options.h - the command line.
+ */
+#ifndef RESNET18_OPTIONS_H
+#define RESNET18_OPTIONS_H
+
+#include "optim.h"
+
+struct options {
+	const char *data_folder; /* NULL: the digits that come with the program */
+	int epochs;
+	int batch_size;
+	int max_steps; /* 0: no limit */
+	int threads;   /* 0: OpenMP's choice */
+	int prefetch;
+	int loader_delay_ms;
+	bool shuffle;
+	uint64_t seed;
+	struct optimizer optimizer;
+	const char *load_weights, *save_weights, *dump;
+};
+
+/* Prints and ends the program for --help (0) and for what it does not take (2). */
+void options_parse(struct options *options, int argc, char **argv);
+
+#endif

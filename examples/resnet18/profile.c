@@ -1,0 +1,148 @@
+/*
+ * profile.c - layers, operators and facts for dwell. Called by run.c around
+ * every operation and by main.c once. What is not recorded costs a load and a
+ * branch an operation; nothing here changes what the trainer computes.
+ */
+#include "profile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <dwell/probe.h>
+
+#ifdef DWELL_DISABLE
+
+void profile_enter_layer(struct profile_layers *open, const char *path)
+{
+	(void)open;
+	(void)path;
+}
+
+bool profile_begin_op(struct op *op)
+{
+	(void)op;
+	return false;
+}
+
+void profile_end_op(bool began)
+{
+	(void)began;
+}
+
+void profile_name_thread(const char *name)
+{
+	(void)name;
+}
+
+void profile_run_facts(const struct options *options, const char *data_folder)
+{
+	(void)options;
+	(void)data_folder;
+}
+
+#else
+
+/* How many layers two paths share: "A.b.c" and "A.b.d" share two. */
+static int shared_depth(const char *a, const char *b)
+{
+	const char *start = a;
+	int depth = 0;
+
+	for (; *a && *a == *b; a++, b++)
+		depth += *a == '.';
+	if ((*a == '\0' || *a == '.') && (*b == '\0' || *b == '.') && a != start)
+		depth++;
+	return depth;
+}
+
+static void leave_to(struct profile_layers *open, int depth)
+{
+	while (open->depth > depth)
+		dwell_end(open->began[--open->depth]);
+}
+
+static void enter_one(struct profile_layers *open, const char *path, size_t length)
+{
+	char name[GRAPH_LAYER_MAX];
+	bool began = false;
+
+	if (open->depth == PROFILE_LAYER_DEPTH_MAX)
+		return;
+	if (dwell_wants(1u << DWELL_CATEGORY_LAYER)) {
+		snprintf(name, sizeof name, "%.*s", (int)length, path);
+		began =
+			dwell_begin_id(dwell_intern(DWELL_CATEGORY_LAYER, name, NULL), DWELL_CATEGORY_LAYER);
+	}
+	open->began[open->depth++] = began;
+}
+
+void profile_enter_layer(struct profile_layers *open, const char *path)
+{
+	int depth = 0;
+
+	if (strcmp(open->path, path) == 0)
+		return;
+	leave_to(open, shared_depth(open->path, path));
+	for (size_t i = 0; *path; i++) {
+		if (path[i] != '.' && path[i] != '\0')
+			continue;
+		if (depth++ >= open->depth)
+			enter_one(open, path, i);
+		if (path[i] == '\0')
+			break;
+	}
+	snprintf(open->path, sizeof open->path, "%s", path);
+}
+
+static uint8_t element_type(const struct tensor *tensor)
+{
+	return tensor->layout.data_type == dnnl_f32 ? DWELL_FLOAT32 : DWELL_INT32;
+}
+
+bool profile_begin_op(struct op *op)
+{
+	struct dwell_tensor arguments[OP_READS_MAX];
+
+	if (!dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
+		return false;
+	for (int i = 0; i < op->read_count; i++)
+		arguments[i] = (struct dwell_tensor){ .sizes = op->reads[i]->layout.dims,
+											  .dimensions = (uint8_t)op->reads[i]->layout.ndims,
+											  .dtype = element_type(op->reads[i]) };
+	op->site.name = op->name;
+	op->site.file = __FILE__;
+	op->site.category = DWELL_CATEGORY_OPERATOR;
+	return dwell_op_begin(&op->site, arguments, (unsigned)op->read_count);
+}
+
+void profile_end_op(bool began)
+{
+	dwell_end(began);
+}
+
+void profile_name_thread(const char *name)
+{
+	dwell_thread_name(name);
+}
+
+static void number_fact(const char *key, double value)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%g", value);
+	dwell_meta_json(key, text);
+}
+
+void profile_run_facts(const struct options *options, const char *data_folder)
+{
+	dwell_meta("model", "ResNet-18");
+	dwell_meta("data", data_folder);
+	dwell_meta("optimizer", optimizer_name(options->optimizer.kind));
+	number_fact("learning_rate", (double)options->optimizer.learning_rate);
+	number_fact("momentum", (double)options->optimizer.momentum);
+	number_fact("batch_size", options->batch_size);
+	number_fact("threads", dnn_thread_count());
+	number_fact("loader_prefetch", options->prefetch);
+}
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * profile.h - what the trainer tells dwell beyond the one-line probes in
+ * main.c, loader.c and tensor.c: operators with their shapes, nested layers,
+ * and the facts of the run. With -DDWELL_DISABLE all of it is empty.
+ */
+#ifndef RESNET18_PROFILE_H
+#define RESNET18_PROFILE_H
+
+#include "graph.h"
+#include "options.h"
+
+enum { PROFILE_LAYER_DEPTH_MAX = 8 };
+
+/* The layers that are open now, outermost first: "ResNet", "ResNet.layer1", ... */
+struct profile_layers {
+	char path[GRAPH_LAYER_MAX];
+	int depth;
+	bool began[PROFILE_LAYER_DEPTH_MAX];
+};
+
+/* Leaves the open layers that do not contain `path` and enters those that do;
+ * "" leaves all of them. */
+void profile_enter_layer(struct profile_layers *open, const char *path);
+
+bool profile_begin_op(struct op *op);
+void profile_end_op(bool began);
+
+void profile_name_thread(const char *name);
+void profile_run_facts(const struct options *options, const char *data_folder);
+
+#endif

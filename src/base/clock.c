@@ -1,0 +1,114 @@
+/* Clocks: which one a run uses, and how its ticks relate to time; see clock.h. */
+#include "base/clock.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+#if defined(__x86_64__)
+/* The processor says that the rate is constant; the kernel says, by not having
+ * fallen back to a slow clock, that the cores agree. */
+static int tsc_is_good(void)
+{
+	static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+	unsigned a, b, c, d;
+	char text[32] = "";
+	int file;
+
+	if (!__get_cpuid(0x80000007u, &a, &b, &c, &d) || !(d & 1u << 8))
+		return 0;
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file >= 0) {
+		ssize_t length = read(file, text, sizeof text - 1);
+
+		close(file);
+		if (length > 0)
+			text[length] = '\0';
+	}
+	return strncmp(text, "hpet", 4) != 0 && strncmp(text, "acpi_pm", 7) != 0 &&
+	       strncmp(text, "refined-jiffies", 15) != 0;
+}
+#endif
+
+uint32_t dw_clock_pick(const char *wanted)
+{
+	if (wanted && strcmp(wanted, "monotonic") == 0)
+		return DW_CLOCK_KIND_MONOTONIC;
+#if defined(__x86_64__)
+	return (wanted && strcmp(wanted, "tsc") == 0) || tsc_is_good() ? DW_CLOCK_KIND_TSC
+	                                                              : DW_CLOCK_KIND_MONOTONIC;
+#elif defined(__aarch64__)
+	return DW_CLOCK_KIND_CNTVCT;
+#else
+	return DW_CLOCK_KIND_MONOTONIC;
+#endif
+}
+
+uint64_t dw_clock_read(uint32_t kind)
+{
+#if defined(__x86_64__)
+	if (kind == DW_CLOCK_KIND_TSC)
+		return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	if (kind == DW_CLOCK_KIND_CNTVCT) {
+		uint64_t ticks;
+
+		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+		return ticks;
+	}
+#endif
+	return now_ns(CLOCK_MONOTONIC);
+}
+
+void dw_clock_sample(uint32_t kind, struct dw_clock_sample *sample)
+{
+	sample->error_ns = UINT64_MAX;
+	for (int i = 0; i < 8; i++) {
+		uint64_t before = now_ns(CLOCK_MONOTONIC);
+		uint64_t ticks = dw_clock_read(kind);
+		uint64_t realtime = now_ns(CLOCK_REALTIME);
+		uint64_t after = now_ns(CLOCK_MONOTONIC);
+
+		if (after - before >= sample->error_ns)
+			continue;
+		sample->error_ns = after - before;
+		sample->ticks = ticks;
+		sample->realtime_ns = realtime;
+		/* On the monotonic clock ticks are the time; else take the middle. */
+		sample->monotonic_ns =
+		    kind == DW_CLOCK_KIND_MONOTONIC ? ticks : before + (after - before) / 2;
+	}
+}
+
+uint64_t dw_clock_rate(uint32_t kind)
+{
+	struct dw_clock_sample first, last;
+
+	if (kind == DW_CLOCK_KIND_MONOTONIC)
+		return 1000000000u;
+#if defined(__aarch64__)
+	uint64_t rate;
+
+	__asm__("mrs %0, cntfrq_el0" : "=r"(rate));
+	if (rate)
+		return rate;
+#endif
+	dw_clock_sample(kind, &first);
+	do {
+		dw_clock_sample(kind, &last);
+	} while (last.monotonic_ns - first.monotonic_ns < 1000000);
+	return (uint64_t)((double)(last.ticks - first.ticks) * 1e9 /
+	                  (double)(last.monotonic_ns - first.monotonic_ns));
+}

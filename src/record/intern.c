@@ -1,0 +1,235 @@
+/*
+ * Names to ids, once for the life of the process.
+ *
+ * A table of chains, pushed with a compare-and-swap and never removed from, so
+ * that it may be used in signal handlers and is whole in a child of fork at any
+ * moment: an entry goes to the journal first and into the table last. What the
+ * table holds is the entry's own image, so that a session with a new file can
+ * write all of it again under the same ids, and ids that call sites remember stay
+ * true. Two threads that intern the same content at once may get two ids; readers
+ * merge by content.
+ */
+#include "record/record.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define CHAINS 16384u
+#define BLOCK_BYTES ((size_t)1 << 20)
+
+struct node {
+	struct node *next;
+	uint64_t hash;
+	struct dw_entry entry; /* tag and id set; the rest of the entry follows */
+};
+
+static struct node *chains[CHAINS];
+
+/* Memory for nodes: blocks from mmap, cut by moving one word. */
+struct block {
+	size_t used; /* atomic */
+	char data[];
+};
+static struct block *newest_block;
+
+uint64_t dw_hash(const void *data, size_t bytes, uint64_t seed)
+{
+	const unsigned char *at = data;
+	uint64_t hash = seed ^ (bytes * 0x9e3779b97f4a7c15u), word;
+
+	while (bytes > 0) {
+		size_t part = bytes < 8 ? bytes : 8;
+
+		word = 0;
+		memcpy(&word, at, part);
+		__uint128_t product = (__uint128_t)(hash ^ word) * 0xd6e8feb86659fd93u;
+		hash = (uint64_t)product ^ (uint64_t)(product >> 64) ^ 0xa0761d6478bd642fu;
+		at += part;
+		bytes -= part;
+	}
+	return hash ^ hash >> 29;
+}
+
+static void *take_memory(size_t bytes)
+{
+	bytes = (bytes + 15) & ~(size_t)15;
+	for (;;) {
+		struct block *block = __atomic_load_n(&newest_block, __ATOMIC_ACQUIRE);
+
+		if (block) {
+			size_t at = __atomic_fetch_add(&block->used, bytes, __ATOMIC_RELAXED);
+
+			if (at + bytes <= BLOCK_BYTES - sizeof *block)
+				return block->data + at;
+		}
+		struct block *fresh = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE,
+		                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (fresh == MAP_FAILED)
+			return NULL;
+		/* The loser of a race gives its fresh block back: nobody has seen it. */
+		if (!__atomic_compare_exchange_n(&newest_block, &block, fresh, false, __ATOMIC_RELEASE,
+		                                 __ATOMIC_RELAXED))
+			munmap(fresh, BLOCK_BYTES);
+	}
+}
+
+uint32_t dw_new_id(void)
+{
+	struct dw_head *head = dw_session_head();
+	uint32_t id = head ? __atomic_fetch_add(&head->next_id, 1, __ATOMIC_RELAXED) : 0;
+
+	if (id > DW_ID_MASK) {
+		__atomic_store_n(&head->next_id, DW_ID_MASK + 1, __ATOMIC_RELAXED);
+		return 0;
+	}
+	return id;
+}
+
+/* The content that makes two entries the same: all but tag and id. */
+static bool same_content(const struct dw_entry *a, const struct dw_entry *b)
+{
+	return a->tag == b->tag && a->bytes == b->bytes && a->aux == b->aux &&
+	       memcmp(a + 1, b + 1, a->bytes - sizeof *a) == 0;
+}
+
+static uint64_t content_hash(const struct dw_entry *entry)
+{
+	return dw_hash(entry + 1, entry->bytes - sizeof *entry,
+	               (uint64_t)entry->tag << 32 | entry->aux);
+}
+
+static uint32_t find(const struct node *node, uint64_t hash, const struct dw_entry *entry)
+{
+	for (; node; node = node->next)
+		if (node->hash == hash && same_content(&node->entry, entry))
+			return node->entry.id;
+	return 0;
+}
+
+static bool append(const struct dw_entry *image)
+{
+	struct dw_entry *entry = dw_journal_reserve(image->bytes);
+
+	if (!entry)
+		return false;
+	entry->id = image->id;
+	entry->aux = image->aux;
+	memcpy(entry + 1, image + 1, image->bytes - sizeof *image);
+	dw_journal_commit(entry, (enum dw_entry_type)(image->tag & 0xffff));
+	return true;
+}
+
+/* `entry` is whole but for its id; its bytes are a multiple of 8. */
+static uint32_t intern(struct dw_entry *entry)
+{
+	uint64_t hash = content_hash(entry);
+	struct node **chain = &chains[hash % CHAINS];
+	/* Pairs with the release below: nodes are seen whole. */
+	struct node *first = __atomic_load_n(chain, __ATOMIC_ACQUIRE);
+	uint32_t id = find(first, hash, entry);
+	enum dw_loss cause;
+	struct node *node;
+
+	if (id)
+		return id;
+	if (!dw_session_head() || !dw_process_ready(&cause) || !(entry->id = dw_new_id()) || !append(entry))
+		return 0;
+	node = take_memory(sizeof *node - sizeof *entry + entry->bytes);
+	if (!node)
+		return entry->id; /* good for this record; the next will intern again */
+	node->hash = hash;
+	memcpy(&node->entry, entry, entry->bytes);
+	node->next = first;
+	while (!__atomic_compare_exchange_n(chain, &node->next, node, true, __ATOMIC_RELEASE,
+	                                    __ATOMIC_RELAXED))
+		;
+	return entry->id;
+}
+
+uint32_t dw_intern_string(const char *text, size_t length)
+{
+	union {
+		struct dw_entry_string entry;
+		char room[sizeof(struct dw_entry) + 2048]; /* handlers may have small stacks */
+	} image;
+	const size_t longest = sizeof image.room - sizeof image.entry;
+	uint32_t cut = 0;
+
+	if (length > longest) {
+		length = longest;
+		cut = DW_TEXT_CUT;
+	}
+	image.entry.entry.tag = DW_ENTRY_TAG(DW_ENTRY_STRING);
+	image.entry.entry.bytes = (uint32_t)((sizeof image.entry + length + 7) & ~(size_t)7);
+	image.entry.entry.aux = (uint32_t)length | cut;
+	memset(image.entry.text, 0, image.entry.entry.bytes - sizeof image.entry);
+	memcpy(image.entry.text, text, length);
+	return intern(&image.entry.entry);
+}
+
+uint32_t dw_intern_text(const char *text)
+{
+	return text ? dw_intern_string(text, strlen(text)) : 0;
+}
+
+uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, uint32_t shapes,
+                      const char *file, uint32_t line)
+{
+	struct dw_entry_op op = {
+		.entry = { DW_ENTRY_TAG(DW_ENTRY_OP), sizeof op, 0, category },
+		.name = dw_intern_text(name),
+		.detail = dw_intern_text(detail),
+		.shapes = shapes,
+		.file = dw_intern_text(file),
+		.line = line,
+	};
+
+	return op.name ? intern(&op.entry) : 0;
+}
+
+uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count)
+{
+	union {
+		struct dw_entry_shapes entry;
+		char room[sizeof(struct dw_entry) + 1024];
+	} image;
+	size_t at = sizeof image.entry;
+	unsigned stored = 0;
+
+	for (; stored < count; stored++) {
+		const struct dwell_tensor *tensor = &tensors[stored];
+		size_t sizes = tensor->dimensions * sizeof(int64_t);
+
+		if (at + 8 + sizes > sizeof image.room)
+			break; /* more arguments than any operator has: the first ones must do */
+		memset(image.room + at, 0, 8);
+		image.room[at] = (char)tensor->dtype;
+		image.room[at + 1] = (char)tensor->dimensions;
+		memcpy(image.room + at + 8, tensor->sizes, sizes);
+		at += 8 + sizes;
+	}
+	image.entry.entry.tag = DW_ENTRY_TAG(DW_ENTRY_SHAPES);
+	image.entry.entry.bytes = (uint32_t)at;
+	image.entry.entry.aux = stored;
+	return intern(&image.entry.entry);
+}
+
+void dw_intern_replay(void)
+{
+	for (uint32_t i = 0; i < CHAINS; i++)
+		for (struct node *node = __atomic_load_n(&chains[i], __ATOMIC_ACQUIRE); node;
+		     node = node->next)
+			append(&node->entry);
+}
+
+uint32_t dw_intern_last_id(void)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < CHAINS; i++)
+		for (struct node *node = __atomic_load_n(&chains[i], __ATOMIC_ACQUIRE); node;
+		     node = node->next)
+			if (node->entry.id > last)
+				last = node->entry.id;
+	return last;
+}

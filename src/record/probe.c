@@ -1,0 +1,237 @@
+/* The exported functions of probe.h, on top of stream.c. Each leaves errno as it was. */
+#include <errno.h>
+#include <string.h>
+
+#include "record/record.h"
+
+static void put(uint32_t kind, uint32_t id, const void *payload, unsigned words)
+{
+	int saved = errno;
+	struct dwell_stream *stream = dw_stream_enter();
+
+	if (stream) {
+		dw_stream_put(stream, dw_now(), kind << DW_KIND_SHIFT | id, payload, words);
+		dw_stream_leave(stream);
+	}
+	errno = saved;
+}
+
+/* A record with payload, inline fashion where the stream has room. */
+static void put_fast(uint32_t kind, uint32_t id, const void *payload, unsigned words)
+{
+	struct dwell_stream *stream = dwell_this_stream;
+
+	if (stream->busy) {
+		put(kind, id, payload, words);
+		return;
+	}
+	*(volatile uint32_t *)&stream->busy = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	char *cursor = stream->cursor;
+	uint64_t ticks = dwell_ticks(), delta = ticks - stream->last_ticks;
+	if (!dwell_room(stream, cursor) || delta >> DW_DELTA_BITS) {
+		*(volatile uint32_t *)&stream->busy = 0;
+		put(kind, id, payload, words);
+		return;
+	}
+	stream->last_ticks = ticks;
+	uint32_t *at = (uint32_t *)(void *)cursor;
+	if (words)
+		memcpy(at + 2, payload, words * 4);
+	__atomic_store_n(at + 1, kind << DW_KIND_SHIFT | id, __ATOMIC_RELAXED);
+	__atomic_store_n(at, (uint32_t)delta << DW_DELTA_SHIFT | DW_WORD_PRESENT, __ATOMIC_RELEASE);
+	stream->cursor = cursor + 8 + 4 * words;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*(volatile uint32_t *)&stream->busy = 0;
+}
+
+void dwell_slow_begin(uint32_t id)
+{
+	put(DW_BEGIN, id, NULL, 0);
+}
+
+void dwell_slow_end(uint64_t ticks)
+{
+	int saved = errno;
+	struct dwell_stream *stream;
+
+	if (dw_session.clock_kind == DW_CLOCK_MONOTONIC)
+		ticks = dw_now();
+	stream = dw_stream_enter();
+	if (stream) {
+		dw_stream_put_end(stream, ticks);
+		dw_stream_leave(stream);
+	}
+	errno = saved;
+}
+
+void dwell_slow_put(uint32_t word1, const uint32_t *payload, unsigned words)
+{
+	put(word1 >> DW_KIND_SHIFT, word1 & DW_ID_MASK, payload, words);
+}
+
+uint32_t dwell_slow_site(struct dwell_site *site)
+{
+	int saved = errno;
+	uint32_t id = dw_intern_op(site->category, site->name, site->detail, 0, site->file, site->line);
+
+	/* Relaxed: the id is all that is told; what it means is in the file. */
+	__atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
+	errno = saved;
+	return id;
+}
+
+bool dwell_begin_id(uint32_t id, enum dwell_category category)
+{
+	if (!dwell_wants(1u << category))
+		return false;
+	dwell_put_begin(id);
+	return true;
+}
+
+void dwell_end_id(void)
+{
+	dwell_put_end();
+}
+
+uint32_t dwell_intern(enum dwell_category category, const char *name, const char *detail)
+{
+	int saved = errno;
+	uint32_t id = dw_session_head() ? dw_intern_op(category, name, detail, 0, NULL, 0) : 0;
+
+	errno = saved;
+	return id;
+}
+
+uint32_t dwell_intern_op(const char *name, const char *detail, const struct dwell_tensor *tensors,
+                         unsigned count)
+{
+	int saved = errno;
+	uint32_t id = 0;
+
+	if (dw_session_head())
+		id = dw_intern_op(DWELL_CATEGORY_OPERATOR, name, detail, dw_intern_shapes(tensors, count),
+		                  NULL, 0);
+	errno = saved;
+	return id;
+}
+
+/* ---- operators with shapes ------------------------------------------------------ */
+
+static uint64_t hash_tensors(const void *site, const struct dwell_tensor *tensors, unsigned count)
+{
+	uint64_t hash = (uint64_t)(uintptr_t)site * 0x9e3779b97f4a7c15u;
+
+	for (unsigned i = 0; i < count; i++)
+		hash = dw_hash(tensors[i].sizes, tensors[i].dimensions * sizeof(int64_t),
+		               hash ^ ((uint64_t)tensors[i].dtype << 8 | tensors[i].dimensions));
+	return hash;
+}
+
+static uint32_t shaped_id(const struct dwell_site *site, const struct dwell_tensor *tensors,
+                          unsigned count)
+{
+	/* Each thread remembers its last shapes by a 64-bit hash: two different lists
+	 * of one call site meet once in 10^19. */
+	enum dw_loss cause;
+	struct dw_slot *slot = dw_stream_slot(&cause);
+	uint64_t hash = hash_tensors(site, tensors, count);
+	uint32_t at = (uint32_t)hash % DW_SHAPE_CACHE, id;
+
+	if (slot && slot->shapes[at].hash == hash && slot->shapes[at].id)
+		return slot->shapes[at].id;
+	id = dw_intern_op(site->category, site->name, site->detail, dw_intern_shapes(tensors, count),
+	                  site->file, site->line);
+	if (slot) {
+		slot->shapes[at].id = 0; /* a handler between the two stores must not match */
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		slot->shapes[at].hash = hash;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		slot->shapes[at].id = id;
+	}
+	return id;
+}
+
+bool dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors, unsigned count)
+{
+	if (!dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
+		return false;
+	if (dwell_wants(DWELL_DETAIL_SHAPES)) {
+		int saved = errno;
+		uint32_t id = shaped_id(site, tensors, count);
+
+		errno = saved;
+		dwell_put_begin(id);
+	} else {
+		dwell_put_begin(dwell_site_id(site));
+	}
+	return true;
+}
+
+/* ---- the rest --------------------------------------------------------------------- */
+
+static void put_handle(uint32_t kind, struct dwell_site *site, uint64_t handle)
+{
+	if (dwell_wants(1u << site->category))
+		put_fast(kind, dwell_site_id(site), &handle, 2);
+}
+
+void dwell_async_begin(struct dwell_site *site, uint64_t handle)
+{
+	put_handle(DW_ASYNC_BEGIN, site, handle);
+}
+
+void dwell_async_end(struct dwell_site *site, uint64_t handle)
+{
+	put_handle(DW_ASYNC_END, site, handle);
+}
+
+void dwell_flow_out(struct dwell_site *site, uint64_t handle)
+{
+	put_handle(DW_FLOW_OUT, site, handle);
+}
+
+void dwell_flow_in(struct dwell_site *site, uint64_t handle)
+{
+	put_handle(DW_FLOW_IN, site, handle);
+}
+
+void dwell_free(struct dwell_site *site, const void *address)
+{
+	put_handle(DW_FREE, site, (uint64_t)(uintptr_t)address);
+}
+
+void dwell_alloc(struct dwell_site *site, const void *address, uint64_t size_bytes)
+{
+	uint64_t payload[2] = { (uint64_t)(uintptr_t)address, size_bytes };
+
+	if (dwell_wants(1u << site->category))
+		put_fast(DW_ALLOC, dwell_site_id(site), payload, 4);
+}
+
+void dwell_counter(struct dwell_site *site, double value)
+{
+	if (dwell_wants(1u << site->category))
+		put_fast(DW_COUNTER, dwell_site_id(site), &value, 2);
+}
+
+void dwell_mark(struct dwell_site *site)
+{
+	if (dwell_wants(1u << site->category))
+		put_fast(DW_MARK, dwell_site_id(site), NULL, 0);
+}
+
+void dwell_end_of(uint32_t n)
+{
+	if (dw_session_head())
+		put_fast(DW_END_OF, 0, &n, 1);
+}
+
+void dwell_link(uint64_t sequence_number, uint32_t forward_thread)
+{
+	uint32_t payload[3] = { (uint32_t)sequence_number, (uint32_t)(sequence_number >> 32),
+		                    forward_thread };
+
+	if (dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
+		put_fast(DW_LINK, 0, payload, 3);
+}

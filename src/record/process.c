@@ -1,0 +1,182 @@
+/*
+ * The process: everything that a child of fork must not share with its father.
+ *
+ * It lies in one mapping that the kernel hands to children as zeros
+ * (MADV_WIPEONFORK), so that a child starts unregistered whatever made it: fork,
+ * _Fork or a raw clone. Where the kernel has no such mapping (Linux before 4.14,
+ * some emulators), a fork handler clears it. Zero is the state "knows nothing"
+ * of every field.
+ */
+#include "record/record.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct dw_process *dw_process;
+
+pid_t dw_gettid(void)
+{
+	return (pid_t)syscall(SYS_gettid);
+}
+
+static void clear_in_child(void)
+{
+	/* Fresh zero pages; cheaper than writing megabytes of zeros. */
+	if (mmap(dw_process, sizeof *dw_process, PROT_READ | PROT_WRITE,
+	         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+		memset(dw_process, 0, sizeof *dw_process);
+}
+
+int dw_process_prepare(void)
+{
+	void *memory;
+
+	if (dw_process)
+		return 0;
+	memory = mmap(NULL, sizeof *dw_process, PROT_READ | PROT_WRITE,
+	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return DWELL_E_NOMEM;
+	dw_process = memory;
+	if (madvise(memory, sizeof *dw_process, MADV_WIPEONFORK) != 0)
+		pthread_atfork(NULL, NULL, clear_in_child);
+	dw_process->pid = (uint32_t)getpid();
+	return 0;
+}
+
+/*
+ * The lock serves claims and registration, which happen a few times a second at
+ * most and take microseconds. Waiting is bounded, and a handler that interrupted
+ * the holder gives up at once. The acquire pairs with the release of the unlock:
+ * who holds the lock sees what holders before it wrote.
+ */
+bool dw_process_lock(void)
+{
+	uint32_t self = (uint32_t)dw_gettid();
+
+	for (int tries = 0; tries < 100000; tries++) {
+		uint32_t owner = 0;
+
+		if (__atomic_compare_exchange_n(&dw_process->lock, &owner, self, false, __ATOMIC_ACQUIRE,
+		                                __ATOMIC_RELAXED))
+			return true;
+		if (owner == self)
+			return false;
+		if (tries > 100)
+			sched_yield();
+	}
+	return false;
+}
+
+void dw_process_unlock(void)
+{
+	__atomic_store_n(&dw_process->lock, 0, __ATOMIC_RELEASE);
+}
+
+static bool same_memory(void)
+{
+	uint32_t pid = (uint32_t)getpid(), known = 0;
+
+	/* A new child says who it is. A child of vfork finds its father's pid: it runs
+	 * on the father's memory and thread pointer and must not register. */
+	if (__atomic_compare_exchange_n(&dw_process->pid, &known, pid, false, __ATOMIC_ACQ_REL,
+	                                __ATOMIC_ACQUIRE))
+		return true;
+	return known == pid;
+}
+
+static void forget_session(void)
+{
+	dw_process->id = 0;
+	dw_process->window = 0;
+	dw_process->journal = 0;
+	dw_process->journal_number = 0;
+	dw_process->window_count = 0;
+	dw_process->steps = 0;
+	dw_process->has_gate = false;
+}
+
+/* The PROCESS entry is the first of its journal, and `id` is published when it
+ * stands: a reader and dw_file_finish() rely on it. */
+static bool write_entry(void)
+{
+	struct dw_entry_process facts = { .entry.id = dw_process->new_id }, *entry;
+
+	entry = dw_journal_reserve(sizeof *entry);
+	if (!entry)
+		return false;
+	facts.entry.aux = dw_session.parent_process;
+	facts.pid = (uint32_t)getpid();
+	facts.ppid = (uint32_t)getppid();
+	facts.start_ticks = dw_now();
+	dw_facts_process(&facts);
+	facts.entry.bytes = entry->entry.bytes;
+	*entry = facts;
+	dw_journal_commit(entry, DW_ENTRY_PROCESS);
+	return true;
+}
+
+static bool register_locked(void)
+{
+	bool done;
+
+	if (dw_process->id && dw_process->generation == dw_session.generation)
+		return true; /* another thread was first */
+	if (dw_process->generation != dw_session.generation)
+		forget_session();
+	dw_process->generation = dw_session.generation;
+	dw_process->new_id = dw_new_id();
+	if (!dw_process->new_id || !dw_journal_open())
+		return false;
+	__atomic_store_n(&dw_process->registering, (uint32_t)dw_gettid(), __ATOMIC_RELAXED);
+	done = write_entry();
+	if (done)
+		dw_journal_clock();
+	__atomic_store_n(&dw_process->registering, 0, __ATOMIC_RELAXED);
+	if (!done)
+		return false;
+	dw_session.parent_process = dw_process->new_id;
+	__atomic_store_n(&dw_process->id, dw_process->new_id, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Names of the PROCESS entry are interned while it is being written. */
+static bool registering_here(void)
+{
+	uint32_t who = __atomic_load_n(&dw_process->registering, __ATOMIC_RELAXED);
+
+	return who && who == (uint32_t)dw_gettid();
+}
+
+bool dw_process_ready(enum dw_loss *cause)
+{
+	bool ready;
+
+	if (__atomic_load_n(&dw_process->id, __ATOMIC_ACQUIRE) &&
+	    dw_process->generation == dw_session.generation)
+		return true;
+	if (registering_here())
+		return true;
+	if (!same_memory()) {
+		*cause = DW_LOSS_FOREIGN;
+		return false;
+	}
+	*cause = (enum dw_loss)dw_process->refusal;
+	if (dw_now() < __atomic_load_n(&dw_process->retry_ticks, __ATOMIC_RELAXED))
+		return false;
+	*cause = DW_LOSS_BUSY;
+	if (!dw_process_lock())
+		return false;
+	ready = register_locked();
+	if (!ready) {
+		*cause = (enum dw_loss)dw_process->refusal;
+		__atomic_store_n(&dw_process->retry_ticks,
+		                 dw_now() + dw_session.map->ticks_per_second / 16, __ATOMIC_RELAXED);
+	}
+	dw_process_unlock();
+	return ready;
+}

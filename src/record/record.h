@@ -1,0 +1,200 @@
+/*
+ * The recorder's rooms and what they share.
+ *
+ *   file      creates a trace file, joins one, trims it when the run is over
+ *   session   which file this process writes to; start, stop, joining
+ *   process   what is wiped on fork: registration, windows, journal, slots
+ *   window    blocks of the file: claimed, reserved, mapped, handed out, recycled
+ *   journal   entries: appended by any thread without a lock
+ *   intern    names to ids, for the life of the process
+ *   stream    one writer a thread: slots, chunks, the slow half of a record
+ *   probe     the exported functions of probe.h on top of stream
+ *   step      steps and the gate that follows them
+ *   facts     what is told about a process: its name, rank, command, metadata
+ *
+ * Rules of this room. Nothing here may fail loudly, allocate from the heap, wait
+ * for another thread without bound or change errno on the way out of a probe:
+ * probes stand in signal handlers and in children of fork. What is not recorded
+ * is counted by cause. Memory comes from mmap and is never given back: another
+ * thread may be looking at it.
+ */
+#ifndef DW_RECORD_RECORD_H
+#define DW_RECORD_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "dwell/dwell.h"
+#include "dwell/probe.h"
+#include "format/layout.h"
+
+/* ---- session: survives fork ------------------------------------------------ */
+
+struct dw_session {
+	struct dw_head *head;       /* atomic; NULL: no session */
+	struct dw_head *map;        /* the last session's head, which stays mapped: for code under way */
+	struct dw_control *control;
+	uint32_t generation;        /* counts the sessions of this process and its fathers */
+	uint32_t clock_kind;
+	int file;                   /* may have been closed behind our back: see dw_file_valid() */
+	dev_t device;
+	ino_t inode;
+	bool started_here;          /* by dwell_start(), not by `dwell run` */
+	pid_t starter;              /* the process whose end is the run's end, if started_here */
+	uint32_t parent_process;    /* PROCESS id of the last process that registered: a child's father */
+	char path[4096];
+	char final_path[4096];      /* where a spilled trace goes at the end; else "" */
+};
+extern struct dw_session dw_session;
+
+/* NULL: nothing is recorded. Pairs with the release store of a new session: who
+ * sees the head sees the rest of dw_session. */
+static inline struct dw_head *dw_session_head(void)
+{
+	return __atomic_load_n(&dw_session.head, __ATOMIC_ACQUIRE);
+}
+
+/* Adopts an open trace file: maps its head and opens the gate. */
+int dw_session_adopt(int file, const char *path, bool started_here, struct dwell_error *error);
+/* A file of its own for a process that cannot reach the run's. */
+int dw_session_fall_back(void);
+uint64_t dw_now(void);
+
+/* ---- process: zero in a child ----------------------------------------------- */
+
+#define DW_MAX_WINDOWS 65536u
+#define DW_MAX_SLOTS 16384u
+#define DW_SHAPE_CACHE 128u
+
+struct dw_window {
+	char *base;       /* address of its first block */
+	uint32_t first;   /* block */
+	uint32_t count;
+};
+
+/* One stream as its writer sees it. */
+struct dw_writer {
+	struct dw_chunk *chunk;   /* the open one, or NULL */
+	uint32_t block;           /* of `chunk` */
+	uint32_t oldest;          /* first block this stream may recycle, or 0 */
+	uint64_t number;          /* of `chunk` */
+	uint32_t stream;
+	uint32_t thread;          /* THREAD id that the stream is known to hold */
+	uint64_t slow_start;      /* a new chunk took from here to slow_end, not yet recorded; */
+	uint64_t slow_end;        /* 0: nothing */
+};
+
+/* One thread's place. `main` comes first: dwell_this_stream points there. */
+struct dw_slot {
+	struct dwell_stream main;
+	struct dwell_stream nested;  /* for handlers that interrupt a record of `main` */
+	struct dw_writer writers[2];
+	uint32_t tid;                /* atomic; 0: free */
+	uint32_t generation;         /* of the session that the rest belongs to */
+	uint32_t thread;             /* THREAD id */
+	struct dw_entry_thread *entry;
+	struct dw_entry_step *step;  /* the open one */
+	uint64_t step_cpu_ns;
+	uint64_t retry_ticks;        /* after a refused claim: not before this time */
+	uint32_t refusal;            /* enum dw_loss of that claim */
+	struct { uint64_t hash; uint32_t id; } shapes[DW_SHAPE_CACHE];
+};
+
+struct dw_process {
+	uint32_t pid;             /* atomic; 0: new since fork */
+	uint32_t generation;      /* of the session it is registered with */
+	uint32_t id;              /* atomic; PROCESS id, 0: not registered */
+	uint32_t new_id;          /* the same from the moment registration begins */
+	uint32_t registering;     /* atomic; tid of who writes the PROCESS entry */
+	uint64_t retry_ticks;     /* atomic; after a failed registration: not before this time */
+	uint32_t refusal;         /* enum dw_loss of the last block that was not to be had */
+	uint32_t lock;            /* atomic; tid of who claims or registers */
+	uint64_t window;          /* index << 32 | next block of it; index from 1; under the lock */
+	uint64_t journal;         /* atomic; block << 32 | next byte */
+	uint64_t journal_number;
+	uint32_t window_count;    /* atomic */
+	uint32_t slot_count;      /* atomic */
+	uint32_t slot_look;       /* atomic; where to look for a dead thread's slot next */
+	uint32_t stream_count;    /* atomic */
+	uint64_t steps;           /* atomic; begun */
+	uint32_t gate;            /* index of the gate this process steps; see step.c */
+	bool has_gate;
+	struct dw_window windows[DW_MAX_WINDOWS];
+	struct dw_slot slots[DW_MAX_SLOTS];
+};
+extern struct dw_process *dw_process; /* NULL until the first session */
+
+/* Maps dw_process, wiped on fork. */
+int dw_process_prepare(void);
+/* Whether this process may write: its PROCESS entry stands. Registers it; `cause`
+ * says why not. */
+bool dw_process_ready(enum dw_loss *cause);
+/* False when the lock is the caller's own (a signal handler) or is not to be had. */
+bool dw_process_lock(void);
+void dw_process_unlock(void);
+
+/* ---- windows ----------------------------------------------------------------- */
+
+enum dw_claim { DW_CLAIM_STREAM, DW_CLAIM_RESERVED };
+
+/* A fresh, zeroed, mapped block; 0 with the cause when there is none. Under the lock. */
+uint32_t dw_window_take(enum dw_claim claim, char **address, enum dw_loss *cause);
+/* Where a block of this process is mapped; NULL when it is not ours. */
+char *dw_window_address(uint32_t block);
+
+/* ---- journal ------------------------------------------------------------------ */
+
+/*
+ * Room for an entry of `bytes` (rounded up to 8), zeroed but for `bytes`; NULL
+ * (counted) when there is none. dw_journal_commit() makes it part of the file;
+ * fields that are documented as changed in place may change later.
+ */
+void *dw_journal_reserve(size_t bytes);
+void dw_journal_commit(void *entry, enum dw_entry_type type);
+void dw_journal_clock(void);
+bool dw_journal_open(void); /* the first chunk, by who registers, under the lock */
+
+/* ---- intern -------------------------------------------------------------------- */
+
+uint32_t dw_new_id(void); /* 0: used up */
+uint32_t dw_intern_string(const char *text, size_t length);
+uint32_t dw_intern_text(const char *text); /* NULL: 0 */
+uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, uint32_t shapes,
+                      const char *file, uint32_t line);
+uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count);
+uint64_t dw_hash(const void *data, size_t bytes, uint64_t seed);
+/* Writes all that this process knows into a new file's journal, with the same ids. */
+void dw_intern_replay(void);
+uint32_t dw_intern_last_id(void);
+
+/* ---- streams -------------------------------------------------------------------- */
+
+/*
+ * Enters the recorder out of line: the calling thread's stream with `busy` set
+ * and room for a record, or NULL (counted as lost). dw_stream_leave() after it.
+ */
+struct dwell_stream *dw_stream_enter(void);
+void dw_stream_leave(struct dwell_stream *stream);
+void dw_stream_put(struct dwell_stream *stream, uint64_t ticks, uint32_t word1,
+                   const uint32_t *payload, unsigned words);
+void dw_stream_put_end(struct dwell_stream *stream, uint64_t ticks);
+struct dw_slot *dw_stream_slot(enum dw_loss *cause); /* the calling thread's, registered; or NULL */
+/* All streams of this process take the slow path at their next record. */
+void dw_stream_halt(void);
+void dw_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records);
+
+/* ---- facts, steps ---------------------------------------------------------------- */
+
+void dw_facts_read_environment(void);                     /* at load: getenv is not for handlers */
+bool dw_facts_process(struct dw_entry_process *entry);
+uint32_t dw_facts_python(void);
+void dw_step_join(void);                                  /* takes a gate for a new session */
+void dw_step_close(struct dw_slot *slot);                 /* ends the open step */
+void dw_meta(const char *key, const char *value, uint32_t flags);
+
+/* The kernel's names, without libc's caches. */
+pid_t dw_gettid(void);
+
+#endif

@@ -1,0 +1,257 @@
+/*
+ * The session: which file this process writes to.
+ *
+ * `dwell run` puts the file's path into the environment; the constructor here
+ * joins it when the library is loaded, which maps the head and nothing more: a
+ * process that never records takes nothing. A process that starts itself makes
+ * its own file. Children of fork inherit the session as it is.
+ */
+#include "record/record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "record/file.h"
+
+struct dw_session dw_session = { .file = -1 };
+
+const struct dwell_gate_word *dwell_gate;
+
+/* Under the lock, or before other threads can know. */
+static void open_session(struct dw_head *head, int file, const char *path, bool started_here)
+{
+	struct stat status;
+
+	if (fstat(file, &status) == 0) {
+		dw_session.device = status.st_dev;
+		dw_session.inode = status.st_ino;
+	}
+	if (path != dw_session.path)
+		snprintf(dw_session.path, sizeof dw_session.path, "%s", path);
+	dw_session.control = (struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET);
+	dw_session.clock_kind = head->clock_kind;
+	dw_session.file = file;
+	dw_session.started_here = started_here;
+	dw_session.starter = getpid();
+	dw_session.parent_process = 0;
+	dw_session.map = head;
+	dw_session.generation++;
+	__atomic_store_n(&dw_session.head, head, __ATOMIC_RELEASE);
+}
+
+static int adopt(struct dw_head *head, int file, const char *path, bool started_here,
+                 struct dwell_error *error)
+{
+	if (dw_process_prepare() != 0 || !dw_process_lock())
+		return dw_error_set(error, DWELL_E_NOMEM, "no memory for the recorder");
+	open_session(head, file, path, started_here);
+	dw_process_unlock();
+	dw_step_join();
+	return 0;
+}
+
+int dw_session_adopt(int file, const char *path, bool started_here, struct dwell_error *error)
+{
+	struct dw_head *head =
+	    mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+	if (head == MAP_FAILED)
+		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", path, strerror(errno));
+	return adopt(head, file, path, started_here, error);
+}
+
+/* ---- joining a run ------------------------------------------------------------ */
+
+static bool parse_run_id(const char *text, uint8_t id[16])
+{
+	for (int i = 0; i < 16; i++) {
+		unsigned byte;
+
+		if (!text || sscanf(text + (size_t)i * 2, "%2x", &byte) != 1)
+			return false;
+		id[i] = (uint8_t)byte;
+	}
+	return true;
+}
+
+static int try_side_file(const char *folder, size_t folder_length, const char *name,
+                         const uint8_t *run_id)
+{
+	struct dwell_options options = DWELL_OPTIONS_INIT;
+	char path[4096], actual[4096], host[64] = "host";
+	size_t length = strlen(name);
+	uint32_t tag = 0;
+
+	if (length > 6 && strcmp(name + length - 6, ".dwell") == 0)
+		length -= 6;
+	gethostname(host, sizeof host - 1);
+	(void)!getrandom(&tag, sizeof tag, 0);
+	if (snprintf(path, sizeof path, "%.*s/%.*s.%s.%d.%08x.dwell", (int)folder_length, folder,
+	             (int)length, name, host, (int)getpid(), tag) >= (int)sizeof path)
+		return -1;
+	int file = dw_file_create(path, &options, run_id, NULL, actual, NULL);
+	return file < 0 ? -1 : dw_session_adopt(file, actual, false, NULL);
+}
+
+int dw_session_fall_back(void)
+{
+	const char *path = secure_getenv("DWELL_TRACE"), *spill = secure_getenv("DWELL_SPILL");
+	const char *name = path ? strrchr(path, '/') : NULL;
+	uint8_t run_id[16];
+
+	if (!name || !parse_run_id(secure_getenv("DWELL_RUN"), run_id))
+		return -1;
+	if (try_side_file(path, (size_t)(name - path), name + 1, run_id) == 0)
+		return 0;
+	if (spill && try_side_file(spill, strlen(spill), name + 1, run_id) == 0)
+		return 0;
+	return try_side_file("/tmp", 4, name + 1, run_id);
+}
+
+__attribute__((constructor)) static void join_run(void)
+{
+	const char *path = secure_getenv("DWELL_TRACE");
+	struct dw_head *head;
+	int saved = errno, file;
+
+	dw_facts_read_environment();
+	if (path && *path == '/') {
+		file = dw_file_open(path, &head, NULL);
+		if (file < 0 || adopt(head, file, path, false, NULL) != 0)
+			dw_session_fall_back();
+	}
+	errno = saved;
+}
+
+/* ---- a program that starts itself ----------------------------------------------- */
+
+static int check_options(const struct dwell_options *options, struct dwell_error *error)
+{
+	if (options->size != sizeof *options)
+		return dw_error_set(error, DWELL_E_ARGUMENT,
+		                    "dwell_options.size is %zu, not %zu: use DWELL_OPTIONS_INIT",
+		                    options->size, sizeof *options);
+	if (options->keep > DWELL_KEEP_NEWEST)
+		return dw_error_set(error, DWELL_E_ARGUMENT, "dwell_options.keep is not an enum dwell_keep");
+	if (options->steps_from > options->steps_to)
+		return dw_error_set(error, DWELL_E_ARGUMENT, "steps %llu..%llu: the first is past the last",
+		                    (unsigned long long)options->steps_from,
+		                    (unsigned long long)options->steps_to);
+	return 0;
+}
+
+static void default_path(char path[4096])
+{
+	snprintf(path, 4096, "%s-%d.dwell", program_invocation_short_name, (int)getpid());
+}
+
+/* A path that stays true when the program changes its folder. */
+static void make_absolute(char path[4096])
+{
+	char folder[4096];
+
+	if (path[0] != '/' && getcwd(folder, sizeof folder) &&
+	    strlen(folder) + strlen(path) + 2 <= sizeof folder) {
+		strcat(folder, "/");
+		strcat(folder, path);
+		strcpy(path, folder);
+	}
+}
+
+static int start(const struct dwell_options *options, struct dwell_error *error)
+{
+	char path[4096], actual[4096];
+	uint32_t last_id = dw_intern_last_id();
+	enum dw_loss cause;
+	int file, result;
+
+	if (options->path)
+		snprintf(path, sizeof path, "%s", options->path);
+	else
+		default_path(path);
+	make_absolute(path);
+	file = dw_file_create(path, options, NULL, secure_getenv("DWELL_SPILL"), actual, error);
+	if (file < 0)
+		return file;
+	result = dw_session_adopt(file, actual, true, error);
+	if (result) {
+		close(file);
+		unlink(actual);
+		return result;
+	}
+	snprintf(dw_session.final_path, sizeof dw_session.final_path, "%s",
+	         strcmp(path, actual) ? path : "");
+	/* Ids of an earlier session go on: call sites remember them. */
+	dw_session.map->next_id = last_id + 1;
+	if (last_id && dw_process_ready(&cause))
+		dw_intern_replay();
+	return 0;
+}
+
+int dwell_start(const struct dwell_options *options, struct dwell_error *error)
+{
+	struct dwell_options defaults = DWELL_OPTIONS_INIT;
+	int result;
+
+	if (!options)
+		options = &defaults;
+	result = check_options(options, error);
+	if (result)
+		return result;
+	if (dw_session_head()) {
+		if (dw_session.started_here && dw_session.starter == getpid())
+			return dw_error_set(error, DWELL_E_STATE, "recording to %s: stop that first",
+			                    dw_session.path);
+		return 0; /* the run's session, or the father's */
+	}
+	return start(options, error);
+}
+
+int dwell_stop(struct dwell_error *error)
+{
+	struct dw_finish finish;
+	enum dw_loss cause;
+	int result;
+
+	if (!dw_session_head() || !dw_session.started_here || dw_session.starter != getpid())
+		return 0;
+	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
+	if (dw_process_ready(&cause)) {
+		dw_step_close(dw_stream_slot(&cause));
+		dw_journal_clock();
+	}
+	if (!dw_process_lock())
+		return dw_error_set(error, DWELL_E_STATE, "the recorder is busy in this very thread");
+	__atomic_store_n(&dw_session.head, NULL, __ATOMIC_RELEASE);
+	dw_stream_halt();
+	result = dw_file_finish(dw_session.file, dw_session.path, dw_session.final_path,
+	                        (uint32_t)getpid(), &finish, error);
+	close(dw_session.file);
+	dw_session.file = -1;
+	dw_process_unlock();
+	return result;
+}
+
+__attribute__((destructor)) static void stop_at_exit(void)
+{
+	dwell_stop(NULL);
+}
+
+bool dwell_active(void)
+{
+	return dw_session_head() != NULL;
+}
+
+const char *dwell_trace_path(void)
+{
+	if (!dw_session_head())
+		return NULL;
+	return dw_session.final_path[0] ? dw_session.final_path : dw_session.path;
+}

@@ -1,0 +1,195 @@
+/*
+ * Steps, and the gate that follows them.
+ *
+ * A step is an entry in the journal, written when it begins and completed in
+ * place when it ends, so that the step in which a program was killed is there and
+ * steps outlive the chunks around them. The gate is what probes look at: a word in
+ * the control page, one a process that steps, copied to children of fork until
+ * they step themselves. Its mask is what the controller wants while the schedule
+ * says open, else 0.
+ */
+#include "record/record.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* ---- the gate ------------------------------------------------------------------- */
+
+/*
+ * The mask is made of two words that others may change at the same time. Each
+ * who changes one adds to `generation` and computes the mask until no generation
+ * passed in between: the last to compute has seen both. All of it seq_cst: it
+ * happens at steps, never in a probe.
+ */
+static void set_open(struct dw_gate *gate, uint32_t open)
+{
+	struct dw_control *control = dw_session.control;
+	uint32_t generation;
+
+	__atomic_store_n(&gate->open, open, __ATOMIC_SEQ_CST);
+	generation = __atomic_add_fetch(&control->generation, 1, __ATOMIC_SEQ_CST);
+	for (;;) {
+		uint32_t mask = __atomic_load_n(&gate->open, __ATOMIC_SEQ_CST)
+		                    ? __atomic_load_n(&control->mask, __ATOMIC_SEQ_CST)
+		                    : 0;
+		uint32_t now;
+
+		__atomic_store_n(&gate->mask, mask, __ATOMIC_SEQ_CST);
+		now = __atomic_load_n(&control->generation, __ATOMIC_SEQ_CST);
+		if (now == generation)
+			return;
+		generation = now;
+	}
+}
+
+static struct dw_gate *take_gate(uint32_t parent, uint32_t open)
+{
+	struct dw_control *control = dw_session.control;
+	uint32_t index = __atomic_fetch_add(&dw_session.map->next_gate, 1, __ATOMIC_RELAXED);
+
+	if (index >= DW_GATES) {
+		__atomic_store_n(&dw_session.map->next_gate, DW_GATES, __ATOMIC_RELAXED);
+		return &control->gates[0];
+	}
+	control->gates[index].parent = parent;
+	__atomic_store_n(&control->gates[index].pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
+	set_open(&control->gates[index], open);
+	return &control->gates[index];
+}
+
+static void use_gate(struct dw_gate *gate)
+{
+	__atomic_store_n(&dwell_gate, (const struct dwell_gate_word *)(const void *)gate,
+	                 __ATOMIC_RELEASE);
+}
+
+void dw_step_join(void)
+{
+	use_gate(take_gate(0, !dw_session.control->gated));
+}
+
+/* A child of fork follows its father's gate until it steps itself. */
+static struct dw_gate *own_gate(void)
+{
+	struct dw_gate *gate = (struct dw_gate *)(uintptr_t)dwell_gate;
+
+	if (!gate)
+		return NULL;
+	if (!dw_process->has_gate) {
+		if (gate->pid != (uint32_t)getpid()) {
+			gate = take_gate((uint32_t)(gate - dw_session.control->gates), gate->open);
+			use_gate(gate);
+		}
+		dw_process->has_gate = true;
+	}
+	return gate;
+}
+
+/* torch.profiler's schedule: whether step `number` is an active one. */
+static bool schedule_active(const struct dw_control *control, uint64_t number)
+{
+	uint64_t cycle = (uint64_t)control->wait + control->warmup + control->active;
+
+	if (number < control->skip_first)
+		return false;
+	number -= control->skip_first;
+	if (control->skip_first_wait)
+		number += control->wait;
+	if (control->repeat && number / cycle >= control->repeat)
+		return false;
+	return number % cycle >= (uint64_t)control->wait + control->warmup;
+}
+
+static bool wanted(uint64_t number)
+{
+	const struct dw_control *control = dw_session.control;
+
+	if (!control->gated)
+		return true;
+	if (number < control->steps_from || number > control->steps_to)
+		return false;
+	return !control->active || schedule_active(control, number);
+}
+
+/* ---- steps ---------------------------------------------------------------------- */
+
+void dw_step_close(struct dw_slot *slot)
+{
+	if (!slot || !slot->step)
+		return;
+	slot->step->cpu_ns = cpu_ns() - slot->step_cpu_ns;
+	/* Pairs with a reader's acquire of end_ticks: the step is complete. */
+	__atomic_store_n(&slot->step->end_ticks, dw_now(), __ATOMIC_RELEASE);
+	slot->step = NULL;
+}
+
+static void open_step(struct dw_slot *slot)
+{
+	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
+	struct dw_gate *gate = own_gate();
+	struct dw_entry_step *entry;
+
+	if (gate && gate->open != wanted(number))
+		set_open(gate, wanted(number));
+	if (gate)
+		__atomic_store_n(&gate->step, number + 1, __ATOMIC_RELAXED);
+	entry = dw_journal_reserve(sizeof *entry);
+	if (!entry)
+		return;
+	entry->entry.id = slot->thread;
+	entry->entry.aux = gate && gate->open ? DW_STEP_RECORDED : 0;
+	entry->number = number;
+	slot->step_cpu_ns = cpu_ns();
+	entry->start_ticks = dw_now();
+	dw_journal_commit(entry, DW_ENTRY_STEP);
+	slot->step = entry;
+}
+
+void dwell_step_begin(void)
+{
+	int saved = errno;
+	enum dw_loss cause;
+	struct dw_slot *slot = dw_stream_slot(&cause);
+
+	if (slot) {
+		dw_step_close(slot);
+		open_step(slot);
+	}
+	errno = saved;
+}
+
+void dwell_step_end(void)
+{
+	int saved = errno;
+	enum dw_loss cause;
+	struct dw_slot *slot = dw_stream_slot(&cause);
+
+	if (slot && slot->step) {
+		uint64_t next = __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED);
+		struct dw_gate *gate = own_gate();
+
+		dw_step_close(slot);
+		if (gate && gate->open && !wanted(next))
+			set_open(gate, 0);
+	}
+	errno = saved;
+}
+
+void dwell_step(void)
+{
+	dwell_step_begin();
+}
+
+uint64_t dwell_steps_begun(void)
+{
+	return dw_session_head() ? __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED) : 0;
+}

@@ -1,0 +1,474 @@
+/*
+ * Streams: one writer a thread, and the slow half of writing a record.
+ *
+ * A slot holds one live thread's streams. It is claimed at the thread's first
+ * record and claimed again, chunks and all, by a later thread when its own is
+ * dead: no destructor runs, so daemon threads and _exit lose nothing, and ten
+ * thousand short threads fill a few chunks. The inline half (probe.h) writes while
+ * there is room in the chunk; here are new chunks, long silences, new threads,
+ * children of fork, interrupted records and everything that gets lost.
+ */
+#include "record/record.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "format/words.h"
+
+/* Threads that have no slot yet share this one: busy for ever, never written. */
+static const struct dwell_stream no_stream = { .busy = 1 };
+
+__thread struct dwell_stream *dwell_this_stream __attribute__((tls_model("initial-exec"))) =
+    (struct dwell_stream *)&no_stream;
+
+uint64_t dw_now(void)
+{
+	return dw_clock_read(dw_session.clock_kind);
+}
+
+/* ---- losses ------------------------------------------------------------------ */
+
+/* A thread with an entry counts there, alone; others in the head, together. */
+void dw_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records)
+{
+	struct dw_head *head = dw_session_head();
+
+	if (slot && slot->entry && slot->generation == dw_session.generation) {
+		uint64_t *lost = &slot->entry->lost[cause];
+
+		__atomic_store_n(lost, *lost + records, __ATOMIC_RELAXED);
+	} else if (head) {
+		__atomic_fetch_add(&head->lost[cause], records, __ATOMIC_RELAXED);
+	}
+}
+
+/* ---- slots ------------------------------------------------------------------- */
+
+static bool thread_is_dead(uint32_t tid)
+{
+	/* With the pid of registration: in a child of vfork ours differs, and the
+	 * father's threads would look dead. */
+	return syscall(SYS_tgkill, (pid_t)dw_process->pid, (pid_t)tid, 0) != 0 && errno == ESRCH;
+}
+
+static bool try_slot(struct dw_slot *slot, uint32_t self)
+{
+	uint32_t owner = __atomic_load_n(&slot->tid, __ATOMIC_RELAXED);
+
+	if (!owner || (owner != self && !thread_is_dead(owner)))
+		return false;
+	if (owner == self && slot->main.busy)
+		return false; /* we are a handler that interrupted its own thread's claim */
+	/* Acquire: what the dead thread wrote last was released by the kernel's exit. */
+	return __atomic_compare_exchange_n(&slot->tid, &owner, self, false, __ATOMIC_ACQUIRE,
+	                                   __ATOMIC_RELAXED);
+}
+
+/* A dead thread's slot, or a new one. A few slots are looked at each time: as
+ * many as are needed to keep up with threads that come and go. */
+static struct dw_slot *claim_slot(uint32_t self)
+{
+	uint32_t count = __atomic_load_n(&dw_process->slot_count, __ATOMIC_RELAXED), index;
+
+	if (count > DW_MAX_SLOTS)
+		count = DW_MAX_SLOTS;
+	for (uint32_t i = 0; i < 16 && i < count; i++) {
+		uint32_t look = __atomic_fetch_add(&dw_process->slot_look, 1, __ATOMIC_RELAXED) % count;
+
+		if (try_slot(&dw_process->slots[look], self))
+			return &dw_process->slots[look];
+	}
+	index = __atomic_fetch_add(&dw_process->slot_count, 1, __ATOMIC_RELAXED);
+	if (index >= DW_MAX_SLOTS) {
+		__atomic_store_n(&dw_process->slot_count, DW_MAX_SLOTS, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	__atomic_store_n(&dw_process->slots[index].tid, self, __ATOMIC_RELEASE);
+	return &dw_process->slots[index];
+}
+
+static bool write_thread_entry(struct dw_slot *slot)
+{
+	struct dw_entry_thread *entry;
+	uint32_t id = dw_new_id();
+
+	entry = id ? dw_journal_reserve(sizeof *entry) : NULL;
+	if (!entry)
+		return false;
+	entry->entry.id = id;
+	entry->entry.aux = dw_process->id;
+	entry->tid = slot->tid;
+	entry->stream = slot->writers[0].stream;
+	entry->start_ticks = dw_now();
+	prctl(PR_GET_NAME, entry->name);
+	dw_journal_commit(entry, DW_ENTRY_THREAD);
+	slot->thread = id;
+	slot->entry = entry;
+	return true;
+}
+
+/* A slot of an earlier session, or never used: nothing of it belongs to this file. */
+static void forget(struct dw_slot *slot)
+{
+	memset(&slot->main, 0, sizeof slot->main);
+	memset(&slot->nested, 0, sizeof slot->nested);
+	memset(slot->writers, 0, sizeof slot->writers);
+	uint32_t stream = __atomic_fetch_add(&dw_process->stream_count, 1, __ATOMIC_RELAXED);
+	slot->writers[0].stream = stream;
+	slot->writers[1].stream = stream | DW_STREAM_NESTED;
+	slot->entry = NULL;
+	slot->step = NULL;
+	slot->retry_ticks = 0;
+	memset(slot->shapes, 0, sizeof slot->shapes);
+}
+
+static struct dw_slot *register_thread(enum dw_loss *cause)
+{
+	struct dw_slot *slot;
+
+	if (!dw_process_ready(cause))
+		return NULL;
+	*cause = DW_LOSS_THREADS;
+	slot = claim_slot((uint32_t)dw_gettid());
+	if (!slot)
+		return NULL;
+	*cause = DW_LOSS_DICTIONARY;
+	slot->main.busy = 1; /* a handler must not use it before it is whole */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (slot->generation != dw_session.generation || !slot->entry)
+		forget(slot);
+	slot->main.busy = 1;
+	slot->nested.busy = 0;
+	slot->generation = dw_session.generation;
+	slot->step = NULL;
+	if (!write_thread_entry(slot)) {
+		slot->main.busy = 0;
+		__atomic_store_n(&slot->tid, 0, __ATOMIC_RELEASE);
+		return NULL;
+	}
+	dwell_this_stream = &slot->main;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	slot->main.busy = 0;
+	return slot;
+}
+
+/* An existing thread meets a new session: the slot is its own still. */
+static bool renew(struct dw_slot *slot, enum dw_loss *cause)
+{
+	if (!dw_process_ready(cause))
+		return false;
+	*cause = DW_LOSS_DICTIONARY;
+	forget(slot);
+	slot->generation = dw_session.generation;
+	return write_thread_entry(slot);
+}
+
+struct dw_slot *dw_stream_slot(enum dw_loss *cause)
+{
+	struct dw_slot *slot = (struct dw_slot *)(void *)dwell_this_stream;
+
+	*cause = DW_LOSS_STOPPED;
+	if (!dw_session_head())
+		return NULL;
+	/* tid 0: wiped by fork; this thread is the child's first. */
+	if (dwell_this_stream == &no_stream || !slot->tid)
+		return register_thread(cause);
+	if (slot->generation != dw_session.generation && !renew(slot, cause))
+		return NULL;
+	return slot;
+}
+
+/* ---- chunks ------------------------------------------------------------------ */
+
+static struct dw_slot *slot_of(struct dwell_stream *stream, struct dw_writer **writer)
+{
+	struct dw_slot *slot = (struct dw_slot *)(void *)dwell_this_stream;
+
+	*writer = &slot->writers[stream == &slot->nested];
+	return slot;
+}
+
+static void open_chunk(struct dwell_stream *stream, struct dw_slot *slot, struct dw_writer *writer,
+                       uint32_t block, char *address)
+{
+	struct dw_chunk *chunk = (struct dw_chunk *)(void *)address;
+
+	if (!stream->last_ticks)
+		stream->last_ticks = dw_now();
+	writer->thread = slot->thread;
+	chunk->type = DW_CHUNK_STREAM;
+	chunk->process = dw_process->id;
+	chunk->stream = writer->stream;
+	chunk->base_ticks = stream->last_ticks;
+	chunk->thread = slot->thread;
+	/* A follower that sees the number sees the rest; so for magic, which only a
+	 * fresh chunk lacks. */
+	__atomic_store_n(&chunk->number, ++writer->number, __ATOMIC_RELEASE);
+	__atomic_store_n(&chunk->magic, DW_CHUNK_MAGIC, __ATOMIC_RELEASE);
+	if (writer->chunk)
+		writer->chunk->next = block;
+	writer->chunk = chunk;
+	writer->block = block;
+	stream->cursor = address + sizeof *chunk;
+	/* Streams on a clock that needs a call have no room for the inline half. */
+	__atomic_store_n(&stream->limit,
+	                 dw_session.clock_kind == DW_CLOCK_MONOTONIC
+	                     ? stream->cursor
+	                     : address + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES,
+	                 __ATOMIC_RELAXED);
+}
+
+static void close_chunk(struct dwell_stream *stream, struct dw_writer *writer)
+{
+	struct dw_chunk *chunk = writer->chunk;
+
+	chunk->end_ticks = stream->last_ticks;
+	__atomic_store_n(&chunk->end_bytes, (uint32_t)(stream->cursor - (char *)chunk), __ATOMIC_RELEASE);
+	if (writer->block >= dw_session.map->keep_blocks && !writer->oldest)
+		writer->oldest = writer->block;
+	/* The pages are in the file; the profiled program's memory is not ours to grow.
+	 * The first page stays: its header gets `next`. */
+	madvise((char *)chunk + 4096, DW_BLOCK_BYTES - 4096, MADV_DONTNEED);
+}
+
+static uint64_t count_records(const struct dw_chunk *chunk)
+{
+	const uint32_t *word = (const uint32_t *)(const void *)chunk + sizeof *chunk / 4;
+	const uint32_t *end = (const uint32_t *)(const void *)chunk + chunk->end_bytes / 4;
+	uint64_t records = 0;
+
+	for (; word < end; word += dw_record_words(word))
+		records++;
+	return records;
+}
+
+/* This stream's oldest chunk, emptied. */
+static uint32_t recycle(struct dw_slot *slot, struct dw_writer *writer, char **address)
+{
+	uint32_t block = writer->oldest;
+	struct dw_chunk *chunk = (struct dw_chunk *)(void *)dw_window_address(block);
+	uint64_t records;
+
+	if (!chunk)
+		return 0;
+	records = count_records(chunk);
+	writer->oldest = block == writer->block ? 0 : chunk->next;
+	if (block == writer->block)
+		writer->chunk = NULL; /* the only one: it has no successor */
+	/* Followers recheck the number after copying: 0 first, the new one last. */
+	__atomic_store_n(&chunk->number, 0, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	chunk->end_bytes = 0;
+	chunk->end_ticks = 0;
+	chunk->next = 0;
+	memset(chunk + 1, 0, DW_BLOCK_BYTES - sizeof *chunk);
+	dw_lost(slot, DW_LOSS_RECYCLED, records);
+	*address = (char *)chunk;
+	return block;
+}
+
+static uint32_t find_block(struct dw_slot *slot, struct dw_writer *writer, char **address,
+                           enum dw_loss *cause)
+{
+	/* A stream that has nothing to recycle may take a chunk of the reserve. */
+	bool reserved = !writer->oldest && dw_session.map->keep != DW_KEEP_OLDEST;
+	uint32_t block = 0;
+
+	*cause = (enum dw_loss)slot->refusal;
+	if (dw_now() >= slot->retry_ticks) {
+		*cause = DW_LOSS_BUSY;
+		if (dw_process_lock()) {
+			*cause = DW_LOSS_STOPPED; /* sessions start and stop under the lock */
+			if (dw_session_head() && slot->generation == dw_session.generation)
+				block = dw_window_take(reserved ? DW_CLAIM_RESERVED : DW_CLAIM_STREAM, address,
+				                       cause);
+			dw_process_unlock();
+		}
+	}
+	if (block)
+		return block;
+	/* Asking again for every record would cost more than recording did. */
+	if (dw_now() >= slot->retry_ticks && *cause != DW_LOSS_BUSY) {
+		slot->retry_ticks = dw_now() + dw_session.map->ticks_per_second / 16;
+		slot->refusal = *cause;
+	}
+	return writer->oldest ? recycle(slot, writer, address) : 0;
+}
+
+/* A new chunk for the stream; false with the cause. */
+static bool next_chunk(struct dwell_stream *stream, struct dw_slot *slot, struct dw_writer *writer,
+                       enum dw_loss *cause)
+{
+	char *address = NULL;
+	uint32_t block;
+
+	if (writer->chunk && !writer->chunk->end_bytes)
+		close_chunk(stream, writer);
+	block = find_block(slot, writer, &address, cause);
+	if (!block)
+		return false;
+	open_chunk(stream, slot, writer, block, address);
+	return true;
+}
+
+/* ---- records ----------------------------------------------------------------- */
+
+static void put_word(struct dwell_stream *stream, uint32_t word)
+{
+	/* Pairs with the acquire of a reader of the live file, as in probe.h. */
+	__atomic_store_n((uint32_t *)(void *)stream->cursor, word, __ATOMIC_RELEASE);
+}
+
+static void put(struct dwell_stream *stream, uint64_t ticks, uint32_t word1,
+                const uint32_t *payload, unsigned words)
+{
+	uint32_t *at = (uint32_t *)(void *)stream->cursor;
+
+	for (unsigned i = 0; i < words; i++)
+		at[2 + i] = payload[i];
+	__atomic_store_n(at + 1, word1, __ATOMIC_RELAXED);
+	put_word(stream, (uint32_t)(ticks - stream->last_ticks) << DW_DELTA_SHIFT | DW_WORD_PRESENT);
+	stream->last_ticks = ticks;
+	stream->cursor += 8 + 4 * words;
+}
+
+/* After a long silence the delta has no room, and a counter that differs between
+ * cores may seem to run back: then the time is said in full. */
+static void put_time(struct dwell_stream *stream, uint64_t ticks)
+{
+	uint32_t word1 = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_TIME << DW_EXT_TYPE_SHIFT | 2;
+	uint32_t payload[2] = { (uint32_t)ticks, (uint32_t)(ticks >> 32) };
+
+	if (ticks - stream->last_ticks < (uint64_t)1 << DW_DELTA_BITS)
+		return;
+	put(stream, stream->last_ticks, word1, payload, 2);
+	stream->last_ticks = ticks;
+}
+
+static void put_end(struct dwell_stream *stream, uint64_t ticks)
+{
+	put_time(stream, ticks);
+	put_word(stream, (uint32_t)(ticks - stream->last_ticks) << DW_DELTA_SHIFT | DW_WORD_END |
+	                     DW_WORD_PRESENT);
+	stream->last_ticks = ticks;
+	stream->cursor += 4;
+}
+
+/* What a new chunk cost stands in the trace like anything else. */
+static void put_slow_range(struct dwell_stream *stream)
+{
+	static uint32_t op; /* atomic; as long-lived as the table it comes from */
+	struct dw_writer *writer;
+	uint32_t id = __atomic_load_n(&op, __ATOMIC_RELAXED);
+
+	slot_of(stream, &writer);
+	if (!writer->slow_end)
+		return;
+	if (!id) {
+		id = dw_intern_op(DWELL_CATEGORY_PROFILER, "dwell: new chunk", NULL, 0, NULL, 0);
+		__atomic_store_n(&op, id, __ATOMIC_RELAXED);
+	}
+	put_time(stream, writer->slow_start);
+	put(stream, writer->slow_start, id, NULL, 0);
+	put_end(stream, writer->slow_end);
+	writer->slow_end = 0;
+}
+
+void dw_stream_put(struct dwell_stream *stream, uint64_t ticks, uint32_t word1,
+                   const uint32_t *payload, unsigned words)
+{
+	put_slow_range(stream);
+	if (ticks < stream->last_ticks)
+		ticks = stream->last_ticks; /* taken before the new chunk was */
+	put_time(stream, ticks);
+	put(stream, ticks, word1, payload, words);
+}
+
+void dw_stream_put_end(struct dwell_stream *stream, uint64_t ticks)
+{
+	put_end(stream, ticks); /* the range ended before the new chunk was sought */
+	put_slow_range(stream);
+}
+
+/* ---- entering ---------------------------------------------------------------- */
+
+static bool has_room(const struct dwell_stream *stream, const struct dw_writer *writer)
+{
+	const char *chunk = (const char *)writer->chunk;
+
+	return chunk && !writer->chunk->end_bytes && stream->cursor > chunk &&
+	       stream->cursor < chunk + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES;
+}
+
+static bool make_room(struct dwell_stream *stream, struct dw_slot *slot, uint64_t entered,
+                      enum dw_loss *cause)
+{
+	struct dw_writer *writer;
+
+	slot_of(stream, &writer);
+	if (!has_room(stream, writer)) {
+		if (!next_chunk(stream, slot, writer, cause))
+			return false;
+		writer->slow_start = entered;
+		writer->slow_end = dw_now();
+	} else if (writer->thread != slot->thread) {
+		/* The slot's last thread is dead; its chunk goes on with this one. */
+		uint64_t now = dw_now();
+
+		put_time(stream, now);
+		put(stream, now, (uint32_t)DW_THREAD << DW_KIND_SHIFT | slot->thread, NULL, 0);
+		writer->thread = slot->thread;
+	}
+	if (dw_session.clock_kind != DW_CLOCK_MONOTONIC)
+		__atomic_store_n(&stream->limit, (char *)writer->chunk + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES,
+		                 __ATOMIC_RELAXED);
+	return true;
+}
+
+struct dwell_stream *dw_stream_enter(void)
+{
+	uint64_t entered = dw_now();
+	enum dw_loss cause;
+	struct dw_slot *slot = dw_stream_slot(&cause);
+	struct dwell_stream *stream;
+
+	if (!slot) {
+		dw_lost(NULL, cause, 1);
+		return NULL;
+	}
+	stream = slot->main.busy ? &slot->nested : &slot->main;
+	if (stream->busy) {
+		dw_lost(slot, DW_LOSS_BUSY, 1);
+		return NULL;
+	}
+	stream->busy = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (!make_room(stream, slot, entered, &cause)) {
+		stream->busy = 0;
+		dw_lost(slot, cause, 1);
+		return NULL;
+	}
+	return stream;
+}
+
+void dw_stream_leave(struct dwell_stream *stream)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*(volatile uint32_t *)&stream->busy = 0;
+}
+
+void dw_stream_halt(void)
+{
+	uint32_t count = dw_process ? __atomic_load_n(&dw_process->slot_count, __ATOMIC_ACQUIRE) : 0;
+
+	for (uint32_t i = 0; i < count && i < DW_MAX_SLOTS; i++) {
+		__atomic_store_n(&dw_process->slots[i].main.limit, NULL, __ATOMIC_RELAXED);
+		__atomic_store_n(&dw_process->slots[i].nested.limit, NULL, __ATOMIC_RELAXED);
+	}
+}

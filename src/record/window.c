@@ -1,0 +1,174 @@
+/*
+ * Windows: how blocks of the file come to a process.
+ *
+ * A window is claimed by moving head.next_block, which all processes of the run
+ * share, then reserved on disk (so that a full disk is an error here and never a
+ * SIGBUS in a probe), then mapped once. Blocks are handed out one by one under
+ * the process's lock. Windows stay mapped for the life of the process: they cost
+ * address space only, for the pages of a closed chunk are dropped.
+ */
+#include "record/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Programs that become daemons close all descriptors, and others reuse the
+ * number: ours is checked before each use and opened again by name. */
+static int valid_file(void)
+{
+	struct stat status;
+	int file = dw_session.file;
+
+	if (file >= 0 && fstat(file, &status) == 0 && status.st_dev == dw_session.device &&
+	    status.st_ino == dw_session.inode)
+		return file;
+	file = open(dw_session.path, O_RDWR | O_CLOEXEC);
+	if (file < 0)
+		return -1;
+	if (fstat(file, &status) != 0 || status.st_dev != dw_session.device ||
+	    status.st_ino != dw_session.inode) {
+		close(file);
+		return -1;
+	}
+	dw_session.file = file;
+	return file;
+}
+
+/* Near the end of the budget windows get smaller, so that one process does not
+ * take what is left for all. */
+static uint32_t window_blocks(uint32_t first, uint32_t limit)
+{
+	uint32_t left = limit - first, count = DW_WINDOW_BLOCKS - first % DW_WINDOW_BLOCKS;
+
+	if (left < 8 * DW_WINDOW_BLOCKS && count > left / 8)
+		count = left / 8;
+	return count ? count : 1;
+}
+
+static uint32_t claim(struct dw_head *head, enum dw_claim kind, uint32_t *count)
+{
+	uint32_t limit = head->max_blocks - (kind == DW_CLAIM_RESERVED ? 0 : head->reserve_blocks);
+	uint32_t first = __atomic_load_n(&head->next_block, __ATOMIC_RELAXED);
+
+	do {
+		if (first >= limit)
+			return 0;
+		*count = kind == DW_CLAIM_RESERVED ? 1 : window_blocks(first, limit);
+	} while (!__atomic_compare_exchange_n(&head->next_block, &first, first + *count, true,
+	                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return first;
+}
+
+/* Gives the end of a claim back if nobody has claimed behind it. */
+static void give_back(struct dw_head *head, uint32_t first, uint32_t count, uint32_t keep)
+{
+	uint32_t end = first + count;
+
+	__atomic_compare_exchange_n(&head->next_block, &end, first + keep, false, __ATOMIC_RELAXED,
+	                            __ATOMIC_RELAXED);
+}
+
+static bool over_file_limit(uint32_t end_block)
+{
+	struct rlimit limit;
+
+	/* Growing past it raises SIGXFSZ, which kills; so look first. */
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	       (uint64_t)end_block * DW_BLOCK_BYTES > limit.rlim_cur;
+}
+
+static bool reserve(int file, uint32_t first, uint32_t *count, enum dw_loss *cause)
+{
+	struct dw_head *head = dw_session.map;
+	uint32_t claimed = *count;
+
+	for (;; *count /= 2) {
+		if (*count == 0) {
+			give_back(head, first, claimed, 0);
+			return false;
+		}
+		if (over_file_limit(first + *count)) {
+			*cause = DW_LOSS_LIMIT;
+			continue;
+		}
+		if (fallocate(file, 0, (off_t)first * DW_BLOCK_BYTES, (off_t)*count * DW_BLOCK_BYTES) == 0)
+			break;
+		if (errno == EINTR) {
+			*count *= 2;
+			continue;
+		}
+		*cause = errno == EFBIG ? DW_LOSS_LIMIT : DW_LOSS_DISK;
+	}
+	if (*count < claimed)
+		give_back(head, first, claimed, *count);
+	return true;
+}
+
+static bool open_window(enum dw_claim kind, enum dw_loss *cause)
+{
+	uint32_t index = dw_process->window_count, count = 0;
+	struct dw_window *window = &dw_process->windows[index];
+	uint32_t first;
+	int file;
+
+	*cause = DW_LOSS_FULL;
+	if (index == DW_MAX_WINDOWS)
+		return false;
+	file = valid_file();
+	if (file < 0) {
+		*cause = DW_LOSS_DISK;
+		return false;
+	}
+	first = claim(dw_session.map, kind, &count);
+	if (!first || !reserve(file, first, &count, cause))
+		return false;
+	window->base = mmap(NULL, (size_t)count * DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+	                    file, (off_t)first * DW_BLOCK_BYTES);
+	if (window->base == MAP_FAILED) {
+		give_back(dw_session.map, first, count, 0);
+		*cause = DW_LOSS_MEMORY;
+		return false;
+	}
+	window->first = first;
+	window->count = count;
+	/* Pairs with the acquire in dw_window_address: the window is seen whole. */
+	__atomic_store_n(&dw_process->window_count, index + 1, __ATOMIC_RELEASE);
+	dw_process->window = (uint64_t)(index + 1) << 32;
+	return true;
+}
+
+uint32_t dw_window_take(enum dw_claim claim_kind, char **address, enum dw_loss *cause)
+{
+	uint32_t index = (uint32_t)(dw_process->window >> 32);
+	uint32_t next = (uint32_t)dw_process->window;
+
+	if (!index || next == dw_process->windows[index - 1].count) {
+		if (!open_window(DW_CLAIM_STREAM, cause) &&
+		    (claim_kind != DW_CLAIM_RESERVED || *cause != DW_LOSS_FULL ||
+		     !open_window(DW_CLAIM_RESERVED, cause)))
+			return 0;
+		index = (uint32_t)(dw_process->window >> 32);
+		next = 0;
+	}
+	dw_process->window = (uint64_t)index << 32 | (next + 1);
+	*address = dw_process->windows[index - 1].base + (size_t)next * DW_BLOCK_BYTES;
+	return dw_process->windows[index - 1].first + next;
+}
+
+char *dw_window_address(uint32_t block)
+{
+	uint32_t count = __atomic_load_n(&dw_process->window_count, __ATOMIC_ACQUIRE);
+
+	/* Newest first: journals and recycled chunks are mostly there. */
+	while (count-- > 0) {
+		const struct dw_window *window = &dw_process->windows[count];
+
+		if (block - window->first < window->count)
+			return window->base + (size_t)(block - window->first) * DW_BLOCK_BYTES;
+	}
+	return NULL;
+}

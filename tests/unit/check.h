@@ -1,0 +1,149 @@
+/*
+ * A test harness in one header.
+ *
+ * Not cmocka: `make check-core` needs a C compiler, Meson and Ninja and nothing
+ * else. A test file includes this once and defines tests:
+ *
+ *     TEST(the_name_says_what_holds)
+ *     {
+ *         CHECK_EQ(add(1, 2), 3);
+ *     }
+ *     CHECK_MAIN
+ *
+ * A failed check prints one line with both values and goes on; a test that
+ * cannot go on says REQUIRE(condition) and returns. The program ends with
+ * "N passed, N failed" and with 1 if a check failed. Arguments choose tests by
+ * a part of their names.
+ */
+#ifndef TESTS_UNIT_CHECK_H
+#define TESTS_UNIT_CHECK_H
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct check_test {
+	const char *name;
+	void (*run)(void);
+	struct check_test *next;
+};
+
+static struct check_test *check_tests, **check_last = &check_tests;
+static unsigned long check_failures; /* of the test that runs */
+static const char *check_name;
+
+#define TEST(test)                                                               \
+	static void test(void);                                                      \
+	static struct check_test check_entry_##test = { #test, test, NULL };         \
+	__attribute__((constructor)) static void check_register_##test(void)         \
+	{                                                                            \
+		*check_last = &check_entry_##test;                                       \
+		check_last = &check_entry_##test.next;                                   \
+	}                                                                            \
+	static void test(void)
+
+#define CHECK_FAIL(...)                                                          \
+	do {                                                                         \
+		printf("%s:%d: %s: ", __FILE__, __LINE__, check_name);                   \
+		printf(__VA_ARGS__);                                                     \
+		printf("\n");                                                            \
+		fflush(stdout);                                                          \
+		check_failures++;                                                        \
+	} while (0)
+
+#define CHECK(condition)                                                         \
+	do {                                                                         \
+		if (!(condition))                                                        \
+			CHECK_FAIL("not true: %s", #condition);                              \
+	} while (0)
+
+#define REQUIRE(condition)                                                       \
+	do {                                                                         \
+		if (!(condition)) {                                                      \
+			CHECK_FAIL("not true, test ends: %s", #condition);                   \
+			return;                                                              \
+		}                                                                        \
+	} while (0)
+
+/* Integers of any type, enums and booleans. */
+#define CHECK_EQ(got, want)                                                      \
+	do {                                                                         \
+		int64_t check_got = (int64_t)(got), check_want = (int64_t)(want);        \
+		if (check_got != check_want)                                             \
+			CHECK_FAIL("%s is %" PRId64 ", not %" PRId64, #got, check_got, check_want); \
+	} while (0)
+
+/* got lies in [low, high]. */
+#define CHECK_RANGE(got, low, high)                                              \
+	do {                                                                         \
+		int64_t check_got = (int64_t)(got), check_low = (int64_t)(low);          \
+		int64_t check_high = (int64_t)(high);                                    \
+		if (check_got < check_low || check_got > check_high)                     \
+			CHECK_FAIL("%s is %" PRId64 ", not in %" PRId64 "..%" PRId64, #got,  \
+			           check_got, check_low, check_high);                        \
+	} while (0)
+
+#define CHECK_NEAR(got, want, tolerance)                                         \
+	do {                                                                         \
+		double check_got = (double)(got), check_want = (double)(want);           \
+		if (!(fabs(check_got - check_want) <= (double)(tolerance)))              \
+			CHECK_FAIL("%s is %.9g, not %.9g", #got, check_got, check_want);     \
+	} while (0)
+
+static inline bool check_same_text(const char *got, const char *want)
+{
+	return got == want || (got && want && strcmp(got, want) == 0);
+}
+
+#define CHECK_STR(got, want)                                                     \
+	do {                                                                         \
+		const char *check_got = (got), *check_want = (want);                     \
+		if (!check_same_text(check_got, check_want))                             \
+			CHECK_FAIL("%s is \"%s\", not \"%s\"", #got,                         \
+			           check_got ? check_got : "(NULL)", check_want ? check_want : "(NULL)"); \
+	} while (0)
+
+/* `part` occurs in `got`. */
+#define CHECK_HAS(got, part)                                                     \
+	do {                                                                         \
+		const char *check_got = (got), *check_part = (part);                     \
+		if (!check_got || !strstr(check_got, check_part))                        \
+			CHECK_FAIL("%s is \"%s\", without \"%s\"", #got,                     \
+			           check_got ? check_got : "(NULL)", check_part);            \
+	} while (0)
+
+static inline int check_main(int count, char **arguments)
+{
+	unsigned long passed = 0, failed = 0;
+
+	for (struct check_test *test = check_tests; test; test = test->next) {
+		bool wanted = count < 2;
+
+		for (int i = 1; i < count; i++)
+			wanted |= strstr(test->name, arguments[i]) != NULL;
+		if (!wanted)
+			continue;
+		check_name = test->name;
+		check_failures = 0;
+		test->run();
+		if (check_failures)
+			failed++;
+		else
+			passed++;
+	}
+	printf("%lu passed, %lu failed\n", passed, failed);
+	return failed != 0;
+}
+
+#define CHECK_MAIN                                                               \
+	int main(int count, char **arguments)                                        \
+	{                                                                            \
+		return check_main(count, arguments);                                     \
+	}
+
+#endif
