@@ -72,6 +72,7 @@ struct dw_window {
 	char *base;       /* address of its first block */
 	uint32_t first;   /* block */
 	uint32_t count;
+	uint32_t closed;  /* atomic; how many of its chunks have been filled */
 };
 
 /* One stream as its writer sees it. */
@@ -143,6 +144,10 @@ enum dw_claim { DW_CLAIM_STREAM, DW_CLAIM_RESERVED };
 uint32_t dw_window_take(enum dw_claim claim, char **address, enum dw_loss *cause);
 /* Where a block of this process is mapped; NULL when it is not ours. */
 char *dw_window_address(uint32_t block);
+/* A chunk is about to be written: its pages are fetched now, not in a probe. */
+void dw_window_fetch(char *chunk);
+/* A chunk is full: once its window is, the pages are dropped from our memory. */
+void dw_window_drop(uint32_t block);
 
 /* ---- journal ------------------------------------------------------------------ */
 

@@ -201,6 +201,7 @@ static void open_chunk(struct dwell_stream *stream, struct dw_slot *slot, struct
 
 	if (!stream->last_ticks)
 		stream->last_ticks = dw_now();
+	dw_window_fetch(address);
 	writer->thread = slot->thread;
 	chunk->type = DW_CHUNK_STREAM;
 	chunk->process = dw_process->id;
@@ -232,9 +233,7 @@ static void close_chunk(struct dwell_stream *stream, struct dw_writer *writer)
 	__atomic_store_n(&chunk->end_bytes, (uint32_t)(stream->cursor - (char *)chunk), __ATOMIC_RELEASE);
 	if (writer->block >= dw_session.map->keep_blocks && !writer->oldest)
 		writer->oldest = writer->block;
-	/* The pages are in the file; the profiled program's memory is not ours to grow.
-	 * The first page stays: its header gets `next`. */
-	madvise((char *)chunk + 4096, DW_BLOCK_BYTES - 4096, MADV_DONTNEED);
+	dw_window_drop(writer->block);
 }
 
 static uint64_t count_records(const struct dw_chunk *chunk)

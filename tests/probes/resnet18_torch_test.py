@@ -212,14 +212,14 @@ def check_update(name, ours, model, start):
 
 
 OPTIMIZERS = (
-    ("SGD with momentum", lambda p: torch.optim.SGD(p, lr=0.001, momentum=0.9),
-     "--optimizer sgd --lr 0.001 --momentum 0.9"),
-    ("SGD without momentum", lambda p: torch.optim.SGD(p, lr=0.001),
-     "--optimizer sgd --lr 0.001 --momentum 0"),
-    ("RMSprop", lambda p: torch.optim.RMSprop(p, lr=1e-5),
-     "--optimizer rmsprop --lr 1e-5"),
-    ("RMSprop with momentum", lambda p: torch.optim.RMSprop(p, lr=1e-5, momentum=0.9),
-     "--optimizer rmsprop --lr 1e-5 --momentum 0.9"),
+    ("SGD with momentum", lambda p: torch.optim.SGD(p, lr=1e-4, momentum=0.9),
+     "--optimizer sgd --lr 1e-4 --momentum 0.9"),
+    ("SGD without momentum", lambda p: torch.optim.SGD(p, lr=1e-4),
+     "--optimizer sgd --lr 1e-4 --momentum 0"),
+    ("RMSprop", lambda p: torch.optim.RMSprop(p, lr=1e-6),
+     "--optimizer rmsprop --lr 1e-6"),
+    ("RMSprop with momentum", lambda p: torch.optim.RMSprop(p, lr=1e-6, momentum=0.9),
+     "--optimizer rmsprop --lr 1e-6 --momentum 0.9"),
 )
 
 

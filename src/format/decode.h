@@ -1,0 +1,137 @@
+/*
+ * Decoding the words of a chunk: one loop, visitors that inline.
+ *
+ * For readers. dw_decode_words() calls `begin`, `end` or `other` for each record
+ * with the record's time; they are passed as constants and everything here is
+ * always inlined, so that the compiler makes one loop out of both with no call a
+ * record. Every read is checked against the data's end: whatever the words hold,
+ * nothing outside them is looked at and the loop ends.
+ *
+ * Time never runs backward for a visitor. Where the counter did (an EXT TIME or
+ * a chunk's base before the record before), times are held at the latest one
+ * until the counter has caught up, and `backward` counts it.
+ */
+#ifndef DW_FORMAT_DECODE_H
+#define DW_FORMAT_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "format/layout.h"
+
+#define DW_INLINE static inline __attribute__((always_inline))
+
+/* A stream's time, carried from chunk to chunk. Zeroed at the stream's start. */
+struct dw_decode_time {
+	uint64_t ticks;    /* the counter, as the records say */
+	uint64_t floor;    /* no visitor sees a time before this */
+	uint64_t backward; /* how often it ran backward */
+	uint64_t records;
+	bool damaged;      /* words that are no record: the rest of the chunk was left out */
+};
+
+/* A record that is neither a BEGIN nor an END without more. */
+struct dw_record {
+	uint32_t kind;           /* enum dw_kind */
+	uint32_t id;             /* EXT: type << 12 | words */
+	uint32_t words;          /* of the payload; as many as the kind needs, or more */
+	const uint32_t *payload;
+};
+
+DW_INLINE uint64_t dw_record_u64(const struct dw_record *record, uint32_t word)
+{
+	return (uint64_t)record->payload[word] | (uint64_t)record->payload[word + 1] << 32;
+}
+
+DW_INLINE double dw_record_f64(const struct dw_record *record, uint32_t word)
+{
+	uint64_t bits = dw_record_u64(record, word);
+	double value;
+
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+typedef void dw_visit_begin(void *context, uint64_t ticks, uint32_t id);
+typedef void dw_visit_end(void *context, uint64_t ticks);
+typedef void dw_visit_other(void *context, uint64_t ticks, const struct dw_record *record);
+
+DW_INLINE uint64_t dw_time_now(const struct dw_decode_time *time)
+{
+	return time->ticks > time->floor ? time->ticks : time->floor;
+}
+
+/* An absolute time: a chunk's base or an EXT. */
+DW_INLINE void dw_time_set(struct dw_decode_time *time, uint64_t ticks)
+{
+	uint64_t now = dw_time_now(time);
+
+	if (ticks < now) {
+		time->floor = now;
+		time->backward++;
+	}
+	time->ticks = ticks;
+}
+
+/*
+ * Decodes `words` from its start to `count` words, the first zero word or the
+ * first damage. `time` must hold the chunk's base. Returns the words used.
+ */
+DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
+                                   struct dw_decode_time *time, void *context,
+                                   dw_visit_begin *begin, dw_visit_end *end,
+                                   dw_visit_other *other)
+{
+	static const uint8_t payload_words[16] = DW_PAYLOAD_WORDS;
+	const uint32_t *at = words, *const limit = words + count;
+	uint64_t ticks = time->ticks, floor = time->floor, records = 0;
+
+	while (at < limit) {
+		uint32_t word0 = *at;
+		uint64_t now;
+
+		if (__builtin_expect(!(word0 & DW_WORD_PRESENT), 0)) {
+			time->damaged |= word0 != 0;
+			break;
+		}
+		ticks += word0 >> DW_DELTA_SHIFT;
+		now = ticks > floor ? ticks : floor;
+		if (word0 & DW_WORD_END) {
+			at++;
+			records++;
+			end(context, now);
+			continue;
+		}
+		if (__builtin_expect(limit - at < 2, 0))
+			break; /* the file ends inside this record */
+		uint32_t word1 = at[1];
+		if (__builtin_expect(word1 >> DW_KIND_SHIFT == DW_BEGIN, 1)) {
+			at += 2;
+			records++;
+			begin(context, now, word1);
+			continue;
+		}
+		struct dw_record record = { word1 >> DW_KIND_SHIFT, word1 & DW_ID_MASK, 0, at + 2 };
+		record.words = record.kind == DW_EXT ? record.id & DW_EXT_WORDS_MASK
+		                                     : payload_words[record.kind];
+		if (limit - at - 2 < (ptrdiff_t)record.words)
+			break;
+		at += 2 + record.words;
+		records++;
+		if (record.kind == DW_EXT && record.words >= 2) {
+			time->ticks = ticks;
+			dw_time_set(time, dw_record_u64(&record, 0));
+			ticks = time->ticks;
+			floor = time->floor;
+			now = ticks > floor ? ticks : floor;
+		}
+		other(context, now, &record);
+	}
+	time->ticks = ticks;
+	time->records += records;
+	return (uint32_t)(at - words);
+}
+
+#endif

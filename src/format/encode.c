@@ -1,0 +1,417 @@
+/* Building a trace in memory; see encode.h. */
+#include "format/encode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_BLOCKS 16u
+
+/* ---- the file ----------------------------------------------------------------- */
+
+static uint32_t new_block(struct dw_encode *encode)
+{
+	if (encode->failed)
+		return 0;
+	if (encode->blocks == encode->capacity) {
+		uint32_t capacity = encode->capacity ? encode->capacity * 2 : FIRST_BLOCKS;
+		char *image = realloc(encode->image, (size_t)capacity * DW_BLOCK_BYTES);
+
+		if (!image) {
+			encode->failed = true;
+			return 0;
+		}
+		encode->image = image;
+		encode->capacity = capacity;
+	}
+	memset(encode->image + (size_t)encode->blocks * DW_BLOCK_BYTES, 0, DW_BLOCK_BYTES);
+	return encode->blocks++;
+}
+
+static struct dw_chunk *chunk_at(const struct dw_encode *encode, uint32_t block)
+{
+	return (struct dw_chunk *)(void *)(encode->image + (size_t)block * DW_BLOCK_BYTES);
+}
+
+struct dw_head *dw_encode_head(struct dw_encode *encode)
+{
+	return (struct dw_head *)(void *)encode->image;
+}
+
+void dw_encode_init(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t ticks_per_second)
+{
+	struct dw_head *head;
+
+	memset(encode, 0, sizeof *encode);
+	new_block(encode);
+	if (encode->failed)
+		return;
+	head = dw_encode_head(encode);
+	memcpy(head->magic, DW_MAGIC, sizeof head->magic);
+	head->version_major = DW_VERSION_MAJOR;
+	head->version_minor = DW_VERSION_MINOR;
+	head->block_bytes = DW_BLOCK_BYTES;
+	head->byte_order = DW_BYTE_ORDER;
+	strcpy(head->writer, "dwell " DWELL_VERSION);
+	head->clock_kind = kind;
+	head->ticks_per_second = ticks_per_second;
+	head->next_block = 1;
+	head->max_blocks = UINT32_MAX / 2;
+	head->next_id = 1;
+	head->next_gate = 1;
+}
+
+void dw_encode_reset(struct dw_encode *encode)
+{
+	free(encode->image);
+	memset(encode, 0, sizeof *encode);
+}
+
+size_t dw_encode_bytes(const struct dw_encode *encode)
+{
+	return (size_t)encode->blocks * DW_BLOCK_BYTES;
+}
+
+uint32_t dw_encode_new_id(struct dw_encode *encode)
+{
+	struct dw_head *head = dw_encode_head(encode);
+
+	if (encode->failed || head->next_id > DW_ID_MASK)
+		return 0;
+	return head->next_id++;
+}
+
+static uint32_t new_chunk(struct dw_encode *encode, uint32_t type, uint32_t process,
+                          uint32_t stream, uint64_t number)
+{
+	uint32_t block = new_block(encode);
+	struct dw_chunk *chunk;
+
+	if (!block)
+		return 0;
+	chunk = chunk_at(encode, block);
+	chunk->magic = DW_CHUNK_MAGIC;
+	chunk->type = type;
+	chunk->process = process;
+	chunk->stream = stream;
+	chunk->number = number;
+	dw_encode_head(encode)->next_block = encode->blocks;
+	return block;
+}
+
+/* ---- journals --------------------------------------------------------------- */
+
+static void *reserve(struct dw_encode_process *process, size_t bytes)
+{
+	bytes = (bytes + 7) & ~(size_t)7;
+	if (bytes > DW_ENTRY_MAX_BYTES || process->encode->failed)
+		return NULL;
+	if (!process->block || process->at_bytes + bytes > DW_BLOCK_BYTES) {
+		process->block = new_chunk(process->encode, DW_CHUNK_JOURNAL, process->id, 0,
+		                           ++process->number);
+		process->at_bytes = DW_CHUNK_HEADER_BYTES;
+		if (!process->block)
+			return NULL;
+	}
+	struct dw_entry *entry =
+	    (struct dw_entry *)(void *)((char *)chunk_at(process->encode, process->block) +
+	                                process->at_bytes);
+	process->at_bytes += (uint32_t)bytes;
+	entry->bytes = (uint32_t)bytes;
+	return entry;
+}
+
+void *dw_encode_entry(struct dw_encode_process *process, enum dw_entry_type type, uint32_t id,
+                      uint32_t aux, size_t bytes)
+{
+	struct dw_entry *entry = reserve(process, bytes);
+
+	if (!entry)
+		return NULL;
+	entry->tag = DW_ENTRY_TAG(type);
+	entry->id = id;
+	entry->aux = aux;
+	return entry;
+}
+
+void dw_encode_hole(struct dw_encode_process *process, size_t bytes)
+{
+	struct dw_entry *entry = reserve(process, bytes);
+
+	if (entry)
+		memset(entry, 0, sizeof *entry);
+}
+
+struct dw_entry_process *dw_encode_process_init(struct dw_encode_process *process,
+                                                struct dw_encode *encode, uint32_t parent)
+{
+	struct dw_entry_process *entry;
+
+	memset(process, 0, sizeof *process);
+	process->encode = encode;
+	process->id = encode->failed ? 0 : dw_encode_new_id(encode);
+	entry = dw_encode_entry(process, DW_ENTRY_PROCESS, process->id, parent, sizeof *entry);
+	if (!entry)
+		return NULL;
+	entry->rank = entry->local_rank = entry->world_size = -1;
+	return entry;
+}
+
+/* The first entry of the journal; only its latest chunk is remembered, so look. */
+struct dw_entry_process *dw_encode_process_entry(const struct dw_encode_process *process)
+{
+	for (uint32_t block = 1; !process->encode->failed && block < process->encode->blocks; block++) {
+		struct dw_chunk *chunk = chunk_at(process->encode, block);
+
+		if (chunk->type == DW_CHUNK_JOURNAL && chunk->process == process->id && chunk->number == 1)
+			return (struct dw_entry_process *)(void *)(chunk + 1);
+	}
+	return NULL;
+}
+
+uint32_t dw_encode_string(struct dw_encode_process *process, const char *text)
+{
+	const size_t longest = DW_ENTRY_MAX_BYTES - sizeof(struct dw_entry_string);
+	struct dw_entry_string *entry;
+	uint32_t cut = 0, id;
+	size_t length;
+
+	if (!text || process->encode->failed)
+		return 0;
+	length = strlen(text);
+	if (length > longest) {
+		length = longest;
+		cut = DW_TEXT_CUT;
+	}
+	id = dw_encode_new_id(process->encode);
+	entry = dw_encode_entry(process, DW_ENTRY_STRING, id, (uint32_t)length | cut,
+	                        sizeof *entry + length);
+	if (!entry)
+		return 0;
+	memcpy(entry->text, text, length);
+	return id;
+}
+
+uint32_t dw_encode_op(struct dw_encode_process *process, uint32_t category, const char *name,
+                      const char *detail, uint32_t shapes, const char *file, uint32_t line)
+{
+	uint32_t name_id = dw_encode_string(process, name);
+	uint32_t detail_id = dw_encode_string(process, detail);
+	uint32_t file_id = dw_encode_string(process, file);
+	uint32_t id = process->encode->failed ? 0 : dw_encode_new_id(process->encode);
+	struct dw_entry_op *entry = dw_encode_entry(process, DW_ENTRY_OP, id, category, sizeof *entry);
+
+	if (!entry)
+		return 0;
+	entry->name = name_id;
+	entry->detail = detail_id;
+	entry->shapes = shapes;
+	entry->file = file_id;
+	entry->line = line;
+	return id;
+}
+
+uint32_t dw_encode_shapes(struct dw_encode_process *process, const struct dwell_tensor *tensors,
+                          uint32_t count)
+{
+	size_t bytes = sizeof(struct dw_entry_shapes);
+	struct dw_entry_shapes *entry;
+	uint32_t id;
+	uint8_t *at;
+
+	for (uint32_t i = 0; i < count; i++)
+		bytes += 8 + (size_t)tensors[i].dimensions * 8;
+	id = process->encode->failed ? 0 : dw_encode_new_id(process->encode);
+	entry = dw_encode_entry(process, DW_ENTRY_SHAPES, id, count, bytes);
+	if (!entry)
+		return 0;
+	at = entry->tensors;
+	for (uint32_t i = 0; i < count; i++) {
+		size_t sizes = (size_t)tensors[i].dimensions * 8;
+
+		at[0] = tensors[i].dtype;
+		at[1] = tensors[i].dimensions;
+		if (sizes)
+			memcpy(at + 8, tensors[i].sizes, sizes);
+		at += 8 + sizes;
+	}
+	return id;
+}
+
+uint32_t dw_encode_thread(struct dw_encode_process *process, uint32_t tid, uint32_t stream,
+                          uint64_t start_ticks, const char *kernel_name)
+{
+	uint32_t id = process->encode->failed ? 0 : dw_encode_new_id(process->encode);
+	struct dw_entry_thread *entry =
+	    dw_encode_entry(process, DW_ENTRY_THREAD, id, process->id, sizeof *entry);
+
+	if (!entry)
+		return 0;
+	entry->tid = tid;
+	entry->stream = stream;
+	entry->start_ticks = start_ticks;
+	if (kernel_name) {
+		size_t length = strnlen(kernel_name, sizeof entry->name - 1);
+
+		memcpy(entry->name, kernel_name, length);
+	}
+	return id;
+}
+
+void dw_encode_thread_name(struct dw_encode_process *process, uint32_t thread, const char *name)
+{
+	uint32_t text = dw_encode_string(process, name);
+
+	dw_encode_entry(process, DW_ENTRY_THREAD_NAME, thread, text,
+	                sizeof(struct dw_entry_thread_name));
+}
+
+void dw_encode_meta(struct dw_encode_process *process, const char *key, const char *value,
+                    bool json)
+{
+	uint32_t key_id = dw_encode_string(process, key);
+	uint32_t value_id = dw_encode_string(process, value);
+	struct dw_entry_meta *entry =
+	    dw_encode_entry(process, DW_ENTRY_META, key_id, value_id, sizeof *entry);
+
+	if (entry)
+		entry->flags = json ? DW_META_JSON : 0;
+}
+
+void dw_encode_clock(struct dw_encode_process *process, uint64_t ticks, uint64_t monotonic_ns,
+                     uint64_t realtime_ns, uint64_t error_ns)
+{
+	struct dw_entry_clock *entry = dw_encode_entry(process, DW_ENTRY_CLOCK, 0, 0, sizeof *entry);
+
+	if (!entry)
+		return;
+	entry->ticks = ticks;
+	entry->monotonic_ns = monotonic_ns;
+	entry->realtime_ns = realtime_ns;
+	entry->error_ns = error_ns;
+}
+
+void dw_encode_step(struct dw_encode_process *process, uint32_t thread, uint64_t number,
+                    uint64_t start_ticks, uint64_t end_ticks, uint64_t cpu_ns, uint32_t flags)
+{
+	struct dw_entry_step *entry =
+	    dw_encode_entry(process, DW_ENTRY_STEP, thread, flags, sizeof *entry);
+
+	if (!entry)
+		return;
+	entry->number = number;
+	entry->start_ticks = start_ticks;
+	entry->end_ticks = end_ticks;
+	entry->cpu_ns = cpu_ns;
+}
+
+/* ---- streams ---------------------------------------------------------------- */
+
+void dw_encode_stream_init(struct dw_encode_stream *stream, const struct dw_encode_process *process,
+                           uint32_t number, uint32_t thread)
+{
+	memset(stream, 0, sizeof *stream);
+	stream->encode = process->encode;
+	stream->process = process->id;
+	stream->stream = number;
+	stream->thread = thread;
+}
+
+static bool open_chunk(struct dw_encode_stream *stream, uint64_t ticks)
+{
+	struct dw_chunk *chunk;
+
+	stream->block = new_chunk(stream->encode, DW_CHUNK_STREAM, stream->process, stream->stream,
+	                          ++stream->number);
+	if (!stream->block)
+		return false;
+	if (stream->last_block)
+		chunk_at(stream->encode, stream->last_block)->next = stream->block;
+	else
+		stream->last_ticks = ticks;
+	chunk = chunk_at(stream->encode, stream->block);
+	chunk->base_ticks = stream->last_ticks;
+	chunk->thread = stream->thread;
+	stream->last_block = stream->block;
+	stream->at_bytes = DW_CHUNK_HEADER_BYTES;
+	return true;
+}
+
+void dw_encode_close(struct dw_encode_stream *stream)
+{
+	if (!stream->block || stream->encode->failed)
+		return;
+	struct dw_chunk *chunk = chunk_at(stream->encode, stream->block);
+	chunk->end_ticks = stream->last_ticks;
+	chunk->end_bytes = stream->at_bytes;
+	stream->block = 0;
+}
+
+void dw_encode_gap(struct dw_encode_stream *stream, uint64_t chunks)
+{
+	dw_encode_close(stream);
+	stream->number += chunks;
+}
+
+/* Where `words` words go in a chunk that has room for them; NULL: out of memory. */
+static uint32_t *room(struct dw_encode_stream *stream, uint64_t ticks, unsigned words)
+{
+	uint32_t limit = DW_BLOCK_BYTES - 4; /* a zero word ends the data */
+
+	if (stream->encode->failed)
+		return NULL;
+	/* Four more: an EXT TIME may have to go before it. */
+	if (stream->block && stream->at_bytes + (words + 4) * 4 > limit)
+		dw_encode_close(stream);
+	if (!stream->block && !open_chunk(stream, ticks))
+		return NULL;
+	return (uint32_t *)(void *)((char *)chunk_at(stream->encode, stream->block) +
+	                            stream->at_bytes);
+}
+
+static uint32_t *put_time(struct dw_encode_stream *stream, uint64_t ticks, uint32_t *at)
+{
+	if (ticks - stream->last_ticks < (uint64_t)1 << DW_DELTA_BITS)
+		return at;
+	at[1] = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_TIME << DW_EXT_TYPE_SHIFT | 2;
+	memcpy(at + 2, &ticks, 8);
+	at[0] = DW_WORD_PRESENT;
+	stream->last_ticks = ticks;
+	stream->at_bytes += 16;
+	return at + 4;
+}
+
+void dw_encode_record(struct dw_encode_stream *stream, uint64_t ticks, enum dw_kind kind,
+                      uint32_t id, const void *payload, unsigned words)
+{
+	uint32_t *at = room(stream, ticks, words + 2);
+
+	if (!at)
+		return;
+	at = put_time(stream, ticks, at);
+	at[1] = (uint32_t)kind << DW_KIND_SHIFT | (id & DW_ID_MASK);
+	if (words)
+		memcpy(at + 2, payload, words * 4);
+	at[0] = (uint32_t)(ticks - stream->last_ticks) << DW_DELTA_SHIFT | DW_WORD_PRESENT;
+	stream->last_ticks = ticks;
+	stream->at_bytes += 8 + words * 4;
+	if (kind == DW_THREAD)
+		stream->thread = id;
+}
+
+void dw_encode_begin(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op)
+{
+	dw_encode_record(stream, ticks, DW_BEGIN, op, NULL, 0);
+}
+
+void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks)
+{
+	uint32_t *at = room(stream, ticks, 1);
+
+	if (!at)
+		return;
+	at = put_time(stream, ticks, at);
+	at[0] = (uint32_t)(ticks - stream->last_ticks) << DW_DELTA_SHIFT | DW_WORD_END |
+	        DW_WORD_PRESENT;
+	stream->last_ticks = ticks;
+	stream->at_bytes += 4;
+}

@@ -1,0 +1,104 @@
+/*
+ * Building a trace in memory: heads, chunks, journals, entries, records.
+ *
+ * For tests, for tools that make traces by hand and for importers of foreign
+ * formats; the recorder writes the same structures into a mapped file and does
+ * not use this. What is built here is what the format says, so a reader cannot
+ * tell the difference. Running out of memory sets `failed` and makes every later
+ * call a no-operation, so callers check once, at the end. Invariant: the image
+ * always is a valid trace up to the records not yet closed into a chunk.
+ */
+#ifndef DW_FORMAT_ENCODE_H
+#define DW_FORMAT_ENCODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dwell/probe.h"
+#include "format/layout.h"
+
+/* The file. Addresses into the image hold until the next call that may grow it. */
+struct dw_encode {
+	char *image;
+	uint32_t blocks;   /* in use */
+	uint32_t capacity;
+	bool failed;
+};
+
+/* One process's journal. */
+struct dw_encode_process {
+	struct dw_encode *encode;
+	uint32_t id;       /* of its PROCESS entry */
+	uint32_t block, at_bytes;
+	uint64_t number;
+};
+
+/* One stream of records. */
+struct dw_encode_stream {
+	struct dw_encode *encode;
+	uint32_t process;  /* PROCESS id */
+	uint32_t stream;   /* number, | DW_STREAM_NESTED */
+	uint32_t thread;   /* THREAD id that holds it now */
+	uint32_t block;    /* 0: no chunk open */
+	uint32_t last_block;
+	uint32_t at_bytes;
+	uint64_t number;
+	uint64_t last_ticks;
+};
+
+/* A head with 1 tick = 1 ns of CLOCK_MONOTONIC for ticks_per_second 10^9; other
+ * fields may be changed through dw_encode_head(). */
+void dw_encode_init(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t ticks_per_second);
+void dw_encode_reset(struct dw_encode *encode);
+struct dw_head *dw_encode_head(struct dw_encode *encode);
+size_t dw_encode_bytes(const struct dw_encode *encode);
+uint32_t dw_encode_new_id(struct dw_encode *encode);
+
+/* ---- journals --------------------------------------------------------------- */
+
+/* Opens a journal whose first entry is the PROCESS, which is returned to be
+ * filled in (strings are entries too: make them after, then use
+ * dw_encode_process_entry again). NULL when out of memory. */
+struct dw_entry_process *dw_encode_process_init(struct dw_encode_process *process,
+                                                struct dw_encode *encode, uint32_t parent);
+struct dw_entry_process *dw_encode_process_entry(const struct dw_encode_process *process);
+
+/* A zeroed entry of `bytes` (with its header), tagged; NULL when out of memory
+ * or over DW_ENTRY_MAX_BYTES. */
+void *dw_encode_entry(struct dw_encode_process *process, enum dw_entry_type type, uint32_t id,
+                      uint32_t aux, size_t bytes);
+/* A hole as a killed process leaves it: reserved, not tagged. */
+void dw_encode_hole(struct dw_encode_process *process, size_t bytes);
+
+/* Each returns the new entry's id, 0 when it could not be made. NULL texts: 0. */
+uint32_t dw_encode_string(struct dw_encode_process *process, const char *text);
+uint32_t dw_encode_op(struct dw_encode_process *process, uint32_t category, const char *name,
+                      const char *detail, uint32_t shapes, const char *file, uint32_t line);
+uint32_t dw_encode_shapes(struct dw_encode_process *process, const struct dwell_tensor *tensors,
+                          uint32_t count);
+uint32_t dw_encode_thread(struct dw_encode_process *process, uint32_t tid, uint32_t stream,
+                          uint64_t start_ticks, const char *kernel_name);
+void dw_encode_thread_name(struct dw_encode_process *process, uint32_t thread, const char *name);
+void dw_encode_meta(struct dw_encode_process *process, const char *key, const char *value,
+                    bool json);
+void dw_encode_clock(struct dw_encode_process *process, uint64_t ticks, uint64_t monotonic_ns,
+                     uint64_t realtime_ns, uint64_t error_ns);
+void dw_encode_step(struct dw_encode_process *process, uint32_t thread, uint64_t number,
+                    uint64_t start_ticks, uint64_t end_ticks, uint64_t cpu_ns, uint32_t flags);
+
+/* ---- streams ---------------------------------------------------------------- */
+
+void dw_encode_stream_init(struct dw_encode_stream *stream, const struct dw_encode_process *process,
+                           uint32_t number, uint32_t thread);
+/* A record at `ticks`; times that no delta can say are said with EXT TIME. */
+void dw_encode_record(struct dw_encode_stream *stream, uint64_t ticks, enum dw_kind kind,
+                      uint32_t id, const void *payload, unsigned words);
+void dw_encode_begin(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op);
+void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks);
+/* Closes the open chunk (at the next record a new one begins). */
+void dw_encode_close(struct dw_encode_stream *stream);
+/* Closes the chunk and leaves out `chunks` numbers, as recycling does. */
+void dw_encode_gap(struct dw_encode_stream *stream, uint64_t chunks);
+
+#endif
