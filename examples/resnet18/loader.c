@@ -76,7 +76,7 @@ static void prepare(const struct loader *loader, const int *order, struct batch 
 /* False when the loader is to end. */
 static bool put(struct loader *loader, const struct batch *batch)
 {
-	DWELL_ZONE("queue full");
+	DWELL_ZONE("put batch");
 	bool going;
 
 	pthread_mutex_lock(&loader->lock);

@@ -297,7 +297,6 @@ DWELL_API void dwell_link(uint64_t sequence_number, uint32_t forward_thread);
 
 #define DWELL_JOIN_(a, b) a##b
 #define DWELL_JOIN(a, b) DWELL_JOIN_(a, b)
-#define DWELL_UNIQUE(base) DWELL_JOIN(base, __LINE__)
 
 #ifdef DWELL_DISABLE
 
@@ -332,8 +331,8 @@ struct dwell_step_scope {
 	dwell_step_scope() { dwell_step_begin(); }
 	~dwell_step_scope() { dwell_step_end(); }
 };
-#define DWELL_SCOPE_OPEN(expression) const dwell_scope DWELL_UNIQUE(dwell_scope_)(expression)
-#define DWELL_STEP() const dwell_step_scope DWELL_UNIQUE(dwell_step_)
+#define DWELL_SCOPE_OPEN(expression, n) const dwell_scope DWELL_JOIN(dwell_scope_, n)(expression)
+#define DWELL_STEP() const dwell_step_scope DWELL_JOIN(dwell_step_, __COUNTER__)
 #else
 static inline void dwell_scope_leave(const bool *began)
 {
@@ -344,26 +343,32 @@ static inline void dwell_step_leave(const char *unused)
 	(void)unused;
 	dwell_step_end();
 }
-#define DWELL_SCOPE_OPEN(expression)                                                   \
-	const bool DWELL_UNIQUE(dwell_scope_)                                              \
+#define DWELL_SCOPE_OPEN(expression, n)                                                \
+	const bool DWELL_JOIN(dwell_scope_, n)                                             \
 	    __attribute__((cleanup(dwell_scope_leave), unused)) = (expression)
 #define DWELL_STEP()                                                                   \
-	const char DWELL_UNIQUE(dwell_step_)                                               \
+	const char DWELL_JOIN(dwell_step_, __COUNTER__)                                    \
 	    __attribute__((cleanup(dwell_step_leave), unused)) = (dwell_step_begin(), 0)
 #endif
 
+/* `n` tells the scopes of a block apart. */
+#define DWELL_SCOPE_(category, name, begin, n)                 \
+	DWELL_SITE(DWELL_JOIN(dwell_site_, n), category, name, NULL); \
+	DWELL_SCOPE_OPEN(begin, n)
+#define DWELL_SCOPE_N(category, name, n) \
+	DWELL_SCOPE_(category, name, dwell_begin(&DWELL_JOIN(dwell_site_, n)), n)
+#define DWELL_OP_SHAPES_N(name, tensors, count, n)     \
+	DWELL_SCOPE_(DWELL_CATEGORY_OPERATOR, name,        \
+	             dwell_op_begin(&DWELL_JOIN(dwell_site_, n), tensors, count), n)
+
 /* The rest of the block is a range of the category. */
-#define DWELL_SCOPE(category, name)                                   \
-	DWELL_SITE(DWELL_UNIQUE(dwell_site_), category, name, NULL);      \
-	DWELL_SCOPE_OPEN(dwell_begin(&DWELL_UNIQUE(dwell_site_)))
+#define DWELL_SCOPE(category, name) DWELL_SCOPE_N(category, name, __COUNTER__)
 
 /* The same with an id of dwell_intern(): a name known at run time only. */
-#define DWELL_SCOPE_ID(category, id) DWELL_SCOPE_OPEN(dwell_begin_id(id, category))
+#define DWELL_SCOPE_ID(category, id) DWELL_SCOPE_OPEN(dwell_begin_id(id, category), __COUNTER__)
 
 /* An operator with the shapes of its arguments, when shapes are recorded. */
-#define DWELL_OP_SHAPES(name, tensors, count)                                     \
-	DWELL_SITE(DWELL_UNIQUE(dwell_site_), DWELL_CATEGORY_OPERATOR, name, NULL);   \
-	DWELL_SCOPE_OPEN(dwell_op_begin(&DWELL_UNIQUE(dwell_site_), tensors, count))
+#define DWELL_OP_SHAPES(name, tensors, count) DWELL_OP_SHAPES_N(name, tensors, count, __COUNTER__)
 
 #define DWELL_WITH_SITE(category, name, detail, call)  \
 	do {                                               \

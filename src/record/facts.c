@@ -129,6 +129,8 @@ bool dw_facts_process(struct dw_entry_process *entry)
 	entry->local_rank = environment.local_rank;
 	entry->world_size = environment.world_size;
 	entry->job = environment.job[0] ? dw_intern_text(environment.job) : 0;
+	if (dw_session.runner)
+		entry->flags |= DW_PROCESS_RUNNER;
 	if (strncmp(base, "python", 6) == 0)
 		entry->flags |= DW_PROCESS_PYTHON;
 	return true;

@@ -41,6 +41,7 @@ struct dw_session {
 	int file;                   /* may have been closed behind our back: see dw_file_valid() */
 	dev_t device;
 	ino_t inode;
+	bool runner;                /* this is `dwell run` itself */
 	bool started_here;          /* by dwell_start(), not by `dwell run` */
 	pid_t starter;              /* the process whose end is the run's end, if started_here */
 	uint32_t parent_process;    /* PROCESS id of the last process that registered: a child's father */

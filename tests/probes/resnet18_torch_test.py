@@ -14,8 +14,9 @@ GRADIENT_TOLERANCE and if we are not FACTOR times farther from float64 than
 PyTorch in float32 is (or below FLOOR, where rounding of the data itself shows).
 
 Five steps amplify such differences (a ReLU that opens in one program and not in
-the other), so rates are small there and tolerances wider; a wrong optimizer is
-off by a tenth and more.
+the other): rates are small there, and the weights' movement has a tolerance
+above the 0.03 that PyTorch's float32 is away from its float64. A wrong optimizer
+is off by a half and more.
 
 Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
 """
@@ -40,7 +41,7 @@ LOSS_TOLERANCE = 1e-5
 GRADIENT_TOLERANCE = 1e-4
 STATE_TOLERANCE = 1e-5
 STEP_LOSS_TOLERANCE = 1e-3
-UPDATE_TOLERANCE = 2e-2
+UPDATE_TOLERANCE = 1e-1
 FACTOR, FLOOR = 10.0, 2e-6
 
 failures = 0

@@ -1,0 +1,32 @@
+/*
+ * Arrays that grow: room for one more item, doubling.
+ *
+ *     item = DW_GROW(&array, &capacity, count);   NULL when out of memory
+ *
+ * The array is the caller's to free(). New items are zeroed.
+ */
+#ifndef DW_BASE_GROW_H
+#define DW_BASE_GROW_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline void *dw_grow(void **array, size_t *capacity, size_t count, size_t item_bytes)
+{
+	if (count == *capacity) {
+		size_t wanted = count ? count * 2 : 16;
+		void *grown = wanted > SIZE_MAX / item_bytes ? NULL : realloc(*array, wanted * item_bytes);
+
+		if (!grown)
+			return NULL;
+		*array = grown;
+		*capacity = wanted;
+	}
+	return memset((char *)*array + count * item_bytes, 0, item_bytes);
+}
+
+#define DW_GROW(array, capacity, count) \
+	((__typeof__(*(array)))dw_grow((void **)(array), capacity, count, sizeof **(array)))
+
+#endif

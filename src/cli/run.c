@@ -1,0 +1,298 @@
+/* Running a program under dwell; see run.h. */
+#include "cli/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/cost.h"
+#include "record/file.h"
+#include "record/record.h"
+
+/* ---- the trace's name ------------------------------------------------------------ */
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* What people would call the run: train for `python3 -u train.py`, app for ./app. */
+static void run_name(char **command, char *name, size_t room)
+{
+	const char *word = last_part(command[0]);
+
+	if (strncmp(word, "python", 6) == 0)
+		for (int i = 1; command[i]; i++) {
+			size_t length = strlen(command[i]);
+
+			if (length > 3 && strcmp(command[i] + length - 3, ".py") == 0) {
+				word = last_part(command[i]);
+				break;
+			}
+			if (strcmp(command[i], "-m") == 0 && command[i + 1]) {
+				word = command[i + 1];
+				break;
+			}
+		}
+	snprintf(name, room, "%s", word);
+	size_t length = strlen(name);
+	if (length > 3 && strcmp(name + length - 3, ".py") == 0)
+		name[length - 3] = '\0';
+}
+
+static int absolute(const char *path, char *result, size_t room)
+{
+	char folder[2048];
+
+	if (path[0] == '/')
+		return snprintf(result, room, "%s", path) < (int)room ? 0 : -1;
+	if (!getcwd(folder, sizeof folder))
+		return -1;
+	return snprintf(result, room, "%s/%s", folder, path) < (int)room ? 0 : -1;
+}
+
+/* The first of NAME.dwell, NAME-2.dwell, ... that does not exist. */
+static int create_new(const struct dw_run_request *request, const char *spill, char *wanted,
+                      char *actual, struct dwell_error *error)
+{
+	char name[256], relative[300];
+	int file = DWELL_E_EXISTS;
+
+	run_name(request->command, name, sizeof name);
+	for (int i = 1; i < 10000 && file == DWELL_E_EXISTS; i++) {
+		if (i == 1)
+			snprintf(relative, sizeof relative, "%s.dwell", name);
+		else
+			snprintf(relative, sizeof relative, "%s-%d.dwell", name, i);
+		if (absolute(relative, wanted, 4096) != 0)
+			return DWELL_E_IO;
+		file = dw_file_create(wanted, &request->options, NULL, spill, actual, error);
+	}
+	return file;
+}
+
+static int create_trace(const struct dw_run_request *request, char *wanted, char *actual,
+                        struct dwell_error *error)
+{
+	struct dwell_options options = request->options;
+	const char *spill = getenv("DWELL_SPILL");
+
+	if (!options.path)
+		return create_new(request, spill, wanted, actual, error);
+	if (absolute(options.path, wanted, 4096) != 0) {
+		snprintf(error->message, sizeof error->message, "the path %.64s... is too long", options.path);
+		return DWELL_E_ARGUMENT;
+	}
+	options.overwrite = true; /* named: it may be replaced */
+	return dw_file_create(wanted, &options, NULL, spill, actual, error);
+}
+
+/* ---- facts about the machine ------------------------------------------------------ */
+
+static void note_machine(void)
+{
+	struct utsname kernel;
+	char line[256], text[64];
+	FILE *file = fopen("/proc/cpuinfo", "re");
+
+	while (file && fgets(line, sizeof line, file)) {
+		char *value = strchr(line, ':');
+
+		if (strncmp(line, "model name", 10) == 0 && value) {
+			value[strcspn(value, "\n")] = '\0';
+			dwell_meta("host.cpu", value + 2);
+			break;
+		}
+	}
+	if (file)
+		fclose(file);
+	snprintf(text, sizeof text, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+	dwell_meta_json("host.cpus", text);
+	if (uname(&kernel) == 0) {
+		dwell_meta("host.kernel", kernel.release);
+		dwell_meta("host.machine", kernel.machine);
+	}
+}
+
+static void note_cost(void)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%.2f", dw_cost_range_ns(dw_session.clock_kind));
+	dwell_meta_json("dwell.cost_range_ns", text);
+}
+
+static void note_status(int status)
+{
+	char text[32];
+
+	if (WIFSIGNALED(status))
+		snprintf(text, sizeof text, "{\"signal\":%d}", WTERMSIG(status));
+	else
+		snprintf(text, sizeof text, "{\"exit\":%d}", WEXITSTATUS(status));
+	dwell_meta_json("dwell.status", text);
+}
+
+/* ---- the program ------------------------------------------------------------------- */
+
+static volatile sig_atomic_t child;
+
+/* What is sent to us alone is meant for the program. What a terminal sends goes to
+ * the whole group, and the program has it already. */
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (child > 0 && info->si_code <= 0 && info->si_pid != child)
+		kill((pid_t)child, signal);
+}
+
+static const int passed[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH };
+#define PASSED (sizeof passed / sizeof *passed)
+
+static void take_signals(struct sigaction old[PASSED])
+{
+	struct sigaction action = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART };
+
+	for (size_t i = 0; i < PASSED; i++) {
+		sigaction(passed[i], NULL, &old[i]);
+		/* nohup and shells' background jobs ignore some: so do we, and the program */
+		if (old[i].sa_handler != SIG_IGN)
+			sigaction(passed[i], &action, &old[i]);
+	}
+}
+
+static void start_child(const struct dw_run_request *request, const char *trace,
+                        const uint8_t run_id[16], const struct sigaction old[PASSED],
+                        const sigset_t *mask)
+{
+	char id[33];
+
+	for (int i = 0; i < 16; i++)
+		snprintf(id + (size_t)i * 2, 3, "%02x", run_id[i]);
+	setenv("DWELL_TRACE", trace, 1);
+	setenv("DWELL_RUN", id, 1);
+	for (size_t i = 0; i < PASSED; i++)
+		sigaction(passed[i], &old[i], NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(request->command[0], request->command);
+	int status = errno == ENOENT || errno == ENOTDIR ? DW_EXIT_NOT_FOUND : DW_EXIT_CANNOT_RUN;
+	fprintf(stderr, "dwell: cannot run %s: %s\n", request->command[0], strerror(errno));
+	_exit(status);
+}
+
+/* Stops when the program is stopped, so that the shell sees the job stopped. */
+static int wait_for_child(void)
+{
+	int status;
+
+	for (;;) {
+		pid_t done = waitpid((pid_t)child, &status, WUNTRACED);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -1;
+		if (!WIFSTOPPED(status))
+			return status;
+		raise(SIGSTOP);
+		kill((pid_t)child, SIGCONT);
+	}
+}
+
+static int run_child(const struct dw_run_request *request, const char *trace,
+                     const uint8_t run_id[16])
+{
+	struct sigaction old[PASSED];
+	sigset_t all, mask;
+	int status;
+
+	/* Nothing arrives between the fork and knowing whom to pass it to. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &mask);
+	take_signals(old);
+	fflush(NULL);
+	child = (sig_atomic_t)fork();
+	if (child == 0)
+		start_child(request, trace, run_id, old, &mask);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	if (child < 0) {
+		fprintf(stderr, "dwell: cannot start %s: %s\n", request->command[0], strerror(errno));
+		return -1;
+	}
+	status = wait_for_child();
+	child = 0;
+	return status;
+}
+
+/* ---- the end ------------------------------------------------------------------------ */
+
+static int finish(const char *wanted, const char *actual, bool nothing_ran)
+{
+	struct dwell_error error = { 0, "" };
+	struct dw_finish result = { 0, 0 };
+	bool spilled = strcmp(wanted, actual) != 0;
+
+	dw_journal_clock();
+	if (nothing_ran) {
+		unlink(actual);
+		return 0;
+	}
+	if (dw_file_finish(dw_session.file, actual, spilled ? wanted : "", (uint32_t)getpid(), &result,
+	                   &error) != 0) {
+		fprintf(stderr, "dwell: %s\n", error.message);
+		return -1;
+	}
+	if (result.alive)
+		fprintf(stderr, "dwell: %u process%s of this run still record%s to %s\n", result.alive,
+		        result.alive == 1 ? "" : "es", result.alive == 1 ? "s" : "", actual);
+	return 0;
+}
+
+static int exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int dw_run(const struct dw_run_request *request, char *trace)
+{
+	static char wanted[4096], actual[4096];
+	struct dwell_error error = { 0, "" };
+	enum dw_loss cause;
+	int file, status, code;
+
+	trace[0] = '\0';
+	file = create_trace(request, wanted, actual, &error);
+	if (file < 0 || dw_session_adopt(file, actual, false, &error) != 0) {
+		fprintf(stderr, "dwell: %s\n", error.message);
+		return DW_EXIT_RUN_FAILED;
+	}
+	if (strcmp(wanted, actual) != 0)
+		fprintf(stderr, "dwell: %s cannot be mapped there; recording to %s and copying at the end\n",
+		        wanted, actual);
+	dw_session.runner = true;
+	if (dw_process_ready(&cause)) {
+		note_machine();
+		note_cost();
+	}
+	status = run_child(request, actual, dw_session.map->run_id);
+	if (status < 0) {
+		unlink(actual);
+		return DW_EXIT_RUN_FAILED;
+	}
+	note_status(status);
+	code = exit_status(status);
+	bool nothing_ran = (code == DW_EXIT_NOT_FOUND || code == DW_EXIT_CANNOT_RUN) &&
+	                   dw_session.map->next_gate <= 2;
+	if (finish(wanted, actual, nothing_ran) == 0 && !nothing_ran)
+		strcpy(trace, wanted);
+	return code;
+}

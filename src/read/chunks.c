@@ -1,0 +1,153 @@
+/*
+ * The blocks of a file: chunk headers checked and put in order.
+ *
+ * Called once a file by source.c. A block that is no chunk is unused, or damaged
+ * when it carries the magic. Chunks of a stream are ordered by number, whatever
+ * blocks they lie in; of two with one number the first stays. Invariant:
+ * data_bytes of every chunk lies within the file and is a multiple of 4.
+ */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+#include "format/decode.h"
+#include "read/read.h"
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct dw_read_chunk *a = left, *b = right;
+	int order = compare_u64(a->type, b->type);
+
+	if (!order)
+		order = compare_u64(a->process, b->process);
+	if (!order)
+		order = compare_u64(a->stream, b->stream);
+	if (!order)
+		order = compare_u64(a->number, b->number);
+	return order ? order : compare_u64(a->block, b->block);
+}
+
+/* The visitors of a chunk of which only the last time is wanted. */
+DW_INLINE void pass_begin(void *context, uint64_t ticks, uint32_t id)
+{
+}
+
+DW_INLINE void pass_end(void *context, uint64_t ticks)
+{
+}
+
+DW_INLINE void pass_other(void *context, uint64_t ticks, const struct dw_record *record)
+{
+}
+
+/* How far an open chunk is written and when its last record was made. Words of a
+ * live chunk appear in order, each after its payload, so that what is found now
+ * is whole; later words may appear behind it and are left for the next opening. */
+static void measure(struct dw_read_chunk *chunk)
+{
+	const uint32_t *words = (const uint32_t *)(const void *)(chunk->header + 1);
+	uint32_t count = (chunk->data_bytes - DW_CHUNK_HEADER_BYTES) / 4;
+	struct dw_decode_time time = { .ticks = chunk->base_ticks };
+
+	count = dw_decode_words(words, count, &time, NULL, pass_begin, pass_end, pass_other);
+	/* Pairs with the writer's release of each first word. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	chunk->data_bytes = DW_CHUNK_HEADER_BYTES + count * 4;
+	chunk->end_ticks = dw_time_now(&time);
+}
+
+/* Fills `chunk` from its header; false: no chunk. */
+static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chunk *chunk)
+{
+	size_t offset = (size_t)block * DW_BLOCK_BYTES, left = file->size_bytes - offset;
+	const struct dw_chunk *header = (const struct dw_chunk *)(const void *)(file->data + offset);
+
+	/* Acquire pairs with the writer's release of magic and number. */
+	if (left < 4 || __atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) != DW_CHUNK_MAGIC)
+		return false;
+	if (left < sizeof *header) {
+		file->torn = true;
+		return false;
+	}
+	chunk->header = header;
+	chunk->number = __atomic_load_n(&header->number, __ATOMIC_ACQUIRE);
+	chunk->type = header->type;
+	chunk->process = header->process;
+	chunk->stream = header->stream;
+	chunk->thread = header->thread;
+	chunk->base_ticks = header->base_ticks;
+	chunk->block = block;
+	if (chunk->type != DW_CHUNK_STREAM && chunk->type != DW_CHUNK_JOURNAL) {
+		file->damaged += chunk->type == 0; /* other types: of a later version */
+		return false;
+	}
+	if (!chunk->number)
+		return false; /* being recycled */
+	uint32_t end_bytes = __atomic_load_n(&header->end_bytes, __ATOMIC_ACQUIRE);
+	if (end_bytes && (end_bytes < DW_CHUNK_HEADER_BYTES || end_bytes > DW_BLOCK_BYTES ||
+	                  end_bytes % 4)) {
+		file->damaged++;
+		end_bytes = 0;
+	}
+	chunk->open = !end_bytes;
+	chunk->data_bytes = end_bytes ? end_bytes : DW_BLOCK_BYTES;
+	chunk->end_ticks = header->end_ticks;
+	if (left < DW_BLOCK_BYTES) {
+		file->torn = true;
+		if (chunk->data_bytes > left) {
+			chunk->data_bytes = (uint32_t)left & ~3u;
+			chunk->open = true;
+		}
+	}
+	if (chunk->type == DW_CHUNK_STREAM && chunk->open)
+		measure(chunk);
+	return true;
+}
+
+/* Of chunks that claim the same place, the first. */
+static void drop_doubles(struct dw_read_file *file)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < file->chunk_count; i++) {
+		const struct dw_read_chunk *chunk = &file->chunks[i], *last;
+
+		last = kept ? &file->chunks[kept - 1] : NULL;
+		if (last && last->type == chunk->type && last->process == chunk->process &&
+		    last->stream == chunk->stream && last->number == chunk->number) {
+			file->damaged++;
+			continue;
+		}
+		file->chunks[kept++] = *chunk;
+	}
+	file->chunk_count = kept;
+}
+
+int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error)
+{
+	size_t blocks = (file->size_bytes + DW_BLOCK_BYTES - 1) / DW_BLOCK_BYTES;
+
+	if (blocks > UINT32_MAX)
+		blocks = UINT32_MAX;
+	for (uint32_t block = 1; block < blocks; block++) {
+		struct dw_read_chunk *chunk =
+		    DW_GROW(&file->chunks, &file->chunk_capacity, file->chunk_count);
+
+		if (!chunk)
+			return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
+		if (!check(file, block, chunk))
+			continue;
+		file->torn |= chunk->header->next >= blocks && chunk->type == DW_CHUNK_STREAM;
+		file->chunk_count++;
+	}
+	if (!file->chunk_count)
+		return 0;
+	qsort(file->chunks, file->chunk_count, sizeof *file->chunks, compare);
+	drop_doubles(file);
+	return 0;
+}

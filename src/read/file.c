@@ -1,0 +1,162 @@
+/*
+ * One trace file: mapped, recognised, or refused with a reason.
+ *
+ * Called by source.c for every file. The size is read once; nothing beyond it is
+ * looked at, so a file that grows is no danger. A file that somebody truncates
+ * while it is mapped raises SIGBUS at the next look behind its new end: dwell
+ * never shrinks a file that has readers' chunks in it (it cuts unused blocks
+ * only), and a library must not take a process's signal handlers, so that much
+ * is left.
+ */
+#include "read/read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+static const char *guess_text(const unsigned char *data, size_t size)
+{
+	for (size_t i = 0; i < size && i < 64; i++)
+		if (data[i] == '{' || data[i] == '[')
+			return " it looks like JSON (a Chrome trace, perhaps)";
+		else if (data[i] != ' ' && data[i] != '\n' && data[i] != '\r' && data[i] != '\t')
+			break;
+	for (size_t i = 0; i < size && i < 64; i++)
+		if ((data[i] < 0x20 && data[i] != '\n' && data[i] != '\r' && data[i] != '\t') ||
+		    data[i] >= 0x7f)
+			return "";
+	return " it looks like text";
+}
+
+/* What a file that is no trace seems to be. */
+static const char *guess(const char *bytes, size_t size)
+{
+	static const struct { const char *magic; size_t length; const char *text; } known[] = {
+		{ "\x1f\x8b", 2, " it looks like gzip: gunzip it first" },
+		{ "\x28\xb5\x2f\xfd", 4, " it looks like zstd: unzstd it first" },
+		{ "\x7f" "ELF", 4, " it looks like a program (ELF)" },
+		{ "PK\x03\x04", 4, " it looks like a zip archive" },
+		{ "SQLite format 3", 15, " it looks like an SQLite database" },
+		{ "\x89" "DWELL\n", 7, " it was a trace, but was copied in text mode: copy it in binary mode" },
+		{ "DWELL\r\n", 7, " it was a trace, but was copied in 7 bits: copy it in binary mode" },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (size >= known[i].length && memcmp(bytes, known[i].magic, known[i].length) == 0)
+			return known[i].text;
+	return guess_text((const unsigned char *)bytes, size);
+}
+
+static int map_file(struct dw_read_file *file, struct dwell_error *error)
+{
+	struct stat status;
+	void *map;
+
+	/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
+	file->descriptor = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (file->descriptor < 0)
+		return dw_error_set(error, DWELL_E_IO, "cannot open %s: %s", file->path, strerror(errno));
+	if (fstat(file->descriptor, &status) != 0)
+		return dw_error_set(error, DWELL_E_IO, "cannot look at %s: %s", file->path,
+		                    strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return dw_error_set(error, DWELL_E_NOT_TRACE,
+		                    "%s is a directory; name a trace file (*.dwell) in it", file->path);
+	if (!S_ISREG(status.st_mode))
+		return dw_error_set(error, DWELL_E_NOT_TRACE,
+		                    "%s is no regular file; store the trace in a file first", file->path);
+	if (status.st_size == 0)
+		return dw_error_set(error, DWELL_E_NOT_TRACE,
+		                    "%s is empty: nothing was recorded into it", file->path);
+	file->size_bytes = (size_t)status.st_size;
+	map = mmap(NULL, file->size_bytes, PROT_READ, MAP_SHARED, file->descriptor, 0);
+	if (map == MAP_FAILED)
+		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", file->path, strerror(errno));
+	file->data = map;
+	return 0;
+}
+
+static int check_head(struct dw_read_file *file, struct dwell_error *error)
+{
+	const struct dw_head *head = file->head;
+	const size_t least = offsetof(struct dw_head, flags);
+
+	if (file->size_bytes < 8 || memcmp(file->data, DW_MAGIC, 8) != 0) {
+		/* The creator writes the magic last: zeros are a head being made. */
+		static const char zeros[8];
+
+		if (file->size_bytes >= DW_BLOCK_BYTES && memcmp(file->data, zeros, 8) == 0)
+			return dw_error_set(error, DWELL_E_NOT_TRACE,
+			                    "%s is not a dwell trace: it starts with zeros (a trace whose "
+			                    "creation was interrupted looks like this)", file->path);
+		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is not a dwell trace%s%s", file->path,
+		                    *guess(file->data, file->size_bytes) ? ":" : "",
+		                    guess(file->data, file->size_bytes));
+	}
+	if (file->size_bytes >= least && head->byte_order != DW_BYTE_ORDER)
+		return dw_error_set(error, DWELL_E_NOT_TRACE,
+		                    "%s: byte order 0x%08x at offset 20 is not little-endian: damaged, or "
+		                    "not made by dwell", file->path, head->byte_order);
+	if (file->size_bytes >= least && head->version_major > DW_VERSION_MAJOR)
+		return dw_error_set(error, DWELL_E_VERSION,
+		                    "%s has trace format %u.%u; dwell %s reads up to format %u: use the "
+		                    "dwell that wrote it (%.31s) or a newer one", file->path,
+		                    head->version_major, head->version_minor, DWELL_VERSION,
+		                    DW_VERSION_MAJOR,
+		                    file->size_bytes >= sizeof *head ? head->writer : "unknown");
+	if (file->size_bytes < DW_BLOCK_BYTES)
+		return dw_error_set(error, DWELL_E_CORRUPT,
+		                    "%s ends inside its head (at %zu of %u bytes): nothing can be "
+		                    "recovered", file->path, file->size_bytes, DW_BLOCK_BYTES);
+	if (head->version_major < 1 || head->block_bytes != DW_BLOCK_BYTES)
+		return dw_error_set(error, DWELL_E_CORRUPT,
+		                    "%s: format %u.%u with blocks of %u bytes (offset 8) was never "
+		                    "written by a dwell: damaged beyond use", file->path,
+		                    head->version_major, head->version_minor, head->block_bytes);
+	return 0;
+}
+
+int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const char *path,
+                      struct dwell_error *error)
+{
+	int result;
+
+	memset(file, 0, sizeof *file);
+	file->descriptor = -1;
+	file->path = dw_arena_text(arena, path, strlen(path));
+	if (!file->path)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
+	result = map_file(file, error);
+	if (result == 0) {
+		file->head = (const struct dw_head *)(const void *)file->data;
+		result = check_head(file, error);
+	}
+	if (result)
+		dw_read_file_close(file);
+	return result;
+}
+
+void dw_read_file_close(struct dw_read_file *file)
+{
+	if (file->data)
+		munmap((void *)(uintptr_t)file->data, file->size_bytes);
+	if (file->descriptor >= 0)
+		close(file->descriptor);
+	free(file->chunks);
+	free(file->processes);
+	free(file->threads);
+	free(file->steps);
+	free(file->metas);
+	free(file->ops);
+	free(file->strings);
+	free(file->shapes);
+	free(file->thread_by_id);
+	memset(file, 0, sizeof *file);
+	file->descriptor = -1;
+}

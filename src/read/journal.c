@@ -1,0 +1,311 @@
+/*
+ * The entries of a file: dictionary, processes, threads, steps, clocks, facts.
+ *
+ * Called once a file by source.c, after chunks.c. An entry counts when its tag,
+ * its size and the least size of its type are right; what is not an entry is
+ * passed over in steps of 8 bytes, which is how a reader gets over the holes that
+ * killed processes leave. Text is copied into the arena. Invariant: every id kept
+ * is below id_count.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+#include "read/read.h"
+
+/* Ids are counted up from 1 with an entry each. A session that goes on in a new
+ * file goes on counting, so there may be more ids than entries; not without
+ * bound, for arrays stand by id. */
+#define SPARE_IDS (1u << 20)
+
+static size_t least_bytes(uint32_t type)
+{
+	switch (type) {
+	case DW_ENTRY_PROCESS: return sizeof(struct dw_entry_process);
+	case DW_ENTRY_THREAD: return sizeof(struct dw_entry_thread);
+	case DW_ENTRY_OP: return sizeof(struct dw_entry_op);
+	case DW_ENTRY_FRAME: return sizeof(struct dw_entry_frame);
+	case DW_ENTRY_MODULE: return sizeof(struct dw_entry_module);
+	case DW_ENTRY_SYMBOL: return sizeof(struct dw_entry_symbol);
+	case DW_ENTRY_CLOCK: return sizeof(struct dw_entry_clock);
+	case DW_ENTRY_META: return sizeof(struct dw_entry_meta);
+	case DW_ENTRY_STEP: return sizeof(struct dw_entry_step);
+	default: return sizeof(struct dw_entry);
+	}
+}
+
+/* The entry at `at` of a journal chunk with `left` bytes, or NULL. */
+static const struct dw_entry *entry_at(const char *at, size_t left)
+{
+	const struct dw_entry *entry = (const struct dw_entry *)(const void *)at;
+	uint32_t tag;
+
+	if (left < sizeof *entry)
+		return NULL;
+	/* Pairs with the release of the tag: the entry is whole. */
+	tag = __atomic_load_n(&entry->tag, __ATOMIC_ACQUIRE);
+	if (tag >> 16 != DW_ENTRY_MAGIC || entry->bytes % 8 || entry->bytes > left ||
+	    entry->bytes > DW_ENTRY_MAX_BYTES || entry->bytes < least_bytes(tag & 0xffff))
+		return NULL;
+	return entry;
+}
+
+typedef int visit_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
+                        const struct dw_entry *entry);
+
+static int each_entry(struct dw_read_file *file, struct dw_arena *arena, visit_entry *visit)
+{
+	for (size_t i = 0; i < file->chunk_count; i++) {
+		const struct dw_read_chunk *chunk = &file->chunks[i];
+		const char *data = (const char *)chunk->header;
+
+		if (chunk->type != DW_CHUNK_JOURNAL)
+			continue;
+		for (size_t at = DW_CHUNK_HEADER_BYTES; at < chunk->data_bytes;) {
+			const struct dw_entry *entry = entry_at(data + at, chunk->data_bytes - at);
+
+			if (!entry) {
+				at += 8;
+				continue;
+			}
+			if (visit(file, arena, chunk->process, entry))
+				return -1;
+			at += entry->bytes;
+		}
+	}
+	return 0;
+}
+
+/* ---- the first pass: how many ids ----------------------------------------------- */
+
+static bool has_id(uint32_t type)
+{
+	return type == DW_ENTRY_PROCESS || type == DW_ENTRY_THREAD || type == DW_ENTRY_STRING ||
+	       type == DW_ENTRY_OP || type == DW_ENTRY_SHAPES;
+}
+
+static int count_ids(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
+                     const struct dw_entry *entry)
+{
+	/* op_capacity serves as the count of entries until there are ops. */
+	file->op_capacity++;
+	if (has_id(entry->tag & 0xffff) && entry->id <= DW_ID_MASK && entry->id >= file->id_count)
+		file->id_count = entry->id + 1;
+	return 0;
+}
+
+static int make_tables(struct dw_read_file *file)
+{
+	size_t most = file->op_capacity * 8 + SPARE_IDS;
+
+	file->op_capacity = 0;
+	if (file->id_count > most)
+		file->id_count = (uint32_t)most;
+	if (!file->id_count)
+		file->id_count = 1;
+	file->strings = calloc(file->id_count, sizeof *file->strings);
+	file->shapes = calloc(file->id_count, sizeof *file->shapes);
+	file->thread_by_id = malloc(file->id_count * sizeof *file->thread_by_id);
+	if (!file->strings || !file->shapes || !file->thread_by_id)
+		return -1;
+	memset(file->thread_by_id, 0xff, file->id_count * sizeof *file->thread_by_id);
+	return 0;
+}
+
+/* ---- the second pass: what they say ---------------------------------------------- */
+
+static int take_string(struct dw_read_file *file, struct dw_arena *arena,
+                       const struct dw_entry *entry)
+{
+	uint32_t length = entry->aux & DW_TEXT_LENGTH_MASK;
+	char *text;
+
+	if (length > entry->bytes - sizeof *entry) {
+		file->damaged++;
+		return 0;
+	}
+	if (entry->aux & DW_TEXT_CUT) {
+		text = dw_arena_alloc(arena, length + 4);
+		if (text) {
+			memcpy(text, entry + 1, length);
+			memcpy(text + length, "...", 4);
+		}
+	} else {
+		text = dw_arena_text(arena, (const char *)(entry + 1), length);
+	}
+	file->strings[entry->id] = text;
+	return text ? 0 : -1;
+}
+
+static bool shapes_fit(const struct dw_entry *entry)
+{
+	const uint8_t *at = (const uint8_t *)(entry + 1), *end = (const uint8_t *)entry + entry->bytes;
+
+	for (uint32_t i = 0; i < entry->aux; i++) {
+		if (end - at < 8 || end - at - 8 < (ptrdiff_t)at[1] * 8)
+			return false;
+		at += 8 + (size_t)at[1] * 8;
+	}
+	return true;
+}
+
+static int take_shapes(struct dw_read_file *file, struct dw_arena *arena,
+                       const struct dw_entry *entry)
+{
+	void *copy;
+
+	if (!shapes_fit(entry)) {
+		file->damaged++;
+		return 0;
+	}
+	copy = dw_arena_alloc(arena, entry->bytes);
+	if (!copy)
+		return -1;
+	memcpy(copy, entry, entry->bytes);
+	file->shapes[entry->id] = copy;
+	return 0;
+}
+
+static int take_process(struct dw_read_file *file, const struct dw_entry *entry)
+{
+	const struct dw_entry_process *from = (const struct dw_entry_process *)(const void *)entry;
+	struct dw_read_process *process =
+	    DW_GROW(&file->processes, &file->process_capacity, file->process_count);
+
+	if (!process)
+		return -1;
+	*process = (struct dw_read_process){ entry->id, entry->aux, from->pid, from->ppid, from->rank,
+		from->local_rank, from->world_size, from->flags, from->name, from->command, from->job,
+		from->start_ticks, DW_NO_INDEX };
+	file->process_count++;
+	return 0;
+}
+
+static int take_thread(struct dw_read_file *file, struct dw_arena *arena,
+                       const struct dw_entry *entry)
+{
+	const struct dw_entry_thread *from = (const struct dw_entry_thread *)(const void *)entry;
+	struct dw_read_thread *thread =
+	    DW_GROW(&file->threads, &file->thread_capacity, file->thread_count);
+
+	if (!thread)
+		return -1;
+	thread->id = entry->id;
+	thread->process = entry->aux;
+	thread->tid = from->tid;
+	thread->stream = from->stream;
+	thread->start_ticks = from->start_ticks;
+	for (unsigned i = 0; i < DW_LOSS_SLOTS; i++)
+		thread->lost[i] = __atomic_load_n(&from->lost[i], __ATOMIC_RELAXED);
+	thread->name = dw_arena_text(arena, from->name, strnlen(from->name, sizeof from->name));
+	thread->index = DW_NO_INDEX;
+	file->thread_by_id[entry->id] = (uint32_t)file->thread_count++;
+	return thread->name ? 0 : -1;
+}
+
+static int take_op(struct dw_read_file *file, const struct dw_entry *entry)
+{
+	const struct dw_entry_op *from = (const struct dw_entry_op *)(const void *)entry;
+	struct dw_read_op *op = DW_GROW(&file->ops, &file->op_capacity, file->op_count);
+
+	if (!op)
+		return -1;
+	*op = (struct dw_read_op){ entry->id, entry->aux, from->name, from->detail, from->shapes,
+		                       from->file, from->line };
+	file->op_count++;
+	return 0;
+}
+
+static int take_step(struct dw_read_file *file, const struct dw_entry *entry)
+{
+	const struct dw_entry_step *from = (const struct dw_entry_step *)(const void *)entry;
+	struct dw_read_step *step = DW_GROW(&file->steps, &file->step_capacity, file->step_count);
+
+	if (!step)
+		return -1;
+	/* Acquire pairs with the writer's release of end_ticks: cpu_ns stands then. */
+	step->end_ticks = __atomic_load_n(&from->end_ticks, __ATOMIC_ACQUIRE);
+	step->thread = entry->id;
+	step->recorded = entry->aux & DW_STEP_RECORDED;
+	step->number = from->number;
+	step->start_ticks = from->start_ticks;
+	step->cpu_ns = step->end_ticks ? from->cpu_ns : 0;
+	file->step_count++;
+	return 0;
+}
+
+static int take_meta(struct dw_read_file *file, uint32_t process, const struct dw_entry *entry)
+{
+	const struct dw_entry_meta *from = (const struct dw_entry_meta *)(const void *)entry;
+	struct dw_read_meta *meta = DW_GROW(&file->metas, &file->meta_capacity, file->meta_count);
+
+	if (!meta)
+		return -1;
+	*meta = (struct dw_read_meta){ process, entry->id, entry->aux, from->flags & DW_META_JSON };
+	file->meta_count++;
+	return 0;
+}
+
+static void take_clock(struct dw_read_file *file, const struct dw_entry *entry)
+{
+	const struct dw_entry_clock *from = (const struct dw_entry_clock *)(const void *)entry;
+	struct dw_read_clock clock = { from->ticks, from->monotonic_ns, from->realtime_ns,
+		                           from->error_ns };
+
+	if (!file->first_clock.ticks || clock.ticks < file->first_clock.ticks)
+		file->first_clock = clock;
+	if (!file->last_clock.ticks || clock.ticks > file->last_clock.ticks)
+		file->last_clock = clock;
+}
+
+static int take_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
+                      const struct dw_entry *entry)
+{
+	uint32_t type = entry->tag & 0xffff;
+
+	if (has_id(type) && (entry->id >= file->id_count || !entry->id)) {
+		file->damaged++;
+		return 0;
+	}
+	switch (type) {
+	case DW_ENTRY_PROCESS: return take_process(file, entry);
+	case DW_ENTRY_THREAD: return take_thread(file, arena, entry);
+	case DW_ENTRY_STRING: return take_string(file, arena, entry);
+	case DW_ENTRY_OP: return take_op(file, entry);
+	case DW_ENTRY_SHAPES: return take_shapes(file, arena, entry);
+	case DW_ENTRY_META: return take_meta(file, process, entry);
+	case DW_ENTRY_STEP: return take_step(file, entry);
+	case DW_ENTRY_CLOCK: take_clock(file, entry); return 0;
+	default: return 0; /* names of threads: below; others are for later or newer readers */
+	}
+}
+
+/* Last, for a THREAD_NAME may stand before its STRING where journals interleave. */
+static int take_name(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
+                     const struct dw_entry *entry)
+{
+	const char *name;
+
+	if ((entry->tag & 0xffff) != DW_ENTRY_THREAD_NAME || entry->id >= file->id_count)
+		return 0;
+	name = dw_read_string(file, entry->aux);
+	if (name && file->thread_by_id[entry->id] != DW_NO_INDEX)
+		file->threads[file->thread_by_id[entry->id]].name = name;
+	return 0;
+}
+
+const char *dw_read_string(const struct dw_read_file *file, uint32_t id)
+{
+	return id < file->id_count ? file->strings[id] : NULL;
+}
+
+int dw_read_journals(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error)
+{
+	each_entry(file, arena, count_ids);
+	if (make_tables(file) || each_entry(file, arena, take_entry) ||
+	    each_entry(file, arena, take_name))
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading the names in %s",
+		                    file->path);
+	return 0;
+}

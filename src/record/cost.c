@@ -1,0 +1,76 @@
+/* What a range costs on this machine, measured; see cost.h. */
+#include "record/cost.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+#include "record/record.h"
+
+#define CHUNKS 8
+#define ROUNDS 5
+
+static double now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* The very code of a probe, into memory of our own. */
+static double inline_round(void)
+{
+	struct dwell_stream stream = { 0 }, *saved = dwell_this_stream;
+	size_t ranges = 0;
+	double start = now_ns();
+	char *memory = mmap(NULL, CHUNKS * DW_BLOCK_BYTES, PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return 0;
+	for (int chunk = 0; chunk < CHUNKS; chunk++) {
+		stream.cursor = memory + (size_t)chunk * DW_BLOCK_BYTES;
+		stream.limit = stream.cursor + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES;
+		stream.last_ticks = dwell_ticks();
+		dwell_this_stream = &stream;
+		for (; stream.limit - stream.cursor > 16; ranges++) {
+			dwell_put_begin(1);
+			dwell_put_end();
+		}
+		dwell_this_stream = saved;
+	}
+	munmap(memory, CHUNKS * DW_BLOCK_BYTES);
+	return (now_ns() - start) / (double)ranges;
+}
+
+/* On a clock that is a call, the two calls are nearly all of it. */
+static double clock_round(void)
+{
+	const int count = 20000;
+	volatile uint64_t sum = 0;
+	double start = now_ns();
+
+	for (int i = 0; i < 2 * count; i++)
+		sum += dw_clock_read(DW_CLOCK_MONOTONIC);
+	return (now_ns() - start) / count + 15;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double dw_cost_range_ns(uint32_t clock_kind)
+{
+	double rounds[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++)
+		rounds[i] = clock_kind == DW_CLOCK_MONOTONIC ? clock_round() : inline_round();
+	qsort(rounds, ROUNDS, sizeof *rounds, compare);
+	return rounds[ROUNDS / 2];
+}

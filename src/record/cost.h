@@ -1,0 +1,15 @@
+/*
+ * What a range costs on this machine, measured.
+ *
+ * `dwell run` measures it once, before the program starts, and stores it with the
+ * trace, so that a report can say what profiling cost without guessing.
+ */
+#ifndef DW_RECORD_COST_H
+#define DW_RECORD_COST_H
+
+#include <stdint.h>
+
+/* Nanoseconds a range (begin and end), the pages it fills included; about 3 ms. */
+double dw_cost_range_ns(uint32_t clock_kind);
+
+#endif
