@@ -117,12 +117,29 @@ static enum optimizer_kind optimizer_kind(const char *text)
 	usage_error();
 }
 
-static void take_option(struct options *options, int option, const char *name)
+static void take_path(struct options *options, int option)
 {
 	switch (option) {
 	case OPT_DATA:
 		options->data_folder = optarg;
 		break;
+	case OPT_LOAD:
+		options->load_weights = optarg;
+		break;
+	case OPT_SAVE:
+		options->save_weights = optarg;
+		break;
+	case OPT_DUMP:
+		options->dump = optarg;
+		break;
+	default: /* getopt has said what is wrong */
+		usage_error();
+	}
+}
+
+static void take_option(struct options *options, int option, const char *name)
+{
+	switch (option) {
 	case OPT_EPOCHS:
 		options->epochs = (int)whole_number(name, optarg, 1, 1000000);
 		break;
@@ -156,20 +173,11 @@ static void take_option(struct options *options, int option, const char *name)
 	case OPT_LOADER_DELAY:
 		options->loader_delay_ms = (int)whole_number(name, optarg, 0, 60000);
 		break;
-	case OPT_LOAD:
-		options->load_weights = optarg;
-		break;
-	case OPT_SAVE:
-		options->save_weights = optarg;
-		break;
-	case OPT_DUMP:
-		options->dump = optarg;
-		break;
 	case OPT_HELP:
 		fputs(help_text, stdout);
 		exit(0);
 	default:
-		usage_error();
+		take_path(options, option);
 	}
 }
 

@@ -136,12 +136,16 @@ DWELL_API void dwell_slow_begin(uint32_t id);
 DWELL_API void dwell_slow_end(uint64_t ticks);
 DWELL_API void dwell_slow_put(uint32_t word1, const uint32_t *payload, unsigned words);
 DWELL_API uint32_t dwell_slow_site(struct dwell_site *site);
-DWELL_API bool dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors,
-                              unsigned count);
+DWELL_API unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors,
+                                  unsigned count);
+/* An operator while stacks are recorded: the outermost ones get the caller's stack. */
+DWELL_API unsigned dwell_slow_operator(uint32_t id);
+DWELL_API void dwell_slow_operator_end(void);
 
-/* The same for callers that cannot use inline code (other languages, plugins). */
-DWELL_API bool dwell_begin_id(uint32_t id, enum dwell_category category);
-DWELL_API void dwell_end_id(void);
+/* The same for callers that cannot use inline code (other languages, plugins). The
+ * result is an enum dwell_began for dwell_end_id(). */
+DWELL_API unsigned dwell_begin_id(uint32_t id, enum dwell_category category);
+DWELL_API void dwell_end_id(unsigned began);
 
 #define DWELL_LIKELY(x) __builtin_expect(!!(x), 1)
 #define DWELL_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -244,22 +248,39 @@ static inline uint32_t dwell_site_id(struct dwell_site *site)
 
 /* ---- ranges -------------------------------------------------------------- */
 
+/* What a begin hands to its end. */
+enum dwell_began {
+	DWELL_NOT_BEGUN = 0,
+	DWELL_BEGUN = 1,
+	DWELL_BEGUN_DETAILED = 2, /* an operator while stacks are recorded: see dwell_slow_operator() */
+};
+
 /*
- * Begins a range at `site` if its category is wanted; the result goes to
- * dwell_end(), in the same thread, innermost first.
+ * Begins a range at `site` if its category is wanted; the result, an enum
+ * dwell_began, goes to dwell_end(), in the same thread, innermost first.
  */
-static inline bool dwell_begin(struct dwell_site *site)
+static inline unsigned dwell_begin(struct dwell_site *site)
 {
-	if (!dwell_wants(1u << site->category))
-		return false;
+	const struct dwell_gate_word *gate = __atomic_load_n(&dwell_gate, __ATOMIC_RELAXED);
+
+	if (DWELL_LIKELY(gate == NULL))
+		return DWELL_NOT_BEGUN;
+	uint32_t mask = __atomic_load_n(&gate->mask, __ATOMIC_RELAXED);
+	if (DWELL_UNLIKELY(!(mask & 1u << site->category)))
+		return DWELL_NOT_BEGUN;
+	/* One test for two rare things: the range is an operator and stacks are wanted. */
+	if (DWELL_UNLIKELY(mask & DWELL_DETAIL_STACKS) && site->category == DWELL_CATEGORY_OPERATOR)
+		return dwell_slow_operator(dwell_site_id(site));
 	dwell_put_begin(dwell_site_id(site));
-	return true;
+	return DWELL_BEGUN;
 }
 
-static inline void dwell_end(bool began)
+static inline void dwell_end(unsigned began)
 {
-	if (began)
+	if (DWELL_LIKELY(began == DWELL_BEGUN))
 		dwell_put_end();
+	else if (began)
+		dwell_slow_operator_end();
 }
 
 /* Ranges that begin and end in different threads, or overlap without nesting:
@@ -321,11 +342,11 @@ DWELL_API void dwell_link(uint64_t sequence_number, uint32_t forward_thread);
 /* `began` of the scope macros: ends the range when the block is left. */
 #ifdef __cplusplus
 struct dwell_scope {
-	explicit dwell_scope(bool began) : began(began) {}
+	explicit dwell_scope(unsigned began) : began(began) {}
 	~dwell_scope() { dwell_end(began); }
 	dwell_scope(const dwell_scope &) = delete;
 	dwell_scope &operator=(const dwell_scope &) = delete;
-	bool began;
+	unsigned began;
 };
 struct dwell_step_scope {
 	dwell_step_scope() { dwell_step_begin(); }
@@ -334,7 +355,7 @@ struct dwell_step_scope {
 #define DWELL_SCOPE_OPEN(expression, n) const dwell_scope DWELL_JOIN(dwell_scope_, n)(expression)
 #define DWELL_STEP() const dwell_step_scope DWELL_JOIN(dwell_step_, __COUNTER__)
 #else
-static inline void dwell_scope_leave(const bool *began)
+static inline void dwell_scope_leave(const unsigned *began)
 {
 	dwell_end(*began);
 }
@@ -344,7 +365,7 @@ static inline void dwell_step_leave(const char *unused)
 	dwell_step_end();
 }
 #define DWELL_SCOPE_OPEN(expression, n)                                                \
-	const bool DWELL_JOIN(dwell_scope_, n)                                             \
+	const unsigned DWELL_JOIN(dwell_scope_, n)                                             \
 	    __attribute__((cleanup(dwell_scope_leave), unused)) = (expression)
 #define DWELL_STEP()                                                                   \
 	const char DWELL_JOIN(dwell_step_, __COUNTER__)                                    \

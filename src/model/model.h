@@ -36,12 +36,12 @@ struct dw_stat {
 	uint64_t total_ns, self_ns;
 	uint64_t min_ns, max_ns;
 	uint64_t p50_ns, p99_ns;
-	uint64_t open;      /* calls without an end: counted until the trace's end */
-	uint64_t cut;       /* calls whose begin was recycled: not in the sums */
+	uint64_t open;      /* of `count`, calls without an end: counted until their process's end */
+	uint64_t cut;       /* of `count`, calls whose end was recycled: counted until there */
 };
 
 struct dw_flat_row {
-	uint32_t symbol;    /* index into dw_model_symbols() */
+	uint32_t symbol;    /* index into dw_model_symbols(): the first of those in the row */
 	struct dw_stat stat;
 };
 
@@ -49,7 +49,10 @@ struct dw_flat {
 	struct dw_flat_row *rows; /* by self time, descending */
 	size_t count;
 	uint64_t wall_ns;         /* of the scope */
-	uint64_t records;
+	uint64_t records;         /* of all categories */
+	uint64_t ranges, open;    /* of all categories */
+	uint64_t orphans;         /* ends whose begin was recycled or lost: counted nowhere else */
+	uint64_t last_ns;         /* of the last record */
 };
 
 struct dw_tree_node {
@@ -83,7 +86,8 @@ struct dw_step {
 	uint64_t number;
 	uint64_t start_ns, end_ns;
 	uint64_t cpu_ns;
-	bool open, recorded;
+	bool open;                 /* it did not end: not in the percentiles */
+	bool recorded;             /* its gate was open; else all of it is OTHER */
 	uint64_t share_ns[DW_SHARE_COUNT]; /* sums to end_ns - start_ns exactly */
 	/* what took longest beyond its median over all steps, for "why was it slow" */
 	uint32_t slow_symbol;      /* DW_NO_INDEX: nothing stands out */
@@ -101,8 +105,11 @@ struct dw_steps {
 	size_t count;
 	struct dw_beside *besides;
 	size_t beside_count;
-	uint64_t share_ns[DW_SHARE_COUNT]; /* over all steps */
-	uint64_t steps_ns, wall_ns;        /* steps + besides = wall of the step threads */
+	uint64_t share_ns[DW_SHARE_COUNT]; /* over the recorded steps */
+	uint64_t recorded_ns;              /* what those sum to */
+	size_t recorded_count;
+	uint64_t steps_ns, wall_ns;        /* steps + besides = wall of the step threads; with a
+	                                    * scope of steps there are no besides */
 	uint64_t p50_ns, p95_ns, p99_ns, mean_ns;
 	uint32_t *threads;         /* the step threads: one a process that steps */
 	size_t thread_count;
@@ -136,8 +143,18 @@ const struct dw_scope *dw_model_scope(const struct dw_model *model);
 /* Merged names; *count of them. */
 const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count);
 
+/* What was torn and what was recovered, as sentences with their numbers (the
+ * source's own repairs lack those: they would need a pass). NULL: out of memory. */
+const char *const *dw_model_repairs(struct dw_model *model, size_t *count);
+
+/* What makes two calls the same: a row is all calls of one name and category,
+ * or of one symbol (shapes and call site apart). */
+enum dw_by { DW_BY_NAME, DW_BY_SYMBOL };
+const struct dw_flat *dw_model_flat_by(struct dw_model *model, uint32_t categories, enum dw_by by,
+                                       struct dwell_error *error);
+
 /* The products: NULL with `error` filled when out of memory. Not thread-safe.
- * `categories` is a mask of 1 << enum dwell_category. */
+ * `categories` is a mask of 1 << enum dwell_category. The flat one is by name. */
 const struct dw_flat *dw_model_flat(struct dw_model *model, uint32_t categories,
                                     struct dwell_error *error);
 const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *error);

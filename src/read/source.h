@@ -43,15 +43,18 @@ struct dw_source_process {
 	uint32_t pid, ppid;
 	int32_t rank, local_rank, world_size;
 	uint32_t flags;       /* DW_PROCESS_* */
-	const char *name, *command, *job;
+	const char *name, *command, *job; /* never NULL; "" when not known */
 	uint64_t start_ns;
+	uint64_t end_ns;      /* of the last thing it wrote; while it lives, the trace's end */
+	bool alive;           /* on this machine, now */
 };
 
 struct dw_source_thread {
 	uint32_t process;     /* index */
 	uint32_t id;          /* THREAD id in its file */
 	uint32_t tid;
-	const char *name;     /* the last one it had */
+	uint32_t stream;      /* number of the stream it was given first */
+	const char *name;     /* the last one it had; never NULL */
 	uint64_t start_ns;
 	uint64_t lost[DW_LOSS_SLOTS];
 };
@@ -76,11 +79,12 @@ struct dw_source_meta {
 struct dw_source_chunk {
 	const uint32_t *words;
 	uint32_t word_count;
-	uint32_t thread;      /* index of the thread at the start, or DW_NO_INDEX */
+	uint32_t thread;      /* index of the thread at the start; made up when its entry is lost */
 	uint64_t base_ticks;
-	uint64_t end_ticks;   /* of the last record; 0: not known (open when the writer died) */
+	uint64_t end_ticks;   /* of the last record */
 	uint64_t number;      /* chunks of a stream are consecutive unless some were recycled */
 	bool gap_before;      /* chunks before this one were recycled */
+	const struct dw_chunk *header; /* of a live file: see dw_source_borrow(); else NULL */
 };
 
 struct dw_source_stream {
@@ -106,8 +110,10 @@ struct dw_source_file {
 	const struct dw_head *head;
 	struct dw_source_clock clock;
 	const struct dw_symbol *symbols; /* by id; ids nobody wrote are "(unknown)" */
-	uint32_t symbol_count;
+	uint32_t symbol_count;           /* length of the arrays by id */
 	const char *const *strings;      /* by id, NULL where the id is none */
+	const uint32_t *thread_by_id;    /* by id: index of the thread, or DW_NO_INDEX */
+	bool torn;                       /* it ends before a chunk does */
 };
 
 struct dw_source {
@@ -143,5 +149,16 @@ void dw_source_close(struct dw_source *source);
 
 /* ns on the run's time line; clamped at 0. */
 uint64_t dw_source_ns(const struct dw_source_clock *clock, uint64_t ticks);
+/* The length of a span of ticks. */
+uint64_t dw_source_span_ns(const struct dw_source_clock *clock, uint64_t ticks);
+/* The tick at or after `ns` on the run's time line. */
+uint64_t dw_source_ticks(const struct dw_source_clock *clock, uint64_t ns);
+
+/*
+ * The chunk's words, to be read now. A chunk of a live file may be recycled at
+ * any moment: it is copied into `buffer` (DW_BLOCK_BYTES) and NULL says that it
+ * was recycled meanwhile. Of any other it is the map itself.
+ */
+const uint32_t *dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer);
 
 #endif

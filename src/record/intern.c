@@ -119,8 +119,7 @@ static bool append(const struct dw_entry *image)
 	return true;
 }
 
-/* `entry` is whole but for its id; its bytes are a multiple of 8. */
-static uint32_t intern(struct dw_entry *entry)
+uint32_t dw_intern(struct dw_entry *entry)
 {
 	uint64_t hash = content_hash(entry);
 	struct node **chain = &chains[hash % CHAINS];
@@ -164,7 +163,7 @@ uint32_t dw_intern_string(const char *text, size_t length)
 	image.entry.entry.aux = (uint32_t)length | cut;
 	memset(image.entry.text, 0, image.entry.entry.bytes - sizeof image.entry);
 	memcpy(image.entry.text, text, length);
-	return intern(&image.entry.entry);
+	return dw_intern(&image.entry.entry);
 }
 
 uint32_t dw_intern_text(const char *text)
@@ -184,7 +183,7 @@ uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, u
 		.line = line,
 	};
 
-	return op.name ? intern(&op.entry) : 0;
+	return op.name ? dw_intern(&op.entry) : 0;
 }
 
 uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count)
@@ -211,7 +210,7 @@ uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count)
 	image.entry.entry.tag = DW_ENTRY_TAG(DW_ENTRY_SHAPES);
 	image.entry.entry.bytes = (uint32_t)at;
 	image.entry.entry.aux = stored;
-	return intern(&image.entry.entry);
+	return dw_intern(&image.entry.entry);
 }
 
 void dw_intern_replay(void)

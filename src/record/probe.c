@@ -81,17 +81,55 @@ uint32_t dwell_slow_site(struct dwell_site *site)
 	return id;
 }
 
-bool dwell_begin_id(uint32_t id, enum dwell_category category)
+/* ---- operators with stacks ------------------------------------------------------ */
+
+/* Inner operators inherit the outermost's stack: theirs would say the same again. */
+static unsigned begin_with_stack(uint32_t id, const void *caller)
 {
-	if (!dwell_wants(1u << category))
-		return false;
+	int saved = errno;
+	enum dw_loss cause;
+	struct dw_slot *slot = dw_stream_slot(&cause);
+	uint32_t stack = 0;
+
+	if (slot && slot->operators++ == 0)
+		stack = dw_stack_here(slot, caller);
 	dwell_put_begin(id);
-	return true;
+	if (stack)
+		put_fast(DW_STACK, stack, NULL, 0);
+	errno = saved;
+	return DWELL_BEGUN_DETAILED;
 }
 
-void dwell_end_id(void)
+unsigned dwell_slow_operator(uint32_t id)
 {
+	return begin_with_stack(id, __builtin_return_address(0));
+}
+
+void dwell_slow_operator_end(void)
+{
+	enum dw_loss cause;
+
 	dwell_put_end();
+	struct dw_slot *slot = dw_stream_slot(&cause);
+	if (slot && slot->operators)
+		slot->operators--;
+}
+
+/* ---- names made at run time ------------------------------------------------------ */
+
+unsigned dwell_begin_id(uint32_t id, enum dwell_category category)
+{
+	if (!dwell_wants(1u << category))
+		return DWELL_NOT_BEGUN;
+	if (category == DWELL_CATEGORY_OPERATOR && dwell_wants(DWELL_DETAIL_STACKS))
+		return begin_with_stack(id, __builtin_return_address(0));
+	dwell_put_begin(id);
+	return DWELL_BEGUN;
+}
+
+void dwell_end_id(unsigned began)
+{
+	dwell_end(began);
 }
 
 uint32_t dwell_intern(enum dwell_category category, const char *name, const char *detail)
@@ -152,20 +190,24 @@ static uint32_t shaped_id(const struct dwell_site *site, const struct dwell_tens
 	return id;
 }
 
-bool dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors, unsigned count)
+unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors, unsigned count)
 {
+	uint32_t id;
+
 	if (!dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
-		return false;
+		return DWELL_NOT_BEGUN;
 	if (dwell_wants(DWELL_DETAIL_SHAPES)) {
 		int saved = errno;
-		uint32_t id = shaped_id(site, tensors, count);
 
+		id = shaped_id(site, tensors, count);
 		errno = saved;
-		dwell_put_begin(id);
 	} else {
-		dwell_put_begin(dwell_site_id(site));
+		id = dwell_site_id(site);
 	}
-	return true;
+	if (dwell_wants(DWELL_DETAIL_STACKS))
+		return begin_with_stack(id, __builtin_return_address(0));
+	dwell_put_begin(id);
+	return DWELL_BEGUN;
 }
 
 /* ---- the rest --------------------------------------------------------------------- */

@@ -95,7 +95,6 @@ static void forget_session(void)
 	dw_process->window = 0;
 	dw_process->journal = 0;
 	dw_process->journal_number = 0;
-	dw_process->window_count = 0;
 	dw_process->steps = 0;
 	dw_process->has_gate = false;
 }

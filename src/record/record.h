@@ -68,6 +68,7 @@ uint64_t dw_now(void);
 #define DW_MAX_WINDOWS 65536u
 #define DW_MAX_SLOTS 16384u
 #define DW_SHAPE_CACHE 128u
+#define DW_STACK_CACHE 256u
 
 struct dw_window {
 	char *base;       /* address of its first block */
@@ -101,7 +102,10 @@ struct dw_slot {
 	uint64_t step_cpu_ns;
 	uint64_t retry_ticks;        /* after a refused claim: not before this time */
 	uint32_t refusal;            /* enum dw_loss of that claim */
+	uint32_t operators;          /* open ones, while stacks are recorded */
+	uintptr_t stack_high;        /* end of the thread's stack; 0: not known yet */
 	struct { uint64_t hash; uint32_t id; } shapes[DW_SHAPE_CACHE];
+	struct { uint64_t hash; uint32_t id; } stacks[DW_STACK_CACHE];
 };
 
 struct dw_process {
@@ -114,9 +118,9 @@ struct dw_process {
 	uint32_t refusal;         /* enum dw_loss of the last block that was not to be had */
 	uint32_t lock;            /* atomic; tid of who claims or registers */
 	uint64_t window;          /* index << 32 | next block of it; index from 1; under the lock */
-	uint64_t journal;         /* atomic; block << 32 | next byte */
+	uint64_t journal;         /* atomic; where the next entry goes, see journal.c */
 	uint64_t journal_number;
-	uint32_t window_count;    /* atomic */
+	uint32_t window_count;    /* atomic; only grows: earlier sessions' stay mapped and known */
 	uint32_t slot_count;      /* atomic */
 	uint32_t slot_look;       /* atomic; where to look for a dead thread's slot next */
 	uint32_t stream_count;    /* atomic */
@@ -145,6 +149,8 @@ enum dw_claim { DW_CLAIM_STREAM, DW_CLAIM_RESERVED };
 uint32_t dw_window_take(enum dw_claim claim, char **address, enum dw_loss *cause);
 /* Where a block of this process is mapped; NULL when it is not ours. */
 char *dw_window_address(uint32_t block);
+/* The trace's descriptor, proven to be the trace's still, or opened again; -1. */
+int dw_window_file(void);
 /* A chunk is about to be written: its pages are fetched now, not in a probe. */
 void dw_window_fetch(char *chunk);
 /* A chunk is full: once its window is, the pages are dropped from our memory. */
@@ -172,6 +178,7 @@ uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, u
 uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count);
 uint64_t dw_hash(const void *data, size_t bytes, uint64_t seed);
 /* Writes all that this process knows into a new file's journal, with the same ids. */
+uint32_t dw_intern(struct dw_entry *entry); /* whole but for its id; bytes a multiple of 8 */
 void dw_intern_replay(void);
 uint32_t dw_intern_last_id(void);
 
@@ -190,6 +197,14 @@ struct dw_slot *dw_stream_slot(enum dw_loss *cause); /* the calling thread's, re
 /* All streams of this process take the slow path at their next record. */
 void dw_stream_halt(void);
 void dw_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records);
+
+/* ---- stacks -------------------------------------------------------------------- */
+
+/* The STACK id of this moment, from the frame that `caller` returns to; 0: none to be had. */
+uint32_t dw_stack_here(struct dw_slot *slot, const void *caller);
+/* The FRAME id of an address of code in this process. */
+uint32_t dw_module_frame(uintptr_t address);
+bool dw_module_is_libc(uintptr_t address);
 
 /* ---- facts, steps ---------------------------------------------------------------- */
 

@@ -218,7 +218,7 @@ int dwell_stop(struct dwell_error *error)
 {
 	struct dw_finish finish;
 	enum dw_loss cause;
-	int result;
+	int result, file;
 
 	if (!dw_session_head() || !dw_session.started_here || dw_session.starter != getpid())
 		return 0;
@@ -231,9 +231,16 @@ int dwell_stop(struct dwell_error *error)
 		return dw_error_set(error, DWELL_E_STATE, "the recorder is busy in this very thread");
 	__atomic_store_n(&dw_session.head, NULL, __ATOMIC_RELEASE);
 	dw_stream_halt();
-	result = dw_file_finish(dw_session.file, dw_session.path, dw_session.final_path,
-	                        (uint32_t)getpid(), &finish, error);
-	close(dw_session.file);
+	/* The program may have closed our descriptor and opened a file of its own under
+	 * the same number, which must not be trimmed. */
+	file = dw_window_file();
+	if (file < 0) {
+		result = dw_error_set(error, DWELL_E_IO, "%s is gone: it was not trimmed", dw_session.path);
+	} else {
+		result = dw_file_finish(file, dw_session.path, dw_session.final_path, (uint32_t)getpid(),
+		                        &finish, error);
+		close(file);
+	}
 	dw_session.file = -1;
 	dw_process_unlock();
 	return result;

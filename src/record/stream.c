@@ -42,7 +42,8 @@ void dw_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records)
 	if (slot && slot->entry && slot->generation == dw_session.generation) {
 		uint64_t *lost = &slot->entry->lost[cause];
 
-		__atomic_store_n(lost, *lost + records, __ATOMIC_RELAXED);
+		/* Adds in one step: a signal handler of this thread may count in between. */
+		__atomic_fetch_add(lost, records, __ATOMIC_RELAXED);
 	} else if (head) {
 		__atomic_fetch_add(&head->lost[cause], records, __ATOMIC_RELAXED);
 	}
@@ -125,7 +126,10 @@ static void forget(struct dw_slot *slot)
 	slot->entry = NULL;
 	slot->step = NULL;
 	slot->retry_ticks = 0;
+	slot->operators = 0;
+	slot->stack_high = 0;
 	memset(slot->shapes, 0, sizeof slot->shapes);
+	memset(slot->stacks, 0, sizeof slot->stacks);
 }
 
 static struct dw_slot *register_thread(enum dw_loss *cause)
@@ -147,6 +151,8 @@ static struct dw_slot *register_thread(enum dw_loss *cause)
 	slot->nested.busy = 0;
 	slot->generation = dw_session.generation;
 	slot->step = NULL;
+	slot->operators = 0;
+	slot->stack_high = 0;
 	if (!write_thread_entry(slot)) {
 		slot->main.busy = 0;
 		__atomic_store_n(&slot->tid, 0, __ATOMIC_RELEASE);

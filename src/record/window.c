@@ -27,7 +27,7 @@
 
 /* Programs that become daemons close all descriptors, and others reuse the
  * number: ours is checked before each use and opened again by name. */
-static int valid_file(void)
+int dw_window_file(void)
 {
 	struct stat status;
 	int file = dw_session.file;
@@ -127,7 +127,7 @@ static bool open_window(enum dw_claim kind, enum dw_loss *cause)
 	*cause = DW_LOSS_FULL;
 	if (index == DW_MAX_WINDOWS)
 		return false;
-	file = valid_file();
+	file = dw_window_file();
 	if (file < 0) {
 		*cause = DW_LOSS_DISK;
 		return false;
