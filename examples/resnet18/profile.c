@@ -18,13 +18,13 @@ void profile_enter_layer(struct profile_layers *open, const char *path)
 	(void)path;
 }
 
-bool profile_begin_op(struct op *op)
+unsigned profile_begin_op(struct op *op)
 {
 	(void)op;
-	return false;
+	return 0;
 }
 
-void profile_end_op(bool began)
+void profile_end_op(unsigned began)
 {
 	(void)began;
 }
@@ -64,7 +64,7 @@ static void leave_to(struct profile_layers *open, int depth)
 static void enter_one(struct profile_layers *open, const char *path, size_t length)
 {
 	char name[GRAPH_LAYER_MAX];
-	bool began = false;
+	unsigned began = DWELL_NOT_BEGUN;
 
 	if (open->depth == PROFILE_LAYER_DEPTH_MAX)
 		return;
@@ -99,12 +99,12 @@ static uint8_t element_type(const struct tensor *tensor)
 	return tensor->layout.data_type == dnnl_f32 ? DWELL_FLOAT32 : DWELL_INT32;
 }
 
-bool profile_begin_op(struct op *op)
+unsigned profile_begin_op(struct op *op)
 {
 	struct dwell_tensor arguments[OP_READS_MAX];
 
 	if (!dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
-		return false;
+		return 0;
 	for (int i = 0; i < op->read_count; i++)
 		arguments[i] = (struct dwell_tensor){ .sizes = op->reads[i]->layout.dims,
 											  .dimensions = (uint8_t)op->reads[i]->layout.ndims,
@@ -115,7 +115,7 @@ bool profile_begin_op(struct op *op)
 	return dwell_op_begin(&op->site, arguments, (unsigned)op->read_count);
 }
 
-void profile_end_op(bool began)
+void profile_end_op(unsigned began)
 {
 	dwell_end(began);
 }

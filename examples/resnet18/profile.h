@@ -15,15 +15,15 @@ enum { PROFILE_LAYER_DEPTH_MAX = 8 };
 struct profile_layers {
 	char path[GRAPH_LAYER_MAX];
 	int depth;
-	bool began[PROFILE_LAYER_DEPTH_MAX];
+	unsigned began[PROFILE_LAYER_DEPTH_MAX];
 };
 
 /* Leaves the open layers that do not contain `path` and enters those that do;
  * "" leaves all of them. */
 void profile_enter_layer(struct profile_layers *open, const char *path);
 
-bool profile_begin_op(struct op *op);
-void profile_end_op(bool began);
+unsigned profile_begin_op(struct op *op);
+void profile_end_op(unsigned began);
 
 void profile_name_thread(const char *name);
 void profile_run_facts(const struct options *options, const char *data_folder);

@@ -28,7 +28,7 @@ void graph_run(const struct graph *graph, enum op_phase phase)
 
 	for (int i = graph->phase_first[phase]; i < graph->phase_first[phase + 1]; i++) {
 		struct op *op = &graph->ops[i];
-		bool began;
+		unsigned began;
 
 		profile_enter_layer(&open, op->layer);
 		began = profile_begin_op(op);

@@ -21,7 +21,8 @@ static bool new_chunk(uint64_t seen)
 
 	if (__atomic_load_n(&dw_process->journal, __ATOMIC_RELAXED) != seen)
 		return true; /* another thread took one */
-	block = dw_window_take(DW_CLAIM_RESERVED, &address, &cause);
+	/* Sessions start and stop under the lock: the old file is trimmed by now. */
+	block = dw_session_head() ? dw_window_take(DW_CLAIM_RESERVED, &address, &cause) : 0;
 	if (!block) {
 		dw_process->refusal = cause;
 		return false;

@@ -114,11 +114,19 @@ static bool write_thread_entry(struct dw_slot *slot)
 	return true;
 }
 
+/* All but `busy`, which keeps handlers off meanwhile. */
+static void empty(struct dwell_stream *stream)
+{
+	stream->cursor = NULL;
+	__atomic_store_n(&stream->limit, NULL, __ATOMIC_RELAXED);
+	stream->last_ticks = 0;
+}
+
 /* A slot of an earlier session, or never used: nothing of it belongs to this file. */
 static void forget(struct dw_slot *slot)
 {
-	memset(&slot->main, 0, sizeof slot->main);
-	memset(&slot->nested, 0, sizeof slot->nested);
+	empty(&slot->main);
+	empty(&slot->nested);
 	memset(slot->writers, 0, sizeof slot->writers);
 	uint32_t stream = __atomic_fetch_add(&dw_process->stream_count, 1, __ATOMIC_RELAXED);
 	slot->writers[0].stream = stream;
@@ -147,8 +155,10 @@ static struct dw_slot *register_thread(enum dw_loss *cause)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (slot->generation != dw_session.generation || !slot->entry)
 		forget(slot);
-	slot->main.busy = 1;
 	slot->nested.busy = 0;
+	/* The first record takes the slow path, which says whose it is: the chunk may
+	 * be a dead thread's with room in it. */
+	__atomic_store_n(&slot->main.limit, NULL, __ATOMIC_RELAXED);
 	slot->generation = dw_session.generation;
 	slot->step = NULL;
 	slot->operators = 0;
@@ -167,12 +177,21 @@ static struct dw_slot *register_thread(enum dw_loss *cause)
 /* An existing thread meets a new session: the slot is its own still. */
 static bool renew(struct dw_slot *slot, enum dw_loss *cause)
 {
+	bool done;
+
+	*cause = DW_LOSS_BUSY;
+	if (slot->main.busy || slot->nested.busy)
+		return false; /* a handler inside a record that goes to the old session */
 	if (!dw_process_ready(cause))
 		return false;
 	*cause = DW_LOSS_DICTIONARY;
+	*(volatile uint32_t *)&slot->main.busy = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	forget(slot);
 	slot->generation = dw_session.generation;
-	return write_thread_entry(slot);
+	done = write_thread_entry(slot);
+	dw_stream_leave(&slot->main);
+	return done;
 }
 
 struct dw_slot *dw_stream_slot(enum dw_loss *cause)
@@ -214,10 +233,8 @@ static void open_chunk(struct dwell_stream *stream, struct dw_slot *slot, struct
 	chunk->stream = writer->stream;
 	chunk->base_ticks = stream->last_ticks;
 	chunk->thread = slot->thread;
-	/* A follower that sees the number sees the rest; so for magic, which only a
-	 * fresh chunk lacks. */
+	/* A follower that sees the number sees the rest. */
 	__atomic_store_n(&chunk->number, ++writer->number, __ATOMIC_RELEASE);
-	__atomic_store_n(&chunk->magic, DW_CHUNK_MAGIC, __ATOMIC_RELEASE);
 	if (writer->chunk)
 		writer->chunk->next = block;
 	writer->chunk = chunk;
@@ -278,6 +295,16 @@ static uint32_t recycle(struct dw_slot *slot, struct dw_writer *writer, char **a
 	return block;
 }
 
+/* Under the lock, so that a session that stops next does not trim what this thread
+ * is about to write. Number 0 keeps readers away until the header is whole. */
+static void mark_taken(char *address)
+{
+	struct dw_chunk *chunk = (struct dw_chunk *)(void *)address;
+
+	chunk->type = DW_CHUNK_STREAM;
+	__atomic_store_n(&chunk->magic, DW_CHUNK_MAGIC, __ATOMIC_RELEASE);
+}
+
 static uint32_t find_block(struct dw_slot *slot, struct dw_writer *writer, char **address,
                            enum dw_loss *cause)
 {
@@ -293,6 +320,8 @@ static uint32_t find_block(struct dw_slot *slot, struct dw_writer *writer, char 
 			if (dw_session_head() && slot->generation == dw_session.generation)
 				block = dw_window_take(reserved ? DW_CLAIM_RESERVED : DW_CLAIM_STREAM, address,
 				                       cause);
+			if (block)
+				mark_taken(*address);
 			dw_process_unlock();
 		}
 	}
@@ -343,8 +372,15 @@ static void put(struct dwell_stream *stream, uint64_t ticks, uint32_t word1,
 	stream->cursor += 8 + 4 * words;
 }
 
-/* After a long silence the delta has no room, and a counter that differs between
- * cores may seem to run back: then the time is said in full. */
+/* Time never runs back within a stream, although a thread may move to a core whose
+ * counter is behind, or be interrupted by a handler's records between reading the
+ * clock and writing: readers rely on it. */
+static uint64_t not_before(const struct dwell_stream *stream, uint64_t ticks)
+{
+	return ticks < stream->last_ticks ? stream->last_ticks : ticks;
+}
+
+/* After a long silence the delta has no room: then the time is said in full. */
 static void put_time(struct dwell_stream *stream, uint64_t ticks)
 {
 	uint32_t word1 = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_TIME << DW_EXT_TYPE_SHIFT | 2;
@@ -371,6 +407,7 @@ static void put_slow_range(struct dwell_stream *stream)
 	static uint32_t op; /* atomic; as long-lived as the table it comes from */
 	struct dw_writer *writer;
 	uint32_t id = __atomic_load_n(&op, __ATOMIC_RELAXED);
+	uint64_t start, end;
 
 	slot_of(stream, &writer);
 	if (!writer->slow_end)
@@ -379,25 +416,26 @@ static void put_slow_range(struct dwell_stream *stream)
 		id = dw_intern_op(DWELL_CATEGORY_PROFILER, "dwell: new chunk", NULL, 0, NULL, 0);
 		__atomic_store_n(&op, id, __ATOMIC_RELAXED);
 	}
-	put_time(stream, writer->slow_start);
-	put(stream, writer->slow_start, id, NULL, 0);
-	put_end(stream, writer->slow_end);
+	start = not_before(stream, writer->slow_start);
+	end = writer->slow_end;
 	writer->slow_end = 0;
+	put_time(stream, start);
+	put(stream, start, id, NULL, 0);
+	put_end(stream, not_before(stream, end));
 }
 
 void dw_stream_put(struct dwell_stream *stream, uint64_t ticks, uint32_t word1,
                    const uint32_t *payload, unsigned words)
 {
 	put_slow_range(stream);
-	if (ticks < stream->last_ticks)
-		ticks = stream->last_ticks; /* taken before the new chunk was */
+	ticks = not_before(stream, ticks);
 	put_time(stream, ticks);
 	put(stream, ticks, word1, payload, words);
 }
 
 void dw_stream_put_end(struct dwell_stream *stream, uint64_t ticks)
 {
-	put_end(stream, ticks); /* the range ended before the new chunk was sought */
+	put_end(stream, not_before(stream, ticks)); /* before the new chunk was sought */
 	put_slow_range(stream);
 }
 
@@ -424,7 +462,7 @@ static bool make_room(struct dwell_stream *stream, struct dw_slot *slot, uint64_
 		writer->slow_end = dw_now();
 	} else if (writer->thread != slot->thread) {
 		/* The slot's last thread is dead; its chunk goes on with this one. */
-		uint64_t now = dw_now();
+		uint64_t now = not_before(stream, dw_now());
 
 		put_time(stream, now);
 		put(stream, now, (uint32_t)DW_THREAD << DW_KIND_SHIFT | slot->thread, NULL, 0);
@@ -433,6 +471,11 @@ static bool make_room(struct dwell_stream *stream, struct dw_slot *slot, uint64_
 	if (dw_session.clock_kind != DW_CLOCK_MONOTONIC)
 		__atomic_store_n(&stream->limit, (char *)writer->chunk + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES,
 		                 __ATOMIC_RELAXED);
+	/* Pairs with the fence of dw_stream_halt(): either it clears the limit after us,
+	 * or we see here that the session has ended. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!dw_session_head() || slot->generation != dw_session.generation)
+		__atomic_store_n(&stream->limit, NULL, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -472,6 +515,7 @@ void dw_stream_halt(void)
 {
 	uint32_t count = dw_process ? __atomic_load_n(&dw_process->slot_count, __ATOMIC_ACQUIRE) : 0;
 
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* see make_room() */
 	for (uint32_t i = 0; i < count && i < DW_MAX_SLOTS; i++) {
 		__atomic_store_n(&dw_process->slots[i].main.limit, NULL, __ATOMIC_RELAXED);
 		__atomic_store_n(&dw_process->slots[i].nested.limit, NULL, __ATOMIC_RELAXED);

@@ -1,0 +1,20 @@
+/*
+ * "Did you mean ...?": the name nearest to what was typed.
+ *
+ *     dw_nearest_init(&nearest, "operatrs");
+ *     for each name: dw_nearest_try(&nearest, name);
+ *     nearest.best is the nearest one, or NULL when none is near
+ */
+#ifndef DW_BASE_NEAREST_H
+#define DW_BASE_NEAREST_H
+
+struct dw_nearest {
+	const char *wanted;
+	const char *best;   /* of those tried; not copied */
+	unsigned distance;  /* edits from wanted to best */
+};
+
+void dw_nearest_init(struct dw_nearest *nearest, const char *wanted);
+void dw_nearest_try(struct dw_nearest *nearest, const char *name);
+
+#endif

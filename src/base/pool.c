@@ -1,0 +1,71 @@
+/* Work side by side on all cores; see pool.h. */
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#define MOST_WORKERS 64u
+
+struct run {
+	size_t next; /* atomic */
+	size_t count;
+	void (*task)(void *, unsigned, size_t);
+	void *context;
+};
+
+struct member {
+	struct run *run;
+	unsigned worker;
+	pthread_t thread;
+};
+
+unsigned dw_pool_workers(size_t count)
+{
+	cpu_set_t set;
+	unsigned cores = 1;
+
+	/* The cores we may use, not those there are: containers and taskset. */
+	if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+		cores = (unsigned)CPU_COUNT(&set);
+	if (cores > MOST_WORKERS)
+		cores = MOST_WORKERS;
+	if (cores > count)
+		cores = count ? (unsigned)count : 1;
+	return cores;
+}
+
+static void *work(void *argument)
+{
+	struct member *member = argument;
+	struct run *run = member->run;
+	size_t index;
+
+	/* Relaxed: an index is all that is taken; what tasks read was there before the
+	 * threads, and pthread_join publishes what they wrote. */
+	while ((index = __atomic_fetch_add(&run->next, 1, __ATOMIC_RELAXED)) < run->count)
+		run->task(run->context, member->worker, index);
+	return NULL;
+}
+
+void dw_pool_run(size_t count, unsigned workers, void (*task)(void *, unsigned, size_t),
+                 void *context)
+{
+	struct run run = { 0, count, task, context };
+	struct member members[MOST_WORKERS] = { { &run, 0, 0 } };
+	unsigned started = 1;
+	sigset_t all, old;
+
+	/* The program's handlers have no business in our threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	for (; started < workers && started < MOST_WORKERS; started++) {
+		members[started] = (struct member){ &run, started, 0 };
+		if (pthread_create(&members[started].thread, NULL, work, &members[started]) != 0)
+			break;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	work(&members[0]);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(members[i].thread, NULL);
+}

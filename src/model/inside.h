@@ -1,0 +1,94 @@
+/*
+ * The model from inside: what the files of this room share.
+ *
+ *   model    created and destroyed; the small answers
+ *   symbols  names merged by content, ids to rows
+ *   scope    which threads and which times count
+ *   walk.h   one stream's records in order, with gaps and thread switches
+ *   tally    durations of many calls: sums, extremes, percentiles
+ *   flat, tree, steps, shares, threads, events   the products
+ *
+ * Products are computed in ticks by file and converted once, when they are done.
+ */
+#ifndef DW_MODEL_INSIDE_H
+#define DW_MODEL_INSIDE_H
+
+#include "model/model.h"
+
+#define DW_MOST_DEPTH (1u << 20) /* open ranges of a stream; deeper ones are not told apart */
+
+/* What a record's id means to the products, by file and id: read on the hot path. */
+struct dw_op {
+	uint32_t row;  /* by name: see dw_model.row_symbols */
+	uint32_t kind; /* self excludes children of the same kind; 1..DW_KINDS - 1 */
+};
+#define DW_KINDS 32u
+
+/* Half-open, ascending, apart; the last one starts at UINT64_MAX. */
+struct dw_interval {
+	uint64_t start_ticks, end_ticks;
+};
+
+struct dw_flat_slot {
+	uint32_t categories;
+	enum dw_by by;
+	struct dw_flat flat;
+	struct dw_flat_slot *next;
+};
+
+struct dw_flat_all; /* flat.c: rows of all categories */
+
+struct dw_model {
+	const struct dw_source *source;
+	struct dw_scope scope;
+	struct dw_arena arena;
+
+	struct dw_symbol *symbols;    /* merged */
+	uint32_t symbol_count;
+	uint32_t **symbol_by_id;      /* by file, then id */
+	uint32_t *symbol_row;         /* by merged symbol: its row by name */
+	uint32_t *row_symbol;         /* by row: its first symbol */
+	uint32_t row_count;
+	struct dw_op **ops;           /* by file, then id: rows by name */
+
+	bool *wanted_threads;         /* NULL: all */
+	struct dw_interval **intervals; /* by process; NULL: all times */
+
+	size_t *stream_order;         /* large ones first */
+	struct dw_flat_all *flat_all[2];
+	struct dw_flat_slot *flats;
+	struct dw_tree *tree;
+	struct dw_steps *steps;
+	struct dw_threads *threads;
+	const char **repairs;
+	size_t repair_count;
+	bool has_repairs;
+};
+
+/* symbols.c */
+int dw_symbols_merge(struct dw_model *model);
+uint32_t dw_kind_of(uint32_t category);
+/* Names of kinds of time by well-known name; DW_SHARE_COUNT: none. */
+enum dw_share dw_share_of(const struct dw_symbol *symbol);
+
+/* scope.c */
+int dw_scope_resolve(struct dw_model *model, struct dwell_error *error);
+static inline bool dw_scope_is_all(const struct dw_model *model)
+{
+	return !model->wanted_threads && !model->intervals;
+}
+/* Whether any record of the stream can be in scope. */
+bool dw_scope_has_stream(const struct dw_model *model, const struct dw_source_stream *stream);
+/* The process's wall time in scope. */
+uint64_t dw_scope_wall_ns(const struct dw_model *model);
+
+/* flat.c */
+uint32_t dw_flat_categories(struct dw_model *model, struct dwell_error *error);
+void dw_flat_forget(struct dw_model *model);
+
+int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error);
+
+/* The one that has most steps of each process, or DW_NO_INDEX, by process. */
+uint32_t *dw_step_threads(struct dw_model *model);
+
+#endif
