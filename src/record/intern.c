@@ -126,6 +126,7 @@ uint32_t dw_intern(struct dw_entry *entry)
 	/* Pairs with the release below: nodes are seen whole. */
 	struct node *first = __atomic_load_n(chain, __ATOMIC_ACQUIRE);
 	uint32_t id = find(first, hash, entry);
+	uint32_t session = dw_session.generation;
 	enum dw_loss cause;
 	struct node *node;
 
@@ -142,6 +143,11 @@ uint32_t dw_intern(struct dw_entry *entry)
 	while (!__atomic_compare_exchange_n(chain, &node->next, node, true, __ATOMIC_RELEASE,
 	                                    __ATOMIC_RELAXED))
 		;
+	/* A session that started meanwhile wrote the table to its file, perhaps without
+	 * us: either it met the node or we see its generation. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (session != dw_session.generation && dw_process_ready(&cause))
+		append(&node->entry);
 	return entry->id;
 }
 
@@ -215,20 +221,9 @@ uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count)
 
 void dw_intern_replay(void)
 {
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* see dw_intern() */
 	for (uint32_t i = 0; i < CHAINS; i++)
 		for (struct node *node = __atomic_load_n(&chains[i], __ATOMIC_ACQUIRE); node;
 		     node = node->next)
 			append(&node->entry);
-}
-
-uint32_t dw_intern_last_id(void)
-{
-	uint32_t last = 0;
-
-	for (uint32_t i = 0; i < CHAINS; i++)
-		for (struct node *node = __atomic_load_n(&chains[i], __ATOMIC_ACQUIRE); node;
-		     node = node->next)
-			if (node->entry.id > last)
-				last = node->entry.id;
-	return last;
 }

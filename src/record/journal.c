@@ -1,10 +1,12 @@
 /*
  * The journal: what is never recycled, appended by any thread without a lock.
  *
- * Its place is one word, block << 32 | next byte. To append is to move the word
- * by the entry's size; the entry is filled in place and its tag stored last. A
- * new chunk is taken under the process's lock. Entries begin on 8 bytes, so what
- * a killed process reserved and did not fill is found and passed over.
+ * Its place is one word: the window (from 1), the block within it and the next byte
+ * of that block. To append is to move the word by the entry's size; the entry is
+ * filled in place and its tag stored last. A new chunk is taken under the process's
+ * lock. Entries begin on 8 bytes, so what a killed process reserved and did not fill
+ * is found and passed over. The window's index is never used again, so a thread that
+ * slept over the start of a new session writes to the old file, which stays mapped.
  */
 #include "record/record.h"
 
@@ -12,18 +14,28 @@
 
 #include "base/clock.h"
 
+#define BYTE_BITS 17 /* the next byte may be one past the block */
+#define BYTE_MASK ((1u << BYTE_BITS) - 1)
+
+static char *address_of(uint64_t place)
+{
+	const struct dw_window *window = &dw_process->windows[(place >> 32) - 1];
+	uint32_t block = (uint32_t)place >> BYTE_BITS;
+
+	return window->base + (size_t)block * DW_BLOCK_BYTES + (place & BYTE_MASK);
+}
+
 static bool new_chunk(uint64_t seen)
 {
 	struct dw_chunk *chunk;
 	enum dw_loss cause = DW_LOSS_FULL;
 	char *address;
-	uint32_t block;
+	uint64_t place;
 
 	if (__atomic_load_n(&dw_process->journal, __ATOMIC_RELAXED) != seen)
 		return true; /* another thread took one */
 	/* Sessions start and stop under the lock: the old file is trimmed by now. */
-	block = dw_session_head() ? dw_window_take(DW_CLAIM_RESERVED, &address, &cause) : 0;
-	if (!block) {
+	if (!dw_session_head() || !dw_window_take(DW_CLAIM_RESERVED, &address, &cause)) {
 		dw_process->refusal = cause;
 		return false;
 	}
@@ -34,8 +46,10 @@ static bool new_chunk(uint64_t seen)
 	chunk->number = ++dw_process->journal_number;
 	/* Pairs with a reader's acquire of magic: the header is whole. */
 	__atomic_store_n(&chunk->magic, DW_CHUNK_MAGIC, __ATOMIC_RELEASE);
-	__atomic_store_n(&dw_process->journal, (uint64_t)block << 32 | DW_CHUNK_HEADER_BYTES,
-	                 __ATOMIC_RELEASE);
+	/* dw_window_take() left the window and the block after this one. */
+	place = dw_process->window >> 32 << 32 |
+	        (uint64_t)((uint32_t)dw_process->window - 1) << BYTE_BITS;
+	__atomic_store_n(&dw_process->journal, place | DW_CHUNK_HEADER_BYTES, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -62,7 +76,7 @@ void *dw_journal_reserve(size_t bytes)
 
 	bytes = (bytes + 7) & ~(size_t)7;
 	for (;;) {
-		if (place && (uint32_t)place + bytes <= DW_BLOCK_BYTES) {
+		if (place && (place & BYTE_MASK) + bytes <= DW_BLOCK_BYTES) {
 			if (__atomic_compare_exchange_n(&dw_process->journal, &place, place + bytes, true,
 			                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 				break;
@@ -74,7 +88,7 @@ void *dw_journal_reserve(size_t bytes)
 		}
 		place = __atomic_load_n(&dw_process->journal, __ATOMIC_ACQUIRE);
 	}
-	entry = (struct dw_entry *)(void *)(dw_window_address((uint32_t)(place >> 32)) + (uint32_t)place);
+	entry = (struct dw_entry *)(void *)address_of(place);
 	entry->bytes = (uint32_t)bytes;
 	return entry;
 }

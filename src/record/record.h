@@ -180,7 +180,6 @@ uint64_t dw_hash(const void *data, size_t bytes, uint64_t seed);
 /* Writes all that this process knows into a new file's journal, with the same ids. */
 uint32_t dw_intern(struct dw_entry *entry); /* whole but for its id; bytes a multiple of 8 */
 void dw_intern_replay(void);
-uint32_t dw_intern_last_id(void);
 
 /* ---- streams -------------------------------------------------------------------- */
 

@@ -168,7 +168,9 @@ static void make_absolute(char path[4096])
 static int start(const struct dwell_options *options, struct dwell_error *error)
 {
 	char path[4096], actual[4096];
-	uint32_t last_id = dw_intern_last_id();
+	/* Ids of an earlier session go on: call sites remember them. */
+	uint32_t next_id = dw_session.map ? dw_session.map->next_id : 1;
+	struct dw_head *head;
 	enum dw_loss cause;
 	int file, result;
 
@@ -180,7 +182,13 @@ static int start(const struct dwell_options *options, struct dwell_error *error)
 	file = dw_file_create(path, options, NULL, secure_getenv("DWELL_SPILL"), actual, error);
 	if (file < 0)
 		return file;
-	result = dw_session_adopt(file, actual, true, error);
+	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (head == MAP_FAILED) {
+		result = dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", actual, strerror(errno));
+	} else {
+		head->next_id = next_id; /* before other threads can take one */
+		result = adopt(head, file, actual, true, error);
+	}
 	if (result) {
 		close(file);
 		unlink(actual);
@@ -188,9 +196,7 @@ static int start(const struct dwell_options *options, struct dwell_error *error)
 	}
 	snprintf(dw_session.final_path, sizeof dw_session.final_path, "%s",
 	         strcmp(path, actual) ? path : "");
-	/* Ids of an earlier session go on: call sites remember them. */
-	dw_session.map->next_id = last_id + 1;
-	if (last_id && dw_process_ready(&cause))
+	if (next_id > 1 && dw_process_ready(&cause))
 		dw_intern_replay();
 	return 0;
 }

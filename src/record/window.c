@@ -53,6 +53,8 @@ static uint32_t window_blocks(uint32_t first, uint32_t limit)
 {
 	uint32_t left = limit - first, count = DW_WINDOW_BLOCKS - first % DW_WINDOW_BLOCKS;
 
+	if (dw_session.runner)
+		return 1; /* `dwell run` has a journal and nothing else */
 	if (left < 8 * DW_WINDOW_BLOCKS && count > left / 8)
 		count = left / 8;
 	return count ? count : 1;
