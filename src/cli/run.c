@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/symbolize.h"
 #include "record/cost.h"
 #include "record/file.h"
 #include "record/record.h"
@@ -241,11 +242,12 @@ static int finish(const char *wanted, const char *actual, bool nothing_ran)
 	struct dw_finish result = { 0, 0 };
 	bool spilled = strcmp(wanted, actual) != 0;
 
-	dw_journal_clock();
 	if (nothing_ran) {
 		unlink(actual);
 		return 0;
 	}
+	dw_symbolize();
+	dw_journal_clock();
 	if (dw_file_finish(dw_session.file, actual, spilled ? wanted : "", (uint32_t)getpid(), &result,
 	                   &error) != 0) {
 		fprintf(stderr, "dwell: %s\n", error.message);

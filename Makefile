@@ -1,0 +1,68 @@
+# The front door. Meson builds; `meson setup build` and `ninja -C build` do without this file.
+#
+#   make             build into build/; installs nothing, needs a C compiler, Meson and Ninja
+#   make check-core  the tests that need no more than that
+#   make check       installs what is missing (Debian: says what, then apt-get), then all tests
+#   make demo        the same set-up, then a real training run under dwell and its reports
+#   make bench       what dwell costs on this machine
+#   make fuzz        fuzzes the reader for FUZZ_SECONDS a target
+#   make stress      threads, fork, kill, full disk, long
+#   make install     into PREFIX (DESTDIR is put before it)
+#   make dist        dwell.h and dwell.c, the recorder in two files, into build/dist
+#   make format      clang-format over what changed since the last commit; FORMAT_ALL=1: everything
+#   make clean       removes the build folders
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+FUZZ_SECONDS ?= 60
+MESON ?= meson
+NINJA ?= ninja
+
+.PHONY: all check-core check demo bench fuzz stress install dist format clean
+
+all: $(BUILD)/build.ninja
+	$(NINJA) -C $(BUILD) -j $(JOBS)
+
+$(BUILD)/build.ninja:
+	$(MESON) setup $(BUILD)
+
+check-core: all
+	tools/check --core --build $(BUILD) --jobs $(JOBS)
+
+check:
+	tools/setup check
+	tools/check --jobs $(JOBS)
+
+demo:
+	tools/setup demo
+	$(MAKE) all
+	tools/demo $(BUILD)
+
+bench:
+	tools/setup bench
+	tools/bench --jobs $(JOBS)
+
+fuzz:
+	tools/setup fuzz
+	tools/fuzz $(FUZZ_SECONDS)
+
+stress: all
+	$(MESON) test -C $(BUILD) --suite stress --print-errorlogs --timeout-multiplier 4
+
+# A prefix other than the configured one reaches the files that name it. Built before
+# it is installed, so that a `sudo make install` after `make` leaves no files of root here.
+install: $(BUILD)/build.ninja
+	$(MESON) configure $(BUILD) -Dprefix=$(abspath $(PREFIX)) -Dlibdir=lib
+	$(NINJA) -C $(BUILD) -j $(JOBS)
+	DESTDIR=$(DESTDIR) $(MESON) install -C $(BUILD) --no-rebuild
+
+dist:
+	tools/amalgamate $(BUILD)/dist
+
+format:
+	tools/format $(if $(FORMAT_ALL),--all)
+
+clean:
+	rm -rf $(BUILD) build-check build-bench build-fuzz

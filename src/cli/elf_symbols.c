@@ -1,0 +1,155 @@
+/* The function symbols of an ELF file; see elf_symbols.h. */
+#include "cli/elf_symbols.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A part of the file, or NULL when it does not lie in it. */
+static const void *part(const struct dw_elf_symbols *elf, uint64_t offset, uint64_t bytes)
+{
+	if (offset > elf->size_bytes || bytes > elf->size_bytes - offset || offset % 4)
+		return NULL;
+	return elf->map + offset;
+}
+
+static const Elf64_Shdr *sections(const struct dw_elf_symbols *elf, unsigned *count)
+{
+	const Elf64_Ehdr *header = part(elf, 0, sizeof *header);
+
+	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    header->e_shentsize != sizeof(Elf64_Shdr))
+		return NULL;
+	*count = header->e_shnum;
+	return part(elf, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr));
+}
+
+static bool build_id_is(const struct dw_elf_symbols *elf, const Elf64_Shdr *section,
+                        const uint8_t *build_id, size_t bytes)
+{
+	const Elf64_Nhdr *note = part(elf, section->sh_offset, section->sh_size);
+
+	return note && section->sh_size >= sizeof *note + 4 + bytes && note->n_namesz == 4 &&
+	       note->n_type == NT_GNU_BUILD_ID && note->n_descsz == bytes &&
+	       memcmp((const char *)(note + 1) + 4, build_id, bytes) == 0;
+}
+
+static void add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all, unsigned sections_count,
+                          const Elf64_Shdr *table)
+{
+	const Elf64_Sym *symbols = part(elf, table->sh_offset, table->sh_size);
+	const Elf64_Shdr *strings = table->sh_link < sections_count ? &all[table->sh_link] : NULL;
+	const char *names = strings ? part(elf, strings->sh_offset, strings->sh_size) : NULL;
+	size_t count = table->sh_size / sizeof *symbols;
+	struct dw_elf_function *grown;
+
+	/* The last byte of the names must end a string. */
+	if (!symbols || !names || !strings->sh_size || names[strings->sh_size - 1] != '\0')
+		return;
+	grown = realloc(elf->functions, (elf->count + count) * sizeof *grown);
+	if (!grown)
+		return;
+	elf->functions = grown;
+	for (size_t i = 0; i < count; i++) {
+		unsigned type = ELF64_ST_TYPE(symbols[i].st_info);
+
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !symbols[i].st_value ||
+		    symbols[i].st_name >= strings->sh_size)
+			continue;
+		grown[elf->count++] = (struct dw_elf_function){
+			symbols[i].st_value, symbols[i].st_value + symbols[i].st_size, names + symbols[i].st_name
+		};
+	}
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct dw_elf_function *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return strcmp(x->name, y->name); /* aliases: the same one every time */
+}
+
+static int map_file(struct dw_elf_symbols *elf, const char *path)
+{
+	struct stat status;
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	void *map;
+
+	if (file < 0)
+		return -1;
+	if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+		close(file);
+		return -1;
+	}
+	map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+	close(file);
+	if (map == MAP_FAILED)
+		return -1;
+	elf->map = map;
+	elf->size_bytes = (size_t)status.st_size;
+	return 0;
+}
+
+int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *build_id,
+                size_t build_id_bytes)
+{
+	unsigned count = 0;
+	const Elf64_Shdr *all;
+	bool right = !build_id_bytes;
+
+	memset(elf, 0, sizeof *elf);
+	if (map_file(elf, path) != 0)
+		return -1;
+	all = sections(elf, &count);
+	for (unsigned i = 0; all && i < count; i++)
+		if (all[i].sh_type == SHT_NOTE && build_id_bytes)
+			right |= build_id_is(elf, &all[i], build_id, build_id_bytes);
+	if (!all || !right) {
+		dw_elf_close(elf);
+		return -1;
+	}
+	for (unsigned i = 0; i < count; i++)
+		if (all[i].sh_type == SHT_SYMTAB || all[i].sh_type == SHT_DYNSYM)
+			add_functions(elf, all, count, &all[i]);
+	if (elf->count)
+		qsort(elf->functions, elf->count, sizeof *elf->functions, by_start);
+	return 0;
+}
+
+const char *dw_elf_find(const struct dw_elf_symbols *elf, uint64_t offset)
+{
+	size_t low = 0, high = elf->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (elf->functions[middle].start <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* Several names may begin at one place, and some say no size. */
+	for (size_t back = 0; back < 8 && low > back; back++) {
+		const struct dw_elf_function *function = &elf->functions[low - 1 - back];
+
+		if (offset < function->end || function->end == function->start)
+			return function->name;
+	}
+	return NULL;
+}
+
+void dw_elf_close(struct dw_elf_symbols *elf)
+{
+	free(elf->functions);
+	if (elf->map)
+		munmap((void *)(uintptr_t)elf->map, elf->size_bytes);
+	memset(elf, 0, sizeof *elf);
+}

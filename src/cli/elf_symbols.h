@@ -1,0 +1,29 @@
+/*
+ * The function symbols of an ELF file: sorted, looked up by address.
+ *
+ * 64-bit little-endian files of this kind of machine; anything else has no
+ * symbols. Nothing in the file can make it read outside of it.
+ */
+#ifndef DW_CLI_ELF_SYMBOLS_H
+#define DW_CLI_ELF_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dw_elf_symbols {
+	const char *map;
+	size_t size_bytes;
+	struct dw_elf_function {
+		uint64_t start, end;
+		const char *name; /* in the mapping */
+	} *functions;
+	size_t count;
+};
+
+/* build_id NULL: any. Returns 0, or -1 when the file is not what was asked for. */
+int dw_elf_open(struct dw_elf_symbols *symbols, const char *path, const uint8_t *build_id,
+                size_t build_id_bytes);
+const char *dw_elf_find(const struct dw_elf_symbols *symbols, uint64_t offset);
+void dw_elf_close(struct dw_elf_symbols *symbols);
+
+#endif

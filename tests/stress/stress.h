@@ -1,0 +1,91 @@
+/*
+ * The harness of the stress tests.
+ *
+ * A test runs in a process and a folder of its own; programs under record are
+ * further children of it, so that the test itself never records and can be
+ * trusted with counting. Counts that the recorded programs keep beside the trace
+ * lie in shared memory, which survives whatever kills them.
+ *
+ * tests/stress/meson.build lists the files; each has a table entry per test.
+ */
+#ifndef TESTS_STRESS_STRESS_H
+#define TESTS_STRESS_STRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "decode.h"
+#include "dwell/dwell.h"
+#include "dwell/probe.h"
+
+#define STRESS_SKIP 77
+
+struct stress_test {
+	const char *name;
+	void (*run)(void);
+};
+
+/* One a file, ended by a NULL name. */
+extern const struct stress_test kill_tests[], thread_tests[], fork_tests[], signal_tests[],
+    disk_tests[], bound_tests[], session_tests[], gate_tests[], probe_tests[];
+
+extern bool stress_long;             /* `make stress` */
+extern const char *stress_programs;  /* folder of this program and its helpers */
+
+/* A failure is printed and the test goes on. */
+__attribute__((format(printf, 3, 4))) void stress_fail(const char *file, int line,
+                                                       const char *format, ...);
+__attribute__((noreturn)) void stress_skip(const char *reason);
+
+#define FAIL(...) stress_fail(__FILE__, __LINE__, __VA_ARGS__)
+#define CHECK(condition)                      \
+	do {                                      \
+		if (!(condition))                     \
+			FAIL("not true: %s", #condition); \
+	} while (0)
+#define CHECK_U64(got, want)                                                              \
+	do {                                                                                  \
+		uint64_t check_got = (got), check_want = (want);                                  \
+		if (check_got != check_want)                                                      \
+			FAIL("%s is %llu, not %llu", #got, (unsigned long long)check_got,             \
+			     (unsigned long long)check_want);                                         \
+	} while (0)
+
+/* Zeroed memory that children share. */
+void *stress_shared(size_t bytes);
+/* Starts recording to `path`, or dies saying why. `options` NULL: the defaults. */
+void stress_start(const char *path, const struct dwell_options *options);
+void stress_stop(void);
+/* Runs fn in a child, which then exits as a program does; returns its wait status. */
+int stress_child(void (*fn)(void *), void *argument);
+pid_t stress_spawn(void (*fn)(void *), void *argument);
+int stress_wait(pid_t pid);
+#define CHECK_EXITED(status, code)                                                 \
+	do {                                                                           \
+		int check_status = (status);                                               \
+		if (!WIFEXITED(check_status) || WEXITSTATUS(check_status) != (code))       \
+			FAIL("a program ended with status %#x, not %d", check_status, (code)); \
+	} while (0)
+
+/* Opens and walks a trace and fails when anything in it is wrong. */
+bool stress_read(struct trace *trace, const char *path);
+/* A trace to record children into by DWELL_TRACE, as `dwell run` makes it. */
+void stress_launch(const char *trace, char *const command[]);
+int stress_launched(const char *trace, char *const command[]);
+
+void stress_sleep_us(unsigned us);
+uint64_t stress_random(void);
+uint64_t stress_now_ns(void);
+long stress_status_kb(const char *key); /* of /proc/self/status */
+
+/* n ranges of an interned name, one after the other. */
+void stress_ranges(uint32_t id, unsigned n);
+
+#endif
