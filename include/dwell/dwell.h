@@ -29,10 +29,8 @@ extern "C" {
 
 #if defined(__GNUC__)
 #define DWELL_API __attribute__((visibility("default")))
-#define DWELL_PRINTF(format, first) __attribute__((format(printf, format, first)))
 #else
 #define DWELL_API
-#define DWELL_PRINTF(format, first)
 #endif
 
 /* ---- errors -------------------------------------------------------------- */

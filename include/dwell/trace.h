@@ -46,8 +46,8 @@ struct dwell_view_options {
 
 /*
  * Runs a view ("overview", "steps", "phases", "actions", "operators", "tree",
- * "threads"). The table is the caller's, to be destroyed; it outlives the
- * trace. Errors: DWELL_E_NAME with the nearest name, DWELL_E_NO_DATA with what
+ * "threads"). Its answer is the caller's, to be destroyed; it outlives the
+ * trace. (An overview is several tables in one.) Errors: DWELL_E_NAME with the nearest name, DWELL_E_NO_DATA with what
  * would have to be recorded.
  */
 DWELL_API int dwell_trace_view(struct dwell_trace *trace, const char *view,
@@ -60,12 +60,17 @@ struct dwell_print_options {
 	const char *format;   /* "text", "csv", "json", "md" */
 	unsigned width;       /* of the terminal, in columns; 0: not a terminal */
 	bool color;
+	bool utf8;            /* what is printed to shows more than ASCII */
 };
 
 /* Prints tables one after the other (JSON: one document). */
 DWELL_API int dwell_table_print(const struct dwell_table *const *tables, size_t count, FILE *file,
                                 const struct dwell_print_options *options,
                                 struct dwell_error *error);
+
+/* Sentences about what was torn and what was recovered; NULL past the last. Valid
+ * until the trace is closed. */
+DWELL_API const char *dwell_trace_repair(struct dwell_trace *trace, size_t index);
 
 /* Writes the trace for another tool: format "chrome" or "folded"; compressed
  * when `path` ends in .gz; path NULL or "-": to standard output. */

@@ -43,7 +43,7 @@ void *dw_arena_alloc(struct dw_arena *arena, size_t size_bytes)
 	if (size_bytes > SIZE_MAX / 2)
 		return NULL;
 	size_bytes = (size_bytes + align - 1) & ~(align - 1);
-	if (size_bytes > arena->size - arena->used && grow(arena, size_bytes))
+	if ((!arena->blocks || size_bytes > arena->size - arena->used) && grow(arena, size_bytes))
 		return NULL;
 	memory = arena->blocks->data + arena->used;
 	arena->used += size_bytes;

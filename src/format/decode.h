@@ -63,11 +63,19 @@ DW_INLINE uint64_t dw_time_now(const struct dw_decode_time *time)
 	return time->ticks > time->floor ? time->ticks : time->floor;
 }
 
+/* No clock of 1 GHz and more gets there in a lifetime. What says more is damage, and
+ * below it the deltas of a chunk cannot overflow. */
+#define DW_TICKS_MAX ((uint64_t)1 << 62)
+
 /* An absolute time: a chunk's base or an EXT. */
 DW_INLINE void dw_time_set(struct dw_decode_time *time, uint64_t ticks)
 {
 	uint64_t now = dw_time_now(time);
 
+	if (ticks > DW_TICKS_MAX) {
+		time->damaged = true;
+		return;
+	}
 	if (ticks < now) {
 		time->floor = now;
 		time->backward++;

@@ -335,7 +335,7 @@ struct dw_entry_step {
 	uint64_t number;      /* from 0, by process */
 	uint64_t start_ticks;
 	uint64_t end_ticks;   /* 0 while the step is open; written last; atomic */
-	uint64_t cpu_ns;      /* CPU time of the process during the step; 0 while open */
+	uint64_t cpu_ns;      /* CPU time of the process during the step; 0: open, or not read */
 };
 #define DW_STEP_RECORDED 1u /* the gate was open */
 

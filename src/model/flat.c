@@ -56,6 +56,8 @@ struct pass {
 struct flat {
 	struct dw_walk walk;
 	struct worker *worker;
+	struct dw_tally *tallies; /* the worker's, nearer */
+	struct dw_arena *arena;
 	struct frame *frames;
 	uint32_t depth, capacity;
 	uint32_t over;       /* frames beyond the deepest: not told apart */
@@ -101,11 +103,11 @@ DW_INLINE struct dw_tally *pop(struct flat *flat, uint64_t ticks)
 {
 	struct frame *frame = &flat->frames[flat->depth--];
 	uint64_t duration = ticks - frame->start;
-	struct dw_tally *tally = &flat->worker->tallies[frame->row];
+	struct dw_tally *tally = &flat->tallies[frame->row];
 
 	flat->top[frame->kind] = frame->previous;
 	flat->frames[frame->previous].child += duration;
-	dw_tally_add(tally, &flat->worker->arena, duration, duration - frame->child);
+	dw_tally_add(tally, flat->arena, duration, duration - frame->child);
 	return tally;
 }
 
@@ -268,7 +270,7 @@ static bool prepare(struct pass *pass, struct worker *worker)
 	if (worker->failed)
 		return false;
 	if (!worker->tallies)
-		worker->tallies = calloc(pass->row_count + 1, sizeof *worker->tallies);
+		worker->tallies = dw_tallies_create(pass->row_count + 1);
 	if (!worker->frames) {
 		worker->capacity = 256;
 		worker->frames = calloc(worker->capacity, sizeof *worker->frames);
@@ -295,6 +297,8 @@ static void walk_stream(void *context, unsigned index, size_t at)
 	dw_walk_init(&flat.walk, model, stream, worker->buffer);
 	flat.walk.ops = pass->ops[pass->file];
 	flat.worker = worker;
+	flat.tallies = worker->tallies;
+	flat.arena = &worker->arena;
 	flat.frames = worker->frames;
 	flat.capacity = worker->capacity;
 	flat.out_row = pass->row_count;

@@ -102,7 +102,8 @@ const struct dw_scope *dw_model_scope(const struct dw_model *model)
 
 const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count)
 {
-	*count = model->symbol_count;
+	if (count)
+		*count = model->symbol_count;
 	return model->symbols;
 }
 

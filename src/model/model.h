@@ -64,7 +64,8 @@ struct dw_tree_node {
 };
 
 struct dw_tree {
-	struct dw_tree_node *nodes; /* parents before children, siblings by total descending */
+	struct dw_tree_node *nodes; /* depth first, siblings by total descending; a root has a
+	                             * total only */
 	size_t count;
 };
 
@@ -140,7 +141,7 @@ void dw_model_destroy(struct dw_model *model);
 const struct dw_source *dw_model_source(const struct dw_model *model);
 const struct dw_scope *dw_model_scope(const struct dw_model *model);
 
-/* Merged names; *count of them. */
+/* Merged names; *count of them (count may be NULL). */
 const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count);
 
 /* What was torn and what was recovered, as sentences with their numbers (the

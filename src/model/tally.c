@@ -6,10 +6,10 @@
 
 static unsigned octave_of(uint64_t duration, unsigned *bucket)
 {
-	unsigned exponent = 63u - (unsigned)__builtin_clzll(duration | DW_TALLY_BUCKETS);
+	unsigned shift = 58u - (unsigned)__builtin_clzll(duration | DW_TALLY_BUCKETS);
 
-	*bucket = duration >> (exponent - 5) & (DW_TALLY_BUCKETS - 1);
-	return exponent - 5 + (duration >= DW_TALLY_BUCKETS);
+	*bucket = duration >> shift & (DW_TALLY_BUCKETS - 1);
+	return shift + (duration >= DW_TALLY_BUCKETS);
 }
 
 /* The bucket's middle. */
@@ -23,44 +23,64 @@ static uint64_t middle(unsigned octave, unsigned bucket)
 	return ((uint64_t)(DW_TALLY_BUCKETS + bucket) << shift) + (((uint64_t)1 << shift) >> 1);
 }
 
+/* Makes room for an octave; false when out of memory. */
+static bool widen(struct dw_tally *tally, struct dw_arena *arena, unsigned octave)
+{
+	unsigned first = tally->first_octave, end = first + tally->octaves;
+	uint32_t *buckets;
+
+	if (!tally->octaves)
+		first = end = octave;
+	first = octave < first ? octave : first;
+	end = octave >= end ? octave + 1 : end;
+	buckets = dw_arena_alloc(arena, (end - first) * DW_TALLY_BUCKETS * sizeof *buckets);
+	if (!buckets)
+		return false;
+	if (tally->octaves)
+		memcpy(buckets + (tally->first_octave - first) * DW_TALLY_BUCKETS, tally->buckets,
+		       tally->octaves * DW_TALLY_BUCKETS * sizeof *buckets);
+	tally->buckets = buckets;
+	tally->first_octave = (uint16_t)first;
+	tally->octaves = (uint16_t)(end - first);
+	return true;
+}
+
 static void put_bucket(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration,
                        uint32_t times)
 {
 	unsigned bucket, octave = octave_of(duration, &bucket);
-	uint32_t **buckets = &tally->histogram->octaves[octave];
 
-	if (!*buckets)
-		*buckets = dw_arena_alloc(arena, DW_TALLY_BUCKETS * sizeof **buckets);
-	if (*buckets)
-		(*buckets)[bucket] += times;
+	if (octave - tally->first_octave < tally->octaves || widen(tally, arena, octave))
+		tally->buckets[(octave - tally->first_octave) * DW_TALLY_BUCKETS + bucket] += times;
 }
 
 /* From samples to buckets. */
-static bool pour(struct dw_tally *tally, struct dw_arena *arena)
+static bool pour(struct dw_tally *tally, struct dw_arena *arena, unsigned first_octave)
 {
-	tally->histogram = dw_arena_alloc(arena, sizeof *tally->histogram);
-	if (!tally->histogram)
+	const uint64_t *samples = tally->samples;
+
+	if (!widen(tally, arena, first_octave))
 		return false;
 	for (uint32_t i = 0; i < tally->sample_count; i++)
-		put_bucket(tally, arena, tally->samples[i], 1);
+		put_bucket(tally, arena, samples[i], 1);
 	tally->sample_count = 0;
 	return true;
 }
 
 static bool put_sample(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration)
 {
-	if (tally->sample_count == DW_TALLY_EXACT)
+	uint32_t count = tally->sample_count;
+
+	if (count == DW_TALLY_EXACT)
 		return false;
-	if (tally->sample_count == tally->sample_capacity) {
-		uint32_t capacity = tally->sample_capacity ? tally->sample_capacity * 4 : 4;
-		uint64_t *samples = dw_arena_alloc(arena, capacity * sizeof *samples);
+	if (count == 0 || count == 4 || count == 16) {
+		uint64_t *samples = dw_arena_alloc(arena, (count ? count * 4 : 4) * sizeof *samples);
 
 		if (!samples)
 			return true;
-		if (tally->sample_count)
-			memcpy(samples, tally->samples, tally->sample_count * sizeof *samples);
+		if (count)
+			memcpy(samples, tally->samples, count * sizeof *samples);
 		tally->samples = samples;
-		tally->sample_capacity = capacity;
 	}
 	tally->samples[tally->sample_count++] = duration;
 	return true;
@@ -68,9 +88,19 @@ static bool put_sample(struct dw_tally *tally, struct dw_arena *arena, uint64_t 
 
 void dw_tally_add_slow(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration)
 {
-	if (!tally->histogram && (put_sample(tally, arena, duration) || !pour(tally, arena)))
+	unsigned bucket;
+
+	if (!tally->octaves && (put_sample(tally, arena, duration) ||
+	                        !pour(tally, arena, octave_of(duration, &bucket))))
 		return;
 	put_bucket(tally, arena, duration, 1);
+}
+
+struct dw_tally *dw_tallies_create(size_t count)
+{
+	struct dw_tally *tallies = aligned_alloc(DW_TALLY_BYTES, (count + 1) * sizeof *tallies);
+
+	return tallies ? memset(tallies, 0, (count + 1) * sizeof *tallies) : NULL;
 }
 
 static uint64_t scale(uint64_t value, double ratio)
@@ -80,14 +110,15 @@ static uint64_t scale(uint64_t value, double ratio)
 	return ratio == 1.0 ? value : scaled < 1.8e19 ? (uint64_t)(scaled + 0.5) : UINT64_MAX;
 }
 
-static void merge_histogram(struct dw_tally *into, struct dw_arena *arena,
-                            const struct dw_histogram *from, double ratio)
+static void merge_buckets(struct dw_tally *into, struct dw_arena *arena,
+                          const struct dw_tally *from, double ratio)
 {
-	for (unsigned octave = 0; octave < DW_TALLY_OCTAVES; octave++)
-		for (unsigned bucket = 0; from->octaves[octave] && bucket < DW_TALLY_BUCKETS; bucket++)
-			if (from->octaves[octave][bucket])
-				put_bucket(into, arena, scale(middle(octave, bucket), ratio),
-				           from->octaves[octave][bucket]);
+	for (unsigned i = 0; i < from->octaves * DW_TALLY_BUCKETS; i++)
+		if (from->buckets[i])
+			put_bucket(into, arena,
+			           scale(middle(from->first_octave + i / DW_TALLY_BUCKETS,
+			                        i % DW_TALLY_BUCKETS), ratio),
+			           from->buckets[i]);
 }
 
 void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from,
@@ -95,12 +126,12 @@ void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct 
 {
 	if (!from->count)
 		return;
-	if (from->histogram && (into->histogram || pour(into, arena)))
-		merge_histogram(into, arena, from->histogram, ratio);
-	for (uint32_t i = 0; i < from->sample_count; i++)
+	if (from->octaves && (into->octaves || pour(into, arena, from->first_octave)))
+		merge_buckets(into, arena, from, ratio);
+	for (uint32_t i = 0; !from->octaves && i < from->sample_count; i++)
 		dw_tally_add_slow(into, arena, scale(from->samples[i], ratio));
-	uint64_t min = scale(from->min - 1, ratio), max = scale(from->max, ratio);
-	into->min = (min < into->min - 1 ? min : into->min - 1) + 1;
+	uint64_t min = scale(from->min_plus_1 - 1, ratio), max = scale(from->max, ratio);
+	into->min_plus_1 = (min < into->min_plus_1 - 1 ? min : into->min_plus_1 - 1) + 1;
 	into->max = max > into->max ? max : into->max;
 	into->count += from->count;
 	into->total += scale(from->total, ratio);
@@ -118,35 +149,36 @@ static int compare(const void *left, const void *right)
 
 static uint64_t clamp(const struct dw_tally *tally, uint64_t value)
 {
-	return value < tally->min - 1 ? tally->min - 1 : value > tally->max ? tally->max : value;
+	uint64_t min = tally->min_plus_1 - 1;
+
+	return value < min ? min : value > tally->max ? tally->max : value;
 }
 
 uint64_t dw_tally_quantile(const struct dw_tally *tally, double q)
 {
 	uint64_t held = tally->sample_count, rank, seen = 0;
 
-	if (tally->histogram)
+	if (tally->octaves)
 		held = tally->count;
 	if (!held)
-		return tally->count ? tally->min - 1 : 0;
+		return tally->count ? tally->min_plus_1 - 1 : 0;
 	/* Nearest rank: the least value that at least q of all are not above. */
 	rank = (uint64_t)(q * (double)held);
 	rank = (double)rank < q * (double)held ? rank + 1 : rank;
 	rank = rank ? rank : 1;
-	if (!tally->histogram) {
+	if (!tally->octaves) {
 		uint64_t sorted[DW_TALLY_EXACT];
 
 		memcpy(sorted, tally->samples, held * sizeof *sorted);
 		qsort(sorted, held, sizeof *sorted, compare);
 		return sorted[rank - 1];
 	}
-	for (unsigned octave = 0; octave < DW_TALLY_OCTAVES; octave++)
-		for (unsigned bucket = 0;
-		     tally->histogram->octaves[octave] && bucket < DW_TALLY_BUCKETS; bucket++) {
-			seen += tally->histogram->octaves[octave][bucket];
-			if (seen >= rank)
-				return clamp(tally, middle(octave, bucket));
-		}
+	for (unsigned i = 0; i < tally->octaves * DW_TALLY_BUCKETS; i++) {
+		seen += tally->buckets[i];
+		if (seen >= rank)
+			return clamp(tally, middle(tally->first_octave + i / DW_TALLY_BUCKETS,
+			                           i % DW_TALLY_BUCKETS));
+	}
 	return tally->max;
 }
 
@@ -156,7 +188,7 @@ void dw_tally_stat(const struct dw_tally *tally, double ns_per_tick, struct dw_s
 		.count = tally->count,
 		.total_ns = scale(tally->total, ns_per_tick),
 		.self_ns = scale(tally->self, ns_per_tick),
-		.min_ns = tally->count ? scale(tally->min - 1, ns_per_tick) : 0,
+		.min_ns = tally->count ? scale(tally->min_plus_1 - 1, ns_per_tick) : 0,
 		.max_ns = scale(tally->max, ns_per_tick),
 		.p50_ns = scale(dw_tally_quantile(tally, 0.50), ns_per_tick),
 		.p99_ns = scale(dw_tally_quantile(tally, 0.99), ns_per_tick),

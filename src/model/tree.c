@@ -17,6 +17,8 @@
 
 #define DEEPEST 1024u
 #define ROOT_SYMBOL DW_NO_INDEX
+#define MOST_NODES (1u << 18)      /* of a worker; paths beyond are their parent's self time */
+#define FOLDED (DW_NO_INDEX - 1)   /* the node of a frame that has none for that reason */
 
 struct node {
 	struct dw_tally tally;
@@ -31,6 +33,7 @@ struct trunk {
 	uint32_t *slots; /* node + 1 */
 	size_t mask;
 	struct dw_arena arena; /* of the tallies */
+	uint32_t most;
 	bool failed;
 };
 
@@ -108,8 +111,9 @@ static uint32_t child_of(struct trunk *trunk, uint32_t parent, uint32_t symbol)
 		    (parent == DW_NO_INDEX ? node->thread : node->symbol) == symbol)
 			return trunk->slots[at] - 1;
 	}
-	node = trunk->count < DW_NO_INDEX - 1
-	           ? DW_GROW(&trunk->nodes, &trunk->capacity, trunk->count) : NULL;
+	if (trunk->count >= trunk->most && parent != DW_NO_INDEX)
+		return FOLDED;
+	node = DW_GROW(&trunk->nodes, &trunk->capacity, trunk->count);
 	if (!node) {
 		trunk->failed = true;
 		return DW_NO_INDEX;
@@ -138,7 +142,9 @@ DW_INLINE void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
 	parent = context->frames[context->depth].node;
 	if (in && parent == DW_NO_INDEX) /* its parent began out of scope */
 		parent = context->frames[0].node;
-	if (in && parent != DW_NO_INDEX)
+	if (in && parent == FOLDED)
+		node = FOLDED;
+	else if (in && parent != DW_NO_INDEX)
 		node = child_of(&context->worker->trunk, parent,
 		                context->walk.model->row_symbol[op.row]);
 	context->in_scope += node != DW_NO_INDEX;
@@ -153,6 +159,10 @@ static struct dw_tally *pop(struct context *context, uint64_t ticks)
 	struct trunk *trunk = &context->worker->trunk;
 	struct dw_tally *tally;
 
+	if (frame->node == FOLDED) {
+		context->in_scope--;
+		return NULL; /* what it took stays its parent's */
+	}
 	context->frames[context->depth].child += duration;
 	if (frame->node == DW_NO_INDEX)
 		return NULL;
@@ -259,6 +269,7 @@ static bool may_skip(void *pointer)
 
 static bool prepare(struct worker *worker)
 {
+	worker->trunk.most = MOST_NODES;
 	if (!worker->frames)
 		worker->frames = calloc(DEEPEST + 1, sizeof *worker->frames);
 	if (!worker->buffer)
@@ -301,7 +312,10 @@ static bool merge(struct trunk *into, const struct trunk *from, double ratio)
 		                    root ? node->thread : node->symbol);
 		if (moved[i] == DW_NO_INDEX)
 			break;
-		dw_tally_merge(&into->nodes[moved[i]].tally, &into->arena, &node->tally, ratio);
+		if (moved[i] == FOLDED)
+			moved[i] = moved[node->parent]; /* its self time goes there with the rest */
+		else
+			dw_tally_merge(&into->nodes[moved[i]].tally, &into->arena, &node->tally, ratio);
 	}
 	free(moved);
 	return moved && !into->failed;
@@ -315,33 +329,164 @@ static void reset_trunk(struct trunk *trunk)
 	memset(trunk, 0, sizeof *trunk);
 }
 
+/* ---- order ---------------------------------------------------------------------------------------- */
+
+struct key {
+	uint32_t parent, node, symbol;
+	uint64_t total;
+};
+
+static int compare_keys(const void *left, const void *right)
+{
+	const struct key *a = left, *b = right;
+
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1; /* roots, whose parent is the largest, last */
+	if (a->total != b->total && a->parent != DW_NO_INDEX)
+		return a->total < b->total ? 1 : -1;
+	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
+}
+
 /* What a root has is what its children have. */
 static void sum_roots(struct trunk *trunk)
 {
 	for (size_t i = 0; i < trunk->count; i++) {
 		struct node *node = &trunk->nodes[i];
 
-		if (node->parent == DW_NO_INDEX || trunk->nodes[node->parent].parent != DW_NO_INDEX)
-			continue;
-		struct dw_tally *root = &trunk->nodes[node->parent].tally;
-		root->total += node->tally.total;
-		root->count += node->tally.count;
+		if (node->depth == 1)
+			trunk->nodes[node->parent].tally.total += node->tally.total;
 	}
 }
 
-/* Sorted: by depth first, so that parents stand before children; then siblings. */
-static const struct node *sort_nodes;
-
-static int compare_nodes(const void *left, const void *right)
+/* Where the children of each node begin in `keys`; roots are those of `count`. */
+static uint32_t *index_children(const struct key *keys, size_t count)
 {
-	const struct node *a = &sort_nodes[*(const uint32_t *)left];
-	const struct node *b = &sort_nodes[*(const uint32_t *)right];
+	uint32_t *first = malloc((count + 2) * sizeof *first);
+	size_t at = 0;
 
-	if (a->depth != b->depth)
-		return a->depth < b->depth ? -1 : 1;
-	if (a->depth == 0)
-		return (a->thread > b->thread) - (a->thread < b->thread);
-	if (a->tally.total != b->tally.total)
-		return a->tally.total < b->tally.total ? 1 : -1;
-	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
+	for (size_t node = 0; first && node <= count; node++) {
+		uint32_t parent = node == count ? DW_NO_INDEX : (uint32_t)node;
+
+		while (at < count && keys[at].parent < parent)
+			at++;
+		first[node] = (uint32_t)at;
+		while (at < count && keys[at].parent == parent)
+			at++;
+	}
+	if (first)
+		first[count + 1] = (uint32_t)count;
+	return first;
+}
+
+static void put_node(struct dw_tree *tree, const struct node *node, uint32_t parent,
+                     double ns_per_tick)
+{
+	struct dw_tree_node *to = &tree->nodes[tree->count++];
+
+	to->symbol = node->symbol;
+	to->thread = node->thread;
+	to->parent = parent;
+	to->depth = node->depth;
+	if (node->depth)
+		dw_tally_stat(&node->tally, ns_per_tick, &to->stat);
+	else
+		to->stat.total_ns = (uint64_t)((double)node->tally.total * ns_per_tick + 0.5);
+}
+
+/* Depth first without recursion: the way down is the parents' places in `keys`. */
+static bool put_all(struct dw_tree *tree, const struct trunk *trunk, const struct key *keys,
+                    const uint32_t *first, double ns_per_tick)
+{
+	struct { uint32_t at, end, parent; } way[DEEPEST + 3];
+	int level = 0;
+
+	way[0].at = first[trunk->count];
+	way[0].end = (uint32_t)trunk->count;
+	way[0].parent = DW_NO_INDEX;
+	while (level >= 0) {
+		if (way[level].at == way[level].end) {
+			level--;
+			continue;
+		}
+		uint32_t node = keys[way[level].at++].node, place = (uint32_t)tree->count;
+
+		put_node(tree, &trunk->nodes[node], way[level].parent, ns_per_tick);
+		level++;
+		way[level].at = first[node];
+		way[level].end = node + 1 == trunk->count ? first[trunk->count] : first[node + 1];
+		way[level].parent = place;
+	}
+	return true;
+}
+
+static bool put_in_order(struct dw_model *model, struct dw_tree *tree, struct trunk *trunk)
+{
+	double ns_per_tick = model->source->files[0].clock.ns_per_tick;
+	struct key *keys = malloc((trunk->count + 1) * sizeof *keys);
+	uint32_t *first = NULL;
+	bool done;
+
+	sum_roots(trunk);
+	tree->nodes = dw_arena_alloc(&model->arena, (trunk->count + 1) * sizeof *tree->nodes);
+	for (size_t i = 0; keys && i < trunk->count; i++) {
+		const struct node *node = &trunk->nodes[i];
+
+		keys[i] = (struct key){ node->parent, (uint32_t)i,
+			                    node->depth ? node->symbol : node->thread, node->tally.total };
+	}
+	if (keys && trunk->count)
+		qsort(keys, trunk->count, sizeof *keys, compare_keys);
+	if (keys)
+		first = index_children(keys, trunk->count);
+	done = keys && first && tree->nodes &&
+	       put_all(tree, trunk, keys, first, ns_per_tick);
+	free(keys);
+	free(first);
+	return done;
+}
+
+/* ---- the product ------------------------------------------------------------------------------------- */
+
+static bool walk_files(struct dw_model *model, struct trunk *whole)
+{
+	const struct dw_source *source = model->source;
+	unsigned count = dw_pool_workers(source->stream_count);
+	struct pass pass = { model, calloc(count, sizeof *pass.workers), 0 };
+	bool good = pass.workers != NULL;
+
+	for (uint32_t f = 0; good && f < source->file_count; f++) {
+		double ratio = source->files[f].clock.ns_per_tick / source->files[0].clock.ns_per_tick;
+
+		pass.file = f;
+		dw_pool_run(source->stream_count, count, walk_stream, &pass);
+		for (unsigned i = 0; i < count; i++) {
+			good = good && !pass.workers[i].trunk.failed &&
+			       merge(whole, &pass.workers[i].trunk,
+			             ratio > 0.999999 && ratio < 1.000001 ? 1.0 : ratio);
+			reset_trunk(&pass.workers[i].trunk);
+		}
+	}
+	for (unsigned i = 0; pass.workers && i < count; i++) {
+		reset_trunk(&pass.workers[i].trunk);
+		free(pass.workers[i].frames);
+		free(pass.workers[i].buffer);
+	}
+	free(pass.workers);
+	return good;
+}
+
+const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *error)
+{
+	struct trunk whole = { .most = 4 * MOST_NODES };
+	struct dw_tree *tree;
+
+	if (model->tree)
+		return model->tree;
+	tree = dw_arena_alloc(&model->arena, sizeof *tree);
+	if (tree && walk_files(model, &whole) && put_in_order(model, tree, &whole))
+		model->tree = tree;
+	else
+		dw_model_no_memory(model, error);
+	reset_trunk(&whole);
+	return model->tree;
 }

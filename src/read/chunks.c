@@ -89,6 +89,10 @@ static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chun
 	if (!chunk->number)
 		return false; /* being recycled */
 	uint32_t end_bytes = __atomic_load_n(&header->end_bytes, __ATOMIC_ACQUIRE);
+	if (chunk->base_ticks > DW_TICKS_MAX) {
+		file->damaged++;
+		return false;
+	}
 	if (end_bytes && (end_bytes < DW_CHUNK_HEADER_BYTES || end_bytes > DW_BLOCK_BYTES ||
 	                  end_bytes % 4)) {
 		file->damaged++;
@@ -103,6 +107,10 @@ static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chun
 			chunk->data_bytes = (uint32_t)left & ~3u;
 			chunk->open = true;
 		}
+	}
+	if (chunk->end_ticks > DW_TICKS_MAX) {
+		file->damaged++;
+		chunk->open = true;
 	}
 	if (chunk->type == DW_CHUNK_STREAM && chunk->open)
 		measure(chunk);

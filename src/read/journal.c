@@ -12,12 +12,13 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "format/decode.h"
 #include "read/read.h"
 
 /* Ids are counted up from 1 with an entry each. A session that goes on in a new
  * file goes on counting, so there may be more ids than entries; not without
  * bound, for arrays stand by id. */
-#define SPARE_IDS (1u << 20)
+#define SPARE_IDS (1u << 16)
 
 static size_t least_bytes(uint32_t type)
 {
@@ -224,6 +225,10 @@ static int take_step(struct dw_read_file *file, const struct dw_entry *entry)
 
 	if (!step)
 		return -1;
+	if (from->start_ticks > DW_TICKS_MAX || from->end_ticks > DW_TICKS_MAX) {
+		file->damaged++;
+		return 0;
+	}
 	/* Acquire pairs with the writer's release of end_ticks: cpu_ns stands then. */
 	step->end_ticks = __atomic_load_n(&from->end_ticks, __ATOMIC_ACQUIRE);
 	step->thread = entry->id;

@@ -6,7 +6,10 @@
  *   journal  its entries: the dictionary, processes, threads, steps, clocks
  *   clock    its ticks on the run's common time line
  *   gather   files of the same run that lie beside it; whether a writer lives
- *   source   all of it together as struct dw_source
+ *   source   all of it together as struct dw_source, by way of
+ *   people   files, names, processes, threads
+ *   streams  chunks in order
+ *   steps    steps, facts, ends
  *
  * What is found is kept in the file's own terms (ids, ticks) here and becomes
  * indices and ns in source.c, when all files are known.
@@ -100,6 +103,34 @@ struct dw_read_file {
 	double start_ns;           /* of head.start_ticks on the common line, may be negative */
 	uint64_t error_ns;
 };
+
+/* A source being made. `source` first: it is what others hold. */
+struct dw_reader {
+	struct dw_source source;
+	struct dw_arena arena;
+	struct dw_read_file *files;
+	size_t file_count, file_capacity;
+	size_t repair_capacity;
+};
+
+static inline void *dw_read_take(struct dw_reader *reader, size_t count, size_t item_bytes)
+{
+	return dw_arena_alloc(&reader->arena, (count + 1) * item_bytes);
+}
+
+/* Rounded and held within what ns and ticks may be. */
+static inline uint64_t dw_read_u64(double value)
+{
+	return value <= 0 ? 0 : value < 9e18 ? (uint64_t)(value + 0.5) : (uint64_t)9e18;
+}
+
+/* people.c, streams.c, steps.c: in this order; -1 when out of memory. */
+int dw_read_fill_people(struct dw_reader *reader);
+int dw_read_fill_streams(struct dw_reader *reader);
+int dw_read_fill_steps(struct dw_reader *reader);
+/* The index of the process `id` of a file, made up where its entry is lost. */
+int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, uint32_t id,
+                          uint32_t *index);
 
 /* file.c: maps `path`. Afterwards dw_read_file_close() always. */
 int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const char *path,

@@ -65,6 +65,7 @@ struct dw_source_step {
 	bool open;            /* never ended: end_ns is the trace's end */
 	uint64_t number;
 	uint64_t start_ns, end_ns;
+	uint64_t start_ticks, end_ticks; /* the same by its file's clock, exactly */
 	uint64_t cpu_ns;
 };
 

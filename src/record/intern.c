@@ -126,7 +126,7 @@ uint32_t dw_intern(struct dw_entry *entry)
 	/* Pairs with the release below: nodes are seen whole. */
 	struct node *first = __atomic_load_n(chain, __ATOMIC_ACQUIRE);
 	uint32_t id = find(first, hash, entry);
-	uint32_t session = dw_session.generation;
+	uint32_t session = DW_LOAD(dw_session.generation);
 	enum dw_loss cause;
 	struct node *node;
 
@@ -146,7 +146,7 @@ uint32_t dw_intern(struct dw_entry *entry)
 	/* A session that started meanwhile wrote the table to its file, perhaps without
 	 * us: either it met the node or we see its generation. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (session != dw_session.generation && dw_process_ready(&cause))
+	if (session != DW_LOAD(dw_session.generation) && dw_process_ready(&cause))
 		append(&node->entry);
 	return entry->id;
 }
@@ -210,7 +210,8 @@ uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count)
 		memset(image.room + at, 0, 8);
 		image.room[at] = (char)tensor->dtype;
 		image.room[at + 1] = (char)tensor->dimensions;
-		memcpy(image.room + at + 8, tensor->sizes, sizes);
+		if (sizes)
+			memcpy(image.room + at + 8, tensor->sizes, sizes);
 		at += 8 + sizes;
 	}
 	image.entry.entry.tag = DW_ENTRY_TAG(DW_ENTRY_SHAPES);

@@ -36,7 +36,7 @@ static bool new_chunk(uint64_t seen)
 		return true; /* another thread took one */
 	/* Sessions start and stop under the lock: the old file is trimmed by now. */
 	if (!dw_session_head() || !dw_window_take(DW_CLAIM_RESERVED, &address, &cause)) {
-		dw_process->refusal = cause;
+		DW_STORE(dw_process->refusal, cause);
 		return false;
 	}
 	chunk = (struct dw_chunk *)(void *)address;
@@ -106,7 +106,7 @@ void dw_journal_clock(void)
 
 	if (!entry)
 		return;
-	dw_clock_sample(dw_session.clock_kind, &sample);
+	dw_clock_sample(DW_LOAD(dw_session.clock_kind), &sample);
 	entry->ticks = sample.ticks;
 	entry->monotonic_ns = sample.monotonic_ns;
 	entry->realtime_ns = sample.realtime_ns;

@@ -55,7 +55,7 @@ void dwell_slow_end(uint64_t ticks)
 	int saved = errno;
 	struct dwell_stream *stream;
 
-	if (dw_session.clock_kind == DW_CLOCK_MONOTONIC)
+	if (DW_LOAD(dw_session.clock_kind) == DW_CLOCK_MONOTONIC)
 		ticks = dw_now();
 	stream = dw_stream_enter();
 	if (stream) {
@@ -174,10 +174,17 @@ static uint32_t shaped_id(const struct dwell_site *site, const struct dwell_tens
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_stream_slot(&cause);
 	uint64_t hash = hash_tensors(site, tensors, count);
-	uint32_t at = (uint32_t)hash % DW_SHAPE_CACHE, id;
+	/* Four places for each hash: with one, two lists of a small network that share it
+	 * would drive each other out at every operator. */
+	uint32_t at = (uint32_t)hash % (DW_SHAPE_CACHE / 4) * 4, id;
 
-	if (slot && slot->shapes[at].hash == hash && slot->shapes[at].id)
-		return slot->shapes[at].id;
+	for (uint32_t i = at; slot && i < at + 4; i++)
+		if (slot->shapes[i].hash == hash && slot->shapes[i].id)
+			return slot->shapes[i].id;
+	at += (uint32_t)(hash >> 40) % 4;
+	for (uint32_t i = at & ~3u, end = i + 4; slot && slot->shapes[at].id && i < end; i++)
+		if (!slot->shapes[i].id)
+			at = i;
 	id = dw_intern_op(site->category, site->name, site->detail, dw_intern_shapes(tensors, count),
 	                  site->file, site->line);
 	if (slot) {

@@ -9,11 +9,13 @@
  */
 #include "record/record.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 struct dw_process *dw_process;
@@ -33,32 +35,45 @@ static void clear_in_child(void)
 
 int dw_process_prepare(void)
 {
-	void *memory;
+	struct dw_process *memory, *none = NULL;
 
-	if (dw_process)
+	if (__atomic_load_n(&dw_process, __ATOMIC_ACQUIRE))
 		return 0;
 	memory = mmap(NULL, sizeof *dw_process, PROT_READ | PROT_WRITE,
 	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return DWELL_E_NOMEM;
-	dw_process = memory;
-	if (madvise(memory, sizeof *dw_process, MADV_WIPEONFORK) != 0)
+	memory->pid = (uint32_t)getpid();
+	/* Pairs with the acquire above. Of two threads that start at once, one is first. */
+	if (!__atomic_compare_exchange_n(&dw_process, &none, memory, false, __ATOMIC_ACQ_REL,
+	                                 __ATOMIC_ACQUIRE))
+		munmap(memory, sizeof *memory);
+	else if (madvise(memory, sizeof *memory, MADV_WIPEONFORK) != 0)
 		pthread_atfork(NULL, NULL, clear_in_child);
-	dw_process->pid = (uint32_t)getpid();
 	return 0;
+}
+
+bool dw_process_thread_dead(uint32_t tid)
+{
+	/* With the pid of registration: in a child of vfork ours differs, and the
+	 * father's threads would look dead. */
+	return syscall(SYS_tgkill, (pid_t)DW_LOAD(dw_process->pid), (pid_t)tid, 0) != 0 && errno == ESRCH;
 }
 
 /*
  * The lock serves claims and registration, which happen a few times a second at
- * most and take microseconds. Waiting is bounded, and a handler that interrupted
- * the holder gives up at once. The acquire pairs with the release of the unlock:
- * who holds the lock sees what holders before it wrote.
+ * most and take microseconds, or as long as the file system does. Waiting is
+ * bounded (about a second), a handler that interrupted the holder gives up at once,
+ * and of a thread that was cancelled inside the lock is taken over: nothing under
+ * it is left half done in a way that harms. The acquire pairs with the release of
+ * the unlock: who holds the lock sees what holders before it wrote.
  */
 bool dw_process_lock(void)
 {
+	const struct timespec pause = { 0, 50000 };
 	uint32_t self = (uint32_t)dw_gettid();
 
-	for (int tries = 0; tries < 100000; tries++) {
+	for (int tries = 0; tries < 12000; tries++) {
 		uint32_t owner = 0;
 
 		if (__atomic_compare_exchange_n(&dw_process->lock, &owner, self, false, __ATOMIC_ACQUIRE,
@@ -66,8 +81,14 @@ bool dw_process_lock(void)
 			return true;
 		if (owner == self)
 			return false;
-		if (tries > 100)
+		if (tries > 2000)
+			nanosleep(&pause, NULL);
+		else if (tries > 100)
 			sched_yield();
+		if (tries > 2000 && tries % 64 == 0 && dw_process_thread_dead(owner) &&
+		    __atomic_compare_exchange_n(&dw_process->lock, &owner, self, false, __ATOMIC_ACQUIRE,
+		                                __ATOMIC_RELAXED))
+			return true;
 	}
 	return false;
 }
@@ -75,6 +96,14 @@ bool dw_process_lock(void)
 void dw_process_unlock(void)
 {
 	__atomic_store_n(&dw_process->lock, 0, __ATOMIC_RELEASE);
+}
+
+enum dw_loss dw_process_refusal(void)
+{
+	/* A handler that interrupted the holder of the lock. */
+	if (__atomic_load_n(&dw_process->lock, __ATOMIC_RELAXED) == (uint32_t)dw_gettid())
+		return DW_LOSS_BUSY;
+	return (enum dw_loss)DW_LOAD(dw_process->refusal);
 }
 
 static bool same_memory(void)
@@ -91,12 +120,12 @@ static bool same_memory(void)
 
 static void forget_session(void)
 {
-	dw_process->id = 0;
+	DW_STORE(dw_process->id, 0);
 	dw_process->window = 0;
-	dw_process->journal = 0;
+	DW_STORE(dw_process->journal, 0);
 	dw_process->journal_number = 0;
-	dw_process->steps = 0;
-	dw_process->has_gate = false;
+	DW_STORE(dw_process->steps, 0);
+	DW_STORE(dw_process->has_gate, false);
 }
 
 /* The PROCESS entry is the first of its journal, and `id` is published when it
@@ -123,12 +152,13 @@ static bool register_locked(void)
 {
 	bool done;
 
-	if (dw_process->id && dw_process->generation == dw_session.generation)
+	if (dw_process->id && dw_process->generation == DW_LOAD(dw_session.generation))
 		return true; /* another thread was first */
-	if (dw_process->generation != dw_session.generation)
+	if (dw_process->generation != DW_LOAD(dw_session.generation))
 		forget_session();
-	dw_process->generation = dw_session.generation;
-	dw_process->new_id = dw_new_id();
+	/* After id is 0: who sees this generation sees no other session's id. */
+	__atomic_store_n(&dw_process->generation, DW_LOAD(dw_session.generation), __ATOMIC_RELEASE);
+	DW_STORE(dw_process->new_id, dw_new_id());
 	if (!dw_process->new_id || !dw_journal_open())
 		return false;
 	__atomic_store_n(&dw_process->registering, (uint32_t)dw_gettid(), __ATOMIC_RELAXED);
@@ -155,8 +185,9 @@ bool dw_process_ready(enum dw_loss *cause)
 {
 	bool ready;
 
-	if (__atomic_load_n(&dw_process->id, __ATOMIC_ACQUIRE) &&
-	    dw_process->generation == dw_session.generation)
+	if (__atomic_load_n(&dw_process->generation, __ATOMIC_ACQUIRE) ==
+	        DW_LOAD(dw_session.generation) &&
+	    __atomic_load_n(&dw_process->id, __ATOMIC_ACQUIRE))
 		return true;
 	if (registering_here())
 		return true;
@@ -164,7 +195,7 @@ bool dw_process_ready(enum dw_loss *cause)
 		*cause = DW_LOSS_FOREIGN;
 		return false;
 	}
-	*cause = (enum dw_loss)dw_process->refusal;
+	*cause = (enum dw_loss)DW_LOAD(dw_process->refusal);
 	if (dw_now() < __atomic_load_n(&dw_process->retry_ticks, __ATOMIC_RELAXED))
 		return false;
 	*cause = DW_LOSS_BUSY;
@@ -172,9 +203,9 @@ bool dw_process_ready(enum dw_loss *cause)
 		return false;
 	ready = register_locked();
 	if (!ready) {
-		*cause = (enum dw_loss)dw_process->refusal;
+		*cause = (enum dw_loss)DW_LOAD(dw_process->refusal);
 		__atomic_store_n(&dw_process->retry_ticks,
-		                 dw_now() + dw_session.map->ticks_per_second / 16, __ATOMIC_RELAXED);
+		                 dw_now() + DW_LOAD(dw_session.map)->ticks_per_second / 16, __ATOMIC_RELAXED);
 	}
 	dw_process_unlock();
 	return ready;

@@ -30,14 +30,18 @@
 #include "dwell/probe.h"
 #include "format/layout.h"
 
+/* Words that threads share without an order of their own: each access is whole. */
+#define DW_LOAD(place) __atomic_load_n(&(place), __ATOMIC_RELAXED)
+#define DW_STORE(place, value) __atomic_store_n(&(place), value, __ATOMIC_RELAXED)
+
 /* ---- session: survives fork ------------------------------------------------ */
 
 struct dw_session {
 	struct dw_head *head;       /* atomic; NULL: no session */
-	struct dw_head *map;        /* the last session's head, which stays mapped: for code under way */
-	struct dw_control *control;
-	uint32_t generation;        /* counts the sessions of this process and its fathers */
-	uint32_t clock_kind;
+	struct dw_head *map;        /* atomic; the last session's head, which stays mapped: for code under way */
+	struct dw_control *control; /* atomic */
+	uint32_t generation;        /* atomic; counts the sessions of this process and its fathers */
+	uint32_t clock_kind;        /* atomic */
 	int file;                   /* may have been closed behind our back: see dw_file_valid() */
 	dev_t device;
 	ino_t inode;
@@ -87,6 +91,8 @@ struct dw_writer {
 	uint32_t thread;          /* THREAD id that the stream is known to hold */
 	uint64_t slow_start;      /* a new chunk took from here to slow_end, not yet recorded; */
 	uint64_t slow_end;        /* 0: nothing */
+	uint64_t lost;            /* records lost since the last one written, for a LOSS record */
+	uint32_t lost_cause;      /* of the last of them */
 };
 
 /* One thread's place. `main` comes first: dwell_this_stream points there. */
@@ -97,9 +103,11 @@ struct dw_slot {
 	uint32_t tid;                /* atomic; 0: free */
 	uint32_t generation;         /* of the session that the rest belongs to */
 	uint32_t thread;             /* THREAD id */
+	uint32_t process;            /* PROCESS id */
 	struct dw_entry_thread *entry;
 	struct dw_entry_step *step;  /* the open one */
-	uint64_t step_cpu_ns;
+	uint64_t step_cpu_ns;        /* of the process at the step's begin; 0: not read */
+	uint64_t step_ticks;         /* how long this thread's last step took */
 	uint64_t retry_ticks;        /* after a refused claim: not before this time */
 	uint32_t refusal;            /* enum dw_loss of that claim */
 	uint32_t operators;          /* open ones, while stacks are recorded */
@@ -110,13 +118,14 @@ struct dw_slot {
 
 struct dw_process {
 	uint32_t pid;             /* atomic; 0: new since fork */
-	uint32_t generation;      /* of the session it is registered with */
+	uint32_t generation;      /* atomic; of the session it is registered with */
 	uint32_t id;              /* atomic; PROCESS id, 0: not registered */
 	uint32_t new_id;          /* the same from the moment registration begins */
 	uint32_t registering;     /* atomic; tid of who writes the PROCESS entry */
 	uint64_t retry_ticks;     /* atomic; after a failed registration: not before this time */
-	uint32_t refusal;         /* enum dw_loss of the last block that was not to be had */
+	uint32_t refusal;         /* atomic; enum dw_loss of the last block that was not to be had */
 	uint32_t lock;            /* atomic; tid of who claims or registers */
+	uint32_t session_lock;    /* atomic; tid of who starts or stops a session */
 	uint64_t window;          /* index << 32 | next block of it; index from 1; under the lock */
 	uint64_t journal;         /* atomic; where the next entry goes, see journal.c */
 	uint64_t journal_number;
@@ -126,7 +135,7 @@ struct dw_process {
 	uint32_t stream_count;    /* atomic */
 	uint64_t steps;           /* atomic; begun */
 	uint32_t gate;            /* index of the gate this process steps; see step.c */
-	bool has_gate;
+	bool has_gate;            /* atomic */
 	struct dw_window windows[DW_MAX_WINDOWS];
 	struct dw_slot slots[DW_MAX_SLOTS];
 };
@@ -140,6 +149,10 @@ bool dw_process_ready(enum dw_loss *cause);
 /* False when the lock is the caller's own (a signal handler) or is not to be had. */
 bool dw_process_lock(void);
 void dw_process_unlock(void);
+/* Whether a thread of this process has ended. */
+bool dw_process_thread_dead(uint32_t tid);
+/* Why the caller got no room for an entry just now. */
+enum dw_loss dw_process_refusal(void);
 
 /* ---- windows ----------------------------------------------------------------- */
 

@@ -35,14 +35,14 @@ static void open_session(struct dw_head *head, int file, const char *path, bool 
 	}
 	if (path != dw_session.path)
 		snprintf(dw_session.path, sizeof dw_session.path, "%s", path);
-	dw_session.control = (struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET);
-	dw_session.clock_kind = head->clock_kind;
+	DW_STORE(dw_session.control, (struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET));
+	DW_STORE(dw_session.clock_kind, head->clock_kind);
 	dw_session.file = file;
 	dw_session.started_here = started_here;
 	dw_session.starter = getpid();
 	dw_session.parent_process = 0;
-	dw_session.map = head;
-	dw_session.generation++;
+	DW_STORE(dw_session.map, head);
+	DW_STORE(dw_session.generation, dw_session.generation + 1);
 	__atomic_store_n(&dw_session.head, head, __ATOMIC_RELEASE);
 }
 
@@ -169,7 +169,7 @@ static int start(const struct dwell_options *options, struct dwell_error *error)
 {
 	char path[4096], actual[4096];
 	/* Ids of an earlier session go on: call sites remember them. */
-	uint32_t next_id = dw_session.map ? dw_session.map->next_id : 1;
+	uint32_t next_id = dw_session.map ? DW_LOAD(dw_session.map->next_id) : 1;
 	struct dw_head *head;
 	enum dw_loss cause;
 	int file, result;
@@ -201,6 +201,32 @@ static int start(const struct dwell_options *options, struct dwell_error *error)
 	return 0;
 }
 
+/* One thread at a time starts or stops; in a child of fork nobody does yet. */
+static bool lock_session(void)
+{
+	uint32_t nobody = 0;
+
+	return dw_process_prepare() == 0 &&
+	       __atomic_compare_exchange_n(&dw_process->session_lock, &nobody, (uint32_t)dw_gettid(),
+	                                   false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void unlock_session(void)
+{
+	__atomic_store_n(&dw_process->session_lock, 0, __ATOMIC_RELEASE);
+}
+
+static int start_locked(const struct dwell_options *options, struct dwell_error *error)
+{
+	if (dw_session_head()) {
+		if (dw_session.started_here && dw_session.starter == getpid())
+			return dw_error_set(error, DWELL_E_STATE, "recording to %s: stop that first",
+			                    dw_session.path);
+		return 0; /* the run's session, or the father's */
+	}
+	return start(options, error);
+}
+
 int dwell_start(const struct dwell_options *options, struct dwell_error *error)
 {
 	struct dwell_options defaults = DWELL_OPTIONS_INIT;
@@ -211,16 +237,14 @@ int dwell_start(const struct dwell_options *options, struct dwell_error *error)
 	result = check_options(options, error);
 	if (result)
 		return result;
-	if (dw_session_head()) {
-		if (dw_session.started_here && dw_session.starter == getpid())
-			return dw_error_set(error, DWELL_E_STATE, "recording to %s: stop that first",
-			                    dw_session.path);
-		return 0; /* the run's session, or the father's */
-	}
-	return start(options, error);
+	if (!lock_session())
+		return dw_error_set(error, DWELL_E_STATE, "another thread starts or stops a session now");
+	result = start_locked(options, error);
+	unlock_session();
+	return result;
 }
 
-int dwell_stop(struct dwell_error *error)
+static int stop_locked(struct dwell_error *error)
 {
 	struct dw_finish finish;
 	enum dw_loss cause;
@@ -249,6 +273,19 @@ int dwell_stop(struct dwell_error *error)
 	}
 	dw_session.file = -1;
 	dw_process_unlock();
+	return result;
+}
+
+int dwell_stop(struct dwell_error *error)
+{
+	int result;
+
+	if (!dw_session_head() || !dw_session.started_here || dw_session.starter != getpid())
+		return 0;
+	if (!lock_session())
+		return dw_error_set(error, DWELL_E_STATE, "another thread starts or stops a session now");
+	result = stop_locked(error);
+	unlock_session();
 	return result;
 }
 

@@ -32,7 +32,7 @@ static uint64_t cpu_ns(void)
  */
 static void set_open(struct dw_gate *gate, uint32_t open)
 {
-	struct dw_control *control = dw_session.control;
+	struct dw_control *control = DW_LOAD(dw_session.control);
 	uint32_t generation;
 
 	__atomic_store_n(&gate->open, open, __ATOMIC_SEQ_CST);
@@ -53,11 +53,11 @@ static void set_open(struct dw_gate *gate, uint32_t open)
 
 static struct dw_gate *take_gate(uint32_t parent, uint32_t open)
 {
-	struct dw_control *control = dw_session.control;
-	uint32_t index = __atomic_fetch_add(&dw_session.map->next_gate, 1, __ATOMIC_RELAXED);
+	struct dw_control *control = DW_LOAD(dw_session.control);
+	uint32_t index = __atomic_fetch_add(&DW_LOAD(dw_session.map)->next_gate, 1, __ATOMIC_RELAXED);
 
 	if (index >= DW_GATES) {
-		__atomic_store_n(&dw_session.map->next_gate, DW_GATES, __ATOMIC_RELAXED);
+		__atomic_store_n(&DW_LOAD(dw_session.map)->next_gate, DW_GATES, __ATOMIC_RELAXED);
 		return &control->gates[0];
 	}
 	control->gates[index].parent = parent;
@@ -74,22 +74,24 @@ static void use_gate(struct dw_gate *gate)
 
 void dw_step_join(void)
 {
-	use_gate(take_gate(0, !dw_session.control->gated));
+	use_gate(take_gate(0, !DW_LOAD(dw_session.control)->gated));
 }
 
 /* A child of fork follows its father's gate until it steps itself. */
 static struct dw_gate *own_gate(void)
 {
-	struct dw_gate *gate = (struct dw_gate *)(uintptr_t)dwell_gate;
+	/* Acquire pairs with use_gate(): the gate is seen as it was taken. */
+	struct dw_gate *gate =
+	    (struct dw_gate *)(uintptr_t)__atomic_load_n(&dwell_gate, __ATOMIC_ACQUIRE);
 
 	if (!gate)
 		return NULL;
-	if (!dw_process->has_gate) {
-		if (gate->pid != (uint32_t)getpid()) {
-			gate = take_gate((uint32_t)(gate - dw_session.control->gates), gate->open);
+	if (!DW_LOAD(dw_process->has_gate)) {
+		if (DW_LOAD(gate->pid) != (uint32_t)getpid()) {
+			gate = take_gate((uint32_t)(gate - DW_LOAD(dw_session.control)->gates), DW_LOAD(gate->open));
 			use_gate(gate);
 		}
-		dw_process->has_gate = true;
+		DW_STORE(dw_process->has_gate, true);
 	}
 	return gate;
 }
@@ -111,7 +113,7 @@ static bool schedule_active(const struct dw_control *control, uint64_t number)
 
 static bool wanted(uint64_t number)
 {
-	const struct dw_control *control = dw_session.control;
+	const struct dw_control *control = DW_LOAD(dw_session.control);
 
 	if (!control->gated)
 		return true;
@@ -126,10 +128,21 @@ void dw_step_close(struct dw_slot *slot)
 {
 	if (!slot || !slot->step)
 		return;
-	slot->step->cpu_ns = cpu_ns() - slot->step_cpu_ns;
+	uint64_t now = dw_now();
+	if (slot->step_cpu_ns)
+		slot->step->cpu_ns = cpu_ns() - slot->step_cpu_ns;
+	slot->step_ticks = now - slot->step->start_ticks;
 	/* Pairs with a reader's acquire of end_ticks: the step is complete. */
-	__atomic_store_n(&slot->step->end_ticks, dw_now(), __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->step->end_ticks, now, __ATOMIC_RELEASE);
 	slot->step = NULL;
+}
+
+/* CPU time is a system call, a microsecond each in some virtual machines: not for
+ * steps as short as the last one of this thread was. */
+static bool cpu_worth_reading(const struct dw_slot *slot)
+{
+	return !slot->step_ticks ||
+	       slot->step_ticks > DW_LOAD(dw_session.map)->ticks_per_second / 5000;
 }
 
 static void open_step(struct dw_slot *slot)
@@ -138,7 +151,7 @@ static void open_step(struct dw_slot *slot)
 	struct dw_gate *gate = own_gate();
 	struct dw_entry_step *entry;
 
-	if (gate && gate->open != wanted(number))
+	if (gate && DW_LOAD(gate->open) != wanted(number))
 		set_open(gate, wanted(number));
 	if (gate)
 		__atomic_store_n(&gate->step, number + 1, __ATOMIC_RELAXED);
@@ -146,9 +159,9 @@ static void open_step(struct dw_slot *slot)
 	if (!entry)
 		return;
 	entry->entry.id = slot->thread;
-	entry->entry.aux = gate && gate->open ? DW_STEP_RECORDED : 0;
+	entry->entry.aux = gate && DW_LOAD(gate->open) ? DW_STEP_RECORDED : 0;
 	entry->number = number;
-	slot->step_cpu_ns = cpu_ns();
+	slot->step_cpu_ns = cpu_worth_reading(slot) ? cpu_ns() : 0;
 	entry->start_ticks = dw_now();
 	dw_journal_commit(entry, DW_ENTRY_STEP);
 	slot->step = entry;
@@ -178,7 +191,7 @@ void dwell_step_end(void)
 		struct dw_gate *gate = own_gate();
 
 		dw_step_close(slot);
-		if (gate && gate->open && !wanted(next))
+		if (gate && DW_LOAD(gate->open) && !wanted(next))
 			set_open(gate, 0);
 	}
 	errno = saved;

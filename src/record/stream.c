@@ -21,6 +21,15 @@
 #include "base/clock.h"
 #include "format/words.h"
 
+/* The kernel orders a thread's end before the ESRCH that says so, which the thread
+ * sanitizer cannot know: its tests release the slot at a thread's end instead. */
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#define ORDERED_BY_EXIT(slot) __tsan_acquire(slot)
+#else
+#define ORDERED_BY_EXIT(slot) ((void)0)
+#endif
+
 /* Threads that have no slot yet share this one: busy for ever, never written. */
 static const struct dwell_stream no_stream = { .busy = 1 };
 
@@ -29,7 +38,7 @@ __thread struct dwell_stream *dwell_this_stream __attribute__((tls_model("initia
 
 uint64_t dw_now(void)
 {
-	return dw_clock_read(dw_session.clock_kind);
+	return dw_clock_read(DW_LOAD(dw_session.clock_kind));
 }
 
 /* ---- losses ------------------------------------------------------------------ */
@@ -39,7 +48,7 @@ void dw_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records)
 {
 	struct dw_head *head = dw_session_head();
 
-	if (slot && slot->entry && slot->generation == dw_session.generation) {
+	if (slot && slot->entry && slot->generation == DW_LOAD(dw_session.generation)) {
 		uint64_t *lost = &slot->entry->lost[cause];
 
 		/* Adds in one step: a signal handler of this thread may count in between. */
@@ -51,18 +60,11 @@ void dw_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records)
 
 /* ---- slots ------------------------------------------------------------------- */
 
-static bool thread_is_dead(uint32_t tid)
-{
-	/* With the pid of registration: in a child of vfork ours differs, and the
-	 * father's threads would look dead. */
-	return syscall(SYS_tgkill, (pid_t)dw_process->pid, (pid_t)tid, 0) != 0 && errno == ESRCH;
-}
-
 static bool try_slot(struct dw_slot *slot, uint32_t self)
 {
 	uint32_t owner = __atomic_load_n(&slot->tid, __ATOMIC_RELAXED);
 
-	if (!owner || (owner != self && !thread_is_dead(owner)))
+	if (!owner || (owner != self && !dw_process_thread_dead(owner)))
 		return false;
 	if (owner == self && slot->main.busy)
 		return false; /* we are a handler that interrupted its own thread's claim */
@@ -82,8 +84,10 @@ static struct dw_slot *claim_slot(uint32_t self)
 	for (uint32_t i = 0; i < 16 && i < count; i++) {
 		uint32_t look = __atomic_fetch_add(&dw_process->slot_look, 1, __ATOMIC_RELAXED) % count;
 
-		if (try_slot(&dw_process->slots[look], self))
+		if (try_slot(&dw_process->slots[look], self)) {
+			ORDERED_BY_EXIT(&dw_process->slots[look]);
 			return &dw_process->slots[look];
+		}
 	}
 	index = __atomic_fetch_add(&dw_process->slot_count, 1, __ATOMIC_RELAXED);
 	if (index >= DW_MAX_SLOTS) {
@@ -103,8 +107,9 @@ static bool write_thread_entry(struct dw_slot *slot)
 	if (!entry)
 		return false;
 	entry->entry.id = id;
-	entry->entry.aux = dw_process->id;
-	entry->tid = slot->tid;
+	slot->process = DW_LOAD(dw_process->new_id); /* id may be on its way, see registering_here() */
+	entry->entry.aux = slot->process;
+	entry->tid = DW_LOAD(slot->tid);
 	entry->stream = slot->writers[0].stream;
 	entry->start_ticks = dw_now();
 	prctl(PR_GET_NAME, entry->name);
@@ -133,6 +138,7 @@ static void forget(struct dw_slot *slot)
 	slot->writers[1].stream = stream | DW_STREAM_NESTED;
 	slot->entry = NULL;
 	slot->step = NULL;
+	slot->step_ticks = 0;
 	slot->retry_ticks = 0;
 	slot->operators = 0;
 	slot->stack_high = 0;
@@ -140,9 +146,38 @@ static void forget(struct dw_slot *slot)
 	memset(slot->stacks, 0, sizeof slot->stacks);
 }
 
+/*
+ * A thread that was cancelled inside a record may have left its stream's place and
+ * time apart from what stands in the chunk, which alone is true.
+ */
+static void resume_chunk(struct dwell_stream *stream, const struct dw_chunk *chunk)
+{
+	uint32_t *word;
+
+	if (!chunk || chunk->end_bytes)
+		return;
+	stream->last_ticks = chunk->base_ticks;
+	for (word = (uint32_t *)(uintptr_t)(chunk + 1); *word; word += dw_record_words(word)) {
+		stream->last_ticks += *word >> DW_DELTA_SHIFT;
+		if (!(*word & DW_WORD_END) && word[1] >> DW_KIND_SHIFT == DW_EXT)
+			stream->last_ticks = word[2] | (uint64_t)word[3] << 32;
+	}
+	stream->cursor = (char *)word;
+	/* The rest of a record that has no first word: as data it would be garbage. */
+	size_t left = DW_BLOCK_BYTES - (size_t)(stream->cursor - (const char *)chunk);
+	memset(word, 0, left < DW_CHUNK_TAIL_BYTES ? left : DW_CHUNK_TAIL_BYTES);
+}
+
+static void resume_chunks(struct dw_slot *slot)
+{
+	resume_chunk(&slot->main, slot->writers[0].chunk);
+	resume_chunk(&slot->nested, slot->writers[1].chunk);
+}
+
 static struct dw_slot *register_thread(enum dw_loss *cause)
 {
 	struct dw_slot *slot;
+	bool cut_short;
 
 	if (!dw_process_ready(cause))
 		return NULL;
@@ -150,20 +185,24 @@ static struct dw_slot *register_thread(enum dw_loss *cause)
 	slot = claim_slot((uint32_t)dw_gettid());
 	if (!slot)
 		return NULL;
-	*cause = DW_LOSS_DICTIONARY;
+	cut_short = slot->main.busy || slot->nested.busy;
 	slot->main.busy = 1; /* a handler must not use it before it is whole */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (slot->generation != dw_session.generation || !slot->entry)
+	if (slot->generation != DW_LOAD(dw_session.generation) || !slot->entry)
 		forget(slot);
+	else if (cut_short)
+		resume_chunks(slot);
 	slot->nested.busy = 0;
 	/* The first record takes the slow path, which says whose it is: the chunk may
 	 * be a dead thread's with room in it. */
 	__atomic_store_n(&slot->main.limit, NULL, __ATOMIC_RELAXED);
-	slot->generation = dw_session.generation;
+	slot->generation = DW_LOAD(dw_session.generation);
 	slot->step = NULL;
+	slot->step_ticks = 0;
 	slot->operators = 0;
 	slot->stack_high = 0;
 	if (!write_thread_entry(slot)) {
+		*cause = dw_process_refusal();
 		slot->main.busy = 0;
 		__atomic_store_n(&slot->tid, 0, __ATOMIC_RELEASE);
 		return NULL;
@@ -184,12 +223,12 @@ static bool renew(struct dw_slot *slot, enum dw_loss *cause)
 		return false; /* a handler inside a record that goes to the old session */
 	if (!dw_process_ready(cause))
 		return false;
-	*cause = DW_LOSS_DICTIONARY;
 	*(volatile uint32_t *)&slot->main.busy = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	forget(slot);
-	slot->generation = dw_session.generation;
+	slot->generation = DW_LOAD(dw_session.generation);
 	done = write_thread_entry(slot);
+	*cause = dw_process_refusal();
 	dw_stream_leave(&slot->main);
 	return done;
 }
@@ -202,9 +241,9 @@ struct dw_slot *dw_stream_slot(enum dw_loss *cause)
 	if (!dw_session_head())
 		return NULL;
 	/* tid 0: wiped by fork; this thread is the child's first. */
-	if (dwell_this_stream == &no_stream || !slot->tid)
+	if (dwell_this_stream == &no_stream || !DW_LOAD(slot->tid))
 		return register_thread(cause);
-	if (slot->generation != dw_session.generation && !renew(slot, cause))
+	if (slot->generation != DW_LOAD(dw_session.generation) && !renew(slot, cause))
 		return NULL;
 	return slot;
 }
@@ -229,7 +268,7 @@ static void open_chunk(struct dwell_stream *stream, struct dw_slot *slot, struct
 	dw_window_fetch(address);
 	writer->thread = slot->thread;
 	chunk->type = DW_CHUNK_STREAM;
-	chunk->process = dw_process->id;
+	chunk->process = slot->process; /* another session may have begun meanwhile */
 	chunk->stream = writer->stream;
 	chunk->base_ticks = stream->last_ticks;
 	chunk->thread = slot->thread;
@@ -242,7 +281,7 @@ static void open_chunk(struct dwell_stream *stream, struct dw_slot *slot, struct
 	stream->cursor = address + sizeof *chunk;
 	/* Streams on a clock that needs a call have no room for the inline half. */
 	__atomic_store_n(&stream->limit,
-	                 dw_session.clock_kind == DW_CLOCK_MONOTONIC
+	                 DW_LOAD(dw_session.clock_kind) == DW_CLOCK_MONOTONIC
 	                     ? stream->cursor
 	                     : address + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES,
 	                 __ATOMIC_RELAXED);
@@ -254,19 +293,31 @@ static void close_chunk(struct dwell_stream *stream, struct dw_writer *writer)
 
 	chunk->end_ticks = stream->last_ticks;
 	__atomic_store_n(&chunk->end_bytes, (uint32_t)(stream->cursor - (char *)chunk), __ATOMIC_RELEASE);
-	if (writer->block >= dw_session.map->keep_blocks && !writer->oldest)
+	if (writer->block >= DW_LOAD(dw_session.map)->keep_blocks && !writer->oldest)
 		writer->oldest = writer->block;
 	dw_window_drop(writer->block);
 }
 
+static uint32_t slow_range_op; /* atomic; as long-lived as the table it comes from */
+
+/* The records of the program, without those that the recorder adds. */
 static uint64_t count_records(const struct dw_chunk *chunk)
 {
+	uint32_t own = __atomic_load_n(&slow_range_op, __ATOMIC_RELAXED);
 	const uint32_t *word = (const uint32_t *)(const void *)chunk + sizeof *chunk / 4;
 	const uint32_t *end = (const uint32_t *)(const void *)chunk + chunk->end_bytes / 4;
 	uint64_t records = 0;
 
-	for (; word < end; word += dw_record_words(word))
-		records++;
+	for (; word < end; word += dw_record_words(word)) {
+		uint32_t kind = *word & DW_WORD_END ? DW_BEGIN : word[1] >> DW_KIND_SHIFT;
+
+		if (kind == DW_EXT || kind == DW_THREAD || kind == DW_LOSS)
+			continue;
+		if (!(*word & DW_WORD_END) && own && word[1] == own)
+			records--; /* a BEGIN of kind 0: its END will be counted and must not be */
+		else
+			records++;
+	}
 	return records;
 }
 
@@ -309,7 +360,7 @@ static uint32_t find_block(struct dw_slot *slot, struct dw_writer *writer, char 
                            enum dw_loss *cause)
 {
 	/* A stream that has nothing to recycle may take a chunk of the reserve. */
-	bool reserved = !writer->oldest && dw_session.map->keep != DW_KEEP_OLDEST;
+	bool reserved = !writer->oldest && DW_LOAD(dw_session.map)->keep != DW_KEEP_OLDEST;
 	uint32_t block = 0;
 
 	*cause = (enum dw_loss)slot->refusal;
@@ -317,7 +368,7 @@ static uint32_t find_block(struct dw_slot *slot, struct dw_writer *writer, char 
 		*cause = DW_LOSS_BUSY;
 		if (dw_process_lock()) {
 			*cause = DW_LOSS_STOPPED; /* sessions start and stop under the lock */
-			if (dw_session_head() && slot->generation == dw_session.generation)
+			if (dw_session_head() && slot->generation == DW_LOAD(dw_session.generation))
 				block = dw_window_take(reserved ? DW_CLAIM_RESERVED : DW_CLAIM_STREAM, address,
 				                       cause);
 			if (block)
@@ -329,7 +380,7 @@ static uint32_t find_block(struct dw_slot *slot, struct dw_writer *writer, char 
 		return block;
 	/* Asking again for every record would cost more than recording did. */
 	if (dw_now() >= slot->retry_ticks && *cause != DW_LOSS_BUSY) {
-		slot->retry_ticks = dw_now() + dw_session.map->ticks_per_second / 16;
+		slot->retry_ticks = dw_now() + DW_LOAD(dw_session.map)->ticks_per_second / 16;
 		slot->refusal = *cause;
 	}
 	return writer->oldest ? recycle(slot, writer, address) : 0;
@@ -404,9 +455,8 @@ static void put_end(struct dwell_stream *stream, uint64_t ticks)
 /* What a new chunk cost stands in the trace like anything else. */
 static void put_slow_range(struct dwell_stream *stream)
 {
-	static uint32_t op; /* atomic; as long-lived as the table it comes from */
 	struct dw_writer *writer;
-	uint32_t id = __atomic_load_n(&op, __ATOMIC_RELAXED);
+	uint32_t id = __atomic_load_n(&slow_range_op, __ATOMIC_RELAXED);
 	uint64_t start, end;
 
 	slot_of(stream, &writer);
@@ -414,7 +464,7 @@ static void put_slow_range(struct dwell_stream *stream)
 		return;
 	if (!id) {
 		id = dw_intern_op(DWELL_CATEGORY_PROFILER, "dwell: new chunk", NULL, 0, NULL, 0);
-		__atomic_store_n(&op, id, __ATOMIC_RELAXED);
+		__atomic_store_n(&slow_range_op, id, __ATOMIC_RELAXED);
 	}
 	start = not_before(stream, writer->slow_start);
 	end = writer->slow_end;
@@ -449,6 +499,17 @@ static bool has_room(const struct dwell_stream *stream, const struct dw_writer *
 	       stream->cursor < chunk + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES;
 }
 
+/* Here records are missing: a reader must not match ends to begins across it. */
+static void put_loss(struct dwell_stream *stream, struct dw_writer *writer)
+{
+	uint64_t now = not_before(stream, dw_now());
+	uint32_t payload[2] = { (uint32_t)writer->lost, (uint32_t)(writer->lost >> 32) };
+
+	writer->lost = 0;
+	put_time(stream, now);
+	put(stream, now, (uint32_t)DW_LOSS << DW_KIND_SHIFT | writer->lost_cause, payload, 2);
+}
+
 static bool make_room(struct dwell_stream *stream, struct dw_slot *slot, uint64_t entered,
                       enum dw_loss *cause)
 {
@@ -456,10 +517,15 @@ static bool make_room(struct dwell_stream *stream, struct dw_slot *slot, uint64_
 
 	slot_of(stream, &writer);
 	if (!has_room(stream, writer)) {
-		if (!next_chunk(stream, slot, writer, cause))
+		if (!next_chunk(stream, slot, writer, cause)) {
+			writer->lost++;
+			writer->lost_cause = *cause;
 			return false;
+		}
 		writer->slow_start = entered;
 		writer->slow_end = dw_now();
+		if (writer->lost)
+			put_loss(stream, writer);
 	} else if (writer->thread != slot->thread) {
 		/* The slot's last thread is dead; its chunk goes on with this one. */
 		uint64_t now = not_before(stream, dw_now());
@@ -468,13 +534,13 @@ static bool make_room(struct dwell_stream *stream, struct dw_slot *slot, uint64_
 		put(stream, now, (uint32_t)DW_THREAD << DW_KIND_SHIFT | slot->thread, NULL, 0);
 		writer->thread = slot->thread;
 	}
-	if (dw_session.clock_kind != DW_CLOCK_MONOTONIC)
+	if (DW_LOAD(dw_session.clock_kind) != DW_CLOCK_MONOTONIC)
 		__atomic_store_n(&stream->limit, (char *)writer->chunk + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES,
 		                 __ATOMIC_RELAXED);
 	/* Pairs with the fence of dw_stream_halt(): either it clears the limit after us,
 	 * or we see here that the session has ended. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!dw_session_head() || slot->generation != dw_session.generation)
+	if (!dw_session_head() || slot->generation != DW_LOAD(dw_session.generation))
 		__atomic_store_n(&stream->limit, NULL, __ATOMIC_RELAXED);
 	return true;
 }

@@ -1,11 +1,14 @@
 /*
  * A table: what a view answers with and all that a renderer knows.
  *
- * Values are raw: nanoseconds, bytes, ratios from 0 to 1, counts. Only the text
- * renderer scales them, by the column's unit. A cell that has no value is
- * DW_CELL_NONE (text: blank, CSV: empty, JSON: null). Views fill a table,
- * renderers read it; neither knows the other. All memory of a table belongs to
- * its arena and dies with dw_table_destroy().
+ * Values are raw: nanoseconds, bytes, ratios from 0 to 1, counts. Only renderers
+ * for people (text, Markdown) scale them, by the column's unit. A cell that has no
+ * value is DW_CELL_NONE (text: blank, CSV: empty, JSON: null). Views fill a table,
+ * renderers read it; neither knows the other. An answer of several parts is a
+ * chain of tables. All memory of a table dies with dw_table_destroy().
+ *
+ * Filling never fails in the filler's face: out of memory sets `failed`, rows go
+ * to a spare one, and who asked for the table looks once.
  */
 #ifndef DW_TABLE_TABLE_H
 #define DW_TABLE_TABLE_H
@@ -16,13 +19,20 @@
 
 #include "base/arena.h"
 
+/* X(name, what JSON calls it) */
+#define DW_UNITS(X)                                                               \
+	X(NONE, "")             /* text, ids, plain numbers */                        \
+	X(COUNT, "count")       /* a number of things */                              \
+	X(NS, "ns")             /* a duration or a moment since the trace's start */  \
+	X(BYTES, "bytes")                                                             \
+	X(RATIO, "ratio")       /* 0 to 1; people read a percentage */                \
+	X(TIMES, "times")       /* how often as much; people read "3.9x" */           \
+	X(PER_SECOND, "1/s")
+
 enum dw_unit {
-	DW_UNIT_NONE,  /* text, ids, plain numbers */
-	DW_UNIT_COUNT, /* a number of things */
-	DW_UNIT_NS,    /* a duration or a moment since the trace's start */
-	DW_UNIT_BYTES,
-	DW_UNIT_RATIO, /* 0 to 1; printed as a percentage */
-	DW_UNIT_PER_SECOND,
+#define X(name, label) DW_UNIT_##name,
+	DW_UNITS(X)
+#undef X
 };
 
 enum dw_cell_type { DW_CELL_NONE, DW_CELL_INT, DW_CELL_REAL, DW_CELL_TEXT };
@@ -38,32 +48,44 @@ struct dw_cell {
 
 struct dw_column {
 	const char *name;       /* what --sort and JSON call it: "self_ns" */
-	const char *label;      /* what people read: "Self" */
+	const char *label;      /* what people read: "self" */
 	enum dw_unit unit;
 	enum dw_cell_type type; /* of its cells, DW_CELL_NONE aside */
 	bool bar;               /* text on a terminal may draw the value beside it */
 	bool wide_only;         /* text leaves it out when the terminal is narrow */
+	bool one_unit;          /* people read all its durations in one unit: parts of a whole */
+	bool data_only;         /* for machines: text and Markdown leave it out */
 };
+
+/* DW_COLUMN("self_ns", "self", NS, INT, .bar = true) */
+#define DW_COLUMN(name_, label_, unit_, type_, ...)                                      \
+	{ .name = name_, .label = label_, .unit = DW_UNIT_##unit_, .type = DW_CELL_##type_,  \
+	  __VA_ARGS__ }
 
 struct dw_loss_line {
 	const char *cause;
 	uint64_t records;
+	const char *why; /* "the disk was full" */
 };
 
 struct dw_table {
 	struct dw_arena arena;
 	const char *view;          /* "operators" */
-	const char *title;         /* a line above it in text, or NULL */
+	const char *part;          /* of an answer in several tables: "breakdown"; else NULL */
+	struct dw_table *next;     /* the next part, destroyed with this one; or NULL */
+	bool told;                 /* the heads say it all: text and Markdown leave the rows out */
+	bool failed;               /* out of memory: the table is not whole */
 	struct dw_column *columns;
 	size_t column_count;
 	struct dw_cell *cells;     /* row after row */
 	size_t row_count, row_capacity;
-	int *depths;               /* of each row in a tree, or NULL: text indents the first column */
+	int *depths;               /* of each row in a tree: text indents the first column; or NULL */
 	struct dw_cell *totals;    /* one row, or NULL */
+	struct dw_cell *spare;     /* where rows go when memory is out */
 	const char **notes;        /* sentences below the table */
-	size_t note_count;
+	size_t note_count, note_capacity;
 	const char **heads;        /* sentences above the table: an overview's prose */
-	size_t head_count;
+	size_t head_count, head_capacity;
 	struct dw_loss_line *losses;
 	size_t loss_count;
 	double coverage;           /* share of the asked time that was recorded, 0 to 1 */
@@ -76,24 +98,41 @@ struct dw_table {
 
 /* Columns are copied (their texts are not: static). NULL when out of memory. */
 struct dw_table *dw_table_create(const char *view, const struct dw_column *columns, size_t count);
-void dw_table_destroy(struct dw_table *table);
+void dw_table_destroy(struct dw_table *table); /* with all that follow it */
 
-/* Adds a row of DW_CELL_NONE cells and returns it; valid until the next row. */
+/* Adds a row of DW_CELL_NONE cells and returns it, never NULL; valid until the next
+ * row. `depth`: in a tree; 0 elsewhere. */
 struct dw_cell *dw_table_row(struct dw_table *table, int depth);
 struct dw_cell *dw_table_totals(struct dw_table *table);
+static inline struct dw_cell *dw_table_at(const struct dw_table *table, size_t row)
+{
+	return table->cells + row * table->column_count;
+}
 
-void dw_cell_int(struct dw_cell *cell, int64_t value);
-void dw_cell_real(struct dw_cell *cell, double value);
+static inline void dw_cell_int(struct dw_cell *cell, int64_t value)
+{
+	cell->type = DW_CELL_INT;
+	cell->integer = value;
+}
+static inline void dw_cell_real(struct dw_cell *cell, double value)
+{
+	cell->type = DW_CELL_REAL;
+	cell->real = value;
+}
 void dw_cell_text(struct dw_table *table, struct dw_cell *cell, const char *text); /* copies */
 
-void dw_table_note(struct dw_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void dw_table_head(struct dw_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void dw_table_note(struct dw_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void dw_table_head(struct dw_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* -1: no such column. */
 int dw_table_column(const struct dw_table *table, const char *name);
 
-/* Stable; numbers descend, texts ascend; rows of a tree stay with their parents. */
+/* Stable; numbers descend, texts ascend, empty cells last; rows of a tree stay with
+ * their parents. */
 void dw_table_sort(struct dw_table *table, size_t column);
+/* Keeps the first rows; in a tree these hold their parents. */
 void dw_table_limit(struct dw_table *table, size_t rows);
 
 #endif

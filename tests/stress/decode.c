@@ -117,10 +117,12 @@ bool trace_text_is(const struct trace *trace, uint32_t id, const char *text)
 	return length == strlen(text) && memcmp(got, text, length) == 0;
 }
 
-/* Copies of the texts that were asked for, NUL-terminated; a test has few names. */
+/* Copies of the texts that were asked for, NUL-terminated; a test has few names. Of
+ * the trace that was opened last. */
+static struct { const struct dw_entry *entry; char text[128]; } cache[4096];
+
 static const char *op_name(const struct trace *trace, uint32_t id)
 {
-	static struct { const struct dw_entry *entry; char text[128]; } cache[4096];
 	const struct dw_entry_op *op = (const void *)find(trace, id, DW_ENTRY_OP);
 	const struct dw_entry *key = op ? &op->entry : NULL;
 	uint32_t at = id % 4096, length;
@@ -156,6 +158,7 @@ int trace_open(struct trace *trace, const char *path)
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 
 	memset(trace, 0, sizeof *trace);
+	memset(cache, 0, sizeof cache);
 	snprintf(trace->path, sizeof trace->path, "%s", path);
 	if (file < 0 || fstat(file, &status) != 0 || status.st_size < (off_t)DW_BLOCK_BYTES) {
 		bad(trace, "%s is missing or too small", path);
@@ -219,7 +222,6 @@ struct walk {
 	struct trace_record record;
 	uint32_t open[MAX_DEPTH]; /* ids */
 	uint32_t depth;
-	bool gapped;              /* what is open is not known */
 	uint64_t ticks;
 };
 
@@ -284,10 +286,11 @@ static void one_record(struct walk *walk, const uint32_t *at)
 	record->depth = walk->depth;
 	record->name = op_name(trace, record->id);
 	if (record->kind == TRACE_END) {
-		record->id = walk->depth ? walk->open[--walk->depth] : 0;
-		record->name = op_name(trace, record->id);
-		if (!record->id && !walk->depth)
+		if (walk->depth)
+			record->id = walk->open[--walk->depth];
+		else
 			trace->surplus_ends++;
+		record->name = op_name(trace, record->id);
 	} else if (record->kind == DW_BEGIN) {
 		if (record->id && !*record->name)
 			bad(trace, "a range of id %u, which is no operation", record->id);
@@ -297,6 +300,8 @@ static void one_record(struct walk *walk, const uint32_t *at)
 			walk->open[walk->depth++] = record->id;
 	} else if (record->kind == DW_THREAD) {
 		set_thread(walk, record->id);
+	} else if (record->kind == DW_LOSS) {
+		walk->depth = 0; /* what is open is not known */
 	}
 	trace->records++;
 	trace->own += record->kind == DW_EXT || record->kind == DW_THREAD || record->kind == DW_LOSS ||
@@ -376,6 +381,23 @@ uint64_t trace_lost(const struct trace *trace, enum dw_loss cause)
 		if (trace->all[i]->tag == DW_ENTRY_TAG(DW_ENTRY_THREAD))
 			lost += ((const struct dw_entry_thread *)(const void *)trace->all[i])->lost[cause];
 	return lost;
+}
+
+const char *trace_losses(const struct trace *trace)
+{
+	static const char *const labels[] = {
+#define X(name, label, text) label,
+		DW_LOSS_CAUSES(X)
+#undef X
+	};
+	static char line[256];
+	int at = snprintf(line, sizeof line, "lost:");
+
+	for (uint32_t cause = 0; cause < DW_LOSS_COUNT; cause++)
+		if (trace_lost(trace, (enum dw_loss)cause))
+			at += snprintf(line + at, sizeof line - (size_t)at, " %llu %s",
+			               (unsigned long long)trace_lost(trace, (enum dw_loss)cause), labels[cause]);
+	return line;
 }
 
 uint64_t trace_lost_all(const struct trace *trace)

@@ -62,6 +62,7 @@ uint64_t trace_chunk_records(const struct dw_chunk *chunk, uint64_t *bad);
 /* Losses, in the head and by all threads. */
 uint64_t trace_lost(const struct trace *trace, enum dw_loss cause);
 uint64_t trace_lost_all(const struct trace *trace);
+const char *trace_losses(const struct trace *trace); /* as a line of text */
 const char *trace_text(const struct trace *trace, uint32_t id, uint32_t *length);
 bool trace_text_is(const struct trace *trace, uint32_t id, const char *text);
 /* How many records of `kind` have this name (ENDs by the range they end). */

@@ -27,6 +27,21 @@
 
 #define STRESS_SKIP 77
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define STRESS_SANITIZED 1 /* memory is not what it would be */
+#else
+#define STRESS_SANITIZED 0
+#endif
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#define STRESS_TSAN 1
+/* The kernel orders a thread's end before its slot is taken over; TSan learns it here. */
+#define STRESS_THREAD_ENDS() __tsan_release(dwell_this_stream)
+#else
+#define STRESS_TSAN 0
+#define STRESS_THREAD_ENDS() ((void)0)
+#endif
+
 struct stress_test {
 	const char *name;
 	void (*run)(void);

@@ -1,0 +1,338 @@
+/*
+ * What a record costs, beside the floor that no recorder can go under: two
+ * readings of the clock.
+ *
+ *     bench_cost FOLDER [ALTERNATIONS]
+ *
+ * Every case runs once an alternation, in turn, so that what the machine does in
+ * between falls on all of them. A line is a case's name, then nanoseconds a range (or
+ * a call): the median of the thread's CPU time, the least, and of the median's run
+ * user, system and wall; last the bytes in the file. CPU time, because others may
+ * want the processor too. Ranges are four begin/end pairs nested to depth
+ * three, written into a fresh file of FOLDER, page faults included.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dwell/dwell.h"
+#include "dwell/probe.h"
+
+#define RANGES 2000000L /* a case and thread: 24 MB */
+#define MAX_ALTERNATIONS 99
+#define BARRIER() __asm__ volatile("" ::: "memory")
+
+static const char *folder;
+static uint32_t ids[4];
+static volatile uint64_t sink;
+
+/* ---- the loops: each makes n ranges or calls ---------------------------------- */
+
+static void loop_empty(long n)
+{
+	for (long i = 0; i < n; i++)
+		BARRIER();
+}
+
+static void loop_floor(long n)
+{
+	uint64_t sum = 0;
+
+	for (long i = 0; i < n; i += 4) {
+		for (int j = 0; j < 8; j++) {
+			sum += dwell_ticks();
+			BARRIER();
+		}
+	}
+	sink = sum;
+}
+
+static void loop_ranges(long n)
+{
+	for (long i = 0; i < n; i += 4) {
+		DWELL_ZONE("a");
+		{
+			DWELL_ZONE("b");
+			{
+				DWELL_ZONE("c");
+				BARRIER();
+			}
+			{
+				DWELL_ZONE("d");
+				BARRIER();
+			}
+		}
+		BARRIER();
+	}
+}
+
+static void loop_library(long n)
+{
+	for (long i = 0; i < n; i += 4) {
+		unsigned a = dwell_begin_id(ids[0], DWELL_CATEGORY_ZONE);
+		unsigned b = dwell_begin_id(ids[1], DWELL_CATEGORY_ZONE);
+		unsigned c = dwell_begin_id(ids[2], DWELL_CATEGORY_ZONE);
+		dwell_end_id(c);
+		unsigned d = dwell_begin_id(ids[3], DWELL_CATEGORY_ZONE);
+		dwell_end_id(d);
+		dwell_end_id(b);
+		dwell_end_id(a);
+	}
+}
+
+static void loop_disabled(long n)
+{
+	for (long i = 0; i < n; i++) {
+		DWELL_ZONE("disabled");
+		BARRIER();
+	}
+}
+
+/* Eight layers' shapes in turn, as a network's operators have them. */
+static void loop_shapes(long n)
+{
+	int64_t sizes[8][6];
+
+	for (int i = 0; i < 8; i++)
+		memcpy(sizes[i], (int64_t[]){ 16, 64 << (i / 2), 56 >> (i / 2), 56 >> (i / 2), 3, i }, 48);
+	for (long i = 0; i < n; i++) {
+		struct dwell_tensor tensor = { sizes[i % 8], 6, DWELL_FLOAT32 };
+
+		DWELL_OP_SHAPES("conv2d", &tensor, 1);
+		BARRIER();
+	}
+}
+
+static void loop_counter(long n)
+{
+	for (long i = 0; i < n; i++)
+		DWELL_COUNTER("loss", (double)i);
+}
+
+static void loop_alloc(long n)
+{
+	for (long i = 0; i < n; i += 2) {
+		DWELL_ALLOC("activation", "cpu", (void *)(uintptr_t)(i * 64), 4096);
+		DWELL_FREE((void *)(uintptr_t)(i * 64));
+	}
+}
+
+static void loop_steps(long n)
+{
+	for (long i = 0; i < n; i++) {
+		DWELL_STEP();
+		BARRIER();
+	}
+}
+
+/* ---- one measurement ------------------------------------------------------------- */
+
+struct cost {
+	double cpu, wall, user, system; /* ns; cpu = user + system, by a finer clock */
+};
+
+static double ns_of(struct timespec time)
+{
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static double ns_of_timeval(struct timeval time)
+{
+	return (double)time.tv_sec * 1e9 + (double)time.tv_usec * 1e3;
+}
+
+static struct cost timed(void (*loop)(long), long n)
+{
+	struct rusage before, after;
+	struct timespec start, end, cpu_start, cpu_end;
+
+	getrusage(RUSAGE_THREAD, &before);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu_start);
+	loop(n);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu_end);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	getrusage(RUSAGE_THREAD, &after);
+	return (struct cost){
+		(ns_of(cpu_end) - ns_of(cpu_start)) / (double)n,
+		(ns_of(end) - ns_of(start)) / (double)n,
+		(ns_of_timeval(after.ru_utime) - ns_of_timeval(before.ru_utime)) / (double)n,
+		(ns_of_timeval(after.ru_stime) - ns_of_timeval(before.ru_stime)) / (double)n,
+	};
+}
+
+struct worker {
+	void (*loop)(long);
+	long n;
+	int cpu;
+	pthread_barrier_t *together;
+	struct cost cost;
+};
+
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(worker->cpu, &set);
+	sched_setaffinity(0, sizeof set, &set); /* may be refused: then it runs where it runs */
+	worker->loop(4); /* names and chunk are there */
+	pthread_barrier_wait(worker->together);
+	worker->cost = timed(worker->loop, worker->n);
+	return NULL;
+}
+
+static struct cost run_threads(void (*loop)(long), long n, int threads)
+{
+	struct worker workers[2] = { { loop, n, 0, NULL, { 0, 0, 0, 0 } }, { loop, n, 1, NULL, { 0, 0, 0, 0 } } };
+	struct cost mean = { 0, 0, 0, 0 };
+	pthread_barrier_t together;
+	pthread_t ids_of[2];
+
+	pthread_barrier_init(&together, NULL, (unsigned)threads);
+	for (int i = 0; i < threads; i++) {
+		workers[i].together = &together;
+		pthread_create(&ids_of[i], NULL, work, &workers[i]);
+	}
+	for (int i = 0; i < threads; i++) {
+		pthread_join(ids_of[i], NULL);
+		mean.cpu += workers[i].cost.cpu / threads;
+		mean.wall += workers[i].cost.wall / threads;
+		mean.user += workers[i].cost.user / threads;
+		mean.system += workers[i].cost.system / threads;
+	}
+	pthread_barrier_destroy(&together);
+	return mean;
+}
+
+/* ---- the cases --------------------------------------------------------------------- */
+
+struct bench_case {
+	const char *name;
+	void (*loop)(long);
+	long n;
+	int threads;
+	bool recorded;
+	uint32_t details;
+	struct cost costs[MAX_ALTERNATIONS];
+	double bytes;
+};
+
+static struct bench_case cases[] = {
+	{ .name = "empty", .loop = loop_empty, .n = 20 * RANGES, .threads = 1 },
+	{ .name = "disabled", .loop = loop_disabled, .n = 20 * RANGES, .threads = 1 },
+	{ .name = "floor", .loop = loop_floor, .n = RANGES, .threads = 1 },
+	{ .name = "range", .loop = loop_ranges, .n = RANGES, .threads = 1, .recorded = true },
+	{ .name = "library", .loop = loop_library, .n = RANGES, .threads = 1, .recorded = true },
+	{ .name = "floor2", .loop = loop_floor, .n = RANGES, .threads = 2 },
+	{ .name = "range2", .loop = loop_ranges, .n = RANGES, .threads = 2, .recorded = true },
+	{ .name = "shapes", .loop = loop_shapes, .n = RANGES, .threads = 1, .recorded = true,
+	  .details = DWELL_DETAIL_SHAPES },
+	{ .name = "counter", .loop = loop_counter, .n = RANGES, .threads = 1, .recorded = true },
+	{ .name = "alloc", .loop = loop_alloc, .n = RANGES, .threads = 1, .recorded = true },
+	{ .name = "step", .loop = loop_steps, .n = 20000, .threads = 1, .recorded = true },
+};
+#define CASES (sizeof cases / sizeof *cases)
+
+/* In a process of its own: a recorder's windows stay mapped for the life of the process,
+ * and the pages of files deleted since would never come back to be used again. */
+struct result {
+	struct cost cost;
+	double bytes;
+};
+
+static void run_case(struct bench_case *one, struct result *result)
+{
+	struct dwell_options options = DWELL_OPTIONS_INIT;
+	struct dwell_error error;
+	struct stat status;
+	char path[4096];
+
+	snprintf(path, sizeof path, "%s/bench-%d.dwell", folder, (int)getpid());
+	result->bytes = 0;
+	options.path = path;
+	options.overwrite = true;
+	options.categories = DWELL_MASK_DEFAULT | one->details;
+	if (one->recorded && dwell_start(&options, &error) != 0) {
+		fprintf(stderr, "bench_cost: %s\n", error.message);
+		exit(1);
+	}
+	for (int i = 0; i < 4; i++)
+		ids[i] = dwell_intern(DWELL_CATEGORY_ZONE, (const char *[]){ "a", "b", "c", "d" }[i], NULL);
+	result->cost = run_threads(one->loop, one->n, one->threads);
+	if (one->recorded) {
+		dwell_stop(NULL);
+		if (stat(path, &status) == 0)
+			result->bytes = (double)(status.st_size - 3 * 65536) / (double)(one->n * one->threads);
+		unlink(path);
+	}
+}
+
+static void run_in_child(struct bench_case *one, int alternation)
+{
+	static struct result *result;
+	int status = 1;
+	pid_t child;
+
+	if (!result)
+		result = mmap(NULL, sizeof *result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		run_case(one, result);
+		_exit(0);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+		exit(1);
+	one->costs[alternation] = result->cost;
+	one->bytes = result->bytes;
+}
+
+/* A virtual machine's memory is made by its host at the first touch (microseconds a
+ * page, at random): pages are touched once before anything is measured. */
+static void warm_memory(size_t bytes)
+{
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return;
+	memset(memory, 1, bytes);
+	munmap(memory, bytes);
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	double x = ((const struct cost *)a)->cpu, y = ((const struct cost *)b)->cpu;
+
+	return (x > y) - (x < y);
+}
+
+int main(int count, char **arguments)
+{
+	int alternations = count > 2 ? atoi(arguments[2]) : 11;
+
+	folder = count > 1 ? arguments[1] : "/tmp";
+	if (alternations < 1 || alternations > MAX_ALTERNATIONS)
+		return 2;
+	warm_memory((size_t)512 << 20);
+	for (int a = -1; a < alternations; a++) /* the first round warms up */
+		for (size_t i = 0; i < CASES; i++)
+			run_in_child(&cases[i], a < 0 ? 0 : a);
+	for (size_t i = 0; i < CASES; i++) {
+		struct bench_case *one = &cases[i];
+		qsort(one->costs, (size_t)alternations, sizeof *one->costs, by_cpu);
+		const struct cost *median = &one->costs[alternations / 2];
+		printf("%s %.3f %.3f %.3f %.3f %.3f %.2f\n", one->name, median->cpu, one->costs[0].cpu,
+		       median->user, median->system, median->wall, one->bytes);
+	}
+	return 0;
+}

@@ -1,0 +1,51 @@
+/*
+ * Text: quantities as people read them, UTF-8, JSON strings.
+ *
+ * Used by views (sentences), renderers (cells), exporters and the command. A
+ * quantity comes back by value, so that it can stand in a printf's arguments:
+ *
+ *     dw_table_head(table, "%s a step", dw_text_ns(mean_ns, " ").at);
+ */
+#ifndef DW_BASE_TEXT_H
+#define DW_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dw_text {
+	char at[40];
+};
+
+/* Three significant digits and the unit: "812ns", "99.6ms", "3.11s"; `gap` goes
+ * between the two. */
+struct dw_text dw_text_ns(double ns, const char *gap);
+/* In the unit and with the decimals that `like_ns` would have, without the unit. */
+struct dw_text dw_text_ns_like(double ns, double like_ns);
+const char *dw_text_ns_unit(double like_ns);
+struct dw_text dw_text_bytes(double bytes, const char *gap); /* KiB, MiB, ... */
+struct dw_text dw_text_count(int64_t count);                 /* "1,204,331" */
+struct dw_text dw_text_percent(double ratio);                /* "26.5%" */
+struct dw_text dw_text_number(double value);                 /* three digits, no trailing zeros */
+
+/* "s" unless the count is one. */
+static inline const char *dw_text_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* The next code point, 0 at the end. Bytes that are no UTF-8 give U+FFFD each. */
+uint32_t dw_utf8_next(const char **text);
+/* Bytes written, at most 4; no NUL. */
+unsigned dw_utf8_put(char *to, uint32_t code);
+/* Columns of a terminal: 0, 1 or 2. */
+unsigned dw_utf8_columns(uint32_t code);
+/* Whether the environment's locale speaks UTF-8. */
+bool dw_utf8_locale(void);
+
+typedef void dw_put(void *to, const char *bytes, size_t length);
+
+/* A JSON string with its quotes; what is no UTF-8 becomes U+FFFD. */
+void dw_json_text(dw_put *put, void *to, const char *text);
+
+#endif

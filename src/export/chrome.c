@@ -1,0 +1,381 @@
+/*
+ * Chrome trace: JSON that ui.perfetto.dev, chrome://tracing and tools for PyTorch's
+ * traces open.
+ *
+ * Times are microseconds with three decimals since the run's start, so no nanosecond
+ * is lost. Events stand in the order of their streams, not of time, which readers of
+ * the format sort anyway. Ranges and steps are "X" where they nest and "b", "e" where
+ * not; marks "i"; counters "C"; arrows "s", "f", never an "f" without its "s".
+ *
+ * Memory: the labels of all names; 40 bytes an allocation or free and 32 an end of an
+ * arrow (linked operators have such ends), which have an order only when all streams
+ * are read; 24 bytes a live allocation. Nothing for a range.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "dwell/probe.h"
+#include "export/chrome.h"
+#include "export/export.h"
+
+/* ---- parts of events ---------------------------------------------------------------- */
+
+void dw_chrome_begin(struct dw_chrome *chrome, char phase)
+{
+	char *to = dw_out_room(chrome->out, DW_CHROME_ROOM);
+
+	to = chrome->any_event ? DW_PUT(to, ",\n{\"ph\":\"") : DW_PUT(to, "{\"ph\":\"");
+	*to++ = phase;
+	*to++ = '"';
+	chrome->any_event = true;
+	dw_out_wrote(chrome->out, to);
+}
+
+void dw_chrome_name(struct dw_chrome *chrome, const struct dw_chrome_label *label)
+{
+	dw_out_bytes(chrome->out, ",", 1);
+	dw_out_bytes(chrome->out, label->head, label->head_length);
+}
+
+void dw_chrome_place(struct dw_chrome *chrome, uint32_t track, uint64_t ns)
+{
+	const struct dw_chrome_track *at = &chrome->tracks[track];
+	char *to = dw_out_room(chrome->out, DW_CHROME_ROOM);
+
+	to = dw_copy(to, at->text, at->length);
+	dw_out_wrote(chrome->out, dw_put_us(to, ns));
+}
+
+/* "b" and "e", with an id that no other has. */
+static void write_async(struct dw_chrome *chrome, const struct dw_chrome_label *label,
+                        const struct dw_event *event, uint32_t track, const char *args)
+{
+	struct dw_writer_out *out = chrome->out;
+	uint64_t id = ++chrome->next_id;
+
+	for (unsigned end = 0; end < 2; end++) {
+		dw_chrome_begin(chrome, end ? 'e' : 'b');
+		dw_chrome_name(chrome, label);
+		dw_out_text(out, ",\"id\":");
+		dw_out_u64(out, id);
+		dw_chrome_place(chrome, track, end ? event->end_ns : event->start_ns);
+		if (!end) {
+			dw_out_text(out, ",\"args\":{");
+			dw_out_text(out, args);
+			dw_out_text(out, "}");
+		}
+		dw_out_text(out, "}");
+	}
+}
+
+/* ---- ranges ------------------------------------------------------------------------- */
+
+static void write_comma(struct dw_writer_out *out, bool *any)
+{
+	if (*any)
+		dw_out_bytes(out, ",", 1);
+	*any = true;
+}
+
+/* What is in "args" of this one call and not of all of its name. */
+static void write_own_args(struct dw_chrome *chrome, struct dw_writer_out *out,
+                           const struct dw_event *event, bool any)
+{
+	if (event->args) {
+		write_comma(out, &any);
+		dw_out_text(out, "\"args\":");
+		if (dw_json_valid(event->args))
+			dw_out_text(out, event->args);
+		else
+			dw_out_string(out, event->args);
+	}
+	if (event->sequence != UINT64_MAX) {
+		write_comma(out, &any);
+		dw_out_text(out, "\"Sequence number\":");
+		dw_out_big(out, event->sequence);
+		dw_out_text(out, ",\"Fwd thread id\":");
+		dw_out_u64(out, event->forward_thread < chrome->source->thread_count
+		                    ? chrome->tracks[event->forward_thread * 2].tid
+		                    : 0);
+	}
+	if (event->open) {
+		write_comma(out, &any);
+		dw_out_text(out, "\"open\":true");
+	}
+}
+
+static void write_args(struct dw_chrome *chrome, struct dw_writer_out *out,
+                       const struct dw_chrome_label *label, const struct dw_event *event)
+{
+	dw_out_text(out, ",\"args\":{");
+	dw_out_bytes(out, label->args, label->args_length);
+	write_own_args(chrome, out, event, label->args_length != 0);
+	dw_out_text(out, "}");
+}
+
+static bool has_own_args(const struct dw_event *event)
+{
+	return event->args || event->sequence != UINT64_MAX || event->open;
+}
+
+static void write_overlapping(struct dw_chrome *chrome, const struct dw_chrome_label *label,
+                              const struct dw_event *event, uint32_t track)
+{
+	struct dw_writer_out args;
+
+	dw_out_init_memory(&args);
+	dw_out_bytes(&args, label->args, label->args_length);
+	write_own_args(chrome, &args, event, label->args_length != 0);
+	dw_out_bytes(&args, "", 1);
+	if (args.error)
+		chrome->failed = true;
+	else
+		write_async(chrome, label, event, track, args.buffer);
+	dw_out_reset(&args);
+}
+
+static void write_range(struct dw_chrome *chrome, const struct dw_event *event)
+{
+	const struct dw_chrome_label *label = dw_chrome_label(chrome, event->symbol);
+	uint32_t track = event->thread * 2 + chrome->nested;
+	const struct dw_chrome_track *at = &chrome->tracks[track];
+	struct dw_writer_out *out = chrome->out;
+	char *to;
+	int nests;
+
+	if (chrome->nest.track != track)
+		dw_chrome_nest_start(&chrome->nest, track);
+	nests = dw_chrome_nest_add(&chrome->nest, event->start_ns, event->end_ns, event->depth);
+	if (nests <= 0) {
+		chrome->failed |= nests < 0;
+		write_overlapping(chrome, label, event, track);
+		return;
+	}
+	if (!chrome->nested)
+		dw_chrome_steps_meet(&chrome->steps, event->thread, event->start_ns, event->end_ns);
+	dw_chrome_begin(chrome, 'X');
+	dw_chrome_name(chrome, label);
+	to = dw_out_room(out, DW_CHROME_ROOM);
+	to = dw_copy(to, at->text, at->length);
+	to = dw_put_us(to, event->start_ns);
+	to = DW_PUT(to, ",\"dur\":");
+	to = dw_put_us(to, event->end_ns - event->start_ns);
+	dw_out_wrote(out, to);
+	if (label->args_length || has_own_args(event))
+		write_args(chrome, out, label, event);
+	dw_out_bytes(out, "}", 1);
+}
+
+/* ---- the rest ----------------------------------------------------------------------- */
+
+static void write_mark(struct dw_chrome *chrome, const struct dw_event *event)
+{
+	const struct dw_chrome_label *label = dw_chrome_label(chrome, event->symbol);
+
+	dw_chrome_begin(chrome, 'i');
+	dw_chrome_name(chrome, label);
+	dw_chrome_place(chrome, event->thread * 2 + chrome->nested, event->start_ns);
+	dw_out_text(chrome->out, ",\"s\":\"t\"");
+	if (label->args_length)
+		write_args(chrome, chrome->out, label, event);
+	dw_out_bytes(chrome->out, "}", 1);
+}
+
+static void write_counter(struct dw_chrome *chrome, const struct dw_event *event)
+{
+	dw_chrome_begin(chrome, 'C');
+	dw_chrome_name(chrome, dw_chrome_label(chrome, event->symbol));
+	dw_chrome_place(chrome, event->thread * 2 + chrome->nested, event->start_ns);
+	dw_out_text(chrome->out, ",\"args\":{");
+	dw_out_string(chrome->out, chrome->symbols[event->symbol].name);
+	dw_out_text(chrome->out, ":");
+	dw_out_real(chrome->out, event->value);
+	dw_out_text(chrome->out, "}}");
+}
+
+static void write_handle(struct dw_chrome *chrome, const struct dw_event *event)
+{
+	struct dw_writer_out args;
+
+	dw_out_init_memory(&args);
+	dw_out_text(&args, "\"handle\":");
+	dw_out_hex(&args, event->handle);
+	dw_out_text(&args, event->open ? ",\"open\":true" : "");
+	dw_out_bytes(&args, "", 1);
+	if (args.error)
+		chrome->failed = true;
+	else
+		write_async(chrome, dw_chrome_label(chrome, event->symbol), event,
+		            event->thread * 2 + chrome->nested, args.buffer);
+	dw_out_reset(&args);
+}
+
+static int each(void *context, const struct dw_event *event)
+{
+	struct dw_chrome *chrome = context;
+
+	if (event->thread >= chrome->source->thread_count || event->symbol >= chrome->symbol_count)
+		return 0;
+	switch (event->type) {
+	case DW_EVENT_RANGE:
+		write_range(chrome, event);
+		if (event->sequence != UINT64_MAX)
+			dw_chrome_flow_link(chrome, event);
+		break;
+	case DW_EVENT_MARK:
+		write_mark(chrome, event);
+		break;
+	case DW_EVENT_COUNTER:
+		write_counter(chrome, event);
+		break;
+	case DW_EVENT_ALLOC:
+	case DW_EVENT_FREE:
+		dw_chrome_memory_add(chrome, event);
+		break;
+	case DW_EVENT_ASYNC:
+		write_handle(chrome, event);
+		break;
+	case DW_EVENT_FLOW_OUT:
+	case DW_EVENT_FLOW_IN:
+		dw_chrome_flow_add(chrome, event);
+		break;
+	}
+	/* Anything but 0 ends the walk: there is no use in going on. */
+	return chrome->failed || chrome->out->error;
+}
+
+static void write_steps(struct dw_chrome *chrome)
+{
+	struct dw_writer_out *out = chrome->out;
+
+	for (size_t i = 0; i < chrome->steps.count; i++) {
+		const struct dw_chrome_step *at = &chrome->steps.steps[i];
+		struct dw_event event = { .start_ns = at->start_ns, .end_ns = at->end_ns };
+		struct dw_chrome_label label;
+		char head[80];
+		const char *args = at->step->open ? "\"open\":true" : "";
+
+		if (!at->step->recorded)
+			args = at->step->open ? "\"recorded\":false,\"open\":true" : "\"recorded\":false";
+		label.head = head;
+		label.head_length = (uint32_t)snprintf(
+			head, sizeof head, "\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#%llu\"",
+			(unsigned long long)at->step->number);
+		if (at->overlaps) {
+			write_async(chrome, &label, &event, at->track, args);
+			continue;
+		}
+		dw_chrome_begin(chrome, 'X');
+		dw_chrome_name(chrome, &label);
+		dw_chrome_place(chrome, at->track, at->start_ns);
+		dw_out_text(out, ",\"dur\":");
+		dw_out_wrote(out, dw_put_us(dw_out_room(out, DW_PUT_US), at->end_ns - at->start_ns));
+		dw_out_text(out, *args ? ",\"args\":{" : "");
+		dw_out_text(out, args);
+		dw_out_text(out, *args ? "}}" : "}");
+	}
+}
+
+/* ---- the document ------------------------------------------------------------------- */
+
+/*
+ * The events of either the threads' own streams or those of their signal handlers.
+ * Both come under one thread and would overlap on one track, so they are read one
+ * after the other, each from a source that has no other streams. Names are merged
+ * from the dictionaries alone, so symbols have the same indices in all.
+ */
+static int read_streams(struct dw_chrome *chrome, uint32_t nested, struct dwell_error *error)
+{
+	struct dw_source part = *chrome->source;
+	struct dw_model *model;
+	int result;
+
+	part.stream_count = 0;
+	part.streams = calloc(chrome->source->stream_count + 1, sizeof *part.streams);
+	if (!part.streams) {
+		chrome->failed = true;
+		return 0;
+	}
+	for (size_t i = 0; i < chrome->source->stream_count; i++)
+		if (chrome->source->streams[i].nested == nested)
+			part.streams[part.stream_count++] = chrome->source->streams[i];
+	result = dw_model_create(&model, &part, dw_model_scope(chrome->model), error);
+	if (!result) {
+		chrome->nested = nested;
+		result = dw_model_events(model, each, chrome, error);
+		dw_model_destroy(model);
+	}
+	free(part.streams);
+	return result < 0 ? result : 0;
+}
+
+static int read_events(struct dw_chrome *chrome, struct dwell_error *error)
+{
+	bool any = false;
+	int result;
+
+	for (size_t i = 0; i < chrome->source->stream_count; i++)
+		any |= chrome->source->streams[i].nested;
+	if (!any) {
+		result = dw_model_events(chrome->model, each, chrome, error);
+		return result < 0 ? result : 0; /* above 0: each() has stopped it */
+	}
+	result = read_streams(chrome, 0, error);
+	return result ? result : read_streams(chrome, 1, error);
+}
+
+static int write_document(struct dw_chrome *chrome, struct dwell_error *error)
+{
+	int result;
+
+	dw_chrome_head(chrome);
+	dw_out_text(chrome->out, "\"traceEvents\":[\n");
+	dw_chrome_threads(chrome);
+	result = read_events(chrome, error);
+	if (result)
+		return result;
+	chrome->nested = 0;
+	write_steps(chrome);
+	if (!chrome->failed)
+		dw_chrome_memory_write(chrome);
+	if (!chrome->failed)
+		dw_chrome_flows_write(chrome);
+	dw_out_text(chrome->out, "\n],\n\"traceName\":");
+	dw_out_string(chrome->out, dw_out_name(chrome->out));
+	dw_out_text(chrome->out, "}\n");
+	return 0;
+}
+
+int dw_export_chrome(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error)
+{
+	struct dw_chrome chrome = { .model = model, .source = dw_model_source(model), .out = out };
+	int result = 0;
+
+	chrome.symbols = dw_model_symbols(model, &chrome.symbol_count);
+	chrome.labels = calloc(chrome.symbol_count + 1, sizeof *chrome.labels);
+	chrome.nest.never_together = dw_model_scope(model)->has_steps;
+	dw_chrome_nest_start(&chrome.nest, DW_NO_INDEX);
+	dw_out_init_memory(&chrome.scratch);
+	chrome.failed = !chrome.labels || dw_chrome_tracks_make(&chrome) ||
+	                dw_chrome_steps_make(&chrome.steps, model);
+	if (!chrome.failed)
+		result = write_document(&chrome, error);
+	if (!result && chrome.failed)
+		result =
+			dw_error_set(error, DWELL_E_NOMEM,
+		                 "out of memory while exporting to %s; export fewer steps (--steps) or "
+		                 "one thread (--thread)",
+		                 dw_out_name(out));
+	dw_chrome_steps_reset(&chrome.steps);
+	dw_out_reset(&chrome.scratch);
+	dw_arena_reset(&chrome.arena);
+	free(chrome.memory.changes);
+	free(chrome.flows.ends);
+	free(chrome.flows.names);
+	free(chrome.nest.spans);
+	free(chrome.labels);
+	free(chrome.tracks);
+	free(chrome.pids);
+	return result;
+}

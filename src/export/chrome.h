@@ -1,0 +1,138 @@
+/*
+ * The Chrome trace from inside: what its files share.
+ *
+ *   chrome.c         the document and its events, stream after stream
+ *   chrome_head.c    what stands above the events: facts, losses, processes, threads
+ *   chrome_label.c   what is alike in all events of one name, made once
+ *   chrome_nest.c    which ranges nest, as "X" events must, and which are written "b", "e"
+ *   chrome_memory.c  allocations, put in order of time
+ *   chrome_flow.c    arrows, put together from their ends
+ *   json.c           whether a text is JSON
+ */
+#ifndef DW_EXPORT_CHROME_H
+#define DW_EXPORT_CHROME_H
+
+#include "base/arena.h"
+#include "export/out.h"
+#include "model/model.h"
+
+/* ,"pid":N,"tid":N,"ts": of a thread; two a thread, the second for signal handlers. */
+struct dw_chrome_track {
+	char text[64];
+	uint32_t length;
+	uint64_t pid, tid;
+};
+
+/* Of a symbol; NULL: not made yet. */
+struct dw_chrome_label {
+	const char *head; /* "cat":"cpu_op","name":"aten::add" */
+	const char *args; /* "Input Dims":[[2]],"Input type":["float"], or "" */
+	uint32_t head_length, args_length;
+};
+
+/* ---- chrome_nest.c ------------------------------------------------------------------ */
+
+struct dw_chrome_span {
+	uint64_t start_ns, end_ns;
+	uint32_t depth;
+};
+
+/* What was written of one thread and may still lie beside or in what comes. */
+struct dw_chrome_nest {
+	struct dw_chrome_span *spans; /* apart, ascending */
+	size_t count, capacity;
+	uint32_t track;
+	bool apart; /* the next span is not put together with the last one */
+	bool never_together;
+};
+
+void dw_chrome_nest_start(struct dw_chrome_nest *nest, uint32_t track);
+/* Ranges of a track as they end. 1: it nests; 0: it overlaps another; -1: out of memory. */
+int dw_chrome_nest_add(struct dw_chrome_nest *nest, uint64_t start_ns, uint64_t end_ns,
+                       uint32_t depth);
+
+/* Steps of one thread, ascending and apart, against its ranges. */
+struct dw_chrome_step {
+	uint64_t start_ns, end_ns;
+	const struct dw_source_step *step;
+	uint32_t track;
+	bool overlaps; /* a range or another step, without nesting */
+};
+
+struct dw_chrome_steps {
+	struct dw_chrome_step *steps; /* by thread, then start */
+	size_t count;
+	size_t *from; /* by thread, one more than there are */
+	size_t at;    /* the one that the last range lay in */
+};
+
+/* -1: out of memory */
+int dw_chrome_steps_make(struct dw_chrome_steps *steps, const struct dw_model *model);
+void dw_chrome_steps_reset(struct dw_chrome_steps *steps);
+/* A range of `thread` was written as one that nests. */
+void dw_chrome_steps_meet(struct dw_chrome_steps *steps, uint32_t thread, uint64_t start_ns,
+                          uint64_t end_ns);
+
+/* ---- chrome_memory.c, chrome_flow.c: what is kept until all streams are done -------- */
+
+struct dw_chrome_memory {
+	struct dw_chrome_change *changes;
+	size_t count, capacity;
+};
+
+struct dw_chrome_flows {
+	struct dw_chrome_end *ends;
+	size_t count, capacity;
+	uint32_t *names; /* by symbol: the first symbol of that name */
+};
+
+/* ---- all of it ---------------------------------------------------------------------- */
+
+struct dw_chrome {
+	struct dw_model *model;
+	const struct dw_source *source;
+	const struct dw_symbol *symbols;
+	size_t symbol_count;
+	struct dw_writer_out *out;
+	struct dw_arena arena;
+	struct dw_writer_out scratch;   /* in memory */
+	uint64_t *pids;                 /* by process: as written */
+	struct dw_chrome_track *tracks; /* by thread * 2 + nested */
+	struct dw_chrome_label *labels; /* by symbol */
+	struct dw_chrome_nest nest;
+	struct dw_chrome_steps steps;
+	struct dw_chrome_memory memory;
+	struct dw_chrome_flows flows;
+	uint64_t next_id; /* of async ranges and flows */
+	uint32_t nested;  /* 1: the streams of signal handlers */
+	bool any_event, failed;
+};
+
+#define DW_CHROME_ROOM 512u /* for an event without its name and args */
+
+/* chrome.c. Begins an event: separator, "ph", the symbol's category and name. */
+void dw_chrome_begin(struct dw_chrome *chrome, char phase);
+void dw_chrome_name(struct dw_chrome *chrome, const struct dw_chrome_label *label);
+/* ,"pid":N,"tid":N,"ts":T */
+void dw_chrome_place(struct dw_chrome *chrome, uint32_t track, uint64_t ns);
+
+/* chrome_head.c */
+int dw_chrome_tracks_make(struct dw_chrome *chrome);
+void dw_chrome_head(struct dw_chrome *chrome);
+void dw_chrome_threads(struct dw_chrome *chrome);
+
+/* chrome_label.c. Never NULL; an empty one when out of memory, with `failed` set. */
+const struct dw_chrome_label *dw_chrome_label(struct dw_chrome *chrome, uint32_t symbol);
+
+void dw_chrome_memory_add(struct dw_chrome *chrome, const struct dw_event *event);
+void dw_chrome_memory_write(struct dw_chrome *chrome);
+
+void dw_chrome_flow_add(struct dw_chrome *chrome, const struct dw_event *event);
+/* The forward and backward calls that share a sequence number. */
+void dw_chrome_flow_link(struct dw_chrome *chrome, const struct dw_event *event);
+void dw_chrome_flows_write(struct dw_chrome *chrome);
+
+/* json.c: a whole JSON value, well-formed UTF-8, at most 64 levels deep. */
+bool dw_json_valid(const char *text);
+
+#endif

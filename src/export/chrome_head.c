@@ -1,0 +1,368 @@
+/*
+ * What stands above the events: where the trace is from, what was lost, and the names
+ * of processes and threads; and the numbers by which events refer to these.
+ *
+ * Called by chrome.c, once each.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/chrome.h"
+
+/* The second user of a pid gets it with 1 in front, as it were: pids have at most
+ * seven digits. Hosts and containers count alike, and exec keeps the pid. */
+#define AGAIN 10000000u
+#define MOST_AGAIN 99u
+#define NESTED_AGAIN 100u /* + this much: the signal handlers of a thread */
+
+struct number {
+	uint32_t process, number, index;
+};
+
+static int compare_numbers(const void *left, const void *right)
+{
+	const struct number *a = left, *b = right;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* Sorts and tells how often the number at `i` was there before, in its process. */
+static uint64_t again(const struct number *numbers, size_t i, uint64_t before)
+{
+	bool same = i && numbers[i].process == numbers[i - 1].process &&
+	            numbers[i].number == numbers[i - 1].number;
+
+	/* so many threads of one tid are the kernel's reuse, and never overlap */
+	return !same ? 0 : before < MOST_AGAIN ? before + 1 : before;
+}
+
+static void number_processes(struct dw_chrome *chrome, struct number *numbers)
+{
+	const struct dw_source *source = chrome->source;
+	uint64_t times = 0;
+
+	for (uint32_t i = 0; i < source->process_count; i++)
+		numbers[i] = (struct number){ 0, source->processes[i].pid, i };
+	qsort(numbers, source->process_count, sizeof *numbers, compare_numbers);
+	for (size_t i = 0; i < source->process_count; i++) {
+		/* processes beside each other do overlap: their times have no limit */
+		times = i && numbers[i].number == numbers[i - 1].number ? times + 1 : 0;
+		chrome->pids[numbers[i].index] = numbers[i].number + times * AGAIN;
+	}
+}
+
+static void number_threads(struct dw_chrome *chrome, struct number *numbers)
+{
+	const struct dw_source *source = chrome->source;
+	uint64_t times = 0;
+
+	for (uint32_t i = 0; i < source->thread_count; i++)
+		numbers[i] = (struct number){ source->threads[i].process, source->threads[i].tid, i };
+	qsort(numbers, source->thread_count, sizeof *numbers, compare_numbers);
+	for (size_t i = 0; i < source->thread_count; i++) {
+		const struct number *number = &numbers[i];
+
+		times = again(numbers, i, times);
+		for (uint32_t nested = 0; nested < 2; nested++) {
+			struct dw_chrome_track *track = &chrome->tracks[number->index * 2 + nested];
+
+			track->pid = chrome->pids[number->process];
+			track->tid = number->number + (times + nested * NESTED_AGAIN) * AGAIN;
+			track->length = (uint32_t)snprintf(
+				track->text, sizeof track->text,
+				",\"pid\":%llu,\"tid\":%llu,\"ts\":", (unsigned long long)track->pid,
+				(unsigned long long)track->tid);
+		}
+	}
+}
+
+int dw_chrome_tracks_make(struct dw_chrome *chrome)
+{
+	size_t most = chrome->source->process_count > chrome->source->thread_count
+	                  ? chrome->source->process_count
+	                  : chrome->source->thread_count;
+	struct number *numbers = calloc(most + 1, sizeof *numbers);
+
+	chrome->pids = calloc(chrome->source->process_count + 1, sizeof *chrome->pids);
+	chrome->tracks = calloc(chrome->source->thread_count * 2 + 1, sizeof *chrome->tracks);
+	if (numbers && chrome->pids && chrome->tracks) {
+		number_processes(chrome, numbers);
+		number_threads(chrome, numbers);
+		free(numbers);
+		return 0;
+	}
+	free(numbers);
+	return -1;
+}
+
+/* ---- facts -------------------------------------------------------------------------- */
+
+static void write_key(struct dw_writer_out *out, bool *any, const char *key)
+{
+	dw_out_text(out, *any ? "," : "");
+	*any = true;
+	dw_out_string(out, key);
+	dw_out_text(out, ":");
+}
+
+static int compare_metas(const void *left, const void *right)
+{
+	const struct dw_source_meta *a = *(const struct dw_source_meta *const *)left;
+	const struct dw_source_meta *b = *(const struct dw_source_meta *const *)right;
+	int order;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	order = strcmp(a->key, b->key);
+	return order ? order : a < b ? -1 : 1;
+}
+
+/* Those of `process` from `metas` on, the last value of each key. */
+static void write_metas(struct dw_writer_out *out, const struct dw_source_meta **metas,
+                        size_t count, uint32_t process)
+{
+	bool any = false;
+
+	dw_out_text(out, ",\"meta\":{");
+	for (size_t i = 0; i < count && metas[i]->process == process; i++) {
+		const struct dw_source_meta *meta = metas[i];
+
+		if (i + 1 < count && metas[i + 1]->process == process &&
+		    strcmp(metas[i + 1]->key, meta->key) == 0)
+			continue;
+		write_key(out, &any, meta->key);
+		if (meta->json && dw_json_valid(meta->value))
+			dw_out_text(out, meta->value);
+		else
+			dw_out_string(out, meta->value);
+	}
+	dw_out_text(out, "}");
+}
+
+static void write_process(struct dw_chrome *chrome, uint32_t index,
+                          const struct dw_source_meta **metas, size_t meta_count)
+{
+	const struct dw_source_process *process = &chrome->source->processes[index];
+	struct dw_writer_out *out = chrome->out;
+
+	dw_out_text(out, "\n{\"pid\":");
+	dw_out_u64(out, chrome->pids[index]);
+	dw_out_text(out, ",\"name\":");
+	dw_out_string(out, process->name);
+	dw_out_text(out, ",\"command\":");
+	dw_out_string(out, process->command);
+	if (*process->job) {
+		dw_out_text(out, ",\"job\":");
+		dw_out_string(out, process->job);
+	}
+	if (process->rank >= 0) {
+		dw_out_text(out, ",\"rank\":");
+		dw_out_i64(out, process->rank);
+		dw_out_text(out, ",\"world_size\":");
+		dw_out_i64(out, process->world_size);
+	}
+	dw_out_text(out, ",\"host\":");
+	dw_out_string(out, chrome->source->files[process->file].head->hostname);
+	write_metas(out, metas, meta_count, index);
+	dw_out_text(out, "}");
+}
+
+static void write_processes(struct dw_chrome *chrome)
+{
+	const struct dw_source *source = chrome->source;
+	const struct dw_source_meta **metas = calloc(source->meta_count + 1, sizeof *metas);
+	size_t at = 0;
+	bool any = false;
+
+	if (!metas) {
+		chrome->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < source->meta_count; i++)
+		metas[i] = &source->metas[i];
+	qsort(metas, source->meta_count, sizeof *metas, compare_metas);
+	dw_out_text(chrome->out, ",\n\"processes\":[");
+	for (uint32_t i = 0; i < source->process_count; i++) {
+		if (source->processes[i].flags & DW_PROCESS_RUNNER)
+			continue;
+		while (at < source->meta_count && metas[at]->process < i)
+			at++;
+		dw_out_text(chrome->out, any ? "," : "");
+		any = true;
+		write_process(chrome, i, metas + at, source->meta_count - at);
+	}
+	dw_out_text(chrome->out, "]");
+	free(metas);
+}
+
+static void write_losses(struct dw_chrome *chrome)
+{
+	static const char *const causes[DW_LOSS_SLOTS] = {
+#define X(name, label, text) label,
+		DW_LOSS_CAUSES(X)
+#undef X
+	};
+	bool any = false;
+
+	dw_out_text(chrome->out, ",\n\"losses\":{");
+	for (unsigned i = 0; i < DW_LOSS_SLOTS; i++) {
+		if (!chrome->source->lost[i] || !causes[i])
+			continue;
+		write_key(chrome->out, &any, causes[i]);
+		dw_out_u64(chrome->out, chrome->source->lost[i]);
+	}
+	dw_out_text(chrome->out, "}");
+}
+
+static void write_texts(struct dw_chrome *chrome, const char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		dw_out_text(chrome->out, i ? "," : "");
+		dw_out_string(chrome->out, texts[i]);
+	}
+	dw_out_text(chrome->out, "]");
+}
+
+/* Kineto's way to say which rank a file is of; a file of several has none. */
+static void write_rank(struct dw_chrome *chrome)
+{
+	const struct dw_source_process *ranked = NULL;
+
+	for (size_t i = 0; i < chrome->source->process_count; i++) {
+		const struct dw_source_process *process = &chrome->source->processes[i];
+
+		if (process->rank < 0)
+			continue;
+		if (ranked && ranked->rank != process->rank)
+			return;
+		ranked = process;
+	}
+	if (!ranked)
+		return;
+	dw_out_text(chrome->out, "\"distributedInfo\":{\"rank\":");
+	dw_out_i64(chrome->out, ranked->rank);
+	dw_out_text(chrome->out, ",\"world_size\":");
+	dw_out_i64(chrome->out, ranked->world_size);
+	dw_out_text(chrome->out, "},\n");
+}
+
+void dw_chrome_head(struct dw_chrome *chrome)
+{
+	struct dw_writer_out *out = chrome->out;
+	const char *const *repairs;
+	size_t count;
+
+	dw_out_text(out,
+	            "{\"schemaVersion\":1,\n\"displayTimeUnit\":\"ms\",\n\"baseTimeNanoseconds\":");
+	dw_out_u64(out, chrome->source->realtime_start_ns);
+	dw_out_text(out, ",\n");
+	write_rank(chrome);
+	dw_out_text(out, "\"dwell\":{\"version\":");
+	dw_out_string(out, dwell_version());
+	dw_out_text(out, ",\n\"traces\":[");
+	for (size_t i = 0; i < chrome->source->file_count; i++) {
+		dw_out_text(out, i ? "," : "");
+		dw_out_string(out, chrome->source->files[i].path);
+	}
+	dw_out_text(out, "],\n\"coverage\":");
+	dw_out_real(out, dw_model_coverage(chrome->model));
+	write_losses(chrome);
+	repairs = dw_model_repairs(chrome->model, &count);
+	chrome->failed |= !repairs;
+	dw_out_text(out, ",\n\"repairs\":[");
+	write_texts(chrome, repairs, repairs ? count : 0);
+	write_processes(chrome);
+	dw_out_text(out, "},\n");
+}
+
+/* ---- names and order of processes and threads --------------------------------------- */
+
+static void write_fact(struct dw_chrome *chrome, const char *what, const struct dw_chrome_track *at,
+                       bool of_thread, const char *name, uint64_t sort_index)
+{
+	struct dw_writer_out *out = chrome->out;
+
+	dw_chrome_begin(chrome, 'M');
+	dw_out_text(out, ",\"name\":\"");
+	dw_out_text(out, what);
+	dw_out_text(out, "\",\"pid\":");
+	dw_out_u64(out, at->pid);
+	dw_out_text(out, ",\"tid\":");
+	dw_out_u64(out, of_thread ? at->tid : 0);
+	dw_out_text(out,
+	            name ? ",\"ts\":0,\"args\":{\"name\":" : ",\"ts\":0,\"args\":{\"sort_index\":");
+	if (name)
+		dw_out_string(out, name);
+	else
+		dw_out_u64(out, sort_index);
+	dw_out_text(out, "}}");
+}
+
+/* Ranks in their order, each with the processes it made, then who has none. */
+static uint64_t sort_index_of(const struct dw_source *source, uint32_t index)
+{
+	uint32_t at = index;
+
+	for (size_t hops = 0; at != DW_NO_INDEX && hops <= source->process_count; hops++) {
+		if (source->processes[at].rank >= 0)
+			return (uint64_t)(source->processes[at].rank % 100000) * 10000 + index % 10000;
+		at = source->processes[at].parent;
+	}
+	return 1000000000 + index;
+}
+
+static void write_process_facts(struct dw_chrome *chrome, uint32_t index)
+{
+	const struct dw_source_process *process = &chrome->source->processes[index];
+	const struct dw_chrome_track at = { .pid = chrome->pids[index] };
+	const char *slash = strrchr(process->name, '/');
+	char name[128];
+
+	if (process->rank >= 0)
+		snprintf(name, sizeof name, "rank %d: %.100s", (int)process->rank,
+		         slash ? slash + 1 : process->name);
+	else
+		snprintf(name, sizeof name, "%.100s", slash ? slash + 1 : process->name);
+	write_fact(chrome, "process_name", &at, false, name, 0);
+	write_fact(chrome, "process_sort_index", &at, false, NULL,
+	           sort_index_of(chrome->source, index));
+}
+
+void dw_chrome_threads(struct dw_chrome *chrome)
+{
+	const struct dw_source *source = chrome->source;
+	char name[256];
+
+	for (uint32_t i = 0; i < source->process_count; i++)
+		if (!(source->processes[i].flags & DW_PROCESS_RUNNER))
+			write_process_facts(chrome, i);
+	for (uint32_t i = 0; i < source->thread_count; i++) {
+		const struct dw_chrome_track *track = &chrome->tracks[i * 2];
+
+		if (source->processes[source->threads[i].process].flags & DW_PROCESS_RUNNER)
+			continue;
+		write_fact(chrome, "thread_name", track, true, source->threads[i].name, 0);
+		write_fact(chrome, "thread_sort_index", track, true, NULL, i * 2);
+	}
+	for (size_t i = 0; i < source->stream_count; i++) {
+		const struct dw_source_stream *stream = &source->streams[i];
+		uint32_t last = DW_NO_INDEX;
+
+		/* one stream after the other may have served several threads */
+		for (size_t c = 0; stream->nested && c < stream->chunk_count; c++) {
+			uint32_t thread = stream->chunks[c].thread;
+
+			if (thread == last || thread >= source->thread_count)
+				continue;
+			last = thread;
+			snprintf(name, sizeof name, "%.200s (signal handlers)", source->threads[thread].name);
+			write_fact(chrome, "thread_name", &chrome->tracks[thread * 2 + 1], true, name, 0);
+			write_fact(chrome, "thread_sort_index", &chrome->tracks[thread * 2 + 1], true, NULL,
+			           thread * 2 + 1);
+		}
+	}
+}

@@ -1,0 +1,62 @@
+/* The registry of formats and the one way to run one; see export.h. */
+#include "export/export.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "export/out.h"
+
+static const struct dw_export_format formats[] = {
+	{ "chrome", "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing", dw_export_chrome },
+	{ "folded", "call stacks with their own nanoseconds, a line each, for flame graphs",
+	  dw_export_folded },
+};
+
+const struct dw_export_format *dw_export_at(size_t index)
+{
+	return index < sizeof formats / sizeof *formats ? &formats[index] : NULL;
+}
+
+const struct dw_export_format *dw_export_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+		if (strcmp(formats[i].name, name) == 0)
+			return &formats[i];
+	return NULL;
+}
+
+static int no_such_format(const char *name, struct dwell_error *error)
+{
+	struct dw_nearest nearest;
+	char all[128] = "";
+
+	dw_nearest_init(&nearest, name);
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+		dw_nearest_try(&nearest, formats[i].name);
+		strcat(strcat(all, i ? ", " : ""), formats[i].name);
+	}
+	if (nearest.best)
+		return dw_error_set(error, DWELL_E_NAME,
+		                    "no export format '%.100s': did you mean '%s'? There are: %s", name,
+		                    nearest.best, all);
+	return dw_error_set(error, DWELL_E_NAME, "no export format '%.100s'; there are: %s", name, all);
+}
+
+int dw_export_run(struct dw_model *model, const char *name, const char *path,
+                  struct dwell_error *error)
+{
+	const struct dw_export_format *format = dw_export_find(name);
+	struct dw_writer_out out;
+	int result, closed;
+
+	if (!format)
+		return no_such_format(name, error);
+	result = dw_out_open(&out, path, error);
+	if (result)
+		return result;
+	result = format->write(model, &out, error);
+	/* What the format says about its own failure holds. */
+	closed = dw_out_close(&out, result == 0, result ? NULL : error);
+	return result ? result : closed;
+}

@@ -1,0 +1,38 @@
+/*
+ * Exports: a model in another tool's format.
+ *
+ * The command and libdwell-read call dw_export_run(). A format is a file and a line
+ * in export.c; it writes to an output that is open and never sees a path. What is at
+ * `path` is either the whole export or what was there before: a failed one leaves
+ * nothing behind.
+ */
+#ifndef DW_EXPORT_EXPORT_H
+#define DW_EXPORT_EXPORT_H
+
+#include "model/model.h"
+
+struct dw_writer_out;
+
+struct dw_export_format {
+	const char *name;
+	const char *what; /* a phrase: what comes out and what opens it */
+	/* Errors of the output are sticky and reported by dw_export_run(). */
+	int (*write)(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error);
+};
+
+/* NULL past the end; by name NULL when there is none. */
+const struct dw_export_format *dw_export_at(size_t index);
+const struct dw_export_format *dw_export_find(const char *name);
+
+/* Path NULL or "-": standard output; compressed when it ends in .gz. The file is for
+ * its owner alone (0600), as traces are. Errors: DWELL_E_NAME, DWELL_E_IO,
+ * DWELL_E_NOSPACE, DWELL_E_UNSUPPORTED (.gz without zlib), DWELL_E_NOMEM. */
+int dw_export_run(struct dw_model *model, const char *format, const char *path,
+                  struct dwell_error *error);
+
+/* ---- the formats, for the registry -------------------------------------------------- */
+
+int dw_export_chrome(struct dw_model *, struct dw_writer_out *, struct dwell_error *);
+int dw_export_folded(struct dw_model *, struct dw_writer_out *, struct dwell_error *);
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * Folded stacks: "thread;outer;inner NANOSECONDS", what flame graph tools read.
+ *
+ * A line is a path of the call tree with the time spent in its last frame itself, so
+ * that the numbers add up to the threads' busy time exactly; that is why they are
+ * nanoseconds. Paths without time of their own are left out. Where several processes
+ * have stacks, theirs begin with a frame for the process. Equal paths of several
+ * threads of one name are several lines: the tools add them up.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "export/export.h"
+#include "export/out.h"
+
+/* Deeper frames are one frame "(deeper)": a line's length, and with it the file's,
+ * would grow with the square of a runaway recursion. */
+#define MOST_FRAMES 2048u
+
+struct folded {
+	const struct dw_source *source;
+	const struct dw_symbol *symbols;
+	struct dw_writer_out path;    /* in memory: the frames so far */
+	size_t ends[MOST_FRAMES + 2]; /* by depth: the path's length with that frame */
+	bool name_process;
+};
+
+/* Separators within a name would make other frames of it; what is no UTF-8 stops some
+ * tools. */
+static void add_frame(struct dw_writer_out *path, const char *name)
+{
+	while (*name) {
+		uint32_t code = dw_utf8_next(&name);
+		char *to = dw_out_room(path, 4);
+
+		if (!to)
+			return;
+		dw_out_wrote(path,
+		             to + dw_utf8_put(to, code == ';' || code < 0x20 || code == 0x7f ? '_' : code));
+	}
+}
+
+static void add_thread(struct folded *folded, uint32_t index)
+{
+	const struct dw_source_thread *thread = &folded->source->threads[index];
+	const struct dw_source_process *process = &folded->source->processes[thread->process];
+	char text[64];
+
+	if (folded->name_process) {
+		if (process->rank >= 0)
+			snprintf(text, sizeof text, "rank %d (%u)", (int)process->rank, process->pid);
+		else
+			snprintf(text, sizeof text, "process %u", process->pid);
+		add_frame(&folded->path, text);
+		dw_out_bytes(&folded->path, ";", 1);
+	}
+	snprintf(text, sizeof text, "thread %u", thread->tid);
+	add_frame(&folded->path, *thread->name ? thread->name : text);
+}
+
+static bool several_processes(const struct dw_source *source, const struct dw_tree *tree)
+{
+	uint32_t first = DW_NO_INDEX;
+
+	for (size_t i = 0; i < tree->count; i++) {
+		uint32_t process;
+
+		if (tree->nodes[i].symbol != DW_NO_INDEX)
+			continue;
+		process = source->threads[tree->nodes[i].thread].process;
+		if (first != DW_NO_INDEX && process != first)
+			return true;
+		first = process;
+	}
+	return false;
+}
+
+static void write_node(struct folded *folded, struct dw_writer_out *out,
+                       const struct dw_tree_node *node)
+{
+	uint32_t depth = node->depth < MOST_FRAMES ? node->depth : MOST_FRAMES;
+
+	folded->path.used = depth ? folded->ends[depth - 1] : 0;
+	if (depth)
+		dw_out_bytes(&folded->path, ";", 1);
+	if (node->symbol == DW_NO_INDEX)
+		add_thread(folded, node->thread);
+	else
+		add_frame(&folded->path,
+		          depth == MOST_FRAMES ? "(deeper)" : folded->symbols[node->symbol].name);
+	folded->ends[depth] = folded->path.used;
+	if (node->symbol == DW_NO_INDEX || !node->stat.self_ns)
+		return;
+	dw_out_bytes(out, folded->path.buffer, folded->path.used);
+	dw_out_bytes(out, " ", 1);
+	dw_out_u64(out, node->stat.self_ns);
+	dw_out_bytes(out, "\n", 1);
+}
+
+int dw_export_folded(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error)
+{
+	const struct dw_tree *tree = dw_model_tree(model, error);
+	struct folded *folded;
+	size_t count;
+	int result = 0;
+
+	if (!tree)
+		return error ? error->code : DWELL_E_NOMEM;
+	folded = calloc(1, sizeof *folded);
+	if (!folded)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
+		                    dw_out_name(out));
+	folded->source = dw_model_source(model);
+	folded->symbols = dw_model_symbols(model, &count);
+	folded->name_process = several_processes(folded->source, tree);
+	dw_out_init_memory(&folded->path);
+	for (size_t i = 0; i < tree->count && !folded->path.error; i++)
+		write_node(folded, out, &tree->nodes[i]);
+	if (folded->path.error)
+		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
+		                      dw_out_name(out));
+	dw_out_reset(&folded->path);
+	free(folded);
+	return result;
+}

@@ -1,0 +1,139 @@
+/*
+ * Output of an export: bytes to a file, numbers and strings as JSON has them.
+ *
+ * For the formats. Everything goes through one buffer; what is hot asks for room
+ * once an event and writes into the buffer with the dw_put_*() below, which are
+ * inline and call nothing. Errors stick: after the first one everything written is
+ * dropped, and dw_out_close() says what it was.
+ *
+ * A file is written under a temporary name beside it and takes its name when it is
+ * whole; what is no plain file (a pipe, /dev/null) is written as it is. An output in
+ * memory (dw_out_init_memory) grows and fails only for want of memory.
+ */
+#ifndef DW_EXPORT_OUT_H
+#define DW_EXPORT_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "dwell/dwell.h"
+
+#define DW_OUT_BYTES (256u << 10)
+#define DW_OUT_ROOM (DW_OUT_BYTES / 2) /* the most that dw_out_room() may be asked for */
+
+struct dw_out_gzip; /* out_file.c */
+
+struct dw_writer_out {
+	char *buffer;
+	size_t used, size;
+	int error;   /* errno of the first failure, or 0 */
+	bool memory; /* grows; nothing below is used */
+	int descriptor;
+	const char *path; /* as the user gave it; NULL: standard output */
+	char *target;     /* where the file will be, or NULL: written in place */
+	char *temporary;  /* where it is, or NULL */
+	struct dw_out_gzip *gzip;
+	uint64_t bytes; /* written so far, before compression */
+};
+
+/* out_file.c. `path` is kept, not copied. */
+int dw_out_open(struct dw_writer_out *out, const char *path, struct dwell_error *error);
+/* `keep` false: what was written is removed. */
+int dw_out_close(struct dw_writer_out *out, bool keep, struct dwell_error *error);
+void dw_out_drain(struct dw_writer_out *out);
+/* What it is called in messages and in the export itself. */
+const char *dw_out_name(const struct dw_writer_out *out);
+
+/* out.c. Free with dw_out_reset(). */
+void dw_out_init_memory(struct dw_writer_out *out);
+void dw_out_reset(struct dw_writer_out *out);
+void dw_out_make_room(struct dw_writer_out *out, size_t bytes);
+void dw_out_bytes(struct dw_writer_out *out, const char *bytes, size_t length);
+void dw_out_text(struct dw_writer_out *out, const char *text);
+void dw_out_u64(struct dw_writer_out *out, uint64_t value);
+void dw_out_i64(struct dw_writer_out *out, int64_t value);
+/* Reads back as the same value; null for what JSON has no number for. */
+void dw_out_real(struct dw_writer_out *out, double value);
+/* A string with its quotes, UTF-8 whatever the text is; NULL: null. */
+void dw_out_string(struct dw_writer_out *out, const char *text);
+/* An integer that JavaScript cannot hold becomes a string. */
+void dw_out_big(struct dw_writer_out *out, uint64_t value);
+void dw_out_hex(struct dw_writer_out *out, uint64_t value); /* "0x1f", with quotes */
+
+/* Where to write up to `bytes` (at most DW_OUT_ROOM); then dw_out_wrote(). NULL only
+ * in memory, when there is none. */
+static inline char *dw_out_room(struct dw_writer_out *out, size_t bytes)
+{
+	if (__builtin_expect(out->size - out->used < bytes, 0)) {
+		dw_out_make_room(out, bytes);
+		if (out->size - out->used < bytes)
+			return NULL;
+	}
+	return out->buffer + out->used;
+}
+
+static inline void dw_out_wrote(struct dw_writer_out *out, const char *end)
+{
+	out->used = (size_t)(end - out->buffer);
+}
+
+/* ---- into the buffer ---------------------------------------------------------------- */
+
+extern const char dw_digit_pairs[200]; /* "00" to "99" */
+
+static inline char *dw_copy(char *to, const char *bytes, size_t length)
+{
+	memcpy(to, bytes, length);
+	return to + length;
+}
+#define DW_PUT(to, literal) dw_copy(to, literal, sizeof literal - 1)
+
+static inline unsigned dw_digits(uint64_t value)
+{
+	unsigned digits = 1;
+
+	for (;; digits += 4, value /= 10000) {
+		if (value < 10)
+			return digits;
+		if (value < 100)
+			return digits + 1;
+		if (value < 1000)
+			return digits + 2;
+		if (value < 10000)
+			return digits + 3;
+	}
+}
+
+#define DW_PUT_U64 20 /* bytes at most */
+static inline char *dw_put_u64(char *to, uint64_t value)
+{
+	char *end = to + dw_digits(value), *at = end;
+
+	while (value >= 100) {
+		at -= 2;
+		memcpy(at, dw_digit_pairs + value % 100 * 2, 2);
+		value /= 100;
+	}
+	if (value >= 10)
+		memcpy(at - 2, dw_digit_pairs + value * 2, 2);
+	else
+		at[-1] = (char)('0' + value);
+	return end;
+}
+
+/* Nanoseconds as microseconds with three decimals: no nanosecond is lost. */
+#define DW_PUT_US 24
+static inline char *dw_put_us(char *to, uint64_t ns)
+{
+	unsigned rest = (unsigned)(ns % 1000);
+
+	to = dw_put_u64(to, ns / 1000);
+	to[0] = '.';
+	to[1] = (char)('0' + rest / 100);
+	memcpy(to + 2, dw_digit_pairs + rest % 100 * 2, 2);
+	return to + 4;
+}
+
+#endif

@@ -1,0 +1,201 @@
+/*
+ * Files, names, processes and threads: from ids of a file to indices of the source.
+ *
+ * Called once by source.c when all files are read. A process that chunks name and
+ * no entry describes is made up; so every index given out is valid.
+ */
+#include <string.h>
+
+#include "base/grow.h"
+#include "read/read.h"
+
+/* ---- the dictionary ------------------------------------------------------------------- */
+
+static int fill_symbols(struct dw_reader *reader, const struct dw_read_file *from,
+                        struct dw_source_file *file)
+{
+	struct dw_symbol *symbols = dw_read_take(reader, from->id_count, sizeof *symbols);
+
+	if (!symbols)
+		return -1;
+	for (uint32_t id = 0; id < from->id_count; id++)
+		symbols[id].name = "(unknown)";
+	for (size_t i = 0; i < from->op_count; i++) {
+		const struct dw_read_op *op = &from->ops[i];
+		struct dw_symbol *symbol = &symbols[op->id];
+		const char *name = dw_read_string(from, op->name);
+
+		symbol->name = name ? name : "(unknown)";
+		symbol->detail = dw_read_string(from, op->detail);
+		symbol->file = dw_read_string(from, op->file);
+		symbol->line = op->line;
+		symbol->category = op->category;
+		symbol->shapes = op->shapes < from->id_count ? from->shapes[op->shapes] : NULL;
+	}
+	file->symbols = symbols;
+	file->symbol_count = from->id_count;
+	file->strings = from->strings;
+	return 0;
+}
+
+static int fill_files(struct dw_reader *reader)
+{
+	struct dw_source *source = &reader->source;
+
+	source->realtime_start_ns = dw_read_clocks(reader->files, reader->file_count);
+	source->files = dw_read_take(reader, reader->file_count, sizeof *source->files);
+	if (!source->files)
+		return -1;
+	source->file_count = reader->file_count;
+	for (size_t i = 0; i < source->file_count; i++) {
+		struct dw_read_file *from = &reader->files[i];
+		struct dw_source_file *file = &source->files[i];
+
+		file->path = from->path;
+		file->size_bytes = from->size_bytes;
+		file->head = from->head;
+		file->torn = from->torn;
+		file->clock = (struct dw_source_clock){ from->head->start_ticks, dw_read_u64(from->start_ns),
+			                                    from->ns_per_tick, from->error_ns };
+		if (fill_symbols(reader, from, file))
+			return -1;
+		for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
+			source->lost[cause] += from->head->lost[cause];
+	}
+	return 0;
+}
+
+/* ---- processes and threads ---------------------------------------------------------------- */
+
+static struct dw_read_process *find_process(struct dw_read_file *file, uint32_t id)
+{
+	for (size_t i = 0; i < file->process_count; i++)
+		if (file->processes[i].id == id)
+			return &file->processes[i];
+	return NULL;
+}
+
+/* The index of the process `id` of a file, made up where its entry is lost. */
+int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, uint32_t id,
+                         uint32_t *index)
+{
+	struct dw_read_process *process = find_process(file, id);
+
+	if (!process) {
+		process = DW_GROW(&file->processes, &file->process_capacity, file->process_count);
+		if (!process)
+			return -1;
+		*process = (struct dw_read_process){ .id = id, .rank = -1, .local_rank = -1,
+			.world_size = -1, .start_ticks = file->head->start_ticks, .index = DW_NO_INDEX };
+		file->process_count++;
+	}
+	if (process->index == DW_NO_INDEX)
+		process->index = (uint32_t)reader->source.process_count++;
+	*index = process->index;
+	return 0;
+}
+
+static const char *text_or(const char *text, const char *otherwise)
+{
+	return text ? text : otherwise;
+}
+
+/* Indices first: entries that nothing refers to but say who was there count too. */
+static int number_processes(struct dw_reader *reader)
+{
+	uint32_t index;
+
+	for (size_t f = 0; f < reader->file_count; f++) {
+		struct dw_read_file *file = &reader->files[f];
+
+		for (size_t i = 0; i < file->process_count; i++)
+			if (dw_read_process_index(reader, file, file->processes[i].id, &index))
+				return -1;
+		for (size_t i = 0; i < file->chunk_count; i++)
+			if ((i == 0 || file->chunks[i].process != file->chunks[i - 1].process) &&
+			    dw_read_process_index(reader, file, file->chunks[i].process, &index))
+				return -1;
+		for (size_t i = 0; i < file->thread_count; i++)
+			if (dw_read_process_index(reader, file, file->threads[i].process, &index))
+				return -1;
+	}
+	return 0;
+}
+
+static int fill_processes(struct dw_reader *reader)
+{
+	struct dw_source *source = &reader->source;
+
+	if (number_processes(reader))
+		return -1;
+	source->processes = dw_read_take(reader, source->process_count, sizeof *source->processes);
+	if (!source->processes)
+		return -1;
+	for (size_t f = 0; f < reader->file_count; f++) {
+		struct dw_read_file *file = &reader->files[f];
+
+		for (size_t i = 0; i < file->process_count; i++) {
+			const struct dw_read_process *from = &file->processes[i];
+			struct dw_read_process *parent = find_process(file, from->parent);
+
+			if (from->index == DW_NO_INDEX)
+				continue; /* a second entry of the same id */
+			source->processes[from->index] = (struct dw_source_process){
+				.file = (uint32_t)f, .id = from->id,
+				.parent = parent && parent != from ? parent->index : DW_NO_INDEX,
+				.pid = from->pid, .ppid = from->ppid, .rank = from->rank,
+				.local_rank = from->local_rank, .world_size = from->world_size,
+				.flags = from->flags,
+				.name = text_or(dw_read_string(file, from->name), "(unknown)"),
+				.command = text_or(dw_read_string(file, from->command), ""),
+				.job = text_or(dw_read_string(file, from->job), ""),
+				.start_ns = dw_source_ns(&source->files[f].clock, from->start_ticks),
+				.alive = dw_read_process_alive(file, from),
+			};
+			source->live |= source->processes[from->index].alive;
+		}
+	}
+	return 0;
+}
+
+static int fill_threads(struct dw_reader *reader)
+{
+	struct dw_source *source = &reader->source;
+	size_t most = 0;
+
+	for (size_t f = 0; f < reader->file_count; f++)
+		most += reader->files[f].thread_count + reader->files[f].chunk_count;
+	source->threads = dw_read_take(reader, most, sizeof *source->threads);
+	if (!source->threads)
+		return -1;
+	for (size_t f = 0; f < reader->file_count; f++) {
+		struct dw_read_file *file = &reader->files[f];
+
+		for (size_t i = 0; i < file->thread_count; i++) {
+			struct dw_read_thread *from = &file->threads[i];
+			struct dw_source_thread *thread = &source->threads[source->thread_count];
+
+			from->index = (uint32_t)source->thread_count++;
+			if (dw_read_process_index(reader, file, from->process, &thread->process))
+				return -1;
+			thread->id = from->id;
+			thread->tid = from->tid;
+			thread->stream = from->stream;
+			thread->name = from->name;
+			thread->start_ns = dw_source_ns(&source->files[f].clock, from->start_ticks);
+			memcpy(thread->lost, from->lost, sizeof thread->lost);
+			for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
+				source->lost[cause] += from->lost[cause];
+		}
+		for (uint32_t id = 0; id < file->id_count; id++)
+			if (file->thread_by_id[id] != DW_NO_INDEX)
+				file->thread_by_id[id] = file->threads[file->thread_by_id[id]].index;
+		source->files[f].thread_by_id = file->thread_by_id;
+	}
+	return 0;
+}
+
+int dw_read_fill_people(struct dw_reader *reader)
+{
+	return fill_files(reader) || fill_processes(reader) || fill_threads(reader) ? -1 : 0;
+}

@@ -1,0 +1,166 @@
+/*
+ * Steps, facts, and when everything ended.
+ *
+ * Called once by source.c, last: when a process ended is the last thing that any
+ * of its streams, threads or steps says, and open steps last until then.
+ */
+#include <stdlib.h>
+
+#include "read/read.h"
+
+static int compare_steps(const void *left, const void *right)
+{
+	const struct dw_source_step *a = left, *b = right;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* By process, then start: a counting sort by process of what is sorted by start. */
+static int order_steps(struct dw_reader *reader)
+{
+	struct dw_source *source = &reader->source;
+	size_t *place = dw_read_take(reader, source->process_count + 1, sizeof *place);
+	struct dw_source_step *ordered = dw_read_take(reader, source->step_count, sizeof *ordered);
+
+	if (!place || !ordered)
+		return -1;
+	if (source->step_count)
+		qsort(source->steps, source->step_count, sizeof *source->steps, compare_steps);
+	for (size_t i = 0; i < source->step_count; i++)
+		place[source->threads[source->steps[i].thread].process + 1]++;
+	for (size_t i = 0; i < source->process_count; i++)
+		place[i + 1] += place[i];
+	for (size_t i = 0; i < source->step_count; i++)
+		ordered[place[source->threads[source->steps[i].thread].process]++] = source->steps[i];
+	source->steps = ordered;
+	return 0;
+}
+
+static int fill_steps(struct dw_reader *reader)
+{
+	struct dw_source *source = &reader->source;
+	size_t count = 0;
+
+	for (size_t f = 0; f < reader->file_count; f++)
+		count += reader->files[f].step_count;
+	source->steps = dw_read_take(reader, count, sizeof *source->steps);
+	if (!source->steps)
+		return -1;
+	for (size_t f = 0; f < reader->file_count; f++) {
+		const struct dw_read_file *file = &reader->files[f];
+		const struct dw_source_clock *clock = &source->files[f].clock;
+
+		for (size_t i = 0; i < file->step_count; i++) {
+			const struct dw_read_step *from = &file->steps[i];
+			struct dw_source_step *step = &source->steps[source->step_count];
+
+			if (from->thread >= file->id_count ||
+			    file->thread_by_id[from->thread] == DW_NO_INDEX)
+				continue; /* nobody's step */
+			source->step_count++;
+			step->thread = file->thread_by_id[from->thread];
+			step->recorded = from->recorded;
+			step->open = !from->end_ticks;
+			step->number = from->number;
+			step->cpu_ns = from->cpu_ns;
+			step->start_ticks = from->start_ticks;
+			step->end_ticks = from->end_ticks;
+			if (!step->open && step->end_ticks < step->start_ticks)
+				step->end_ticks = step->start_ticks;
+			step->start_ns = dw_source_ns(clock, step->start_ticks);
+			step->end_ns = step->open ? 0 : dw_source_ns(clock, step->end_ticks);
+		}
+	}
+	return order_steps(reader);
+}
+
+static int fill_metas(struct dw_reader *reader)
+{
+	struct dw_source *source = &reader->source;
+	size_t count = 0;
+
+	for (size_t f = 0; f < reader->file_count; f++)
+		count += reader->files[f].meta_count;
+	source->metas = dw_read_take(reader, count, sizeof *source->metas);
+	if (!source->metas)
+		return -1;
+	for (size_t f = 0; f < reader->file_count; f++) {
+		struct dw_read_file *file = &reader->files[f];
+
+		for (size_t i = 0; i < file->meta_count; i++) {
+			struct dw_source_meta *meta = &source->metas[source->meta_count];
+
+			meta->key = dw_read_string(file, file->metas[i].key);
+			meta->value = dw_read_string(file, file->metas[i].value);
+			meta->json = file->metas[i].json;
+			if (!meta->key || !meta->value)
+				continue;
+			if (dw_read_process_index(reader, file, file->metas[i].process, &meta->process))
+				return -1;
+			source->meta_count++;
+		}
+	}
+	return 0;
+}
+
+static void raise_end(uint64_t *end_ns, uint64_t ns)
+{
+	if (ns > *end_ns)
+		*end_ns = ns;
+}
+
+/* A step that was never ended lasts as long as its process. */
+static void end_open_step(const struct dw_source *source, struct dw_source_step *step)
+{
+	const struct dw_source_process *process =
+	    &source->processes[source->threads[step->thread].process];
+
+	step->end_ns = process->end_ns > step->start_ns ? process->end_ns : step->start_ns;
+	step->end_ticks = dw_source_ticks(&source->files[process->file].clock, step->end_ns);
+	if (step->end_ticks < step->start_ticks)
+		step->end_ticks = step->start_ticks;
+}
+
+static void fill_ends(struct dw_reader *reader)
+{
+	struct dw_source *source = &reader->source;
+
+	for (size_t i = 0; i < source->process_count; i++)
+		source->processes[i].end_ns = source->processes[i].start_ns;
+	for (size_t i = 0; i < source->thread_count; i++)
+		raise_end(&source->processes[source->threads[i].process].end_ns,
+		          source->threads[i].start_ns);
+	for (size_t i = 0; i < source->stream_count; i++) {
+		const struct dw_source_stream *stream = &source->streams[i];
+
+		for (size_t c = 0; c < stream->chunk_count; c++)
+			raise_end(&source->processes[stream->process].end_ns,
+			          dw_source_ns(&source->files[stream->file].clock,
+			                       stream->chunks[c].end_ticks));
+	}
+	for (size_t i = 0; i < source->step_count; i++)
+		raise_end(&source->processes[source->threads[source->steps[i].thread].process].end_ns,
+		          source->steps[i].open ? source->steps[i].start_ns : source->steps[i].end_ns);
+	for (size_t i = 0; i < source->process_count; i++)
+		raise_end(&source->end_ns, source->processes[i].end_ns);
+	for (size_t f = 0; f < reader->file_count; f++)
+		if (reader->files[f].last_clock.ticks)
+			raise_end(&source->end_ns, dw_source_ns(&source->files[f].clock,
+			                                        reader->files[f].last_clock.ticks));
+	for (size_t i = 0; i < source->process_count; i++)
+		if (source->processes[i].alive)
+			source->processes[i].end_ns = source->end_ns;
+	for (size_t i = 0; i < source->step_count; i++)
+		if (source->steps[i].open)
+			end_open_step(source, &source->steps[i]);
+}
+
+int dw_read_fill_steps(struct dw_reader *reader)
+{
+	if (fill_steps(reader) || fill_metas(reader))
+		return -1;
+	fill_ends(reader);
+	return 0;
+}

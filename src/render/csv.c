@@ -1,0 +1,60 @@
+/*
+ * CSV as RFC 4180 has it: CRLF, quotes where needed, raw values. Totals, notes and
+ * prose are left out: a sum among its parts spoils every sum made of them. Several
+ * tables are parted by an empty line.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "render/render.h"
+
+static void put_text(FILE *file, const char *text)
+{
+	if (!text[strcspn(text, ",\"\r\n")] && *text != ' ') {
+		fputs(text, file);
+		return;
+	}
+	fputc('"', file);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', file);
+		fputc(*text, file);
+	}
+	fputc('"', file);
+}
+
+static void put_cell(FILE *file, const struct dw_cell *cell)
+{
+	if (cell->type == DW_CELL_INT)
+		fprintf(file, "%lld", (long long)cell->integer);
+	else if (cell->type == DW_CELL_REAL && isfinite(cell->real))
+		dw_render_real(file, cell->real);
+	else if (cell->type == DW_CELL_TEXT)
+		put_text(file, cell->text);
+}
+
+static void put_table(FILE *file, const struct dw_table *table)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		fputs(i ? "," : "", file);
+		put_text(file, table->columns[i].name);
+	}
+	fputs("\r\n", file);
+	for (size_t row = 0; row < table->row_count; row++) {
+		for (size_t i = 0; i < table->column_count; i++) {
+			fputs(i ? "," : "", file);
+			put_cell(file, dw_table_at(table, row) + i);
+		}
+		fputs("\r\n", file);
+	}
+}
+
+void dw_render_csv(const struct dw_table *const *tables, size_t count, FILE *file,
+                   const struct dw_render_options *options)
+{
+	for (size_t i = 0; i < count; i++)
+		for (const struct dw_table *part = tables[i]; part; part = part->next) {
+			fputs(i || part != tables[i] ? "\r\n" : "", file);
+			put_table(file, part);
+		}
+}

@@ -1,0 +1,154 @@
+/*
+ * JSON: the document of contracts.md, raw values, for programs.
+ *
+ *     {"dwell":1,"views":[{"view":..,"traces":[..],"scope":{..},"columns":[..],
+ *      "rows":[..],"totals":{..},"coverage":1,"losses":[..],"notes":[..]}]}
+ *
+ * A part of an answer in several tables has "part" too, a table with prose above it
+ * "heads", a cut one "rows_cut". One row a line, so that a diff reads.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "render/render.h"
+
+static const char *const units[] = {
+#define X(name, label) label,
+	DW_UNITS(X)
+#undef X
+};
+
+static void put_text(FILE *file, const char *text)
+{
+	dw_json_text(dw_render_put, file, text);
+}
+
+static void put_cell(FILE *file, const struct dw_cell *cell)
+{
+	if (cell->type == DW_CELL_INT)
+		fprintf(file, "%lld", (long long)cell->integer);
+	else if (cell->type == DW_CELL_REAL && isfinite(cell->real))
+		dw_render_real(file, cell->real);
+	else if (cell->type == DW_CELL_TEXT)
+		put_text(file, cell->text);
+	else
+		fputs("null", file);
+}
+
+static void put_texts(FILE *file, const char *key, const char *const *texts, size_t count)
+{
+	fprintf(file, "\"%s\":[", key);
+	for (size_t i = 0; i < count; i++) {
+		fputs(i ? "," : "", file);
+		put_text(file, texts[i]);
+	}
+	fputs("]", file);
+}
+
+static void put_scope(FILE *file, const struct dw_table *table)
+{
+	fputs("\"scope\":{", file);
+	if (table->steps) {
+		fputs("\"steps\":", file);
+		put_text(file, table->steps);
+	}
+	if (table->thread) {
+		fprintf(file, "%s\"thread\":", table->steps ? "," : "");
+		put_text(file, table->thread);
+	}
+	fputs("}", file);
+}
+
+static void put_columns(FILE *file, const struct dw_table *table)
+{
+	static const char *const types[] = { "null", "int", "real", "text" };
+
+	fputs("\"columns\":[", file);
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct dw_column *column = &table->columns[i];
+
+		fputs(i ? ",\n  {\"name\":" : "\n  {\"name\":", file);
+		put_text(file, column->name);
+		fputs(",\"label\":", file);
+		put_text(file, column->label);
+		fprintf(file, ",\"unit\":\"%s\",\"type\":\"%s\"}", units[column->unit],
+		        types[column->type]);
+	}
+	fputs("]", file);
+}
+
+static void put_rows(FILE *file, const struct dw_table *table)
+{
+	fputs("\"rows\":[", file);
+	for (size_t row = 0; row < table->row_count; row++) {
+		fputs(row ? ",\n  [" : "\n  [", file);
+		for (size_t i = 0; i < table->column_count; i++) {
+			fputs(i ? "," : "", file);
+			put_cell(file, dw_table_at(table, row) + i);
+		}
+		fputs("]", file);
+	}
+	fputs("],\n \"totals\":{", file);
+	for (size_t i = 0, any = 0; table->totals && i < table->column_count; i++) {
+		if (table->totals[i].type == DW_CELL_NONE || table->totals[i].type == DW_CELL_TEXT)
+			continue;
+		fprintf(file, "%s\"%s\":", any++ ? "," : "", table->columns[i].name);
+		put_cell(file, &table->totals[i]);
+	}
+	fputs("}", file);
+}
+
+static void put_losses(FILE *file, const struct dw_table *table)
+{
+	fputs("\"coverage\":", file);
+	dw_render_real(file, table->coverage);
+	fputs(",\"losses\":[", file);
+	for (size_t i = 0; i < table->loss_count; i++) {
+		fprintf(file, "%s{\"cause\":", i ? "," : "");
+		put_text(file, table->losses[i].cause);
+		fprintf(file, ",\"records\":%llu}", (unsigned long long)table->losses[i].records);
+	}
+	fputs("]", file);
+}
+
+static void put_table(FILE *file, const struct dw_table *table)
+{
+	fputs("{\"view\":", file);
+	put_text(file, table->view);
+	if (table->part) {
+		fputs(",\"part\":", file);
+		put_text(file, table->part);
+	}
+	fputs(",", file);
+	put_texts(file, "traces", table->traces, table->trace_count);
+	fputs(",", file);
+	put_scope(file, table);
+	fputs(",\n ", file);
+	put_columns(file, table);
+	fputs(",\n ", file);
+	put_rows(file, table);
+	fputs(",\n ", file);
+	put_losses(file, table);
+	if (table->rows_cut)
+		fprintf(file, ",\"rows_cut\":%zu", table->rows_cut);
+	if (table->head_count) {
+		fputs(",\n ", file);
+		put_texts(file, "heads", table->heads, table->head_count);
+	}
+	fputs(",\n ", file);
+	put_texts(file, "notes", table->notes, table->note_count);
+	fputs("}", file);
+}
+
+void dw_render_json(const struct dw_table *const *tables, size_t count, FILE *file,
+                    const struct dw_render_options *options)
+{
+	fputs("{\"dwell\":1,\"views\":[\n", file);
+	for (size_t i = 0; i < count; i++)
+		for (const struct dw_table *part = tables[i]; part; part = part->next) {
+			fputs(i || part != tables[i] ? ",\n" : "", file);
+			put_table(file, part);
+		}
+	fputs("\n]}\n", file);
+}

@@ -1,0 +1,104 @@
+/*
+ * Markdown: tables as GitHub has them, to paste where people talk. Values are scaled
+ * as in text. Whatever Markdown would take for its own is escaped in names.
+ */
+#include <string.h>
+
+#include "base/text.h"
+#include "render/render.h"
+
+static void put_escaped(FILE *file, const char *text)
+{
+	while (*text) {
+		const char *at = text;
+		uint32_t code = dw_utf8_next(&text);
+		char bytes[4];
+
+		if (code < 0x20 || code == 0x7f) {
+			fputc(' ', file);
+			continue;
+		}
+		if (code < 0x80 && strchr("\\`*_{}[]<>#|~&", (int)code))
+			fputc('\\', file);
+		/* invalid bytes become U+FFFD, the rest is what it was */
+		if (code == 0xfffd)
+			fwrite(bytes, 1, dw_utf8_put(bytes, code), file);
+		else
+			fwrite(at, 1, (size_t)(text - at), file);
+	}
+}
+
+static bool is_number(const struct dw_column *column)
+{
+	return column->type == DW_CELL_INT || column->type == DW_CELL_REAL;
+}
+
+static void put_cell(FILE *file, const struct dw_table *table, size_t row, size_t i,
+                     const struct dw_people_column *people)
+{
+	const struct dw_cell *cell = (row < table->row_count ? dw_table_at(table, row) : table->totals) + i;
+	char room[64];
+	const char *text = dw_people_cell(people, cell, room, sizeof room);
+
+	fputs(" ", file);
+	if (i == 0 && table->depths && row < table->row_count)
+		for (int depth = 0; depth < table->depths[row] && depth < 100; depth++)
+			fputs("&ensp;", file);
+	if (row == table->row_count && *text)
+		fputs("**", file);
+	put_escaped(file, text);
+	fputs(row == table->row_count && *text ? "** |" : " |", file);
+}
+
+static void put_rows(FILE *file, const struct dw_table *table)
+{
+	struct dw_people_column people[64];
+
+	for (size_t i = 0; i < table->column_count; i++)
+		dw_people_column(&people[i], table, i);
+	fputs("|", file);
+	for (size_t i = 0; i < table->column_count; i++)
+		if (!table->columns[i].data_only)
+			fprintf(file, " %s |", people[i].label);
+	fputs("\n|", file);
+	for (size_t i = 0; i < table->column_count; i++)
+		if (!table->columns[i].data_only)
+			fputs(is_number(&table->columns[i]) ? " ---: |" : " :--- |", file);
+	fputs("\n", file);
+	for (size_t row = 0; row < table->row_count + (table->totals != NULL); row++) {
+		fputs("|", file);
+		for (size_t i = 0; i < table->column_count; i++)
+			if (!table->columns[i].data_only)
+				put_cell(file, table, row, i, &people[i]);
+		fputs("\n", file);
+	}
+	fputs("\n", file);
+}
+
+static void put_line(void *file, const char *text)
+{
+	put_escaped(file, text);
+	fputs("\n\n", file);
+}
+
+static void put_table(FILE *file, const struct dw_table *table)
+{
+	for (size_t i = 0; i < table->head_count; i++)
+		put_line(file, table->heads[i]);
+	if (!table->told && table->row_count)
+		put_rows(file, table);
+	for (size_t i = 0; i < table->note_count; i++)
+		put_line(file, table->notes[i]);
+	if (!table->next)
+		dw_people_footer(table, put_line, file);
+}
+
+void dw_render_markdown(const struct dw_table *const *tables, size_t count, FILE *file,
+                        const struct dw_render_options *options)
+{
+	for (size_t i = 0; i < count; i++) {
+		fprintf(file, "## %s\n\n", tables[i]->view);
+		for (const struct dw_table *part = tables[i]; part; part = part->next)
+			put_table(file, part);
+	}
+}

@@ -1,0 +1,99 @@
+/*
+ * Cells as people read them, for text and Markdown: scaled by their column's unit,
+ * durations each in the unit that fits, or a column in one unit when its values are
+ * parts of a whole.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "render/render.h"
+
+static double number_of(const struct dw_cell *cell)
+{
+	if (cell->type == DW_CELL_INT)
+		return (double)cell->integer;
+	return cell->type == DW_CELL_REAL ? cell->real : NAN;
+}
+
+void dw_people_column(struct dw_people_column *people, const struct dw_table *table, size_t column)
+{
+	const struct dw_column *from = &table->columns[column];
+
+	people->column = from;
+	people->like_ns = 0;
+	snprintf(people->label, sizeof people->label, "%s", from->label);
+	if (!from->one_unit || from->unit != DW_UNIT_NS)
+		return;
+	for (size_t row = 0; row < table->row_count; row++) {
+		double value = fabs(number_of(dw_table_at(table, row) + column));
+
+		if (value > people->like_ns)
+			people->like_ns = value;
+	}
+	/* three digits before the point: still one after it, for the sake of the small ones */
+	if (people->like_ns >= 1e3 &&
+	    !strchr(dw_text_ns_like(people->like_ns, people->like_ns).at, '.'))
+		people->like_ns /= 10;
+	snprintf(people->label, sizeof people->label, "%s%s%s", from->label, *from->label ? " " : "",
+	         dw_text_ns_unit(people->like_ns));
+}
+
+const char *dw_people_cell(const struct dw_people_column *people, const struct dw_cell *cell,
+                           char *room, size_t size)
+{
+	double value = number_of(cell);
+	struct dw_text text;
+
+	if (cell->type == DW_CELL_TEXT)
+		return cell->text;
+	if (cell->type == DW_CELL_NONE || !isfinite(value))
+		return "";
+	switch (people->column->unit) {
+	case DW_UNIT_NS:
+		text = people->column->one_unit ? dw_text_ns_like(value, people->like_ns)
+		                                : dw_text_ns(value, "");
+		break;
+	case DW_UNIT_BYTES: text = dw_text_bytes(value, ""); break;
+	case DW_UNIT_RATIO: text = dw_text_percent(value); break;
+	case DW_UNIT_TIMES: snprintf(text.at, sizeof text.at, "%.2fx", value); break;
+	case DW_UNIT_PER_SECOND: snprintf(text.at, sizeof text.at, "%.30s/s", dw_text_number(value).at); break;
+	case DW_UNIT_COUNT:
+		text = cell->type == DW_CELL_INT ? dw_text_count(cell->integer) : dw_text_number(value);
+		break;
+	case DW_UNIT_NONE:
+	default:
+		if (cell->type == DW_CELL_INT)
+			snprintf(text.at, sizeof text.at, "%lld", (long long)cell->integer);
+		else
+			text = dw_text_number(value);
+		break;
+	}
+	snprintf(room, size, "%s", text.at);
+	return room;
+}
+
+void dw_people_footer(const struct dw_table *table, void (*line)(void *to, const char *text),
+                      void *to)
+{
+	char text[256];
+
+	if (table->rows_cut) {
+		snprintf(text, sizeof text, "%s more row%s: --limit all shows %s.",
+		         dw_text_count((int64_t)table->rows_cut).at, dw_text_plural(table->rows_cut),
+		         table->rows_cut == 1 ? "it" : "them");
+		line(to, text);
+	}
+	if (table->coverage < 0.9995) {
+		snprintf(text, sizeof text, "Recorded: %s of this time.", dw_text_percent(table->coverage).at);
+		line(to, text);
+	}
+	for (size_t i = 0; i < table->loss_count; i++) {
+		const struct dw_loss_line *loss = &table->losses[i];
+
+		snprintf(text, sizeof text, "Lost: %s record%s (%s: %s).",
+		         dw_text_count((int64_t)loss->records).at, dw_text_plural(loss->records),
+		         loss->cause, loss->why);
+		line(to, text);
+	}
+}

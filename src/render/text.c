@@ -1,0 +1,303 @@
+/*
+ * Text: aligned columns, scaled values.
+ *
+ * On a terminal the table fits its width: columns that are wide_only go first, then
+ * the texts are shortened in their middle; what is left over becomes bars. In a pipe
+ * nothing is shortened or drawn. Names come from other people's programs: control
+ * characters never reach the terminal (text_put.c).
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "render/page.h"
+
+#define GAP 2u
+#define LEAST_NAME 20u /* texts are not shortened further while a column can go */
+#define MOST_BAR 24u
+#define MOST_INDENT 40u
+
+/* ---- layout ------------------------------------------------------------------------------- */
+
+static bool is_text(const struct dw_page *page, size_t i)
+{
+	return page->table->columns[i].type == DW_CELL_TEXT;
+}
+
+static unsigned indent_of(const struct dw_table *table, size_t row)
+{
+	unsigned indent = table->depths ? (unsigned)table->depths[row] * 2 : 0;
+
+	return indent < MOST_INDENT ? indent : MOST_INDENT;
+}
+
+static unsigned cell_width(const struct dw_page *page, size_t row, size_t i)
+{
+	const struct dw_table *table = page->table;
+	const struct dw_cell *cell = (row < table->row_count ? dw_table_at(table, row) : table->totals) + i;
+	char room[64];
+	unsigned indent = i == 0 && row < table->row_count ? indent_of(table, row) : 0;
+
+	return dw_page_columns(dw_people_cell(&page->people[i], cell, room, sizeof room)) + indent;
+}
+
+static unsigned total_width(const struct dw_page *page)
+{
+	unsigned width = page->margin, shown = 0;
+
+	for (size_t i = 0; i < page->table->column_count; i++) {
+		width += page->shown[i] ? page->widths[i] : 0;
+		shown += page->shown[i];
+	}
+	return width + (shown ? shown - 1 : 0) * GAP;
+}
+
+/* Narrows the widest text column until the table fits or none gives more. */
+static void shorten(struct dw_page *page, unsigned least)
+{
+	while (total_width(page) > page->options->width) {
+		size_t widest = DW_PAGE_COLUMNS;
+		unsigned excess = total_width(page) - page->options->width, give;
+
+		for (size_t i = 0; i < page->table->column_count; i++)
+			if (page->shown[i] && is_text(page, i) && page->widths[i] > least &&
+			    (widest == DW_PAGE_COLUMNS || page->widths[i] > page->widths[widest]))
+				widest = i;
+		if (widest == DW_PAGE_COLUMNS)
+			return;
+		give = page->widths[widest] - least;
+		page->widths[widest] -= give < excess ? give : excess;
+	}
+}
+
+static void fit(struct dw_page *page)
+{
+	unsigned natural[DW_PAGE_COLUMNS], width = page->options->width;
+	size_t count = page->table->column_count;
+
+	if (!width)
+		return;
+	memcpy(natural, page->widths, sizeof natural);
+	/* Long names should not cost columns: they count for at most a third. */
+	for (size_t i = 0; i < count; i++)
+		if (is_text(page, i) && page->widths[i] > width / 3)
+			page->widths[i] = width / 3 > LEAST_NAME ? width / 3 : LEAST_NAME;
+	for (size_t i = count; i-- > 0 && total_width(page) > width;)
+		if (page->table->columns[i].wide_only)
+			page->shown[i] = false;
+	/* What is left over goes back to the names. */
+	for (size_t i = 0; i < count; i++)
+		page->widths[i] = natural[i];
+	shorten(page, LEAST_NAME);
+	shorten(page, LEAST_NAME / 2);
+}
+
+static double number_of(const struct dw_cell *cell)
+{
+	if (cell->type == DW_CELL_INT)
+		return (double)cell->integer;
+	return cell->type == DW_CELL_REAL ? cell->real : 0;
+}
+
+static void choose_bar(struct dw_page *page)
+{
+	const struct dw_table *table = page->table;
+	unsigned used = total_width(page) + GAP;
+
+	page->bar = -1;
+	page->bar_most = 0;
+	if (!page->options->width || used + 8 > page->options->width)
+		return;
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].bar && page->shown[i])
+			page->bar = (int)i;
+	page->bar_width = page->options->width - used < MOST_BAR ? page->options->width - used : MOST_BAR;
+	for (size_t row = 0; page->bar >= 0 && row < table->row_count; row++) {
+		double value = number_of(dw_table_at(table, row) + page->bar);
+
+		if (value > page->bar_most)
+			page->bar_most = value;
+	}
+	if (page->bar_most <= 0)
+		page->bar = -1;
+}
+
+static void lay_out(struct dw_page *page)
+{
+	const struct dw_table *table = page->table;
+
+	page->margin = table->part ? 2 : 0;
+	for (size_t i = 0; i < table->column_count; i++) {
+		page->shown[i] = !table->columns[i].data_only;
+		dw_people_column(&page->people[i], table, i);
+		page->widths[i] = dw_page_columns(page->people[i].label);
+		for (size_t row = 0; row < table->row_count + (table->totals != NULL); row++) {
+			unsigned width = cell_width(page, row, i);
+
+			if (width > page->widths[i])
+				page->widths[i] = width;
+		}
+	}
+	fit(page);
+	choose_bar(page);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static void put_bar(const struct dw_page *page, const struct dw_cell *cell)
+{
+	static const char *const eighths[] = { "", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b",
+		"\u258a", "\u2589" };
+	double value = number_of(cell);
+	unsigned length;
+
+	if (!(value > 0))
+		return;
+	length = (unsigned)lround(value / page->bar_most * page->bar_width * 8);
+	if (!page->options->unicode)
+		length = (length + 4) / 8 * 8;
+	if (!length)
+		return;
+	dw_page_spaces(page, GAP);
+	dw_page_style(page, "36");
+	for (unsigned i = 0; i < length / 8; i++)
+		fputs(page->options->unicode ? "\u2588" : "#", page->file);
+	fputs(eighths[length % 8], page->file);
+	dw_page_style(page, "0");
+}
+
+static bool is_last(const struct dw_page *page, size_t column)
+{
+	for (size_t i = column + 1; i < page->table->column_count; i++)
+		if (page->shown[i])
+			return false;
+	return true;
+}
+
+/* Pads numbers on the left, texts on the right, and nothing at the line's end. */
+static void put_padded(const struct dw_page *page, const char *text, size_t i, unsigned indent)
+{
+	unsigned width = page->widths[i], columns;
+
+	if (!is_text(page, i)) {
+		columns = dw_page_columns(text);
+		dw_page_spaces(page, width > columns ? width - columns : 0);
+		dw_page_text(page, text, 0, columns);
+		return;
+	}
+	if (indent > width / 2)
+		indent = width / 2;
+	dw_page_spaces(page, indent);
+	columns = indent + dw_page_short(page, text, width - indent);
+	if (!is_last(page, i))
+		dw_page_spaces(page, width > columns ? width - columns : 0);
+}
+
+static void put_labels(const struct dw_page *page)
+{
+	dw_page_spaces(page, page->margin);
+	dw_page_style(page, "1");
+	for (size_t i = 0, first = 1; i < page->table->column_count; i++) {
+		if (!page->shown[i])
+			continue;
+		dw_page_spaces(page, first ? 0 : GAP);
+		put_padded(page, page->people[i].label, i, 0);
+		first = 0;
+	}
+	dw_page_style(page, "0");
+	fputc('\n', page->file);
+}
+
+static void put_row(const struct dw_page *page, const struct dw_cell *cells, unsigned indent)
+{
+	char room[64];
+	unsigned owed = page->margin; /* blanks are put when something follows them */
+
+	for (size_t i = 0, first = 1; i < page->table->column_count; i++) {
+		const char *text;
+
+		if (!page->shown[i])
+			continue;
+		text = dw_people_cell(&page->people[i], &cells[i], room, sizeof room);
+		owed += first ? 0 : GAP;
+		first = 0;
+		if (!*text) {
+			owed += page->widths[i];
+			continue;
+		}
+		dw_page_spaces(page, owed);
+		owed = 0;
+		put_padded(page, text, i, i == 0 ? indent : 0);
+	}
+	if (page->bar >= 0 && cells != page->table->totals && number_of(&cells[page->bar]) > 0) {
+		dw_page_spaces(page, owed);
+		put_bar(page, &cells[page->bar]);
+	}
+	fputc('\n', page->file);
+}
+
+static void put_rows(struct dw_page *page)
+{
+	const struct dw_table *table = page->table;
+
+	lay_out(page);
+	put_labels(page);
+	for (size_t row = 0; row < table->row_count; row++)
+		put_row(page, dw_table_at(table, row), indent_of(table, row));
+	if (!table->totals)
+		return;
+	dw_page_style(page, "1");
+	put_row(page, table->totals, 0);
+	dw_page_style(page, "0");
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static void put_footer_line(void *pointer, const char *text)
+{
+	const struct dw_page *page = pointer;
+
+	dw_page_style(page, "2");
+	dw_page_sentence(page, text);
+	dw_page_style(page, "0");
+}
+
+static void put_table(struct dw_page *page)
+{
+	const struct dw_table *table = page->table;
+	bool rows = !table->told && table->row_count;
+
+	for (size_t i = 0; i < table->head_count; i++)
+		dw_page_sentence(page, table->heads[i]);
+	if (table->head_count && (rows || table->next))
+		fputc('\n', page->file);
+	if (rows) {
+		put_rows(page);
+		if (table->next || table->note_count)
+			fputc('\n', page->file);
+	}
+	for (size_t i = 0; i < table->note_count; i++)
+		dw_page_sentence(page, table->notes[i]);
+	if (!table->next)
+		dw_people_footer(table, put_footer_line, page);
+}
+
+void dw_render_text(const struct dw_table *const *tables, size_t count, FILE *file,
+                    const struct dw_render_options *options)
+{
+	struct dw_page page = { .file = file, .options = options };
+
+	for (size_t i = 0; i < count; i++) {
+		fputs(i ? "\n" : "", file);
+		page.table = tables[i];
+		if (count > 1) {
+			dw_page_style(&page, "1;4");
+			fputs(tables[i]->view, file);
+			dw_page_style(&page, "0");
+			fputs("\n\n", file);
+		}
+		for (; page.table; page.table = page.table->next)
+			put_table(&page);
+	}
+}

@@ -1,0 +1,110 @@
+/*
+ * Text on a terminal: columns counted, long texts shortened, sentences broken, and
+ * nothing printed that would move the cursor or hide what follows.
+ */
+#include <string.h>
+
+#include "base/text.h"
+#include "render/page.h"
+
+void dw_page_style(const struct dw_page *page, const char *code)
+{
+	if (page->options->color)
+		fprintf(page->file, "\033[%sm", code);
+}
+
+void dw_page_spaces(const struct dw_page *page, unsigned count)
+{
+	fprintf(page->file, "%*s", (int)count, "");
+}
+
+/* A code point as it may be shown: no control characters, no change of direction. */
+static uint32_t harmless(uint32_t code)
+{
+	if (code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
+	    (code >= 0x2066 && code <= 0x2069))
+		return '?';
+	return code;
+}
+
+unsigned dw_page_columns(const char *text)
+{
+	unsigned columns = 0;
+	uint32_t code;
+
+	while ((code = dw_utf8_next(&text)) != 0)
+		columns += dw_utf8_columns(harmless(code));
+	return columns;
+}
+
+void dw_page_text(const struct dw_page *page, const char *text, unsigned from, unsigned to)
+{
+	unsigned column = 0;
+	uint32_t code;
+	char bytes[4];
+
+	while ((code = dw_utf8_next(&text)) != 0) {
+		unsigned columns = dw_utf8_columns(code = harmless(code));
+
+		if (column >= from && column + columns <= to)
+			fwrite(bytes, 1, dw_utf8_put(bytes, code), page->file);
+		column += columns;
+	}
+}
+
+unsigned dw_page_short(const struct dw_page *page, const char *text, unsigned width)
+{
+	const char *dots = page->options->unicode ? "\u2026" : "..";
+	unsigned columns = dw_page_columns(text), dot_columns = page->options->unicode ? 1 : 2, head;
+
+	if (columns <= width) {
+		dw_page_text(page, text, 0, columns);
+		return columns;
+	}
+	width = width > dot_columns ? width - dot_columns : 0;
+	head = (width + 1) / 2;
+	dw_page_text(page, text, 0, head);
+	fputs(dots, page->file);
+	dw_page_text(page, text, columns - (width - head), columns);
+	return width + dot_columns; /* a wide character at the cut may leave a column empty */
+}
+
+/* The columns of the word that `text` begins with. */
+static unsigned word_columns(const char *text, size_t length)
+{
+	unsigned columns = 0;
+	const char *end = text + length;
+
+	while (text < end)
+		columns += dw_utf8_columns(harmless(dw_utf8_next(&text)));
+	return columns;
+}
+
+void dw_page_sentence(const struct dw_page *page, const char *text)
+{
+	unsigned limit = page->options->width, indent = (unsigned)strspn(text, " "), column = indent, at = 0;
+	const char *whole = text;
+
+	if (strncmp(text + indent, "-> ", 3) == 0)
+		indent += 3;
+	dw_page_spaces(page, column);
+	for (text += column; *text; text += strspn(text, " ")) {
+		size_t length = strcspn(text, " ");
+		unsigned columns = word_columns(text, length), start;
+
+		if (at && limit && column + 1 + columns > limit) {
+			fputc('\n', page->file);
+			dw_page_spaces(page, indent);
+			column = indent;
+		} else if (at) {
+			fputc(' ', page->file);
+			column++;
+		}
+		at = 1;
+		start = word_columns(whole, (size_t)(text - whole));
+		dw_page_text(page, whole, start, start + columns);
+		column += columns;
+		text += length;
+	}
+	fputc('\n', page->file);
+}

@@ -1,0 +1,267 @@
+/* Tables: filled, sorted, cut; see table.h. */
+#include "table/table.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+struct dw_table *dw_table_create(const char *view, const struct dw_column *columns, size_t count)
+{
+	struct dw_table *table = calloc(1, sizeof *table);
+
+	if (!table)
+		return NULL;
+	table->view = view;
+	table->column_count = count;
+	table->coverage = 1;
+	table->columns = dw_arena_alloc(&table->arena, count * sizeof *columns);
+	table->spare = dw_arena_alloc(&table->arena, count * sizeof *table->spare);
+	if (!table->columns || !table->spare) {
+		dw_table_destroy(table);
+		return NULL;
+	}
+	memcpy(table->columns, columns, count * sizeof *columns);
+	return table;
+}
+
+void dw_table_destroy(struct dw_table *table)
+{
+	while (table) {
+		struct dw_table *next = table->next;
+
+		free(table->cells);
+		free(table->depths);
+		free(table->notes);
+		free(table->heads);
+		dw_arena_reset(&table->arena);
+		free(table);
+		table = next;
+	}
+}
+
+/* ---- filling ------------------------------------------------------------------------ */
+
+static bool grow(struct dw_table *table)
+{
+	size_t capacity = table->row_capacity ? table->row_capacity * 2 : 32;
+	size_t row_bytes = table->column_count * sizeof *table->cells;
+	struct dw_cell *cells = NULL;
+	int *depths = NULL;
+
+	if (capacity < SIZE_MAX / 2 / row_bytes)
+		cells = realloc(table->cells, capacity * row_bytes);
+	if (cells)
+		table->cells = cells;
+	if (cells && table->depths) {
+		depths = realloc(table->depths, capacity * sizeof *depths);
+		if (depths)
+			table->depths = depths;
+	}
+	if (!cells || (table->depths && !depths))
+		return false;
+	table->row_capacity = capacity;
+	return true;
+}
+
+/* The first row with a depth makes it a tree. */
+static bool set_depth(struct dw_table *table, int depth)
+{
+	if (depth && !table->depths) {
+		table->depths = calloc(table->row_capacity, sizeof *table->depths);
+		if (!table->depths)
+			return false;
+	}
+	if (table->depths)
+		table->depths[table->row_count] = depth;
+	return true;
+}
+
+struct dw_cell *dw_table_row(struct dw_table *table, int depth)
+{
+	struct dw_cell *row = table->spare;
+
+	if ((table->row_count == table->row_capacity && !grow(table)) || !set_depth(table, depth))
+		table->failed = true;
+	else
+		row = dw_table_at(table, table->row_count++);
+	return memset(row, 0, table->column_count * sizeof *row);
+}
+
+struct dw_cell *dw_table_totals(struct dw_table *table)
+{
+	if (!table->totals)
+		table->totals =
+		    dw_arena_alloc(&table->arena, table->column_count * sizeof *table->totals);
+	table->failed |= !table->totals;
+	return table->totals ? table->totals : table->spare;
+}
+
+void dw_cell_text(struct dw_table *table, struct dw_cell *cell, const char *text)
+{
+	char *copy = dw_arena_text(&table->arena, text, strlen(text));
+
+	table->failed |= !copy;
+	cell->type = DW_CELL_TEXT;
+	cell->text = copy ? copy : "";
+}
+
+static void add_line(struct dw_table *table, const char ***lines, size_t *count, size_t *capacity,
+                     const char *format, va_list args)
+{
+	char line[1024];
+	const char **slot = DW_GROW(lines, capacity, *count);
+	char *copy;
+
+	vsnprintf(line, sizeof line, format, args);
+	copy = dw_arena_text(&table->arena, line, strlen(line));
+	if (slot && copy)
+		(*lines)[(*count)++] = copy;
+	else
+		table->failed = true;
+}
+
+void dw_table_note(struct dw_table *table, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_line(table, &table->notes, &table->note_count, &table->note_capacity, format, args);
+	va_end(args);
+}
+
+void dw_table_head(struct dw_table *table, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_line(table, &table->heads, &table->head_count, &table->head_capacity, format, args);
+	va_end(args);
+}
+
+int dw_table_column(const struct dw_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		if (strcmp(table->columns[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* ---- order ------------------------------------------------------------------------------ */
+
+struct key {
+	const struct dw_cell *cell;
+	size_t row, next; /* its subtree is row..next - 1 */
+};
+
+static bool is_empty(const struct dw_cell *cell)
+{
+	return cell->type == DW_CELL_NONE || (cell->type == DW_CELL_REAL && isnan(cell->real));
+}
+
+static double value_of(const struct dw_cell *cell)
+{
+	return cell->type == DW_CELL_INT ? (double)cell->integer : cell->real;
+}
+
+static int compare_cells(const struct dw_cell *a, const struct dw_cell *b)
+{
+	if (is_empty(a) || is_empty(b))
+		return is_empty(a) - is_empty(b);
+	if (a->type == DW_CELL_TEXT && b->type == DW_CELL_TEXT)
+		return strcmp(a->text, b->text);
+	if (a->type == DW_CELL_TEXT || b->type == DW_CELL_TEXT)
+		return (a->type != DW_CELL_TEXT) - (b->type != DW_CELL_TEXT);
+	if (a->type == DW_CELL_INT && b->type == DW_CELL_INT)
+		return (b->integer > a->integer) - (b->integer < a->integer);
+	return (value_of(b) > value_of(a)) - (value_of(b) < value_of(a));
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+	const struct key *a = left, *b = right;
+	int order = compare_cells(a->cell, b->cell);
+
+	return order ? order : (a->row > b->row) - (a->row < b->row);
+}
+
+static size_t subtree_end(const struct dw_table *table, size_t row, size_t end)
+{
+	size_t next = row + 1;
+
+	while (table->depths && next < end && table->depths[next] > table->depths[row])
+		next++;
+	return next;
+}
+
+/* Below this depth rows keep their order: a damaged trace may nest a million deep, and
+ * neither our stack nor our patience does. */
+#define DEEPEST_SORTED 4096
+
+/*
+ * Sorts the siblings in start..end - 1 and what lies below them. `order` receives
+ * the rows; `keys` has room for as many. Siblings' keys must outlive the descent, so
+ * each level takes its keys from the front of what is left: levels hold different
+ * rows, so that is enough.
+ */
+static void sort_level(const struct dw_table *table, size_t column, size_t start, size_t end,
+                       struct key *keys, size_t *order, size_t *to)
+{
+	size_t count = 0;
+
+	if (table->depths && start < end && table->depths[start] > DEEPEST_SORTED) {
+		while (start < end)
+			order[(*to)++] = start++;
+		return;
+	}
+	for (size_t row = start; row < end; row = keys[count++].next) {
+		keys[count].cell = dw_table_at(table, row) + column;
+		keys[count].row = row;
+		keys[count].next = subtree_end(table, row, end);
+	}
+	qsort(keys, count, sizeof *keys, compare_keys);
+	for (size_t i = 0; i < count; i++) {
+		order[(*to)++] = keys[i].row;
+		if (keys[i].next > keys[i].row + 1)
+			sort_level(table, column, keys[i].row + 1, keys[i].next, keys + count, order, to);
+	}
+}
+
+void dw_table_sort(struct dw_table *table, size_t column)
+{
+	size_t width = table->column_count * sizeof *table->cells, count = table->row_count, to = 0;
+	struct key *keys = malloc((count + 1) * sizeof *keys);
+	size_t *order = malloc((count + 1) * sizeof *order);
+	struct dw_cell *cells = malloc((count + 1) * width);
+	int *depths = malloc((count + 1) * sizeof *depths);
+
+	if (keys && order && cells && depths) {
+		sort_level(table, column, 0, count, keys, order, &to);
+		for (size_t i = 0; i < count; i++) {
+			memcpy((char *)cells + i * width, dw_table_at(table, order[i]), width);
+			depths[i] = table->depths ? table->depths[order[i]] : 0;
+		}
+		if (count) {
+			memcpy(table->cells, cells, count * width);
+			if (table->depths)
+				memcpy(table->depths, depths, count * sizeof *depths);
+		}
+	} else {
+		table->failed = true;
+	}
+	free(keys);
+	free(order);
+	free(cells);
+	free(depths);
+}
+
+void dw_table_limit(struct dw_table *table, size_t rows)
+{
+	if (table->row_count <= rows)
+		return;
+	table->rows_cut += table->row_count - rows;
+	table->row_count = rows;
+}

@@ -1,0 +1,167 @@
+/*
+ * The facade of include/dwell/trace.h: a source, a model, views, renderers and
+ * exporters behind opaque pointers. Nothing is decided here but defaults; a
+ * structure that an older program gave is shorter and the rest of it is zero.
+ */
+#include "trace/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "export/export.h"
+#include "read/source.h"
+#include "render/render.h"
+#include "views/views.h"
+
+struct dwell_trace {
+	struct dw_source *source;
+	struct dw_model *model;
+	char *thread; /* the scope's, copied */
+};
+
+/* Copies what the caller's structure has of ours. */
+static void take_options(void *to, size_t size, const void *from)
+{
+	size_t given = from ? *(const size_t *)from : 0;
+
+	memset(to, 0, size);
+	if (given)
+		memcpy(to, from, given < size ? given : size);
+}
+
+/* ---- a trace -------------------------------------------------------------------------- */
+
+static int open_model(struct dwell_trace *trace, const struct dwell_scope *from,
+                      struct dwell_error *error)
+{
+	struct dwell_scope given;
+	struct dw_scope scope;
+
+	take_options(&given, sizeof given, from);
+	if (given.thread) {
+		trace->thread = strdup(given.thread);
+		if (!trace->thread)
+			return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
+	}
+	scope = (struct dw_scope){ given.has_steps, given.steps_from, given.steps_to, trace->thread };
+	return dw_model_create(&trace->model, trace->source, &scope, error);
+}
+
+int dwell_trace_open(struct dwell_trace **result, const char *const *paths, size_t count,
+                     const struct dwell_scope *scope, struct dwell_error *error)
+{
+	struct dwell_trace *trace = calloc(1, sizeof *trace);
+	int code;
+
+	*result = NULL;
+	if (!trace)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening %s", paths[0]);
+	code = dw_source_open(&trace->source, paths, count, error);
+	if (!code)
+		code = open_model(trace, scope, error);
+	if (code)
+		dwell_trace_close(trace);
+	else
+		*result = trace;
+	return code;
+}
+
+void dwell_trace_close(struct dwell_trace *trace)
+{
+	if (!trace)
+		return;
+	if (trace->model)
+		dw_model_destroy(trace->model);
+	if (trace->source)
+		dw_source_close(trace->source);
+	free(trace->thread);
+	free(trace);
+}
+
+struct dw_source *dw_trace_source(struct dwell_trace *trace)
+{
+	return trace->source;
+}
+
+struct dw_model *dw_trace_model(struct dwell_trace *trace)
+{
+	return trace->model;
+}
+
+const char *dwell_trace_repair(struct dwell_trace *trace, size_t index)
+{
+	size_t count = 0;
+	const char *const *repairs = dw_model_repairs(trace->model, &count);
+
+	return repairs && index < count ? repairs[index] : NULL;
+}
+
+/* ---- views ------------------------------------------------------------------------------ */
+
+int dwell_trace_view(struct dwell_trace *trace, const char *name,
+                     const struct dwell_view_options *from, struct dwell_table **table,
+                     struct dwell_error *error)
+{
+	struct dwell_view_options given;
+	struct dw_view_options options;
+	const struct dw_view *view;
+	struct dw_table *result = NULL;
+	int code;
+
+	*table = NULL;
+	take_options(&given, sizeof given, from);
+	options = (struct dw_view_options){ given.sort, given.limit };
+	view = dw_view_find(name, error);
+	if (!view)
+		return DWELL_E_NAME;
+	code = dw_view_run(view, trace->model, &options, &result, error);
+	*table = (struct dwell_table *)result;
+	return code;
+}
+
+void dwell_table_destroy(struct dwell_table *table)
+{
+	dw_table_destroy((struct dw_table *)table);
+}
+
+int dwell_table_print(const struct dwell_table *const *tables, size_t count, FILE *file,
+                      const struct dwell_print_options *from, struct dwell_error *error)
+{
+	struct dwell_print_options given;
+	struct dw_render_options options;
+	const struct dw_renderer *renderer;
+
+	take_options(&given, sizeof given, from);
+	options = (struct dw_render_options){ given.width, given.color, given.utf8 };
+	renderer = dw_renderer_find(given.format ? given.format : "text", error);
+	if (!renderer)
+		return DWELL_E_NAME;
+	return dw_render(renderer, (const struct dw_table *const *)tables, count, file, &options, error);
+}
+
+const char *dwell_view_name(size_t index, const char **question)
+{
+	const struct dw_view *view = dw_view_at(index);
+
+	if (view && question)
+		*question = view->question;
+	return view ? view->name : NULL;
+}
+
+/* ---- exports ------------------------------------------------------------------------------ */
+
+int dwell_trace_export(struct dwell_trace *trace, const char *format, const char *path,
+                       struct dwell_error *error)
+{
+	return dw_export_run(trace->model, format, path, error);
+}
+
+const char *dwell_export_name(size_t index, const char **what)
+{
+	const struct dw_export_format *format = dw_export_at(index);
+
+	if (format && what)
+		*what = format->what;
+	return format ? format->name : NULL;
+}

@@ -1,0 +1,50 @@
+/*
+ * actions: what do the program's own named ranges take?
+ *
+ * Zones, phases, data loading and whatever else the program names itself. Self
+ * excludes such ranges within, so that it is exclusive; operators inside count. Shares
+ * are of wall time: several threads together may have more than all of it.
+ */
+#include "views/views.h"
+
+static const struct dw_column columns[] = {
+	DW_COLUMN("name", "action", NONE, TEXT),
+	DW_COLUMN("category", "kind", NONE, TEXT, .wide_only = true),
+	DW_VIEW_STAT_COLUMNS,
+	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+};
+enum { NAME, CATEGORY, STAT, SHARE = STAT + DW_VIEW_STAT_COUNT, COLUMNS };
+
+struct dw_table *dw_view_actions(struct dw_model *model, const struct dw_view_options *options,
+                                 struct dwell_error *error)
+{
+	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_OWN, error);
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+	struct dw_table *table = flat ? dw_view_table("actions", columns, COLUMNS, error) : NULL;
+	uint64_t self_ns = 0, calls = 0;
+	struct dw_cell *totals;
+
+	if (!table)
+		return NULL;
+	for (size_t i = 0; i < flat->count; i++) {
+		const struct dw_flat_row *from = &flat->rows[i];
+		const struct dw_symbol *symbol = &symbols[from->symbol];
+		struct dw_cell *row = dw_table_row(table, 0);
+
+		self_ns += from->stat.self_ns;
+		calls += from->stat.count;
+		dw_cell_text(table, &row[NAME], symbol->name);
+		dw_cell_text(table, &row[CATEGORY], dw_view_category(symbol->category));
+		dw_view_stat(&row[STAT], &from->stat);
+		if (flat->wall_ns)
+			dw_cell_real(&row[SHARE], (double)from->stat.self_ns / (double)flat->wall_ns);
+	}
+	totals = dw_table_totals(table);
+	dw_cell_text(table, &totals[NAME], "all actions");
+	dw_cell_int(&totals[STAT], (int64_t)calls);
+	dw_cell_int(&totals[STAT + 1], (int64_t)self_ns);
+	if (flat->wall_ns)
+		dw_cell_real(&totals[SHARE], (double)self_ns / (double)flat->wall_ns);
+	dw_view_note_calls(table, flat);
+	return table;
+}

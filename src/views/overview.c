@@ -1,0 +1,353 @@
+/*
+ * overview: where does the time go?
+ *
+ * Steps and what lies beside them, a mean step divided, the names that take most of
+ * it, the slowest step, what was lost and what recording cost. Every sentence follows
+ * from the trace; a hint is given only where a share is large, and promises no more
+ * than that share.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "views/overview.h"
+
+#define HINT_SHARE 0.10       /* of a step, from which on waiting is worth a word */
+#define NAMELESS_SHARE 0.30   /* of a step in no named range */
+#define SLOW_RATIO 1.5
+#define BESIDE_SHARE 0.002    /* of wall; smaller ones are other work */
+
+/* ---- the first sentence ------------------------------------------------------------------ */
+
+/* "28.8 s of evaluation" */
+static void say_beside(char *to, size_t size, const char *name, uint64_t ns)
+{
+	static const char *const phrases[][2] = {
+		{ "start-up", "of start-up" },
+		{ "evaluation", "of evaluation" },
+		{ "checkpoint", "of checkpoints" },
+		{ "data", "of data loading" },
+		{ "collector", "of garbage collection" },
+		{ "communication", "of communication" },
+		{ "device", "of waiting for the device" },
+		{ "profiler", "of profiling" },
+		{ "after the last step", "after the last step" },
+	};
+	const char *phrase = "of other work";
+
+	for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
+		if (strcmp(name, phrases[i][0]) == 0)
+			phrase = phrases[i][1];
+	snprintf(to, size, "%s %s", dw_text_ns((double)ns, " ").at, phrase);
+}
+
+static int compare_besides(const void *left, const void *right)
+{
+	const struct dw_beside *a = left, *b = right;
+
+	return (b->ns > a->ns) - (b->ns < a->ns);
+}
+
+/* "; beside them 28.8 s of evaluation and 0.4 s of start-up", or "". */
+static void say_besides(const struct dw_steps *steps, char *to, size_t size)
+{
+	struct dw_beside *sorted = calloc(steps->beside_count + 1, sizeof *sorted);
+	size_t count = 0, used = 0;
+	uint64_t other_ns = 0;
+
+	to[0] = '\0';
+	for (size_t i = 0; sorted && i < steps->beside_count; i++) {
+		const struct dw_beside *beside = &steps->besides[i];
+
+		if (strcmp(beside->name, "other") == 0 ||
+		    (double)beside->ns < BESIDE_SHARE * (double)steps->wall_ns)
+			other_ns += beside->ns;
+		else
+			sorted[count++] = *beside;
+	}
+	if (sorted && (double)other_ns >= BESIDE_SHARE * (double)steps->wall_ns && other_ns)
+		sorted[count++] = (struct dw_beside){ "other", other_ns, 1 };
+	if (count)
+		qsort(sorted, count, sizeof *sorted, compare_besides);
+	for (size_t i = 0; i < count && used < size; i++) {
+		char phrase[96];
+
+		say_beside(phrase, sizeof phrase, sorted[i].name, sorted[i].ns);
+		used += (size_t)snprintf(to + used, size - used, "%s%s",
+		                         i == 0 ? "; beside them " : i + 1 == count ? " and " : ", ", phrase);
+	}
+	free(sorted);
+}
+
+static void head_steps(struct dw_table *table, const struct dw_overview *overview)
+{
+	const struct dw_steps *steps = overview->steps;
+	double mean_ns = (double)steps->mean_ns;
+	char besides[512], processes[48] = "";
+
+	say_besides(steps, besides, sizeof besides);
+	if (steps->thread_count > 1)
+		snprintf(processes, sizeof processes, " of %zu processes", steps->thread_count);
+	dw_table_head(table, "%s step%s%s in %s, %s a step (p50 %s, p95 %s, p99 %s)%s.",
+	              dw_text_count((int64_t)steps->count).at, dw_text_plural(steps->count), processes,
+	              dw_text_ns((double)steps->steps_ns, " ").at, dw_text_ns(mean_ns, " ").at,
+	              dw_text_ns_like((double)steps->p50_ns, mean_ns).at,
+	              dw_text_ns_like((double)steps->p95_ns, mean_ns).at,
+	              dw_text_ns_like((double)steps->p99_ns, mean_ns).at, besides);
+	if (steps->recorded_count < steps->count)
+		dw_table_head(table, "%s of the steps %s recorded; what follows is about %s.",
+		              dw_text_count((int64_t)steps->recorded_count).at,
+		              steps->recorded_count == 1 ? "was" : "were",
+		              steps->recorded_count == 1 ? "it" : "them");
+}
+
+static void head_run(struct dw_table *table, const struct dw_overview *overview)
+{
+	const struct dw_flat *flat = overview->flat;
+
+	dw_table_head(table, "%s, %s range%s. No steps are marked.",
+	              dw_text_ns((double)flat->wall_ns, " ").at,
+	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
+	dw_table_head(table, "  -> DWELL_STEP() around an iteration tells what a step takes");
+}
+
+/* ---- hints ----------------------------------------------------------------------------------- */
+
+static void hint(struct dw_table *table, const struct dw_overview *overview)
+{
+	const struct dw_steps *steps = overview->steps;
+	double whole = (double)steps->recorded_ns, step_ns;
+	double data, communication, collector, other;
+
+	if (!steps->recorded_count || whole <= 0)
+		return;
+	step_ns = whole / (double)steps->recorded_count;
+	data = (double)steps->share_ns[DW_SHARE_DATA] / whole;
+	communication = (double)steps->share_ns[DW_SHARE_COMMUNICATION] / whole;
+	collector = (double)steps->share_ns[DW_SHARE_COLLECTOR] / whole;
+	other = (double)steps->share_ns[DW_SHARE_OTHER] / whole;
+	if (data >= HINT_SHARE) {
+		dw_table_head(table, "Waiting for data takes %.0f%% of each step.", data * 100);
+		dw_table_head(table, "  -> batches made ready while a step computes would save up to %s a step",
+		              dw_text_ns(data * step_ns, " ").at);
+	}
+	if (communication >= HINT_SHARE)
+		dw_table_head(table, "Communication takes %.0f%% of each step.", communication * 100);
+	if (collector >= HINT_SHARE / 2)
+		dw_table_head(table, "Garbage collection takes %.0f%% of each step.", collector * 100);
+	if (other >= NAMELESS_SHARE) {
+		dw_table_head(table, "%.0f%% of each step lies in no named range.", other * 100);
+		dw_table_head(table, "  -> DWELL_ZONE(\"name\") around its parts tells which");
+	}
+}
+
+/* ---- the last sentences ------------------------------------------------------------------------ */
+
+static const struct dw_step *slowest_step(const struct dw_steps *steps)
+{
+	const struct dw_step *slowest = NULL;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct dw_step *step = &steps->steps[i];
+
+		if (!step->open &&
+		    (!slowest || step->end_ns - step->start_ns > slowest->end_ns - slowest->start_ns))
+			slowest = step;
+	}
+	return slowest;
+}
+
+static void note_slowest(struct dw_table *table, const struct dw_overview *overview)
+{
+	const struct dw_steps *steps = overview->steps;
+	const struct dw_step *step = slowest_step(steps);
+	double ns = step ? (double)(step->end_ns - step->start_ns) : 0;
+	double ratio = steps->p50_ns ? ns / (double)steps->p50_ns : 0;
+
+	if (!step || steps->count < 2 || ratio < SLOW_RATIO)
+		return;
+	if (step->slow_symbol != DW_NO_INDEX)
+		dw_table_note(table, "Slowest: step %llu took %s, %s more than usual of it in %s "
+		                     "(dwell report --view steps).",
+		              (unsigned long long)step->number, dw_text_ns(ns, " ").at,
+		              dw_text_ns((double)step->slow_extra_ns, " ").at,
+		              overview->symbols[step->slow_symbol].name);
+	else
+		dw_table_note(table, "Slowest: step %llu took %s, %.1f times the median "
+		                     "(dwell report --view steps).",
+		              (unsigned long long)step->number, dw_text_ns(ns, " ").at, ratio);
+}
+
+static void note_losses(struct dw_table *table, const struct dw_overview *overview)
+{
+	static const char *const whys[] = {
+#define X(name, label, text) text,
+		DW_LOSS_CAUSES(X)
+#undef X
+	};
+	double coverage = dw_model_coverage(overview->model);
+	char cost[80] = "";
+	bool any = false;
+
+	for (size_t i = 0; i < DW_LOSS_SLOTS; i++) {
+		if (!overview->source->lost[i])
+			continue;
+		any = true;
+		dw_table_note(table, "Lost: %s record%s: %s.",
+		              dw_text_count((int64_t)overview->source->lost[i]).at,
+		              dw_text_plural(overview->source->lost[i]),
+		              i < DW_LOSS_COUNT ? whys[i] : "a cause that this version does not know");
+	}
+	if (coverage < 0.9995)
+		dw_table_note(table, "Recorded: %s of this time.", dw_text_percent(coverage).at);
+	if (isfinite(overview->cost_share))
+		snprintf(cost, sizeof cost, "Profiling cost about %.*f%% of the run.",
+		         overview->cost_share < 0.0095 ? 2 : 1, overview->cost_share * 100);
+	if (any && *cost)
+		dw_table_note(table, "%s", cost);
+	else if (!any)
+		dw_table_note(table, "Lost: nothing.%s%s", *cost ? " " : "", cost);
+}
+
+static void note_more(struct dw_table *table, const struct dw_overview *overview)
+{
+	uint32_t categories = dw_model_categories(overview->model);
+	char names[128] = "";
+
+	for (size_t i = 0; dw_view_at(i); i++) {
+		const struct dw_view *view = dw_view_at(i);
+
+		if (strcmp(view->name, "overview") == 0 || (view->needs_steps && !overview->steps) ||
+		    (view->categories && !(categories & view->categories)))
+			continue;
+		strcat(strcat(names, *names ? "|" : ""), view->name);
+	}
+	dw_table_note(table, "More: dwell report --view %s", names);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------ */
+
+static const struct dw_column run_columns[] = {
+	DW_COLUMN("wall_ns", "wall", NS, INT),
+	DW_COLUMN("records", "records", COUNT, INT),
+	DW_COLUMN("ranges", "ranges", COUNT, INT),
+	DW_COLUMN("cost_share", "profiling", RATIO, REAL),
+	DW_COLUMN("steps", "steps", COUNT, INT),
+	DW_COLUMN("steps_recorded", "steps recorded", COUNT, INT),
+	DW_COLUMN("steps_ns", "in steps", NS, INT),
+	DW_COLUMN("mean_ns", "mean", NS, INT),
+	DW_COLUMN("p50_ns", "p50", NS, INT),
+	DW_COLUMN("p95_ns", "p95", NS, INT),
+	DW_COLUMN("p99_ns", "p99", NS, INT),
+	DW_COLUMN("slowest_step", "slowest step", NONE, INT),
+	DW_COLUMN("slowest_ns", "slowest", NS, INT),
+};
+
+/* For machines; people read the heads. */
+static struct dw_table *run_table(const struct dw_overview *overview, struct dwell_error *error)
+{
+	const struct dw_steps *steps = overview->steps;
+	struct dw_table *table = dw_view_table("overview", run_columns,
+	                                       sizeof run_columns / sizeof *run_columns, error);
+	const struct dw_step *slowest;
+	struct dw_cell *row;
+
+	if (!table)
+		return NULL;
+	table->part = "run";
+	table->told = true;
+	row = dw_table_row(table, 0);
+	dw_cell_int(&row[0], (int64_t)overview->flat->wall_ns);
+	dw_cell_int(&row[1], (int64_t)overview->flat->records);
+	dw_cell_int(&row[2], (int64_t)overview->flat->ranges);
+	dw_cell_real(&row[3], overview->cost_share);
+	if (!steps)
+		return table;
+	slowest = slowest_step(steps);
+	const uint64_t values[] = { steps->count, steps->recorded_count, steps->steps_ns, steps->mean_ns,
+		steps->p50_ns, steps->p95_ns, steps->p99_ns };
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+		dw_cell_int(&row[4 + i], (int64_t)values[i]);
+	if (slowest) {
+		dw_cell_int(&row[11], (int64_t)slowest->number);
+		dw_cell_int(&row[12], (int64_t)(slowest->end_ns - slowest->start_ns));
+	}
+	return table;
+}
+
+/* Half a measured range for every record, and what the recorder says of itself. */
+static double cost_share(const struct dw_overview *overview, struct dwell_error *error)
+{
+	const struct dw_flat *profiler =
+	    dw_model_flat(overview->model, DW_VIEW_CATEGORY(PROFILER), error);
+	double range_ns = NAN, spent_ns = 0;
+
+	for (size_t i = 0; i < overview->source->meta_count; i++)
+		if (strcmp(overview->source->metas[i].key, "dwell.cost_range_ns") == 0)
+			range_ns = strtod(overview->source->metas[i].value, NULL);
+	for (size_t i = 0; profiler && i < profiler->count; i++)
+		spent_ns += (double)profiler->rows[i].stat.self_ns;
+	if (!overview->flat->wall_ns)
+		return NAN;
+	return ((double)overview->flat->records / 2 * range_ns + spent_ns) /
+	       (double)overview->flat->wall_ns;
+}
+
+static int prepare(struct dw_overview *overview, struct dw_model *model, struct dwell_error *error)
+{
+	overview->model = model;
+	overview->source = dw_model_source(model);
+	overview->symbols = dw_model_symbols(model, NULL);
+	overview->flat = dw_model_flat(model, UINT32_MAX, error);
+	if (!overview->flat)
+		return -1;
+	overview->cost_share = cost_share(overview, error);
+	if (!overview->source->step_count)
+		return 0;
+	overview->steps = dw_model_steps(model, error);
+	if (!overview->steps)
+		return -1;
+	if (!overview->steps->count) { /* none in this scope */
+		overview->steps = NULL;
+		return 0;
+	}
+	overview->inside = dw_view_inside(model, error);
+	return overview->inside ? 0 : -1;
+}
+
+static struct dw_table *append(struct dw_table *last, struct dw_table *part)
+{
+	last->next = part;
+	return part ? part : last;
+}
+
+struct dw_table *dw_view_overview(struct dw_model *model, const struct dw_view_options *options,
+                                  struct dwell_error *error)
+{
+	struct dw_overview overview = { .cost_share = NAN };
+	struct dw_table *table = NULL, *last;
+
+	if (prepare(&overview, model, error) == 0)
+		table = run_table(&overview, error);
+	if (table) {
+		last = table;
+		if (overview.steps) {
+			head_steps(table, &overview);
+			hint(table, &overview);
+			if (overview.steps->recorded_count)
+				last = append(last, dw_overview_breakdown(&overview, error));
+		} else {
+			head_run(table, &overview);
+			last = append(last, dw_overview_wall(&overview, error));
+		}
+		last = append(last, dw_overview_names(&overview, error));
+		if (overview.steps)
+			note_slowest(last, &overview);
+		note_losses(last, &overview);
+		note_more(last, &overview);
+	}
+	dw_view_inside_done(model, overview.inside);
+	return table;
+}

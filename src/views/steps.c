@@ -1,0 +1,114 @@
+/*
+ * steps: how long does each step take, and why are slow ones slow?
+ *
+ * The slowest first, each against the median of all, with what took longer than it
+ * usually does. --limit all gives every step, by number.
+ */
+#include <stdio.h>
+
+#include "base/text.h"
+#include "views/views.h"
+
+static const struct dw_column columns[] = {
+	DW_COLUMN("step", "step", NONE, INT),
+	DW_COLUMN("thread", "thread", NONE, TEXT),
+	DW_COLUMN("start_ns", "start", NS, INT, .wide_only = true),
+	DW_COLUMN("duration_ns", "duration", NS, INT),
+	DW_COLUMN("of_median", "of median", TIMES, REAL),
+	DW_COLUMN("cpu_share", "cpu", RATIO, REAL),
+	DW_COLUMN("most", "most of it", NONE, TEXT),
+	DW_COLUMN("why", "what took longer", NONE, TEXT),
+#define X(name_, label_) DW_COLUMN(label_ "_ns", label_, NS, INT, .data_only = true),
+	DW_SHARES(X)
+#undef X
+	DW_COLUMN("cpu_ns", "cpu", NS, INT, .data_only = true),
+};
+enum { STEP, THREAD, START, DURATION, OF_MEDIAN, CPU, MOST, WHY, SHARES,
+       CPU_NS = SHARES + DW_SHARE_COUNT, COLUMNS };
+
+/* "backward 42%, forward 31%" */
+static void say_most(struct dw_table *table, struct dw_cell *cell, const struct dw_step *step)
+{
+	double ns = (double)(step->end_ns - step->start_ns);
+	unsigned first = 0, second;
+	char text[96];
+	int used;
+
+	for (unsigned i = 1; i < DW_SHARE_COUNT; i++)
+		if (step->share_ns[i] > step->share_ns[first])
+			first = i;
+	second = first ? 0 : 1;
+	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
+		if (i != first && step->share_ns[i] > step->share_ns[second])
+			second = i;
+	if (ns <= 0 || !step->recorded)
+		return;
+	used = snprintf(text, sizeof text, "%s %.0f%%", dw_view_share((enum dw_share)first),
+	                (double)step->share_ns[first] / ns * 100);
+	if ((double)step->share_ns[second] / ns >= 0.005)
+		snprintf(text + used, sizeof text - (size_t)used, ", %s %.0f%%",
+		         dw_view_share((enum dw_share)second), (double)step->share_ns[second] / ns * 100);
+	dw_cell_text(table, cell, text);
+}
+
+static void say_why(struct dw_table *table, struct dw_cell *cell, const struct dw_step *step,
+                    const struct dw_symbol *symbols)
+{
+	char text[512];
+
+	if (step->open)
+		snprintf(text, sizeof text, "it did not end");
+	else if (!step->recorded)
+		snprintf(text, sizeof text, "not recorded");
+	else if (step->slow_symbol != DW_NO_INDEX)
+		snprintf(text, sizeof text, "+%s in %s", dw_text_ns((double)step->slow_extra_ns, " ").at,
+		         symbols[step->slow_symbol].name);
+	else
+		return;
+	dw_cell_text(table, cell, text);
+}
+
+static void fill(struct dw_table *table, struct dw_model *model, const struct dw_steps *steps,
+                 const struct dw_step *step)
+{
+	struct dw_cell *row = dw_table_row(table, 0);
+	uint64_t ns = step->end_ns - step->start_ns;
+	char name[256];
+
+	dw_cell_int(&row[STEP], (int64_t)step->number);
+	dw_cell_text(table, &row[THREAD], dw_view_thread_name(model, step->thread, false, name));
+	dw_cell_int(&row[START], (int64_t)step->start_ns);
+	dw_cell_int(&row[DURATION], (int64_t)ns);
+	if (steps->p50_ns)
+		dw_cell_real(&row[OF_MEDIAN], (double)ns / (double)steps->p50_ns);
+	if (ns && step->cpu_ns)
+		dw_cell_real(&row[CPU], (double)step->cpu_ns / (double)ns);
+	say_most(table, &row[MOST], step);
+	say_why(table, &row[WHY], step, dw_model_symbols(model, NULL));
+	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
+		dw_cell_int(&row[SHARES + i], (int64_t)step->share_ns[i]);
+	dw_cell_int(&row[CPU_NS], (int64_t)step->cpu_ns);
+}
+
+struct dw_table *dw_view_steps(struct dw_model *model, const struct dw_view_options *options,
+                               struct dwell_error *error)
+{
+	const struct dw_steps *steps = dw_model_steps(model, error);
+	struct dw_table *table = steps ? dw_view_table("steps", columns, COLUMNS, error) : NULL;
+	double mean_ns;
+
+	if (!table)
+		return NULL;
+	table->columns[THREAD].data_only = steps->thread_count < 2;
+	for (size_t i = 0; i < steps->count; i++)
+		fill(table, model, steps, &steps->steps[i]);
+	if (options->limit != SIZE_MAX && !options->sort)
+		dw_table_sort(table, DURATION);
+	mean_ns = (double)steps->mean_ns;
+	dw_table_head(table, "%s step%s, %s a step (p50 %s, p95 %s, p99 %s).",
+	              dw_text_count((int64_t)steps->count).at, dw_text_plural(steps->count),
+	              dw_text_ns(mean_ns, " ").at, dw_text_ns_like((double)steps->p50_ns, mean_ns).at,
+	              dw_text_ns_like((double)steps->p95_ns, mean_ns).at,
+	              dw_text_ns_like((double)steps->p99_ns, mean_ns).at);
+	return table;
+}

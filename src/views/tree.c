@@ -1,0 +1,85 @@
+/*
+ * tree: who calls whom, and what does it take?
+ *
+ * Calls by path, thread by thread. Self here excludes every range within, of whatever
+ * kind. Rows under half a percent of their thread's time are left out and counted;
+ * --limit all shows them.
+ */
+#include "base/text.h"
+#include "views/views.h"
+
+#define LEAST_SHARE 0.005
+
+static const struct dw_column columns[] = {
+	DW_COLUMN("name", "call", NONE, TEXT),
+	DW_COLUMN("depth", "depth", NONE, INT, .data_only = true),
+	DW_COLUMN("category", "kind", NONE, TEXT, .data_only = true),
+	DW_COLUMN("total_ns", "total", NS, INT),
+	DW_COLUMN("self_ns", "self", NS, INT),
+	DW_COLUMN("calls", "calls", COUNT, INT),
+	DW_COLUMN("mean_ns", "mean", NS, INT, .wide_only = true),
+	DW_COLUMN("p99_ns", "p99", NS, INT, .wide_only = true),
+	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+};
+enum { NAME, DEPTH, CATEGORY, TOTAL, SELF, CALLS, MEAN, P99, SHARE, COLUMNS };
+
+static void fill(struct dw_table *table, struct dw_model *model, const struct dw_tree_node *node,
+                 uint64_t root_ns)
+{
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+	struct dw_cell *row = dw_table_row(table, (int)node->depth);
+	const struct dw_stat *stat = &node->stat;
+	char name[256];
+
+	dw_cell_int(&row[DEPTH], node->depth);
+	dw_cell_int(&row[TOTAL], (int64_t)stat->total_ns);
+	if (root_ns)
+		dw_cell_real(&row[SHARE], (double)stat->total_ns / (double)root_ns);
+	if (node->symbol == DW_NO_INDEX) {
+		dw_cell_text(table, &row[NAME], dw_view_thread_name(model, node->thread, false, name));
+		dw_cell_text(table, &row[CATEGORY], "thread");
+		return;
+	}
+	dw_cell_text(table, &row[NAME], symbols[node->symbol].name);
+	dw_cell_text(table, &row[CATEGORY], dw_view_category(symbols[node->symbol].category));
+	dw_cell_int(&row[SELF], (int64_t)stat->self_ns);
+	dw_cell_int(&row[CALLS], (int64_t)stat->count);
+	if (!stat->count)
+		return;
+	dw_cell_int(&row[MEAN], (int64_t)((stat->total_ns + stat->count / 2) / stat->count));
+	dw_cell_int(&row[P99], (int64_t)stat->p99_ns);
+}
+
+struct dw_table *dw_view_tree(struct dw_model *model, const struct dw_view_options *options,
+                              struct dwell_error *error)
+{
+	const struct dw_tree *tree = dw_model_tree(model, error);
+	struct dw_table *table = tree ? dw_view_table("tree", columns, COLUMNS, error) : NULL;
+	bool all = options->limit == SIZE_MAX;
+	uint64_t root_ns = 0, hidden = 0, open = 0;
+
+	if (!table)
+		return NULL;
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct dw_tree_node *node = &tree->nodes[i];
+
+		if (node->symbol == DW_NO_INDEX)
+			root_ns = node->stat.total_ns;
+		open += node->symbol != DW_NO_INDEX ? node->stat.open : 0;
+		/* a child has no more than its parent: whole subtrees go */
+		if (!all && node->symbol != DW_NO_INDEX &&
+		    (double)node->stat.total_ns < LEAST_SHARE * (double)root_ns)
+			hidden++;
+		else
+			fill(table, model, node, root_ns);
+	}
+	if (open)
+		dw_table_note(table, "%s call%s did not end; counted until the end of %s process.",
+		              dw_text_count((int64_t)open).at, dw_text_plural(open),
+		              open == 1 ? "its" : "their");
+	if (hidden)
+		dw_table_note(table, "%s call%s under 0.5%% of %s thread hidden: --limit all shows %s.",
+		              dw_text_count((int64_t)hidden).at, dw_text_plural(hidden),
+		              hidden == 1 ? "its" : "their", hidden == 1 ? "it" : "them");
+	return table;
+}

@@ -1,0 +1,109 @@
+/*
+ * Views: each answers one question about a model with a table.
+ *
+ * A view is a file and a line in registry.c. It asks the model for the products it
+ * needs and fills tables; it knows no format and no terminal. An answer of several
+ * parts is a chain of tables. What a trace does not hold is an error that says how to
+ * record it.
+ *
+ * Called by the facade (src/trace) and the command.
+ */
+#ifndef DW_VIEWS_VIEWS_H
+#define DW_VIEWS_VIEWS_H
+
+#include "model/model.h"
+#include "table/table.h"
+
+struct dw_view_options {
+	const char *sort; /* a column's name; NULL: the view's own order */
+	size_t limit;     /* rows; 0: the view's own; SIZE_MAX: all */
+};
+
+struct dw_view {
+	const char *name;
+	const char *question;
+	struct dw_table *(*run)(struct dw_model *model, const struct dw_view_options *options,
+	                        struct dwell_error *error);
+	size_t limit;        /* rows shown unless asked for more */
+	uint32_t categories; /* it needs one of these; 0: nothing */
+	bool needs_steps;
+	const char *what;    /* what it needs, as a word: "operators" */
+	const char *remedy;  /* how to record it */
+};
+
+/* NULL past the end. */
+const struct dw_view *dw_view_at(size_t index);
+/* NULL with the nearest name in `error`. */
+const struct dw_view *dw_view_find(const char *name, struct dwell_error *error);
+
+/* The view's answer, sorted, cut, with scope, coverage and losses; to be destroyed. */
+int dw_view_run(const struct dw_view *view, struct dw_model *model,
+                const struct dw_view_options *options, struct dw_table **table,
+                struct dwell_error *error);
+
+struct dw_table *dw_view_overview(struct dw_model *model, const struct dw_view_options *options,
+                                  struct dwell_error *error);
+struct dw_table *dw_view_steps(struct dw_model *model, const struct dw_view_options *options,
+                               struct dwell_error *error);
+struct dw_table *dw_view_phases(struct dw_model *model, const struct dw_view_options *options,
+                                struct dwell_error *error);
+struct dw_table *dw_view_actions(struct dw_model *model, const struct dw_view_options *options,
+                                 struct dwell_error *error);
+struct dw_table *dw_view_operators(struct dw_model *model, const struct dw_view_options *options,
+                                   struct dwell_error *error);
+struct dw_table *dw_view_tree(struct dw_model *model, const struct dw_view_options *options,
+                              struct dwell_error *error);
+struct dw_table *dw_view_threads(struct dw_model *model, const struct dw_view_options *options,
+                                 struct dwell_error *error);
+
+/* ---- for the views (common.c) ---------------------------------------------------------- */
+
+#define DW_VIEW_CATEGORY(name) (1u << DWELL_CATEGORY_##name)
+
+/* What a program names itself. */
+#define DW_VIEW_OWN                                                                      \
+	(DW_VIEW_CATEGORY(ZONE) | DW_VIEW_CATEGORY(PHASE) | DW_VIEW_CATEGORY(DATA) |         \
+	 DW_VIEW_CATEGORY(ACTION) | DW_VIEW_CATEGORY(COMMUNICATION) |                        \
+	 DW_VIEW_CATEGORY(CHECKPOINT) | DW_VIEW_CATEGORY(EVALUATION))
+
+/* dw_table_create() or NULL with `error`. */
+struct dw_table *dw_view_table(const char *view, const struct dw_column *columns, size_t count,
+                               struct dwell_error *error);
+
+/* The file that was read, as people call it: its name, or "NAME and 3 more". */
+const char *dw_view_trace_name(const struct dw_model *model, char room[256]);
+/* "main", "train main" with several processes, "rank 1 main" with ranks; in signal
+ * handlers. */
+const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, bool nested,
+                                char room[256]);
+const char *dw_view_category(uint32_t category);
+const char *dw_view_share(enum dw_share share);
+
+/*
+ * The same source seen inside its steps only, or NULL when there are none (or when
+ * there is no memory: `error`). Destroyed with dw_view_inside_done(), which knows when
+ * the scope was that already and the model is the caller's own.
+ */
+struct dw_model *dw_view_inside(struct dw_model *model, struct dwell_error *error);
+void dw_view_inside_done(struct dw_model *model, struct dw_model *inside);
+
+/*
+ * The columns of a table by name, after the columns that say what a row is:
+ * calls self total mean min max p50 p99.
+ */
+#define DW_VIEW_STAT_COLUMNS                                                             \
+	DW_COLUMN("calls", "calls", COUNT, INT),                                    \
+	DW_COLUMN("self_ns", "self", NS, INT),                                      \
+	DW_COLUMN("total_ns", "total", NS, INT),                                    \
+	DW_COLUMN("mean_ns", "mean", NS, INT),                                      \
+	DW_COLUMN("min_ns", "min", NS, INT, .wide_only = true),                     \
+	DW_COLUMN("max_ns", "max", NS, INT, .wide_only = true),                     \
+	DW_COLUMN("p50_ns", "p50", NS, INT, .wide_only = true),                     \
+	DW_COLUMN("p99_ns", "p99", NS, INT)
+#define DW_VIEW_STAT_COUNT 8
+void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat);
+
+/* Notes on calls that did not end or whose end is missing. */
+void dw_view_note_calls(struct dw_table *table, const struct dw_flat *flat);
+
+#endif

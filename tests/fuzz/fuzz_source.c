@@ -1,0 +1,136 @@
+/*
+ * Property: whatever the bytes of a file, opening it and asking for every product
+ * ends, within memory that the file's size bounds, without a fault; and what is
+ * answered is consistent: shares sum to steps, steps and besides to the wall,
+ * indices are valid.
+ *
+ * A file is blocks of 64 KiB that are mostly zeros, which no fuzzer gets through.
+ * So an input is a file packed: for each block its length without the zeros at
+ * its end (u16), then those bytes; the last block is not filled up, so that files
+ * end anywhere. An input that begins like a trace is one (what users send).
+ * pack.py packs.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "model/model.h"
+
+#define MOST_BLOCKS 64
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void demand(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static int check_event(void *context, const struct dw_event *event)
+{
+	const struct dw_source *source = context;
+
+	demand(event->thread < source->thread_count && event->start_ns <= event->end_ns);
+	return 0;
+}
+
+static void check_steps(const struct dw_source *source, const struct dw_steps *steps)
+{
+	uint64_t sum = 0;
+
+	demand(steps != NULL);
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct dw_step *step = &steps->steps[i];
+		uint64_t shares = 0;
+
+		demand(step->thread < source->thread_count && step->end_ns >= step->start_ns);
+		for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
+			shares += step->share_ns[share];
+		demand(shares == step->end_ns - step->start_ns);
+		sum += shares;
+	}
+	demand(sum == steps->steps_ns);
+	for (size_t i = 0; i < steps->beside_count; i++)
+		sum += steps->besides[i].ns;
+	demand(sum == steps->wall_ns);
+}
+
+static void check_model(struct dw_model *model)
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_flat *flat = dw_model_flat(model, UINT32_MAX, NULL);
+	const struct dw_tree *tree = dw_model_tree(model, NULL);
+	const struct dw_threads *threads = dw_model_threads(model, NULL);
+	size_t symbols, repairs;
+	double coverage;
+
+	dw_model_symbols(model, &symbols);
+	demand(flat && tree && threads);
+	for (size_t i = 0; i < flat->count; i++)
+		demand(flat->rows[i].symbol < symbols && flat->rows[i].stat.count &&
+		       flat->rows[i].stat.min_ns <= flat->rows[i].stat.max_ns);
+	for (size_t i = 0; i < tree->count; i++)
+		demand(tree->nodes[i].thread < source->thread_count &&
+		       (tree->nodes[i].parent == DW_NO_INDEX || tree->nodes[i].parent < i));
+	for (size_t i = 0; i < threads->count; i++)
+		demand(threads->rows[i].thread < source->thread_count);
+	check_steps(source, dw_model_steps(model, NULL));
+	demand(dw_model_repairs(model, &repairs) != NULL);
+	coverage = dw_model_coverage(model);
+	demand(coverage >= 0 && coverage <= 1);
+	demand(dw_model_events(model, check_event, (void *)(uintptr_t)source, NULL) == 0);
+}
+
+/* Writes the file that `data` is or stands for; false when it could not. */
+static bool unpack(int file, const uint8_t *data, size_t size)
+{
+	off_t offset = 0;
+
+	if (size && data[0] == 0x89)
+		return write(file, data, size) == (ssize_t)size;
+	while (size >= 2 && offset < MOST_BLOCKS * (off_t)DW_BLOCK_BYTES) {
+		size_t length = (size_t)data[0] | (size_t)data[1] << 8;
+
+		data += 2;
+		size -= 2;
+		length = length < size ? length : size;
+		if (length && pwrite(file, data, length, offset) != (ssize_t)length)
+			return false;
+		data += length;
+		size -= length;
+		/* blocks before the last are whole: a hole fills them */
+		if (size >= 2 && ftruncate(file, offset + DW_BLOCK_BYTES) != 0)
+			return false;
+		offset += DW_BLOCK_BYTES;
+	}
+	return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct dw_scope scopes[2] = { { .has_steps = false }, { .has_steps = true, .steps_to = 1 } };
+	int file = memfd_create("fuzz", MFD_CLOEXEC);
+	struct dw_source *source;
+	char path[32];
+	const char *paths = path;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+	if (file < 0 || !unpack(file, data, size)) {
+		close(file);
+		return 0;
+	}
+	if (dw_source_open(&source, &paths, 1, NULL) == 0) {
+		for (size_t i = 0; i < 2; i++) {
+			struct dw_model *model;
+
+			if (dw_model_create(&model, source, &scopes[i], NULL) == 0)
+				check_model(model);
+			dw_model_destroy(model);
+		}
+		dw_source_close(source);
+	}
+	close(file);
+	return 0;
+}

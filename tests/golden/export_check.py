@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Exports a small trace and compares; then checks what any Chrome trace must hold.
+
+usage: export_check.py [--update] MKTRACE EXPORT_TRACE
+       export_check.py --check FILE.json...
+
+--update writes the expected files anew. The rules (of --check, and of the small trace
+exported here): it is strict JSON; "X" events of one thread nest; each "f" has an "s" of
+its id, category and name before it; each "e" has its "b"; times are numbers >= 0; every thread
+of an event has a name. The last line is "N passed, N failed".
+"""
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+counts = {True: 0, False: 0}
+
+
+def check(condition, what):
+    counts[bool(condition)] += 1
+    if not condition:
+        print(f"FAILED: {what}")
+    return condition
+
+
+def refuse(constant):
+    raise ValueError(f"{constant} is no JSON")
+
+
+def load(path):
+    opener = gzip.open if path.endswith(".gz") else open
+    with opener(path, "rb") as file:
+        return json.loads(file.read().decode("utf-8"), parse_constant=refuse)
+
+
+def ns(microseconds):
+    return round(microseconds * 1000)
+
+
+def unnested(events):
+    """The first event that lies neither in the one before nor apart, by thread."""
+    threads = {}
+    for event in events:
+        if event["ph"] == "X":
+            start = ns(event["ts"])
+            threads.setdefault((event["pid"], event["tid"]), []).append(
+                (start, -ns(event["dur"]), event["name"]))
+    for key, ranges in threads.items():
+        ranges.sort()
+        ends = []
+        for start, length, name in ranges:
+            while ends and ends[-1] <= start:
+                ends.pop()
+            if ends and start - length > ends[-1]:
+                return key, name, start
+            ends.append(start - length)
+    return None
+
+
+def pairs(events, first, last, keys):
+    """What is wrong with the ends of arrows and asynchronous ranges."""
+    begun = {}
+    for event in events:
+        if event["ph"] == first:
+            begun.setdefault(tuple(event[key] for key in keys), []).append(event["ts"])
+    wrong = [e for e in events if e["ph"] == last
+             and not any(ts <= e["ts"] for ts in begun.get(tuple(e[key] for key in keys), []))]
+    repeated = [key for key, times in begun.items() if len(times) > 1]
+    return wrong, repeated
+
+
+def check_rules(name, trace):
+    events = trace["traceEvents"]
+    named = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
+    check(unnested(events) is None, f"{name}: 'X' events nest: {unnested(events)}")
+    for first, last, keys in (("s", "f", ("id", "cat", "name")), ("b", "e", ("id", "cat", "pid"))):
+        wrong, repeated = pairs(events, first, last, keys)
+        check(not wrong, f"{name}: each '{last}' has its '{first}': {wrong[:3]}")
+        check(not repeated, f"{name}: ids of '{first}' are used once: {repeated[:3]}")
+    ends = sum(e["ph"] == "e" for e in events)
+    check(ends == sum(e["ph"] == "b" for e in events), f"{name}: each 'b' has its 'e'")
+    check(all(e["ts"] >= 0 and e.get("dur", 0) >= 0 for e in events), f"{name}: times are >= 0")
+    unnamed = [e for e in events if e["ph"] != "M" and (e["pid"], e["tid"]) not in named]
+    check(not unnamed, f"{name}: threads have names: {unnamed[:1]}")
+    check(all(isinstance(e["pid"], int) and isinstance(e["tid"], int) for e in events),
+          f"{name}: pids and tids are integers")
+
+
+def compare(path, name, update):
+    expected = os.path.join(HERE, name)
+    with open(path, encoding="utf-8", newline="") as file:
+        got = file.read()
+    if update:
+        with open(expected, "w", encoding="utf-8", newline="") as file:
+            file.write(got)
+        return
+    with open(expected, encoding="utf-8", newline="") as file:
+        wanted = file.read()
+    # a release changes the version and nothing else
+    version = '"version":"' + json.loads(wanted)["dwell"]["version"] + '"' if path.endswith("json") \
+        else None
+    if version:
+        wanted = wanted.replace(version,
+                                '"version":"' + json.loads(got)["dwell"]["version"] + '"')
+    for number, (line, want) in enumerate(zip(got.splitlines(), wanted.splitlines()), 1):
+        if not check(line == want, f"{name}:{number}:\n  got      {line}\n  expected {want}"):
+            return
+    check(got == wanted, f"{name}: as long as expected")
+
+
+def check_small(mktrace, export, update):
+    with tempfile.TemporaryDirectory() as folder:
+        def run(*command):
+            done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, check=False)
+            check(done.returncode == 0, f"{command}: {done.stderr.decode()}")
+            return done.stdout
+
+        source = os.path.join(folder, "small.txt")
+        with open(os.path.join(HERE, "export_small.txt"), "rb") as file:
+            text = file.read()
+        with open(source, "wb") as file:
+            file.write(text.replace("\u00c3".encode(), b"\xc3"))
+        run(mktrace, source, "small.dwell")
+        run(export, "chrome", "small.dwell", "small.json")
+        run(export, "folded", "small.dwell", "small.folded")
+        compare(os.path.join(folder, "small.json"), "export_small.json", update)
+        compare(os.path.join(folder, "small.folded"), "export_small.folded", update)
+        check_rules("small.json", load(os.path.join(folder, "small.json")))
+        check(json.loads(run(export, "chrome", "small.dwell", "-"))["traceName"]
+              == "standard output", "standard output is written")
+        try:
+            run(export, "chrome", "small.dwell", "small.json.gz")
+            packed, plain = (load(os.path.join(folder, n)) for n in ("small.json.gz", "small.json"))
+            check(packed["traceEvents"] == plain["traceEvents"], "compressed is the same")
+        except FileNotFoundError:
+            print("skip export.gz: built without zlib")
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--check"]:
+        for path in arguments[1:]:
+            check_rules(path, load(path))
+    else:
+        update = arguments[:1] == ["--update"]
+        mktrace, export = (os.path.abspath(a) for a in arguments[update:])
+        check_small(mktrace, export, update)
+    print(f"{counts[True]} passed, {counts[False]} failed")
+    return 1 if counts[False] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+/*
+ * Sessions that start and stop while threads record, and programs that take the
+ * ground from under the recorder: closed descriptors, another folder, a trace
+ * that is deleted.
+ */
+#include "stress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+static uint32_t *shared;
+
+static void *keep_recording(void *number)
+{
+	uint32_t own = 0, round = 0;
+	char name[32];
+
+	while (!__atomic_load_n(&shared[0], __ATOMIC_ACQUIRE)) {
+		if (!own) {
+			snprintf(name, sizeof name, "thread%d", (int)(uintptr_t)number);
+			own = dwell_intern(DWELL_CATEGORY_ZONE, name, NULL);
+		}
+		DWELL_ZONE("site");
+		if (own)
+			stress_ranges(own, 10);
+		snprintf(name, sizeof name, "n%u", round++ % 3000);
+		stress_ranges(dwell_intern(DWELL_CATEGORY_ZONE, name, NULL), dwell_active());
+		if (round % 16 == 0)
+			dwell_step();
+	}
+	return NULL;
+}
+
+static void restart(void *unused)
+{
+	pthread_t threads[3];
+	char path[64];
+
+	for (uintptr_t i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, keep_recording, (void *)i);
+	for (uint32_t i = 0; i < shared[1]; i++) {
+		snprintf(path, sizeof path, "session%u.dwell", i);
+		stress_start(path, NULL);
+		if (!dwell_active() || strcmp(strrchr(dwell_trace_path(), '/') + 1, path) != 0)
+			FAIL("the session is not active as %s", path);
+		stress_sleep_us((unsigned)(stress_random() % 6000));
+		{
+			DWELL_MARK("starter");
+		}
+		stress_stop();
+		if (i % 3 == 0)
+			stress_sleep_us((unsigned)(stress_random() % 2000));
+	}
+	__atomic_store_n(&shared[0], 1, __ATOMIC_RELEASE);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void count_unnamed(void *context, const struct trace_record *record)
+{
+	*(uint64_t *)context += record->kind == DW_BEGIN && !*record->name;
+}
+
+static void session_restarts(void)
+{
+	uint64_t ranges = 0;
+
+	shared = stress_shared(4096);
+	shared[1] = stress_long ? 1000 : 120;
+	CHECK_EXITED(stress_child(restart, NULL), 0);
+	for (uint32_t i = 0; i < shared[1]; i++) {
+		uint64_t unnamed = 0;
+		struct trace trace;
+		char path[64];
+
+		snprintf(path, sizeof path, "session%u.dwell", i);
+		if (!stress_read(&trace, path))
+			continue;
+		trace_walk(&trace, count_unnamed, &unnamed);
+		if (unnamed)
+			FAIL("%s: %llu ranges without a name", path, (unsigned long long)unnamed);
+		CHECK_U64(trace_count(&trace, DW_MARK, "starter"), 1);
+		CHECK_U64(trace_entries(&trace, DW_ENTRY_PROCESS), 1);
+		ranges += trace_count(&trace, TRACE_END, "site");
+		trace_close(&trace);
+		unlink(path);
+	}
+	CHECK(ranges > shared[1]);
+}
+
+/* Two threads that start at once: one session, and nobody is harmed. */
+static void *start_stop(void *number)
+{
+	for (int i = 0; i < 50; i++) {
+		struct dwell_options options = DWELL_OPTIONS_INIT;
+		char path[64];
+		int result;
+
+		snprintf(path, sizeof path, "race%d-%d.dwell", (int)(uintptr_t)number, i);
+		options.path = path;
+		result = dwell_start(&options, NULL);
+		if (result != 0 && result != DWELL_E_STATE)
+			FAIL("dwell_start: %s", dwell_error_text(result));
+		for (int j = 0; j < 100; j++) {
+			DWELL_ZONE("raced");
+		}
+		dwell_stop(NULL);
+	}
+	return NULL;
+}
+
+static void race_starts(void *unused)
+{
+	pthread_t threads[3];
+
+	for (uintptr_t i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, start_stop, (void *)i);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void session_race(void)
+{
+	CHECK_EXITED(stress_child(race_starts, NULL), 0);
+	for (int number = 0; number < 3; number++) {
+		for (int i = 0; i < 50; i++) {
+			struct trace trace;
+			char path[64];
+
+			snprintf(path, sizeof path, "race%d-%d.dwell", number, i);
+			if (access(path, F_OK) != 0)
+				continue;
+			stress_read(&trace, path);
+			trace_close(&trace);
+		}
+	}
+}
+
+/* ---- errors ------------------------------------------------------------------------ */
+
+static void misuse(void *unused)
+{
+	struct dwell_options options = DWELL_OPTIONS_INIT;
+	struct dwell_error error = { 0 };
+
+	options.path = "once.dwell";
+	CHECK(dwell_start(&options, &error) == 0);
+	CHECK(dwell_start(&options, &error) == DWELL_E_STATE && *error.message);
+	stress_stop();
+	CHECK(dwell_start(&options, &error) == DWELL_E_EXISTS && strstr(error.message, "once.dwell"));
+	options.overwrite = true;
+	CHECK(dwell_start(&options, &error) == 0);
+	stress_stop();
+	options.path = "/nowhere/x.dwell";
+	CHECK(dwell_start(&options, &error) == DWELL_E_IO);
+	options.size = 3;
+	CHECK(dwell_start(&options, NULL) == DWELL_E_ARGUMENT);
+	CHECK(!dwell_active() && !dwell_trace_path());
+}
+
+static void session_misuse(void)
+{
+	CHECK_EXITED(stress_child(misuse, NULL), 0);
+}
+
+/* ---- the ground moves ---------------------------------------------------------------- */
+
+#define MANY 400000u /* ranges: 4.8 MB, more than one window */
+
+static void become_daemon(void *unused)
+{
+	uint32_t id;
+	int file;
+
+	stress_start("daemon.dwell", NULL); /* a relative path */
+	id = dwell_intern(DWELL_CATEGORY_ZONE, "daemonic", NULL);
+	stress_ranges(id, 10);
+	for (int i = 3; i < 64; i++)
+		close(i);
+	/* Ours gets the trace's old number. */
+	file = open("mine.txt", O_RDWR | O_CREAT, 0600);
+	for (int i = 0; i < 20000; i++)
+		if (write(file, "0123456789", 10) != 10)
+			FAIL("cannot write a file of our own");
+	if (chdir("/") != 0)
+		FAIL("chdir");
+	stress_ranges(id, MANY);
+}
+
+static void session_closed_files(void)
+{
+	struct stat status;
+	struct trace trace;
+
+	CHECK_EXITED(stress_child(become_daemon, NULL), 0);
+	CHECK(stat("mine.txt", &status) == 0);
+	CHECK_U64((uint64_t)status.st_size, 200000);
+	if (stress_read(&trace, "daemon.dwell")) {
+		CHECK_U64(trace_count(&trace, TRACE_END, "daemonic"), MANY + 10);
+		CHECK_U64(trace_lost_all(&trace), 0);
+		/* It was trimmed all the same. */
+		CHECK(trace.size_bytes < (uint64_t)6 << 20);
+	}
+	trace_close(&trace);
+}
+
+static void lose_the_file(void *unused)
+{
+	uint32_t id;
+
+	stress_start("gone.dwell", NULL);
+	id = dwell_intern(DWELL_CATEGORY_ZONE, "somewhere", NULL);
+	stress_ranges(id, 10);
+	unlink("gone.dwell");
+	close_range(3, ~0u, 0);
+	stress_ranges(id, MANY);
+}
+
+static void session_deleted_file(void)
+{
+	CHECK_EXITED(stress_child(lose_the_file, NULL), 0);
+}
+
+const struct stress_test session_tests[] = {
+	{ "session.restarts", session_restarts },
+	{ "session.race", session_race },
+	{ "session.misuse", session_misuse },
+	{ "session.closed-files", session_closed_files },
+	{ "session.deleted-file", session_deleted_file },
+	{ NULL, NULL },
+};

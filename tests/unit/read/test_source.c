@@ -1,0 +1,291 @@
+/* Opening: what is refused and why, what is torn and recovered, several files. */
+#include "made.h"
+
+#include <sys/stat.h>
+#include <time.h>
+
+static struct made made;
+
+static int open_path(const char *path)
+{
+	int result = dw_source_open(&made.source, &path, 1, &made.error);
+
+	dw_source_close(made.source);
+	made.source = NULL;
+	return result;
+}
+
+static int open_bytes(const void *bytes, size_t count)
+{
+	made_write(&made, bytes, count);
+	return open_path(made.path);
+}
+
+/* Two processes' worth of everything, small. */
+static void make_rich(void)
+{
+	struct dw_encode_process child;
+	struct dw_encode_stream stream;
+	uint64_t handle = 7, memory[2] = { 0x1000, 64 };
+	double value = 1.5;
+
+	made_init(&made);
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "op");
+	for (uint64_t i = 0; i < 20; i++) {
+		dw_encode_begin(&made.stream, i * 1000, op);
+		dw_encode_begin(&made.stream, i * 1000 + 100, op);
+		dw_encode_record(&made.stream, i * 1000 + 150, DW_ALLOC, op, memory, 4);
+		dw_encode_record(&made.stream, i * 1000 + 150, DW_ASYNC_BEGIN, op, &handle, 2);
+		dw_encode_end(&made.stream, i * 1000 + 200);
+		dw_encode_record(&made.stream, i * 1000 + 250, DW_COUNTER, op, &value, 2);
+		dw_encode_end(&made.stream, i * 1000 + 300);
+		dw_encode_step(&made.process, made.thread, i, i * 1000, i * 1000 + 900, 10, 1);
+	}
+	dw_encode_hole(&made.process, 72);
+	dw_encode_meta(&made.process, "model", "resnet", false);
+	dw_encode_clock(&made.process, 5000, 5000, 5000, 10);
+	dw_encode_process_init(&child, &made.encode, made.process.id)->pid = 0x7ffffffd;
+	uint32_t thread = dw_encode_thread(&child, 200, 0, 500, "child");
+	dw_encode_stream_init(&stream, &child, 0, thread);
+	dw_encode_begin(&stream, 600, op); /* an id of its parent's */
+	dw_encode_end(&stream, 700);
+	dw_encode_close(&made.stream);
+}
+
+static int count_events(void *context, const struct dw_event *event)
+{
+	++*(size_t *)context;
+	return 0;
+}
+
+/* Everything that can be asked, so that sanitizers see it. */
+static void ask_all(void)
+{
+	size_t events = 0;
+
+	CHECK(dw_model_flat(made.model, UINT32_MAX, NULL));
+	CHECK(dw_model_tree(made.model, NULL));
+	CHECK(dw_model_steps(made.model, NULL));
+	CHECK(dw_model_threads(made.model, NULL));
+	dw_model_repairs(made.model, &events);
+	dw_model_coverage(made.model);
+	CHECK_EQ(dw_model_events(made.model, count_events, &events, NULL), 0);
+}
+
+TEST(what_is_no_trace_is_refused_with_a_reason)
+{
+	char zeros[65536] = "", path[] = "/tmp";
+
+	made_init(&made);
+	CHECK_EQ(open_path("/nonexistent/x.dwell"), DWELL_E_IO);
+	CHECK_HAS(made.error.message, "No such file");
+	CHECK_EQ(open_path(path), DWELL_E_NOT_TRACE);
+	CHECK_HAS(made.error.message, "directory");
+	CHECK_EQ(open_bytes("", 0), DWELL_E_NOT_TRACE);
+	CHECK_HAS(made.error.message, "empty");
+	CHECK_EQ(open_bytes("{\"traceEvents\": []}", 19), DWELL_E_NOT_TRACE);
+	CHECK_HAS(made.error.message, "JSON");
+	CHECK_EQ(open_bytes("\x1f\x8b\x08", 3), DWELL_E_NOT_TRACE);
+	CHECK_HAS(made.error.message, "gzip");
+	CHECK_EQ(open_bytes("\x7f" "ELF", 4), DWELL_E_NOT_TRACE);
+	CHECK_HAS(made.error.message, "ELF");
+	CHECK_EQ(open_bytes(zeros, sizeof zeros), DWELL_E_NOT_TRACE);
+	made_close(&made);
+}
+
+TEST(a_newer_major_is_refused_and_a_newer_minor_is_read)
+{
+	make_rich();
+	struct dw_head *head = dw_encode_head(&made.encode);
+	head->version_minor = 9;
+	CHECK_EQ(open_bytes(made.encode.image, dw_encode_bytes(&made.encode)), 0);
+	head->version_major = 2;
+	CHECK_EQ(open_bytes(made.encode.image, dw_encode_bytes(&made.encode)), DWELL_E_VERSION);
+	CHECK_HAS(made.error.message, "format 2.9");
+	CHECK_HAS(made.error.message, "up to format 1");
+	made_close(&made);
+}
+
+TEST(a_child_of_fork_uses_its_parents_ids)
+{
+	make_rich();
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK_EQ(made.source->process_count, 2);
+	CHECK_EQ(made.source->processes[1].parent, 0);
+	CHECK_EQ(made_stat(&made, "op")->count, 41);
+	CHECK_EQ(made_stat(&made, "op")->total_ns, 20 * (300 + 100) + 100);
+	CHECK_EQ(made.source->meta_count, 1);
+	CHECK_STR(made.source->metas[0].value, "resnet");
+	CHECK_EQ(made.source->step_count, 20);
+	ask_all();
+	made_close(&made);
+}
+
+TEST(a_file_cut_anywhere_is_read_up_to_there)
+{
+	make_rich();
+	size_t bytes = dw_encode_bytes(&made.encode), opened = 0;
+
+	for (size_t length = 0; length <= bytes; length += length % 65536 < 1200 ? 1 : 4999) {
+		int result = made_open_bytes(&made, length, NULL);
+
+		if (result == 0) {
+			opened++;
+			ask_all();
+		} else {
+			CHECK_RANGE(length, 0, 65535);
+			CHECK(made.error.message[0]);
+		}
+		made_close_model(&made);
+		made.error.message[0] = '\0';
+	}
+	CHECK(opened > 1000);
+	made_close(&made);
+}
+
+TEST(a_torn_file_says_what_was_recovered)
+{
+	size_t count;
+
+	made_init(&made);
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "op");
+	for (uint64_t i = 0; i < 20000; i++)
+		dw_encode_begin(&made.stream, i * 1000, op), dw_encode_end(&made.stream, i * 1000 + 500);
+	REQUIRE(made_open_bytes(&made, dw_encode_bytes(&made.encode) - 40000, NULL) == 0);
+	const char *const *repairs = dw_model_repairs(made.model, &count);
+	REQUIRE(count == 1);
+	CHECK_HAS(repairs[0], "ends inside a chunk (the program was killed): recovered 1");
+	CHECK_HAS(repairs[0], "ranges, the last at 0.0 s; 1 range was open");
+	made_close(&made);
+}
+
+TEST(damaged_bytes_do_no_harm)
+{
+	uint64_t state = 12345;
+
+	make_rich();
+	size_t bytes = dw_encode_bytes(&made.encode);
+	char *good = malloc(bytes);
+	REQUIRE(good);
+	memcpy(good, made.encode.image, bytes);
+	for (int round = 0; round < 600; round++) {
+		memcpy(made.encode.image, good, bytes);
+		for (int i = 0; i < 1 + round % 16; i++) {
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			size_t block = (state >> 33) % (bytes / 65536);
+			size_t at = block * 65536 + (state >> 40) % (i % 2 ? 2048 : 128);
+			made.encode.image[at] = (char)(state >> 56);
+		}
+		if (made_open_bytes(&made, bytes, NULL) == 0)
+			ask_all();
+		made_close_model(&made);
+	}
+	free(good);
+	made_close(&made);
+}
+
+TEST(gaps_are_marked)
+{
+	made_init(&made);
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "op");
+	dw_encode_begin(&made.stream, 10, op);
+	dw_encode_end(&made.stream, 20);
+	dw_encode_gap(&made.stream, 5);
+	dw_encode_begin(&made.stream, 30, op);
+	REQUIRE(made_open(&made, NULL) == 0);
+	REQUIRE(made.source->stream_count == 1 && made.source->streams[0].chunk_count == 2);
+	CHECK(!made.source->streams[0].chunks[0].gap_before);
+	CHECK(made.source->streams[0].chunks[1].gap_before);
+	CHECK_EQ(made.source->streams[0].chunks[1].number, 7);
+	made_close(&made);
+}
+
+TEST(side_files_are_gathered_and_clocks_aligned)
+{
+	char folder[] = "/tmp/dwell-test-XXXXXX", paths[2][128];
+	struct dwell_error error;
+	const char *path = paths[0];
+
+	REQUIRE(mkdtemp(folder));
+	snprintf(paths[0], sizeof paths[0], "%s/run.dwell", folder);
+	snprintf(paths[1], sizeof paths[1], "%s/run.host2.77.abcd0123.dwell", folder);
+	for (int i = 0; i < 2; i++) {
+		FILE *file = fopen(paths[i], "wb");
+
+		made_init(&made);
+		struct dw_head *head = dw_encode_head(&made.encode);
+		memset(head->run_id, 9, sizeof head->run_id);
+		head->clock_kind = DW_CLOCK_TSC;
+		head->ticks_per_second = 2000000000; /* the truth is 2.5e9 ticks, 4% of error allowed */
+		head->ticks_per_second = i ? 2490000000u : 999000000u;
+		head->start_ticks = 1000;
+		head->start_monotonic_ns = 5;
+		head->start_realtime_ns = 1000000000 + (uint64_t)i * 250; /* the second 250 ns later */
+		uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "op");
+		dw_encode_clock(&made.process, 1000 + (i ? 2500000000u : 1000000000u), 1000000005,
+		                2000000000 + (uint64_t)i * 250, 100);
+		dw_encode_begin(&made.stream, 2000, op);
+		dw_encode_end(&made.stream, 2000 + (i ? 250000 : 100000));
+		dw_encode_close(&made.stream);
+		REQUIRE(file && fwrite(made.encode.image, dw_encode_bytes(&made.encode), 1, file) == 1);
+		fclose(file);
+		made_close(&made);
+	}
+	memset(&made, 0, sizeof made);
+	made.file = -1;
+	REQUIRE(dw_source_open(&made.source, &path, 1, &error) == 0);
+	CHECK_EQ(made.source->file_count, 2);
+	CHECK_NEAR(made.source->files[0].clock.ns_per_tick, 1.0, 1e-9);
+	CHECK_NEAR(made.source->files[1].clock.ns_per_tick, 0.4, 1e-9);
+	CHECK_EQ(made.source->files[1].clock.start_ns, 250);
+	CHECK_RANGE(made.source->files[1].clock.error_ns, 200, 1000);
+	REQUIRE(dw_model_create(&made.model, made.source, NULL, &error) == 0);
+	CHECK_EQ(made_stat(&made, "op")->count, 2);
+	CHECK_EQ(made_stat(&made, "op")->total_ns, 200000);
+	CHECK_EQ(dw_source_ns(&made.source->files[1].clock, 3500), 1250);
+	made_close(&made);
+	unlink(paths[0]);
+	unlink(paths[1]);
+	rmdir(folder);
+}
+
+TEST(a_writer_that_lives_makes_the_trace_live)
+{
+	made_init(&made);
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "op");
+	struct dw_head *head = dw_encode_head(&made.encode);
+	char text[40] = "", digits[33] = "";
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+	struct timespec now;
+	int count = 0;
+
+	REQUIRE(file && fgets(text, sizeof text, file));
+	fclose(file);
+	for (char *at = text; *at && count < 32; at++)
+		if (*at != '-')
+			digits[count++] = *at;
+	for (int i = 0; i < 16; i++)
+		sscanf(digits + 2 * i, "%2hhx", &head->boot_id[i]);
+	gethostname(head->hostname, sizeof head->hostname - 1);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	head->start_ticks = head->start_monotonic_ns =
+	    (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	uint64_t start = head->start_ticks;
+	struct dw_entry_process *entry = dw_encode_process_entry(&made.process);
+	entry->pid = (uint32_t)getpid();
+	entry->start_ticks = start;
+	dw_encode_begin(&made.stream, start + 10, op);
+	dw_encode_end(&made.stream, start + 20);
+	REQUIRE(made_open_bytes(&made, dw_encode_bytes(&made.encode), NULL) == 0);
+	CHECK(made.source->live);
+	CHECK_EQ(made_stat(&made, "op")->total_ns, 10);
+	ask_all();
+	made_close_model(&made);
+	dw_encode_process_entry(&made.process)->start_ticks = start - 1000000000; /* long before */
+	dw_encode_head(&made.encode)->start_monotonic_ns -= 60000000000u;
+	REQUIRE(made_open_bytes(&made, dw_encode_bytes(&made.encode), NULL) == 0);
+	CHECK(!made.source->live); /* whoever has the pid now began after it */
+	made_close(&made);
+}
+
+CHECK_MAIN

@@ -1,0 +1,85 @@
+/* Claims of blocks: never past the budget, smaller near its end, given back. */
+#include "check.h"
+
+#include "record/window.c"
+
+static struct dw_head budget_of(uint32_t blocks, uint32_t reserve)
+{
+	return (struct dw_head){ .next_block = 1, .max_blocks = blocks, .reserve_blocks = reserve };
+}
+
+TEST(windows_are_whole_while_there_is_much_left)
+{
+	struct dw_head head = budget_of(32768, 4096);
+	uint32_t count;
+
+	CHECK_EQ(claim(&head, DW_CLAIM_STREAM, &count), 1);
+	CHECK_EQ(count, 63); /* up to the next multiple of 4 MiB: large folios are aligned */
+	CHECK_EQ(claim(&head, DW_CLAIM_STREAM, &count), 64);
+	CHECK_EQ(count, 64);
+}
+
+TEST(claims_shrink_and_end_at_the_budget)
+{
+	struct dw_head head = budget_of(1024, 128);
+	uint32_t count, first, last = 64, end = 1;
+
+	while ((first = claim(&head, DW_CLAIM_STREAM, &count)) != 0) {
+		CHECK_EQ(first, end);
+		CHECK_RANGE(count, 1, 64);
+		if (1024 - 128 - first < 512)
+			CHECK(count <= (1024 - 128 - first) / 8 || count == 1);
+		last = count;
+		end = first + count;
+		CHECK(end <= 1024 - 128);
+	}
+	CHECK_EQ(end, 1024 - 128);
+	CHECK_EQ(last, 1);
+	/* The reserve goes block by block, to who has nothing. */
+	for (int i = 0; i < 128; i++) {
+		CHECK_EQ(claim(&head, DW_CLAIM_RESERVED, &count), end + (uint32_t)i);
+		CHECK_EQ(count, 1);
+	}
+	CHECK_EQ(claim(&head, DW_CLAIM_RESERVED, &count), 0);
+	CHECK_EQ(head.next_block, 1024);
+}
+
+TEST(the_smallest_budget_serves_several)
+{
+	struct dw_head head = budget_of(16, 2);
+	uint32_t count, claims = 0;
+
+	while (claim(&head, DW_CLAIM_STREAM, &count))
+		claims++;
+	CHECK_EQ(claims, 13);
+}
+
+TEST(what_was_not_reserved_is_given_back)
+{
+	struct dw_head head = budget_of(32768, 4096);
+	uint32_t count, first = claim(&head, DW_CLAIM_STREAM, &count);
+
+	give_back(&head, first, count, 3);
+	CHECK_EQ(head.next_block, first + 3);
+	first = claim(&head, DW_CLAIM_STREAM, &count);
+	claim(&head, DW_CLAIM_STREAM, &(uint32_t){ 0 });
+	uint32_t next = head.next_block;
+	give_back(&head, first, count, 0); /* another process has claimed behind */
+	CHECK_EQ(head.next_block, next);
+}
+
+TEST(a_limit_on_file_sizes_is_seen_before_it_kills)
+{
+	struct rlimit limit, old;
+
+	getrlimit(RLIMIT_FSIZE, &old);
+	limit = old;
+	limit.rlim_cur = 10 * DW_BLOCK_BYTES;
+	REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	CHECK(!over_file_limit(10));
+	CHECK(over_file_limit(11));
+	setrlimit(RLIMIT_FSIZE, &old);
+	CHECK(old.rlim_cur != RLIM_INFINITY || !over_file_limit(UINT32_MAX));
+}
+
+CHECK_MAIN
