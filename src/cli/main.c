@@ -1,1 +1,112 @@
-int main(void){return 0;}
+/* main: finds the verb; anything else is a program to run. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+#include "cli/cli.h"
+
+void dw_say(const char *format, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fputs("dwell: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+int dw_say_error(const struct dwell_error *error, int code)
+{
+	dw_say("%s", error->message[0] ? error->message : dwell_error_text(code));
+	return code == DWELL_E_NAME || code == DWELL_E_ARGUMENT ? DW_EXIT_USAGE : DW_EXIT_BAD_INPUT;
+}
+
+static bool locale_is_utf8(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (int i = 0; i < 3; i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && *value)
+			return strstr(value, "UTF-8") || strstr(value, "utf8") || strstr(value, "UTF8");
+	}
+	return false;
+}
+
+void dw_terminal(int descriptor, struct dwell_print_options *options)
+{
+	struct winsize size = { 0 };
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	options->width = 0;
+	options->color = options->utf8 = false;
+	if (!isatty(descriptor))
+		return;
+	options->width = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+	options->color = !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
+	options->utf8 = locale_is_utf8();
+}
+
+/* A word that is nearly a verb and not a program was meant as the verb. */
+static bool is_mistyped_verb(const char *word)
+{
+	struct dw_nearest nearest;
+
+	if (strchr(word, '/'))
+		return false;
+	dw_nearest_init(&nearest, word);
+	for (size_t i = 0; i < dw_verb_count; i++)
+		dw_nearest_try(&nearest, dw_verbs[i].name);
+	if (!nearest.best)
+		return false;
+	const char *path = getenv("PATH");
+	char *folders = strdup(path ? path : "/usr/bin:/bin"), *rest = folders, *folder, file[4096];
+	bool program = false;
+
+	while (folders && (folder = strsep(&rest, ":"))) {
+		snprintf(file, sizeof file, "%s/%s", folder, word);
+		program |= access(file, X_OK) == 0;
+	}
+	free(folders);
+	if (!program)
+		dw_say("'%s' is neither a verb nor a program; did you mean 'dwell %s'?", word, nearest.best);
+	return !program;
+}
+
+int main(int argc, char **argv)
+{
+	const struct dw_verb *verb;
+
+	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		if (argc < 2)
+			dup2(STDERR_FILENO, STDOUT_FILENO); /* asked for nothing: it is a usage error */
+		dw_options_usage();
+		return argc < 2 ? DW_EXIT_USAGE : 0;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("dwell %s\n", dwell_version());
+		return 0;
+	}
+	if (strcmp(argv[1], "--dump-verbs") == 0) {
+		dw_options_dump();
+		return 0;
+	}
+	if (argv[1][0] == '-' && strcmp(argv[1], "--") != 0) {
+		dw_say("no option '%s' (dwell --help)", argv[1]);
+		return DW_EXIT_USAGE;
+	}
+	verb = dw_verb_find(argv[1]);
+	if (verb)
+		return verb->run(verb, argc - 2, argv + 2);
+	if (is_mistyped_verb(argv[1]))
+		return DW_EXIT_USAGE;
+	return dw_run_command(argv + 1 + (strcmp(argv[1], "--") == 0));
+}

@@ -51,7 +51,7 @@ void dw_chrome_nest_start(struct dw_chrome_nest *nest, uint32_t track);
 int dw_chrome_nest_add(struct dw_chrome_nest *nest, uint64_t start_ns, uint64_t end_ns,
                        uint32_t depth);
 
-/* Steps of one thread, ascending and apart, against its ranges. */
+/* Steps against the ranges of their threads. */
 struct dw_chrome_step {
 	uint64_t start_ns, end_ns;
 	const struct dw_source_step *step;
@@ -60,8 +60,8 @@ struct dw_chrome_step {
 };
 
 struct dw_chrome_steps {
-	struct dw_chrome_step *steps; /* by thread, then start */
-	size_t count;
+	struct dw_chrome_step *steps; /* by thread, then start; behind `apart` those that overlap */
+	size_t count, apart;
 	size_t *from; /* by thread, one more than there are */
 	size_t at;    /* the one that the last range lay in */
 };

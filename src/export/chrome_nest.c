@@ -86,6 +86,31 @@ static int compare(const void *left, const void *right)
 	return a->step < b->step ? -1 : 1;
 }
 
+/* Those that overlap the one before go behind the others, out of the searches' way: no
+ * trace has any unless it is damaged. -1: out of memory. */
+static int set_apart(struct dw_chrome_steps *steps)
+{
+	struct dw_chrome_step *overlapping = calloc(steps->count + 1, sizeof *overlapping);
+	size_t kept = 0, others = 0;
+
+	if (!overlapping)
+		return -1;
+	for (size_t i = 0; i < steps->count; i++) {
+		struct dw_chrome_step *step = &steps->steps[i];
+
+		step->overlaps = kept && steps->steps[kept - 1].track == step->track &&
+		                 step->start_ns < steps->steps[kept - 1].end_ns;
+		if (step->overlaps)
+			overlapping[others++] = *step;
+		else
+			steps->steps[kept++] = *step;
+	}
+	memcpy(steps->steps + kept, overlapping, others * sizeof *overlapping);
+	free(overlapping);
+	steps->apart = kept;
+	return 0;
+}
+
 int dw_chrome_steps_make(struct dw_chrome_steps *steps, const struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);
@@ -105,14 +130,13 @@ int dw_chrome_steps_make(struct dw_chrome_steps *steps, const struct dw_model *m
 				                                                    step, step->thread * 2, false };
 	}
 	qsort(steps->steps, steps->count, sizeof *steps->steps, compare);
+	if (set_apart(steps))
+		return -1;
 	for (size_t thread = 0; thread <= source->thread_count; thread++) {
-		while (at < steps->count && steps->steps[at].track < thread * 2)
+		while (at < steps->apart && steps->steps[at].track < thread * 2)
 			at++;
 		steps->from[thread] = at;
 	}
-	for (size_t i = 1; i < steps->count; i++)
-		steps->steps[i].overlaps = steps->steps[i].track == steps->steps[i - 1].track &&
-		                           steps->steps[i].start_ns < steps->steps[i - 1].end_ns;
 	return 0;
 }
 

@@ -1,0 +1,91 @@
+/*
+ * The command: verbs, their options, and the words dwell says on stderr.
+ *
+ * Verbs and options are data (verbs.c): parsing, --help, the man pages and the
+ * shell completions come from the same tables (`dwell --dump-verbs` prints them).
+ * Only this room prints or exits.
+ */
+#ifndef DW_CLI_CLI_H
+#define DW_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dwell/dwell.h"
+#include "dwell/trace.h"
+
+enum { DW_EXIT_OK = 0, DW_EXIT_BAD_INPUT = 1, DW_EXIT_USAGE = 2, DW_EXIT_THRESHOLD = 3 };
+
+/* Options by what they mean, alike in all verbs. */
+enum dw_option_id {
+	DW_OPTION_OUTPUT, DW_OPTION_MAX_SIZE, DW_OPTION_KEEP, DW_OPTION_STEPS, DW_OPTION_SCHEDULE,
+	DW_OPTION_SHAPES, DW_OPTION_STACKS, DW_OPTION_FUNCTIONS, DW_OPTION_FLOPS,
+	DW_OPTION_VIEW, DW_OPTION_FORMAT, DW_OPTION_SORT, DW_OPTION_LIMIT, DW_OPTION_THREAD,
+	DW_OPTION_HELP, DW_OPTION_VERSION,
+};
+
+struct dw_option {
+	enum dw_option_id id;
+	const char *name;      /* "steps" for --steps */
+	char letter;           /* 'o' for -o, or 0 */
+	const char *argument;  /* "FILE", or NULL: it takes none */
+	const char *help;
+	const char *choices;   /* "text csv json md", or NULL; "@views", "@exports": from the registries */
+};
+
+struct dw_verb {
+	const char *name;
+	const char *summary;
+	const char *operands;  /* "[TRACE...]" */
+	const struct dw_option *options;
+	size_t option_count;
+	int (*run)(const struct dw_verb *verb, int argc, char **argv);
+};
+
+extern const struct dw_verb dw_verbs[];
+extern const size_t dw_verb_count;
+const struct dw_verb *dw_verb_find(const char *name);
+
+/*
+ * Calls `take` for each option up to the first operand (or "--"); returns the
+ * index of the first operand, or -1 after saying what is wrong. --help is
+ * answered here: *done is set. `stop_early`: nothing after the first operand is
+ * parsed; else options and operands may mix, and operands are moved to the end.
+ */
+int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool stop_early,
+                     int (*take)(void *context, enum dw_option_id id, const char *value),
+                     void *context, bool *done);
+void dw_options_help(const struct dw_verb *verb);
+void dw_options_dump(void);
+void dw_options_usage(void);
+
+/* "A..B", "A..", "..B", "A"; false after saying what is wrong. */
+bool dw_parse_steps(const char *text, uint64_t *from, uint64_t *to);
+/* "512K", "64M", "2G". */
+bool dw_parse_size(const char *text, uint64_t *bytes);
+/* "skip=10,wait=5,warmup=1,active=3,repeat=2" */
+bool dw_parse_schedule(const char *text, struct dwell_schedule *schedule);
+bool dw_parse_keep(const char *text, enum dwell_keep *keep);
+
+/* dwell's own words: "dwell: ..." on stderr. */
+void dw_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The error's message, and the exit status that its code means. */
+int dw_say_error(const struct dwell_error *error, int code);
+
+/* What a stream shows: its width when it is a terminal, colour, UTF-8. */
+void dw_terminal(int descriptor, struct dwell_print_options *options);
+/* The newest *.dwell of the current folder, named on stderr; false: there is none. */
+bool dw_newest_trace(char *path, size_t room);
+
+/* Prints the overview of a finished run to stderr: stdout is the program's. */
+void dw_report_after_run(const char *trace);
+
+int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_report(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv);
+/* `dwell COMMAND...`: run, then the overview. */
+int dw_run_command(char **command);
+
+#endif

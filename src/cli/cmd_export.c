@@ -1,0 +1,81 @@
+/* dwell export: a trace for another tool. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cli/cli.h"
+
+struct request {
+	const char *format, *output;
+	struct dwell_scope scope;
+};
+
+static int take(void *context, enum dw_option_id id, const char *value)
+{
+	struct request *request = context;
+
+	switch (id) {
+	case DW_OPTION_FORMAT: request->format = value; return 0;
+	case DW_OPTION_OUTPUT: request->output = value; return 0;
+	case DW_OPTION_STEPS:
+		request->scope.has_steps = true;
+		return dw_parse_steps(value, &request->scope.steps_from, &request->scope.steps_to) ? 0 : -1;
+	case DW_OPTION_THREAD: request->scope.thread = value; return 0;
+	default: return 0;
+	}
+}
+
+static bool has_format(const struct request *request)
+{
+	struct dw_nearest nearest;
+	const char *name;
+
+	if (!request->format) {
+		dw_say("export for what? --format NAME (dwell export --help lists them)");
+		return false;
+	}
+	for (size_t i = 0; (name = dwell_export_name(i, NULL)); i++)
+		if (strcmp(name, request->format) == 0)
+			return true;
+	dw_nearest_init(&nearest, request->format);
+	for (size_t i = 0; (name = dwell_export_name(i, NULL)); i++)
+		dw_nearest_try(&nearest, name);
+	dw_say("no format '%s'%s%s%s (dwell export --help lists all)", request->format,
+	       nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+	       nearest.best ? "'?" : "");
+	return false;
+}
+
+int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
+{
+	struct request request = { .scope.size = sizeof request.scope };
+	struct dwell_error error = { 0, "" };
+	struct dwell_trace *trace;
+	char newest[4096];
+	const char *path = newest, *repair;
+	bool done;
+
+	signal(SIGPIPE, SIG_IGN);
+	int operands = dw_options_parse(verb, argc, argv, false, take, &request, &done);
+	if (done)
+		return 0;
+	if (operands < 0 || !has_format(&request))
+		return DW_EXIT_USAGE;
+	if (operands > 1) {
+		dw_say("one trace at a time");
+		return DW_EXIT_USAGE;
+	}
+	if (operands)
+		path = argv[0];
+	else if (!dw_newest_trace(newest, sizeof newest))
+		return DW_EXIT_BAD_INPUT;
+	int code = dwell_trace_open(&trace, &path, 1, &request.scope, &error);
+	if (code)
+		return dw_say_error(&error, code);
+	for (size_t i = 0; (repair = dwell_trace_repair(trace, i)); i++)
+		dw_say("%s", repair);
+	code = dwell_trace_export(trace, request.format, request.output, &error);
+	dwell_trace_close(trace);
+	return code ? dw_say_error(&error, code) : 0;
+}

@@ -1,0 +1,200 @@
+/*
+ * dwell info: all that a trace holds beside its records. Who wonders what a trace
+ * would tell a stranger reads it here.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "model/model.h"
+#include "read/source.h"
+#include "table/table.h"
+
+static int take(void *context, enum dw_option_id id, const char *value)
+{
+	(void)context;
+	(void)id;
+	(void)value;
+	return 0;
+}
+
+/* What a trace holds may not steer the terminal. */
+static void clean_text(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+static void line(const char *name, const char *text)
+{
+	char clean[1200];
+
+	if (!text)
+		return;
+	snprintf(clean, sizeof clean, "%s", text);
+	clean_text(clean);
+	printf("%-14s %s\n", name, clean);
+}
+
+static void print_number(const char *name, enum dw_unit unit, int64_t value, const char *more)
+{
+	struct dw_text text = unit == DW_UNIT_NS      ? dw_text_ns((double)value, " ")
+	                      : unit == DW_UNIT_BYTES ? dw_text_bytes((double)value, " ")
+	                                              : dw_text_count(value);
+
+	printf("%-14s %s%s\n", name, text.at, more);
+}
+
+static void print_file(const struct dw_source_file *file)
+{
+	static const char *const clocks[] = { "unknown", "CLOCK_MONOTONIC", "time stamp counter",
+		                                  "CNTVCT" };
+	static const char *const keeps[] = { "both ends", "the oldest", "the newest" };
+	const struct dw_head *head = file->head;
+	time_t start = (time_t)(head->start_realtime_ns / 1000000000u);
+	char text[128], id[33];
+	struct stat status;
+	struct tm when;
+
+	line("trace", file->path);
+	for (int i = 0; i < 16; i++)
+		snprintf(id + (size_t)i * 2, 3, "%02x", head->run_id[i]);
+	line("run", id);
+	snprintf(text, sizeof text, "%.32s, format %u.%u", head->writer, head->version_major,
+	         head->version_minor);
+	line("written by", text);
+	snprintf(text, sizeof text, "%.63s", head->hostname);
+	line("host", text);
+	if (gmtime_r(&start, &when) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &when))
+		line("began", text);
+	snprintf(text, sizeof text, "%s, %.6g MHz, good to %" PRIu64 " ns",
+	         clocks[head->clock_kind < 4 ? head->clock_kind : 0], 1e3 / file->clock.ns_per_tick,
+	         file->clock.error_ns);
+	line("clock", text);
+	print_number("size", DW_UNIT_BYTES, (int64_t)file->size_bytes, "");
+	if (stat(file->path, &status) == 0)
+		print_number("on disk", DW_UNIT_BYTES, (int64_t)status.st_blocks * 512, "");
+	snprintf(text, sizeof text, ", keeping %s", keeps[head->keep < 3 ? head->keep : 0]);
+	print_number("at most", DW_UNIT_BYTES, (int64_t)head->max_blocks * DW_BLOCK_BYTES, text);
+}
+
+static void print_processes(const struct dw_source *source)
+{
+	printf("\n%zu process%s\n", source->process_count, source->process_count == 1 ? "" : "es");
+	for (size_t i = 0; i < source->process_count; i++) {
+		const struct dw_source_process *process = &source->processes[i];
+		char text[1200];
+		int at = snprintf(text, sizeof text, "%.500s%s", process->name ? process->name : "(unnamed)",
+		                  process->flags & DW_PROCESS_RUNNER ? " (dwell run itself)" : "");
+
+		if (process->rank >= 0)
+			at += snprintf(text + at, sizeof text - (size_t)at, ", rank %d of %d", process->rank,
+			               process->world_size);
+		if (process->command)
+			snprintf(text + at, sizeof text - (size_t)at, ": %.500s", process->command);
+		clean_text(text);
+		printf("  %-12u %s\n", process->pid, text);
+	}
+}
+
+static void print_contents(const struct dw_source *source, struct dw_model *model)
+{
+	static const char *const names[] = {
+#define X(name, value, text) [value] = text,
+		DWELL_CATEGORIES(X)
+#undef X
+	};
+	uint32_t categories = dw_model_categories(model);
+	size_t chunks = 0, symbols = 0;
+
+	for (size_t i = 0; i < source->stream_count; i++)
+		chunks += source->streams[i].chunk_count;
+	dw_model_symbols(model, &symbols);
+	printf("\n");
+	print_number("threads", DW_UNIT_COUNT, (int64_t)source->thread_count, "");
+	print_number("streams", DW_UNIT_COUNT, (int64_t)source->stream_count, "");
+	print_number("chunks", DW_UNIT_COUNT, (int64_t)chunks, "");
+	print_number("names", DW_UNIT_COUNT, (int64_t)symbols, "");
+	print_number("steps", DW_UNIT_COUNT, (int64_t)source->step_count, "");
+	print_number("length", DW_UNIT_NS, (int64_t)source->end_ns, "");
+	printf("%-14s", "records of");
+	for (uint32_t c = 0; c < DWELL_CATEGORY_COUNT; c++)
+		if (categories & 1u << c)
+			printf(" %s", names[c]);
+	printf("\n");
+	for (uint32_t i = 0; i < DW_LOSS_SLOTS; i++) {
+		static const char *const causes[DW_LOSS_SLOTS] = {
+#define X(name, label, text) label,
+			DW_LOSS_CAUSES(X)
+#undef X
+		};
+		char text[64];
+
+		snprintf(text, sizeof text, " records (%s)", causes[i] ? causes[i] : "another cause");
+		if (source->lost[i])
+			print_number("lost", DW_UNIT_COUNT, (int64_t)source->lost[i], text);
+	}
+}
+
+static void print_metas(const struct dw_source *source)
+{
+	if (source->meta_count)
+		printf("\nfacts\n");
+	for (size_t i = 0; i < source->meta_count; i++) {
+		char text[1200];
+
+		snprintf(text, sizeof text, "%.200s = %.900s", source->metas[i].key, source->metas[i].value);
+		clean_text(text);
+		printf("  %s\n", text);
+	}
+}
+
+int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv)
+{
+	struct dwell_error error = { 0, "" };
+	struct dw_scope everything = { 0 };
+	struct dw_source *source;
+	struct dw_model *model;
+	char newest[4096];
+	const char *path = newest;
+	size_t repair_count = 0;
+	bool done;
+
+	int operands = dw_options_parse(verb, argc, argv, false, take, NULL, &done);
+	if (done)
+		return 0;
+	if (operands < 0)
+		return DW_EXIT_USAGE;
+	if (operands > 1) {
+		dw_say("one trace at a time");
+		return DW_EXIT_USAGE;
+	}
+	if (operands)
+		path = argv[0];
+	else if (!dw_newest_trace(newest, sizeof newest))
+		return DW_EXIT_BAD_INPUT;
+	int code = dw_source_open(&source, &path, 1, &error);
+	if (code)
+		return dw_say_error(&error, code);
+	code = dw_model_create(&model, source, &everything, &error);
+	if (code) {
+		dw_source_close(source);
+		return dw_say_error(&error, code);
+	}
+	const char *const *repairs = dw_model_repairs(model, &repair_count);
+	for (size_t i = 0; repairs && i < repair_count; i++)
+		dw_say("%s", repairs[i]);
+	for (size_t i = 0; i < source->file_count; i++)
+		print_file(&source->files[i]);
+	print_processes(source);
+	print_contents(source, model);
+	print_metas(source);
+	dw_model_destroy(model);
+	dw_source_close(source);
+	return 0;
+}

@@ -1,0 +1,242 @@
+/* dwell report: views of traces. */
+#include <errno.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+#define MOST_VIEWS 32
+
+struct request {
+	const char *views[MOST_VIEWS];
+	size_t view_count;
+	const char *output;
+	struct dwell_scope scope;
+	struct dwell_view_options view;
+	struct dwell_print_options print;
+};
+
+bool dw_newest_trace(char *path, size_t room)
+{
+	struct timespec newest = { 0, 0 };
+	glob_t found;
+	bool any = false;
+
+	if (glob("*.dwell", 0, NULL, &found) == 0)
+		for (size_t i = 0; i < found.gl_pathc; i++) {
+			struct stat status;
+
+			if (stat(found.gl_pathv[i], &status) != 0 || !S_ISREG(status.st_mode))
+				continue;
+			if (any && (status.st_mtim.tv_sec < newest.tv_sec ||
+			            (status.st_mtim.tv_sec == newest.tv_sec &&
+			             status.st_mtim.tv_nsec <= newest.tv_nsec)))
+				continue;
+			newest = status.st_mtim;
+			any = snprintf(path, room, "%s", found.gl_pathv[i]) < (int)room;
+		}
+	globfree(&found);
+	if (any)
+		dw_say("%s is the newest trace here", path);
+	else
+		dw_say("no trace is named, and there is no *.dwell in this folder");
+	return any;
+}
+
+static int parse_limit(const char *value, size_t *limit)
+{
+	char *end;
+
+	if (strcmp(value, "all") == 0) {
+		*limit = SIZE_MAX;
+		return 0;
+	}
+	errno = 0;
+	unsigned long long number = strtoull(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end || errno || number == 0) {
+		dw_say("--limit takes a number of rows, at least 1, or all; not '%s'", value);
+		return -1;
+	}
+	*limit = (size_t)number;
+	return 0;
+}
+
+static int take(void *context, enum dw_option_id id, const char *value)
+{
+	struct request *request = context;
+
+	switch (id) {
+	case DW_OPTION_VIEW:
+		if (request->view_count == MOST_VIEWS) {
+			dw_say("more than %d views at once", MOST_VIEWS);
+			return -1;
+		}
+		request->views[request->view_count++] = value;
+		return 0;
+	case DW_OPTION_FORMAT: request->print.format = value; return 0;
+	case DW_OPTION_SORT: request->view.sort = value; return 0;
+	case DW_OPTION_LIMIT: return parse_limit(value, &request->view.limit);
+	case DW_OPTION_STEPS:
+		request->scope.has_steps = true;
+		return dw_parse_steps(value, &request->scope.steps_from, &request->scope.steps_to) ? 0 : -1;
+	case DW_OPTION_THREAD: request->scope.thread = value; return 0;
+	case DW_OPTION_OUTPUT: request->output = value; return 0;
+	default: return 0;
+	}
+}
+
+/* Names are checked before a large trace is read. */
+static bool known_views(const struct request *request)
+{
+	struct dwell_error error;
+	const char *name;
+
+	for (size_t v = 0; v < request->view_count; v++) {
+		struct dwell_table *table;
+		bool known = false;
+
+		for (size_t i = 0; (name = dwell_view_name(i, NULL)); i++)
+			known |= strcmp(name, request->views[v]) == 0;
+		if (!known) {
+			int code = dwell_trace_view(NULL, request->views[v], NULL, &table, &error);
+
+			dw_say_error(&error, code);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool known_format(const struct request *request)
+{
+	struct dwell_error error;
+	FILE *nowhere = fopen("/dev/null", "w");
+	int code = nowhere ? dwell_table_print(NULL, 0, nowhere, &request->print, &error) : 0;
+
+	if (nowhere)
+		fclose(nowhere);
+	if (code)
+		dw_say_error(&error, code);
+	return code == 0;
+}
+
+static void say_repairs(struct dwell_trace *trace)
+{
+	const char *repair;
+
+	for (size_t i = 0; (repair = dwell_trace_repair(trace, i)); i++)
+		dw_say("%s", repair);
+}
+
+static int run_views(const struct request *request, struct dwell_trace *trace, FILE *file)
+{
+	struct dwell_table *tables[MOST_VIEWS] = { NULL };
+	struct dwell_error error = { 0, "" };
+	int code = 0, status = 0;
+	size_t done = 0;
+
+	for (; done < request->view_count && !code; done++)
+		code = dwell_trace_view(trace, request->views[done], &request->view, &tables[done], &error);
+	if (!code)
+		code = dwell_table_print((const struct dwell_table *const *)tables, request->view_count, file,
+		                         &request->print, &error);
+	if (code)
+		status = dw_say_error(&error, code);
+	for (size_t i = 0; i < done; i++)
+		dwell_table_destroy(tables[i]);
+	return status;
+}
+
+/* A reader of the pipe that has seen enough is no failure. */
+static int flush(FILE *file, const char *name)
+{
+	if (fflush(file) == 0 && !ferror(file))
+		return 0;
+	if (errno == EPIPE)
+		return 0;
+	dw_say("cannot write %s: %s", name, strerror(errno));
+	return DW_EXIT_BAD_INPUT;
+}
+
+static int report(const struct request *request, char **paths, size_t count)
+{
+	struct dwell_error error = { 0, "" };
+	struct dwell_trace *trace;
+	FILE *file = stdout;
+	int status;
+
+	int code = dwell_trace_open(&trace, (const char *const *)paths, count, &request->scope, &error);
+	if (code)
+		return dw_say_error(&error, code);
+	if (request->output && !(file = fopen(request->output, "w"))) {
+		dw_say("cannot write %s: %s", request->output, strerror(errno));
+		dwell_trace_close(trace);
+		return DW_EXIT_BAD_INPUT;
+	}
+	say_repairs(trace);
+	status = run_views(request, trace, file);
+	if (!status)
+		status = flush(file, request->output ? request->output : "standard output");
+	if (file != stdout)
+		fclose(file);
+	dwell_trace_close(trace);
+	return status;
+}
+
+int dw_cmd_report(const struct dw_verb *verb, int argc, char **argv)
+{
+	struct request request = { .scope.size = sizeof request.scope,
+		                       .view.size = sizeof request.view,
+		                       .print.size = sizeof request.print };
+	char newest[4096], *paths[1] = { newest };
+	bool done;
+
+	signal(SIGPIPE, SIG_IGN);
+	int operands = dw_options_parse(verb, argc, argv, false, take, &request, &done);
+	if (done)
+		return 0;
+	if (operands < 0)
+		return DW_EXIT_USAGE;
+	if (!request.view_count)
+		request.views[request.view_count++] = "overview";
+	if (!known_views(&request) || !known_format(&request))
+		return DW_EXIT_USAGE;
+	if (!request.output)
+		dw_terminal(STDOUT_FILENO, &request.print);
+	if (operands)
+		return report(&request, argv, (size_t)operands);
+	if (!dw_newest_trace(newest, sizeof newest))
+		return DW_EXIT_BAD_INPUT;
+	return report(&request, paths, 1);
+}
+
+void dw_report_after_run(const char *path)
+{
+	struct dwell_print_options print = { .size = sizeof print };
+	struct dwell_error error = { 0, "" };
+	struct dwell_trace *trace;
+	struct dwell_table *table;
+
+	fprintf(stderr, "\n");
+	int code = dwell_trace_open(&trace, &path, 1, NULL, &error);
+	if (code) {
+		dw_say_error(&error, code);
+		return;
+	}
+	say_repairs(trace);
+	code = dwell_trace_view(trace, "overview", NULL, &table, &error);
+	if (code) {
+		dw_say_error(&error, code);
+	} else {
+		dw_terminal(STDERR_FILENO, &print);
+		fputs("dwell: ", stderr);
+		dwell_table_print((const struct dwell_table *const *)&table, 1, stderr, &print, &error);
+		dwell_table_destroy(table);
+	}
+	dwell_trace_close(trace);
+}

@@ -1,0 +1,67 @@
+/* dwell run, and dwell COMMAND. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "dwell/probe.h"
+
+static int take(void *context, enum dw_option_id id, const char *value)
+{
+	struct dw_run_request *request = context;
+	struct dwell_options *options = &request->options;
+
+	switch (id) {
+	case DW_OPTION_OUTPUT: options->path = value; return 0;
+	case DW_OPTION_MAX_SIZE: return dw_parse_size(value, &options->max_size_bytes) ? 0 : -1;
+	case DW_OPTION_KEEP: return dw_parse_keep(value, &options->keep) ? 0 : -1;
+	case DW_OPTION_STEPS:
+		return dw_parse_steps(value, &options->steps_from, &options->steps_to) ? 0 : -1;
+	case DW_OPTION_SCHEDULE: return dw_parse_schedule(value, &options->schedule) ? 0 : -1;
+	case DW_OPTION_SHAPES: options->categories |= DWELL_DETAIL_SHAPES; return 0;
+	case DW_OPTION_STACKS: options->categories |= DWELL_DETAIL_STACKS; return 0;
+	case DW_OPTION_FLOPS: options->categories |= DWELL_DETAIL_FLOPS | DWELL_DETAIL_SHAPES; return 0;
+	case DW_OPTION_FUNCTIONS: options->categories |= 1u << DWELL_CATEGORY_FUNCTION; return 0;
+	default: return 0;
+	}
+}
+
+int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
+{
+	struct dw_run_request request = { .options = DWELL_OPTIONS_INIT };
+	char trace[4096];
+	bool done;
+
+	request.options.categories = DWELL_MASK_DEFAULT;
+	int operands = dw_options_parse(verb, argc, argv, true, take, &request, &done);
+	if (done)
+		return 0;
+	if (operands < 0)
+		return DW_EXIT_USAGE;
+	if (operands == 0) {
+		dw_say("run what? (dwell run [OPTION...] COMMAND...)");
+		return DW_EXIT_USAGE;
+	}
+	request.command = argv;
+	int status = dw_run(&request, trace);
+	if (trace[0])
+		dw_say("recorded to %s (dwell report %s)", trace, trace);
+	return status;
+}
+
+int dw_run_command(char **command)
+{
+	struct dw_run_request request = { .options = DWELL_OPTIONS_INIT, .command = command };
+	char trace[4096];
+
+	if (!*command) {
+		dw_say("run what? (dwell COMMAND...)");
+		return DW_EXIT_USAGE;
+	}
+	int status = dw_run(&request, trace);
+	if (trace[0])
+		dw_report_after_run(trace);
+	return status;
+}

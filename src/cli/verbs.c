@@ -1,0 +1,78 @@
+/*
+ * The verbs and their options: the one source of parsing, help, man pages and
+ * shell completion.
+ *
+ * `dwell --dump-verbs` prints them for tools/manual, a line each, fields apart by
+ * tabs; an option of VERB "" is the command's own:
+ *   verb    NAME  SUMMARY
+ *   option  VERB  --LONG  -LETTER  ARGUMENT  HELP  CHOICE,CHOICE...
+ */
+#include <string.h>
+
+#include "cli/cli.h"
+
+#define HELP { DW_OPTION_HELP, "help", 'h', NULL, "say what this does and exit", NULL }
+#define STEPS(what) { DW_OPTION_STEPS, "steps", 0, "A..B", what, NULL }
+
+static const struct dw_option run_options[] = {
+	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
+	  "write the trace to FILE, replacing it (default: a new file named after the program)", NULL },
+	{ DW_OPTION_MAX_SIZE, "max-size", 0, "SIZE",
+	  "keep the trace below SIZE, as 512M or 8G (default 2G, at most a tenth of the free space)", NULL },
+	{ DW_OPTION_KEEP, "keep", 0, "WHICH",
+	  "what to keep when that is reached: the oldest half and the newest, or one of them (default both)",
+	  "both oldest newest" },
+	STEPS("record only steps A to B, counted from 0"),
+	{ DW_OPTION_SCHEDULE, "schedule", 0, "PLAN",
+	  "record steps in cycles: skip=N,wait=N,warmup=N,active=N,repeat=N", NULL },
+	{ DW_OPTION_SHAPES, "shapes", 0, NULL, "record the shapes of operators' arguments", NULL },
+	{ DW_OPTION_STACKS, "stacks", 0, NULL, "record the call stacks of operators", NULL },
+	{ DW_OPTION_FUNCTIONS, "functions", 0, NULL, "record function calls, where something reports them",
+	  NULL },
+	{ DW_OPTION_FLOPS, "flops", 0, NULL, "record what counting FLOPs needs (shapes)", NULL },
+	HELP,
+};
+
+static const struct dw_option report_options[] = {
+	{ DW_OPTION_VIEW, "view", 'v', "NAME", "what to show; may be given several times (default overview)",
+	  "@views" },
+	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT", "text, or csv, json or md with raw values",
+	  "text csv json md" },
+	{ DW_OPTION_SORT, "sort", 0, "COLUMN", "sort rows by a column, as CSV names it", NULL },
+	{ DW_OPTION_LIMIT, "limit", 'n', "N", "show the first N rows, or all", NULL },
+	STEPS("look only at steps A to B, counted from 0"),
+	{ DW_OPTION_THREAD, "thread", 0, "T", "look only at the thread of this name or number", NULL },
+	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", "write to FILE", NULL },
+	HELP,
+};
+
+static const struct dw_option export_options[] = {
+	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT", "which tool it is for (needed)", "@exports" },
+	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
+	  "write to FILE, compressed when its name ends in .gz (default: standard output)", NULL },
+	STEPS("export only steps A to B, counted from 0"),
+	{ DW_OPTION_THREAD, "thread", 0, "T", "export only the thread of this name or number", NULL },
+	HELP,
+};
+
+static const struct dw_option info_options[] = { HELP };
+
+#define OPTIONS(options) options, sizeof options / sizeof *options
+
+const struct dw_verb dw_verbs[] = {
+	{ "run", "run a program and record it", "[--] COMMAND [ARGUMENT...]", OPTIONS(run_options),
+	  dw_cmd_run },
+	{ "report", "show where a trace's time goes", "[TRACE...]", OPTIONS(report_options),
+	  dw_cmd_report },
+	{ "export", "write a trace for another tool", "[TRACE]", OPTIONS(export_options), dw_cmd_export },
+	{ "info", "list what a trace holds", "[TRACE]", OPTIONS(info_options), dw_cmd_info },
+};
+const size_t dw_verb_count = sizeof dw_verbs / sizeof *dw_verbs;
+
+const struct dw_verb *dw_verb_find(const char *name)
+{
+	for (size_t i = 0; i < dw_verb_count; i++)
+		if (strcmp(dw_verbs[i].name, name) == 0)
+			return &dw_verbs[i];
+	return NULL;
+}
