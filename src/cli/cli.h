@@ -22,6 +22,7 @@ enum dw_option_id {
 	DW_OPTION_OUTPUT, DW_OPTION_MAX_SIZE, DW_OPTION_KEEP, DW_OPTION_STEPS, DW_OPTION_SCHEDULE,
 	DW_OPTION_SHAPES, DW_OPTION_STACKS, DW_OPTION_FUNCTIONS, DW_OPTION_FLOPS,
 	DW_OPTION_VIEW, DW_OPTION_FORMAT, DW_OPTION_SORT, DW_OPTION_LIMIT, DW_OPTION_THREAD,
+	DW_OPTION_TEXTS,
 	DW_OPTION_HELP, DW_OPTION_VERSION,
 };
 
@@ -72,6 +73,13 @@ bool dw_parse_keep(const char *text, enum dwell_keep *keep);
 void dw_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The error's message, and the exit status that its code means. */
 int dw_say_error(const struct dwell_error *error, int code);
+
+/* Says on a terminal that a large file is being read; NULL takes it away. */
+void dw_say_progress(const char *path);
+/* What is torn, what is still being written. */
+void dw_say_state(struct dwell_trace *trace);
+/* Whether the path is a word that was meant otherwise; says so. */
+bool dw_is_slip(const char *path);
 
 /* What a stream shows: its width when it is a terminal, colour, UTF-8. */
 void dw_terminal(int descriptor, struct dwell_print_options *options);

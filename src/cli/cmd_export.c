@@ -53,7 +53,7 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
 	char newest[4096];
-	const char *path = newest, *repair;
+	const char *path = newest;
 	bool done;
 
 	signal(SIGPIPE, SIG_IGN);
@@ -70,12 +70,15 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 		path = argv[0];
 	else if (!dw_newest_trace(newest, sizeof newest))
 		return DW_EXIT_BAD_INPUT;
+	dw_say_progress(path);
 	int code = dwell_trace_open(&trace, &path, 1, &request.scope, &error);
-	if (code)
+	if (code) {
+		dw_say_progress(NULL);
 		return dw_say_error(&error, code);
-	for (size_t i = 0; (repair = dwell_trace_repair(trace, i)); i++)
-		dw_say("%s", repair);
+	}
+	dw_say_state(trace);
 	code = dwell_trace_export(trace, request.format, request.output, &error);
+	dw_say_progress(NULL);
 	dwell_trace_close(trace);
 	return code ? dw_say_error(&error, code) : 0;
 }

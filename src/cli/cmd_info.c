@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -16,9 +17,8 @@
 
 static int take(void *context, enum dw_option_id id, const char *value)
 {
-	(void)context;
-	(void)id;
-	(void)value;
+	if (id == DW_OPTION_TEXTS)
+		*(bool *)context = true;
 	return 0;
 }
 
@@ -102,6 +102,34 @@ static void print_processes(const struct dw_source *source)
 	}
 }
 
+/* Everything anybody could read in the file: names, paths, arguments, facts. */
+static void print_texts(const struct dw_source *source)
+{
+	for (size_t f = 0; f < source->file_count; f++) {
+		const struct dw_source_file *file = &source->files[f];
+
+		for (uint32_t id = 0; id < file->symbol_count; id++) {
+			char *text = file->strings[id] ? strdup(file->strings[id]) : NULL;
+
+			if (!text)
+				continue;
+			clean_text(text);
+			puts(text);
+			free(text);
+		}
+	}
+}
+
+static uint64_t text_count(const struct dw_source *source)
+{
+	uint64_t count = 0;
+
+	for (size_t f = 0; f < source->file_count; f++)
+		for (uint32_t id = 0; id < source->files[f].symbol_count; id++)
+			count += source->files[f].strings[id] != NULL;
+	return count;
+}
+
 static void print_contents(const struct dw_source *source, struct dw_model *model)
 {
 	static const char *const names[] = {
@@ -120,6 +148,8 @@ static void print_contents(const struct dw_source *source, struct dw_model *mode
 	print_number("streams", DW_UNIT_COUNT, (int64_t)source->stream_count, "");
 	print_number("chunks", DW_UNIT_COUNT, (int64_t)chunks, "");
 	print_number("names", DW_UNIT_COUNT, (int64_t)symbols, "");
+	print_number("texts", DW_UNIT_COUNT, (int64_t)text_count(source),
+	             " (dwell info --texts prints them)");
 	print_number("steps", DW_UNIT_COUNT, (int64_t)source->step_count, "");
 	print_number("length", DW_UNIT_NS, (int64_t)source->end_ns, "");
 	printf("%-14s", "records of");
@@ -135,7 +165,7 @@ static void print_contents(const struct dw_source *source, struct dw_model *mode
 		};
 		char text[64];
 
-		snprintf(text, sizeof text, " records (%s)", causes[i] ? causes[i] : "another cause");
+		snprintf(text, sizeof text, " record%s (%s)", dw_text_plural(source->lost[i]), causes[i] ? causes[i] : "another cause");
 		if (source->lost[i])
 			print_number("lost", DW_UNIT_COUNT, (int64_t)source->lost[i], text);
 	}
@@ -163,9 +193,9 @@ int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv)
 	char newest[4096];
 	const char *path = newest;
 	size_t repair_count = 0;
-	bool done;
+	bool done, texts = false;
 
-	int operands = dw_options_parse(verb, argc, argv, false, take, NULL, &done);
+	int operands = dw_options_parse(verb, argc, argv, false, take, &texts, &done);
 	if (done)
 		return 0;
 	if (operands < 0)
@@ -189,11 +219,15 @@ int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv)
 	const char *const *repairs = dw_model_repairs(model, &repair_count);
 	for (size_t i = 0; repairs && i < repair_count; i++)
 		dw_say("%s", repairs[i]);
-	for (size_t i = 0; i < source->file_count; i++)
-		print_file(&source->files[i]);
-	print_processes(source);
-	print_contents(source, model);
-	print_metas(source);
+	if (texts) {
+		print_texts(source);
+	} else {
+		for (size_t i = 0; i < source->file_count; i++)
+			print_file(&source->files[i]);
+		print_processes(source);
+		print_contents(source, model);
+		print_metas(source);
+	}
 	dw_model_destroy(model);
 	dw_source_close(source);
 	return 0;

@@ -8,7 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
+#include "render/render.h"
+#include "trace/trace.h"
 
 #define MOST_VIEWS 32
 
@@ -125,12 +128,53 @@ static bool known_format(const struct request *request)
 	return code == 0;
 }
 
-static void say_repairs(struct dwell_trace *trace)
+void dw_say_state(struct dwell_trace *trace)
 {
+	const struct dw_source *source = dw_trace_source(trace);
 	const char *repair;
 
+	if (source->live)
+		dw_say("%s is still being written: this is how it stands", source->files[0].path);
 	for (size_t i = 0; (repair = dwell_trace_repair(trace, i)); i++)
 		dw_say("%s", repair);
+}
+
+/* `dwell report operators` deserves a better answer than ENOENT. */
+bool dw_is_slip(const char *path)
+{
+	const char *name;
+
+	if (access(path, F_OK) == 0)
+		return false;
+	for (size_t i = 0; (name = dwell_view_name(i, NULL)); i++)
+		if (strcmp(name, path) == 0) {
+			dw_say("no trace '%s'; did you mean '--view %s'?", path, path);
+			return true;
+		}
+	return false;
+}
+
+/* CSV has no place for what is missing: it is said beside. */
+static void say_missing(const struct request *request, const struct dwell_table *answer)
+{
+	const struct dw_table *table = (const struct dw_table *)answer;
+
+	if (!request->print.format || strcmp(request->print.format, "csv") != 0)
+		return;
+	for (size_t i = 0; i < table->loss_count; i++)
+		dw_say("lost: %s records: %s", dw_text_count((int64_t)table->losses[i].records).at,
+		       table->losses[i].why);
+	if (table->coverage < 0.9995)
+		dw_say("recorded: %s of this time", dw_text_percent(table->coverage).at);
+}
+
+/* Machines want it all, people what matters. */
+static size_t own_limit(const struct request *request)
+{
+	const struct dw_renderer *renderer =
+	    request->print.format ? dw_renderer_find(request->print.format, NULL) : NULL;
+
+	return renderer && !renderer->for_people ? SIZE_MAX : 0;
 }
 
 static int run_views(const struct request *request, struct dwell_trace *trace, FILE *file)
@@ -142,9 +186,14 @@ static int run_views(const struct request *request, struct dwell_trace *trace, F
 
 	for (; done < request->view_count && !code; done++)
 		code = dwell_trace_view(trace, request->views[done], &request->view, &tables[done], &error);
-	if (!code)
+	dw_say_progress(NULL);
+	if (!code) {
+		say_missing(request, tables[0]);
 		code = dwell_table_print((const struct dwell_table *const *)tables, request->view_count, file,
 		                         &request->print, &error);
+		if (code && errno == EPIPE)
+			code = 0; /* who reads has seen enough */
+	}
 	if (code)
 		status = dw_say_error(&error, code);
 	for (size_t i = 0; i < done; i++)
@@ -170,20 +219,29 @@ static int report(const struct request *request, char **paths, size_t count)
 	FILE *file = stdout;
 	int status;
 
+	for (size_t i = 0; i < count; i++)
+		if (dw_is_slip(paths[i]))
+			return DW_EXIT_USAGE;
+	dw_say_progress(paths[0]);
 	int code = dwell_trace_open(&trace, (const char *const *)paths, count, &request->scope, &error);
-	if (code)
+	if (code) {
+		dw_say_progress(NULL);
 		return dw_say_error(&error, code);
+	}
 	if (request->output && !(file = fopen(request->output, "w"))) {
 		dw_say("cannot write %s: %s", request->output, strerror(errno));
 		dwell_trace_close(trace);
 		return DW_EXIT_BAD_INPUT;
 	}
-	say_repairs(trace);
+	dw_say_state(trace);
 	status = run_views(request, trace, file);
 	if (!status)
 		status = flush(file, request->output ? request->output : "standard output");
-	if (file != stdout)
+	if (file != stdout) {
 		fclose(file);
+		if (status)
+			unlink(request->output); /* half a report is none */
+	}
 	dwell_trace_close(trace);
 	return status;
 }
@@ -206,6 +264,8 @@ int dw_cmd_report(const struct dw_verb *verb, int argc, char **argv)
 		request.views[request.view_count++] = "overview";
 	if (!known_views(&request) || !known_format(&request))
 		return DW_EXIT_USAGE;
+	if (!request.view.limit)
+		request.view.limit = own_limit(&request);
 	if (!request.output)
 		dw_terminal(STDOUT_FILENO, &request.print);
 	if (operands)
@@ -228,7 +288,7 @@ void dw_report_after_run(const char *path)
 		dw_say_error(&error, code);
 		return;
 	}
-	say_repairs(trace);
+	dw_say_state(trace);
 	code = dwell_trace_view(trace, "overview", NULL, &table, &error);
 	if (code) {
 		dw_say_error(&error, code);

@@ -5,40 +5,52 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/text.h"
 #include "cli/cli.h"
+
+#define LONG_BYTES (64 << 20) /* reading more than this takes long enough for a word */
 
 void dw_say(const char *format, ...)
 {
+	char text[2048];
 	va_list args;
 
 	fflush(stdout);
-	fputs("dwell: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	/* Names out of a trace or the command line stay on their line. */
+	for (char *at = text; *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			*at = '?';
+	fprintf(stderr, "dwell: %s\n", text);
+}
+
+void dw_say_progress(const char *path)
+{
+	static bool shown;
+	struct stat status;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (path && stat(path, &status) == 0 && status.st_size >= LONG_BYTES) {
+		fprintf(stderr, "\rdwell: reading %.200s (%s) ...", path,
+		        dw_text_bytes((double)status.st_size, " ").at);
+		shown = true;
+	} else if (!path && shown) {
+		fputs("\r\033[K", stderr);
+		shown = false;
+	}
 }
 
 int dw_say_error(const struct dwell_error *error, int code)
 {
 	dw_say("%s", error->message[0] ? error->message : dwell_error_text(code));
 	return code == DWELL_E_NAME || code == DWELL_E_ARGUMENT ? DW_EXIT_USAGE : DW_EXIT_BAD_INPUT;
-}
-
-static bool locale_is_utf8(void)
-{
-	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-
-	for (int i = 0; i < 3; i++) {
-		const char *value = getenv(names[i]);
-
-		if (value && *value)
-			return strstr(value, "UTF-8") || strstr(value, "utf8") || strstr(value, "UTF8");
-	}
-	return false;
 }
 
 void dw_terminal(int descriptor, struct dwell_print_options *options)
@@ -52,7 +64,7 @@ void dw_terminal(int descriptor, struct dwell_print_options *options)
 		return;
 	options->width = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 	options->color = !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
-	options->utf8 = locale_is_utf8();
+	options->utf8 = dw_utf8_locale();
 }
 
 /* A word that is nearly a verb and not a program was meant as the verb. */
@@ -81,6 +93,18 @@ static bool is_mistyped_verb(const char *word)
 	return !program;
 }
 
+/* `dwell train.dwell` asks for a report. */
+static bool is_trace(const char *word)
+{
+	size_t length = strlen(word);
+	struct stat status;
+
+	if (length <= 6 || strcmp(word + length - 6, ".dwell") != 0 || stat(word, &status) != 0)
+		return false;
+	dw_say("%s is a trace; did you mean 'dwell report %s'?", word, word);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	const struct dw_verb *verb;
@@ -106,7 +130,7 @@ int main(int argc, char **argv)
 	verb = dw_verb_find(argv[1]);
 	if (verb)
 		return verb->run(verb, argc - 2, argv + 2);
-	if (is_mistyped_verb(argv[1]))
+	if (is_mistyped_verb(argv[1]) || is_trace(argv[1]))
 		return DW_EXIT_USAGE;
 	return dw_run_command(argv + 1 + (strcmp(argv[1], "--") == 0));
 }

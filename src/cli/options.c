@@ -134,6 +134,27 @@ static const char *registered(const char *choices, size_t index, const char **wh
 	                                      : dwell_export_name(index, what);
 }
 
+#define HELP_COLUMN 26
+#define HELP_WIDTH 80
+
+/* From column HELP_COLUMN on, broken at blanks. */
+static void print_wrapped(const char *text)
+{
+	int column = HELP_COLUMN;
+
+	while (*text) {
+		int length = (int)strcspn(text, " ");
+
+		if (column > HELP_COLUMN && column + 1 + length > HELP_WIDTH) {
+			printf("\n%*s", HELP_COLUMN, "");
+			column = HELP_COLUMN;
+		}
+		column += printf("%s%.*s", column > HELP_COLUMN ? " " : "", length, text);
+		text += length + strspn(text + length, " ");
+	}
+	putchar('\n');
+}
+
 static void print_option(const struct dw_option *option)
 {
 	char left[64];
@@ -142,7 +163,10 @@ static void print_option(const struct dw_option *option)
 	at += snprintf(left, sizeof left, option->letter ? "  -%c, " : "      ", option->letter);
 	snprintf(left + at, sizeof left - (size_t)at, "--%s%s%s", option->name,
 	         option->argument ? " " : "", option->argument ? option->argument : "");
-	printf("%-25s %s\n", left, option->help);
+	printf("%-*s", HELP_COLUMN, left);
+	if (strlen(left) + 1 > HELP_COLUMN)
+		printf("\n%*s", HELP_COLUMN, "");
+	print_wrapped(option->help);
 }
 
 void dw_options_help(const struct dw_verb *verb)

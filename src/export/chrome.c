@@ -217,6 +217,8 @@ static int each(void *context, const struct dw_event *event)
 
 	if (event->thread >= chrome->source->thread_count || event->symbol >= chrome->symbol_count)
 		return 0;
+	if (chrome->nested)
+		dw_chrome_name_nested(chrome, event->thread);
 	switch (event->type) {
 	case DW_EVENT_RANGE:
 		write_range(chrome, event);

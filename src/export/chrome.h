@@ -21,6 +21,7 @@ struct dw_chrome_track {
 	char text[64];
 	uint32_t length;
 	uint64_t pid, tid;
+	bool named; /* of signal handlers: few threads have any */
 };
 
 /* Of a symbol; NULL: not made yet. */
@@ -120,6 +121,8 @@ void dw_chrome_place(struct dw_chrome *chrome, uint32_t track, uint64_t ns);
 int dw_chrome_tracks_make(struct dw_chrome *chrome);
 void dw_chrome_head(struct dw_chrome *chrome);
 void dw_chrome_threads(struct dw_chrome *chrome);
+/* Those of its signal handlers, before the first event of theirs. */
+void dw_chrome_name_nested(struct dw_chrome *chrome, uint32_t thread);
 
 /* chrome_label.c. Never NULL; an empty one when out of memory, with `failed` set. */
 const struct dw_chrome_label *dw_chrome_label(struct dw_chrome *chrome, uint32_t symbol);

@@ -332,37 +332,43 @@ static void write_process_facts(struct dw_chrome *chrome, uint32_t index)
 	           sort_index_of(chrome->source, index));
 }
 
+/* `dwell run` itself: part of the run, and no track. */
+static bool is_silent(const struct dw_source *source, uint32_t process)
+{
+	if (!(source->processes[process].flags & DW_PROCESS_RUNNER))
+		return false;
+	for (size_t i = 0; i < source->stream_count; i++)
+		if (source->streams[i].process == process)
+			return false;
+	return true;
+}
+
 void dw_chrome_threads(struct dw_chrome *chrome)
 {
 	const struct dw_source *source = chrome->source;
-	char name[256];
 
 	for (uint32_t i = 0; i < source->process_count; i++)
-		if (!(source->processes[i].flags & DW_PROCESS_RUNNER))
+		if (!is_silent(source, i))
 			write_process_facts(chrome, i);
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		const struct dw_chrome_track *track = &chrome->tracks[i * 2];
 
-		if (source->processes[source->threads[i].process].flags & DW_PROCESS_RUNNER)
+		if (is_silent(source, source->threads[i].process))
 			continue;
 		write_fact(chrome, "thread_name", track, true, source->threads[i].name, 0);
 		write_fact(chrome, "thread_sort_index", track, true, NULL, i * 2);
 	}
-	for (size_t i = 0; i < source->stream_count; i++) {
-		const struct dw_source_stream *stream = &source->streams[i];
-		uint32_t last = DW_NO_INDEX;
+}
 
-		/* one stream after the other may have served several threads */
-		for (size_t c = 0; stream->nested && c < stream->chunk_count; c++) {
-			uint32_t thread = stream->chunks[c].thread;
+void dw_chrome_name_nested(struct dw_chrome *chrome, uint32_t thread)
+{
+	struct dw_chrome_track *track = &chrome->tracks[thread * 2 + 1];
+	char name[256];
 
-			if (thread == last || thread >= source->thread_count)
-				continue;
-			last = thread;
-			snprintf(name, sizeof name, "%.200s (signal handlers)", source->threads[thread].name);
-			write_fact(chrome, "thread_name", &chrome->tracks[thread * 2 + 1], true, name, 0);
-			write_fact(chrome, "thread_sort_index", &chrome->tracks[thread * 2 + 1], true, NULL,
-			           thread * 2 + 1);
-		}
-	}
+	if (track->named)
+		return;
+	track->named = true;
+	snprintf(name, sizeof name, "%.200s (signal handlers)", chrome->source->threads[thread].name);
+	write_fact(chrome, "thread_name", track, true, name, 0);
+	write_fact(chrome, "thread_sort_index", track, true, NULL, thread * 2 + 1);
 }

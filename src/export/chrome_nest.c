@@ -123,11 +123,16 @@ int dw_chrome_steps_make(struct dw_chrome_steps *steps, const struct dw_model *m
 		return -1;
 	for (size_t i = 0; i < source->step_count; i++) {
 		const struct dw_source_step *step = &source->steps[i];
+		struct dw_chrome_step *to;
 
-		if (!scope->has_steps ||
-		    (step->number >= scope->steps_from && step->number <= scope->steps_to))
-			steps->steps[steps->count++] = (struct dw_chrome_step){ step->start_ns, step->end_ns,
-				                                                    step, step->thread * 2, false };
+		if (scope->has_steps &&
+		    (step->number < scope->steps_from || step->number > scope->steps_to))
+			continue;
+		to = &steps->steps[steps->count++];
+		to->step = step;
+		to->track = step->thread * 2;
+		to->start_ns = step->start_ns;
+		to->end_ns = step->end_ns > step->start_ns ? step->end_ns : step->start_ns;
 	}
 	qsort(steps->steps, steps->count, sizeof *steps->steps, compare);
 	if (set_apart(steps))

@@ -6,11 +6,25 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "export/out.h"
+#include "pictures/flamegraph.h"
+
+/* Pictures know no output: they are given this. */
+static void put_out(void *to, const char *bytes, size_t length)
+{
+	dw_out_bytes(to, bytes, length);
+}
+
+static int write_flamegraph(struct dw_model *model, struct dw_writer_out *out,
+                            struct dwell_error *error)
+{
+	return dw_flamegraph_write(model, NULL, put_out, out, NULL, error);
+}
 
 static const struct dw_export_format formats[] = {
 	{ "chrome", "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing", dw_export_chrome },
 	{ "folded", "call stacks with their own nanoseconds, a line each, for flame graphs",
 	  dw_export_folded },
+	{ "flamegraph", "the call tree as an interactive SVG, for a browser", write_flamegraph },
 };
 
 const struct dw_export_format *dw_export_at(size_t index)

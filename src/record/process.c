@@ -205,7 +205,7 @@ bool dw_process_ready(enum dw_loss *cause)
 	if (!ready) {
 		*cause = (enum dw_loss)DW_LOAD(dw_process->refusal);
 		__atomic_store_n(&dw_process->retry_ticks,
-		                 dw_now() + DW_LOAD(dw_session.map)->ticks_per_second / 16, __ATOMIC_RELAXED);
+		                 dw_now() + dw_session_map()->ticks_per_second / 16, __ATOMIC_RELAXED);
 	}
 	dw_process_unlock();
 	return ready;

@@ -54,6 +54,12 @@ struct dw_session {
 };
 extern struct dw_session dw_session;
 
+static inline struct dw_head *dw_session_map(void)
+{
+	/* Pairs with the release store of a new session: what the head holds is seen. */
+	return __atomic_load_n(&dw_session.map, __ATOMIC_ACQUIRE);
+}
+
 /* NULL: nothing is recorded. Pairs with the release store of a new session: who
  * sees the head sees the rest of dw_session. */
 static inline struct dw_head *dw_session_head(void)

@@ -54,10 +54,10 @@ static void set_open(struct dw_gate *gate, uint32_t open)
 static struct dw_gate *take_gate(uint32_t parent, uint32_t open)
 {
 	struct dw_control *control = DW_LOAD(dw_session.control);
-	uint32_t index = __atomic_fetch_add(&DW_LOAD(dw_session.map)->next_gate, 1, __ATOMIC_RELAXED);
+	uint32_t index = __atomic_fetch_add(&dw_session_map()->next_gate, 1, __ATOMIC_RELAXED);
 
 	if (index >= DW_GATES) {
-		__atomic_store_n(&DW_LOAD(dw_session.map)->next_gate, DW_GATES, __ATOMIC_RELAXED);
+		__atomic_store_n(&dw_session_map()->next_gate, DW_GATES, __ATOMIC_RELAXED);
 		return &control->gates[0];
 	}
 	control->gates[index].parent = parent;
@@ -142,7 +142,7 @@ void dw_step_close(struct dw_slot *slot)
 static bool cpu_worth_reading(const struct dw_slot *slot)
 {
 	return !slot->step_ticks ||
-	       slot->step_ticks > DW_LOAD(dw_session.map)->ticks_per_second / 5000;
+	       slot->step_ticks > dw_session_map()->ticks_per_second / 5000;
 }
 
 static void open_step(struct dw_slot *slot)

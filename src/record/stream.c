@@ -293,7 +293,7 @@ static void close_chunk(struct dwell_stream *stream, struct dw_writer *writer)
 
 	chunk->end_ticks = stream->last_ticks;
 	__atomic_store_n(&chunk->end_bytes, (uint32_t)(stream->cursor - (char *)chunk), __ATOMIC_RELEASE);
-	if (writer->block >= DW_LOAD(dw_session.map)->keep_blocks && !writer->oldest)
+	if (writer->block >= dw_session_map()->keep_blocks && !writer->oldest)
 		writer->oldest = writer->block;
 	dw_window_drop(writer->block);
 }
@@ -360,7 +360,7 @@ static uint32_t find_block(struct dw_slot *slot, struct dw_writer *writer, char 
                            enum dw_loss *cause)
 {
 	/* A stream that has nothing to recycle may take a chunk of the reserve. */
-	bool reserved = !writer->oldest && DW_LOAD(dw_session.map)->keep != DW_KEEP_OLDEST;
+	bool reserved = !writer->oldest && dw_session_map()->keep != DW_KEEP_OLDEST;
 	uint32_t block = 0;
 
 	*cause = (enum dw_loss)slot->refusal;
@@ -380,7 +380,7 @@ static uint32_t find_block(struct dw_slot *slot, struct dw_writer *writer, char 
 		return block;
 	/* Asking again for every record would cost more than recording did. */
 	if (dw_now() >= slot->retry_ticks && *cause != DW_LOSS_BUSY) {
-		slot->retry_ticks = dw_now() + DW_LOAD(dw_session.map)->ticks_per_second / 16;
+		slot->retry_ticks = dw_now() + dw_session_map()->ticks_per_second / 16;
 		slot->refusal = *cause;
 	}
 	return writer->oldest ? recycle(slot, writer, address) : 0;

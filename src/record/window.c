@@ -94,7 +94,7 @@ static bool over_file_limit(uint32_t end_block)
 
 static bool reserve(int file, uint32_t first, uint32_t *count, enum dw_loss *cause)
 {
-	struct dw_head *head = DW_LOAD(dw_session.map);
+	struct dw_head *head = dw_session_map();
 	uint32_t claimed = *count;
 
 	for (;; *count /= 2) {
@@ -134,13 +134,13 @@ static bool open_window(enum dw_claim kind, enum dw_loss *cause)
 		*cause = DW_LOSS_DISK;
 		return false;
 	}
-	first = claim(DW_LOAD(dw_session.map), kind, &count);
+	first = claim(dw_session_map(), kind, &count);
 	if (!first || !reserve(file, first, &count, cause))
 		return false;
 	window->base = mmap(NULL, (size_t)count * DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
 	                    file, (off_t)first * DW_BLOCK_BYTES);
 	if (window->base == MAP_FAILED) {
-		give_back(DW_LOAD(dw_session.map), first, count, 0);
+		give_back(dw_session_map(), first, count, 0);
 		*cause = DW_LOSS_MEMORY;
 		return false;
 	}

@@ -6,44 +6,49 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "render/render.h"
 
-static void put_text(FILE *file, const char *text)
+/* Valid UTF-8 whatever the name was; on a terminal nothing that steers it. */
+static void put_text(FILE *file, const char *text, bool terminal)
 {
-	if (!text[strcspn(text, ",\"\r\n")] && *text != ' ') {
-		fputs(text, file);
-		return;
-	}
-	fputc('"', file);
-	for (; *text; text++) {
-		if (*text == '"')
+	bool quoted = text[strcspn(text, ",\"\r\n")] || *text == ' ';
+	uint32_t code;
+
+	fputs(quoted ? "\"" : "", file);
+	while ((code = dw_utf8_next(&text)) != 0) {
+		char bytes[4];
+
+		if (terminal && (code < 0x20 || (code >= 0x7f && code < 0xa0)))
+			code = '?';
+		if (code == '"')
 			fputc('"', file);
-		fputc(*text, file);
+		fwrite(bytes, 1, dw_utf8_put(bytes, code), file);
 	}
-	fputc('"', file);
+	fputs(quoted ? "\"" : "", file);
 }
 
-static void put_cell(FILE *file, const struct dw_cell *cell)
+static void put_cell(FILE *file, const struct dw_cell *cell, bool terminal)
 {
 	if (cell->type == DW_CELL_INT)
 		fprintf(file, "%lld", (long long)cell->integer);
 	else if (cell->type == DW_CELL_REAL && isfinite(cell->real))
 		dw_render_real(file, cell->real);
 	else if (cell->type == DW_CELL_TEXT)
-		put_text(file, cell->text);
+		put_text(file, cell->text, terminal);
 }
 
-static void put_table(FILE *file, const struct dw_table *table)
+static void put_table(FILE *file, const struct dw_table *table, bool terminal)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		fputs(i ? "," : "", file);
-		put_text(file, table->columns[i].name);
+		put_text(file, table->columns[i].name, terminal);
 	}
 	fputs("\r\n", file);
 	for (size_t row = 0; row < table->row_count; row++) {
 		for (size_t i = 0; i < table->column_count; i++) {
 			fputs(i ? "," : "", file);
-			put_cell(file, dw_table_at(table, row) + i);
+			put_cell(file, dw_table_at(table, row) + i, terminal);
 		}
 		fputs("\r\n", file);
 	}
@@ -55,6 +60,6 @@ void dw_render_csv(const struct dw_table *const *tables, size_t count, FILE *fil
 	for (size_t i = 0; i < count; i++)
 		for (const struct dw_table *part = tables[i]; part; part = part->next) {
 			fputs(i || part != tables[i] ? "\r\n" : "", file);
-			put_table(file, part);
+			put_table(file, part, options->width > 0);
 		}
 }

@@ -89,15 +89,18 @@ static void put_table(FILE *file, const struct dw_table *table)
 		put_rows(file, table);
 	for (size_t i = 0; i < table->note_count; i++)
 		put_line(file, table->notes[i]);
-	if (!table->next)
-		dw_people_footer(table, put_line, file);
+	dw_people_footer(table, put_line, file);
 }
 
 void dw_render_markdown(const struct dw_table *const *tables, size_t count, FILE *file,
                         const struct dw_render_options *options)
 {
 	for (size_t i = 0; i < count; i++) {
+		char scope[200];
+
 		fprintf(file, "## %s\n\n", tables[i]->view);
+		if (dw_people_scope(tables[i], scope, sizeof scope))
+			put_line(file, scope);
 		for (const struct dw_table *part = tables[i]; part; part = part->next)
 			put_table(file, part);
 	}

@@ -18,6 +18,8 @@ struct dw_page {
 	unsigned margin, bar_width;
 	int bar;            /* the column that is drawn, or -1 */
 	double bar_most;
+	bool first;         /* part of its answer */
+	bool blank_owed;    /* between the rows and a footer, should there be one */
 };
 
 void dw_page_style(const struct dw_page *page, const char *code);

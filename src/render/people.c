@@ -73,11 +73,23 @@ const char *dw_people_cell(const struct dw_people_column *people, const struct d
 	return room;
 }
 
+bool dw_people_scope(const struct dw_table *table, char *room, size_t size)
+{
+	if (!table->steps && !table->thread)
+		return false;
+	snprintf(room, size, "Only %s%s%s%s%.100s.", table->steps ? "steps " : "",
+	         table->steps ? table->steps : "", table->steps && table->thread ? ", " : "",
+	         table->thread ? "thread " : "", table->thread ? table->thread : "");
+	return true;
+}
+
 void dw_people_footer(const struct dw_table *table, void (*line)(void *to, const char *text),
                       void *to)
 {
 	char text[256];
 
+	if (table->part)
+		return;
 	if (table->rows_cut) {
 		snprintf(text, sizeof text, "%s more row%s: --limit all shows %s.",
 		         dw_text_count((int64_t)table->rows_cut).at, dw_text_plural(table->rows_cut),

@@ -64,7 +64,10 @@ void dw_people_column(struct dw_people_column *people, const struct dw_table *ta
 /* Scaled; text as found. `room` is where numbers are written. */
 const char *dw_people_cell(const struct dw_people_column *people, const struct dw_cell *cell,
                            char *room, size_t size);
-/* Sentences that every table owes its reader: scope, coverage, losses, rows left out. */
+/* "Only steps 10..20, thread main."; false when the scope is everything. */
+bool dw_people_scope(const struct dw_table *table, char *room, size_t size);
+/* Sentences that a table owes its reader: coverage, losses, rows left out. The parts of
+ * an answer in several tables say these things themselves. */
 void dw_people_footer(const struct dw_table *table, void (*line)(void *to, const char *text),
                       void *to);
 

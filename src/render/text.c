@@ -15,6 +15,7 @@
 
 #define GAP 2u
 #define LEAST_NAME 20u /* texts are not shortened further while a column can go */
+#define COMMON_NAME 30u /* texts up to this are worth more than a column that can go */
 #define MOST_BAR 24u
 #define MOST_INDENT 40u
 
@@ -79,10 +80,10 @@ static void fit(struct dw_page *page)
 	if (!width)
 		return;
 	memcpy(natural, page->widths, sizeof natural);
-	/* Long names should not cost columns: they count for at most a third. */
+	/* Long names should not cost columns: they count for a common one. */
 	for (size_t i = 0; i < count; i++)
-		if (is_text(page, i) && page->widths[i] > width / 3)
-			page->widths[i] = width / 3 > LEAST_NAME ? width / 3 : LEAST_NAME;
+		if (is_text(page, i) && page->widths[i] > COMMON_NAME)
+			page->widths[i] = COMMON_NAME;
 	for (size_t i = count; i-- > 0 && total_width(page) > width;)
 		if (page->table->columns[i].wide_only)
 			page->shown[i] = false;
@@ -167,16 +168,9 @@ static void put_bar(const struct dw_page *page, const struct dw_cell *cell)
 	dw_page_style(page, "0");
 }
 
-static bool is_last(const struct dw_page *page, size_t column)
-{
-	for (size_t i = column + 1; i < page->table->column_count; i++)
-		if (page->shown[i])
-			return false;
-	return true;
-}
-
-/* Pads numbers on the left, texts on the right, and nothing at the line's end. */
-static void put_padded(const struct dw_page *page, const char *text, size_t i, unsigned indent)
+/* Numbers are padded on the left, texts on the right. Returns the blanks that are owed
+ * behind it: they are put when something follows. */
+static unsigned put_padded(const struct dw_page *page, const char *text, size_t i, unsigned indent)
 {
 	unsigned width = page->widths[i], columns;
 
@@ -184,25 +178,26 @@ static void put_padded(const struct dw_page *page, const char *text, size_t i, u
 		columns = dw_page_columns(text);
 		dw_page_spaces(page, width > columns ? width - columns : 0);
 		dw_page_text(page, text, 0, columns);
-		return;
+		return 0;
 	}
 	if (indent > width / 2)
 		indent = width / 2;
 	dw_page_spaces(page, indent);
 	columns = indent + dw_page_short(page, text, width - indent);
-	if (!is_last(page, i))
-		dw_page_spaces(page, width > columns ? width - columns : 0);
+	return width > columns ? width - columns : 0;
 }
 
 static void put_labels(const struct dw_page *page)
 {
-	dw_page_spaces(page, page->margin);
-	dw_page_style(page, "1");
+	unsigned owed = page->margin;
+
 	for (size_t i = 0, first = 1; i < page->table->column_count; i++) {
 		if (!page->shown[i])
 			continue;
-		dw_page_spaces(page, first ? 0 : GAP);
-		put_padded(page, page->people[i].label, i, 0);
+		dw_page_spaces(page, owed + (first ? 0 : GAP));
+		if (first)
+			dw_page_style(page, "1");
+		owed = put_padded(page, page->people[i].label, i, 0);
 		first = 0;
 	}
 	dw_page_style(page, "0");
@@ -212,7 +207,7 @@ static void put_labels(const struct dw_page *page)
 static void put_row(const struct dw_page *page, const struct dw_cell *cells, unsigned indent)
 {
 	char room[64];
-	unsigned owed = page->margin; /* blanks are put when something follows them */
+	unsigned owed = page->margin;
 
 	for (size_t i = 0, first = 1; i < page->table->column_count; i++) {
 		const char *text;
@@ -227,8 +222,7 @@ static void put_row(const struct dw_page *page, const struct dw_cell *cells, uns
 			continue;
 		}
 		dw_page_spaces(page, owed);
-		owed = 0;
-		put_padded(page, text, i, i == 0 ? indent : 0);
+		owed = put_padded(page, text, i, i == 0 ? indent : 0);
 	}
 	if (page->bar >= 0 && cells != page->table->totals && number_of(&cells[page->bar]) > 0) {
 		dw_page_spaces(page, owed);
@@ -256,8 +250,11 @@ static void put_rows(struct dw_page *page)
 
 static void put_footer_line(void *pointer, const char *text)
 {
-	const struct dw_page *page = pointer;
+	struct dw_page *page = pointer;
 
+	if (page->blank_owed)
+		fputc('\n', page->file);
+	page->blank_owed = false;
 	dw_page_style(page, "2");
 	dw_page_sentence(page, text);
 	dw_page_style(page, "0");
@@ -267,10 +264,15 @@ static void put_table(struct dw_page *page)
 {
 	const struct dw_table *table = page->table;
 	bool rows = !table->told && table->row_count;
+	char scope[200];
 
+	bool scoped = page->first && dw_people_scope(table, scope, sizeof scope);
+
+	if (scoped)
+		dw_page_sentence(page, scope);
 	for (size_t i = 0; i < table->head_count; i++)
 		dw_page_sentence(page, table->heads[i]);
-	if (table->head_count && (rows || table->next))
+	if ((table->head_count || scoped) && (rows || table->next))
 		fputc('\n', page->file);
 	if (rows) {
 		put_rows(page);
@@ -279,8 +281,8 @@ static void put_table(struct dw_page *page)
 	}
 	for (size_t i = 0; i < table->note_count; i++)
 		dw_page_sentence(page, table->notes[i]);
-	if (!table->next)
-		dw_people_footer(table, put_footer_line, page);
+	page->blank_owed = rows && !table->note_count;
+	dw_people_footer(table, put_footer_line, page);
 }
 
 void dw_render_text(const struct dw_table *const *tables, size_t count, FILE *file,
@@ -297,7 +299,10 @@ void dw_render_text(const struct dw_table *const *tables, size_t count, FILE *fi
 			dw_page_style(&page, "0");
 			fputs("\n\n", file);
 		}
-		for (; page.table; page.table = page.table->next)
+		page.first = true;
+		for (; page.table; page.table = page.table->next) {
 			put_table(&page);
+			page.first = false;
+		}
 	}
 }

@@ -43,8 +43,6 @@ struct dw_table *dw_view_actions(struct dw_model *model, const struct dw_view_op
 	dw_cell_text(table, &totals[NAME], "all actions");
 	dw_cell_int(&totals[STAT], (int64_t)calls);
 	dw_cell_int(&totals[STAT + 1], (int64_t)self_ns);
-	if (flat->wall_ns)
-		dw_cell_real(&totals[SHARE], (double)self_ns / (double)flat->wall_ns);
 	dw_view_note_calls(table, flat);
 	return table;
 }

@@ -107,7 +107,13 @@ static void head_run(struct dw_table *table, const struct dw_overview *overview)
 {
 	const struct dw_flat *flat = overview->flat;
 
-	dw_table_head(table, "%s, %s range%s. No steps are marked.",
+	if (!flat->records) {
+		dw_table_head(table, "Nothing was recorded.");
+		dw_table_head(table, "  -> a program says what it does with the probes of <dwell/probe.h>, or "
+		                     "through a library that has them");
+		return;
+	}
+	dw_table_head(table, "%s of wall time, %s range%s. No steps are marked.",
 	              dw_text_ns((double)flat->wall_ns, " ").at,
 	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
 	dw_table_head(table, "  -> DWELL_STEP() around an iteration tells what a step takes");
@@ -169,7 +175,7 @@ static void note_slowest(struct dw_table *table, const struct dw_overview *overv
 	if (!step || steps->count < 2 || ratio < SLOW_RATIO)
 		return;
 	if (step->slow_symbol != DW_NO_INDEX)
-		dw_table_note(table, "Slowest: step %llu took %s, %s more than usual of it in %s "
+		dw_table_note(table, "Slowest: step %llu took %s, %s longer than usual in %s "
 		                     "(dwell report --view steps).",
 		              (unsigned long long)step->number, dw_text_ns(ns, " ").at,
 		              dw_text_ns((double)step->slow_extra_ns, " ").at,
@@ -202,9 +208,11 @@ static void note_losses(struct dw_table *table, const struct dw_overview *overvi
 	}
 	if (coverage < 0.9995)
 		dw_table_note(table, "Recorded: %s of this time.", dw_text_percent(coverage).at);
-	if (isfinite(overview->cost_share))
-		snprintf(cost, sizeof cost, "Profiling cost about %.*f%% of the run.",
-		         overview->cost_share < 0.0095 ? 2 : 1, overview->cost_share * 100);
+	if (isfinite(overview->cost_share) && overview->cost_share < 0.0005)
+		snprintf(cost, sizeof cost, "Profiling cost less than 0.1%% of the run.");
+	else if (isfinite(overview->cost_share))
+		snprintf(cost, sizeof cost, "Profiling cost about %.1f%% of the run.",
+		         overview->cost_share * 100);
 	if (any && *cost)
 		dw_table_note(table, "%s", cost);
 	else if (!any)
@@ -224,7 +232,8 @@ static void note_more(struct dw_table *table, const struct dw_overview *overview
 			continue;
 		strcat(strcat(names, *names ? "|" : ""), view->name);
 	}
-	dw_table_note(table, "More: dwell report --view %s", names);
+	if (overview->flat->records)
+		dw_table_note(table, "More: dwell report --view %s", names);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------ */

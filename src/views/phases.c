@@ -10,8 +10,8 @@
 static const struct dw_column columns[] = {
 	DW_COLUMN("phase", "phase", NONE, TEXT),
 	DW_COLUMN("where", "where", NONE, TEXT),
-	DW_COLUMN("total_ns", "total", NS, INT),
-	DW_COLUMN("per_step_ns", "per step", NS, REAL),
+	DW_COLUMN("total_ns", "total", NS, INT, .one_unit = true),
+	DW_COLUMN("per_step_ns", "per step", NS, REAL, .one_unit = true),
 	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
 };
 enum { PHASE, WHERE, TOTAL, PER_STEP, SHARE, COLUMNS };

@@ -193,6 +193,8 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 		return error->code ? error->code
 		                   : dw_error_set(error, DWELL_E_NOMEM, "out of memory analysing %s",
 		                                  dw_view_trace_name(model, name));
+	if (!table->row_count && !table->head_count)
+		dw_table_head(table, "Nothing was recorded here.");
 	code = arrange(view, table, options, error);
 	for (struct dw_table *part = table; part && !code; part = part->next) {
 		state(part, model);

@@ -47,7 +47,7 @@ struct dw_table *dw_view_threads(struct dw_model *model, const struct dw_view_op
 {
 	const struct dw_threads *threads = dw_model_threads(model, error);
 	struct dw_table *table = threads ? dw_view_table("threads", columns, COLUMNS, error) : NULL;
-	uint64_t records = 0, ranges = 0, lost = 0;
+	uint64_t records = 0, ranges = 0, lost = 0, gap_ns = 0;
 	struct dw_cell *totals;
 
 	if (!table)
@@ -64,7 +64,9 @@ struct dw_table *dw_view_threads(struct dw_model *model, const struct dw_view_op
 		records += row->records;
 		ranges += row->ranges;
 		lost += row->lost;
+		gap_ns += row->gap_ns;
 	}
+	table->columns[GAP].data_only = !gap_ns;
 	if (table->row_count > 1) {
 		totals = dw_table_totals(table);
 		dw_cell_text(table, &totals[THREAD], "all threads");

@@ -1,0 +1,410 @@
+/*
+ * A process's account: what is live, how much of what kind and whose, and when most.
+ *
+ * Takes allocations and frees in order of time. A level lasts from one event to the
+ * next, so it is looked at when it ends: then it may be a peak (if some of that time
+ * is in scope) and the largest of its buckets. At a peak nobody's bytes are copied:
+ * every level remembers the peak that it last knew of and catches up before it
+ * changes. An event costs the same however many owners there are.
+ *
+ * What was allocated before the scope still is live in it: levels count everything,
+ * sums of allocations and frees count what is in scope.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/grow.h"
+#include "model/memory_inside.h"
+
+#define BUCKETS (DW_MEMORY_POINTS - 1)
+
+static const char *const kind_names[] = {
+#define X(name, label) label,
+	DW_MEMORY_KINDS(X)
+#undef X
+};
+
+const char *dw_memory_kind_name(enum dw_memory_kind kind)
+{
+	return kind_names[kind];
+}
+
+/* ---- levels in time ----------------------------------------------------------------------- */
+
+static void catch_up(const struct dw_memory_device *device, struct dw_memory_level *level)
+{
+	if (level->epoch == device->epoch)
+		return;
+	level->at_peak = level->now;
+	level->epoch = device->epoch;
+}
+
+static void fill_bucket(struct dw_memory_bucket *bucket, const struct dw_memory_device *device,
+                        uint64_t ticks)
+{
+	if (bucket->used && device->now <= bucket->total)
+		return;
+	bucket->used = true;
+	bucket->total = device->now;
+	bucket->ticks = ticks;
+	for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++)
+		bucket->kinds[kind] = device->levels[kind].now;
+}
+
+static void draw(const struct dw_memory_account *account, struct dw_memory_device *device,
+                 uint64_t since, uint64_t until)
+{
+	uint64_t width = account->bucket_ticks, first, last;
+
+	if (until < account->from_ticks || since > account->to_ticks)
+		return;
+	since = since > account->from_ticks ? since : account->from_ticks;
+	until = until < account->to_ticks ? until : account->to_ticks;
+	first = (since - account->from_ticks) / width;
+	last = (until - account->from_ticks) / width;
+	fill_bucket(&device->buckets[first], device, since);
+	for (uint64_t i = first + 1; i <= last; i++)
+		if (account->from_ticks + i * width < until)
+			fill_bucket(&device->buckets[i], device, account->from_ticks + i * width);
+}
+
+/* The device's level, unchanged since `since`, ends. */
+static void level_ends(struct dw_memory_account *account, struct dw_memory_device *device,
+                       uint64_t until)
+{
+	uint64_t at = device->since;
+
+	if (device->interval) {
+		while (device->interval->end_ticks <= at && device->interval->start_ticks != UINT64_MAX)
+			device->interval++;
+		if (device->interval->start_ticks > at)
+			at = device->interval->start_ticks;
+	}
+	if ((at == device->since || at < until) && device->now > device->peak) {
+		device->peak = device->now;
+		device->peak_ticks = at;
+		device->epoch++;
+	}
+	draw(account, device, device->since, until);
+	device->since = until;
+}
+
+/* ---- what is live -------------------------------------------------------------------------- */
+
+static size_t home_of(const struct dw_memory_account *account, uint64_t address)
+{
+	return (size_t)((address * 0x9e3779b97f4a7c15u) >> 20) & account->live_mask;
+}
+
+static struct dw_memory_live *find_live(const struct dw_memory_account *account, uint64_t address)
+{
+	size_t at = home_of(account, address);
+
+	while (account->live[at].holder && account->live[at].address != address)
+		at = (at + 1) & account->live_mask;
+	return &account->live[at];
+}
+
+static bool room_for_live(struct dw_memory_account *account)
+{
+	struct dw_memory_live *old = account->live;
+	size_t old_size = old ? account->live_mask + 1 : 0, size = old_size ? old_size * 2 : 1024;
+
+	if (account->live_count * 2 < old_size)
+		return true;
+	account->live = calloc(size, sizeof *account->live);
+	if (!account->live) {
+		account->live = old;
+		return false;
+	}
+	account->live_mask = size - 1;
+	for (size_t i = 0; i < old_size; i++)
+		if (old[i].holder)
+			*find_live(account, old[i].address) = old[i];
+	free(old);
+	return true;
+}
+
+/* No tombstones: what stands behind moves up where its search would have stopped. */
+static void forget(struct dw_memory_account *account, struct dw_memory_live *live)
+{
+	size_t hole = (size_t)(live - account->live), at = hole;
+
+	account->live_count--;
+	for (;;) {
+		at = (at + 1) & account->live_mask;
+		if (!account->live[at].holder)
+			break;
+		size_t home = home_of(account, account->live[at].address);
+		if (((at - home) & account->live_mask) < ((at - hole) & account->live_mask))
+			continue;
+		account->live[hole] = account->live[at];
+		hole = at;
+	}
+	account->live[hole].holder = 0;
+}
+
+/* ---- devices, kinds, holders ---------------------------------------------------------------- */
+
+static bool new_device(struct dw_memory_account *account, const char *name)
+{
+	struct dw_memory_device *device =
+	    DW_GROW(&account->devices, &account->device_capacity, account->device_count);
+
+	if (device)
+		device->buckets = calloc(BUCKETS, sizeof *device->buckets);
+	if (!device || !device->buckets)
+		return false;
+	account->device_count++;
+	device->name = account->device_count == DW_MEMORY_DEVICES ? "other devices" : name;
+	if (account->model->intervals)
+		device->interval = account->model->intervals[account->process];
+	return true;
+}
+
+/* DW_NO_INDEX when out of memory. */
+static uint32_t device_of(struct dw_memory_account *account, uint32_t symbol)
+{
+	const char *name = account->model->symbols[symbol].detail;
+	size_t at = 0;
+
+	if (account->device_by_symbol[symbol])
+		return account->device_by_symbol[symbol] - 1u;
+	name = name ? name : "cpu";
+	while (at < account->device_count && strcmp(account->devices[at].name, name) != 0)
+		at++;
+	if (at == DW_MEMORY_DEVICES)
+		at--;
+	else if (at == account->device_count && !new_device(account, name))
+		return DW_NO_INDEX;
+	account->device_by_symbol[symbol] = (uint8_t)(at + 1);
+	return (uint32_t)at;
+}
+
+static uint32_t kind_of(struct dw_memory_account *account, uint32_t symbol)
+{
+	const char *name = account->model->symbols[symbol].name;
+	uint32_t kind = 0;
+
+	if (account->kind_by_symbol[symbol])
+		return account->kind_by_symbol[symbol] - 1u;
+	if (strcasecmp(name, "optimizer_state") == 0)
+		kind = DW_MEMORY_OPTIMIZER_STATE;
+	else
+		while (kind < DW_MEMORY_OTHER && strcasecmp(name, kind_names[kind]) != 0)
+			kind++;
+	account->kind_by_symbol[symbol] = (uint8_t)(kind + 1);
+	return kind;
+}
+
+static size_t holder_place(const struct dw_memory_account *account, uint32_t path, uint32_t device)
+{
+	uint64_t key = ((uint64_t)path << 8 | device) * 0x9e3779b97f4a7c15u;
+
+	return (size_t)(key >> 24) & account->holder_mask;
+}
+
+static bool widen_holders(struct dw_memory_account *account)
+{
+	size_t size = account->holder_slots ? (account->holder_mask + 1) * 2 : 256;
+	uint32_t *slots = calloc(size, sizeof *slots);
+
+	if (!slots)
+		return false;
+	free(account->holder_slots);
+	account->holder_slots = slots;
+	account->holder_mask = size - 1;
+	for (size_t i = 0; i < account->holder_count; i++) {
+		size_t at = holder_place(account, account->holders[i].path, account->holders[i].device);
+
+		while (slots[at])
+			at = (at + 1) & account->holder_mask;
+		slots[at] = (uint32_t)i + 1;
+	}
+	return true;
+}
+
+/* DW_NO_INDEX when out of memory. */
+static uint32_t holder_of(struct dw_memory_account *account, uint32_t path, uint32_t device)
+{
+	struct dw_memory_holder *holder;
+	size_t at;
+
+	if ((!account->holder_slots || account->holder_count * 2 >= account->holder_mask) &&
+	    !widen_holders(account))
+		return DW_NO_INDEX;
+	for (at = holder_place(account, path, device); account->holder_slots[at];
+	     at = (at + 1) & account->holder_mask) {
+		holder = &account->holders[account->holder_slots[at] - 1];
+		if (holder->path == path && holder->device == device)
+			return account->holder_slots[at] - 1;
+	}
+	holder = DW_GROW(&account->holders, &account->holder_capacity, account->holder_count);
+	if (!holder)
+		return DW_NO_INDEX;
+	holder->path = path;
+	holder->device = device;
+	account->holder_slots[at] = (uint32_t)account->holder_count + 1;
+	return (uint32_t)account->holder_count++;
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
+static bool in_scope(struct dw_memory_account *account, uint64_t ticks)
+{
+	if (!account->interval)
+		return true;
+	while (ticks >= account->interval->end_ticks && account->interval->start_ticks != UINT64_MAX)
+		account->interval++;
+	return ticks >= account->interval->start_ticks;
+}
+
+static void release(struct dw_memory_account *account, struct dw_memory_live *live, uint64_t ticks,
+                    bool counts)
+{
+	struct dw_memory_holder *holder = &account->holders[live->holder - 1];
+	struct dw_memory_device *device = &account->devices[holder->device];
+	struct dw_memory_use *kind = &device->kinds[live->kind];
+
+	level_ends(account, device, ticks);
+	catch_up(device, &holder->level);
+	catch_up(device, &device->levels[live->kind]);
+	holder->level.now -= live->bytes;
+	device->levels[live->kind].now -= live->bytes;
+	device->now -= live->bytes;
+	holder->use.live_count--;
+	kind->live_count--;
+	if (counts) {
+		holder->use.freed_bytes += live->bytes;
+		kind->freed_bytes += live->bytes;
+		holder->use.frees++;
+		kind->frees++;
+	}
+	forget(account, live);
+}
+
+static bool take(struct dw_memory_account *account, const struct dw_memory_event *event, bool counts)
+{
+	uint64_t bytes = event->bytes & INT64_MAX; /* a damaged trace may say anything */
+	uint32_t index = device_of(account, event->symbol), kind = kind_of(account, event->symbol);
+	uint32_t owner = index == DW_NO_INDEX ? index : holder_of(account, event->path, index);
+	struct dw_memory_device *device;
+	struct dw_memory_holder *holder;
+
+	if (owner == DW_NO_INDEX)
+		return false;
+	device = &account->devices[index];
+	holder = &account->holders[owner];
+	level_ends(account, device, event->ticks);
+	catch_up(device, &holder->level);
+	catch_up(device, &device->levels[kind]);
+	holder->level.now += bytes;
+	device->levels[kind].now += bytes;
+	device->now += bytes;
+	holder->use.live_count++;
+	device->kinds[kind].live_count++;
+	if (counts) {
+		holder->use.allocated_bytes += bytes;
+		device->kinds[kind].allocated_bytes += bytes;
+		holder->use.allocations++;
+		device->kinds[kind].allocations++;
+	}
+	*find_live(account, event->address) =
+	    (struct dw_memory_live){ event->address, bytes, owner + 1, kind };
+	account->live_count++;
+	return true;
+}
+
+void dw_memory_account_put(struct dw_memory_account *account, const struct dw_memory_event *event)
+{
+	bool counts = in_scope(account, event->ticks);
+	struct dw_memory_live *live;
+
+	if (account->failed || !room_for_live(account)) {
+		account->failed = true;
+		return;
+	}
+	live = find_live(account, event->address);
+	if (event->is_free && !live->holder) {
+		/* With a scope of threads it may be one that is not looked at. */
+		account->unknown_frees += counts && !account->model->wanted_threads;
+		return;
+	}
+	if (live->holder) {
+		account->doubled += !event->is_free && counts;
+		release(account, live, event->ticks, counts && event->is_free);
+	}
+	if (!event->is_free)
+		account->failed = !take(account, event, counts);
+}
+
+/* ---- beginning and end --------------------------------------------------------------------------- */
+
+bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *model,
+                            uint32_t process)
+{
+	const struct dw_source_process *from = &model->source->processes[process];
+	const struct dw_source_clock *clock = &model->source->files[from->file].clock;
+	const struct dw_interval *at = model->intervals ? model->intervals[process] : NULL;
+	struct dw_memory_path *root;
+
+	memset(account, 0, sizeof *account);
+	account->model = model;
+	account->process = process;
+	account->interval = at;
+	if (at && at->start_ticks == UINT64_MAX)
+		return false;
+	account->from_ticks = at ? at->start_ticks : dw_source_ticks(clock, from->start_ns);
+	account->to_ticks = at ? at->end_ticks : dw_source_ticks(clock, from->end_ns);
+	for (; at && at->start_ticks != UINT64_MAX; at++)
+		account->to_ticks = at->end_ticks;
+	if (account->to_ticks < account->from_ticks)
+		account->to_ticks = account->from_ticks;
+	account->bucket_ticks = (account->to_ticks - account->from_ticks) / BUCKETS + 1;
+	account->device_by_symbol = calloc(model->symbol_count + 1, 1);
+	account->kind_by_symbol = calloc(model->symbol_count + 1, 1);
+	root = DW_GROW(&account->paths.items, &account->paths.capacity, account->paths.count);
+	account->failed = !account->device_by_symbol || !account->kind_by_symbol || !root;
+	if (root) {
+		*root = (struct dw_memory_path){ DW_NO_INDEX, DW_NO_INDEX, DW_NO_INDEX, 0, false };
+		account->paths.count = 1;
+	}
+	return !account->failed;
+}
+
+void dw_memory_account_end(struct dw_memory_account *account)
+{
+	for (size_t i = 0; i < account->device_count; i++) {
+		struct dw_memory_device *device = &account->devices[i];
+
+		level_ends(account, device,
+		           account->to_ticks > device->since ? account->to_ticks : device->since);
+		for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++) {
+			catch_up(device, &device->levels[kind]);
+			device->kinds[kind].at_peak_bytes = device->levels[kind].at_peak;
+			device->kinds[kind].live_bytes = device->levels[kind].now;
+		}
+	}
+	for (size_t i = 0; i < account->holder_count; i++) {
+		struct dw_memory_holder *holder = &account->holders[i];
+
+		catch_up(&account->devices[holder->device], &holder->level);
+		holder->use.at_peak_bytes = holder->level.at_peak;
+		holder->use.live_bytes = holder->level.now;
+	}
+}
+
+void dw_memory_account_reset(struct dw_memory_account *account)
+{
+	for (size_t i = 0; i < account->device_count; i++)
+		free(account->devices[i].buckets);
+	free(account->devices);
+	free(account->device_by_symbol);
+	free(account->kind_by_symbol);
+	free(account->holders);
+	free(account->holder_slots);
+	free(account->live);
+	dw_memory_paths_reset(&account->paths);
+	memset(account, 0, sizeof *account);
+}

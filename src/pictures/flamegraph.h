@@ -1,0 +1,24 @@
+/*
+ * The call tree as a picture: a flame graph, or an icicle when it goes down.
+ *
+ * The exporters' registry calls it (formats "flamegraph" and "icicle"). The whole is
+ * all threads together; each thread lies in it with its outermost ranges on it. Widths
+ * are time, so of several threads they add up to more than the run took.
+ */
+#ifndef DW_PICTURES_FLAMEGRAPH_H
+#define DW_PICTURES_FLAMEGRAPH_H
+
+#include "model/model.h"
+#include "pictures/picture.h"
+
+struct dw_flamegraph_options {
+	const char *title;   /* NULL: the program's name */
+	bool down;           /* an icicle */
+};
+
+/* `options` may be NULL. Errors: DWELL_E_NOMEM; those of `put` are its own. */
+int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_options *options,
+                        dw_put *put, void *to, struct dw_picture_drawn *drawn,
+                        struct dwell_error *error);
+
+#endif

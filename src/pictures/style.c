@@ -1,0 +1,48 @@
+/*
+ * Colours and fonts of a picture; see picture.h.
+ *
+ * Plain rules first, for light; dark replaces the colours alone. No variables: viewers
+ * that know little of CSS still show the light picture. Every rule begins with .dwp,
+ * since a picture may stand within a page. Contrast of text to its bar is 4.5 and more
+ * in both (tests/probes/pictures_chromium.py measures it).
+ */
+#include "pictures/picture.h"
+
+const char dw_picture_style[] =
+    "\n.dwp{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',"
+    "'Liberation Mono',monospace;color-scheme:light dark;background:#fcfcfb}\n"
+    ".dwp .paper{fill:#fcfcfb}\n"
+    ".dwp text{fill:#1d2126;pointer-events:none;white-space:pre}\n"
+    ".dwp .name{font:600 17px system-ui,sans-serif}\n"
+    ".dwp .sub,.dwp .note,.dwp .legend text{fill:#59616b}\n"
+    ".dwp .found{text-anchor:end;font-weight:600}\n"
+    ".dwp .tools{display:none}\n"
+    ".dwp.on .tools{display:inline}\n"
+    ".dwp.on .frames g,.dwp .button{cursor:pointer;outline:none}\n"
+    ".dwp .button rect{fill:#eceef0;stroke:#8a929b}\n"
+    ".dwp .button text{text-anchor:middle}\n"
+    ".dwp .button:hover rect{fill:#dde1e5}\n"
+    ".dwp .button:focus-visible rect{stroke:#0b5fcc;stroke-width:2.5}\n"
+    ".dwp input{font:inherit;width:100%;height:24px;box-sizing:border-box;padding:0 6px}\n"
+    ".dwp .t1 rect{fill-opacity:.84}.dwp .t2 rect{fill-opacity:.7}\n"
+    ".dwp .frames g:hover rect{fill-opacity:1;stroke:#1d2126}\n"
+    ".dwp .over rect{fill-opacity:.4}\n"
+    ".dwp .ring{fill:none;stroke:#0b5fcc;stroke-width:2.5;pointer-events:none;display:none}\n"
+    ".dwp .frames:focus-within .ring{display:inline}\n"
+    ".dwp.seek .frames g rect{fill-opacity:.35}\n"
+    ".dwp.seek .frames .hit rect{fill:#e377c8;fill-opacity:1}\n"
+    ".dwp .c0{fill:#d3d7dc}.dwp .c1{fill:#d8cfc4}.dwp .c2{fill:#a9c8ea}.dwp .c3{fill:#a8d3a6}\n"
+    ".dwp .c4{fill:#f1bd86}.dwp .c5{fill:#ebdc8c}.dwp .c6{fill:#93d2cb}.dwp .c7{fill:#c9b6e8}\n"
+    ".dwp .c8{fill:#ecb3bb}.dwp .c9{fill:#c9d98d}.dwp .c10{fill:#b3bed0}\n"
+    "@media (prefers-color-scheme:dark){\n"
+    ".dwp{background:#15181c}.dwp .paper{fill:#15181c}\n"
+    ".dwp text{fill:#f0f1f3}\n"
+    ".dwp .sub,.dwp .note,.dwp .legend text{fill:#a4acb6}\n"
+    ".dwp .button rect{fill:#2a2f36;stroke:#6d7681}.dwp .button:hover rect{fill:#383f48}\n"
+    ".dwp .ring,.dwp .button:focus-visible rect{stroke:#7db4ff}\n"
+    ".dwp .frames g:hover rect{stroke:#f0f1f3}\n"
+    ".dwp.seek .frames .hit rect{fill:#a8328c}\n"
+    ".dwp .c0{fill:#474d55}.dwp .c1{fill:#5b5247}.dwp .c2{fill:#2f5684}.dwp .c3{fill:#33663a}\n"
+    ".dwp .c4{fill:#875420}.dwp .c5{fill:#6d6018}.dwp .c6{fill:#1c665f}.dwp .c7{fill:#5c4788}\n"
+    ".dwp .c8{fill:#803f4b}.dwp .c9{fill:#53631c}.dwp .c10{fill:#3f4b63}\n"
+    "}\n";

@@ -1,0 +1,67 @@
+/* Text in XML: nothing in a name may end the element it stands in; see picture.h. */
+#include <string.h>
+
+#include "pictures/picture.h"
+
+/* Not in XML 1.0, or of no use in a line of text. */
+static bool unfit(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0xd800 && code < 0xe000) ||
+	       (code & 0xfffe) == 0xfffe || code > 0x10ffff || code == 0x2028 || code == 0x2029;
+}
+
+static const char *entity(uint32_t code)
+{
+	switch (code) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	}
+	return NULL;
+}
+
+static void put_code(dw_put *put, void *to, uint32_t code)
+{
+	const char *name = entity(code);
+	char bytes[4];
+
+	if (name)
+		put(to, name, strlen(name));
+	else
+		put(to, bytes, dw_utf8_put(bytes, unfit(code) ? 0xfffd : code));
+}
+
+/* Where the text has to end for "…" to fit; NULL: all of it fits. */
+static const char *cut(const char *text, unsigned columns)
+{
+	const char *last = text, *at = text;
+	unsigned used = 0;
+
+	while (*at) {
+		unsigned wide = dw_utf8_columns(dw_utf8_next(&at));
+
+		if (used + wide > columns)
+			return last;
+		used += wide;
+		if (used < columns)
+			last = at;
+	}
+	return NULL;
+}
+
+void dw_picture_xml(dw_put *put, void *to, const char *text, unsigned columns)
+{
+	const char *end = columns == DW_PICTURE_UNCUT ? NULL : cut(text, columns);
+
+	while (end ? text < end : *text)
+		put_code(put, to, dw_utf8_next(&text));
+	if (end)
+		put_code(put, to, 0x2026);
+}

@@ -1,0 +1,105 @@
+/* From a trace to the picture's nodes: threads in the whole, kinds, titles. */
+#include "made.h"
+#include "pictures/flamegraph.h"
+
+struct text {
+	char at[1 << 17];
+	size_t used;
+};
+
+static struct made made;
+static struct text text;
+
+static void put_text(void *to, const char *bytes, size_t length)
+{
+	if (length > sizeof text.at - 1 - text.used)
+		length = sizeof text.at - 1 - text.used;
+	memcpy(text.at + text.used, bytes, length);
+	text.used += length;
+	text.at[text.used] = '\0';
+}
+
+static const char *draw(const struct dw_flamegraph_options *options, struct dw_picture_drawn *drawn)
+{
+	text.used = 0;
+	return dw_flamegraph_write(made.model, options, put_text, NULL, drawn, NULL) ? NULL : text.at;
+}
+
+static void record_calls(void)
+{
+	uint32_t phase = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+	uint32_t mm = made_op(&made, DWELL_CATEGORY_OPERATOR, "mm<float>");
+
+	dw_encode_begin(&made.stream, 1000, phase);
+	dw_encode_begin(&made.stream, 2000, mm);
+	dw_encode_end(&made.stream, 3000);
+	dw_encode_begin(&made.stream, 4000, mm);
+	dw_encode_end(&made.stream, 5000);
+	dw_encode_end(&made.stream, 9000);
+}
+
+TEST(threads_lie_in_the_whole_and_calls_in_them)
+{
+	struct dw_picture_drawn drawn;
+
+	made_init(&made);
+	record_calls();
+	REQUIRE(made_open(&made, NULL) == 0);
+	REQUIRE(draw(NULL, &drawn));
+	CHECK_EQ(drawn.nodes, 4);
+	CHECK_EQ(drawn.rows, 4);
+	CHECK_EQ(drawn.merged, 0);
+	CHECK_EQ(drawn.total, 8000);
+	CHECK_HAS(text.at, "<title>all\n8.00 us, 100.0% of all</title>");
+	CHECK_HAS(text.at, "<title>main\n8.00 us, 100.0% of all</title>");
+	CHECK_HAS(text.at, "<title>forward\nphase, 8.00 us, 100.0% of all, 6.00 us self, 1 call</title>");
+	CHECK_HAS(text.at, "<title>mm&lt;float&gt;\noperator, 2.00 us, 25.0% of all, 2.00 us self, 2 calls<");
+	CHECK_HAS(text.at, "<rect x=\"0%\" y=\"0\" width=\"25%\"");
+	made_close(&made);
+}
+
+TEST(processes_are_named_where_there_are_several)
+{
+	struct dw_encode_process other;
+	struct dw_encode_stream stream;
+	struct dw_entry_process *entry;
+
+	made_init(&made);
+	record_calls();
+	entry = dw_encode_process_init(&other, &made.encode, 0);
+	entry->pid = 0x7ffffffd;
+	dw_encode_stream_init(&stream, &other, 0, dw_encode_thread(&other, 200, 0, 0, "loader"));
+	dw_encode_begin(&stream, 1000, dw_encode_op(&other, DWELL_CATEGORY_DATA, "next", NULL, 0, NULL, 0));
+	dw_encode_end(&stream, 2000);
+	dw_encode_close(&stream);
+	REQUIRE(made_open(&made, NULL) == 0);
+	REQUIRE(draw(NULL, NULL));
+	CHECK_HAS(text.at, "<title>process 2147483646: main\n");
+	CHECK_HAS(text.at, "<title>process 2147483645: loader\n");
+	CHECK_HAS(text.at, "2 threads");
+	made_close(&made);
+}
+
+TEST(title_and_direction_are_the_callers)
+{
+	struct dw_flamegraph_options options = { .title = "run <7>", .down = true };
+
+	made_init(&made);
+	record_calls();
+	REQUIRE(made_open(&made, NULL) == 0);
+	REQUIRE(draw(&options, NULL));
+	CHECK_HAS(text.at, "<title>run &lt;7&gt;</title>");
+	CHECK_HAS(text.at, "class=\"dwp down\"");
+	made_close(&made);
+}
+
+TEST(a_trace_without_calls_is_said_to_be_one)
+{
+	made_init(&made);
+	REQUIRE(made_open(&made, NULL) == 0);
+	REQUIRE(draw(NULL, NULL));
+	CHECK_HAS(text.at, "nothing was recorded");
+	made_close(&made);
+}
+
+CHECK_MAIN
