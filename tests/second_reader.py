@@ -128,10 +128,10 @@ class Trace:
                     elif kind == 0:
                         category, name = self.name(id)
                         stack.append([name, time, 0, category == OPERATOR])
-                    elif kind == 5:
-                        while stack and id != before[1]:
+                    elif kind in (5, 14):       # another thread; or ends may be among what was lost
+                        while stack and (kind == 14 or id != before[1]):
                             end(len(stack) - 1, time)
-                        before = (number, id)
+                        before = (number, id if kind == 5 else before[1])
                     elif kind == 13 and struct.unpack("<I", payload)[0] < len(stack):
                         end(len(stack) - 1 - struct.unpack("<I", payload)[0], time)
             while stack:

@@ -198,8 +198,9 @@ static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *r
 	struct context *context = pointer;
 	bool in = context->walk.wanted && dw_walk_in_time(&context->walk, ticks);
 
+	if (dw_walk_break(&context->walk, ticks, record, flush))
+		return;
 	switch (record->kind) {
-	case DW_THREAD: dw_walk_thread(&context->walk, ticks, record->id, flush); break;
 	case DW_END_OF: end_of(context, ticks, record->payload[0]); break;
 	case DW_ARGS:
 	case DW_LINK: annotate(context, record); break;

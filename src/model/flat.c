@@ -221,9 +221,9 @@ static uint32_t category_of_kind(uint32_t kind)
 static __attribute__((noinline)) void visit_rest(struct flat *flat, uint64_t ticks,
                                                  const struct dw_record *record)
 {
-	if (record->kind == DW_THREAD) {
-		dw_walk_thread(&flat->walk, ticks, record->id, flush);
-	} else if (record->kind == DW_END_OF) {
+	if (dw_walk_break(&flat->walk, ticks, record, flush))
+		return;
+	if (record->kind == DW_END_OF) {
 		uint32_t n = record->payload[0];
 
 		if (!flat->over && n < flat->depth &&

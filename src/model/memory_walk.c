@@ -181,8 +181,9 @@ static void keep(struct dw_memory_stream *stream, uint64_t ticks, const struct d
 static __attribute__((noinline)) void visit_rest(struct dw_memory_stream *stream, uint64_t ticks,
                                                  const struct dw_record *record)
 {
+	if (dw_walk_break(&stream->walk, ticks, record, flush))
+		return;
 	switch (record->kind) {
-	case DW_THREAD: dw_walk_thread(&stream->walk, ticks, record->id, flush); break;
 	case DW_END_OF: end_of(stream, record->payload[0]); break;
 	case DW_ALLOC:
 	case DW_FREE: keep(stream, ticks, record); break;

@@ -237,9 +237,9 @@ DW_INLINE void visit_other(void *pointer, uint64_t ticks, const struct dw_record
 {
 	struct context *context = pointer;
 
-	if (record->kind == DW_THREAD)
-		dw_walk_thread(&context->walk, ticks, record->id, flush);
-	else if (record->kind == DW_END_OF)
+	if (dw_walk_break(&context->walk, ticks, record, flush))
+		return;
+	if (record->kind == DW_END_OF)
 		end_of(context, ticks, record->payload[0]);
 }
 

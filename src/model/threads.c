@@ -100,9 +100,9 @@ static __attribute__((noinline)) void visit_rest(struct context *context, uint64
                                                  const struct dw_record *record)
 {
 	note(context, ticks);
-	if (record->kind == DW_THREAD)
-		dw_walk_thread(&context->walk, ticks, record->id, flush);
-	else if (record->kind == DW_END_OF && record->payload[0] < context->depth)
+	if (dw_walk_break(&context->walk, ticks, record, flush))
+		return;
+	if (record->kind == DW_END_OF && record->payload[0] < context->depth)
 		visit_end(context, ticks);
 }
 

@@ -235,9 +235,9 @@ static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
 static __attribute__((noinline)) void visit_rest(struct context *context, uint64_t ticks,
                                                  const struct dw_record *record)
 {
-	if (record->kind == DW_THREAD)
-		dw_walk_thread(&context->walk, ticks, record->id, flush);
-	else if (record->kind == DW_END_OF)
+	if (dw_walk_break(&context->walk, ticks, record, flush))
+		return;
+	if (record->kind == DW_END_OF)
 		end_of(context, ticks, record->payload[0]);
 }
 

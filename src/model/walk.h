@@ -5,7 +5,7 @@
  * calls a product's visitors, which inline (see format/decode.h). Between records
  * lie things that end what is open, for which it calls `flush`: a gap of recycled
  * chunks, a thread that hands the stream on, the end of the data. A product's
- * `other` must pass DW_THREAD records to dw_walk_thread().
+ * `other` must offer its records to dw_walk_break().
  *
  * Invariant: the time given to visitors and to flush never runs backward.
  */
@@ -91,6 +91,20 @@ DW_INLINE void dw_walk_thread(struct dw_walk *walk, uint64_t ticks, uint32_t id,
 		return;
 	flush(walk, ticks, DW_FLUSH_THREAD);
 	dw_walk_set_thread(walk, thread);
+}
+
+/* A record that ends what is open: the thread has changed, or records were lost here
+ * and with them, perhaps, ends. False: it is some other record. */
+DW_INLINE bool dw_walk_break(struct dw_walk *walk, uint64_t ticks, const struct dw_record *record,
+                             dw_walk_flush *flush)
+{
+	if (record->kind == DW_THREAD)
+		dw_walk_thread(walk, ticks, record->id, flush);
+	else if (record->kind == DW_LOSS)
+		flush(walk, ticks, DW_FLUSH_GAP);
+	else
+		return false;
+	return true;
 }
 
 DW_INLINE void dw_walk_gap(struct dw_walk *walk, const struct dw_source_chunk *chunk,

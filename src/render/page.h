@@ -31,7 +31,8 @@ void dw_page_text(const struct dw_page *page, const char *text, unsigned from, u
 /* At most `width` columns: the middle gives way, for both ends of a name tell it.
  * Returns the columns used. */
 unsigned dw_page_short(const struct dw_page *page, const char *text, unsigned width);
-/* A sentence, broken at blanks where the terminal ends; a hint keeps its indent. */
+/* A sentence, broken at blanks where the terminal ends; a hint keeps its indent. The
+ * last line's end is the caller's. */
 void dw_page_sentence(const struct dw_page *page, const char *text);
 
 #endif

@@ -228,7 +228,6 @@ static void put_row(const struct dw_page *page, const struct dw_cell *cells, uns
 		dw_page_spaces(page, owed);
 		put_bar(page, &cells[page->bar]);
 	}
-	fputc('\n', page->file);
 }
 
 static void put_rows(struct dw_page *page)
@@ -237,13 +236,16 @@ static void put_rows(struct dw_page *page)
 
 	lay_out(page);
 	put_labels(page);
-	for (size_t row = 0; row < table->row_count; row++)
+	for (size_t row = 0; row < table->row_count; row++) {
 		put_row(page, dw_table_at(table, row), indent_of(table, row));
+		fputc('\n', page->file);
+	}
 	if (!table->totals)
 		return;
 	dw_page_style(page, "1");
 	put_row(page, table->totals, 0);
 	dw_page_style(page, "0");
+	fputc('\n', page->file);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -258,6 +260,13 @@ static void put_footer_line(void *pointer, const char *text)
 	dw_page_style(page, "2");
 	dw_page_sentence(page, text);
 	dw_page_style(page, "0");
+	fputc('\n', page->file);
+}
+
+static void put_line(const struct dw_page *page, const char *text)
+{
+	dw_page_sentence(page, text);
+	fputc('\n', page->file);
 }
 
 static void put_table(struct dw_page *page)
@@ -269,9 +278,9 @@ static void put_table(struct dw_page *page)
 	bool scoped = page->first && dw_people_scope(table, scope, sizeof scope);
 
 	if (scoped)
-		dw_page_sentence(page, scope);
+		put_line(page, scope);
 	for (size_t i = 0; i < table->head_count; i++)
-		dw_page_sentence(page, table->heads[i]);
+		put_line(page, table->heads[i]);
 	if ((table->head_count || scoped) && (rows || table->next))
 		fputc('\n', page->file);
 	if (rows) {
@@ -280,7 +289,7 @@ static void put_table(struct dw_page *page)
 			fputc('\n', page->file);
 	}
 	for (size_t i = 0; i < table->note_count; i++)
-		dw_page_sentence(page, table->notes[i]);
+		put_line(page, table->notes[i]);
 	page->blank_owed = rows && !table->note_count;
 	dw_people_footer(table, put_footer_line, page);
 }

@@ -106,5 +106,4 @@ void dw_page_sentence(const struct dw_page *page, const char *text)
 		column += columns;
 		text += length;
 	}
-	fputc('\n', page->file);
 }

@@ -17,7 +17,7 @@ static double of(uint64_t part, double whole)
 /* ---- a step ------------------------------------------------------------------------------ */
 
 static const struct dw_column breakdown_columns[] = {
-	DW_COLUMN("share_of_step", "a step", NONE, TEXT),
+	DW_COLUMN("name", "a step", NONE, TEXT),
 	DW_COLUMN("per_step_ns", "", NS, REAL, .one_unit = true),
 	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
 };

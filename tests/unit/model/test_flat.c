@@ -120,6 +120,24 @@ TEST(ends_without_a_begin_are_orphans)
 	made_close(&made);
 }
 
+TEST(a_loss_cuts_what_was_open)
+{
+	made_init(&made);
+	uint32_t op = made_op(&made, OP, "op"), after = made_op(&made, OP, "after"), lost[2] = { 7, 0 };
+
+	begin(1000, op);
+	dw_encode_record(&made.stream, 4000, DW_LOSS, DW_LOSS_DISK, lost, 2);
+	end(10000); /* of a range whose begin was lost: it must not end "op" */
+	begin(11000, after);
+	end(12000);
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK_EQ(made_stat(&made, "op")->cut, 1);
+	CHECK_EQ(made_stat(&made, "op")->total_ns, 3000);
+	CHECK_EQ(made_stat(&made, "after")->total_ns, 1000);
+	CHECK_EQ(dw_model_flat(made.model, UINT32_MAX, NULL)->orphans, 1);
+	made_close(&made);
+}
+
 TEST(a_gap_cuts_what_was_open)
 {
 	made_init(&made);

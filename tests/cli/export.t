@@ -1,0 +1,70 @@
+# dwell export: the formats, where they go, and that a failed one leaves nothing.
+$ trace train && dwell export train.dwell --format folded
+train;forward 20000000
+train;forward;conv2d 240000000
+train;forward;conv2d;im2col 40900000
+train;forward;gc: generation 2 40000000
+train;forward;relu 20000000
+train;backward 40000000
+train;backward;conv2d_backward 280000000
+train;validate 10000000
+train;validate;conv2d 80000000
+train;next-batch 80900000
+train;optimizer 20000000
+train;optimizer;sgd 42700000
+train;load model 40000000
+train;save weights 12000000
+train;write log 2000000
+loader;decode 735000000
+loader;decode;resize 126000000
+
+$ dwell export train.dwell --format chrome -o train.json && python3 -c 'import json; d = json.load(open("train.json")); print(sorted(d), len(d["traceEvents"]))'
+['baseTimeNanoseconds', 'displayTimeUnit', 'dwell', 'schemaVersion', 'traceEvents', 'traceName'] 536
+
+$ dwell export train.dwell --format chrome -o train.json.gz && gunzip < train.json.gz | cmp - train.json
+- train.json differ: byte 58807, line 549
+[1]
+
+$ dwell export --format folded | tail -1
+loader;decode;resize 126000000
+2> dwell: train.dwell is the newest trace here
+
+$ dwell export train.dwell
+2> dwell: export for what? --format NAME (dwell export --help lists them)
+[2]
+
+$ dwell export train.dwell --format chorme
+2> dwell: no format 'chorme'; did you mean 'chrome'? (dwell export --help lists all)
+[2]
+
+$ dwell export nothing.dwell --format folded
+2> dwell: cannot open nothing.dwell: No such file or directory
+[1]
+
+$ dwell export train.dwell --format folded -o missing/x
+2> dwell: cannot write missing/x: No such file or directory; make the folder first
+[1]
+
+$ dwell export train.dwell --format chrome > /dev/full
+2> dwell: cannot write standard output: No space left on device; free some space, name a file elsewhere, or end its name in .gz
+[1]
+
+$ dwell export train.dwell --format folded --steps 30 --thread train
+train;forward 500000
+train;forward;gc: generation 2 40000000
+train;forward;conv2d 6000000
+train;forward;conv2d;im2col 1000000
+train;forward;relu 500000
+train;backward 1000000
+train;backward;conv2d_backward 7000000
+train;next-batch 2000000
+train;optimizer 500000
+train;optimizer;sgd 1000000
+
+$ dwell export train.dwell --format folded | head -1
+train;forward 20000000
+
+$ ls
+train.dwell
+train.json
+train.json.gz

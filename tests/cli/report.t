@@ -1,0 +1,146 @@
+# dwell report: which trace, which view, which rows; and every way to get it wrong.
+$ dwell report
+2> dwell: no trace is named, and there is no *.dwell in this folder
+[1]
+
+$ trace train && dwell report --view threads
+thread        pid   tid  records  ranges   first   last   busy  busy share  lost
+train        4711  4711      812     406  5.00ms  1.02s  968ms       95.5%     0
+loader       4711  4712      168      84  47.0ms  949ms  861ms       95.5%     0
+all threads                  980     490                                       0
+2> dwell: train.dwell is the newest trace here
+
+$ trace nosteps && touch -d '2020-01-01' nosteps.dwell && dwell report --view threads --format csv
+thread,pid,tid,records,ranges,first_ns,last_ns,busy_ns,busy_share,gap_ns,lost
+train,4711,4711,812,406,5000000,1019500000,968500000,0.954657467,0,0
+loader,4711,4712,168,84,47000000,949000000,861000000,0.954545455,0,0
+2> dwell: train.dwell is the newest trace here
+
+$ dwell report nothing.dwell
+2> dwell: cannot open nothing.dwell: No such file or directory
+[1]
+
+$ echo hello > text.dwell && dwell report text.dwell
+2> dwell: text.dwell is not a dwell trace: it looks like text
+[1]
+
+$ : > nil.dwell && dwell report nil.dwell
+2> dwell: nil.dwell is empty: nothing was recorded into it
+[1]
+
+$ dwell report .
+2> dwell: . is a directory; name a trace file (*.dwell) in it
+[1]
+
+$ dwell report train.dwell --view operatrs
+2> dwell: no view 'operatrs'; did you mean 'operators'? (dwell report --help lists all)
+[2]
+
+$ dwell report train.dwell --view zzz
+2> dwell: no view 'zzz' (dwell report --help lists all)
+[2]
+
+$ dwell report operators
+2> dwell: no trace 'operators'; did you mean '--view operators'?
+[2]
+
+$ dwell report train.dwell --view operators --sort sefl_ns
+2> dwell: no column 'sefl_ns' in operators; did you mean 'self_ns'?
+[2]
+
+$ dwell report train.dwell --view operators --sort zzz
+2> dwell: no column 'zzz' in operators; it has name calls self_ns total_ns mean_ns min_ns max_ns p50_ns p99_ns share self_per_step_ns
+[2]
+
+$ dwell report train.dwell --view operators --sort calls --limit 2
+operator       calls   self  total    mean     min     max     p50     p99  share  self/step
+conv2d            81  320ms  361ms  4.46ms  2.00ms  80.0ms  5.05ms  80.0ms  38.6%     6.00ms
+resize            42  126ms  126ms  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms  15.2%     2.85ms
+all operators    283  830ms                                                           18.4ms
+
+4 more rows: --limit all shows them.
+
+$ dwell report train.dwell --view operators --limit 0
+2> dwell: --limit takes a number of rows, at least 1, or all; not '0'
+[2]
+
+$ dwell report train.dwell --view operators --limit all | wc -l
+8
+
+$ dwell report train.dwell --format jsno
+2> dwell: no format 'jsno'; did you mean 'json'?
+[2]
+
+$ dwell report train.dwell --steps 20..10
+2> dwell: steps 20..10: the first is past the last
+[2]
+
+$ dwell report train.dwell --steps ten
+2> dwell: 'ten' is not a range of steps: write A..B, A.. or ..B, counted from 0
+[2]
+
+$ dwell report train.dwell --steps 100..200
+2> dwell: train.dwell has steps 0..39, none of 100..200
+[1]
+
+$ dwell report train.dwell --view steps --steps 38.. --format csv | cut -c1-40
+step,thread,start_ns,duration_ns,of_medi
+38,train,956300000,20500000,1,0.92682926
+39,train,976900000,20500000,1,0.92682926
+
+$ dwell report train.dwell --thread trian
+2> dwell: no thread 'trian' in train.dwell; did you mean 'train'? (dwell report --view threads lists all)
+[2]
+
+$ dwell report train.dwell --thread 4712 --view operators --format csv
+name,calls,self_ns,total_ns,mean_ns,min_ns,max_ns,p50_ns,p99_ns,share
+resize,42,126000000,126000000,3000000,3000000,3000000,3000000,3000000,1
+
+$ dwell report train.dwell --stpes 1..2
+2> dwell: no option '--stpes'; did you mean '--steps'? (dwell report --help lists all)
+[2]
+
+$ dwell report train.dwell --view
+2> dwell: --view needs NAME (dwell report --help)
+[2]
+
+$ dwell report train.dwell -x
+2> dwell: no option '-x' (dwell report --help lists all)
+[2]
+
+$ dwell report nosteps.dwell --view steps
+2> dwell: nosteps.dwell has no steps: mark each iteration with DWELL_STEP() or dwell_step()
+[1]
+
+$ dwell report nosteps.dwell --steps 1..2
+2> dwell: nosteps.dwell has no steps: mark them with DWELL_STEP() or dwell_step()
+[1]
+
+$ dwell report nosteps.dwell --view operators
+2> dwell: nosteps.dwell has no operators: mark them with DWELL_OP("name"), or see --view actions
+[1]
+
+$ dwell report -o out.csv -f csv -v phases train.dwell && head -2 out.csv
+phase,where,total_ns,per_step_ns,share
+forward,steps,320900000,8022500,0.314762138
+
+$ dwell report -o missing/out.csv train.dwell
+2> dwell: cannot write missing/out.csv: No such file or directory
+[1]
+
+$ dwell report train.dwell -v steps -n all -o /dev/full
+2> dwell: cannot write the report: No space left on device
+[1]
+
+$ dwell report train.dwell --view steps --limit all | head -1
+40 steps, 21.1 ms a step (p50 20.0, p95 20.5, p99 60.0).
+
+$ dwell report --format=csv --view=threads -- train.dwell | tail -1
+loader,4711,4712,168,84,47000000,949000000,861000000,0.954545455,0,0
+# Killed in the middle of a chunk: recovered, said, and no error.
+$ head -c 140000 train.dwell > torn.dwell && dwell report torn.dwell --view threads
+thread        pid   tid  records  ranges   first   last   busy  busy share  lost
+train        4711  4711      812     406  5.00ms  1.02s  968ms       95.5%     0
+loader       4711  4712        0       0       0      0      0                 0
+all threads                  812     406                                       0
+2> dwell: torn.dwell ends inside a chunk (the program was killed): recovered 406 ranges, the last at 1.0 s; 0 ranges were open

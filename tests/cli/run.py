@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""The command as people use it: transcripts that are run and compared.
+
+usage: run.py [--update] MKTRACE DWELL [PART-OF-A-NAME...]
+
+Every *.t beside this file is a transcript, run in an empty folder of its own:
+
+    # a comment
+    $ dwell report nothing.dwell        a command for sh; `dwell` is the one under test
+    2> dwell: cannot open ...           what it prints: stderr lines begin with "2> "
+    [1]                                 its exit status, when that is not 0
+
+`trace NAME` makes NAME.dwell out of tests/golden/views/NAME.txt. Output that differs from
+run to run is piped through sed by the transcript. --update writes the transcripts anew.
+The last line is "N passed, N failed": a command each.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TRACES = os.path.join(os.path.dirname(HERE), "golden", "views")
+
+
+def read(path):
+    """Pieces of a transcript: lines to keep, or [command, [expected lines]]."""
+    pieces = []
+    with open(path, encoding="utf-8") as file:
+        for line in file.read().splitlines():
+            if line.startswith("$ "):
+                pieces.append([line[2:], []])
+            elif line.startswith("#") or (not line and not (pieces and isinstance(pieces[-1], list)
+                                                            and pieces[-1][1])):
+                pieces.append(line)
+            elif pieces and isinstance(pieces[-1], list):
+                pieces[-1][1].append(line)
+            else:
+                sys.exit(f"{path}: output of no command: {line}")
+    for piece in pieces:  # empty lines before the next command are for the eye
+        while isinstance(piece, list) and piece[1] and not piece[1][-1]:
+            piece[1].pop()
+    return pieces
+
+
+def run(command, environment, folder):
+    done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True,
+                          env=environment, cwd=folder, check=False, timeout=120)
+    lines = done.stdout.decode("utf-8", "backslashreplace").replace("\r\n", "\n").splitlines()
+    lines += ["2> " + line for line in done.stderr.decode("utf-8", "backslashreplace").splitlines()]
+    while lines and not lines[-1]:
+        lines.pop()
+    if done.returncode:
+        lines.append(f"[{done.returncode}]")
+    return lines
+
+
+def prepare(tools, mktrace, dwell):
+    os.symlink(dwell, os.path.join(tools, "dwell"))
+    path = os.path.join(tools, "trace")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'#!/bin/sh\nexec "{mktrace}" "{TRACES}/$1.txt" "${{2:-$1.dwell}}"\n')
+    os.chmod(path, 0o755)
+    environment = {"PATH": tools + ":/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": tools}
+    for name in os.environ:  # what sanitizers are told
+        if name.endswith("SAN_OPTIONS") or name == "LD_LIBRARY_PATH":
+            environment[name] = os.environ[name]
+    return environment
+
+
+def play(name, environment, update):
+    path = os.path.join(HERE, name)
+    passed = failed = 0
+    output = []
+    with tempfile.TemporaryDirectory() as folder:
+        for piece in read(path):
+            if isinstance(piece, str):
+                output.append(piece)
+                continue
+            command, wanted = piece
+            lines = run(command, environment, folder)
+            # an empty line before each command but those that follow a comment
+            if output and not output[-1].startswith("#") and output[-1]:
+                output.append("")
+            output += ["$ " + command] + lines
+            if lines == wanted or update:
+                passed += 1
+                continue
+            failed += 1
+            print(f"FAILED {name}: $ {command}")
+            print("\n".join(["  expected:"] + ["    " + line for line in wanted]
+                            + ["  got:"] + ["    " + line for line in lines]))
+    if update:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(output) + "\n")
+    return passed, failed
+
+
+def main():
+    arguments = [word for word in sys.argv[1:] if word != "--update"]
+    mktrace, dwell = (os.path.abspath(path) for path in arguments[:2])
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as tools:
+        environment = prepare(tools, mktrace, dwell)
+        for name in sorted(os.listdir(HERE)):
+            if not name.endswith(".t") or (arguments[2:] and not any(part in name for part in arguments[2:])):
+                continue
+            counts = play(name, environment, "--update" in sys.argv)
+            passed += counts[0]
+            failed += counts[1]
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+sys.exit(main())

@@ -1,0 +1,85 @@
+# The command itself.
+$ dwell
+2> dwell: where a neural network's training time and memory go
+2> 
+2>   dwell COMMAND...          run a program and show the overview
+2>   dwell run COMMAND...      run a program and record it
+2>   dwell report [TRACE...]   show where a trace's time goes
+2>   dwell export [TRACE]      write a trace for another tool
+2>   dwell info [TRACE]        list what a trace holds
+2> 
+2>   dwell VERB --help         the options of a verb
+2>   dwell --version
+[2]
+
+$ dwell --version
+dwell 0.1.0
+
+$ dwell --help
+dwell: where a neural network's training time and memory go
+
+  dwell COMMAND...          run a program and show the overview
+  dwell run COMMAND...      run a program and record it
+  dwell report [TRACE...]   show where a trace's time goes
+  dwell export [TRACE]      write a trace for another tool
+  dwell info [TRACE]        list what a trace holds
+
+  dwell VERB --help         the options of a verb
+  dwell --version
+
+$ dwell --hlep
+2> dwell: no option '--hlep' (dwell --help)
+[2]
+
+$ dwell reprot
+2> dwell: 'reprot' is neither a verb nor a program; did you mean 'dwell report'?
+[2]
+
+$ trace train && dwell train.dwell
+2> dwell: train.dwell is a trace; did you mean 'dwell report train.dwell'?
+[2]
+
+$ dwell report --help
+dwell report: show where a trace's time goes
+
+Usage: dwell report [OPTION...] [TRACE...]
+
+  -v, --view NAME         what to show; may be given several times (default
+                          overview)
+  -f, --format FORMAT     text or md for people; csv or json with raw values and
+                          all rows
+      --sort COLUMN       sort rows by a column, by its label or as CSV names it
+  -n, --limit N           show the first N rows, or all
+      --steps A..B        look only at steps A to B, counted from 0
+      --thread T          look only at the thread of this name or number
+  -o, --output FILE       write to FILE
+  -h, --help              say what this does and exit
+
+NAME:
+  overview     where does the time go?
+  steps        how long does each step take, and why are slow ones slow?
+  phases       how much of the run is forward, backward, optimizer, data?
+  actions      what do the program's own named ranges take?
+  operators    which operators take the time?
+  tree         who calls whom, and what does it take?
+  threads      what did each thread record, and how busy was it?
+
+FORMAT:
+  text csv json md
+
+$ dwell info --help
+dwell info: list what a trace holds
+
+Usage: dwell info [OPTION...] [TRACE]
+
+      --texts             print every text that is stored in the trace, a line
+                          each
+  -h, --help              say what this does and exit
+
+$ dwell --dump-verbs | grep '^verb'
+verb	run	run a program and record it
+verb	report	show where a trace's time goes
+verb	export	write a trace for another tool
+verb	info	list what a trace holds
+
+$ dwell --dump-verbs | awk -F '\t' '$1 == "option" && NF != 7'

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Views and renderers: small traces with an injected clock, an expected file each.
+
+usage: run.py [--update] MKTRACE DWELL [PART-OF-A-NAME...]
+
+Every views/NAME.txt is made a trace by MKTRACE; `dwell report` shows it in the ways listed
+in CASES below; what comes out is compared, byte by byte, with views/expected/NAME.CASE.
+What goes to stderr and the exit status stand in the expected file too, when there is any.
+--update writes the expected files anew (tools/update_golden does that for all of them).
+The last line is "N passed, N failed".
+"""
+import difflib
+import fcntl
+import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TRACES = os.path.join(HERE, "views")
+EXPECTED = os.path.join(TRACES, "expected")
+VIEWS = ["overview", "steps", "phases", "actions", "operators", "tree", "threads"]
+FORMATS = ["text", "csv", "json", "md"]
+
+# Of each trace: (name of the case, width of the terminal or 0 for a pipe, arguments).
+CASES = {
+    "train": [(f"{view}.{form}", 0, ["--view", view, "--format", form]) for view in VIEWS for form in FORMATS]
+    + [(f"{view}.{width}", width, ["--view", view]) for view in VIEWS for width in (80, 120)]
+    + [
+        ("overview.color", 100, ["color"]),
+        ("operators.ascii", 120, ["ascii", "--view", "operators"]),
+        ("operators.sorted", 0, ["--view", "operators", "--sort", "calls", "--limit", "3"]),
+        ("tree.sorted", 0, ["--view", "tree", "--sort", "self_ns"]),
+        ("tree.all", 0, ["--view", "tree", "--limit", "all"]),
+        ("steps.all", 0, ["--view", "steps", "--limit", "all"]),
+        ("steps.scope", 0, ["--view", "steps", "--steps", "28..31"]),
+        ("operators.scope", 0, ["--view", "operators", "--steps", "30", "--thread", "train"]),
+        ("overview.scope", 0, ["--steps", "30..31"]),
+        ("two.text", 0, ["--view", "phases", "--view", "threads"]),
+        ("two.csv", 0, ["--view", "phases", "--view", "threads", "--format", "csv"]),
+        ("two.json", 0, ["--view", "phases", "--view", "threads", "--format", "json"]),
+    ],
+    "nosteps": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS]
+    + [("overview.json", 0, ["--format", "json"]), ("actions.csv", 0, ["--view", "actions", "--format", "csv"]),
+       ("actions.md", 0, ["--view", "actions", "--format", "md"])],
+    "python": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.80", 80, [])],
+    "ranks": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS],
+    "names": [(f"operators.{form}", 0, ["--view", "operators", "--format", form]) for form in FORMATS]
+    + [(f"operators.{width}", width, ["--view", "operators"]) for width in (40, 80, 120)]
+    + [("operators.csv.terminal", 80, ["--view", "operators", "--format", "csv"])],
+    "empty": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.json", 0, ["--format", "json"])],
+}
+counts = {True: 0, False: 0}
+
+
+def on_terminal(command, width, environment, folder):
+    """What a command prints on a terminal of `width` columns, stdout and stderr together."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    attributes = termios.tcgetattr(slave)
+    attributes[1] &= ~termios.OPOST  # no carriage returns
+    termios.tcsetattr(slave, termios.TCSANOW, attributes)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave,
+                               env=environment, cwd=folder)
+    os.close(slave)
+    output = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:  # that is how a terminal ends
+            break
+        if not piece:
+            break
+        output += piece
+    os.close(master)
+    return output, b"", process.wait()
+
+
+def run(command, width, words, folder):
+    environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8", "TERM": "xterm"}
+    for name in os.environ:  # what sanitizers are told
+        if name.endswith("SAN_OPTIONS") or name == "LD_LIBRARY_PATH":
+            environment[name] = os.environ[name]
+    if "color" not in words:
+        environment["NO_COLOR"] = "1"
+    if "ascii" in words:
+        environment["LC_ALL"] = "C"
+    command = command + [word for word in words if word not in ("color", "ascii")]
+    if width:
+        output, errors, status = on_terminal(command, width, environment, folder)
+    else:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=environment,
+                              cwd=folder, check=False)
+        output, errors, status = done.stdout, done.stderr, done.returncode
+    if errors:
+        output += b"---- stderr\n" + errors
+    if status:
+        output += b"---- exit status %d\n" % status
+    return output
+
+
+def compare(name, output, update):
+    path = os.path.join(EXPECTED, name)
+    wanted = b""
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            wanted = file.read()
+    if output == wanted:
+        counts[True] += 1
+    elif update:
+        counts[True] += 1
+        print(f"updated {name}")
+        with open(path, "wb") as file:
+            file.write(output)
+    else:
+        counts[False] += 1
+        print(f"FAILED {name}")
+        lines = [text.decode("utf-8", "backslashreplace").splitlines() for text in (wanted, output)]
+        print("\n".join(difflib.unified_diff(*lines, "expected", "got", lineterm="")))
+
+
+def check_json(name, output):
+    """What contracts.md promises of every document."""
+    document = json.loads(output.split(b"---- stderr\n")[0].decode("utf-8"))
+    good = document["dwell"] == 1 and document["views"]
+    for view in document["views"]:
+        good = good and {"view", "traces", "scope", "columns", "rows", "totals", "coverage", "losses",
+                         "notes"} <= set(view)
+        good = good and all(len(row) == len(view["columns"]) for row in view["rows"])
+        good = good and all(set(column) == {"name", "label", "unit", "type"} for column in view["columns"])
+    counts[bool(good)] += 1
+    if not good:
+        print(f"FAILED {name}: not the document of contracts.md")
+
+
+def main():
+    arguments = [word for word in sys.argv[1:] if word != "--update"]
+    update = "--update" in sys.argv
+    mktrace, dwell = (os.path.abspath(path) for path in arguments[:2])
+    wanted = arguments[2:]
+    used = set()
+    with tempfile.TemporaryDirectory() as folder:
+        for trace, cases in CASES.items():
+            made = subprocess.run([mktrace, os.path.join(TRACES, trace + ".txt"), trace + ".dwell"],
+                                  cwd=folder, check=False)
+            if made.returncode:
+                counts[False] += 1
+                continue
+            for case, width, words in cases:
+                name = f"{trace}.{case}"
+                used.add(name)
+                if wanted and not any(part in name for part in wanted):
+                    continue
+                output = run([dwell, "report", trace + ".dwell"], width, words, folder)
+                compare(name, output, update)
+                if "json" in words:
+                    check_json(name, output)
+    for name in sorted(set(os.listdir(EXPECTED)) - used):
+        print(f"{'removed' if update else 'FAILED: nobody makes'} {name}")
+        if update:
+            os.remove(os.path.join(EXPECTED, name))
+        else:
+            counts[False] += 1
+    print(f"{counts[True]} passed, {counts[False]} failed")
+    return counts[False] != 0
+
+
+sys.exit(main())
