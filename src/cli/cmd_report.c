@@ -1,5 +1,6 @@
 /* dwell report: views of traces. */
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
 #include <stdio.h>
@@ -201,22 +202,77 @@ static int run_views(const struct request *request, struct dwell_trace *trace, F
 	return status;
 }
 
-/* A reader of the pipe that has seen enough is no failure. */
-static int flush(FILE *file, const char *name)
+/*
+ * Where a report goes. A plain file is written under another name beside it and takes
+ * its name when it is whole; what is there and is none (a device, a pipe, a link) is
+ * written as it is and never removed.
+ */
+struct output {
+	FILE *file;
+	const char *path;    /* NULL: standard output */
+	char temporary[4096]; /* ours, or "" */
+};
+
+static int open_output(struct output *output, const char *path)
 {
-	if (fflush(file) == 0 && !ferror(file))
+	struct stat status;
+	mode_t mask = umask(0);
+	int descriptor = -1;
+
+	umask(mask);
+	output->path = path;
+	output->file = stdout;
+	output->temporary[0] = '\0';
+	if (!path || strcmp(path, "-") == 0) {
+		output->path = NULL;
 		return 0;
-	if (errno == EPIPE)
+	}
+	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		output->file = fopen(path, "we");
+	} else {
+		if (snprintf(output->temporary, sizeof output->temporary, "%s.XXXXXX", path) <
+		    (int)sizeof output->temporary)
+			descriptor = mkostemp(output->temporary, O_CLOEXEC);
+		else
+			errno = ENAMETOOLONG;
+		output->file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+		if (descriptor < 0)
+			output->temporary[0] = '\0';
+		else
+			fchmod(descriptor, 0666 & ~mask);
+	}
+	if (output->file)
 		return 0;
-	dw_say("cannot write %s: %s", name, strerror(errno));
+	dw_say("cannot write %s: %s", path, strerror(errno));
+	if (output->temporary[0])
+		unlink(output->temporary);
 	return DW_EXIT_BAD_INPUT;
+}
+
+static int close_output(struct output *output, int status)
+{
+	if (!output->path)
+		return status;
+	if (fclose(output->file) != 0 && !status) {
+		dw_say("cannot write %s: %s", output->path, strerror(errno));
+		status = DW_EXIT_BAD_INPUT;
+	}
+	if (!output->temporary[0])
+		return status;
+	if (!status && rename(output->temporary, output->path) != 0) {
+		dw_say("cannot write %s: %s", output->path, strerror(errno));
+		status = DW_EXIT_BAD_INPUT;
+	}
+	if (status)
+		unlink(output->temporary);
+	return status;
 }
 
 static int report(const struct request *request, char **paths, size_t count)
 {
 	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
-	FILE *file = stdout;
+	struct output output;
 	int status;
 
 	for (size_t i = 0; i < count; i++)
@@ -228,19 +284,11 @@ static int report(const struct request *request, char **paths, size_t count)
 		dw_say_progress(NULL);
 		return dw_say_error(&error, code);
 	}
-	if (request->output && !(file = fopen(request->output, "w"))) {
-		dw_say("cannot write %s: %s", request->output, strerror(errno));
-		dwell_trace_close(trace);
-		return DW_EXIT_BAD_INPUT;
-	}
 	dw_say_state(trace);
-	status = run_views(request, trace, file);
-	if (!status)
-		status = flush(file, request->output ? request->output : "standard output");
-	if (file != stdout) {
-		fclose(file);
-		if (status)
-			unlink(request->output); /* half a report is none */
+	status = open_output(&output, request->output);
+	if (!status) {
+		status = run_views(request, trace, output.file);
+		status = close_output(&output, status);
 	}
 	dwell_trace_close(trace);
 	return status;

@@ -247,6 +247,8 @@ static void put_node(struct drawing *drawing, const struct dw_picture_node *node
 	uint32_t rows = drawing->drawn.rows;
 	uint32_t y = (drawing->picture->down ? row : rows - 1 - row) * ROW;
 	double room = (double)place->width / DW_PICTURE_FULL * FRAMES - 7;
+	const char *label = row ? short_label(node->label, drawing->levels[row - 1].label)
+	                        : node->label;
 	struct dw_text x = percent(place->x);
 
 	put_format(drawing, "<g class=\"c%u t%u\">", (unsigned)drawing->picture->kinds[node->kind].hue,
@@ -254,10 +256,9 @@ static void put_node(struct drawing *drawing, const struct dw_picture_node *node
 	put_tooltip(drawing, node, place);
 	put_format(drawing, "<rect x=\"%s\" y=\"%u\" width=\"%s\" height=\"%u\"/>", x.at, y,
 	           percent(place->width).at, BAR);
-	if (room >= 3 * COLUMN) {
+	if (room >= 3 * COLUMN || room >= (double)strlen(label) * COLUMN) {
 		put_format(drawing, "<text x=\"%s\" dx=\"3\" y=\"%u\">", x.at, y + 13);
-		put_xml(drawing, row ? short_label(node->label, drawing->levels[row - 1].label)
-		                     : node->label, (unsigned)(room / COLUMN));
+		put_xml(drawing, label, (unsigned)(room / COLUMN));
 		put_text(drawing, "</text>");
 	}
 	put_text(drawing, "</g>\n");
@@ -306,7 +307,7 @@ static void put_head(struct drawing *drawing)
 	put_xml(drawing, picture->subtitle ? picture->subtitle : "", 160);
 	put_format(drawing,
 	           "</text>\n<text class=\"said\" x=\"%u\" y=\"64\" role=\"status\"/>\n"
-	           "<text class=\"found\" x=\"100%%\" dx=\"-%u\" y=\"45\" role=\"status\"/>\n",
+	           "<text class=\"found\" x=\"100%%\" dx=\"-%u\" y=\"48\" role=\"status\"/>\n",
 	           MARGIN, MARGIN);
 }
 

@@ -39,7 +39,7 @@ const char dw_picture_script[] =
     /* whether a node is in the view: those around and in the one zoomed to */
     "const around=n=>n.i<at.i&&n.e>=at.e,shown=n=>n.i>=at.i&&n.i<=at.e||around(n);\n"
     "function label(n,x,w,px){const room=Math.floor((w/100*px-7)/one);\n"
-    " if(room<3){if(n.t){n.t.remove();n.t=null}return}\n"
+    " if(room<3&&n.l.length>room){if(n.t){n.t.remove();n.t=null}return}\n"
     " if(!n.t){n.t=document.createElementNS(S,'text');\n"
     "  put(n.t,{dx:3,y:+n.r.getAttribute('y')+13});n.g.append(n.t)}\n"
     " n.t.setAttribute('x',x+'%');n.t.textContent=fit(n.l,room)}\n"

@@ -463,8 +463,14 @@ static void put_slow_range(struct dwell_stream *stream)
 	if (!writer->slow_end)
 		return;
 	if (!id) {
+		uint32_t first = 0;
+
+		/* Two threads may get two ids; both use the first, by which count_records() knows
+		 * what is the recorder's own. */
 		id = dw_intern_op(DWELL_CATEGORY_PROFILER, "dwell: new chunk", NULL, 0, NULL, 0);
-		__atomic_store_n(&slow_range_op, id, __ATOMIC_RELAXED);
+		if (!__atomic_compare_exchange_n(&slow_range_op, &first, id, false, __ATOMIC_RELAXED,
+		                                 __ATOMIC_RELAXED))
+			id = first;
 	}
 	start = not_before(stream, writer->slow_start);
 	end = writer->slow_end;

@@ -128,9 +128,22 @@ $ dwell report -o missing/out.csv train.dwell
 2> dwell: cannot write missing/out.csv: No such file or directory
 [1]
 
-$ dwell report train.dwell -v steps -n all -o /dev/full
+$ ln -s /dev/full full && dwell report train.dwell -v steps -n all -o full
 2> dwell: cannot write the report: No space left on device
 [1]
+
+$ test -L full && test -c full && rm full && dwell report train.dwell -v steps -n all > /dev/full
+2> dwell: cannot write the report: No space left on device
+[1]
+
+$ echo before > kept && dwell report train.dwell -v zzz -o kept; cat kept; ls kept*
+before
+kept
+2> dwell: no view 'zzz' (dwell report --help lists all)
+
+$ dwell report train.dwell -v threads -o kept && head -1 kept && ls kept*
+thread        pid   tid  records  ranges   first   last   busy  busy share  lost
+kept
 
 $ dwell report train.dwell --view steps --limit all | head -1
 40 steps, 21.1 ms a step (p50 20.0, p95 20.5, p99 60.0).
