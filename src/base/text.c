@@ -45,7 +45,8 @@ static const struct scale *pick(const struct scale *scales, size_t count, double
 	return &scales[i];
 }
 
-static struct dw_text scaled(const struct scale *scales, size_t count, double value, const char *gap)
+static struct dw_text scaled(const struct scale *scales, size_t count, double value,
+                             const char *gap)
 {
 	const struct scale *scale = pick(scales, count, value);
 	double number = value / scale->factor;
@@ -135,7 +136,11 @@ uint32_t dw_utf8_next(const char **text)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *at = (const unsigned char *)*text;
-	unsigned length = *at < 0x80 ? 1 : *at >> 5 == 6 ? 2 : *at >> 4 == 14 ? 3 : *at >> 3 == 30 ? 4 : 0;
+	unsigned length = *at < 0x80         ? 1
+	                  : *at >> 5 == 6  ? 2
+	                  : *at >> 4 == 14 ? 3
+	                  : *at >> 3 == 30 ? 4
+	                                   : 0;
 	uint32_t code = length == 1 ? *at : length ? *at & (0xffu >> (length + 1)) : 0;
 
 	if (!*at)

@@ -147,7 +147,7 @@ static void print_contents(const struct dw_source *source, struct dw_model *mode
 	print_number("threads", DW_UNIT_COUNT, (int64_t)source->thread_count, "");
 	print_number("streams", DW_UNIT_COUNT, (int64_t)source->stream_count, "");
 	print_number("chunks", DW_UNIT_COUNT, (int64_t)chunks, "");
-	print_number("names", DW_UNIT_COUNT, (int64_t)symbols, "");
+	print_number("names", DW_UNIT_COUNT, (int64_t)symbols - 2, ""); /* two are the model's */
 	print_number("texts", DW_UNIT_COUNT, (int64_t)text_count(source),
 	             " (dwell info --texts prints them)");
 	print_number("steps", DW_UNIT_COUNT, (int64_t)source->step_count, "");
@@ -165,7 +165,8 @@ static void print_contents(const struct dw_source *source, struct dw_model *mode
 		};
 		char text[64];
 
-		snprintf(text, sizeof text, " record%s (%s)", dw_text_plural(source->lost[i]), causes[i] ? causes[i] : "another cause");
+		snprintf(text, sizeof text, " record%s (%s)", dw_text_plural(source->lost[i]),
+		         causes[i] ? causes[i] : "another cause");
 		if (source->lost[i])
 			print_number("lost", DW_UNIT_COUNT, (int64_t)source->lost[i], text);
 	}

@@ -329,8 +329,12 @@ void dw_report_after_run(const char *path)
 	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
 	struct dwell_table *table;
+	struct stat status;
 
-	fprintf(stderr, "\n");
+	fputc('\n', stderr);
+	dw_say("%s, %s", path,
+	       dw_text_bytes(stat(path, &status) == 0 ? (double)status.st_size : 0, " ").at);
+	fputc('\n', stderr);
 	int code = dwell_trace_open(&trace, &path, 1, NULL, &error);
 	if (code) {
 		dw_say_error(&error, code);
@@ -342,7 +346,6 @@ void dw_report_after_run(const char *path)
 		dw_say_error(&error, code);
 	} else {
 		dw_terminal(STDERR_FILENO, &print);
-		fputs("dwell: ", stderr);
 		dwell_table_print((const struct dwell_table *const *)&table, 1, stderr, &print, &error);
 		dwell_table_destroy(table);
 	}

@@ -36,9 +36,10 @@ static const struct dw_option run_options[] = {
 static const struct dw_option report_options[] = {
 	{ DW_OPTION_VIEW, "view", 'v', "NAME", "what to show; may be given several times (default overview)",
 	  "@views" },
-	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT", "text or md for people; csv or json with raw values and all rows",
-	  "text csv json md" },
-	{ DW_OPTION_SORT, "sort", 0, "COLUMN", "sort rows by a column, by its label or as CSV names it", NULL },
+	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT",
+	  "text or md for people; csv or json with raw values and all rows", "text csv json md" },
+	{ DW_OPTION_SORT, "sort", 0, "COLUMN",
+	  "sort rows by a column, by its label or as CSV names it", NULL },
 	{ DW_OPTION_LIMIT, "limit", 'n', "N", "show the first N rows, or all", NULL },
 	STEPS("look only at steps A to B, counted from 0"),
 	{ DW_OPTION_THREAD, "thread", 0, "T", "look only at the thread of this name or number", NULL },

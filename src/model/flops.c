@@ -7,13 +7,13 @@
  */
 #include "model/flops_inside.h"
 
-/* ---- arguments ----------------------------------------------------------------------- */
+/* ---- arguments ----------------------------------------------------------------------------- */
 
 static void read_args(struct args *args, const struct dw_entry_shapes *shapes)
 {
 	const uint8_t *at = shapes->tensors;
-	size_t left = shapes->entry.bytes < sizeof shapes->entry
-	                  ? 0 : shapes->entry.bytes - sizeof shapes->entry;
+	size_t left =
+		shapes->entry.bytes < sizeof shapes->entry ? 0 : shapes->entry.bytes - sizeof shapes->entry;
 
 	while (args->count < MOST_ARGS && args->count < shapes->entry.aux && left >= 8 &&
 	       (left - 8) / 8 >= at[1]) {
@@ -43,7 +43,7 @@ static uint64_t broadcast(const struct arg *a, const struct arg *b, unsigned ski
 	return elements;
 }
 
-/* ---- by element ------------------------------------------------------------------------- */
+/* ---- by element ---------------------------------------------------------------------------- */
 
 static uint64_t nothing(const struct args *args, const struct rule *rule)
 {
@@ -135,7 +135,8 @@ static uint64_t attention(const struct args *args, const struct rule *rule)
 	const struct arg *v = arg_at(args, rule->from + 2);
 	uint64_t scores, widths;
 
-	if (!is_tensor(q) || !is_tensor(k) || !is_tensor(v) || q->dims < 2 || k->dims < 2 || v->dims < 2)
+	if (!is_tensor(q) || !is_tensor(k) || !is_tensor(v) || q->dims < 2 || k->dims < 2 ||
+	    v->dims < 2)
 		return UNKNOWN;
 	scores = times(span(q, 0, q->dims - 1u), size_of(k, k->dims - 2u));
 	widths = plus(times(rule->each, size_of(q, q->dims - 1u)),
@@ -143,20 +144,31 @@ static uint64_t attention(const struct args *args, const struct rule *rule)
 	return times(2, times(scores, widths));
 }
 
-/* ---- names ------------------------------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------------------------- */
 
 static const struct rule rules[] = {
-	{ "conv1d", dw_flops_conv, 0, 0 }, { "conv2d", dw_flops_conv, 0, 0 }, { "conv3d", dw_flops_conv, 0, 0 },
-	{ "convolution", dw_flops_conv, 0, 6 }, { "_convolution", dw_flops_conv, 0, 6 },
-	{ "conv_transpose1d", dw_flops_conv_transpose, 0, 0 }, { "conv_transpose2d", dw_flops_conv_transpose, 0, 0 },
-	{ "conv_transpose3d", dw_flops_conv_transpose, 0, 0 }, { "deconvolution", dw_flops_conv_transpose, 0, 0 },
+	{ "conv1d", dw_flops_conv, 0, 0 },
+	{ "conv2d", dw_flops_conv, 0, 0 },
+	{ "conv3d", dw_flops_conv, 0, 0 },
+	{ "convolution", dw_flops_conv, 0, 6 },
+	{ "_convolution", dw_flops_conv, 0, 6 },
+	{ "conv_transpose1d", dw_flops_conv_transpose, 0, 0 },
+	{ "conv_transpose2d", dw_flops_conv_transpose, 0, 0 },
+	{ "conv_transpose3d", dw_flops_conv_transpose, 0, 0 },
+	{ "deconvolution", dw_flops_conv_transpose, 0, 0 },
 	{ "convolution_backward", dw_flops_conv_backward, 0, 0 },
 	{ "convolution_backward_data", dw_flops_conv_backward_data, 0, 0 },
 	{ "convolution_backward_weights", dw_flops_conv_backward_weights, 0, 0 },
 
-	{ "mm", matmul, 0, 0 }, { "bmm", matmul, 0, 0 }, { "matmul", matmul, 0, 0 },
-	{ "mv", matmul, 0, 0 }, { "dot", matmul, 0, 0 }, { "vdot", matmul, 0, 0 },
-	{ "addmm", matmul, 0, 1 }, { "baddbmm", matmul, 0, 1 }, { "addmv", matmul, 0, 1 },
+	{ "mm", matmul, 0, 0 },
+	{ "bmm", matmul, 0, 0 },
+	{ "matmul", matmul, 0, 0 },
+	{ "mv", matmul, 0, 0 },
+	{ "dot", matmul, 0, 0 },
+	{ "vdot", matmul, 0, 0 },
+	{ "addmm", matmul, 0, 1 },
+	{ "baddbmm", matmul, 0, 1 },
+	{ "addmv", matmul, 0, 1 },
 	{ "linear", linear, 0, 0 },
 	{ "linear_backward_data", linear_backward_data, 0, 0 },
 	{ "linear_backward_weights", linear_backward_weights, 0, 0 },
@@ -172,52 +184,128 @@ static const struct rule rules[] = {
 	{ "_scaled_dot_product_efficient_attention_backward", attention, 3, 1 },
 	{ "_scaled_dot_product_cudnn_attention_backward", attention, 3, 1 },
 
-	{ "add", each_result, 1, 0 }, { "sub", each_result, 1, 0 }, { "rsub", each_result, 1, 0 },
-	{ "mul", each_result, 1, 0 }, { "div", each_result, 1, 0 }, { "pow", each_result, 1, 0 },
-	{ "maximum", each_result, 1, 0 }, { "minimum", each_result, 1, 0 },
+	{ "add", each_result, 1, 0 },
+	{ "sub", each_result, 1, 0 },
+	{ "rsub", each_result, 1, 0 },
+	{ "mul", each_result, 1, 0 },
+	{ "div", each_result, 1, 0 },
+	{ "pow", each_result, 1, 0 },
+	{ "maximum", each_result, 1, 0 },
+	{ "minimum", each_result, 1, 0 },
 	{ "gradient_add", each_result, 1, 0 },
-	{ "addcmul", each, 3, 0 }, { "addcdiv", each, 3, 0 }, { "lerp", each, 3, 0 },
-	{ "neg", each, 1, 0 }, { "abs", each, 1, 0 }, { "sqrt", each, 1, 0 }, { "rsqrt", each, 1, 0 },
-	{ "exp", each, 1, 0 }, { "log", each, 1, 0 }, { "tanh", each, 1, 0 }, { "sigmoid", each, 1, 0 },
-	{ "reciprocal", each, 1, 0 }, { "clamp", each, 1, 0 }, { "clamp_min", each, 1, 0 },
-	{ "relu", each, 1, 0 }, { "threshold_backward", each, 1, 0 }, { "relu_backward", each, 1, 0 },
-	{ "sum", each, 1, 0 }, { "mean", each, 1, 0 },
+	{ "addcmul", each, 3, 0 },
+	{ "addcdiv", each, 3, 0 },
+	{ "lerp", each, 3, 0 },
+	{ "neg", each, 1, 0 },
+	{ "abs", each, 1, 0 },
+	{ "sqrt", each, 1, 0 },
+	{ "rsqrt", each, 1, 0 },
+	{ "exp", each, 1, 0 },
+	{ "log", each, 1, 0 },
+	{ "tanh", each, 1, 0 },
+	{ "sigmoid", each, 1, 0 },
+	{ "reciprocal", each, 1, 0 },
+	{ "clamp", each, 1, 0 },
+	{ "clamp_min", each, 1, 0 },
+	{ "relu", each, 1, 0 },
+	{ "threshold_backward", each, 1, 0 },
+	{ "relu_backward", each, 1, 0 },
+	{ "sum", each, 1, 0 },
+	{ "mean", each, 1, 0 },
 
-	{ "softmax", each, 5, 0 }, { "_softmax", each, 5, 0 }, { "log_softmax", each, 5, 0 },
-	{ "_log_softmax", each, 5, 0 }, { "_softmax_backward_data", each, 4, 0 },
+	{ "softmax", each, 5, 0 },
+	{ "_softmax", each, 5, 0 },
+	{ "log_softmax", each, 5, 0 },
+	{ "_log_softmax", each, 5, 0 },
+	{ "_softmax_backward_data", each, 4, 0 },
 	{ "_log_softmax_backward_data", each, 4, 0 },
-	{ "cross_entropy", each, 5, 0 }, { "cross_entropy_backward", each, 2, 0 },
+	{ "cross_entropy", each, 5, 0 },
+	{ "cross_entropy_backward", each, 2, 0 },
 
-	{ "batch_norm", batch_norm, 8, 0 }, { "native_batch_norm", batch_norm, 8, 0 },
-	{ "cudnn_batch_norm", batch_norm, 8, 0 }, { "_batch_norm_impl_index", batch_norm, 8, 0 },
-	{ "native_batch_norm_backward", each, 9, 0 }, { "batch_norm_backward", each, 9, 0 },
-	{ "layer_norm", each, 8, 0 }, { "native_layer_norm", each, 8, 0 },
+	{ "batch_norm", batch_norm, 8, 0 },
+	{ "native_batch_norm", batch_norm, 8, 0 },
+	{ "cudnn_batch_norm", batch_norm, 8, 0 },
+	{ "_batch_norm_impl_index", batch_norm, 8, 0 },
+	{ "native_batch_norm_backward", each, 9, 0 },
+	{ "batch_norm_backward", each, 9, 0 },
+	{ "layer_norm", each, 8, 0 },
+	{ "native_layer_norm", each, 8, 0 },
 	{ "native_layer_norm_backward", each, 13, 0 },
-	{ "group_norm", each, 8, 0 }, { "native_group_norm", each, 8, 0 },
-	{ "native_group_norm_backward", each, 13, 0 }, { "rms_norm", each, 4, 0 },
+	{ "group_norm", each, 8, 0 },
+	{ "native_group_norm", each, 8, 0 },
+	{ "native_group_norm_backward", each, 13, 0 },
+	{ "rms_norm", each, 4, 0 },
 
-	{ "max_pool1d", dw_flops_pool, 1, 5 }, { "max_pool2d", dw_flops_pool, 2, 5 }, { "max_pool3d", dw_flops_pool, 3, 5 },
-	{ "max_pool2d_with_indices", dw_flops_pool, 2, 5 }, { "max_pool3d_with_indices", dw_flops_pool, 3, 5 },
-	{ "avg_pool1d", dw_flops_pool, 1, 4 }, { "avg_pool2d", dw_flops_pool, 2, 4 }, { "avg_pool3d", dw_flops_pool, 3, 4 },
-	{ "max_pool", dw_flops_plain_pool, 0, 0 }, { "average_pool", dw_flops_plain_pool, 0, 0 },
+	{ "max_pool1d", dw_flops_pool, 1, 5 },
+	{ "max_pool2d", dw_flops_pool, 2, 5 },
+	{ "max_pool3d", dw_flops_pool, 3, 5 },
+	{ "max_pool2d_with_indices", dw_flops_pool, 2, 5 },
+	{ "max_pool3d_with_indices", dw_flops_pool, 3, 5 },
+	{ "avg_pool1d", dw_flops_pool, 1, 4 },
+	{ "avg_pool2d", dw_flops_pool, 2, 4 },
+	{ "avg_pool3d", dw_flops_pool, 3, 4 },
+	{ "max_pool", dw_flops_plain_pool, 0, 0 },
+	{ "average_pool", dw_flops_plain_pool, 0, 0 },
 	{ "max_pool2d_with_indices_backward", each, 1, 0 },
-	{ "max_pool3d_with_indices_backward", each, 1, 0 }, { "max_pool_backward", each, 1, 0 },
+	{ "max_pool3d_with_indices_backward", each, 1, 0 },
+	{ "max_pool_backward", each, 1, 0 },
 	{ "avg_pool2d_backward", dw_flops_avg_pool_backward, 2, 0 },
 	{ "avg_pool3d_backward", dw_flops_avg_pool_backward, 3, 0 },
 	{ "average_pool_backward", dw_flops_avg_pool_backward, 2, 0 },
-	{ "adaptive_avg_pool1d", each, 1, 0 }, { "adaptive_avg_pool2d", each, 1, 0 },
-	{ "adaptive_avg_pool3d", each, 1, 0 }, { "_adaptive_avg_pool2d", each, 1, 0 },
-	{ "_adaptive_avg_pool3d", each, 1, 0 }, { "_adaptive_avg_pool2d_backward", each, 1, 1 },
+	{ "adaptive_avg_pool1d", each, 1, 0 },
+	{ "adaptive_avg_pool2d", each, 1, 0 },
+	{ "adaptive_avg_pool3d", each, 1, 0 },
+	{ "_adaptive_avg_pool2d", each, 1, 0 },
+	{ "_adaptive_avg_pool3d", each, 1, 0 },
+	{ "_adaptive_avg_pool2d_backward", each, 1, 1 },
 	{ "_adaptive_avg_pool3d_backward", each, 1, 1 },
 };
 
 /* They move memory or make another view of it. */
 static const char *const idle[] = {
-	"alias", "as_strided", "cat", "chunk", "clone", "contiguous", "copy", "detach", "empty",
-	"empty_like", "empty_strided", "expand", "fill", "flatten", "full", "gather", "index_select",
-	"narrow", "new_empty", "new_zeros", "ones", "ones_like", "permute", "reorder", "reshape",
-	"resize", "select", "slice", "split", "squeeze", "stack", "t", "to", "_to_copy", "transpose",
-	"unbind", "unflatten", "unsqueeze", "view", "zero", "zeros", "zeros_like", "_reshape_alias",
+	"alias",
+	"as_strided",
+	"cat",
+	"chunk",
+	"clone",
+	"contiguous",
+	"copy",
+	"detach",
+	"empty",
+	"empty_like",
+	"empty_strided",
+	"expand",
+	"fill",
+	"flatten",
+	"full",
+	"gather",
+	"index_select",
+	"narrow",
+	"new_empty",
+	"new_zeros",
+	"ones",
+	"ones_like",
+	"permute",
+	"reorder",
+	"reshape",
+	"resize",
+	"select",
+	"slice",
+	"split",
+	"squeeze",
+	"stack",
+	"t",
+	"to",
+	"_to_copy",
+	"transpose",
+	"unbind",
+	"unflatten",
+	"unsqueeze",
+	"view",
+	"zero",
+	"zeros",
+	"zeros_like",
+	"_reshape_alias",
 	"_unsafe_view",
 };
 

@@ -59,11 +59,11 @@ uint64_t dw_flops(const char *name, const struct dw_entry_shapes *shapes, enum d
  * by its self time. So counted_ns + missed_ns is the time of all operators.
  */
 struct dw_flops_row {
-	uint32_t symbol;          /* the first of its name */
-	uint64_t flops;           /* saturates */
-	uint64_t calls, ns;       /* of calls that count: with all they call */
+	uint32_t symbol;                  /* the first of its name */
+	uint64_t flops;                   /* saturates */
+	uint64_t calls, ns;               /* of calls that count: with all they call */
 	uint64_t missed_calls, missed_ns; /* of calls that do not count, nor lie in one that does */
-	enum dw_flops_why why;    /* of the missed ones */
+	enum dw_flops_why why;            /* of the missed ones */
 };
 
 struct dw_flops_sum {

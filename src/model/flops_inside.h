@@ -34,7 +34,7 @@ struct rule {
 	unsigned from; /* the argument that it begins with */
 };
 
-/* ---- arguments ----------------------------------------------------------------------- */
+/* ---- arguments ----------------------------------------------------------------------------- */
 
 static inline const struct arg *arg_at(const struct args *args, unsigned index)
 {
@@ -67,7 +67,7 @@ static inline int64_t int_at(const struct arg *arg, unsigned index)
 	return size_at(arg, index < arg->dims ? index : arg->dims - 1u);
 }
 
-/* ---- arithmetic that does not trust its numbers ------------------------------------------ */
+/* ---- arithmetic that does not trust its numbers -------------------------------------------- */
 
 static inline uint64_t times(uint64_t a, uint64_t b)
 {

@@ -53,11 +53,11 @@ struct context {
 	const struct cost *costs;
 	const uint32_t *symbol_by_id;
 	size_t depth, in_scope;
-	uint32_t top;        /* the innermost operator's place + 1; 0: none */
+	uint32_t top; /* the innermost operator's place + 1; 0: none */
 	uint64_t over;
 };
 
-/* ---- the loop --------------------------------------------------------------------------- */
+/* ---- the loop ------------------------------------------------------------------------------ */
 
 DW_INLINE void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
 {
@@ -225,7 +225,7 @@ static void walk_stream(void *pointer, unsigned index, size_t at)
 	dw_walk(&context.walk, visit_begin, visit_end, visit_other, flush, may_skip);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- rows ---------------------------------------------------------------------------------- */
 
 static uint64_t add(uint64_t a, uint64_t b)
 {

@@ -78,8 +78,10 @@ uint64_t dw_flops_conv(const struct args *args, const struct rule *rule)
 	if (!is_tensor(input) || !is_tensor(weight))
 		return UNKNOWN;
 	if (has_ints(args, 3, 3)) {
-		if (rule->from && has_ints(args, rule->from, 1) && int_at(arg_at(args, rule->from), 0))
-			return conv_over(input, weight, weight->dims - 2u);
+		if (rule->from && !has_ints(args, rule->from, 1))
+			return UNKNOWN;
+		if (rule->from && int_at(arg_at(args, rule->from), 0))
+			return weight->dims < 3 ? UNKNOWN : conv_over(input, weight, weight->dims - 2u);
 		return conv_by_ints(args, input, weight);
 	}
 	for (unsigned i = args->count; !args->aten && i-- > 2;) /* what it writes stands last */
@@ -114,8 +116,7 @@ uint64_t dw_flops_conv_backward_data(const struct args *args, const struct rule 
 {
 	const struct arg *gradient = arg_at(args, 1);
 
-	return gradient->dims < 3 ? UNKNOWN
-	                          : conv_over(gradient, arg_at(args, 0), gradient->dims - 2u);
+	return gradient->dims < 3 ? UNKNOWN : conv_over(gradient, arg_at(args, 0), gradient->dims - 2u);
 }
 
 /* (input, gradient of the output, ..., gradient of the weight) */
@@ -130,7 +131,7 @@ uint64_t dw_flops_conv_backward_weights(const struct args *args, const struct ru
 	return UNKNOWN;
 }
 
-/* Places of a window given as integers, or, when `global`, of the whole input. */
+/* Places of a window given as integers. */
 static uint64_t window_area(const struct arg *kernel, unsigned dims)
 {
 	uint64_t area = 1;
@@ -157,8 +158,8 @@ uint64_t dw_flops_pool(const struct args *args, const struct rule *rule)
 	out = span(input, 0, input->dims - dims);
 	for (unsigned i = 0; i < dims; i++) {
 		struct window window = { int_at(kernel, i), int_at(stride->dims ? stride : kernel, i),
-			                     int_at(arg_at(args, 3), i), 1, is_ints(ceil) && ceil->dims &&
-			                     int_at(ceil, 0) };
+			                     int_at(arg_at(args, 3), i), 1,
+			                     is_ints(ceil) && ceil->dims && int_at(ceil, 0) };
 
 		if (rule->from == 5)
 			window.dilation = int_at(arg_at(args, 4), i);

@@ -38,6 +38,9 @@ struct dw_flat_slot {
 
 struct dw_flat_all; /* flat.c: rows of all categories */
 
+/* The symbol of what is more than a product keeps apart. */
+#define DW_OTHER_CALLS 1u
+
 struct dw_model {
 	const struct dw_source *source;
 	struct dw_scope scope;

@@ -19,7 +19,7 @@ struct pass {
 	bool failed;
 };
 
-/* ---- merging ------------------------------------------------------------------------------ */
+/* ---- merging ------------------------------------------------------------------------------- */
 
 struct heap {
 	struct dw_memory_stream **items; /* with an event each, the earliest first */
@@ -127,7 +127,7 @@ static void walk_process(void *context, unsigned worker, size_t process)
 		__atomic_store_n(&pass->failed, true, __ATOMIC_RELAXED);
 }
 
-/* ---- owners --------------------------------------------------------------------------------- */
+/* ---- owners -------------------------------------------------------------------------------- */
 
 static void add_use(struct dw_memory_use *to, const struct dw_memory_use *from)
 {
@@ -214,7 +214,7 @@ static bool make_owners(struct dw_memory_pool *pool, const struct dw_memory_acco
 	return all.owners && all.seen && pool->owners;
 }
 
-/* ---- pools ---------------------------------------------------------------------------------- */
+/* ---- pools --------------------------------------------------------------------------------- */
 
 static uint32_t step_at(const struct dw_source *source, uint32_t process, uint64_t ticks)
 {
@@ -236,6 +236,16 @@ static void put_point(struct dw_memory_pool *pool, uint64_t ns, const uint64_t *
 	memcpy(point->bytes, bytes, sizeof point->bytes);
 }
 
+/* Whether the bucket says what those before and after it say: then a curve needs none of it. */
+static bool is_flat(const struct dw_memory_bucket *buckets, size_t at)
+{
+	const struct dw_memory_bucket *bucket = &buckets[at];
+
+	return at > 0 && at + 2 < DW_MEMORY_POINTS && bucket[-1].used && bucket[1].used &&
+	       memcmp(bucket->kinds, bucket[-1].kinds, sizeof bucket->kinds) == 0 &&
+	       memcmp(bucket->kinds, bucket[1].kinds, sizeof bucket->kinds) == 0;
+}
+
 /* A bucket keeps the first of its largest moments: so the peak is one of them, unless
  * the scope has gaps and a larger level lay in one. */
 static bool make_points(struct dw_memory_pool *pool, const struct dw_memory_account *account,
@@ -243,7 +253,7 @@ static bool make_points(struct dw_memory_pool *pool, const struct dw_memory_acco
 {
 	const struct dw_model *model = account->model;
 	const struct dw_source_clock *clock =
-	    &model->source->files[model->source->processes[account->process].file].clock;
+		&model->source->files[model->source->processes[account->process].file].clock;
 	uint64_t at_peak[DW_MEMORY_KIND_COUNT];
 	bool peak_is_in = !device->peak;
 
@@ -253,7 +263,7 @@ static bool make_points(struct dw_memory_pool *pool, const struct dw_memory_acco
 	for (size_t i = 0; pool->points && i < DW_MEMORY_POINTS - 1; i++) {
 		const struct dw_memory_bucket *bucket = &device->buckets[i];
 
-		if (!bucket->used)
+		if (!bucket->used || (is_flat(device->buckets, i) && bucket->ticks != device->peak_ticks))
 			continue;
 		if (!peak_is_in && device->peak_ticks < bucket->ticks)
 			put_point(pool, pool->peak_ns, at_peak);
@@ -271,7 +281,7 @@ static bool make_pool(struct dw_memory_pool *pool, const struct dw_memory_accoun
 	const struct dw_memory_device *device = &account->devices[index];
 	const struct dw_source *source = account->model->source;
 	const struct dw_source_clock *clock =
-	    &source->files[source->processes[account->process].file].clock;
+		&source->files[source->processes[account->process].file].clock;
 
 	pool->process = account->process;
 	pool->device = device->name;
@@ -279,8 +289,8 @@ static bool make_pool(struct dw_memory_pool *pool, const struct dw_memory_accoun
 	for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++)
 		add_use(&pool->all, &pool->kinds[kind]);
 	pool->peak_ns = dw_source_ns(clock, device->peak_ticks);
-	pool->peak_step = device->peak ? step_at(source, account->process, device->peak_ticks)
-	                               : DW_NO_INDEX;
+	pool->peak_step =
+		device->peak ? step_at(source, account->process, device->peak_ticks) : DW_NO_INDEX;
 	return make_owners(pool, account, index) && make_points(pool, account, device);
 }
 
@@ -316,7 +326,7 @@ static bool make_pools(struct dw_memory *memory, const struct pass *pass)
 	return memory->pools != NULL;
 }
 
-/* ---- the product ------------------------------------------------------------------------------ */
+/* ---- the product --------------------------------------------------------------------------- */
 
 const struct dw_memory *dw_model_memory(struct dw_model *model, struct dwell_error *error)
 {

@@ -15,44 +15,44 @@
 
 #include "model/model.h"
 
-#define DW_MEMORY_KINDS(X)                                                             \
-	X(PARAMETER, "parameter") X(GRADIENT, "gradient") X(ACTIVATION, "activation")      \
-	X(INPUT, "input") X(OPTIMIZER_STATE, "optimizer state") X(TEMPORARY, "temporary")  \
-	X(OTHER, "other")
+#define DW_MEMORY_KINDS(X) \
+	X(PARAMETER, "parameter") \
+	X(GRADIENT, "gradient") X(ACTIVATION, "activation") X(INPUT, "input") \
+		X(OPTIMIZER_STATE, "optimizer state") X(TEMPORARY, "temporary") X(OTHER, "other")
 enum dw_memory_kind {
 #define X(name, label) DW_MEMORY_##name,
 	DW_MEMORY_KINDS(X)
 #undef X
-	DW_MEMORY_KIND_COUNT
+		DW_MEMORY_KIND_COUNT
 };
 
 #define DW_MEMORY_POINTS 1000u
 
 struct dw_memory_use {
-	uint64_t at_peak_bytes;  /* when the pool was at its peak */
-	uint64_t live_bytes, live_count;  /* at the end of the scope */
+	uint64_t at_peak_bytes;                /* when the pool was at its peak */
+	uint64_t live_bytes, live_count;       /* at the end of the scope */
 	uint64_t allocated_bytes, freed_bytes; /* in scope */
 	uint64_t allocations, frees;
 };
 
 struct dw_memory_owner {
-	uint32_t symbol;          /* the first of its name; DW_NO_INDEX: no operator */
-	struct dw_memory_use use; /* its own */
+	uint32_t symbol;                   /* the first of its name; DW_NO_INDEX: no operator */
+	struct dw_memory_use use;          /* its own */
 	uint64_t total_bytes, total_count; /* allocated, with the owners nested in it */
 };
 
-/* The largest moment of a stretch of time. */
+/* The largest moment of a stretch of time; stretches like those beside them are left out. */
 struct dw_memory_point {
 	uint64_t ns;
 	uint64_t bytes[DW_MEMORY_KIND_COUNT];
 };
 
 struct dw_memory_pool {
-	uint32_t process;         /* index */
-	const char *device;       /* "cpu"; never NULL */
+	uint32_t process;                                      /* index */
+	const char *device;                                    /* "cpu"; never NULL */
 	struct dw_memory_use all, kinds[DW_MEMORY_KIND_COUNT]; /* kinds sum to all */
 	uint64_t peak_ns;
-	uint32_t peak_step;       /* index into source steps, or DW_NO_INDEX */
+	uint32_t peak_step;             /* index into source steps, or DW_NO_INDEX */
 	struct dw_memory_owner *owners; /* by bytes at the peak, then bytes allocated */
 	size_t owner_count;
 	struct dw_memory_point *points; /* ascending, at most DW_MEMORY_POINTS; the peak is one */
@@ -62,8 +62,8 @@ struct dw_memory_pool {
 struct dw_memory {
 	struct dw_memory_pool *pools; /* by peak, descending */
 	size_t pool_count;
-	uint64_t unknown_frees;   /* of addresses allocated before the recording or where it was lost */
-	uint64_t doubled;         /* allocations of an address that was live: its free is missing */
+	uint64_t unknown_frees; /* of addresses allocated before the recording or where it was lost */
+	uint64_t doubled;       /* allocations of an address that was live: its free is missing */
 };
 
 /* In the model's arena, computed anew at each call; NULL with `error` when out of memory. */

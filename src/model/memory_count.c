@@ -30,7 +30,7 @@ const char *dw_memory_kind_name(enum dw_memory_kind kind)
 	return kind_names[kind];
 }
 
-/* ---- levels in time ----------------------------------------------------------------------- */
+/* ---- levels in time ------------------------------------------------------------------------ */
 
 static void catch_up(const struct dw_memory_device *device, struct dw_memory_level *level)
 {
@@ -145,12 +145,12 @@ static void forget(struct dw_memory_account *account, struct dw_memory_live *liv
 	account->live[hole].holder = 0;
 }
 
-/* ---- devices, kinds, holders ---------------------------------------------------------------- */
+/* ---- devices, kinds, holders --------------------------------------------------------------- */
 
 static bool new_device(struct dw_memory_account *account, const char *name)
 {
 	struct dw_memory_device *device =
-	    DW_GROW(&account->devices, &account->device_capacity, account->device_count);
+		DW_GROW(&account->devices, &account->device_capacity, account->device_count);
 
 	if (device)
 		device->buckets = calloc(BUCKETS, sizeof *device->buckets);
@@ -249,7 +249,7 @@ static uint32_t holder_of(struct dw_memory_account *account, uint32_t path, uint
 	return (uint32_t)account->holder_count++;
 }
 
-/* ---- events ------------------------------------------------------------------------------------ */
+/* ---- events -------------------------------------------------------------------------------- */
 
 static bool in_scope(struct dw_memory_account *account, uint64_t ticks)
 {
@@ -284,7 +284,8 @@ static void release(struct dw_memory_account *account, struct dw_memory_live *li
 	forget(account, live);
 }
 
-static bool take(struct dw_memory_account *account, const struct dw_memory_event *event, bool counts)
+static bool take(struct dw_memory_account *account, const struct dw_memory_event *event,
+                 bool counts)
 {
 	uint64_t bytes = event->bytes & INT64_MAX; /* a damaged trace may say anything */
 	uint32_t index = device_of(account, event->symbol), kind = kind_of(account, event->symbol);
@@ -311,7 +312,7 @@ static bool take(struct dw_memory_account *account, const struct dw_memory_event
 		device->kinds[kind].allocations++;
 	}
 	*find_live(account, event->address) =
-	    (struct dw_memory_live){ event->address, bytes, owner + 1, kind };
+		(struct dw_memory_live){ event->address, bytes, owner + 1, kind };
 	account->live_count++;
 	return true;
 }
@@ -339,7 +340,7 @@ void dw_memory_account_put(struct dw_memory_account *account, const struct dw_me
 		account->failed = !take(account, event, counts);
 }
 
-/* ---- beginning and end --------------------------------------------------------------------------- */
+/* ---- beginning and end --------------------------------------------------------------------- */
 
 bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *model,
                             uint32_t process)

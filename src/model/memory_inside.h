@@ -12,15 +12,15 @@
 #include "model/memory.h"
 #include "model/walk.h"
 
-/* ---- paths: operators and named ranges, one in another (memory_walk.c) ---------------- */
+/* ---- paths: operators and named ranges, one in another (memory_walk.c) --------------------- */
 
-#define DW_MEMORY_DEEPEST 256u      /* ranges beyond count as the one that they lie in */
-#define DW_MEMORY_PATHS (1u << 20)  /* so do those of paths beyond */
+#define DW_MEMORY_DEEPEST 256u     /* ranges beyond count as the one that they lie in */
+#define DW_MEMORY_PATHS (1u << 20) /* so do those of paths beyond */
 
 struct dw_memory_path {
-	uint32_t parent;  /* index; the root, 0, has none */
-	uint32_t row;     /* DW_NO_INDEX: of the root */
-	uint32_t owner;   /* row of the innermost operator, else of the innermost range */
+	uint32_t parent; /* index; the root, 0, has none */
+	uint32_t row;    /* DW_NO_INDEX: of the root */
+	uint32_t owner;  /* row of the innermost operator, else of the innermost range */
 	uint32_t depth;
 	bool in_operator; /* it is one or lies in one */
 };
@@ -28,33 +28,33 @@ struct dw_memory_path {
 struct dw_memory_paths {
 	struct dw_memory_path *items;
 	size_t count, capacity;
-	uint32_t *slots;  /* index + 1 */
+	uint32_t *slots; /* index + 1 */
 	size_t mask;
 };
 
-/* ---- a stream (memory_walk.c) ------------------------------------------------------------ */
+/* ---- a stream (memory_walk.c) -------------------------------------------------------------- */
 
 struct dw_memory_event {
 	uint64_t ticks, address, bytes;
-	uint32_t symbol;  /* merged */
+	uint32_t symbol; /* merged */
 	uint32_t path;
 	bool is_free;
 };
 
 struct dw_memory_frame {
-	uint32_t row;     /* DW_NO_INDEX: it owns nothing */
-	uint32_t path;    /* DW_NO_INDEX: not looked up yet */
+	uint32_t row;  /* DW_NO_INDEX: it owns nothing */
+	uint32_t path; /* DW_NO_INDEX: not looked up yet */
 	bool is_operator;
 };
 
 struct dw_memory_stream {
-	struct dw_walk walk;   /* first: dw_walk's helpers take it for the context */
+	struct dw_walk walk; /* first: dw_walk's helpers take it for the context */
 	struct dw_memory_paths *paths;
 	const uint32_t *symbol_by_id;
 	struct dw_memory_frame *frames;
 	size_t depth, frame_capacity;
-	uint64_t over;         /* frames beyond DW_MOST_DEPTH */
-	size_t chunk;          /* the next one */
+	uint64_t over;                  /* frames beyond DW_MOST_DEPTH */
+	size_t chunk;                   /* the next one */
 	struct dw_memory_event *events; /* of the chunk before it */
 	size_t at, count, capacity;
 	bool failed;
@@ -65,7 +65,7 @@ bool dw_memory_stream_fill(struct dw_memory_stream *stream);
 void dw_memory_stream_reset(struct dw_memory_stream *stream);
 void dw_memory_paths_reset(struct dw_memory_paths *paths);
 
-/* ---- a process (memory_count.c) ----------------------------------------------------------- */
+/* ---- a process (memory_count.c) ------------------------------------------------------------ */
 
 /* A level and what it was at the device's last peak: looked up when the level changes next,
  * so that a peak costs nothing but a number. */
@@ -88,7 +88,7 @@ struct dw_memory_bucket {
 struct dw_memory_device {
 	const char *name;
 	uint64_t now, peak, peak_ticks, epoch;
-	uint64_t since;        /* when the level became what it is */
+	uint64_t since; /* when the level became what it is */
 	const struct dw_interval *interval;
 	struct dw_memory_level levels[DW_MEMORY_KIND_COUNT];
 	struct dw_memory_use kinds[DW_MEMORY_KIND_COUNT];
@@ -97,7 +97,7 @@ struct dw_memory_device {
 
 struct dw_memory_live {
 	uint64_t address, bytes;
-	uint32_t holder;       /* + 1; 0: an empty slot */
+	uint32_t holder; /* + 1; 0: an empty slot */
 	uint32_t kind;
 };
 

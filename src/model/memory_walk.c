@@ -12,7 +12,7 @@
 #include "base/grow.h"
 #include "model/memory_inside.h"
 
-/* ---- paths ---------------------------------------------------------------------------- */
+/* ---- paths --------------------------------------------------------------------------------- */
 
 static size_t place(const struct dw_memory_paths *paths, uint32_t parent, uint32_t row)
 {
@@ -63,7 +63,9 @@ static uint32_t path_below(struct dw_memory_paths *paths, uint32_t parent,
 	if (!path)
 		return DW_NO_INDEX;
 	*path = (struct dw_memory_path){
-		.parent = parent, .row = frame->row, .depth = above.depth + 1,
+		.parent = parent,
+		.row = frame->row,
+		.depth = above.depth + 1,
 		.owner = frame->is_operator || !above.in_operator ? frame->row : above.owner,
 		.in_operator = frame->is_operator || above.in_operator,
 	};
@@ -101,7 +103,7 @@ static uint32_t path_now(struct dw_memory_stream *stream)
 	return path;
 }
 
-/* ---- records -------------------------------------------------------------------------- */
+/* ---- records ------------------------------------------------------------------------------- */
 
 DW_INLINE void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
 {
@@ -119,8 +121,8 @@ DW_INLINE void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
 	stream->depth++;
 	frame->is_operator = op.kind == dw_kind_of(DWELL_CATEGORY_OPERATOR);
 	/* What people name themselves is one kind; layers and functions own nothing. */
-	frame->row = frame->is_operator || op.kind == dw_kind_of(DWELL_CATEGORY_ZONE) ? op.row
-	                                                                              : DW_NO_INDEX;
+	frame->row =
+		frame->is_operator || op.kind == dw_kind_of(DWELL_CATEGORY_ZONE) ? op.row : DW_NO_INDEX;
 	frame->path = DW_NO_INDEX;
 }
 
@@ -184,10 +186,15 @@ static __attribute__((noinline)) void visit_rest(struct dw_memory_stream *stream
 	if (dw_walk_break(&stream->walk, ticks, record, flush))
 		return;
 	switch (record->kind) {
-	case DW_END_OF: end_of(stream, record->payload[0]); break;
+	case DW_END_OF:
+		end_of(stream, record->payload[0]);
+		break;
 	case DW_ALLOC:
-	case DW_FREE: keep(stream, ticks, record); break;
-	default: break;
+	case DW_FREE:
+		keep(stream, ticks, record);
+		break;
+	default:
+		break;
 	}
 }
 
@@ -198,7 +205,7 @@ DW_INLINE void visit_other(void *pointer, uint64_t ticks, const struct dw_record
 	visit_rest(pointer, ticks, &copy);
 }
 
-/* ---- chunks --------------------------------------------------------------------------- */
+/* ---- chunks -------------------------------------------------------------------------------- */
 
 /* What dw_walk() does for one chunk. */
 static void walk_chunk(struct dw_memory_stream *stream, size_t index)

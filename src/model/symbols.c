@@ -152,8 +152,10 @@ static int merge_files(struct dw_model *model, struct set *set)
 	const struct dw_source *source = model->source;
 
 	model->symbols[0] = (struct dw_symbol){ .name = "(unknown)" };
-	model->symbol_count = 1;
-	set_put(set, model->symbols, &model->symbols[0], false, 0);
+	model->symbols[DW_OTHER_CALLS] = (struct dw_symbol){ .name = "(other calls)" };
+	model->symbol_count = 2;
+	for (uint32_t i = 0; i < 2; i++)
+		set_put(set, model->symbols, &model->symbols[i], false, i);
 	for (size_t f = 0; f < source->file_count; f++) {
 		const struct dw_source_file *file = &source->files[f];
 		uint32_t *by_id =
@@ -219,7 +221,7 @@ int dw_symbols_merge(struct dw_model *model)
 {
 	const struct dw_source *source = model->source;
 	struct set symbols = { NULL, 0 }, rows = { NULL, 0 };
-	size_t most = 2;
+	size_t most = 3;
 	int result = -1;
 
 	for (size_t f = 0; f < source->file_count; f++)

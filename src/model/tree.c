@@ -17,8 +17,9 @@
 
 #define DEEPEST 1024u
 #define ROOT_SYMBOL DW_NO_INDEX
-#define MOST_NODES (1u << 18)      /* of a worker; paths beyond are their parent's self time */
-#define FOLDED (DW_NO_INDEX - 1)   /* the node of a frame that has none for that reason */
+#define MOST_NODES (1u << 18)      /* of a worker; paths beyond are "(other calls)" of their parent */
+#define FOLDED (DW_NO_INDEX - 1)   /* the node of a frame within such: its time is theirs */
+#define OTHER (DW_NO_INDEX - 2)
 
 struct node {
 	struct dw_tally tally;
@@ -95,8 +96,9 @@ static bool widen(struct trunk *trunk)
 }
 
 /* The child `symbol` of `parent` (the root of thread `symbol` if there is none),
- * made when it is new; DW_NO_INDEX when out of memory. */
-static uint32_t child_of(struct trunk *trunk, uint32_t parent, uint32_t symbol)
+ * made when it is new; DW_NO_INDEX when out of memory. When there are as many as
+ * may be: FOLDED or OTHER. */
+static uint32_t find_child(struct trunk *trunk, uint32_t parent, uint32_t symbol)
 {
 	struct node *node;
 	size_t at;
@@ -111,8 +113,8 @@ static uint32_t child_of(struct trunk *trunk, uint32_t parent, uint32_t symbol)
 		    (parent == DW_NO_INDEX ? node->thread : node->symbol) == symbol)
 			return trunk->slots[at] - 1;
 	}
-	if (trunk->count >= trunk->most && parent != DW_NO_INDEX)
-		return FOLDED;
+	if (trunk->count >= trunk->most && parent != DW_NO_INDEX && symbol != DW_OTHER_CALLS)
+		return trunk->nodes[parent].symbol == DW_OTHER_CALLS ? FOLDED : OTHER;
 	node = DW_GROW(&trunk->nodes, &trunk->capacity, trunk->count);
 	if (!node) {
 		trunk->failed = true;
@@ -124,6 +126,13 @@ static uint32_t child_of(struct trunk *trunk, uint32_t parent, uint32_t symbol)
 	node->depth = parent == DW_NO_INDEX ? 0 : trunk->nodes[parent].depth + 1;
 	trunk->slots[at] = (uint32_t)trunk->count + 1;
 	return (uint32_t)trunk->count++;
+}
+
+static uint32_t child_of(struct trunk *trunk, uint32_t parent, uint32_t symbol)
+{
+	uint32_t child = find_child(trunk, parent, symbol);
+
+	return child == OTHER ? find_child(trunk, parent, DW_OTHER_CALLS) : child;
 }
 
 /* ---- the loop --------------------------------------------------------------------------------- */
@@ -312,9 +321,10 @@ static bool merge(struct trunk *into, const struct trunk *from, double ratio)
 		                    root ? node->thread : node->symbol);
 		if (moved[i] == DW_NO_INDEX)
 			break;
-		if (moved[i] == FOLDED)
-			moved[i] = moved[node->parent]; /* its self time goes there with the rest */
-		else
+		if (moved[i] == FOLDED) {
+			moved[i] = moved[node->parent];
+			into->nodes[moved[i]].tally.self += (uint64_t)((double)node->tally.self * ratio + 0.5);
+		} else
 			dw_tally_merge(&into->nodes[moved[i]].tally, &into->arena, &node->tally, ratio);
 	}
 	free(moved);

@@ -1,162 +1,33 @@
 /*
- * Where each node lies, and the file; see picture.h.
+ * The file: head, bars, legend, tools; see picture.h. layout.c says where a bar lies.
  *
- * Nodes are laid out as they come, depth first, with one open interval a level: what
- * is kept grows with the depth, not with the nodes. It is done twice, first for the
- * number of rows and of merged nodes, then for the file. Lengths along x are percent,
- * so that the picture follows the width that it is given.
+ * Lengths along x are percent, so that the picture follows the width that it is given.
  */
-#include "pictures/picture.h"
+#include "pictures/inside.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/grow.h"
 
 #define ROW 18u                 /* pixels from one row to the next; the script reads it */
 #define BAR 17u
 #define HEADER 72u
 #define FOOTER 52u
-#define MARGIN 10u
-#define FRAMES (DW_PICTURE_WIDTH - 2 * MARGIN)
 #define COLUMN 7.3              /* pixels a column of the text, at most */
-#define LEAST (DW_PICTURE_FULL / (FRAMES * 10)) /* a tenth of a pixel */
-#define MERGED UINT32_MAX
-
-struct level {
-	uint64_t at, end;           /* where the next part begins; where the node ends */
-	const char *label;
-};
-
-struct place {
-	uint32_t x, width;
-	uint64_t value;
-};
-
-struct drawing {
-	const struct dw_picture *picture;
-	dw_put *put;
-	void *to;
-	struct level *levels;       /* of the nodes that are open; [0] is the whole */
-	size_t capacity;
-	uint32_t deepest_open;
-	uint32_t closed;            /* depth of the merged node that the next ones may lie in */
-	struct dw_picture_drawn drawn;
-	uint64_t merged_value;
-	uint32_t kinds;             /* mask of those seen */
-};
-
-/* ---- layout ------------------------------------------------------------------------- */
-
-static uint32_t across(const struct drawing *drawing, uint64_t value)
-{
-	return (uint32_t)((double)value / (double)drawing->drawn.total * DW_PICTURE_FULL + 0.5);
-}
-
-static bool start_layout(struct drawing *drawing)
-{
-	struct level *level = drawing->capacity
-	                          ? drawing->levels
-	                          : DW_GROW(&drawing->levels, &drawing->capacity, 0);
-
-	if (!level)
-		return false;
-	level->at = 0;
-	level->end = drawing->drawn.total;
-	level->label = drawing->picture->root;
-	drawing->deepest_open = 0;
-	drawing->closed = MERGED;
-	drawing->drawn.nodes = 1;
-	drawing->drawn.merged = 0;
-	drawing->merged_value = 0;
-	return true;
-}
-
-static bool merge(struct drawing *drawing, uint32_t depth, uint64_t value)
-{
-	drawing->drawn.merged++;
-	if (depth <= drawing->closed) {
-		drawing->merged_value += value;
-		drawing->closed = depth;
-	}
-	return false;
-}
-
-/* Where the next node lies; false: nowhere, it is part of its parent. -1 in `failed`
- * when out of memory. */
-static bool lay(struct drawing *drawing, const struct dw_picture_node *node, struct place *place,
-                int *failed)
-{
-	struct level *parent, *level;
-	uint64_t start;
-
-	if (node->depth > drawing->closed)
-		return merge(drawing, node->depth, 0);
-	assert(node->depth <= drawing->deepest_open);
-	parent = &drawing->levels[node->depth];
-	start = parent->at;
-	place->value = node->value < parent->end - start ? node->value : parent->end - start;
-	parent->at += place->value;
-	place->x = across(drawing, start);
-	place->width = across(drawing, start + place->value) - place->x;
-	if (place->width < LEAST || !place->value)
-		return merge(drawing, node->depth, place->value);
-	if (node->depth + 1u == drawing->capacity &&
-	    !DW_GROW(&drawing->levels, &drawing->capacity, node->depth + 1u)) {
-		*failed = -1;
-		return false;
-	}
-	level = &drawing->levels[node->depth + 1];
-	level->at = start;
-	level->end = start + place->value;
-	level->label = node->label;
-	drawing->deepest_open = node->depth + 1;
-	drawing->closed = MERGED;
-	drawing->drawn.nodes++;
-	return true;
-}
-
-/* How much there is, how deep it goes, what of the legend is needed. */
-static int measure(struct drawing *drawing)
-{
-	const struct dw_picture *picture = drawing->picture;
-	struct dw_picture_node node;
-	struct place place;
-	int failed = 0;
-
-	for (size_t i = 0; i < picture->count; i++) {
-		picture->node(picture->context, i, &node);
-		if (!node.depth)
-			drawing->drawn.total += node.value;
-	}
-	drawing->drawn.rows = 1;
-	if (!start_layout(drawing))
-		return -1;
-	for (size_t i = 0; i < picture->count; i++) {
-		picture->node(picture->context, i, &node);
-		if (!lay(drawing, &node, &place, &failed))
-			continue;
-		drawing->kinds |= 1u << node.kind;
-		if (drawing->drawn.rows < node.depth + 2)
-			drawing->drawn.rows = node.depth + 2;
-	}
-	return failed;
-}
 
 /* ---- text ----------------------------------------------------------------------------- */
 
-static void put_text(struct drawing *drawing, const char *text)
+static void put_text(struct dw_drawing *drawing, const char *text)
 {
 	drawing->put(drawing->to, text, strlen(text));
 }
 
 /* For what has a bounded length. */
-static __attribute__((format(printf, 2, 3))) void put_format(struct drawing *drawing,
+static __attribute__((format(printf, 2, 3))) void put_format(struct dw_drawing *drawing,
                                                              const char *format, ...)
 {
 	char text[512];
@@ -170,7 +41,7 @@ static __attribute__((format(printf, 2, 3))) void put_format(struct drawing *dra
 	drawing->put(drawing->to, text, (size_t)length);
 }
 
-static void put_xml(struct drawing *drawing, const char *text, unsigned columns)
+static void put_xml(struct dw_drawing *drawing, const char *text, unsigned columns)
 {
 	dw_picture_xml(drawing->put, drawing->to, text, columns);
 }
@@ -213,14 +84,14 @@ static const char *short_label(const char *label, const char *parent)
 	           ? label + length : label;
 }
 
-static double share(const struct drawing *drawing, uint64_t value)
+static double share(const struct dw_drawing *drawing, uint64_t value)
 {
 	return drawing->drawn.total ? (double)value / (double)drawing->drawn.total : 0;
 }
 
 /* The name's line first: the script reads it from here. */
-static void put_tooltip(struct drawing *drawing, const struct dw_picture_node *node,
-                        const struct place *place)
+static void put_tooltip(struct dw_drawing *drawing, const struct dw_picture_node *node,
+                        const struct dw_picture_place *place)
 {
 	const struct dw_picture *picture = drawing->picture;
 
@@ -231,22 +102,25 @@ static void put_tooltip(struct drawing *drawing, const struct dw_picture_node *n
 		put_xml(drawing, picture->kinds[node->kind].name, DW_PICTURE_UNCUT);
 		put_text(drawing, ", ");
 	}
-	put_format(drawing, "%s, %s of %s", picture->unit((double)place->value, " ").at,
-	           dw_text_percent(share(drawing, place->value)).at, picture->root);
+	put_format(drawing, "%s, %s of ", picture->unit((double)place->value, " ").at,
+	           dw_text_percent(share(drawing, place->value)).at);
+	put_xml(drawing, picture->root, DW_PICTURE_UNCUT);
 	if (node->self != DW_PICTURE_NO_SELF)
 		put_format(drawing, ", %s self", picture->unit((double)node->self, " ").at);
-	if (node->count)
-		put_format(drawing, ", %s %s%s", dw_text_count((int64_t)node->count).at,
-		           picture->counted, dw_text_plural(node->count));
+	if (node->count) {
+		put_format(drawing, ", %s ", dw_text_count((int64_t)node->count).at);
+		put_xml(drawing, picture->counted, DW_PICTURE_UNCUT);
+		put_text(drawing, dw_text_plural(node->count));
+	}
 	put_text(drawing, "</title>");
 }
 
-static void put_node(struct drawing *drawing, const struct dw_picture_node *node,
-                     const struct place *place, uint32_t row)
+static void put_node(struct dw_drawing *drawing, const struct dw_picture_node *node,
+                     const struct dw_picture_place *place, uint32_t row)
 {
 	uint32_t rows = drawing->drawn.rows;
 	uint32_t y = (drawing->picture->down ? row : rows - 1 - row) * ROW;
-	double room = (double)place->width / DW_PICTURE_FULL * FRAMES - 7;
+	double room = (double)place->width / DW_PICTURE_FULL * DW_PICTURE_FRAMES - 7;
 	const char *label = row ? short_label(node->label, drawing->levels[row - 1].label)
 	                        : node->label;
 	struct dw_text x = percent(place->x);
@@ -264,21 +138,21 @@ static void put_node(struct drawing *drawing, const struct dw_picture_node *node
 	put_text(drawing, "</g>\n");
 }
 
-static int put_nodes(struct drawing *drawing)
+static int put_nodes(struct dw_drawing *drawing)
 {
 	const struct dw_picture *picture = drawing->picture;
 	struct dw_picture_node node = { picture->root, drawing->drawn.total, DW_PICTURE_NO_SELF, 0, 0, 0 };
-	struct place place = { 0, DW_PICTURE_FULL, drawing->drawn.total };
+	struct dw_picture_place place = { 0, DW_PICTURE_FULL, drawing->drawn.total };
 	int failed = 0;
 
-	if (!start_layout(drawing))
+	if (!dw_picture_start(drawing))
 		return -1;
 	put_format(drawing, "<svg class=\"frames\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">\n",
-	           MARGIN, HEADER, FRAMES, drawing->drawn.rows * ROW);
+	           DW_PICTURE_MARGIN, HEADER, DW_PICTURE_FRAMES, drawing->drawn.rows * ROW);
 	put_node(drawing, &node, &place, 0);
 	for (size_t i = 0; i < picture->count && !failed; i++) {
 		picture->node(picture->context, i, &node);
-		if (lay(drawing, &node, &place, &failed))
+		if (dw_picture_lay(drawing, &node, &place, &failed))
 			put_node(drawing, &node, &place, node.depth + 1);
 	}
 	put_format(drawing, "<rect class=\"ring\" height=\"%u\" width=\"0\"/>\n</svg>\n", BAR);
@@ -287,7 +161,7 @@ static int put_nodes(struct drawing *drawing)
 
 /* ---- around them ------------------------------------------------------------------------ */
 
-static void put_head(struct drawing *drawing)
+static void put_head(struct dw_drawing *drawing)
 {
 	const struct dw_picture *picture = drawing->picture;
 	unsigned height = HEADER + drawing->drawn.rows * ROW + FOOTER;
@@ -301,17 +175,17 @@ static void put_head(struct drawing *drawing)
 	put_text(drawing, "</title>\n<style>");
 	put_text(drawing, dw_picture_style);
 	put_text(drawing, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
-	put_format(drawing, "<text class=\"name\" x=\"%u\" y=\"26\">", MARGIN);
+	put_format(drawing, "<text class=\"name\" x=\"%u\" y=\"26\">", DW_PICTURE_MARGIN);
 	put_xml(drawing, picture->title, 120);
-	put_format(drawing, "</text>\n<text class=\"sub\" x=\"%u\" y=\"45\">", MARGIN);
+	put_format(drawing, "</text>\n<text class=\"sub\" x=\"%u\" y=\"45\">", DW_PICTURE_MARGIN);
 	put_xml(drawing, picture->subtitle ? picture->subtitle : "", 160);
 	put_format(drawing,
 	           "</text>\n<text class=\"said\" x=\"%u\" y=\"64\" role=\"status\"/>\n"
 	           "<text class=\"found\" x=\"100%%\" dx=\"-%u\" y=\"48\" role=\"status\"/>\n",
-	           MARGIN, MARGIN);
+	           DW_PICTURE_MARGIN, DW_PICTURE_MARGIN);
 }
 
-static void put_button(struct drawing *drawing, const char *word, int x)
+static void put_button(struct dw_drawing *drawing, const char *word, int x)
 {
 	put_format(drawing,
 	           "<g class=\"button %s\" role=\"button\" tabindex=\"0\" aria-label=\"%s\">"
@@ -321,7 +195,7 @@ static void put_button(struct drawing *drawing, const char *word, int x)
 }
 
 /* Shown by the script: without one they would do nothing. */
-static void put_tools(struct drawing *drawing)
+static void put_tools(struct dw_drawing *drawing)
 {
 	put_text(drawing, "<svg class=\"tools\" x=\"100%\" overflow=\"visible\">\n");
 	put_button(drawing, "Search", -142);
@@ -330,7 +204,7 @@ static void put_tools(struct drawing *drawing)
 }
 
 /* The kinds of one hue that were seen, as "collector, profiler"; false: none. */
-static bool join_kinds(const struct drawing *drawing, unsigned hue, char *text, size_t size)
+static bool join_kinds(const struct dw_drawing *drawing, unsigned hue, char *text, size_t size)
 {
 	const struct dw_picture *picture = drawing->picture;
 	size_t used = 0;
@@ -346,10 +220,10 @@ static bool join_kinds(const struct drawing *drawing, unsigned hue, char *text, 
 	return used > 0;
 }
 
-static void put_legend(struct drawing *drawing, unsigned y)
+static void put_legend(struct dw_drawing *drawing, unsigned y)
 {
 	char text[128];
-	double x = MARGIN;
+	double x = DW_PICTURE_MARGIN;
 
 	put_format(drawing, "<svg class=\"legend\" y=\"%u\" overflow=\"visible\">\n", y);
 	for (unsigned hue = 0; hue < DW_HUE_COUNT; hue++) {
@@ -366,13 +240,13 @@ static void put_legend(struct drawing *drawing, unsigned y)
 	put_text(drawing, "</svg>\n");
 }
 
-static void put_foot(struct drawing *drawing)
+static void put_foot(struct dw_drawing *drawing)
 {
 	const struct dw_picture *picture = drawing->picture;
 	unsigned y = HEADER + drawing->drawn.rows * ROW;
 	uint64_t merged = drawing->drawn.merged;
 
-	put_format(drawing, "<text class=\"note\" x=\"%u\" y=\"%u\">", MARGIN, y + 18);
+	put_format(drawing, "<text class=\"note\" x=\"%u\" y=\"%u\">", DW_PICTURE_MARGIN, y + 18);
 	if (merged)
 		put_format(drawing, "%s node%s narrower than 0.1 pixel: %s (%s) left in %s parent%s",
 		           dw_text_count((int64_t)merged).at, dw_text_plural(merged),
@@ -394,8 +268,8 @@ static void put_foot(struct drawing *drawing)
 int dw_picture_write(const struct dw_picture *picture, dw_put *put, void *to,
                      struct dw_picture_drawn *drawn, struct dwell_error *error)
 {
-	struct drawing drawing = { .picture = picture, .put = put, .to = to };
-	int failed = measure(&drawing);
+	struct dw_drawing drawing = { .picture = picture, .put = put, .to = to };
+	int failed = dw_picture_measure(&drawing);
 
 	assert(picture->kind_count <= 32);
 	if (!failed) {

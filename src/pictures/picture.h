@@ -7,7 +7,8 @@
  * browser it zooms, searches and works by keyboard alone; within <img> or in a viewer
  * without scripts it is the same picture, still.
  *
- *   picture.c  where each node lies, and the file
+ *   layout.c   where each node lies
+ *   picture.c  the file
  *   style.c    colours and fonts, for light and dark
  *   script.c   what a browser runs
  *   xml.c      text in XML, whatever its bytes

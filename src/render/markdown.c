@@ -36,9 +36,9 @@ static bool is_number(const struct dw_column *column)
 static void put_cell(FILE *file, const struct dw_table *table, size_t row, size_t i,
                      const struct dw_people_column *people)
 {
-	const struct dw_cell *cell = (row < table->row_count ? dw_table_at(table, row) : table->totals) + i;
+	const struct dw_cell *cells = row < table->row_count ? dw_table_at(table, row) : table->totals;
 	char room[64];
-	const char *text = dw_people_cell(people, cell, room, sizeof room);
+	const char *text = dw_people_cell(people, &cells[i], room, sizeof room);
 
 	fputs(" ", file);
 	if (i == 0 && table->depths && row < table->row_count)

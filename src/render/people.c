@@ -57,7 +57,9 @@ const char *dw_people_cell(const struct dw_people_column *people, const struct d
 	case DW_UNIT_BYTES: text = dw_text_bytes(value, ""); break;
 	case DW_UNIT_RATIO: text = dw_text_percent(value); break;
 	case DW_UNIT_TIMES: snprintf(text.at, sizeof text.at, "%.2fx", value); break;
-	case DW_UNIT_PER_SECOND: snprintf(text.at, sizeof text.at, "%.30s/s", dw_text_number(value).at); break;
+	case DW_UNIT_PER_SECOND:
+		snprintf(text.at, sizeof text.at, "%.30s/s", dw_text_number(value).at);
+		break;
 	case DW_UNIT_COUNT:
 		text = cell->type == DW_CELL_INT ? dw_text_count(cell->integer) : dw_text_number(value);
 		break;
@@ -105,7 +107,8 @@ void dw_people_footer(const struct dw_table *table, void (*line)(void *to, const
 		line(to, text);
 	}
 	if (table->coverage < 0.9995) {
-		snprintf(text, sizeof text, "Recorded: %s of this time.", dw_text_percent(table->coverage).at);
+		snprintf(text, sizeof text, "Recorded: %s of this time.",
+		         dw_text_percent(table->coverage).at);
 		line(to, text);
 	}
 	for (size_t i = 0; i < table->loss_count; i++) {

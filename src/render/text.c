@@ -36,11 +36,11 @@ static unsigned indent_of(const struct dw_table *table, size_t row)
 static unsigned cell_width(const struct dw_page *page, size_t row, size_t i)
 {
 	const struct dw_table *table = page->table;
-	const struct dw_cell *cell = (row < table->row_count ? dw_table_at(table, row) : table->totals) + i;
+	const struct dw_cell *cells = row < table->row_count ? dw_table_at(table, row) : table->totals;
 	char room[64];
 	unsigned indent = i == 0 && row < table->row_count ? indent_of(table, row) : 0;
 
-	return dw_page_columns(dw_people_cell(&page->people[i], cell, room, sizeof room)) + indent;
+	return dw_page_columns(dw_people_cell(&page->people[i], &cells[i], room, sizeof room)) + indent;
 }
 
 static unsigned total_width(const struct dw_page *page)
@@ -113,7 +113,9 @@ static void choose_bar(struct dw_page *page)
 	for (size_t i = 0; i < table->column_count; i++)
 		if (table->columns[i].bar && page->shown[i])
 			page->bar = (int)i;
-	page->bar_width = page->options->width - used < MOST_BAR ? page->options->width - used : MOST_BAR;
+	page->bar_width = page->options->width - used;
+	if (page->bar_width > MOST_BAR)
+		page->bar_width = MOST_BAR;
 	for (size_t row = 0; page->bar >= 0 && row < table->row_count; row++) {
 		double value = number_of(dw_table_at(table, row) + page->bar);
 

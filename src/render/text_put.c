@@ -82,7 +82,8 @@ static unsigned word_columns(const char *text, size_t length)
 
 void dw_page_sentence(const struct dw_page *page, const char *text)
 {
-	unsigned limit = page->options->width, indent = (unsigned)strspn(text, " "), column = indent, at = 0;
+	unsigned limit = page->options->width, indent = (unsigned)strspn(text, " ");
+	unsigned column = indent, at = 0;
 	const char *whole = text;
 
 	if (strncmp(text + indent, "-> ", 3) == 0)

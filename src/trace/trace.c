@@ -137,7 +137,8 @@ int dwell_table_print(const struct dwell_table *const *tables, size_t count, FIL
 	renderer = dw_renderer_find(given.format ? given.format : "text", error);
 	if (!renderer)
 		return DWELL_E_NAME;
-	return dw_render(renderer, (const struct dw_table *const *)tables, count, file, &options, error);
+	return dw_render(renderer, (const struct dw_table *const *)tables, count, file, &options,
+	                 error);
 }
 
 const char *dwell_view_name(size_t index, const char **question)

@@ -137,7 +137,8 @@ void dw_view_note_calls(struct dw_table *table, const struct dw_flat *flat)
 		              dw_text_count((int64_t)open).at, dw_text_plural(open),
 		              open == 1 ? "its" : "their");
 	if (cut)
-		dw_table_note(table, "%s call%s ended where the trace was overwritten; counted until there.",
+		dw_table_note(table,
+		              "%s call%s ended where the trace was overwritten; counted until there.",
 		              dw_text_count((int64_t)cut).at, dw_text_plural(cut));
 	if (flat->orphans)
 		dw_table_note(table, "%s range%s began where the trace was overwritten and %s not counted.",

@@ -76,7 +76,10 @@ static void say_besides(const struct dw_steps *steps, char *to, size_t size)
 
 		say_beside(phrase, sizeof phrase, sorted[i].name, sorted[i].ns);
 		used += (size_t)snprintf(to + used, size - used, "%s%s",
-		                         i == 0 ? "; beside them " : i + 1 == count ? " and " : ", ", phrase);
+		                         i == 0           ? "; beside them "
+		                         : i + 1 == count ? " and "
+		                                          : ", ",
+		                         phrase);
 	}
 	free(sorted);
 }
@@ -109,8 +112,8 @@ static void head_run(struct dw_table *table, const struct dw_overview *overview)
 
 	if (!flat->records) {
 		dw_table_head(table, "Nothing was recorded.");
-		dw_table_head(table, "  -> a program says what it does with the probes of <dwell/probe.h>, or "
-		                     "through a library that has them");
+		dw_table_head(table, "  -> a program says what it does with the probes of "
+		                     "<dwell/probe.h>, or through a library that has them");
 		return;
 	}
 	dw_table_head(table, "%s of wall time, %s range%s. No steps are marked.",
@@ -136,7 +139,8 @@ static void hint(struct dw_table *table, const struct dw_overview *overview)
 	other = (double)steps->share_ns[DW_SHARE_OTHER] / whole;
 	if (data >= HINT_SHARE) {
 		dw_table_head(table, "Waiting for data takes %.0f%% of each step.", data * 100);
-		dw_table_head(table, "  -> batches made ready while a step computes would save up to %s a step",
+		dw_table_head(table,
+		              "  -> batches made ready while a step computes would save up to %s a step",
 		              dw_text_ns(data * step_ns, " ").at);
 	}
 	if (communication >= HINT_SHARE)
@@ -149,7 +153,7 @@ static void hint(struct dw_table *table, const struct dw_overview *overview)
 	}
 }
 
-/* ---- the last sentences ------------------------------------------------------------------------ */
+/* ---- the last sentences ----------------------------------------------------------------- */
 
 static const struct dw_step *slowest_step(const struct dw_steps *steps)
 {
@@ -236,7 +240,7 @@ static void note_more(struct dw_table *table, const struct dw_overview *overview
 		dw_table_note(table, "More: dwell report --view %s", names);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------ */
+/* ---- the whole --------------------------------------------------------------------------- */
 
 static const struct dw_column run_columns[] = {
 	DW_COLUMN("wall_ns", "wall", NS, INT),
@@ -275,8 +279,8 @@ static struct dw_table *run_table(const struct dw_overview *overview, struct dwe
 	if (!steps)
 		return table;
 	slowest = slowest_step(steps);
-	const uint64_t values[] = { steps->count, steps->recorded_count, steps->steps_ns, steps->mean_ns,
-		steps->p50_ns, steps->p95_ns, steps->p99_ns };
+	const uint64_t values[] = { steps->count, steps->recorded_count, steps->steps_ns,
+		steps->mean_ns, steps->p50_ns, steps->p95_ns, steps->p99_ns };
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
 		dw_cell_int(&row[4 + i], (int64_t)values[i]);
 	if (slowest) {

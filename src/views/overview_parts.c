@@ -22,7 +22,8 @@ static const struct dw_column breakdown_columns[] = {
 	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
 };
 
-struct dw_table *dw_overview_breakdown(const struct dw_overview *overview, struct dwell_error *error)
+struct dw_table *dw_overview_breakdown(const struct dw_overview *overview,
+                                       struct dwell_error *error)
 {
 	const struct dw_steps *steps = overview->steps;
 	double count = (double)steps->recorded_count;
@@ -134,7 +135,7 @@ struct dw_table *dw_overview_wall(const struct dw_overview *overview, struct dwe
 	return table;
 }
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ------------------------------------------------------------------------------- */
 
 static const struct dw_column step_columns[] = {
 	DW_COLUMN("name", "operators by self time", NONE, TEXT),
@@ -157,7 +158,7 @@ struct dw_table *dw_overview_names(const struct dw_overview *overview, struct dw
 	struct dw_model *model = overview->inside ? overview->inside : overview->model;
 	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_CATEGORY(OPERATOR), error);
 	size_t steps = overview->inside ? overview->steps->recorded_count : 0;
-	double whole_ns = steps ? (double)overview->steps->recorded_ns : (double)overview->flat->wall_ns;
+	uint64_t whole_ns = steps ? overview->steps->recorded_ns : overview->flat->wall_ns;
 	bool operators = flat && flat->count;
 	struct dw_table *table;
 
@@ -183,7 +184,7 @@ struct dw_table *dw_overview_names(const struct dw_overview *overview, struct dw
 			dw_cell_int(&row[1], (int64_t)stat->count);
 			dw_cell_int(&row[2], (int64_t)stat->self_ns);
 		}
-		dw_cell_real(&row[3], of(stat->self_ns, whole_ns));
+		dw_cell_real(&row[3], of(stat->self_ns, (double)whole_ns));
 		dw_cell_int(&row[4], (int64_t)stat->p99_ns);
 	}
 	return table;

@@ -25,6 +25,11 @@ static const struct dw_view views[] = {
 	  NULL },
 	{ "threads", "what did each thread record, and how busy was it?", dw_view_threads, SIZE_MAX, 0,
 	  false, NULL, NULL },
+	{ "memory", "who allocates, who holds it at the peak, what is left at the end?", dw_view_memory,
+	  15, DW_VIEW_CATEGORY(ALLOCATION), false, "allocations",
+	  "record them with DWELL_ALLOC() and DWELL_FREE()" },
+	{ "flops", "how much arithmetic is it, how fast, and what was not counted?", dw_view_flops, 20,
+	  DW_VIEW_CATEGORY(OPERATOR), false, "operators", "mark them with DWELL_OP_SHAPES()" },
 };
 #define VIEWS (sizeof views / sizeof *views)
 
@@ -54,7 +59,8 @@ const struct dw_view *dw_view_find(const char *name, struct dwell_error *error)
 
 /* ---- what a view needs --------------------------------------------------------------- */
 
-static int check_needs(const struct dw_view *view, struct dw_model *model, struct dwell_error *error)
+static int check_needs(const struct dw_view *view, struct dw_model *model,
+                       struct dwell_error *error)
 {
 	char name[256];
 
@@ -121,6 +127,9 @@ static int arrange(const struct dw_view *view, struct dw_table *table,
 		/* Parts of a whole are shown whole: only lists by name are cut. */
 		if (!part->totals || !part->part)
 			dw_table_limit(part, options->limit ? options->limit : view->limit);
+		/* An overview's lists are the top of a view that it names. */
+		if (part->part && !options->limit)
+			part->rows_cut = 0;
 	}
 	return sorted ? 0 : no_column(view, table, options->sort, error);
 }

@@ -55,6 +55,10 @@ struct dw_table *dw_view_tree(struct dw_model *model, const struct dw_view_optio
                               struct dwell_error *error);
 struct dw_table *dw_view_threads(struct dw_model *model, const struct dw_view_options *options,
                                  struct dwell_error *error);
+struct dw_table *dw_view_memory(struct dw_model *model, const struct dw_view_options *options,
+                                struct dwell_error *error);
+struct dw_table *dw_view_flops(struct dw_model *model, const struct dw_view_options *options,
+                               struct dwell_error *error);
 
 /* ---- for the views (common.c) ---------------------------------------------------------- */
 

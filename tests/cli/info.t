@@ -11,12 +11,12 @@ on disk        256 KiB
 at most        128 TiB, keeping both ends
 
 1 process
-  4711         /home/ada/train: ./train --lr 0.1
+  4711         /srv/train: ./train --lr 0.1
 
 threads        2
 streams        2
 chunks         2
-names          19
+names          18
 texts          24 (dwell info --texts prints them)
 steps          40
 length         1.02 s
@@ -43,7 +43,7 @@ at most        128 TiB, keeping both ends
 threads        2
 streams        2
 chunks         2
-names          7
+names          6
 texts          8 (dwell info --texts prints them)
 steps          0
 length         154 ms
@@ -70,7 +70,7 @@ at most        128 TiB, keeping both ends
 threads        2
 streams        2
 chunks         2
-names          3
+names          2
 texts          8 (dwell info --texts prints them)
 steps          10
 length         41.0 ms
@@ -78,7 +78,7 @@ records of     phase communication
 
 $ dwell info train.dwell --texts | sort -u
 ./train --lr 0.1
-/home/ada/train
+/srv/train
 60
 backward
 conv2d
@@ -119,7 +119,7 @@ at most        128 TiB, keeping both ends
 threads        2
 streams        2
 chunks         2
-names          3
+names          2
 texts          8 (dwell info --texts prints them)
 steps          10
 length         41.0 ms

@@ -63,6 +63,8 @@ NAME:
   operators    which operators take the time?
   tree         who calls whom, and what does it take?
   threads      what did each thread record, and how busy was it?
+  memory       who allocates, who holds it at the peak, what is left at the end?
+  flops        how much arithmetic is it, how fast, and what was not counted?
 
 FORMAT:
   text csv json md

@@ -168,6 +168,10 @@ CONTRAST = """(()=>{const rgb=s=>s.match(/[\\d.]+/g).map(Number),
 L=c=>{const[r,g,b]=c.map(v=>(v/=255)<=.03928?v/12.92:((v+.055)/1.055)**2.4);return .2126*r+.7152*g+.0722*b},
 K=(a,b)=>{a=L(a);b=L(b);return(Math.max(a,b)+.05)/(Math.min(a,b)+.05)},
 paper=rgb(getComputedStyle(document.querySelector('.dwp .paper')).fill);let least=99;
+const first=rgb(getComputedStyle(document.querySelector('.dwp .frames text')).fill);
+for(const r of document.querySelectorAll('.dwp .frames g>rect')){
+ const s=getComputedStyle(r),o=+s.fillOpacity;
+ least=Math.min(least,K(first,rgb(s.fill).map((v,i)=>v*o+paper[i]*(1-o))))}
 for(const t of document.querySelectorAll('.dwp text')){if(!t.textContent)continue;
  const ink=rgb(getComputedStyle(t).fill),r=t.parentNode.querySelector(':scope>rect');
  let under=paper;if(r&&!t.closest('.legend')){const s=getComputedStyle(r),o=+s.fillOpacity;
@@ -238,10 +242,10 @@ def check_open(check, browser, path, shots, down):
 
 
 def pick(nodes):
-    """One to zoom to: with an inner one, not the whole, in reach of the window."""
+    """One to zoom to: with an inner one, others to its left, in reach of the window."""
     fit = [n for n in nodes if n["d"] >= 2 and n["e"] > n["i"] and n["right"] - n["left"] > 8 and
            0 < n["top"] < 690]
-    return max(fit, key=lambda n: (n["e"] - n["i"] > 3, n["d"] > 2, n["w"]))
+    return max(fit, key=lambda n: (n["x"] > 0, n["e"] - n["i"] > 3, n["d"] > 2, n["w"]))
 
 
 def zoomed_to(state):
@@ -318,10 +322,18 @@ def check_search(check, browser, path, shots, down):
     check("search: what a loop finds", sum(n["hit"] for n in state["nodes"]) == count > 0, count)
     check("search: the share is said", state["found"] ==
           f"{count} found, {share:.1f}% of what is shown", state["found"], count, share)
+    check("search: contrast", browser.js(CONTRAST) >= 4.5, browser.js(CONTRAST))
     browser.shot(shots and shots + "-search.png")
+    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    check("search: contrast in dark", browser.js(CONTRAST) >= 4.5, browser.js(CONTRAST))
     browser.key("Enter")
     state = browser.js(STATE)
     check("search: Enter goes to the first", state["at"] >= 0 and state["nodes"][state["at"]]["hit"])
+    browser.key("/")
+    browser.text(".")
+    found = browser.js(STATE)["found"]
+    check("search: bars in found bars count once", found ==
+          f"{len(nodes)} found, 100.0% of what is shown", found)
     browser.key("/")
     browser.text("(")
     check("search: a wrong expression is said", browser.js(STATE)["found"] == "not a regular expression")

@@ -53,7 +53,8 @@ TEST(threads_lie_in_the_whole_and_calls_in_them)
 	CHECK_HAS(text.at, "<title>all\n8.00 us, 100.0% of all</title>");
 	CHECK_HAS(text.at, "<title>main\n8.00 us, 100.0% of all</title>");
 	CHECK_HAS(text.at, "<title>forward\nphase, 8.00 us, 100.0% of all, 6.00 us self, 1 call</title>");
-	CHECK_HAS(text.at, "<title>mm&lt;float&gt;\noperator, 2.00 us, 25.0% of all, 2.00 us self, 2 calls<");
+	CHECK_HAS(text.at, "<title>mm&lt;float&gt;\noperator, 2.00 us, 25.0% of all,"
+	                   " 2.00 us self, 2 calls<");
 	CHECK_HAS(text.at, "<rect x=\"0%\" y=\"0\" width=\"25%\"");
 	made_close(&made);
 }
@@ -63,13 +64,15 @@ TEST(processes_are_named_where_there_are_several)
 	struct dw_encode_process other;
 	struct dw_encode_stream stream;
 	struct dw_entry_process *entry;
+	uint32_t next;
 
 	made_init(&made);
 	record_calls();
 	entry = dw_encode_process_init(&other, &made.encode, 0);
 	entry->pid = 0x7ffffffd;
 	dw_encode_stream_init(&stream, &other, 0, dw_encode_thread(&other, 200, 0, 0, "loader"));
-	dw_encode_begin(&stream, 1000, dw_encode_op(&other, DWELL_CATEGORY_DATA, "next", NULL, 0, NULL, 0));
+	next = dw_encode_op(&other, DWELL_CATEGORY_DATA, "next", NULL, 0, NULL, 0);
+	dw_encode_begin(&stream, 1000, next);
 	dw_encode_end(&stream, 2000);
 	dw_encode_close(&stream);
 	REQUIRE(made_open(&made, NULL) == 0);

@@ -142,7 +142,8 @@ TEST(one_merged_node_is_said_in_singular)
 {
 	static const struct dw_picture_node nodes[] = { NODE(0, 1000000, "a"), NODE(1, 1, "b") };
 
-	CHECK_HAS(draw(nodes, 2, false), "1 node narrower than 0.1 pixel: 1 ns (0.0%) left in its parent<");
+	CHECK_HAS(draw(nodes, 2, false),
+	          "1 node narrower than 0.1 pixel: 1 ns (0.0%) left in its parent<");
 }
 
 TEST(nothing_at_all_is_a_picture_too)

@@ -1,0 +1,209 @@
+/*
+ * flops: how much arithmetic is it, how fast, and what was not counted?
+ *
+ *   flops      operators by FLOPs: of their outermost calls, with their time
+ *   uncounted  operators without a count, by self time, and why
+ *
+ * Not columns of the operators view: there a row's time is its self time, here that
+ * of whole calls, which is what FLOP/s are of. Formulas stand in model/flops.h.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "model/flops.h"
+#include "views/views.h"
+
+#define PEAK_KEY "peak_flops_per_second" /* a fact of the run: the machine's, measured */
+
+static const struct dw_column counted_columns[] = {
+	DW_COLUMN("name", "operator", NONE, TEXT),
+	DW_COLUMN("calls", "calls", COUNT, INT),
+	DW_COLUMN("flops", "FLOP", COUNT, INT, .data_only = true),
+	DW_COLUMN("gflop", "GFLOP", NONE, REAL),
+	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("total_ns", "time", NS, INT),
+	DW_COLUMN("gflop_per_second", "GFLOP/s", NONE, REAL),
+	DW_COLUMN("of_peak", "of the peak", RATIO, REAL),
+};
+enum { NAME, CALLS, FLOPS, GFLOP, SHARE, TIME, SPEED, OF_PEAK, COUNTED_COLUMNS };
+
+static const struct dw_column missed_columns[] = {
+	DW_COLUMN("name", "not counted", NONE, TEXT),
+	DW_COLUMN("calls", "calls", COUNT, INT),
+	DW_COLUMN("self_ns", "self", NS, INT),
+	DW_COLUMN("share", "of operators", RATIO, REAL, .bar = true),
+	DW_COLUMN("why", "why", NONE, TEXT),
+};
+
+static const char *why(enum dw_flops_why reason)
+{
+	switch (reason) {
+	case DW_FLOPS_NO_SHAPES:
+		return "shapes not recorded";
+	case DW_FLOPS_NOT_ENOUGH:
+		return "arguments do not say";
+	default:
+		return "no formula";
+	}
+}
+
+/* A number with three digits and its prefix: "1.81 TFLOP". */
+static struct dw_text flops_text(double flops, const char *unit)
+{
+	static const char *const prefixes[] = { "", "k", "M", "G", "T", "P", "E" };
+	struct dw_text text;
+	size_t i = 0;
+
+	while (i + 1 < sizeof prefixes / sizeof *prefixes && flops >= 999.5) {
+		flops /= 1000;
+		i++;
+	}
+	snprintf(text.at, sizeof text.at, "%.20s %s%s", dw_text_number(flops).at, prefixes[i], unit);
+	return text;
+}
+
+/* FLOP/s that the run's machine was measured to reach; 0: nobody measured. */
+static double machine_peak(const struct dw_source *source)
+{
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, PEAK_KEY) == 0)
+			return strtod(source->metas[i].value, NULL);
+	return 0;
+}
+
+static double per_second(uint64_t flops, uint64_t ns)
+{
+	return ns ? (double)flops * 1e9 / (double)ns : 0;
+}
+
+static void fill_row(struct dw_cell *row, const struct dw_flops_row *from, uint64_t all,
+                     double peak)
+{
+	double speed = per_second(from->flops, from->ns);
+
+	dw_cell_int(&row[CALLS], (int64_t)from->calls);
+	dw_cell_int(&row[FLOPS], from->flops > INT64_MAX ? INT64_MAX : (int64_t)from->flops);
+	dw_cell_real(&row[GFLOP], (double)from->flops / 1e9);
+	if (all)
+		dw_cell_real(&row[SHARE], (double)from->flops / (double)all);
+	dw_cell_int(&row[TIME], (int64_t)from->ns);
+	if (from->ns)
+		dw_cell_real(&row[SPEED], speed / 1e9);
+	if (peak > 0 && from->ns)
+		dw_cell_real(&row[OF_PEAK], speed / peak);
+}
+
+static struct dw_table *counted(struct dw_model *model, const struct dw_flops_sum *sum,
+                                struct dwell_error *error)
+{
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+	double peak = machine_peak(dw_model_source(model));
+	struct dw_table *table =
+		dw_view_table("flops", counted_columns, COUNTED_COLUMNS - !(peak > 0), error);
+	struct dw_flops_row all = { .flops = sum->flops, .ns = sum->counted_ns };
+
+	if (!table)
+		return NULL;
+	for (size_t i = 0; i < sum->count; i++) {
+		struct dw_cell *row;
+
+		if (!sum->rows[i].calls)
+			continue;
+		all.calls += sum->rows[i].calls;
+		row = dw_table_row(table, 0);
+		dw_cell_text(table, &row[NAME], symbols[sum->rows[i].symbol].name);
+		fill_row(row, &sum->rows[i], sum->flops, peak);
+	}
+	dw_cell_text(table, &dw_table_totals(table)[NAME], "all counted");
+	fill_row(table->totals, &all, sum->flops, peak);
+	return table;
+}
+
+static struct dw_table *uncounted(struct dw_model *model, const struct dw_flops_sum *sum,
+                                  struct dwell_error *error)
+{
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+	struct dw_table *table = dw_view_table("flops", missed_columns, 5, error);
+	double all_ns = (double)sum->counted_ns + (double)sum->missed_ns;
+	bool no_shapes = false, not_enough = false;
+
+	if (!table)
+		return NULL;
+	table->part = "uncounted";
+	for (size_t i = 0; i < sum->count; i++) {
+		const struct dw_flops_row *from = &sum->rows[i];
+		struct dw_cell *row;
+
+		if (!from->missed_calls)
+			continue;
+		row = dw_table_row(table, 0);
+		dw_cell_text(table, &row[0], symbols[from->symbol].name);
+		dw_cell_int(&row[1], (int64_t)from->missed_calls);
+		dw_cell_int(&row[2], (int64_t)from->missed_ns);
+		if (all_ns > 0)
+			dw_cell_real(&row[3], (double)from->missed_ns / all_ns);
+		dw_cell_text(table, &row[4], why(from->why));
+		no_shapes |= from->why == DW_FLOPS_NO_SHAPES;
+		not_enough |= from->why == DW_FLOPS_NOT_ENOUGH;
+	}
+	dw_table_sort(table, 2);
+	if (no_shapes)
+		dw_table_note(table, "Shapes were not recorded: dwell run --shapes records those that "
+		                     "operators are given with DWELL_OP_SHAPES().");
+	if (not_enough)
+		dw_table_note(table, "Arguments do not say: give what the operator writes after what it "
+		                     "reads, or strides and windows as DWELL_ARG_INTS.");
+	return table;
+}
+
+/* What a mean step has, counted inside the steps only. -1 when out of memory. */
+static int tell_steps(struct dw_table *table, struct dw_model *model, struct dwell_error *error)
+{
+	struct dw_model *inside = dw_view_inside(model, error);
+	const struct dw_steps *steps = inside ? dw_model_steps(model, error) : NULL;
+	const struct dw_flops_sum *sum = steps ? dw_model_flops(inside, error) : NULL;
+	double peak = machine_peak(dw_model_source(model));
+	int result = inside && !sum ? -1 : 0;
+
+	if (sum && sum->flops && steps->recorded_count && steps->recorded_ns) {
+		double count = (double)steps->recorded_count;
+		double speed = per_second(sum->flops, steps->recorded_ns);
+
+		dw_table_head(table, "A step is %s in %s: %s%s%s%s.",
+		              flops_text((double)sum->flops / count, "FLOP").at,
+		              dw_text_ns((double)steps->recorded_ns / count, " ").at,
+		              flops_text(speed, "FLOP/s").at, peak > 0 ? ", " : "",
+		              peak > 0 ? dw_text_percent(speed / peak).at : "",
+		              peak > 0 ? " of the machine's measured peak" : "");
+	}
+	dw_view_inside_done(model, inside);
+	return result;
+}
+
+static void tell(struct dw_table *table, const struct dw_flops_sum *sum)
+{
+	double all_ns = (double)sum->counted_ns + (double)sum->missed_ns;
+
+	dw_table_head(table, "%s counted in operators that take %s, %s of all operators' time.",
+	              flops_text((double)sum->flops, "FLOP").at,
+	              dw_text_ns((double)sum->counted_ns, " ").at,
+	              dw_text_percent(all_ns > 0 ? (double)sum->counted_ns / all_ns : 0).at);
+}
+
+struct dw_table *dw_view_flops(struct dw_model *model, const struct dw_view_options *options,
+                               struct dwell_error *error)
+{
+	const struct dw_flops_sum *sum = dw_model_flops(model, error);
+	struct dw_table *first = sum ? counted(model, sum, error) : NULL;
+
+	if (!first)
+		return NULL;
+	tell(first, sum);
+	first->next = uncounted(model, sum, error);
+	if (first->next && tell_steps(first, model, error) == 0)
+		return first;
+	dw_table_destroy(first);
+	return NULL;
+}

@@ -1,0 +1,351 @@
+/*
+ * memory: who allocates, who holds it at the peak, what is left at the end?
+ *
+ *   categories  what it is for: at the peak, at the end, allocated in all
+ *   peak        who allocated what was live at the peak
+ *   allocators  who allocates most, with and without what is called
+ *   timeline    bytes by category over time: for machines and pictures
+ *
+ * One device of one process is the rule; where there are more, the sentences tell of
+ * the fullest and a column says whose a row is.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "model/memory.h"
+#include "views/views.h"
+
+#define KINDS DW_MEMORY_KIND_COUNT
+
+static double of(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static struct dw_text bytes_text(uint64_t bytes)
+{
+	return dw_text_bytes((double)bytes, " ");
+}
+
+/* The room that a row's numbers are of: "cpu", "rank 1 cpu", "loader[123] cpu". */
+static const char *pool_name(struct dw_model *model, const struct dw_memory *memory,
+                             const struct dw_memory_pool *pool, char room[256])
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_source_process *process = &source->processes[pool->process];
+	const char *slash = strrchr(process->name, '/');
+	bool many = false;
+
+	for (size_t i = 0; i < memory->pool_count; i++)
+		many |= memory->pools[i].process != pool->process;
+	if (many && process->rank >= 0)
+		snprintf(room, 256, "rank %d %.100s", process->rank, pool->device);
+	else if (many)
+		snprintf(room, 256, "%.60s[%u] %.100s", slash ? slash + 1 : process->name, process->pid,
+		         pool->device);
+	else
+		snprintf(room, 256, "%.100s", pool->device);
+	return room;
+}
+
+/* ---- by category --------------------------------------------------------------------------- */
+
+static const struct dw_column category_columns[] = {
+	DW_COLUMN("device", "device", NONE, TEXT),
+	DW_COLUMN("category", "category", NONE, TEXT),
+	DW_COLUMN("peak_bytes", "at the peak", BYTES, INT),
+	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("live_bytes", "at the end", BYTES, INT),
+	DW_COLUMN("allocated_bytes", "allocated", BYTES, INT),
+	DW_COLUMN("allocations", "allocations", COUNT, INT),
+	DW_COLUMN("freed_bytes", "freed", BYTES, INT, .wide_only = true),
+	DW_COLUMN("frees", "frees", COUNT, INT, .wide_only = true),
+};
+
+static void category_cells(struct dw_cell *cells, const struct dw_memory_use *use, uint64_t peak)
+{
+	dw_cell_int(&cells[0], (int64_t)use->at_peak_bytes);
+	if (peak)
+		dw_cell_real(&cells[1], of(use->at_peak_bytes, peak));
+	dw_cell_int(&cells[2], (int64_t)use->live_bytes);
+	dw_cell_int(&cells[3], (int64_t)use->allocated_bytes);
+	dw_cell_int(&cells[4], (int64_t)use->allocations);
+	dw_cell_int(&cells[5], (int64_t)use->freed_bytes);
+	dw_cell_int(&cells[6], (int64_t)use->frees);
+}
+
+/* Peaks of several devices are not one moment: then there is no sum. */
+static struct dw_table *categories(struct dw_model *model, const struct dw_memory *memory,
+                                   struct dwell_error *error)
+{
+	bool several = memory->pool_count > 1;
+	struct dw_table *table =
+		dw_view_table("memory", category_columns + !several,
+	                  sizeof category_columns / sizeof *category_columns - !several, error);
+	struct dw_cell *row;
+	char room[256];
+
+	if (!table)
+		return NULL;
+	table->part = "categories";
+	for (size_t i = 0; i < memory->pool_count; i++) {
+		const struct dw_memory_pool *pool = &memory->pools[i];
+
+		for (unsigned kind = 0; kind < KINDS; kind++) {
+			const struct dw_memory_use *use = &pool->kinds[kind];
+
+			if (!use->allocations && !use->at_peak_bytes && !use->live_count && !use->frees)
+				continue;
+			row = dw_table_row(table, 0);
+			if (several)
+				dw_cell_text(table, &row[0], pool_name(model, memory, pool, room));
+			dw_cell_text(table, &row[several], dw_memory_kind_name((enum dw_memory_kind)kind));
+			category_cells(row + 1 + several, use, pool->all.at_peak_bytes);
+		}
+	}
+	row = dw_table_totals(table);
+	dw_cell_text(table, &row[0], several ? "all" : "all categories");
+	if (memory->pool_count == 1)
+		category_cells(row + 1, &memory->pools[0].all, memory->pools[0].all.at_peak_bytes);
+	return table;
+}
+
+/* ---- sentences ----------------------------------------------------------------------------- */
+
+static void append(char *text, size_t size, const char *part)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, size - used, "%s", part);
+}
+
+/* "activation 150 MiB, parameter 44.6 MiB, gradient 44.6 MiB" */
+static void largest_kinds(const struct dw_memory_pool *pool, char *text, size_t size)
+{
+	bool told[KINDS] = { false };
+	char part[96];
+
+	*text = '\0';
+	for (unsigned n = 0; n < 4; n++) {
+		unsigned best = KINDS;
+
+		for (unsigned kind = 0; kind < KINDS; kind++)
+			if (!told[kind] && pool->kinds[kind].at_peak_bytes &&
+			    (best == KINDS ||
+			     pool->kinds[kind].at_peak_bytes > pool->kinds[best].at_peak_bytes))
+				best = kind;
+		if (best == KINDS)
+			return;
+		told[best] = true;
+		snprintf(part, sizeof part, "%s%s %s", n ? ", " : ": ",
+		         dw_memory_kind_name((enum dw_memory_kind)best),
+		         bytes_text(pool->kinds[best].at_peak_bytes).at);
+		append(text, size, part);
+	}
+}
+
+static void tell(struct dw_table *table, struct dw_model *model, const struct dw_memory *memory)
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_memory_pool *pool = &memory->pools[0];
+	char kinds[512], room[256], step[48] = "";
+
+	if (!memory->pool_count)
+		return;
+	largest_kinds(pool, kinds, sizeof kinds);
+	if (pool->peak_step != DW_NO_INDEX)
+		snprintf(step, sizeof step, ", in step %llu",
+		         (unsigned long long)source->steps[pool->peak_step].number);
+	dw_table_head(table, "Peak %s%s%s at %s%s%s.", bytes_text(pool->all.at_peak_bytes).at,
+	              memory->pool_count > 1 ? " on " : "",
+	              memory->pool_count > 1 ? pool_name(model, memory, pool, room) : "",
+	              dw_text_ns((double)pool->peak_ns, " ").at, step, kinds);
+	if (!pool->all.live_count)
+		dw_table_head(table, "Nothing is left at the end.");
+	else
+		dw_table_head(table, "At the end %s are left in %s allocation%s.",
+		              bytes_text(pool->all.live_bytes).at,
+		              dw_text_count((int64_t)pool->all.live_count).at,
+		              dw_text_plural(pool->all.live_count));
+}
+
+static void note(struct dw_table *table, const struct dw_memory *memory)
+{
+	uint64_t other = 0, all = 0;
+
+	for (size_t i = 0; i < memory->pool_count; i++) {
+		other += memory->pools[i].kinds[DW_MEMORY_OTHER].at_peak_bytes;
+		all += memory->pools[i].all.at_peak_bytes;
+	}
+	if (of(other, all) > 0.05)
+		dw_table_note(table,
+		              "%s of the peak has no category: allocations name theirs with "
+		              "DWELL_ALLOC(\"activation\", ...).",
+		              dw_text_percent(of(other, all)).at);
+	if (memory->unknown_frees)
+		dw_table_note(table,
+		              "%s free%s of memory that was not seen being allocated: before the "
+		              "recording, or where it was lost. Not counted.",
+		              dw_text_count((int64_t)memory->unknown_frees).at,
+		              dw_text_plural(memory->unknown_frees));
+	if (memory->doubled)
+		dw_table_note(table,
+		              "%s allocation%s at an address that was still live: %s free is "
+		              "missing, and taken to be there.",
+		              dw_text_count((int64_t)memory->doubled).at, dw_text_plural(memory->doubled),
+		              memory->doubled == 1 ? "its" : "their");
+}
+
+/* ---- by owner ------------------------------------------------------------------------------ */
+
+static const struct dw_column peak_columns[] = {
+	DW_COLUMN("device", "device", NONE, TEXT),
+	DW_COLUMN("holder", "allocated by", NONE, TEXT),
+	DW_COLUMN("peak_bytes", "at the peak", BYTES, INT),
+	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+};
+
+static const struct dw_column allocator_columns[] = {
+	DW_COLUMN("device", "device", NONE, TEXT),
+	DW_COLUMN("name", "allocator", NONE, TEXT),
+	DW_COLUMN("allocations", "allocations", COUNT, INT),
+	DW_COLUMN("self_bytes", "self", BYTES, INT),
+	DW_COLUMN("total_bytes", "total", BYTES, INT),
+	DW_COLUMN("total_allocations", "allocations, total", COUNT, INT, .wide_only = true),
+	DW_COLUMN("freed_bytes", "freed", BYTES, INT, .wide_only = true),
+	DW_COLUMN("live_bytes", "at the end", BYTES, INT),
+	DW_COLUMN("live_allocations", "live", COUNT, INT, .wide_only = true),
+};
+
+static const char *owner_name(struct dw_model *model, const struct dw_memory_owner *owner)
+{
+	return owner->symbol == DW_NO_INDEX ? "(no operator)"
+	                                    : dw_model_symbols(model, NULL)[owner->symbol].name;
+}
+
+static void put_peak(struct dw_cell *cells, const struct dw_memory_pool *pool,
+                     const struct dw_memory_owner *owner)
+{
+	dw_cell_int(&cells[0], (int64_t)owner->use.at_peak_bytes);
+	dw_cell_real(&cells[1], of(owner->use.at_peak_bytes, pool->all.at_peak_bytes));
+}
+
+static void put_allocator(struct dw_cell *cells, const struct dw_memory_pool *pool,
+                          const struct dw_memory_owner *owner)
+{
+	int64_t values[] = { (int64_t)owner->use.allocations, (int64_t)owner->use.allocated_bytes,
+		                 (int64_t)owner->total_bytes,     (int64_t)owner->total_count,
+		                 (int64_t)owner->use.freed_bytes, (int64_t)owner->use.live_bytes,
+		                 (int64_t)owner->use.live_count };
+
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+		dw_cell_int(&cells[i], values[i]);
+}
+
+static struct dw_table *owners(struct dw_model *model, const struct dw_memory *memory, bool at_peak,
+                               struct dwell_error *error)
+{
+	bool several = memory->pool_count > 1;
+	const struct dw_column *columns = at_peak ? peak_columns : allocator_columns;
+	size_t count = at_peak ? sizeof peak_columns : sizeof allocator_columns;
+	struct dw_table *table =
+		dw_view_table("memory", columns + !several, count / sizeof *columns - !several, error);
+	char room[256];
+
+	if (!table)
+		return NULL;
+	table->part = at_peak ? "peak" : "allocators";
+	for (size_t i = 0; i < memory->pool_count; i++) {
+		const struct dw_memory_pool *pool = &memory->pools[i];
+
+		for (size_t n = 0; n < pool->owner_count; n++) {
+			const struct dw_memory_owner *owner = &pool->owners[n];
+			struct dw_cell *row;
+
+			if (at_peak ? !owner->use.at_peak_bytes : !owner->total_count)
+				continue;
+			row = dw_table_row(table, 0);
+			if (several)
+				dw_cell_text(table, &row[0], pool_name(model, memory, pool, room));
+			dw_cell_text(table, &row[several], owner_name(model, owner));
+			(at_peak ? put_peak : put_allocator)(row + 1 + several, pool, owner);
+		}
+	}
+	dw_table_sort(table, (size_t)dw_table_column(table, at_peak ? "peak_bytes" : "self_bytes"));
+	return table;
+}
+
+/* ---- over time ----------------------------------------------------------------------------- */
+
+/* For pictures and JSON. Totals: the peak itself; so the part is never cut. */
+static struct dw_table *timeline(struct dw_model *model, const struct dw_memory *memory,
+                                 struct dwell_error *error)
+{
+	struct dw_column columns[3 + KINDS] = {
+		DW_COLUMN("device", "device", NONE, TEXT),
+		DW_COLUMN("time_ns", "time", NS, INT),
+	};
+	struct dw_table *table;
+	struct dw_cell *row;
+	char room[256];
+
+	for (unsigned kind = 0; kind < KINDS; kind++) {
+		const char *label = dw_memory_kind_name((enum dw_memory_kind)kind);
+
+		columns[2 + kind] = (struct dw_column)DW_COLUMN(
+			kind == DW_MEMORY_OPTIMIZER_STATE ? "optimizer_state" : label, label, BYTES, INT);
+	}
+	columns[2 + KINDS] = (struct dw_column)DW_COLUMN("all", "all", BYTES, INT);
+	table = dw_view_table("memory", columns, 3 + KINDS, error);
+	if (!table)
+		return NULL;
+	table->part = "timeline";
+	table->told = true;
+	for (size_t i = 0; i < memory->pool_count; i++) {
+		const struct dw_memory_pool *pool = &memory->pools[i];
+
+		for (size_t n = 0; n < pool->point_count; n++) {
+			uint64_t all = 0;
+
+			row = dw_table_row(table, 0);
+			dw_cell_text(table, &row[0], pool_name(model, memory, pool, room));
+			dw_cell_int(&row[1], (int64_t)pool->points[n].ns);
+			for (unsigned kind = 0; kind < KINDS; kind++) {
+				dw_cell_int(&row[2 + kind], (int64_t)pool->points[n].bytes[kind]);
+				all += pool->points[n].bytes[kind];
+			}
+			dw_cell_int(&row[2 + KINDS], (int64_t)all);
+		}
+	}
+	row = dw_table_totals(table);
+	if (!memory->pool_count)
+		return table;
+	dw_cell_text(table, &row[0], pool_name(model, memory, &memory->pools[0], room));
+	dw_cell_int(&row[1], (int64_t)memory->pools[0].peak_ns);
+	for (unsigned kind = 0; kind < KINDS; kind++)
+		dw_cell_int(&row[2 + kind], (int64_t)memory->pools[0].kinds[kind].at_peak_bytes);
+	dw_cell_int(&row[2 + KINDS], (int64_t)memory->pools[0].all.at_peak_bytes);
+	return table;
+}
+
+struct dw_table *dw_view_memory(struct dw_model *model, const struct dw_view_options *options,
+                                struct dwell_error *error)
+{
+	const struct dw_memory *memory = dw_model_memory(model, error);
+	struct dw_table *first = memory ? categories(model, memory, error) : NULL;
+
+	if (!first)
+		return NULL;
+	tell(first, model, memory);
+	note(first, memory);
+	first->next = owners(model, memory, true, error);
+	if (first->next)
+		first->next->next = owners(model, memory, false, error);
+	if (first->next && first->next->next)
+		first->next->next->next = timeline(model, memory, error);
+	if (first->next && first->next->next && first->next->next->next)
+		return first;
+	dw_table_destroy(first);
+	return NULL;
+}
