@@ -15,15 +15,20 @@
 
 #include "model/model.h"
 
-#define DW_MEMORY_KINDS(X) \
-	X(PARAMETER, "parameter") \
-	X(GRADIENT, "gradient") X(ACTIVATION, "activation") X(INPUT, "input") \
-		X(OPTIMIZER_STATE, "optimizer state") X(TEMPORARY, "temporary") X(OTHER, "other")
+#define DW_MEMORY_KINDS(X)                   \
+	X(PARAMETER, "parameter")                \
+	X(GRADIENT, "gradient")                  \
+	X(ACTIVATION, "activation")              \
+	X(INPUT, "input")                        \
+	X(OPTIMIZER_STATE, "optimizer state")    \
+	X(TEMPORARY, "temporary")                \
+	X(OTHER, "other")
+
 enum dw_memory_kind {
 #define X(name, label) DW_MEMORY_##name,
 	DW_MEMORY_KINDS(X)
 #undef X
-		DW_MEMORY_KIND_COUNT
+	DW_MEMORY_KIND_COUNT
 };
 
 #define DW_MEMORY_POINTS 1000u

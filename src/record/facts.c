@@ -193,7 +193,7 @@ void dwell_thread_name(const char *name)
 {
 	int saved = errno;
 	enum dw_loss cause;
-	struct dw_slot *slot = dw_stream_slot(&cause);
+	struct dw_slot *slot = dw_slot_here(&cause);
 
 	if (slot) {
 		uint32_t text = dw_intern_text(name);

@@ -83,7 +83,7 @@ void *dw_journal_reserve(size_t bytes)
 			continue;
 		}
 		if (!new_chunk_locked(place)) {
-			dw_lost(NULL, DW_LOSS_DICTIONARY, 1);
+			dw_slot_lost(NULL, DW_LOSS_DICTIONARY, 1);
 			return NULL;
 		}
 		place = __atomic_load_n(&dw_process->journal, __ATOMIC_ACQUIRE);

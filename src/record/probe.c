@@ -88,7 +88,7 @@ static unsigned begin_with_stack(uint32_t id, const void *caller)
 {
 	int saved = errno;
 	enum dw_loss cause;
-	struct dw_slot *slot = dw_stream_slot(&cause);
+	struct dw_slot *slot = dw_slot_here(&cause);
 	uint32_t stack = 0;
 
 	if (slot && slot->operators++ == 0)
@@ -110,7 +110,7 @@ void dwell_slow_operator_end(void)
 	enum dw_loss cause;
 
 	dwell_put_end();
-	struct dw_slot *slot = dw_stream_slot(&cause);
+	struct dw_slot *slot = dw_slot_here(&cause);
 	if (slot && slot->operators)
 		slot->operators--;
 }
@@ -172,7 +172,7 @@ static uint32_t shaped_id(const struct dwell_site *site, const struct dwell_tens
 	/* Each thread remembers its last shapes by a 64-bit hash: two different lists
 	 * of one call site meet once in 10^19. */
 	enum dw_loss cause;
-	struct dw_slot *slot = dw_stream_slot(&cause);
+	struct dw_slot *slot = dw_slot_here(&cause);
 	uint64_t hash = hash_tensors(site, tensors, count);
 	/* Four places for each hash: with one, two lists of a small network that share it
 	 * would drive each other out at every operator. */

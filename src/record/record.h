@@ -7,7 +7,9 @@
  *   window    blocks of the file: claimed, reserved, mapped, handed out, recycled
  *   journal   entries: appended by any thread without a lock
  *   intern    names to ids, for the life of the process
- *   stream    one writer a thread: slots, chunks, the slow half of a record
+ *   slot      a place for each live thread, with its streams
+ *   chunk     a stream's next piece of the file, fresh or its own oldest
+ *   stream    the slow half of writing a record
  *   probe     the exported functions of probe.h on top of stream
  *   step      steps and the gate that follows them
  *   facts     what is told about a process: its name, rank, command, metadata
@@ -200,6 +202,21 @@ uint64_t dw_hash(const void *data, size_t bytes, uint64_t seed);
 uint32_t dw_intern(struct dw_entry *entry); /* whole but for its id; bytes a multiple of 8 */
 void dw_intern_replay(void);
 
+/* ---- slots and chunks ------------------------------------------------------------ */
+
+/* The calling thread's, registered; NULL with the cause. */
+struct dw_slot *dw_slot_here(enum dw_loss *cause);
+/* Whose stream it is (the calling thread's) and the writer of it. */
+struct dw_slot *dw_slot_of(struct dwell_stream *stream, struct dw_writer **writer);
+/* `slot` NULL: a thread that has none. */
+void dw_slot_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records);
+
+/* A new chunk for the stream; false with the cause. */
+bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_writer *writer,
+                   enum dw_loss *cause);
+/* Atomic: id of the range that says what a new chunk cost; not counted when lost. */
+extern uint32_t dw_chunk_own_range;
+
 /* ---- streams -------------------------------------------------------------------- */
 
 /*
@@ -211,10 +228,8 @@ void dw_stream_leave(struct dwell_stream *stream);
 void dw_stream_put(struct dwell_stream *stream, uint64_t ticks, uint32_t word1,
                    const uint32_t *payload, unsigned words);
 void dw_stream_put_end(struct dwell_stream *stream, uint64_t ticks);
-struct dw_slot *dw_stream_slot(enum dw_loss *cause); /* the calling thread's, registered; or NULL */
 /* All streams of this process take the slow path at their next record. */
 void dw_stream_halt(void);
-void dw_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records);
 
 /* ---- stacks -------------------------------------------------------------------- */
 

@@ -17,12 +17,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "record/file.h"
 
 struct dw_session dw_session = { .file = -1 };
 
 const struct dwell_gate_word *dwell_gate;
+
+uint64_t dw_now(void)
+{
+	return dw_clock_read(DW_LOAD(dw_session.clock_kind));
+}
 
 /* Under the lock, or before other threads can know. */
 static void open_session(struct dw_head *head, int file, const char *path, bool started_here)
@@ -254,7 +260,7 @@ static int stop_locked(struct dwell_error *error)
 		return 0;
 	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
 	if (dw_process_ready(&cause)) {
-		dw_step_close(dw_stream_slot(&cause));
+		dw_step_close(dw_slot_here(&cause));
 		dw_journal_clock();
 	}
 	if (!dw_process_lock())

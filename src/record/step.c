@@ -171,7 +171,7 @@ void dwell_step_begin(void)
 {
 	int saved = errno;
 	enum dw_loss cause;
-	struct dw_slot *slot = dw_stream_slot(&cause);
+	struct dw_slot *slot = dw_slot_here(&cause);
 
 	if (slot) {
 		dw_step_close(slot);
@@ -184,7 +184,7 @@ void dwell_step_end(void)
 {
 	int saved = errno;
 	enum dw_loss cause;
-	struct dw_slot *slot = dw_stream_slot(&cause);
+	struct dw_slot *slot = dw_slot_here(&cause);
 
 	if (slot && slot->step) {
 		uint64_t next = __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED);

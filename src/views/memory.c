@@ -338,12 +338,13 @@ struct dw_table *dw_view_memory(struct dw_model *model, const struct dw_view_opt
 	if (!first)
 		return NULL;
 	tell(first, model, memory);
-	note(first, memory);
 	first->next = owners(model, memory, true, error);
 	if (first->next)
 		first->next->next = owners(model, memory, false, error);
-	if (first->next && first->next->next)
+	if (first->next && first->next->next) {
+		note(first->next->next, memory); /* below what people read last */
 		first->next->next->next = timeline(model, memory, error);
+	}
 	if (first->next && first->next->next && first->next->next->next)
 		return first;
 	dw_table_destroy(first);

@@ -1,0 +1,245 @@
+/*
+ * Slots: a place for each live thread.
+ *
+ * A slot holds one thread's streams. It is claimed at the thread's first record and
+ * claimed again, chunks and all, by a later thread when its own is dead: no
+ * destructor runs, so daemon threads and _exit lose nothing, and ten thousand short
+ * threads fill a few chunks. A child of fork finds its slot zeroed and takes a new
+ * one; a thread that meets a new session keeps its slot and empties it.
+ */
+#include "record/record.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "format/words.h"
+
+/* The kernel orders a thread's end before the ESRCH that says so, which the thread
+ * sanitizer cannot know: its tests release the slot at a thread's end instead. */
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#define ORDERED_BY_EXIT(slot) __tsan_acquire(slot)
+#else
+#define ORDERED_BY_EXIT(slot) ((void)0)
+#endif
+
+/* Threads that have no slot yet share this one: busy for ever, never written. */
+static const struct dwell_stream no_stream = { .busy = 1 };
+
+__thread struct dwell_stream *dwell_this_stream __attribute__((tls_model("initial-exec"))) =
+    (struct dwell_stream *)&no_stream;
+
+/* ---- losses ------------------------------------------------------------------ */
+
+/* A thread with an entry counts there, alone; others in the head, together. */
+void dw_slot_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records)
+{
+	struct dw_head *head = dw_session_head();
+
+	if (slot && slot->entry && slot->generation == DW_LOAD(dw_session.generation)) {
+		uint64_t *lost = &slot->entry->lost[cause];
+
+		/* Adds in one step: a signal handler of this thread may count in between. */
+		__atomic_fetch_add(lost, records, __ATOMIC_RELAXED);
+	} else if (head) {
+		__atomic_fetch_add(&head->lost[cause], records, __ATOMIC_RELAXED);
+	}
+}
+
+/* ---- claiming ---------------------------------------------------------------- */
+
+static bool try_slot(struct dw_slot *slot, uint32_t self)
+{
+	uint32_t owner = __atomic_load_n(&slot->tid, __ATOMIC_RELAXED);
+
+	if (!owner || (owner != self && !dw_process_thread_dead(owner)))
+		return false;
+	if (owner == self && slot->main.busy)
+		return false; /* we are a handler that interrupted its own thread's claim */
+	/* Acquire: what the dead thread wrote last was released by the kernel's exit. */
+	return __atomic_compare_exchange_n(&slot->tid, &owner, self, false, __ATOMIC_ACQUIRE,
+	                                   __ATOMIC_RELAXED);
+}
+
+/* A dead thread's slot, or a new one. A few slots are looked at each time: as
+ * many as are needed to keep up with threads that come and go. */
+static struct dw_slot *claim_slot(uint32_t self)
+{
+	uint32_t count = __atomic_load_n(&dw_process->slot_count, __ATOMIC_RELAXED), index;
+
+	if (count > DW_MAX_SLOTS)
+		count = DW_MAX_SLOTS;
+	for (uint32_t i = 0; i < 16 && i < count; i++) {
+		uint32_t look = __atomic_fetch_add(&dw_process->slot_look, 1, __ATOMIC_RELAXED) % count;
+
+		if (try_slot(&dw_process->slots[look], self)) {
+			ORDERED_BY_EXIT(&dw_process->slots[look]);
+			return &dw_process->slots[look];
+		}
+	}
+	index = __atomic_fetch_add(&dw_process->slot_count, 1, __ATOMIC_RELAXED);
+	if (index >= DW_MAX_SLOTS) {
+		__atomic_store_n(&dw_process->slot_count, DW_MAX_SLOTS, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	__atomic_store_n(&dw_process->slots[index].tid, self, __ATOMIC_RELEASE);
+	return &dw_process->slots[index];
+}
+
+static bool write_thread_entry(struct dw_slot *slot)
+{
+	struct dw_entry_thread *entry;
+	uint32_t id = dw_new_id();
+
+	entry = id ? dw_journal_reserve(sizeof *entry) : NULL;
+	if (!entry)
+		return false;
+	entry->entry.id = id;
+	slot->process = DW_LOAD(dw_process->new_id); /* id may be on its way, see registering_here() */
+	entry->entry.aux = slot->process;
+	entry->tid = DW_LOAD(slot->tid);
+	entry->stream = slot->writers[0].stream;
+	entry->start_ticks = dw_now();
+	prctl(PR_GET_NAME, entry->name);
+	dw_journal_commit(entry, DW_ENTRY_THREAD);
+	slot->thread = id;
+	slot->entry = entry;
+	return true;
+}
+
+/* All but `busy`, which keeps handlers off meanwhile. */
+static void empty(struct dwell_stream *stream)
+{
+	stream->cursor = NULL;
+	__atomic_store_n(&stream->limit, NULL, __ATOMIC_RELAXED);
+	stream->last_ticks = 0;
+}
+
+/* A slot of an earlier session, or never used: nothing of it belongs to this file. */
+static void forget(struct dw_slot *slot)
+{
+	empty(&slot->main);
+	empty(&slot->nested);
+	memset(slot->writers, 0, sizeof slot->writers);
+	uint32_t stream = __atomic_fetch_add(&dw_process->stream_count, 1, __ATOMIC_RELAXED);
+	slot->writers[0].stream = stream;
+	slot->writers[1].stream = stream | DW_STREAM_NESTED;
+	slot->entry = NULL;
+	slot->step = NULL;
+	slot->step_ticks = 0;
+	slot->retry_ticks = 0;
+	slot->operators = 0;
+	slot->stack_high = 0;
+	memset(slot->shapes, 0, sizeof slot->shapes);
+	memset(slot->stacks, 0, sizeof slot->stacks);
+}
+
+/*
+ * A thread that was cancelled inside a record may have left its stream's place and
+ * time apart from what stands in the chunk, which alone is true.
+ */
+static void resume_chunk(struct dwell_stream *stream, const struct dw_chunk *chunk)
+{
+	uint32_t *word;
+
+	if (!chunk || chunk->end_bytes)
+		return;
+	stream->last_ticks = chunk->base_ticks;
+	for (word = (uint32_t *)(uintptr_t)(chunk + 1); *word; word += dw_record_words(word)) {
+		stream->last_ticks += *word >> DW_DELTA_SHIFT;
+		if (!(*word & DW_WORD_END) && word[1] >> DW_KIND_SHIFT == DW_EXT)
+			stream->last_ticks = word[2] | (uint64_t)word[3] << 32;
+	}
+	stream->cursor = (char *)word;
+	/* The rest of a record that has no first word: as data it would be garbage. */
+	size_t left = DW_BLOCK_BYTES - (size_t)(stream->cursor - (const char *)chunk);
+	memset(word, 0, left < DW_CHUNK_TAIL_BYTES ? left : DW_CHUNK_TAIL_BYTES);
+}
+
+static void resume_chunks(struct dw_slot *slot)
+{
+	resume_chunk(&slot->main, slot->writers[0].chunk);
+	resume_chunk(&slot->nested, slot->writers[1].chunk);
+}
+
+static struct dw_slot *register_thread(enum dw_loss *cause)
+{
+	struct dw_slot *slot;
+	bool cut_short;
+
+	if (!dw_process_ready(cause))
+		return NULL;
+	*cause = DW_LOSS_THREADS;
+	slot = claim_slot((uint32_t)dw_gettid());
+	if (!slot)
+		return NULL;
+	cut_short = slot->main.busy || slot->nested.busy;
+	slot->main.busy = 1; /* a handler must not use it before it is whole */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (slot->generation != DW_LOAD(dw_session.generation) || !slot->entry)
+		forget(slot);
+	else if (cut_short)
+		resume_chunks(slot);
+	slot->nested.busy = 0;
+	/* The first record takes the slow path, which says whose it is: the chunk may
+	 * be a dead thread's with room in it. */
+	__atomic_store_n(&slot->main.limit, NULL, __ATOMIC_RELAXED);
+	slot->generation = DW_LOAD(dw_session.generation);
+	slot->step = NULL;
+	slot->step_ticks = 0;
+	slot->operators = 0;
+	slot->stack_high = 0;
+	if (!write_thread_entry(slot)) {
+		*cause = dw_process_refusal();
+		slot->main.busy = 0;
+		__atomic_store_n(&slot->tid, 0, __ATOMIC_RELEASE);
+		return NULL;
+	}
+	dwell_this_stream = &slot->main;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	slot->main.busy = 0;
+	return slot;
+}
+
+/* An existing thread meets a new session: the slot is its own still. */
+static bool renew(struct dw_slot *slot, enum dw_loss *cause)
+{
+	bool done;
+
+	*cause = DW_LOSS_BUSY;
+	if (slot->main.busy || slot->nested.busy)
+		return false; /* a handler inside a record that goes to the old session */
+	if (!dw_process_ready(cause))
+		return false;
+	*(volatile uint32_t *)&slot->main.busy = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	forget(slot);
+	slot->generation = DW_LOAD(dw_session.generation);
+	done = write_thread_entry(slot);
+	*cause = dw_process_refusal();
+	dw_stream_leave(&slot->main);
+	return done;
+}
+
+struct dw_slot *dw_slot_here(enum dw_loss *cause)
+{
+	struct dw_slot *slot = (struct dw_slot *)(void *)dwell_this_stream;
+
+	*cause = DW_LOSS_STOPPED;
+	if (!dw_session_head())
+		return NULL;
+	/* tid 0: wiped by fork; this thread is the child's first. */
+	if (dwell_this_stream == &no_stream || !DW_LOAD(slot->tid))
+		return register_thread(cause);
+	if (slot->generation != DW_LOAD(dw_session.generation) && !renew(slot, cause))
+		return NULL;
+	return slot;
+}
+
+struct dw_slot *dw_slot_of(struct dwell_stream *stream, struct dw_writer **writer)
+{
+	struct dw_slot *slot = (struct dw_slot *)(void *)dwell_this_stream;
+
+	*writer = &slot->writers[stream == &slot->nested];
+	return slot;
+}
