@@ -99,20 +99,31 @@ static uint8_t element_type(const struct tensor *tensor)
 	return tensor->layout.data_type == dnnl_f32 ? DWELL_FLOAT32 : DWELL_INT32;
 }
 
+static struct dwell_tensor shape_of(const struct tensor *tensor)
+{
+	return (struct dwell_tensor){ .sizes = tensor->layout.dims,
+								  .dimensions = (uint8_t)tensor->layout.ndims,
+								  .dtype = element_type(tensor) };
+}
+
+/* The arguments are what the operation reads, then what it writes: FLOPs follow
+ * from both. oneDNN's scratch memory is neither. */
 unsigned profile_begin_op(struct op *op)
 {
-	struct dwell_tensor arguments[OP_READS_MAX];
+	struct dwell_tensor arguments[OP_ARGUMENTS_MAX];
+	unsigned count = 0;
 
 	if (!dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
 		return 0;
 	for (int i = 0; i < op->read_count; i++)
-		arguments[i] = (struct dwell_tensor){ .sizes = op->reads[i]->layout.dims,
-											  .dimensions = (uint8_t)op->reads[i]->layout.ndims,
-											  .dtype = element_type(op->reads[i]) };
+		arguments[count++] = shape_of(op->reads[i]);
+	for (int i = 0; i < op->write_count; i++)
+		if (strcmp(op->writes[i]->name, "scratch") != 0)
+			arguments[count++] = shape_of(op->writes[i]);
 	op->site.name = op->name;
 	op->site.file = __FILE__;
 	op->site.category = DWELL_CATEGORY_OPERATOR;
-	return dwell_op_begin(&op->site, arguments, (unsigned)op->read_count);
+	return dwell_op_begin(&op->site, arguments, count);
 }
 
 void profile_end_op(unsigned began)

@@ -47,6 +47,8 @@ static const char *type_name(uint8_t dtype)
 		[DWELL_BFLOAT16] = "c10::BFloat16",
 	};
 
+	if (dtype == DWELL_ARG_INTS)
+		return "ScalarList";
 	return dtype < sizeof names / sizeof *names && names[dtype] ? names[dtype] : "";
 }
 

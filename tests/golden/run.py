@@ -52,6 +52,9 @@ CASES = {
     "names": [(f"operators.{form}", 0, ["--view", "operators", "--format", form]) for form in FORMATS]
     + [(f"operators.{width}", width, ["--view", "operators"]) for width in (40, 80, 120)]
     + [("operators.csv.terminal", 80, ["--view", "operators", "--format", "csv"])],
+    "memory": [(f"memory.{form}", 0, ["--view", "memory", "--format", form]) for form in FORMATS]
+    + [("memory.scope", 0, ["--view", "memory", "--steps", "0"]), ("memory.80", 80, ["--view", "memory"])],
+    "flops": [(f"flops.{form}", 0, ["--view", "flops", "--format", form]) for form in FORMATS],
     "empty": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.json", 0, ["--format", "json"])],
 }
 counts = {True: 0, False: 0}

@@ -232,7 +232,7 @@ static uint8_t dtype_of(const char *text)
 	for (uint8_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(text, names[i]) == 0)
 			return i;
-	return DWELL_DTYPE_NONE;
+	return strcmp(text, "ints") == 0 ? DWELL_ARG_INTS : DWELL_DTYPE_NONE;
 }
 
 /* 2x3:float32,7:int64; a scalar is ":float32" */
