@@ -271,10 +271,19 @@ static void put_line(const struct dw_page *page, const char *text)
 	fputc('\n', page->file);
 }
 
+/* Whether a part from here on has something for people. */
+static bool says_more(const struct dw_table *part)
+{
+	for (; part; part = part->next)
+		if (part->head_count || part->note_count || (!part->told && part->row_count))
+			return true;
+	return false;
+}
+
 static void put_table(struct dw_page *page)
 {
 	const struct dw_table *table = page->table;
-	bool rows = !table->told && table->row_count;
+	bool rows = !table->told && table->row_count, more = says_more(table->next);
 	char scope[200];
 
 	bool scoped = page->first && dw_people_scope(table, scope, sizeof scope);
@@ -283,15 +292,17 @@ static void put_table(struct dw_page *page)
 		put_line(page, scope);
 	for (size_t i = 0; i < table->head_count; i++)
 		put_line(page, table->heads[i]);
-	if ((table->head_count || scoped) && (rows || table->next))
+	if ((table->head_count || scoped) && (rows || more))
 		fputc('\n', page->file);
 	if (rows) {
 		put_rows(page);
-		if (table->next || table->note_count)
+		if (more || table->note_count)
 			fputc('\n', page->file);
 	}
 	for (size_t i = 0; i < table->note_count; i++)
 		put_line(page, table->notes[i]);
+	if (table->note_count && more)
+		fputc('\n', page->file);
 	page->blank_owed = rows && !table->note_count;
 	dw_people_footer(table, put_footer_line, page);
 }
