@@ -90,6 +90,8 @@ void dw_tally_add_slow(struct dw_tally *tally, struct dw_arena *arena, uint64_t 
 {
 	unsigned bucket;
 
+	if (!arena)
+		return;
 	if (!tally->octaves && (put_sample(tally, arena, duration) ||
 	                        !pour(tally, arena, octave_of(duration, &bucket))))
 		return;
@@ -126,7 +128,7 @@ void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct 
 {
 	if (!from->count)
 		return;
-	if (from->octaves && (into->octaves || pour(into, arena, from->first_octave)))
+	if (from->octaves && arena && (into->octaves || pour(into, arena, from->first_octave)))
 		merge_buckets(into, arena, from, ratio);
 	for (uint32_t i = 0; !from->octaves && i < from->sample_count; i++)
 		dw_tally_add_slow(into, arena, scale(from->samples[i], ratio));
@@ -184,14 +186,16 @@ uint64_t dw_tally_quantile(const struct dw_tally *tally, double q)
 
 void dw_tally_stat(const struct dw_tally *tally, double ns_per_tick, struct dw_stat *stat)
 {
+	bool known = !tally->count || tally->sample_count || tally->octaves;
+
 	*stat = (struct dw_stat){
 		.count = tally->count,
 		.total_ns = scale(tally->total, ns_per_tick),
 		.self_ns = scale(tally->self, ns_per_tick),
 		.min_ns = tally->count ? scale(tally->min_plus_1 - 1, ns_per_tick) : 0,
 		.max_ns = scale(tally->max, ns_per_tick),
-		.p50_ns = scale(dw_tally_quantile(tally, 0.50), ns_per_tick),
-		.p99_ns = scale(dw_tally_quantile(tally, 0.99), ns_per_tick),
+		.p50_ns = known ? scale(dw_tally_quantile(tally, 0.50), ns_per_tick) : DW_NOT_KEPT,
+		.p99_ns = known ? scale(dw_tally_quantile(tally, 0.99), ns_per_tick) : DW_NOT_KEPT,
 		.open = tally->open,
 		.cut = tally->cut,
 	};

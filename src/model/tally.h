@@ -37,6 +37,7 @@ _Static_assert(sizeof(struct dw_tally) == DW_TALLY_BYTES, "a tally is a line");
 /* `count` empty tallies, to be freed with free(); NULL when out of memory. */
 struct dw_tally *dw_tallies_create(size_t count);
 /* A tally's other memory is the arena's. */
+/* `arena` NULL: sums and extremes only, no percentiles, then and for ever. */
 void dw_tally_add_slow(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration);
 /* Counts are added as they are, times multiplied by `ratio`. */
 void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from,

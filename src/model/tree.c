@@ -17,7 +17,8 @@
 
 #define DEEPEST 1024u
 #define ROOT_SYMBOL DW_NO_INDEX
-#define MOST_NODES (1u << 18)      /* of a worker; paths beyond are "(other calls)" of their parent */
+#define MOST_NODES (1u << 16)      /* of a worker; paths beyond are "(other calls)" of their parent */
+#define MOST_QUANTILES (1u << 12)  /* nodes that have percentiles, of a worker: they take the most room */
 #define FOLDED (DW_NO_INDEX - 1)   /* the node of a frame within such: its time is theirs */
 #define OTHER (DW_NO_INDEX - 2)
 
@@ -26,6 +27,9 @@ struct node {
 	uint32_t parent, symbol; /* of a root: DW_NO_INDEX, and the thread stands in `thread` */
 	uint32_t thread, depth;
 };
+
+/* Where a node's percentiles are kept; NULL: it has none. */
+#define QUANTILES_OF(trunk, index) ((index) < MOST_QUANTILES ? &(trunk)->arena : NULL)
 
 /* Nodes and where to find them by (parent, symbol). */
 struct trunk {
@@ -177,7 +181,7 @@ static struct dw_tally *pop(struct context *context, uint64_t ticks)
 		return NULL;
 	context->in_scope--;
 	tally = &trunk->nodes[frame->node].tally;
-	dw_tally_add(tally, &trunk->arena, duration, duration - frame->child);
+	dw_tally_add(tally, QUANTILES_OF(trunk, frame->node), duration, duration - frame->child);
 	return tally;
 }
 
@@ -325,7 +329,8 @@ static bool merge(struct trunk *into, const struct trunk *from, double ratio)
 			moved[i] = moved[node->parent];
 			into->nodes[moved[i]].tally.self += (uint64_t)((double)node->tally.self * ratio + 0.5);
 		} else
-			dw_tally_merge(&into->nodes[moved[i]].tally, &into->arena, &node->tally, ratio);
+			dw_tally_merge(&into->nodes[moved[i]].tally, QUANTILES_OF(into, moved[i]), &node->tally,
+			               ratio);
 	}
 	free(moved);
 	return moved && !into->failed;

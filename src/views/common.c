@@ -121,7 +121,8 @@ void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat)
 		stat->min_ns, stat->max_ns, stat->p50_ns, stat->p99_ns };
 
 	for (size_t i = 0; i < DW_VIEW_STAT_COUNT; i++)
-		dw_cell_int(&cells[i], (int64_t)values[i]);
+		if (values[i] != DW_NOT_KEPT)
+			dw_cell_int(&cells[i], (int64_t)values[i]);
 }
 
 void dw_view_note_calls(struct dw_table *table, const struct dw_flat *flat)

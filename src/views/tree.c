@@ -47,7 +47,8 @@ static void fill(struct dw_table *table, struct dw_model *model, const struct dw
 	if (!stat->count)
 		return;
 	dw_cell_int(&row[MEAN], (int64_t)((stat->total_ns + stat->count / 2) / stat->count));
-	dw_cell_int(&row[P99], (int64_t)stat->p99_ns);
+	if (stat->p99_ns != DW_NOT_KEPT)
+		dw_cell_int(&row[P99], (int64_t)stat->p99_ns);
 }
 
 struct dw_table *dw_view_tree(struct dw_model *model, const struct dw_view_options *options,

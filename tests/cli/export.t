@@ -21,8 +21,6 @@ loader;decode;resize 126000000
 $ dwell export train.dwell --format chrome -o train.json && python3 -c 'import json; d = json.load(open("train.json")); print(sorted(d), len(d["traceEvents"]))'
 ['baseTimeNanoseconds', 'displayTimeUnit', 'dwell', 'schemaVersion', 'traceEvents', 'traceName'] 536
 
-$ dwell export train.dwell --format chrome -o train.json.gz && gunzip < train.json.gz | sed 's/train.json.gz/train.json/' | cmp - train.json
-
 $ dwell export --format folded | tail -1
 loader;decode;resize 126000000
 2> dwell: train.dwell is the newest trace here
@@ -65,4 +63,3 @@ train;forward 20000000
 $ ls
 train.dwell
 train.json
-train.json.gz
