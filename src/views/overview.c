@@ -223,6 +223,22 @@ static void note_losses(struct dw_table *table, const struct dw_overview *overvi
 		dw_table_note(table, "Lost: nothing.%s%s", *cost ? " " : "", cost);
 }
 
+/* `dwell run` saw how the program ended. */
+static void note_end(struct dw_table *table, const struct dw_overview *overview)
+{
+	for (size_t i = 0; i < overview->source->meta_count; i++) {
+		const struct dw_source_meta *meta = &overview->source->metas[i];
+		int number;
+
+		if (strcmp(meta->key, "dwell.status") == 0 &&
+		    sscanf(meta->value, "{\"signal\":%d}", &number) == 1)
+			dw_table_note(table, "The program was ended by signal %d (%s); %s range%s open.", number,
+			              number > 0 && number < 65 ? strsignal(number) : "?",
+			              dw_text_count((int64_t)overview->flat->open).at,
+			              overview->flat->open == 1 ? " was" : "s were");
+	}
+}
+
 static void note_more(struct dw_table *table, const struct dw_overview *overview)
 {
 	uint32_t categories = dw_model_categories(overview->model);
@@ -358,6 +374,7 @@ struct dw_table *dw_view_overview(struct dw_model *model, const struct dw_view_o
 		last = append(last, dw_overview_names(&overview, error));
 		if (overview.steps)
 			note_slowest(last, &overview);
+		note_end(last, &overview);
 		note_losses(last, &overview);
 		note_more(last, &overview);
 	}
