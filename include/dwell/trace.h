@@ -42,6 +42,10 @@ struct dwell_view_options {
 	size_t size;
 	const char *sort;     /* a column's name; NULL: the view's own order */
 	size_t limit;         /* rows; 0: the view's own; SIZE_MAX: all */
+	const char *group_by; /* "shape", "overload", "stack:N" (so many innermost frames), with
+	                       * commas between; NULL: by name alone */
+	bool top_level;       /* only operators that lie in no other operator */
+	const char *engine;   /* of several nested engines, this one; NULL: the outermost */
 };
 
 /*
@@ -61,6 +65,7 @@ struct dwell_print_options {
 	unsigned width;       /* of the terminal, in columns; 0: not a terminal */
 	bool color;
 	bool utf8;            /* what is printed to shows more than ASCII */
+	const char *time_unit; /* text and Markdown: "s", "ms", "us", "ns" throughout; NULL: what fits */
 };
 
 /* Prints tables one after the other (JSON: one document). */
@@ -72,13 +77,43 @@ DWELL_API int dwell_table_print(const struct dwell_table *const *tables, size_t 
  * until the trace is closed. */
 DWELL_API const char *dwell_trace_repair(struct dwell_trace *trace, size_t index);
 
-/* Writes the trace for another tool: format "chrome" or "folded"; compressed
- * when `path` ends in .gz; path NULL or "-": to standard output. */
-DWELL_API int dwell_trace_export(struct dwell_trace *trace, const char *format, const char *path,
+struct dwell_layout_options {
+	size_t size;
+	const char *sort;      /* as the original calls it, or a view's column */
+	bool has_limit;        /* false: as many rows as the original */
+	size_t limit;          /* SIZE_MAX: all */
+	const char *group_by;  /* as for a view */
+	bool top_level;
+	const char *header;    /* a line above the table; NULL: none */
+	const char *time_unit; /* "s", "ms", "us"; NULL: what fits */
+	const char *engine;
+	unsigned name_width, shapes_width, source_width; /* most characters of a cell; 0: the original's */
+};
+
+/*
+ * Prints what another profiler would have printed ("torch", "torch:1.13"), to the
+ * letter where the original is right. Errors: DWELL_E_NAME with the nearest name,
+ * DWELL_E_NO_DATA, DWELL_E_IO.
+ */
+DWELL_API int dwell_trace_layout(struct dwell_trace *trace, const char *layout,
+                                 const struct dwell_layout_options *options, FILE *file,
                                  struct dwell_error *error);
 
-/* The view's or format's name at `index`, with its question; NULL past the end. */
+struct dwell_export_options {
+	size_t size;
+	const char *metric; /* what a picture or a stack counts; NULL: time */
+	const char *title;  /* of a picture; NULL: the program's name */
+};
+
+/* Writes the trace for another tool; compressed when `path` ends in .gz; path NULL
+ * or "-": to standard output. options NULL: the format's own. */
+DWELL_API int dwell_trace_export(struct dwell_trace *trace, const char *format, const char *path,
+                                 const struct dwell_export_options *options,
+                                 struct dwell_error *error);
+
+/* The view's, layout's or format's name at `index`, with its question; NULL past the end. */
 DWELL_API const char *dwell_view_name(size_t index, const char **question);
+DWELL_API const char *dwell_layout_name(size_t index, const char **what);
 DWELL_API const char *dwell_export_name(size_t index, const char **what);
 
 #ifdef __cplusplus

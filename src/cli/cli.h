@@ -22,7 +22,8 @@ enum dw_option_id {
 	DW_OPTION_OUTPUT, DW_OPTION_MAX_SIZE, DW_OPTION_KEEP, DW_OPTION_STEPS, DW_OPTION_SCHEDULE,
 	DW_OPTION_SHAPES, DW_OPTION_STACKS, DW_OPTION_FUNCTIONS, DW_OPTION_FLOPS,
 	DW_OPTION_VIEW, DW_OPTION_FORMAT, DW_OPTION_SORT, DW_OPTION_LIMIT, DW_OPTION_THREAD,
-	DW_OPTION_TEXTS,
+	DW_OPTION_TEXTS, DW_OPTION_GROUP_BY, DW_OPTION_TOP_LEVEL, DW_OPTION_TIME_UNIT,
+	DW_OPTION_LAYOUT, DW_OPTION_ENGINE, DW_OPTION_HEADER, DW_OPTION_METRIC, DW_OPTION_TITLE,
 	DW_OPTION_HELP, DW_OPTION_VERSION,
 };
 
@@ -32,7 +33,8 @@ struct dw_option {
 	char letter;           /* 'o' for -o, or 0 */
 	const char *argument;  /* "FILE", or NULL: it takes none */
 	const char *help;
-	const char *choices;   /* "text csv json md", or NULL; "@views", "@exports": from the registries */
+	const char *choices;   /* "text csv json md", or NULL; "@views", "@layouts",
+	                        * "@exports": from the registries */
 };
 
 struct dw_verb {

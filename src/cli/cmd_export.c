@@ -9,6 +9,7 @@
 struct request {
 	const char *format, *output;
 	struct dwell_scope scope;
+	struct dwell_export_options options;
 };
 
 static int take(void *context, enum dw_option_id id, const char *value)
@@ -22,6 +23,8 @@ static int take(void *context, enum dw_option_id id, const char *value)
 		request->scope.has_steps = true;
 		return dw_parse_steps(value, &request->scope.steps_from, &request->scope.steps_to) ? 0 : -1;
 	case DW_OPTION_THREAD: request->scope.thread = value; return 0;
+	case DW_OPTION_METRIC: request->options.metric = value; return 0;
+	case DW_OPTION_TITLE: request->options.title = value; return 0;
 	default: return 0;
 	}
 }
@@ -49,7 +52,8 @@ static bool has_format(const struct request *request)
 
 int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 {
-	struct request request = { .scope.size = sizeof request.scope };
+	struct request request = { .scope.size = sizeof request.scope,
+		                       .options.size = sizeof request.options };
 	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
 	char newest[4096];
@@ -77,7 +81,7 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 		return dw_say_error(&error, code);
 	}
 	dw_say_state(trace);
-	code = dwell_trace_export(trace, request.format, request.output, &error);
+	code = dwell_trace_export(trace, request.format, request.output, &request.options, &error);
 	dw_say_progress(NULL);
 	dwell_trace_close(trace);
 	return code ? dw_say_error(&error, code) : 0;

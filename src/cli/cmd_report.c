@@ -22,6 +22,8 @@ struct request {
 	const char *output;
 	struct dwell_scope scope;
 	struct dwell_view_options view;
+	const char *layout;
+	const char *header;
 	struct dwell_print_options print;
 };
 
@@ -70,6 +72,19 @@ static int parse_limit(const char *value, size_t *limit)
 	return 0;
 }
 
+static int parse_unit(const char *value, const char **unit)
+{
+	static const char *const units[] = { "s", "ms", "us", "ns" };
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (strcmp(value, units[i]) == 0) {
+			*unit = units[i];
+			return 0;
+		}
+	dw_say("--time-unit takes s, ms, us or ns, not '%s'", value);
+	return -1;
+}
+
 static int take(void *context, enum dw_option_id id, const char *value)
 {
 	struct request *request = context;
@@ -89,31 +104,46 @@ static int take(void *context, enum dw_option_id id, const char *value)
 		request->scope.has_steps = true;
 		return dw_parse_steps(value, &request->scope.steps_from, &request->scope.steps_to) ? 0 : -1;
 	case DW_OPTION_THREAD: request->scope.thread = value; return 0;
+	case DW_OPTION_GROUP_BY: request->view.group_by = value; return 0;
+	case DW_OPTION_TOP_LEVEL: request->view.top_level = true; return 0;
+	case DW_OPTION_ENGINE: request->view.engine = value; return 0;
+	case DW_OPTION_TIME_UNIT: return parse_unit(value, &request->print.time_unit);
+	case DW_OPTION_LAYOUT: request->layout = value; return 0;
+	case DW_OPTION_HEADER: request->header = value; return 0;
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
 	default: return 0;
 	}
 }
 
+/* What a program like it would have printed, in place of views. */
+static int run_layout(const struct request *request, struct dwell_trace *trace, FILE *file)
+{
+	struct dwell_layout_options options = { .size = sizeof options,
+		.sort = request->view.sort, .has_limit = request->view.limit > 0,
+		.limit = request->view.limit, .group_by = request->view.group_by,
+		.top_level = request->view.top_level, .header = request->header,
+		.time_unit = request->print.time_unit, .engine = request->view.engine };
+	struct dwell_error error = { 0, "" };
+	int code = dwell_trace_layout(trace, request->layout, &options, file, &error);
+
+	dw_say_progress(NULL);
+	return code && errno != EPIPE ? dw_say_error(&error, code) : 0;
+}
+
 /* Names are checked before a large trace is read. */
-static bool known_views(const struct request *request)
+static bool known_names(const struct request *request)
 {
 	struct dwell_error error;
-	const char *name;
+	struct dwell_table *table;
+	int code = 0;
 
-	for (size_t v = 0; v < request->view_count; v++) {
-		struct dwell_table *table;
-		bool known = false;
-
-		for (size_t i = 0; (name = dwell_view_name(i, NULL)); i++)
-			known |= strcmp(name, request->views[v]) == 0;
-		if (!known) {
-			int code = dwell_trace_view(NULL, request->views[v], NULL, &table, &error);
-
-			dw_say_error(&error, code);
-			return false;
-		}
-	}
-	return true;
+	for (size_t v = 0; v < request->view_count && !code; v++)
+		code = dwell_trace_view(NULL, request->views[v], &request->view, &table, &error);
+	if (!code && request->layout)
+		code = dwell_trace_layout(NULL, request->layout, NULL, NULL, &error);
+	if (code)
+		dw_say_error(&error, code);
+	return code == 0;
 }
 
 static bool known_format(const struct request *request)
@@ -287,7 +317,8 @@ static int report(const struct request *request, char **paths, size_t count)
 	dw_say_state(trace);
 	status = open_output(&output, request->output);
 	if (!status) {
-		status = run_views(request, trace, output.file);
+		status = request->layout ? run_layout(request, trace, output.file)
+		                         : run_views(request, trace, output.file);
 		status = close_output(&output, status);
 	}
 	dwell_trace_close(trace);
@@ -310,7 +341,7 @@ int dw_cmd_report(const struct dw_verb *verb, int argc, char **argv)
 		return DW_EXIT_USAGE;
 	if (!request.view_count)
 		request.views[request.view_count++] = "overview";
-	if (!known_views(&request) || !known_format(&request))
+	if (!known_names(&request) || !known_format(&request))
 		return DW_EXIT_USAGE;
 	if (!request.view.limit)
 		request.view.limit = own_limit(&request);

@@ -130,8 +130,9 @@ int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool sto
 
 static const char *registered(const char *choices, size_t index, const char **what)
 {
-	return strcmp(choices, "@views") == 0 ? dwell_view_name(index, what)
-	                                      : dwell_export_name(index, what);
+	return strcmp(choices, "@views") == 0     ? dwell_view_name(index, what)
+	       : strcmp(choices, "@layouts") == 0 ? dwell_layout_name(index, what)
+	                                          : dwell_export_name(index, what);
 }
 
 #define HELP_COLUMN 26

@@ -43,6 +43,15 @@ static const struct dw_option report_options[] = {
 	{ DW_OPTION_LIMIT, "limit", 'n', "N", "show the first N rows, or all", NULL },
 	STEPS("look only at steps A to B, counted from 0"),
 	{ DW_OPTION_THREAD, "thread", 0, "T", "look only at the thread of this name or number", NULL },
+	{ DW_OPTION_GROUP_BY, "group-by", 0, "WHAT",
+	  "keep operators apart by shape, overload, stack:N (so many innermost frames), or several of them",
+	  NULL },
+	{ DW_OPTION_TOP_LEVEL, "top-level", 0, NULL, "only operators that lie in no other operator", NULL },
+	{ DW_OPTION_TIME_UNIT, "time-unit", 0, "UNIT", "print all times in one unit", "s ms us ns" },
+	{ DW_OPTION_ENGINE, "engine", 0, "NAME", "of several nested engines, this one", NULL },
+	{ DW_OPTION_LAYOUT, "layout", 0, "NAME", "print what another profiler would have printed",
+	  "@layouts" },
+	{ DW_OPTION_HEADER, "header", 0, "TEXT", "a line above the table, for layouts that have one", NULL },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", "write to FILE", NULL },
 	HELP,
 };
@@ -53,6 +62,9 @@ static const struct dw_option export_options[] = {
 	  "write to FILE, compressed when its name ends in .gz (default: standard output)", NULL },
 	STEPS("export only steps A to B, counted from 0"),
 	{ DW_OPTION_THREAD, "thread", 0, "T", "export only the thread of this name or number", NULL },
+	{ DW_OPTION_METRIC, "metric", 0, "METRIC", "what a picture or a stack counts (default: time)",
+	  NULL },
+	{ DW_OPTION_TITLE, "title", 0, "TEXT", "the title of a picture", NULL },
 	HELP,
 };
 

@@ -349,7 +349,8 @@ static int write_document(struct dw_chrome *chrome, struct dwell_error *error)
 	return 0;
 }
 
-int dw_export_chrome(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error)
+int dw_export_chrome(struct dw_model *model, const struct dw_export_options *options,
+                     struct dw_writer_out *out, struct dwell_error *error)
 {
 	struct dw_chrome chrome = { .model = model, .source = dw_model_source(model), .out = out };
 	int result = 0;

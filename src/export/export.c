@@ -14,10 +14,12 @@ static void put_out(void *to, const char *bytes, size_t length)
 	dw_out_bytes(to, bytes, length);
 }
 
-static int write_flamegraph(struct dw_model *model, struct dw_writer_out *out,
-                            struct dwell_error *error)
+static int write_flamegraph(struct dw_model *model, const struct dw_export_options *options,
+                            struct dw_writer_out *out, struct dwell_error *error)
 {
-	return dw_flamegraph_write(model, NULL, put_out, out, NULL, error);
+	struct dw_flamegraph_options picture = { .title = options->title };
+
+	return dw_flamegraph_write(model, &picture, put_out, out, NULL, error);
 }
 
 static const struct dw_export_format formats[] = {
@@ -58,8 +60,9 @@ static int no_such_format(const char *name, struct dwell_error *error)
 }
 
 int dw_export_run(struct dw_model *model, const char *name, const char *path,
-                  struct dwell_error *error)
+                  const struct dw_export_options *options, struct dwell_error *error)
 {
+	static const struct dw_export_options own = { NULL, NULL };
 	const struct dw_export_format *format = dw_export_find(name);
 	struct dw_writer_out out;
 	int result, closed;
@@ -69,7 +72,7 @@ int dw_export_run(struct dw_model *model, const char *name, const char *path,
 	result = dw_out_open(&out, path, error);
 	if (result)
 		return result;
-	result = format->write(model, &out, error);
+	result = format->write(model, options ? options : &own, &out, error);
 	/* What the format says about its own failure holds. */
 	closed = dw_out_close(&out, result == 0, result ? NULL : error);
 	return result ? result : closed;

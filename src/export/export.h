@@ -13,11 +13,17 @@
 
 struct dw_writer_out;
 
+struct dw_export_options {
+	const char *metric; /* NULL: time */
+	const char *title;  /* NULL: the program's name */
+};
+
 struct dw_export_format {
 	const char *name;
 	const char *what; /* a phrase: what comes out and what opens it */
 	/* Errors of the output are sticky and reported by dw_export_run(). */
-	int (*write)(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error);
+	int (*write)(struct dw_model *model, const struct dw_export_options *options,
+	             struct dw_writer_out *out, struct dwell_error *error);
 };
 
 /* NULL past the end; by name NULL when there is none. */
@@ -28,11 +34,12 @@ const struct dw_export_format *dw_export_find(const char *name);
  * its owner alone (0600), as traces are. Errors: DWELL_E_NAME, DWELL_E_IO,
  * DWELL_E_NOSPACE, DWELL_E_UNSUPPORTED (.gz without zlib), DWELL_E_NOMEM. */
 int dw_export_run(struct dw_model *model, const char *format, const char *path,
-                  struct dwell_error *error);
+                  const struct dw_export_options *options, struct dwell_error *error);
 
 /* ---- the formats, for the registry -------------------------------------------------- */
 
-int dw_export_chrome(struct dw_model *, struct dw_writer_out *, struct dwell_error *);
-int dw_export_folded(struct dw_model *, struct dw_writer_out *, struct dwell_error *);
+typedef int dw_export_writer(struct dw_model *, const struct dw_export_options *,
+                             struct dw_writer_out *, struct dwell_error *);
+dw_export_writer dw_export_chrome, dw_export_folded;
 
 #endif

@@ -99,7 +99,8 @@ static void write_node(struct folded *folded, struct dw_writer_out *out,
 	dw_out_bytes(out, "\n", 1);
 }
 
-int dw_export_folded(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error)
+int dw_export_folded(struct dw_model *model, const struct dw_export_options *options,
+                     struct dw_writer_out *out, struct dwell_error *error)
 {
 	const struct dw_tree *tree = dw_model_tree(model, error);
 	struct folded *folded;

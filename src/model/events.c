@@ -16,7 +16,7 @@
 struct frame {
 	uint64_t start, sequence;
 	const char *args;
-	uint32_t symbol, forward_thread;
+	uint32_t symbol, forward_thread, stack;
 	bool in_scope;
 };
 
@@ -60,6 +60,7 @@ static void emit(struct context *context, struct dw_event *event)
 	if (context->pass->result || context->pass->failed)
 		return;
 	event->thread = context->walk.thread;
+	event->nested = context->walk.stream->nested;
 	context->pass->result = context->pass->each(context->pass->context, event);
 }
 
@@ -78,6 +79,7 @@ static void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
 	}
 	context->depth++;
 	*frame = (struct frame){ .start = ticks, .sequence = UINT64_MAX,
+		.stack = context->depth > 1 ? frame[-1].stack : 0,
 		.symbol = symbol_of(context, id), .forward_thread = DW_NO_INDEX,
 		.in_scope = context->walk.wanted && dw_walk_in_time(&context->walk, ticks) };
 	context->in_scope += frame->in_scope;
@@ -89,7 +91,7 @@ static void end_frame(struct context *context, const struct frame *frame, uint64
 	struct dw_event event = {
 		.type = DW_EVENT_RANGE, .symbol = frame->symbol, .start_ns = ns_of(context, frame->start),
 		.end_ns = ns_of(context, ticks), .args = frame->args, .sequence = frame->sequence,
-		.forward_thread = frame->forward_thread, .open = open, .depth = (uint32_t)context->depth,
+		.forward_thread = frame->forward_thread, .stack = frame->stack, .open = open, .depth = (uint32_t)context->depth,
 	};
 
 	if (!frame->in_scope)
@@ -184,6 +186,10 @@ static void annotate(struct context *context, const struct dw_record *record)
 	if (!context->depth || context->over)
 		return;
 	frame = &context->pass->frames[context->depth - 1];
+	if (record->kind == DW_STACK) {
+		frame->stack = record->id;
+		return;
+	}
 	if (record->kind == DW_ARGS) {
 		frame->args = record->id < file->symbol_count ? file->strings[record->id] : NULL;
 		return;
@@ -203,6 +209,7 @@ static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *r
 	switch (record->kind) {
 	case DW_END_OF: end_of(context, ticks, record->payload[0]); break;
 	case DW_ARGS:
+	case DW_STACK:
 	case DW_LINK: annotate(context, record); break;
 	case DW_ASYNC_BEGIN:
 	case DW_ASYNC_END:

@@ -150,6 +150,13 @@ const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count);
  * source's own repairs lack those: they would need a pass). NULL: out of memory. */
 const char *const *dw_model_repairs(struct dw_model *model, size_t *count);
 
+/* What people ask to keep apart beside the name. */
+struct dw_grouping {
+	bool shapes;           /* of the arguments */
+	bool overload;         /* the detail of an operator */
+	uint32_t stack_frames; /* so many of the innermost frames; 0: none */
+};
+
 /* What makes two calls the same: a row is all calls of one name and category,
  * or of one symbol (shapes and call site apart). */
 enum dw_by { DW_BY_NAME, DW_BY_SYMBOL };
@@ -184,6 +191,10 @@ struct dw_event {
 	const char *args;      /* RANGE: from ARGS, or NULL */
 	uint64_t sequence;     /* RANGE: from LINK; UINT64_MAX: none */
 	uint32_t forward_thread;
+	/* RANGE: where the program called it, an id in stacks of its file (the file of the
+	 * thread's process); ranges within have it from the outermost. 0: not recorded. */
+	uint32_t stack;
+	bool nested;           /* of a signal handler's stream: it interrupted `thread` */
 	bool open;             /* RANGE, ASYNC: it never ended */
 	uint32_t depth;        /* RANGE: how many ranges it lies in */
 };

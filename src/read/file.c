@@ -154,6 +154,10 @@ void dw_read_file_close(struct dw_read_file *file)
 	free(file->steps);
 	free(file->metas);
 	free(file->ops);
+	free(file->frame_entries);
+	free(file->modules);
+	free(file->symbols);
+	free(file->stacks);
 	free(file->strings);
 	free(file->shapes);
 	free(file->thread_by_id);

@@ -83,7 +83,8 @@ static int each_entry(struct dw_read_file *file, struct dw_arena *arena, visit_e
 static bool has_id(uint32_t type)
 {
 	return type == DW_ENTRY_PROCESS || type == DW_ENTRY_THREAD || type == DW_ENTRY_STRING ||
-	       type == DW_ENTRY_OP || type == DW_ENTRY_SHAPES;
+	       type == DW_ENTRY_OP || type == DW_ENTRY_SHAPES || type == DW_ENTRY_FRAME ||
+	       type == DW_ENTRY_STACK || type == DW_ENTRY_MODULE;
 }
 
 static int count_ids(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
@@ -240,6 +241,58 @@ static int take_step(struct dw_read_file *file, const struct dw_entry *entry)
 	return 0;
 }
 
+static int take_stack(struct dw_read_file *file, const struct dw_entry *entry)
+{
+	if (!file->stacks)
+		file->stacks = calloc(file->id_count, sizeof *file->stacks);
+	if (!file->stacks)
+		return -1;
+	if (entry->aux > (entry->bytes - sizeof *entry) / sizeof(uint32_t))
+		file->damaged++;
+	else
+		file->stacks[entry->id] = (struct dw_source_stack){ (const uint32_t *)(entry + 1),
+			                                                entry->aux };
+	return 0;
+}
+
+static int take_symbol(struct dw_read_file *file, const struct dw_entry *entry)
+{
+	const struct dw_entry_symbol *from = (const struct dw_entry_symbol *)(const void *)entry;
+	struct dw_read_symbol *symbol =
+	    DW_GROW(&file->symbols, &file->symbol_capacity, file->symbol_count);
+
+	if (!symbol)
+		return -1;
+	*symbol = (struct dw_read_symbol){ entry->id, entry->aux, from->function, from->file,
+		                               from->line };
+	file->symbol_count++;
+	return 0;
+}
+
+static int take_frame(struct dw_read_file *file, const struct dw_entry *entry)
+{
+	const struct dw_entry_frame **frame =
+	    DW_GROW(&file->frame_entries, &file->frame_capacity, file->frame_count);
+
+	if (!frame)
+		return -1;
+	*frame = (const struct dw_entry_frame *)(const void *)entry;
+	file->frame_count++;
+	return 0;
+}
+
+static int take_module(struct dw_read_file *file, const struct dw_entry *entry)
+{
+	const struct dw_entry_module **module =
+	    DW_GROW(&file->modules, &file->module_capacity, file->module_count);
+
+	if (!module)
+		return -1;
+	*module = (const struct dw_entry_module *)(const void *)entry;
+	file->module_count++;
+	return 0;
+}
+
 static int take_meta(struct dw_read_file *file, uint32_t process, const struct dw_entry *entry)
 {
 	const struct dw_entry_meta *from = (const struct dw_entry_meta *)(const void *)entry;
@@ -279,6 +332,10 @@ static int take_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_
 	case DW_ENTRY_STRING: return take_string(file, arena, entry);
 	case DW_ENTRY_OP: return take_op(file, entry);
 	case DW_ENTRY_SHAPES: return take_shapes(file, arena, entry);
+	case DW_ENTRY_FRAME: return take_frame(file, entry);
+	case DW_ENTRY_STACK: return take_stack(file, entry);
+	case DW_ENTRY_MODULE: return take_module(file, entry);
+	case DW_ENTRY_SYMBOL: return take_symbol(file, entry);
 	case DW_ENTRY_META: return take_meta(file, process, entry);
 	case DW_ENTRY_STEP: return take_step(file, entry);
 	case DW_ENTRY_CLOCK: take_clock(file, entry); return 0;

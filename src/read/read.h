@@ -8,6 +8,7 @@
  *   gather   files of the same run that lie beside it; whether a writer lives
  *   source   all of it together as struct dw_source, by way of
  *   people   files, names, processes, threads
+ *   stacks   frames with their functions
  *   streams  chunks in order
  *   steps    steps, facts, ends
  *
@@ -69,6 +70,10 @@ struct dw_read_clock {
 	uint64_t ticks, monotonic_ns, realtime_ns, error_ns;
 };
 
+struct dw_read_symbol {
+	uint32_t frame, nesting, function, file, line;
+};
+
 struct dw_read_file {
 	const char *path;
 	int descriptor;
@@ -91,6 +96,13 @@ struct dw_read_file {
 	size_t meta_count, meta_capacity;
 	struct dw_read_op *ops;
 	size_t op_count, op_capacity;
+	const struct dw_entry_frame **frame_entries; /* in the map, as are the next */
+	size_t frame_count, frame_capacity;
+	const struct dw_entry_module **modules;
+	size_t module_count, module_capacity;
+	struct dw_read_symbol *symbols;
+	size_t symbol_count, symbol_capacity;
+	struct dw_source_stack *stacks; /* by id; NULL: there are none */
 	/* the earliest and latest pairing, and the least exact one's error */
 	struct dw_read_clock first_clock, last_clock;
 
@@ -124,8 +136,9 @@ static inline uint64_t dw_read_u64(double value)
 	return value <= 0 ? 0 : value < 9e18 ? (uint64_t)(value + 0.5) : (uint64_t)9e18;
 }
 
-/* people.c, streams.c, steps.c: in this order; -1 when out of memory. */
+/* people.c, stacks.c, streams.c, steps.c: in this order; -1 when out of memory. */
 int dw_read_fill_people(struct dw_reader *reader);
+int dw_read_fill_stacks(struct dw_reader *reader);
 int dw_read_fill_streams(struct dw_reader *reader);
 int dw_read_fill_steps(struct dw_reader *reader);
 /* The index of the process `id` of a file, made up where its entry is lost. */

@@ -69,6 +69,27 @@ struct dw_source_step {
 	uint64_t cpu_ns;
 };
 
+/* One place in a program. */
+struct dw_source_function {
+	const char *name; /* demangled; never NULL: "libx.so+0x12f0" where it has no symbol */
+	const char *file; /* or NULL */
+	uint32_t line;    /* or 0 */
+};
+
+/* A frame with what was inlined there: `count` functions, at least 1, innermost first. */
+struct dw_source_frame {
+	const struct dw_source_function *functions;
+	uint32_t count;
+	const char *module; /* path, or NULL: code that lies in no file */
+	uint64_t offset;    /* into the module */
+};
+
+/* Frame ids, innermost first; they may name frames that the file does not hold. */
+struct dw_source_stack {
+	const uint32_t *frames;
+	uint32_t count;
+};
+
 struct dw_source_meta {
 	uint32_t process;     /* index */
 	const char *key, *value;
@@ -113,6 +134,8 @@ struct dw_source_file {
 	const struct dw_symbol *symbols; /* by id; ids nobody wrote are "(unknown)" */
 	uint32_t symbol_count;           /* length of the arrays by id */
 	const char *const *strings;      /* by id, NULL where the id is none */
+	const struct dw_source_stack *stacks; /* by id, count 0 where the id is none; NULL: no stacks */
+	const struct dw_source_frame *const *frames; /* by id, NULL where the id is none; NULL: none */
 	const uint32_t *thread_by_id;    /* by id: index of the thread, or DW_NO_INDEX */
 	bool torn;                       /* it ends before a chunk does */
 };

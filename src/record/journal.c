@@ -50,6 +50,10 @@ static bool new_chunk(uint64_t seen)
 	place = dw_process->window >> 32 << 32 |
 	        (uint64_t)((uint32_t)dw_process->window - 1) << BYTE_BITS;
 	__atomic_store_n(&dw_process->journal, place | DW_CHUNK_HEADER_BYTES, __ATOMIC_RELEASE);
+	/* Who still writes to the old chunk fetches its page again. */
+	if (seen)
+		dw_window_drop(dw_process->windows[(seen >> 32) - 1].first +
+		               ((uint32_t)seen >> BYTE_BITS));
 	return true;
 }
 

@@ -18,6 +18,7 @@ struct dw_render_options {
 	unsigned width; /* of the terminal, in columns; 0: not a terminal */
 	bool color;
 	bool unicode;   /* the terminal draws more than ASCII */
+	const char *time_unit; /* "s", "ms", "us", "ns"; NULL: what fits */
 };
 
 struct dw_renderer {

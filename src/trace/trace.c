@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "export/export.h"
+#include "layouts/layouts.h"
 #include "read/source.h"
 #include "render/render.h"
 #include "views/views.h"
@@ -99,6 +101,36 @@ const char *dwell_trace_repair(struct dwell_trace *trace, size_t index)
 
 /* ---- views ------------------------------------------------------------------------------ */
 
+/* "shape,overload,stack:5" */
+static int take_grouping(const char *text, struct dw_grouping *group, struct dwell_error *error)
+{
+	memset(group, 0, sizeof *group);
+	while (text && *text) {
+		size_t length = strcspn(text, ",");
+		char *end;
+
+		if (strncmp(text, "shape", length) == 0 && length == 5) {
+			group->shapes = true;
+		} else if (strncmp(text, "overload", length) == 0 && length == 8) {
+			group->overload = true;
+		} else if (length > 6 && strncmp(text, "stack:", 6) == 0) {
+			unsigned long frames = strtoul(text + 6, &end, 10);
+
+			if (text[6] < '1' || text[6] > '9' || end != text + length || frames > 10000)
+				return dw_error_set(error, DWELL_E_ARGUMENT,
+				                    "stack:N takes a number of frames, at least 1: not '%.*s'",
+				                    (int)length, text);
+			group->stack_frames = (uint32_t)frames;
+		} else {
+			return dw_error_set(error, DWELL_E_NAME,
+			                    "group by what? shape, overload or stack:N; not '%.*s'",
+			                    (int)(length > 100 ? 100 : length), text);
+		}
+		text += length + (text[length] == ',');
+	}
+	return 0;
+}
+
 int dwell_trace_view(struct dwell_trace *trace, const char *name,
                      const struct dwell_view_options *from, struct dwell_table **table,
                      struct dwell_error *error)
@@ -111,10 +143,14 @@ int dwell_trace_view(struct dwell_trace *trace, const char *name,
 
 	*table = NULL;
 	take_options(&given, sizeof given, from);
-	options = (struct dw_view_options){ given.sort, given.limit };
+	options = (struct dw_view_options){ .sort = given.sort, .limit = given.limit,
+		.top_level = given.top_level, .engine = given.engine };
 	view = dw_view_find(name, error);
 	if (!view)
 		return DWELL_E_NAME;
+	code = take_grouping(given.group_by, &options.group, error);
+	if (code || !trace)
+		return code;
 	code = dw_view_run(view, trace->model, &options, &result, error);
 	*table = (struct dwell_table *)result;
 	return code;
@@ -133,7 +169,7 @@ int dwell_table_print(const struct dwell_table *const *tables, size_t count, FIL
 	const struct dw_renderer *renderer;
 
 	take_options(&given, sizeof given, from);
-	options = (struct dw_render_options){ given.width, given.color, given.utf8 };
+	options = (struct dw_render_options){ given.width, given.color, given.utf8, given.time_unit };
 	renderer = dw_renderer_find(given.format ? given.format : "text", error);
 	if (!renderer)
 		return DWELL_E_NAME;
@@ -150,12 +186,54 @@ const char *dwell_view_name(size_t index, const char **question)
 	return view ? view->name : NULL;
 }
 
+/* ---- layouts ------------------------------------------------------------------------------ */
+
+int dwell_trace_layout(struct dwell_trace *trace, const char *name,
+                       const struct dwell_layout_options *from, FILE *file,
+                       struct dwell_error *error)
+{
+	struct dwell_layout_options given;
+	struct dw_layout_options options;
+	const struct dw_layout *layout;
+	int code;
+
+	take_options(&given, sizeof given, from);
+	options = (struct dw_layout_options){ .sort = given.sort, .has_limit = given.has_limit,
+		.limit = given.limit, .top_level = given.top_level, .header = given.header,
+		.time_unit = given.time_unit, .engine = given.engine, .name_width = given.name_width,
+		.shapes_width = given.shapes_width, .source_width = given.source_width };
+	layout = dw_layout_find(name, &options.version, error);
+	if (!layout)
+		return DWELL_E_NAME;
+	code = take_grouping(given.group_by, &options.group, error);
+	if (code || !trace)
+		return code;
+	code = layout->print(trace->model, &options, file, error);
+	if (!code && (fflush(file) != 0 || ferror(file)))
+		code = dw_error_set(error, DWELL_E_IO, "cannot print the %s layout: the output failed", name);
+	return code;
+}
+
+const char *dwell_layout_name(size_t index, const char **what)
+{
+	const struct dw_layout *layout = dw_layout_at(index);
+
+	if (layout && what)
+		*what = layout->what;
+	return layout ? layout->name : NULL;
+}
+
 /* ---- exports ------------------------------------------------------------------------------ */
 
 int dwell_trace_export(struct dwell_trace *trace, const char *format, const char *path,
-                       struct dwell_error *error)
+                       const struct dwell_export_options *from, struct dwell_error *error)
 {
-	return dw_export_run(trace->model, format, path, error);
+	struct dwell_export_options given;
+	struct dw_export_options options;
+
+	take_options(&given, sizeof given, from);
+	options = (struct dw_export_options){ given.metric, given.title };
+	return dw_export_run(trace->model, format, path, &options, error);
 }
 
 const char *dwell_export_name(size_t index, const char **what)

@@ -17,6 +17,9 @@
 struct dw_view_options {
 	const char *sort; /* a column's name; NULL: the view's own order */
 	size_t limit;     /* rows; 0: the view's own; SIZE_MAX: all */
+	struct dw_grouping group;
+	bool top_level;   /* operators that lie in no other operator */
+	const char *engine; /* of several nested engines, this one; NULL: the outermost */
 };
 
 struct dw_view {

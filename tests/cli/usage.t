@@ -52,6 +52,13 @@ Usage: dwell report [OPTION...] [TRACE...]
   -n, --limit N           show the first N rows, or all
       --steps A..B        look only at steps A to B, counted from 0
       --thread T          look only at the thread of this name or number
+      --group-by WHAT     keep operators apart by shape, overload, stack:N (so
+                          many innermost frames), or several of them
+      --top-level         only operators that lie in no other operator
+      --time-unit UNIT    print all times in one unit
+      --engine NAME       of several nested engines, this one
+      --layout NAME       print what another profiler would have printed
+      --header TEXT       a line above the table, for layouts that have one
   -o, --output FILE       write to FILE
   -h, --help              say what this does and exit
 
@@ -68,6 +75,11 @@ NAME:
 
 FORMAT:
   text csv json md
+
+UNIT:
+  s ms us ns
+
+NAME:
 
 $ dwell info --help
 dwell info: list what a trace holds

@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	start = now();
-	if (dw_export_run(model, argv[1], argv[3], &error)) {
+	if (dw_export_run(model, argv[1], argv[3], NULL, &error)) {
 		fprintf(stderr, "export_trace: %s\n", error.message);
 		return 1;
 	}

@@ -94,9 +94,9 @@ TEST(formats_are_listed)
 TEST(an_unknown_format_names_the_nearest)
 {
 	start();
-	CHECK_EQ(dw_export_run(made.model, "chorme", in_folder("x"), &made.error), DWELL_E_NAME);
+	CHECK_EQ(dw_export_run(made.model, "chorme", in_folder("x"), NULL, &made.error), DWELL_E_NAME);
 	CHECK_HAS(made.error.message, "did you mean 'chrome'?");
-	CHECK_EQ(dw_export_run(made.model, "protobuf", in_folder("x"), &made.error), DWELL_E_NAME);
+	CHECK_EQ(dw_export_run(made.model, "protobuf", in_folder("x"), NULL, &made.error), DWELL_E_NAME);
 	CHECK_HAS(made.error.message, "chrome, folded");
 	end();
 }
@@ -106,7 +106,7 @@ TEST(a_file_is_its_owners_and_leaves_nothing_beside_it)
 	struct stat found;
 
 	start();
-	CHECK_EQ(dw_export_run(made.model, "folded", in_folder("x"), &made.error), 0);
+	CHECK_EQ(dw_export_run(made.model, "folded", in_folder("x"), NULL, &made.error), 0);
 	CHECK_STR(content(in_folder("x")), "main;a_b 19000\nmain;a_b;aten::add 10000\n");
 	CHECK(stat(in_folder("x"), &found) == 0 && (found.st_mode & 0777) == 0600);
 	CHECK_EQ(files_in_folder(), 1);
@@ -123,7 +123,7 @@ TEST(an_export_replaces_what_a_link_leads_to)
 	strcpy(target, in_folder("target"));
 	put(target, "old");
 	CHECK_EQ(symlink(target, in_folder("link")), 0);
-	CHECK_EQ(dw_export_run(made.model, "folded", in_folder("link"), &made.error), 0);
+	CHECK_EQ(dw_export_run(made.model, "folded", in_folder("link"), NULL, &made.error), 0);
 	CHECK(lstat(in_folder("link"), &found) == 0 && S_ISLNK(found.st_mode));
 	CHECK_HAS(content(target), "aten::add 10000");
 	unlink(target);
@@ -134,9 +134,9 @@ TEST(an_export_replaces_what_a_link_leads_to)
 TEST(a_folder_that_is_not_there_is_named)
 {
 	start();
-	CHECK_EQ(dw_export_run(made.model, "chrome", in_folder("no/x"), &made.error), DWELL_E_IO);
+	CHECK_EQ(dw_export_run(made.model, "chrome", in_folder("no/x"), NULL, &made.error), DWELL_E_IO);
 	CHECK_HAS(made.error.message, "no/x: No such file or directory; make the folder first");
-	CHECK_EQ(dw_export_run(made.model, "chrome", folder, &made.error), DWELL_E_IO);
+	CHECK_EQ(dw_export_run(made.model, "chrome", folder, NULL, &made.error), DWELL_E_IO);
 	CHECK_HAS(made.error.message, "Is a directory; name a file in it");
 	end();
 }
@@ -146,7 +146,7 @@ TEST(a_folder_that_cannot_be_written_is_named)
 	start();
 	chmod(folder, 0500);
 	if (geteuid() != 0) {
-		CHECK_EQ(dw_export_run(made.model, "chrome", in_folder("x"), &made.error), DWELL_E_IO);
+		CHECK_EQ(dw_export_run(made.model, "chrome", in_folder("x"), NULL, &made.error), DWELL_E_IO);
 		CHECK_HAS(made.error.message, "Permission denied; name a file in a folder");
 	}
 	chmod(folder, 0700);
@@ -157,7 +157,7 @@ TEST(a_full_disk_is_an_error)
 {
 	start();
 	if (access("/dev/full", W_OK) == 0) {
-		CHECK_EQ(dw_export_run(made.model, "chrome", "/dev/full", &made.error), DWELL_E_NOSPACE);
+		CHECK_EQ(dw_export_run(made.model, "chrome", "/dev/full", NULL, &made.error), DWELL_E_NOSPACE);
 		CHECK_HAS(made.error.message, "/dev/full: No space left on device; free some space");
 	}
 	end();
@@ -174,7 +174,7 @@ TEST(what_fails_leaves_the_old_file)
 	small.rlim_cur = 4096;
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &small);
-	CHECK_EQ(dw_export_run(made.model, "chrome", in_folder("x"), &made.error), DWELL_E_IO);
+	CHECK_EQ(dw_export_run(made.model, "chrome", in_folder("x"), NULL, &made.error), DWELL_E_IO);
 	setrlimit(RLIMIT_FSIZE, &old);
 	CHECK_HAS(made.error.message, "File too large; raise the limit");
 	CHECK_STR(content(in_folder("x")), "old");
@@ -192,8 +192,8 @@ TEST(a_name_in_gz_is_compressed)
 
 	start();
 	strcpy(packed, in_folder("x.json.gz"));
-	CHECK_EQ(dw_export_run(made.model, "chrome", in_folder("x.json"), &made.error), 0);
-	CHECK_EQ(dw_export_run(made.model, "chrome", packed, &made.error), 0);
+	CHECK_EQ(dw_export_run(made.model, "chrome", in_folder("x.json"), NULL, &made.error), 0);
+	CHECK_EQ(dw_export_run(made.model, "chrome", packed, NULL, &made.error), 0);
 	file = gzopen(packed, "rb");
 	REQUIRE(file);
 	int length = gzread(file, text, sizeof text - 1);

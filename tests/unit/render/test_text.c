@@ -112,7 +112,7 @@ static const char *rendered(const char *format, unsigned width)
 	static char text[4096];
 	const double values[] = { NAN, INFINITY, 0.5 };
 	struct dw_table *table = dw_table_create("test", columns, 3);
-	struct dw_render_options options = { width, false, false };
+	struct dw_render_options options = { .width = width };
 	FILE *file = fmemopen(text, sizeof text, "w");
 
 	for (int i = 0; i < 3; i++) {

@@ -1,0 +1,38 @@
+/* The registry of layouts; see layouts.h. */
+#include "layouts/layouts.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+
+static const struct dw_layout layouts[] = {
+	{ NULL, NULL, NULL },
+};
+
+const struct dw_layout *dw_layout_at(size_t index)
+{
+	for (size_t i = 0; i <= index; i++)
+		if (!layouts[i].name)
+			return NULL;
+	return &layouts[index];
+}
+
+const struct dw_layout *dw_layout_find(const char *name, const char **version,
+                                       struct dwell_error *error)
+{
+	size_t length = strcspn(name, ":");
+	struct dw_nearest nearest;
+
+	*version = name[length] ? name + length + 1 : NULL;
+	dw_nearest_init(&nearest, name);
+	for (const struct dw_layout *layout = layouts; layout->name; layout++) {
+		if (strlen(layout->name) == length && strncmp(layout->name, name, length) == 0)
+			return layout;
+		dw_nearest_try(&nearest, layout->name);
+	}
+	dw_error_set(error, DWELL_E_NAME, "no layout '%.100s'%s%s%s (dwell report --help lists all)", name,
+	             nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+	             nearest.best ? "'?" : "");
+	return NULL;
+}

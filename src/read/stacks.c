@@ -1,0 +1,144 @@
+/*
+ * Stacks: frames with the functions they stand for.
+ *
+ * Called once by source.c after people.c. The stacks themselves stay in the map, a
+ * list of frame ids each: a trace may hold millions. A frame is a module and an
+ * offset; the functions there come from SYMBOL entries, which `dwell run` appends
+ * when the program has ended, or from the frame itself where whoever recorded it
+ * knew the name. Invariant: every frame has at least one function, so that what
+ * shows it need not ask.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/read.h"
+
+static int compare_modules(const void *left, const void *right)
+{
+	uint32_t a = (*(const struct dw_entry_module *const *)left)->entry.id;
+	uint32_t b = (*(const struct dw_entry_module *const *)right)->entry.id;
+
+	return a < b ? -1 : a > b;
+}
+
+/* The modules are sorted. */
+static const struct dw_entry_module *find_module(const struct dw_read_file *file, uint32_t id)
+{
+	size_t low = 0, high = file->module_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint32_t found = file->modules[middle]->entry.id;
+
+		if (found == id)
+			return file->modules[middle];
+		if (found < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* "libx.so+0x12f0" */
+static const char *place_name(struct dw_reader *reader, const struct dw_source_frame *frame)
+{
+	const char *name = frame->module ? strrchr(frame->module, '/') : NULL;
+
+	if (!frame->module)
+		return "[jit]";
+	return dw_arena_printf(&reader->arena, "%s+0x%llx", name ? name + 1 : frame->module,
+	                       (unsigned long long)frame->offset);
+}
+
+/* Innermost first: the outermost function of a frame has nesting 0. */
+static int compare_symbols(const void *left, const void *right)
+{
+	const struct dw_read_symbol *a = left, *b = right;
+
+	if (a->frame != b->frame)
+		return a->frame < b->frame ? -1 : 1;
+	return a->nesting > b->nesting ? -1 : a->nesting < b->nesting;
+}
+
+static const struct dw_read_symbol *first_symbol(const struct dw_read_file *file, uint32_t frame,
+                                                 uint32_t *count)
+{
+	size_t low = 0, high = file->symbol_count, end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (file->symbols[middle].frame < frame)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low; end < file->symbol_count && file->symbols[end].frame == frame;)
+		end++;
+	*count = (uint32_t)(end - low);
+	return &file->symbols[low];
+}
+
+static int fill_frame(struct dw_reader *reader, const struct dw_read_file *file,
+                      const struct dw_entry_frame *entry, struct dw_source_frame *frame)
+{
+	const struct dw_entry_module *module = find_module(file, entry->entry.aux);
+	const struct dw_read_symbol *symbols;
+	struct dw_source_function *functions;
+	const char *name = dw_read_string(file, entry->function);
+	uint32_t count;
+
+	symbols = first_symbol(file, entry->entry.id, &count);
+	frame->module = module ? dw_read_string(file, module->path) : NULL;
+	frame->offset = entry->offset;
+	frame->count = count ? count : 1;
+	functions = dw_read_take(reader, frame->count, sizeof *functions);
+	if (!functions)
+		return -1;
+	frame->functions = functions;
+	functions[0] = (struct dw_source_function){ name, dw_read_string(file, entry->file),
+		                                        entry->line };
+	for (uint32_t i = 0; i < count; i++)
+		functions[i] = (struct dw_source_function){ dw_read_string(file, symbols[i].function),
+			dw_read_string(file, symbols[i].file), symbols[i].line };
+	for (uint32_t i = 0; i < frame->count; i++)
+		if (!functions[i].name)
+			functions[i].name = place_name(reader, frame);
+	return functions[0].name ? 0 : -1;
+}
+
+static int fill_file(struct dw_reader *reader, struct dw_read_file *file,
+                     struct dw_source_file *to)
+{
+	const struct dw_source_frame **by_id;
+	struct dw_source_frame *frames;
+
+	to->stacks = file->stacks;
+	if (!file->frame_count)
+		return 0;
+	if (file->module_count)
+		qsort(file->modules, file->module_count, sizeof *file->modules, compare_modules);
+	if (file->symbol_count)
+		qsort(file->symbols, file->symbol_count, sizeof *file->symbols, compare_symbols);
+	by_id = dw_read_take(reader, file->id_count, sizeof *by_id);
+	frames = dw_read_take(reader, file->frame_count, sizeof *frames);
+	if (!by_id || !frames)
+		return -1;
+	memset(by_id, 0, file->id_count * sizeof *by_id);
+	for (size_t i = 0; i < file->frame_count; i++) {
+		if (fill_frame(reader, file, file->frame_entries[i], &frames[i]))
+			return -1;
+		by_id[file->frame_entries[i]->entry.id] = &frames[i];
+	}
+	to->frames = by_id;
+	return 0;
+}
+
+int dw_read_fill_stacks(struct dw_reader *reader)
+{
+	for (size_t i = 0; i < reader->file_count; i++)
+		if (fill_file(reader, &reader->files[i], &reader->source.files[i]))
+			return -1;
+	return 0;
+}
