@@ -172,6 +172,22 @@ static void print_contents(const struct dw_source *source, struct dw_model *mode
 	}
 }
 
+static void print_profiles(const struct dw_source *source)
+{
+	if (source->profile_count)
+		printf("\nprofiles (dwell report --profile NAME or ID)\n");
+	for (size_t i = 0; i < source->profile_count; i++) {
+		const struct dw_source_profile *profile = &source->profiles[i];
+		char name[256];
+
+		snprintf(name, sizeof name, "%s", profile->name);
+		clean_text(name);
+		printf("  %-20s id %-6u cycle %-4llu %s to %s%s\n", name, profile->id,
+		       (unsigned long long)profile->cycle, dw_text_ns((double)profile->start_ns, " ").at,
+		       dw_text_ns((double)profile->end_ns, " ").at, profile->open ? ", not ended" : "");
+	}
+}
+
 static void print_metas(const struct dw_source *source)
 {
 	if (source->meta_count)
@@ -227,6 +243,7 @@ int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv)
 			print_file(&source->files[i]);
 		print_processes(source);
 		print_contents(source, model);
+		print_profiles(source);
 		print_metas(source);
 	}
 	dw_model_destroy(model);
