@@ -197,7 +197,7 @@ struct dwell_profile;
 
 /* Part of a trace: one cycle of one profile. */
 struct dwell_profile_result {
-	const char *path;     /* of the trace */
+	const char *path;     /* of the trace; valid until the next dwell_start() */
 	uint32_t id;          /* of the PROFILE entry in the trace */
 	uint64_t cycle;       /* from 0 */
 	uint64_t step_num;    /* of the profile, when the cycle ended */

@@ -188,6 +188,17 @@ static void print_profiles(const struct dw_source *source)
 	}
 }
 
+/* With the same key the last value holds. */
+static bool is_overridden(const struct dw_source *source, size_t meta)
+{
+	const struct dw_source_meta *metas = source->metas;
+
+	for (size_t i = meta + 1; i < source->meta_count && i < meta + 1000; i++)
+		if (metas[i].process == metas[meta].process && strcmp(metas[i].key, metas[meta].key) == 0)
+			return true;
+	return false;
+}
+
 static void print_metas(const struct dw_source *source)
 {
 	if (source->meta_count)
@@ -195,6 +206,8 @@ static void print_metas(const struct dw_source *source)
 	for (size_t i = 0; i < source->meta_count; i++) {
 		char text[1200];
 
+		if (is_overridden(source, i))
+			continue;
 		snprintf(text, sizeof text, "%.200s = %.900s", source->metas[i].key, source->metas[i].value);
 		clean_text(text);
 		printf("  %s\n", text);

@@ -38,12 +38,10 @@ struct dwell_profile {
 
 	bool has_result;
 	struct dwell_profile_result result;
-	char path[4096];                /* of the result */
 
 	pthread_t worker;               /* runs on_trace_ready */
 	bool working;
 	struct dwell_profile_result handed;
-	char handed_path[4096];
 };
 
 static bool records(enum dwell_action action)
@@ -182,8 +180,6 @@ static void hand_out(struct dwell_profile *profile)
 		return;
 	wait_for_worker(profile);
 	profile->handed = profile->result;
-	memcpy(profile->handed_path, profile->path, sizeof profile->path);
-	profile->handed.path = profile->handed_path;
 	if (!profile->options.background || !work_in_background(profile))
 		work(profile);
 }
@@ -220,11 +216,9 @@ static void end_cycle(struct dwell_profile *profile)
 	profile->open = false;
 	profile->entry = NULL;
 	profile->has_result = entry != NULL;
-	if (entry) {
-		memcpy(profile->path, dw_session.path, sizeof profile->path);
-		profile->result = (struct dwell_profile_result){ profile->path, entry->entry.id,
+	if (entry)
+		profile->result = (struct dwell_profile_result){ dw_session.path, entry->entry.id,
 			profile->cycle, profile->step_num };
-	}
 	profile->cycle++;
 }
 
