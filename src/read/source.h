@@ -95,6 +95,7 @@ struct dw_source_frame {
 	uint32_t count;
 	const char *module; /* path, or NULL: code that lies in no file */
 	uint64_t offset;    /* into the module */
+	bool found;         /* the name is not in the trace: it comes from the module on this machine */
 };
 
 /* Frame ids, innermost first; they may name frames that the file does not hold. */
