@@ -17,13 +17,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 
 struct dwell_profile {
 	struct dwell_profile_options options;
-	pid_t pid;
+	uint32_t pid;
 	uint32_t name;                  /* STRING */
 	uint32_t mask;
 	const char *warning;
@@ -126,7 +125,7 @@ struct dwell_profile *dwell_profile_create(const struct dwell_profile_options *o
 		return NULL;
 	}
 	profile->options = *options;
-	profile->pid = getpid();
+	profile->pid = DW_LOAD(dw_process->pid);
 	profile->mask = mask_of(options);
 	profile->name = dw_intern_text(options->name ? options->name : "profile");
 	if (options->activities & DWELL_ACTIVITY_CUDA)
@@ -259,12 +258,18 @@ static enum dwell_action action_of(const struct dwell_profile *profile)
 
 /* ---- the program's side ----------------------------------------------------------- */
 
+/* Not a child's of fork, where that word is wiped. */
+static bool is_ours(const struct dwell_profile *profile)
+{
+	return DW_LOAD(dw_process->pid) == profile->pid;
+}
+
 /* The calling thread's slot, in the process that made the profile. */
 static struct dw_slot *slot_for(const struct dwell_profile *profile)
 {
 	enum dw_loss cause;
 
-	return profile->pid == getpid() && dw_session_head() ? dw_slot_here(&cause) : NULL;
+	return is_ours(profile) && dw_session_head() ? dw_slot_here(&cause) : NULL;
 }
 
 int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error)
@@ -290,7 +295,7 @@ int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error
 	/* A gate that follows steps must know of the first before it is over. */
 	if (dw_step_gated() && !slot->marks_steps && !slot->stepper && !slot->step) {
 		slot->stepper = profile;
-		dw_step_open(slot);
+		dw_step_next(slot);
 	}
 	errno = saved;
 	return result;
@@ -306,11 +311,12 @@ static bool is_stepper(const struct dwell_profile *profile, struct dw_slot *slot
 	return slot->stepper == profile;
 }
 
-static void end_step(struct dwell_profile *profile, struct dw_slot *slot)
+/* `changes`: what comes between this step and the next belongs to neither. */
+static void end_step(struct dwell_profile *profile, struct dw_slot *slot, bool changes)
 {
-	if (slot->step)
+	if (slot->step && changes)
 		dw_step_end(slot);
-	else if (!profile->stepped && DW_LOAD(dw_process->steps) == profile->steps_before)
+	else if (!slot->step && !profile->stepped && DW_LOAD(dw_process->steps) == profile->steps_before)
 		dw_step_past(slot, profile->start_ticks);
 }
 
@@ -318,6 +324,7 @@ int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error)
 {
 	struct dw_slot *slot = slot_for(profile);
 	int saved = errno, result;
+	enum dwell_action next;
 	bool steps;
 
 	if (!profile->started)
@@ -325,13 +332,14 @@ int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error)
 	if (!slot)
 		return 0; /* of a father, or of a session that was stopped */
 	steps = is_stepper(profile, slot);
-	if (steps)
-		end_step(profile, slot);
-	profile->stepped = true;
 	profile->step_num++;
-	result = change(profile, action_of(profile), false, slot, error);
+	next = action_of(profile);
 	if (steps)
-		dw_step_open(slot);
+		end_step(profile, slot, next != profile->action || records(next));
+	profile->stepped = true;
+	result = change(profile, next, false, slot, error);
+	if (steps)
+		dw_step_next(slot);
 	errno = saved;
 	return result;
 }
@@ -355,7 +363,7 @@ int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error)
 	}
 	if (slot)
 		change(profile, DWELL_ACTION_NONE, true, slot, NULL);
-	if (profile->pid == getpid())
+	if (is_ours(profile))
 		wait_for_worker(profile);
 	profile->open = false;
 	profile->started = false;

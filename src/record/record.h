@@ -251,7 +251,7 @@ bool dw_facts_process(struct dw_entry_process *entry);
 uint32_t dw_facts_python(void);
 void dw_step_join(void);                                  /* takes a gate for a new session */
 void dw_step_close(struct dw_slot *slot);                 /* ends the open step; slot may be NULL */
-void dw_step_open(struct dw_slot *slot);
+void dw_step_next(struct dw_slot *slot);                  /* ends the open one, begins another */
 void dw_step_end(struct dw_slot *slot);                   /* and moves the gate on */
 void dw_step_cancel(struct dw_slot *slot);                /* the open step was none */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks); /* one that ends now */

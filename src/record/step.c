@@ -149,17 +149,27 @@ static bool wanted(uint64_t number)
 
 /* ---- steps ---------------------------------------------------------------------- */
 
-void dw_step_close(struct dw_slot *slot)
+/* When it ended; 0: none was open. */
+static uint64_t close_step(struct dw_slot *slot)
 {
-	if (!slot || !slot->step)
-		return;
-	uint64_t now = dw_now();
+	uint64_t now;
+
+	if (!slot->step)
+		return 0;
+	now = dw_now();
 	if (slot->step_cpu_ns)
 		slot->step->cpu_ns = cpu_ns() - slot->step_cpu_ns;
 	slot->step_ticks = now - slot->step->start_ticks;
 	/* Pairs with a reader's acquire of end_ticks: the step is complete. */
 	__atomic_store_n(&slot->step->end_ticks, now, __ATOMIC_RELEASE);
 	slot->step = NULL;
+	return now;
+}
+
+void dw_step_close(struct dw_slot *slot)
+{
+	if (slot)
+		close_step(slot);
 }
 
 /* CPU time is a system call, a microsecond each in some virtual machines: not for
@@ -170,7 +180,8 @@ static bool cpu_worth_reading(const struct dw_slot *slot)
 	       slot->step_ticks > dw_session_map()->ticks_per_second / 5000;
 }
 
-void dw_step_open(struct dw_slot *slot)
+/* start_ticks 0: now */
+static void open_step(struct dw_slot *slot, uint64_t start_ticks)
 {
 	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
 	struct dw_gate *gate = own_gate();
@@ -187,9 +198,14 @@ void dw_step_open(struct dw_slot *slot)
 	entry->entry.aux = gate && DW_LOAD(gate->mask) & ~DWELL_MASK_NONE ? DW_STEP_RECORDED : 0;
 	entry->number = number;
 	slot->step_cpu_ns = cpu_worth_reading(slot) ? cpu_ns() : 0;
-	entry->start_ticks = dw_now();
+	entry->start_ticks = start_ticks ? start_ticks : dw_now();
 	dw_journal_commit(entry, DW_ENTRY_STEP);
 	slot->step = entry;
+}
+
+void dw_step_next(struct dw_slot *slot)
+{
+	open_step(slot, close_step(slot));
 }
 
 void dwell_step_begin(void)
@@ -199,9 +215,8 @@ void dwell_step_begin(void)
 	struct dw_slot *slot = dw_slot_here(&cause);
 
 	if (slot) {
-		dw_step_close(slot);
 		slot->marks_steps = true;
-		dw_step_open(slot);
+		dw_step_next(slot);
 	}
 	errno = saved;
 }
