@@ -62,6 +62,7 @@
 #include <stdio.h>
 
 #include <dwell/dwell.h>
+#include <dwell/engine_profile.h>
 
 #ifdef __cplusplus
 extern "C" {
