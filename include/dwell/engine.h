@@ -62,7 +62,6 @@
 #include <stdio.h>
 
 #include <dwell/dwell.h>
-#include <dwell/engine_profile.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -344,4 +343,6 @@ DWELL_API int dwell_timer_attach(struct dwell_timer *timer, struct dwell_engine 
 #ifdef __cplusplus
 }
 #endif
+
+#include <dwell/engine_profile.h>
 #endif

@@ -1,7 +1,7 @@
 /*
  * What a run's events and handlers took, as PyTorch-Ignite's profilers tell it.
  *
- * <dwell/engine.h> includes this. An index names the iteration, counted from 1 as the
+ * A part of <dwell/engine.h>, which includes it. An index names the iteration, counted from 1 as the
  * engine's state counts it; of EPOCH_STARTED, EPOCH_COMPLETED, STARTED and COMPLETED
  * the epoch.
  */
@@ -9,7 +9,8 @@
 #define DWELL_ENGINE_PROFILE_H
 
 #include <math.h>
-#include <stdint.h>
+
+#include <dwell/engine.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,6 +47,33 @@ static inline double dwell_time_stat_std_s(const struct dwell_time_stat *stat)
 {
 	return stat->count > 1 ? sqrt(stat->spread / (double)(stat->count - 1)) : NAN;
 }
+
+/* ---- results ----------------------------------------------------------------------- */
+
+/* What events took: BasicTimeProfiler's. */
+struct dwell_basic_results {
+	struct dwell_time_stat processing;              /* the process function */
+	struct dwell_time_stat dataflow;                /* fetches that gave a batch */
+	struct dwell_time_stat events[DWELL_EVENT_COUNT]; /* firings, all handlers together */
+	/* Names of handlers, ended by NULL; NULL: none. */
+	const char *const *handlers[DWELL_EVENT_COUNT];
+};
+
+/* What each handler took: HandlersTimeProfiler's. */
+struct dwell_handler_time {
+	const char *handler, *event;
+	struct dwell_time_stat stat;
+};
+struct dwell_handlers_results {
+	struct dwell_time_stat processing, dataflow;
+	const struct dwell_handler_time *handlers; /* by event, in the order of adding */
+	size_t count;                              /* ... those that were never called too */
+};
+
+/* Print them as Ignite's print_results does. */
+DWELL_API void dwell_basic_results_print(const struct dwell_basic_results *results, FILE *out);
+DWELL_API void dwell_handlers_results_print(const struct dwell_handlers_results *results,
+                                            FILE *out);
 
 #ifdef __cplusplus
 }

@@ -5,11 +5,10 @@
  * for there is a second part with a row an iteration, in the columns and seconds of the
  * file that Ignite's BasicTimeProfiler writes; it is what CSV shows.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/grow.h"
+#include "engine/rows.h"
 #include "views/engine.h"
 
 static const struct dw_column columns[] = {
@@ -18,140 +17,66 @@ static const struct dw_column columns[] = {
 };
 #define COLUMNS (1 + DW_VIEW_TIME_COUNT)
 
-/* X(column, event): the columns of Ignite's file, in seconds. */
-#define EVENT_COLUMNS(X)                                                            \
-	X(STARTED) X(COMPLETED) X(EPOCH_STARTED) X(EPOCH_COMPLETED) X(ITERATION_STARTED) \
-	X(ITERATION_COMPLETED) X(GET_BATCH_STARTED) X(GET_BATCH_COMPLETED)
-
 static const struct dw_column iteration_columns[] = {
 	DW_COLUMN("epoch", "epoch", NONE, INT),
 	DW_COLUMN("iteration", "iteration", NONE, INT),
 	DW_COLUMN("processing_stats", "processing", NONE, REAL),
 	DW_COLUMN("dataflow_stats", "dataflow", NONE, REAL),
 #define X(event) DW_COLUMN("Event_" #event, #event, NONE, REAL),
-	EVENT_COLUMNS(X)
+	DW_ITERATION_EVENTS(X)
 #undef X
 };
 #define ITERATION_COLUMNS (sizeof iteration_columns / sizeof *iteration_columns)
 
-enum { PROCESSING, DATAFLOW, STARTED, COMPLETED, EPOCH_STARTED, EPOCH_COMPLETED, VALUES = 10 };
-static const char *const events[VALUES] = { NULL, NULL,
-#define X(event) #event,
-	EVENT_COLUMNS(X)
-#undef X
-};
-
 /* ---- a row an iteration ------------------------------------------------------------ */
 
-struct iteration {
-	uint64_t epoch, iteration;
-	uint32_t run;
-	bool happened; /* not a fetch that found the end */
-	double values[VALUES];
-};
-
-struct iterations {
+struct context {
 	const struct dw_engine *engine;
-	struct iteration *rows;
-	size_t count, capacity;
-	/* Of what comes before the iterations it is told of with. */
-	uint32_t run;
-	uint64_t epoch;
-	double started, epoch_started;
+	struct dw_iterations all;
 };
 
 static int column_of(const struct dw_engine *engine, uint32_t row)
 {
 	if (row == DW_ENGINE_PROCESSING)
-		return PROCESSING;
+		return DW_ITERATION_PROCESSING;
 	if (row == DW_ENGINE_DATAFLOW)
-		return DATAFLOW;
-	for (int i = STARTED; i < VALUES && !engine->rows[row].handler; i++)
-		if (strcmp(engine->rows[row].event, events[i]) == 0)
-			return i;
-	return -1;
+		return DW_ITERATION_DATAFLOW;
+	return engine->rows[row].handler ? -1 : dw_iteration_column(engine->rows[row].event);
 }
 
-/* The rows so far that are of this run, and of this epoch unless `whole_run`. */
-static void put_back(struct iterations *all, const struct dw_engine_time *time, bool whole_run,
-                     int column)
+static int take_time(void *pointer, const struct dw_engine_time *time)
 {
-	for (size_t i = all->count; i-- > 0;) {
-		struct iteration *row = &all->rows[i];
+	struct context *context = pointer;
+	struct dw_moment moment = { time->run, time->epoch, time->iteration, (double)time->ns * 1e-9 };
+	int column = column_of(context->engine, time->row);
 
-		if (row->run != time->run || (!whole_run && row->epoch != time->epoch))
-			break;
-		row->values[column] = (double)time->ns * 1e-9;
-	}
-}
-
-static struct iteration *row_of(struct iterations *all, const struct dw_engine_time *time)
-{
-	struct iteration *row = all->count ? &all->rows[all->count - 1] : NULL;
-
-	if (row && row->run == time->run && row->iteration == time->iteration)
-		return row;
-	row = DW_GROW(&all->rows, &all->capacity, all->count);
-	if (!row)
-		return NULL;
-	all->count++;
-	row->epoch = time->epoch;
-	row->iteration = time->iteration;
-	row->run = time->run;
-	row->values[STARTED] = all->run == time->run ? all->started : 0;
-	row->values[EPOCH_STARTED] =
-	    all->run == time->run && all->epoch == time->epoch ? all->epoch_started : 0;
-	return row;
-}
-
-static int take_time(void *context, const struct dw_engine_time *time)
-{
-	struct iterations *all = context;
-	int column = column_of(all->engine, time->row);
-	struct iteration *row;
-
-	switch (column) {
-	case -1: return 0;
-	case STARTED:
-		all->run = time->run;
-		all->started = (double)time->ns * 1e-9;
+	if (column < 0)
 		return 0;
-	case EPOCH_STARTED:
-		all->run = time->run;
-		all->epoch = time->epoch;
-		all->epoch_started = (double)time->ns * 1e-9;
-		return 0;
-	case EPOCH_COMPLETED:
-	case COMPLETED: put_back(all, time, column == COMPLETED, column); return 0;
-	default: break;
-	}
-	row = row_of(all, time);
-	if (!row)
-		return DWELL_E_NOMEM;
-	row->happened |= column == PROCESSING || column == DATAFLOW;
-	row->values[column] += (double)time->ns * 1e-9;
-	return 0;
+	return dw_iterations_add(&context->all, (enum dw_iteration_column)column, &moment)
+	           ? DWELL_E_NOMEM
+	           : 0;
 }
 
 static struct dw_table *iterations_table(struct dw_model *model, const struct dw_engine *engine,
                                          struct dwell_error *error)
 {
 	struct dw_table *table = dw_view_table("events", iteration_columns, ITERATION_COLUMNS, error);
-	struct iterations all = { .engine = engine };
-	int code = table ? dw_model_engine_times(model, engine, take_time, &all, error) : -1;
+	struct context context = { .engine = engine };
+	int code = table ? dw_model_engine_times(model, engine, take_time, &context, error) : -1;
 
-	for (size_t i = 0; i < all.count && !code; i++) {
+	for (size_t i = 0; i < context.all.count && !code; i++) {
+		const struct dw_iteration *from = &context.all.rows[i];
 		struct dw_cell *row;
 
-		if (!all.rows[i].happened)
+		if (!from->happened)
 			continue;
 		row = dw_table_row(table, 0);
-		dw_cell_int(&row[0], (int64_t)all.rows[i].epoch);
-		dw_cell_int(&row[1], (int64_t)all.rows[i].iteration);
-		for (int v = 0; v < VALUES; v++)
-			dw_cell_real(&row[2 + v], all.rows[i].values[v]);
+		dw_cell_int(&row[0], (int64_t)from->epoch);
+		dw_cell_int(&row[1], (int64_t)from->iteration);
+		for (int v = 0; v < DW_ITERATION_COLUMNS; v++)
+			dw_cell_real(&row[2 + v], from->times_s[v]);
 	}
-	free(all.rows);
+	dw_iterations_reset(&context.all);
 	if (table && code) {
 		dw_error_set(error, DWELL_E_NOMEM, "out of memory for the iterations of %s", engine->name);
 		dw_table_destroy(table);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/grow.h"
+#include "engine/rows.h"
 #include "views/engine.h"
 
 static const struct dw_column columns[] = {
@@ -21,21 +21,15 @@ enum { HANDLER, EVENT, TIME, COLUMNS = TIME + DW_VIEW_TIME_COUNT };
 
 /* ---- a row a call --------------------------------------------------------------------- */
 
-struct calls {
-	double *times_s;
-	size_t count, capacity;
-};
-
 struct all_calls {
 	const struct dw_engine *engine;
-	struct calls *columns; /* processing, dataflow, handlers */
+	struct dw_calls *columns; /* processing, dataflow, handlers */
 };
 
 static int take_time(void *context, const struct dw_engine_time *time)
 {
 	struct all_calls *all = context;
-	struct calls *calls;
-	double *value;
+	struct dw_calls *calls;
 
 	if (time->row < DW_ENGINE_EVENTS)
 		calls = &all->columns[time->row];
@@ -43,12 +37,7 @@ static int take_time(void *context, const struct dw_engine_time *time)
 		calls = &all->columns[time->row - all->engine->event_count];
 	else
 		return 0;
-	value = DW_GROW(&calls->times_s, &calls->capacity, calls->count);
-	if (!value)
-		return DWELL_E_NOMEM;
-	calls->count++;
-	*value = (double)time->ns * 1e-9;
-	return 0;
+	return dw_calls_add(calls, (double)time->ns * 1e-9) ? DWELL_E_NOMEM : 0;
 }
 
 static struct dw_table *make_table(const struct dw_engine *engine, struct dwell_error *error)
@@ -78,7 +67,7 @@ static struct dw_table *make_table(const struct dw_engine *engine, struct dwell_
 	return table;
 }
 
-static void fill(struct dw_table *table, const struct calls *calls, size_t count)
+static void fill(struct dw_table *table, const struct dw_calls *calls, size_t count)
 {
 	size_t longest = 0;
 

@@ -82,6 +82,7 @@ UNIT:
   s ms us ns
 
 NAME:
+  ignite       PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)
 
 $ dwell info --help
 dwell info: list what a trace holds
