@@ -75,6 +75,47 @@ DWELL_API void dwell_basic_results_print(const struct dwell_basic_results *resul
 DWELL_API void dwell_handlers_results_print(const struct dwell_handlers_results *results,
                                             FILE *out);
 
+/* ---- a profiler ---------------------------------------------------------------------- */
+
+/*
+ * Both of Ignite's profilers in one object: it is attached to an engine, and its results
+ * are those of the engine's last run (under way: so far). It adds up as the run goes and
+ * needs no trace: a session may be off, bounded or on a schedule, and the results are
+ * whole all the same. Memory grows with the handlers' names, not with iterations; what
+ * write_basic and write_handlers need, a row an iteration, goes to a temporary file (24
+ * bytes a time) if `keep_times`.
+ *
+ * Attached during a run it counts from there on. Handlers that are removed stay in the
+ * results. An engine has one profiler at a time, a profiler one engine.
+ */
+struct dwell_profiler;
+
+/* Errors: DWELL_E_STATE, the engine has one; DWELL_E_IO, no temporary file; DWELL_E_NOMEM. */
+DWELL_API int dwell_profiler_attach(struct dwell_profiler **profiler,
+                                    struct dwell_engine *engine, bool keep_times,
+                                    struct dwell_error *error);
+/* Takes it off its engine; the results stay. The engine may be gone. */
+DWELL_API void dwell_profiler_detach(struct dwell_profiler *profiler);
+/* Detaches and frees it; NULL is fine. Not in a run. */
+DWELL_API void dwell_profiler_destroy(struct dwell_profiler *profiler);
+
+/* Valid until the next of these calls. NULL: DWELL_E_STATE, nothing was run yet;
+ * DWELL_E_NOMEM. */
+DWELL_API const struct dwell_basic_results *
+dwell_profiler_basic(struct dwell_profiler *profiler, struct dwell_error *error);
+DWELL_API const struct dwell_handlers_results *
+dwell_profiler_handlers(struct dwell_profiler *profiler, struct dwell_error *error);
+
+/*
+ * Write CSV as Ignite's write_results does: a row an iteration; a row for each handler's
+ * n-th call. Errors: DWELL_E_STATE, nothing was run yet or times were not kept;
+ * DWELL_E_IO; DWELL_E_NOSPACE; DWELL_E_NOMEM.
+ */
+DWELL_API int dwell_profiler_write_basic(struct dwell_profiler *profiler, const char *path,
+                                         struct dwell_error *error);
+DWELL_API int dwell_profiler_write_handlers(struct dwell_profiler *profiler, const char *path,
+                                            struct dwell_error *error);
+
 #ifdef __cplusplus
 }
 #endif
