@@ -125,6 +125,21 @@ static void loop_alloc(long n)
 	}
 }
 
+/* Steps of a profile whose schedule records none of them. */
+static void loop_idle(long n)
+{
+	struct dwell_profile_options options = DWELL_PROFILE_OPTIONS_INIT;
+	struct dwell_profile *profile;
+
+	options.schedule = (struct dwell_schedule){ .wait = INT32_MAX, .active = 1 };
+	profile = dwell_profile_create(&options, NULL);
+	if (dwell_profile_start(profile, NULL))
+		exit(1);
+	for (long i = 0; i < n; i++)
+		dwell_profile_step(profile, NULL);
+	dwell_profile_destroy(profile);
+}
+
 static void loop_steps(long n)
 {
 	for (long i = 0; i < n; i++) {
@@ -240,6 +255,7 @@ static struct bench_case cases[] = {
 	{ .name = "counter", .loop = loop_counter, .n = RANGES, .threads = 1, .recorded = true },
 	{ .name = "alloc", .loop = loop_alloc, .n = RANGES, .threads = 1, .recorded = true },
 	{ .name = "step", .loop = loop_steps, .n = 20000, .threads = 1, .recorded = true },
+	{ .name = "idle", .loop = loop_idle, .n = 20000, .threads = 1, .recorded = true },
 };
 #define CASES (sizeof cases / sizeof *cases)
 

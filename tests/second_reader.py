@@ -81,7 +81,7 @@ class Trace:
                     elif what == 10:
                         last = max(last, struct.unpack_from("<QQ", body))
                     elif what == 12:
-                        times = struct.unpack_from("<QQ", body, 8)
+                        times = struct.unpack_from("<QQ", body, 8)  # of a cancelled one too
                         self.ends[process] = max(self.ends[process], *times)
             elif type == 1 and number:
                 end = min(end or BLOCK, len(chunk))

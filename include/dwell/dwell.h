@@ -98,13 +98,30 @@ struct dwell_schedule {
 	uint32_t repeat;
 };
 
+/* What is done with a step. The values are torch.profiler.ProfilerAction's. */
+enum dwell_action {
+	DWELL_ACTION_NONE = 0,
+	DWELL_ACTION_WARMUP = 1,
+	DWELL_ACTION_RECORD = 2,
+	DWELL_ACTION_RECORD_AND_SAVE = 3, /* the last of a cycle: its result is handed out */
+};
+
+/* The action of step `step`, from 0. No schedule: RECORD always. */
+DWELL_API enum dwell_action dwell_schedule_action(const struct dwell_schedule *schedule,
+                                                  uint64_t step);
+
+/* DWELL_E_ARGUMENT when it is one that can never record, or a number is negative. */
+DWELL_API int dwell_schedule_check(const struct dwell_schedule *schedule,
+                                   struct dwell_error *error);
+
 struct dwell_options {
 	size_t size;             /* sizeof this structure: later versions add at the end */
 	const char *path;        /* the trace; NULL: PROGRAM-PID.dwell in the current folder */
 	bool overwrite;          /* replace an existing file at `path` */
 	enum dwell_keep keep;
 	uint64_t max_size_bytes; /* 0: 2 GiB; never over a tenth of the free space */
-	uint32_t categories;     /* mask of 1 << enum dwell_category and DWELL_DETAIL_*; 0: the default */
+	uint32_t categories;     /* mask of 1 << enum dwell_category and DWELL_DETAIL_*; 0: the default;
+	                          * DWELL_MASK_NONE: only what profiles ask for */
 	uint64_t steps_from;     /* record only steps from..to, counted from 0 */
 	uint64_t steps_to;       /* UINT64_MAX: no end */
 	struct dwell_schedule schedule;
@@ -151,6 +168,131 @@ DWELL_API void dwell_step_end(void);
 /* Steps begun so far by this process. */
 DWELL_API uint64_t dwell_steps_begun(void);
 
+/* ---- profiles ------------------------------------------------------------ */
+
+/*
+ * A profile is a stretch of the program that somebody wants a result of, with the
+ * details that it needs. It writes nothing of its own: it opens the gate of the
+ * session for what it asks, marks where it begins and ends in the trace, and says
+ * which part of the file is its result. <dwell/trace.h> reads that, as does
+ * `dwell report --profile NAME` after the program is gone.
+ *
+ *     struct dwell_profile_options options = DWELL_PROFILE_OPTIONS_INIT;
+ *     options.record_shapes = true;
+ *     struct dwell_profile *profile = dwell_profile_create(&options, &error);
+ *     dwell_profile_start(profile, NULL);
+ *     ...
+ *     dwell_profile_stop(profile, NULL);
+ *
+ * Profiles may nest, overlap and run in several threads. Each sees the ranges that
+ * begin while it is open: of its own thread, and of every other thread that has no
+ * profile of its own open then. One profile belongs to one thread; different ones
+ * may be used at the same time.
+ *
+ * Without a session, dwell_profile_create() starts one that records only what
+ * profiles ask for. Under `dwell run`, or after dwell_start(), what the session
+ * records goes on beside it.
+ */
+struct dwell_profile;
+
+/* Part of a trace: one cycle of one profile. */
+struct dwell_profile_result {
+	const char *path;     /* of the trace; valid until the next dwell_start() */
+	uint32_t id;          /* of the PROFILE entry in the trace */
+	uint64_t cycle;       /* from 0 */
+	uint64_t step_num;    /* of the profile, when the cycle ended */
+};
+
+/* Mask for dwell_profile_options.activities. */
+#define DWELL_ACTIVITY_CPU 1u
+#define DWELL_ACTIVITY_CUDA 2u /* valid without a device: see dwell_profile_warning() */
+
+struct dwell_profile_options {
+	size_t size;             /* sizeof this structure */
+	const char *name;        /* in the trace, for --profile NAME; NULL: "profile" */
+	unsigned activities;     /* 0: what there is */
+	bool record_shapes;
+	bool profile_memory;
+	bool with_stack;
+	bool with_flops;         /* and shapes, which it needs */
+	struct dwell_schedule schedule; /* active == 0: record from start to stop */
+	/* In place of `schedule`: the action of each step, from 0. */
+	enum dwell_action (*action)(uint64_t step, void *context);
+	/*
+	 * Called with each cycle's result when it is complete, and once for what was
+	 * recorded when the profile is stopped within a cycle. It may read the trace; the
+	 * program's other threads go on meanwhile, and so does the recording of other
+	 * profiles. In the thread of the profile, or with `background` in one of its own,
+	 * one call after the other; dwell_profile_stop() waits for the last.
+	 */
+	void (*on_trace_ready)(struct dwell_profile *profile,
+	                       const struct dwell_profile_result *result, void *context);
+	bool background;
+	void *context;           /* for both functions */
+};
+
+#define DWELL_PROFILE_OPTIONS_INIT                                                     \
+	{ sizeof(struct dwell_profile_options), NULL, 0, false, false, false, false,           \
+	  { 0, 0, 0, 0, 0, 0 }, NULL, NULL, false, NULL }
+
+/*
+ * `options` NULL: the defaults. The texts are copied. NULL with `error`:
+ * DWELL_E_ARGUMENT (a schedule that can never record), DWELL_E_NOMEM, and the errors
+ * of dwell_start().
+ */
+DWELL_API struct dwell_profile *dwell_profile_create(const struct dwell_profile_options *options,
+                                                     struct dwell_error *error);
+/* Stops it first. NULL is nothing. */
+DWELL_API void dwell_profile_destroy(struct dwell_profile *profile);
+
+/* DWELL_E_STATE when it is started. It may be started again after a stop. */
+DWELL_API int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error);
+
+/*
+ * The end of a step: what comes is the next. Where the program marks no steps of its
+ * own in this thread, these are the trace's steps. Errors: DWELL_E_STATE when it is
+ * not started; DWELL_E_ARGUMENT for an `action` function that leaves a warm-up or a
+ * cycle without an end (the profile goes on, what was recorded is kept).
+ */
+DWELL_API int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error);
+
+/*
+ * Ends the range and the cycle. Errors: DWELL_E_STATE when it is not started, or
+ * when it has a schedule and dwell_profile_step() was never called, so that it can
+ * have recorded only its first step; it is stopped all the same.
+ */
+DWELL_API int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error);
+
+/* Steps so far. */
+DWELL_API uint64_t dwell_profile_step_num(const struct dwell_profile *profile);
+/* NONE when it is not started. */
+DWELL_API enum dwell_action dwell_profile_action(const struct dwell_profile *profile);
+
+/* The last result that is complete; DWELL_E_NO_DATA when there is none yet. */
+DWELL_API int dwell_profile_result(const struct dwell_profile *profile,
+                                   struct dwell_profile_result *result,
+                                   struct dwell_error *error);
+
+/* What was asked for and cannot be had here, as a sentence (static); NULL: nothing. */
+DWELL_API const char *dwell_profile_warning(const struct dwell_profile *profile);
+
+/* For DWELL_PROFILE() below. */
+static inline void dwell_profile_leave(struct dwell_profile **profile)
+{
+	dwell_profile_stop(*profile, NULL);
+}
+
+/* The rest of the block is the profile's range: it is started here and stopped
+ * however the block is left; the object and its result stay. */
+#ifdef __cplusplus
+#define DWELL_PROFILE(profile) const dwell_profile_scope dwell_profile_of_this_block(profile)
+#else
+#define DWELL_PROFILE(profile)                                                         \
+	struct dwell_profile *dwell_profile_of_this_block                                  \
+	    __attribute__((cleanup(dwell_profile_leave), unused)) =                            \
+	        (dwell_profile_start(profile, NULL), (profile))
+#endif
+
 /* ---- facts --------------------------------------------------------------- */
 
 /*
@@ -170,5 +312,16 @@ DWELL_API void dwell_rank(int rank, int local_rank, int world_size);
 
 #ifdef __cplusplus
 }
+
+struct dwell_profile_scope {
+	explicit dwell_profile_scope(struct dwell_profile *profile) : profile(profile)
+	{
+		dwell_profile_start(profile, nullptr);
+	}
+	~dwell_profile_scope() { dwell_profile_stop(profile, nullptr); }
+	dwell_profile_scope(const dwell_profile_scope &) = delete;
+	dwell_profile_scope &operator=(const dwell_profile_scope &) = delete;
+	struct dwell_profile *profile;
+};
 #endif
 #endif

@@ -67,6 +67,9 @@ enum dwell_category {
 #define DWELL_DETAIL_STACKS (1u << 25)
 #define DWELL_DETAIL_FLOPS (1u << 26)
 
+/* Of dwell_options.categories: nothing but what profiles and captures ask for. */
+#define DWELL_MASK_NONE (1u << 31)
+
 /* Recorded when nothing else is asked for: all but functions, and no details. */
 #define DWELL_MASK_DEFAULT (0x00ffffffu & ~(1u << DWELL_CATEGORY_FUNCTION))
 

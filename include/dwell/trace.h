@@ -27,6 +27,8 @@ struct dwell_scope {
 	uint64_t steps_from; /* from 0, both inclusive */
 	uint64_t steps_to;
 	const char *thread;  /* name or tid, or NULL */
+	const char *profile; /* name or id: what it saw, see dwell_profile_create(); or NULL */
+	uint32_t profile_id; /* the same by id; 0: none */
 };
 
 /*
@@ -36,6 +38,12 @@ struct dwell_scope {
  */
 DWELL_API int dwell_trace_open(struct dwell_trace **trace, const char *const *paths, size_t count,
                                const struct dwell_scope *scope, struct dwell_error *error);
+
+/* What a profile saw in one cycle: the trace at result->path with the scope that is the
+ * profile's. May be called while the program records. */
+DWELL_API int dwell_trace_open_result(struct dwell_trace **trace,
+                                      const struct dwell_profile_result *result,
+                                      struct dwell_error *error);
 DWELL_API void dwell_trace_close(struct dwell_trace *trace);
 
 struct dwell_view_options {

@@ -172,6 +172,33 @@ static void print_contents(const struct dw_source *source, struct dw_model *mode
 	}
 }
 
+static void print_profiles(const struct dw_source *source)
+{
+	if (source->profile_count)
+		printf("\nprofiles (dwell report --profile NAME or ID)\n");
+	for (size_t i = 0; i < source->profile_count; i++) {
+		const struct dw_source_profile *profile = &source->profiles[i];
+		char name[256];
+
+		snprintf(name, sizeof name, "%s", profile->name);
+		clean_text(name);
+		printf("  %-20s id %-6u cycle %-4llu %s to %s%s\n", name, profile->id,
+		       (unsigned long long)profile->cycle, dw_text_ns((double)profile->start_ns, " ").at,
+		       dw_text_ns((double)profile->end_ns, " ").at, profile->open ? ", not ended" : "");
+	}
+}
+
+/* With the same key the last value holds. */
+static bool is_overridden(const struct dw_source *source, size_t meta)
+{
+	const struct dw_source_meta *metas = source->metas;
+
+	for (size_t i = meta + 1; i < source->meta_count && i < meta + 1000; i++)
+		if (metas[i].process == metas[meta].process && strcmp(metas[i].key, metas[meta].key) == 0)
+			return true;
+	return false;
+}
+
 static void print_metas(const struct dw_source *source)
 {
 	if (source->meta_count)
@@ -179,6 +206,8 @@ static void print_metas(const struct dw_source *source)
 	for (size_t i = 0; i < source->meta_count; i++) {
 		char text[1200];
 
+		if (is_overridden(source, i))
+			continue;
 		snprintf(text, sizeof text, "%.200s = %.900s", source->metas[i].key, source->metas[i].value);
 		clean_text(text);
 		printf("  %s\n", text);
@@ -227,6 +256,7 @@ int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv)
 			print_file(&source->files[i]);
 		print_processes(source);
 		print_contents(source, model);
+		print_profiles(source);
 		print_metas(source);
 	}
 	dw_model_destroy(model);

@@ -357,7 +357,7 @@ int dw_export_chrome(struct dw_model *model, const struct dw_export_options *opt
 
 	chrome.symbols = dw_model_symbols(model, &chrome.symbol_count);
 	chrome.labels = calloc(chrome.symbol_count + 1, sizeof *chrome.labels);
-	chrome.nest.never_together = dw_model_scope(model)->has_steps;
+	chrome.nest.never_together = dw_model_is_partial(model);
 	dw_chrome_nest_start(&chrome.nest, DW_NO_INDEX);
 	dw_out_init_memory(&chrome.scratch);
 	chrome.failed = !chrome.labels || dw_chrome_tracks_make(&chrome) ||

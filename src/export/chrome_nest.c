@@ -114,7 +114,6 @@ static int set_apart(struct dw_chrome_steps *steps)
 int dw_chrome_steps_make(struct dw_chrome_steps *steps, const struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);
-	const struct dw_scope *scope = dw_model_scope(model);
 	size_t at = 0;
 
 	steps->steps = calloc(source->step_count + 1, sizeof *steps->steps);
@@ -125,8 +124,7 @@ int dw_chrome_steps_make(struct dw_chrome_steps *steps, const struct dw_model *m
 		const struct dw_source_step *step = &source->steps[i];
 		struct dw_chrome_step *to;
 
-		if (scope->has_steps &&
-		    (step->number < scope->steps_from || step->number > scope->steps_to))
+		if (!dw_model_has_step(model, step))
 			continue;
 		to = &steps->steps[steps->count++];
 		to->step = step;

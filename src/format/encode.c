@@ -304,6 +304,49 @@ void dw_encode_step(struct dw_encode_process *process, uint32_t thread, uint64_t
 	entry->cpu_ns = cpu_ns;
 }
 
+uint32_t dw_encode_profile(struct dw_encode_process *process, uint32_t thread, const char *name,
+                           uint64_t cycle, uint64_t start_ticks, uint64_t end_ticks)
+{
+	uint32_t id = dw_encode_new_id(process->encode), text = dw_encode_string(process, name);
+	struct dw_entry_profile *entry =
+	    dw_encode_entry(process, DW_ENTRY_PROFILE, id, thread, sizeof *entry);
+
+	if (!entry)
+		return 0;
+	entry->name = text;
+	entry->cycle = cycle;
+	entry->start_ticks = start_ticks;
+	entry->end_ticks = end_ticks;
+	return id;
+}
+
+uint32_t dw_encode_frame(struct dw_encode_process *process, const char *function, const char *file,
+                         uint32_t line)
+{
+	uint32_t id = dw_encode_new_id(process->encode);
+	uint32_t name = dw_encode_string(process, function), path = dw_encode_string(process, file);
+	struct dw_entry_frame *entry = dw_encode_entry(process, DW_ENTRY_FRAME, id, 0, sizeof *entry);
+
+	if (!entry)
+		return 0;
+	entry->function = name;
+	entry->file = path;
+	entry->line = line;
+	return id;
+}
+
+uint32_t dw_encode_stack(struct dw_encode_process *process, const uint32_t *frames, uint32_t count)
+{
+	uint32_t id = dw_encode_new_id(process->encode);
+	struct dw_entry_stack *entry = dw_encode_entry(process, DW_ENTRY_STACK, id, count,
+	                                               sizeof *entry + count * sizeof *frames);
+
+	if (!entry)
+		return 0;
+	memcpy(entry->frames, frames, count * sizeof *frames);
+	return id;
+}
+
 /* ---- streams ---------------------------------------------------------------- */
 
 void dw_encode_stream_init(struct dw_encode_stream *stream, const struct dw_encode_process *process,

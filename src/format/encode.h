@@ -87,6 +87,14 @@ void dw_encode_clock(struct dw_encode_process *process, uint64_t ticks, uint64_t
 void dw_encode_step(struct dw_encode_process *process, uint32_t thread, uint64_t number,
                     uint64_t start_ticks, uint64_t end_ticks, uint64_t cpu_ns, uint32_t flags);
 
+uint32_t dw_encode_profile(struct dw_encode_process *process, uint32_t thread, const char *name,
+                           uint64_t cycle, uint64_t start_ticks, uint64_t end_ticks);
+/* A frame that is known by name; a stack of such, innermost first. */
+uint32_t dw_encode_frame(struct dw_encode_process *process, const char *function, const char *file,
+                         uint32_t line);
+uint32_t dw_encode_stack(struct dw_encode_process *process, const uint32_t *frames,
+                         uint32_t count);
+
 /* ---- streams ---------------------------------------------------------------- */
 
 void dw_encode_stream_init(struct dw_encode_stream *stream, const struct dw_encode_process *process,

@@ -100,14 +100,15 @@ struct dw_head {
 /*
  * The only way back to the recorder. `mask` has one bit a category (1 << enum
  * dw_category); a controller changes it, adds one to `generation` and then sets
- * each gate that is open to the new mask. A probe reads its process's gate and
+ * each gate that is open to the new mask
+ * (with what the gate's profiles want). A probe reads its process's gate and
  * nothing else.
  */
 struct dw_gate {
 	uint32_t mask;    /* atomic: categories recorded now; 0 when closed */
 	uint32_t open;    /* atomic: what the process's schedule says, 0 or 1 */
 	uint32_t pid;     /* who steps it; 0: nobody yet */
-	uint32_t parent;  /* the gate it was copied from */
+	uint32_t profiles; /* atomic: what the process's open profiles want beside the mask */
 	uint64_t step;    /* atomic: steps begun by this process */
 };
 
@@ -218,6 +219,7 @@ enum dw_entry_type {
 	DW_ENTRY_META = 11,
 	DW_ENTRY_STEP = 12,
 	DW_ENTRY_THREAD_NAME = 13,
+	DW_ENTRY_PROFILE = 14,
 };
 
 struct dw_entry {
@@ -337,11 +339,22 @@ struct dw_entry_step {
 	uint64_t end_ticks;   /* 0 while the step is open; written last; atomic */
 	uint64_t cpu_ns;      /* CPU time of the process during the step; 0: open, or not read */
 };
-#define DW_STEP_RECORDED 1u /* the gate was open */
+#define DW_STEP_RECORDED 1u  /* the gate was open */
+#define DW_STEP_CANCELLED 2u /* in place: it was no step after all; its number may be used again */
 
 /* id: THREAD; aux: STRING */
 struct dw_entry_thread_name {
 	struct dw_entry entry;
+};
+
+/* id: its own; aux: THREAD. A stretch that somebody wants a result of. */
+struct dw_entry_profile {
+	struct dw_entry entry;
+	uint32_t name;        /* STRING */
+	uint32_t mask;        /* what it asked for: categories and details */
+	uint64_t cycle;       /* from 0, by profile */
+	uint64_t start_ticks;
+	uint64_t end_ticks;   /* 0 while it is open; written last; atomic */
 };
 
 _Static_assert(sizeof(struct dw_head) <= DW_CONTROL_OFFSET, "the head ends before the control page");

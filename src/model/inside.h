@@ -67,6 +67,7 @@ struct dw_model {
 
 	bool *wanted_threads;         /* NULL: all */
 	struct dw_interval **intervals; /* by process; NULL: all times */
+	struct dw_interval **thread_intervals; /* by thread, within those; NULL: they hold for all */
 
 	size_t *stream_order;         /* large ones first */
 	struct dw_flat_all *flat_all[2];

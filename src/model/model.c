@@ -100,6 +100,11 @@ const struct dw_scope *dw_model_scope(const struct dw_model *model)
 	return &model->scope;
 }
 
+bool dw_model_is_partial(const struct dw_model *model)
+{
+	return model->intervals != NULL;
+}
+
 const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count)
 {
 	if (count)
@@ -133,7 +138,7 @@ static double step_coverage(struct dw_model *model, const struct dw_steps *steps
 	for (size_t i = 0; i < steps->thread_count; i++)
 		for (size_t t = 0; t < threads->count; t++)
 			if (threads->rows[t].thread == steps->threads[i] && !threads->rows[t].nested &&
-			    !model->scope.has_steps)
+			    !model->intervals)
 				missing += threads->rows[t].gap_ns;
 	return ratio(asked > missing ? asked - missing : 0, asked);
 }

@@ -28,6 +28,10 @@ struct dw_scope {
 	bool has_steps;
 	uint64_t steps_from, steps_to; /* ranges count that begin inside one of these steps */
 	const char *thread;            /* name or tid; NULL: all */
+	/* Ranges count that begin while one of these profiles is open, in its thread or in
+	 * one that has no profile of its own open then; in its process or a child. */
+	const char *profile;           /* by name or id; NULL: all times */
+	uint32_t profile_id;           /* by id alone; 0: all */
 };
 
 #define DW_NOT_KEPT UINT64_MAX
@@ -165,6 +169,9 @@ void dw_model_destroy(struct dw_model *model);
 
 const struct dw_source *dw_model_source(const struct dw_model *model);
 const struct dw_scope *dw_model_scope(const struct dw_model *model);
+/* Whether only part of the time is in scope; and whether a step is. */
+bool dw_model_is_partial(const struct dw_model *model);
+bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step *step);
 
 /* Merged names; *count of them (count may be NULL). */
 const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count);

@@ -4,7 +4,8 @@
  * Called by dw_model_create() once and by products for their walls. A range is in
  * scope when it begins in a wanted thread and inside one of the wanted steps of
  * its process; a process without steps of its own (a loader worker) goes with the
- * nearest ancestor that has some, else with all steps of the run.
+ * nearest ancestor that has some, else with all steps of the run. With profiles it
+ * begins inside one of those too, and its thread is not inside another of its own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,29 +49,7 @@ static int resolve_thread(struct dw_model *model, struct dwell_error *error)
 	                    "lists all)", wanted, source->files[0].path, nearest.best);
 }
 
-/* ---- steps ------------------------------------------------------------------------------ */
-
-/* A process's wanted steps as intervals in ns, steps that touch made one. */
-static size_t collect(const struct dw_model *model, uint32_t process, struct dw_interval *to)
-{
-	const struct dw_source *source = model->source;
-	size_t count = 0;
-
-	for (size_t i = 0; i < source->step_count; i++) {
-		const struct dw_source_step *step = &source->steps[i];
-
-		if (source->threads[step->thread].process != process ||
-		    step->number < model->scope.steps_from || step->number > model->scope.steps_to)
-			continue;
-		if (count && step->start_ns <= to[count - 1].end_ticks) {
-			if (step->end_ns > to[count - 1].end_ticks)
-				to[count - 1].end_ticks = step->end_ns;
-			continue;
-		}
-		to[count++] = (struct dw_interval){ step->start_ns, step->end_ns };
-	}
-	return count;
-}
+/* ---- lists of intervals, in ns until they are resolved ------------------------------------ */
 
 static int compare_intervals(const void *left, const void *right)
 {
@@ -79,6 +58,7 @@ static int compare_intervals(const void *left, const void *right)
 	return (a->start_ticks > b->start_ticks) - (a->start_ticks < b->start_ticks);
 }
 
+/* In place: ascending, what touches made one. */
 static size_t unite(struct dw_interval *intervals, size_t count)
 {
 	size_t kept = 0;
@@ -94,6 +74,96 @@ static size_t unite(struct dw_interval *intervals, size_t count)
 		}
 	}
 	return kept;
+}
+
+/* `from` without `less`, both united; at most the sum of both. */
+static size_t subtract(const struct dw_interval *from, size_t count, const struct dw_interval *less,
+                       size_t less_count, struct dw_interval *to)
+{
+	size_t kept = 0, at = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t start = from[i].start_ticks, end = from[i].end_ticks;
+
+		while (at < less_count && less[at].end_ticks <= start)
+			at++;
+		for (size_t l = at; l < less_count && less[l].start_ticks < end; l++) {
+			if (less[l].start_ticks > start)
+				to[kept++] = (struct dw_interval){ start, less[l].start_ticks };
+			start = less[l].end_ticks;
+		}
+		if (start < end)
+			to[kept++] = (struct dw_interval){ start, end };
+	}
+	return kept;
+}
+
+/* What lies in both, both united; at most the sum of both. */
+static size_t intersect(const struct dw_interval *a, size_t a_count, const struct dw_interval *b,
+                        size_t b_count, struct dw_interval *to)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
+		uint64_t start = a[i].start_ticks > b[j].start_ticks ? a[i].start_ticks : b[j].start_ticks;
+		uint64_t end = a[i].end_ticks < b[j].end_ticks ? a[i].end_ticks : b[j].end_ticks;
+
+		if (start < end)
+			to[kept++] = (struct dw_interval){ start, end };
+		if (a[i].end_ticks < b[j].end_ticks)
+			i++;
+		else
+			j++;
+	}
+	return kept;
+}
+
+/* The arena's, in the ticks of the process's file, with its last; NULL: out of memory. */
+static struct dw_interval *keep(struct dw_model *model, uint32_t process,
+                                const struct dw_interval *intervals, size_t count)
+{
+	const struct dw_source *source = model->source;
+	const struct dw_source_clock *clock = &source->files[source->processes[process].file].clock;
+	struct dw_interval *to = dw_arena_alloc(&model->arena, (count + 1) * sizeof *to);
+
+	for (size_t i = 0; to && i < count; i++) {
+		to[i].start_ticks = dw_source_ticks(clock, intervals[i].start_ticks);
+		to[i].end_ticks = dw_source_ticks(clock, intervals[i].end_ticks);
+	}
+	if (to)
+		to[count] = (struct dw_interval){ UINT64_MAX, UINT64_MAX };
+	return to;
+}
+
+/* Room for lists while the scope is resolved. */
+struct scratch {
+	bool *steps;              /* by process: it has some of its own */
+	bool *profiles;           /* by profile: it is wanted; NULL: no scope of profiles */
+	struct dw_interval *lists[5];
+	size_t counts[5];
+};
+enum { BY_STEPS, BY_PROFILES, OWN, REST, BOTH };
+
+/* ---- steps ------------------------------------------------------------------------------ */
+
+static bool is_wanted(const struct dw_scope *scope, const struct dw_source_step *step)
+{
+	return !scope->has_steps ||
+	       (step->number >= scope->steps_from && step->number <= scope->steps_to);
+}
+
+/* Appends a process's wanted steps. */
+static void collect(const struct dw_model *model, uint32_t process, struct scratch *scratch)
+{
+	const struct dw_source *source = model->source;
+	struct dw_interval *to = scratch->lists[BY_STEPS];
+
+	for (size_t i = 0; i < source->step_count; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+
+		if (source->threads[step->thread].process == process && is_wanted(&model->scope, step))
+			to[scratch->counts[BY_STEPS]++] = (struct dw_interval){ step->start_ns, step->end_ns };
+	}
 }
 
 static bool has_steps(const struct dw_source *source, uint32_t process)
@@ -115,30 +185,16 @@ static uint32_t pacemaker(const struct dw_source *source, const bool *steps, uin
 	return DW_NO_INDEX;
 }
 
-static int resolve_process(struct dw_model *model, uint32_t process, const bool *steps,
-                           struct dw_interval *scratch)
+static void steps_of(const struct dw_model *model, uint32_t process, struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
-	const struct dw_source_clock *clock =
-	    &source->files[source->processes[process].file].clock;
-	uint32_t by = pacemaker(source, steps, process);
-	size_t count = 0;
+	uint32_t by = pacemaker(source, scratch->steps, process);
 
+	scratch->counts[BY_STEPS] = 0;
 	for (uint32_t p = 0; p < source->process_count; p++)
 		if (by == DW_NO_INDEX || p == by)
-			count += collect(model, p, scratch + count);
-	count = unite(scratch, count);
-	struct dw_interval *to =
-	    dw_arena_alloc(&model->arena, (count + 1) * sizeof *model->intervals[process]);
-	if (!to)
-		return -1;
-	for (size_t i = 0; i < count; i++) {
-		to[i].start_ticks = dw_source_ticks(clock, scratch[i].start_ticks);
-		to[i].end_ticks = dw_source_ticks(clock, scratch[i].end_ticks);
-	}
-	to[count] = (struct dw_interval){ UINT64_MAX, UINT64_MAX };
-	model->intervals[process] = to;
-	return 0;
+			collect(model, p, scratch);
+	scratch->counts[BY_STEPS] = unite(scratch->lists[BY_STEPS], scratch->counts[BY_STEPS]);
 }
 
 static int no_such_steps(const struct dw_model *model, struct dwell_error *error)
@@ -162,28 +218,171 @@ static int no_such_steps(const struct dw_model *model, struct dwell_error *error
 	                    (unsigned long long)model->scope.steps_to);
 }
 
-static int resolve_steps(struct dw_model *model, struct dwell_error *error)
+/* ---- profiles --------------------------------------------------------------------------- */
+
+static bool is_profile(const struct dw_scope *scope, const struct dw_source_profile *profile)
+{
+	char *end;
+	unsigned long id;
+
+	if (scope->profile_id)
+		return profile->id == scope->profile_id;
+	id = strtoul(scope->profile, &end, 10);
+	return strcmp(profile->name, scope->profile) == 0 || (!*end && profile->id == id);
+}
+
+static int find_profiles(struct dw_model *model, struct scratch *scratch, struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
-	bool *steps = calloc(source->process_count + 1, sizeof *steps), any = false;
-	struct dw_interval *scratch = calloc(source->step_count + 1, sizeof *scratch);
-	int result = 0;
+	struct dw_nearest nearest;
+	bool found = false;
 
+	dw_nearest_init(&nearest, model->scope.profile ? model->scope.profile : "");
+	for (size_t i = 0; i < source->profile_count; i++) {
+		scratch->profiles[i] = is_profile(&model->scope, &source->profiles[i]);
+		found |= scratch->profiles[i];
+		dw_nearest_try(&nearest, source->profiles[i].name);
+	}
+	if (found)
+		return 0;
+	if (!source->profile_count)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "%s has no profiles: they are made with dwell_profile_create()",
+		                    source->files[0].path);
+	return dw_error_set(error, DWELL_E_NAME, "no profile '%.100s' in %s%s%s%s (dwell info lists all)",
+	                    model->scope.profile ? model->scope.profile : "of that id",
+	                    source->files[0].path, nearest.best ? "; did you mean '" : "",
+	                    nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+}
+
+static bool descends(const struct dw_source *source, uint32_t process, uint32_t from)
+{
+	for (size_t hops = 0; process != DW_NO_INDEX && hops <= source->process_count; hops++) {
+		if (process == from)
+			return true;
+		process = source->processes[process].parent;
+	}
+	return false;
+}
+
+/* The wanted profiles that a process, or one of its threads, lies in. */
+static void profiles_of(const struct dw_model *model, uint32_t process, uint32_t thread,
+                        struct scratch *scratch)
+{
+	const struct dw_source *source = model->source;
+	struct dw_interval **lists = scratch->lists;
+	size_t all = 0, own = 0;
+
+	for (size_t i = 0; i < source->profile_count; i++) {
+		const struct dw_source_profile *profile = &source->profiles[i];
+		struct dw_interval interval = { profile->start_ns, profile->end_ns };
+		bool is_own = profile->thread == thread;
+
+		if (is_own)
+			lists[OWN][own++] = interval;
+		if (scratch->profiles[i] && !is_own &&
+		    descends(source, process, source->threads[profile->thread].process))
+			lists[REST][all++] = interval;
+	}
+	own = unite(lists[OWN], own);
+	all = unite(lists[REST], all);
+	/* A thread inside a profile of its own is that one's affair. */
+	all = subtract(lists[REST], all, lists[OWN], own, lists[BY_PROFILES]);
+	for (size_t i = 0; i < source->profile_count; i++)
+		if (scratch->profiles[i] && source->profiles[i].thread == thread)
+			lists[BY_PROFILES][all++] =
+			    (struct dw_interval){ source->profiles[i].start_ns, source->profiles[i].end_ns };
+	scratch->counts[BY_PROFILES] = unite(lists[BY_PROFILES], all);
+}
+
+/* ---- both -------------------------------------------------------------------------------- */
+
+static struct dw_interval *resolve_one(struct dw_model *model, uint32_t process, uint32_t thread,
+                                       struct scratch *scratch)
+{
+	enum { STEPS = 1, PROFILES = 2 };
+	unsigned by = (model->scope.has_steps ? STEPS : 0) | (scratch->profiles ? PROFILES : 0);
+	size_t list = by == STEPS ? BY_STEPS : BY_PROFILES;
+
+	if (by & STEPS)
+		steps_of(model, process, scratch);
+	if (by & PROFILES)
+		profiles_of(model, process, thread, scratch);
+	if (by == (STEPS | PROFILES)) {
+		list = BOTH;
+		scratch->counts[BOTH] =
+		    intersect(scratch->lists[BY_STEPS], scratch->counts[BY_STEPS],
+		              scratch->lists[BY_PROFILES], scratch->counts[BY_PROFILES],
+		              scratch->lists[BOTH]);
+	}
+	return keep(model, process, scratch->lists[list], scratch->counts[list]);
+}
+
+static int resolve_all(struct dw_model *model, struct scratch *scratch)
+{
+	const struct dw_source *source = model->source;
+
+	for (uint32_t p = 0; p < source->process_count; p++) {
+		model->intervals[p] = resolve_one(model, p, DW_NO_INDEX, scratch);
+		if (!model->intervals[p])
+			return -1;
+	}
+	for (uint32_t t = 0; scratch->profiles && t < source->thread_count; t++) {
+		model->thread_intervals[t] = resolve_one(model, source->threads[t].process, t, scratch);
+		if (!model->thread_intervals[t])
+			return -1;
+	}
+	return 0;
+}
+
+static int make_scratch(struct dw_model *model, struct scratch *scratch, bool profiles)
+{
+	const struct dw_source *source = model->source;
+	size_t room = source->step_count + 3 * source->profile_count + 2;
+	bool failed;
+
+	scratch->steps = calloc(source->process_count + 1, sizeof *scratch->steps);
+	failed = !scratch->steps;
+	for (size_t i = 0; i < sizeof scratch->lists / sizeof *scratch->lists; i++) {
+		scratch->lists[i] = calloc(room, sizeof *scratch->lists[i]);
+		failed |= !scratch->lists[i];
+	}
 	model->intervals =
 	    dw_arena_alloc(&model->arena, (source->process_count + 1) * sizeof *model->intervals);
-	if (!steps || !scratch || !model->intervals)
-		result = -1;
-	for (uint32_t p = 0; result == 0 && p < source->process_count; p++) {
-		steps[p] = has_steps(source, p);
-		any |= collect(model, p, scratch) > 0;
+	failed |= !model->intervals;
+	if (profiles) {
+		scratch->profiles = calloc(source->profile_count + 1, sizeof *scratch->profiles);
+		model->thread_intervals = dw_arena_alloc(
+		    &model->arena, (source->thread_count + 1) * sizeof *model->thread_intervals);
+		failed |= !scratch->profiles || !model->thread_intervals;
 	}
+	return failed ? -1 : 0;
+}
+
+static int resolve_times(struct dw_model *model, struct dwell_error *error)
+{
+	const struct dw_source *source = model->source;
+	bool profiles = model->scope.profile || model->scope.profile_id, any = false;
+	struct scratch scratch = { NULL };
+	int result = make_scratch(model, &scratch, profiles);
+
 	for (uint32_t p = 0; result == 0 && p < source->process_count; p++)
-		result = resolve_process(model, p, steps, scratch);
-	free(steps);
-	free(scratch);
+		scratch.steps[p] = has_steps(source, p);
 	if (result)
-		return dw_model_no_memory(model, error);
-	return any ? 0 : no_such_steps(model, error);
+		result = dw_model_no_memory(model, error);
+	else if (profiles)
+		result = find_profiles(model, &scratch, error);
+	if (result == 0 && resolve_all(model, &scratch))
+		result = dw_model_no_memory(model, error);
+	for (size_t i = 0; result == 0 && model->scope.has_steps && i < source->step_count; i++)
+		any |= is_wanted(&model->scope, &source->steps[i]);
+	if (result == 0 && model->scope.has_steps && !any)
+		result = no_such_steps(model, error);
+	free(scratch.steps);
+	free(scratch.profiles);
+	for (size_t i = 0; i < sizeof scratch.lists / sizeof *scratch.lists; i++)
+		free(scratch.lists[i]);
+	return result;
 }
 
 int dw_scope_resolve(struct dw_model *model, struct dwell_error *error)
@@ -192,12 +391,25 @@ int dw_scope_resolve(struct dw_model *model, struct dwell_error *error)
 
 	if (model->scope.thread)
 		result = resolve_thread(model, error);
-	if (result == 0 && model->scope.has_steps)
-		result = resolve_steps(model, error);
+	if (result == 0 && (model->scope.has_steps || model->scope.profile || model->scope.profile_id))
+		result = resolve_times(model, error);
 	return result;
 }
 
 /* ---- questions ---------------------------------------------------------------------------- */
+
+bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step *step)
+{
+	const struct dw_interval *at =
+	    model->thread_intervals ? model->thread_intervals[step->thread] : NULL;
+
+	if (!is_wanted(&model->scope, step))
+		return false;
+	for (; at && at->start_ticks != UINT64_MAX; at++)
+		if (step->start_ticks >= at->start_ticks && step->start_ticks < at->end_ticks)
+			return true;
+	return !model->thread_intervals;
+}
 
 bool dw_scope_has_stream(const struct dw_model *model, const struct dw_source_stream *stream)
 {

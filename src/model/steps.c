@@ -61,12 +61,6 @@ uint32_t *dw_step_threads(struct dw_model *model)
 
 /* ---- steps of one process, before the walk ----------------------------------------------------- */
 
-static bool in_scope(const struct dw_model *model, const struct dw_source_step *step)
-{
-	return !model->scope.has_steps ||
-	       (step->number >= model->scope.steps_from && step->number <= model->scope.steps_to);
-}
-
 static void take_steps(const struct dw_model *model, struct dw_steps *steps, struct dw_pace *pace)
 {
 	const struct dw_source *source = model->source;
@@ -77,7 +71,7 @@ static void take_steps(const struct dw_model *model, struct dw_steps *steps, str
 		struct dw_pace_step *ticks = &pace->steps[pace->count];
 		struct dw_step *step = &steps->steps[steps->count];
 
-		if (from->thread != pace->thread || !in_scope(model, from))
+		if (from->thread != pace->thread || !dw_model_has_step(model, from))
 			continue;
 		*step = (struct dw_step){ .thread = from->thread, .number = from->number,
 			.start_ns = from->start_ns, .end_ns = from->end_ns, .cpu_ns = from->cpu_ns,
@@ -314,7 +308,7 @@ static void convert_besides(struct dw_steps *steps, const struct dw_model *model
 	for (size_t i = 0; i < steps->count; i++)
 		if (steps->steps[i].thread == pace->thread)
 			steps_ns += length_of(&steps->steps[i]);
-	if (model->scope.has_steps) {
+	if (model->intervals) {
 		steps->wall_ns += steps_ns;
 		return;
 	}

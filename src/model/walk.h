@@ -78,6 +78,8 @@ DW_INLINE void dw_walk_set_thread(struct dw_walk *walk, uint32_t thread)
 {
 	walk->thread = thread;
 	walk->wanted = !walk->model->wanted_threads || walk->model->wanted_threads[thread];
+	if (walk->model->thread_intervals)
+		walk->interval = walk->model->thread_intervals[thread];
 }
 
 /* A DW_THREAD record: the stream goes to another thread. */

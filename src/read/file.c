@@ -152,6 +152,7 @@ void dw_read_file_close(struct dw_read_file *file)
 	free(file->processes);
 	free(file->threads);
 	free(file->steps);
+	free(file->profiles);
 	free(file->metas);
 	free(file->ops);
 	free(file->frame_entries);

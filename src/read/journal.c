@@ -32,6 +32,7 @@ static size_t least_bytes(uint32_t type)
 	case DW_ENTRY_CLOCK: return sizeof(struct dw_entry_clock);
 	case DW_ENTRY_META: return sizeof(struct dw_entry_meta);
 	case DW_ENTRY_STEP: return sizeof(struct dw_entry_step);
+	case DW_ENTRY_PROFILE: return sizeof(struct dw_entry_profile);
 	default: return sizeof(struct dw_entry);
 	}
 }
@@ -84,7 +85,7 @@ static bool has_id(uint32_t type)
 {
 	return type == DW_ENTRY_PROCESS || type == DW_ENTRY_THREAD || type == DW_ENTRY_STRING ||
 	       type == DW_ENTRY_OP || type == DW_ENTRY_SHAPES || type == DW_ENTRY_FRAME ||
-	       type == DW_ENTRY_STACK || type == DW_ENTRY_MODULE;
+	       type == DW_ENTRY_STACK || type == DW_ENTRY_MODULE || type == DW_ENTRY_PROFILE;
 }
 
 static int count_ids(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
@@ -226,6 +227,8 @@ static int take_step(struct dw_read_file *file, const struct dw_entry *entry)
 
 	if (!step)
 		return -1;
+	if (__atomic_load_n(&from->entry.aux, __ATOMIC_RELAXED) & DW_STEP_CANCELLED)
+		return 0;
 	if (from->start_ticks > DW_TICKS_MAX || from->end_ticks > DW_TICKS_MAX) {
 		file->damaged++;
 		return 0;
@@ -293,6 +296,24 @@ static int take_module(struct dw_read_file *file, const struct dw_entry *entry)
 	return 0;
 }
 
+static int take_profile(struct dw_read_file *file, const struct dw_entry *entry)
+{
+	const struct dw_entry_profile *from = (const struct dw_entry_profile *)(const void *)entry;
+	struct dw_read_profile *profile =
+	    DW_GROW(&file->profiles, &file->profile_capacity, file->profile_count);
+
+	if (!profile)
+		return -1;
+	if (from->start_ticks > DW_TICKS_MAX || from->end_ticks > DW_TICKS_MAX) {
+		file->damaged++;
+		return 0;
+	}
+	*profile = (struct dw_read_profile){ entry->id, entry->aux, from->name, from->mask, from->cycle,
+		from->start_ticks, __atomic_load_n(&from->end_ticks, __ATOMIC_ACQUIRE) };
+	file->profile_count++;
+	return 0;
+}
+
 static int take_meta(struct dw_read_file *file, uint32_t process, const struct dw_entry *entry)
 {
 	const struct dw_entry_meta *from = (const struct dw_entry_meta *)(const void *)entry;
@@ -336,6 +357,7 @@ static int take_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_
 	case DW_ENTRY_STACK: return take_stack(file, entry);
 	case DW_ENTRY_MODULE: return take_module(file, entry);
 	case DW_ENTRY_SYMBOL: return take_symbol(file, entry);
+	case DW_ENTRY_PROFILE: return take_profile(file, entry);
 	case DW_ENTRY_META: return take_meta(file, process, entry);
 	case DW_ENTRY_STEP: return take_step(file, entry);
 	case DW_ENTRY_CLOCK: take_clock(file, entry); return 0;

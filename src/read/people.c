@@ -38,6 +38,16 @@ static int fill_symbols(struct dw_reader *reader, const struct dw_read_file *fro
 	return 0;
 }
 
+static bool waits(const struct dw_read_file *file)
+{
+	struct dw_control control;
+
+	if (file->size_bytes < DW_CONTROL_OFFSET + sizeof control)
+		return false;
+	memcpy(&control, file->data + DW_CONTROL_OFFSET, offsetof(struct dw_control, gates));
+	return control.gated;
+}
+
 static int fill_files(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
@@ -55,6 +65,7 @@ static int fill_files(struct dw_reader *reader)
 		file->size_bytes = from->size_bytes;
 		file->head = from->head;
 		file->torn = from->torn;
+		file->waits = waits(from);
 		file->clock = (struct dw_source_clock){ from->head->start_ticks, dw_read_u64(from->start_ns),
 			                                    from->ns_per_tick, from->error_ns };
 		if (fill_symbols(reader, from, file))

@@ -56,6 +56,11 @@ struct dw_read_step {
 	uint64_t number, start_ticks, end_ticks, cpu_ns;
 };
 
+struct dw_read_profile {
+	uint32_t id, thread, name, mask; /* PROFILE and THREAD ids, STRING */
+	uint64_t cycle, start_ticks, end_ticks;
+};
+
 struct dw_read_meta {
 	uint32_t process, key, value; /* PROCESS id, STRINGs */
 	bool json;
@@ -92,6 +97,8 @@ struct dw_read_file {
 	size_t thread_count, thread_capacity;
 	struct dw_read_step *steps;
 	size_t step_count, step_capacity;
+	struct dw_read_profile *profiles;
+	size_t profile_count, profile_capacity;
 	struct dw_read_meta *metas;
 	size_t meta_count, meta_capacity;
 	struct dw_read_op *ops;

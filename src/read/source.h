@@ -69,6 +69,19 @@ struct dw_source_step {
 	uint64_t cpu_ns;
 };
 
+/* A stretch that somebody wants a result of: a cycle of a profile object. */
+struct dw_source_profile {
+	uint32_t file;        /* index */
+	uint32_t id;          /* in that file */
+	uint32_t thread;      /* index; whose profile it is */
+	const char *name;
+	uint32_t mask;        /* what it asked for */
+	bool open;            /* it never ended: end_ns is its process's end */
+	uint64_t cycle;
+	uint64_t start_ns, end_ns;
+	uint64_t start_ticks, end_ticks; /* the same by its file's clock, exactly */
+};
+
 /* One place in a program. */
 struct dw_source_function {
 	const char *name; /* demangled; never NULL: "libx.so+0x12f0" where it has no symbol */
@@ -82,6 +95,7 @@ struct dw_source_frame {
 	uint32_t count;
 	const char *module; /* path, or NULL: code that lies in no file */
 	uint64_t offset;    /* into the module */
+	bool found;         /* the name is not in the trace: it comes from the module on this machine */
 };
 
 /* Frame ids, innermost first; they may name frames that the file does not hold. */
@@ -138,6 +152,7 @@ struct dw_source_file {
 	const struct dw_source_frame *const *frames; /* by id, NULL where the id is none; NULL: none */
 	const uint32_t *thread_by_id;    /* by id: index of the thread, or DW_NO_INDEX */
 	bool torn;                       /* it ends before a chunk does */
+	bool waits;                      /* recording waits for steps: --steps or a schedule */
 };
 
 struct dw_source {
@@ -151,6 +166,8 @@ struct dw_source {
 	size_t stream_count;
 	struct dw_source_step *steps;  /* by process, then start */
 	size_t step_count;
+	struct dw_source_profile *profiles; /* in the order of the files' journals */
+	size_t profile_count;
 	struct dw_source_meta *metas;
 	size_t meta_count;
 	uint64_t lost[DW_LOSS_SLOTS];  /* all files and threads */

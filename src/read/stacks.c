@@ -5,12 +5,16 @@
  * list of frame ids each: a trace may hold millions. A frame is a module and an
  * offset; the functions there come from SYMBOL entries, which `dwell run` appends
  * when the program has ended, or from the frame itself where whoever recorded it
- * knew the name. Invariant: every frame has at least one function, so that what
- * shows it need not ask.
+ * knew the name. A trace without SYMBOL entries (the program runs still, or started
+ * itself) gets them from its modules, where they are on this machine and the same
+ * by build-id. Invariant: every frame has at least one function, so that what shows
+ * it need not ask.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/demangle.h"
+#include "base/elf_symbols.h"
 #include "read/read.h"
 
 static int compare_modules(const void *left, const void *right)
@@ -102,10 +106,57 @@ static int fill_frame(struct dw_reader *reader, const struct dw_read_file *file,
 	for (uint32_t i = 0; i < count; i++)
 		functions[i] = (struct dw_source_function){ dw_read_string(file, symbols[i].function),
 			dw_read_string(file, symbols[i].file), symbols[i].line };
-	for (uint32_t i = 0; i < frame->count; i++)
-		if (!functions[i].name)
-			functions[i].name = place_name(reader, frame);
-	return functions[0].name ? 0 : -1;
+	return 0;
+}
+
+/* The frames of one module, by its symbol table. */
+static int find_functions(struct dw_reader *reader, const struct dw_read_file *file,
+                          const struct dw_entry_module *module, struct dw_source_frame *frames)
+{
+	const char *path = dw_read_string(file, module->path);
+	struct dw_elf_symbols elf;
+	bool failed = false;
+
+	if (!path || !module->build_id_bytes || module->build_id_bytes > sizeof module->build_id ||
+	    dw_elf_open(&elf, path, module->build_id, module->build_id_bytes) != 0)
+		return 0;
+	for (size_t i = 0; i < file->frame_count && !failed; i++) {
+		struct dw_source_function *function = (struct dw_source_function *)frames[i].functions;
+		const char *name = file->frame_entries[i]->entry.aux == module->entry.id && !function->name
+		                       ? dw_elf_find(&elf, frames[i].offset)
+		                       : NULL;
+		char *plain = name ? dw_demangle(name) : NULL;
+
+		if (!name)
+			continue;
+		if (plain)
+			name = plain;
+		function->name = dw_arena_text(&reader->arena, name, strlen(name));
+		frames[i].found = true;
+		failed = !function->name;
+		free(plain);
+	}
+	dw_elf_close(&elf);
+	return failed ? -1 : 0;
+}
+
+static int name_frames(struct dw_reader *reader, const struct dw_read_file *file,
+                       struct dw_source_frame *frames)
+{
+	for (size_t i = 0; i < file->module_count && !file->symbol_count; i++)
+		if (find_functions(reader, file, file->modules[i], frames))
+			return -1;
+	for (size_t i = 0; i < file->frame_count; i++)
+		for (uint32_t f = 0; f < frames[i].count; f++) {
+			struct dw_source_function *function =
+			    (struct dw_source_function *)&frames[i].functions[f];
+
+			if (!function->name)
+				function->name = place_name(reader, &frames[i]);
+			if (!function->name)
+				return -1;
+		}
+	return 0;
 }
 
 static int fill_file(struct dw_reader *reader, struct dw_read_file *file,
@@ -131,6 +182,8 @@ static int fill_file(struct dw_reader *reader, struct dw_read_file *file,
 			return -1;
 		by_id[file->frame_entries[i]->entry.id] = &frames[i];
 	}
+	if (name_frames(reader, file, frames))
+		return -1;
 	to->frames = by_id;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * Steps, facts, and when everything ended.
+ * Steps, profiles, facts, and when everything ended.
  *
  * Called once by source.c, last: when a process ended is the last thing that any
  * of its streams, threads or steps says, and open steps last until then.
@@ -76,6 +76,38 @@ static int fill_steps(struct dw_reader *reader)
 	return order_steps(reader);
 }
 
+static int fill_profiles(struct dw_reader *reader)
+{
+	struct dw_source *source = &reader->source;
+	size_t count = 0;
+
+	for (size_t f = 0; f < reader->file_count; f++)
+		count += reader->files[f].profile_count;
+	source->profiles = dw_read_take(reader, count, sizeof *source->profiles);
+	if (!source->profiles)
+		return -1;
+	for (size_t f = 0; f < reader->file_count; f++) {
+		const struct dw_read_file *file = &reader->files[f];
+
+		for (size_t i = 0; i < file->profile_count; i++) {
+			const struct dw_read_profile *from = &file->profiles[i];
+			const char *name = dw_read_string(file, from->name);
+			uint32_t thread =
+			    from->thread < file->id_count ? file->thread_by_id[from->thread] : DW_NO_INDEX;
+
+			if (thread == DW_NO_INDEX)
+				continue; /* nobody's */
+			source->profiles[source->profile_count++] = (struct dw_source_profile){
+				.file = (uint32_t)f, .id = from->id, .thread = thread,
+				.name = name ? name : "(unknown)", .mask = from->mask, .open = !from->end_ticks,
+				.cycle = from->cycle, .start_ticks = from->start_ticks,
+				.end_ticks = from->end_ticks,
+			};
+		}
+	}
+	return 0;
+}
+
 static int fill_metas(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
@@ -123,6 +155,20 @@ static void end_open_step(const struct dw_source *source, struct dw_source_step 
 		step->end_ticks = step->start_ticks;
 }
 
+/* Its ns, and an end where it has none. */
+static void place_profile(const struct dw_source *source, struct dw_source_profile *profile)
+{
+	const struct dw_source_clock *clock = &source->files[profile->file].clock;
+	uint64_t end_ns = source->processes[source->threads[profile->thread].process].end_ns;
+
+	if (profile->open)
+		profile->end_ticks = dw_source_ticks(clock, end_ns);
+	if (profile->end_ticks < profile->start_ticks)
+		profile->end_ticks = profile->start_ticks;
+	profile->start_ns = dw_source_ns(clock, profile->start_ticks);
+	profile->end_ns = dw_source_ns(clock, profile->end_ticks);
+}
+
 static void fill_ends(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
@@ -155,11 +201,13 @@ static void fill_ends(struct dw_reader *reader)
 	for (size_t i = 0; i < source->step_count; i++)
 		if (source->steps[i].open)
 			end_open_step(source, &source->steps[i]);
+	for (size_t i = 0; i < source->profile_count; i++)
+		place_profile(source, &source->profiles[i]);
 }
 
 int dw_read_fill_steps(struct dw_reader *reader)
 {
-	if (fill_steps(reader) || fill_metas(reader))
+	if (fill_steps(reader) || fill_profiles(reader) || fill_metas(reader))
 		return -1;
 	fill_ends(reader);
 	return 0;

@@ -12,6 +12,8 @@
  *   stream    the slow half of writing a record
  *   probe     the exported functions of probe.h on top of stream
  *   step      steps and the gate that follows them
+ *   schedule  what is done with a step, by its number
+ *   profile   profile objects: ranges that somebody wants a result of
  *   facts     what is told about a process: its name, rank, command, metadata
  *
  * Rules of this room. Nothing here may fail loudly, allocate from the heap, wait
@@ -114,6 +116,8 @@ struct dw_slot {
 	uint32_t process;            /* PROCESS id */
 	struct dw_entry_thread *entry;
 	struct dw_entry_step *step;  /* the open one */
+	bool marks_steps;            /* the program itself has begun one in this thread */
+	const void *stepper;         /* the profile that marks them for it; NULL: none */
 	uint64_t step_cpu_ns;        /* of the process at the step's begin; 0: not read */
 	uint64_t step_ticks;         /* how long this thread's last step took */
 	uint64_t retry_ticks;        /* after a refused claim: not before this time */
@@ -144,6 +148,7 @@ struct dw_process {
 	uint64_t steps;           /* atomic; begun */
 	uint32_t gate;            /* index of the gate this process steps; see step.c */
 	bool has_gate;            /* atomic */
+	uint32_t wants[32];       /* atomic; by bit of the mask: open profiles that want it */
 	struct dw_window windows[DW_MAX_WINDOWS];
 	struct dw_slot slots[DW_MAX_SLOTS];
 };
@@ -245,7 +250,14 @@ void dw_facts_read_environment(void);                     /* at load: getenv is 
 bool dw_facts_process(struct dw_entry_process *entry);
 uint32_t dw_facts_python(void);
 void dw_step_join(void);                                  /* takes a gate for a new session */
-void dw_step_close(struct dw_slot *slot);                 /* ends the open step */
+void dw_step_close(struct dw_slot *slot);                 /* ends the open step; slot may be NULL */
+void dw_step_next(struct dw_slot *slot);                  /* ends the open one, begins another */
+void dw_step_end(struct dw_slot *slot);                   /* and moves the gate on */
+void dw_step_cancel(struct dw_slot *slot);                /* the open step was none */
+void dw_step_past(struct dw_slot *slot, uint64_t start_ticks); /* one that ends now */
+bool dw_step_gated(void);                                 /* the gate follows steps */
+/* One profile more, or less, wants what `mask` says. */
+void dw_step_want(uint32_t mask, bool more);
 void dw_meta(const char *key, const char *value, uint32_t flags);
 
 /* The kernel's names, without libc's caches. */

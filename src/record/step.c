@@ -6,7 +6,7 @@
  * steps outlive the chunks around them. The gate is what probes look at: a word in
  * the control page, one a process that steps, copied to children of fork until
  * they step themselves. Its mask is what the controller wants while the schedule
- * says open, else 0.
+ * says open, and what open profiles want.
  */
 #include "record/record.h"
 
@@ -25,24 +25,23 @@ static uint64_t cpu_ns(void)
 /* ---- the gate ------------------------------------------------------------------- */
 
 /*
- * The mask is made of two words that others may change at the same time. Each
- * who changes one adds to `generation` and computes the mask until no generation
- * passed in between: the last to compute has seen both. All of it seq_cst: it
+ * The mask is made of words that others may change at the same time. Each who
+ * changes one adds to `generation` and computes the mask until no generation
+ * passed in between: the last to compute has seen all. All of it seq_cst: it
  * happens at steps, never in a probe.
  */
-static void set_open(struct dw_gate *gate, uint32_t open)
+static void compute_mask(struct dw_gate *gate)
 {
 	struct dw_control *control = DW_LOAD(dw_session.control);
-	uint32_t generation;
+	uint32_t generation = __atomic_add_fetch(&control->generation, 1, __ATOMIC_SEQ_CST);
 
-	__atomic_store_n(&gate->open, open, __ATOMIC_SEQ_CST);
-	generation = __atomic_add_fetch(&control->generation, 1, __ATOMIC_SEQ_CST);
 	for (;;) {
 		uint32_t mask = __atomic_load_n(&gate->open, __ATOMIC_SEQ_CST)
 		                    ? __atomic_load_n(&control->mask, __ATOMIC_SEQ_CST)
 		                    : 0;
 		uint32_t now;
 
+		mask |= __atomic_load_n(&gate->profiles, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&gate->mask, mask, __ATOMIC_SEQ_CST);
 		now = __atomic_load_n(&control->generation, __ATOMIC_SEQ_CST);
 		if (now == generation)
@@ -51,7 +50,23 @@ static void set_open(struct dw_gate *gate, uint32_t open)
 	}
 }
 
-static struct dw_gate *take_gate(uint32_t parent, uint32_t open)
+static void set_open(struct dw_gate *gate, uint32_t open)
+{
+	__atomic_store_n(&gate->open, open, __ATOMIC_SEQ_CST);
+	compute_mask(gate);
+}
+
+/* What the process's open profiles want together. */
+static uint32_t wants(void)
+{
+	uint32_t mask = 0;
+
+	for (unsigned bit = 0; bit < 32; bit++)
+		mask |= (uint32_t)(__atomic_load_n(&dw_process->wants[bit], __ATOMIC_SEQ_CST) > 0) << bit;
+	return mask;
+}
+
+static struct dw_gate *take_gate(uint32_t open)
 {
 	struct dw_control *control = DW_LOAD(dw_session.control);
 	uint32_t index = __atomic_fetch_add(&dw_session_map()->next_gate, 1, __ATOMIC_RELAXED);
@@ -60,7 +75,7 @@ static struct dw_gate *take_gate(uint32_t parent, uint32_t open)
 		__atomic_store_n(&dw_session_map()->next_gate, DW_GATES, __ATOMIC_RELAXED);
 		return &control->gates[0];
 	}
-	control->gates[index].parent = parent;
+	__atomic_store_n(&control->gates[index].profiles, wants(), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&control->gates[index].pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
 	set_open(&control->gates[index], open);
 	return &control->gates[index];
@@ -74,7 +89,7 @@ static void use_gate(struct dw_gate *gate)
 
 void dw_step_join(void)
 {
-	use_gate(take_gate(0, !DW_LOAD(dw_session.control)->gated));
+	use_gate(take_gate(!DW_LOAD(dw_session.control)->gated));
 }
 
 /* A child of fork follows its father's gate until it steps itself. */
@@ -88,7 +103,7 @@ static struct dw_gate *own_gate(void)
 		return NULL;
 	if (!DW_LOAD(dw_process->has_gate)) {
 		if (DW_LOAD(gate->pid) != (uint32_t)getpid()) {
-			gate = take_gate((uint32_t)(gate - DW_LOAD(dw_session.control)->gates), DW_LOAD(gate->open));
+			gate = take_gate(DW_LOAD(gate->open));
 			use_gate(gate);
 		}
 		DW_STORE(dw_process->has_gate, true);
@@ -96,45 +111,65 @@ static struct dw_gate *own_gate(void)
 	return gate;
 }
 
-/* torch.profiler's schedule: whether step `number` is an active one. */
-static bool schedule_active(const struct dw_control *control, uint64_t number)
+void dw_step_want(uint32_t mask, bool more)
 {
-	uint64_t cycle = (uint64_t)control->wait + control->warmup + control->active;
+	struct dw_gate *gate = own_gate();
 
-	if (number < control->skip_first)
-		return false;
-	number -= control->skip_first;
-	if (control->skip_first_wait)
-		number += control->wait;
-	if (control->repeat && number / cycle >= control->repeat)
-		return false;
-	return number % cycle >= (uint64_t)control->wait + control->warmup;
+	if (!gate)
+		return;
+	for (unsigned bit = 0; bit < 32; bit++)
+		if (mask >> bit & 1)
+			__atomic_fetch_add(&dw_process->wants[bit], more ? 1 : UINT32_MAX, __ATOMIC_SEQ_CST);
+	/* Two threads may store what they saw in the wrong order; the later of the two sums
+	 * is in the words themselves, so each looks again. */
+	do
+		__atomic_store_n(&gate->profiles, wants(), __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&gate->profiles, __ATOMIC_SEQ_CST) != wants());
+	compute_mask(gate);
+}
+
+bool dw_step_gated(void)
+{
+	return DW_LOAD(dw_session.control)->gated;
 }
 
 static bool wanted(uint64_t number)
 {
 	const struct dw_control *control = DW_LOAD(dw_session.control);
+	struct dwell_schedule schedule;
 
 	if (!control->gated)
 		return true;
 	if (number < control->steps_from || number > control->steps_to)
 		return false;
-	return !control->active || schedule_active(control, number);
+	schedule = (struct dwell_schedule){ control->skip_first, control->skip_first_wait, control->wait,
+		control->warmup, control->active, control->repeat };
+	return dwell_schedule_action(&schedule, number) >= DWELL_ACTION_RECORD;
 }
 
 /* ---- steps ---------------------------------------------------------------------- */
 
-void dw_step_close(struct dw_slot *slot)
+/* When it ended; 0: none was open. */
+static uint64_t close_step(struct dw_slot *slot)
 {
-	if (!slot || !slot->step)
-		return;
-	uint64_t now = dw_now();
+	uint64_t now;
+
+	if (!slot->step)
+		return 0;
+	now = dw_now();
 	if (slot->step_cpu_ns)
 		slot->step->cpu_ns = cpu_ns() - slot->step_cpu_ns;
 	slot->step_ticks = now - slot->step->start_ticks;
 	/* Pairs with a reader's acquire of end_ticks: the step is complete. */
 	__atomic_store_n(&slot->step->end_ticks, now, __ATOMIC_RELEASE);
 	slot->step = NULL;
+	return now;
+}
+
+void dw_step_close(struct dw_slot *slot)
+{
+	if (slot)
+		close_step(slot);
 }
 
 /* CPU time is a system call, a microsecond each in some virtual machines: not for
@@ -145,7 +180,8 @@ static bool cpu_worth_reading(const struct dw_slot *slot)
 	       slot->step_ticks > dw_session_map()->ticks_per_second / 5000;
 }
 
-static void open_step(struct dw_slot *slot)
+/* start_ticks 0: now */
+static void open_step(struct dw_slot *slot, uint64_t start_ticks)
 {
 	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
 	struct dw_gate *gate = own_gate();
@@ -159,12 +195,17 @@ static void open_step(struct dw_slot *slot)
 	if (!entry)
 		return;
 	entry->entry.id = slot->thread;
-	entry->entry.aux = gate && DW_LOAD(gate->open) ? DW_STEP_RECORDED : 0;
+	entry->entry.aux = gate && DW_LOAD(gate->mask) & ~DWELL_MASK_NONE ? DW_STEP_RECORDED : 0;
 	entry->number = number;
 	slot->step_cpu_ns = cpu_worth_reading(slot) ? cpu_ns() : 0;
-	entry->start_ticks = dw_now();
+	entry->start_ticks = start_ticks ? start_ticks : dw_now();
 	dw_journal_commit(entry, DW_ENTRY_STEP);
 	slot->step = entry;
+}
+
+void dw_step_next(struct dw_slot *slot)
+{
+	open_step(slot, close_step(slot));
 }
 
 void dwell_step_begin(void)
@@ -174,10 +215,52 @@ void dwell_step_begin(void)
 	struct dw_slot *slot = dw_slot_here(&cause);
 
 	if (slot) {
-		dw_step_close(slot);
-		open_step(slot);
+		slot->marks_steps = true;
+		dw_step_next(slot);
 	}
 	errno = saved;
+}
+
+/* What lies between this step and the next belongs to the next. */
+void dw_step_end(struct dw_slot *slot)
+{
+	uint64_t next = __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED);
+	struct dw_gate *gate = own_gate();
+
+	dw_step_close(slot);
+	if (gate && DW_LOAD(gate->open) && !wanted(next))
+		set_open(gate, 0);
+}
+
+void dw_step_cancel(struct dw_slot *slot)
+{
+	struct dw_entry_step *step = slot->step;
+	uint64_t after;
+
+	if (!step)
+		return;
+	after = step->number + 1;
+	__atomic_compare_exchange_n(&dw_process->steps, &after, step->number, false, __ATOMIC_RELAXED,
+	                            __ATOMIC_RELAXED);
+	DW_STORE(step->entry.aux, DW_LOAD(step->entry.aux) | DW_STEP_CANCELLED);
+	dw_step_end(slot);
+}
+
+/* A step that nobody knew to be one when it began. */
+void dw_step_past(struct dw_slot *slot, uint64_t start_ticks)
+{
+	struct dw_entry_step *entry = dw_journal_reserve(sizeof *entry);
+	struct dw_gate *gate = own_gate();
+	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
+
+	if (!entry)
+		return;
+	entry->entry.id = slot->thread;
+	entry->entry.aux = gate && DW_LOAD(gate->mask) & ~DWELL_MASK_NONE ? DW_STEP_RECORDED : 0;
+	entry->number = number;
+	entry->start_ticks = start_ticks;
+	entry->end_ticks = dw_now();
+	dw_journal_commit(entry, DW_ENTRY_STEP);
 }
 
 void dwell_step_end(void)
@@ -186,14 +269,8 @@ void dwell_step_end(void)
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_slot_here(&cause);
 
-	if (slot && slot->step) {
-		uint64_t next = __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED);
-		struct dw_gate *gate = own_gate();
-
-		dw_step_close(slot);
-		if (gate && DW_LOAD(gate->open) && !wanted(next))
-			set_open(gate, 0);
-	}
+	if (slot && slot->step)
+		dw_step_end(slot);
 	errno = saved;
 }
 

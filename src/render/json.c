@@ -53,8 +53,12 @@ static void put_scope(FILE *file, const struct dw_table *table)
 		fputs("\"steps\":", file);
 		put_text(file, table->steps);
 	}
+	if (table->profile) {
+		fprintf(file, "%s\"profile\":", table->steps ? "," : "");
+		put_text(file, table->profile);
+	}
 	if (table->thread) {
-		fprintf(file, "%s\"thread\":", table->steps ? "," : "");
+		fprintf(file, "%s\"thread\":", table->steps || table->profile ? "," : "");
 		put_text(file, table->thread);
 	}
 	fputs("}", file);

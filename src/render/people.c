@@ -77,19 +77,22 @@ const char *dw_people_cell(const struct dw_people_column *people, const struct d
 
 bool dw_people_scope(const struct dw_table *table, char *room, size_t size)
 {
-	char steps[64] = "", thread[128] = "";
+	char steps[64] = "", thread[128] = "", profile[128] = "";
 	size_t half = table->steps ? strcspn(table->steps, ".") : 0;
 
-	if (!table->steps && !table->thread)
+	if (!table->steps && !table->thread && !table->profile)
 		return false;
 	if (table->steps && strncmp(table->steps, table->steps + half + 2, half) == 0 &&
 	    !table->steps[half + 2 + half])
 		snprintf(steps, sizeof steps, "step %.*s", (int)half, table->steps);
 	else if (table->steps)
 		snprintf(steps, sizeof steps, "steps %s", table->steps);
+	if (table->profile)
+		snprintf(profile, sizeof profile, "%sprofile %.100s", *steps ? ", " : "", table->profile);
 	if (table->thread)
-		snprintf(thread, sizeof thread, "%sthread %.100s", *steps ? ", " : "", table->thread);
-	snprintf(room, size, "Only %s%s.", steps, thread);
+		snprintf(thread, sizeof thread, "%sthread %.100s", *steps || *profile ? ", " : "",
+		         table->thread);
+	snprintf(room, size, "Only %s%s%s.", steps, profile, thread);
 	return true;
 }
 

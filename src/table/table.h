@@ -92,6 +92,7 @@ struct dw_table {
 	size_t rows_cut;           /* rows that --limit left out */
 	const char *steps;         /* scope: "10..20", or NULL */
 	const char *thread;        /* scope, or NULL */
+	const char *profile;       /* scope, or NULL */
 	const char **traces;       /* the files read */
 	size_t trace_count;
 };

@@ -19,7 +19,7 @@
 struct dwell_trace {
 	struct dw_source *source;
 	struct dw_model *model;
-	char *thread; /* the scope's, copied */
+	char *thread, *profile; /* the scope's, copied */
 };
 
 /* Copies what the caller's structure has of ours. */
@@ -46,7 +46,14 @@ static int open_model(struct dwell_trace *trace, const struct dwell_scope *from,
 		if (!trace->thread)
 			return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
 	}
-	scope = (struct dw_scope){ given.has_steps, given.steps_from, given.steps_to, trace->thread };
+	if (given.profile) {
+		trace->profile = strdup(given.profile);
+		if (!trace->profile)
+			return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
+	}
+	scope = (struct dw_scope){ .has_steps = given.has_steps, .steps_from = given.steps_from,
+		.steps_to = given.steps_to, .thread = trace->thread, .profile = trace->profile,
+		.profile_id = given.profile_id };
 	return dw_model_create(&trace->model, trace->source, &scope, error);
 }
 
@@ -69,6 +76,14 @@ int dwell_trace_open(struct dwell_trace **result, const char *const *paths, size
 	return code;
 }
 
+int dwell_trace_open_result(struct dwell_trace **trace, const struct dwell_profile_result *result,
+                            struct dwell_error *error)
+{
+	struct dwell_scope scope = { .size = sizeof scope, .profile_id = result->id };
+
+	return dwell_trace_open(trace, &result->path, 1, &scope, error);
+}
+
 void dwell_trace_close(struct dwell_trace *trace)
 {
 	if (!trace)
@@ -78,6 +93,7 @@ void dwell_trace_close(struct dwell_trace *trace)
 	if (trace->source)
 		dw_source_close(trace->source);
 	free(trace->thread);
+	free(trace->profile);
 	free(trace);
 }
 

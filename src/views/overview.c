@@ -110,6 +110,13 @@ static void head_run(struct dw_table *table, const struct dw_overview *overview)
 {
 	const struct dw_flat *flat = overview->flat;
 
+	if (!flat->records && overview->source->files[0].waits) {
+		dw_table_head(table, "Nothing was recorded: it was to follow the program's steps, and the "
+		                     "program marked none.");
+		dw_table_head(table, "  -> mark each iteration with DWELL_STEP() or dwell_step(), or record "
+		                     "without --steps and --schedule");
+		return;
+	}
 	if (!flat->records) {
 		dw_table_head(table, "Nothing was recorded.");
 		dw_table_head(table, "  -> a program says what it does with the probes of "

@@ -69,8 +69,9 @@ static int check_needs(const struct dw_view *view, struct dw_model *model,
 		                    dw_view_trace_name(model, name), view->what, view->remedy);
 	if (!view->categories || dw_model_categories(model) & view->categories)
 		return 0;
-	if (dw_model_scope(model)->has_steps || dw_model_scope(model)->thread)
-		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s in these steps or this thread",
+	if (dw_model_is_partial(model) || dw_model_scope(model)->thread)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "%s has no %s in these steps, this profile or this thread",
 		                    dw_view_trace_name(model, name), view->what);
 	return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s", dw_view_trace_name(model, name),
 	                    view->what, view->remedy);
@@ -163,6 +164,10 @@ static void state_scope(struct dw_table *table, const struct dw_scope *scope)
 	else if (scope->has_steps)
 		table->steps = dw_arena_printf(&table->arena, "%" PRIu64 "..%" PRIu64, scope->steps_from,
 		                               scope->steps_to);
+	if (scope->profile)
+		table->profile = dw_arena_text(&table->arena, scope->profile, strlen(scope->profile));
+	else if (scope->profile_id)
+		table->profile = dw_arena_printf(&table->arena, "%u", scope->profile_id);
 	if (scope->thread)
 		table->thread = dw_arena_text(&table->arena, scope->thread, strlen(scope->thread));
 }

@@ -51,6 +51,7 @@ Usage: dwell report [OPTION...] [TRACE...]
       --sort COLUMN       sort rows by a column, by its label or as CSV names it
   -n, --limit N           show the first N rows, or all
       --steps A..B        look only at steps A to B, counted from 0
+      --profile P         look only at what the profile of this name or id saw
       --thread T          look only at the thread of this name or number
       --group-by WHAT     keep operators apart by shape, overload, stack:N (so
                           many innermost frames), or several of them

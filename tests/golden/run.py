@@ -55,6 +55,11 @@ CASES = {
     "memory": [(f"memory.{form}", 0, ["--view", "memory", "--format", form]) for form in FORMATS]
     + [("memory.scope", 0, ["--view", "memory", "--steps", "0"]), ("memory.80", 80, ["--view", "memory"])],
     "flops": [(f"flops.{form}", 0, ["--view", "flops", "--format", form]) for form in FORMATS],
+    "profiles": [(f"operators.{name}", 0, ["--view", "operators", "--profile", name])
+                 for name in ("train", "late", "own")]
+    + [("operators.json", 0, ["--view", "operators", "--profile", "train", "--format", "json"]),
+       ("overview.text", 0, ["--profile", "late"]),
+       ("operators.none", 0, ["--view", "operators", "--profile", "tarin"])],
     "empty": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.json", 0, ["--format", "json"])],
 }
 counts = {True: 0, False: 0}

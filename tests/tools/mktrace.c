@@ -22,12 +22,15 @@
  *   alloc CATEGORY DEVICE ADDRESS BYTES | free CATEGORY DEVICE ADDRESS
  *   async-begin NAME HANDLE | async-end NAME HANDLE | flow-out NAME HANDLE | flow-in NAME HANDLE
  *   link SEQUENCE THREAD | args TEXT | loss CAUSE COUNT
+ *   stack FRAME...                   of the range just begun: innermost first, each FUNCTION or
+ *                                    FUNCTION@FILE:LINE
  *   switch N                         the stream goes to thread N (a DW_THREAD record)
  *   skip                             nothing: only moves the time
  *   step-begin | step-end [cpu=TIME] [unrecorded]   counts steps by process
  *
  * Entries and the shape of the file.
  *   step NUMBER START END CPU [thread=N] [unrecorded]   END "-": still open
+ *   profile NAME CYCLE START END [thread=N]             the same
  *   meta KEY VALUE | meta-json KEY VALUE | rename N NAME (a thread)
  *   clock TICKS [mono=TIME] [real=TIME] [error=TIME]
  *   lost CAUSE COUNT [thread=N]      without a thread: in the head
@@ -405,6 +408,16 @@ static void do_step(const struct line *line)
 	               time_of(word(line, 4)), option(line, "unrecorded") ? 0 : DW_STEP_RECORDED);
 }
 
+static void do_profile(const struct line *line)
+{
+	const char *thread = option(line, "thread"), *end = word(line, 4);
+	unsigned index = thread ? index_of(thread) : streams[current].thread;
+
+	dw_encode_profile(process_at(threads[index].process), thread_at(index), word(line, 1),
+	                  number_of(word(line, 2)), time_of(word(line, 3)),
+	                  strcmp(end, "-") == 0 ? 0 : time_of(end));
+}
+
 static void do_lost(const struct line *line)
 {
 	unsigned cause = cause_of(word(line, 1));
@@ -463,6 +476,25 @@ static void put_step_end(const struct line *line)
 	               option(line, "unrecorded") ? 0 : DW_STEP_RECORDED);
 }
 
+static void put_stack(const struct line *line)
+{
+	uint32_t frames[MAX_WORDS];
+
+	for (unsigned i = 1; i < line->count; i++) {
+		char *text = line->words[i], *file = strchr(text, '@'), *colon = NULL;
+
+		if (file) {
+			*file++ = '\0';
+			colon = strrchr(file, ':');
+		}
+		if (colon)
+			*colon++ = '\0';
+		frames[i - 1] = dw_encode_frame(here(), text, file, colon ? (uint32_t)number_of(colon) : 0);
+	}
+	dw_encode_record(&streams[current].stream, streams[current].now, DW_STACK,
+	                 dw_encode_stack(here(), frames, line->count - 1), NULL, 0);
+}
+
 static bool put_record(const struct line *line)
 {
 	struct dw_encode_stream *stream = &streams[current].stream;
@@ -504,6 +536,8 @@ static bool put_record(const struct line *line)
 		dw_encode_record(stream, now, DW_LINK, 0, payload, 3);
 	} else if (!strcmp(verb, "args")) {
 		dw_encode_record(stream, now, DW_ARGS, dw_encode_string(here(), word(line, 1)), NULL, 0);
+	} else if (!strcmp(verb, "stack")) {
+		put_stack(line);
 	} else if (!strcmp(verb, "loss")) {
 		uint64_t count = number_of(word(line, 2));
 		dw_encode_record(stream, now, DW_LOSS, cause_of(word(line, 1)), &count, 2);
@@ -540,6 +574,8 @@ static void do_line(struct line *line)
 			fail("no stream %u", current);
 	} else if (!strcmp(verb, "step")) {
 		do_step(line);
+	} else if (!strcmp(verb, "profile")) {
+		do_profile(line);
 	} else if (!strcmp(verb, "meta") || !strcmp(verb, "meta-json")) {
 		dw_encode_meta(here(), word(line, 1), word(line, 2), verb[4] == '-');
 	} else if (!strcmp(verb, "rename")) {

@@ -1,19 +1,19 @@
-/* The schedule: torch's letters, as printed by torch.profiler.schedule (R, S recorded). */
+/* The schedule: letters as torch 1.13 and 2.13 give them. */
 #include "check.h"
 
-#include "record/step.c"
+#include "dwell/dwell.h"
 
-static void check_plan(struct dw_control control, const char *letters)
+static void check_plan(struct dwell_schedule plan, const char *letters)
 {
 	for (size_t step = 0; letters[step]; step++) {
-		bool want = letters[step] == 'R' || letters[step] == 'S';
+		static const char actions[] = ".wRS";
 
-		if (schedule_active(&control, step) != want)
+		if (actions[dwell_schedule_action(&plan, step)] != letters[step])
 			CHECK_FAIL("%s: step %zu", letters, step);
 	}
 }
 
-#define PLAN(...) (struct dw_control){ __VA_ARGS__ }
+#define PLAN(...) (struct dwell_schedule){ __VA_ARGS__ }
 
 TEST(schedules_as_torch_has_them)
 {
@@ -24,6 +24,13 @@ TEST(schedules_as_torch_has_them)
 	check_plan(PLAN(.active = 1), "SSSSSSSSSS");
 	check_plan(PLAN(.wait = 2, .active = 1, .repeat = 3), "..S..S..S...............");
 	check_plan(PLAN(.skip_first = 3, .wait = 1, .warmup = 4, .active = 1), "....wwwwS.wwwwS.wwwwS.");
+	check_plan(PLAN(.wait = 1, .warmup = 1, .active = 2, .repeat = 1), ".wRS................");
+	check_plan(PLAN(.wait = 5, .warmup = 1, .active = 3, .repeat = 1), ".....wRRS...............");
+	check_plan(PLAN(.active = 3), "RRSRRSRRSRRSRRSRRS");
+	check_plan(PLAN(.warmup = 1, .active = 1), "wSwSwSwSwSwSwSwS");
+	check_plan(PLAN(.wait = 1, .warmup = 1, .active = 3), ".wRRS.wRRS.wRRS.wRRS");
+	check_plan(PLAN(.skip_first = 6, .warmup = 2, .active = 4, .repeat = 1),
+	           "......wwRRRS............................");
 }
 
 TEST(skip_first_wait_leaves_out_the_first_wait)
@@ -37,15 +44,26 @@ TEST(skip_first_wait_leaves_out_the_first_wait)
 	           "........wRS.....wRS.........................................");
 }
 
+TEST(bad_ones_are_named)
+{
+	struct dwell_error error = { 0, "" };
+
+	CHECK_EQ(dwell_schedule_check(&PLAN(.active = 1), &error), 0);
+	CHECK_EQ(dwell_schedule_check(&PLAN(.wait = 1), &error), DWELL_E_ARGUMENT);
+	CHECK(strstr(error.message, "active is 0"));
+	CHECK_EQ(dwell_schedule_check(&PLAN(.active = 1, .repeat = (uint32_t)-1), &error), DWELL_E_ARGUMENT);
+	CHECK(strstr(error.message, "repeat is -1"));
+}
+
 TEST(numbers_beyond_32_bits)
 {
-	struct dw_control control = PLAN(.wait = UINT32_MAX, .warmup = UINT32_MAX, .active = 2);
+	struct dwell_schedule plan = PLAN(.wait = UINT32_MAX, .warmup = UINT32_MAX, .active = 2);
 	uint64_t cycle = (uint64_t)UINT32_MAX * 2 + 2;
 
-	CHECK(!schedule_active(&control, cycle - 3));
-	CHECK(schedule_active(&control, cycle - 2));
-	CHECK(schedule_active(&control, cycle - 1));
-	CHECK(!schedule_active(&control, cycle));
+	CHECK_EQ(dwell_schedule_action(&plan, cycle - 3), DWELL_ACTION_WARMUP);
+	CHECK_EQ(dwell_schedule_action(&plan, cycle - 2), DWELL_ACTION_RECORD);
+	CHECK_EQ(dwell_schedule_action(&plan, cycle - 1), DWELL_ACTION_RECORD_AND_SAVE);
+	CHECK_EQ(dwell_schedule_action(&plan, cycle), DWELL_ACTION_NONE);
 }
 
 CHECK_MAIN

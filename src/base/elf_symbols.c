@@ -1,5 +1,5 @@
 /* The function symbols of an ELF file; see elf_symbols.h. */
-#include "cli/elf_symbols.h"
+#include "base/elf_symbols.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -80,7 +80,7 @@ static int by_start(const void *a, const void *b)
 static int map_file(struct dw_elf_symbols *elf, const char *path)
 {
 	struct stat status;
-	int file = open(path, O_RDONLY | O_CLOEXEC);
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	void *map;
 
 	if (file < 0)

@@ -4,8 +4,8 @@
  * 64-bit little-endian files of this kind of machine; anything else has no
  * symbols. Nothing in the file can make it read outside of it.
  */
-#ifndef DW_CLI_ELF_SYMBOLS_H
-#define DW_CLI_ELF_SYMBOLS_H
+#ifndef DW_BASE_ELF_SYMBOLS_H
+#define DW_BASE_ELF_SYMBOLS_H
 
 #include <stddef.h>
 #include <stdint.h>

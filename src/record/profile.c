@@ -1,0 +1,406 @@
+/*
+ * Profile objects: ranges that somebody wants a result of.
+ *
+ * A profile keeps no events. It counts itself among those who want the gate open
+ * (step.c), and brackets its recording with a PROFILE entry in the journal, by which
+ * a reader finds its part of the trace. These functions are called a few times a
+ * step at most and may allocate and wait, unlike probes.
+ *
+ * Invariant: `open` is set, and the profile's mask is among the gate's, exactly while
+ * the action is RECORD or RECORD_AND_SAVE. In a child of fork a profile of the
+ * father does nothing.
+ */
+#include "record/record.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+struct dwell_profile {
+	struct dwell_profile_options options;
+	uint32_t pid;
+	uint32_t name;                  /* STRING */
+	uint32_t mask;
+	const char *warning;
+
+	bool started, stepped;
+	bool open;                      /* recording */
+	enum dwell_action action;
+	uint64_t step_num, cycle;
+	uint64_t start_ticks;           /* of the first step, until it is known to be one */
+	uint64_t steps_before;          /* of the process, at the start */
+	struct dw_entry_profile *entry; /* the open range's; NULL: there was no room for it */
+
+	bool has_result;
+	struct dwell_profile_result result;
+
+	pthread_t worker;               /* runs on_trace_ready */
+	bool working;
+	struct dwell_profile_result handed;
+};
+
+static bool records(enum dwell_action action)
+{
+	return action >= DWELL_ACTION_RECORD;
+}
+
+/* ---- creating ------------------------------------------------------------------- */
+
+static uint32_t mask_of(const struct dwell_profile_options *options)
+{
+	uint32_t device = 1u << DWELL_CATEGORY_DEVICE, mask = 0;
+	unsigned activities = options->activities;
+
+	if (!activities)
+		activities = DWELL_ACTIVITY_CPU | DWELL_ACTIVITY_CUDA;
+	if (activities & DWELL_ACTIVITY_CPU)
+		mask = DWELL_MASK_DEFAULT & ~device & ~(1u << DWELL_CATEGORY_ALLOCATION);
+	if (activities & DWELL_ACTIVITY_CUDA)
+		mask |= device;
+	if (options->profile_memory)
+		mask |= 1u << DWELL_CATEGORY_ALLOCATION;
+	if (options->record_shapes || options->with_flops)
+		mask |= DWELL_DETAIL_SHAPES;
+	if (options->with_stack)
+		mask |= DWELL_DETAIL_STACKS;
+	if (options->with_flops)
+		mask |= DWELL_DETAIL_FLOPS;
+	return mask;
+}
+
+static int check(const struct dwell_profile_options *options, struct dwell_error *error)
+{
+	const struct dwell_schedule *schedule = &options->schedule;
+
+	if (options->size != sizeof *options)
+		return dw_error_set(error, DWELL_E_ARGUMENT,
+		                    "dwell_profile_options.size is %zu, not %zu: use "
+		                    "DWELL_PROFILE_OPTIONS_INIT", options->size, sizeof *options);
+	if (options->activities & ~(DWELL_ACTIVITY_CPU | DWELL_ACTIVITY_CUDA))
+		return dw_error_set(error, DWELL_E_ARGUMENT,
+		                    "dwell_profile_options.activities holds bits that are none: use "
+		                    "DWELL_ACTIVITY_CPU and DWELL_ACTIVITY_CUDA");
+	if (schedule->active || schedule->wait || schedule->warmup || schedule->repeat ||
+	    schedule->skip_first)
+		return dwell_schedule_check(schedule, error);
+	return 0;
+}
+
+/* The facts that torch stores with a trace. */
+static void store_facts(const struct dwell_profile_options *options)
+{
+	const struct { const char *key; bool value; } facts[] = {
+		{ "record_shapes", options->record_shapes || options->with_flops },
+		{ "profile_memory", options->profile_memory },
+		{ "with_stack", options->with_stack },
+		{ "with_flops", options->with_flops },
+	};
+
+	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+		if (facts[i].value)
+			dwell_meta_json(facts[i].key, "1");
+}
+
+struct dwell_profile *dwell_profile_create(const struct dwell_profile_options *options,
+                                           struct dwell_error *error)
+{
+	static const struct dwell_profile_options defaults = DWELL_PROFILE_OPTIONS_INIT;
+	struct dwell_options session = DWELL_OPTIONS_INIT;
+	struct dwell_profile *profile;
+	enum dw_loss cause;
+
+	if (!options)
+		options = &defaults;
+	session.categories = DWELL_MASK_NONE;
+	if (check(options, error) || (!dwell_active() && dwell_start(&session, error)))
+		return NULL;
+	profile = calloc(1, sizeof *profile);
+	if (!profile || !dw_slot_here(&cause)) {
+		dw_error_set(error, DWELL_E_NOMEM, "no memory for a profile");
+		free(profile);
+		return NULL;
+	}
+	profile->options = *options;
+	profile->pid = DW_LOAD(dw_process->pid);
+	profile->mask = mask_of(options);
+	profile->name = dw_intern_text(options->name ? options->name : "profile");
+	if (options->activities & DWELL_ACTIVITY_CUDA)
+		profile->warning = "CUDA is asked for and nothing records a CUDA device here: there will "
+		                   "be no device times";
+	store_facts(options);
+	return profile;
+}
+
+void dwell_profile_destroy(struct dwell_profile *profile)
+{
+	if (!profile)
+		return;
+	if (profile->started)
+		dwell_profile_stop(profile, NULL);
+	free(profile);
+}
+
+/* ---- results -------------------------------------------------------------------- */
+
+static void wait_for_worker(struct dwell_profile *profile)
+{
+	if (profile->working)
+		pthread_join(profile->worker, NULL);
+	profile->working = false;
+}
+
+static void *work(void *pointer)
+{
+	struct dwell_profile *profile = pointer;
+
+	profile->options.on_trace_ready(profile, &profile->handed, profile->options.context);
+	return NULL;
+}
+
+/* The program's signals are its own threads' affair. */
+static bool work_in_background(struct dwell_profile *profile)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	profile->working = pthread_create(&profile->worker, NULL, work, profile) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return profile->working;
+}
+
+static void hand_out(struct dwell_profile *profile)
+{
+	if (!profile->options.on_trace_ready || !profile->has_result)
+		return;
+	wait_for_worker(profile);
+	profile->handed = profile->result;
+	if (!profile->options.background || !work_in_background(profile))
+		work(profile);
+}
+
+/* ---- recording ------------------------------------------------------------------ */
+
+static void begin_cycle(struct dwell_profile *profile, const struct dw_slot *slot)
+{
+	struct dw_entry_profile *entry;
+
+	profile->open = true;
+	dw_step_want(profile->mask, true);
+	entry = dw_journal_reserve(sizeof *entry);
+	profile->entry = entry;
+	if (!entry)
+		return;
+	entry->entry.id = dw_new_id();
+	entry->entry.aux = slot->thread;
+	entry->name = profile->name;
+	entry->mask = profile->mask;
+	entry->cycle = profile->cycle;
+	entry->start_ticks = dw_now();
+	dw_journal_commit(entry, DW_ENTRY_PROFILE);
+}
+
+static void end_cycle(struct dwell_profile *profile)
+{
+	struct dw_entry_profile *entry = profile->entry;
+
+	/* Pairs with a reader's acquire: what began before this lies in the range. */
+	if (entry)
+		__atomic_store_n(&entry->end_ticks, dw_now(), __ATOMIC_RELEASE);
+	dw_step_want(profile->mask, false);
+	profile->open = false;
+	profile->entry = NULL;
+	profile->has_result = entry != NULL;
+	if (entry)
+		profile->result = (struct dwell_profile_result){ dw_session.path, entry->entry.id,
+			profile->cycle, profile->step_num };
+	profile->cycle++;
+}
+
+/* From one action to the next; `next` NONE also at the end. */
+static int change(struct dwell_profile *profile, enum dwell_action next, bool stopping,
+                  const struct dw_slot *slot, struct dwell_error *error)
+{
+	enum dwell_action before = profile->action;
+	bool cut = before == DWELL_ACTION_RECORD && !records(next);
+	int result = 0;
+
+	if (records(before) && (before == DWELL_ACTION_RECORD_AND_SAVE || cut)) {
+		end_cycle(profile);
+		if (before == DWELL_ACTION_RECORD_AND_SAVE || stopping)
+			hand_out(profile);
+	}
+	if (records(next) && !profile->open)
+		begin_cycle(profile, slot);
+	profile->action = next;
+	if (!stopping && (cut || (before == DWELL_ACTION_WARMUP && next == DWELL_ACTION_NONE)))
+		result = dw_error_set(error, DWELL_E_ARGUMENT,
+		                      "step %llu: the schedule goes from %s to %s, so that its cycle has no "
+		                      "result: end cycles with RECORD_AND_SAVE",
+		                      (unsigned long long)profile->step_num, cut ? "RECORD" : "WARMUP",
+		                      next == DWELL_ACTION_NONE ? "NONE" : "WARMUP");
+	return result;
+}
+
+static enum dwell_action action_of(const struct dwell_profile *profile)
+{
+	enum dwell_action action;
+
+	if (!profile->options.action)
+		return dwell_schedule_action(&profile->options.schedule, profile->step_num);
+	action = profile->options.action(profile->step_num, profile->options.context);
+	return action > DWELL_ACTION_RECORD_AND_SAVE ? DWELL_ACTION_NONE : action;
+}
+
+/* ---- the program's side ----------------------------------------------------------- */
+
+/* Not a child's of fork, where that word is wiped. */
+static bool is_ours(const struct dwell_profile *profile)
+{
+	return DW_LOAD(dw_process->pid) == profile->pid;
+}
+
+/* The calling thread's slot, in the process that made the profile. */
+static struct dw_slot *slot_for(const struct dwell_profile *profile)
+{
+	enum dw_loss cause;
+
+	return is_ours(profile) && dw_session_head() ? dw_slot_here(&cause) : NULL;
+}
+
+int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error)
+{
+	struct dw_slot *slot = slot_for(profile);
+	int saved = errno, result;
+
+	if (profile->started)
+		return dw_error_set(error, DWELL_E_STATE, "the profile is started: stop it first");
+	if (!slot)
+		return dw_error_set(error, DWELL_E_STATE,
+		                    "nothing records in this process: was the session stopped, or is this "
+		                    "a child of the process that made the profile?");
+	profile->started = true;
+	profile->stepped = false;
+	profile->step_num = 0;
+	profile->cycle = 0;
+	profile->has_result = false;
+	profile->action = DWELL_ACTION_NONE;
+	profile->steps_before = DW_LOAD(dw_process->steps);
+	result = change(profile, action_of(profile), false, slot, error);
+	profile->start_ticks = dw_now();
+	/* A gate that follows steps must know of the first before it is over. */
+	if (dw_step_gated() && !slot->marks_steps && !slot->stepper && !slot->step) {
+		slot->stepper = profile;
+		dw_step_next(slot);
+	}
+	errno = saved;
+	return result;
+}
+
+/* Whether the steps of this thread are this profile's to mark. */
+static bool is_stepper(const struct dwell_profile *profile, struct dw_slot *slot)
+{
+	if (slot->marks_steps)
+		return false;
+	if (!slot->stepper)
+		slot->stepper = profile;
+	return slot->stepper == profile;
+}
+
+/* `changes`: what comes between this step and the next belongs to neither. */
+static void end_step(struct dwell_profile *profile, struct dw_slot *slot, bool changes)
+{
+	if (slot->step && changes)
+		dw_step_end(slot);
+	else if (!slot->step && !profile->stepped && DW_LOAD(dw_process->steps) == profile->steps_before)
+		dw_step_past(slot, profile->start_ticks);
+}
+
+int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error)
+{
+	struct dw_slot *slot = slot_for(profile);
+	int saved = errno, result;
+	enum dwell_action next;
+	bool steps;
+
+	if (!profile->started)
+		return dw_error_set(error, DWELL_E_STATE, "the profile is not started");
+	if (!slot)
+		return 0; /* of a father, or of a session that was stopped */
+	steps = is_stepper(profile, slot);
+	profile->step_num++;
+	next = action_of(profile);
+	if (steps)
+		end_step(profile, slot, next != profile->action || records(next));
+	profile->stepped = true;
+	result = change(profile, next, false, slot, error);
+	if (steps)
+		dw_step_next(slot);
+	errno = saved;
+	return result;
+}
+
+static bool has_schedule(const struct dwell_profile *profile)
+{
+	return profile->options.action || profile->options.schedule.active;
+}
+
+int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error)
+{
+	struct dw_slot *slot = slot_for(profile);
+	int saved = errno;
+
+	if (!profile->started)
+		return dw_error_set(error, DWELL_E_STATE, "the profile is not started");
+	if (slot && slot->stepper == profile) {
+		/* A step ends with dwell_profile_step(): what came after the last is none. */
+		dw_step_cancel(slot);
+		slot->stepper = NULL;
+	}
+	if (slot)
+		change(profile, DWELL_ACTION_NONE, true, slot, NULL);
+	if (is_ours(profile))
+		wait_for_worker(profile);
+	profile->open = false;
+	profile->started = false;
+	profile->action = DWELL_ACTION_NONE;
+	errno = saved;
+	if (slot && has_schedule(profile) && !profile->stepped)
+		return dw_error_set(error, DWELL_E_STATE,
+		                    "the profile has a schedule and dwell_profile_step() was never called: "
+		                    "call it at the end of each iteration");
+	return 0;
+}
+
+/* ---- questions ---------------------------------------------------------------------- */
+
+uint64_t dwell_profile_step_num(const struct dwell_profile *profile)
+{
+	return profile->step_num;
+}
+
+enum dwell_action dwell_profile_action(const struct dwell_profile *profile)
+{
+	return profile->action;
+}
+
+const char *dwell_profile_warning(const struct dwell_profile *profile)
+{
+	return profile->warning;
+}
+
+int dwell_profile_result(const struct dwell_profile *profile, struct dwell_profile_result *result,
+                         struct dwell_error *error)
+{
+	if (!profile->has_result)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "the profile has no result yet: %s",
+		                    profile->started ? "stop it, or wait for the end of its cycle"
+		                                     : "it never recorded a step");
+	*result = profile->result;
+	return 0;
+}

@@ -1,0 +1,47 @@
+/*
+ * Schedules: what is done with a step, by its number.
+ *
+ * Pure arithmetic, for the gate (step.c), for profiles (profile.c) and for programs.
+ */
+#include "base/error.h"
+#include "dwell/dwell.h"
+
+enum dwell_action dwell_schedule_action(const struct dwell_schedule *schedule, uint64_t step)
+{
+	uint64_t cycle = (uint64_t)schedule->wait + schedule->warmup + schedule->active;
+
+	if (!schedule->active)
+		return DWELL_ACTION_RECORD;
+	if (step < schedule->skip_first)
+		return DWELL_ACTION_NONE;
+	step -= schedule->skip_first;
+	if (schedule->skip_first_wait)
+		step += schedule->wait;
+	if (schedule->repeat && step / cycle >= schedule->repeat)
+		return DWELL_ACTION_NONE;
+	step %= cycle;
+	if (step < schedule->wait)
+		return DWELL_ACTION_NONE;
+	if (step - schedule->wait < schedule->warmup)
+		return DWELL_ACTION_WARMUP;
+	return step + 1 < cycle ? DWELL_ACTION_RECORD : DWELL_ACTION_RECORD_AND_SAVE;
+}
+
+int dwell_schedule_check(const struct dwell_schedule *schedule, struct dwell_error *error)
+{
+	const struct { const char *name; uint32_t value; } fields[] = {
+		{ "skip_first", schedule->skip_first }, { "wait", schedule->wait },
+		{ "warmup", schedule->warmup },         { "active", schedule->active },
+		{ "repeat", schedule->repeat },
+	};
+
+	/* Nobody waits for two thousand million steps: it was a negative number. */
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (fields[i].value > INT32_MAX)
+			return dw_error_set(error, DWELL_E_ARGUMENT, "schedule: %s is %d: not negative",
+			                    fields[i].name, (int)fields[i].value);
+	if (!schedule->active)
+		return dw_error_set(error, DWELL_E_ARGUMENT,
+		                    "schedule: active is 0, so that it would never record: at least 1");
+	return 0;
+}
