@@ -67,9 +67,9 @@ static bool several_processes(const struct dw_source *source, const struct dw_pa
 	for (size_t i = 0; i < paths->count; i++) {
 		uint32_t process;
 
-		if (paths->nodes[i].symbol != DW_NO_INDEX)
+		if (paths->nodes[i].depth)
 			continue;
-		process = source->threads[paths->nodes[i].thread].process;
+		process = source->threads[paths->nodes[i].symbol].process;
 		if (first != DW_NO_INDEX && process != first)
 			return true;
 		first = process;
@@ -85,13 +85,13 @@ static void write_node(struct folded *folded, struct dw_writer_out *out,
 	folded->path.used = depth ? folded->ends[depth - 1] : 0;
 	if (depth)
 		dw_out_bytes(&folded->path, ";", 1);
-	if (node->symbol == DW_NO_INDEX)
-		add_thread(folded, node->thread);
+	if (!depth)
+		add_thread(folded, node->symbol);
 	else
 		add_frame(&folded->path,
 		          depth == MOST_FRAMES ? "(deeper)" : folded->symbols[node->symbol].name);
 	folded->ends[depth] = folded->path.used;
-	if (node->symbol == DW_NO_INDEX || !node->self_ns)
+	if (!depth || !node->self_ns)
 		return;
 	dw_out_bytes(out, folded->path.buffer, folded->path.used);
 	dw_out_bytes(out, " ", 1);

@@ -73,7 +73,7 @@ struct dw_model {
 	struct dw_flat_all *flat_all[2];
 	struct dw_flat_slot *flats;
 	struct dw_tree *tree;
-	struct dw_paths *paths[DW_PATHS_KINDS];
+	struct dw_paths *paths[DW_PATHS_KINDS]; /* their nodes are malloc'd: too many to copy */
 	struct dw_steps *steps;
 	struct dw_threads *threads;
 	const char **repairs;

@@ -84,11 +84,10 @@ enum dw_paths_of {
 };
 
 struct dw_path {
-	uint64_t total_ns, self_ns, count; /* a root has a total only */
-	uint32_t symbol;    /* index into dw_paths.symbols; DW_NO_INDEX: a root */
-	uint32_t thread;    /* index */
-	uint32_t parent;    /* index or DW_NO_INDEX */
-	uint32_t depth;
+	uint64_t total_ns, self_ns; /* a root has a total only */
+	uint32_t count;
+	uint32_t symbol;     /* index into dw_paths.symbols; of a root: into source threads */
+	uint32_t depth;      /* 0: a root, which is a thread; a path's parent is the last one above */
 };
 
 struct dw_paths {

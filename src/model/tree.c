@@ -21,7 +21,7 @@
 
 #define DEEPEST 1024u
 #define MOST_NODES (1u << 16)  /* of a worker's tree */
-#define MOST_PATHS (1u << 21)  /* of pictures: 40 bytes each */
+#define MOST_PATHS (1u << 22)  /* of pictures: 32 bytes each */
 #define PENDING (DW_NO_INDEX - 2)
 #define UNKNOWN 0u             /* the symbol of frames that the file does not hold */
 
@@ -348,6 +348,8 @@ static bool walk_files(struct pass *pass, struct dw_trunk *whole, bool *has_stac
 	return good;
 }
 
+_Static_assert(sizeof(struct dw_trunk_node) == sizeof(struct dw_path), "one becomes the other");
+
 /* ---- the products ----------------------------------------------------------------------------- */
 
 static bool put_tree(struct dw_model *model, struct dw_tree *tree, struct dw_trunk *trunk)
@@ -360,8 +362,8 @@ static bool put_tree(struct dw_model *model, struct dw_tree *tree, struct dw_tru
 		const struct dw_trunk_node *node = &trunk->nodes[order[tree->count]];
 		struct dw_tree_node *to = &tree->nodes[tree->count];
 
-		to->symbol = node->symbol;
-		to->thread = node->thread;
+		to->symbol = node->depth ? node->symbol : DW_NO_INDEX;
+		to->thread = node->depth ? tree->nodes[way[0]].thread : node->symbol;
 		to->parent = node->depth ? way[node->depth - 1] : DW_NO_INDEX;
 		to->depth = node->depth;
 		way[node->depth] = (uint32_t)tree->count;
@@ -392,28 +394,48 @@ const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *
 	return model->tree;
 }
 
-static struct dw_path *put_paths(struct dw_model *model, struct dw_trunk *trunk)
+/* Puts each where it belongs, cycle by cycle: a copy would double the memory. */
+static void arrange(struct dw_trunk_node *nodes, uint32_t *order, size_t count)
 {
-	double ns_per_tick = model->source->files[0].clock.ns_per_tick;
-	uint32_t *order = dw_trunk_order(trunk);
-	uint32_t *way = calloc(trunk->deepest + 1u, sizeof *way);
-	struct dw_path *nodes = dw_arena_alloc(&model->arena, (trunk->count + 1) * sizeof *nodes);
-	bool good = order && way && nodes;
+	for (uint32_t i = 0; i < count; i++) {
+		struct dw_trunk_node first = nodes[i];
+		uint32_t at = i;
 
-	for (uint32_t i = 0; good && i < trunk->count; i++) {
-		const struct dw_trunk_node *node = &trunk->nodes[order[i]];
+		while (order[at] != i) {
+			uint32_t from = order[at];
 
-		nodes[i] = (struct dw_path){
-			(uint64_t)((double)node->total * ns_per_tick + 0.5),
-			(uint64_t)((double)node->self * ns_per_tick + 0.5), node->count,
-			node->symbol, node->thread, node->depth ? way[node->depth - 1] : DW_NO_INDEX,
-			node->depth,
-		};
-		way[node->depth] = i;
+			nodes[at] = nodes[from];
+			order[at] = at;
+			at = from;
+		}
+		nodes[at] = first;
+		order[at] = at;
 	}
+}
+
+/* The trunk's nodes become the paths, where they lie. */
+static bool put_paths(struct dw_paths *paths, struct dw_trunk *trunk, double ns_per_tick)
+{
+	uint32_t *order = dw_trunk_order(trunk);
+
+	if (!order)
+		return false;
+	arrange(trunk->nodes, order, trunk->count);
 	free(order);
-	free(way);
-	return good ? nodes : NULL;
+	paths->nodes = (struct dw_path *)(void *)trunk->nodes;
+	paths->count = trunk->count;
+	for (size_t i = 0; i < trunk->count; i++) {
+		struct dw_trunk_node node = trunk->nodes[i];
+
+		paths->nodes[i] = (struct dw_path){
+			(uint64_t)((double)node.total * ns_per_tick + 0.5),
+			(uint64_t)((double)node.self * ns_per_tick + 0.5),
+			node.count, node.symbol, node.depth,
+		};
+	}
+	trunk->nodes = NULL;
+	trunk->count = trunk->capacity = 0;
+	return true;
 }
 
 const struct dw_paths *dw_model_paths(struct dw_model *model, enum dw_paths_of of,
@@ -432,9 +454,7 @@ const struct dw_paths *dw_model_paths(struct dw_model *model, enum dw_paths_of o
 	       walk_files(&pass, &whole, &paths->has_stacks);
 	if (good) {
 		paths->symbols = pass.functions ? functions.symbols : model->symbols;
-		paths->count = whole.count;
-		paths->nodes = put_paths(model, &whole);
-		good = paths->nodes != NULL;
+		good = put_paths(paths, &whole, model->source->files[0].clock.ns_per_tick);
 	}
 	dw_trunk_reset(&whole);
 	if (good)

@@ -15,15 +15,9 @@ struct dw_arena *dw_trunk_quantiles(struct dw_trunk *trunk, uint32_t node)
 
 /* ---- nodes by path ------------------------------------------------------------------------ */
 
-/* Roots are told apart by thread, all others by name. */
-static uint32_t key_of(const struct dw_trunk_node *node)
+static size_t place(const struct dw_trunk *trunk, uint32_t parent, uint32_t symbol)
 {
-	return node->parent == DW_NO_INDEX ? node->thread : node->symbol;
-}
-
-static size_t place(const struct dw_trunk *trunk, uint32_t parent, uint32_t key)
-{
-	uint64_t hash = ((uint64_t)parent << 32 | key) * 0x9e3779b97f4a7c15u;
+	uint64_t hash = ((uint64_t)parent << 32 | symbol) * 0x9e3779b97f4a7c15u;
 
 	return (hash ^ hash >> 32) & trunk->mask;
 }
@@ -41,7 +35,7 @@ static bool widen(struct dw_trunk *trunk)
 	}
 	trunk->mask = size - 1;
 	for (size_t i = 0; i < trunk->count; i++) {
-		size_t at = place(trunk, trunk->nodes[i].parent, key_of(&trunk->nodes[i]));
+		size_t at = place(trunk, trunk->nodes[i].parent, trunk->nodes[i].symbol);
 
 		while (trunk->slots[at])
 			at = (at + 1) & trunk->mask;
@@ -50,10 +44,9 @@ static bool widen(struct dw_trunk *trunk)
 	return true;
 }
 
-static uint32_t make_node(struct dw_trunk *trunk, uint32_t parent, uint32_t key, size_t slot)
+static uint32_t make_node(struct dw_trunk *trunk, uint32_t parent, uint32_t symbol, size_t slot)
 {
 	struct dw_trunk_node *node = DW_GROW(&trunk->nodes, &trunk->capacity, trunk->count);
-	bool root = parent == DW_NO_INDEX;
 
 	if (!node ||
 	    (trunk->detailed && !DW_GROW(&trunk->tallies, &trunk->tally_capacity, trunk->count))) {
@@ -61,42 +54,41 @@ static uint32_t make_node(struct dw_trunk *trunk, uint32_t parent, uint32_t key,
 		return DW_NO_INDEX;
 	}
 	node->parent = parent;
-	node->symbol = root ? DW_NO_INDEX : key;
-	node->thread = root ? key : trunk->nodes[parent].thread;
-	node->depth = root ? 0 : trunk->nodes[parent].depth + 1;
+	node->symbol = symbol;
+	node->depth = parent == DW_NO_INDEX ? 0 : trunk->nodes[parent].depth + 1;
 	trunk->deepest = node->depth > trunk->deepest ? node->depth : trunk->deepest;
 	trunk->slots[slot] = (uint32_t)trunk->count + 1;
 	return (uint32_t)trunk->count++;
 }
 
 /* The node, or the slot for it and DW_NO_INDEX. */
-static uint32_t find(const struct dw_trunk *trunk, uint32_t parent, uint32_t key, size_t *slot)
+static uint32_t find(const struct dw_trunk *trunk, uint32_t parent, uint32_t symbol, size_t *slot)
 {
-	size_t at = place(trunk, parent, key);
+	size_t at = place(trunk, parent, symbol);
 
 	for (; trunk->slots[at]; at = (at + 1) & trunk->mask) {
 		const struct dw_trunk_node *node = &trunk->nodes[trunk->slots[at] - 1];
 
-		if (node->parent == parent && key_of(node) == key)
+		if (node->parent == parent && node->symbol == symbol)
 			return trunk->slots[at] - 1;
 	}
 	*slot = at;
 	return DW_NO_INDEX;
 }
 
-static uint32_t find_or_make(struct dw_trunk *trunk, uint32_t parent, uint32_t key)
+static uint32_t find_or_make(struct dw_trunk *trunk, uint32_t parent, uint32_t symbol)
 {
 	uint32_t node;
 	size_t slot = 0;
 
 	if (trunk->failed || (trunk->count * 2 >= trunk->mask && !widen(trunk)))
 		return DW_NO_INDEX;
-	node = find(trunk, parent, key, &slot);
+	node = find(trunk, parent, symbol, &slot);
 	if (node != DW_NO_INDEX)
 		return node;
-	if (trunk->count < trunk->most || parent == DW_NO_INDEX || key == DW_OTHER_CALLS)
-		return make_node(trunk, parent, key, slot);
-	if (trunk->nodes[parent].symbol == DW_OTHER_CALLS)
+	if (trunk->count < trunk->most || parent == DW_NO_INDEX || symbol == DW_OTHER_CALLS)
+		return make_node(trunk, parent, symbol, slot);
+	if (trunk->nodes[parent].depth && trunk->nodes[parent].symbol == DW_OTHER_CALLS)
 		return DW_TRUNK_FOLDED;
 	return find_or_make(trunk, parent, DW_OTHER_CALLS);
 }
@@ -132,11 +124,10 @@ static bool merge_nodes(struct dw_trunk *into, const struct dw_trunk *from, uint
 {
 	for (uint32_t i = 0; i < from->count; i++) {
 		const struct dw_trunk_node *node = &from->nodes[i];
-		bool root = node->parent == DW_NO_INDEX;
 		struct dw_trunk_node *to;
 
-		moved[i] = find_or_make(into, root ? DW_NO_INDEX : moved[node->parent],
-		                        root ? node->thread : node->symbol);
+		moved[i] = find_or_make(into, node->depth ? moved[node->parent] : DW_NO_INDEX,
+		                        node->symbol);
 		if (moved[i] == DW_NO_INDEX)
 			return false;
 		if (moved[i] == DW_TRUNK_FOLDED) {
@@ -188,7 +179,7 @@ static int compare_siblings(const void *left, const void *right, void *context)
 
 	if (a->depth && a->total != b->total)
 		return a->total < b->total ? 1 : -1;
-	return (key_of(a) > key_of(b)) - (key_of(a) < key_of(b));
+	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
 }
 
 /* `children` grouped by parent, the roots last, each group sorted; first[node] is where a
@@ -223,8 +214,7 @@ static void descend(const struct dw_trunk *trunk, const uint32_t *children,
 
 	while (done < count) {
 		while (at[group_of] == first[group_of + 1])
-			group_of = trunk->nodes[group_of].parent == DW_NO_INDEX
-			               ? count : trunk->nodes[group_of].parent;
+			group_of = trunk->nodes[group_of].depth ? trunk->nodes[group_of].parent : count;
 		group_of = order[done++] = children[at[group_of]++];
 	}
 }
@@ -244,6 +234,9 @@ uint32_t *dw_trunk_order(struct dw_trunk *trunk)
 	uint32_t *order = malloc((count + 1) * sizeof *order);
 	uint32_t *first = calloc(count + 3, sizeof *first), *at = calloc(count + 3, sizeof *at);
 
+	free(trunk->slots); /* as large as all of these */
+	trunk->slots = NULL;
+	trunk->mask = 0;
 	sum_roots(trunk);
 	if (children && order && first && at) {
 		group(trunk, children, first);

@@ -1,8 +1,8 @@
 /*
  * A trunk: call paths while they are counted.
  *
- * tree.c grows one a worker and puts them together by path. A node is 40 bytes, so
- * that a million paths fit in a picture's memory; a detailed trunk has a tally a node
+ * tree.c grows one a worker and puts them together by path. A node is 32 bytes, so
+ * that millions of paths fit in a picture's memory; a detailed trunk has a tally a node
  * beside it, for extremes and percentiles. Parents come before their children. Paths
  * beyond `most` are "(other calls)" of their parent: no call's time is lost.
  */
@@ -16,9 +16,11 @@
 #define DW_TRUNK_FOLDED (DW_NO_INDEX - 1) /* of a call within "(other calls)": its time is theirs */
 
 struct dw_trunk_node {
-	uint64_t total, self, count; /* ticks; a root has a total only, when ordered */
-	uint32_t parent, symbol;     /* of a root: DW_NO_INDEX */
-	uint32_t thread, depth;
+	uint64_t total, self; /* ticks; a root has a total only, when ordered */
+	uint32_t count;
+	uint32_t symbol;      /* of a root: the thread */
+	uint32_t parent;      /* DW_NO_INDEX: it is a root */
+	uint32_t depth;
 };
 
 struct dw_trunk {
@@ -43,7 +45,7 @@ uint32_t dw_trunk_child(struct dw_trunk *trunk, uint32_t parent, uint32_t symbol
 bool dw_trunk_merge(struct dw_trunk *into, struct dw_trunk *from, double ratio);
 
 /* Nodes depth first, siblings by total, threads by index: to be freed, NULL when out of
- * memory. Roots get their children's total. */
+ * memory. Roots get their children's total. Afterwards the trunk does not grow. */
 uint32_t *dw_trunk_order(struct dw_trunk *trunk);
 
 void dw_trunk_reset(struct dw_trunk *trunk);

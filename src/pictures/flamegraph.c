@@ -38,9 +38,9 @@ static void give_node(const void *context, size_t index, struct dw_picture_node 
 {
 	const struct flamegraph *graph = context;
 	const struct dw_path *node = &graph->paths->nodes[index];
-	bool thread = node->symbol == DW_NO_INDEX;
+	bool thread = node->depth == 0;
 
-	to->label = thread ? graph->threads[node->thread] : graph->paths->symbols[node->symbol].name;
+	to->label = thread ? graph->threads[node->symbol] : graph->paths->symbols[node->symbol].name;
 	to->value = node->total_ns;
 	to->self = thread ? DW_PICTURE_NO_SELF : node->self_ns;
 	to->count = node->count;
@@ -50,7 +50,7 @@ static void give_node(const void *context, size_t index, struct dw_picture_node 
 
 static uint32_t process_of(const struct dw_source *source, const struct dw_path *node)
 {
-	return source->threads[node->thread].process;
+	return source->threads[node->symbol].process;
 }
 
 /* The runner and others that only wrote a fact do not count. */
