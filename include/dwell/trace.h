@@ -121,26 +121,26 @@ DWELL_API int dwell_trace_export(struct dwell_trace *trace, const char *format, 
                                  struct dwell_error *error);
 
 /* What happened, for a program that looks at each thing itself. */
-enum dwell_event_type {
-	DWELL_EVENT_RANGE = 0,
-	DWELL_EVENT_MARK = 1,
-	DWELL_EVENT_COUNTER = 2,
-	DWELL_EVENT_ALLOC = 3,
-	DWELL_EVENT_FREE = 4,
-	DWELL_EVENT_ASYNC = 5,    /* a range of its own: not nested in its thread's others */
-	DWELL_EVENT_FLOW_OUT = 6,
-	DWELL_EVENT_FLOW_IN = 7,
-	DWELL_EVENT_STEP = 8,     /* `value` is its number */
+enum dwell_trace_event_type {
+	DWELL_TRACE_RANGE = 0,
+	DWELL_TRACE_MARK = 1,
+	DWELL_TRACE_COUNTER = 2,
+	DWELL_TRACE_ALLOC = 3,
+	DWELL_TRACE_FREE = 4,
+	DWELL_TRACE_ASYNC = 5,    /* a range of its own: not nested in its thread's others */
+	DWELL_TRACE_FLOW_OUT = 6,
+	DWELL_TRACE_FLOW_IN = 7,
+	DWELL_TRACE_STEP = 8,     /* `value` is its number */
 };
 
-struct dwell_event_frame {
+struct dwell_trace_frame {
 	const char *function;
 	const char *file;      /* or NULL */
 	uint32_t line;         /* or 0 */
 };
 
-struct dwell_event {
-	uint32_t type;             /* enum dwell_event_type */
+struct dwell_trace_event {
+	uint32_t type;             /* enum dwell_trace_event_type */
 	uint32_t category;         /* enum dwell_category; unknown ones as found */
 	const char *name;
 	const char *detail;        /* overload of an operator, unit, device; or NULL */
@@ -155,7 +155,7 @@ struct dwell_event {
 	uint32_t forward_tid;      /* thread that ran the forward; 0: none */
 	uint32_t tensor_count;
 	const struct dwell_tensor *tensors;    /* arguments; those with dtype DWELL_ARG_INTS are integers */
-	const struct dwell_event_frame *stack; /* innermost first */
+	const struct dwell_trace_frame *stack; /* innermost first */
 	uint32_t stack_depth;
 	const char *args;          /* what the program said of this call, or NULL */
 };
@@ -166,7 +166,7 @@ struct dwell_event {
  * not 0 stops, and is returned. Errors: DWELL_E_NOMEM.
  */
 DWELL_API int dwell_trace_events(struct dwell_trace *trace,
-                                 int (*each)(const struct dwell_event *event, void *context),
+                                 int (*each)(const struct dwell_trace_event *event, void *context),
                                  void *context, struct dwell_error *error);
 
 /* The view's, layout's or format's name at `index`, with its question; NULL past the end. */

@@ -15,17 +15,17 @@
 struct pass {
 	const struct dw_source *source;
 	const struct dw_symbol *symbols;
-	int (*each)(const struct dwell_event *, void *);
+	int (*each)(const struct dwell_trace_event *, void *);
 	void *context;
 	struct dwell_tensor *tensors;
 	size_t tensor_capacity;
-	struct dwell_event_frame *frames;
+	struct dwell_trace_frame *frames;
 	size_t frame_capacity;
 	bool failed;
 };
 
 /* The sizes lie in the dictionary; the structures before them are packed differently. */
-static void set_tensors(struct pass *pass, struct dwell_event *to,
+static void set_tensors(struct pass *pass, struct dwell_trace_event *to,
                         const struct dw_entry_shapes *shapes)
 {
 	const uint8_t *at = shapes ? shapes->tensors : NULL;
@@ -44,7 +44,7 @@ static void set_tensors(struct pass *pass, struct dwell_event *to,
 	to->tensors = pass->tensors;
 }
 
-static void set_stack(struct pass *pass, struct dwell_event *to, const struct dw_source_file *file,
+static void set_stack(struct pass *pass, struct dwell_trace_event *to, const struct dw_source_file *file,
                       uint32_t id)
 {
 	const struct dw_source_stack *stack;
@@ -57,14 +57,14 @@ static void set_stack(struct pass *pass, struct dwell_event *to, const struct dw
 		    stack->frames[i] < file->symbol_count ? file->frames[stack->frames[i]] : NULL;
 
 		for (uint32_t f = 0; frame && f < frame->count; f++) {
-			struct dwell_event_frame *item =
+			struct dwell_trace_frame *item =
 			    DW_GROW(&pass->frames, &pass->frame_capacity, to->stack_depth);
 
 			if (!item) {
 				pass->failed = true;
 				return;
 			}
-			*item = (struct dwell_event_frame){ frame->functions[f].name,
+			*item = (struct dwell_trace_frame){ frame->functions[f].name,
 				frame->functions[f].file, frame->functions[f].line };
 			to->stack_depth++;
 		}
@@ -75,17 +75,17 @@ static void set_stack(struct pass *pass, struct dwell_event *to, const struct dw
 static int pass_on(void *pointer, const struct dw_event *from)
 {
 	static const uint32_t types[] = {
-		[DW_EVENT_RANGE] = DWELL_EVENT_RANGE,       [DW_EVENT_MARK] = DWELL_EVENT_MARK,
-		[DW_EVENT_COUNTER] = DWELL_EVENT_COUNTER,   [DW_EVENT_ALLOC] = DWELL_EVENT_ALLOC,
-		[DW_EVENT_FREE] = DWELL_EVENT_FREE,         [DW_EVENT_ASYNC] = DWELL_EVENT_ASYNC,
-		[DW_EVENT_FLOW_OUT] = DWELL_EVENT_FLOW_OUT, [DW_EVENT_FLOW_IN] = DWELL_EVENT_FLOW_IN,
+		[DW_EVENT_RANGE] = DWELL_TRACE_RANGE,       [DW_EVENT_MARK] = DWELL_TRACE_MARK,
+		[DW_EVENT_COUNTER] = DWELL_TRACE_COUNTER,   [DW_EVENT_ALLOC] = DWELL_TRACE_ALLOC,
+		[DW_EVENT_FREE] = DWELL_TRACE_FREE,         [DW_EVENT_ASYNC] = DWELL_TRACE_ASYNC,
+		[DW_EVENT_FLOW_OUT] = DWELL_TRACE_FLOW_OUT, [DW_EVENT_FLOW_IN] = DWELL_TRACE_FLOW_IN,
 	};
 	struct pass *pass = pointer;
 	const struct dw_source *source = pass->source;
 	const struct dw_source_thread *thread = &source->threads[from->thread];
 	const struct dw_source_process *process = &source->processes[thread->process];
 	const struct dw_symbol *symbol = &pass->symbols[from->symbol];
-	struct dwell_event event = {
+	struct dwell_trace_event event = {
 		.type = types[from->type], .category = symbol->category, .name = symbol->name,
 		.detail = symbol->detail, .pid = process->pid, .tid = thread->tid, .depth = from->depth,
 		.open = from->open, .start_ns = from->start_ns, .end_ns = from->end_ns,
@@ -107,8 +107,8 @@ static int pass_steps(const struct pass *pass, const struct dw_model *model)
 	for (size_t i = 0; i < pass->source->step_count && !result; i++) {
 		const struct dw_source_step *step = &pass->source->steps[i];
 		const struct dw_source_thread *thread = &pass->source->threads[step->thread];
-		struct dwell_event event = {
-			.type = DWELL_EVENT_STEP, .name = "step", .tid = thread->tid,
+		struct dwell_trace_event event = {
+			.type = DWELL_TRACE_STEP, .name = "step", .tid = thread->tid,
 			.pid = pass->source->processes[thread->process].pid, .open = step->open,
 			.start_ns = step->start_ns, .end_ns = step->end_ns, .value = (double)step->number,
 			.sequence_number = UINT64_MAX,
@@ -121,7 +121,7 @@ static int pass_steps(const struct pass *pass, const struct dw_model *model)
 }
 
 int dwell_trace_events(struct dwell_trace *trace,
-                       int (*each)(const struct dwell_event *event, void *context), void *context,
+                       int (*each)(const struct dwell_trace_event *event, void *context), void *context,
                        struct dwell_error *error)
 {
 	struct dw_model *model = dw_trace_model(trace);
