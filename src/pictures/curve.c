@@ -19,6 +19,8 @@
 #define LABEL 22u         /* above it */
 #define AXIS 24u          /* below the last one */
 #define ROW 18u
+#define HOLDERS 320u      /* where bars of holders begin; the script knows it, and the next */
+#define HOLDER_WORDS 170u
 #define UNITS 1000000u    /* a plot's width in its own units */
 #define HIGH 10000u       /* its height */
 #define MOST_MARKS 400u   /* lines; of more every second, third, ... is drawn */
@@ -80,7 +82,7 @@ static void put_marks(const struct plot *plot)
 
 	dw_pen_text(&plot->pen, "<path class=\"marks\" d=\"");
 	for (size_t i = 0; i < curve->mark_count; i += every)
-		dw_pen_format(&plot->pen, "M%u 0V%u", across(curve, curve->marks_ns[i]), HIGH);
+		dw_pen_format(&plot->pen, "M%u 0V%u", across(curve, curve->marks[i].from_ns), HIGH);
 	dw_pen_text(&plot->pen, "\"/>\n");
 }
 
@@ -253,30 +255,38 @@ static void put_holders(const struct plot *plot, unsigned y)
 	dw_pen_xml(&plot->pen, curve->holders_label, 150);
 	dw_pen_text(&plot->pen, "</text>\n");
 	for (size_t i = 0; i < curve->holder_count; i++) {
+		dw_pen_format(&plot->pen, "<text class=\"holder\" x=\"%u\" y=\"%u\">", DW_PICTURE_MARGIN,
+		              y + (unsigned)(i + 1) * ROW + 14);
+		dw_pen_xml(&plot->pen, curve->holders[i].name, 40);
+		dw_pen_text(&plot->pen, "</text>\n");
+	}
+	/* the bars' words stand beside them, so the bars have not all of the width */
+	dw_pen_format(&plot->pen,
+	              "<svg class=\"holders\" x=\"%u\" y=\"%u\" width=\"%u\" overflow=\"visible\">\n",
+	              HOLDERS, y, DW_PICTURE_WIDTH - HOLDERS - HOLDER_WORDS);
+	for (size_t i = 0; i < curve->holder_count; i++) {
 		const struct dw_curve_holder *holder = &curve->holders[i];
 		double share = holder->of ? (double)holder->value / (double)holder->of : 0;
-		unsigned at = y + (unsigned)(i + 1) * ROW;
+		unsigned permille = (unsigned)(share * 1000 + 0.5), at = (unsigned)(i + 1) * ROW;
 
 		dw_pen_format(&plot->pen,
-		              "<g class=\"holder\"><g class=\"c10\"><rect x=\"320\" y=\"%u\" width=\"%u\""
-		              " height=\"12\"/></g><text x=\"%u\" y=\"%u\">", at + 4,
-		              (unsigned)(share * 640 + 0.5), DW_PICTURE_MARGIN, at + 14);
-		dw_pen_xml(&plot->pen, holder->name, 40);
-		dw_pen_format(&plot->pen, "</text><text x=\"%u\" y=\"%u\">%s, %s</text></g>\n",
-		              326 + (unsigned)(share * 640 + 0.5), at + 14,
+		              "<g class=\"c10\"><rect y=\"%u\" width=\"%u.%u%%\" height=\"12\"/></g>"
+		              "<text class=\"holder\" x=\"%u.%u%%\" dx=\"6\" y=\"%u\">%s, %s</text>\n",
+		              at + 4, permille / 10, permille % 10, permille / 10, permille % 10, at + 14,
 		              curve->unit((double)holder->value, " ").at, dw_text_percent(share).at);
 	}
+	dw_pen_text(&plot->pen, "</svg>\n");
 }
 
-/* For the script: when each step began, and its number. */
+/* "from,number,to;": for the script. */
 static void put_mark_data(const struct plot *plot)
 {
 	const struct dw_curve *curve = plot->curve;
 
 	dw_pen_format(&plot->pen, "<g class=\"mark-data\" data-mark=\"%s\" data-marks=\"", curve->mark);
 	for (size_t i = 0; i < curve->mark_count; i++)
-		dw_pen_format(&plot->pen, "%s%" PRIu64 ",%" PRIu64, i ? ";" : "", curve->marks_ns[i],
-		              curve->mark_numbers[i]);
+		dw_pen_format(&plot->pen, "%s%" PRIu64 ",%" PRIu64 ",%" PRIu64, i ? ";" : "",
+		              curve->marks[i].from_ns, curve->marks[i].number, curve->marks[i].to_ns);
 	dw_pen_text(&plot->pen, "\"/>\n");
 }
 
@@ -289,18 +299,18 @@ void dw_curve_write(const struct dw_curve *curve, dw_put *put, void *to)
 	axis = y + (unsigned)curve->panel_count * (PANEL + LABEL) - LABEL;
 	rows = curve->holder_count ? (unsigned)curve->holder_count + 1 : 0;
 	dw_pen_head(&plot.pen, curve->title, curve->subtitle, "curve", dw_curve_style,
-	            axis + AXIS + rows * ROW + 10 + 2 * ROW + 10);
+	            axis + AXIS + rows * ROW + 52);
 	for (size_t i = 0; i < curve->panel_count; i++, y += PANEL + LABEL)
 		put_panel(&plot, i, y);
 	put_time_axis(&plot, axis);
-	put_legend(&plot, axis + AXIS);
-	put_holders(&plot, axis + AXIS + ROW + 4);
+	put_holders(&plot, axis + AXIS);
 	if (curve->note) {
 		dw_pen_format(&plot.pen, "<text class=\"note\" x=\"%u\" y=\"%u\">", DW_PICTURE_MARGIN,
-		              axis + AXIS + (rows + 2) * ROW + 10);
+		              axis + AXIS + rows * ROW + 18);
 		dw_pen_xml(&plot.pen, curve->note, 160);
 		dw_pen_text(&plot.pen, "</text>\n");
 	}
+	put_legend(&plot, axis + AXIS + rows * ROW + 28);
 	put_mark_data(&plot);
 	dw_pen_buttons(&plot.pen, tools, sizeof tools / sizeof *tools);
 	dw_pen_script(&plot.pen, dw_curve_script);

@@ -30,6 +30,10 @@ struct dw_curve_holder {
 	uint64_t value, of;
 };
 
+struct dw_curve_mark {
+	uint64_t from_ns, to_ns, number;
+};
+
 struct dw_curve {
 	const char *title, *subtitle;
 	dw_picture_unit *unit;
@@ -43,7 +47,7 @@ struct dw_curve {
 	              uint64_t *values);
 	const void *context;
 	const char *mark;             /* what the marks are: "step" */
-	const uint64_t *marks_ns, *mark_numbers;
+	const struct dw_curve_mark *marks; /* ascending; a line is where one begins */
 	size_t mark_count;
 	const char *holders_label;    /* above them */
 	const struct dw_curve_holder *holders;

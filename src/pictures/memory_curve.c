@@ -32,7 +32,7 @@ struct memory_curve {
 	struct dw_picture_kind series[KINDS];
 	struct dw_curve_panel panels[MOST_PANELS];
 	struct dw_curve_holder holders[MOST_HOLDERS];
-	uint64_t *marks, *numbers;
+	struct dw_curve_mark *marks;
 	struct dw_curve curve;
 };
 
@@ -122,7 +122,7 @@ static void make_holders(struct memory_curve *it)
 	it->curve.holder_count = count;
 }
 
-/* Steps of the processes shown, each where it begins; they are sorted by process. */
+/* Steps of the fullest process, each where it begins; they are sorted by process. */
 static bool make_marks(struct memory_curve *it)
 {
 	const struct dw_source *source = dw_model_source(it->model);
@@ -130,20 +130,19 @@ static bool make_marks(struct memory_curve *it)
 	const struct dw_source_clock *clock = &source->files[source->processes[process].file].clock;
 
 	it->marks = dw_arena_alloc(&it->arena, (source->step_count + 1) * sizeof *it->marks);
-	it->numbers = dw_arena_alloc(&it->arena, (source->step_count + 1) * sizeof *it->numbers);
-	for (size_t i = 0; it->marks && it->numbers && i < source->step_count; i++) {
+	for (size_t i = 0; it->marks && i < source->step_count; i++) {
 		const struct dw_source_step *step = &source->steps[i];
 		uint64_t at_ns = dw_source_ns(clock, step->start_ticks);
 
 		if (source->threads[step->thread].process != process || at_ns < it->curve.from_ns ||
 		    at_ns > it->curve.to_ns)
 			continue;
-		it->marks[it->curve.mark_count] = at_ns;
-		it->numbers[it->curve.mark_count++] = step->number;
+		it->marks[it->curve.mark_count++] = (struct dw_curve_mark){
+			at_ns, step->open ? it->curve.to_ns : dw_source_ns(clock, step->end_ticks), step->number,
+		};
 	}
-	it->curve.marks_ns = it->marks;
-	it->curve.mark_numbers = it->numbers;
-	return it->marks && it->numbers;
+	it->curve.marks = it->marks;
+	return it->marks != NULL;
 }
 
 static void make_time(struct memory_curve *it)
