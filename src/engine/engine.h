@@ -44,7 +44,7 @@ struct dw_slot {
 	dwell_event_filter *function;
 	uint64_t handle;
 	char *name;
-	uint32_t profile_row; /* where the profiler adds it up, from 1 */
+	int profile_row; /* where the profiler adds it up */
 	struct dwell_site site;
 };
 

@@ -204,8 +204,8 @@ static int at_next(struct dwell_engine *engine)
 		return dw_engine_failed(engine, result, "fetching a batch");
 	close_range(&engine->dataflow_began);
 	if (engine->profiler && engine->profiler->fetch_start_ns)
-		dw_profile_dataflow(engine->profiler,
-		                    dw_engine_now_ns() - engine->profiler->fetch_start_ns);
+		dw_profile_time(engine->profiler, DWELL_TIME_OF_DATAFLOW, 0,
+		                dw_engine_now_ns() - engine->profiler->fetch_start_ns);
 	if (!knows_length(engine))
 		begin_step(engine);
 	engine->state.batch = batch;
@@ -245,7 +245,8 @@ static int at_process(struct dwell_engine *engine)
 	result = engine->process(engine, state->batch, engine->user);
 	dwell_end(began);
 	if (engine->profiler && start_ns && !result)
-		dw_profile_processing(engine->profiler, dw_engine_now_ns() - start_ns);
+		dw_profile_time(engine->profiler, DWELL_TIME_OF_PROCESSING, 0,
+		                dw_engine_now_ns() - start_ns);
 	if (DWELL_UNLIKELY(result != 0))
 		return dw_engine_failed(engine, result, "the process function");
 	result = fire(engine, DWELL_EVENT_ITERATION_COMPLETED);
