@@ -391,10 +391,10 @@ int dw_event_call(struct dwell_engine *engine, struct dw_event *event, uint64_t 
 }
 
 /* An event without handlers takes no time and no reading of the clock. */
-int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event)
+int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event, uint64_t now_ns)
 {
 	bool began = dwell_begin(&event->site);
-	uint64_t start_ns = event->count ? dw_engine_now_ns() : 0, end_ns = start_ns;
+	uint64_t start_ns = !event->count ? 0 : now_ns ? now_ns : dw_engine_now_ns(), end_ns = start_ns;
 	int result = event->count ? dw_event_call(engine, event, &end_ns) : 0;
 
 	dwell_end(began);

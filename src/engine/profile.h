@@ -28,6 +28,7 @@ struct dwell_profiler {
 	struct dw_profile_handler *handlers; /* in the order of adding */
 	unsigned handler_count, handler_capacity;
 	uint64_t fetch_start_ns;
+	uint64_t fetch_end_ns; /* of this iteration */
 	bool ran;
 	bool no_memory; /* the results are not whole */
 	FILE *times;    /* struct dw_profile_time, or NULL */
