@@ -65,9 +65,10 @@ static int recorder_init(PyObject *object, PyObject *arguments, PyObject *keywor
 	struct dwell_error error;
 	PyObject *engine;
 	const char *name;
+	int keep_times;
 
 	(void)keywords;
-	if (!PyArg_ParseTuple(arguments, "Os", &engine, &name))
+	if (!PyArg_ParseTuple(arguments, "Osp", &engine, &name, &keep_times))
 		return -1;
 	if (self->profiler) {
 		PyErr_SetString(PyExc_RuntimeError, "a recorder is made once");
@@ -76,8 +77,9 @@ static int recorder_init(PyObject *object, PyObject *arguments, PyObject *keywor
 	self->name = join(name, "");
 	if (!self->name || init_sites(self))
 		return -1;
-	if (dwell_profiler_create(&self->profiler, true, &error))
+	if (dwell_profiler_create(&self->profiler, keep_times, &error))
 		return failed(&error);
+	self->keeps_times = keep_times;
 	self->engine = Py_NewRef(engine);
 	return 0;
 }
@@ -127,6 +129,7 @@ static PyObject *enter_run(PyObject *object, PyObject *unused)
 
 	(void)unused;
 	self->run_began = dwell_begin(depth++ ? &self->nested_site : &self->run_site);
+	self->runs = true;
 	Py_RETURN_NONE;
 }
 
@@ -137,7 +140,34 @@ static PyObject *leave_run(PyObject *object, PyObject *unused)
 	(void)unused;
 	recorder_close(self);
 	dwell_end(self->run_began);
+	self->runs = false;
 	depth--;
+	Py_RETURN_NONE;
+}
+
+/* Single times are kept from the next run on: for who attaches a profiler to an engine
+ * that is recorded anyway. */
+static PyObject *keep_times(PyObject *object, PyObject *unused)
+{
+	struct recorder *self = (struct recorder *)object;
+	struct dwell_profiler *profiler;
+	struct dwell_error error;
+
+	(void)unused;
+	if (self->keeps_times)
+		Py_RETURN_NONE;
+	if (self->runs) {
+		PyErr_SetString(PyExc_RuntimeError, "a profiler is attached between runs, not within one");
+		return NULL;
+	}
+	if (dwell_profiler_create(&profiler, true, &error)) {
+		failed(&error);
+		return NULL;
+	}
+	recorder_clear_events(self); /* they bear the old one's numbers */
+	dwell_profiler_destroy(self->profiler);
+	self->profiler = profiler;
+	self->keeps_times = true;
 	Py_RETURN_NONE;
 }
 
@@ -265,6 +295,7 @@ static PyMethodDef recorder_methods[] = {
 	  "fires an event as the engine's own _fire_event does, timed" },
 	{ "enter_run", enter_run, METH_NOARGS, "the engine's run begins" },
 	{ "leave_run", leave_run, METH_NOARGS, "... has ended, however" },
+	{ "keep_times", keep_times, METH_NOARGS, "single times are wanted, for the files" },
 	{ "basic", basic_results, METH_NOARGS, "(processing, dataflow, {event: (stat, names)})" },
 	{ "handlers", handlers_results, METH_NOARGS, "(processing, dataflow, [(name, event, stat)])" },
 	{ "write_basic", write_basic, METH_O, "CSV, a row an iteration" },
@@ -275,7 +306,7 @@ static PyMethodDef recorder_methods[] = {
 static PyTypeObject recorder_type = {
 	PyVarObject_HEAD_INIT(NULL, 0)
 	.tp_name = "dwell._ignite.Recorder",
-	.tp_doc = "Recorder(engine, name): times an Ignite engine's events and handlers",
+	.tp_doc = "Recorder(engine, name, keep_times): times an Ignite engine's events and handlers",
 	.tp_basicsize = sizeof(struct recorder),
 	.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
 	.tp_new = PyType_GenericNew,

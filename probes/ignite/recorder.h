@@ -48,6 +48,7 @@ struct recorder {
 	PyObject *engine;
 	char *name, *iteration_name, *epoch_name;
 	struct dwell_profiler *profiler;
+	bool keeps_times, runs;
 	struct event *events;
 	Py_ssize_t event_count;
 	struct dwell_site run_site, nested_site, processing_site, dataflow_site, iteration_site,

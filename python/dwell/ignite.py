@@ -17,12 +17,12 @@ from time import perf_counter
 
 from dwell import _ignite
 
-__all__ = ["BasicTimeProfiler", "HandlersTimeProfiler", "Timer"]
+__all__ = ["BasicTimeProfiler", "HandlersTimeProfiler", "Timer", "record_engines"]
 
 _engine_numbers = itertools.count(1)
 
 
-def _recorder_of(engine, name=None):
+def _recorder_of(engine, name=None, keep_times=True):
     """The engine's recorder; one an engine, whatever is attached to it."""
     from ignite.engine import Engine
 
@@ -30,11 +30,13 @@ def _recorder_of(engine, name=None):
         raise TypeError(f"Argument engine should be ignite.engine.Engine, but given {type(engine)}")
     recorder = engine.__dict__.get("_dwell_recorder")
     if recorder is not None:
+        if keep_times:
+            recorder.keep_times()
         return recorder
     if name is None:
         number = next(_engine_numbers)
         name = "engine" if number == 1 else f"engine {number}"
-    recorder = _ignite.Recorder(engine, name)
+    recorder = _ignite.Recorder(engine, name, keep_times)
     plain_run = engine.run
 
     @functools.wraps(plain_run)
@@ -49,6 +51,23 @@ def _recorder_of(engine, name=None):
     engine._fire_event = recorder.fire
     engine._dwell_recorder = recorder
     return recorder
+
+
+def record_engines():
+    """Records every engine that is made from now on, without a line changed in the script."""
+    from ignite.engine import Engine
+
+    plain = Engine.__init__
+    if hasattr(plain, "_dwell"):
+        return
+
+    @functools.wraps(plain)
+    def init(self, *args, **kwargs):
+        plain(self, *args, **kwargs)
+        _recorder_of(self, keep_times=False)
+
+    init._dwell = True
+    Engine.__init__ = init
 
 
 class _Profiler:

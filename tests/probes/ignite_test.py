@@ -343,6 +343,24 @@ def test_trace(folder):
     check("the layout", "- Events.COMPLETED: ['make_trainer.<locals>.log_total_time']" in done.stdout)
 
 
+def test_every_engine(folder):
+    """record_engines(): the unchanged tutorial's trainer and evaluator are in the trace."""
+    os.chdir(folder)
+    dwell = os.path.join(BUILD, "dwell")
+    script = ("import runpy, sys; from dwell.ignite import record_engines; record_engines(); "
+              f"sys.argv = ['tutorial', 'ignite', '--small']; runpy.run_path({HERE + '/ignite_tutorial.py'!r}, "
+              "run_name='__main__')")
+    subprocess.run([dwell, "run", "-o", "every.dwell", sys.executable, "-c", script], check=True, capture_output=True)
+
+    def processing(*words):
+        done = subprocess.run([dwell, "report", "every.dwell", "--view", "events", "--format", "json", *words],
+                              check=True, capture_output=True, text=True)
+        return json.loads(done.stdout)["views"][0]["rows"][0][:2]
+
+    same("the trainer", processing(), ["processing", 48])
+    same("the evaluator", processing("--engine", "engine 2"), ["processing", 4 * (12 + 2)])
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         make_package(folder)
@@ -353,6 +371,7 @@ def main():
         test_timer()
         test_tutorial(folder)
         test_trace(folder)
+        test_every_engine(folder)
         os.chdir(ROOT)
     print(f"{counts[True]} passed, {counts[False]} failed")
     return 1 if counts[False] else 0
