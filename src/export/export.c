@@ -24,9 +24,9 @@ static int write_flamegraph(struct dw_model *model, const struct dw_export_optio
 
 static const struct dw_export_format formats[] = {
 	{ "chrome", "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing", dw_export_chrome },
-	{ "perfetto", "a Perfetto trace, for ui.perfetto.dev and trace_processor", dw_export_perfetto },
 	{ "folded", "call stacks with their own nanoseconds, a line each, for flame graphs",
 	  dw_export_folded },
+	{ "perfetto", "a Perfetto trace, for ui.perfetto.dev and trace_processor", dw_export_perfetto },
 	{ "speedscope", "the call tree of each thread, for speedscope.app", dw_export_speedscope },
 	{ "pprof", "calls, time and memory as a protocol buffer, for pprof", dw_export_pprof },
 	{ "flamegraph", "the call tree as an interactive SVG, for a browser", write_flamegraph },
@@ -48,7 +48,7 @@ const struct dw_export_format *dw_export_find(const char *name)
 static int no_such_format(const char *name, struct dwell_error *error)
 {
 	struct dw_nearest nearest;
-	char all[128] = "";
+	char all[256] = "";
 
 	dw_nearest_init(&nearest, name);
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
