@@ -6,7 +6,7 @@
  * it last and then says what comes next; one that fails says what failed in
  * engine->fail and closes nothing: run.c does.
  */
-#include "engine.h"
+#include "profile.h"
 
 #include <math.h>
 
@@ -157,6 +157,8 @@ static int at_fetch(struct dwell_engine *engine)
 		return 0;
 	}
 	engine->dataflow_began = dwell_begin(&engine->dataflow_site);
+	if (engine->profiler)
+		engine->profiler->fetch_start_ns = dw_engine_now_ns();
 	result = fire(engine, DWELL_EVENT_GET_BATCH_STARTED);
 	dw_place_set(engine, DW_PLACE_NEXT);
 	return result;
@@ -201,6 +203,9 @@ static int at_next(struct dwell_engine *engine)
 	if (result != 1)
 		return dw_engine_failed(engine, result, "fetching a batch");
 	close_range(&engine->dataflow_began);
+	if (engine->profiler && engine->profiler->fetch_start_ns)
+		dw_profile_dataflow(engine->profiler,
+		                    dw_engine_now_ns() - engine->profiler->fetch_start_ns);
 	if (!knows_length(engine))
 		begin_step(engine);
 	engine->state.batch = batch;
@@ -233,11 +238,14 @@ static int at_process(struct dwell_engine *engine)
 {
 	struct dwell_state *state = &engine->state;
 	bool began = dwell_begin(&engine->processing_site);
+	uint64_t start_ns = engine->profiler ? dw_engine_now_ns() : 0;
 	int result;
 
 	engine->fail.code = 0;
 	result = engine->process(engine, state->batch, engine->user);
 	dwell_end(began);
+	if (engine->profiler && start_ns && !result)
+		dw_profile_processing(engine->profiler, dw_engine_now_ns() - start_ns);
 	if (DWELL_UNLIKELY(result != 0))
 		return dw_engine_failed(engine, result, "the process function");
 	result = fire(engine, DWELL_EVENT_ITERATION_COMPLETED);

@@ -14,12 +14,24 @@ static void put_out(void *to, const char *bytes, size_t length)
 	dw_out_bytes(to, bytes, length);
 }
 
+static int write_calls(struct dw_model *model, const struct dw_export_options *options, bool down,
+                       struct dw_writer_out *out, struct dwell_error *error)
+{
+	struct dw_flamegraph_options picture = { options->title, options->metric, down };
+
+	return dw_flamegraph_write(model, &picture, put_out, out, NULL, error);
+}
+
 static int write_flamegraph(struct dw_model *model, const struct dw_export_options *options,
                             struct dw_writer_out *out, struct dwell_error *error)
 {
-	struct dw_flamegraph_options picture = { .title = options->title };
+	return write_calls(model, options, false, out, error);
+}
 
-	return dw_flamegraph_write(model, &picture, put_out, out, NULL, error);
+static int write_icicle(struct dw_model *model, const struct dw_export_options *options,
+                        struct dw_writer_out *out, struct dwell_error *error)
+{
+	return write_calls(model, options, true, out, error);
 }
 
 static const struct dw_export_format formats[] = {
@@ -30,6 +42,7 @@ static const struct dw_export_format formats[] = {
 	{ "speedscope", "the call tree of each thread, for speedscope.app", dw_export_speedscope },
 	{ "pprof", "calls, time and memory as a protocol buffer, for pprof", dw_export_pprof },
 	{ "flamegraph", "the call tree as an interactive SVG, for a browser", write_flamegraph },
+	{ "icicle", "the same with the outermost calls on top", write_icicle },
 };
 
 const struct dw_export_format *dw_export_at(size_t index)

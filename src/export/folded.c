@@ -61,16 +61,16 @@ static void add_thread(struct folded *folded, uint32_t index)
 	add_frame(&folded->path, *thread->name ? thread->name : text);
 }
 
-static bool several_processes(const struct dw_source *source, const struct dw_tree *tree)
+static bool several_processes(const struct dw_source *source, const struct dw_paths *paths)
 {
 	uint32_t first = DW_NO_INDEX;
 
-	for (size_t i = 0; i < tree->count; i++) {
+	for (size_t i = 0; i < paths->count; i++) {
 		uint32_t process;
 
-		if (tree->nodes[i].symbol != DW_NO_INDEX)
+		if (paths->nodes[i].depth)
 			continue;
-		process = source->threads[tree->nodes[i].thread].process;
+		process = source->threads[paths->nodes[i].symbol].process;
 		if (first != DW_NO_INDEX && process != first)
 			return true;
 		first = process;
@@ -79,39 +79,39 @@ static bool several_processes(const struct dw_source *source, const struct dw_tr
 }
 
 static void write_node(struct folded *folded, struct dw_writer_out *out,
-                       const struct dw_tree_node *node)
+                       const struct dw_path *node)
 {
 	uint32_t depth = node->depth < MOST_FRAMES ? node->depth : MOST_FRAMES;
 
 	folded->path.used = depth ? folded->ends[depth - 1] : 0;
 	if (depth)
 		dw_out_bytes(&folded->path, ";", 1);
-	if (node->symbol == DW_NO_INDEX)
-		add_thread(folded, node->thread);
+	if (!depth)
+		add_thread(folded, node->symbol);
 	else
 		add_frame(&folded->path,
 		          depth == MOST_FRAMES ? "(deeper)" : folded->symbols[node->symbol].name);
 	folded->ends[depth] = folded->path.used;
-	if (node->symbol == DW_NO_INDEX || !node->stat.self_ns)
+	if (!depth || !node->self_ns)
 		return;
 	dw_out_bytes(out, folded->path.buffer, folded->path.used);
 	dw_out_bytes(out, " ", 1);
-	dw_out_u64(out, node->stat.self_ns);
+	dw_out_u64(out, node->self_ns);
 	dw_out_bytes(out, "\n", 1);
 }
 
 int dw_export_folded(struct dw_model *model, const struct dw_export_options *options,
                      struct dw_writer_out *out, struct dwell_error *error)
 {
-	const struct dw_tree *tree;
+	const struct dw_paths *paths;
 	struct folded *folded;
 	size_t count;
 	int result = 0;
 
 	if (options && options->metric && strcmp(options->metric, "time") != 0)
 		return dw_export_folded_stacks(model, options, out, error);
-	tree = dw_model_tree(model, error);
-	if (!tree)
+	paths = dw_model_paths(model, DW_PATHS_CALLS, error);
+	if (!paths)
 		return error ? error->code : DWELL_E_NOMEM;
 	folded = calloc(1, sizeof *folded);
 	if (!folded)
@@ -119,10 +119,10 @@ int dw_export_folded(struct dw_model *model, const struct dw_export_options *opt
 		                    dw_out_name(out));
 	folded->source = dw_model_source(model);
 	folded->symbols = dw_model_symbols(model, &count);
-	folded->name_process = several_processes(folded->source, tree);
+	folded->name_process = several_processes(folded->source, paths);
 	dw_out_init_memory(&folded->path);
-	for (size_t i = 0; i < tree->count && !folded->path.error; i++)
-		write_node(folded, out, &tree->nodes[i]);
+	for (size_t i = 0; i < paths->count && !folded->path.error; i++)
+		write_node(folded, out, &paths->nodes[i]);
 	if (folded->path.error)
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
 		                      dw_out_name(out));

@@ -265,7 +265,7 @@ int dw_export_perfetto(struct dw_model *model, const struct dw_export_options *o
 	chrome->symbols = dw_model_symbols(model, &chrome->symbol_count);
 	chrome->labels = calloc(chrome->symbol_count + 1, sizeof *chrome->labels);
 	perfetto.interned = calloc(chrome->symbol_count + 1, sizeof *perfetto.interned);
-	perfetto.nest.never_together = dw_model_scope(model)->has_steps;
+	perfetto.nest.never_together = dw_model_is_partial(model);
 	dw_chrome_nest_start(&perfetto.nest, DW_NO_INDEX);
 	dw_out_init_memory(&chrome->scratch);
 	chrome->failed = !chrome->labels || !perfetto.interned || dw_chrome_tracks_make(chrome) ||

@@ -48,7 +48,8 @@ struct pprof {
 	uint64_t *symbol_locations;             /* by symbol, and one more: no operator; 0: none yet */
 	uint64_t **frame_locations;             /* by file and frame id */
 	uint64_t *thread_names;                 /* by thread: string */
-	uint64_t path[MOST_FRAMES];
+	uint64_t path[MOST_FRAMES];  /* of a sample: locations, innermost first */
+	uint64_t outer[MOST_FRAMES]; /* of a call path: outermost first */
 	size_t value_count;
 	bool failed;
 };
@@ -189,21 +190,27 @@ static void put_time(struct pprof *pprof, uint32_t frames, uint32_t thread, uint
 	send(pprof);
 }
 
-static int put_tree(struct pprof *pprof, struct dwell_error *error)
+/* Of deeper paths the outermost frames and the innermost. */
+static int put_paths(struct pprof *pprof, struct dwell_error *error)
 {
-	const struct dw_tree *tree = dw_model_tree(pprof->model, error);
+	const struct dw_paths *paths = dw_model_paths(pprof->model, DW_PATHS_CALLS, error);
+	uint64_t *outer = pprof->outer;
+	uint32_t thread = 0;
 
-	if (!tree)
+	if (!paths)
 		return error ? error->code : DWELL_E_NOMEM;
-	for (size_t i = 0; i < tree->count && !pprof->out->error; i++) {
-		const struct dw_tree_node *node = &tree->nodes[i], *at = node;
-		uint32_t frames = 0;
+	for (size_t i = 0; i < paths->count && !pprof->out->error; i++) {
+		const struct dw_path *node = &paths->nodes[i];
+		uint32_t frames = node->depth < MOST_FRAMES ? node->depth : MOST_FRAMES;
 
-		if (node->symbol == DW_NO_INDEX)
+		if (!node->depth) {
+			thread = node->symbol;
 			continue;
-		for (; at->symbol != DW_NO_INDEX && frames < MOST_FRAMES; at = &tree->nodes[at->parent])
-			pprof->path[frames++] = symbol_location(pprof, at->symbol);
-		put_time(pprof, frames, node->thread, node->stat.self_ns, node->stat.count);
+		}
+		outer[frames - 1] = symbol_location(pprof, node->symbol);
+		for (uint32_t k = 0; k < frames; k++)
+			pprof->path[k] = outer[frames - 1 - k];
+		put_time(pprof, frames, thread, node->self_ns, node->count);
 	}
 	return 0;
 }
@@ -321,7 +328,7 @@ static int put_profile(struct pprof *pprof, struct dwell_error *error)
 
 	put_head(pprof);
 	put_comments(pprof);
-	result = dw_stacks_any(pprof->source) ? put_stacks(pprof, error) : put_tree(pprof, error);
+	result = dw_stacks_any(pprof->source) ? put_stacks(pprof, error) : put_paths(pprof, error);
 	if (!result && pprof->value_count == VALUE_COUNT)
 		result = put_memory(pprof, error);
 	return result;

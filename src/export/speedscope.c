@@ -19,9 +19,10 @@
 struct speedscope {
 	const struct dw_source *source;
 	const struct dw_symbol *symbols;
-	const struct dw_tree *tree;
+	const struct dw_paths *paths;
 	struct dw_writer_out *out;
 	uint32_t *frames; /* by symbol: its frame + 1; 0: it does not occur */
+	uint32_t path[MOST_FRAMES + 1]; /* by depth: frames */
 };
 
 static void write_frames(struct speedscope *speedscope)
@@ -30,11 +31,11 @@ static void write_frames(struct speedscope *speedscope)
 	uint32_t count = 0;
 
 	dw_out_text(out, "\"shared\":{\"frames\":[");
-	for (size_t i = 0; i < speedscope->tree->count; i++) {
-		uint32_t index = speedscope->tree->nodes[i].symbol;
+	for (size_t i = 0; i < speedscope->paths->count; i++) {
+		uint32_t index = speedscope->paths->nodes[i].symbol;
 		const struct dw_symbol *symbol = &speedscope->symbols[index];
 
-		if (index == DW_NO_INDEX || speedscope->frames[index])
+		if (!speedscope->paths->nodes[i].depth || speedscope->frames[index])
 			continue;
 		dw_out_text(out, count ? ",\n{\"name\":" : "\n{\"name\":");
 		speedscope->frames[index] = ++count;
@@ -52,18 +53,13 @@ static void write_frames(struct speedscope *speedscope)
 	dw_out_text(out, "]},\n");
 }
 
-/* Outermost first; of deeper ones the innermost frames. */
-static void write_path(struct speedscope *speedscope, const struct dw_tree_node *node)
+/* Outermost first; of deeper ones the outermost frames. */
+static void write_path(struct speedscope *speedscope, uint32_t depth)
 {
-	uint32_t path[MOST_FRAMES], count = 0;
-
-	for (; node->symbol != DW_NO_INDEX && count < MOST_FRAMES;
-	     node = &speedscope->tree->nodes[node->parent])
-		path[count++] = speedscope->frames[node->symbol] - 1;
 	dw_out_text(speedscope->out, "[");
-	while (count-- > 0) {
-		dw_out_u64(speedscope->out, path[count]);
-		dw_out_text(speedscope->out, count ? "," : "");
+	for (uint32_t i = 1; i <= depth && i <= MOST_FRAMES; i++) {
+		dw_out_text(speedscope->out, i > 1 ? "," : "");
+		dw_out_u64(speedscope->out, speedscope->path[i]);
 	}
 	dw_out_text(speedscope->out, "]");
 }
@@ -76,20 +72,24 @@ static void write_samples(struct speedscope *speedscope, size_t from, size_t end
 
 	dw_out_text(out, ",\n\"samples\":[");
 	for (size_t i = from + 1; i < end; i++) {
-		if (!speedscope->tree->nodes[i].stat.self_ns)
+		const struct dw_path *node = &speedscope->paths->nodes[i];
+
+		if (node->depth <= MOST_FRAMES)
+			speedscope->path[node->depth] = speedscope->frames[node->symbol] - 1;
+		if (!node->self_ns)
 			continue;
 		dw_out_text(out, any ? "," : "");
 		any = true;
-		write_path(speedscope, &speedscope->tree->nodes[i]);
+		write_path(speedscope, node->depth);
 	}
 	any = false;
 	dw_out_text(out, "],\n\"weights\":[");
 	for (size_t i = from + 1; i < end; i++) {
-		if (!speedscope->tree->nodes[i].stat.self_ns)
+		if (!speedscope->paths->nodes[i].self_ns)
 			continue;
 		dw_out_text(out, any ? "," : "");
 		any = true;
-		dw_out_u64(out, speedscope->tree->nodes[i].stat.self_ns);
+		dw_out_u64(out, speedscope->paths->nodes[i].self_ns);
 	}
 	dw_out_text(out, "]}");
 }
@@ -97,14 +97,14 @@ static void write_samples(struct speedscope *speedscope, size_t from, size_t end
 static void write_profile(struct speedscope *speedscope, size_t from, size_t end)
 {
 	const struct dw_source_thread *thread =
-		&speedscope->source->threads[speedscope->tree->nodes[from].thread];
+		&speedscope->source->threads[speedscope->paths->nodes[from].symbol];
 	const struct dw_source_process *process = &speedscope->source->processes[thread->process];
 	struct dw_writer_out *out = speedscope->out;
 	uint64_t total = 0;
 	char name[256];
 
 	for (size_t i = from + 1; i < end; i++)
-		total += speedscope->tree->nodes[i].stat.self_ns;
+		total += speedscope->paths->nodes[i].self_ns;
 	if (process->rank >= 0)
 		snprintf(name, sizeof name, "rank %d: %.200s (%u)", (int)process->rank, thread->name,
 		         thread->tid);
@@ -117,18 +117,18 @@ static void write_profile(struct speedscope *speedscope, size_t from, size_t end
 	write_samples(speedscope, from, end);
 }
 
-static size_t end_of_thread(const struct dw_tree *tree, size_t root)
+static size_t end_of_thread(const struct dw_paths *paths, size_t root)
 {
 	size_t end = root + 1;
 
-	while (end < tree->count && tree->nodes[end].symbol != DW_NO_INDEX)
+	while (end < paths->count && paths->nodes[end].depth)
 		end++;
 	return end;
 }
 
 static void write_document(struct speedscope *speedscope, const char *title)
 {
-	const struct dw_tree *tree = speedscope->tree;
+	const struct dw_paths *paths = speedscope->paths;
 	struct dw_writer_out *out = speedscope->out;
 
 	dw_out_text(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
@@ -139,8 +139,8 @@ static void write_document(struct speedscope *speedscope, const char *title)
 	dw_out_text(out, ",\n\"activeProfileIndex\":0,\n");
 	write_frames(speedscope);
 	dw_out_text(out, "\"profiles\":[");
-	for (size_t i = 0, end; i < tree->count; i = end) {
-		end = end_of_thread(tree, i);
+	for (size_t i = 0, end; i < paths->count; i = end) {
+		end = end_of_thread(paths, i);
 		dw_out_text(out, i ? ",\n" : "\n");
 		write_profile(speedscope, i, end);
 	}
@@ -150,18 +150,27 @@ static void write_document(struct speedscope *speedscope, const char *title)
 int dw_export_speedscope(struct dw_model *model, const struct dw_export_options *options,
                          struct dw_writer_out *out, struct dwell_error *error)
 {
-	struct speedscope speedscope = { .source = dw_model_source(model), .out = out };
+	const struct dw_paths *paths = dw_model_paths(model, DW_PATHS_CALLS, error);
+	struct speedscope *speedscope;
 	size_t count;
 
-	speedscope.tree = dw_model_tree(model, error);
-	if (!speedscope.tree)
+	if (!paths)
 		return error ? error->code : DWELL_E_NOMEM;
-	speedscope.symbols = dw_model_symbols(model, &count);
-	speedscope.frames = calloc(count + 1, sizeof *speedscope.frames);
-	if (!speedscope.frames)
+	speedscope = calloc(1, sizeof *speedscope);
+	if (speedscope) {
+		speedscope->source = dw_model_source(model);
+		speedscope->symbols = dw_model_symbols(model, &count);
+		speedscope->paths = paths;
+		speedscope->out = out;
+		speedscope->frames = calloc(count + 1, sizeof *speedscope->frames);
+	}
+	if (!speedscope || !speedscope->frames) {
+		free(speedscope);
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
 		                    dw_out_name(out));
-	write_document(&speedscope, options ? options->title : NULL);
-	free(speedscope.frames);
+	}
+	write_document(speedscope, options ? options->title : NULL);
+	free(speedscope->frames);
+	free(speedscope);
 	return 0;
 }

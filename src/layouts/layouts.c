@@ -7,6 +7,8 @@
 #include "base/nearest.h"
 
 static const struct dw_layout layouts[] = {
+	{ "ignite", "PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)",
+	  dw_layout_ignite },
 	{ NULL, NULL, NULL },
 };
 

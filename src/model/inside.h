@@ -6,6 +6,8 @@
  *   scope    which threads and which times count
  *   walk.h   one stream's records in order, with gaps and thread switches
  *   tally    durations of many calls: sums, extremes, percentiles
+ *   trunk    call paths while they are counted, for the tree and the paths
+ *   functions  those of recorded stacks as symbols
  *   flat, tree, steps, shares, threads, events   the products
  *
  * Products are computed in ticks by file and converted once, when they are done.
@@ -36,6 +38,15 @@ struct dw_flat_slot {
 	struct dw_flat_slot *next;
 };
 
+/* functions.c: functions of recorded stacks as symbols. */
+struct dw_functions {
+	struct dw_symbol *symbols; /* first those of the model */
+	uint32_t **by_frame;       /* by file, then frame id: where its functions begin in `list` */
+	uint32_t *list;            /* symbols, a frame's innermost first */
+};
+/* In the model's arena; false when out of memory. */
+bool dw_functions_init(struct dw_functions *functions, struct dw_model *model);
+
 struct dw_flat_all; /* flat.c: rows of all categories */
 
 /* The symbol of what is more than a product keeps apart. */
@@ -62,8 +73,10 @@ struct dw_model {
 	struct dw_flat_all *flat_all[2];
 	struct dw_flat_slot *flats;
 	struct dw_tree *tree;
+	struct dw_paths *paths[DW_PATHS_KINDS]; /* their nodes are malloc'd: too many to copy */
 	struct dw_steps *steps;
 	struct dw_threads *threads;
+	struct dw_engines *engines[2]; /* by enum dw_engine_runs; engine_inside.h */
 	const char **repairs;
 	size_t repair_count;
 	bool has_repairs;

@@ -86,6 +86,8 @@ void dw_model_destroy(struct dw_model *model)
 {
 	if (!model)
 		return;
+	for (int of = 0; of < DW_PATHS_KINDS; of++)
+		free(model->paths[of] ? model->paths[of]->nodes : NULL);
 	dw_arena_reset(&model->arena);
 	free(model);
 }

@@ -10,6 +10,7 @@
  *   symbols   names merged by content over all files
  *   flat      calls, self, total, min, max, percentiles by (kind, symbol)
  *   tree      the same by call path and thread
+ *   paths     more of them, without percentiles, for pictures; recorded stacks too
  *   steps     each step with its breakdown; what lies beside them
  *   threads   records, time covered, losses by thread
  *
@@ -73,6 +74,27 @@ struct dw_tree {
 	struct dw_tree_node *nodes; /* depth first, siblings by total descending; a root has a
 	                             * total only */
 	size_t count;
+};
+
+/* Call paths without percentiles: small, and as many as a picture can have. */
+enum dw_paths_of {
+	DW_PATHS_CALLS,  /* of all ranges, as in the tree */
+	DW_PATHS_STACKS, /* of operators, below the recorded stack of the outermost one */
+	DW_PATHS_KINDS
+};
+
+struct dw_path {
+	uint64_t total_ns, self_ns; /* a root has a total only */
+	uint32_t count;
+	uint32_t symbol;     /* index into dw_paths.symbols; of a root: into source threads */
+	uint32_t depth;      /* 0: a root, which is a thread; a path's parent is the last one above */
+};
+
+struct dw_paths {
+	struct dw_path *nodes; /* depth first, siblings by total descending */
+	size_t count;
+	const struct dw_symbol *symbols; /* those of the model; of stacks, functions too */
+	bool has_stacks;       /* some operator has one; of DW_PATHS_STACKS */
 };
 
 /* The exclusive breakdown, first match wins. The order is the precedence. */
@@ -175,6 +197,8 @@ const struct dw_flat *dw_model_flat_by(struct dw_model *model, uint32_t categori
 const struct dw_flat *dw_model_flat(struct dw_model *model, uint32_t categories,
                                     struct dwell_error *error);
 const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *error);
+const struct dw_paths *dw_model_paths(struct dw_model *model, enum dw_paths_of of,
+                                      struct dwell_error *error);
 const struct dw_steps *dw_model_steps(struct dw_model *model, struct dwell_error *error);
 const struct dw_threads *dw_model_threads(struct dw_model *model, struct dwell_error *error);
 

@@ -1,60 +1,48 @@
 /*
- * The tree: the same as flat, by call path and thread.
+ * The tree, and the paths: the same as flat, by call path and thread.
  *
- * Each worker grows a tree of its own; they are put together by path when all
+ * Each worker grows a trunk of its own; they are put together by path when all
  * streams are done. A node's self time excludes all children, whatever their
  * kind: that is what a flame graph draws. Ranges deeper than DEEPEST are part of
  * their ancestor's self time, so that a runaway recursion does not cost a node a
  * level.
+ *
+ * Of recorded stacks, nodes are the frames of the outermost operator's stack and the
+ * operators; all other ranges are passed through as if they were not there. An
+ * operator's stack is the record after its begin: so its node is PENDING until more
+ * is known.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/pool.h"
-#include "model/tally.h"
+#include "model/trunk.h"
 #include "model/walk.h"
 
 #define DEEPEST 1024u
-#define ROOT_SYMBOL DW_NO_INDEX
-#define MOST_NODES (1u << 16)      /* of a worker; paths beyond are "(other calls)" of their parent */
-#define MOST_QUANTILES (1u << 12)  /* nodes that have percentiles, of a worker: they take the most room */
-#define FOLDED (DW_NO_INDEX - 1)   /* the node of a frame within such: its time is theirs */
-#define OTHER (DW_NO_INDEX - 2)
-
-struct node {
-	struct dw_tally tally;
-	uint32_t parent, symbol; /* of a root: DW_NO_INDEX, and the thread stands in `thread` */
-	uint32_t thread, depth;
-};
-
-/* Where a node's percentiles are kept; NULL: it has none. */
-#define QUANTILES_OF(trunk, index) ((index) < MOST_QUANTILES ? &(trunk)->arena : NULL)
-
-/* Nodes and where to find them by (parent, symbol). */
-struct trunk {
-	struct node *nodes;
-	size_t count, capacity;
-	uint32_t *slots; /* node + 1 */
-	size_t mask;
-	struct dw_arena arena; /* of the tallies */
-	uint32_t most;
-	bool failed;
-};
+#define MOST_NODES (1u << 16)  /* of a worker's tree */
+#define MOST_PATHS (1u << 22)  /* of pictures: 32 bytes each */
+#define PENDING (DW_NO_INDEX - 2)
+#define UNKNOWN 0u             /* the symbol of frames that the file does not hold */
 
 struct frame {
 	uint64_t start, child;
-	uint32_t node; /* DW_NO_INDEX: out of scope */
+	uint32_t node;   /* DW_NO_INDEX: out of scope */
+	uint32_t symbol;
+	bool passed;     /* no node of its own: `node` is that of what it lies in */
 };
 
 struct worker {
-	struct trunk trunk;
+	struct dw_trunk trunk;
 	struct frame *frames; /* DEEPEST + 1 */
 	void *buffer;
+	bool has_stacks;
 };
 
 struct pass {
 	struct dw_model *model;
+	const struct dw_functions *functions; /* of stacks; NULL: of calls */
+	bool detailed;
 	struct worker *workers;
 	uint32_t file;
 };
@@ -62,127 +50,92 @@ struct pass {
 struct context {
 	struct dw_walk walk;
 	struct worker *worker;
+	const struct dw_functions *functions;
 	struct frame *frames;
 	uint32_t depth;      /* of frames that stand in `frames`; [0] is the root */
 	uint32_t over;       /* frames beyond DEEPEST */
 	uint32_t in_scope;
 };
 
-/* ---- trunks ------------------------------------------------------------------------------ */
-
-static size_t place(const struct trunk *trunk, uint32_t parent, uint32_t symbol)
-{
-	uint64_t key = ((uint64_t)parent << 32 | symbol) * 0x9e3779b97f4a7c15u;
-
-	return (key ^ key >> 32) & trunk->mask;
-}
-
-static bool widen(struct trunk *trunk)
-{
-	size_t size = trunk->mask ? (trunk->mask + 1) * 2 : 1024;
-	uint32_t *slots = calloc(size, sizeof *slots);
-
-	if (!slots)
-		return false;
-	free(trunk->slots);
-	trunk->slots = slots;
-	trunk->mask = size - 1;
-	for (size_t i = 0; i < trunk->count; i++) {
-		const struct node *node = &trunk->nodes[i];
-		uint32_t symbol = node->parent == DW_NO_INDEX ? node->thread : node->symbol;
-		size_t at = place(trunk, node->parent, symbol);
-
-		while (trunk->slots[at])
-			at = (at + 1) & trunk->mask;
-		trunk->slots[at] = (uint32_t)i + 1;
-	}
-	return true;
-}
-
-/* The child `symbol` of `parent` (the root of thread `symbol` if there is none),
- * made when it is new; DW_NO_INDEX when out of memory. When there are as many as
- * may be: FOLDED or OTHER. */
-static uint32_t find_child(struct trunk *trunk, uint32_t parent, uint32_t symbol)
-{
-	struct node *node;
-	size_t at;
-
-	if (trunk->count * 2 >= trunk->mask && !widen(trunk)) {
-		trunk->failed = true;
-		return DW_NO_INDEX;
-	}
-	for (at = place(trunk, parent, symbol); trunk->slots[at]; at = (at + 1) & trunk->mask) {
-		node = &trunk->nodes[trunk->slots[at] - 1];
-		if (node->parent == parent &&
-		    (parent == DW_NO_INDEX ? node->thread : node->symbol) == symbol)
-			return trunk->slots[at] - 1;
-	}
-	if (trunk->count >= trunk->most && parent != DW_NO_INDEX && symbol != DW_OTHER_CALLS)
-		return trunk->nodes[parent].symbol == DW_OTHER_CALLS ? FOLDED : OTHER;
-	node = DW_GROW(&trunk->nodes, &trunk->capacity, trunk->count);
-	if (!node) {
-		trunk->failed = true;
-		return DW_NO_INDEX;
-	}
-	node->parent = parent;
-	node->symbol = parent == DW_NO_INDEX ? ROOT_SYMBOL : symbol;
-	node->thread = parent == DW_NO_INDEX ? symbol : trunk->nodes[parent].thread;
-	node->depth = parent == DW_NO_INDEX ? 0 : trunk->nodes[parent].depth + 1;
-	trunk->slots[at] = (uint32_t)trunk->count + 1;
-	return (uint32_t)trunk->count++;
-}
-
-static uint32_t child_of(struct trunk *trunk, uint32_t parent, uint32_t symbol)
-{
-	uint32_t child = find_child(trunk, parent, symbol);
-
-	return child == OTHER ? find_child(trunk, parent, DW_OTHER_CALLS) : child;
-}
-
 /* ---- the loop --------------------------------------------------------------------------------- */
+
+/* The node of the frame at `depth`, which had no stack of its own. */
+static uint32_t settle(struct context *context, uint32_t depth)
+{
+	struct frame *frame = &context->frames[depth];
+	uint32_t parent = context->frames[depth - 1].node;
+
+	if (parent == DW_NO_INDEX) /* its parent began out of scope */
+		parent = context->frames[0].node;
+	frame->node = parent == DW_TRUNK_FOLDED || parent == DW_NO_INDEX
+	                  ? parent
+	                  : dw_trunk_child(&context->worker->trunk, parent, frame->symbol);
+	return frame->node;
+}
 
 DW_INLINE void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
 {
 	struct context *context = pointer;
 	struct dw_op op = dw_walk_op(&context->walk, id);
 	bool in = context->walk.wanted && dw_walk_in_time(&context->walk, ticks);
-	uint32_t parent, node = DW_NO_INDEX;
+	struct frame *frame;
 
 	if (context->depth == DEEPEST || context->over) {
 		context->over++;
 		return;
 	}
-	parent = context->frames[context->depth].node;
-	if (in && parent == DW_NO_INDEX) /* its parent began out of scope */
-		parent = context->frames[0].node;
-	if (in && parent == FOLDED)
-		node = FOLDED;
-	else if (in && parent != DW_NO_INDEX)
-		node = child_of(&context->worker->trunk, parent,
-		                context->walk.model->row_symbol[op.row]);
-	context->in_scope += node != DW_NO_INDEX;
-	context->frames[++context->depth] = (struct frame){ ticks, 0, node };
+	if (context->depth && context->frames[context->depth].node == PENDING)
+		settle(context, context->depth);
+	frame = &context->frames[++context->depth];
+	*frame = (struct frame){ ticks, 0, DW_NO_INDEX, context->walk.model->row_symbol[op.row],
+		                     false };
+	if (!context->functions) {
+		if (in)
+			settle(context, context->depth);
+	} else if (op.kind != dw_kind_of(DWELL_CATEGORY_OPERATOR)) {
+		frame->node = frame[-1].node;
+		frame->passed = true;
+	} else if (in) {
+		frame->node = PENDING;
+	}
+	context->in_scope += !frame->passed && frame->node != DW_NO_INDEX;
 }
 
-/* Ends the innermost frame; its node's tally, or NULL out of scope. */
-static struct dw_tally *pop(struct context *context, uint64_t ticks)
+/* The time of nodes in the frames from `at` on, up to now. */
+static uint64_t time_within(const struct context *context, uint32_t at, uint64_t ticks)
 {
-	struct frame *frame = &context->frames[context->depth--];
-	uint64_t duration = ticks - frame->start;
-	struct trunk *trunk = &context->worker->trunk;
-	struct dw_tally *tally;
+	uint64_t passed = 0;
 
-	if (frame->node == FOLDED) {
-		context->in_scope--;
-		return NULL; /* what it took stays its parent's */
+	for (; at <= context->depth; at++) {
+		if (context->frames[at].node == DW_TRUNK_FOLDED)
+			break;
+		if (!context->frames[at].passed)
+			return passed + ticks - context->frames[at].start;
+		passed += context->frames[at].child;
 	}
-	context->frames[context->depth].child += duration;
-	if (frame->node == DW_NO_INDEX)
-		return NULL;
-	context->in_scope--;
-	tally = &trunk->nodes[frame->node].tally;
-	dw_tally_add(tally, QUANTILES_OF(trunk, frame->node), duration, duration - frame->child);
-	return tally;
+	return passed;
+}
+
+/* Ends the innermost frame; its node, or DW_NO_INDEX when it counts nowhere. */
+static uint32_t pop(struct context *context, uint64_t ticks)
+{
+	struct frame *frame = &context->frames[context->depth];
+	uint64_t duration = ticks - frame->start;
+
+	if (frame->node == PENDING)
+		settle(context, context->depth);
+	context->depth--;
+	context->in_scope -= !frame->passed && frame->node != DW_NO_INDEX;
+	if (frame->passed) {
+		frame[-1].child += frame->child;
+		return DW_NO_INDEX;
+	}
+	if (frame->node == DW_TRUNK_FOLDED)
+		return DW_NO_INDEX; /* what it took stays its parent's */
+	frame[-1].child += duration;
+	if (frame->node != DW_NO_INDEX)
+		dw_trunk_add(&context->worker->trunk, frame->node, duration, duration - frame->child);
+	return frame->node;
 }
 
 DW_INLINE void visit_end(void *pointer, uint64_t ticks)
@@ -199,50 +152,86 @@ DW_INLINE void visit_end(void *pointer, uint64_t ticks)
 static void end_of(struct context *context, uint64_t ticks, uint32_t n)
 {
 	struct frame frame;
+	uint64_t inner, kept;
 	uint32_t at;
 
 	if (context->over || n >= context->depth)
 		return;
 	at = context->depth - n;
+	if (context->frames[context->depth].node == PENDING)
+		settle(context, context->depth);
 	frame = context->frames[at];
-	if (n) {
-		uint64_t inner = ticks - context->frames[at + 1].start;
-
-		frame.child += inner; /* the part of the next one that lay in it so far */
-		context->frames[at - 1].child -= inner;
-	}
+	inner = frame.passed || frame.node == DW_TRUNK_FOLDED ? 0 : time_within(context, at + 1, ticks);
+	frame.child += inner; /* the part of the next ones that lay in it so far */
 	memmove(&context->frames[at], &context->frames[at + 1], n * sizeof frame);
 	context->frames[context->depth] = frame;
-	/* pop() gives the duration to the frame below: that must be the one at - 1. */
-	uint64_t kept = context->frames[context->depth - 1].child;
+	/* pop() gives to the frame below what is the one's at - 1. */
+	kept = context->frames[context->depth - 1].child;
 	pop(context, ticks);
-	if (n) {
-		context->frames[context->depth].child = kept;
-		context->frames[at - 1].child += ticks - frame.start;
-	}
+	inner = context->frames[context->depth].child - kept - inner;
+	context->frames[context->depth].child = kept;
+	context->frames[at - 1].child += inner;
 }
 
-static void set_root(struct context *context)
+/* A frame's functions below `node`, outermost first. What is beyond the most paths is one
+ * node, which then has the operator's time too: frames have none that it could be part of. */
+static uint32_t enter_frame(struct context *context, uint32_t node, uint32_t id)
 {
-	context->frames[0].node =
-	    child_of(&context->worker->trunk, DW_NO_INDEX, context->walk.thread);
+	const struct dw_source_file *file = context->walk.file;
+	const struct dw_functions *functions = context->functions;
+	uint32_t first = functions->by_frame[context->walk.stream->file][id];
+	uint32_t count = file->frames[id] ? file->frames[id]->count : 0;
+
+	for (uint32_t n = count ? count : 1; n-- > 0;) {
+		uint32_t next = dw_trunk_child(&context->worker->trunk, node,
+		                               count ? functions->list[first + n] : UNKNOWN);
+
+		if (next == DW_TRUNK_FOLDED)
+			return node;
+		if (next == DW_NO_INDEX)
+			return next;
+		node = next;
+	}
+	return node;
+}
+
+/* The innermost frame, an operator that has just begun, was called there. */
+static void take_stack(struct context *context, uint32_t id)
+{
+	const struct dw_source_file *file = context->walk.file;
+	struct frame *frame = &context->frames[context->depth];
+	struct dw_trunk *trunk = &context->worker->trunk;
+	const struct dw_source_stack *stack;
+	uint32_t node = context->frames[0].node, leaf;
+
+	if (!context->depth || context->over || frame->node != PENDING || !file->stacks ||
+	    !file->frames || id >= file->symbol_count || node == DW_NO_INDEX)
+		return;
+	stack = &file->stacks[id];
+	for (uint32_t i = stack->count; i-- > 0 && node != DW_NO_INDEX;)
+		if (stack->frames[i] < file->symbol_count)
+			node = enter_frame(context, node, stack->frames[i]);
+	context->worker->has_stacks |= stack->count > 0;
+	leaf = node == DW_NO_INDEX ? node : dw_trunk_child(trunk, node, frame->symbol);
+	frame->node = leaf == DW_TRUNK_FOLDED ? node : leaf;
 }
 
 static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
 {
 	struct context *context = pointer;
+	struct dw_trunk *trunk = &context->worker->trunk;
 
 	context->over = 0;
 	while (context->depth) {
-		struct dw_tally *tally = pop(context, ticks);
+		uint32_t node = pop(context, ticks);
 
-		if (tally) {
-			tally->open += why != DW_FLUSH_GAP;
-			tally->cut += why == DW_FLUSH_GAP;
+		if (node != DW_NO_INDEX && trunk->detailed) {
+			trunk->tallies[node].open += why != DW_FLUSH_GAP;
+			trunk->tallies[node].cut += why == DW_FLUSH_GAP;
 		}
 	}
 	/* Whoever has the stream next begins with a record of its own or a new chunk. */
-	context->frames[0].node = DW_NO_INDEX;
+	context->frames[0] = (struct frame){ .node = DW_NO_INDEX };
 }
 
 static __attribute__((noinline)) void visit_rest(struct context *context, uint64_t ticks,
@@ -252,6 +241,8 @@ static __attribute__((noinline)) void visit_rest(struct context *context, uint64
 		return;
 	if (record->kind == DW_END_OF)
 		end_of(context, ticks, record->payload[0]);
+	else if (record->kind == DW_STACK && context->functions)
+		take_stack(context, record->id);
 }
 
 DW_INLINE void visit_other(void *context, uint64_t ticks, const struct dw_record *record)
@@ -266,7 +257,7 @@ DW_INLINE void visit_begin_rooted(void *pointer, uint64_t ticks, uint32_t id)
 	struct context *context = pointer;
 
 	if (__builtin_expect(context->frames[0].node == DW_NO_INDEX, 0) && context->walk.wanted)
-		set_root(context);
+		context->frames[0].node = dw_trunk_root(&context->worker->trunk, context->walk.thread);
 	visit_begin(pointer, ticks, id);
 }
 
@@ -280,9 +271,10 @@ static bool may_skip(void *pointer)
 	return true;
 }
 
-static bool prepare(struct worker *worker)
+static bool prepare(struct worker *worker, const struct pass *pass)
 {
-	worker->trunk.most = MOST_NODES;
+	worker->trunk.most = pass->detailed ? MOST_NODES : MOST_PATHS;
+	worker->trunk.detailed = pass->detailed;
 	if (!worker->frames)
 		worker->frames = calloc(DEEPEST + 1, sizeof *worker->frames);
 	if (!worker->buffer)
@@ -300,208 +292,174 @@ static void walk_stream(void *pointer, unsigned index, size_t at)
 	const struct dw_source_stream *from = &pass->model->source->streams[stream];
 	struct context context;
 
-	if (from->file != pass->file || !dw_scope_has_stream(pass->model, from) || !prepare(worker))
+	if (from->file != pass->file || !dw_scope_has_stream(pass->model, from) ||
+	    !prepare(worker, pass))
 		return;
 	memset(&context, 0, sizeof context);
 	dw_walk_init(&context.walk, pass->model, stream, worker->buffer);
 	context.worker = worker;
+	context.functions = pass->functions;
 	context.frames = worker->frames;
-	context.frames[0] = (struct frame){ 0, 0, DW_NO_INDEX };
+	context.frames[0] = (struct frame){ .node = DW_NO_INDEX };
 	dw_walk(&context.walk, visit_begin_rooted, visit_end, visit_other, flush, may_skip);
 }
 
-/* ---- putting together ----------------------------------------------------------------------------- */
-
-/* Parents come before their children in a trunk, so one pass finds them moved. */
-static bool merge(struct trunk *into, const struct trunk *from, double ratio)
+/* A frame has no time but what is called from it: sums go up, children being behind. */
+static void sum_frames(struct dw_trunk *trunk, uint32_t first_function)
 {
-	uint32_t *moved = malloc((from->count + 1) * sizeof *moved);
+	for (size_t i = trunk->count; i-- > 0;) {
+		const struct dw_trunk_node *node = &trunk->nodes[i];
+		struct dw_trunk_node *parent = node->depth > 1 ? &trunk->nodes[node->parent] : NULL;
 
-	for (size_t i = 0; moved && i < from->count; i++) {
-		const struct node *node = &from->nodes[i];
-		bool root = node->parent == DW_NO_INDEX;
-
-		moved[i] = child_of(into, root ? DW_NO_INDEX : moved[node->parent],
-		                    root ? node->thread : node->symbol);
-		if (moved[i] == DW_NO_INDEX)
-			break;
-		if (moved[i] == FOLDED) {
-			moved[i] = moved[node->parent];
-			into->nodes[moved[i]].tally.self += (uint64_t)((double)node->tally.self * ratio + 0.5);
-		} else
-			dw_tally_merge(&into->nodes[moved[i]].tally, QUANTILES_OF(into, moved[i]), &node->tally,
-			               ratio);
-	}
-	free(moved);
-	return moved && !into->failed;
-}
-
-static void reset_trunk(struct trunk *trunk)
-{
-	free(trunk->nodes);
-	free(trunk->slots);
-	dw_arena_reset(&trunk->arena);
-	memset(trunk, 0, sizeof *trunk);
-}
-
-/* ---- order ---------------------------------------------------------------------------------------- */
-
-struct key {
-	uint32_t parent, node, symbol;
-	uint64_t total;
-};
-
-static int compare_keys(const void *left, const void *right)
-{
-	const struct key *a = left, *b = right;
-
-	if (a->parent != b->parent)
-		return a->parent < b->parent ? -1 : 1; /* roots, whose parent is the largest, last */
-	if (a->total != b->total && a->parent != DW_NO_INDEX)
-		return a->total < b->total ? 1 : -1;
-	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
-}
-
-/* What a root has is what its children have. */
-static void sum_roots(struct trunk *trunk)
-{
-	for (size_t i = 0; i < trunk->count; i++) {
-		struct node *node = &trunk->nodes[i];
-
-		if (node->depth == 1)
-			trunk->nodes[node->parent].tally.total += node->tally.total;
-	}
-}
-
-/* Where the children of each node begin in `keys`; roots are those of `count`. */
-static uint32_t *index_children(const struct key *keys, size_t count)
-{
-	uint32_t *first = malloc((count + 2) * sizeof *first);
-	size_t at = 0;
-
-	for (size_t node = 0; first && node <= count; node++) {
-		uint32_t parent = node == count ? DW_NO_INDEX : (uint32_t)node;
-
-		while (at < count && keys[at].parent < parent)
-			at++;
-		first[node] = (uint32_t)at;
-		while (at < count && keys[at].parent == parent)
-			at++;
-	}
-	if (first)
-		first[count + 1] = (uint32_t)count;
-	return first;
-}
-
-static void put_node(struct dw_tree *tree, const struct node *node, uint32_t parent,
-                     double ns_per_tick)
-{
-	struct dw_tree_node *to = &tree->nodes[tree->count++];
-
-	to->symbol = node->symbol;
-	to->thread = node->thread;
-	to->parent = parent;
-	to->depth = node->depth;
-	if (node->depth)
-		dw_tally_stat(&node->tally, ns_per_tick, &to->stat);
-	else
-		to->stat.total_ns = (uint64_t)((double)node->tally.total * ns_per_tick + 0.5);
-}
-
-/* Depth first without recursion: the way down is the parents' places in `keys`. */
-static bool put_all(struct dw_tree *tree, const struct trunk *trunk, const struct key *keys,
-                    const uint32_t *first, double ns_per_tick)
-{
-	struct { uint32_t at, end, parent; } way[DEEPEST + 3];
-	int level = 0;
-
-	way[0].at = first[trunk->count];
-	way[0].end = (uint32_t)trunk->count;
-	way[0].parent = DW_NO_INDEX;
-	while (level >= 0) {
-		if (way[level].at == way[level].end) {
-			level--;
-			continue;
+		if (parent && (parent->symbol >= first_function || parent->symbol == UNKNOWN)) {
+			parent->total += node->total;
+			parent->count += node->count;
 		}
-		uint32_t node = keys[way[level].at++].node, place = (uint32_t)tree->count;
-
-		put_node(tree, &trunk->nodes[node], way[level].parent, ns_per_tick);
-		level++;
-		way[level].at = first[node];
-		way[level].end = node + 1 == trunk->count ? first[trunk->count] : first[node + 1];
-		way[level].parent = place;
 	}
-	return true;
 }
 
-static bool put_in_order(struct dw_model *model, struct dw_tree *tree, struct trunk *trunk)
+static bool walk_files(struct pass *pass, struct dw_trunk *whole, bool *has_stacks)
 {
-	double ns_per_tick = model->source->files[0].clock.ns_per_tick;
-	struct key *keys = malloc((trunk->count + 1) * sizeof *keys);
-	uint32_t *first = NULL;
-	bool done;
-
-	sum_roots(trunk);
-	tree->nodes = dw_arena_alloc(&model->arena, (trunk->count + 1) * sizeof *tree->nodes);
-	for (size_t i = 0; keys && i < trunk->count; i++) {
-		const struct node *node = &trunk->nodes[i];
-
-		keys[i] = (struct key){ node->parent, (uint32_t)i,
-			                    node->depth ? node->symbol : node->thread, node->tally.total };
-	}
-	if (keys && trunk->count)
-		qsort(keys, trunk->count, sizeof *keys, compare_keys);
-	if (keys)
-		first = index_children(keys, trunk->count);
-	done = keys && first && tree->nodes &&
-	       put_all(tree, trunk, keys, first, ns_per_tick);
-	free(keys);
-	free(first);
-	return done;
-}
-
-/* ---- the product ------------------------------------------------------------------------------------- */
-
-static bool walk_files(struct dw_model *model, struct trunk *whole)
-{
-	const struct dw_source *source = model->source;
+	const struct dw_source *source = pass->model->source;
 	unsigned count = dw_pool_workers(source->stream_count);
-	struct pass pass = { model, calloc(count, sizeof *pass.workers), 0 };
-	bool good = pass.workers != NULL;
+	bool good;
 
+	pass->workers = calloc(count, sizeof *pass->workers);
+	good = pass->workers != NULL;
 	for (uint32_t f = 0; good && f < source->file_count; f++) {
 		double ratio = source->files[f].clock.ns_per_tick / source->files[0].clock.ns_per_tick;
 
-		pass.file = f;
-		dw_pool_run(source->stream_count, count, walk_stream, &pass);
+		pass->file = f;
+		dw_pool_run(source->stream_count, count, walk_stream, pass);
 		for (unsigned i = 0; i < count; i++) {
-			good = good && !pass.workers[i].trunk.failed &&
-			       merge(whole, &pass.workers[i].trunk,
-			             ratio > 0.999999 && ratio < 1.000001 ? 1.0 : ratio);
-			reset_trunk(&pass.workers[i].trunk);
+			*has_stacks |= pass->workers[i].has_stacks;
+			if (pass->functions)
+				sum_frames(&pass->workers[i].trunk, pass->model->symbol_count);
+			good = good && dw_trunk_merge(whole, &pass->workers[i].trunk,
+			                              ratio > 0.999999 && ratio < 1.000001 ? 1.0 : ratio);
 		}
 	}
-	for (unsigned i = 0; pass.workers && i < count; i++) {
-		reset_trunk(&pass.workers[i].trunk);
-		free(pass.workers[i].frames);
-		free(pass.workers[i].buffer);
+	for (unsigned i = 0; pass->workers && i < count; i++) {
+		dw_trunk_reset(&pass->workers[i].trunk);
+		free(pass->workers[i].frames);
+		free(pass->workers[i].buffer);
 	}
-	free(pass.workers);
+	free(pass->workers);
 	return good;
+}
+
+_Static_assert(sizeof(struct dw_trunk_node) == sizeof(struct dw_path), "one becomes the other");
+
+/* ---- the products ----------------------------------------------------------------------------- */
+
+static bool put_tree(struct dw_model *model, struct dw_tree *tree, struct dw_trunk *trunk)
+{
+	double ns_per_tick = model->source->files[0].clock.ns_per_tick;
+	uint32_t *order = dw_trunk_order(trunk), way[DEEPEST + 2];
+
+	tree->nodes = dw_arena_alloc(&model->arena, (trunk->count + 1) * sizeof *tree->nodes);
+	for (; order && tree->nodes && tree->count < trunk->count; tree->count++) {
+		const struct dw_trunk_node *node = &trunk->nodes[order[tree->count]];
+		struct dw_tree_node *to = &tree->nodes[tree->count];
+
+		to->symbol = node->depth ? node->symbol : DW_NO_INDEX;
+		to->thread = node->depth ? tree->nodes[way[0]].thread : node->symbol;
+		to->parent = node->depth ? way[node->depth - 1] : DW_NO_INDEX;
+		to->depth = node->depth;
+		way[node->depth] = (uint32_t)tree->count;
+		if (node->depth)
+			dw_tally_stat(&trunk->tallies[order[tree->count]], ns_per_tick, &to->stat);
+		else
+			to->stat.total_ns = (uint64_t)((double)node->total * ns_per_tick + 0.5);
+	}
+	free(order);
+	return order && tree->nodes;
 }
 
 const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *error)
 {
-	struct trunk whole = { .most = 4 * MOST_NODES };
+	struct dw_trunk whole = { .most = 4 * MOST_NODES, .detailed = true };
+	struct pass pass = { .model = model, .detailed = true };
 	struct dw_tree *tree;
+	bool has_stacks = false;
 
 	if (model->tree)
 		return model->tree;
 	tree = dw_arena_alloc(&model->arena, sizeof *tree);
-	if (tree && walk_files(model, &whole) && put_in_order(model, tree, &whole))
+	if (tree && walk_files(&pass, &whole, &has_stacks) && put_tree(model, tree, &whole))
 		model->tree = tree;
 	else
 		dw_model_no_memory(model, error);
-	reset_trunk(&whole);
+	dw_trunk_reset(&whole);
 	return model->tree;
+}
+
+/* Puts each where it belongs, cycle by cycle: a copy would double the memory. */
+static void arrange(struct dw_trunk_node *nodes, uint32_t *order, size_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct dw_trunk_node first = nodes[i];
+		uint32_t at = i;
+
+		while (order[at] != i) {
+			uint32_t from = order[at];
+
+			nodes[at] = nodes[from];
+			order[at] = at;
+			at = from;
+		}
+		nodes[at] = first;
+		order[at] = at;
+	}
+}
+
+/* The trunk's nodes become the paths, where they lie. */
+static bool put_paths(struct dw_paths *paths, struct dw_trunk *trunk, double ns_per_tick)
+{
+	uint32_t *order = dw_trunk_order(trunk);
+
+	if (!order)
+		return false;
+	arrange(trunk->nodes, order, trunk->count);
+	free(order);
+	paths->nodes = (struct dw_path *)(void *)trunk->nodes;
+	paths->count = trunk->count;
+	for (size_t i = 0; i < trunk->count; i++) {
+		struct dw_trunk_node node = trunk->nodes[i];
+
+		paths->nodes[i] = (struct dw_path){
+			(uint64_t)((double)node.total * ns_per_tick + 0.5),
+			(uint64_t)((double)node.self * ns_per_tick + 0.5),
+			node.count, node.symbol, node.depth,
+		};
+	}
+	trunk->nodes = NULL;
+	trunk->count = trunk->capacity = 0;
+	return true;
+}
+
+const struct dw_paths *dw_model_paths(struct dw_model *model, enum dw_paths_of of,
+                                      struct dwell_error *error)
+{
+	struct dw_trunk whole = { .most = MOST_PATHS };
+	struct dw_functions functions;
+	struct pass pass = { .model = model, .functions = of == DW_PATHS_STACKS ? &functions : NULL };
+	struct dw_paths *paths;
+	bool good;
+
+	if (model->paths[of])
+		return model->paths[of];
+	paths = dw_arena_alloc(&model->arena, sizeof *paths);
+	good = paths && (!pass.functions || dw_functions_init(&functions, model)) &&
+	       walk_files(&pass, &whole, &paths->has_stacks);
+	if (good) {
+		paths->symbols = pass.functions ? functions.symbols : model->symbols;
+		good = put_paths(paths, &whole, model->source->files[0].clock.ns_per_tick);
+	}
+	dw_trunk_reset(&whole);
+	if (good)
+		model->paths[of] = paths;
+	else
+		dw_model_no_memory(model, error);
+	return model->paths[of];
 }

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/nearest.h"
 
 /* In the order of enum dwell_category; kind 0 is threads and the whole. */
 static const struct dw_picture_kind kinds[] = {
@@ -23,8 +24,7 @@ static const struct dw_picture_kind kinds[] = {
 #define KIND_OTHER (sizeof kinds / sizeof *kinds - 1)
 
 struct flamegraph {
-	const struct dw_tree *tree;
-	const struct dw_symbol *symbols;
+	const struct dw_paths *paths;
 	const char **threads; /* by index: as they are called here */
 	struct dw_arena arena;
 };
@@ -37,28 +37,28 @@ static uint32_t kind_of(uint32_t category)
 static void give_node(const void *context, size_t index, struct dw_picture_node *to)
 {
 	const struct flamegraph *graph = context;
-	const struct dw_tree_node *node = &graph->tree->nodes[index];
-	bool thread = node->symbol == DW_NO_INDEX;
+	const struct dw_path *node = &graph->paths->nodes[index];
+	bool thread = node->depth == 0;
 
-	to->label = thread ? graph->threads[node->thread] : graph->symbols[node->symbol].name;
-	to->value = node->stat.total_ns;
-	to->self = thread ? DW_PICTURE_NO_SELF : node->stat.self_ns;
-	to->count = node->stat.count;
+	to->label = thread ? graph->threads[node->symbol] : graph->paths->symbols[node->symbol].name;
+	to->value = node->total_ns;
+	to->self = thread ? DW_PICTURE_NO_SELF : node->self_ns;
+	to->count = node->count;
 	to->depth = node->depth;
-	to->kind = thread ? 0 : kind_of(graph->symbols[node->symbol].category);
+	to->kind = thread ? 0 : kind_of(graph->paths->symbols[node->symbol].category);
 }
 
-static uint32_t process_of(const struct dw_source *source, const struct dw_tree_node *node)
+static uint32_t process_of(const struct dw_source *source, const struct dw_path *node)
 {
-	return source->threads[node->thread].process;
+	return source->threads[node->symbol].process;
 }
 
 /* The runner and others that only wrote a fact do not count. */
-static bool several_processes(const struct dw_tree *tree, const struct dw_source *source)
+static bool several_processes(const struct dw_paths *paths, const struct dw_source *source)
 {
-	for (size_t i = 1; i < tree->count; i++)
-		if (!tree->nodes[i].depth &&
-		    process_of(source, &tree->nodes[i]) != process_of(source, &tree->nodes[0]))
+	for (size_t i = 1; i < paths->count; i++)
+		if (!paths->nodes[i].depth &&
+		    process_of(source, &paths->nodes[i]) != process_of(source, &paths->nodes[0]))
 			return true;
 	return false;
 }
@@ -79,7 +79,7 @@ static const char *thread_label(struct flamegraph *graph, const struct dw_source
 
 static bool name_threads(struct flamegraph *graph, const struct dw_source *source)
 {
-	bool several = several_processes(graph->tree, source);
+	bool several = several_processes(graph->paths, source);
 
 	graph->threads = dw_arena_alloc(&graph->arena,
 	                                (source->thread_count + 1) * sizeof *graph->threads);
@@ -102,8 +102,8 @@ static const char *make_title(struct flamegraph *graph, const struct dw_source *
 {
 	const char *name = "";
 
-	if (graph->tree->count)
-		name = source->processes[process_of(source, &graph->tree->nodes[0])].name;
+	if (graph->paths->count)
+		name = source->processes[process_of(source, &graph->paths->nodes[0])].name;
 	return dw_arena_printf(&graph->arena, "%s", *name ? last_part(name) : "dwell");
 }
 
@@ -112,38 +112,96 @@ static const char *make_subtitle(struct flamegraph *graph)
 	uint64_t total_ns = 0;
 	size_t threads = 0, paths;
 
-	for (size_t i = 0; i < graph->tree->count; i++) {
-		if (graph->tree->nodes[i].depth)
+	for (size_t i = 0; i < graph->paths->count; i++) {
+		if (graph->paths->nodes[i].depth)
 			continue;
-		total_ns += graph->tree->nodes[i].stat.total_ns;
+		total_ns += graph->paths->nodes[i].total_ns;
 		threads++;
 	}
-	paths = graph->tree->count - threads;
+	paths = graph->paths->count - threads;
 	return dw_arena_printf(&graph->arena, "%s in %s call path%s of %zu thread%s; width is time",
 	                       dw_text_ns((double)total_ns, " ").at, dw_text_count((int64_t)paths).at,
 	                       dw_text_plural(paths), threads, dw_text_plural(threads));
+}
+
+/* ---- metrics -------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	enum dw_paths_of of;
+	bool device;
+} metrics[] = {
+	{ "time", DW_PATHS_CALLS, false },
+	{ "self_cpu", DW_PATHS_STACKS, false },
+	{ "self_cpu_time_total", DW_PATHS_STACKS, false },
+	{ "self_cuda", DW_PATHS_STACKS, true },
+	{ "self_cuda_time_total", DW_PATHS_STACKS, true },
+};
+
+static int no_such_metric(const char *name, struct dwell_error *error)
+{
+	struct dw_nearest nearest;
+
+	dw_nearest_init(&nearest, name);
+	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+		dw_nearest_try(&nearest, metrics[i].name);
+	return dw_error_set(error, DWELL_E_NAME, "no metric '%.100s'%s%s%s time or self_cpu", name,
+	                    nearest.best ? ": did you mean '" : "; there are",
+	                    nearest.best ? nearest.best : "", nearest.best ? "'? There are" : "");
+}
+
+/* NULL: what is wanted was not recorded, or cannot be. */
+static const struct dw_paths *find_paths(struct dw_model *model, const char *name,
+                                         struct dwell_error *error)
+{
+	const struct dw_paths *paths;
+	size_t i = 0;
+
+	while (i < sizeof metrics / sizeof *metrics && strcmp(metrics[i].name, name) != 0)
+		i++;
+	if (i == sizeof metrics / sizeof *metrics) {
+		no_such_metric(name, error);
+		return NULL;
+	}
+	if (metrics[i].device) {
+		dw_error_set(error, DWELL_E_NO_DATA,
+		             "%s holds no device times to draw '%s' from; --metric self_cpu is the processor's",
+		             dw_model_source(model)->files[0].path, name);
+		return NULL;
+	}
+	paths = dw_model_paths(model, metrics[i].of, error);
+	if (paths && metrics[i].of == DW_PATHS_STACKS && !paths->has_stacks) {
+		dw_error_set(error, DWELL_E_NO_DATA, "%s has no stacks: record with --stacks",
+		             dw_model_source(model)->files[0].path);
+		return NULL;
+	}
+	return paths;
 }
 
 int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_options *options,
                         dw_put *put, void *to, struct dw_picture_drawn *drawn,
                         struct dwell_error *error)
 {
-	const struct dw_source *source = dw_model_source(model);
-	struct flamegraph graph = { .tree = dw_model_tree(model, error) };
+	static const struct dw_flamegraph_options own = { .metric = NULL };
+	struct dwell_error local = { 0, "" };
+	struct flamegraph graph = { .paths = NULL };
 	struct dw_picture picture = {
-		.root = "all", .counted = "call", .unit = dw_text_ns, .down = options && options->down,
+		.root = "all", .counted = "call", .unit = dw_text_ns,
 		.kinds = kinds, .kind_count = sizeof kinds / sizeof *kinds,
 		.node = give_node, .context = &graph,
 	};
 	int result;
 
-	if (!graph.tree)
-		return error ? error->code : DWELL_E_NOMEM;
-	graph.symbols = dw_model_symbols(model, NULL);
-	picture.count = graph.tree->count;
-	picture.title = options && options->title ? options->title : make_title(&graph, source);
+	options = options ? options : &own;
+	error = error ? error : &local;
+	graph.paths = find_paths(model, options->metric ? options->metric : "time", error);
+	if (!graph.paths)
+		return error->code;
+	picture.down = options->down;
+	picture.count = graph.paths->count;
+	picture.title = options->title ? options->title : make_title(&graph, dw_model_source(model));
 	picture.subtitle = make_subtitle(&graph);
-	if (graph.symbols && name_threads(&graph, source) && picture.title && picture.subtitle)
+	if (name_threads(&graph, dw_model_source(model)) && picture.title && picture.subtitle)
 		result = dw_picture_write(&picture, put, to, drawn, error);
 	else
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while drawing a flame graph");

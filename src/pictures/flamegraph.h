@@ -13,10 +13,16 @@
 
 struct dw_flamegraph_options {
 	const char *title;   /* NULL: the program's name */
+	const char *metric;  /* "time" (NULL) or "self_cpu": see dw_flamegraph_write() */
 	bool down;           /* an icicle */
 };
 
-/* `options` may be NULL. Errors: DWELL_E_NOMEM; those of `put` are its own. */
+/*
+ * Widths are the time of all ranges ("time"), or of operators, below the functions of the
+ * stacks that they were called from ("self_cpu", and what PyTorch calls it). `options` may
+ * be NULL. Errors: DWELL_E_NOMEM; DWELL_E_NAME: no such metric; DWELL_E_NO_DATA: no
+ * stacks or no device times were recorded. Those of `put` are its own.
+ */
 int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_options *options,
                         dw_put *put, void *to, struct dw_picture_drawn *drawn,
                         struct dwell_error *error);
