@@ -225,8 +225,10 @@ void dwell_step_begin_at(uint64_t ticks)
 	struct dw_slot *slot = dw_slot_here(&cause);
 
 	if (slot) {
+		uint64_t closed = close_step(slot);
+
 		slot->marks_steps = true;
-		dw_step_next(slot);
+		open_step(slot, closed ? closed : ticks);
 	}
 	errno = saved;
 }
