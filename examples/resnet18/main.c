@@ -1,15 +1,18 @@
 /*
- * main.c - trains ResNet-18 on digits: options, the training loop, evaluation
- * and what is printed. One step is the four parts that a profiler divides it
- * into: data, forward, backward, optimizer.
+ * main.c - trains ResNet-18 on digits: a trainer and an evaluator (loops with
+ * events and handlers, see dwell/engine.h), what their handlers print, and the
+ * parts of a step that a profiler divides it into: the trainer's fetch, then
+ * forward, backward, optimizer.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include <dwell/engine.h>
 #include <dwell/probe.h>
 
 #include "loader.h"
+#include "metrics.h"
 #include "net.h"
 #include "optim.h"
 #include "options.h"
@@ -26,11 +29,12 @@ struct trainer {
 	float *losses; /* of every step so far */
 	int steps, step_limit;
 	FILE *dump; /* NULL without --dump */
-};
 
-struct epoch_sums {
-	double loss;
-	int correct, images, steps;
+	struct dwell_engine *trainer, *evaluator;
+	struct batch batch;      /* the trainer's */
+	struct held_out held_out; /* the evaluator's data */
+	struct metrics training_metrics, held_out_metrics;
+	double epoch_start;
 };
 
 static double now_s(void)
@@ -60,17 +64,25 @@ static void count_memory(void)
 	DWELL_COUNTER_UNIT("tensor memory", "bytes", (double)tensor_memory_usage().live_bytes);
 }
 
-static void train_step(struct trainer *trainer, struct epoch_sums *sums)
-{
-	struct net *net = &trainer->training;
-	struct batch batch;
+/* ---- the trainer --------------------------------------------------------- */
 
-	DWELL_STEP();
-	{
-		DWELL_SCOPE(DWELL_CATEGORY_DATA, "data");
-		loader_take(trainer->loader, &batch);
-		bind_batch(net, &batch);
-	}
+static int next_batch(void *user, void **batch)
+{
+	struct trainer *trainer = user;
+
+	batch_reset(&trainer->batch);
+	loader_take(trainer->loader, &trainer->batch);
+	bind_batch(&trainer->training, &trainer->batch);
+	*batch = &trainer->batch;
+	return 1;
+}
+
+static int train_step(struct dwell_engine *engine, void *batch, void *user)
+{
+	struct trainer *trainer = user;
+	struct net *net = &trainer->training;
+
+	(void)batch;
 	{
 		DWELL_PHASE("forward");
 		graph_run(&net->graph, OP_FORWARD);
@@ -87,35 +99,86 @@ static void train_step(struct trainer *trainer, struct epoch_sums *sums)
 		DWELL_PHASE("optimizer");
 		graph_run(&net->graph, OP_OPTIMIZER);
 	}
-	DWELL_COUNTER("loss", net_loss(net));
 	trainer->losses[trainer->steps++] = net_loss(net);
-	sums->loss += net_loss(net);
-	sums->correct += net_correct(net);
-	sums->images += batch.size;
-	sums->steps++;
-	batch_reset(&batch);
+	dwell_engine_state(engine)->output = net_loss(net);
+	return 0;
 }
 
-/* The share of the held-out images that are recognized. */
-static double evaluate(struct trainer *trainer)
-{
-	const struct digits *digits = &trainer->data.held_out;
-	struct net *net = &trainer->evaluation;
-	int size = trainer->options.batch_size, correct = 0;
-	struct batch batch;
+/* ---- the evaluator ------------------------------------------------------- */
 
-	DWELL_SCOPE(DWELL_CATEGORY_EVALUATION, "evaluation");
-	batch_init(&batch, digits, size);
-	bind_batch(net, &batch);
-	for (int first = 0; first < digits->count; first += size) {
-		for (int i = 0; i < size; i++)
-			batch_set(&batch, digits, i, first + i < digits->count ? first + i : -1);
-		graph_run(&net->graph, OP_FORWARD);
-		correct += net_correct(net);
-	}
-	batch_reset(&batch);
-	DWELL_COUNTER("held-out accuracy", (double)correct / digits->count);
-	return (double)correct / digits->count;
+static int evaluation_step(struct dwell_engine *engine, void *batch, void *user)
+{
+	struct net *net = &((struct trainer *)user)->evaluation;
+
+	bind_batch(net, batch);
+	graph_run(&net->graph, OP_FORWARD);
+	dwell_engine_state(engine)->output = net_loss(net);
+	return 0;
+}
+
+/* ---- handlers ------------------------------------------------------------ */
+
+static int log_loss(struct dwell_engine *engine, void *user)
+{
+	(void)user;
+	DWELL_COUNTER("loss", dwell_engine_state(engine)->output);
+	return 0;
+}
+
+static int start_clock(struct dwell_engine *engine, void *user)
+{
+	(void)engine;
+	((struct trainer *)user)->epoch_start = now_s();
+	return 0;
+}
+
+static int evaluate(struct dwell_engine *engine, void *user)
+{
+	struct trainer *trainer = user;
+	struct dwell_data data;
+	int result;
+
+	(void)engine;
+	held_out_init(&trainer->held_out, &trainer->data.held_out, trainer->options.batch_size);
+	data = held_out_data(&trainer->held_out);
+	result = dwell_engine_run(trainer->evaluator, &data, NULL, NULL);
+	held_out_reset(&trainer->held_out);
+	DWELL_COUNTER("held-out accuracy", dwell_engine_metric(trainer->evaluator, "accuracy"));
+	return result;
+}
+
+static int log_results(struct dwell_engine *engine, void *user)
+{
+	struct trainer *trainer = user;
+
+	printf("epoch %d: loss %.4f, training accuracy %.2f%%, held-out loss %.4f, accuracy %.2f%%, "
+		   "%.1f s\n",
+		   (int)dwell_engine_state(engine)->epoch, dwell_engine_metric(engine, "loss"),
+		   100.0 * dwell_engine_metric(engine, "accuracy"),
+		   dwell_engine_metric(trainer->evaluator, "loss"),
+		   100.0 * dwell_engine_metric(trainer->evaluator, "accuracy"),
+		   now_s() - trainer->epoch_start);
+	fflush(stdout);
+	return 0;
+}
+
+static void prepare_engines(struct trainer *trainer)
+{
+	struct dwell_error error;
+
+	if (dwell_engine_create(&trainer->trainer, "trainer", train_step, trainer, &error) ||
+		dwell_engine_create(&trainer->evaluator, "evaluator", evaluation_step, trainer, &error) ||
+		metrics_attach(&trainer->training_metrics, trainer->trainer, &trainer->training, &error) ||
+		metrics_attach(&trainer->held_out_metrics, trainer->evaluator, &trainer->evaluation,
+					   &error) ||
+		dwell_engine_on(trainer->trainer, "EPOCH_STARTED", start_clock, trainer, &error) ||
+		dwell_engine_on(trainer->trainer, "ITERATION_COMPLETED", log_loss, trainer, &error) ||
+		/* --max-steps may end the run within an epoch. */
+		dwell_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", evaluate, trainer,
+						&error) ||
+		dwell_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", log_results, trainer,
+						&error))
+		die("%s", error.message);
 }
 
 static void print_start(const struct trainer *trainer)
@@ -134,22 +197,35 @@ static void print_start(const struct trainer *trainer)
 	fflush(stdout);
 }
 
+/* What the loop's events and handlers took, as PyTorch-Ignite prints it. */
+static void print_times(const struct trainer *trainer, struct dwell_profiler *profiler)
+{
+	dwell_engine_print_state(trainer->trainer, stdout);
+	dwell_basic_results_print(dwell_profiler_basic(profiler, NULL), stdout);
+	dwell_handlers_results_print(dwell_profiler_handlers(profiler, NULL), stdout);
+}
+
 static void train(struct trainer *trainer)
 {
-	int batches = loader_batches_per_epoch(trainer->loader);
+	uint64_t batches = (uint64_t)loader_batches_per_epoch(trainer->loader);
+	struct dwell_data data = { "loader", batches, next_batch, NULL, trainer };
+	struct dwell_limits limits = DWELL_LIMITS_INIT;
+	struct dwell_profiler *profiler = NULL;
+	struct dwell_error error;
 
-	for (int epoch = 1; trainer->steps < trainer->step_limit; epoch++) {
-		struct epoch_sums sums = { 0 };
-		double start = now_s(), held_out;
-
-		for (int i = 0; i < batches && trainer->steps < trainer->step_limit; i++)
-			train_step(trainer, &sums);
-		held_out = evaluate(trainer);
-		printf("epoch %d: loss %.4f, training accuracy %.2f%%, held-out accuracy %.2f%%, %.1f s\n",
-			   epoch, sums.loss / sums.steps, 100.0 * sums.correct / sums.images, 100.0 * held_out,
-			   now_s() - start);
-		fflush(stdout);
-	}
+	if (trainer->options.max_steps)
+		limits.max_iters = (uint64_t)trainer->step_limit;
+	else
+		limits.max_epochs = (uint64_t)trainer->options.epochs;
+	if (trainer->options.times &&
+		dwell_profiler_attach(&profiler, trainer->trainer, false, &error))
+		die("%s", error.message);
+	if (dwell_engine_run(trainer->trainer, &data, &limits, &error))
+		die("%s", error.message);
+	batch_reset(&trainer->batch);
+	if (profiler)
+		print_times(trainer, profiler);
+	dwell_profiler_destroy(profiler);
 }
 
 static void prepare_networks(struct trainer *trainer)
@@ -206,6 +282,8 @@ static void finish_dump(struct trainer *trainer)
 
 static void release(struct trainer *trainer)
 {
+	dwell_engine_destroy(trainer->trainer);
+	dwell_engine_destroy(trainer->evaluator);
 	loader_destroy(trainer->loader);
 	net_reset(&trainer->evaluation);
 	net_reset(&trainer->training);
@@ -228,6 +306,7 @@ int main(int argc, char **argv)
 		trainer.dump = tensorfile_create(trainer.options.dump);
 	prepare_loader(&trainer);
 	prepare_networks(&trainer);
+	prepare_engines(&trainer);
 	profile_run_facts(&trainer.options, trainer.data.folder);
 	print_start(&trainer);
 	train(&trainer);

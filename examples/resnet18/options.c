@@ -30,6 +30,7 @@ static const char help_text[] =
 	"  --load-weights FILE   begin with these weights\n"
 	"  --save-weights FILE   write the weights at the end\n"
 	"  --dump FILE           write the losses, the first step's gradients and the weights\n"
+	"  --times               print what events and handlers took, as PyTorch-Ignite does\n"
 	"  --help                this text\n";
 
 enum {
@@ -48,6 +49,7 @@ enum {
 	OPT_LOAD,
 	OPT_SAVE,
 	OPT_DUMP,
+	OPT_TIMES,
 	OPT_HELP
 };
 
@@ -67,6 +69,7 @@ static const struct option long_options[] = {
 	{ "load-weights", required_argument, NULL, OPT_LOAD },
 	{ "save-weights", required_argument, NULL, OPT_SAVE },
 	{ "dump", required_argument, NULL, OPT_DUMP },
+	{ "times", no_argument, NULL, OPT_TIMES },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -172,6 +175,9 @@ static void take_option(struct options *options, int option, const char *name)
 		break;
 	case OPT_LOADER_DELAY:
 		options->loader_delay_ms = (int)whole_number(name, optarg, 0, 60000);
+		break;
+	case OPT_TIMES:
+		options->times = true;
 		break;
 	case OPT_HELP:
 		fputs(help_text, stdout);

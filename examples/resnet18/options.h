@@ -15,6 +15,7 @@ struct options {
 	int prefetch;
 	int loader_delay_ms;
 	bool shuffle;
+	bool times; /* print what events and handlers took */
 	uint64_t seed;
 	struct optimizer optimizer;
 	const char *load_weights, *save_weights, *dump;

@@ -48,6 +48,9 @@
  * dictionary in the order of events and of their adding, called or not. Two of one
  * name on one event are told apart: "log", "log #2".
  *
+ * Without a trace a profiler tells what a run took, in figures, as Ignite prints them and
+ * as the files it writes: dwell_profiler_attach() in <dwell/engine_profile.h>.
+ *
  * Iterations of an engine that runs in no other engine are steps too (see
  * dwell_engine_set_steps): from before GET_BATCH_STARTED to after
  * ITERATION_COMPLETED. While the length of the data is unknown a step begins when
@@ -227,6 +230,10 @@ DWELL_API int dwell_engine_add(struct dwell_engine *engine, const char *when, co
 DWELL_API int dwell_engine_remove(struct dwell_engine *engine, uint64_t handle,
                                   struct dwell_error *error);
 
+/* Whether the function is a handler of the event (NULL: of any). */
+DWELL_API bool dwell_engine_has_handler(const struct dwell_engine *engine, const char *event,
+                                        dwell_handler *handler);
+
 /* ---- events of your own ---------------------------------------------------- */
 
 /*
@@ -343,4 +350,6 @@ DWELL_API int dwell_timer_attach(struct dwell_timer *timer, struct dwell_engine 
 #ifdef __cplusplus
 }
 #endif
+
+#include <dwell/engine_profile.h>
 #endif

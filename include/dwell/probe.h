@@ -348,18 +348,18 @@ DWELL_API void dwell_link(uint64_t sequence_number, uint32_t forward_thread);
 
 /* `began` of the scope macros: ends the range when the block is left. */
 #ifdef __cplusplus
-struct dwell_scope {
-	explicit dwell_scope(unsigned began) : began(began) {}
-	~dwell_scope() { dwell_end(began); }
-	dwell_scope(const dwell_scope &) = delete;
-	dwell_scope &operator=(const dwell_scope &) = delete;
+struct dwell_range_scope {
+	explicit dwell_range_scope(unsigned began) : began(began) {}
+	~dwell_range_scope() { dwell_end(began); }
+	dwell_range_scope(const dwell_range_scope &) = delete;
+	dwell_range_scope &operator=(const dwell_range_scope &) = delete;
 	unsigned began;
 };
 struct dwell_step_scope {
 	dwell_step_scope() { dwell_step_begin(); }
 	~dwell_step_scope() { dwell_step_end(); }
 };
-#define DWELL_SCOPE_OPEN(expression, n) const dwell_scope DWELL_JOIN(dwell_scope_, n)(expression)
+#define DWELL_SCOPE_OPEN(expression, n) const dwell_range_scope DWELL_JOIN(dwell_scope_, n)(expression)
 #define DWELL_STEP() const dwell_step_scope DWELL_JOIN(dwell_step_, __COUNTER__)
 #else
 DWELL_INLINE void dwell_scope_leave(const unsigned *began)

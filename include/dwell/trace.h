@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include <dwell/dwell.h>
+#include <dwell/probe.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -118,6 +119,55 @@ struct dwell_export_options {
 DWELL_API int dwell_trace_export(struct dwell_trace *trace, const char *format, const char *path,
                                  const struct dwell_export_options *options,
                                  struct dwell_error *error);
+
+/* What happened, for a program that looks at each thing itself. */
+enum dwell_trace_event_type {
+	DWELL_TRACE_RANGE = 0,
+	DWELL_TRACE_MARK = 1,
+	DWELL_TRACE_COUNTER = 2,
+	DWELL_TRACE_ALLOC = 3,
+	DWELL_TRACE_FREE = 4,
+	DWELL_TRACE_ASYNC = 5,    /* a range of its own: not nested in its thread's others */
+	DWELL_TRACE_FLOW_OUT = 6,
+	DWELL_TRACE_FLOW_IN = 7,
+	DWELL_TRACE_STEP = 8,     /* `value` is its number */
+};
+
+struct dwell_trace_frame {
+	const char *function;
+	const char *file;      /* or NULL */
+	uint32_t line;         /* or 0 */
+};
+
+struct dwell_trace_event {
+	uint32_t type;             /* enum dwell_trace_event_type */
+	uint32_t category;         /* enum dwell_category; unknown ones as found */
+	const char *name;
+	const char *detail;        /* overload of an operator, unit, device; or NULL */
+	uint32_t pid, tid;
+	uint32_t depth;            /* of a range: how many ranges it lies in */
+	bool open;                 /* it never ended: end_ns is its process's end */
+	uint64_t start_ns, end_ns; /* since the run's start */
+	uint64_t handle;           /* address of ALLOC and FREE; of ASYNC and FLOW */
+	uint64_t size_bytes;       /* ALLOC */
+	double value;              /* COUNTER, STEP */
+	uint64_t sequence_number;  /* of autograd; UINT64_MAX: none */
+	uint32_t forward_tid;      /* thread that ran the forward; 0: none */
+	uint32_t tensor_count;
+	const struct dwell_tensor *tensors;    /* arguments; those with dtype DWELL_ARG_INTS are integers */
+	const struct dwell_trace_frame *stack; /* innermost first */
+	uint32_t stack_depth;
+	const char *args;          /* what the program said of this call, or NULL */
+};
+
+/*
+ * Calls `each` for every event in the trace's scope: thread after thread, ranges when
+ * they end, steps last. What it points to is valid during the call. A result that is
+ * not 0 stops, and is returned. Errors: DWELL_E_NOMEM.
+ */
+DWELL_API int dwell_trace_events(struct dwell_trace *trace,
+                                 int (*each)(const struct dwell_trace_event *event, void *context),
+                                 void *context, struct dwell_error *error);
 
 /* The view's, layout's or format's name at `index`, with its question; NULL past the end. */
 DWELL_API const char *dwell_view_name(size_t index, const char **question);

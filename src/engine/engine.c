@@ -107,6 +107,8 @@ static int init_events(struct dwell_engine *engine)
 		return DWELL_E_NOMEM;
 	DWELL_EVENTS(INIT_EVENT)
 #undef INIT_EVENT
+	for (unsigned i = 0; i < DWELL_EVENT_COUNT; i++)
+		engine->builtin[i].number = i;
 	return 0;
 }
 
@@ -159,6 +161,8 @@ void dwell_engine_destroy(struct dwell_engine *engine)
 	if (!engine)
 		return;
 	assert(!engine->running);
+	if (engine->profiler)
+		dwell_profiler_detach(engine->profiler);
 	for (int i = 0; i < DWELL_EVENT_COUNT; i++)
 		dw_event_reset(&engine->builtin[i]);
 	for (unsigned i = 0; i < engine->custom_count; i++) {

@@ -7,6 +7,9 @@
  *   places.c    what an iteration and an epoch are made of
  *   run.c       going from place to place: run, resume, requests, failures
  *   timer.c     dwell_timer
+ *   profile.c   dwell_profiler: what everything took (profile.h)
+ *   results.c   ... as results and files; rows.c the files' rows
+ *   print.c     ... as Ignite prints it
  *
  * Names are recorded through sites inside the engine, so that they are interned
  * when first recorded, however late the session starts, and cost a load after.
@@ -41,10 +44,12 @@ struct dw_slot {
 	dwell_event_filter *function;
 	uint64_t handle;
 	char *name;
+	int profile_row; /* where the profiler adds it up */
 	struct dwell_site site;
 };
 
 struct dw_event {
+	unsigned number;
 	char *name;
 	char *path;            /* ENGINE.EVENT */
 	const uint64_t *value; /* what filters compare, or NULL */
@@ -119,6 +124,8 @@ struct dwell_engine {
 
 	uint64_t run_start_ns, epoch_start_ns, pause_start_ns;
 
+	struct dwell_profiler *profiler; /* NULL: none */
+
 	struct dwell_error fail; /* of the call under way; code 0: it has said nothing */
 
 	struct dw_event builtin[DWELL_EVENT_COUNT];
@@ -152,7 +159,12 @@ int dw_event_init(struct dw_event *event, const char *name, const struct dwell_e
                   const uint64_t *value);
 void dw_event_reset(struct dw_event *event);
 struct dw_event *dw_event_find(struct dwell_engine *engine, const char *name, size_t length);
-int dw_event_call(struct dwell_engine *engine, struct dw_event *event);
+struct dw_event *dw_event_at(const struct dwell_engine *engine, int number); /* NULL: none */
+/* Calls the handlers. *clock_ns: when the firing began, then when its last handler ended;
+ * 0: nobody wants to know. */
+int dw_event_call(struct dwell_engine *engine, struct dw_event *event, uint64_t *clock_ns);
+/* now_ns: the clock was just read; 0: it was not. */
+int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event, uint64_t now_ns);
 bool dw_event_has_handlers(const struct dw_event *event);
 /* Puts the names of all events and handlers into the dictionary, once. */
 void dw_engine_announce(struct dwell_engine *engine);
@@ -177,9 +189,14 @@ static inline bool dw_place_in_iteration(enum dw_place place)
 /* One firing. Failures are in engine->fail. */
 static inline int dw_event_fire(struct dwell_engine *engine, struct dw_event *event)
 {
-	bool began = dwell_begin(&event->site);
-	int result = event->count ? dw_event_call(engine, event) : 0;
+	uint64_t clock_ns = 0;
+	bool began;
+	int result;
 
+	if (DWELL_UNLIKELY(engine->profiler != NULL))
+		return dw_event_fire_profiled(engine, event, 0);
+	began = dwell_begin(&event->site);
+	result = event->count ? dw_event_call(engine, event, &clock_ns) : 0;
 	dwell_end(began);
 	return result;
 }

@@ -7,7 +7,7 @@
  * an earlier one in the same firing run a last time; here it does not, because in C
  * what it works on may be gone.
  */
-#include "engine.h"
+#include "profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ void dw_event_reset(struct dw_event *event)
 	free(event->path);
 }
 
-static struct dw_event *event_at(const struct dwell_engine *engine, int number)
+struct dw_event *dw_event_at(const struct dwell_engine *engine, int number)
 {
 	if (number < 0)
 		return NULL;
@@ -64,7 +64,7 @@ static int event_count(const struct dwell_engine *engine)
 static int find_number(const struct dwell_engine *engine, const char *name, size_t length)
 {
 	for (int i = 0; i < event_count(engine); i++) {
-		const char *other = event_at(engine, i)->name;
+		const char *other = dw_event_at(engine, i)->name;
 
 		if (strncmp(other, name, length) == 0 && other[length] == '\0')
 			return i;
@@ -74,12 +74,12 @@ static int find_number(const struct dwell_engine *engine, const char *name, size
 
 struct dw_event *dw_event_find(struct dwell_engine *engine, const char *name, size_t length)
 {
-	return event_at(engine, find_number(engine, name, length));
+	return dw_event_at(engine, find_number(engine, name, length));
 }
 
 const char *dwell_engine_event_name(const struct dwell_engine *engine, int event)
 {
-	const struct dw_event *found = event_at(engine, event);
+	const struct dw_event *found = dw_event_at(engine, event);
 
 	return found ? found->name : NULL;
 }
@@ -107,6 +107,7 @@ static struct dw_event *new_event(struct dwell_engine *engine, const char *name)
 		free(event);
 		return NULL;
 	}
+	event->number = DWELL_EVENT_COUNT + engine->custom_count;
 	more[engine->custom_count++] = event;
 	return event;
 }
@@ -128,9 +129,11 @@ int dwell_engine_register_event(struct dwell_engine *engine, const char *name,
 		if (!new_event(engine, name))
 			return dw_engine_error(error, DWELL_E_NOMEM, "no memory for event '%.128s'", name);
 		number = event_count(engine) - 1;
+		if (engine->profiler && engine->running) /* which numbers events in the same order */
+			dwell_profiler_event(engine->profiler, name);
 	}
 	if (value)
-		event_at(engine, number)->value = value;
+		dw_event_at(engine, number)->value = value;
 	*event = number;
 	return 0;
 }
@@ -160,7 +163,8 @@ static char *free_name(const struct dw_event *event, const char *name)
 	return text;
 }
 
-static int add_slot(struct dw_event *event, const struct dw_slot *slot, const char *name)
+static int add_slot(struct dwell_engine *engine, struct dw_event *event,
+                    const struct dw_slot *slot, const char *name)
 {
 	struct dw_slot *added;
 
@@ -181,6 +185,8 @@ static int add_slot(struct dw_event *event, const struct dw_slot *slot, const ch
 	added->site = (struct dwell_site){ .name = added->name, .detail = event->path,
 		                               .category = DWELL_CATEGORY_HANDLER };
 	event->count++;
+	if (engine->profiler)
+		dw_profile_add_slot(engine->profiler, event, added);
 	return 0;
 }
 
@@ -209,7 +215,7 @@ int dwell_engine_add(struct dwell_engine *engine, const char *when, const char *
 		if (slot.filter.kind == DW_FILTER_FUNCTION && !filter)
 			result = dw_engine_error(error, DWELL_E_ARGUMENT,
 			                         "%.128s: event_filter needs a function", when);
-		else if (add_slot(event, &slot, name ? name : "handler") != 0)
+		else if (add_slot(engine, event, &slot, name ? name : "handler") != 0)
 			result = dw_engine_error(error, DWELL_E_NOMEM, "no memory for a handler");
 		if (result)
 			free(slot.filter.once);
@@ -251,7 +257,7 @@ static bool remove_slots(struct dwell_engine *engine, uint64_t handle)
 	bool found = false;
 
 	for (int number = 0; number < event_count(engine); number++) {
-		struct dw_event *event = event_at(engine, number);
+		struct dw_event *event = dw_event_at(engine, number);
 
 		for (unsigned i = 0; i < event->count; i++)
 			if (event->slots[i].handler && event->slots[i].handle == handle) {
@@ -286,6 +292,19 @@ bool dw_event_has_handlers(const struct dw_event *event)
 	return false;
 }
 
+bool dwell_engine_has_handler(const struct dwell_engine *engine, const char *event,
+                              dwell_handler *handler)
+{
+	for (int number = 0; number < event_count(engine); number++) {
+		const struct dw_event *at = dw_event_at(engine, number);
+
+		for (unsigned i = 0; i < at->count && (!event || strcmp(at->name, event) == 0); i++)
+			if (handler && at->slots[i].handler == handler)
+				return true;
+	}
+	return false;
+}
+
 /* ---- firing ---------------------------------------------------------------------- */
 
 static bool passes(struct dwell_engine *engine, const struct dw_event *event,
@@ -313,11 +332,22 @@ static bool passes(struct dwell_engine *engine, const struct dw_event *event,
 	return true;
 }
 
-static int call(struct dwell_engine *engine, struct dw_event *event, unsigned index)
+/* Adds up what the handler took that has just ended. */
+static void profile(struct dwell_engine *engine, int row, uint64_t *clock_ns)
+{
+	uint64_t now_ns = dw_engine_now_ns();
+
+	if (engine->profiler)
+		dw_profile_time(engine->profiler, DWELL_TIME_OF_HANDLER, row, now_ns - *clock_ns);
+	*clock_ns = now_ns;
+}
+
+static int call(struct dwell_engine *engine, struct dw_event *event, unsigned index,
+                uint64_t *clock_ns)
 {
 	struct dw_slot *slot = &event->slots[index];
 	bool began;
-	int result;
+	int row, result;
 
 	if (slot->filter.kind != DW_FILTER_NONE) {
 		if (!passes(engine, event, slot))
@@ -325,11 +355,16 @@ static int call(struct dwell_engine *engine, struct dw_event *event, unsigned in
 		slot = &event->slots[index]; /* a filter function may add and remove */
 		if (!slot->handler)
 			return 0;
+		if (*clock_ns && slot->filter.kind == DW_FILTER_FUNCTION)
+			*clock_ns = dw_engine_now_ns();
 	}
+	row = slot->profile_row;
 	began = dwell_begin(&slot->site);
 	engine->fail.code = 0;
 	result = slot->handler(engine, slot->user);
 	dwell_end(began);
+	if (*clock_ns)
+		profile(engine, row, clock_ns);
 	if (DWELL_LIKELY(result == 0))
 		return 0;
 	/* A handler of EXCEPTION_RAISED that returns what it was called for. */
@@ -342,22 +377,36 @@ static int call(struct dwell_engine *engine, struct dw_event *event, unsigned in
 	                        event->slots[index].name, event->name);
 }
 
-int dw_event_call(struct dwell_engine *engine, struct dw_event *event)
+int dw_event_call(struct dwell_engine *engine, struct dw_event *event, uint64_t *clock_ns)
 {
 	int result = 0;
 
 	event->firing++;
 	for (unsigned i = 0; i < event->count && !result; i++)
 		if (event->slots[i].handler)
-			result = call(engine, event, i);
+			result = call(engine, event, i, clock_ns);
 	if (--event->firing == 0 && event->removed)
 		compact(event);
 	return result;
 }
 
+/* An event without handlers takes no time and no reading of the clock. */
+int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event, uint64_t now_ns)
+{
+	bool began = dwell_begin(&event->site);
+	uint64_t start_ns = !event->count ? 0 : now_ns ? now_ns : dw_engine_now_ns(), end_ns = start_ns;
+	int result = event->count ? dw_event_call(engine, event, &end_ns) : 0;
+
+	dwell_end(began);
+	if (engine->profiler)
+		dw_profile_time(engine->profiler, DWELL_TIME_OF_EVENT, (int)event->number,
+		                end_ns - start_ns);
+	return result;
+}
+
 int dwell_engine_fire(struct dwell_engine *engine, int event, struct dwell_error *error)
 {
-	struct dw_event *found = event_at(engine, event);
+	struct dw_event *found = dw_event_at(engine, event);
 	int result;
 
 	if (!found)
@@ -376,7 +425,7 @@ void dw_engine_announce(struct dwell_engine *engine)
 	if (!__atomic_load_n(&dwell_gate, __ATOMIC_RELAXED))
 		return;
 	for (int number = 0; number < event_count(engine); number++) {
-		struct dw_event *event = event_at(engine, number);
+		struct dw_event *event = dw_event_at(engine, number);
 
 		dwell_site_id(&event->site);
 		for (unsigned i = 0; i < event->count; i++)

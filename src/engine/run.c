@@ -7,7 +7,7 @@
  * are one atomic word; relaxed, because it carries nothing but itself: a request
  * made by another thread is seen at one of the next events.
  */
-#include "engine.h"
+#include "profile.h"
 
 /* The engine whose run is innermost in this thread. */
 static __thread struct dwell_engine *innermost;
@@ -167,6 +167,8 @@ int dwell_engine_run(struct dwell_engine *engine, const struct dwell_data *data,
 	snprintf(engine->data_name, sizeof engine->data_name, "%s", name);
 	engine->has_pass = engine->new_pass = engine->skip_completed = false;
 	__atomic_store_n(&engine->requests, 0, __ATOMIC_RELAXED);
+	if (engine->profiler)
+		dw_profile_start(engine->profiler);
 	engine->run_start_ns = dw_engine_now_ns();
 	dw_place_set(engine, DW_PLACE_START);
 	return run(engine, error);

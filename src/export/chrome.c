@@ -18,6 +18,7 @@
 #include "dwell/probe.h"
 #include "export/chrome.h"
 #include "export/export.h"
+#include "export/stacks.h"
 
 /* ---- parts of events ---------------------------------------------------------------- */
 
@@ -71,52 +72,70 @@ static void write_async(struct dw_chrome *chrome, const struct dw_chrome_label *
 
 /* ---- ranges ------------------------------------------------------------------------- */
 
-static void write_comma(struct dw_writer_out *out, bool *any)
+/* The three numbers by which tools tell calls apart, all from one counter: the first
+ * two from 1, the last from 0. */
+static void write_ids(struct dw_chrome *chrome, struct dw_writer_out *out)
 {
-	if (*any)
-		dw_out_bytes(out, ",", 1);
-	*any = true;
+	uint64_t id = ++chrome->next_range;
+	char *to = dw_out_room(out, DW_CHROME_ROOM);
+
+	if (!to)
+		return;
+	to = DW_PUT(to, "\"External id\":");
+	to = dw_put_u64(to, id);
+	to = DW_PUT(to, ",\"Record function id\":");
+	to = dw_put_u64(to, id);
+	to = DW_PUT(to, ",\"Ev Idx\":");
+	dw_out_wrote(out, dw_put_u64(to, id - 1));
+}
+
+/* "FILE(LINE): FUNCTION;..." from the innermost, as PyTorch does. */
+static void write_stack(struct dw_chrome *chrome, struct dw_writer_out *out,
+                        const struct dw_event *event)
+{
+	struct dw_writer_out *text = &chrome->scratch;
+
+	text->used = 0;
+	dw_stack_text(text, dw_stack_at(chrome->source, event->thread, event->stack));
+	dw_out_bytes(text, "", 1);
+	chrome->failed |= text->error != 0;
+	dw_out_text(out, ",\"Call stack\":");
+	dw_out_string(out, text->error ? "" : text->buffer);
+	text->used = 0;
 }
 
 /* What is in "args" of this one call and not of all of its name. */
 static void write_own_args(struct dw_chrome *chrome, struct dw_writer_out *out,
-                           const struct dw_event *event, bool any)
+                           const struct dw_event *event)
 {
+	if (event->stack)
+		write_stack(chrome, out, event);
 	if (event->args) {
-		write_comma(out, &any);
-		dw_out_text(out, "\"args\":");
+		dw_out_text(out, ",\"args\":");
 		if (dw_json_valid(event->args))
 			dw_out_text(out, event->args);
 		else
 			dw_out_string(out, event->args);
 	}
 	if (event->sequence != UINT64_MAX) {
-		write_comma(out, &any);
-		dw_out_text(out, "\"Sequence number\":");
+		dw_out_text(out, ",\"Sequence number\":");
 		dw_out_big(out, event->sequence);
 		dw_out_text(out, ",\"Fwd thread id\":");
 		dw_out_u64(out, event->forward_thread < chrome->source->thread_count
 		                    ? chrome->tracks[event->forward_thread * 2].tid
 		                    : 0);
 	}
-	if (event->open) {
-		write_comma(out, &any);
-		dw_out_text(out, "\"open\":true");
-	}
+	if (event->open)
+		dw_out_text(out, ",\"open\":true");
 }
 
 static void write_args(struct dw_chrome *chrome, struct dw_writer_out *out,
                        const struct dw_chrome_label *label, const struct dw_event *event)
 {
-	dw_out_text(out, ",\"args\":{");
+	write_ids(chrome, out);
+	dw_out_text(out, label->args_length ? "," : "");
 	dw_out_bytes(out, label->args, label->args_length);
-	write_own_args(chrome, out, event, label->args_length != 0);
-	dw_out_text(out, "}");
-}
-
-static bool has_own_args(const struct dw_event *event)
-{
-	return event->args || event->sequence != UINT64_MAX || event->open;
+	write_own_args(chrome, out, event);
 }
 
 static void write_overlapping(struct dw_chrome *chrome, const struct dw_chrome_label *label,
@@ -125,8 +144,7 @@ static void write_overlapping(struct dw_chrome *chrome, const struct dw_chrome_l
 	struct dw_writer_out args;
 
 	dw_out_init_memory(&args);
-	dw_out_bytes(&args, label->args, label->args_length);
-	write_own_args(chrome, &args, event, label->args_length != 0);
+	write_args(chrome, &args, label, event);
 	dw_out_bytes(&args, "", 1);
 	if (args.error)
 		chrome->failed = true;
@@ -161,10 +179,9 @@ static void write_range(struct dw_chrome *chrome, const struct dw_event *event)
 	to = dw_put_us(to, event->start_ns);
 	to = DW_PUT(to, ",\"dur\":");
 	to = dw_put_us(to, event->end_ns - event->start_ns);
-	dw_out_wrote(out, to);
-	if (label->args_length || has_own_args(event))
-		write_args(chrome, out, label, event);
-	dw_out_bytes(out, "}", 1);
+	dw_out_wrote(out, DW_PUT(to, ",\"args\":{"));
+	write_args(chrome, out, label, event);
+	dw_out_bytes(out, "}}", 2);
 }
 
 /* ---- the rest ----------------------------------------------------------------------- */
@@ -177,8 +194,11 @@ static void write_mark(struct dw_chrome *chrome, const struct dw_event *event)
 	dw_chrome_name(chrome, label);
 	dw_chrome_place(chrome, event->thread * 2 + chrome->nested, event->start_ns);
 	dw_out_text(chrome->out, ",\"s\":\"t\"");
-	if (label->args_length)
-		write_args(chrome, chrome->out, label, event);
+	if (label->args_length) {
+		dw_out_text(chrome->out, ",\"args\":{");
+		dw_out_bytes(chrome->out, label->args, label->args_length);
+		dw_out_bytes(chrome->out, "}", 1);
+	}
 	dw_out_bytes(chrome->out, "}", 1);
 }
 
@@ -339,6 +359,7 @@ static int write_document(struct dw_chrome *chrome, struct dwell_error *error)
 		return result;
 	chrome->nested = 0;
 	write_steps(chrome);
+	dw_chrome_window_end(chrome);
 	if (!chrome->failed)
 		dw_chrome_memory_write(chrome);
 	if (!chrome->failed)

@@ -104,7 +104,9 @@ struct dw_chrome {
 	struct dw_chrome_steps steps;
 	struct dw_chrome_memory memory;
 	struct dw_chrome_flows flows;
-	uint64_t next_id; /* of async ranges and flows */
+	uint64_t next_id;    /* of async ranges and flows */
+	uint64_t next_link;  /* of flows from forward to backward calls */
+	uint64_t next_range;
 	uint32_t nested;  /* 1: the streams of signal handlers */
 	bool any_event, failed;
 };
@@ -121,6 +123,8 @@ void dw_chrome_place(struct dw_chrome *chrome, uint32_t track, uint64_t ns);
 int dw_chrome_tracks_make(struct dw_chrome *chrome);
 void dw_chrome_head(struct dw_chrome *chrome);
 void dw_chrome_threads(struct dw_chrome *chrome);
+/* When the trace's last thing happened; its begin stands among the names of threads. */
+void dw_chrome_window_end(struct dw_chrome *chrome);
 /* Those of its signal handlers, before the first event of theirs. */
 void dw_chrome_name_nested(struct dw_chrome *chrome, uint32_t thread);
 

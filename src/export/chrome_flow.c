@@ -5,7 +5,7 @@
  * Both ends may be in any stream, so ends are collected (32 bytes each), sorted by
  * what they share and time, and put together when the streams are done. A handle
  * that is used again starts anew with each way out. Each way in gets an arrow of its
- * own, whose id no other has; a way out that nothing took is an "s" alone, a way in
+ * own, whose id no other of its kind has; a way out that nothing took is an "s" alone, a way in
  * that nothing preceded is left out: viewers take it for damage.
  */
 #include <stdlib.h>
@@ -149,6 +149,7 @@ void dw_chrome_flows_write(struct dw_chrome *chrome)
 	for (size_t i = 0; i < count && !chrome->out->error; i++) {
 		const struct dw_chrome_end *end = &ends[i];
 		bool link = (end->name & ~IN) == LINK_NAME;
+		uint64_t id;
 
 		if (from && !same(from, end))
 			from = NULL;
@@ -163,7 +164,8 @@ void dw_chrome_flows_write(struct dw_chrome *chrome)
 		if (!from || (link && taken))
 			continue; /* a backward call that repeats is not a second one */
 		taken = true;
-		write_end(chrome, from, ++chrome->next_id, 's');
-		write_end(chrome, end, chrome->next_id, 'f');
+		id = link ? ++chrome->next_link : ++chrome->next_id;
+		write_end(chrome, from, id, 's');
+		write_end(chrome, end, id, 'f');
 	}
 }

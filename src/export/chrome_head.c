@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "export/chrome.h"
+#include "export/stacks.h"
 
 /* The second user of a pid gets it with 1 in front, as it were: pids have at most
  * seven digits. Hosts and containers count alike, and exec keeps the pid. */
@@ -121,6 +122,14 @@ static int compare_metas(const void *left, const void *right)
 	return order ? order : a < b ? -1 : 1;
 }
 
+static void write_value(struct dw_writer_out *out, const struct dw_source_meta *meta)
+{
+	if (meta->json && dw_json_valid(meta->value))
+		dw_out_text(out, meta->value);
+	else
+		dw_out_string(out, meta->value);
+}
+
 /* Those of `process` from `metas` on, the last value of each key. */
 static void write_metas(struct dw_writer_out *out, const struct dw_source_meta **metas,
                         size_t count, uint32_t process)
@@ -135,10 +144,7 @@ static void write_metas(struct dw_writer_out *out, const struct dw_source_meta *
 		    strcmp(metas[i + 1]->key, meta->key) == 0)
 			continue;
 		write_key(out, &any, meta->key);
-		if (meta->json && dw_json_valid(meta->value))
-			dw_out_text(out, meta->value);
-		else
-			dw_out_string(out, meta->value);
+		write_value(out, meta);
 	}
 	dw_out_text(out, "}");
 }
@@ -197,6 +203,64 @@ static void write_processes(struct dw_chrome *chrome)
 	}
 	dw_out_text(chrome->out, "]");
 	free(metas);
+}
+
+/* Keys that the document has of its own. */
+static bool is_ours(const char *key)
+{
+	static const char *const ours[] = {
+		"schemaVersion", "displayTimeUnit", "baseTimeNanoseconds", "deviceProperties",
+		"distributedInfo", "record_shapes", "with_stack", "profile_memory", "dwell",
+		"traceEvents", "traceName",
+	};
+
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (strcmp(key, ours[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The facts of the first process that has any, where tools for PyTorch's traces look for
+ * what a program said about itself. */
+static void write_facts(struct dw_chrome *chrome)
+{
+	const struct dw_source *source = chrome->source;
+	const struct dw_source_meta **metas = calloc(source->meta_count + 1, sizeof *metas);
+
+	if (!metas) {
+		chrome->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < source->meta_count; i++)
+		metas[i] = &source->metas[i];
+	qsort(metas, source->meta_count, sizeof *metas, compare_metas);
+	for (size_t i = 0; i < source->meta_count && metas[i]->process == metas[0]->process; i++) {
+		bool last = i + 1 == source->meta_count || metas[i + 1]->process != metas[i]->process ||
+		            strcmp(metas[i + 1]->key, metas[i]->key) != 0;
+
+		if (!last || is_ours(metas[i]->key))
+			continue;
+		dw_out_string(chrome->out, metas[i]->key);
+		dw_out_text(chrome->out, ":");
+		write_value(chrome->out, metas[i]);
+		dw_out_text(chrome->out, ",\n");
+	}
+	free(metas);
+}
+
+/* What was recorded beside times: 1 or 0, as PyTorch says it. */
+static void write_recorded(struct dw_chrome *chrome)
+{
+	bool shapes = false, stacks = dw_stacks_any(chrome->source);
+	uint32_t categories = dw_model_categories(chrome->model);
+
+	for (size_t i = 0; i < chrome->symbol_count; i++)
+		shapes |= chrome->symbols[i].shapes != NULL;
+	dw_out_text(chrome->out, shapes ? "\"record_shapes\":1,\n" : "\"record_shapes\":0,\n");
+	dw_out_text(chrome->out, stacks ? "\"with_stack\":1,\n" : "\"with_stack\":0,\n");
+	dw_out_text(chrome->out, categories >> DWELL_CATEGORY_ALLOCATION & 1
+	                             ? "\"profile_memory\":1,\n"
+	                             : "\"profile_memory\":0,\n");
 }
 
 static void write_losses(struct dw_chrome *chrome)
@@ -259,8 +323,10 @@ void dw_chrome_head(struct dw_chrome *chrome)
 	dw_out_text(out,
 	            "{\"schemaVersion\":1,\n\"displayTimeUnit\":\"ms\",\n\"baseTimeNanoseconds\":");
 	dw_out_u64(out, chrome->source->realtime_start_ns);
-	dw_out_text(out, ",\n");
+	dw_out_text(out, ",\n\"deviceProperties\":[],\n");
 	write_rank(chrome);
+	write_recorded(chrome);
+	write_facts(chrome);
 	dw_out_text(out, "\"dwell\":{\"version\":");
 	dw_out_string(out, dwell_version());
 	dw_out_text(out, ",\n\"traces\":[");
@@ -284,6 +350,7 @@ void dw_chrome_head(struct dw_chrome *chrome)
 static void write_fact(struct dw_chrome *chrome, const char *what, const struct dw_chrome_track *at,
                        bool of_thread, const char *name, uint64_t sort_index)
 {
+	bool labels = strcmp(what, "process_labels") == 0;
 	struct dw_writer_out *out = chrome->out;
 
 	dw_chrome_begin(chrome, 'M');
@@ -293,8 +360,9 @@ static void write_fact(struct dw_chrome *chrome, const char *what, const struct 
 	dw_out_u64(out, at->pid);
 	dw_out_text(out, ",\"tid\":");
 	dw_out_u64(out, of_thread ? at->tid : 0);
-	dw_out_text(out,
-	            name ? ",\"ts\":0,\"args\":{\"name\":" : ",\"ts\":0,\"args\":{\"sort_index\":");
+	dw_out_text(out, ",\"ts\":0,\"args\":{\"");
+	dw_out_text(out, labels ? "labels" : name ? "name" : "sort_index");
+	dw_out_text(out, "\":");
 	if (name)
 		dw_out_string(out, name);
 	else
@@ -328,6 +396,7 @@ static void write_process_facts(struct dw_chrome *chrome, uint32_t index)
 	else
 		snprintf(name, sizeof name, "%.100s", slash ? slash + 1 : process->name);
 	write_fact(chrome, "process_name", &at, false, name, 0);
+	write_fact(chrome, "process_labels", &at, false, "CPU", 0);
 	write_fact(chrome, "process_sort_index", &at, false, NULL,
 	           sort_index_of(chrome->source, index));
 }
@@ -341,6 +410,27 @@ static bool is_silent(const struct dw_source *source, uint32_t process)
 		if (source->streams[i].process == process)
 			return false;
 	return true;
+}
+
+/* Instants for the whole trace, on the first thread that has a track. */
+static void write_instant(struct dw_chrome *chrome, const char *name, uint64_t ns)
+{
+	for (uint32_t i = 0; i < chrome->source->thread_count; i++) {
+		if (is_silent(chrome->source, chrome->source->threads[i].process))
+			continue;
+		dw_chrome_begin(chrome, 'i');
+		dw_out_text(chrome->out, ",\"s\":\"g\",\"name\":\"");
+		dw_out_text(chrome->out, name);
+		dw_out_text(chrome->out, "\"");
+		dw_chrome_place(chrome, i * 2, ns);
+		dw_out_text(chrome->out, "}");
+		return;
+	}
+}
+
+void dw_chrome_window_end(struct dw_chrome *chrome)
+{
+	write_instant(chrome, "Record Window End", chrome->source->end_ns);
 }
 
 void dw_chrome_threads(struct dw_chrome *chrome)
@@ -358,6 +448,7 @@ void dw_chrome_threads(struct dw_chrome *chrome)
 		write_fact(chrome, "thread_name", track, true, source->threads[i].name, 0);
 		write_fact(chrome, "thread_sort_index", track, true, NULL, i * 2);
 	}
+	write_instant(chrome, "Iteration Start: PyTorch Profiler", 0);
 }
 
 void dw_chrome_name_nested(struct dw_chrome *chrome, uint32_t thread)

@@ -8,17 +8,8 @@
 #include "dwell/probe.h"
 #include "export/chrome.h"
 
-/* What tools for PyTorch's traces look for, where dwell's category means the same. */
-static const char *category_name(uint32_t category, char buffer[24])
+static const char *own_name(uint32_t category, char buffer[24])
 {
-	switch (category) {
-	case DWELL_CATEGORY_OPERATOR:
-		return "cpu_op";
-	case DWELL_CATEGORY_ZONE:
-	case DWELL_CATEGORY_PHASE:
-	case DWELL_CATEGORY_ACTION:
-		return "user_annotation";
-	}
 #define X(name, value, text) \
 	if (category == (value)) \
 		return text;
@@ -26,6 +17,33 @@ static const char *category_name(uint32_t category, char buffer[24])
 #undef X
 	snprintf(buffer, 24, "category %u", category);
 	return buffer;
+}
+
+static bool is_annotation(uint32_t category)
+{
+	return category == DWELL_CATEGORY_ZONE || category == DWELL_CATEGORY_PHASE ||
+	       category == DWELL_CATEGORY_LAYER || category == DWELL_CATEGORY_DATA ||
+	       category == DWELL_CATEGORY_ACTION || category == DWELL_CATEGORY_HANDLER ||
+	       category == DWELL_CATEGORY_CHECKPOINT || category == DWELL_CATEGORY_EVALUATION;
+}
+
+/* What tools for PyTorch's traces look for, where dwell's category means the same. What
+ * people name themselves is an annotation; "Category" in its args says of which kind. */
+static const char *category_name(uint32_t category, char buffer[24])
+{
+	switch (category) {
+	case DWELL_CATEGORY_OPERATOR:
+		return "cpu_op";
+	case DWELL_CATEGORY_FUNCTION:
+		return "python_function";
+	case DWELL_CATEGORY_PROFILER:
+		return "overhead";
+	case DWELL_CATEGORY_MARK:
+		return "cpu_instant_event";
+	}
+	if (is_annotation(category))
+		return "user_annotation";
+	return own_name(category, buffer);
 }
 
 /* As PyTorch writes its scalar types. */
@@ -52,36 +70,66 @@ static const char *type_name(uint8_t dtype)
 	return dtype < sizeof names / sizeof *names && names[dtype] ? names[dtype] : "";
 }
 
-static void write_sizes(struct dw_writer_out *out, const uint8_t *tensor)
+static const char DIMS[] = "\"Input Dims\":[", TYPES[] = ",\"Input type\":[",
+                  VALUES[] = ",\"Concrete Inputs\":[";
+
+static void write_sizes(struct dw_writer_out *out, const uint8_t *tensor, const char *comma)
 {
 	dw_out_text(out, "[");
 	for (unsigned i = 0; i < tensor[1]; i++) {
 		int64_t size;
 
 		memcpy(&size, tensor + 8 + i * 8, sizeof size);
-		dw_out_text(out, i ? "," : "");
+		dw_out_text(out, i ? comma : "");
 		dw_out_i64(out, size);
 	}
 	dw_out_text(out, "]");
 }
 
-/* The source has checked the entry against its size. */
-static void write_shapes(struct dw_writer_out *out, const struct dw_entry_shapes *shapes)
+/* One of an operator's lists: an item for each argument. Integers that are no tensor have
+ * no dimensions but a value. */
+static void write_list(struct dw_writer_out *out, const struct dw_entry_shapes *shapes,
+                       const char *key)
+{
+	const uint8_t *tensor = shapes->tensors; /* the source has checked their size */
+
+	dw_out_text(out, key);
+	for (uint32_t i = 0; i < shapes->entry.aux; i++, tensor += 8 + tensor[1] * 8) {
+		bool ints = tensor[0] == DWELL_ARG_INTS;
+
+		dw_out_text(out, i ? "," : "");
+		if (key == DIMS && !ints) {
+			write_sizes(out, tensor, ",");
+		} else if (key == DIMS) {
+			dw_out_text(out, "[]");
+		} else if (key == TYPES) {
+			dw_out_string(out, type_name(tensor[0]));
+		} else {
+			dw_out_text(out, "\"");
+			if (ints)
+				write_sizes(out, tensor, ", ");
+			dw_out_text(out, "\"");
+		}
+	}
+	dw_out_text(out, "]");
+}
+
+static bool has_ints(const struct dw_entry_shapes *shapes)
 {
 	const uint8_t *tensor = shapes->tensors;
 
-	dw_out_text(out, "\"Input Dims\":[");
-	for (uint32_t i = 0; i < shapes->entry.aux; i++, tensor += 8 + tensor[1] * 8) {
-		dw_out_text(out, i ? "," : "");
-		write_sizes(out, tensor);
-	}
-	dw_out_text(out, "],\"Input type\":[");
-	tensor = shapes->tensors;
-	for (uint32_t i = 0; i < shapes->entry.aux; i++, tensor += 8 + tensor[1] * 8) {
-		dw_out_text(out, i ? "," : "");
-		dw_out_string(out, type_name(tensor[0]));
-	}
-	dw_out_text(out, "]");
+	for (uint32_t i = 0; i < shapes->entry.aux; i++, tensor += 8 + tensor[1] * 8)
+		if (tensor[0] == DWELL_ARG_INTS)
+			return true;
+	return false;
+}
+
+static void write_shapes(struct dw_writer_out *out, const struct dw_entry_shapes *shapes)
+{
+	write_list(out, shapes, DIMS);
+	write_list(out, shapes, TYPES);
+	if (has_ints(shapes))
+		write_list(out, shapes, VALUES);
 }
 
 static const char *take(struct dw_chrome *chrome, uint32_t *length)
@@ -115,8 +163,13 @@ const struct dw_chrome_label *dw_chrome_label(struct dw_chrome *chrome, uint32_t
 	if (symbol->shapes)
 		write_shapes(out, symbol->shapes);
 	if (symbol->detail) {
-		dw_out_text(out, symbol->shapes ? ",\"detail\":" : "\"detail\":");
+		dw_out_text(out, out->used ? ",\"detail\":" : "\"detail\":");
 		dw_out_string(out, symbol->detail);
+	}
+	if (is_annotation(symbol->category)) {
+		dw_out_text(out, out->used ? ",\"Category\":\"" : "\"Category\":\"");
+		dw_out_text(out, own_name(symbol->category, buffer));
+		dw_out_text(out, "\"");
 	}
 	label->args = take(chrome, &label->args_length);
 	return label;

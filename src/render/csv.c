@@ -1,7 +1,7 @@
 /*
  * CSV as RFC 4180 has it: CRLF, quotes where needed, raw values. Totals, notes and
- * prose are left out: a sum among its parts spoils every sum made of them. Several
- * tables are parted by an empty line.
+ * prose are left out: a sum among its parts spoils every sum made of them; so is a
+ * part that sums up the part that follows it. Several tables are parted by an empty line.
  */
 #include <math.h>
 #include <string.h>
@@ -57,9 +57,14 @@ static void put_table(FILE *file, const struct dw_table *table, bool terminal)
 void dw_render_csv(const struct dw_table *const *tables, size_t count, FILE *file,
                    const struct dw_render_options *options)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < count; i++)
 		for (const struct dw_table *part = tables[i]; part; part = part->next) {
-			fputs(i || part != tables[i] ? "\r\n" : "", file);
+			if (part->summary && part->next)
+				continue;
+			fputs(any ? "\r\n" : "", file);
 			put_table(file, part, options->width > 0);
+			any = true;
 		}
 }

@@ -74,6 +74,7 @@ struct dw_table {
 	const char *part;          /* of an answer in several tables: "breakdown"; else NULL */
 	struct dw_table *next;     /* the next part, destroyed with this one; or NULL */
 	bool told;                 /* the heads say it all: text and Markdown leave the rows out */
+	bool summary;              /* of the part that follows: CSV leaves it out */
 	bool failed;               /* out of memory: the table is not whole */
 	struct dw_column *columns;
 	size_t column_count;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "views/engine.h"
 #include "views/views.h"
 
 static const struct dw_view views[] = {
@@ -18,6 +19,10 @@ static const struct dw_view views[] = {
 	  SIZE_MAX, 0, true, "steps", "mark each iteration with DWELL_STEP() or dwell_step()" },
 	{ "actions", "what do the program's own named ranges take?", dw_view_actions, 30, DW_VIEW_OWN,
 	  false, "named ranges", "mark them with DWELL_ZONE(\"name\")" },
+	{ "events", "what do an engine's events, iterations and fetches take?", dw_view_events,
+	  SIZE_MAX, DW_VIEW_ENGINE, false, "events of a training engine", DW_ENGINE_REMEDY },
+	{ "handlers", "what does each handler of an engine take?", dw_view_handlers, SIZE_MAX,
+	  DW_VIEW_ENGINE, false, "events of a training engine", DW_ENGINE_REMEDY },
 	{ "operators", "which operators take the time?", dw_view_operators, 30,
 	  DW_VIEW_CATEGORY(OPERATOR), false, "operators",
 	  "mark them with DWELL_OP(\"name\"), or see --view actions" },

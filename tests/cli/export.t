@@ -19,7 +19,7 @@ loader;decode 735000000
 loader;decode;resize 126000000
 
 $ dwell export train.dwell --format chrome -o train.json && python3 -c 'import json; d = json.load(open("train.json")); print(sorted(d), len(d["traceEvents"]))'
-['baseTimeNanoseconds', 'displayTimeUnit', 'dwell', 'schemaVersion', 'traceEvents', 'traceName'] 536
+['baseTimeNanoseconds', 'deviceProperties', 'displayTimeUnit', 'dwell', 'dwell.cost_range_ns', 'model', 'profile_memory', 'record_shapes', 'schemaVersion', 'traceEvents', 'traceName', 'with_stack'] 539
 
 $ dwell export --format folded | tail -1
 loader;decode;resize 126000000

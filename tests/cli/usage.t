@@ -68,6 +68,8 @@ NAME:
   steps        how long does each step take, and why are slow ones slow?
   phases       how much of the run is forward, backward, optimizer, data?
   actions      what do the program's own named ranges take?
+  events       what do an engine's events, iterations and fetches take?
+  handlers     what does each handler of an engine take?
   operators    which operators take the time?
   tree         who calls whom, and what does it take?
   threads      what did each thread record, and how busy was it?
@@ -81,6 +83,9 @@ UNIT:
   s ms us ns
 
 NAME:
+  ignite       PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)
+  lightning    Lightning's SimpleProfiler
+  lightning-short Lightning's SimpleProfiler(extended=False)
 
 $ dwell info --help
 dwell info: list what a trace holds

@@ -45,6 +45,7 @@ CASES = {
         ("two.json", 0, ["--view", "phases", "--view", "threads", "--format", "json"]),
     ],
     "nosteps": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS]
+    + [("handlers.text", 0, ["--view", "handlers"])]
     + [("overview.json", 0, ["--format", "json"]), ("actions.csv", 0, ["--view", "actions", "--format", "csv"]),
        ("actions.md", 0, ["--view", "actions", "--format", "md"])],
     "python": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.80", 80, [])],
@@ -54,12 +55,28 @@ CASES = {
     + [("operators.csv.terminal", 80, ["--view", "operators", "--format", "csv"])],
     "memory": [(f"memory.{form}", 0, ["--view", "memory", "--format", form]) for form in FORMATS]
     + [("memory.scope", 0, ["--view", "memory", "--steps", "0"]), ("memory.80", 80, ["--view", "memory"])],
+    "engine": [(f"{view}.{form}", 0, ["--view", view, "--format", form])
+               for view in ("events", "handlers") for form in FORMATS]
+    + [("events.evaluator", 0, ["--view", "events", "--engine", "evaluator"]),
+       ("handlers.evaluator", 0, ["--view", "handlers", "--engine", "evaluator"]),
+       ("events.scope", 0, ["--view", "events", "--thread", "train", "--sort", "total"]),
+       ("overview.text", 0, []),
+       ("layout", 0, ["--layout", "ignite"]),
+       ("layout.basic", 0, ["--layout", "ignite:basic", "--engine", "evaluator"]),
+       ("layout.handlers", 0, ["--layout", "ignite:handlers", "--engine", "evaluator"]),
+       ("layout.wrong", 0, ["--layout", "ignite:timer"]),
+       ("engine.wrong", 0, ["--view", "events", "--engine", "trainr"])],
     "flops": [(f"flops.{form}", 0, ["--view", "flops", "--format", form]) for form in FORMATS],
     "profiles": [(f"operators.{name}", 0, ["--view", "operators", "--profile", name])
                  for name in ("train", "late", "own")]
     + [("operators.json", 0, ["--view", "operators", "--profile", "train", "--format", "json"]),
        ("overview.text", 0, ["--profile", "late"]),
        ("operators.none", 0, ["--view", "operators", "--profile", "tarin"])],
+    "lightning": [("layout", 0, ["--layout", "lightning"]),
+                  ("layout.fit", 0, ["--layout", "lightning", "--profile", "fit"]),
+                  ("layout.short", 0, ["--layout", "lightning-short"]),
+                  ("layout.limit", 0, ["--layout", "lightning", "--profile", "test", "--limit", "1"]),
+                  ("actions.text", 0, ["--view", "actions"])],
     "empty": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.json", 0, ["--format", "json"])],
 }
 counts = {True: 0, False: 0}

@@ -18,6 +18,7 @@
  * Records of the current stream. Each may begin with `at TIME` (absolute) or
  * `+TIME` (after the stream's last record); without, the time stays.
  *   [at T] begin CATEGORY NAME [shapes=2x3:float32,7:int64] [detail=D] [file=F:LINE]
+ *   name CATEGORY NAME [detail=D]    puts it into the dictionary; records nothing
  *   end | end-of N | mark NAME | counter NAME VALUE [detail=UNIT]
  *   alloc CATEGORY DEVICE ADDRESS BYTES | free CATEGORY DEVICE ADDRESS
  *   async-begin NAME HANDLE | async-end NAME HANDLE | flow-out NAME HANDLE | flow-in NAME HANDLE
@@ -504,6 +505,8 @@ static bool put_record(const struct line *line)
 	if (!strcmp(verb, "begin")) {
 		dw_encode_begin(stream, now, op_of(line, category_of(word(line, 1)), word(line, 2),
 		                                   option(line, "detail")));
+	} else if (!strcmp(verb, "name")) {
+		op_of(line, category_of(word(line, 1)), word(line, 2), option(line, "detail"));
 	} else if (!strcmp(verb, "end")) {
 		dw_encode_end(stream, now);
 	} else if (!strcmp(verb, "end-of")) {

@@ -64,8 +64,8 @@ TEST(a_backward_call_has_an_arrow_from_its_forward_call)
 	CHECK_HAS(text, "{\"ph\":\"s\",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\",\"id\":1,"
 	                "\"pid\":2147483646,\"tid\":100,\"ts\":2.500}");
 	CHECK_HAS(text, "\"id\":1,\"pid\":2147483646,\"tid\":100,\"ts\":5.000,\"bp\":\"e\"}");
-	CHECK_HAS(text, "\"args\":{\"Sequence number\":7,\"Fwd thread id\":0}");
-	CHECK_HAS(text, "\"args\":{\"Sequence number\":7,\"Fwd thread id\":100}");
+	CHECK_HAS(text, "\"Ev Idx\":0,\"Sequence number\":7,\"Fwd thread id\":0}");
+	CHECK_HAS(text, "\"Ev Idx\":3,\"Sequence number\":7,\"Fwd thread id\":100}");
 	end();
 }
 
@@ -85,8 +85,9 @@ TEST(names_and_arguments_are_json_whatever_they_are)
 	dw_encode_meta(&made.process, "traceEvents", "{\"lr\": 0.1", true);
 	const char *text = export();
 	CHECK_HAS(text, "\"name\":\"say \\\"hi\\\"\\\\\\n\",\"pid\"");
-	CHECK_HAS(text, "\"args\":{\"detail\":\"d\\\"\",\"args\":{\"k\": [1, \"\\u00e4\"]}}");
-	CHECK_HAS(text, "\"args\":{\"detail\":\"d\\\"\",\"args\":\"{\\\"k\\\": NaN}\"}");
+	CHECK_HAS(text, "\"detail\":\"d\\\"\",\"Category\":\"zone\",\"args\":{\"k\": [1, \"\\u00e4\"]}}");
+	CHECK_HAS(text, "\"detail\":\"d\\\"\",\"Category\":\"zone\",\"args\":\"{\\\"k\\\": NaN}\"}");
+	CHECK_HAS(text, "\n\"config\":{\"lr\": 0.1},\n");
 	CHECK_HAS(text, "\"meta\":{\"config\":{\"lr\": 0.1},\"traceEvents\":\"{\\\"lr\\\": 0.1\"}");
 	end();
 }
@@ -132,6 +133,45 @@ TEST(memory_is_summed_in_order_of_time)
 	                "\"Addr\":20475904,\"Bytes\":1,\"Total Allocated\":5000}");
 	CHECK_HAS(text, "\"Addr\":20471808,\"Bytes\":-1,\"Total Allocated\":2500}");
 	CHECK_HAS(text, "\"Addr\":4096,\"Bytes\":11,\"Total Allocated\":2510}");
+	end();
+}
+
+TEST(a_range_says_where_it_was_called_from)
+{
+	made_init(&made);
+	uint32_t frames[3] = { dw_encode_frame(&made.process, "in\"ner", "a.c", 7),
+		                   dw_encode_frame(&made.process, "main", NULL, 0), 4000000 };
+	uint32_t stack = dw_encode_stack(&made.process, frames, 3);
+	uint32_t add = made_op(&made, DWELL_CATEGORY_OPERATOR, "add");
+
+	dw_encode_begin(&made.stream, 1000, add);
+	record(1000, DW_STACK, stack, NULL, 0);
+	dw_encode_begin(&made.stream, 1100, add);
+	dw_encode_end(&made.stream, 1200);
+	dw_encode_end(&made.stream, 2000);
+	dw_encode_begin(&made.stream, 3000, add);
+	dw_encode_end(&made.stream, 4000);
+	const char *text = export();
+	CHECK_HAS(text, "\"with_stack\":1,");
+	CHECK_EQ(times(text, "\"Call stack\":\"a.c(7): in\\\"ner;main\"}"), 2);
+	CHECK_EQ(times(text, "Call stack"), 2);
+	end();
+}
+
+TEST(integers_that_are_no_tensor_are_concrete_inputs)
+{
+	static const int64_t sizes[] = { 2, 3 };
+	struct dwell_tensor tensors[] = { { sizes, 2, DWELL_FLOAT32 }, { sizes, 2, DWELL_ARG_INTS } };
+
+	made_init(&made);
+	uint32_t shapes = dw_encode_shapes(&made.process, tensors, 2);
+	uint32_t op = dw_encode_op(&made.process, DWELL_CATEGORY_OPERATOR, "conv", NULL, shapes, NULL, 0);
+
+	dw_encode_begin(&made.stream, 1000, op);
+	dw_encode_end(&made.stream, 2000);
+	const char *text = export();
+	CHECK_HAS(text, "\"Input Dims\":[[2,3],[]],\"Input type\":[\"float\",\"ScalarList\"],"
+	                "\"Concrete Inputs\":[\"\",\"[2, 3]\"]");
 	end();
 }
 

@@ -1,0 +1,64 @@
+/*
+ * The profiler from inside: what the engine tells it on the way.
+ *
+ * Called by handlers.c and places.c where engine->profiler is not NULL. A reading of the
+ * clock ends one handler and begins the next, so that a firing of N handlers takes N + 1.
+ */
+#ifndef DW_ENGINE_PROFILE_H
+#define DW_ENGINE_PROFILE_H
+
+#include "engine.h"
+
+struct dw_profile_handler {
+	char *name;
+	unsigned event; /* number */
+	struct dwell_time_stat stat;
+};
+
+struct dw_profile_event {
+	char *name;
+	struct dwell_time_stat stat;
+};
+
+struct dwell_profiler {
+	struct dwell_engine *engine; /* NULL: detached */
+	struct dwell_time_stat processing, dataflow;
+	struct dw_profile_event *events; /* by number */
+	unsigned event_count;
+	struct dw_profile_handler *handlers; /* in the order of adding */
+	unsigned handler_count, handler_capacity;
+	uint64_t fetch_start_ns;
+	uint64_t fetch_end_ns; /* of this iteration */
+	bool ran;
+	bool no_memory; /* the results are not whole */
+	FILE *times;    /* struct dw_profile_time, or NULL */
+	/* What the last results point to. */
+	struct dwell_basic_results basic;
+	struct dwell_handlers_results by_handler;
+	const char **names;
+	struct dwell_handler_time *rows;
+};
+
+/* A time in the temporary file. */
+struct dw_profile_time {
+	uint32_t what; /* DW_PROFILE_* */
+	uint32_t epoch;
+	uint64_t iteration;
+	double time_s;
+};
+enum {
+	DW_PROFILE_PROCESSING,
+	DW_PROFILE_DATAFLOW,
+	DW_PROFILE_EVENT,                /* + number */
+	DW_PROFILE_HANDLER = 1u << 20,   /* + index */
+};
+
+/* A run starts: forgets what was, names events and handlers. */
+void dw_profile_start(struct dwell_profiler *profiler);
+void dw_profile_add_slot(struct dwell_profiler *profiler, const struct dw_event *event,
+                         struct dw_slot *slot);
+/* A time of the engine's iteration and epoch that are under way. */
+void dw_profile_time(struct dwell_profiler *profiler, enum dwell_time_of of, int number,
+                     uint64_t ns);
+
+#endif

@@ -1,0 +1,212 @@
+/*
+ * Recorded stacks: their functions as text, and time by what ran and from where.
+ *
+ * Called by chrome.c, folded.c and pprof.c. Ranges come when they end, those within
+ * before those around them: what began within one and has ended is not its own. Memory: a row for each thread, symbol and
+ * stack that occur together.
+ */
+#include "export/stacks.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+
+bool dw_stacks_any(const struct dw_source *source)
+{
+	for (size_t i = 0; i < source->file_count; i++)
+		if (source->files[i].frames)
+			return true;
+	return false;
+}
+
+struct dw_stack dw_stack_at(const struct dw_source *source, uint32_t thread, uint32_t stack)
+{
+	const struct dw_source_file *file =
+		&source->files[source->processes[source->threads[thread].process].file];
+	struct dw_stack found = { .file = file };
+
+	if (stack && file->stacks && file->frames && stack < file->symbol_count) {
+		found.frames = file->stacks[stack].frames;
+		found.count = file->stacks[stack].count;
+	}
+	return found;
+}
+
+const struct dw_source_frame *dw_stack_frame(const struct dw_stack *stack, uint32_t index)
+{
+	uint32_t id = stack->frames[index];
+
+	return id < stack->file->symbol_count ? stack->file->frames[id] : NULL;
+}
+
+void dw_stack_function_text(struct dw_writer_out *out, const struct dw_source_function *function)
+{
+	if (function->file) {
+		dw_out_text(out, function->file);
+		dw_out_text(out, "(");
+		dw_out_u64(out, function->line);
+		dw_out_text(out, "): ");
+	}
+	dw_out_text(out, function->name);
+}
+
+void dw_stack_text(struct dw_writer_out *out, struct dw_stack stack)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < stack.count; i++) {
+		const struct dw_source_frame *frame = dw_stack_frame(&stack, i);
+
+		for (uint32_t k = 0; frame && k < frame->count; k++) {
+			dw_out_text(out, any ? ";" : "");
+			any = true;
+			dw_stack_function_text(out, &frame->functions[k]);
+		}
+	}
+}
+
+/* ---- sums --------------------------------------------------------------------------- */
+
+/* What ended and nothing around it has ended yet; neighbours of one depth are one. */
+struct ended {
+	uint64_t start_ns, took_ns;
+	uint32_t depth;
+};
+
+struct pass {
+	struct dw_stacks *stacks;
+	struct ended *ended;
+	size_t count, capacity;
+	uint32_t thread;
+	bool nested, failed;
+	bool apart; /* a scope of steps: what lies around two neighbours may not come here */
+};
+
+static size_t slot_of(const struct dw_stacks *stacks, const struct dw_stacks_row *key)
+{
+	uint64_t hash = (uint64_t)key->symbol << 32 ^ key->stack;
+
+	hash = (hash ^ (uint64_t)key->thread << 17) * 0x9e3779b97f4a7c15u;
+	return (size_t)(hash >> 24) & (stacks->slot_count - 1);
+}
+
+static size_t find_slot(const struct dw_stacks *stacks, const struct dw_stacks_row *key)
+{
+	size_t at = slot_of(stacks, key);
+
+	while (stacks->slots[at]) {
+		const struct dw_stacks_row *row = &stacks->rows[stacks->slots[at] - 1];
+
+		if (row->symbol == key->symbol && row->stack == key->stack && row->thread == key->thread)
+			break;
+		at = (at + 1) & (stacks->slot_count - 1);
+	}
+	return at;
+}
+
+static bool make_room(struct dw_stacks *stacks)
+{
+	size_t count = stacks->slot_count ? stacks->slot_count * 2 : 1024;
+	uint32_t *slots;
+
+	if (stacks->count * 2 < stacks->slot_count)
+		return true;
+	slots = stacks->count < UINT32_MAX / 4 ? calloc(count, sizeof *slots) : NULL;
+	if (!slots)
+		return false;
+	free(stacks->slots);
+	stacks->slots = slots;
+	stacks->slot_count = count;
+	for (size_t i = 0; i < stacks->count; i++)
+		slots[find_slot(stacks, &stacks->rows[i])] = (uint32_t)i + 1;
+	return true;
+}
+
+static struct dw_stacks_row *row_of(struct dw_stacks *stacks, const struct dw_event *event)
+{
+	struct dw_stacks_row key = { event->symbol, event->thread, event->stack, 0, 0 }, *row;
+	size_t slot;
+
+	if (!make_room(stacks))
+		return NULL;
+	slot = find_slot(stacks, &key);
+	if (stacks->slots[slot])
+		return &stacks->rows[stacks->slots[slot] - 1];
+	row = DW_GROW(&stacks->rows, &stacks->capacity, stacks->count);
+	if (!row)
+		return NULL;
+	*row = key;
+	stacks->slots[slot] = (uint32_t)++stacks->count;
+	return row;
+}
+
+/* Leaves in `self_ns` what the range took without what ended within it. */
+static bool take_within(struct pass *pass, const struct dw_event *event, uint64_t *self_ns)
+{
+	uint64_t took = event->end_ns - event->start_ns, within = 0;
+	struct ended *last;
+
+	if (event->thread != pass->thread || event->nested != pass->nested)
+		pass->count = 0;
+	pass->thread = event->thread;
+	pass->nested = event->nested;
+	while (pass->count && pass->ended[pass->count - 1].start_ns >= event->start_ns)
+		within += pass->ended[--pass->count].took_ns;
+	/* a range that ended out of order may be shorter than what began within it */
+	*self_ns = took > within ? took - within : 0;
+	if (event->depth == 0) {
+		pass->count = 0;
+		return true;
+	}
+	last = pass->count ? &pass->ended[pass->count - 1] : NULL;
+	if (last && !pass->apart && last->depth == event->depth) {
+		last->took_ns += took;
+		return true;
+	}
+	last = DW_GROW(&pass->ended, &pass->capacity, pass->count);
+	if (!last)
+		return false;
+	pass->count++;
+	*last = (struct ended){ event->start_ns, took, event->depth };
+	return true;
+}
+
+static int each(void *context, const struct dw_event *event)
+{
+	struct pass *pass = context;
+	struct dw_stacks_row *row;
+	uint64_t self_ns;
+
+	if (event->type != DW_EVENT_RANGE)
+		return 0;
+	row = row_of(pass->stacks, event);
+	if (!row || !take_within(pass, event, &self_ns)) {
+		pass->failed = true;
+		return 1;
+	}
+	row->count++;
+	row->self_ns += self_ns;
+	return 0;
+}
+
+int dw_stacks_make(struct dw_stacks *stacks, struct dw_model *model, struct dwell_error *error)
+{
+	struct pass pass = { .stacks = stacks, .apart = dw_model_scope(model)->has_steps };
+	int result;
+
+	memset(stacks, 0, sizeof *stacks);
+	result = dw_model_events(model, each, &pass, error);
+	free(pass.ended);
+	if (pass.failed)
+		result = dw_error_set(error, DWELL_E_NOMEM,
+		                      "out of memory while adding up stacks; export fewer steps "
+		                      "(--steps) or one thread (--thread)");
+	return result < 0 ? result : 0;
+}
+
+void dw_stacks_reset(struct dw_stacks *stacks)
+{
+	free(stacks->rows);
+	free(stacks->slots);
+}

@@ -1,0 +1,50 @@
+/*
+ * Recorded stacks for the exports: where a range was called from.
+ *
+ *   dw_stack_*    the functions of one stack, innermost first
+ *   dw_stacks_*   the time of all ranges of the scope by what ran and from where
+ *
+ * Called by the formats that show stacks. Stack ids count a file; a thread's process
+ * says which.
+ */
+#ifndef DW_EXPORT_STACKS_H
+#define DW_EXPORT_STACKS_H
+
+#include "export/out.h"
+#include "model/model.h"
+
+struct dw_stack {
+	const struct dw_source_file *file;
+	const uint32_t *frames; /* innermost first */
+	uint32_t count;         /* 0: not recorded */
+};
+
+/* Whether any range may have one. */
+bool dw_stacks_any(const struct dw_source *source);
+
+struct dw_stack dw_stack_at(const struct dw_source *source, uint32_t thread, uint32_t stack);
+/* NULL where the file lacks it. */
+const struct dw_source_frame *dw_stack_frame(const struct dw_stack *stack, uint32_t index);
+/* "file(line): name", or the name where there is no file. */
+void dw_stack_function_text(struct dw_writer_out *out, const struct dw_source_function *function);
+/* All of them, innermost first, with ';' between. */
+void dw_stack_text(struct dw_writer_out *out, struct dw_stack stack);
+
+struct dw_stacks_row {
+	uint32_t symbol, thread, stack; /* stack 0: not recorded */
+	uint64_t count, self_ns;
+};
+
+struct dw_stacks {
+	struct dw_stacks_row *rows;
+	size_t count, capacity;
+	uint32_t *slots; /* row + 1 by hash */
+	size_t slot_count;
+};
+
+/* Self excludes all ranges within, so that the rows add up to the time of the outermost
+ * ranges. Errors: DWELL_E_NOMEM. */
+int dw_stacks_make(struct dw_stacks *stacks, struct dw_model *model, struct dwell_error *error);
+void dw_stacks_reset(struct dw_stacks *stacks);
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * Ignite: what BasicTimeProfiler and HandlersTimeProfiler print.
+ *
+ * `ignite` is both, `ignite:basic` and `ignite:handlers` one of them. They are about the
+ * engine's last run, as Ignite's are; the printing is the engine's own (src/engine/print.c).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <dwell/engine.h>
+
+#include "base/error.h"
+#include "layouts/layouts.h"
+#include "model/engine.h"
+
+/* The names of an event's handlers, ended by NULL. */
+static const char **names_of(const struct dw_engine *engine, const char *event)
+{
+	const struct dw_engine_row *handlers = dw_engine_handlers(engine);
+	const char **names = calloc(engine->handler_count + 1, sizeof *names);
+	size_t count = 0;
+
+	for (size_t i = 0; names && i < engine->handler_count; i++)
+		if (strcmp(handlers[i].event, event) == 0)
+			names[count++] = handlers[i].handler;
+	return names;
+}
+
+static int print_basic(const struct dw_engine *engine, FILE *file)
+{
+	static const char *const builtin[] = {
+#define NAME(name, number, value) [number] = #name,
+		DWELL_EVENTS(NAME)
+#undef NAME
+	};
+	struct dwell_basic_results results = {
+		.processing = engine->rows[DW_ENGINE_PROCESSING].stat,
+		.dataflow = engine->rows[DW_ENGINE_DATAFLOW].stat,
+	};
+	const char **names[DWELL_EVENT_COUNT];
+	bool failed = false;
+
+	for (int e = 0; e < DWELL_EVENT_COUNT; e++) {
+		results.handlers[e] = names[e] = names_of(engine, builtin[e]);
+		failed |= !names[e];
+		for (size_t i = 0; i < engine->event_count; i++)
+			if (strcmp(engine->rows[DW_ENGINE_EVENTS + i].event, builtin[e]) == 0)
+				results.events[e] = engine->rows[DW_ENGINE_EVENTS + i].stat;
+	}
+	if (!failed)
+		dwell_basic_results_print(&results, file);
+	for (int e = 0; e < DWELL_EVENT_COUNT; e++)
+		free(names[e]);
+	return failed ? -1 : 0;
+}
+
+static int print_handlers(const struct dw_engine *engine, FILE *file)
+{
+	const struct dw_engine_row *from = dw_engine_handlers(engine);
+	struct dwell_handler_time *rows = calloc(engine->handler_count + 1, sizeof *rows);
+	struct dwell_handlers_results results = {
+		engine->rows[DW_ENGINE_PROCESSING].stat, engine->rows[DW_ENGINE_DATAFLOW].stat, rows,
+		engine->handler_count,
+	};
+
+	for (size_t i = 0; rows && i < engine->handler_count; i++)
+		rows[i] = (struct dwell_handler_time){ from[i].handler, from[i].event, from[i].stat };
+	if (rows)
+		dwell_handlers_results_print(&results, file);
+	free(rows);
+	return rows ? 0 : -1;
+}
+
+int dw_layout_ignite(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
+                     struct dwell_error *error)
+{
+	const char *part = options->version;
+	bool basic = !part || strcmp(part, "basic") == 0;
+	bool handlers = !part || strcmp(part, "handlers") == 0;
+	const struct dw_engine *engine;
+	int result = 0;
+
+	if (!basic && !handlers)
+		return dw_error_set(error, DWELL_E_NAME,
+		                    "no layout 'ignite:%.40s'; there are ignite, ignite:basic and "
+		                    "ignite:handlers", part);
+	engine = dw_model_engine(model, options->engine, DW_ENGINE_LAST_RUN, error);
+	if (!engine)
+		return error ? error->code : DWELL_E_NO_DATA;
+	if (basic)
+		result = print_basic(engine, file);
+	if (handlers && !result)
+		result = print_handlers(engine, file);
+	return result ? dw_error_set(error, DWELL_E_NOMEM, "out of memory for the ignite layout") : 0;
+}

@@ -1,0 +1,139 @@
+/*
+ * Events one by one, for programs: dwell_trace_events().
+ *
+ * Resolves what the model leaves as indices: names, threads, shapes, frames. What a
+ * structure points to is made in buffers of the pass that are used again for the next
+ * event, so that a program that counts pays for no copies.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+#include "trace/trace.h"
+
+struct pass {
+	const struct dw_source *source;
+	const struct dw_symbol *symbols;
+	int (*each)(const struct dwell_trace_event *, void *);
+	void *context;
+	struct dwell_tensor *tensors;
+	size_t tensor_capacity;
+	struct dwell_trace_frame *frames;
+	size_t frame_capacity;
+	bool failed;
+};
+
+/* The sizes lie in the dictionary; the structures before them are packed differently. */
+static void set_tensors(struct pass *pass, struct dwell_trace_event *to,
+                        const struct dw_entry_shapes *shapes)
+{
+	const uint8_t *at = shapes ? shapes->tensors : NULL;
+
+	for (uint32_t i = 0; shapes && i < shapes->entry.aux; i++) {
+		struct dwell_tensor *tensor = DW_GROW(&pass->tensors, &pass->tensor_capacity, i);
+
+		if (!tensor) {
+			pass->failed = true;
+			return;
+		}
+		*tensor = (struct dwell_tensor){ (const int64_t *)(const void *)(at + 8), at[1], at[0] };
+		at += 8 + (size_t)at[1] * 8;
+		to->tensor_count = i + 1;
+	}
+	to->tensors = pass->tensors;
+}
+
+static void set_stack(struct pass *pass, struct dwell_trace_event *to, const struct dw_source_file *file,
+                      uint32_t id)
+{
+	const struct dw_source_stack *stack;
+
+	if (!id || !file->stacks || !file->frames || id >= file->symbol_count)
+		return;
+	stack = &file->stacks[id];
+	for (uint32_t i = 0; i < stack->count; i++) {
+		const struct dw_source_frame *frame =
+		    stack->frames[i] < file->symbol_count ? file->frames[stack->frames[i]] : NULL;
+
+		for (uint32_t f = 0; frame && f < frame->count; f++) {
+			struct dwell_trace_frame *item =
+			    DW_GROW(&pass->frames, &pass->frame_capacity, to->stack_depth);
+
+			if (!item) {
+				pass->failed = true;
+				return;
+			}
+			*item = (struct dwell_trace_frame){ frame->functions[f].name,
+				frame->functions[f].file, frame->functions[f].line };
+			to->stack_depth++;
+		}
+	}
+	to->stack = pass->frames;
+}
+
+static int pass_on(void *pointer, const struct dw_event *from)
+{
+	static const uint32_t types[] = {
+		[DW_EVENT_RANGE] = DWELL_TRACE_RANGE,       [DW_EVENT_MARK] = DWELL_TRACE_MARK,
+		[DW_EVENT_COUNTER] = DWELL_TRACE_COUNTER,   [DW_EVENT_ALLOC] = DWELL_TRACE_ALLOC,
+		[DW_EVENT_FREE] = DWELL_TRACE_FREE,         [DW_EVENT_ASYNC] = DWELL_TRACE_ASYNC,
+		[DW_EVENT_FLOW_OUT] = DWELL_TRACE_FLOW_OUT, [DW_EVENT_FLOW_IN] = DWELL_TRACE_FLOW_IN,
+	};
+	struct pass *pass = pointer;
+	const struct dw_source *source = pass->source;
+	const struct dw_source_thread *thread = &source->threads[from->thread];
+	const struct dw_source_process *process = &source->processes[thread->process];
+	const struct dw_symbol *symbol = &pass->symbols[from->symbol];
+	struct dwell_trace_event event = {
+		.type = types[from->type], .category = symbol->category, .name = symbol->name,
+		.detail = symbol->detail, .pid = process->pid, .tid = thread->tid, .depth = from->depth,
+		.open = from->open, .start_ns = from->start_ns, .end_ns = from->end_ns,
+		.handle = from->handle, .size_bytes = from->size_bytes, .value = from->value,
+		.sequence_number = from->sequence, .args = from->args,
+	};
+
+	if (from->forward_thread != DW_NO_INDEX)
+		event.forward_tid = source->threads[from->forward_thread].tid;
+	set_tensors(pass, &event, symbol->shapes);
+	set_stack(pass, &event, &source->files[process->file], from->stack);
+	return pass->failed ? DWELL_E_NOMEM : pass->each(&event, pass->context);
+}
+
+static int pass_steps(const struct pass *pass, const struct dw_model *model)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < pass->source->step_count && !result; i++) {
+		const struct dw_source_step *step = &pass->source->steps[i];
+		const struct dw_source_thread *thread = &pass->source->threads[step->thread];
+		struct dwell_trace_event event = {
+			.type = DWELL_TRACE_STEP, .name = "step", .tid = thread->tid,
+			.pid = pass->source->processes[thread->process].pid, .open = step->open,
+			.start_ns = step->start_ns, .end_ns = step->end_ns, .value = (double)step->number,
+			.sequence_number = UINT64_MAX,
+		};
+
+		if (dw_model_has_step(model, step))
+			result = pass->each(&event, pass->context);
+	}
+	return result;
+}
+
+int dwell_trace_events(struct dwell_trace *trace,
+                       int (*each)(const struct dwell_trace_event *event, void *context), void *context,
+                       struct dwell_error *error)
+{
+	struct dw_model *model = dw_trace_model(trace);
+	struct pass pass = { .source = dw_trace_source(trace), .symbols = dw_model_symbols(model, NULL),
+		                 .each = each, .context = context };
+	int result = dw_model_events(model, pass_on, &pass, error);
+
+	if (!result)
+		result = pass_steps(&pass, model);
+	if (pass.failed)
+		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory reading events");
+	free(pass.tensors);
+	free(pass.frames);
+	return result;
+}

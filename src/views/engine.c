@@ -1,0 +1,63 @@
+/* What the views of engines share: a time's columns, and who the engine is. */
+#include "views/engine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static void put_s(struct dw_cell *cell, double time_s)
+{
+	if (isfinite(time_s))
+		dw_cell_int(cell, (int64_t)(time_s * 1e9 + 0.5));
+}
+
+void dw_view_time(struct dw_cell *cells, const struct dwell_time_stat *stat)
+{
+	dw_cell_int(&cells[0], (int64_t)stat->count);
+	if (!stat->count)
+		return;
+	put_s(&cells[1], stat->total_s);
+	put_s(&cells[2], stat->min_s);
+	dw_cell_int(&cells[3], (int64_t)stat->min_index);
+	put_s(&cells[4], stat->max_s);
+	dw_cell_int(&cells[5], (int64_t)stat->max_index);
+	put_s(&cells[6], stat->mean_s);
+	put_s(&cells[7], dwell_time_stat_std_s(stat));
+}
+
+static uint64_t count_epochs(const struct dw_engine *engine)
+{
+	for (size_t i = 0; i < engine->event_count; i++)
+		if (strcmp(engine->rows[DW_ENGINE_EVENTS + i].event, "EPOCH_STARTED") == 0)
+			return engine->rows[DW_ENGINE_EVENTS + i].stat.count;
+	return 0;
+}
+
+void dw_view_engine_state(struct dw_table *table, struct dw_model *model,
+                          const struct dw_engine *engine)
+{
+	uint64_t iterations = engine->rows[DW_ENGINE_PROCESSING].stat.count;
+	uint64_t epochs = count_epochs(engine);
+	size_t count, used = 0;
+	const char *const *names = dw_model_engine_names(model, &count);
+	char others[256] = "";
+
+	dw_table_head(table, "%s: %s iteration%s in %s epoch%s of %s run%s%s.", engine->name,
+	              dw_text_count((int64_t)iterations).at, dw_text_plural(iterations),
+	              dw_text_count((int64_t)epochs).at, dw_text_plural(epochs),
+	              dw_text_count((int64_t)engine->runs).at, dw_text_plural(engine->runs),
+	              engine->run_ns || !engine->nested_runs ? "" : ", in another engine's");
+	dw_table_note(table, "\"at\" is the iteration; of EPOCH_STARTED, EPOCH_COMPLETED, STARTED and "
+	                     "COMPLETED the epoch.");
+	if (engine->open)
+		dw_table_note(table, "%s did not end and %s not counted.",
+		              dw_text_count((int64_t)engine->open).at, engine->open == 1 ? "is" : "are");
+	for (size_t i = 0; i < count && used < sizeof others - 1; i++)
+		if (strcmp(names[i], engine->name) != 0)
+			used += (size_t)snprintf(others + used, sizeof others - used, "%s%.60s",
+			                         used ? ", " : "", names[i]);
+	if (*others)
+		dw_table_note(table, "Other engines: %s (--engine NAME).", others);
+}
