@@ -401,8 +401,7 @@ static void write_process_facts(struct dw_chrome *chrome, uint32_t index)
 	           sort_index_of(chrome->source, index));
 }
 
-/* `dwell run` itself: part of the run, and no track. */
-static bool is_silent(const struct dw_source *source, uint32_t process)
+bool dw_chrome_is_silent(const struct dw_source *source, uint32_t process)
 {
 	if (!(source->processes[process].flags & DW_PROCESS_RUNNER))
 		return false;
@@ -416,7 +415,7 @@ static bool is_silent(const struct dw_source *source, uint32_t process)
 static void write_instant(struct dw_chrome *chrome, const char *name, uint64_t ns)
 {
 	for (uint32_t i = 0; i < chrome->source->thread_count; i++) {
-		if (is_silent(chrome->source, chrome->source->threads[i].process))
+		if (dw_chrome_is_silent(chrome->source, chrome->source->threads[i].process))
 			continue;
 		dw_chrome_begin(chrome, 'i');
 		dw_out_text(chrome->out, ",\"s\":\"g\",\"name\":\"");
@@ -438,12 +437,12 @@ void dw_chrome_threads(struct dw_chrome *chrome)
 	const struct dw_source *source = chrome->source;
 
 	for (uint32_t i = 0; i < source->process_count; i++)
-		if (!is_silent(source, i))
+		if (!dw_chrome_is_silent(source, i))
 			write_process_facts(chrome, i);
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		const struct dw_chrome_track *track = &chrome->tracks[i * 2];
 
-		if (is_silent(source, source->threads[i].process))
+		if (dw_chrome_is_silent(source, source->threads[i].process))
 			continue;
 		write_fact(chrome, "thread_name", track, true, source->threads[i].name, 0);
 		write_fact(chrome, "thread_sort_index", track, true, NULL, i * 2);

@@ -45,6 +45,9 @@ static const struct dw_export_format formats[] = {
 	{ "chrome", "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing", dw_export_chrome },
 	{ "folded", "call stacks with their own nanoseconds, a line each, for flame graphs",
 	  dw_export_folded },
+	{ "perfetto", "a Perfetto trace, for ui.perfetto.dev and trace_processor", dw_export_perfetto },
+	{ "speedscope", "the call tree of each thread, for speedscope.app", dw_export_speedscope },
+	{ "pprof", "calls, time and memory as a protocol buffer, for pprof", dw_export_pprof },
 	{ "flamegraph", "the call tree as an interactive SVG, for a browser", write_flamegraph },
 	{ "icicle", "the same with the outermost calls on top", write_icicle },
 	{ "memory", "memory over time by what it is for, as an interactive SVG", write_memory },
@@ -66,7 +69,7 @@ const struct dw_export_format *dw_export_find(const char *name)
 static int no_such_format(const char *name, struct dwell_error *error)
 {
 	struct dw_nearest nearest;
-	char all[128] = "";
+	char all[256] = "";
 
 	dw_nearest_init(&nearest, name);
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {

@@ -192,7 +192,7 @@ static int each(void *context, const struct dw_event *event)
 
 int dw_stacks_make(struct dw_stacks *stacks, struct dw_model *model, struct dwell_error *error)
 {
-	struct pass pass = { .stacks = stacks, .apart = dw_model_scope(model)->has_steps };
+	struct pass pass = { .stacks = stacks, .apart = dw_model_is_partial(model) };
 	int result;
 
 	memset(stacks, 0, sizeof *stacks);

@@ -79,3 +79,25 @@ train;forward 20000000
 $ ls
 train.dwell
 train.json
+# Call stacks as PyTorch's export_stacks() writes them.
+$ trace profiles && dwell export profiles.dwell --format folded --metric self_cpu_time_total
+main.c(30):_main;net.c(20):_forward;ops.c(10):_matmul 18000
+
+$ dwell export profiles.dwell --format folded --metric self_cuda_time_total
+2> dwell: profiles.dwell has no device time: none is recorded; use --metric self_cpu_time_total
+[1]
+
+$ dwell export train.dwell --format folded --metric self_cpu_time_total
+2> dwell: train.dwell has no stacks: record with dwell run --stacks
+[1]
+
+$ dwell export train.dwell --format folded --metric self_cpu_time
+2> dwell: no metric 'self_cpu_time': did you mean 'self_cpu_time_total'? there are: time, self_cpu_time_total, self_cuda_time_total
+[2]
+
+$ dwell export train.dwell --format pprof -o train.pb && dwell export train.dwell --format perfetto -o train.pftrace && ls
+profiles.dwell
+train.dwell
+train.json
+train.pb
+train.pftrace

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports a small trace and compares; then checks what any Chrome trace must hold.
+"""Exports small traces and compares; then checks what any Chrome trace must hold.
 
 usage: export_check.py [--update] MKTRACE EXPORT_TRACE
        export_check.py --check FILE.json...
@@ -12,6 +12,7 @@ of an event has a name. The last line is "N passed, N failed".
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -101,11 +102,10 @@ def compare(path, name, update):
     with open(expected, encoding="utf-8", newline="") as file:
         wanted = file.read()
     # a release changes the version and nothing else
-    version = '"version":"' + json.loads(wanted)["dwell"]["version"] + '"' if path.endswith("json") \
-        else None
-    if version:
-        wanted = wanted.replace(version,
-                                '"version":"' + json.loads(got)["dwell"]["version"] + '"')
+    for pattern in (r'"version":"[^"]*"', r'"exporter":"dwell [^"]*"'):
+        version = re.search(pattern, got)
+        if version:
+            wanted = re.sub(pattern, version.group(), wanted, count=1)
     for number, (line, want) in enumerate(zip(got.splitlines(), wanted.splitlines()), 1):
         if not check(line == want, f"{name}:{number}:\n  got      {line}\n  expected {want}"):
             return
@@ -128,8 +128,13 @@ def check_small(mktrace, export, update):
         run(mktrace, source, "small.dwell")
         run(export, "chrome", "small.dwell", "small.json")
         run(export, "folded", "small.dwell", "small.folded")
-        compare(os.path.join(folder, "small.json"), "export_small.json", update)
-        compare(os.path.join(folder, "small.folded"), "export_small.folded", update)
+        run(export, "speedscope", "small.dwell", "small.speedscope.json")
+        for name in ("small.json", "small.folded", "small.speedscope.json"):
+            compare(os.path.join(folder, name), "export_" + name, update)
+        run(mktrace, os.path.join(HERE, "export_stacks.txt"), "stacks.dwell")
+        run(export, "chrome", "stacks.dwell", "stacks.json")
+        compare(os.path.join(folder, "stacks.json"), "export_stacks.json", update)
+        check_rules("stacks.json", load(os.path.join(folder, "stacks.json")))
         check_rules("small.json", load(os.path.join(folder, "small.json")))
         check(json.loads(run(export, "chrome", "small.dwell", "-"))["traceName"]
               == "standard output", "standard output is written")
