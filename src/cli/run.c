@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/peak.h"
+#include "cli/preload.h"
 #include "cli/symbolize.h"
 #include "record/cost.h"
 #include "record/file.h"
@@ -198,6 +199,7 @@ static void start_child(const struct dw_run_request *request, const char *trace,
 		snprintf(id + (size_t)i * 2, 3, "%02x", run_id[i]);
 	setenv("DWELL_TRACE", trace, 1);
 	setenv("DWELL_RUN", id, 1);
+	dw_preload(request->command[0]);
 	for (size_t i = 0; i < PASSED; i++)
 		sigaction(passed[i], &old[i], NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
