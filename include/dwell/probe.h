@@ -317,6 +317,11 @@ DWELL_API void dwell_free(struct dwell_site *site, const void *address);
  * share and the thread that ran the forward; of the innermost open range. */
 DWELL_API void dwell_link(uint64_t sequence_number, uint32_t forward_thread);
 
+/* For probes that learn late that a step has begun: the moment now, and a step that
+ * began at such a moment, which lies after the end of the step before (0: now). */
+DWELL_API uint64_t dwell_step_now(void);
+DWELL_API void dwell_step_begin_at(uint64_t moment);
+
 /* ---- the macros ---------------------------------------------------------- */
 
 #ifdef __cplusplus

@@ -44,7 +44,7 @@ struct dw_slot {
 	dwell_event_filter *function;
 	uint64_t handle;
 	char *name;
-	uint32_t profile_row; /* where the profiler adds it up, from 1 */
+	int profile_row; /* where the profiler adds it up */
 	struct dwell_site site;
 };
 
@@ -163,7 +163,8 @@ struct dw_event *dw_event_at(const struct dwell_engine *engine, int number); /* 
 /* Calls the handlers. *clock_ns: when the firing began, then when its last handler ended;
  * 0: nobody wants to know. */
 int dw_event_call(struct dwell_engine *engine, struct dw_event *event, uint64_t *clock_ns);
-int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event);
+/* now_ns: the clock was just read; 0: it was not. */
+int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event, uint64_t now_ns);
 bool dw_event_has_handlers(const struct dw_event *event);
 /* Puts the names of all events and handlers into the dictionary, once. */
 void dw_engine_announce(struct dwell_engine *engine);
@@ -193,7 +194,7 @@ static inline int dw_event_fire(struct dwell_engine *engine, struct dw_event *ev
 	int result;
 
 	if (DWELL_UNLIKELY(engine->profiler != NULL))
-		return dw_event_fire_profiled(engine, event);
+		return dw_event_fire_profiled(engine, event, 0);
 	began = dwell_begin(&event->site);
 	result = event->count ? dw_event_call(engine, event, &clock_ns) : 0;
 	dwell_end(began);

@@ -129,6 +129,8 @@ int dwell_engine_register_event(struct dwell_engine *engine, const char *name,
 		if (!new_event(engine, name))
 			return dw_engine_error(error, DWELL_E_NOMEM, "no memory for event '%.128s'", name);
 		number = event_count(engine) - 1;
+		if (engine->profiler && engine->running) /* which numbers events in the same order */
+			dwell_profiler_event(engine->profiler, name);
 	}
 	if (value)
 		dw_event_at(engine, number)->value = value;
@@ -331,13 +333,12 @@ static bool passes(struct dwell_engine *engine, const struct dw_event *event,
 }
 
 /* Adds up what the handler took that has just ended. */
-static void profile(struct dwell_engine *engine, const struct dw_event *event, uint32_t row,
-                    uint64_t *clock_ns)
+static void profile(struct dwell_engine *engine, int row, uint64_t *clock_ns)
 {
 	uint64_t now_ns = dw_engine_now_ns();
 
 	if (engine->profiler)
-		dw_profile_handler(engine->profiler, event, row, now_ns - *clock_ns);
+		dw_profile_time(engine->profiler, DWELL_TIME_OF_HANDLER, row, now_ns - *clock_ns);
 	*clock_ns = now_ns;
 }
 
@@ -346,8 +347,7 @@ static int call(struct dwell_engine *engine, struct dw_event *event, unsigned in
 {
 	struct dw_slot *slot = &event->slots[index];
 	bool began;
-	uint32_t row;
-	int result;
+	int row, result;
 
 	if (slot->filter.kind != DW_FILTER_NONE) {
 		if (!passes(engine, event, slot))
@@ -364,7 +364,7 @@ static int call(struct dwell_engine *engine, struct dw_event *event, unsigned in
 	result = slot->handler(engine, slot->user);
 	dwell_end(began);
 	if (*clock_ns)
-		profile(engine, event, row, clock_ns);
+		profile(engine, row, clock_ns);
 	if (DWELL_LIKELY(result == 0))
 		return 0;
 	/* A handler of EXCEPTION_RAISED that returns what it was called for. */
@@ -391,15 +391,16 @@ int dw_event_call(struct dwell_engine *engine, struct dw_event *event, uint64_t 
 }
 
 /* An event without handlers takes no time and no reading of the clock. */
-int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event)
+int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event, uint64_t now_ns)
 {
 	bool began = dwell_begin(&event->site);
-	uint64_t start_ns = event->count ? dw_engine_now_ns() : 0, end_ns = start_ns;
+	uint64_t start_ns = !event->count ? 0 : now_ns ? now_ns : dw_engine_now_ns(), end_ns = start_ns;
 	int result = event->count ? dw_event_call(engine, event, &end_ns) : 0;
 
 	dwell_end(began);
 	if (engine->profiler)
-		dw_profile_event(engine->profiler, event, end_ns - start_ns);
+		dw_profile_time(engine->profiler, DWELL_TIME_OF_EVENT, (int)event->number,
+		                end_ns - start_ns);
 	return result;
 }
 

@@ -28,6 +28,7 @@ struct dwell_profiler {
 	struct dw_profile_handler *handlers; /* in the order of adding */
 	unsigned handler_count, handler_capacity;
 	uint64_t fetch_start_ns;
+	uint64_t fetch_end_ns; /* of this iteration */
 	bool ran;
 	bool no_memory; /* the results are not whole */
 	FILE *times;    /* struct dw_profile_time, or NULL */
@@ -54,12 +55,10 @@ enum {
 
 /* A run starts: forgets what was, names events and handlers. */
 void dw_profile_start(struct dwell_profiler *profiler);
-void dw_profile_add_slot(struct dwell_profiler *profiler, struct dw_event *event,
+void dw_profile_add_slot(struct dwell_profiler *profiler, const struct dw_event *event,
                          struct dw_slot *slot);
-void dw_profile_handler(struct dwell_profiler *profiler, const struct dw_event *event,
-                        uint32_t row, uint64_t ns);
-void dw_profile_event(struct dwell_profiler *profiler, const struct dw_event *event, uint64_t ns);
-void dw_profile_processing(struct dwell_profiler *profiler, uint64_t ns);
-void dw_profile_dataflow(struct dwell_profiler *profiler, uint64_t ns);
+/* A time of the engine's iteration and epoch that are under way. */
+void dw_profile_time(struct dwell_profiler *profiler, enum dwell_time_of of, int number,
+                     uint64_t ns);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "export/out.h"
 #include "pictures/flamegraph.h"
+#include "pictures/memory_curve.h"
 
 /* Pictures know no output: they are given this. */
 static void put_out(void *to, const char *bytes, size_t length)
@@ -34,6 +35,12 @@ static int write_icicle(struct dw_model *model, const struct dw_export_options *
 	return write_calls(model, options, true, out, error);
 }
 
+static int write_memory(struct dw_model *model, const struct dw_export_options *options,
+                        struct dw_writer_out *out, struct dwell_error *error)
+{
+	return dw_memory_curve_write(model, options->title, put_out, out, error);
+}
+
 static const struct dw_export_format formats[] = {
 	{ "chrome", "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing", false,
 	  dw_export_chrome },
@@ -48,6 +55,7 @@ static const struct dw_export_format formats[] = {
 	{ "flamegraph", "the call tree as an interactive SVG, for a browser", true,
 	  write_flamegraph },
 	{ "icicle", "the same with the outermost calls on top", true, write_icicle },
+	{ "memory", "memory over time by what it is for, as an interactive SVG", false, write_memory },
 };
 
 const struct dw_export_format *dw_export_at(size_t index)

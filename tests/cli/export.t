@@ -45,6 +45,22 @@ $ dwell export train.dwell --format chrome > /dev/full
 2> dwell: cannot write standard output: No space left on device; free some space, name a file elsewhere, or end its name in .gz
 [1]
 
+$ dwell export train.dwell --format flamegraph --metric tme
+2> dwell: no metric 'tme': did you mean 'time'? There are time or self_cpu
+[2]
+
+$ dwell export train.dwell --format flamegraph --metric self_cpu
+2> dwell: train.dwell has no stacks: record with --stacks
+[1]
+
+$ dwell export train.dwell --format icicle --metric self_cuda
+2> dwell: train.dwell holds no device times to draw 'self_cuda' from; --metric self_cpu is the processor's
+[1]
+
+$ dwell export train.dwell --format memory
+2> dwell: train.dwell holds no allocations to draw: programs say theirs with DWELL_ALLOC() and DWELL_FREE()
+[1]
+
 $ dwell export train.dwell --format folded --steps 30 --thread train
 train;forward 500000
 train;forward;gc: generation 2 40000000
