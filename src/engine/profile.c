@@ -27,7 +27,7 @@ static uint64_t iteration_of(const struct dwell_engine *engine)
 static void add(struct dwell_profiler *profiler, struct dwell_time_stat *stat, bool of_epoch,
                 struct dw_profile_time time)
 {
-	dwell_time_stat_add(stat, time.time_s, of_epoch ? time.epoch : time.iteration);
+	dwell_time_stat_add(stat, time.time, of_epoch ? time.epoch : time.iteration);
 	if (profiler->times)
 		fwrite_unlocked(&time, sizeof time, 1, profiler->times);
 }
@@ -36,7 +36,7 @@ void dwell_profiler_add(struct dwell_profiler *profiler, enum dwell_time_of of, 
                         uint64_t epoch, uint64_t iteration, uint64_t ns)
 {
 	struct dw_profile_time time = { DW_PROFILE_PROCESSING, (uint32_t)epoch, iteration,
-		                            (double)ns * 1e-9 };
+		                            (double)ns };
 	unsigned at = (unsigned)number;
 
 	switch (of) {
@@ -62,11 +62,47 @@ void dwell_profiler_add(struct dwell_profiler *profiler, enum dwell_time_of of, 
 }
 
 void dw_profile_time(struct dwell_profiler *profiler, enum dwell_time_of of, int number,
-                     uint64_t ns)
+                     uint64_t time)
 {
 	const struct dwell_engine *engine = profiler->engine;
 
-	dwell_profiler_add(profiler, of, number, engine->state.epoch, iteration_of(engine), ns);
+	dwell_profiler_add(profiler, of, number, engine->state.epoch, iteration_of(engine), time);
+}
+
+/* ---- the clock ------------------------------------------------------------------------ */
+
+/* The kernel measures the counter against other clocks; what it does not use may jump. */
+static bool counter_is_good(void)
+{
+#if defined(__x86_64__)
+	FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+	char name[16] = "";
+
+	if (file) {
+		if (!fgets(name, sizeof name, file))
+			name[0] = '\0';
+		fclose(file);
+	}
+	return strcmp(name, "tsc\n") == 0;
+#else
+	return dwell_ticks() != 0;
+#endif
+}
+
+static void read_both(uint64_t *ticks, uint64_t *ns)
+{
+	*ticks = dwell_ticks();
+	*ns = dw_engine_now_ns();
+}
+
+double dw_profile_unit_s(const struct dwell_profiler *profiler)
+{
+	uint64_t ticks, ns;
+
+	if (!profiler->ticks)
+		return 1e-9;
+	read_both(&ticks, &ns);
+	return (double)(ns - profiler->base_ns) / (double)(ticks - profiler->base_ticks) * 1e-9;
 }
 
 /* ---- names ---------------------------------------------------------------------------- */
@@ -143,7 +179,7 @@ static void forget(struct dwell_profiler *profiler)
 	profiler->event_count = profiler->handler_count = 0;
 	memset(&profiler->processing, 0, sizeof profiler->processing);
 	memset(&profiler->dataflow, 0, sizeof profiler->dataflow);
-	profiler->fetch_start_ns = 0;
+	profiler->fetch_start = profiler->fetch_end = 0;
 	profiler->no_memory = false;
 	if (profiler->times)
 		rewind(profiler->times); /* what lies beyond what is written is of the run before */
@@ -219,6 +255,8 @@ int dwell_profiler_attach(struct dwell_profiler **result, struct dwell_engine *e
 	if (code)
 		return code;
 	(*result)->engine = engine;
+	(*result)->ticks = counter_is_good();
+	read_both(&(*result)->base_ticks, &(*result)->base_ns);
 	engine->profiler = *result;
 	if (engine->running)
 		dw_profile_start(*result);

@@ -31,6 +31,11 @@ def cannot(why):
     sys.exit(77)
 
 
+# The loader reads this when a program starts: the package loads this build's libraries.
+if BUILD not in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
+    os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, [BUILD, os.environ.get("LD_LIBRARY_PATH")]))
+    os.execv(sys.executable, [sys.executable, *sys.argv])
+
 try:
     import torch  # noqa: F401
     from ignite.engine import Engine, Events
