@@ -44,7 +44,6 @@ static struct {
 #define FIRST_SEQUENCE 120u
 #define FIRST_THREAD 216u
 #define INPUTS 208u
-#define THIS_THREAD 88u     /* in the RecordFunction: who runs it */
 
 static __thread char here;
 
@@ -106,7 +105,7 @@ static void **on_start(void **context, const char *function)
 		uint64_t threads = search.threads;
 
 		look_at_words(function, FIRST_SEQUENCE, search.sequence, &search.sequences);
-		look_at_words(function, FIRST_THREAD, TORCH_WORD(function, THIS_THREAD), &threads);
+		look_at_words(function, FIRST_THREAD, TORCH_WORD(function, TORCH_THIS_THREAD), &threads);
 		search.threads = threads;
 		search.seen_backward = TORCH_SCOPE(function) == TORCH_BACKWARD;
 	}

@@ -39,6 +39,31 @@ struct thread {
 
 static __thread struct thread *this_thread __attribute__((tls_model("initial-exec")));
 
+/* ---- threads ------------------------------------------------------------------------ */
+
+/* PyTorch counts its threads from 1; a backward operator names its forward's. What the
+ * recorder knows them by is told anew with each link: it changes in a child of fork. */
+#define THREADS 1024u
+static uint32_t link_threads[THREADS]; /* atomic */
+
+static void link_forward(const struct frame *frame)
+{
+	uint32_t self = dwell_link_thread();
+	uint64_t number = TORCH_WORD(frame->function, TORCH_THIS_THREAD);
+
+	__atomic_store_n(&link_threads[number % THREADS], self, __ATOMIC_RELAXED);
+	dwell_link(frame->sequence, 0);
+}
+
+static void link_backward(const struct frame *frame)
+{
+	uint32_t offset = dwell_torch_layout.forward_thread;
+	uint64_t number = offset ? TORCH_WORD(frame->function, offset) : 0;
+
+	dwell_link(frame->sequence,
+	           number ? __atomic_load_n(&link_threads[number % THREADS], __ATOMIC_RELAXED) : 0);
+}
+
 /* ---- names -------------------------------------------------------------------------- */
 
 /* By content and category, for the life of the process. */
@@ -208,9 +233,7 @@ static void **on_start(void **context, const char *function)
 	frame->began = begin(thread, function, scope == TORCH_USER ? DWELL_CATEGORY_ZONE
 	                                                           : DWELL_CATEGORY_OPERATOR);
 	if (frame->backward && frame->began && frame->sequence != NO_SEQUENCE)
-		dwell_link(frame->sequence, layout->forward_thread
-		                                ? (uint32_t)TORCH_WORD(function, layout->forward_thread)
-		                                : 0);
+		link_backward(frame);
 	return context;
 }
 
@@ -234,7 +257,7 @@ static void on_end(const char *function, void *context)
 	}
 	if (!frame->backward && frame->began && frame->sequence != NO_SEQUENCE &&
 	    dwell_torch_layout.next_sequence() > frame->sequence)
-		dwell_link(frame->sequence, 0);
+		link_forward(frame);
 	dwell_end(frame->began);
 	thread->depth--;
 }

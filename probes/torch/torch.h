@@ -49,6 +49,8 @@ extern struct torch_layout dwell_torch_layout;
 /* False: there is not even a name to be had. `library`: libtorch_cpu. */
 bool dwell_torch_find_layout(PyObject *torch, void *library);
 
+/* The thread that runs it, and what kind it is: where StepCallbacks has them. */
+#define TORCH_THIS_THREAD 88u
 #define TORCH_SCOPE(function) (*(const uint8_t *)((function) + 96))
 #define TORCH_WORD(object, offset) (*(const uint64_t *)(const void *)((object) + (offset)))
 #define TORCH_POINTER(object, offset) (*(const char *const *)(const void *)((object) + (offset)))

@@ -5,12 +5,28 @@ within, use it as torch.profiler:
 
     from dwell import profile, record_function, schedule, ProfilerActivity
 """
-from ._native import Error
-from .events import EventList, FunctionEvent, FunctionEventAvg
-from .profiler import (ProfilerAction, ProfilerActivity, profile, record_function, schedule,
-                       tensorboard_trace_handler)
+import importlib
 
 __version__ = "0.1.0"
-__all__ = ["Error", "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerAction",
-           "ProfilerActivity", "profile", "record_function", "schedule",
-           "tensorboard_trace_handler"]
+
+# The C libraries are loaded when one of these is first used.
+_HOMES = {
+    "Error": "_native",
+    "EventList": "events", "FunctionEvent": "events", "FunctionEventAvg": "events",
+    "ProfilerAction": "profiler", "ProfilerActivity": "profiler", "profile": "profiler",
+    "record_function": "profiler", "schedule": "profiler",
+    "tensorboard_trace_handler": "profiler",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dwell' has no attribute {name!r}")
+    value = getattr(importlib.import_module("." + _HOMES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*globals(), *_HOMES])

@@ -51,7 +51,7 @@ READY = ctypes.CFUNCTYPE(None, pointer, ctypes.POINTER(Result), pointer)
 class ProfileOptions(ctypes.Structure):
     _fields_ = [("size", size_t), ("name", text), ("activities", ctypes.c_uint),
                 ("record_shapes", boolean), ("profile_memory", boolean), ("with_stack", boolean),
-                ("with_flops", boolean), ("schedule", Schedule), ("action", ACTION),
+                ("with_flops", boolean), ("with_functions", boolean), ("schedule", Schedule), ("action", ACTION),
                 ("on_trace_ready", READY), ("background", boolean), ("context", pointer)]
 
     def __init__(self, **fields):

@@ -3,7 +3,8 @@
  * part: numbers of processes and threads, labels, what nests, memory and arrows.
  *
  *   chrome.c         the document and its events, stream after stream
- *   chrome_head.c    what stands above the events: facts, losses, processes, threads
+ *   chrome_head.c    what stands above the events: facts, losses, processes
+ *   chrome_threads.c names, order and numbers of processes and threads
  *   chrome_label.c   what is alike in all events of one name, made once
  *   chrome_nest.c    which ranges nest, as "X" events must, and which are written "b", "e"
  *   chrome_memory.c  allocations, put in order of time
@@ -137,7 +138,7 @@ struct dw_chrome {
 
 #define DW_CHROME_ROOM 512u /* for an event without its name and args */
 
-/* chrome_head.c. Numbers, names and order of processes and threads. */
+/* chrome_threads.c. Numbers, names and order of processes and threads. */
 int dw_chrome_tracks_make(struct dw_chrome *chrome);
 /* `dwell run` itself: part of the run, and no track. */
 bool dw_chrome_is_silent(const struct dw_source *source, uint32_t process);
@@ -150,6 +151,8 @@ void dw_chrome_place(struct dw_chrome *chrome, uint32_t track, uint64_t ns);
 
 /* chrome_head.c */
 void dw_chrome_head(struct dw_chrome *chrome);
+
+/* chrome_threads.c */
 void dw_chrome_threads(struct dw_chrome *chrome);
 /* When the trace's last thing happened; its begin stands among the names of threads. */
 void dw_chrome_window_end(struct dw_chrome *chrome);

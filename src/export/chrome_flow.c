@@ -108,7 +108,8 @@ static int compare(const void *left, const void *right)
 
 static bool same(const struct dw_chrome_end *a, const struct dw_chrome_end *b)
 {
-	return (a->name & ~DW_CHROME_IN) == (b->name & ~DW_CHROME_IN) && a->owner == b->owner && a->handle == b->handle;
+	return (a->name & ~DW_CHROME_IN) == (b->name & ~DW_CHROME_IN) && a->owner == b->owner &&
+	       a->handle == b->handle;
 }
 
 void dw_chrome_flows_write(struct dw_chrome *chrome, dw_chrome_put_end *put, void *to)

@@ -20,7 +20,8 @@ struct dw_export_options {
 
 struct dw_export_format {
 	const char *name;
-	const char *what; /* a phrase: what comes out and what opens it */
+	const char *what;  /* a phrase: what comes out and what opens it */
+	bool takes_metric; /* else only "time" is taken */
 	/* Errors of the output are sticky and reported by dw_export_run(). */
 	int (*write)(struct dw_model *model, const struct dw_export_options *options,
 	             struct dw_writer_out *out, struct dwell_error *error);

@@ -4,13 +4,13 @@
  * A file is a row of packets: what tracks there are, then events with nanoseconds since
  * the run's start. Begins and ends of a thread nest by their order alone, also within
  * one nanosecond, so the ranges of an outermost range are kept until it ends and then
- * written in order of time; packets otherwise come as their streams do, which readers
+ * written from the outermost in; packets otherwise come as their streams do, which readers
  * sort. What does not nest (asynchronous ranges, ends out of order) has a track of its
  * own. Steps lie on a track beside their thread. Arrows end in instants at the begin of
  * the calls they join; memory is a counter by process and device.
  *
  * Called through export.c; what it shares with the Chrome trace is in chrome.h. Memory:
- * 72 bytes a range of one outermost range, and what memory and arrows need there.
+ * 80 bytes a range of one outermost range, and what memory and arrows need there.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,17 +25,6 @@
 #include "export/stacks.h"
 
 /* ---- ranges ------------------------------------------------------------------------- */
-
-static int compare_slices(const void *left, const void *right)
-{
-	const struct dw_perfetto_slice *a = left, *b = right;
-
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns > b->end_ns ? -1 : 1;
-	return a->depth < b->depth ? -1 : a->depth > b->depth;
-}
 
 static void put_slice_end(struct dw_perfetto *perfetto, uint64_t track, uint64_t ns)
 {
@@ -72,32 +61,60 @@ static void put_slice(struct dw_perfetto *perfetto, const struct dw_perfetto_sli
 	dw_perfetto_close(perfetto, event);
 }
 
+/*
+ * Slices come as they end: those within one right before it. What is written first is
+ * the outermost: a slice stands behind all that lies in front of its subtree and behind
+ * those around it.
+ */
+static bool find_order(struct dw_perfetto *perfetto)
+{
+	struct dw_perfetto_slice *slices = perfetto->slices;
+	size_t count = 0;
+
+	for (size_t i = 0; i < perfetto->slice_count; i++) {
+		size_t *last;
+
+		slices[i].first = i;
+		while (count && slices[perfetto->open[count - 1]].depth > slices[i].depth)
+			slices[i].first = slices[perfetto->open[--count]].first;
+		last = DW_GROW(&perfetto->open, &perfetto->open_capacity, count);
+		if (!last || !DW_GROW(&perfetto->order, &perfetto->order_capacity, i))
+			return false;
+		*last = i;
+		count++;
+	}
+	count = 0;
+	for (size_t i = perfetto->slice_count; i-- > 0;) {
+		while (count && slices[perfetto->open[count - 1]].first > i)
+			count--;
+		perfetto->order[slices[i].first + count] = i;
+		perfetto->open[count++] = i;
+	}
+	return true;
+}
+
 /* All that is kept, in order of time: an end before the begin beside it, a begin before
  * what lies in it. */
 static void put_slices(struct dw_perfetto *perfetto)
 {
-	struct dw_perfetto_slice *slices = perfetto->slices;
+	const struct dw_perfetto_slice *slices = perfetto->slices;
 	uint64_t track = 1 + perfetto->nest.track;
-	size_t *open = perfetto->open, count = 0;
+	size_t count = 0;
 
-	if (perfetto->slice_count)
-		qsort(slices, perfetto->slice_count, sizeof *slices, compare_slices);
+	if (!find_order(perfetto)) {
+		perfetto->chrome.failed = true;
+		return;
+	}
 	for (size_t i = 0; i < perfetto->slice_count && !perfetto->chrome.failed; i++) {
-		size_t *last;
+		size_t at = perfetto->order[i];
 
-		while (count && (slices[open[count - 1]].end_ns < slices[i].start_ns ||
-		                 (slices[open[count - 1]].end_ns == slices[i].start_ns &&
-		                  slices[open[count - 1]].depth >= slices[i].depth)))
-			put_slice_end(perfetto, track, slices[open[--count]].end_ns);
-		put_slice(perfetto, &slices[i], track, perfetto->nest.track / 2);
-		last = DW_GROW(&perfetto->open, &perfetto->open_capacity, count);
-		open = perfetto->open;
-		perfetto->chrome.failed |= !last;
-		if (last)
-			*last = i, count++;
+		while (count && perfetto->open[count - 1] < at) /* it ended before this one */
+			put_slice_end(perfetto, track, slices[perfetto->open[--count]].end_ns);
+		put_slice(perfetto, &slices[at], track, perfetto->nest.track / 2);
+		perfetto->open[count++] = at;
 	}
 	while (count)
-		put_slice_end(perfetto, track, slices[open[--count]].end_ns);
+		put_slice_end(perfetto, track, slices[perfetto->open[--count]].end_ns);
 	perfetto->slice_count = 0;
 }
 
@@ -115,8 +132,9 @@ static void put_apart(struct dw_perfetto *perfetto, const struct dw_perfetto_sli
 static void add_range(struct dw_perfetto *perfetto, const struct dw_event *event)
 {
 	const struct dw_perfetto_slice slice = {
-		event->start_ns, event->end_ns, event->sequence, event->args,
-		event->symbol, event->stack, event->depth, event->open,
+		.start_ns = event->start_ns, .end_ns = event->end_ns, .sequence = event->sequence,
+		.args = event->args, .symbol = event->symbol, .stack = event->stack,
+		.depth = event->depth, .open = event->open,
 	};
 	uint32_t track = event->thread * 2 + event->nested;
 	struct dw_perfetto_slice *kept;
@@ -290,6 +308,7 @@ int dw_export_perfetto(struct dw_model *model, const struct dw_export_options *o
 	free(perfetto.nest.spans);
 	free(perfetto.slices);
 	free(perfetto.open);
+	free(perfetto.order);
 	free(perfetto.interned);
 	free(perfetto.counters);
 	return result;

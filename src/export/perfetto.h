@@ -19,6 +19,7 @@ struct dw_perfetto_slice {
 	const char *args;
 	uint32_t symbol, stack, depth;
 	bool open;
+	size_t first; /* of those that lie in it, or itself */
 };
 
 struct dw_perfetto_counter {
@@ -34,6 +35,8 @@ struct dw_perfetto {
 	size_t slice_count, slice_capacity;
 	size_t *open; /* slices, innermost last */
 	size_t open_capacity;
+	size_t *order; /* slices, as they are written */
+	size_t order_capacity;
 	bool *interned; /* by symbol */
 	struct dw_perfetto_counter *counters;
 	size_t counter_count, counter_capacity, last_counter;

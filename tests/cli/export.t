@@ -101,3 +101,7 @@ train.dwell
 train.json
 train.pb
 train.pftrace
+
+$ dwell export train.dwell --format chrome --metric self_cpu_time_total
+2> dwell: chrome takes no metric; metrics are for folded, flamegraph, icicle
+[2]

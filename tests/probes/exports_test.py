@@ -24,7 +24,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "golden")
-TRACES = ["export_stacks", "views/train", "views/memory", "views/ranks", "views/profiles", "views/names"]
+TRACES = ["export_order", "export_stacks", "views/train", "views/memory", "views/ranks", "views/profiles", "views/names"]
 PIP = {"perfetto": "perfetto", "protobuf": "google.protobuf", "jsonschema": "jsonschema",
        "HolisticTraceAnalysis": "hta.trace_analysis"}
 NPM = ["pprof-format", "speedscope"]
@@ -115,6 +115,14 @@ class Truth:
         for row in self.rows("operators", "--limit", "all"):
             self.calls[row["name"]] += row["calls"]
             self.total_ns[row["name"]] += row["total_ns"]
+        self.paths, path = collections.Counter(), []
+        for row in self.rows("tree", "--limit", "all"):
+            path[max(0, row["depth"] - 1):] = [row["name"]]
+            if row["depth"]:
+                self.paths[tuple(path)] += row["calls"]
+        # what the golden text says: see there
+        self.flows = [(1008008, 2003000), (1011008, 2000000), (1013008, 2001000)] \
+            if trace.endswith("export_order.dwell") else []
         self.allocated = sum(row["allocated_bytes"] for row in self.rows("memory"))
         self.live = sum(row["live_bytes"] for row in self.rows("memory"))
 
@@ -155,6 +163,9 @@ def read_chrome(path, truth, name):
             ns(event["ts"]) - ns(begun[event["id"]])
     same(ranges, truth.ranges, f"{name} chrome: ranges")
     same(calls, truth.calls, f"{name} chrome: calls")
+    begins = {(e["cat"], e["id"]): ns(e["ts"]) for e in events if e["ph"] == "s"}
+    flows = sorted((begins.get((e["cat"], e["id"])), ns(e["ts"])) for e in events if e["ph"] == "f")
+    check(flows == truth.flows or truth.slack_ns, f"{name} chrome: flows {short(flows)}")
     near(totals, truth.total_ns, truth, f"{name} chrome: time")
 
 
@@ -173,7 +184,10 @@ def read_hta(path, truth, name):
     frame = trace.get_trace(0)
     calls = collections.Counter(symbols[index] for index, category in zip(frame["name"], frame["cat"])
                                 if symbols[category] == "cpu_op")
-    same(calls, truth.calls, f"{name} HolisticTraceAnalysis: calls")
+    with open(path, encoding="utf-8") as file:  # it leaves out what overlaps
+        apart = collections.Counter(event["name"] for event in json.load(file)["traceEvents"]
+                                    if event["ph"] == "b" and event["cat"] == "cpu_op")
+    same(calls + apart, truth.calls, f"{name} HolisticTraceAnalysis: calls")
     steps = {row["step"] for row in truth.rows("steps", "--limit", "all") if "step" in row}
     found = set(analysed.get_iterations(0))
     check(found <= steps and (not steps or found), f"{name} HolisticTraceAnalysis: steps {found}, "
@@ -181,7 +195,8 @@ def read_hta(path, truth, name):
 
 
 def perfetto_slices(trace):
-    """(category, name, nanoseconds) of each slice, and how many begins and ends are left over."""
+    """(category, path of names, nanoseconds) of each slice of a thread's and of other tracks, and
+    how many begins and ends are left over. Nesting is what the order of packets says."""
     names, categories, tracks = {}, {}, collections.defaultdict(list)
     slices, wrong = [], 0
     for packet in trace.packet:
@@ -192,14 +207,26 @@ def perfetto_slices(trace):
         event = packet.track_event
         stack = tracks[event.track_uuid]
         if event.type == event.TYPE_SLICE_BEGIN:
-            stack.append((packet.timestamp, event))
+            stack.append((packet.timestamp, event, event.name or names[event.name_iid]))
         elif event.type == event.TYPE_SLICE_END and not stack:
             wrong += 1
         elif event.type == event.TYPE_SLICE_END:
-            start, begin = stack.pop()
+            path = tuple(name for _, _, name in stack)
+            start, begin, _ = stack.pop()
             slices.append((categories.get(begin.category_iids[0]) if begin.category_iids else None,
-                           begin.name or names[begin.name_iid], packet.timestamp - start))
+                           path, packet.timestamp - start))
     return slices, wrong + sum(len(stack) for stack in tracks.values())
+
+
+def perfetto_flows(trace):
+    """(begin, end) in nanoseconds of each arrow."""
+    begins, flows = {}, []
+    for packet in trace.packet:
+        begins.update((flow, packet.timestamp) for flow in packet.track_event.flow_ids)
+    for packet in trace.packet:
+        flows += [(begins.get(flow), packet.timestamp)
+                  for flow in packet.track_event.terminating_flow_ids]
+    return sorted(flows)
 
 
 def read_perfetto(path, truth, name):
@@ -209,19 +236,27 @@ def read_perfetto(path, truth, name):
         trace.ParseFromString(file.read())
     slices, wrong = perfetto_slices(trace)
     calls, totals = collections.Counter(), collections.Counter()
-    for category, slice_name, took in slices:
+    for category, path, took in slices:
         if category == "cpu_op":
-            calls[slice_name] += 1
-            totals[slice_name] += took
+            calls[path[-1]] += 1
+            totals[path[-1]] += took
     same(wrong, 0, f"{name} perfetto: begins and ends without their other")
     same(calls, truth.calls, f"{name} perfetto: calls")
     near(totals, truth.total_ns, truth, f"{name} perfetto: time")
+    paths = collections.Counter(path for category, path, _ in slices if category)
+    # what lies on a track of its own has lost its path
+    apart = {d.name for d in (p.track_descriptor for p in trace.packet) if d.name and not
+             d.HasField("counter")}
+    same(*({path: count for path, count in found.items() if not apart & set(path)}
+           for found in (paths, truth.paths)), f"{name} perfetto: call paths")
+    flows = perfetto_flows(trace)
+    if truth.slack_ns == 0:
+        same(flows, truth.flows, f"{name} perfetto: flows")
+    check(all(begin is not None and begin <= end for begin, end in flows),
+          f"{name} perfetto: flows have begun")
     uuids = {p.track_descriptor.uuid for p in trace.packet if p.HasField("track_descriptor")}
     check({p.track_event.track_uuid for p in trace.packet if p.HasField("track_event")} <= uuids,
           f"{name} perfetto: each event's track is described")
-    flows = collections.Counter(f for p in trace.packet for f in p.track_event.flow_ids)
-    check({f for p in trace.packet for f in p.track_event.terminating_flow_ids} <= set(flows),
-          f"{name} perfetto: each flow that ends has begun")
 
 
 def check_pprof(types, samples, truth, name):
