@@ -11,6 +11,7 @@ static const struct dw_layout layouts[] = {
 	  dw_layout_ignite },
 	{ "lightning", "Lightning's SimpleProfiler", dw_layout_lightning },
 	{ "lightning-short", "Lightning's SimpleProfiler(extended=False)", dw_layout_lightning_short },
+	{ "torch", "torch.profiler's table, PyTorch 2.13 (torch:1.13)", dw_layout_torch },
 	{ NULL, NULL, NULL },
 };
 
