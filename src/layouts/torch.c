@@ -157,37 +157,6 @@ static void memory_text(const struct table *table, int64_t bytes, char room[32])
 	snprintf(room, 32, "%lld %s", (long long)bytes, table->old ? "b" : "B");
 }
 
-/* "[[2, 3], [], [4]]": what is no tensor is "[]". To be freed. */
-static char *shapes_text(const struct dw_entry_shapes *shapes)
-{
-	const uint8_t *at = shapes ? shapes->tensors : NULL;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	fputc('[', out);
-	for (uint32_t i = 0; shapes && i < shapes->entry.aux; i++) {
-		bool tensor = at[0] != DWELL_ARG_INTS;
-		int64_t size_of;
-
-		fputs(i ? ", [" : "[", out);
-		for (unsigned d = 0; d < at[1] && tensor; d++) {
-			memcpy(&size_of, at + 8 + (size_t)d * 8, sizeof size_of);
-			fprintf(out, "%s%lld", d ? ", " : "", (long long)size_of);
-		}
-		fputc(']', out);
-		at += 8 + (size_t)at[1] * 8;
-	}
-	fputc(']', out);
-	if (fclose(out) != 0) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
 static const struct dw_entry_shapes *shapes_of(const struct table *table,
                                                const struct dw_call_row *row)
 {
@@ -231,7 +200,7 @@ static size_t longest_shapes(const struct table *table)
 	size_t longest = 0;
 
 	for (size_t i = 0; i < table->calls->count; i++) {
-		char *text = shapes_text(shapes_of(table, &table->calls->rows[i]));
+		char *text = dw_shapes_text(shapes_of(table, &table->calls->rows[i]), DW_SHAPES_AS_TORCH);
 
 		if (text && strlen(text) > longest)
 			longest = strlen(text);
@@ -387,7 +356,7 @@ static bool put_row(const struct table *table, const struct dw_call_row *row)
 	snprintf(room, sizeof room, "%llu", (unsigned long long)row->stat.count);
 	put_text(table, column++, room);
 	if (table->shapes) {
-		char *text = shapes_text(shapes_of(table, row));
+		char *text = dw_shapes_text(shapes_of(table, row), DW_SHAPES_AS_TORCH);
 
 		if (!text)
 			return false;

@@ -348,7 +348,8 @@ static void take_steps(struct pass *pass)
 		uint64_t duration = ticks_of(pass, step->end_ns - step->start_ns);
 		struct row *row;
 
-		if (!dw_model_has_step(pass->model, step) || !step->recorded)
+		if (!dw_model_has_step(pass->model, step) || !step->recorded ||
+		    (pass->model->wanted_threads && !pass->model->wanted_threads[step->thread]))
 			continue;
 		row = row_of(pass, DW_NO_INDEX, 0, DW_NO_INDEX, false);
 		if (!row) {
@@ -374,7 +375,7 @@ static int take_async(void *pointer, const struct dw_event *event)
 	struct pass *pass = pointer;
 	struct row *row;
 
-	if (event->type != DW_EVENT_ASYNC)
+	if (event->type != DW_EVENT_ASYNC || !counts(pass, pass->model->symbols[event->symbol].category))
 		return 0;
 	row = row_of(pass, pass->groups.classes[event->symbol], 0, event->symbol, true);
 	if (!row) {

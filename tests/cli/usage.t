@@ -71,6 +71,7 @@ NAME:
   events       what do an engine's events, iterations and fetches take?
   handlers     what does each handler of an engine take?
   operators    which operators take the time?
+  calls        what was called, operators and named ranges, grouped as asked?
   tree         who calls whom, and what does it take?
   threads      what did each thread record, and how busy was it?
   memory       who allocates, who holds it at the peak, what is left at the end?
@@ -86,6 +87,7 @@ NAME:
   ignite       PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)
   lightning    Lightning's SimpleProfiler
   lightning-short Lightning's SimpleProfiler(extended=False)
+  torch        torch.profiler's table, PyTorch 2.13 (torch:1.13)
 
 $ dwell info --help
 dwell info: list what a trace holds
