@@ -20,6 +20,7 @@ struct hooked {
 	dwell_vectorcall *call;
 	PyObject *original;
 	const struct dwell_hook *hook;
+	bool same_name; /* it is found under the original's own name */
 };
 
 static PyObject *type;
@@ -80,10 +81,20 @@ static PyObject *show(PyObject *callable)
 	return PyObject_Repr(((struct hooked *)callable)->original);
 }
 
-/* copy and pickle take it for the function that it stands for. */
+/* copy and pickle take it for the function that it stands for: by name, or, where that
+ * name is still the original's, as the original (which copy.copy() gives back). */
 static PyObject *reduce(PyObject *callable, PyObject *unused)
 {
-	return PyObject_GetAttrString(((struct hooked *)callable)->original, "__qualname__");
+	const struct hooked *hooked = (const struct hooked *)callable;
+	PyObject *copy, *result;
+
+	if (hooked->same_name)
+		return PyObject_GetAttrString(hooked->original, "__qualname__");
+	copy = PyImport_ImportModule("copy");
+	result = copy ? Py_BuildValue("N(O)", PyObject_GetAttrString(copy, "copy"), hooked->original)
+	              : NULL;
+	Py_XDECREF(copy);
+	return result;
 }
 
 static PyMethodDef methods[] = { { "__reduce__", reduce, METH_NOARGS, NULL }, { 0 } };
@@ -101,9 +112,10 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = { "dwell.hooked", sizeof(struct hooked), 0,
 	                        Py_TPFLAGS_DEFAULT | HAVE_VECTORCALL | METHOD_DESCRIPTOR, slots };
 
-static PyObject *wrap(PyObject *original, const struct dwell_hook *hook)
+static PyObject *wrap(PyObject *original, const char *name, const struct dwell_hook *hook)
 {
 	struct hooked *hooked;
+	char known[64];
 
 	if (!type)
 		type = PyType_FromSpec(&spec);
@@ -114,6 +126,8 @@ static PyObject *wrap(PyObject *original, const struct dwell_hook *hook)
 	hooked->call = call_hooked;
 	hooked->original = original;
 	hooked->hook = hook;
+	dwell_python_text(original, "__name__", known, sizeof known);
+	hooked->same_name = strcmp(known, name) == 0;
 	return (PyObject *)hooked;
 }
 
@@ -138,7 +152,7 @@ void dwell_hook_attribute(PyObject *owner, const char *name, const struct dwell_
 	PyObject *original = PyObject_GetAttrString(owner, name), *hooked = NULL;
 
 	if (original && !(type && Py_TYPE(original) == (PyTypeObject *)type))
-		hooked = wrap(original, hook);
+		hooked = wrap(original, name, hook);
 	if (hooked && PyObject_SetAttrString(owner, name, hooked) == 0)
 		replace_at_home(original, hooked, name);
 	Py_XDECREF(hooked);
