@@ -215,6 +215,7 @@ struct dwell_profile_options {
 	bool profile_memory;
 	bool with_stack;
 	bool with_flops;         /* and shapes, which it needs */
+	bool with_functions;     /* where the functions probe records them */
 	struct dwell_schedule schedule; /* active == 0: record from start to stop */
 	/* In place of `schedule`: the action of each step, from 0. */
 	enum dwell_action (*action)(uint64_t step, void *context);
@@ -232,7 +233,7 @@ struct dwell_profile_options {
 };
 
 #define DWELL_PROFILE_OPTIONS_INIT                                                     \
-	{ sizeof(struct dwell_profile_options), NULL, 0, false, false, false, false,           \
+	{ sizeof(struct dwell_profile_options), NULL, 0, false, false, false, false, false,    \
 	  { 0, 0, 0, 0, 0, 0 }, NULL, NULL, false, NULL }
 
 /*
@@ -272,6 +273,10 @@ DWELL_API enum dwell_action dwell_profile_action(const struct dwell_profile *pro
 DWELL_API int dwell_profile_result(const struct dwell_profile *profile,
                                    struct dwell_profile_result *result,
                                    struct dwell_error *error);
+
+/* Of the cycle that is being recorded: its id in the trace, as dwell_profile_result.id;
+ * 0: none is. */
+DWELL_API uint32_t dwell_profile_id(const struct dwell_profile *profile);
 
 /* What was asked for and cannot be had here, as a sentence (static); NULL: nothing. */
 DWELL_API const char *dwell_profile_warning(const struct dwell_profile *profile);

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "../ignite/attach.h"
 #include "../torch/torch.h"
 
 /* Modules, and who takes them once they are imported. */
@@ -18,6 +19,7 @@ static const struct {
 	void (*take)(PyObject *module);
 } known[] = {
 	{ "torch", dwell_torch_attach },
+	{ "ignite.engine.engine", dwell_ignite_attach },
 };
 
 void dwell_python_text(PyObject *object, const char *attribute, char *text, size_t room)

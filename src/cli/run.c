@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/peak.h"
 #include "cli/preload.h"
 #include "cli/symbolize.h"
 #include "record/cost.h"
@@ -131,6 +132,22 @@ static void note_cost(void)
 
 	snprintf(text, sizeof text, "%.2f", dw_cost_range_ns(dw_session.clock_kind));
 	dwell_meta_json("dwell.cost_range_ns", text);
+}
+
+/* What the flops view compares with. */
+static void note_peak(void)
+{
+	struct dw_peak peak;
+	char text[160];
+
+	dw_peak_measure(&peak);
+	snprintf(text, sizeof text, "%.0f", peak.flops_per_second);
+	dwell_meta_json("peak_flops_per_second", text);
+	snprintf(text, sizeof text,
+	         "single precision multiply-adds in registers, %s, %u thread%s at once; one of them "
+	         "%.1f GFLOP/s", peak.vectors, peak.threads, peak.threads == 1 ? "" : "s",
+	         peak.one_thread / 1e9);
+	dwell_meta("peak_flops_measured_as", text);
 }
 
 static void note_status(int status)
@@ -286,6 +303,8 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	if (dw_process_ready(&cause)) {
 		note_machine();
 		note_cost();
+		if (request->options.categories & DWELL_DETAIL_FLOPS)
+			note_peak();
 	}
 	status = run_child(request, actual, dw_session.map->run_id);
 	if (status < 0) {

@@ -9,6 +9,8 @@
 static const struct dw_layout layouts[] = {
 	{ "ignite", "PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)",
 	  dw_layout_ignite },
+	{ "lightning", "Lightning's SimpleProfiler", dw_layout_lightning },
+	{ "lightning-short", "Lightning's SimpleProfiler(extended=False)", dw_layout_lightning_short },
 	{ NULL, NULL, NULL },
 };
 

@@ -363,7 +363,7 @@ static int resolve_times(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
 	bool profiles = model->scope.profile || model->scope.profile_id, any = false;
-	struct scratch scratch = { NULL };
+	struct scratch scratch = { .steps = NULL };
 	int result = make_scratch(model, &scratch, profiles);
 
 	for (uint32_t p = 0; result == 0 && p < source->process_count; p++)

@@ -69,6 +69,8 @@ static uint32_t mask_of(const struct dwell_profile_options *options)
 		mask |= DWELL_DETAIL_STACKS;
 	if (options->with_flops)
 		mask |= DWELL_DETAIL_FLOPS;
+	if (options->with_functions)
+		mask |= 1u << DWELL_CATEGORY_FUNCTION;
 	return mask;
 }
 
@@ -386,6 +388,11 @@ uint64_t dwell_profile_step_num(const struct dwell_profile *profile)
 enum dwell_action dwell_profile_action(const struct dwell_profile *profile)
 {
 	return profile->action;
+}
+
+uint32_t dwell_profile_id(const struct dwell_profile *profile)
+{
+	return profile->open && profile->entry ? profile->entry->entry.id : 0;
 }
 
 const char *dwell_profile_warning(const struct dwell_profile *profile)

@@ -84,6 +84,8 @@ UNIT:
 
 NAME:
   ignite       PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)
+  lightning    Lightning's SimpleProfiler
+  lightning-short Lightning's SimpleProfiler(extended=False)
 
 $ dwell info --help
 dwell info: list what a trace holds

@@ -72,6 +72,11 @@ CASES = {
     + [("operators.json", 0, ["--view", "operators", "--profile", "train", "--format", "json"]),
        ("overview.text", 0, ["--profile", "late"]),
        ("operators.none", 0, ["--view", "operators", "--profile", "tarin"])],
+    "lightning": [("layout", 0, ["--layout", "lightning"]),
+                  ("layout.fit", 0, ["--layout", "lightning", "--profile", "fit"]),
+                  ("layout.short", 0, ["--layout", "lightning-short"]),
+                  ("layout.limit", 0, ["--layout", "lightning", "--profile", "test", "--limit", "1"]),
+                  ("actions.text", 0, ["--view", "actions"])],
     "empty": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.json", 0, ["--format", "json"])],
 }
 counts = {True: 0, False: 0}

@@ -1,0 +1,224 @@
+/*
+ * Lightning: what SimpleProfiler prints.
+ *
+ * `lightning` is the extended report, `lightning-short` that of extended=False. One
+ * report a stage (fit, validate, test, predict) where the trace has stages, which are
+ * profiles of these names (<dwell/profiler.h>); else one of the whole scope. Shares are
+ * of the stage's own time. Actions nest, so that rows may add up to more than all of it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "layouts/layouts.h"
+#include "layouts/python.h"
+
+/* What a program names itself, where it has no actions. */
+#define OTHER_NAMES                                                                      \
+	(1u << DWELL_CATEGORY_ZONE | 1u << DWELL_CATEGORY_PHASE | 1u << DWELL_CATEGORY_DATA |   \
+	 1u << DWELL_CATEGORY_COMMUNICATION | 1u << DWELL_CATEGORY_CHECKPOINT |                 \
+	 1u << DWELL_CATEGORY_EVALUATION)
+#define ACTIONS (1u << DWELL_CATEGORY_ACTION)
+
+struct row {
+	const char *name;
+	uint64_t calls, total_ns;
+};
+
+struct report {
+	struct row *rows;
+	size_t count, shown;
+	uint64_t calls, wall_ns;
+	int name_width;
+};
+
+static double mean_of(const struct row *row)
+{
+	return (double)row->total_ns / 1e9 / (double)row->calls;
+}
+
+static int by_total(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static int by_mean(const void *left, const void *right)
+{
+	double a = mean_of(left), b = mean_of(right);
+
+	return a != b ? (a > b ? -1 : 1) : by_total(left, right);
+}
+
+/* ---- the text --------------------------------------------------------------------------- */
+
+/* {text:<width}: Python counts characters. */
+static void put_padded(FILE *file, const char *text, int width)
+{
+	int length = (int)dw_layout_characters(text);
+
+	fprintf(file, "%s%*s", text, width > length ? width - length : 0, "");
+}
+
+static void put_cell(FILE *file, const char *text)
+{
+	fputs("|  ", file);
+	put_padded(file, text, 15);
+	fputc('\t', file);
+}
+
+static void put_row(FILE *file, const struct report *report, const char *name,
+                    const char *const *cells)
+{
+	fputs("\n|  ", file);
+	put_padded(file, name, report->name_width);
+	fputc('\t', file);
+	for (; *cells; cells++)
+		put_cell(file, *cells);
+	fputc('|', file);
+}
+
+/* The header's length with its tabs expanded, and its newline. */
+static void put_line(FILE *file, const struct report *report, const char *const *cells)
+{
+	int at = 3 + report->name_width;
+
+	for (; *cells; cells++) {
+		int length = (int)strlen(*cells);
+
+		at += 8 - at % 8;
+		at += 3 + (length > 15 ? length : 15);
+	}
+	at += 8 - at % 8 + 2;
+	fputc('\n', file);
+	while (at--)
+		fputc('-', file);
+}
+
+static void put_extended(FILE *file, const struct report *report)
+{
+	static const char *const heads[] = { "Mean duration (s)", "Num calls", "Total time (s)",
+		                                 "Percentage %", NULL };
+	char calls[24], mean[32], total[32], share[32];
+	const char *const cells[] = { mean, calls, total, share, NULL };
+	double wall = (double)report->wall_ns / 1e9;
+	const char *const sums[] = { "-", calls, total, "100 %", NULL };
+
+	put_line(file, report, heads);
+	put_row(file, report, "Action", heads);
+	put_line(file, report, heads);
+	snprintf(calls, sizeof calls, "%" PRIu64, report->calls);
+	dw_layout_python_real(total, wall, 5);
+	put_row(file, report, "Total", sums);
+	put_line(file, report, heads);
+	for (size_t i = 0; i < report->shown; i++) {
+		const struct row *row = &report->rows[i];
+
+		snprintf(calls, sizeof calls, "%" PRIu64, row->calls);
+		dw_layout_python_real(mean, mean_of(row), 5);
+		dw_layout_python_real(total, (double)row->total_ns / 1e9, 5);
+		dw_layout_python_real(share, wall > 0 ? 100 * ((double)row->total_ns / 1e9) / wall : 0, 5);
+		put_row(file, report, row->name, cells);
+	}
+	put_line(file, report, heads);
+}
+
+static void put_short(FILE *file, const struct report *report)
+{
+	static const char *const heads[] = { "Mean duration (s)", "Total time (s)", NULL };
+	char mean[32], total[32];
+	const char *const cells[] = { mean, total, NULL };
+
+	put_line(file, report, heads);
+	put_row(file, report, "Action", heads);
+	put_line(file, report, heads);
+	for (size_t i = 0; i < report->shown; i++) {
+		dw_layout_python_real(mean, mean_of(&report->rows[i]), 5);
+		dw_layout_python_real(total, (double)report->rows[i].total_ns / 1e9, 5);
+		put_row(file, report, report->rows[i].name, cells);
+	}
+	put_line(file, report, heads);
+}
+
+/* ---- the reports -------------------------------------------------------------------------- */
+
+static int collect(struct dw_model *model, struct report *report, struct dwell_error *error)
+{
+	bool has_actions = dw_model_categories(model) & ACTIONS;
+	const struct dw_flat *flat = dw_model_flat(model, has_actions ? ACTIONS : OTHER_NAMES, error);
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+
+	if (!flat)
+		return DWELL_E_NOMEM;
+	report->wall_ns = flat->wall_ns;
+	report->rows = calloc(flat->count + 1, sizeof *report->rows);
+	if (!report->rows)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the lightning layout");
+	for (size_t i = 0; i < flat->count; i++) {
+		const struct dw_flat_row *from = &flat->rows[i];
+		const char *name = symbols[from->symbol].name;
+		int width = (int)dw_layout_characters(name);
+
+		if (!from->stat.count)
+			continue;
+		report->rows[report->count++] = (struct row){ name, from->stat.count, from->stat.total_ns };
+		report->calls += from->stat.count;
+		if (width > report->name_width)
+			report->name_width = width;
+	}
+	return 0;
+}
+
+static int print_report(struct dw_model *model, const struct dw_layout_options *options,
+                        bool extended, const char *stage, FILE *file, struct dwell_error *error)
+{
+	struct report report = { 0 };
+	int code = collect(model, &report, error);
+
+	if (code)
+		return code;
+	qsort(report.rows, report.count, sizeof *report.rows, extended ? by_total : by_mean);
+	report.shown = options->has_limit && options->limit < report.count ? options->limit : report.count;
+	dw_layout_put_stage(file, stage);
+	if (report.count && extended)
+		put_extended(file, &report);
+	else if (report.count)
+		put_short(file, &report);
+	fputc('\n', file);
+	free(report.rows);
+	return 0;
+}
+
+struct request {
+	const struct dw_layout_options *options;
+	bool extended;
+};
+
+static int print_stage(struct dw_model *model, const char *stage, FILE *file, void *context,
+                       struct dwell_error *error)
+{
+	const struct request *request = context;
+
+	return print_report(model, request->options, request->extended, stage, file, error);
+}
+
+int dw_layout_lightning(struct dw_model *model, const struct dw_layout_options *options,
+                        FILE *file, struct dwell_error *error)
+{
+	struct request request = { options, true };
+
+	return dw_layout_stages(model, print_stage, file, &request, error);
+}
+
+int dw_layout_lightning_short(struct dw_model *model, const struct dw_layout_options *options,
+                              FILE *file, struct dwell_error *error)
+{
+	struct request request = { options, false };
+
+	return dw_layout_stages(model, print_stage, file, &request, error);
+}

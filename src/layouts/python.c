@@ -1,0 +1,113 @@
+/* Numbers as Python writes them, and one report a stage; see python.h. */
+#include "layouts/python.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Without the zeros at the end of the digits before `end`. */
+static char *strip_zeros(char *text, char *end)
+{
+	if (!memchr(text, '.', (size_t)(end - text)))
+		return end;
+	while (end[-1] == '0')
+		end--;
+	return end[-1] == '.' ? end - 1 : end;
+}
+
+void dw_layout_python_real(char text[32], double value, int digits)
+{
+	char *exponent;
+	int power;
+
+	snprintf(text, 32, "%.*e", digits - 1, value);
+	exponent = strchr(text, 'e');
+	if (!exponent)
+		return; /* no number */
+	sscanf(exponent + 1, "%d", &power);
+	if (power >= -4 && power < digits - 1) {
+		snprintf(text, 32, "%.*f", digits - 1 - power, value);
+		exponent = strip_zeros(text, text + strlen(text));
+		strcpy(exponent, memchr(text, '.', (size_t)(exponent - text)) ? "" : ".0");
+		return;
+	}
+	memmove(strip_zeros(text, exponent), exponent, strlen(exponent) + 1);
+}
+
+size_t dw_layout_characters(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += ((unsigned char)*text & 0xc0) != 0x80;
+	return count;
+}
+
+void dw_layout_put_stage(FILE *file, const char *stage)
+{
+	for (; stage && *stage; stage++)
+		fputc(toupper((unsigned char)*stage), file);
+	fputs(stage ? " Profiler Report\n" : "Profiler Report\n", file);
+}
+
+/* ---- stages ------------------------------------------------------------------------------- */
+
+static bool is_stage(const char *name)
+{
+	static const char *const stages[] = { "fit", "validate", "test", "predict", "sanity_check" };
+
+	for (size_t i = 0; name && i < sizeof stages / sizeof *stages; i++)
+		if (strcmp(name, stages[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The profile that the scope is, or NULL. */
+static const char *scope_stage(const struct dw_model *model)
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_scope *scope = dw_model_scope(model);
+	const char *name = scope->profile;
+
+	for (size_t i = 0; !name && scope->profile_id && i < source->profile_count; i++)
+		if (source->profiles[i].id == scope->profile_id)
+			name = source->profiles[i].name;
+	return is_stage(name) ? name : NULL;
+}
+
+static bool seen_before(const struct dw_source *source, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(source->profiles[i].name, source->profiles[index].name) == 0)
+			return true;
+	return false;
+}
+
+int dw_layout_stages(struct dw_model *model, dw_layout_stage *print, FILE *file, void *context,
+                     struct dwell_error *error)
+{
+	const struct dw_source *source = dw_model_source(model);
+	struct dw_scope scope = *dw_model_scope(model);
+	bool any = false;
+
+	if (scope.profile || scope.profile_id)
+		return print(model, scope_stage(model), file, context, error);
+	for (size_t i = 0; i < source->profile_count; i++) {
+		struct dw_model *stage;
+		int code;
+
+		if (!is_stage(source->profiles[i].name) || seen_before(source, i))
+			continue;
+		if (any)
+			fputc('\n', file);
+		any = true;
+		scope.profile = source->profiles[i].name;
+		code = dw_model_create(&stage, source, &scope, error);
+		if (!code) {
+			code = print(stage, scope.profile, file, context, error);
+			dw_model_destroy(stage);
+		}
+		if (code)
+			return code;
+	}
+	return any ? 0 : print(model, NULL, file, context, error);
+}

@@ -1,0 +1,118 @@
+/*
+ * The profilers by name: what each records of a stage, and its report, which is a layout
+ * of the program's own trace as it stands.
+ */
+#include "profiler.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include <dwell/trace.h>
+
+/* The part of the trace that is the stage; *trace NULL: nothing was recorded yet. */
+static int open_stage(const struct dwell_actions *actions, struct dwell_trace **trace,
+                      struct dwell_error *error)
+{
+	const struct dwell_actions_own *own = actions->own;
+	struct dwell_scope scope = { .size = sizeof scope };
+	const char *path = dwell_trace_path();
+
+	*trace = NULL;
+	if (own->open)
+		scope.profile_id = dwell_profile_id(own->open);
+	else if (own->has_result)
+		return dwell_trace_open_result(trace, &own->result, error);
+	if (!scope.profile_id || !path)
+		return 0;
+	return dwell_trace_open(trace, &path, 1, &scope, error);
+}
+
+static int print_layout(const struct dwell_actions *actions, const char *layout,
+                        const struct dwell_layout_options *options, FILE *file,
+                        struct dwell_error *error)
+{
+	struct dwell_trace *trace;
+	int code = open_stage(actions, &trace, error);
+
+	if (!code && trace)
+		code = dwell_trace_layout(trace, layout, options, file, error);
+	dwell_trace_close(trace);
+	return code;
+}
+
+/* ---- simple -------------------------------------------------------------------------------- */
+
+static int simple_summary(struct dwell_actions *actions, FILE *file, struct dwell_error *error)
+{
+	return print_layout(actions, actions->own->options.brief ? "lightning-short" : "lightning",
+	                    NULL, file, error);
+}
+
+/* ---- operators ------------------------------------------------------------------------------ */
+
+static int operators_setup(struct dwell_actions *actions, struct dwell_error *error)
+{
+	const struct dwell_actions_options *options = &actions->own->options;
+
+	(void)error;
+	actions->own->profile.record_shapes = options->record_shapes;
+	actions->own->profile.profile_memory = options->profile_memory;
+	return 0;
+}
+
+static void put_title(const struct dwell_actions *actions, FILE *file)
+{
+	for (const char *c = actions->own->stage; c && *c; c++)
+		fputc(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c, file);
+	fputs(actions->own->stage ? " Profiler Report\n" : "Profiler Report\n", file);
+}
+
+static int operators_summary(struct dwell_actions *actions, FILE *file, struct dwell_error *error)
+{
+	const struct dwell_actions_options *options = &actions->own->options;
+	struct dwell_view_options view = { .size = sizeof view, .sort = actions->own->sort_by,
+		.limit = options->row_limit ? options->row_limit : 20,
+		.group_by = options->record_shapes ? "shape" : NULL };
+	struct dwell_trace *trace;
+	struct dwell_table *table = NULL;
+	int code = open_stage(actions, &trace, error);
+
+	if (code || !trace)
+		return code;
+	code = dwell_trace_view(trace, "operators", &view, &table, error);
+	if (code == DWELL_E_NO_DATA) {
+		put_title(actions, file);
+		code = 0;
+	} else if (!code) {
+		put_title(actions, file);
+		fputs("\nProfile stats for: records\n", file);
+		code = dwell_table_print((const struct dwell_table *const *)&table, 1, file, NULL, error);
+	}
+	dwell_table_destroy(table);
+	dwell_trace_close(trace);
+	return code;
+}
+
+/* ---- by name ---------------------------------------------------------------------------------- */
+
+#define METHODS(name_, ...) { .size = sizeof(struct dwell_actions_methods), .name = name_, __VA_ARGS__ }
+
+static const struct dwell_actions_methods builtin[] = {
+	METHODS("simple", .summary = simple_summary),
+	METHODS("operators", .setup = operators_setup, .summary = operators_summary),
+	METHODS("xla", .summary = NULL),
+	METHODS("none", .summary = NULL),
+};
+const char dw_actions_builtin_names[] = "simple, operators (or pytorch), xla and none";
+
+const struct dwell_actions_methods *dw_actions_builtin(const char *name)
+{
+	if (strcasecmp(name, "pytorch") == 0)
+		name = "operators";
+	if (strcasecmp(name, "passthrough") == 0)
+		name = "none";
+	for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++)
+		if (strcasecmp(builtin[i].name, name) == 0)
+			return &builtin[i];
+	return NULL;
+}

@@ -1,0 +1,212 @@
+/*
+ * A profiler's life: made, stage after stage, destroyed.
+ *
+ * A stage is a profile object of <dwell/dwell.h> with the stage's name. Between setup and
+ * teardown it is open; what is reported afterwards is its result.
+ */
+#include "profiler.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+int dw_actions_error(struct dwell_error *error, int code, const char *format, ...)
+{
+	va_list arguments;
+
+	if (error) {
+		error->code = code;
+		va_start(arguments, format);
+		vsnprintf(error->message, sizeof error->message, format, arguments);
+		va_end(arguments);
+	}
+	return code;
+}
+
+/* A copy in place of what was there; NULL stays NULL. False: no memory. */
+static bool copy_text(char **to, const char *from)
+{
+	char *text = from ? strdup(from) : NULL;
+
+	if (from && !text)
+		return false;
+	free(*to);
+	*to = text;
+	return true;
+}
+
+/* ---- made and destroyed ------------------------------------------------------------------- */
+
+int dwell_actions_init(struct dwell_actions *actions, const struct dwell_actions_methods *methods,
+                       const char *dirpath, const char *filename, struct dwell_error *error)
+{
+	static const struct dwell_profile_options defaults = DWELL_PROFILE_OPTIONS_INIT;
+	struct dwell_actions_own *own;
+
+	if (!methods || methods->size != sizeof *methods)
+		return dw_actions_error(error, DWELL_E_ARGUMENT,
+		                        "dwell_actions_methods.size is %zu, not %zu",
+		                        methods ? methods->size : 0, sizeof *methods);
+	own = calloc(1, sizeof *own);
+	if (!own || !copy_text(&own->dirpath, dirpath) || !copy_text(&own->filename, filename)) {
+		if (own)
+			free(own->dirpath);
+		free(own);
+		return dw_actions_error(error, DWELL_E_NOMEM, "no memory for a profiler");
+	}
+	own->profile = defaults;
+	*actions = (struct dwell_actions){ .methods = methods, .records = true, .local_rank = -1,
+		.dirpath = own->dirpath, .filename = own->filename, .own = own };
+	return 0;
+}
+
+static void free_own(struct dwell_actions_own *own)
+{
+	dwell_profile_destroy(own->open);
+	free(own->stage);
+	free(own->dirpath);
+	free(own->filename);
+	free(own->log_dir);
+	free(own->sort_by);
+	free(own);
+}
+
+void dwell_actions_reset(struct dwell_actions *actions)
+{
+	if (!actions || !actions->own)
+		return;
+	if (actions->stage)
+		dwell_actions_teardown(actions, NULL);
+	free_own(actions->own);
+	actions->own = NULL;
+}
+
+void dwell_actions_destroy(struct dwell_actions *actions)
+{
+	if (!actions)
+		return;
+	dwell_actions_reset(actions);
+	free(actions);
+}
+
+struct dwell_actions *dwell_actions_create(const char *name,
+                                           const struct dwell_actions_options *options,
+                                           struct dwell_error *error)
+{
+	static const struct dwell_actions_options defaults = DWELL_ACTIONS_OPTIONS_INIT;
+	const struct dwell_actions_methods *methods = dw_actions_builtin(name);
+	struct dwell_actions *actions;
+
+	if (!options)
+		options = &defaults;
+	if (!methods) {
+		dw_actions_error(error, DWELL_E_NAME, "no profiler '%.100s': there are %s", name,
+		                 dw_actions_builtin_names);
+		return NULL;
+	}
+	if (options->size != sizeof *options || !(options->line_restriction >= 0)) {
+		dw_actions_error(error, DWELL_E_ARGUMENT,
+		                 "dwell_actions_options: use DWELL_ACTIONS_OPTIONS_INIT, and a "
+		                 "line_restriction of 0 or more");
+		return NULL;
+	}
+	actions = malloc(sizeof *actions);
+	if (!actions) {
+		dw_actions_error(error, DWELL_E_NOMEM, "no memory for a profiler");
+		return NULL;
+	}
+	if (dwell_actions_init(actions, methods, options->dirpath, options->filename, error)) {
+		free(actions);
+		return NULL;
+	}
+	if (!copy_text(&actions->own->sort_by, options->sort_by)) {
+		dw_actions_error(error, DWELL_E_NOMEM, "no memory for a profiler");
+		dwell_actions_destroy(actions);
+		return NULL;
+	}
+	actions->own->options = *options;
+	actions->records = strcmp(methods->name, "none") != 0;
+	return actions;
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+static int begin_stage(struct dwell_actions *actions, struct dwell_error *error)
+{
+	struct dwell_actions_own *own = actions->own;
+	int code = 0;
+
+	if (actions->methods->setup)
+		code = actions->methods->setup(actions, error);
+	own->has_result = false;
+	if (code || !actions->records)
+		return code;
+	own->profile.name = own->stage;
+	own->open = dwell_profile_create(&own->profile, error);
+	return own->open ? dwell_profile_start(own->open, error) : error->code;
+}
+
+int dwell_actions_setup(struct dwell_actions *actions, const char *stage, int local_rank,
+                        const char *log_dir, struct dwell_error *error)
+{
+	struct dwell_error unused = { 0, "" };
+	struct dwell_actions_own *own = actions ? actions->own : NULL;
+	int code;
+
+	if (!actions)
+		return 0;
+	if (actions->stage)
+		return dw_actions_error(error, DWELL_E_STATE,
+		                        "the profiler is in stage '%.100s': tear that down first",
+		                        actions->stage);
+	if (!copy_text(&own->stage, stage) || (log_dir && !copy_text(&own->log_dir, log_dir)))
+		return dw_actions_error(error, DWELL_E_NOMEM, "no memory for a stage");
+	actions->stage = own->stage;
+	actions->local_rank = local_rank < 0 ? -1 : local_rank;
+	if (!own->dirpath && own->log_dir)
+		actions->dirpath = own->log_dir;
+	code = begin_stage(actions, error ? error : &unused);
+	if (code) {
+		dwell_profile_destroy(own->open);
+		own->open = NULL;
+		actions->stage = NULL;
+	}
+	return code;
+}
+
+int dwell_actions_summary(struct dwell_actions *actions, FILE *file, struct dwell_error *error)
+{
+	struct dwell_error unused = { 0, "" };
+
+	if (!actions || !actions->methods->summary)
+		return 0;
+	return actions->methods->summary(actions, file, error ? error : &unused);
+}
+
+int dwell_actions_teardown(struct dwell_actions *actions, struct dwell_error *error)
+{
+	struct dwell_error unused = { 0, "" };
+	struct dwell_actions_own *own = actions ? actions->own : NULL;
+	char name[96];
+	int code = 0;
+
+	if (!actions || !actions->stage)
+		return 0;
+	if (dw_actions_close_open(actions, name, sizeof name))
+		code = dw_actions_error(error, DWELL_E_STATE,
+		                        "action '%s' was open at the end of stage '%.100s': it was closed; "
+		                        "stop it with dwell_actions_stop()", name, actions->stage);
+	if (own->open) {
+		dwell_profile_stop(own->open, NULL);
+		own->has_result = dwell_profile_result(own->open, &own->result, NULL) == 0;
+		dwell_profile_destroy(own->open);
+		own->open = NULL;
+	}
+	if (actions->methods->teardown) {
+		int own_code = actions->methods->teardown(actions, error && !code ? error : &unused);
+
+		code = code ? code : own_code;
+	}
+	actions->stage = NULL;
+	return code;
+}

@@ -1,0 +1,31 @@
+/* libdwell-profiler from the inside: what its files share. */
+#ifndef DW_PROFILER_PROFILER_H
+#define DW_PROFILER_PROFILER_H
+
+#include <dwell/profiler.h>
+
+struct dwell_actions_own {
+	struct dwell_profile_options profile; /* what a stage records */
+	struct dwell_profile *open;           /* the stage's */
+	bool has_result;
+	struct dwell_profile_result result;   /* of the stage that is over */
+	char *stage, *dirpath, *filename;
+	char *log_dir;                        /* of dwell_actions_setup() */
+	struct dwell_actions_options options; /* of a profiler made by name; its texts are not used */
+	char *sort_by;
+	bool made;                            /* by name: the library's memory */
+};
+
+/* Fills `error` (or not, when NULL); returns the code. */
+int dw_actions_error(struct dwell_error *error, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The methods by name, or NULL. builtin.c */
+const struct dwell_actions_methods *dw_actions_builtin(const char *name);
+extern const char dw_actions_builtin_names[];
+
+/* open.c: the actions that threads have open. Closes this thread's; the name of one that
+ * was left open goes to `name`. False: there was none. */
+bool dw_actions_close_open(const struct dwell_actions *actions, char *name, size_t room);
+
+#endif

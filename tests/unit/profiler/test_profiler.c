@@ -1,0 +1,244 @@
+/*
+ * libdwell-profiler: stages, actions that nest, recur, overlap and run in threads, the
+ * report's place and name, and what is said about misuse. In a folder of its own, which
+ * holds the trace.
+ */
+#include "check.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <dwell/profiler.h>
+
+static char folder[] = "/tmp/dwell-profiler-XXXXXX";
+
+static void sleep_ms(unsigned ms)
+{
+	usleep(ms * 1000);
+}
+
+static char *summary_of(struct dwell_actions *actions)
+{
+	struct dwell_error error = { 0, "" };
+	char *text = NULL;
+	size_t length;
+	FILE *file = open_memstream(&text, &length);
+
+	CHECK_EQ(dwell_actions_summary(actions, file, &error), 0);
+	fclose(file);
+	return text;
+}
+
+/* The row's mean, calls and total; calls 0: there is none. */
+struct row {
+	double mean, total;
+	unsigned calls;
+};
+
+static struct row row_of(const char *report, const char *action)
+{
+	struct row row = { 0, 0, 0 };
+	char start[128];
+	const char *at;
+
+	snprintf(start, sizeof start, "|  %s ", action);
+	at = strstr(report, start);
+	if (!at) {
+		snprintf(start, sizeof start, "|  %s\t", action);
+		at = strstr(report, start);
+	}
+	if (at)
+		sscanf(strchr(at, '\t'), " | %lf | %u | %lf", &row.mean, &row.calls, &row.total);
+	return row;
+}
+
+static void recur(struct dwell_actions *actions, int depth)
+{
+	DWELL_ACTION(actions, "recur");
+
+	sleep_ms(5);
+	if (depth > 1)
+		recur(actions, depth - 1);
+}
+
+static void *work(void *actions)
+{
+	DWELL_ACTION((struct dwell_actions *)actions, "work");
+
+	sleep_ms(20);
+	dwell_actions_start(actions, "by name");
+	sleep_ms(20);
+	CHECK_EQ(dwell_actions_stop(actions, "by name", NULL), 0);
+	return NULL;
+}
+
+TEST(actions_nest_recur_and_run_in_threads)
+{
+	struct dwell_error error = { 0, "" };
+	struct dwell_actions *actions = dwell_actions_create("Simple", NULL, &error);
+	pthread_t threads[2];
+	struct row row;
+	char *report;
+
+	REQUIRE(actions);
+	REQUIRE(dwell_actions_setup(actions, "fit", -1, NULL, &error) == 0);
+	dwell_actions_start(actions, "outer");
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, work, actions);
+	recur(actions, 3);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	CHECK_EQ(dwell_actions_stop(actions, "outer", &error), 0);
+	report = summary_of(actions);
+	CHECK(strncmp(report, "FIT Profiler Report\n\n---", 24) == 0);
+	row = row_of(report, "work");
+	CHECK_EQ(row.calls, 2);
+	CHECK_RANGE(row.mean, 0.040, 0.1);
+	row = row_of(report, "by name");
+	CHECK_EQ(row.calls, 2);
+	CHECK_RANGE(row.mean, 0.020, 0.08);
+	row = row_of(report, "recur");
+	CHECK_EQ(row.calls, 3);
+	CHECK_RANGE(row.total, 0.030, 0.09); /* 15 + 10 + 5 ms */
+	row = row_of(report, "outer");
+	CHECK_EQ(row.calls, 1);
+	CHECK_EQ(dwell_actions_teardown(actions, &error), 0);
+	free(report);
+
+	/* The next stage begins with nothing. */
+	REQUIRE(dwell_actions_setup(actions, "fit", -1, NULL, &error) == 0);
+	CHECK_EQ(dwell_actions_setup(actions, "test", -1, NULL, &error), DWELL_E_STATE);
+	report = summary_of(actions);
+	CHECK_STR(report, "FIT Profiler Report\n\n");
+	free(report);
+	dwell_actions_destroy(actions);
+}
+
+TEST(actions_that_overlap_keep_their_times)
+{
+	struct dwell_error error = { 0, "" };
+	struct dwell_actions *actions = dwell_actions_create("simple", NULL, &error);
+	char *report;
+
+	REQUIRE(actions && dwell_actions_setup(actions, "validate", -1, NULL, &error) == 0);
+	dwell_actions_start(actions, "first");
+	sleep_ms(20);
+	dwell_actions_start(actions, "second");
+	sleep_ms(20);
+	CHECK_EQ(dwell_actions_stop(actions, "first", &error), 0);
+	sleep_ms(40);
+	CHECK_EQ(dwell_actions_stop(actions, "second", &error), 0);
+	report = summary_of(actions);
+	CHECK_RANGE(row_of(report, "first").total, 0.040, 0.075);
+	CHECK_RANGE(row_of(report, "second").total, 0.060, 0.1);
+	free(report);
+	dwell_actions_destroy(actions);
+}
+
+TEST(misuse_is_named)
+{
+	struct dwell_error error = { 0, "" };
+	struct dwell_actions *actions = dwell_actions_create("simple", NULL, &error);
+
+	CHECK(!dwell_actions_create("simpel", NULL, &error));
+	CHECK_EQ(error.code, DWELL_E_NAME);
+	CHECK_HAS(error.message, "'simpel': there are simple");
+	REQUIRE(actions && dwell_actions_setup(actions, "test", -1, NULL, &error) == 0);
+	CHECK_EQ(dwell_actions_stop(actions, "a\nb", &error), DWELL_E_STATE);
+	CHECK_STR(error.message, "Attempting to stop recording an action (a\nb) which was never started.");
+	dwell_actions_start(actions, "left \x01 open");
+	CHECK_EQ(dwell_actions_teardown(actions, &error), DWELL_E_STATE);
+	CHECK_HAS(error.message, "action 'left \x01 open' was open at the end of stage 'test'");
+	CHECK_EQ(dwell_actions_stop(actions, "left \x01 open", &error), DWELL_E_STATE);
+	dwell_actions_destroy(actions);
+}
+
+TEST(a_profiler_of_none_records_nothing)
+{
+	struct dwell_error error = { 0, "" };
+	struct dwell_actions *actions = dwell_actions_create("none", NULL, &error);
+	char *report;
+
+	REQUIRE(actions && dwell_actions_setup(actions, "fit", -1, NULL, &error) == 0);
+	recur(actions, 2);
+	recur(NULL, 1);
+	report = summary_of(actions);
+	CHECK_STR(report, "");
+	CHECK_EQ(dwell_actions_describe(actions, &error), 0);
+	free(report);
+	dwell_actions_destroy(actions);
+}
+
+static size_t size_of(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 ? (size_t)status.st_size : 0;
+}
+
+TEST(reports_are_appended_to_a_file_of_stage_and_rank)
+{
+	struct dwell_actions_options options = DWELL_ACTIONS_OPTIONS_INIT;
+	struct dwell_error error = { 0, "" };
+	struct dwell_actions *actions;
+	size_t once;
+
+	options.dirpath = "reports/of/today";
+	options.filename = "perf";
+	actions = dwell_actions_create("simple", &options, &error);
+	REQUIRE(actions && dwell_actions_setup(actions, "fit", 3, "elsewhere", &error) == 0);
+	recur(actions, 1);
+	CHECK_EQ(dwell_actions_describe(actions, &error), 0);
+	once = size_of("reports/of/today/fit-perf-3.txt");
+	CHECK(once > 300);
+	CHECK_EQ(dwell_actions_describe(actions, &error), 0);
+	CHECK_RANGE(size_of("reports/of/today/fit-perf-3.txt"), 2 * once - 20, 2 * once + 20);
+	dwell_actions_destroy(actions);
+
+	options.dirpath = "/proc/none";
+	actions = dwell_actions_create("simple", &options, &error);
+	REQUIRE(actions && dwell_actions_setup(actions, "fit", 0, NULL, &error) == 0);
+	CHECK_EQ(dwell_actions_describe(actions, &error), DWELL_E_IO);
+	CHECK_HAS(error.message, "/proc/none/fit-perf-0.txt");
+	dwell_actions_destroy(actions);
+}
+
+TEST(file_names_are_lightnings)
+{
+	static const struct { const char *stage; int rank; const char *file, *action, *name; } cases[] = {
+		{ "fit", -1, "perf", NULL, "fit-perf.txt" },
+		{ "fit", 0, "perf", NULL, "fit-perf-0.txt" },
+		{ "validate", 2, "perf", "[Strategy]X.training_step",
+		  "validate-perf-2-[Strategy]X.training_step.txt" },
+		{ NULL, -1, "perf", NULL, "perf.txt" },
+		{ NULL, -1, NULL, NULL, "profile.txt" },
+		{ "test", 1, "a/b:c*?<x>|\n\td", NULL, "test-a_b_c_x_d-1.txt" },
+	};
+	char name[128];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dwell_actions actions = { .stage = cases[i].stage, .local_rank = cases[i].rank,
+			.filename = cases[i].file };
+
+		dwell_actions_filename(&actions, cases[i].action, ".txt", name, sizeof name);
+		CHECK_STR(name, cases[i].name);
+	}
+}
+
+__attribute__((constructor)) static void enter_folder(void)
+{
+	if (!mkdtemp(folder) || chdir(folder) != 0)
+		abort();
+}
+
+__attribute__((destructor)) static void remove_folder(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof command, "rm -rf %s", folder);
+	if (chdir("/") != 0 || system(command) != 0)
+		fprintf(stderr, "%s is left\n", folder);
+}
+
+CHECK_MAIN
