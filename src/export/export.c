@@ -40,6 +40,7 @@ static const struct dw_export_format formats[] = {
 	  dw_export_folded },
 	{ "flamegraph", "the call tree as an interactive SVG, for a browser", write_flamegraph },
 	{ "icicle", "the same with the outermost calls on top", write_icicle },
+	{ "pstats", "function calls for Python's pstats, snakeviz and the like", dw_export_pstats },
 };
 
 const struct dw_export_format *dw_export_at(size_t index)
