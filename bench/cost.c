@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "dwell/dwell.h"
+#include "deep.h"
 #include "dwell/probe.h"
 
 #define RANGES 2000000L /* a case and thread: 24 MB */
@@ -252,6 +253,8 @@ static struct bench_case cases[] = {
 	{ .name = "range2", .loop = loop_ranges, .n = RANGES, .threads = 2, .recorded = true },
 	{ .name = "shapes", .loop = loop_shapes, .n = RANGES, .threads = 1, .recorded = true,
 	  .details = DWELL_DETAIL_SHAPES },
+	{ .name = "stack", .loop = deep_operators, .n = RANGES, .threads = 1, .recorded = true,
+	  .details = DWELL_DETAIL_STACKS },
 	{ .name = "counter", .loop = loop_counter, .n = RANGES, .threads = 1, .recorded = true },
 	{ .name = "alloc", .loop = loop_alloc, .n = RANGES, .threads = 1, .recorded = true },
 	{ .name = "step", .loop = loop_steps, .n = 20000, .threads = 1, .recorded = true },

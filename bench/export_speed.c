@@ -69,7 +69,7 @@ static int measure(const struct dw_source *source, const struct dw_export_format
 		took = export_once(source, format, &bytes, &error);
 		if (took < 0) {
 			printf("%-12s %s\n", format->name, error.message);
-			return 1;
+			return error.code != DWELL_E_NO_DATA;
 		}
 		best = took < best ? took : best;
 	}

@@ -116,6 +116,31 @@ DWELL_API int dwell_profiler_write_basic(struct dwell_profiler *profiler, const 
 DWELL_API int dwell_profiler_write_handlers(struct dwell_profiler *profiler, const char *path,
                                             struct dwell_error *error);
 
+/* ---- of a loop that is not ours -------------------------------------------------------- */
+
+/*
+ * A profiler without an engine is told what happened by who drives the loop (dwell.ignite
+ * does so for Ignite's own engines); its answers are the same. Events of enum dwell_event
+ * have their numbers there. A run begins with start, which forgets the one before.
+ */
+DWELL_API int dwell_profiler_create(struct dwell_profiler **profiler, bool keep_times,
+                                    struct dwell_error *error);
+DWELL_API void dwell_profiler_start(struct dwell_profiler *profiler);
+
+/* Its number, a new one for a name that is new; -1: out of memory. */
+DWELL_API int dwell_profiler_event(struct dwell_profiler *profiler, const char *name);
+DWELL_API int dwell_profiler_handler(struct dwell_profiler *profiler, int event,
+                                     const char *name);
+
+enum dwell_time_of {
+	DWELL_TIME_OF_PROCESSING,
+	DWELL_TIME_OF_DATAFLOW,
+	DWELL_TIME_OF_EVENT,   /* `number` says of which */
+	DWELL_TIME_OF_HANDLER,
+};
+DWELL_API void dwell_profiler_add(struct dwell_profiler *profiler, enum dwell_time_of of,
+                                  int number, uint64_t epoch, uint64_t iteration, uint64_t ns);
+
 #ifdef __cplusplus
 }
 #endif

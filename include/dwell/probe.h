@@ -320,6 +320,13 @@ DWELL_API void dwell_free(struct dwell_site *site, const void *address);
 /* For operators of autograd: the sequence number that forward and backward
  * share and the thread that ran the forward; of the innermost open range. */
 DWELL_API void dwell_link(uint64_t sequence_number, uint32_t forward_thread);
+/* What dwell_link() knows the calling thread by; 0: it cannot be recorded. */
+DWELL_API uint32_t dwell_link_thread(void);
+
+/* For probes that learn late that a step has begun: the moment now, and a step that
+ * began at such a moment, which lies after the end of the step before (0: now). */
+DWELL_API uint64_t dwell_step_now(void);
+DWELL_API void dwell_step_begin_at(uint64_t moment);
 
 /* ---- the macros ---------------------------------------------------------- */
 

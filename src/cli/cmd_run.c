@@ -23,6 +23,8 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	case DW_OPTION_SHAPES: options->categories |= DWELL_DETAIL_SHAPES; return 0;
 	case DW_OPTION_STACKS: options->categories |= DWELL_DETAIL_STACKS; return 0;
 	case DW_OPTION_FLOPS: options->categories |= DWELL_DETAIL_FLOPS | DWELL_DETAIL_SHAPES; return 0;
+	case DW_OPTION_MEMORY: options->categories |= 1u << DWELL_CATEGORY_ALLOCATION; return 0;
+	case DW_OPTION_NO_MEMORY: options->categories &= ~(1u << DWELL_CATEGORY_ALLOCATION); return 0;
 	case DW_OPTION_FUNCTIONS: options->categories |= 1u << DWELL_CATEGORY_FUNCTION; return 0;
 	default: return 0;
 	}

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/peak.h"
+#include "cli/preload.h"
 #include "cli/symbolize.h"
 #include "record/cost.h"
 #include "record/file.h"
@@ -132,6 +134,22 @@ static void note_cost(void)
 	dwell_meta_json("dwell.cost_range_ns", text);
 }
 
+/* What the flops view compares with. */
+static void note_peak(void)
+{
+	struct dw_peak peak;
+	char text[160];
+
+	dw_peak_measure(&peak);
+	snprintf(text, sizeof text, "%.0f", peak.flops_per_second);
+	dwell_meta_json("peak_flops_per_second", text);
+	snprintf(text, sizeof text,
+	         "single precision multiply-adds in registers, %s, %u thread%s at once; one of them "
+	         "%.1f GFLOP/s", peak.vectors, peak.threads, peak.threads == 1 ? "" : "s",
+	         peak.one_thread / 1e9);
+	dwell_meta("peak_flops_measured_as", text);
+}
+
 static void note_status(int status)
 {
 	char text[32];
@@ -181,6 +199,7 @@ static void start_child(const struct dw_run_request *request, const char *trace,
 		snprintf(id + (size_t)i * 2, 3, "%02x", run_id[i]);
 	setenv("DWELL_TRACE", trace, 1);
 	setenv("DWELL_RUN", id, 1);
+	dw_preload(request->command[0]);
 	for (size_t i = 0; i < PASSED; i++)
 		sigaction(passed[i], &old[i], NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
@@ -284,6 +303,8 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	if (dw_process_ready(&cause)) {
 		note_machine();
 		note_cost();
+		if (request->options.categories & DWELL_DETAIL_FLOPS)
+			note_peak();
 	}
 	status = run_child(request, actual, dw_session.map->run_id);
 	if (status < 0) {

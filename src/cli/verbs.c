@@ -29,7 +29,10 @@ static const struct dw_option run_options[] = {
 	{ DW_OPTION_STACKS, "stacks", 0, NULL, "record the call stacks of operators", NULL },
 	{ DW_OPTION_FUNCTIONS, "functions", 0, NULL, "record function calls, where something reports them",
 	  NULL },
-	{ DW_OPTION_FLOPS, "flops", 0, NULL, "record what counting FLOPs needs (shapes)", NULL },
+	{ DW_OPTION_FLOPS, "flops", 0, NULL, "record what counting FLOPs needs: shapes, and this machine's peak, measured in 50 ms before "
+	  "the program starts", NULL },
+	{ DW_OPTION_MEMORY, "memory", 0, NULL, "record allocations and frees (the default)", NULL },
+	{ DW_OPTION_NO_MEMORY, "no-memory", 0, NULL, "leave allocations and frees out", NULL },
 	HELP,
 };
 

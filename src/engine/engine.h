@@ -44,7 +44,7 @@ struct dw_slot {
 	dwell_event_filter *function;
 	uint64_t handle;
 	char *name;
-	uint32_t profile_row; /* where the profiler adds it up, from 1 */
+	int profile_row; /* where the profiler adds it up */
 	struct dwell_site site;
 };
 
@@ -160,10 +160,11 @@ int dw_event_init(struct dw_event *event, const char *name, const struct dwell_e
 void dw_event_reset(struct dw_event *event);
 struct dw_event *dw_event_find(struct dwell_engine *engine, const char *name, size_t length);
 struct dw_event *dw_event_at(const struct dwell_engine *engine, int number); /* NULL: none */
-/* Calls the handlers. *clock_ns: when the firing began, then when its last handler ended;
- * 0: nobody wants to know. */
-int dw_event_call(struct dwell_engine *engine, struct dw_event *event, uint64_t *clock_ns);
-int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event);
+/* Calls the handlers. *clock, the profiler's: when the firing began, then when its last
+ * handler ended; 0: nobody wants to know. */
+int dw_event_call(struct dwell_engine *engine, struct dw_event *event, uint64_t *clock);
+/* now: the profiler's clock was just read; 0: it was not. */
+int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event, uint64_t now);
 bool dw_event_has_handlers(const struct dw_event *event);
 /* Puts the names of all events and handlers into the dictionary, once. */
 void dw_engine_announce(struct dwell_engine *engine);
@@ -188,14 +189,14 @@ static inline bool dw_place_in_iteration(enum dw_place place)
 /* One firing. Failures are in engine->fail. */
 static inline int dw_event_fire(struct dwell_engine *engine, struct dw_event *event)
 {
-	uint64_t clock_ns = 0;
+	uint64_t clock = 0;
 	bool began;
 	int result;
 
 	if (DWELL_UNLIKELY(engine->profiler != NULL))
-		return dw_event_fire_profiled(engine, event);
+		return dw_event_fire_profiled(engine, event, 0);
 	began = dwell_begin(&event->site);
-	result = event->count ? dw_event_call(engine, event, &clock_ns) : 0;
+	result = event->count ? dw_event_call(engine, event, &clock) : 0;
 	dwell_end(began);
 	return result;
 }

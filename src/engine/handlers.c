@@ -129,6 +129,8 @@ int dwell_engine_register_event(struct dwell_engine *engine, const char *name,
 		if (!new_event(engine, name))
 			return dw_engine_error(error, DWELL_E_NOMEM, "no memory for event '%.128s'", name);
 		number = event_count(engine) - 1;
+		if (engine->profiler && engine->running) /* which numbers events in the same order */
+			dwell_profiler_event(engine->profiler, name);
 	}
 	if (value)
 		dw_event_at(engine, number)->value = value;
@@ -331,23 +333,25 @@ static bool passes(struct dwell_engine *engine, const struct dw_event *event,
 }
 
 /* Adds up what the handler took that has just ended. */
-static void profile(struct dwell_engine *engine, const struct dw_event *event, uint32_t row,
-                    uint64_t *clock_ns)
+static void profile(struct dwell_engine *engine, int row, uint64_t *clock)
 {
-	uint64_t now_ns = dw_engine_now_ns();
+	uint64_t now;
 
-	if (engine->profiler)
-		dw_profile_handler(engine->profiler, event, row, now_ns - *clock_ns);
-	*clock_ns = now_ns;
+	if (!engine->profiler) {
+		*clock = 0; /* the handler detached it */
+		return;
+	}
+	now = dw_profile_now(engine->profiler);
+	dw_profile_time(engine->profiler, DWELL_TIME_OF_HANDLER, row, now - *clock);
+	*clock = now;
 }
 
 static int call(struct dwell_engine *engine, struct dw_event *event, unsigned index,
-                uint64_t *clock_ns)
+                uint64_t *clock)
 {
 	struct dw_slot *slot = &event->slots[index];
 	bool began;
-	uint32_t row;
-	int result;
+	int row, result;
 
 	if (slot->filter.kind != DW_FILTER_NONE) {
 		if (!passes(engine, event, slot))
@@ -355,16 +359,16 @@ static int call(struct dwell_engine *engine, struct dw_event *event, unsigned in
 		slot = &event->slots[index]; /* a filter function may add and remove */
 		if (!slot->handler)
 			return 0;
-		if (*clock_ns && slot->filter.kind == DW_FILTER_FUNCTION)
-			*clock_ns = dw_engine_now_ns();
+		if (*clock && slot->filter.kind == DW_FILTER_FUNCTION)
+			*clock = engine->profiler ? dw_profile_now(engine->profiler) : 0;
 	}
 	row = slot->profile_row;
 	began = dwell_begin(&slot->site);
 	engine->fail.code = 0;
 	result = slot->handler(engine, slot->user);
 	dwell_end(began);
-	if (*clock_ns)
-		profile(engine, event, row, clock_ns);
+	if (*clock)
+		profile(engine, row, clock);
 	if (DWELL_LIKELY(result == 0))
 		return 0;
 	/* A handler of EXCEPTION_RAISED that returns what it was called for. */
@@ -377,29 +381,29 @@ static int call(struct dwell_engine *engine, struct dw_event *event, unsigned in
 	                        event->slots[index].name, event->name);
 }
 
-int dw_event_call(struct dwell_engine *engine, struct dw_event *event, uint64_t *clock_ns)
+int dw_event_call(struct dwell_engine *engine, struct dw_event *event, uint64_t *clock)
 {
 	int result = 0;
 
 	event->firing++;
 	for (unsigned i = 0; i < event->count && !result; i++)
 		if (event->slots[i].handler)
-			result = call(engine, event, i, clock_ns);
+			result = call(engine, event, i, clock);
 	if (--event->firing == 0 && event->removed)
 		compact(event);
 	return result;
 }
 
 /* An event without handlers takes no time and no reading of the clock. */
-int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event)
+int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event, uint64_t now)
 {
 	bool began = dwell_begin(&event->site);
-	uint64_t start_ns = event->count ? dw_engine_now_ns() : 0, end_ns = start_ns;
-	int result = event->count ? dw_event_call(engine, event, &end_ns) : 0;
+	uint64_t start = !event->count ? 0 : now ? now : dw_profile_now(engine->profiler), end = start;
+	int result = event->count ? dw_event_call(engine, event, &end) : 0;
 
 	dwell_end(began);
-	if (engine->profiler)
-		dw_profile_event(engine->profiler, event, end_ns - start_ns);
+	if (engine->profiler && end >= start)
+		dw_profile_time(engine->profiler, DWELL_TIME_OF_EVENT, (int)event->number, end - start);
 	return result;
 }
 

@@ -158,7 +158,7 @@ static int at_fetch(struct dwell_engine *engine)
 	}
 	engine->dataflow_began = dwell_begin(&engine->dataflow_site);
 	if (engine->profiler)
-		engine->profiler->fetch_start_ns = dw_engine_now_ns();
+		engine->profiler->fetch_start = dw_profile_now(engine->profiler);
 	result = fire(engine, DWELL_EVENT_GET_BATCH_STARTED);
 	dw_place_set(engine, DW_PLACE_NEXT);
 	return result;
@@ -203,11 +203,13 @@ static int at_next(struct dwell_engine *engine)
 	if (result != 1)
 		return dw_engine_failed(engine, result, "fetching a batch");
 	close_range(&engine->dataflow_began);
-	if (engine->profiler && engine->profiler->fetch_start_ns)
-		dw_profile_dataflow(engine->profiler,
-		                    dw_engine_now_ns() - engine->profiler->fetch_start_ns);
 	if (!knows_length(engine))
 		begin_step(engine);
+	if (engine->profiler && engine->profiler->fetch_start) {
+		engine->profiler->fetch_end = dw_profile_now(engine->profiler);
+		dw_profile_time(engine->profiler, DWELL_TIME_OF_DATAFLOW, 0,
+		                engine->profiler->fetch_end - engine->profiler->fetch_start);
+	}
 	engine->state.batch = batch;
 	result = fire(engine, DWELL_EVENT_GET_BATCH_COMPLETED);
 	dw_place_set(engine, DW_PLACE_ITERATE);
@@ -234,21 +236,38 @@ static int at_iterate(struct dwell_engine *engine)
 	return result;
 }
 
+/* When the process function starts: now, which the fetch's end is where nobody else's code
+ * ran since. */
+static uint64_t process_start(struct dwell_engine *engine)
+{
+	uint64_t fetch_end = engine->profiler->fetch_end;
+
+	engine->profiler->fetch_end = 0;
+	if (fetch_end && !engine->builtin[DWELL_EVENT_GET_BATCH_COMPLETED].count &&
+	    !engine->builtin[DWELL_EVENT_ITERATION_STARTED].count)
+		return fetch_end;
+	return dw_profile_now(engine->profiler);
+}
+
 static int at_process(struct dwell_engine *engine)
 {
+	struct dw_event *completed = &engine->builtin[DWELL_EVENT_ITERATION_COMPLETED];
 	struct dwell_state *state = &engine->state;
 	bool began = dwell_begin(&engine->processing_site);
-	uint64_t start_ns = engine->profiler ? dw_engine_now_ns() : 0;
+	uint64_t start = engine->profiler ? process_start(engine) : 0, end = 0;
 	int result;
 
 	engine->fail.code = 0;
 	result = engine->process(engine, state->batch, engine->user);
 	dwell_end(began);
-	if (engine->profiler && start_ns && !result)
-		dw_profile_processing(engine->profiler, dw_engine_now_ns() - start_ns);
 	if (DWELL_UNLIKELY(result != 0))
 		return dw_engine_failed(engine, result, "the process function");
-	result = fire(engine, DWELL_EVENT_ITERATION_COMPLETED);
+	if (engine->profiler && start) {
+		end = dw_profile_now(engine->profiler);
+		dw_profile_time(engine->profiler, DWELL_TIME_OF_PROCESSING, 0, end - start);
+	}
+	result = engine->profiler ? dw_event_fire_profiled(engine, completed, end)
+	                          : dw_event_fire(engine, completed);
 	end_step(engine);
 	if (state->epoch_length && state->epoch_iteration >= state->epoch_length)
 		dw_place_set(engine, DW_PLACE_EPOCH_END);

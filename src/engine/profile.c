@@ -24,93 +24,148 @@ static uint64_t iteration_of(const struct dwell_engine *engine)
 	       (engine->place >= DW_PLACE_FETCH && engine->place < DW_PLACE_ITERATE);
 }
 
-static void add(struct dwell_profiler *profiler, struct dwell_time_stat *stat, bool epoch,
-                uint32_t what, uint64_t ns)
+static void add(struct dwell_profiler *profiler, struct dwell_time_stat *stat, bool of_epoch,
+                struct dw_profile_time time)
 {
-	const struct dwell_engine *engine = profiler->engine;
-	struct dw_profile_time time = { what, (uint32_t)engine->state.epoch, iteration_of(engine),
-		                            (double)ns * 1e-9 };
-
-	dwell_time_stat_add(stat, time.time_s, epoch ? engine->state.epoch : time.iteration);
+	dwell_time_stat_add(stat, time.time, of_epoch ? time.epoch : time.iteration);
 	if (profiler->times)
 		fwrite_unlocked(&time, sizeof time, 1, profiler->times);
 }
 
-void dw_profile_handler(struct dwell_profiler *profiler, const struct dw_event *event,
-                        uint32_t row, uint64_t ns)
+void dwell_profiler_add(struct dwell_profiler *profiler, enum dwell_time_of of, int number,
+                        uint64_t epoch, uint64_t iteration, uint64_t ns)
 {
-	if (row)
-		add(profiler, &profiler->handlers[row - 1].stat, by_epoch(event->number),
-		    DW_PROFILE_HANDLER + row - 1, ns);
+	struct dw_profile_time time = { DW_PROFILE_PROCESSING, (uint32_t)epoch, iteration,
+		                            (double)ns };
+	unsigned at = (unsigned)number;
+
+	switch (of) {
+	case DWELL_TIME_OF_PROCESSING:
+		add(profiler, &profiler->processing, false, time);
+		break;
+	case DWELL_TIME_OF_DATAFLOW:
+		time.what = DW_PROFILE_DATAFLOW;
+		add(profiler, &profiler->dataflow, false, time);
+		break;
+	case DWELL_TIME_OF_EVENT:
+		time.what = DW_PROFILE_EVENT + at;
+		if (at < profiler->event_count)
+			add(profiler, &profiler->events[at].stat, by_epoch(at), time);
+		break;
+	case DWELL_TIME_OF_HANDLER:
+		time.what = DW_PROFILE_HANDLER + at;
+		if (at < profiler->handler_count)
+			add(profiler, &profiler->handlers[at].stat, by_epoch(profiler->handlers[at].event),
+			    time);
+		break;
+	}
 }
 
-void dw_profile_event(struct dwell_profiler *profiler, const struct dw_event *event, uint64_t ns)
+void dw_profile_time(struct dwell_profiler *profiler, enum dwell_time_of of, int number,
+                     uint64_t time)
 {
-	if (event->number < profiler->event_count)
-		add(profiler, &profiler->events[event->number].stat, by_epoch(event->number),
-		    DW_PROFILE_EVENT + event->number, ns);
+	const struct dwell_engine *engine = profiler->engine;
+
+	dwell_profiler_add(profiler, of, number, engine->state.epoch, iteration_of(engine), time);
 }
 
-void dw_profile_processing(struct dwell_profiler *profiler, uint64_t ns)
+/* ---- the clock ------------------------------------------------------------------------ */
+
+/* The kernel measures the counter against other clocks; what it does not use may jump. */
+static bool counter_is_good(void)
 {
-	add(profiler, &profiler->processing, false, DW_PROFILE_PROCESSING, ns);
+#if defined(__x86_64__)
+	FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+	char name[16] = "";
+
+	if (file) {
+		if (!fgets(name, sizeof name, file))
+			name[0] = '\0';
+		fclose(file);
+	}
+	return strcmp(name, "tsc\n") == 0;
+#else
+	return dwell_ticks() != 0;
+#endif
 }
 
-void dw_profile_dataflow(struct dwell_profiler *profiler, uint64_t ns)
+static void read_both(uint64_t *ticks, uint64_t *ns)
 {
-	add(profiler, &profiler->dataflow, false, DW_PROFILE_DATAFLOW, ns);
+	*ticks = dwell_ticks();
+	*ns = dw_engine_now_ns();
+}
+
+double dw_profile_unit_s(const struct dwell_profiler *profiler)
+{
+	uint64_t ticks, ns;
+
+	if (!profiler->ticks)
+		return 1e-9;
+	read_both(&ticks, &ns);
+	return (double)(ns - profiler->base_ns) / (double)(ticks - profiler->base_ticks) * 1e-9;
 }
 
 /* ---- names ---------------------------------------------------------------------------- */
 
-static void add_event(struct dwell_profiler *profiler, const struct dw_event *event)
+static int add_event(struct dwell_profiler *profiler, const char *name)
 {
-	struct dw_profile_event *more;
-	const char *name;
+	struct dw_profile_event *more =
+	    realloc(profiler->events, (profiler->event_count + 1) * sizeof *more);
 
-	while (profiler->event_count <= event->number) {
-		name = dwell_engine_event_name(profiler->engine, (int)profiler->event_count);
-		more = realloc(profiler->events, (profiler->event_count + 1) * sizeof *more);
-		if (more) {
-			profiler->events = more;
-			more[profiler->event_count] = (struct dw_profile_event){ .name = strdup(name) };
-		}
-		if (!more || !more[profiler->event_count].name) {
-			profiler->no_memory = true;
-			return;
-		}
-		profiler->event_count++;
+	if (more) {
+		profiler->events = more;
+		more[profiler->event_count] = (struct dw_profile_event){ .name = strdup(name) };
 	}
+	if (!more || !more[profiler->event_count].name) {
+		profiler->no_memory = true;
+		return -1;
+	}
+	return (int)profiler->event_count++;
 }
 
-static uint32_t add_handler(struct dwell_profiler *profiler, unsigned event, const char *name)
+int dwell_profiler_event(struct dwell_profiler *profiler, const char *name)
+{
+	for (unsigned i = 0; i < profiler->event_count; i++)
+		if (strcmp(profiler->events[i].name, name) == 0)
+			return (int)i;
+	return add_event(profiler, name);
+}
+
+int dwell_profiler_handler(struct dwell_profiler *profiler, int event, const char *name)
 {
 	struct dw_profile_handler *handler;
 
 	for (unsigned i = 0; i < profiler->handler_count; i++)
-		if (profiler->handlers[i].event == event && strcmp(profiler->handlers[i].name, name) == 0)
-			return i + 1;
+		if (profiler->handlers[i].event == (unsigned)event &&
+		    strcmp(profiler->handlers[i].name, name) == 0)
+			return (int)i;
 	if (profiler->handler_count == profiler->handler_capacity) {
 		unsigned capacity = profiler->handler_capacity ? profiler->handler_capacity * 2 : 16;
 		struct dw_profile_handler *more =
 		    realloc(profiler->handlers, capacity * sizeof *more);
 
-		if (!more)
-			return 0;
+		if (!more) {
+			profiler->no_memory = true;
+			return -1;
+		}
 		profiler->handlers = more;
 		profiler->handler_capacity = capacity;
 	}
 	handler = &profiler->handlers[profiler->handler_count];
-	*handler = (struct dw_profile_handler){ .name = strdup(name), .event = event };
-	return handler->name ? ++profiler->handler_count : 0;
+	*handler = (struct dw_profile_handler){ .name = strdup(name), .event = (unsigned)event };
+	if (!handler->name) {
+		profiler->no_memory = true;
+		return -1;
+	}
+	return (int)profiler->handler_count++;
 }
 
-void dw_profile_add_slot(struct dwell_profiler *profiler, struct dw_event *event,
+void dw_profile_add_slot(struct dwell_profiler *profiler, const struct dw_event *event,
                          struct dw_slot *slot)
 {
-	add_event(profiler, event);
-	slot->profile_row = add_handler(profiler, event->number, slot->name);
-	profiler->no_memory |= !slot->profile_row;
+	int number = dwell_profiler_event(profiler, event->name);
+
+	slot->profile_row = number < 0 ? -1 : dwell_profiler_handler(profiler, number, slot->name);
 }
 
 /* ---- starting and ending ---------------------------------------------------------------- */
@@ -124,38 +179,52 @@ static void forget(struct dwell_profiler *profiler)
 	profiler->event_count = profiler->handler_count = 0;
 	memset(&profiler->processing, 0, sizeof profiler->processing);
 	memset(&profiler->dataflow, 0, sizeof profiler->dataflow);
-	profiler->fetch_start_ns = 0;
+	profiler->fetch_start = profiler->fetch_end = 0;
 	profiler->no_memory = false;
 	if (profiler->times)
 		rewind(profiler->times); /* what lies beyond what is written is of the run before */
 }
 
-void dw_profile_start(struct dwell_profiler *profiler)
+/* Numbers of enum dwell_event are the profiler's too. */
+static void name_builtin(struct dwell_profiler *profiler)
 {
-	struct dwell_engine *engine = profiler->engine;
-	struct dw_event *event;
+	static const char *const builtin[] = {
+#define NAME(name, number, value) [number] = #name,
+		DWELL_EVENTS(NAME)
+#undef NAME
+	};
 
+	for (int i = 0; i < DWELL_EVENT_COUNT && !profiler->no_memory; i++)
+		add_event(profiler, builtin[i]);
+}
+
+void dwell_profiler_start(struct dwell_profiler *profiler)
+{
 	forget(profiler);
 	profiler->ran = true;
-	for (int number = 0; (event = dw_event_at(engine, number)); number++) {
-		add_event(profiler, event);
+	name_builtin(profiler);
+}
+
+void dw_profile_start(struct dwell_profiler *profiler)
+{
+	struct dw_event *event;
+
+	dwell_profiler_start(profiler);
+	/* All events in their order: numbers are the engine's. */
+	for (int number = 0; (event = dw_event_at(profiler->engine, number)); number++) {
+		dwell_profiler_event(profiler, event->name);
 		for (unsigned i = 0; i < event->count; i++)
 			if (event->slots[i].handler)
 				dw_profile_add_slot(profiler, event, &event->slots[i]);
 	}
 }
 
-int dwell_profiler_attach(struct dwell_profiler **result, struct dwell_engine *engine,
-                          bool keep_times, struct dwell_error *error)
+int dwell_profiler_create(struct dwell_profiler **result, bool keep_times,
+                          struct dwell_error *error)
 {
-	struct dwell_profiler *profiler;
+	struct dwell_profiler *profiler = calloc(1, sizeof *profiler);
 
 	*result = NULL;
-	if (engine->profiler)
-		return dw_engine_error(error, DWELL_E_STATE,
-		                       "engine '%.64s' has a profiler: detach it, or use its results",
-		                       engine->name);
-	profiler = calloc(1, sizeof *profiler);
 	if (!profiler)
 		return dw_engine_error(error, DWELL_E_NOMEM, "no memory for a profiler");
 	if (keep_times) {
@@ -167,11 +236,30 @@ int dwell_profiler_attach(struct dwell_profiler **result, struct dwell_engine *e
 			                       strerror(errno));
 		}
 	}
-	profiler->engine = engine;
-	engine->profiler = profiler;
-	if (engine->running)
-		dw_profile_start(profiler);
+	name_builtin(profiler);
 	*result = profiler;
+	return 0;
+}
+
+int dwell_profiler_attach(struct dwell_profiler **result, struct dwell_engine *engine,
+                          bool keep_times, struct dwell_error *error)
+{
+	int code;
+
+	*result = NULL;
+	if (engine->profiler)
+		return dw_engine_error(error, DWELL_E_STATE,
+		                       "engine '%.64s' has a profiler: detach it, or use its results",
+		                       engine->name);
+	code = dwell_profiler_create(result, keep_times, error);
+	if (code)
+		return code;
+	(*result)->engine = engine;
+	(*result)->ticks = counter_is_good();
+	read_both(&(*result)->base_ticks, &(*result)->base_ns);
+	engine->profiler = *result;
+	if (engine->running)
+		dw_profile_start(*result);
 	return 0;
 }
 

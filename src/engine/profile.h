@@ -3,6 +3,8 @@
  *
  * Called by handlers.c and places.c where engine->profiler is not NULL. A reading of the
  * clock ends one handler and begins the next, so that a firing of N handlers takes N + 1.
+ * The clock is the counter that the recorder uses, where the kernel trusts it too, else
+ * CLOCK_MONOTONIC; sums are kept in its units and become seconds in results.
  */
 #ifndef DW_ENGINE_PROFILE_H
 #define DW_ENGINE_PROFILE_H
@@ -27,7 +29,10 @@ struct dwell_profiler {
 	unsigned event_count;
 	struct dw_profile_handler *handlers; /* in the order of adding */
 	unsigned handler_count, handler_capacity;
-	uint64_t fetch_start_ns;
+	bool ticks;      /* the clock's units; else ns */
+	uint64_t base_ticks, base_ns; /* the same moment on both clocks */
+	uint64_t fetch_start;
+	uint64_t fetch_end; /* of this iteration */
 	bool ran;
 	bool no_memory; /* the results are not whole */
 	FILE *times;    /* struct dw_profile_time, or NULL */
@@ -43,7 +48,7 @@ struct dw_profile_time {
 	uint32_t what; /* DW_PROFILE_* */
 	uint32_t epoch;
 	uint64_t iteration;
-	double time_s;
+	double time; /* in the clock's units */
 };
 enum {
 	DW_PROFILE_PROCESSING,
@@ -54,12 +59,17 @@ enum {
 
 /* A run starts: forgets what was, names events and handlers. */
 void dw_profile_start(struct dwell_profiler *profiler);
-void dw_profile_add_slot(struct dwell_profiler *profiler, struct dw_event *event,
+void dw_profile_add_slot(struct dwell_profiler *profiler, const struct dw_event *event,
                          struct dw_slot *slot);
-void dw_profile_handler(struct dwell_profiler *profiler, const struct dw_event *event,
-                        uint32_t row, uint64_t ns);
-void dw_profile_event(struct dwell_profiler *profiler, const struct dw_event *event, uint64_t ns);
-void dw_profile_processing(struct dwell_profiler *profiler, uint64_t ns);
-void dw_profile_dataflow(struct dwell_profiler *profiler, uint64_t ns);
+/* A time of the engine's iteration and epoch that are under way. */
+void dw_profile_time(struct dwell_profiler *profiler, enum dwell_time_of of, int number,
+                     uint64_t time);
+/* What a unit of the clock is. */
+double dw_profile_unit_s(const struct dwell_profiler *profiler);
+
+static inline uint64_t dw_profile_now(const struct dwell_profiler *profiler)
+{
+	return profiler->ticks ? dwell_ticks() : dw_engine_now_ns();
+}
 
 #endif

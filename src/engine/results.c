@@ -24,12 +24,25 @@ static int no_memory(struct dwell_error *error)
 	return dw_engine_error(error, DWELL_E_NOMEM, "no memory for the profiler's results");
 }
 
+static struct dwell_time_stat in_seconds(const struct dwell_time_stat *from, double unit_s)
+{
+	struct dwell_time_stat stat = *from;
+
+	stat.total_s *= unit_s;
+	stat.min_s *= unit_s;
+	stat.max_s *= unit_s;
+	stat.mean_s *= unit_s;
+	stat.spread *= unit_s * unit_s;
+	return stat;
+}
+
 /* ---- structures ----------------------------------------------------------------------- */
 
 const struct dwell_basic_results *dwell_profiler_basic(struct dwell_profiler *profiler,
                                                        struct dwell_error *error)
 {
 	struct dwell_basic_results *results = &profiler->basic;
+	double unit_s = dw_profile_unit_s(profiler);
 	const char **names;
 
 	if (check(profiler, error))
@@ -42,10 +55,10 @@ const struct dwell_basic_results *dwell_profiler_basic(struct dwell_profiler *pr
 	}
 	free(profiler->names);
 	profiler->names = names;
-	results->processing = profiler->processing;
-	results->dataflow = profiler->dataflow;
+	results->processing = in_seconds(&profiler->processing, unit_s);
+	results->dataflow = in_seconds(&profiler->dataflow, unit_s);
 	for (unsigned e = 0; e < DWELL_EVENT_COUNT; e++) {
-		results->events[e] = profiler->events[e].stat;
+		results->events[e] = in_seconds(&profiler->events[e].stat, unit_s);
 		results->handlers[e] = names;
 		for (unsigned i = 0; i < profiler->handler_count; i++)
 			if (profiler->handlers[i].event == e)
@@ -59,6 +72,7 @@ const struct dwell_handlers_results *dwell_profiler_handlers(struct dwell_profil
                                                              struct dwell_error *error)
 {
 	struct dwell_handlers_results *results = &profiler->by_handler;
+	double unit_s = dw_profile_unit_s(profiler);
 	struct dwell_handler_time *row;
 
 	if (check(profiler, error))
@@ -70,31 +84,36 @@ const struct dwell_handlers_results *dwell_profiler_handlers(struct dwell_profil
 	}
 	free(profiler->rows);
 	profiler->rows = row;
-	*results = (struct dwell_handlers_results){ profiler->processing, profiler->dataflow, row,
+	*results = (struct dwell_handlers_results){ in_seconds(&profiler->processing, unit_s),
+		                                        in_seconds(&profiler->dataflow, unit_s), row,
 		                                        profiler->handler_count };
 	for (unsigned e = 0; e < profiler->event_count; e++)
 		for (unsigned i = 0; i < profiler->handler_count; i++)
 			if (profiler->handlers[i].event == e)
-				*row++ = (struct dwell_handler_time){ profiler->handlers[i].name,
-					                                  profiler->events[e].name,
-					                                  profiler->handlers[i].stat };
+				*row++ = (struct dwell_handler_time){
+					profiler->handlers[i].name, profiler->events[e].name,
+					in_seconds(&profiler->handlers[i].stat, unit_s) };
 	return results;
 }
 
 /* ---- files ---------------------------------------------------------------------------- */
 
-/* Gives each time of the file to `take`, from the first on. */
+/* Gives each time of the file to `take`, from the first on, in seconds. */
 static int read_times(struct dwell_profiler *profiler,
                       int (*take)(void *, const struct dw_profile_time *), void *context,
                       struct dwell_error *error)
 {
+	double unit_s = dw_profile_unit_s(profiler);
 	struct dw_profile_time time;
 	long end = ftell(profiler->times);
 	int result = 0;
 
 	rewind(profiler->times);
 	for (long at = 0; at < end && !result; at += (long)sizeof time) {
-		if (fread(&time, sizeof time, 1, profiler->times) != 1)
+		bool read = fread(&time, sizeof time, 1, profiler->times) == 1;
+
+		time.time *= unit_s;
+		if (!read)
 			result = dw_engine_error(error, DWELL_E_IO, "the profiler's times cannot be read: %s",
 			                         strerror(errno));
 		else if (take(context, &time))
@@ -145,7 +164,7 @@ static int take_iteration(void *context, const struct dw_profile_time *time)
 		DWELL_EVENTS(NAME)
 #undef NAME
 	};
-	struct dw_moment moment = { 0, time->epoch, time->iteration, time->time_s };
+	struct dw_moment moment = { 0, time->epoch, time->iteration, time->time };
 	int column = -1;
 
 	if (time->what < DW_PROFILE_EVENT)
@@ -197,10 +216,10 @@ static int take_call(void *context, const struct dw_profile_time *time)
 	struct columns *columns = context;
 
 	if (time->what < DW_PROFILE_EVENT)
-		return dw_calls_add(&columns->calls[time->what], time->time_s);
+		return dw_calls_add(&columns->calls[time->what], time->time);
 	if (time->what >= DW_PROFILE_HANDLER)
 		return dw_calls_add(
-		    &columns->calls[DW_PROFILE_EVENT + time->what - DW_PROFILE_HANDLER], time->time_s);
+		    &columns->calls[DW_PROFILE_EVENT + time->what - DW_PROFILE_HANDLER], time->time);
 	return 0;
 }
 

@@ -276,16 +276,16 @@ static void write_steps(struct dw_chrome *chrome)
 		struct dw_event event = { .start_ns = at->start_ns, .end_ns = at->end_ns };
 		struct dw_chrome_label label;
 		char head[80];
-		const char *args = at->step->open ? "\"open\":true" : "";
+		const char *args = at->step->open ? ",\"open\":true" : "";
 
 		if (!at->step->recorded)
-			args = at->step->open ? "\"recorded\":false,\"open\":true" : "\"recorded\":false";
+			args = at->step->open ? ",\"recorded\":false,\"open\":true" : ",\"recorded\":false";
 		label.head = head;
 		label.head_length = (uint32_t)snprintf(
 			head, sizeof head, "\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#%llu\"",
 			(unsigned long long)at->step->number);
 		if (at->overlaps) {
-			write_async(chrome, &label, &event, at->track, args);
+			write_async(chrome, &label, &event, at->track, *args ? args + 1 : args);
 			continue;
 		}
 		dw_chrome_begin(chrome, 'X');
@@ -293,10 +293,53 @@ static void write_steps(struct dw_chrome *chrome)
 		dw_chrome_place(chrome, at->track, at->start_ns);
 		dw_out_text(out, ",\"dur\":");
 		dw_out_wrote(out, dw_put_us(dw_out_room(out, DW_PUT_US), at->end_ns - at->start_ns));
-		dw_out_text(out, *args ? ",\"args\":{" : "");
+		dw_out_text(out, ",\"args\":{");
+		write_ids(chrome, out);
 		dw_out_text(out, args);
-		dw_out_text(out, *args ? "}}" : "}");
+		dw_out_text(out, "}}");
 	}
+}
+
+/* ---- what has an order only at the end ---------------------------------------------- */
+
+static void write_memory(void *to, const struct dw_chrome_memory_at *at)
+{
+	struct dw_chrome *chrome = to;
+	struct dw_writer_out *out = chrome->out;
+
+	dw_chrome_begin(chrome, 'i');
+	dw_out_text(out, ",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\"");
+	dw_chrome_place(chrome, at->track, at->ns);
+	dw_out_text(out, ",\"s\":\"t\",\"args\":{\"Device Type\":");
+	dw_out_i64(out, at->type);
+	dw_out_text(out, ",\"Device Id\":");
+	dw_out_i64(out, at->number);
+	dw_out_text(out, ",\"Device\":");
+	dw_out_string(out, at->name);
+	dw_out_text(out, ",\"Kind\":");
+	dw_out_string(out, chrome->symbols[at->symbol].name);
+	dw_out_text(out, ",\"Addr\":");
+	dw_out_big(out, at->address);
+	dw_out_text(out, ",\"Bytes\":");
+	dw_out_i64(out, at->bytes);
+	dw_out_text(out, ",\"Total Allocated\":");
+	dw_out_i64(out, at->total);
+	dw_out_text(out, "}}");
+}
+
+static void write_end(void *to, const struct dw_chrome_end *end, uint64_t id, char phase)
+{
+	struct dw_chrome *chrome = to;
+
+	dw_chrome_begin(chrome, phase);
+	if ((end->name & ~DW_CHROME_IN) == DW_CHROME_LINK)
+		dw_out_text(chrome->out, ",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\"");
+	else
+		dw_chrome_name(chrome, dw_chrome_label(chrome, end->symbol));
+	dw_out_text(chrome->out, ",\"id\":");
+	dw_out_u64(chrome->out, id);
+	dw_chrome_place(chrome, end->track, end->ns);
+	dw_out_text(chrome->out, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
 }
 
 /* ---- the document ------------------------------------------------------------------- */
@@ -361,9 +404,9 @@ static int write_document(struct dw_chrome *chrome, struct dwell_error *error)
 	write_steps(chrome);
 	dw_chrome_window_end(chrome);
 	if (!chrome->failed)
-		dw_chrome_memory_write(chrome);
+		dw_chrome_memory_write(chrome, write_memory, chrome);
 	if (!chrome->failed)
-		dw_chrome_flows_write(chrome);
+		dw_chrome_flows_write(chrome, write_end, chrome);
 	dw_out_text(chrome->out, "\n],\n\"traceName\":");
 	dw_out_string(chrome->out, dw_out_name(chrome->out));
 	dw_out_text(chrome->out, "}\n");

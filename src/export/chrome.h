@@ -1,8 +1,10 @@
 /*
- * The Chrome trace from inside: what its files share.
+ * Traces event by event from inside: what their files share. perfetto.c uses the lower
+ * part: numbers of processes and threads, labels, what nests, memory and arrows.
  *
  *   chrome.c         the document and its events, stream after stream
- *   chrome_head.c    what stands above the events: facts, losses, processes, threads
+ *   chrome_head.c    what stands above the events: facts, losses, processes
+ *   chrome_threads.c names, order and numbers of processes and threads
  *   chrome_label.c   what is alike in all events of one name, made once
  *   chrome_nest.c    which ranges nest, as "X" events must, and which are written "b", "e"
  *   chrome_memory.c  allocations, put in order of time
@@ -76,6 +78,29 @@ void dw_chrome_steps_meet(struct dw_chrome_steps *steps, uint32_t thread, uint64
 
 /* ---- chrome_memory.c, chrome_flow.c: what is kept until all streams are done -------- */
 
+/* A change of memory, put in order of time. */
+struct dw_chrome_memory_at {
+	uint64_t ns, address;
+	int64_t bytes, total; /* of the device in this process, from then on */
+	uint32_t symbol, track, device;
+	const char *name;         /* of the device */
+	int type, number;         /* as PyTorch counts them; -1: no number */
+};
+typedef void dw_chrome_put_memory(void *to, const struct dw_chrome_memory_at *at);
+
+/* An end of an arrow. */
+#define DW_CHROME_LINK 0x7fffffffu /* forward to backward */
+#define DW_CHROME_IN 0x80000000u
+struct dw_chrome_end {
+	uint64_t handle, ns;
+	uint32_t owner;  /* process, or the thread of the forward call */
+	uint32_t track;
+	uint32_t name;   /* symbol whose name both ends have or DW_CHROME_LINK, | DW_CHROME_IN */
+	uint32_t symbol;
+};
+/* 's' before its 'f'; `id` is unique among links and among all others. */
+typedef void dw_chrome_put_end(void *to, const struct dw_chrome_end *end, uint64_t id, char phase);
+
 struct dw_chrome_memory {
 	struct dw_chrome_change *changes;
 	size_t count, capacity;
@@ -113,6 +138,11 @@ struct dw_chrome {
 
 #define DW_CHROME_ROOM 512u /* for an event without its name and args */
 
+/* chrome_threads.c. Numbers, names and order of processes and threads. */
+int dw_chrome_tracks_make(struct dw_chrome *chrome);
+/* `dwell run` itself: part of the run, and no track. */
+bool dw_chrome_is_silent(const struct dw_source *source, uint32_t process);
+
 /* chrome.c. Begins an event: separator, "ph", the symbol's category and name. */
 void dw_chrome_begin(struct dw_chrome *chrome, char phase);
 void dw_chrome_name(struct dw_chrome *chrome, const struct dw_chrome_label *label);
@@ -120,24 +150,27 @@ void dw_chrome_name(struct dw_chrome *chrome, const struct dw_chrome_label *labe
 void dw_chrome_place(struct dw_chrome *chrome, uint32_t track, uint64_t ns);
 
 /* chrome_head.c */
-int dw_chrome_tracks_make(struct dw_chrome *chrome);
 void dw_chrome_head(struct dw_chrome *chrome);
+
+/* chrome_threads.c */
 void dw_chrome_threads(struct dw_chrome *chrome);
 /* When the trace's last thing happened; its begin stands among the names of threads. */
 void dw_chrome_window_end(struct dw_chrome *chrome);
 /* Those of its signal handlers, before the first event of theirs. */
 void dw_chrome_name_nested(struct dw_chrome *chrome, uint32_t thread);
 
-/* chrome_label.c. Never NULL; an empty one when out of memory, with `failed` set. */
+/* chrome_label.c. What tools for PyTorch's traces call it, or dwell's own word. */
+const char *dw_chrome_category(uint32_t category, char buffer[24]);
+/* Never NULL; an empty one when out of memory, with `failed` set. */
 const struct dw_chrome_label *dw_chrome_label(struct dw_chrome *chrome, uint32_t symbol);
 
 void dw_chrome_memory_add(struct dw_chrome *chrome, const struct dw_event *event);
-void dw_chrome_memory_write(struct dw_chrome *chrome);
+void dw_chrome_memory_write(struct dw_chrome *chrome, dw_chrome_put_memory *put, void *to);
 
 void dw_chrome_flow_add(struct dw_chrome *chrome, const struct dw_event *event);
 /* The forward and backward calls that share a sequence number. */
 void dw_chrome_flow_link(struct dw_chrome *chrome, const struct dw_event *event);
-void dw_chrome_flows_write(struct dw_chrome *chrome);
+void dw_chrome_flows_write(struct dw_chrome *chrome, dw_chrome_put_end *put, void *to);
 
 /* json.c: a whole JSON value, well-formed UTF-8, at most 64 levels deep. */
 bool dw_json_valid(const char *text);

@@ -13,18 +13,6 @@
 #include "base/grow.h"
 #include "export/chrome.h"
 
-/* Bits of `what`; the rest is the symbol whose name both ends have. */
-#define LINK_NAME 0x7fffffffu /* forward to backward */
-#define IN 0x80000000u
-
-struct dw_chrome_end {
-	uint64_t handle, ns;
-	uint32_t owner; /* process, or the thread of the forward call */
-	uint32_t track;
-	uint32_t name; /* symbol or LINK_NAME, | IN */
-	uint32_t symbol;
-};
-
 static void add(struct dw_chrome *chrome, const struct dw_chrome_end *end)
 {
 	struct dw_chrome_flows *flows = &chrome->flows;
@@ -83,7 +71,7 @@ void dw_chrome_flow_add(struct dw_chrome *chrome, const struct dw_event *event)
 	                                     .owner = chrome->source->threads[event->thread].process,
 	                                     .track = event->thread * 2 + chrome->nested,
 	                                     .name = chrome->flows.names[event->symbol] |
-	                                             (event->type == DW_EVENT_FLOW_IN ? IN : 0),
+	                                             (event->type == DW_EVENT_FLOW_IN ? DW_CHROME_IN : 0),
 	                                     .symbol = event->symbol });
 }
 
@@ -95,7 +83,7 @@ void dw_chrome_flow_link(struct dw_chrome *chrome, const struct dw_event *event)
 	                                     .ns = event->start_ns,
 	                                     .owner = backward ? event->forward_thread : event->thread,
 	                                     .track = event->thread * 2 + chrome->nested,
-	                                     .name = LINK_NAME | (backward ? IN : 0),
+	                                     .name = DW_CHROME_LINK | (backward ? DW_CHROME_IN : 0),
 	                                     .symbol = event->symbol });
 }
 
@@ -105,39 +93,26 @@ static int compare(const void *left, const void *right)
 {
 	const struct dw_chrome_end *a = left, *b = right;
 
-	if ((a->name & ~IN) != (b->name & ~IN))
-		return (a->name & ~IN) < (b->name & ~IN) ? -1 : 1;
+	if ((a->name & ~DW_CHROME_IN) != (b->name & ~DW_CHROME_IN))
+		return (a->name & ~DW_CHROME_IN) < (b->name & ~DW_CHROME_IN) ? -1 : 1;
 	if (a->owner != b->owner)
 		return a->owner < b->owner ? -1 : 1;
 	if (a->handle != b->handle)
 		return a->handle < b->handle ? -1 : 1;
 	if (a->ns != b->ns)
 		return a->ns < b->ns ? -1 : 1;
-	if ((a->name & IN) != (b->name & IN))
-		return a->name & IN ? 1 : -1;
+	if ((a->name & DW_CHROME_IN) != (b->name & DW_CHROME_IN))
+		return a->name & DW_CHROME_IN ? 1 : -1;
 	return a->track < b->track ? -1 : a->track > b->track;
-}
-
-static void write_end(struct dw_chrome *chrome, const struct dw_chrome_end *end, uint64_t id,
-                      char phase)
-{
-	dw_chrome_begin(chrome, phase);
-	if ((end->name & ~IN) == LINK_NAME)
-		dw_out_text(chrome->out, ",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\"");
-	else
-		dw_chrome_name(chrome, dw_chrome_label(chrome, end->symbol));
-	dw_out_text(chrome->out, ",\"id\":");
-	dw_out_u64(chrome->out, id);
-	dw_chrome_place(chrome, end->track, end->ns);
-	dw_out_text(chrome->out, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
 }
 
 static bool same(const struct dw_chrome_end *a, const struct dw_chrome_end *b)
 {
-	return (a->name & ~IN) == (b->name & ~IN) && a->owner == b->owner && a->handle == b->handle;
+	return (a->name & ~DW_CHROME_IN) == (b->name & ~DW_CHROME_IN) && a->owner == b->owner &&
+	       a->handle == b->handle;
 }
 
-void dw_chrome_flows_write(struct dw_chrome *chrome)
+void dw_chrome_flows_write(struct dw_chrome *chrome, dw_chrome_put_end *put, void *to)
 {
 	struct dw_chrome_end *ends = chrome->flows.ends;
 	size_t count = chrome->flows.count;
@@ -148,24 +123,24 @@ void dw_chrome_flows_write(struct dw_chrome *chrome)
 		qsort(ends, count, sizeof *ends, compare);
 	for (size_t i = 0; i < count && !chrome->out->error; i++) {
 		const struct dw_chrome_end *end = &ends[i];
-		bool link = (end->name & ~IN) == LINK_NAME;
+		bool link = (end->name & ~DW_CHROME_IN) == DW_CHROME_LINK;
 		uint64_t id;
 
 		if (from && !same(from, end))
 			from = NULL;
-		if (!(end->name & IN)) {
+		if (!(end->name & DW_CHROME_IN)) {
 			from = end;
 			taken = false;
 			/* Many forward calls have no backward one: nothing is missing then. */
-			if (!link && (i + 1 == count || !same(end, end + 1) || !(end[1].name & IN)))
-				write_end(chrome, end, ++chrome->next_id, 's');
+			if (!link && (i + 1 == count || !same(end, end + 1) || !(end[1].name & DW_CHROME_IN)))
+				put(to, end, ++chrome->next_id, 's');
 			continue;
 		}
 		if (!from || (link && taken))
 			continue; /* a backward call that repeats is not a second one */
 		taken = true;
 		id = link ? ++chrome->next_link : ++chrome->next_id;
-		write_end(chrome, from, id, 's');
-		write_end(chrome, end, id, 'f');
+		put(to, from, id, 's');
+		put(to, end, id, 'f');
 	}
 }

@@ -29,7 +29,7 @@ static bool is_annotation(uint32_t category)
 
 /* What tools for PyTorch's traces look for, where dwell's category means the same. What
  * people name themselves is an annotation; "Category" in its args says of which kind. */
-static const char *category_name(uint32_t category, char buffer[24])
+const char *dw_chrome_category(uint32_t category, char buffer[24])
 {
 	switch (category) {
 	case DWELL_CATEGORY_OPERATOR:
@@ -156,7 +156,7 @@ const struct dw_chrome_label *dw_chrome_label(struct dw_chrome *chrome, uint32_t
 	if (__builtin_expect(label->head != NULL, 1))
 		return label;
 	dw_out_text(out, "\"cat\":\"");
-	dw_out_text(out, category_name(symbol->category, buffer));
+	dw_out_text(out, dw_chrome_category(symbol->category, buffer));
 	dw_out_text(out, "\",\"name\":");
 	dw_out_string(out, symbol->name);
 	label->head = take(chrome, &label->head_length);

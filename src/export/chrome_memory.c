@@ -125,6 +125,8 @@ struct device {
 
 struct replay {
 	struct dw_chrome *chrome;
+	dw_chrome_put_memory *put;
+	void *to;
 	struct table table;
 	struct device devices[MOST_DEVICES];
 	uint32_t device_count;
@@ -171,35 +173,7 @@ static uint32_t device_at(struct replay *replay, uint32_t symbol)
 	return at;
 }
 
-/* ---- the replay
- * ---------------------------------------------------------------------------------- */
-
-static void write_change(struct replay *replay, const struct dw_chrome_change *change,
-                         uint32_t device_index, int64_t bytes, int64_t total)
-{
-	struct dw_chrome *chrome = replay->chrome;
-	struct dw_writer_out *out = chrome->out;
-	const struct device *device = &replay->devices[device_index];
-
-	dw_chrome_begin(chrome, 'i');
-	dw_out_text(out, ",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\"");
-	dw_chrome_place(chrome, change->track, change->ns);
-	dw_out_text(out, ",\"s\":\"t\",\"args\":{\"Device Type\":");
-	dw_out_i64(out, device->type);
-	dw_out_text(out, ",\"Device Id\":");
-	dw_out_i64(out, device->number);
-	dw_out_text(out, ",\"Device\":");
-	dw_out_string(out, device->name);
-	dw_out_text(out, ",\"Kind\":");
-	dw_out_string(out, chrome->symbols[change->symbol].name);
-	dw_out_text(out, ",\"Addr\":");
-	dw_out_big(out, change->address);
-	dw_out_text(out, ",\"Bytes\":");
-	dw_out_i64(out, bytes);
-	dw_out_text(out, ",\"Total Allocated\":");
-	dw_out_i64(out, total);
-	dw_out_text(out, "}}");
-}
+/* ---- the replay --------------------------------------------------------------------- */
 
 static bool replay_change(struct replay *replay, const struct dw_chrome_change *change)
 {
@@ -227,11 +201,16 @@ static bool replay_change(struct replay *replay, const struct dw_chrome_change *
 	} else if (live->process) {
 		forget(&replay->table, live);
 	}
-	write_change(replay, change, device, bytes, totals[device]);
+	replay->put(replay->to,
+	            &(struct dw_chrome_memory_at){ change->ns, change->address, bytes, totals[device],
+	                                           change->symbol, change->track, device,
+	                                           replay->devices[device].name,
+	                                           replay->devices[device].type,
+	                                           replay->devices[device].number });
 	return true;
 }
 
-void dw_chrome_memory_write(struct dw_chrome *chrome)
+void dw_chrome_memory_write(struct dw_chrome *chrome, dw_chrome_put_memory *put, void *to)
 {
 	struct dw_chrome_memory *memory = &chrome->memory;
 	struct replay *replay;
@@ -245,6 +224,8 @@ void dw_chrome_memory_write(struct dw_chrome *chrome)
 		return;
 	}
 	replay->chrome = chrome;
+	replay->put = put;
+	replay->to = to;
 	replay->device_by_symbol = calloc(chrome->symbol_count + 1, 1);
 	replay->totals = calloc(chrome->source->process_count * MOST_DEVICES, sizeof *replay->totals);
 	chrome->failed |= !replay->device_by_symbol || !replay->totals;

@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "export/out.h"
 #include "pictures/flamegraph.h"
+#include "pictures/memory_curve.h"
 
 /* Pictures know no output: they are given this. */
 static void put_out(void *to, const char *bytes, size_t length)
@@ -34,13 +35,29 @@ static int write_icicle(struct dw_model *model, const struct dw_export_options *
 	return write_calls(model, options, true, out, error);
 }
 
+static int write_memory(struct dw_model *model, const struct dw_export_options *options,
+                        struct dw_writer_out *out, struct dwell_error *error)
+{
+	return dw_memory_curve_write(model, options->title, put_out, out, error);
+}
+
 static const struct dw_export_format formats[] = {
-	{ "chrome", "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing", dw_export_chrome },
-	{ "folded", "call stacks with their own nanoseconds, a line each, for flame graphs",
+	{ "chrome", "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing", false,
+	  dw_export_chrome },
+	{ "folded", "call stacks with their own nanoseconds, a line each, for flame graphs", true,
 	  dw_export_folded },
-	{ "flamegraph", "the call tree as an interactive SVG, for a browser", write_flamegraph },
-	{ "icicle", "the same with the outermost calls on top", write_icicle },
-	{ "pstats", "function calls for Python's pstats, snakeviz and the like", dw_export_pstats },
+	{ "perfetto", "a Perfetto trace, for ui.perfetto.dev and trace_processor", false,
+	  dw_export_perfetto },
+	{ "speedscope", "the call tree of each thread, for speedscope.app", false,
+	  dw_export_speedscope },
+	{ "pprof", "calls, time and memory as a protocol buffer, for pprof", false,
+	  dw_export_pprof },
+	{ "flamegraph", "the call tree as an interactive SVG, for a browser", true,
+	  write_flamegraph },
+	{ "icicle", "the same with the outermost calls on top", true, write_icicle },
+	{ "memory", "memory over time by what it is for, as an interactive SVG", false, write_memory },
+	{ "pstats", "function calls for Python's pstats, snakeviz and the like", false,
+	  dw_export_pstats },
 };
 
 const struct dw_export_format *dw_export_at(size_t index)
@@ -59,7 +76,7 @@ const struct dw_export_format *dw_export_find(const char *name)
 static int no_such_format(const char *name, struct dwell_error *error)
 {
 	struct dw_nearest nearest;
-	char all[128] = "";
+	char all[256] = "";
 
 	dw_nearest_init(&nearest, name);
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -73,6 +90,16 @@ static int no_such_format(const char *name, struct dwell_error *error)
 	return dw_error_set(error, DWELL_E_NAME, "no export format '%.100s'; there are: %s", name, all);
 }
 
+static int no_metrics(const char *name, struct dwell_error *error)
+{
+	char all[256] = "";
+
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+		if (formats[i].takes_metric)
+			strcat(strcat(all, *all ? ", " : ""), formats[i].name);
+	return dw_error_set(error, DWELL_E_NAME, "%s takes no metric; metrics are for %s", name, all);
+}
+
 int dw_export_run(struct dw_model *model, const char *name, const char *path,
                   const struct dw_export_options *options, struct dwell_error *error)
 {
@@ -83,6 +110,8 @@ int dw_export_run(struct dw_model *model, const char *name, const char *path,
 
 	if (!format)
 		return no_such_format(name, error);
+	if (options && options->metric && !format->takes_metric && strcmp(options->metric, "time") != 0)
+		return no_metrics(name, error);
 	result = dw_out_open(&out, path, error);
 	if (result)
 		return result;

@@ -20,7 +20,8 @@ struct dw_export_options {
 
 struct dw_export_format {
 	const char *name;
-	const char *what; /* a phrase: what comes out and what opens it */
+	const char *what;  /* a phrase: what comes out and what opens it */
+	bool takes_metric; /* else only "time" is taken */
 	/* Errors of the output are sticky and reported by dw_export_run(). */
 	int (*write)(struct dw_model *model, const struct dw_export_options *options,
 	             struct dw_writer_out *out, struct dwell_error *error);
@@ -40,6 +41,9 @@ int dw_export_run(struct dw_model *model, const char *format, const char *path,
 
 typedef int dw_export_writer(struct dw_model *, const struct dw_export_options *,
                              struct dw_writer_out *, struct dwell_error *);
-dw_export_writer dw_export_chrome, dw_export_folded, dw_export_pstats;
+dw_export_writer dw_export_chrome, dw_export_folded, dw_export_perfetto, dw_export_speedscope,
+	dw_export_pprof, dw_export_pstats;
+/* For folded.c: a metric other than time. */
+dw_export_writer dw_export_folded_stacks;
 
 #endif

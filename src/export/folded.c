@@ -5,7 +5,8 @@
  * that the numbers add up to the threads' busy time exactly; that is why they are
  * nanoseconds. Paths without time of their own are left out. Where several processes
  * have stacks, theirs begin with a frame for the process. Equal paths of several
- * threads of one name are several lines: the tools add them up.
+ * threads of one name are several lines: the tools add them up. Another metric than
+ * time counts the recorded call stacks: folded_stacks.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,11 +103,14 @@ static void write_node(struct folded *folded, struct dw_writer_out *out,
 int dw_export_folded(struct dw_model *model, const struct dw_export_options *options,
                      struct dw_writer_out *out, struct dwell_error *error)
 {
-	const struct dw_paths *paths = dw_model_paths(model, DW_PATHS_CALLS, error);
+	const struct dw_paths *paths;
 	struct folded *folded;
 	size_t count;
 	int result = 0;
 
+	if (options && options->metric && strcmp(options->metric, "time") != 0)
+		return dw_export_folded_stacks(model, options, out, error);
+	paths = dw_model_paths(model, DW_PATHS_CALLS, error);
 	if (!paths)
 		return error ? error->code : DWELL_E_NOMEM;
 	folded = calloc(1, sizeof *folded);

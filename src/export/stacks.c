@@ -1,9 +1,9 @@
 /*
  * Recorded stacks: their functions as text, and time by what ran and from where.
  *
- * Called by chrome.c, folded.c and pprof.c. Ranges come when they end, those within
- * before those around them: what began within one and has ended is not its own. Memory: a row for each thread, symbol and
- * stack that occur together.
+ * Called by chrome.c, perfetto.c, folded_stacks.c and pprof.c. Ranges come when they
+ * end, those within before those around them: what began within one and has ended is
+ * not its own. Memory: a row for each thread, symbol and stack that occur together.
  */
 #include "export/stacks.h"
 
@@ -192,7 +192,7 @@ static int each(void *context, const struct dw_event *event)
 
 int dw_stacks_make(struct dw_stacks *stacks, struct dw_model *model, struct dwell_error *error)
 {
-	struct pass pass = { .stacks = stacks, .apart = dw_model_scope(model)->has_steps };
+	struct pass pass = { .stacks = stacks, .apart = dw_model_is_partial(model) };
 	int result;
 
 	memset(stacks, 0, sizeof *stacks);

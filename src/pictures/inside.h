@@ -8,7 +8,7 @@
 #ifndef DW_PICTURES_INSIDE_H
 #define DW_PICTURES_INSIDE_H
 
-#include "pictures/picture.h"
+#include "pictures/pen.h"
 
 #define DW_PICTURE_MARGIN 10u
 #define DW_PICTURE_FRAMES (DW_PICTURE_WIDTH - 2 * DW_PICTURE_MARGIN)
@@ -25,8 +25,7 @@ struct dw_picture_place {
 
 struct dw_drawing {
 	const struct dw_picture *picture;
-	dw_put *put;
-	void *to;
+	struct dw_pen pen;
 	struct dw_picture_level *levels;       /* of the nodes that are open; [0] is the whole */
 	size_t capacity;
 	uint32_t deepest_open;

@@ -6,7 +6,6 @@
 #include "pictures/inside.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,36 +14,11 @@
 
 #define ROW 18u                 /* pixels from one row to the next; the script reads it */
 #define BAR 17u
-#define HEADER 72u
+#define HEADER DW_PEN_HEADER
 #define FOOTER 52u
-#define COLUMN 7.3              /* pixels a column of the text, at most */
+#define COLUMN DW_PEN_COLUMN
 
 /* ---- text ----------------------------------------------------------------------------- */
-
-static void put_text(struct dw_drawing *drawing, const char *text)
-{
-	drawing->put(drawing->to, text, strlen(text));
-}
-
-/* For what has a bounded length. */
-static __attribute__((format(printf, 2, 3))) void put_format(struct dw_drawing *drawing,
-                                                             const char *format, ...)
-{
-	char text[512];
-	va_list list;
-	int length;
-
-	va_start(list, format);
-	length = vsnprintf(text, sizeof text, format, list);
-	va_end(list);
-	assert(length >= 0 && (size_t)length < sizeof text);
-	drawing->put(drawing->to, text, (size_t)length);
-}
-
-static void put_xml(struct dw_drawing *drawing, const char *text, unsigned columns)
-{
-	dw_picture_xml(drawing->put, drawing->to, text, columns);
-}
 
 /* Percent without printf's %f, whose point is the locale's; no zeros at the end. */
 static struct dw_text percent(uint32_t part)
@@ -95,24 +69,24 @@ static void put_tooltip(struct dw_drawing *drawing, const struct dw_picture_node
 {
 	const struct dw_picture *picture = drawing->picture;
 
-	put_text(drawing, "<title>");
-	put_xml(drawing, node->label, DW_PICTURE_UNCUT);
-	put_text(drawing, "\n");
+	dw_pen_text(&drawing->pen, "<title>");
+	dw_pen_xml(&drawing->pen, node->label, DW_PICTURE_UNCUT);
+	dw_pen_text(&drawing->pen, "\n");
 	if (node->kind) {
-		put_xml(drawing, picture->kinds[node->kind].name, DW_PICTURE_UNCUT);
-		put_text(drawing, ", ");
+		dw_pen_xml(&drawing->pen, picture->kinds[node->kind].name, DW_PICTURE_UNCUT);
+		dw_pen_text(&drawing->pen, ", ");
 	}
-	put_format(drawing, "%s, %s of ", picture->unit((double)place->value, " ").at,
+	dw_pen_format(&drawing->pen, "%s, %s of ", picture->unit((double)place->value, " ").at,
 	           dw_text_percent(share(drawing, place->value)).at);
-	put_xml(drawing, picture->root, DW_PICTURE_UNCUT);
+	dw_pen_xml(&drawing->pen, picture->root, DW_PICTURE_UNCUT);
 	if (node->self != DW_PICTURE_NO_SELF)
-		put_format(drawing, ", %s self", picture->unit((double)node->self, " ").at);
+		dw_pen_format(&drawing->pen, ", %s self", picture->unit((double)node->self, " ").at);
 	if (node->count) {
-		put_format(drawing, ", %s ", dw_text_count((int64_t)node->count).at);
-		put_xml(drawing, picture->counted, DW_PICTURE_UNCUT);
-		put_text(drawing, dw_text_plural(node->count));
+		dw_pen_format(&drawing->pen, ", %s ", dw_text_count((int64_t)node->count).at);
+		dw_pen_xml(&drawing->pen, picture->counted, DW_PICTURE_UNCUT);
+		dw_pen_text(&drawing->pen, dw_text_plural(node->count));
 	}
-	put_text(drawing, "</title>");
+	dw_pen_text(&drawing->pen, "</title>");
 }
 
 static void put_node(struct dw_drawing *drawing, const struct dw_picture_node *node,
@@ -125,17 +99,17 @@ static void put_node(struct dw_drawing *drawing, const struct dw_picture_node *n
 	                        : node->label;
 	struct dw_text x = percent(place->x);
 
-	put_format(drawing, "<g class=\"c%u t%u\">", (unsigned)drawing->picture->kinds[node->kind].hue,
+	dw_pen_format(&drawing->pen, "<g class=\"c%u t%u\">", (unsigned)drawing->picture->kinds[node->kind].hue,
 	           tint(node->label));
 	put_tooltip(drawing, node, place);
-	put_format(drawing, "<rect x=\"%s\" y=\"%u\" width=\"%s\" height=\"%u\"/>", x.at, y,
+	dw_pen_format(&drawing->pen, "<rect x=\"%s\" y=\"%u\" width=\"%s\" height=\"%u\"/>", x.at, y,
 	           percent(place->width).at, BAR);
 	if (room >= 3 * COLUMN || room >= (double)strlen(label) * COLUMN) {
-		put_format(drawing, "<text x=\"%s\" dx=\"3\" y=\"%u\">", x.at, y + 13);
-		put_xml(drawing, label, (unsigned)(room / COLUMN));
-		put_text(drawing, "</text>");
+		dw_pen_format(&drawing->pen, "<text x=\"%s\" dx=\"3\" y=\"%u\">", x.at, y + 13);
+		dw_pen_xml(&drawing->pen, label, (unsigned)(room / COLUMN));
+		dw_pen_text(&drawing->pen, "</text>");
 	}
-	put_text(drawing, "</g>\n");
+	dw_pen_text(&drawing->pen, "</g>\n");
 }
 
 static int put_nodes(struct dw_drawing *drawing)
@@ -147,7 +121,7 @@ static int put_nodes(struct dw_drawing *drawing)
 
 	if (!dw_picture_start(drawing))
 		return -1;
-	put_format(drawing, "<svg class=\"frames\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">\n",
+	dw_pen_format(&drawing->pen, "<svg class=\"frames\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">\n",
 	           DW_PICTURE_MARGIN, HEADER, DW_PICTURE_FRAMES, drawing->drawn.rows * ROW);
 	put_node(drawing, &node, &place, 0);
 	for (size_t i = 0; i < picture->count && !failed; i++) {
@@ -155,53 +129,11 @@ static int put_nodes(struct dw_drawing *drawing)
 		if (dw_picture_lay(drawing, &node, &place, &failed))
 			put_node(drawing, &node, &place, node.depth + 1);
 	}
-	put_format(drawing, "<rect class=\"ring\" height=\"%u\" width=\"0\"/>\n</svg>\n", BAR);
+	dw_pen_format(&drawing->pen, "<rect class=\"ring\" height=\"%u\" width=\"0\"/>\n</svg>\n", BAR);
 	return failed;
 }
 
 /* ---- around them ------------------------------------------------------------------------ */
-
-static void put_head(struct dw_drawing *drawing)
-{
-	const struct dw_picture *picture = drawing->picture;
-	unsigned height = HEADER + drawing->drawn.rows * ROW + FOOTER;
-
-	put_format(drawing,
-	           "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
-	           "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"dwp %s\" width=\"%u\""
-	           " height=\"%u\" viewBox=\"0 0 %u %u\">\n<title>",
-	           picture->down ? "down" : "up", DW_PICTURE_WIDTH, height, DW_PICTURE_WIDTH, height);
-	put_xml(drawing, picture->title, DW_PICTURE_UNCUT);
-	put_text(drawing, "</title>\n<style>");
-	put_text(drawing, dw_picture_style);
-	put_text(drawing, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
-	put_format(drawing, "<text class=\"name\" x=\"%u\" y=\"26\">", DW_PICTURE_MARGIN);
-	put_xml(drawing, picture->title, 120);
-	put_format(drawing, "</text>\n<text class=\"sub\" x=\"%u\" y=\"45\">", DW_PICTURE_MARGIN);
-	put_xml(drawing, picture->subtitle ? picture->subtitle : "", 160);
-	put_format(drawing,
-	           "</text>\n<text class=\"said\" x=\"%u\" y=\"64\" role=\"status\"/>\n"
-	           "<text class=\"found\" x=\"100%%\" dx=\"-%u\" y=\"48\" role=\"status\"/>\n",
-	           DW_PICTURE_MARGIN, DW_PICTURE_MARGIN);
-}
-
-static void put_button(struct dw_drawing *drawing, const char *word, int x)
-{
-	put_format(drawing,
-	           "<g class=\"button %s\" role=\"button\" tabindex=\"0\" aria-label=\"%s\">"
-	           "<rect x=\"%d\" y=\"9\" width=\"62\" height=\"24\" rx=\"4\"/>"
-	           "<text x=\"%d\" y=\"25\">%s</text></g>\n",
-	           word, word, x, x + 31, word);
-}
-
-/* Shown by the script: without one they would do nothing. */
-static void put_tools(struct dw_drawing *drawing)
-{
-	put_text(drawing, "<svg class=\"tools\" x=\"100%\" overflow=\"visible\">\n");
-	put_button(drawing, "Search", -142);
-	put_button(drawing, "Reset", -72);
-	put_text(drawing, "</svg>\n");
-}
 
 /* The kinds of one hue that were seen, as "collector, profiler"; false: none. */
 static bool join_kinds(const struct dw_drawing *drawing, unsigned hue, char *text, size_t size)
@@ -225,55 +157,55 @@ static void put_legend(struct dw_drawing *drawing, unsigned y)
 	char text[128];
 	double x = DW_PICTURE_MARGIN;
 
-	put_format(drawing, "<svg class=\"legend\" y=\"%u\" overflow=\"visible\">\n", y);
+	dw_pen_format(&drawing->pen, "<svg class=\"legend\" y=\"%u\" overflow=\"visible\">\n", y);
 	for (unsigned hue = 0; hue < DW_HUE_COUNT; hue++) {
 		if (!join_kinds(drawing, hue, text, sizeof text))
 			continue;
-		put_format(drawing,
+		dw_pen_format(&drawing->pen,
 		           "<svg x=\"%u\" overflow=\"visible\"><g class=\"c%u\">"
 		           "<rect y=\"2\" width=\"12\" height=\"12\" rx=\"2\"/></g><text x=\"17\" y=\"12\">",
 		           (unsigned)x, hue);
-		put_xml(drawing, text, DW_PICTURE_UNCUT);
-		put_text(drawing, "</text></svg>\n");
+		dw_pen_xml(&drawing->pen, text, DW_PICTURE_UNCUT);
+		dw_pen_text(&drawing->pen, "</text></svg>\n");
 		x += 17 + COLUMN * (double)strlen(text) + 16;
 	}
-	put_text(drawing, "</svg>\n");
+	dw_pen_text(&drawing->pen, "</svg>\n");
 }
 
 static void put_foot(struct dw_drawing *drawing)
 {
+	static const char *const tools[] = { "Search", "Reset" };
 	const struct dw_picture *picture = drawing->picture;
 	unsigned y = HEADER + drawing->drawn.rows * ROW;
 	uint64_t merged = drawing->drawn.merged;
 
-	put_format(drawing, "<text class=\"note\" x=\"%u\" y=\"%u\">", DW_PICTURE_MARGIN, y + 18);
+	dw_pen_format(&drawing->pen, "<text class=\"note\" x=\"%u\" y=\"%u\">", DW_PICTURE_MARGIN, y + 18);
 	if (merged)
-		put_format(drawing, "%s node%s narrower than 0.1 pixel: %s (%s) left in %s parent%s",
+		dw_pen_format(&drawing->pen, "%s node%s narrower than 0.1 pixel: %s (%s) left in %s parent%s",
 		           dw_text_count((int64_t)merged).at, dw_text_plural(merged),
 		           picture->unit((double)drawing->merged_value, " ").at,
 		           dw_text_percent(share(drawing, drawing->merged_value)).at,
 		           merged == 1 ? "its" : "their", dw_text_plural(merged));
 	else if (picture->count)
-		put_format(drawing, "%s nodes, none left out", dw_text_count((int64_t)picture->count + 1).at);
+		dw_pen_format(&drawing->pen, "%s nodes, none left out", dw_text_count((int64_t)picture->count + 1).at);
 	else
-		put_text(drawing, "nothing was recorded that could be shown here");
-	put_text(drawing, "</text>\n");
+		dw_pen_text(&drawing->pen, "nothing was recorded that could be shown here");
+	dw_pen_text(&drawing->pen, "</text>\n");
 	put_legend(drawing, y + 28);
-	put_tools(drawing);
-	put_text(drawing, "<script><![CDATA[\n");
-	put_text(drawing, dw_picture_script);
-	put_text(drawing, "]]></script>\n</svg>\n");
+	dw_pen_buttons(&drawing->pen, tools, sizeof tools / sizeof *tools);
+	dw_pen_script(&drawing->pen, dw_picture_script);
 }
 
 int dw_picture_write(const struct dw_picture *picture, dw_put *put, void *to,
                      struct dw_picture_drawn *drawn, struct dwell_error *error)
 {
-	struct dw_drawing drawing = { .picture = picture, .put = put, .to = to };
+	struct dw_drawing drawing = { .picture = picture, .pen = { put, to } };
 	int failed = dw_picture_measure(&drawing);
 
 	assert(picture->kind_count <= 32);
 	if (!failed) {
-		put_head(&drawing);
+		dw_pen_head(&drawing.pen, picture->title, picture->subtitle, picture->down ? "down" : "up", "",
+		            HEADER + drawing.drawn.rows * ROW + FOOTER);
 		failed = put_nodes(&drawing);
 	}
 	if (!failed)

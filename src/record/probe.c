@@ -317,6 +317,16 @@ void dwell_end_of(uint32_t n)
 		put_fast(DW_END_OF, 0, &n, 1);
 }
 
+uint32_t dwell_link_thread(void)
+{
+	int saved = errno;
+	enum dw_loss cause;
+	struct dw_slot *slot = dw_slot_here(&cause);
+
+	errno = saved;
+	return slot ? slot->thread : 0;
+}
+
 void dwell_link(uint64_t sequence_number, uint32_t forward_thread)
 {
 	uint32_t payload[3] = { (uint32_t)sequence_number, (uint32_t)(sequence_number >> 32),

@@ -83,6 +83,7 @@ uint64_t dw_now(void);
 #define DW_MAX_SLOTS 16384u
 #define DW_SHAPE_CACHE 128u
 #define DW_STACK_CACHE 256u
+#define DW_STACK_DEEPEST 128
 
 struct dw_window {
 	char *base;       /* address of its first block */
@@ -103,6 +104,17 @@ struct dw_writer {
 	uint64_t slow_end;        /* 0: nothing */
 	uint64_t lost;            /* records lost since the last one written, for a LOSS record */
 	uint32_t lost_cause;      /* of the last of them */
+};
+
+/* A thread's last walk of its stack, outermost frame first; see stack.c. */
+struct dw_walked {
+	bool busy;                   /* a signal handler must leave it alone */
+	uint32_t count;
+	uintptr_t end;               /* what the outermost frame says called it */
+	struct {
+		uintptr_t frame, return_address;
+		uint64_t hash;           /* of this and all before it */
+	} at[DW_STACK_DEEPEST];
 };
 
 /* One thread's place. `main` comes first: dwell_this_stream points there. */
@@ -126,6 +138,7 @@ struct dw_slot {
 	uintptr_t stack_high;        /* end of the thread's stack; 0: not known yet */
 	struct { uint64_t hash; uint32_t id; } shapes[DW_SHAPE_CACHE];
 	struct { uint64_t hash; uint32_t id; } stacks[DW_STACK_CACHE];
+	struct dw_walked walked;
 };
 
 struct dw_process {

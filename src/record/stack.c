@@ -7,6 +7,12 @@
  * code, and libc's unwinder is asked instead: slower, and not to be called in a
  * signal handler that interrupted it, which is why it is second. A stack is
  * remembered by the hash of its addresses; only new ones are looked up and interned.
+ *
+ * Following frame pointers waits for memory at each step. So each thread remembers its
+ * last walk: where a walk meets a frame of that one, the rest is compared with what was
+ * remembered, all loads at once. It is a walk all the same: each frame must still say
+ * what it said, caller and return address, up to the last. A signal handler that comes
+ * while a walk is under way goes frame by frame and remembers nothing.
  */
 #include "record/record.h"
 
@@ -16,7 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEEPEST 128
+#define DEEPEST DW_STACK_DEEPEST
+#define MOST_OWN 8 /* frames of the recorder around a walk */
 
 struct frame {
 	const struct frame *caller;
@@ -73,38 +80,139 @@ static uintptr_t stack_high(uintptr_t here)
 	return result;
 }
 
-static int walk(const struct frame *frame, uintptr_t high, void **addresses)
+static bool readable(uintptr_t at, uintptr_t low, uintptr_t high)
 {
-	uintptr_t low = (uintptr_t)frame;
-	int count = 0;
-
-	while (count < DEEPEST) {
-		uintptr_t at = (uintptr_t)frame;
-
-		if (at < low || at + sizeof *frame > high || at % sizeof(uintptr_t))
-			break;
-		if (!frame->return_address)
-			break;
-		addresses[count++] = (void *)frame->return_address;
-		low = at + sizeof *frame;
-		frame = frame->caller;
-	}
-	return count;
+	return at >= low && at + sizeof(struct frame) <= high && at % sizeof(uintptr_t) == 0;
 }
 
-/* Four sums side by side: one after the other would wait for each multiplication. */
-static uint64_t hash_addresses(void *const *addresses, int count)
+/* From the outermost frame in, so that what lies around a frame has a hash of its own. */
+static uint64_t hash_on(uint64_t hash, uintptr_t return_address)
 {
-	const uint64_t odd = 0x9e3779b97f4a7c15u;
-	uint64_t sums[4] = { 1, 2, 3, (uint64_t)count };
-	int i = 0;
+	hash = (hash ^ return_address) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
+}
 
-	for (; i + 4 <= count; i += 4)
-		for (int lane = 0; lane < 4; lane++)
-			sums[lane] = (sums[lane] ^ (uintptr_t)addresses[i + lane]) * odd;
-	for (; i < count; i++)
-		sums[0] = (sums[0] ^ (uintptr_t)addresses[i]) * odd;
-	return dw_hash(sums, sizeof sums, odd);
+/* Frames of one walk, innermost first. */
+struct way {
+	uintptr_t frames[DEEPEST], addresses[DEEPEST];
+	int count;      /* walked frame by frame */
+	uint32_t known; /* and then so many of the last walk */
+	uintptr_t end;  /* what the last one of them all says called it */
+};
+
+/* How many of the outermost `count` frames of the last walk are left when the inner ones
+ * that say what they said are taken off: 0, all do. No branch within: it would make each
+ * load wait for the one before. */
+static uint32_t changed(const struct dw_walked *walked, uint32_t count)
+{
+	uintptr_t caller = walked->end;
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct frame *frame = (const struct frame *)walked->at[i].frame;
+		uintptr_t differs = ((uintptr_t)frame->caller ^ caller) |
+		                    (frame->return_address ^ walked->at[i].return_address);
+
+		left = differs ? i + 1 : left;
+		caller = (uintptr_t)frame;
+	}
+	return left;
+}
+
+static void push(struct way *way, uintptr_t frame, uintptr_t return_address)
+{
+	way->frames[way->count] = frame;
+	way->addresses[way->count++] = return_address;
+}
+
+/* At a frame that the last walk met too. Goes over those that are as they were: all, and
+ * the walk is done, or some, and it goes on at `at`. */
+static bool compare(struct way *way, uintptr_t *at, const struct dw_walked *walked, uint32_t *known)
+{
+	uint32_t left;
+
+	if (way->count + (int)*known >= DEEPEST) {
+		*known = 0;
+		return false;
+	}
+	left = changed(walked, *known);
+	if (!left) {
+		way->known = *known;
+		return true;
+	}
+	for (; *known > left; --*known)
+		push(way, walked->at[*known - 1].frame, walked->at[*known - 1].return_address);
+	*at = walked->at[left - 1].frame;
+	*known = left - 1; /* that one is another one now */
+	return false;
+}
+
+/* From the frame at `at` on. A frame without a return address ends it, and is remembered
+ * with the others: it may have one next time. */
+static void walk(struct way *way, uintptr_t at, uintptr_t high, const struct dw_walked *walked,
+                 uint32_t known)
+{
+	uintptr_t low = at;
+
+	way->count = 0;
+	way->known = 0;
+	way->end = 0;
+	while (way->count < DEEPEST && readable(at, low, high)) {
+		const struct frame *frame;
+
+		while (known && walked->at[known - 1].frame < at)
+			known--;
+		frame = (const struct frame *)at;
+		if (known && walked->at[known - 1].frame == at) {
+			/* the innermost ones are often others: that is seen at once */
+			if (frame->return_address != walked->at[known - 1].return_address)
+				known--;
+			else if (compare(way, &at, walked, &known))
+				return;
+			frame = (const struct frame *)at;
+		}
+		push(way, at, frame->return_address);
+		low = at + sizeof *frame;
+		at = (uintptr_t)frame->caller;
+		if (!frame->return_address)
+			break;
+	}
+	way->end = at;
+}
+
+/* The walk's hash; remembers it unless it was cut short: then its last frame is not the
+ * thread's outermost one. */
+static uint64_t keep(struct dw_walked *walked, const struct way *way, bool ours)
+{
+	bool whole = ours && way->known + (uint32_t)way->count < DEEPEST;
+	uint64_t hash = way->known ? walked->at[way->known - 1].hash : 1;
+	uint32_t at = way->known;
+
+	for (int i = way->count; i-- > 0; at++) {
+		hash = hash_on(hash, way->addresses[i]);
+		if (!whole)
+			continue;
+		walked->at[at].frame = way->frames[i];
+		walked->at[at].return_address = way->addresses[i];
+		walked->at[at].hash = hash;
+	}
+	if (whole) {
+		walked->count = at;
+		walked->end = way->known ? walked->end : way->end;
+	}
+	return hash;
+}
+
+/* All return addresses, innermost first. */
+static int list(const struct way *way, const struct dw_walked *walked, void **addresses)
+{
+	int count = 0;
+
+	for (int i = 0; i < way->count; i++)
+		addresses[count++] = (void *)way->addresses[i];
+	for (uint32_t i = way->known; i-- > 0;)
+		addresses[count++] = (void *)walked->at[i].return_address;
+	return count && !addresses[count - 1] ? count - 1 : count;
 }
 
 /* ---- interning ------------------------------------------------------------------ */
@@ -145,7 +253,7 @@ static uint32_t remember(struct dw_slot *slot, uint64_t hash, uint32_t id)
 	return id;
 }
 
-/* Our own frames are innermost; the caller's return address ends them. */
+/* How many of what the unwinder found are our own; the caller's return address ends them. */
 static int own_frames(void *const *addresses, int count, const void *caller)
 {
 	int own = 0;
@@ -170,23 +278,49 @@ __attribute__((noinline)) static uint32_t new_stack(struct dw_slot *slot, uint64
 	return remember(slot, hash, intern_stack(addresses, count));
 }
 
+/* Our own frames are innermost: the first one beyond them, or `at` where there is none. */
+static uintptr_t beyond_own(uintptr_t at, uintptr_t high, const void *caller)
+{
+	uintptr_t low = at, own = at;
+
+	for (int i = 0; i < MOST_OWN && readable(at, low, high); i++) {
+		const struct frame *frame = (const struct frame *)at;
+
+		if (frame->return_address == (uintptr_t)caller)
+			return at;
+		low = at + sizeof *frame;
+		at = (uintptr_t)frame->caller;
+	}
+	return own;
+}
+
 __attribute__((noinline)) uint32_t dw_stack_here(struct dw_slot *slot, const void *caller)
 {
-	const struct frame *frame = __builtin_frame_address(0);
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	struct dw_walked *walked = &slot->walked;
+	bool ours = !walked->busy;
 	void *addresses[DEEPEST];
+	struct way way;
 	uint64_t hash;
-	int count, own;
+	uint32_t at, id;
+	int count;
 
-	if (!slot->stack_high)
-		slot->stack_high = stack_high((uintptr_t)frame);
-	count = walk(frame, slot->stack_high, addresses);
-	own = own_frames(addresses, count, caller);
-	if (own == count)
-		return 0;
-	count -= own;
-	hash = hash_addresses(addresses + own, count);
-	if (slot->stacks[(uint32_t)hash % DW_STACK_CACHE].hash == hash &&
-	    slot->stacks[(uint32_t)hash % DW_STACK_CACHE].id)
-		return slot->stacks[(uint32_t)hash % DW_STACK_CACHE].id;
-	return new_stack(slot, hash, addresses + own, count);
+	walked->busy = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (!slot->stack_high) {
+		slot->stack_high = stack_high(here);
+		walked->count = ours ? 0 : walked->count;
+	}
+	walk(&way, beyond_own(here, slot->stack_high, caller), slot->stack_high, walked,
+	     ours ? walked->count : 0);
+	hash = keep(walked, &way, ours);
+	at = (uint32_t)hash % DW_STACK_CACHE;
+	id = slot->stacks[at].id; /* before the hash: a handler may put another stack there */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (slot->stacks[at].hash != hash)
+		id = 0;
+	count = id ? 0 : list(&way, walked, addresses);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	walked->busy = !ours;
+	return count ? new_stack(slot, hash, addresses, count) : id;
 }

@@ -210,13 +210,25 @@ void dw_step_next(struct dw_slot *slot)
 
 void dwell_step_begin(void)
 {
+	dwell_step_begin_at(0);
+}
+
+uint64_t dwell_step_now(void)
+{
+	return dw_session_head() ? dw_now() : 0;
+}
+
+void dwell_step_begin_at(uint64_t ticks)
+{
 	int saved = errno;
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_slot_here(&cause);
 
 	if (slot) {
+		uint64_t closed = close_step(slot);
+
 		slot->marks_steps = true;
-		dw_step_next(slot);
+		open_step(slot, closed ? closed : ticks);
 	}
 	errno = saved;
 }

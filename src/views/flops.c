@@ -16,6 +16,7 @@
 #include "views/views.h"
 
 #define PEAK_KEY "peak_flops_per_second" /* a fact of the run: the machine's, measured */
+#define PEAK_HOW_KEY "peak_flops_measured_as"    /* a sentence */
 
 static const struct dw_column counted_columns[] = {
 	DW_COLUMN("name", "operator", NONE, TEXT),
@@ -64,13 +65,30 @@ static struct dw_text flops_text(double flops, const char *unit)
 	return text;
 }
 
+static const char *fact(const struct dw_source *source, const char *key)
+{
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, key) == 0)
+			return source->metas[i].value;
+	return NULL;
+}
+
 /* FLOP/s that the run's machine was measured to reach; 0: nobody measured. */
 static double machine_peak(const struct dw_source *source)
 {
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, PEAK_KEY) == 0)
-			return strtod(source->metas[i].value, NULL);
-	return 0;
+	const char *text = fact(source, PEAK_KEY);
+
+	return text ? strtod(text, NULL) : 0;
+}
+
+/* What the peak is, so that nobody takes it for the data sheet's. */
+static void note_peak(struct dw_table *table, const struct dw_source *source)
+{
+	const char *how = fact(source, PEAK_HOW_KEY);
+
+	if (machine_peak(source) > 0 && how)
+		dw_table_note(table, "The peak is %s: %s.",
+		              flops_text(machine_peak(source), "FLOP/s").at, how);
 }
 
 static double per_second(uint64_t flops, uint64_t ns)
@@ -201,6 +219,7 @@ struct dw_table *dw_view_flops(struct dw_model *model, const struct dw_view_opti
 	if (!first)
 		return NULL;
 	tell(first, sum);
+	note_peak(first, dw_model_source(model));
 	first->next = uncounted(model, sum, error);
 	if (first->next && tell_steps(first, model, error) == 0)
 		return first;

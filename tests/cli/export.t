@@ -45,6 +45,22 @@ $ dwell export train.dwell --format chrome > /dev/full
 2> dwell: cannot write standard output: No space left on device; free some space, name a file elsewhere, or end its name in .gz
 [1]
 
+$ dwell export train.dwell --format flamegraph --metric tme
+2> dwell: no metric 'tme': did you mean 'time'? There are time or self_cpu
+[2]
+
+$ dwell export train.dwell --format flamegraph --metric self_cpu
+2> dwell: train.dwell has no stacks: record with --stacks
+[1]
+
+$ dwell export train.dwell --format icicle --metric self_cuda
+2> dwell: train.dwell holds no device times to draw 'self_cuda' from; --metric self_cpu is the processor's
+[1]
+
+$ dwell export train.dwell --format memory
+2> dwell: train.dwell holds no allocations to draw: programs say theirs with DWELL_ALLOC() and DWELL_FREE()
+[1]
+
 $ dwell export train.dwell --format folded --steps 30 --thread train
 train;forward 500000
 train;forward;gc: generation 2 40000000
@@ -63,3 +79,29 @@ train;forward 20000000
 $ ls
 train.dwell
 train.json
+# Call stacks as PyTorch's export_stacks() writes them.
+$ trace profiles && dwell export profiles.dwell --format folded --metric self_cpu_time_total
+main.c(30):_main;net.c(20):_forward;ops.c(10):_matmul 18000
+
+$ dwell export profiles.dwell --format folded --metric self_cuda_time_total
+2> dwell: profiles.dwell has no device time: none is recorded; use --metric self_cpu_time_total
+[1]
+
+$ dwell export train.dwell --format folded --metric self_cpu_time_total
+2> dwell: train.dwell has no stacks: record with dwell run --stacks
+[1]
+
+$ dwell export train.dwell --format folded --metric self_cpu_time
+2> dwell: no metric 'self_cpu_time': did you mean 'self_cpu_time_total'? there are: time, self_cpu_time_total, self_cuda_time_total
+[2]
+
+$ dwell export train.dwell --format pprof -o train.pb && dwell export train.dwell --format perfetto -o train.pftrace && ls
+profiles.dwell
+train.dwell
+train.json
+train.pb
+train.pftrace
+
+$ dwell export train.dwell --format chrome --metric self_cpu_time_total
+2> dwell: chrome takes no metric; metrics are for folded, flamegraph, icicle
+[2]

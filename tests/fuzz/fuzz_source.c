@@ -57,6 +57,16 @@ static void check_steps(const struct dw_source *source, const struct dw_steps *s
 	demand(sum == steps->wall_ns);
 }
 
+/* A path is at most one below the one before; roots are threads. */
+static void check_paths(const struct dw_source *source, const struct dw_paths *paths)
+{
+	demand(paths && (!paths->count || !paths->nodes[0].depth));
+	for (size_t i = 0; i < paths->count; i++)
+		demand(paths->nodes[i].depth ? paths->nodes[i].depth <= paths->nodes[i - 1].depth + 1 &&
+		                                   paths->symbols[paths->nodes[i].symbol].name != NULL
+		                             : paths->nodes[i].symbol < source->thread_count);
+}
+
 static void check_model(struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);
@@ -77,6 +87,8 @@ static void check_model(struct dw_model *model)
 	for (size_t i = 0; i < threads->count; i++)
 		demand(threads->rows[i].thread < source->thread_count);
 	check_steps(source, dw_model_steps(model, NULL));
+	check_paths(source, dw_model_paths(model, DW_PATHS_CALLS, NULL));
+	check_paths(source, dw_model_paths(model, DW_PATHS_STACKS, NULL));
 	demand(dw_model_repairs(model, &repairs) != NULL);
 	coverage = dw_model_coverage(model);
 	demand(coverage >= 0 && coverage <= 1);

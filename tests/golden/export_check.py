@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports a small trace and compares; then checks what any Chrome trace must hold.
+"""Exports small traces and compares; then checks what any Chrome trace must hold.
 
 usage: export_check.py [--update] MKTRACE EXPORT_TRACE
        export_check.py --check FILE.json...
@@ -12,6 +12,7 @@ of an event has a name. The last line is "N passed, N failed".
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -101,15 +102,70 @@ def compare(path, name, update):
     with open(expected, encoding="utf-8", newline="") as file:
         wanted = file.read()
     # a release changes the version and nothing else
-    version = '"version":"' + json.loads(wanted)["dwell"]["version"] + '"' if path.endswith("json") \
-        else None
-    if version:
-        wanted = wanted.replace(version,
-                                '"version":"' + json.loads(got)["dwell"]["version"] + '"')
+    for pattern in (r'"version":"[^"]*"', r'"exporter":"dwell [^"]*"', r'6: "dwell [^ ]*;'):
+        version = re.search(pattern, got)
+        if version:
+            wanted = re.sub(pattern, version.group(), wanted, count=1)
     for number, (line, want) in enumerate(zip(got.splitlines(), wanted.splitlines()), 1):
         if not check(line == want, f"{name}:{number}:\n  got      {line}\n  expected {want}"):
             return
     check(got == wanted, f"{name}: as long as expected")
+
+
+# Fields that are messages, by the field they lie in; lists of packed numbers.
+PERFETTO = {1: {6: {1: {}}, 11: {4: {}}, 12: {1: {}, 2: {}}, 60: {3: {}, 4: {}, 8: {}}}}
+PPROF = {1: {}, 2: {1: list, 2: list, 3: {}}, 4: {4: {}}, 5: {}}
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def packed(data):
+    at, values = 0, []
+    while at < len(data):
+        value, at = varint(data, at)
+        values.append(value)
+    return values
+
+
+def proto_lines(data, messages, indent=""):
+    """A protocol buffer as text, a field a line: "NUMBER: VALUE"."""
+    at, lines = 0, []
+    while at < len(data):
+        key, at = varint(data, at)
+        field, wire = key >> 3, key & 7
+        if wire == 0:
+            value, at = varint(data, at)
+        elif wire == 1:
+            value, at = data[at:at + 8].hex(), at + 8
+        else:
+            length, at = varint(data, at)
+            value, at = data[at:at + length], at + length
+        inner = messages.get(field)
+        if inner is list:
+            value = packed(value)
+        elif inner is not None:
+            lines.append(f"{indent}{field}:")
+            lines += proto_lines(value, inner, indent + "  ")
+            continue
+        elif wire == 2:
+            value = json.dumps(value.decode("utf-8"), ensure_ascii=False)
+        lines.append(f"{indent}{field}: {value}")
+    return lines
+
+
+def as_text(path, messages):
+    with open(path, "rb") as file:
+        data = file.read()
+    with open(path + ".txt", "w", encoding="utf-8", newline="") as file:
+        file.write("\n".join(proto_lines(data, messages)) + "\n")
 
 
 def check_small(mktrace, export, update):
@@ -128,8 +184,21 @@ def check_small(mktrace, export, update):
         run(mktrace, source, "small.dwell")
         run(export, "chrome", "small.dwell", "small.json")
         run(export, "folded", "small.dwell", "small.folded")
-        compare(os.path.join(folder, "small.json"), "export_small.json", update)
-        compare(os.path.join(folder, "small.folded"), "export_small.folded", update)
+        run(export, "speedscope", "small.dwell", "small.speedscope.json")
+        for name in ("small.json", "small.folded", "small.speedscope.json"):
+            compare(os.path.join(folder, name), "export_" + name, update)
+        for name, form, messages in (("small.perfetto", "perfetto", PERFETTO),
+                                     ("small.pprof", "pprof", PPROF)):
+            run(export, form, "small.dwell", name)
+            as_text(os.path.join(folder, name), messages)
+            compare(os.path.join(folder, name + ".txt"), f"export_{name}.txt", update)
+        run(mktrace, os.path.join(HERE, "export_stacks.txt"), "stacks.dwell")
+        run(export, "pprof", "stacks.dwell", "stacks.pprof")
+        as_text(os.path.join(folder, "stacks.pprof"), PPROF)
+        compare(os.path.join(folder, "stacks.pprof.txt"), "export_stacks.pprof.txt", update)
+        run(export, "chrome", "stacks.dwell", "stacks.json")
+        compare(os.path.join(folder, "stacks.json"), "export_stacks.json", update)
+        check_rules("stacks.json", load(os.path.join(folder, "stacks.json")))
         check_rules("small.json", load(os.path.join(folder, "small.json")))
         check(json.loads(run(export, "chrome", "small.dwell", "-"))["traceName"]
               == "standard output", "standard output is written")

@@ -3,7 +3,7 @@
 
 usage: pictures_chromium.py [--shots FOLDER] PICTURE.svg...
 
-For each picture: it opens without an error and asks for nothing; text lies in its bar and
+Curves are checked by curve_chromium.py. For each other picture: it opens without an error and asks for nothing; text lies in its bar and
 bars lie in one another at 1200, 700 and 400 pixels; contrast of text is 4.5 and more in
 light and dark; click, Reset, Backspace and Escape zoom; search finds what a loop over the
 tooltips finds; the keyboard alone reaches everything; it stands in <img>, and within a page
@@ -22,10 +22,14 @@ import sys
 import tempfile
 import time
 
+from curve_chromium import check_curve
+
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
          "--no-first-run", "--disable-component-update", "--remote-debugging-pipe"]
 KEYS = {"Enter": 13, "Escape": 27, "Backspace": 8, "ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37,
-        "ArrowRight": 39, "Tab": 9, "Home": 36, "/": 191, "f": 70, " ": 32}
+        "ArrowRight": 39, "Tab": 9, "Home": 36, "/": 191, "f": 70, " ": 32, "PageUp": 33, "PageDown": 34,
+        "End": 35, "p": 80, "+": 187, "-": 189}
+CODES = {"/": "Slash", "f": "KeyF", " ": "Space", "p": "KeyP", "+": "Equal", "-": "Minus"}
 
 
 class Browser:
@@ -105,7 +109,7 @@ class Browser:
     def key(self, name, modifiers=0):
         text = {"Enter": "\r", " ": " ", "/": "/"}.get(name)
         params = {"key": name, "windowsVirtualKeyCode": KEYS[name], "modifiers": modifiers,
-                  "code": name if len(name) > 1 else {"/": "Slash", "f": "KeyF", " ": "Space"}[name]}
+                  "code": name if len(name) > 1 else CODES[name]}
         if text and not modifiers:
             params["text"] = text
         self.call("Input.dispatchKeyEvent", type="keyDown", **params)
@@ -121,6 +125,18 @@ class Browser:
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, clickCount=1,
                       button="none" if kind == "mouseMoved" else "left")
+        self.settle()
+
+    def move(self, x, y):
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y, button="none")
+        self.settle()
+
+    def drag(self, x, y, to_x, to_y):
+        for kind, at in (("mouseMoved", (x, y)), ("mousePressed", (x, y)), ("mouseMoved", (to_x, to_y)),
+                         ("mouseReleased", (to_x, to_y))):
+            self.call("Input.dispatchMouseEvent", type=kind, x=at[0], y=at[1], clickCount=1,
+                      button="none" if kind == "mouseMoved" and at == (x, y) else "left",
+                      buttons=0 if kind == "mouseReleased" or at == (x, y) and kind == "mouseMoved" else 1)
         self.settle()
 
     def shot(self, path):
@@ -437,7 +453,11 @@ def main():
             for path in options.pictures:
                 shots = options.shots and os.path.join(options.shots, os.path.basename(path)[:-4])
                 with open(path, encoding="utf-8") as file:
-                    down = 'class="dwp down"' in file.read()
+                    text = file.read()
+                if 'class="dwp curve"' in text:
+                    check_curve(check, browser, path, shots, folder)
+                    continue
+                down = 'class="dwp down"' in text
                 check_open(check, browser, path, shots, down)
                 check_zoom(check, browser, path, shots, down)
                 check_search(check, browser, path, shots, down)

@@ -22,7 +22,7 @@
  *   end | end-of N | mark NAME | counter NAME VALUE [detail=UNIT]
  *   alloc CATEGORY DEVICE ADDRESS BYTES | free CATEGORY DEVICE ADDRESS
  *   async-begin NAME HANDLE | async-end NAME HANDLE | flow-out NAME HANDLE | flow-in NAME HANDLE
- *   link SEQUENCE THREAD | args TEXT | loss CAUSE COUNT
+ *   link SEQUENCE [FORWARD-THREAD] | args TEXT | loss CAUSE COUNT
  *   stack FRAME...                   of the range just begun: innermost first, each FUNCTION or
  *                                    FUNCTION@FILE:LINE
  *   switch N                         the stream goes to thread N (a DW_THREAD record)
@@ -535,7 +535,7 @@ static bool put_record(const struct line *line)
 	} else if (!strcmp(verb, "link")) {
 		uint64_t sequence = number_of(word(line, 1));
 		uint32_t payload[3] = { (uint32_t)sequence, (uint32_t)(sequence >> 32),
-			                    thread_at(index_of(word(line, 2))) };
+			                    line->count > 2 ? thread_at(index_of(word(line, 2))) : 0 };
 		dw_encode_record(stream, now, DW_LINK, 0, payload, 3);
 	} else if (!strcmp(verb, "args")) {
 		dw_encode_record(stream, now, DW_ARGS, dw_encode_string(here(), word(line, 1)), NULL, 0);

@@ -31,7 +31,7 @@ static int restart(void *user)
 	return 0;
 }
 
-/* The k-th fetch of a run takes 2 k ms. */
+/* The k-th fetch of a run takes 20 k ms: a busy machine adds less than the next one has more. */
 static int next(void *user, void **batch)
 {
 	struct dwell_engine *engine = user;
@@ -41,7 +41,7 @@ static int next(void *user, void **batch)
 	*batch = &job;
 	job.at++;
 	if (engine)
-		sleep_ms(2 * (int)(dwell_engine_state(engine)->iteration + 1));
+		sleep_ms(20 * (int)(dwell_engine_state(engine)->iteration + 1));
 	return 1;
 }
 
@@ -128,11 +128,11 @@ TEST(an_index_names_the_iteration_or_the_epoch)
 	CHECK_EQ(basic->dataflow.count, 6);
 	CHECK_EQ(basic->dataflow.min_index, 1);
 	CHECK_EQ(basic->dataflow.max_index, 6);
-	CHECK_RANGE((int64_t)(basic->dataflow.min_s * 1e6), 2000, 3900);
-	CHECK_RANGE((int64_t)(basic->dataflow.max_s * 1e6), 12000, 30000);
+	CHECK_RANGE((int64_t)(basic->dataflow.min_s * 1e6), 20000, 40000);
+	CHECK_RANGE((int64_t)(basic->dataflow.max_s * 1e6), 120000, 1000000);
 	CHECK_EQ(basic->processing.count, 6);
 	CHECK_EQ(basic->processing.max_index, 5);
-	CHECK_RANGE((int64_t)(basic->processing.max_s * 1e6), 20000, 40000);
+	CHECK_RANGE((int64_t)(basic->processing.max_s * 1e6), 20000, 1000000);
 	CHECK_EQ(basic->events[DWELL_EVENT_EPOCH_COMPLETED].count, 2);
 	CHECK_EQ(basic->events[DWELL_EVENT_EPOCH_COMPLETED].max_index, 2);
 	CHECK_EQ(basic->events[DWELL_EVENT_GET_BATCH_STARTED].count, 6);
@@ -147,7 +147,7 @@ TEST(an_index_names_the_iteration_or_the_epoch)
 	CHECK_EQ(row_of(handlers, "slow", "EPOCH_COMPLETED")->stat.count, 1);
 	CHECK_EQ(row_of(handlers, "slow", "EPOCH_COMPLETED")->stat.max_index, 2);
 	CHECK_RANGE((int64_t)(row_of(handlers, "slow", "EPOCH_COMPLETED")->stat.total_s * 1e6), 20000,
-	            40000);
+	            1000000);
 	CHECK_EQ(row_of(handlers, "pass", "EPOCH_COMPLETED")->stat.count, 2);
 	dwell_engine_destroy(engine); /* first: the results stay */
 	CHECK_EQ(dwell_profiler_basic(profiler, NULL)->processing.count, 6);
@@ -281,7 +281,7 @@ TEST(files_are_as_ignites)
 		         12);
 		CHECK_EQ(v[0], 1 + (i - 1) / 3);
 		CHECK_EQ(v[1], i);
-		CHECK_RANGE((int64_t)(v[3] * 1e6), 2000 * i, 2000 * i + 15000);
+		CHECK_RANGE((int64_t)(v[3] * 1e6), 20000 * i, 20000 * i + 1000000);
 		CHECK_EQ(v[7] > 0.02, i > 3);
 	}
 	CHECK_EQ(dwell_profiler_write_handlers(profiler, path, &error), 0);

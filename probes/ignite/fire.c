@@ -1,0 +1,535 @@
+/*
+ * One firing of an Ignite engine.
+ *
+ * Does what Engine._fire_event does (the live list, the engine as first argument where the
+ * handler takes it), reads the clock once a handler, and records event and handlers as
+ * dwell's own engine does. Handlers stay as they are: who removes, looks for or replaces
+ * one in the engine's lists finds what it put there. Of a filtered handler the filter is
+ * asked here, so that only calls that it let through count.
+ */
+#include "recorder.h"
+
+#include <time.h>
+
+#define MOST_ARGUMENTS 16
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- names --------------------------------------------------------------------------- */
+
+static char *copy_text(PyObject *text)
+{
+	const char *utf8 = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : NULL;
+	char *copy = utf8 ? strdup(utf8) : NULL;
+
+	if (!copy && !PyErr_Occurred())
+		PyErr_SetString(PyExc_TypeError, "an event's or handler's name is no text");
+	return copy;
+}
+
+static char *name_of_event(PyObject *key)
+{
+	PyObject *name = PyUnicode_CheckExact(key) ? Py_NewRef(key)
+	                                           : PyObject_GetAttrString(key, "name");
+	char *copy;
+
+	if (!name) {
+		PyErr_Clear();
+		name = PyObject_Str(key);
+	}
+	copy = copy_text(name);
+	Py_XDECREF(name);
+	return copy;
+}
+
+static struct event *find_event(struct recorder *recorder, PyObject *key)
+{
+	struct event *event, *more;
+
+	for (Py_ssize_t i = 0; i < recorder->event_count; i++)
+		if (recorder->events[i].key == key)
+			return &recorder->events[i];
+	for (Py_ssize_t i = 0; i < recorder->event_count; i++) {
+		int same = PyObject_RichCompareBool(recorder->events[i].key, key, Py_EQ);
+
+		if (same)
+			return same < 0 ? NULL : &recorder->events[i];
+	}
+	more = realloc(recorder->events, (size_t)(recorder->event_count + 1) * sizeof *more);
+	if (!more) {
+		PyErr_NoMemory();
+		return NULL;
+	}
+	recorder->events = more;
+	event = &more[recorder->event_count];
+	*event = (struct event){ .name = name_of_event(key) };
+	if (!event->name)
+		return NULL;
+	event->key = Py_NewRef(key);
+	event->number = dwell_profiler_event(recorder->profiler, event->name);
+	event->id = dwell_intern(DWELL_CATEGORY_EVENT, event->name, recorder->name);
+	recorder->event_count++;
+	return event;
+}
+
+/* As Ignite calls a handler: its __qualname__, else its class. */
+static PyObject *name_of_handler(PyObject *function)
+{
+	PyObject *name = PyObject_GetAttrString(function, "__qualname__");
+
+	if (name)
+		return name;
+	PyErr_Clear();
+	return PyObject_GetAttrString((PyObject *)Py_TYPE(function), "__name__");
+}
+
+/* What Engine._handler_wrapper closed over. */
+static int open_filter(struct handler *handler)
+{
+	PyObject *function = handler->function, *closure, *code, *names;
+
+	if (!PyFunction_Check(function) || !PyObject_HasAttrString(function, "_parent"))
+		return 0;
+	closure = PyFunction_GetClosure(function);
+	code = PyFunction_GetCode(function);
+	names = code ? PyObject_GetAttrString(code, "co_freevars") : NULL;
+	if (!names)
+		return -1;
+	for (Py_ssize_t i = 0; closure && i < PyTuple_GET_SIZE(names); i++) {
+		const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i));
+		PyObject *cell = PyCell_Get(PyTuple_GET_ITEM(closure, i));
+		PyObject **to = !name                               ? NULL
+		                : strcmp(name, "event_filter") == 0 ? &handler->filter
+		                : strcmp(name, "event_name") == 0   ? &handler->filtered_event
+		                : strcmp(name, "handler") == 0      ? &handler->inner
+		                                                    : NULL;
+
+		if (to)
+			Py_XSETREF(*to, Py_XNewRef(cell));
+		Py_XDECREF(cell);
+	}
+	Py_DECREF(names);
+	if (!handler->filter || !handler->filtered_event || !handler->inner) {
+		/* Somebody else's wrapper: it is a handler like any other. */
+		Py_CLEAR(handler->filter);
+		Py_CLEAR(handler->filtered_event);
+		Py_CLEAR(handler->inner);
+	}
+	return 0;
+}
+
+static void clear_handler(struct handler *handler)
+{
+	Py_CLEAR(handler->function);
+	Py_CLEAR(handler->filter);
+	Py_CLEAR(handler->filtered_event);
+	Py_CLEAR(handler->inner);
+}
+
+/* Names the handler at `place` of the event's list: "log", and the next of that name that
+ * is another one "log #2". */
+static int name_handler(struct recorder *recorder, struct event *event, Py_ssize_t place)
+{
+	struct handler *handler = &event->handlers[place];
+	PyObject *text = name_of_handler(handler->function), *numbered = NULL;
+	char *name, path[512];
+	unsigned same = 1;
+
+	if (!text)
+		return -1;
+	for (Py_ssize_t i = 0; i < place; i++) {
+		PyObject *other = name_of_handler(event->handlers[i].function);
+
+		if (!other) {
+			Py_DECREF(text);
+			return -1;
+		}
+		same += PyUnicode_Check(other) && PyUnicode_Check(text) &&
+		        PyUnicode_Compare(other, text) == 0;
+		Py_DECREF(other);
+	}
+	if (same > 1)
+		numbered = PyUnicode_FromFormat("%U #%u", text, same);
+	name = copy_text(numbered ? numbered : text);
+	Py_DECREF(text);
+	Py_XDECREF(numbered);
+	if (!name)
+		return -1;
+	snprintf(path, sizeof path, "%.240s.%.240s", recorder->name, event->name);
+	handler->row = dwell_profiler_handler(recorder->profiler, event->number, name);
+	handler->id = dwell_intern(DWELL_CATEGORY_HANDLER, name, path);
+	free(name);
+	return 0;
+}
+
+static struct handler *find_handler(struct recorder *recorder, struct event *event,
+                                    Py_ssize_t place, PyObject *function)
+{
+	struct handler *more;
+
+	if (place < event->count && event->handlers[place].function == function)
+		return &event->handlers[place];
+	if (place >= event->count) {
+		more = realloc(event->handlers, (size_t)(place + 1) * sizeof *more);
+		if (!more)
+			return (struct handler *)PyErr_NoMemory();
+		event->handlers = more;
+		memset(&more[event->count], 0, (size_t)(place + 1 - event->count) * sizeof *more);
+		event->count = place + 1;
+	}
+	clear_handler(&event->handlers[place]);
+	event->handlers[place].function = Py_NewRef(function);
+	if (open_filter(&event->handlers[place]) || name_handler(recorder, event, place)) {
+		clear_handler(&event->handlers[place]);
+		return NULL;
+	}
+	return &event->handlers[place];
+}
+
+void recorder_clear_events(struct recorder *recorder)
+{
+	for (Py_ssize_t e = 0; e < recorder->event_count; e++) {
+		for (Py_ssize_t i = 0; i < recorder->events[e].count; i++)
+			clear_handler(&recorder->events[e].handlers[i]);
+		free(recorder->events[e].handlers);
+		free(recorder->events[e].name);
+		Py_CLEAR(recorder->events[e].key);
+	}
+	free(recorder->events);
+	recorder->events = NULL;
+	recorder->event_count = 0;
+}
+
+/* Names all events and handlers, called or not. */
+static int name_all(struct recorder *recorder)
+{
+	PyObject *lists = PyObject_GetAttrString(recorder->engine, "_event_handlers"), *allowed, *item;
+	PyObject *iterator;
+	int result = 0;
+
+	allowed = lists ? PyObject_GetAttrString(recorder->engine, "_allowed_events") : NULL;
+	iterator = allowed ? PyObject_GetIter(allowed) : NULL;
+	while (iterator && !result && (item = PyIter_Next(iterator))) {
+		struct event *event = find_event(recorder, item);
+		PyObject *list = event ? PyDict_GetItemWithError(lists, item) : NULL;
+
+		for (Py_ssize_t i = 0; list && PyList_Check(list) && i < PyList_GET_SIZE(list); i++) {
+			PyObject *entry = PyList_GET_ITEM(list, i);
+
+			if (!find_handler(recorder, event, i, PyTuple_GET_ITEM(entry, 0)))
+				break;
+		}
+		Py_DECREF(item);
+		result = PyErr_Occurred() ? -1 : 0;
+	}
+	Py_XDECREF(iterator);
+	Py_XDECREF(allowed);
+	Py_XDECREF(lists);
+	return PyErr_Occurred() ? -1 : result;
+}
+
+/* ---- where the run stands -------------------------------------------------------------- */
+
+static void add(struct recorder *recorder, enum dwell_time_of of, int number, uint64_t ns)
+{
+	dwell_profiler_add(recorder->profiler, of, number, recorder->epoch, recorder->iteration, ns);
+}
+
+static int read_number(PyObject *state, const char *name, uint64_t *number)
+{
+	PyObject *value = PyObject_GetAttrString(state, name);
+
+	if (!value)
+		return -1;
+	*number = PyLong_AsUnsignedLongLong(value);
+	Py_DECREF(value);
+	return PyErr_Occurred() ? -1 : 0;
+}
+
+static void tell(struct dwell_site *site, uint64_t *told, uint64_t value)
+{
+	if (*told == value || !dwell_wants(1u << DWELL_CATEGORY_COUNTER))
+		return;
+	dwell_counter(site, (double)value);
+	*told = value;
+}
+
+static int read_state(struct recorder *recorder, int event)
+{
+	PyObject *state = PyObject_GetAttrString(recorder->engine, "state");
+
+	if (!state || read_number(state, "epoch", &recorder->epoch) ||
+	    read_number(state, "iteration", &recorder->iteration)) {
+		Py_XDECREF(state);
+		return -1;
+	}
+	Py_DECREF(state);
+	/* A fetch is the next iteration's. */
+	if (event == DWELL_EVENT_GET_BATCH_STARTED)
+		recorder->fetches = true;
+	else if (event < DWELL_EVENT_COUNT && event != DWELL_EVENT_GET_BATCH_COMPLETED &&
+	         event != DWELL_EVENT_DATALOADER_STOP_ITERATION)
+		recorder->fetches = false;
+	recorder->iteration += recorder->fetches;
+	tell(&recorder->epoch_site, &recorder->epoch_told, recorder->epoch);
+	tell(&recorder->iteration_site, &recorder->iteration_told, recorder->iteration);
+	return 0;
+}
+
+void recorder_close(struct recorder *recorder)
+{
+	if (recorder->processing)
+		dwell_end(recorder->processing_began);
+	if (recorder->dataflow)
+		dwell_end(recorder->dataflow_began);
+	recorder->processing = recorder->dataflow = recorder->fetches = false;
+}
+
+/* Before an event's handlers: what it ends, what it begins. */
+static int enter(struct recorder *recorder, int event)
+{
+	if (event == DWELL_EVENT_STARTED) {
+		/* Another run: what the handlers are is looked at anew. */
+		recorder_close(recorder);
+		recorder_clear_events(recorder);
+		dwell_profiler_start(recorder->profiler);
+		recorder->epoch_told = recorder->iteration_told = UINT64_MAX;
+		if (name_all(recorder))
+			return -1;
+	}
+	if (event == DWELL_EVENT_ITERATION_COMPLETED && recorder->processing) {
+		dwell_end(recorder->processing_began);
+		recorder->processing = false;
+		add(recorder, DWELL_TIME_OF_PROCESSING, 0, now_ns() - recorder->processing_start_ns);
+	} else if (event == DWELL_EVENT_GET_BATCH_COMPLETED && recorder->dataflow) {
+		dwell_end(recorder->dataflow_began);
+		recorder->dataflow = false;
+		add(recorder, DWELL_TIME_OF_DATAFLOW, 0, now_ns() - recorder->dataflow_start_ns);
+	} else if (event < DWELL_EVENT_COUNT && event != DWELL_EVENT_DATALOADER_STOP_ITERATION) {
+		recorder_close(recorder); /* of an iteration that failed */
+	}
+	if (read_state(recorder, event))
+		return -1;
+	if (event == DWELL_EVENT_GET_BATCH_STARTED) {
+		recorder->dataflow = true;
+		recorder->dataflow_began = dwell_begin(&recorder->dataflow_site);
+		recorder->dataflow_start_ns = now_ns();
+	}
+	return 0;
+}
+
+static void leave(struct recorder *recorder, int event)
+{
+	if (event == DWELL_EVENT_ITERATION_STARTED) {
+		recorder->processing = true;
+		recorder->processing_began = dwell_begin(&recorder->processing_site);
+		recorder->processing_start_ns = now_ns();
+	}
+}
+
+/* ---- calling --------------------------------------------------------------------------- */
+
+/* Whether the handler's filter lets it through; -1: it failed. */
+static int passes(struct recorder *recorder, const struct handler *handler)
+{
+	PyObject *state = PyObject_GetAttrString(recorder->engine, "state"), *value, *result = NULL;
+	int passed;
+
+	value = state ? PyObject_CallMethod(state, "get_event_attrib_value", "O",
+	                                    handler->filtered_event)
+	              : NULL;
+	if (value)
+		result = PyObject_CallFunctionObjArgs(handler->filter, recorder->engine, value, NULL);
+	passed = result ? PyObject_IsTrue(result) : -1;
+	Py_XDECREF(result);
+	Py_XDECREF(value);
+	Py_XDECREF(state);
+	return passed;
+}
+
+/* The engine, where the handler was registered with it, what was given with the event, what
+ * was given with the handler. -1: failed. */
+static Py_ssize_t collect(struct recorder *recorder, PyObject *stored,
+                          PyObject *const *given, Py_ssize_t given_count, PyObject **to)
+{
+	Py_ssize_t stored_count = PyTuple_GET_SIZE(stored), at = 0, from = 0;
+
+	if (stored_count + given_count > MOST_ARGUMENTS) {
+		PyErr_Format(PyExc_RuntimeError, "a handler takes more than %d arguments", MOST_ARGUMENTS);
+		return -1;
+	}
+	if (stored_count && (PyWeakref_Check(PyTuple_GET_ITEM(stored, 0)) ||
+	                     PyTuple_GET_ITEM(stored, 0) == recorder->engine)) {
+		to[at++] = recorder->engine;
+		from = 1;
+	}
+	for (Py_ssize_t i = 0; i < given_count; i++)
+		to[at++] = given[i];
+	for (Py_ssize_t i = from; i < stored_count; i++)
+		to[at++] = PyTuple_GET_ITEM(stored, i);
+	return at;
+}
+
+static int call(struct recorder *recorder, struct event *event, Py_ssize_t place, PyObject *entry,
+                PyObject *const *given, Py_ssize_t given_count, uint64_t *clock_ns)
+{
+	struct handler *handler =
+	    find_handler(recorder, event, place, PyTuple_GET_ITEM(entry, 0));
+	PyObject *arguments[MOST_ARGUMENTS + 1], *function, *result;
+	PyObject *keywords = PyTuple_GET_ITEM(entry, 2);
+	int passed = 1, row;
+	uint64_t end_ns;
+	unsigned began;
+	Py_ssize_t count;
+
+	if (!handler)
+		return -1;
+	if (handler->filter) {
+		passed = passes(recorder, handler);
+		*clock_ns = now_ns();
+	}
+	if (passed <= 0)
+		return passed;
+	count = collect(recorder, PyTuple_GET_ITEM(entry, 1), given, given_count, arguments);
+	if (count < 0)
+		return -1;
+	/* A filter may have changed the list of events. */
+	function = Py_NewRef(handler->filter ? handler->inner : handler->function);
+	row = handler->row;
+	began = dwell_begin_id(handler->id, DWELL_CATEGORY_HANDLER);
+	result = PyObject_VectorcallDict(function, arguments, (size_t)count,
+	                                 PyDict_GET_SIZE(keywords) ? keywords : NULL);
+	dwell_end_id(began);
+	Py_DECREF(function);
+	end_ns = now_ns();
+	if (result)
+		add(recorder, DWELL_TIME_OF_HANDLER, row, end_ns - *clock_ns);
+	*clock_ns = end_ns;
+	Py_XDECREF(result);
+	return result ? 0 : -1;
+}
+
+static int call_all(struct recorder *recorder, PyObject *key, PyObject *list,
+                    PyObject *const *given, Py_ssize_t given_count, PyObject *keywords,
+                    uint64_t *clock_ns)
+{
+	/* The list lives: handlers added meanwhile are called too. */
+	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+		PyObject *entry = Py_NewRef(PyList_GET_ITEM(list, i));
+		struct event *event = find_event(recorder, key); /* it moves when others come */
+		int result = event ? 0 : -1;
+
+		if (keywords && !result)
+			result = PyDict_Update(PyTuple_GET_ITEM(entry, 2), keywords);
+		if (!result)
+			result = call(recorder, event, i, entry, given, given_count, clock_ns);
+		Py_DECREF(entry);
+		if (result)
+			return -1;
+	}
+	return 0;
+}
+
+/* Ignite's line for debugging, made only if somebody reads it. */
+static int log_firing(struct recorder *recorder, PyObject *key)
+{
+	PyObject *logger = PyObject_GetAttrString(recorder->engine, "logger"), *done;
+	PyObject *wanted = logger ? PyObject_CallMethod(logger, "isEnabledFor", "i", 10) : NULL;
+	int result = wanted ? 0 : -1;
+
+	if (wanted && PyObject_IsTrue(wanted)) {
+		PyObject *state = PyObject_GetAttrString(recorder->engine, "state");
+		PyObject *epoch = state ? PyObject_GetAttrString(state, "epoch") : NULL;
+		PyObject *iteration = epoch ? PyObject_GetAttrString(state, "iteration") : NULL;
+		PyObject *line = iteration
+		                     ? PyUnicode_FromFormat("%S | %S, Firing handlers for event %S", epoch,
+		                                            iteration, key)
+		                     : NULL;
+
+		done = line ? PyObject_CallMethod(logger, "debug", "O", line) : NULL;
+		result = done ? 0 : -1;
+		Py_XDECREF(done);
+		Py_XDECREF(line);
+		Py_XDECREF(iteration);
+		Py_XDECREF(epoch);
+		Py_XDECREF(state);
+	}
+	Py_XDECREF(wanted);
+	Py_XDECREF(logger);
+	return result;
+}
+
+static PyObject *keywords_of(PyObject *const *values, PyObject *names)
+{
+	PyObject *keywords = PyDict_New();
+
+	for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(names); i++)
+		if (PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), values[i]))
+			Py_CLEAR(keywords);
+	return keywords;
+}
+
+static int fire(struct recorder *recorder, PyObject *key, PyObject *const *given,
+                Py_ssize_t given_count, PyObject *keywords)
+{
+	struct event *event = find_event(recorder, key);
+	int number = event ? event->number : -1, result = 0;
+	PyObject *lists, *list;
+	uint64_t start_ns = 0, clock_ns = 0;
+	unsigned began;
+
+	if (!event || enter(recorder, number) || log_firing(recorder, key) ||
+	    PyObject_SetAttrString(recorder->engine, "last_event_name", key))
+		return -1;
+	event = find_event(recorder, key);
+	lists = event ? PyObject_GetAttrString(recorder->engine, "_event_handlers") : NULL;
+	if (!lists)
+		return -1;
+	list = Py_XNewRef(PyDict_GetItemWithError(lists, key));
+	Py_DECREF(lists);
+	if (!list && PyErr_Occurred())
+		return -1;
+	began = dwell_begin_id(event->id, DWELL_CATEGORY_EVENT);
+	if (list && PyList_GET_SIZE(list)) {
+		start_ns = clock_ns = now_ns();
+		result = call_all(recorder, key, list, given, given_count, keywords, &clock_ns);
+	}
+	dwell_end_id(began);
+	Py_XDECREF(list);
+	add(recorder, DWELL_TIME_OF_EVENT, number, clock_ns - start_ns);
+	leave(recorder, result ? -1 : number);
+	return result;
+}
+
+PyObject *recorder_fire(PyObject *self, PyObject *const *arguments, Py_ssize_t count,
+                        PyObject *names)
+{
+	struct recorder *recorder = (struct recorder *)self;
+	PyObject *keywords = NULL;
+	int result;
+
+	if (count < 1) {
+		PyErr_SetString(PyExc_TypeError, "which event is to be fired?");
+		return NULL;
+	}
+	if (!recorder->engine) {
+		PyErr_SetString(PyExc_RuntimeError, "the engine is gone");
+		return NULL;
+	}
+	if (names && PyTuple_GET_SIZE(names)) {
+		keywords = keywords_of(arguments + count, names);
+		if (!keywords)
+			return NULL;
+	}
+	result = fire(recorder, arguments[0], arguments + 1, count - 1, keywords);
+	Py_XDECREF(keywords);
+	if (result)
+		return NULL;
+	Py_RETURN_NONE;
+}

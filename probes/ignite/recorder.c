@@ -1,0 +1,340 @@
+/*
+ * The module dwell._ignite: the type Recorder.
+ *
+ * Called by python/dwell/ignite.py, which puts recorder.fire in the place of an engine's
+ * _fire_event and brackets its run with enter_run and leave_run. Results are plain tuples;
+ * their form for people is Python's affair.
+ */
+#include "recorder.h"
+
+#include <string.h>
+
+/* Runs of this thread that lie in each other. */
+static __thread unsigned depth;
+
+static int failed(const struct dwell_error *error)
+{
+	if (error->code == DWELL_E_NOMEM)
+		PyErr_NoMemory();
+	else
+		PyErr_SetString(error->code == DWELL_E_STATE ? PyExc_RuntimeError : PyExc_OSError,
+		                error->message);
+	return -1;
+}
+
+static char *join(const char *first, const char *second)
+{
+	size_t length = strlen(first), more = strlen(second);
+	char *text = malloc(length + more + 1);
+
+	if (text) {
+		memcpy(text, first, length);
+		memcpy(text + length, second, more + 1);
+	}
+	return text;
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+static void set_site(struct dwell_site *site, enum dwell_category category, const char *name,
+                     const char *detail)
+{
+	*site = (struct dwell_site){ .name = name, .detail = detail, .category = (uint32_t)category };
+}
+
+static int init_sites(struct recorder *self)
+{
+	self->iteration_name = join(self->name, ".iteration");
+	self->epoch_name = join(self->name, ".epoch");
+	if (!self->iteration_name || !self->epoch_name) {
+		PyErr_NoMemory();
+		return -1;
+	}
+	set_site(&self->run_site, DWELL_CATEGORY_ACTION, "run", self->name);
+	set_site(&self->nested_site, DWELL_CATEGORY_EVALUATION, "run", self->name);
+	set_site(&self->processing_site, DWELL_CATEGORY_ACTION, "processing", self->name);
+	set_site(&self->dataflow_site, DWELL_CATEGORY_DATA, "dataflow", self->name);
+	set_site(&self->iteration_site, DWELL_CATEGORY_COUNTER, self->iteration_name, NULL);
+	set_site(&self->epoch_site, DWELL_CATEGORY_COUNTER, self->epoch_name, NULL);
+	return 0;
+}
+
+static int recorder_init(PyObject *object, PyObject *arguments, PyObject *keywords)
+{
+	struct recorder *self = (struct recorder *)object;
+	struct dwell_error error;
+	PyObject *engine;
+	const char *name;
+	int keep_times;
+
+	(void)keywords;
+	if (!PyArg_ParseTuple(arguments, "Osp", &engine, &name, &keep_times))
+		return -1;
+	if (self->profiler) {
+		PyErr_SetString(PyExc_RuntimeError, "a recorder is made once");
+		return -1;
+	}
+	self->name = join(name, "");
+	if (!self->name || init_sites(self))
+		return -1;
+	if (dwell_profiler_create(&self->profiler, keep_times, &error))
+		return failed(&error);
+	self->keeps_times = keep_times;
+	self->engine = Py_NewRef(engine);
+	return 0;
+}
+
+static int recorder_traverse(PyObject *object, visitproc visit, void *arg)
+{
+	struct recorder *self = (struct recorder *)object;
+
+	Py_VISIT(self->engine);
+	for (Py_ssize_t e = 0; e < self->event_count; e++) {
+		Py_VISIT(self->events[e].key);
+		for (Py_ssize_t i = 0; i < self->events[e].count; i++) {
+			Py_VISIT(self->events[e].handlers[i].function);
+			Py_VISIT(self->events[e].handlers[i].filter);
+			Py_VISIT(self->events[e].handlers[i].filtered_event);
+			Py_VISIT(self->events[e].handlers[i].inner);
+		}
+	}
+	return 0;
+}
+
+static int recorder_clear(PyObject *object)
+{
+	struct recorder *self = (struct recorder *)object;
+
+	Py_CLEAR(self->engine);
+	recorder_clear_events(self);
+	return 0;
+}
+
+static void recorder_dealloc(PyObject *object)
+{
+	struct recorder *self = (struct recorder *)object;
+
+	PyObject_GC_UnTrack(object);
+	recorder_clear(object);
+	dwell_profiler_destroy(self->profiler);
+	/* Names stay: sites that were recorded point to them. */
+	Py_TYPE(object)->tp_free(object);
+}
+
+/* ---- runs ------------------------------------------------------------------------------ */
+
+static PyObject *enter_run(PyObject *object, PyObject *unused)
+{
+	struct recorder *self = (struct recorder *)object;
+
+	(void)unused;
+	self->run_began = dwell_begin(depth++ ? &self->nested_site : &self->run_site);
+	self->runs = true;
+	Py_RETURN_NONE;
+}
+
+static PyObject *leave_run(PyObject *object, PyObject *unused)
+{
+	struct recorder *self = (struct recorder *)object;
+
+	(void)unused;
+	recorder_close(self);
+	dwell_end(self->run_began);
+	self->runs = false;
+	depth--;
+	Py_RETURN_NONE;
+}
+
+/* Single times are kept from the next run on: for who attaches a profiler to an engine
+ * that is recorded anyway. */
+static PyObject *keep_times(PyObject *object, PyObject *unused)
+{
+	struct recorder *self = (struct recorder *)object;
+	struct dwell_profiler *profiler;
+	struct dwell_error error;
+
+	(void)unused;
+	if (self->keeps_times)
+		Py_RETURN_NONE;
+	if (self->runs) {
+		PyErr_SetString(PyExc_RuntimeError, "a profiler is attached between runs, not within one");
+		return NULL;
+	}
+	if (dwell_profiler_create(&profiler, true, &error)) {
+		failed(&error);
+		return NULL;
+	}
+	recorder_clear_events(self); /* they bear the old one's numbers */
+	dwell_profiler_destroy(self->profiler);
+	self->profiler = profiler;
+	self->keeps_times = true;
+	Py_RETURN_NONE;
+}
+
+/* ---- results --------------------------------------------------------------------------- */
+
+/* (count, total, min, its index, max, its index, mean, std): seconds. */
+static PyObject *stat_tuple(const struct dwell_time_stat *stat)
+{
+	return Py_BuildValue("(KddKdKdd)", (unsigned long long)stat->count, stat->total_s, stat->min_s,
+	                     (unsigned long long)stat->min_index, stat->max_s,
+	                     (unsigned long long)stat->max_index, stat->mean_s,
+	                     dwell_time_stat_std_s(stat));
+}
+
+static PyObject *name_list(const char *const *names)
+{
+	PyObject *list = PyList_New(0);
+
+	for (; list && names && *names; names++) {
+		PyObject *name = PyUnicode_FromString(*names);
+
+		if (!name || PyList_Append(list, name))
+			Py_CLEAR(list);
+		Py_XDECREF(name);
+	}
+	return list;
+}
+
+/* (processing, dataflow, {event: (stat, [names])}) */
+static PyObject *basic_results(PyObject *object, PyObject *unused)
+{
+	static const char *const names[] = {
+#define NAME(name, number, value) [number] = #name,
+		DWELL_EVENTS(NAME)
+#undef NAME
+	};
+	struct recorder *self = (struct recorder *)object;
+	struct dwell_error error;
+	const struct dwell_basic_results *results = dwell_profiler_basic(self->profiler, &error);
+	PyObject *events;
+
+	(void)unused;
+	if (!results) {
+		failed(&error);
+		return NULL;
+	}
+	events = PyDict_New();
+	for (int e = 0; events && e < DWELL_EVENT_COUNT; e++) {
+		PyObject *item = Py_BuildValue("(NN)", stat_tuple(&results->events[e]),
+		                               name_list(results->handlers[e]));
+
+		if (!item || PyDict_SetItemString(events, names[e], item))
+			Py_CLEAR(events);
+		Py_XDECREF(item);
+	}
+	if (!events)
+		return NULL;
+	return Py_BuildValue("(NNN)", stat_tuple(&results->processing),
+	                     stat_tuple(&results->dataflow), events);
+}
+
+/* (processing, dataflow, [(handler, event, stat)]) */
+static PyObject *handlers_results(PyObject *object, PyObject *unused)
+{
+	struct recorder *self = (struct recorder *)object;
+	struct dwell_error error;
+	const struct dwell_handlers_results *results = dwell_profiler_handlers(self->profiler, &error);
+	PyObject *rows;
+
+	(void)unused;
+	if (!results) {
+		failed(&error);
+		return NULL;
+	}
+	rows = PyList_New(0);
+	for (size_t i = 0; rows && i < results->count; i++) {
+		PyObject *row = Py_BuildValue("(ssN)", results->handlers[i].handler,
+		                              results->handlers[i].event,
+		                              stat_tuple(&results->handlers[i].stat));
+
+		if (!row || PyList_Append(rows, row))
+			Py_CLEAR(rows);
+		Py_XDECREF(row);
+	}
+	if (!rows)
+		return NULL;
+	return Py_BuildValue("(NNN)", stat_tuple(&results->processing),
+	                     stat_tuple(&results->dataflow), rows);
+}
+
+static PyObject *write_with(PyObject *object, PyObject *path,
+                            int (*write)(struct dwell_profiler *, const char *,
+                                         struct dwell_error *))
+{
+	struct recorder *self = (struct recorder *)object;
+	struct dwell_error error;
+	PyObject *bytes;
+	int result;
+
+	if (!PyUnicode_FSConverter(path, &bytes))
+		return NULL;
+	result = write(self->profiler, PyBytes_AS_STRING(bytes), &error);
+	Py_DECREF(bytes);
+	if (result) {
+		failed(&error);
+		return NULL;
+	}
+	Py_RETURN_NONE;
+}
+
+static PyObject *write_basic(PyObject *object, PyObject *path)
+{
+	return write_with(object, path, dwell_profiler_write_basic);
+}
+
+static PyObject *write_handlers(PyObject *object, PyObject *path)
+{
+	return write_with(object, path, dwell_profiler_write_handlers);
+}
+
+/* ---- the module ------------------------------------------------------------------------ */
+
+static PyMethodDef recorder_methods[] = {
+	{ "fire", (PyCFunction)(void (*)(void))recorder_fire, METH_FASTCALL | METH_KEYWORDS,
+	  "fires an event as the engine's own _fire_event does, timed" },
+	{ "enter_run", enter_run, METH_NOARGS, "the engine's run begins" },
+	{ "leave_run", leave_run, METH_NOARGS, "... has ended, however" },
+	{ "keep_times", keep_times, METH_NOARGS, "single times are wanted, for the files" },
+	{ "basic", basic_results, METH_NOARGS, "(processing, dataflow, {event: (stat, names)})" },
+	{ "handlers", handlers_results, METH_NOARGS, "(processing, dataflow, [(name, event, stat)])" },
+	{ "write_basic", write_basic, METH_O, "CSV, a row an iteration" },
+	{ "write_handlers", write_handlers, METH_O, "CSV, a row a call" },
+	{ NULL, NULL, 0, NULL },
+};
+
+static PyTypeObject recorder_type = {
+	PyVarObject_HEAD_INIT(NULL, 0)
+	.tp_name = "dwell._ignite.Recorder",
+	.tp_doc = "Recorder(engine, name, keep_times): times an Ignite engine's events and handlers",
+	.tp_basicsize = sizeof(struct recorder),
+	.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+	.tp_new = PyType_GenericNew,
+	.tp_init = recorder_init,
+	.tp_traverse = recorder_traverse,
+	.tp_clear = recorder_clear,
+	.tp_dealloc = recorder_dealloc,
+	.tp_methods = recorder_methods,
+};
+
+static struct PyModuleDef module = {
+	PyModuleDef_HEAD_INIT,
+	.m_name = "dwell._ignite",
+	.m_doc = "events and handlers of Ignite's engines, recorded by dwell",
+	.m_size = -1,
+};
+
+PyMODINIT_FUNC PyInit__ignite(void);
+PyMODINIT_FUNC PyInit__ignite(void)
+{
+	PyObject *made;
+
+	if (PyType_Ready(&recorder_type) < 0)
+		return NULL;
+	made = PyModule_Create(&module);
+	if (made && PyModule_AddObject(made, "Recorder", Py_NewRef((PyObject *)&recorder_type))) {
+		Py_DECREF(&recorder_type);
+		Py_CLEAR(made);
+	}
+	return made;
+}

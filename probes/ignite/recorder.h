@@ -1,0 +1,74 @@
+/*
+ * A recorder: what stands in for an Ignite engine's `_fire_event`.
+ *
+ *   recorder.c   the Python type: made, told of runs, asked for results
+ *   fire.c       one firing: handlers called, timed, recorded
+ *
+ * Public headers of dwell and Python's C API, nothing else. Everything runs with the GIL
+ * held, an engine in one thread at a time.
+ */
+#ifndef DWELL_IGNITE_RECORDER_H
+#define DWELL_IGNITE_RECORDER_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <dwell/engine.h>
+#include <dwell/probe.h>
+
+#if PY_VERSION_HEX < 0x030a0000
+static inline PyObject *Py_XNewRef(PyObject *object)
+{
+	Py_XINCREF(object);
+	return object;
+}
+#define Py_NewRef Py_XNewRef
+#endif
+
+/* A handler as the engine's list holds it, at the place where it was seen last. */
+struct handler {
+	PyObject *function; /* strong: what is compared */
+	/* Of one behind an event filter; else NULL. */
+	PyObject *filter, *filtered_event, *inner;
+	int row;            /* the profiler's */
+	uint32_t id;        /* in traces */
+};
+
+struct event {
+	PyObject *key;      /* strong: Events.STARTED, "my_event" */
+	char *name;
+	int number;         /* the profiler's */
+	uint32_t id;
+	struct handler *handlers;
+	Py_ssize_t count;
+};
+
+struct recorder {
+	PyObject_HEAD
+	PyObject *engine;
+	char *name, *iteration_name, *epoch_name;
+	struct dwell_profiler *profiler;
+	bool keeps_times, runs;
+	struct event *events;
+	Py_ssize_t event_count;
+	struct dwell_site run_site, nested_site, processing_site, dataflow_site, iteration_site,
+	    epoch_site;
+
+	/* Where the run stands. */
+	uint64_t iteration, epoch;    /* of what is under way */
+	uint64_t iteration_told, epoch_told;
+	bool fetches;                 /* between GET_BATCH_STARTED and ITERATION_STARTED */
+	bool processing, dataflow;    /* open */
+	uint64_t processing_start_ns, dataflow_start_ns;
+	unsigned processing_began, dataflow_began, run_began;
+};
+
+/* recorder._fire_event(event, *args, **kwargs) */
+PyObject *recorder_fire(PyObject *self, PyObject *const *arguments, Py_ssize_t count,
+                        PyObject *names);
+/* Ends what a run may have left open. */
+void recorder_close(struct recorder *recorder);
+/* Forgets the events; their handlers are looked at anew. */
+void recorder_clear_events(struct recorder *recorder);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * The way into a Python program that nobody has changed.
+ *
+ * `dwell run` preloads this small library into the program and all that it starts.
+ * In a process without an interpreter it does nothing. In one, an audit hook waits
+ * for the moment when the interpreter is whole and its script not yet begun, and
+ * loads the probe that lies beside this file. So it works with -I, -E, -S and -m, in
+ * spawned workers and virtual environments, where sitecustomize and PYTHONPATH do
+ * not reach. Links libc alone: it is in every process of the run.
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROBE "libdwell-python.so"
+
+typedef int audit_hook(const char *event, void *arguments, void *data);
+
+static char probe_path[4096];
+static bool attached;
+
+static void attach(void)
+{
+	void *probe = dlopen(probe_path, RTLD_NOW | RTLD_LOCAL);
+	void (*begin)(void) = NULL;
+
+	attached = true;
+	if (probe)
+		*(void **)&begin = dlsym(probe, "dwell_python_attach");
+	if (begin)
+		begin();
+	else
+		fprintf(stderr, "dwell: Python is not profiled: %s\n", dlerror());
+}
+
+/* Called with the interpreter's lock, before the script, -c, -m or a prompt begins. */
+static int on_audit(const char *event, void *arguments, void *data)
+{
+	if (!attached && strncmp(event, "cpython.run_", 12) == 0)
+		attach();
+	return 0;
+}
+
+/* False: the path is too long, or not known. */
+static bool find_probe(void)
+{
+	Dl_info here;
+	const char *slash;
+
+	if (!dladdr((void *)(size_t)&find_probe, &here) || !here.dli_fname)
+		return false;
+	slash = strrchr(here.dli_fname, '/');
+	return slash && snprintf(probe_path, sizeof probe_path, "%.*s/" PROBE,
+	                         (int)(slash - here.dli_fname), here.dli_fname) <
+	                    (int)sizeof probe_path;
+}
+
+__attribute__((constructor)) static void wait_for_interpreter(void)
+{
+	int (*add_hook)(audit_hook *hook, void *data) = NULL;
+
+	*(void **)&add_hook = dlsym(RTLD_DEFAULT, "PySys_AddAuditHook");
+	if (add_hook && getenv("DWELL_TRACE") && find_probe())
+		add_hook(on_audit, NULL);
+}

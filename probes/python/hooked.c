@@ -1,0 +1,146 @@
+/*
+ * A callable in place of another, with C code before and after it.
+ *
+ * Put into a class or a module, it is found, bound, pickled by name and inspected as
+ * the original is: every attribute that it lacks is the original's. A call costs two
+ * C calls more; arguments, result and exception pass through untouched.
+ */
+#include "python.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <structmember.h>
+
+#define HAVE_VECTORCALL (1ul << 11)
+#define METHOD_DESCRIPTOR (1ul << 17)
+#define ARGUMENTS(count) ((count) & ~((size_t)1 << (8 * sizeof(size_t) - 1)))
+
+struct hooked {
+	PyObject_HEAD
+	dwell_vectorcall *call;
+	PyObject *original;
+	const struct dwell_hook *hook;
+};
+
+static PyObject *type;
+
+static PyObject *call_hooked(PyObject *callable, PyObject *const *arguments, size_t count,
+                             PyObject *names)
+{
+	const struct hooked *hooked = (const struct hooked *)callable;
+	size_t given = ARGUMENTS(count);
+	struct dwell_call call = { .self = given > 0 ? arguments[0] : NULL,
+		                       .second = given > 1 ? arguments[1] : NULL };
+	PyObject *result;
+
+	hooked->hook->before(&call);
+	result = PyObject_Vectorcall(hooked->original, arguments, count, names);
+	hooked->hook->after(&call, result);
+	return result;
+}
+
+static PyObject *call_tuple(PyObject *callable, PyObject *arguments, PyObject *names)
+{
+	return PyVectorcall_Call(callable, arguments, names);
+}
+
+static PyObject *get_method(PyObject *callable, PyObject *object, PyObject *owner)
+{
+	if (object && object != Py_None)
+		return PyMethod_New(callable, object);
+	Py_INCREF(callable);
+	return callable;
+}
+
+static PyObject *get_attribute(PyObject *callable, PyObject *name)
+{
+	PyObject *value = PyObject_GenericGetAttr(callable, name);
+
+	if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
+		return value;
+	PyErr_Clear();
+	return PyObject_GetAttr(((struct hooked *)callable)->original, name);
+}
+
+static int set_attribute(PyObject *callable, PyObject *name, PyObject *value)
+{
+	return PyObject_SetAttr(((struct hooked *)callable)->original, name, value);
+}
+
+static PyObject *show(PyObject *callable)
+{
+	return PyObject_Repr(((struct hooked *)callable)->original);
+}
+
+/* copy and pickle take it for the function that it stands for. */
+static PyObject *reduce(PyObject *callable, PyObject *unused)
+{
+	return PyObject_GetAttrString(((struct hooked *)callable)->original, "__qualname__");
+}
+
+static PyMethodDef methods[] = { { "__reduce__", reduce, METH_NOARGS, NULL }, { 0 } };
+static PyMemberDef members[] = {
+	{ "__vectorcalloffset__", T_PYSSIZET, offsetof(struct hooked, call), READONLY, NULL },
+	{ "__wrapped__", T_OBJECT, offsetof(struct hooked, original), READONLY, NULL },
+	{ 0 },
+};
+static PyType_Slot slots[] = {
+	{ Py_tp_call, call_tuple },         { Py_tp_descr_get, get_method },
+	{ Py_tp_getattro, get_attribute },  { Py_tp_setattro, set_attribute },
+	{ Py_tp_repr, show },               { Py_tp_members, members },
+	{ Py_tp_methods, methods },         { 0, NULL },
+};
+static PyType_Spec spec = { "dwell.hooked", sizeof(struct hooked), 0,
+	                        Py_TPFLAGS_DEFAULT | HAVE_VECTORCALL | METHOD_DESCRIPTOR, slots };
+
+static PyObject *wrap(PyObject *original, const struct dwell_hook *hook)
+{
+	struct hooked *hooked;
+
+	if (!type)
+		type = PyType_FromSpec(&spec);
+	hooked = type ? PyObject_New(struct hooked, (PyTypeObject *)type) : NULL;
+	if (!hooked)
+		return NULL;
+	Py_INCREF(original);
+	hooked->call = call_hooked;
+	hooked->original = original;
+	hooked->hook = hook;
+	return (PyObject *)hooked;
+}
+
+void dwell_hook_attribute(PyObject *owner, const char *name, const struct dwell_hook *hook)
+{
+	PyObject *original = PyObject_GetAttrString(owner, name), *hooked = NULL;
+
+	if (original && !(type && Py_TYPE(original) == (PyTypeObject *)type))
+		hooked = wrap(original, hook);
+	if (hooked)
+		PyObject_SetAttrString(owner, name, hooked);
+	Py_XDECREF(hooked);
+	Py_XDECREF(original);
+	PyErr_Clear();
+}
+
+void dwell_hook_path(PyObject *module, const char *path, const char *name,
+                     const struct dwell_hook *hook)
+{
+	char part[64];
+	PyObject *owner = module;
+
+	Py_INCREF(owner);
+	while (owner && *path) {
+		size_t length = strcspn(path, ".");
+		PyObject *next;
+
+		snprintf(part, sizeof part, "%.*s", (int)length, path);
+		path += length + (path[length] == '.');
+		next = PyObject_GetAttrString(owner, part);
+		Py_DECREF(owner);
+		owner = next;
+	}
+	if (owner)
+		dwell_hook_attribute(owner, name, hook);
+	Py_XDECREF(owner);
+	PyErr_Clear();
+}

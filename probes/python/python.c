@@ -1,0 +1,140 @@
+/*
+ * Attaching to a Python process, and waiting for the modules that probes know.
+ *
+ * attach.c calls dwell_python_attach() once, before the script begins. A finder at
+ * the head of sys.meta_path watches for those modules: it asks the other finders,
+ * takes what they found, and puts itself before the loader's exec_module, so that a
+ * probe runs when the module is whole. Nothing of it stays in the module.
+ */
+#include "python.h"
+
+#include <string.h>
+
+#include "../torch/torch.h"
+
+/* Modules, and who takes them once they are imported. */
+static const struct {
+	const char *name;
+	void (*take)(PyObject *module);
+} known[] = {
+	{ "torch", dwell_torch_attach },
+};
+
+void dwell_python_text(PyObject *object, const char *attribute, char *text, size_t room)
+{
+	PyObject *value = PyObject_GetAttrString(object, attribute);
+	PyObject *bytes = value && PyUnicode_Check(value)
+	                      ? PyUnicode_AsEncodedString(value, "utf-8", "replace") : NULL;
+
+	snprintf(text, room, "%s", bytes ? PyBytes_AsString(bytes) : "");
+	Py_XDECREF(bytes);
+	Py_XDECREF(value);
+	PyErr_Clear();
+}
+
+/* ---- the finder -------------------------------------------------------------------- */
+
+/* self: (loader, its exec_module, name). */
+static PyObject *exec_module(PyObject *self, PyObject *module)
+{
+	PyObject *loader = PyTuple_GetItem(self, 0), *result;
+	const char *name = PyBytes_AsString(PyTuple_GetItem(self, 2));
+
+	/* The loader is as it was before the module can look at it. */
+	PyObject_SetAttrString(loader, "exec_module", NULL);
+	PyErr_Clear();
+	result = PyObject_CallFunctionObjArgs(PyTuple_GetItem(self, 1), module, NULL);
+	for (size_t i = 0; result && i < sizeof known / sizeof *known; i++)
+		if (strcmp(name, known[i].name) == 0)
+			known[i].take(module);
+	return result;
+}
+
+static PyMethodDef executor = { "exec_module", exec_module, METH_O, NULL };
+
+static void watch_loader(PyObject *spec, const char *name)
+{
+	PyObject *loader = PyObject_GetAttrString(spec, "loader"), *self = NULL, *function = NULL;
+	PyObject *original = loader ? PyObject_GetAttrString(loader, "exec_module") : NULL;
+
+	if (original)
+		self = Py_BuildValue("(OOy)", loader, original, name);
+	if (self)
+		function = PyCFunction_New(&executor, self);
+	if (function)
+		PyObject_SetAttrString(loader, "exec_module", function);
+	Py_XDECREF(function);
+	Py_XDECREF(self);
+	Py_XDECREF(original);
+	Py_XDECREF(loader);
+	PyErr_Clear();
+}
+
+/* What the finders behind us find: a new reference, None, or NULL with their error. */
+static PyObject *ask_others(PyObject *self, PyObject *name, PyObject *path, PyObject *target)
+{
+	PyObject *finders = PySys_GetObject("meta_path"), *spec = NULL;
+
+	for (Py_ssize_t i = 0; finders && i < PyList_Size(finders); i++) {
+		PyObject *finder = PyList_GetItem(finders, i);
+		PyObject *find = finder == self ? NULL : PyObject_GetAttrString(finder, "find_spec");
+
+		if (!find) {
+			PyErr_Clear();
+			continue;
+		}
+		spec = PyObject_CallFunctionObjArgs(find, name, path, target, NULL);
+		Py_DECREF(find);
+		if (!spec || spec != Py_None)
+			return spec;
+		Py_DECREF(spec);
+	}
+	Py_RETURN_NONE;
+}
+
+static PyObject *find_spec(PyObject *self, PyObject *arguments)
+{
+	PyObject *name = NULL, *path = Py_None, *target = Py_None, *spec;
+	const char *wanted = NULL;
+
+	if (!PyArg_UnpackTuple(arguments, "find_spec", 1, 3, &name, &path, &target))
+		return NULL;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, known[i].name) == 0)
+			wanted = known[i].name;
+	if (!wanted)
+		Py_RETURN_NONE;
+	spec = ask_others(self, name, path, target);
+	if (spec && spec != Py_None)
+		watch_loader(spec, wanted);
+	return spec;
+}
+
+static PyMethodDef finder_methods[] = { { "find_spec", find_spec, METH_VARARGS, NULL }, { 0 } };
+static struct PyModuleDef finder_module = { PyModuleDef_HEAD_INIT, "dwell_finder",
+	                                        "Watches for modules that dwell profiles.", 0,
+	                                        finder_methods, NULL, NULL, NULL, NULL };
+
+static void watch_imports(void)
+{
+	PyObject *finders = PySys_GetObject("meta_path");
+	PyObject *finder = PyModule_Create(&finder_module);
+
+	if (finder && finders && PyList_Check(finders))
+		PyList_Insert(finders, 0, finder);
+	Py_XDECREF(finder);
+	PyErr_Clear();
+}
+
+/* ---- attaching ----------------------------------------------------------------------- */
+
+DWELL_API void dwell_python_attach(void);
+
+void dwell_python_attach(void)
+{
+	if (!dwell_active())
+		return;
+	watch_imports();
+	dwell_collector_attach();
+	dwell_functions_attach();
+}

@@ -1,0 +1,65 @@
+/*
+ * The Python probe and its parts.
+ *
+ *   python     attaching, and waiting for the import of what other probes know
+ *   hooked     a callable in place of another, with C code before and after it
+ *   collector  the garbage collector's pauses
+ *   functions  Python and C functions, when they are asked for
+ *
+ * One build serves every CPython from 3.9 on: the limited API, and a few functions
+ * that all of them export. Nothing here links to Python; the symbols are those of
+ * the process. Everything is called with the interpreter's lock unless it says not.
+ * A failure of ours never reaches the program: errors are cleared, what was there
+ * before stays in place.
+ */
+#ifndef DWELL_PROBES_PYTHON_H
+#define DWELL_PROBES_PYTHON_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x03090000
+#include <Python.h>
+
+#include <dwell/probe.h>
+
+/* Exported by every CPython since 3.9, though not of the limited API. */
+typedef PyObject *dwell_vectorcall(PyObject *callable, PyObject *const *arguments, size_t count,
+                                   PyObject *names);
+typedef int dwell_tracer(PyObject *self, PyFrameObject *frame, int what, PyObject *argument);
+PyAPI_FUNC(PyObject *) PyObject_Vectorcall(PyObject *callable, PyObject *const *arguments,
+                                           size_t count, PyObject *names);
+PyAPI_FUNC(PyObject *) PyVectorcall_Call(PyObject *callable, PyObject *arguments,
+                                         PyObject *names);
+PyAPI_FUNC(PyObject *) PyMethod_New(PyObject *function, PyObject *self);
+PyAPI_FUNC(void) PyEval_SetProfile(dwell_tracer *tracer, PyObject *self);
+
+/* ---- hooked -------------------------------------------------------------------- */
+
+/* What a hook keeps between its two halves. */
+struct dwell_call {
+	PyObject *self;    /* the first argument, borrowed; NULL: none */
+	PyObject *second;  /* the second, borrowed; NULL: none, or given by name */
+	unsigned began;
+	unsigned flags;    /* the hook's own */
+	void *place;       /* the hook's own */
+};
+
+struct dwell_hook {
+	void (*before)(struct dwell_call *call);
+	void (*after)(struct dwell_call *call, PyObject *result); /* NULL: an exception is set */
+};
+
+/* Replaces owner.name by a callable that runs the hook around the original; once. */
+void dwell_hook_attribute(PyObject *owner, const char *name, const struct dwell_hook *hook);
+/* The same for `path` ("optim.Optimizer") below a module; what is missing is left alone. */
+void dwell_hook_path(PyObject *module, const char *path, const char *name,
+                     const struct dwell_hook *hook);
+
+/* ---- the other parts ---------------------------------------------------------------- */
+
+void dwell_collector_attach(void);
+void dwell_functions_attach(void);
+
+/* `text` of an attribute, copied: "" when it has none. */
+void dwell_python_text(PyObject *object, const char *attribute, char *text, size_t room);
+
+#endif

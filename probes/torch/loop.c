@@ -1,0 +1,256 @@
+/*
+ * Steps and phases, from what every training loop calls.
+ *
+ * A step begins at the first batch, zero_grad or forward after the step before, and
+ * ends with the step of the optimizer that was seen first; several forwards and
+ * backwards may lie between (gradient accumulation), and other optimizers' steps. A
+ * step that a GradScaler skips is one too. Where there is no optimizer, each call of
+ * an outermost module is a step.
+ *
+ * That a batch or a zero_grad began a step is known only when a module is called for
+ * training: an evaluation may follow as well. So the moment is kept, and the step is
+ * begun with it later. Steps are the thread's that trains. Under the interpreter's
+ * lock.
+ */
+#include "torch.h"
+
+#include <string.h>
+
+static struct {
+	uint64_t pending;     /* when the next step began, if it is one; 0: nothing has */
+	bool evaluated;       /* a module was evaluated since: the next batch is another's */
+	bool open;            /* a step is */
+	uint64_t ended;       /* steps so far */
+	PyObject *pace;       /* weak reference to the optimizer that ends steps */
+	bool optimizer_made;  /* any at all */
+	PyObject *grad_enabled; /* torch.is_grad_enabled */
+} loop;
+
+/* Depth of optimizers' steps and of backwards: closures and graphs of graphs nest. */
+static uint32_t optimizers, backwards;
+
+DWELL_SITE(forward_site, DWELL_CATEGORY_PHASE, "forward", NULL);
+DWELL_SITE(backward_site, DWELL_CATEGORY_PHASE, "backward", NULL);
+DWELL_SITE(optimizer_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
+DWELL_SITE(zero_grad_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
+DWELL_SITE(evaluation_site, DWELL_CATEGORY_EVALUATION, "evaluation", NULL);
+DWELL_SITE(batch_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", NULL);
+DWELL_SITE(workers_site, DWELL_CATEGORY_DATA, "DataLoader.__iter__", NULL);
+DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
+DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
+
+/* ---- steps -------------------------------------------------------------------------- */
+
+static void begin_step(void)
+{
+	if (loop.open)
+		return;
+	dwell_step_begin_at(loop.pending);
+	loop.open = true;
+	loop.pending = 0;
+	dwell_operators_follow_gate();
+}
+
+static void end_step(void)
+{
+	if (!loop.open)
+		return;
+	dwell_step_end();
+	loop.open = false;
+	loop.pending = 0;
+	loop.ended++;
+	dwell_operators_follow_gate();
+}
+
+static void may_begin(void)
+{
+	if (loop.open || (loop.pending && !loop.evaluated))
+		return;
+	loop.pending = dwell_step_now();
+	loop.evaluated = false;
+}
+
+static bool truth(PyObject *value)
+{
+	bool yes = value && PyObject_IsTrue(value) == 1;
+
+	Py_XDECREF(value);
+	PyErr_Clear();
+	return yes;
+}
+
+static bool grad_enabled(void)
+{
+	return truth(PyObject_CallObject(loop.grad_enabled, NULL));
+}
+
+/* ---- forward --------------------------------------------------------------------------- */
+
+void dwell_loop_forward(struct loop_call *call, PyObject *module, bool has_parameters)
+{
+	bool grad = grad_enabled(), training = truth(PyObject_GetAttrString(module, "training"));
+
+	*call = (struct loop_call){ DWELL_NOT_BEGUN, false };
+	if (optimizers || backwards) /* a closure, or a checkpoint that is computed again */
+		return;
+	if (!loop.optimizer_made) {
+		call->steps = has_parameters && !loop.open;
+		if (call->steps)
+			begin_step();
+		call->began = dwell_begin(&forward_site);
+	} else if (training && (grad || loop.open)) {
+		if (has_parameters)
+			begin_step();
+		call->began = dwell_begin(&forward_site);
+	} else {
+		loop.evaluated = true;
+		if (!grad && !loop.open)
+			loop.pending = 0;
+		call->began = dwell_begin(&evaluation_site);
+	}
+}
+
+void dwell_loop_forward_end(const struct loop_call *call)
+{
+	dwell_end(call->began);
+	if (call->steps)
+		end_step();
+}
+
+/* ---- backward ----------------------------------------------------------------------------- */
+
+static void before_backward(struct dwell_call *call)
+{
+	backwards++;
+	call->began = dwell_begin(&backward_site);
+}
+
+static void after_backward(struct dwell_call *call, PyObject *result)
+{
+	dwell_end(call->began);
+	backwards--;
+}
+
+/* ---- optimizers ------------------------------------------------------------------------------ */
+
+/* The first optimizer to step sets the pace; when it is gone, the next one does. */
+static bool sets_pace(PyObject *optimizer)
+{
+	PyObject *pace = loop.pace ? PyWeakref_GetObject(loop.pace) : NULL;
+
+	if (pace && pace != Py_None)
+		return pace == optimizer;
+	Py_XDECREF(loop.pace);
+	loop.pace = PyWeakref_NewRef(optimizer, NULL);
+	return true;
+}
+
+static void before_step(struct dwell_call *call)
+{
+	optimizers++;
+	call->began = dwell_begin(&optimizer_site);
+}
+
+static void after_step(struct dwell_call *call, PyObject *result)
+{
+	dwell_end(call->began);
+	if (--optimizers || !call->self || !result || !sets_pace(call->self))
+		return;
+	begin_step(); /* a model trained in evaluation mode: nothing else said so */
+	end_step();
+}
+
+static void before_scaler(struct dwell_call *call)
+{
+	call->place = (void *)(uintptr_t)loop.ended;
+}
+
+/* The optimizer was not called: the gradients were not finite. */
+static void after_scaler(struct dwell_call *call, PyObject *result)
+{
+	if (result && call->second && loop.ended == (uint64_t)(uintptr_t)call->place &&
+	    sets_pace(call->second))
+		end_step();
+}
+
+static void before_zero_grad(struct dwell_call *call)
+{
+	may_begin();
+	call->began = dwell_begin(&zero_grad_site);
+}
+
+/* Each class has a step of its own, which is hooked when its first object is made. */
+static void before_init(struct dwell_call *call)
+{
+	call->began = DWELL_NOT_BEGUN;
+}
+
+static void after_init(struct dwell_call *call, PyObject *result)
+{
+	static const struct dwell_hook step = { before_step, after_step };
+
+	if (!result || !call->self)
+		return;
+	loop.optimizer_made = true;
+	dwell_hook_attribute((PyObject *)Py_TYPE(call->self), "step", &step);
+}
+
+/* ---- data, checkpoints ------------------------------------------------------------------------- */
+
+static void before_batch(struct dwell_call *call)
+{
+	if (grad_enabled())
+		may_begin();
+	call->began = dwell_begin(&batch_site);
+}
+
+static void before_workers(struct dwell_call *call)
+{
+	if (grad_enabled())
+		may_begin();
+	call->began = dwell_begin(&workers_site);
+}
+
+static void before_save(struct dwell_call *call)
+{
+	call->began = dwell_begin(&save_site);
+}
+
+static void before_load(struct dwell_call *call)
+{
+	call->began = dwell_begin(&load_site);
+}
+
+static void after_range(struct dwell_call *call, PyObject *result)
+{
+	dwell_end(call->began);
+}
+
+/* ---- attaching ------------------------------------------------------------------------------------ */
+
+static const struct {
+	const char *path, *name;
+	struct dwell_hook hook;
+} hooks[] = {
+	{ "autograd", "backward", { before_backward, after_backward } },
+	{ "autograd", "grad", { before_backward, after_backward } },
+	{ "optim.Optimizer", "__init__", { before_init, after_init } },
+	{ "optim.Optimizer", "zero_grad", { before_zero_grad, after_range } },
+	{ "cuda.amp.GradScaler", "step", { before_scaler, after_scaler } },
+	{ "amp.GradScaler", "step", { before_scaler, after_scaler } },
+	{ "utils.data.dataloader._BaseDataLoaderIter", "__next__", { before_batch, after_range } },
+	{ "utils.data.DataLoader", "__iter__", { before_workers, after_range } },
+	{ "", "save", { before_save, after_range } },
+	{ "", "load", { before_load, after_range } },
+};
+
+void dwell_loop_attach(PyObject *torch)
+{
+	loop.grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
+	if (!loop.grad_enabled) {
+		PyErr_Clear();
+		return;
+	}
+	for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
+		dwell_hook_path(torch, hooks[i].path, hooks[i].name, &hooks[i].hook);
+}

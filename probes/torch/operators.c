@@ -1,0 +1,286 @@
+/*
+ * Operators: a range for each RecordFunction, in every thread.
+ *
+ * PyTorch calls on_start() and on_end() around each operator, mostly without the
+ * interpreter's lock. The callbacks are built by hand (torch.h) and return no
+ * context: a context would have to be a C++ object. Which call an end belongs to,
+ * each thread knows from a stack of its own; a RecordFunction that another thread
+ * ends is left in a list, and its own thread takes it off when it comes by.
+ *
+ * Invariant: no exception and no error leaves a callback.
+ */
+#include "torch.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_DEPTH 512u
+#define MOST_TENSORS 64u
+#define CACHE 1024u
+#define SITES 16384u
+#define NO_SEQUENCE UINT64_MAX
+
+struct frame {
+	const char *function; /* the RecordFunction */
+	uint64_t sequence;
+	unsigned began;
+	bool backward;
+};
+
+struct thread {
+	uint32_t depth; /* may pass MOST_DEPTH: what lies deeper is not recorded */
+	struct frame frames[MOST_DEPTH];
+	struct {
+		const char *name;
+		struct dwell_site *site;
+	} cache[CACHE];
+};
+
+static __thread struct thread *this_thread __attribute__((tls_model("initial-exec")));
+
+/* ---- threads ------------------------------------------------------------------------ */
+
+/* PyTorch counts its threads from 1; a backward operator names its forward's. What the
+ * recorder knows them by is told anew with each link: it changes in a child of fork. */
+#define THREADS 1024u
+static uint32_t link_threads[THREADS]; /* atomic */
+
+static void link_forward(const struct frame *frame)
+{
+	uint32_t self = dwell_link_thread();
+	uint64_t number = TORCH_WORD(frame->function, TORCH_THIS_THREAD);
+
+	__atomic_store_n(&link_threads[number % THREADS], self, __ATOMIC_RELAXED);
+	dwell_link(frame->sequence, 0);
+}
+
+static void link_backward(const struct frame *frame)
+{
+	uint32_t offset = dwell_torch_layout.forward_thread;
+	uint64_t number = offset ? TORCH_WORD(frame->function, offset) : 0;
+
+	dwell_link(frame->sequence,
+	           number ? __atomic_load_n(&link_threads[number % THREADS], __ATOMIC_RELAXED) : 0);
+}
+
+/* ---- names -------------------------------------------------------------------------- */
+
+/* By content and category, for the life of the process. */
+static struct dwell_site *sites[SITES];
+static uint32_t site_count;
+static pthread_mutex_t sites_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct dwell_site other_names = { "(other names)", NULL, NULL, 0, DWELL_CATEGORY_ZONE, 0 };
+
+static struct dwell_site *new_site(const char *name, uint32_t category)
+{
+	struct dwell_site *site = calloc(1, sizeof *site);
+
+	if (!site || !(site->name = strdup(name))) {
+		free(site);
+		return &other_names;
+	}
+	site->category = category;
+	site_count++;
+	return site;
+}
+
+static struct dwell_site *find_site(const char *name, uint32_t category)
+{
+	struct dwell_site *site;
+	uint32_t at = category;
+
+	for (const char *c = name; *c; c++)
+		at = (at ^ (unsigned char)*c) * 0x01000193u;
+	pthread_mutex_lock(&sites_lock);
+	for (at %= SITES; (site = sites[at]) != NULL; at = (at + 1) % SITES)
+		if (site->category == category && strcmp(site->name, name) == 0)
+			break;
+	if (!site)
+		site = site_count < SITES / 2 ? sites[at] = new_site(name, category) : &other_names;
+	pthread_mutex_unlock(&sites_lock);
+	return site;
+}
+
+/* Compared by content: names that a program makes reuse addresses. */
+static struct dwell_site *site_of(struct thread *thread, const char *name, uint32_t category)
+{
+	uint32_t at = (uint32_t)(((uintptr_t)name >> 4) * 0x9e3779b1u) >> 22;
+	struct dwell_site *site = thread->cache[at % CACHE].site;
+
+	if (DWELL_LIKELY(site && thread->cache[at % CACHE].name == name &&
+	                 site->category == category && strcmp(site->name, name) == 0))
+		return site;
+	site = find_site(name, category);
+	thread->cache[at % CACHE].name = name;
+	thread->cache[at % CACHE].site = site;
+	return site;
+}
+
+/* ---- shapes --------------------------------------------------------------------------- */
+
+static struct dwell_tensor tensor_of(const char *tensor)
+{
+	const struct torch_layout *layout = &dwell_torch_layout;
+	struct dwell_tensor none = { NULL, 0, DWELL_DTYPE_NONE };
+	uint64_t dimensions = TORCH_WORD(tensor, layout->sizes);
+	const int64_t *sizes = (const int64_t *)(const void *)(tensor + layout->sizes + 8);
+
+	if (tensor == layout->undefined_tensor || dimensions > 64)
+		return none;
+	if (dimensions > 5)
+		sizes = *(const int64_t *const *)(const void *)sizes;
+	for (uint64_t i = 0; i < dimensions; i++)
+		if (sizes[i] < 0 || sizes[i] >> 48)
+			return none; /* symbolic, or no sizes at all */
+	return (struct dwell_tensor){ sizes, (uint8_t)dimensions,
+		*(const uint8_t *)(tensor + layout->dtype) };
+}
+
+static unsigned tensors_of(const char *function, struct dwell_tensor *tensors)
+{
+	const char *value = TORCH_POINTER(function, dwell_torch_layout.inputs);
+	uint64_t count = TORCH_WORD(function, dwell_torch_layout.inputs + 8);
+
+	if (count > MOST_TENSORS)
+		count = MOST_TENSORS;
+	for (uint64_t i = 0; i < count; i++, value += 16)
+		tensors[i] = *(const uint32_t *)(const void *)(value + 8) == 1
+		                 ? tensor_of(TORCH_POINTER(value, 0))
+		                 : (struct dwell_tensor){ NULL, 0, DWELL_DTYPE_NONE };
+	return (unsigned)count;
+}
+
+/* ---- ends from other threads -------------------------------------------------------------- */
+
+#define MOST_STRAYS 64u
+static const char *strays[MOST_STRAYS]; /* atomic */
+static uint32_t stray_count;            /* atomic */
+
+static void leave_stray(const char *function)
+{
+	for (uint32_t i = 0; i < MOST_STRAYS; i++) {
+		const char *none = NULL;
+
+		if (__atomic_compare_exchange_n(&strays[i], &none, function, false, __ATOMIC_RELEASE,
+		                                __ATOMIC_RELAXED)) {
+			__atomic_fetch_add(&stray_count, 1, __ATOMIC_RELEASE);
+			return;
+		}
+	}
+}
+
+static void end_frame(struct thread *thread, uint32_t at)
+{
+	uint32_t inner = thread->depth - 1 - at, open = 0;
+
+	for (uint32_t i = at + 1; i < thread->depth; i++)
+		open += thread->frames[i].began != DWELL_NOT_BEGUN;
+	if (thread->frames[at].began && !open)
+		dwell_end(thread->frames[at].began);
+	else if (thread->frames[at].began)
+		dwell_end_of(open);
+	memmove(&thread->frames[at], &thread->frames[at + 1], inner * sizeof thread->frames[0]);
+	thread->depth--;
+}
+
+static void take_strays(struct thread *thread)
+{
+	for (uint32_t i = 0; i < MOST_STRAYS; i++) {
+		const char *function = __atomic_load_n(&strays[i], __ATOMIC_ACQUIRE);
+
+		for (uint32_t at = thread->depth; function && at-- > 0;)
+			if (at < MOST_DEPTH && thread->frames[at].function == function) {
+				end_frame(thread, at);
+				__atomic_store_n(&strays[i], NULL, __ATOMIC_RELEASE);
+				__atomic_fetch_sub(&stray_count, 1, __ATOMIC_RELAXED);
+				break;
+			}
+	}
+}
+
+/* ---- the callbacks ------------------------------------------------------------------------- */
+
+static unsigned begin(struct thread *thread, const char *function, uint32_t category)
+{
+	struct dwell_site *site =
+	    site_of(thread, dwell_torch_layout.name(function), category);
+	struct dwell_tensor tensors[MOST_TENSORS];
+
+	if (category == DWELL_CATEGORY_OPERATOR && dwell_torch_layout.inputs &&
+	    dwell_wants(DWELL_DETAIL_SHAPES))
+		return dwell_op_begin(site, tensors, tensors_of(function, tensors));
+	return dwell_begin(site);
+}
+
+static void **on_start(void **context, const char *function)
+{
+	const struct torch_layout *layout = &dwell_torch_layout;
+	struct thread *thread = this_thread;
+	uint8_t scope = TORCH_SCOPE(function);
+
+	*context = NULL;
+	if (DWELL_UNLIKELY(!thread) && !(thread = this_thread = calloc(1, sizeof *thread)))
+		return context;
+	if (DWELL_UNLIKELY(__atomic_load_n(&stray_count, __ATOMIC_ACQUIRE)) && thread->depth)
+		take_strays(thread);
+	if (thread->depth >= MOST_DEPTH)
+		return context;
+	struct frame *frame = &thread->frames[thread->depth++];
+	frame->function = function;
+	frame->backward = scope == TORCH_BACKWARD;
+	frame->sequence = layout->sequence ? TORCH_WORD(function, layout->sequence) : NO_SEQUENCE;
+	frame->began = begin(thread, function, scope == TORCH_USER ? DWELL_CATEGORY_ZONE
+	                                                           : DWELL_CATEGORY_OPERATOR);
+	if (frame->backward && frame->began && frame->sequence != NO_SEQUENCE)
+		link_backward(frame);
+	return context;
+}
+
+/* A forward operator is linked when it has made a node of the graph: only then has
+ * its sequence number a backward. */
+static void on_end(const char *function, void *context)
+{
+	struct thread *thread = this_thread;
+	uint32_t at = thread ? thread->depth : 0;
+
+	while (at > 0 && thread->frames[at - 1].function != function)
+		at--;
+	if (!at) {
+		leave_stray(function);
+		return;
+	}
+	struct frame *frame = &thread->frames[at - 1];
+	if (DWELL_UNLIKELY(at != thread->depth)) {
+		end_frame(thread, at - 1);
+		return;
+	}
+	if (!frame->backward && frame->began && frame->sequence != NO_SEQUENCE &&
+	    dwell_torch_layout.next_sequence() > frame->sequence)
+		link_forward(frame);
+	dwell_end(frame->began);
+	thread->depth--;
+}
+
+/* ---- the gate ------------------------------------------------------------------------------ */
+
+static uint64_t handle;
+static bool armed, armed_with_shapes;
+
+void dwell_operators_follow_gate(void)
+{
+	bool wanted = dwell_wants(1u << DWELL_CATEGORY_OPERATOR | 1u << DWELL_CATEGORY_ZONE);
+	bool shapes = wanted && dwell_wants(DWELL_DETAIL_SHAPES) && dwell_torch_layout.inputs;
+	struct torch_callback callback = { on_start, on_end, 1.0, { 0 }, shapes, 0, 0 };
+
+	if (!dwell_torch_layout.add || (armed == wanted && armed_with_shapes == shapes))
+		return;
+	if (armed)
+		dwell_torch_layout.remove(handle);
+	callback.scopes[TORCH_FUNCTION] = callback.scopes[TORCH_BACKWARD] = 1;
+	callback.scopes[TORCH_SCRIPT] = callback.scopes[TORCH_USER] = 1;
+	if (wanted)
+		handle = dwell_torch_layout.add(callback);
+	armed = wanted;
+	armed_with_shapes = shapes;
+}

@@ -1,0 +1,76 @@
+/*
+ * The PyTorch probe and its parts.
+ *
+ *   torch      attaching when torch has been imported; the gate
+ *   layout     where things lie inside this PyTorch's objects, found by looking
+ *   operators  ranges of operators from RecordFunction, in every thread
+ *   memory     allocations and frees, from where libc10 calls its allocator
+ *   layers     calls of nn.Module, by their path in the model
+ *   loop       steps and phases, from what a training loop calls
+ *
+ * Nothing links to PyTorch: functions are found by name in the process, and what has
+ * no function is found at run time with tensors that we know (layout.c), so that one
+ * build serves PyTorch from 1.13 on. While the gate is closed no callback stands in
+ * PyTorch.
+ */
+#ifndef DWELL_PROBES_TORCH_H
+#define DWELL_PROBES_TORCH_H
+
+#include "../python/python.h"
+
+void dwell_torch_attach(PyObject *torch);
+
+/* ---- layout ------------------------------------------------------------------------ */
+
+/* at::RecordFunctionCallback: alike in every version from 1.13 on. */
+struct torch_callback {
+	void **(*start)(void **context, const char *function);
+	void (*end)(const char *function, void *context);
+	double probability;
+	uint8_t scopes[10];
+	uint8_t needs_inputs, needs_outputs, needs_ids;
+};
+
+enum torch_scope { TORCH_FUNCTION = 0, TORCH_BACKWARD = 1, TORCH_SCRIPT = 2, TORCH_USER = 7 };
+
+/* Offsets in bytes; 0: not known, and what needs it is not recorded. */
+struct torch_layout {
+	uint64_t (*add)(struct torch_callback callback);
+	void (*remove)(uint64_t handle);
+	const char *(*name)(const void *function);
+	uint64_t (*next_sequence)(void);
+	const void *undefined_tensor;
+	uint32_t sequence, forward_thread, inputs; /* of a RecordFunction */
+	uint32_t sizes, dtype;                     /* of a TensorImpl */
+};
+
+extern struct torch_layout dwell_torch_layout;
+
+/* False: there is not even a name to be had. `library`: libtorch_cpu. */
+bool dwell_torch_find_layout(PyObject *torch, void *library);
+
+/* The thread that runs it, and what kind it is: where StepCallbacks has them. */
+#define TORCH_THIS_THREAD 88u
+#define TORCH_SCOPE(function) (*(const uint8_t *)((function) + 96))
+#define TORCH_WORD(object, offset) (*(const uint64_t *)(const void *)((object) + (offset)))
+#define TORCH_POINTER(object, offset) (*(const char *const *)(const void *)((object) + (offset)))
+
+/* ---- operators, memory, layers, loop ------------------------------------------------- */
+
+/* Callbacks stand in PyTorch exactly while operators are wanted; called where the gate
+ * may have changed. */
+void dwell_operators_follow_gate(void);
+
+void dwell_memory_attach(void *c10);
+void dwell_layers_attach(PyObject *torch);
+void dwell_loop_attach(PyObject *torch);
+
+/* The outermost module call of a thread, from layers to loop: a range to be ended. */
+struct loop_call {
+	unsigned began;
+	bool steps; /* the call is a step of its own */
+};
+void dwell_loop_forward(struct loop_call *call, PyObject *module, bool has_parameters);
+void dwell_loop_forward_end(const struct loop_call *call);
+
+#endif

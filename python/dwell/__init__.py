@@ -1,0 +1,32 @@
+"""dwell: where a neural network's training time and memory go.
+
+`dwell run -- python train.py` needs no line of this. To look at a part of a program from
+within, use it as torch.profiler:
+
+    from dwell import profile, record_function, schedule, ProfilerActivity
+"""
+import importlib
+
+__version__ = "0.1.0"
+
+# The C libraries are loaded when one of these is first used.
+_HOMES = {
+    "Error": "_native",
+    "EventList": "events", "FunctionEvent": "events", "FunctionEventAvg": "events",
+    "ProfilerAction": "profiler", "ProfilerActivity": "profiler", "profile": "profiler",
+    "record_function": "profiler", "schedule": "profiler",
+    "tensorboard_trace_handler": "profiler",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dwell' has no attribute {name!r}")
+    value = getattr(importlib.import_module("." + _HOMES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,210 @@
+"""The C libraries as Python sees them: found, declared, errors as exceptions.
+
+libdwell records and is the same one that `dwell run` loads; libdwell-read is loaded when
+somebody asks for results. Structures here repeat <dwell/dwell.h> and <dwell/trace.h>
+field by field.
+"""
+import ctypes
+import ctypes.util
+import os
+
+u8, u32, u64, size_t = ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t
+i64, text, pointer, boolean = ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_bool
+
+MASK_NONE = 1 << 31
+
+
+class Error(RuntimeError):
+    """What dwell says is wrong: the place and the remedy. `code` is one of DWELL_E_*."""
+
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
+
+
+class _Error(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_int), ("message", ctypes.c_char * 512)]
+
+
+class Schedule(ctypes.Structure):
+    _fields_ = [(name, u32) for name in
+                ("skip_first", "skip_first_wait", "wait", "warmup", "active", "repeat")]
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("size", size_t), ("path", text), ("overwrite", boolean), ("keep", ctypes.c_int),
+                ("max_size_bytes", u64), ("categories", u32), ("steps_from", u64),
+                ("steps_to", u64), ("schedule", Schedule)]
+
+    def __init__(self, **fields):
+        super().__init__(size=ctypes.sizeof(Options), steps_to=2**64 - 1, **fields)
+
+
+class Result(ctypes.Structure):
+    _fields_ = [("path", text), ("id", u32), ("cycle", u64), ("step_num", u64)]
+
+
+ACTION = ctypes.CFUNCTYPE(ctypes.c_int, u64, pointer)
+READY = ctypes.CFUNCTYPE(None, pointer, ctypes.POINTER(Result), pointer)
+
+
+class ProfileOptions(ctypes.Structure):
+    _fields_ = [("size", size_t), ("name", text), ("activities", ctypes.c_uint),
+                ("record_shapes", boolean), ("profile_memory", boolean), ("with_stack", boolean),
+                ("with_flops", boolean), ("with_functions", boolean), ("schedule", Schedule), ("action", ACTION),
+                ("on_trace_ready", READY), ("background", boolean), ("context", pointer)]
+
+    def __init__(self, **fields):
+        super().__init__(size=ctypes.sizeof(ProfileOptions), **fields)
+
+
+class ViewOptions(ctypes.Structure):
+    _fields_ = [("size", size_t), ("sort", text), ("limit", size_t), ("group_by", text),
+                ("top_level", boolean), ("engine", text)]
+
+    def __init__(self, **fields):
+        super().__init__(size=ctypes.sizeof(ViewOptions), **fields)
+
+
+class PrintOptions(ctypes.Structure):
+    _fields_ = [("size", size_t), ("format", text), ("width", ctypes.c_uint), ("color", boolean),
+                ("utf8", boolean), ("time_unit", text)]
+
+    def __init__(self, **fields):
+        super().__init__(size=ctypes.sizeof(PrintOptions), **fields)
+
+
+class LayoutOptions(ctypes.Structure):
+    _fields_ = [("size", size_t), ("sort", text), ("has_limit", boolean), ("limit", size_t),
+                ("group_by", text), ("top_level", boolean), ("header", text), ("time_unit", text),
+                ("engine", text), ("name_width", ctypes.c_uint), ("shapes_width", ctypes.c_uint),
+                ("source_width", ctypes.c_uint)]
+
+    def __init__(self, **fields):
+        super().__init__(size=ctypes.sizeof(LayoutOptions), **fields)
+
+
+class ExportOptions(ctypes.Structure):
+    _fields_ = [("size", size_t), ("metric", text), ("title", text)]
+
+    def __init__(self, **fields):
+        super().__init__(size=ctypes.sizeof(ExportOptions), **fields)
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("sizes", ctypes.POINTER(i64)), ("dimensions", u8), ("dtype", u8)]
+
+
+class Frame(ctypes.Structure):
+    _fields_ = [("function", text), ("file", text), ("line", u32)]
+
+
+class Event(ctypes.Structure):
+    _fields_ = [("type", u32), ("category", u32), ("name", text), ("detail", text), ("pid", u32),
+                ("tid", u32), ("depth", u32), ("open", boolean), ("start_ns", u64),
+                ("end_ns", u64), ("handle", u64), ("size_bytes", u64),
+                ("value", ctypes.c_double), ("sequence_number", u64), ("forward_tid", u32),
+                ("tensor_count", u32), ("tensors", ctypes.POINTER(Tensor)),
+                ("stack", ctypes.POINTER(Frame)), ("stack_depth", u32), ("args", text)]
+
+
+EACH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Event), pointer)
+
+_error_p = ctypes.POINTER(_Error)
+_RECORD = {
+    "dwell_version": (text,),
+    "dwell_start": (ctypes.c_int, ctypes.POINTER(Options), _error_p),
+    "dwell_stop": (ctypes.c_int, _error_p),
+    "dwell_active": (boolean,),
+    "dwell_trace_path": (text,),
+    "dwell_step": (None,),
+    "dwell_steps_begun": (u64,),
+    "dwell_meta": (None, text, text),
+    "dwell_meta_json": (None, text, text),
+    "dwell_intern": (u32, ctypes.c_int, text, text),
+    "dwell_begin_id": (ctypes.c_uint, u32, ctypes.c_int),
+    "dwell_end_id": (None, ctypes.c_uint),
+    "dwell_schedule_action": (ctypes.c_int, ctypes.POINTER(Schedule), u64),
+    "dwell_profile_create": (pointer, ctypes.POINTER(ProfileOptions), _error_p),
+    "dwell_profile_destroy": (None, pointer),
+    "dwell_profile_start": (ctypes.c_int, pointer, _error_p),
+    "dwell_profile_step": (ctypes.c_int, pointer, _error_p),
+    "dwell_profile_stop": (ctypes.c_int, pointer, _error_p),
+    "dwell_profile_step_num": (u64, pointer),
+    "dwell_profile_action": (ctypes.c_int, pointer),
+    "dwell_profile_result": (ctypes.c_int, pointer, ctypes.POINTER(Result), _error_p),
+    "dwell_profile_warning": (text, pointer),
+}
+_pp = ctypes.POINTER(pointer)
+_READ = {
+    "dwell_trace_open": (ctypes.c_int, _pp, ctypes.POINTER(text), size_t, pointer, _error_p),
+    "dwell_trace_open_result": (ctypes.c_int, _pp, ctypes.POINTER(Result), _error_p),
+    "dwell_trace_close": (None, pointer),
+    "dwell_trace_view": (ctypes.c_int, pointer, text, ctypes.POINTER(ViewOptions), _pp, _error_p),
+    "dwell_table_destroy": (None, pointer),
+    "dwell_table_print": (ctypes.c_int, _pp, size_t, pointer, ctypes.POINTER(PrintOptions),
+                          _error_p),
+    "dwell_trace_layout": (ctypes.c_int, pointer, text, ctypes.POINTER(LayoutOptions), pointer,
+                           _error_p),
+    "dwell_trace_export": (ctypes.c_int, pointer, text, text, ctypes.POINTER(ExportOptions),
+                           _error_p),
+    "dwell_trace_events": (ctypes.c_int, pointer, EACH, pointer, _error_p),
+}
+
+
+def _load(name, functions, mode):
+    here = os.path.join(os.path.dirname(__file__), "lib", f"lib{name}.so.0")
+    found = here if os.path.exists(here) else f"lib{name}.so.0"
+    try:
+        library = ctypes.CDLL(found, mode=mode)
+    except OSError as error:
+        raise ImportError(f"dwell's library {found} cannot be loaded ({error}): install dwell, or "
+                          f"set LD_LIBRARY_PATH to the folder of lib{name}.so.0") from None
+    for function, (result, *arguments) in functions.items():
+        entry = getattr(library, function)
+        entry.restype, entry.argtypes = result, arguments
+    return library
+
+
+record = _load("dwell", _RECORD, ctypes.RTLD_GLOBAL)
+_read = None
+_libc = ctypes.CDLL(None)
+_libc.open_memstream.restype = pointer
+_libc.open_memstream.argtypes = [ctypes.POINTER(pointer), ctypes.POINTER(size_t)]
+_libc.fclose.argtypes = [pointer]
+_libc.free.argtypes = [pointer]
+
+
+def read():
+    """libdwell-read, loaded at the first call."""
+    global _read
+    if _read is None:
+        _read = _load("dwell-read", _READ, ctypes.RTLD_LOCAL)
+    return _read
+
+
+def check(function, *arguments):
+    """Calls a function whose last argument is a struct dwell_error *; raises Error."""
+    error = _Error()
+    result = function(*arguments, ctypes.byref(error))
+    if (result is None or result < 0) and error.code:
+        raise Error(error.code, error.message.decode(errors="replace"))
+    return result
+
+
+def printed(function, *arguments, after=()):
+    """What a function writes to the FILE * between `arguments` and `after`."""
+    buffer, size = pointer(), size_t()
+    file = _libc.open_memstream(ctypes.byref(buffer), ctypes.byref(size))
+    try:
+        check(function, *arguments, file, *after)
+    finally:
+        _libc.fclose(file)
+        output = ctypes.string_at(buffer, size.value) if buffer else b""
+        _libc.free(buffer)
+    return output.decode(errors="replace")
+
+
+def encoded(value):
+    """A Python string, bytes or None as C takes it."""
+    return value if value is None or isinstance(value, bytes) else str(value).encode()

@@ -1,0 +1,342 @@
+"""Results as torch.profiler gives them: FunctionEvent, FunctionEventAvg, EventList.
+
+Tables and sums are C's (one pass over the trace); objects are made of them when asked for.
+Times are microseconds, memory bytes.
+"""
+import ctypes
+import json
+
+from . import _native as native
+
+(_RANGE, _MARK, _COUNTER, _ALLOC, _FREE, _ASYNC, _OUT, _IN, _STEP) = range(9)
+_ZONE, _PHASE, _OPERATOR, _ACTION = 0, 1, 2, 5
+_SHOWN = {_ZONE, _PHASE, _OPERATOR, _ACTION}
+_DTYPES = {0: "unsigned char", 1: "signed char", 2: "short", 3: "int", 4: "long int", 5: "c10::Half",
+           6: "float", 7: "double", 8: "c10::complex<c10::Half>", 9: "c10::complex<float>",
+           10: "c10::complex<double>", 11: "bool", 15: "c10::BFloat16"}
+_INTS = 254
+
+
+def _time_text(us):
+    """As torch writes it: in the unit that fits."""
+    for limit, unit in ((1e6, "s"), (1e3, "ms")):
+        if us >= limit:
+            return f"{us / limit:.3f}{unit}"
+    return f"{us:.3f}us"
+
+
+class Interval:
+    """A stretch of time, microseconds since the run's start."""
+
+    def __init__(self, start, end):
+        self.start, self.end = start, end
+
+    def elapsed_us(self):
+        return self.end - self.start
+
+    def __repr__(self):
+        return f"<Interval {self.start:.3f}..{self.end:.3f} us>"
+
+
+class _Times:
+    """What both kinds of events derive from their sums."""
+
+    cpu_time_str = property(lambda self: _time_text(self.cpu_time))
+    cpu_time_total_str = property(lambda self: _time_text(self.cpu_time_total))
+    self_cpu_time_total_str = property(lambda self: _time_text(self.self_cpu_time_total))
+    device_time_str = property(lambda self: _time_text(self.device_time))
+    device_time_total_str = property(lambda self: _time_text(self.device_time_total))
+    self_device_time_total_str = property(lambda self: _time_text(self.self_device_time_total))
+    # No device is recorded.
+    device_time = cuda_time = 0.0
+    device_time_total = cuda_time_total = 0.0
+    self_device_time_total = self_cuda_time_total = 0.0
+    device_memory_usage = self_device_memory_usage = 0
+    cuda_memory_usage = self_cuda_memory_usage = 0
+    device_type = "DeviceType.CPU"
+    use_device = None
+    device_index = device_resource_id = 0
+    is_legacy = False
+    is_remote = False
+    node_id = -1
+
+
+class FunctionEvent(_Times):
+    """One call: an operator, a named range, or a step ("ProfilerStep#N")."""
+
+    def __init__(self, number, event):
+        self.id = number
+        self.name = self.trace_name = event["name"]
+        self.overload_name = event["detail"] or ""
+        self.thread = event["tid"]
+        self.pid = event["pid"]
+        self.fwd_thread = event["forward_tid"] or None
+        self.time_range = Interval(event["start_ns"] / 1e3, event["end_ns"] / 1e3)
+        self.sequence_nr = event["sequence"]
+        self.input_shapes = event["shapes"]
+        self.input_dtypes = event["dtypes"]
+        self.concrete_inputs = event["ints"]
+        self.kwinputs = {}
+        self.stack = event["stack"]
+        self.scope = 0 if event["category"] == _OPERATOR else 7
+        self.is_user_annotation = event["category"] != _OPERATOR
+        self.is_async = event["type"] == _ASYNC
+        self.metadata_json = event["args"] or ""
+        self.count = 1
+        self.kernels = []
+        self.flops = None
+        self.cpu_children = []
+        self.cpu_parent = None
+        self.self_cpu_memory_usage = 0
+
+    key = property(lambda self: self.name)
+
+    @property
+    def cpu_time_total(self):
+        return 0.0 if self.is_async else self.time_range.elapsed_us()
+
+    cpu_time = cpu_time_total
+
+    @property
+    def self_cpu_time_total(self):
+        if self.is_async:
+            return 0.0
+        return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
+
+    @property
+    def cpu_memory_usage(self):
+        return self.self_cpu_memory_usage + sum(c.cpu_memory_usage for c in self.cpu_children)
+
+    def append_cpu_child(self, child):
+        child.cpu_parent = self
+        self.cpu_children.append(child)
+
+    def __repr__(self):
+        return (f"<FunctionEvent id={self.id} name={self.name} thread={self.thread} "
+                f"cpu_time={self.cpu_time_str} input_shapes={self.input_shapes}>")
+
+
+class FunctionEventAvg(_Times):
+    """All calls of one operator (with the grouping that key_averages() was given)."""
+
+    def __init__(self, row):
+        self.key = row["name"]
+        self.count = row["calls"]
+        self.cpu_time_total = (row["total_ns"] or 0) / 1e3
+        self.self_cpu_time_total = (row["self_ns"] or 0) / 1e3
+        self.min_cpu_time = (row["min_ns"] or 0) / 1e3
+        self.max_cpu_time = (row["max_ns"] or 0) / 1e3
+        self.p50_cpu_time = (row["p50_ns"] or 0) / 1e3
+        self.p99_cpu_time = (row["p99_ns"] or 0) / 1e3
+        self.cpu_memory_usage = row.get("total_bytes") or 0
+        self.self_cpu_memory_usage = row.get("self_bytes") or 0
+        self.input_shapes = row.get("shapes") or ""
+        self.overload_name = row.get("overload") or ""
+        self.stack = (row.get("stack") or "").split("\n") if row.get("stack") else []
+        self.flops = row.get("flops") or 0
+        self.is_async = False
+        self.is_user_annotation = row.get("category", "operator") != "operator"
+        self.scope = 0
+
+    @property
+    def cpu_time(self):
+        return self.cpu_time_total / self.count if self.count else 0.0
+
+    def __repr__(self):
+        return (f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} "
+                f"cpu_time={self.cpu_time_str} input_shapes={self.input_shapes}>")
+
+
+class EventList(list):
+    """A list of events with the tables and exports of torch.autograd.profiler's."""
+
+    def __init__(self, items=(), prof=None, trace=None, group_by=None):
+        super().__init__(items)
+        self._prof, self._trace, self._group_by = prof, trace, group_by
+
+    def table(self, sort_by=None, row_limit=100, max_src_column_width=75,
+              max_name_column_width=55, max_shapes_column_width=80, header=None,
+              top_level_events_only=False, time_unit=None):
+        """torch's table, of the whole result."""
+        options = native.LayoutOptions(
+            sort=native.encoded(sort_by), has_limit=True,
+            limit=native.size_t(-1).value if row_limit < 0 else row_limit,
+            group_by=self._group_by, top_level=top_level_events_only,
+            header=native.encoded(header), time_unit=native.encoded(time_unit),
+            name_width=max_name_column_width, shapes_width=max_shapes_column_width,
+            source_width=max_src_column_width)
+        return _table(self._trace, options)
+
+    def __str__(self):
+        return self.table()
+
+    @property
+    def self_cpu_time_total(self):
+        return sum(event.self_cpu_time_total for event in self)
+
+    def total_average(self):
+        """The sums over all events, as one FunctionEventAvg."""
+        row = dict.fromkeys(("min_ns", "max_ns", "p50_ns", "p99_ns"), 0)
+        row.update(name="Total", calls=sum(event.count for event in self),
+                   total_ns=1e3 * sum(event.cpu_time_total for event in self),
+                   self_ns=1e3 * self.self_cpu_time_total,
+                   self_bytes=sum(event.self_cpu_memory_usage for event in self),
+                   total_bytes=sum(event.self_cpu_memory_usage for event in self),
+                   flops=sum(event.flops or 0 for event in self))
+        return FunctionEventAvg(row)
+
+    def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0,
+                     group_by_overload_name=False):
+        return self._prof.key_averages(group_by_input_shapes, group_by_stack_n,
+                                       group_by_overload_name)
+
+    def export_chrome_trace(self, path):
+        self._prof.export_chrome_trace(path)
+
+    def export_stacks(self, path, metric):
+        self._prof.export_stacks(path, metric)
+
+
+def _table(trace, options):
+    return native.printed(
+        lambda file, error: native.read().dwell_trace_layout(trace, b"torch",
+                                                             ctypes.byref(options), file, error))
+
+
+# ---- averages ------------------------------------------------------------------------------
+
+
+def _rows(trace, group_by):
+    library = native.read()
+    table = native.pointer()
+    options = native.ViewOptions(limit=native.size_t(-1).value, group_by=group_by)
+    native.check(library.dwell_trace_view, trace, b"operators", ctypes.byref(options),
+                 ctypes.byref(table))
+    try:
+        document = json.loads(native.printed(
+            library.dwell_table_print, ctypes.byref(table), 1,
+            after=(ctypes.byref(native.PrintOptions(format=b"json")),)))
+    finally:
+        library.dwell_table_destroy(table)
+    shown = document["views"][0]
+    names = [column["name"] for column in shown["columns"]]
+    return [dict(zip(names, row)) for row in shown["rows"]]
+
+
+def averages(trace, group_by, prof):
+    """The rows of the operators view as an EventList."""
+    return EventList((FunctionEventAvg(row) for row in _rows(trace, group_by)), prof, trace,
+                     group_by)
+
+
+# ---- events --------------------------------------------------------------------------------
+
+
+def _frame_text(frame):
+    name = frame.function.decode(errors="replace")
+    if not frame.file:
+        return name
+    return f"{frame.file.decode(errors='replace')}({frame.line}): {name}"
+
+
+def _copy(event):
+    tensors = [event.tensors[i] for i in range(event.tensor_count)]
+    values = [[t.sizes[d] for d in range(t.dimensions)] for t in tensors]
+    return {
+        "type": event.type, "category": event.category, "pid": event.pid, "tid": event.tid,
+        "name": event.name.decode(errors="replace"),
+        "detail": event.detail.decode(errors="replace") if event.detail else None,
+        "depth": event.depth, "start_ns": event.start_ns, "end_ns": event.end_ns,
+        "handle": event.handle, "bytes": event.size_bytes,
+        "sequence": -1 if event.sequence_number == 2**64 - 1 else event.sequence_number,
+        "forward_tid": event.forward_tid,
+        "shapes": [[] if t.dtype == _INTS else v for t, v in zip(tensors, values)],
+        "dtypes": [_DTYPES.get(t.dtype, "") for t in tensors],
+        "ints": [v if t.dtype == _INTS else "" for t, v in zip(tensors, values)],
+        "stack": [_frame_text(event.stack[i]) for i in range(event.stack_depth)],
+        "args": event.args.decode(errors="replace") if event.args else None,
+        "step": event.value,
+    }
+
+
+def _collect(trace):
+    events, failure = [], []
+
+    def each(event, _):
+        try:
+            event = event.contents
+            if event.type in (_ALLOC, _FREE, _STEP, _ASYNC) or (
+                    event.type == _RANGE and event.category in _SHOWN):
+                events.append(_copy(event))
+            return 0
+        except BaseException as exception:  # pylint: disable=broad-except
+            failure.append(exception)
+            return 1
+
+    callback = native.EACH(each)
+    error = native._Error()
+    code = native.read().dwell_trace_events(trace, callback, None, ctypes.byref(error))
+    if failure:
+        raise failure[0]
+    if code:
+        raise native.Error(code, error.message.decode(errors="replace"))
+    return events
+
+
+def _memory(events):
+    """Bytes by (thread, time): an allocation and its free, wherever that happens."""
+    sizes, changes = {}, {}
+    for event in sorted((e for e in events if e["type"] in (_ALLOC, _FREE)),
+                        key=lambda e: (e["start_ns"], e["type"] == _ALLOC)):
+        key = event["pid"], event["handle"]
+        if event["type"] == _ALLOC:
+            change = sizes[key] = event["bytes"]
+        else:
+            change = -sizes.pop(key, 0)
+        changes.setdefault((event["pid"], event["tid"]), []).append((event["start_ns"], change))
+    return changes
+
+
+def _nest(calls):
+    """Parents and children by their intervals, thread by thread."""
+    open_calls = []
+    for call in sorted(calls, key=lambda c: (c.time_range.start, -c.time_range.end)):
+        while open_calls and open_calls[-1].time_range.end <= call.time_range.start:
+            open_calls.pop()
+        if open_calls and call.time_range.end <= open_calls[-1].time_range.end:
+            open_calls[-1].append_cpu_child(call)
+        open_calls.append(call)
+
+
+def _give_memory(calls, changes):
+    """Each change is the innermost call's of its own thread at its time."""
+    calls = sorted(calls, key=lambda c: (c.time_range.start, -c.time_range.end))
+    at, open_calls = 0, []
+    for time_ns, change in changes:
+        while at < len(calls) and calls[at].time_range.start * 1e3 <= time_ns:
+            open_calls.append(calls[at])
+            at += 1
+        while open_calls and open_calls[-1].time_range.end * 1e3 < time_ns:
+            open_calls.pop()
+        if open_calls:
+            open_calls[-1].self_cpu_memory_usage += change
+
+
+def events_of(trace, prof):
+    """Each call of the result as an EventList, by time."""
+    events = _collect(trace)
+    for event in events:
+        if event["type"] == _STEP:
+            event["name"], event["category"] = f"ProfilerStep#{int(event['step'])}", _ZONE
+    calls = [FunctionEvent(number, event)
+             for number, event in enumerate(e for e in events if e["type"] not in (_ALLOC, _FREE))]
+    changes = _memory(events)
+    threads = {}
+    for call in calls:
+        if not call.is_async:
+            threads.setdefault((call.pid, call.thread), []).append(call)
+    for key, of_thread in threads.items():
+        _nest(of_thread)
+        _give_memory(of_thread, changes.get(key, ()))
+    calls.sort(key=lambda call: (call.time_range.start, -call.time_range.end))
+    return EventList(calls, prof, trace)

@@ -1,0 +1,343 @@
+"""torch.profiler's names over dwell: profile, schedule, record_function and their results.
+
+A script that imports them from here in place of torch.profiler runs as it is. What has no
+meaning here is refused by its name, never ignored. Times are microseconds, as there.
+"""
+import contextlib
+import ctypes
+import enum
+import functools
+import json as _json
+import os
+import socket
+import time
+import warnings
+
+from . import _native as native
+from .events import EventList, FunctionEvent, averages, events_of
+
+__all__ = ["ProfilerAction", "ProfilerActivity", "profile", "record_function", "schedule",
+           "tensorboard_trace_handler"]
+
+
+class ProfilerAction(enum.Enum):
+    """What is done with a step."""
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+
+
+class ProfilerActivity(enum.Enum):
+    """What is recorded. Devices are valid without one: a warning, and no device columns."""
+    CPU = 1
+    CUDA = 2
+    XPU = 3
+    MTIA = 4
+    HPU = 5
+    PrivateUse1 = 6
+
+
+class _Schedule:
+    """A schedule that the C core knows: an idle step costs five readings of the clock."""
+
+    def __init__(self, **numbers):
+        self.native = native.Schedule(**numbers)
+
+    def __call__(self, step):
+        if step < 0:
+            raise ValueError(f"step {step}: steps are counted from 0")
+        return ProfilerAction(
+            native.record.dwell_schedule_action(ctypes.byref(self.native), step))
+
+
+def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
+    """The action of each step: after skip_first steps, cycles of wait, warmup and active
+    steps, `repeat` of them (0: for ever)."""
+    numbers = dict(wait=wait, warmup=warmup, active=active, repeat=repeat, skip_first=skip_first)
+    if any(value < 0 for value in numbers.values()) or active < 1:
+        said = ", ".join(f"{name}={value} (need {'> 0' if name == 'active' else '>= 0'})"
+                         for name, value in numbers.items())
+        raise AssertionError(f"Invalid profiler schedule arguments. Got {said}.")
+    return _Schedule(skip_first_wait=1 if skip_first_wait else 0, **numbers)
+
+
+def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
+    """For on_trace_ready: writes each result where TensorBoard's profiler plugin looks."""
+    os.makedirs(dir_name, exist_ok=True)
+
+    def handle(prof):
+        worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
+        name = f"{worker}.{time.time_ns()}.pt.trace.json{'.gz' if use_gzip else ''}"
+        prof.export_chrome_trace(os.path.join(dir_name, name))
+
+    return handle
+
+
+# ---- named ranges ------------------------------------------------------------------------
+
+_ZONE = 0
+
+
+class record_function(contextlib.ContextDecorator):
+    """A named range of the program: a context manager and a decorator."""
+
+    def __init__(self, name, args=None):
+        self.name, self.args = name, args
+        self._id = native.record.dwell_intern(_ZONE, native.encoded(name), native.encoded(args))
+
+    def _recreate_cm(self):
+        return record_function(self.name, self.args)
+
+    def __enter__(self):
+        # A name met before a session began has no id yet.
+        self._id = self._id or native.record.dwell_intern(_ZONE, native.encoded(self.name),
+                                                          native.encoded(self.args))
+        self._began = native.record.dwell_begin_id(self._id, _ZONE)
+        return self
+
+    def __exit__(self, *exception):
+        native.record.dwell_end_id(self._began)
+
+
+# ---- the profile -------------------------------------------------------------------------
+
+_REFUSED = {
+    "experimental_config": "it configures Kineto, which is not used",
+    "execution_trace_observer": "it is PyTorch's own: give it to torch.profiler",
+    "custom_trace_id_callback": "traces of dwell are known by their file",
+    "post_processing_timeout_s": "there is no post-processing: results are read when asked for",
+}
+
+
+def _open_result(result):
+    trace = native.pointer()
+    native.check(native.read().dwell_trace_open_result, ctypes.byref(trace), ctypes.byref(result))
+    return trace
+
+
+class profile:
+    """torch.profiler.profile: a context manager whose result is the range it saw.
+
+    Profiles nest, overlap and run in several threads. `acc_events` is always so in effect:
+    each cycle's result stays in the trace; key_averages() and the exports speak of the last.
+    """
+
+    def __init__(self, *, activities=None, schedule=None, on_trace_ready=None,
+                 record_shapes=False, profile_memory=False, with_stack=False, with_flops=False,
+                 with_modules=False, experimental_config=None, execution_trace_observer=None,
+                 acc_events=False, use_cuda=None, custom_trace_id_callback=None,
+                 post_processing_timeout_s=None, name=None):
+        for argument, why in _REFUSED.items():
+            if locals()[argument] is not None:
+                raise ValueError(f"dwell.profile: {argument} has no meaning here: {why}")
+        self.record_shapes = record_shapes or with_flops
+        self.profile_memory, self.with_stack, self.with_flops = profile_memory, with_stack, with_flops
+        self.with_modules = with_modules
+        self.on_trace_ready = on_trace_ready
+        self.activities = set(activities) if activities is not None else {ProfilerActivity.CPU}
+        if use_cuda:
+            warnings.warn("use_cuda is deprecated, use activities instead", FutureWarning,
+                          stacklevel=2)
+            self.activities.add(ProfilerActivity.CUDA)
+        self._failure = None
+        self._result = None
+        self._handle = None
+        self._trace = None
+        options = native.ProfileOptions(
+            name=native.encoded(name), activities=self._activities(),
+            record_shapes=self.record_shapes, profile_memory=profile_memory,
+            with_stack=with_stack, with_flops=with_flops)
+        if isinstance(schedule, _Schedule):
+            options.schedule = schedule.native
+        elif schedule is not None:
+            options.action = native.ACTION(lambda step, _: self._ask(schedule, step))
+        if on_trace_ready is not None:
+            options.on_trace_ready = native.READY(self._ready)
+        self._options = options  # keeps the callbacks alive
+        self._handle = native.check(native.record.dwell_profile_create, ctypes.byref(options))
+        warning = native.record.dwell_profile_warning(self._handle)
+        if warning:
+            warnings.warn(warning.decode(), stacklevel=2)
+
+    def _activities(self):
+        mask = 0
+        for activity in self.activities:
+            name = getattr(activity, "name", str(activity))
+            mask |= 1 if name == "CPU" else 2
+        return mask
+
+    def _ask(self, schedule, step):
+        action = schedule(step)
+        return getattr(action, "value", action)
+
+    def _ready(self, handle, result, context):
+        # An exception must reach the caller of step() or stop(), not end in C.
+        self._take(result.contents)
+        try:
+            self.on_trace_ready(self)
+        except BaseException as exception:  # pylint: disable=broad-except
+            self._failure = exception
+
+    def _take(self, result):
+        self._forget()
+        self._result = native.Result(result.path, result.id, result.cycle, result.step_num)
+
+    def _forget(self):
+        if self._trace:
+            native.read().dwell_trace_close(self._trace)
+        self._trace = None
+        self.__dict__.pop("_events", None)
+
+    def _call(self, function):
+        try:
+            native.check(function, self._handle)
+        finally:
+            failure, self._failure = self._failure, None
+            if failure is not None:
+                raise failure
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, kind, exception, traceback):
+        self.stop()
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            self._forget()
+            native.record.dwell_profile_destroy(self._handle)
+            self._handle = None
+
+    def start(self):
+        """Begins the range; under a schedule, its step 0."""
+        self._forget()
+        self._result = None
+        self._call(native.record.dwell_profile_start)
+
+    def stop(self):
+        """Ends the range and the cycle under way, which on_trace_ready gets."""
+        try:
+            self._call(native.record.dwell_profile_stop)
+        except native.Error as error:
+            warnings.warn(str(error), stacklevel=2)
+        result = native.Result()
+        if not native.record.dwell_profile_result(self._handle, ctypes.byref(result), None):
+            if self._result is None or self._result.id != result.id:
+                self._take(result)
+
+    def step(self):
+        """The end of a step: what comes is the next."""
+        self._call(native.record.dwell_profile_step)
+
+    prepare_trace = staticmethod(lambda: None)
+
+    def start_trace(self):
+        """start(), as the base class of torch.profiler has it."""
+        self.start()
+
+    def stop_trace(self):
+        """stop()"""
+        self.stop()
+
+    @property
+    def step_num(self):
+        """Steps so far."""
+        return native.record.dwell_profile_step_num(self._handle)
+
+    @property
+    def current_action(self):
+        """What is done with the step under way."""
+        return ProfilerAction(native.record.dwell_profile_action(self._handle))
+
+    def add_metadata(self, key, value):
+        """A fact that goes into the trace and its exports, as text."""
+        native.record.dwell_meta(native.encoded(key), native.encoded(value))
+
+    def add_metadata_json(self, key, value):
+        """A fact that is JSON."""
+        _json.loads(value)
+        native.record.dwell_meta_json(native.encoded(key), native.encoded(value))
+
+    preset_metadata_json = add_metadata_json
+
+    def toggle_collection_dynamic(self, enable, activities):
+        """Refused: overlap a second profile in place of it."""
+        raise NotImplementedError("dwell.profile: toggle_collection_dynamic is not offered: start "
+                                  "and stop a second profile around the part instead")
+
+    # ---- results -------------------------------------------------------------------------
+
+    @property
+    def trace(self):
+        """The trace that holds the result, opened on what this profile saw (a pointer for
+        libdwell-read)."""
+        if self._result is None:
+            raise AssertionError("Profiler must be stopped before its results are read, and its "
+                                 "schedule must have recorded a step")
+        if not self._trace:
+            self._trace = _open_result(self._result)
+        return self._trace
+
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0,
+                     group_by_overload_name=False):
+        """An EventList of FunctionEventAvg: one for each operator and named range."""
+        groups = ([b"shape"] if group_by_input_shape else []) + (
+            [b"overload"] if group_by_overload_name else []) + (
+            [b"stack:%d" % group_by_stack_n] if group_by_stack_n > 0 else [])
+        return averages(self.trace, b",".join(groups) or None, self)
+
+    def events(self):
+        """An EventList of FunctionEvent: each call."""
+        if "_events" not in self.__dict__:
+            self._events = events_of(self.trace, self)
+        return self._events
+
+    def _export(self, form, path, **options):
+        options = native.ExportOptions(**{key: native.encoded(value)
+                                          for key, value in options.items()})
+        native.check(native.read().dwell_trace_export, self.trace, form,
+                     native.encoded(os.fspath(path)), ctypes.byref(options))
+
+    def export_chrome_trace(self, path):
+        """Chrome's JSON, compressed when the name ends in .gz."""
+        self._export(b"chrome", path)
+
+    def export_stacks(self, path, metric="self_cpu_time_total"):
+        """Stacks with their time, a line each; needs with_stack."""
+        self._export(b"folded", path, metric=metric)
+
+    def export_memory_timeline(self, path, device=None):
+        """The memory by category over time: .html and .svg a picture, .json the numbers of
+        the memory view."""
+        if not (self.record_shapes and self.profile_memory and self.with_stack):
+            raise ValueError("record_shapes=True, profile_memory=True, with_stack=True required "
+                             "for memory profiling.")
+        if str(path).endswith((".html", ".svg")):
+            self._export(b"memory", path)
+        else:
+            text = view(self.trace, b"memory", b"json")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+
+    def export_flamegraph(self, path, metric=None, title=None):
+        """An interactive SVG of the call tree; beyond torch.profiler."""
+        self._export(b"flamegraph", path, metric=metric, title=title)
+
+    def get_trace_id(self):
+        """The trace's file and the profile's number in it."""
+        return f"{self._result.path.decode()}#{self._result.id}" if self._result else None
+
+
+def view(trace, name, form=b"text"):
+    """A view of an open trace, printed."""
+    library = native.read()
+    table = native.pointer()
+    options = native.ViewOptions(limit=native.size_t(-1).value)
+    native.check(library.dwell_trace_view, trace, name, ctypes.byref(options), ctypes.byref(table))
+    try:
+        return native.printed(library.dwell_table_print, ctypes.byref(table), 1,
+                              after=(ctypes.byref(native.PrintOptions(format=form)),))
+    finally:
+        library.dwell_table_destroy(table)

@@ -1,0 +1,42 @@
+/*
+ * Protocol buffers, the writing half: fields into a buffer that grows.
+ *
+ * Used by the exports whose formats are protocol buffers. It knows no schema: the
+ * caller names field numbers. A message within a message is opened, filled and closed:
+ *
+ *     at = dw_proto_open(&proto, 3);
+ *     dw_proto_u64(&proto, 1, 42);
+ *     dw_proto_close(&proto, at);
+ *
+ * Messages of the outermost level may be taken out and the buffer emptied (`used` = 0)
+ * after each, since a message is what its fields are in a row. After `failed` (no
+ * memory) everything is dropped. A zeroed structure is an empty buffer.
+ */
+#ifndef DW_BASE_PROTO_H
+#define DW_BASE_PROTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dw_proto {
+	unsigned char *bytes;
+	size_t used, size;
+	bool failed;
+};
+
+void dw_proto_reset(struct dw_proto *proto);
+
+/* Without a field's key: an item of a packed list, which is opened and closed. */
+void dw_proto_varint(struct dw_proto *proto, uint64_t value);
+void dw_proto_u64(struct dw_proto *proto, uint32_t field, uint64_t value);
+void dw_proto_fixed64(struct dw_proto *proto, uint32_t field, uint64_t value);
+void dw_proto_double(struct dw_proto *proto, uint32_t field, double value);
+void dw_proto_bytes(struct dw_proto *proto, uint32_t field, const void *bytes, size_t length);
+/* A proto string is UTF-8, whatever `text` is: other bytes become U+FFFD. */
+void dw_proto_text(struct dw_proto *proto, uint32_t field, const char *text);
+
+size_t dw_proto_open(struct dw_proto *proto, uint32_t field);
+void dw_proto_close(struct dw_proto *proto, size_t at);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * What `dwell run` puts before the program's libraries: the way into Python.
+ *
+ * Called in the child before it becomes the program. LD_PRELOAD reaches every process
+ * that the program starts; the library does nothing in those that run no interpreter.
+ * It lies beside the command: in the build folder, or where both are installed.
+ */
+#include "cli/preload.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIBRARY "libdwell-attach.so"
+
+static bool find_library(char path[4096])
+{
+	static const char *const places[] = { "probes/" LIBRARY, DW_PROBES_FROM_COMMAND "/" LIBRARY };
+	char command[2048];
+	ssize_t length = readlink("/proc/self/exe", command, sizeof command - 1);
+	char *slash;
+
+	if (length <= 0)
+		return false;
+	command[length] = '\0';
+	slash = strrchr(command, '/');
+	for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+		snprintf(path, 4096, "%.*s/%s", (int)(slash - command), command, places[i]);
+		if (access(path, R_OK) == 0 && !strpbrk(path, " :"))
+			return true;
+	}
+	return false;
+}
+
+/* A sanitizer's runtime refuses to start when a library stands before it. */
+static bool is_sanitized(const char *path)
+{
+	static const char *const runtimes[] = { "libasan.so", "libtsan.so", "libclang_rt." };
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	bool found = false;
+	char *data;
+
+	if (file < 0)
+		return false;
+	if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+		data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+		for (size_t i = 0; data != MAP_FAILED && i < sizeof runtimes / sizeof *runtimes; i++)
+			found |= memmem(data, (size_t)status.st_size, runtimes[i], strlen(runtimes[i])) != NULL;
+		if (data != MAP_FAILED)
+			munmap(data, (size_t)status.st_size);
+	}
+	close(file);
+	return found;
+}
+
+/* The file that execvp() will run; false: not to be found. */
+static bool find_program(const char *program, char path[4096])
+{
+	const char *folders = getenv("PATH");
+
+	if (strchr(program, '/'))
+		return snprintf(path, 4096, "%s", program) < 4096;
+	for (; folders && *folders; folders += strcspn(folders, ":")) {
+		folders += *folders == ':';
+		snprintf(path, 4096, "%.*s/%s", (int)strcspn(folders, ":"), folders, program);
+		if (access(path, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+void dw_preload(const char *program)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char library[4096], path[4096], *value;
+
+	if (!find_library(library) || is_sanitized(library) ||
+	    (find_program(program, path) && is_sanitized(path)))
+		return;
+	if (asprintf(&value, "%s%s%s", library, before && *before ? ":" : "",
+	             before ? before : "") < 0)
+		return;
+	setenv("LD_PRELOAD", value, 1);
+	free(value);
+}

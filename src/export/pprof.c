@@ -1,0 +1,370 @@
+/*
+ * pprof: calls, time and memory as profile.proto, for `pprof` and what reads its files.
+ *
+ * With recorded stacks a sample is a range's name and, around it, the functions that
+ * called it; without, it is a path of the call tree. Time is what the innermost frame
+ * took itself, so that samples add up to the threads' busy time. Memory stands by the
+ * operator that allocated it, in samples of their own. A thread is a label, as the
+ * format has it, not a frame.
+ *
+ * Called through export.c. Each message is written when it is done; strings are
+ * numbered as they come and written with what first names them, which the format
+ * allows: its lists may come in pieces and in any order.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/proto.h"
+#include "export/export.h"
+#include "export/stacks.h"
+#include "model/memory.h"
+
+/* A sample names its whole path: runaway recursion would grow it with the square. */
+#define MOST_FRAMES 2048u
+
+/* Fields of profile.proto. */
+enum { SAMPLE_TYPE = 1, SAMPLE = 2, MAPPING = 3, LOCATION = 4, FUNCTION = 5, STRING_TABLE = 6,
+	   TIME_NANOS = 9, DURATION_NANOS = 10, COMMENT = 13, DEFAULT_SAMPLE_TYPE = 14 };
+enum { TYPE = 1, UNIT = 2 };
+enum { LOCATION_ID = 1, VALUE = 2, LABEL = 3 };
+enum { KEY = 1, STRING = 2, NUMBER = 3 };
+enum { LINE = 4, LINE_FUNCTION = 1, LINE_NUMBER = 2 };
+enum { NAME = 2, SYSTEM_NAME = 3, FILENAME = 4 };
+
+enum label { THREAD, TID, PID, DEVICE, LABEL_COUNT };
+enum value { TIME, CALLS, TIME_VALUES, ALLOCATED = TIME_VALUES, ALLOCATED_COUNT, LIVE, LIVE_COUNT,
+	         VALUE_COUNT };
+
+struct pprof {
+	struct dw_model *model;
+	const struct dw_source *source;
+	const struct dw_symbol *symbols;
+	size_t symbol_count;
+	struct dw_writer_out *out;
+	struct dw_proto message;
+	uint64_t strings, functions, locations; /* how many there are */
+	uint64_t labels[LABEL_COUNT];           /* strings */
+	uint64_t *symbol_locations;             /* by symbol, and one more: no operator; 0: none yet */
+	uint64_t **frame_locations;             /* by file and frame id */
+	uint64_t *thread_names;                 /* by thread: string */
+	uint64_t path[MOST_FRAMES];  /* of a sample: locations, innermost first */
+	uint64_t outer[MOST_FRAMES]; /* of a call path: outermost first */
+	size_t value_count;
+	bool failed;
+};
+
+/* The message so far, or a part of it, goes out. */
+static void send(struct pprof *pprof)
+{
+	pprof->failed |= pprof->message.failed;
+	dw_out_bytes(pprof->out, (const char *)pprof->message.bytes, pprof->message.used);
+	pprof->message.used = 0;
+}
+
+/* Between messages only. */
+static uint64_t put_string(struct pprof *pprof, const char *text)
+{
+	dw_proto_text(&pprof->message, STRING_TABLE, text);
+	send(pprof);
+	return pprof->strings++;
+}
+
+/* ---- places ------------------------------------------------------------------------- */
+
+static uint64_t put_function(struct pprof *pprof, const char *name, const char *file)
+{
+	uint64_t name_string = put_string(pprof, name);
+	uint64_t file_string = file ? put_string(pprof, file) : 0;
+	size_t at = dw_proto_open(&pprof->message, FUNCTION);
+
+	dw_proto_u64(&pprof->message, 1, ++pprof->functions);
+	dw_proto_u64(&pprof->message, NAME, name_string);
+	dw_proto_u64(&pprof->message, SYSTEM_NAME, name_string);
+	dw_proto_u64(&pprof->message, FILENAME, file_string);
+	dw_proto_close(&pprof->message, at);
+	send(pprof);
+	return pprof->functions;
+}
+
+/* Functions inlined into each other, innermost first. */
+static uint64_t put_location(struct pprof *pprof, const struct dw_source_function *functions,
+                             uint32_t count)
+{
+	uint64_t first = pprof->functions + 1;
+	size_t at;
+
+	for (uint32_t i = 0; i < count; i++)
+		put_function(pprof, functions[i].name, functions[i].file);
+	at = dw_proto_open(&pprof->message, LOCATION);
+	dw_proto_u64(&pprof->message, 1, ++pprof->locations);
+	for (uint32_t i = 0; i < count; i++) {
+		size_t line = dw_proto_open(&pprof->message, LINE);
+
+		dw_proto_u64(&pprof->message, LINE_FUNCTION, first + i);
+		if (functions[i].line)
+			dw_proto_u64(&pprof->message, LINE_NUMBER, functions[i].line);
+		dw_proto_close(&pprof->message, line);
+	}
+	dw_proto_close(&pprof->message, at);
+	send(pprof);
+	return pprof->locations;
+}
+
+static uint64_t symbol_location(struct pprof *pprof, uint32_t symbol)
+{
+	struct dw_source_function function = { "(no operator)", NULL, 0 };
+	uint64_t *at = &pprof->symbol_locations[symbol < pprof->symbol_count ? symbol
+	                                                                     : pprof->symbol_count];
+
+	if (symbol < pprof->symbol_count)
+		function = (struct dw_source_function){ pprof->symbols[symbol].name,
+			pprof->symbols[symbol].file, pprof->symbols[symbol].line };
+	if (!*at)
+		*at = put_location(pprof, &function, 1);
+	return *at;
+}
+
+/* 0: not in the file. */
+static uint64_t frame_location(struct pprof *pprof, const struct dw_stack *stack, uint32_t index)
+{
+	const struct dw_source_frame *frame = dw_stack_frame(stack, index);
+	uint64_t **locations = &pprof->frame_locations[stack->file - pprof->source->files];
+
+	if (!frame)
+		return 0;
+	if (!*locations)
+		*locations = calloc(stack->file->symbol_count, sizeof **locations);
+	if (!*locations) {
+		pprof->failed = true;
+		return 0;
+	}
+	if (!(*locations)[stack->frames[index]])
+		(*locations)[stack->frames[index]] =
+			put_location(pprof, frame->functions, frame->count);
+	return (*locations)[stack->frames[index]];
+}
+
+/* ---- samples ------------------------------------------------------------------------ */
+
+static void put_label(struct pprof *pprof, enum label key, uint32_t field, uint64_t value)
+{
+	size_t at = dw_proto_open(&pprof->message, LABEL);
+
+	dw_proto_u64(&pprof->message, KEY, pprof->labels[key]);
+	dw_proto_u64(&pprof->message, field, value);
+	dw_proto_close(&pprof->message, at);
+}
+
+/* Leaves the sample open for its labels. */
+static size_t begin_sample(struct pprof *pprof, uint32_t frames,
+                           const uint64_t values[VALUE_COUNT])
+{
+	size_t at = dw_proto_open(&pprof->message, SAMPLE), list;
+
+	list = dw_proto_open(&pprof->message, LOCATION_ID);
+	for (uint32_t i = 0; i < frames; i++)
+		dw_proto_varint(&pprof->message, pprof->path[i]);
+	dw_proto_close(&pprof->message, list);
+	list = dw_proto_open(&pprof->message, VALUE);
+	for (size_t i = 0; i < pprof->value_count; i++)
+		dw_proto_varint(&pprof->message, values[i]);
+	dw_proto_close(&pprof->message, list);
+	return at;
+}
+
+static void put_time(struct pprof *pprof, uint32_t frames, uint32_t thread, uint64_t self_ns,
+                     uint64_t count)
+{
+	const uint64_t values[VALUE_COUNT] = { [TIME] = self_ns, [CALLS] = count };
+	const struct dw_source_thread *of = &pprof->source->threads[thread];
+	size_t at;
+
+	if (!pprof->thread_names[thread])
+		pprof->thread_names[thread] = put_string(pprof, of->name);
+	at = begin_sample(pprof, frames, values);
+	put_label(pprof, THREAD, STRING, pprof->thread_names[thread]);
+	put_label(pprof, TID, NUMBER, of->tid);
+	put_label(pprof, PID, NUMBER, pprof->source->processes[of->process].pid);
+	dw_proto_close(&pprof->message, at);
+	send(pprof);
+}
+
+/* Of deeper paths the outermost frames and the innermost. */
+static int put_paths(struct pprof *pprof, struct dwell_error *error)
+{
+	const struct dw_paths *paths = dw_model_paths(pprof->model, DW_PATHS_CALLS, error);
+	uint64_t *outer = pprof->outer;
+	uint32_t thread = 0;
+
+	if (!paths)
+		return error ? error->code : DWELL_E_NOMEM;
+	for (size_t i = 0; i < paths->count && !pprof->out->error; i++) {
+		const struct dw_path *node = &paths->nodes[i];
+		uint32_t frames = node->depth < MOST_FRAMES ? node->depth : MOST_FRAMES;
+
+		if (!node->depth) {
+			thread = node->symbol;
+			continue;
+		}
+		outer[frames - 1] = symbol_location(pprof, node->symbol);
+		for (uint32_t k = 0; k < frames; k++)
+			pprof->path[k] = outer[frames - 1 - k];
+		put_time(pprof, frames, thread, node->self_ns, node->count);
+	}
+	return 0;
+}
+
+static int put_stacks(struct pprof *pprof, struct dwell_error *error)
+{
+	struct dw_stacks stacks;
+	int result = dw_stacks_make(&stacks, pprof->model, error);
+
+	for (size_t i = 0; i < stacks.count && !result && !pprof->out->error; i++) {
+		const struct dw_stacks_row *row = &stacks.rows[i];
+		struct dw_stack stack = dw_stack_at(pprof->source, row->thread, row->stack);
+		uint32_t frames = 1;
+
+		pprof->path[0] = symbol_location(pprof, row->symbol);
+		for (uint32_t k = 0; k < stack.count && frames < MOST_FRAMES; k++) {
+			pprof->path[frames] = frame_location(pprof, &stack, k);
+			frames += pprof->path[frames] != 0;
+		}
+		put_time(pprof, frames, row->thread, row->self_ns, row->count);
+	}
+	dw_stacks_reset(&stacks);
+	return result;
+}
+
+static void put_owner(struct pprof *pprof, const struct dw_memory_pool *pool, uint64_t device,
+                      const struct dw_memory_owner *owner)
+{
+	const uint64_t values[VALUE_COUNT] = {
+		[ALLOCATED] = owner->use.allocated_bytes, [ALLOCATED_COUNT] = owner->use.allocations,
+		[LIVE] = owner->use.live_bytes, [LIVE_COUNT] = owner->use.live_count,
+	};
+	size_t at;
+
+	pprof->path[0] = symbol_location(pprof, owner->symbol);
+	at = begin_sample(pprof, 1, values);
+	put_label(pprof, PID, NUMBER, pprof->source->processes[pool->process].pid);
+	put_label(pprof, DEVICE, STRING, device);
+	dw_proto_close(&pprof->message, at);
+	send(pprof);
+}
+
+static int put_memory(struct pprof *pprof, struct dwell_error *error)
+{
+	const struct dw_memory *memory = dw_model_memory(pprof->model, error);
+
+	if (!memory)
+		return error ? error->code : DWELL_E_NOMEM;
+	for (size_t i = 0; i < memory->pool_count; i++) {
+		const struct dw_memory_pool *pool = &memory->pools[i];
+		uint64_t device = put_string(pprof, pool->device);
+
+		for (size_t k = 0; k < pool->owner_count; k++)
+			put_owner(pprof, pool, device, &pool->owners[k]);
+	}
+	return 0;
+}
+
+/* ---- the document ------------------------------------------------------------------- */
+
+static void put_head(struct pprof *pprof)
+{
+	static const char *const types[VALUE_COUNT][2] = {
+		[TIME] = { "time", "nanoseconds" }, [CALLS] = { "calls", "count" },
+		[ALLOCATED] = { "alloc_space", "bytes" }, [ALLOCATED_COUNT] = { "alloc_objects", "count" },
+		[LIVE] = { "inuse_space", "bytes" }, [LIVE_COUNT] = { "inuse_objects", "count" },
+	};
+	static const char *const labels[LABEL_COUNT] = {
+		[THREAD] = "thread", [TID] = "tid", [PID] = "pid", [DEVICE] = "device"
+	};
+	uint64_t time = 0;
+
+	put_string(pprof, ""); /* the format's string 0 */
+	for (size_t i = 0; i < pprof->value_count; i++) {
+		uint64_t type = put_string(pprof, types[i][0]), unit = put_string(pprof, types[i][1]);
+		size_t at = dw_proto_open(&pprof->message, SAMPLE_TYPE);
+
+		time = i == TIME ? type : time;
+		dw_proto_u64(&pprof->message, TYPE, type);
+		dw_proto_u64(&pprof->message, UNIT, unit);
+		dw_proto_close(&pprof->message, at);
+	}
+	for (size_t i = 0; i < LABEL_COUNT; i++)
+		pprof->labels[i] = put_string(pprof, labels[i]);
+	dw_proto_u64(&pprof->message, DEFAULT_SAMPLE_TYPE, time);
+	dw_proto_u64(&pprof->message, TIME_NANOS, pprof->source->realtime_start_ns);
+	dw_proto_u64(&pprof->message, DURATION_NANOS, pprof->source->end_ns);
+	send(pprof);
+}
+
+/* What was lost and repaired, for whoever opens the file elsewhere. */
+static void put_comments(struct pprof *pprof)
+{
+	size_t count;
+	const char *const *repairs = dw_model_repairs(pprof->model, &count);
+	uint64_t lost = 0, string;
+	char text[96];
+
+	for (unsigned i = 0; i < DW_LOSS_SLOTS; i++)
+		lost += pprof->source->lost[i];
+	snprintf(text, sizeof text, "dwell %s; %llu records were lost", dwell_version(),
+	         (unsigned long long)lost);
+	string = put_string(pprof, text);
+	dw_proto_u64(&pprof->message, COMMENT, string);
+	for (size_t i = 0; repairs && i < count; i++) {
+		string = put_string(pprof, repairs[i]);
+		dw_proto_u64(&pprof->message, COMMENT, string);
+	}
+	send(pprof);
+}
+
+static int put_profile(struct pprof *pprof, struct dwell_error *error)
+{
+	int result;
+
+	put_head(pprof);
+	put_comments(pprof);
+	result = dw_stacks_any(pprof->source) ? put_stacks(pprof, error) : put_paths(pprof, error);
+	if (!result && pprof->value_count == VALUE_COUNT)
+		result = put_memory(pprof, error);
+	return result;
+}
+
+int dw_export_pprof(struct dw_model *model, const struct dw_export_options *options,
+                    struct dw_writer_out *out, struct dwell_error *error)
+{
+	struct pprof *pprof = calloc(1, sizeof *pprof);
+	int result = 0;
+
+	if (!pprof)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
+		                    dw_out_name(out));
+	pprof->model = model;
+	pprof->source = dw_model_source(model);
+	pprof->symbols = dw_model_symbols(model, &pprof->symbol_count);
+	pprof->out = out;
+	pprof->value_count =
+		dw_model_categories(model) >> DWELL_CATEGORY_ALLOCATION & 1 ? VALUE_COUNT : TIME_VALUES;
+	pprof->symbol_locations = calloc(pprof->symbol_count + 1, sizeof *pprof->symbol_locations);
+	pprof->frame_locations = calloc(pprof->source->file_count, sizeof *pprof->frame_locations);
+	pprof->thread_names = calloc(pprof->source->thread_count + 1, sizeof *pprof->thread_names);
+	pprof->failed =
+		!pprof->symbol_locations || !pprof->frame_locations || !pprof->thread_names;
+	if (!pprof->failed)
+		result = put_profile(pprof, error);
+	if (!result && pprof->failed)
+		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
+		                      dw_out_name(out));
+	for (size_t i = 0; pprof->frame_locations && i < pprof->source->file_count; i++)
+		free(pprof->frame_locations[i]);
+	free(pprof->frame_locations);
+	free(pprof->symbol_locations);
+	free(pprof->thread_names);
+	dw_proto_reset(&pprof->message);
+	free(pprof);
+	return result;
+}
