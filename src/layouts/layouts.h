@@ -55,5 +55,7 @@ int dw_layout_lightning(struct dw_model *model, const struct dw_layout_options *
                         FILE *file, struct dwell_error *error);
 int dw_layout_lightning_short(struct dw_model *model, const struct dw_layout_options *options,
                               FILE *file, struct dwell_error *error);
+int dw_layout_pstats(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
+                     struct dwell_error *error);
 
 #endif

@@ -48,6 +48,28 @@ static int simple_summary(struct dwell_actions *actions, FILE *file, struct dwel
 	                    NULL, file, error);
 }
 
+/* ---- advanced ------------------------------------------------------------------------------ */
+
+static int advanced_setup(struct dwell_actions *actions, struct dwell_error *error)
+{
+	(void)error;
+	actions->own->profile.with_functions = true;
+	return 0;
+}
+
+/* Below 1 the restriction is a share, which the layout's name carries. */
+static int advanced_summary(struct dwell_actions *actions, FILE *file, struct dwell_error *error)
+{
+	double restriction = actions->own->options.line_restriction;
+	struct dwell_layout_options options = { .size = sizeof options, .has_limit = restriction > 1,
+		.limit = restriction > 1 ? (size_t)restriction : 0 };
+	char layout[40] = "pstats";
+
+	if (restriction > 0 && restriction < 1)
+		snprintf(layout, sizeof layout, "pstats:%.15g", restriction);
+	return print_layout(actions, layout, &options, file, error);
+}
+
 /* ---- operators ------------------------------------------------------------------------------ */
 
 static int operators_setup(struct dwell_actions *actions, struct dwell_error *error)
@@ -99,11 +121,12 @@ static int operators_summary(struct dwell_actions *actions, FILE *file, struct d
 
 static const struct dwell_actions_methods builtin[] = {
 	METHODS("simple", .summary = simple_summary),
+	METHODS("advanced", .setup = advanced_setup, .summary = advanced_summary),
 	METHODS("operators", .setup = operators_setup, .summary = operators_summary),
 	METHODS("xla", .summary = NULL),
 	METHODS("none", .summary = NULL),
 };
-const char dw_actions_builtin_names[] = "simple, operators (or pytorch), xla and none";
+const char dw_actions_builtin_names[] = "simple, advanced, operators (or pytorch), xla and none";
 
 const struct dwell_actions_methods *dw_actions_builtin(const char *name)
 {

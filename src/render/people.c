@@ -93,10 +93,10 @@ const char *dw_people_cell(const struct dw_people_column *people, const struct d
 
 bool dw_people_scope(const struct dw_table *table, char *room, size_t size)
 {
-	char steps[64] = "", thread[128] = "", profile[128] = "";
+	char steps[64] = "", thread[128] = "", profile[128] = "", action[128] = "";
 	size_t half = table->steps ? strcspn(table->steps, ".") : 0;
 
-	if (!table->steps && !table->thread && !table->profile)
+	if (!table->steps && !table->thread && !table->profile && !table->action)
 		return false;
 	if (table->steps && strncmp(table->steps, table->steps + half + 2, half) == 0 &&
 	    !table->steps[half + 2 + half])
@@ -105,10 +105,13 @@ bool dw_people_scope(const struct dw_table *table, char *room, size_t size)
 		snprintf(steps, sizeof steps, "steps %s", table->steps);
 	if (table->profile)
 		snprintf(profile, sizeof profile, "%sprofile %.100s", *steps ? ", " : "", table->profile);
+	if (table->action)
+		snprintf(action, sizeof action, "%saction %.100s", *steps || *profile ? ", " : "",
+		         table->action);
 	if (table->thread)
-		snprintf(thread, sizeof thread, "%sthread %.100s", *steps || *profile ? ", " : "",
-		         table->thread);
-	snprintf(room, size, "Only %s%s%s.", steps, profile, thread);
+		snprintf(thread, sizeof thread, "%sthread %.100s",
+		         *steps || *profile || *action ? ", " : "", table->thread);
+	snprintf(room, size, "Only %s%s%s%s.", steps, profile, action, thread);
 	return true;
 }
 

@@ -62,6 +62,8 @@ struct dw_table *dw_view_memory(struct dw_model *model, const struct dw_view_opt
                                 struct dwell_error *error);
 struct dw_table *dw_view_flops(struct dw_model *model, const struct dw_view_options *options,
                                struct dwell_error *error);
+struct dw_table *dw_view_functions(struct dw_model *model, const struct dw_view_options *options,
+                                   struct dwell_error *error);
 struct dw_table *dw_view_events(struct dw_model *model, const struct dw_view_options *options,
                                 struct dwell_error *error);
 struct dw_table *dw_view_handlers(struct dw_model *model, const struct dw_view_options *options,

@@ -93,7 +93,15 @@ CASES = {
                   ("layout.fit", 0, ["--layout", "lightning", "--profile", "fit"]),
                   ("layout.short", 0, ["--layout", "lightning-short"]),
                   ("layout.limit", 0, ["--layout", "lightning", "--profile", "test", "--limit", "1"]),
-                  ("actions.text", 0, ["--view", "actions"])],
+                  ("actions.text", 0, ["--view", "actions"]),
+                  ("pstats", 0, ["--layout", "pstats"]),
+                  ("pstats.action", 0, ["--layout", "pstats:0.5", "--action", "outer", "--sort", "calls"]),
+                  ("pstats.wrong", 0, ["--layout", "pstats:half"]),
+                  ("pstats.sort", 0, ["--layout", "pstats", "--sort", "cumulatif"]),
+                  ("action.wrong", 0, ["--view", "functions", "--action", "innner"]),
+                  ("tree.inner", 0, ["--view", "tree", "--action", "inner", "--profile", "fit"])]
+    + [(f"functions.{form}", 0, ["--view", "functions", "--action", "outer", "--format", form])
+       for form in FORMATS],
     "empty": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.json", 0, ["--format", "json"])],
 }
 counts = {True: 0, False: 0}
