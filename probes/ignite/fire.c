@@ -339,14 +339,15 @@ static void leave(struct recorder *recorder, int event)
 static int passes(struct recorder *recorder, const struct handler *handler)
 {
 	PyObject *state = PyObject_GetAttrString(recorder->engine, "state"), *value, *result = NULL;
+	PyObject *filter = Py_NewRef(handler->filter), *event = Py_NewRef(handler->filtered_event);
 	int passed;
 
-	value = state ? PyObject_CallMethod(state, "get_event_attrib_value", "O",
-	                                    handler->filtered_event)
-	              : NULL;
+	value = state ? PyObject_CallMethod(state, "get_event_attrib_value", "O", event) : NULL;
 	if (value)
-		result = PyObject_CallFunctionObjArgs(handler->filter, recorder->engine, value, NULL);
+		result = PyObject_CallFunctionObjArgs(filter, recorder->engine, value, NULL);
 	passed = result ? PyObject_IsTrue(result) : -1;
+	Py_DECREF(event);
+	Py_DECREF(filter);
 	Py_XDECREF(result);
 	Py_XDECREF(value);
 	Py_XDECREF(state);
@@ -376,14 +377,22 @@ static Py_ssize_t collect(struct recorder *recorder, PyObject *stored,
 	return at;
 }
 
-static int call(struct recorder *recorder, struct event *event, Py_ssize_t place, PyObject *entry,
+/* What is known of the handler at `place`; it may move whenever Python code runs. */
+static struct handler *look_up(struct recorder *recorder, PyObject *key, Py_ssize_t place,
+                               PyObject *entry)
+{
+	struct event *event = find_event(recorder, key);
+
+	return event ? find_handler(recorder, event, place, PyTuple_GET_ITEM(entry, 0)) : NULL;
+}
+
+static int call(struct recorder *recorder, PyObject *key, Py_ssize_t place, PyObject *entry,
                 PyObject *const *given, Py_ssize_t given_count, uint64_t *clock_ns)
 {
-	struct handler *handler =
-	    find_handler(recorder, event, place, PyTuple_GET_ITEM(entry, 0));
+	struct handler *handler = look_up(recorder, key, place, entry);
 	PyObject *arguments[MOST_ARGUMENTS + 1], *function, *result;
 	PyObject *keywords = PyTuple_GET_ITEM(entry, 2);
-	int passed = 1, row;
+	int passed, row;
 	uint64_t end_ns;
 	unsigned began;
 	Py_ssize_t count;
@@ -393,13 +402,15 @@ static int call(struct recorder *recorder, struct event *event, Py_ssize_t place
 	if (handler->filter) {
 		passed = passes(recorder, handler);
 		*clock_ns = now_ns();
+		if (passed <= 0)
+			return passed;
+		handler = look_up(recorder, key, place, entry);
+		if (!handler)
+			return -1;
 	}
-	if (passed <= 0)
-		return passed;
 	count = collect(recorder, PyTuple_GET_ITEM(entry, 1), given, given_count, arguments);
 	if (count < 0)
 		return -1;
-	/* A filter may have changed the list of events. */
 	function = Py_NewRef(handler->filter ? handler->inner : handler->function);
 	row = handler->row;
 	began = dwell_begin_id(handler->id, DWELL_CATEGORY_HANDLER);
@@ -422,13 +433,10 @@ static int call_all(struct recorder *recorder, PyObject *key, PyObject *list,
 	/* The list lives: handlers added meanwhile are called too. */
 	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
 		PyObject *entry = Py_NewRef(PyList_GET_ITEM(list, i));
-		struct event *event = find_event(recorder, key); /* it moves when others come */
-		int result = event ? 0 : -1;
+		int result = keywords ? PyDict_Update(PyTuple_GET_ITEM(entry, 2), keywords) : 0;
 
-		if (keywords && !result)
-			result = PyDict_Update(PyTuple_GET_ITEM(entry, 2), keywords);
 		if (!result)
-			result = call(recorder, event, i, entry, given, given_count, clock_ns);
+			result = call(recorder, key, i, entry, given, given_count, clock_ns);
 		Py_DECREF(entry);
 		if (result)
 			return -1;

@@ -1,7 +1,7 @@
 /*
  * Python functions, and the C functions that they call, as ranges.
  *
- * Only with `dwell run --functions`. The interpreter's profile function is ours in
+ * Only when they are asked for (`dwell run --functions`). The interpreter's profile function is ours in
  * the main thread at once and in others from their first moment (threading.setprofile
  * runs our starter there). A code object remembers its id in its own extra field, so
  * that the id dies with it. When a program sets a profiler of its own, it has the
@@ -152,12 +152,14 @@ static bool find_extra(void)
 	return extra_index >= 0 && get_extra && set_extra;
 }
 
-void dwell_functions_attach(void)
+void dwell_functions_follow_gate(void)
 {
+	static bool watching;
 	PyObject *threading, *function;
 
-	if (!dwell_wants(1u << DWELL_CATEGORY_FUNCTION) || !find_extra())
+	if (watching || !dwell_wants(1u << DWELL_CATEGORY_FUNCTION) || !find_extra())
 		return;
+	watching = true;
 	threading = PyImport_ImportModule("threading");
 	function = PyCFunction_New(&starter, NULL);
 	if (threading && function)

@@ -53,11 +53,12 @@ def _recorder_of(engine, name=None, keep_times=True):
     return recorder
 
 
-def record_engines():
-    """Records every engine that is made from now on, without a line changed in the script."""
-    from ignite.engine import Engine
+def record_engines(engine_class=None):
+    """Records every engine that is made from now on; `dwell run` calls it for a script."""
+    if engine_class is None:
+        from ignite.engine import Engine as engine_class
 
-    plain = Engine.__init__
+    plain = engine_class.__init__
     if hasattr(plain, "_dwell"):
         return
 
@@ -67,7 +68,7 @@ def record_engines():
         _recorder_of(self, keep_times=False)
 
     init._dwell = True
-    Engine.__init__ = init
+    engine_class.__init__ = init
 
 
 class _Profiler:

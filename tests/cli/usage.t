@@ -72,6 +72,7 @@ NAME:
   events       what do an engine's events, iterations and fetches take?
   handlers     what does each handler of an engine take?
   operators    which operators take the time?
+  calls        what was called, operators and named ranges, grouped as asked?
   functions    which functions take the time?
   tree         who calls whom, and what does it take?
   threads      what did each thread record, and how busy was it?
@@ -88,6 +89,7 @@ NAME:
   ignite       PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)
   lightning    Lightning's SimpleProfiler
   lightning-short Lightning's SimpleProfiler(extended=False)
+  torch        torch.profiler's table, PyTorch 2.13 (torch:1.13)
   pstats       Python's cProfile and Lightning's AdvancedProfiler (pstats:0.1 a tenth of it)
 
 $ dwell info --help

@@ -72,6 +72,11 @@ def near(what, got, wanted, part=0.05):
     check(what, abs(got - wanted) <= part * wanted, f"{got} is not near {wanted}")
 
 
+def slept(what, got, wanted):
+    """Against a sleep: never shorter; longer on a busy machine."""
+    check(what, wanted <= got < 1.5 * wanted + 0.05, f"{got} is no sleep of {wanted}")
+
+
 class Batches:
     """`count` batches; fetching the k-th of a run takes `wait` * k."""
 
@@ -198,11 +203,11 @@ def test_figures():
         engine.run(Batches(3, 0.02), max_epochs=2)
         results = basic.get_results()
         same(f"run {run}: the longest iteration", results["processing_stats"]["max/index"][1], 5)
-        near("a sleep in an iteration", results["processing_stats"]["max/index"][0], 0.03, 0.2)
+        slept("an iteration", results["processing_stats"]["max/index"][0], 0.03)
         same("the shortest fetch", results["dataflow_stats"]["min/index"][1], 1)
         same("the longest fetch", results["dataflow_stats"]["max/index"][1], 6)
-        near("fetches", results["dataflow_stats"]["total"], 0.42)
-        near("EPOCH_COMPLETED", results["event_handlers_stats"]["EPOCH_COMPLETED"]["total"], 0.06)
+        slept("fetches", results["dataflow_stats"]["total"], 0.42)
+        slept("EPOCH_COMPLETED", results["event_handlers_stats"]["EPOCH_COMPLETED"]["total"], 0.06)
         rows = {(row[0].split(".")[-1], row[1]): row for row in handlers.get_results()}
         recorded = engine._dwell_recorder.handlers()
         calls = {(name.split(".")[-1], event): stat[0] for name, event, stat in recorded[2]}
@@ -267,8 +272,8 @@ def test_timer():
 
     ours, theirs = script(Timer), script(original.Timer)
     same("steps", ours.step_count, theirs.step_count)
-    near("value", ours.value(), theirs.value())
-    near("total", ours.total, theirs.total)
+    near("value", ours.value(), theirs.value(), 0.3)
+    near("total", ours.total, theirs.total, 0.3)
     same("running", ours.running, theirs.running)
     check("reset", ours.reset() is ours and ours.step_count == 0 and ours.running)
 
@@ -280,9 +285,9 @@ def compare_stats(what, ours, theirs):
     """An OrderedDict of BasicTimeProfiler each; theirs counts from 0."""
     if theirs["total"] == "not yet triggered":
         return same(what, ours["total"], theirs["total"])
-    if theirs["total"] > 0.02:
+    if theirs.get("mean", theirs["total"]) > 0.02:
         near(f"{what}: total", ours["total"], float(theirs["total"]))
-    if "mean" in theirs and theirs["mean"] > 0.02:
+    if theirs.get("mean", 0) > 0.02:
         near(f"{what}: mean", ours["mean"], float(theirs["mean"]))
         near(f"{what}: min", ours["min/index"][0], float(theirs["min/index"][0]))
         near(f"{what}: max", ours["max/index"][0], float(theirs["max/index"][0]))
@@ -320,7 +325,7 @@ def test_tutorial(folder):
     ours, theirs = rows(profilers["dwell handlers"]), rows(profilers["ignite handlers"])
     same("handlers", sorted(ours), sorted(theirs))
     for key, row in theirs.items():
-        if key in ours and row[2] != "not triggered" and row[2] > 0.02:
+        if key in ours and row[2] != "not triggered" and row[5] > 0.02:
             near(f"{key[0]}: total", ours[key][2], row[2])
             near(f"{key[0]}: max", ours[key][4][0], row[4][0])
     with open("handlers_dwell.csv", encoding="utf-8") as a, open("handlers_ignite.csv", encoding="utf-8") as b:
@@ -349,13 +354,11 @@ def test_trace(folder):
 
 
 def test_every_engine(folder):
-    """record_engines(): the unchanged tutorial's trainer and evaluator are in the trace."""
+    """The tutorial with Ignite's own profilers, unchanged: trainer and evaluator are in the trace."""
     os.chdir(folder)
     dwell = os.path.join(BUILD, "dwell")
-    script = ("import runpy, sys; from dwell.ignite import record_engines; record_engines(); "
-              f"sys.argv = ['tutorial', 'ignite', '--small']; runpy.run_path({HERE + '/ignite_tutorial.py'!r}, "
-              "run_name='__main__')")
-    subprocess.run([dwell, "run", "-o", "every.dwell", sys.executable, "-c", script], check=True, capture_output=True)
+    subprocess.run([dwell, "run", "-o", "every.dwell", sys.executable,
+                    os.path.join(HERE, "ignite_tutorial.py"), "ignite", "--small"], check=True, capture_output=True)
 
     def processing(*words):
         done = subprocess.run([dwell, "report", "every.dwell", "--view", "events", "--format", "json", *words],

@@ -4,11 +4,12 @@ usage: ignite_tutorial.py ignite|dwell|both [--small]
 
 The tutorial's commands in its order, with the profilers of ignite.handlers, those of
 dwell.ignite (the import line is all that differs), or both attached to the same trainer.
---small: a convolution in place of ResNet-18. Writes basic_*.csv and handlers_*.csv here.
+--small: a convolution and a pause of 25 ms in place of ResNet-18. Writes basic_*.csv and handlers_*.csv here.
 """
 import importlib
 import os
 import sys
+import time
 
 import numpy as np
 import torch
@@ -54,8 +55,14 @@ def resnet18():
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
 
 
+class Pause(nn.Module):
+    def forward(self, x):
+        time.sleep(0.025)
+        return x
+
+
 def small():
-    return nn.Sequential(nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(7), nn.Flatten(),
+    return nn.Sequential(Pause(), nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(7), nn.Flatten(),
                          nn.Linear(392, 10))
 
 
