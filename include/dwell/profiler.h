@@ -117,7 +117,8 @@ DWELL_API int dwell_actions_summary(struct dwell_actions *actions, FILE *file,
 
 /*
  * The report where it belongs: appended to DIRPATH/STAGE-FILENAME-RANK.txt when folder
- * and name are given; else to standard output, of rank 0 alone. The folder is made.
+ * and name are given; else to standard output, of rank 0 alone. The folder is made. What
+ * comes after it is no longer the stage's.
  */
 DWELL_API int dwell_actions_describe(struct dwell_actions *actions, struct dwell_error *error);
 

@@ -27,6 +27,23 @@ static Py_ssize_t extra_index = -1;
 static int (*get_extra)(PyObject *code, Py_ssize_t index, void **extra);
 static int (*set_extra)(PyObject *code, Py_ssize_t index, void *extra);
 
+/* A code object's field when it is not to be recorded. */
+#define UNSEEN UINT32_MAX
+
+/* The package's own functions begin ranges that outlive them (an action, a zone): theirs
+ * would end those. */
+static bool is_own(const char *file)
+{
+	static const char *const own[] = { "/dwell/lightning.py", "/dwell/profiler.py",
+		                               "/dwell/_native.py" };
+	size_t length = strlen(file);
+
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		if (length >= strlen(own[i]) && strcmp(file + length - strlen(own[i]), own[i]) == 0)
+			return true;
+	return false;
+}
+
 static uint32_t new_id(PyObject *code)
 {
 	char name[256], file[1024];
@@ -41,7 +58,7 @@ static uint32_t new_id(PyObject *code)
 		site.line = (uint32_t)PyLong_AsLong(line);
 	Py_XDECREF(line);
 	PyErr_Clear();
-	return dwell_slow_site(&site);
+	return is_own(file) ? UNSEEN : dwell_slow_site(&site);
 }
 
 static uint32_t code_id(PyFrameObject *frame)
@@ -57,7 +74,7 @@ static uint32_t code_id(PyFrameObject *frame)
 		set_extra(code, extra_index, (void *)(uintptr_t)id);
 	}
 	Py_DECREF(code);
-	return id;
+	return id == UNSEEN ? 0 : id;
 }
 
 /* C functions are few and live long: interned by name each time. */
