@@ -45,6 +45,7 @@ struct pass {
 	struct frame *frames;
 	size_t frame_capacity;
 	uint64_t self_ticks, step_ticks, stepped_ticks;
+	bool *inner;         /* by step: it lies in a range that counts, whose time it is already */
 	bool has_async, failed;
 };
 
@@ -56,6 +57,8 @@ struct context {
 	uint64_t over;
 	uint32_t top;        /* the innermost counted frame's place + 1; 0: none */
 	size_t step;         /* the source's step that time is in or before */
+	size_t last_step;    /* past the steps of the process */
+	size_t next_step;    /* the first that may lie in a range which begins later */
 	double ratio;        /* to ticks of the first file */
 };
 
@@ -180,12 +183,31 @@ static void add_to_step(struct context *context, uint64_t start, uint64_t durati
 {
 	const struct dw_source *source = context->pass->model->source;
 
-	while (context->step < source->step_count &&
+	while (context->step < context->last_step &&
 	       (source->steps[context->step].thread != context->walk.thread ||
 	        source->steps[context->step].end_ticks <= start))
 		context->step++;
-	if (context->step < source->step_count && start >= source->steps[context->step].start_ticks)
+	if (context->step < context->last_step && start >= source->steps[context->step].start_ticks)
 		context->pass->stepped_ticks += (uint64_t)((double)duration * context->ratio);
+}
+
+/* Steps inside a counted range are no rows: they would count its time again. */
+static void mark_inner_steps(struct context *context, const struct frame *frame, uint64_t end)
+{
+	const struct dw_source *source = context->pass->model->source;
+
+	while (context->next_step < context->last_step &&
+	       source->steps[context->next_step].end_ticks <= frame->start)
+		context->next_step++;
+	for (size_t i = context->next_step; i < context->last_step; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+
+		if (step->start_ticks >= end)
+			break;
+		if (step->start_ticks >= frame->start && step->end_ticks <= end &&
+		    step->thread == context->walk.thread)
+			context->pass->inner[i] = true;
+	}
 }
 
 /* `frame` is none of the stack's any more; `top` is what lies around it. */
@@ -210,6 +232,8 @@ static void end_frame(struct context *context, struct frame *frame, uint64_t tic
 	if (row && !frame->covered)
 		row->flops += pass->flops[frame->symbol];
 	pass->self_ticks += (uint64_t)((double)self * context->ratio);
+	if (pass->ask->named && !around)
+		mark_inner_steps(context, frame, ticks);
 	if (around) {
 		around->child += duration;
 		around->child_bytes += frame->bytes + frame->child_bytes;
@@ -309,6 +333,19 @@ static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *r
 	}
 }
 
+static void find_steps(struct context *context, uint32_t process)
+{
+	const struct dw_source *source = context->pass->model->source;
+
+	while (context->step < source->step_count &&
+	       source->threads[source->steps[context->step].thread].process != process)
+		context->step++;
+	context->next_step = context->last_step = context->step;
+	while (context->last_step < source->step_count &&
+	       source->threads[source->steps[context->last_step].thread].process == process)
+		context->last_step++;
+}
+
 static bool walk_streams(struct pass *pass)
 {
 	struct dw_model *model = pass->model;
@@ -326,6 +363,7 @@ static bool walk_streams(struct pass *pass)
 		context.pass = pass;
 		context.symbol_by_id = model->symbol_by_id[source->streams[i].file];
 		context.ratio = context.walk.file->clock.ns_per_tick / source->files[0].clock.ns_per_tick;
+		find_steps(&context, source->streams[i].process);
 		dw_walk(&context.walk, visit_begin, visit_end, visit_other, flush, NULL);
 	}
 	free(buffer);
@@ -348,7 +386,7 @@ static void take_steps(struct pass *pass)
 		uint64_t duration = ticks_of(pass, step->end_ns - step->start_ns);
 		struct row *row;
 
-		if (!dw_model_has_step(pass->model, step) || !step->recorded ||
+		if (!dw_model_has_step(pass->model, step) || !step->recorded || pass->inner[i] ||
 		    (pass->model->wanted_threads && !pass->model->wanted_threads[step->thread]))
 			continue;
 		row = row_of(pass, DW_NO_INDEX, 0, DW_NO_INDEX, false);
@@ -445,7 +483,8 @@ static bool prepare(struct pass *pass)
 
 	pass->calls = dw_arena_alloc(&model->arena, sizeof *pass->calls);
 	pass->flops = calloc(model->symbol_count + 1, sizeof *pass->flops);
-	if (!pass->calls || !pass->flops || !dw_call_groups_make(&pass->groups, model, &pass->ask->group) ||
+	pass->inner = calloc(model->source->step_count + 1, sizeof *pass->inner);
+	if (!pass->calls || !pass->flops || !pass->inner || !dw_call_groups_make(&pass->groups, model, &pass->ask->group) ||
 	    !dw_call_memory_make(&pass->memory, model, pass->ask->memory))
 		return false;
 	memset(pass->calls, 0, sizeof *pass->calls);
@@ -472,6 +511,7 @@ const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_ca
 	free(pass.rows);
 	free(pass.slots);
 	free(pass.flops);
+	free(pass.inner);
 	free(pass.frames);
 	dw_call_groups_reset(&pass.groups);
 	dw_call_memory_reset(&pass.memory);

@@ -41,7 +41,7 @@ class Sleep(nn.Module):
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
 """
 
-# name, script, steps, {(where, phase): seconds}. What follows the last step is named so,
+# name, script, steps, {(where, phase) or the name of a range: seconds}. What follows the last step is named so,
 # evaluation or not. Of two optimizers the first ends steps, and what the other does after
 # that lies in the next step: after the last, in one that never ends.
 SCRIPTS = (
@@ -114,7 +114,7 @@ for x, y in DataLoader(Data(16, .005), 4, num_workers=4):
     optimizer.zero_grad()
     conv(x[None]).sum(); F.cross_entropy(net(x), y).backward()
     optimizer.step()
-""", 4, {}),
+""", 4, {"a batch's samples": .08}),
     ("an exception in the loop", """
 optimizer = torch.optim.SGD(net.parameters(), lr=.1)
 for i in range(4):
@@ -175,6 +175,8 @@ def main():
                 wrong.append(f"{found} steps, not {steps}")
             times = {(r["where"], r["phase"]): r["total_ns"] / 1e9
                      for r in rows(report(trace, "phases"))} if phases and not wrong else {}
+            if phases and not wrong:
+                times.update((r["name"], r["total_ns"] / 1e9) for r in rows(report(trace, "actions")))
             for place, seconds in phases.items():
                 if not seconds <= times.get(place, 0) <= seconds * 1.5 + .02:
                     wrong.append(f"{place}: {times.get(place)} s, not {seconds}")
