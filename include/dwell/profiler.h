@@ -68,7 +68,7 @@ struct dwell_actions_options {
 	bool record_shapes;      /* operators */
 	bool profile_memory;     /* operators */
 	unsigned row_limit;      /* operators; 0: 20 */
-	const char *sort_by;     /* operators: a column; NULL: the view's own order */
+	const char *sort_by;     /* operators: a key of torch's; NULL: cpu_time_total */
 };
 
 #define DWELL_ACTIONS_OPTIONS_INIT \

@@ -55,6 +55,8 @@ int dw_layout_lightning(struct dw_model *model, const struct dw_layout_options *
                         FILE *file, struct dwell_error *error);
 int dw_layout_lightning_short(struct dw_model *model, const struct dw_layout_options *options,
                               FILE *file, struct dwell_error *error);
+int dw_layout_lightning_pytorch(struct dw_model *model, const struct dw_layout_options *options,
+                                FILE *file, struct dwell_error *error);
 int dw_layout_pstats(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
                      struct dwell_error *error);
 

@@ -89,6 +89,7 @@ NAME:
   ignite       PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)
   lightning    Lightning's SimpleProfiler
   lightning-short Lightning's SimpleProfiler(extended=False)
+  lightning-pytorch Lightning's PyTorchProfiler: operators of each step and backward
   torch        torch.profiler's table, PyTorch 2.13 (torch:1.13)
   pstats       Python's cProfile and Lightning's AdvancedProfiler (pstats:0.1 a tenth of it)
 

@@ -94,6 +94,7 @@ CASES = {
                   ("layout.short", 0, ["--layout", "lightning-short"]),
                   ("layout.limit", 0, ["--layout", "lightning", "--profile", "test", "--limit", "1"]),
                   ("actions.text", 0, ["--view", "actions"]),
+                  ("layout.pytorch", 0, ["--layout", "lightning-pytorch"]),
                   ("pstats", 0, ["--layout", "pstats"]),
                   ("pstats.action", 0, ["--layout", "pstats:0.5", "--action", "outer", "--sort", "calls"]),
                   ("pstats.wrong", 0, ["--layout", "pstats:half"]),
