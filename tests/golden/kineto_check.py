@@ -38,7 +38,7 @@ stream 0 thread=0
 begin zone Optimizer.step#SGD.step
 +1us end
 +1us begin operator aten::mse_loss shapes=4x8:float32,4x8:float32
-link 7 0
+link 7
 +9us end
 +1us step-end
 stream 1 thread=1
