@@ -72,6 +72,7 @@ NAME:
   handlers     what does each handler of an engine take?
   operators    which operators take the time?
   calls        what was called, operators and named ranges, grouped as asked?
+  layers       which layers of the model take the time and the memory?
   tree         who calls whom, and what does it take?
   threads      what did each thread record, and how busy was it?
   memory       who allocates, who holds it at the peak, what is left at the end?
