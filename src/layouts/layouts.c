@@ -12,6 +12,7 @@ static const struct dw_layout layouts[] = {
 	{ "lightning", "Lightning's SimpleProfiler", dw_layout_lightning },
 	{ "lightning-short", "Lightning's SimpleProfiler(extended=False)", dw_layout_lightning_short },
 	{ "torch", "torch.profiler's table, PyTorch 2.13 (torch:1.13)", dw_layout_torch },
+	{ "torchprof", "torchprof's tree of modules", dw_layout_torchprof },
 	{ NULL, NULL, NULL },
 };
 

@@ -89,6 +89,7 @@ NAME:
   lightning    Lightning's SimpleProfiler
   lightning-short Lightning's SimpleProfiler(extended=False)
   torch        torch.profiler's table, PyTorch 2.13 (torch:1.13)
+  torchprof    torchprof's tree of modules
 
 $ dwell info --help
 dwell info: list what a trace holds
