@@ -207,6 +207,8 @@ bool dw_layer_tree_take(struct dw_layer_tree *tree, struct dw_layers *layers)
 
 		add_up(tree, all, used);
 		take_sums(tree, &layers->outside, &tree->nodes[0].ticks);
+		layers->has_backward = layers->outside.backward_ns > 0;
+		layers->has_flops = layers->outside.flops > 0;
 		while (at) {
 			if (used[at])
 				take_node(tree, layers, at, all, rows);
