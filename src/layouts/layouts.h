@@ -51,6 +51,8 @@ int dw_layout_ignite(struct dw_model *model, const struct dw_layout_options *opt
                      struct dwell_error *error);
 int dw_layout_torch(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
                     struct dwell_error *error);
+int dw_layout_torchprof(struct dw_model *model, const struct dw_layout_options *options,
+                        FILE *file, struct dwell_error *error);
 int dw_layout_lightning(struct dw_model *model, const struct dw_layout_options *options,
                         FILE *file, struct dwell_error *error);
 int dw_layout_lightning_short(struct dw_model *model, const struct dw_layout_options *options,

@@ -60,6 +60,8 @@ struct dw_table *dw_view_threads(struct dw_model *model, const struct dw_view_op
                                  struct dwell_error *error);
 struct dw_table *dw_view_memory(struct dw_model *model, const struct dw_view_options *options,
                                 struct dwell_error *error);
+struct dw_table *dw_view_layers(struct dw_model *model, const struct dw_view_options *options,
+                                struct dwell_error *error);
 struct dw_table *dw_view_flops(struct dw_model *model, const struct dw_view_options *options,
                                struct dwell_error *error);
 struct dw_table *dw_view_functions(struct dw_model *model, const struct dw_view_options *options,

@@ -74,6 +74,7 @@ NAME:
   operators    which operators take the time?
   calls        what was called, operators and named ranges, grouped as asked?
   functions    which functions take the time?
+  layers       which layers of the model take the time and the memory?
   tree         who calls whom, and what does it take?
   threads      what did each thread record, and how busy was it?
   memory       who allocates, who holds it at the peak, what is left at the end?
@@ -92,6 +93,7 @@ NAME:
   lightning-pytorch Lightning's PyTorchProfiler: operators of each step and backward
   torch        torch.profiler's table, PyTorch 2.13 (torch:1.13)
   pstats       Python's cProfile and Lightning's AdvancedProfiler (pstats:0.1 a tenth of it)
+  torchprof    torchprof's tree of modules
 
 $ dwell info --help
 dwell info: list what a trace holds

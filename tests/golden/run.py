@@ -66,6 +66,10 @@ CASES = {
        ("layout.handlers", 0, ["--layout", "ignite:handlers", "--engine", "evaluator"]),
        ("layout.wrong", 0, ["--layout", "ignite:timer"]),
        ("engine.wrong", 0, ["--view", "events", "--engine", "trainr"])],
+    "layers": [(f"layers.{form}", 0, ["--view", "layers", "--format", form]) for form in FORMATS]
+    + [("layers.120", 120, ["--view", "layers"]), ("operators.text", 0, ["--view", "operators"]),
+       ("torchprof", 0, ["--layout", "torchprof"]),
+       ("layers.scope", 0, ["--view", "layers", "--steps", "0", "--thread", "train"])],
     "flops": [(f"flops.{form}", 0, ["--view", "flops", "--format", form]) for form in FORMATS],
     "calls": [(f"calls.{form}", 0, ["--view", "calls", "--format", form]) for form in FORMATS]
     + [(f"operators.{name.replace(':', '')}", 0, ["--view", "operators", "--group-by", name])
