@@ -26,6 +26,7 @@
 #include "dwell/dwell.h"
 #include "deep.h"
 #include "dwell/probe.h"
+#include "dwell/profiler.h"
 
 #define RANGES 2000000L /* a case and thread: 24 MB */
 #define MAX_ALTERNATIONS 99
@@ -54,6 +55,18 @@ static void loop_floor(long n)
 		}
 	}
 	sink = sum;
+}
+
+/* An empty action of a profiler that has nothing to say itself. */
+static void loop_actions(long n)
+{
+	static const struct dwell_actions_methods methods = { .size = sizeof methods, .name = "simple" };
+	struct dwell_actions actions = { .methods = &methods, .records = true, .local_rank = -1 };
+
+	for (long i = 0; i < n; i++) {
+		DWELL_ACTION(&actions, "action");
+		BARRIER();
+	}
 }
 
 static void loop_ranges(long n)
@@ -250,6 +263,7 @@ static struct bench_case cases[] = {
 	{ .name = "range", .loop = loop_ranges, .n = RANGES, .threads = 1, .recorded = true },
 	{ .name = "library", .loop = loop_library, .n = RANGES, .threads = 1, .recorded = true },
 	{ .name = "floor2", .loop = loop_floor, .n = RANGES, .threads = 2 },
+	{ .name = "action", .loop = loop_actions, .n = RANGES, .threads = 1, .recorded = true },
 	{ .name = "range2", .loop = loop_ranges, .n = RANGES, .threads = 2, .recorded = true },
 	{ .name = "shapes", .loop = loop_shapes, .n = RANGES, .threads = 1, .recorded = true,
 	  .details = DWELL_DETAIL_SHAPES },

@@ -11,6 +11,7 @@
 #include <dwell/engine.h>
 #include <dwell/probe.h>
 
+#include "actions.h"
 #include "loader.h"
 #include "metrics.h"
 #include "net.h"
@@ -30,6 +31,7 @@ struct trainer {
 	int steps, step_limit;
 	FILE *dump; /* NULL without --dump */
 
+	struct dwell_actions *profiler; /* NULL without --profiler */
 	struct dwell_engine *trainer, *evaluator;
 	struct batch batch;      /* the trainer's */
 	struct held_out held_out; /* the evaluator's data */
@@ -70,11 +72,33 @@ static int next_batch(void *user, void **batch)
 {
 	struct trainer *trainer = user;
 
+	DWELL_ACTION(trainer->profiler, "[_TrainingEpochLoop].train_dataloader_next");
 	batch_reset(&trainer->batch);
 	loader_take(trainer->loader, &trainer->batch);
 	bind_batch(&trainer->training, &trainer->batch);
 	*batch = &trainer->batch;
 	return 1;
+}
+
+/* The closure that Lightning's optimizer_step runs: the gradients of a batch. */
+static void forward_backward(struct trainer *trainer)
+{
+	struct net *net = &trainer->training;
+
+	{
+		DWELL_ACTION(trainer->profiler, "[Strategy]SingleDeviceStrategy.training_step");
+		DWELL_PHASE("forward");
+		graph_run(&net->graph, OP_FORWARD);
+	}
+	count_memory();
+	{
+		DWELL_ACTION(trainer->profiler, "[Strategy]SingleDeviceStrategy.backward");
+		DWELL_PHASE("backward");
+		graph_run(&net->graph, OP_BACKWARD);
+	}
+	count_memory();
+	if (trainer->dump && trainer->steps == 0)
+		dump_gradients(trainer);
 }
 
 static int train_step(struct dwell_engine *engine, void *batch, void *user)
@@ -83,19 +107,10 @@ static int train_step(struct dwell_engine *engine, void *batch, void *user)
 	struct net *net = &trainer->training;
 
 	(void)batch;
+	DWELL_ACTION(trainer->profiler, "run_training_batch");
 	{
-		DWELL_PHASE("forward");
-		graph_run(&net->graph, OP_FORWARD);
-	}
-	count_memory();
-	{
-		DWELL_PHASE("backward");
-		graph_run(&net->graph, OP_BACKWARD);
-	}
-	count_memory();
-	if (trainer->dump && trainer->steps == 0)
-		dump_gradients(trainer);
-	{
+		DWELL_ACTION(trainer->profiler, "[LightningModule]ResNet18.optimizer_step");
+		forward_backward(trainer);
 		DWELL_PHASE("optimizer");
 		graph_run(&net->graph, OP_OPTIMIZER);
 	}
@@ -108,8 +123,10 @@ static int train_step(struct dwell_engine *engine, void *batch, void *user)
 
 static int evaluation_step(struct dwell_engine *engine, void *batch, void *user)
 {
-	struct net *net = &((struct trainer *)user)->evaluation;
+	struct trainer *trainer = user;
+	struct net *net = &trainer->evaluation;
 
+	DWELL_ACTION(trainer->profiler, "[Strategy]SingleDeviceStrategy.validation_step");
 	bind_batch(net, batch);
 	graph_run(&net->graph, OP_FORWARD);
 	dwell_engine_state(engine)->output = net_loss(net);
@@ -309,7 +326,10 @@ int main(int argc, char **argv)
 	prepare_engines(&trainer);
 	profile_run_facts(&trainer.options, trainer.data.folder);
 	print_start(&trainer);
+	if (trainer.options.profiler)
+		trainer.profiler = actions_begin_fit(trainer.options.profiler);
 	train(&trainer);
+	actions_end_fit(trainer.profiler);
 	printf("%d steps in %.1f s; tensors took %.0f MB at their peak\n", trainer.steps,
 		   now_s() - start, (double)tensor_memory_usage().peak_bytes / 1e6);
 	finish_dump(&trainer);

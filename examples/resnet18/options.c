@@ -31,6 +31,8 @@ static const char help_text[] =
 	"  --save-weights FILE   write the weights at the end\n"
 	"  --dump FILE           write the losses, the first step's gradients and the weights\n"
 	"  --times               print what events and handlers took, as PyTorch-Ignite does\n"
+	"  --profiler NAME       simple, advanced, operators or xla: report the fit's actions by\n"
+	"                        Lightning's names, as its profilers do\n"
 	"  --help                this text\n";
 
 enum {
@@ -50,6 +52,7 @@ enum {
 	OPT_SAVE,
 	OPT_DUMP,
 	OPT_TIMES,
+	OPT_PROFILER,
 	OPT_HELP
 };
 
@@ -70,6 +73,7 @@ static const struct option long_options[] = {
 	{ "save-weights", required_argument, NULL, OPT_SAVE },
 	{ "dump", required_argument, NULL, OPT_DUMP },
 	{ "times", no_argument, NULL, OPT_TIMES },
+	{ "profiler", required_argument, NULL, OPT_PROFILER },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -178,6 +182,9 @@ static void take_option(struct options *options, int option, const char *name)
 		break;
 	case OPT_TIMES:
 		options->times = true;
+		break;
+	case OPT_PROFILER:
+		options->profiler = optarg;
 		break;
 	case OPT_HELP:
 		fputs(help_text, stdout);

@@ -16,6 +16,7 @@ struct options {
 	int loader_delay_ms;
 	bool shuffle;
 	bool times; /* print what events and handlers took */
+	const char *profiler; /* of actions, by name; NULL: none */
 	uint64_t seed;
 	struct optimizer optimizer;
 	const char *load_weights, *save_weights, *dump;

@@ -109,6 +109,8 @@ DWELL_API uint32_t dwell_intern(enum dwell_category category, const char *name,
                                 const char *detail);
 DWELL_API uint32_t dwell_intern_op(const char *name, const char *detail,
                                    const struct dwell_tensor *tensors, unsigned count);
+/* A function (DWELL_CATEGORY_FUNCTION) by its address: readers name it. */
+DWELL_API uint32_t dwell_intern_function(const void *address);
 
 /* ---- the hot path: inline, and frozen as ABI 1 --------------------------- */
 
@@ -152,8 +154,10 @@ DWELL_API unsigned dwell_begin_id(uint32_t id, enum dwell_category category);
 DWELL_API void dwell_end_id(unsigned began);
 
 /* Not left to the compiler's judgement: out of line, a disabled probe costs four
- * times as much, and a range a quarter more. */
-#define DWELL_INLINE static inline __attribute__((always_inline))
+ * times as much, and a range a quarter more. Nor seen by -finstrument-functions: the
+ * range of an inline function would end the one that it begins. */
+#define DWELL_UNSEEN __attribute__((no_instrument_function))
+#define DWELL_INLINE static inline __attribute__((always_inline)) DWELL_UNSEEN
 #define DWELL_LIKELY(x) __builtin_expect(!!(x), 1)
 #define DWELL_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -356,15 +360,15 @@ DWELL_API void dwell_step_begin_at(uint64_t moment);
 /* `began` of the scope macros: ends the range when the block is left. */
 #ifdef __cplusplus
 struct dwell_range_scope {
-	explicit dwell_range_scope(unsigned began) : began(began) {}
-	~dwell_range_scope() { dwell_end(began); }
+	DWELL_UNSEEN explicit dwell_range_scope(unsigned began) : began(began) {}
+	DWELL_UNSEEN ~dwell_range_scope() { dwell_end(began); }
 	dwell_range_scope(const dwell_range_scope &) = delete;
 	dwell_range_scope &operator=(const dwell_range_scope &) = delete;
 	unsigned began;
 };
 struct dwell_step_scope {
-	dwell_step_scope() { dwell_step_begin(); }
-	~dwell_step_scope() { dwell_step_end(); }
+	DWELL_UNSEEN dwell_step_scope() { dwell_step_begin(); }
+	DWELL_UNSEEN ~dwell_step_scope() { dwell_step_end(); }
 };
 #define DWELL_SCOPE_OPEN(expression, n) const dwell_range_scope DWELL_JOIN(dwell_scope_, n)(expression)
 #define DWELL_STEP() const dwell_step_scope DWELL_JOIN(dwell_step_, __COUNTER__)
@@ -373,7 +377,7 @@ DWELL_INLINE void dwell_scope_leave(const unsigned *began)
 {
 	dwell_end(*began);
 }
-static inline void dwell_step_leave(const char *unused)
+DWELL_INLINE void dwell_step_leave(const char *unused)
 {
 	(void)unused;
 	dwell_step_end();

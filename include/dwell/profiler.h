@@ -64,11 +64,11 @@ struct dwell_actions_options {
 	const char *dirpath;     /* NULL: the folder that dwell_actions_setup() names */
 	const char *filename;    /* of the report, without ".txt"; NULL: standard output */
 	bool brief;              /* simple: without calls and shares, by mean */
-	double line_restriction; /* advanced: rows an action; below 1: share of them; 0: all */
+	double line_restriction; /* advanced: rows an action; below 1: share of them; 0 and 1: all */
 	bool record_shapes;      /* operators */
 	bool profile_memory;     /* operators */
 	unsigned row_limit;      /* operators; 0: 20 */
-	const char *sort_by;     /* operators: a column; NULL: the view's own order */
+	const char *sort_by;     /* operators: a key of torch's; NULL: cpu_time_total */
 };
 
 #define DWELL_ACTIONS_OPTIONS_INIT \
@@ -117,7 +117,8 @@ DWELL_API int dwell_actions_summary(struct dwell_actions *actions, FILE *file,
 
 /*
  * The report where it belongs: appended to DIRPATH/STAGE-FILENAME-RANK.txt when folder
- * and name are given; else to standard output, of rank 0 alone. The folder is made.
+ * and name are given; else to standard output, of rank 0 alone. The folder is made. What
+ * comes after it is no longer the stage's.
  */
 DWELL_API int dwell_actions_describe(struct dwell_actions *actions, struct dwell_error *error);
 
@@ -168,9 +169,9 @@ DWELL_INLINE void dwell_action_leave(const struct dwell_action_scope *scope)
 #ifdef __cplusplus
 }
 struct dwell_action_of_block {
-	dwell_action_of_block(struct dwell_actions *actions, struct dwell_site *site)
+	DWELL_UNSEEN dwell_action_of_block(struct dwell_actions *actions, struct dwell_site *site)
 	    : scope(dwell_action_enter(actions, site)) {}
-	~dwell_action_of_block() { dwell_action_leave(&scope); }
+	DWELL_UNSEEN ~dwell_action_of_block() { dwell_action_leave(&scope); }
 	dwell_action_of_block(const dwell_action_of_block &) = delete;
 	dwell_action_of_block &operator=(const dwell_action_of_block &) = delete;
 	struct dwell_action_scope scope;

@@ -30,6 +30,7 @@ struct dwell_scope {
 	const char *thread;  /* name or tid, or NULL */
 	const char *profile; /* name or id: what it saw, see dwell_profile_create(); or NULL */
 	uint32_t profile_id; /* the same by id; 0: none */
+	const char *action;  /* what begins within this zone or action, or NULL */
 };
 
 /*

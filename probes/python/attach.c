@@ -35,11 +35,63 @@ static void attach(void)
 		fprintf(stderr, "dwell: Python is not profiled: %s\n", dlerror());
 }
 
+/* ---- the interpreter's end ---------------------------------------------------------- */
+
+/* PyMemAllocatorEx */
+struct allocator {
+	void *context;
+	void *(*malloc)(void *context, size_t bytes);
+	void *(*calloc)(void *context, size_t count, size_t bytes);
+	void *(*realloc)(void *context, void *block, size_t bytes);
+	void (*free)(void *context, void *block);
+};
+
+static struct allocator raw;
+
+static int on_audit(const char *event, void *arguments, void *data);
+
+/*
+ * The hook was added before the interpreter chose its allocators, and so lies in a
+ * block of malloc; in development mode (-X dev, PYTHONMALLOC=debug) it would be given
+ * to another allocator's free, which aborts. It is known by what it holds: the next
+ * hook, ours, our data.
+ */
+static void free_block(void *context, void *block)
+{
+	void **words = block;
+
+	if (block && words[1] == (void *)(size_t)&on_audit && words[2] == (void *)probe_path)
+		free(block);
+	else
+		raw.free(raw.context, block);
+}
+
+static void take_hook_back(void)
+{
+	void (*get)(int domain, struct allocator *allocator) = NULL;
+	void (*set)(int domain, struct allocator *allocator) = NULL;
+
+	*(void **)&get = dlsym(RTLD_DEFAULT, "PyMem_GetAllocator");
+	*(void **)&set = dlsym(RTLD_DEFAULT, "PyMem_SetAllocator");
+	if (!get || !set)
+		return;
+	get(0, &raw);
+	struct allocator ours = raw;
+	ours.free = free_block;
+	set(0, &ours);
+}
+
+/* ---- the hook ------------------------------------------------------------------------ */
+
 /* Called with the interpreter's lock, before the script, -c, -m or a prompt begins. */
 static int on_audit(const char *event, void *arguments, void *data)
 {
-	if (!attached && strncmp(event, "cpython.run_", 12) == 0)
+	if (strncmp(event, "cpython.", 8) != 0)
+		return 0;
+	if (!attached && strncmp(event + 8, "run_", 4) == 0)
 		attach();
+	else if (strcmp(event + 8, "_PySys_ClearAuditHooks") == 0)
+		take_hook_back();
 	return 0;
 }
 
@@ -63,5 +115,5 @@ __attribute__((constructor)) static void wait_for_interpreter(void)
 
 	*(void **)&add_hook = dlsym(RTLD_DEFAULT, "PySys_AddAuditHook");
 	if (add_hook && getenv("DWELL_TRACE") && find_probe())
-		add_hook(on_audit, NULL);
+		add_hook(on_audit, probe_path);
 }

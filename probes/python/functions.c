@@ -1,7 +1,7 @@
 /*
  * Python functions, and the C functions that they call, as ranges.
  *
- * Only with `dwell run --functions`. The interpreter's profile function is ours in
+ * Only when they are asked for (`dwell run --functions`). The interpreter's profile function is ours in
  * the main thread at once and in others from their first moment (threading.setprofile
  * runs our starter there). A code object remembers its id in its own extra field, so
  * that the id dies with it. When a program sets a profiler of its own, it has the
@@ -27,6 +27,23 @@ static Py_ssize_t extra_index = -1;
 static int (*get_extra)(PyObject *code, Py_ssize_t index, void **extra);
 static int (*set_extra)(PyObject *code, Py_ssize_t index, void *extra);
 
+/* A code object's field when it is not to be recorded. */
+#define UNSEEN UINT32_MAX
+
+/* The package's own functions begin ranges that outlive them (an action, a zone): theirs
+ * would end those. */
+static bool is_own(const char *file)
+{
+	static const char *const own[] = { "/dwell/lightning.py", "/dwell/profiler.py",
+		                               "/dwell/_native.py" };
+	size_t length = strlen(file);
+
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		if (length >= strlen(own[i]) && strcmp(file + length - strlen(own[i]), own[i]) == 0)
+			return true;
+	return false;
+}
+
 static uint32_t new_id(PyObject *code)
 {
 	char name[256], file[1024];
@@ -41,7 +58,7 @@ static uint32_t new_id(PyObject *code)
 		site.line = (uint32_t)PyLong_AsLong(line);
 	Py_XDECREF(line);
 	PyErr_Clear();
-	return dwell_slow_site(&site);
+	return is_own(file) ? UNSEEN : dwell_slow_site(&site);
 }
 
 static uint32_t code_id(PyFrameObject *frame)
@@ -57,7 +74,7 @@ static uint32_t code_id(PyFrameObject *frame)
 		set_extra(code, extra_index, (void *)(uintptr_t)id);
 	}
 	Py_DECREF(code);
-	return id;
+	return id == UNSEEN ? 0 : id;
 }
 
 /* C functions are few and live long: interned by name each time. */
@@ -135,12 +152,14 @@ static bool find_extra(void)
 	return extra_index >= 0 && get_extra && set_extra;
 }
 
-void dwell_functions_attach(void)
+void dwell_functions_follow_gate(void)
 {
+	static bool watching;
 	PyObject *threading, *function;
 
-	if (!dwell_wants(1u << DWELL_CATEGORY_FUNCTION) || !find_extra())
+	if (watching || !dwell_wants(1u << DWELL_CATEGORY_FUNCTION) || !find_extra())
 		return;
+	watching = true;
 	threading = PyImport_ImportModule("threading");
 	function = PyCFunction_New(&starter, NULL);
 	if (threading && function)

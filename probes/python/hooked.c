@@ -2,7 +2,7 @@
  * A callable in place of another, with C code before and after it.
  *
  * Put into a class or a module, it is found, bound, pickled by name and inspected as
- * the original is: every attribute that it lacks is the original's. A call costs two
+ * the original is: its attributes are the original's. A call costs two
  * C calls more; arguments, result and exception pass through untouched.
  */
 #include "python.h"
@@ -20,6 +20,7 @@ struct hooked {
 	dwell_vectorcall *call;
 	PyObject *original;
 	const struct dwell_hook *hook;
+	bool same_name; /* it is found under the original's own name */
 };
 
 static PyObject *type;
@@ -52,14 +53,22 @@ static PyObject *get_method(PyObject *callable, PyObject *object, PyObject *owne
 	return callable;
 }
 
+/* The few that are not the original's, so that it is called and found through us. */
+static bool is_own(PyObject *name)
+{
+	static const char *const own[] = { "__wrapped__", "__class__", "__call__", "__get__",
+		                               "__reduce__", "__reduce_ex__" };
+
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		if (PyUnicode_CompareWithASCIIString(name, own[i]) == 0)
+			return true;
+	return false;
+}
+
 static PyObject *get_attribute(PyObject *callable, PyObject *name)
 {
-	PyObject *value = PyObject_GenericGetAttr(callable, name);
-
-	if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
-		return value;
-	PyErr_Clear();
-	return PyObject_GetAttr(((struct hooked *)callable)->original, name);
+	return is_own(name) ? PyObject_GenericGetAttr(callable, name)
+	                    : PyObject_GetAttr(((struct hooked *)callable)->original, name);
 }
 
 static int set_attribute(PyObject *callable, PyObject *name, PyObject *value)
@@ -72,10 +81,20 @@ static PyObject *show(PyObject *callable)
 	return PyObject_Repr(((struct hooked *)callable)->original);
 }
 
-/* copy and pickle take it for the function that it stands for. */
+/* copy and pickle take it for the function that it stands for: by name, or, where that
+ * name is still the original's, as the original (which copy.copy() gives back). */
 static PyObject *reduce(PyObject *callable, PyObject *unused)
 {
-	return PyObject_GetAttrString(((struct hooked *)callable)->original, "__qualname__");
+	const struct hooked *hooked = (const struct hooked *)callable;
+	PyObject *copy, *result;
+
+	if (hooked->same_name)
+		return PyObject_GetAttrString(hooked->original, "__qualname__");
+	copy = PyImport_ImportModule("copy");
+	result = copy ? Py_BuildValue("N(O)", PyObject_GetAttrString(copy, "copy"), hooked->original)
+	              : NULL;
+	Py_XDECREF(copy);
+	return result;
 }
 
 static PyMethodDef methods[] = { { "__reduce__", reduce, METH_NOARGS, NULL }, { 0 } };
@@ -93,9 +112,10 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = { "dwell.hooked", sizeof(struct hooked), 0,
 	                        Py_TPFLAGS_DEFAULT | HAVE_VECTORCALL | METHOD_DESCRIPTOR, slots };
 
-static PyObject *wrap(PyObject *original, const struct dwell_hook *hook)
+static PyObject *wrap(PyObject *original, const char *name, const struct dwell_hook *hook)
 {
 	struct hooked *hooked;
+	char known[64];
 
 	if (!type)
 		type = PyType_FromSpec(&spec);
@@ -106,7 +126,25 @@ static PyObject *wrap(PyObject *original, const struct dwell_hook *hook)
 	hooked->call = call_hooked;
 	hooked->original = original;
 	hooked->hook = hook;
+	dwell_python_text(original, "__name__", known, sizeof known);
+	hooked->same_name = strcmp(known, name) == 0;
 	return (PyObject *)hooked;
+}
+
+/* A function that is known in two places (torch.save is torch.serialization.save) is
+ * hooked in both: pickle finds it where it was made. */
+static void replace_at_home(PyObject *original, PyObject *hooked, const char *name)
+{
+	PyObject *home = PyObject_GetAttrString(original, "__module__");
+	PyObject *module = home ? PyImport_GetModule(home) : NULL;
+	PyObject *there = module ? PyObject_GetAttrString(module, name) : NULL;
+
+	if (there == original)
+		PyObject_SetAttrString(module, name, hooked);
+	Py_XDECREF(there);
+	Py_XDECREF(module);
+	Py_XDECREF(home);
+	PyErr_Clear();
 }
 
 void dwell_hook_attribute(PyObject *owner, const char *name, const struct dwell_hook *hook)
@@ -114,9 +152,9 @@ void dwell_hook_attribute(PyObject *owner, const char *name, const struct dwell_
 	PyObject *original = PyObject_GetAttrString(owner, name), *hooked = NULL;
 
 	if (original && !(type && Py_TYPE(original) == (PyTypeObject *)type))
-		hooked = wrap(original, hook);
-	if (hooked)
-		PyObject_SetAttrString(owner, name, hooked);
+		hooked = wrap(original, name, hook);
+	if (hooked && PyObject_SetAttrString(owner, name, hooked) == 0)
+		replace_at_home(original, hooked, name);
 	Py_XDECREF(hooked);
 	Py_XDECREF(original);
 	PyErr_Clear();

@@ -130,13 +130,41 @@ static void watch_imports(void)
 
 /* ---- attaching ----------------------------------------------------------------------- */
 
+/* attach.c calls the first before the script begins, the package dwell when it is
+ * imported, which may be late: modules that are there already are taken at once. The
+ * package calls the second after whatever may have opened or closed the gate. */
 DWELL_API void dwell_python_attach(void);
+DWELL_API void dwell_python_follow_gate(void);
+
+static void take_imported(void)
+{
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		PyObject *name = PyUnicode_FromString(known[i].name);
+		PyObject *module = name ? PyImport_GetModule(name) : NULL;
+
+		if (module)
+			known[i].take(module);
+		Py_XDECREF(module);
+		Py_XDECREF(name);
+		PyErr_Clear();
+	}
+}
 
 void dwell_python_attach(void)
 {
-	if (!dwell_active())
+	static bool attached;
+
+	if (attached)
 		return;
+	attached = true;
 	watch_imports();
 	dwell_collector_attach();
-	dwell_functions_attach();
+	dwell_functions_follow_gate();
+	take_imported();
+}
+
+void dwell_python_follow_gate(void)
+{
+	dwell_functions_follow_gate();
+	dwell_operators_follow_gate();
 }

@@ -57,7 +57,8 @@ void dwell_hook_path(PyObject *module, const char *path, const char *name,
 /* ---- the other parts ---------------------------------------------------------------- */
 
 void dwell_collector_attach(void);
-void dwell_functions_attach(void);
+/* Watches functions from the first time that they are wanted. */
+void dwell_functions_follow_gate(void);
 
 /* `text` of an attribute, copied: "" when it has none. */
 void dwell_python_text(PyObject *object, const char *attribute, char *text, size_t room);

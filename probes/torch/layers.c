@@ -91,18 +91,24 @@ static PyObject *forget(PyObject *self, PyObject *reference)
 
 static PyMethodDef forgetter = { "dwell_forget", forget, METH_O, NULL };
 
+static uint32_t id_of(PyObject *module, const char *path)
+{
+	char name[128];
+
+	dwell_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
+	return dwell_intern(DWELL_CATEGORY_LAYER, path, name);
+}
+
 static struct entry *add(PyObject *module, const char *path)
 {
 	struct entry entry = { .module = module, .path = strdup(path) }, *to = NULL;
 	PyObject *key = PyLong_FromVoidPtr(module);
 	PyObject *function = key ? PyCFunction_New(&forgetter, key) : NULL;
-	char name[128];
 
-	dwell_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
 	entry.reference = function ? PyWeakref_NewRef(module, function) : NULL;
 	if (entry.path && entry.reference &&
 	    ((table.used + 1) * 2 <= table.size || renew())) {
-		entry.id = dwell_intern(DWELL_CATEGORY_LAYER, path, name);
+		entry.id = id_of(module, path);
 		to = place(table.entries, table.size, module);
 		*to = entry;
 		table.used++;
@@ -184,6 +190,8 @@ static void before(struct dwell_call *call)
 
 	if (depth++ == 0 && call->self)
 		dwell_loop_forward(&outermost, call->self, !entry || !entry->root || entry->has_parameters);
+	if (entry && !entry->id) /* it was met before a session began */
+		entry->id = id_of(call->self, entry->path);
 	call->place = (void *)(uintptr_t)caller_path;
 	caller_path = entry ? entry->path : caller_path;
 	call->began = entry ? dwell_begin_id(entry->id, DWELL_CATEGORY_LAYER) : DWELL_NOT_BEGUN;

@@ -193,8 +193,14 @@ bool dwell_torch_find_layout(PyObject *torch, void *library)
 	    dlsym(RTLD_DEFAULT, "_ZN3c1019UndefinedTensorImpl10_singletonE");
 	if (!layout->undefined_tensor)
 		layout->undefined_tensor = dlsym(library, "_ZN3c1019UndefinedTensorImpl10_singletonE");
-	if (!layout->add || !layout->remove || !layout->name || !layout->next_sequence)
+#if !defined(__x86_64__)
+	/* The hand-made callback returns its context through a pointer as x86-64 passes it. */
+	layout->add = NULL;
+#endif
+	if (!layout->add || !layout->remove || !layout->name || !layout->next_sequence) {
+		layout->add = NULL;
 		return false;
+	}
 	look(torch);
 	layout->sizes = only(search.sizes, search.seen_sizes, FIRST_SIZES, 8);
 	layout->dtype = only(search.dtypes, layout->sizes, layout->sizes + FIRST_DTYPE, 2);

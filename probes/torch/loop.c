@@ -36,6 +36,7 @@ DWELL_SITE(zero_grad_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
 DWELL_SITE(evaluation_site, DWELL_CATEGORY_EVALUATION, "evaluation", NULL);
 DWELL_SITE(batch_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", NULL);
 DWELL_SITE(workers_site, DWELL_CATEGORY_DATA, "DataLoader.__iter__", NULL);
+DWELL_SITE(samples_site, DWELL_CATEGORY_DATA, "a batch's samples", NULL);
 DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
 DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
 
@@ -211,6 +212,12 @@ static void before_workers(struct dwell_call *call)
 	call->began = dwell_begin(&workers_site);
 }
 
+/* In a worker, or in the loop's own process when there are none. */
+static void before_samples(struct dwell_call *call)
+{
+	call->began = dwell_begin(&samples_site);
+}
+
 static void before_save(struct dwell_call *call)
 {
 	call->began = dwell_begin(&save_site);
@@ -240,6 +247,8 @@ static const struct {
 	{ "amp.GradScaler", "step", { before_scaler, after_scaler } },
 	{ "utils.data.dataloader._BaseDataLoaderIter", "__next__", { before_batch, after_range } },
 	{ "utils.data.DataLoader", "__iter__", { before_workers, after_range } },
+	{ "utils.data._utils.fetch._MapDatasetFetcher", "fetch", { before_samples, after_range } },
+	{ "utils.data._utils.fetch._IterableDatasetFetcher", "fetch", { before_samples, after_range } },
 	{ "", "save", { before_save, after_range } },
 	{ "", "load", { before_load, after_range } },
 };

@@ -166,7 +166,22 @@ def _load(name, functions, mode):
     return library
 
 
+def _attach():
+    """Lets libdwell-python, beside libdwell, watch this interpreter and PyTorch. Returns what
+    is to be called when the gate may have changed."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        home = next(os.path.dirname(line.split()[-1]) for line in maps if "/libdwell.so." in line)
+    for folder in ("dwell", "probes"):
+        path = os.path.join(home, folder, "libdwell-python.so")
+        if os.path.exists(path):
+            probe = ctypes.PyDLL(path)
+            probe.dwell_python_attach()
+            return probe.dwell_python_follow_gate
+    return lambda: None
+
+
 record = _load("dwell", _RECORD, ctypes.RTLD_GLOBAL)
+follow_gate = _attach()
 _read = None
 _libc = ctypes.CDLL(None)
 _libc.open_memstream.restype = pointer

@@ -5,6 +5,7 @@ Times are microseconds, memory bytes.
 """
 import ctypes
 import json
+import sys
 
 from . import _native as native
 
@@ -130,11 +131,11 @@ class FunctionEventAvg(_Times):
         self.p99_cpu_time = (row["p99_ns"] or 0) / 1e3
         self.cpu_memory_usage = row.get("total_bytes") or 0
         self.self_cpu_memory_usage = row.get("self_bytes") or 0
-        self.input_shapes = row.get("shapes") or ""
+        self.input_shapes = row.get("input_shapes") or ""
         self.overload_name = row.get("overload") or ""
         self.stack = (row.get("stack") or "").split("\n") if row.get("stack") else []
         self.flops = row.get("flops") or 0
-        self.is_async = False
+        self.is_async = row.get("category") == "async"
         self.is_user_annotation = row.get("category", "operator") != "operator"
         self.scope = 0
 
@@ -198,8 +199,11 @@ class EventList(list):
 
 
 def _table(trace, options):
+    # As the PyTorch of this process prints it; without one, as the newest.
+    version = getattr(sys.modules.get("torch"), "__version__", "2")
+    layout = b"torch:1.13" if version.startswith("1.") else b"torch"
     return native.printed(
-        lambda file, error: native.read().dwell_trace_layout(trace, b"torch",
+        lambda file, error: native.read().dwell_trace_layout(trace, layout,
                                                              ctypes.byref(options), file, error))
 
 
@@ -210,7 +214,7 @@ def _rows(trace, group_by):
     library = native.read()
     table = native.pointer()
     options = native.ViewOptions(limit=native.size_t(-1).value, group_by=group_by)
-    native.check(library.dwell_trace_view, trace, b"operators", ctypes.byref(options),
+    native.check(library.dwell_trace_view, trace, b"calls", ctypes.byref(options),
                  ctypes.byref(table))
     try:
         document = json.loads(native.printed(
@@ -224,7 +228,7 @@ def _rows(trace, group_by):
 
 
 def averages(trace, group_by, prof):
-    """The rows of the operators view as an EventList."""
+    """The rows of the calls view as an EventList."""
     return EventList((FunctionEventAvg(row) for row in _rows(trace, group_by)), prof, trace,
                      group_by)
 

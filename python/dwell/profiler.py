@@ -193,6 +193,7 @@ class profile:
         try:
             native.check(function, self._handle)
         finally:
+            native.follow_gate()
             failure, self._failure = self._failure, None
             if failure is not None:
                 raise failure

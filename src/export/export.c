@@ -57,6 +57,8 @@ static const struct dw_export_format formats[] = {
 	  write_flamegraph },
 	{ "icicle", "the same with the outermost calls on top", true, write_icicle },
 	{ "memory", "memory over time by what it is for, as an interactive SVG", false, write_memory },
+	{ "pstats", "function calls for Python's pstats, snakeviz and the like", false,
+	  dw_export_pstats },
 };
 
 const struct dw_export_format *dw_export_at(size_t index)

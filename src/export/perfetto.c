@@ -72,16 +72,14 @@ static bool find_order(struct dw_perfetto *perfetto)
 	size_t count = 0;
 
 	for (size_t i = 0; i < perfetto->slice_count; i++) {
-		size_t *last;
-
+		/* Below, all of them may lie in one another. */
+		if (!DW_GROW(&perfetto->open, &perfetto->open_capacity, i) ||
+		    !DW_GROW(&perfetto->order, &perfetto->order_capacity, i))
+			return false;
 		slices[i].first = i;
 		while (count && slices[perfetto->open[count - 1]].depth > slices[i].depth)
 			slices[i].first = slices[perfetto->open[--count]].first;
-		last = DW_GROW(&perfetto->open, &perfetto->open_capacity, count);
-		if (!last || !DW_GROW(&perfetto->order, &perfetto->order_capacity, i))
-			return false;
-		*last = i;
-		count++;
+		perfetto->open[count++] = i;
 	}
 	count = 0;
 	for (size_t i = perfetto->slice_count; i-- > 0;) {

@@ -271,7 +271,7 @@ struct dw_entry_op {
 	uint32_t shapes;   /* SHAPES or 0 */
 	uint32_t file;     /* STRING or 0 */
 	uint32_t line;
-	uint32_t reserved;
+	uint32_t frame;    /* FRAME or 0: of a function, whose name and place it has when `name` is 0 */
 };
 
 /* id: its own; aux: number of tensors. Each tensor: u8 dtype, u8 ndim, u16 flags,

@@ -11,6 +11,11 @@ static const struct dw_layout layouts[] = {
 	  dw_layout_ignite },
 	{ "lightning", "Lightning's SimpleProfiler", dw_layout_lightning },
 	{ "lightning-short", "Lightning's SimpleProfiler(extended=False)", dw_layout_lightning_short },
+	{ "lightning-pytorch", "Lightning's PyTorchProfiler: operators of each step and backward",
+	  dw_layout_lightning_pytorch },
+	{ "torch", "torch.profiler's table, PyTorch 2.13 (torch:1.13)", dw_layout_torch },
+	{ "pstats", "Python's cProfile and Lightning's AdvancedProfiler (pstats:0.1 a tenth of it)",
+	  dw_layout_pstats },
 	{ NULL, NULL, NULL },
 };
 

@@ -49,9 +49,15 @@ const struct dw_layout *dw_layout_find(const char *name, const char **version,
 
 int dw_layout_ignite(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
                      struct dwell_error *error);
+int dw_layout_torch(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
+                    struct dwell_error *error);
 int dw_layout_lightning(struct dw_model *model, const struct dw_layout_options *options,
                         FILE *file, struct dwell_error *error);
 int dw_layout_lightning_short(struct dw_model *model, const struct dw_layout_options *options,
                               FILE *file, struct dwell_error *error);
+int dw_layout_lightning_pytorch(struct dw_model *model, const struct dw_layout_options *options,
+                                FILE *file, struct dwell_error *error);
+int dw_layout_pstats(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
+                     struct dwell_error *error);
 
 #endif

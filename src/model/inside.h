@@ -76,6 +76,7 @@ struct dw_model {
 	struct dw_paths *paths[DW_PATHS_KINDS]; /* their nodes are malloc'd: too many to copy */
 	struct dw_steps *steps;
 	struct dw_threads *threads;
+	struct dw_function_calls *function_calls; /* function_calls.h */
 	struct dw_engines *engines[2]; /* by enum dw_engine_runs; engine_inside.h */
 	const char **repairs;
 	size_t repair_count;

@@ -36,6 +36,9 @@ struct dw_scope {
 	 * `thread` alone. */
 	bool has_window;
 	uint64_t from_ns, to_ns;
+	/* Ranges count that begin within this action of their thread, or of their process
+	 * where the thread has no actions at all. */
+	const char *action;            /* NULL: all times */
 };
 
 #define DW_NOT_KEPT UINT64_MAX

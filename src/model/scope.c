@@ -5,7 +5,8 @@
  * scope when it begins in a wanted thread and inside one of the wanted steps of
  * its process; a process without steps of its own (a loader worker) goes with the
  * nearest ancestor that has some, else with all steps of the run. With profiles it
- * begins inside one of those too, and its thread is not inside another of its own.
+ * begins inside one of those too, and its thread is not inside another of its own; with
+ * an action, inside that one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "model/inside.h"
+#include "model/scope_action.h"
 
 /* ---- threads ----------------------------------------------------------------------- */
 
@@ -141,6 +142,7 @@ struct scratch {
 	bool *profiles;           /* by profile: it is wanted; NULL: no scope of profiles */
 	struct dw_interval *lists[5];
 	size_t counts[5];
+	struct dw_action_times *action; /* NULL: no scope of an action */
 };
 enum { BY_STEPS, BY_PROFILES, OWN, REST, BOTH };
 
@@ -297,6 +299,29 @@ static void profiles_of(const struct dw_model *model, uint32_t process, uint32_t
 
 /* ---- both -------------------------------------------------------------------------------- */
 
+/* What lies in the action as well; `from` NULL: all times do. */
+static struct dw_interval *keep_in_action(struct dw_model *model, uint32_t process, uint32_t thread,
+                                          const struct scratch *scratch,
+                                          const struct dw_interval *from, size_t from_count)
+{
+	struct dw_interval *action, *both = NULL, *kept = NULL;
+	size_t count =
+	    dw_action_times_of(scratch->action, model->source, process, thread, &action);
+
+	if (!action)
+		return NULL;
+	count = unite(action, count);
+	if (!from) {
+		kept = keep(model, process, action, count);
+	} else if ((both = malloc((count + from_count + 1) * sizeof *both))) {
+		count = intersect(action, count, from, from_count, both);
+		kept = keep(model, process, both, count);
+	}
+	free(action);
+	free(both);
+	return kept;
+}
+
 static struct dw_interval *resolve_one(struct dw_model *model, uint32_t process, uint32_t thread,
                                        struct scratch *scratch)
 {
@@ -315,6 +340,9 @@ static struct dw_interval *resolve_one(struct dw_model *model, uint32_t process,
 		              scratch->lists[BY_PROFILES], scratch->counts[BY_PROFILES],
 		              scratch->lists[BOTH]);
 	}
+	if (scratch->action)
+		return keep_in_action(model, process, thread, scratch, by ? scratch->lists[list] : NULL,
+		                      scratch->counts[list]);
 	return keep(model, process, scratch->lists[list], scratch->counts[list]);
 }
 
@@ -327,7 +355,7 @@ static int resolve_all(struct dw_model *model, struct scratch *scratch)
 		if (!model->intervals[p])
 			return -1;
 	}
-	for (uint32_t t = 0; scratch->profiles && t < source->thread_count; t++) {
+	for (uint32_t t = 0; model->thread_intervals && t < source->thread_count; t++) {
 		model->thread_intervals[t] = resolve_one(model, source->threads[t].process, t, scratch);
 		if (!model->thread_intervals[t])
 			return -1;
@@ -352,9 +380,12 @@ static int make_scratch(struct dw_model *model, struct scratch *scratch, bool pr
 	failed |= !model->intervals;
 	if (profiles) {
 		scratch->profiles = calloc(source->profile_count + 1, sizeof *scratch->profiles);
+		failed |= !scratch->profiles;
+	}
+	if (profiles || scratch->action) {
 		model->thread_intervals = dw_arena_alloc(
 		    &model->arena, (source->thread_count + 1) * sizeof *model->thread_intervals);
-		failed |= !scratch->profiles || !model->thread_intervals;
+		failed |= !model->thread_intervals;
 	}
 	return failed ? -1 : 0;
 }
@@ -363,9 +394,18 @@ static int resolve_times(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
 	bool profiles = model->scope.profile || model->scope.profile_id, any = false;
-	struct scratch scratch = { .steps = NULL };
-	int result = make_scratch(model, &scratch, profiles);
+	struct dw_action_times action = { NULL, 0 };
+	struct scratch scratch = { .action = model->scope.action ? &action : NULL };
+	int result = 0;
 
+	/* First: it walks the streams, which are all in scope so far. */
+	if (scratch.action)
+		result = dw_action_times_init(&action, model, error);
+	if (result) {
+		dw_action_times_reset(&action);
+		return result;
+	}
+	result = make_scratch(model, &scratch, profiles);
 	for (uint32_t p = 0; result == 0 && p < source->process_count; p++)
 		scratch.steps[p] = has_steps(source, p);
 	if (result)
@@ -378,6 +418,7 @@ static int resolve_times(struct dw_model *model, struct dwell_error *error)
 		any |= is_wanted(&model->scope, &source->steps[i]);
 	if (result == 0 && model->scope.has_steps && !any)
 		result = no_such_steps(model, error);
+	dw_action_times_reset(&action);
 	free(scratch.steps);
 	free(scratch.profiles);
 	for (size_t i = 0; i < sizeof scratch.lists / sizeof *scratch.lists; i++)
@@ -406,7 +447,8 @@ int dw_scope_resolve(struct dw_model *model, struct dwell_error *error)
 
 	if (model->scope.thread)
 		result = resolve_thread(model, error);
-	if (result == 0 && (model->scope.has_steps || model->scope.profile || model->scope.profile_id))
+	if (result == 0 && (model->scope.has_steps || model->scope.profile || model->scope.profile_id ||
+	                    model->scope.action))
 		result = resolve_times(model, error);
 	else if (result == 0 && model->scope.has_window)
 		result = resolve_window(model, error);

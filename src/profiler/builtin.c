@@ -48,6 +48,28 @@ static int simple_summary(struct dwell_actions *actions, FILE *file, struct dwel
 	                    NULL, file, error);
 }
 
+/* ---- advanced ------------------------------------------------------------------------------ */
+
+static int advanced_setup(struct dwell_actions *actions, struct dwell_error *error)
+{
+	(void)error;
+	actions->own->profile.with_functions = true;
+	return 0;
+}
+
+/* Below 1 the restriction is a share, which the layout's name carries. */
+static int advanced_summary(struct dwell_actions *actions, FILE *file, struct dwell_error *error)
+{
+	double restriction = actions->own->options.line_restriction;
+	struct dwell_layout_options options = { .size = sizeof options, .has_limit = restriction > 1,
+		.limit = restriction > 1 ? (size_t)restriction : 0 };
+	char layout[40] = "pstats";
+
+	if (restriction > 0 && restriction < 1)
+		snprintf(layout, sizeof layout, "pstats:%.15g", restriction);
+	return print_layout(actions, layout, &options, file, error);
+}
+
 /* ---- operators ------------------------------------------------------------------------------ */
 
 static int operators_setup(struct dwell_actions *actions, struct dwell_error *error)
@@ -60,37 +82,14 @@ static int operators_setup(struct dwell_actions *actions, struct dwell_error *er
 	return 0;
 }
 
-static void put_title(const struct dwell_actions *actions, FILE *file)
-{
-	for (const char *c = actions->own->stage; c && *c; c++)
-		fputc(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c, file);
-	fputs(actions->own->stage ? " Profiler Report\n" : "Profiler Report\n", file);
-}
-
 static int operators_summary(struct dwell_actions *actions, FILE *file, struct dwell_error *error)
 {
-	const struct dwell_actions_options *options = &actions->own->options;
-	struct dwell_view_options view = { .size = sizeof view, .sort = actions->own->sort_by,
-		.limit = options->row_limit ? options->row_limit : 20,
-		.group_by = options->record_shapes ? "shape" : NULL };
-	struct dwell_trace *trace;
-	struct dwell_table *table = NULL;
-	int code = open_stage(actions, &trace, error);
+	const struct dwell_actions_options *from = &actions->own->options;
+	struct dwell_layout_options options = { .size = sizeof options, .sort = actions->own->sort_by,
+		.has_limit = from->row_limit > 0, .limit = from->row_limit,
+		.group_by = from->record_shapes ? "shape" : NULL };
 
-	if (code || !trace)
-		return code;
-	code = dwell_trace_view(trace, "operators", &view, &table, error);
-	if (code == DWELL_E_NO_DATA) {
-		put_title(actions, file);
-		code = 0;
-	} else if (!code) {
-		put_title(actions, file);
-		fputs("\nProfile stats for: records\n", file);
-		code = dwell_table_print((const struct dwell_table *const *)&table, 1, file, NULL, error);
-	}
-	dwell_table_destroy(table);
-	dwell_trace_close(trace);
-	return code;
+	return print_layout(actions, "lightning-pytorch", &options, file, error);
 }
 
 /* ---- by name ---------------------------------------------------------------------------------- */
@@ -99,11 +98,12 @@ static int operators_summary(struct dwell_actions *actions, FILE *file, struct d
 
 static const struct dwell_actions_methods builtin[] = {
 	METHODS("simple", .summary = simple_summary),
+	METHODS("advanced", .setup = advanced_setup, .summary = advanced_summary),
 	METHODS("operators", .setup = operators_setup, .summary = operators_summary),
 	METHODS("xla", .summary = NULL),
 	METHODS("none", .summary = NULL),
 };
-const char dw_actions_builtin_names[] = "simple, operators (or pytorch), xla and none";
+const char dw_actions_builtin_names[] = "simple, advanced, operators (or pytorch), xla and none";
 
 const struct dwell_actions_methods *dw_actions_builtin(const char *name)
 {

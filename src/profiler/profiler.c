@@ -183,6 +183,16 @@ int dwell_actions_summary(struct dwell_actions *actions, FILE *file, struct dwel
 	return actions->methods->summary(actions, file, error ? error : &unused);
 }
 
+void dw_actions_end_profile(struct dwell_actions_own *own)
+{
+	if (!own->open)
+		return;
+	dwell_profile_stop(own->open, NULL);
+	own->has_result = dwell_profile_result(own->open, &own->result, NULL) == 0;
+	dwell_profile_destroy(own->open);
+	own->open = NULL;
+}
+
 int dwell_actions_teardown(struct dwell_actions *actions, struct dwell_error *error)
 {
 	struct dwell_error unused = { 0, "" };
@@ -196,12 +206,7 @@ int dwell_actions_teardown(struct dwell_actions *actions, struct dwell_error *er
 		code = dw_actions_error(error, DWELL_E_STATE,
 		                        "action '%s' was open at the end of stage '%.100s': it was closed; "
 		                        "stop it with dwell_actions_stop()", name, actions->stage);
-	if (own->open) {
-		dwell_profile_stop(own->open, NULL);
-		own->has_result = dwell_profile_result(own->open, &own->result, NULL) == 0;
-		dwell_profile_destroy(own->open);
-		own->open = NULL;
-	}
+	dw_actions_end_profile(own);
 	if (actions->methods->teardown) {
 		int own_code = actions->methods->teardown(actions, error && !code ? error : &unused);
 

@@ -20,6 +20,9 @@ struct dwell_actions_own {
 int dw_actions_error(struct dwell_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* What comes from here on is not the stage's. */
+void dw_actions_end_profile(struct dwell_actions_own *own);
+
 /* The methods by name, or NULL. builtin.c */
 const struct dwell_actions_methods *dw_actions_builtin(const char *name);
 extern const char dw_actions_builtin_names[];

@@ -116,6 +116,8 @@ int dwell_actions_describe(struct dwell_actions *actions, struct dwell_error *er
 	memory = open_memstream(&text, &length);
 	if (!memory)
 		return dw_actions_error(error, DWELL_E_NOMEM, "no memory for a report");
+	/* Reading the trace is no part of the stage. */
+	dw_actions_end_profile(actions->own);
 	code = dwell_actions_summary(actions, memory, error ? error : &unused);
 	if (fclose(memory) != 0 && !code)
 		code = dw_actions_error(error, DWELL_E_NOMEM, "no memory for a report");

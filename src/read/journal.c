@@ -215,7 +215,7 @@ static int take_op(struct dw_read_file *file, const struct dw_entry *entry)
 	if (!op)
 		return -1;
 	*op = (struct dw_read_op){ entry->id, entry->aux, from->name, from->detail, from->shapes,
-		                       from->file, from->line };
+		                       from->file, from->line, from->frame };
 	file->op_count++;
 	return 0;
 }

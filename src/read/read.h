@@ -67,7 +67,7 @@ struct dw_read_meta {
 };
 
 struct dw_read_op {
-	uint32_t id, category, name, detail, shapes, file, line;
+	uint32_t id, category, name, detail, shapes, file, line, frame;
 };
 
 /* A pairing of the three clocks. */

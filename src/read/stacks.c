@@ -159,6 +159,26 @@ static int name_frames(struct dw_reader *reader, const struct dw_read_file *file
 	return 0;
 }
 
+/* Functions that were recorded by address are called what their frames are; where no file
+ * of sources is known they lie in their module. */
+static void name_functions(const struct dw_read_file *file, struct dw_source_file *to)
+{
+	for (size_t i = 0; i < file->op_count; i++) {
+		const struct dw_read_op *op = &file->ops[i];
+		const struct dw_source_frame *frame =
+		    !op->name && op->frame < file->id_count ? to->frames[op->frame] : NULL;
+		struct dw_symbol *symbol = (struct dw_symbol *)&to->symbols[op->id];
+
+		if (!frame)
+			continue;
+		symbol->name = frame->functions[frame->count - 1].name;
+		symbol->file = frame->functions[frame->count - 1].file;
+		symbol->line = frame->functions[frame->count - 1].line;
+		if (!symbol->file)
+			symbol->file = frame->module;
+	}
+}
+
 static int fill_file(struct dw_reader *reader, struct dw_read_file *file,
                      struct dw_source_file *to)
 {
@@ -185,6 +205,7 @@ static int fill_file(struct dw_reader *reader, struct dw_read_file *file,
 	if (name_frames(reader, file, frames))
 		return -1;
 	to->frames = by_id;
+	name_functions(file, to);
 	return 0;
 }
 

@@ -192,6 +192,16 @@ uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, u
 	return op.name ? dw_intern(&op.entry) : 0;
 }
 
+uint32_t dw_intern_function(uintptr_t address)
+{
+	struct dw_entry_op op = {
+		.entry = { DW_ENTRY_TAG(DW_ENTRY_OP), sizeof op, 0, DWELL_CATEGORY_FUNCTION },
+		.frame = dw_module_frame(address),
+	};
+
+	return op.frame ? dw_intern(&op.entry) : 0;
+}
+
 uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count)
 {
 	union {

@@ -141,6 +141,15 @@ uint32_t dwell_intern(enum dwell_category category, const char *name, const char
 	return id;
 }
 
+uint32_t dwell_intern_function(const void *address)
+{
+	int saved = errno;
+	uint32_t id = dw_session_head() ? dw_intern_function((uintptr_t)address) : 0;
+
+	errno = saved;
+	return id;
+}
+
 uint32_t dwell_intern_op(const char *name, const char *detail, const struct dwell_tensor *tensors,
                          unsigned count)
 {

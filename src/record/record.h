@@ -214,6 +214,8 @@ uint32_t dw_intern_string(const char *text, size_t length);
 uint32_t dw_intern_text(const char *text); /* NULL: 0 */
 uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, uint32_t shapes,
                       const char *file, uint32_t line);
+/* A function by its address: a FRAME is its name. */
+uint32_t dw_intern_function(uintptr_t address);
 uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count);
 uint64_t dw_hash(const void *data, size_t bytes, uint64_t seed);
 /* Writes all that this process knows into a new file's journal, with the same ids. */

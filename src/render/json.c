@@ -57,8 +57,12 @@ static void put_scope(FILE *file, const struct dw_table *table)
 		fprintf(file, "%s\"profile\":", table->steps ? "," : "");
 		put_text(file, table->profile);
 	}
+	if (table->action) {
+		fprintf(file, "%s\"action\":", table->steps || table->profile ? "," : "");
+		put_text(file, table->action);
+	}
 	if (table->thread) {
-		fprintf(file, "%s\"thread\":", table->steps || table->profile ? "," : "");
+		fprintf(file, "%s\"thread\":", table->steps || table->profile || table->action ? "," : "");
 		put_text(file, table->thread);
 	}
 	fputs("}", file);

@@ -50,12 +50,13 @@ static void put_cell(FILE *file, const struct dw_table *table, size_t row, size_
 	fputs(row == table->row_count && *text ? "** |" : " |", file);
 }
 
-static void put_rows(FILE *file, const struct dw_table *table)
+static void put_rows(FILE *file, const struct dw_table *table,
+                     const struct dw_render_options *options)
 {
 	struct dw_people_column people[64];
 
 	for (size_t i = 0; i < table->column_count; i++)
-		dw_people_column(&people[i], table, i);
+		dw_people_column(&people[i], table, i, options);
 	fputs("|", file);
 	for (size_t i = 0; i < table->column_count; i++)
 		if (!table->columns[i].data_only)
@@ -81,12 +82,13 @@ static void put_line(void *file, const char *text)
 	fputs("\n\n", file);
 }
 
-static void put_table(FILE *file, const struct dw_table *table)
+static void put_table(FILE *file, const struct dw_table *table,
+                      const struct dw_render_options *options)
 {
 	for (size_t i = 0; i < table->head_count; i++)
 		put_line(file, table->heads[i]);
 	if (!table->told && table->row_count)
-		put_rows(file, table);
+		put_rows(file, table, options);
 	for (size_t i = 0; i < table->note_count; i++)
 		put_line(file, table->notes[i]);
 	dw_people_footer(table, put_line, file);
@@ -102,6 +104,6 @@ void dw_render_markdown(const struct dw_table *const *tables, size_t count, FILE
 		if (dw_people_scope(tables[i], scope, sizeof scope))
 			put_line(file, scope);
 		for (const struct dw_table *part = tables[i]; part; part = part->next)
-			put_table(file, part);
+			put_table(file, part, options);
 	}
 }

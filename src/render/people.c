@@ -16,14 +16,26 @@ static double number_of(const struct dw_cell *cell)
 	return cell->type == DW_CELL_REAL ? cell->real : NAN;
 }
 
-void dw_people_column(struct dw_people_column *people, const struct dw_table *table, size_t column)
+static double unit_ns(const char *unit)
+{
+	return strcmp(unit, "s") == 0 ? 1e9 : strcmp(unit, "ms") == 0 ? 1e6 : strcmp(unit, "us") == 0 ? 1e3 : 1;
+}
+
+void dw_people_column(struct dw_people_column *people, const struct dw_table *table, size_t column,
+                      const struct dw_render_options *options)
 {
 	const struct dw_column *from = &table->columns[column];
 
 	people->column = from;
 	people->like_ns = 0;
+	people->unit_ns = 0;
 	snprintf(people->label, sizeof people->label, "%s", from->label);
-	if (!from->one_unit || from->unit != DW_UNIT_NS)
+	if (from->unit == DW_UNIT_NS && options->time_unit) {
+		people->unit_ns = unit_ns(options->time_unit);
+		snprintf(people->label, sizeof people->label, "%s%s%s", from->label, *from->label ? " " : "",
+		         options->time_unit);
+	}
+	if (!from->one_unit || from->unit != DW_UNIT_NS || people->unit_ns > 0)
 		return;
 	for (size_t row = 0; row < table->row_count; row++) {
 		double value = fabs(number_of(dw_table_at(table, row) + column));
@@ -51,8 +63,12 @@ const char *dw_people_cell(const struct dw_people_column *people, const struct d
 		return "";
 	switch (people->column->unit) {
 	case DW_UNIT_NS:
-		text = people->column->one_unit ? dw_text_ns_like(value, people->like_ns)
-		                                : dw_text_ns(value, "");
+		if (people->unit_ns > 0)
+			snprintf(text.at, sizeof text.at, "%.*f", people->unit_ns > 1 ? 3 : 0,
+			         value / people->unit_ns);
+		else
+			text = people->column->one_unit ? dw_text_ns_like(value, people->like_ns)
+			                                : dw_text_ns(value, "");
 		break;
 	case DW_UNIT_BYTES: text = dw_text_bytes(value, ""); break;
 	case DW_UNIT_RATIO: text = dw_text_percent(value); break;
@@ -77,10 +93,10 @@ const char *dw_people_cell(const struct dw_people_column *people, const struct d
 
 bool dw_people_scope(const struct dw_table *table, char *room, size_t size)
 {
-	char steps[64] = "", thread[128] = "", profile[128] = "";
+	char steps[64] = "", thread[128] = "", profile[128] = "", action[128] = "";
 	size_t half = table->steps ? strcspn(table->steps, ".") : 0;
 
-	if (!table->steps && !table->thread && !table->profile)
+	if (!table->steps && !table->thread && !table->profile && !table->action)
 		return false;
 	if (table->steps && strncmp(table->steps, table->steps + half + 2, half) == 0 &&
 	    !table->steps[half + 2 + half])
@@ -89,10 +105,13 @@ bool dw_people_scope(const struct dw_table *table, char *room, size_t size)
 		snprintf(steps, sizeof steps, "steps %s", table->steps);
 	if (table->profile)
 		snprintf(profile, sizeof profile, "%sprofile %.100s", *steps ? ", " : "", table->profile);
+	if (table->action)
+		snprintf(action, sizeof action, "%saction %.100s", *steps || *profile ? ", " : "",
+		         table->action);
 	if (table->thread)
-		snprintf(thread, sizeof thread, "%sthread %.100s", *steps || *profile ? ", " : "",
-		         table->thread);
-	snprintf(room, size, "Only %s%s%s.", steps, profile, thread);
+		snprintf(thread, sizeof thread, "%sthread %.100s",
+		         *steps || *profile || *action ? ", " : "", table->thread);
+	snprintf(room, size, "Only %s%s%s%s.", steps, profile, action, thread);
 	return true;
 }
 

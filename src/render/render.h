@@ -58,10 +58,12 @@ void dw_render_real(FILE *file, double value);
 struct dw_people_column {
 	const struct dw_column *column;
 	double like_ns;
+	double unit_ns; /* of --time-unit; 0: what fits */
 	char label[64];
 };
 
-void dw_people_column(struct dw_people_column *people, const struct dw_table *table, size_t column);
+void dw_people_column(struct dw_people_column *people, const struct dw_table *table, size_t column,
+                      const struct dw_render_options *options);
 /* Scaled; text as found. `room` is where numbers are written. */
 const char *dw_people_cell(const struct dw_people_column *people, const struct dw_cell *cell,
                            char *room, size_t size);

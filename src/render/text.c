@@ -133,7 +133,7 @@ static void lay_out(struct dw_page *page)
 	page->margin = table->part ? 2 : 0;
 	for (size_t i = 0; i < table->column_count; i++) {
 		page->shown[i] = !table->columns[i].data_only;
-		dw_people_column(&page->people[i], table, i);
+		dw_people_column(&page->people[i], table, i, page->options);
 		page->widths[i] = dw_page_columns(page->people[i].label);
 		for (size_t row = 0; row < table->row_count + (table->totals != NULL); row++) {
 			unsigned width = cell_width(page, row, i);

@@ -94,6 +94,7 @@ struct dw_table {
 	const char *steps;         /* scope: "10..20", or NULL */
 	const char *thread;        /* scope, or NULL */
 	const char *profile;       /* scope, or NULL */
+	const char *action;        /* scope, or NULL */
 	const char **traces;       /* the files read */
 	size_t trace_count;
 };

@@ -19,7 +19,7 @@
 struct dwell_trace {
 	struct dw_source *source;
 	struct dw_model *model;
-	char *thread, *profile; /* the scope's, copied */
+	char *thread, *profile, *action; /* the scope's, copied */
 };
 
 /* Copies what the caller's structure has of ours. */
@@ -51,9 +51,14 @@ static int open_model(struct dwell_trace *trace, const struct dwell_scope *from,
 		if (!trace->profile)
 			return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
 	}
+	if (given.action) {
+		trace->action = strdup(given.action);
+		if (!trace->action)
+			return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
+	}
 	scope = (struct dw_scope){ .has_steps = given.has_steps, .steps_from = given.steps_from,
 		.steps_to = given.steps_to, .thread = trace->thread, .profile = trace->profile,
-		.profile_id = given.profile_id };
+		.profile_id = given.profile_id, .action = trace->action };
 	return dw_model_create(&trace->model, trace->source, &scope, error);
 }
 
@@ -94,6 +99,7 @@ void dwell_trace_close(struct dwell_trace *trace)
 		dw_source_close(trace->source);
 	free(trace->thread);
 	free(trace->profile);
+	free(trace->action);
 	free(trace);
 }
 

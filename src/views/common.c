@@ -142,7 +142,7 @@ void dw_view_note_calls(struct dw_table *table, const struct dw_flat *flat)
 		              "%s call%s ended where the trace was overwritten; counted until there.",
 		              dw_text_count((int64_t)cut).at, dw_text_plural(cut));
 	if (flat->orphans)
-		dw_table_note(table, "%s range%s began where the trace was overwritten and %s not counted.",
-		              dw_text_count((int64_t)flat->orphans).at, dw_text_plural(flat->orphans),
-		              flat->orphans == 1 ? "is" : "are");
+		dw_table_note(table, "%s end%s without a begin, which was overwritten or ended before: not "
+		              "counted.", dw_text_count((int64_t)flat->orphans).at,
+		              dw_text_plural(flat->orphans));
 }

@@ -65,8 +65,7 @@ static void fill(struct dw_table *table, struct dw_model *model, const struct dw
 		dw_cell_real(&totals[PER_STEP], (double)inside_ns / (double)steps);
 }
 
-struct dw_table *dw_view_operators(struct dw_model *model, const struct dw_view_options *options,
-                                   struct dwell_error *error)
+static struct dw_table *by_name(struct dw_model *model, struct dwell_error *error)
 {
 	uint32_t wanted = DW_VIEW_CATEGORY(OPERATOR);
 	const struct dw_flat *flat = dw_model_flat(model, wanted, error), *inside_flat = NULL;
@@ -92,4 +91,14 @@ struct dw_table *dw_view_operators(struct dw_model *model, const struct dw_view_
 	free(selfs);
 	dw_view_inside_done(model, inside);
 	return table;
+}
+
+struct dw_table *dw_view_operators(struct dw_model *model, const struct dw_view_options *options,
+                                   struct dwell_error *error)
+{
+	const struct dw_grouping *group = &options->group;
+
+	if (group->shapes || group->overload || group->stack_frames || options->top_level)
+		return dw_view_grouped(model, "operators", false, options, error);
+	return by_name(model, error);
 }

@@ -26,6 +26,12 @@ static const struct dw_view views[] = {
 	{ "operators", "which operators take the time?", dw_view_operators, 30,
 	  DW_VIEW_CATEGORY(OPERATOR), false, "operators",
 	  "mark them with DWELL_OP(\"name\"), or see --view actions" },
+	{ "calls", "what was called, operators and named ranges, grouped as asked?", dw_view_calls, 30,
+	  DW_VIEW_CATEGORY(OPERATOR) | DW_VIEW_CATEGORY(ZONE), false, "operators or named ranges",
+	  "mark them with DWELL_OP(\"name\") or DWELL_ZONE(\"name\")" },
+	{ "functions", "which functions take the time?", dw_view_functions, 30,
+	  DW_VIEW_CATEGORY(FUNCTION), false, "function calls",
+	  "record with --functions a program that carries the functions probe" },
 	{ "tree", "who calls whom, and what does it take?", dw_view_tree, SIZE_MAX, 0, false, NULL,
 	  NULL },
 	{ "threads", "what did each thread record, and how busy was it?", dw_view_threads, SIZE_MAX, 0,
@@ -76,7 +82,7 @@ static int check_needs(const struct dw_view *view, struct dw_model *model,
 		return 0;
 	if (dw_model_is_partial(model) || dw_model_scope(model)->thread)
 		return dw_error_set(error, DWELL_E_NO_DATA,
-		                    "%s has no %s in these steps, this profile or this thread",
+		                    "%s has no %s in these steps, this profile, this action or this thread",
 		                    dw_view_trace_name(model, name), view->what);
 	return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s", dw_view_trace_name(model, name),
 	                    view->what, view->remedy);
@@ -173,6 +179,8 @@ static void state_scope(struct dw_table *table, const struct dw_scope *scope)
 		table->profile = dw_arena_text(&table->arena, scope->profile, strlen(scope->profile));
 	else if (scope->profile_id)
 		table->profile = dw_arena_printf(&table->arena, "%u", scope->profile_id);
+	if (scope->action)
+		table->action = dw_arena_text(&table->arena, scope->action, strlen(scope->action));
 	if (scope->thread)
 		table->thread = dw_arena_text(&table->arena, scope->thread, strlen(scope->thread));
 }

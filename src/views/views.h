@@ -62,10 +62,15 @@ struct dw_table *dw_view_memory(struct dw_model *model, const struct dw_view_opt
                                 struct dwell_error *error);
 struct dw_table *dw_view_flops(struct dw_model *model, const struct dw_view_options *options,
                                struct dwell_error *error);
+struct dw_table *dw_view_functions(struct dw_model *model, const struct dw_view_options *options,
+                                   struct dwell_error *error);
 struct dw_table *dw_view_events(struct dw_model *model, const struct dw_view_options *options,
                                 struct dwell_error *error);
 struct dw_table *dw_view_handlers(struct dw_model *model, const struct dw_view_options *options,
                                   struct dwell_error *error);
+
+struct dw_table *dw_view_calls(struct dw_model *model, const struct dw_view_options *options,
+                               struct dwell_error *error);
 
 /* ---- for the views (common.c) ---------------------------------------------------------- */
 
@@ -113,6 +118,11 @@ void dw_view_inside_done(struct dw_model *model, struct dw_model *inside);
 	DW_COLUMN("p99_ns", "p99", NS, INT)
 #define DW_VIEW_STAT_COUNT 8
 void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat);
+
+/* Operators, or with `named` all that torch.profiler's tables have, grouped as the options
+ * ask (calls.c). */
+struct dw_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
+                                 const struct dw_view_options *options, struct dwell_error *error);
 
 /* Notes on calls that did not end or whose end is missing. */
 void dw_view_note_calls(struct dw_table *table, const struct dw_flat *flat);

@@ -105,3 +105,16 @@ train.pftrace
 $ dwell export train.dwell --format chrome --metric self_cpu_time_total
 2> dwell: chrome takes no metric; metrics are for folded, flamegraph, icicle
 [2]
+
+$ trace lightning && dwell export lightning.dwell --format pstats -o calls.pstats && python3 -c 'import pstats; [print(f, v[:2], sorted((c, n[:2]) for c, n in v[4].items())) for f, v in sorted(pstats.Stats("calls.pstats").stats.items())]'
+('fib.c', 2, 'fib') (2, 4) [(('fib.c', 2, 'fib'), (2, 1)), (('net.c', 6, 'work'), (2, 2))]
+('net.c', 6, 'work') (2, 2) []
+('~', 0, 'malloc') (1, 1) [(('net.c', 6, 'work'), (1, 1))]
+
+$ dwell export lightning.dwell --format pstats --action inner -o - | python3 -c 'import marshal, sys; print(marshal.loads(sys.stdin.buffer.read()))'
+{('fib.c', 2, 'fib'): (2, 4, 0.007, 0.007, {('fib.c', 2, 'fib'): (2, 1, 0.003, 0.003)})}
+
+$ dwell export train.dwell --format pstats -o none.pstats; ls none.pstats
+2> dwell: train.dwell has no function calls here: record with --functions a program that carries the functions probe
+2> ls: cannot access 'none.pstats': No such file or directory
+[2]

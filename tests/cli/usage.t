@@ -54,6 +54,7 @@ Usage: dwell report [OPTION...] [TRACE...]
   -n, --limit N           show the first N rows, or all
       --steps A..B        look only at steps A to B, counted from 0
       --profile P         look only at what the profile of this name or id saw
+      --action NAME       look only at what begins within this action or zone
       --thread T          look only at the thread of this name or number
       --group-by WHAT     keep operators apart by shape, overload, stack:N (so
                           many innermost frames), or several of them
@@ -73,6 +74,8 @@ NAME:
   events       what do an engine's events, iterations and fetches take?
   handlers     what does each handler of an engine take?
   operators    which operators take the time?
+  calls        what was called, operators and named ranges, grouped as asked?
+  functions    which functions take the time?
   tree         who calls whom, and what does it take?
   threads      what did each thread record, and how busy was it?
   memory       who allocates, who holds it at the peak, what is left at the end?
@@ -88,6 +91,9 @@ NAME:
   ignite       PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)
   lightning    Lightning's SimpleProfiler
   lightning-short Lightning's SimpleProfiler(extended=False)
+  lightning-pytorch Lightning's PyTorchProfiler: operators of each step and backward
+  torch        torch.profiler's table, PyTorch 2.13 (torch:1.13)
+  pstats       Python's cProfile and Lightning's AdvancedProfiler (pstats:0.1 a tenth of it)
 
 $ dwell info --help
 dwell info: list what a trace holds

@@ -67,6 +67,23 @@ CASES = {
        ("layout.wrong", 0, ["--layout", "ignite:timer"]),
        ("engine.wrong", 0, ["--view", "events", "--engine", "trainr"])],
     "flops": [(f"flops.{form}", 0, ["--view", "flops", "--format", form]) for form in FORMATS],
+    "calls": [(f"calls.{form}", 0, ["--view", "calls", "--format", form]) for form in FORMATS]
+    + [(f"operators.{name.replace(':', '')}", 0, ["--view", "operators", "--group-by", name])
+       for name in ("shape", "overload", "stack:2", "shape,stack:1")]
+    + [("operators.stack.json", 0, ["--view", "operators", "--group-by", "shape,stack:2", "--format", "json"]),
+       ("operators.top", 0, ["--view", "operators", "--top-level"]),
+       ("operators.us", 0, ["--view", "operators", "--time-unit", "us"]),
+       ("calls.ms.md", 0, ["--view", "calls", "--time-unit", "ms", "--format", "md"]),
+       ("calls.sorted", 0, ["--view", "calls", "--sort", "self_bytes", "--limit", "3"])]
+    + [(f"{version.replace(':', '')}.{name}", 0, ["--layout", version, *options])
+       for version in ("torch", "torch:1.13")
+       for name, options in (("plain", []), ("sorted", ["--sort", "self_cpu_time_total", "--limit", "4"]),
+                             ("shape", ["--group-by", "shape", "--sort", "cpu_time_total"]),
+                             ("overload", ["--group-by", "overload"]), ("stack", ["--group-by", "stack:5"]),
+                             ("top", ["--top-level", "--header", "TOP"]), ("us", ["--time-unit", "us"]),
+                             ("none", ["--limit", "all", "--thread", "backward"]))]
+    + [("torch.nosort", 0, ["--layout", "torch", "--sort", "self_cpu_time"]),
+       ("torch.noversion", 0, ["--layout", "torch:3"]), ("torch.ns", 0, ["--layout", "torch", "--time-unit", "ns"])],
     "profiles": [(f"operators.{name}", 0, ["--view", "operators", "--profile", name])
                  for name in ("train", "late", "own")]
     + [("operators.json", 0, ["--view", "operators", "--profile", "train", "--format", "json"]),
@@ -76,7 +93,16 @@ CASES = {
                   ("layout.fit", 0, ["--layout", "lightning", "--profile", "fit"]),
                   ("layout.short", 0, ["--layout", "lightning-short"]),
                   ("layout.limit", 0, ["--layout", "lightning", "--profile", "test", "--limit", "1"]),
-                  ("actions.text", 0, ["--view", "actions"])],
+                  ("actions.text", 0, ["--view", "actions"]),
+                  ("layout.pytorch", 0, ["--layout", "lightning-pytorch"]),
+                  ("pstats", 0, ["--layout", "pstats"]),
+                  ("pstats.action", 0, ["--layout", "pstats:0.5", "--action", "outer", "--sort", "calls"]),
+                  ("pstats.wrong", 0, ["--layout", "pstats:half"]),
+                  ("pstats.sort", 0, ["--layout", "pstats", "--sort", "cumulatif"]),
+                  ("action.wrong", 0, ["--view", "functions", "--action", "innner"]),
+                  ("tree.inner", 0, ["--view", "tree", "--action", "inner", "--profile", "fit"])]
+    + [(f"functions.{form}", 0, ["--view", "functions", "--action", "outer", "--format", form])
+       for form in FORMATS],
     "empty": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.json", 0, ["--format", "json"])],
 }
 counts = {True: 0, False: 0}

@@ -1,0 +1,156 @@
+/*
+ * pstats: function calls as cProfile stores them, in Python's marshal format.
+ *
+ *     {(file, line, name): (primitive, calls, tottime, cumtime,
+ *                           {caller: (calls, primitive, tottime, cumtime)})}
+ *
+ * `python3 -m pstats`, snakeviz and the like open it. Marshal is little-endian; only its
+ * oldest types are used here, which all versions of Python read.
+ */
+#include "export/export.h"
+#include "export/out.h"
+#include "base/error.h"
+#include "model/function_calls.h"
+
+static void put_u32(struct dw_writer_out *out, uint32_t value)
+{
+	char bytes[4];
+
+	for (int i = 0; i < 4; i++)
+		bytes[i] = (char)(value >> 8 * i);
+	dw_out_bytes(out, bytes, 4);
+}
+
+static void put_tuple(struct dw_writer_out *out, uint32_t count)
+{
+	dw_out_bytes(out, "(", 1);
+	put_u32(out, count);
+}
+
+/* Digits of 15 bits where 31 do not do. */
+static void put_integer(struct dw_writer_out *out, uint64_t value)
+{
+	uint32_t digits = 0;
+
+	if (value <= INT32_MAX) {
+		dw_out_bytes(out, "i", 1);
+		put_u32(out, (uint32_t)value);
+		return;
+	}
+	for (uint64_t rest = value; rest; rest >>= 15)
+		digits++;
+	dw_out_bytes(out, "l", 1);
+	put_u32(out, digits);
+	for (; value; value >>= 15) {
+		char bytes[2] = { (char)(value & 0xff), (char)(value >> 8 & 0x7f) };
+
+		dw_out_bytes(out, bytes, 2);
+	}
+}
+
+static void put_seconds(struct dw_writer_out *out, uint64_t ns)
+{
+	double value = (double)ns / 1e9;
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	dw_out_bytes(out, "g", 1);
+	put_u32(out, (uint32_t)bits);
+	put_u32(out, (uint32_t)(bits >> 32));
+}
+
+/* The length of the UTF-8 character at `at`; 0: it is none. */
+static size_t character(const unsigned char *at)
+{
+	size_t length = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 :
+	                at[0] >= 0xe0 && at[0] < 0xf0 ? 3 : at[0] >= 0xf0 && at[0] < 0xf5 ? 4 : 0;
+
+	for (size_t i = 1; i < length; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
+	    (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
+		return 0;
+	return length;
+}
+
+/* Python refuses a text that is no UTF-8: other bytes become "?". */
+static void put_text(struct dw_writer_out *out, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	dw_out_bytes(out, "u", 1);
+	put_u32(out, (uint32_t)strlen(text));
+	while (*at) {
+		size_t length = character(at);
+
+		dw_out_bytes(out, length ? (const char *)at : "?", length ? length : 1);
+		at += length ? length : 1;
+	}
+}
+
+static void put_function(struct dw_writer_out *out, const struct dw_symbol *symbol)
+{
+	put_tuple(out, 3);
+	put_text(out, symbol->file ? symbol->file : "~");
+	put_integer(out, symbol->line);
+	put_text(out, symbol->name);
+}
+
+static void put_counts(struct dw_writer_out *out, uint64_t first, uint64_t second,
+                       const struct dw_function_row *row)
+{
+	put_integer(out, first);
+	put_integer(out, second);
+	put_seconds(out, row->self_ns);
+	put_seconds(out, row->total_ns);
+}
+
+/* The edges are sorted by symbol. */
+static size_t first_edge(const struct dw_function_calls *calls, uint32_t symbol)
+{
+	size_t low = 0, high = calls->edge_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (calls->edges[middle].symbol < symbol)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int dw_export_pstats(struct dw_model *model, const struct dw_export_options *options,
+                     struct dw_writer_out *out, struct dwell_error *error)
+{
+	const struct dw_function_calls *calls = dw_model_function_calls(model, error);
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+
+	(void)options;
+	if (!calls)
+		return DWELL_E_NOMEM;
+	if (!calls->count)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "%s has no function calls here: record with --functions a program that "
+		                    "carries the functions probe", dw_model_source(model)->files[0].path);
+	dw_out_bytes(out, "{", 1);
+	for (size_t i = 0; i < calls->count; i++) {
+		const struct dw_function_row *row = &calls->rows[i];
+
+		put_function(out, &symbols[row->symbol]);
+		put_tuple(out, 5);
+		put_counts(out, row->primitive, row->calls, row);
+		dw_out_bytes(out, "{", 1);
+		for (size_t e = first_edge(calls, row->symbol);
+		     e < calls->edge_count && calls->edges[e].symbol == row->symbol; e++) {
+			put_function(out, &symbols[calls->edges[e].caller]);
+			put_tuple(out, 4);
+			put_counts(out, calls->edges[e].calls, calls->edges[e].primitive, &calls->edges[e]);
+		}
+		dw_out_bytes(out, "0", 1);
+	}
+	dw_out_bytes(out, "0", 1);
+	return 0;
+}

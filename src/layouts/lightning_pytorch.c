@@ -1,0 +1,91 @@
+/*
+ * Lightning: what PyTorchProfiler prints, a table of operators for each of the actions that
+ * it records: the steps and the backward, whoever's they are. One of the whole stage where
+ * none of them ran. The tables are PyTorch's (torch.c), sorted as there by default.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "layouts/python.h"
+
+#define OPERATORS (1u << DWELL_CATEGORY_OPERATOR)
+#define ACTIONS (1u << DWELL_CATEGORY_ACTION)
+
+/* "[Strategy]SingleDeviceStrategy.training_step" is a training_step. */
+static bool is_recorded(const char *action)
+{
+	static const char *const recorded[] = { "training_step", "backward", "validation_step",
+		                                    "test_step", "predict_step" };
+	const char *dot = strrchr(action, '.');
+
+	for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
+		if (strcmp(dot ? dot + 1 : action, recorded[i]) == 0)
+			return true;
+	return false;
+}
+
+static int put_table(struct dw_model *model, const char *action,
+                     const struct dw_layout_options *options, FILE *file,
+                     struct dwell_error *error)
+{
+	struct dw_layout_options table = *options;
+
+	if (!(dw_model_categories(model) & OPERATORS))
+		return 0;
+	table.version = NULL;
+	if (!table.sort)
+		table.sort = "cpu_time_total";
+	if (!table.has_limit) {
+		table.has_limit = true;
+		table.limit = 20;
+	}
+	fprintf(file, "Profile stats for: %s\n", action);
+	return dw_layout_torch(model, &table, file, error);
+}
+
+static int put_action(struct dw_model *model, const char *action,
+                      const struct dw_layout_options *options, FILE *file,
+                      struct dwell_error *error)
+{
+	struct dw_scope scope = *dw_model_scope(model);
+	struct dw_model *part;
+	int code;
+
+	scope.action = action;
+	code = dw_model_create(&part, dw_model_source(model), &scope, error);
+	if (code)
+		return code;
+	code = put_table(part, action, options, file, error);
+	dw_model_destroy(part);
+	return code;
+}
+
+static int print_stage(struct dw_model *model, const char *stage, FILE *file, void *context,
+                       struct dwell_error *error)
+{
+	const struct dw_flat *flat = dw_model_flat(model, ACTIONS, error);
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+	bool any = false;
+	int code = 0;
+
+	if (!flat)
+		return DWELL_E_NOMEM;
+	dw_layout_put_stage(file, stage);
+	if (dw_model_scope(model)->action)
+		return put_table(model, dw_model_scope(model)->action, context, file, error);
+	for (size_t i = 0; i < flat->count && !code; i++) {
+		const char *name = symbols[flat->rows[i].symbol].name;
+
+		if (!is_recorded(name))
+			continue;
+		any = true;
+		code = put_action(model, name, context, file, error);
+	}
+	return any ? code : put_table(model, "records", context, file, error);
+}
+
+int dw_layout_lightning_pytorch(struct dw_model *model, const struct dw_layout_options *options,
+                                FILE *file, struct dwell_error *error)
+{
+	return dw_layout_stages(model, print_stage, file, (void *)options, error);
+}

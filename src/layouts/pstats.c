@@ -1,0 +1,283 @@
+/*
+ * pstats: what Python's pstats prints of a cProfile, and Lightning's AdvancedProfiler of one
+ * profile an action.
+ *
+ * One table an action and stage, in the order in which the actions came first; with a
+ * scope of one action that one's, and a bare table where the trace has no actions.
+ * `pstats:0.1` is a restriction to a share of the lines, --limit to a number of them.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "layouts/python.h"
+#include "model/function_calls.h"
+
+#define ACTIONS (1u << DWELL_CATEGORY_ACTION)
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+struct line {
+	const struct dw_function_row *row;
+	const struct dw_symbol *symbol;
+};
+
+static const char *base_name(const struct dw_symbol *symbol)
+{
+	const char *slash = symbol->file ? strrchr(symbol->file, '/') : NULL;
+
+	return slash ? slash + 1 : symbol->file ? symbol->file : "~";
+}
+
+#define DESCENDING(field)                                                                \
+	do {                                                                                 \
+		uint64_t a = ((const struct line *)left)->row->field;                            \
+		uint64_t b = ((const struct line *)right)->row->field;                           \
+		return (a < b) - (a > b);                                                        \
+	} while (0)
+static int by_total(const void *left, const void *right)
+{
+	DESCENDING(total_ns);
+}
+static int by_self(const void *left, const void *right)
+{
+	DESCENDING(self_ns);
+}
+static int by_calls(const void *left, const void *right)
+{
+	DESCENDING(calls);
+}
+static int by_primitive(const void *left, const void *right)
+{
+	DESCENDING(primitive);
+}
+static int by_name(const void *left, const void *right)
+{
+	return strcmp(((const struct line *)left)->symbol->name, ((const struct line *)right)->symbol->name);
+}
+static int by_file(const void *left, const void *right)
+{
+	return strcmp(base_name(((const struct line *)left)->symbol),
+	              base_name(((const struct line *)right)->symbol));
+}
+static int by_line(const void *left, const void *right)
+{
+	uint32_t a = ((const struct line *)left)->symbol->line;
+	uint32_t b = ((const struct line *)right)->symbol->line;
+
+	return (a > b) - (a < b);
+}
+
+static const struct order {
+	const char *name, *label;
+	int (*compare)(const void *left, const void *right);
+} orders[] = {
+	{ "cumulative", "cumulative time", by_total }, { "cumtime", "cumulative time", by_total },
+	{ "total", "cumulative time", by_total },      { "total_ns", "cumulative time", by_total },
+	{ "time", "internal time", by_self },          { "tottime", "internal time", by_self },
+	{ "self", "internal time", by_self },          { "self_ns", "internal time", by_self },
+	{ "calls", "call count", by_calls },           { "ncalls", "call count", by_calls },
+	{ "pcalls", "primitive call count", by_primitive },
+	{ "name", "function name", by_name },          { "filename", "file name", by_file },
+	{ "line", "line number", by_line },
+};
+
+struct request {
+	const struct order *order;
+	bool has_limit, has_share;
+	size_t limit;
+	double share;
+};
+
+static int take_options(struct request *request, const struct dw_layout_options *options,
+                        struct dwell_error *error)
+{
+	const char *sort = options->sort ? options->sort : orders[0].name;
+	struct dw_nearest nearest;
+	char *end;
+
+	*request = (struct request){ .has_limit = options->has_limit && options->limit != SIZE_MAX,
+		.limit = options->limit };
+	if (options->version) {
+		request->share = strtod(options->version, &end);
+		request->has_share = true;
+		if (!*options->version || *end || !(request->share >= 0 && request->share <= 1))
+			return dw_error_set(error, DWELL_E_NAME,
+			                    "no layout 'pstats:%.40s'; pstats:0.1 prints the first tenth of the "
+			                    "lines", options->version);
+		request->has_share = request->share < 1;
+	}
+	dw_nearest_init(&nearest, sort);
+	for (size_t i = 0; i < sizeof orders / sizeof *orders && !request->order; i++) {
+		dw_nearest_try(&nearest, orders[i].name);
+		if (strcmp(orders[i].name, sort) == 0)
+			request->order = &orders[i];
+	}
+	if (!request->order)
+		return dw_error_set(error, DWELL_E_NAME,
+		                    "pstats is not sorted by '%.40s'%s%s%s (there are cumulative, time, calls, "
+		                    "pcalls, name, filename and line)", sort,
+		                    nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+		                    nearest.best ? "'?" : "");
+	return 0;
+}
+
+/* ---- a table ------------------------------------------------------------------------------------ */
+
+/* What has no file is "<built-in method len>" for Python, and shown in braces. */
+static void put_function(FILE *file, const struct dw_symbol *symbol)
+{
+	const char *name = symbol->name;
+	size_t length = strlen(name);
+
+	if (symbol->file)
+		fprintf(file, "%s:%u(%s)\n", base_name(symbol), symbol->line, name);
+	else if (length > 1 && name[0] == '<' && name[length - 1] == '>')
+		fprintf(file, "{%.*s}\n", (int)length - 2, name + 1);
+	else
+		fprintf(file, "%s\n", name);
+}
+
+static void put_line(FILE *file, const struct line *line)
+{
+	const struct dw_function_row *row = line->row;
+	double self = (double)row->self_ns / 1e9, total = (double)row->total_ns / 1e9;
+	char calls[48];
+
+	if (row->calls == row->primitive)
+		snprintf(calls, sizeof calls, "%" PRIu64, row->calls);
+	else
+		snprintf(calls, sizeof calls, "%" PRIu64 "/%" PRIu64, row->calls, row->primitive);
+	fprintf(file, "%9s %8.3f %8.3f %8.3f ", calls, self, self / (double)row->calls, total);
+	if (row->primitive)
+		fprintf(file, "%8.3f ", total / (double)row->primitive);
+	else
+		fprintf(file, "%8s ", "");
+	put_function(file, line->symbol);
+}
+
+static size_t restrict_lines(const struct request *request, size_t count, FILE *file)
+{
+	size_t shown = count;
+	char sel[32];
+
+	if (request->has_share) {
+		shown = (size_t)((double)count * request->share + 0.5);
+		dw_layout_python_real(sel, request->share, 16);
+	}
+	if (shown != count)
+		fprintf(file, "   List reduced from %zu to %zu due to restriction <%s>\n", count, shown, sel);
+	if (request->has_limit && request->limit < shown) {
+		fprintf(file, "   List reduced from %zu to %zu due to restriction <%zu>\n", shown,
+		        request->limit, request->limit);
+		shown = request->limit;
+	}
+	return shown;
+}
+
+static int put_table(struct dw_model *model, const struct request *request, FILE *file,
+                     struct dwell_error *error)
+{
+	const struct dw_function_calls *calls = dw_model_function_calls(model, error);
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+	struct line *lines = calls ? calloc(calls->count + 1, sizeof *lines) : NULL;
+	size_t shown;
+
+	if (!calls)
+		return DWELL_E_NOMEM;
+	if (!lines)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the pstats layout");
+	for (size_t i = 0; i < calls->count; i++)
+		lines[i] = (struct line){ &calls->rows[i], &symbols[calls->rows[i].symbol] };
+	if (request->order->compare != by_total) /* the rows have that order */
+		qsort(lines, calls->count, sizeof *lines, request->order->compare);
+	fprintf(file, "         %" PRIu64 " function calls ", calls->calls);
+	if (calls->calls != calls->primitive)
+		fprintf(file, "(%" PRIu64 " primitive calls) ", calls->primitive);
+	fprintf(file, "in %.3f seconds\n\n", (double)calls->self_ns / 1e9);
+	if (calls->count) {
+		fprintf(file, "   Ordered by: %s\n", request->order->label);
+		shown = restrict_lines(request, calls->count, file);
+		fputs("\n   ncalls  tottime  percall  cumtime  percall filename:lineno(function)\n", file);
+		for (size_t i = 0; i < shown; i++)
+			put_line(file, &lines[i]);
+		fputs("\n\n", file);
+	}
+	free(lines);
+	return 0;
+}
+
+/* ---- the report ----------------------------------------------------------------------------------- */
+
+static int by_number(const void *left, const void *right)
+{
+	uint32_t a = ((const struct dw_flat_row *)left)->symbol;
+	uint32_t b = ((const struct dw_flat_row *)right)->symbol;
+
+	return (a > b) - (a < b);
+}
+
+static int put_action(struct dw_model *model, const char *action, const struct request *request,
+                      FILE *file, struct dwell_error *error)
+{
+	const struct dw_source *source = dw_model_source(model);
+	struct dw_scope scope = *dw_model_scope(model);
+	struct dw_model *part;
+	int code;
+
+	scope.action = action;
+	code = dw_model_create(&part, source, &scope, error);
+	if (code)
+		return code;
+	fprintf(file, "Profile stats for: %s", action);
+	if (source->process_count == 1 && source->processes[0].local_rank >= 0)
+		fprintf(file, " rank: %d", source->processes[0].local_rank);
+	fputc('\n', file);
+	code = put_table(part, request, file, error);
+	dw_model_destroy(part);
+	return code;
+}
+
+static int print_stage(struct dw_model *model, const char *stage, FILE *file, void *context,
+                       struct dwell_error *error)
+{
+	const struct dw_flat *flat = dw_model_flat(model, ACTIONS, error);
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+	const char *only = dw_model_scope(model)->action;
+	struct dw_flat_row *rows;
+	int code = 0;
+
+	if (!flat)
+		return DWELL_E_NOMEM;
+	if (only || flat->count || stage)
+		dw_layout_put_stage(file, stage);
+	if (only && !flat->count && stage)
+		return 0; /* it did not run in this stage */
+	if (only)
+		return put_action(model, only, context, file, error);
+	if (!flat->count && !stage)
+		return put_table(model, context, file, error);
+	rows = calloc(flat->count + 1, sizeof *rows);
+	if (!rows)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the pstats layout");
+	memcpy(rows, flat->rows, flat->count * sizeof *rows);
+	qsort(rows, flat->count, sizeof *rows, by_number);
+	for (size_t i = 0; i < flat->count && !code; i++) {
+		if (i)
+			fputc('\n', file);
+		code = put_action(model, symbols[rows[i].symbol].name, context, file, error);
+	}
+	free(rows);
+	return code;
+}
+
+int dw_layout_pstats(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
+                     struct dwell_error *error)
+{
+	struct request request;
+	int code = take_options(&request, options, error);
+
+	return code ? code : dw_layout_stages(model, print_stage, file, &request, error);
+}

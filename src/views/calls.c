@@ -1,0 +1,203 @@
+/*
+ * calls: what was called, grouped as asked? And the operators view when it is grouped.
+ *
+ * Rows as torch.profiler's key_averages() has them: operators, and in the calls view
+ * named ranges and steps too; kept apart by shapes, overload or stack when asked.
+ * Self excludes what is shown in a row of its own, so that self times add up.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "model/calls.h"
+#include "views/views.h"
+
+/* Which columns there are, in their order. */
+enum { NAME, OVERLOAD, SHAPES, SOURCE, STAT, SHARE, SELF_BYTES, TOTAL_BYTES, FLOPS, INPUT_SHAPES, STACK,
+	CATEGORY, KINDS };
+#define MOST_COLUMNS (KINDS + DW_VIEW_STAT_COUNT)
+
+struct filling {
+	struct dw_table *table;
+	const struct dw_calls *calls;
+	const struct dw_symbol *symbols;
+	int at[KINDS]; /* the column's place; -1: it is not there */
+};
+
+static size_t choose(struct filling *filling, const struct dw_view_options *options, bool named,
+                     struct dw_column columns[MOST_COLUMNS])
+{
+	static const struct dw_column stat[] = { DW_VIEW_STAT_COLUMNS };
+	const struct dw_calls *calls = filling->calls;
+	const struct { int kind; bool there; struct dw_column column; } all[] = {
+		{ NAME, true, DW_COLUMN("name", named ? "name" : "operator", NONE, TEXT) },
+		{ OVERLOAD, options->group.overload, DW_COLUMN("overload", "overload", NONE, TEXT) },
+		{ SHAPES, options->group.shapes, DW_COLUMN("shapes", "shapes", NONE, TEXT) },
+		{ SOURCE, options->group.stack_frames > 0, DW_COLUMN("source", "called from", NONE, TEXT) },
+		{ STAT, true, { NULL } },
+		{ SHARE, true, DW_COLUMN("share", "share", RATIO, REAL, .bar = true) },
+		{ SELF_BYTES, calls->has_memory, DW_COLUMN("self_bytes", "self memory", BYTES, INT) },
+		{ TOTAL_BYTES, calls->has_memory, DW_COLUMN("total_bytes", "memory", BYTES, INT) },
+		{ FLOPS, calls->has_flops, DW_COLUMN("flops", "FLOPs", NONE, REAL) },
+		{ INPUT_SHAPES, options->group.shapes,
+		  DW_COLUMN("input_shapes", "input shapes", NONE, TEXT, .data_only = true) },
+		{ STACK, options->group.stack_frames > 0,
+		  DW_COLUMN("stack", "stack", NONE, TEXT, .data_only = true) },
+		{ CATEGORY, named, DW_COLUMN("category", "category", NONE, TEXT, .data_only = true) },
+	};
+	size_t count = 0;
+
+	for (size_t i = 0; i < KINDS; i++) {
+		filling->at[all[i].kind] = all[i].there ? (int)count : -1;
+		if (all[i].kind == STAT)
+			for (size_t s = 0; s < DW_VIEW_STAT_COUNT; s++)
+				columns[count++] = stat[s];
+		else if (all[i].there)
+			columns[count++] = all[i].column;
+	}
+	return count;
+}
+
+static void put_shapes(struct filling *filling, struct dw_cell *cell, const struct dw_call_row *from,
+                       enum dw_shapes_style style)
+{
+	const struct dw_entry_shapes *shapes =
+	    from->symbol == DW_NO_INDEX ? NULL : filling->symbols[from->symbol].shapes;
+	char *text = dw_shapes_text(shapes, style);
+
+	filling->table->failed |= !text;
+	if (text)
+		dw_cell_text(filling->table, cell, text);
+	free(text);
+}
+
+/* "forward (net.py:7) < main (main.py:3)" would be long: as recorded, innermost first. */
+static void put_source(struct filling *filling, struct dw_cell *cell, const char *stack)
+{
+	char *text = stack ? malloc(strlen(stack) * 3 + 1) : NULL, *to = text;
+
+	filling->table->failed |= stack && !text;
+	if (!text)
+		return;
+	for (const char *at = stack; *at; at++) {
+		if (*at == '\n') {
+			memcpy(to, " < ", 3);
+			to += 3;
+		} else {
+			*to++ = *at;
+		}
+	}
+	*to = '\0';
+	dw_cell_text(filling->table, cell, text);
+	free(text);
+}
+
+static void put_row(struct filling *filling, const struct dw_call_row *from)
+{
+	struct dw_table *table = filling->table;
+	struct dw_cell *row = dw_table_row(table, 0);
+	const int *at = filling->at;
+	const char *overload = from->symbol == DW_NO_INDEX ? NULL : filling->symbols[from->symbol].detail;
+
+	dw_cell_text(table, &row[at[NAME]], from->name);
+	if (at[OVERLOAD] >= 0)
+		dw_cell_text(table, &row[at[OVERLOAD]], overload ? overload : "");
+	if (at[SHAPES] >= 0)
+		put_shapes(filling, &row[at[SHAPES]], from, DW_SHAPES_FOR_PEOPLE);
+	if (at[INPUT_SHAPES] >= 0)
+		put_shapes(filling, &row[at[INPUT_SHAPES]], from, DW_SHAPES_AS_TORCH);
+	if (at[SOURCE] >= 0)
+		put_source(filling, &row[at[SOURCE]], from->stack);
+	if (at[STACK] >= 0 && from->stack)
+		dw_cell_text(table, &row[at[STACK]], from->stack);
+	dw_view_stat(&row[at[STAT]], &from->stat);
+	if (filling->calls->self_ns)
+		dw_cell_real(&row[at[SHARE]], (double)from->stat.self_ns / (double)filling->calls->self_ns);
+	if (at[SELF_BYTES] >= 0) {
+		dw_cell_int(&row[at[SELF_BYTES]], from->self_bytes);
+		dw_cell_int(&row[at[TOTAL_BYTES]], from->total_bytes);
+	}
+	if (at[FLOPS] >= 0 && from->flops)
+		dw_cell_real(&row[at[FLOPS]], (double)from->flops);
+	if (at[CATEGORY] >= 0)
+		dw_cell_text(table, &row[at[CATEGORY]],
+		             from->is_async ? "async" : dw_view_category(from->category));
+}
+
+static int compare_selfs(const void *left, const void *right)
+{
+	const struct dw_call_row *a = *(const struct dw_call_row *const *)left;
+	const struct dw_call_row *b = *(const struct dw_call_row *const *)right;
+
+	if (a->stat.self_ns != b->stat.self_ns)
+		return a->stat.self_ns > b->stat.self_ns ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static void put_rows(struct filling *filling)
+{
+	const struct dw_calls *calls = filling->calls;
+	const struct dw_call_row **order = calloc(calls->count + 1, sizeof *order);
+	uint64_t count = 0, self_ns = 0;
+	struct dw_cell *totals;
+
+	filling->table->failed |= !order;
+	for (size_t i = 0; order && i < calls->count; i++) {
+		order[i] = &calls->rows[i];
+		count += calls->rows[i].stat.count;
+		self_ns += calls->rows[i].stat.self_ns;
+	}
+	if (order && calls->count)
+		qsort(order, calls->count, sizeof *order, compare_selfs);
+	for (size_t i = 0; order && i < calls->count; i++)
+		put_row(filling, order[i]);
+	free(order);
+	totals = dw_table_totals(filling->table);
+	dw_cell_text(filling->table, &totals[0], "all");
+	dw_cell_int(&totals[filling->at[STAT]], (int64_t)count);
+	dw_cell_int(&totals[filling->at[STAT] + 1], (int64_t)self_ns);
+	if (calls->overlapping)
+		dw_table_note(filling->table, "%s call%s overlapped others without nesting: neither lies in "
+		              "the other.", dw_text_count((int64_t)calls->overlapping).at,
+		              dw_text_plural(calls->overlapping));
+}
+
+static int check(struct dw_model *model, const struct dw_view_options *options,
+                 const struct dw_calls *calls, struct dwell_error *error)
+{
+	char name[256];
+
+	if (options->group.shapes && !calls->has_shapes)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "%s has no shapes: record with dwell run --shapes, or with record_shapes of "
+		                    "a profile", dw_view_trace_name(model, name));
+	if (options->group.stack_frames && !calls->has_stacks)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "%s has no stacks: record with dwell run --stacks, or with with_stack of a "
+		                    "profile", dw_view_trace_name(model, name));
+	return 0;
+}
+
+struct dw_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
+                                 const struct dw_view_options *options, struct dwell_error *error)
+{
+	struct dw_calls_ask ask = { .group = options->group, .named = named,
+		                        .top_level = options->top_level, .memory = true };
+	struct filling filling = { .calls = dw_model_calls(model, &ask, error),
+		                       .symbols = dw_model_symbols(model, NULL) };
+	struct dw_column columns[MOST_COLUMNS];
+
+	if (!filling.calls || check(model, options, filling.calls, error))
+		return NULL;
+	filling.table = dw_view_table(view, columns, choose(&filling, options, named, columns), error);
+	if (filling.table)
+		put_rows(&filling);
+	return filling.table;
+}
+
+struct dw_table *dw_view_calls(struct dw_model *model, const struct dw_view_options *options,
+                               struct dwell_error *error)
+{
+	return dw_view_grouped(model, "calls", true, options, error);
+}

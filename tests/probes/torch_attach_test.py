@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+"""What `dwell run` does to Python programs: nothing that they could see.
+
+usage: torch_attach_test.py path/to/dwell
+
+Each program runs alone and under `dwell run`: output, errors and exit status must be the
+same. Those that import PyTorch must leave its operators in the trace, from every process
+that they start and however they start it.
+
+Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    import torch
+except ImportError as error:
+    print(f"skip torch_attach_test: {error}")
+    sys.exit(77)
+
+OPERATORS = "import torch\nfor i in range(3): torch.ones(4).sin_()\n"
+WORKERS = """
+import multiprocessing, os, subprocess, sys, threading
+def work(i):
+    import torch
+    return float(torch.ones(4).sin_().sum()) > 0
+if __name__ == "__main__":
+    with multiprocessing.get_context("{}").Pool(2) as pool:
+        print(pool.map(work, range(4), chunksize=1))
+"""
+COMPATIBLE = """
+import copy, inspect, pickle, torch, torch.nn as nn
+net, x = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), torch.ones(1, 3)
+copy.deepcopy(net)(x), pickle.loads(pickle.dumps(net))(x), net.__call__(x)
+torch.jit.script(net)(x), torch.jit.trace(net, x)(x), torch.fx.symbolic_trace(net)(x)
+for function in (torch.save, torch.autograd.backward, nn.Module.__call__):
+    print(function.__name__, function.__module__, function.__doc__ and len(function.__doc__),
+          inspect.signature(function), pickle.loads(pickle.dumps(function)).__name__)
+class Own(nn.Linear):
+    def __call__(self, *args): return super().__call__(*args)
+optimizer = torch.optim.SGD(Own(3, 4).parameters(), lr=.1)
+torch.optim.lr_scheduler.OneCycleLR(optimizer, .1, total_steps=10).step()
+copy.deepcopy(optimizer), pickle.loads(pickle.dumps(optimizer)).step()
+if hasattr(torch, "compile"):
+    print(torch.compile(net, backend="eager", fullgraph=True)(x).shape)
+with torch.autograd.profiler.profile(profile_memory=True) as profile:
+    torch.ones(1000)
+print([(e.key, e.count) for e in profile.key_averages()])
+"""
+
+# name, arguments, times that aten::sin_ must be in the trace
+PROGRAMS = (
+    ("a script's status", ["-c", "raise SystemExit(7)"], 0),
+    ("a traceback", ["-c", "def f(): 1 / 0\nf()"], 0),
+    ("a traceback through a module", ["-c", "import torch\ntorch.nn.Linear(3, 4)(torch.ones(1, 7))"],
+     0),
+    ("os._exit", ["-c", OPERATORS + "import os; os._exit(5)"], 3),
+    ("abort", ["-c", OPERATORS + "import os; os.abort()"], 3),
+    ("a module", ["-m", "this"], 0),
+    ("isolated", ["-I", "-c", OPERATORS], 3),
+    ("without environment and site", ["-E", "-c", OPERATORS], 3),
+    ("development mode", ["-X", "dev", "-c", OPERATORS], 3),
+    ("fork", ["FILE", WORKERS.format("fork")], 4),
+    ("spawn", ["FILE", WORKERS.format("spawn")], 4),
+    ("a subprocess", ["-c", "import subprocess, sys\nsubprocess.run([sys.executable, '-I', '-c', "
+                      f"{OPERATORS!r}])"], 3),
+    ("a daemon thread", ["-c", OPERATORS + """
+import threading, time
+def run():
+    while True: torch.ones(4).cos_()
+threading.Thread(target=run, daemon=True).start(); time.sleep(.1)"""], 3),
+    ("what PyTorch can do with hooked functions", ["FILE", COMPATIBLE], 0),
+)
+
+
+def said(errors):
+    """Without dwell's own lines and those of PyTorch that hold the time and the process."""
+    return [line for line in errors.splitlines() if not line.startswith(("dwell: ", "USDT:"))]
+
+
+def sines(dwell, trace):
+    done = subprocess.run([dwell, "report", "--view", "operators", "--format", "json", trace],
+                          capture_output=True, text=True)
+    if done.returncode:
+        return 0
+    view = json.loads(done.stdout)["views"][0]
+    names = [column["name"] for column in view["columns"]]
+    rows = [dict(zip(names, row)) for row in view["rows"]]
+    return sum(row["calls"] for row in rows if row["name"] == "aten::sin_")
+
+
+def interrupt(dwell, folder):
+    """SIGINT reaches the script as KeyboardInterrupt, and the trace is whole."""
+    trace = os.path.join(folder, "interrupt.dwell")
+    process = subprocess.Popen([dwell, "run", "-o", trace, sys.executable, "-c", OPERATORS +
+                                "import time; print('ready', flush=True); time.sleep(60)"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    time.sleep(.1)
+    process.send_signal(signal.SIGINT)
+    errors = process.communicate()[1]
+    return process.returncode == 130 and "KeyboardInterrupt" in errors and sines(dwell, trace) == 3
+
+
+def main():
+    dwell, failures = os.path.abspath(sys.argv[1]), 0
+
+    def check(name, passed, detail=""):
+        nonlocal failures
+        failures += not passed
+        print(f"{'ok  ' if passed else 'FAIL'} {name}{': ' if detail else ''}{detail}")
+
+    with tempfile.TemporaryDirectory() as folder:
+        trace, script = os.path.join(folder, "t.dwell"), os.path.join(folder, "script.py")
+        for name, arguments, wanted in PROGRAMS:
+            if arguments[0] == "FILE":
+                with open(script, "w", encoding="utf-8") as file:
+                    file.write(arguments[1])
+                arguments = [script]
+            command = [sys.executable, "-W", "ignore", *arguments]
+            alone = subprocess.run(command, capture_output=True, text=True)
+            under = subprocess.run([dwell, "run", "-o", trace, *command], capture_output=True, text=True)
+            ours, theirs = said(under.stderr), said(alone.stderr)
+            status = alone.returncode if alone.returncode >= 0 else 128 - alone.returncode
+            check(f"{name}: as without dwell",
+                  (status, alone.stdout, theirs) == (under.returncode, under.stdout, ours),
+                  f"status {under.returncode}" +
+                  ("" if (alone.stdout, theirs) == (under.stdout, ours) else
+                   f"\n{alone.stdout}{alone.stderr}--\n{under.stdout}{under.stderr}"))
+            if wanted:
+                found = sines(dwell, trace)
+                check(f"{name}: its operators", found == wanted, f"{found} of {wanted}")
+        check("SIGINT", interrupt(dwell, folder))
+    print(f"PyTorch {torch.__version__}: {'failed' if failures else 'all passed'}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main() if len(sys.argv) == 2 else __doc__)

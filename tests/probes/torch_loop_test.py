@@ -1,0 +1,190 @@
+#!/usr/bin/python3
+"""Steps and phases of unmodified training loops: how many, and how long.
+
+usage: torch_loop_test.py path/to/dwell
+
+Each script below is run as it is under `dwell run`. The number of steps is known, and
+where the script sleeps, so is the time of a phase: a sleep must be found whole in the
+phase it lies in, and take no more than half as much again beyond the script's own work.
+
+Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import torch
+except ImportError as error:
+    print(f"skip torch_loop_test: {error}")
+    sys.exit(77)
+
+HEAD = """
+import time, torch, torch.nn as nn, torch.nn.functional as F
+from torch.utils.data import DataLoader, Dataset
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+class Data(Dataset):
+    def __init__(self, count, sleep=0): self.count, self.sleep = count, sleep
+    def __len__(self): return self.count
+    def __getitem__(self, i):
+        time.sleep(self.sleep)
+        return torch.ones(4), i % 2
+
+class Sleep(nn.Module):
+    def __init__(self, sleep): super().__init__(); self.sleep = sleep
+    def forward(self, x): time.sleep(self.sleep); return x
+
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+"""
+
+# name, script, steps, {(where, phase) or the name of a range: seconds}. What follows the last step is named so,
+# evaluation or not. Of two optimizers the first ends steps, and what the other does after
+# that lies in the next step: after the last, in one that never ends.
+SCRIPTS = (
+    ("a loop with evaluation", """
+net.append(Sleep(.01)) if hasattr(net, "append") else net.add_module("3", Sleep(.01))
+optimizer = torch.optim.SGD(net.parameters(), lr=.1, momentum=.9)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+for epoch in range(2):
+    net.train()
+    for x, y in DataLoader(Data(20, .005), 4):
+        optimizer.zero_grad()
+        F.cross_entropy(net(x), y).backward()
+        optimizer.step()
+    net.eval()
+    with torch.no_grad():
+        for x, y in DataLoader(Data(12), 4):
+            net(x)
+    scheduler.step()
+""", 10, {("steps", "data"): .2, ("steps", "python"): .1, ("beside", "evaluation"): .03}),
+    ("gradients cleared after the step", """
+optimizer = torch.optim.Adam(net.parameters())
+for epoch in range(2):
+    for x, y in DataLoader(Data(12), 4):
+        F.cross_entropy(net(x), y).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    with torch.no_grad():
+        net.eval(); net(torch.ones(2, 4)); net.train()
+""", 6, {}),
+    ("gradient accumulation", """
+optimizer = torch.optim.SGD(net.parameters(), lr=.1)
+for i, (x, y) in enumerate(DataLoader(Data(32), 2)):
+    F.cross_entropy(net(x), y).backward()
+    if i % 4 == 3:
+        optimizer.step(); optimizer.zero_grad()
+""", 4, {}),
+    ("two optimizers", """
+other = nn.Linear(4, 4)
+first = torch.optim.Adam(net.parameters())
+second = torch.optim.Adam(other.parameters())
+for x, y in DataLoader(Data(20), 4):
+    first.zero_grad()
+    with torch.no_grad():
+        fake = other(x)
+    (F.cross_entropy(net(x), y) + net(fake).sum()).backward()
+    first.step()
+    second.zero_grad(); net(other(x)).sum().backward(); second.step()
+""", 6, {}),
+    ("a closure", """
+optimizer = torch.optim.LBFGS(net.parameters(), max_iter=3)
+x, y = torch.ones(4, 4), torch.tensor([0, 1, 0, 1])
+for i in range(3):
+    def closure():
+        optimizer.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        return loss
+    optimizer.step(closure)
+""", 3, {}),
+    ("inference", """
+net.eval()
+with torch.no_grad():
+    for x, y in DataLoader(Data(40), 4):
+        net(x)
+""", 10, {}),
+    ("workers", """
+optimizer = torch.optim.SGD(net.parameters(), lr=.1)
+conv = nn.Conv2d(1, 2, 3)
+for x, y in DataLoader(Data(16, .005), 4, num_workers=4):
+    optimizer.zero_grad()
+    conv(x[None]).sum(); F.cross_entropy(net(x), y).backward()
+    optimizer.step()
+""", 4, {"a batch's samples": .08}),
+    ("an exception in the loop", """
+optimizer = torch.optim.SGD(net.parameters(), lr=.1)
+for i in range(4):
+    try:
+        optimizer.zero_grad()
+        net(torch.ones(1, 5 if i == 1 else 4)).sum().backward()
+        optimizer.step()
+    except RuntimeError:
+        pass
+""", 3, {}),
+    ("a step that the scaler skips", """
+if not hasattr(torch.amp, "GradScaler"): raise SystemExit(77)
+optimizer = torch.optim.SGD(net.parameters(), lr=.1)
+scaler = torch.amp.GradScaler("cpu")
+for i in range(5):
+    optimizer.zero_grad()
+    loss = net(torch.ones(1, 4)).sum() * (float("inf") if i == 2 else 1)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+""", 5, {}),
+    ("training in evaluation mode", """
+net.eval()
+optimizer = torch.optim.SGD(net.parameters(), lr=.1)
+for i in range(4):
+    optimizer.zero_grad()
+    net(torch.ones(1, 4)).sum().backward()
+    optimizer.step()
+""", 4, {}),
+)
+
+
+def main():
+    dwell, failures = os.path.abspath(sys.argv[1]), 0
+
+    def report(trace, view):
+        done = subprocess.run([dwell, "report", "--view", view, "--format", "json", trace],
+                              capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)["views"][0]
+
+    def rows(view):
+        names = [column["name"] for column in view["columns"]]
+        return [dict(zip(names, row)) for row in view["rows"]]
+
+    for name, script, steps, phases in SCRIPTS:
+        with tempfile.TemporaryDirectory() as folder:
+            path, trace = os.path.join(folder, "train.py"), os.path.join(folder, "t.dwell")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(HEAD + script)
+            done = subprocess.run([dwell, "run", "-o", trace, sys.executable, path],
+                                  capture_output=True, text=True)
+            if done.returncode == 77:
+                print(f"skip {name}: this PyTorch has no such thing")
+                continue
+            wrong = [] if done.returncode == 0 else [done.stderr[-500:]]
+            found = len(rows(report(trace, "steps"))) if not wrong else 0
+            if found != steps:
+                wrong.append(f"{found} steps, not {steps}")
+            times = {(r["where"], r["phase"]): r["total_ns"] / 1e9
+                     for r in rows(report(trace, "phases"))} if phases and not wrong else {}
+            if phases and not wrong:
+                times.update((r["name"], r["total_ns"] / 1e9) for r in rows(report(trace, "actions")))
+            for place, seconds in phases.items():
+                if not seconds <= times.get(place, 0) <= seconds * 1.5 + .02:
+                    wrong.append(f"{place}: {times.get(place)} s, not {seconds}")
+        failures += bool(wrong)
+        print(f"{'FAIL' if wrong else 'ok  '} {name}: {'; '.join(wrong) or f'{found} steps'}")
+    print(f"PyTorch {torch.__version__}: {'failed' if failures else 'all passed'}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main() if len(sys.argv) == 2 else __doc__)
