@@ -1,8 +1,9 @@
 /*
- * Protocol buffers, the writing half: fields into a buffer that grows.
+ * Protocol buffers: fields into a buffer that grows (proto.c), and out of bytes that
+ * anybody may have sent (proto_read.c).
  *
- * Used by the exports whose formats are protocol buffers. It knows no schema: the
- * caller names field numbers. A message within a message is opened, filled and closed:
+ * Used by the exports whose formats are protocol buffers and by the capture service. It
+ * knows no schema: the caller names field numbers. A message within a message is opened, filled and closed:
  *
  *     at = dw_proto_open(&proto, 3);
  *     dw_proto_u64(&proto, 1, 42);
@@ -38,5 +39,27 @@ void dw_proto_text(struct dw_proto *proto, uint32_t field, const char *text);
 
 size_t dw_proto_open(struct dw_proto *proto, uint32_t field);
 void dw_proto_close(struct dw_proto *proto, size_t at);
+
+/* ---- reading ------------------------------------------------------------------------ */
+
+enum dw_proto_wire { DW_PROTO_VARINT = 0, DW_PROTO_FIXED64 = 1, DW_PROTO_BYTES = 2,
+	                 DW_PROTO_FIXED32 = 5 };
+
+struct dw_proto_field {
+	uint32_t field;
+	enum dw_proto_wire wire;
+	uint64_t number;            /* of all but BYTES */
+	const unsigned char *bytes; /* of BYTES: within what is read */
+	size_t length;
+};
+
+struct dw_proto_reader {
+	const unsigned char *at, *end;
+	bool bad; /* it stopped at something that is no field */
+};
+
+struct dw_proto_reader dw_proto_read(const void *bytes, size_t length);
+/* False at the end, and at what is no field. */
+bool dw_proto_next(struct dw_proto_reader *reader, struct dw_proto_field *field);
 
 #endif

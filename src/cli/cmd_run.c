@@ -20,6 +20,7 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	case DW_OPTION_STEPS:
 		return dw_parse_steps(value, &options->steps_from, &options->steps_to) ? 0 : -1;
 	case DW_OPTION_SCHEDULE: return dw_parse_schedule(value, &options->schedule) ? 0 : -1;
+	case DW_OPTION_SERVE: request->serve = value; return 0;
 	case DW_OPTION_SHAPES: options->categories |= DWELL_DETAIL_SHAPES; return 0;
 	case DW_OPTION_STACKS: options->categories |= DWELL_DETAIL_STACKS; return 0;
 	case DW_OPTION_FLOPS: options->categories |= DWELL_DETAIL_FLOPS | DWELL_DETAIL_SHAPES; return 0;
@@ -47,6 +48,8 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 		return DW_EXIT_USAGE;
 	}
 	request.command = argv;
+	if (request.serve)
+		request.options.categories = DWELL_MASK_NONE;
 	int status = dw_run(&request, trace);
 	if (trace[0])
 		dw_say("recorded to %s (dwell report %s)", trace, trace);

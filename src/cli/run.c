@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -253,6 +254,27 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 	return status;
 }
 
+/* The capture service beside the program; it outlives neither. -1: there is none. */
+static pid_t start_serving(const char *port, const char *trace)
+{
+	pid_t server = port ? fork() : -1;
+
+	if (server != 0)
+		return server;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	execl("/proc/self/exe", "dwell", "serve", "--port", port, trace, (char *)NULL);
+	_exit(DW_EXIT_CANNOT_RUN);
+}
+
+static void end_serving(pid_t server)
+{
+	if (server <= 0)
+		return;
+	kill(server, SIGTERM);
+	while (waitpid(server, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 /* ---- the end ------------------------------------------------------------------------ */
 
 static int finish(const char *wanted, const char *actual, bool nothing_ran)
@@ -306,7 +328,10 @@ int dw_run(const struct dw_run_request *request, char *trace)
 		if (request->options.categories & DWELL_DETAIL_FLOPS)
 			note_peak();
 	}
+	pid_t server = start_serving(request->serve, actual);
+
 	status = run_child(request, actual, dw_session.map->run_id);
+	end_serving(server);
 	if (status < 0) {
 		unlink(actual);
 		return DW_EXIT_RUN_FAILED;

@@ -25,6 +25,8 @@ static const struct dw_option run_options[] = {
 	STEPS("record only steps A to B, counted from 0"),
 	{ DW_OPTION_SCHEDULE, "schedule", 0, "PLAN",
 	  "record steps in cycles: skip=N,wait=N,warmup=N,active=N,repeat=N", NULL },
+	{ DW_OPTION_SERVE, "serve", 0, "PORT",
+	  "record only what captures at this port of the machine ask for (dwell serve)", NULL },
 	{ DW_OPTION_SHAPES, "shapes", 0, NULL, "record the shapes of operators' arguments", NULL },
 	{ DW_OPTION_STACKS, "stacks", 0, NULL, "record the call stacks of operators", NULL },
 	{ DW_OPTION_FUNCTIONS, "functions", 0, NULL, "record function calls, where something reports them",
@@ -85,6 +87,14 @@ static const struct dw_option info_options[] = {
 	HELP,
 };
 
+static const struct dw_option serve_options[] = {
+	{ DW_OPTION_PORT, "port", 'p', "PORT", "listen at this port; 0: any that is free (default 9001)",
+	  NULL },
+	{ DW_OPTION_HOST, "host", 0, "ADDRESS",
+	  "listen at this address of the machine; others than 127.0.0.1 need DWELL_TOKEN to be set", NULL },
+	HELP,
+};
+
 #define OPTIONS(options) options, sizeof options / sizeof *options
 
 const struct dw_verb dw_verbs[] = {
@@ -93,6 +103,8 @@ const struct dw_verb dw_verbs[] = {
 	{ "report", "show where a trace's time goes", "[TRACE...]", OPTIONS(report_options),
 	  dw_cmd_report },
 	{ "export", "write a trace for another tool", "[TRACE]", OPTIONS(export_options), dw_cmd_export },
+	{ "serve", "let TensorBoard capture from a running program", "TRACE", OPTIONS(serve_options),
+	  dw_cmd_serve },
 	{ "info", "list what a trace holds", "[TRACE]", OPTIONS(info_options), dw_cmd_info },
 };
 const size_t dw_verb_count = sizeof dw_verbs / sizeof *dw_verbs;

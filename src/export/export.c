@@ -52,6 +52,7 @@ static const struct dw_export_format formats[] = {
 	  dw_export_speedscope },
 	{ "pprof", "calls, time and memory as a protocol buffer, for pprof", false,
 	  dw_export_pprof },
+	{ "xplane", "XSpace, for TensorBoard's profile plugin (XProf)", false, dw_export_xplane },
 	{ "flamegraph", "the call tree as an interactive SVG, for a browser", true,
 	  write_flamegraph },
 	{ "icicle", "the same with the outermost calls on top", true, write_icicle },

@@ -42,7 +42,7 @@ int dw_export_run(struct dw_model *model, const char *format, const char *path,
 typedef int dw_export_writer(struct dw_model *, const struct dw_export_options *,
                              struct dw_writer_out *, struct dwell_error *);
 dw_export_writer dw_export_chrome, dw_export_folded, dw_export_perfetto, dw_export_speedscope,
-	dw_export_pprof, dw_export_pstats;
+	dw_export_pprof, dw_export_pstats, dw_export_xplane;
 /* For folded.c: a metric other than time. */
 dw_export_writer dw_export_folded_stacks;
 

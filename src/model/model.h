@@ -32,6 +32,10 @@ struct dw_scope {
 	 * one that has no profile of its own open then; in its process or a child. */
 	const char *profile;           /* by name or id; NULL: all times */
 	uint32_t profile_id;           /* by id alone; 0: all */
+	/* Ranges count that begin in this window, by the run's time line; of the above with
+	 * `thread` alone. */
+	bool has_window;
+	uint64_t from_ns, to_ns;
 	/* Ranges count that begin within this action of their thread, or of their process
 	 * where the thread has no actions at all. */
 	const char *action;            /* NULL: all times */

@@ -426,6 +426,21 @@ static int resolve_times(struct dw_model *model, struct dwell_error *error)
 	return result;
 }
 
+/* The same window for all processes, in the ticks of each. */
+static int resolve_window(struct dw_model *model, struct dwell_error *error)
+{
+	const struct dw_interval window = { model->scope.from_ns, model->scope.to_ns };
+	size_t count = model->source->process_count;
+
+	model->intervals = dw_arena_alloc(&model->arena, (count + 1) * sizeof *model->intervals);
+	for (uint32_t p = 0; model->intervals && p < count; p++) {
+		model->intervals[p] = keep(model, p, &window, 1);
+		if (!model->intervals[p])
+			model->intervals = NULL;
+	}
+	return model->intervals ? 0 : dw_model_no_memory(model, error);
+}
+
 int dw_scope_resolve(struct dw_model *model, struct dwell_error *error)
 {
 	int result = 0;
@@ -435,6 +450,8 @@ int dw_scope_resolve(struct dw_model *model, struct dwell_error *error)
 	if (result == 0 && (model->scope.has_steps || model->scope.profile || model->scope.profile_id ||
 	                    model->scope.action))
 		result = resolve_times(model, error);
+	else if (result == 0 && model->scope.has_window)
+		result = resolve_window(model, error);
 	return result;
 }
 
@@ -447,6 +464,8 @@ bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step
 
 	if (!is_wanted(&model->scope, step))
 		return false;
+	if (model->scope.has_window)
+		return step->start_ns >= model->scope.from_ns && step->start_ns < model->scope.to_ns;
 	for (; at && at->start_ticks != UINT64_MAX; at++)
 		if (step->start_ticks >= at->start_ticks && step->start_ticks < at->end_ticks)
 			return true;

@@ -6,6 +6,7 @@ $ dwell
 2>   dwell run COMMAND...      run a program and record it
 2>   dwell report [TRACE...]   show where a trace's time goes
 2>   dwell export [TRACE]      write a trace for another tool
+2>   dwell serve TRACE         let TensorBoard capture from a running program
 2>   dwell info [TRACE]        list what a trace holds
 2> 
 2>   dwell VERB --help         the options of a verb
@@ -22,6 +23,7 @@ dwell: where a neural network's training time and memory go
   dwell run COMMAND...      run a program and record it
   dwell report [TRACE...]   show where a trace's time goes
   dwell export [TRACE]      write a trace for another tool
+  dwell serve TRACE         let TensorBoard capture from a running program
   dwell info [TRACE]        list what a trace holds
 
   dwell VERB --help         the options of a verb
@@ -108,6 +110,7 @@ $ dwell --dump-verbs | grep '^verb'
 verb	run	run a program and record it
 verb	report	show where a trace's time goes
 verb	export	write a trace for another tool
+verb	serve	let TensorBoard capture from a running program
 verb	info	list what a trace holds
 
 $ dwell --dump-verbs | awk -F '\t' '$1 == "option" && NF != 7'

@@ -114,6 +114,7 @@ def compare(path, name, update):
 
 # Fields that are messages, by the field they lie in; lists of packed numbers.
 PERFETTO = {1: {6: {1: {}}, 11: {4: {}}, 12: {1: {}, 2: {}}, 60: {3: {}, 4: {}, 8: {}}}}
+XPLANE = {1: {3: {4: {4: {}}}, 4: {2: {}}, 5: {2: {}}, 6: {}}}
 PPROF = {1: {}, 2: {1: list, 2: list, 3: {}}, 4: {4: {}}, 5: {}}
 
 
@@ -188,6 +189,7 @@ def check_small(mktrace, export, update):
         for name in ("small.json", "small.folded", "small.speedscope.json"):
             compare(os.path.join(folder, name), "export_" + name, update)
         for name, form, messages in (("small.perfetto", "perfetto", PERFETTO),
+                                     ("small.xplane", "xplane", XPLANE),
                                      ("small.pprof", "pprof", PPROF)):
             run(export, form, "small.dwell", name)
             as_text(os.path.join(folder, name), messages)

@@ -84,4 +84,47 @@ TEST(a_packed_list_is_numbers_without_keys)
 	CHECK(IS("\x32\x06\x03\x8e\x02\x9e\xa7\x05"));
 }
 
+TEST(reads_what_it_wrote)
+{
+	struct dw_proto wrote = { 0 };
+	struct dw_proto_field field;
+	size_t at;
+
+	dw_proto_u64(&wrote, 1, UINT64_MAX);
+	dw_proto_fixed64(&wrote, 2, 7);
+	at = dw_proto_open(&wrote, 3);
+	dw_proto_u64(&wrote, 1, 5);
+	dw_proto_close(&wrote, at);
+	struct dw_proto_reader reader = dw_proto_read(wrote.bytes, wrote.used);
+
+	CHECK(dw_proto_next(&reader, &field) && field.field == 1 && field.number == UINT64_MAX);
+	CHECK(dw_proto_next(&reader, &field) && field.field == 2 && field.number == 7);
+	CHECK(dw_proto_next(&reader, &field) && field.field == 3 && field.length == 2);
+	CHECK(!dw_proto_next(&reader, &field) && !reader.bad);
+	dw_proto_reset(&wrote);
+}
+
+TEST(refuses_what_is_no_field)
+{
+	static const struct {
+		const char *bytes;
+		size_t length;
+	} bad[] = {
+		{ "\x08", 1 },                                               /* no value */
+		{ "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12 }, /* too long a number */
+		{ "\x12\x05" "abc", 5 },                                    /* ends within */
+		{ "\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11 },  /* a length that wraps */
+		{ "\x09" "1234567", 8 }, { "\x0d" "123", 4 },
+		{ "\x0b", 1 }, { "\x0f\x01", 2 }, { "\x00\x01", 2 },          /* groups, type 7, field 0 */
+	};
+	struct dw_proto_field field;
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct dw_proto_reader reader = dw_proto_read(bad[i].bytes, bad[i].length);
+
+		CHECK(!dw_proto_next(&reader, &field));
+		CHECK(reader.bad);
+	}
+}
+
 CHECK_MAIN

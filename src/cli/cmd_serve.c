@@ -1,0 +1,76 @@
+/* dwell serve: captures of a running program, for TensorBoard and other clients. */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "serve/serve.h"
+
+#ifndef DW_HAVE_SERVE
+int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv)
+{
+	dw_say("this dwell was built without libnghttp2, which serving needs");
+	return DW_EXIT_BAD_INPUT;
+}
+#else
+
+static volatile int stopped;
+
+static void stop(int signal)
+{
+	stopped = 1;
+}
+
+static int take(void *context, enum dw_option_id id, const char *value)
+{
+	struct dw_serve_options *options = context;
+	char *end;
+	unsigned long port;
+
+	if (id == DW_OPTION_HOST) {
+		options->host = value;
+	} else if (id == DW_OPTION_PORT) {
+		port = strtoul(value, &end, 10);
+		if (*value < '0' || *value > '9' || *end || port > 65535) {
+			dw_say("--port %s: give a number from 0 (any that is free) to 65535", value);
+			return -1;
+		}
+		options->port = (unsigned)port;
+	}
+	return 0;
+}
+
+static void ready(void *context, const char *host, unsigned port)
+{
+	const struct dw_serve_options *options = context;
+
+	dw_say("captures of %s at %s:%u", options->trace, host, port);
+}
+
+int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv)
+{
+	struct dw_serve_options options = { .port = 9001, .token = getenv("DWELL_TOKEN"),
+		.ready = ready };
+	struct sigaction action = { .sa_handler = stop };
+	struct dwell_error error = { 0, "" };
+	bool done;
+	int code, operands = dw_options_parse(verb, argc, argv, false, take, &options, &done);
+
+	if (done)
+		return 0;
+	if (operands < 0)
+		return DW_EXIT_USAGE;
+	if (operands != 1) {
+		dw_say("serve which trace? (dwell serve [OPTION...] TRACE)");
+		return DW_EXIT_USAGE;
+	}
+	options.trace = argv[0];
+	options.context = &options;
+	if (options.token && !*options.token)
+		options.token = NULL;
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	code = dw_serve_run(&options, &stopped, &error);
+	return code ? dw_say_error(&error, code) : 0;
+}
+#endif

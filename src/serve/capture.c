@@ -1,0 +1,241 @@
+/*
+ * One capture after the other: it waits for its start, records for its time, and is
+ * written as XSpace by a forked child, whose file is the answer.
+ *
+ * Called by http.c with requests and by serve.c when time has passed or the child is
+ * done. However a capture ends, the control page is as it was before.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dwell/probe.h"
+#include "export/export.h"
+#include "serve/inside.h"
+
+uint64_t dw_serve_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* ---- the child: the window as XSpace ------------------------------------------------ */
+
+static int write_window(const struct dw_serve *serve, struct dwell_error *error)
+{
+	const struct dw_serve_capture *capture = &serve->capture;
+	struct dw_source *source;
+	struct dw_model *model;
+	struct dw_scope scope = { .has_window = true };
+	int result = dw_source_open(&source, &serve->options->trace, 1, error);
+
+	if (result)
+		return result;
+	scope.from_ns = dw_source_ns(&source->files[0].clock, capture->from_ticks);
+	scope.to_ns = dw_source_ns(&source->files[0].clock, capture->to_ticks);
+	result = dw_model_create(&model, source, &scope, error);
+	if (result == 0)
+		result = dw_export_run(model, "xplane", capture->path, NULL, error);
+	return result; /* the process ends: nothing is closed */
+}
+
+/* What it says through the pipe is why it failed. */
+static void be_child(const struct dw_serve *serve, int pipe_end)
+{
+	struct dwell_error error = { 0, "" };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	/* The clients' sockets are not ours: they would stay open with us. */
+	if (dup2(pipe_end, 3) != 3 || close_range(4, ~0u, 0) != 0)
+		_exit(1);
+	if (write_window(serve, &error) == 0)
+		_exit(0);
+	if (write(3, error.message, strlen(error.message)) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+static int start_child(struct dw_serve *serve)
+{
+	struct dw_serve_capture *capture = &serve->capture;
+	const char *folder = getenv("TMPDIR");
+	int ends[2], file;
+
+	if (snprintf(capture->path, sizeof capture->path, "%s/dwell-capture-XXXXXX",
+	             folder && *folder == '/' ? folder : "/tmp") >= (int)sizeof capture->path)
+		strcpy(capture->path, "/tmp/dwell-capture-XXXXXX");
+	file = mkostemp(capture->path, O_CLOEXEC);
+	if (file < 0)
+		return -1;
+	close(file);
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		unlink(capture->path);
+		return -1;
+	}
+	capture->child = fork();
+	if (capture->child == 0)
+		be_child(serve, ends[1]);
+	close(ends[1]);
+	if (capture->child < 0) {
+		close(ends[0]);
+		unlink(capture->path);
+		return -1;
+	}
+	capture->done = ends[0];
+	return 0;
+}
+
+static int end_child(struct dw_serve_capture *capture)
+{
+	int status = -1;
+
+	close(capture->done);
+	while (waitpid(capture->child, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+/* ---- the capture -------------------------------------------------------------------- */
+
+static void fail(struct dw_serve_capture *capture, enum dw_grpc status, const char *message)
+{
+	capture->phase = DW_CAPTURE_NONE;
+	dw_serve_answer(capture->stream, status, message);
+}
+
+static void begin_window(struct dw_serve *serve)
+{
+	struct dw_serve_capture *capture = &serve->capture;
+
+	capture->phase = DW_CAPTURE_RECORDS;
+	capture->until_ms = dw_serve_now_ms() + capture->request.duration_ms;
+	capture->from_ticks = dw_serve_ticks(&serve->control);
+	dw_serve_arm(&serve->control, DWELL_MASK_DEFAULT | (capture->request.functions
+	                                                        ? 1u << DWELL_CATEGORY_FUNCTION
+	                                                        : 0));
+}
+
+static void end_window(struct dw_serve *serve)
+{
+	struct dw_serve_capture *capture = &serve->capture;
+
+	capture->to_ticks = dw_serve_ticks(&serve->control);
+	dw_serve_disarm(&serve->control);
+	capture->phase = DW_CAPTURE_WRITES;
+	if (start_child(serve) != 0)
+		fail(capture, DW_GRPC_INTERNAL, "cannot start writing the capture");
+}
+
+static void answer(struct dw_serve_capture *capture)
+{
+	char message[sizeof ((struct dwell_error *)0)->message];
+	ssize_t said = read(capture->done, message, sizeof message - 1);
+	int status = end_child(capture), file;
+	struct stat about;
+
+	message[said > 0 ? said : 0] = '\0';
+	capture->phase = DW_CAPTURE_NONE;
+	file = open(capture->path, O_RDONLY | O_CLOEXEC);
+	unlink(capture->path);
+	if (status == 0 && file >= 0 && fstat(file, &about) == 0) {
+		dw_serve_answer_file(capture->stream, file, (uint64_t)about.st_size,
+		                     capture->request.emit_xspace);
+		return;
+	}
+	if (file >= 0)
+		close(file);
+	dw_serve_answer(capture->stream, DW_GRPC_INTERNAL,
+	                *message ? message : "writing the capture failed");
+}
+
+static uint64_t delay_ms(const struct dw_serve_request *request)
+{
+	struct timespec now;
+	uint64_t now_ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return request->start_ns > now_ns ? (request->start_ns - now_ns) / 1000000 : 0;
+}
+
+void dw_capture_start(struct dw_serve *serve, struct dw_serve_stream *stream)
+{
+	struct dw_serve_capture *capture = &serve->capture;
+	struct dw_serve_request request;
+	char message[160];
+	enum dw_grpc status = dw_serve_read_profile(&request, stream->in + 5, stream->in_length - 5,
+	                                            message, sizeof message);
+
+	if (status != DW_GRPC_OK) {
+		dw_serve_answer(stream, status, message);
+	} else if (capture->phase != DW_CAPTURE_NONE) {
+		dw_serve_answer(stream, DW_GRPC_ALREADY_EXISTS,
+		                "another capture is under way; try again when it has ended");
+	} else if (delay_ms(&request) > DW_SERVE_MOST_MS) {
+		dw_serve_answer(stream, DW_GRPC_INVALID_ARGUMENT, "a start more than an hour from now");
+	} else if (!dw_serve_is_alive(&serve->control)) {
+		dw_serve_answer(stream, DW_GRPC_FAILED_PRECONDITION, "the program has ended");
+	} else {
+		capture->stream = stream;
+		capture->request = request;
+		capture->phase = DW_CAPTURE_WAITS;
+		capture->until_ms = dw_serve_now_ms() + delay_ms(&request);
+		dw_capture_step(serve, false);
+	}
+}
+
+void dw_capture_step(struct dw_serve *serve, bool child_done)
+{
+	struct dw_serve_capture *capture = &serve->capture;
+
+	if (capture->phase == DW_CAPTURE_WAITS && dw_serve_now_ms() >= capture->until_ms)
+		begin_window(serve);
+	else if (capture->phase == DW_CAPTURE_RECORDS && dw_serve_now_ms() >= capture->until_ms)
+		end_window(serve);
+	else if (capture->phase == DW_CAPTURE_WRITES && child_done)
+		answer(capture);
+}
+
+/* As XLA's server does: what was recorded so far is the answer. */
+void dw_capture_terminate(struct dw_serve *serve, const char *session)
+{
+	struct dw_serve_capture *capture = &serve->capture;
+
+	if (capture->phase == DW_CAPTURE_NONE || strcmp(capture->request.session, session) != 0)
+		return;
+	if (capture->phase == DW_CAPTURE_WAITS)
+		fail(capture, DW_GRPC_ABORTED, "terminated before it began");
+	else if (capture->phase == DW_CAPTURE_RECORDS)
+		end_window(serve);
+}
+
+void dw_capture_stop(struct dw_serve *serve)
+{
+	struct dw_serve_capture *capture = &serve->capture;
+
+	dw_serve_disarm(&serve->control);
+	if (capture->phase == DW_CAPTURE_WRITES) {
+		kill(capture->child, SIGKILL);
+		end_child(capture);
+		unlink(capture->path);
+	}
+	capture->phase = DW_CAPTURE_NONE;
+}
+
+void dw_capture_cancel(struct dw_serve *serve, const struct dw_serve_stream *stream)
+{
+	if (serve->capture.phase != DW_CAPTURE_NONE && serve->capture.stream == stream)
+		dw_capture_stop(serve);
+}

@@ -1,0 +1,134 @@
+/*
+ * The capture service from inside.
+ *
+ *   serve.c    the socket, the loop
+ *   http.c     one connection: HTTP/2 and gRPC's frames
+ *   request.c  what the messages say
+ *   capture.c  one capture after the other: delay, window, answer
+ *   control.c  the trace's control page
+ */
+#ifndef DW_SERVE_INSIDE_H
+#define DW_SERVE_INSIDE_H
+
+#include <nghttp2/nghttp2.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "format/layout.h"
+#include "serve/serve.h"
+
+/* gRPC's status codes. */
+enum dw_grpc {
+	DW_GRPC_OK = 0, DW_GRPC_INVALID_ARGUMENT = 3, DW_GRPC_ALREADY_EXISTS = 6,
+	DW_GRPC_RESOURCE_EXHAUSTED = 8, DW_GRPC_FAILED_PRECONDITION = 9, DW_GRPC_ABORTED = 10,
+	DW_GRPC_UNIMPLEMENTED = 12, DW_GRPC_INTERNAL = 13, DW_GRPC_UNAUTHENTICATED = 16
+};
+
+/* ---- control.c ---------------------------------------------------------------------- */
+
+struct dw_serve_control {
+	struct dw_head *head; /* block 0, mapped */
+	struct dw_control *page;
+	uint32_t before; /* the mask, while armed */
+	bool armed;
+};
+
+int dw_serve_control_open(struct dw_serve_control *control, const char *trace,
+                          struct dwell_error *error);
+void dw_serve_control_close(struct dw_serve_control *control);
+void dw_serve_arm(struct dw_serve_control *control, uint32_t mask);
+void dw_serve_disarm(struct dw_serve_control *control);
+uint64_t dw_serve_ticks(const struct dw_serve_control *control);
+/* Whether some process that steps or the creator still lives. */
+bool dw_serve_is_alive(const struct dw_serve_control *control);
+
+/* ---- request.c ---------------------------------------------------------------------- */
+
+#define DW_SERVE_MOST_SESSION 256u
+#define DW_SERVE_MOST_MS 3600000u
+
+struct dw_serve_request {
+	uint64_t duration_ms, start_ns; /* start_ns: wall clock; 0: now */
+	bool functions;                 /* of the language too */
+	bool emit_xspace;               /* the answer in `xspace`, not as a tool's file */
+	char session[DW_SERVE_MOST_SESSION];
+};
+
+/* INVALID_ARGUMENT with a message of at most `room`. */
+enum dw_grpc dw_serve_read_profile(struct dw_serve_request *request, const unsigned char *bytes,
+                                   size_t length, char *message, size_t room);
+bool dw_serve_read_terminate(char session[DW_SERVE_MOST_SESSION], const unsigned char *bytes,
+                             size_t length);
+
+/* ---- http.c ------------------------------------------------------------------------- */
+
+#define DW_SERVE_MOST_HEADER 64u
+
+struct dw_serve;
+
+struct dw_serve_stream {
+	struct dw_serve_stream *next;
+	struct dw_serve_connection *connection;
+	int32_t id;
+	char path[96];
+	bool grpc, authorized, asked;
+	unsigned char *in;
+	size_t in_length, in_size;
+	/* the answer: a few bytes, then a file */
+	unsigned char out[DW_SERVE_MOST_HEADER];
+	size_t out_length, out_at;
+	int file; /* -1: none */
+	uint64_t file_bytes, file_at;
+	enum dw_grpc status;
+	char message[256];
+};
+
+struct dw_serve_connection {
+	struct dw_serve *serve;
+	int socket;
+	nghttp2_session *session;
+	struct dw_serve_stream *streams;
+	uint64_t last_ms; /* something was heard */
+};
+
+struct dw_serve_connection *dw_serve_connect(struct dw_serve *serve, int socket);
+void dw_serve_disconnect(struct dw_serve_connection *connection);
+/* False: it is over. */
+bool dw_serve_receive(struct dw_serve_connection *connection);
+bool dw_serve_send(struct dw_serve_connection *connection);
+/* Ends a call; without a file the message is empty. Takes the descriptor. */
+void dw_serve_answer(struct dw_serve_stream *stream, enum dw_grpc status, const char *message);
+void dw_serve_answer_file(struct dw_serve_stream *stream, int file, uint64_t bytes,
+                          bool as_xspace);
+
+/* ---- capture.c ---------------------------------------------------------------------- */
+
+struct dw_serve_capture {
+	enum { DW_CAPTURE_NONE, DW_CAPTURE_WAITS, DW_CAPTURE_RECORDS, DW_CAPTURE_WRITES } phase;
+	struct dw_serve_stream *stream;
+	struct dw_serve_request request;
+	uint64_t until_ms; /* monotonic; of WAITS and RECORDS */
+	uint64_t from_ticks, to_ticks;
+	pid_t child;
+	int done;          /* readable when the child has ended */
+	char path[64];
+};
+
+struct dw_serve {
+	const struct dw_serve_options *options;
+	struct dw_serve_control control;
+	struct dw_serve_capture capture;
+	int listener;
+};
+
+uint64_t dw_serve_now_ms(void);
+void dw_capture_start(struct dw_serve *serve, struct dw_serve_stream *stream);
+void dw_capture_terminate(struct dw_serve *serve, const char *session);
+/* The client has left. */
+void dw_capture_cancel(struct dw_serve *serve, const struct dw_serve_stream *stream);
+/* What is due; called whenever poll() returns. */
+void dw_capture_step(struct dw_serve *serve, bool child_done);
+void dw_capture_stop(struct dw_serve *serve);
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * The capture service's socket and loop; see serve.h.
+ *
+ * Connections are few and small; all that can wait is in one poll(). One beyond the
+ * most is closed at once, one that says nothing for two minutes is too.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "serve/inside.h"
+
+#define MOST_CONNECTIONS 64u
+#define SILENT_MS 120000u
+#define TICK_MS 1000u
+
+struct loop {
+	struct dw_serve serve;
+	struct dw_serve_connection *connections[MOST_CONNECTIONS];
+	struct pollfd polled[2 + MOST_CONNECTIONS]; /* listener, child, connections */
+};
+
+static int check_host(const struct dw_serve_options *options, struct sockaddr_in *address,
+                      struct dwell_error *error)
+{
+	const char *host = options->host ? options->host : "127.0.0.1";
+
+	if (options->port > 65535)
+		return dw_error_set(error, DWELL_E_ARGUMENT, "no port %u: they go from 0 to 65535",
+		                    options->port);
+	*address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)options->port) };
+	if (inet_pton(AF_INET, host, &address->sin_addr) != 1)
+		return dw_error_set(error, DWELL_E_ARGUMENT,
+		                    "%.100s is no address to listen at; give one of this machine's, as 10.0.0.5",
+		                    host);
+	if (ntohl(address->sin_addr.s_addr) >> 24 != 127 && !(options->token && *options->token))
+		return dw_error_set(error, DWELL_E_ARGUMENT,
+		                    "listening at %.100s lets others in: set DWELL_TOKEN to what they must send",
+		                    host);
+	return 0;
+}
+
+static int listen_at(struct dw_serve *serve, struct dwell_error *error)
+{
+	const struct dw_serve_options *options = serve->options;
+	struct sockaddr_in address;
+	socklen_t length = sizeof address;
+	int on = 1, result = check_host(options, &address, error);
+
+	if (result)
+		return result;
+	serve->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (serve->listener < 0)
+		return dw_error_set(error, DWELL_E_IO, "cannot make a socket: %s", strerror(errno));
+	setsockopt(serve->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	if (bind(serve->listener, (const struct sockaddr *)&address, length) != 0 ||
+	    listen(serve->listener, 64) != 0 ||
+	    getsockname(serve->listener, (struct sockaddr *)&address, &length) != 0)
+		return dw_error_set(error, DWELL_E_IO, "cannot listen at port %u: %s%s", options->port,
+		                    strerror(errno),
+		                    errno == EADDRINUSE ? "; give another with --port, or 0 for any" : "");
+	if (options->ready)
+		options->ready(options->context, options->host ? options->host : "127.0.0.1",
+		               ntohs(address.sin_port));
+	return 0;
+}
+
+static void take_connection(struct loop *loop)
+{
+	int on = 1, socket = accept4(loop->serve.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (socket < 0)
+		return;
+	setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	for (size_t i = 0; i < MOST_CONNECTIONS; i++)
+		if (!loop->connections[i]) {
+			loop->connections[i] = dw_serve_connect(&loop->serve, socket);
+			return;
+		}
+	close(socket);
+}
+
+static int wait_ms(const struct dw_serve *serve)
+{
+	const struct dw_serve_capture *capture = &serve->capture;
+	uint64_t now = dw_serve_now_ms(), wait = TICK_MS;
+
+	if (capture->phase == DW_CAPTURE_WAITS || capture->phase == DW_CAPTURE_RECORDS)
+		wait = capture->until_ms > now ? capture->until_ms - now : 0;
+	return (int)(wait < TICK_MS ? wait : TICK_MS);
+}
+
+static void set_polled(struct loop *loop)
+{
+	const struct dw_serve_capture *capture = &loop->serve.capture;
+
+	loop->polled[0] = (struct pollfd){ loop->serve.listener, POLLIN, 0 };
+	loop->polled[1] =
+	    (struct pollfd){ capture->phase == DW_CAPTURE_WRITES ? capture->done : -1, POLLIN, 0 };
+	for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+		const struct dw_serve_connection *connection = loop->connections[i];
+
+		loop->polled[2 + i] = (struct pollfd){ connection ? connection->socket : -1, POLLIN, 0 };
+		if (connection && nghttp2_session_want_write(connection->session))
+			loop->polled[2 + i].events |= POLLOUT;
+	}
+}
+
+static void serve_connections(struct loop *loop)
+{
+	uint64_t now = dw_serve_now_ms();
+
+	for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+		struct dw_serve_connection *connection = loop->connections[i];
+		bool goes_on = true;
+
+		if (!connection)
+			continue;
+		if (loop->polled[2 + i].fd == connection->socket &&
+		    loop->polled[2 + i].revents & (POLLIN | POLLHUP | POLLERR))
+			goes_on = dw_serve_receive(connection);
+		goes_on = goes_on && dw_serve_send(connection) &&
+		          (connection->streams || now < connection->last_ms + SILENT_MS);
+		if (!goes_on) {
+			dw_serve_disconnect(connection);
+			loop->connections[i] = NULL;
+		}
+	}
+}
+
+static void run(struct loop *loop, const volatile int *stop)
+{
+	while (!*stop) {
+		set_polled(loop);
+		if (poll(loop->polled, 2 + MOST_CONNECTIONS, wait_ms(&loop->serve)) < 0)
+			continue; /* a signal: nothing of `revents` holds */
+		dw_capture_step(&loop->serve, loop->polled[1].revents != 0);
+		serve_connections(loop);
+		if (loop->polled[0].revents & POLLIN)
+			take_connection(loop);
+		if (loop->serve.capture.phase == DW_CAPTURE_NONE &&
+		    !dw_serve_is_alive(&loop->serve.control) && !loop->connections[0])
+			return;
+	}
+}
+
+int dw_serve_run(const struct dw_serve_options *options, const volatile int *stop,
+                 struct dwell_error *error)
+{
+	static struct loop loop; /* one a process */
+	int result;
+
+	loop = (struct loop){ .serve = { .options = options, .listener = -1 } };
+	result = dw_serve_control_open(&loop.serve.control, options->trace, error);
+	if (result == 0)
+		result = listen_at(&loop.serve, error);
+	if (result == 0)
+		run(&loop, stop);
+	for (size_t i = 0; i < MOST_CONNECTIONS; i++)
+		if (loop.connections[i])
+			dw_serve_disconnect(loop.connections[i]);
+	dw_capture_stop(&loop.serve);
+	dw_serve_control_close(&loop.serve.control);
+	if (loop.serve.listener >= 0)
+		close(loop.serve.listener);
+	return result;
+}
