@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,14 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	}
 }
 
+/* Whether the reader of a pipe is gone. */
+static bool has_left(FILE *file)
+{
+	struct pollfd out = { fileno(file), POLLOUT, 0 };
+
+	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
+}
+
 /* What a program like it would have printed, in place of views. */
 static int run_layout(const struct request *request, struct dwell_trace *trace, FILE *file)
 {
@@ -129,7 +138,8 @@ static int run_layout(const struct request *request, struct dwell_trace *trace, 
 	int code = dwell_trace_layout(trace, request->layout, &options, file, &error);
 
 	dw_say_progress(NULL);
-	return code && errno != EPIPE ? dw_say_error(&error, code) : 0;
+	/* Who reads through a pipe may have seen enough. */
+	return code && !has_left(file) ? dw_say_error(&error, code) : 0;
 }
 
 /* Names are checked before a large trace is read. */
@@ -224,8 +234,8 @@ static int run_views(const struct request *request, struct dwell_trace *trace, F
 		say_missing(request, tables[0]);
 		code = dwell_table_print((const struct dwell_table *const *)tables, request->view_count, file,
 		                         &request->print, &error);
-		if (code && errno == EPIPE)
-			code = 0; /* who reads has seen enough */
+		if (code && has_left(file))
+			code = 0;
 	}
 	if (code)
 		status = dw_say_error(&error, code);
