@@ -153,8 +153,13 @@ _READ = {
 
 
 def _load(name, functions, mode):
-    here = os.path.join(os.path.dirname(__file__), "lib", f"lib{name}.so.0")
-    found = here if os.path.exists(here) else f"lib{name}.so.0"
+    # In the package, beside LIBDIR/dwell/python/dwell, or where the loader looks.
+    found = f"lib{name}.so.0"
+    for folder in ("lib", "../../.."):
+        path = os.path.normpath(os.path.join(os.path.dirname(__file__), folder, f"lib{name}.so.0"))
+        if os.path.exists(path):
+            found = path
+            break
     try:
         library = ctypes.CDLL(found, mode=mode)
     except OSError as error:

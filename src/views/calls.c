@@ -35,7 +35,7 @@ static size_t choose(struct filling *filling, const struct dw_view_options *opti
 		{ OVERLOAD, options->group.overload, DW_COLUMN("overload", "overload", NONE, TEXT) },
 		{ SHAPES, options->group.shapes, DW_COLUMN("shapes", "shapes", NONE, TEXT) },
 		{ SOURCE, options->group.stack_frames > 0, DW_COLUMN("source", "called from", NONE, TEXT) },
-		{ STAT, true, { NULL } },
+		{ STAT, true, DW_COLUMN("", "", NONE, INT) }, /* several: below */
 		{ SHARE, true, DW_COLUMN("share", "share", RATIO, REAL, .bar = true) },
 		{ SELF_BYTES, calls->has_memory, DW_COLUMN("self_bytes", "self memory", BYTES, INT) },
 		{ TOTAL_BYTES, calls->has_memory, DW_COLUMN("total_bytes", "memory", BYTES, INT) },
