@@ -25,6 +25,7 @@ struct request {
 	struct dwell_view_options view;
 	const char *layout;
 	const char *header;
+	unsigned widths[3]; /* of names, shapes, sources */
 	struct dwell_print_options print;
 };
 
@@ -73,6 +74,31 @@ static int parse_limit(const char *value, size_t *limit)
 	return 0;
 }
 
+/* "name=40,shapes=120" */
+static int parse_widths(const char *value, unsigned widths[3])
+{
+	static const char *const names[] = { "name=", "shapes=", "source=" };
+	const char *at = value;
+
+	while (*at) {
+		unsigned long number = 0;
+		size_t i = 0;
+		char *end = NULL;
+
+		while (i < 3 && strncmp(at, names[i], strlen(names[i])) != 0)
+			i++;
+		if (i < 3)
+			number = strtoul(at + strlen(names[i]), &end, 10);
+		if (i == 3 || number < 4 || number > 100000 || (*end && *end != ',')) {
+			dw_say("--widths takes name=N,shapes=N,source=N, each at least 4; not '%s'", value);
+			return -1;
+		}
+		widths[i] = (unsigned)number;
+		at = end + (*end == ',');
+	}
+	return 0;
+}
+
 static int parse_unit(const char *value, const char **unit)
 {
 	static const char *const units[] = { "s", "ms", "us", "ns" };
@@ -112,6 +138,7 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	case DW_OPTION_ENGINE: request->view.engine = value; return 0;
 	case DW_OPTION_TIME_UNIT: return parse_unit(value, &request->print.time_unit);
 	case DW_OPTION_LAYOUT: request->layout = value; return 0;
+	case DW_OPTION_WIDTHS: return parse_widths(value, request->widths);
 	case DW_OPTION_HEADER: request->header = value; return 0;
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
 	default: return 0;
@@ -133,7 +160,9 @@ static int run_layout(const struct request *request, struct dwell_trace *trace, 
 		.sort = request->view.sort, .has_limit = request->view.limit > 0,
 		.limit = request->view.limit, .group_by = request->view.group_by,
 		.top_level = request->view.top_level, .header = request->header,
-		.time_unit = request->print.time_unit, .engine = request->view.engine };
+		.time_unit = request->print.time_unit, .engine = request->view.engine,
+		.name_width = request->widths[0], .shapes_width = request->widths[1],
+		.source_width = request->widths[2] };
 	struct dwell_error error = { 0, "" };
 	int code = dwell_trace_layout(trace, request->layout, &options, file, &error);
 

@@ -61,6 +61,8 @@ static const struct dw_option report_options[] = {
 	{ DW_OPTION_LAYOUT, "layout", 0, "NAME", "print what another profiler would have printed",
 	  "@layouts" },
 	{ DW_OPTION_HEADER, "header", 0, "TEXT", "a line above the table, for layouts that have one", NULL },
+	{ DW_OPTION_WIDTHS, "widths", 0, "LIST",
+	  "how wide columns of a layout may be, in characters: name=N,shapes=N,source=N", NULL },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", "write to FILE", NULL },
 	HELP,
 };

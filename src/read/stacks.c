@@ -109,6 +109,22 @@ static int fill_frame(struct dw_reader *reader, const struct dw_read_file *file,
 	return 0;
 }
 
+/* "train.constprop.0" is what the compiler made of train. */
+static size_t plain_length(const char *name)
+{
+	static const char *const marks[] = { " [clone ", ".constprop.", ".isra.", ".part.", ".cold",
+		".lto_priv." };
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+		const char *mark = strstr(name, marks[i]);
+
+		if (mark && mark != name && (size_t)(mark - name) < length)
+			length = (size_t)(mark - name);
+	}
+	return length;
+}
+
 /* The frames of one module, by its symbol table. */
 static int find_functions(struct dw_reader *reader, const struct dw_read_file *file,
                           const struct dw_entry_module *module, struct dw_source_frame *frames)
@@ -131,7 +147,7 @@ static int find_functions(struct dw_reader *reader, const struct dw_read_file *f
 			continue;
 		if (plain)
 			name = plain;
-		function->name = dw_arena_text(&reader->arena, name, strlen(name));
+		function->name = dw_arena_text(&reader->arena, name, plain_length(name));
 		frames[i].found = true;
 		failed = !function->name;
 		free(plain);

@@ -63,6 +63,8 @@ Usage: dwell report [OPTION...] [TRACE...]
       --engine NAME       of several nested engines, this one
       --layout NAME       print what another profiler would have printed
       --header TEXT       a line above the table, for layouts that have one
+      --widths LIST       how wide columns of a layout may be, in characters:
+                          name=N,shapes=N,source=N
   -o, --output FILE       write to FILE
   -h, --help              say what this does and exit
 

@@ -86,6 +86,9 @@ CASES = {
                              ("overload", ["--group-by", "overload"]), ("stack", ["--group-by", "stack:5"]),
                              ("top", ["--top-level", "--header", "TOP"]), ("us", ["--time-unit", "us"]),
                              ("none", ["--limit", "all", "--thread", "backward"]))]
+    + [("torch.widths", 0, ["--layout", "torch", "--group-by", "shape,stack:2", "--limit", "4", "--widths",
+                            "name=12,shapes=14,source=20"]),
+       ("torch.nowidths", 0, ["--layout", "torch", "--widths", "name=x"])]
     + [("torch.nosort", 0, ["--layout", "torch", "--sort", "self_cpu_time"]),
        ("torch.noversion", 0, ["--layout", "torch:3"]), ("torch.ns", 0, ["--layout", "torch", "--time-unit", "ns"])],
     "profiles": [(f"operators.{name}", 0, ["--view", "operators", "--profile", name])
