@@ -447,7 +447,7 @@ def main():
         print("skipped: no Chromium (apt-get install chromium)")
         return 77
     check = Check()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder: # Chromium writes on
         browser = Browser(program, os.path.join(folder, "profile"))
         try:
             for path in options.pictures:
