@@ -65,7 +65,8 @@ def check(what, good, detail=""):
 
 
 def same(what, got, wanted):
-    check(what, got == wanted, f"\n  got    {got}\n  wanted {wanted}")
+    # Not written out without need: under Python 3.11.2 Ignite's events have no repr().
+    check(what, got == wanted, "" if got == wanted else f"\n  got    {got}\n  wanted {wanted}")
 
 
 def near(what, got, wanted, part=0.05):
