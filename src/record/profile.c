@@ -187,6 +187,17 @@ static void hand_out(struct dwell_profile *profile)
 
 /* ---- recording ------------------------------------------------------------------ */
 
+/* A moment that nothing before it shares: counters of some machines stand for a while, and
+ * a range that began in the same tick would be on both sides of the boundary. */
+static uint64_t boundary(void)
+{
+	uint64_t before = dw_now(), now = before;
+
+	for (unsigned i = 0; now == before && i < 1000000; i++)
+		now = dw_now();
+	return now;
+}
+
 static void begin_cycle(struct dwell_profile *profile, const struct dw_slot *slot)
 {
 	struct dw_entry_profile *entry;
@@ -202,7 +213,7 @@ static void begin_cycle(struct dwell_profile *profile, const struct dw_slot *slo
 	entry->name = profile->name;
 	entry->mask = profile->mask;
 	entry->cycle = profile->cycle;
-	entry->start_ticks = dw_now();
+	entry->start_ticks = boundary();
 	dw_journal_commit(entry, DW_ENTRY_PROFILE);
 }
 
@@ -212,7 +223,7 @@ static void end_cycle(struct dwell_profile *profile)
 
 	/* Pairs with a reader's acquire: what began before this lies in the range. */
 	if (entry)
-		__atomic_store_n(&entry->end_ticks, dw_now(), __ATOMIC_RELEASE);
+		__atomic_store_n(&entry->end_ticks, boundary(), __ATOMIC_RELEASE);
 	dw_step_want(profile->mask, false);
 	profile->open = false;
 	profile->entry = NULL;
