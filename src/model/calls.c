@@ -319,9 +319,7 @@ static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *r
 		break;
 	case DW_ALLOC:
 	case DW_FREE:
-		if (!context->walk.wanted || !dw_walk_in_time(&context->walk, ticks))
-			break;
-		change = dw_call_memory_next(&pass->memory);
+		change = dw_call_memory_next(&pass->memory, dw_record_u64(record, 0));
 		if (context->top && !context->over)
 			pass->frames[context->top - 1].bytes += change;
 		break;
@@ -356,7 +354,8 @@ static bool walk_streams(struct pass *pass)
 	for (size_t i = 0; i < source->stream_count && !pass->failed; i++) {
 		struct context context;
 
-		if (!dw_scope_has_stream(model, &source->streams[i]))
+		/* Out of scope nothing counts; the memory of all streams is in one row. */
+		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.count)
 			continue;
 		memset(&context, 0, sizeof context);
 		dw_walk_init(&context.walk, model, i, buffer);

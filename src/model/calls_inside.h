@@ -30,16 +30,20 @@ uint32_t dw_call_prefix(struct dw_call_groups *groups, uint32_t file, uint32_t s
 void dw_call_groups_reset(struct dw_call_groups *groups);
 
 struct dw_call_memory {
-	int64_t *changes; /* of the allocations and frees in the order in which streams have them */
+	/* Of all allocations and frees in the order in which streams have them, in scope or not. */
+	struct dw_call_change { uint64_t address; int64_t bytes; } *changes;
 	size_t count, at;
 	bool any;
 };
 
 bool dw_call_memory_make(struct dw_call_memory *memory, struct dw_model *model, bool wanted);
-/* Of the next allocation or free that the walk meets; 0 when memory is not wanted. */
-static inline int64_t dw_call_memory_next(struct dw_call_memory *memory)
+/* Of the next allocation or free that the walk meets; 0 when memory is not wanted, and of
+ * what a live stream has got since. */
+static inline int64_t dw_call_memory_next(struct dw_call_memory *memory, uint64_t address)
 {
-	return memory->at < memory->count ? memory->changes[memory->at++] : 0;
+	bool known = memory->at < memory->count && memory->changes[memory->at].address == address;
+
+	return known ? memory->changes[memory->at++].bytes : 0;
 }
 void dw_call_memory_reset(struct dw_call_memory *memory);
 

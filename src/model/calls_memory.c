@@ -63,7 +63,7 @@ static int compare(const void *left, const void *right)
 }
 
 /* In order of address and time a free follows its allocation. */
-static void resolve(struct collection *all, int64_t *changes)
+static void resolve(struct collection *all, struct dw_call_change *changes)
 {
 	uint64_t live = 0;
 
@@ -74,11 +74,12 @@ static void resolve(struct collection *all, int64_t *changes)
 
 		if (!i || change[-1].process != change->process || change[-1].address != change->address)
 			live = 0;
+		changes[change->order].address = change->address;
 		if (change->is_free) {
-			changes[change->order] = -(int64_t)live;
+			changes[change->order].bytes = -(int64_t)live;
 			live = 0;
 		} else {
-			changes[change->order] = (int64_t)change->bytes;
+			changes[change->order].bytes = (int64_t)change->bytes;
 			live = change->bytes;
 		}
 	}
@@ -86,13 +87,20 @@ static void resolve(struct collection *all, int64_t *changes)
 
 bool dw_call_memory_make(struct dw_call_memory *memory, struct dw_model *model, bool wanted)
 {
+	static const struct dw_scope everything;
 	struct collection all = { .model = model };
 	bool done = true;
 
 	memset(memory, 0, sizeof *memory);
 	if (!wanted || !(dw_model_categories(model) & 1u << DWELL_CATEGORY_ALLOCATION))
 		return true;
-	dw_model_events(model, collect, &all, NULL);
+	/* What is freed in scope may have been allocated before or elsewhere. */
+	if (!dw_scope_is_all(model) &&
+	    dw_model_create(&all.model, model->source, &everything, NULL) != 0)
+		return false;
+	dw_model_events(all.model, collect, &all, NULL);
+	if (all.model != model)
+		dw_model_destroy(all.model);
 	done = !all.failed;
 	memory->changes = done ? calloc(all.count + 1, sizeof *memory->changes) : NULL;
 	if (memory->changes) {

@@ -242,10 +242,10 @@ static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *r
 		    context->depth && !context->over ? &pass->frames[context->depth - 1] : &none;
 		struct dw_layer_ticks *sums = ticks_of(pass, frame);
 		bool backward = frame->late || frame->backward;
+		int64_t change = dw_call_memory_next(&pass->memory, dw_record_u64(record, 0));
 
 		if (context->walk.wanted && dw_walk_in_time(&context->walk, ticks))
-			*(backward ? &sums->backward_bytes : &sums->bytes) +=
-			    dw_call_memory_next(&pass->memory);
+			*(backward ? &sums->backward_bytes : &sums->bytes) += change;
 	}
 }
 
@@ -259,7 +259,8 @@ static bool walk_streams(struct pass *pass)
 	for (size_t i = 0; i < source->stream_count && !pass->failed; i++) {
 		struct context context;
 
-		if (!dw_scope_has_stream(model, &source->streams[i]))
+		/* Out of scope nothing counts; the memory of all streams is in one row. */
+		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.count)
 			continue;
 		memset(&context, 0, sizeof context);
 		dw_walk_init(&context.walk, model, i, buffer);
