@@ -70,8 +70,7 @@ def same(what, got, wanted):
 
 
 def near(what, got, wanted, part=0.05):
-    # On a busy machine somebody else may run between one profiler's clock and the other's.
-    check(what, abs(got - wanted) <= max(part * wanted, 0.01), f"{got} is not near {wanted}")
+    check(what, abs(got - wanted) <= part * wanted, f"{got} is not near {wanted}")
 
 
 def slept(what, got, wanted):
