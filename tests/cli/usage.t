@@ -79,6 +79,8 @@ NAME:
   calls        what was called, operators and named ranges, grouped as asked?
   functions    which functions take the time?
   layers       which layers of the model take the time and the memory?
+  dataloader   does the loop wait for its data, and what do the workers do?
+  gc           when did the garbage collector stop the program, and for how long?
   tree         who calls whom, and what does it take?
   threads      what did each thread record, and how busy was it?
   memory       who allocates, who holds it at the peak, what is left at the end?
