@@ -64,7 +64,7 @@ int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequen
 	                                            "DWELL_STEP() or dwell_step()");
 }
 
-/* ---- an iteration ------------------------------------------------------------------------- */
+/* ---- an iteration -------------------------------------------------------------------- */
 
 static int reserve(struct work *work)
 {
@@ -183,7 +183,7 @@ static int take_iteration(void *context, const struct dw_sequence_step *step,
 	return 0;
 }
 
-/* ---- the iterations of a process -------------------------------------------------------------- */
+/* ---- the iterations of a process ----------------------------------------------------- */
 
 /* Its steps that were recorded and ended; *timed of them are timed, if nothing is lost. */
 static int find_steps(const struct work *work, struct dw_sequence_steps *steps, uint64_t *timed)
@@ -236,7 +236,7 @@ static int take_process(struct work *work, uint32_t process, uint32_t thread)
 	return code;
 }
 
-/* ---- what is known when all are through ----------------------------------------------------------- */
+/* ---- what is known when all are through ---------------------------------------------- */
 
 static double deviation(double count, double sum, double squares)
 {

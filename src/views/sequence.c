@@ -33,7 +33,7 @@ struct answer {
 	const struct dw_symbol *symbols;
 };
 
-/* ---- rows ---------------------------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------------------- */
 
 static double share_of(const struct dw_sequence *sequence, double ns)
 {
@@ -126,7 +126,7 @@ static void fill_totals(struct answer *answer)
 	dw_cell_real(&totals[SHARE], share_of(sequence, total_ns));
 }
 
-/* ---- sentences -------------------------------------------------------------------------------- */
+/* ---- sentences ----------------------------------------------------------------------- */
 
 static void say_iterations(struct dw_table *table, const struct dw_sequence *sequence)
 {
@@ -199,7 +199,7 @@ static void note_rest(struct dw_table *table, const struct dw_sequence *sequence
 		              "one of them.", sequence->process_count);
 }
 
-/* ---- the view ----------------------------------------------------------------------------------- */
+/* ---- the view ------------------------------------------------------------------------ */
 
 static struct dw_table *make(struct answer *answer, bool folded, struct dwell_error *error)
 {

@@ -304,7 +304,7 @@ TEST(a_scope_of_steps_keeps_the_runs_count)
 	made_close(&made);
 }
 
-/* ---- trends ----------------------------------------------------------------------------------- */
+/* ---- trends -------------------------------------------------------------------------- */
 
 /* A run of noisy iterations; operator b grows by `growth` of itself over it. */
 static const struct dw_sequence *drifting(unsigned iterations, double growth)
@@ -374,7 +374,7 @@ TEST(a_fall_is_a_drift_and_a_small_one_is_none)
 	made_close(&made);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------------------- */
 
 static const char *fold(const char *letters)
 {
@@ -433,7 +433,7 @@ TEST(a_block_joins_its_repetitions)
 	made_close(&made);
 }
 
-/* ---- orders that have little in common -------------------------------------------------------------- */
+/* ---- orders that have little in common ----------------------------------------------- */
 
 TEST(any_orders_are_placed_whole_and_in_order)
 {
