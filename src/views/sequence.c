@@ -162,6 +162,10 @@ static void note_drifts(struct dw_table *table, const struct dw_sequence *sequen
 		              "goes one way. %s operator%s; most: OP_ID %td, %s.",
 		              dw_text_count((int64_t)drifting).at, drifting == 1 ? " does" : "s do",
 		              most - sequence->ops, symbols[most->symbol].name);
+	if (sequence->drifts)
+		dw_table_note(table, "The whole iteration drifts too: it takes %s %s at the end.",
+		              dw_text_percent(fabs(sequence->drift)).at,
+		              sequence->drift < 0 ? "less" : "more");
 }
 
 static void note_changes(struct dw_table *table, const struct dw_sequence *sequence)

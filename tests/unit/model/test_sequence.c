@@ -345,6 +345,7 @@ TEST(a_known_drift_is_found_and_nothing_else)
 		CHECK(sequence->ops[1].drifts);
 		CHECK(!sequence->ops[2].drifts);
 		CHECK(!sequence->ops[3].drifts);
+		CHECK(sequence->drifts && sequence->drift > 0.05); /* b's part of the whole */
 		CHECK_NEAR(sequence->ops[1].drift, 5000 / 13000.0, 0.05);
 		made_close(&made);
 	}
