@@ -30,9 +30,9 @@ struct listing {
 
 /* ---- what was asked for -------------------------------------------------------------- */
 
-/* The fact of the first process that has it. */
-static int take_fact(const struct dw_source *source, const char *key, uint64_t *value,
-                     struct dwell_error *error)
+/* The fact of the first process that has it; `option` overrides it. */
+static int take_fact(const struct dw_source *source, const char *key, const char *option,
+                     uint64_t most, uint64_t *value, struct dwell_error *error)
 {
 	for (size_t i = 0; i < source->meta_count; i++) {
 		const char *text = source->metas[i].value;
@@ -42,9 +42,10 @@ static int take_fact(const struct dw_source *source, const char *key, uint64_t *
 			continue;
 		errno = 0;
 		*value = strtoull(text, &end, 10);
-		if (*text < '0' || *text > '9' || *end || errno)
-			return dw_error_set(error, DWELL_E_ARGUMENT, "the trace's fact %s is no number: '%.40s'",
-			                    key, text);
+		if (*text < '0' || *text > '9' || *end || errno || *value > most)
+			return dw_error_set(error, DWELL_E_CORRUPT,
+			                    "the trace says that %s is '%.40s', which is no number%s: give one with "
+			                    "%s", key, text, most == MOST_VERBOSITY ? " from 0 to 3" : "", option);
 		return 0;
 	}
 	return 0;
@@ -59,9 +60,11 @@ static int take_options(struct listing *listing, const struct dw_source *source,
 	listing->skip = options->has_skip_iteration ? options->skip_iteration : 0;
 	listing->limit = options->has_limit ? options->limit : SIZE_MAX;
 	if (!options->has_verbosity)
-		code = take_fact(source, "singa.verbosity", &listing->verbosity, error);
+		code = take_fact(source, "singa.verbosity", "--verbosity", MOST_VERBOSITY,
+		                 &listing->verbosity, error);
 	if (!code && !options->has_skip_iteration)
-		code = take_fact(source, "singa.skip_iteration", &listing->skip, error);
+		code = take_fact(source, "singa.skip_iteration", "--skip-iteration", UINT64_MAX,
+		                 &listing->skip, error);
 	if (!code && listing->verbosity > MOST_VERBOSITY)
 		code = dw_error_set(error, DWELL_E_ARGUMENT,
 		                    "the verbosity is 0 (nothing), 1 (forward and backward), 2 (every "
@@ -195,6 +198,10 @@ int dw_layout_singa(struct dw_model *model, const struct dw_layout_options *opti
 	code = check(&listing, error);
 	if (code)
 		return code;
+	if (listing.sequence->process_count > 1)
+		dw_error_set(error, 0,
+		             "the means are over the iterations of %u processes; --thread shows one of them",
+		             listing.sequence->process_count);
 	if (listing.verbosity == 1)
 		print_phases(&listing, file);
 	else
