@@ -52,7 +52,8 @@ class ProfileOptions(ctypes.Structure):
     _fields_ = [("size", size_t), ("name", text), ("activities", ctypes.c_uint),
                 ("record_shapes", boolean), ("profile_memory", boolean), ("with_stack", boolean),
                 ("with_flops", boolean), ("with_functions", boolean), ("schedule", Schedule), ("action", ACTION),
-                ("on_trace_ready", READY), ("background", boolean), ("context", pointer)]
+                ("on_trace_ready", READY), ("background", boolean), ("context", pointer),
+                ("categories", u32)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(ProfileOptions), **fields)

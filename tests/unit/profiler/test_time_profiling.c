@@ -1,0 +1,194 @@
+/*
+ * Time profiling: what each verbosity records, in a program that started no session and
+ * beside one that it started; what is refused; the listing.
+ */
+#include "check.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <dwell/probe.h>
+#include <dwell/time_profiling.h>
+#include <dwell/trace.h>
+
+enum { ITERATIONS = 4 };
+
+static char folder[] = "/tmp/dwell-time-profiling-XXXXXX";
+static char path[512]; /* of the trace that train() wrote */
+
+static void iteration(void)
+{
+	DWELL_STEP();
+	{
+		DWELL_PHASE("forward");
+		{
+			DWELL_OP("Conv");
+			usleep(20000);
+		}
+		DWELL_OP("ReLU");
+	}
+	{
+		DWELL_PHASE("backward");
+		DWELL_OP("ConvBackward");
+		usleep(20000);
+	}
+	DWELL_SCOPE(DWELL_CATEGORY_COMMUNICATION, "Dist_s_synch_allreduce");
+	DWELL_ZONE("not of the graph");
+}
+
+static void train(int iterations)
+{
+	for (int i = 0; i < iterations; i++)
+		iteration();
+	snprintf(path, sizeof path, "%s", dwell_trace_path() ? dwell_trace_path() : "");
+}
+
+/* ---- what is recorded ----------------------------------------------------------------- */
+
+struct found {
+	int phases, operators, communication, others, steps;
+};
+
+static int count(const struct dwell_trace_event *event, void *context)
+{
+	struct found *found = context;
+
+	if (event->type == DWELL_TRACE_STEP)
+		found->steps++;
+	if (event->type != DWELL_TRACE_RANGE)
+		return 0;
+	switch (event->category) {
+	case DWELL_CATEGORY_PHASE:
+		found->phases++;
+		break;
+	case DWELL_CATEGORY_OPERATOR:
+		found->operators++;
+		break;
+	case DWELL_CATEGORY_COMMUNICATION:
+		found->communication++;
+		break;
+	case DWELL_CATEGORY_PROFILER:
+		break;
+	default:
+		found->others++;
+	}
+	return 0;
+}
+
+static void find(struct found *found)
+{
+	const char *paths[] = { path };
+	struct dwell_error error = { 0, "" };
+	struct dwell_trace *trace;
+
+	*found = (struct found){ 0 };
+	REQUIRE(dwell_trace_open(&trace, paths, 1, NULL, &error) == 0);
+	CHECK_EQ(dwell_trace_events(trace, count, found, &error), 0);
+	dwell_trace_close(trace);
+	unlink(path);
+}
+
+static void record(unsigned verbosity)
+{
+	struct dwell_error error = { 0, "" };
+
+	CHECK_EQ(dwell_set_verbosity(verbosity, &error), 0);
+	train(ITERATIONS);
+	CHECK_EQ(dwell_set_verbosity(0, &error), 0);
+	iteration(); /* nobody asks for it */
+	CHECK_EQ(dwell_stop(&error), 0);
+}
+
+TEST(verbosity_0_starts_nothing)
+{
+	CHECK_EQ(dwell_set_verbosity(0, NULL), 0);
+	train(1);
+	CHECK(!dwell_active());
+	CHECK_EQ(dwell_print_time_profiling(stderr, NULL), 0);
+}
+
+TEST(each_verbosity_records_its_categories_alone)
+{
+	static const struct found want[] = { { 0 }, { 2, 0, 0, 0, 0 }, { 2, 3, 1, 0, 0 }, { 2, 0, 1, 0, 0 } };
+
+	for (unsigned verbosity = 1; verbosity <= 3; verbosity++) {
+		struct found found;
+
+		record(verbosity);
+		find(&found);
+		CHECK_EQ(found.phases, ITERATIONS * want[verbosity].phases);
+		CHECK_EQ(found.operators, ITERATIONS * want[verbosity].operators);
+		CHECK_EQ(found.communication, ITERATIONS * want[verbosity].communication);
+		CHECK_EQ(found.others, 0);
+		CHECK_EQ(found.steps, ITERATIONS + 1);
+	}
+}
+
+TEST(a_session_goes_on_beside_it)
+{
+	struct dwell_options options = DWELL_OPTIONS_INIT;
+	struct found found;
+
+	options.path = "session.dwell";
+	CHECK_EQ(dwell_start(&options, NULL), 0);
+	record(1);
+	find(&found);
+	CHECK_EQ(found.phases, 2 * (ITERATIONS + 1));
+	CHECK_EQ(found.operators, 3 * (ITERATIONS + 1));
+	CHECK_EQ(found.others, ITERATIONS + 1);
+}
+
+TEST(a_child_of_fork_has_none)
+{
+	struct dwell_error error = { 0, "" };
+	struct found found;
+	int status = 1;
+	pid_t child;
+
+	CHECK_EQ(dwell_set_verbosity(2, &error), 0);
+	train(1);
+	child = fork();
+	if (child == 0) {
+		int code = dwell_print_time_profiling(stderr, &error);
+
+		code |= dwell_set_verbosity(1, &error);
+		iteration();
+		_exit(code ? 1 : 0);
+	}
+	REQUIRE(child > 0 && waitpid(child, &status, 0) == child);
+	CHECK_EQ(status, 0);
+	iteration();
+	CHECK_EQ(dwell_set_verbosity(0, &error), 0);
+	CHECK_EQ(dwell_stop(&error), 0);
+	find(&found);
+	CHECK_EQ(found.phases, 2 * 3);
+}
+
+TEST(another_verbosity_is_refused)
+{
+	struct dwell_error error = { 0, "" };
+
+	CHECK_EQ(dwell_set_verbosity(4, &error), DWELL_E_ARGUMENT);
+	CHECK(strncmp(error.message, "no verbosity 4: ", 16) == 0);
+	CHECK_EQ(dwell_set_verbosity((unsigned)-1, NULL), DWELL_E_ARGUMENT);
+	CHECK(!dwell_active());
+}
+
+/* Traces of programs that start none are written to the current folder. */
+__attribute__((constructor)) static void enter_folder(void)
+{
+	if (!mkdtemp(folder) || chdir(folder) != 0)
+		abort();
+}
+
+__attribute__((destructor)) static void remove_folder(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof command, "rm -rf %s", folder);
+	if (chdir("/") != 0 || system(command) != 0)
+		fprintf(stderr, "%s is left\n", folder);
+}
+
+CHECK_MAIN
