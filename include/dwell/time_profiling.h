@@ -39,13 +39,13 @@ extern "C" {
 #define DWELL_SKIP_ITERATION 5
 
 /*
- * From here on, 0 to 3; iterations are counted anew. The same verbosity again is nothing.
- * Errors: DWELL_E_ARGUMENT for another number, and those of dwell_start(); the verbosity
+ * From here on, 0 to 3: what is printed are the iterations since. The same verbosity again
+ * is nothing. Errors: DWELL_E_ARGUMENT for another number, and those of dwell_start(); the verbosity
  * is then what it was.
  */
 DWELL_API int dwell_set_verbosity(unsigned verbosity, struct dwell_error *error);
 
-/* The first `iterations` are not in the means. */
+/* The first `iterations` steps of the process are not in the means. */
 DWELL_API void dwell_set_skip_iteration(uint64_t iterations);
 
 /*

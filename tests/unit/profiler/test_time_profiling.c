@@ -165,6 +165,118 @@ TEST(a_child_of_fork_has_none)
 	CHECK_EQ(found.phases, 2 * 3);
 }
 
+/* ---- the listing ---------------------------------------------------------------------------- */
+
+/* What is printed, or the error's message; the caller's. */
+static char *listing(int *code)
+{
+	struct dwell_error error = { 0, "" };
+	char *text = NULL;
+	size_t length;
+	FILE *file = open_memstream(&text, &length);
+
+	*code = dwell_print_time_profiling(file, &error);
+	fclose(file);
+	if (*code) {
+		free(text);
+		text = strdup(error.message);
+	}
+	return text;
+}
+
+/* Of a few iterations at a verbosity, 2 of them skipped. */
+static char *listing_of(unsigned verbosity, int iterations, int *code)
+{
+	char *text;
+
+	dwell_set_skip_iteration(2);
+	CHECK_EQ(dwell_set_verbosity(verbosity, NULL), 0);
+	train(iterations);
+	text = listing(code);
+	CHECK_EQ(dwell_set_verbosity(0, NULL), 0);
+	CHECK_EQ(dwell_stop(NULL), 0);
+	unlink(path);
+	dwell_set_skip_iteration(DWELL_SKIP_ITERATION);
+	return text;
+}
+
+TEST(verbosity_1_prints_forward_and_backward)
+{
+	double forward = 0, backward = 0;
+	int code = 1, end = 0;
+	char *text = listing_of(1, 4, &code);
+
+	CHECK_EQ(code, 0);
+	CHECK_EQ(sscanf(text, "\nTime Profiling:\nForward Propagation Time : %lf sec\n"
+	                      "Backward Propagation Time : %lf sec\n%n", &forward, &backward, &end), 2);
+	CHECK_EQ((size_t)end, strlen(text));
+	CHECK_RANGE(forward, 0.02, 0.06);
+	CHECK_RANGE(backward, 0.02, 0.06);
+	free(text);
+}
+
+TEST(verbosity_2_prints_each_operation_in_order)
+{
+	double s[4] = { 0 };
+	int code = 1;
+	char *text = listing_of(2, 4, &code);
+
+	CHECK_EQ(code, 0);
+	CHECK_EQ(sscanf(text, "\nTime Profiling:\nOP_ID0. Conv : %lf sec\nOP_ID1. ReLU : %lf sec\n"
+	                      "OP_ID2. ConvBackward : %lf sec\n"
+	                      "OP_ID3. Dist_s_synch_allreduce : %lf sec\n", s, s + 1, s + 2, s + 3), 4);
+	CHECK_RANGE(s[0], 0.02, 0.06);
+	CHECK_RANGE(s[2], 0.02, 0.06);
+	free(text);
+}
+
+TEST(verbosity_3_prints_the_distributed_alone)
+{
+	int code = 1, end = 0;
+	char *text = listing_of(3, 4, &code);
+
+	CHECK_EQ(code, 0);
+	CHECK_EQ(sscanf(text, "\nTime Profiling:\nOP_ID0. Dist_s_synch_allreduce : %*f sec\n%n", &end), 0);
+	CHECK_EQ((size_t)end, strlen(text));
+	free(text);
+}
+
+TEST(no_iteration_beyond_the_skipped_is_said)
+{
+	int code = 0;
+	char *text = listing_of(2, 2, &code);
+
+	CHECK_EQ(code, DWELL_E_NO_DATA);
+	CHECK_HAS(text, "the first 2 iterations are skipped");
+	free(text);
+	text = listing_of(1, 0, &code);
+	CHECK_EQ(code, DWELL_E_NO_DATA);
+	free(text);
+}
+
+TEST(the_last_verbosity_holds)
+{
+	int code = 1;
+	char *text;
+
+	dwell_set_skip_iteration(0);
+	CHECK_EQ(dwell_set_verbosity(1, NULL), 0);
+	iteration();
+	CHECK_EQ(dwell_set_verbosity(3, NULL), 0);
+	train(2);
+	text = listing(&code);
+	CHECK_EQ(code, 0);
+	CHECK_HAS(text, "OP_ID0. Dist_s_synch_allreduce");
+	free(text);
+	CHECK_EQ(dwell_stop(NULL), 0);
+	text = listing(&code);
+	CHECK_EQ(code, DWELL_E_NO_DATA);
+	free(text);
+	CHECK_EQ(dwell_set_verbosity(0, NULL), 0);
+	dwell_set_skip_iteration(DWELL_SKIP_ITERATION);
+	unlink(path);
+}
+
 TEST(another_verbosity_is_refused)
 {
 	struct dwell_error error = { 0, "" };
