@@ -347,7 +347,7 @@ static void set_verbosity(const struct options *options)
 {
 	struct dwell_error error;
 
-	if (dwell_set_verbosity((unsigned)options->verbosity, &error))
+	if (dwell_set_verbosity(options->verbosity, &error))
 		die("%s", error.message);
 }
 
@@ -373,10 +373,12 @@ static void start_ranks(struct trainer *trainer)
 
 static void print_time_profiling(void)
 {
-	struct dwell_error error;
+	struct dwell_error error = { 0, "" };
 
 	if (dwell_print_time_profiling(stdout, &error))
 		die("%s", error.message);
+	if (error.message[0])
+		fprintf(stderr, "resnet18: %s\n", error.message);
 }
 
 int main(int argc, char **argv)

@@ -43,13 +43,14 @@ extern "C" {
  * is nothing. Errors: DWELL_E_ARGUMENT for another number, and those of dwell_start(); the verbosity
  * is then what it was.
  */
-DWELL_API int dwell_set_verbosity(unsigned verbosity, struct dwell_error *error);
+DWELL_API int dwell_set_verbosity(int verbosity, struct dwell_error *error);
 
 /* The first `iterations` steps of the process are not in the means. */
 DWELL_API void dwell_set_skip_iteration(uint64_t iterations);
 
 /*
- * The listing so far. At verbosity 0 nothing. Errors: DWELL_E_NO_DATA when there is no
+ * The listing so far. At verbosity 0 nothing. With result 0, error->message may hold a note
+ * (the graph changes between iterations), else it is as it was. Errors: DWELL_E_NO_DATA when there is no
  * iteration beyond the skipped ones, or nothing of what the verbosity prints; DWELL_E_IO.
  */
 DWELL_API int dwell_print_time_profiling(FILE *file, struct dwell_error *error);

@@ -30,23 +30,26 @@ struct listing {
 
 /* ---- what was asked for ---------------------------------------------------------------------- */
 
-/* The fact of the first process that has it. */
+/* The fact of the first process that has it: what it said last. */
 static int take_fact(const struct dw_source *source, const char *key, uint64_t *value,
                      struct dwell_error *error)
 {
-	for (size_t i = 0; i < source->meta_count; i++) {
-		const char *text = source->metas[i].value;
-		char *end;
+	const struct dw_source_meta *found = NULL;
+	char *end;
 
-		if (strcmp(source->metas[i].key, key) != 0)
-			continue;
-		errno = 0;
-		*value = strtoull(text, &end, 10);
-		if (*text < '0' || *text > '9' || *end || errno)
-			return dw_error_set(error, DWELL_E_ARGUMENT, "the trace's fact %s is no number: '%.40s'",
-			                    key, text);
-		return 0;
+	for (size_t i = 0; i < source->meta_count; i++) {
+		const struct dw_source_meta *meta = &source->metas[i];
+
+		if (strcmp(meta->key, key) == 0 && (!found || meta->process == found->process))
+			found = meta;
 	}
+	if (!found)
+		return 0;
+	errno = 0;
+	*value = strtoull(found->value, &end, 10);
+	if (*found->value < '0' || *found->value > '9' || *end || errno)
+		return dw_error_set(error, DWELL_E_ARGUMENT, "the trace's fact %s is no number: '%.40s'", key,
+		                    found->value);
 	return 0;
 }
 
@@ -157,6 +160,8 @@ static int check(const struct listing *listing, struct dwell_error *error)
 
 	if (code || count_timed(listing))
 		return code;
+	if (listing->verbosity == MOST_VERBOSITY && listing->sequence->has_forward)
+		return 0; /* a program alone: the list of its distributed operations is empty */
 	if (listing->verbosity == 1 && !listing->sequence->has_forward)
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "neither operations nor the phase \"forward\" were recorded: mark them with "

@@ -13,17 +13,18 @@
 
 #include "profiler.h"
 
+#define MOST_VERBOSITY 3
 #define PHASES (1u << DWELL_CATEGORY_PHASE)
 #define COMMUNICATION (1u << DWELL_CATEGORY_COMMUNICATION)
 #define OPERATORS (1u << DWELL_CATEGORY_OPERATOR)
 
 /* By verbosity. Steps are recorded in any session. */
-static const uint32_t categories[] = { 0, PHASES, PHASES | OPERATORS | COMMUNICATION,
+static const uint32_t categories[MOST_VERBOSITY + 1] = { 0, PHASES, PHASES | OPERATORS | COMMUNICATION,
 	                                   PHASES | COMMUNICATION };
 
 static struct {
 	pid_t pid;
-	unsigned verbosity;
+	int verbosity;
 	uint64_t skip_iteration;
 	struct dwell_profile *profile;
 } state = { .skip_iteration = DWELL_SKIP_ITERATION };
@@ -47,15 +48,15 @@ static void number_fact(const char *key, uint64_t value)
 	dwell_meta_json(key, text);
 }
 
-int dwell_set_verbosity(unsigned verbosity, struct dwell_error *error)
+int dwell_set_verbosity(int verbosity, struct dwell_error *error)
 {
 	struct dwell_profile_options options = DWELL_PROFILE_OPTIONS_INIT;
 	struct dwell_profile *profile = NULL;
 
 	know_process();
-	if (verbosity >= sizeof categories / sizeof *categories)
+	if (verbosity < 0 || verbosity > MOST_VERBOSITY)
 		return dw_actions_error(error, DWELL_E_ARGUMENT,
-		                        "no verbosity %u: 0 (nothing), 1 (forward and backward), 2 (each "
+		                        "no verbosity %d: 0 (nothing), 1 (forward and backward), 2 (each "
 		                        "operation) or 3 (the distributed ones)", verbosity);
 	if (verbosity == state.verbosity && (!verbosity || dwell_active()))
 		return 0;
@@ -70,7 +71,7 @@ int dwell_set_verbosity(unsigned verbosity, struct dwell_error *error)
 			dwell_profile_destroy(profile);
 			return error->code;
 		}
-		number_fact("singa.verbosity", verbosity);
+		number_fact("singa.verbosity", (uint64_t)verbosity);
 		number_fact("singa.skip_iteration", state.skip_iteration);
 	}
 	dwell_profile_destroy(state.profile);
@@ -106,7 +107,7 @@ int dwell_print_time_profiling(FILE *file, struct dwell_error *error)
 	code = dwell_trace_open(&trace, &path, 1, &scope, error);
 	if (code)
 		return code;
-	options.verbosity = state.verbosity;
+	options.verbosity = (unsigned)state.verbosity;
 	options.skip_iteration = state.skip_iteration;
 	code = dwell_trace_layout(trace, "singa", &options, file, error);
 	dwell_trace_close(trace);

@@ -89,7 +89,7 @@ static void find(struct found *found)
 	unlink(path);
 }
 
-static void record(unsigned verbosity)
+static void record(int verbosity)
 {
 	struct dwell_error error = { 0, "" };
 
@@ -112,7 +112,7 @@ TEST(each_verbosity_records_its_categories_alone)
 {
 	static const struct found want[] = { { 0 }, { 2, 0, 0, 0, 0 }, { 2, 3, 1, 0, 0 }, { 2, 0, 1, 0, 0 } };
 
-	for (unsigned verbosity = 1; verbosity <= 3; verbosity++) {
+	for (int verbosity = 1; verbosity <= 3; verbosity++) {
 		struct found found;
 
 		record(verbosity);
@@ -185,7 +185,7 @@ static char *listing(int *code)
 }
 
 /* Of a few iterations at a verbosity, 2 of them skipped. */
-static char *listing_of(unsigned verbosity, int iterations, int *code)
+static char *listing_of(int verbosity, int iterations, int *code)
 {
 	char *text;
 
@@ -283,7 +283,7 @@ TEST(another_verbosity_is_refused)
 
 	CHECK_EQ(dwell_set_verbosity(4, &error), DWELL_E_ARGUMENT);
 	CHECK(strncmp(error.message, "no verbosity 4: ", 16) == 0);
-	CHECK_EQ(dwell_set_verbosity((unsigned)-1, NULL), DWELL_E_ARGUMENT);
+	CHECK_EQ(dwell_set_verbosity(-1, NULL), DWELL_E_ARGUMENT);
 	CHECK(!dwell_active());
 }
 
