@@ -120,6 +120,14 @@ def in_order(names, wanted):
     return all(any(part in name for name in rest) for part in wanted)
 
 
+def same(one, other):
+    """But for the clock's rate, which is known better when the program has ended."""
+    number = re.compile(r"(?<= : )\S+")
+    figures = [[float(text) for text in number.findall(listing)] for listing in (one, other)]
+    return (number.sub("", one) == number.sub("", other) and
+            all(abs(a - b) <= 1e-3 * b for a, b in zip(*figures)))
+
+
 def level_1(folder):
     done = run(folder, SCRIPT, "1", str(SKIP))
     match = re.fullmatch(r"\nTime Profiling:\nForward Propagation Time : (\S+) sec\n"
@@ -150,7 +158,7 @@ def level_2(folder):
     check("the slow backward's time", len(slow) == 1 and SLEEP <= slow[0] <= 2 * SLEEP, slow)
     report = subprocess.run([os.path.join(build, "dwell"), "report", take_trace(folder), "--layout", "singa"],
                             capture_output=True, text=True)
-    check("dwell report --layout singa prints the same", report.stdout == done.stdout,
+    check("dwell report --layout singa prints the same", same(report.stdout, done.stdout),
           report.stdout + report.stderr + done.stdout)
 
 
