@@ -28,7 +28,7 @@ struct listing {
 	size_t limit;
 };
 
-/* ---- what was asked for ---------------------------------------------------------------------- */
+/* ---- what was asked for -------------------------------------------------------------- */
 
 /* The fact of the first process that has it: what it said last. */
 static int take_fact(const struct dw_source *source, const char *key, uint64_t *value,
@@ -73,7 +73,7 @@ static int take_options(struct listing *listing, const struct dw_source *source,
 	return code;
 }
 
-/* ---- printing ------------------------------------------------------------------------------------ */
+/* ---- printing ------------------------------------------------------------------------ */
 
 /* Nodes that wait and operations that take no time are in the graph and not in the list. */
 static bool is_timed(const struct listing *listing, const struct dw_sequence_op *op)

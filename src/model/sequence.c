@@ -33,6 +33,7 @@ struct work {
 	double iterations_ns, forward_ns;
 	uint64_t chosen[DW_DRIFT_SAMPLES]; /* timed iterations of a process that are sampled */
 	uint32_t chosen_count, next_chosen;
+	struct more whole;         /* iterations, begin to end */
 	uint32_t samples;          /* of the process that has most */
 	uint64_t planned;          /* timed iterations of the process, so far */
 };
@@ -64,7 +65,7 @@ int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequen
 	                                            "DWELL_STEP() or dwell_step()");
 }
 
-/* ---- an iteration ------------------------------------------------------------------------- */
+/* ---- an iteration -------------------------------------------------------------------- */
 
 static int reserve(struct work *work)
 {
@@ -127,12 +128,14 @@ static void add_times(struct work *work, const uint32_t *positions,
 	}
 }
 
-static int sample(struct work *work, const uint32_t *positions,
-                  const struct dw_sequence_item *items, size_t count)
+static int sample(struct work *work, const struct dw_sequence_step *step,
+                  const uint32_t *positions, const struct dw_sequence_item *items, size_t count)
 {
 	if (work->next_chosen == work->chosen_count ||
 	    work->planned != work->chosen[work->next_chosen])
 		return 0;
+	if (put_sample(work, &work->whole, step->end_ticks - step->start_ticks))
+		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (positions[i] != DW_NO_INDEX &&
 		    put_sample(work, &work->more[positions[i]], items[i].duration))
@@ -172,7 +175,7 @@ static int take_iteration(void *context, const struct dw_sequence_step *step,
 		return 0;
 	}
 	add_times(work, positions, items, count);
-	if (sample(work, positions, items, count))
+	if (sample(work, step, positions, items, count))
 		return -1;
 	work->planned++;
 	sequence->iterations++;
@@ -183,7 +186,7 @@ static int take_iteration(void *context, const struct dw_sequence_step *step,
 	return 0;
 }
 
-/* ---- the iterations of a process -------------------------------------------------------------- */
+/* ---- the iterations of a process ----------------------------------------------------- */
 
 /* Its steps that were recorded and ended; *timed of them are timed, if nothing is lost. */
 static int find_steps(const struct work *work, struct dw_sequence_steps *steps, uint64_t *timed)
@@ -236,7 +239,7 @@ static int take_process(struct work *work, uint32_t process, uint32_t thread)
 	return code;
 }
 
-/* ---- what is known when all are through ----------------------------------------------------------- */
+/* ---- what is known when all are through ---------------------------------------------- */
 
 static double deviation(double count, double sum, double squares)
 {
@@ -360,6 +363,10 @@ static int compute(struct work *work)
 	if (sequence->iterations) {
 		sequence->iteration_ns = work->iterations_ns / (double)sequence->iterations;
 		sequence->forward_ns = work->forward_ns / (double)sequence->iterations;
+		sequence->drift = NAN;
+		if (work->whole.samples)
+			sequence->drift =
+			    dw_drift_of(work->whole.samples, work->samples, 1, &sequence->drifts);
 	}
 	return finish_ops(work) || finish_blocks(work) ? -1 : 0;
 }

@@ -60,6 +60,8 @@ struct dw_sequence {
 	uint64_t left_out;        /* operators beyond DW_SEQUENCE_POSITIONS */
 	uint64_t last_index;      /* in the run, of the last whole iteration */
 	double iteration_ns;      /* mean of the timed iterations, from begin to end */
+	double drift;             /* of the iteration itself, as of an operator */
+	bool drifts;
 	double forward_ns;        /* mean time in the phase "forward" of the step's thread */
 	bool has_forward, has_backward; /* such phases are marked; in timed iterations */
 	uint32_t process_count;   /* that step */

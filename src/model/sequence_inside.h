@@ -3,6 +3,7 @@
  *
  *   sequence.c        the product: iterations are counted, times added up by position
  *   sequence_walk.c   a process's streams to the operators of each step
+ *   sequence_stream.c one stream's records to operators
  *   sequence_line.c   operators of a step to positions
  *   sequence_drift.c  whether a position's times go one way over the run
  *   sequence_fold.c   repeated blocks
@@ -13,7 +14,7 @@
 #include "model/inside.h"
 #include "model/sequence.h"
 
-/* ---- operators of a step (sequence_walk.c) --------------------------------------------- */
+/* ---- operators of a step (sequence_walk.c) ------------------------------------------- */
 
 /* What is the same operator in two iterations: its row by name, and the phase. */
 #define DW_SEQUENCE_ROW_BITS 28u
@@ -47,7 +48,7 @@ typedef int dw_sequence_each(void *context, const struct dw_sequence_step *step,
 int dw_sequence_walk(struct dw_model *model, const struct dw_sequence_steps *steps,
                      dw_sequence_each *each, void *context);
 
-/* ---- positions (sequence_line.c) --------------------------------------------------------- */
+/* ---- positions (sequence_line.c) ----------------------------------------------------- */
 
 struct dw_line_variant; /* one order of operators that was met */
 
@@ -71,7 +72,7 @@ const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_ite
                               size_t count);
 void dw_line_reset(struct dw_line *line);
 
-/* ---- trends (sequence_drift.c) -------------------------------------------------------------- */
+/* ---- trends (sequence_drift.c) ------------------------------------------------------- */
 
 #define DW_DRIFT_BLOCKS 64u
 #define DW_DRIFT_EACH 5u
@@ -84,7 +85,7 @@ uint32_t dw_drift_choose(uint64_t total, uint64_t chosen[DW_DRIFT_SAMPLES]);
 double dw_drift_of(const float samples[DW_DRIFT_SAMPLES], uint32_t count, uint32_t tests,
                    bool *drifts);
 
-/* ---- repeated blocks (sequence_fold.c) ---------------------------------------------------------- */
+/* ---- repeated blocks (sequence_fold.c) ----------------------------------------------- */
 
 /* Finds blocks in `keys`: at most count / 3 of them, ascending and apart, `ops` not set.
  * False when out of memory. */

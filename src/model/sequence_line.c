@@ -26,7 +26,7 @@ struct dw_line_variant {
 	uint32_t keys[];
 };
 
-/* ---- variants --------------------------------------------------------------------------------- */
+/* ---- variants ------------------------------------------------------------------------ */
 
 static bool is_same(const struct dw_line_variant *variant, const struct dw_sequence_item *items,
                     size_t count)
@@ -88,7 +88,7 @@ static struct dw_line_variant *make_variant(const struct dw_sequence_item *items
 	return variant;
 }
 
-/* ---- comparing ----------------------------------------------------------------------------------- */
+/* ---- comparing ----------------------------------------------------------------------- */
 
 struct piece {
 	const uint32_t *a, *b;  /* the line's keys and the iteration's */
@@ -204,7 +204,7 @@ static int compare(struct dw_line *line, const uint32_t *a, const struct dw_line
 	return 0;
 }
 
-/* ---- growing -------------------------------------------------------------------------------------- */
+/* ---- growing ------------------------------------------------------------------------- */
 
 static int reserve(struct dw_line *line, size_t added)
 {
@@ -282,7 +282,7 @@ static int place(struct dw_line *line, struct dw_line_variant *variant)
 	return 0;
 }
 
-/* ---- from outside ----------------------------------------------------------------------------------- */
+/* ---- from outside -------------------------------------------------------------------- */
 
 const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_item *items,
                               size_t count)

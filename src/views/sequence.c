@@ -33,7 +33,7 @@ struct answer {
 	const struct dw_symbol *symbols;
 };
 
-/* ---- rows ---------------------------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------------------- */
 
 static double share_of(const struct dw_sequence *sequence, double ns)
 {
@@ -126,7 +126,7 @@ static void fill_totals(struct answer *answer)
 	dw_cell_real(&totals[SHARE], share_of(sequence, total_ns));
 }
 
-/* ---- sentences -------------------------------------------------------------------------------- */
+/* ---- sentences ----------------------------------------------------------------------- */
 
 static void say_iterations(struct dw_table *table, const struct dw_sequence *sequence)
 {
@@ -162,6 +162,10 @@ static void note_drifts(struct dw_table *table, const struct dw_sequence *sequen
 		              "goes one way. %s operator%s; most: OP_ID %td, %s.",
 		              dw_text_count((int64_t)drifting).at, drifting == 1 ? " does" : "s do",
 		              most - sequence->ops, symbols[most->symbol].name);
+	if (sequence->drifts)
+		dw_table_note(table, "The whole iteration drifts too: it takes %s %s at the end.",
+		              dw_text_percent(fabs(sequence->drift)).at,
+		              sequence->drift < 0 ? "less" : "more");
 }
 
 static void note_changes(struct dw_table *table, const struct dw_sequence *sequence)
@@ -199,7 +203,7 @@ static void note_rest(struct dw_table *table, const struct dw_sequence *sequence
 		              "one of them.", sequence->process_count);
 }
 
-/* ---- the view ----------------------------------------------------------------------------------- */
+/* ---- the view ------------------------------------------------------------------------ */
 
 static struct dw_table *make(struct answer *answer, bool folded, struct dwell_error *error)
 {
