@@ -25,14 +25,15 @@ struct listing {
 	const struct dw_sequence *sequence;
 	const struct dw_symbol *symbols;
 	uint64_t verbosity, skip;
+	uint64_t recorded; /* the verbosity at which the program recorded itself */
 	size_t limit;
 };
 
 /* ---- what was asked for -------------------------------------------------------------- */
 
-/* The fact of the first process that has it: what it said last. */
-static int take_fact(const struct dw_source *source, const char *key, uint64_t *value,
-                     struct dwell_error *error)
+/* The fact of the first process that has it: what it said last; `option` overrides it. */
+static int take_fact(const struct dw_source *source, const char *key, const char *option,
+                     uint64_t most, uint64_t *value, struct dwell_error *error)
 {
 	const struct dw_source_meta *found = NULL;
 	char *end;
@@ -47,24 +48,30 @@ static int take_fact(const struct dw_source *source, const char *key, uint64_t *
 		return 0;
 	errno = 0;
 	*value = strtoull(found->value, &end, 10);
-	if (*found->value < '0' || *found->value > '9' || *end || errno)
-		return dw_error_set(error, DWELL_E_ARGUMENT, "the trace's fact %s is no number: '%.40s'", key,
-		                    found->value);
+	if (*found->value < '0' || *found->value > '9' || *end || errno || *value > most)
+		return dw_error_set(error, DWELL_E_CORRUPT,
+		                    "the trace says that %s is '%.40s', which is no number%s: give one with "
+		                    "%s", key, found->value, most == MOST_VERBOSITY ? " from 0 to 3" : "",
+		                    option);
 	return 0;
 }
 
 static int take_options(struct listing *listing, const struct dw_source *source,
                         const struct dw_layout_options *options, struct dwell_error *error)
 {
-	int code = 0;
+	int code;
 
-	listing->verbosity = options->has_verbosity ? options->verbosity : DEFAULT_VERBOSITY;
+	listing->recorded = DEFAULT_VERBOSITY;
 	listing->skip = options->has_skip_iteration ? options->skip_iteration : 0;
 	listing->limit = options->has_limit ? options->limit : SIZE_MAX;
-	if (!options->has_verbosity)
-		code = take_fact(source, "singa.verbosity", &listing->verbosity, error);
+	code = take_fact(source, "singa.verbosity", "--verbosity", MOST_VERBOSITY, &listing->recorded,
+	                 error);
+	listing->verbosity = options->has_verbosity ? options->verbosity : listing->recorded;
+	if (options->has_verbosity)
+		code = 0;
 	if (!code && !options->has_skip_iteration)
-		code = take_fact(source, "singa.skip_iteration", &listing->skip, error);
+		code = take_fact(source, "singa.skip_iteration", "--skip-iteration", UINT64_MAX,
+		                 &listing->skip, error);
 	if (!code && listing->verbosity > MOST_VERBOSITY)
 		code = dw_error_set(error, DWELL_E_ARGUMENT,
 		                    "the verbosity is 0 (nothing), 1 (forward and backward), 2 (every "
@@ -103,9 +110,8 @@ static double forward_ns(const struct listing *listing)
 {
 	const struct dw_sequence *sequence = listing->sequence;
 	double sum_ns = 0;
+	bool any = false;
 
-	if (!count_timed(listing))
-		return sequence->forward_ns; /* phases alone were recorded */
 	for (uint32_t i = 0; i < sequence->count; i++) {
 		const struct dw_sequence_op *op = &sequence->ops[i];
 
@@ -113,10 +119,13 @@ static double forward_ns(const struct listing *listing)
 			continue;
 		if (is_backward(listing, op))
 			break;
-		if (is_timed(listing, op))
-			sum_ns += op->mean_ns * ((double)op->stat.count / (double)sequence->iterations);
+		if (!is_timed(listing, op))
+			continue;
+		sum_ns += op->mean_ns * ((double)op->stat.count / (double)sequence->iterations);
+		any = true;
 	}
-	return sum_ns;
+	/* Phases alone were recorded, or communication beside them. */
+	return any || !sequence->has_forward ? sum_ns : sequence->forward_ns;
 }
 
 static void print_phases(const struct listing *listing, FILE *file)
@@ -160,7 +169,7 @@ static int check(const struct listing *listing, struct dwell_error *error)
 
 	if (code || count_timed(listing))
 		return code;
-	if (listing->verbosity == MOST_VERBOSITY && listing->sequence->has_forward)
+	if (listing->verbosity == MOST_VERBOSITY && listing->recorded == MOST_VERBOSITY)
 		return 0; /* a program alone: the list of its distributed operations is empty */
 	if (listing->verbosity == 1 && !listing->sequence->has_forward)
 		return dw_error_set(error, DWELL_E_NO_DATA,
@@ -200,6 +209,10 @@ int dw_layout_singa(struct dw_model *model, const struct dw_layout_options *opti
 	code = check(&listing, error);
 	if (code)
 		return code;
+	if (listing.sequence->process_count > 1)
+		dw_error_set(error, 0,
+		             "the means are over the iterations of %u processes; --thread shows one of them",
+		             listing.sequence->process_count);
 	if (listing.verbosity == 1)
 		print_phases(&listing, file);
 	else

@@ -58,7 +58,7 @@ static const struct dw_sequence_item *take_items(struct dw_sequence_stream *stre
 	if (*count && stream->items[from].thread != all->steps->thread &&
 	    !all->linked[stream->items[from].thread])
 		*count = 0;
-	return stream->items + from;
+	return *count ? stream->items + from : NULL;
 }
 
 static int compare_starts(const void *left, const void *right)

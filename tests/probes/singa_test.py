@@ -23,6 +23,7 @@ except ImportError as error:
     print(f"skip singa_test: {error}")
     sys.exit(77)
 
+EXAMPLES = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/pytorch"))
 SLEEP = .02  # seconds
 SKIP, ITERATIONS = 2, 6
 
@@ -162,6 +163,20 @@ def level_2(folder):
           report.stdout + report.stderr + done.stdout)
 
 
+def real_model(folder):
+    """examples/pytorch: ResNet-18's own operators, as many as it has layers."""
+    with open(os.path.join(EXAMPLES, "time_profiling.py"), encoding="utf-8") as file:
+        script = f"import sys; sys.path.insert(0, {EXAMPLES!r})\n" + file.read()
+    done = run(folder, script, "2", "7")
+    names = re.findall(r"^OP_ID\d+\. (.+) : \S+ sec$", done.stdout, re.M)
+    count = {part: sum(part in name for name in names)
+             for part in ("aten::conv2d", "aten::batch_norm", "aten::linear", "ConvolutionBackward0",
+                          "BatchNormBackward0", "AddmmBackward0")}
+    check("ResNet-18's operations", count == {"aten::conv2d": 20, "aten::batch_norm": 20, "aten::linear": 1,
+          "ConvolutionBackward0": 20, "BatchNormBackward0": 20, "AddmmBackward0": 1},
+          str(count) + done.stdout + done.stderr)
+
+
 def level_3(folder):
     done = run(folder, SCRIPT, "3", str(SKIP))
     check("verbosity 3 of one process: an empty list, and why",
@@ -181,7 +196,7 @@ def refused(folder):
 
 
 def main():
-    for part in (level_1, level_2, level_3, refused):
+    for part in (level_1, level_2, real_model, level_3, refused):
         with tempfile.TemporaryDirectory() as folder:
             part(folder)
     print(f"{counts[True]} passed, {counts[False]} failed")

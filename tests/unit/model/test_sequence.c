@@ -203,6 +203,111 @@ TEST(only_operators_that_lie_in_no_other_count)
 	made_close(&made);
 }
 
+/* The outer operator ends while one within is open: what follows is not within it. */
+TEST(an_operator_that_ends_out_of_turn_is_one)
+{
+	uint32_t one = 1;
+
+	start();
+	for (int i = 0; i < 3; i++) {
+		begin_step();
+		dw_encode_begin(&made.stream, now += 10, ops[0]);
+		dw_encode_begin(&made.stream, now += 10, ops[1]);
+		dw_encode_record(&made.stream, now += 480, DW_END_OF, 0, &one, 1); /* a */
+		op_of('c', 100);
+		dw_encode_end(&made.stream, now += 10);                            /* b */
+		op_of('d', 100);
+		end_step();
+	}
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_sequence *sequence = sequence_of(0);
+	REQUIRE(sequence);
+	CHECK_STR(text_of(sequence), "a3 c3 d3");
+	CHECK_NEAR(sequence->ops[0].mean_ns, 490, 0);
+	made_close(&made);
+}
+
+/* A second process steps too; its operators are those of the first, and one more. */
+TEST(processes_that_step_are_one_sequence)
+{
+	struct dw_encode_process second;
+	struct dw_encode_stream stream;
+
+	start();
+	for (int i = 0; i < 4; i++)
+		iteration("ab");
+	dw_encode_process_init(&second, &made.encode, 0)->pid = 0x7ffffffd;
+	uint32_t thread = dw_encode_thread(&second, 200, 0, 0, "main");
+	uint32_t a = dw_encode_op(&second, DWELL_CATEGORY_OPERATOR, "a", NULL, 0, NULL, 0);
+	uint32_t z = dw_encode_op(&second, DWELL_CATEGORY_OPERATOR, "z", NULL, 0, NULL, 0);
+	dw_encode_stream_init(&stream, &second, 0, thread);
+	now = 2000;
+	for (uint64_t i = 0; i < 3; i++) {
+		uint64_t from = now;
+
+		dw_encode_begin(&stream, now += 10, a);
+		dw_encode_end(&stream, now += 3000);
+		dw_encode_begin(&stream, now += 10, z);
+		dw_encode_end(&stream, now += 500);
+		dw_encode_step(&second, thread, i, from, now += 10, 0, DW_STEP_RECORDED);
+	}
+	dw_encode_close(&stream);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_sequence *sequence = sequence_of(1); /* of each process */
+	REQUIRE(sequence);
+	CHECK_STR(text_of(sequence), "a5 b3 z2");
+	CHECK_EQ(sequence->process_count, 2);
+	CHECK_EQ(sequence->skipped, 2);
+	CHECK_EQ(sequence->iterations, 5);
+	CHECK_NEAR(sequence->ops[0].mean_ns, (3 * 1000 + 2 * 3000) / 5.0, 0);
+	made_close(&made);
+}
+
+/* A file of the same run whose clock ticks twice as fast. */
+TEST(times_of_several_clocks_are_told_in_one)
+{
+	static struct made other;
+	const char *paths[2] = { made.path, other.path };
+	struct dw_sequence_ask ask = { 0 };
+	struct dw_source *source;
+	struct dw_model *model;
+
+	start();
+	for (int i = 0; i < 3; i++)
+		iteration("ab");
+	dw_encode_close(&made.stream);
+	REQUIRE(made_write(&made, made.encode.image, dw_encode_bytes(&made.encode)) == 0);
+	memset(&other, 0, sizeof other);
+	other.file = -1;
+	dw_encode_init(&other.encode, DW_CLOCK_TSC, 2000000000);
+	dw_encode_process_init(&other.process, &other.encode, 0)->pid = 0x7ffffffd;
+	other.thread = dw_encode_thread(&other.process, 100, 0, 0, "main");
+	dw_encode_stream_init(&other.stream, &other.process, 0, other.thread);
+	uint32_t a = made_op(&other, DWELL_CATEGORY_OPERATOR, "a");
+	for (uint64_t i = 0; i < 3; i++) {
+		dw_encode_begin(&other.stream, 10000 * i + 10, a);
+		dw_encode_end(&other.stream, 10000 * i + 2010);
+		dw_encode_step(&other.process, other.thread, i, 10000 * i, 10000 * i + 4000, 0,
+		               DW_STEP_RECORDED);
+	}
+	dw_encode_close(&other.stream);
+	REQUIRE(made_write(&other, other.encode.image, dw_encode_bytes(&other.encode)) == 0);
+	REQUIRE(dw_source_open(&source, paths, 2, &made.error) == 0);
+	REQUIRE(dw_model_create(&model, source, NULL, &made.error) == 0);
+	const struct dw_sequence *sequence = dw_model_sequence(model, &ask, NULL);
+	REQUIRE(sequence && sequence->count == 2);
+	CHECK_EQ(sequence->ops[0].stat.count, 6);
+	CHECK_EQ(sequence->ops[0].stat.max_ns, 1000);
+	CHECK_NEAR(sequence->ops[0].mean_ns, 1000, 1e-6);
+	CHECK_NEAR(sequence->iteration_ns, (3 * 3030 + 3 * 2000) / 6.0, 1e-6);
+	dw_model_destroy(model);
+	dw_source_close(source);
+	close(made.file);
+	close(other.file);
+	dw_encode_reset(&made.encode);
+	dw_encode_reset(&other.encode);
+}
+
 TEST(phases_alone_have_their_time)
 {
 	start();
