@@ -65,7 +65,7 @@ static int take_options(struct listing *listing, const struct dw_source *source,
 	listing->skip = options->has_skip_iteration ? options->skip_iteration : 0;
 	listing->limit = options->has_limit ? options->limit : SIZE_MAX;
 	code = take_fact(source, "singa.verbosity", "--verbosity", MOST_VERBOSITY, &listing->recorded,
-	                 error);
+	                 options->has_verbosity ? NULL : error);
 	listing->verbosity = options->has_verbosity ? options->verbosity : listing->recorded;
 	if (options->has_verbosity)
 		code = 0;

@@ -241,6 +241,31 @@ TEST(verbosity_3_prints_the_distributed_alone)
 	free(text);
 }
 
+/* Phases and communication were recorded: forward is the phase's time, not that of the
+ * operations before the backward ones, of which there are none. */
+TEST(verbosity_1_of_a_trace_of_verbosity_3)
+{
+	struct dwell_layout_options options = { .size = sizeof options, .has_verbosity = true,
+		.verbosity = 1, .has_skip_iteration = true, .skip_iteration = 1 };
+	const char *paths[] = { path };
+	struct dwell_trace *trace;
+	double forward = 0;
+	char *text = NULL;
+	size_t length;
+	FILE *file;
+
+	record(3);
+	REQUIRE(dwell_trace_open(&trace, paths, 1, NULL, NULL) == 0);
+	file = open_memstream(&text, &length);
+	CHECK_EQ(dwell_trace_layout(trace, "singa", &options, file, NULL), 0);
+	fclose(file);
+	dwell_trace_close(trace);
+	unlink(path);
+	CHECK_EQ(sscanf(text, "\nTime Profiling:\nForward Propagation Time : %lf sec\n", &forward), 1);
+	CHECK_RANGE(forward, 0.012, 0.06);
+	free(text);
+}
+
 TEST(no_iteration_beyond_the_skipped_is_said)
 {
 	int code = 0;
