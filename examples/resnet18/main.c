@@ -10,7 +10,6 @@
 
 #include <dwell/engine.h>
 #include <dwell/probe.h>
-#include <dwell/time_profiling.h>
 
 #include "actions.h"
 #include "device.h"
@@ -22,6 +21,7 @@
 #include "profile.h"
 #include "ranks.h"
 #include "tensorfile.h"
+#include "timing.h"
 
 struct trainer {
 	struct options options;
@@ -343,14 +343,6 @@ static void release(struct trainer *trainer)
 	free(trainer->losses);
 }
 
-static void set_verbosity(const struct options *options)
-{
-	struct dwell_error error;
-
-	if (dwell_set_verbosity(options->verbosity, &error))
-		die("%s", error.message);
-}
-
 /* A session for the time profiling begins before the ranks part, so that they share it;
  * the verbosity is a process's own. */
 static void start_ranks(struct trainer *trainer)
@@ -359,26 +351,15 @@ static void start_ranks(struct trainer *trainer)
 
 	if (options->ranks > 1)
 		dwell_rank(0, 0, options->ranks);
-	dwell_set_skip_iteration((uint64_t)options->skip_iteration);
-	set_verbosity(options);
+	timing_begin(options);
 	trainer->ranks = ranks_start(options->ranks);
-	set_verbosity(options);
+	timing_begin(options);
 	if (options->ranks > 1 && !options->threads)
 		options->threads = dnn_thread_count() / options->ranks + (dnn_thread_count() < options->ranks);
 	if (ranks_own(trainer->ranks)) {
 		options->dump = options->save_weights = options->profiler = NULL;
 		options->times = false;
 	}
-}
-
-static void print_time_profiling(void)
-{
-	struct dwell_error error = { 0, "" };
-
-	if (dwell_print_time_profiling(stdout, &error))
-		die("%s", error.message);
-	if (error.message[0])
-		fprintf(stderr, "resnet18: %s\n", error.message);
 }
 
 int main(int argc, char **argv)
@@ -414,6 +395,6 @@ int main(int argc, char **argv)
 	ranks_finish(trainer.ranks);
 	release(&trainer);
 	if (rank == 0)
-		print_time_profiling();
+		timing_print();
 	return 0;
 }

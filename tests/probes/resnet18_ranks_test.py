@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The C trainer's ranks and its graph: the same training as one process that runs at once.
+"""The C trainer's ranks, its graph and its time profiling.
 
 usage: resnet18_ranks_test.py RESNET18 DWELL
 
@@ -8,12 +8,15 @@ running statistics (by the statistics of a part of the batch it would be another
 network), by one process, by two and by five ranks with the same whole batch. Losses and
 the first step's gradients agree to float32: the order of summation is all that differs.
 With --graph they are the same bytes. Under `dwell run` two ranks are two ranks of one
-trace, whose communication is seen. A rank that is killed ends the others.
+trace, whose communication is seen. A rank that is killed ends the others. At each
+verbosity the listing has the lines that SINGA's would have, and the trace that the
+program left gives the same.
 
 The last line is "N passed, N failed".
 """
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -35,8 +38,8 @@ def check(what, passed, detail=""):
         print(f"FAIL {what}: {detail}")
 
 
-def train(*options, check_status=True):
-    return subprocess.run([RESNET18, "--threads", "1", *options], check=check_status, timeout=300,
+def train(*options, check_status=True, folder=None):
+    return subprocess.run([RESNET18, "--threads", "1", *options], check=check_status, timeout=300, cwd=folder,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -105,6 +108,53 @@ def one_trace(folder):
     check("communication is a part of the steps", "communication" in phases, phases)
 
 
+def operations(listing):
+    """Names by OP_ID, where every line of the listing is an operation's."""
+    rows = [re.fullmatch(r"OP_ID(\d+)\. (.+) : [0-9.e-]+ sec", line) for line in listing.splitlines()[2:]]
+    return {int(row.group(1)): row.group(2) for row in rows} if all(rows) else {}
+
+
+DIST = ["Dist_c1_fusedSynch_filling", "Dist_s_fusedSynch_allreduce", "Dist_c1_fusedSynch_copyBackToTensor"]
+
+
+def listings(folder):
+    run = ["--graph", "--max-steps", "5", "--skip-iteration", "2", "--batch", "8"]
+    for verbosity in (0, 1, 2, 3):
+        home = os.path.join(folder, f"verbosity{verbosity}")
+        os.mkdir(home)
+        text = train(*run, "--ranks", "2", "--verbosity", str(verbosity), folder=home).stdout
+        listing = text[text.find("\nTime Profiling:\n"):] if "Time Profiling" in text else ""
+        names = operations(listing)
+        what, traces = f"verbosity {verbosity}", os.listdir(home)
+        if verbosity == 0:
+            check("verbosity 0: no listing, no trace", not listing and not traces, text)
+            continue
+        check(f"{what}: one trace of all ranks", len(traces) == 1, traces)
+        if verbosity == 1:
+            check("verbosity 1: two lines", re.fullmatch(
+                r"\nTime Profiling:\nForward Propagation Time : [0-9.e-]+ sec\n"
+                r"Backward Propagation Time : [0-9.e-]+ sec\n", listing), text)
+        elif verbosity == 2:
+            order = list(names.values())
+            check("verbosity 2: forward, backward, distributed, optimizer",
+                  order.count("convolution") == 20 and order.count("sgd") == 62 and
+                  order.index("convolution") < order.index("cross_entropy_backward") < order.index(DIST[0])
+                  and order[-65:-62] == DIST, order)
+        else:
+            check("verbosity 3: the distributed alone", list(names.values()) == DIST, text)
+        trace = os.path.join(home, traces[0])
+        info = subprocess.run([DWELL, "info", trace], check=True, capture_output=True, text=True).stdout
+        check(f"{what}: both ranks", all(f", rank {rank} of 2: " in info for rank in (0, 1)), info)
+        again = subprocess.run([DWELL, "report", trace, "--layout", "singa"], capture_output=True, text=True)
+        check(f"{what}: dwell report has the same operations",
+              again.returncode == 0 and operations(again.stdout) == names, again.stdout + again.stderr)
+    refused = train(*run, "--verbosity", "1", "--skip-iteration", "5", check_status=False, folder=folder)
+    check("as many skipped as there are", refused.returncode == 1 and
+          "the first 5 iterations are skipped" in refused.stdout, refused.stdout)
+    refused = train("--verbosity", "4", check_status=False)
+    check("verbosity 4", refused.returncode == 2 and "from 0 to 3" in refused.stdout, refused.stdout)
+
+
 def a_rank_dies():
     with subprocess.Popen([RESNET18, "--threads", "1", "--ranks", "2", "--epochs", "1000"], text=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as father:
@@ -126,6 +176,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         same_training(folder)
         one_trace(folder)
+        listings(folder)
     a_rank_dies()
     refused = train("--ranks", "3", "--batch", "50", check_status=False)
     check("ranks that do not divide the batch", refused.returncode == 2 and "does not divide" in refused.stdout,
