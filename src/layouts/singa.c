@@ -130,11 +130,14 @@ static double forward_ns(const struct listing *listing)
 
 static void print_phases(const struct listing *listing, FILE *file)
 {
-	double forward_s = forward_ns(listing) * 1e-9;
+	double iteration = listing->sequence->iteration_ns, forward = forward_ns(listing);
+	double backward = iteration - forward;
 
-	fprintf(file, "\nTime Profiling:\nForward Propagation Time : %g sec\n", forward_s);
-	fprintf(file, "Backward Propagation Time : %g sec\n",
-	        listing->sequence->iteration_ns * 1e-9 - forward_s);
+	/* Nothing is left, but for rounding; or threads ran side by side. */
+	if (backward < iteration * 1e-12)
+		backward = 0;
+	fprintf(file, "\nTime Profiling:\nForward Propagation Time : %g sec\n", forward * 1e-9);
+	fprintf(file, "Backward Propagation Time : %g sec\n", backward * 1e-9);
 }
 
 static void print_operations(const struct listing *listing, FILE *file, struct dwell_error *error)

@@ -5,6 +5,7 @@
  *   sequence_walk.c   a process's streams to the operators of each step
  *   sequence_stream.c one stream's records to operators
  *   sequence_line.c   operators of a step to positions
+ *   sequence_compare.c what two orders have in common
  *   sequence_drift.c  whether a position's times go one way over the run
  *   sequence_fold.c   repeated blocks
  */
@@ -60,7 +61,7 @@ struct dw_line {
 	struct dw_line_variant **variants; /* by hash */
 	size_t variant_count, variant_keys;
 	struct dw_line_variant *last;
-	uint32_t *trace;              /* room for the comparison */
+	int32_t *trace;               /* room for comparisons */
 	uint32_t *scratch;
 	size_t scratch_capacity;
 	uint64_t changes;             /* sequences that were not the one before */
@@ -71,6 +72,11 @@ struct dw_line {
 const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_item *items,
                               size_t count);
 void dw_line_reset(struct dw_line *line);
+
+/* By index in b, the index in a of what both have in the same order, or DW_NO_INDEX.
+ * *trace is room to be kept and freed. False when out of memory. (sequence_compare.c) */
+bool dw_sequence_compare(int32_t **trace, const uint32_t *a, size_t a_count, const uint32_t *b,
+                         size_t b_count, uint32_t *found);
 
 /* ---- trends (sequence_drift.c) ------------------------------------------------------- */
 

@@ -3,10 +3,10 @@
  *
  * All positions stand in one line. An iteration whose operators are the last one's, or
  * those of some order met before (a variant: a branch, a validation's graph), is looked
- * up; a new order is compared with the line once, by Myers' O(ND) greedy algorithm: what
- * is in both keeps its position, what is not gets a new one at its place between its
- * neighbours. Orders that have little in common are compared piece by piece, so that a
- * comparison costs at most (length * MOST_EDITS) whatever it meets.
+ * up. A new order is compared once: with the variant that is most like it, and where the
+ * two differ with the stretch of the line between. What is found keeps its position, the
+ * rest gets a new one between its neighbours. Comparing with the whole line alone would
+ * let an operator take the position of a namesake in a graph of long ago.
  *
  * Invariant: a position's id never changes, so a variant stays right when the line grows.
  */
@@ -15,13 +15,14 @@
 
 #include "model/sequence_inside.h"
 
-#define MOST_EDITS 256u          /* of a piece */
 #define SLOTS 1024u              /* of the table of variants, half of them used */
 #define MOST_VARIANT_KEYS (1u << 21)
+#define BAGS 64u
 
 struct dw_line_variant {
 	uint64_t hash;
 	size_t count;
+	uint16_t bag[BAGS];  /* how many keys, by their hash: what is alike has much in common */
 	uint32_t *positions; /* by item, behind the keys */
 	uint32_t keys[];
 };
@@ -49,25 +50,37 @@ static uint64_t hash_of(const struct dw_sequence_item *items, size_t count)
 	return hash ^ hash >> 32;
 }
 
-static void forget_variants(struct dw_line *line)
-{
-	for (size_t i = 0; line->variants && i < SLOTS; i++) {
-		free(line->variants[i]);
-		line->variants[i] = NULL;
-	}
-	line->variant_count = line->variant_keys = 0;
-	line->last = NULL;
-}
-
-static struct dw_line_variant **find_slot(struct dw_line *line, uint64_t hash,
-                                          const struct dw_sequence_item *items, size_t count)
+static struct dw_line_variant *find_variant(const struct dw_line *line, uint64_t hash,
+                                            const struct dw_sequence_item *items, size_t count)
 {
 	size_t slot = hash & (SLOTS - 1);
 
 	while (line->variants[slot] &&
 	       (line->variants[slot]->hash != hash || !is_same(line->variants[slot], items, count)))
 		slot = (slot + 1) & (SLOTS - 1);
-	return &line->variants[slot];
+	return line->variants[slot];
+}
+
+/* All but the last one, which the next is compared with. */
+static void forget_variants(struct dw_line *line)
+{
+	for (size_t i = 0; line->variants && i < SLOTS; i++) {
+		if (line->variants[i] != line->last)
+			free(line->variants[i]);
+		line->variants[i] = NULL;
+	}
+	line->variant_count = line->variant_keys = 0;
+}
+
+static void keep_variant(struct dw_line *line, struct dw_line_variant *variant)
+{
+	size_t slot = variant->hash & (SLOTS - 1);
+
+	while (line->variants[slot])
+		slot = (slot + 1) & (SLOTS - 1);
+	line->variants[slot] = variant;
+	line->variant_count++;
+	line->variant_keys += variant->count;
 }
 
 static struct dw_line_variant *make_variant(const struct dw_sequence_item *items, size_t count,
@@ -81,127 +94,37 @@ static struct dw_line_variant *make_variant(const struct dw_sequence_item *items
 	variant->hash = hash;
 	variant->count = count;
 	variant->positions = variant->keys + count;
+	memset(variant->bag, 0, sizeof variant->bag);
 	for (size_t i = 0; i < count; i++) {
+		uint16_t *bag = &variant->bag[items[i].key * 0x9e3779b1u >> 26];
+
 		variant->keys[i] = items[i].key;
-		variant->positions[i] = DW_NO_INDEX;
+		*bag += *bag < UINT16_MAX;
 	}
 	return variant;
 }
 
-/* ---- comparing ----------------------------------------------------------------------- */
-
-struct piece {
-	const uint32_t *a, *b;  /* the line's keys and the iteration's */
-	int32_t a_count, b_count;
-	uint32_t *found;        /* by index in b: index in a */
-	int32_t a_from, b_from; /* where the piece begins */
-	int32_t *trace;         /* furthest x by edits and diagonal: edits * edits values before */
-	int32_t furthest[2 * MOST_EDITS + 3];
-};
-
-#define FURTHEST(piece, diagonal) (piece)->furthest[(diagonal) + (int32_t)MOST_EDITS + 1]
-
-static int32_t *trace_of(const struct piece *piece, int32_t edits, int32_t diagonal)
+/* The variant that has most in common with this one; of equals the last one. */
+static const struct dw_line_variant *most_alike(const struct dw_line *line,
+                                                const struct dw_line_variant *variant)
 {
-	return &piece->trace[edits * edits + diagonal + edits];
-}
+	const struct dw_line_variant *best = NULL;
+	uint32_t least = UINT32_MAX;
 
-/* How far down the diagonal both are the same. */
-static int32_t follow(const struct piece *piece, int32_t x, int32_t diagonal)
-{
-	const uint32_t *a = piece->a + piece->a_from, *b = piece->b + piece->b_from;
-	int32_t end = piece->a_count - piece->a_from, b_end = piece->b_count - piece->b_from + diagonal;
+	for (size_t i = 0; i < SLOTS; i++) {
+		const struct dw_line_variant *other = line->variants[i];
+		uint32_t apart = 0;
 
-	end = end < b_end ? end : b_end;
-	while (x < end && x >= diagonal && x >= 0 && a[x] == b[x - diagonal])
-		x++;
-	return x;
-}
-
-/* Whether an edit to this diagonal comes from the one above: an operator is inserted. */
-static bool from_above(int32_t below, int32_t above, int32_t edits, int32_t diagonal)
-{
-	return diagonal == -edits || (diagonal != edits && below < above);
-}
-
-/* Notes what is the same on the way to x on the diagonal after so many edits. */
-static void walk_back(struct piece *piece, int32_t edits, int32_t x, int32_t diagonal)
-{
-	for (; edits >= 0; edits--) {
-		int32_t start = 0, before = 0;
-
-		if (edits > 0) {
-			int32_t below = diagonal > -edits ? *trace_of(piece, edits - 1, diagonal - 1) : 0;
-			int32_t above = diagonal < edits ? *trace_of(piece, edits - 1, diagonal + 1) : 0;
-			bool down = from_above(below, above, edits, diagonal);
-
-			start = down ? above : below + 1;
-			before = down ? diagonal + 1 : diagonal - 1;
-		}
-		while (x > start) {
-			x--;
-			piece->found[piece->b_from + x - diagonal] = (uint32_t)(piece->a_from + x);
-		}
-		if (edits > 0) {
-			x = *trace_of(piece, edits - 1, before);
-			diagonal = before;
+		if (!other)
+			continue;
+		for (unsigned bag = 0; bag < BAGS; bag++)
+			apart += (uint32_t)abs(other->bag[bag] - variant->bag[bag]);
+		if (apart < least || (apart == least && other == line->last)) {
+			best = other;
+			least = apart;
 		}
 	}
-}
-
-/* One piece; true when it was the last. */
-static bool compare_piece(struct piece *piece)
-{
-	int32_t a_left = piece->a_count - piece->a_from, b_left = piece->b_count - piece->b_from;
-	int32_t best = 0, best_diagonal = 0;
-
-	FURTHEST(piece, 1) = 0;
-	for (int32_t edits = 0; edits <= (int32_t)MOST_EDITS; edits++) {
-		for (int32_t diagonal = -edits; diagonal <= edits; diagonal += 2) {
-			int32_t below = FURTHEST(piece, diagonal - 1), above = FURTHEST(piece, diagonal + 1);
-			int32_t x = from_above(below, above, edits, diagonal) ? above : below + 1;
-
-			x = follow(piece, x, diagonal);
-			FURTHEST(piece, diagonal) = *trace_of(piece, edits, diagonal) = x;
-			if (x == a_left && x - diagonal == b_left) {
-				walk_back(piece, edits, x, diagonal);
-				return true;
-			}
-			if (edits == (int32_t)MOST_EDITS && x <= a_left && x - diagonal <= b_left &&
-			    2 * x - diagonal > 2 * best - best_diagonal) {
-				best = x;
-				best_diagonal = diagonal;
-			}
-		}
-	}
-	walk_back(piece, MOST_EDITS, best, best_diagonal);
-	piece->a_from += best;
-	piece->b_from += best - best_diagonal;
-	return best <= 0 && best <= best_diagonal; /* nothing was gained: the rest is new */
-}
-
-/* What the iteration's keys have in common with the line, by index in `order`. */
-static int compare(struct dw_line *line, const uint32_t *a, const struct dw_line_variant *variant)
-{
-	size_t a_count = line->count, b_count = variant->count;
-	struct piece piece = { .a = a, .b = variant->keys, .found = variant->positions };
-
-	if (!line->trace)
-		line->trace = malloc((MOST_EDITS + 1) * (MOST_EDITS + 1) * sizeof *line->trace);
-	if (!line->trace)
-		return -1;
-	piece.trace = (int32_t *)line->trace;
-	while (a_count && b_count && a[a_count - 1] == variant->keys[b_count - 1])
-		piece.found[--b_count] = (uint32_t)--a_count;
-	piece.a_count = (int32_t)a_count;
-	piece.b_count = (int32_t)b_count;
-	while (piece.a_from < piece.a_count && piece.b_from < piece.b_count &&
-	       a[piece.a_from] == variant->keys[piece.b_from])
-		piece.found[piece.b_from++] = (uint32_t)piece.a_from++;
-	while (piece.a_from < piece.a_count && piece.b_from < piece.b_count)
-		if (compare_piece(&piece))
-			break;
-	return 0;
+	return best;
 }
 
 /* ---- growing ------------------------------------------------------------------------- */
@@ -257,10 +180,60 @@ static void insert(struct dw_line *line, const uint32_t *order, uint32_t order_c
 	line->count = next_id;
 }
 
+/* Where the variant and the one most like it differ: what stands there in the line. */
+static bool compare_gaps(struct dw_line *line, const uint32_t *keys,
+                         struct dw_line_variant *variant)
+{
+	uint32_t from = 0;
+
+	for (size_t begin = 0, end; begin < variant->count; begin = end + 1) {
+		uint32_t to = line->count;
+
+		for (end = begin; end < variant->count && variant->positions[end] == DW_NO_INDEX;)
+			end++;
+		if (end < variant->count)
+			to = variant->positions[end];
+		if (end > begin && to > from) {
+			if (!dw_sequence_compare(&line->trace, keys + from, to - from, variant->keys + begin,
+			                         end - begin, variant->positions + begin))
+				return false;
+			for (size_t i = begin; i < end; i++)
+				if (variant->positions[i] != DW_NO_INDEX)
+					variant->positions[i] += from;
+		}
+		from = to + 1;
+	}
+	return true;
+}
+
+/* The variant's positions by their place in the line, whose keys these are. `places` is by
+ * id. */
+static bool compare(struct dw_line *line, const uint32_t *keys, const uint32_t *places,
+                    struct dw_line_variant *variant)
+{
+	const struct dw_line_variant *other = most_alike(line, variant);
+
+	if (!other)
+		return dw_sequence_compare(&line->trace, keys, line->count, variant->keys, variant->count,
+		                           variant->positions);
+	if (!dw_sequence_compare(&line->trace, other->keys, other->count, variant->keys,
+	                         variant->count, variant->positions))
+		return false;
+	for (size_t i = 0; i < variant->count; i++) {
+		uint32_t *position = &variant->positions[i];
+
+		if (*position != DW_NO_INDEX)
+			*position = other->positions[*position];
+		if (*position != DW_NO_INDEX)
+			*position = places[*position];
+	}
+	return compare_gaps(line, keys, variant);
+}
+
 static int place(struct dw_line *line, struct dw_line_variant *variant)
 {
-	size_t wanted = 2 * ((size_t)line->count + 1);
-	uint32_t *order, *keys;
+	size_t wanted = 3 * ((size_t)line->count + 1);
+	uint32_t *order, *keys, *places;
 
 	if (wanted > line->scratch_capacity) {
 		uint32_t *scratch = realloc(line->scratch, 2 * wanted * sizeof *scratch);
@@ -272,22 +245,24 @@ static int place(struct dw_line *line, struct dw_line_variant *variant)
 	}
 	order = line->scratch;
 	keys = order + line->count + 1;
+	places = keys + line->count + 1;
 	for (uint32_t i = 0; i < line->count; i++) {
 		order[i] = line->order[i];
 		keys[i] = line->keys[order[i]];
+		places[order[i]] = i;
 	}
-	if (compare(line, keys, variant) || reserve(line, variant->count))
+	if (!compare(line, keys, places, variant) || reserve(line, variant->count))
 		return -1;
 	insert(line, order, line->count, variant);
 	return 0;
 }
 
-/* ---- from outside -------------------------------------------------------------------- */
+/* ---- from outside ---------------------------------------------------------------------- */
 
 const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_item *items,
                               size_t count)
 {
-	struct dw_line_variant **slot, *variant;
+	struct dw_line_variant *variant;
 	uint64_t hash;
 
 	if (line->last && is_same(line->last, items, count))
@@ -297,26 +272,28 @@ const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_ite
 	if (!line->variants)
 		return NULL;
 	line->changes += line->last != NULL;
-	if (line->variant_count == SLOTS / 2 || line->variant_keys + count > MOST_VARIANT_KEYS)
-		forget_variants(line);
 	hash = hash_of(items, count);
-	slot = find_slot(line, hash, items, count);
-	if (!*slot) {
+	variant = find_variant(line, hash, items, count);
+	if (!variant) {
+		if (line->variant_count == SLOTS / 2 || line->variant_keys + count > MOST_VARIANT_KEYS) {
+			forget_variants(line);
+			if (line->last)
+				keep_variant(line, line->last);
+		}
 		variant = make_variant(items, count, hash);
 		if (!variant || place(line, variant)) {
 			free(variant);
 			return NULL;
 		}
-		*slot = variant;
-		line->variant_count++;
-		line->variant_keys += count;
+		keep_variant(line, variant);
 	}
-	line->last = *slot;
-	return line->last->positions;
+	line->last = variant;
+	return variant->positions;
 }
 
 void dw_line_reset(struct dw_line *line)
 {
+	line->last = NULL; /* it is among the variants */
 	forget_variants(line);
 	free(line->variants);
 	free(line->order);

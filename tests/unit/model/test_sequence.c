@@ -430,7 +430,7 @@ static const struct dw_sequence *drifting(unsigned iterations, double growth)
 			/* d is slow every 31st time: no trend */
 			if (letter == 'd' && i % 31 == 0)
 				outlier = 50000;
-			op_of(letter, 10000 + noise + outlier + (uint64_t)grown);
+			op_of(letter, (uint64_t)((double)(10000 + noise + outlier) + grown));
 		}
 		end_step();
 	}
@@ -573,6 +573,41 @@ TEST(any_orders_are_placed_whole_and_in_order)
 		CHECK(op->stat.count <= 40);
 	}
 	CHECK_EQ(kept + sequence->left_out, calls);
+	made_close(&made);
+}
+
+/* A long graph that goes for ever, and one of the same operators in other orders that comes
+ * for it and varies: its own positions are found again, not namesakes of the first one. */
+TEST(a_graph_that_varies_after_another_keeps_its_positions)
+{
+	char first[601] = "", second[601] = "", varied[601];
+	uint64_t random = 7;
+	uint32_t usual = 0, placed;
+
+	start();
+	for (int i = 0; i < 600; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		first[i] = (char)('a' + (random >> 50) % 26);
+		second[i] = (char)('a' + (random >> 40) % 26);
+	}
+	for (int i = 0; i < 3; i++)
+		iteration(first);
+	iteration(second);
+	for (int i = 0; i < 40; i++) { /* without its i-th tenth operator */
+		strcpy(varied, second);
+		memmove(varied + i * 10, varied + i * 10 + 1, sizeof varied - (size_t)i * 10 - 1);
+		iteration(varied);
+	}
+	iteration(first);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_sequence *sequence = sequence_of(0);
+	REQUIRE(sequence);
+	placed = sequence->count;
+	for (uint32_t i = 0; i < sequence->count; i++)
+		usual += sequence->ops[i].stat.count >= 40;
+	CHECK_EQ(usual, 600);
+	CHECK(placed <= 1200);
+	CHECK_EQ(sequence->changes, 42);
 	made_close(&made);
 }
 
