@@ -34,7 +34,7 @@ class Schedule(ctypes.Structure):
 class Options(ctypes.Structure):
     _fields_ = [("size", size_t), ("path", text), ("overwrite", boolean), ("keep", ctypes.c_int),
                 ("max_size_bytes", u64), ("categories", u32), ("steps_from", u64),
-                ("steps_to", u64), ("schedule", Schedule)]
+                ("steps_to", u64), ("schedule", Schedule), ("layers", text)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(Options), steps_to=2**64 - 1, **fields)
@@ -60,7 +60,8 @@ class ProfileOptions(ctypes.Structure):
 
 class ViewOptions(ctypes.Structure):
     _fields_ = [("size", size_t), ("sort", text), ("limit", size_t), ("group_by", text),
-                ("top_level", boolean), ("engine", text)]
+                ("top_level", boolean), ("engine", text), ("events", boolean), ("paths", text),
+                ("leaves", boolean), ("per_call", boolean)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(ViewOptions), **fields)
@@ -78,7 +79,7 @@ class LayoutOptions(ctypes.Structure):
     _fields_ = [("size", size_t), ("sort", text), ("has_limit", boolean), ("limit", size_t),
                 ("group_by", text), ("top_level", boolean), ("header", text), ("time_unit", text),
                 ("engine", text), ("name_width", ctypes.c_uint), ("shapes_width", ctypes.c_uint),
-                ("source_width", ctypes.c_uint)]
+                ("source_width", ctypes.c_uint), ("events", boolean), ("paths", text)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(LayoutOptions), **fields)

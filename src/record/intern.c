@@ -50,7 +50,7 @@ uint64_t dw_hash(const void *data, size_t bytes, uint64_t seed)
 	return hash ^ hash >> 29;
 }
 
-static void *take_memory(size_t bytes)
+void *dw_intern_memory(size_t bytes)
 {
 	bytes = (bytes + 15) & ~(size_t)15;
 	for (;;) {
@@ -134,7 +134,7 @@ uint32_t dw_intern(struct dw_entry *entry)
 		return id;
 	if (!dw_session_head() || !dw_process_ready(&cause) || !(entry->id = dw_new_id()) || !append(entry))
 		return 0;
-	node = take_memory(sizeof *node - sizeof *entry + entry->bytes);
+	node = dw_intern_memory(sizeof *node - sizeof *entry + entry->bytes);
 	if (!node)
 		return entry->id; /* good for this record; the next will intern again */
 	node->hash = hash;
@@ -189,7 +189,11 @@ uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, u
 		.line = line,
 	};
 
-	return op.name ? dw_intern(&op.entry) : 0;
+	uint32_t id = op.name ? dw_intern(&op.entry) : 0;
+
+	if (category == DWELL_CATEGORY_LAYER)
+		dw_layers_remember(id, name);
+	return id;
 }
 
 uint32_t dw_intern_function(uintptr_t address)

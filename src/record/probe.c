@@ -125,6 +125,8 @@ unsigned dwell_begin_id(uint32_t id, enum dwell_category category)
 		return DWELL_NOT_BEGUN;
 	if (category == DWELL_CATEGORY_OPERATOR && dwell_wants(DWELL_DETAIL_STACKS))
 		return begin_with_stack(id, __builtin_return_address(0), 0);
+	if (category == DWELL_CATEGORY_LAYER && dwell_wants(DWELL_DETAIL_LAYERS))
+		return dwell_slow_layer(id);
 	dwell_put_begin(id);
 	return DWELL_BEGUN;
 }
