@@ -111,6 +111,10 @@ DWELL_API uint32_t dwell_intern(enum dwell_category category, const char *name,
                                 const char *detail);
 DWELL_API uint32_t dwell_intern_op(const char *name, const char *detail,
                                    const struct dwell_tensor *tensors, unsigned count);
+/* A layer by its path ("Net.stem.conv") with what it is ("Conv2d", or NULL) and the sizes
+ * of its own parameters, which reports count; for DWELL_SCOPE_ID(DWELL_CATEGORY_LAYER, id). */
+DWELL_API uint32_t dwell_intern_layer(const char *path, const char *type,
+                                      const struct dwell_tensor *parameters, unsigned count);
 /* A function (DWELL_CATEGORY_FUNCTION) by its address: readers name it. */
 DWELL_API uint32_t dwell_intern_function(const void *address);
 /* A place in a program that is not machine code (Python, a graph): `file` may be NULL, `line`

@@ -266,6 +266,31 @@ uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count)
 	return dw_intern(&image.entry.entry);
 }
 
+uint32_t dw_intern_parameters(const struct dwell_tensor *tensors, unsigned count)
+{
+	struct dwell_tensor sums[16];
+	int64_t elements[16];
+	unsigned used = 0;
+
+	if (count <= 16)
+		return dw_intern_shapes(tensors, count);
+	for (unsigned i = 0; i < count; i++) {
+		int64_t product = 1;
+		unsigned at = 0;
+
+		for (unsigned d = 0; d < tensors[i].dimensions; d++)
+			product *= tensors[i].sizes[d];
+		while (at < used && sums[at].dtype != tensors[i].dtype && at < 15)
+			at++;
+		if (at == used) {
+			elements[used] = 0;
+			sums[used++] = (struct dwell_tensor){ &elements[at], 1, tensors[i].dtype };
+		}
+		elements[at] += product;
+	}
+	return dw_intern_shapes(sums, used);
+}
+
 void dw_intern_replay(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* see dw_intern() */

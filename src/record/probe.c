@@ -185,6 +185,19 @@ uint32_t dwell_intern_op(const char *name, const char *detail, const struct dwel
 	return id;
 }
 
+uint32_t dwell_intern_layer(const char *path, const char *type,
+                            const struct dwell_tensor *parameters, unsigned count)
+{
+	int saved = errno;
+	uint32_t id = 0;
+
+	if (dw_session_head())
+		id = dw_intern_op(DWELL_CATEGORY_LAYER, path, type,
+		                  count ? dw_intern_parameters(parameters, count) : 0, NULL, 0);
+	errno = saved;
+	return id;
+}
+
 /* ---- operators with shapes ------------------------------------------------------ */
 
 /* Odd numbers without a pattern, one for each place in a list. */

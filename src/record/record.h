@@ -220,6 +220,8 @@ uint32_t dw_intern_function(uintptr_t address);
 uint32_t dw_intern_frame(const char *function, const char *file, uint32_t line);
 uint32_t dw_intern_stack(const uint32_t *frames, uint32_t count); /* FRAME ids, innermost first */
 uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count);
+/* The same of a layer's parameters, of which none may be cut off: many are one a type. */
+uint32_t dw_intern_parameters(const struct dwell_tensor *tensors, unsigned count);
 uint64_t dw_hash(const void *data, size_t bytes, uint64_t seed);
 /* Writes all that this process knows into a new file's journal, with the same ids. */
 uint32_t dw_intern(struct dw_entry *entry); /* whole but for its id; bytes a multiple of 8 */
