@@ -34,7 +34,7 @@ class Schedule(ctypes.Structure):
 class Options(ctypes.Structure):
     _fields_ = [("size", size_t), ("path", text), ("overwrite", boolean), ("keep", ctypes.c_int),
                 ("max_size_bytes", u64), ("categories", u32), ("steps_from", u64),
-                ("steps_to", u64), ("schedule", Schedule)]
+                ("steps_to", u64), ("schedule", Schedule), ("layers", text)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(Options), steps_to=2**64 - 1, **fields)
@@ -61,7 +61,8 @@ class ProfileOptions(ctypes.Structure):
 
 class ViewOptions(ctypes.Structure):
     _fields_ = [("size", size_t), ("sort", text), ("limit", size_t), ("group_by", text),
-                ("top_level", boolean), ("engine", text), ("skip_iteration", u64)]
+                ("top_level", boolean), ("engine", text), ("skip_iteration", u64),
+                ("events", boolean), ("paths", text), ("leaves", boolean), ("per_call", boolean)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(ViewOptions), **fields)
@@ -81,7 +82,7 @@ class LayoutOptions(ctypes.Structure):
                 ("engine", text), ("name_width", ctypes.c_uint), ("shapes_width", ctypes.c_uint),
                 ("source_width", ctypes.c_uint), ("has_verbosity", boolean),
                 ("verbosity", ctypes.c_uint), ("has_skip_iteration", boolean),
-                ("skip_iteration", u64)]
+                ("skip_iteration", u64), ("events", boolean), ("paths", text)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(LayoutOptions), **fields)
