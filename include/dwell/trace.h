@@ -56,6 +56,12 @@ struct dwell_view_options {
 	                       * commas between; NULL: by name alone */
 	bool top_level;       /* only operators that lie in no other operator */
 	const char *engine;   /* of several nested engines, this one; NULL: the outermost */
+	/* Of the layers view. */
+	bool events;          /* the operators within each layer as rows below it */
+	const char *paths;    /* only these layers, each with all below it: paths and patterns with
+	                       * * and ?, commas between ("Net.stem,Net.block.*"); NULL: all */
+	bool leaves;          /* only layers that hold no others, as a list by path */
+	bool per_call;        /* each call of a layer as a row below it */
 };
 
 /*
@@ -98,6 +104,8 @@ struct dwell_layout_options {
 	const char *time_unit; /* "s", "ms", "us"; NULL: what fits */
 	const char *engine;
 	unsigned name_width, shapes_width, source_width; /* most characters of a cell; 0: the original's */
+	bool events;           /* of layers, as for a view */
+	const char *paths;
 };
 
 /*

@@ -136,6 +136,10 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	case DW_OPTION_GROUP_BY: request->view.group_by = value; return 0;
 	case DW_OPTION_TOP_LEVEL: request->view.top_level = true; return 0;
 	case DW_OPTION_ENGINE: request->view.engine = value; return 0;
+	case DW_OPTION_EVENTS: request->view.events = true; return 0;
+	case DW_OPTION_PATHS: request->view.paths = value; return 0;
+	case DW_OPTION_LEAVES: request->view.leaves = true; return 0;
+	case DW_OPTION_PER_CALL: request->view.per_call = true; return 0;
 	case DW_OPTION_TIME_UNIT: return parse_unit(value, &request->print.time_unit);
 	case DW_OPTION_LAYOUT: request->layout = value; return 0;
 	case DW_OPTION_WIDTHS: return parse_widths(value, request->widths);
@@ -162,7 +166,8 @@ static int run_layout(const struct request *request, struct dwell_trace *trace, 
 		.top_level = request->view.top_level, .header = request->header,
 		.time_unit = request->print.time_unit, .engine = request->view.engine,
 		.name_width = request->widths[0], .shapes_width = request->widths[1],
-		.source_width = request->widths[2] };
+		.source_width = request->widths[2], .events = request->view.events,
+		.paths = request->view.paths };
 	struct dwell_error error = { 0, "" };
 	int code = dwell_trace_layout(trace, request->layout, &options, file, &error);
 

@@ -29,6 +29,8 @@ struct dw_layout_options {
 	const char *time_unit; /* "s", "ms", "us" */
 	const char *engine;    /* of several nested engines, this one */
 	unsigned name_width, shapes_width, source_width;
+	bool events;           /* of layers: as for a view */
+	const char *paths;
 };
 
 struct dw_layout {

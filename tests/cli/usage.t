@@ -61,6 +61,11 @@ Usage: dwell report [OPTION...] [TRACE...]
       --top-level         only operators that lie in no other operator
       --time-unit UNIT    print all times in one unit
       --engine NAME       of several nested engines, this one
+      --events            of layers: show the operators within each
+      --paths LIST        of layers: only these and what lies below them, as
+                          Net.stem,Net.block.*
+      --leaves            of layers: only those that hold no others
+      --per-call          of layers: show each call
       --layout NAME       print what another profiler would have printed
       --header TEXT       a line above the table, for layouts that have one
       --widths LIST       how wide columns of a layout may be, in characters:
