@@ -122,6 +122,12 @@ static struct entry *add(PyObject *module, const char *path)
 	return to;
 }
 
+/* A removed entry has none. */
+static const char *first_path(const struct entry *entry)
+{
+	return entry->path ? entry->path : "";
+}
+
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 static bool any(PyObject *object, const char *method)
@@ -156,6 +162,23 @@ static void add_below(PyObject *module, const char *root)
 	PyErr_Clear();
 }
 
+static bool is_root(const char *name)
+{
+	for (size_t i = 0; i < table.size; i++)
+		if (table.entries[i].module && table.entries[i].root &&
+		    strcmp(first_path(&table.entries[i]), name) == 0)
+			return true;
+	return false;
+}
+
+/* Two models of one class are told apart: "Net" and "Net#2". */
+static void name_root(const char *name, char *path, size_t room)
+{
+	snprintf(path, room, "%s", name);
+	for (unsigned number = 2; is_root(path); number++)
+		snprintf(path, room, "%s#%u", name, number);
+}
+
 static struct entry *meet(PyObject *module)
 {
 	char name[128], path[1024 + 128];
@@ -165,7 +188,7 @@ static struct entry *meet(PyObject *module)
 	if (caller_path)
 		snprintf(path, sizeof path, "%.1000s.%s", caller_path, name);
 	else
-		snprintf(path, sizeof path, "%s", name);
+		name_root(name, path, sizeof path);
 	entry = add(module, path);
 	if (!entry)
 		return NULL;
@@ -210,4 +233,22 @@ void dwell_layers_attach(PyObject *torch)
 	static const struct dwell_hook hook = { before, after };
 
 	dwell_hook_path(torch, "nn.Module", "__call__", &hook);
+}
+
+/* ---- for the package ---------------------------------------------------------------------------- */
+
+/* The paths that calls of a module may be recorded by, a list of text: a model that was
+ * not called yet is met now, and children that it has got since are named. */
+DWELL_API PyObject *dwell_python_layer_paths(PyObject *module);
+
+PyObject *dwell_python_layer_paths(PyObject *module)
+{
+	struct entry *entry = entry_of(module);
+	PyObject *paths = PyList_New(0), *path = entry ? PyUnicode_FromString(entry->path) : NULL;
+
+	if (paths && path)
+		PyList_Append(paths, path);
+	Py_XDECREF(path);
+	PyErr_Clear();
+	return paths;
 }

@@ -60,7 +60,8 @@ class ProfileOptions(ctypes.Structure):
 
 class ViewOptions(ctypes.Structure):
     _fields_ = [("size", size_t), ("sort", text), ("limit", size_t), ("group_by", text),
-                ("top_level", boolean), ("engine", text)]
+                ("top_level", boolean), ("engine", text), ("events", boolean), ("paths", text),
+                ("leaves", boolean), ("per_call", boolean)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(ViewOptions), **fields)
@@ -78,7 +79,7 @@ class LayoutOptions(ctypes.Structure):
     _fields_ = [("size", size_t), ("sort", text), ("has_limit", boolean), ("limit", size_t),
                 ("group_by", text), ("top_level", boolean), ("header", text), ("time_unit", text),
                 ("engine", text), ("name_width", ctypes.c_uint), ("shapes_width", ctypes.c_uint),
-                ("source_width", ctypes.c_uint)]
+                ("source_width", ctypes.c_uint), ("events", boolean), ("paths", text)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(LayoutOptions), **fields)
@@ -173,7 +174,7 @@ def _load(name, functions, mode):
 
 def _attach():
     """Lets libdwell-python, beside libdwell, watch this interpreter and PyTorch. Returns what
-    is to be called when the gate may have changed."""
+    is to be called when the gate may have changed, and what lists a module's layer paths."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         home = next(os.path.dirname(line.split()[-1]) for line in maps if "/libdwell.so." in line)
     for folder in ("dwell", "probes"):
@@ -181,12 +182,14 @@ def _attach():
         if os.path.exists(path):
             probe = ctypes.PyDLL(path)
             probe.dwell_python_attach()
-            return probe.dwell_python_follow_gate
-    return lambda: None
+            probe.dwell_python_layer_paths.restype = ctypes.py_object
+            probe.dwell_python_layer_paths.argtypes = [ctypes.py_object]
+            return probe.dwell_python_follow_gate, probe.dwell_python_layer_paths
+    return lambda: None, lambda module: []
 
 
 record = _load("dwell", _RECORD, ctypes.RTLD_GLOBAL)
-follow_gate = _attach()
+follow_gate, layer_paths = _attach()
 _read = None
 _libc = ctypes.CDLL(None)
 _libc.open_memstream.restype = pointer
