@@ -30,7 +30,7 @@ void graph_run(const struct graph *graph, enum op_phase phase)
 		struct op *op = &graph->ops[i];
 		unsigned began;
 
-		profile_enter_layer(&open, op->layer);
+		profile_enter_layer(&open, graph, op);
 		began = profile_begin_op(op);
 		make_results_alive(op);
 		op->run(op, graph->dnn);
@@ -38,5 +38,5 @@ void graph_run(const struct graph *graph, enum op_phase phase)
 		release_last_used(op->writes, op->write_count, i);
 		profile_end_op(began);
 	}
-	profile_enter_layer(&open, "");
+	profile_enter_layer(&open, graph, NULL);
 }

@@ -34,7 +34,7 @@ class Schedule(ctypes.Structure):
 class Options(ctypes.Structure):
     _fields_ = [("size", size_t), ("path", text), ("overwrite", boolean), ("keep", ctypes.c_int),
                 ("max_size_bytes", u64), ("categories", u32), ("steps_from", u64),
-                ("steps_to", u64), ("schedule", Schedule)]
+                ("steps_to", u64), ("schedule", Schedule), ("layers", text)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(Options), steps_to=2**64 - 1, **fields)

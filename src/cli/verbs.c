@@ -25,6 +25,8 @@ static const struct dw_option run_options[] = {
 	STEPS("record only steps A to B, counted from 0"),
 	{ DW_OPTION_SCHEDULE, "schedule", 0, "PLAN",
 	  "record steps in cycles: skip=N,wait=N,warmup=N,active=N,repeat=N", NULL },
+	{ DW_OPTION_LAYERS, "layers", 0, "LIST",
+	  "of layers record only these, by path or pattern, as Net.stem,Net.block.*", NULL },
 	{ DW_OPTION_SERVE, "serve", 0, "PORT",
 	  "record only what captures at this port of the machine ask for (dwell serve)", NULL },
 	{ DW_OPTION_SHAPES, "shapes", 0, NULL, "record the shapes of operators' arguments", NULL },

@@ -49,6 +49,7 @@ struct filling {
 	const struct dw_layers *layers;
 	const struct dw_view_options *options;
 	const enum dw_layer_choice *choices;
+	const char *chosen;             /* of layers only these were recorded; NULL: all */
 	uint64_t whole_ns;              /* of all operators */
 	struct dw_layer_sums elsewhere; /* of layers that have no row with figures */
 };
@@ -248,6 +249,10 @@ static void fill(struct filling *filling)
 	if (layers->has_parameters)
 		dw_cell_int(&row[PARAMETERS], (int64_t)parameters);
 	fill_sums(filling, row, &sums, NULL);
+	if (filling->chosen)
+		dw_table_note(filling->table,
+		              "Of layers only these were recorded: %.300s; what lies in others counts for "
+		              "what is around them.", filling->chosen);
 	if (open)
 		dw_table_note(filling->table,
 		              "%s call%s did not end, or the end was overwritten; counted until there.",
@@ -265,6 +270,7 @@ struct dw_table *dw_view_layers(struct dw_model *model, const struct dw_view_opt
 	if (!filling.layers || dw_layers_choose(model, filling.layers, options->paths, &choices, error))
 		return NULL;
 	filling.choices = choices;
+	filling.chosen = dw_model_source(model)->files[0].layers;
 	filling.table = make_table(filling.layers, options, error);
 	if (filling.table)
 		fill(&filling);
