@@ -151,12 +151,6 @@ static struct entry *add(PyObject *module, const char *path)
 	return to;
 }
 
-/* A removed entry has none. */
-static const char *first_path(const struct entry *entry)
-{
-	return entry->path ? entry->path : "";
-}
-
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 static bool any(PyObject *object, const char *method)
@@ -218,8 +212,7 @@ static void add_below(PyObject *module, const char *root)
 static bool is_root(const char *name)
 {
 	for (size_t i = 0; i < table.size; i++)
-		if (table.entries[i].module && table.entries[i].root &&
-		    strcmp(first_path(&table.entries[i]), name) == 0)
+		if (table.entries[i].root && strcmp(table.entries[i].ways->path, name) == 0)
 			return true;
 	return false;
 }
@@ -302,18 +295,27 @@ void dwell_layers_attach(PyObject *torch)
 
 /* ---- for the package ---------------------------------------------------------------------------- */
 
-/* The paths that calls of a module may be recorded by, a list of text: a model that was
- * not called yet is met now, and children that it has got since are named. */
-DWELL_API PyObject *dwell_python_layer_paths(PyObject *module);
+/* The paths by which a module's calls are recorded, a list of text. With `name` it is a
+ * model, which is met now if it was not called yet; children that it has got since it was
+ * met are named too. */
+DWELL_API PyObject *dwell_python_layer_paths(PyObject *module, int name);
 
-PyObject *dwell_python_layer_paths(PyObject *module)
+PyObject *dwell_python_layer_paths(PyObject *module, int name)
 {
-	struct entry *entry = entry_of(module);
-	PyObject *paths = PyList_New(0), *path = entry ? PyUnicode_FromString(entry->path) : NULL;
+	struct entry *entry = name ? entry_of(module) : find(module);
+	PyObject *paths = PyList_New(0);
 
-	if (paths && path)
-		PyList_Append(paths, path);
-	Py_XDECREF(path);
+	if (name && entry) {
+		add_below(module, entry->ways->path);
+		entry = find(module);
+	}
+	for (struct way *way = entry ? entry->ways : NULL; way && paths; way = way->next) {
+		PyObject *path = PyUnicode_FromString(way->path);
+
+		if (path)
+			PyList_Append(paths, path);
+		Py_XDECREF(path);
+	}
 	PyErr_Clear();
 	return paths;
 }

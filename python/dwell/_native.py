@@ -183,9 +183,9 @@ def _attach():
             probe = ctypes.PyDLL(path)
             probe.dwell_python_attach()
             probe.dwell_python_layer_paths.restype = ctypes.py_object
-            probe.dwell_python_layer_paths.argtypes = [ctypes.py_object]
+            probe.dwell_python_layer_paths.argtypes = [ctypes.py_object, ctypes.c_int]
             return probe.dwell_python_follow_gate, probe.dwell_python_layer_paths
-    return lambda: None, lambda module: []
+    return lambda: None, lambda module, name: []
 
 
 record = _load("dwell", _RECORD, ctypes.RTLD_GLOBAL)

@@ -219,7 +219,7 @@ class Profile:
         self.entered = True
         self.traces = tuple(walk_modules(self._model))
         self._chosen = _chosen(self.paths, self.traces)
-        native.layer_paths(self._model)  # names the layers before they are called
+        native.layer_paths(self._model, True)  # named before they are called
         self._profile = profile(profile_memory=self.profile_memory)
         self._profile.start()
         return self
@@ -239,8 +239,8 @@ class Profile:
         """What calls of each trace's module were recorded as. A module in one place is known by
         all its paths, one in several only by those through the place."""
         places = Counter(id(trace.module) for trace in self.traces)
-        self._roots = native.layer_paths(self._model)
-        return {trace.path: set(native.layer_paths(trace.module)) if places[id(trace.module)] == 1
+        self._roots = native.layer_paths(self._model, False)
+        return {trace.path: set(native.layer_paths(trace.module, False)) if places[id(trace.module)] == 1
                 else set() for trace in self.traces}
 
     def _paths(self, trace, roots):
