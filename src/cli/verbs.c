@@ -84,7 +84,8 @@ static const struct dw_option export_options[] = {
 	{ DW_OPTION_ACTION, "action", 0, "NAME", "export only what begins within this action or zone",
 	  NULL },
 	{ DW_OPTION_THREAD, "thread", 0, "T", "export only the thread of this name or number", NULL },
-	{ DW_OPTION_METRIC, "metric", 0, "METRIC", "what a picture or a stack counts (default: time)",
+	{ DW_OPTION_METRIC, "metric", 0, "METRIC", "what a picture or a stack counts: time (the default), self_cpu, and in pictures "
+	  "of layers: layers, memory, backward",
 	  NULL },
 	{ DW_OPTION_TITLE, "title", 0, "TEXT", "the title of a picture", NULL },
 	HELP,

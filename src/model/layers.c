@@ -104,16 +104,18 @@ static void begin_layer(struct context *context, struct frame *frame)
 	frame->node = dw_layer_node(&pass->tree, frame->symbol, frame->node);
 	frame->call = frame->node ? place_of_call(context, frame, frame->call) : 0;
 	frame->place = frame->call;
+	frame->entry = 0;
 	if (frame->call)
 		pass->tree.nodes[frame->node].within++;
 	else
 		pass->failed = true;
 }
 
-/* Of an operator, where it is now. */
+/* Of an operator, where it is now; what an operator's zones allocate is its own. */
 static void enter(struct pass *pass, struct frame *frame)
 {
-	frame->entry = 0;
+	if (frame->what != NOTHING)
+		frame->entry = 0;
 	if (!pass->ask.operators || frame->what != OPERATOR || !frame->counts)
 		return;
 	frame->entry = dw_layer_entry(&pass->tree, frame->place, pass->model->symbol_row[frame->symbol]);

@@ -81,6 +81,11 @@ CASES = {
        ("torchprof.both", 0, ["--layout", "torchprof", "--paths", "Net.block", "--events"]),
        ("torchprof.wrong", 0, ["--layout", "torchprof", "--paths", "Nte.stem"]),
        ("layers.scope", 0, ["--view", "layers", "--steps", "0", "--thread", "train"])],
+    "backward": [("layers.text", 0, ["--view", "layers"]),
+                 ("layers.calls", 0, ["--view", "layers", "--per-call", "--events"]),
+                 ("operators.text", 0, ["--view", "operators"]),
+                 ("torchprof", 0, ["--layout", "torchprof"]),
+                 ("torchprof.events", 0, ["--layout", "torchprof", "--events"])],
     "flops": [(f"flops.{form}", 0, ["--view", "flops", "--format", form]) for form in FORMATS],
     "calls": [(f"calls.{form}", 0, ["--view", "calls", "--format", form]) for form in FORMATS]
     + [(f"operators.{name.replace(':', '')}", 0, ["--view", "operators", "--group-by", name])
