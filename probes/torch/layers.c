@@ -182,20 +182,21 @@ static PyObject *modules_below(PyObject *module)
 	return iterator;
 }
 
+#define MOST_PATH 2048     /* the recorder keeps no longer text */
 #define MOST_BELOW 1000000 /* a model that holds itself has paths without end */
 
 static void add_below(PyObject *module, const char *root)
 {
 	PyObject *iterator = modules_below(module), *pair;
-	char path[1024];
+	char path[MOST_PATH];
 
 	for (int i = 0; i < MOST_BELOW && iterator && (pair = PyIter_Next(iterator)) != NULL; i++) {
 		struct entry *known;
 		const char *name;
 		PyObject *child;
 
-		if (PyArg_ParseTuple(pair, "sO", &name, &child) && child != module) {
-			snprintf(path, sizeof path, "%.800s.%.200s", root, name);
+		if (PyArg_ParseTuple(pair, "sO", &name, &child) && child != module &&
+		    snprintf(path, sizeof path, "%s.%s", root, name) < MOST_PATH) {
 			known = find(child);
 			if (known)
 				add_way(known, child, path);
@@ -227,12 +228,12 @@ static void name_root(const char *name, char *path, size_t room)
 
 static struct entry *meet(PyObject *module)
 {
-	char name[128], path[1024 + 128];
+	char name[128], path[MOST_PATH];
 	struct entry *entry;
 
 	dwell_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
 	if (caller_path)
-		snprintf(path, sizeof path, "%.1000s.%s", caller_path, name);
+		snprintf(path, sizeof path, "%.1700s.%s", caller_path, name);
 	else
 		name_root(name, path, sizeof path);
 	entry = add(module, path);

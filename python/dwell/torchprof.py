@@ -339,5 +339,7 @@ def _event_list(call, events, profile_memory):
             input_shapes=event.input_shapes, stack=event.stack, scope=event.scope,
             cpu_memory_usage=event.cpu_memory_usage if profile_memory else 0,
             sequence_nr=event.sequence_nr, device_type=DeviceType.CPU, flops=event.flops))
-    found._build_tree()  # as the profiler does itself
+    # As the profiler does itself, but for leaving out calls within one of their name.
+    found._populate_cpu_children()
+    found._tree_built = True
     return found

@@ -25,7 +25,7 @@ class View:
                      ctypes.byref(options), ctypes.byref(self._table))
 
     def __del__(self):
-        if getattr(self, "_table", None):
+        if getattr(self, "_table", None) and native.read:  # None at the interpreter's end
             native.read().dwell_table_destroy(self._table)
             self._table = None
 
