@@ -14,14 +14,14 @@ static const struct dw_picture_kind kinds[] = {
 };
 
 static const struct {
-	const char *what, *counts, *remedy;
+	const char *what, *counts, *none;
 } pictures[] = {
 	[DW_LAYER_PICTURE_TIME] = { "forward", "width is operators' time, the backward pass left out",
-	                            "mark each layer's call with DWELL_LAYER(\"path\") and operators in it" },
+	                            "no operators: mark them with DWELL_OP(\"name\")" },
 	[DW_LAYER_PICTURE_MEMORY] = { "memory", "width is what the forward pass allocated and kept",
-	                              "record allocations within layers" },
+	                              "no memory that was kept: record allocations" },
 	[DW_LAYER_PICTURE_BACKWARD] = { "backward", "width is operators' time in the backward pass",
-	                                "record a backward pass" },
+	                                "no backward pass: record a step of training" },
 };
 
 struct drawing {
@@ -138,9 +138,11 @@ static int write(struct drawing *drawing, struct dw_picture *picture, struct dw_
 	if (!make_nodes(drawing))
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while drawing layers");
 	if (!drawing->layers->count || !whole(drawing))
-		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s of layers to draw: %s",
-		                    dw_model_source(model)->files[0].path, pictures[drawing->of].what,
-		                    pictures[drawing->of].remedy);
+		return dw_error_set(error, DWELL_E_NO_DATA, "%s has %s",
+		                    dw_model_source(model)->files[0].path,
+		                    drawing->layers->count
+		                        ? pictures[drawing->of].none
+		                        : "no layers: mark each layer's call with DWELL_LAYER(\"path\")");
 	total = picture->unit((double)whole(drawing), " ");
 	picture->count = drawing->count;
 	picture->subtitle = dw_arena_printf(&drawing->arena, "%s in %s layer%s; %s", total.at,
