@@ -177,7 +177,7 @@ def _load(name, functions, mode):
 
 def _attach():
     """Lets libdwell-python, beside libdwell, watch this interpreter and PyTorch. Returns what
-    is to be called when the gate may have changed."""
+    is to be called when the gate may have changed, and what lists a module's layer paths."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         home = next(os.path.dirname(line.split()[-1]) for line in maps if "/libdwell.so." in line)
     for folder in ("dwell", "probes"):
@@ -185,12 +185,14 @@ def _attach():
         if os.path.exists(path):
             probe = ctypes.PyDLL(path)
             probe.dwell_python_attach()
-            return probe.dwell_python_follow_gate
-    return lambda: None
+            probe.dwell_python_layer_paths.restype = ctypes.py_object
+            probe.dwell_python_layer_paths.argtypes = [ctypes.py_object, ctypes.c_int]
+            return probe.dwell_python_follow_gate, probe.dwell_python_layer_paths
+    return lambda: None, lambda module, name: []
 
 
 record = _load("dwell", _RECORD, ctypes.RTLD_GLOBAL)
-follow_gate = _attach()
+follow_gate, layer_paths = _attach()
 _read = None
 _libc = ctypes.CDLL(None)
 _libc.open_memstream.restype = pointer
