@@ -104,7 +104,7 @@ class Trace:
         for (process, stream), chunks in self.streams.items():
             stack, time, before = [], 0, None   # stack: [name, start, children, is operator]
             def end(index, now):
-                name, start, inner, operator = stack.pop(index)
+                name, start, inner, operator, _ = stack.pop(index)
                 if not operator:
                     return
                 # one that goes on (END_OF) was the child so far and is its parent's from now
@@ -127,11 +127,15 @@ class Trace:
                         end(len(stack) - 1, time)
                     elif kind == 0:
                         category, name = self.name(id)
-                        stack.append([name, time, 0, category == OPERATOR])
+                        stack.append([name, time, 0, category == OPERATOR, id])
                     elif kind in (5, 14):       # another thread; or ends may be among what was lost
                         while stack and (kind == 14 or id != before[1]):
                             end(len(stack) - 1, time)
                         before = (number, id if kind == 5 else before[1])
+                    elif kind == 13 and id:
+                        begun = [at for at, frame in enumerate(stack) if frame[4] == id]
+                        if begun:
+                            end(begun[-1], time)
                     elif kind == 13 and struct.unpack("<I", payload)[0] < len(stack):
                         end(len(stack) - 1 - struct.unpack("<I", payload)[0], time)
             while stack:

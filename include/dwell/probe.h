@@ -144,12 +144,13 @@ DWELL_API void dwell_slow_put(uint32_t word1, const uint32_t *payload, unsigned 
 DWELL_API uint32_t dwell_slow_site(struct dwell_site *site);
 DWELL_API unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors,
                                   unsigned count);
-/* An operator while stacks are recorded: the outermost ones get the caller's stack. */
-DWELL_API unsigned dwell_slow_operator(uint32_t id);
-DWELL_API void dwell_slow_operator_end(void);
+/* While stacks or functions are recorded: outermost operators get the caller's stack,
+ * ranges end by name. The result of the first goes to the second. */
+DWELL_API unsigned dwell_slow_range(uint32_t id, uint32_t category);
+DWELL_API void dwell_slow_range_end(unsigned began);
 
 /* The same for callers that cannot use inline code (other languages, plugins). The
- * result is an enum dwell_began for dwell_end_id(). */
+ * result is for dwell_end_id(), as that of dwell_begin() is for dwell_end(). */
 DWELL_API unsigned dwell_begin_id(uint32_t id, enum dwell_category category);
 DWELL_API void dwell_end_id(unsigned began);
 
@@ -259,16 +260,16 @@ DWELL_INLINE uint32_t dwell_site_id(struct dwell_site *site)
 
 /* ---- ranges -------------------------------------------------------------- */
 
-/* What a begin hands to its end. */
+/* What a begin hands to its end: other values than these are for dwell_slow_range_end(). */
 enum dwell_began {
 	DWELL_NOT_BEGUN = 0,
 	DWELL_BEGUN = 1,
-	DWELL_BEGUN_DETAILED = 2, /* an operator while stacks are recorded: see dwell_slow_operator() */
 };
 
 /*
- * Begins a range at `site` if its category is wanted; the result, an enum
- * dwell_began, goes to dwell_end(), in the same thread, innermost first.
+ * Begins a range at `site` if its category is wanted; the result goes to dwell_end(), in the
+ * same thread, innermost first. (Functions that return in between are no matter: while
+ * they are recorded, ends name their range.)
  */
 DWELL_INLINE unsigned dwell_begin(struct dwell_site *site)
 {
@@ -279,9 +280,8 @@ DWELL_INLINE unsigned dwell_begin(struct dwell_site *site)
 	uint32_t mask = __atomic_load_n(&gate->mask, __ATOMIC_RELAXED);
 	if (DWELL_UNLIKELY(!(mask & 1u << site->category)))
 		return DWELL_NOT_BEGUN;
-	/* One test for two rare things: the range is an operator and stacks are wanted. */
-	if (DWELL_UNLIKELY(mask & DWELL_DETAIL_STACKS) && site->category == DWELL_CATEGORY_OPERATOR)
-		return dwell_slow_operator(dwell_site_id(site));
+	if (DWELL_UNLIKELY(mask & (DWELL_DETAIL_STACKS | 1u << DWELL_CATEGORY_FUNCTION)))
+		return dwell_slow_range(dwell_site_id(site), site->category);
 	dwell_put_begin(dwell_site_id(site));
 	return DWELL_BEGUN;
 }
@@ -291,7 +291,7 @@ DWELL_INLINE void dwell_end(unsigned began)
 	if (DWELL_LIKELY(began == DWELL_BEGUN))
 		dwell_put_end();
 	else if (began)
-		dwell_slow_operator_end();
+		dwell_slow_range_end(began);
 }
 
 /* Ranges that begin and end in different threads, or overlap without nesting:
@@ -301,6 +301,9 @@ DWELL_API void dwell_async_end(struct dwell_site *site, uint64_t handle);
 
 /* Ends the n-th open range of this thread, counted from the innermost = 0. */
 DWELL_API void dwell_end_of(uint32_t n);
+/* Ends the innermost open range of this thread that began with this id, whatever began
+ * within it and goes on. */
+DWELL_API void dwell_end_named(uint32_t id);
 
 /* An arrow from here to the place that takes the same handle. */
 DWELL_API void dwell_flow_out(struct dwell_site *site, uint64_t handle);

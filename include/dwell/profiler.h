@@ -103,9 +103,8 @@ DWELL_API int dwell_actions_setup(struct dwell_actions *actions, const char *sta
                                   int local_rank, const char *log_dir, struct dwell_error *error);
 
 /*
- * An action by a name known at run time. Stops may come in any order, while no other
- * range of this thread was begun within and is open. Stop: DWELL_E_STATE when this thread
- * has no such action open.
+ * An action by a name known at run time. Stops may come in any order, whatever ranges
+ * have begun within. Stop: DWELL_E_STATE when this thread has no such action open.
  */
 DWELL_API void dwell_actions_start(struct dwell_actions *actions, const char *action);
 DWELL_API int dwell_actions_stop(struct dwell_actions *actions, const char *action,
