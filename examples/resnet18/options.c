@@ -33,6 +33,7 @@ static const char help_text[] =
 	"  --times               print what events and handlers took, as PyTorch-Ignite does\n"
 	"  --profiler NAME       simple, advanced, operators or xla: report the fit's actions by\n"
 	"                        Lightning's names, as its profilers do\n"
+	"  --action-names V      2.2 (default) or 1.6: the names of that version\n"
 	"  --help                this text\n";
 
 enum {
@@ -53,6 +54,7 @@ enum {
 	OPT_DUMP,
 	OPT_TIMES,
 	OPT_PROFILER,
+	OPT_ACTION_NAMES,
 	OPT_HELP
 };
 
@@ -74,6 +76,7 @@ static const struct option long_options[] = {
 	{ "dump", required_argument, NULL, OPT_DUMP },
 	{ "times", no_argument, NULL, OPT_TIMES },
 	{ "profiler", required_argument, NULL, OPT_PROFILER },
+	{ "action-names", required_argument, NULL, OPT_ACTION_NAMES },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -122,6 +125,15 @@ static enum optimizer_kind optimizer_kind(const char *text)
 		return OPTIMIZER_RMSPROP;
 	fprintf(stderr, "resnet18: --optimizer takes sgd or rmsprop, not '%s'\n", text);
 	usage_error();
+}
+
+static bool has_old_names(const char *text)
+{
+	if (strcmp(text, "1.6") != 0 && strcmp(text, "2.2") != 0) {
+		fprintf(stderr, "resnet18: --action-names takes 2.2 or 1.6, not '%s'\n", text);
+		usage_error();
+	}
+	return text[0] == '1';
 }
 
 static void take_path(struct options *options, int option)
@@ -185,6 +197,9 @@ static void take_option(struct options *options, int option, const char *name)
 		break;
 	case OPT_PROFILER:
 		options->profiler = optarg;
+		break;
+	case OPT_ACTION_NAMES:
+		options->old_names = has_old_names(optarg);
 		break;
 	case OPT_HELP:
 		fputs(help_text, stdout);

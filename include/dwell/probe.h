@@ -301,8 +301,11 @@ DWELL_API void dwell_async_end(struct dwell_site *site, uint64_t handle);
 
 /* Ends the n-th open range of this thread, counted from the innermost = 0. */
 DWELL_API void dwell_end_of(uint32_t n);
-/* Ends the innermost open range of this thread that began with this id, whatever began
- * within it and goes on. */
+
+/* A range of this thread that nests with no other: it outlives those that it began in, and
+ * those that begin in it may outlive it. The result is for dwell_end_id(); who does not keep
+ * it ends the innermost one that began with the id. */
+DWELL_API unsigned dwell_begin_named(uint32_t id, enum dwell_category category);
 DWELL_API void dwell_end_named(uint32_t id);
 
 /* An arrow from here to the place that takes the same handle. */

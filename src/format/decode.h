@@ -25,6 +25,7 @@
 #define DW_INLINE static inline __attribute__((always_inline))
 
 /* The ids of a stream's open ranges, outermost first, for ends that name their range. */
+#define DW_OPEN_BY_NAME 0x80000000u /* beside the id: an end without a name is another's */
 struct dw_decode_open {
 	uint32_t *ids;
 	uint32_t depth;
@@ -119,7 +120,7 @@ __attribute__((noinline, unused)) static uint32_t dw_open_end(struct dw_decode_o
 	uint32_t *at;
 
 	if (id) {
-		for (n = 0; kept && n < open->depth && open->ids[open->depth - 1 - n] != id;)
+		for (n = 0; kept && n < open->depth && (open->ids[open->depth - 1 - n] & DW_ID_MASK) != id;)
 			n++;
 		if (!kept || n == open->depth)
 			return DW_NOT_OPEN;
@@ -132,6 +133,16 @@ __attribute__((noinline, unused)) static uint32_t dw_open_end(struct dw_decode_o
 	}
 	open->depth--;
 	return n;
+}
+
+/* The same for an end without a name while the innermost range is one that ends by name. */
+__attribute__((noinline, unused)) static uint32_t dw_open_end_nested(struct dw_decode_open *open)
+{
+	uint32_t n = 1;
+
+	while (n < open->depth && open->ids[open->depth - 1 - n] & DW_OPEN_BY_NAME)
+		n++;
+	return n < open->depth ? dw_open_end(open, 0, n) : DW_NOT_OPEN;
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
@@ -165,6 +176,13 @@ DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
 		if (word0 & DW_WORD_END) {
 			at++;
 			records++;
+			if (__builtin_expect(depth - 1 < capacity && ids[depth - 1] & DW_OPEN_BY_NAME, 0)) {
+				open->depth = depth;
+				uint32_t n = dw_open_end_nested(open);
+				other(context, now, &(struct dw_record){ DW_END_OF, 0, 1, &n });
+				depth = open->depth;
+				continue;
+			}
 			depth -= depth != 0;
 			end(context, now);
 			continue;
@@ -208,6 +226,9 @@ DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
 			ended = dw_open_end(open, record.id, record.payload[0]);
 			record.payload = &ended;
 		}
+		if (record.kind == DW_EXT && record.id == DW_EXT_BY_NAME << DW_EXT_TYPE_SHIFT &&
+		    depth - 1 < capacity)
+			ids[depth - 1] |= DW_OPEN_BY_NAME;
 		other(context, now, &record);
 		depth = open ? open->depth : 0; /* a visitor may end all that is open */
 	}

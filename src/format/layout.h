@@ -191,7 +191,10 @@ enum dw_kind {
 /* Words after word 1, by kind; EXT says its own. */
 #define DW_PAYLOAD_WORDS { 0, 0, 2, 4, 2, 0, 2, 2, 2, 2, 3, 0, 0, 1, 2, 0 }
 
-enum dw_ext { DW_EXT_TIME = 1 /* nothing but the time */ };
+enum dw_ext {
+	DW_EXT_TIME = 1,    /* nothing but the time */
+	DW_EXT_BY_NAME = 2, /* no words: the innermost open range ends by an END_OF with its id alone */
+};
 #define DW_EXT_WORDS_MASK 0xfffu
 #define DW_EXT_TYPE_SHIFT 12
 

@@ -132,7 +132,7 @@ void dwell_actions_start(struct dwell_actions *actions, const char *action)
 		snprintf(open->name, sizeof open->name, "%s", action);
 		if (actions->records && dwell_wants(mask)) {
 			open->id = dwell_intern(DWELL_CATEGORY_ACTION, action, NULL);
-			open->began = dwell_begin_id(open->id, DWELL_CATEGORY_ACTION);
+			open->began = dwell_begin_named(open->id, DWELL_CATEGORY_ACTION);
 		}
 	}
 	pthread_mutex_unlock(&thread->lock);

@@ -336,6 +336,15 @@ void dwell_end_of(uint32_t n)
 		put_fast(DW_END_OF, 0, &n, 1);
 }
 
+unsigned dwell_begin_named(uint32_t id, enum dwell_category category)
+{
+	if (!id || !dwell_wants(1u << category))
+		return DWELL_NOT_BEGUN;
+	dwell_put_begin(id);
+	put_fast(DW_EXT, DW_EXT_BY_NAME << DW_EXT_TYPE_SHIFT, NULL, 0);
+	return id << 2 | BY_NAME;
+}
+
 void dwell_end_named(uint32_t id)
 {
 	uint32_t none = 0;

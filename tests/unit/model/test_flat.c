@@ -207,6 +207,34 @@ TEST(an_end_with_a_name_ends_that_range)
 	made_close(&made);
 }
 
+/* A range that nests with no other: ends without a name are others'. */
+TEST(a_range_by_name_is_ended_by_its_name_alone)
+{
+	made_init(&made);
+	uint32_t a = made_op(&made, OP, "a"), b = made_op(&made, OP, "b"), c = made_op(&made, OP, "c");
+	uint32_t none = 0, by_name = DW_EXT_BY_NAME << DW_EXT_TYPE_SHIFT;
+
+	begin(0, a);
+	begin(100, b);
+	dw_encode_record(&made.stream, 100, DW_EXT, by_name, NULL, 0);
+	end(300); /* a */
+	begin(400, c);
+	dw_encode_record(&made.stream, 500, DW_END_OF, b, &none, 1);
+	end(600); /* c */
+	end(700); /* nobody's */
+	begin(800, b);
+	dw_encode_record(&made.stream, 800, DW_EXT, by_name, NULL, 0);
+	end(900); /* nobody's */
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK_EQ(made_stat(&made, "a")->total_ns, 300);
+	CHECK_EQ(made_stat(&made, "a")->self_ns, 100);
+	CHECK_EQ(made_stat(&made, "b")->count, 2);
+	CHECK_EQ(made_stat(&made, "b")->open, 1);
+	CHECK_EQ(made_stat(&made, "c")->total_ns, 200);
+	CHECK_EQ(dw_model_flat(made.model, UINT32_MAX, NULL)->orphans, 2);
+	made_close(&made);
+}
+
 /* Deeper than the list of open ranges first is, and after records that end all. */
 TEST(ends_with_names_at_any_depth)
 {
