@@ -8,6 +8,7 @@
 #   make fuzz        fuzzes the reader for FUZZ_SECONDS a target
 #   make stress      threads, fork, kill, full disk, long
 #   make install     into PREFIX (DESTDIR is put before it)
+#   make wheel       the Python package for pip, with the libraries and the command, into build/wheel
 #   make dist        dwell.h and dwell.c, the recorder in two files, into build/dist
 #   make format      clang-format over what changed since the last commit; FORMAT_ALL=1: everything
 #   make clean       removes the build folders
@@ -20,7 +21,7 @@ FUZZ_SECONDS ?= 60
 MESON ?= meson
 NINJA ?= ninja
 
-.PHONY: all check-core check demo bench fuzz stress install dist format clean
+.PHONY: all check-core check demo bench fuzz stress install wheel dist format clean
 
 all: $(BUILD)/build.ninja
 	$(NINJA) -C $(BUILD) -j $(JOBS)
@@ -65,6 +66,10 @@ install: $(BUILD)/build.ninja
 	$(MESON) configure $(BUILD) -Dprefix=$(abspath $(PREFIX)) -Dlibdir=lib
 	$(NINJA) -C $(BUILD) -j $(JOBS)
 	DESTDIR=$(DESTDIR) $(MESON) install -C $(BUILD) --no-rebuild
+
+wheel:
+	tools/setup wheel
+	tools/wheel $(BUILD)/wheel
 
 dist:
 	tools/amalgamate $(BUILD)/dist

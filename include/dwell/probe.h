@@ -111,6 +111,10 @@ DWELL_API uint32_t dwell_intern_op(const char *name, const char *detail,
                                    const struct dwell_tensor *tensors, unsigned count);
 /* A function (DWELL_CATEGORY_FUNCTION) by its address: readers name it. */
 DWELL_API uint32_t dwell_intern_function(const void *address);
+/* A place in a program that is not machine code (Python, a graph): `file` may be NULL, `line`
+ * 0. And such frames, innermost first, as a stack for dwell_op_begin_from(). */
+DWELL_API uint32_t dwell_intern_frame(const char *function, const char *file, uint32_t line);
+DWELL_API uint32_t dwell_intern_stack(const uint32_t *frames, unsigned count);
 
 /* ---- the hot path: inline, and frozen as ABI 1 --------------------------- */
 
@@ -148,6 +152,9 @@ DWELL_API unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_te
  * ranges end by name. The result of the first goes to the second. */
 DWELL_API unsigned dwell_slow_range(uint32_t id, uint32_t category);
 DWELL_API void dwell_slow_range_end(unsigned began);
+/* As dwell_op_begin(), but while stacks are recorded it has this one; 0: the caller's. */
+DWELL_API unsigned dwell_op_begin_from(struct dwell_site *site, const struct dwell_tensor *tensors,
+                                       unsigned count, uint32_t stack);
 
 /* The same for callers that cannot use inline code (other languages, plugins). The
  * result is for dwell_end_id(), as that of dwell_begin() is for dwell_end(). */

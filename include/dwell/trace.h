@@ -71,7 +71,7 @@ DWELL_API void dwell_table_destroy(struct dwell_table *table);
 
 struct dwell_print_options {
 	size_t size;
-	const char *format;   /* "text", "csv", "json", "md" */
+	const char *format;   /* "text", "csv", "json", "md", "html" (a fragment) */
 	unsigned width;       /* of the terminal, in columns; 0: not a terminal */
 	bool color;
 	bool utf8;            /* what is printed to shows more than ASCII */

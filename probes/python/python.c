@@ -159,6 +159,7 @@ void dwell_python_attach(void)
 	attached = true;
 	watch_imports();
 	dwell_collector_attach();
+	dwell_stacks_attach();
 	dwell_functions_follow_gate();
 	take_imported();
 }

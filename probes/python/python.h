@@ -5,6 +5,7 @@
  *   hooked     a callable in place of another, with C code before and after it
  *   collector  the garbage collector's pauses
  *   functions  Python and C functions, when they are asked for
+ *   stacks     where in Python the calling thread is
  *
  * One build serves every CPython from 3.9 on: the limited API, and a few functions
  * that all of them export. Nothing here links to Python; the symbols are those of
@@ -57,6 +58,10 @@ void dwell_hook_path(PyObject *module, const char *path, const char *name,
 /* ---- the other parts ---------------------------------------------------------------- */
 
 void dwell_collector_attach(void);
+/* The calling thread's Python functions as a STACK id; 0: it has none. Takes the
+ * interpreter's lock, so the caller may hold none that another thread wants with it. */
+uint32_t dwell_python_stack(void);
+void dwell_stacks_attach(void);
 /* Watches functions from the first time that they are wanted. */
 void dwell_functions_follow_gate(void);
 

@@ -25,7 +25,7 @@ struct frame {
 	const char *function; /* the RecordFunction */
 	uint64_t sequence;
 	unsigned began;
-	bool backward;
+	bool backward, is_operator;
 };
 
 struct thread {
@@ -201,16 +201,29 @@ static void take_strays(struct thread *thread)
 
 /* ---- the callbacks ------------------------------------------------------------------------- */
 
+static bool is_outermost(const struct thread *thread)
+{
+	for (uint32_t at = thread->depth - 1; at-- > 0;)
+		if (thread->frames[at].is_operator)
+			return false;
+	return true;
+}
+
 static unsigned begin(struct thread *thread, const char *function, uint32_t category)
 {
 	struct dwell_site *site =
 	    site_of(thread, dwell_torch_layout.name(function), category);
 	struct dwell_tensor tensors[MOST_TENSORS];
+	unsigned count = 0;
 
-	if (category == DWELL_CATEGORY_OPERATOR && dwell_torch_layout.inputs &&
-	    dwell_wants(DWELL_DETAIL_SHAPES))
-		return dwell_op_begin(site, tensors, tensors_of(function, tensors));
-	return dwell_begin(site);
+	if (category != DWELL_CATEGORY_OPERATOR ||
+	    DWELL_LIKELY(!dwell_wants(DWELL_DETAIL_SHAPES | DWELL_DETAIL_STACKS)))
+		return dwell_begin(site);
+	if (dwell_torch_layout.inputs && dwell_wants(DWELL_DETAIL_SHAPES))
+		count = tensors_of(function, tensors);
+	if (dwell_wants(DWELL_DETAIL_STACKS) && is_outermost(thread))
+		return dwell_op_begin_from(site, tensors, count, dwell_python_stack());
+	return dwell_op_begin(site, tensors, count);
 }
 
 static void **on_start(void **context, const char *function)
@@ -229,6 +242,7 @@ static void **on_start(void **context, const char *function)
 	struct frame *frame = &thread->frames[thread->depth++];
 	frame->function = function;
 	frame->backward = scope == TORCH_BACKWARD;
+	frame->is_operator = scope != TORCH_USER;
 	frame->sequence = layout->sequence ? TORCH_WORD(function, layout->sequence) : NO_SEQUENCE;
 	frame->began = begin(thread, function, scope == TORCH_USER ? DWELL_CATEGORY_ZONE
 	                                                           : DWELL_CATEGORY_OPERATOR);

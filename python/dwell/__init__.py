@@ -14,8 +14,11 @@ _HOMES = {
     "Error": "_native",
     "EventList": "events", "FunctionEvent": "events", "FunctionEventAvg": "events",
     "ProfilerAction": "profiler", "ProfilerActivity": "profiler", "profile": "profiler",
-    "record_function": "profiler", "schedule": "profiler",
+    "kineto_available": "profiler", "record_function": "profiler", "schedule": "profiler",
+    "supported_activities": "profiler",
     "tensorboard_trace_handler": "profiler",
+    "View": "views",
+    "load_ipython_extension": "notebook",  # %load_ext dwell
 }
 __all__ = sorted(_HOMES)
 

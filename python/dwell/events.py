@@ -4,10 +4,10 @@ Tables and sums are C's (one pass over the trace); objects are made of them when
 Times are microseconds, memory bytes.
 """
 import ctypes
-import json
 import sys
 
 from . import _native as native
+from .views import View
 
 (_RANGE, _MARK, _COUNTER, _ALLOC, _FREE, _ASYNC, _OUT, _IN, _STEP) = range(9)
 _ZONE, _PHASE, _OPERATOR, _ACTION = 0, 1, 2, 5
@@ -48,6 +48,9 @@ class _Times:
     device_time_str = property(lambda self: _time_text(self.device_time))
     device_time_total_str = property(lambda self: _time_text(self.device_time_total))
     self_device_time_total_str = property(lambda self: _time_text(self.self_device_time_total))
+    cuda_time_str = property(lambda self: self.device_time_str)
+    cuda_time_total_str = property(lambda self: self.device_time_total_str)
+    self_cuda_time_total_str = property(lambda self: self.self_device_time_total_str)
     # No device is recorded.
     device_time = cuda_time = 0.0
     device_time_total = cuda_time_total = 0.0
@@ -60,6 +63,8 @@ class _Times:
     is_legacy = False
     is_remote = False
     node_id = -1
+    # Of the sums in a table, which takes them from the trace.
+    self_cpu_percent = total_cpu_percent = total_device_percent = -1
 
 
 class FunctionEvent(_Times):
@@ -86,6 +91,14 @@ class FunctionEvent(_Times):
         self.count = 1
         self.kernels = []
         self.flops = None
+        # As torch.profiler leaves them where nothing of the kind was recorded.
+        self.activity_type = "cpu_op" if self.scope == 0 else "user_annotation"
+        self.external_id = number
+        self.linked_correlation_id = self.flow_id = self.flow_type = 0
+        self.flow_start = self.is_python_function = False
+        self.python_id = self.python_parent_id = self.python_module_id = -1
+        self.structured_input_shapes = self.structured_input_strides = []
+        self.event_metadata = self.extra_meta = None
         self.cpu_children = []
         self.cpu_parent = None
         self.self_cpu_memory_usage = 0
@@ -111,6 +124,14 @@ class FunctionEvent(_Times):
     def append_cpu_child(self, child):
         child.cpu_parent = self
         self.cpu_children.append(child)
+
+    def set_cpu_parent(self, parent):
+        self.cpu_parent = parent
+
+    def append_kernel(self, name, device, duration):
+        """Refused: kernels are recorded, not added by hand."""
+        raise NotImplementedError(f"dwell: kernel {name} on device {device} ({duration} us) cannot "
+                                  "be added to a recorded event")
 
     def __repr__(self):
         return (f"<FunctionEvent id={self.id} name={self.name} thread={self.thread} "
@@ -138,6 +159,18 @@ class FunctionEventAvg(_Times):
         self.is_async = row.get("category") == "async"
         self.is_user_annotation = row.get("category", "operator") != "operator"
         self.scope = 0
+        self.cpu_parent, self.cpu_children = None, []
+
+    def add(self, other):
+        """Adds the calls of another; of the same operator, or the key is the first's."""
+        self.count += other.count
+        for name in ("cpu_time_total", "self_cpu_time_total", "cpu_memory_usage",
+                     "self_cpu_memory_usage"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.flops = (self.flops or 0) + (other.flops or 0)
+        return self
+
+    __iadd__ = add
 
     @property
     def cpu_time(self):
@@ -186,13 +219,22 @@ class EventList(list):
                    flops=sum(event.flops or 0 for event in self))
         return FunctionEventAvg(row)
 
+    @property
+    def supported_export_stacks_metrics(self):
+        return ["self_cpu_time_total"]
+
+    def _repr_html_(self):
+        if not self:
+            return None
+        return View(self._trace, "operators", limit=20, group_by=self._group_by).format("html")
+
     def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0,
                      group_by_overload_name=False):
         return self._prof.key_averages(group_by_input_shapes, group_by_stack_n,
                                        group_by_overload_name)
 
-    def export_chrome_trace(self, path):
-        self._prof.export_chrome_trace(path)
+    def export_chrome_trace(self, path, use_python_export=False):
+        self._prof.export_chrome_trace(path, use_python_export)
 
     def export_stacks(self, path, metric):
         self._prof.export_stacks(path, metric)
@@ -210,26 +252,10 @@ def _table(trace, options):
 # ---- averages ------------------------------------------------------------------------------
 
 
-def _rows(trace, group_by):
-    library = native.read()
-    table = native.pointer()
-    options = native.ViewOptions(limit=native.size_t(-1).value, group_by=group_by)
-    native.check(library.dwell_trace_view, trace, b"calls", ctypes.byref(options),
-                 ctypes.byref(table))
-    try:
-        document = json.loads(native.printed(
-            library.dwell_table_print, ctypes.byref(table), 1,
-            after=(ctypes.byref(native.PrintOptions(format=b"json")),)))
-    finally:
-        library.dwell_table_destroy(table)
-    shown = document["views"][0]
-    names = [column["name"] for column in shown["columns"]]
-    return [dict(zip(names, row)) for row in shown["rows"]]
-
-
 def averages(trace, group_by, prof):
     """The rows of the calls view as an EventList."""
-    return EventList((FunctionEventAvg(row) for row in _rows(trace, group_by)), prof, trace,
+    return EventList((FunctionEventAvg(row) for row in
+                      View(trace, "calls", group_by=group_by).rows()), prof, trace,
                      group_by)
 
 

@@ -14,10 +14,11 @@ import time
 import warnings
 
 from . import _native as native
-from .events import EventList, FunctionEvent, averages, events_of
+from .events import averages, events_of
+from .views import View
 
-__all__ = ["ProfilerAction", "ProfilerActivity", "profile", "record_function", "schedule",
-           "tensorboard_trace_handler"]
+__all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile",
+           "record_function", "schedule", "supported_activities", "tensorboard_trace_handler"]
 
 
 class ProfilerAction(enum.Enum):
@@ -36,6 +37,16 @@ class ProfilerActivity(enum.Enum):
     MTIA = 4
     HPU = 5
     PrivateUse1 = 6
+
+
+def supported_activities():
+    """What is recorded here. Asking a profile for more is a warning, not an error."""
+    return {ProfilerActivity.CPU}
+
+
+def kineto_available():
+    """Whether Kineto is used: never."""
+    return False
 
 
 class _Schedule:
@@ -62,8 +73,9 @@ def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0)
     return _Schedule(skip_first_wait=1 if skip_first_wait else 0, **numbers)
 
 
-def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
+def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False, use_python_export=False):
     """For on_trace_ready: writes each result where TensorBoard's profiler plugin looks."""
+    _refuse_python_export(use_python_export)
     os.makedirs(dir_name, exist_ok=True)
 
     def handle(prof):
@@ -110,6 +122,11 @@ _REFUSED = {
 }
 
 
+def _refuse_python_export(asked):
+    if asked:
+        raise ValueError("dwell.profile: use_python_export has no meaning here: there is one exporter")
+
+
 def _open_result(result):
     trace = native.pointer()
     native.check(native.read().dwell_trace_open_result, ctypes.byref(trace), ctypes.byref(result))
@@ -133,7 +150,10 @@ class profile:
                 raise ValueError(f"dwell.profile: {argument} has no meaning here: {why}")
         self.record_shapes = record_shapes or with_flops
         self.profile_memory, self.with_stack, self.with_flops = profile_memory, with_stack, with_flops
-        self.with_modules = with_modules
+        self.with_modules, self.acc_events = with_modules, acc_events
+        self.schedule = schedule
+        self.execution_trace_observer = self.experimental_config = None
+        self.custom_trace_id_callback = self.post_processing_timeout_s = None
         self.on_trace_ready = on_trace_ready
         self.activities = set(activities) if activities is not None else {ProfilerActivity.CPU}
         if use_cuda:
@@ -263,6 +283,11 @@ class profile:
 
     preset_metadata_json = add_metadata_json
 
+    def set_custom_trace_id_callback(self, callback):
+        """Refused: a trace of dwell is known by its file, see get_trace_id()."""
+        raise NotImplementedError("dwell.profile: custom_trace_id_callback has no meaning here: "
+                                  + _REFUSED["custom_trace_id_callback"])
+
     def toggle_collection_dynamic(self, enable, activities):
         """Refused: overlap a second profile in place of it."""
         raise NotImplementedError("dwell.profile: toggle_collection_dynamic is not offered: start "
@@ -289,6 +314,17 @@ class profile:
             [b"stack:%d" % group_by_stack_n] if group_by_stack_n > 0 else [])
         return averages(self.trace, b",".join(groups) or None, self)
 
+    def view(self, name, **options):
+        """A View of the result: "operators", "tree", "layers", "memory" ... with the options
+        of `dwell report`: sort, limit, group_by. Beyond torch.profiler."""
+        return View(self.trace, name, **options)
+
+    def _repr_html_(self):
+        try:
+            return self.view("calls", limit=20).format("html") if self._result else None
+        except native.Error:
+            return None  # nothing was recorded: a notebook shows the object's name
+
     def events(self):
         """An EventList of FunctionEvent: each call."""
         if "_events" not in self.__dict__:
@@ -301,8 +337,9 @@ class profile:
         native.check(native.read().dwell_trace_export, self.trace, form,
                      native.encoded(os.fspath(path)), ctypes.byref(options))
 
-    def export_chrome_trace(self, path):
+    def export_chrome_trace(self, path, use_python_export=False):
         """Chrome's JSON, compressed when the name ends in .gz."""
+        _refuse_python_export(use_python_export)
         self._export(b"chrome", path)
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
@@ -318,9 +355,8 @@ class profile:
         if str(path).endswith((".html", ".svg")):
             self._export(b"memory", path)
         else:
-            text = view(self.trace, b"memory", b"json")
             with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
+                file.write(self.view("memory").format("json"))
 
     def export_flamegraph(self, path, metric=None, title=None):
         """An interactive SVG of the call tree; beyond torch.profiler."""
@@ -329,16 +365,3 @@ class profile:
     def get_trace_id(self):
         """The trace's file and the profile's number in it."""
         return f"{self._result.path.decode()}#{self._result.id}" if self._result else None
-
-
-def view(trace, name, form=b"text"):
-    """A view of an open trace, printed."""
-    library = native.read()
-    table = native.pointer()
-    options = native.ViewOptions(limit=native.size_t(-1).value)
-    native.check(library.dwell_trace_view, trace, name, ctypes.byref(options), ctypes.byref(table))
-    try:
-        return native.printed(library.dwell_table_print, ctypes.byref(table), 1,
-                              after=(ctypes.byref(native.PrintOptions(format=form)),))
-    finally:
-        library.dwell_table_destroy(table)

@@ -202,6 +202,38 @@ uint32_t dw_intern_function(uintptr_t address)
 	return op.frame ? dw_intern(&op.entry) : 0;
 }
 
+uint32_t dw_intern_frame(const char *function, const char *file, uint32_t line)
+{
+	struct dw_entry_frame frame = {
+		.entry = { DW_ENTRY_TAG(DW_ENTRY_FRAME), sizeof frame, 0, 0 },
+		.function = dw_intern_text(function),
+		.file = dw_intern_text(file),
+		.line = line,
+	};
+
+	return frame.function ? dw_intern(&frame.entry) : 0;
+}
+
+uint32_t dw_intern_stack(const uint32_t *frames, uint32_t count)
+{
+	union {
+		struct dw_entry_stack entry;
+		char room[sizeof(struct dw_entry) + (DW_STACK_DEEPEST + 1) * 4];
+	} image;
+
+	/* Of a deeper one the innermost frames. */
+	if (count > DW_STACK_DEEPEST)
+		count = DW_STACK_DEEPEST;
+	size_t bytes = (sizeof image.entry + (size_t)count * 4 + 7) & ~(size_t)7;
+
+	memset(&image, 0, bytes);
+	memcpy(image.entry.frames, frames, (size_t)count * 4);
+	image.entry.entry.tag = DW_ENTRY_TAG(DW_ENTRY_STACK);
+	image.entry.entry.bytes = (uint32_t)bytes;
+	image.entry.entry.aux = count;
+	return dw_intern(&image.entry.entry);
+}
+
 uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count)
 {
 	union {

@@ -86,15 +86,17 @@ uint32_t dwell_slow_site(struct dwell_site *site)
 /* The two lowest bits of what dwell_begin() returns; above them the id of the range. */
 enum { WITH_STACK = 2, BY_NAME = 3 };
 
-/* Inner operators inherit the outermost's stack: theirs would say the same again. */
-static unsigned begin_with_stack(uint32_t id, const void *caller)
+/* Inner operators inherit the outermost's stack: theirs would say the same again.
+ * `stack`: one that is known; 0: the caller's. */
+static unsigned begin_with_stack(uint32_t id, const void *caller, uint32_t stack)
 {
 	int saved = errno;
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_slot_here(&cause);
-	uint32_t stack = 0;
 
-	if (slot && slot->operators++ == 0)
+	if (slot && slot->operators++ > 0)
+		stack = 0;
+	else if (slot && !stack)
 		stack = dw_stack_here(slot, caller);
 	dwell_put_begin(id);
 	if (stack)
@@ -108,7 +110,7 @@ static unsigned begin_with_stack(uint32_t id, const void *caller)
 static unsigned begin_among(uint32_t id, uint32_t category, const void *caller)
 {
 	if (category == DWELL_CATEGORY_OPERATOR && dwell_wants(DWELL_DETAIL_STACKS))
-		return begin_with_stack(id, caller);
+		return begin_with_stack(id, caller, 0);
 	dwell_put_begin(id);
 	if (category == DWELL_CATEGORY_OPERATOR || !dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
 		return DWELL_BEGUN;
@@ -164,6 +166,24 @@ uint32_t dwell_intern_function(const void *address)
 {
 	int saved = errno;
 	uint32_t id = dw_session_head() ? dw_intern_function((uintptr_t)address) : 0;
+
+	errno = saved;
+	return id;
+}
+
+uint32_t dwell_intern_frame(const char *function, const char *file, uint32_t line)
+{
+	int saved = errno;
+	uint32_t id = dw_session_head() ? dw_intern_frame(function, file, line) : 0;
+
+	errno = saved;
+	return id;
+}
+
+uint32_t dwell_intern_stack(const uint32_t *frames, unsigned count)
+{
+	int saved = errno;
+	uint32_t id = count && dw_session_head() ? dw_intern_stack(frames, count) : 0;
 
 	errno = saved;
 	return id;
@@ -263,7 +283,8 @@ static inline uint32_t shaped_id(struct dwell_site *site, const struct dwell_ten
 	return new_shapes(site, hash, tensors, count);
 }
 
-unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors, unsigned count)
+static inline unsigned op_begin(struct dwell_site *site, const struct dwell_tensor *tensors,
+                                unsigned count, const void *caller, uint32_t stack)
 {
 	const struct dwell_gate_word *gate = __atomic_load_n(&dwell_gate, __ATOMIC_RELAXED);
 	uint32_t mask = gate ? DW_LOAD(gate->mask) : 0, id;
@@ -272,9 +293,20 @@ unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tens
 		return DWELL_NOT_BEGUN;
 	id = mask & DWELL_DETAIL_SHAPES ? shaped_id(site, tensors, count) : dwell_site_id(site);
 	if (DWELL_UNLIKELY(mask & DWELL_DETAIL_STACKS))
-		return begin_with_stack(id, __builtin_return_address(0));
+		return begin_with_stack(id, caller, stack);
 	dwell_put_begin(id);
 	return DWELL_BEGUN;
+}
+
+unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors, unsigned count)
+{
+	return op_begin(site, tensors, count, __builtin_return_address(0), 0);
+}
+
+unsigned dwell_op_begin_from(struct dwell_site *site, const struct dwell_tensor *tensors,
+                             unsigned count, uint32_t stack)
+{
+	return op_begin(site, tensors, count, __builtin_return_address(0), stack);
 }
 
 /* ---- the rest --------------------------------------------------------------------- */

@@ -216,6 +216,8 @@ uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, u
                       const char *file, uint32_t line);
 /* A function by its address: a FRAME is its name. */
 uint32_t dw_intern_function(uintptr_t address);
+uint32_t dw_intern_frame(const char *function, const char *file, uint32_t line);
+uint32_t dw_intern_stack(const uint32_t *frames, uint32_t count); /* FRAME ids, innermost first */
 uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count);
 uint64_t dw_hash(const void *data, size_t bytes, uint64_t seed);
 /* Writes all that this process knows into a new file's journal, with the same ids. */

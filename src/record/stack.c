@@ -219,20 +219,12 @@ static int list(const struct way *way, const struct dw_walked *walked, void **ad
 
 static uint32_t intern_stack(void *const *addresses, int count)
 {
-	union {
-		struct dw_entry_stack entry;
-		char room[sizeof(struct dw_entry) + (DEEPEST + 1) * 4];
-	} image;
-	size_t bytes = (sizeof image.entry + (size_t)count * 4 + 7) & ~(size_t)7;
+	uint32_t frames[DEEPEST];
 
-	memset(&image, 0, bytes);
 	/* A return address may be the first of the next function: the call is before it. */
 	for (int i = 0; i < count; i++)
-		image.entry.frames[i] = dw_module_frame((uintptr_t)addresses[i] - 1);
-	image.entry.entry.tag = DW_ENTRY_TAG(DW_ENTRY_STACK);
-	image.entry.entry.bytes = (uint32_t)bytes;
-	image.entry.entry.aux = (uint32_t)count;
-	return dw_intern(&image.entry.entry);
+		frames[i] = dw_module_frame((uintptr_t)addresses[i] - 1);
+	return dw_intern_stack(frames, (uint32_t)count);
 }
 
 /* Whether the walk ended where threads start, which is in libc. */

@@ -12,6 +12,7 @@ static const struct dw_renderer renderers[] = {
 	{ "csv", "comma-separated values, raw", false, dw_render_csv },
 	{ "json", "one document, raw values", false, dw_render_json },
 	{ "md", "Markdown tables", true, dw_render_markdown },
+	{ "html", "tables for a notebook or a page", true, dw_render_html },
 };
 #define RENDERERS (sizeof renderers / sizeof *renderers)
 
@@ -33,7 +34,7 @@ const struct dw_renderer *dw_renderer_find(const char *name, struct dwell_error 
 	if (nearest.best)
 		dw_error_set(error, DWELL_E_NAME, "no format '%s'; did you mean '%s'?", name, nearest.best);
 	else
-		dw_error_set(error, DWELL_E_NAME, "no format '%s'; there are text, csv, json, md", name);
+		dw_error_set(error, DWELL_E_NAME, "no format '%s'; there are text, csv, json, md, html", name);
 	return NULL;
 }
 

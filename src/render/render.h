@@ -1,5 +1,5 @@
 /*
- * Renderers: a table to text, CSV, JSON, Markdown.
+ * Renderers: a table to text, CSV, JSON, Markdown, HTML.
  *
  * A renderer knows tables and nothing else. All tables given are one answer; parts
  * that hang on a table (table->next) come with it. What a renderer could not write
@@ -46,6 +46,8 @@ void dw_render_json(const struct dw_table *const *tables, size_t count, FILE *fi
                     const struct dw_render_options *options);
 void dw_render_markdown(const struct dw_table *const *tables, size_t count, FILE *file,
                         const struct dw_render_options *options);
+void dw_render_html(const struct dw_table *const *tables, size_t count, FILE *file,
+                    const struct dw_render_options *options);
 
 /* For the renderers: a dw_put into a FILE. */
 void dw_render_put(void *file, const char *bytes, size_t length);

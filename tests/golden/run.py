@@ -29,6 +29,7 @@ FORMATS = ["text", "csv", "json", "md"]
 # Of each trace: (name of the case, width of the terminal or 0 for a pipe, arguments).
 CASES = {
     "train": [(f"{view}.{form}", 0, ["--view", view, "--format", form]) for view in VIEWS for form in FORMATS]
+    + [(f"{view}.html", 0, ["--view", view, "--format", "html"]) for view in ("overview", "tree")]
     + [(f"{view}.{width}", width, ["--view", view]) for view in VIEWS for width in (80, 120)]
     + [
         ("overview.color", 100, ["color"]),
@@ -50,7 +51,7 @@ CASES = {
        ("actions.md", 0, ["--view", "actions", "--format", "md"])],
     "python": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.80", 80, [])],
     "ranks": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS],
-    "names": [(f"operators.{form}", 0, ["--view", "operators", "--format", form]) for form in FORMATS]
+    "names": [(f"operators.{form}", 0, ["--view", "operators", "--format", form]) for form in [*FORMATS, "html"]]
     + [(f"operators.{width}", width, ["--view", "operators"]) for width in (40, 80, 120)]
     + [("operators.csv.terminal", 80, ["--view", "operators", "--format", "csv"])],
     "memory": [(f"memory.{form}", 0, ["--view", "memory", "--format", form]) for form in FORMATS]

@@ -1,0 +1,187 @@
+/*
+ * Where in Python the calling thread is, for operators that are recorded with stacks.
+ *
+ * Called by the PyTorch probe at the beginning of an outermost operator, mostly without
+ * the interpreter's lock, which is taken: frames may be looked at only with it. A thread
+ * that Python does not know (autograd's, a pool's) has no Python stack and takes no lock.
+ *
+ * Walking costs an object a frame; naming would cost far more, so a whole stack is known
+ * by a hash over its code objects and places in them. A code object is told by a number
+ * in its extra field, never by its address, which the next one may have.
+ *
+ * Invariant: the tables are changed with the interpreter's lock only.
+ */
+#include "python.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DEEPEST 128u
+#define STACKS 8192u /* remembered; a collision makes the older one be named again */
+
+/* Exported by every CPython since 3.9, though not of the limited API of then. */
+PyAPI_FUNC(PyThreadState *) PyGILState_GetThisThreadState(void);
+PyAPI_FUNC(PyFrameObject *) PyThreadState_GetFrame(PyThreadState *thread);
+PyAPI_FUNC(PyFrameObject *) PyFrame_GetBack(PyFrameObject *frame);
+PyAPI_FUNC(int) PyFrame_GetLineNumber(PyFrameObject *frame);
+
+static struct {
+	Py_ssize_t extra;    /* index of our field in code objects; -1: not to be had */
+	int (*get_extra)(PyObject *code, Py_ssize_t index, void **extra);
+	int (*set_extra)(PyObject *code, Py_ssize_t index, void *extra);
+	int (*last)(PyFrameObject *frame);  /* place in the code, from 3.11 on; else NULL */
+	uintptr_t codes;     /* numbers given so far */
+} python = { .extra = -1 };
+
+static struct {
+	uint64_t hash;
+	uint32_t id;
+} stacks[STACKS];
+
+/* ---- the interpreter's end -------------------------------------------------------- */
+
+/*
+ * A thread that waits for the interpreter's lock while the interpreter ends is ended
+ * itself, by unwinding, which PyTorch's frames below us do not survive. So nobody may
+ * wait any more when that begins: at exit no thread begins to wait, and those that do
+ * already get the lock first. Sequentially consistent: a thread counts itself before it
+ * looks, we tell before we count.
+ */
+static int waiting;
+static bool ending;
+#define PATIENCE_MS 500 /* a child of fork may have inherited a count that nobody takes back */
+
+static PyObject *at_exit(PyObject *self, PyObject *arguments)
+{
+	const struct timespec millisecond = { 0, 1000000 };
+
+	__atomic_store_n(&ending, true, __ATOMIC_SEQ_CST);
+	Py_BEGIN_ALLOW_THREADS
+	for (int i = 0; i < PATIENCE_MS && __atomic_load_n(&waiting, __ATOMIC_SEQ_CST); i++)
+		nanosleep(&millisecond, NULL);
+	Py_END_ALLOW_THREADS
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef ender = { "dwell_at_exit", at_exit, METH_VARARGS, NULL };
+
+static void watch_end(void)
+{
+	PyObject *module = PyImport_ImportModule("atexit"), *function = PyCFunction_New(&ender, NULL);
+	PyObject *done = module && function ? PyObject_CallMethod(module, "register", "O", function) : NULL;
+
+	/* Without it no stack is better than a program that ends otherwise than without us. */
+	ending = !done;
+	Py_XDECREF(done);
+	Py_XDECREF(function);
+	Py_XDECREF(module);
+	PyErr_Clear();
+}
+
+void dwell_stacks_attach(void)
+{
+	Py_ssize_t (*request)(void (*release)(void *)) = NULL;
+	static const char *const names[][3] = {
+		{ "_PyEval_RequestCodeExtraIndex", "_PyCode_GetExtra", "_PyCode_SetExtra" },
+		{ "PyUnstable_Eval_RequestCodeExtraIndex", "PyUnstable_Code_GetExtra",
+		  "PyUnstable_Code_SetExtra" },
+	};
+
+	for (int i = 0; i < 2 && !request; i++) {
+		*(void **)&request = dlsym(RTLD_DEFAULT, names[i][0]);
+		*(void **)&python.get_extra = dlsym(RTLD_DEFAULT, names[i][1]);
+		*(void **)&python.set_extra = dlsym(RTLD_DEFAULT, names[i][2]);
+	}
+	*(void **)&python.last = dlsym(RTLD_DEFAULT, "PyFrame_GetLasti");
+	watch_end();
+	if (request && python.get_extra && python.set_extra)
+		python.extra = request(NULL);
+}
+
+static uint64_t code_number(PyObject *code)
+{
+	void *number = NULL;
+
+	python.get_extra(code, python.extra, &number);
+	if (!number) {
+		number = (void *)++python.codes;
+		python.set_extra(code, python.extra, number);
+	}
+	return (uintptr_t)number;
+}
+
+static uint32_t intern_frame(PyFrameObject *frame)
+{
+	PyObject *code = (PyObject *)PyFrame_GetCode(frame);
+	char name[256], file[1024];
+
+	dwell_python_text(code, "co_qualname", name, sizeof name);
+	if (!*name)
+		dwell_python_text(code, "co_name", name, sizeof name);
+	dwell_python_text(code, "co_filename", file, sizeof file);
+	Py_DECREF(code);
+	return dwell_intern_frame(name, file, (uint32_t)PyFrame_GetLineNumber(frame));
+}
+
+static uint32_t name_stack(PyFrameObject *const *frames, uint32_t count)
+{
+	uint32_t ids[DEEPEST];
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!(ids[i] = intern_frame(frames[i])))
+			return 0;
+	return dwell_intern_stack(ids, count);
+}
+
+/* With the lock. Frames are ours to release. */
+static uint32_t walk(PyThreadState *thread)
+{
+	PyFrameObject *frames[DEEPEST], *frame = PyThreadState_GetFrame(thread);
+	uint32_t count = 0, at, id;
+	uint64_t hash = 1;
+
+	while (frame && count < DEEPEST) {
+		PyObject *code = (PyObject *)PyFrame_GetCode(frame);
+		int place = python.last ? python.last(frame) : PyFrame_GetLineNumber(frame);
+
+		hash = (hash ^ (code_number(code) << 20 ^ (uint64_t)(unsigned)place)) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 32;
+		Py_DECREF(code);
+		frames[count++] = frame;
+		frame = PyFrame_GetBack(frame);
+	}
+	Py_XDECREF(frame);
+	at = (uint32_t)hash % STACKS;
+	id = stacks[at].hash == hash ? stacks[at].id : 0;
+	if (!id && count && (id = name_stack(frames, count))) {
+		stacks[at].hash = hash;
+		stacks[at].id = id;
+	}
+	while (count)
+		Py_DECREF(frames[--count]);
+	return id;
+}
+
+uint32_t dwell_python_stack(void)
+{
+	PyThreadState *thread = PyGILState_GetThisThreadState();
+	PyObject *type = NULL, *value = NULL, *traceback = NULL;
+	uint32_t id = 0;
+
+	if (!thread || python.extra < 0)
+		return 0;
+	__atomic_fetch_add(&waiting, 1, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST)) {
+		PyGILState_STATE state = PyGILState_Ensure();
+
+		PyErr_Fetch(&type, &value, &traceback);
+		id = walk(thread);
+		PyErr_Restore(type, value, traceback);
+		PyGILState_Release(state);
+	}
+	__atomic_fetch_sub(&waiting, 1, __ATOMIC_SEQ_CST);
+	return id;
+}

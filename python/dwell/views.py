@@ -1,0 +1,48 @@
+"""A view of a trace as an object: text when printed, a table in a notebook, rows for a program."""
+import ctypes
+import json
+
+from . import _native as native
+
+
+class View:
+    """One answer of `dwell report --view NAME`, taken when the object is made.
+
+    `sort`, `limit` (rows; None: all), `group_by`, `top_level` and `engine` mean what the
+    command's options mean. Raises dwell.Error for a name or an option that there is not.
+    """
+
+    def __init__(self, trace, name, *, sort=None, limit=None, group_by=None, top_level=False,
+                 engine=None):
+        self.name = name
+        options = native.ViewOptions(
+            sort=native.encoded(sort), limit=native.size_t(-1).value if limit is None else limit,
+            group_by=native.encoded(group_by), top_level=top_level, engine=native.encoded(engine))
+        self._table = native.pointer()
+        native.check(native.read().dwell_trace_view, trace, native.encoded(name),
+                     ctypes.byref(options), ctypes.byref(self._table))
+
+    def __del__(self):
+        if getattr(self, "_table", None):
+            native.read().dwell_table_destroy(self._table)
+            self._table = None
+
+    def format(self, form, width=0):
+        """The table as "text", "csv", "json", "md" or "html"; text fits into `width` columns."""
+        options = native.PrintOptions(format=native.encoded(form), width=width, utf8=True)
+        return native.printed(native.read().dwell_table_print, ctypes.byref(self._table), 1,
+                              after=(ctypes.byref(options),))
+
+    def rows(self):
+        """A dict for each row, of raw values: nanoseconds, bytes, ratios from 0 to 1."""
+        table = json.loads(self.format("json"))["views"][0]
+        names = [column["name"] for column in table["columns"]]
+        return [dict(zip(names, row)) for row in table["rows"]]
+
+    def __str__(self):
+        return self.format("text")
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        return self.format("html")

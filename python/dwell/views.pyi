@@ -1,0 +1,19 @@
+from typing import Any, Literal
+
+class View:
+    name: str
+    def __init__(
+        self,
+        trace: Any,
+        name: str,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        group_by: str | None = None,
+        top_level: bool = False,
+        engine: str | None = None,
+    ) -> None: ...
+    def __del__(self) -> None: ...
+    def format(self, form: Literal["text", "csv", "json", "md", "html"], width: int = 0) -> str: ...
+    def rows(self) -> list[dict[str, Any]]: ...
+    def __repr__(self) -> str: ...

@@ -1,0 +1,153 @@
+/*
+ * HTML: tables for a notebook or a page of somebody's own. A fragment, whole in itself:
+ * one <div> with its style inside, no script, nothing from elsewhere. Values are scaled
+ * as in text, a column with bars shows them behind its cells; the raw values are in the
+ * cells' titles, so that a page that sorts or copies has them.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "render/render.h"
+
+static const char style[] =
+	"<style>"
+	".dwell{font:13px/1.45 system-ui,sans-serif;max-width:100%;overflow-x:auto}"
+	".dwell p{margin:.3em 0}"
+	".dwell table{font:inherit;border-collapse:collapse;margin:.5em 0}"
+	".dwell th,.dwell td{padding:.15em .7em;text-align:right;white-space:nowrap;"
+	"font-variant-numeric:tabular-nums;background-color:transparent}"
+	".dwell th{border-bottom:1px solid #8888;font-weight:600}"
+	".dwell .t{text-align:left;white-space:pre}"
+	".dwell tfoot td{border-top:1px solid #8888;font-weight:600}"
+	".dwell .b{background-image:linear-gradient(#f0883e66,#f0883e66);background-repeat:no-repeat}"
+	"</style>";
+
+static void put_escaped(FILE *file, const char *text)
+{
+	while (*text) {
+		const char *at = text;
+		uint32_t code = dw_utf8_next(&text);
+		char bytes[4];
+
+		switch (code) {
+		case '<': fputs("&lt;", file); break;
+		case '>': fputs("&gt;", file); break;
+		case '&': fputs("&amp;", file); break;
+		case '"': fputs("&quot;", file); break;
+		case 0xfffd: fwrite(bytes, 1, dw_utf8_put(bytes, code), file); break;
+		default:
+			if (code < 0x20 || code == 0x7f)
+				fputc(' ', file);
+			else
+				fwrite(at, 1, (size_t)(text - at), file);
+		}
+	}
+}
+
+static double number_of(const struct dw_cell *cell)
+{
+	if (cell->type == DW_CELL_INT)
+		return (double)cell->integer;
+	return cell->type == DW_CELL_REAL ? cell->real : NAN;
+}
+
+/* Of the rows, not of the totals: a bar compares its row with the others. */
+static double most_of(const struct dw_table *table, size_t column)
+{
+	double most = 0;
+
+	for (size_t row = 0; row < table->row_count; row++)
+		most = fmax(most, number_of(dw_table_at(table, row) + column));
+	return most;
+}
+
+static void put_cell(FILE *file, const struct dw_table *table, size_t row, size_t i,
+                     const struct dw_people_column *people, double most)
+{
+	bool is_row = row < table->row_count;
+	const struct dw_cell *cell = (is_row ? dw_table_at(table, row) : table->totals) + i;
+	double value = number_of(cell);
+	char room[64];
+
+	if (table->columns[i].type == DW_CELL_TEXT)
+		fputs("<td class=t>", file);
+	else if (!isfinite(value))
+		fputs("<td>", file);
+	else {
+		fputs("<td ", file);
+		if (is_row && most > 0 && value > 0)
+			fprintf(file, "class=b style=\"background-size:%.0f%% 100%%\" ", 100 * value / most);
+		fputs("title=\"", file);
+		dw_render_real(file, value);
+		fputs("\">", file);
+	}
+	if (i == 0 && table->depths && is_row)
+		for (int depth = 0; depth < table->depths[row] && depth < 100; depth++)
+			fputs("&ensp;&ensp;", file);
+	put_escaped(file, dw_people_cell(people, cell, room, sizeof room));
+	fputs("</td>", file);
+}
+
+static void put_rows(FILE *file, const struct dw_table *table,
+                     const struct dw_render_options *options)
+{
+	struct dw_people_column people[64];
+	double most[64];
+
+	fputs("<table><thead><tr>", file);
+	for (size_t i = 0; i < table->column_count; i++) {
+		dw_people_column(&people[i], table, i, options);
+		most[i] = table->columns[i].bar ? most_of(table, i) : 0;
+		if (table->columns[i].data_only)
+			continue;
+		fputs(table->columns[i].type == DW_CELL_TEXT ? "<th class=t>" : "<th>", file);
+		put_escaped(file, people[i].label);
+		fputs("</th>", file);
+	}
+	fputs("</tr></thead>\n<tbody>", file);
+	for (size_t row = 0; row < table->row_count + (table->totals != NULL); row++) {
+		fputs(row == table->row_count ? "</tbody>\n<tfoot><tr>" : "<tr>", file);
+		for (size_t i = 0; i < table->column_count; i++)
+			if (!table->columns[i].data_only)
+				put_cell(file, table, row, i, &people[i], most[i]);
+		fputs("</tr>\n", file);
+	}
+	fputs(table->totals ? "</tfoot></table>\n" : "</tbody></table>\n", file);
+}
+
+static void put_line(void *file, const char *text)
+{
+	fputs("<p>", file);
+	put_escaped(file, text);
+	fputs("</p>\n", file);
+}
+
+static void put_table(FILE *file, const struct dw_table *table,
+                      const struct dw_render_options *options)
+{
+	for (size_t i = 0; i < table->head_count; i++)
+		put_line(file, table->heads[i]);
+	if (!table->told && table->row_count)
+		put_rows(file, table, options);
+	for (size_t i = 0; i < table->note_count; i++)
+		put_line(file, table->notes[i]);
+	dw_people_footer(table, put_line, file);
+}
+
+void dw_render_html(const struct dw_table *const *tables, size_t count, FILE *file,
+                    const struct dw_render_options *options)
+{
+	fprintf(file, "<div class=dwell>%s\n", style);
+	for (size_t i = 0; i < count; i++) {
+		char scope[200];
+
+		if (count > 1)
+			fprintf(file, "<h4>%s</h4>\n", tables[i]->view);
+		if (dw_people_scope(tables[i], scope, sizeof scope))
+			put_line(file, scope);
+		for (const struct dw_table *part = tables[i]; part; part = part->next)
+			put_table(file, part, options);
+	}
+	fputs("</div>\n", file);
+}

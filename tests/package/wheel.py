@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""The wheel, installed where there is neither a compiler nor anything else of ours.
+
+usage: wheel.py path/to/dwell.whl [python with PyTorch]
+
+The virtual environment is made with the Python that runs this; PyTorch, when it is given,
+is lent to it by a .pth file. Exit status 0: all checks pass; 1: one failed.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+SCRIPT = """
+import time, dwell
+def slow():
+    time.sleep(0.03)
+with dwell.record_function("outside"):
+    slow()
+print("ran")
+"""
+TORCH = """
+import torch, dwell
+with dwell.profile(record_shapes=True) as prof:
+    torch.ones(4, 4) @ torch.ones(4, 4)
+print(prof.key_averages().table(sort_by="self_cpu_time_total"))
+"""
+counts = {True: 0, False: 0}
+
+
+def check(what, good, said=""):
+    counts[bool(good)] += 1
+    print(("ok   " if good else "FAIL ") + what + ("" if good else f": {said}"))
+
+
+def main():
+    wheel, lender = os.path.abspath(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None
+    folder = tempfile.mkdtemp(prefix="dwell-wheel-")
+    venv = os.path.join(folder, "venv")
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    python = os.path.join(venv, "bin", "python")
+    env = {"PATH": os.path.join(venv, "bin"), "HOME": folder, "LC_ALL": "C.UTF-8"}
+
+    def run(*command):
+        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True,
+                              timeout=300, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    with zipfile.ZipFile(wheel) as content:
+        names = content.namelist()
+    check("its name says for which Linux", "-manylinux_" in wheel or "-linux_" in wheel, wheel)
+    check("it has the headers", "dwell/include/dwell/dwell.h" in names, names)
+    check("it has type stubs", "dwell/py.typed" in names, names)
+
+    status, _, error = run(python, "-m", "pip", "install", "--no-index", "--no-deps", "-q", wheel)
+    check("it installs without a compiler", status == 0, error)
+    status, output, error = run("dwell", "--version")
+    check("the command", status == 0 and output.startswith("dwell "), output + error)
+    status, again, _ = run(python, "-m", "dwell", "--version")
+    check("python -m dwell", status == 0 and again == output, again)
+
+    with open(os.path.join(folder, "script.py"), "w", encoding="utf-8") as file:
+        file.write(SCRIPT)
+    status, output, error = run("dwell", "run", "--functions", "-o", "a.dwell", "--", "python", "script.py")
+    check("dwell run", status == 0 and output == "ran\n", output + error)
+    status, output, error = run("dwell", "report", "a.dwell", "--view", "tree", "--format", "json")
+    check("a report", status == 0 and "outside" in output, output + error)
+    status, output, error = run("dwell", "report", "a.dwell", "--view", "functions", "--format", "csv")
+    check("Python's functions", status == 0 and "slow" in output, output + error)
+    status, output, error = run("dwell", "serve", "--help")
+    check("dwell serve has its library", status == 0, output + error)
+
+    if lender:
+        said = subprocess.run([lender, "-c", "import torch; print(torch.__path__[0])"],
+                              capture_output=True, text=True, check=True).stdout.strip()
+        home = subprocess.run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+                              capture_output=True, text=True, check=True).stdout.strip()
+        with open(os.path.join(home, "lent.pth"), "w", encoding="utf-8") as file:
+            file.write(os.path.dirname(said) + "\n")
+        with open(os.path.join(folder, "torch_script.py"), "w", encoding="utf-8") as file:
+            file.write(TORCH)
+        status, output, error = run(python, "torch_script.py")
+        check("dwell.profile on PyTorch", status == 0 and "aten::mm" in output, output + error)
+        status, output, error = run("dwell", "run", "-o", "b.dwell", "--", "python", "torch_script.py")
+        check("and under dwell run", status == 0 and "aten::mm" in output, output + error)
+        status, output, error = run("dwell", "report", "b.dwell", "--view", "operators", "--format", "json")
+        calls = {row[0]: row for row in json.loads(output)["views"][0]["rows"]} if status == 0 else {}
+        check("operators of the run", "aten::mm" in calls, output + error)
+    print(f"{counts[True]} passed, {counts[False]} failed")
+    return 1 if counts[False] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+#!/usr/bin/python3
+"""Where in Python operators were called: against lines that are known, and torch.profiler's.
+
+usage: torch_stacks_test.py path/to/dwell
+
+Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import torch
+except ImportError as error:
+    print(f"skip torch_stacks_test: {error}")
+    sys.exit(77)
+
+SCRIPT = """import sys, threading, torch
+def inner(x):
+    return x.matmul(x)
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return inner(x).relu()
+def deep(n):
+    return deep(n - 1) if n else torch.ones(2).cos()
+def of_thread():
+    torch.ones(2).tan()
+def generate():
+    yield torch.ones(2).sinh()
+x = torch.ones(4, 4, requires_grad=True)
+Net()(x).sum().backward()
+deep(300)
+thread = threading.Thread(target=of_thread)
+thread.start()
+thread.join()
+list(generate())
+exec(compile("torch.ones(2).acos()", "made.py", "exec"))
+code = compile("torch.ones(2).asin()", "first.py", "exec"); exec(code)
+del code
+code = compile("torch.ones(2).asin()", "second.py", "exec"); exec(code)
+"""
+# A daemon thread that runs operators while the interpreter ends: a third of such programs
+# are aborted by PyTorch, with dwell or without. They must end, and their trace be whole.
+DAEMON = """
+import threading, time, torch
+def work():
+    while True:
+        torch.ones(2).add_(1)
+        time.sleep(0.0005)
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+counts = {True: 0, False: 0}
+
+
+def check(what, good, said=""):
+    counts[bool(good)] += 1
+    print(("ok   " if good else "FAIL ") + what + ("" if good else f": {said}"))
+
+
+def stacks(dwell, trace):
+    output = subprocess.run([dwell, "report", trace, "--view", "operators", "--group-by", "stack:200",
+                             "--limit", "all", "--format", "json"], capture_output=True, text=True, check=True)
+    table = json.loads(output.stdout)["views"][0]
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row)) for row in table["rows"]]
+    found = {}
+    for row in rows:
+        found.setdefault(row["name"], []).append((row["stack"] or "").split("\n"))
+    return found
+
+
+def main():
+    dwell = os.path.abspath(sys.argv[1])
+    os.chdir(tempfile.mkdtemp(prefix="dwell-stacks-"))
+    with open("script.py", "w", encoding="utf-8") as file:
+        file.write(SCRIPT)
+    done = subprocess.run([dwell, "run", "--stacks", "-o", "t.dwell", "--", sys.executable, "script.py"],
+                          capture_output=True, text=True, check=False)
+    check("it runs", done.returncode == 0, done.stderr)
+    found = stacks(dwell, "t.dwell")
+
+    def innermost(name, count, own=True):
+        one = [[frame for frame in stack if not own or "script.py" in frame or "made.py" in frame]
+               for stack in found.get(name, [])]
+        return one[0][:count] if one else None
+
+    def frames(*pairs):
+        return [f"{os.path.basename(p)}({line}): {name}" for p, line, name in pairs]
+
+    def same(what, got, *pairs):
+        got = [os.path.basename(frame) for frame in got or []]
+        check(what, got == frames(*pairs), got)
+
+    script = "script.py"
+    old = sys.version_info < (3, 11)
+    same("a function of a module", innermost("aten::matmul", 3), (script, 3, "inner"),
+         (script, 6, "forward" if old else "Net.forward"), (script, 14, "<module>"))
+    same("backward has its call's", innermost("MmBackward0", 2), (script, 14, "<module>"))
+    same("a thread has its own", innermost("aten::tan", 2), (script, 10, "of_thread"))
+    check("and libraries' frames are there", any("threading.py" in frame for frame in found["aten::tan"][0]))
+    same("a generator", innermost("aten::sinh", 2), (script, 12, "generate"), (script, 19, "<module>"))
+    same("code without a file", innermost("aten::acos", 2), ("made.py", 1, "<module>"), (script, 20, "<module>"))
+    asin = {stack[0] for stack in found["aten::asin"]}
+    check("code objects at one address are apart", asin == {"first.py(1): <module>", "second.py(1): <module>"},
+          asin)
+    deep = found["aten::cos"][0]
+    check("of a deep stack the innermost frames", len(deep) >= 100 and all("deep" in frame for frame in deep[:100]),
+          len(deep))
+
+    with open("daemon.py", "w", encoding="utf-8") as file:
+        file.write(DAEMON)
+    for i in range(3):
+        trace = f"d{i}.dwell"
+        subprocess.run([dwell, "run", "--stacks", "-o", trace, "--", sys.executable, "daemon.py"],
+                       capture_output=True, timeout=60, check=False)
+        found = stacks(dwell, trace)
+        check("a daemon thread at the end", any("work" in stack[0] for stack in found.get("aten::add_", [])),
+              found.keys())
+    print(f"{counts[True]} passed, {counts[False]} failed")
+    return 1 if counts[False] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
