@@ -114,6 +114,12 @@ DWELL_API int dwell_actions_stop(struct dwell_actions *actions, const char *acti
 DWELL_API int dwell_actions_summary(struct dwell_actions *actions, FILE *file,
                                     struct dwell_error *error);
 
+/* What the last stage recorded, for dwell_trace_open_result(), once it has been described or
+ * torn down; DWELL_E_NO_DATA before. */
+DWELL_API int dwell_actions_result(const struct dwell_actions *actions,
+                                   struct dwell_profile_result *result,
+                                   struct dwell_error *error);
+
 /*
  * The report where it belongs: appended to DIRPATH/STAGE-FILENAME-RANK.txt when folder
  * and name are given; else to standard output, of rank 0 alone. The folder is made. What

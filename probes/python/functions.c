@@ -37,8 +37,8 @@ static int (*set_extra)(PyObject *code, Py_ssize_t index, void *extra);
 /* The package's own functions are none of the program's. */
 static bool is_own(const char *file)
 {
-	static const char *const own[] = { "/dwell/lightning.py", "/dwell/profiler.py",
-		                               "/dwell/_native.py" };
+	static const char *const own[] = { "/dwell/lightning.py", "/dwell/_actions.py",
+		                               "/dwell/profiler.py", "/dwell/_native.py" };
 	size_t length = strlen(file);
 
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
