@@ -346,6 +346,9 @@ DWELL_API uint32_t dwell_link_thread(void);
  * began at such a moment, which lies after the end of the step before (0: now). */
 DWELL_API uint64_t dwell_step_now(void);
 DWELL_API void dwell_step_begin_at(uint64_t moment);
+/* The open step of this thread was none after all: its time lies beside the steps, and
+ * its number is the next one's. */
+DWELL_API void dwell_step_cancel(void);
 
 /* ---- the macros ---------------------------------------------------------- */
 
