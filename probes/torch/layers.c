@@ -182,20 +182,21 @@ static PyObject *modules_below(PyObject *module)
 	return iterator;
 }
 
+#define MOST_PATH 2048     /* the recorder keeps no longer text */
 #define MOST_BELOW 1000000 /* a model that holds itself has paths without end */
 
 static void add_below(PyObject *module, const char *root)
 {
 	PyObject *iterator = modules_below(module), *pair;
-	char path[1024];
+	char path[MOST_PATH];
 
 	for (int i = 0; i < MOST_BELOW && iterator && (pair = PyIter_Next(iterator)) != NULL; i++) {
 		struct entry *known;
 		const char *name;
 		PyObject *child;
 
-		if (PyArg_ParseTuple(pair, "sO", &name, &child) && child != module) {
-			snprintf(path, sizeof path, "%.800s.%.200s", root, name);
+		if (PyArg_ParseTuple(pair, "sO", &name, &child) && child != module &&
+		    snprintf(path, sizeof path, "%s.%s", root, name) < MOST_PATH) {
 			known = find(child);
 			if (known)
 				add_way(known, child, path);
@@ -209,16 +210,32 @@ static void add_below(PyObject *module, const char *root)
 	PyErr_Clear();
 }
 
+static bool is_root(const char *name)
+{
+	for (size_t i = 0; i < table.size; i++)
+		if (table.entries[i].root && strcmp(table.entries[i].ways->path, name) == 0)
+			return true;
+	return false;
+}
+
+/* Two models of one class are told apart: "Net" and "Net#2". */
+static void name_root(const char *name, char *path, size_t room)
+{
+	snprintf(path, room, "%s", name);
+	for (unsigned number = 2; is_root(path); number++)
+		snprintf(path, room, "%s#%u", name, number);
+}
+
 static struct entry *meet(PyObject *module)
 {
-	char name[128], path[1024 + 128];
+	char name[128], path[MOST_PATH];
 	struct entry *entry;
 
 	dwell_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
 	if (caller_path)
-		snprintf(path, sizeof path, "%.1000s.%s", caller_path, name);
+		snprintf(path, sizeof path, "%.1700s.%s", caller_path, name);
 	else
-		snprintf(path, sizeof path, "%s", name);
+		name_root(name, path, sizeof path);
 	entry = add(module, path);
 	if (!entry)
 		return NULL;
@@ -275,4 +292,31 @@ void dwell_layers_attach(PyObject *torch)
 	static const struct dwell_hook hook = { before, after };
 
 	dwell_hook_path(torch, "nn.Module", "__call__", &hook);
+}
+
+/* ---- for the package ---------------------------------------------------------------------------- */
+
+/* The paths by which a module's calls are recorded, a list of text. With `name` it is a
+ * model, which is met now if it was not called yet; children that it has got since it was
+ * met are named too. */
+DWELL_API PyObject *dwell_python_layer_paths(PyObject *module, int name);
+
+PyObject *dwell_python_layer_paths(PyObject *module, int name)
+{
+	struct entry *entry = name ? entry_of(module) : find(module);
+	PyObject *paths = PyList_New(0);
+
+	if (name && entry) {
+		add_below(module, entry->ways->path);
+		entry = find(module);
+	}
+	for (struct way *way = entry ? entry->ways : NULL; way && paths; way = way->next) {
+		PyObject *path = PyUnicode_FromString(way->path);
+
+		if (path)
+			PyList_Append(paths, path);
+		Py_XDECREF(path);
+	}
+	PyErr_Clear();
+	return paths;
 }

@@ -190,11 +190,11 @@ static int run_layout(const struct request *request, struct dwell_trace *trace, 
 		.top_level = request->view.top_level, .header = request->header,
 		.time_unit = request->print.time_unit, .engine = request->view.engine,
 		.name_width = request->widths[0], .shapes_width = request->widths[1],
-		.source_width = request->widths[2], .events = request->view.events,
-		.paths = request->view.paths, .has_verbosity = request->has_verbosity,
+		.source_width = request->widths[2], .has_verbosity = request->has_verbosity,
 		.verbosity = (unsigned)request->verbosity,
 		.has_skip_iteration = request->has_skip_iteration,
-		.skip_iteration = request->view.skip_iteration };
+		.skip_iteration = request->view.skip_iteration,
+		.events = request->view.events, .paths = request->view.paths };
 	struct dwell_error error = { 0, "" };
 	int code = dwell_trace_layout(trace, request->layout, &options, file, &error);
 

@@ -29,12 +29,12 @@ struct dw_layout_options {
 	const char *time_unit; /* "s", "ms", "us" */
 	const char *engine;    /* of several nested engines, this one */
 	unsigned name_width, shapes_width, source_width;
-	bool events;           /* of layers: as for a view */
-	const char *paths;
 	bool has_verbosity;    /* else what the trace says */
 	unsigned verbosity;
 	bool has_skip_iteration; /* else what the trace says */
 	uint64_t skip_iteration;
+	bool events;           /* of layers: as for a view */
+	const char *paths;
 };
 
 struct dw_layout {

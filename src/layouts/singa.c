@@ -25,6 +25,7 @@ struct listing {
 	const struct dw_sequence *sequence;
 	const struct dw_symbol *symbols;
 	uint64_t verbosity, skip;
+	uint64_t recorded; /* the verbosity at which the program recorded itself */
 	size_t limit;
 };
 
@@ -68,14 +69,16 @@ static int take_fact(const struct dw_source *source, const char *key, const char
 static int take_options(struct listing *listing, const struct dw_source *source,
                         const struct dw_layout_options *options, struct dwell_error *error)
 {
-	int code = 0;
+	int code;
 
-	listing->verbosity = options->has_verbosity ? options->verbosity : DEFAULT_VERBOSITY;
+	listing->recorded = DEFAULT_VERBOSITY;
 	listing->skip = options->has_skip_iteration ? options->skip_iteration : 0;
 	listing->limit = options->has_limit ? options->limit : SIZE_MAX;
-	if (!options->has_verbosity)
-		code = take_fact(source, "singa.verbosity", "--verbosity", MOST_VERBOSITY,
-		                 &listing->verbosity, error);
+	code = take_fact(source, "singa.verbosity", "--verbosity", MOST_VERBOSITY, &listing->recorded,
+	                 options->has_verbosity ? NULL : error);
+	listing->verbosity = options->has_verbosity ? options->verbosity : listing->recorded;
+	if (options->has_verbosity)
+		code = 0;
 	if (!code && !options->has_skip_iteration)
 		code = take_fact(source, "singa.skip_iteration", "--skip-iteration", UINT64_MAX,
 		                 &listing->skip, error);
@@ -117,9 +120,8 @@ static double forward_ns(const struct listing *listing)
 {
 	const struct dw_sequence *sequence = listing->sequence;
 	double sum_ns = 0;
+	bool any = false;
 
-	if (!count_timed(listing))
-		return sequence->forward_ns; /* phases alone were recorded */
 	for (uint32_t i = 0; i < sequence->count; i++) {
 		const struct dw_sequence_op *op = &sequence->ops[i];
 
@@ -127,10 +129,13 @@ static double forward_ns(const struct listing *listing)
 			continue;
 		if (is_backward(listing, op))
 			break;
-		if (is_timed(listing, op))
-			sum_ns += op->mean_ns * ((double)op->stat.count / (double)sequence->iterations);
+		if (!is_timed(listing, op))
+			continue;
+		sum_ns += op->mean_ns * ((double)op->stat.count / (double)sequence->iterations);
+		any = true;
 	}
-	return sum_ns;
+	/* Phases alone were recorded, or communication beside them. */
+	return any || !sequence->has_forward ? sum_ns : sequence->forward_ns;
 }
 
 static void print_phases(const struct listing *listing, FILE *file)
@@ -177,6 +182,8 @@ static int check(const struct listing *listing, struct dwell_error *error)
 
 	if (code || count_timed(listing))
 		return code;
+	if (listing->verbosity == MOST_VERBOSITY && listing->recorded == MOST_VERBOSITY)
+		return 0; /* a program alone: the list of its distributed operations is empty */
 	if (listing->verbosity == 1 && !listing->sequence->has_forward)
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "neither operations nor the phase \"forward\" were recorded: mark them with "

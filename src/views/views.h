@@ -20,12 +20,12 @@ struct dw_view_options {
 	struct dw_grouping group;
 	bool top_level;   /* operators that lie in no other operator */
 	const char *engine; /* of several nested engines, this one; NULL: the outermost */
+	uint64_t skip_iteration; /* iterations at the run's start that are left out */
 	/* Of layers. */
 	bool events;      /* the operators within each as rows below it */
 	const char *paths; /* only these, paths and patterns; NULL: all */
 	bool leaves;      /* only those that hold no others, by their whole paths */
 	bool per_call;    /* each call as a row below it */
-	uint64_t skip_iteration; /* iterations at the run's start that are left out */
 };
 
 struct dw_view {
