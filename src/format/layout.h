@@ -281,7 +281,7 @@ struct dw_entry_op {
 	struct dw_entry entry;
 	uint32_t name;     /* STRING */
 	uint32_t detail;   /* STRING or 0: device of an ALLOC, unit of a COUNTER, overload of an operator */
-	uint32_t shapes;   /* SHAPES or 0 */
+	uint32_t shapes;   /* SHAPES or 0: of an operator's arguments, of a layer's own parameters */
 	uint32_t file;     /* STRING or 0 */
 	uint32_t line;
 	uint32_t frame;    /* FRAME or 0: of a function, whose name and place it has when `name` is 0 */

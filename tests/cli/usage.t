@@ -134,3 +134,7 @@ verb	serve	let TensorBoard capture from a running program
 verb	info	list what a trace holds
 
 $ dwell --dump-verbs | awk -F '\t' '$1 == "option" && NF != 7'
+
+$ dwell run --layers , true
+2> dwell: --layers: the list of layers ',' names none
+[2]
