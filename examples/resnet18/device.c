@@ -39,13 +39,13 @@ void device_run_graph(const struct device *device)
 		enum op_phase phase = node->graph->ops[node->index].phase;
 
 		if (i == 0 || phase != device->nodes[i - 1].graph->ops[node[-1].index].phase) {
-			profile_enter_layer(&open, "");
+			profile_enter_layer(&open, NULL, NULL);
 			profile_end_phase(began);
 			began = profile_begin_phase(phase);
 		}
 		graph_run_op(node->graph, node->index, &open);
 	}
-	profile_enter_layer(&open, "");
+	profile_enter_layer(&open, NULL, NULL);
 	profile_end_phase(began);
 }
 

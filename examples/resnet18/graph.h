@@ -20,7 +20,8 @@ enum {
 	OP_WRITES_MAX = 5,
 	OP_ARGUMENTS_MAX = OP_READS_MAX + OP_WRITES_MAX,
 	TAPE_TENSORS_MAX = 4,
-	GRAPH_LAYER_MAX = 64
+	GRAPH_LAYER_MAX = 64,
+	GRAPH_LAYER_DEPTH_MAX = 8
 };
 
 enum op_phase { OP_FORWARD, OP_BACKWARD, OP_OPTIMIZER, OP_PHASE_COUNT };
@@ -42,6 +43,7 @@ struct op {
 	int argument_count;
 	dnnl_exec_arg_t arguments[OP_ARGUMENTS_MAX];
 	struct dwell_site site; /* where dwell sees it (profile.c) */
+	uint32_t layer_ids[GRAPH_LAYER_DEPTH_MAX]; /* of "ResNet", "ResNet.layer1", ...; 0: not named yet */
 };
 
 struct graph;

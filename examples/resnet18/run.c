@@ -27,7 +27,7 @@ void graph_run_op(const struct graph *graph, int index, struct profile_layers *o
 	struct op *op = &graph->ops[index];
 	unsigned began;
 
-	profile_enter_layer(open, op->layer);
+	profile_enter_layer(open, graph, op);
 	began = profile_begin_op(op);
 	make_results_alive(op);
 	op->run(op, graph->dnn);
@@ -42,5 +42,5 @@ void graph_run(const struct graph *graph, enum op_phase phase)
 
 	for (int i = graph->phase_first[phase]; i < graph->phase_first[phase + 1]; i++)
 		graph_run_op(graph, i, &open);
-	profile_enter_layer(&open, "");
+	profile_enter_layer(&open, graph, NULL);
 }

@@ -57,6 +57,12 @@ struct dwell_view_options {
 	bool top_level;       /* only operators that lie in no other operator */
 	const char *engine;   /* of several nested engines, this one; NULL: the outermost */
 	uint64_t skip_iteration; /* of the view "sequence": first iterations that are left out */
+	/* Of the layers view. */
+	bool events;          /* the operators within each layer as rows below it */
+	const char *paths;    /* only these layers, each with all below it: paths and patterns with
+	                       * * and ?, commas between ("Net.stem,Net.block.*"); NULL: all */
+	bool leaves;          /* only layers that hold no others, as a list by path */
+	bool per_call;        /* each call of a layer as a row below it */
 };
 
 /*
@@ -105,6 +111,8 @@ struct dwell_layout_options {
 	unsigned verbosity;         /* 0..3 */
 	bool has_skip_iteration;
 	uint64_t skip_iteration;    /* first iterations that are not timed */
+	bool events;           /* of layers, as for a view */
+	const char *paths;
 };
 
 /*

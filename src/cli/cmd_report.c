@@ -154,6 +154,10 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	case DW_OPTION_GROUP_BY: request->view.group_by = value; return 0;
 	case DW_OPTION_TOP_LEVEL: request->view.top_level = true; return 0;
 	case DW_OPTION_ENGINE: request->view.engine = value; return 0;
+	case DW_OPTION_EVENTS: request->view.events = true; return 0;
+	case DW_OPTION_PATHS: request->view.paths = value; return 0;
+	case DW_OPTION_LEAVES: request->view.leaves = true; return 0;
+	case DW_OPTION_PER_CALL: request->view.per_call = true; return 0;
 	case DW_OPTION_TIME_UNIT: return parse_unit(value, &request->print.time_unit);
 	case DW_OPTION_LAYOUT: request->layout = value; return 0;
 	case DW_OPTION_WIDTHS: return parse_widths(value, request->widths);
@@ -189,7 +193,8 @@ static int run_layout(const struct request *request, struct dwell_trace *trace, 
 		.source_width = request->widths[2], .has_verbosity = request->has_verbosity,
 		.verbosity = (unsigned)request->verbosity,
 		.has_skip_iteration = request->has_skip_iteration,
-		.skip_iteration = request->view.skip_iteration };
+		.skip_iteration = request->view.skip_iteration,
+		.events = request->view.events, .paths = request->view.paths };
 	struct dwell_error error = { 0, "" };
 	int code = dwell_trace_layout(trace, request->layout, &options, file, &error);
 

@@ -33,6 +33,8 @@ struct dw_layout_options {
 	unsigned verbosity;
 	bool has_skip_iteration; /* else what the trace says */
 	uint64_t skip_iteration;
+	bool events;           /* of layers: as for a view */
+	const char *paths;
 };
 
 struct dw_layout {

@@ -31,29 +31,39 @@ struct listing {
 
 /* ---- what was asked for -------------------------------------------------------------- */
 
-/* The fact of the first process that has it: what it said last; `option` overrides it. */
-static int take_fact(const struct dw_source *source, const char *key, const char *option,
-                     uint64_t most, uint64_t *value, struct dwell_error *error)
+/* The last value of the first process that has any; NULL: none. */
+static const char *find_fact(const struct dw_source *source, const char *key)
 {
-	const struct dw_source_meta *found = NULL;
-	char *end;
+	const char *value = NULL;
+	uint32_t process = 0;
 
 	for (size_t i = 0; i < source->meta_count; i++) {
 		const struct dw_source_meta *meta = &source->metas[i];
 
-		if (strcmp(meta->key, key) == 0 && (!found || meta->process == found->process))
-			found = meta;
+		if (strcmp(meta->key, key) != 0 || (value && meta->process != process))
+			continue;
+		value = meta->value;
+		process = meta->process;
 	}
-	if (!found)
+	return value;
+}
+
+/* `option` overrides it. */
+static int take_fact(const struct dw_source *source, const char *key, const char *option,
+                     uint64_t most, uint64_t *value, struct dwell_error *error)
+{
+	const char *text = find_fact(source, key);
+	char *end;
+
+	if (!text)
 		return 0;
 	errno = 0;
-	*value = strtoull(found->value, &end, 10);
-	if (*found->value < '0' || *found->value > '9' || *end || errno || *value > most)
-		return dw_error_set(error, DWELL_E_CORRUPT,
-		                    "the trace says that %s is '%.40s', which is no number%s: give one with "
-		                    "%s", key, found->value, most == MOST_VERBOSITY ? " from 0 to 3" : "",
-		                    option);
-	return 0;
+	*value = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno && *value <= most)
+		return 0;
+	return dw_error_set(error, DWELL_E_CORRUPT,
+	                    "the trace says that %s is '%.40s', which is no number%s: give one with %s",
+	                    key, text, most == MOST_VERBOSITY ? " from 0 to 3" : "", option);
 }
 
 static int take_options(struct listing *listing, const struct dw_source *source,

@@ -167,7 +167,9 @@ int dwell_trace_view(struct dwell_trace *trace, const char *name,
 	take_options(&given, sizeof given, from);
 	options = (struct dw_view_options){ .sort = given.sort, .limit = given.limit,
 		.top_level = given.top_level, .engine = given.engine,
-		.skip_iteration = given.skip_iteration };
+		.skip_iteration = given.skip_iteration,
+		.events = given.events, .paths = given.paths, .leaves = given.leaves,
+		.per_call = given.per_call };
 	view = dw_view_find(name, error);
 	if (!view)
 		return DWELL_E_NAME;
@@ -226,7 +228,8 @@ int dwell_trace_layout(struct dwell_trace *trace, const char *name,
 		.time_unit = given.time_unit, .engine = given.engine, .name_width = given.name_width,
 		.shapes_width = given.shapes_width, .source_width = given.source_width,
 		.has_verbosity = given.has_verbosity, .verbosity = given.verbosity,
-		.has_skip_iteration = given.has_skip_iteration, .skip_iteration = given.skip_iteration };
+		.has_skip_iteration = given.has_skip_iteration, .skip_iteration = given.skip_iteration,
+		.events = given.events, .paths = given.paths };
 	layout = dw_layout_find(name, &options.version, error);
 	if (!layout)
 		return DWELL_E_NAME;

@@ -61,6 +61,11 @@ Usage: dwell report [OPTION...] [TRACE...]
       --top-level         only operators that lie in no other operator
       --time-unit UNIT    print all times in one unit
       --engine NAME       of several nested engines, this one
+      --events            of layers: show the operators within each
+      --paths LIST        of layers: only these and what lies below them, as
+                          Net.stem,Net.block.*
+      --leaves            of layers: only those that hold no others
+      --per-call          of layers: show each call
       --layout NAME       print what another profiler would have printed
       --header TEXT       a line above the table, for layouts that have one
       --widths LIST       how wide columns of a layout may be, in characters:
@@ -86,6 +91,8 @@ NAME:
   calls        what was called, operators and named ranges, grouped as asked?
   functions    which functions take the time?
   layers       which layers of the model take the time and the memory?
+  dataloader   does the loop wait for its data, and what do the workers do?
+  gc           when did the garbage collector stop the program, and for how long?
   tree         who calls whom, and what does it take?
   threads      what did each thread record, and how busy was it?
   memory       who allocates, who holds it at the peak, what is left at the end?

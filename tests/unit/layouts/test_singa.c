@@ -128,6 +128,26 @@ TEST(an_operator_of_some_iterations_counts_for_its_part)
 	made_close(&made);
 }
 
+TEST(a_programs_last_word_holds)
+{
+	start();
+	dw_encode_meta(&made.process, "singa.verbosity", "2", false);
+	dw_encode_meta(&made.process, "singa.skip_iteration", "5", false);
+	for (uint64_t i = 0; i < 3; i++) {
+		uint64_t from = now;
+
+		op(named("Conv"), 100 * (i + 1));
+		step(i, from);
+	}
+	dw_encode_meta(&made.process, "singa.verbosity", "1", false);
+	dw_encode_meta(&made.process, "singa.skip_iteration", "1", false);
+	REQUIRE(made_open(&made, NULL) == 0);
+	REQUIRE(PRINT(.has_limit = false) == 0);
+	CHECK_STR(text, "\nTime Profiling:\nForward Propagation Time : 0.00025 sec\n"
+	                "Backward Propagation Time : 0 sec\n");
+	made_close(&made);
+}
+
 TEST(what_makes_no_sense_is_refused)
 {
 	start();
