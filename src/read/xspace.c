@@ -9,7 +9,6 @@
 #include "read/xspace.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,46 +119,79 @@ static uint32_t take_number(char *name, uint64_t line)
 	                                         : (uint32_t)((unsigned long long)number % INT32_MAX);
 }
 
+static struct xs_thread *find_key(struct xspace *space, uint64_t key, bool nested)
+{
+	for (size_t i = space->thread_count; i-- > 0;)
+		if (space->threads[i].key == key && space->threads[i].nested == nested)
+			return &space->threads[i];
+	return NULL;
+}
+
+/* Cuts `text` where `what` begins. */
+static bool take_suffix(char *text, const char *what)
+{
+	char *at = strstr(text, what);
+
+	if (at)
+		*at = '\0';
+	return at != NULL;
+}
+
+static void make_thread(struct xspace *space, struct xs_thread *thread, const char *name,
+                        uint32_t tid)
+{
+	struct dw_encode_process *journal = &space->processes[thread->process].journal;
+	struct xs_thread *whose = thread->nested ? find_key(space, thread->key, false) : NULL;
+
+	thread->counters = strcmp(name, "_counters_") == 0;
+	if (thread->counters)
+		name = "counters";
+	thread->thread = whose ? whose->thread : 0;
+	thread->number = whose ? whose->number : ++space->streams;
+	if (!whose) {
+		thread->thread = dw_encode_thread(journal, tid, thread->number, 0, name);
+		dw_encode_thread_name(journal, thread->thread, name);
+	}
+	dw_encode_stream_init(&thread->stream, journal,
+	                      thread->number | (thread->nested ? DW_STREAM_NESTED : 0), thread->thread);
+}
+
+static int at_most(size_t length, size_t most)
+{
+	return (int)(length < most ? length : most);
+}
+
 static struct xs_thread *find_thread(struct xspace *space, struct xs_text line_name, uint64_t line)
 {
-	char text[MOST_NAME], named[MOST_NAME + 64], *lane;
-	const char *name = text;
-	struct xs_thread *thread;
+	char text[MOST_NAME], name[MOST_NAME * 2];
+	const char *from = text;
+	struct xs_thread *thread = NULL;
+	bool lane, nested;
 	uint32_t process, tid;
 	uint64_t key;
 
-	snprintf(text, sizeof text, "%.*s", (int)(line_name.length < sizeof text ? line_name.length : sizeof text - 1),
-	         line_name.length ? line_name.bytes : "");
-	process = take_process(space, &name);
-	lane = strstr(text, " (overlapping ");
+	snprintf(text, sizeof text, "%.*s", at_most(line_name.length, MOST_NAME - 1), line_name.bytes);
+	process = take_process(space, &from);
+	lane = take_suffix(text, " (overlapping ");
+	nested = take_suffix(text, " (signal handlers)");
+	tid = take_number(text + (from - text), line);
+	snprintf(name, sizeof name, "%.*s%s%s", space->device ? at_most(space->plane_name.length, 60) : 0,
+	         space->plane_name.bytes, space->device ? " " : "", from);
+	key = xs_hash(((uint64_t)process << 32) + tid + 1, name, strlen(name));
 	if (lane)
-		*lane = '\0';
-	tid = take_number(text + (name - text), line);
-	if (space->device)
-		snprintf(named, sizeof named, "%.*s %s", (int)(space->plane_name.length < 60 ? space->plane_name.length : 60),
-		         space->plane_name.bytes, name);
-	else
-		snprintf(named, sizeof named, "%s", name);
-	key = xs_hash(((uint64_t)process << 32) + tid + 1, named, strlen(named));
-	for (size_t i = space->thread_count; lane && i-- > 0;)
-		if (space->threads[i].key == key)
-			return &space->threads[i];
+		thread = find_key(space, key, nested);
+	if (thread)
+		return thread;
 	thread = DW_GROW(&space->threads, &space->thread_capacity, space->thread_count);
 	if (!thread || space->failed) {
 		space->failed = true;
 		return NULL;
 	}
-	space->thread_count++;
 	thread->key = key;
 	thread->process = process;
-	thread->counters = strcmp(named, "_counters_") == 0;
-	if (thread->counters)
-		strcpy(named, "counters");
-	thread->thread = dw_encode_thread(&space->processes[process].journal, tid, ++space->streams, 0,
-	                                  named);
-	dw_encode_thread_name(&space->processes[process].journal, thread->thread, named);
-	dw_encode_stream_init(&thread->stream, &space->processes[process].journal, space->streams,
-	                      thread->thread);
+	thread->nested = nested;
+	make_thread(space, thread, name, tid);
+	space->thread_count++;
 	return thread;
 }
 
@@ -333,6 +365,7 @@ static void finish(struct xspace *space)
 		entry->pid = space->processes[i].pid;
 		entry->rank = (int32_t)space->processes[i].rank;
 		entry->name = name;
+		entry->flags = space->python ? DW_PROCESS_PYTHON : 0;
 	}
 }
 
@@ -358,8 +391,7 @@ static void translate(struct xspace *space)
 	head->start_realtime_ns = space->base_ns > LATEST_NS / 2 ? space->base_ns
 	                                                         : space->start_time_ns + space->base_ns;
 	snprintf(head->hostname, sizeof head->hostname, "%.*s",
-	         (int)(space->host.length < 63 ? space->host.length : 63),
-	         space->host.length ? space->host.bytes : "");
+	         at_most(space->host.length, sizeof head->hostname - 1), space->host.bytes);
 	snprintf(head->writer, sizeof head->writer, "XSpace");
 }
 

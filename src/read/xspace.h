@@ -110,7 +110,9 @@ struct xs_thread {
 	struct dw_encode_stream stream;
 	struct xs_event *events;
 	size_t count, capacity;
-	bool counters, device;
+	uint32_t number;  /* of its stream */
+	bool counters;
+	bool nested;      /* what signal handlers of the thread wrote */
 };
 
 struct xs_process {
@@ -145,6 +147,7 @@ struct xspace {
 	size_t open_count, open_capacity, open_async, overlaps_open;
 	/* what the reader should hear of */
 	size_t events, overlaps, cut, aggregated, damaged, texts_dropped;
+	bool python;
 	bool failed; /* out of memory */
 };
 

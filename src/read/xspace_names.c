@@ -281,6 +281,7 @@ static uint32_t python_op(struct xspace *space, char *name)
 	char *function = strrchr(name, ' '), *colon, joined[MOST_TEXT];
 	struct dw_encode_process *journal = &space->processes[0].journal;
 
+	space->python = true;
 	if (!function)
 		return dw_encode_op(journal, DWELL_CATEGORY_FUNCTION, name + 1, NULL, 0, NULL, 0);
 	*function++ = '\0';
