@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/logdir.h"
 #include "serve/client.h"
 
 #ifndef DW_HAVE_SERVE
@@ -20,14 +21,13 @@ int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv)
 }
 #else
 
-#define MOST_PATH 4096
 #define ATTEMPTS 3 /* of captures that come back empty */
 #define EXIT_INTERRUPTED 130
 
 struct request {
 	struct dw_client_options client;
 	const char *folder;
-	char session[64], repository[MOST_PATH], path[MOST_PATH + 512];
+	char session[64], repository[DW_LOGDIR_PATH], path[DW_LOGDIR_PATH];
 };
 
 static volatile int stopped;
@@ -79,70 +79,41 @@ static int take(void *context, enum dw_option_id id, const char *value)
 
 /* ---- where it goes ------------------------------------------------------------------ */
 
-/* Makes the folder and those above it. */
-static bool make_folders(const char *path)
-{
-	char part[MOST_PATH + 512];
-
-	for (size_t i = 0; i < sizeof part - 1; i++) {
-		part[i] = path[i];
-		if (path[i] && path[i] != '/')
-			continue;
-		part[i + (path[i] == '/')] = '\0';
-		if (i && mkdir(part, 0777) != 0 && errno != EEXIST) {
-			dw_say("cannot make the folder %s: %s; name another with -o", part, strerror(errno));
-			return false;
-		}
-		if (!path[i])
-			return true;
-	}
-	return false;
-}
-
 /* FOLDER/plugins/profile/RUN/HOST.xplane.pb, where RUN is the time as JAX writes it. */
 static bool name_it(struct request *request)
 {
-	char folder[MOST_PATH], name[256], *absolute;
+	char *session = request->session;
 	time_t now = time(NULL);
+	struct stat status;
 	struct tm local;
+	size_t length;
 
-	if (!make_folders(request->folder))
-		return false;
-	absolute = realpath(request->folder, NULL);
-	if (!absolute || strlen(absolute) > MOST_PATH - 400) {
-		dw_say("cannot use the folder %s: %s", request->folder, strerror(errno));
-		free(absolute);
-		return false;
-	}
-	snprintf(request->repository, sizeof request->repository, "%.3600s/plugins/profile", absolute);
-	free(absolute);
 	localtime_r(&now, &local);
-	strftime(request->session, sizeof request->session - 8, "%Y_%m_%d_%H_%M_%S", &local);
-	snprintf(folder, sizeof folder, "%.4000s/%.60s", request->repository, request->session);
-	for (unsigned i = 2; access(folder, F_OK) == 0 && i < 1000; i++) {
-		strftime(request->session, sizeof request->session - 8, "%Y_%m_%d_%H_%M_%S", &local);
-		snprintf(request->session + strlen(request->session), 8, "_%u", i);
-		snprintf(folder, sizeof folder, "%.4000s/%.60s", request->repository, request->session);
-	}
-	snprintf(name, sizeof name, "%.200s", request->client.address);
-	for (char *at = name; *at; at++)
-		if (strchr(":/[]", *at))
-			*at = '_';
-	snprintf(request->path, sizeof request->path, "%s/%s.xplane.pb", folder, name);
-	request->client.session = request->session;
+	length = strftime(session, sizeof request->session - 8, "%Y_%m_%d_%H_%M_%S", &local);
+	request->client.session = session;
 	request->client.repository = request->repository;
-	return true;
+	if (!dw_logdir_profiles(request->folder, request->repository))
+		return false;
+	for (unsigned i = 2; i < 1000; i++) {
+		char folder[DW_LOGDIR_PATH + sizeof request->session];
+
+		snprintf(folder, sizeof folder, "%s/%s", request->repository, session);
+		if (stat(folder, &status) != 0)
+			break;
+		snprintf(session + length, 8, "_%u", i);
+	}
+	return dw_logdir_path(request->repository, session, request->client.address, request->path);
 }
 
 static bool store(const struct request *request, const struct dw_client_answer *answer)
 {
-	char folder[sizeof request->path], part[sizeof request->path + 8];
+	char folder[DW_LOGDIR_PATH], part[DW_LOGDIR_PATH + 8];
 	size_t at = 0;
 	int file;
 
 	snprintf(folder, sizeof folder, "%s", request->path);
 	*strrchr(folder, '/') = '\0';
-	if (!make_folders(folder))
+	if (!dw_logdir_make(folder))
 		return false;
 	snprintf(part, sizeof part, "%s.part", request->path);
 	file = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -70,7 +70,8 @@ static const struct dw_option report_options[] = {
 static const struct dw_option export_options[] = {
 	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT", "which tool it is for (needed)", "@exports" },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
-	  "write to FILE, compressed when its name ends in .gz (default: standard output)", NULL },
+	  "write to FILE, compressed when its name ends in .gz (default: standard output); xplane: a folder "
+	  "is TensorBoard's log directory", NULL },
 	STEPS("export only steps A to B, counted from 0"),
 	{ DW_OPTION_PROFILE, "profile", 0, "P", "export only what the profile of this name or id saw",
 	  NULL },

@@ -208,6 +208,22 @@ static void put_environment(struct dw_xplane *xplane, uint64_t end_ns)
 	drain(xplane);
 }
 
+/* Whether names must say which process a thread is of; `dwell run` itself is none. */
+static void count_processes(struct dw_xplane *xplane)
+{
+	const struct dw_source *source = xplane->chrome.source;
+	size_t count = 0;
+
+	for (size_t i = 0; i < source->process_count; i++)
+		if (!(source->processes[i].flags & DW_PROCESS_RUNNER)) {
+			count++;
+			xplane->pid = source->processes[i].pid;
+		}
+	xplane->several = count > 1;
+	if (xplane->several)
+		xplane->pid = 0;
+}
+
 static int put_all(struct dw_xplane *xplane, struct dwell_error *error)
 {
 	struct dw_chrome *chrome = &xplane->chrome;
@@ -217,6 +233,7 @@ static int put_all(struct dw_xplane *xplane, struct dwell_error *error)
 
 	if (result < 0)
 		return result;
+	count_processes(xplane);
 	add_steps(xplane);
 	if (!chrome->failed)
 		dw_chrome_memory_write(chrome, add_memory, xplane);
@@ -234,9 +251,8 @@ static int put_all(struct dw_xplane *xplane, struct dwell_error *error)
 	dw_proto_text(&xplane->plane, PLANE_NAME, "/host:CPU");
 	dw_xplane_put_lines(xplane);
 	dw_xplane_put_names(xplane);
-	if (chrome->source->process_count == 1 && chrome->source->processes[0].pid)
-		dw_xplane_put_uint(&xplane->plane, PLANE_STAT, STAT_PROCESS_ID,
-		                   chrome->source->processes[0].pid);
+	if (xplane->pid)
+		dw_xplane_put_uint(&xplane->plane, PLANE_STAT, STAT_PROCESS_ID, xplane->pid);
 	dw_proto_close(&xplane->plane, plane);
 	drain(xplane);
 	put_environment(xplane, end_ns);

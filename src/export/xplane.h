@@ -27,7 +27,7 @@ enum { META_ID = 1, META_NAME = 2, META_DISPLAY = 4, META_STAT = 5, MAP_KEY = 1,
 	X(ALLOCATED, "bytes_allocated") X(AVAILABLE, "bytes_available")                        \
 	X(FRAGMENTATION, "fragmentation") X(PEAK, "peak_bytes_in_use")                         \
 	X(REQUESTED, "requested_bytes") X(ALLOCATION, "allocation_bytes") X(ADDRESS, "addr")   \
-	X(TF_OP, "tf_op") X(REGION, "region_type") X(DATA_TYPE, "data_type") X(SHAPE, "shape") \
+	X(REGION, "region_type") X(DATA_TYPE, "data_type") X(SHAPE, "shape") \
 	X(ARGS, "args") X(SEQUENCE, "sequence") X(OPEN, "open")                                \
 	X(ASYNC, "async") X(PROCESS_ID, "process_id")                                       \
 	X(CATEGORY, "dwell_category") X(DETAIL, "dwell_detail")                                \
@@ -83,6 +83,8 @@ struct dw_xplane {
 	bool *named;      /* by symbol: some event has it */
 	uint64_t base_ns; /* of the first event */
 	uint64_t left_out;
+	uint32_t pid;     /* of the only process; 0: there are several */
+	bool several;
 	uint32_t counters; /* the line of counters */
 };
 

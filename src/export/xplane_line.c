@@ -71,7 +71,6 @@ static void put_memory(struct dw_xplane *xplane, const struct dw_xplane_memory *
 	put_int(to, STAT_REQUESTED, bytes);
 	put_int(to, STAT_ALLOCATION, bytes);
 	put_int(to, STAT_ADDRESS, (int64_t)memory->address);
-	dw_xplane_put_text(to, EVENT_STAT, STAT_TF_OP, xplane->chrome.symbols[memory->symbol].name);
 	dw_xplane_put_text(to, EVENT_STAT, STAT_REGION, xplane->chrome.symbols[memory->symbol].name);
 	dw_xplane_put_text(to, EVENT_STAT, STAT_DATA_TYPE, "");
 	dw_xplane_put_text(to, EVENT_STAT, STAT_SHAPE, "");
@@ -166,7 +165,7 @@ static void put_line_name(struct dw_xplane *xplane, uint32_t line, unsigned lane
 
 	if (process->rank >= 0)
 		snprintf(prefix, sizeof prefix, "rank %d: ", (int)process->rank);
-	else if (source->process_count > 1)
+	else if (xplane->several)
 		snprintf(prefix, sizeof prefix, "%u: ", process->pid);
 	if (lane)
 		snprintf(number, sizeof number, " (overlapping %u)", lane);
