@@ -66,6 +66,8 @@ enum dwell_category {
 #define DWELL_DETAIL_SHAPES (1u << 24)
 #define DWELL_DETAIL_STACKS (1u << 25)
 #define DWELL_DETAIL_FLOPS (1u << 26)
+/* Only some layers: set and cleared by dwell_layers_only(). */
+#define DWELL_DETAIL_LAYERS (1u << 27)
 
 /* Of dwell_options.categories: nothing but what profiles and captures ask for. */
 #define DWELL_MASK_NONE (1u << 31)
@@ -109,6 +111,10 @@ DWELL_API uint32_t dwell_intern(enum dwell_category category, const char *name,
                                 const char *detail);
 DWELL_API uint32_t dwell_intern_op(const char *name, const char *detail,
                                    const struct dwell_tensor *tensors, unsigned count);
+/* A layer by its path ("Net.stem.conv") with what it is ("Conv2d", or NULL) and the sizes
+ * of its own parameters, which reports count; for DWELL_SCOPE_ID(DWELL_CATEGORY_LAYER, id). */
+DWELL_API uint32_t dwell_intern_layer(const char *path, const char *type,
+                                      const struct dwell_tensor *parameters, unsigned count);
 /* A function (DWELL_CATEGORY_FUNCTION) by its address: readers name it. */
 DWELL_API uint32_t dwell_intern_function(const void *address);
 /* A place in a program that is not machine code (Python, a graph): `file` may be NULL, `line`
@@ -148,15 +154,17 @@ DWELL_API void dwell_slow_put(uint32_t word1, const uint32_t *payload, unsigned 
 DWELL_API uint32_t dwell_slow_site(struct dwell_site *site);
 DWELL_API unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors,
                                   unsigned count);
-/* An operator while stacks are recorded: the outermost ones get the caller's stack. */
-DWELL_API unsigned dwell_slow_operator(uint32_t id);
+/* While stacks, functions or only some layers are recorded: outermost operators get the
+ * caller's stack, ranges end by name, other layers are not begun. The result of the first
+ * goes to the second. */
+DWELL_API unsigned dwell_slow_range(uint32_t id, uint32_t category);
+DWELL_API void dwell_slow_range_end(unsigned began);
 /* As dwell_op_begin(), but while stacks are recorded it has this one; 0: the caller's. */
 DWELL_API unsigned dwell_op_begin_from(struct dwell_site *site, const struct dwell_tensor *tensors,
                                        unsigned count, uint32_t stack);
-DWELL_API void dwell_slow_operator_end(void);
 
 /* The same for callers that cannot use inline code (other languages, plugins). The
- * result is an enum dwell_began for dwell_end_id(). */
+ * result is for dwell_end_id(), as that of dwell_begin() is for dwell_end(). */
 DWELL_API unsigned dwell_begin_id(uint32_t id, enum dwell_category category);
 DWELL_API void dwell_end_id(unsigned began);
 
@@ -266,16 +274,16 @@ DWELL_INLINE uint32_t dwell_site_id(struct dwell_site *site)
 
 /* ---- ranges -------------------------------------------------------------- */
 
-/* What a begin hands to its end. */
+/* What a begin hands to its end: other values than these are for dwell_slow_range_end(). */
 enum dwell_began {
 	DWELL_NOT_BEGUN = 0,
 	DWELL_BEGUN = 1,
-	DWELL_BEGUN_DETAILED = 2, /* an operator while stacks are recorded: see dwell_slow_operator() */
 };
 
 /*
- * Begins a range at `site` if its category is wanted; the result, an enum
- * dwell_began, goes to dwell_end(), in the same thread, innermost first.
+ * Begins a range at `site` if its category is wanted; the result goes to dwell_end(), in the
+ * same thread, innermost first. (Functions that return in between are no matter: while
+ * they are recorded, ends name their range.)
  */
 DWELL_INLINE unsigned dwell_begin(struct dwell_site *site)
 {
@@ -286,9 +294,9 @@ DWELL_INLINE unsigned dwell_begin(struct dwell_site *site)
 	uint32_t mask = __atomic_load_n(&gate->mask, __ATOMIC_RELAXED);
 	if (DWELL_UNLIKELY(!(mask & 1u << site->category)))
 		return DWELL_NOT_BEGUN;
-	/* One test for two rare things: the range is an operator and stacks are wanted. */
-	if (DWELL_UNLIKELY(mask & DWELL_DETAIL_STACKS) && site->category == DWELL_CATEGORY_OPERATOR)
-		return dwell_slow_operator(dwell_site_id(site));
+	/* One test for three rare things: stacks are wanted, some layers only, or functions. */
+	if (DWELL_UNLIKELY(mask & (DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS | 1u << DWELL_CATEGORY_FUNCTION)))
+		return dwell_slow_range(dwell_site_id(site), site->category);
 	dwell_put_begin(dwell_site_id(site));
 	return DWELL_BEGUN;
 }
@@ -298,7 +306,7 @@ DWELL_INLINE void dwell_end(unsigned began)
 	if (DWELL_LIKELY(began == DWELL_BEGUN))
 		dwell_put_end();
 	else if (began)
-		dwell_slow_operator_end();
+		dwell_slow_range_end(began);
 }
 
 /* Ranges that begin and end in different threads, or overlap without nesting:
@@ -308,6 +316,12 @@ DWELL_API void dwell_async_end(struct dwell_site *site, uint64_t handle);
 
 /* Ends the n-th open range of this thread, counted from the innermost = 0. */
 DWELL_API void dwell_end_of(uint32_t n);
+
+/* A range of this thread that nests with no other: it outlives those that it began in, and
+ * those that begin in it may outlive it. The result is for dwell_end_id(); who does not keep
+ * it ends the innermost one that began with the id. */
+DWELL_API unsigned dwell_begin_named(uint32_t id, enum dwell_category category);
+DWELL_API void dwell_end_named(uint32_t id);
 
 /* An arrow from here to the place that takes the same handle. */
 DWELL_API void dwell_flow_out(struct dwell_site *site, uint64_t handle);
@@ -334,6 +348,9 @@ DWELL_API uint32_t dwell_link_thread(void);
  * began at such a moment, which lies after the end of the step before (0: now). */
 DWELL_API uint64_t dwell_step_now(void);
 DWELL_API void dwell_step_begin_at(uint64_t moment);
+/* The open step of this thread was none after all: its time lies beside the steps, and
+ * its number is the next one's. */
+DWELL_API void dwell_step_cancel(void);
 
 /* ---- the macros ---------------------------------------------------------- */
 

@@ -30,6 +30,7 @@
 #define DW_WINDOW_BLOCKS 64u            /* 4 MiB */
 #define DW_CONTROL_OFFSET 4096u
 #define DW_GATES 2048u
+#define DW_LAYERS_BYTES 2048u           /* the list of layers that are recorded, with its NUL */
 
 /* ---- the head: block 0 ------------------------------------------------- */
 
@@ -128,6 +129,10 @@ struct dw_control {
 	uint32_t repeat;        /* 0: for ever */
 	uint8_t reserved1[192];
 	struct dw_gate gates[DW_GATES]; /* gate 0: processes that never step */
+	/* Which LAYER ranges are recorded while the mask has DWELL_DETAIL_LAYERS. */
+	uint32_t layers_generation;     /* atomic: counts lists by 2; odd while one is written */
+	uint32_t reserved2;
+	char layers[DW_LAYERS_BYTES];   /* atomic: paths and patterns, commas between, NUL-terminated */
 };
 
 /* ---- a chunk ------------------------------------------------------------ */
@@ -182,7 +187,8 @@ enum dw_kind {
 	DW_LINK = 10,       /* u64 sequence number, u32 forward thread; of the innermost open range */
 	DW_STACK = 11,      /* id: STACK; of the record before                      */
 	DW_ARGS = 12,       /* id: STRING; of the innermost open range              */
-	DW_END_OF = 13,     /* u32 n: ends the n-th open range, innermost = 0       */
+	DW_END_OF = 13,     /* id: 0; u32 n: ends the n-th open range, innermost = 0;
+	                       id: OP; u32 0: ends the innermost open range of that OP  */
 	DW_LOSS = 14,       /* id: enum dw_loss; u64 records lost here              */
 	DW_EXT = 15,        /* id: type << 12 | words; u64 ticks, then words - 2 more */
 };
@@ -190,7 +196,10 @@ enum dw_kind {
 /* Words after word 1, by kind; EXT says its own. */
 #define DW_PAYLOAD_WORDS { 0, 0, 2, 4, 2, 0, 2, 2, 2, 2, 3, 0, 0, 1, 2, 0 }
 
-enum dw_ext { DW_EXT_TIME = 1 /* nothing but the time */ };
+enum dw_ext {
+	DW_EXT_TIME = 1,    /* nothing but the time */
+	DW_EXT_BY_NAME = 2, /* no words: the innermost open range ends by an END_OF with its id alone */
+};
 #define DW_EXT_WORDS_MASK 0xfffu
 #define DW_EXT_TYPE_SHIFT 12
 
