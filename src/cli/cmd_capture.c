@@ -68,7 +68,7 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	struct request *request = context;
 
 	switch (id) {
-	case DW_OPTION_OUTPUT: request->folder = value; return 0;
+	case DW_OPTION_OUTPUT: request->folder = *value ? value : "."; return 0;
 	case DW_OPTION_DURATION:
 		return take_time("duration", value, 1, &request->client.duration_ms) ? 0 : -1;
 	case DW_OPTION_DELAY: return take_time("delay", value, 0, &request->client.delay_ms) ? 0 : -1;
@@ -136,9 +136,13 @@ static bool store(const struct request *request, const struct dw_client_answer *
 
 static int done(const struct request *request, uint64_t bytes)
 {
+	bool ends_in_slash = request->folder[strlen(request->folder) - 1] == '/';
+
 	dw_say("%.1f MB; look at it with dwell report, or tensorboard --logdir %s", (double)bytes / 1e6,
 	       request->folder);
-	printf("%s\n", request->path);
+	/* Below the folder as it was named; the whole path is for the server. */
+	printf("%s%s%s\n", request->folder, ends_in_slash ? "" : "/",
+	       request->path + strlen(request->repository) - strlen("plugins/profile"));
 	return fflush(stdout) == 0 ? 0 : DW_EXIT_BAD_INPUT;
 }
 

@@ -85,7 +85,7 @@ def captures(name, port, folder):
     address = f"localhost:{port}"
     code, path, err = run("capture", address, "--duration", "700ms", "-o", folder)
     check(code == 0, f"{name}: {code} {err}")
-    check(re.fullmatch(re.escape(os.path.realpath(folder)) +
+    check(re.fullmatch(re.escape(folder) +
                        rf"/plugins/profile/[0-9_]+/localhost_{port}\.xplane\.pb", path), f"{name}: {path}")
     steps = rows("steps", path)
     check(5 <= len(steps) <= 36, f"{name}: {len(steps)} steps in 700 ms")
@@ -93,7 +93,7 @@ def captures(name, port, folder):
     check(sorted(numbers) == list(range(min(numbers), max(numbers) + 1)), f"{name}: steps {numbers}")
     naps = [row for row in rows("calls", path) if row["name"] == "napping"]
     check(len(naps) == 1 and abs(int(naps[0]["calls"]) - len(steps)) <= 2 and
-          int(naps[0]["min_ns"]) >= 19_900_000, f"{name}: {naps}")
+          int(naps[0]["p50_ns"]) >= 19_900_000, f"{name}: {naps}")
 
     # one at a time; Ctrl-C ends it early and keeps what there is
     first = subprocess.Popen([dwell, "capture", address, "--duration", "60s", "-o", folder + "/early"],
