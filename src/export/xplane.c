@@ -18,6 +18,8 @@
 #include "base/grow.h"
 #include "export/xplane.h"
 
+enum { HOST_PLANE = 1, ENVIRONMENT_PLANE = 2, FIRST_DEVICE_PLANE = 3 };
+
 static struct dw_xplane_event *add(struct dw_xplane *xplane, uint32_t line, enum dw_xplane_kind kind, uint32_t name,
                          uint64_t start_ns, uint64_t end_ns)
 {
@@ -190,7 +192,7 @@ static void put_environment(struct dw_xplane *xplane, uint64_t end_ns)
 	size_t plane = dw_proto_open(to, SPACE_PLANE);
 	char text[128];
 
-	dw_proto_u64(to, PLANE_ID, 2);
+	dw_proto_u64(to, PLANE_ID, ENVIRONMENT_PLANE);
 	dw_proto_text(to, PLANE_NAME, "Task Environment");
 	dw_xplane_put_stat_names(to);
 	dw_xplane_put_uint(to, PLANE_STAT, STAT_START_TIME, source->realtime_start_ns + xplane->base_ns);
@@ -224,11 +226,46 @@ static void count_processes(struct dw_xplane *xplane)
 		xplane->pid = 0;
 }
 
+/* device_length: of the name, when it is a device's. */
+static void put_plane(struct dw_xplane *xplane, uint64_t id, const char *name, size_t device_length)
+{
+	size_t plane = dw_proto_open(&xplane->plane, SPACE_PLANE);
+
+	dw_proto_u64(&xplane->plane, PLANE_ID, id);
+	if (device_length)
+		dw_proto_bytes(&xplane->plane, PLANE_NAME, name, device_length);
+	else
+		dw_proto_text(&xplane->plane, PLANE_NAME, name);
+	dw_xplane_put_lines(xplane, name, device_length);
+	dw_xplane_put_names(xplane);
+	if (xplane->pid && !device_length)
+		dw_xplane_put_uint(&xplane->plane, PLANE_STAT, STAT_PROCESS_ID, xplane->pid);
+	dw_proto_close(&xplane->plane, plane);
+	drain(xplane);
+}
+
+/* A plane for each device that some thread's name begins with. */
+static void put_devices(struct dw_xplane *xplane)
+{
+	uint64_t id = FIRST_DEVICE_PLANE;
+
+	for (uint32_t i = 0; i < xplane->chrome.source->thread_count && !xplane->chrome.failed; i++) {
+		const char *name, *other;
+		size_t length = dw_xplane_device(xplane, i * 2, &name);
+		bool seen = !length;
+
+		for (uint32_t j = 0; j < i && !seen; j++)
+			seen = dw_xplane_device(xplane, j * 2, &other) == length &&
+			       memcmp(name, other, length) == 0;
+		if (!seen)
+			put_plane(xplane, id++, name, length);
+	}
+}
+
 static int put_all(struct dw_xplane *xplane, struct dwell_error *error)
 {
 	struct dw_chrome *chrome = &xplane->chrome;
 	uint64_t end_ns = 0;
-	size_t plane;
 	int result = dw_model_events(chrome->model, each, xplane, error);
 
 	if (result < 0)
@@ -246,15 +283,9 @@ static int put_all(struct dw_xplane *xplane, struct dwell_error *error)
 		xplane->base_ns = event->start_ns < xplane->base_ns ? event->start_ns : xplane->base_ns;
 		end_ns = event->end_ns > end_ns ? event->end_ns : end_ns;
 	}
-	plane = dw_proto_open(&xplane->plane, SPACE_PLANE);
-	dw_proto_u64(&xplane->plane, PLANE_ID, 1);
-	dw_proto_text(&xplane->plane, PLANE_NAME, "/host:CPU");
-	dw_xplane_put_lines(xplane);
-	dw_xplane_put_names(xplane);
-	if (xplane->pid)
-		dw_xplane_put_uint(&xplane->plane, PLANE_STAT, STAT_PROCESS_ID, xplane->pid);
-	dw_proto_close(&xplane->plane, plane);
-	drain(xplane);
+	dw_xplane_sort(xplane);
+	put_plane(xplane, HOST_PLANE, "/host:CPU", 0);
+	put_devices(xplane);
 	put_environment(xplane, end_ns);
 	return 0;
 }

@@ -99,8 +99,12 @@ void dw_xplane_put_uint(struct dw_proto *to, uint32_t field, enum dw_xplane_stat
                         uint64_t value);
 void dw_xplane_put_text(struct dw_proto *to, uint32_t field, enum dw_xplane_stat stat,
                         const char *text);
-/* Sorts the events and writes them. */
-void dw_xplane_put_lines(struct dw_xplane *xplane);
+void dw_xplane_sort(struct dw_xplane *xplane);
+/* The lines of the plane whose name is the first `length` characters of `device`; of length
+ * 0: those of the host. */
+void dw_xplane_put_lines(struct dw_xplane *xplane, const char *device, size_t length);
+/* How much of the name of a line's thread is a device's ("/device:GPU:0 Stream #7"); 0: none. */
+size_t dw_xplane_device(const struct dw_xplane *xplane, uint32_t line, const char **name);
 
 /* xplane_names.c */
 void dw_xplane_put_names(struct dw_xplane *xplane);

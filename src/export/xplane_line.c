@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "export/xplane.h"
@@ -151,10 +152,24 @@ static int nests(uint64_t **ends, size_t *capacity, size_t *open, const struct d
 	return 1;
 }
 
+size_t dw_xplane_device(const struct dw_xplane *xplane, uint32_t line, const char **name)
+{
+	const char *space;
+
+	*name = "";
+	if (line == xplane->counters)
+		return 0;
+	*name = xplane->chrome.source->threads[line / 2].name;
+	space = strchr(*name, ' ');
+	return strncmp(*name, "/device:", 8) == 0 && space ? (size_t)(space - *name) : 0;
+}
+
 static void put_line_name(struct dw_xplane *xplane, uint32_t line, unsigned lane)
 {
 	const struct dw_source *source = xplane->chrome.source;
 	char name[MOST_NAME], prefix[96] = "", number[32] = "";
+	const char *whole;
+	size_t device;
 
 	if (line == xplane->counters) {
 		dw_proto_text(&xplane->plane, LINE_NAME, "_counters_");
@@ -169,8 +184,12 @@ static void put_line_name(struct dw_xplane *xplane, uint32_t line, unsigned lane
 		snprintf(prefix, sizeof prefix, "%u: ", process->pid);
 	if (lane)
 		snprintf(number, sizeof number, " (overlapping %u)", lane);
-	snprintf(name, sizeof name, "%s%.200s/%u%s%s", prefix, thread->name, thread->tid,
-	         line % 2 ? " (signal handlers)" : "", number);
+	device = dw_xplane_device(xplane, line, &whole);
+	if (device)
+		snprintf(name, sizeof name, "%s%.200s%s", prefix, whole + device + 1, number);
+	else
+		snprintf(name, sizeof name, "%s%.200s/%u%s%s", prefix, thread->name, thread->tid,
+		         line % 2 ? " (signal handlers)" : "", number);
 	dw_proto_text(&xplane->plane, LINE_NAME, name);
 }
 
@@ -199,22 +218,29 @@ static size_t put_lane(struct dw_xplane *xplane, struct dw_xplane_event *events,
 	return left;
 }
 
-void dw_xplane_put_lines(struct dw_xplane *xplane)
+void dw_xplane_sort(struct dw_xplane *xplane)
+{
+	if (xplane->count)
+		qsort(xplane->events, xplane->count, sizeof *xplane->events, compare);
+}
+
+void dw_xplane_put_lines(struct dw_xplane *xplane, const char *device, size_t length)
 {
 	size_t from = 0;
 
-	if (xplane->count)
-		qsort(xplane->events, xplane->count, sizeof *xplane->events, compare);
 	while (from < xplane->count && !xplane->chrome.failed) {
 		size_t to = from, left;
+		const char *name;
 
 		while (to < xplane->count && xplane->events[to].line == xplane->events[from].line)
 			to++;
 		left = to - from;
+		if (dw_xplane_device(xplane, xplane->events[from].line, &name) != length ||
+		    strncmp(name, device, length) != 0)
+			left = 0; /* another plane's */
 		for (unsigned lane = 0; lane < MOST_LANES && left; lane++)
 			left = put_lane(xplane, &xplane->events[from], left, lane);
 		xplane->left_out += left;
 		from = to;
 	}
 }
-

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TRACES = ["export_small.txt", "export_order.txt", "views/train.txt", "views/layers.txt",
+TRACES = ["xspace_device.txt", "export_small.txt", "export_order.txt", "views/train.txt", "views/layers.txt",
           "views/python.txt", "views/memory.txt", "views/ranks.txt", "views/calls.txt"]
 counts = {True: 0, False: 0}
 
@@ -100,6 +100,9 @@ with tempfile.TemporaryDirectory() as folder:
         code, out, err = run(dwell, "export", "--format", "xplane", "-o", again, trace)
         check(code == 0, f"{name}: {err}")
         compare(name, trace, again)
+    with open(os.path.join(folder, "xspace_device.xplane.pb"), "rb") as file:
+        planes = file.read()
+    check(b"\x0d/device:GPU:0" in planes and b"\x12Stream #7(Compute)" in planes, "a device's plane")
     with open(os.path.join(folder, "export_small.xplane.pb"), "rb") as file:
         damaged(folder, file.read())
 print(f"{counts[True]} passed, {counts[False]} failed")

@@ -125,6 +125,10 @@ with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, name + ".dwell")
         run(os.path.join(build, "tests/tools/mktrace"), os.path.join(VIEWS, name + ".txt"), trace)
         compare(folder, name, trace, has_memory)
+    trace = os.path.join(folder, "device.dwell")
+    run(os.path.join(build, "tests/tools/mktrace"), os.path.join(VIEWS, "..", "xspace_device.txt"), trace)
+    run(dwell, "export", "--format", "xplane", "-o", folder + "/logs/", trace)
+    viewer("device", trace, glob.glob(f"{folder}/logs/plugins/profile/device/*.xplane.pb")[0])
     for program in sys.argv[2:]:
         command = shlex.split(program)
         name = os.path.basename(command[0])
