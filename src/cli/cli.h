@@ -28,7 +28,7 @@ enum dw_option_id {
 	DW_OPTION_LAYOUT, DW_OPTION_ENGINE, DW_OPTION_HEADER, DW_OPTION_WIDTHS, DW_OPTION_VERBOSITY,
 	DW_OPTION_SKIP_ITERATION, DW_OPTION_METRIC, DW_OPTION_TITLE,
 	DW_OPTION_LAYERS, DW_OPTION_EVENTS, DW_OPTION_PATHS, DW_OPTION_LEAVES, DW_OPTION_PER_CALL,
-	DW_OPTION_SERVE, DW_OPTION_PORT, DW_OPTION_HOST,
+	DW_OPTION_SERVE, DW_OPTION_PORT, DW_OPTION_HOST, DW_OPTION_DURATION, DW_OPTION_DELAY,
 	DW_OPTION_HELP, DW_OPTION_VERSION,
 };
 
@@ -100,6 +100,7 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_report(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv);
 /* `dwell COMMAND...`: run, then the overview. */
 int dw_run_command(char **command);

@@ -5,6 +5,8 @@
 
 #include "base/nearest.h"
 #include "cli/cli.h"
+#include "cli/logdir.h"
+#include "trace/trace.h"
 
 struct request {
 	const char *format, *output;
@@ -52,13 +54,44 @@ static bool has_format(const struct request *request)
 	return false;
 }
 
+/* FOLDER/plugins/profile/TRACE/HOST.xplane.pb for an output that is a folder; said. */
+static bool lay_out(struct request *request, const char *trace_path, struct dwell_trace *trace,
+                    char path[DW_LOGDIR_PATH])
+{
+	const struct dw_source *source = dw_trace_source(trace);
+	const char *slash = strrchr(trace_path, '/');
+	char profiles[DW_LOGDIR_PATH], run[256], host[72] = "", *end;
+
+	if (strcmp(request->format, "xplane") != 0 || !dw_is_logdir(request->output))
+		return true;
+	snprintf(run, sizeof run, "%s", slash ? slash + 1 : trace_path);
+	for (size_t i = 0; i < 2; i++) {
+		end = strstr(run, i ? ".xplane.pb" : ".dwell");
+		if (end && end != run)
+			*end = '\0';
+	}
+	if (source->file_count && source->files[0].head)
+		snprintf(host, sizeof host, "%.64s", source->files[0].head->hostname);
+	if (!dw_logdir_profiles(request->output, profiles) ||
+	    !dw_logdir_path(profiles, run, host, path))
+		return false;
+	request->output = path;
+	end = strrchr(path, '/');
+	*end = '\0';
+	if (!dw_logdir_make(path))
+		return false;
+	*end = '/';
+	dw_say("%s", path);
+	return true;
+}
+
 int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct request request = { .scope.size = sizeof request.scope,
 		                       .options.size = sizeof request.options };
 	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
-	char newest[4096];
+	char newest[4096], laid_out[DW_LOGDIR_PATH];
 	const char *path = newest;
 	bool done;
 
@@ -83,6 +116,10 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 		return dw_say_error(&error, code);
 	}
 	dw_say_state(trace);
+	if (!lay_out(&request, path, trace, laid_out)) {
+		dwell_trace_close(trace);
+		return DW_EXIT_BAD_INPUT;
+	}
 	code = dwell_trace_export(trace, request.format, request.output, &request.options, &error);
 	dw_say_progress(NULL);
 	dwell_trace_close(trace);

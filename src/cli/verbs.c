@@ -83,7 +83,8 @@ static const struct dw_option report_options[] = {
 static const struct dw_option export_options[] = {
 	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT", "which tool it is for (needed)", "@exports" },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
-	  "write to FILE, compressed when its name ends in .gz (default: standard output)", NULL },
+	  "write to FILE, compressed when its name ends in .gz (default: standard output); xplane: a folder "
+	  "is TensorBoard's log directory", NULL },
 	STEPS("export only steps A to B, counted from 0"),
 	{ DW_OPTION_PROFILE, "profile", 0, "P", "export only what the profile of this name or id saw",
 	  NULL },
@@ -111,6 +112,16 @@ static const struct dw_option serve_options[] = {
 	HELP,
 };
 
+static const struct dw_option capture_options[] = {
+	{ DW_OPTION_DURATION, "duration", 'd', "TIME", "record for so long, as 500ms or 2s (default 1s)",
+	  NULL },
+	{ DW_OPTION_OUTPUT, "output", 'o', "FOLDER",
+	  "store in this log directory, as plugins/profile/TIME/HOST_PORT.xplane.pb (default: here)", NULL },
+	{ DW_OPTION_DELAY, "delay", 0, "TIME", "begin so much later", NULL },
+	{ DW_OPTION_FUNCTIONS, "functions", 0, NULL, "record Python's function calls too", NULL },
+	HELP,
+};
+
 #define OPTIONS(options) options, sizeof options / sizeof *options
 
 const struct dw_verb dw_verbs[] = {
@@ -121,6 +132,8 @@ const struct dw_verb dw_verbs[] = {
 	{ "export", "write a trace for another tool", "[TRACE]", OPTIONS(export_options), dw_cmd_export },
 	{ "serve", "let TensorBoard capture from a running program", "TRACE", OPTIONS(serve_options),
 	  dw_cmd_serve },
+	{ "capture", "record a while of a program that serves captures", "HOST:PORT",
+	  OPTIONS(capture_options), dw_cmd_capture },
 	{ "info", "list what a trace holds", "[TRACE]", OPTIONS(info_options), dw_cmd_info },
 };
 const size_t dw_verb_count = sizeof dw_verbs / sizeof *dw_verbs;

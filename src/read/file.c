@@ -133,6 +133,11 @@ int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const c
 	if (!file->path)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
 	result = map_file(file, error);
+	if (result == 0 && memcmp(file->data, DW_MAGIC, file->size_bytes < 8 ? file->size_bytes : 8) != 0) {
+		bool taken; /* what is nothing that we know is refused below */
+
+		result = dw_read_xspace(file, arena, &taken, error);
+	}
 	if (result == 0) {
 		file->head = (const struct dw_head *)(const void *)file->data;
 		result = check_head(file, error);

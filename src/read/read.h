@@ -2,6 +2,7 @@
  * The parts of opening a source, for the files of this room only.
  *
  *   file     one trace file: mapped, recognised, refused with a reason
+ *   xspace   a file of XLA's profiler, translated into a trace in memory (xspace.h)
  *   chunks   its blocks: chunk headers checked, put in order
  *   journal  its entries: the dictionary, processes, threads, steps, clocks
  *   clock    its ticks on the run's common time line
@@ -88,6 +89,7 @@ struct dw_read_file {
 	bool side;                 /* gathered, not named */
 	bool torn;                 /* ends before a chunk does */
 	size_t damaged;            /* blocks and entries that made no sense */
+	const char *note;          /* what a translation could not keep, or NULL */
 
 	struct dw_read_chunk *chunks;
 	size_t chunk_count, chunk_capacity;
@@ -156,6 +158,13 @@ int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, u
 int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const char *path,
                       struct dwell_error *error);
 void dw_read_file_close(struct dw_read_file *file);
+
+/* xspace.c: when the file is an XSpace, a trace of the same takes its place. */
+int dw_read_xspace(struct dw_read_file *file, struct dw_arena *arena, bool *taken,
+                   struct dwell_error *error);
+/* gunzip.c: `out` is the caller's to free(). */
+int dw_read_gunzip(const char *path, const void *bytes, size_t size, unsigned char **out,
+                   size_t *out_size, struct dwell_error *error);
 
 /* chunks.c: fills `chunks`, sorted by type, process, stream, number. */
 int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error);

@@ -143,6 +143,8 @@ static int fill_repairs(struct dw_reader *reader)
 		                                   "the file was cut); what lies before is here",
 		                                   file->path)))
 			return -1;
+		if (file->note && repair(reader, dw_arena_printf(&reader->arena, "%s: %s", file->path, file->note)))
+			return -1;
 		if (file->damaged &&
 		    repair(reader, dw_arena_printf(&reader->arena,
 		                                   "%s is damaged: %zu blocks or entries that make no "

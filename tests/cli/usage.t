@@ -7,6 +7,7 @@ $ dwell
 2>   dwell report [TRACE...]   show where a trace's time goes
 2>   dwell export [TRACE]      write a trace for another tool
 2>   dwell serve TRACE         let TensorBoard capture from a running program
+2>   dwell capture HOST:PORT   record a while of a program that serves captures
 2>   dwell info [TRACE]        list what a trace holds
 2> 
 2>   dwell VERB --help         the options of a verb
@@ -24,6 +25,7 @@ dwell: where a neural network's training time and memory go
   dwell report [TRACE...]   show where a trace's time goes
   dwell export [TRACE]      write a trace for another tool
   dwell serve TRACE         let TensorBoard capture from a running program
+  dwell capture HOST:PORT   record a while of a program that serves captures
   dwell info [TRACE]        list what a trace holds
 
   dwell VERB --help         the options of a verb
@@ -131,6 +133,7 @@ verb	run	run a program and record it
 verb	report	show where a trace's time goes
 verb	export	write a trace for another tool
 verb	serve	let TensorBoard capture from a running program
+verb	capture	record a while of a program that serves captures
 verb	info	list what a trace holds
 
 $ dwell --dump-verbs | awk -F '\t' '$1 == "option" && NF != 7'

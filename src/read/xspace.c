@@ -1,0 +1,484 @@
+/*
+ * An XSpace file, translated into a trace in memory; see xspace.h.
+ *
+ * Called by file.c for files that are no trace. Planes become threads of one process (of
+ * several where our own export put them into one plane); a line's name gives the thread's
+ * name and number. Invariant: nothing outside the bytes is looked at, and what is held is
+ * bounded by their number.
+ */
+#include "read/xspace.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+
+#define LATEST_NS ((uint64_t)1 << 61)
+#define MOST_NAME 256u
+
+/* ---- recognised --------------------------------------------------------------------- */
+
+/* Whether all of it has the form of an XSpace; else where it stops having it. */
+static bool has_form(const unsigned char *bytes, size_t size, size_t *bad_at)
+{
+	struct dw_proto_reader reader = dw_proto_read(bytes, size);
+	struct dw_proto_field field;
+	const unsigned char *at = reader.at;
+
+	while (dw_proto_next(&reader, &field)) {
+		if (field.field > XS_SPACE_HOST || field.wire != DW_PROTO_BYTES)
+			break;
+		if (field.field == XS_SPACE_PLANE) {
+			struct dw_proto_reader plane = dw_proto_read(field.bytes, field.length);
+			struct dw_proto_field inside;
+
+			while (dw_proto_next(&plane, &inside))
+				if (inside.field >= XS_PLANE_NAME && inside.field <= XS_PLANE_STAT &&
+				    inside.wire != DW_PROTO_BYTES)
+					plane.bad = true;
+			if (plane.bad) {
+				*bad_at = (size_t)(plane.at - bytes);
+				return false;
+			}
+		}
+		at = reader.at;
+	}
+	*bad_at = (size_t)(at - bytes);
+	return !reader.bad && at == reader.end;
+}
+
+static bool ends_in(const char *path, const char *what)
+{
+	size_t length = strlen(path), tail = strlen(what);
+
+	return length >= tail && strcmp(path + length - tail, what) == 0;
+}
+
+/* ---- people ------------------------------------------------------------------------- */
+
+static struct xs_process *add_process(struct xspace *space)
+{
+	struct xs_process *process =
+	    DW_GROW(&space->processes, &space->process_capacity, space->process_count);
+
+	if (!process) {
+		space->failed = true;
+		return NULL;
+	}
+	process->rank = -1;
+	dw_encode_process_init(&process->journal, &space->encode, 0);
+	space->process_count++;
+	return process;
+}
+
+static uint32_t find_process(struct xspace *space, int64_t rank, uint32_t pid)
+{
+	struct xs_process *process = &space->processes[0];
+
+	for (size_t i = 0; i < space->process_count; i++)
+		if (space->processes[i].rank == rank && space->processes[i].pid == pid)
+			return (uint32_t)i;
+	/* The first one is there already and waits to be somebody. */
+	if (space->threads || process->rank >= 0 || process->pid)
+		process = add_process(space);
+	if (!process)
+		return 0;
+	process->rank = rank;
+	process->pid = pid;
+	return (uint32_t)(process - space->processes);
+}
+
+/* What our own export writes before a name: "rank 3: " or "4711: ". */
+static uint32_t take_process(struct xspace *space, const char **name)
+{
+	char *end;
+	bool ranked = strncmp(*name, "rank ", 5) == 0;
+	const char *digits = *name + (ranked ? 5 : 0);
+	unsigned long number = strtoul(digits, &end, 10);
+
+	if (!isdigit((unsigned char)*digits) || strncmp(end, ": ", 2) != 0 || number > INT32_MAX)
+		return 0;
+	*name = end + 2;
+	return find_process(space, ranked ? (int64_t)number : -1, ranked ? 0 : (uint32_t)number);
+}
+
+/* "NAME/123" is a name and a number; a number that no thread has is left out. */
+static uint32_t take_number(char *name, uint64_t line)
+{
+	char *slash = strrchr(name, '/'), *end = NULL;
+	long long number = slash && slash > name ? strtoll(slash + 1, &end, 10) : 0;
+
+	if (!slash || slash == name || end == slash + 1 || *end)
+		return line <= INT32_MAX ? (uint32_t)line : (uint32_t)(line % INT32_MAX);
+	*slash = '\0';
+	return number > 0 && number <= INT32_MAX ? (uint32_t)number
+	                                         : (uint32_t)((unsigned long long)number % INT32_MAX);
+}
+
+static struct xs_thread *find_key(struct xspace *space, uint64_t key, bool nested)
+{
+	for (size_t i = space->thread_count; i-- > 0;)
+		if (space->threads[i].key == key && space->threads[i].nested == nested)
+			return &space->threads[i];
+	return NULL;
+}
+
+/* Cuts `text` where `what` begins. */
+static bool take_suffix(char *text, const char *what)
+{
+	char *at = strstr(text, what);
+
+	if (at)
+		*at = '\0';
+	return at != NULL;
+}
+
+static void make_thread(struct xspace *space, struct xs_thread *thread, const char *name,
+                        uint32_t tid)
+{
+	struct dw_encode_process *journal = &space->processes[thread->process].journal;
+	struct xs_thread *whose = thread->nested ? find_key(space, thread->key, false) : NULL;
+
+	thread->counters = strcmp(name, "_counters_") == 0;
+	if (thread->counters)
+		name = "counters";
+	thread->thread = whose ? whose->thread : 0;
+	thread->number = whose ? whose->number : ++space->streams;
+	if (!whose) {
+		thread->thread = dw_encode_thread(journal, tid, thread->number, 0, name);
+		dw_encode_thread_name(journal, thread->thread, name);
+	}
+	dw_encode_stream_init(&thread->stream, journal,
+	                      thread->number | (thread->nested ? DW_STREAM_NESTED : 0), thread->thread);
+}
+
+static int at_most(size_t length, size_t most)
+{
+	return (int)(length < most ? length : most);
+}
+
+static struct xs_thread *find_thread(struct xspace *space, struct xs_text line_name, uint64_t line)
+{
+	char text[MOST_NAME], name[MOST_NAME * 2];
+	const char *from = text;
+	struct xs_thread *thread = NULL;
+	bool lane, nested;
+	uint32_t process, tid;
+	uint64_t key;
+
+	snprintf(text, sizeof text, "%.*s", at_most(line_name.length, MOST_NAME - 1), line_name.bytes);
+	process = take_process(space, &from);
+	lane = take_suffix(text, " (overlapping ");
+	nested = take_suffix(text, " (signal handlers)");
+	tid = take_number(text + (from - text), line);
+	snprintf(name, sizeof name, "%.*s%s%s", space->device ? at_most(space->plane_name.length, 60) : 0,
+	         space->plane_name.bytes, space->device ? " " : "", from);
+	key = xs_hash(((uint64_t)process << 32) + tid + 1, name, strlen(name));
+	if (lane)
+		thread = find_key(space, key, nested);
+	if (thread)
+		return thread;
+	thread = DW_GROW(&space->threads, &space->thread_capacity, space->thread_count);
+	if (!thread || space->failed) {
+		space->failed = true;
+		return NULL;
+	}
+	thread->key = key;
+	thread->process = process;
+	thread->nested = nested;
+	make_thread(space, thread, name, tid);
+	space->thread_count++;
+	return thread;
+}
+
+/* ---- lines -------------------------------------------------------------------------- */
+
+static void add_event(struct xspace *space, struct xs_thread *thread, uint64_t line_ns,
+                      const struct dw_proto_field *message)
+{
+	struct dw_proto_reader reader = dw_proto_read(message->bytes, message->length);
+	uint64_t name = 0, offset_ps = 0, duration_ps = 0, start_ns;
+	struct dw_proto_field field;
+	bool aggregated = false;
+	struct xs_event *event;
+
+	while (dw_proto_next(&reader, &field)) {
+		if (field.wire != DW_PROTO_VARINT)
+			continue;
+		switch (field.field) {
+		case XS_EVENT_META: name = field.number; break;
+		case XS_EVENT_OFFSET_PS: offset_ps = field.number; break;
+		case XS_EVENT_DURATION_PS: duration_ps = field.number; break;
+		case XS_EVENT_OCCURRENCES: aggregated = true; break;
+		}
+	}
+	space->aggregated += aggregated;
+	/* Negative times are large ones here. */
+	if (reader.bad || duration_ps > INT64_MAX || offset_ps > INT64_MAX) {
+		space->damaged++;
+		return;
+	}
+	start_ns = line_ns + offset_ps / 1000;
+	if (aggregated || start_ns > LATEST_NS) {
+		space->damaged += !aggregated;
+		return;
+	}
+	event = DW_GROW(&thread->events, &thread->capacity, thread->count);
+	if (!event) {
+		space->failed = true;
+		return;
+	}
+	*event = (struct xs_event){ start_ns, line_ns + (offset_ps + duration_ps) / 1000,
+		xs_find_name(space, name), (uint32_t)thread->count, message->bytes, message->length };
+	thread->count++;
+}
+
+struct line {
+	uint64_t id, timestamp_ns;
+	struct xs_text name;
+	bool has_events;
+};
+
+static struct line read_line(const struct dw_proto_field *message)
+{
+	struct dw_proto_reader reader = dw_proto_read(message->bytes, message->length);
+	struct line line = { .name = { "", 0 } };
+	struct dw_proto_field field;
+
+	while (dw_proto_next(&reader, &field)) {
+		if (field.field == XS_LINE_ID && field.wire == DW_PROTO_VARINT)
+			line.id = field.number;
+		else if (field.field == XS_LINE_TIMESTAMP_NS && field.wire == DW_PROTO_VARINT)
+			line.timestamp_ns = field.number <= INT64_MAX ? field.number : 0;
+		else if (field.wire == DW_PROTO_BYTES && field.field == XS_LINE_EVENT)
+			line.has_events = true;
+		else if (field.wire == DW_PROTO_BYTES &&
+		         (field.field == XS_LINE_DISPLAY || (field.field == XS_LINE_NAME && !line.name.length)))
+			line.name = xs_text_of(&field);
+	}
+	return line;
+}
+
+static void add_line(struct xspace *space, const struct dw_proto_field *message)
+{
+	struct dw_proto_reader reader = dw_proto_read(message->bytes, message->length);
+	struct line line = read_line(message);
+	struct dw_proto_field field;
+	struct xs_thread *thread = line.has_events ? find_thread(space, line.name, line.id) : NULL;
+
+	while (thread && !space->failed && dw_proto_next(&reader, &field))
+		if (field.field == XS_LINE_EVENT && field.wire == DW_PROTO_BYTES)
+			add_event(space, thread, line.timestamp_ns - space->base_ns, &field);
+	space->damaged += reader.bad;
+}
+
+/* ---- planes ------------------------------------------------------------------------- */
+
+static struct xs_text name_of(struct xs_text plane)
+{
+	struct dw_proto_reader reader = dw_proto_read(plane.bytes, plane.length);
+	struct dw_proto_field field;
+	struct xs_text name = { "", 0 };
+
+	while (dw_proto_next(&reader, &field))
+		if (field.field == XS_PLANE_NAME)
+			name = xs_text_of(&field);
+	return name;
+}
+
+static void put_plane(struct xspace *space, struct xs_text plane)
+{
+	struct dw_proto_reader reader = dw_proto_read(plane.bytes, plane.length);
+	struct dw_proto_field field;
+
+	space->plane_name = name_of(plane);
+	space->device = xs_begins(space->plane_name, "/device:") &&
+	                !xs_begins(space->plane_name, "/device:CUSTOM:");
+	xs_read_names(space, plane);
+	while (!space->failed && dw_proto_next(&reader, &field))
+		if (field.field == XS_PLANE_LINE)
+			add_line(space, &field);
+	for (size_t i = 0; i < space->thread_count && !space->failed; i++)
+		xs_put_thread(space, &space->threads[i]);
+	for (size_t i = 0; i < space->thread_count; i++)
+		free(space->threads[i].events);
+	space->thread_count = 0;
+}
+
+/* What must be known before the first line: when it began, whose it is. */
+static void look_at_plane(struct xspace *space, struct xs_text plane)
+{
+	struct dw_proto_reader reader = dw_proto_read(plane.bytes, plane.length);
+	struct dw_proto_field field;
+	struct xs_value value;
+	struct xs_text text;
+	enum xs_stat stat;
+
+	xs_read_names(space, plane);
+	while (dw_proto_next(&reader, &field)) {
+		if (field.field == XS_PLANE_LINE) {
+			struct line line = read_line(&field);
+
+			if (line.has_events && line.timestamp_ns < space->base_ns)
+				space->base_ns = line.timestamp_ns;
+		} else if (field.field == XS_PLANE_STAT &&
+		           xs_read_stat(space, xs_text_of(&field), &stat, &text, &value)) {
+			if (stat == XS_START_TIME)
+				space->start_time_ns = value.number;
+			else if (stat == XS_PROCESS_ID && value.number <= INT32_MAX)
+				space->pid = (uint32_t)value.number;
+		}
+	}
+}
+
+static void each_plane(struct xspace *space, void (*task)(struct xspace *, struct xs_text))
+{
+	struct dw_proto_reader reader = dw_proto_read(space->bytes, space->size);
+	struct dw_proto_field field;
+
+	while (!space->failed && dw_proto_next(&reader, &field)) {
+		if (field.field == XS_SPACE_PLANE)
+			task(space, xs_text_of(&field));
+		else if (field.field == XS_SPACE_HOST && !space->host.length)
+			space->host = xs_text_of(&field);
+	}
+}
+
+/* ---- the image ---------------------------------------------------------------------- */
+
+static void finish(struct xspace *space)
+{
+	const char *slash = strrchr(space->path, '/');
+	uint32_t name = dw_encode_string(&space->processes[0].journal, slash ? slash + 1 : space->path);
+
+	if (space->encode.failed)
+		return;
+	for (size_t i = 0; i < space->process_count; i++) {
+		struct dw_entry_process *entry = dw_encode_process_entry(&space->processes[i].journal);
+
+		if (!entry)
+			continue;
+		entry->pid = space->processes[i].pid;
+		entry->rank = (int32_t)space->processes[i].rank;
+		entry->name = name;
+		entry->flags = space->python ? DW_PROCESS_PYTHON : 0;
+	}
+}
+
+static void translate(struct xspace *space)
+{
+	struct dw_head *head;
+
+	dw_encode_init(&space->encode, DW_CLOCK_MONOTONIC, 1000000000);
+	add_process(space);
+	if (space->failed || space->encode.failed)
+		return;
+	space->base_ns = UINT64_MAX;
+	each_plane(space, look_at_plane);
+	if (space->base_ns == UINT64_MAX)
+		space->base_ns = 0;
+	space->processes[0].pid = space->pid;
+	each_plane(space, put_plane);
+	finish(space);
+	if (space->encode.failed)
+		return;
+	head = dw_encode_head(&space->encode);
+	/* Some lines count from the epoch, others from the capture's start. */
+	head->start_realtime_ns = space->base_ns > LATEST_NS / 2 ? space->base_ns
+	                                                         : space->start_time_ns + space->base_ns;
+	snprintf(head->hostname, sizeof head->hostname, "%.*s",
+	         at_most(space->host.length, sizeof head->hostname - 1), space->host.bytes);
+	snprintf(head->writer, sizeof head->writer, "XSpace");
+}
+
+static void note(struct xspace *space, struct dw_read_file *file, size_t count, const char *what)
+{
+	if (count)
+		file->note = dw_arena_printf(space->arena, "%s%s%zu %s", file->note ? file->note : "",
+		                             file->note ? "; " : "", count, what);
+}
+
+/* The image takes the place of the file, in pages as a file's map is. */
+static int install(struct xspace *space, struct dw_read_file *file, struct dwell_error *error)
+{
+	size_t size = dw_encode_bytes(&space->encode);
+	void *pages = space->failed || space->encode.failed
+	                  ? MAP_FAILED
+	                  : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory translating %s (an XSpace of %zu MB)",
+		                    file->path, space->size >> 20);
+	memcpy(pages, space->encode.image, size);
+	munmap((void *)(uintptr_t)file->data, file->size_bytes);
+	file->data = pages;
+	file->size_bytes = size;
+	note(space, file, space->overlaps, "events overlap others of their line partly");
+	note(space, file, space->cut, "of them end where what is around them ends");
+	note(space, file, space->aggregated, "events are sums without a time, and are left out");
+	note(space, file, space->damaged, "events or lines make no sense, and are left out");
+	note(space, file, space->texts_dropped, "events have more to say than is kept");
+	return 0;
+}
+
+static void reset(struct xspace *space)
+{
+	dw_encode_reset(&space->encode);
+	for (size_t i = 0; i < space->thread_count; i++)
+		free(space->threads[i].events);
+	free(space->threads);
+	free(space->processes);
+	free(space->names);
+	free(space->stat_names);
+	free(space->open);
+	xs_map_reset(&space->ops);
+	xs_map_reset(&space->texts);
+}
+
+static int read_bytes(struct dw_read_file *file, struct dw_arena *arena, const void *bytes,
+                      size_t size, bool packed, bool *taken, struct dwell_error *error)
+{
+	struct xspace space = { .path = file->path, .bytes = bytes, .size = size, .arena = arena,
+		.host = { "", 0 } };
+	size_t bad_at = 0;
+	int result;
+
+	if (!has_form(bytes, size, &bad_at)) {
+		if (!ends_in(file->path, ".xplane.pb") && !ends_in(file->path, ".xplane.pb.gz"))
+			return 0;
+		return dw_error_set(error, DWELL_E_CORRUPT,
+		                    "%s is a damaged XSpace: byte %zu of %zu%s begins what ends beyond it, or "
+		                    "makes no sense; copy it again in binary mode, or capture again",
+		                    file->path, bad_at, size, packed ? " (unpacked)" : "");
+	}
+	translate(&space);
+	result = install(&space, file, error);
+	reset(&space);
+	*taken = result == 0;
+	return result;
+}
+
+int dw_read_xspace(struct dw_read_file *file, struct dw_arena *arena, bool *taken,
+                   struct dwell_error *error)
+{
+	const unsigned char *bytes = (const unsigned char *)file->data;
+	unsigned char *unpacked;
+	size_t size;
+	int result;
+
+	*taken = false;
+	if (file->size_bytes < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b)
+		return read_bytes(file, arena, bytes, file->size_bytes, false, taken, error);
+	if (!ends_in(file->path, ".pb.gz"))
+		return 0;
+	result = dw_read_gunzip(file->path, bytes, file->size_bytes, &unpacked, &size, error);
+	if (result)
+		return result;
+	result = read_bytes(file, arena, unpacked, size, true, taken, error);
+	free(unpacked);
+	return result;
+}

@@ -1,0 +1,196 @@
+/*
+ * An XSpace being read, for the files of this room only.
+ *
+ *   xspace         recognised, its planes one after the other, the image
+ *   xspace_names   a plane's metadata: names, what an event of that name is
+ *   xspace_stats   what stands with one event
+ *   xspace_line    one line's events in order, as records
+ *   gunzip         a compressed file in memory
+ *
+ * XSpace is what XLA's profiler writes (*.xplane.pb): planes (a host, a device, facts) of
+ * lines (threads, streams) of events. It is translated into a trace in memory once, when
+ * it is opened; nothing behind read_file() knows the difference. The bytes are anybody's.
+ */
+#ifndef DW_READ_XSPACE_H
+#define DW_READ_XSPACE_H
+
+#include <string.h>
+
+#include "base/proto.h"
+#include "format/encode.h"
+#include "read/read.h"
+
+/* Field numbers of xplane.proto. */
+enum { XS_SPACE_PLANE = 1, XS_SPACE_ERROR = 2, XS_SPACE_WARNING = 3, XS_SPACE_HOST = 4 };
+enum { XS_PLANE_ID = 1, XS_PLANE_NAME = 2, XS_PLANE_LINE = 3, XS_PLANE_EVENT_META = 4,
+	   XS_PLANE_STAT_META = 5, XS_PLANE_STAT = 6 };
+enum { XS_LINE_ID = 1, XS_LINE_NAME = 2, XS_LINE_TIMESTAMP_NS = 3, XS_LINE_EVENT = 4,
+	   XS_LINE_DISPLAY = 11 };
+enum { XS_EVENT_META = 1, XS_EVENT_OFFSET_PS = 2, XS_EVENT_DURATION_PS = 3, XS_EVENT_STAT = 4,
+	   XS_EVENT_OCCURRENCES = 5 };
+enum { XS_STAT_META = 1, XS_STAT_DOUBLE = 2, XS_STAT_UINT = 3, XS_STAT_INT = 4, XS_STAT_TEXT = 5,
+	   XS_STAT_BYTES = 6, XS_STAT_REF = 7 };
+enum { XS_META_ID = 1, XS_META_NAME = 2, XS_META_DISPLAY = 4, XS_META_STAT = 5, XS_MAP_KEY = 1,
+	   XS_MAP_VALUE = 2 };
+
+/* Stats that mean something to dwell. */
+#define XS_STATS(X)                                                                        \
+	X(STEP_NUM, "step_num") X(FLOW, "flow") X(VALUE, "value") X(ARGS, "args")              \
+	X(ALLOCATOR, "allocator_name") X(REQUESTED, "requested_bytes")                         \
+	X(ALLOCATION, "allocation_bytes") X(ADDRESS, "addr") X(REGION, "region_type")          \
+	X(TF_OP, "tf_op") X(HLO_OP, "hlo_op") X(HLO_MODULE, "hlo_module")                      \
+	X(SEQUENCE, "sequence") X(OPEN, "open") X(ASYNC, "async")                              \
+	X(PRODUCER, "_p") X(PRODUCER_TYPE, "_pt") X(CONSUMER, "_c") X(CONSUMER_TYPE, "_ct")    \
+	X(CATEGORY, "dwell_category") X(DETAIL, "dwell_detail")                                \
+	X(START_TIME, "profile_start_time") X(PROCESS_ID, "process_id")                        \
+	/* of each event anew: not worth a text */                                             \
+	X(RUN_ID, "run_id") X(PROGRAM_ID, "program_id") X(DEVICE, "device_ordinal")            \
+	X(GROUP_ID, "group_id") X(CORRELATION, "correlation_id") X(CONTEXT, "context_id")
+enum xs_stat {
+	XS_OTHER, /* what the program said of the event */
+#define X(name, text) XS_##name,
+	XS_STATS(X)
+#undef X
+	XS_HIDDEN, /* begins with _ */
+	XS_STAT_COUNT
+};
+
+struct xs_text {
+	const char *bytes; /* in the file, no NUL */
+	size_t length;
+};
+
+struct xs_value {
+	bool is_text, is_double;
+	uint64_t number;
+	double real;
+	struct xs_text text;
+};
+
+struct xs_stat_name {
+	uint64_t id;
+	enum xs_stat stat;
+	struct xs_text name;
+};
+
+/* What every event of a name is. */
+enum xs_role { XS_RANGE, XS_ALLOC, XS_FREE, XS_LINK };
+
+struct xs_name {
+	uint64_t id;
+	struct xs_text name, display, detail;
+	struct xs_text stats; /* where they begin; the message's bytes */
+	int category;         /* enum dwell_category; -1: by the event's stats */
+	enum xs_role role;
+};
+
+/* u64 to u32, for what was made already. A key of 0 is none. */
+struct xs_map {
+	uint64_t *keys;
+	uint32_t *values;
+	size_t count, capacity;
+};
+
+struct xs_event {
+	uint64_t start_ns, end_ns;
+	uint32_t name;  /* index */
+	uint32_t order; /* in the file */
+	const unsigned char *bytes;
+	size_t length;
+};
+
+struct xs_stack_item {
+	uint64_t end_ns, handle; /* handle: of an asynchronous range */
+};
+
+struct xs_thread {
+	uint64_t key;     /* of its process and name */
+	uint32_t thread;  /* THREAD id */
+	uint32_t process; /* index */
+	struct dw_encode_stream stream;
+	struct xs_event *events;
+	size_t count, capacity;
+	uint32_t number;  /* of its stream */
+	bool counters;
+	bool nested;      /* what signal handlers of the thread wrote */
+};
+
+struct xs_process {
+	struct dw_encode_process journal;
+	int64_t rank; /* -1: none */
+	uint32_t pid;
+};
+
+struct xspace {
+	const char *path;
+	const unsigned char *bytes;
+	size_t size;
+	struct dw_arena *arena;
+	struct dw_encode encode;
+	struct xs_process *processes;
+	size_t process_count, process_capacity;
+	uint32_t streams;
+	uint64_t base_ns, start_time_ns;
+	uint32_t pid;
+	struct xs_text host;
+	/* of the plane being read */
+	bool device;
+	struct xs_text plane_name;
+	struct xs_name *names;
+	size_t name_count, name_capacity;
+	struct xs_stat_name *stat_names;
+	size_t stat_count, stat_capacity;
+	struct xs_thread *threads;
+	size_t thread_count, thread_capacity;
+	struct xs_map ops, texts;
+	struct xs_stack_item *open;
+	size_t open_count, open_capacity, open_async, overlaps_open;
+	/* what the reader should hear of */
+	size_t events, overlaps, cut, aggregated, damaged, texts_dropped;
+	bool python;
+	bool failed; /* out of memory */
+};
+
+static inline bool xs_is(struct xs_text text, const char *what)
+{
+	return text.length == strlen(what) && memcmp(text.bytes, what, text.length) == 0;
+}
+
+static inline bool xs_begins(struct xs_text text, const char *what)
+{
+	return text.length >= strlen(what) && memcmp(text.bytes, what, strlen(what)) == 0;
+}
+
+static inline struct xs_text xs_text_of(const struct dw_proto_field *field)
+{
+	return (struct xs_text){ (const char *)field->bytes, field->length };
+}
+
+uint64_t xs_hash(uint64_t seed, const void *bytes, size_t length);
+/* The value's place, 0 when new; NULL: out of memory. */
+uint32_t *xs_map_at(struct xs_map *map, uint64_t key);
+void xs_map_reset(struct xs_map *map);
+
+/* xspace_names.c: fills names and stat_names from the plane's message. */
+void xs_read_names(struct xspace *space, struct xs_text plane);
+uint32_t xs_find_name(const struct xspace *space, uint64_t id); /* UINT32_MAX: none */
+/* An OP's id. `detail` may be empty. */
+uint32_t xs_op(struct xspace *space, uint32_t name, uint32_t category, struct xs_text detail);
+uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name,
+                    struct xs_text detail);
+
+/* xspace_stats.c */
+struct xs_stats {
+	uint64_t has; /* 1 << enum xs_stat */
+	struct xs_value values[XS_STAT_COUNT];
+	char args[1024]; /* JSON, or as our own export said it; "" */
+};
+bool xs_read_stat(const struct xspace *space, struct xs_text message, enum xs_stat *stat,
+                  struct xs_text *name, struct xs_value *value);
+void xs_read_stats(const struct xspace *space, const unsigned char *event, size_t length,
+                   struct xs_stats *stats);
+
+/* xspace_line.c: the thread's events as records. */
+void xs_put_thread(struct xspace *space, struct xs_thread *thread);
+
+#endif

@@ -1,0 +1,304 @@
+/*
+ * One thread's events in order, as records of a stream.
+ *
+ * Called by xspace.c when a plane's lines are read. Lines should nest; what overlaps
+ * another partly becomes a range that ends out of order (END_OF), up to a depth at which
+ * looking for the earliest end would take long: there it is cut at the end of the range
+ * around it, and counted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "read/xspace.h"
+
+#define MOST_OVERLAPPING 256u /* ranges open at once while some of them overlap */
+#define MOST_TEXTS 100000u
+
+static bool has(const struct xs_stats *stats, enum xs_stat stat)
+{
+	return stats->has >> stat & 1;
+}
+
+static struct xs_text text_of(const struct xs_stats *stats, enum xs_stat stat)
+{
+	return has(stats, stat) && stats->values[stat].is_text ? stats->values[stat].text
+	                                                       : (struct xs_text){ "", 0 };
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct xs_event *a = left, *b = right;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns > b->end_ns ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static void sort(struct xs_thread *thread)
+{
+	for (size_t i = 1; i < thread->count; i++)
+		if (compare(&thread->events[i - 1], &thread->events[i]) > 0) {
+			qsort(thread->events, thread->count, sizeof *thread->events, compare);
+			return;
+		}
+}
+
+/* ---- what is open ------------------------------------------------------------------- */
+
+/* The open one that ends first; of several the innermost. */
+static size_t first_to_end(const struct xspace *space)
+{
+	size_t first = space->open_count - 1;
+
+	for (size_t i = first; space->overlaps_open && i-- > 0;)
+		if (space->open[i].end_ns < space->open[first].end_ns)
+			first = i;
+	return first;
+}
+
+static void close_at(struct xspace *space, struct dw_encode_stream *stream, size_t index)
+{
+	struct xs_stack_item item = space->open[index];
+	uint32_t above = 0;
+
+	for (size_t i = index + 1; i < space->open_count; i++)
+		above += !space->open[i].handle;
+	if (item.handle)
+		dw_encode_record(stream, item.end_ns, DW_ASYNC_END, (uint32_t)(item.handle & DW_ID_MASK),
+		                 &item.handle, 2);
+	else if (above)
+		dw_encode_record(stream, item.end_ns, DW_END_OF, 0, &above, 1);
+	else
+		dw_encode_end(stream, item.end_ns);
+	memmove(&space->open[index], &space->open[index + 1],
+	        (space->open_count - index - 1) * sizeof item);
+	space->open_count--;
+	if (!space->overlaps_open)
+		return;
+	space->overlaps_open = 0;
+	for (size_t i = 1; i < space->open_count; i++)
+		space->overlaps_open |= space->open[i].end_ns > space->open[i - 1].end_ns;
+}
+
+static void close_until(struct xspace *space, struct dw_encode_stream *stream, uint64_t ns)
+{
+	while (space->open_count) {
+		size_t first = first_to_end(space);
+
+		if (space->open[first].end_ns > ns)
+			return;
+		close_at(space, stream, first);
+	}
+}
+
+/* Every range ends within the one around it from here on. */
+static void make_nest(struct xspace *space)
+{
+	for (size_t i = 1; i < space->open_count; i++)
+		if (space->open[i].end_ns > space->open[i - 1].end_ns) {
+			space->open[i].end_ns = space->open[i - 1].end_ns;
+			space->cut++;
+		}
+	space->overlaps_open = 0;
+}
+
+static void push(struct xspace *space, uint64_t end_ns, uint64_t handle)
+{
+	struct xs_stack_item *item, *last;
+
+	if (space->open_count == MOST_OVERLAPPING && space->overlaps_open)
+		make_nest(space);
+	item = DW_GROW(&space->open, &space->open_capacity, space->open_count);
+	if (!item) {
+		space->failed = true;
+		return;
+	}
+	last = space->open_count ? item - 1 : NULL;
+	if (last && end_ns > last->end_ns && space->open_count >= MOST_OVERLAPPING) {
+		end_ns = last->end_ns;
+		space->cut++;
+	} else if (last && end_ns > last->end_ns) {
+		space->overlaps_open = 1;
+		space->overlaps += !handle && !last->handle;
+	}
+	*item = (struct xs_stack_item){ end_ns, handle };
+	space->open_count++;
+}
+
+/* ---- records ------------------------------------------------------------------------ */
+
+static void put_u64s(struct xs_thread *to, uint64_t ns, enum dw_kind kind, uint32_t op,
+                     const uint64_t *values, unsigned count)
+{
+	dw_encode_record(&to->stream, ns, kind, op, values, count * 2);
+}
+
+static void put_memory(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
+                       const struct xs_stats *stats, enum xs_role role)
+{
+	static const struct xs_text memory = { "memory", 6 };
+	struct xs_text region = text_of(stats, XS_REGION);
+	enum xs_stat bytes = has(stats, XS_ALLOCATION) ? XS_ALLOCATION : XS_REQUESTED;
+	uint64_t values[2] = { stats->values[XS_ADDRESS].number,
+		                   has(stats, bytes) ? stats->values[bytes].number : 0 };
+	uint32_t op = xs_op_text(space, DWELL_CATEGORY_ALLOCATION, region.length ? region : memory,
+	                         text_of(stats, XS_ALLOCATOR));
+
+	put_u64s(to, event->start_ns, role == XS_ALLOC ? DW_ALLOC : DW_FREE, op, values,
+	         role == XS_ALLOC ? 2 : 1);
+}
+
+static void put_flows(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
+                      const struct xs_stats *stats)
+{
+	static const struct xs_text context = { "XLA context", 11 }, none = { "", 0 };
+	uint64_t handle;
+	uint32_t op;
+
+	if (has(stats, XS_FLOW)) {
+		uint64_t flow = stats->values[XS_FLOW].number;
+
+		handle = flow >> 2 & 0xffffffffffffff;
+		op = xs_op(space, event->name, DWELL_CATEGORY_FLOW, none);
+		if (flow & 2)
+			put_u64s(to, event->start_ns, DW_FLOW_OUT, op, &handle, 1);
+		if (flow & 1)
+			put_u64s(to, event->start_ns, DW_FLOW_IN, op, &handle, 1);
+	}
+	for (unsigned in = 0; in < 2; in++) {
+		enum xs_stat id = in ? XS_CONSUMER : XS_PRODUCER;
+		enum xs_stat type = in ? XS_CONSUMER_TYPE : XS_PRODUCER_TYPE;
+		uint64_t key[2];
+
+		if (!has(stats, id))
+			continue;
+		key[0] = stats->values[id].number;
+		key[1] = has(stats, type) ? stats->values[type].number : 0;
+		handle = xs_hash(0, key, sizeof key);
+		op = xs_op_text(space, DWELL_CATEGORY_FLOW, context, none);
+		put_u64s(to, event->start_ns, in ? DW_FLOW_IN : DW_FLOW_OUT, op, &handle, 1);
+	}
+}
+
+static void put_args(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
+                     const struct xs_stats *stats)
+{
+	uint32_t *id;
+
+	if (!*stats->args)
+		return;
+	if (space->texts.count >= MOST_TEXTS) {
+		space->texts_dropped++;
+		return;
+	}
+	id = xs_map_at(&space->texts, xs_hash(0, stats->args, strlen(stats->args)));
+	if (!id) {
+		space->failed = true;
+		return;
+	}
+	if (!*id)
+		*id = dw_encode_string(&space->processes[0].journal, stats->args);
+	dw_encode_record(&to->stream, event->start_ns, DW_ARGS, *id, NULL, 0);
+}
+
+static void put_range(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
+                      const struct xs_stats *stats, uint32_t category, struct xs_text detail)
+{
+	uint32_t op = xs_op(space, event->name, category, detail), link[3] = { 0, 0, 0 };
+	uint64_t handle;
+
+	if (has(stats, XS_ASYNC)) {
+		/* The id in a handle's low bits: ASYNC_END names the range that it ends. */
+		handle = (uint64_t)++space->open_async << 28 | op;
+		put_u64s(to, event->start_ns, DW_ASYNC_BEGIN, op, &handle, 1);
+		if (!has(stats, XS_OPEN))
+			push(space, event->end_ns, handle);
+		return;
+	}
+	dw_encode_begin(&to->stream, event->start_ns, op);
+	if (has(stats, XS_SEQUENCE)) {
+		memcpy(link, &stats->values[XS_SEQUENCE].number, 8);
+		dw_encode_record(&to->stream, event->start_ns, DW_LINK, 0, link, 3);
+	}
+	put_args(space, to, event, stats);
+	push(space, event->end_ns, 0);
+	put_flows(space, to, event, stats);
+}
+
+/* A step of its own, not one within another. */
+static bool put_step(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
+                     const struct xs_stats *stats, uint64_t *step_end_ns)
+{
+	if (!has(stats, XS_STEP_NUM) || stats->values[XS_STEP_NUM].is_text ||
+	    stats->values[XS_STEP_NUM].number > INT64_MAX || event->end_ns == event->start_ns ||
+	    event->start_ns < *step_end_ns || space->device)
+		return false;
+	*step_end_ns = event->end_ns;
+	dw_encode_step(&space->processes[to->process].journal, to->thread,
+	               stats->values[XS_STEP_NUM].number, event->start_ns, event->end_ns, 0,
+	               DW_STEP_RECORDED);
+	return true;
+}
+
+static void put_event(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
+                      uint64_t *step_end_ns)
+{
+	static const struct xs_name unknown = { .name = { "", 0 }, .category = -1 };
+	const struct xs_name *name = event->name == UINT32_MAX ? &unknown : &space->names[event->name];
+	bool moment = event->end_ns == event->start_ns;
+	int category = name->category;
+	struct xs_text detail = { "", 0 };
+	struct xs_stats stats;
+
+	xs_read_stats(space, event->bytes, event->length, &stats);
+	if ((name->role == XS_ALLOC || name->role == XS_FREE) && has(&stats, XS_ADDRESS)) {
+		put_memory(space, to, event, &stats, name->role);
+	} else if (to->counters) {
+		if (has(&stats, XS_VALUE))
+			dw_encode_record(&to->stream, event->start_ns, DW_COUNTER,
+			                 xs_op(space, event->name, DWELL_CATEGORY_COUNTER, detail),
+			                 stats.values[XS_VALUE].is_double
+			                     ? (const void *)&stats.values[XS_VALUE].real
+			                     : (const void *)&(double){ (double)(int64_t)stats.values[XS_VALUE].number },
+			                 2);
+	} else if (put_step(space, to, event, &stats, step_end_ns)) {
+		put_flows(space, to, event, &stats);
+	} else if (name->role == XS_LINK && has(&stats, XS_FLOW)) {
+		return; /* said by the ranges' sequence numbers too */
+	} else if ((moment && has(&stats, XS_FLOW)) ||
+	           (has(&stats, XS_CONSUMER) && xs_begins(name->name, "end: "))) {
+		put_flows(space, to, event, &stats);
+	} else if (category == DWELL_CATEGORY_MARK || (category < 0 && moment)) {
+		dw_encode_record(&to->stream, event->start_ns, DW_MARK,
+		                 xs_op(space, event->name, DWELL_CATEGORY_MARK, detail), NULL, 0);
+		put_flows(space, to, event, &stats);
+	} else {
+		if (category < 0)
+			category = has(&stats, XS_HLO_OP) || has(&stats, XS_TF_OP) ? DWELL_CATEGORY_OPERATOR
+			                                                          : DWELL_CATEGORY_ZONE;
+		if (has(&stats, XS_HLO_OP))
+			detail = text_of(&stats, XS_HLO_MODULE);
+		put_range(space, to, event, &stats, (uint32_t)category, detail);
+	}
+}
+
+void xs_put_thread(struct xspace *space, struct xs_thread *thread)
+{
+	uint64_t step_end_ns = 0;
+
+	sort(thread);
+	space->open_count = space->overlaps_open = 0;
+	for (size_t i = 0; i < thread->count && !space->failed; i++) {
+		close_until(space, &thread->stream, thread->events[i].start_ns);
+		put_event(space, thread, &thread->events[i], &step_end_ns);
+	}
+	close_until(space, &thread->stream, UINT64_MAX);
+	dw_encode_close(&thread->stream);
+	space->events += thread->count;
+	free(thread->events);
+	thread->events = NULL;
+	thread->count = thread->capacity = 0;
+}

@@ -1,0 +1,346 @@
+/*
+ * A plane's metadata: what names events have, and what such an event is.
+ *
+ * Called by xspace.c for each plane before its lines. Our own export says the category
+ * with the name; of others it follows from the form of the name: "$file.py:12 f" is a
+ * Python function, "scope/op:Type" TensorFlow's operator, "PjitFunction(f)" JAX's call.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "read/xspace.h"
+
+#define MOST_TEXT 4096u
+
+/* ---- maps --------------------------------------------------------------------------- */
+
+uint64_t xs_hash(uint64_t seed, const void *bytes, size_t length)
+{
+	const unsigned char *at = bytes;
+	uint64_t hash = seed ^ 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ at[i]) * 0x100000001b3u;
+	hash ^= hash >> 29;
+	hash *= 0xbf58476d1ce4e5b9u;
+	hash ^= hash >> 32;
+	return hash ? hash : 1;
+}
+
+static bool grow(struct xs_map *map)
+{
+	struct xs_map grown = { .capacity = map->capacity ? map->capacity * 2 : 256 };
+
+	grown.keys = calloc(grown.capacity, sizeof *grown.keys);
+	grown.values = calloc(grown.capacity, sizeof *grown.values);
+	if (!grown.keys || !grown.values) {
+		xs_map_reset(&grown);
+		return false;
+	}
+	for (size_t i = 0; i < map->capacity; i++)
+		if (map->keys[i])
+			*xs_map_at(&grown, map->keys[i]) = map->values[i];
+	xs_map_reset(map);
+	*map = grown;
+	return true;
+}
+
+uint32_t *xs_map_at(struct xs_map *map, uint64_t key)
+{
+	size_t at;
+
+	if (map->count * 2 >= map->capacity && !grow(map))
+		return NULL;
+	for (at = key & (map->capacity - 1); map->keys[at] && map->keys[at] != key;)
+		at = (at + 1) & (map->capacity - 1);
+	if (!map->keys[at]) {
+		map->keys[at] = key;
+		map->count++;
+	}
+	return &map->values[at];
+}
+
+void xs_map_reset(struct xs_map *map)
+{
+	free(map->keys);
+	free(map->values);
+	memset(map, 0, sizeof *map);
+}
+
+/* ---- reading ------------------------------------------------------------------------ */
+
+static enum xs_stat stat_of(struct xs_text name)
+{
+	static const char *const known[] = {
+		NULL,
+#define X(name, text) text,
+		XS_STATS(X)
+#undef X
+	};
+
+	for (unsigned i = 1; i < sizeof known / sizeof *known; i++)
+		if (xs_is(name, known[i]))
+			return (enum xs_stat)i;
+	return xs_begins(name, "_") ? XS_HIDDEN : XS_OTHER;
+}
+
+static void read_meta(struct xs_text message, struct xs_name *to)
+{
+	struct dw_proto_reader reader = dw_proto_read(message.bytes, message.length);
+	struct dw_proto_field field;
+
+	to->stats = message;
+	while (dw_proto_next(&reader, &field)) {
+		if (field.field == XS_META_ID && field.wire == DW_PROTO_VARINT)
+			to->id = field.number;
+		else if (field.field == XS_META_NAME && field.wire == DW_PROTO_BYTES)
+			to->name = xs_text_of(&field);
+		else if (field.field == XS_META_DISPLAY && field.wire == DW_PROTO_BYTES)
+			to->display = xs_text_of(&field);
+	}
+}
+
+static void read_entry(struct xs_text entry, struct xs_name *to)
+{
+	struct dw_proto_reader reader = dw_proto_read(entry.bytes, entry.length);
+	struct dw_proto_field field;
+	uint64_t key = 0;
+
+	*to = (struct xs_name){ .name = { "", 0 }, .category = -1 };
+	while (dw_proto_next(&reader, &field)) {
+		if (field.field == XS_MAP_KEY && field.wire == DW_PROTO_VARINT)
+			key = field.number;
+		else if (field.field == XS_MAP_VALUE && field.wire == DW_PROTO_BYTES)
+			read_meta(xs_text_of(&field), to);
+	}
+	to->id = key; /* what events refer to */
+}
+
+static void add(struct xspace *space, const struct dw_proto_field *field)
+{
+	struct xs_stat_name *stat;
+	struct xs_name *name, meta;
+
+	read_entry(xs_text_of(field), &meta);
+	if (field->field == XS_PLANE_EVENT_META) {
+		name = DW_GROW(&space->names, &space->name_capacity, space->name_count);
+		space->failed |= !name;
+		if (name) {
+			*name = meta;
+			space->name_count++;
+		}
+		return;
+	}
+	stat = DW_GROW(&space->stat_names, &space->stat_capacity, space->stat_count);
+	space->failed |= !stat;
+	if (stat) {
+		*stat = (struct xs_stat_name){ meta.id, stat_of(meta.name), meta.name };
+		space->stat_count++;
+	}
+}
+
+static int compare_id(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return compare_id(((const struct xs_name *)a)->id, ((const struct xs_name *)b)->id);
+}
+
+static int compare_stats(const void *a, const void *b)
+{
+	return compare_id(((const struct xs_stat_name *)a)->id, ((const struct xs_stat_name *)b)->id);
+}
+
+uint32_t xs_find_name(const struct xspace *space, uint64_t id)
+{
+	const struct xs_name key = { .id = id }, *found;
+
+	if (id && id <= space->name_count && space->names[id - 1].id == id)
+		return (uint32_t)id - 1;
+	found = space->name_count ? bsearch(&key, space->names, space->name_count, sizeof key,
+	                                    compare_names)
+	                          : NULL;
+	return found ? (uint32_t)(found - space->names) : UINT32_MAX;
+}
+
+/* ---- what it is --------------------------------------------------------------------- */
+
+static int category_of_text(struct xs_text text)
+{
+#define X(name, value, label) \
+	if (xs_is(text, label))   \
+		return value;
+	DWELL_CATEGORIES(X)
+#undef X
+	return -1;
+}
+
+static bool is_operator(struct xs_text name)
+{
+	const char *colon = memrchr(name.bytes, ':', name.length);
+	size_t at = colon ? (size_t)(colon - name.bytes) : 0;
+
+	if (!at || at + 1 == name.length || name.bytes[at - 1] == ':' ||
+	    !isupper((unsigned char)name.bytes[at + 1]))
+		return false;
+	for (size_t i = 0; i < name.length; i++)
+		if (!isalnum((unsigned char)name.bytes[i]) && !strchr("_./:-\\>", name.bytes[i]))
+			return false;
+	return true;
+}
+
+static int category_of_name(const struct xspace *space, struct xs_text name)
+{
+	static const struct { const char *begin; enum dwell_category category; } known[] = {
+		{ "$", DWELL_CATEGORY_FUNCTION },
+		{ "PjitFunction(", DWELL_CATEGORY_OPERATOR },
+		{ "nccl", DWELL_CATEGORY_COMMUNICATION },
+		{ "all-reduce", DWELL_CATEGORY_COMMUNICATION },
+		{ "all-gather", DWELL_CATEGORY_COMMUNICATION },
+		{ "all-to-all", DWELL_CATEGORY_COMMUNICATION },
+		{ "reduce-scatter", DWELL_CATEGORY_COMMUNICATION },
+		{ "collective-permute", DWELL_CATEGORY_COMMUNICATION },
+		{ "Iterator::", DWELL_CATEGORY_DATA },
+		{ "IteratorGetNext", DWELL_CATEGORY_DATA },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (xs_begins(name, known[i].begin))
+			return (int)known[i].category;
+	if (space->device)
+		return DWELL_CATEGORY_DEVICE;
+	return is_operator(name) ? DWELL_CATEGORY_OPERATOR : -1;
+}
+
+static void classify(const struct xspace *space, struct xs_name *name)
+{
+	struct dw_proto_reader reader = dw_proto_read(name->stats.bytes, name->stats.length);
+	struct dw_proto_field field;
+	struct xs_value value;
+	struct xs_text text;
+	enum xs_stat stat;
+
+	name->category = category_of_name(space, name->name);
+	if (xs_is(name->name, "MemoryAllocation"))
+		name->role = XS_ALLOC;
+	else if (xs_is(name->name, "MemoryDeallocation"))
+		name->role = XS_FREE;
+	else if (xs_is(name->name, "forward to backward"))
+		name->role = XS_LINK;
+	while (dw_proto_next(&reader, &field)) {
+		if (field.field != XS_META_STAT || field.wire != DW_PROTO_BYTES ||
+		    !xs_read_stat(space, xs_text_of(&field), &stat, &text, &value) || !value.is_text)
+			continue;
+		if (stat == XS_CATEGORY)
+			name->category = category_of_text(value.text);
+		else if (stat == XS_DETAIL)
+			name->detail = value.text;
+	}
+}
+
+void xs_read_names(struct xspace *space, struct xs_text plane)
+{
+	struct dw_proto_reader reader = dw_proto_read(plane.bytes, plane.length);
+	struct dw_proto_field field;
+
+	space->name_count = space->stat_count = 0;
+	xs_map_reset(&space->ops);
+	while (!space->failed && dw_proto_next(&reader, &field))
+		if ((field.field == XS_PLANE_EVENT_META || field.field == XS_PLANE_STAT_META) &&
+		    field.wire == DW_PROTO_BYTES)
+			add(space, &field);
+	if (space->name_count)
+		qsort(space->names, space->name_count, sizeof *space->names, compare_names);
+	if (space->stat_count)
+		qsort(space->stat_names, space->stat_count, sizeof *space->stat_names, compare_stats);
+	for (size_t i = 0; i < space->name_count; i++)
+		classify(space, &space->names[i]);
+}
+
+/* ---- operators ---------------------------------------------------------------------- */
+
+static const char *copy(char to[MOST_TEXT], struct xs_text text)
+{
+	size_t length = text.length < MOST_TEXT - 1 ? text.length : MOST_TEXT - 1;
+
+	if (length)
+		memcpy(to, text.bytes, length);
+	to[length] = '\0';
+	return to;
+}
+
+/* "$file.py:12 name": what JAX's tracer of Python calls a function. */
+static uint32_t python_op(struct xspace *space, char *name)
+{
+	char *function = strrchr(name, ' '), *colon, joined[MOST_TEXT];
+	struct dw_encode_process *journal = &space->processes[0].journal;
+
+	space->python = true;
+	if (!function)
+		return dw_encode_op(journal, DWELL_CATEGORY_FUNCTION, name + 1, NULL, 0, NULL, 0);
+	*function++ = '\0';
+	colon = strrchr(name, ':');
+	if (colon && isdigit((unsigned char)colon[1])) {
+		*colon = '\0';
+		return dw_encode_op(journal, DWELL_CATEGORY_FUNCTION, function, NULL, 0, name + 1,
+		                    (uint32_t)strtoul(colon + 1, NULL, 10));
+	}
+	snprintf(joined, sizeof joined, "%.2000s%s%.2000s", name[1] == '<' ? "" : name + 1,
+	         name[1] == '<' ? "" : ".", function);
+	return dw_encode_op(journal, DWELL_CATEGORY_FUNCTION, joined, NULL, 0, NULL, 0);
+}
+
+uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name,
+                    struct xs_text detail)
+{
+	uint64_t key = xs_hash(xs_hash(category + 1, name.bytes, name.length), detail.bytes,
+	                       detail.length);
+	uint32_t *id = xs_map_at(&space->ops, key);
+	char text[MOST_TEXT], more[MOST_TEXT];
+
+	if (!id) {
+		space->failed = true;
+		return 0;
+	}
+	if (*id)
+		return *id;
+	copy(text, name);
+	if (category == DWELL_CATEGORY_FUNCTION && *text == '$')
+		*id = python_op(space, text);
+	else
+		*id = dw_encode_op(&space->processes[0].journal, category, text,
+		                   detail.length ? copy(more, detail) : NULL, 0, NULL, 0);
+	return *id;
+}
+
+uint32_t xs_op(struct xspace *space, uint32_t index, uint32_t category, struct xs_text detail)
+{
+	static const struct xs_text unknown = { "(unknown)", 9 };
+	const struct xs_name *name;
+	struct { uint32_t index, category; uint64_t detail; } key;
+	uint32_t *id, made;
+
+	if (index == UINT32_MAX)
+		return xs_op_text(space, category, unknown, detail);
+	name = &space->names[index];
+	key.index = index;
+	key.category = category;
+	if (!detail.length)
+		detail = name->detail;
+	key.detail = detail.length ? xs_hash(0, detail.bytes, detail.length) : 0;
+	id = xs_map_at(&space->ops, xs_hash(~(uint64_t)0, &key, sizeof key));
+	if (id && *id)
+		return *id;
+	/* The map may move when the text is looked up in it. */
+	made = xs_op_text(space, category, name->display.length ? name->display : name->name, detail);
+	id = xs_map_at(&space->ops, xs_hash(~(uint64_t)0, &key, sizeof key));
+	if (id)
+		*id = made;
+	return made;
+}

@@ -1,0 +1,505 @@
+/* Asking a profiler server for a capture; see client.h. */
+#include "serve/client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <nghttp2/nghttp2.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/proto.h"
+#include "serve/inside.h"
+
+#define MOST_ANSWER ((size_t)1 << 31) /* of a protocol buffer */
+#define CONNECT_MS 10000
+#define LEAST_WAIT_MS 60000u
+#define TERMINATE_MS 20000u /* what a server may take to answer a capture that was ended */
+#define WINDOW (64 << 20)
+#define FRAME_HEADER 5u
+#define MOST_HEADER 96u
+
+enum { REQUEST_DURATION = 1, REQUEST_MOST_EVENTS = 2, REQUEST_OPTIONS = 4, REQUEST_ROOT = 5,
+	   REQUEST_SESSION = 6, REQUEST_HOST = 7, REQUEST_EMIT_XSPACE = 9 };
+enum { OPTIONS_DATASET = 1, OPTIONS_HOST_LEVEL = 2, OPTIONS_DEVICE_LEVEL = 3,
+	   OPTIONS_PYTHON_LEVEL = 4, OPTIONS_VERSION = 5, OPTIONS_HLO = 7, OPTIONS_START_NS = 8,
+	   OPTIONS_DURATION = 9 };
+enum { RESPONSE_TOOL = 6, RESPONSE_EMPTY = 7, RESPONSE_XSPACE = 8, TOOL_NAME = 1, TOOL_DATA = 2 };
+
+/* One call: bytes out, bytes in. */
+struct call {
+	int32_t id;
+	struct dw_proto request; /* with gRPC's frame header */
+	size_t sent;
+	unsigned char *in;
+	size_t length, size;
+	int status; /* gRPC's; -1: none yet */
+	char message[256];
+	bool http, done;
+};
+
+struct client {
+	const struct dw_client_options *options;
+	char host[256];
+	const char *port;
+	int socket;
+	nghttp2_session *session;
+	struct call profile, terminate;
+	bool failed; /* out of memory, or an answer beyond all bounds */
+};
+
+/* ---- messages ----------------------------------------------------------------------- */
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void frame(struct dw_proto *message)
+{
+	size_t length = message->used - FRAME_HEADER;
+
+	if (message->failed)
+		return;
+	message->bytes[0] = 0;
+	for (unsigned i = 0; i < 4; i++)
+		message->bytes[1 + i] = (unsigned char)(length >> (24 - 8 * i));
+}
+
+static void open_frame(struct dw_proto *message)
+{
+	/* a varint is a byte here: room for the header */
+	for (unsigned i = 0; i < FRAME_HEADER; i++)
+		dw_proto_varint(message, 0);
+}
+
+static void make_request(struct client *client)
+{
+	const struct dw_client_options *options = client->options;
+	struct dw_proto *to = &client->profile.request;
+	size_t at;
+
+	open_frame(to);
+	dw_proto_u64(to, REQUEST_DURATION, options->duration_ms);
+	dw_proto_u64(to, REQUEST_MOST_EVENTS, 1000000);
+	at = dw_proto_open(to, REQUEST_OPTIONS);
+	dw_proto_u64(to, OPTIONS_DATASET, 1);
+	dw_proto_u64(to, OPTIONS_HOST_LEVEL, 2);
+	dw_proto_u64(to, OPTIONS_DEVICE_LEVEL, 1);
+	dw_proto_u64(to, OPTIONS_PYTHON_LEVEL, options->functions);
+	dw_proto_u64(to, OPTIONS_VERSION, 1);
+	dw_proto_u64(to, OPTIONS_HLO, 1);
+	if (options->delay_ms)
+		dw_proto_u64(to, OPTIONS_START_NS, now_ns(CLOCK_REALTIME) + options->delay_ms * 1000000);
+	dw_proto_u64(to, OPTIONS_DURATION, options->duration_ms); /* the one that servers obey */
+	dw_proto_close(to, at);
+	dw_proto_text(to, REQUEST_ROOT, options->repository);
+	dw_proto_text(to, REQUEST_SESSION, options->session);
+	dw_proto_text(to, REQUEST_HOST, options->address);
+	frame(to);
+}
+
+static void take_tool(const struct dw_proto_field *tool, struct dw_client_answer *answer)
+{
+	struct dw_proto_reader reader = dw_proto_read(tool->bytes, tool->length);
+	struct dw_proto_field field, name = { 0 }, data = { 0 };
+
+	while (dw_proto_next(&reader, &field)) {
+		if (field.wire == DW_PROTO_BYTES && field.field == TOOL_NAME)
+			name = field;
+		else if (field.wire == DW_PROTO_BYTES && field.field == TOOL_DATA)
+			data = field;
+	}
+	if (name.length == 9 && memcmp(name.bytes, "xplane.pb", 9) == 0 && data.length) {
+		answer->xspace = data.bytes;
+		answer->xspace_bytes = data.length;
+	}
+}
+
+static bool read_answer(struct dw_client_answer *answer)
+{
+	struct dw_proto_reader reader = dw_proto_read(answer->message, answer->length);
+	struct dw_proto_field field;
+
+	while (dw_proto_next(&reader, &field)) {
+		if (field.field == RESPONSE_TOOL && field.wire == DW_PROTO_BYTES) {
+			take_tool(&field, answer);
+		} else if (field.field == RESPONSE_EMPTY && field.wire == DW_PROTO_VARINT) {
+			answer->empty = field.number != 0;
+		} else if (field.field == RESPONSE_XSPACE && field.wire == DW_PROTO_BYTES && field.length) {
+			answer->xspace = field.bytes;
+			answer->xspace_bytes = field.length;
+		}
+	}
+	return !reader.bad;
+}
+
+/* ---- HTTP/2 ------------------------------------------------------------------------- */
+
+static struct call *call_of(struct client *client, int32_t id)
+{
+	return id && id == client->profile.id     ? &client->profile
+	       : id && id == client->terminate.id ? &client->terminate
+	                                          : NULL;
+}
+
+static ssize_t next_bytes(nghttp2_session *session, int32_t id, uint8_t *to, size_t room,
+                          uint32_t *flags, nghttp2_data_source *source, void *context)
+{
+	struct call *call = source->ptr;
+	size_t left = call->request.used - call->sent;
+
+	left = left < room ? left : room;
+	memcpy(to, call->request.bytes + call->sent, left);
+	call->sent += left;
+	if (call->sent == call->request.used)
+		*flags |= NGHTTP2_DATA_FLAG_EOF;
+	return (ssize_t)left;
+}
+
+#define FIELD(name, value) \
+	{ (uint8_t *)(uintptr_t)(name), (uint8_t *)(uintptr_t)(value), strlen(name), strlen(value), 0 }
+
+static void submit(struct client *client, struct call *call, const char *path, uint64_t wait_ms)
+{
+	char timeout[24], authorization[512];
+	nghttp2_nv headers[] = { FIELD(":method", "POST"), FIELD(":scheme", "http"),
+		FIELD(":path", path), FIELD(":authority", client->options->address),
+		FIELD("te", "trailers"), FIELD("content-type", "application/grpc"),
+		FIELD("user-agent", "dwell/" DWELL_VERSION), FIELD("grpc-timeout", ""),
+		FIELD("authorization", "") };
+	nghttp2_data_provider provider = { .source.ptr = call, .read_callback = next_bytes };
+	size_t count = 8;
+
+	snprintf(timeout, sizeof timeout, "%llum", (unsigned long long)wait_ms);
+	headers[7] = (nghttp2_nv)FIELD("grpc-timeout", timeout);
+	if (client->options->token) {
+		snprintf(authorization, sizeof authorization, "Bearer %s", client->options->token);
+		headers[count++] = (nghttp2_nv)FIELD("authorization", authorization);
+	}
+	call->id = nghttp2_submit_request(client->session, NULL, headers, count, &provider, NULL);
+	client->failed |= call->id < 0 || call->request.failed;
+}
+
+/* gRPC's text: %XX for what a header cannot hold. */
+static void take_message(char *to, size_t room, const uint8_t *value, size_t length)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < length && used + 1 < room; i++) {
+		unsigned byte = value[i];
+
+		if (byte == '%' && i + 2 < length && sscanf((const char *)value + i + 1, "%2x", &byte) == 1)
+			i += 2;
+		to[used++] = byte < ' ' ? ' ' : (char)byte;
+	}
+	to[used] = '\0';
+}
+
+static int header(nghttp2_session *session, const nghttp2_frame *frame_in, const uint8_t *name,
+                  size_t name_length, const uint8_t *value, size_t length, uint8_t flags,
+                  void *context)
+{
+	struct call *call = call_of(context, frame_in->hd.stream_id);
+
+	if (!call)
+		return 0;
+	if (name_length == 7 && memcmp(name, ":status", 7) == 0)
+		call->http = length == 3 && memcmp(value, "200", 3) == 0;
+	else if (name_length == 11 && memcmp(name, "grpc-status", 11) == 0)
+		call->status = atoi((const char *)value);
+	else if (name_length == 12 && memcmp(name, "grpc-message", 12) == 0)
+		take_message(call->message, sizeof call->message, value, length);
+	return 0;
+}
+
+static int data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes,
+                size_t length, void *context)
+{
+	struct client *client = context;
+	struct call *call = call_of(client, id);
+
+	if (!call)
+		return 0;
+	if (call->length + length > call->size) {
+		size_t size = call->size ? call->size * 2 : 1 << 16;
+		unsigned char *grown;
+
+		while (size < call->length + length)
+			size *= 2;
+		grown = size > MOST_ANSWER ? NULL : realloc(call->in, size);
+		if (!grown) {
+			client->failed = true;
+			return NGHTTP2_ERR_CALLBACK_FAILURE;
+		}
+		call->in = grown;
+		call->size = size;
+	}
+	memcpy(call->in + call->length, bytes, length);
+	call->length += length;
+	return 0;
+}
+
+static int closed(nghttp2_session *session, int32_t id, uint32_t code, void *context)
+{
+	struct call *call = call_of(context, id);
+
+	if (call)
+		call->done = true;
+	return 0;
+}
+
+static ssize_t send_bytes(nghttp2_session *session, const uint8_t *bytes, size_t length, int flags,
+                          void *context)
+{
+	const struct client *client = context;
+	ssize_t sent = send(client->socket, bytes, length, MSG_NOSIGNAL);
+
+	if (sent >= 0)
+		return sent;
+	return errno == EAGAIN || errno == EINTR ? NGHTTP2_ERR_WOULDBLOCK : NGHTTP2_ERR_CALLBACK_FAILURE;
+}
+
+static bool make_session(struct client *client)
+{
+	const nghttp2_settings_entry settings[] = {
+		{ NGHTTP2_SETTINGS_ENABLE_PUSH, 0 }, { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW }
+	};
+	nghttp2_session_callbacks *callbacks;
+	int result;
+
+	if (nghttp2_session_callbacks_new(&callbacks) != 0)
+		return false;
+	nghttp2_session_callbacks_set_on_header_callback(callbacks, header);
+	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, data);
+	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, closed);
+	nghttp2_session_callbacks_set_send_callback(callbacks, send_bytes);
+	result = nghttp2_session_client_new(&client->session, callbacks, client);
+	nghttp2_session_callbacks_del(callbacks);
+	return !result && !nghttp2_submit_settings(client->session, NGHTTP2_FLAG_NONE, settings, 2) &&
+	       !nghttp2_session_set_local_window_size(client->session, NGHTTP2_FLAG_NONE, 0, WINDOW);
+}
+
+/* ---- the socket --------------------------------------------------------------------- */
+
+/* "HOST:PORT" or "[HOST]:PORT" */
+static int split(struct client *client, struct dwell_error *error)
+{
+	const char *address = client->options->address, *colon = strrchr(address, ':');
+	size_t length = colon ? (size_t)(colon - address) : 0;
+	bool bracket = length > 2 && address[0] == '[' && address[length - 1] == ']';
+
+	if (!colon || !length || length >= sizeof client->host ||
+	    strspn(colon + 1, "0123456789") != strlen(colon + 1) || !colon[1] ||
+	    (!bracket && memchr(address, ':', length)))
+		return dw_error_set(error, DWELL_E_ARGUMENT,
+		                    "%s is no address: give HOST:PORT, as localhost:9001", address);
+	snprintf(client->host, sizeof client->host, "%.*s", (int)(length - (bracket ? 2 : 0)),
+	         address + bracket);
+	client->port = colon + 1;
+	return 0;
+}
+
+static int try_address(const struct addrinfo *at, const volatile int *stop)
+{
+	int one = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), number = 0;
+	struct pollfd polled = { one, POLLOUT, 0 };
+	socklen_t length = sizeof number;
+
+	if (one < 0)
+		return -1;
+	if (connect(one, at->ai_addr, at->ai_addrlen) == 0)
+		return one;
+	if (errno == EINPROGRESS) {
+		uint64_t until = now_ns(CLOCK_MONOTONIC) + CONNECT_MS * 1000000ull, now;
+
+		number = ETIMEDOUT;
+		while (!*stop && (now = now_ns(CLOCK_MONOTONIC)) < until)
+			if (poll(&polled, 1, (int)((until - now) / 1000000) + 1) > 0) {
+				getsockopt(one, SOL_SOCKET, SO_ERROR, &number, &length);
+				break;
+			}
+		if (!number)
+			return one;
+		errno = number;
+	}
+	number = errno;
+	close(one);
+	errno = number;
+	return -1;
+}
+
+static int connect_to(struct client *client, const volatile int *stop, struct dwell_error *error)
+{
+	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
+	struct addrinfo *found, *at;
+	char buffer[128];
+	int result = getaddrinfo(client->host, client->port, &hints, &found);
+
+	if (result)
+		return dw_error_set(error, DWELL_E_IO, "no host '%s': %s; is it spelled so?", client->host,
+		                    gai_strerror(result));
+	for (at = found; at && client->socket < 0; at = at->ai_next)
+		client->socket = try_address(at, stop);
+	freeaddrinfo(found);
+	if (client->socket >= 0)
+		return 0;
+	return dw_error_set(error, DWELL_E_IO,
+	                    "cannot connect to %s: %s; is a profiler server running there (dwell run "
+	                    "--serve PORT, jax.profiler.start_server(PORT)), and is this its port?",
+	                    client->options->address, strerror_r(errno, buffer, sizeof buffer));
+}
+
+/* ---- the call ----------------------------------------------------------------------- */
+
+static int lost(const struct client *client, struct dwell_error *error)
+{
+	if (client->failed)
+		return dw_error_set(error, DWELL_E_NOMEM,
+		                    "the answer of %s does not fit in memory, or in 2 GiB; capture for a "
+		                    "shorter time", client->options->address);
+	return dw_error_set(error, DWELL_E_IO,
+	                    "%s ended the connection: it has ended, or is no profiler server",
+	                    client->options->address);
+}
+
+static bool receive(struct client *client)
+{
+	uint8_t bytes[32 << 10];
+	ssize_t got = recv(client->socket, bytes, sizeof bytes, 0);
+
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR;
+	return got && nghttp2_session_mem_recv(client->session, bytes, (size_t)got) >= 0;
+}
+
+static void terminate(struct client *client)
+{
+	struct dw_proto *to = &client->terminate.request;
+
+	open_frame(to);
+	dw_proto_text(to, 1, client->options->session);
+	frame(to);
+	client->terminate.status = -1;
+	submit(client, &client->terminate, "/tensorflow.ProfilerService/Terminate", TERMINATE_MS);
+}
+
+static int wait_for(struct client *client, uint64_t wait_ms, const volatile int *stop,
+                    struct dwell_error *error)
+{
+	uint64_t until = now_ns(CLOCK_MONOTONIC) + wait_ms * 1000000, now;
+	bool ended = false;
+
+	while (!client->profile.done) {
+		struct pollfd polled = { client->socket, POLLIN, 0 };
+
+		if (*stop > 1)
+			return dw_error_set(error, DWELL_E_IO, "given up: nothing was stored");
+		if (*stop && !ended) {
+			ended = true;
+			terminate(client);
+			until = now_ns(CLOCK_MONOTONIC) + TERMINATE_MS * 1000000ull;
+		}
+		now = now_ns(CLOCK_MONOTONIC);
+		if (now >= until)
+			return dw_error_set(error, DWELL_E_IO, "%s did not answer within %llu s; is it busy, or "
+			                    "no profiler server?", client->options->address,
+			                    (unsigned long long)(ended ? TERMINATE_MS : wait_ms) / 1000);
+		if (client->failed || nghttp2_session_send(client->session) != 0)
+			return lost(client, error);
+		if (nghttp2_session_want_write(client->session))
+			polled.events |= POLLOUT;
+		now = until - now < 500000000 ? until - now : 500000000;
+		if (poll(&polled, 1, (int)(now / 1000000) + 1) > 0 &&
+		    polled.revents & (POLLIN | POLLHUP | POLLERR) && !receive(client) &&
+		    !client->profile.done)
+			return lost(client, error);
+	}
+	return 0;
+}
+
+/* The server's status as an error, with what to do. */
+static int judge(const struct client *client, struct dwell_error *error)
+{
+	const struct call *call = &client->profile;
+	const char *address = client->options->address, *remedy = "";
+
+	if (call->status == DW_GRPC_OK)
+		return 0;
+	if (!call->http || call->status < 0)
+		return dw_error_set(error, DWELL_E_IO, "%s is no profiler server: it did not answer as gRPC "
+		                    "does", address);
+	if (call->status == DW_GRPC_ALREADY_EXISTS ||
+	    strstr(call->message, "nother profiling session")) /* XLA says it as INTERNAL */
+		return dw_error_set(error, DWELL_E_STATE,
+		                    "%s is being captured already (%s); wait until that has ended", address,
+		                    call->message);
+	if (call->status == DW_GRPC_UNAUTHENTICATED)
+		remedy = "; set DWELL_TOKEN to the server's token";
+	else if (call->status == DW_GRPC_UNIMPLEMENTED)
+		remedy = "; it is a gRPC server without a profiler";
+	return dw_error_set(error, DWELL_E_IO, "%s refused: %s (gRPC status %d)%s", address,
+	                    *call->message ? call->message : "no reason given", call->status, remedy);
+}
+
+static int unframe(struct client *client, struct dw_client_answer *answer,
+                   struct dwell_error *error)
+{
+	struct call *call = &client->profile;
+	size_t length = 0;
+
+	for (unsigned i = 1; i < FRAME_HEADER && call->length >= FRAME_HEADER; i++)
+		length = length << 8 | call->in[i];
+	if (call->length < FRAME_HEADER || call->in[0] || call->length != length + FRAME_HEADER)
+		return dw_error_set(error, DWELL_E_IO, "the answer of %s is no message of gRPC's (%zu bytes)",
+		                    client->options->address, call->length);
+	memmove(call->in, call->in + FRAME_HEADER, length);
+	answer->message = call->in;
+	answer->length = length;
+	call->in = NULL;
+	if (read_answer(answer))
+		return 0;
+	return dw_error_set(error, DWELL_E_IO, "the answer of %s is no ProfileResponse",
+	                    client->options->address);
+}
+
+int dw_client_profile(const struct dw_client_options *options, const volatile int *stop,
+                      struct dw_client_answer *answer, struct dwell_error *error)
+{
+	struct client client = { .options = options, .socket = -1, .profile.status = -1 };
+	uint64_t wait_ms = options->duration_ms * 2;
+	int result = split(&client, error);
+
+	*answer = (struct dw_client_answer){ .message = NULL };
+	if (result == 0)
+		result = connect_to(&client, stop, error);
+	if (result == 0 && !make_session(&client))
+		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory");
+	if (result == 0) {
+		wait_ms = (wait_ms > LEAST_WAIT_MS ? wait_ms : LEAST_WAIT_MS) + options->delay_ms;
+		make_request(&client);
+		submit(&client, &client.profile, "/tensorflow.ProfilerService/Profile", wait_ms);
+		result = wait_for(&client, wait_ms, stop, error);
+	}
+	if (result == 0)
+		result = judge(&client, error);
+	if (result == 0)
+		result = unframe(&client, answer, error);
+	nghttp2_session_del(client.session);
+	if (client.socket >= 0)
+		close(client.socket);
+	dw_proto_reset(&client.profile.request);
+	dw_proto_reset(&client.terminate.request);
+	free(client.profile.in);
+	free(client.terminate.in);
+	return result;
+}

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""TensorBoard's profile plugin reads our log directory and answers as dwell does.
+
+usage: xprof_test.py BUILD_FOLDER [PROGRAM...]     (under a Python with xprof)
+                                                  last line: N passed, N failed
+
+The plugin's own converter is asked for its tools, of hand-made traces and of programs
+recorded here: calls, total and self time of every operator, the time of every step and the
+peak of memory must be dwell's, to the byte and the nanosecond (sums within half a
+nanosecond a call: the converter rounds each one, dwell their sum). Of many steps the
+plugin leaves out the first and the last.
+"""
+import collections
+import csv
+import glob
+import io
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+VIEWS = os.path.join(HERE, "..", "golden", "views")
+counts = {True: 0, False: 0}
+
+
+def check(condition, what):
+    counts[bool(condition)] += 1
+    if not condition:
+        print(f"FAILED: {what}")
+
+
+def run(*command, cwd=None):
+    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=600)
+    check(done.returncode == 0, f"{command}: {done.returncode} {done.stderr[-500:]}")
+    return done.stdout
+
+
+def rows(view, trace):
+    return list(csv.DictReader(io.StringIO(
+        run(dwell, "report", "--view", view, "--format", "csv", trace))))
+
+
+def tool(path, name):
+    data = convert.xspace_to_tool_data([path], name, {})[0]
+    return json.loads(data) if data else None
+
+
+def cells(table):
+    names = [column["id"] for column in table["cols"]]
+    return [dict(zip(names, [cell["v"] for cell in row["c"]])) for row in table["rows"]]
+
+
+def operators(name, trace, path):
+    ours, theirs = collections.Counter(), collections.Counter()
+    for row in rows("operators", trace):
+        key = row["name"].replace("::", "/")
+        for column in ("calls", "total_ns", "self_ns"):
+            ours[key, column] += int(row[column])
+    for row in cells(tool(path, "framework_op_stats")[1]):
+        key = row["operation"]
+        theirs[key, "calls"] += int(row["occurrences"])
+        theirs[key, "total_ns"] += round(row["total_time"] * 1000)
+        theirs[key, "self_ns"] += round(row["total_self_time"] * 1000)
+    check(ours and ours.keys() == theirs.keys() and
+          all(abs(ours[key] - theirs[key]) <= (0 if key[1] == "calls" else ours[key[0], "calls"])
+              for key in ours), f"{name}: operators\n{ours}\n{theirs}")
+
+
+def steps(name, trace, path):
+    ours = {f"train {row['step']}": int(row["duration_ns"]) for row in rows("steps", trace)
+            if "not recorded" not in row.values()}
+    numbers = sorted(int(key.split()[1]) for key in ours)
+    inner = {key: ns for key, ns in ours.items() if int(key.split()[1]) in numbers[1:-1]}
+    for page in ("input_pipeline_analyzer", "overview_page"):
+        tables = [table for table in tool(path, page)
+                  if any(column["id"] == "stepTimeMs" for column in table.get("cols", []))]
+        theirs = {row["stepnum"]: round(row["stepTimeMs"] * 1e6) for row in cells(tables[0])} if tables else {}
+        if page == "input_pipeline_analyzer" or tables:
+            check(ours and theirs in (ours, inner), f"{name}, {page}: steps {ours} {theirs}")
+
+
+def memory(name, trace, path):
+    profile = tool(path, "memory_profile")["memoryProfilePerAllocator"]
+    peaks = [int(one["profileSummary"]["peakStats"]["peakBytesInUse"]) for one in profile.values()]
+    said = json.loads(run(dwell, "report", "--view", "memory", "--format", "json", trace))["views"]
+    columns = [column["name"] for column in said[0]["columns"]]
+    at_peak = sum(row[columns.index("peak_bytes")] for row in said[0]["rows"]
+                  if row[0] != "all categories")
+    check(len(peaks) == 1 and peaks[0] == at_peak, f"{name}: peaks {peaks} {at_peak}")
+
+
+def viewer(name, trace, path):
+    events = tool(path, "trace_viewer")["traceEvents"]
+    named = collections.Counter(event.get("name") for event in events if event.get("ph") == "X")
+    for row in rows("calls", trace):
+        if row["name"] == "ProfilerStep*":  # "train" here
+            continue
+        short = row["name"].replace("::", "/")
+        found = max(named[row["name"]], sum(count for key, count in named.items()
+                                            if key and key.startswith(short + ":")))
+        check(found >= int(row["calls"]), f"{name}: {row['name']} {row['calls']} {found}")
+
+
+def compare(folder, name, trace, has_memory):
+    run(dwell, "export", "--format", "xplane", "-o", folder + "/logs/", trace)
+    found = glob.glob(f"{folder}/logs/plugins/profile/{name}/*.xplane.pb")
+    check(len(found) == 1, f"{name}: {found}")
+    operators(name, trace, found[0])
+    steps(name, trace, found[0])
+    if has_memory:
+        memory(name, trace, found[0])
+    viewer(name, trace, found[0])
+
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+from xprof.convert import raw_to_tool_data as convert  # noqa: E402
+
+build = os.path.abspath(sys.argv[1])
+dwell = os.path.join(build, "dwell")
+with tempfile.TemporaryDirectory() as folder:
+    for name, has_memory in (("train", False), ("memory", True)):
+        trace = os.path.join(folder, name + ".dwell")
+        run(os.path.join(build, "tests/tools/mktrace"), os.path.join(VIEWS, name + ".txt"), trace)
+        compare(folder, name, trace, has_memory)
+    trace = os.path.join(folder, "device.dwell")
+    run(os.path.join(build, "tests/tools/mktrace"), os.path.join(VIEWS, "..", "xspace_device.txt"), trace)
+    run(dwell, "export", "--format", "xplane", "-o", folder + "/logs/", trace)
+    viewer("device", trace, glob.glob(f"{folder}/logs/plugins/profile/device/*.xplane.pb")[0])
+    for program in sys.argv[2:]:
+        command = shlex.split(program)
+        name = os.path.basename(command[0])
+        trace = os.path.join(folder, name + ".dwell")
+        run(dwell, "run", "-o", trace, "--", os.path.abspath(command[0]), *command[1:], cwd=folder)
+        compare(folder, name, trace, name == "resnet18")
+print(f"{counts[True]} passed, {counts[False]} failed")
+sys.exit(1 if counts[False] else 0)
