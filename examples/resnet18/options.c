@@ -66,11 +66,8 @@ enum {
 	OPT_VERBOSITY,
 	OPT_SKIP_ITERATION,
 	OPT_FROZEN_NORM,
-<<<<<<< HEAD
 	OPT_ACTION_NAMES,
-=======
 	OPT_SYNC_NORM,
->>>>>>> w-singa
 	OPT_HELP
 };
 
@@ -97,11 +94,8 @@ static const struct option long_options[] = {
 	{ "verbosity", required_argument, NULL, OPT_VERBOSITY },
 	{ "skip-iteration", required_argument, NULL, OPT_SKIP_ITERATION },
 	{ "frozen-norm", no_argument, NULL, OPT_FROZEN_NORM },
-<<<<<<< HEAD
 	{ "action-names", required_argument, NULL, OPT_ACTION_NAMES },
-=======
 	{ "sync-norm", no_argument, NULL, OPT_SYNC_NORM },
->>>>>>> w-singa
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
