@@ -70,6 +70,7 @@ static void prepare(const struct loader *loader, const int *order, struct batch 
 	batch_init(batch, loader->digits, loader->settings.batch_size);
 	for (int i = 0; i < batch->size; i++)
 		batch_set(batch, loader->digits, i, order[i]);
+	DWELL_COUNTER_UNIT("batch samples", "samples", batch->size);
 	pause_ms(loader->settings.delay_ms);
 }
 
@@ -154,13 +155,13 @@ struct loader *loader_create(const struct digits *digits, const struct loader_se
 void loader_take(struct loader *loader, struct batch *batch)
 {
 	pthread_mutex_lock(&loader->lock);
+	DWELL_COUNTER_UNIT("loader queue", "batches", loader->count);
 	while (loader->count == 0)
 		pthread_cond_wait(&loader->changed, &loader->lock);
 	*batch = loader->queue[loader->first];
 	loader->first = (loader->first + 1) % loader->settings.prefetch;
 	loader->count--;
 	DWELL_FLOW_IN("batch", (uintptr_t)batch->images);
-	DWELL_COUNTER_UNIT("loader queue", "batches", loader->count);
 	pthread_cond_signal(&loader->changed);
 	pthread_mutex_unlock(&loader->lock);
 }

@@ -37,6 +37,8 @@ DWELL_SITE(evaluation_site, DWELL_CATEGORY_EVALUATION, "evaluation", NULL);
 DWELL_SITE(batch_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", NULL);
 DWELL_SITE(workers_site, DWELL_CATEGORY_DATA, "DataLoader.__iter__", NULL);
 DWELL_SITE(samples_site, DWELL_CATEGORY_DATA, "a batch's samples", NULL);
+DWELL_SITE(queue_site, DWELL_CATEGORY_COUNTER, "loader queue", "batches");
+DWELL_SITE(count_site, DWELL_CATEGORY_COUNTER, "batch samples", "samples");
 DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
 DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
 
@@ -198,10 +200,45 @@ static void after_init(struct dwell_call *call, PyObject *result)
 
 /* ---- data, checkpoints ------------------------------------------------------------------------- */
 
+/* Whether the batch that comes next lies in the iterator already: it came before its turn. */
+static bool next_is_kept(PyObject *iterator)
+{
+	PyObject *kept = PyObject_GetAttrString(iterator, "_task_info");
+	PyObject *index = kept ? PyObject_GetAttrString(iterator, "_rcvd_idx") : NULL;
+	PyObject *task = index ? PyObject_GetItem(kept, index) : NULL;
+	bool is = task && PyObject_Size(task) == 2;
+
+	Py_XDECREF(task);
+	Py_XDECREF(index);
+	Py_XDECREF(kept);
+	PyErr_Clear();
+	return is;
+}
+
+/* Batches that are ready when the loop asks for one; an iterator without workers has no
+ * queue. */
+static void count_ready(PyObject *iterator)
+{
+	PyObject *queue, *size;
+	long ready;
+
+	if (!iterator || !dwell_wants(1u << DWELL_CATEGORY_COUNTER))
+		return;
+	queue = PyObject_GetAttrString(iterator, "_data_queue");
+	size = queue ? PyObject_CallMethod(queue, "qsize", NULL) : NULL;
+	ready = size ? PyLong_AsLong(size) : -1;
+	if (ready >= 0 && !PyErr_Occurred())
+		dwell_counter(&queue_site, (double)ready + next_is_kept(iterator));
+	Py_XDECREF(size);
+	Py_XDECREF(queue);
+	PyErr_Clear();
+}
+
 static void before_batch(struct dwell_call *call)
 {
 	if (grad_enabled())
 		may_begin();
+	count_ready(call->self);
 	call->began = dwell_begin(&batch_site);
 }
 
@@ -215,7 +252,11 @@ static void before_workers(struct dwell_call *call)
 /* In a worker, or in the loop's own process when there are none. */
 static void before_samples(struct dwell_call *call)
 {
+	PyObject *indices = call->second;
+
 	call->began = dwell_begin(&samples_site);
+	if (indices && dwell_wants(1u << DWELL_CATEGORY_COUNTER))
+		dwell_counter(&count_site, PyList_Check(indices) ? (double)PyList_Size(indices) : 1);
 }
 
 static void before_save(struct dwell_call *call)
@@ -231,6 +272,24 @@ static void before_load(struct dwell_call *call)
 static void after_range(struct dwell_call *call, PyObject *result)
 {
 	dwell_end(call->began);
+}
+
+/* ---- devices ------------------------------------------------------------------------------------- */
+
+static void before_device(struct dwell_call *call)
+{
+	call->began = DWELL_NOT_BEGUN;
+}
+
+/* That a device computes: until its own time is recorded, readers must know. */
+static void after_device(struct dwell_call *call, PyObject *result)
+{
+	static bool said;
+
+	if (!result || said || !dwell_active())
+		return;
+	said = true;
+	dwell_meta("torch.cuda", "initialized");
 }
 
 /* ---- attaching ------------------------------------------------------------------------------------ */
@@ -249,6 +308,7 @@ static const struct {
 	{ "utils.data.DataLoader", "__iter__", { before_workers, after_range } },
 	{ "utils.data._utils.fetch._MapDatasetFetcher", "fetch", { before_samples, after_range } },
 	{ "utils.data._utils.fetch._IterableDatasetFetcher", "fetch", { before_samples, after_range } },
+	{ "cuda", "_lazy_init", { before_device, after_device } },
 	{ "", "save", { before_save, after_range } },
 	{ "", "load", { before_load, after_range } },
 };

@@ -4,7 +4,7 @@
  * Steps and what lies beside them, a mean step divided, the names that take most of
  * it, the slowest step, what was lost and what recording cost. Every sentence follows
  * from the trace; a hint is given only where a share is large, and promises no more
- * than that share.
+ * than that share (overview_verdict.c).
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +14,6 @@
 #include "base/text.h"
 #include "views/overview.h"
 
-#define HINT_SHARE 0.10       /* of a step, from which on waiting is worth a word */
-#define NAMELESS_SHARE 0.30   /* of a step in no named range */
 #define SLOW_RATIO 1.5
 #define BESIDE_SHARE 0.002    /* of wall; smaller ones are other work */
 
@@ -127,37 +125,6 @@ static void head_run(struct dw_table *table, const struct dw_overview *overview)
 	              dw_text_ns((double)flat->wall_ns, " ").at,
 	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
 	dw_table_head(table, "  -> DWELL_STEP() around an iteration tells what a step takes");
-}
-
-/* ---- hints ----------------------------------------------------------------------------------- */
-
-static void hint(struct dw_table *table, const struct dw_overview *overview)
-{
-	const struct dw_steps *steps = overview->steps;
-	double whole = (double)steps->recorded_ns, step_ns;
-	double data, communication, collector, other;
-
-	if (!steps->recorded_count || whole <= 0)
-		return;
-	step_ns = whole / (double)steps->recorded_count;
-	data = (double)steps->share_ns[DW_SHARE_DATA] / whole;
-	communication = (double)steps->share_ns[DW_SHARE_COMMUNICATION] / whole;
-	collector = (double)steps->share_ns[DW_SHARE_COLLECTOR] / whole;
-	other = (double)steps->share_ns[DW_SHARE_OTHER] / whole;
-	if (data >= HINT_SHARE) {
-		dw_table_head(table, "Waiting for data takes %.0f%% of each step.", data * 100);
-		dw_table_head(table,
-		              "  -> batches made ready while a step computes would save up to %s a step",
-		              dw_text_ns(data * step_ns, " ").at);
-	}
-	if (communication >= HINT_SHARE)
-		dw_table_head(table, "Communication takes %.0f%% of each step.", communication * 100);
-	if (collector >= HINT_SHARE / 2)
-		dw_table_head(table, "Garbage collection takes %.0f%% of each step.", collector * 100);
-	if (other >= NAMELESS_SHARE) {
-		dw_table_head(table, "%.0f%% of each step lies in no named range.", other * 100);
-		dw_table_head(table, "  -> DWELL_ZONE(\"name\") around its parts tells which");
-	}
 }
 
 /* ---- the last sentences ----------------------------------------------------------------- */
@@ -371,7 +338,7 @@ struct dw_table *dw_view_overview(struct dw_model *model, const struct dw_view_o
 		last = table;
 		if (overview.steps) {
 			head_steps(table, &overview);
-			hint(table, &overview);
+			dw_overview_verdict(table, &overview);
 			if (overview.steps->recorded_count)
 				last = append(last, dw_overview_breakdown(&overview, error));
 		} else {

@@ -1,6 +1,6 @@
 /*
  * The parts of an overview: overview.c puts them together, overview_parts.c makes the
- * tables, and what both must agree on stands here.
+ * tables, overview_verdict.c the advice; what they must agree on stands here.
  */
 #ifndef DW_VIEWS_OVERVIEW_H
 #define DW_VIEWS_OVERVIEW_H
@@ -21,5 +21,10 @@ struct dw_table *dw_overview_breakdown(const struct dw_overview *overview,
                                        struct dwell_error *error);
 struct dw_table *dw_overview_wall(const struct dw_overview *overview, struct dwell_error *error);
 struct dw_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error);
+
+/* What to look at first: sentences above `table`; of steps. */
+void dw_overview_verdict(struct dw_table *table, const struct dw_overview *overview);
+/* Whether a device computed whose time is not in the trace. */
+bool dw_overview_blind(const struct dw_overview *overview);
 
 #endif

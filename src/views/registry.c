@@ -42,6 +42,13 @@ static const struct dw_view views[] = {
 	{ "memory", "who allocates, who holds it at the peak, what is left at the end?", dw_view_memory,
 	  15, DW_VIEW_CATEGORY(ALLOCATION), false, "allocations",
 	  "record them with DWELL_ALLOC() and DWELL_FREE()" },
+	{ "dataloader", "does the loop wait for batches, and would more workers help?",
+	  dw_view_dataloader, 20, DW_VIEW_CATEGORY(DATA), false, "data loading",
+	  "mark where batches are made and where the loop waits for them with ranges of "
+	  "DWELL_CATEGORY_DATA" },
+	{ "gc", "what do the garbage collector's pauses take?", dw_view_gc, 20,
+	  DW_VIEW_CATEGORY(COLLECTOR), false, "pauses of a garbage collector",
+	  "mark them with ranges of DWELL_CATEGORY_COLLECTOR; a Python program's are recorded" },
 	{ "flops", "how much arithmetic is it, how fast, and what was not counted?", dw_view_flops, 20,
 	  DW_VIEW_CATEGORY(OPERATOR), false, "operators", "mark them with DWELL_OP_SHAPES()" },
 };

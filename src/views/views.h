@@ -70,6 +70,10 @@ struct dw_table *dw_view_events(struct dw_model *model, const struct dw_view_opt
                                 struct dwell_error *error);
 struct dw_table *dw_view_handlers(struct dw_model *model, const struct dw_view_options *options,
                                   struct dwell_error *error);
+struct dw_table *dw_view_dataloader(struct dw_model *model, const struct dw_view_options *options,
+                                    struct dwell_error *error);
+struct dw_table *dw_view_gc(struct dw_model *model, const struct dw_view_options *options,
+                            struct dwell_error *error);
 
 struct dw_table *dw_view_calls(struct dw_model *model, const struct dw_view_options *options,
                                struct dwell_error *error);

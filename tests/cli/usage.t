@@ -82,6 +82,8 @@ NAME:
   tree         who calls whom, and what does it take?
   threads      what did each thread record, and how busy was it?
   memory       who allocates, who holds it at the peak, what is left at the end?
+  dataloader   does the loop wait for batches, and would more workers help?
+  gc           what do the garbage collector's pauses take?
   flops        how much arithmetic is it, how fast, and what was not counted?
 
 FORMAT:

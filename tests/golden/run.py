@@ -111,8 +111,12 @@ CASES = {
                   ("tree.inner", 0, ["--view", "tree", "--action", "inner", "--profile", "fit"])]
     + [(f"functions.{form}", 0, ["--view", "functions", "--action", "outer", "--format", form])
        for form in FORMATS],
+    "loader": [(f"{view}.{form}", 0, ["--view", view, "--format", form]) for view in ("dataloader", "gc")
+               for form in FORMATS] + [("overview.text", 0, []), ("dataloader.80", 80, ["--view", "dataloader"])],
     "empty": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.json", 0, ["--format", "json"])],
 }
+CASES.update({f"verdict_{cause}": [("text", 0, [])]
+              for cause in ("python", "small", "operator", "idle", "device", "growth")})
 counts = {True: 0, False: 0}
 
 
