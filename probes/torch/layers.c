@@ -17,6 +17,7 @@ struct entry {
 	PyObject *reference; /* calls us when the module dies */
 	uint32_t id;
 	bool root, has_parameters;
+	bool steps;          /* the user said that its calls begin steps */
 	char *path;
 };
 
@@ -99,6 +100,16 @@ static uint32_t id_of(PyObject *module, const char *path)
 	return dwell_intern(DWELL_CATEGORY_LAYER, path, name);
 }
 
+static bool begins_steps(PyObject *module, const char *path)
+{
+	char name[128];
+
+	if (!dwell_step_on_given())
+		return false;
+	dwell_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
+	return dwell_step_on_is(path) || dwell_step_on_is(name);
+}
+
 static struct entry *add(PyObject *module, const char *path)
 {
 	struct entry entry = { .module = module, .path = strdup(path) }, *to = NULL;
@@ -109,6 +120,7 @@ static struct entry *add(PyObject *module, const char *path)
 	if (entry.path && entry.reference &&
 	    ((table.used + 1) * 2 <= table.size || renew())) {
 		entry.id = id_of(module, path);
+		entry.steps = begins_steps(module, path);
 		to = place(table.entries, table.size, module);
 		*to = entry;
 		table.used++;
@@ -188,6 +200,9 @@ static void before(struct dwell_call *call)
 {
 	struct entry *entry = call->self ? entry_of(call->self) : NULL;
 
+	call->flags = entry && entry->steps;
+	if (call->flags)
+		dwell_loop_module_step();
 	if (depth++ == 0 && call->self)
 		dwell_loop_forward(&outermost, call->self, !entry || !entry->root || entry->has_parameters);
 	if (entry && !entry->id) /* it was met before a session began */
@@ -203,6 +218,8 @@ static void after(struct dwell_call *call, PyObject *result)
 	caller_path = call->place;
 	if (--depth == 0 && call->self)
 		dwell_loop_forward_end(&outermost);
+	if (call->flags)
+		dwell_loop_module_end();
 }
 
 void dwell_layers_attach(PyObject *torch)

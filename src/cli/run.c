@@ -214,12 +214,14 @@ static void start_child(const struct dw_run_request *request, const char *trace,
                         const uint8_t run_id[16], const struct sigaction old[PASSED],
                         const sigset_t *mask)
 {
-	char id[33];
+	char id[33], options[300];
 
 	for (int i = 0; i < 16; i++)
 		snprintf(id + (size_t)i * 2, 3, "%02x", run_id[i]);
 	setenv("DWELL_TRACE", trace, 1);
 	setenv("DWELL_RUN", id, 1);
+	snprintf(options, sizeof options, "step-on=%s", request->step_on ? request->step_on : "");
+	setenv("DWELL_OPTIONS", options, 1);
 	dw_preload(request->command[0]);
 	for (size_t i = 0; i < PASSED; i++)
 		sigaction(passed[i], &old[i], NULL);

@@ -70,14 +70,14 @@ static int beside_share(const struct context *context)
 {
 	uint32_t set = open_set(context);
 
-	if (context->next == 0)
-		return DW_BESIDE_START;
-	if (context->next == context->pace->count)
-		return DW_BESIDE_AFTER;
 	if (set & BIT(EVALUATION))
 		return DW_SHARE_EVALUATION;
 	if (set & BIT(CHECKPOINT))
 		return DW_SHARE_CHECKPOINT;
+	if (context->next == 0)
+		return DW_BESIDE_START;
+	if (context->next == context->pace->count)
+		return DW_BESIDE_AFTER;
 	set &= BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) | BIT(COMMUNICATION) | BIT(DEVICE);
 	return set ? __builtin_ctz(set) : DW_SHARE_OTHER;
 }
