@@ -70,7 +70,6 @@ static void prepare(const struct loader *loader, const int *order, struct batch 
 	batch_init(batch, loader->digits, loader->settings.batch_size);
 	for (int i = 0; i < batch->size; i++)
 		batch_set(batch, loader->digits, i, order[i]);
-	DWELL_COUNTER_UNIT("batch samples", "samples", batch->size);
 	pause_ms(loader->settings.delay_ms);
 }
 
@@ -108,7 +107,8 @@ static void shuffle(int *order, int count, struct rng *rng)
 static void *run_loader(void *argument)
 {
 	struct loader *loader = argument;
-	int count = loader->digits->count, batch_size = loader->settings.batch_size;
+	int count = loader->digits->count, part_size = loader->settings.batch_size;
+	int batch_size = part_size * loader->settings.parts;
 	int *order = malloc((size_t)count * sizeof *order);
 	struct batch batch;
 	struct rng rng;
@@ -123,7 +123,7 @@ static void *run_loader(void *argument)
 		if (loader->settings.shuffle)
 			shuffle(order, count, &rng);
 		for (int first = 0; first + batch_size <= count; first += batch_size) {
-			prepare(loader, order + first, &batch);
+			prepare(loader, order + first + loader->settings.part * part_size, &batch);
 			if (!put(loader, &batch)) {
 				batch_reset(&batch);
 				free(order);
@@ -138,8 +138,9 @@ struct loader *loader_create(const struct digits *digits, const struct loader_se
 	struct loader *loader = calloc(1, sizeof *loader);
 	int error;
 
-	if (settings->batch_size > digits->count)
-		die("--batch %d is more than the %d training images", settings->batch_size, digits->count);
+	if (settings->batch_size * settings->parts > digits->count)
+		die("--batch %d is more than the %d training images", settings->batch_size * settings->parts,
+			digits->count);
 	if (!loader || !(loader->queue = calloc((size_t)settings->prefetch, sizeof *loader->queue)))
 		die("no memory for the loader's queue");
 	loader->digits = digits;
@@ -155,20 +156,20 @@ struct loader *loader_create(const struct digits *digits, const struct loader_se
 void loader_take(struct loader *loader, struct batch *batch)
 {
 	pthread_mutex_lock(&loader->lock);
-	DWELL_COUNTER_UNIT("loader queue", "batches", loader->count);
 	while (loader->count == 0)
 		pthread_cond_wait(&loader->changed, &loader->lock);
 	*batch = loader->queue[loader->first];
 	loader->first = (loader->first + 1) % loader->settings.prefetch;
 	loader->count--;
 	DWELL_FLOW_IN("batch", (uintptr_t)batch->images);
+	DWELL_COUNTER_UNIT("loader queue", "batches", loader->count);
 	pthread_cond_signal(&loader->changed);
 	pthread_mutex_unlock(&loader->lock);
 }
 
 int loader_batches_per_epoch(const struct loader *loader)
 {
-	return loader->digits->count / loader->settings.batch_size;
+	return loader->digits->count / (loader->settings.batch_size * loader->settings.parts);
 }
 
 void loader_destroy(struct loader *loader)

@@ -66,6 +66,8 @@ enum dwell_category {
 #define DWELL_DETAIL_SHAPES (1u << 24)
 #define DWELL_DETAIL_STACKS (1u << 25)
 #define DWELL_DETAIL_FLOPS (1u << 26)
+/* Only some layers: set and cleared by dwell_layers_only(). */
+#define DWELL_DETAIL_LAYERS (1u << 27)
 
 /* Of dwell_options.categories: nothing but what profiles and captures ask for. */
 #define DWELL_MASK_NONE (1u << 31)
@@ -109,6 +111,10 @@ DWELL_API uint32_t dwell_intern(enum dwell_category category, const char *name,
                                 const char *detail);
 DWELL_API uint32_t dwell_intern_op(const char *name, const char *detail,
                                    const struct dwell_tensor *tensors, unsigned count);
+/* A layer by its path ("Net.stem.conv") with what it is ("Conv2d", or NULL) and the sizes
+ * of its own parameters, which reports count; for DWELL_SCOPE_ID(DWELL_CATEGORY_LAYER, id). */
+DWELL_API uint32_t dwell_intern_layer(const char *path, const char *type,
+                                      const struct dwell_tensor *parameters, unsigned count);
 /* A function (DWELL_CATEGORY_FUNCTION) by its address: readers name it. */
 DWELL_API uint32_t dwell_intern_function(const void *address);
 /* A place in a program that is not machine code (Python, a graph): `file` may be NULL, `line`
@@ -154,6 +160,8 @@ DWELL_API unsigned dwell_slow_operator(uint32_t id);
 DWELL_API unsigned dwell_op_begin_from(struct dwell_site *site, const struct dwell_tensor *tensors,
                                        unsigned count, uint32_t stack);
 DWELL_API void dwell_slow_operator_end(void);
+/* A layer while only some are recorded: begins it if it is one of those. */
+DWELL_API unsigned dwell_slow_layer(uint32_t id);
 
 /* The same for callers that cannot use inline code (other languages, plugins). The
  * result is an enum dwell_began for dwell_end_id(). */
@@ -286,9 +294,13 @@ DWELL_INLINE unsigned dwell_begin(struct dwell_site *site)
 	uint32_t mask = __atomic_load_n(&gate->mask, __ATOMIC_RELAXED);
 	if (DWELL_UNLIKELY(!(mask & 1u << site->category)))
 		return DWELL_NOT_BEGUN;
-	/* One test for two rare things: the range is an operator and stacks are wanted. */
-	if (DWELL_UNLIKELY(mask & DWELL_DETAIL_STACKS) && site->category == DWELL_CATEGORY_OPERATOR)
-		return dwell_slow_operator(dwell_site_id(site));
+	/* One test for two rare things: stacks are wanted, of operators, or some layers only. */
+	if (DWELL_UNLIKELY(mask & (DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS))) {
+		if (site->category == DWELL_CATEGORY_OPERATOR && mask & DWELL_DETAIL_STACKS)
+			return dwell_slow_operator(dwell_site_id(site));
+		if (site->category == DWELL_CATEGORY_LAYER && mask & DWELL_DETAIL_LAYERS)
+			return dwell_slow_layer(dwell_site_id(site));
+	}
 	dwell_put_begin(dwell_site_id(site));
 	return DWELL_BEGUN;
 }
@@ -335,6 +347,9 @@ DWELL_API uint32_t dwell_link_thread(void);
  * which lies after the end of the step before (0: now). In one thread. */
 DWELL_API uint64_t dwell_step_now(void);
 DWELL_API void dwell_step_begin_at(uint64_t moment);
+/* The open step of this thread was none after all: its time lies beside the steps, and
+ * its number is the next one's. */
+DWELL_API void dwell_step_cancel(void);
 
 /* ---- the macros ---------------------------------------------------------- */
 

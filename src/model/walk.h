@@ -120,39 +120,54 @@ DW_INLINE void dw_walk_gap(struct dw_walk *walk, const struct dw_source_chunk *c
 }
 
 /*
- * Visits the stream. `skip` (NULL: never) says whether a chunk may be left out: it
- * is asked when the chunk holds nothing that begins in scope.
+ * Visits the stream's i-th chunk; they are visited in order. `skip` (NULL: never) says
+ * whether a chunk may be left out: it is asked when the chunk holds nothing that begins
+ * in scope.
  */
+DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *begin,
+                             dw_visit_end *end, dw_visit_other *other, dw_walk_flush *flush,
+                             bool (*skip)(void *))
+{
+	const struct dw_source_chunk *chunk = &walk->stream->chunks[i];
+	const uint32_t *words;
+
+	if (i && chunk->gap_before)
+		dw_walk_gap(walk, chunk, flush);
+	if (chunk->thread != walk->thread) {
+		if (walk->thread != DW_NO_INDEX)
+			flush(walk, dw_time_now(&walk->time), DW_FLUSH_THREAD);
+		dw_walk_set_thread(walk, chunk->thread);
+	}
+	dw_time_set(&walk->time, chunk->base_ticks);
+	if (skip && walk->interval && !dw_walk_in_time(walk, dw_time_now(&walk->time)) &&
+	    chunk->end_ticks < walk->interval->start_ticks && skip(walk)) {
+		if (chunk->end_ticks > walk->time.ticks)
+			dw_time_set(&walk->time, chunk->end_ticks);
+		return;
+	}
+	words = dw_source_borrow(chunk, walk->buffer);
+	if (!words) {
+		flush(walk, dw_time_now(&walk->time), DW_FLUSH_GAP);
+		return;
+	}
+	dw_decode_words(words, chunk->word_count, &walk->time, walk, begin, end, other);
+}
+
+/* After the last chunk. */
+DW_INLINE void dw_walk_finish(struct dw_walk *walk, dw_walk_flush *flush)
+{
+	uint64_t now = dw_time_now(&walk->time);
+
+	flush(walk, now > walk->end_ticks ? now : walk->end_ticks, DW_FLUSH_END);
+}
+
+/* Visits the stream. */
 DW_INLINE void dw_walk(struct dw_walk *walk, dw_visit_begin *begin, dw_visit_end *end,
                        dw_visit_other *other, dw_walk_flush *flush, bool (*skip)(void *))
 {
-	for (size_t i = 0; i < walk->stream->chunk_count; i++) {
-		const struct dw_source_chunk *chunk = &walk->stream->chunks[i];
-		const uint32_t *words;
-
-		if (i && chunk->gap_before)
-			dw_walk_gap(walk, chunk, flush);
-		if (chunk->thread != walk->thread) {
-			if (walk->thread != DW_NO_INDEX)
-				flush(walk, dw_time_now(&walk->time), DW_FLUSH_THREAD);
-			dw_walk_set_thread(walk, chunk->thread);
-		}
-		dw_time_set(&walk->time, chunk->base_ticks);
-		if (skip && walk->interval && !dw_walk_in_time(walk, dw_time_now(&walk->time)) &&
-		    chunk->end_ticks < walk->interval->start_ticks && skip(walk)) {
-			if (chunk->end_ticks > walk->time.ticks)
-				dw_time_set(&walk->time, chunk->end_ticks);
-			continue;
-		}
-		words = dw_source_borrow(chunk, walk->buffer);
-		if (!words) {
-			flush(walk, dw_time_now(&walk->time), DW_FLUSH_GAP);
-			continue;
-		}
-		dw_decode_words(words, chunk->word_count, &walk->time, walk, begin, end, other);
-	}
-	uint64_t now = dw_time_now(&walk->time);
-	flush(walk, now > walk->end_ticks ? now : walk->end_ticks, DW_FLUSH_END);
+	for (size_t i = 0; i < walk->stream->chunk_count; i++)
+		dw_walk_chunk(walk, i, begin, end, other, flush, skip);
+	dw_walk_finish(walk, flush);
 }
 
 #endif

@@ -125,6 +125,8 @@ unsigned dwell_begin_id(uint32_t id, enum dwell_category category)
 		return DWELL_NOT_BEGUN;
 	if (category == DWELL_CATEGORY_OPERATOR && dwell_wants(DWELL_DETAIL_STACKS))
 		return begin_with_stack(id, __builtin_return_address(0), 0);
+	if (category == DWELL_CATEGORY_LAYER && dwell_wants(DWELL_DETAIL_LAYERS))
+		return dwell_slow_layer(id);
 	dwell_put_begin(id);
 	return DWELL_BEGUN;
 }
@@ -179,6 +181,19 @@ uint32_t dwell_intern_op(const char *name, const char *detail, const struct dwel
 	if (dw_session_head())
 		id = dw_intern_op(DWELL_CATEGORY_OPERATOR, name, detail, dw_intern_shapes(tensors, count),
 		                  NULL, 0);
+	errno = saved;
+	return id;
+}
+
+uint32_t dwell_intern_layer(const char *path, const char *type,
+                            const struct dwell_tensor *parameters, unsigned count)
+{
+	int saved = errno;
+	uint32_t id = 0;
+
+	if (dw_session_head())
+		id = dw_intern_op(DWELL_CATEGORY_LAYER, path, type,
+		                  count ? dw_intern_parameters(parameters, count) : 0, NULL, 0);
 	errno = saved;
 	return id;
 }

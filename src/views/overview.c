@@ -3,8 +3,7 @@
  *
  * Steps and what lies beside them, a mean step divided, the names that take most of
  * it, the slowest step, what was lost and what recording cost. Every sentence follows
- * from the trace; a hint is given only where a share is large, and promises no more
- * than that share (overview_verdict.c).
+ * from the trace; what stands in the way is verdict.c's.
  */
 #include <math.h>
 #include <stdio.h>
@@ -127,6 +126,29 @@ static void head_run(struct dw_table *table, const struct dw_overview *overview)
 	dw_table_head(table, "  -> DWELL_STEP() around an iteration tells what a step takes");
 }
 
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+/* The probe of a framework says which device it uses; see doc/format.md, facts. */
+bool dw_overview_device_unseen(const struct dw_overview *overview)
+{
+	bool used = false;
+
+	for (size_t i = 0; i < overview->source->meta_count; i++)
+		used |= strcmp(overview->source->metas[i].key, "torch.device") == 0;
+	return used && !(dw_model_categories(overview->model) & DW_VIEW_CATEGORY(DEVICE));
+}
+
+static void head_verdicts(struct dw_table *table, const struct dw_overview *overview)
+{
+	if (dw_overview_device_unseen(overview))
+		dw_table_head(table, "Device time not recorded: operator times are launch and wait times.");
+	for (int i = 0; i < overview->verdict_count; i++) {
+		dw_table_head(table, "%s", overview->verdicts[i].what);
+		if (*overview->verdicts[i].hint)
+			dw_table_head(table, "  -> %s", overview->verdicts[i].hint);
+	}
+}
+
 /* ---- the last sentences ----------------------------------------------------------------- */
 
 static const struct dw_step *slowest_step(const struct dw_steps *steps)
@@ -246,6 +268,8 @@ static const struct dw_column run_columns[] = {
 	DW_COLUMN("p99_ns", "p99", NS, INT),
 	DW_COLUMN("slowest_step", "slowest step", NONE, INT),
 	DW_COLUMN("slowest_ns", "slowest", NS, INT),
+	DW_COLUMN("verdict", "verdict", NONE, TEXT),
+	DW_COLUMN("verdict_share", "its share", RATIO, REAL),
 };
 
 /* For machines; people read the heads. */
@@ -276,6 +300,10 @@ static struct dw_table *run_table(const struct dw_overview *overview, struct dwe
 	if (slowest) {
 		dw_cell_int(&row[11], (int64_t)slowest->number);
 		dw_cell_int(&row[12], (int64_t)(slowest->end_ns - slowest->start_ns));
+	}
+	if (overview->verdict_count) {
+		dw_cell_text(table, &row[13], overview->verdicts[0].kind);
+		dw_cell_real(&row[14], overview->verdicts[0].share);
 	}
 	return table;
 }
@@ -317,7 +345,10 @@ static int prepare(struct dw_overview *overview, struct dw_model *model, struct 
 		return 0;
 	}
 	overview->inside = dw_view_inside(model, error);
-	return overview->inside ? 0 : -1;
+	if (!overview->inside)
+		return -1;
+	overview->verdict_count = dw_overview_verdicts(overview, overview->verdicts, error);
+	return overview->verdict_count < 0 ? -1 : 0;
 }
 
 static struct dw_table *append(struct dw_table *last, struct dw_table *part)
@@ -338,7 +369,7 @@ struct dw_table *dw_view_overview(struct dw_model *model, const struct dw_view_o
 		last = table;
 		if (overview.steps) {
 			head_steps(table, &overview);
-			dw_overview_verdict(table, &overview);
+			head_verdicts(table, &overview);
 			if (overview.steps->recorded_count)
 				last = append(last, dw_overview_breakdown(&overview, error));
 		} else {
