@@ -344,8 +344,9 @@ DWELL_API void dwell_link(uint64_t sequence_number, uint32_t forward_thread);
 /* What dwell_link() knows the calling thread by; 0: it cannot be recorded. */
 DWELL_API uint32_t dwell_link_thread(void);
 
-/* For probes that learn late that a step has begun: the moment now, and a step that
- * began at such a moment, which lies after the end of the step before (0: now). */
+/* For probes that learn late that a step has begun: the moment now, from which on is
+ * recorded what the coming step is recorded for, and a step that began at such a moment,
+ * which lies after the end of the step before (0: now). In one thread. */
 DWELL_API uint64_t dwell_step_now(void);
 DWELL_API void dwell_step_begin_at(uint64_t moment);
 /* The open step of this thread was none after all: its time lies beside the steps, and

@@ -25,6 +25,7 @@ struct entry {
 	PyObject *reference; /* calls us when the module dies */
 	struct way *ways;    /* the first that named_modules() gives comes first */
 	bool root, has_parameters;
+	bool steps;          /* the user said that its calls begin steps */
 };
 
 static struct {
@@ -130,6 +131,16 @@ static void add_way(struct entry *entry, PyObject *module, const char *path)
 	*last = new_way(module, path, false);
 }
 
+static bool begins_steps(PyObject *module, const char *path)
+{
+	char name[128];
+
+	if (!dwell_step_on_given())
+		return false;
+	dwell_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
+	return dwell_step_on_is(path) || dwell_step_on_is(name);
+}
+
 static struct entry *add(PyObject *module, const char *path)
 {
 	struct entry entry = { .module = module, .ways = new_way(module, path, true) }, *to = NULL;
@@ -138,6 +149,7 @@ static struct entry *add(PyObject *module, const char *path)
 
 	entry.reference = function ? PyWeakref_NewRef(module, function) : NULL;
 	if (entry.ways && entry.reference && ((table.used + 1) * 2 <= table.size || renew())) {
+		entry.steps = begins_steps(module, path);
 		to = place(table.entries, table.size, module);
 		*to = entry;
 		table.used++;
@@ -270,6 +282,9 @@ static void before(struct dwell_call *call)
 	struct entry *entry = call->self ? entry_of(call->self) : NULL;
 	struct way *way = entry ? way_of(entry) : NULL;
 
+	call->flags = entry && entry->steps;
+	if (call->flags)
+		dwell_loop_module_step();
 	if (depth++ == 0 && call->self)
 		dwell_loop_forward(&outermost, call->self, !entry || !entry->root || entry->has_parameters);
 	if (way && !way->id)
@@ -285,6 +300,8 @@ static void after(struct dwell_call *call, PyObject *result)
 	caller_path = call->place;
 	if (--depth == 0 && call->self)
 		dwell_loop_forward_end(&outermost);
+	if (call->flags)
+		dwell_loop_module_end();
 }
 
 void dwell_layers_attach(PyObject *torch)

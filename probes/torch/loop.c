@@ -2,10 +2,11 @@
  * Steps and phases, from what every training loop calls.
  *
  * A step begins at the first batch, zero_grad or forward after the step before, and
- * ends with the step of the optimizer that was seen first; several forwards and
- * backwards may lie between (gradient accumulation), and other optimizers' steps. A
+ * ends with an optimizer's step; several forwards and backwards may lie between
+ * (gradient accumulation), and other optimizers' steps: of several, the one that a loop
+ * steps last ends it, taken to be the one made last until the loop shows otherwise. A
  * step that a GradScaler skips is one too. Where there is no optimizer, each call of
- * an outermost module is a step.
+ * an outermost module is a step. What the user names (step_on.c) is in place of all this.
  *
  * That a batch or a zero_grad began a step is known only when a module is called for
  * training: an evaluation may follow as well. So the moment is kept, and the step is
@@ -22,7 +23,14 @@ static struct {
 	bool open;            /* a step is */
 	uint64_t ended;       /* steps so far */
 	PyObject *pace;       /* weak reference to the optimizer that ends steps */
+	bool stepped;         /* it has, once */
+	bool settled;         /* where it stands among the others is known */
+	bool nested;          /* it steps within another one's step */
+	bool fetched;         /* a batch was since it did */
+	uint32_t others;      /* steps of others since it did */
 	bool optimizer_made;  /* any at all */
+	bool by_module;       /* the user named a module: its call began the step */
+	bool named_optimizer; /* one that the user named: only it sets the pace */
 	PyObject *grad_enabled; /* torch.is_grad_enabled */
 } loop;
 
@@ -45,17 +53,27 @@ DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
 
 /* ---- steps -------------------------------------------------------------------------- */
 
-static void begin_step(void)
+/* Whether steps are found by what loops do. */
+static bool automatic(void)
 {
-	if (loop.open)
-		return;
+	return loop.named_optimizer || !dwell_step_on_given();
+}
+
+void dwell_loop_begin_step(void)
+{
 	dwell_step_begin_at(loop.pending);
 	loop.open = true;
 	loop.pending = 0;
 	dwell_operators_follow_gate();
 }
 
-static void end_step(void)
+static void begin_step(void)
+{
+	if (!loop.open && automatic())
+		dwell_loop_begin_step();
+}
+
+void dwell_loop_end_step(void)
 {
 	if (!loop.open)
 		return;
@@ -66,12 +84,32 @@ static void end_step(void)
 	dwell_operators_follow_gate();
 }
 
+static void end_step(void)
+{
+	if (automatic() || loop.by_module)
+		dwell_loop_end_step();
+}
+
+void dwell_loop_module_step(void)
+{
+	loop.by_module = true;
+	dwell_loop_begin_step();
+}
+
+/* In inference the call is the step; in training what follows belongs to it. */
+void dwell_loop_module_end(void)
+{
+	if (!loop.optimizer_made)
+		dwell_loop_end_step();
+}
+
 static void may_begin(void)
 {
 	if (loop.open || (loop.pending && !loop.evaluated))
 		return;
 	loop.pending = dwell_step_now();
 	loop.evaluated = false;
+	dwell_operators_follow_gate(); /* the moment may have opened the gate */
 }
 
 static bool truth(PyObject *value)
@@ -95,6 +133,7 @@ void dwell_loop_forward(struct loop_call *call, PyObject *module, bool has_param
 	bool grad = grad_enabled(), training = truth(PyObject_GetAttrString(module, "training"));
 
 	*call = (struct loop_call){ DWELL_NOT_BEGUN, false };
+	dwell_step_on_look();
 	if (optimizers || backwards) /* a closure, or a checkpoint that is computed again */
 		return;
 	if (!loop.optimizer_made) {
@@ -137,15 +176,48 @@ static void after_backward(struct dwell_call *call, PyObject *result)
 
 /* ---- optimizers ------------------------------------------------------------------------------ */
 
-/* The first optimizer to step sets the pace; when it is gone, the next one does. */
-static bool sets_pace(PyObject *optimizer)
-{
-	PyObject *pace = loop.pace ? PyWeakref_GetObject(loop.pace) : NULL;
+#define MOST_OTHERS 8u /* steps of others after which the pace is theirs */
 
-	if (pace && pace != Py_None)
-		return pace == optimizer;
+static PyObject *pace(void)
+{
+	PyObject *optimizer = loop.pace ? PyWeakref_GetObject(loop.pace) : NULL;
+
+	return optimizer == Py_None ? NULL : optimizer;
+}
+
+static void set_pace(PyObject *optimizer)
+{
 	Py_XDECREF(loop.pace);
 	loop.pace = PyWeakref_NewRef(optimizer, NULL);
+	loop.stepped = loop.nested = false;
+	loop.others = 0;
+	PyErr_Clear();
+}
+
+/*
+ * Whether this outermost step ends one of the loop. It does when the optimizer sets the
+ * pace. That is given up to another when its own step lies within that one's, when it
+ * does not step any more, and once when the other steps after it with no batch between.
+ */
+static bool ends_step(PyObject *optimizer)
+{
+	PyObject *from = pace();
+
+	if (from == optimizer) {
+		loop.settled |= loop.others > 0;
+	} else if (!from || loop.nested || (!loop.named_optimizer && ++loop.others >= MOST_OTHERS)) {
+		set_pace(optimizer);
+	} else if (loop.stepped && !loop.settled && !loop.fetched && !loop.named_optimizer) {
+		set_pace(optimizer);
+		loop.settled = true;
+		loop.stepped = true;
+		return loop.open;
+	} else {
+		return false;
+	}
+	loop.stepped = true;
+	loop.fetched = false;
+	loop.others = 0;
 	return true;
 }
 
@@ -158,7 +230,11 @@ static void before_step(struct dwell_call *call)
 static void after_step(struct dwell_call *call, PyObject *result)
 {
 	dwell_end(call->began);
-	if (--optimizers || !call->self || !result || !sets_pace(call->self))
+	if (--optimizers) {
+		loop.nested |= call->self && call->self == pace();
+		return;
+	}
+	if (!call->self || !result || !ends_step(call->self))
 		return;
 	begin_step(); /* a model trained in evaluation mode: nothing else said so */
 	end_step();
@@ -173,7 +249,7 @@ static void before_scaler(struct dwell_call *call)
 static void after_scaler(struct dwell_call *call, PyObject *result)
 {
 	if (result && call->second && loop.ended == (uint64_t)(uintptr_t)call->place &&
-	    sets_pace(call->second))
+	    pace() == call->second)
 		end_step();
 }
 
@@ -188,9 +264,19 @@ static void after_init(struct dwell_call *call, PyObject *result)
 {
 	static const struct dwell_hook step = { before_step, after_step };
 
+	char name[128];
+
 	if (!result || !call->self)
 		return;
+	dwell_python_text((PyObject *)Py_TYPE(call->self), "__name__", name, sizeof name);
+	if (dwell_step_on_is(name))
+		loop.named_optimizer = true;
+	if (!loop.named_optimizer || dwell_step_on_is(name)) {
+		set_pace(call->self);
+		loop.settled = false;
+	}
 	loop.optimizer_made = true;
+	dwell_step_on_look();
 	dwell_hook_attribute((PyObject *)Py_TYPE(call->self), "step", &step);
 }
 
@@ -213,8 +299,11 @@ static void before_batch(struct dwell_call *call)
 {
 	long depth = -1;
 
-	if (grad_enabled())
+	dwell_step_on_look();
+	if (grad_enabled()) {
 		may_begin();
+		loop.fetched = true;
+	}
 	if (dwell_wants(1u << DWELL_CATEGORY_DATA))
 		depth = queue_depth(call->self);
 	if (depth >= 0)

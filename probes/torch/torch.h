@@ -8,6 +8,7 @@
  *   layers     calls of nn.Module, by their path in the model
  *   parameters what a module has of its own
  *   loop       steps and phases, from what a training loop calls
+ *   step_on    what the user says makes a step
  *
  * Nothing links to PyTorch: functions are found by name in the process, and what has
  * no function is found at run time with tensors that we know (layout.c), so that one
@@ -76,5 +77,20 @@ struct loop_call {
 };
 void dwell_loop_forward(struct loop_call *call, PyObject *module, bool has_parameters);
 void dwell_loop_forward_end(const struct loop_call *call);
+
+/* ---- step_on, and what it asks of loop ------------------------------------------------ */
+
+/* Whether the user named what makes a step; then nothing else does. */
+bool dwell_step_on_given(void);
+/* Whether it is the name of this class, or this path of a module. */
+bool dwell_step_on_is(const char *text);
+/* Hooks the function of that name, if there is one by now. */
+void dwell_step_on_look(void);
+
+void dwell_loop_begin_step(void);
+void dwell_loop_end_step(void);
+/* A call of a module that the user named begins and has returned. */
+void dwell_loop_module_step(void);
+void dwell_loop_module_end(void);
 
 #endif

@@ -31,6 +31,7 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	case DW_OPTION_KEEP: return dw_parse_keep(value, &options->keep) ? 0 : -1;
 	case DW_OPTION_STEPS:
 		return dw_parse_steps(value, &options->steps_from, &options->steps_to) ? 0 : -1;
+	case DW_OPTION_STEP_ON: request->step_on = value; return 0;
 	case DW_OPTION_SCHEDULE: return dw_parse_schedule(value, &options->schedule) ? 0 : -1;
 	case DW_OPTION_LAYERS: return take_layers(value, &options->layers);
 	case DW_OPTION_SERVE: request->serve = value; return 0;

@@ -162,6 +162,26 @@ static void note_status(int status)
 	dwell_meta_json("dwell.status", text);
 }
 
+/* How long the program's main thread could have run and got no core: without it a busy
+ * machine looks like a program that waits. Read between its end and its burial. */
+static void note_delay(pid_t pid)
+{
+	unsigned long long ran_ns, delayed_ns;
+	char path[48], text[24];
+	siginfo_t info = { 0 };
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/schedstat", (int)pid);
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG) != 0 || info.si_pid != pid ||
+	    !(file = fopen(path, "r")))
+		return;
+	if (fscanf(file, "%llu %llu", &ran_ns, &delayed_ns) == 2) {
+		snprintf(text, sizeof text, "%llu", delayed_ns);
+		dwell_meta_json("dwell.delay_ns", text);
+	}
+	fclose(file);
+}
+
 /* ---- the program ------------------------------------------------------------------- */
 
 static volatile sig_atomic_t child;
@@ -194,12 +214,14 @@ static void start_child(const struct dw_run_request *request, const char *trace,
                         const uint8_t run_id[16], const struct sigaction old[PASSED],
                         const sigset_t *mask)
 {
-	char id[33];
+	char id[33], options[300];
 
 	for (int i = 0; i < 16; i++)
 		snprintf(id + (size_t)i * 2, 3, "%02x", run_id[i]);
 	setenv("DWELL_TRACE", trace, 1);
 	setenv("DWELL_RUN", id, 1);
+	snprintf(options, sizeof options, "step-on=%s", request->step_on ? request->step_on : "");
+	setenv("DWELL_OPTIONS", options, 1);
 	dw_preload(request->command[0]);
 	for (size_t i = 0; i < PASSED; i++)
 		sigaction(passed[i], &old[i], NULL);
@@ -216,6 +238,10 @@ static int wait_for_child(void)
 	int status;
 
 	for (;;) {
+		siginfo_t info;
+
+		if (waitid(P_PID, (id_t)child, &info, WEXITED | WSTOPPED | WNOWAIT) == 0)
+			note_delay((pid_t)child);
 		pid_t done = waitpid((pid_t)child, &status, WUNTRACED);
 
 		if (done < 0 && errno == EINTR)

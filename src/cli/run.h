@@ -14,6 +14,7 @@
 struct dw_run_request {
 	struct dwell_options options; /* path NULL: a new name after the program */
 	char **command;               /* NULL-terminated */
+	const char *step_on;          /* what makes a step, or NULL: found by what loops do */
 	const char *serve;            /* a port for captures, or NULL */
 	int quiet;                    /* nothing but errors on stderr */
 };

@@ -23,6 +23,8 @@ static const struct dw_option run_options[] = {
 	  "what to keep when that is reached: the oldest half and the newest, or one of them (default both)",
 	  "both oldest newest" },
 	STEPS("record only steps A to B, counted from 0"),
+	{ DW_OPTION_STEP_ON, "step-on", 0, "NAME", "PyTorch: a step is a call of this function, begins at a "
+	  "call of this module's class or path, or ends with this optimizer's", NULL },
 	{ DW_OPTION_SCHEDULE, "schedule", 0, "PLAN",
 	  "record steps in cycles: skip=N,wait=N,warmup=N,active=N,repeat=N", NULL },
 	{ DW_OPTION_LAYERS, "layers", 0, "LIST",

@@ -132,6 +132,7 @@ struct dw_slot {
 	bool marks_steps;            /* the program itself has begun one in this thread */
 	const void *stepper;         /* the profile that marks them for it; NULL: none */
 	uint64_t step_cpu_ns;        /* of the process at the step's begin; 0: not read */
+	uint64_t moment_cpu_ns;      /* the same at the last dwell_step_now(); 0: not read */
 	uint64_t step_ticks;         /* how long this thread's last step took */
 	uint64_t retry_ticks;        /* after a refused claim: not before this time */
 	uint32_t refusal;            /* enum dw_loss of that claim */

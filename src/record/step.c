@@ -229,9 +229,22 @@ void dwell_step_begin(void)
 	dwell_step_begin_at(0);
 }
 
+/* The gate opens here where the step is to be recorded: what begins it belongs to it. */
 uint64_t dwell_step_now(void)
 {
-	return dw_session_head() ? dw_now() : 0;
+	int saved = errno;
+	enum dw_loss cause;
+	struct dw_slot *slot = dw_session_head() ? dw_slot_here(&cause) : NULL;
+	struct dw_gate *gate = slot ? own_gate() : NULL;
+	uint64_t now = slot ? dw_now() : 0;
+
+	if (gate && !DW_LOAD(gate->open) &&
+	    wanted(__atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED)))
+		set_open(gate, 1);
+	if (slot)
+		slot->moment_cpu_ns = cpu_worth_reading(slot) ? cpu_ns() : 0;
+	errno = saved;
+	return now;
 }
 
 void dwell_step_begin_at(uint64_t ticks)
@@ -245,6 +258,8 @@ void dwell_step_begin_at(uint64_t ticks)
 
 		slot->marks_steps = true;
 		open_step(slot, closed ? closed : ticks);
+		if (ticks && !closed && slot->moment_cpu_ns)
+			slot->step_cpu_ns = slot->moment_cpu_ns;
 	}
 	errno = saved;
 }

@@ -321,6 +321,18 @@ static int weigh_memory(struct list *list, const struct dw_overview *overview, b
 
 /* ---- all of it ------------------------------------------------------------------------------------- */
 
+/* Share of its main thread's time that the system gave to other programs: the process
+ * did not run then, and it waited for nothing. */
+static double delay_share(const struct dw_overview *overview)
+{
+	const struct dw_source *source = overview->source;
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, "dwell.delay_ns") == 0 && overview->flat->wall_ns)
+			return strtod(source->metas[i].value, NULL) / (double)overview->flat->wall_ns;
+	return 0;
+}
+
 static void measure_step(struct step *step, const struct dw_overview *overview,
                          const struct dw_flat *operators)
 {
@@ -348,7 +360,7 @@ static void measure_step(struct step *step, const struct dw_overview *overview,
 		other += step->share[i];
 	step->between = fmax(0, 1 - self_ns / whole - other);
 	if (cpu_wall > 0)
-		step->idle = fmin(step->between, fmax(0, 1 - cpu_ns / cpu_wall - other));
+		step->idle = fmin(step->between, fmax(0, 1 - cpu_ns / cpu_wall - other - delay_share(overview)));
 	for (size_t i = 0; i < steps->beside_count; i++) {
 		double part = (double)steps->besides[i].ns / (double)steps->steps_ns;
 

@@ -41,8 +41,7 @@ class Sleep(nn.Module):
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
 """
 
-# name, script, steps, {(where, phase) or the name of a range: seconds}. Of two optimizers the
-# first ends steps, and what the other does after that lies in the next step, or after the last.
+# name, script, steps, {(where, phase) or the name of a range: seconds}, options of dwell run
 SCRIPTS = (
     ("a loop with evaluation", """
 net.append(Sleep(.01)) if hasattr(net, "append") else net.add_module("3", Sleep(.01))
@@ -89,6 +88,65 @@ for x, y in DataLoader(Data(20), 4):
     first.step()
     second.zero_grad(); net(other(x)).sum().backward(); second.step()
 """, 5, {}),
+    ("two optimizers, the one made last steps first", """
+other = nn.Linear(4, 4)
+first = torch.optim.Adam(net.parameters())
+second = torch.optim.Adam(other.parameters())
+for x, y in DataLoader(Data(20), 4):
+    second.zero_grad(); net(other(x)).sum().backward(); second.step()
+    first.zero_grad(); net(other(x)).sum().backward(); first.step()
+""", 6, {}),
+    ("two optimizers, one after the other", """
+for model in (net, nn.Linear(4, 4)):
+    optimizer = torch.optim.SGD(model.parameters(), lr=.1)
+    for x, y in DataLoader(Data(20), 4):
+        optimizer.zero_grad(); model(x).sum().backward(); optimizer.step()
+""", 10, {}),
+    ("several steps of one optimizer to one of the other", """
+critic, generator = nn.Linear(4, 1), nn.Linear(4, 4)
+first = torch.optim.SGD(critic.parameters(), lr=.1)
+second = torch.optim.SGD(generator.parameters(), lr=.1)
+for i, (x, y) in enumerate(DataLoader(Data(60), 4)):
+    first.zero_grad(); critic(x).sum().backward(); first.step()
+    if i % 5 == 4:
+        second.zero_grad(); critic(generator(x)).sum().backward(); second.step()
+""", 3, {}),
+    ("only the steps asked for, with their first wait", """
+optimizer = torch.optim.SGD(net.parameters(), lr=.1)
+for x, y in DataLoader(Data(40, .01), 4):
+    optimizer.zero_grad()
+    F.cross_entropy(net(x), y).backward()
+    optimizer.step()
+""", 10, {("steps", "data"): .12}, ["--steps", "3..5"]),
+    ("a function that the user named", """
+optimizer = torch.optim.SGD(net.parameters(), lr=.1)
+def train_step(x, y):
+    for part in range(3):
+        optimizer.zero_grad(); F.cross_entropy(net(x), y).backward(); optimizer.step()
+for x, y in DataLoader(Data(20, .005), 4):
+    train_step(x, y)
+""", 5, {("steps", "data"): .1}, ["--step-on", "train_step"]),
+    ("a method that the user named", """
+class Trainer:
+    def step(self, x, y):
+        return F.cross_entropy(net(x), y).backward()
+trainer, optimizer = Trainer(), torch.optim.SGD(net.parameters(), lr=.1)
+for x, y in DataLoader(Data(20), 4):
+    trainer.step(x, y)
+""", 5, {}, ["--step-on=Trainer.step"]),
+    ("an optimizer that the user named", """
+other = nn.Linear(4, 4)
+first, second = torch.optim.Adam(net.parameters()), torch.optim.SGD(other.parameters(), lr=.1)
+for i, (x, y) in enumerate(DataLoader(Data(40), 4)):
+    first.zero_grad(); net(other(x)).sum().backward(); first.step()
+    if i % 2: second.step()
+""", 10, {}, ["--step-on", "Adam"]),
+    ("a module that the user named", """
+net.eval()
+with torch.no_grad():
+    for x, y in DataLoader(Data(40), 4):
+        net(x); net(x)
+""", 20, {}, ["--step-on", "Sequential.2"]),
     ("a closure", """
 optimizer = torch.optim.LBFGS(net.parameters(), max_iter=3)
 x, y = torch.ones(4, 4), torch.tensor([0, 1, 0, 1])
@@ -109,11 +167,11 @@ with torch.no_grad():
     ("workers", """
 optimizer = torch.optim.SGD(net.parameters(), lr=.1)
 conv = nn.Conv2d(1, 2, 3)
-for x, y in DataLoader(Data(16, .005), 4, num_workers=4):
+for x, y in DataLoader(Data(16, .02), 4, num_workers=4):
     optimizer.zero_grad()
     conv(x[None]).sum(); F.cross_entropy(net(x), y).backward()
     optimizer.step()
-""", 4, {"a batch's samples": .08}),
+""", 4, {"a batch's samples": .32}),
     ("an exception in the loop", """
 optimizer = torch.optim.SGD(net.parameters(), lr=.1)
 for i in range(4):
@@ -158,12 +216,13 @@ def main():
         names = [column["name"] for column in view["columns"]]
         return [dict(zip(names, row)) for row in view["rows"]]
 
-    for name, script, steps, phases in SCRIPTS:
+    for name, script, steps, phases, *options in SCRIPTS:
         with tempfile.TemporaryDirectory() as folder:
             path, trace = os.path.join(folder, "train.py"), os.path.join(folder, "t.dwell")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(HEAD + script)
-            done = subprocess.run([dwell, "run", "-o", trace, sys.executable, path],
+            done = subprocess.run([dwell, "run", "-o", trace, *(options[0] if options else ()), sys.executable,
+                                   path],
                                   capture_output=True, text=True)
             if done.returncode == 77:
                 print(f"skip {name}: this PyTorch has no such thing")
