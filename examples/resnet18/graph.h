@@ -48,6 +48,7 @@ struct op {
 
 struct graph;
 struct profile_layers;
+struct ranks;
 
 /* What a forward operation remembers for its backward. */
 struct tape_entry {
@@ -64,6 +65,7 @@ struct graph {
 	const struct dnn *dnn;
 	struct params *params;
 	bool training;
+	struct ranks *norm_ranks; /* that normalize by the statistics of all their parts; or NULL */
 	bool frozen_norm; /* batch normalization by running statistics, which stay as they are */
 	char layer[GRAPH_LAYER_MAX]; /* the layer of the operations being appended */
 	enum op_phase phase;         /* and their phase */

@@ -366,7 +366,8 @@ static void prepare_networks(struct trainer *trainer)
 	const struct options *options = &trainer->options;
 	ACTION(trainer->profiler, SETUP);
 	struct net_shape shape = { options->batch_size / options->ranks, trainer->data.train.height,
-							   trainer->data.train.width, options->frozen_norm };
+							   trainer->data.train.width,
+							   options->sync_norm ? trainer->ranks : NULL, options->frozen_norm };
 	struct tensor *scalars[2];
 
 	params_init(&trainer->params, &trainer->dnn);
@@ -451,7 +452,8 @@ static void start_ranks(struct trainer *trainer)
 	if (options->ranks > 1)
 		dwell_rank(0, 0, options->ranks);
 	timing_begin(options);
-	trainer->ranks = ranks_start(options->ranks);
+	if (options->ranks > 1 || options->sync_norm)
+		trainer->ranks = ranks_start(options->ranks);
 	timing_begin(options);
 	if (options->ranks > 1 && !options->threads)
 		options->threads = dnn_thread_count() / options->ranks + (dnn_thread_count() < options->ranks);

@@ -109,6 +109,7 @@ void net_init(struct net *net, const struct dnn *dnn, struct params *params,
 		"labels");
 	graph_init(graph, dnn, params, training);
 	graph->frozen_norm = shape->frozen_norm;
+	graph->norm_ranks = training ? shape->norm_ranks : NULL;
 	net->images = graph_tensor(graph, TENSOR_INPUT, TENSOR_BOUND, "images", &images);
 	net->labels = graph_tensor(graph, TENSOR_INPUT, TENSOR_BOUND, "labels", &labels);
 	net->loss = scalar(graph, "loss");

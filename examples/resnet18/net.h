@@ -16,6 +16,7 @@ struct net {
 
 struct net_shape {
 	int batch, height, width;
+	struct ranks *norm_ranks; /* batch normalization by the statistics of all their parts */
 	bool frozen_norm; /* batch normalization by running statistics in training too */
 };
 

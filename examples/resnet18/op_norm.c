@@ -4,10 +4,12 @@
  * in evaluation, or where the graph's are frozen, it normalizes by those.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "layers.h"
+#include "ranks.h"
 
-static const float epsilon = 1e-5f;
+const float norm_epsilon = 1e-5f;
 static const float momentum = 0.1f;
 
 enum { MEAN, VARIANCE };
@@ -18,7 +20,8 @@ static void run_running_statistics(const struct op *op, const struct dnn *dnn)
 	const float *mean = op->reads[0]->data, *variance = op->reads[1]->data;
 	const dnnl_memory_desc_t *layout = &op->reads[2]->layout;
 	float *running_mean = op->writes[0]->data, *running_variance = op->writes[1]->data;
-	double count = (double)(layout->dims[0] * layout->dims[2] * layout->dims[3]);
+	double count = (double)(layout->dims[0] * layout->dims[2] * layout->dims[3]) *
+				   ranks_count(op->settings);
 	float unbiased = (float)(count / (count > 1 ? count - 1 : 1));
 
 	(void)dnn;
@@ -28,10 +31,10 @@ static void run_running_statistics(const struct op *op, const struct dnn *dnn)
 	}
 }
 
-/* Whether the statistics are given: the running ones. */
-static bool uses_running(const struct graph *graph)
+/* Whether the kernel is given the statistics: the running ones, or those over ranks. */
+static bool is_given(const struct graph *graph)
 {
-	return !graph->training || graph->frozen_norm;
+	return !graph->training || graph->frozen_norm || graph->norm_ranks;
 }
 
 static void append_backward(struct graph *graph, struct tape_entry *entry)
@@ -45,8 +48,8 @@ static void append_backward(struct graph *graph, struct tape_entry *entry)
 	gradient = graph_in_layout(graph, entry->output->gradient, &input->layout);
 	result = graph_tensor(graph, TENSOR_GRADIENT, TENSOR_TRANSIENT, input->name, &input->layout);
 	dnn_check(dnnl_batch_normalization_backward_desc_init(&desc, dnnl_backward, &input->layout,
-														  &input->layout, epsilon,
-														  uses_running(graph)
+														  &input->layout, norm_epsilon,
+														  is_given(graph)
 															  ? flags | dnnl_use_global_stats
 															  : flags),
 			  "batch normalization backward");
@@ -61,6 +64,8 @@ static void append_backward(struct graph *graph, struct tape_entry *entry)
 	op_writes(op, DNNL_ARG_DIFF_SRC, result);
 	op_writes(op, DNNL_ARG_DIFF_SCALE, &entry->weight->gradient);
 	op_writes(op, DNNL_ARG_DIFF_SHIFT, &entry->bias->gradient);
+	if (graph->norm_ranks)
+		norm_sync_gradient(graph, entry, result);
 	graph_add_gradient(graph, input, result);
 	dnnl_primitive_desc_destroy(kernel);
 }
@@ -85,7 +90,7 @@ static dnnl_primitive_desc_t describe_forward(struct graph *graph, const struct 
 
 	dnn_check(dnnl_batch_normalization_forward_desc_init(
 				  &desc, graph->training ? dnnl_forward_training : dnnl_forward_inference,
-				  &input->layout, epsilon, uses_running(graph) ? flags | dnnl_use_global_stats : flags),
+				  &input->layout, norm_epsilon, is_given(graph) ? flags | dnnl_use_global_stats : flags),
 			  "batch normalization");
 	return dnn_describe(graph->dnn, &desc, NULL);
 }
@@ -99,6 +104,7 @@ static void append_running_statistics(struct graph *graph, struct tensor *input,
 	op_reads(op, OP_PLAIN, saved[MEAN]);
 	op_reads(op, OP_PLAIN, saved[VARIANCE]);
 	op_reads(op, OP_PLAIN, input); /* for its shape */
+	op->settings = graph->norm_ranks;
 	op_writes(op, OP_PLAIN, &running_mean->value);
 	op_writes(op, OP_PLAIN, &running_variance->value);
 }
@@ -131,8 +137,13 @@ struct tensor *layer_batch_norm(struct graph *graph, const char *name, struct te
 	dnnl_primitive_desc_t kernel = describe_forward(graph, input);
 	struct tensor *output =
 		graph_tensor(graph, TENSOR_ACTIVATION, TENSOR_TRANSIENT, name, &input->layout);
-	struct op *op = graph_kernel_op(graph, "batch_norm", kernel);
+	struct tensor *given[2] = { &mean->value, &variance->value };
 	struct tape_entry *entry = graph_tape(graph, input, output);
+	struct op *op;
+
+	if (graph->norm_ranks)
+		norm_sync_statistics(graph, input, given);
+	op = graph_kernel_op(graph, "batch_norm", kernel);
 
 	entry->forward = kernel;
 	entry->weight = weight;
@@ -140,15 +151,16 @@ struct tensor *layer_batch_norm(struct graph *graph, const char *name, struct te
 	op_reads(op, DNNL_ARG_SRC, input);
 	op_reads(op, DNNL_ARG_SCALE, &weight->value);
 	op_reads(op, DNNL_ARG_SHIFT, &bias->value);
-	if (!uses_running(graph)) {
+	if (!is_given(graph)) {
 		append_training(graph, op, input, output, entry, mean, variance);
 	} else {
-		op_reads(op, DNNL_ARG_MEAN, &mean->value);
-		op_reads(op, DNNL_ARG_VARIANCE, &variance->value);
+		op_reads(op, DNNL_ARG_MEAN, given[MEAN]);
+		op_reads(op, DNNL_ARG_VARIANCE, given[VARIANCE]);
 		op_writes(op, DNNL_ARG_DST, output);
-		entry->saved[MEAN] = &mean->value;
-		entry->saved[VARIANCE] = &variance->value;
+		memcpy(entry->saved, given, sizeof given);
 		entry->append_backward = append_backward;
+		if (graph->norm_ranks)
+			append_running_statistics(graph, input, given, mean, variance);
 	}
 	return output;
 }

@@ -38,6 +38,7 @@ static const char help_text[] =
 	"  --verbosity N         print at the end what iterations took, as SINGA does: 1 forward and\n"
 	"                        backward, 2 each operation, 3 the distributed ones (default 0)\n"
 	"  --skip-iteration N    of those, leave out the first N (default 5)\n"
+	"  --sync-norm           with ranks: normalize by the statistics of the whole batch\n"
 	"  --frozen-norm         normalize by the running statistics that --load-weights brought\n"
 	"  --action-names V      2.2 (default) or 1.6: the names of that version\n"
 	"  --help                this text\n";
@@ -66,6 +67,7 @@ enum {
 	OPT_SKIP_ITERATION,
 	OPT_FROZEN_NORM,
 	OPT_ACTION_NAMES,
+	OPT_SYNC_NORM,
 	OPT_HELP
 };
 
@@ -93,6 +95,7 @@ static const struct option long_options[] = {
 	{ "skip-iteration", required_argument, NULL, OPT_SKIP_ITERATION },
 	{ "frozen-norm", no_argument, NULL, OPT_FROZEN_NORM },
 	{ "action-names", required_argument, NULL, OPT_ACTION_NAMES },
+	{ "sync-norm", no_argument, NULL, OPT_SYNC_NORM },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -223,6 +226,9 @@ static void take_option(struct options *options, int option, const char *name)
 	case OPT_FROZEN_NORM:
 		options->frozen_norm = true;
 		break;
+	case OPT_SYNC_NORM:
+		options->sync_norm = true;
+		break;
 	case OPT_TIMES:
 		options->times = true;
 		break;
@@ -262,6 +268,10 @@ void options_parse(struct options *options, int argc, char **argv)
 	if (options->batch_size % options->ranks) {
 		fprintf(stderr, "resnet18: --ranks %d does not divide --batch %d\n", options->ranks,
 				options->batch_size);
+		usage_error();
+	}
+	if (options->sync_norm && options->frozen_norm) {
+		fputs("resnet18: --sync-norm and --frozen-norm exclude each other\n", stderr);
 		usage_error();
 	}
 	sgd = options->optimizer.kind == OPTIMIZER_SGD;

@@ -17,7 +17,7 @@ struct options {
 	int loader_delay_ms;
 	bool shuffle;
 	bool graph;       /* buffer the operations of the first iteration, replay them */
-	bool frozen_norm;
+	bool frozen_norm, sync_norm;
 	int verbosity;    /* of the time profiling; 0: none */
 	int skip_iteration;
 	bool times; /* print what events and handlers took */

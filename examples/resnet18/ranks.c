@@ -10,6 +10,7 @@
 
 #include "ranks.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -58,8 +59,6 @@ struct ranks *ranks_start(int count)
 {
 	struct ranks *ranks;
 
-	if (count == 1)
-		return NULL;
 	ranks = calloc(1, sizeof *ranks);
 	if (!ranks || !(ranks->children = calloc((size_t)count, sizeof *ranks->children)))
 		die("no memory for %d ranks", count);
@@ -87,6 +86,11 @@ struct ranks *ranks_start(int count)
 int ranks_own(const struct ranks *ranks)
 {
 	return ranks ? ranks->own : 0;
+}
+
+int ranks_count(const struct ranks *ranks)
+{
+	return ranks ? ranks->count : 1;
 }
 
 void ranks_finish(struct ranks *ranks)
@@ -195,6 +199,28 @@ static void run_allreduce(const struct op *op, const struct dnn *dnn)
 	}
 	for (size_t i = first; i < end; i++)
 		average[i] *= share;
+	meet(ranks);
+}
+
+/* Few values: every rank adds up all of them itself. */
+void ranks_average(struct ranks *ranks, double *values, size_t count)
+{
+	assert(count * sizeof *values <= ranks->floats * sizeof(float));
+	memcpy(part_of(ranks, ranks->own), values, count * sizeof *values);
+	meet(ranks);
+	memset(values, 0, count * sizeof *values);
+	for (int rank = 0; rank < ranks->count; rank++) {
+		const char *part = (const char *)part_of(ranks, rank);
+
+		for (size_t i = 0; i < count; i++) {
+			double value;
+
+			memcpy(&value, part + i * sizeof value, sizeof value);
+			values[i] += value;
+		}
+	}
+	for (size_t i = 0; i < count; i++)
+		values[i] /= ranks->count;
 	meet(ranks);
 }
 

@@ -11,8 +11,7 @@
 
 struct ranks;
 
-/* Forks `count` - 1 ranks; what comes after runs in each. `count` 1: nothing is done,
- * NULL. Before threads are made, files opened and anything recorded. */
+/* Forks `count` - 1 ranks; what comes after runs in each. Before threads are made, files opened and anything recorded. */
 struct ranks *ranks_start(int count);
 /* 0: the process that was started. */
 int ranks_own(const struct ranks *ranks);
@@ -21,6 +20,11 @@ int ranks_own(const struct ranks *ranks);
  * tensors `scalars` (`count` floats of their own) hold. `ranks` NULL: nothing. */
 void ranks_append(struct ranks *ranks, struct graph *graph, struct tensor *const *scalars,
 				  int count);
+
+/* For an operation of one's own: `values` become their averages over the ranks. At most as
+ * many bytes as the gradients. `ranks` must have been given to ranks_append(). */
+void ranks_average(struct ranks *ranks, double *values, size_t count);
+int ranks_count(const struct ranks *ranks); /* NULL: 1 */
 
 /* Rank 0 waits for the others' end. */
 void ranks_finish(struct ranks *ranks);

@@ -171,7 +171,8 @@ struct dwell_trace_event {
 	uint64_t sequence_number;  /* of autograd; UINT64_MAX: none */
 	uint32_t forward_tid;      /* thread that ran the forward; 0: none */
 	uint32_t tensor_count;
-	const struct dwell_tensor *tensors;    /* arguments; those with dtype DWELL_ARG_INTS are integers */
+	const struct dwell_tensor *tensors;    /* arguments, of a layer its own parameters; those with
+	                                        * dtype DWELL_ARG_INTS are integers */
 	const struct dwell_trace_frame *stack; /* innermost first */
 	uint32_t stack_depth;
 	const char *args;          /* what the program said of this call, or NULL */

@@ -147,19 +147,16 @@ __attribute__((noinline, unused)) static uint32_t dw_open_end_nested(struct dw_d
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
-/*
- * Decodes `words` from its start to `count` words, the first zero word or the
- * first damage. `time` must hold the chunk's base. Returns the words used.
- */
-DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
-                                   struct dw_decode_time *time, void *context,
-                                   dw_visit_begin *begin, dw_visit_end *end,
-                                   dw_visit_other *other)
+/* `named` is constant: without ends by name nothing is kept of what is open. */
+DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
+                                  struct dw_decode_time *time, void *context,
+                                  dw_visit_begin *begin, dw_visit_end *end,
+                                  dw_visit_other *other, const bool named)
 {
 	static const uint8_t payload_words[16] = DW_PAYLOAD_WORDS;
 	const uint32_t *at = words, *const limit = words + count;
 	uint64_t ticks = time->ticks, floor = time->floor, records = 0;
-	struct dw_decode_open *open = time->open;
+	struct dw_decode_open *open = named ? time->open : NULL;
 	uint32_t *ids = open ? open->ids : NULL;
 	uint32_t depth = open ? open->depth : 0, capacity = open ? open->capacity : 0;
 
@@ -176,14 +173,14 @@ DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
 		if (word0 & DW_WORD_END) {
 			at++;
 			records++;
-			if (__builtin_expect(depth - 1 < capacity && ids[depth - 1] & DW_OPEN_BY_NAME, 0)) {
+			if (named && __builtin_expect(depth - 1 < capacity && ids[depth - 1] & DW_OPEN_BY_NAME, 0)) {
 				open->depth = depth;
 				uint32_t n = dw_open_end_nested(open);
 				other(context, now, &(struct dw_record){ DW_END_OF, 0, 1, &n });
 				depth = open->depth;
 				continue;
 			}
-			depth -= depth != 0;
+			depth -= named && depth != 0;
 			end(context, now);
 			continue;
 		}
@@ -193,15 +190,15 @@ DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
 		if (__builtin_expect(word1 >> DW_KIND_SHIFT == DW_BEGIN, 1)) {
 			at += 2;
 			records++;
-			if (__builtin_expect(depth == capacity, 0) && open) {
+			if (named && __builtin_expect(depth == capacity, 0)) {
 				open->depth = depth;
 				dw_open_grow(open);
 				ids = open->ids;
 				capacity = open->capacity;
 			}
-			if (__builtin_expect(depth < capacity, 1))
+			if (named && __builtin_expect(depth < capacity, 1))
 				ids[depth] = word1;
-			depth++;
+			depth += named;
 			begin(context, now, word1);
 			continue;
 		}
@@ -237,6 +234,20 @@ DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
 	time->ticks = ticks;
 	time->records += records;
 	return (uint32_t)(at - words);
+}
+
+/*
+ * Decodes `words` from its start to `count` words, the first zero word or the
+ * first damage. `time` must hold the chunk's base. Returns the words used.
+ */
+DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
+                                   struct dw_decode_time *time, void *context,
+                                   dw_visit_begin *begin, dw_visit_end *end,
+                                   dw_visit_other *other)
+{
+	if (__builtin_expect(time->open != NULL, 0))
+		return dw_decode_loop(words, count, time, context, begin, end, other, true);
+	return dw_decode_loop(words, count, time, context, begin, end, other, false);
 }
 
 #endif

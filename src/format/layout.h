@@ -70,7 +70,7 @@ struct dw_head {
 	uint16_t version_minor;
 	uint32_t block_bytes;
 	uint32_t byte_order;
-	uint32_t flags;               /* none yet */
+	uint32_t flags;               /* atomic: DW_HEAD_* */
 	uint8_t run_id[16];           /* alike in all files of one run */
 	uint8_t boot_id[16];          /* of the creator's machine; zero when unknown */
 	char hostname[64];            /* NUL-terminated */
@@ -95,6 +95,10 @@ struct dw_head {
 	/* records lost by threads that have no THREAD entry, by enum dw_loss; atomic */
 	_Alignas(64) uint64_t lost[DW_LOSS_SLOTS];
 };
+
+/* Some ends name their range (END_OF with an id, EXT BY_NAME): a reader must know which
+ * ranges are open. Set before the first such record. */
+#define DW_HEAD_NAMED_ENDS 1u
 
 /* ---- the control page: at byte 4096 of the head ------------------------- */
 
@@ -277,7 +281,7 @@ struct dw_entry_op {
 	struct dw_entry entry;
 	uint32_t name;     /* STRING */
 	uint32_t detail;   /* STRING or 0: device of an ALLOC, unit of a COUNTER, overload of an operator */
-	uint32_t shapes;   /* SHAPES or 0 */
+	uint32_t shapes;   /* SHAPES or 0: of an operator's arguments, of a layer's own parameters */
 	uint32_t file;     /* STRING or 0 */
 	uint32_t line;
 	uint32_t frame;    /* FRAME or 0: of a function, whose name and place it has when `name` is 0 */

@@ -8,22 +8,12 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "model/calls_inside.h"
-#include "model/flops.h"
 #include "model/layers_inside.h"
 #include "model/walk.h"
 
-enum what { NOTHING, LAYER, OPERATOR, DEVICE };
-
-static enum what what_of(uint32_t category)
-{
-	return category == DWELL_CATEGORY_OPERATOR ? OPERATOR
-	       : category == DWELL_CATEGORY_LAYER  ? LAYER
-	       : category == DWELL_CATEGORY_DEVICE ? DEVICE : NOTHING;
-}
-
 struct frame {
 	uint64_t start, child;  /* child: of the same kind */
-	enum what what;
+	enum dw_layer_what what;
 	uint32_t symbol;
 	uint32_t node;          /* the innermost layer, its own or inherited; 0: none */
 	uint32_t call;          /* the place of the innermost layer's call; inherited */
@@ -40,8 +30,7 @@ struct pass {
 	struct dw_layers_ask ask;
 	struct dw_layer_tree tree;
 	struct dw_call_memory memory;
-	uint64_t *flops;        /* by symbol */
-	bool *backward;         /* by symbol: it names the backward pass */
+	struct dw_layer_symbol *symbols;
 	struct frame *frames;
 	size_t frame_capacity;
 	bool failed;
@@ -54,7 +43,6 @@ struct context {
 	size_t depth;
 	uint64_t over;
 	double ratio;        /* to ticks of the first file */
-	uint32_t process;
 	int64_t bytes;       /* allocated less freed so far */
 };
 
@@ -74,27 +62,25 @@ static uint32_t place_of_call(struct context *context, const struct frame *frame
 {
 	struct dw_layer_tree *tree = &context->pass->tree;
 	struct dw_layer_node *node = &tree->nodes[frame->node];
-	struct dw_layer_place *call = &tree->places[node->unpaired];
 	uint32_t place = node->unpaired;
 
 	if (!context->pass->ask.calls)
 		return node->place;
 	if (frame->backward) {
-		if (!place || call->thread != context->walk.thread)
+		if (!place || tree->places[place].thread != context->walk.thread)
 			return node->place;
-		node->unpaired = call->before;
+		node->unpaired = tree->places[place].before;
 		return place;
 	}
 	place = dw_layer_place(tree, frame->node);
-	if (place)
-		tree->places[place] = (struct dw_layer_place){
-			.node = frame->node, .around = around, .before = node->unpaired,
-			.thread = context->walk.thread, .counted = frame->counts,
-			.start_ns = dw_source_ns(&context->walk.file->clock, frame->start),
-		};
-	if (place)
-		node->unpaired = place;
-	return place;
+	if (!place)
+		return 0;
+	tree->places[place] = (struct dw_layer_place){
+		.node = frame->node, .around = around, .before = node->unpaired,
+		.thread = context->walk.thread, .counted = frame->counts,
+		.start_ns = dw_source_ns(&context->walk.file->clock, frame->start),
+	};
+	return node->unpaired = place;
 }
 
 static void begin_layer(struct context *context, struct frame *frame)
@@ -114,9 +100,9 @@ static void begin_layer(struct context *context, struct frame *frame)
 /* Of an operator, where it is now; what an operator's zones allocate is its own. */
 static void enter(struct pass *pass, struct frame *frame)
 {
-	if (frame->what != NOTHING)
+	if (frame->what != DW_LAYER_IS_NOTHING)
 		frame->entry = 0;
-	if (!pass->ask.operators || frame->what != OPERATOR || !frame->counts)
+	if (!pass->ask.operators || frame->what != DW_LAYER_IS_OPERATOR || !frame->counts)
 		return;
 	frame->entry = dw_layer_entry(&pass->tree, frame->place, pass->model->symbol_row[frame->symbol]);
 	pass->failed |= !frame->entry;
@@ -142,15 +128,15 @@ static void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
 		*frame = *around;
 		frame->child = 0;
 		frame->covered = around->covered ||
-		                 (around->what == OPERATOR && pass->flops[around->symbol]);
+		                 (around->what == DW_LAYER_IS_OPERATOR && pass->symbols[around->symbol].flops);
 	}
 	frame->start = ticks;
 	frame->bytes = context->bytes;
 	frame->symbol = symbol;
-	frame->backward |= pass->backward[symbol];
+	frame->backward |= pass->symbols[symbol].backward;
 	frame->counts = context->walk.wanted && dw_walk_in_time(&context->walk, ticks);
-	frame->what = what_of(pass->model->symbols[symbol].category);
-	if (frame->what == LAYER)
+	frame->what = pass->symbols[symbol].what;
+	if (frame->what == DW_LAYER_IS_LAYER)
 		begin_layer(context, frame);
 	else
 		enter(pass, frame);
@@ -163,7 +149,7 @@ static void end_operator(struct context *context, const struct frame *frame, uin
 {
 	const struct pass *pass = context->pass;
 	struct dw_layer_entry *entry = &pass->tree.entries[frame->entry];
-	struct dw_layer_ticks more = { .flops = frame->covered ? 0 : pass->flops[frame->symbol] };
+	struct dw_layer_ticks more = { .flops = frame->covered ? 0 : pass->symbols[frame->symbol].flops };
 
 	*(frame->backward ? &more.backward : &more.operators) = scaled(context, self);
 	dw_layer_ticks_add(&pass->tree.places[frame->place].ticks, &more);
@@ -204,9 +190,9 @@ static void end_frame(struct context *context, const struct frame *frame, size_t
 	uint64_t duration = ticks - frame->start;
 	uint64_t self = duration > frame->child ? duration - frame->child : 0;
 
-	if (frame->what == NOTHING)
+	if (frame->what == DW_LAYER_IS_NOTHING)
 		return;
-	if (frame->what == LAYER)
+	if (frame->what == DW_LAYER_IS_LAYER)
 		tree->nodes[frame->node].within--;
 	if (!frame->counts)
 		return;
@@ -218,24 +204,29 @@ static void end_frame(struct context *context, const struct frame *frame, size_t
 			break;
 		}
 	}
-	if (frame->what == OPERATOR)
+	if (frame->what == DW_LAYER_IS_OPERATOR)
 		end_operator(context, frame, duration, self);
-	else if (frame->what == LAYER)
+	else if (frame->what == DW_LAYER_IS_LAYER)
 		end_layer(context, frame, duration, self, ended);
 	else
 		tree->places[frame->place].ticks.device += scaled(context, self);
+}
+
+static void end_innermost(struct context *context, uint64_t ticks, bool ended)
+{
+	size_t at = --context->depth;
+
+	end_frame(context, &context->pass->frames[at], at, ticks, ended);
 }
 
 static void visit_end(void *pointer, uint64_t ticks)
 {
 	struct context *context = pointer;
 
-	if (context->over) {
+	if (context->over)
 		context->over--;
-	} else if (context->depth) {
-		context->depth--;
-		end_frame(context, &context->pass->frames[context->depth], context->depth, ticks, true);
-	}
+	else if (context->depth)
+		end_innermost(context, ticks, true);
 }
 
 static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
@@ -244,10 +235,8 @@ static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
 
 	(void)why;
 	context->over = 0;
-	while (context->depth) {
-		context->depth--;
-		end_frame(context, &context->pass->frames[context->depth], context->depth, ticks, false);
-	}
+	while (context->depth)
+		end_innermost(context, ticks, false);
 }
 
 static void end_of(struct context *context, uint64_t ticks, uint32_t n)
@@ -282,7 +271,7 @@ static void take_link(struct context *context, struct frame *frame, const struct
 	uint64_t sequence = dw_record_u64(record, 0);
 	uint32_t id = record->payload[2];
 
-	if (frame->what != OPERATOR)
+	if (frame->what != DW_LAYER_IS_OPERATOR)
 		return;
 	if (!id) {
 		pass->failed |= frame->place &&
@@ -298,11 +287,11 @@ static void take_flow(struct context *context, struct frame *frame, const struct
 {
 	struct pass *pass = context->pass;
 	uint64_t handle = dw_record_u64(record, 0);
-	uint32_t thread = FLOW_THREAD(context->process);
+	uint32_t thread = FLOW_THREAD(context->walk.stream->process);
 
 	if (record->kind == DW_FLOW_OUT && frame->place)
 		pass->failed |= !dw_layer_link(&pass->tree, handle, thread, frame->place);
-	else if (record->kind == DW_FLOW_IN && frame->what == DEVICE)
+	else if (record->kind == DW_FLOW_IN && frame->what == DW_LAYER_IS_DEVICE)
 		make_late(pass, frame, handle, thread);
 }
 
@@ -358,7 +347,6 @@ static bool walk_streams(struct pass *pass)
 		context.pass = pass;
 		context.symbol_by_id = model->symbol_by_id[source->streams[i].file];
 		context.ratio = context.walk.file->clock.ns_per_tick / source->files[0].clock.ns_per_tick;
-		context.process = source->streams[i].process;
 		dw_walk(&context.walk, visit_begin, visit_end, visit_other, flush, NULL);
 	}
 	free(buffer);
@@ -367,32 +355,14 @@ static bool walk_streams(struct pass *pass)
 
 /* ---- the product --------------------------------------------------------------------------- */
 
-static bool prepare(struct pass *pass)
-{
-	struct dw_model *model = pass->model;
-
-	pass->flops = calloc(model->symbol_count + 1, sizeof *pass->flops);
-	pass->backward = calloc(model->symbol_count + 1, sizeof *pass->backward);
-	if (!pass->flops || !pass->backward || !dw_layer_tree_make(&pass->tree, model) ||
-	    !dw_call_memory_make(&pass->memory, model, true))
-		return false;
-	for (uint32_t i = 0; i < model->symbol_count; i++) {
-		const struct dw_symbol *symbol = &model->symbols[i];
-		enum dw_flops_why why;
-
-		pass->backward[i] = dw_share_of(symbol) == DW_SHARE_BACKWARD;
-		if (symbol->category == DWELL_CATEGORY_OPERATOR)
-			pass->flops[i] = dw_flops(symbol->name, symbol->shapes, &why);
-	}
-	return true;
-}
-
 const struct dw_layers *dw_model_layers(struct dw_model *model, const struct dw_layers_ask *ask,
                                         struct dwell_error *error)
 {
 	struct pass pass = { .model = model, .ask = ask ? *ask : (struct dw_layers_ask){ false } };
 	struct dw_layers *layers = dw_arena_alloc(&model->arena, sizeof *layers);
-	bool done = layers && prepare(&pass) && walk_streams(&pass);
+	bool done = layers && (pass.symbols = dw_layer_symbols(model)) &&
+	            dw_layer_tree_make(&pass.tree, model) &&
+	            dw_call_memory_make(&pass.memory, model, true) && walk_streams(&pass);
 
 	if (done && pass.ask.uncalled)
 		done = dw_layer_tree_add_uncalled(&pass.tree);
@@ -402,8 +372,7 @@ const struct dw_layers *dw_model_layers(struct dw_model *model, const struct dw_
 	}
 	dw_layer_tree_reset(&pass.tree);
 	dw_call_memory_reset(&pass.memory);
-	free(pass.flops);
-	free(pass.backward);
+	free(pass.symbols);
 	free(pass.frames);
 	if (!done)
 		dw_model_no_memory(model, error);

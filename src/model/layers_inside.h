@@ -2,6 +2,7 @@
  * Layers from inside: what the files of the product share.
  *
  *   layers.c         the walk over the records
+ *   layers_symbols.c what each symbol is to the walk
  *   layers_tree.c    paths to nodes
  *   layers_place.c   where operators' sums go, and which place a backward one belongs to
  *   layers_take.c    the product out of it, in nanoseconds
@@ -25,6 +26,15 @@ struct dw_layer_ticks {
 	uint64_t operators, backward, device;
 	int64_t bytes, backward_bytes;
 	uint64_t flops;
+};
+
+enum dw_layer_what { DW_LAYER_IS_NOTHING, DW_LAYER_IS_LAYER, DW_LAYER_IS_OPERATOR, DW_LAYER_IS_DEVICE };
+
+/* What the walk needs of a symbol. */
+struct dw_layer_symbol {
+	uint64_t flops;
+	enum dw_layer_what what;
+	bool backward;          /* it names the backward pass */
 };
 
 struct dw_layer_node {
@@ -86,6 +96,9 @@ struct dw_layer_tree {
 	size_t entry_mask;
 	bool has_memory, failed;
 };
+
+/* layers_symbols.c: by symbol of the model, to be freed; NULL when out of memory. */
+struct dw_layer_symbol *dw_layer_symbols(const struct dw_model *model);
 
 /* layers_tree.c. False or 0 when out of memory, here and below. */
 bool dw_layer_tree_make(struct dw_layer_tree *tree, struct dw_model *model);

@@ -73,7 +73,7 @@ bool dw_layer_link(struct dw_layer_tree *tree, uint64_t sequence, uint32_t threa
 static uint32_t *slot_of(const struct dw_layer_tree *tree, uint32_t place, uint32_t row)
 {
 	uint64_t key = (uint64_t)place << 32 | row;
-	size_t at = (key * 0x9e3779b97f4a7c15u >> 24) & tree->entry_mask;
+	size_t at = (key * 0x9e3779b97f4a7c15u >> 32) & tree->entry_mask;
 
 	while (tree->entry_slots[at] && (tree->entries[tree->entry_slots[at]].place != place ||
 	                                 tree->entries[tree->entry_slots[at]].row != row))

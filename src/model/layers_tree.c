@@ -126,7 +126,7 @@ static struct dw_layer_seen *seen_at(const struct dw_layer_tree *tree, uint32_t 
                                      uint32_t around)
 {
 	uint64_t key = (uint64_t)symbol << 32 | around;
-	size_t at = (key * 0x9e3779b97f4a7c15u >> 24) & tree->seen_mask;
+	size_t at = (key * 0x9e3779b97f4a7c15u >> 32) & tree->seen_mask;
 
 	while (tree->seen[at].node &&
 	       (tree->seen[at].symbol != symbol || tree->seen[at].around != around))

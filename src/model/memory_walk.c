@@ -222,7 +222,7 @@ static void walk_chunk(struct dw_memory_stream *stream, size_t index)
 	}
 	dw_time_set(&walk->time, chunk->base_ticks);
 	words = dw_source_borrow(chunk, walk->buffer);
-	walk->time.open = &walk->open;
+	walk->time.open = walk->file->named_ends ? &walk->open : NULL;
 	if (words)
 		dw_decode_words(words, chunk->word_count, &walk->time, stream, visit_begin, visit_end,
 		                visit_other);

@@ -167,7 +167,7 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 		dw_walk_end_all(walk, dw_time_now(&walk->time), DW_FLUSH_GAP, flush);
 		return;
 	}
-	walk->time.open = &walk->open;
+	walk->time.open = walk->file->named_ends ? &walk->open : NULL;
 	dw_decode_words(words, chunk->word_count, &walk->time, walk, begin, end, other);
 }
 

@@ -18,8 +18,8 @@
 #include "base/error.h"
 #include "base/glob.h"
 
-#define CHAINS 4096u
-#define MOST_WAITS 1000
+#define LAYER_CHAINS 4096u
+#define LAYER_WAITS 1000
 
 struct layer {
 	struct layer *next;
@@ -30,12 +30,12 @@ struct layer {
 	char path[];
 };
 
-static struct layer *chains[CHAINS]; /* pushed with a compare-and-swap, never removed from */
+static struct layer *chains[LAYER_CHAINS]; /* pushed with a compare-and-swap, never removed from */
 
 static struct layer *find(uint32_t id)
 {
 	/* Pairs with the release below: layers are seen whole. */
-	struct layer *layer = __atomic_load_n(&chains[id % CHAINS], __ATOMIC_ACQUIRE);
+	struct layer *layer = __atomic_load_n(&chains[id % LAYER_CHAINS], __ATOMIC_ACQUIRE);
 
 	while (layer && layer->id != id)
 		layer = layer->next;
@@ -44,7 +44,7 @@ static struct layer *find(uint32_t id)
 
 void dw_layers_remember(uint32_t id, const char *path)
 {
-	struct layer **chain = &chains[id % CHAINS], *layer;
+	struct layer **chain = &chains[id % LAYER_CHAINS], *layer;
 	size_t bytes = strlen(path) + 1;
 
 	if (!id || find(id) || !(layer = dw_intern_memory(sizeof *layer + bytes)))
@@ -135,7 +135,7 @@ static void write_list(struct dw_control *control, const char *list)
 	size_t bytes = strlen(list) + 1;
 
 	/* One writer at a time; one that was killed while it wrote is not waited for. */
-	for (int waits = 0; waits < MOST_WAITS; waits++) {
+	for (int waits = 0; waits < LAYER_WAITS; waits++) {
 		if (__atomic_compare_exchange_n(&control->layers_generation, &generation, generation + 1,
 		                                false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			break;

@@ -383,10 +383,20 @@ void dwell_end_of(uint32_t n)
 		put_fast(DW_END_OF, 0, &n, 1);
 }
 
+/* Readers look for ends by name only where the head says that there are some. */
+static void tell_named_ends(void)
+{
+	struct dw_head *head = dw_session_head();
+
+	if (head && DWELL_UNLIKELY(!(DW_LOAD(head->flags) & DW_HEAD_NAMED_ENDS)))
+		__atomic_fetch_or(&head->flags, DW_HEAD_NAMED_ENDS, __ATOMIC_RELAXED);
+}
+
 unsigned dwell_begin_named(uint32_t id, enum dwell_category category)
 {
 	if (!id || !dwell_wants(1u << category))
 		return DWELL_NOT_BEGUN;
+	tell_named_ends();
 	dwell_put_begin(id);
 	put_fast(DW_EXT, DW_EXT_BY_NAME << DW_EXT_TYPE_SHIFT, NULL, 0);
 	return id << 2 | BY_NAME;
@@ -396,8 +406,10 @@ void dwell_end_named(uint32_t id)
 {
 	uint32_t none = 0;
 
-	if (id && dw_session_head())
-		put_fast(DW_END_OF, id, &none, 1);
+	if (!id || !dw_session_head())
+		return;
+	tell_named_ends();
+	put_fast(DW_END_OF, id, &none, 1);
 }
 
 uint32_t dwell_link_thread(void)

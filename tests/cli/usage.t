@@ -137,3 +137,7 @@ verb	capture	record a while of a program that serves captures
 verb	info	list what a trace holds
 
 $ dwell --dump-verbs | awk -F '\t' '$1 == "option" && NF != 7'
+
+$ dwell run --layers , true
+2> dwell: --layers: the list of layers ',' names none
+[2]
