@@ -37,11 +37,13 @@ static void stop(int signal)
 {
 	static struct timespec first;
 	struct timespec now;
+	long since_ms;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!stopped)
 		first = now;
-	stopped = stopped && (now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000 > 200 ? 2 : 1;
+	since_ms = (now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000;
+	stopped = stopped > 1 || since_ms > 200 ? 2 : 1;
 }
 
 /* "500ms", "2s", "1m" */

@@ -8,7 +8,6 @@
  */
 #include "read/xspace.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@
 #include "base/grow.h"
 
 #define LATEST_NS ((uint64_t)1 << 61)
-#define MOST_NAME 256u
 
 /* ---- recognised --------------------------------------------------------------------- */
 
@@ -56,143 +54,6 @@ static bool ends_in(const char *path, const char *what)
 	size_t length = strlen(path), tail = strlen(what);
 
 	return length >= tail && strcmp(path + length - tail, what) == 0;
-}
-
-/* ---- people ------------------------------------------------------------------------- */
-
-static struct xs_process *add_process(struct xspace *space)
-{
-	struct xs_process *process =
-	    DW_GROW(&space->processes, &space->process_capacity, space->process_count);
-
-	if (!process) {
-		space->failed = true;
-		return NULL;
-	}
-	process->rank = -1;
-	dw_encode_process_init(&process->journal, &space->encode, 0);
-	space->process_count++;
-	return process;
-}
-
-static uint32_t find_process(struct xspace *space, int64_t rank, uint32_t pid)
-{
-	struct xs_process *process = &space->processes[0];
-
-	for (size_t i = 0; i < space->process_count; i++)
-		if (space->processes[i].rank == rank && space->processes[i].pid == pid)
-			return (uint32_t)i;
-	/* The first one is there already and waits to be somebody. */
-	if (space->threads || process->rank >= 0 || process->pid)
-		process = add_process(space);
-	if (!process)
-		return 0;
-	process->rank = rank;
-	process->pid = pid;
-	return (uint32_t)(process - space->processes);
-}
-
-/* What our own export writes before a name: "rank 3: " or "4711: ". */
-static uint32_t take_process(struct xspace *space, const char **name)
-{
-	char *end;
-	bool ranked = strncmp(*name, "rank ", 5) == 0;
-	const char *digits = *name + (ranked ? 5 : 0);
-	unsigned long number = strtoul(digits, &end, 10);
-
-	if (!isdigit((unsigned char)*digits) || strncmp(end, ": ", 2) != 0 || number > INT32_MAX)
-		return 0;
-	*name = end + 2;
-	return find_process(space, ranked ? (int64_t)number : -1, ranked ? 0 : (uint32_t)number);
-}
-
-/* "NAME/123" is a name and a number; a number that no thread has is left out. */
-static uint32_t take_number(char *name, uint64_t line)
-{
-	char *slash = strrchr(name, '/'), *end = NULL;
-	long long number = slash && slash > name ? strtoll(slash + 1, &end, 10) : 0;
-
-	if (!slash || slash == name || end == slash + 1 || *end)
-		return line <= INT32_MAX ? (uint32_t)line : (uint32_t)(line % INT32_MAX);
-	*slash = '\0';
-	return number > 0 && number <= INT32_MAX ? (uint32_t)number
-	                                         : (uint32_t)((unsigned long long)number % INT32_MAX);
-}
-
-static struct xs_thread *find_key(struct xspace *space, uint64_t key, bool nested)
-{
-	for (size_t i = space->thread_count; i-- > 0;)
-		if (space->threads[i].key == key && space->threads[i].nested == nested)
-			return &space->threads[i];
-	return NULL;
-}
-
-/* Cuts `text` where `what` begins. */
-static bool take_suffix(char *text, const char *what)
-{
-	char *at = strstr(text, what);
-
-	if (at)
-		*at = '\0';
-	return at != NULL;
-}
-
-static void make_thread(struct xspace *space, struct xs_thread *thread, const char *name,
-                        uint32_t tid)
-{
-	struct dw_encode_process *journal = &space->processes[thread->process].journal;
-	struct xs_thread *whose = thread->nested ? find_key(space, thread->key, false) : NULL;
-
-	thread->counters = strcmp(name, "_counters_") == 0;
-	if (thread->counters)
-		name = "counters";
-	thread->thread = whose ? whose->thread : 0;
-	thread->number = whose ? whose->number : ++space->streams;
-	if (!whose) {
-		thread->thread = dw_encode_thread(journal, tid, thread->number, 0, name);
-		dw_encode_thread_name(journal, thread->thread, name);
-	}
-	dw_encode_stream_init(&thread->stream, journal,
-	                      thread->number | (thread->nested ? DW_STREAM_NESTED : 0), thread->thread);
-}
-
-static int at_most(size_t length, size_t most)
-{
-	return (int)(length < most ? length : most);
-}
-
-static struct xs_thread *find_thread(struct xspace *space, struct xs_text line_name, uint64_t line)
-{
-	char text[MOST_NAME], name[MOST_NAME * 2];
-	const char *from = text;
-	struct xs_thread *thread = NULL;
-	bool lane, nested;
-	uint32_t process, tid;
-	uint64_t key;
-
-	snprintf(text, sizeof text, "%.*s", at_most(line_name.length, MOST_NAME - 1), line_name.bytes);
-	process = take_process(space, &from);
-	lane = take_suffix(text, " (overlapping ");
-	nested = take_suffix(text, " (signal handlers)");
-	tid = take_number(text + (from - text), line);
-	snprintf(name, sizeof name, "%.*s%s%s", space->device ? at_most(space->plane_name.length, 60) : 0,
-	         space->plane_name.bytes, space->device ? " " : "", from);
-	key = xs_hash(((uint64_t)process << 32) + tid + 1, name, strlen(name));
-	if (lane)
-		thread = find_key(space, key, nested);
-	if (thread)
-		return thread;
-	thread = DW_GROW(&space->threads, &space->thread_capacity, space->thread_count);
-	if (!thread || space->failed) {
-		space->failed = true;
-		return NULL;
-	}
-	thread->key = key;
-	thread->process = process;
-	thread->nested = nested;
-	make_thread(space, thread, name, tid);
-	space->thread_count++;
-	return thread;
 }
 
 /* ---- lines -------------------------------------------------------------------------- */
@@ -268,7 +129,7 @@ static void add_line(struct xspace *space, const struct dw_proto_field *message)
 	struct dw_proto_reader reader = dw_proto_read(message->bytes, message->length);
 	struct line line = read_line(message);
 	struct dw_proto_field field;
-	struct xs_thread *thread = line.has_events ? find_thread(space, line.name, line.id) : NULL;
+	struct xs_thread *thread = line.has_events ? xs_find_thread(space, line.name, line.id) : NULL;
 
 	while (thread && !space->failed && dw_proto_next(&reader, &field))
 		if (field.field == XS_LINE_EVENT && field.wire == DW_PROTO_BYTES)
@@ -374,7 +235,7 @@ static void translate(struct xspace *space)
 	struct dw_head *head;
 
 	dw_encode_init(&space->encode, DW_CLOCK_MONOTONIC, 1000000000);
-	add_process(space);
+	xs_add_process(space);
 	if (space->failed || space->encode.failed)
 		return;
 	space->base_ns = UINT64_MAX;
@@ -391,7 +252,7 @@ static void translate(struct xspace *space)
 	head->start_realtime_ns = space->base_ns > LATEST_NS / 2 ? space->base_ns
 	                                                         : space->start_time_ns + space->base_ns;
 	snprintf(head->hostname, sizeof head->hostname, "%.*s",
-	         at_most(space->host.length, sizeof head->hostname - 1), space->host.bytes);
+	         xs_at_most(space->host.length, sizeof head->hostname - 1), space->host.bytes);
 	snprintf(head->writer, sizeof head->writer, "XSpace");
 }
 

@@ -2,6 +2,7 @@
  * An XSpace being read, for the files of this room only.
  *
  *   xspace         recognised, its planes one after the other, the image
+ *   xspace_people  whose a line is
  *   xspace_names   a plane's metadata: names, what an event of that name is
  *   xspace_stats   what stands with one event
  *   xspace_line    one line's events in order, as records
@@ -166,6 +167,11 @@ static inline struct xs_text xs_text_of(const struct dw_proto_field *field)
 	return (struct xs_text){ (const char *)field->bytes, field->length };
 }
 
+static inline int xs_at_most(size_t length, size_t most)
+{
+	return (int)(length < most ? length : most);
+}
+
 uint64_t xs_hash(uint64_t seed, const void *bytes, size_t length);
 /* The value's place, 0 when new; NULL: out of memory. */
 uint32_t *xs_map_at(struct xs_map *map, uint64_t key);
@@ -178,6 +184,10 @@ uint32_t xs_find_name(const struct xspace *space, uint64_t id); /* UINT32_MAX: n
 uint32_t xs_op(struct xspace *space, uint32_t name, uint32_t category, struct xs_text detail);
 uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name,
                     struct xs_text detail);
+
+/* xspace_people.c: NULL when out of memory. */
+struct xs_process *xs_add_process(struct xspace *space);
+struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name, uint64_t line);
 
 /* xspace_stats.c */
 struct xs_stats {

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/proto.h"
+#include "serve/client_message.h"
 #include "serve/inside.h"
 
 #define MOST_ANSWER ((size_t)1 << 31) /* of a protocol buffer */
@@ -22,15 +23,6 @@
 #define LEAST_WAIT_MS 60000u
 #define TERMINATE_MS 20000u /* what a server may take to answer a capture that was ended */
 #define WINDOW (64 << 20)
-#define FRAME_HEADER 5u
-#define MOST_HEADER 96u
-
-enum { REQUEST_DURATION = 1, REQUEST_MOST_EVENTS = 2, REQUEST_OPTIONS = 4, REQUEST_ROOT = 5,
-	   REQUEST_SESSION = 6, REQUEST_HOST = 7, REQUEST_EMIT_XSPACE = 9 };
-enum { OPTIONS_DATASET = 1, OPTIONS_HOST_LEVEL = 2, OPTIONS_DEVICE_LEVEL = 3,
-	   OPTIONS_PYTHON_LEVEL = 4, OPTIONS_VERSION = 5, OPTIONS_HLO = 7, OPTIONS_START_NS = 8,
-	   OPTIONS_DURATION = 9 };
-enum { RESPONSE_TOOL = 6, RESPONSE_EMPTY = 7, RESPONSE_XSPACE = 8, TOOL_NAME = 1, TOOL_DATA = 2 };
 
 /* One call: bytes out, bytes in. */
 struct call {
@@ -54,93 +46,12 @@ struct client {
 	bool failed; /* out of memory, or an answer beyond all bounds */
 };
 
-/* ---- messages ----------------------------------------------------------------------- */
-
 static uint64_t now_ns(clockid_t clock)
 {
 	struct timespec time;
 
 	clock_gettime(clock, &time);
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static void frame(struct dw_proto *message)
-{
-	size_t length = message->used - FRAME_HEADER;
-
-	if (message->failed)
-		return;
-	message->bytes[0] = 0;
-	for (unsigned i = 0; i < 4; i++)
-		message->bytes[1 + i] = (unsigned char)(length >> (24 - 8 * i));
-}
-
-static void open_frame(struct dw_proto *message)
-{
-	/* a varint is a byte here: room for the header */
-	for (unsigned i = 0; i < FRAME_HEADER; i++)
-		dw_proto_varint(message, 0);
-}
-
-static void make_request(struct client *client)
-{
-	const struct dw_client_options *options = client->options;
-	struct dw_proto *to = &client->profile.request;
-	size_t at;
-
-	open_frame(to);
-	dw_proto_u64(to, REQUEST_DURATION, options->duration_ms);
-	dw_proto_u64(to, REQUEST_MOST_EVENTS, 1000000);
-	at = dw_proto_open(to, REQUEST_OPTIONS);
-	dw_proto_u64(to, OPTIONS_DATASET, 1);
-	dw_proto_u64(to, OPTIONS_HOST_LEVEL, 2);
-	dw_proto_u64(to, OPTIONS_DEVICE_LEVEL, 1);
-	dw_proto_u64(to, OPTIONS_PYTHON_LEVEL, options->functions);
-	dw_proto_u64(to, OPTIONS_VERSION, 1);
-	dw_proto_u64(to, OPTIONS_HLO, 1);
-	if (options->delay_ms)
-		dw_proto_u64(to, OPTIONS_START_NS, now_ns(CLOCK_REALTIME) + options->delay_ms * 1000000);
-	dw_proto_u64(to, OPTIONS_DURATION, options->duration_ms); /* the one that servers obey */
-	dw_proto_close(to, at);
-	dw_proto_text(to, REQUEST_ROOT, options->repository);
-	dw_proto_text(to, REQUEST_SESSION, options->session);
-	dw_proto_text(to, REQUEST_HOST, options->address);
-	frame(to);
-}
-
-static void take_tool(const struct dw_proto_field *tool, struct dw_client_answer *answer)
-{
-	struct dw_proto_reader reader = dw_proto_read(tool->bytes, tool->length);
-	struct dw_proto_field field, name = { 0 }, data = { 0 };
-
-	while (dw_proto_next(&reader, &field)) {
-		if (field.wire == DW_PROTO_BYTES && field.field == TOOL_NAME)
-			name = field;
-		else if (field.wire == DW_PROTO_BYTES && field.field == TOOL_DATA)
-			data = field;
-	}
-	if (name.length == 9 && memcmp(name.bytes, "xplane.pb", 9) == 0 && data.length) {
-		answer->xspace = data.bytes;
-		answer->xspace_bytes = data.length;
-	}
-}
-
-static bool read_answer(struct dw_client_answer *answer)
-{
-	struct dw_proto_reader reader = dw_proto_read(answer->message, answer->length);
-	struct dw_proto_field field;
-
-	while (dw_proto_next(&reader, &field)) {
-		if (field.field == RESPONSE_TOOL && field.wire == DW_PROTO_BYTES) {
-			take_tool(&field, answer);
-		} else if (field.field == RESPONSE_EMPTY && field.wire == DW_PROTO_VARINT) {
-			answer->empty = field.number != 0;
-		} else if (field.field == RESPONSE_XSPACE && field.wire == DW_PROTO_BYTES && field.length) {
-			answer->xspace = field.bytes;
-			answer->xspace_bytes = field.length;
-		}
-	}
-	return !reader.bad;
 }
 
 /* ---- HTTP/2 ------------------------------------------------------------------------- */
@@ -384,11 +295,7 @@ static bool receive(struct client *client)
 
 static void terminate(struct client *client)
 {
-	struct dw_proto *to = &client->terminate.request;
-
-	open_frame(to);
-	dw_proto_text(to, 1, client->options->session);
-	frame(to);
+	dw_client_terminate(&client->terminate.request, client->options);
 	client->terminate.status = -1;
 	submit(client, &client->terminate, "/tensorflow.ProfilerService/Terminate", TERMINATE_MS);
 }
@@ -457,16 +364,16 @@ static int unframe(struct client *client, struct dw_client_answer *answer,
 	struct call *call = &client->profile;
 	size_t length = 0;
 
-	for (unsigned i = 1; i < FRAME_HEADER && call->length >= FRAME_HEADER; i++)
+	for (unsigned i = 1; i < DW_CLIENT_FRAME && call->length >= DW_CLIENT_FRAME; i++)
 		length = length << 8 | call->in[i];
-	if (call->length < FRAME_HEADER || call->in[0] || call->length != length + FRAME_HEADER)
+	if (call->length < DW_CLIENT_FRAME || call->in[0] || call->length != length + DW_CLIENT_FRAME)
 		return dw_error_set(error, DWELL_E_IO, "the answer of %s is no message of gRPC's (%zu bytes)",
 		                    client->options->address, call->length);
-	memmove(call->in, call->in + FRAME_HEADER, length);
+	memmove(call->in, call->in + DW_CLIENT_FRAME, length);
 	answer->message = call->in;
 	answer->length = length;
 	call->in = NULL;
-	if (read_answer(answer))
+	if (dw_client_read(answer))
 		return 0;
 	return dw_error_set(error, DWELL_E_IO, "the answer of %s is no ProfileResponse",
 	                    client->options->address);
@@ -486,7 +393,7 @@ int dw_client_profile(const struct dw_client_options *options, const volatile in
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory");
 	if (result == 0) {
 		wait_ms = (wait_ms > LEAST_WAIT_MS ? wait_ms : LEAST_WAIT_MS) + options->delay_ms;
-		make_request(&client);
+		dw_client_request(&client.profile.request, options);
 		submit(&client, &client.profile, "/tensorflow.ProfilerService/Profile", wait_ms);
 		result = wait_for(&client, wait_ms, stop, error);
 	}

@@ -1,0 +1,144 @@
+/*
+ * Whose a line of an XSpace is: a process, a thread, by the line's name.
+ *
+ * Called by xspace.c. Lines of one name are threads of their own, but for those that our
+ * export made of one thread (overlapping ranges, what signal handlers wrote).
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "read/xspace.h"
+
+#define MOST_NAME 256u
+
+struct xs_process *xs_add_process(struct xspace *space)
+{
+	struct xs_process *process =
+	    DW_GROW(&space->processes, &space->process_capacity, space->process_count);
+
+	if (!process) {
+		space->failed = true;
+		return NULL;
+	}
+	process->rank = -1;
+	dw_encode_process_init(&process->journal, &space->encode, 0);
+	space->process_count++;
+	return process;
+}
+
+static uint32_t find_process(struct xspace *space, int64_t rank, uint32_t pid)
+{
+	struct xs_process *process = &space->processes[0];
+
+	for (size_t i = 0; i < space->process_count; i++)
+		if (space->processes[i].rank == rank && space->processes[i].pid == pid)
+			return (uint32_t)i;
+	/* The first one is there already and waits to be somebody. */
+	if (space->threads || process->rank >= 0 || process->pid)
+		process = xs_add_process(space);
+	if (!process)
+		return 0;
+	process->rank = rank;
+	process->pid = pid;
+	return (uint32_t)(process - space->processes);
+}
+
+/* What our own export writes before a name: "rank 3: " or "4711: ". */
+static uint32_t take_process(struct xspace *space, const char **name)
+{
+	char *end;
+	bool ranked = strncmp(*name, "rank ", 5) == 0;
+	const char *digits = *name + (ranked ? 5 : 0);
+	unsigned long number = strtoul(digits, &end, 10);
+
+	if (!isdigit((unsigned char)*digits) || strncmp(end, ": ", 2) != 0 || number > INT32_MAX)
+		return 0;
+	*name = end + 2;
+	return find_process(space, ranked ? (int64_t)number : -1, ranked ? 0 : (uint32_t)number);
+}
+
+/* "NAME/123" is a name and a number; a number that no thread has is left out. */
+static uint32_t take_number(char *name, uint64_t line)
+{
+	char *slash = strrchr(name, '/'), *end = NULL;
+	long long number = slash && slash > name ? strtoll(slash + 1, &end, 10) : 0;
+
+	if (!slash || slash == name || end == slash + 1 || *end)
+		return line <= INT32_MAX ? (uint32_t)line : (uint32_t)(line % INT32_MAX);
+	*slash = '\0';
+	return number > 0 && number <= INT32_MAX ? (uint32_t)number
+	                                         : (uint32_t)((unsigned long long)number % INT32_MAX);
+}
+
+static struct xs_thread *find_key(struct xspace *space, uint64_t key, bool nested)
+{
+	for (size_t i = space->thread_count; i-- > 0;)
+		if (space->threads[i].key == key && space->threads[i].nested == nested)
+			return &space->threads[i];
+	return NULL;
+}
+
+/* Cuts `text` where `what` begins. */
+static bool take_suffix(char *text, const char *what)
+{
+	char *at = strstr(text, what);
+
+	if (at)
+		*at = '\0';
+	return at != NULL;
+}
+
+static void make_thread(struct xspace *space, struct xs_thread *thread, const char *name,
+                        uint32_t tid)
+{
+	struct dw_encode_process *journal = &space->processes[thread->process].journal;
+	struct xs_thread *whose = thread->nested ? find_key(space, thread->key, false) : NULL;
+
+	thread->counters = strcmp(name, "_counters_") == 0;
+	if (thread->counters)
+		name = "counters";
+	thread->thread = whose ? whose->thread : 0;
+	thread->number = whose ? whose->number : ++space->streams;
+	if (!whose) {
+		thread->thread = dw_encode_thread(journal, tid, thread->number, 0, name);
+		dw_encode_thread_name(journal, thread->thread, name);
+	}
+	dw_encode_stream_init(&thread->stream, journal,
+	                      thread->number | (thread->nested ? DW_STREAM_NESTED : 0), thread->thread);
+}
+
+struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name, uint64_t line)
+{
+	char text[MOST_NAME], name[MOST_NAME * 2];
+	const char *from = text;
+	struct xs_thread *thread = NULL;
+	bool lane, nested;
+	uint32_t process, tid;
+	uint64_t key;
+
+	snprintf(text, sizeof text, "%.*s", xs_at_most(line_name.length, MOST_NAME - 1), line_name.bytes);
+	process = take_process(space, &from);
+	lane = take_suffix(text, " (overlapping ");
+	nested = take_suffix(text, " (signal handlers)");
+	tid = take_number(text + (from - text), line);
+	snprintf(name, sizeof name, "%.*s%s%s", space->device ? xs_at_most(space->plane_name.length, 60) : 0,
+	         space->plane_name.bytes, space->device ? " " : "", from);
+	key = xs_hash(((uint64_t)process << 32) + tid + 1, name, strlen(name));
+	if (lane)
+		thread = find_key(space, key, nested);
+	if (thread)
+		return thread;
+	thread = DW_GROW(&space->threads, &space->thread_capacity, space->thread_count);
+	if (!thread || space->failed) {
+		space->failed = true;
+		return NULL;
+	}
+	thread->key = key;
+	thread->process = process;
+	thread->nested = nested;
+	make_thread(space, thread, name, tid);
+	space->thread_count++;
+	return thread;
+}

@@ -1,0 +1,15 @@
+/* The messages of client.c. */
+#ifndef DW_SERVE_CLIENT_MESSAGE_H
+#define DW_SERVE_CLIENT_MESSAGE_H
+
+#include "base/proto.h"
+#include "serve/client.h"
+
+#define DW_CLIENT_FRAME 5u /* bytes of gRPC's header: compressed or not, the length */
+
+void dw_client_request(struct dw_proto *to, const struct dw_client_options *options);
+void dw_client_terminate(struct dw_proto *to, const struct dw_client_options *options);
+/* Finds the capture in answer->message; false: it is no ProfileResponse. */
+bool dw_client_read(struct dw_client_answer *answer);
+
+#endif
