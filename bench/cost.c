@@ -88,6 +88,15 @@ static void loop_ranges(long n)
 	}
 }
 
+/* While other layers are chosen. */
+static void loop_unchosen(long n)
+{
+	for (long i = 0; i < n; i++) {
+		DWELL_LAYER("Net.layer");
+		BARRIER();
+	}
+}
+
 static void loop_library(long n)
 {
 	for (long i = 0; i < n; i += 4) {
@@ -252,6 +261,7 @@ struct bench_case {
 	int threads;
 	bool recorded;
 	uint32_t details;
+	const char *layers;
 	struct cost costs[MAX_ALTERNATIONS];
 	double bytes;
 };
@@ -267,6 +277,8 @@ static struct bench_case cases[] = {
 	{ .name = "range2", .loop = loop_ranges, .n = RANGES, .threads = 2, .recorded = true },
 	{ .name = "shapes", .loop = loop_shapes, .n = RANGES, .threads = 1, .recorded = true,
 	  .details = DWELL_DETAIL_SHAPES },
+	{ .name = "unchosen", .loop = loop_unchosen, .n = RANGES, .threads = 1, .recorded = true,
+	  .layers = "Net.other" },
 	{ .name = "stack", .loop = deep_operators, .n = RANGES, .threads = 1, .recorded = true,
 	  .details = DWELL_DETAIL_STACKS },
 	{ .name = "counter", .loop = loop_counter, .n = RANGES, .threads = 1, .recorded = true },
@@ -294,6 +306,7 @@ static void run_case(struct bench_case *one, struct result *result)
 	result->bytes = 0;
 	options.path = path;
 	options.overwrite = true;
+	options.layers = one->layers;
 	options.categories = DWELL_MASK_DEFAULT | one->details;
 	if (one->recorded && dwell_start(&options, &error) != 0) {
 		fprintf(stderr, "bench_cost: %s\n", error.message);

@@ -20,7 +20,8 @@ enum {
 	OP_WRITES_MAX = 5,
 	OP_ARGUMENTS_MAX = OP_READS_MAX + OP_WRITES_MAX,
 	TAPE_TENSORS_MAX = 4,
-	GRAPH_LAYER_MAX = 64
+	GRAPH_LAYER_MAX = 64,
+	GRAPH_LAYER_DEPTH_MAX = 8
 };
 
 enum op_phase { OP_FORWARD, OP_BACKWARD, OP_OPTIMIZER, OP_PHASE_COUNT };
@@ -37,13 +38,16 @@ struct op {
 	struct tensor *writes[OP_WRITES_MAX];
 	void (*run)(const struct op *op, const struct dnn *dnn);
 	const void *settings; /* of a plain operation; outlives the graph */
+	bool communicates;    /* with other ranks */
 	dnnl_primitive_t primitive;
 	int argument_count;
 	dnnl_exec_arg_t arguments[OP_ARGUMENTS_MAX];
 	struct dwell_site site; /* where dwell sees it (profile.c) */
+	uint32_t layer_ids[GRAPH_LAYER_DEPTH_MAX]; /* of "ResNet", "ResNet.layer1", ...; 0: not named yet */
 };
 
 struct graph;
+struct profile_layers;
 
 /* What a forward operation remembers for its backward. */
 struct tape_entry {
@@ -60,6 +64,7 @@ struct graph {
 	const struct dnn *dnn;
 	struct params *params;
 	bool training;
+	bool frozen_norm; /* batch normalization by running statistics, which stay as they are */
 	char layer[GRAPH_LAYER_MAX]; /* the layer of the operations being appended */
 	enum op_phase phase;         /* and their phase */
 	struct op *ops;
@@ -103,5 +108,7 @@ void graph_finish(struct graph *graph);
 
 /* Running. */
 void graph_run(const struct graph *graph, enum op_phase phase);
+/* One operation, of a list that is run in its order; `open`: the layers before it. */
+void graph_run_op(const struct graph *graph, int index, struct profile_layers *open);
 
 #endif

@@ -12,17 +12,22 @@
 #include <dwell/probe.h>
 
 #include "actions.h"
+#include "device.h"
 #include "loader.h"
 #include "metrics.h"
 #include "net.h"
 #include "optim.h"
 #include "options.h"
 #include "profile.h"
+#include "ranks.h"
 #include "tensorfile.h"
+#include "timing.h"
 
 struct trainer {
 	struct options options;
+	struct ranks *ranks; /* NULL: this process alone */
 	struct dnn dnn;
+	struct device device;
 	struct data_set data;
 	struct params params;
 	struct net training, evaluation;
@@ -97,7 +102,7 @@ static void forward_backward(struct trainer *trainer)
 	{
 		ACTION(trainer->profiler, TRAINING_STEP);
 		DWELL_PHASE("forward");
-		graph_run(&net->graph, OP_FORWARD);
+		device_execute(&trainer->device, &net->graph, OP_FORWARD);
 	}
 	count_memory();
 	actions_call(trainer->profiler, ACTION_ON_BEFORE_ZERO_GRAD);
@@ -107,7 +112,7 @@ static void forward_backward(struct trainer *trainer)
 		actions_call(trainer->profiler, ACTION_ON_BEFORE_BACKWARD);
 		{
 			DWELL_PHASE("backward");
-			graph_run(&net->graph, OP_BACKWARD);
+			device_execute(&trainer->device, &net->graph, OP_BACKWARD);
 		}
 		actions_call(trainer->profiler, ACTION_ON_AFTER_BACKWARD);
 	}
@@ -116,15 +121,39 @@ static void forward_backward(struct trainer *trainer)
 		dump_gradients(trainer);
 }
 
+/* What an iteration would run, recorded. */
+static void buffer_iteration(struct trainer *trainer)
+{
+	trainer->device.buffering = true;
+	for (int phase = 0; phase < OP_PHASE_COUNT; phase++)
+		device_execute(&trainer->device, &trainer->training.graph, phase);
+	trainer->device.buffering = false;
+}
+
+/* An iteration of --graph: it has no parts that could be actions. */
+static void replay_iteration(struct trainer *trainer)
+{
+	if (!trainer->device.count)
+		buffer_iteration(trainer);
+	device_run_graph(&trainer->device);
+	if (trainer->dump && trainer->steps == 0)
+		dump_gradients(trainer);
+	count_memory();
+}
+
 static void run_training_batch(struct trainer *trainer)
 {
 	ACTION(trainer->profiler, RUN_TRAINING_BATCH);
+	if (trainer->options.graph) {
+		replay_iteration(trainer);
+		return;
+	}
 	ACTION(trainer->profiler, OPTIMIZER_STEP);
 	forward_backward(trainer);
 	actions_call(trainer->profiler, ACTION_ON_BEFORE_OPTIMIZER_STEP);
 	actions_call(trainer->profiler, ACTION_CONFIGURE_GRADIENT_CLIPPING);
 	DWELL_PHASE("optimizer");
-	graph_run(&trainer->training.graph, OP_OPTIMIZER);
+	device_execute(&trainer->device, &trainer->training.graph, OP_OPTIMIZER);
 }
 
 static int train_step(struct dwell_engine *engine, void *batch, void *user)
@@ -229,7 +258,8 @@ static int evaluate(struct dwell_engine *engine, void *user)
 
 	(void)engine;
 	ACTION(trainer->profiler, RUN_EVALUATION);
-	held_out_init(&trainer->held_out, &trainer->data.held_out, trainer->options.batch_size);
+	held_out_init(&trainer->held_out, &trainer->data.held_out,
+				  trainer->options.batch_size / trainer->options.ranks);
 	data.length = held_out_batches(&trainer->held_out);
 	begin_evaluation(trainer->profiler);
 	result = dwell_engine_run(trainer->evaluator, &data, NULL, NULL);
@@ -263,8 +293,11 @@ static void prepare_engines(struct trainer *trainer)
 		metrics_attach(&trainer->training_metrics, trainer->trainer, &trainer->training, &error) ||
 		metrics_attach(&trainer->held_out_metrics, trainer->evaluator, &trainer->evaluation,
 					   &error) ||
-		dwell_engine_on(trainer->trainer, "EPOCH_STARTED", begin_epoch, trainer, &error) ||
-		dwell_engine_on(trainer->trainer, "ITERATION_COMPLETED", log_loss, trainer, &error) ||
+		dwell_engine_on(trainer->trainer, "ITERATION_COMPLETED", log_loss, trainer, &error))
+		die("%s", error.message);
+	if (ranks_own(trainer->ranks))
+		return; /* rank 0 evaluates and prints, the others wait for it in their next step */
+	if (dwell_engine_on(trainer->trainer, "EPOCH_STARTED", begin_epoch, trainer, &error) ||
 		/* --max-steps may end the run within an epoch. */
 		dwell_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", evaluate, trainer,
 						&error) ||
@@ -333,8 +366,8 @@ static void prepare_networks(struct trainer *trainer)
 {
 	const struct options *options = &trainer->options;
 	ACTION(trainer->profiler, SETUP);
-	struct net_shape shape = { options->batch_size, trainer->data.train.height,
-							   trainer->data.train.width };
+	struct net_shape shape = { options->batch_size / options->ranks, trainer->data.train.height,
+							   trainer->data.train.width, options->frozen_norm };
 
 	params_init(&trainer->params, &trainer->dnn);
 	net_init(&trainer->training, &trainer->dnn, &trainer->params, &shape, true);
@@ -347,7 +380,10 @@ static void prepare_networks(struct trainer *trainer)
 
 static void prepare_optimizer(struct trainer *trainer)
 {
+	struct tensor *scalars[2] = { trainer->training.loss, trainer->training.correct };
+
 	ACTION(trainer->profiler, CONFIGURE_OPTIMIZERS);
+	ranks_append(trainer->ranks, &trainer->training.graph, scalars, 2);
 	optimizer_append(&trainer->options.optimizer, &trainer->training.graph);
 	graph_finish(&trainer->training.graph);
 }
@@ -360,7 +396,10 @@ static void prepare_data(struct trainer *trainer)
 	ACTION(trainer->profiler, PREPARE_DATA);
 	data_load(&trainer->data, options->data_folder);
 	trainer->loader = loader_create(&trainer->data.train,
-									&(struct loader_settings){ .batch_size = options->batch_size,
+									&(struct loader_settings){ .batch_size = options->batch_size /
+																			 options->ranks,
+															   .parts = options->ranks,
+															   .part = ranks_own(trainer->ranks),
 															   .prefetch = options->prefetch,
 															   .delay_ms = options->loader_delay_ms,
 															   .shuffle = options->shuffle,
@@ -391,6 +430,7 @@ static void finish_dump(struct trainer *trainer)
 
 static void release(struct trainer *trainer)
 {
+	device_reset(&trainer->device);
 	dwell_engine_destroy(trainer->trainer);
 	dwell_engine_destroy(trainer->evaluator);
 	loader_destroy(trainer->loader);
@@ -402,12 +442,33 @@ static void release(struct trainer *trainer)
 	free(trainer->losses);
 }
 
+/* A session for the time profiling begins before the ranks part, so that they share it;
+ * the verbosity is a process's own. */
+static void start_ranks(struct trainer *trainer)
+{
+	struct options *options = &trainer->options;
+
+	if (options->ranks > 1)
+		dwell_rank(0, 0, options->ranks);
+	timing_begin(options);
+	trainer->ranks = ranks_start(options->ranks);
+	timing_begin(options);
+	if (options->ranks > 1 && !options->threads)
+		options->threads = dnn_thread_count() / options->ranks + (dnn_thread_count() < options->ranks);
+	if (ranks_own(trainer->ranks)) {
+		options->dump = options->save_weights = options->profiler = NULL;
+		options->times = false;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static struct trainer trainer; /* too large for a stack */
 	double start = now_s();
+	int rank;
 
 	options_parse(&trainer.options, argc, argv);
+	start_ranks(&trainer);
 	tensor_memory_keep_freed();
 	trainer.profiler = actions_create(trainer.options.profiler, trainer.options.old_names);
 	actions_call(trainer.profiler, ACTION_CONFIGURE_CALLBACKS);
@@ -420,14 +481,20 @@ int main(int argc, char **argv)
 	prepare_optimizer(&trainer);
 	prepare_engines(&trainer);
 	profile_run_facts(&trainer.options, trainer.data.folder);
-	print_start(&trainer);
+	if (ranks_own(trainer.ranks) == 0)
+		print_start(&trainer);
 	train(&trainer);
 	actions_end_fit(trainer.profiler);
-	printf("%d steps in %.1f s; tensors took %.0f MB at their peak\n", trainer.steps,
+	if (ranks_own(trainer.ranks) == 0)
+		printf("%d steps in %.1f s; tensors took %.0f MB at their peak\n", trainer.steps,
 		   now_s() - start, (double)tensor_memory_usage().peak_bytes / 1e6);
 	finish_dump(&trainer);
 	if (trainer.options.save_weights)
 		tensorfile_save_params(trainer.options.save_weights, &trainer.params);
+	rank = ranks_own(trainer.ranks);
+	ranks_finish(trainer.ranks);
 	release(&trainer);
+	if (rank == 0)
+		timing_print();
 	return 0;
 }

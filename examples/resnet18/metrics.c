@@ -11,8 +11,8 @@ static int metrics_reset(struct dwell_engine *engine, void *user)
 	struct metrics *metrics = user;
 
 	(void)engine;
-	metrics->loss = 0;
-	metrics->correct = metrics->images = 0;
+	metrics->loss = metrics->correct = 0;
+	metrics->images = 0;
 	return 0;
 }
 
@@ -27,7 +27,7 @@ static int metrics_update(struct dwell_engine *engine, void *user)
 	for (int i = 0; i < batch->size; i++)
 		images += labels[i] >= 0; /* others pad the batch */
 	metrics->loss += net_loss(metrics->net) * images;
-	metrics->correct += net_correct(metrics->net);
+	metrics->correct += (double)net_correct(metrics->net);
 	metrics->images += images;
 	return 0;
 }

@@ -13,8 +13,8 @@
 
 struct metrics {
 	const struct net *net; /* that the engine's step has run */
-	double loss;
-	int correct, images;
+	double loss, correct;
+	int images;
 };
 
 /* `metrics` and `net` must live as long as the engine. */

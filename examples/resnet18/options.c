@@ -25,6 +25,7 @@ static const char help_text[] =
 	"  --seed N              of the weights and the order of the images (default 1)\n"
 	"  --no-shuffle          take the images in the file's order\n"
 	"  --threads N           of the kernels (default: OpenMP's choice)\n"
+	"  --ranks N             train in N processes, each with a part of every batch (default 1)\n"
 	"  --prefetch N          batches the loader may be ahead (default 4)\n"
 	"  --loader-delay-ms N   make the loader this much slower a batch (default 0)\n"
 	"  --load-weights FILE   begin with these weights\n"
@@ -34,6 +35,11 @@ static const char help_text[] =
 	"  --profiler NAME       simple, advanced, operators or xla: report the fit's actions by\n"
 	"                        Lightning's names, as its profilers do\n"
 	"  --action-names V      2.2 (default) or 1.6: the names of that version\n"
+	"  --graph               buffer the first iteration's operations, replay them\n"
+	"  --verbosity N         print at the end what iterations took, as SINGA does: 1 forward and\n"
+	"                        backward, 2 each operation, 3 the distributed ones (default 0)\n"
+	"  --skip-iteration N    of those, leave out the first N (default 5)\n"
+	"  --frozen-norm         normalize by the running statistics that --load-weights brought\n"
 	"  --help                this text\n";
 
 enum {
@@ -55,6 +61,11 @@ enum {
 	OPT_TIMES,
 	OPT_PROFILER,
 	OPT_ACTION_NAMES,
+	OPT_RANKS,
+	OPT_GRAPH,
+	OPT_VERBOSITY,
+	OPT_SKIP_ITERATION,
+	OPT_FROZEN_NORM,
 	OPT_HELP
 };
 
@@ -77,6 +88,11 @@ static const struct option long_options[] = {
 	{ "times", no_argument, NULL, OPT_TIMES },
 	{ "profiler", required_argument, NULL, OPT_PROFILER },
 	{ "action-names", required_argument, NULL, OPT_ACTION_NAMES },
+	{ "ranks", required_argument, NULL, OPT_RANKS },
+	{ "graph", no_argument, NULL, OPT_GRAPH },
+	{ "verbosity", required_argument, NULL, OPT_VERBOSITY },
+	{ "skip-iteration", required_argument, NULL, OPT_SKIP_ITERATION },
+	{ "frozen-norm", no_argument, NULL, OPT_FROZEN_NORM },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -192,6 +208,21 @@ static void take_option(struct options *options, int option, const char *name)
 	case OPT_LOADER_DELAY:
 		options->loader_delay_ms = (int)whole_number(name, optarg, 0, 60000);
 		break;
+	case OPT_RANKS:
+		options->ranks = (int)whole_number(name, optarg, 1, 64);
+		break;
+	case OPT_GRAPH:
+		options->graph = true;
+		break;
+	case OPT_VERBOSITY:
+		options->verbosity = (int)whole_number(name, optarg, 0, 3);
+		break;
+	case OPT_SKIP_ITERATION:
+		options->skip_iteration = (int)whole_number(name, optarg, 0, 1000000000);
+		break;
+	case OPT_FROZEN_NORM:
+		options->frozen_norm = true;
+		break;
 	case OPT_TIMES:
 		options->times = true;
 		break;
@@ -217,6 +248,8 @@ void options_parse(struct options *options, int argc, char **argv)
 	*options = (struct options){ .epochs = 5,
 								 .batch_size = 50,
 								 .prefetch = 4,
+								 .ranks = 1,
+								 .skip_iteration = 5,
 								 .shuffle = true,
 								 .seed = 1,
 								 .optimizer = { OPTIMIZER_SGD, -1, -1 } };
@@ -224,6 +257,11 @@ void options_parse(struct options *options, int argc, char **argv)
 		take_option(options, option, long_options[index].name);
 	if (optind < argc) {
 		fprintf(stderr, "resnet18: '%s' is not an option\n", argv[optind]);
+		usage_error();
+	}
+	if (options->batch_size % options->ranks) {
+		fprintf(stderr, "resnet18: --ranks %d does not divide --batch %d\n", options->ranks,
+				options->batch_size);
 		usage_error();
 	}
 	sgd = options->optimizer.kind == OPTIMIZER_SGD;

@@ -12,10 +12,22 @@
 
 #ifdef DWELL_DISABLE
 
-void profile_enter_layer(struct profile_layers *open, const char *path)
+void profile_enter_layer(struct profile_layers *open, const struct graph *graph, struct op *op)
 {
 	(void)open;
-	(void)path;
+	(void)graph;
+	(void)op;
+}
+
+unsigned profile_begin_phase(enum op_phase phase)
+{
+	(void)phase;
+	return 0;
+}
+
+void profile_end_phase(unsigned began)
+{
+	(void)began;
 }
 
 unsigned profile_begin_op(struct op *op)
@@ -61,37 +73,22 @@ static void leave_to(struct profile_layers *open, int depth)
 		dwell_end(open->began[--open->depth]);
 }
 
-static void enter_one(struct profile_layers *open, const char *path, size_t length)
+unsigned profile_begin_phase(enum op_phase phase)
 {
-	char name[GRAPH_LAYER_MAX];
-	unsigned began = DWELL_NOT_BEGUN;
+	static struct dwell_site sites[OP_PHASE_COUNT] = {
+		[OP_FORWARD] = { .name = "forward", .file = __FILE__, .category = DWELL_CATEGORY_PHASE },
+		[OP_BACKWARD] = { .name = "backward", .file = __FILE__, .category = DWELL_CATEGORY_PHASE },
+		[OP_OPTIMIZER] = { .name = "optimizer",
+						   .file = __FILE__,
+						   .category = DWELL_CATEGORY_PHASE },
+	};
 
-	if (open->depth == PROFILE_LAYER_DEPTH_MAX)
-		return;
-	if (dwell_wants(1u << DWELL_CATEGORY_LAYER)) {
-		snprintf(name, sizeof name, "%.*s", (int)length, path);
-		began =
-			dwell_begin_id(dwell_intern(DWELL_CATEGORY_LAYER, name, NULL), DWELL_CATEGORY_LAYER);
-	}
-	open->began[open->depth++] = began;
+	return dwell_begin(&sites[phase]);
 }
 
-void profile_enter_layer(struct profile_layers *open, const char *path)
+void profile_end_phase(unsigned began)
 {
-	int depth = 0;
-
-	if (strcmp(open->path, path) == 0)
-		return;
-	leave_to(open, shared_depth(open->path, path));
-	for (size_t i = 0; *path; i++) {
-		if (path[i] != '.' && path[i] != '\0')
-			continue;
-		if (depth++ >= open->depth)
-			enter_one(open, path, i);
-		if (path[i] == '\0')
-			break;
-	}
-	snprintf(open->path, sizeof open->path, "%s", path);
+	dwell_end(began);
 }
 
 static uint8_t element_type(const struct tensor *tensor)
@@ -106,6 +103,67 @@ static struct dwell_tensor shape_of(const struct tensor *tensor)
 								  .dtype = element_type(tensor) };
 }
 
+static unsigned begin_communication(struct op *op)
+{
+	op->site.name = op->name;
+	op->site.file = __FILE__;
+	op->site.category = DWELL_CATEGORY_COMMUNICATION;
+	return dwell_begin(&op->site);
+}
+
+/* With what it trains of its own: "ResNet.bn1" has the parameters bn1.weight and bn1.bias. */
+static uint32_t name_layer(const struct params *params, const char *path)
+{
+	const char *own = strchr(path, '.') ? strchr(path, '.') + 1 : path;
+	size_t length = strlen(own);
+	struct dwell_tensor tensors[4];
+	unsigned count = 0;
+
+	for (int i = 0; i < params->count && count < 4; i++) {
+		const struct param *param = &params->items[i];
+		const char *name = param->value.name;
+
+		if (param->trained && strncmp(name, own, length) == 0 && name[length] == '.' &&
+			!strchr(name + length + 1, '.'))
+			tensors[count++] = shape_of(&param->value);
+	}
+	return dwell_intern_layer(path, NULL, tensors, count);
+}
+
+/* Once for each operation: later calls have the ids. */
+static void name_layers(const struct params *params, struct op *op)
+{
+	char path[GRAPH_LAYER_MAX];
+	int depth = 0;
+
+	for (size_t i = 0; i < sizeof path && depth < GRAPH_LAYER_DEPTH_MAX; i++) {
+		path[i] = '\0';
+		if (op->layer[i] == '.' || op->layer[i] == '\0')
+			op->layer_ids[depth++] = name_layer(params, path);
+		if (op->layer[i] == '\0')
+			break;
+		path[i] = op->layer[i];
+	}
+}
+
+void profile_enter_layer(struct profile_layers *open, const struct graph *graph, struct op *op)
+{
+	const char *path = op ? op->layer : "";
+	int depth = *path != '\0';
+
+	if (strcmp(open->path, path) == 0)
+		return;
+	leave_to(open, shared_depth(open->path, path));
+	for (const char *at = path; *at; at++)
+		depth += *at == '.';
+	if (depth && !op->layer_ids[0] && dwell_wants(1u << DWELL_CATEGORY_LAYER))
+		name_layers(graph->params, op);
+	for (; open->depth < depth && open->depth < GRAPH_LAYER_DEPTH_MAX; open->depth++)
+		open->began[open->depth] =
+			dwell_begin_id(op->layer_ids[open->depth], DWELL_CATEGORY_LAYER);
+	snprintf(open->path, sizeof open->path, "%s", path);
+}
+
 /* The arguments are what the operation reads, then what it writes: FLOPs follow
  * from both. oneDNN's scratch memory is neither. */
 unsigned profile_begin_op(struct op *op)
@@ -113,6 +171,8 @@ unsigned profile_begin_op(struct op *op)
 	struct dwell_tensor arguments[OP_ARGUMENTS_MAX];
 	unsigned count = 0;
 
+	if (op->communicates)
+		return begin_communication(op);
 	if (!dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
 		return 0;
 	for (int i = 0; i < op->read_count; i++)
@@ -152,6 +212,7 @@ void profile_run_facts(const struct options *options, const char *data_folder)
 	number_fact("learning_rate", (double)options->optimizer.learning_rate);
 	number_fact("momentum", (double)options->optimizer.momentum);
 	number_fact("batch_size", options->batch_size);
+	number_fact("ranks", options->ranks);
 	number_fact("threads", dnn_thread_count());
 	number_fact("loader_prefetch", options->prefetch);
 }

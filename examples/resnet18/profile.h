@@ -9,18 +9,20 @@
 #include "graph.h"
 #include "options.h"
 
-enum { PROFILE_LAYER_DEPTH_MAX = 8 };
-
 /* The layers that are open now, outermost first: "ResNet", "ResNet.layer1", ... */
 struct profile_layers {
 	char path[GRAPH_LAYER_MAX];
 	int depth;
-	unsigned began[PROFILE_LAYER_DEPTH_MAX];
+	unsigned began[GRAPH_LAYER_DEPTH_MAX];
 };
 
-/* Leaves the open layers that do not contain `path` and enters those that do;
- * "" leaves all of them. */
-void profile_enter_layer(struct profile_layers *open, const char *path);
+/* Leaves the open layers that do not contain the operation's and enters those that
+ * do; NULL leaves all of them. */
+void profile_enter_layer(struct profile_layers *open, const struct graph *graph, struct op *op);
+
+/* The phase of a replayed graph; what the begin returns goes to the end. */
+unsigned profile_begin_phase(enum op_phase phase);
+void profile_end_phase(unsigned began);
 
 unsigned profile_begin_op(struct op *op);
 void profile_end_op(unsigned began);

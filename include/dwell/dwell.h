@@ -125,11 +125,12 @@ struct dwell_options {
 	uint64_t steps_from;     /* record only steps from..to, counted from 0 */
 	uint64_t steps_to;       /* UINT64_MAX: no end */
 	struct dwell_schedule schedule;
+	const char *layers;      /* record only these layers, see dwell_layers_only(); NULL: all */
 };
 
 #define DWELL_OPTIONS_INIT                                                             \
 	{ sizeof(struct dwell_options), NULL, false, DWELL_KEEP_BOTH, 0, 0, 0, UINT64_MAX, \
-	  { 0, 0, 0, 0, 0, 0 } }
+	  { 0, 0, 0, 0, 0, 0 }, NULL }
 
 /*
  * Starts recording this process and the children it forks. Under `dwell run`
@@ -167,6 +168,17 @@ DWELL_API void dwell_step_end(void);
 
 /* Steps begun so far by this process. */
 DWELL_API uint64_t dwell_steps_begun(void);
+
+/* ---- layers -------------------------------------------------------------- */
+
+/*
+ * From now on only these layers are recorded, in all processes of the run: paths and
+ * patterns with * and ?, commas between ("Net.stem,Net.block.*"); NULL or "": all. What
+ * lies in a layer that is left out counts for the recorded one around it. A layer that
+ * is open goes on. Errors: DWELL_E_STATE when nothing is recorded, DWELL_E_ARGUMENT for
+ * a list that names nothing or is too long (2047 bytes).
+ */
+DWELL_API int dwell_layers_only(const char *list, struct dwell_error *error);
 
 /* ---- profiles ------------------------------------------------------------ */
 
@@ -230,11 +242,13 @@ struct dwell_profile_options {
 	                       const struct dwell_profile_result *result, void *context);
 	bool background;
 	void *context;           /* for both functions */
+	uint32_t categories;     /* mask of 1 << enum dwell_category: these alone, in place of what
+	                          * `activities` stands for; 0: those */
 };
 
 #define DWELL_PROFILE_OPTIONS_INIT                                                     \
 	{ sizeof(struct dwell_profile_options), NULL, 0, false, false, false, false, false,    \
-	  { 0, 0, 0, 0, 0, 0 }, NULL, NULL, false, NULL }
+	  { 0, 0, 0, 0, 0, 0 }, NULL, NULL, false, NULL, 0 }
 
 /*
  * `options` NULL: the defaults. The texts are copied. NULL with `error`:

@@ -66,6 +66,8 @@ enum dwell_category {
 #define DWELL_DETAIL_SHAPES (1u << 24)
 #define DWELL_DETAIL_STACKS (1u << 25)
 #define DWELL_DETAIL_FLOPS (1u << 26)
+/* Only some layers: set and cleared by dwell_layers_only(). */
+#define DWELL_DETAIL_LAYERS (1u << 27)
 
 /* Of dwell_options.categories: nothing but what profiles and captures ask for. */
 #define DWELL_MASK_NONE (1u << 31)
@@ -109,6 +111,10 @@ DWELL_API uint32_t dwell_intern(enum dwell_category category, const char *name,
                                 const char *detail);
 DWELL_API uint32_t dwell_intern_op(const char *name, const char *detail,
                                    const struct dwell_tensor *tensors, unsigned count);
+/* A layer by its path ("Net.stem.conv") with what it is ("Conv2d", or NULL) and the sizes
+ * of its own parameters, which reports count; for DWELL_SCOPE_ID(DWELL_CATEGORY_LAYER, id). */
+DWELL_API uint32_t dwell_intern_layer(const char *path, const char *type,
+                                      const struct dwell_tensor *parameters, unsigned count);
 /* A function (DWELL_CATEGORY_FUNCTION) by its address: readers name it. */
 DWELL_API uint32_t dwell_intern_function(const void *address);
 /* A place in a program that is not machine code (Python, a graph): `file` may be NULL, `line`
@@ -148,8 +154,9 @@ DWELL_API void dwell_slow_put(uint32_t word1, const uint32_t *payload, unsigned 
 DWELL_API uint32_t dwell_slow_site(struct dwell_site *site);
 DWELL_API unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors,
                                   unsigned count);
-/* While stacks or functions are recorded: outermost operators get the caller's stack,
- * ranges end by name. The result of the first goes to the second. */
+/* While stacks, some layers only, or functions are recorded: outermost operators get the
+ * caller's stack, layers that were not chosen do not begin, ranges end by name. The result
+ * of the first goes to the second. */
 DWELL_API unsigned dwell_slow_range(uint32_t id, uint32_t category);
 DWELL_API void dwell_slow_range_end(unsigned began);
 /* As dwell_op_begin(), but while stacks are recorded it has this one; 0: the caller's. */
@@ -287,7 +294,8 @@ DWELL_INLINE unsigned dwell_begin(struct dwell_site *site)
 	uint32_t mask = __atomic_load_n(&gate->mask, __ATOMIC_RELAXED);
 	if (DWELL_UNLIKELY(!(mask & 1u << site->category)))
 		return DWELL_NOT_BEGUN;
-	if (DWELL_UNLIKELY(mask & (DWELL_DETAIL_STACKS | 1u << DWELL_CATEGORY_FUNCTION)))
+	/* One test for three rare things. */
+	if (DWELL_UNLIKELY(mask & (DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS | 1u << DWELL_CATEGORY_FUNCTION)))
 		return dwell_slow_range(dwell_site_id(site), site->category);
 	dwell_put_begin(dwell_site_id(site));
 	return DWELL_BEGUN;
@@ -340,6 +348,9 @@ DWELL_API uint32_t dwell_link_thread(void);
  * began at such a moment, which lies after the end of the step before (0: now). */
 DWELL_API uint64_t dwell_step_now(void);
 DWELL_API void dwell_step_begin_at(uint64_t moment);
+/* The open step of this thread was none after all: its time lies beside the steps, and
+ * its number is the next one's. */
+DWELL_API void dwell_step_cancel(void);
 
 /* ---- the macros ---------------------------------------------------------- */
 

@@ -39,6 +39,19 @@ static const struct {
 	{ "pytorch_lightning.profiler.profiler", attach_lightning }, /* 1.6 */
 };
 
+bool dwell_python_at_exit(PyMethodDef *function)
+{
+	PyObject *module = PyImport_ImportModule("atexit"), *object = PyCFunction_New(function, NULL);
+	PyObject *done = module && object ? PyObject_CallMethod(module, "register", "O", object) : NULL;
+	bool registered = done != NULL;
+
+	Py_XDECREF(done);
+	Py_XDECREF(object);
+	Py_XDECREF(module);
+	PyErr_Clear();
+	return registered;
+}
+
 void dwell_python_text(PyObject *object, const char *attribute, char *text, size_t room)
 {
 	PyObject *value = PyObject_GetAttrString(object, attribute);

@@ -59,6 +59,9 @@ void dwell_hook_attribute(PyObject *owner, const char *name, const struct dwell_
 void dwell_hook_path(PyObject *module, const char *path, const char *name,
                      const struct dwell_hook *hook);
 
+/* Calls `function` when the interpreter ends, in its main thread; false: it will not. */
+bool dwell_python_at_exit(PyMethodDef *function);
+
 /* ---- the other parts ---------------------------------------------------------------- */
 
 void dwell_collector_attach(void);

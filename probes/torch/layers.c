@@ -3,21 +3,28 @@
  *
  * nn.Module.__call__ is hooked. When a module that no other called is seen for the
  * first time, it is the root of a model, and its named_modules() get their paths; a
- * module that came later is named by who called it and its class. The table goes by
- * address and each entry lives as long as its module (a weak reference removes it).
- * Under the interpreter's lock.
+ * module that came later is named by who called it and its class. One that lies in
+ * several others has a path for each, and a call goes by the one below its caller. The
+ * table goes by address and each entry lives as long as its module (a weak reference
+ * removes it). Under the interpreter's lock.
  */
 #include "torch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* A path by which a module is reached: one that lies in several others has several. */
+struct way {
+	struct way *next;
+	uint32_t id;         /* 0: met before a session began */
+	char path[];
+};
+
 struct entry {
 	const void *module;  /* NULL: free; the table's own address: removed */
 	PyObject *reference; /* calls us when the module dies */
-	uint32_t id;
+	struct way *ways;    /* the first that named_modules() gives comes first */
 	bool root, has_parameters;
-	char *path;
 };
 
 static struct {
@@ -76,13 +83,23 @@ static struct entry *find(const void *module)
 	return entry && entry->module ? entry : NULL;
 }
 
+static void free_ways(struct way *way)
+{
+	while (way) {
+		struct way *next = way->next;
+
+		free(way);
+		way = next;
+	}
+}
+
 static PyObject *forget(PyObject *self, PyObject *reference)
 {
 	struct entry *entry = find(PyLong_AsVoidPtr(self));
 
 	if (entry && entry->reference == reference) {
 		Py_DECREF(entry->reference);
-		free(entry->path);
+		free_ways(entry->ways);
 		*entry = (struct entry){ .module = REMOVED };
 	}
 	PyErr_Clear();
@@ -91,30 +108,42 @@ static PyObject *forget(PyObject *self, PyObject *reference)
 
 static PyMethodDef forgetter = { "dwell_forget", forget, METH_O, NULL };
 
-static uint32_t id_of(PyObject *module, const char *path)
+static struct way *new_way(PyObject *module, const char *path, bool first)
 {
-	char name[128];
+	struct way *way = calloc(1, sizeof *way + strlen(path) + 1);
 
-	dwell_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
-	return dwell_intern(DWELL_CATEGORY_LAYER, path, name);
+	if (way) {
+		strcpy(way->path, path);
+		way->id = dwell_layer_id(module, path, first);
+	}
+	return way;
+}
+
+/* A module that has an entry is reached by this path too. */
+static void add_way(struct entry *entry, PyObject *module, const char *path)
+{
+	struct way **last = &entry->ways;
+
+	for (; *last; last = &(*last)->next)
+		if (strcmp((*last)->path, path) == 0)
+			return;
+	*last = new_way(module, path, false);
 }
 
 static struct entry *add(PyObject *module, const char *path)
 {
-	struct entry entry = { .module = module, .path = strdup(path) }, *to = NULL;
+	struct entry entry = { .module = module, .ways = new_way(module, path, true) }, *to = NULL;
 	PyObject *key = PyLong_FromVoidPtr(module);
 	PyObject *function = key ? PyCFunction_New(&forgetter, key) : NULL;
 
 	entry.reference = function ? PyWeakref_NewRef(module, function) : NULL;
-	if (entry.path && entry.reference &&
-	    ((table.used + 1) * 2 <= table.size || renew())) {
-		entry.id = id_of(module, path);
+	if (entry.ways && entry.reference && ((table.used + 1) * 2 <= table.size || renew())) {
 		to = place(table.entries, table.size, module);
 		*to = entry;
 		table.used++;
 	} else {
 		Py_XDECREF(entry.reference);
-		free(entry.path);
+		free_ways(entry.ways);
 	}
 	Py_XDECREF(function);
 	Py_XDECREF(key);
@@ -136,18 +165,43 @@ static bool any(PyObject *object, const char *method)
 	return found;
 }
 
+/* All modules below, those that lie in several others by each path. */
+static PyObject *modules_below(PyObject *module)
+{
+	PyObject *method = PyObject_GetAttrString(module, "named_modules");
+	PyObject *none = PyTuple_New(0), *all = Py_BuildValue("{s:O}", "remove_duplicate", Py_False);
+	PyObject *iterator = method && none && all ? PyObject_Call(method, none, all) : NULL;
+
+	if (!iterator && method && none) { /* one that a program wrote itself */
+		PyErr_Clear();
+		iterator = PyObject_CallObject(method, none);
+	}
+	Py_XDECREF(all);
+	Py_XDECREF(none);
+	Py_XDECREF(method);
+	return iterator;
+}
+
+#define MOST_PATH 2048     /* the recorder keeps no longer text */
+#define MOST_BELOW 1000000 /* a model that holds itself has paths without end */
+
 static void add_below(PyObject *module, const char *root)
 {
-	PyObject *iterator = PyObject_CallMethod(module, "named_modules", NULL), *pair;
-	char path[1024];
+	PyObject *iterator = modules_below(module), *pair;
+	char path[MOST_PATH];
 
-	while (iterator && (pair = PyIter_Next(iterator)) != NULL) {
+	for (int i = 0; i < MOST_BELOW && iterator && (pair = PyIter_Next(iterator)) != NULL; i++) {
+		struct entry *known;
 		const char *name;
 		PyObject *child;
 
-		if (PyArg_ParseTuple(pair, "sO", &name, &child) && child != module && !find(child)) {
-			snprintf(path, sizeof path, "%.800s.%.200s", root, name);
-			add(child, path);
+		if (PyArg_ParseTuple(pair, "sO", &name, &child) && child != module &&
+		    snprintf(path, sizeof path, "%s.%s", root, name) < MOST_PATH) {
+			known = find(child);
+			if (known)
+				add_way(known, child, path);
+			else
+				add(child, path);
 		}
 		PyErr_Clear();
 		Py_DECREF(pair);
@@ -156,16 +210,32 @@ static void add_below(PyObject *module, const char *root)
 	PyErr_Clear();
 }
 
+static bool is_root(const char *name)
+{
+	for (size_t i = 0; i < table.size; i++)
+		if (table.entries[i].root && strcmp(table.entries[i].ways->path, name) == 0)
+			return true;
+	return false;
+}
+
+/* Two models of one class are told apart: "Net" and "Net#2". */
+static void name_root(const char *name, char *path, size_t room)
+{
+	snprintf(path, room, "%s", name);
+	for (unsigned number = 2; is_root(path); number++)
+		snprintf(path, room, "%s#%u", name, number);
+}
+
 static struct entry *meet(PyObject *module)
 {
-	char name[128], path[1024 + 128];
+	char name[128], path[MOST_PATH];
 	struct entry *entry;
 
 	dwell_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
 	if (caller_path)
-		snprintf(path, sizeof path, "%.1000s.%s", caller_path, name);
+		snprintf(path, sizeof path, "%.1700s.%s", caller_path, name);
 	else
-		snprintf(path, sizeof path, "%s", name);
+		name_root(name, path, sizeof path);
 	entry = add(module, path);
 	if (!entry)
 		return NULL;
@@ -184,17 +254,29 @@ static struct entry *entry_of(PyObject *module)
 	return entry ? entry : meet(module);
 }
 
+/* The one below the caller, or the first. */
+static struct way *way_of(const struct entry *entry)
+{
+	size_t length = caller_path ? strlen(caller_path) : 0;
+
+	for (struct way *way = entry->ways->next ? entry->ways : NULL; way; way = way->next)
+		if (length && strncmp(way->path, caller_path, length) == 0 && way->path[length] == '.')
+			return way;
+	return entry->ways;
+}
+
 static void before(struct dwell_call *call)
 {
 	struct entry *entry = call->self ? entry_of(call->self) : NULL;
+	struct way *way = entry ? way_of(entry) : NULL;
 
 	if (depth++ == 0 && call->self)
 		dwell_loop_forward(&outermost, call->self, !entry || !entry->root || entry->has_parameters);
-	if (entry && !entry->id) /* it was met before a session began */
-		entry->id = id_of(call->self, entry->path);
+	if (way && !way->id)
+		way->id = dwell_layer_id(call->self, way->path, way == entry->ways);
 	call->place = (void *)(uintptr_t)caller_path;
-	caller_path = entry ? entry->path : caller_path;
-	call->began = entry ? dwell_begin_id(entry->id, DWELL_CATEGORY_LAYER) : DWELL_NOT_BEGUN;
+	caller_path = way ? way->path : caller_path;
+	call->began = way ? dwell_begin_id(way->id, DWELL_CATEGORY_LAYER) : DWELL_NOT_BEGUN;
 }
 
 static void after(struct dwell_call *call, PyObject *result)
@@ -210,4 +292,31 @@ void dwell_layers_attach(PyObject *torch)
 	static const struct dwell_hook hook = { before, after };
 
 	dwell_hook_path(torch, "nn.Module", "__call__", &hook);
+}
+
+/* ---- for the package ---------------------------------------------------------------------------- */
+
+/* The paths by which a module's calls are recorded, a list of text. With `name` it is a
+ * model, which is met now if it was not called yet; children that it has got since it was
+ * met are named too. */
+DWELL_API PyObject *dwell_python_layer_paths(PyObject *module, int name);
+
+PyObject *dwell_python_layer_paths(PyObject *module, int name)
+{
+	struct entry *entry = name ? entry_of(module) : find(module);
+	PyObject *paths = PyList_New(0);
+
+	if (name && entry) {
+		add_below(module, entry->ways->path);
+		entry = find(module);
+	}
+	for (struct way *way = entry ? entry->ways : NULL; way && paths; way = way->next) {
+		PyObject *path = PyUnicode_FromString(way->path);
+
+		if (path)
+			PyList_Append(paths, path);
+		Py_XDECREF(path);
+	}
+	PyErr_Clear();
+	return paths;
 }

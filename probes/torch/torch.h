@@ -6,6 +6,7 @@
  *   operators  ranges of operators from RecordFunction, in every thread
  *   memory     allocations and frees, from where libc10 calls its allocator
  *   layers     calls of nn.Module, by their path in the model
+ *   parameters what a module has of its own
  *   loop       steps and phases, from what a training loop calls
  *
  * Nothing links to PyTorch: functions are found by name in the process, and what has
@@ -63,6 +64,9 @@ void dwell_operators_follow_gate(void);
 
 void dwell_memory_attach(void *c10);
 void dwell_layers_attach(PyObject *torch);
+/* Its id, with its class and, by its first path, its own parameters (parameters.c); 0: no
+ * session. */
+uint32_t dwell_layer_id(PyObject *module, const char *path, bool first);
 void dwell_loop_attach(PyObject *torch);
 
 /* The outermost module call of a thread, from layers to loop: a range to be ended. */

@@ -20,10 +20,14 @@ _HOMES = {
     "View": "views",
     "load_ipython_extension": "notebook",  # %load_ext dwell
 }
+# Modules of other profilers' names, imported when they are first used.
+_MODULES = {"ignite", "lightning", "torchprof"}
 __all__ = sorted(_HOMES)
 
 
 def __getattr__(name):
+    if name in _MODULES:
+        return importlib.import_module("." + name, __name__)
     if name not in _HOMES:
         raise AttributeError(f"module 'dwell' has no attribute {name!r}")
     value = getattr(importlib.import_module("." + _HOMES[name], __name__), name)
@@ -32,4 +36,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*globals(), *_HOMES])
+    return sorted({*globals(), *_HOMES, *_MODULES})

@@ -35,7 +35,7 @@ class Schedule(ctypes.Structure):
 class Options(ctypes.Structure):
     _fields_ = [("size", size_t), ("path", text), ("overwrite", boolean), ("keep", ctypes.c_int),
                 ("max_size_bytes", u64), ("categories", u32), ("steps_from", u64),
-                ("steps_to", u64), ("schedule", Schedule)]
+                ("steps_to", u64), ("schedule", Schedule), ("layers", text)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(Options), steps_to=2**64 - 1, **fields)
@@ -53,7 +53,8 @@ class ProfileOptions(ctypes.Structure):
     _fields_ = [("size", size_t), ("name", text), ("activities", ctypes.c_uint),
                 ("record_shapes", boolean), ("profile_memory", boolean), ("with_stack", boolean),
                 ("with_flops", boolean), ("with_functions", boolean), ("schedule", Schedule), ("action", ACTION),
-                ("on_trace_ready", READY), ("background", boolean), ("context", pointer)]
+                ("on_trace_ready", READY), ("background", boolean), ("context", pointer),
+                ("categories", u32)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(ProfileOptions), **fields)
@@ -69,7 +70,8 @@ class Scope(ctypes.Structure):
 
 class ViewOptions(ctypes.Structure):
     _fields_ = [("size", size_t), ("sort", text), ("limit", size_t), ("group_by", text),
-                ("top_level", boolean), ("engine", text)]
+                ("top_level", boolean), ("engine", text), ("skip_iteration", u64),
+                ("events", boolean), ("paths", text), ("leaves", boolean), ("per_call", boolean)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(ViewOptions), **fields)
@@ -87,7 +89,9 @@ class LayoutOptions(ctypes.Structure):
     _fields_ = [("size", size_t), ("sort", text), ("has_limit", boolean), ("limit", size_t),
                 ("group_by", text), ("top_level", boolean), ("header", text), ("time_unit", text),
                 ("engine", text), ("name_width", ctypes.c_uint), ("shapes_width", ctypes.c_uint),
-                ("source_width", ctypes.c_uint)]
+                ("source_width", ctypes.c_uint), ("has_verbosity", boolean),
+                ("verbosity", ctypes.c_uint), ("has_skip_iteration", boolean),
+                ("skip_iteration", u64), ("events", boolean), ("paths", text)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(LayoutOptions), **fields)
@@ -182,7 +186,8 @@ def _load(name, functions, mode):
 
 def _attach():
     """Lets libdwell-python, beside libdwell, watch this interpreter and PyTorch. Returns what
-    is to be called when the gate may have changed, and the library (None: it was not built)."""
+    is to be called when the gate may have changed, what lists a module's layer paths, and the
+    library (None: it was not built)."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         home = next(os.path.dirname(line.split()[-1]) for line in maps if "/libdwell.so." in line)
     for folder in ("dwell", "probes"):
@@ -190,12 +195,14 @@ def _attach():
         if os.path.exists(path):
             probe = ctypes.PyDLL(path)
             probe.dwell_python_attach()
-            return probe.dwell_python_follow_gate, probe
-    return lambda: None, None
+            probe.dwell_python_layer_paths.restype = ctypes.py_object
+            probe.dwell_python_layer_paths.argtypes = [ctypes.py_object, ctypes.c_int]
+            return probe.dwell_python_follow_gate, probe.dwell_python_layer_paths, probe
+    return lambda: None, lambda module, name: [], None
 
 
 record = _load("dwell", _RECORD, ctypes.RTLD_GLOBAL)
-follow_gate, python_probe = _attach()
+follow_gate, layer_paths, python_probe = _attach()
 _read = None
 _libc = ctypes.CDLL(None)
 _libc.open_memstream.restype = pointer
@@ -223,21 +230,24 @@ def opened(path, scope):
         read().dwell_trace_close(trace)
 
 
-def check(function, *arguments):
-    """Calls a function whose last argument is a struct dwell_error *; raises Error."""
+def check(function, *arguments, note=None):
+    """Calls a function whose last argument is a struct dwell_error *; raises Error. What it
+    says when it succeeds goes to `note`."""
     error = _Error()
     result = function(*arguments, ctypes.byref(error))
     if (result is None or result < 0) and error.code:
         raise Error(error.code, error.message.decode(errors="replace"))
+    if note and error.message:
+        note(error.message.decode(errors="replace"))
     return result
 
 
-def printed(function, *arguments, after=()):
+def printed(function, *arguments, after=(), note=None):
     """What a function writes to the FILE * between `arguments` and `after`."""
     buffer, size = pointer(), size_t()
     file = _libc.open_memstream(ctypes.byref(buffer), ctypes.byref(size))
     try:
-        check(function, *arguments, file, *after)
+        check(function, *arguments, file, *after, note=note)
     finally:
         _libc.fclose(file)
         output = ctypes.string_at(buffer, size.value) if buffer else b""

@@ -85,6 +85,7 @@ class FunctionEvent(_Times):
         self.kwinputs = {}
         self.stack = event["stack"]
         self.scope = 0 if event["category"] == _OPERATOR else 7
+        self.category = event["category"]
         self.is_user_annotation = event["category"] != _OPERATOR
         self.is_async = event["type"] == _ASYNC
         self.metadata_json = event["args"] or ""
@@ -289,14 +290,14 @@ def _copy(event):
     }
 
 
-def _collect(trace):
+def _collect(trace, shown):
     events, failure = [], []
 
     def each(event, _):
         try:
             event = event.contents
             if event.type in (_ALLOC, _FREE, _STEP, _ASYNC) or (
-                    event.type == _RANGE and event.category in _SHOWN):
+                    event.type == _RANGE and event.category in shown):
                 events.append(_copy(event))
             return 0
         except BaseException as exception:  # pylint: disable=broad-except
@@ -352,9 +353,10 @@ def _give_memory(calls, changes):
             open_calls[-1].self_cpu_memory_usage += change
 
 
-def events_of(trace, prof):
-    """Each call of the result as an EventList, by time."""
-    events = _collect(trace)
+def events_of(trace, prof, categories=frozenset()):
+    """Each call of the result as an EventList, by time; ranges of `categories` too, which
+    are otherwise left out."""
+    events = _collect(trace, _SHOWN | categories)
     for event in events:
         if event["type"] == _STEP:
             event["name"], event["category"] = f"ProfilerStep#{int(event['step'])}", _ZONE

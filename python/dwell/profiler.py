@@ -226,7 +226,8 @@ class profile:
         self.stop()
 
     def __del__(self):
-        if getattr(self, "_handle", None):
+        # At the interpreter's end the modules may be empty already.
+        if getattr(self, "_handle", None) and native.read:
             self._forget()
             native.record.dwell_profile_destroy(self._handle)
             self._handle = None

@@ -8,22 +8,24 @@ from . import _native as native
 class View:
     """One answer of `dwell report --view NAME`, taken when the object is made.
 
-    `sort`, `limit` (rows; None: all), `group_by`, `top_level` and `engine` mean what the
-    command's options mean. Raises dwell.Error for a name or an option that there is not.
+    `sort`, `limit` (rows; None: all), `group_by`, `top_level`, `engine`, and of layers
+    `events`, `paths`, `leaves` and `per_call` mean what the command's options mean. Raises
+    dwell.Error for a name or an option that there is not.
     """
 
     def __init__(self, trace, name, *, sort=None, limit=None, group_by=None, top_level=False,
-                 engine=None):
+                 engine=None, events=False, paths=None, leaves=False, per_call=False):
         self.name = name
         options = native.ViewOptions(
             sort=native.encoded(sort), limit=native.size_t(-1).value if limit is None else limit,
-            group_by=native.encoded(group_by), top_level=top_level, engine=native.encoded(engine))
+            group_by=native.encoded(group_by), top_level=top_level, engine=native.encoded(engine),
+            events=events, paths=native.encoded(paths), leaves=leaves, per_call=per_call)
         self._table = native.pointer()
         native.check(native.read().dwell_trace_view, trace, native.encoded(name),
                      ctypes.byref(options), ctypes.byref(self._table))
 
     def __del__(self):
-        if getattr(self, "_table", None):
+        if getattr(self, "_table", None) and native.read:  # None at the interpreter's end
             native.read().dwell_table_destroy(self._table)
             self._table = None
 

@@ -12,6 +12,10 @@ class View:
         group_by: str | None = None,
         top_level: bool = False,
         engine: str | None = None,
+        events: bool = False,
+        paths: str | None = None,
+        leaves: bool = False,
+        per_call: bool = False,
     ) -> None: ...
     def __del__(self) -> None: ...
     def format(self, form: Literal["text", "csv", "json", "md", "html"], width: int = 0) -> str: ...

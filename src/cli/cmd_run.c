@@ -7,6 +7,18 @@
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "dwell/probe.h"
+#include "record/record.h"
+
+static int take_layers(const char *value, const char **layers)
+{
+	struct dwell_error error = { 0, "" };
+
+	*layers = value;
+	if (dw_layers_fit(value, &error))
+		return 0;
+	dw_say("--layers: %s", error.message);
+	return -1;
+}
 
 static int take(void *context, enum dw_option_id id, const char *value)
 {
@@ -20,6 +32,7 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	case DW_OPTION_STEPS:
 		return dw_parse_steps(value, &options->steps_from, &options->steps_to) ? 0 : -1;
 	case DW_OPTION_SCHEDULE: return dw_parse_schedule(value, &options->schedule) ? 0 : -1;
+	case DW_OPTION_LAYERS: return take_layers(value, &options->layers);
 	case DW_OPTION_SERVE: request->serve = value; return 0;
 	case DW_OPTION_SHAPES: options->categories |= DWELL_DETAIL_SHAPES; return 0;
 	case DW_OPTION_STACKS: options->categories |= DWELL_DETAIL_STACKS; return 0;

@@ -162,7 +162,8 @@ static void write_recorded(struct dw_chrome *chrome)
 	uint32_t categories = dw_model_categories(chrome->model);
 
 	for (size_t i = 0; i < chrome->symbol_count; i++)
-		shapes |= chrome->symbols[i].shapes != NULL;
+		shapes |= chrome->symbols[i].shapes != NULL &&
+		          chrome->symbols[i].category == DWELL_CATEGORY_OPERATOR;
 	dw_out_text(chrome->out, shapes ? "\"record_shapes\":1,\n" : "\"record_shapes\":0,\n");
 	dw_out_text(chrome->out, stacks ? "\"with_stack\":1,\n" : "\"with_stack\":0,\n");
 	dw_out_text(chrome->out, categories >> DWELL_CATEGORY_ALLOCATION & 1

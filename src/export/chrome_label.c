@@ -160,7 +160,7 @@ const struct dw_chrome_label *dw_chrome_label(struct dw_chrome *chrome, uint32_t
 	dw_out_text(out, "\",\"name\":");
 	dw_out_string(out, symbol->name);
 	label->head = take(chrome, &label->head_length);
-	if (symbol->shapes)
+	if (symbol->shapes && symbol->category == DWELL_CATEGORY_OPERATOR)
 		write_shapes(out, symbol->shapes);
 	if (symbol->detail) {
 		dw_out_text(out, out->used ? ",\"detail\":" : "\"detail\":");

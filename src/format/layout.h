@@ -30,6 +30,7 @@
 #define DW_WINDOW_BLOCKS 64u            /* 4 MiB */
 #define DW_CONTROL_OFFSET 4096u
 #define DW_GATES 2048u
+#define DW_LAYERS_BYTES 2048u           /* the list of layers that are recorded, with its NUL */
 
 /* ---- the head: block 0 ------------------------------------------------- */
 
@@ -128,6 +129,10 @@ struct dw_control {
 	uint32_t repeat;        /* 0: for ever */
 	uint8_t reserved1[192];
 	struct dw_gate gates[DW_GATES]; /* gate 0: processes that never step */
+	/* Which LAYER ranges are recorded while the mask has DWELL_DETAIL_LAYERS. */
+	uint32_t layers_generation;     /* atomic: counts lists by 2; odd while one is written */
+	uint32_t reserved2;
+	char layers[DW_LAYERS_BYTES];   /* atomic: paths and patterns, commas between, NUL-terminated */
 };
 
 /* ---- a chunk ------------------------------------------------------------ */

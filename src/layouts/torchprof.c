@@ -1,23 +1,148 @@
 /*
  * torchprof: the listing of torchprof's display(), from our layers.
  *
- * Leaves have figures, other modules none, as there. Self is the operators' own time, so
- * that the total of a leaf is its wall time in operators, where torchprof adds nested
- * operators again; lines are drawn to the siblings that follow.
+ * Leaves have figures, or with paths the layers that these name, each with all that lies
+ * below it; other modules have none, as there. With events, a row for each operator by
+ * name stands below, as they were first seen. What differs: a layer's total is the time
+ * of its outermost operators, which is what their self times add up to, where torchprof
+ * adds nested operators again; lines are drawn to the siblings that follow; a path that
+ * names no layer is an error.
+ *
+ * Lines are told from the end: a row has a next one when its depth was met since a
+ * shallower row. So a listing costs what it prints, however deep.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "layouts/layouts.h"
 #include "model/layers.h"
 
-#define COLUMNS 6
+enum { MODULE, SELF_CPU, CPU, SELF_DEVICE, DEVICE, SELF_MEMORY, MEMORY, CALLS, COLUMNS };
 #define CELL 48
 
 static const char *const titles[COLUMNS] = { "Module", "Self CPU total", "CPU total",
-	"Self CPU Mem", "CPU Mem", "Number of Calls" };
+	"Self CUDA total", "CUDA total", "Self CPU Mem", "CPU Mem", "Number of Calls" };
+
+struct row {
+	const char *name;
+	uint32_t depth;
+	bool measured, has_next;
+	uint64_t self_ns, total_ns, device_ns, calls;
+	int64_t self_bytes, total_bytes;
+};
+
+struct listing {
+	const struct dw_layers *layers;
+	const enum dw_layer_choice *choices;
+	bool events, by_path;
+	struct row *rows;
+	size_t count, capacity;
+	size_t widths[COLUMNS]; /* 0: the column is left out */
+	uint32_t deepest;
+	bool failed;
+};
+
+/* ---- rows ------------------------------------------------------------------------------ */
+
+static struct row *add_row(struct listing *listing, const char *name, uint32_t depth)
+{
+	struct row *row = listing->failed ? NULL : DW_GROW(&listing->rows, &listing->capacity,
+	                                                   listing->count);
+
+	if (!row) {
+		listing->failed = true;
+		return NULL;
+	}
+	row->name = name;
+	row->depth = depth;
+	if (depth > listing->deepest)
+		listing->deepest = depth;
+	listing->count++;
+	return row;
+}
+
+static void add_operator(struct listing *listing, const struct dw_layer_operator *operator,
+                         size_t first, uint32_t depth)
+{
+	struct row *row = NULL;
+
+	if (!operator->calls)
+		return; /* of the backward pass only */
+	for (size_t i = first; i < listing->count && !row; i++)
+		if (strcmp(listing->rows[i].name, operator->name) == 0)
+			row = &listing->rows[i];
+	if (!row)
+		row = add_row(listing, operator->name, depth);
+	if (!row)
+		return;
+	row->measured = true;
+	row->self_ns += operator->own.operators_ns;
+	row->total_ns += operator->total_ns;
+	row->device_ns += operator->own.device_ns;
+	row->self_bytes += operator->own.bytes;
+	row->total_bytes += operator->total_bytes;
+	row->calls += operator->calls;
+}
+
+/* Of the layer and, of a measured one, those below it: by name. */
+static void add_operators(struct listing *listing, size_t index)
+{
+	const struct dw_layers *layers = listing->layers;
+	uint32_t depth = layers->rows[index].depth;
+	size_t first = listing->count, i = index;
+
+	do {
+		struct dw_layer_operators from = layers->rows[i].operators;
+
+		for (size_t o = from.first; o < from.first + from.count; o++)
+			add_operator(listing, &layers->operators[o], first, depth + 1);
+	} while (++i < layers->count && layers->rows[i].depth > depth);
+}
+
+static void add_layer(struct listing *listing, size_t index)
+{
+	const struct dw_layer *layer = &listing->layers->rows[index];
+	struct row *row = add_row(listing, layer->name, layer->depth);
+
+	if (!row || !(listing->by_path ? listing->choices[index] == DW_LAYER_CHOSEN : layer->leaf))
+		return;
+	if (listing->events) { /* figures are theirs */
+		add_operators(listing, index);
+		return;
+	}
+	row->measured = true;
+	row->self_ns = row->total_ns = layer->all.operators_ns;
+	row->device_ns = layer->all.device_ns;
+	row->self_bytes = row->total_bytes = layer->all.bytes;
+	row->calls = layer->calls;
+}
+
+/* Which rows have a sibling after them; see above. */
+static bool find_next(struct listing *listing)
+{
+	bool *met = calloc(listing->deepest + 2, sizeof *met);
+	uint32_t deepest = 0;
+
+	if (!met)
+		return false;
+	for (size_t i = listing->count; i-- > 0;) {
+		struct row *row = &listing->rows[i];
+
+		for (; deepest > row->depth; deepest--)
+			met[deepest] = false;
+		deepest = row->depth;
+		row->has_next = met[row->depth];
+		met[row->depth] = true;
+	}
+	free(met);
+	return true;
+}
+
+/* ---- cells ------------------------------------------------------------------------------- */
 
 static void put_time(char *cell, uint64_t ns)
 {
@@ -44,29 +169,24 @@ static void put_bytes(char *cell, int64_t bytes)
 	snprintf(cell, CELL, "%.2f %s", size, units[unit]);
 }
 
-/* Whether a sibling of the layer, or of the one above it at `depth`, follows. */
-static bool has_next(const struct dw_layers *layers, size_t index, uint32_t depth)
+static void fill(char cells[COLUMNS][CELL], const struct row *row)
 {
-	for (size_t i = index + 1; i < layers->count && layers->rows[i].depth >= depth; i++)
-		if (layers->rows[i].depth == depth)
-			return true;
-	return false;
+	memset(cells, 0, COLUMNS * CELL);
+	if (!row->measured)
+		return;
+	put_time(cells[SELF_CPU], row->self_ns);
+	put_time(cells[CPU], row->total_ns);
+	put_time(cells[SELF_DEVICE], row->device_ns);
+	put_time(cells[DEVICE], row->device_ns);
+	put_bytes(cells[SELF_MEMORY], row->self_bytes);
+	put_bytes(cells[MEMORY], row->total_bytes);
+	snprintf(cells[CALLS], CELL, "%llu", (unsigned long long)row->calls);
 }
 
-static void put_lines(const struct dw_layers *layers, size_t index, FILE *file)
+static size_t width_of(const struct row *row)
 {
-	uint32_t depth = layers->rows[index].depth;
-
-	for (uint32_t outer = 1; outer < depth; outer++)
-		fputs(has_next(layers, index, outer) ? "│" : " ", file);
-	if (depth)
-		fputs(has_next(layers, index, depth) ? "├── " : "└── ", file);
-}
-
-static size_t width_of(const struct dw_layer *layer)
-{
-	size_t width = layer->depth ? layer->depth + 3 : 0;
-	const char *at = layer->name;
+	size_t width = row->depth ? row->depth + 3 : 0;
+	const char *at = row->name;
 	uint32_t code;
 
 	while ((code = dw_utf8_next(&at)))
@@ -74,20 +194,28 @@ static size_t width_of(const struct dw_layer *layer)
 	return width;
 }
 
-static void fill(char cells[COLUMNS][CELL], const struct dw_layers *layers, size_t index)
+static void measure(struct listing *listing)
 {
-	const struct dw_layer *layer = &layers->rows[index];
-	bool leaf = index + 1 == layers->count || layer[1].depth <= layer->depth;
+	size_t *widths = listing->widths;
+	char cells[COLUMNS][CELL];
 
-	memset(cells, 0, COLUMNS * CELL);
-	if (!leaf)
-		return;
-	put_time(cells[1], layer->own.operators_ns);
-	put_time(cells[2], layer->all.operators_ns);
-	put_bytes(cells[3], layer->own.bytes);
-	put_bytes(cells[4], layer->all.bytes);
-	snprintf(cells[5], CELL, "%llu", (unsigned long long)layer->calls);
+	for (size_t i = 0; i < COLUMNS; i++)
+		widths[i] = strlen(titles[i]);
+	for (size_t row = 0; row < listing->count; row++) {
+		size_t name = width_of(&listing->rows[row]);
+
+		widths[MODULE] = name > widths[MODULE] ? name : widths[MODULE];
+		fill(cells, &listing->rows[row]);
+		for (size_t i = 1; i < COLUMNS; i++)
+			widths[i] = strlen(cells[i]) > widths[i] ? strlen(cells[i]) : widths[i];
+	}
+	if (!listing->layers->has_memory)
+		widths[SELF_MEMORY] = widths[MEMORY] = 0;
+	if (!listing->layers->has_device)
+		widths[SELF_DEVICE] = widths[DEVICE] = 0;
 }
+
+/* ---- lines ------------------------------------------------------------------------------- */
 
 static void put_row(char cells[COLUMNS][CELL], const size_t *widths, FILE *file)
 {
@@ -97,43 +225,13 @@ static void put_row(char cells[COLUMNS][CELL], const size_t *widths, FILE *file)
 	fputc('\n', file);
 }
 
-static void measure(const struct dw_layers *layers, size_t *widths)
+static void put_head(const size_t *widths, FILE *file)
 {
 	char cells[COLUMNS][CELL];
 
-	for (size_t i = 0; i < COLUMNS; i++)
-		widths[i] = strlen(titles[i]);
-	for (size_t row = 0; row < layers->count; row++) {
-		size_t name = width_of(&layers->rows[row]);
-
-		widths[0] = name > widths[0] ? name : widths[0];
-		fill(cells, layers, row);
-		for (size_t i = 1; i < COLUMNS; i++)
-			widths[i] = strlen(cells[i]) > widths[i] ? strlen(cells[i]) : widths[i];
-	}
-	if (!layers->has_memory)
-		widths[3] = widths[4] = 0;
-}
-
-int dw_layout_torchprof(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
-                        struct dwell_error *error)
-{
-	const struct dw_layers *layers = dw_model_layers(model, error);
-	char cells[COLUMNS][CELL];
-	size_t widths[COLUMNS];
-
-	if (!layers)
-		return DWELL_E_NOMEM;
-	if (options->version)
-		return dw_error_set(error, DWELL_E_NAME, "the layout torchprof has no version '%.40s'",
-		                    options->version);
-	if (!layers->count)
-		return dw_error_set(error, DWELL_E_NO_DATA,
-		                    "no layers were recorded: mark each layer's call with DWELL_LAYER(\"path\")");
-	measure(layers, widths);
 	for (size_t i = 0; i < COLUMNS; i++)
 		snprintf(cells[i], CELL, "%s", titles[i]);
-	fprintf(file, "%-*s", (int)widths[0], titles[0]);
+	fprintf(file, "%-*s", (int)widths[MODULE], titles[MODULE]);
 	put_row(cells, widths, file);
 	for (size_t i = 0; i < COLUMNS; i++) {
 		if (i && widths[i])
@@ -142,12 +240,67 @@ int dw_layout_torchprof(struct dw_model *model, const struct dw_layout_options *
 			fputc('-', file);
 	}
 	fputc('\n', file);
-	for (size_t row = 0; row < layers->count; row++) {
-		put_lines(layers, row, file);
-		fprintf(file, "%s%*s", layers->rows[row].name,
-		        (int)(widths[0] - width_of(&layers->rows[row])), "");
-		fill(cells, layers, row);
-		put_row(cells, widths, file);
+}
+
+/* `goes_on`: by depth, whether the row above at that depth has a next one. */
+static void put_rows(const struct listing *listing, bool *goes_on, FILE *file)
+{
+	char cells[COLUMNS][CELL];
+
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct row *row = &listing->rows[i];
+
+		for (uint32_t outer = 1; outer < row->depth; outer++)
+			fputs(goes_on[outer] ? "│" : " ", file);
+		goes_on[row->depth] = row->has_next;
+		if (row->depth)
+			fputs(row->has_next ? "├── " : "└── ", file);
+		fprintf(file, "%s%*s", row->name, (int)(listing->widths[MODULE] - width_of(row)), "");
+		fill(cells, row);
+		put_row(cells, listing->widths, file);
 	}
+}
+
+static int print(struct listing *listing, FILE *file, struct dwell_error *error)
+{
+	bool *goes_on;
+
+	for (size_t i = 0; i < listing->layers->count; i++)
+		add_layer(listing, i);
+	goes_on = calloc(listing->deepest + 2, sizeof *goes_on);
+	if (listing->failed || !goes_on || !find_next(listing)) {
+		free(goes_on);
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory printing layers");
+	}
+	measure(listing);
+	put_head(listing->widths, file);
+	put_rows(listing, goes_on, file);
+	free(goes_on);
 	return 0;
+}
+
+int dw_layout_torchprof(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
+                        struct dwell_error *error)
+{
+	const struct dw_layers_ask ask = { .operators = options->events, .uncalled = true };
+	struct listing listing = { .events = options->events, .by_path = options->paths != NULL };
+	enum dw_layer_choice *choices;
+	int result;
+
+	if (options->version)
+		return dw_error_set(error, DWELL_E_NAME, "the layout torchprof has no version '%.40s'",
+		                    options->version);
+	listing.layers = dw_model_layers(model, &ask, error);
+	if (!listing.layers)
+		return DWELL_E_NOMEM;
+	if (!listing.layers->count)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "no layers were recorded: mark each layer's call with DWELL_LAYER(\"path\")");
+	result = dw_layers_choose(model, listing.layers, options->paths, &choices, error);
+	if (result)
+		return result;
+	listing.choices = choices;
+	result = print(&listing, file, error);
+	free(listing.rows);
+	return result;
 }

@@ -1,5 +1,7 @@
-/* Layers and the operators that they cause; see layers.h. The walk is here, the tree
- * with its names in layers_tree.c. */
+/*
+ * Layers and the operators that they cause; see layers.h. The walk is here: it nests
+ * ranges and gives each one's time to a place, see layers_inside.h.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,44 +12,38 @@
 #include "model/layers_inside.h"
 #include "model/walk.h"
 
-enum what { NOTHING, LAYER, OPERATOR };
+enum what { NOTHING, LAYER, OPERATOR, DEVICE };
+
+static enum what what_of(uint32_t category)
+{
+	return category == DWELL_CATEGORY_OPERATOR ? OPERATOR
+	       : category == DWELL_CATEGORY_LAYER  ? LAYER
+	       : category == DWELL_CATEGORY_DEVICE ? DEVICE : NOTHING;
+}
 
 struct frame {
 	uint64_t start, child;  /* child: of the same kind */
 	enum what what;
 	uint32_t symbol;
 	uint32_t node;          /* the innermost layer, its own or inherited; 0: none */
-	uint32_t late;          /* + 1: what waits for its forward operator's layer; inherited */
-	bool backward;          /* in a backward phase; inherited */
+	uint32_t call;          /* the place of the innermost layer's call; inherited */
+	uint32_t place;         /* where time goes: `call`, or a late one; inherited */
+	uint32_t entry;         /* of an operator's name in `place`; 0: none */
+	int64_t bytes;          /* of the stream when it began */
+	bool backward;          /* in a backward phase, or linked to a forward; inherited */
 	bool covered;           /* an operator around it has FLOPs: its own are part of those */
 	bool counts;            /* in scope */
 };
 
-/* Of a backward operator, until it is known which layer ran its forward. */
-struct late {
-	uint64_t sequence;
-	uint32_t thread;
-	struct dw_layer_ticks ticks;
-};
-
-/* A forward operator's place. */
-struct link {
-	uint64_t sequence;
-	uint32_t thread, node;
-};
-
 struct pass {
 	struct dw_model *model;
+	struct dw_layers_ask ask;
 	struct dw_layer_tree tree;
 	struct dw_call_memory memory;
 	uint64_t *flops;        /* by symbol */
 	bool *backward;         /* by symbol: it names the backward pass */
 	struct frame *frames;
 	size_t frame_capacity;
-	struct late *lates;
-	size_t late_count, late_capacity;
-	struct link *links;
-	size_t link_count, link_capacity;
 	bool failed;
 };
 
@@ -58,16 +54,80 @@ struct context {
 	size_t depth;
 	uint64_t over;
 	double ratio;        /* to ticks of the first file */
+	uint32_t process;
+	int64_t bytes;       /* allocated less freed so far */
 };
 
-/* ---- a stream ----------------------------------------------------------------------- */
+/* Handles of flows are a process's; what they link has a thread of no other use. */
+#define FLOW_THREAD(process) (0x80000000u | (process))
+
+static uint64_t scaled(const struct context *context, uint64_t ticks)
+{
+	return (uint64_t)((double)ticks * context->ratio);
+}
+
+/* ---- begins ----------------------------------------------------------------------------- */
+
+/* A call's own place; of a call in the backward pass that of its forward, which is the
+ * thread's last one without a backward. */
+static uint32_t place_of_call(struct context *context, const struct frame *frame, uint32_t around)
+{
+	struct dw_layer_tree *tree = &context->pass->tree;
+	struct dw_layer_node *node = &tree->nodes[frame->node];
+	struct dw_layer_place *call = &tree->places[node->unpaired];
+	uint32_t place = node->unpaired;
+
+	if (!context->pass->ask.calls)
+		return node->place;
+	if (frame->backward) {
+		if (!place || call->thread != context->walk.thread)
+			return node->place;
+		node->unpaired = call->before;
+		return place;
+	}
+	place = dw_layer_place(tree, frame->node);
+	if (place)
+		tree->places[place] = (struct dw_layer_place){
+			.node = frame->node, .around = around, .before = node->unpaired,
+			.thread = context->walk.thread, .counted = frame->counts,
+			.start_ns = dw_source_ns(&context->walk.file->clock, frame->start),
+		};
+	if (place)
+		node->unpaired = place;
+	return place;
+}
+
+static void begin_layer(struct context *context, struct frame *frame)
+{
+	struct pass *pass = context->pass;
+
+	frame->node = dw_layer_node(&pass->tree, frame->symbol, frame->node);
+	frame->call = frame->node ? place_of_call(context, frame, frame->call) : 0;
+	frame->place = frame->call;
+	frame->entry = 0;
+	if (frame->call)
+		pass->tree.nodes[frame->node].within++;
+	else
+		pass->failed = true;
+}
+
+/* Of an operator, where it is now; what an operator's zones allocate is its own. */
+static void enter(struct pass *pass, struct frame *frame)
+{
+	if (frame->what != NOTHING)
+		frame->entry = 0;
+	if (!pass->ask.operators || frame->what != OPERATOR || !frame->counts)
+		return;
+	frame->entry = dw_layer_entry(&pass->tree, frame->place, pass->model->symbol_row[frame->symbol]);
+	pass->failed |= !frame->entry;
+	pass->tree.entries[frame->entry].within++;
+}
 
 static void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
 {
 	struct context *context = pointer;
 	struct pass *pass = context->pass;
 	uint32_t symbol = context->symbol_by_id[id < context->walk.op_count ? id : 0];
-	uint32_t category = pass->model->symbols[symbol].category;
 	struct frame *frame = NULL, *around;
 
 	if (context->depth < DW_MOST_DEPTH && !context->over)
@@ -85,61 +145,69 @@ static void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
 		                 (around->what == OPERATOR && pass->flops[around->symbol]);
 	}
 	frame->start = ticks;
+	frame->bytes = context->bytes;
 	frame->symbol = symbol;
 	frame->backward |= pass->backward[symbol];
 	frame->counts = context->walk.wanted && dw_walk_in_time(&context->walk, ticks);
-	frame->what = category == DWELL_CATEGORY_OPERATOR ? OPERATOR
-	              : category == DWELL_CATEGORY_LAYER  ? LAYER : NOTHING;
-	if (frame->what == LAYER) {
-		frame->node = dw_layer_node(&pass->tree, symbol, frame->node);
-		if (frame->node)
-			pass->tree.nodes[frame->node].within++;
-		else
-			pass->failed = true;
-	}
+	frame->what = what_of(pass->model->symbols[symbol].category);
+	if (frame->what == LAYER)
+		begin_layer(context, frame);
+	else
+		enter(pass, frame);
 }
 
-/* Where a frame's time, bytes and FLOPs go; a layer's own calls never wait. */
-static struct dw_layer_ticks *ticks_of(struct pass *pass, const struct frame *frame)
-{
-	return frame->late ? &pass->lates[frame->late - 1].ticks : &pass->tree.nodes[frame->node].ticks;
-}
+/* ---- ends ------------------------------------------------------------------------------- */
 
-static void end_operator(struct context *context, const struct frame *frame, uint64_t self)
+static void end_operator(struct context *context, const struct frame *frame, uint64_t duration,
+                         uint64_t self)
 {
-	struct dw_layer_ticks *ticks = ticks_of(context->pass, frame);
+	const struct pass *pass = context->pass;
+	struct dw_layer_entry *entry = &pass->tree.entries[frame->entry];
+	struct dw_layer_ticks more = { .flops = frame->covered ? 0 : pass->flops[frame->symbol] };
 
-	*(frame->late || frame->backward ? &ticks->backward : &ticks->operators) +=
-	    (uint64_t)((double)self * context->ratio);
-	if (!frame->covered)
-		ticks->flops += context->pass->flops[frame->symbol];
+	*(frame->backward ? &more.backward : &more.operators) = scaled(context, self);
+	dw_layer_ticks_add(&pass->tree.places[frame->place].ticks, &more);
+	if (!frame->entry)
+		return;
+	entry->within--;
+	dw_layer_ticks_add(&entry->ticks, &more);
+	*(frame->backward ? &entry->backward_calls : &entry->calls) += 1;
+	if (entry->within)
+		return;
+	*(frame->backward ? &entry->backward_total : &entry->total) += scaled(context, duration);
+	entry->total_bytes += frame->backward ? 0 : context->bytes - frame->bytes;
 }
 
 static void end_layer(struct context *context, const struct frame *frame, uint64_t duration,
                       uint64_t self, bool ended)
 {
-	struct dw_layer_node *node = &context->pass->tree.nodes[frame->node];
+	struct dw_layer_tree *tree = &context->pass->tree;
+	struct dw_layer_node *node = &tree->nodes[frame->node];
 
 	if (frame->backward)
 		return;
 	node->calls++;
 	node->open += !ended;
-	node->self += (uint64_t)((double)self * context->ratio);
+	node->self += scaled(context, self);
 	if (!node->within)
-		node->total += (uint64_t)((double)duration * context->ratio);
+		node->total += scaled(context, duration);
+	tree->places[frame->call].total = scaled(context, duration);
+	tree->places[frame->call].self = scaled(context, self);
+	tree->places[frame->call].open = !ended;
 }
 
 /* `at` frames lie around `frame`, which is none of the stack's any more. */
 static void end_frame(struct context *context, const struct frame *frame, size_t at, uint64_t ticks,
                       bool ended)
 {
+	struct dw_layer_tree *tree = &context->pass->tree;
 	uint64_t duration = ticks - frame->start;
 	uint64_t self = duration > frame->child ? duration - frame->child : 0;
 
 	if (frame->what == NOTHING)
 		return;
 	if (frame->what == LAYER)
-		context->pass->tree.nodes[frame->node].within--;
+		tree->nodes[frame->node].within--;
 	if (!frame->counts)
 		return;
 	while (at--) {
@@ -151,9 +219,11 @@ static void end_frame(struct context *context, const struct frame *frame, size_t
 		}
 	}
 	if (frame->what == OPERATOR)
-		end_operator(context, frame, self);
-	else
+		end_operator(context, frame, duration, self);
+	else if (frame->what == LAYER)
 		end_layer(context, frame, duration, self, ended);
+	else
+		tree->places[frame->place].ticks.device += scaled(context, self);
 }
 
 static void visit_end(void *pointer, uint64_t ticks)
@@ -194,59 +264,80 @@ static void end_of(struct context *context, uint64_t ticks, uint32_t n)
 	end_frame(context, &frame, at, ticks, true);
 }
 
+/* ---- links, flows, memory --------------------------------------------------------------- */
+
+/* The innermost range is what somewhere else began as `sequence`. */
+static void make_late(struct pass *pass, struct frame *frame, uint64_t sequence, uint32_t thread)
+{
+	pass->tree.entries[frame->entry].within -= frame->entry != 0;
+	frame->place = dw_layer_late(&pass->tree, sequence, thread);
+	pass->failed |= !frame->place;
+	enter(pass, frame);
+}
+
 /* Forward: the operator's place is known. Backward: it is what has to be found. */
-static void take_link(struct context *context, const struct dw_record *record)
+static void take_link(struct context *context, struct frame *frame, const struct dw_record *record)
 {
 	struct pass *pass = context->pass;
-	struct frame *frame = context->depth ? &pass->frames[context->depth - 1] : NULL;
-	uint64_t sequence = record->payload[0] | (uint64_t)record->payload[1] << 32;
+	uint64_t sequence = dw_record_u64(record, 0);
 	uint32_t id = record->payload[2];
 
-	if (!frame || context->over || frame->what != OPERATOR)
+	if (frame->what != OPERATOR)
 		return;
 	if (!id) {
-		struct link *link = frame->late || !frame->node
-		                        ? NULL : DW_GROW(&pass->links, &pass->link_capacity, pass->link_count);
-
-		if (link)
-			*link = (struct link){ sequence, context->walk.thread, frame->node };
-		else
-			pass->failed |= !frame->late && frame->node;
-		pass->link_count += link != NULL;
+		pass->failed |= frame->place &&
+		                !dw_layer_link(&pass->tree, sequence, context->walk.thread, frame->place);
 	} else if (id < context->walk.file->symbol_count) {
-		struct late *late = DW_GROW(&pass->lates, &pass->late_capacity, pass->late_count);
-
-		if (late) {
-			late->sequence = sequence;
-			late->thread = context->walk.file->thread_by_id[id];
-			frame->late = (uint32_t)++pass->late_count;
-		}
-		pass->failed |= !late;
+		frame->backward = true;
+		make_late(pass, frame, sequence, context->walk.file->thread_by_id[id]);
 	}
+}
+
+/* From an operator or a layer to what a device does for it. */
+static void take_flow(struct context *context, struct frame *frame, const struct dw_record *record)
+{
+	struct pass *pass = context->pass;
+	uint64_t handle = dw_record_u64(record, 0);
+	uint32_t thread = FLOW_THREAD(context->process);
+
+	if (record->kind == DW_FLOW_OUT && frame->place)
+		pass->failed |= !dw_layer_link(&pass->tree, handle, thread, frame->place);
+	else if (record->kind == DW_FLOW_IN && frame->what == DEVICE)
+		make_late(pass, frame, handle, thread);
+}
+
+static void take_memory(struct context *context, const struct frame *frame, uint64_t ticks,
+                        const struct dw_record *record)
+{
+	struct pass *pass = context->pass;
+	int64_t change = dw_call_memory_next(&pass->memory, dw_record_u64(record, 0));
+	struct dw_layer_ticks more = { .bytes = frame->backward ? 0 : change,
+		                           .backward_bytes = frame->backward ? change : 0 };
+
+	if (!context->walk.wanted || !dw_walk_in_time(&context->walk, ticks))
+		return;
+	context->bytes += change;
+	dw_layer_ticks_add(&pass->tree.places[frame->place].ticks, &more);
+	if (frame->entry)
+		dw_layer_ticks_add(&pass->tree.entries[frame->entry].ticks, &more);
 }
 
 static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *record)
 {
 	struct context *context = pointer;
-	struct pass *pass = context->pass;
+	struct frame none = { 0 }, *frame;
 
 	if (dw_walk_break(&context->walk, ticks, record, flush))
 		return;
-	if (record->kind == DW_END_OF) {
+	frame = context->depth && !context->over ? &context->pass->frames[context->depth - 1] : &none;
+	if (record->kind == DW_END_OF)
 		end_of(context, ticks, record->payload[0]);
-	} else if (record->kind == DW_LINK) {
-		take_link(context, record);
-	} else if (record->kind == DW_ALLOC || record->kind == DW_FREE) {
-		struct frame none = { 0 };
-		const struct frame *frame =
-		    context->depth && !context->over ? &pass->frames[context->depth - 1] : &none;
-		struct dw_layer_ticks *sums = ticks_of(pass, frame);
-		bool backward = frame->late || frame->backward;
-		int64_t change = dw_call_memory_next(&pass->memory, dw_record_u64(record, 0));
-
-		if (context->walk.wanted && dw_walk_in_time(&context->walk, ticks))
-			*(backward ? &sums->backward_bytes : &sums->bytes) += change;
-	}
+	else if (record->kind == DW_LINK)
+		take_link(context, frame, record);
+	else if (record->kind == DW_FLOW_OUT || record->kind == DW_FLOW_IN)
+		take_flow(context, frame, record);
+	else if (record->kind == DW_ALLOC || record->kind == DW_FREE)
+		take_memory(context, frame, ticks, record);
 }
 
 static bool walk_streams(struct pass *pass)
@@ -267,37 +358,11 @@ static bool walk_streams(struct pass *pass)
 		context.pass = pass;
 		context.symbol_by_id = model->symbol_by_id[source->streams[i].file];
 		context.ratio = context.walk.file->clock.ns_per_tick / source->files[0].clock.ns_per_tick;
+		context.process = source->streams[i].process;
 		dw_walk(&context.walk, visit_begin, visit_end, visit_other, flush, NULL);
 	}
 	free(buffer);
 	return !pass->failed;
-}
-
-/* ---- backward to forward ---------------------------------------------------------------- */
-
-static int compare_links(const void *left, const void *right)
-{
-	const struct link *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
-}
-
-static void settle(struct pass *pass)
-{
-	if (pass->link_count)
-		qsort(pass->links, pass->link_count, sizeof *pass->links, compare_links);
-	for (size_t i = 0; i < pass->late_count; i++) {
-		const struct late *late = &pass->lates[i];
-		struct link wanted = { late->sequence, late->thread, 0 };
-		const struct link *link = pass->link_count
-		                              ? bsearch(&wanted, pass->links, pass->link_count,
-		                                        sizeof *pass->links, compare_links)
-		                              : NULL;
-
-		dw_layer_ticks_add(&pass->tree.nodes[link ? link->node : 0].ticks, &late->ticks);
-	}
 }
 
 /* ---- the product --------------------------------------------------------------------------- */
@@ -322,24 +387,24 @@ static bool prepare(struct pass *pass)
 	return true;
 }
 
-const struct dw_layers *dw_model_layers(struct dw_model *model, struct dwell_error *error)
+const struct dw_layers *dw_model_layers(struct dw_model *model, const struct dw_layers_ask *ask,
+                                        struct dwell_error *error)
 {
-	struct pass pass = { .model = model };
+	struct pass pass = { .model = model, .ask = ask ? *ask : (struct dw_layers_ask){ false } };
 	struct dw_layers *layers = dw_arena_alloc(&model->arena, sizeof *layers);
 	bool done = layers && prepare(&pass) && walk_streams(&pass);
 
+	if (done && pass.ask.uncalled)
+		done = dw_layer_tree_add_uncalled(&pass.tree);
 	if (done) {
-		settle(&pass);
 		layers->has_memory = pass.memory.any;
-		done = dw_layer_tree_take(&pass.tree, layers);
+		done = dw_layer_settle(&pass.tree) && dw_layers_take(&pass.tree, &pass.ask, layers);
 	}
 	dw_layer_tree_reset(&pass.tree);
 	dw_call_memory_reset(&pass.memory);
 	free(pass.flops);
 	free(pass.backward);
 	free(pass.frames);
-	free(pass.lates);
-	free(pass.links);
 	if (!done)
 		dw_model_no_memory(model, error);
 	return done ? layers : NULL;

@@ -1,5 +1,9 @@
-/* The tree of layers: paths to nodes while it grows, nodes to rows when it is whole;
- * see layers_inside.h. */
+/*
+ * The tree of layers: paths to nodes; see layers_inside.h.
+ *
+ * A path is hashed once when it is met and its node found at once; only a new one looks
+ * for its parent, so that deep models cost no more a layer than flat ones.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,15 +43,20 @@ bool dw_layer_tree_make(struct dw_layer_tree *tree, struct dw_model *model)
 {
 	memset(tree, 0, sizeof *tree);
 	tree->model = model;
-	tree->last = calloc(model->symbol_count + 1, sizeof *tree->last);
-	if (!tree->last || !DW_GROW(&tree->nodes, &tree->capacity, 0))
+	if (!dw_layer_places_make(tree))
+		return false;
+	tree->seen_mask = 255;
+	tree->seen = calloc(tree->seen_mask + 1, sizeof *tree->seen);
+	if (!tree->seen || !DW_GROW(&tree->nodes, &tree->capacity, 0))
 		return false;
 	tree->nodes[0].path = "";
+	tree->nodes[0].symbol = DW_NO_INDEX;
 	tree->count = 1;
 	return widen(tree);
 }
 
-static uint32_t find(const struct dw_layer_tree *tree, const char *path, size_t length, size_t *at)
+static uint32_t find(const struct dw_layer_tree *tree, const char *path, size_t length,
+                     size_t *at)
 {
 	for (*at = place_of(tree, path, length); tree->slots[*at]; *at = (*at + 1) & tree->mask) {
 		const struct dw_layer_node *node = &tree->nodes[tree->slots[*at]];
@@ -74,6 +83,10 @@ static uint32_t add(struct dw_layer_tree *tree, const char *path, size_t length,
 		return 0;
 	node->path_length = (uint32_t)length;
 	node->parent = parent;
+	node->symbol = DW_NO_INDEX;
+	node->place = dw_layer_place(tree, index);
+	if (!node->place)
+		return 0;
 	find(tree, path, length, &at);
 	tree->slots[at] = index;
 	tree->count++;
@@ -85,144 +98,113 @@ static uint32_t add(struct dw_layer_tree *tree, const char *path, size_t length,
 	return index;
 }
 
-/* The node of a path, with those above it made where they are missing. */
+/* The node of a path, with those above it made where they are missing: found from the
+ * end of the path, made from its beginning. */
 static uint32_t node_of(struct dw_layer_tree *tree, const char *path)
 {
-	uint32_t node = 0;
+	size_t length = strlen(path), known = length, at;
+	uint32_t node = find(tree, path, length, &at);
 
-	for (size_t length = 1; path[length - 1]; length++) {
-		size_t at;
-		uint32_t found;
-
-		if (path[length] != '.' && path[length])
-			continue;
-		found = find(tree, path, length, &at);
-		if (!found)
-			found = add(tree, path, length, node);
-		if (!found)
+	while (!node && known) {
+		while (--known && path[known] != '.')
+			;
+		node = known ? find(tree, path, known, &at) : 0;
+	}
+	while (known < length) {
+		for (known += 1; known < length && path[known] != '.';)
+			known++;
+		node = add(tree, path, known, node);
+		if (!node)
 			return 0;
-		node = found;
 	}
 	return node;
 }
 
-uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around)
+/* ---- what a range is ------------------------------------------------------------------ */
+
+static struct dw_layer_seen *seen_at(const struct dw_layer_tree *tree, uint32_t symbol,
+                                     uint32_t around)
 {
-	const char *name = tree->model->symbols[symbol].name, *path = name;
+	uint64_t key = (uint64_t)symbol << 32 | around;
+	size_t at = (key * 0x9e3779b97f4a7c15u >> 24) & tree->seen_mask;
+
+	while (tree->seen[at].node &&
+	       (tree->seen[at].symbol != symbol || tree->seen[at].around != around))
+		at = (at + 1) & tree->seen_mask;
+	return &tree->seen[at];
+}
+
+static bool widen_seen(struct dw_layer_tree *tree)
+{
+	struct dw_layer_seen *old = tree->seen;
+	size_t size = tree->seen_mask + 1;
+
+	tree->seen = calloc(size * 2, sizeof *tree->seen);
+	if (!tree->seen) {
+		tree->seen = old;
+		return false;
+	}
+	tree->seen_mask = size * 2 - 1;
+	for (size_t i = 0; i < size; i++)
+		if (old[i].node)
+			*seen_at(tree, old[i].symbol, old[i].around) = old[i];
+	free(old);
+	return true;
+}
+
+/* A path from the model's root names its place itself, wherever it is called from. */
+static const char *whole_path(struct dw_layer_tree *tree, const char *name, uint32_t around)
+{
 	const char *outer = tree->nodes[around].path;
 	size_t first = strcspn(outer, ".");
+
+	if (!*name)
+		name = "(unnamed)";
+	if (!around || (strncmp(name, outer, first) == 0 && (!name[first] || name[first] == '.')))
+		return name;
+	return dw_arena_printf(&tree->model->arena, "%s.%s", outer, name);
+}
+
+uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around)
+{
+	struct dw_layer_seen *seen = seen_at(tree, symbol, around);
+	const char *path;
 	uint32_t node;
 
-	if (tree->last[symbol].node && tree->last[symbol].around == around)
-		return tree->last[symbol].node;
-	if (!*path)
-		path = name = "(unnamed)";
-	/* A path from the model's root names its place itself, wherever it is called from. */
-	if (around && (strncmp(name, outer, first) != 0 || (name[first] && name[first] != '.')))
-		path = dw_arena_printf(&tree->model->arena, "%s.%s", outer, name);
+	if (seen->node)
+		return seen->node;
+	if (++tree->seen_count * 2 > tree->seen_mask && !widen_seen(tree))
+		return 0;
+	path = whole_path(tree, tree->model->symbols[symbol].name, around);
 	node = path ? node_of(tree, path) : 0;
-	tree->last[symbol].around = around;
-	tree->last[symbol].node = node;
+	if (node && (tree->nodes[node].symbol == DW_NO_INDEX || tree->model->symbols[symbol].shapes))
+		tree->nodes[node].symbol = symbol;
+	*seen_at(tree, symbol, around) = (struct dw_layer_seen){ symbol, around, node };
 	return node;
+}
+
+bool dw_layer_tree_add_uncalled(struct dw_layer_tree *tree)
+{
+	const struct dw_model *model = tree->model;
+	size_t at;
+
+	for (uint32_t i = 0; i < model->symbol_count; i++) {
+		const char *name = model->symbols[i].name;
+		size_t root = strcspn(name, ".");
+
+		if (model->symbols[i].category != DWELL_CATEGORY_LAYER || !name[root] ||
+		    !find(tree, name, root, &at))
+			continue;
+		if (!dw_layer_node(tree, i, 0))
+			return false;
+	}
+	return true;
 }
 
 void dw_layer_tree_reset(struct dw_layer_tree *tree)
 {
 	free(tree->nodes);
 	free(tree->slots);
-	free(tree->last);
-}
-
-/* ---- rows ------------------------------------------------------------------------------ */
-
-static uint64_t ns_of(const struct dw_layer_tree *tree, uint64_t ticks)
-{
-	return (uint64_t)((double)ticks * tree->model->source->files[0].clock.ns_per_tick + 0.5);
-}
-
-static void take_sums(const struct dw_layer_tree *tree, struct dw_layer_sums *to,
-                      const struct dw_layer_ticks *from)
-{
-	to->operators_ns = ns_of(tree, from->operators);
-	to->backward_ns = ns_of(tree, from->backward);
-	to->bytes = from->bytes;
-	to->backward_bytes = from->backward_bytes;
-	to->flops = from->flops;
-}
-
-static bool is_used(const struct dw_layer_node *node, const struct dw_layer_ticks *all)
-{
-	return node->calls || all->operators || all->backward || all->bytes || all->backward_bytes;
-}
-
-/* `all`: of each node with those below, `used`: which have anything in scope. */
-static void add_up(const struct dw_layer_tree *tree, struct dw_layer_ticks *all, bool *used)
-{
-	for (size_t i = tree->count; i-- > 1;) {
-		const struct dw_layer_node *node = &tree->nodes[i];
-
-		dw_layer_ticks_add(&all[i], &node->ticks);
-		used[i] |= is_used(node, &all[i]);
-		if (node->parent) {
-			dw_layer_ticks_add(&all[node->parent], &all[i]);
-			used[node->parent] |= used[i];
-		}
-	}
-}
-
-static void take_node(const struct dw_layer_tree *tree, struct dw_layers *layers, uint32_t index,
-                      const struct dw_layer_ticks *all, uint32_t *rows)
-{
-	const struct dw_layer_node *node = &tree->nodes[index];
-	struct dw_layer *row = &layers->rows[layers->count];
-	const char *dot = node->parent ? node->path + tree->nodes[node->parent].path_length : NULL;
-
-	memset(row, 0, sizeof *row);
-	rows[index] = (uint32_t)layers->count++;
-	row->path = node->path;
-	row->name = dot ? dot + 1 : node->path;
-	row->parent = node->parent ? rows[node->parent] : DW_NO_INDEX;
-	row->depth = node->parent ? layers->rows[row->parent].depth + 1 : 0;
-	row->calls = node->calls;
-	row->open = node->open;
-	row->total_ns = ns_of(tree, node->total);
-	row->self_ns = ns_of(tree, node->self);
-	take_sums(tree, &row->own, &node->ticks);
-	take_sums(tree, &row->all, &all[index]);
-	layers->has_backward |= node->ticks.backward > 0;
-	layers->has_flops |= node->ticks.flops > 0;
-}
-
-bool dw_layer_tree_take(struct dw_layer_tree *tree, struct dw_layers *layers)
-{
-	struct dw_layer_ticks *all = calloc(tree->count, sizeof *all);
-	uint32_t *rows = calloc(tree->count, sizeof *rows);
-	bool *used = calloc(tree->count, sizeof *used);
-	bool done;
-
-	layers->rows = dw_arena_alloc(&tree->model->arena, tree->count * sizeof *layers->rows);
-	done = all && rows && used && layers->rows;
-	if (done) {
-		uint32_t at = tree->nodes[0].first_child;
-
-		add_up(tree, all, used);
-		take_sums(tree, &layers->outside, &tree->nodes[0].ticks);
-		layers->has_backward = layers->outside.backward_ns > 0;
-		layers->has_flops = layers->outside.flops > 0;
-		while (at) {
-			if (used[at])
-				take_node(tree, layers, at, all, rows);
-			if (used[at] && tree->nodes[at].first_child) {
-				at = tree->nodes[at].first_child;
-				continue;
-			}
-			while (at && !tree->nodes[at].next)
-				at = tree->nodes[at].parent;
-			at = at ? tree->nodes[at].next : 0;
-		}
-	}
-	free(all);
-	free(rows);
-	free(used);
-	return done;
+	free(tree->seen);
+	dw_layer_places_reset(tree);
 }

@@ -128,7 +128,7 @@ DW_INLINE void dw_walk_gap(struct dw_walk *walk, const struct dw_source_chunk *c
 		walk->gap_ticks += chunk->base_ticks - now;
 }
 
-/* Frees what a walk keeps; dw_walk() does so at its end. */
+/* Frees what a walk keeps; dw_walk_finish() does so too. */
 static inline void dw_walk_reset(struct dw_walk *walk)
 {
 	free(walk->open.ids);
@@ -136,42 +136,56 @@ static inline void dw_walk_reset(struct dw_walk *walk)
 }
 
 /*
- * Visits the stream. `skip` (NULL: never) says whether a chunk may be left out: it
- * is asked when the chunk holds nothing that begins in scope.
+ * Visits the stream's i-th chunk; they are visited in order. `skip` (NULL: never) says
+ * whether a chunk may be left out: it is asked when the chunk holds nothing that begins
+ * in scope.
  */
-DW_INLINE void dw_walk(struct dw_walk *walk, dw_visit_begin *begin, dw_visit_end *end,
-                       dw_visit_other *other, dw_walk_flush *flush, bool (*skip)(void *))
+DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *begin,
+                             dw_visit_end *end, dw_visit_other *other, dw_walk_flush *flush,
+                             bool (*skip)(void *))
 {
-	for (size_t i = 0; i < walk->stream->chunk_count; i++) {
-		const struct dw_source_chunk *chunk = &walk->stream->chunks[i];
-		const uint32_t *words;
+	const struct dw_source_chunk *chunk = &walk->stream->chunks[i];
+	const uint32_t *words;
 
-		if (i && chunk->gap_before)
-			dw_walk_gap(walk, chunk, flush);
-		if (chunk->thread != walk->thread) {
-			if (walk->thread != DW_NO_INDEX)
-				dw_walk_end_all(walk, dw_time_now(&walk->time), DW_FLUSH_THREAD, flush);
-			dw_walk_set_thread(walk, chunk->thread);
-		}
-		dw_time_set(&walk->time, chunk->base_ticks);
-		if (skip && walk->interval && !dw_walk_in_time(walk, dw_time_now(&walk->time)) &&
-		    chunk->end_ticks < walk->interval->start_ticks && skip(walk)) {
-			if (chunk->end_ticks > walk->time.ticks)
-				dw_time_set(&walk->time, chunk->end_ticks);
-			walk->open.depth = 0; /* skip() has ended all */
-			continue;
-		}
-		words = dw_source_borrow(chunk, walk->buffer);
-		if (!words) {
-			dw_walk_end_all(walk, dw_time_now(&walk->time), DW_FLUSH_GAP, flush);
-			continue;
-		}
-		walk->time.open = &walk->open;
-		dw_decode_words(words, chunk->word_count, &walk->time, walk, begin, end, other);
+	if (i && chunk->gap_before)
+		dw_walk_gap(walk, chunk, flush);
+	if (chunk->thread != walk->thread) {
+		if (walk->thread != DW_NO_INDEX)
+			dw_walk_end_all(walk, dw_time_now(&walk->time), DW_FLUSH_THREAD, flush);
+		dw_walk_set_thread(walk, chunk->thread);
 	}
+	dw_time_set(&walk->time, chunk->base_ticks);
+	if (skip && walk->interval && !dw_walk_in_time(walk, dw_time_now(&walk->time)) &&
+	    chunk->end_ticks < walk->interval->start_ticks && skip(walk)) {
+		if (chunk->end_ticks > walk->time.ticks)
+			dw_time_set(&walk->time, chunk->end_ticks);
+		walk->open.depth = 0; /* skip() has ended all */
+		return;
+	}
+	words = dw_source_borrow(chunk, walk->buffer);
+	if (!words) {
+		dw_walk_end_all(walk, dw_time_now(&walk->time), DW_FLUSH_GAP, flush);
+		return;
+	}
+	walk->time.open = &walk->open;
+	dw_decode_words(words, chunk->word_count, &walk->time, walk, begin, end, other);
+}
+
+/* After the last chunk. */
+DW_INLINE void dw_walk_finish(struct dw_walk *walk, dw_walk_flush *flush)
+{
 	uint64_t now = dw_time_now(&walk->time);
 	dw_walk_reset(walk);
 	flush(walk, now > walk->end_ticks ? now : walk->end_ticks, DW_FLUSH_END);
+}
+
+/* Visits the stream. */
+DW_INLINE void dw_walk(struct dw_walk *walk, dw_visit_begin *begin, dw_visit_end *end,
+                       dw_visit_other *other, dw_walk_flush *flush, bool (*skip)(void *))
+{
+	for (size_t i = 0; i < walk->stream->chunk_count; i++)
+		dw_walk_chunk(walk, i, begin, end, other, flush, skip);
+	dw_walk_finish(walk, flush);
 }
 
 #endif

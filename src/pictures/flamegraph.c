@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "pictures/layers.h"
 
 /* In the order of enum dwell_category; kind 0 is threads and the whole. */
 static const struct dw_picture_kind kinds[] = {
@@ -138,6 +139,16 @@ static const struct {
 	{ "self_cuda_time_total", DW_PATHS_STACKS, true },
 };
 
+/* Those that draw layers. */
+static const struct {
+	const char *name;
+	enum dw_layer_picture_of of;
+} of_layers[] = {
+	{ "layers", DW_LAYER_PICTURE_TIME },
+	{ "memory", DW_LAYER_PICTURE_MEMORY },
+	{ "backward", DW_LAYER_PICTURE_BACKWARD },
+};
+
 static int no_such_metric(const char *name, struct dwell_error *error)
 {
 	struct dw_nearest nearest;
@@ -145,7 +156,11 @@ static int no_such_metric(const char *name, struct dwell_error *error)
 	dw_nearest_init(&nearest, name);
 	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
 		dw_nearest_try(&nearest, metrics[i].name);
-	return dw_error_set(error, DWELL_E_NAME, "no metric '%.100s'%s%s%s time or self_cpu", name,
+	for (size_t i = 0; i < sizeof of_layers / sizeof *of_layers; i++)
+		dw_nearest_try(&nearest, of_layers[i].name);
+	return dw_error_set(error, DWELL_E_NAME,
+	                    "no metric '%.100s'%s%s%s time or self_cpu, and of layers: layers, memory, "
+	                    "backward", name,
 	                    nearest.best ? ": did you mean '" : "; there are",
 	                    nearest.best ? nearest.best : "", nearest.best ? "'? There are" : "");
 }
@@ -194,6 +209,10 @@ int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_optio
 
 	options = options ? options : &own;
 	error = error ? error : &local;
+	for (size_t i = 0; options->metric && i < sizeof of_layers / sizeof *of_layers; i++)
+		if (strcmp(of_layers[i].name, options->metric) == 0)
+			return dw_layer_picture_write(model, of_layers[i].of, options->title, options->down, put,
+			                              to, drawn, error);
 	graph.paths = find_paths(model, options->metric ? options->metric : "time", error);
 	if (!graph.paths)
 		return error->code;

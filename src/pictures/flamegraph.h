@@ -13,15 +13,16 @@
 
 struct dw_flamegraph_options {
 	const char *title;   /* NULL: the program's name */
-	const char *metric;  /* "time" (NULL) or "self_cpu": see dw_flamegraph_write() */
+	const char *metric;  /* NULL: "time"; see dw_flamegraph_write() */
 	bool down;           /* an icicle */
 };
 
 /*
  * Widths are the time of all ranges ("time"), or of operators, below the functions of the
- * stacks that they were called from ("self_cpu", and what PyTorch calls it). `options` may
- * be NULL. Errors: DWELL_E_NOMEM; DWELL_E_NAME: no such metric; DWELL_E_NO_DATA: no
- * stacks or no device times were recorded. Those of `put` are its own.
+ * stacks that they were called from ("self_cpu", and what PyTorch calls it); or the nodes
+ * are layers and widths their time, memory or backward ("layers", "memory", "backward").
+ * `options` may be NULL. Errors: DWELL_E_NOMEM; DWELL_E_NAME: no such metric;
+ * DWELL_E_NO_DATA: what is wanted was not recorded. Those of `put` are its own.
  */
 int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_options *options,
                         dw_put *put, void *to, struct dw_picture_drawn *drawn,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "dwell/probe.h"
 #include "read/read.h"
 
 /* ---- the dictionary ------------------------------------------------------------------- */
@@ -48,6 +49,23 @@ static bool waits(const struct dw_read_file *file)
 	return control.gated;
 }
 
+/* A file without it is older; the page may be written while we look. */
+static const char *layers(struct dw_reader *reader, const struct dw_read_file *file)
+{
+	size_t at = DW_CONTROL_OFFSET + offsetof(struct dw_control, layers);
+	const char *list = (const char *)file->data + at;
+	uint32_t mask;
+	char *copy;
+
+	if (file->size_bytes < DW_BLOCK_BYTES)
+		return NULL;
+	memcpy(&mask, file->data + DW_CONTROL_OFFSET + offsetof(struct dw_control, mask), sizeof mask);
+	copy = mask & DWELL_DETAIL_LAYERS ? dw_read_take(reader, DW_LAYERS_BYTES + 1, 1) : NULL;
+	if (copy)
+		memcpy(copy, list, DW_LAYERS_BYTES);
+	return copy && *copy ? copy : NULL;
+}
+
 static int fill_files(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
@@ -66,6 +84,7 @@ static int fill_files(struct dw_reader *reader)
 		file->head = from->head;
 		file->torn = from->torn;
 		file->waits = waits(from);
+		file->layers = layers(reader, from);
 		file->clock = (struct dw_source_clock){ from->head->start_ticks, dw_read_u64(from->start_ns),
 			                                    from->ns_per_tick, from->error_ns };
 		if (fill_symbols(reader, from, file))

@@ -1,5 +1,6 @@
 /* Trace files: created, opened, trimmed; see file.h. */
 #include "record/file.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,6 +116,8 @@ static void fill_control(struct dw_control *control, const struct dwell_options 
 	control->warmup = schedule->warmup;
 	control->active = schedule->active;
 	control->repeat = schedule->repeat;
+	if (options->layers && *options->layers)
+		dw_layers_fill(control, options->layers);
 	control->gated = schedule->active > 0 || options->steps_from > 0 ||
 	                 options->steps_to != UINT64_MAX;
 	control->gates[0].open = !control->gated;

@@ -50,7 +50,7 @@ uint64_t dw_hash(const void *data, size_t bytes, uint64_t seed)
 	return hash ^ hash >> 29;
 }
 
-static void *take_memory(size_t bytes)
+void *dw_intern_memory(size_t bytes)
 {
 	bytes = (bytes + 15) & ~(size_t)15;
 	for (;;) {
@@ -134,7 +134,7 @@ uint32_t dw_intern(struct dw_entry *entry)
 		return id;
 	if (!dw_session_head() || !dw_process_ready(&cause) || !(entry->id = dw_new_id()) || !append(entry))
 		return 0;
-	node = take_memory(sizeof *node - sizeof *entry + entry->bytes);
+	node = dw_intern_memory(sizeof *node - sizeof *entry + entry->bytes);
 	if (!node)
 		return entry->id; /* good for this record; the next will intern again */
 	node->hash = hash;
@@ -189,7 +189,11 @@ uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, u
 		.line = line,
 	};
 
-	return op.name ? dw_intern(&op.entry) : 0;
+	uint32_t id = op.name ? dw_intern(&op.entry) : 0;
+
+	if (category == DWELL_CATEGORY_LAYER)
+		dw_layers_remember(id, name);
+	return id;
 }
 
 uint32_t dw_intern_function(uintptr_t address)
@@ -260,6 +264,31 @@ uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count)
 	image.entry.entry.bytes = (uint32_t)at;
 	image.entry.entry.aux = stored;
 	return dw_intern(&image.entry.entry);
+}
+
+uint32_t dw_intern_parameters(const struct dwell_tensor *tensors, unsigned count)
+{
+	struct dwell_tensor sums[16];
+	int64_t elements[16];
+	unsigned used = 0;
+
+	if (count <= 16)
+		return dw_intern_shapes(tensors, count);
+	for (unsigned i = 0; i < count; i++) {
+		int64_t product = 1;
+		unsigned at = 0;
+
+		for (unsigned d = 0; d < tensors[i].dimensions; d++)
+			product *= tensors[i].sizes[d];
+		while (at < used && sums[at].dtype != tensors[i].dtype && at < 15)
+			at++;
+		if (at == used) {
+			elements[used] = 0;
+			sums[used++] = (struct dwell_tensor){ &elements[at], 1, tensors[i].dtype };
+		}
+		elements[at] += product;
+	}
+	return dw_intern_shapes(sums, used);
 }
 
 void dw_intern_replay(void)

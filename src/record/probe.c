@@ -111,6 +111,8 @@ static unsigned begin_among(uint32_t id, uint32_t category, const void *caller)
 {
 	if (category == DWELL_CATEGORY_OPERATOR && dwell_wants(DWELL_DETAIL_STACKS))
 		return begin_with_stack(id, caller, 0);
+	if (category == DWELL_CATEGORY_LAYER && dwell_wants(DWELL_DETAIL_LAYERS) && !dw_layer_wanted(id))
+		return DWELL_NOT_BEGUN;
 	dwell_put_begin(id);
 	if (category == DWELL_CATEGORY_OPERATOR || !dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
 		return DWELL_BEGUN;
@@ -142,7 +144,7 @@ unsigned dwell_begin_id(uint32_t id, enum dwell_category category)
 {
 	if (!dwell_wants(1u << category))
 		return DWELL_NOT_BEGUN;
-	if (dwell_wants(DWELL_DETAIL_STACKS | 1u << DWELL_CATEGORY_FUNCTION))
+	if (dwell_wants(DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS | 1u << DWELL_CATEGORY_FUNCTION))
 		return begin_among(id, category, __builtin_return_address(0));
 	dwell_put_begin(id);
 	return DWELL_BEGUN;
@@ -198,6 +200,19 @@ uint32_t dwell_intern_op(const char *name, const char *detail, const struct dwel
 	if (dw_session_head())
 		id = dw_intern_op(DWELL_CATEGORY_OPERATOR, name, detail, dw_intern_shapes(tensors, count),
 		                  NULL, 0);
+	errno = saved;
+	return id;
+}
+
+uint32_t dwell_intern_layer(const char *path, const char *type,
+                            const struct dwell_tensor *parameters, unsigned count)
+{
+	int saved = errno;
+	uint32_t id = 0;
+
+	if (dw_session_head())
+		id = dw_intern_op(DWELL_CATEGORY_LAYER, path, type,
+		                  count ? dw_intern_parameters(parameters, count) : 0, NULL, 0);
 	errno = saved;
 	return id;
 }

@@ -7,6 +7,7 @@
  *   window    blocks of the file: claimed, reserved, mapped, handed out, recycled
  *   journal   entries: appended by any thread without a lock
  *   intern    names to ids, for the life of the process
+ *   layers    which layers are recorded
  *   slot      a place for each live thread, with its streams
  *   chunk     a stream's next piece of the file, fresh or its own oldest
  *   stream    the slow half of writing a record
@@ -219,10 +220,26 @@ uint32_t dw_intern_function(uintptr_t address);
 uint32_t dw_intern_frame(const char *function, const char *file, uint32_t line);
 uint32_t dw_intern_stack(const uint32_t *frames, uint32_t count); /* FRAME ids, innermost first */
 uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count);
+/* The same of a layer's parameters, of which none may be cut off: many are one a type. */
+uint32_t dw_intern_parameters(const struct dwell_tensor *tensors, unsigned count);
 uint64_t dw_hash(const void *data, size_t bytes, uint64_t seed);
 /* Writes all that this process knows into a new file's journal, with the same ids. */
 uint32_t dw_intern(struct dw_entry *entry); /* whole but for its id; bytes a multiple of 8 */
 void dw_intern_replay(void);
+
+/* Zeroed memory that is never given back; NULL when there is none. */
+void *dw_intern_memory(size_t bytes);
+
+/* ---- layers ---------------------------------------------------------------------- */
+
+/* What the layer of an id is called. */
+void dw_layers_remember(uint32_t id, const char *path);
+/* Whether the layer is one of those that are recorded now. */
+bool dw_layer_wanted(uint32_t id);
+/* Whether a list of layers can be set; says why not. */
+bool dw_layers_fit(const char *list, struct dwell_error *error);
+/* Of a control page that nobody else sees yet. */
+void dw_layers_fill(struct dw_control *control, const char *list);
 
 /* ---- slots and chunks ------------------------------------------------------------ */
 
@@ -273,6 +290,8 @@ void dw_step_end(struct dw_slot *slot);                   /* and moves the gate 
 void dw_step_cancel(struct dw_slot *slot);                /* the open step was none */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks); /* one that ends now */
 bool dw_step_gated(void);                                 /* the gate follows steps */
+/* The control page's mask has changed: the masks of all gates follow. */
+void dw_step_compute_all(void);
 /* One profile more, or less, wants what `mask` says. */
 void dw_step_want(uint32_t mask, bool more);
 void dw_meta(const char *key, const char *value, uint32_t flags);

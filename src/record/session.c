@@ -146,6 +146,8 @@ static int check_options(const struct dwell_options *options, struct dwell_error
 		                    options->size, sizeof *options);
 	if (options->keep > DWELL_KEEP_NEWEST)
 		return dw_error_set(error, DWELL_E_ARGUMENT, "dwell_options.keep is not an enum dwell_keep");
+	if (options->layers && *options->layers && !dw_layers_fit(options->layers, error))
+		return DWELL_E_ARGUMENT;
 	if (options->steps_from > options->steps_to)
 		return dw_error_set(error, DWELL_E_ARGUMENT, "steps %llu..%llu: the first is past the last",
 		                    (unsigned long long)options->steps_from,

@@ -9,6 +9,7 @@
  * says open, and what open profiles want.
  */
 #include "record/record.h"
+#include "format/gate.h"
 
 #include <errno.h>
 #include <time.h>
@@ -30,24 +31,33 @@ static uint64_t cpu_ns(void)
  * passed in between: the last to compute has seen all. All of it seq_cst: it
  * happens at steps, never in a probe.
  */
-static void compute_mask(struct dw_gate *gate)
+static void compute_masks(struct dw_gate *gates, uint32_t count)
 {
 	struct dw_control *control = DW_LOAD(dw_session.control);
 	uint32_t generation = __atomic_add_fetch(&control->generation, 1, __ATOMIC_SEQ_CST);
 
 	for (;;) {
-		uint32_t mask = __atomic_load_n(&gate->open, __ATOMIC_SEQ_CST)
-		                    ? __atomic_load_n(&control->mask, __ATOMIC_SEQ_CST)
-		                    : 0;
 		uint32_t now;
 
-		mask |= __atomic_load_n(&gate->profiles, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&gate->mask, mask, __ATOMIC_SEQ_CST);
+		for (struct dw_gate *gate = gates; gate < gates + count; gate++)
+			dw_gate_compute(control, gate);
 		now = __atomic_load_n(&control->generation, __ATOMIC_SEQ_CST);
 		if (now == generation)
 			return;
 		generation = now;
 	}
+}
+
+static void compute_mask(struct dw_gate *gate)
+{
+	compute_masks(gate, 1);
+}
+
+void dw_step_compute_all(void)
+{
+	uint32_t count = DW_LOAD(dw_session_map()->next_gate);
+
+	compute_masks(DW_LOAD(dw_session.control)->gates, count < DW_GATES ? count : DW_GATES);
 }
 
 static void set_open(struct dw_gate *gate, uint32_t open)
@@ -180,6 +190,12 @@ static bool cpu_worth_reading(const struct dw_slot *slot)
 	       slot->step_ticks > dw_session_map()->ticks_per_second / 5000;
 }
 
+/* Some kind of record is wanted; a choice of layers is none. */
+static bool records(const struct dw_gate *gate)
+{
+	return DW_LOAD(gate->mask) & ~(DWELL_MASK_NONE | DWELL_DETAIL_LAYERS);
+}
+
 /* start_ticks 0: now */
 static void open_step(struct dw_slot *slot, uint64_t start_ticks)
 {
@@ -195,7 +211,7 @@ static void open_step(struct dw_slot *slot, uint64_t start_ticks)
 	if (!entry)
 		return;
 	entry->entry.id = slot->thread;
-	entry->entry.aux = gate && DW_LOAD(gate->mask) & ~DWELL_MASK_NONE ? DW_STEP_RECORDED : 0;
+	entry->entry.aux = gate && records(gate) ? DW_STEP_RECORDED : 0;
 	entry->number = number;
 	slot->step_cpu_ns = cpu_worth_reading(slot) ? cpu_ns() : 0;
 	entry->start_ticks = start_ticks ? start_ticks : dw_now();
@@ -258,6 +274,17 @@ void dw_step_cancel(struct dw_slot *slot)
 	dw_step_end(slot);
 }
 
+void dwell_step_cancel(void)
+{
+	int saved = errno;
+	enum dw_loss cause;
+	struct dw_slot *slot = dw_slot_here(&cause);
+
+	if (slot)
+		dw_step_cancel(slot);
+	errno = saved;
+}
+
 /* A step that nobody knew to be one when it began. */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks)
 {
@@ -268,7 +295,7 @@ void dw_step_past(struct dw_slot *slot, uint64_t start_ticks)
 	if (!entry)
 		return;
 	entry->entry.id = slot->thread;
-	entry->entry.aux = gate && DW_LOAD(gate->mask) & ~DWELL_MASK_NONE ? DW_STEP_RECORDED : 0;
+	entry->entry.aux = gate && records(gate) ? DW_STEP_RECORDED : 0;
 	entry->number = number;
 	entry->start_ticks = start_ticks;
 	entry->end_ticks = dw_now();

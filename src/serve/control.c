@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "dwell/probe.h"
+#include "format/gate.h"
 #include "serve/inside.h"
 
 int dw_serve_control_open(struct dw_serve_control *control, const char *trace,
@@ -75,15 +76,8 @@ static void set_mask(struct dw_serve_control *control, uint32_t wanted)
 	for (;;) {
 		uint32_t count = gate_count(control);
 
-		for (uint32_t i = 0; i < count; i++) {
-			struct dw_gate *gate = &page->gates[i];
-			uint32_t mask = __atomic_load_n(&gate->open, __ATOMIC_SEQ_CST)
-			                    ? __atomic_load_n(&page->mask, __ATOMIC_SEQ_CST)
-			                    : 0;
-
-			mask |= __atomic_load_n(&gate->profiles, __ATOMIC_SEQ_CST);
-			__atomic_store_n(&gate->mask, mask, __ATOMIC_SEQ_CST);
-		}
+		for (uint32_t i = 0; i < count; i++)
+			dw_gate_compute(page, &page->gates[i]);
 		now = __atomic_load_n(&page->generation, __ATOMIC_SEQ_CST);
 		if (now == generation)
 			return;

@@ -2,60 +2,105 @@
  * layers: which layers of the model take the time and the memory?
  *
  * The tree by module path. Self and total are those of a layer's calls; operators and
- * backward are self times of operators, so that over all rows, with the one for what
- * lies in no layer, they add up to the operators view's. Children stand as first called.
+ * backward are self times of operators, so that over all rows, with those for what lies
+ * in other layers and in none, they add up to the operators view's. Children stand as
+ * first called; below a layer, when asked for, its calls and the operators within it.
  */
 #include "model/layers.h"
+
+#include <stdio.h>
 
 #include "base/text.h"
 #include "views/views.h"
 
 enum {
-	NAME, PATH, CALLS, SELF, TOTAL, MEAN, OPERATORS, SHARE, BACKWARD, BACKWARD_TOTAL, FLOPS,
-	SELF_BYTES, BYTES, COLUMNS
+	NAME, PATH, KIND, TYPE, CALL, START, CALLS, SELF, TOTAL, MEAN, OPERATORS, SHARE, BACKWARD_CALLS,
+	BACKWARD, BACKWARD_TOTAL, DEVICE, DEVICE_TOTAL, FLOPS, PARAMETERS, SELF_BYTES, BYTES,
+	BACKWARD_BYTES, COLUMNS
 };
 
 static const struct dw_column columns[COLUMNS] = {
 	DW_COLUMN("name", "layer", NONE, TEXT),
 	DW_COLUMN("path", "path", NONE, TEXT, .data_only = true),
+	DW_COLUMN("kind", "kind", NONE, TEXT, .data_only = true), /* layer, call, operator, rest */
+	DW_COLUMN("type", "type", NONE, TEXT, .data_only = true),
+	DW_COLUMN("call", "call", NONE, INT, .data_only = true),
+	DW_COLUMN("start_ns", "start", NS, INT, .data_only = true),
 	DW_COLUMN("calls", "calls", COUNT, INT),
 	DW_COLUMN("self_ns", "self", NS, INT),
 	DW_COLUMN("total_ns", "total", NS, INT),
 	DW_COLUMN("mean_ns", "mean", NS, INT, .wide_only = true),
 	DW_COLUMN("operators_ns", "operators", NS, INT),
 	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("backward_calls", "backward calls", COUNT, INT),
 	DW_COLUMN("backward_ns", "backward", NS, INT),
 	DW_COLUMN("backward_total_ns", "backward total", NS, INT),
+	DW_COLUMN("device_ns", "device", NS, INT),
+	DW_COLUMN("device_total_ns", "device total", NS, INT),
 	DW_COLUMN("flops", "FLOPs", COUNT, INT),
+	DW_COLUMN("parameters", "parameters", COUNT, INT),
 	DW_COLUMN("self_bytes", "self memory", BYTES, INT),
 	DW_COLUMN("total_bytes", "memory", BYTES, INT),
+	DW_COLUMN("backward_bytes", "backward memory", BYTES, INT, .wide_only = true),
+};
+
+struct filling {
+	struct dw_table *table;
+	const struct dw_layers *layers;
+	const struct dw_view_options *options;
+	const enum dw_layer_choice *choices;
+	const char *chosen;             /* of layers only these were recorded; NULL: all */
+	uint64_t whole_ns;              /* of all operators */
+	struct dw_layer_sums elsewhere; /* of layers that have no row with figures */
 };
 
 /* People do not see columns that nothing was recorded for; machines do. */
-static struct dw_table *make_table(const struct dw_layers *layers, struct dwell_error *error)
+static struct dw_table *make_table(const struct dw_layers *layers,
+                                   const struct dw_view_options *options, struct dwell_error *error)
 {
 	struct dw_column own[COLUMNS];
 
 	for (size_t i = 0; i < COLUMNS; i++)
 		own[i] = columns[i];
 	own[BACKWARD].data_only = own[BACKWARD_TOTAL].data_only = !layers->has_backward;
+	own[BACKWARD_CALLS].data_only = !layers->has_backward || !options->events;
+	own[DEVICE].data_only = own[DEVICE_TOTAL].data_only = !layers->has_device;
 	own[FLOPS].data_only = !layers->has_flops;
+	own[PARAMETERS].data_only = !layers->has_parameters;
 	own[SELF_BYTES].data_only = own[BYTES].data_only = !layers->has_memory;
+	own[BACKWARD_BYTES].data_only = !layers->has_backward_memory;
 	return dw_view_table("layers", own, COLUMNS, error);
 }
 
-/* What every row has, those of the table's end too. */
-static void fill_sums(struct dw_cell *row, const struct dw_layers *layers,
-                      const struct dw_layer_sums *own, const struct dw_layer_sums *all,
-                      uint64_t whole_ns)
+/* ---- cells ------------------------------------------------------------------------------ */
+
+static void fill_kind(const struct filling *filling, struct dw_cell *row, const char *kind,
+                      const char *name, const char *path)
 {
+	dw_cell_text(filling->table, &row[NAME], name);
+	if (path)
+		dw_cell_text(filling->table, &row[PATH], path);
+	dw_cell_text(filling->table, &row[KIND], kind);
+}
+
+/* What every row has; of what holds no others `all` is NULL. */
+static void fill_sums(const struct filling *filling, struct dw_cell *row,
+                      const struct dw_layer_sums *own, const struct dw_layer_sums *all)
+{
+	const struct dw_layers *layers = filling->layers;
+
+	all = all ? all : own;
 	dw_cell_int(&row[OPERATORS], (int64_t)own->operators_ns);
-	if (whole_ns)
-		dw_cell_real(&row[SHARE],
-		             (double)(own->operators_ns + own->backward_ns) / (double)whole_ns);
+	if (filling->whole_ns)
+		dw_cell_real(&row[SHARE], (double)(own->operators_ns + own->backward_ns) /
+		                              (double)filling->whole_ns);
 	if (layers->has_backward) {
 		dw_cell_int(&row[BACKWARD], (int64_t)own->backward_ns);
 		dw_cell_int(&row[BACKWARD_TOTAL], (int64_t)all->backward_ns);
+	}
+	if (layers->has_device) {
+		dw_cell_int(&row[DEVICE], (int64_t)own->device_ns);
+		dw_cell_int(&row[DEVICE_TOTAL], (int64_t)all->device_ns);
 	}
 	if (layers->has_flops)
 		dw_cell_int(&row[FLOPS], (int64_t)all->flops);
@@ -63,67 +108,171 @@ static void fill_sums(struct dw_cell *row, const struct dw_layers *layers,
 		dw_cell_int(&row[SELF_BYTES], own->bytes);
 		dw_cell_int(&row[BYTES], all->bytes);
 	}
+	if (layers->has_backward_memory)
+		dw_cell_int(&row[BACKWARD_BYTES], own->backward_bytes);
 }
 
-static void add_sums(struct dw_layer_sums *into, const struct dw_layer_sums *from)
+static void fill_operators(const struct filling *filling, struct dw_layer_operators from,
+                           const char *path, int64_t call, int depth)
 {
-	into->operators_ns += from->operators_ns;
-	into->backward_ns += from->backward_ns;
-	into->bytes += from->bytes;
-	into->backward_bytes += from->backward_bytes;
-	into->flops += from->flops;
+	for (size_t i = from.first; i < from.first + from.count; i++) {
+		const struct dw_layer_operator *operator = &filling->layers->operators[i];
+		struct dw_cell *row = dw_table_row(filling->table, depth);
+
+		fill_kind(filling, row, "operator", operator->name, path);
+		if (call >= 0)
+			dw_cell_int(&row[CALL], call);
+		dw_cell_int(&row[CALLS], (int64_t)operator->calls);
+		if (operator->calls) {
+			dw_cell_int(&row[SELF], (int64_t)operator->own.operators_ns);
+			dw_cell_int(&row[TOTAL], (int64_t)operator->total_ns);
+			dw_cell_int(&row[MEAN], (int64_t)((operator->total_ns + operator->calls / 2) /
+			                                  operator->calls));
+		}
+		if (filling->layers->has_backward)
+			dw_cell_int(&row[BACKWARD_CALLS], (int64_t)operator->backward_calls);
+		fill_sums(filling, row, &operator->own, NULL);
+		if (filling->layers->has_memory)
+			dw_cell_int(&row[BYTES], operator->total_bytes);
+		if (filling->layers->has_backward)
+			dw_cell_int(&row[BACKWARD_TOTAL], (int64_t)operator->backward_total_ns);
+	}
 }
 
-static void fill_layer(struct dw_table *table, const struct dw_layers *layers,
-                       const struct dw_layer *layer, uint64_t whole_ns)
+static void fill_calls(const struct filling *filling, const struct dw_layer *layer, int depth)
 {
-	struct dw_cell *row = dw_table_row(table, (int)layer->depth);
+	for (size_t i = layer->first_call; i < layer->first_call + layer->call_count; i++) {
+		const struct dw_layer_call *call = &filling->layers->calls[i];
+		struct dw_cell *row = dw_table_row(filling->table, depth);
+		char name[32];
 
-	dw_cell_text(table, &row[NAME], layer->name);
-	dw_cell_text(table, &row[PATH], layer->path);
+		snprintf(name, sizeof name, "call %u", call->number);
+		fill_kind(filling, row, "call", name, layer->path);
+		dw_cell_int(&row[CALL], call->number);
+		dw_cell_int(&row[START], (int64_t)call->start_ns);
+		dw_cell_int(&row[CALLS], 1);
+		dw_cell_int(&row[SELF], (int64_t)call->self_ns);
+		dw_cell_int(&row[TOTAL], (int64_t)call->total_ns);
+		dw_cell_int(&row[MEAN], (int64_t)call->total_ns);
+		fill_sums(filling, row, &call->own, &call->all);
+		if (filling->options->events)
+			fill_operators(filling, call->operators, layer->path, call->number, depth + 1);
+	}
+}
+
+static void fill_layer(const struct filling *filling, const struct dw_layer *layer)
+{
+	bool leaves = filling->options->leaves;
+	int depth = leaves ? 0 : (int)layer->depth;
+	struct dw_cell *row = dw_table_row(filling->table, depth);
+
+	fill_kind(filling, row, "layer", leaves ? layer->path : layer->name, layer->path);
+	if (layer->type)
+		dw_cell_text(filling->table, &row[TYPE], layer->type);
 	dw_cell_int(&row[CALLS], (int64_t)layer->calls);
 	if (layer->calls) {
 		dw_cell_int(&row[SELF], (int64_t)layer->self_ns);
 		dw_cell_int(&row[TOTAL], (int64_t)layer->total_ns);
 		dw_cell_int(&row[MEAN], (int64_t)((layer->total_ns + layer->calls / 2) / layer->calls));
 	}
-	fill_sums(row, layers, &layer->own, &layer->all, whole_ns);
+	if (filling->layers->has_parameters)
+		dw_cell_int(&row[PARAMETERS], (int64_t)layer->parameters);
+	fill_sums(filling, row, &layer->own, &layer->all);
+	if (filling->options->events)
+		fill_operators(filling, layer->operators, layer->path, -1, depth + 1);
+	if (filling->options->per_call)
+		fill_calls(filling, layer, depth + 1);
 }
 
-static void fill(struct dw_table *table, const struct dw_layers *layers)
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static void fill_rest(const struct filling *filling, const char *name,
+                      const struct dw_layer_sums *sums)
 {
-	struct dw_layer_sums sums = layers->outside;
-	struct dw_cell *row;
-	uint64_t whole_ns, calls = 0, open = 0;
+	struct dw_cell *row = dw_table_row(filling->table, 0);
+
+	fill_kind(filling, row, "rest", name, NULL);
+	fill_sums(filling, row, sums, NULL);
+}
+
+/* A layer that is not asked for, above one that is: it shows where that one stands. */
+static void fill_above(const struct filling *filling, const struct dw_layer *layer)
+{
+	struct dw_cell *row = dw_table_row(filling->table, (int)layer->depth);
+
+	fill_kind(filling, row, "layer", layer->name, layer->path);
+}
+
+static void fill_rows(struct filling *filling)
+{
+	const struct dw_layers *layers = filling->layers;
+	bool elsewhere = false;
 
 	for (size_t i = 0; i < layers->count; i++) {
-		add_sums(&sums, &layers->rows[i].own);
+		const struct dw_layer *layer = &layers->rows[i];
+		bool leaves = filling->options->leaves;
+
+		if (filling->choices[i] >= DW_LAYER_CHOSEN && (layer->leaf || !leaves)) {
+			fill_layer(filling, layer);
+			continue;
+		}
+		if (filling->choices[i] == DW_LAYER_ABOVE && !leaves)
+			fill_above(filling, layer);
+		dw_layer_sums_add(&filling->elsewhere, &layer->own);
+		elsewhere = true;
+	}
+	if (elsewhere)
+		fill_rest(filling, "(other layers)", &filling->elsewhere);
+	fill_rest(filling, "(outside layers)", &layers->outside);
+	if (filling->options->events)
+		fill_operators(filling, layers->outside_operators, NULL, -1, 1);
+}
+
+static void fill(struct filling *filling)
+{
+	const struct dw_layers *layers = filling->layers;
+	struct dw_layer_sums sums = layers->outside;
+	uint64_t calls = 0, open = 0, parameters = 0;
+	struct dw_cell *row;
+
+	for (size_t i = 0; i < layers->count; i++) {
+		dw_layer_sums_add(&sums, &layers->rows[i].own);
 		calls += layers->rows[i].calls;
 		open += layers->rows[i].open;
+		parameters += layers->rows[i].parameters;
 	}
-	whole_ns = sums.operators_ns + sums.backward_ns;
-	for (size_t i = 0; i < layers->count; i++)
-		fill_layer(table, layers, &layers->rows[i], whole_ns);
-	row = dw_table_row(table, 0);
-	dw_cell_text(table, &row[NAME], "(outside layers)");
-	fill_sums(row, layers, &layers->outside, &layers->outside, whole_ns);
-	row = dw_table_totals(table);
-	dw_cell_text(table, &row[NAME], "all operators");
+	filling->whole_ns = sums.operators_ns + sums.backward_ns;
+	fill_rows(filling);
+	row = dw_table_totals(filling->table);
+	dw_cell_text(filling->table, &row[NAME], "all operators");
 	dw_cell_int(&row[CALLS], (int64_t)calls);
-	fill_sums(row, layers, &sums, &sums, whole_ns);
+	if (layers->has_parameters)
+		dw_cell_int(&row[PARAMETERS], (int64_t)parameters);
+	fill_sums(filling, row, &sums, NULL);
+	if (filling->chosen)
+		dw_table_note(filling->table,
+		              "Of layers only these were recorded: %.300s; what lies in others counts for "
+		              "what is around them.", filling->chosen);
 	if (open)
-		dw_table_note(table, "%s call%s did not end, or the end was overwritten; counted until there.",
+		dw_table_note(filling->table,
+		              "%s call%s did not end, or the end was overwritten; counted until there.",
 		              dw_text_count((int64_t)open).at, dw_text_plural(open));
 }
 
 struct dw_table *dw_view_layers(struct dw_model *model, const struct dw_view_options *options,
                                 struct dwell_error *error)
 {
-	const struct dw_layers *layers = dw_model_layers(model, error);
-	struct dw_table *table = layers ? make_table(layers, error) : NULL;
+	struct dw_layers_ask ask = { .operators = options->events, .calls = options->per_call };
+	struct filling filling = { .options = options };
+	enum dw_layer_choice *choices;
 
-	(void)options;
-	if (table)
-		fill(table, layers);
-	return table;
+	filling.layers = dw_model_layers(model, &ask, error);
+	if (!filling.layers || dw_layers_choose(model, filling.layers, options->paths, &choices, error))
+		return NULL;
+	filling.choices = choices;
+	filling.chosen = dw_model_source(model)->files[0].layers;
+	filling.table = make_table(filling.layers, options, error);
+	if (filling.table)
+		fill(&filling);
+	return filling.table;
 }

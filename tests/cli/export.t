@@ -46,8 +46,12 @@ $ dwell export train.dwell --format chrome > /dev/full
 [1]
 
 $ dwell export train.dwell --format flamegraph --metric tme
-2> dwell: no metric 'tme': did you mean 'time'? There are time or self_cpu
+2> dwell: no metric 'tme': did you mean 'time'? There are time or self_cpu, and of layers: layers, memory, backward
 [2]
+
+$ dwell export train.dwell --format icicle --metric backward
+2> dwell: train.dwell has no layers: mark each layer's call with DWELL_LAYER("path")
+[1]
 
 $ dwell export train.dwell --format flamegraph --metric self_cpu
 2> dwell: train.dwell has no stacks: record with --stacks

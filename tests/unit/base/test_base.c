@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "base/arena.h"
+#include "base/glob.h"
 #include "base/grow.h"
 #include "base/nearest.h"
 #include "base/pool.h"
@@ -82,6 +83,32 @@ TEST(arrays_grow)
 	for (size_t i = 0; i < 1000; i++)
 		CHECK_EQ(numbers[i], i);
 	free(numbers);
+}
+
+static bool matches(const char *pattern, const char *text)
+{
+	return dw_glob_match(pattern, strlen(pattern), text);
+}
+
+TEST(patterns)
+{
+	CHECK(matches("Net.stem", "Net.stem") && !matches("Net.stem", "Net.stem2"));
+	CHECK(!matches("Net.stem2", "Net.stem") && !matches("", "x") && matches("", ""));
+	CHECK(matches("*", "") && matches("*", "a.b") && matches("Net.*", "Net.a.b"));
+	CHECK(matches("*.conv?", "Net.0.conv1") && !matches("*.conv?", "Net.0.conv"));
+	CHECK(matches("a*b*c", "aXbXbXc") && !matches("a*b*c", "aXcXb"));
+	CHECK(matches("**a", "ba") && !matches("?", ""));
+	CHECK(dw_glob_any("x, Net.*,y", "Net.1") && dw_glob_any("Net.1 ,", "Net.1"));
+	CHECK(!dw_glob_any("", "") && !dw_glob_any(", ,", "") && !dw_glob_any("a,b", "a,b"));
+}
+
+TEST(a_pattern_of_stars_is_not_tried_for_ever)
+{
+	char text[2000];
+
+	memset(text, 'a', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	CHECK(!matches("a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", text));
 }
 
 CHECK_MAIN

@@ -1,0 +1,168 @@
+/*
+ * Which layers are recorded: a list of paths in the control page, for all processes.
+ *
+ * A probe of a layer comes here only while a list is set (DWELL_DETAIL_LAYERS in its
+ * gate). Each process remembers by id what its layers are called and, for the list of
+ * this generation, whether they are wanted: a lookup and a comparison, no text. A new
+ * list has a new generation, so that sites, children and other processes of the run ask
+ * anew at their next call. The generation is odd while a list is being written; who
+ * meets that records the layer, and decides the next time.
+ *
+ * Probes stand in signal handlers: nothing here waits, and what is found once stays.
+ */
+#include "record/record.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/glob.h"
+
+#define CHAINS 4096u
+#define MOST_WAITS 1000
+
+struct layer {
+	struct layer *next;
+	uint32_t id;
+	/* atomic, relaxed: it says all itself. Session << 32 | generation | wanted; a list's
+	 * generation is even. */
+	uint64_t decision;
+	char path[];
+};
+
+static struct layer *chains[CHAINS]; /* pushed with a compare-and-swap, never removed from */
+
+static struct layer *find(uint32_t id)
+{
+	/* Pairs with the release below: layers are seen whole. */
+	struct layer *layer = __atomic_load_n(&chains[id % CHAINS], __ATOMIC_ACQUIRE);
+
+	while (layer && layer->id != id)
+		layer = layer->next;
+	return layer;
+}
+
+void dw_layers_remember(uint32_t id, const char *path)
+{
+	struct layer **chain = &chains[id % CHAINS], *layer;
+	size_t bytes = strlen(path) + 1;
+
+	if (!id || find(id) || !(layer = dw_intern_memory(sizeof *layer + bytes)))
+		return;
+	layer->id = id;
+	layer->decision = 0;
+	memcpy(layer->path, path, bytes);
+	layer->next = __atomic_load_n(chain, __ATOMIC_ACQUIRE);
+	while (!__atomic_compare_exchange_n(chain, &layer->next, layer, true, __ATOMIC_RELEASE,
+	                                    __ATOMIC_RELAXED))
+		;
+}
+
+/* The list as it was at one moment, or false. */
+static bool copy_list(struct dw_control *control, uint32_t generation, char list[DW_LAYERS_BYTES])
+{
+	for (size_t i = 0; i < DW_LAYERS_BYTES; i++) {
+		list[i] = DW_LOAD(control->layers[i]);
+		if (!list[i])
+			break;
+	}
+	list[DW_LAYERS_BYTES - 1] = '\0';
+	/* Pairs with the fences of write_list(): what was read is of this generation. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return DW_LOAD(control->layers_generation) == generation;
+}
+
+__attribute__((noinline)) static bool decide(struct layer *layer, struct dw_control *control,
+                                             uint32_t generation)
+{
+	char list[DW_LAYERS_BYTES];
+	bool wanted;
+
+	if (generation & 1 || !copy_list(control, generation, list))
+		return true;
+	wanted = !*list || dw_glob_any(list, layer->path);
+	DW_STORE(layer->decision,
+	         (uint64_t)DW_LOAD(dw_session.generation) << 32 | generation | wanted);
+	return wanted;
+}
+
+bool dw_layer_wanted(uint32_t id)
+{
+	struct dw_control *control = DW_LOAD(dw_session.control);
+	struct layer *layer = find(id);
+	bool wanted = true;
+
+	if (layer && control) {
+		/* Pairs with the release of write_list(): the list is seen as it was written. */
+		uint32_t generation = __atomic_load_n(&control->layers_generation, __ATOMIC_ACQUIRE);
+		uint64_t known = (uint64_t)DW_LOAD(dw_session.generation) << 32 | generation;
+		uint64_t decision = DW_LOAD(layer->decision);
+
+		wanted = (decision & ~(uint64_t)1) == known ? decision & 1
+		                                            : decide(layer, control, generation);
+	}
+	return wanted;
+}
+
+/* ---- changing it ------------------------------------------------------------------ */
+
+bool dw_layers_fit(const char *list, struct dwell_error *error)
+{
+	const char *rest = list;
+	size_t length;
+
+	if (strlen(list) >= DW_LAYERS_BYTES)
+		dw_error_set(error, DWELL_E_ARGUMENT,
+		             "the list of layers is %zu bytes, at most %u fit: use patterns, as Net.block.*",
+		             strlen(list), DW_LAYERS_BYTES - 1);
+	else if (!dw_glob_next(&rest, &length))
+		dw_error_set(error, DWELL_E_ARGUMENT, "the list of layers '%s' names none", list);
+	else
+		return true;
+	return false;
+}
+
+void dw_layers_fill(struct dw_control *control, const char *list)
+{
+	strcpy(control->layers, list);
+	control->layers_generation += 2;
+	control->mask |= DWELL_DETAIL_LAYERS;
+}
+
+static void write_list(struct dw_control *control, const char *list)
+{
+	uint32_t generation = DW_LOAD(control->layers_generation) & ~1u;
+	size_t bytes = strlen(list) + 1;
+
+	/* One writer at a time; one that was killed while it wrote is not waited for. */
+	for (int waits = 0; waits < MOST_WAITS; waits++) {
+		if (__atomic_compare_exchange_n(&control->layers_generation, &generation, generation + 1,
+		                                false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			break;
+		generation &= ~1u;
+		sched_yield();
+	}
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	for (size_t i = 0; i < bytes; i++)
+		DW_STORE(control->layers[i], list[i]);
+	__atomic_store_n(&control->layers_generation, generation + 2, __ATOMIC_RELEASE);
+}
+
+int dwell_layers_only(const char *list, struct dwell_error *error)
+{
+	struct dw_control *control = DW_LOAD(dw_session.control);
+
+	if (!dw_session_head() || !control)
+		return dw_error_set(error, DWELL_E_STATE, "nothing is recorded: dwell_start() first");
+	if (list && *list && !dw_layers_fit(list, error))
+		return DWELL_E_ARGUMENT;
+	if (list && *list) {
+		write_list(control, list);
+		__atomic_fetch_or(&control->mask, DWELL_DETAIL_LAYERS, __ATOMIC_SEQ_CST);
+	} else {
+		__atomic_fetch_and(&control->mask, ~DWELL_DETAIL_LAYERS, __ATOMIC_SEQ_CST);
+		write_list(control, "");
+	}
+	dw_step_compute_all();
+	return 0;
+}
