@@ -170,8 +170,8 @@ def run(program, *arguments, under=()):
     """What a script of its own prints."""
     with open("script.py", "w", encoding="utf-8") as file:
         file.write(program)
-    done = subprocess.run([*under, sys.executable, "script.py", *arguments], capture_output=True, text=True, check=False,
-                          env={**os.environ, "PYTHONPATH": PACKAGE})
+    done = subprocess.run([*under, sys.executable, "script.py", *arguments], capture_output=True, text=True,
+                          check=False, env={**os.environ, "PYTHONPATH": PACKAGE})
     check(done.returncode == 0, f"{arguments}: {done.stderr[-600:]}")
     return done.stdout + done.stderr  # where Lightning's own reports go
 
@@ -301,7 +301,8 @@ def functions(path):
     found = {}
     for name in os.listdir(path):
         if name.endswith(".prof"):
-            found[name] = {key[2].rpartition(".")[2]: row[:2] for key, row in pstats.Stats(os.path.join(path, name)).stats.items()
+            stats = pstats.Stats(os.path.join(path, name)).stats
+            found[name] = {key[2].rpartition(".")[2]: row[:2] for key, row in stats.items()
                            if key[0].endswith("script.py")}
     return found
 
