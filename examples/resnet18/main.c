@@ -130,7 +130,6 @@ static void buffer_iteration(struct trainer *trainer)
 	trainer->device.buffering = false;
 }
 
-/* An iteration of --graph: it has no parts that could be actions. */
 static void replay_iteration(struct trainer *trainer)
 {
 	if (!trainer->device.count)
@@ -144,11 +143,11 @@ static void replay_iteration(struct trainer *trainer)
 static void run_training_batch(struct trainer *trainer)
 {
 	ACTION(trainer->profiler, RUN_TRAINING_BATCH);
+	ACTION(trainer->profiler, OPTIMIZER_STEP);
 	if (trainer->options.graph) {
 		replay_iteration(trainer);
 		return;
 	}
-	ACTION(trainer->profiler, OPTIMIZER_STEP);
 	forward_backward(trainer);
 	actions_call(trainer->profiler, ACTION_ON_BEFORE_OPTIMIZER_STEP);
 	actions_call(trainer->profiler, ACTION_CONFIGURE_GRADIENT_CLIPPING);
@@ -368,9 +367,13 @@ static void prepare_networks(struct trainer *trainer)
 	ACTION(trainer->profiler, SETUP);
 	struct net_shape shape = { options->batch_size / options->ranks, trainer->data.train.height,
 							   trainer->data.train.width, options->frozen_norm };
+	struct tensor *scalars[2];
 
 	params_init(&trainer->params, &trainer->dnn);
 	net_init(&trainer->training, &trainer->dnn, &trainer->params, &shape, true);
+	scalars[0] = trainer->training.loss;
+	scalars[1] = trainer->training.correct;
+	ranks_append(trainer->ranks, &trainer->training.graph, scalars, 2);
 	net_init(&trainer->evaluation, &trainer->dnn, &trainer->params, &shape, false);
 	graph_finish(&trainer->evaluation.graph);
 	params_fill(&trainer->params, options->seed);
@@ -380,10 +383,7 @@ static void prepare_networks(struct trainer *trainer)
 
 static void prepare_optimizer(struct trainer *trainer)
 {
-	struct tensor *scalars[2] = { trainer->training.loss, trainer->training.correct };
-
 	ACTION(trainer->profiler, CONFIGURE_OPTIMIZERS);
-	ranks_append(trainer->ranks, &trainer->training.graph, scalars, 2);
 	optimizer_append(&trainer->options.optimizer, &trainer->training.graph);
 	graph_finish(&trainer->training.graph);
 }

@@ -34,12 +34,12 @@ static const char help_text[] =
 	"  --times               print what events and handlers took, as PyTorch-Ignite does\n"
 	"  --profiler NAME       simple, advanced, operators or xla: report the fit's actions by\n"
 	"                        Lightning's names, as its profilers do\n"
-	"  --action-names V      2.2 (default) or 1.6: the names of that version\n"
 	"  --graph               buffer the first iteration's operations, replay them\n"
 	"  --verbosity N         print at the end what iterations took, as SINGA does: 1 forward and\n"
 	"                        backward, 2 each operation, 3 the distributed ones (default 0)\n"
 	"  --skip-iteration N    of those, leave out the first N (default 5)\n"
 	"  --frozen-norm         normalize by the running statistics that --load-weights brought\n"
+	"  --action-names V      2.2 (default) or 1.6: the names of that version\n"
 	"  --help                this text\n";
 
 enum {
@@ -60,12 +60,12 @@ enum {
 	OPT_DUMP,
 	OPT_TIMES,
 	OPT_PROFILER,
-	OPT_ACTION_NAMES,
 	OPT_RANKS,
 	OPT_GRAPH,
 	OPT_VERBOSITY,
 	OPT_SKIP_ITERATION,
 	OPT_FROZEN_NORM,
+	OPT_ACTION_NAMES,
 	OPT_HELP
 };
 
@@ -87,12 +87,12 @@ static const struct option long_options[] = {
 	{ "dump", required_argument, NULL, OPT_DUMP },
 	{ "times", no_argument, NULL, OPT_TIMES },
 	{ "profiler", required_argument, NULL, OPT_PROFILER },
-	{ "action-names", required_argument, NULL, OPT_ACTION_NAMES },
 	{ "ranks", required_argument, NULL, OPT_RANKS },
 	{ "graph", no_argument, NULL, OPT_GRAPH },
 	{ "verbosity", required_argument, NULL, OPT_VERBOSITY },
 	{ "skip-iteration", required_argument, NULL, OPT_SKIP_ITERATION },
 	{ "frozen-norm", no_argument, NULL, OPT_FROZEN_NORM },
+	{ "action-names", required_argument, NULL, OPT_ACTION_NAMES },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };

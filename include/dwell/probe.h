@@ -154,9 +154,9 @@ DWELL_API void dwell_slow_put(uint32_t word1, const uint32_t *payload, unsigned 
 DWELL_API uint32_t dwell_slow_site(struct dwell_site *site);
 DWELL_API unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors,
                                   unsigned count);
-/* While stacks, some layers only, or functions are recorded: outermost operators get the
- * caller's stack, layers that were not chosen do not begin, ranges end by name. The result
- * of the first goes to the second. */
+/* While stacks, functions or only some layers are recorded: outermost operators get the
+ * caller's stack, ranges end by name, other layers are not begun. The result of the first
+ * goes to the second. */
 DWELL_API unsigned dwell_slow_range(uint32_t id, uint32_t category);
 DWELL_API void dwell_slow_range_end(unsigned began);
 /* As dwell_op_begin(), but while stacks are recorded it has this one; 0: the caller's. */
@@ -294,7 +294,7 @@ DWELL_INLINE unsigned dwell_begin(struct dwell_site *site)
 	uint32_t mask = __atomic_load_n(&gate->mask, __ATOMIC_RELAXED);
 	if (DWELL_UNLIKELY(!(mask & 1u << site->category)))
 		return DWELL_NOT_BEGUN;
-	/* One test for three rare things. */
+	/* One test for three rare things: stacks are wanted, some layers only, or functions. */
 	if (DWELL_UNLIKELY(mask & (DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS | 1u << DWELL_CATEGORY_FUNCTION)))
 		return dwell_slow_range(dwell_site_id(site), site->category);
 	dwell_put_begin(dwell_site_id(site));

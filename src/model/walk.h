@@ -128,7 +128,7 @@ DW_INLINE void dw_walk_gap(struct dw_walk *walk, const struct dw_source_chunk *c
 		walk->gap_ticks += chunk->base_ticks - now;
 }
 
-/* Frees what a walk keeps; dw_walk_finish() does so too. */
+/* Frees what a walk keeps; dw_walk() does so at its end. */
 static inline void dw_walk_reset(struct dw_walk *walk)
 {
 	free(walk->open.ids);
@@ -175,6 +175,7 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 DW_INLINE void dw_walk_finish(struct dw_walk *walk, dw_walk_flush *flush)
 {
 	uint64_t now = dw_time_now(&walk->time);
+
 	dw_walk_reset(walk);
 	flush(walk, now > walk->end_ticks ? now : walk->end_ticks, DW_FLUSH_END);
 }

@@ -86,7 +86,7 @@ __attribute__((noinline)) static bool decide(struct layer *layer, struct dw_cont
 	return wanted;
 }
 
-bool dw_layer_wanted(uint32_t id)
+bool dw_layer_chosen(uint32_t id)
 {
 	struct dw_control *control = DW_LOAD(dw_session.control);
 	struct layer *layer = find(id);

@@ -111,7 +111,7 @@ static unsigned begin_among(uint32_t id, uint32_t category, const void *caller)
 {
 	if (category == DWELL_CATEGORY_OPERATOR && dwell_wants(DWELL_DETAIL_STACKS))
 		return begin_with_stack(id, caller, 0);
-	if (category == DWELL_CATEGORY_LAYER && dwell_wants(DWELL_DETAIL_LAYERS) && !dw_layer_wanted(id))
+	if (category == DWELL_CATEGORY_LAYER && dwell_wants(DWELL_DETAIL_LAYERS) && !dw_layer_chosen(id))
 		return DWELL_NOT_BEGUN;
 	dwell_put_begin(id);
 	if (category == DWELL_CATEGORY_OPERATOR || !dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
