@@ -69,10 +69,17 @@ struct dwell_actions_options {
 	bool profile_memory;     /* operators */
 	unsigned row_limit;      /* operators; 0: 20 */
 	const char *sort_by;     /* operators: a key of torch's; NULL: cpu_time_total */
+	const char *record_functions; /* operators: further actions with a table: "NAME,NAME" */
+	/*
+	 * operators: what a stage records beyond these, its schedule and on_trace_ready; NULL:
+	 * nothing. Steps are the stage's own: in a fit the training steps. The report is of the
+	 * last cycle. Copied; its name is not used.
+	 */
+	const struct dwell_profile_options *profile;
 };
 
 #define DWELL_ACTIONS_OPTIONS_INIT \
-	{ sizeof(struct dwell_actions_options), NULL, NULL, false, 0, false, false, 0, NULL }
+	{ sizeof(struct dwell_actions_options), NULL, NULL, false, 0, false, false, 0, NULL, NULL, NULL }
 
 /*
  * By name, whatever its case: "simple" (time an action), "advanced" (functions within

@@ -130,6 +130,11 @@ static PyType_Slot scope_slots[] = {
 static PyType_Spec scope_spec = { "dwell.lightning.Scope", sizeof(struct scope), 0,
 	                              Py_TPFLAGS_DEFAULT, scope_slots };
 
+bool dwell_actions_is_own(const void *method)
+{
+	return method == &scope_methods[0] || method == &scope_methods[1];
+}
+
 /* ---- a recorder ----------------------------------------------------------------------------- */
 
 static PyObject *recorder_profile(PyObject *object, PyObject *name)

@@ -4,7 +4,7 @@
  * Only when they are asked for (`dwell run --functions`). The interpreter's profile function is ours in
  * the main thread at once and in others from their first moment (threading.setprofile
  * runs our starter there). A code object remembers its id in its own extra field, so
- * that the id dies with it. When a program sets a profiler of its own, it has the
+ * that the id dies with it; C functions are known by their definitions. When a program sets a profiler of its own, it has the
  * thread from then on and we stop.
  */
 #include "python.h"
@@ -64,24 +64,85 @@ static uint32_t new_id(PyObject *code)
 	return is_own(file) ? UNSEEN : dwell_slow_site(&site);
 }
 
-static uint32_t code_id(PyFrameObject *frame)
+/* A code object's extra field: gone with it. */
+struct known_code {
+	PyObject *code;
+	uint32_t id;
+};
+
+/* The last ones by address, so that a call asks Python for the code object alone. */
+#define RECENT 4096u
+static struct known_code recent[RECENT];
+
+static struct known_code *place_of(const void *address)
 {
-	PyObject *code = (PyObject *)PyFrame_GetCode(frame);
+	return &recent[((uintptr_t)address >> 4) * 0x9e3779b1u >> 16 & (RECENT - 1)];
+}
+
+static void forget_code(void *extra)
+{
+	struct known_code *known = extra;
+
+	if (known && place_of(known->code)->code == known->code)
+		*place_of(known->code) = (struct known_code){ NULL, 0 };
+	PyMem_Free(known);
+}
+
+__attribute__((noinline)) static uint32_t find_code(PyObject *code)
+{
 	void *extra = NULL;
+	struct known_code *known;
 	uint32_t id;
 
 	get_extra(code, extra_index, &extra);
-	id = (uint32_t)(uintptr_t)extra;
-	if (!id) {
-		id = new_id(code);
-		set_extra(code, extra_index, (void *)(uintptr_t)id);
+	known = extra;
+	if (known) {
+		*place_of(code) = *known;
+		return known->id;
 	}
-	Py_DECREF(code);
+	id = new_id(code);
+	known = id ? PyMem_Malloc(sizeof *known) : NULL;
+	if (!known)
+		return id;
+	*known = (struct known_code){ code, id };
+	if (set_extra(code, extra_index, known) == 0) {
+		*place_of(code) = *known;
+	} else {
+		PyErr_Clear();
+		PyMem_Free(known);
+	}
+	return id;
+}
+
+static inline uint32_t code_id(PyFrameObject *frame)
+{
+	PyObject *code = (PyObject *)PyFrame_GetCode(frame);
+	const struct known_code *known = place_of(code);
+	uint32_t id = DWELL_LIKELY(known->code == code) ? known->id : find_code(code);
+
+	Py_DECREF(code); /* the frame has it too */
 	return id == UNSEEN ? 0 : id;
 }
 
-/* C functions are few and live long: interned by name each time. */
-static uint32_t builtin_id(PyObject *function)
+/* ---- C functions --------------------------------------------------------------------------- */
+
+/* How every CPython's PyCFunctionObject begins. */
+struct c_function {
+	PyObject_HEAD
+	PyMethodDef *method;
+};
+PyAPI_DATA(PyTypeObject) PyCMethod_Type;
+
+/* By their definition, which is there as long as any function made of it; another may come
+ * to its place, with another name or another function. */
+static struct known_c {
+	const PyMethodDef *method;
+	PyCFunction function;
+	const char *name;
+	uint32_t id;
+} recent_c[RECENT];
+
+static uint32_t name_c(PyObject *function)
 {
 	char name[256], module[128], whole[400];
 
@@ -91,7 +152,25 @@ static uint32_t builtin_id(PyObject *function)
 	return dwell_intern(DWELL_CATEGORY_FUNCTION, whole, NULL);
 }
 
-static void enter(uint32_t id)
+static uint32_t builtin_id(PyObject *function)
+{
+	const PyMethodDef *method;
+	struct known_c *known;
+
+	if (Py_TYPE(function) != &PyCFunction_Type && Py_TYPE(function) != &PyCMethod_Type)
+		return name_c(function);
+	method = ((struct c_function *)function)->method;
+	known = &recent_c[((uintptr_t)method >> 4) * 0x9e3779b1u >> 16 & (RECENT - 1)];
+	if (DWELL_UNLIKELY(known->method != method || known->function != method->ml_meth ||
+	                   known->name != method->ml_name || !known->id))
+		*known = (struct known_c){ method, method->ml_meth, method->ml_name,
+			                       dwell_actions_is_own(method) ? UNSEEN : name_c(function) };
+	return known->id == UNSEEN ? 0 : known->id;
+}
+
+/* ---- the interpreter's events -------------------------------------------------------------- */
+
+static inline void enter(uint32_t id)
 {
 	uint32_t at = calls->depth++;
 
@@ -106,7 +185,7 @@ static void enter(uint32_t id)
 	calls->cursor = dwell_this_stream->cursor;
 }
 
-static void leave(void)
+static inline void leave(void)
 {
 	if (!calls->depth)
 		return;
@@ -162,7 +241,7 @@ static bool find_extra(void)
 		*(void **)&get_extra = dlsym(RTLD_DEFAULT, names[i][1]);
 		*(void **)&set_extra = dlsym(RTLD_DEFAULT, names[i][2]);
 	}
-	extra_index = request ? request(NULL) : -1;
+	extra_index = request ? request(forget_code) : -1;
 	return extra_index >= 0 && get_extra && set_extra;
 }
 

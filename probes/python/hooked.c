@@ -25,6 +25,24 @@ struct hooked {
 
 static PyObject *type;
 
+/* Python 3.9 and 3.10 have PyObject_Vectorcall() in their headers only. */
+__attribute__((noinline)) static PyObject *call_with_dict(PyObject *callable,
+                                                          PyObject *const *arguments, size_t count,
+                                                          PyObject *names)
+{
+	PyObject *by_name = names ? PyDict_New() : NULL, *result;
+	size_t given = ARGUMENTS(count);
+
+	for (Py_ssize_t i = 0; by_name && i < PyTuple_Size(names); i++)
+		if (PyDict_SetItem(by_name, PyTuple_GetItem(names, i), arguments[given + (size_t)i]) < 0)
+			Py_CLEAR(by_name);
+	if (names && !by_name)
+		return NULL;
+	result = PyObject_VectorcallDict(callable, arguments, count, by_name);
+	Py_XDECREF(by_name);
+	return result;
+}
+
 static PyObject *call_hooked(PyObject *callable, PyObject *const *arguments, size_t count,
                              PyObject *names)
 {
@@ -35,7 +53,9 @@ static PyObject *call_hooked(PyObject *callable, PyObject *const *arguments, siz
 	PyObject *result;
 
 	hooked->hook->before(&call);
-	result = PyObject_Vectorcall(hooked->original, arguments, count, names);
+	result = DWELL_LIKELY(PyObject_Vectorcall != NULL)
+	             ? PyObject_Vectorcall(hooked->original, arguments, count, names)
+	             : call_with_dict(hooked->original, arguments, count, names);
 	hooked->hook->after(&call, result);
 	return result;
 }

@@ -28,7 +28,10 @@ typedef PyObject *dwell_vectorcall(PyObject *callable, PyObject *const *argument
                                    PyObject *names);
 typedef int dwell_tracer(PyObject *self, PyFrameObject *frame, int what, PyObject *argument);
 PyAPI_FUNC(PyObject *) PyObject_Vectorcall(PyObject *callable, PyObject *const *arguments,
-                                           size_t count, PyObject *names);
+                                           size_t count, PyObject *names)
+    __attribute__((weak)); /* from 3.11 on */
+PyAPI_FUNC(PyObject *) PyObject_VectorcallDict(PyObject *callable, PyObject *const *arguments,
+                                               size_t count, PyObject *by_name);
 PyAPI_FUNC(PyObject *) PyVectorcall_Call(PyObject *callable, PyObject *arguments,
                                          PyObject *names);
 PyAPI_FUNC(PyObject *) PyMethod_New(PyObject *function, PyObject *self);
@@ -68,6 +71,8 @@ uint32_t dwell_python_stack(void);
 void dwell_stacks_attach(void);
 /* Watches functions from the first time that they are wanted. */
 void dwell_functions_follow_gate(void);
+/* Whether a PyMethodDef is of the blocks of actions.c. */
+bool dwell_actions_is_own(const void *method);
 
 PyObject *dwell_python_import(const char *name);
 

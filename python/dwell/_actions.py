@@ -17,7 +17,8 @@ class _Options(ctypes.Structure):
     _fields_ = [("size", native.size_t), ("dirpath", native.text), ("filename", native.text),
                 ("brief", native.boolean), ("line_restriction", ctypes.c_double),
                 ("record_shapes", native.boolean), ("profile_memory", native.boolean),
-                ("row_limit", ctypes.c_uint), ("sort_by", native.text)]
+                ("row_limit", ctypes.c_uint), ("sort_by", native.text),
+                ("record_functions", native.text), ("profile", _p)]
 
 
 _error_p = ctypes.POINTER(native._Error)

@@ -8,8 +8,11 @@ Actions are ranges of a trace, so that they nest, recur and run in threads, and 
 percentages are of that stage's time. A profiler of one's own derives from Profiler, as in
 Lightning. `dwell run` records the actions of a script that has none of these, too.
 """
+import contextlib
 import ctypes
+import functools
 import os
+import threading
 
 from . import _native as native
 from ._actions import Profiler, Recorded, Scope, actions, encoded
@@ -272,30 +275,41 @@ class _Beside(Recorded):
     _name = "xla"
 
 
-class _Both:
-    """Their block, and the range of ours around it."""
-
-    def __init__(self, ours, theirs):
-        self._ours, self._theirs = ours, theirs
-
-    def __enter__(self):
-        self._ours.__enter__()
-        return self._theirs.__enter__()
-
-    def __exit__(self, *exception):
-        try:
-            return self._theirs.__exit__(*exception)
-        finally:
-            self._ours.__exit__(*exception)
-
-
 def record_profilers(base):
     """Called by the probe with Lightning's base class of profilers once it is imported: actions
     and stages of every trainer are recorded, whatever its profiler does."""
-    beside, profile_theirs, setup, teardown = _Beside(), base.profile, base.setup, base.teardown
+    beside, setup, teardown, inside = _Beside(), base.setup, base.teardown, threading.local()
 
-    def profile_both(self, action_name):
-        return _Both(beside.profile(action_name), profile_theirs(self, action_name))
+    def once(outer, inner):
+        """outer's call runs `inner`; what that calls of its base class is no action more."""
+        @functools.wraps(outer)
+        def call(self, action_name):
+            if getattr(inside, "a_call", False):
+                return outer(self, action_name)
+            inside.a_call = True
+            try:
+                return inner(outer, self, action_name)
+            finally:
+                inside.a_call = False
+        return call
+
+    def start(theirs, self, action_name):
+        theirs(self, action_name)
+        beside.start(action_name)
+
+    def stop(theirs, self, action_name):
+        with contextlib.suppress(ValueError):  # theirs to say
+            beside.stop(action_name)
+        theirs(self, action_name)
+
+    def watch(kind):
+        for name, ours in (("start", start), ("stop", stop)):
+            if name in vars(kind):
+                setattr(kind, name, once(vars(kind)[name], ours))
+
+    def watch_new(kind, **named):
+        super(base, kind).__init_subclass__(**named)
+        watch(kind)
 
     def setup_both(self, stage, *arguments, **named):
         beside.setup(stage)
@@ -305,6 +319,9 @@ def record_profilers(base):
         beside.teardown()
         return teardown(self, *arguments, **named)
 
-    for ours, theirs in ((profile_both, "profile"), (setup_both, "setup"), (teardown_both, "teardown")):
-        ours.__name__, ours.__doc__ = theirs, getattr(base, theirs).__doc__
-        setattr(base, theirs, ours)
+    base.__init_subclass__ = classmethod(watch_new)
+    base.setup, base.teardown = functools.wraps(setup)(setup_both), functools.wraps(teardown)(teardown_both)
+    there = base.__subclasses__()
+    for kind in there:
+        watch(kind)
+        there += kind.__subclasses__()

@@ -215,6 +215,7 @@ int dw_sequence_walk(struct dw_model *model, const struct dw_sequence_steps *ste
 	if (codes && buffer && all.linked && open_streams(&all, codes, buffer) == 0)
 		code = walk_steps(&all, each, context);
 	for (size_t i = 0; i < all.stream_count; i++) {
+		dw_walk_reset(&all.streams[i].walk);
 		free(all.streams[i].frames);
 		free(all.streams[i].items);
 		free(all.streams[i].forwards);

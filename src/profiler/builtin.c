@@ -77,9 +77,25 @@ static int operators_setup(struct dwell_actions *actions, struct dwell_error *er
 	const struct dwell_actions_options *options = &actions->own->options;
 
 	(void)error;
-	actions->own->profile.record_shapes = options->record_shapes;
-	actions->own->profile.profile_memory = options->profile_memory;
+	actions->own->profile.record_shapes |= options->record_shapes;
+	actions->own->profile.profile_memory |= options->profile_memory;
 	return 0;
+}
+
+/* The stage's own steps are its profile's: what a schedule counts. */
+static void operators_stop(struct dwell_actions *actions, const char *action)
+{
+	static const char *const steps[][2] = { { "fit", "training_step" },
+		{ "validate", "validation_step" }, { "test", "test_step" }, { "predict", "predict_step" } };
+	const struct dwell_actions_own *own = actions->own;
+	const char *dot = strrchr(action, '.');
+
+	if (!own->open || !actions->stage || (!own->profile.schedule.active && !own->profile.action))
+		return;
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+		if (strcmp(steps[i][0], actions->stage) == 0 &&
+		    strcmp(steps[i][1], dot ? dot + 1 : action) == 0)
+			dwell_profile_step(own->open, NULL);
 }
 
 static int operators_summary(struct dwell_actions *actions, FILE *file, struct dwell_error *error)
@@ -89,7 +105,11 @@ static int operators_summary(struct dwell_actions *actions, FILE *file, struct d
 		.has_limit = from->row_limit > 0, .limit = from->row_limit,
 		.group_by = from->record_shapes ? "shape" : NULL };
 
-	return print_layout(actions, "lightning-pytorch", &options, file, error);
+	char layout[512] = "lightning-pytorch";
+
+	if (actions->own->record_functions)
+		snprintf(layout, sizeof layout, "lightning-pytorch:%s", actions->own->record_functions);
+	return print_layout(actions, layout, &options, file, error);
 }
 
 /* ---- by name ---------------------------------------------------------------------------------- */
@@ -99,7 +119,7 @@ static int operators_summary(struct dwell_actions *actions, FILE *file, struct d
 static const struct dwell_actions_methods builtin[] = {
 	METHODS("simple", .summary = simple_summary),
 	METHODS("advanced", .setup = advanced_setup, .summary = advanced_summary),
-	METHODS("operators", .setup = operators_setup, .summary = operators_summary),
+	METHODS("operators", .setup = operators_setup, .stop = operators_stop, .summary = operators_summary),
 	METHODS("xla", .summary = NULL),
 	METHODS("none", .summary = NULL),
 };

@@ -68,6 +68,7 @@ static void free_own(struct dwell_actions_own *own)
 	free(own->filename);
 	free(own->log_dir);
 	free(own->sort_by);
+	free(own->record_functions);
 	free(own);
 }
 
@@ -119,12 +120,16 @@ struct dwell_actions *dwell_actions_create(const char *name,
 		free(actions);
 		return NULL;
 	}
-	if (!copy_text(&actions->own->sort_by, options->sort_by)) {
+	if (!copy_text(&actions->own->sort_by, options->sort_by) ||
+	    !copy_text(&actions->own->record_functions, options->record_functions)) {
 		dw_actions_error(error, DWELL_E_NOMEM, "no memory for a profiler");
 		dwell_actions_destroy(actions);
 		return NULL;
 	}
 	actions->own->options = *options;
+	if (options->profile)
+		actions->own->profile = *options->profile;
+	actions->own->options.profile = NULL;
 	actions->records = strcmp(methods->name, "none") != 0;
 	return actions;
 }

@@ -12,7 +12,7 @@ struct dwell_actions_own {
 	char *stage, *dirpath, *filename;
 	char *log_dir;                        /* of dwell_actions_setup() */
 	struct dwell_actions_options options; /* of a profiler made by name; its texts are not used */
-	char *sort_by;
+	char *sort_by, *record_functions;
 	bool made;                            /* by name: the library's memory */
 };
 

@@ -4,7 +4,7 @@
 usage: resnet18_actions_test.py RESNET18 DWELL
 
 A fit of one epoch, two batches and one of validation, against lightning_fit.txt (which
-lightning_test.py compares with Lightning itself); --action-names 1.6; the report of
+lightning_profilers_test.py compares with Lightning itself); --action-names 1.6; the report of
 --profiler simple. The last line is "N passed, N failed".
 """
 import json

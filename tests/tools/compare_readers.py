@@ -26,8 +26,14 @@ def make_random(seed):
         if what < 0.48:
             lines.append("%s begin %s n%d" % (step, r.choice(["operator", "operator", "layer"]),
                                               r.randrange(20)))
+            if seed % 3 == 0 and r.random() < 0.1:
+                lines.append("+0 by-name")
         elif what < 0.93:
             lines.append("%s end" % step)
+            if seed % 3 and r.random() < 0.2:
+                lines[-1] = "%s end-of %d" % (step, r.randrange(4))
+            elif seed % 3 == 0 and r.random() < 0.3:
+                lines[-1] = "%s end-named operator n%d" % (step, r.randrange(20))
         elif what < 0.96:
             lines.append("%s counter c %d" % (step, r.randrange(9)))
         elif what < 0.97:

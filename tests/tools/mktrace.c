@@ -19,7 +19,7 @@
  * `+TIME` (after the stream's last record); without, the time stays.
  *   [at T] begin CATEGORY NAME [shapes=2x3:float32,7:int64] [detail=D] [file=F:LINE]
  *   name CATEGORY NAME [detail=D]    puts it into the dictionary; records nothing
- *   end | end-of N | mark NAME | counter NAME VALUE [detail=UNIT]
+ *   end | end-of N | end-named CATEGORY NAME | by-name | mark NAME | counter NAME VALUE [detail=UNIT]
  *   alloc CATEGORY DEVICE ADDRESS BYTES | free CATEGORY DEVICE ADDRESS
  *   async-begin NAME HANDLE | async-end NAME HANDLE | flow-out NAME HANDLE | flow-in NAME HANDLE
  *   link SEQUENCE [FORWARD-THREAD] | args TEXT | loss CAUSE COUNT
@@ -512,6 +512,12 @@ static bool put_record(const struct line *line)
 	} else if (!strcmp(verb, "end-of")) {
 		uint32_t n = (uint32_t)number_of(word(line, 1));
 		dw_encode_record(stream, now, DW_END_OF, 0, &n, 1);
+	} else if (!strcmp(verb, "end-named")) {
+		uint32_t none = 0;
+		dw_encode_record(stream, now, DW_END_OF, op_of(line, category_of(word(line, 1)), word(line, 2),
+		                                              option(line, "detail")), &none, 1);
+	} else if (!strcmp(verb, "by-name")) {
+		dw_encode_record(stream, now, DW_EXT, DW_EXT_BY_NAME << DW_EXT_TYPE_SHIFT, NULL, 0);
 	} else if (!strcmp(verb, "mark")) {
 		dw_encode_record(stream, now, DW_MARK,
 		                 op_of(line, DWELL_CATEGORY_MARK, word(line, 1), NULL), NULL, 0);

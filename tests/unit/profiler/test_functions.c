@@ -189,11 +189,11 @@ TEST(ranges_outlive_the_functions_they_began_in)
 	find(found);
 	for (unsigned i = 0; i < 6; i++)
 		CHECK_EQ(found[i].calls, i == 3 ? 3 : i == 5 ? 10 : 1);
-	CHECK_RANGE(found[0].longest_ns, 30000000, 60000000);
-	CHECK_RANGE(found[1].longest_ns, 60000000, 90000000);
-	CHECK_RANGE(found[2].longest_ns, 0, 20000000);
-	CHECK_RANGE(found[3].longest_ns, 30000000, 60000000);
-	CHECK_RANGE(found[4].longest_ns, 90000000, 150000000);
+	/* One sleep, two of three, all three; whatever sleeps a busy machine adds to. */
+	CHECK(found[0].longest_ns >= 30000000);
+	CHECK(found[1].longest_ns >= found[0].longest_ns + 15000000); /* it began a little later */
+	CHECK(found[4].longest_ns >= found[1].longest_ns + 30000000);
+	CHECK(found[4].longest_ns >= found[2].longest_ns + 90000000);
 	unlink(path);
 }
 

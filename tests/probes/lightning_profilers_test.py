@@ -1,0 +1,449 @@
+#!/usr/bin/env python3
+"""dwell.lightning's profilers in programs as people write them.
+
+usage: lightning_profilers_test.py BUILD
+
+Run by a Python that has Lightning (both packages), PyTorch and snakeviz. Scripts run as
+programs of their own: the documentation's custom profiler and custom action, an unchanged
+script under `dwell run`, each profiler beside Lightning's clock. Then all options of
+PyTorchProfiler and AdvancedProfiler, bad input, and what the originals do wrong, numbered as
+in doc/from-lightning.md. The last line is "N passed, N failed"; 77: cannot run here.
+"""
+import contextlib
+import io
+import json
+import os
+import pickle
+import pstats
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PACKAGE = os.path.abspath(os.path.join(HERE, "..", "..", "python"))
+BUILD = os.path.abspath(sys.argv[1])
+DWELL = os.path.join(BUILD, "dwell")
+LIBRARIES = [BUILD, os.path.join(BUILD, "src", "profiler")]
+counts = {True: 0, False: 0}
+
+if LIBRARIES[0] not in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
+    os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, LIBRARIES + [os.environ.get("LD_LIBRARY_PATH")]))
+    os.environ["PYTHONWARNINGS"] = "ignore"
+    os.execv(sys.executable, [sys.executable, *sys.argv])
+warnings.filterwarnings("ignore")
+try:
+    import pytorch_lightning  # noqa: F401
+    import torch
+    from snakeviz.stats import json_stats, table_rows
+except ImportError as error:
+    print(f"skip lightning_profilers_test: {error}")
+    sys.exit(77)
+sys.path.insert(0, PACKAGE)
+import dwell.lightning as own  # noqa: E402
+
+COMMON = """
+import json, sys, time, warnings
+warnings.filterwarnings("ignore")
+import torch
+from torch.utils.data import DataLoader, Dataset
+pl = __import__(sys.argv[1], fromlist=["Trainer"])
+class Ones(Dataset):
+    def __len__(self): return 8
+    def __getitem__(self, index): return torch.ones(4)
+class Model(pl.LightningModule):
+    def __init__(self, profiler=None):
+        super().__init__()
+        self.layer, self.profiler = torch.nn.Linear(4, 2), profiler or pl.profilers.PassThroughProfiler()
+    def custom_processing_step(self, data):
+        with self.profiler.profile("my_custom_action"): time.sleep(0.03)
+        return self.layer(data).sum()
+    def training_step(self, batch, index): return self.custom_processing_step(batch)
+    def validation_step(self, batch, index): self.custom_processing_step(batch)
+    def test_step(self, batch, index): self.custom_processing_step(batch)
+    def predict_step(self, batch, index): return self.custom_processing_step(batch)
+    def configure_optimizers(self): return torch.optim.SGD(self.parameters(), 0.1)
+def train(profiler, stages="fit validate test predict", model=None):
+    trainer = pl.Trainer(profiler=profiler, max_epochs=1, enable_progress_bar=False, logger=False,
+                         enable_checkpointing=False, enable_model_summary=False, accelerator="cpu")
+    data = DataLoader(Ones(), batch_size=2)
+    for stage in stages.split():
+        taken = model or Model(None if isinstance(profiler, str) else profiler)
+        getattr(trainer, stage)(taken, *([data, data] if stage == "fit" else [data]))
+"""
+CUSTOM = COMMON + """
+from collections import defaultdict
+from dwell.lightning import BaseProfiler
+class ActionCountProfiler(BaseProfiler):
+    def __init__(self, dirpath=None, filename=None):
+        super().__init__(dirpath=dirpath, filename=filename)
+        self._action_count, self._action_first_occurrence = defaultdict(int), {}
+    def start(self, action_name):
+        self._action_first_occurrence.setdefault(action_name, time.strftime("%m/%d/%Y, %H:%M:%S"))
+    def stop(self, action_name):
+        self._action_count[action_name] += 1
+    def summary(self):
+        width = max(len(name) for name in self._action_count)
+        return "\\nProfile Summary: \\n" + "".join(
+            f"{name:<{width}s} \\t {self._action_first_occurrence[name]} \\t {count} \\n"
+            for name, count in self._action_count.items() if count > 1)
+    def teardown(self, stage):
+        self._action_count.clear()
+        self._action_first_occurrence.clear()
+        super().teardown(stage=stage)
+train(ActionCountProfiler(), "fit test")
+"""
+ACTION = COMMON + """
+from dwell.lightning import PassThroughProfiler, SimpleProfiler
+train(SimpleProfiler(), "fit")
+train(PassThroughProfiler(), "fit")
+"""
+PLAIN = COMMON + """
+train("simple" if len(sys.argv) > 2 else None, "fit test", Model())
+"""
+# Ours with Lightning's clock within each action: what it measured goes to theirs.json.
+BOTH = COMMON + """
+import dwell.lightning as own
+class Both(getattr(own, sys.argv[2])):
+    theirs, stages = pl.profilers.SimpleProfiler(), {}
+    def start(self, action):
+        super().start(action)
+        self.theirs.start(action)
+    def stop(self, action):
+        self.theirs.stop(action)
+        super().stop(action)
+    def setup(self, *arguments, **named):
+        self.theirs.recorded_durations.clear()
+        super().setup(*arguments, **named)
+    def describe(self):
+        self.stages[self._stage] = {name: times for name, times in self.theirs.recorded_durations.items()}
+        super().describe()
+train(Both())
+json.dump(Both.stages, open("theirs.json", "w"))
+"""
+OPERATORS = COMMON + """
+import dwell, dwell.lightning
+mode, ready = sys.argv[2], []
+options = {
+    "defaults": {}, "more": dict(record_functions={"optimizer_step"}, row_limit=3, sort_by_key="self_cpu_time_total",
+                                 group_by_input_shapes=True, table_kwargs={"header": "a header"}),
+    "repeat": dict(schedule=dwell.schedule(wait=0, warmup=0, active=1, repeat=2), on_trace_ready=ready.append),
+    "torch": dict(schedule=torch.profiler.schedule(wait=1, warmup=0, active=2, repeat=1), on_trace_ready=ready.append),
+    "files": dict(dirpath="out", filename="perf", export_to_flame_graph=True),
+}[mode]
+train(dwell.lightning.PyTorchProfiler(**options), "fit test" if mode == "defaults" else "fit")
+print(len(ready), "cycles")
+"""
+ADVANCED = COMMON + """
+if sys.argv[2] == "theirs":
+    train(pl.profilers.AdvancedProfiler(dirpath="theirs", filename="perf"), "fit")
+else:
+    from dwell.lightning import AdvancedProfiler
+    train(AdvancedProfiler(dirpath="ours", filename="perf", dump_stats=True), "fit")
+"""
+# The order of a fit of two batches and one of validation, indented.
+ORDER = COMMON + """
+class Order(pl.profilers.Profiler):
+    depth = 0
+    def start(self, action):
+        print("|" + "  " * self.depth + action)
+        self.depth += 1
+    def stop(self, action): self.depth -= 1
+    def summary(self): return ""
+trainer = pl.Trainer(profiler=Order(), max_epochs=1, limit_train_batches=2, limit_val_batches=1, num_sanity_val_steps=0,
+                     logger=False, enable_progress_bar=False, enable_checkpointing=False, enable_model_summary=False,
+                     accelerator="cpu")
+trainer.fit(Model(), DataLoader(Ones(), batch_size=2), DataLoader(Ones(), batch_size=2))
+"""
+
+
+def check(good, what):
+    counts[bool(good)] += 1
+    if not good:
+        print(f"FAILED: {what}")
+
+
+def run(program, *arguments, under=()):
+    """What a script of its own prints."""
+    with open("script.py", "w", encoding="utf-8") as file:
+        file.write(program)
+    done = subprocess.run([*under, sys.executable, "script.py", *arguments], capture_output=True, text=True,
+                          check=False, env={**os.environ, "PYTHONPATH": PACKAGE})
+    check(done.returncode == 0, f"{arguments}: {done.stderr[-600:]}")
+    return done.stdout + done.stderr  # where Lightning's own reports go
+
+
+def rows(report):
+    found = {}
+    for line in report.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 5 and cells[0] not in ("Action", "Total"):
+            found[cells[0]] = (int(cells[2]), float(cells[3]), float(cells[4]))
+    return found
+
+
+def report(trace, *options):
+    return subprocess.run([DWELL, "report", *options, trace], capture_output=True, text=True, check=False).stdout
+
+
+# ---- scripts -----------------------------------------------------------------------------
+
+
+def test_documented(package):
+    text = run(CUSTOM, package)
+    check(text.count("Profile Summary") == 2 and re.search(r"my_custom_action +\t [\d/]+, [\d:]+ \t 10 ", text),
+          f"{package}: the custom profiler: {text[-300:]}")
+    text = run(ACTION, package)
+    mine = rows(text).get("my_custom_action", (0, 0, 0))
+    check(mine[0] == 10 and 0.3 <= mine[1] < 0.45, f"{package}: my_custom_action: {mine}")
+    check(60 < mine[2] <= 100, f"1. of the stage's own time: {mine[2]}%")
+
+
+def test_unchanged(package):
+    """No line of the script knows dwell."""
+    for simple in ((), ("simple",)):
+        text = run(PLAIN, package, *simple, under=(DWELL, "run", "-o", "plain.dwell"))
+        for stage, step, calls in (("fit", "training_step", 4), ("test", "test_step", 4)):
+            mine = rows(report("plain.dwell", "--layout", "lightning", "--profile", stage))
+            got = mine.get(f"[Strategy]SingleDeviceStrategy.{step}", (0, 0, 0))
+            check(got[0] == calls and got[1] >= 0.12, f"{package} {simple}: {step} {got}")
+        theirs = rows(text.partition("TEST Profiler Report")[0])
+        if simple:
+            mine = rows(report("plain.dwell", "--layout", "lightning", "--profile", "fit"))
+            differ = {name for name in theirs if theirs[name][0] != mine.get(name, (0,))[0]}
+            check(theirs and differ <= {"[LightningModule]Model.configure_callbacks"}, f"{package}: calls of {differ}")
+
+
+def test_order():
+    """What tests/probes/resnet18_actions_test.py wants is Lightning's."""
+    with open(os.path.join(HERE, "lightning_fit.txt"), encoding="utf-8") as file:
+        wanted = file.read().replace("MODEL.", "Model.").splitlines()
+    got = re.findall(r"^\|(.*)$", run(ORDER, "lightning.pytorch"), re.M)
+    check(got == wanted, f"the order of actions: {[pair for pair in zip(got, wanted) if pair[0] != pair[1]][:2]}")
+
+
+def test_beside_theirs(name):
+    """All four stages, in a program without `dwell run`."""
+    run(BOTH, "lightning.pytorch", name)
+    with open("theirs.json", encoding="utf-8") as file:
+        theirs = json.load(file)
+    trace = max((f for f in os.listdir(".") if f.endswith(".dwell")), key=os.path.getmtime)
+    check(sorted(theirs) == ["fit", "predict", "test", "validate"], f"{name}: {sorted(theirs)}")
+    for stage, actions in theirs.items():
+        mine = rows(report(trace, "--layout", "lightning", "--profile", stage))
+        check({a: n for a, (n, *_) in mine.items()} == {a: len(t) for a, t in actions.items()},
+              f"{name}, {stage}: calls: {set(mine) ^ set(actions)}")
+        for action, times in actions.items():
+            if sum(times) > 0.02 and action in mine:
+                check(abs(mine[action][1] - sum(times)) < 0.05 * sum(times),
+                      f"{name}, {stage}, {action}: {mine[action][1]} s, Lightning {sum(times)} s")
+
+
+# ---- options -------------------------------------------------------------------------------
+
+
+def test_operators():
+    text = run(OPERATORS, "lightning.pytorch", "defaults")
+    titles = re.findall(r"Profile stats for: \S*?([a-z_]+)\n", text)
+    check(sorted(titles) == ["backward", "test_step", "training_step", "validation_step"], f"tables: {titles}")
+    check("aten::linear" in text and "FIT Profiler Report" in text and "TEST Profiler Report" in text, "operators")
+    text = run(OPERATORS, "lightning.pytorch", "more")
+    check("Profile stats for: [LightningModule]Model.optimizer_step\n" in text, "record_functions")
+    check(text.count("a header") == text.count("Profile stats") > 0 and "Input Shapes" in text, "table_kwargs, shapes")
+    table = text.partition("optimizer_step\n")[2].partition("Profile stats")[0]
+    check(len(re.findall(r"^ +\S.* +\d+ +\[.*$", table, re.M)) == 3, f"row_limit: {table}")
+    text = run(OPERATORS, "lightning.pytorch", "repeat")
+    check("2 cycles" in text, f"5. repeat, 10. of one step: {text[-40:]}")
+    text = run(OPERATORS, "lightning.pytorch", "torch")
+    check("1 cycles" in text and re.search(r"aten::linear .* 2  \n", text), "torch.profiler.schedule")
+    run(OPERATORS, "lightning.pytorch", "files")
+    files = os.listdir("out")
+    chrome = [name for name in files if re.fullmatch(r"fit-perf\.\d+\.pt\.trace\.json", name)]
+    check("fit-perf.txt" in files and "fit-perf.stack" in files and len(chrome) == 1, files)
+    with open(os.path.join("out", chrome[0]), encoding="utf-8") as file:
+        names = {event.get("name") for event in json.load(file)["traceEvents"]}
+    check("[Strategy]SingleDeviceStrategy.training_step" in names and "aten::linear" in names, "the Chrome trace")
+    with open("out/fit-perf.stack", encoding="utf-8") as file:
+        check(re.search(r"training_step.* \d+$", file.read(), re.M), "the stacks")
+
+
+def refused(kind, text, make):
+    try:
+        make()
+        check(False, f"not refused: {text}")
+    except kind as error:
+        check(text in str(error), f"{text}: {error}")
+
+
+def test_refused():
+    refused(TypeError, "no_such_option", lambda: own.PyTorchProfiler(no_such_option=1))  # 6.
+    refused(ValueError, "Found sort_by_key: nope. Should be within", lambda: own.PyTorchProfiler(sort_by_key="nope"))
+    own.PyTorchProfiler(sort_by_key="self_cuda_time_total")  # 7.
+    refused(KeyError, "Found invalid table_kwargs key: row_limit. This is already a positional argument",
+            lambda: own.PyTorchProfiler(table_kwargs={"row_limit": 1}))
+    refused(KeyError, "Found invalid table_kwargs key: nope.", lambda: own.PyTorchProfiler(table_kwargs={"nope": 1}))
+    refused(ValueError, "ProfilerAction", lambda: own.PyTorchProfiler(schedule=lambda step: 7))
+    refused(ValueError, "emit_nvtx", lambda: own.PyTorchProfiler(emit_nvtx=True))
+    refused(ValueError, "Attempting to stop recording an action (never) which was never started.",
+            lambda: own.SimpleProfiler().stop("never"))
+    with open("a file", "w", encoding="utf-8"):
+        pass
+    profiler = own.SimpleProfiler(dirpath="a file/below", filename="x")
+    profiler.setup("fit")
+    refused(OSError, "a file", profiler.describe)
+
+
+def functions(path):
+    """Calls of the script's own functions, each action's."""
+    found = {}
+    for name in os.listdir(path):
+        if name.endswith(".prof"):
+            stats = pstats.Stats(os.path.join(path, name)).stats
+            found[name] = {key[2].rpartition(".")[2]: row[:2] for key, row in stats.items()
+                           if key[0].endswith("script.py")}
+    return found
+
+
+def test_advanced():
+    run(ADVANCED, "lightning.pytorch", "theirs")
+    run(ADVANCED, "lightning.pytorch", "ours")
+    mine = functions("ours")
+    with open("theirs/fit-perf.txt", encoding="utf-8") as file:
+        theirs = file.read()
+    compared = 0
+    for part in re.split(r"^Profile stats for: ", theirs, flags=re.M)[1:]:
+        action = part.partition("\n")[0].strip()
+        path = "fit-perf-" + re.sub(r'[\\/:*?"<>|]', "_", action) + ".prof"
+        for calls, function in re.findall(r"^ +([\d/]+) .* script.py:\d+\((\w+)\)$", part, re.M):
+            calls, _, primitive = calls.partition("/")
+            got = mine.get(path, {}).get(function, ("none",))
+            compared += 1
+            check(got == (int(primitive or calls), int(calls)), f"{action}: {function}: {got}, cProfile {calls}")
+    check(compared > 4, f"{compared} functions compared")
+    path = "ours/fit-perf-my_custom_action.prof"
+    stats = pstats.Stats(path)
+    check("time.sleep" in str(table_rows(stats)), "snakeviz's table")
+    stats = pstats.Stats("ours/fit-perf-[Strategy]SingleDeviceStrategy.training_step.prof")
+    check(any("training_step" in name for name in json_stats(stats)), "snakeviz's picture")
+    shown = subprocess.run([sys.executable, "-m", "pstats", path], input="sort cumulative\nstats 3\n", text=True,
+                           capture_output=True, check=False).stdout
+    check("time.sleep" in shown, f"python3 -m pstats: {shown[-200:]}")
+
+
+# ---- actions -------------------------------------------------------------------------------
+
+
+def sleep():
+    time.sleep(0.02)
+
+
+def test_actions():
+    """Nested, in threads, of any bytes, left open."""
+    profiler = own.SimpleProfiler()
+    profiler.setup("fit")
+    with profiler.profile("x"):
+        sleep()
+        with profiler.profile("x"):  # 3.
+            sleep()
+        sleep()
+    thread = threading.Thread(target=lambda: (profiler.start("t"), sleep(), profiler.stop("t")))
+    with profiler.profile("t"):
+        thread.start()
+        thread.join()
+    odd = "bytes \udcff\n\ud800 \u00e9"
+    with profiler.profile(odd) as name:
+        check(name == odd, "what the block is given")
+    profiler.start(odd)
+    profiler.stop(odd)
+    with profiler.profile(7):
+        pass
+    mine = rows(profiler.summary())
+    check(mine["x"][0] == 2 and 0.08 <= mine["x"][1] < 0.14, f"3. an action within itself: {mine['x']}")
+    check(mine["t"][0] == 2 and 0.04 <= mine["t"][1] < 0.1, f"in two threads: {mine['t']}")
+    check(mine["7"][0] == 1, "a name that is no str")
+    check(re.search(r"\|  bytes .*\n.*\u00e9 *\t\|  \S+ *\t\|  2 ", profiler.summary()), "a name of any bytes")
+    profiler.start("left open")
+    text = io.StringIO()
+    with contextlib.redirect_stderr(text):
+        profiler.teardown()
+    check("action 'left open' was open at the end of stage 'fit'" in text.getvalue(), text.getvalue())
+    profiler.setup("test")  # 2.
+    check(profiler.summary() == "TEST Profiler Report\n\n", profiler.summary())
+    profiler.teardown()
+    brief = own.SimpleProfiler(extended=False)
+    brief.setup("fit")
+    check(brief.summary().startswith("FIT Profiler Report"), "9. no actions, extended=False")
+    brief.teardown()
+    again = pickle.loads(pickle.dumps(own.SimpleProfiler("a", "b")))
+    check((again.dirpath, again.filename) == ("a", "b"), "pickled")
+    again.start("x")
+    again.stop("x")
+
+
+def test_functions_of_nested_actions():
+    profiler = own.AdvancedProfiler()
+    profiler.setup("fit")
+    with profiler.profile("outer"):
+        sleep()
+        with profiler.profile("inner"):
+            sleep()
+        sleep()
+    text = profiler.summary()
+    profiler.teardown()
+    outer = text.partition("Profile stats for: outer")[2].partition("Profile stats")[0]
+    check(re.search(r"^ +3 .*\(sleep\)$", outer, re.M), f"4. the outer action's functions: {outer}")
+
+
+def test_ranks():
+    for rank in (0, 1):
+        profiler = own.SimpleProfiler()
+        profiler.setup("fit", local_rank=rank)
+        with profiler.profile("x"):
+            pass
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            profiler.describe()
+        check(bool(text.getvalue()) == (rank == 0), f"the console on rank {rank}")
+        profiler = own.PyTorchProfiler("ranks", "perf", export_to_chrome=False)
+        profiler.setup("fit", local_rank=rank)
+        with profiler.profile("training_step"):
+            torch.ones(3) + 1
+        profiler.describe()
+        with open(f"ranks/fit-perf-{rank}.txt", encoding="utf-8") as file:
+            check("aten::add" in file.read(), f"the file of rank {rank}")
+
+
+def test_modules():
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+    from dwell import profile  # pylint: disable=import-outside-toplevel
+    with own.RegisterRecordFunction(model), profile() as prof:
+        model(torch.ones(2))
+    names = {event.name for event in prof.events()}
+    check("[pl][module]torch.nn.modules.linear.Linear: 0" in names, sorted(names))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for package in ("lightning.pytorch", "pytorch_lightning"):
+            test_documented(package)
+            test_unchanged(package)
+        test_order()
+        for name in ("SimpleProfiler", "AdvancedProfiler", "PyTorchProfiler", "XLAProfiler"):
+            test_beside_theirs(name)
+        test_operators()
+        test_advanced()
+        test_refused()
+        test_actions()
+        test_functions_of_nested_actions()
+        test_ranks()
+        test_modules()
+        os.chdir("/")
+    print(f"{counts[True]} passed, {counts[False]} failed")
+    return counts[False] != 0
+
+
+sys.exit(main())
