@@ -38,6 +38,7 @@ struct op {
 	struct tensor *writes[OP_WRITES_MAX];
 	void (*run)(const struct op *op, const struct dnn *dnn);
 	const void *settings; /* of a plain operation; outlives the graph */
+	bool communicates;    /* with other ranks */
 	dnnl_primitive_t primitive;
 	int argument_count;
 	dnnl_exec_arg_t arguments[OP_ARGUMENTS_MAX];
@@ -46,6 +47,7 @@ struct op {
 };
 
 struct graph;
+struct profile_layers;
 
 /* What a forward operation remembers for its backward. */
 struct tape_entry {
@@ -62,6 +64,7 @@ struct graph {
 	const struct dnn *dnn;
 	struct params *params;
 	bool training;
+	bool frozen_norm; /* batch normalization by running statistics, which stay as they are */
 	char layer[GRAPH_LAYER_MAX]; /* the layer of the operations being appended */
 	enum op_phase phase;         /* and their phase */
 	struct op *ops;
@@ -105,5 +108,7 @@ void graph_finish(struct graph *graph);
 
 /* Running. */
 void graph_run(const struct graph *graph, enum op_phase phase);
+/* One operation, of a list that is run in its order; `open`: the layers before it. */
+void graph_run_op(const struct graph *graph, int index, struct profile_layers *open);
 
 #endif

@@ -107,7 +107,8 @@ static void shuffle(int *order, int count, struct rng *rng)
 static void *run_loader(void *argument)
 {
 	struct loader *loader = argument;
-	int count = loader->digits->count, batch_size = loader->settings.batch_size;
+	int count = loader->digits->count, part_size = loader->settings.batch_size;
+	int batch_size = part_size * loader->settings.parts;
 	int *order = malloc((size_t)count * sizeof *order);
 	struct batch batch;
 	struct rng rng;
@@ -122,7 +123,7 @@ static void *run_loader(void *argument)
 		if (loader->settings.shuffle)
 			shuffle(order, count, &rng);
 		for (int first = 0; first + batch_size <= count; first += batch_size) {
-			prepare(loader, order + first, &batch);
+			prepare(loader, order + first + loader->settings.part * part_size, &batch);
 			if (!put(loader, &batch)) {
 				batch_reset(&batch);
 				free(order);
@@ -137,8 +138,9 @@ struct loader *loader_create(const struct digits *digits, const struct loader_se
 	struct loader *loader = calloc(1, sizeof *loader);
 	int error;
 
-	if (settings->batch_size > digits->count)
-		die("--batch %d is more than the %d training images", settings->batch_size, digits->count);
+	if (settings->batch_size * settings->parts > digits->count)
+		die("--batch %d is more than the %d training images", settings->batch_size * settings->parts,
+			digits->count);
 	if (!loader || !(loader->queue = calloc((size_t)settings->prefetch, sizeof *loader->queue)))
 		die("no memory for the loader's queue");
 	loader->digits = digits;
@@ -167,7 +169,7 @@ void loader_take(struct loader *loader, struct batch *batch)
 
 int loader_batches_per_epoch(const struct loader *loader)
 {
-	return loader->digits->count / loader->settings.batch_size;
+	return loader->digits->count / (loader->settings.batch_size * loader->settings.parts);
 }
 
 void loader_destroy(struct loader *loader)

@@ -18,7 +18,8 @@ struct batch {
 };
 
 struct loader_settings {
-	int batch_size;
+	int batch_size;  /* images of a part */
+	int parts, part; /* each batch has so many parts, of which this one is loaded */
 	int prefetch;
 	int delay_ms; /* artificial, a batch */
 	bool shuffle;

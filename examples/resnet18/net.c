@@ -108,6 +108,7 @@ void net_init(struct net *net, const struct dnn *dnn, struct params *params,
 		dnnl_memory_desc_init_by_tag(&labels, 1, (dnnl_dims_t){ shape->batch }, dnnl_s32, dnnl_a),
 		"labels");
 	graph_init(graph, dnn, params, training);
+	graph->frozen_norm = shape->frozen_norm;
 	net->images = graph_tensor(graph, TENSOR_INPUT, TENSOR_BOUND, "images", &images);
 	net->labels = graph_tensor(graph, TENSOR_INPUT, TENSOR_BOUND, "labels", &labels);
 	net->loss = scalar(graph, "loss");
@@ -129,7 +130,7 @@ float net_loss(const struct net *net)
 	return *(const float *)net->loss->data;
 }
 
-int net_correct(const struct net *net)
+float net_correct(const struct net *net)
 {
-	return (int)*(const float *)net->correct->data;
+	return *(const float *)net->correct->data;
 }

@@ -16,6 +16,7 @@ struct net {
 
 struct net_shape {
 	int batch, height, width;
+	bool frozen_norm; /* batch normalization by running statistics in training too */
 };
 
 /* With `training` the backward phase is appended; the caller may append an
@@ -24,6 +25,7 @@ void net_init(struct net *net, const struct dnn *dnn, struct params *params,
 			  const struct net_shape *shape, bool training);
 void net_reset(struct net *net);
 float net_loss(const struct net *net);
-int net_correct(const struct net *net);
+/* Images recognized; with ranks, on average of the ranks. */
+float net_correct(const struct net *net);
 
 #endif

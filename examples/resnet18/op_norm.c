@@ -1,7 +1,7 @@
 /*
  * op_norm.c - batch normalization. In training it normalizes by the batch's own
  * mean and variance and an operation of its own updates the running statistics;
- * in evaluation it normalizes by those.
+ * in evaluation, or where the graph's are frozen, it normalizes by those.
  */
 #include <stdio.h>
 
@@ -28,8 +28,15 @@ static void run_running_statistics(const struct op *op, const struct dnn *dnn)
 	}
 }
 
+/* Whether the statistics are given: the running ones. */
+static bool uses_running(const struct graph *graph)
+{
+	return !graph->training || graph->frozen_norm;
+}
+
 static void append_backward(struct graph *graph, struct tape_entry *entry)
 {
+	unsigned flags = dnnl_use_scale | dnnl_use_shift;
 	struct tensor *input = entry->input, *gradient, *result;
 	dnnl_batch_normalization_desc_t desc;
 	dnnl_primitive_desc_t kernel;
@@ -39,7 +46,9 @@ static void append_backward(struct graph *graph, struct tape_entry *entry)
 	result = graph_tensor(graph, TENSOR_GRADIENT, TENSOR_TRANSIENT, input->name, &input->layout);
 	dnn_check(dnnl_batch_normalization_backward_desc_init(&desc, dnnl_backward, &input->layout,
 														  &input->layout, epsilon,
-														  dnnl_use_scale | dnnl_use_shift),
+														  uses_running(graph)
+															  ? flags | dnnl_use_global_stats
+															  : flags),
 			  "batch normalization backward");
 	kernel = dnn_describe(graph->dnn, &desc, entry->forward);
 	op = graph_kernel_op(graph, "batch_norm_backward", kernel);
@@ -76,7 +85,7 @@ static dnnl_primitive_desc_t describe_forward(struct graph *graph, const struct 
 
 	dnn_check(dnnl_batch_normalization_forward_desc_init(
 				  &desc, graph->training ? dnnl_forward_training : dnnl_forward_inference,
-				  &input->layout, epsilon, graph->training ? flags : flags | dnnl_use_global_stats),
+				  &input->layout, epsilon, uses_running(graph) ? flags | dnnl_use_global_stats : flags),
 			  "batch normalization");
 	return dnn_describe(graph->dnn, &desc, NULL);
 }
@@ -131,12 +140,15 @@ struct tensor *layer_batch_norm(struct graph *graph, const char *name, struct te
 	op_reads(op, DNNL_ARG_SRC, input);
 	op_reads(op, DNNL_ARG_SCALE, &weight->value);
 	op_reads(op, DNNL_ARG_SHIFT, &bias->value);
-	if (graph->training) {
+	if (!uses_running(graph)) {
 		append_training(graph, op, input, output, entry, mean, variance);
 	} else {
 		op_reads(op, DNNL_ARG_MEAN, &mean->value);
 		op_reads(op, DNNL_ARG_VARIANCE, &variance->value);
 		op_writes(op, DNNL_ARG_DST, output);
+		entry->saved[MEAN] = &mean->value;
+		entry->saved[VARIANCE] = &variance->value;
+		entry->append_backward = append_backward;
 	}
 	return output;
 }

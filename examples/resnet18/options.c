@@ -25,6 +25,7 @@ static const char help_text[] =
 	"  --seed N              of the weights and the order of the images (default 1)\n"
 	"  --no-shuffle          take the images in the file's order\n"
 	"  --threads N           of the kernels (default: OpenMP's choice)\n"
+	"  --ranks N             train in N processes, each with a part of every batch (default 1)\n"
 	"  --prefetch N          batches the loader may be ahead (default 4)\n"
 	"  --loader-delay-ms N   make the loader this much slower a batch (default 0)\n"
 	"  --load-weights FILE   begin with these weights\n"
@@ -33,6 +34,12 @@ static const char help_text[] =
 	"  --times               print what events and handlers took, as PyTorch-Ignite does\n"
 	"  --profiler NAME       simple, advanced, operators or xla: report the fit's actions by\n"
 	"                        Lightning's names, as its profilers do\n"
+	"  --graph               buffer the first iteration's operations, replay them\n"
+	"  --verbosity N         print at the end what iterations took, as SINGA does: 1 forward and\n"
+	"                        backward, 2 each operation, 3 the distributed ones (default 0)\n"
+	"  --skip-iteration N    of those, leave out the first N (default 5)\n"
+	"  --frozen-norm         normalize by the running statistics that --load-weights brought\n"
+	"  --action-names V      2.2 (default) or 1.6: the names of that version\n"
 	"  --help                this text\n";
 
 enum {
@@ -53,6 +60,12 @@ enum {
 	OPT_DUMP,
 	OPT_TIMES,
 	OPT_PROFILER,
+	OPT_RANKS,
+	OPT_GRAPH,
+	OPT_VERBOSITY,
+	OPT_SKIP_ITERATION,
+	OPT_FROZEN_NORM,
+	OPT_ACTION_NAMES,
 	OPT_HELP
 };
 
@@ -74,6 +87,12 @@ static const struct option long_options[] = {
 	{ "dump", required_argument, NULL, OPT_DUMP },
 	{ "times", no_argument, NULL, OPT_TIMES },
 	{ "profiler", required_argument, NULL, OPT_PROFILER },
+	{ "ranks", required_argument, NULL, OPT_RANKS },
+	{ "graph", no_argument, NULL, OPT_GRAPH },
+	{ "verbosity", required_argument, NULL, OPT_VERBOSITY },
+	{ "skip-iteration", required_argument, NULL, OPT_SKIP_ITERATION },
+	{ "frozen-norm", no_argument, NULL, OPT_FROZEN_NORM },
+	{ "action-names", required_argument, NULL, OPT_ACTION_NAMES },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -122,6 +141,15 @@ static enum optimizer_kind optimizer_kind(const char *text)
 		return OPTIMIZER_RMSPROP;
 	fprintf(stderr, "resnet18: --optimizer takes sgd or rmsprop, not '%s'\n", text);
 	usage_error();
+}
+
+static bool has_old_names(const char *text)
+{
+	if (strcmp(text, "1.6") != 0 && strcmp(text, "2.2") != 0) {
+		fprintf(stderr, "resnet18: --action-names takes 2.2 or 1.6, not '%s'\n", text);
+		usage_error();
+	}
+	return text[0] == '1';
 }
 
 static void take_path(struct options *options, int option)
@@ -180,11 +208,29 @@ static void take_option(struct options *options, int option, const char *name)
 	case OPT_LOADER_DELAY:
 		options->loader_delay_ms = (int)whole_number(name, optarg, 0, 60000);
 		break;
+	case OPT_RANKS:
+		options->ranks = (int)whole_number(name, optarg, 1, 64);
+		break;
+	case OPT_GRAPH:
+		options->graph = true;
+		break;
+	case OPT_VERBOSITY:
+		options->verbosity = (int)whole_number(name, optarg, 0, 3);
+		break;
+	case OPT_SKIP_ITERATION:
+		options->skip_iteration = (int)whole_number(name, optarg, 0, 1000000000);
+		break;
+	case OPT_FROZEN_NORM:
+		options->frozen_norm = true;
+		break;
 	case OPT_TIMES:
 		options->times = true;
 		break;
 	case OPT_PROFILER:
 		options->profiler = optarg;
+		break;
+	case OPT_ACTION_NAMES:
+		options->old_names = has_old_names(optarg);
 		break;
 	case OPT_HELP:
 		fputs(help_text, stdout);
@@ -202,6 +248,8 @@ void options_parse(struct options *options, int argc, char **argv)
 	*options = (struct options){ .epochs = 5,
 								 .batch_size = 50,
 								 .prefetch = 4,
+								 .ranks = 1,
+								 .skip_iteration = 5,
 								 .shuffle = true,
 								 .seed = 1,
 								 .optimizer = { OPTIMIZER_SGD, -1, -1 } };
@@ -209,6 +257,11 @@ void options_parse(struct options *options, int argc, char **argv)
 		take_option(options, option, long_options[index].name);
 	if (optind < argc) {
 		fprintf(stderr, "resnet18: '%s' is not an option\n", argv[optind]);
+		usage_error();
+	}
+	if (options->batch_size % options->ranks) {
+		fprintf(stderr, "resnet18: --ranks %d does not divide --batch %d\n", options->ranks,
+				options->batch_size);
 		usage_error();
 	}
 	sgd = options->optimizer.kind == OPTIMIZER_SGD;

@@ -19,6 +19,17 @@ void profile_enter_layer(struct profile_layers *open, const struct graph *graph,
 	(void)op;
 }
 
+unsigned profile_begin_phase(enum op_phase phase)
+{
+	(void)phase;
+	return 0;
+}
+
+void profile_end_phase(unsigned began)
+{
+	(void)began;
+}
+
 unsigned profile_begin_op(struct op *op)
 {
 	(void)op;
@@ -62,6 +73,24 @@ static void leave_to(struct profile_layers *open, int depth)
 		dwell_end(open->began[--open->depth]);
 }
 
+unsigned profile_begin_phase(enum op_phase phase)
+{
+	static struct dwell_site sites[OP_PHASE_COUNT] = {
+		[OP_FORWARD] = { .name = "forward", .file = __FILE__, .category = DWELL_CATEGORY_PHASE },
+		[OP_BACKWARD] = { .name = "backward", .file = __FILE__, .category = DWELL_CATEGORY_PHASE },
+		[OP_OPTIMIZER] = { .name = "optimizer",
+						   .file = __FILE__,
+						   .category = DWELL_CATEGORY_PHASE },
+	};
+
+	return dwell_begin(&sites[phase]);
+}
+
+void profile_end_phase(unsigned began)
+{
+	dwell_end(began);
+}
+
 static uint8_t element_type(const struct tensor *tensor)
 {
 	return tensor->layout.data_type == dnnl_f32 ? DWELL_FLOAT32 : DWELL_INT32;
@@ -72,6 +101,14 @@ static struct dwell_tensor shape_of(const struct tensor *tensor)
 	return (struct dwell_tensor){ .sizes = tensor->layout.dims,
 								  .dimensions = (uint8_t)tensor->layout.ndims,
 								  .dtype = element_type(tensor) };
+}
+
+static unsigned begin_communication(struct op *op)
+{
+	op->site.name = op->name;
+	op->site.file = __FILE__;
+	op->site.category = DWELL_CATEGORY_COMMUNICATION;
+	return dwell_begin(&op->site);
 }
 
 /* With what it trains of its own: "ResNet.bn1" has the parameters bn1.weight and bn1.bias. */
@@ -134,6 +171,8 @@ unsigned profile_begin_op(struct op *op)
 	struct dwell_tensor arguments[OP_ARGUMENTS_MAX];
 	unsigned count = 0;
 
+	if (op->communicates)
+		return begin_communication(op);
 	if (!dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
 		return 0;
 	for (int i = 0; i < op->read_count; i++)
@@ -173,6 +212,7 @@ void profile_run_facts(const struct options *options, const char *data_folder)
 	number_fact("learning_rate", (double)options->optimizer.learning_rate);
 	number_fact("momentum", (double)options->optimizer.momentum);
 	number_fact("batch_size", options->batch_size);
+	number_fact("ranks", options->ranks);
 	number_fact("threads", dnn_thread_count());
 	number_fact("loader_prefetch", options->prefetch);
 }

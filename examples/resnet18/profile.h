@@ -20,6 +20,10 @@ struct profile_layers {
  * do; NULL leaves all of them. */
 void profile_enter_layer(struct profile_layers *open, const struct graph *graph, struct op *op);
 
+/* The phase of a replayed graph; what the begin returns goes to the end. */
+unsigned profile_begin_phase(enum op_phase phase);
+void profile_end_phase(unsigned began);
+
 unsigned profile_begin_op(struct op *op);
 void profile_end_op(unsigned began);
 

@@ -1,8 +1,8 @@
 /*
  * run.c - runs one phase of a list of operations: gives every operation's
  * results memory, runs it, and returns the memory of what was used last.
- * Called by main.c for each step and each evaluation. This loop is where the
- * profiler learns of operators and layers.
+ * Called by device.c for each step and by main.c for each evaluation. This is
+ * where the profiler learns of operators and layers.
  */
 #include "graph.h"
 #include "profile.h"
@@ -22,21 +22,25 @@ static void release_last_used(struct tensor *const *tensors, int count, int inde
 			tensor_release(tensors[i]);
 }
 
+void graph_run_op(const struct graph *graph, int index, struct profile_layers *open)
+{
+	struct op *op = &graph->ops[index];
+	unsigned began;
+
+	profile_enter_layer(open, graph, op);
+	began = profile_begin_op(op);
+	make_results_alive(op);
+	op->run(op, graph->dnn);
+	release_last_used(op->reads, op->read_count, index);
+	release_last_used(op->writes, op->write_count, index);
+	profile_end_op(began);
+}
+
 void graph_run(const struct graph *graph, enum op_phase phase)
 {
 	struct profile_layers open = { 0 };
 
-	for (int i = graph->phase_first[phase]; i < graph->phase_first[phase + 1]; i++) {
-		struct op *op = &graph->ops[i];
-		unsigned began;
-
-		profile_enter_layer(&open, graph, op);
-		began = profile_begin_op(op);
-		make_results_alive(op);
-		op->run(op, graph->dnn);
-		release_last_used(op->reads, op->read_count, i);
-		release_last_used(op->writes, op->write_count, i);
-		profile_end_op(began);
-	}
+	for (int i = graph->phase_first[phase]; i < graph->phase_first[phase + 1]; i++)
+		graph_run_op(graph, i, &open);
 	profile_enter_layer(&open, graph, NULL);
 }

@@ -242,11 +242,13 @@ struct dwell_profile_options {
 	                       const struct dwell_profile_result *result, void *context);
 	bool background;
 	void *context;           /* for both functions */
+	uint32_t categories;     /* mask of 1 << enum dwell_category: these alone, in place of what
+	                          * `activities` stands for; 0: those */
 };
 
 #define DWELL_PROFILE_OPTIONS_INIT                                                     \
 	{ sizeof(struct dwell_profile_options), NULL, 0, false, false, false, false, false,    \
-	  { 0, 0, 0, 0, 0, 0 }, NULL, NULL, false, NULL }
+	  { 0, 0, 0, 0, 0, 0 }, NULL, NULL, false, NULL, 0 }
 
 /*
  * `options` NULL: the defaults. The texts are copied. NULL with `error`:

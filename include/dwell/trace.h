@@ -56,6 +56,7 @@ struct dwell_view_options {
 	                       * commas between; NULL: by name alone */
 	bool top_level;       /* only operators that lie in no other operator */
 	const char *engine;   /* of several nested engines, this one; NULL: the outermost */
+	uint64_t skip_iteration; /* of the view "sequence": first iterations that are left out */
 	/* Of the layers view. */
 	bool events;          /* the operators within each layer as rows below it */
 	const char *paths;    /* only these layers, each with all below it: paths and patterns with
@@ -104,14 +105,21 @@ struct dwell_layout_options {
 	const char *time_unit; /* "s", "ms", "us"; NULL: what fits */
 	const char *engine;
 	unsigned name_width, shapes_width, source_width; /* most characters of a cell; 0: the original's */
+	/* Of "singa"; false: as the program said (its facts singa.verbosity and
+	 * singa.skip_iteration), else 2 and 0. */
+	bool has_verbosity;
+	unsigned verbosity;         /* 0..3 */
+	bool has_skip_iteration;
+	uint64_t skip_iteration;    /* first iterations that are not timed */
 	bool events;           /* of layers, as for a view */
 	const char *paths;
 };
 
 /*
  * Prints what another profiler would have printed ("torch", "torch:1.13"), to the
- * letter where the original is right. Errors: DWELL_E_NAME with the nearest name,
- * DWELL_E_NO_DATA, DWELL_E_IO.
+ * letter where the original is right. With result 0, error->message holds a note about
+ * what was printed, or "". Errors: DWELL_E_NAME with the nearest name,
+ * DWELL_E_NO_DATA, DWELL_E_ARGUMENT, DWELL_E_IO.
  */
 DWELL_API int dwell_trace_layout(struct dwell_trace *trace, const char *layout,
                                  const struct dwell_layout_options *options, FILE *file,

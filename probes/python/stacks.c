@@ -68,19 +68,6 @@ static PyObject *at_exit(PyObject *self, PyObject *arguments)
 
 static PyMethodDef ender = { "dwell_at_exit", at_exit, METH_VARARGS, NULL };
 
-static void watch_end(void)
-{
-	PyObject *module = PyImport_ImportModule("atexit"), *function = PyCFunction_New(&ender, NULL);
-	PyObject *done = module && function ? PyObject_CallMethod(module, "register", "O", function) : NULL;
-
-	/* Without it no stack is better than a program that ends otherwise than without us. */
-	ending = !done;
-	Py_XDECREF(done);
-	Py_XDECREF(function);
-	Py_XDECREF(module);
-	PyErr_Clear();
-}
-
 void dwell_stacks_attach(void)
 {
 	Py_ssize_t (*request)(void (*release)(void *)) = NULL;
@@ -96,7 +83,8 @@ void dwell_stacks_attach(void)
 		*(void **)&python.set_extra = dlsym(RTLD_DEFAULT, names[i][2]);
 	}
 	*(void **)&python.last = dlsym(RTLD_DEFAULT, "PyFrame_GetLasti");
-	watch_end();
+	/* Without it no stack is better than a program that ends otherwise than without us. */
+	ending = !dwell_python_at_exit(&ender);
 	if (request && python.get_extra && python.set_extra)
 		python.extra = request(NULL);
 }

@@ -35,6 +35,9 @@ DWELL_SITE(optimizer_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
 DWELL_SITE(zero_grad_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
 DWELL_SITE(evaluation_site, DWELL_CATEGORY_EVALUATION, "evaluation", NULL);
 DWELL_SITE(batch_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", NULL);
+DWELL_SITE(empty_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "the queue was empty");
+DWELL_SITE(ready_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "a batch was ready");
+DWELL_SITE(queue_site, DWELL_CATEGORY_COUNTER, "DataLoader queue", "batches");
 DWELL_SITE(workers_site, DWELL_CATEGORY_DATA, "DataLoader.__iter__", NULL);
 DWELL_SITE(samples_site, DWELL_CATEGORY_DATA, "a batch's samples", NULL);
 DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
@@ -181,11 +184,6 @@ static void before_zero_grad(struct dwell_call *call)
 }
 
 /* Each class has a step of its own, which is hooked when its first object is made. */
-static void before_init(struct dwell_call *call)
-{
-	call->began = DWELL_NOT_BEGUN;
-}
-
 static void after_init(struct dwell_call *call, PyObject *result)
 {
 	static const struct dwell_hook step = { before_step, after_step };
@@ -198,11 +196,30 @@ static void after_init(struct dwell_call *call, PyObject *result)
 
 /* ---- data, checkpoints ------------------------------------------------------------------------- */
 
+/* What the workers of an iterator have ready; -1: it has no workers. */
+static long queue_depth(PyObject *iterator)
+{
+	PyObject *queue = iterator ? PyObject_GetAttrString(iterator, "_data_queue") : NULL;
+	PyObject *size = queue ? PyObject_CallMethod(queue, "qsize", NULL) : NULL;
+	long depth = size ? PyLong_AsLong(size) : -1;
+
+	Py_XDECREF(size);
+	Py_XDECREF(queue);
+	PyErr_Clear();
+	return depth;
+}
+
 static void before_batch(struct dwell_call *call)
 {
+	long depth = -1;
+
 	if (grad_enabled())
 		may_begin();
-	call->began = dwell_begin(&batch_site);
+	if (dwell_wants(1u << DWELL_CATEGORY_DATA))
+		depth = queue_depth(call->self);
+	if (depth >= 0)
+		dwell_counter(&queue_site, (double)depth);
+	call->began = dwell_begin(depth < 0 ? &batch_site : depth ? &ready_site : &empty_site);
 }
 
 static void before_workers(struct dwell_call *call)
@@ -228,10 +245,34 @@ static void before_load(struct dwell_call *call)
 	call->began = dwell_begin(&load_site);
 }
 
+/* What a device does is not recorded; that there is one, is. */
+static void after_device(struct dwell_call *call, PyObject *result)
+{
+	if (result)
+		dwell_meta("torch.device", "cuda");
+}
+
+static void no_range(struct dwell_call *call)
+{
+	call->began = DWELL_NOT_BEGUN;
+}
+
 static void after_range(struct dwell_call *call, PyObject *result)
 {
 	dwell_end(call->began);
 }
+
+/* What began like a step and had no optimizer's step until the end was none: what other
+ * optimizers did after the last step, a forward to look at a result. */
+static PyObject *at_exit(PyObject *self, PyObject *arguments)
+{
+	if (loop.open)
+		dwell_step_cancel();
+	loop.open = false;
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef ender = { "dwell_loop_at_exit", at_exit, METH_VARARGS, NULL };
 
 /* ---- attaching ------------------------------------------------------------------------------------ */
 
@@ -241,7 +282,7 @@ static const struct {
 } hooks[] = {
 	{ "autograd", "backward", { before_backward, after_backward } },
 	{ "autograd", "grad", { before_backward, after_backward } },
-	{ "optim.Optimizer", "__init__", { before_init, after_init } },
+	{ "optim.Optimizer", "__init__", { no_range, after_init } },
 	{ "optim.Optimizer", "zero_grad", { before_zero_grad, after_range } },
 	{ "cuda.amp.GradScaler", "step", { before_scaler, after_scaler } },
 	{ "amp.GradScaler", "step", { before_scaler, after_scaler } },
@@ -249,6 +290,7 @@ static const struct {
 	{ "utils.data.DataLoader", "__iter__", { before_workers, after_range } },
 	{ "utils.data._utils.fetch._MapDatasetFetcher", "fetch", { before_samples, after_range } },
 	{ "utils.data._utils.fetch._IterableDatasetFetcher", "fetch", { before_samples, after_range } },
+	{ "cuda", "_lazy_init", { no_range, after_device } },
 	{ "", "save", { before_save, after_range } },
 	{ "", "load", { before_load, after_range } },
 };
@@ -260,6 +302,7 @@ void dwell_loop_attach(PyObject *torch)
 		PyErr_Clear();
 		return;
 	}
+	dwell_python_at_exit(&ender);
 	for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
 		dwell_hook_path(torch, hooks[i].path, hooks[i].name, &hooks[i].hook);
 }

@@ -4,6 +4,7 @@ libdwell records and is the same one that `dwell run` loads; libdwell-read is lo
 somebody asks for results. Structures here repeat <dwell/dwell.h> and <dwell/trace.h>
 field by field.
 """
+import contextlib
 import ctypes
 import ctypes.util
 import os
@@ -52,16 +53,25 @@ class ProfileOptions(ctypes.Structure):
     _fields_ = [("size", size_t), ("name", text), ("activities", ctypes.c_uint),
                 ("record_shapes", boolean), ("profile_memory", boolean), ("with_stack", boolean),
                 ("with_flops", boolean), ("with_functions", boolean), ("schedule", Schedule), ("action", ACTION),
-                ("on_trace_ready", READY), ("background", boolean), ("context", pointer)]
+                ("on_trace_ready", READY), ("background", boolean), ("context", pointer),
+                ("categories", u32)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(ProfileOptions), **fields)
 
 
+class Scope(ctypes.Structure):
+    _fields_ = [("size", size_t), ("has_steps", boolean), ("steps_from", u64), ("steps_to", u64),
+                ("thread", text), ("profile", text), ("profile_id", u32), ("action", text)]
+
+    def __init__(self, **fields):
+        super().__init__(size=ctypes.sizeof(Scope), **fields)
+
+
 class ViewOptions(ctypes.Structure):
     _fields_ = [("size", size_t), ("sort", text), ("limit", size_t), ("group_by", text),
-                ("top_level", boolean), ("engine", text), ("events", boolean), ("paths", text),
-                ("leaves", boolean), ("per_call", boolean)]
+                ("top_level", boolean), ("engine", text), ("skip_iteration", u64),
+                ("events", boolean), ("paths", text), ("leaves", boolean), ("per_call", boolean)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(ViewOptions), **fields)
@@ -79,7 +89,9 @@ class LayoutOptions(ctypes.Structure):
     _fields_ = [("size", size_t), ("sort", text), ("has_limit", boolean), ("limit", size_t),
                 ("group_by", text), ("top_level", boolean), ("header", text), ("time_unit", text),
                 ("engine", text), ("name_width", ctypes.c_uint), ("shapes_width", ctypes.c_uint),
-                ("source_width", ctypes.c_uint), ("events", boolean), ("paths", text)]
+                ("source_width", ctypes.c_uint), ("has_verbosity", boolean),
+                ("verbosity", ctypes.c_uint), ("has_skip_iteration", boolean),
+                ("skip_iteration", u64), ("events", boolean), ("paths", text)]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(LayoutOptions), **fields)
@@ -174,7 +186,8 @@ def _load(name, functions, mode):
 
 def _attach():
     """Lets libdwell-python, beside libdwell, watch this interpreter and PyTorch. Returns what
-    is to be called when the gate may have changed, and what lists a module's layer paths."""
+    is to be called when the gate may have changed, what lists a module's layer paths, and the
+    library (None: it was not built)."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         home = next(os.path.dirname(line.split()[-1]) for line in maps if "/libdwell.so." in line)
     for folder in ("dwell", "probes"):
@@ -184,12 +197,12 @@ def _attach():
             probe.dwell_python_attach()
             probe.dwell_python_layer_paths.restype = ctypes.py_object
             probe.dwell_python_layer_paths.argtypes = [ctypes.py_object, ctypes.c_int]
-            return probe.dwell_python_follow_gate, probe.dwell_python_layer_paths
-    return lambda: None, lambda module, name: []
+            return probe.dwell_python_follow_gate, probe.dwell_python_layer_paths, probe
+    return lambda: None, lambda module, name: [], None
 
 
 record = _load("dwell", _RECORD, ctypes.RTLD_GLOBAL)
-follow_gate, layer_paths = _attach()
+follow_gate, layer_paths, python_probe = _attach()
 _read = None
 _libc = ctypes.CDLL(None)
 _libc.open_memstream.restype = pointer
@@ -206,21 +219,35 @@ def read():
     return _read
 
 
-def check(function, *arguments):
-    """Calls a function whose last argument is a struct dwell_error *; raises Error."""
+@contextlib.contextmanager
+def opened(path, scope):
+    """A trace of this process, opened for the block."""
+    trace = pointer()
+    check(read().dwell_trace_open, ctypes.byref(trace), ctypes.byref(text(path)), 1, ctypes.byref(scope))
+    try:
+        yield trace
+    finally:
+        read().dwell_trace_close(trace)
+
+
+def check(function, *arguments, note=None):
+    """Calls a function whose last argument is a struct dwell_error *; raises Error. What it
+    says when it succeeds goes to `note`."""
     error = _Error()
     result = function(*arguments, ctypes.byref(error))
     if (result is None or result < 0) and error.code:
         raise Error(error.code, error.message.decode(errors="replace"))
+    if note and error.message:
+        note(error.message.decode(errors="replace"))
     return result
 
 
-def printed(function, *arguments, after=()):
+def printed(function, *arguments, after=(), note=None):
     """What a function writes to the FILE * between `arguments` and `after`."""
     buffer, size = pointer(), size_t()
     file = _libc.open_memstream(ctypes.byref(buffer), ctypes.byref(size))
     try:
-        check(function, *arguments, file, *after)
+        check(function, *arguments, file, *after, note=note)
     finally:
         _libc.fclose(file)
         output = ctypes.string_at(buffer, size.value) if buffer else b""

@@ -26,6 +26,8 @@ struct request {
 	const char *layout;
 	const char *header;
 	unsigned widths[3]; /* of names, shapes, sources */
+	bool has_verbosity, has_skip_iteration;
+	uint64_t verbosity;
 	struct dwell_print_options print;
 };
 
@@ -99,6 +101,22 @@ static int parse_widths(const char *value, unsigned widths[3])
 	return 0;
 }
 
+/* A number from 0 to `most`. */
+static int parse_number(const char *name, const char *value, uint64_t most, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(value, &end, 10);
+	if (*value >= '0' && *value <= '9' && !*end && !errno && *number <= most)
+		return 0;
+	if (most == UINT64_MAX)
+		dw_say("--%s takes a number, 0 or more; not '%s'", name, value);
+	else
+		dw_say("--%s takes a number from 0 to %llu; not '%s'", name, (unsigned long long)most, value);
+	return -1;
+}
+
 static int parse_unit(const char *value, const char **unit)
 {
 	static const char *const units[] = { "s", "ms", "us", "ns" };
@@ -143,6 +161,12 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	case DW_OPTION_TIME_UNIT: return parse_unit(value, &request->print.time_unit);
 	case DW_OPTION_LAYOUT: request->layout = value; return 0;
 	case DW_OPTION_WIDTHS: return parse_widths(value, request->widths);
+	case DW_OPTION_VERBOSITY:
+		request->has_verbosity = true;
+		return parse_number("verbosity", value, 3, &request->verbosity);
+	case DW_OPTION_SKIP_ITERATION:
+		request->has_skip_iteration = true;
+		return parse_number("skip-iteration", value, UINT64_MAX, &request->view.skip_iteration);
 	case DW_OPTION_HEADER: request->header = value; return 0;
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
 	default: return 0;
@@ -166,12 +190,17 @@ static int run_layout(const struct request *request, struct dwell_trace *trace, 
 		.top_level = request->view.top_level, .header = request->header,
 		.time_unit = request->print.time_unit, .engine = request->view.engine,
 		.name_width = request->widths[0], .shapes_width = request->widths[1],
-		.source_width = request->widths[2], .events = request->view.events,
-		.paths = request->view.paths };
+		.source_width = request->widths[2], .has_verbosity = request->has_verbosity,
+		.verbosity = (unsigned)request->verbosity,
+		.has_skip_iteration = request->has_skip_iteration,
+		.skip_iteration = request->view.skip_iteration,
+		.events = request->view.events, .paths = request->view.paths };
 	struct dwell_error error = { 0, "" };
 	int code = dwell_trace_layout(trace, request->layout, &options, file, &error);
 
 	dw_say_progress(NULL);
+	if (!code && error.message[0])
+		dw_say("%s", error.message);
 	/* Who reads through a pipe may have seen enough. */
 	return code && !has_left(file) ? dw_say_error(&error, code) : 0;
 }

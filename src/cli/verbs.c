@@ -70,6 +70,12 @@ static const struct dw_option report_options[] = {
 	{ DW_OPTION_HEADER, "header", 0, "TEXT", "a line above the table, for layouts that have one", NULL },
 	{ DW_OPTION_WIDTHS, "widths", 0, "LIST",
 	  "how wide columns of a layout may be, in characters: name=N,shapes=N,source=N", NULL },
+	{ DW_OPTION_VERBOSITY, "verbosity", 0, "LEVEL",
+	  "of the layout singa: 1 forward and backward, 2 every operation, 3 the distributed ones "
+	  "(default: the program's, else 2)", "0 1 2 3" },
+	{ DW_OPTION_SKIP_ITERATION, "skip-iteration", 0, "N",
+	  "leave the run's first N iterations out of the view sequence and the layout singa (default: 0; of "
+	  "the layout, the program's)", NULL },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", "write to FILE", NULL },
 	HELP,
 };

@@ -187,7 +187,8 @@ enum dw_kind {
 	DW_LINK = 10,       /* u64 sequence number, u32 forward thread; of the innermost open range */
 	DW_STACK = 11,      /* id: STACK; of the record before                      */
 	DW_ARGS = 12,       /* id: STRING; of the innermost open range              */
-	DW_END_OF = 13,     /* u32 n: ends the n-th open range, innermost = 0       */
+	DW_END_OF = 13,     /* id: 0; u32 n: ends the n-th open range, innermost = 0;
+	                       id: OP; u32 0: ends the innermost open range of that OP  */
 	DW_LOSS = 14,       /* id: enum dw_loss; u64 records lost here              */
 	DW_EXT = 15,        /* id: type << 12 | words; u64 ticks, then words - 2 more */
 };
@@ -195,7 +196,10 @@ enum dw_kind {
 /* Words after word 1, by kind; EXT says its own. */
 #define DW_PAYLOAD_WORDS { 0, 0, 2, 4, 2, 0, 2, 2, 2, 2, 3, 0, 0, 1, 2, 0 }
 
-enum dw_ext { DW_EXT_TIME = 1 /* nothing but the time */ };
+enum dw_ext {
+	DW_EXT_TIME = 1,    /* nothing but the time */
+	DW_EXT_BY_NAME = 2, /* no words: the innermost open range ends by an END_OF with its id alone */
+};
 #define DW_EXT_WORDS_MASK 0xfffu
 #define DW_EXT_TYPE_SHIFT 12
 

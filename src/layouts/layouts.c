@@ -16,6 +16,7 @@ static const struct dw_layout layouts[] = {
 	{ "torch", "torch.profiler's table, PyTorch 2.13 (torch:1.13)", dw_layout_torch },
 	{ "pstats", "Python's cProfile and Lightning's AdvancedProfiler (pstats:0.1 a tenth of it)",
 	  dw_layout_pstats },
+	{ "singa", "SINGA's PrintTimeProfiling() at verbosity 1, 2 or 3", dw_layout_singa },
 	{ "torchprof", "torchprof's tree of modules", dw_layout_torchprof },
 	{ NULL, NULL, NULL },
 };

@@ -29,6 +29,10 @@ struct dw_layout_options {
 	const char *time_unit; /* "s", "ms", "us" */
 	const char *engine;    /* of several nested engines, this one */
 	unsigned name_width, shapes_width, source_width;
+	bool has_verbosity;    /* else what the trace says */
+	unsigned verbosity;
+	bool has_skip_iteration; /* else what the trace says */
+	uint64_t skip_iteration;
 	bool events;           /* of layers: as for a view */
 	const char *paths;
 };
@@ -36,7 +40,8 @@ struct dw_layout_options {
 struct dw_layout {
 	const char *name;
 	const char *what;
-	/* Errors of the file are found by the caller. */
+	/* Errors of the file are found by the caller. With result 0, a message with code 0 in
+	 * `error` is a note about what was printed. */
 	int (*print)(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
 	             struct dwell_error *error);
 };
@@ -51,6 +56,8 @@ const struct dw_layout *dw_layout_find(const char *name, const char **version,
 
 int dw_layout_ignite(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
                      struct dwell_error *error);
+int dw_layout_singa(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
+                    struct dwell_error *error);
 int dw_layout_torch(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
                     struct dwell_error *error);
 int dw_layout_torchprof(struct dw_model *model, const struct dw_layout_options *options,

@@ -32,6 +32,7 @@ struct context {
 	size_t depth, capacity;
 	uint32_t over;
 	uint32_t open[DW_SHARE_COUNT], operators_open;
+	uint32_t set;            /* the shares that are open: asked at every record */
 	bool python;
 	uint64_t last;           /* all before this has been given away */
 	size_t next;             /* the step that we are in or before */
@@ -48,18 +49,9 @@ struct context {
 #define BIT(share) (1u << DW_SHARE_##share)
 #define PHASES (BIT(EVALUATION) | BIT(OPTIMIZER) | BIT(BACKWARD) | BIT(FORWARD))
 
-static uint32_t open_set(const struct context *context)
-{
-	uint32_t set = 0;
-
-	for (uint32_t share = 0; share < DW_SHARE_COUNT; share++)
-		set |= (uint32_t)(context->open[share] > 0) << share;
-	return set;
-}
-
 static enum dw_share step_share(const struct context *context)
 {
-	uint32_t set = open_set(context);
+	uint32_t set = context->set;
 
 	if (context->python && set & PHASES && !context->operators_open)
 		set = (set & ~PHASES) | BIT(PYTHON);
@@ -68,16 +60,16 @@ static enum dw_share step_share(const struct context *context)
 
 static int beside_share(const struct context *context)
 {
-	uint32_t set = open_set(context);
+	uint32_t set = context->set;
 
-	if (context->next == 0)
-		return DW_BESIDE_START;
-	if (context->next == context->pace->count)
-		return DW_BESIDE_AFTER;
 	if (set & BIT(EVALUATION))
 		return DW_SHARE_EVALUATION;
 	if (set & BIT(CHECKPOINT))
 		return DW_SHARE_CHECKPOINT;
+	if (context->next == 0)
+		return DW_BESIDE_START;
+	if (context->next == context->pace->count)
+		return DW_BESIDE_AFTER;
 	set &= BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) | BIT(COMMUNICATION) | BIT(DEVICE);
 	return set ? __builtin_ctz(set) : DW_SHARE_OTHER;
 }
@@ -171,8 +163,11 @@ static bool ours(const struct context *context)
 
 static void count_frame(struct context *context, const struct frame *frame, uint32_t by)
 {
-	if (frame->share < DW_SHARE_COUNT)
+	if (frame->share < DW_SHARE_COUNT) {
 		context->open[frame->share] += by;
+		context->set &= ~(1u << frame->share);
+		context->set |= (uint32_t)(context->open[frame->share] > 0) << frame->share;
+	}
 	context->operators_open += frame->operator ? by : 0;
 }
 

@@ -81,7 +81,7 @@ static const struct dw_read_symbol *first_symbol(const struct dw_read_file *file
 	for (end = low; end < file->symbol_count && file->symbols[end].frame == frame;)
 		end++;
 	*count = (uint32_t)(end - low);
-	return &file->symbols[low];
+	return *count ? &file->symbols[low] : NULL;
 }
 
 static int fill_frame(struct dw_reader *reader, const struct dw_read_file *file,

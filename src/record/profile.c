@@ -63,6 +63,8 @@ static uint32_t mask_of(const struct dwell_profile_options *options)
 		mask |= device;
 	if (options->profile_memory)
 		mask |= 1u << DWELL_CATEGORY_ALLOCATION;
+	if (options->categories)
+		mask = options->categories;
 	if (options->record_shapes || options->with_flops)
 		mask |= DWELL_DETAIL_SHAPES;
 	if (options->with_stack)
@@ -86,6 +88,10 @@ static int check(const struct dwell_profile_options *options, struct dwell_error
 		return dw_error_set(error, DWELL_E_ARGUMENT,
 		                    "dwell_profile_options.activities holds bits that are none: use "
 		                    "DWELL_ACTIVITY_CPU and DWELL_ACTIVITY_CUDA");
+	if (options->categories >> DWELL_CATEGORY_COUNT)
+		return dw_error_set(error, DWELL_E_ARGUMENT,
+		                    "dwell_profile_options.categories is 0x%x: bits are 1 << enum "
+		                    "dwell_category", options->categories);
 	if (schedule->active || schedule->wait || schedule->warmup || schedule->repeat ||
 	    schedule->skip_first)
 		return dwell_schedule_check(schedule, error);
@@ -305,8 +311,10 @@ int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error
 	profile->steps_before = DW_LOAD(dw_process->steps);
 	result = change(profile, action_of(profile), false, slot, error);
 	profile->start_ticks = dw_now();
-	/* A gate that follows steps must know of the first before it is over. */
-	if (dw_step_gated() && !slot->marks_steps && !slot->stepper && !slot->step) {
+	/* A gate that follows steps must know of the first before it is over; who asks for
+	 * categories only looks on. */
+	if (dw_step_gated() && !profile->options.categories && !slot->marks_steps && !slot->stepper &&
+	    !slot->step) {
 		slot->stepper = profile;
 		dw_step_next(slot);
 	}

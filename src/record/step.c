@@ -274,6 +274,17 @@ void dw_step_cancel(struct dw_slot *slot)
 	dw_step_end(slot);
 }
 
+void dwell_step_cancel(void)
+{
+	int saved = errno;
+	enum dw_loss cause;
+	struct dw_slot *slot = dw_slot_here(&cause);
+
+	if (slot)
+		dw_step_cancel(slot);
+	errno = saved;
+}
+
 /* A step that nobody knew to be one when it began. */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks)
 {

@@ -166,8 +166,10 @@ int dwell_trace_view(struct dwell_trace *trace, const char *name,
 	*table = NULL;
 	take_options(&given, sizeof given, from);
 	options = (struct dw_view_options){ .sort = given.sort, .limit = given.limit,
-		.top_level = given.top_level, .engine = given.engine, .events = given.events,
-		.paths = given.paths, .leaves = given.leaves, .per_call = given.per_call };
+		.top_level = given.top_level, .engine = given.engine,
+		.skip_iteration = given.skip_iteration,
+		.events = given.events, .paths = given.paths, .leaves = given.leaves,
+		.per_call = given.per_call };
 	view = dw_view_find(name, error);
 	if (!view)
 		return DWELL_E_NAME;
@@ -225,6 +227,8 @@ int dwell_trace_layout(struct dwell_trace *trace, const char *name,
 		.limit = given.limit, .top_level = given.top_level, .header = given.header,
 		.time_unit = given.time_unit, .engine = given.engine, .name_width = given.name_width,
 		.shapes_width = given.shapes_width, .source_width = given.source_width,
+		.has_verbosity = given.has_verbosity, .verbosity = given.verbosity,
+		.has_skip_iteration = given.has_skip_iteration, .skip_iteration = given.skip_iteration,
 		.events = given.events, .paths = given.paths };
 	layout = dw_layout_find(name, &options.version, error);
 	if (!layout)
@@ -232,7 +236,10 @@ int dwell_trace_layout(struct dwell_trace *trace, const char *name,
 	code = take_grouping(given.group_by, &options.group, error);
 	if (code || !trace)
 		return code;
+	dw_error_set(error, 0, "%s", "");
 	code = layout->print(trace->model, &options, file, error);
+	if (!code && error && error->code)
+		dw_error_set(error, 0, "%s", ""); /* something was tried, and not needed */
 	if (!code && (fflush(file) != 0 || ferror(file)))
 		code = dw_error_set(error, DWELL_E_IO, "cannot print the %s layout: the output failed", name);
 	return code;

@@ -3,8 +3,7 @@
  *
  * Steps and what lies beside them, a mean step divided, the names that take most of
  * it, the slowest step, what was lost and what recording cost. Every sentence follows
- * from the trace; a hint is given only where a share is large, and promises no more
- * than that share.
+ * from the trace; what stands in the way is verdict.c's.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +13,6 @@
 #include "base/text.h"
 #include "views/overview.h"
 
-#define HINT_SHARE 0.10       /* of a step, from which on waiting is worth a word */
-#define NAMELESS_SHARE 0.30   /* of a step in no named range */
 #define SLOW_RATIO 1.5
 #define BESIDE_SHARE 0.002    /* of wall; smaller ones are other work */
 
@@ -129,34 +126,26 @@ static void head_run(struct dw_table *table, const struct dw_overview *overview)
 	dw_table_head(table, "  -> DWELL_STEP() around an iteration tells what a step takes");
 }
 
-/* ---- hints ----------------------------------------------------------------------------------- */
+/* ---- verdicts -------------------------------------------------------------------------------- */
 
-static void hint(struct dw_table *table, const struct dw_overview *overview)
+/* The probe of a framework says which device it uses; see doc/format.md, facts. */
+bool dw_overview_device_unseen(const struct dw_overview *overview)
 {
-	const struct dw_steps *steps = overview->steps;
-	double whole = (double)steps->recorded_ns, step_ns;
-	double data, communication, collector, other;
+	bool used = false;
 
-	if (!steps->recorded_count || whole <= 0)
-		return;
-	step_ns = whole / (double)steps->recorded_count;
-	data = (double)steps->share_ns[DW_SHARE_DATA] / whole;
-	communication = (double)steps->share_ns[DW_SHARE_COMMUNICATION] / whole;
-	collector = (double)steps->share_ns[DW_SHARE_COLLECTOR] / whole;
-	other = (double)steps->share_ns[DW_SHARE_OTHER] / whole;
-	if (data >= HINT_SHARE) {
-		dw_table_head(table, "Waiting for data takes %.0f%% of each step.", data * 100);
-		dw_table_head(table,
-		              "  -> batches made ready while a step computes would save up to %s a step",
-		              dw_text_ns(data * step_ns, " ").at);
-	}
-	if (communication >= HINT_SHARE)
-		dw_table_head(table, "Communication takes %.0f%% of each step.", communication * 100);
-	if (collector >= HINT_SHARE / 2)
-		dw_table_head(table, "Garbage collection takes %.0f%% of each step.", collector * 100);
-	if (other >= NAMELESS_SHARE) {
-		dw_table_head(table, "%.0f%% of each step lies in no named range.", other * 100);
-		dw_table_head(table, "  -> DWELL_ZONE(\"name\") around its parts tells which");
+	for (size_t i = 0; i < overview->source->meta_count; i++)
+		used |= strcmp(overview->source->metas[i].key, "torch.device") == 0;
+	return used && !(dw_model_categories(overview->model) & DW_VIEW_CATEGORY(DEVICE));
+}
+
+static void head_verdicts(struct dw_table *table, const struct dw_overview *overview)
+{
+	if (dw_overview_device_unseen(overview))
+		dw_table_head(table, "Device time not recorded: operator times are launch and wait times.");
+	for (int i = 0; i < overview->verdict_count; i++) {
+		dw_table_head(table, "%s", overview->verdicts[i].what);
+		if (*overview->verdicts[i].hint)
+			dw_table_head(table, "  -> %s", overview->verdicts[i].hint);
 	}
 }
 
@@ -279,6 +268,8 @@ static const struct dw_column run_columns[] = {
 	DW_COLUMN("p99_ns", "p99", NS, INT),
 	DW_COLUMN("slowest_step", "slowest step", NONE, INT),
 	DW_COLUMN("slowest_ns", "slowest", NS, INT),
+	DW_COLUMN("verdict", "verdict", NONE, TEXT),
+	DW_COLUMN("verdict_share", "its share", RATIO, REAL),
 };
 
 /* For machines; people read the heads. */
@@ -309,6 +300,10 @@ static struct dw_table *run_table(const struct dw_overview *overview, struct dwe
 	if (slowest) {
 		dw_cell_int(&row[11], (int64_t)slowest->number);
 		dw_cell_int(&row[12], (int64_t)(slowest->end_ns - slowest->start_ns));
+	}
+	if (overview->verdict_count) {
+		dw_cell_text(table, &row[13], overview->verdicts[0].kind);
+		dw_cell_real(&row[14], overview->verdicts[0].share);
 	}
 	return table;
 }
@@ -350,7 +345,10 @@ static int prepare(struct dw_overview *overview, struct dw_model *model, struct 
 		return 0;
 	}
 	overview->inside = dw_view_inside(model, error);
-	return overview->inside ? 0 : -1;
+	if (!overview->inside)
+		return -1;
+	overview->verdict_count = dw_overview_verdicts(overview, overview->verdicts, error);
+	return overview->verdict_count < 0 ? -1 : 0;
 }
 
 static struct dw_table *append(struct dw_table *last, struct dw_table *part)
@@ -371,7 +369,7 @@ struct dw_table *dw_view_overview(struct dw_model *model, const struct dw_view_o
 		last = table;
 		if (overview.steps) {
 			head_steps(table, &overview);
-			hint(table, &overview);
+			head_verdicts(table, &overview);
 			if (overview.steps->recorded_count)
 				last = append(last, dw_overview_breakdown(&overview, error));
 		} else {

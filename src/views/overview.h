@@ -7,6 +7,16 @@
 
 #include "views/views.h"
 
+/* What stands in the way of a step, by how much of it there is to gain. */
+struct dw_verdict {
+	const char *kind; /* "data", "communication", "collector", "python", "small operators",
+	                   * "one operator", "idle", "nameless", "memory growth", "compute" */
+	double share;     /* of a step; of memory growth: of the peak */
+	char what[256];   /* a sentence */
+	char hint[256];   /* what to try, or "" */
+};
+#define DW_VERDICTS 10u
+
 struct dw_overview {
 	struct dw_model *model, *inside; /* inside: of its steps; NULL without steps */
 	const struct dw_source *source;
@@ -14,7 +24,18 @@ struct dw_overview {
 	const struct dw_steps *steps;    /* NULL without steps */
 	const struct dw_flat *flat;      /* of all time: records, wall */
 	double cost_share;               /* of wall, spent on recording; NaN: not known */
+	struct dw_verdict verdicts[DW_VERDICTS];
+	int verdict_count;
 };
+
+/* The program used a device, and nothing of what that did was recorded: then operators'
+ * times are those of launching and waiting. */
+bool dw_overview_device_unseen(const struct dw_overview *overview);
+
+/* The first one is the verdict; how many there are, none without recorded steps; -1 with
+ * `error` when out of memory. */
+int dw_overview_verdicts(const struct dw_overview *overview, struct dw_verdict verdicts[DW_VERDICTS],
+                         struct dwell_error *error);
 
 /* A part hangs itself on `table`'s end; NULL when there is nothing to show or no memory. */
 struct dw_table *dw_overview_breakdown(const struct dw_overview *overview,

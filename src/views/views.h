@@ -20,6 +20,7 @@ struct dw_view_options {
 	struct dw_grouping group;
 	bool top_level;   /* operators that lie in no other operator */
 	const char *engine; /* of several nested engines, this one; NULL: the outermost */
+	uint64_t skip_iteration; /* iterations at the run's start that are left out */
 	/* Of layers. */
 	bool events;      /* the operators within each as rows below it */
 	const char *paths; /* only these, paths and patterns; NULL: all */
@@ -59,6 +60,8 @@ struct dw_table *dw_view_actions(struct dw_model *model, const struct dw_view_op
                                  struct dwell_error *error);
 struct dw_table *dw_view_operators(struct dw_model *model, const struct dw_view_options *options,
                                    struct dwell_error *error);
+struct dw_table *dw_view_sequence(struct dw_model *model, const struct dw_view_options *options,
+                                  struct dwell_error *error);
 struct dw_table *dw_view_tree(struct dw_model *model, const struct dw_view_options *options,
                               struct dwell_error *error);
 struct dw_table *dw_view_threads(struct dw_model *model, const struct dw_view_options *options,
@@ -76,6 +79,10 @@ struct dw_table *dw_view_events(struct dw_model *model, const struct dw_view_opt
 struct dw_table *dw_view_handlers(struct dw_model *model, const struct dw_view_options *options,
                                   struct dwell_error *error);
 
+struct dw_table *dw_view_dataloader(struct dw_model *model, const struct dw_view_options *options,
+                                    struct dwell_error *error);
+struct dw_table *dw_view_gc(struct dw_model *model, const struct dw_view_options *options,
+                            struct dwell_error *error);
 struct dw_table *dw_view_calls(struct dw_model *model, const struct dw_view_options *options,
                                struct dwell_error *error);
 

@@ -70,6 +70,12 @@ Usage: dwell report [OPTION...] [TRACE...]
       --header TEXT       a line above the table, for layouts that have one
       --widths LIST       how wide columns of a layout may be, in characters:
                           name=N,shapes=N,source=N
+      --verbosity LEVEL   of the layout singa: 1 forward and backward, 2 every
+                          operation, 3 the distributed ones (default: the
+                          program's, else 2)
+      --skip-iteration N  leave the run's first N iterations out of the view
+                          sequence and the layout singa (default: 0; of the
+                          layout, the program's)
   -o, --output FILE       write to FILE
   -h, --help              say what this does and exit
 
@@ -81,9 +87,12 @@ NAME:
   events       what do an engine's events, iterations and fetches take?
   handlers     what does each handler of an engine take?
   operators    which operators take the time?
+  sequence     which operators does a step run, in order, and what does each take?
   calls        what was called, operators and named ranges, grouped as asked?
   functions    which functions take the time?
   layers       which layers of the model take the time and the memory?
+  dataloader   does the loop wait for its data, and what do the workers do?
+  gc           when did the garbage collector stop the program, and for how long?
   tree         who calls whom, and what does it take?
   threads      what did each thread record, and how busy was it?
   memory       who allocates, who holds it at the peak, what is left at the end?
@@ -102,7 +111,11 @@ NAME:
   lightning-pytorch Lightning's PyTorchProfiler: operators of each step and backward
   torch        torch.profiler's table, PyTorch 2.13 (torch:1.13)
   pstats       Python's cProfile and Lightning's AdvancedProfiler (pstats:0.1 a tenth of it)
+  singa        SINGA's PrintTimeProfiling() at verbosity 1, 2 or 3
   torchprof    torchprof's tree of modules
+
+LEVEL:
+  0 1 2 3
 
 $ dwell info --help
 dwell info: list what a trace holds

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "model/model.h"
+#include "model/sequence.h"
 
 #define MOST_BLOCKS 64
 
@@ -67,6 +68,28 @@ static void check_paths(const struct dw_source *source, const struct dw_paths *p
 		                             : paths->nodes[i].symbol < source->thread_count);
 }
 
+/* A position has at most one call an iteration; blocks lie in order and apart. */
+static void check_sequence(struct dw_model *model, uint64_t skip)
+{
+	struct dw_sequence_ask ask = { skip };
+	const struct dw_sequence *sequence = dw_model_sequence(model, &ask, NULL);
+	size_t symbols, from = 0;
+
+	dw_model_symbols(model, &symbols);
+	demand(sequence && sequence->count <= DW_SEQUENCE_POSITIONS);
+	for (uint32_t i = 0; i < sequence->count; i++)
+		demand(sequence->ops[i].symbol < symbols &&
+		       sequence->ops[i].stat.count <= sequence->iterations &&
+		       sequence->ops[i].stat.min_ns <= sequence->ops[i].stat.max_ns);
+	for (uint32_t b = 0; b < sequence->block_count; b++) {
+		const struct dw_sequence_block *block = &sequence->blocks[b];
+
+		demand(block->first >= from && block->length && block->repeats > 1);
+		from = block->first + (size_t)block->length * block->repeats;
+		demand(from <= sequence->count);
+	}
+}
+
 static void check_model(struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);
@@ -89,6 +112,8 @@ static void check_model(struct dw_model *model)
 	check_steps(source, dw_model_steps(model, NULL));
 	check_paths(source, dw_model_paths(model, DW_PATHS_CALLS, NULL));
 	check_paths(source, dw_model_paths(model, DW_PATHS_STACKS, NULL));
+	check_sequence(model, 0);
+	check_sequence(model, 1);
 	demand(dw_model_repairs(model, &repairs) != NULL);
 	coverage = dw_model_coverage(model);
 	demand(coverage >= 0 && coverage <= 1);

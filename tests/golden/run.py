@@ -50,6 +50,8 @@ CASES = {
     + [("overview.json", 0, ["--format", "json"]), ("actions.csv", 0, ["--view", "actions", "--format", "csv"]),
        ("actions.md", 0, ["--view", "actions", "--format", "md"])],
     "python": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.80", 80, [])],
+    "loader": [(f"{view}.{form}", 0, ["--view", view, "--format", form])
+               for view in ("overview", "dataloader", "gc") for form in ("text", "json")],
     "ranks": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS],
     "names": [(f"operators.{form}", 0, ["--view", "operators", "--format", form]) for form in [*FORMATS, "html"]]
     + [(f"operators.{width}", width, ["--view", "operators"]) for width in (40, 80, 120)]
@@ -107,6 +109,19 @@ CASES = {
        ("torch.nowidths", 0, ["--layout", "torch", "--widths", "name=x"])]
     + [("torch.nosort", 0, ["--layout", "torch", "--sort", "self_cpu_time"]),
        ("torch.noversion", 0, ["--layout", "torch:3"]), ("torch.ns", 0, ["--layout", "torch", "--time-unit", "ns"])],
+    "singa": [("layout", 0, ["--layout", "singa"])]
+    + [(f"layout.{level}", 0, ["--layout", "singa", "--verbosity", level]) for level in "0123"]
+    + [("layout.all", 0, ["--layout", "singa", "--skip-iteration", "0"]),
+       ("layout.none", 0, ["--layout", "singa", "--skip-iteration", "15"]),
+       ("layout.version", 0, ["--layout", "singa:3"]), ("sequence.text", 0, ["--view", "sequence"]),
+       ("sequence.none", 0, ["--view", "sequence", "--skip-iteration", "99"])],
+    "sequence": [(f"sequence.{form}", 0, ["--view", "sequence", "--format", form]) for form in FORMATS]
+    + [("sequence.80", 80, ["--view", "sequence"]),
+       ("sequence.sorted", 0, ["--view", "sequence", "--sort", "drift", "--limit", "3"]),
+       ("sequence.skip", 0, ["--view", "sequence", "--skip-iteration", "1"]),
+       ("sequence.scope", 0, ["--view", "sequence", "--steps", "20..30", "--limit", "6"]),
+       ("sequence.thread", 0, ["--view", "sequence", "--thread", "main", "--limit", "3"]),
+       ("layout", 0, ["--layout", "singa"]), ("layout.1", 0, ["--layout", "singa", "--verbosity", "1"])],
     "profiles": [(f"operators.{name}", 0, ["--view", "operators", "--profile", name])
                  for name in ("train", "late", "own")]
     + [("operators.json", 0, ["--view", "operators", "--profile", "train", "--format", "json"]),

@@ -41,9 +41,8 @@ class Sleep(nn.Module):
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
 """
 
-# name, script, steps, {(where, phase) or the name of a range: seconds}. What follows the last step is named so,
-# evaluation or not. Of two optimizers the first ends steps, and what the other does after
-# that lies in the next step: after the last, in one that never ends.
+# name, script, steps, {(where, phase) or the name of a range: seconds}. Of two optimizers the
+# first ends steps, and what the other does after that lies in the next step, or after the last.
 SCRIPTS = (
     ("a loop with evaluation", """
 net.append(Sleep(.01)) if hasattr(net, "append") else net.add_module("3", Sleep(.01))
@@ -60,7 +59,7 @@ for epoch in range(2):
         for x, y in DataLoader(Data(12), 4):
             net(x)
     scheduler.step()
-""", 10, {("steps", "data"): .2, ("steps", "python"): .1, ("beside", "evaluation"): .03}),
+""", 10, {("steps", "data"): .2, ("steps", "python"): .1, ("beside", "evaluation"): .06}),
     ("gradients cleared after the step", """
 optimizer = torch.optim.Adam(net.parameters())
 for epoch in range(2):
@@ -89,7 +88,7 @@ for x, y in DataLoader(Data(20), 4):
     (F.cross_entropy(net(x), y) + net(fake).sum()).backward()
     first.step()
     second.zero_grad(); net(other(x)).sum().backward(); second.step()
-""", 6, {}),
+""", 5, {}),
     ("a closure", """
 optimizer = torch.optim.LBFGS(net.parameters(), max_iter=3)
 x, y = torch.ones(4, 4), torch.tensor([0, 1, 0, 1])

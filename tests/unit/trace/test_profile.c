@@ -256,6 +256,27 @@ TEST(what_is_asked_for_is_recorded_while_it_is_open)
 	end_session();
 }
 
+TEST(categories_alone_are_recorded)
+{
+	struct dwell_profile_options options = DWELL_PROFILE_OPTIONS_INIT;
+	struct dwell_error error = { 0, "" };
+	struct dwell_profile *profile;
+
+	REQUIRE(begin_session(DWELL_MASK_NONE));
+	options.categories = 1u << DWELL_CATEGORY_PHASE;
+	profile = dwell_profile_create(&options, NULL);
+	dwell_profile_start(profile, NULL);
+	CHECK(dwell_wants(1u << DWELL_CATEGORY_PHASE));
+	CHECK(!dwell_wants(~(1u << DWELL_CATEGORY_PHASE | DWELL_MASK_NONE)));
+	dwell_profile_stop(profile, NULL);
+	CHECK(!dwell_wants(~DWELL_MASK_NONE));
+	dwell_profile_destroy(profile);
+	options.categories = 1u << DWELL_CATEGORY_COUNT;
+	CHECK(dwell_profile_create(&options, &error) == NULL);
+	CHECK_EQ(error.code, DWELL_E_ARGUMENT);
+	end_session();
+}
+
 /* Not under qemu, which ignores the advice that the recorder knows its children by. */
 static bool is_wiped_on_fork(void)
 {

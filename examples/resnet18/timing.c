@@ -1,0 +1,29 @@
+/*
+ * timing.c - see timing.h. Called by main.c before the training and after all else.
+ */
+#include "timing.h"
+
+#include <stdio.h>
+
+#include <dwell/time_profiling.h>
+
+#include "dnn.h"
+
+void timing_begin(const struct options *options)
+{
+	struct dwell_error error;
+
+	dwell_set_skip_iteration((uint64_t)options->skip_iteration);
+	if (dwell_set_verbosity(options->verbosity, &error))
+		die("%s", error.message);
+}
+
+void timing_print(void)
+{
+	struct dwell_error error = { 0, "" };
+
+	if (dwell_print_time_profiling(stdout, &error))
+		die("%s", error.message);
+	if (error.message[0])
+		fprintf(stderr, "resnet18: %s\n", error.message);
+}

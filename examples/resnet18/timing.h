@@ -1,0 +1,15 @@
+/*
+ * timing.h - what the training's iterations take, printed at the end as SINGA prints
+ * it: dwell/time_profiling.h for the options --verbosity and --skip-iteration.
+ */
+#ifndef RESNET18_TIMING_H
+#define RESNET18_TIMING_H
+
+#include "options.h"
+
+/* In each process: the verbosity is its own. Without a session one begins. */
+void timing_begin(const struct options *options);
+/* To standard output; ends the program where there is nothing to print. */
+void timing_print(void);
+
+#endif

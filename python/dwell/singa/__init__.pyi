@@ -1,0 +1,3 @@
+from . import device as device
+
+__all__ = ["device"]

@@ -1,0 +1,125 @@
+"""SINGA's devices, for the time profiling of a PyTorch training loop.
+
+    from dwell.singa import device
+    dev = device.create_cuda_gpu()
+    dev.SetVerbosity(2)
+    dev.SetSkipIteration(5)
+    ... train ...
+    dev.PrintTimeProfiling()
+
+An iteration is a training step: it ends with the optimizer's. The operations are PyTorch's
+operators that lie in no other, of the forward pass, the backward pass and the optimizer, in
+the order in which they run. Times are seconds of the CPU's clock, also of operators whose
+work is a GPU's: of those it is the launch. A process has one time profiling, whichever of
+its devices is asked.
+"""
+import ctypes
+import operator
+import warnings
+
+from .. import _native as native
+
+__all__ = ["Device", "create_cpu_device", "create_cuda_gpu", "create_cuda_gpu_on", "create_cuda_gpus",
+           "create_cuda_gpus_on", "get_default_device"]
+
+_SKIP_ITERATION = 5
+
+_error_p = ctypes.POINTER(native._Error)
+_FUNCTIONS = {
+    "dwell_set_verbosity": (ctypes.c_int, ctypes.c_int, _error_p),
+    "dwell_set_skip_iteration": (None, native.u64),
+    "dwell_print_time_profiling": (ctypes.c_int, native.pointer, _error_p),
+}
+_library = None
+
+
+def _profiling():
+    global _library
+    if _library is None:
+        native.read()  # which it needs
+        _library = native._load("dwell-profiler", _FUNCTIONS, ctypes.RTLD_LOCAL)
+    return _library
+
+
+class Device:
+    """What the program says a device is: nothing is allocated or moved."""
+
+    def __init__(self, kind, index):
+        self._kind, self._index, self._graph = kind, index, False
+
+    def __repr__(self):
+        return f"<{self._kind} device {self._index} of dwell.singa>"
+
+    def id(self):
+        """The number it was made with; of the CPU -1."""
+        return self._index
+
+    def SetVerbosity(self, verbosity):
+        """What is recorded from here on: 0 nothing, 1 forward and backward propagation, 2 each
+        operation, 3 the distributed operations. Error for another number. Without a session
+        one is started, whose trace is a file in the current folder."""
+        native.check(_profiling().dwell_set_verbosity, operator.index(verbosity))
+        native.follow_gate()
+
+    def SetSkipIteration(self, skip_iteration):
+        """How many of the first iterations are not in the means; 5 without this call."""
+        skip_iteration = operator.index(skip_iteration)
+        if skip_iteration < 0:
+            raise ValueError(f"{skip_iteration} iterations cannot be skipped: 0 or more")
+        _profiling().dwell_set_skip_iteration(skip_iteration)
+
+    def PrintTimeProfiling(self):
+        """Prints what the iterations so far took on average, in seconds; at verbosity 0 nothing.
+        Error when no iteration is left beyond the skipped ones; a warning when the iterations'
+        operations differ."""
+        text = native.printed(_profiling().dwell_print_time_profiling,
+                              note=lambda said: warnings.warn(said, stacklevel=5))
+        print(text, end="", flush=True)
+
+    def EnableGraph(self, enable):
+        """Taken down, for graph_enabled(). PyTorch runs its operators as they come, and they are
+        what is timed, with a graph or without."""
+        self._graph = bool(enable)
+
+    def graph_enabled(self):
+        """What EnableGraph() was told last."""
+        return self._graph
+
+    def Reset(self):
+        """As after its making: verbosity 0, 5 iterations to be skipped, no graph."""
+        self.SetVerbosity(0)
+        self.SetSkipIteration(_SKIP_ITERATION)
+        self._graph = False
+
+
+_default = Device("CPU", -1)
+
+
+def get_default_device():
+    """The CPU."""
+    return _default
+
+
+def create_cpu_device():
+    """The CPU, which is one."""
+    return _default
+
+
+def create_cuda_gpus_on(device_ids):
+    """A list of devices with these numbers. They need not be there."""
+    return [Device("CUDA", index) for index in device_ids]
+
+
+def create_cuda_gpus(num):
+    """A list of `num` devices, from 0 on."""
+    return create_cuda_gpus_on(range(num))
+
+
+def create_cuda_gpu_on(device_id, set_default=True):
+    """The device with this number; `set_default` has no meaning here."""
+    return Device("CUDA", device_id)
+
+
+def create_cuda_gpu(set_default=True):
+    """Device 0."""
+    return create_cuda_gpu_on(0)

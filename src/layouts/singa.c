@@ -1,0 +1,234 @@
+/*
+ * singa: what SINGA's Device.PrintTimeProfiling() prints, of our steps.
+ *
+ * Verbosity 1 is the time of forward and backward propagation, 2 each operation in the
+ * graph's order, 3 the distributed ones ("Dist" in the name), 0 nothing. The program says
+ * which in its facts `singa.verbosity` and `singa.skip_iteration`; the options override
+ * them, and without both it is 2 and 0. As there, forward is the sum of the operations
+ * before the first backward one and backward is the rest of the iteration. Unlike there,
+ * a mean is over the iterations that are timed, and no figure is printed where there is
+ * none. With result 0, `error` may hold a note.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "layouts/layouts.h"
+#include "model/sequence.h"
+
+#define MOST_VERBOSITY 3
+#define DEFAULT_VERBOSITY 2
+
+struct listing {
+	const struct dw_sequence *sequence;
+	const struct dw_symbol *symbols;
+	uint64_t verbosity, skip;
+	uint64_t recorded; /* the verbosity at which the program recorded itself */
+	size_t limit;
+};
+
+/* ---- what was asked for -------------------------------------------------------------- */
+
+/* The last value of the first process that has any; NULL: none. */
+static const char *find_fact(const struct dw_source *source, const char *key)
+{
+	const char *value = NULL;
+	uint32_t process = 0;
+
+	for (size_t i = 0; i < source->meta_count; i++) {
+		const struct dw_source_meta *meta = &source->metas[i];
+
+		if (strcmp(meta->key, key) != 0 || (value && meta->process != process))
+			continue;
+		value = meta->value;
+		process = meta->process;
+	}
+	return value;
+}
+
+/* `option` overrides it. */
+static int take_fact(const struct dw_source *source, const char *key, const char *option,
+                     uint64_t most, uint64_t *value, struct dwell_error *error)
+{
+	const char *text = find_fact(source, key);
+	char *end;
+
+	if (!text)
+		return 0;
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno && *value <= most)
+		return 0;
+	return dw_error_set(error, DWELL_E_CORRUPT,
+	                    "the trace says that %s is '%.40s', which is no number%s: give one with %s",
+	                    key, text, most == MOST_VERBOSITY ? " from 0 to 3" : "", option);
+}
+
+static int take_options(struct listing *listing, const struct dw_source *source,
+                        const struct dw_layout_options *options, struct dwell_error *error)
+{
+	int code;
+
+	listing->recorded = DEFAULT_VERBOSITY;
+	listing->skip = options->has_skip_iteration ? options->skip_iteration : 0;
+	listing->limit = options->has_limit ? options->limit : SIZE_MAX;
+	code = take_fact(source, "singa.verbosity", "--verbosity", MOST_VERBOSITY, &listing->recorded,
+	                 options->has_verbosity ? NULL : error);
+	listing->verbosity = options->has_verbosity ? options->verbosity : listing->recorded;
+	if (options->has_verbosity)
+		code = 0;
+	if (!code && !options->has_skip_iteration)
+		code = take_fact(source, "singa.skip_iteration", "--skip-iteration", UINT64_MAX,
+		                 &listing->skip, error);
+	if (!code && listing->verbosity > MOST_VERBOSITY)
+		code = dw_error_set(error, DWELL_E_ARGUMENT,
+		                    "the verbosity is 0 (nothing), 1 (forward and backward), 2 (every "
+		                    "operation) or 3 (distributed ones), not %llu",
+		                    (unsigned long long)listing->verbosity);
+	return code;
+}
+
+/* ---- printing ------------------------------------------------------------------------ */
+
+/* Nodes that wait and operations that take no time are in the graph and not in the list. */
+static bool is_timed(const struct listing *listing, const struct dw_sequence_op *op)
+{
+	return op->stat.count && op->mean_ns > 0 &&
+	       !dw_sequence_is_wait(&listing->symbols[op->symbol]);
+}
+
+static uint32_t count_timed(const struct listing *listing)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < listing->sequence->count; i++)
+		count += is_timed(listing, &listing->sequence->ops[i]);
+	return count;
+}
+
+/* By phase where the program marks it, else by the name. */
+static bool is_backward(const struct listing *listing, const struct dw_sequence_op *op)
+{
+	return op->phase == DW_IN_BACKWARD ||
+	       (!listing->sequence->has_backward &&
+	        strstr(listing->symbols[op->symbol].name, "Backward"));
+}
+
+static double forward_ns(const struct listing *listing)
+{
+	const struct dw_sequence *sequence = listing->sequence;
+	double sum_ns = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < sequence->count; i++) {
+		const struct dw_sequence_op *op = &sequence->ops[i];
+
+		if (!op->stat.count)
+			continue;
+		if (is_backward(listing, op))
+			break;
+		if (!is_timed(listing, op))
+			continue;
+		sum_ns += op->mean_ns * ((double)op->stat.count / (double)sequence->iterations);
+		any = true;
+	}
+	/* Phases alone were recorded, or communication beside them. */
+	return any || !sequence->has_forward ? sum_ns : sequence->forward_ns;
+}
+
+static void print_phases(const struct listing *listing, FILE *file)
+{
+	double iteration = listing->sequence->iteration_ns, forward = forward_ns(listing);
+	double backward = iteration - forward;
+
+	/* Nothing is left, but for rounding; or threads ran side by side. */
+	if (backward < iteration * 1e-12)
+		backward = 0;
+	fprintf(file, "\nTime Profiling:\nForward Propagation Time : %g sec\n", forward * 1e-9);
+	fprintf(file, "Backward Propagation Time : %g sec\n", backward * 1e-9);
+}
+
+static void print_operations(const struct listing *listing, FILE *file, struct dwell_error *error)
+{
+	const struct dw_sequence *sequence = listing->sequence;
+	uint32_t printed = 0, partly = 0;
+
+	fputs("\nTime Profiling:\n", file);
+	for (uint32_t i = 0; i < sequence->count && printed < listing->limit; i++) {
+		const struct dw_sequence_op *op = &sequence->ops[i];
+		const char *name = listing->symbols[op->symbol].name;
+
+		if (!is_timed(listing, op) || (listing->verbosity == 3 && !strstr(name, "Dist")))
+			continue;
+		fprintf(file, "OP_ID%u. %s : %g sec\n", i, name, op->mean_ns * 1e-9);
+		partly += op->stat.count < sequence->iterations;
+		printed++;
+	}
+	if (partly)
+		dw_error_set(error, 0,
+		             "the graph changes: %u of these %u operations %s not in all %s iterations; their "
+		             "means are over those that have them", partly, printed,
+		             partly == 1 ? "is" : "are", dw_text_count((int64_t)sequence->iterations).at);
+	else if (!printed && listing->verbosity == 3)
+		dw_error_set(error, 0, "no operation is distributed: none has \"Dist\" in its name");
+}
+
+static int check(const struct listing *listing, struct dwell_error *error)
+{
+	struct dw_sequence_ask ask = { listing->skip };
+	int code = dw_sequence_check(listing->sequence, &ask, error);
+
+	if (code || count_timed(listing))
+		return code;
+	if (listing->verbosity == MOST_VERBOSITY && listing->recorded == MOST_VERBOSITY)
+		return 0; /* a program alone: the list of its distributed operations is empty */
+	if (listing->verbosity == 1 && !listing->sequence->has_forward)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "neither operations nor the phase \"forward\" were recorded: mark them with "
+		                    "DWELL_OP(\"name\") or DWELL_PHASE(\"forward\")");
+	if (listing->verbosity > 1 && listing->sequence->has_forward)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "phases were recorded and no operations: --verbosity 1 shows them, and "
+		                    "recording at verbosity 2 has the operations too");
+	return listing->verbosity == 1 ? 0
+	                               : dw_error_set(error, DWELL_E_NO_DATA,
+	                                              "no operations were recorded: mark them with "
+	                                              "DWELL_OP(\"name\")");
+}
+
+int dw_layout_singa(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
+                    struct dwell_error *error)
+{
+	struct listing listing = { .symbols = dw_model_symbols(model, NULL) };
+	struct dw_sequence_ask ask;
+	int code = 0;
+
+	if (options->version)
+		return dw_error_set(error, DWELL_E_NAME, "the layout singa has no version '%.40s'",
+		                    options->version);
+	code = take_options(&listing, dw_model_source(model), options, error);
+	if (code)
+		return code;
+	if (!listing.verbosity) {
+		dw_error_set(error, 0, "at verbosity 0 nothing is printed (--verbosity 1, 2 or 3)");
+		return 0;
+	}
+	ask.skip = listing.skip;
+	listing.sequence = dw_model_sequence(model, &ask, error);
+	if (!listing.sequence)
+		return DWELL_E_NOMEM;
+	code = check(&listing, error);
+	if (code)
+		return code;
+	if (listing.sequence->process_count > 1)
+		dw_error_set(error, 0,
+		             "the means are over the iterations of %u processes; --thread shows one of them",
+		             listing.sequence->process_count);
+	if (listing.verbosity == 1)
+		print_phases(&listing, file);
+	else
+		print_operations(&listing, file, error);
+	return 0;
+}

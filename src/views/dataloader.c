@@ -1,0 +1,88 @@
+/*
+ * dataloader: does the loop wait for its data, and what do the workers do?
+ *
+ * A row for each thread and outermost DATA range: of the loop, share is of its steps'
+ * thread's time in range; of a worker, how busy it was. What that means stands above.
+ */
+#include <math.h>
+
+#include "base/text.h"
+#include "views/loader.h"
+
+static const struct dw_column columns[] = {
+	DW_COLUMN("thread", "thread", NONE, TEXT),
+	DW_COLUMN("role", "role", NONE, TEXT),
+	DW_COLUMN("name", "range", NONE, TEXT),
+	DW_COLUMN("calls", "batches", COUNT, INT),
+	DW_COLUMN("total_ns", "total", NS, INT),
+	DW_COLUMN("mean_ns", "mean", NS, INT),
+	DW_COLUMN("p50_ns", "p50", NS, INT, .wide_only = true),
+	DW_COLUMN("p99_ns", "p99", NS, INT),
+	DW_COLUMN("share", "of its time", RATIO, REAL, .bar = true),
+};
+enum { THREAD, ROLE, NAME, CALLS, TOTAL, MEAN, P50, P99, SHARE, COLUMNS };
+
+static void fill(struct dw_table *table, struct dw_model *model, const struct dw_loader_row *from,
+                 uint64_t wall_ns)
+{
+	const struct dw_stat *stat = &from->stat;
+	struct dw_cell *row = dw_table_row(table, 0);
+	char name[256];
+
+	dw_cell_text(table, &row[THREAD], dw_view_thread_name(model, from->thread, false, name));
+	dw_cell_text(table, &row[ROLE], from->worker ? "worker" : "the loop");
+	dw_cell_text(table, &row[NAME], dw_model_symbols(model, NULL)[from->symbol].name);
+	dw_cell_int(&row[CALLS], (int64_t)stat->count);
+	dw_cell_int(&row[TOTAL], (int64_t)stat->total_ns);
+	if (stat->count)
+		dw_cell_int(&row[MEAN], (int64_t)(stat->total_ns / stat->count));
+	if (stat->p50_ns != DW_NOT_KEPT) {
+		dw_cell_int(&row[P50], (int64_t)stat->p50_ns);
+		dw_cell_int(&row[P99], (int64_t)stat->p99_ns);
+	}
+	if (wall_ns)
+		dw_cell_real(&row[SHARE], (double)stat->total_ns / (double)wall_ns);
+}
+
+static uint64_t wall_of(const struct dw_threads *threads, uint32_t thread)
+{
+	for (size_t i = 0; i < threads->count; i++)
+		if (threads->rows[i].thread == thread && !threads->rows[i].nested)
+			return threads->rows[i].last_ns - threads->rows[i].first_ns;
+	return 0;
+}
+
+static void say(struct dw_table *table, const struct dw_loader *loader)
+{
+	if (loader->batches)
+		dw_table_head(table, "The loop asked for %s batch%s and waited %s for them, %s each.",
+		              dw_text_count((int64_t)loader->batches).at, loader->batches == 1 ? "" : "es",
+		              dw_text_ns((double)loader->wait_ns, " ").at,
+		              dw_text_ns((double)loader->wait_ns / (double)loader->batches, " ").at);
+	if (loader->queued)
+		dw_table_head(table, "%.0f%% of them found the queue empty.",
+		              100 * (double)loader->empty / (double)loader->queued);
+	if (loader->workers)
+		dw_table_head(table, "%u worker%s made %s batch%s, %s each.", loader->workers,
+		              dw_text_plural(loader->workers), dw_text_count((int64_t)loader->made).at,
+		              loader->made == 1 ? "" : "es",
+		              dw_text_ns((double)loader->making_ns / (double)loader->made, " ").at);
+	else if (loader->own_ns)
+		dw_table_head(table, "It loads them itself: there are no workers.");
+}
+
+struct dw_table *dw_view_dataloader(struct dw_model *model, const struct dw_view_options *options,
+                                    struct dwell_error *error)
+{
+	const struct dw_threads *threads = dw_model_threads(model, error);
+	struct dw_loader *loader = threads ? dw_loader(model, error) : NULL;
+	struct dw_table *table = loader ? dw_view_table("dataloader", columns, COLUMNS, error) : NULL;
+
+	(void)options;
+	for (size_t i = 0; table && i < loader->row_count; i++)
+		fill(table, model, &loader->rows[i], wall_of(threads, loader->rows[i].thread));
+	if (table)
+		say(table, loader);
+	dw_loader_done(loader);
+	return table;
+}

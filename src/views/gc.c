@@ -1,0 +1,161 @@
+/*
+ * gc: when did the garbage collector stop the program, and for how long?
+ *
+ * A row for each kind of pause (Python: each generation), with the longest one's moment
+ * and step. Pauses in all processes count.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "views/views.h"
+
+static const struct dw_column columns[] = {
+	DW_COLUMN("name", "collection", NONE, TEXT),
+	DW_COLUMN("calls", "pauses", COUNT, INT),
+	DW_COLUMN("total_ns", "total", NS, INT),
+	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("mean_ns", "mean", NS, INT),
+	DW_COLUMN("p99_ns", "p99", NS, INT),
+	DW_COLUMN("max_ns", "longest", NS, INT),
+	DW_COLUMN("longest_at_ns", "at", NS, INT),
+	DW_COLUMN("longest_step", "in step", NONE, INT),
+	DW_COLUMN("in_steps_ns", "in steps", NS, INT, .wide_only = true),
+};
+enum { NAME, CALLS, TOTAL, SHARE, MEAN, P99, LONGEST, AT, STEP, IN_STEPS, COLUMNS };
+
+/* Of each row of the flat product. */
+struct pauses {
+	uint64_t longest_ns, at_ns, in_steps_ns;
+	uint64_t step; /* UINT64_MAX: in none */
+};
+
+struct search {
+	const struct dw_flat *flat;
+	const struct dw_symbol *symbols;
+	const struct dw_source *source;
+	const struct dw_steps *steps; /* NULL: none */
+	struct pauses *pauses;
+};
+
+/* One past the last step of the process of the one at `first`. */
+static size_t end_of_process(const struct search *search, size_t first)
+{
+	const struct dw_source_thread *threads = search->source->threads;
+	const struct dw_step *steps = search->steps->steps;
+	uint32_t process = threads[steps[first].thread].process;
+	size_t low = first, high = search->steps->count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		*(threads[steps[middle].thread].process == process ? &low : &high) = middle;
+	}
+	return high;
+}
+
+/* Steps lie together by process, ascending in each. */
+static const struct dw_step *step_at(const struct search *search, uint32_t thread, uint64_t ns)
+{
+	const struct dw_source_thread *threads = search->source->threads;
+	size_t count = search->steps ? search->steps->count : 0, low = 0, high;
+
+	while (low < count && threads[search->steps->steps[low].thread].process != threads[thread].process)
+		low = end_of_process(search, low);
+	if (low == count)
+		return NULL;
+	for (high = end_of_process(search, low); high - low > 1;) {
+		size_t middle = low + (high - low) / 2;
+
+		*(search->steps->steps[middle].start_ns <= ns ? &low : &high) = middle;
+	}
+	const struct dw_step *step = &search->steps->steps[low];
+	return ns >= step->start_ns && ns < step->end_ns ? step : NULL;
+}
+
+static int look(void *context, const struct dw_event *event)
+{
+	struct search *search = context;
+	const struct dw_symbol *symbol = &search->symbols[event->symbol];
+	uint64_t ns = event->end_ns - event->start_ns;
+
+	if (event->type != DW_EVENT_RANGE || symbol->category != DWELL_CATEGORY_COLLECTOR)
+		return 0;
+	for (size_t i = 0; i < search->flat->count; i++) {
+		struct pauses *pauses = &search->pauses[i];
+		const struct dw_step *step;
+
+		if (strcmp(symbol->name, search->symbols[search->flat->rows[i].symbol].name) != 0)
+			continue;
+		step = step_at(search, event->thread, event->start_ns);
+		pauses->in_steps_ns += step ? ns : 0;
+		if (ns >= pauses->longest_ns) {
+			pauses->longest_ns = ns;
+			pauses->at_ns = event->start_ns;
+			pauses->step = step ? step->number : UINT64_MAX;
+		}
+	}
+	return 0;
+}
+
+static void fill(struct dw_table *table, const struct dw_symbol *symbols, const struct dw_flat *flat,
+                 const struct pauses *pauses, bool steps)
+{
+	uint64_t total_ns = 0, calls = 0;
+	struct dw_cell *row;
+
+	for (size_t i = 0; i < flat->count; i++) {
+		const struct dw_stat *stat = &flat->rows[i].stat;
+
+		row = dw_table_row(table, 0);
+		dw_cell_text(table, &row[NAME], symbols[flat->rows[i].symbol].name);
+		dw_cell_int(&row[CALLS], (int64_t)stat->count);
+		dw_cell_int(&row[TOTAL], (int64_t)stat->total_ns);
+		if (flat->wall_ns)
+			dw_cell_real(&row[SHARE], (double)stat->total_ns / (double)flat->wall_ns);
+		dw_cell_int(&row[MEAN], (int64_t)(stat->count ? stat->total_ns / stat->count : 0));
+		dw_cell_int(&row[P99], (int64_t)stat->p99_ns);
+		dw_cell_int(&row[LONGEST], (int64_t)stat->max_ns);
+		dw_cell_int(&row[AT], (int64_t)pauses[i].at_ns);
+		if (steps && pauses[i].step != UINT64_MAX)
+			dw_cell_int(&row[STEP], (int64_t)pauses[i].step);
+		if (steps)
+			dw_cell_int(&row[IN_STEPS], (int64_t)pauses[i].in_steps_ns);
+		total_ns += stat->total_ns;
+		calls += stat->count;
+	}
+	row = dw_table_totals(table);
+	dw_cell_text(table, &row[NAME], "all");
+	dw_cell_int(&row[CALLS], (int64_t)calls);
+	dw_cell_int(&row[TOTAL], (int64_t)total_ns);
+	if (flat->wall_ns)
+		dw_cell_real(&row[SHARE], (double)total_ns / (double)flat->wall_ns);
+}
+
+struct dw_table *dw_view_gc(struct dw_model *model, const struct dw_view_options *options,
+                            struct dwell_error *error)
+{
+	struct search search = { dw_model_flat(model, DW_VIEW_CATEGORY(COLLECTOR), error),
+		dw_model_symbols(model, NULL), dw_model_source(model), NULL, NULL };
+	struct dw_table *table = NULL;
+
+	(void)options;
+	if (!search.flat)
+		return NULL;
+	if (search.source->step_count && !(search.steps = dw_model_steps(model, error)))
+		return NULL;
+	search.pauses = calloc(search.flat->count + 1, sizeof *search.pauses);
+	if (!search.pauses) {
+		dw_error_set(error, DWELL_E_NOMEM, "out of memory");
+		return NULL;
+	}
+	if (dw_model_events(model, look, &search, error) == 0)
+		table = dw_view_table("gc", columns, COLUMNS, error);
+	if (table) {
+		table->columns[STEP].data_only = table->columns[IN_STEPS].data_only = !search.steps;
+		fill(table, search.symbols, search.flat, search.pauses, search.steps != NULL);
+	}
+	free(search.pauses);
+	return table;
+}

@@ -1,0 +1,247 @@
+/*
+ * sequence: which operators does a step run, in order, and what does each take?
+ *
+ * A row a position, repeated blocks folded into one with what all repetitions took.
+ * With --sort, and for machines, every position stands for itself.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/text.h"
+#include "model/sequence.h"
+#include "views/views.h"
+
+static const struct dw_column columns[] = {
+	DW_COLUMN("name", "operator", NONE, TEXT),
+	DW_COLUMN("op_id", "OP_ID", NONE, INT),
+	DW_COLUMN("phase", "phase", NONE, TEXT, .data_only = true),
+	DW_COLUMN("repeats", "repeats", COUNT, INT, .data_only = true),
+	DW_COLUMN("iterations", "iterations", COUNT, INT),
+	DW_COLUMN("mean_ns", "mean", NS, REAL),
+	DW_COLUMN("min_ns", "min", NS, INT, .wide_only = true),
+	DW_COLUMN("max_ns", "max", NS, INT, .wide_only = true),
+	DW_COLUMN("p99_ns", "p99", NS, INT),
+	DW_COLUMN("std_ns", "std", NS, REAL),
+	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("drift", "drift", RATIO, REAL),
+};
+enum { NAME, OP_ID, PHASE, REPEATS, ITERATIONS, MEAN, MIN, MAX, P99, STD, SHARE, DRIFT, COLUMNS };
+
+struct answer {
+	struct dw_table *table;
+	const struct dw_sequence *sequence;
+	const struct dw_symbol *symbols;
+};
+
+/* ---- rows ---------------------------------------------------------------------------- */
+
+static double share_of(const struct dw_sequence *sequence, double ns)
+{
+	return ns / (sequence->iteration_ns * (double)sequence->iterations);
+}
+
+static void put_op(struct answer *answer, const struct dw_sequence_op *op, uint32_t id,
+                   uint32_t repeats, int depth)
+{
+	static const char *const phases[] = { NULL, "forward", "backward", "other" };
+	const char *name = answer->symbols[op->symbol].name;
+	struct dw_cell *row = dw_table_row(answer->table, depth);
+
+	/* A block of one is a row of its own. */
+	if (repeats > 1 && !depth)
+		name = dw_arena_printf(&answer->table->arena, "%s x%u", name, repeats);
+	dw_cell_text(answer->table, &row[NAME], name ? name : "");
+	dw_cell_int(&row[OP_ID], id);
+	if (phases[op->phase])
+		dw_cell_text(answer->table, &row[PHASE], phases[op->phase]);
+	dw_cell_int(&row[REPEATS], repeats);
+	dw_cell_int(&row[ITERATIONS], (int64_t)(op->stat.count / repeats));
+	dw_cell_real(&row[MEAN], op->mean_ns);
+	dw_cell_int(&row[MIN], (int64_t)op->stat.min_ns);
+	dw_cell_int(&row[MAX], (int64_t)op->stat.max_ns);
+	dw_cell_int(&row[P99], (int64_t)op->stat.p99_ns);
+	dw_cell_real(&row[STD], op->std_ns);
+	dw_cell_real(&row[SHARE], share_of(answer->sequence, (double)op->stat.total_ns));
+	if (op->drifts)
+		dw_cell_real(&row[DRIFT], op->drift);
+}
+
+static void put_block(struct answer *answer, const struct dw_sequence_block *block)
+{
+	struct dw_table *table = answer->table;
+	double mean_ns = 0, total_ns = 0;
+	const char *name;
+	struct dw_cell *row;
+
+	if (!block->ops[0].stat.count)
+		return; /* of skipped iterations */
+	if (block->length == 1) {
+		put_op(answer, &block->ops[0], block->first, block->repeats, 0);
+		return;
+	}
+	for (uint32_t i = 0; i < block->length; i++) {
+		mean_ns += block->ops[i].mean_ns;
+		total_ns += (double)block->ops[i].stat.total_ns;
+	}
+	row = dw_table_row(table, 0);
+	name = dw_arena_printf(&table->arena, "x%u: %u operators", block->repeats, block->length);
+	dw_cell_text(table, &row[NAME], name ? name : "");
+	dw_cell_int(&row[OP_ID], block->first);
+	dw_cell_int(&row[REPEATS], block->repeats);
+	dw_cell_real(&row[MEAN], mean_ns);
+	dw_cell_real(&row[SHARE], share_of(answer->sequence, total_ns));
+	for (uint32_t i = 0; i < block->length; i++)
+		put_op(answer, &block->ops[i], block->first + i, block->repeats, 1);
+}
+
+static void fill(struct answer *answer, bool folded)
+{
+	const struct dw_sequence *sequence = answer->sequence;
+	uint32_t block = 0;
+
+	for (uint32_t i = 0; i < sequence->count;) {
+		if (folded && block < sequence->block_count && i == sequence->blocks[block].first) {
+			put_block(answer, &sequence->blocks[block]);
+			i += sequence->blocks[block].length * sequence->blocks[block].repeats;
+			block++;
+			continue;
+		}
+		if (sequence->ops[i].stat.count)
+			put_op(answer, &sequence->ops[i], i, 1, 0);
+		i++;
+	}
+}
+
+static void fill_totals(struct answer *answer)
+{
+	const struct dw_sequence *sequence = answer->sequence;
+	struct dw_cell *totals = dw_table_totals(answer->table);
+	double total_ns = 0;
+
+	for (uint32_t i = 0; i < sequence->count; i++)
+		total_ns += (double)sequence->ops[i].stat.total_ns;
+	dw_cell_text(answer->table, &totals[NAME], "all operators");
+	dw_cell_int(&totals[ITERATIONS], (int64_t)sequence->iterations);
+	dw_cell_real(&totals[MEAN], total_ns / (double)sequence->iterations);
+	dw_cell_real(&totals[SHARE], share_of(sequence, total_ns));
+}
+
+/* ---- sentences ----------------------------------------------------------------------- */
+
+static void say_iterations(struct dw_table *table, const struct dw_sequence *sequence)
+{
+	char skipped[80] = "";
+
+	if (sequence->skipped == 1)
+		snprintf(skipped, sizeof skipped, "; the first one is left out");
+	else if (sequence->skipped)
+		snprintf(skipped, sizeof skipped, "; the first %s are left out",
+		         dw_text_count((int64_t)sequence->skipped).at);
+	dw_table_head(table, "%s iteration%s of %s on average%s.",
+	              dw_text_count((int64_t)sequence->iterations).at,
+	              dw_text_plural(sequence->iterations),
+	              dw_text_ns(sequence->iteration_ns, " ").at, skipped);
+}
+
+static void note_drifts(struct dw_table *table, const struct dw_sequence *sequence,
+                        const struct dw_symbol *symbols)
+{
+	const struct dw_sequence_op *most = NULL;
+	uint64_t drifting = 0;
+
+	for (uint32_t i = 0; i < sequence->count; i++) {
+		const struct dw_sequence_op *op = &sequence->ops[i];
+
+		drifting += op->drifts;
+		if (op->drifts && (!most || fabs(op->drift) > fabs(most->drift)))
+			most = op;
+	}
+	if (most)
+		dw_table_note(table,
+		              "drift: how much a time changes from the first iteration to the last, where it "
+		              "goes one way. %s operator%s; most: OP_ID %td, %s.",
+		              dw_text_count((int64_t)drifting).at, drifting == 1 ? " does" : "s do",
+		              most - sequence->ops, symbols[most->symbol].name);
+	if (sequence->drifts)
+		dw_table_note(table, "The whole iteration drifts too: it takes %s %s at the end.",
+		              dw_text_percent(fabs(sequence->drift)).at,
+		              sequence->drift < 0 ? "less" : "more");
+}
+
+static void note_changes(struct dw_table *table, const struct dw_sequence *sequence)
+{
+	uint64_t partly = 0, skipped = 0;
+
+	for (uint32_t i = 0; i < sequence->count; i++) {
+		skipped += sequence->ops[i].stat.count == 0;
+		partly += sequence->ops[i].stat.count > 0 &&
+		          sequence->ops[i].stat.count < sequence->iterations;
+	}
+	if (partly)
+		dw_table_note(table,
+		              "The graph changes: %s of %s operators %s not in every iteration; a mean is "
+		              "over those that have it.", dw_text_count((int64_t)partly).at,
+		              dw_text_count((int64_t)(sequence->count - skipped)).at,
+		              partly == 1 ? "is" : "are");
+	if (skipped)
+		dw_table_note(table, "%s operator%s only in iterations that are left out.",
+		              dw_text_count((int64_t)skipped).at, skipped == 1 ? " is" : "s are");
+}
+
+static void note_rest(struct dw_table *table, const struct dw_sequence *sequence)
+{
+	if (sequence->incomplete)
+		dw_table_note(table, "%s iteration%s not whole (open, lost or overwritten in part): not "
+		              "counted.", dw_text_count((int64_t)sequence->incomplete).at,
+		              sequence->incomplete == 1 ? " is" : "s are");
+	if (sequence->left_out)
+		dw_table_note(table, "%s call%s beyond the first %u positions are not counted.",
+		              dw_text_count((int64_t)sequence->left_out).at,
+		              dw_text_plural(sequence->left_out), DW_SEQUENCE_POSITIONS);
+	if (sequence->process_count > 1)
+		dw_table_note(table, "Iterations of %u processes that step, as one sequence; --thread shows "
+		              "one of them.", sequence->process_count);
+}
+
+/* ---- the view ------------------------------------------------------------------------ */
+
+static struct dw_table *make(struct answer *answer, bool folded, struct dwell_error *error)
+{
+	answer->table = dw_view_table("sequence", columns, COLUMNS, error);
+	if (!answer->table)
+		return NULL;
+	fill(answer, folded);
+	fill_totals(answer);
+	return answer->table;
+}
+
+struct dw_table *dw_view_sequence(struct dw_model *model, const struct dw_view_options *options,
+                                  struct dwell_error *error)
+{
+	struct dw_sequence_ask ask = { .skip = options->skip_iteration };
+	const struct dw_sequence *sequence = dw_model_sequence(model, &ask, error);
+	struct answer answer = { NULL, sequence, dw_model_symbols(model, NULL) };
+	bool machine = options->limit == SIZE_MAX && !options->sort;
+	struct dw_table *table;
+
+	if (!sequence || dw_sequence_check(sequence, &ask, error))
+		return NULL;
+	table = make(&answer, !options->sort, error);
+	if (table && machine) {
+		table->summary = true;
+		table->next = make(&answer, false, error);
+		if (!table->next) {
+			dw_table_destroy(table);
+			return NULL;
+		}
+		table->next->part = "positions";
+		table->next->told = true;
+	}
+	if (table) {
+		say_iterations(table, sequence);
+		note_changes(table, sequence);
+		note_drifts(table, sequence, answer.symbols);
+		note_rest(table, sequence);
+	}
+	return table;
+}

@@ -1,0 +1,413 @@
+/*
+ * Verdicts: what keeps a step from being shorter, with its share and what to try.
+ *
+ * Each cause has a share of the mean step below which it is not worth a word. What a
+ * step must do anyway (its operators) is named only where one of them, or their sheer
+ * number, is the matter; where nothing is, the verdict says that too. Memory that grows
+ * comes first: it ends a run, whatever the step takes.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "model/memory.h"
+#include "views/loader.h"
+#include "views/overview.h"
+
+/* From which on it is worth a word. A pause or a wait that is gone makes all steps
+ * faster by its share; operators must be much of a step before one of them is "it". */
+#define WAIT_SHARE 0.10
+#define IDLE_SHARE 0.20       /* it may also be the machine's other programs */
+#define MOST_WORKERS 16u
+#define COLLECTOR_SHARE 0.05
+#define NAMELESS_SHARE 0.30   /* of a program that is not Python: it names what it likes */
+#define ONE_SHARE 0.40
+/* A call of an operator from Python costs some 2 to 10 us beside its work: operators of
+ * less than this, close to each other, are mostly that. */
+#define SMALL_NS 20e3
+#define SMALL_GAP_NS 40e3
+#define SMALL_COUNT 100
+#define SMALL_SHARE 0.30
+/* Memory: in all four quarters of the run more than in the one before. The first steps
+ * make what stays (gradients, optimizer state) and are left out. */
+#define GROWTH_STEPS 12
+#define GROWTH_SHARE 0.10
+#define GROWTH_BYTES (1 << 20)
+
+struct step {
+	double ns, whole_ns;             /* of a mean one, of all */
+	double share[DW_SHARE_COUNT];
+	double between;                  /* share with no operator, no wait that has a name */
+	double idle;                     /* of that, share in which no thread of the process ran */
+	double python_beside, collector_beside; /* beside the steps, in parts of recorded steps */
+	bool python, device_unseen;
+	double operators, operators_share, mean_ns; /* a step's; one's self time */
+	const struct dw_flat_row *largest;          /* or NULL */
+};
+
+struct list {
+	struct dw_verdict *verdicts;
+	int count;
+};
+
+static struct dw_verdict *add(struct list *list, const char *kind, double share)
+{
+	struct dw_verdict *verdict = &list->verdicts[list->count++];
+
+	*verdict = (struct dw_verdict){ .kind = kind, .share = share };
+	return verdict;
+}
+
+static double percent(double share)
+{
+	return round(share * 100);
+}
+
+/* ---- data ------------------------------------------------------------------------------- */
+
+static void say_workers(struct dw_verdict *verdict, const struct step *step,
+                        const struct dw_loader *loader, const char *save)
+{
+	double made_ns = loader->made ? (double)loader->making_ns / (double)loader->made : 0;
+	double work_ns = step->ns * (1 - step->share[DW_SHARE_DATA]);
+	char queue[64] = "";
+	unsigned wanted = 0;
+
+	if (loader->queued)
+		snprintf(queue, sizeof queue, " (queue empty at %.0f%% of steps)",
+		         100 * (double)loader->empty / (double)loader->queued);
+	snprintf(verdict->what, sizeof verdict->what,
+	         "Waiting for data takes %.0f%% of each step: %u loader worker%s cannot keep up%s.",
+	         percent(verdict->share), loader->workers, dw_text_plural(loader->workers), queue);
+	if (work_ns > 0)
+		wanted = (unsigned)ceil(made_ns / work_ns);
+	if (wanted > MOST_WORKERS)
+		snprintf(verdict->hint, sizeof verdict->hint,
+		         "a worker takes %s for a batch and a step %s: cheaper samples (decoded once, cached) "
+		         "help more than workers", dw_text_ns(made_ns, " ").at, dw_text_ns(work_ns, " ").at);
+	else if (wanted > loader->workers)
+		snprintf(verdict->hint, sizeof verdict->hint,
+		         "try %u workers (num_workers=%u): up to %s a step by the batches' measured time, if "
+		         "%u more core%s free", wanted, wanted, save, wanted - loader->workers,
+		         wanted - loader->workers == 1 ? " is" : "s are");
+	else
+		snprintf(verdict->hint, sizeof verdict->hint,
+		         "batches made ready earlier (a longer queue) would save up to %s a step", save);
+}
+
+static void weigh_data(struct list *list, const struct step *step, const struct dw_loader *loader)
+{
+	struct dw_text save = dw_text_ns(step->share[DW_SHARE_DATA] * step->ns, " ");
+	struct dw_verdict *verdict;
+
+	if (step->share[DW_SHARE_DATA] < WAIT_SHARE)
+		return;
+	verdict = add(list, "data", step->share[DW_SHARE_DATA]);
+	if (loader->workers) {
+		say_workers(verdict, step, loader, save.at);
+		return;
+	}
+	snprintf(verdict->what, sizeof verdict->what, "Waiting for data takes %.0f%% of each step%s",
+	         percent(verdict->share), loader->own_ns ? ": the loop loads its batches itself." : ".");
+	if (loader->own_ns && step->python)
+		snprintf(verdict->hint, sizeof verdict->hint,
+		         "try DataLoader(..., num_workers=%.0f): up to %s a step, if cores are free",
+		         fmax(1, ceil(step->share[DW_SHARE_DATA] / fmax(0.02, 1 - step->share[DW_SHARE_DATA]))),
+		         save.at);
+	else
+		snprintf(verdict->hint, sizeof verdict->hint,
+		         "batches made ready while a step computes would save up to %s a step", save.at);
+}
+
+/* ---- what else is waited for ------------------------------------------------------------------ */
+
+static void weigh_waits(struct list *list, const struct step *step)
+{
+	struct dw_verdict *verdict;
+	double collector;
+
+	if (step->share[DW_SHARE_COMMUNICATION] >= WAIT_SHARE) {
+		verdict = add(list, "communication", step->share[DW_SHARE_COMMUNICATION]);
+		snprintf(verdict->what, sizeof verdict->what, "Communication takes %.0f%% of each step.",
+		         percent(verdict->share));
+	}
+	collector = step->share[DW_SHARE_COLLECTOR] + step->collector_beside;
+	if (collector >= COLLECTOR_SHARE) {
+		verdict = add(list, "collector", collector / (1 + step->collector_beside));
+		snprintf(verdict->what, sizeof verdict->what, "Garbage collection takes %.0f%% of each step%s.",
+		         percent(verdict->share), step->collector_beside > 0 ? " and the time to the next" : "");
+		if (step->python)
+			snprintf(verdict->hint, sizeof verdict->hint,
+			         "gc.freeze() once the model and the data are made, or gc.disable() and a "
+			         "gc.collect() now and then (dwell report --view gc)");
+	}
+	if (step->idle >= IDLE_SHARE) {
+		verdict = add(list, "idle", step->idle);
+		snprintf(verdict->what, sizeof verdict->what,
+		         "The program is idle for %.0f%% of each step: it waits, not for data, or has no CPU.",
+		         percent(verdict->share));
+		snprintf(verdict->hint, sizeof verdict->hint,
+		         "a sleep, a lock, a file or a network: dwell report --view tree tells what it is within%s",
+		         step->python ? ", --functions which function" : "");
+	}
+}
+
+/* ---- the interpreter and operators -------------------------------------------------------------- */
+
+static void weigh_small(struct list *list, const struct step *step)
+{
+	double share = step->operators_share + step->between - step->idle;
+	struct dw_verdict *verdict = add(list, "small operators", share);
+
+	snprintf(verdict->what, sizeof verdict->what,
+	         "%s operators a step at %s each: calling them takes more than their work (with it, %.0f%% "
+	         "of each step).", dw_text_count((int64_t)llround(step->operators)).at,
+	         dw_text_ns(step->mean_ns, " ").at, percent(share));
+	snprintf(verdict->hint, sizeof verdict->hint,
+	         "fewer and larger ones: whole tensors in place of loops over rows, larger batches, "
+	         "foreach or fused optimizers, torch.compile");
+}
+
+/* Between operators, and between a step's end and the next one's first sign. */
+static void weigh_python(struct list *list, const struct step *step)
+{
+	double own = step->between - step->idle, share = own, beside = step->python_beside;
+	double gap_ns = step->operators > 0 ? own * step->ns / step->operators : step->ns;
+	struct dw_verdict *verdict;
+
+	if (step->operators >= SMALL_COUNT && step->mean_ns < SMALL_NS && gap_ns < SMALL_GAP_NS &&
+	    step->operators_share + own >= SMALL_SHARE && !step->device_unseen) {
+		weigh_small(list, step);
+		own = share = 0;
+	}
+	if (beside >= WAIT_SHARE)
+		share = (own + beside) / (1 + beside);
+	if (share < WAIT_SHARE)
+		return;
+	verdict = add(list, "python", share);
+	snprintf(verdict->what, sizeof verdict->what, "Python between operators takes %.0f%% of each step%s.",
+	         percent(share), beside >= WAIT_SHARE ? " and the time to the next" : "");
+	snprintf(verdict->hint, sizeof verdict->hint,
+	         "dwell run --functions tells which functions; work on tensors, or once in place of every "
+	         "step, saves up to %s a step",
+	         dw_text_ns((own + (beside >= WAIT_SHARE ? beside : 0)) * step->ns, " ").at);
+}
+
+static void weigh_operators(struct list *list, const struct step *step, const struct dw_symbol *symbols)
+{
+	struct dw_verdict *verdict;
+	const char *name;
+	double share;
+
+	if (!step->largest || step->device_unseen)
+		return;
+	name = symbols[step->largest->symbol].name;
+	share = (double)step->largest->stat.self_ns / step->whole_ns;
+	if (share >= ONE_SHARE) {
+		verdict = add(list, "one operator", share);
+		snprintf(verdict->what, sizeof verdict->what, "One operator, %.80s, takes %.0f%% of each step.",
+		         name, percent(share));
+		snprintf(verdict->hint, sizeof verdict->hint,
+		         "dwell report --view operators --group-by shape (recorded with --shapes) tells which "
+		         "calls, --view layers whose");
+	} else if (!list->count && step->operators_share > 0.5) {
+		verdict = add(list, "compute", step->operators_share);
+		snprintf(verdict->what, sizeof verdict->what,
+		         "Operators take %.0f%% of each step and none stands out (%.80s: %.0f%%).",
+		         percent(verdict->share), name, percent(share));
+	}
+}
+
+static void weigh_nameless(struct list *list, const struct step *step)
+{
+	struct dw_verdict *verdict;
+
+	if (step->share[DW_SHARE_OTHER] < NAMELESS_SHARE)
+		return;
+	verdict = add(list, "nameless", step->share[DW_SHARE_OTHER]);
+	snprintf(verdict->what, sizeof verdict->what, "%.0f%% of each step lies in no named range.",
+	         percent(verdict->share));
+	snprintf(verdict->hint, sizeof verdict->hint, "DWELL_ZONE(\"name\") around its parts tells which");
+}
+
+/* ---- memory ------------------------------------------------------------------------------------- */
+
+static uint64_t bytes_of(const struct dw_memory_point *point)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < DW_MEMORY_KIND_COUNT; i++)
+		bytes += point->bytes[i];
+	return bytes;
+}
+
+/* Means of the four quarters of from..to; false: one of them has no point. */
+static bool quarters(const struct dw_memory_pool *pool, uint64_t from_ns, uint64_t to_ns,
+                     double means[4])
+{
+	double sums[4] = { 0 }, counts[4] = { 0 };
+
+	for (size_t i = 0; i < pool->point_count; i++) {
+		uint64_t ns = pool->points[i].ns;
+
+		if (ns < from_ns || ns >= to_ns)
+			continue;
+		unsigned quarter = (unsigned)((double)(ns - from_ns) / (double)(to_ns - from_ns) * 4);
+		sums[quarter & 3] += (double)bytes_of(&pool->points[i]);
+		counts[quarter & 3]++;
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		means[i] = sums[i] / counts[i];
+		if (!(counts[i] > 0))
+			return false;
+	}
+	return true;
+}
+
+static const char *keeper(const struct dw_memory_pool *pool, const struct dw_symbol *symbols)
+{
+	const struct dw_memory_owner *most = NULL;
+
+	for (size_t i = 0; i < pool->owner_count; i++)
+		if (pool->owners[i].symbol != DW_NO_INDEX &&
+		    (!most || pool->owners[i].use.live_bytes > most->use.live_bytes))
+			most = &pool->owners[i];
+	return most && most->use.live_bytes ? symbols[most->symbol].name : NULL;
+}
+
+static int weigh_memory(struct list *list, const struct dw_overview *overview, bool python,
+                        struct dwell_error *error)
+{
+	const struct dw_steps *steps = overview->steps;
+	size_t first = steps->count / 10 + 2;
+	const struct dw_memory *memory;
+
+	if (steps->count < GROWTH_STEPS || steps->thread_count != 1 ||
+	    !(dw_model_categories(overview->model) & DW_VIEW_CATEGORY(ALLOCATION)))
+		return 0;
+	memory = dw_model_memory(overview->model, error);
+	if (!memory)
+		return -1;
+	for (size_t i = 0; i < memory->pool_count; i++) {
+		const struct dw_memory_pool *pool = &memory->pools[i];
+		double means[4], growth, peak = (double)pool->all.at_peak_bytes;
+		struct dw_verdict *verdict;
+		const char *by;
+
+		if (!quarters(pool, steps->steps[first].start_ns, steps->steps[steps->count - 1].end_ns, means))
+			continue;
+		growth = (means[3] - means[0]) * 4 / 3; /* from the beginning to the end */
+		if (growth < GROWTH_BYTES || growth < GROWTH_SHARE * peak ||
+		    means[1] - means[0] < growth / 12 || means[2] - means[1] < growth / 12 ||
+		    means[3] - means[2] < growth / 12)
+			continue;
+		by = keeper(pool, overview->symbols);
+		verdict = add(list, "memory growth", growth / peak);
+		snprintf(verdict->what, sizeof verdict->what,
+		         "Memory grows by %s with each step, %s so far on %.40s%s%.60s.",
+		         dw_text_bytes(growth / (double)(steps->count - first), " ").at,
+		         dw_text_bytes(growth, " ").at, pool->device, by ? ", most of it made by " : "",
+		         by ? by : "");
+		snprintf(verdict->hint, sizeof verdict->hint, "%s",
+		         python ? "something keeps what each step made: losses kept with their graphs are the "
+		                  "usual cause; keep loss.item() or loss.detach()"
+		                : "dwell report --view memory tells what is left at the end");
+		return 0;
+	}
+	return 0;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------- */
+
+static void measure_step(struct step *step, const struct dw_overview *overview,
+                         const struct dw_flat *operators)
+{
+	const struct dw_steps *steps = overview->steps;
+	double whole = (double)steps->recorded_ns, count = (double)steps->recorded_count;
+	double cpu_ns = 0, cpu_wall = 0, self_ns = 0, calls = 0, other = 0;
+
+	step->ns = whole / count;
+	step->whole_ns = whole;
+	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
+		step->share[i] = (double)steps->share_ns[i] / whole;
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct dw_step *each = &steps->steps[i];
+
+		if (!each->recorded || each->open || !each->cpu_ns)
+			continue;
+		cpu_ns += (double)each->cpu_ns;
+		cpu_wall += (double)(each->end_ns - each->start_ns);
+	}
+	for (size_t i = 0; i < operators->count; i++) {
+		self_ns += (double)operators->rows[i].stat.self_ns;
+		calls += (double)operators->rows[i].stat.count;
+	}
+	for (unsigned i = 0; i <= DW_SHARE_EVALUATION; i++)
+		other += step->share[i];
+	step->between = fmax(0, 1 - self_ns / whole - other);
+	if (cpu_wall > 0)
+		step->idle = fmin(step->between, fmax(0, 1 - cpu_ns / cpu_wall - other));
+	for (size_t i = 0; i < steps->beside_count; i++) {
+		double part = (double)steps->besides[i].ns / (double)steps->steps_ns;
+
+		step->python_beside += strcmp(steps->besides[i].name, "other") == 0 ? part : 0;
+		step->collector_beside += strcmp(steps->besides[i].name, "collector") == 0 ? part : 0;
+	}
+	step->operators = calls / count;
+	step->operators_share = self_ns / whole;
+	step->mean_ns = calls > 0 ? self_ns / calls : 0;
+	step->largest = operators->count ? &operators->rows[0] : NULL;
+	for (size_t i = 0; i < steps->thread_count; i++) {
+		uint32_t process = overview->source->threads[steps->threads[i]].process;
+
+		step->python |= (overview->source->processes[process].flags & DW_PROCESS_PYTHON) != 0;
+	}
+}
+
+/* Largest first, but memory that grows before all. */
+static int compare(const void *left, const void *right)
+{
+	const struct dw_verdict *a = left, *b = right;
+	bool grows_a = strcmp(a->kind, "memory growth") == 0, grows_b = strcmp(b->kind, "memory growth") == 0;
+
+	if (grows_a != grows_b)
+		return grows_b - grows_a;
+	return (b->share > a->share) - (b->share < a->share);
+}
+
+int dw_overview_verdicts(const struct dw_overview *overview, struct dw_verdict verdicts[DW_VERDICTS],
+                         struct dwell_error *error)
+{
+	struct list list = { verdicts, 0 };
+	struct dw_model *model = overview->inside ? overview->inside : overview->model;
+	const struct dw_flat *operators;
+	struct dw_loader *loader;
+	struct step step = { 0 };
+
+	if (!overview->steps->recorded_count || !overview->steps->recorded_ns)
+		return 0;
+	operators = dw_model_flat(model, DW_VIEW_CATEGORY(OPERATOR), error);
+	if (!operators)
+		return -1;
+	step.device_unseen = dw_overview_device_unseen(overview);
+	measure_step(&step, overview, operators);
+	if (step.share[DW_SHARE_DATA] >= WAIT_SHARE) {
+		loader = dw_loader(overview->model, error);
+		if (!loader)
+			return -1;
+		weigh_data(&list, &step, loader);
+		dw_loader_done(loader);
+	}
+	weigh_waits(&list, &step);
+	if (step.python)
+		weigh_python(&list, &step);
+	else
+		weigh_nameless(&list, &step);
+	if (weigh_memory(&list, overview, step.python, error) != 0)
+		return -1;
+	weigh_operators(&list, &step, overview->symbols);
+	qsort(verdicts, (size_t)list.count, sizeof *verdicts, compare);
+	return list.count;
+}

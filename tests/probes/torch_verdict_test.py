@@ -1,0 +1,132 @@
+#!/usr/bin/python3
+"""The overview names the bottleneck first, of training loops whose bottleneck is known.
+
+usage: torch_verdict_test.py path/to/dwell
+
+Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import torch
+except ImportError as error:
+    print(f"skip torch_verdict_test: {error}")
+    sys.exit(77)
+
+HEAD = """
+import gc, time, torch, torch.nn as nn
+from torch.utils.data import DataLoader, Dataset
+torch.set_num_threads(1)
+net = nn.Linear(64, 64)
+optimizer = torch.optim.SGD(net.parameters(), lr=.001)
+def step(x):
+    optimizer.zero_grad()
+    loss = net(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss
+class Slow(Dataset):
+    def __len__(self): return 120
+    def __getitem__(self, i):
+        time.sleep(.005)
+        return torch.ones(64)
+"""
+
+# verdict, what its sentence says, script
+SCRIPTS = (
+    ("data", "the loop loads its batches itself", "for x in DataLoader(Slow(), 4): step(x)"),
+    ("data", "2 loader workers cannot keep up", """
+if __name__ == "__main__":
+    for x in DataLoader(Slow(), 4, num_workers=2): step(x)
+"""),
+    ("python", "Python between operators takes", """
+def tokenize(n): return [sum(ord(c) for c in "a sentence of words") for _ in range(n)]
+for i in range(30):
+    tokenize(5000)
+    step(torch.ones(4, 64))
+"""),
+    ("collector", "Garbage collection takes", """
+keep = [{"a": [i]} for i in range(200000)]
+for i in range(30):
+    step(torch.ones(4, 64))
+    gc.collect()
+"""),
+    ("small operators", "calling them takes more than their work", """
+for i in range(40):
+    optimizer.zero_grad()
+    y = net(torch.ones(64, 64))
+    torch.stack([y[r] * 2 + 1 for r in range(64)]).sum().backward()
+    optimizer.step()
+"""),
+    ("memory growth", "with each step", """
+total = 0
+for i in range(60):
+    x = torch.randn(2048, 64)
+    optimizer.zero_grad()
+    loss = net(x).square().mean()
+    total = total + loss
+    loss.backward(retain_graph=True)
+    optimizer.step()
+"""),
+    ("one operator", "aten::mm", """
+big = torch.randn(700, 700, requires_grad=True)
+for i in range(10):
+    optimizer.zero_grad()
+    net(torch.ones(4, 64))
+    with torch.no_grad(): big @ big @ big @ big
+    optimizer.step()
+"""),
+    ("idle", "idle for", """
+for i in range(30):
+    optimizer.zero_grad()
+    loss = net(torch.ones(4, 64)).sum()
+    time.sleep(.03)
+    loss.backward()
+    optimizer.step()
+"""),
+)
+counts = {True: 0, False: 0}
+
+
+def check(what, good, said=""):
+    counts[bool(good)] += 1
+    print(("ok   " if good else "FAIL ") + what + ("" if good else f": {said}"))
+
+
+def report(dwell, trace, *options):
+    return subprocess.run([dwell, "report", trace, *options], capture_output=True, text=True, check=True).stdout
+
+
+def main():
+    dwell = os.path.abspath(sys.argv[1])
+    os.chdir(tempfile.mkdtemp(prefix="dwell-verdict-"))
+    for i, (verdict, sentence, script) in enumerate(SCRIPTS):
+        name, trace = f"s{i}.py", f"s{i}.dwell"
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(HEAD + script)
+        done = subprocess.run([dwell, "run", "-o", trace, "--", sys.executable, name],
+                              capture_output=True, text=True, check=False)
+        check(f"{verdict}: it runs", done.returncode == 0, done.stderr)
+        run = json.loads(report(dwell, trace, "--format", "json"))["views"][0]
+        names = [column["name"] for column in run["columns"]]
+        got = dict(zip(names, run["rows"][0]))
+        check(f"{verdict}: the verdict", got["verdict"] == verdict, report(dwell, trace))
+        text = report(dwell, trace).split("\n\n")[0].splitlines()
+        check(f"{verdict}: its sentence is the first", len(text) > 1 and sentence in text[1], text)
+        if verdict == "data":
+            loader = report(dwell, trace, "--view", "dataloader", "--format", "csv")
+            check("the dataloader view", ("worker" in loader) == ("workers" in sentence), loader)
+        if verdict == "collector":
+            table = json.loads(report(dwell, trace, "--view", "gc", "--format", "json"))["views"][0]
+            rows = {row[0]: row[1] for row in table["rows"]}
+            check("the gc view counts collections", rows.get("gc generation 2", 0) >= 30, rows)
+    print(f"{counts[True]} passed, {counts[False]} failed")
+    return 1 if counts[False] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
