@@ -20,8 +20,7 @@ _HOMES = {
     "View": "views",
     "load_ipython_extension": "notebook",  # %load_ext dwell
 }
-# Modules of other profilers' names, imported when they are first used.
-_MODULES = {"ignite", "lightning", "torchprof"}
+_MODULES = {"torchprof"}  # imported when it is first used
 __all__ = sorted(_HOMES)
 
 

@@ -1,5 +1,3 @@
-from . import ignite as ignite
-from . import lightning as lightning
 from . import torchprof as torchprof
 from ._native import Error as Error
 from .events import EventList as EventList

@@ -66,6 +66,7 @@ class FunctionEvent(_Times):
     kwinputs: dict[str, Any]
     stack: list[str]
     scope: int
+    category: int
     is_user_annotation: bool
     is_async: bool
     metadata_json: str
@@ -162,4 +163,4 @@ class EventList(list[_E], Generic[_E]):
     def export_stacks(self, path: str | os.PathLike[str], metric: str) -> None: ...
 
 def averages(trace: Any, group_by: bytes | None, prof: Any) -> EventList[FunctionEventAvg]: ...
-def events_of(trace: Any, prof: Any) -> EventList[FunctionEvent]: ...
+def events_of(trace: Any, prof: Any, categories: frozenset[int] = ...) -> EventList[FunctionEvent]: ...

@@ -259,6 +259,9 @@ class Profile:
             return "<unfinished torchprof.profile>"
         if self._layers is None:
             self._layers = _Layers(self._profile.trace)
+            if self.use_cuda and _has_device() and not self._layers.has_device:
+                warnings.warn("torchprof.Profile: use_cuda=True, and nothing of a device was "
+                              "recorded: there are no CUDA columns", stacklevel=2)
         roots, rows = self._layers.below(self._roots), []
         for trace in self.traces:
             depth, measured = len(trace.path) - 1, trace.path in self._chosen
