@@ -104,7 +104,7 @@ class Trace:
         for (process, stream), chunks in self.streams.items():
             stack, time, before = [], 0, None   # stack: [name, start, children, is operator]
             def end(index, now):
-                name, start, inner, operator = stack.pop(index)
+                name, start, inner, operator, *_ = stack.pop(index)
                 if not operator:
                     return
                 # one that goes on (END_OF) was the child so far and is its parent's from now
@@ -123,15 +123,23 @@ class Trace:
                 time = max(time, base)
                 for ticks, kind, id, payload in records(chunk, limit, base):
                     time = max(time, ticks)
-                    if kind is None and stack:
-                        end(len(stack) - 1, time)
+                    if kind is None:
+                        nested = [at for at, frame in enumerate(stack) if not frame[5]]
+                        if nested:
+                            end(nested[-1], time)
+                    elif kind == 15 and id == 2 << 12 and stack:
+                        stack[-1][5] = True     # it ends by name
                     elif kind == 0:
                         category, name = self.name(id)
-                        stack.append([name, time, 0, category == OPERATOR])
+                        stack.append([name, time, 0, category == OPERATOR, id, False])
                     elif kind in (5, 14):       # another thread; or ends may be among what was lost
                         while stack and (kind == 14 or id != before[1]):
                             end(len(stack) - 1, time)
                         before = (number, id if kind == 5 else before[1])
+                    elif kind == 13 and id:
+                        begun = [at for at, frame in enumerate(stack) if frame[4] == id]
+                        if begun:
+                            end(begun[-1], time)
                     elif kind == 13 and struct.unpack("<I", payload)[0] < len(stack):
                         end(len(stack) - 1 - struct.unpack("<I", payload)[0], time)
             while stack:

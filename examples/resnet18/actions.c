@@ -1,20 +1,78 @@
 /*
- * actions.c - the fit as a stage of a profiler (dwell/profiler.h). Called by main.c around
- * the training; the actions themselves stand where they happen, by Lightning's names.
+ * actions.c - see actions.h. Called by main.c. Both versions' names are sites of probes, so
+ * that an action costs what a zone does.
  */
 #include "actions.h"
 
 #include "dnn.h"
 
-struct dwell_actions *actions_begin_fit(const char *profiler)
+static bool old_names;
+
+#define SITE(name) { name, NULL, __FILE__, __LINE__, DWELL_CATEGORY_ACTION, 0 }
+
+static struct {
+	struct dwell_site site, old_site, callbacks;
+} sites[ACTION_COUNT] = {
+#define ACTIONS_SITES(hook, name, name_1_6, callbacks) { SITE(name), SITE(name_1_6), SITE(callbacks) },
+	ACTIONS(ACTIONS_SITES)
+};
+
+static struct dwell_site *site_of(enum action action)
+{
+	return old_names ? &sites[action].old_site : &sites[action].site;
+}
+
+struct dwell_action_scope actions_enter(struct dwell_actions *actions, enum action action)
+{
+	struct dwell_action_scope nothing = { NULL, NULL, DWELL_NOT_BEGUN };
+
+	if (!site_of(action)->name)
+		return nothing;
+	if (old_names && sites[action].callbacks.name) {
+		struct dwell_action_scope before = dwell_action_enter(actions, &sites[action].callbacks);
+
+		dwell_action_leave(&before);
+	}
+	return dwell_action_enter(actions, site_of(action));
+}
+
+void actions_call(struct dwell_actions *actions, enum action action)
+{
+	struct dwell_action_scope scope = actions_enter(actions, action);
+
+	dwell_action_leave(&scope);
+}
+
+void actions_start(struct dwell_actions *actions, enum action action)
+{
+	dwell_actions_start(actions, site_of(action)->name);
+}
+
+void actions_stop(struct dwell_actions *actions, enum action action)
+{
+	dwell_actions_stop(actions, site_of(action)->name, NULL);
+}
+
+struct dwell_actions *actions_create(const char *profiler, bool want_old_names)
 {
 	struct dwell_actions *actions;
 	struct dwell_error error;
 
+	old_names = want_old_names;
+	if (!profiler)
+		return NULL;
 	actions = dwell_actions_create(profiler, NULL, &error);
-	if (!actions || dwell_actions_setup(actions, "fit", -1, NULL, &error))
+	if (!actions)
 		die("%s", error.message);
 	return actions;
+}
+
+void actions_begin_fit(struct dwell_actions *actions)
+{
+	struct dwell_error error;
+
+	if (dwell_actions_setup(actions, "fit", -1, NULL, &error))
+		die("%s", error.message);
 }
 
 void actions_end_fit(struct dwell_actions *actions)

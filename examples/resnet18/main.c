@@ -52,10 +52,17 @@ static double now_s(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void bind_batch(struct net *net, const struct batch *batch)
+/* The network takes the batch's memory for its own: there is no device to transfer to. */
+static void bind_batch(struct trainer *trainer, struct net *net, const struct batch *batch)
 {
-	tensor_bind(net->images, batch->images);
-	tensor_bind(net->labels, batch->labels);
+	actions_call(trainer->profiler, ACTION_ON_BEFORE_BATCH_TRANSFER);
+	ACTION(trainer->profiler, BATCH_TO_DEVICE);
+	{
+		ACTION(trainer->profiler, TRANSFER_BATCH_TO_DEVICE);
+		tensor_bind(net->images, batch->images);
+		tensor_bind(net->labels, batch->labels);
+	}
+	actions_call(trainer->profiler, ACTION_ON_AFTER_BATCH_TRANSFER);
 }
 
 static void dump_gradients(struct trainer *trainer)
@@ -77,10 +84,12 @@ static int next_batch(void *user, void **batch)
 {
 	struct trainer *trainer = user;
 
-	DWELL_ACTION(trainer->profiler, "[_TrainingEpochLoop].train_dataloader_next");
-	batch_reset(&trainer->batch);
-	loader_take(trainer->loader, &trainer->batch);
-	bind_batch(&trainer->training, &trainer->batch);
+	{
+		ACTION(trainer->profiler, TRAIN_NEXT);
+		batch_reset(&trainer->batch);
+		loader_take(trainer->loader, &trainer->batch);
+	}
+	bind_batch(trainer, &trainer->training, &trainer->batch);
 	*batch = &trainer->batch;
 	return 1;
 }
@@ -91,15 +100,21 @@ static void forward_backward(struct trainer *trainer)
 	struct net *net = &trainer->training;
 
 	{
-		DWELL_ACTION(trainer->profiler, "[Strategy]SingleDeviceStrategy.training_step");
+		ACTION(trainer->profiler, TRAINING_STEP);
 		DWELL_PHASE("forward");
 		device_execute(&trainer->device, &net->graph, OP_FORWARD);
 	}
 	count_memory();
+	actions_call(trainer->profiler, ACTION_ON_BEFORE_ZERO_GRAD);
+	actions_call(trainer->profiler, ACTION_OPTIMIZER_ZERO_GRAD); /* each backward writes anew */
 	{
-		DWELL_ACTION(trainer->profiler, "[Strategy]SingleDeviceStrategy.backward");
-		DWELL_PHASE("backward");
-		device_execute(&trainer->device, &net->graph, OP_BACKWARD);
+		ACTION(trainer->profiler, BACKWARD);
+		actions_call(trainer->profiler, ACTION_ON_BEFORE_BACKWARD);
+		{
+			DWELL_PHASE("backward");
+			device_execute(&trainer->device, &net->graph, OP_BACKWARD);
+		}
+		actions_call(trainer->profiler, ACTION_ON_AFTER_BACKWARD);
 	}
 	count_memory();
 	if (trainer->dump && trainer->steps == 0)
@@ -115,26 +130,41 @@ static void buffer_iteration(struct trainer *trainer)
 	trainer->device.buffering = false;
 }
 
+static void replay_iteration(struct trainer *trainer)
+{
+	if (!trainer->device.count)
+		buffer_iteration(trainer);
+	device_run_graph(&trainer->device);
+	if (trainer->dump && trainer->steps == 0)
+		dump_gradients(trainer);
+	count_memory();
+}
+
+static void run_training_batch(struct trainer *trainer)
+{
+	ACTION(trainer->profiler, RUN_TRAINING_BATCH);
+	ACTION(trainer->profiler, OPTIMIZER_STEP);
+	if (trainer->options.graph) {
+		replay_iteration(trainer);
+		return;
+	}
+	forward_backward(trainer);
+	actions_call(trainer->profiler, ACTION_ON_BEFORE_OPTIMIZER_STEP);
+	actions_call(trainer->profiler, ACTION_CONFIGURE_GRADIENT_CLIPPING);
+	DWELL_PHASE("optimizer");
+	device_execute(&trainer->device, &trainer->training.graph, OP_OPTIMIZER);
+}
+
 static int train_step(struct dwell_engine *engine, void *batch, void *user)
 {
 	struct trainer *trainer = user;
 	struct net *net = &trainer->training;
 
 	(void)batch;
-	DWELL_ACTION(trainer->profiler, "run_training_batch");
-	if (trainer->options.graph) {
-		if (!trainer->device.count)
-			buffer_iteration(trainer);
-		device_run_graph(&trainer->device);
-		if (trainer->dump && trainer->steps == 0)
-			dump_gradients(trainer);
-		count_memory();
-	} else {
-		DWELL_ACTION(trainer->profiler, "[LightningModule]ResNet18.optimizer_step");
-		forward_backward(trainer);
-		DWELL_PHASE("optimizer");
-		device_execute(&trainer->device, &net->graph, OP_OPTIMIZER);
-	}
+	actions_call(trainer->profiler, ACTION_ON_TRAIN_BATCH_START);
+	actions_call(trainer->profiler, ACTION_STRATEGY_ON_TRAIN_BATCH_START);
+	run_training_batch(trainer);
+	actions_call(trainer->profiler, ACTION_ON_TRAIN_BATCH_END);
 	trainer->losses[trainer->steps++] = net_loss(net);
 	dwell_engine_state(engine)->output = net_loss(net);
 	return 0;
@@ -142,14 +172,32 @@ static int train_step(struct dwell_engine *engine, void *batch, void *user)
 
 /* ---- the evaluator ------------------------------------------------------- */
 
+static int next_held_out(void *user, void **batch)
+{
+	struct trainer *trainer = user;
+	int result;
+
+	{
+		ACTION(trainer->profiler, VALIDATION_NEXT);
+		result = held_out_next(&trainer->held_out, batch);
+	}
+	if (result > 0)
+		bind_batch(trainer, &trainer->evaluation, *batch);
+	return result;
+}
+
 static int evaluation_step(struct dwell_engine *engine, void *batch, void *user)
 {
 	struct trainer *trainer = user;
 	struct net *net = &trainer->evaluation;
 
-	DWELL_ACTION(trainer->profiler, "[Strategy]SingleDeviceStrategy.validation_step");
-	bind_batch(net, batch);
-	graph_run(&net->graph, OP_FORWARD);
+	(void)batch;
+	actions_call(trainer->profiler, ACTION_ON_VALIDATION_BATCH_START);
+	{
+		ACTION(trainer->profiler, VALIDATION_STEP);
+		graph_run(&net->graph, OP_FORWARD);
+	}
+	actions_call(trainer->profiler, ACTION_ON_VALIDATION_BATCH_END);
 	dwell_engine_state(engine)->output = net_loss(net);
 	return 0;
 }
@@ -163,24 +211,58 @@ static int log_loss(struct dwell_engine *engine, void *user)
 	return 0;
 }
 
-static int start_clock(struct dwell_engine *engine, void *user)
+static int begin_epoch(struct dwell_engine *engine, void *user)
 {
+	struct trainer *trainer = user;
+
 	(void)engine;
-	((struct trainer *)user)->epoch_start = now_s();
+	trainer->epoch_start = now_s();
+	actions_call(trainer->profiler, ACTION_ON_TRAIN_EPOCH_START);
+	actions_start(trainer->profiler, ACTION_RUN_TRAINING_EPOCH);
 	return 0;
+}
+
+static int end_epoch(struct dwell_engine *engine, void *user)
+{
+	struct trainer *trainer = user;
+
+	(void)engine;
+	actions_stop(trainer->profiler, ACTION_RUN_TRAINING_EPOCH);
+	actions_call(trainer->profiler, ACTION_ON_TRAIN_EPOCH_END);
+	return 0;
+}
+
+/* The hooks before and after the held-out digits. */
+static void begin_evaluation(struct dwell_actions *profiler)
+{
+	actions_call(profiler, ACTION_ON_VALIDATION_MODEL_ZERO_GRAD);
+	actions_call(profiler, ACTION_ON_VALIDATION_MODEL_EVAL);
+	actions_call(profiler, ACTION_ON_VALIDATION_START);
+	actions_call(profiler, ACTION_STRATEGY_ON_VALIDATION_START);
+	actions_call(profiler, ACTION_ON_VALIDATION_EPOCH_START);
+}
+
+static void end_evaluation(struct dwell_actions *profiler)
+{
+	actions_call(profiler, ACTION_ON_VALIDATION_EPOCH_END);
+	actions_call(profiler, ACTION_ON_VALIDATION_END);
+	actions_call(profiler, ACTION_STRATEGY_ON_VALIDATION_END);
 }
 
 static int evaluate(struct dwell_engine *engine, void *user)
 {
 	struct trainer *trainer = user;
-	struct dwell_data data;
+	struct dwell_data data = { "held-out digits", 0, next_held_out, NULL, trainer };
 	int result;
 
 	(void)engine;
+	ACTION(trainer->profiler, RUN_EVALUATION);
 	held_out_init(&trainer->held_out, &trainer->data.held_out,
 				  trainer->options.batch_size / trainer->options.ranks);
-	data = held_out_data(&trainer->held_out);
+	data.length = held_out_batches(&trainer->held_out);
+	begin_evaluation(trainer->profiler);
 	result = dwell_engine_run(trainer->evaluator, &data, NULL, NULL);
+	end_evaluation(trainer->profiler);
 	held_out_reset(&trainer->held_out);
 	DWELL_COUNTER("held-out accuracy", dwell_engine_metric(trainer->evaluator, "accuracy"));
 	return result;
@@ -214,11 +296,13 @@ static void prepare_engines(struct trainer *trainer)
 		die("%s", error.message);
 	if (ranks_own(trainer->ranks))
 		return; /* rank 0 evaluates and prints, the others wait for it in their next step */
-	if (dwell_engine_on(trainer->trainer, "EPOCH_STARTED", start_clock, trainer, &error) ||
+	if (dwell_engine_on(trainer->trainer, "EPOCH_STARTED", begin_epoch, trainer, &error) ||
 		/* --max-steps may end the run within an epoch. */
 		dwell_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", evaluate, trainer,
 						&error) ||
 		dwell_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", log_results, trainer,
+						&error) ||
+		dwell_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", end_epoch, trainer,
 						&error))
 		die("%s", error.message);
 }
@@ -262,8 +346,15 @@ static void train(struct trainer *trainer)
 	if (trainer->options.times &&
 		dwell_profiler_attach(&profiler, trainer->trainer, false, &error))
 		die("%s", error.message);
+	actions_call(trainer->profiler, ACTION_ON_FIT_START);
+	actions_call(trainer->profiler, ACTION_ON_TRAIN_START);
+	actions_call(trainer->profiler, ACTION_STRATEGY_ON_TRAIN_START);
 	if (dwell_engine_run(trainer->trainer, &data, &limits, &error))
 		die("%s", error.message);
+	actions_call(trainer->profiler, ACTION_ON_TRAIN_END);
+	actions_call(trainer->profiler, ACTION_STRATEGY_ON_TRAIN_END);
+	actions_call(trainer->profiler, ACTION_ON_FIT_END);
+	actions_call(trainer->profiler, ACTION_TEARDOWN);
 	batch_reset(&trainer->batch);
 	if (profiler)
 		print_times(trainer, profiler);
@@ -273,6 +364,7 @@ static void train(struct trainer *trainer)
 static void prepare_networks(struct trainer *trainer)
 {
 	const struct options *options = &trainer->options;
+	ACTION(trainer->profiler, SETUP);
 	struct net_shape shape = { options->batch_size / options->ranks, trainer->data.train.height,
 							   trainer->data.train.width,
 							   options->sync_norm ? trainer->ranks : NULL, options->frozen_norm };
@@ -283,8 +375,6 @@ static void prepare_networks(struct trainer *trainer)
 	scalars[0] = trainer->training.loss;
 	scalars[1] = trainer->training.correct;
 	ranks_append(trainer->ranks, &trainer->training.graph, scalars, 2);
-	optimizer_append(&options->optimizer, &trainer->training.graph);
-	graph_finish(&trainer->training.graph);
 	net_init(&trainer->evaluation, &trainer->dnn, &trainer->params, &shape, false);
 	graph_finish(&trainer->evaluation.graph);
 	params_fill(&trainer->params, options->seed);
@@ -292,11 +382,20 @@ static void prepare_networks(struct trainer *trainer)
 		tensorfile_load_params(options->load_weights, &trainer->params);
 }
 
-static void prepare_loader(struct trainer *trainer)
+static void prepare_optimizer(struct trainer *trainer)
+{
+	ACTION(trainer->profiler, CONFIGURE_OPTIMIZERS);
+	optimizer_append(&trainer->options.optimizer, &trainer->training.graph);
+	graph_finish(&trainer->training.graph);
+}
+
+static void prepare_data(struct trainer *trainer)
 {
 	const struct options *options = &trainer->options;
 	long long steps;
 
+	ACTION(trainer->profiler, PREPARE_DATA);
+	data_load(&trainer->data, options->data_folder);
 	trainer->loader = loader_create(&trainer->data.train,
 									&(struct loader_settings){ .batch_size = options->batch_size /
 																			 options->ranks,
@@ -373,18 +472,19 @@ int main(int argc, char **argv)
 	options_parse(&trainer.options, argc, argv);
 	start_ranks(&trainer);
 	tensor_memory_keep_freed();
-	data_load(&trainer.data, trainer.options.data_folder);
+	trainer.profiler = actions_create(trainer.options.profiler, trainer.options.old_names);
+	actions_call(trainer.profiler, ACTION_CONFIGURE_CALLBACKS);
+	actions_begin_fit(trainer.profiler);
 	dnn_init(&trainer.dnn, trainer.options.threads);
 	if (trainer.options.dump)
 		trainer.dump = tensorfile_create(trainer.options.dump);
-	prepare_loader(&trainer);
+	prepare_data(&trainer);
 	prepare_networks(&trainer);
+	prepare_optimizer(&trainer);
 	prepare_engines(&trainer);
 	profile_run_facts(&trainer.options, trainer.data.folder);
 	if (ranks_own(trainer.ranks) == 0)
 		print_start(&trainer);
-	if (trainer.options.profiler)
-		trainer.profiler = actions_begin_fit(trainer.options.profiler);
 	train(&trainer);
 	actions_end_fit(trainer.profiler);
 	if (ranks_own(trainer.ranks) == 0)

@@ -70,9 +70,8 @@ void held_out_reset(struct held_out *held_out)
 	batch_reset(&held_out->batch);
 }
 
-static int next_held_out(void *user, void **batch)
+int held_out_next(struct held_out *held_out, void **batch)
 {
-	struct held_out *held_out = user;
 	int count = held_out->digits->count, size = held_out->batch.size;
 
 	if (held_out->first >= count)
@@ -85,10 +84,9 @@ static int next_held_out(void *user, void **batch)
 	return 1;
 }
 
-struct dwell_data held_out_data(struct held_out *held_out)
+uint64_t held_out_batches(const struct held_out *held_out)
 {
 	uint64_t size = (uint64_t)held_out->batch.size, count = (uint64_t)held_out->digits->count;
 
-	return (struct dwell_data){ "held-out digits", (count + size - 1) / size, next_held_out, NULL,
-								held_out };
+	return (count + size - 1) / size;
 }

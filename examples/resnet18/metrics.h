@@ -29,6 +29,8 @@ struct held_out {
 };
 void held_out_init(struct held_out *held_out, const struct digits *digits, int batch_size);
 void held_out_reset(struct held_out *held_out);
-struct dwell_data held_out_data(struct held_out *held_out);
+uint64_t held_out_batches(const struct held_out *held_out);
+/* 1, or 0 at the end, as a source of an engine. */
+int held_out_next(struct held_out *held_out, void **batch);
 
 #endif

@@ -40,6 +40,7 @@ static const char help_text[] =
 	"  --skip-iteration N    of those, leave out the first N (default 5)\n"
 	"  --sync-norm           with ranks: normalize by the statistics of the whole batch\n"
 	"  --frozen-norm         normalize by the running statistics that --load-weights brought\n"
+	"  --action-names V      2.2 (default) or 1.6: the names of that version\n"
 	"  --help                this text\n";
 
 enum {
@@ -66,6 +67,7 @@ enum {
 	OPT_SKIP_ITERATION,
 	OPT_FROZEN_NORM,
 	OPT_SYNC_NORM,
+	OPT_ACTION_NAMES,
 	OPT_HELP
 };
 
@@ -93,6 +95,7 @@ static const struct option long_options[] = {
 	{ "skip-iteration", required_argument, NULL, OPT_SKIP_ITERATION },
 	{ "frozen-norm", no_argument, NULL, OPT_FROZEN_NORM },
 	{ "sync-norm", no_argument, NULL, OPT_SYNC_NORM },
+	{ "action-names", required_argument, NULL, OPT_ACTION_NAMES },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -141,6 +144,15 @@ static enum optimizer_kind optimizer_kind(const char *text)
 		return OPTIMIZER_RMSPROP;
 	fprintf(stderr, "resnet18: --optimizer takes sgd or rmsprop, not '%s'\n", text);
 	usage_error();
+}
+
+static bool has_old_names(const char *text)
+{
+	if (strcmp(text, "1.6") != 0 && strcmp(text, "2.2") != 0) {
+		fprintf(stderr, "resnet18: --action-names takes 2.2 or 1.6, not '%s'\n", text);
+		usage_error();
+	}
+	return text[0] == '1';
 }
 
 static void take_path(struct options *options, int option)
@@ -222,6 +234,9 @@ static void take_option(struct options *options, int option, const char *name)
 		break;
 	case OPT_PROFILER:
 		options->profiler = optarg;
+		break;
+	case OPT_ACTION_NAMES:
+		options->old_names = has_old_names(optarg);
 		break;
 	case OPT_HELP:
 		fputs(help_text, stdout);

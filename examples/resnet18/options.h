@@ -22,6 +22,7 @@ struct options {
 	int skip_iteration;
 	bool times; /* print what events and handlers took */
 	const char *profiler; /* of actions, by name; NULL: none */
+	bool old_names;       /* those of Lightning 1.6 */
 	uint64_t seed;
 	struct optimizer optimizer;
 	const char *load_weights, *save_weights, *dump;

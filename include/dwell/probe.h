@@ -154,17 +154,17 @@ DWELL_API void dwell_slow_put(uint32_t word1, const uint32_t *payload, unsigned 
 DWELL_API uint32_t dwell_slow_site(struct dwell_site *site);
 DWELL_API unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors,
                                   unsigned count);
-/* An operator while stacks are recorded: the outermost ones get the caller's stack. */
-DWELL_API unsigned dwell_slow_operator(uint32_t id);
+/* While stacks, functions or only some layers are recorded: outermost operators get the
+ * caller's stack, ranges end by name, other layers are not begun. The result of the first
+ * goes to the second. */
+DWELL_API unsigned dwell_slow_range(uint32_t id, uint32_t category);
+DWELL_API void dwell_slow_range_end(unsigned began);
 /* As dwell_op_begin(), but while stacks are recorded it has this one; 0: the caller's. */
 DWELL_API unsigned dwell_op_begin_from(struct dwell_site *site, const struct dwell_tensor *tensors,
                                        unsigned count, uint32_t stack);
-DWELL_API void dwell_slow_operator_end(void);
-/* A layer while only some are recorded: begins it if it is one of those. */
-DWELL_API unsigned dwell_slow_layer(uint32_t id);
 
 /* The same for callers that cannot use inline code (other languages, plugins). The
- * result is an enum dwell_began for dwell_end_id(). */
+ * result is for dwell_end_id(), as that of dwell_begin() is for dwell_end(). */
 DWELL_API unsigned dwell_begin_id(uint32_t id, enum dwell_category category);
 DWELL_API void dwell_end_id(unsigned began);
 
@@ -274,16 +274,16 @@ DWELL_INLINE uint32_t dwell_site_id(struct dwell_site *site)
 
 /* ---- ranges -------------------------------------------------------------- */
 
-/* What a begin hands to its end. */
+/* What a begin hands to its end: other values than these are for dwell_slow_range_end(). */
 enum dwell_began {
 	DWELL_NOT_BEGUN = 0,
 	DWELL_BEGUN = 1,
-	DWELL_BEGUN_DETAILED = 2, /* an operator while stacks are recorded: see dwell_slow_operator() */
 };
 
 /*
- * Begins a range at `site` if its category is wanted; the result, an enum
- * dwell_began, goes to dwell_end(), in the same thread, innermost first.
+ * Begins a range at `site` if its category is wanted; the result goes to dwell_end(), in the
+ * same thread, innermost first. (Functions that return in between are no matter: while
+ * they are recorded, ends name their range.)
  */
 DWELL_INLINE unsigned dwell_begin(struct dwell_site *site)
 {
@@ -294,13 +294,9 @@ DWELL_INLINE unsigned dwell_begin(struct dwell_site *site)
 	uint32_t mask = __atomic_load_n(&gate->mask, __ATOMIC_RELAXED);
 	if (DWELL_UNLIKELY(!(mask & 1u << site->category)))
 		return DWELL_NOT_BEGUN;
-	/* One test for two rare things: stacks are wanted, of operators, or some layers only. */
-	if (DWELL_UNLIKELY(mask & (DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS))) {
-		if (site->category == DWELL_CATEGORY_OPERATOR && mask & DWELL_DETAIL_STACKS)
-			return dwell_slow_operator(dwell_site_id(site));
-		if (site->category == DWELL_CATEGORY_LAYER && mask & DWELL_DETAIL_LAYERS)
-			return dwell_slow_layer(dwell_site_id(site));
-	}
+	/* One test for three rare things: stacks are wanted, some layers only, or functions. */
+	if (DWELL_UNLIKELY(mask & (DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS | 1u << DWELL_CATEGORY_FUNCTION)))
+		return dwell_slow_range(dwell_site_id(site), site->category);
 	dwell_put_begin(dwell_site_id(site));
 	return DWELL_BEGUN;
 }
@@ -310,7 +306,7 @@ DWELL_INLINE void dwell_end(unsigned began)
 	if (DWELL_LIKELY(began == DWELL_BEGUN))
 		dwell_put_end();
 	else if (began)
-		dwell_slow_operator_end();
+		dwell_slow_range_end(began);
 }
 
 /* Ranges that begin and end in different threads, or overlap without nesting:
@@ -320,6 +316,12 @@ DWELL_API void dwell_async_end(struct dwell_site *site, uint64_t handle);
 
 /* Ends the n-th open range of this thread, counted from the innermost = 0. */
 DWELL_API void dwell_end_of(uint32_t n);
+
+/* A range of this thread that nests with no other: it outlives those that it began in, and
+ * those that begin in it may outlive it. The result is for dwell_end_id(); who does not keep
+ * it ends the innermost one that began with the id. */
+DWELL_API unsigned dwell_begin_named(uint32_t id, enum dwell_category category);
+DWELL_API void dwell_end_named(uint32_t id);
 
 /* An arrow from here to the place that takes the same handle. */
 DWELL_API void dwell_flow_out(struct dwell_site *site, uint64_t handle);

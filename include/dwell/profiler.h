@@ -103,9 +103,8 @@ DWELL_API int dwell_actions_setup(struct dwell_actions *actions, const char *sta
                                   int local_rank, const char *log_dir, struct dwell_error *error);
 
 /*
- * An action by a name known at run time. Stops may come in any order, while no other
- * range of this thread was begun within and is open. Stop: DWELL_E_STATE when this thread
- * has no such action open.
+ * An action by a name known at run time. Stops may come in any order, whatever ranges
+ * have begun within. Stop: DWELL_E_STATE when this thread has no such action open.
  */
 DWELL_API void dwell_actions_start(struct dwell_actions *actions, const char *action);
 DWELL_API int dwell_actions_stop(struct dwell_actions *actions, const char *action,
@@ -114,6 +113,12 @@ DWELL_API int dwell_actions_stop(struct dwell_actions *actions, const char *acti
 /* The report so far; what is read is the trace. */
 DWELL_API int dwell_actions_summary(struct dwell_actions *actions, FILE *file,
                                     struct dwell_error *error);
+
+/* What the last stage recorded, for dwell_trace_open_result(), once it has been described or
+ * torn down; DWELL_E_NO_DATA before. */
+DWELL_API int dwell_actions_result(const struct dwell_actions *actions,
+                                   struct dwell_profile_result *result,
+                                   struct dwell_error *error);
 
 /*
  * The report where it belongs: appended to DIRPATH/STAGE-FILENAME-RANK.txt when folder

@@ -7,8 +7,11 @@
  * begin and end in the middle of a call, and longjmp leaves functions without an exit.
  * A function's address becomes an id once; readers give it its name.
  *
+ * Other ranges may begin in a function and outlive it (a start(), a constructor): when any
+ * record came between two of ours, the functions that were open then end by name.
+ *
  * Invariant: the entries of a thread's list that were begun are, in order, ranges open in
- * that thread's stream.
+ * that thread's stream; from entry `mixed` on nothing else is open.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +31,8 @@ struct call {
 
 static __thread struct {
 	uint32_t depth; /* may be more than DEEPEST: those are not recorded */
+	uint32_t mixed;
+	const char *cursor; /* of the stream after our last record */
 	bool interning;
 	struct call calls[DEEPEST];
 } this_thread __attribute__((tls_model("initial-exec")));
@@ -81,6 +86,27 @@ DWELL_INLINE uint32_t id_of(void *function)
 	return new_id(function, first);
 }
 
+/* Whether the stream is as we left it: what came since may be open above our `depth`. */
+DWELL_INLINE void look_for_others(uint32_t depth)
+{
+	if (DWELL_UNLIKELY(dwell_this_stream->cursor != this_thread.cursor))
+		this_thread.mixed = depth;
+}
+
+/* Entry `at`, the last one, ends. */
+DWELL_INLINE void end_call(uint32_t at)
+{
+	if (this_thread.calls[at].begun) {
+		if (DWELL_UNLIKELY(at < this_thread.mixed))
+			dwell_end_named(id_of(this_thread.calls[at].function));
+		else
+			dwell_put_end();
+	}
+	if (this_thread.mixed > at)
+		this_thread.mixed = at;
+	this_thread.cursor = dwell_this_stream->cursor;
+}
+
 /* An exit whose entry is not the innermost: what lies above it was left by longjmp. An
  * entry that is not there was before the probe. */
 __attribute__((noinline)) static void leave_below(void *function)
@@ -91,10 +117,11 @@ __attribute__((noinline)) static void leave_below(void *function)
 		at--;
 	if (!at)
 		return;
+	look_for_others(depth);
 	for (; depth >= at; depth--) {
 		this_thread.depth = depth - 1;
-		if (depth <= DEEPEST && this_thread.calls[depth - 1].begun)
-			dwell_put_end();
+		if (depth <= DEEPEST)
+			end_call(depth - 1);
 	}
 }
 
@@ -118,7 +145,9 @@ void __cyg_profile_func_enter(void *function, void *caller)
 	id = id_of(function);
 	if (DWELL_UNLIKELY(!id))
 		return;
+	look_for_others(depth);
 	dwell_put_begin(id);
+	this_thread.cursor = dwell_this_stream->cursor;
 	this_thread.calls[depth].begun = true;
 }
 
@@ -135,8 +164,8 @@ void __cyg_profile_func_exit(void *function, void *caller)
 		leave_below(function);
 		return;
 	}
-	if (this_thread.calls[depth - 1].begun)
-		dwell_put_end();
+	look_for_others(depth);
+	end_call(depth - 1);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	this_thread.depth = depth - 1;
 }

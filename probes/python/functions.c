@@ -17,10 +17,14 @@
 
 enum { CALL = 0, RETURN = 3, C_CALL = 4, C_EXCEPTION = 5, C_RETURN = 6 };
 
-/* What has begun in this thread since we watch it; calls begun earlier end unseen. */
+/* What has begun in this thread since we watch it; calls begun earlier end unseen. Other
+ * ranges may begin in a function and outlive it (a context manager's __enter__): when any
+ * record came between two of ours, the functions that were open then end by name. */
 static __thread struct {
 	uint32_t depth;
-	uint8_t began[MOST_DEPTH / 8];
+	uint32_t mixed;       /* from this depth on nothing but functions is open */
+	const char *cursor;   /* of the stream after our last record */
+	uint32_t ids[MOST_DEPTH]; /* 0: not recorded */
 } *calls __attribute__((tls_model("initial-exec")));
 
 static Py_ssize_t extra_index = -1;
@@ -30,12 +34,11 @@ static int (*set_extra)(PyObject *code, Py_ssize_t index, void *extra);
 /* A code object's field when it is not to be recorded. */
 #define UNSEEN UINT32_MAX
 
-/* The package's own functions begin ranges that outlive them (an action, a zone): theirs
- * would end those. */
+/* The package's own functions are none of the program's. */
 static bool is_own(const char *file)
 {
-	static const char *const own[] = { "/dwell/lightning.py", "/dwell/profiler.py",
-		                               "/dwell/_native.py" };
+	static const char *const own[] = { "/dwell/lightning.py", "/dwell/_actions.py",
+		                               "/dwell/profiler.py", "/dwell/_native.py" };
 	size_t length = strlen(file);
 
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
@@ -92,13 +95,15 @@ static void enter(uint32_t id)
 {
 	uint32_t at = calls->depth++;
 
-	if (at >= MOST_DEPTH)
+	if (DWELL_UNLIKELY(at >= MOST_DEPTH))
 		return;
-	calls->began[at / 8] &= (uint8_t)~(1u << at % 8);
+	calls->ids[at] = id;
 	if (!id)
 		return;
-	calls->began[at / 8] |= (uint8_t)(1u << at % 8);
+	if (DWELL_UNLIKELY(dwell_this_stream->cursor != calls->cursor))
+		calls->mixed = at;
 	dwell_put_begin(id);
+	calls->cursor = dwell_this_stream->cursor;
 }
 
 static void leave(void)
@@ -106,8 +111,17 @@ static void leave(void)
 	if (!calls->depth)
 		return;
 	uint32_t at = --calls->depth;
-	if (at < MOST_DEPTH && calls->began[at / 8] & 1u << at % 8)
+	if (DWELL_UNLIKELY(at >= MOST_DEPTH))
+		return;
+	if (DWELL_UNLIKELY(dwell_this_stream->cursor != calls->cursor))
+		calls->mixed = at + 1;
+	if (calls->ids[at] && DWELL_UNLIKELY(at < calls->mixed))
+		dwell_end_named(calls->ids[at]);
+	else if (calls->ids[at])
 		dwell_put_end();
+	if (calls->mixed > at)
+		calls->mixed = at;
+	calls->cursor = dwell_this_stream->cursor;
 }
 
 static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)

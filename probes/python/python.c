@@ -8,10 +8,24 @@
  */
 #include "python.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 #include "../ignite/attach.h"
 #include "../torch/torch.h"
+
+/* The base of Lightning's profilers, whose actions and stages are recorded. */
+static void attach_lightning(PyObject *module)
+{
+	PyObject *base = PyObject_GetAttrString(module, "Profiler");
+	PyObject *ours = base ? dwell_python_import("dwell.lightning") : NULL;
+	PyObject *done = ours ? PyObject_CallMethod(ours, "record_profilers", "O", base) : NULL;
+
+	Py_XDECREF(done);
+	Py_XDECREF(ours);
+	Py_XDECREF(base);
+	PyErr_Clear();
+}
 
 /* Modules, and who takes them once they are imported. */
 static const struct {
@@ -20,6 +34,9 @@ static const struct {
 } known[] = {
 	{ "torch", dwell_torch_attach },
 	{ "ignite.engine.engine", dwell_ignite_attach },
+	{ "lightning.pytorch.profilers.profiler", attach_lightning },
+	{ "pytorch_lightning.profilers.profiler", attach_lightning },
+	{ "pytorch_lightning.profiler.profiler", attach_lightning }, /* 1.6 */
 };
 
 bool dwell_python_at_exit(PyMethodDef *function)
@@ -45,6 +62,42 @@ void dwell_python_text(PyObject *object, const char *attribute, char *text, size
 	Py_XDECREF(bytes);
 	Py_XDECREF(value);
 	PyErr_Clear();
+}
+
+/* ---- the package dwell ----------------------------------------------------------------- */
+
+/* LIBDIR/dwell/python, last on the path: who installed the package keeps theirs. */
+static bool add_folder(void)
+{
+	PyObject *path = PySys_GetObject("path"), *folder = NULL;
+	char text[4096];
+	const char *slash;
+	Dl_info here;
+	bool done;
+
+	if (!dladdr((void *)(size_t)&dwell_python_import, &here) || !here.dli_fname)
+		return false;
+	slash = strrchr(here.dli_fname, '/');
+	if (slash && snprintf(text, sizeof text, "%.*s/python", (int)(slash - here.dli_fname),
+	                      here.dli_fname) < (int)sizeof text)
+		folder = PyUnicode_DecodeFSDefault(text);
+	done = path && folder && PyList_Check(path) && PyList_Append(path, folder) == 0;
+	Py_XDECREF(folder);
+	PyErr_Clear();
+	return done;
+}
+
+/* A module of the package dwell: of the one that the script can import, else of the one that
+ * is installed beside this library; NULL: there is none. */
+PyObject *dwell_python_import(const char *name)
+{
+	PyObject *ours = PyImport_ImportModule(name);
+
+	PyErr_Clear();
+	if (!ours && add_folder())
+		ours = PyImport_ImportModule(name);
+	PyErr_Clear();
+	return ours;
 }
 
 /* ---- the finder -------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  *   hooked     a callable in place of another, with C code before and after it
  *   collector  the garbage collector's pauses
  *   functions  Python and C functions, when they are asked for
+ *   actions    the blocks of a Lightning profiler, for the package dwell
  *   stacks     where in Python the calling thread is
  *
  * One build serves every CPython from 3.9 on: the limited API, and a few functions
@@ -67,6 +68,8 @@ uint32_t dwell_python_stack(void);
 void dwell_stacks_attach(void);
 /* Watches functions from the first time that they are wanted. */
 void dwell_functions_follow_gate(void);
+
+PyObject *dwell_python_import(const char *name);
 
 /* `text` of an attribute, copied: "" when it has none. */
 void dwell_python_text(PyObject *object, const char *attribute, char *text, size_t room);

@@ -176,10 +176,10 @@ static void end_frame(struct thread *thread, uint32_t at)
 
 	for (uint32_t i = at + 1; i < thread->depth; i++)
 		open += thread->frames[i].began != DWELL_NOT_BEGUN;
-	if (thread->frames[at].began && !open)
-		dwell_end(thread->frames[at].began);
-	else if (thread->frames[at].began)
+	if (thread->frames[at].began == DWELL_BEGUN && open)
 		dwell_end_of(open);
+	else
+		dwell_end(thread->frames[at].began); /* with a name it finds its range itself */
 	memmove(&thread->frames[at], &thread->frames[at + 1], inner * sizeof thread->frames[0]);
 	thread->depth--;
 }

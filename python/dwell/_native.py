@@ -4,6 +4,7 @@ libdwell records and is the same one that `dwell run` loads; libdwell-read is lo
 somebody asks for results. Structures here repeat <dwell/dwell.h> and <dwell/trace.h>
 field by field.
 """
+import contextlib
 import ctypes
 import ctypes.util
 import os
@@ -57,6 +58,14 @@ class ProfileOptions(ctypes.Structure):
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(ProfileOptions), **fields)
+
+
+class Scope(ctypes.Structure):
+    _fields_ = [("size", size_t), ("has_steps", boolean), ("steps_from", u64), ("steps_to", u64),
+                ("thread", text), ("profile", text), ("profile_id", u32), ("action", text)]
+
+    def __init__(self, **fields):
+        super().__init__(size=ctypes.sizeof(Scope), **fields)
 
 
 class ViewOptions(ctypes.Structure):
@@ -177,7 +186,8 @@ def _load(name, functions, mode):
 
 def _attach():
     """Lets libdwell-python, beside libdwell, watch this interpreter and PyTorch. Returns what
-    is to be called when the gate may have changed, and what lists a module's layer paths."""
+    is to be called when the gate may have changed, what lists a module's layer paths, and the
+    library (None: it was not built)."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         home = next(os.path.dirname(line.split()[-1]) for line in maps if "/libdwell.so." in line)
     for folder in ("dwell", "probes"):
@@ -187,12 +197,12 @@ def _attach():
             probe.dwell_python_attach()
             probe.dwell_python_layer_paths.restype = ctypes.py_object
             probe.dwell_python_layer_paths.argtypes = [ctypes.py_object, ctypes.c_int]
-            return probe.dwell_python_follow_gate, probe.dwell_python_layer_paths
-    return lambda: None, lambda module, name: []
+            return probe.dwell_python_follow_gate, probe.dwell_python_layer_paths, probe
+    return lambda: None, lambda module, name: [], None
 
 
 record = _load("dwell", _RECORD, ctypes.RTLD_GLOBAL)
-follow_gate, layer_paths = _attach()
+follow_gate, layer_paths, python_probe = _attach()
 _read = None
 _libc = ctypes.CDLL(None)
 _libc.open_memstream.restype = pointer
@@ -207,6 +217,17 @@ def read():
     if _read is None:
         _read = _load("dwell-read", _READ, ctypes.RTLD_LOCAL)
     return _read
+
+
+@contextlib.contextmanager
+def opened(path, scope):
+    """A trace of this process, opened for the block."""
+    trace = pointer()
+    check(read().dwell_trace_open, ctypes.byref(trace), ctypes.byref(text(path)), 1, ctypes.byref(scope))
+    try:
+        yield trace
+    finally:
+        read().dwell_trace_close(trace)
 
 
 def check(function, *arguments, note=None):

@@ -6,116 +6,18 @@
 Actions are ranges of a trace, so that they nest, recur and run in threads, and every view of
 `dwell report` knows them. A report counts one stage (fit, validate, test, predict), and its
 percentages are of that stage's time. A profiler of one's own derives from Profiler, as in
-Lightning.
+Lightning. `dwell run` records the actions of a script that has none of these, too.
 """
 import ctypes
 import os
-import re
-import sys
 
 from . import _native as native
+from ._actions import Profiler, Recorded, Scope, actions, encoded
+from .profiler import ProfilerAction, profile, record_function, tensorboard_trace_handler
+from .views import View
 
 __all__ = ["AdvancedProfiler", "BaseProfiler", "PassThroughProfiler", "Profiler",
-           "PyTorchProfiler", "SimpleProfiler", "XLAProfiler"]
-
-_p = native.pointer
-
-
-class _Options(ctypes.Structure):
-    _fields_ = [("size", native.size_t), ("dirpath", native.text), ("filename", native.text),
-                ("brief", native.boolean), ("line_restriction", ctypes.c_double),
-                ("record_shapes", native.boolean), ("profile_memory", native.boolean),
-                ("row_limit", ctypes.c_uint), ("sort_by", native.text)]
-
-
-_error_p = ctypes.POINTER(native._Error)
-_FUNCTIONS = {
-    "dwell_actions_create": (_p, native.text, ctypes.POINTER(_Options), _error_p),
-    "dwell_actions_destroy": (None, _p),
-    "dwell_actions_setup": (ctypes.c_int, _p, native.text, ctypes.c_int, native.text, _error_p),
-    "dwell_actions_start": (None, _p, native.text),
-    "dwell_actions_stop": (ctypes.c_int, _p, native.text, _error_p),
-    "dwell_actions_summary": (ctypes.c_int, _p, _p, _error_p),
-    "dwell_actions_teardown": (ctypes.c_int, _p, _error_p),
-}
-_library = None
-
-
-def _actions():
-    global _library
-    if _library is None:
-        native.read()  # which it needs
-        _library = native._load("dwell-profiler", _FUNCTIONS, ctypes.RTLD_LOCAL)
-    return _library
-
-
-class _Scope:
-    """profile()'s block: an action is stopped only when its start succeeded."""
-
-    def __init__(self, profiler, action):
-        self._profiler, self._action = profiler, action
-
-    def __enter__(self):
-        self._profiler.start(self._action)
-        return self._action
-
-    def __exit__(self, *unused):
-        self._profiler.stop(self._action)
-        return False
-
-
-class Profiler:
-    """What a Trainer calls; to be derived from: start, stop, summary, teardown."""
-
-    def __init__(self, dirpath=None, filename=None):
-        self.dirpath, self.filename = dirpath, filename
-        self._stage = self._local_rank = None
-
-    @property
-    def local_rank(self):
-        return 0 if self._local_rank is None else self._local_rank
-
-    def start(self, action_name):
-        """An action begins."""
-
-    def stop(self, action_name):
-        """It ends."""
-
-    def profile(self, action_name):
-        """A context manager: its block is the action."""
-        return _Scope(self, action_name)
-
-    def summary(self):
-        """The report as text."""
-        return ""
-
-    def _prepare_filename(self, action_name=None, extension=".txt"):
-        parts = [self._stage, self.filename, self._local_rank, action_name]
-        name = "-".join(str(part) for part in parts if part is not None)
-        name = re.sub(r'[\\/:*?"<>|\n\r\t]', "_", name)
-        return (re.sub(r"_+", "_", name).strip() or "profile") + extension
-
-    def describe(self):
-        """Appends the report to its file, or prints it on rank 0; ends the stage."""
-        text = self.summary()
-        if text and self.filename and self.dirpath:
-            os.makedirs(self.dirpath, exist_ok=True)
-            with open(os.path.join(self.dirpath, self._prepare_filename()), "a",
-                      encoding="utf-8") as file:
-                file.write(text)
-        elif text and self._local_rank in (None, 0):
-            print(text, flush=True)
-        self.teardown(stage=self._stage)
-
-    def setup(self, stage, local_rank=None, log_dir=None):
-        """A stage begins."""
-        self._stage = None if stage is None else str(getattr(stage, "value", stage))
-        self._local_rank = local_rank
-        self.dirpath = self.dirpath or log_dir
-
-    def teardown(self, stage=None):
-        """It ends."""
-
+           "PyTorchProfiler", "RegisterRecordFunction", "SimpleProfiler", "XLAProfiler"]
 
 BaseProfiler = Profiler
 
@@ -124,64 +26,7 @@ class PassThroughProfiler(Profiler):
     """Nothing."""
 
 
-class _Recorded(Profiler):
-    """A profiler of the C core, by name."""
-
-    _name = "simple"
-
-    def __init__(self, dirpath=None, filename=None, **options):
-        super().__init__(dirpath, filename)
-        self._options = options
-        self._native = None
-
-    def _core(self):
-        if self._native is None:
-            options = _Options(size=ctypes.sizeof(_Options), **self._options)
-            self._native = native.check(_actions().dwell_actions_create, self._name.encode(),
-                                        ctypes.byref(options))
-        return self._native
-
-    # Trainers are pickled on their way to other processes; what is recorded stays here.
-    def __getstate__(self):
-        return {**self.__dict__, "_native": None}
-
-    def __del__(self):
-        if getattr(self, "_native", None) and _library is not None and not sys.is_finalizing():
-            _library.dwell_actions_destroy(self._native)
-            self._native = None
-
-    def start(self, action_name):
-        _actions().dwell_actions_start(self._core(), str(action_name).encode(errors="surrogateescape"))
-
-    def stop(self, action_name):
-        name = str(action_name).encode(errors="surrogateescape")
-        try:
-            native.check(_actions().dwell_actions_stop, self._core(), name)
-        except native.Error as error:
-            raise ValueError(str(error)) from None
-
-    def setup(self, stage, local_rank=None, log_dir=None):
-        self.teardown()  # of a stage that an exception ended
-        super().setup(stage, local_rank, log_dir)
-        native.check(_actions().dwell_actions_setup, self._core(), (self._stage or "run").encode(),
-                     -1 if local_rank is None else local_rank, None)
-
-    def summary(self):
-        return native.printed(_actions().dwell_actions_summary, self._core())
-
-    def describe(self):
-        self.teardown(self._stage)  # first: reading the trace is no part of the stage
-        super().describe()
-
-    def teardown(self, stage=None):
-        super().teardown(stage)
-        try:
-            native.check(_actions().dwell_actions_teardown, self._core())
-        except native.Error as error:
-            print(f"dwell: {error}", file=sys.stderr)
-
-
-class SimpleProfiler(_Recorded):
+class SimpleProfiler(Recorded):
     """Calls and durations of actions."""
 
     def __init__(self, dirpath=None, filename=None, extended=True):
@@ -189,32 +34,226 @@ class SimpleProfiler(_Recorded):
         self.extended = extended
 
 
-class AdvancedProfiler(_Recorded):
-    """Functions within each action: those that something records, as `dwell run --functions`
-    does with Python's."""
+class AdvancedProfiler(Recorded):
+    """Functions within each action: Python's, and those of C that the functions probe records.
+
+    `line_count_restriction`: rows an action; a float below 1 is a share of them, 1.0 all.
+    `dump_stats`: also a file an action that pstats reads, STAGE-FILENAME-RANK-ACTION.prof.
+    """
 
     _name = "advanced"
 
-    def __init__(self, dirpath=None, filename=None, line_count_restriction=1.0):
+    def __init__(self, dirpath=None, filename=None, line_count_restriction=1.0, dump_stats=False):
         restriction = float(line_count_restriction)
         if isinstance(line_count_restriction, int) and line_count_restriction == 1:
             restriction = 1.5  # a row, where 1.0 is all
         super().__init__(dirpath, filename, line_restriction=restriction)
+        self.dump_stats = dump_stats
+
+    def describe(self):
+        self._end_stage()
+        if self.dump_stats:
+            self._dump()
+        super().describe()
+
+    def _dump(self):
+        result = native.Result()
+        if actions().dwell_actions_result(self._core(), ctypes.byref(result), None):
+            return
+        os.makedirs(self.dirpath or ".", exist_ok=True)
+        for action in _action_names(result):
+            path = os.path.join(self.dirpath or ".", self._prepare_filename(action, ".prof"))
+            scope = native.Scope(profile_id=result.id, action=encoded(action))
+            with native.opened(result.path, scope) as trace:
+                native.check(native.read().dwell_trace_export, trace, b"pstats",
+                             os.fsencode(path), None)
 
 
-class PyTorchProfiler(_Recorded):
-    """Operators of a stage, of a script under `dwell run`."""
-
-    _name = "operators"
-
-    def __init__(self, dirpath=None, filename=None, group_by_input_shapes=False, row_limit=20,
-                 sort_by_key=None, profile_memory=False):
-        super().__init__(dirpath, filename, record_shapes=group_by_input_shapes,
-                         profile_memory=profile_memory, row_limit=row_limit,
-                         sort_by=native.encoded(sort_by_key))
+def _action_names(result):
+    """Of a stage."""
+    with native.opened(result.path, native.Scope(profile_id=result.id)) as trace:
+        return [row["name"] for row in View(trace, "actions").rows() if row["category"] == "action"]
 
 
-class XLAProfiler(_Recorded):
+_SORT_KEYS = {prefix + key for key in ("cpu_time_total", "cuda_time_total", "device_time_total",
+                                       "cpu_memory_usage", "cuda_memory_usage", "device_memory_usage")
+              for prefix in ("", "self_")} | {"cpu_time", "cuda_time", "device_time", "count"}
+_TABLE_KEYS = {"top_level_events_only": "top_level", "max_name_column_width": "name_width",
+               "max_src_column_width": "source_width", "max_shapes_column_width": "shapes_width",
+               "header": "header", "time_unit": "time_unit"}
+_STEPS = {"fit": "training_step", "validate": "validation_step", "test": "test_step",
+          "predict": "predict_step"}
+
+
+def _checked_table(arguments):
+    """Fields of native.LayoutOptions for Lightning's table_kwargs."""
+    for key in arguments or ():
+        if key in ("sort_by", "row_limit"):
+            raise KeyError(f"Found invalid table_kwargs key: {key}. This is already a positional "
+                           "argument of the Profiler.")
+        if key not in _TABLE_KEYS:
+            raise KeyError(f"Found invalid table_kwargs key: {key}. Should be within "
+                           f"{set(_TABLE_KEYS)}.")
+    return {_TABLE_KEYS[key]: native.encoded(value) if isinstance(value, str) else value
+            for key, value in (arguments or {}).items()}
+
+
+class _Step:
+    """The block of the action that is a step."""
+
+    def __init__(self, profiler, scope):
+        self._profiler, self._scope = profiler, scope
+
+    def __enter__(self):
+        return self._scope.__enter__()
+
+    def __exit__(self, *exception):
+        self._scope.__exit__(*exception)
+        self._profiler._step()  # pylint: disable=protected-access
+
+
+class PyTorchProfiler(Recorded):
+    """Operators of each action that is a step or a backward; a stage is a dwell.profile.
+
+    `record_functions`: names of further actions that get a table. `schedule`: of the stage's
+    own steps (in a fit the training steps), from 0; the report is of the last cycle, and each
+    cycle goes to on_trace_ready, whose default writes a Chrome trace (`export_to_chrome`) and
+    stacks by `metric` (`export_to_flame_graph`) into `dirpath`. Without a schedule all is
+    recorded. `sort_by_key` is any column of PyTorch's table, `table_kwargs` the other
+    arguments of EventList.table(). Modules are layers of the trace (`record_module_names` is
+    always so in effect).
+    """
+
+    _name = "xla"  # actions alone: the report is made here
+
+    def __init__(self, dirpath=None, filename=None, group_by_input_shapes=False, emit_nvtx=False,
+                 export_to_chrome=True, row_limit=20, sort_by_key=None, record_module_names=True,
+                 table_kwargs=None, *, record_functions=(), schedule=None, on_trace_ready=None,
+                 activities=None, record_shapes=False, profile_memory=False, with_stack=False,
+                 with_flops=False, with_modules=False, export_to_flame_graph=False,
+                 metric="self_cpu_time_total"):
+        if emit_nvtx:
+            raise ValueError("emit_nvtx has no meaning here: run torch.autograd.profiler.emit_nvtx "
+                             "under NVIDIA's own profiler")
+        if sort_by_key is not None and sort_by_key not in _SORT_KEYS:
+            raise ValueError(f"Found sort_by_key: {sort_by_key}. Should be within {_SORT_KEYS}. ")
+        if schedule is not None and (not callable(schedule) or getattr(
+                schedule(0), "name", None) not in ProfilerAction.__members__):
+            raise ValueError("schedule should be a callable that gives a ProfilerAction for a step, "
+                             "as dwell.schedule() and torch.profiler.schedule() return")
+        self._table = dict(_checked_table(table_kwargs), sort=native.encoded(sort_by_key),
+                           has_limit=True, group_by=b"shape" if group_by_input_shapes else None,
+                           limit=native.size_t(-1).value if row_limit < 0 else row_limit)
+        self._record_functions = sorted(record_functions or ())
+        self._schedule, self._ready = schedule, on_trace_ready or self._export
+        self._profile_options = dict(
+            activities=activities, record_shapes=record_shapes or group_by_input_shapes,
+            profile_memory=profile_memory, with_stack=with_stack or export_to_flame_graph,
+            with_flops=with_flops, with_modules=with_modules)
+        self._to_chrome, self._to_stacks, self._metric = export_to_chrome, export_to_flame_graph, metric
+        self._profile = self._ended = self._step_action = None
+        super().__init__(dirpath, filename)
+
+    def _take_fast_path(self):
+        if self._schedule is None:
+            super()._take_fast_path()
+
+    def __getstate__(self):
+        return {**super().__getstate__(), "_profile": None, "_ended": None}
+
+    def profile(self, action_name):
+        if not self._is_own():
+            return super().profile(action_name)
+        self._core()
+        scope = self._recorder.profile(action_name)
+        return _Step(self, scope) if self._is_step(action_name) else scope
+
+    def stop(self, action_name):
+        super().stop(action_name)
+        if self._is_step(action_name):
+            self._step()
+
+    def _is_step(self, action_name):
+        return self._step_action is not None and (
+            action_name.rpartition(".")[2] == self._step_action)
+
+    def _step(self):
+        if self._profile is not None:
+            self._profile.step()
+
+    def setup(self, stage, local_rank=None, log_dir=None):
+        self._end_stage()
+        Profiler.setup(self, stage, local_rank, log_dir)
+        self._core()
+        self._step_action = _STEPS.get(self._stage) if self._schedule else None
+        self._profile = profile(name=self._stage or "run", schedule=self._schedule,
+                                on_trace_ready=self._ready, **self._profile_options)
+        self._profile.start()
+        self._profile.add_metadata("Framework", "pytorch-lightning")
+
+    def _end_stage(self):
+        ended, self._profile = self._profile, None
+        self._step_action = None
+        if ended is not None:
+            ended.stop()
+            self._ended = ended
+        super()._end_stage()
+
+    def _export(self, prof):
+        if not self.dirpath:
+            return
+        os.makedirs(self.dirpath, exist_ok=True)
+        if self._to_chrome:
+            tensorboard_trace_handler(str(self.dirpath), self._prepare_filename(extension=""))(prof)
+        if self._to_stacks:
+            prof.export_stacks(os.path.join(self.dirpath, self._prepare_filename(extension=".stack")),
+                               self._metric)
+
+    def summary(self):
+        shown = self._profile or self._ended
+        try:
+            trace = shown.trace if shown else None
+        except AssertionError:  # no step was recorded
+            trace = None
+        if trace is None:
+            return ""
+        layout = ":".join(["lightning-pytorch", ",".join(self._record_functions)]).rstrip(":")
+        return native.printed(native.read().dwell_trace_layout, trace, layout.encode(),
+                              ctypes.byref(native.LayoutOptions(**self._table)))
+
+
+class RegisterRecordFunction:
+    """Within its block each call of the model's modules is a range "[pl][module]CLASS: NAME"."""
+
+    def __init__(self, model):
+        self._model, self._hooks, self._open = model, [], []
+
+    def __enter__(self):
+        for name, module in self._model.named_modules():
+            if name:
+                kind = type(module)
+                label = f"[pl][module]{kind.__module__}.{kind.__name__}: {name}"
+                self._hooks += [module.register_forward_pre_hook(self._begin(label)),
+                                module.register_forward_hook(self._end)]
+        return self
+
+    def _begin(self, label):
+        def begin(_module, _arguments):
+            self._open.append(record_function(label))
+            self._open[-1].__enter__()
+        return begin
+
+    def _end(self, _module, _arguments, result):
+        self._open.pop().__exit__(None, None, None)
+        return result
+
+    def __exit__(self, *exception):
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks.clear()
+
+
+class XLAProfiler(Recorded):
     """Actions for a capture; there is no report."""
 
     _name = "xla"
@@ -222,3 +261,50 @@ class XLAProfiler(_Recorded):
     def __init__(self, port=9012):
         super().__init__()
         self.port = port
+
+
+# ---- scripts under `dwell run` --------------------------------------------------------------
+
+
+class _Beside(Recorded):
+    """Records the actions of another profiler; no report."""
+
+    _name = "xla"
+
+
+class _Both:
+    """Their block, and the range of ours around it."""
+
+    def __init__(self, ours, theirs):
+        self._ours, self._theirs = ours, theirs
+
+    def __enter__(self):
+        self._ours.__enter__()
+        return self._theirs.__enter__()
+
+    def __exit__(self, *exception):
+        try:
+            return self._theirs.__exit__(*exception)
+        finally:
+            self._ours.__exit__(*exception)
+
+
+def record_profilers(base):
+    """Called by the probe with Lightning's base class of profilers once it is imported: actions
+    and stages of every trainer are recorded, whatever its profiler does."""
+    beside, profile_theirs, setup, teardown = _Beside(), base.profile, base.setup, base.teardown
+
+    def profile_both(self, action_name):
+        return _Both(beside.profile(action_name), profile_theirs(self, action_name))
+
+    def setup_both(self, stage, *arguments, **named):
+        beside.setup(stage)
+        return setup(self, stage, *arguments, **named)
+
+    def teardown_both(self, *arguments, **named):
+        beside.teardown()
+        return teardown(self, *arguments, **named)
+
+    for ours, theirs in ((profile_both, "profile"), (setup_both, "setup"), (teardown_both, "teardown")):
+        ours.__name__, ours.__doc__ = theirs, getattr(base, theirs).__doc__
+        setattr(base, theirs, ours)

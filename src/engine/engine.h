@@ -118,7 +118,8 @@ struct dwell_engine {
 	bool skip_completed, skip_epoch_completed;
 
 	/* What is open in the trace. */
-	bool run_began, epoch_began, dataflow_began, step_began;
+	unsigned run_began, epoch_began, dataflow_began;
+	bool step_began;
 	struct dwell_site run_site, nested_site, epoch_site, processing_site, dataflow_site,
 	    restart_site, iteration_site, epoch_count_site;
 
@@ -190,7 +191,7 @@ static inline bool dw_place_in_iteration(enum dw_place place)
 static inline int dw_event_fire(struct dwell_engine *engine, struct dw_event *event)
 {
 	uint64_t clock = 0;
-	bool began;
+	unsigned began;
 	int result;
 
 	if (DWELL_UNLIKELY(engine->profiler != NULL))

@@ -350,7 +350,7 @@ static int call(struct dwell_engine *engine, struct dw_event *event, unsigned in
                 uint64_t *clock)
 {
 	struct dw_slot *slot = &event->slots[index];
-	bool began;
+	unsigned began;
 	int row, result;
 
 	if (slot->filter.kind != DW_FILTER_NONE) {
@@ -397,7 +397,7 @@ int dw_event_call(struct dwell_engine *engine, struct dw_event *event, uint64_t 
 /* An event without handlers takes no time and no reading of the clock. */
 int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event, uint64_t now)
 {
-	bool began = dwell_begin(&event->site);
+	unsigned began = dwell_begin(&event->site);
 	uint64_t start = !event->count ? 0 : now ? now : dw_profile_now(engine->profiler), end = start;
 	int result = event->count ? dw_event_call(engine, event, &end) : 0;
 

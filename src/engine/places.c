@@ -23,10 +23,10 @@ static void count(struct dwell_site *site, uint64_t value)
 		dwell_counter(site, (double)value);
 }
 
-static void close_range(bool *began)
+static void close_range(unsigned *began)
 {
 	dwell_end(*began);
-	*began = false;
+	*began = DWELL_NOT_BEGUN;
 }
 
 /* A step moves the gate that decides what is recorded, so it is begun although
@@ -72,7 +72,7 @@ void dw_place_open_run(struct dwell_engine *engine)
 static int restart(struct dwell_engine *engine)
 {
 	const struct dwell_data *data = engine->data;
-	bool began;
+	unsigned began;
 	int result;
 
 	engine->has_pass = true;
@@ -253,7 +253,7 @@ static int at_process(struct dwell_engine *engine)
 {
 	struct dw_event *completed = &engine->builtin[DWELL_EVENT_ITERATION_COMPLETED];
 	struct dwell_state *state = &engine->state;
-	bool began = dwell_begin(&engine->processing_site);
+	unsigned began = dwell_begin(&engine->processing_site);
 	uint64_t start = engine->profiler ? process_start(engine) : 0, end = 0;
 	int result;
 

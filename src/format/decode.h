@@ -17,11 +17,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/layout.h"
 
 #define DW_INLINE static inline __attribute__((always_inline))
+
+/* The ids of a stream's open ranges, outermost first, for ends that name their range. */
+#define DW_OPEN_BY_NAME 0x80000000u /* beside the id: an end without a name is another's */
+struct dw_decode_open {
+	uint32_t *ids;
+	uint32_t depth;
+	uint32_t capacity; /* deeper ones are not kept: see dw_open_grow() */
+};
 
 /* A stream's time, carried from chunk to chunk. Zeroed at the stream's start. */
 struct dw_decode_time {
@@ -30,6 +39,7 @@ struct dw_decode_time {
 	uint64_t backward; /* how often it ran backward */
 	uint64_t records;
 	bool damaged;      /* words that are no record: the rest of the chunk was left out */
+	struct dw_decode_open *open; /* NULL: ends by name are not found; the caller's */
 };
 
 /* A record that is neither a BEGIN nor an END without more. */
@@ -83,18 +93,72 @@ DW_INLINE void dw_time_set(struct dw_decode_time *time, uint64_t ticks)
 	time->ticks = ticks;
 }
 
-/*
- * Decodes `words` from its start to `count` words, the first zero word or the
- * first damage. `time` must hold the chunk's base. Returns the words used.
- */
-DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
-                                   struct dw_decode_time *time, void *context,
-                                   dw_visit_begin *begin, dw_visit_end *end,
-                                   dw_visit_other *other)
+/* ---- ends by name ---------------------------------------------------------------------- */
+
+/* No n of an END_OF that ends anything. */
+#define DW_NOT_OPEN UINT32_MAX
+#define DW_OPEN_MOST (1u << 20)
+
+/* Without memory, or beyond the most, what begins is not kept and its end by name is none. */
+__attribute__((noinline, unused)) static void dw_open_grow(struct dw_decode_open *open)
+{
+	uint32_t capacity = open->capacity ? open->capacity * 2 : 256;
+	uint32_t *ids = open->depth == open->capacity && capacity <= DW_OPEN_MOST
+	                    ? realloc(open->ids, capacity * sizeof *ids) : NULL;
+
+	if (!ids)
+		return;
+	open->ids = ids;
+	open->capacity = capacity;
+}
+
+/* What an END_OF ends, counted from the innermost, which is no longer open then. */
+__attribute__((noinline, unused)) static uint32_t dw_open_end(struct dw_decode_open *open,
+                                                              uint32_t id, uint32_t n)
+{
+	bool kept = open && open->depth <= open->capacity;
+	uint32_t *at;
+
+	if (id) {
+		for (n = 0; kept && n < open->depth && (open->ids[open->depth - 1 - n] & DW_ID_MASK) != id;)
+			n++;
+		if (!kept || n == open->depth)
+			return DW_NOT_OPEN;
+	}
+	if (!open || n >= open->depth)
+		return n;
+	if (kept) {
+		at = &open->ids[open->depth - 1 - n];
+		memmove(at, at + 1, n * sizeof *at);
+	}
+	open->depth--;
+	return n;
+}
+
+/* The same for an end without a name while the innermost range is one that ends by name. */
+__attribute__((noinline, unused)) static uint32_t dw_open_end_nested(struct dw_decode_open *open)
+{
+	uint32_t n = 1;
+
+	while (n < open->depth && open->ids[open->depth - 1 - n] & DW_OPEN_BY_NAME)
+		n++;
+	return n < open->depth ? dw_open_end(open, 0, n) : DW_NOT_OPEN;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+/* `named` is constant: without ends by name nothing is kept of what is open. */
+DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
+                                  struct dw_decode_time *time, void *context,
+                                  dw_visit_begin *begin, dw_visit_end *end,
+                                  dw_visit_other *other, const bool named)
 {
 	static const uint8_t payload_words[16] = DW_PAYLOAD_WORDS;
 	const uint32_t *at = words, *const limit = words + count;
 	uint64_t ticks = time->ticks, floor = time->floor, records = 0;
+	struct dw_decode_open *open = named ? time->open : NULL;
+	uint32_t *ids = open ? open->ids : NULL;
+	uint32_t depth = open ? open->depth : 0, capacity = open ? open->capacity : 0;
 
 	while (at < limit) {
 		uint32_t word0 = *at;
@@ -109,6 +173,14 @@ DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
 		if (word0 & DW_WORD_END) {
 			at++;
 			records++;
+			if (named && __builtin_expect(depth - 1 < capacity && ids[depth - 1] & DW_OPEN_BY_NAME, 0)) {
+				open->depth = depth;
+				uint32_t n = dw_open_end_nested(open);
+				other(context, now, &(struct dw_record){ DW_END_OF, 0, 1, &n });
+				depth = open->depth;
+				continue;
+			}
+			depth -= named && depth != 0;
 			end(context, now);
 			continue;
 		}
@@ -118,6 +190,15 @@ DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
 		if (__builtin_expect(word1 >> DW_KIND_SHIFT == DW_BEGIN, 1)) {
 			at += 2;
 			records++;
+			if (named && __builtin_expect(depth == capacity, 0)) {
+				open->depth = depth;
+				dw_open_grow(open);
+				ids = open->ids;
+				capacity = open->capacity;
+			}
+			if (named && __builtin_expect(depth < capacity, 1))
+				ids[depth] = word1;
+			depth += named;
 			begin(context, now, word1);
 			continue;
 		}
@@ -135,11 +216,38 @@ DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
 			floor = time->floor;
 			now = ticks > floor ? ticks : floor;
 		}
+		uint32_t ended;
+		if (open)
+			open->depth = depth;
+		if (record.kind == DW_END_OF) {
+			ended = dw_open_end(open, record.id, record.payload[0]);
+			record.payload = &ended;
+		}
+		if (record.kind == DW_EXT && record.id == DW_EXT_BY_NAME << DW_EXT_TYPE_SHIFT &&
+		    depth - 1 < capacity)
+			ids[depth - 1] |= DW_OPEN_BY_NAME;
 		other(context, now, &record);
+		depth = open ? open->depth : 0; /* a visitor may end all that is open */
 	}
+	if (open)
+		open->depth = depth;
 	time->ticks = ticks;
 	time->records += records;
 	return (uint32_t)(at - words);
+}
+
+/*
+ * Decodes `words` from its start to `count` words, the first zero word or the
+ * first damage. `time` must hold the chunk's base. Returns the words used.
+ */
+DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
+                                   struct dw_decode_time *time, void *context,
+                                   dw_visit_begin *begin, dw_visit_end *end,
+                                   dw_visit_other *other)
+{
+	if (__builtin_expect(time->open != NULL, 0))
+		return dw_decode_loop(words, count, time, context, begin, end, other, true);
+	return dw_decode_loop(words, count, time, context, begin, end, other, false);
 }
 
 #endif

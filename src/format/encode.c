@@ -430,6 +430,9 @@ void dw_encode_record(struct dw_encode_stream *stream, uint64_t ticks, enum dw_k
 
 	if (!at)
 		return;
+	if ((kind == DW_END_OF && id) ||
+	    (kind == DW_EXT && id >> DW_EXT_TYPE_SHIFT == DW_EXT_BY_NAME))
+		dw_encode_head(stream->encode)->flags |= DW_HEAD_NAMED_ENDS;
 	at = put_time(stream, ticks, at);
 	at[1] = (uint32_t)kind << DW_KIND_SHIFT | (id & DW_ID_MASK);
 	if (words)

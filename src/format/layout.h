@@ -70,7 +70,7 @@ struct dw_head {
 	uint16_t version_minor;
 	uint32_t block_bytes;
 	uint32_t byte_order;
-	uint32_t flags;               /* none yet */
+	uint32_t flags;               /* atomic: DW_HEAD_* */
 	uint8_t run_id[16];           /* alike in all files of one run */
 	uint8_t boot_id[16];          /* of the creator's machine; zero when unknown */
 	char hostname[64];            /* NUL-terminated */
@@ -95,6 +95,10 @@ struct dw_head {
 	/* records lost by threads that have no THREAD entry, by enum dw_loss; atomic */
 	_Alignas(64) uint64_t lost[DW_LOSS_SLOTS];
 };
+
+/* Some ends name their range (END_OF with an id, EXT BY_NAME): a reader must know which
+ * ranges are open. Set before the first such record. */
+#define DW_HEAD_NAMED_ENDS 1u
 
 /* ---- the control page: at byte 4096 of the head ------------------------- */
 
@@ -187,7 +191,8 @@ enum dw_kind {
 	DW_LINK = 10,       /* u64 sequence number, u32 forward thread; of the innermost open range */
 	DW_STACK = 11,      /* id: STACK; of the record before                      */
 	DW_ARGS = 12,       /* id: STRING; of the innermost open range              */
-	DW_END_OF = 13,     /* u32 n: ends the n-th open range, innermost = 0       */
+	DW_END_OF = 13,     /* id: 0; u32 n: ends the n-th open range, innermost = 0;
+	                       id: OP; u32 0: ends the innermost open range of that OP  */
 	DW_LOSS = 14,       /* id: enum dw_loss; u64 records lost here              */
 	DW_EXT = 15,        /* id: type << 12 | words; u64 ticks, then words - 2 more */
 };
@@ -195,7 +200,10 @@ enum dw_kind {
 /* Words after word 1, by kind; EXT says its own. */
 #define DW_PAYLOAD_WORDS { 0, 0, 2, 4, 2, 0, 2, 2, 2, 2, 3, 0, 0, 1, 2, 0 }
 
-enum dw_ext { DW_EXT_TIME = 1 /* nothing but the time */ };
+enum dw_ext {
+	DW_EXT_TIME = 1,    /* nothing but the time */
+	DW_EXT_BY_NAME = 2, /* no words: the innermost open range ends by an END_OF with its id alone */
+};
 #define DW_EXT_WORDS_MASK 0xfffu
 #define DW_EXT_TYPE_SHIFT 12
 

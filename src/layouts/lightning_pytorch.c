@@ -1,7 +1,8 @@
 /*
  * Lightning: what PyTorchProfiler prints, a table of operators for each of the actions that
- * it records: the steps and the backward, whoever's they are. One of the whole stage where
- * none of them ran. The tables are PyTorch's (torch.c), sorted as there by default.
+ * it records: the steps and the backward, whoever's they are, and those that the layout
+ * names ("lightning-pytorch:NAME,NAME"). One of the whole stage where none of them ran. The
+ * tables are PyTorch's (torch.c), sorted as there by default.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +12,26 @@
 #define OPERATORS (1u << DWELL_CATEGORY_OPERATOR)
 #define ACTIONS (1u << DWELL_CATEGORY_ACTION)
 
-/* "[Strategy]SingleDeviceStrategy.training_step" is a training_step. */
-static bool is_recorded(const char *action)
+/* Whether `text`, or what comes behind its last dot, is one of the names. */
+static bool is_among(const char *names, const char *text)
 {
-	static const char *const recorded[] = { "training_step", "backward", "validation_step",
-		                                    "test_step", "predict_step" };
-	const char *dot = strrchr(action, '.');
+	const char *dot = strrchr(text, '.');
 
-	for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
-		if (strcmp(dot ? dot + 1 : action, recorded[i]) == 0)
+	for (size_t length; *names; names += length + (names[length] == ',')) {
+		length = strcspn(names, ",");
+		if ((strncmp(text, names, length) == 0 && !text[length]) ||
+		    (dot && strncmp(dot + 1, names, length) == 0 && !dot[1 + length]))
 			return true;
+	}
 	return false;
+}
+
+/* "[Strategy]SingleDeviceStrategy.training_step" is a training_step. */
+static bool is_recorded(const char *action, const char *more)
+{
+	static const char defaults[] = "training_step,backward,validation_step,test_step,predict_step";
+
+	return is_among(defaults, action) || (more && is_among(more, action));
 }
 
 static int put_table(struct dw_model *model, const char *action,
@@ -65,6 +75,7 @@ static int print_stage(struct dw_model *model, const char *stage, FILE *file, vo
 {
 	const struct dw_flat *flat = dw_model_flat(model, ACTIONS, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+	const struct dw_layout_options *options = context;
 	bool any = false;
 	int code = 0;
 
@@ -76,7 +87,7 @@ static int print_stage(struct dw_model *model, const char *stage, FILE *file, vo
 	for (size_t i = 0; i < flat->count && !code; i++) {
 		const char *name = symbols[flat->rows[i].symbol].name;
 
-		if (!is_recorded(name))
+		if (!is_recorded(name, options->version))
 			continue;
 		any = true;
 		code = put_action(model, name, context, file, error);

@@ -217,16 +217,17 @@ static void walk_chunk(struct dw_memory_stream *stream, size_t index)
 	if (index && chunk->gap_before)
 		dw_walk_gap(walk, chunk, flush);
 	if (chunk->thread != walk->thread) {
-		flush(stream, 0, DW_FLUSH_THREAD);
+		dw_walk_end_all(walk, 0, DW_FLUSH_THREAD, flush);
 		dw_walk_set_thread(walk, chunk->thread);
 	}
 	dw_time_set(&walk->time, chunk->base_ticks);
 	words = dw_source_borrow(chunk, walk->buffer);
+	walk->time.open = walk->file->named_ends ? &walk->open : NULL;
 	if (words)
 		dw_decode_words(words, chunk->word_count, &walk->time, stream, visit_begin, visit_end,
 		                visit_other);
 	else
-		flush(stream, 0, DW_FLUSH_GAP);
+		dw_walk_end_all(walk, 0, DW_FLUSH_GAP, flush);
 }
 
 bool dw_memory_stream_fill(struct dw_memory_stream *stream)
@@ -244,6 +245,7 @@ void dw_memory_stream_reset(struct dw_memory_stream *stream)
 {
 	free(stream->frames);
 	free(stream->events);
+	dw_walk_reset(&stream->walk);
 	stream->frames = NULL;
 	stream->events = NULL;
 }

@@ -32,6 +32,7 @@ struct dw_walk {
 	bool wanted;                /* that thread is in scope */
 	const struct dw_interval *interval; /* the one that time is in or before, or NULL */
 	struct dw_decode_time time;
+	struct dw_decode_open open;
 	uint64_t end_ticks;         /* until when open ranges count */
 	uint64_t gap_ticks;         /* recycled so far */
 	void *buffer;               /* DW_BLOCK_BYTES, for chunks of a live file; the caller's */
@@ -82,6 +83,14 @@ DW_INLINE void dw_walk_set_thread(struct dw_walk *walk, uint32_t thread)
 		walk->interval = walk->model->thread_intervals[thread];
 }
 
+/* What is open has ended, for the product and for ends by name. */
+DW_INLINE void dw_walk_end_all(struct dw_walk *walk, uint64_t ticks, enum dw_flush why,
+                               dw_walk_flush *flush)
+{
+	walk->open.depth = 0;
+	flush(walk, ticks, why);
+}
+
 /* A DW_THREAD record: the stream goes to another thread. */
 DW_INLINE void dw_walk_thread(struct dw_walk *walk, uint64_t ticks, uint32_t id,
                               dw_walk_flush *flush)
@@ -91,7 +100,7 @@ DW_INLINE void dw_walk_thread(struct dw_walk *walk, uint64_t ticks, uint32_t id,
 
 	if (thread == DW_NO_INDEX || thread == walk->thread)
 		return;
-	flush(walk, ticks, DW_FLUSH_THREAD);
+	dw_walk_end_all(walk, ticks, DW_FLUSH_THREAD, flush);
 	dw_walk_set_thread(walk, thread);
 }
 
@@ -103,7 +112,7 @@ DW_INLINE bool dw_walk_break(struct dw_walk *walk, uint64_t ticks, const struct 
 	if (record->kind == DW_THREAD)
 		dw_walk_thread(walk, ticks, record->id, flush);
 	else if (record->kind == DW_LOSS)
-		flush(walk, ticks, DW_FLUSH_GAP);
+		dw_walk_end_all(walk, ticks, DW_FLUSH_GAP, flush);
 	else
 		return false;
 	return true;
@@ -114,9 +123,16 @@ DW_INLINE void dw_walk_gap(struct dw_walk *walk, const struct dw_source_chunk *c
 {
 	uint64_t now = dw_time_now(&walk->time);
 
-	flush(walk, now, DW_FLUSH_GAP);
+	dw_walk_end_all(walk, now, DW_FLUSH_GAP, flush);
 	if (walk->time.ticks && chunk->base_ticks > now)
 		walk->gap_ticks += chunk->base_ticks - now;
+}
+
+/* Frees what a walk keeps; dw_walk() does so at its end. */
+static inline void dw_walk_reset(struct dw_walk *walk)
+{
+	free(walk->open.ids);
+	walk->open = (struct dw_decode_open){ 0 };
 }
 
 /*
@@ -135,7 +151,7 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 		dw_walk_gap(walk, chunk, flush);
 	if (chunk->thread != walk->thread) {
 		if (walk->thread != DW_NO_INDEX)
-			flush(walk, dw_time_now(&walk->time), DW_FLUSH_THREAD);
+			dw_walk_end_all(walk, dw_time_now(&walk->time), DW_FLUSH_THREAD, flush);
 		dw_walk_set_thread(walk, chunk->thread);
 	}
 	dw_time_set(&walk->time, chunk->base_ticks);
@@ -143,13 +159,15 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 	    chunk->end_ticks < walk->interval->start_ticks && skip(walk)) {
 		if (chunk->end_ticks > walk->time.ticks)
 			dw_time_set(&walk->time, chunk->end_ticks);
+		walk->open.depth = 0; /* skip() has ended all */
 		return;
 	}
 	words = dw_source_borrow(chunk, walk->buffer);
 	if (!words) {
-		flush(walk, dw_time_now(&walk->time), DW_FLUSH_GAP);
+		dw_walk_end_all(walk, dw_time_now(&walk->time), DW_FLUSH_GAP, flush);
 		return;
 	}
+	walk->time.open = walk->file->named_ends ? &walk->open : NULL;
 	dw_decode_words(words, chunk->word_count, &walk->time, walk, begin, end, other);
 }
 
@@ -158,6 +176,7 @@ DW_INLINE void dw_walk_finish(struct dw_walk *walk, dw_walk_flush *flush)
 {
 	uint64_t now = dw_time_now(&walk->time);
 
+	dw_walk_reset(walk);
 	flush(walk, now > walk->end_ticks ? now : walk->end_ticks, DW_FLUSH_END);
 }
 

@@ -4,7 +4,7 @@
  * A thread's list is its own; its lock is there for dwell_actions_teardown(), which may
  * run in another thread and names what was left open. A name is known by its hash and
  * length; the text kept beside is for messages and may be cut. Invariant: the recorded
- * entries of a list are, from first to last, the innermost open ranges of its thread.
+ * entries of a list are open ranges of its thread, in the order in which they began.
  */
 #include "profiler.h"
 
@@ -17,6 +17,7 @@ struct open_action {
 	uint64_t hash;
 	size_t length;
 	unsigned began;
+	uint32_t id;
 	char name[92];
 };
 
@@ -35,6 +36,48 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* ---- a thread's list ------------------------------------------------------------------- */
 
+static uint64_t hash_name(const char *name, size_t length)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3u;
+	return hash;
+}
+
+static struct open_action *push(struct thread *thread)
+{
+	if (thread->count == thread->capacity) {
+		size_t capacity = thread->capacity ? thread->capacity * 2 : 16;
+		struct open_action *open = realloc(thread->open, capacity * sizeof *open);
+
+		if (!open)
+			return NULL;
+		thread->open = open;
+		thread->capacity = capacity;
+	}
+	return &thread->open[thread->count++];
+}
+
+/* Its beginning: snprintf() would be half of what an action costs. */
+static void copy_name(struct open_action *open, const char *name)
+{
+	size_t length = open->length < sizeof open->name ? open->length : sizeof open->name - 1;
+
+	memcpy(open->name, name, length);
+	open->name[length] = '\0';
+}
+
+/* Takes entry `at` out and ends its range, by name: others may have begun within it. */
+static void close_at(struct thread *thread, size_t at)
+{
+	if (thread->open[at].began)
+		dwell_end_named(thread->open[at].id);
+	memmove(&thread->open[at], &thread->open[at + 1],
+	        (thread->count - at - 1) * sizeof *thread->open);
+	thread->count--;
+}
+
 static void forget_thread(void *pointer)
 {
 	struct thread *thread = pointer, **at;
@@ -45,8 +88,8 @@ static void forget_thread(void *pointer)
 	*at = thread->next;
 	pthread_mutex_unlock(&threads_lock);
 	this_thread = NULL;
-	for (; thread->count; thread->count--)
-		dwell_end_id(thread->open[thread->count - 1].began);
+	while (thread->count)
+		close_at(thread, thread->count - 1);
 	pthread_mutex_destroy(&thread->lock);
 	free(thread->open);
 	free(thread);
@@ -76,46 +119,6 @@ static struct thread *thread_here(void)
 	return this_thread = thread;
 }
 
-static uint64_t hash_name(const char *name, size_t length)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3u;
-	return hash;
-}
-
-static struct open_action *push(struct thread *thread)
-{
-	if (thread->count == thread->capacity) {
-		size_t capacity = thread->capacity ? thread->capacity * 2 : 16;
-		struct open_action *open = realloc(thread->open, capacity * sizeof *open);
-
-		if (!open)
-			return NULL;
-		thread->open = open;
-		thread->capacity = capacity;
-	}
-	return &thread->open[thread->count++];
-}
-
-/* Takes entry `at` out and ends its range, over those begun after it. */
-static void close_at(struct thread *thread, size_t at)
-{
-	unsigned began = thread->open[at].began;
-	uint32_t within = 0;
-
-	for (size_t i = at + 1; i < thread->count; i++)
-		within += thread->open[i].began != DWELL_NOT_BEGUN;
-	memmove(&thread->open[at], &thread->open[at + 1],
-	        (thread->count - at - 1) * sizeof *thread->open);
-	thread->count--;
-	if (began && within)
-		dwell_end_of(within);
-	else
-		dwell_end_id(began);
-}
-
 /* ---- start and stop --------------------------------------------------------------------- */
 
 void dwell_actions_start(struct dwell_actions *actions, const char *action)
@@ -135,10 +138,11 @@ void dwell_actions_start(struct dwell_actions *actions, const char *action)
 		open->length = strlen(action);
 		open->hash = hash_name(action, open->length);
 		open->began = DWELL_NOT_BEGUN;
-		snprintf(open->name, sizeof open->name, "%s", action);
-		if (actions->records && dwell_wants(mask))
-			open->began = dwell_begin_id(dwell_intern(DWELL_CATEGORY_ACTION, action, NULL),
-			                             DWELL_CATEGORY_ACTION);
+		copy_name(open, action);
+		if (actions->records && dwell_wants(mask)) {
+			open->id = dwell_intern(DWELL_CATEGORY_ACTION, action, NULL);
+			open->began = dwell_begin_named(open->id, DWELL_CATEGORY_ACTION);
+		}
 	}
 	pthread_mutex_unlock(&thread->lock);
 }

@@ -193,6 +193,16 @@ void dw_actions_end_profile(struct dwell_actions_own *own)
 	own->open = NULL;
 }
 
+int dwell_actions_result(const struct dwell_actions *actions, struct dwell_profile_result *result,
+                         struct dwell_error *error)
+{
+	if (!actions || !actions->own->has_result)
+		return dw_actions_error(error, DWELL_E_NO_DATA,
+		                        "the profiler has no stage that is over: dwell_actions_teardown() ends it");
+	*result = actions->own->result;
+	return 0;
+}
+
 int dwell_actions_teardown(struct dwell_actions *actions, struct dwell_error *error)
 {
 	struct dwell_error unused = { 0, "" };

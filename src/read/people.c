@@ -84,6 +84,7 @@ static int fill_files(struct dw_reader *reader)
 		file->head = from->head;
 		file->torn = from->torn;
 		file->waits = waits(from);
+		file->named_ends = __atomic_load_n(&from->head->flags, __ATOMIC_RELAXED) & DW_HEAD_NAMED_ENDS;
 		file->layers = layers(reader, from);
 		file->clock = (struct dw_source_clock){ from->head->start_ticks, dw_read_u64(from->start_ns),
 			                                    from->ns_per_tick, from->error_ns };

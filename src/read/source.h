@@ -153,6 +153,7 @@ struct dw_source_file {
 	const uint32_t *thread_by_id;    /* by id: index of the thread, or DW_NO_INDEX */
 	bool torn;                       /* it ends before a chunk does */
 	bool waits;                      /* recording waits for steps: --steps or a schedule */
+	bool named_ends;                 /* some ends name their range */
 	const char *layers;              /* of layers only these are recorded, as it stands; NULL: all */
 };
 

@@ -86,7 +86,7 @@ __attribute__((noinline)) static bool decide(struct layer *layer, struct dw_cont
 	return wanted;
 }
 
-unsigned dwell_slow_layer(uint32_t id)
+bool dw_layer_chosen(uint32_t id)
 {
 	struct dw_control *control = DW_LOAD(dw_session.control);
 	struct layer *layer = find(id);
@@ -101,9 +101,7 @@ unsigned dwell_slow_layer(uint32_t id)
 		wanted = (decision & ~(uint64_t)1) == known ? decision & 1
 		                                            : decide(layer, control, generation);
 	}
-	if (wanted)
-		dwell_put_begin(id);
-	return wanted ? DWELL_BEGUN : DWELL_NOT_BEGUN;
+	return wanted;
 }
 
 /* ---- changing it ------------------------------------------------------------------ */

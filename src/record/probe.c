@@ -81,7 +81,10 @@ uint32_t dwell_slow_site(struct dwell_site *site)
 	return id;
 }
 
-/* ---- operators with stacks ------------------------------------------------------ */
+/* ---- operators with stacks, ranges among functions ------------------------------- */
+
+/* The two lowest bits of what dwell_begin() returns; above them the id of the range. */
+enum { WITH_STACK = 2, BY_NAME = 3 };
 
 /* Inner operators inherit the outermost's stack: theirs would say the same again.
  * `stack`: one that is known; 0: the caller's. */
@@ -99,18 +102,36 @@ static unsigned begin_with_stack(uint32_t id, const void *caller, uint32_t stack
 	if (stack)
 		put_fast(DW_STACK, stack, NULL, 0);
 	errno = saved;
-	return DWELL_BEGUN_DETAILED;
+	return WITH_STACK;
 }
 
-unsigned dwell_slow_operator(uint32_t id)
+/* A function that begins a range and returns leaves it open: where functions are ranges
+ * too they do not nest, and an end without a name would end another's. Operators do nest. */
+static unsigned begin_among(uint32_t id, uint32_t category, const void *caller)
 {
-	return begin_with_stack(id, __builtin_return_address(0), 0);
+	if (category == DWELL_CATEGORY_OPERATOR && dwell_wants(DWELL_DETAIL_STACKS))
+		return begin_with_stack(id, caller, 0);
+	if (category == DWELL_CATEGORY_LAYER && dwell_wants(DWELL_DETAIL_LAYERS) && !dw_layer_chosen(id))
+		return DWELL_NOT_BEGUN;
+	dwell_put_begin(id);
+	if (category == DWELL_CATEGORY_OPERATOR || !dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
+		return DWELL_BEGUN;
+	return id << 2 | BY_NAME;
 }
 
-void dwell_slow_operator_end(void)
+unsigned dwell_slow_range(uint32_t id, uint32_t category)
+{
+	return begin_among(id, category, __builtin_return_address(0));
+}
+
+void dwell_slow_range_end(unsigned began)
 {
 	enum dw_loss cause;
 
+	if ((began & 3) == BY_NAME) {
+		dwell_end_named(began >> 2);
+		return;
+	}
 	dwell_put_end();
 	struct dw_slot *slot = dw_slot_here(&cause);
 	if (slot && slot->operators)
@@ -123,10 +144,8 @@ unsigned dwell_begin_id(uint32_t id, enum dwell_category category)
 {
 	if (!dwell_wants(1u << category))
 		return DWELL_NOT_BEGUN;
-	if (category == DWELL_CATEGORY_OPERATOR && dwell_wants(DWELL_DETAIL_STACKS))
-		return begin_with_stack(id, __builtin_return_address(0), 0);
-	if (category == DWELL_CATEGORY_LAYER && dwell_wants(DWELL_DETAIL_LAYERS))
-		return dwell_slow_layer(id);
+	if (dwell_wants(DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS | 1u << DWELL_CATEGORY_FUNCTION))
+		return begin_among(id, category, __builtin_return_address(0));
 	dwell_put_begin(id);
 	return DWELL_BEGUN;
 }
@@ -362,6 +381,35 @@ void dwell_end_of(uint32_t n)
 {
 	if (dw_session_head())
 		put_fast(DW_END_OF, 0, &n, 1);
+}
+
+/* Readers look for ends by name only where the head says that there are some. */
+static void tell_named_ends(void)
+{
+	struct dw_head *head = dw_session_head();
+
+	if (head && DWELL_UNLIKELY(!(DW_LOAD(head->flags) & DW_HEAD_NAMED_ENDS)))
+		__atomic_fetch_or(&head->flags, DW_HEAD_NAMED_ENDS, __ATOMIC_RELAXED);
+}
+
+unsigned dwell_begin_named(uint32_t id, enum dwell_category category)
+{
+	if (!id || !dwell_wants(1u << category))
+		return DWELL_NOT_BEGUN;
+	tell_named_ends();
+	dwell_put_begin(id);
+	put_fast(DW_EXT, DW_EXT_BY_NAME << DW_EXT_TYPE_SHIFT, NULL, 0);
+	return id << 2 | BY_NAME;
+}
+
+void dwell_end_named(uint32_t id)
+{
+	uint32_t none = 0;
+
+	if (!id || !dw_session_head())
+		return;
+	tell_named_ends();
+	put_fast(DW_END_OF, id, &none, 1);
 }
 
 uint32_t dwell_link_thread(void)

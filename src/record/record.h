@@ -234,6 +234,8 @@ void *dw_intern_memory(size_t bytes);
 
 /* What the layer of an id is called. */
 void dw_layers_remember(uint32_t id, const char *path);
+/* Whether a layer is recorded while only some are. */
+bool dw_layer_chosen(uint32_t id);
 /* Whether a list of layers can be set; says why not. */
 bool dw_layers_fit(const char *list, struct dwell_error *error);
 /* Of a control page that nobody else sees yet. */

@@ -147,7 +147,8 @@ static void resume_chunk(struct dwell_stream *stream, const struct dw_chunk *chu
 	stream->last_ticks = chunk->base_ticks;
 	for (word = (uint32_t *)(uintptr_t)(chunk + 1); *word; word += dw_record_words(word)) {
 		stream->last_ticks += *word >> DW_DELTA_SHIFT;
-		if (!(*word & DW_WORD_END) && word[1] >> DW_KIND_SHIFT == DW_EXT)
+		if (!(*word & DW_WORD_END) && word[1] >> DW_KIND_SHIFT == DW_EXT &&
+		    (word[1] & DW_EXT_WORDS_MASK) >= 2)
 			stream->last_ticks = word[2] | (uint64_t)word[3] << 32;
 	}
 	stream->cursor = (char *)word;

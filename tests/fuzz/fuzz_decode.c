@@ -43,8 +43,11 @@ static void visit_other(void *context, uint64_t ticks, const struct dw_record *r
 	struct seen *seen = context;
 
 	see(seen, ticks);
-	demand(record->kind != DW_BEGIN && record->payload >= seen->words &&
-	       record->payload + record->words <= seen->end);
+	demand(record->kind != DW_BEGIN);
+	if (record->kind == DW_END_OF) /* its n is what dw_open_end() found */
+		demand(record->words == 1 && (record->payload[0] || true));
+	else
+		demand(record->payload >= seen->words && record->payload + record->words <= seen->end);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -52,7 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t count = (uint32_t)(size / 4), used;
 	uint32_t *words = malloc(count * 4 + 1); /* exact, so that ASan sees one word too many */
 	struct seen seen = { words, words + count, 0, 0 };
-	struct dw_decode_time time = { 0 };
+	struct dw_decode_open open = { 0 };
+	struct dw_decode_time time = { .open = &open };
 
 	if (!words)
 		return 0;
@@ -60,6 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(words, data, count * 4);
 	used = dw_decode_words(words, count, &time, &seen, visit_begin, visit_end, visit_other);
 	demand(used <= count && seen.records == time.records && seen.records <= used);
+	demand(open.depth <= used);
+	free(open.ids);
 	free(words);
 	return 0;
 }

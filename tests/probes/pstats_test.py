@@ -3,9 +3,12 @@
 
 usage: pstats_test.py BUILD
 
-Recursion, mutual recursion, generators, exceptions, C functions. Calls, primitive calls and
-callers must be the same. The last line is "N passed, N failed".
+Recursion, mutual recursion, generators, exceptions, C functions: calls, primitive calls and
+callers must be the same. Ranges that outlive the function that they began in (a context
+manager's __enter__) have their own times, and so do the functions.
+The last line is "N passed, N failed".
 """
+import json
 import os
 import pstats
 import subprocess
@@ -36,6 +39,35 @@ if __name__ == "__main__":
         profile = cProfile.Profile(); profile.runcall(main); profile.dump_stats(sys.argv[1])
 """
 
+OUTLIVING = """
+import contextlib, sys, time
+sys.path.insert(0, sys.argv[1])
+import dwell
+from dwell.lightning import SimpleProfiler
+dwell.record_function
+profiler = SimpleProfiler()
+@contextlib.contextmanager
+def around(name):
+    with dwell.record_function(name): yield
+class Held:
+    def __enter__(self): self.start()
+    def start(self): profiler.start("held")
+    def __exit__(self, *unused): self.stop(); nap()
+    def stop(self): profiler.stop("held")
+def nap(): time.sleep(0.02)
+def first(): profiler.start("over"); nap()
+def second(): nap(); profiler.stop("over"); nap()
+def main():
+    with around("zone"): nap()
+    with Held(): nap(); nap()
+    with profiler.profile("block"): nap()
+    first(); second()
+    profiler.start("a"); profiler.start("b"); nap(); profiler.stop("a"); nap(); profiler.stop("b")
+main()
+"""
+NAPS = {"zone": 1, "held": 2, "block": 1, "over": 2, "a": 1, "b": 2, "nap": 1, "first": 1, "second": 2,
+        "Held.__enter__": 0, "Held.start": 0, "Held.__exit__": 1, "Held.stop": 0, "around": 0}
+
 
 def counts_of(path, start):
     """By line and name: primitive calls, calls, and those of each caller."""
@@ -51,6 +83,35 @@ def counts_of(path, start):
             if known(function) and "module" not in function[2] and key(function)[1] != "Sorter"}
 
 
+def outliving(build, dwell):
+    """Failures; each name's longest call must be its naps."""
+    with open("outliving.py", "w", encoding="utf-8") as file:
+        file.write(OUTLIVING)
+    folders = [build, os.path.join(build, "src", "profiler")]
+    here = os.path.dirname(os.path.abspath(__file__))
+    subprocess.run([dwell, "run", "--functions", "-o", "outliving.dwell", sys.executable, "outliving.py",
+                    os.path.join(here, "..", "..", "python")], check=True, capture_output=True,
+                   env={**os.environ, "LD_LIBRARY_PATH": ":".join(folders)})
+    subprocess.run([dwell, "export", "--format", "chrome", "-o", "outliving.json", "outliving.dwell"], check=True)
+    times, begun = {}, {}
+    with open("outliving.json", encoding="utf-8") as file:
+        for event in json.load(file)["traceEvents"]:
+            if event["ph"] == "X":
+                times.setdefault(event["name"], []).append(event["dur"])
+            elif event["ph"] == "b":  # what does not nest is written so
+                begun[event["name"], event["id"]] = event["ts"]
+            elif event["ph"] == "e":
+                times.setdefault(event["name"], []).append(event["ts"] - begun[event["name"], event["id"]])
+    nap = sum(times["nap"]) / len(times["nap"])
+    longest = {name: max(durations) / nap for name, durations in times.items()}
+    failed = 0
+    for name, naps in NAPS.items():
+        if not naps - 0.4 <= longest.get(name, -1) < naps + 0.4:
+            failed += 1
+            print(f"FAILED: {name}: {longest.get(name)} naps, not {naps}")
+    return failed
+
+
 def main():
     dwell = os.path.join(os.path.abspath(sys.argv[1]), "dwell")
     with tempfile.TemporaryDirectory() as folder:
@@ -62,12 +123,12 @@ def main():
                        check=True, capture_output=True)
         subprocess.run([dwell, "export", "--format", "pstats", "-o", "ours", "trace.dwell"], check=True)
         theirs, ours = counts_of("theirs", 2), counts_of("ours", 2)
-    failed = 0
+        failed = outliving(os.path.dirname(dwell), dwell)
     for function in sorted(set(theirs) | set(ours)):
         if theirs.get(function) != ours.get(function):
             failed += 1
             print(f"FAILED: {function}: cProfile {theirs.get(function)}, dwell {ours.get(function)}")
-    print(f"{len(set(theirs) | set(ours)) - failed} passed, {failed} failed")
+    print(f"{len(set(theirs) | set(ours)) + len(NAPS) - failed} passed, {failed} failed")
     return failed != 0 or len(theirs) < 8
 
 

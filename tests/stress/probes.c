@@ -51,6 +51,8 @@ static void one_round(void)
 	KEPT(dwell_end(dwell_begin(&site)));
 	KEPT(dwell_begin(&site));
 	KEPT(dwell_end_of(0));
+	KEPT(dwell_end_id(dwell_begin_named(site.id, DWELL_CATEGORY_ZONE)));
+	KEPT(dwell_end_named(site.id));
 	KEPT(dwell_step());
 	KEPT(dwell_step_end());
 	KEPT(dwell_meta("model", "resnet18"));

@@ -183,6 +183,79 @@ TEST(end_of_ends_a_range_in_the_middle)
 	made_close(&made);
 }
 
+/* A function that returns before what it began: its end names it. */
+TEST(an_end_with_a_name_ends_that_range)
+{
+	made_init(&made);
+	uint32_t a = made_op(&made, OP, "a"), b = made_op(&made, OP, "b"), c = made_op(&made, OP, "c");
+	uint32_t none = 0;
+
+	begin(0, a);
+	begin(100, b);
+	begin(200, b);
+	begin(300, c);
+	dw_encode_record(&made.stream, 600, DW_END_OF, b, &none, 1); /* the inner b */
+	end(1000);                                                     /* c */
+	dw_encode_record(&made.stream, 1100, DW_END_OF, c, &none, 1);  /* nobody's */
+	dw_encode_record(&made.stream, 1200, DW_END_OF, a, &none, 1);
+	end(1500);                                                     /* the outer b */
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK_EQ(made_stat(&made, "b")->total_ns, 400 + 1400);
+	CHECK_EQ(made_stat(&made, "c")->total_ns, 700);
+	CHECK_EQ(made_stat(&made, "a")->total_ns, 1200);
+	CHECK_EQ(dw_model_flat(made.model, UINT32_MAX, NULL)->orphans, 1);
+	made_close(&made);
+}
+
+/* A range that nests with no other: ends without a name are others'. */
+TEST(a_range_by_name_is_ended_by_its_name_alone)
+{
+	made_init(&made);
+	uint32_t a = made_op(&made, OP, "a"), b = made_op(&made, OP, "b"), c = made_op(&made, OP, "c");
+	uint32_t none = 0, by_name = DW_EXT_BY_NAME << DW_EXT_TYPE_SHIFT;
+
+	begin(0, a);
+	begin(100, b);
+	dw_encode_record(&made.stream, 100, DW_EXT, by_name, NULL, 0);
+	end(300); /* a */
+	begin(400, c);
+	dw_encode_record(&made.stream, 500, DW_END_OF, b, &none, 1);
+	end(600); /* c */
+	end(700); /* nobody's */
+	begin(800, b);
+	dw_encode_record(&made.stream, 800, DW_EXT, by_name, NULL, 0);
+	end(900); /* nobody's */
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK_EQ(made_stat(&made, "a")->total_ns, 300);
+	CHECK_EQ(made_stat(&made, "a")->self_ns, 100);
+	CHECK_EQ(made_stat(&made, "b")->count, 2);
+	CHECK_EQ(made_stat(&made, "b")->open, 1);
+	CHECK_EQ(made_stat(&made, "c")->total_ns, 200);
+	CHECK_EQ(dw_model_flat(made.model, UINT32_MAX, NULL)->orphans, 2);
+	made_close(&made);
+}
+
+/* Deeper than the list of open ranges first is, and after records that end all. */
+TEST(ends_with_names_at_any_depth)
+{
+	made_init(&made);
+	uint32_t outer = made_op(&made, OP, "outer"), inner = made_op(&made, OP, "inner");
+	uint32_t none = 0, second = dw_encode_thread(&made.process, 101, 0, 0, "second");
+
+	begin(0, outer);
+	for (int i = 1; i <= 1000; i++)
+		begin(i, inner);
+	dw_encode_record(&made.stream, 2000, DW_END_OF, outer, &none, 1);
+	dw_encode_record(&made.stream, 3000, DW_THREAD, second, NULL, 0);
+	begin(4000, outer);
+	dw_encode_record(&made.stream, 4100, DW_END_OF, inner, &none, 1); /* the other thread's */
+	end(5000);
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK_EQ(made_stat(&made, "outer")->total_ns, 2000 + 1000);
+	CHECK_EQ(made_stat(&made, "inner")->open, 1000);
+	made_close(&made);
+}
+
 TEST(a_thread_record_closes_the_old_thread)
 {
 	made_init(&made);

@@ -74,6 +74,32 @@ OUT_OF_LINE static void stop_within(void)
 	fib(1);
 }
 
+static struct dwell_actions *held;
+static unsigned zone;
+
+OUT_OF_LINE static void begin_both(void)
+{
+	fib(3);
+	zone = dwell_begin_id(dwell_intern(DWELL_CATEGORY_ZONE, "zone", NULL), DWELL_CATEGORY_ZONE);
+	dwell_actions_start(held, "held");
+	fib(3);
+}
+
+OUT_OF_LINE static void end_zone(void)
+{
+	dwell_end_id(zone);
+	sleeper(); /* is no part of the zone any more */
+}
+
+OUT_OF_LINE static void outlived(void)
+{
+	begin_both();
+	sleeper();
+	end_zone();
+	dwell_actions_stop(held, "held", NULL);
+	sleeper();
+}
+
 /* ---- reading it -------------------------------------------------------------------------- */
 
 struct found {
@@ -140,6 +166,34 @@ TEST(every_call_is_there_once)
 	CHECK_EQ(found[5].depth, 0);
 	CHECK_EQ(found[6].calls, 0); /* it began before the recording */
 	CHECK_EQ(found[7].calls, 1);
+	unlink(path);
+}
+
+/* Ranges that begin in a function and end in another, out of order: all are as long as
+ * they were, the functions too. */
+TEST(ranges_outlive_the_functions_they_began_in)
+{
+	struct found found[] = { { .name = "zone" }, { .name = "held" }, { .name = "begin_both" },
+		{ .name = "sleeper" }, { .name = "outlived" }, { .name = "fib" }, { .name = NULL } };
+	struct dwell_options session = DWELL_OPTIONS_INIT;
+	struct dwell_error error = { 0, "" };
+
+	session.path = path;
+	session.categories = DWELL_MASK_DEFAULT | 1u << DWELL_CATEGORY_FUNCTION;
+	REQUIRE(dwell_start(&session, &error) == 0);
+	held = dwell_actions_create("simple", NULL, &error);
+	REQUIRE(held);
+	outlived();
+	dwell_actions_destroy(held);
+	CHECK_EQ(dwell_stop(NULL), 0);
+	find(found);
+	for (unsigned i = 0; i < 6; i++)
+		CHECK_EQ(found[i].calls, i == 3 ? 3 : i == 5 ? 10 : 1);
+	CHECK_RANGE(found[0].longest_ns, 30000000, 60000000);
+	CHECK_RANGE(found[1].longest_ns, 60000000, 90000000);
+	CHECK_RANGE(found[2].longest_ns, 0, 20000000);
+	CHECK_RANGE(found[3].longest_ns, 30000000, 60000000);
+	CHECK_RANGE(found[4].longest_ns, 90000000, 150000000);
 	unlink(path);
 }
 

@@ -136,6 +136,34 @@ TEST(actions_that_overlap_keep_their_times)
 	dwell_actions_destroy(actions);
 }
 
+/* A handler's range ends while the action that it started goes on; and one that is open
+ * when the action stops goes on. */
+TEST(actions_outlive_the_ranges_they_began_in)
+{
+	struct dwell_error error = { 0, "" };
+	struct dwell_actions *actions = dwell_actions_create("simple", NULL, &error);
+	char *report;
+
+	REQUIRE(actions && dwell_actions_setup(actions, "validate", -1, NULL, &error) == 0);
+	{
+		DWELL_ACTION(actions, "starts");
+		sleep_ms(20);
+		dwell_actions_start(actions, "epoch");
+	}
+	sleep_ms(40);
+	{
+		DWELL_ACTION(actions, "stops");
+		CHECK_EQ(dwell_actions_stop(actions, "epoch", &error), 0);
+		sleep_ms(60);
+	}
+	report = summary_of(actions);
+	CHECK_RANGE(row_of(report, "starts").total, 0.020, 0.039);
+	CHECK_RANGE(row_of(report, "epoch").total, 0.040, 0.059);
+	CHECK_RANGE(row_of(report, "stops").total, 0.060, 0.09);
+	free(report);
+	dwell_actions_destroy(actions);
+}
+
 TEST(misuse_is_named)
 {
 	struct dwell_error error = { 0, "" };

@@ -1,0 +1,233 @@
+/*
+ * Lightning's actions for the package dwell: `with profiler.profile("name"):` in C.
+ *
+ * dwell.lightning asks for a recorder and gives it what libdwell-profiler has for it, which
+ * this library does not link. A recorder's profile(), start() and stop() are those of a
+ * Lightning profiler. A block's range is begun and ended here; start() and stop() may
+ * stand anywhere and are the library's. A name becomes an id once.
+ */
+#include "python.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Of the limited API from 3.10 on only, but there from 3.7. */
+#define FASTCALL 0x0080
+PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size);
+
+typedef void start_function(void *actions, const char *action);
+typedef int stop_function(void *actions, const char *action, struct dwell_error *error);
+
+struct recorder {
+	PyObject_HEAD
+	void *actions;
+	start_function *start;
+	stop_function *stop;
+	PyObject *ids; /* by name */
+};
+
+/* A block. */
+struct scope {
+	PyObject_HEAD
+	PyObject *name;
+	uint32_t id; /* 0: no session when it was made */
+	unsigned began;
+};
+
+static PyObject *recorder_type, *scope_type;
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+/* A str's bytes in UTF-8; `*bytes` (a new reference or NULL) holds them where the str does
+ * not. What is no str is turned into one. */
+static const char *text_of(PyObject *name, PyObject **bytes)
+{
+	const char *utf8 = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+	PyObject *text;
+
+	*bytes = NULL;
+	if (utf8)
+		return utf8;
+	PyErr_Clear(); /* it stands for bytes that are no UTF-8 */
+	text = PyObject_Str(name);
+	if (!text)
+		return NULL;
+	*bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
+	if (!*bytes) {
+		PyErr_Clear();
+		*bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
+	}
+	Py_DECREF(text);
+	return *bytes ? PyBytes_AsString(*bytes) : NULL;
+}
+
+/* 0: not to be had now; an error is set only when Python has failed. */
+static uint32_t new_id(struct recorder *self, PyObject *name)
+{
+	PyObject *bytes, *number;
+	const char *text = text_of(name, &bytes);
+	uint32_t id = text ? dwell_intern(DWELL_CATEGORY_ACTION, text, NULL) : 0;
+
+	Py_XDECREF(bytes);
+	if (!id || !PyUnicode_Check(name))
+		return id;
+	number = PyLong_FromUnsignedLong(id);
+	if (!number || PyDict_SetItem(self->ids, name, number) < 0)
+		PyErr_Clear();
+	Py_XDECREF(number);
+	return id;
+}
+
+static uint32_t id_of(struct recorder *self, PyObject *name)
+{
+	PyObject *number = PyUnicode_Check(name) ? PyDict_GetItemWithError(self->ids, name) : NULL;
+
+	return number ? (uint32_t)PyLong_AsUnsignedLong(number) : new_id(self, name);
+}
+
+/* ---- a block -------------------------------------------------------------------------------- */
+
+static void scope_free(PyObject *object)
+{
+	struct scope *scope = (struct scope *)object;
+	PyTypeObject *type = Py_TYPE(object);
+
+	Py_DECREF(scope->name);
+	PyObject_Free(object);
+	Py_DECREF(type);
+}
+
+static PyObject *scope_enter(PyObject *object, PyObject *unused)
+{
+	struct scope *scope = (struct scope *)object;
+
+	scope->began = dwell_begin_id(scope->id, DWELL_CATEGORY_ACTION);
+	Py_INCREF(scope->name);
+	return scope->name;
+}
+
+static PyObject *scope_exit(PyObject *object, PyObject *const *arguments, Py_ssize_t count)
+{
+	struct scope *scope = (struct scope *)object;
+
+	dwell_end_id(scope->began);
+	scope->began = DWELL_NOT_BEGUN;
+	Py_RETURN_FALSE;
+}
+
+static PyMethodDef scope_methods[] = {
+	{ "__enter__", scope_enter, METH_NOARGS, NULL },
+	{ "__exit__", (PyCFunction)(void (*)(void))scope_exit, FASTCALL, NULL },
+	{ 0 },
+};
+
+static PyType_Slot scope_slots[] = {
+	{ Py_tp_dealloc, (void *)scope_free },
+	{ Py_tp_methods, scope_methods },
+	{ Py_tp_doc, "The block of an action." },
+	{ 0 },
+};
+static PyType_Spec scope_spec = { "dwell.lightning.Scope", sizeof(struct scope), 0,
+	                              Py_TPFLAGS_DEFAULT, scope_slots };
+
+/* ---- a recorder ----------------------------------------------------------------------------- */
+
+static PyObject *recorder_profile(PyObject *object, PyObject *name)
+{
+	uint32_t id = id_of((struct recorder *)object, name);
+	struct scope *scope = NULL;
+
+	if (id || !PyErr_Occurred())
+		scope = PyObject_New(struct scope, (PyTypeObject *)scope_type);
+	if (!scope)
+		return NULL;
+	Py_INCREF(name);
+	scope->name = name;
+	scope->id = id;
+	scope->began = DWELL_NOT_BEGUN;
+	return (PyObject *)scope;
+}
+
+static PyObject *recorder_start(PyObject *object, PyObject *name)
+{
+	struct recorder *self = (struct recorder *)object;
+	PyObject *bytes;
+	const char *text = text_of(name, &bytes);
+
+	if (!text)
+		return NULL;
+	self->start(self->actions, text);
+	Py_XDECREF(bytes);
+	Py_RETURN_NONE;
+}
+
+static PyObject *recorder_stop(PyObject *object, PyObject *name)
+{
+	struct recorder *self = (struct recorder *)object;
+	struct dwell_error error = { 0, "" };
+	PyObject *bytes, *message;
+	const char *text = text_of(name, &bytes);
+
+	if (!text)
+		return NULL;
+	self->stop(self->actions, text, &error);
+	Py_XDECREF(bytes);
+	if (!error.code)
+		Py_RETURN_NONE;
+	message = PyUnicode_DecodeUTF8(error.message, (Py_ssize_t)strlen(error.message), "replace");
+	if (message)
+		PyErr_SetObject(PyExc_ValueError, message);
+	Py_XDECREF(message);
+	return NULL;
+}
+
+static void recorder_free(PyObject *object)
+{
+	PyTypeObject *type = Py_TYPE(object);
+
+	Py_XDECREF(((struct recorder *)object)->ids);
+	PyObject_Free(object);
+	Py_DECREF(type);
+}
+
+static PyMethodDef recorder_methods[] = {
+	{ "profile", recorder_profile, METH_O, "A context manager: its block is the action." },
+	{ "start", recorder_start, METH_O, "An action begins." },
+	{ "stop", recorder_stop, METH_O, "It ends." },
+	{ 0 },
+};
+
+static PyType_Slot recorder_slots[] = {
+	{ Py_tp_dealloc, (void *)recorder_free },
+	{ Py_tp_methods, recorder_methods },
+	{ Py_tp_doc, "Records the actions of a profiler." },
+	{ 0 },
+};
+static PyType_Spec recorder_spec = { "dwell.lightning.Recorder", sizeof(struct recorder), 0,
+	                                 Py_TPFLAGS_DEFAULT, recorder_slots };
+
+/* Called by dwell.lightning: a struct dwell_actions, which must outlive the recorder, and
+ * the addresses of dwell_actions_start() and dwell_actions_stop(). */
+DWELL_API PyObject *dwell_python_recorder(void *actions, void *start, void *stop);
+
+PyObject *dwell_python_recorder(void *actions, void *start, void *stop)
+{
+	struct recorder *self;
+
+	if (!scope_type)
+		scope_type = PyType_FromSpec(&scope_spec);
+	if (!recorder_type)
+		recorder_type = PyType_FromSpec(&recorder_spec);
+	if (!scope_type || !recorder_type)
+		return NULL;
+	self = PyObject_New(struct recorder, (PyTypeObject *)recorder_type);
+	if (!self)
+		return NULL;
+	self->actions = actions;
+	*(void **)&self->start = start;
+	*(void **)&self->stop = stop;
+	self->ids = PyDict_New();
+	if (!self->ids)
+		Py_CLEAR(self);
+	return (PyObject *)self;
+}
