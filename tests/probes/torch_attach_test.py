@@ -74,6 +74,18 @@ import threading, time
 def run():
     while True: torch.ones(4).cos_()
 threading.Thread(target=run, daemon=True).start(); time.sleep(.1)"""], 3),
+    ("an abort in a worker", ["-c", OPERATORS + """
+import multiprocessing, os
+def work():
+    torch.ones(4).sin_(); os.abort()
+process = multiprocessing.get_context("fork").Process(target=work)
+process.start(); process.join(); print(process.exitcode)"""], 4),
+    ("SIGKILL", ["-c", OPERATORS + "import os; os.kill(os.getpid(), 9)"], 3),
+    ("os._exit in a worker", ["-c", OPERATORS + """
+import os
+if os.fork() == 0:
+    torch.ones(4).sin_(); os._exit(3)
+print(os.waitstatus_to_exitcode(os.wait()[1]))"""], 4),
     ("what PyTorch can do with hooked functions", ["FILE", COMPATIBLE], 0),
 )
 
