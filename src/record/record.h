@@ -272,6 +272,7 @@ void dw_step_next(struct dw_slot *slot);                  /* ends the open one, 
 void dw_step_end(struct dw_slot *slot);                   /* and moves the gate on */
 void dw_step_cancel(struct dw_slot *slot);                /* the open step was none */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks); /* one that ends now */
+void dw_step_look(void);                                  /* ends a capture that is over */
 bool dw_step_gated(void);                                 /* the gate follows steps */
 /* One profile more, or less, wants what `mask` says. */
 void dw_step_want(uint32_t mask, bool more);

@@ -6,13 +6,15 @@
  * steps outlive the chunks around them. The gate is what probes look at: a word in
  * the control page, one a process that steps, copied to children of fork until
  * they step themselves. Its mask is what the controller wants while the schedule
- * says open, and what open profiles want.
+ * says open, what open profiles want, and what a capture does: format/control.h.
  */
 #include "record/record.h"
 
 #include <errno.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "format/control.h"
 
 static uint64_t cpu_ns(void)
 {
@@ -24,30 +26,18 @@ static uint64_t cpu_ns(void)
 
 /* ---- the gate ------------------------------------------------------------------- */
 
-/*
- * The mask is made of words that others may change at the same time. Each who
- * changes one adds to `generation` and computes the mask until no generation
- * passed in between: the last to compute has seen all. All of it seq_cst: it
- * happens at steps, never in a probe.
- */
 static void compute_mask(struct dw_gate *gate)
 {
+	dw_control_compute(DW_LOAD(dw_session.control), gate, 1);
+}
+
+/* The controller of a capture may have been killed. */
+void dw_step_look(void)
+{
 	struct dw_control *control = DW_LOAD(dw_session.control);
-	uint32_t generation = __atomic_add_fetch(&control->generation, 1, __ATOMIC_SEQ_CST);
 
-	for (;;) {
-		uint32_t mask = __atomic_load_n(&gate->open, __ATOMIC_SEQ_CST)
-		                    ? __atomic_load_n(&control->mask, __ATOMIC_SEQ_CST)
-		                    : 0;
-		uint32_t now;
-
-		mask |= __atomic_load_n(&gate->profiles, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&gate->mask, mask, __ATOMIC_SEQ_CST);
-		now = __atomic_load_n(&control->generation, __ATOMIC_SEQ_CST);
-		if (now == generation)
-			return;
-		generation = now;
-	}
+	if (DW_LOAD(control->capture))
+		dw_control_look(dw_session_map(), control, dw_now());
 }
 
 static void set_open(struct dw_gate *gate, uint32_t open)
@@ -187,6 +177,7 @@ static void open_step(struct dw_slot *slot, uint64_t start_ticks)
 	struct dw_gate *gate = own_gate();
 	struct dw_entry_step *entry;
 
+	dw_step_look();
 	if (gate && DW_LOAD(gate->open) != wanted(number))
 		set_open(gate, wanted(number));
 	if (gate)

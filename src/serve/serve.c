@@ -6,6 +6,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <malloc.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
@@ -18,10 +19,12 @@
 #define MOST_CONNECTIONS 64u
 #define SILENT_MS 120000u
 #define TICK_MS 1000u
+#define OVER_MS 10000u /* for the last answer */
 
 struct loop {
 	struct dw_serve serve;
 	struct dw_serve_connection *connections[MOST_CONNECTIONS];
+	uint64_t over_ms; /* since when it is over; 0: it is not */
 	struct pollfd polled[2 + MOST_CONNECTIONS]; /* listener, child, connections */
 };
 
@@ -129,13 +132,38 @@ static void serve_connections(struct loop *loop)
 		if (!goes_on) {
 			dw_serve_disconnect(connection);
 			loop->connections[i] = NULL;
+			malloc_trim(0); /* between captures this process is to be small */
 		}
 	}
 }
 
+/* Whether a call is under way: who says nothing does not keep us. */
+static bool is_answering(const struct loop *loop)
+{
+	for (size_t i = 0; i < MOST_CONNECTIONS; i++)
+		if (loop->connections[i] && loop->connections[i]->streams)
+			return true;
+	return false;
+}
+
+/* Whether it is over: asked to stop, or the run has ended; what is under way is brought to
+ * an end before that, for a while. */
+static bool is_over(struct loop *loop, bool stop)
+{
+	struct dw_serve *serve = &loop->serve;
+
+	if (!stop && dw_serve_is_alive(&serve->control))
+		return false;
+	if (!loop->over_ms)
+		loop->over_ms = dw_serve_now_ms();
+	dw_capture_finish(serve);
+	return (serve->capture.phase == DW_CAPTURE_NONE && !is_answering(loop)) ||
+	       dw_serve_now_ms() > loop->over_ms + OVER_MS;
+}
+
 static void run(struct loop *loop, const volatile int *stop)
 {
-	while (!*stop) {
+	while (!is_over(loop, *stop)) {
 		set_polled(loop);
 		if (poll(loop->polled, 2 + MOST_CONNECTIONS, wait_ms(&loop->serve)) < 0)
 			continue; /* a signal: nothing of `revents` holds */
@@ -143,9 +171,6 @@ static void run(struct loop *loop, const volatile int *stop)
 		serve_connections(loop);
 		if (loop->polled[0].revents & POLLIN)
 			take_connection(loop);
-		if (loop->serve.capture.phase == DW_CAPTURE_NONE &&
-		    !dw_serve_is_alive(&loop->serve.control) && !loop->connections[0])
-			return;
 	}
 }
 
