@@ -118,6 +118,8 @@ _RECORD = {
     "dwell_active": (boolean,),
     "dwell_trace_path": (text,),
     "dwell_step": (None,),
+    "dwell_step_begin": (None,),
+    "dwell_step_end": (None,),
     "dwell_steps_begun": (u64,),
     "dwell_meta": (None, text, text),
     "dwell_meta_json": (None, text, text),

@@ -165,6 +165,25 @@ class Profiles(unittest.TestCase):
         self.assertRegex(name, r"^worker0\.\d+\.pt\.trace\.json\.gz$")
 
 
+class Xla(unittest.TestCase):
+    def test_annotations(self):
+        from dwell import xla
+
+        @xla.Trace("whole", batch=4)
+        def work():
+            for number in range(3):
+                with xla.StepTrace("train", step_num=number):
+                    with xla.Trace("fetch", size=3):
+                        pass
+
+        with profile() as prof:
+            before = dwell._native.record.dwell_steps_begun()
+            work()
+        self.assertEqual(dwell._native.record.dwell_steps_begun() - before, 3)
+        self.assertEqual([name for name in names(prof) if not name.startswith("ProfilerStep#")],
+                         ["whole"] + ["train", "fetch"] * 3)
+
+
 class BadInput(unittest.TestCase):
     def test_refused_by_name(self):
         for argument in ("experimental_config", "execution_trace_observer",

@@ -1,0 +1,51 @@
+"""XLA's annotations, recorded by dwell.
+
+The classes have the names and arguments of `torch_xla.debug.profiler` and of
+`jax.profiler` (TraceAnnotation, StepTraceAnnotation), so that an annotated program is
+recorded without changing more than its import.
+"""
+from . import _native as native
+from .profiler import record_function
+
+__all__ = ["StepTrace", "Trace"]
+
+
+class Trace(record_function):
+    """A named range of the program: a context manager and a decorator.
+
+    `name` is what reports and TensorBoard's trace viewer show. Keyword arguments are
+    stored with the name, as "key=value,key=value"; each set of values is a name of its
+    own, so give what takes few values.
+    """
+
+    def __init__(self, name, **kwargs):
+        super().__init__(name, ",".join(f"{key}={value}" for key, value in kwargs.items()) or None)
+
+    def _recreate_cm(self):
+        again = Trace(self.name)
+        again.args, again._id = self.args, self._id
+        return again
+
+
+class StepTrace(Trace):
+    """A step of training with a range of its name in it: a context manager and a decorator.
+
+    `step_num` is accepted as torch_xla and JAX have it and not stored: dwell numbers the
+    steps of a process itself, from 0, and shows these numbers everywhere, in TensorBoard
+    too. Steps do not nest: one that begins within another ends it.
+    """
+
+    def __init__(self, name, step_num=None, **kwargs):
+        super().__init__(name, **kwargs)
+        self.step_num = step_num
+
+    def _recreate_cm(self):
+        return StepTrace(self.name)
+
+    def __enter__(self):
+        native.record.dwell_step_begin()
+        return super().__enter__()
+
+    def __exit__(self, *exception):
+        super().__exit__(*exception)
+        native.record.dwell_step_end()
