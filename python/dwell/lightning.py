@@ -13,7 +13,7 @@ import os
 import re
 import sys
 
-from . import _native as native
+from . import _native as native, xla
 
 __all__ = ["AdvancedProfiler", "BaseProfiler", "PassThroughProfiler", "Profiler",
            "PyTorchProfiler", "SimpleProfiler", "XLAProfiler"]
@@ -25,9 +25,10 @@ class _Options(ctypes.Structure):
     _fields_ = [("size", native.size_t), ("dirpath", native.text), ("filename", native.text),
                 ("brief", native.boolean), ("line_restriction", ctypes.c_double),
                 ("record_shapes", native.boolean), ("profile_memory", native.boolean),
-                ("row_limit", ctypes.c_uint), ("sort_by", native.text)]
+                ("row_limit", ctypes.c_uint), ("sort_by", native.text), ("port", ctypes.c_uint)]
 
 
+_E_STATE = -10
 _error_p = ctypes.POINTER(native._Error)
 _FUNCTIONS = {
     "dwell_actions_create": (_p, native.text, ctypes.POINTER(_Options), _error_p),
@@ -215,10 +216,27 @@ class PyTorchProfiler(_Recorded):
 
 
 class XLAProfiler(_Recorded):
-    """Actions for a capture; there is no report."""
+    """Captures of the trainer, as TensorBoard's CAPTURE PROFILE asks for them; no report.
+
+    From the first training_step, backward, validation_step, test_step or predict_step on
+    they are served at `port` of this machine, until the program ends. Nothing is recorded
+    until a capture asks.
+    """
 
     _name = "xla"
+    RECORD_FUNCTIONS = {"training_step", "backward", "validation_step", "test_step", "predict_step"}
+    _server = None  # one of a process
 
     def __init__(self, port=9012):
-        super().__init__()
+        super().__init__(port=port)
         self.port = port
+
+    def start(self, action_name):
+        if XLAProfiler._server is None and str(action_name).rsplit(".", 1)[-1] in self.RECORD_FUNCTIONS:
+            try:
+                XLAProfiler._server = xla.start_server(self.port)
+            except native.Error as error:
+                if error.code != _E_STATE:
+                    raise
+                XLAProfiler._server = True  # by the program itself
+        super().start(action_name)

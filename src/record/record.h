@@ -14,6 +14,7 @@
  *   step      steps and the gate that follows them
  *   schedule  what is done with a step, by its number
  *   profile   profile objects: ranges that somebody wants a result of
+ *   serve     starts the capture service beside this program
  *   facts     what is told about a process: its name, rank, command, metadata
  *
  * Rules of this room. Nothing here may fail loudly, allocate from the heap, wait

@@ -1,12 +1,15 @@
 /*
  * A program to capture from: work of ranges at a rate, in threads, with steps.
  *
- * usage: program SECONDS RANGES_PER_SECOND [THREADS]
+ * usage: program SECONDS RANGES_PER_SECOND [THREADS [PORT]]
+ * PORT: served by itself (0: any that is free), which it prints; no child may turn up.
  * Thread 0 steps 100 times a second. Ends with the number of ranges it went through.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include <dwell/dwell.h>
@@ -58,6 +61,19 @@ int main(int argc, char **argv)
 
 	if (argc < 3 || threads > 64)
 		return 2;
+	if (argc > 4) {
+		struct dwell_error error = { 0, "" };
+		int port = dwell_serve_start((unsigned)atoi(argv[4]), &error);
+
+		printf("%d %s\n", port, error.message);
+		fflush(stdout);
+		if (port < 0)
+			return 1;
+		if (wait(NULL) != -1 || errno != ECHILD)
+			return 3;
+		if (dwell_serve_start(0, &error) != DWELL_E_STATE)
+			return 4;
+	}
 	seconds = atof(argv[1]);
 	rate = atof(argv[2]) / threads;
 	for (int i = 1; i < threads; i++)

@@ -33,12 +33,12 @@ def check(what, holds, *seen):
 class Run:
     """A program that is served; `seconds` long at most."""
 
-    def __init__(self, folder, seconds=3, rate=20000, threads=2, options=(), environment=()):
+    def __init__(self, folder, seconds=3, rate=20000, threads=2, options=(), environment=(), more=()):
         self.trace = os.path.join(folder, "run.dwell")
         self.port = h2.free_port()
         serve = () if "--steps" in options else ("--serve", str(self.port))
         self.process = subprocess.Popen(
-            [DWELL, "run", "-o", self.trace, *serve, *options, PROGRAM, str(seconds), str(rate), str(threads)],
+            [DWELL, "run", "-o", self.trace, *serve, *options, PROGRAM, str(seconds), str(rate), str(threads), *more],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **dict(environment)})
         if serve:
             h2.wait_port(self.port)
@@ -240,6 +240,44 @@ def test_program_ends(folder):
     check("the program is unharmed", *run.ends())
     status, message, reply = later.get()
     check("it ended: what there was", status == h2.OK and h2.events(h2.tool_data(reply)), status, message)
+
+
+def start_itself(folder, port):
+    """A program that serves itself; (process, what it says first)."""
+    process = subprocess.Popen([PROGRAM, "4", "20000", "2", str(port)], cwd=folder, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True)
+    return process, process.stdout.readline().strip()
+
+
+def test_started_by_the_program(folder):
+    process, said = start_itself(folder, 0)
+    port = int(said)
+    check("dwell_serve_start() returns the port", port > 0, said)
+    trace = os.path.join(folder, next(name for name in os.listdir(folder) if name.endswith(".dwell")))
+    size = os.path.getsize(trace)
+    time.sleep(0.5)
+    check("nothing is recorded", os.path.getsize(trace) == size <= 5 << 20, size, os.path.getsize(trace))
+    status, message, reply = h2.call(port, "Profile", h2.profile_request(300))
+    check("a capture is answered", status == h2.OK and h2.events(h2.tool_data(reply)).get("test::outer", 0) > 2000,
+          status, message)
+    other, refused = start_itself(folder, port)
+    check("a port in use is an error", other.wait(10) == 1 and "in use" in refused, refused)
+    with contextlib.suppress(OSError):
+        os.mkdir(os.path.join(folder, "run"))
+    under = Run(os.path.join(folder, "run"), 3, threads=2, options=(), more=("0",))
+    served = int(under.process.stdout.readline())
+    status, message, reply = h2.call(served, "Profile", h2.profile_request(200))
+    check("under dwell run too", status == h2.OK and h2.events(h2.tool_data(reply)), status, message)
+    check("the program is unharmed", *under.ends())
+    check("the program ends as it would", process.wait(20) == 0, process.stdout.read())
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            time.sleep(0.05)
+        except OSError:
+            break
+    check("and its server with it", time.monotonic() < until)
 
 
 # ---- what must not work ---------------------------------------------------------------------
