@@ -121,7 +121,7 @@ struct dwell_options {
 	enum dwell_keep keep;
 	uint64_t max_size_bytes; /* 0: 2 GiB; never over a tenth of the free space */
 	uint32_t categories;     /* mask of 1 << enum dwell_category and DWELL_DETAIL_*; 0: the default;
-	                          * DWELL_MASK_NONE: only what profiles ask for */
+	                          * DWELL_MASK_NONE: only what profiles and captures ask for */
 	uint64_t steps_from;     /* record only steps from..to, counted from 0 */
 	uint64_t steps_to;       /* UINT64_MAX: no end */
 	struct dwell_schedule schedule;
@@ -311,6 +311,24 @@ static inline void dwell_profile_leave(struct dwell_profile **profile)
 	    __attribute__((cleanup(dwell_profile_leave), unused)) =                            \
 	        (dwell_profile_start(profile, NULL), (profile))
 #endif
+
+/* ---- captures ------------------------------------------------------------ */
+
+/*
+ * Lets TensorBoard and other clients of XLA's profiler server capture from this program:
+ * `dwell serve` is started at 127.0.0.1:`port` (0: any that is free), in a process of its
+ * own that ends with this one, with dwell_stop() or with dwell_serve_stop(). Without a
+ * session one is started that records nothing but captures; where one runs, also under
+ * `dwell run`, that is captured from. Children of fork are captured with their father.
+ * The command is looked for beside this library, in its prefix and in PATH.
+ *
+ * Returns the port. Errors: DWELL_E_IO when the port is in use, DWELL_E_STATE when this
+ * program is served already, DWELL_E_UNSUPPORTED without the command, DWELL_E_ARGUMENT,
+ * and those of dwell_start().
+ */
+DWELL_API int dwell_serve_start(unsigned port, struct dwell_error *error);
+/* A capture that is under way is answered with what there is. The session goes on. */
+DWELL_API void dwell_serve_stop(void);
 
 /* ---- facts --------------------------------------------------------------- */
 

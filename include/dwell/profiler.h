@@ -76,15 +76,18 @@ struct dwell_actions_options {
 	 * last cycle. Copied; its name is not used.
 	 */
 	const struct dwell_profile_options *profile;
+	unsigned port;           /* xla: where captures are served; 0: 9012 */
 };
 
 #define DWELL_ACTIONS_OPTIONS_INIT \
-	{ sizeof(struct dwell_actions_options), NULL, NULL, false, 0, false, false, 0, NULL, NULL, NULL }
+	{ sizeof(struct dwell_actions_options), NULL, NULL, false, 0, false, false, 0, NULL, NULL, NULL, 0 }
 
 /*
  * By name, whatever its case: "simple" (time an action), "advanced" (functions within
  * each action: build with -finstrument-functions, see probes/functions), "operators" or
- * "pytorch", "xla" (actions for a capture: there is no report), and "none". NULL with
+ * "pytorch", "xla" (captures are served from the first training_step, backward,
+ * validation_step, test_step or predict_step on, see dwell_serve_start(); nothing is
+ * recorded until one asks, and there is no report), and "none". NULL with
  * DWELL_E_NAME, which lists them, or DWELL_E_NOMEM. options NULL: the defaults.
  */
 DWELL_API struct dwell_actions *dwell_actions_create(const char *name,

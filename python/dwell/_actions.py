@@ -18,7 +18,8 @@ class _Options(ctypes.Structure):
                 ("brief", native.boolean), ("line_restriction", ctypes.c_double),
                 ("record_shapes", native.boolean), ("profile_memory", native.boolean),
                 ("row_limit", ctypes.c_uint), ("sort_by", native.text),
-                ("record_functions", native.text), ("profile", _p)]
+                ("record_functions", native.text), ("profile", _p),
+                ("port", ctypes.c_uint)]
 
 
 _error_p = ctypes.POINTER(native._Error)

@@ -140,6 +140,8 @@ _RECORD = {
     "dwell_begin_id": (ctypes.c_uint, u32, ctypes.c_int),
     "dwell_end_id": (None, ctypes.c_uint),
     "dwell_schedule_action": (ctypes.c_int, ctypes.POINTER(Schedule), u64),
+    "dwell_serve_start": (ctypes.c_int, ctypes.c_uint, _error_p),
+    "dwell_serve_stop": (None,),
     "dwell_profile_create": (pointer, ctypes.POINTER(ProfileOptions), _error_p),
     "dwell_profile_destroy": (None, pointer),
     "dwell_profile_start": (ctypes.c_int, pointer, _error_p),

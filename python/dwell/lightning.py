@@ -14,10 +14,12 @@ import functools
 import os
 import threading
 
-from . import _native as native
+from . import _native as native, xla
 from ._actions import Profiler, Recorded, Scope, actions, encoded
 from .profiler import ProfilerAction, profile, record_function, tensorboard_trace_handler
 from .views import View
+
+_E_STATE = -10  # DWELL_E_STATE
 
 __all__ = ["AdvancedProfiler", "BaseProfiler", "PassThroughProfiler", "Profiler",
            "PyTorchProfiler", "RegisterRecordFunction", "SimpleProfiler", "XLAProfiler"]
@@ -127,7 +129,7 @@ class PyTorchProfiler(Recorded):
     always so in effect).
     """
 
-    _name = "xla"  # actions alone: the report is made here
+    _name = "actions"  # alone: the report is made here
 
     def __init__(self, dirpath=None, filename=None, group_by_input_shapes=False, emit_nvtx=False,
                  export_to_chrome=True, row_limit=20, sort_by_key=None, record_module_names=True,
@@ -257,13 +259,33 @@ class RegisterRecordFunction:
 
 
 class XLAProfiler(Recorded):
-    """Actions for a capture; there is no report."""
+    """Captures of the trainer, as TensorBoard's CAPTURE PROFILE asks for them; no report.
+
+    From the first training_step, backward, validation_step, test_step or predict_step on
+    they are served at `port` of this machine, until the program ends. Nothing is recorded
+    until a capture asks.
+    """
 
     _name = "xla"
+    RECORD_FUNCTIONS = {"training_step", "backward", "validation_step", "test_step", "predict_step"}
+    _server = None  # one of a process
 
     def __init__(self, port=9012):
-        super().__init__()
+        super().__init__(port=port)
         self.port = port
+
+    def _take_fast_path(self):
+        """Each action is looked at until one starts the server."""
+
+    def start(self, action_name):
+        if XLAProfiler._server is None and str(action_name).rsplit(".", 1)[-1] in self.RECORD_FUNCTIONS:
+            try:
+                XLAProfiler._server = xla.start_server(self.port)
+            except native.Error as error:
+                if error.code != _E_STATE:
+                    raise
+                XLAProfiler._server = True  # by the program itself
+        super().start(action_name)
 
 
 # ---- scripts under `dwell run` --------------------------------------------------------------
@@ -272,7 +294,7 @@ class XLAProfiler(Recorded):
 class _Beside(Recorded):
     """Records the actions of another profiler; no report."""
 
-    _name = "xla"
+    _name = "actions"
 
 
 def record_profilers(base):

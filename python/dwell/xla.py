@@ -2,12 +2,13 @@
 
 The classes have the names and arguments of `torch_xla.debug.profiler` and of
 `jax.profiler` (TraceAnnotation, StepTraceAnnotation), so that an annotated program is
-recorded without changing more than its import.
+recorded without changing more than its import. start_server() is torch_xla's and JAX's,
+for captures from TensorBoard.
 """
 from . import _native as native
 from .profiler import record_function
 
-__all__ = ["StepTrace", "Trace"]
+__all__ = ["ProfilerServer", "StepTrace", "Trace", "start_server"]
 
 
 class Trace(record_function):
@@ -49,3 +50,37 @@ class StepTrace(Trace):
     def __exit__(self, *exception):
         super().__exit__(*exception)
         native.record.dwell_step_end()
+
+
+class ProfilerServer:
+    """Serves captures of this program until stop(); see start_server().
+
+    `port` is where: TensorBoard's CAPTURE PROFILE takes "localhost:PORT".
+    """
+
+    def __init__(self, port):
+        self.port = native.check(native.record.dwell_serve_start, port)
+
+    def stop(self):
+        """Ends the server; a capture under way is answered with what there is."""
+        if self.port is not None:
+            self.port = None
+            native.record.dwell_serve_stop()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.stop()
+
+
+def start_server(port):
+    """Lets TensorBoard and other clients of XLA's profiler capture from this program.
+
+    A server of its own process listens at `port` of this machine (0: any that is free;
+    the result's `port` says which) until the result's stop() or the program's end, whether
+    the result is kept or not. Nothing is recorded until a capture asks, and then all that
+    `dwell run` records of this program. Raises dwell's Error, which says the remedy, when
+    the port is in use or this program is served already.
+    """
+    return ProfilerServer(port)

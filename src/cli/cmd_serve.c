@@ -1,6 +1,7 @@
 /* dwell serve: captures of a running program, for TensorBoard and other clients. */
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "serve/serve.h"
@@ -28,6 +29,8 @@ static int take(void *context, enum dw_option_id id, const char *value)
 
 	if (id == DW_OPTION_HOST) {
 		options->host = value;
+	} else if (id == DW_OPTION_INHERITED) {
+		options->inherited = true;
 	} else if (id == DW_OPTION_PORT) {
 		port = strtoul(value, &end, 10);
 		if (*value < '0' || *value > '9' || *end || port > 65535) {
@@ -43,6 +46,10 @@ static void ready(void *context, const char *host, unsigned port)
 {
 	const struct dw_serve_options *options = context;
 
+	if (options->inherited) {
+		(void)!write(STDOUT_FILENO, "ready\n", 6);
+		return;
+	}
 	dw_say("captures of %s at %s:%u", options->trace, host, port);
 }
 

@@ -111,6 +111,9 @@ static const struct dw_option serve_options[] = {
 	  NULL },
 	{ DW_OPTION_HOST, "host", 0, "ADDRESS",
 	  "listen at this address of the machine; others than 127.0.0.1 need DWELL_TOKEN to be set", NULL },
+	{ DW_OPTION_INHERITED, "inherited", 0, NULL,
+	  "serve at the socket that standard input is, until standard output is closed: for programs "
+	  "that start a server", NULL },
 	HELP,
 };
 

@@ -106,8 +106,8 @@ struct dw_head {
  * The only way back to the recorder. `mask` has one bit a category (1 << enum
  * dw_category); a controller changes it, adds one to `generation` and then sets
  * each gate that is open to the new mask
- * (with what the gate's profiles want). A probe reads its process's gate and
- * nothing else.
+ * (with what the gate's profiles want, and a capture: format/control.h). A probe
+ * reads its process's gate and nothing else.
  */
 struct dw_gate {
 	uint32_t mask;    /* atomic: categories recorded now; 0 when closed */
@@ -131,7 +131,8 @@ struct dw_control {
 	uint32_t warmup;
 	uint32_t active;
 	uint32_t repeat;        /* 0: for ever */
-	uint8_t reserved1[192];
+	uint64_t capture;       /* atomic: a capture under way, see format/control.h; 0: none */
+	uint8_t reserved1[184];
 	struct dw_gate gates[DW_GATES]; /* gate 0: processes that never step */
 	/* Which LAYER ranges are recorded while the mask has DWELL_DETAIL_LAYERS. */
 	uint32_t layers_generation;     /* atomic: counts lists by 2; odd while one is written */

@@ -112,6 +112,44 @@ static int operators_summary(struct dwell_actions *actions, FILE *file, struct d
 	return print_layout(actions, layout, &options, file, error);
 }
 
+/* ---- xla -------------------------------------------------------------------------------------- */
+
+static int xla_setup(struct dwell_actions *actions, struct dwell_error *error)
+{
+	struct dwell_options options = DWELL_OPTIONS_INIT;
+
+	actions->own->captured = true;
+	options.categories = DWELL_MASK_NONE;
+	return dwell_active() ? 0 : dwell_start(&options, error);
+}
+
+/* "training_step", or "[Strategy]Single.training_step": what comes after the last dot. */
+static void xla_start(struct dwell_actions *actions, const char *action)
+{
+	static const char *const served[] = { "training_step", "backward", "validation_step",
+		"test_step", "predict_step" };
+	const char *dot = strrchr(action, '.');
+	unsigned port = actions->own->options.port;
+
+	if (actions->own->asked)
+		return;
+	for (size_t i = 0; i < sizeof served / sizeof *served && !actions->own->asked; i++)
+		actions->own->asked = strcmp(dot ? dot + 1 : action, served[i]) == 0;
+	if (actions->own->asked &&
+	    dwell_serve_start(port ? port : 9012, &actions->own->failed) == DWELL_E_STATE)
+		actions->own->failed.code = 0; /* by an earlier stage, or by the program */
+}
+
+static int xla_teardown(struct dwell_actions *actions, struct dwell_error *error)
+{
+	int code = actions->own->failed.code;
+
+	if (code)
+		*error = actions->own->failed;
+	actions->own->failed.code = 0;
+	return code;
+}
+
 /* ---- by name ---------------------------------------------------------------------------------- */
 
 #define METHODS(name_, ...) { .size = sizeof(struct dwell_actions_methods), .name = name_, __VA_ARGS__ }
@@ -120,10 +158,11 @@ static const struct dwell_actions_methods builtin[] = {
 	METHODS("simple", .summary = simple_summary),
 	METHODS("advanced", .setup = advanced_setup, .summary = advanced_summary),
 	METHODS("operators", .setup = operators_setup, .stop = operators_stop, .summary = operators_summary),
-	METHODS("xla", .summary = NULL),
+	METHODS("xla", .setup = xla_setup, .start = xla_start, .teardown = xla_teardown),
+	METHODS("actions", .summary = NULL),
 	METHODS("none", .summary = NULL),
 };
-const char dw_actions_builtin_names[] = "simple, advanced, operators (or pytorch), xla and none";
+const char dw_actions_builtin_names[] = "simple, advanced, operators (or pytorch), xla, actions and none";
 
 const struct dwell_actions_methods *dw_actions_builtin(const char *name)
 {

@@ -144,7 +144,7 @@ static int begin_stage(struct dwell_actions *actions, struct dwell_error *error)
 	if (actions->methods->setup)
 		code = actions->methods->setup(actions, error);
 	own->has_result = false;
-	if (code || !actions->records)
+	if (code || !actions->records || own->captured)
 		return code;
 	own->profile.name = own->stage;
 	own->open = dwell_profile_create(&own->profile, error);

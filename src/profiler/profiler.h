@@ -13,6 +13,9 @@ struct dwell_actions_own {
 	char *log_dir;                        /* of dwell_actions_setup() */
 	struct dwell_actions_options options; /* of a profiler made by name; its texts are not used */
 	char *sort_by, *record_functions;
+	bool captured;                        /* nothing is recorded but what captures ask for */
+	bool asked;                           /* to be served: once */
+	struct dwell_error failed;            /* why captures are not served; told at the stage's end */
 	bool made;                            /* by name: the library's memory */
 };
 

@@ -146,6 +146,7 @@ bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_
 	char *address = NULL;
 	uint32_t block;
 
+	dw_step_look();
 	if (writer->chunk && !writer->chunk->end_bytes)
 		close_chunk(stream, writer);
 	block = find_block(slot, writer, &address, cause);

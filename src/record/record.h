@@ -15,6 +15,7 @@
  *   step      steps and the gate that follows them
  *   schedule  what is done with a step, by its number
  *   profile   profile objects: ranges that somebody wants a result of
+ *   serve     starts the capture service beside this program
  *   facts     what is told about a process: its name, rank, command, metadata
  *
  * Rules of this room. Nothing here may fail loudly, allocate from the heap, wait
@@ -290,6 +291,7 @@ void dw_step_next(struct dw_slot *slot);                  /* ends the open one, 
 void dw_step_end(struct dw_slot *slot);                   /* and moves the gate on */
 void dw_step_cancel(struct dw_slot *slot);                /* the open step was none */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks); /* one that ends now */
+void dw_step_look(void);                                  /* ends a capture that is over */
 bool dw_step_gated(void);                                 /* the gate follows steps */
 /* The control page's mask has changed: the masks of all gates follow. */
 void dw_step_compute_all(void);

@@ -260,6 +260,7 @@ static int stop_locked(struct dwell_error *error)
 
 	if (!dw_session_head() || !dw_session.started_here || dw_session.starter != getpid())
 		return 0;
+	dwell_serve_stop();
 	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
 	if (dw_process_ready(&cause)) {
 		dw_step_close(dw_slot_here(&cause));

@@ -6,14 +6,15 @@
  * steps outlive the chunks around them. The gate is what probes look at: a word in
  * the control page, one a process that steps, copied to children of fork until
  * they step themselves. Its mask is what the controller wants while the schedule
- * says open, and what open profiles want.
+ * says open, what open profiles want, and what a capture does: format/control.h.
  */
 #include "record/record.h"
-#include "format/gate.h"
 
 #include <errno.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "format/control.h"
 
 static uint64_t cpu_ns(void)
 {
@@ -25,39 +26,23 @@ static uint64_t cpu_ns(void)
 
 /* ---- the gate ------------------------------------------------------------------- */
 
-/*
- * The mask is made of words that others may change at the same time. Each who
- * changes one adds to `generation` and computes the mask until no generation
- * passed in between: the last to compute has seen all. All of it seq_cst: it
- * happens at steps, never in a probe.
- */
-static void compute_masks(struct dw_gate *gates, uint32_t count)
-{
-	struct dw_control *control = DW_LOAD(dw_session.control);
-	uint32_t generation = __atomic_add_fetch(&control->generation, 1, __ATOMIC_SEQ_CST);
-
-	for (;;) {
-		uint32_t now;
-
-		for (struct dw_gate *gate = gates; gate < gates + count; gate++)
-			dw_gate_compute(control, gate);
-		now = __atomic_load_n(&control->generation, __ATOMIC_SEQ_CST);
-		if (now == generation)
-			return;
-		generation = now;
-	}
-}
-
 static void compute_mask(struct dw_gate *gate)
 {
-	compute_masks(gate, 1);
+	dw_control_compute(DW_LOAD(dw_session.control), gate, 1);
+}
+
+/* The controller of a capture may have been killed. */
+void dw_step_look(void)
+{
+	struct dw_control *control = DW_LOAD(dw_session.control);
+
+	if (DW_LOAD(control->capture))
+		dw_control_look(dw_session_map(), control, dw_now());
 }
 
 void dw_step_compute_all(void)
 {
-	uint32_t count = DW_LOAD(dw_session_map()->next_gate);
-
-	compute_masks(DW_LOAD(dw_session.control)->gates, count < DW_GATES ? count : DW_GATES);
+	dw_control_compute_all(dw_session_map(), DW_LOAD(dw_session.control));
 }
 
 static void set_open(struct dw_gate *gate, uint32_t open)
@@ -203,6 +188,7 @@ static void open_step(struct dw_slot *slot, uint64_t start_ticks)
 	struct dw_gate *gate = own_gate();
 	struct dw_entry_step *entry;
 
+	dw_step_look();
 	if (gate && DW_LOAD(gate->open) != wanted(number))
 		set_open(gate, wanted(number));
 	if (gate)

@@ -119,12 +119,16 @@ static void begin_window(struct dw_serve *serve)
 {
 	struct dw_serve_capture *capture = &serve->capture;
 
+	uint32_t mask = DWELL_MASK_DEFAULT;
+
+	if (capture->request.functions)
+		mask |= 1u << DWELL_CATEGORY_FUNCTION;
 	capture->phase = DW_CAPTURE_RECORDS;
 	capture->until_ms = dw_serve_now_ms() + capture->request.duration_ms;
 	capture->from_ticks = dw_serve_ticks(&serve->control);
-	dw_serve_arm(&serve->control, DWELL_MASK_DEFAULT | (capture->request.functions
-	                                                        ? 1u << DWELL_CATEGORY_FUNCTION
-	                                                        : 0));
+	if (!dw_serve_arm(&serve->control, mask, capture->request.duration_ms))
+		fail(capture, DW_GRPC_ALREADY_EXISTS,
+		     "another server captures from this program; try again when that has ended");
 }
 
 static void end_window(struct dw_serve *serve)
@@ -209,16 +213,20 @@ void dw_capture_step(struct dw_serve *serve, bool child_done)
 }
 
 /* As XLA's server does: what was recorded so far is the answer. */
-void dw_capture_terminate(struct dw_serve *serve, const char *session)
+void dw_capture_finish(struct dw_serve *serve)
 {
 	struct dw_serve_capture *capture = &serve->capture;
 
-	if (capture->phase == DW_CAPTURE_NONE || strcmp(capture->request.session, session) != 0)
-		return;
 	if (capture->phase == DW_CAPTURE_WAITS)
 		fail(capture, DW_GRPC_ABORTED, "terminated before it began");
 	else if (capture->phase == DW_CAPTURE_RECORDS)
 		end_window(serve);
+}
+
+void dw_capture_terminate(struct dw_serve *serve, const char *session)
+{
+	if (strcmp(serve->capture.request.session, session) == 0)
+		dw_capture_finish(serve);
 }
 
 void dw_capture_stop(struct dw_serve *serve)

@@ -1,10 +1,9 @@
 /*
  * The one way back to a program: its control page; see format/layout.h.
  *
- * Gates are computed as the recorder does it: whoever changes a word of one adds to
- * `generation` and computes until no generation passed in between, so that the last to
- * compute has seen all changes. All of it seq_cst, paired with compute_mask() of
- * record/step.c.
+ * A capture is a word there that carries its own end (format/control.h), so that nothing
+ * stays switched on when this process is killed, and gates that a schedule has closed
+ * open for it too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "dwell/probe.h"
-#include "format/gate.h"
+#include "format/control.h"
 #include "serve/inside.h"
 
 int dw_serve_control_open(struct dw_serve_control *control, const char *trace,
@@ -47,6 +46,7 @@ int dw_serve_control_open(struct dw_serve_control *control, const char *trace,
 	}
 	control->head = head;
 	control->page = (struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET);
+	dw_control_look(head, control->page, dw_serve_ticks(control));
 	return 0;
 }
 
@@ -66,37 +66,24 @@ static uint32_t gate_count(const struct dw_serve_control *control)
 	return count < DW_GATES ? count : DW_GATES;
 }
 
-static void set_mask(struct dw_serve_control *control, uint32_t wanted)
+bool dw_serve_arm(struct dw_serve_control *control, uint32_t mask, uint64_t duration_ms)
 {
-	struct dw_control *page = control->page;
-	uint32_t generation, now;
+	uint64_t now = dw_serve_ticks(control);
+	uint64_t end = now + (uint64_t)((double)control->head->ticks_per_second * 1e-3 *
+	                                (double)duration_ms);
 
-	__atomic_store_n(&page->mask, wanted, __ATOMIC_SEQ_CST);
-	generation = __atomic_add_fetch(&page->generation, 1, __ATOMIC_SEQ_CST);
-	for (;;) {
-		uint32_t count = gate_count(control);
-
-		for (uint32_t i = 0; i < count; i++)
-			dw_gate_compute(page, &page->gates[i]);
-		now = __atomic_load_n(&page->generation, __ATOMIC_SEQ_CST);
-		if (now == generation)
-			return;
-		generation = now;
-	}
-}
-
-void dw_serve_arm(struct dw_serve_control *control, uint32_t mask)
-{
-	control->before = __atomic_load_n(&control->page->mask, __ATOMIC_SEQ_CST);
-	control->armed = true;
-	set_mask(control, (control->before & ~DWELL_MASK_NONE) | mask);
+	mask |= __atomic_load_n(&control->page->mask, __ATOMIC_SEQ_CST) & ~DWELL_MASK_NONE;
+	control->capture = dw_control_capture(mask, end);
+	if (!dw_control_begin_capture(control->head, control->page, control->capture, now))
+		control->capture = 0;
+	return control->capture;
 }
 
 void dw_serve_disarm(struct dw_serve_control *control)
 {
-	if (control->armed)
-		set_mask(control, control->before);
-	control->armed = false;
+	if (control->capture)
+		dw_control_end_capture(control->head, control->page, control->capture);
+	control->capture = 0;
 }
 
 uint64_t dw_serve_ticks(const struct dw_serve_control *control)

@@ -30,14 +30,15 @@ enum dw_grpc {
 struct dw_serve_control {
 	struct dw_head *head; /* block 0, mapped */
 	struct dw_control *page;
-	uint32_t before; /* the mask, while armed */
-	bool armed;
+	uint64_t capture; /* ours, while armed; else 0 */
 };
 
 int dw_serve_control_open(struct dw_serve_control *control, const char *trace,
                           struct dwell_error *error);
 void dw_serve_control_close(struct dw_serve_control *control);
-void dw_serve_arm(struct dw_serve_control *control, uint32_t mask);
+/* For that long at most, whatever becomes of us. False: another controller's capture is
+ * under way. */
+bool dw_serve_arm(struct dw_serve_control *control, uint32_t mask, uint64_t duration_ms);
 void dw_serve_disarm(struct dw_serve_control *control);
 uint64_t dw_serve_ticks(const struct dw_serve_control *control);
 /* Whether some process that steps or the creator still lives. */
@@ -125,6 +126,8 @@ struct dw_serve {
 uint64_t dw_serve_now_ms(void);
 void dw_capture_start(struct dw_serve *serve, struct dw_serve_stream *stream);
 void dw_capture_terminate(struct dw_serve *serve, const char *session);
+/* Whatever is recorded by now is the answer. */
+void dw_capture_finish(struct dw_serve *serve);
 /* The client has left. */
 void dw_capture_cancel(struct dw_serve *serve, const struct dw_serve_stream *stream);
 /* What is due; called whenever poll() returns. */

@@ -6,6 +6,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <malloc.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
@@ -18,11 +19,15 @@
 #define MOST_CONNECTIONS 64u
 #define SILENT_MS 120000u
 #define TICK_MS 1000u
+#define FIXED 3u
+#define OVER_MS 10000u /* for the last answer */
 
 struct loop {
 	struct dw_serve serve;
 	struct dw_serve_connection *connections[MOST_CONNECTIONS];
-	struct pollfd polled[2 + MOST_CONNECTIONS]; /* listener, child, connections */
+	uint64_t over_ms; /* since when it is over; 0: it is not */
+	struct pollfd polled[FIXED + MOST_CONNECTIONS]; /* listener, child, channel, connections */
+	bool closed;      /* the channel */
 };
 
 static int check_host(const struct dw_serve_options *options, struct sockaddr_in *address,
@@ -52,6 +57,11 @@ static int listen_at(struct dw_serve *serve, struct dwell_error *error)
 	socklen_t length = sizeof address;
 	int on = 1, result = check_host(options, &address, error);
 
+	if (options->inherited) {
+		serve->listener = STDIN_FILENO;
+		options->ready(options->context, "", 0);
+		return 0;
+	}
 	if (result)
 		return result;
 	serve->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -102,12 +112,13 @@ static void set_polled(struct loop *loop)
 	loop->polled[0] = (struct pollfd){ loop->serve.listener, POLLIN, 0 };
 	loop->polled[1] =
 	    (struct pollfd){ capture->phase == DW_CAPTURE_WRITES ? capture->done : -1, POLLIN, 0 };
+	loop->polled[2] = (struct pollfd){ loop->serve.options->inherited && !loop->closed ? STDOUT_FILENO : -1, POLLIN, 0 };
 	for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
 		const struct dw_serve_connection *connection = loop->connections[i];
 
-		loop->polled[2 + i] = (struct pollfd){ connection ? connection->socket : -1, POLLIN, 0 };
+		loop->polled[FIXED + i] = (struct pollfd){ connection ? connection->socket : -1, POLLIN, 0 };
 		if (connection && nghttp2_session_want_write(connection->session))
-			loop->polled[2 + i].events |= POLLOUT;
+			loop->polled[FIXED + i].events |= POLLOUT;
 	}
 }
 
@@ -121,31 +132,54 @@ static void serve_connections(struct loop *loop)
 
 		if (!connection)
 			continue;
-		if (loop->polled[2 + i].fd == connection->socket &&
-		    loop->polled[2 + i].revents & (POLLIN | POLLHUP | POLLERR))
+		if (loop->polled[FIXED + i].fd == connection->socket &&
+		    loop->polled[FIXED + i].revents & (POLLIN | POLLHUP | POLLERR))
 			goes_on = dw_serve_receive(connection);
 		goes_on = goes_on && dw_serve_send(connection) &&
 		          (connection->streams || now < connection->last_ms + SILENT_MS);
 		if (!goes_on) {
 			dw_serve_disconnect(connection);
 			loop->connections[i] = NULL;
+			malloc_trim(0); /* between captures this process is to be small */
 		}
 	}
 }
 
+/* Whether a call is under way: who says nothing does not keep us. */
+static bool is_answering(const struct loop *loop)
+{
+	for (size_t i = 0; i < MOST_CONNECTIONS; i++)
+		if (loop->connections[i] && loop->connections[i]->streams)
+			return true;
+	return false;
+}
+
+/* Whether it is over: asked to stop, or the run has ended; what is under way is brought to
+ * an end before that, for a while. */
+static bool is_over(struct loop *loop, bool stop)
+{
+	struct dw_serve *serve = &loop->serve;
+
+	if (!stop && !loop->closed && dw_serve_is_alive(&serve->control))
+		return false;
+	if (!loop->over_ms)
+		loop->over_ms = dw_serve_now_ms();
+	dw_capture_finish(serve);
+	return (serve->capture.phase == DW_CAPTURE_NONE && !is_answering(loop)) ||
+	       dw_serve_now_ms() > loop->over_ms + OVER_MS;
+}
+
 static void run(struct loop *loop, const volatile int *stop)
 {
-	while (!*stop) {
+	while (!is_over(loop, *stop)) {
 		set_polled(loop);
-		if (poll(loop->polled, 2 + MOST_CONNECTIONS, wait_ms(&loop->serve)) < 0)
+		if (poll(loop->polled, FIXED + MOST_CONNECTIONS, wait_ms(&loop->serve)) < 0)
 			continue; /* a signal: nothing of `revents` holds */
+		loop->closed |= loop->polled[2].revents != 0;
 		dw_capture_step(&loop->serve, loop->polled[1].revents != 0);
 		serve_connections(loop);
 		if (loop->polled[0].revents & POLLIN)
 			take_connection(loop);
-		if (loop->serve.capture.phase == DW_CAPTURE_NONE &&
-		    !dw_serve_is_alive(&loop->serve.control) && !loop->connections[0])
-			return;
 	}
 }
 

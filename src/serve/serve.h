@@ -18,6 +18,8 @@ struct dw_serve_options {
 	const char *trace;
 	const char *host;  /* NULL: 127.0.0.1; another one needs a token */
 	unsigned port;     /* 0: any that is free */
+	bool inherited;    /* standard input is the socket that listens already, standard output a
+	                    * channel: its other end closed means stop */
 	const char *token; /* clients send "authorization: Bearer TOKEN"; NULL: none is asked for */
 	/* Called when it listens. */
 	void (*ready)(void *context, const char *host, unsigned port);

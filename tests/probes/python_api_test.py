@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import sys
+import socket
 import tempfile
+import time
 import threading
 import time
 import unittest
@@ -166,6 +168,25 @@ class Profiles(unittest.TestCase):
 
 
 class Xla(unittest.TestCase):
+    def test_a_server(self):
+        from dwell import Error, xla
+        with xla.start_server(0) as server:
+            port = server.port
+            self.assertGreater(port, 0)
+            socket.create_connection(("127.0.0.1", port), timeout=5).close()
+            with self.assertRaisesRegex(Error, "served already"):
+                xla.start_server(0)
+        until = time.monotonic() + 5
+        with self.assertRaises(OSError):
+            while time.monotonic() < until:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                time.sleep(0.02)
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            with self.assertRaisesRegex(Error, "in use"):
+                xla.start_server(taken.getsockname()[1])
+
     def test_annotations(self):
         from dwell import xla
 

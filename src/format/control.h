@@ -1,0 +1,105 @@
+/*
+ * The control page's arithmetic: what a gate lets through, and a capture's word.
+ *
+ * Shared by the recorder, which steps gates and opens profiles, and by the capture
+ * service. A gate's mask is made of words that others may change at the same time. Each
+ * who changes one adds to `generation` and computes until no generation passed in
+ * between: the last to compute has seen all. All of it seq_cst: it happens at steps and
+ * captures, never in a probe.
+ *
+ * A capture is one word, so that whoever ends it ends that one and no later one:
+ *
+ *     63               32 31                0
+ *     | categories wanted | when it is over |   in 2^20 ticks, which wrap; 0: none
+ *
+ * It ends at its time whether its controller lives or not: the recorder looks when it
+ * takes a chunk and at steps, a controller when it wants one of its own.
+ */
+#ifndef DW_FORMAT_CONTROL_H
+#define DW_FORMAT_CONTROL_H
+
+#include <stdbool.h>
+
+#include "format/layout.h"
+
+#define DW_CAPTURE_SHIFT 20
+#define DW_CONTROL_NOTHING (1u << 31) /* DWELL_MASK_NONE: a mask of nothing, as 0 is all */
+#define DW_CONTROL_LAYERS (1u << 27)  /* DWELL_DETAIL_LAYERS: with whatever opens the gate */
+
+static inline uint64_t dw_control_capture(uint32_t mask, uint64_t end_ticks)
+{
+	return (uint64_t)mask << 32 | (uint32_t)((end_ticks >> DW_CAPTURE_SHIFT) + 1);
+}
+
+static inline bool dw_control_capture_over(uint64_t capture, uint64_t ticks)
+{
+	return (int32_t)((uint32_t)(ticks >> DW_CAPTURE_SHIFT) - (uint32_t)capture) >= 0;
+}
+
+static inline uint32_t dw_control_mask(const struct dw_control *control, const struct dw_gate *gate)
+{
+	uint32_t capture = (uint32_t)(__atomic_load_n(&control->capture, __ATOMIC_SEQ_CST) >> 32);
+	uint32_t wanted = __atomic_load_n(&control->mask, __ATOMIC_SEQ_CST);
+	uint32_t mask = __atomic_load_n(&gate->open, __ATOMIC_SEQ_CST) ? wanted : 0;
+
+	mask |= __atomic_load_n(&gate->profiles, __ATOMIC_SEQ_CST);
+	mask = capture ? (mask & ~DW_CONTROL_NOTHING) | capture : mask;
+	return mask ? mask | (wanted & DW_CONTROL_LAYERS) : 0;
+}
+
+/* After a change of what `count` gates depend on. */
+static inline void dw_control_compute(struct dw_control *control, struct dw_gate *gates,
+                                      uint32_t count)
+{
+	uint32_t generation = __atomic_add_fetch(&control->generation, 1, __ATOMIC_SEQ_CST), now;
+
+	for (;;) {
+		for (uint32_t i = 0; i < count; i++)
+			__atomic_store_n(&gates[i].mask, dw_control_mask(control, &gates[i]), __ATOMIC_SEQ_CST);
+		now = __atomic_load_n(&control->generation, __ATOMIC_SEQ_CST);
+		if (now == generation)
+			return;
+		generation = now;
+	}
+}
+
+static inline void dw_control_compute_all(struct dw_head *head, struct dw_control *control)
+{
+	uint32_t count = __atomic_load_n(&head->next_gate, __ATOMIC_SEQ_CST);
+
+	dw_control_compute(control, control->gates, count < DW_GATES ? count : DW_GATES);
+}
+
+/* False: another capture is not over. */
+static inline bool dw_control_begin_capture(struct dw_head *head, struct dw_control *control,
+                                            uint64_t capture, uint64_t ticks)
+{
+	uint64_t before = __atomic_load_n(&control->capture, __ATOMIC_SEQ_CST);
+
+	if ((before && !dw_control_capture_over(before, ticks)) ||
+	    !__atomic_compare_exchange_n(&control->capture, &before, capture, false, __ATOMIC_SEQ_CST,
+	                                 __ATOMIC_SEQ_CST))
+		return false;
+	dw_control_compute_all(head, control);
+	return true;
+}
+
+/* This capture, if it is not over yet. */
+static inline void dw_control_end_capture(struct dw_head *head, struct dw_control *control,
+                                          uint64_t capture)
+{
+	if (__atomic_compare_exchange_n(&control->capture, &capture, 0, false, __ATOMIC_SEQ_CST,
+	                                __ATOMIC_SEQ_CST))
+		dw_control_compute_all(head, control);
+}
+
+/* For who has the chance to look: ends a capture whose time has passed. */
+static inline void dw_control_look(struct dw_head *head, struct dw_control *control, uint64_t ticks)
+{
+	uint64_t capture = __atomic_load_n(&control->capture, __ATOMIC_RELAXED);
+
+	if (capture && dw_control_capture_over(capture, ticks))
+		dw_control_end_capture(head, control, capture);
+}
+
+#endif

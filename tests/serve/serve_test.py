@@ -1,0 +1,422 @@
+"""The capture service over bare sockets: usage: serve_test.py DWELL PROGRAM [NAME...]
+
+Each test has a program of its own under `dwell run --serve`, unless it says otherwise; the
+program must end as if nobody had asked for anything.
+"""
+import contextlib
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import h2  # noqa: E402
+
+DWELL, PROGRAM = (os.path.abspath(path) for path in sys.argv[1:3])
+CONTROL, CAPTURE, GATES, GATE_BYTES = 4096, 4096 + 56, 4096 + 248, 24
+NOTHING = 1 << 31
+failures = 0
+
+
+def check(what, holds, *seen):
+    global failures
+    print("ok  " if holds else "FAIL", what, *(seen if not holds else ()), flush=True)
+    failures += not holds
+
+
+class Run:
+    """A program that is served; `seconds` long at most."""
+
+    def __init__(self, folder, seconds=3, rate=20000, threads=2, options=(), environment=(), more=()):
+        self.trace = os.path.join(folder, "run.dwell")
+        self.port = h2.free_port()
+        serve = () if "--steps" in options else ("--serve", str(self.port))
+        self.process = subprocess.Popen(
+            [DWELL, "run", "-o", self.trace, *serve, *options, PROGRAM, str(seconds), str(rate), str(threads), *more],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **dict(environment)})
+        if serve:
+            h2.wait_port(self.port)
+        until = time.monotonic() + 10
+        while not self.has_started() and time.monotonic() < until:
+            time.sleep(0.01)
+
+    def head(self):
+        with open(self.trace, "rb") as file:
+            return file.read(65536)
+
+    def gates(self):
+        """The masks of the gates that processes have."""
+        head = self.head()
+        return [struct.unpack_from("<I", head, at)[0]
+                for at in range(GATES, len(head), GATE_BYTES)
+                if struct.unpack_from("<I", head, at + 8)[0]]
+
+    def has_started(self):
+        return os.path.exists(self.trace) and os.path.getsize(self.trace) >= 65536 and len(self.gates()) > 1
+
+    def armed(self):
+        return any(mask & ~NOTHING for mask in self.gates())
+
+    def becomes(self, armed, seconds=5):
+        """Whether the gates are open, or closed, within that time."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.armed() == armed:
+                return True
+            time.sleep(0.005)
+        return False
+
+    def server(self):
+        """The pid of `dwell serve` beside the program."""
+        children = open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii").read()
+        for pid in children.split():
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                if file.read().split(b"\0")[1:2] == [b"serve"]:
+                    return int(pid)
+        return None
+
+    def ends(self):
+        """Ends well: the program was not harmed."""
+        output, said = self.process.communicate(timeout=60)
+        return self.process.returncode == 0 and output.startswith("done\n"), (self.process.returncode, output, said)
+
+
+def profile(run, milliseconds, **options):
+    return h2.call(run.port, "Profile", h2.profile_request(milliseconds, **options))
+
+
+def resident_kib(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
+
+
+class Later(threading.Thread):
+    """A call beside the test's own."""
+
+    def __init__(self, function, *arguments, **options):
+        super().__init__(daemon=True)
+        self.what, self.result = (function, arguments, options), None
+        self.start()
+
+    def run(self):
+        function, arguments, options = self.what
+        try:
+            self.result = function(*arguments, **options)
+        except OSError as error:
+            self.result = error
+
+    def get(self):
+        self.join(60)
+        return self.result
+
+
+# ---- what is asked for, and when ------------------------------------------------------------
+
+def test_window(folder):
+    run = Run(folder)
+    check("armed, and nothing is recorded", not run.armed())
+    started = time.monotonic()
+    status, message, reply = profile(run, 300)
+    took = time.monotonic() - started
+    counts = h2.events(h2.tool_data(reply)) if status == h2.OK else {}
+    check("a capture of 300 ms is answered", status == h2.OK, status, message)
+    check("after its window", 0.3 <= took < 3, took)
+    check("with that window's ranges", 2000 < counts.get("test::outer", 0) < 5000, counts)
+    check("and steps", 20 <= counts.get("train", 0) <= 40, counts)
+    check("recording is off again", run.becomes(False, 1), run.gates())
+    status, _, reply = profile(run, 100, emit=True)
+    check("an answer as xspace", status == h2.OK and h2.events(h2.tool_data(reply)).get("test::inner"))
+    check("the program is unharmed", *run.ends())
+
+
+def test_terminate(folder):
+    run = Run(folder)
+    later = Later(profile, run, 60000, session="mine")
+    check("recording", run.becomes(True))
+    status, _, _ = h2.call(run.port, "Terminate", h2.field(1, "another's"))
+    check("another session's name ends nothing", status == h2.OK and run.armed())
+    status, message, _ = profile(run, 100)
+    check("busy", status == h2.EXISTS and "under way" in message, status, message)
+    time.sleep(0.1)
+    status, _, _ = h2.call(run.port, "Terminate", h2.field(1, "mine"))
+    status, message, reply = later.get()
+    check("terminated: what there was", status == h2.OK and h2.events(h2.tool_data(reply)), status, message)
+    check("recording is off again", not run.armed())
+    check("the program is unharmed", *run.ends())
+
+
+def test_delay(folder):
+    run = Run(folder, 4)
+    later = Later(profile, run, 200, start_ns=time.time_ns() + 700_000_000, session="late")
+    time.sleep(0.3)
+    check("not before its time", not run.armed())
+    check("then it records", run.becomes(True, 2))
+    status, message, _ = later.get()
+    check("and is answered", status == h2.OK, status, message)
+    later = Later(profile, run, 200, start_ns=time.time_ns() + 60_000_000_000, session="later")
+    time.sleep(0.1)
+    h2.call(run.port, "Terminate", h2.field(1, "later"))
+    status, message, _ = later.get()
+    check("terminated before it began", status == h2.ABORTED, status, message)
+    status, message, _ = profile(run, 100, start_ns=time.time_ns() + 86400 * 10**9)
+    check("tomorrow is refused", status == h2.INVALID and "hour" in message, status, message)
+    check("the program is unharmed", *run.ends())
+
+
+def test_client_leaves(folder):
+    run = Run(folder, 4)
+    raw = h2.Raw(run.port)
+    raw.ask(1, h2.SERVICE + "Profile", h2.message(h2.profile_request(60000)))
+    check("recording", run.becomes(True))
+    raw.send(h2.frame(h2.RST, 0, 1, struct.pack(">I", 8)))
+    check("RST_STREAM ends it", run.becomes(False, 1))
+    raw.ask(3, h2.SERVICE + "Profile", h2.message(h2.profile_request(60000)))
+    check("recording again", run.becomes(True))
+    raw.close()
+    check("leaving ends it", run.becomes(False, 1))
+    raw = h2.Raw(run.port)  # leaves while the answer is written or sent
+    raw.ask(1, h2.SERVICE + "Profile", h2.message(h2.profile_request(200)))
+    run.becomes(True)
+    run.becomes(False)
+    raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    raw.close()
+    status, message, _ = profile(run, 100)
+    for _ in range(20):  # the server may hear of it a moment later
+        if status != h2.EXISTS:
+            break
+        time.sleep(0.05)
+        status, message, _ = profile(run, 100)
+    check("the next one is served", status == h2.OK, status, message)
+    check("the program is unharmed", *run.ends())
+
+
+def test_server_killed(folder):
+    run = Run(folder, 4)
+    Later(profile, run, 800)
+    check("recording", run.becomes(True))
+    os.kill(run.server(), signal.SIGKILL)
+    check("still, for its time", run.armed())
+    check("recording ends without the server", run.becomes(False, 3), run.gates())
+    check("the program is unharmed", *run.ends())
+
+
+def test_closed_gates(folder):
+    run = Run(folder, 5, options=("--steps", "100000..100001"))
+    server = subprocess.Popen([DWELL, "serve", "--port", str(run.port), run.trace], stderr=subprocess.PIPE)
+    h2.wait_port(run.port)
+    check("--steps closes the gates", not run.armed())
+    status, message, reply = profile(run, 200)
+    check("a capture opens them", status == h2.OK and h2.events(h2.tool_data(reply)).get("test::outer", 0) > 100,
+          status, message, len(reply))
+    check("and they are closed again", run.becomes(False, 1))
+    another = subprocess.Popen([DWELL, "serve", "--port", "0", run.trace], stderr=subprocess.PIPE, text=True)
+    other = int(another.stderr.readline().rsplit(":", 1)[1])
+    later = Later(profile, run, 500)
+    run.becomes(True)
+    status, message, _ = h2.call(other, "Profile", h2.profile_request(100))
+    check("two servers: one captures at a time", status == h2.EXISTS and "another server" in message, message)
+    check("the other's is whole", later.get()[0] == h2.OK)
+    silent = h2.Raw(run.port)
+    check("the program is unharmed", *run.ends())
+    for one in (server, another):
+        try:
+            check("its server ends with it, a silent client or not", one.wait(5) == 0)
+        except subprocess.TimeoutExpired:
+            check("its server ends with it, a silent client or not", False)
+            one.kill()
+    silent.close()
+
+
+def test_program_ends(folder):
+    run = Run(folder, 2)
+    later = Later(profile, run, 60000)
+    check("recording", run.becomes(True))
+    check("the program is unharmed", *run.ends())
+    status, message, reply = later.get()
+    check("it ended: what there was", status == h2.OK and h2.events(h2.tool_data(reply)), status, message)
+
+
+def start_itself(folder, port):
+    """A program that serves itself; (process, what it says first)."""
+    process = subprocess.Popen([PROGRAM, "4", "20000", "2", str(port)], cwd=folder, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True)
+    return process, process.stdout.readline().strip()
+
+
+def test_started_by_the_program(folder):
+    process, said = start_itself(folder, 0)
+    port = int(said)
+    check("dwell_serve_start() returns the port", port > 0, said)
+    trace = os.path.join(folder, next(name for name in os.listdir(folder) if name.endswith(".dwell")))
+    size = os.path.getsize(trace)
+    time.sleep(0.5)
+    check("nothing is recorded", os.path.getsize(trace) == size <= 5 << 20, size, os.path.getsize(trace))
+    status, message, reply = h2.call(port, "Profile", h2.profile_request(300))
+    check("a capture is answered", status == h2.OK and h2.events(h2.tool_data(reply)).get("test::outer", 0) > 2000,
+          status, message)
+    other, refused = start_itself(folder, port)
+    check("a port in use is an error", other.wait(10) == 1 and "in use" in refused, refused)
+    with contextlib.suppress(OSError):
+        os.mkdir(os.path.join(folder, "run"))
+    under = Run(os.path.join(folder, "run"), 3, threads=2, options=(), more=("0",))
+    served = int(under.process.stdout.readline())
+    status, message, reply = h2.call(served, "Profile", h2.profile_request(200))
+    check("under dwell run too", status == h2.OK and h2.events(h2.tool_data(reply)), status, message)
+    check("the program is unharmed", *under.ends())
+    check("the program ends as it would", process.wait(20) == 0, process.stdout.read())
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            time.sleep(0.05)
+        except OSError:
+            break
+    check("and its server with it", time.monotonic() < until)
+
+
+# ---- what must not work ---------------------------------------------------------------------
+
+def test_methods(folder):
+    run = Run(folder)
+    for path in (h2.SERVICE + "Monitor", "/tensorflow.ProfileAnalysis/NewSession",
+                 h2.SERVICE + "Profiles", h2.SERVICE, "/", "/x" * 100):
+        status, message, _ = h2.call(run.port, "", b"", path=path)
+        check(f"{path[:40]} is UNIMPLEMENTED", status == h2.UNIMPLEMENTED, status, message)
+    check("the program is unharmed", *run.ends())
+
+
+def test_requests(folder):
+    run = Run(folder, 5)
+    for milliseconds in (0, 86400000, 2**63, 2**64 - 1):
+        status, message, _ = profile(run, milliseconds)
+        check(f"{milliseconds} ms are refused", status == h2.INVALID and "1 to 3600000" in message, status, message)
+    for what, data in (("half a message", h2.profile_request(100)[:-1]), ("garbage", bytes(range(255))),
+                       ("a session of another type", h2.field(9, h2.field(9, 1)) + h2.field(6, 7)),
+                       ("a long session", h2.profile_request(100, session="x" * 300)),
+                       ("a NUL in the session", h2.profile_request(100, session="a\0b")),
+                       ("nothing", b"")):
+        status, message, _ = h2.call(run.port, "Profile", data)
+        check(f"{what} is refused", status == h2.INVALID, status, message)
+    before = set(os.listdir(folder))
+    for session in ("../../../../tmp/out", "/etc/passwd", folder, "..%2f.."):
+        status, message, _ = h2.call(run.port, "Profile", h2.profile_request(
+            20, session=session, more=h2.field(5, folder) + h2.field(7, "../../x")))
+        check(f"a session {session[:20]} is a name", status == h2.OK, status, message)
+    check("and no path: nothing was stored", set(os.listdir(folder)) == before, os.listdir(folder))
+    check("the program is unharmed", *run.ends())
+
+
+def test_frames(folder):
+    run = Run(folder, 6)
+    body = h2.profile_request(50)
+    cases = {
+        "a length that is too long": struct.pack(">BI", 0, len(body) + 5) + body,
+        "a length that is too short": struct.pack(">BI", 0, 1) + body,
+        "half of gRPC's header": b"\0\0\0",
+        "nothing at all": b"",
+        "a compressed message": h2.message(body, 1),
+        "two messages": h2.message(body) * 2,
+    }
+    for what, data in cases.items():
+        raw = h2.Raw(run.port)
+        raw.ask(1, h2.SERVICE + "Profile", data)
+        status, message, _ = raw.answer(1)
+        check(f"{what}: refused", status in (h2.INTERNAL, h2.UNIMPLEMENTED), status, message)
+        raw.close()
+    raw = h2.Raw(run.port)
+    raw.send(h2.frame(h2.HEADERS, h2.END_HEADERS, 1, h2.headers(h2.SERVICE + "Profile")))
+    raw.send(struct.pack(">I", 0)[:0] + h2.frame(h2.DATA, 0, 1, struct.pack(">BI", 0, 2**31)))
+    try:
+        for _ in range(8):
+            raw.send(h2.frame(h2.DATA, 0, 1, b"x" * 16000))
+        status, message, _ = raw.answer(1)
+    except OSError as error:
+        status, message = None, error
+    check("a message of 2 GiB: refused before it has come", status == h2.EXHAUSTED, status, message)
+    raw.close()
+    for what, data in (("no HTTP/2", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"), ("noise", os.urandom(4000)),
+                       ("half a preface", h2.PREFACE[:11]), ("a preface and noise", h2.PREFACE + os.urandom(4000)),
+                       ("half a frame", h2.PREFACE + h2.frame(4, 0, 0) + h2.frame(1, 4, 1, b"x" * 90)[:50]),
+                       ("a frame of 16 MB", h2.PREFACE + h2.frame(4, 0, 0) + b"\xff\xff\xff\0\0\0\0\0\1" + b"y" * 999)):
+        raw = h2.Raw(run.port, hello=False)
+        with contextlib.suppress(OSError):
+            raw.send(data)
+        raw.close()
+        check(f"{what}: the server goes on", profile(run, 10)[0] in (h2.OK, h2.EXISTS))
+    raw = h2.Raw(run.port)
+    raw.send(h2.frame(h2.HEADERS, h2.END_HEADERS, 1, h2.headers(h2.SERVICE + "Profile", content="text/html")) +
+             h2.frame(h2.DATA, h2.END_STREAM, 1, h2.message(body)))
+    check("another content-type: refused", raw.answer(1)[0] == h2.INVALID)
+    raw.close()
+    check("the program is unharmed", *run.ends())
+
+
+def test_fifty(folder):
+    run = Run(folder, 6)
+    server = run.server()
+    before = resident_kib(server)
+    calls = [Later(profile, run, 300, session=str(i)) for i in range(50)]
+    states = [call.get() for call in calls]
+    statuses = [state[0] if isinstance(state, tuple) else state for state in states]
+    check("50 at once: one is served", statuses.count(h2.OK) == 1, statuses)
+    check("the others are told", statuses.count(h2.EXISTS) == 49, statuses)
+    raws = []
+    with contextlib.suppress(OSError):
+        for _ in range(300):
+            raws.append(h2.Raw(run.port))
+    for raw in raws:
+        raw.close()
+    time.sleep(0.3)
+    status, message, _ = profile(run, 50)
+    check("300 connections: it serves on", status == h2.OK, status, message)
+    time.sleep(0.3)
+    after = resident_kib(server)
+    print(f"    the server's memory: {before} KiB idle, {after} KiB after them")
+    check("its memory is under 3 MB", before < 3000 and after < 3000, before, after)
+    check("the program is unharmed", *run.ends())
+
+
+def test_port(folder):
+    run = Run(folder)
+    taken = subprocess.run([DWELL, "serve", "--port", str(run.port), run.trace], capture_output=True, text=True,
+                           timeout=20)
+    check("a port in use is refused", taken.returncode == 1 and f"port {run.port}" in taken.stderr and
+          "in use" in taken.stderr, taken)
+    outside = subprocess.run([DWELL, "serve", "--host", "0.0.0.0", run.trace], capture_output=True, text=True,
+                             timeout=20, env={k: v for k, v in os.environ.items() if k != "DWELL_TOKEN"})
+    check("others are let in with a token only", outside.returncode == 2 or "DWELL_TOKEN" in outside.stderr, outside)
+    wanted = subprocess.Popen([DWELL, "serve", "--port", "0", run.trace], stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "DWELL_TOKEN": "secret"})
+    port = int(wanted.stderr.readline().rsplit(":", 1)[1])
+    status, _, _ = h2.call(port, "Profile", h2.profile_request(20))
+    check("no token: UNAUTHENTICATED", status == h2.UNAUTHENTICATED, status)
+    status, _, _ = h2.call(port, "Profile", h2.profile_request(20), [("authorization", "Bearer secreT")])
+    check("a wrong one too", status == h2.UNAUTHENTICATED, status)
+    status, message, _ = h2.call(port, "Profile", h2.profile_request(20), [("authorization", "Bearer secret")])
+    check("the right one is served", status == h2.OK, status, message)
+    wanted.terminate()
+    check("SIGTERM ends it", wanted.wait(5) == 0)
+    check("the program is unharmed", *run.ends())
+
+
+def main():
+    chosen = sys.argv[3:]
+    for name, test in list(globals().items()):
+        if name.startswith("test_") and (not chosen or name[5:] in chosen):
+            print(f"{name[5:]}:", flush=True)
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    test(folder)
+                except Exception as error:  # the other tests tell more
+                    check(f"{name}: {type(error).__name__}: {error}", False)
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
