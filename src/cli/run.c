@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/peak.h"
 #include "cli/preload.h"
 #include "cli/symbolize.h"
@@ -64,23 +65,41 @@ static int absolute(const char *path, char *result, size_t room)
 	return snprintf(result, room, "%s/%s", folder, path) < (int)room ? 0 : -1;
 }
 
-/* The first of NAME.dwell, NAME-2.dwell, ... that does not exist. */
-static int create_new(const struct dw_run_request *request, const char *spill, char *wanted,
-                      char *actual, struct dwell_error *error)
+/* The first of NAME.dwell, NAME-2.dwell, ... in a folder that does not exist. */
+static int create_in(const char *folder, const struct dw_run_request *request, const char *spill,
+                     char *wanted, char *actual, struct dwell_error *error)
 {
-	char name[256], relative[300];
+	char name[256], path[4096];
 	int file = DWELL_E_EXISTS;
 
 	run_name(request->command, name, sizeof name);
 	for (int i = 1; i < 10000 && file == DWELL_E_EXISTS; i++) {
-		if (i == 1)
-			snprintf(relative, sizeof relative, "%s.dwell", name);
-		else
-			snprintf(relative, sizeof relative, "%s-%d.dwell", name, i);
-		if (absolute(relative, wanted, 4096) != 0)
+		char number[16] = "";
+
+		if (i > 1)
+			snprintf(number, sizeof number, "-%d", i);
+		if (snprintf(path, sizeof path, "%s%s%s%s.dwell", folder, *folder ? "/" : "", name,
+		             number) >= (int)sizeof path || absolute(path, wanted, 4096) != 0)
 			return DWELL_E_IO;
 		file = dw_file_create(wanted, &request->options, NULL, spill, actual, error);
 	}
+	return file;
+}
+
+/* Here; where nothing can be written, where temporary files are. */
+static int create_new(const struct dw_run_request *request, const char *spill, char *wanted,
+                      char *actual, struct dwell_error *error)
+{
+	const char *temporary = getenv("TMPDIR");
+	int file;
+
+	if (access(".", W_OK) == 0)
+		return create_in("", request, spill, wanted, actual, error);
+	if (!temporary || temporary[0] != '/')
+		temporary = "/tmp";
+	file = create_in(temporary, request, spill, wanted, actual, error);
+	if (file >= 0)
+		dw_say("this folder cannot be written to; recording to %s", wanted);
 	return file;
 }
 

@@ -119,6 +119,20 @@ def interrupt(dwell, folder):
     return process.returncode == 130 and "KeyboardInterrupt" in errors and sines(dwell, trace) == 3
 
 
+def read_only(dwell, folder):
+    """In a folder that cannot be written to the trace goes where temporary files are; None: no
+    such folder can be made here."""
+    inside = f'mount -t tmpfs -o ro none "{folder}" && cd "{folder}" && exec "$@"'
+    if subprocess.run(["unshare", "--mount", "sh", "-c", inside, "sh", "true"],
+                      capture_output=True, check=False).returncode:
+        return None
+    with tempfile.TemporaryDirectory() as temporary:
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", inside, "sh", dwell, "run", "sh", "-c", "exit 3"],
+                              env={**os.environ, "TMPDIR": temporary}, capture_output=True, text=True, check=False)
+        return (done.returncode == 3 and "cannot be written to" in done.stderr
+                and os.path.exists(os.path.join(temporary, "sh.dwell")))
+
+
 def main():
     dwell, failures = os.path.abspath(sys.argv[1]), 0
 
@@ -148,6 +162,12 @@ def main():
                 found = sines(dwell, trace)
                 check(f"{name}: its operators", found == wanted, f"{found} of {wanted}")
         check("SIGINT", interrupt(dwell, folder))
+        os.mkdir(os.path.join(folder, "read-only"))
+        kept = read_only(dwell, os.path.join(folder, "read-only"))
+        if kept is None:
+            print("skip a read-only folder: none can be made here")
+        else:
+            check("a read-only folder", kept)
     print(f"PyTorch {torch.__version__}: {'failed' if failures else 'all passed'}")
     return 1 if failures else 0
 
