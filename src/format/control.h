@@ -22,21 +22,24 @@
 
 #include "format/layout.h"
 
+/* Each side uses some of them, and the recorder in two files is one side. */
+#define DW_CONTROL_INLINE __attribute__((unused)) static inline
+
 #define DW_CAPTURE_SHIFT 20
 #define DW_CONTROL_NOTHING (1u << 31) /* DWELL_MASK_NONE: a mask of nothing, as 0 is all */
 #define DW_CONTROL_LAYERS (1u << 27)  /* DWELL_DETAIL_LAYERS: with whatever opens the gate */
 
-static inline uint64_t dw_control_capture(uint32_t mask, uint64_t end_ticks)
+DW_CONTROL_INLINE uint64_t dw_control_capture(uint32_t mask, uint64_t end_ticks)
 {
 	return (uint64_t)mask << 32 | (uint32_t)((end_ticks >> DW_CAPTURE_SHIFT) + 1);
 }
 
-static inline bool dw_control_capture_over(uint64_t capture, uint64_t ticks)
+DW_CONTROL_INLINE bool dw_control_capture_over(uint64_t capture, uint64_t ticks)
 {
 	return (int32_t)((uint32_t)(ticks >> DW_CAPTURE_SHIFT) - (uint32_t)capture) >= 0;
 }
 
-static inline uint32_t dw_control_mask(const struct dw_control *control, const struct dw_gate *gate)
+DW_CONTROL_INLINE uint32_t dw_control_mask(const struct dw_control *control, const struct dw_gate *gate)
 {
 	uint32_t capture = (uint32_t)(__atomic_load_n(&control->capture, __ATOMIC_SEQ_CST) >> 32);
 	uint32_t wanted = __atomic_load_n(&control->mask, __ATOMIC_SEQ_CST);
@@ -48,7 +51,7 @@ static inline uint32_t dw_control_mask(const struct dw_control *control, const s
 }
 
 /* After a change of what `count` gates depend on. */
-static inline void dw_control_compute(struct dw_control *control, struct dw_gate *gates,
+DW_CONTROL_INLINE void dw_control_compute(struct dw_control *control, struct dw_gate *gates,
                                       uint32_t count)
 {
 	uint32_t generation = __atomic_add_fetch(&control->generation, 1, __ATOMIC_SEQ_CST), now;
@@ -63,7 +66,7 @@ static inline void dw_control_compute(struct dw_control *control, struct dw_gate
 	}
 }
 
-static inline void dw_control_compute_all(struct dw_head *head, struct dw_control *control)
+DW_CONTROL_INLINE void dw_control_compute_all(struct dw_head *head, struct dw_control *control)
 {
 	uint32_t count = __atomic_load_n(&head->next_gate, __ATOMIC_SEQ_CST);
 
@@ -71,7 +74,7 @@ static inline void dw_control_compute_all(struct dw_head *head, struct dw_contro
 }
 
 /* False: another capture is not over. */
-static inline bool dw_control_begin_capture(struct dw_head *head, struct dw_control *control,
+DW_CONTROL_INLINE bool dw_control_begin_capture(struct dw_head *head, struct dw_control *control,
                                             uint64_t capture, uint64_t ticks)
 {
 	uint64_t before = __atomic_load_n(&control->capture, __ATOMIC_SEQ_CST);
@@ -85,7 +88,7 @@ static inline bool dw_control_begin_capture(struct dw_head *head, struct dw_cont
 }
 
 /* This capture, if it is not over yet. */
-static inline void dw_control_end_capture(struct dw_head *head, struct dw_control *control,
+DW_CONTROL_INLINE void dw_control_end_capture(struct dw_head *head, struct dw_control *control,
                                           uint64_t capture)
 {
 	if (__atomic_compare_exchange_n(&control->capture, &capture, 0, false, __ATOMIC_SEQ_CST,
@@ -94,7 +97,7 @@ static inline void dw_control_end_capture(struct dw_head *head, struct dw_contro
 }
 
 /* For who has the chance to look: ends a capture whose time has passed. */
-static inline void dw_control_look(struct dw_head *head, struct dw_control *control, uint64_t ticks)
+DW_CONTROL_INLINE void dw_control_look(struct dw_head *head, struct dw_control *control, uint64_t ticks)
 {
 	uint64_t capture = __atomic_load_n(&control->capture, __ATOMIC_RELAXED);
 

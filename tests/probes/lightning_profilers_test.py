@@ -432,7 +432,8 @@ def main():
             test_documented(package)
             test_unchanged(package)
         test_order()
-        for name in ("SimpleProfiler", "AdvancedProfiler", "PyTorchProfiler", "XLAProfiler"):
+        # XLAProfiler records nothing until a capture asks: lightning_test.py trains with it.
+        for name in ("SimpleProfiler", "AdvancedProfiler", "PyTorchProfiler"):
             test_beside_theirs(name)
         test_operators()
         test_advanced()

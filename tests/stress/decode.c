@@ -274,7 +274,7 @@ static void one_record(struct walk *walk, const uint32_t *at)
 	record->id = record->kind == TRACE_END ? 0 : at[1] & DW_ID_MASK;
 	record->payload = at + 2;
 	walk->ticks += *at >> DW_DELTA_SHIFT;
-	if (record->kind == DW_EXT) {
+	if (record->kind == DW_EXT && record->id >> DW_EXT_TYPE_SHIFT == DW_EXT_TIME) {
 		uint64_t ticks = at[2] | (uint64_t)at[3] << 32;
 
 		if (ticks < walk->ticks)
