@@ -22,7 +22,7 @@ from .views import View
 __all__ = ["Profile", "Trace"]
 
 _LAYER = 3
-_NO_DATA = "no layers"
+_NO_DATA = -9
 
 Trace = namedtuple("Trace", ["path", "leaf", "module"])
 Trace.__doc__ = """A module of the model: `path` its names from the root down (a tuple, the
@@ -84,7 +84,7 @@ class _Layers:
         try:
             rows = View(trace, "layers", events=True).rows()
         except native.Error as error:
-            if _NO_DATA not in str(error):
+            if error.code != _NO_DATA:
                 raise
             rows = []  # nothing was called
         self._rows = [row for row in rows if row["path"] is not None]

@@ -1,6 +1,9 @@
+from types import TracebackType
 from typing import Any
 
 from .profiler import record_function
+
+__all__ = ["ProfilerServer", "StepTrace", "Trace", "start_server"]
 
 class Trace(record_function):
     def __init__(self, name: str, **kwargs: Any) -> None: ...
@@ -8,3 +11,13 @@ class Trace(record_function):
 class StepTrace(Trace):
     step_num: int | None
     def __init__(self, name: str, step_num: int | None = None, **kwargs: Any) -> None: ...
+
+class ProfilerServer:
+    port: int | None
+    def __init__(self, port: int) -> None: ...
+    def stop(self) -> None: ...
+    def __enter__(self) -> ProfilerServer: ...
+    def __exit__(self, exc_type: type[BaseException] | None, exc_value: BaseException | None,
+                 traceback: TracebackType | None) -> None: ...
+
+def start_server(port: int) -> ProfilerServer: ...
