@@ -21,9 +21,9 @@ static const struct {
 	const char *code; /* makes `t` */
 	uint16_t dtype;
 } probes[] = {
-	{ { 3, 57, 2 }, "t = torch.zeros((3, 57, 2), dtype=torch.int16)", DWELL_INT16 },
-	{ { 41, 1, 6 }, "t = torch.zeros((41, 1, 6), dtype=torch.float64)", DWELL_FLOAT64 },
-	{ { 2, 29, 5 }, "t = torch.zeros((2, 29, 5), dtype=torch.complex128)", DWELL_COMPLEX128 },
+	{ { 3, 57, 2 }, "t = torch.zeros((3, 57, 2), device='cpu', dtype=torch.int16)", DWELL_INT16 },
+	{ { 41, 1, 6 }, "t = torch.zeros((41, 1, 6), device='cpu', dtype=torch.float64)", DWELL_FLOAT64 },
+	{ { 2, 29, 5 }, "t = torch.zeros((2, 29, 5), device='cpu', dtype=torch.complex128)", DWELL_COMPLEX128 },
 };
 #define PROBES 3
 
@@ -153,12 +153,15 @@ static void search_shapes(PyObject *names)
 static void search_links(PyObject *names)
 {
 	search.sequences = search.threads = ~0ull >> 44;
-	if (!run(names, "t = torch.ones(3, requires_grad=True)\nfor i in range(7): t.exp()\n"))
+	/* Whatever is around the arming: a number of 0 would be found in many places. */
+	if (!run(names, "with torch.inference_mode(False), torch.enable_grad():\n"
+	                " t = torch.ones(3, device='cpu', requires_grad=True)\n"
+	                " for i in range(7): t.exp()\n"))
 		return;
 	search.watcher = &here;
-	run(names, "with torch.enable_grad(): y = t.exp()");
+	run(names, "with torch.inference_mode(False), torch.enable_grad(): y = t.exp()");
 	search.backward = true;
-	run(names, "torch.autograd.grad(y, t, torch.ones(3))");
+	run(names, "with torch.inference_mode(False): torch.autograd.grad(y, t, torch.ones_like(t))");
 	search.watcher = NULL;
 }
 
