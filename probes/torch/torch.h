@@ -69,6 +69,7 @@ void dwell_layers_attach(PyObject *torch);
  * session. */
 uint32_t dwell_layer_id(PyObject *module, const char *path, bool first);
 void dwell_loop_attach(PyObject *torch);
+void dwell_collectives_attach(PyObject *torch);
 
 /* The outermost module call of a thread, from layers to loop: a range to be ended. */
 struct loop_call {
