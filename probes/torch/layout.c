@@ -87,11 +87,12 @@ static void look_at_words(const char *function, unsigned first, uint64_t wanted,
 			*found &= ~(1ull << i);
 }
 
-static void **on_start(void **context, const char *function)
+TORCH_START(on_look, look_at)
+
+static void look_at(const char *function)
 {
-	*context = NULL;
 	if (search.watcher != &here)
-		return context;
+		return;
 	const char *name = dwell_torch_layout.name(function);
 	if (strcmp(name, "aten::neg") == 0 && !search.backward) {
 		look_at_inputs(function);
@@ -109,7 +110,6 @@ static void **on_start(void **context, const char *function)
 		search.threads = threads;
 		search.seen_backward = TORCH_SCOPE(function) == TORCH_BACKWARD;
 	}
-	return context;
 }
 
 static void on_end(const char *function, void *context)
@@ -168,7 +168,7 @@ static void search_links(PyObject *names)
 /* The main thread's tensors only: nothing else of the program has run yet. */
 static void look(PyObject *torch)
 {
-	struct torch_callback callback = { on_start, on_end, 1.0, { 0 }, 1, 0, 0 };
+	struct torch_callback callback = { (torch_start *)on_look, on_end, 1.0, { 0 }, 1, 0, 0 };
 	PyObject *names = PyDict_New();
 	uint64_t handle;
 
@@ -196,11 +196,8 @@ bool dwell_torch_find_layout(PyObject *torch, void *library)
 	    dlsym(RTLD_DEFAULT, "_ZN3c1019UndefinedTensorImpl10_singletonE");
 	if (!layout->undefined_tensor)
 		layout->undefined_tensor = dlsym(library, "_ZN3c1019UndefinedTensorImpl10_singletonE");
-#if !defined(__x86_64__)
-	/* The hand-made callback returns its context through a pointer as x86-64 passes it. */
-	layout->add = NULL;
-#endif
-	if (!layout->add || !layout->remove || !layout->name || !layout->next_sequence) {
+	if (!TORCH_HAS_CALLBACKS || !layout->add || !layout->remove || !layout->name ||
+	    !layout->next_sequence) {
 		layout->add = NULL;
 		return false;
 	}
