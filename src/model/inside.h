@@ -102,7 +102,6 @@ uint64_t dw_scope_wall_ns(const struct dw_model *model);
 
 /* flat.c */
 uint32_t dw_flat_categories(struct dw_model *model, struct dwell_error *error);
-void dw_flat_forget(struct dw_model *model);
 
 int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error);
 
