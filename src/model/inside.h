@@ -8,7 +8,8 @@
  *   tally    durations of many calls: sums, extremes, percentiles
  *   trunk    call paths while they are counted, for the tree and the paths
  *   functions  those of recorded stacks as symbols
- *   flat, tree, steps, shares, threads, events   the products
+ *   flat, tree, steps, shares, threads, events   the products; the passes of the first
+ *            two over all records are flat_walk and tree_walk
  *
  * Products are computed in ticks by file and converted once, when they are done.
  */
