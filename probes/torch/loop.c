@@ -223,6 +223,8 @@ static bool ends_step(PyObject *optimizer)
 
 static void before_step(struct dwell_call *call)
 {
+	if (call->self && !optimizers)
+		dwell_blocks_of_first_step(call->self);
 	optimizers++;
 	call->began = dwell_begin(&optimizer_site);
 }
@@ -238,6 +240,12 @@ static void after_step(struct dwell_call *call, PyObject *result)
 		return;
 	begin_step(); /* a model trained in evaluation mode: nothing else said so */
 	end_step();
+}
+
+static void after_state(struct dwell_call *call, PyObject *result)
+{
+	if (result && call->self)
+		dwell_blocks_of_state(call->self);
 }
 
 static void before_scaler(struct dwell_call *call)
@@ -276,6 +284,7 @@ static void after_init(struct dwell_call *call, PyObject *result)
 		loop.settled = false;
 	}
 	loop.optimizer_made = true;
+	dwell_blocks_of_groups(call->self);
 	dwell_step_on_look();
 	dwell_hook_attribute((PyObject *)Py_TYPE(call->self), "step", &step);
 }
@@ -372,6 +381,7 @@ static const struct {
 	{ "autograd", "backward", { before_backward, after_backward } },
 	{ "autograd", "grad", { before_backward, after_backward } },
 	{ "optim.Optimizer", "__init__", { no_range, after_init } },
+	{ "optim.Optimizer", "load_state_dict", { no_range, after_state } },
 	{ "optim.Optimizer", "zero_grad", { before_zero_grad, after_range } },
 	{ "cuda.amp.GradScaler", "step", { before_scaler, after_scaler } },
 	{ "amp.GradScaler", "step", { before_scaler, after_scaler } },
