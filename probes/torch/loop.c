@@ -48,6 +48,7 @@ DWELL_SITE(ready_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "a batch was 
 DWELL_SITE(queue_site, DWELL_CATEGORY_COUNTER, "DataLoader queue", "batches");
 DWELL_SITE(workers_site, DWELL_CATEGORY_DATA, "DataLoader.__iter__", NULL);
 DWELL_SITE(samples_site, DWELL_CATEGORY_DATA, "a batch's samples", NULL);
+DWELL_SITE(count_site, DWELL_CATEGORY_COUNTER, "batch samples", "samples");
 DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
 DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
 
@@ -291,6 +292,21 @@ static void after_init(struct dwell_call *call, PyObject *result)
 
 /* ---- data, checkpoints ------------------------------------------------------------------------- */
 
+/* Whether the next batch came before its turn, and lies in the iterator. */
+static bool next_is_kept(PyObject *iterator)
+{
+	PyObject *tasks = PyObject_GetAttrString(iterator, "_task_info");
+	PyObject *index = tasks ? PyObject_GetAttrString(iterator, "_rcvd_idx") : NULL;
+	PyObject *task = index ? PyObject_GetItem(tasks, index) : NULL;
+	bool kept = task && PyObject_Size(task) == 2;
+
+	Py_XDECREF(task);
+	Py_XDECREF(index);
+	Py_XDECREF(tasks);
+	PyErr_Clear();
+	return kept;
+}
+
 /* What the workers of an iterator have ready; -1: it has no workers. */
 static long queue_depth(PyObject *iterator)
 {
@@ -301,7 +317,7 @@ static long queue_depth(PyObject *iterator)
 	Py_XDECREF(size);
 	Py_XDECREF(queue);
 	PyErr_Clear();
-	return depth;
+	return depth < 0 ? -1 : depth + next_is_kept(iterator);
 }
 
 static void before_batch(struct dwell_call *call)
@@ -330,7 +346,11 @@ static void before_workers(struct dwell_call *call)
 /* In a worker, or in the loop's own process when there are none. */
 static void before_samples(struct dwell_call *call)
 {
+	PyObject *indices = call->second;
+
 	call->began = dwell_begin(&samples_site);
+	if (indices && call->began)
+		dwell_counter(&count_site, PyList_Check(indices) ? (double)PyList_Size(indices) : 1);
 }
 
 static void before_save(struct dwell_call *call)
