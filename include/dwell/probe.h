@@ -339,6 +339,9 @@ DWELL_API void dwell_counter(struct dwell_site *site, double value);
  * ("cpu", "cuda:0"). An address is live from its allocation to its free. */
 DWELL_API void dwell_alloc(struct dwell_site *site, const void *address, uint64_t size_bytes);
 DWELL_API void dwell_free(struct dwell_site *site, const void *address);
+/* What the block that is live at `address` is for, learnt after its allocation: it counts as
+ * site->name since then. An address where no recorded block lives is ignored. */
+DWELL_API void dwell_alloc_is(struct dwell_site *site, const void *address);
 
 /* For operators of autograd: the sequence number that forward and backward
  * share and the thread that ran the forward; of the innermost open range. */
@@ -374,6 +377,7 @@ DWELL_API void dwell_step_cancel(void);
 #define DWELL_COUNTER_UNIT(name, unit, value) ((void)0)
 #define DWELL_ALLOC(category, device, address, size_bytes) ((void)0)
 #define DWELL_FREE(address) ((void)0)
+#define DWELL_ALLOC_IS(category, address) ((void)0)
 #define DWELL_ASYNC_BEGIN(name, handle) ((void)0)
 #define DWELL_ASYNC_END(name, handle) ((void)0)
 #define DWELL_FLOW_OUT(name, handle) ((void)0)
@@ -452,6 +456,9 @@ DWELL_INLINE void dwell_step_leave(const char *unused)
 	                dwell_alloc(&dwell_site, address, size_bytes))
 #define DWELL_FREE(address) \
 	DWELL_WITH_SITE(DWELL_CATEGORY_ALLOCATION, "free", NULL, dwell_free(&dwell_site, address))
+#define DWELL_ALLOC_IS(category, address)                    \
+	DWELL_WITH_SITE(DWELL_CATEGORY_ALLOCATION, category, NULL, \
+	                dwell_alloc_is(&dwell_site, address))
 #define DWELL_ASYNC_BEGIN(name, handle) \
 	DWELL_WITH_SITE(DWELL_CATEGORY_ZONE, name, NULL, dwell_async_begin(&dwell_site, handle))
 #define DWELL_ASYNC_END(name, handle) \

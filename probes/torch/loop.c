@@ -48,6 +48,7 @@ DWELL_SITE(ready_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "a batch was 
 DWELL_SITE(queue_site, DWELL_CATEGORY_COUNTER, "DataLoader queue", "batches");
 DWELL_SITE(workers_site, DWELL_CATEGORY_DATA, "DataLoader.__iter__", NULL);
 DWELL_SITE(samples_site, DWELL_CATEGORY_DATA, "a batch's samples", NULL);
+DWELL_SITE(count_site, DWELL_CATEGORY_COUNTER, "batch samples", "samples");
 DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
 DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
 
@@ -223,6 +224,8 @@ static bool ends_step(PyObject *optimizer)
 
 static void before_step(struct dwell_call *call)
 {
+	if (call->self && !optimizers)
+		dwell_blocks_of_first_step(call->self);
 	optimizers++;
 	call->began = dwell_begin(&optimizer_site);
 }
@@ -238,6 +241,12 @@ static void after_step(struct dwell_call *call, PyObject *result)
 		return;
 	begin_step(); /* a model trained in evaluation mode: nothing else said so */
 	end_step();
+}
+
+static void after_state(struct dwell_call *call, PyObject *result)
+{
+	if (result && call->self)
+		dwell_blocks_of_state(call->self);
 }
 
 static void before_scaler(struct dwell_call *call)
@@ -276,11 +285,27 @@ static void after_init(struct dwell_call *call, PyObject *result)
 		loop.settled = false;
 	}
 	loop.optimizer_made = true;
+	dwell_blocks_of_groups(call->self);
 	dwell_step_on_look();
 	dwell_hook_attribute((PyObject *)Py_TYPE(call->self), "step", &step);
 }
 
 /* ---- data, checkpoints ------------------------------------------------------------------------- */
+
+/* Whether the next batch came before its turn, and lies in the iterator. */
+static bool next_is_kept(PyObject *iterator)
+{
+	PyObject *tasks = PyObject_GetAttrString(iterator, "_task_info");
+	PyObject *index = tasks ? PyObject_GetAttrString(iterator, "_rcvd_idx") : NULL;
+	PyObject *task = index ? PyObject_GetItem(tasks, index) : NULL;
+	bool kept = task && PyObject_Size(task) == 2;
+
+	Py_XDECREF(task);
+	Py_XDECREF(index);
+	Py_XDECREF(tasks);
+	PyErr_Clear();
+	return kept;
+}
 
 /* What the workers of an iterator have ready; -1: it has no workers. */
 static long queue_depth(PyObject *iterator)
@@ -292,7 +317,7 @@ static long queue_depth(PyObject *iterator)
 	Py_XDECREF(size);
 	Py_XDECREF(queue);
 	PyErr_Clear();
-	return depth;
+	return depth < 0 ? -1 : depth + next_is_kept(iterator);
 }
 
 static void before_batch(struct dwell_call *call)
@@ -321,7 +346,11 @@ static void before_workers(struct dwell_call *call)
 /* In a worker, or in the loop's own process when there are none. */
 static void before_samples(struct dwell_call *call)
 {
+	PyObject *indices = call->second;
+
 	call->began = dwell_begin(&samples_site);
+	if (indices && call->began)
+		dwell_counter(&count_site, PyList_Check(indices) ? (double)PyList_Size(indices) : 1);
 }
 
 static void before_save(struct dwell_call *call)
@@ -372,6 +401,7 @@ static const struct {
 	{ "autograd", "backward", { before_backward, after_backward } },
 	{ "autograd", "grad", { before_backward, after_backward } },
 	{ "optim.Optimizer", "__init__", { no_range, after_init } },
+	{ "optim.Optimizer", "load_state_dict", { no_range, after_state } },
 	{ "optim.Optimizer", "zero_grad", { before_zero_grad, after_range } },
 	{ "cuda.amp.GradScaler", "step", { before_scaler, after_scaler } },
 	{ "amp.GradScaler", "step", { before_scaler, after_scaler } },

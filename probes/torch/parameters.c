@@ -73,6 +73,8 @@ uint32_t dwell_layer_id(PyObject *module, const char *path, bool first)
 	}
 	Py_XDECREF(values);
 	Py_XDECREF(own);
+	if (first)
+		dwell_blocks_of_module(module);
 	dwell_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
 	return dwell_intern_layer(path, name, tensors, count);
 }

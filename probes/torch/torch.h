@@ -7,6 +7,7 @@
  *   memory     allocations and frees, from where libc10 calls its allocator
  *   layers     calls of nn.Module, by their path in the model
  *   parameters what a module has of its own
+ *   blocks     which allocations are parameters, which an optimizer's state
  *   loop       steps and phases, from what a training loop calls
  *   step_on    what the user says makes a step
  *
@@ -101,6 +102,11 @@ void dwell_layers_attach(PyObject *torch);
 /* Its id, with its class and, by its first path, its own parameters (parameters.c); 0: no
  * session. */
 uint32_t dwell_layer_id(PyObject *module, const char *path, bool first);
+/* blocks.c: a module's own parameters and buffers; an optimizer's parameters, its state. */
+void dwell_blocks_of_module(PyObject *module);
+void dwell_blocks_of_groups(PyObject *optimizer);
+void dwell_blocks_of_state(PyObject *optimizer);
+void dwell_blocks_of_first_step(PyObject *optimizer);
 void dwell_loop_attach(PyObject *torch);
 void dwell_collectives_attach(PyObject *torch);
 

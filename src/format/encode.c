@@ -444,6 +444,17 @@ void dw_encode_record(struct dw_encode_stream *stream, uint64_t ticks, enum dw_k
 		stream->thread = id;
 }
 
+void dw_encode_alloc_is(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op,
+                        uint64_t address)
+{
+	uint32_t payload[DW_ALLOC_IS_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32),
+		                                    (uint32_t)address, (uint32_t)(address >> 32), op };
+
+	dw_encode_record(stream, ticks, DW_EXT,
+	                 DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT | DW_ALLOC_IS_WORDS, payload,
+	                 DW_ALLOC_IS_WORDS);
+}
+
 void dw_encode_begin(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op)
 {
 	dw_encode_record(stream, ticks, DW_BEGIN, op, NULL, 0);

@@ -102,6 +102,9 @@ void dw_encode_stream_init(struct dw_encode_stream *stream, const struct dw_enco
 /* A record at `ticks`; times that no delta can say are said with EXT TIME. */
 void dw_encode_record(struct dw_encode_stream *stream, uint64_t ticks, enum dw_kind kind,
                       uint32_t id, const void *payload, unsigned words);
+/* EXT ALLOC_IS: the block at `address` is what `op` says. */
+void dw_encode_alloc_is(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op,
+                        uint64_t address);
 void dw_encode_begin(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op);
 void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks);
 /* Closes the open chunk (at the next record a new one begins). */

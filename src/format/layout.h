@@ -204,7 +204,10 @@ enum dw_kind {
 enum dw_ext {
 	DW_EXT_TIME = 1,    /* nothing but the time */
 	DW_EXT_BY_NAME = 2, /* no words: the innermost open range ends by an END_OF with its id alone */
+	DW_EXT_ALLOC_IS = 3, /* u64 ticks, u64 address, u32 OP: the block that is live there is of the
+	                        OP's category, since its allocation */
 };
+#define DW_ALLOC_IS_WORDS 5u
 #define DW_EXT_WORDS_MASK 0xfffu
 #define DW_EXT_TYPE_SHIFT 12
 

@@ -15,6 +15,7 @@
 
 struct pass {
 	struct dw_model *model;
+	uint8_t *roles;                    /* by row */
 	struct dw_memory_account *accounts; /* by process */
 	bool failed;
 };
@@ -49,7 +50,9 @@ static void sift(struct heap *heap, size_t at)
 	}
 }
 
-static void merge(struct dw_memory_account *account, struct heap *heap)
+/* The first pass goes on behind the scope: what becomes of a block may show there. */
+static void merge(struct dw_memory_account *account, struct dw_memory_judge *judge,
+                  struct heap *heap)
 {
 	const struct dw_model *model = account->model;
 
@@ -57,11 +60,14 @@ static void merge(struct dw_memory_account *account, struct heap *heap)
 		sift(heap, i);
 	while (heap->count && !account->failed) {
 		struct dw_memory_stream *first = heap->items[0];
-		const struct dw_memory_event *event = &first->events[first->at];
+		struct dw_memory_event *event = &first->events[first->at];
 
-		if (model->intervals && event->ticks >= account->to_ticks)
+		if (!judge && model->intervals && event->ticks >= account->to_ticks)
 			break; /* what is live now is what was live at the end */
-		dw_memory_account_put(account, event);
+		if (judge)
+			dw_memory_judge_put(judge, event);
+		else
+			dw_memory_account_put(account, event);
 		first->at++;
 		if (!dw_memory_stream_fill(first)) {
 			account->failed |= first->failed;
@@ -82,7 +88,7 @@ static size_t count_streams(const struct dw_source *source, uint32_t process)
 }
 
 /* All of them, whatever the scope: memory of a wanted thread is freed by any. */
-static void walk_streams(struct dw_memory_account *account)
+static void walk_streams(struct dw_memory_account *account, struct dw_memory_judge *judge)
 {
 	struct dw_model *model = account->model;
 	const struct dw_source *source = model->source;
@@ -91,13 +97,14 @@ static void walk_streams(struct dw_memory_account *account)
 	struct heap heap = { calloc(most + 1, sizeof *heap.items), 0 };
 	void *buffer = malloc(DW_BLOCK_BYTES); /* one for all: used within a chunk only */
 
-	account->failed = !streams || !heap.items || !buffer;
+	account->failed |= !streams || !heap.items || !buffer;
 	for (size_t i = 0; !account->failed && i < source->stream_count; i++) {
 		struct dw_memory_stream *stream = &streams[count];
 
 		if (source->streams[i].process != account->process)
 			continue;
 		dw_walk_init(&stream->walk, model, i, buffer);
+		stream->judge = judge;
 		stream->paths = &account->paths;
 		stream->symbol_by_id = model->symbol_by_id[source->streams[i].file];
 		count++;
@@ -106,7 +113,7 @@ static void walk_streams(struct dw_memory_account *account)
 		account->failed |= stream->failed;
 	}
 	if (!account->failed)
-		merge(account, &heap);
+		merge(account, judge, &heap);
 	for (size_t i = 0; streams && i < count; i++)
 		dw_memory_stream_reset(&streams[i]);
 	free(streams);
@@ -118,10 +125,18 @@ static void walk_process(void *context, unsigned worker, size_t process)
 {
 	struct pass *pass = context;
 	struct dw_memory_account *account = &pass->accounts[process];
+	struct dw_memory_judge judge;
 
 	if (dw_memory_account_init(account, pass->model, (uint32_t)process)) {
-		walk_streams(account);
+		dw_memory_judge_init(&judge, account, pass->roles);
+		walk_streams(account, &judge);
+		dw_memory_judge_end(&judge);
+		account->failed |= judge.failed;
+		account->kinds = judge.kinds;
+		account->kind_count = judge.kind_count;
+		walk_streams(account, NULL);
 		dw_memory_account_end(account);
+		dw_memory_judge_reset(&judge);
 	}
 	if (account->failed)
 		__atomic_store_n(&pass->failed, true, __ATOMIC_RELAXED);
@@ -331,9 +346,10 @@ static bool make_pools(struct dw_memory *memory, const struct pass *pass)
 const struct dw_memory *dw_model_memory(struct dw_model *model, struct dwell_error *error)
 {
 	size_t processes = model->source->process_count;
-	struct pass pass = { model, calloc(processes + 1, sizeof *pass.accounts), false };
+	struct pass pass = { model, dw_memory_roles(model),
+		                 calloc(processes + 1, sizeof *pass.accounts), false };
 	struct dw_memory *memory = dw_arena_alloc(&model->arena, sizeof *memory);
-	bool good = pass.accounts && memory;
+	bool good = pass.roles && pass.accounts && memory;
 
 	if (good)
 		dw_pool_run(processes, dw_pool_workers(processes), walk_process, &pass);
@@ -341,6 +357,7 @@ const struct dw_memory *dw_model_memory(struct dw_model *model, struct dwell_err
 	for (size_t i = 0; pass.accounts && i < processes; i++)
 		dw_memory_account_reset(&pass.accounts[i]);
 	free(pass.accounts);
+	free(pass.roles);
 	if (!good)
 		dw_model_no_memory(model, error);
 	return good ? memory : NULL;

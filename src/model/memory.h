@@ -7,6 +7,25 @@
  * frees, in whatever thread it happens. All streams of a process are merged in order
  * of time for that; memory is bounded by what is live and by a chunk a stream.
  *
+ * What a block is for, its kind, the program says with its allocation or later
+ * (DWELL_ALLOC, DWELL_ALLOC_IS). Of a block that it calls "other", in a process with
+ * operators, the range that it is allocated in tells:
+ *
+ *   innermost of these in its thread       freed before the       else
+ *                                          end of that range
+ *   data loading                           temporary              input
+ *   backward                               temporary              gradient
+ *   optimizer                              temporary              optimizer state
+ *   forward or evaluation, an operator     the same, of the       activation
+ *     in it                                outermost operator
+ *   none, an operator in a step (or        the same               activation
+ *     where the process has no steps)
+ *   none, an operator beside the steps     the same               other
+ *   none, no operator                      other                  other
+ *
+ * An operator of a thread that has none of these ranges open is of the backward that
+ * another thread waits in. A block that is not freed has outlived all.
+ *
  * There is one pool a process and device: addresses of different processes have
  * nothing to do with each other.
  */

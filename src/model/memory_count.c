@@ -90,61 +90,6 @@ static void level_ends(struct dw_memory_account *account, struct dw_memory_devic
 	device->since = until;
 }
 
-/* ---- what is live -------------------------------------------------------------------------- */
-
-static size_t home_of(const struct dw_memory_account *account, uint64_t address)
-{
-	return (size_t)((address * 0x9e3779b97f4a7c15u) >> 20) & account->live_mask;
-}
-
-static struct dw_memory_live *find_live(const struct dw_memory_account *account, uint64_t address)
-{
-	size_t at = home_of(account, address);
-
-	while (account->live[at].holder && account->live[at].address != address)
-		at = (at + 1) & account->live_mask;
-	return &account->live[at];
-}
-
-static bool room_for_live(struct dw_memory_account *account)
-{
-	struct dw_memory_live *old = account->live;
-	size_t old_size = old ? account->live_mask + 1 : 0, size = old_size ? old_size * 2 : 1024;
-
-	if (account->live_count * 2 < old_size)
-		return true;
-	account->live = calloc(size, sizeof *account->live);
-	if (!account->live) {
-		account->live = old;
-		return false;
-	}
-	account->live_mask = size - 1;
-	for (size_t i = 0; i < old_size; i++)
-		if (old[i].holder)
-			*find_live(account, old[i].address) = old[i];
-	free(old);
-	return true;
-}
-
-/* No tombstones: what stands behind moves up where its search would have stopped. */
-static void forget(struct dw_memory_account *account, struct dw_memory_live *live)
-{
-	size_t hole = (size_t)(live - account->live), at = hole;
-
-	account->live_count--;
-	for (;;) {
-		at = (at + 1) & account->live_mask;
-		if (!account->live[at].holder)
-			break;
-		size_t home = home_of(account, account->live[at].address);
-		if (((at - home) & account->live_mask) < ((at - hole) & account->live_mask))
-			continue;
-		account->live[hole] = account->live[at];
-		hole = at;
-	}
-	account->live[hole].holder = 0;
-}
-
 /* ---- devices, kinds, holders --------------------------------------------------------------- */
 
 static bool new_device(struct dw_memory_account *account, const char *name)
@@ -182,7 +127,7 @@ static uint32_t device_of(struct dw_memory_account *account, uint32_t symbol)
 	return (uint32_t)at;
 }
 
-static uint32_t kind_of(struct dw_memory_account *account, uint32_t symbol)
+uint32_t dw_memory_kind_of(struct dw_memory_account *account, uint32_t symbol)
 {
 	const char *name = account->model->symbols[symbol].name;
 	uint32_t kind = 0;
@@ -281,14 +226,22 @@ static void release(struct dw_memory_account *account, struct dw_memory_live *li
 		holder->use.frees++;
 		kind->frees++;
 	}
-	forget(account, live);
+	dw_memory_live_remove(&account->live, live);
+}
+
+/* Of the next allocation; what a live file has got between the passes keeps its name. */
+static uint32_t next_kind(struct dw_memory_account *account, uint32_t symbol)
+{
+	size_t at = account->allocation++;
+
+	return at < account->kind_count ? account->kinds[at] : dw_memory_kind_of(account, symbol);
 }
 
 static bool take(struct dw_memory_account *account, const struct dw_memory_event *event,
                  bool counts)
 {
 	uint64_t bytes = event->bytes & INT64_MAX; /* a damaged trace may say anything */
-	uint32_t index = device_of(account, event->symbol), kind = kind_of(account, event->symbol);
+	uint32_t index = device_of(account, event->symbol), kind = next_kind(account, event->symbol);
 	uint32_t owner = index == DW_NO_INDEX ? index : holder_of(account, event->path, index);
 	struct dw_memory_device *device;
 	struct dw_memory_holder *holder;
@@ -311,32 +264,34 @@ static bool take(struct dw_memory_account *account, const struct dw_memory_event
 		holder->use.allocations++;
 		device->kinds[kind].allocations++;
 	}
-	*find_live(account, event->address) =
+	*dw_memory_live_find(&account->live, event->address) =
 		(struct dw_memory_live){ event->address, bytes, owner + 1, kind };
-	account->live_count++;
+	account->live.count++;
 	return true;
 }
 
 void dw_memory_account_put(struct dw_memory_account *account, const struct dw_memory_event *event)
 {
-	bool counts = in_scope(account, event->ticks);
+	bool counts = in_scope(account, event->ticks), is_free = event->type == DW_MEMORY_FREE;
 	struct dw_memory_live *live;
 
-	if (account->failed || !room_for_live(account)) {
+	if (event->type == DW_MEMORY_SAID)
+		return;
+	if (account->failed || !dw_memory_live_room(&account->live)) {
 		account->failed = true;
 		return;
 	}
-	live = find_live(account, event->address);
-	if (event->is_free && !live->holder) {
+	live = dw_memory_live_find(&account->live, event->address);
+	if (is_free && !live->holder) {
 		/* With a scope of threads it may be one that is not looked at. */
 		account->unknown_frees += counts && !account->model->wanted_threads;
 		return;
 	}
 	if (live->holder) {
-		account->doubled += !event->is_free && counts;
-		release(account, live, event->ticks, counts && event->is_free);
+		account->doubled += !is_free && counts;
+		release(account, live, event->ticks, counts && is_free);
 	}
-	if (!event->is_free)
+	if (!is_free)
 		account->failed = !take(account, event, counts);
 }
 
@@ -405,7 +360,7 @@ void dw_memory_account_reset(struct dw_memory_account *account)
 	free(account->kind_by_symbol);
 	free(account->holders);
 	free(account->holder_slots);
-	free(account->live);
+	dw_memory_live_reset(&account->live);
 	dw_memory_paths_reset(&account->paths);
 	memset(account, 0, sizeof *account);
 }

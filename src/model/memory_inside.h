@@ -3,7 +3,9 @@
  *
  *   memory_walk.c    a stream's allocations and frees in order, chunk by chunk, each
  *                    with the path of ranges that it happened in
+ *   memory_kind.c    the first pass: what blocks are for, where the program does not say
  *   memory_count.c   a process's account: what is live, levels, peaks, the curve
+ *   memory_live.c    what is live, by address, for both
  *   memory.c         streams merged, accounts made into the product
  */
 #ifndef DW_MODEL_MEMORY_INSIDE_H
@@ -34,21 +36,42 @@ struct dw_memory_paths {
 
 /* ---- a stream (memory_walk.c) -------------------------------------------------------------- */
 
+enum dw_memory_event_type {
+	DW_MEMORY_ALLOC,
+	DW_MEMORY_FREE,
+	DW_MEMORY_SAID, /* of what kind a live block is: for the first pass */
+};
+
+/* What a range's operators work on; by row, dw_memory_roles(). */
+enum dw_memory_role {
+	DW_MEMORY_IN_NOTHING,
+	DW_MEMORY_IN_FORWARD,
+	DW_MEMORY_IN_BACKWARD,
+	DW_MEMORY_IN_OPTIMIZER,
+	DW_MEMORY_IN_DATA,
+};
+
 struct dw_memory_event {
 	uint64_t ticks, address, bytes;
 	uint32_t symbol; /* merged */
-	uint32_t path;
-	bool is_free;
+	uint32_t path;   /* of the second pass */
+	uint32_t span;   /* of the first: the range whose end decides; 0: none. Holds it. */
+	uint8_t type, role;
 };
 
 struct dw_memory_frame {
 	uint32_t row;  /* DW_NO_INDEX: it owns nothing */
 	uint32_t path; /* DW_NO_INDEX: not looked up yet */
+	uint32_t span; /* 0: nothing was allocated in it yet */
 	bool is_operator;
+	uint8_t role;
 };
+
+struct dw_memory_judge;
 
 struct dw_memory_stream {
 	struct dw_walk walk; /* first: dw_walk's helpers take it for the context */
+	struct dw_memory_judge *judge; /* NULL: the second pass */
 	struct dw_memory_paths *paths;
 	const uint32_t *symbol_by_id;
 	struct dw_memory_frame *frames;
@@ -64,6 +87,78 @@ struct dw_memory_stream {
 bool dw_memory_stream_fill(struct dw_memory_stream *stream);
 void dw_memory_stream_reset(struct dw_memory_stream *stream);
 void dw_memory_paths_reset(struct dw_memory_paths *paths);
+
+/* ---- what is live (memory_live.c) ---------------------------------------------------------- */
+
+struct dw_memory_live {
+	uint64_t address;
+	uint64_t bytes;  /* of the first pass: the number of the allocation */
+	uint32_t holder; /* + 1; 0: an empty slot. Of the first pass: the span, + 1 */
+	uint32_t kind;   /* of the first pass: what it is if it outlives the span */
+};
+
+struct dw_memory_lives {
+	struct dw_memory_live *items;
+	size_t mask, count;
+};
+
+/* Makes room for one more; false when out of memory. The others need that it was called. */
+bool dw_memory_live_room(struct dw_memory_lives *lives);
+/* The block at the address, or the empty slot for one; who fills it counts it. */
+struct dw_memory_live *dw_memory_live_find(const struct dw_memory_lives *lives, uint64_t address);
+void dw_memory_live_remove(struct dw_memory_lives *lives, struct dw_memory_live *live);
+void dw_memory_live_reset(struct dw_memory_lives *lives);
+
+/* ---- the first pass (memory_kind.c) -------------------------------------------------------- */
+
+/* A range that was open when something was allocated; given back when it has ended and all
+ * that was allocated in it is freed. */
+struct dw_memory_span {
+	uint64_t end_ticks; /* UINT64_MAX: open */
+	uint32_t refs;
+	uint32_t next_free;
+};
+
+struct dw_memory_backward {
+	uint64_t ticks;
+	uint32_t span;
+};
+
+struct dw_memory_step {
+	uint64_t start, end;
+};
+
+struct dw_memory_account;
+
+struct dw_memory_judge {
+	struct dw_memory_account *account;
+	const uint8_t *roles;         /* by row; the caller's */
+	struct dw_memory_span *spans; /* 0 is none */
+	size_t span_count, span_capacity;
+	uint32_t free_span;
+	struct dw_memory_backward *backwards; /* in order of time; those before `at` have begun */
+	size_t backward_count, backward_capacity, backward_at;
+	struct dw_memory_step *steps; /* in order of time; those before `at` have begun */
+	size_t step_count, step_capacity, step_at;
+	uint64_t step_reach;          /* when the last of those ends */
+	struct dw_memory_lives live;
+	uint8_t *kinds;               /* the answer, by allocation in order of time */
+	size_t kind_count, kind_capacity;
+	bool operators;               /* the process has any */
+	bool failed;
+};
+
+/* By row, malloc'd; NULL when out of memory. */
+uint8_t *dw_memory_roles(const struct dw_model *model);
+void dw_memory_judge_init(struct dw_memory_judge *judge, struct dw_memory_account *account,
+                          const uint8_t *roles);
+/* For the walk: a range that decides, 0 when out of memory; it has ended. */
+uint32_t dw_memory_span_open(struct dw_memory_judge *judge, uint64_t ticks, bool backward);
+void dw_memory_span_close(struct dw_memory_judge *judge, uint32_t index, uint64_t ticks);
+/* Events in order of time. */
+void dw_memory_judge_put(struct dw_memory_judge *judge, struct dw_memory_event *event);
+void dw_memory_judge_end(struct dw_memory_judge *judge);
+void dw_memory_judge_reset(struct dw_memory_judge *judge);
 
 /* ---- a process (memory_count.c) ------------------------------------------------------------ */
 
@@ -95,12 +190,6 @@ struct dw_memory_device {
 	struct dw_memory_bucket *buckets; /* DW_MEMORY_POINTS - 1: the peak itself is a point */
 };
 
-struct dw_memory_live {
-	uint64_t address, bytes;
-	uint32_t holder; /* + 1; 0: an empty slot */
-	uint32_t kind;
-};
-
 #define DW_MEMORY_DEVICES 64u /* the last one stands for all others */
 
 struct dw_memory_account {
@@ -114,8 +203,9 @@ struct dw_memory_account {
 	size_t holder_count, holder_capacity;
 	uint32_t *holder_slots; /* index + 1 */
 	size_t holder_mask;
-	struct dw_memory_live *live;
-	size_t live_mask, live_count;
+	struct dw_memory_lives live;
+	const uint8_t *kinds; /* of the first pass, by allocation; the caller's */
+	size_t kind_count, allocation;
 	const struct dw_interval *interval;
 	uint64_t from_ticks, to_ticks; /* what the curve shows */
 	uint64_t bucket_ticks;
@@ -126,6 +216,8 @@ struct dw_memory_account {
 /* False when out of memory, or when nothing of the process is in scope. */
 bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *model,
                             uint32_t process);
+/* The kind that a symbol names. */
+uint32_t dw_memory_kind_of(struct dw_memory_account *account, uint32_t symbol);
 /* Events in order of time. */
 void dw_memory_account_put(struct dw_memory_account *account, const struct dw_memory_event *event);
 /* The levels last until the end; what lazy levels put off is done. */

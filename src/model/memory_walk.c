@@ -103,6 +103,56 @@ static uint32_t path_now(struct dw_memory_stream *stream)
 	return path;
 }
 
+/* ---- roles, in the first pass --------------------------------------------------------------- */
+
+static void meet(struct dw_memory_stream *stream, struct dw_memory_frame *frame, uint32_t row,
+                 uint64_t ticks)
+{
+	frame->role = stream->judge->roles[row];
+	stream->judge->operators |= frame->is_operator;
+	if (frame->role == DW_MEMORY_IN_BACKWARD)
+		frame->span = dw_memory_span_open(stream->judge, ticks, true);
+}
+
+static void leave(struct dw_memory_stream *stream, size_t at, uint64_t ticks)
+{
+	if (stream->frames[at].span)
+		dw_memory_span_close(stream->judge, stream->frames[at].span, ticks);
+}
+
+/*
+ * The range that decides about what is allocated now. In data, backward and optimizer: that
+ * range, the outermost of those of its kind that lie directly in one another. Else the
+ * outermost operator, within the forward if there is one.
+ */
+static void find_span(struct dw_memory_stream *stream, struct dw_memory_event *event)
+{
+	struct dw_memory_frame *outermost = NULL, *operator = NULL;
+
+	for (size_t i = stream->depth; i-- > 0;) {
+		struct dw_memory_frame *frame = &stream->frames[i];
+
+		if (frame->role && event->role && frame->role != event->role)
+			break;
+		if (frame->role) {
+			event->role = frame->role;
+			outermost = frame;
+		} else if (frame->is_operator && !event->role) {
+			operator = frame;
+		}
+	}
+	if (event->role <= DW_MEMORY_IN_FORWARD)
+		outermost = operator;
+	if (!outermost)
+		return;
+	if (!outermost->span)
+		outermost->span = dw_memory_span_open(stream->judge, 0, false);
+	event->span = outermost->span;
+	if (event->span)
+		stream->judge->spans[event->span].refs++;
+	stream->failed |= stream->judge->failed;
+}
+
 /* ---- records ------------------------------------------------------------------------------- */
 
 DW_INLINE void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
@@ -124,6 +174,8 @@ DW_INLINE void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
 	frame->row =
 		frame->is_operator || op.kind == dw_kind_of(DWELL_CATEGORY_ZONE) ? op.row : DW_NO_INDEX;
 	frame->path = DW_NO_INDEX;
+	if (stream->judge)
+		meet(stream, frame, op.row, ticks);
 }
 
 DW_INLINE void visit_end(void *pointer, uint64_t ticks)
@@ -133,7 +185,7 @@ DW_INLINE void visit_end(void *pointer, uint64_t ticks)
 	if (stream->over)
 		stream->over--;
 	else if (stream->depth)
-		stream->depth--;
+		leave(stream, --stream->depth, ticks);
 }
 
 static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
@@ -141,28 +193,35 @@ static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
 	struct dw_memory_stream *stream = pointer;
 
 	stream->over = 0;
-	stream->depth = 0;
+	while (stream->depth)
+		leave(stream, --stream->depth, dw_time_now(&stream->walk.time));
 }
 
-static void end_of(struct dw_memory_stream *stream, uint32_t n)
+static void end_of(struct dw_memory_stream *stream, uint32_t n, uint64_t ticks)
 {
 	size_t at;
 
 	if (stream->over || n >= stream->depth)
 		return;
 	at = stream->depth - 1 - n;
+	leave(stream, at, ticks);
 	memmove(&stream->frames[at], &stream->frames[at + 1], n * sizeof *stream->frames);
 	stream->depth--;
 	for (; at < stream->depth; at++)
 		stream->frames[at].path = DW_NO_INDEX; /* they lie in one range less */
 }
 
-static void keep(struct dw_memory_stream *stream, uint64_t ticks, const struct dw_record *record)
+static uint32_t symbol_of(const struct dw_memory_stream *stream, uint32_t id)
 {
-	bool is_free = record->kind == DW_FREE;
+	return stream->symbol_by_id[id < stream->walk.op_count ? id : 0];
+}
+
+static void keep(struct dw_memory_stream *stream, uint64_t ticks, const struct dw_record *record,
+                 enum dw_memory_event_type type)
+{
 	struct dw_memory_event *event;
 
-	if (!is_free && !stream->walk.wanted)
+	if (type == DW_MEMORY_ALLOC && !stream->walk.wanted)
 		return;
 	event = DW_GROW(&stream->events, &stream->capacity, stream->count);
 	if (!event) {
@@ -171,13 +230,18 @@ static void keep(struct dw_memory_stream *stream, uint64_t ticks, const struct d
 	}
 	stream->count++;
 	event->ticks = ticks;
-	event->address = dw_record_u64(record, 0);
-	event->is_free = is_free;
-	if (is_free)
+	event->type = (uint8_t)type;
+	event->address = dw_record_u64(record, type == DW_MEMORY_SAID ? 2 : 0);
+	if (type == DW_MEMORY_SAID)
+		event->symbol = symbol_of(stream, record->payload[4]);
+	if (type != DW_MEMORY_ALLOC)
 		return;
 	event->bytes = dw_record_u64(record, 2);
-	event->symbol = stream->symbol_by_id[record->id < stream->walk.op_count ? record->id : 0];
-	event->path = path_now(stream);
+	event->symbol = symbol_of(stream, record->id);
+	if (stream->judge)
+		find_span(stream, event);
+	else
+		event->path = path_now(stream);
 }
 
 static __attribute__((noinline)) void visit_rest(struct dw_memory_stream *stream, uint64_t ticks,
@@ -187,11 +251,17 @@ static __attribute__((noinline)) void visit_rest(struct dw_memory_stream *stream
 		return;
 	switch (record->kind) {
 	case DW_END_OF:
-		end_of(stream, record->payload[0]);
+		end_of(stream, record->payload[0], ticks);
 		break;
 	case DW_ALLOC:
+		keep(stream, ticks, record, DW_MEMORY_ALLOC);
+		break;
 	case DW_FREE:
-		keep(stream, ticks, record);
+		keep(stream, ticks, record, DW_MEMORY_FREE);
+		break;
+	case DW_EXT:
+		if (record->id == (DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT | DW_ALLOC_IS_WORDS))
+			keep(stream, ticks, record, DW_MEMORY_SAID);
 		break;
 	default:
 		break;

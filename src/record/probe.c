@@ -365,6 +365,31 @@ void dwell_alloc(struct dwell_site *site, const void *address, uint64_t size_byt
 		put_fast(DW_ALLOC, dwell_site_id(site), payload, 4);
 }
 
+/* An EXT with words says its time in full; that of the record before is the least. */
+void dwell_alloc_is(struct dwell_site *site, const void *address)
+{
+	uint32_t word1 = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT |
+	                 DW_ALLOC_IS_WORDS;
+	uint64_t at = (uint64_t)(uintptr_t)address, ticks;
+	struct dwell_stream *stream;
+	int saved = errno;
+	uint32_t id;
+
+	if (!dwell_wants(1u << site->category))
+		return;
+	id = dwell_site_id(site);
+	stream = dw_stream_enter();
+	if (stream) {
+		ticks = dw_now();
+		ticks = ticks < stream->last_ticks ? stream->last_ticks : ticks;
+		uint32_t payload[DW_ALLOC_IS_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32),
+			                                    (uint32_t)at, (uint32_t)(at >> 32), id };
+		dw_stream_put(stream, ticks, word1, payload, DW_ALLOC_IS_WORDS);
+		dw_stream_leave(stream);
+	}
+	errno = saved;
+}
+
 void dwell_counter(struct dwell_site *site, double value)
 {
 	if (dwell_wants(1u << site->category))

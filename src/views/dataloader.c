@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "model/loading.h"
 #include "views/loader.h"
 
 static const struct dw_column columns[] = {
@@ -16,15 +17,39 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("calls", "batches", COUNT, INT),
 	DW_COLUMN("total_ns", "total", NS, INT),
 	DW_COLUMN("mean_ns", "mean", NS, INT),
+	DW_COLUMN("samples", "samples", COUNT, INT),
+	DW_COLUMN("sample_ns", "a sample", NS, INT),
+	DW_COLUMN("ready", "ready", COUNT, REAL),
 	DW_COLUMN("p50_ns", "p50", NS, INT, .wide_only = true),
 	DW_COLUMN("p99_ns", "p99", NS, INT),
 	DW_COLUMN("share", "of its time", RATIO, REAL, .bar = true),
 };
-enum { THREAD, ROLE, NAME, CALLS, TOTAL, MEAN, P50, P99, SHARE, COLUMNS };
+enum { THREAD, ROLE, NAME, CALLS, TOTAL, MEAN, SAMPLES, SAMPLE, READY, P50, P99, SHARE, COLUMNS };
 
-static void fill(struct dw_table *table, struct dw_model *model, const struct dw_loader_row *from,
-                 uint64_t wall_ns)
+/* What is counted in a thread belongs to the range that it spends most in: its first row. */
+static bool leads(const struct dw_loader *loader, size_t at)
 {
+	for (size_t i = 0; i < at; i++)
+		if (loader->rows[i].thread == loader->rows[at].thread)
+			return false;
+	return true;
+}
+
+static void fill_counts(struct dw_cell *row, const struct dw_loader_row *from,
+                        const struct dw_loading *counted)
+{
+	if (counted->samples) {
+		dw_cell_int(&row[SAMPLES], (int64_t)counted->samples);
+		dw_cell_int(&row[SAMPLE], (int64_t)(from->stat.total_ns / counted->samples));
+	}
+	if (counted->asked)
+		dw_cell_real(&row[READY], (double)counted->ready / (double)counted->asked);
+}
+
+static void fill(struct dw_table *table, struct dw_model *model, const struct dw_loader *loader,
+                 size_t at, const struct dw_loading *counted, uint64_t wall_ns)
+{
+	const struct dw_loader_row *from = &loader->rows[at];
 	const struct dw_stat *stat = &from->stat;
 	struct dw_cell *row = dw_table_row(table, 0);
 	char name[256];
@@ -36,6 +61,8 @@ static void fill(struct dw_table *table, struct dw_model *model, const struct dw
 	dw_cell_int(&row[TOTAL], (int64_t)stat->total_ns);
 	if (stat->count)
 		dw_cell_int(&row[MEAN], (int64_t)(stat->total_ns / stat->count));
+	if (leads(loader, at))
+		fill_counts(row, from, &counted[from->thread]);
 	if (stat->p50_ns != DW_NOT_KEPT) {
 		dw_cell_int(&row[P50], (int64_t)stat->p50_ns);
 		dw_cell_int(&row[P99], (int64_t)stat->p99_ns);
@@ -52,7 +79,55 @@ static uint64_t wall_of(const struct dw_threads *threads, uint32_t thread)
 	return 0;
 }
 
-static void say(struct dw_table *table, const struct dw_loader *loader)
+/* Of the workers' batches whose samples are known; 0: of none. */
+static double sample_ns(const struct dw_loader *loader, const struct dw_loading *counted)
+{
+	double ns = 0, samples = 0;
+
+	for (size_t i = 0; i < loader->row_count; i++) {
+		const struct dw_loader_row *row = &loader->rows[i];
+		const struct dw_loading *of = &counted[row->thread];
+
+		if (!row->worker || !leads(loader, i) || !of->samples)
+			continue;
+		ns += (double)row->stat.total_ns;
+		samples += (double)of->samples;
+	}
+	return samples > 0 ? ns / samples : 0;
+}
+
+static void say_queue(struct dw_table *table, const struct dw_loader *loader,
+                      const struct dw_loading *counted)
+{
+	double empty = 100 * (double)loader->empty / (double)loader->queued, asked = 0, ready = 0;
+
+	for (size_t i = 0; i < loader->row_count; i++)
+		if (leads(loader, i)) {
+			asked += (double)counted[loader->rows[i].thread].asked;
+			ready += (double)counted[loader->rows[i].thread].ready;
+		}
+	if (asked > 0)
+		dw_table_head(table, "%.0f%% of them found the queue empty; on average it had %.1f ready.",
+		              empty, ready / asked);
+	else
+		dw_table_head(table, "%.0f%% of them found the queue empty.", empty);
+}
+
+static void say_workers(struct dw_table *table, const struct dw_loader *loader,
+                        const struct dw_loading *counted)
+{
+	double sample = sample_ns(loader, counted);
+
+	dw_table_head(table, "%u worker%s made %s batch%s, %s each%s%s%s.", loader->workers,
+	              dw_text_plural(loader->workers), dw_text_count((int64_t)loader->made).at,
+	              loader->made == 1 ? "" : "es",
+	              dw_text_ns((double)loader->making_ns / (double)loader->made, " ").at,
+	              sample > 0 ? ", " : "", sample > 0 ? dw_text_ns(sample, " ").at : "",
+	              sample > 0 ? " a sample" : "");
+}
+
+static void say(struct dw_table *table, const struct dw_loader *loader,
+                const struct dw_loading *counted)
 {
 	if (loader->batches)
 		dw_table_head(table, "The loop asked for %s batch%s and waited %s for them, %s each.",
@@ -60,13 +135,9 @@ static void say(struct dw_table *table, const struct dw_loader *loader)
 		              dw_text_ns((double)loader->wait_ns, " ").at,
 		              dw_text_ns((double)loader->wait_ns / (double)loader->batches, " ").at);
 	if (loader->queued)
-		dw_table_head(table, "%.0f%% of them found the queue empty.",
-		              100 * (double)loader->empty / (double)loader->queued);
+		say_queue(table, loader, counted);
 	if (loader->workers)
-		dw_table_head(table, "%u worker%s made %s batch%s, %s each.", loader->workers,
-		              dw_text_plural(loader->workers), dw_text_count((int64_t)loader->made).at,
-		              loader->made == 1 ? "" : "es",
-		              dw_text_ns((double)loader->making_ns / (double)loader->made, " ").at);
+		say_workers(table, loader, counted);
 	else if (loader->own_ns)
 		dw_table_head(table, "It loads them itself: there are no workers.");
 }
@@ -75,14 +146,15 @@ struct dw_table *dw_view_dataloader(struct dw_model *model, const struct dw_view
                                     struct dwell_error *error)
 {
 	const struct dw_threads *threads = dw_model_threads(model, error);
-	struct dw_loader *loader = threads ? dw_loader(model, error) : NULL;
+	const struct dw_loading *counted = threads ? dw_model_loading(model, error) : NULL;
+	struct dw_loader *loader = counted ? dw_loader(model, error) : NULL;
 	struct dw_table *table = loader ? dw_view_table("dataloader", columns, COLUMNS, error) : NULL;
 
 	(void)options;
 	for (size_t i = 0; table && i < loader->row_count; i++)
-		fill(table, model, &loader->rows[i], wall_of(threads, loader->rows[i].thread));
+		fill(table, model, loader, i, counted, wall_of(threads, loader->rows[i].thread));
 	if (table)
-		say(table, loader);
+		say(table, loader, counted);
 	dw_loader_done(loader);
 	return table;
 }

@@ -42,6 +42,7 @@ static void one_round(void)
 	KEPT(DWELL_COUNTER("loss", 0.25));
 	KEPT(DWELL_COUNTER_UNIT("speed", "1/s", -1e300));
 	KEPT(DWELL_ALLOC("gradient", "cpu", (void *)(uintptr_t)0x123456789a, 1u << 20));
+	KEPT(DWELL_ALLOC_IS("parameter", (void *)(uintptr_t)0x123456789a));
 	KEPT(DWELL_FREE((void *)(uintptr_t)0x123456789a));
 	KEPT(DWELL_ASYNC_BEGIN("async", 0xfedcba9876543210u));
 	KEPT(DWELL_ASYNC_END("async", 0xfedcba9876543210u));
@@ -94,6 +95,12 @@ static void check_payload(void *context, const struct trace_record *record)
 		*wrong += value != 0x123456789a || strcmp(record->name, "gradient") != 0;
 		memcpy(&value, record->payload + 2, 8);
 		*wrong += value != 1u << 20;
+	} else if (record->kind == DW_EXT &&
+	           record->id == (DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT | DW_ALLOC_IS_WORDS)) {
+		memcpy(&value, record->payload, 8);
+		*wrong += value != record->ticks;
+		memcpy(&value, record->payload + 2, 8);
+		*wrong += value != 0x123456789a || !record->payload[4];
 	} else if (record->kind == DW_FREE) {
 		memcpy(&value, record->payload, 8);
 		*wrong += value != 0x123456789a;

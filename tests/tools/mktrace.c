@@ -20,7 +20,7 @@
  *   [at T] begin CATEGORY NAME [shapes=2x3:float32,7:int64] [detail=D] [file=F:LINE]
  *   name CATEGORY NAME [detail=D]    puts it into the dictionary; records nothing
  *   end | end-of N | end-named CATEGORY NAME | by-name | mark NAME | counter NAME VALUE [detail=UNIT]
- *   alloc CATEGORY DEVICE ADDRESS BYTES | free CATEGORY DEVICE ADDRESS
+ *   alloc CATEGORY DEVICE ADDRESS BYTES | free CATEGORY DEVICE ADDRESS | alloc-is CATEGORY ADDRESS
  *   async-begin NAME HANDLE | async-end NAME HANDLE | flow-out NAME HANDLE | flow-in NAME HANDLE
  *   link SEQUENCE [FORWARD-THREAD] | args TEXT | loss CAUSE COUNT
  *   stack FRAME...                   of the range just begun: innermost first, each FUNCTION or
@@ -530,6 +530,10 @@ static bool put_record(const struct line *line)
 		put_memory(line, DW_ALLOC);
 	} else if (!strcmp(verb, "free")) {
 		put_memory(line, DW_FREE);
+	} else if (!strcmp(verb, "alloc-is")) {
+		dw_encode_alloc_is(stream, now,
+		                   op_of(line, DWELL_CATEGORY_ALLOCATION, word(line, 1), NULL),
+		                   number_of(word(line, 2)));
 	} else if (!strcmp(verb, "async-begin")) {
 		put_handle(line, DW_ASYNC_BEGIN, DWELL_CATEGORY_ZONE);
 	} else if (!strcmp(verb, "async-end")) {

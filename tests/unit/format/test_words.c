@@ -87,6 +87,39 @@ TEST(records_come_back_as_they_went)
 	dw_encode_reset(&encode);
 }
 
+/* A reader that does not know the type skips it by its words and has its time. */
+TEST(what_a_block_is_has_its_time_and_its_words)
+{
+	struct dw_encode encode;
+	struct dw_encode_process process;
+	struct dw_encode_stream stream;
+	struct dw_decode_time time = { 0 };
+	uint32_t used;
+
+	dw_encode_init(&encode, DW_CLOCK_MONOTONIC, 1000000000);
+	dw_encode_process_init(&process, &encode, 0);
+	dw_encode_stream_init(&stream, &process, 0, 0);
+	dw_encode_begin(&stream, 100, 77);
+	dw_encode_alloc_is(&stream, 250, 9, 0x123456789abc);
+	dw_encode_end(&stream, 300);
+	dw_encode_close(&stream);
+	const struct dw_chunk *chunk = (const void *)(encode.image + 2 * (size_t)DW_BLOCK_BYTES);
+	const uint32_t *words = (const void *)(chunk + 1);
+	dw_time_set(&time, chunk->base_ticks);
+	struct seen seen = decode(words, 16368, &time, &used);
+	CHECK_EQ(seen.others, 1);
+	CHECK_EQ(seen.last_kind, DW_EXT);
+	CHECK_EQ(seen.last_ticks, 300);
+	CHECK_EQ(dw_record_words(words + 2), 2 + DW_ALLOC_IS_WORDS);
+	CHECK_EQ(words[3] & DW_ID_MASK, DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT | DW_ALLOC_IS_WORDS);
+	CHECK_EQ(words[4], 250);
+	CHECK_EQ(words[6], 0x56789abc);
+	CHECK_EQ(words[7], 0x1234);
+	CHECK_EQ(words[8], 9);
+	CHECK_EQ(used, 2 + 2 + DW_ALLOC_IS_WORDS + 1);
+	dw_encode_reset(&encode);
+}
+
 TEST(a_record_that_does_not_fit_is_left)
 {
 	uint32_t words[] = { 1, 3 << DW_KIND_SHIFT | 9, 1, 2, 3, 4, 3 };

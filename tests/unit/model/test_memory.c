@@ -400,6 +400,242 @@ TEST(the_curve_is_short_and_has_the_peak)
 	made_close(&made);
 }
 
+static uint64_t allocated(const struct dw_memory_pool *pool, enum dw_memory_kind kind)
+{
+	return pool->kinds[kind].allocated_bytes;
+}
+
+/* A step of training as a probe sees it: the program calls everything "other". */
+static void train(uint64_t start, uint32_t op, bool optimizer_state)
+{
+	uint32_t other = kind("other", "cpu"), data = made_op(&made, DWELL_CATEGORY_DATA, "next");
+	uint32_t fetch = made_op(&made, DWELL_CATEGORY_DATA, "fetch");
+	uint32_t forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+	uint32_t backward = made_op(&made, DWELL_CATEGORY_PHASE, "backward");
+	uint32_t optimizer = made_op(&made, DWELL_CATEGORY_PHASE, "optimizer");
+
+	begin(start + 10, data);
+	begin(start + 11, fetch);
+	alloc(start + 12, other, 0xd0, 1); /* temporary: of the outermost data range */
+	alloc(start + 13, other, 0xd1, 2); /* input */
+	end(start + 14);
+	unalloc(start + 15, 0xd0);
+	end(start + 19);
+	begin(start + 20, forward);
+	alloc(start + 21, other, 0xe0, 4); /* other: no operator */
+	begin(start + 22, op);
+	alloc(start + 23, other, 0xf0, 8); /* activation */
+	begin(start + 24, op);
+	alloc(start + 25, other, 0xf1, 16); /* temporary: the outermost operator counts */
+	alloc(start + 26, other, 0xf2, 32); /* activation */
+	end(start + 27);
+	unalloc(start + 28, 0xf1);
+	end(start + 29); /* 47: the peak, but for what was there before */
+	end(start + 30);
+	begin(start + 40, op);
+	alloc(start + 41, other, 0xf3, 64); /* activation: in the step, a loss */
+	end(start + 42);
+	begin(start + 50, backward);
+	begin(start + 51, op);
+	alloc(start + 52, other, 0xb0, 128); /* temporary */
+	unalloc(start + 53, 0xf0);
+	alloc(start + 54, other, 0xb1, 256); /* gradient */
+	end(start + 55);
+	unalloc(start + 56, 0xb0);
+	unalloc(start + 57, 0xf2);
+	end(start + 59);
+	begin(start + 60, optimizer);
+	if (optimizer_state)
+		alloc(start + 61, other, 0xa0, 512); /* optimizer state */
+	alloc(start + 62, other, 0xa1, 1024);    /* temporary */
+	unalloc(start + 63, 0xa1);
+	end(start + 69);
+	unalloc(start + 70, 0xd1);
+	unalloc(start + 71, 0xe0);
+	unalloc(start + 72, 0xf3);
+	unalloc(start + 73, 0xb1);
+	dw_encode_step(&made.process, made.thread, start / 1000, start, start + 100, 0,
+	               DW_STEP_RECORDED);
+}
+
+static void check_sums(const struct dw_memory_pool *pool)
+{
+	uint64_t peak = 0, live = 0, bytes = 0;
+
+	for (unsigned i = 0; i < DW_MEMORY_KIND_COUNT; i++) {
+		peak += pool->kinds[i].at_peak_bytes;
+		live += pool->kinds[i].live_bytes;
+		bytes += pool->kinds[i].allocated_bytes;
+	}
+	CHECK_EQ(peak, pool->all.at_peak_bytes);
+	CHECK_EQ(live, pool->all.live_bytes);
+	CHECK_EQ(bytes, pool->all.allocated_bytes);
+}
+
+TEST(what_is_said_to_be_other_is_told_by_its_range)
+{
+	made_init(&made);
+	uint32_t other = kind("other", "cpu"), op = made_op(&made, OP, "op");
+
+	begin(100, op);
+	alloc(101, other, 0x1, 2048); /* beside the steps: a data set */
+	alloc(102, other, 0x2, 4096); /* temporary there too */
+	unalloc(103, 0x2);
+	end(110);
+	train(1000, op, true);
+	train(2000, op, false);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_memory *memory = memory_of();
+	REQUIRE(memory && memory->pool_count == 1);
+	const struct dw_memory_pool *pool = &memory->pools[0];
+
+	CHECK_EQ(allocated(pool, DW_MEMORY_INPUT), 2 * 2);
+	CHECK_EQ(allocated(pool, DW_MEMORY_ACTIVATION), 2 * (8 + 32 + 64));
+	CHECK_EQ(allocated(pool, DW_MEMORY_GRADIENT), 2 * 256);
+	CHECK_EQ(allocated(pool, DW_MEMORY_OPTIMIZER_STATE), 512);
+	CHECK_EQ(allocated(pool, DW_MEMORY_OTHER), 2 * 4 + 2048);
+	CHECK_EQ(allocated(pool, DW_MEMORY_TEMPORARY), 2 * (1 + 16 + 128 + 1024) + 4096);
+	CHECK_EQ(allocated(pool, DW_MEMORY_PARAMETER), 0);
+	CHECK_EQ(pool->kinds[DW_MEMORY_OPTIMIZER_STATE].live_bytes, 512);
+	CHECK_EQ(pool->all.at_peak_bytes, 4096 + 2048);
+	CHECK_EQ(pool->kinds[DW_MEMORY_TEMPORARY].at_peak_bytes, 4096); /* known only later */
+	check_sums(pool);
+	made_close(&made);
+}
+
+/* What becomes of a block after the scope's end counts as well. */
+TEST(kinds_do_not_depend_on_the_scope)
+{
+	struct dw_scope scope = { .has_steps = true, .steps_from = 1, .steps_to = 1 };
+
+	made_init(&made);
+	uint32_t op = made_op(&made, OP, "op");
+
+	train(1000, op, true);
+	train(2000, op, false);
+	train(3000, op, false);
+	REQUIRE(made_open(&made, &scope) == 0);
+	const struct dw_memory *memory = memory_of();
+	REQUIRE(memory && memory->pool_count == 1);
+	const struct dw_memory_pool *pool = &memory->pools[0];
+
+	CHECK_EQ(allocated(pool, DW_MEMORY_ACTIVATION), 8 + 32 + 64);
+	CHECK_EQ(allocated(pool, DW_MEMORY_TEMPORARY), 1 + 16 + 128 + 1024);
+	CHECK_EQ(pool->kinds[DW_MEMORY_TEMPORARY].at_peak_bytes, 1024);
+	CHECK_EQ(pool->kinds[DW_MEMORY_GRADIENT].at_peak_bytes, 256);
+	check_sums(pool);
+	made_close(&made);
+}
+
+TEST(a_block_is_what_is_said_of_it_later)
+{
+	made_init(&made);
+	uint32_t other = kind("other", "cpu"), input = kind("input", "cpu");
+	uint32_t parameter = kind("parameter", NULL), op = made_op(&made, OP, "op");
+
+	begin(100, op);
+	alloc(101, other, 0x10, 100);
+	alloc(102, other, 0x20, 20);
+	alloc(103, input, 0x30, 3);  /* the program says it: it stays */
+	end(110);
+	alloc(120, other, 0x40, 1000);
+	unalloc(130, 0x20);
+	dw_encode_alloc_is(&made.stream, 140, parameter, 0x10);
+	dw_encode_alloc_is(&made.stream, 141, parameter, 0x10); /* twice is once */
+	dw_encode_alloc_is(&made.stream, 142, parameter, 0x20); /* nothing lives there */
+	dw_encode_alloc_is(&made.stream, 143, parameter, 0x99);
+	alloc(150, other, 0x20, 20000); /* another block */
+	unalloc(160, 0x10);
+	unalloc(170, 0x30);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_memory *memory = memory_of();
+	REQUIRE(memory && memory->pool_count == 1);
+	const struct dw_memory_pool *pool = &memory->pools[0];
+
+	CHECK_EQ(allocated(pool, DW_MEMORY_PARAMETER), 100);
+	CHECK_EQ(allocated(pool, DW_MEMORY_INPUT), 3);
+	CHECK_EQ(allocated(pool, DW_MEMORY_ACTIVATION), 20);
+	CHECK_EQ(allocated(pool, DW_MEMORY_OTHER), 21000);
+	CHECK_EQ(pool->kinds[DW_MEMORY_PARAMETER].freed_bytes, 100);
+	CHECK_EQ(pool->kinds[DW_MEMORY_PARAMETER].at_peak_bytes, 100);
+	CHECK_EQ(pool->all.at_peak_bytes, 21103);
+	CHECK_EQ(pool->owner_count, 2);
+	check_sums(pool);
+	made_close(&made);
+}
+
+TEST(without_operators_other_stays_other)
+{
+	made_init(&made);
+	uint32_t other = kind("other", "cpu"), phase = made_op(&made, DWELL_CATEGORY_PHASE, "backward");
+
+	begin(100, phase);
+	alloc(110, other, 0x10, 100);
+	end(120);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_memory *memory = memory_of();
+	REQUIRE(memory && memory->pool_count == 1);
+	CHECK_EQ(allocated(&memory->pools[0], DW_MEMORY_OTHER), 100);
+	made_close(&made);
+}
+
+/* Operators of a backward run in another thread; that of the first is over for the last. */
+TEST(a_backward_reaches_into_other_threads)
+{
+	struct dw_encode_stream device;
+
+	made_init(&made);
+	uint32_t other = kind("other", "cpu"), op = made_op(&made, OP, "op");
+	uint32_t backward = made_op(&made, DWELL_CATEGORY_PHASE, "backward");
+	uint32_t thread = dw_encode_thread(&made.process, 101, 1, 0, "device 0");
+
+	dw_encode_stream_init(&device, &made.process, 1, thread);
+	begin(1000, backward);
+	dw_encode_begin(&device, 1010, op);
+	alloc_in(&device, 1020, other, 0x10, 1); /* gradient */
+	alloc_in(&device, 1030, other, 0x20, 2); /* temporary */
+	dw_encode_end(&device, 1040);
+	free_in(&device, 1050, 0x20); /* after its operator, before the backward's end */
+	end(1100);
+	dw_encode_begin(&device, 1110, op);
+	alloc_in(&device, 1120, other, 0x30, 4); /* activation */
+	dw_encode_end(&device, 1130);
+	alloc_in(&device, 1140, other, 0x40, 8); /* other */
+	dw_encode_close(&device);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_memory *memory = memory_of();
+	REQUIRE(memory && memory->pool_count == 1);
+	const struct dw_memory_pool *pool = &memory->pools[0];
+
+	CHECK_EQ(allocated(pool, DW_MEMORY_GRADIENT), 1);
+	CHECK_EQ(allocated(pool, DW_MEMORY_TEMPORARY), 2);
+	CHECK_EQ(allocated(pool, DW_MEMORY_ACTIVATION), 4);
+	CHECK_EQ(allocated(pool, DW_MEMORY_OTHER), 8);
+	made_close(&made);
+}
+
+/* Many spans, opened and given back, over many chunks. */
+TEST(thousands_of_steps_add_up)
+{
+	made_init(&made);
+	uint32_t op = made_op(&made, OP, "op");
+
+	for (uint64_t step = 1; step <= 5000; step++)
+		train(step * 1000, op, step == 1);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_memory *memory = memory_of();
+	REQUIRE(memory && memory->pool_count == 1);
+	const struct dw_memory_pool *pool = &memory->pools[0];
+
+	CHECK_EQ(allocated(pool, DW_MEMORY_INPUT), 5000 * 2);
+	CHECK_EQ(allocated(pool, DW_MEMORY_ACTIVATION), 5000 * (8 + 32 + 64));
+	CHECK_EQ(allocated(pool, DW_MEMORY_GRADIENT), 5000 * 256);
+	CHECK_EQ(allocated(pool, DW_MEMORY_TEMPORARY), 5000 * (1 + 16 + 128 + 1024));
+	CHECK_EQ(pool->all.live_bytes, 512);
+	check_sums(pool);
+	made_close(&made);
+}
+
 /* Many chunks, deep recursion, many addresses: nothing is lost and nothing counts twice. */
 TEST(large_numbers_add_up)
 {
