@@ -143,6 +143,8 @@ CASES = {
        for form in FORMATS],
     "empty": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.json", 0, ["--format", "json"])],
 }
+CASES.update({f"verdict_{cause}": [("text", 0, [])]
+              for cause in ("python", "small", "operator", "idle", "device", "growth")})
 counts = {True: 0, False: 0}
 
 
