@@ -1,31 +1,22 @@
 /*
  * Python functions, and the C functions that they call, as ranges.
  *
- * Only when they are asked for (`dwell run --functions`). The interpreter's profile function is ours in
- * the main thread at once and in others from their first moment (threading.setprofile
- * runs our starter there). A code object remembers its id in its own extra field, so
- * that the id dies with it; C functions are known by their definitions. When a program sets a profiler of its own, it has the
- * thread from then on and we stop.
+ * Only when they are asked for. With C functions (`dwell run --functions`) the
+ * interpreter's profile function is ours, in the main thread at once and in others from
+ * their first moment (threading.setprofile runs our starter there). Without them frames.c
+ * records at a lower cost, and this is where it cannot. A code object remembers its id in its
+ * own extra field, so that the id dies with it; C functions are known by their definitions.
+ * When a program sets a profiler of its own, it has the thread from then on and we stop.
  */
-#include "python.h"
+#include "calls.h"
 
 #include <dlfcn.h>
-#include <stdint.h>
 #include <string.h>
-
-#define MOST_DEPTH 8192u
 
 enum { CALL = 0, RETURN = 3, C_CALL = 4, C_EXCEPTION = 5, C_RETURN = 6 };
 
-/* What has begun in this thread since we watch it; calls begun earlier end unseen. Other
- * ranges may begin in a function and outlive it (a context manager's __enter__): when any
- * record came between two of ours, the functions that were open then end by name. */
-static __thread struct {
-	uint32_t depth;
-	uint32_t mixed;       /* from this depth on nothing but functions is open */
-	const char *cursor;   /* of the stream after our last record */
-	uint32_t ids[MOST_DEPTH]; /* 0: not recorded */
-} *calls __attribute__((tls_model("initial-exec")));
+__thread struct dwell_calls *dwell_calls __attribute__((tls_model("initial-exec")));
+struct dwell_known_code dwell_recent_codes[DWELL_RECENT_CODES];
 
 static Py_ssize_t extra_index = -1;
 static int (*get_extra)(PyObject *code, Py_ssize_t index, void **extra);
@@ -47,66 +38,74 @@ static bool is_own(const char *file)
 	return false;
 }
 
+/* A generator's, a coroutine's, or both's. */
+static bool makes_generator(PyObject *code)
+{
+	PyObject *flags = PyObject_GetAttrString(code, "co_flags");
+	long bits = flags ? PyLong_AsLong(flags) : 0;
+
+	Py_XDECREF(flags);
+	PyErr_Clear();
+	return bits & (0x20 | 0x80 | 0x200);
+}
+
 static uint32_t new_id(PyObject *code)
 {
 	char name[256], file[1024];
 	PyObject *line = PyObject_GetAttrString(code, "co_firstlineno");
 	struct dwell_site site = { name, NULL, file, 0, DWELL_CATEGORY_FUNCTION, 0 };
+	static const char item[] = "__getitem__";
+	size_t length;
+	uint32_t id;
 
 	dwell_python_text(code, "co_qualname", name, sizeof name);
 	if (!*name)
 		dwell_python_text(code, "co_name", name, sizeof name);
+	length = strlen(name);
 	dwell_python_text(code, "co_filename", file, sizeof file);
 	if (line)
 		site.line = (uint32_t)PyLong_AsLong(line);
 	Py_XDECREF(line);
 	PyErr_Clear();
-	return is_own(file) ? UNSEEN : dwell_slow_site(&site);
-}
-
-/* A code object's extra field: gone with it. */
-struct known_code {
-	PyObject *code;
-	uint32_t id;
-};
-
-/* The last ones by address, so that a call asks Python for the code object alone. */
-#define RECENT 4096u
-static struct known_code recent[RECENT];
-
-static struct known_code *place_of(const void *address)
-{
-	return &recent[((uintptr_t)address >> 4) * 0x9e3779b1u >> 16 & (RECENT - 1)];
+	if (is_own(file))
+		return UNSEEN;
+	id = dwell_slow_site(&site);
+	if (id && makes_generator(code))
+		id |= DWELL_CODE_RESUMED;
+	if (id && length >= strlen(item) && strcmp(name + length - strlen(item), item) == 0)
+		id |= DWELL_CODE_SUBSCRIPT;
+	return id;
 }
 
 static void forget_code(void *extra)
 {
-	struct known_code *known = extra;
+	struct dwell_known_code *known = extra;
 
-	if (known && place_of(known->code)->code == known->code)
-		*place_of(known->code) = (struct known_code){ NULL, 0 };
+	if (known && dwell_place_of_code(known->code)->code == known->code)
+		*dwell_place_of_code(known->code) = (struct dwell_known_code){ NULL, 0 };
 	PyMem_Free(known);
 }
 
-__attribute__((noinline)) static uint32_t find_code(PyObject *code)
+static uint32_t find_code(PyObject *code)
 {
 	void *extra = NULL;
-	struct known_code *known;
+	struct dwell_known_code *known;
 	uint32_t id;
 
 	get_extra(code, extra_index, &extra);
 	known = extra;
 	if (known) {
-		*place_of(code) = *known;
+		*dwell_place_of_code(code) = *known;
 		return known->id;
 	}
 	id = new_id(code);
 	known = id ? PyMem_Malloc(sizeof *known) : NULL;
 	if (!known)
-		return id;
-	*known = (struct known_code){ code, id };
+		return 0;
+	*known = (struct dwell_known_code){ code, id == UNSEEN ? 0 : id };
+	id = known->id;
 	if (set_extra(code, extra_index, known) == 0) {
-		*place_of(code) = *known;
+		*dwell_place_of_code(code) = *known;
 	} else {
 		PyErr_Clear();
 		PyMem_Free(known);
@@ -114,14 +113,24 @@ __attribute__((noinline)) static uint32_t find_code(PyObject *code)
 	return id;
 }
 
-static inline uint32_t code_id(PyFrameObject *frame)
+__attribute__((noinline)) uint32_t dwell_find_code(PyObject *code)
+{
+	PyObject *type, *value, *trace;
+	uint32_t id;
+
+	PyErr_Fetch(&type, &value, &trace);
+	id = find_code(code);
+	PyErr_Restore(type, value, trace);
+	return id;
+}
+
+static inline uint32_t frame_id(PyFrameObject *frame)
 {
 	PyObject *code = (PyObject *)PyFrame_GetCode(frame);
-	const struct known_code *known = place_of(code);
-	uint32_t id = DWELL_LIKELY(known->code == code) ? known->id : find_code(code);
+	uint32_t id = dwell_code_id(code);
 
 	Py_DECREF(code); /* the frame has it too */
-	return id == UNSEEN ? 0 : id;
+	return id & DWELL_ID_BITS;
 }
 
 /* ---- C functions --------------------------------------------------------------------------- */
@@ -140,7 +149,7 @@ static struct known_c {
 	PyCFunction function;
 	const char *name;
 	uint32_t id;
-} recent_c[RECENT];
+} recent_c[DWELL_RECENT_CODES];
 
 static uint32_t name_c(PyObject *function)
 {
@@ -160,7 +169,7 @@ static uint32_t builtin_id(PyObject *function)
 	if (Py_TYPE(function) != &PyCFunction_Type && Py_TYPE(function) != &PyCMethod_Type)
 		return name_c(function);
 	method = ((struct c_function *)function)->method;
-	known = &recent_c[((uintptr_t)method >> 4) * 0x9e3779b1u >> 16 & (RECENT - 1)];
+	known = &recent_c[((uintptr_t)method >> 4) * 0x9e3779b1u >> 16 & (DWELL_RECENT_CODES - 1)];
 	if (DWELL_UNLIKELY(known->method != method || known->function != method->ml_meth ||
 	                   known->name != method->ml_name || !known->id))
 		*known = (struct known_c){ method, method->ml_meth, method->ml_name,
@@ -170,51 +179,22 @@ static uint32_t builtin_id(PyObject *function)
 
 /* ---- the interpreter's events -------------------------------------------------------------- */
 
-static inline void enter(uint32_t id)
-{
-	uint32_t at = calls->depth++;
-
-	if (DWELL_UNLIKELY(at >= MOST_DEPTH))
-		return;
-	calls->ids[at] = id;
-	if (!id)
-		return;
-	if (DWELL_UNLIKELY(dwell_this_stream->cursor != calls->cursor))
-		calls->mixed = at;
-	dwell_put_begin(id);
-	calls->cursor = dwell_this_stream->cursor;
-}
-
-static inline void leave(void)
-{
-	if (!calls->depth)
-		return;
-	uint32_t at = --calls->depth;
-	if (DWELL_UNLIKELY(at >= MOST_DEPTH))
-		return;
-	if (DWELL_UNLIKELY(dwell_this_stream->cursor != calls->cursor))
-		calls->mixed = at + 1;
-	if (calls->ids[at] && DWELL_UNLIKELY(at < calls->mixed))
-		dwell_end_named(calls->ids[at]);
-	else if (calls->ids[at])
-		dwell_put_end();
-	if (calls->mixed > at)
-		calls->mixed = at;
-	calls->cursor = dwell_this_stream->cursor;
-}
-
 static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)
 {
+	struct dwell_calls *calls = dwell_calls;
 	bool wanted = dwell_wants(1u << DWELL_CATEGORY_FUNCTION);
 
-	if (!calls && !(calls = PyMem_Calloc(1, sizeof *calls)))
+	if (!calls && !(calls = dwell_calls = PyMem_Calloc(1, sizeof *calls)))
 		return 0;
 	if (what == CALL)
-		enter(wanted ? code_id(frame) : 0);
+		dwell_calls_enter(calls, wanted ? frame_id(frame) : 0, 0);
 	else if (what == C_CALL)
-		enter(wanted ? builtin_id(argument) : 0);
-	else if (what == RETURN || what == C_RETURN || what == C_EXCEPTION)
-		leave();
+		dwell_calls_enter(calls, wanted && dwell_wants(DWELL_DETAIL_C_FUNCTIONS) ? builtin_id(argument) : 0, 0);
+	else if (what != RETURN && what != C_RETURN && what != C_EXCEPTION)
+		return 0;
+	else if (calls->depth > DWELL_MOST_CALLS ||
+	         (calls->depth && !(calls->ids[calls->depth - 1] & DWELL_CALL_BY_FRAME)))
+		dwell_calls_leave(calls);
 	return 0;
 }
 
@@ -245,20 +225,108 @@ static bool find_extra(void)
 	return extra_index >= 0 && get_extra && set_extra;
 }
 
+/* ---- who records ------------------------------------------------------------------------------ */
+
+static enum { NOBODY, BY_FRAME, BY_PROFILE } who;
+static PyObject *for_new_threads; /* threading.setprofile */
+static PyObject *ask_profile;     /* sys.getprofile */
+
+bool dwell_functions_profiled(void)
+{
+	PyObject *now = ask_profile ? PyObject_CallObject(ask_profile, NULL) : NULL;
+	bool is = now && now != Py_None;
+
+	Py_XDECREF(now);
+	PyErr_Clear();
+	return is;
+}
+
+static void profile_new_threads(void)
+{
+	PyObject *function = PyCFunction_New(&starter, NULL);
+
+	if (for_new_threads && function)
+		Py_XDECREF(PyObject_CallFunctionObjArgs(for_new_threads, function, NULL));
+	Py_XDECREF(function);
+	PyErr_Clear();
+}
+
+/* Those that have no profile function of their own. Before 3.12 a thread's state is changed
+ * by being the current one for a moment, which is a matter of a pointer there. */
+static void profile_all_threads(void)
+{
+	void (*all)(dwell_tracer *tracer, PyObject *self) = NULL;
+	PyThreadState *(*first)(PyInterpreterState *interpreter) = NULL;
+	PyThreadState *(*next)(PyThreadState *thread) = NULL;
+	PyThreadState *self = PyThreadState_Get();
+
+	*(void **)&all = dlsym(RTLD_DEFAULT, "PyEval_SetProfileAllThreads");
+	*(void **)&first = dlsym(RTLD_DEFAULT, "PyInterpreterState_ThreadHead");
+	*(void **)&next = dlsym(RTLD_DEFAULT, "PyThreadState_Next");
+	if (all) {
+		if (!dwell_functions_profiled())
+			all(on_event, NULL);
+		return;
+	}
+	for (PyThreadState *thread = first && next ? first(PyInterpreterState_Get()) : NULL; thread;
+	     thread = next(thread)) {
+		PyThreadState_Swap(thread);
+		if (!dwell_functions_profiled())
+			PyEval_SetProfile(on_event, NULL);
+	}
+	PyThreadState_Swap(self);
+}
+
+void dwell_functions_by_profile(const char *why)
+{
+	PyObject *type, *value, *trace;
+
+	if (who != BY_FRAME)
+		return;
+	who = BY_PROFILE;
+	PyErr_Fetch(&type, &value, &trace);
+	dwell_frames_end();
+	profile_new_threads();
+	profile_all_threads();
+	dwell_meta("python.functions", why);
+	PyErr_Restore(type, value, trace);
+}
+
+static PyObject *attribute_of(const char *module, const char *name)
+{
+	PyObject *object = PyImport_ImportModule(module);
+	PyObject *attribute = object ? PyObject_GetAttrString(object, name) : NULL;
+
+	Py_XDECREF(object);
+	PyErr_Clear();
+	return attribute;
+}
+
+static void begin(bool c_functions)
+{
+	const char *why = NULL;
+
+	for_new_threads = attribute_of("threading", "setprofile");
+	ask_profile = attribute_of("sys", "getprofile");
+	if (!c_functions)
+		why = dwell_frames_begin();
+	who = c_functions || why ? BY_PROFILE : BY_FRAME;
+	if (why)
+		dwell_meta("python.functions", why);
+	if (who == BY_FRAME)
+		return;
+	profile_new_threads();
+	PyEval_SetProfile(on_event, NULL);
+}
+
 void dwell_functions_follow_gate(void)
 {
-	static bool watching;
-	PyObject *threading, *function;
+	bool c_functions = dwell_wants(DWELL_DETAIL_C_FUNCTIONS);
 
-	if (watching || !dwell_wants(1u << DWELL_CATEGORY_FUNCTION) || !find_extra())
+	if (!dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
 		return;
-	watching = true;
-	threading = PyImport_ImportModule("threading");
-	function = PyCFunction_New(&starter, NULL);
-	if (threading && function)
-		Py_XDECREF(PyObject_CallMethod(threading, "setprofile", "O", function));
-	Py_XDECREF(function);
-	Py_XDECREF(threading);
-	PyErr_Clear();
-	PyEval_SetProfile(on_event, NULL);
+	if (who == NOBODY && find_extra())
+		begin(c_functions);
+	else if (who == BY_FRAME && c_functions)
+		dwell_functions_by_profile("by the profile function: C functions are wanted too");
 }

@@ -38,7 +38,7 @@ struct dw_option {
 	enum dw_option_id id;
 	const char *name;      /* "steps" for --steps */
 	char letter;           /* 'o' for -o, or 0 */
-	const char *argument;  /* "FILE", or NULL: it takes none */
+	const char *argument;  /* "FILE"; "[=WHICH]": may be left out; or NULL: it takes none */
 	const char *help;
 	const char *choices;   /* "text csv json md", or NULL; "@views", "@layouts",
 	                        * "@exports": from the registries */
