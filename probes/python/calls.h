@@ -1,31 +1,76 @@
 /*
- * Calls of a thread as ranges: what has begun and not ended.
+ * What has begun in a thread since we watch its functions, for functions.c (the
+ * interpreter's profile function) and frames.c (its frame evaluation function).
  *
- * Used by functions.c and frames.c, each with its own of a thread. Other ranges may begin
- * in a function and outlive it (a context manager's __enter__): when any record came
- * between two of ours, the functions that were open then end by name.
+ * Calls begun earlier end unseen. Other ranges may begin in a function and outlive it (a
+ * context manager's __enter__): when any record came between two of ours, the functions that
+ * were open then end by name. A call that frames.c entered is left by it alone, so that one
+ * may go on where the other has stopped. Under the interpreter's lock, but for the thread's
+ * own.
  */
-#ifndef DWELL_PROBES_CALLS_H
-#define DWELL_PROBES_CALLS_H
+#ifndef DWELL_PROBES_PYTHON_CALLS_H
+#define DWELL_PROBES_PYTHON_CALLS_H
 
 #include "python.h"
 
-#define MOST_DEPTH 8192u
+#include <stdint.h>
 
-struct calls {
-	uint32_t depth;       /* what lies deeper than MOST_DEPTH is not recorded */
-	uint32_t mixed;       /* from this depth on nothing but functions is open */
-	const char *cursor;   /* of the stream after our last record */
-	uint32_t ids[MOST_DEPTH]; /* 0: not recorded */
+#define DWELL_MOST_CALLS 8192u
+
+/* With an id, which has 28 bits. */
+#define DWELL_CALL_BY_FRAME (1u << 31)  /* of a call: frames.c leaves it */
+#define DWELL_CODE_RESUMED (1u << 30)   /* of a code object: its first call makes a generator */
+#define DWELL_CODE_SUBSCRIPT (1u << 29) /* of a code object: a __getitem__ */
+#define DWELL_ID_BITS 0x0fffffffu
+
+struct dwell_calls {
+	uint32_t depth;
+	uint32_t mixed;         /* from this depth on nothing but functions is open */
+	const char *cursor;     /* of the stream after our last record */
+	const void *entered;    /* the code object that frames.c entered last */
+	uintptr_t stack_begin;  /* the machine's stack of this thread; 0: not known */
+	uintptr_t stack_scarce; /* a frame that lies less than this beyond has too little left */
+	uint32_t ids[DWELL_MOST_CALLS]; /* 0: not recorded */
 };
 
-static inline void enter_call(struct calls *calls, uint32_t id)
+extern __thread struct dwell_calls *dwell_calls __attribute__((tls_model("initial-exec")));
+
+/* ---- code objects ------------------------------------------------------------------------ */
+
+/* A code object's extra field: gone with it. */
+struct dwell_known_code {
+	PyObject *code;
+	uint32_t id; /* 0: not to be recorded */
+};
+
+/* The last ones by address, so that a call asks Python for the code object alone. */
+#define DWELL_RECENT_CODES 4096u
+extern struct dwell_known_code dwell_recent_codes[DWELL_RECENT_CODES];
+
+static inline struct dwell_known_code *dwell_place_of_code(const void *code)
+{
+	return &dwell_recent_codes[((uintptr_t)code >> 4) * 0x9e3779b1u >> 16 & (DWELL_RECENT_CODES - 1)];
+}
+
+/* Keeps the exception that may be set. */
+uint32_t dwell_find_code(PyObject *code);
+
+static inline uint32_t dwell_code_id(PyObject *code)
+{
+	const struct dwell_known_code *known = dwell_place_of_code(code);
+
+	return DWELL_LIKELY(known->code == code) ? known->id : dwell_find_code(code);
+}
+
+/* ---- begin and end ----------------------------------------------------------------------- */
+
+static inline void dwell_calls_enter(struct dwell_calls *calls, uint32_t id, uint32_t by)
 {
 	uint32_t at = calls->depth++;
 
-	if (DWELL_UNLIKELY(at >= MOST_DEPTH))
+	if (DWELL_UNLIKELY(at >= DWELL_MOST_CALLS))
 		return;
-	calls->ids[at] = id;
+	calls->ids[at] = id | by;
 	if (!id)
 		return;
 	if (DWELL_UNLIKELY(dwell_this_stream->cursor != calls->cursor))
@@ -34,47 +79,36 @@ static inline void enter_call(struct calls *calls, uint32_t id)
 	calls->cursor = dwell_this_stream->cursor;
 }
 
-static inline void leave_call(struct calls *calls)
+/* The innermost one. */
+static inline void dwell_calls_leave(struct dwell_calls *calls)
 {
-	if (!calls->depth)
-		return;
-	uint32_t at = --calls->depth;
-	if (DWELL_UNLIKELY(at >= MOST_DEPTH))
+	uint32_t at = --calls->depth, id;
+
+	if (DWELL_UNLIKELY(at >= DWELL_MOST_CALLS))
 		return;
 	if (DWELL_UNLIKELY(dwell_this_stream->cursor != calls->cursor))
 		calls->mixed = at + 1;
-	if (calls->ids[at] && DWELL_UNLIKELY(at < calls->mixed))
-		dwell_end_named(calls->ids[at]);
-	else if (calls->ids[at])
+	id = calls->ids[at] & DWELL_ID_BITS;
+	if (id && DWELL_UNLIKELY(at < calls->mixed))
+		dwell_end_named(id);
+	else if (id)
 		dwell_put_end();
 	if (calls->mixed > at)
 		calls->mixed = at;
 	calls->cursor = dwell_this_stream->cursor;
 }
 
-/* functions.c: what is known of a code object. Needs dwell_code_prepare(). */
-struct known_code {
-	PyObject *code;
-	uint32_t id;      /* 0: not to be recorded */
-	bool resumes;     /* of a generator or a coroutine */
-};
-struct known_code dwell_find_code(PyObject *code);
-bool dwell_code_prepare(void);
+/* ---- frames, and the way from them to the profile function ---------------------------------- */
 
-/* The last ones by address. */
-#define RECENT_CODE 4096u
-extern struct known_code dwell_recent_code[RECENT_CODE];
+/* Records Python's functions by the interpreter's frame evaluation function from now on;
+ * NULL, or why that is not to be had here. */
+const char *dwell_frames_begin(void);
+/* No longer: what is open is still left, nothing more is entered. */
+void dwell_frames_end(void);
 
-static inline struct known_code *place_of(const void *address)
-{
-	return &dwell_recent_code[((uintptr_t)address >> 4) * 0x9e3779b1u >> 16 & (RECENT_CODE - 1)];
-}
-
-static inline struct known_code known_code(PyObject *code)
-{
-	const struct known_code *known = place_of(code);
-
-	return DWELL_LIKELY(known->code == code) ? *known : dwell_find_code(code);
-}
+/* Goes on with the profile function, in all threads and for good; keeps the exception. */
+void dwell_functions_by_profile(const char *why);
+/* Whether the calling thread has a profile function, ours or another's. */
+bool dwell_functions_profiled(void);
 
 #endif

@@ -1,31 +1,29 @@
 /*
  * Python functions, and the C functions that they call, as ranges.
  *
- * Only when they are asked for (`dwell run --functions`). The interpreter's profile function
- * is ours in the main thread at once and in others from their first moment
- * (threading.setprofile runs our starter there). Where C functions are not asked for,
- * frames.c has a cheaper way. A code object remembers its id in its own extra field, so
- * that the id dies with it; C functions are known by their definitions. When a program
- * sets a profiler of its own, it has the thread from then on and we stop.
+ * Only when they are asked for. With C functions (`dwell run --functions`) the
+ * interpreter's profile function is ours, in the main thread at once and in others from
+ * their first moment (threading.setprofile runs our starter there). Without them frames.c
+ * records at a lower cost, and this is where it cannot. A code object remembers its id in its
+ * own extra field, so that the id dies with it; C functions are known by their definitions.
+ * When a program sets a profiler of its own, it has the thread from then on and we stop.
  */
 #include "calls.h"
 
 #include <dlfcn.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { CALL = 0, RETURN = 3, C_CALL = 4, C_EXCEPTION = 5, C_RETURN = 6 };
 
-/* What has begun in this thread since we watch it; calls begun earlier end unseen. */
-static __thread struct calls *calls __attribute__((tls_model("initial-exec")));
-
-/* ---- code objects -------------------------------------------------------------------------- */
+__thread struct dwell_calls *dwell_calls __attribute__((tls_model("initial-exec")));
+struct dwell_known_code dwell_recent_codes[DWELL_RECENT_CODES];
 
 static Py_ssize_t extra_index = -1;
 static int (*get_extra)(PyObject *code, Py_ssize_t index, void **extra);
 static int (*set_extra)(PyObject *code, Py_ssize_t index, void *extra);
 
-struct known_code dwell_recent_code[RECENT_CODE];
+/* A code object's field when it is not to be recorded. */
+#define UNSEEN UINT32_MAX
 
 /* The package's own functions are none of the program's. */
 static bool is_own(const char *file)
@@ -40,14 +38,15 @@ static bool is_own(const char *file)
 	return false;
 }
 
-static bool is_generator(PyObject *code)
+/* A generator's, a coroutine's, or both's. */
+static bool makes_generator(PyObject *code)
 {
 	PyObject *flags = PyObject_GetAttrString(code, "co_flags");
 	long bits = flags ? PyLong_AsLong(flags) : 0;
 
 	Py_XDECREF(flags);
 	PyErr_Clear();
-	return bits & (0x20 | 0x80 | 0x200); /* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
+	return bits & (0x20 | 0x80 | 0x200);
 }
 
 static uint32_t new_id(PyObject *code)
@@ -55,68 +54,83 @@ static uint32_t new_id(PyObject *code)
 	char name[256], file[1024];
 	PyObject *line = PyObject_GetAttrString(code, "co_firstlineno");
 	struct dwell_site site = { name, NULL, file, 0, DWELL_CATEGORY_FUNCTION, 0 };
+	static const char item[] = "__getitem__";
+	size_t length;
+	uint32_t id;
 
 	dwell_python_text(code, "co_qualname", name, sizeof name);
 	if (!*name)
 		dwell_python_text(code, "co_name", name, sizeof name);
+	length = strlen(name);
 	dwell_python_text(code, "co_filename", file, sizeof file);
 	if (line)
 		site.line = (uint32_t)PyLong_AsLong(line);
 	Py_XDECREF(line);
 	PyErr_Clear();
-	return is_own(file) ? 0 : dwell_slow_site(&site);
+	if (is_own(file))
+		return UNSEEN;
+	id = dwell_slow_site(&site);
+	if (id && makes_generator(code))
+		id |= DWELL_CODE_RESUMED;
+	if (id && length >= strlen(item) && strcmp(name + length - strlen(item), item) == 0)
+		id |= DWELL_CODE_SUBSCRIPT;
+	return id;
 }
 
-/* The extra field goes with its code object. */
 static void forget_code(void *extra)
 {
-	struct known_code *known = extra;
+	struct dwell_known_code *known = extra;
 
-	if (known && place_of(known->code)->code == known->code)
-		place_of(known->code)->code = NULL;
+	if (known && dwell_place_of_code(known->code)->code == known->code)
+		*dwell_place_of_code(known->code) = (struct dwell_known_code){ NULL, 0 };
 	PyMem_Free(known);
 }
 
-static struct known_code look_up(PyObject *code)
+static uint32_t find_code(PyObject *code)
 {
-	struct known_code *known, unkept;
 	void *extra = NULL;
+	struct dwell_known_code *known;
+	uint32_t id;
 
 	get_extra(code, extra_index, &extra);
 	known = extra;
-	if (!known) {
-		unkept = (struct known_code){ code, new_id(code), is_generator(code) };
-		known = PyMem_Malloc(sizeof *known);
-		if (!known || set_extra(code, extra_index, known) != 0) {
-			PyErr_Clear();
-			PyMem_Free(known);
-			return unkept;
-		}
-		*known = unkept;
+	if (known) {
+		*dwell_place_of_code(code) = *known;
+		return known->id;
 	}
-	*place_of(code) = *known;
-	return *known;
+	id = new_id(code);
+	known = id ? PyMem_Malloc(sizeof *known) : NULL;
+	if (!known)
+		return 0;
+	*known = (struct dwell_known_code){ code, id == UNSEEN ? 0 : id };
+	id = known->id;
+	if (set_extra(code, extra_index, known) == 0) {
+		*dwell_place_of_code(code) = *known;
+	} else {
+		PyErr_Clear();
+		PyMem_Free(known);
+	}
+	return id;
 }
 
-/* A frame may be entered with an exception, which is the program's. */
-__attribute__((noinline)) struct known_code dwell_find_code(PyObject *code)
+__attribute__((noinline)) uint32_t dwell_find_code(PyObject *code)
 {
-	PyObject *type, *value, *traceback;
-	struct known_code known;
+	PyObject *type, *value, *trace;
+	uint32_t id;
 
-	PyErr_Fetch(&type, &value, &traceback);
-	known = look_up(code);
-	PyErr_Restore(type, value, traceback);
-	return known;
+	PyErr_Fetch(&type, &value, &trace);
+	id = find_code(code);
+	PyErr_Restore(type, value, trace);
+	return id;
 }
 
 static inline uint32_t frame_id(PyFrameObject *frame)
 {
 	PyObject *code = (PyObject *)PyFrame_GetCode(frame);
-	uint32_t id = known_code(code).id;
+	uint32_t id = dwell_code_id(code);
 
 	Py_DECREF(code); /* the frame has it too */
-	return id;
+	return id & DWELL_ID_BITS;
 }
 
 /* ---- C functions --------------------------------------------------------------------------- */
@@ -128,8 +142,6 @@ struct c_function {
 };
 PyAPI_DATA(PyTypeObject) PyCMethod_Type;
 
-#define RECENT_C 4096u
-
 /* By their definition, which is there as long as any function made of it; another may come
  * to its place, with another name or another function. */
 static struct known_c {
@@ -137,8 +149,7 @@ static struct known_c {
 	PyCFunction function;
 	const char *name;
 	uint32_t id;
-	bool named;
-} recent_c[RECENT_C];
+} recent_c[DWELL_RECENT_CODES];
 
 static uint32_t name_c(PyObject *function)
 {
@@ -158,29 +169,32 @@ static uint32_t builtin_id(PyObject *function)
 	if (Py_TYPE(function) != &PyCFunction_Type && Py_TYPE(function) != &PyCMethod_Type)
 		return name_c(function);
 	method = ((struct c_function *)function)->method;
-	known = &recent_c[((uintptr_t)method >> 4) * 0x9e3779b1u >> 16 & (RECENT_C - 1)];
+	known = &recent_c[((uintptr_t)method >> 4) * 0x9e3779b1u >> 16 & (DWELL_RECENT_CODES - 1)];
 	if (DWELL_UNLIKELY(known->method != method || known->function != method->ml_meth ||
-	                   known->name != method->ml_name || !known->named))
+	                   known->name != method->ml_name || !known->id))
 		*known = (struct known_c){ method, method->ml_meth, method->ml_name,
-			                       dwell_actions_is_own(method) ? 0 : name_c(function), true };
-	return known->id;
+			                       dwell_actions_is_own(method) ? UNSEEN : name_c(function) };
+	return known->id == UNSEEN ? 0 : known->id;
 }
 
 /* ---- the interpreter's events -------------------------------------------------------------- */
 
 static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)
 {
+	struct dwell_calls *calls = dwell_calls;
 	bool wanted = dwell_wants(1u << DWELL_CATEGORY_FUNCTION);
-	bool wanted_c = wanted && dwell_wants(DWELL_DETAIL_C_FUNCTIONS);
 
-	if (!calls && !(calls = PyMem_Calloc(1, sizeof *calls)))
+	if (!calls && !(calls = dwell_calls = PyMem_Calloc(1, sizeof *calls)))
 		return 0;
 	if (what == CALL)
-		enter_call(calls, wanted_c || (wanted && !dwell_frames_watched()) ? frame_id(frame) : 0);
+		dwell_calls_enter(calls, wanted ? frame_id(frame) : 0, 0);
 	else if (what == C_CALL)
-		enter_call(calls, wanted_c ? builtin_id(argument) : 0);
-	else if (what == RETURN || what == C_RETURN || what == C_EXCEPTION)
-		leave_call(calls);
+		dwell_calls_enter(calls, wanted && dwell_wants(DWELL_DETAIL_C_FUNCTIONS) ? builtin_id(argument) : 0, 0);
+	else if (what != RETURN && what != C_RETURN && what != C_EXCEPTION)
+		return 0;
+	else if (calls->depth > DWELL_MOST_CALLS ||
+	         (calls->depth && !(calls->ids[calls->depth - 1] & DWELL_CALL_BY_FRAME)))
+		dwell_calls_leave(calls);
 	return 0;
 }
 
@@ -193,7 +207,7 @@ static PyObject *start_thread(PyObject *self, PyObject *arguments)
 
 static PyMethodDef starter = { "dwell_start_thread", start_thread, METH_VARARGS, NULL };
 
-bool dwell_code_prepare(void)
+static bool find_extra(void)
 {
 	Py_ssize_t (*request)(void (*release)(void *)) = NULL;
 	static const char *const names[][3] = {
@@ -202,34 +216,117 @@ bool dwell_code_prepare(void)
 		  "PyUnstable_Code_SetExtra" },
 	};
 
-	if (extra_index >= 0)
-		return true;
 	for (int i = 0; i < 2 && !request; i++) {
 		*(void **)&request = dlsym(RTLD_DEFAULT, names[i][0]);
 		*(void **)&get_extra = dlsym(RTLD_DEFAULT, names[i][1]);
 		*(void **)&set_extra = dlsym(RTLD_DEFAULT, names[i][2]);
 	}
-	if (request && get_extra && set_extra)
-		extra_index = request(forget_code);
-	return extra_index >= 0;
+	extra_index = request ? request(forget_code) : -1;
+	return extra_index >= 0 && get_extra && set_extra;
+}
+
+/* ---- who records ------------------------------------------------------------------------------ */
+
+static enum { NOBODY, BY_FRAME, BY_PROFILE } who;
+static PyObject *for_new_threads; /* threading.setprofile */
+static PyObject *ask_profile;     /* sys.getprofile */
+
+bool dwell_functions_profiled(void)
+{
+	PyObject *now = ask_profile ? PyObject_CallObject(ask_profile, NULL) : NULL;
+	bool is = now && now != Py_None;
+
+	Py_XDECREF(now);
+	PyErr_Clear();
+	return is;
+}
+
+static void profile_new_threads(void)
+{
+	PyObject *function = PyCFunction_New(&starter, NULL);
+
+	if (for_new_threads && function)
+		Py_XDECREF(PyObject_CallFunctionObjArgs(for_new_threads, function, NULL));
+	Py_XDECREF(function);
+	PyErr_Clear();
+}
+
+/* Those that have no profile function of their own. Before 3.12 a thread's state is changed
+ * by being the current one for a moment, which is a matter of a pointer there. */
+static void profile_all_threads(void)
+{
+	void (*all)(dwell_tracer *tracer, PyObject *self) = NULL;
+	PyThreadState *(*first)(PyInterpreterState *interpreter) = NULL;
+	PyThreadState *(*next)(PyThreadState *thread) = NULL;
+	PyThreadState *self = PyThreadState_Get();
+
+	*(void **)&all = dlsym(RTLD_DEFAULT, "PyEval_SetProfileAllThreads");
+	*(void **)&first = dlsym(RTLD_DEFAULT, "PyInterpreterState_ThreadHead");
+	*(void **)&next = dlsym(RTLD_DEFAULT, "PyThreadState_Next");
+	if (all) {
+		if (!dwell_functions_profiled())
+			all(on_event, NULL);
+		return;
+	}
+	for (PyThreadState *thread = first && next ? first(PyInterpreterState_Get()) : NULL; thread;
+	     thread = next(thread)) {
+		PyThreadState_Swap(thread);
+		if (!dwell_functions_profiled())
+			PyEval_SetProfile(on_event, NULL);
+	}
+	PyThreadState_Swap(self);
+}
+
+void dwell_functions_by_profile(const char *why)
+{
+	PyObject *type, *value, *trace;
+
+	if (who != BY_FRAME)
+		return;
+	who = BY_PROFILE;
+	PyErr_Fetch(&type, &value, &trace);
+	dwell_frames_end();
+	profile_new_threads();
+	profile_all_threads();
+	dwell_meta("python.functions", why);
+	PyErr_Restore(type, value, trace);
+}
+
+static PyObject *attribute_of(const char *module, const char *name)
+{
+	PyObject *object = PyImport_ImportModule(module);
+	PyObject *attribute = object ? PyObject_GetAttrString(object, name) : NULL;
+
+	Py_XDECREF(object);
+	PyErr_Clear();
+	return attribute;
+}
+
+static void begin(bool c_functions)
+{
+	const char *why = NULL;
+
+	for_new_threads = attribute_of("threading", "setprofile");
+	ask_profile = attribute_of("sys", "getprofile");
+	if (!c_functions)
+		why = dwell_frames_begin();
+	who = c_functions || why ? BY_PROFILE : BY_FRAME;
+	if (why)
+		dwell_meta("python.functions", why);
+	if (who == BY_FRAME)
+		return;
+	profile_new_threads();
+	PyEval_SetProfile(on_event, NULL);
 }
 
 void dwell_functions_follow_gate(void)
 {
-	static bool watching;
-	PyObject *threading, *function;
+	bool c_functions = dwell_wants(DWELL_DETAIL_C_FUNCTIONS);
 
-	if (watching || !dwell_wants(1u << DWELL_CATEGORY_FUNCTION) || !dwell_code_prepare())
+	if (!dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
 		return;
-	if (!dwell_wants(DWELL_DETAIL_C_FUNCTIONS) && dwell_frames_watch())
-		return;
-	watching = true;
-	threading = PyImport_ImportModule("threading");
-	function = PyCFunction_New(&starter, NULL);
-	if (threading && function)
-		Py_XDECREF(PyObject_CallMethod(threading, "setprofile", "O", function));
-	Py_XDECREF(function);
-	Py_XDECREF(threading);
-	PyErr_Clear();
-	PyEval_SetProfile(on_event, NULL);
+	if (who == NOBODY && find_extra())
+		begin(c_functions);
+	else if (who == BY_FRAME && c_functions)
+		dwell_functions_by_profile("by the profile function: C functions are wanted too");
 }

@@ -17,24 +17,31 @@
 
 #define MOST_DEPTH 512u
 #define MOST_TENSORS 64u
-#define CACHE 1024u
+#define CACHE 512u
 #define SITES 16384u
 #define NO_SEQUENCE UINT64_MAX
 
 struct frame {
 	const char *function; /* the RecordFunction */
-	uint64_t sequence;
+	uint64_t sequence;    /* to be linked at the end; NO_SEQUENCE: it is not */
 	unsigned began;
-	bool backward, is_operator;
+	bool is_operator;
+};
+
+/* A name that came last from this address: one line of the processor's cache, since between
+ * two operators PyTorch has used most of the others. */
+struct known_name {
+	const char *name;
+	struct dwell_site *site;
+	uint32_t id; /* 0: not known yet */
+	uint32_t category;
+	char text[40]; /* "": longer, look at the site */
 };
 
 struct thread {
 	uint32_t depth; /* may pass MOST_DEPTH: what lies deeper is not recorded */
 	struct frame frames[MOST_DEPTH];
-	struct {
-		const char *name;
-		struct dwell_site *site;
-	} cache[CACHE];
+	_Alignas(64) struct known_name cache[CACHE];
 };
 
 static __thread struct thread *this_thread __attribute__((tls_model("initial-exec")));
@@ -102,19 +109,30 @@ static struct dwell_site *find_site(const char *name, uint32_t category)
 	return site;
 }
 
-/* Compared by content: names that a program makes reuse addresses. */
-static struct dwell_site *site_of(struct thread *thread, const char *name, uint32_t category)
+static __attribute__((noinline)) void learn_name(struct known_name *known, const char *name,
+                                                 uint32_t category)
 {
-	uint32_t at = (uint32_t)(((uintptr_t)name >> 4) * 0x9e3779b1u) >> 22;
-	struct dwell_site *site = thread->cache[at % CACHE].site;
+	size_t length = strlen(name);
 
-	if (DWELL_LIKELY(site && thread->cache[at % CACHE].name == name &&
-	                 site->category == category && strcmp(site->name, name) == 0))
-		return site;
-	site = find_site(name, category);
-	thread->cache[at % CACHE].name = name;
-	thread->cache[at % CACHE].site = site;
-	return site;
+	known->name = name;
+	known->site = find_site(name, category);
+	known->id = dwell_site_id(known->site);
+	known->category = category;
+	memset(known->text, 0, sizeof known->text);
+	if (length < sizeof known->text)
+		memcpy(known->text, name, length);
+}
+
+/* Compared by content: names that a program makes reuse addresses. */
+static inline struct known_name *name_of(struct thread *thread, const char *name, uint32_t category)
+{
+	uint32_t at = (uint32_t)(((uintptr_t)name >> 4) * 0x9e3779b1u) >> 23;
+	struct known_name *known = &thread->cache[at % CACHE];
+
+	if (DWELL_UNLIKELY(known->name != name || known->category != category || !known->id ||
+	                   strcmp(*known->text ? known->text : known->site->name, name) != 0))
+		learn_name(known, name, category);
+	return known;
 }
 
 /* ---- shapes --------------------------------------------------------------------------- */
@@ -209,21 +227,43 @@ static bool is_outermost(const struct thread *thread)
 	return true;
 }
 
-static unsigned begin(struct thread *thread, const char *function, uint32_t category)
+/* Bits of the gate that ask for more than a range. */
+#define MORE (DWELL_DETAIL_SHAPES | DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS | 1u << DWELL_CATEGORY_FUNCTION)
+
+static __attribute__((noinline)) unsigned begin_more(const struct thread *thread, const char *function,
+                                                     struct dwell_site *site)
 {
-	struct dwell_site *site =
-	    site_of(thread, dwell_torch_layout.name(function), category);
 	struct dwell_tensor tensors[MOST_TENSORS];
 	unsigned count = 0;
 
-	if (category != DWELL_CATEGORY_OPERATOR ||
-	    DWELL_LIKELY(!dwell_wants(DWELL_DETAIL_SHAPES | DWELL_DETAIL_STACKS)))
+	if (site->category != DWELL_CATEGORY_OPERATOR || !dwell_wants(DWELL_DETAIL_SHAPES | DWELL_DETAIL_STACKS))
 		return dwell_begin(site);
 	if (dwell_torch_layout.inputs && dwell_wants(DWELL_DETAIL_SHAPES))
 		count = tensors_of(function, tensors);
 	if (dwell_wants(DWELL_DETAIL_STACKS) && is_outermost(thread))
 		return dwell_op_begin_from(site, tensors, count, dwell_python_stack());
 	return dwell_op_begin(site, tensors, count);
+}
+
+static inline unsigned begin(struct thread *thread, const char *function, uint32_t category)
+{
+	const struct known_name *known = name_of(thread, dwell_torch_layout.name(function), category);
+
+	if (DWELL_UNLIKELY(!dwell_wants(1u << category)))
+		return DWELL_NOT_BEGUN;
+	if (DWELL_UNLIKELY(dwell_wants(MORE)))
+		return begin_more(thread, function, known->site);
+	dwell_put_begin(known->id);
+	return DWELL_BEGUN;
+}
+
+static struct thread *new_thread(void)
+{
+	struct thread *thread = aligned_alloc(64, sizeof *thread);
+
+	if (thread)
+		memset(thread, 0, sizeof *thread);
+	return this_thread = thread;
 }
 
 TORCH_START(on_start, start)
@@ -234,21 +274,36 @@ static void start(const char *function)
 	struct thread *thread = this_thread;
 	uint8_t scope = TORCH_SCOPE(function);
 
-	if (DWELL_UNLIKELY(!thread) && !(thread = this_thread = calloc(1, sizeof *thread)))
+	if (DWELL_UNLIKELY(!thread) && !(thread = new_thread()))
 		return;
 	if (DWELL_UNLIKELY(__atomic_load_n(&stray_count, __ATOMIC_ACQUIRE)) && thread->depth)
 		take_strays(thread);
-	if (thread->depth >= MOST_DEPTH)
+	if (DWELL_UNLIKELY(thread->depth >= MOST_DEPTH))
 		return;
 	struct frame *frame = &thread->frames[thread->depth++];
 	frame->function = function;
-	frame->backward = scope == TORCH_BACKWARD;
 	frame->is_operator = scope != TORCH_USER;
 	frame->sequence = layout->sequence ? TORCH_WORD(function, layout->sequence) : NO_SEQUENCE;
 	frame->began = begin(thread, function, scope == TORCH_USER ? DWELL_CATEGORY_ZONE
 	                                                           : DWELL_CATEGORY_OPERATOR);
-	if (frame->backward && frame->began && frame->sequence != NO_SEQUENCE)
-		link_backward(frame);
+	if (DWELL_UNLIKELY(scope == TORCH_BACKWARD)) {
+		if (frame->began && frame->sequence != NO_SEQUENCE)
+			link_backward(frame);
+		frame->sequence = NO_SEQUENCE;
+	}
+}
+
+/* Not the innermost, or none of this thread's. */
+static __attribute__((noinline)) void end_other(struct thread *thread, const char *function)
+{
+	uint32_t at = thread ? thread->depth : 0;
+
+	while (at > 0 && thread->frames[at - 1].function != function)
+		at--;
+	if (at)
+		end_frame(thread, at - 1);
+	else
+		leave_stray(function);
 }
 
 /* A forward operator is linked when it has made a node of the graph: only then has
@@ -256,20 +311,15 @@ static void start(const char *function)
 static void on_end(const char *function, void *context)
 {
 	struct thread *thread = this_thread;
-	uint32_t at = thread ? thread->depth : 0;
+	struct frame *frame;
 
-	while (at > 0 && thread->frames[at - 1].function != function)
-		at--;
-	if (!at) {
-		leave_stray(function);
+	if (DWELL_UNLIKELY(!thread || !thread->depth ||
+	                   thread->frames[thread->depth - 1].function != function)) {
+		end_other(thread, function);
 		return;
 	}
-	struct frame *frame = &thread->frames[at - 1];
-	if (DWELL_UNLIKELY(at != thread->depth)) {
-		end_frame(thread, at - 1);
-		return;
-	}
-	if (!frame->backward && frame->began && frame->sequence != NO_SEQUENCE &&
+	frame = &thread->frames[thread->depth - 1];
+	if (frame->sequence != NO_SEQUENCE && frame->began &&
 	    dwell_torch_layout.next_sequence() > frame->sequence)
 		link_forward(frame);
 	dwell_end(frame->began);

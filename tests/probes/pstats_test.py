@@ -3,8 +3,9 @@
 
 usage: pstats_test.py BUILD
 
-Recursion, mutual recursion, generators, exceptions, C functions: calls, primitive calls and
-callers must be the same, with C functions and without. Ranges that outlive the function that they began in (a context
+Recursion, mutual recursion, generators, coroutines, exceptions, threads, C functions: calls,
+primitive calls and callers must be the same, with --functions and, of Python's functions, with
+--functions=python. Ranges that outlive the function that they began in (a context
 manager's __enter__) have their own times, and so do the functions.
 The last line is "N passed, N failed".
 """
@@ -27,8 +28,43 @@ def fail(n):
     fail(n - 1)
 class Sorter:
     def sort(self, k): return sorted(range(k), key=lambda x: -x)
+class Answer:
+    def __getitem__(self, i): return i + 1
+    @property
+    def size(self): return 3
+    def __iter__(self): return iter(numbers(4))
+def delegate():
+    got = yield from numbers(7)
+    try: yield 1
+    except KeyError: yield 2
+class Pause:
+    def __await__(self): yield 1
+async def inner(n):
+    for _ in range(n): await Pause()
+    return n
+async def outer(): return await inner(5) + await inner(2)
+async def flow():
+    for i in range(6): yield i
+async def take(): return [i async for i in flow()]
+def drive(coroutine):
+    try:
+        while True: coroutine.send(None)
+    except StopIteration as stop: return stop.value
+def generators():
+    for i in delegate(): pass
+    thrown = delegate(); [next(thrown) for _ in range(8)]; thrown.throw(KeyError()); thrown.close()
+    unfinished = numbers(9); next(unfinished); unfinished.close(); del unfinished
+    numbers(3).close()
+    drive(outer()); drive(take())
+def subscripts(answer):
+    for i in range(60): answer[i]; answer.size
+    for i in answer: pass
+def deep(n): return deep(n + 1)
+def limit():
+    try: deep(0)
+    except RecursionError: pass
 def main():
-    fib(15); even(30); sum(numbers(50)); Sorter().sort(40)
+    fib(15); even(30); sum(numbers(50)); Sorter().sort(40); generators(); subscripts(Answer())
     for _ in range(20):
         try: fail(4)
         except ValueError: pass
@@ -36,7 +72,7 @@ if __name__ == "__main__":
     if len(sys.argv) == 1: main()
     else:
         import cProfile
-        profile = cProfile.Profile(); profile.runcall(main); profile.dump_stats(sys.argv[1])
+        profile = cProfile.Profile(builtins=sys.argv[2] == "all"); profile.runcall(main); profile.dump_stats(sys.argv[1])
 """
 
 OUTLIVING = """
@@ -67,14 +103,7 @@ def main():
     profiler.start("a"); profiler.start("b"); nap(); profiler.stop("a"); nap(); profiler.stop("b")
 main()
 """
-DEEP = """
-import sys
-sys.setrecursionlimit(int(sys.argv[1]))
-def down(n):
-    try: return down(n + 1)
-    except RecursionError: return n
-print(down(0))
-"""
+CLASSES = ("Sorter", "Answer", "Pause")
 NAPS = {"zone": 1, "held": 2, "block": 1, "over": 2, "a": 1, "b": 2, "nap": 1, "first": 1, "second": 2,
         "enter": 0, "leave": 1, "start_held": 0, "stop_held": 0, "around": 0}
 
@@ -90,16 +119,35 @@ def counts_of(path, start):
     return {key(function): (row[0], row[1], {key(caller): counts[:2] for caller, counts in row[4].items()
                                              if known(caller) and "module" not in caller[2]})
             for function, row in pstats.Stats(path).stats.items()
-            if known(function) and "module" not in function[2] and key(function)[1] != "Sorter"}
+            if known(function) and "module" not in function[2] and key(function)[1] not in CLASSES}
 
 
-def outliving(build, dwell, option):
+def compare(dwell, which):
+    """How many functions are as cProfile has them, and how many are not."""
+    subprocess.run([sys.executable, "program.py", "theirs", which], check=True)
+    subprocess.run([dwell, "run", "--functions=" + which, "-o", "trace.dwell", sys.executable, "program.py"],
+                   check=True, capture_output=True)
+    subprocess.run([dwell, "export", "--format", "pstats", "-o", "ours", "trace.dwell"], check=True)
+    theirs, ours = counts_of("theirs", 2), counts_of("ours", 2)
+    failed = len(theirs) < 20
+    for function in sorted(set(theirs) | set(ours)):
+        if theirs.get(function) != ours.get(function):
+            failed += 1
+            print(f"FAILED: --functions={which}: {function}: cProfile {theirs.get(function)}, dwell {ours.get(function)}")
+    foreign = [row for row in pstats.Stats("ours").stats if row[0] == "~"]
+    if (which == "all") != bool(foreign):
+        failed += 1
+        print(f"FAILED: --functions={which}: C functions: {foreign[:3]}")
+    return len(set(theirs) | set(ours)) + 1 - failed, failed
+
+
+def outliving(build, dwell, which):
     """Failures; each name's longest call must be its naps."""
     with open("outliving.py", "w", encoding="utf-8") as file:
         file.write(OUTLIVING)
     folders = [build, os.path.join(build, "src", "profiler")]
     here = os.path.dirname(os.path.abspath(__file__))
-    subprocess.run([dwell, "run", option, "-o", "outliving.dwell", sys.executable, "outliving.py",
+    subprocess.run([dwell, "run", "--functions=" + which, "-o", "outliving.dwell", sys.executable, "outliving.py",
                     os.path.join(here, "..", "..", "python")], check=True, capture_output=True,
                    env={**os.environ, "LD_LIBRARY_PATH": ":".join(folders)})
     subprocess.run([dwell, "export", "--format", "chrome", "-o", "outliving.json", "outliving.dwell"], check=True)
@@ -118,48 +166,24 @@ def outliving(build, dwell, option):
     for name, naps in NAPS.items():
         if not naps - 0.4 <= longest.get(name, -1) < naps + 0.4:
             failed += 1
-            print(f"FAILED: {option}: {name}: {longest.get(name)} naps, not {naps}")
-    return failed
-
-
-def deep(dwell, option):
-    """Failures of a recursion to the limit, and far beyond what is recorded."""
-    failed = 0
-    # Until 3.10 every call nests on the C stack.
-    for limit in ("1000", "50000") if sys.version_info >= (3, 11) else ("1000",):
-        commands = ([], [dwell, "run", option, "-o", "deep.dwell"])
-        plain, under = (subprocess.run([*command, sys.executable, "-c", DEEP, limit], capture_output=True, text=True,
-                                       check=False) for command in commands)
-        if (under.returncode, under.stdout) != (0, plain.stdout):
-            failed += 1
-            print(f"FAILED: {option}: recursion to {limit}: {under.stdout} {under.stderr[-300:]}, not {plain.stdout}")
+            print(f"FAILED: --functions={which}: {name}: {longest.get(name)} naps, not {naps}")
     return failed
 
 
 def main():
     dwell = os.path.join(os.path.abspath(sys.argv[1]), "dwell")
+    passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         with open("program.py", "w", encoding="utf-8") as file:
             file.write(PROGRAM)
-        subprocess.run([sys.executable, "program.py", "theirs"], check=True)
-        theirs, checks, failed = counts_of("theirs", 2), 0, 0
-        for option in ("--functions", "--functions=python"):
-            subprocess.run([dwell, "run", option, "-o", "trace.dwell", sys.executable, "program.py"], check=True,
-                           capture_output=True)
-            subprocess.run([dwell, "export", "--format", "pstats", "-o", "ours", "trace.dwell"], check=True)
-            ours = counts_of("ours", 2)
-            # Where C functions are not recorded, their callers are what they call's.
-            compared = 3 if option == "--functions" else 2
-            for function in sorted(set(theirs) | set(ours)):
-                wanted, got = (rows.get(function, ())[:compared] for rows in (theirs, ours))
-                if wanted != got:
-                    failed += 1
-                    print(f"FAILED: {option}: {function}: cProfile {wanted}, dwell {got}")
-            failed += outliving(os.path.dirname(dwell), dwell, option) + deep(dwell, option)
-            checks += len(set(theirs) | set(ours)) + len(NAPS) + 2
-    print(f"{checks - failed} passed, {failed} failed")
-    return failed != 0 or len(theirs) < 8
+        for which in ("all", "python"):
+            done, wrong = compare(dwell, which)
+            passed, failed = passed + done, failed + wrong
+        wrong = outliving(os.path.dirname(dwell), dwell, "all") + outliving(os.path.dirname(dwell), dwell, "python")
+    passed, failed = passed + 2 * len(NAPS) - wrong, failed + wrong
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
 
 
 sys.exit(main())
