@@ -3,6 +3,7 @@
 
     actions_python.py empty COUNT    ns of an empty action: Lightning's SimpleProfiler, dwell's
     actions_python.py plain|cprofile|dwell COUNT    seconds of a call-heavy program
+    actions_python.py plain|cprofile|dwell COUNT own    the same, of Python's own functions alone
 """
 import sys
 import time
@@ -41,13 +42,28 @@ def work(count):
     return total
 
 
-def calls(mode, count):
+def own(count):
+    total = 0
+    for i in range(count):
+        total += around(leaf, i) + leaf(i) + inner(i)
+    return total
+
+
+def around(function, x):
+    return function(x)
+
+
+def inner(x):
+    return leaf(leaf(x))
+
+
+def calls(mode, count, program):
     if mode == "cprofile":
         import cProfile
         profile = cProfile.Profile()
         profile.enable()
     start = time.process_time()
-    work(count)
+    program(count)
     took = time.process_time() - start
     if mode == "cprofile":
         profile.disable()
@@ -57,4 +73,4 @@ def calls(mode, count):
 if sys.argv[1] == "empty":
     empty(int(sys.argv[2]))
 else:
-    calls(sys.argv[1], int(sys.argv[2]))
+    calls(sys.argv[1], int(sys.argv[2]), own if sys.argv[3:] else work)

@@ -68,6 +68,8 @@ enum dwell_category {
 #define DWELL_DETAIL_FLOPS (1u << 26)
 /* Only some layers: set and cleared by dwell_layers_only(). */
 #define DWELL_DETAIL_LAYERS (1u << 27)
+/* With DWELL_CATEGORY_FUNCTION: of an interpreter's functions those too that are written in C. */
+#define DWELL_DETAIL_C_FUNCTIONS (1u << 28)
 
 /* Of dwell_options.categories: nothing but what profiles and captures ask for. */
 #define DWELL_MASK_NONE (1u << 31)

@@ -21,219 +21,6 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- names --------------------------------------------------------------------------- */
-
-static char *copy_text(PyObject *text)
-{
-	const char *utf8 = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : NULL;
-	char *copy = utf8 ? strdup(utf8) : NULL;
-
-	if (!copy && !PyErr_Occurred())
-		PyErr_SetString(PyExc_TypeError, "an event's or handler's name is no text");
-	return copy;
-}
-
-static char *name_of_event(PyObject *key)
-{
-	PyObject *name = PyUnicode_CheckExact(key) ? Py_NewRef(key)
-	                                           : PyObject_GetAttrString(key, "name");
-	char *copy;
-
-	if (!name) {
-		PyErr_Clear();
-		name = PyObject_Str(key);
-	}
-	copy = copy_text(name);
-	Py_XDECREF(name);
-	return copy;
-}
-
-static struct event *find_event(struct recorder *recorder, PyObject *key)
-{
-	struct event *event, *more;
-
-	for (Py_ssize_t i = 0; i < recorder->event_count; i++)
-		if (recorder->events[i].key == key)
-			return &recorder->events[i];
-	for (Py_ssize_t i = 0; i < recorder->event_count; i++) {
-		int same = PyObject_RichCompareBool(recorder->events[i].key, key, Py_EQ);
-
-		if (same)
-			return same < 0 ? NULL : &recorder->events[i];
-	}
-	more = realloc(recorder->events, (size_t)(recorder->event_count + 1) * sizeof *more);
-	if (!more) {
-		PyErr_NoMemory();
-		return NULL;
-	}
-	recorder->events = more;
-	event = &more[recorder->event_count];
-	*event = (struct event){ .name = name_of_event(key) };
-	if (!event->name)
-		return NULL;
-	event->key = Py_NewRef(key);
-	event->number = dwell_profiler_event(recorder->profiler, event->name);
-	event->id = dwell_intern(DWELL_CATEGORY_EVENT, event->name, recorder->name);
-	recorder->event_count++;
-	return event;
-}
-
-/* As Ignite calls a handler: its __qualname__, else its class. */
-static PyObject *name_of_handler(PyObject *function)
-{
-	PyObject *name = PyObject_GetAttrString(function, "__qualname__");
-
-	if (name)
-		return name;
-	PyErr_Clear();
-	return PyObject_GetAttrString((PyObject *)Py_TYPE(function), "__name__");
-}
-
-/* What Engine._handler_wrapper closed over. */
-static int open_filter(struct handler *handler)
-{
-	PyObject *function = handler->function, *closure, *code, *names;
-
-	if (!PyFunction_Check(function) || !PyObject_HasAttrString(function, "_parent"))
-		return 0;
-	closure = PyFunction_GetClosure(function);
-	code = PyFunction_GetCode(function);
-	names = code ? PyObject_GetAttrString(code, "co_freevars") : NULL;
-	if (!names)
-		return -1;
-	for (Py_ssize_t i = 0; closure && i < PyTuple_GET_SIZE(names); i++) {
-		const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i));
-		PyObject *cell = PyCell_Get(PyTuple_GET_ITEM(closure, i));
-		PyObject **to = !name                               ? NULL
-		                : strcmp(name, "event_filter") == 0 ? &handler->filter
-		                : strcmp(name, "event_name") == 0   ? &handler->filtered_event
-		                : strcmp(name, "handler") == 0      ? &handler->inner
-		                                                    : NULL;
-
-		if (to)
-			Py_XSETREF(*to, Py_XNewRef(cell));
-		Py_XDECREF(cell);
-	}
-	Py_DECREF(names);
-	if (!handler->filter || !handler->filtered_event || !handler->inner) {
-		/* Somebody else's wrapper: it is a handler like any other. */
-		Py_CLEAR(handler->filter);
-		Py_CLEAR(handler->filtered_event);
-		Py_CLEAR(handler->inner);
-	}
-	return 0;
-}
-
-static void clear_handler(struct handler *handler)
-{
-	Py_CLEAR(handler->function);
-	Py_CLEAR(handler->filter);
-	Py_CLEAR(handler->filtered_event);
-	Py_CLEAR(handler->inner);
-}
-
-/* Names the handler at `place` of the event's list: "log", and the next of that name that
- * is another one "log #2". */
-static int name_handler(struct recorder *recorder, struct event *event, Py_ssize_t place)
-{
-	struct handler *handler = &event->handlers[place];
-	PyObject *text = name_of_handler(handler->function), *numbered = NULL;
-	char *name, path[512];
-	unsigned same = 1;
-
-	if (!text)
-		return -1;
-	for (Py_ssize_t i = 0; i < place; i++) {
-		PyObject *other = name_of_handler(event->handlers[i].function);
-
-		if (!other) {
-			Py_DECREF(text);
-			return -1;
-		}
-		same += PyUnicode_Check(other) && PyUnicode_Check(text) &&
-		        PyUnicode_Compare(other, text) == 0;
-		Py_DECREF(other);
-	}
-	if (same > 1)
-		numbered = PyUnicode_FromFormat("%U #%u", text, same);
-	name = copy_text(numbered ? numbered : text);
-	Py_DECREF(text);
-	Py_XDECREF(numbered);
-	if (!name)
-		return -1;
-	snprintf(path, sizeof path, "%.240s.%.240s", recorder->name, event->name);
-	handler->row = dwell_profiler_handler(recorder->profiler, event->number, name);
-	handler->id = dwell_intern(DWELL_CATEGORY_HANDLER, name, path);
-	free(name);
-	return 0;
-}
-
-static struct handler *find_handler(struct recorder *recorder, struct event *event,
-                                    Py_ssize_t place, PyObject *function)
-{
-	struct handler *more;
-
-	if (place < event->count && event->handlers[place].function == function)
-		return &event->handlers[place];
-	if (place >= event->count) {
-		more = realloc(event->handlers, (size_t)(place + 1) * sizeof *more);
-		if (!more)
-			return (struct handler *)PyErr_NoMemory();
-		event->handlers = more;
-		memset(&more[event->count], 0, (size_t)(place + 1 - event->count) * sizeof *more);
-		event->count = place + 1;
-	}
-	clear_handler(&event->handlers[place]);
-	event->handlers[place].function = Py_NewRef(function);
-	if (open_filter(&event->handlers[place]) || name_handler(recorder, event, place)) {
-		clear_handler(&event->handlers[place]);
-		return NULL;
-	}
-	return &event->handlers[place];
-}
-
-void recorder_clear_events(struct recorder *recorder)
-{
-	for (Py_ssize_t e = 0; e < recorder->event_count; e++) {
-		for (Py_ssize_t i = 0; i < recorder->events[e].count; i++)
-			clear_handler(&recorder->events[e].handlers[i]);
-		free(recorder->events[e].handlers);
-		free(recorder->events[e].name);
-		Py_CLEAR(recorder->events[e].key);
-	}
-	free(recorder->events);
-	recorder->events = NULL;
-	recorder->event_count = 0;
-}
-
-/* Names all events and handlers, called or not. */
-static int name_all(struct recorder *recorder)
-{
-	PyObject *lists = PyObject_GetAttrString(recorder->engine, "_event_handlers"), *allowed, *item;
-	PyObject *iterator;
-	int result = 0;
-
-	allowed = lists ? PyObject_GetAttrString(recorder->engine, "_allowed_events") : NULL;
-	iterator = allowed ? PyObject_GetIter(allowed) : NULL;
-	while (iterator && !result && (item = PyIter_Next(iterator))) {
-		struct event *event = find_event(recorder, item);
-		PyObject *list = event ? PyDict_GetItemWithError(lists, item) : NULL;
-
-		for (Py_ssize_t i = 0; list && PyList_Check(list) && i < PyList_GET_SIZE(list); i++) {
-			PyObject *entry = PyList_GET_ITEM(list, i);
-
-			if (!find_handler(recorder, event, i, PyTuple_GET_ITEM(entry, 0)))
-				break;
-		}
-		Py_DECREF(item);
-		result = PyErr_Occurred() ? -1 : 0;
-	}
-	Py_XDECREF(iterator);
-	Py_XDECREF(allowed);
-	Py_XDECREF(lists);
-	return PyErr_Occurred() ? -1 : result;
-}
-
 /* ---- where the run stands -------------------------------------------------------------- */
 
 static void add(struct recorder *recorder, enum dwell_time_of of, int number, uint64_t ns)
@@ -300,7 +87,7 @@ static int enter(struct recorder *recorder, int event)
 		recorder_clear_events(recorder);
 		dwell_profiler_start(recorder->profiler);
 		recorder->epoch_told = recorder->iteration_told = UINT64_MAX;
-		if (name_all(recorder))
+		if (recorder_name_all(recorder))
 			return -1;
 	}
 	if (event == DWELL_EVENT_ITERATION_COMPLETED && recorder->processing) {
@@ -381,9 +168,9 @@ static Py_ssize_t collect(struct recorder *recorder, PyObject *stored,
 static struct handler *look_up(struct recorder *recorder, PyObject *key, Py_ssize_t place,
                                PyObject *entry)
 {
-	struct event *event = find_event(recorder, key);
+	struct event *event = recorder_event(recorder, key);
 
-	return event ? find_handler(recorder, event, place, PyTuple_GET_ITEM(entry, 0)) : NULL;
+	return event ? recorder_handler(recorder, event, place, PyTuple_GET_ITEM(entry, 0)) : NULL;
 }
 
 static int call(struct recorder *recorder, PyObject *key, Py_ssize_t place, PyObject *entry,
@@ -486,7 +273,7 @@ static PyObject *keywords_of(PyObject *const *values, PyObject *names)
 static int fire(struct recorder *recorder, PyObject *key, PyObject *const *given,
                 Py_ssize_t given_count, PyObject *keywords)
 {
-	struct event *event = find_event(recorder, key);
+	struct event *event = recorder_event(recorder, key);
 	int number = event ? event->number : -1, result = 0;
 	PyObject *lists, *list;
 	uint64_t start_ns = 0, clock_ns = 0;
@@ -495,7 +282,7 @@ static int fire(struct recorder *recorder, PyObject *key, PyObject *const *given
 	if (!event || enter(recorder, number) || log_firing(recorder, key) ||
 	    PyObject_SetAttrString(recorder->engine, "last_event_name", key))
 		return -1;
-	event = find_event(recorder, key);
+	event = recorder_event(recorder, key);
 	lists = event ? PyObject_GetAttrString(recorder->engine, "_event_handlers") : NULL;
 	if (!lists)
 		return -1;

@@ -3,6 +3,7 @@
  *
  *   recorder.c   the Python type: made, told of runs, asked for results
  *   fire.c       one firing: handlers called, timed, recorded
+ *   names.c      the engine's events and handlers: their names, their filters
  *
  * Public headers of dwell and Python's C API, nothing else. Everything runs with the GIL
  * held, an engine in one thread at a time.
@@ -68,6 +69,16 @@ PyObject *recorder_fire(PyObject *self, PyObject *const *arguments, Py_ssize_t c
                         PyObject *names);
 /* Ends what a run may have left open. */
 void recorder_close(struct recorder *recorder);
+
+/* ---- names.c ---- NULL or -1 with a Python exception --------------------------------- */
+
+/* What is known of the event, named when it is new. Valid until the next new one. */
+struct event *recorder_event(struct recorder *recorder, PyObject *key);
+/* The same of the handler at `place` of its list, which is `function` now. */
+struct handler *recorder_handler(struct recorder *recorder, struct event *event,
+                                 Py_ssize_t place, PyObject *function);
+/* Names all events and handlers, called or not. */
+int recorder_name_all(struct recorder *recorder);
 /* Forgets the events; their handlers are looked at anew. */
 void recorder_clear_events(struct recorder *recorder);
 

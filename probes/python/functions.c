@@ -1,38 +1,31 @@
 /*
  * Python functions, and the C functions that they call, as ranges.
  *
- * Only when they are asked for (`dwell run --functions`). The interpreter's profile function is ours in
- * the main thread at once and in others from their first moment (threading.setprofile
- * runs our starter there). A code object remembers its id in its own extra field, so
- * that the id dies with it; C functions are known by their definitions. When a program sets a profiler of its own, it has the
- * thread from then on and we stop.
+ * Only when they are asked for (`dwell run --functions`). The interpreter's profile function
+ * is ours in the main thread at once and in others from their first moment
+ * (threading.setprofile runs our starter there). Where C functions are not asked for,
+ * frames.c has a cheaper way. A code object remembers its id in its own extra field, so
+ * that the id dies with it; C functions are known by their definitions. When a program
+ * sets a profiler of its own, it has the thread from then on and we stop.
  */
-#include "python.h"
+#include "calls.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
 
-#define MOST_DEPTH 8192u
-
 enum { CALL = 0, RETURN = 3, C_CALL = 4, C_EXCEPTION = 5, C_RETURN = 6 };
 
-/* What has begun in this thread since we watch it; calls begun earlier end unseen. Other
- * ranges may begin in a function and outlive it (a context manager's __enter__): when any
- * record came between two of ours, the functions that were open then end by name. */
-static __thread struct {
-	uint32_t depth;
-	uint32_t mixed;       /* from this depth on nothing but functions is open */
-	const char *cursor;   /* of the stream after our last record */
-	uint32_t ids[MOST_DEPTH]; /* 0: not recorded */
-} *calls __attribute__((tls_model("initial-exec")));
+/* What has begun in this thread since we watch it; calls begun earlier end unseen. */
+static __thread struct calls *calls __attribute__((tls_model("initial-exec")));
+
+/* ---- code objects -------------------------------------------------------------------------- */
 
 static Py_ssize_t extra_index = -1;
 static int (*get_extra)(PyObject *code, Py_ssize_t index, void **extra);
 static int (*set_extra)(PyObject *code, Py_ssize_t index, void *extra);
 
-/* A code object's field when it is not to be recorded. */
-#define UNSEEN UINT32_MAX
+struct known_code dwell_recent_code[RECENT_CODE];
 
 /* The package's own functions are none of the program's. */
 static bool is_own(const char *file)
@@ -45,6 +38,16 @@ static bool is_own(const char *file)
 		if (length >= strlen(own[i]) && strcmp(file + length - strlen(own[i]), own[i]) == 0)
 			return true;
 	return false;
+}
+
+static bool is_generator(PyObject *code)
+{
+	PyObject *flags = PyObject_GetAttrString(code, "co_flags");
+	long bits = flags ? PyLong_AsLong(flags) : 0;
+
+	Py_XDECREF(flags);
+	PyErr_Clear();
+	return bits & (0x20 | 0x80 | 0x200); /* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
 }
 
 static uint32_t new_id(PyObject *code)
@@ -61,67 +64,59 @@ static uint32_t new_id(PyObject *code)
 		site.line = (uint32_t)PyLong_AsLong(line);
 	Py_XDECREF(line);
 	PyErr_Clear();
-	return is_own(file) ? UNSEEN : dwell_slow_site(&site);
+	return is_own(file) ? 0 : dwell_slow_site(&site);
 }
 
-/* A code object's extra field: gone with it. */
-struct known_code {
-	PyObject *code;
-	uint32_t id;
-};
-
-/* The last ones by address, so that a call asks Python for the code object alone. */
-#define RECENT 4096u
-static struct known_code recent[RECENT];
-
-static struct known_code *place_of(const void *address)
-{
-	return &recent[((uintptr_t)address >> 4) * 0x9e3779b1u >> 16 & (RECENT - 1)];
-}
-
+/* The extra field goes with its code object. */
 static void forget_code(void *extra)
 {
 	struct known_code *known = extra;
 
 	if (known && place_of(known->code)->code == known->code)
-		*place_of(known->code) = (struct known_code){ NULL, 0 };
+		place_of(known->code)->code = NULL;
 	PyMem_Free(known);
 }
 
-__attribute__((noinline)) static uint32_t find_code(PyObject *code)
+static struct known_code look_up(PyObject *code)
 {
+	struct known_code *known, unkept;
 	void *extra = NULL;
-	struct known_code *known;
-	uint32_t id;
 
 	get_extra(code, extra_index, &extra);
 	known = extra;
-	if (known) {
-		*place_of(code) = *known;
-		return known->id;
+	if (!known) {
+		unkept = (struct known_code){ code, new_id(code), is_generator(code) };
+		known = PyMem_Malloc(sizeof *known);
+		if (!known || set_extra(code, extra_index, known) != 0) {
+			PyErr_Clear();
+			PyMem_Free(known);
+			return unkept;
+		}
+		*known = unkept;
 	}
-	id = new_id(code);
-	known = id ? PyMem_Malloc(sizeof *known) : NULL;
-	if (!known)
-		return id;
-	*known = (struct known_code){ code, id };
-	if (set_extra(code, extra_index, known) == 0) {
-		*place_of(code) = *known;
-	} else {
-		PyErr_Clear();
-		PyMem_Free(known);
-	}
-	return id;
+	*place_of(code) = *known;
+	return *known;
 }
 
-static inline uint32_t code_id(PyFrameObject *frame)
+/* A frame may be entered with an exception, which is the program's. */
+__attribute__((noinline)) struct known_code dwell_find_code(PyObject *code)
+{
+	PyObject *type, *value, *traceback;
+	struct known_code known;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	known = look_up(code);
+	PyErr_Restore(type, value, traceback);
+	return known;
+}
+
+static inline uint32_t frame_id(PyFrameObject *frame)
 {
 	PyObject *code = (PyObject *)PyFrame_GetCode(frame);
-	const struct known_code *known = place_of(code);
-	uint32_t id = DWELL_LIKELY(known->code == code) ? known->id : find_code(code);
+	uint32_t id = known_code(code).id;
 
 	Py_DECREF(code); /* the frame has it too */
-	return id == UNSEEN ? 0 : id;
+	return id;
 }
 
 /* ---- C functions --------------------------------------------------------------------------- */
@@ -133,6 +128,8 @@ struct c_function {
 };
 PyAPI_DATA(PyTypeObject) PyCMethod_Type;
 
+#define RECENT_C 4096u
+
 /* By their definition, which is there as long as any function made of it; another may come
  * to its place, with another name or another function. */
 static struct known_c {
@@ -140,7 +137,8 @@ static struct known_c {
 	PyCFunction function;
 	const char *name;
 	uint32_t id;
-} recent_c[RECENT];
+	bool named;
+} recent_c[RECENT_C];
 
 static uint32_t name_c(PyObject *function)
 {
@@ -160,61 +158,29 @@ static uint32_t builtin_id(PyObject *function)
 	if (Py_TYPE(function) != &PyCFunction_Type && Py_TYPE(function) != &PyCMethod_Type)
 		return name_c(function);
 	method = ((struct c_function *)function)->method;
-	known = &recent_c[((uintptr_t)method >> 4) * 0x9e3779b1u >> 16 & (RECENT - 1)];
+	known = &recent_c[((uintptr_t)method >> 4) * 0x9e3779b1u >> 16 & (RECENT_C - 1)];
 	if (DWELL_UNLIKELY(known->method != method || known->function != method->ml_meth ||
-	                   known->name != method->ml_name || !known->id))
+	                   known->name != method->ml_name || !known->named))
 		*known = (struct known_c){ method, method->ml_meth, method->ml_name,
-			                       dwell_actions_is_own(method) ? UNSEEN : name_c(function) };
-	return known->id == UNSEEN ? 0 : known->id;
+			                       dwell_actions_is_own(method) ? 0 : name_c(function), true };
+	return known->id;
 }
 
 /* ---- the interpreter's events -------------------------------------------------------------- */
 
-static inline void enter(uint32_t id)
-{
-	uint32_t at = calls->depth++;
-
-	if (DWELL_UNLIKELY(at >= MOST_DEPTH))
-		return;
-	calls->ids[at] = id;
-	if (!id)
-		return;
-	if (DWELL_UNLIKELY(dwell_this_stream->cursor != calls->cursor))
-		calls->mixed = at;
-	dwell_put_begin(id);
-	calls->cursor = dwell_this_stream->cursor;
-}
-
-static inline void leave(void)
-{
-	if (!calls->depth)
-		return;
-	uint32_t at = --calls->depth;
-	if (DWELL_UNLIKELY(at >= MOST_DEPTH))
-		return;
-	if (DWELL_UNLIKELY(dwell_this_stream->cursor != calls->cursor))
-		calls->mixed = at + 1;
-	if (calls->ids[at] && DWELL_UNLIKELY(at < calls->mixed))
-		dwell_end_named(calls->ids[at]);
-	else if (calls->ids[at])
-		dwell_put_end();
-	if (calls->mixed > at)
-		calls->mixed = at;
-	calls->cursor = dwell_this_stream->cursor;
-}
-
 static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)
 {
 	bool wanted = dwell_wants(1u << DWELL_CATEGORY_FUNCTION);
+	bool wanted_c = wanted && dwell_wants(DWELL_DETAIL_C_FUNCTIONS);
 
 	if (!calls && !(calls = PyMem_Calloc(1, sizeof *calls)))
 		return 0;
 	if (what == CALL)
-		enter(wanted ? code_id(frame) : 0);
+		enter_call(calls, wanted_c || (wanted && !dwell_frames_watched()) ? frame_id(frame) : 0);
 	else if (what == C_CALL)
-		enter(wanted ? builtin_id(argument) : 0);
+		enter_call(calls, wanted_c ? builtin_id(argument) : 0);
 	else if (what == RETURN || what == C_RETURN || what == C_EXCEPTION)
-		leave();
+		leave_call(calls);
 	return 0;
 }
 
@@ -227,7 +193,7 @@ static PyObject *start_thread(PyObject *self, PyObject *arguments)
 
 static PyMethodDef starter = { "dwell_start_thread", start_thread, METH_VARARGS, NULL };
 
-static bool find_extra(void)
+bool dwell_code_prepare(void)
 {
 	Py_ssize_t (*request)(void (*release)(void *)) = NULL;
 	static const char *const names[][3] = {
@@ -236,13 +202,16 @@ static bool find_extra(void)
 		  "PyUnstable_Code_SetExtra" },
 	};
 
+	if (extra_index >= 0)
+		return true;
 	for (int i = 0; i < 2 && !request; i++) {
 		*(void **)&request = dlsym(RTLD_DEFAULT, names[i][0]);
 		*(void **)&get_extra = dlsym(RTLD_DEFAULT, names[i][1]);
 		*(void **)&set_extra = dlsym(RTLD_DEFAULT, names[i][2]);
 	}
-	extra_index = request ? request(forget_code) : -1;
-	return extra_index >= 0 && get_extra && set_extra;
+	if (request && get_extra && set_extra)
+		extra_index = request(forget_code);
+	return extra_index >= 0;
 }
 
 void dwell_functions_follow_gate(void)
@@ -250,7 +219,9 @@ void dwell_functions_follow_gate(void)
 	static bool watching;
 	PyObject *threading, *function;
 
-	if (watching || !dwell_wants(1u << DWELL_CATEGORY_FUNCTION) || !find_extra())
+	if (watching || !dwell_wants(1u << DWELL_CATEGORY_FUNCTION) || !dwell_code_prepare())
+		return;
+	if (!dwell_wants(DWELL_DETAIL_C_FUNCTIONS) && dwell_frames_watch())
 		return;
 	watching = true;
 	threading = PyImport_ImportModule("threading");

@@ -5,6 +5,7 @@
  *   hooked     a callable in place of another, with C code before and after it
  *   collector  the garbage collector's pauses
  *   functions  Python and C functions, when they are asked for
+ *   frames     Python functions alone, cheaper
  *   actions    the blocks of a Lightning profiler, for the package dwell
  *   stacks     where in Python the calling thread is
  *
@@ -71,6 +72,9 @@ uint32_t dwell_python_stack(void);
 void dwell_stacks_attach(void);
 /* Watches functions from the first time that they are wanted. */
 void dwell_functions_follow_gate(void);
+/* Watches Python functions alone; false: not here, or another has the interpreter's slot. */
+bool dwell_frames_watch(void);
+bool dwell_frames_watched(void);
 /* Whether a PyMethodDef is of the blocks of actions.c. */
 bool dwell_actions_is_own(const void *method);
 

@@ -21,9 +21,9 @@ static const struct {
 	const char *code; /* makes `t` */
 	uint16_t dtype;
 } probes[] = {
-	{ { 3, 57, 2 }, "t = torch.zeros((3, 57, 2), dtype=torch.int16)", DWELL_INT16 },
-	{ { 41, 1, 6 }, "t = torch.zeros((41, 1, 6), dtype=torch.float64)", DWELL_FLOAT64 },
-	{ { 2, 29, 5 }, "t = torch.zeros((2, 29, 5), dtype=torch.complex128)", DWELL_COMPLEX128 },
+	{ { 3, 57, 2 }, "t = torch.zeros((3, 57, 2), device='cpu', dtype=torch.int16)", DWELL_INT16 },
+	{ { 41, 1, 6 }, "t = torch.zeros((41, 1, 6), device='cpu', dtype=torch.float64)", DWELL_FLOAT64 },
+	{ { 2, 29, 5 }, "t = torch.zeros((2, 29, 5), device='cpu', dtype=torch.complex128)", DWELL_COMPLEX128 },
 };
 #define PROBES 3
 
@@ -87,11 +87,12 @@ static void look_at_words(const char *function, unsigned first, uint64_t wanted,
 			*found &= ~(1ull << i);
 }
 
-static void **on_start(void **context, const char *function)
+TORCH_START(on_look, look_at)
+
+static void look_at(const char *function)
 {
-	*context = NULL;
 	if (search.watcher != &here)
-		return context;
+		return;
 	const char *name = dwell_torch_layout.name(function);
 	if (strcmp(name, "aten::neg") == 0 && !search.backward) {
 		look_at_inputs(function);
@@ -109,7 +110,6 @@ static void **on_start(void **context, const char *function)
 		search.threads = threads;
 		search.seen_backward = TORCH_SCOPE(function) == TORCH_BACKWARD;
 	}
-	return context;
 }
 
 static void on_end(const char *function, void *context)
@@ -153,19 +153,22 @@ static void search_shapes(PyObject *names)
 static void search_links(PyObject *names)
 {
 	search.sequences = search.threads = ~0ull >> 44;
-	if (!run(names, "t = torch.ones(3, requires_grad=True)\nfor i in range(7): t.exp()\n"))
+	/* Whatever is around the arming: a number of 0 would be found in many places. */
+	if (!run(names, "with torch.inference_mode(False), torch.enable_grad():\n"
+	                " t = torch.ones(3, device='cpu', requires_grad=True)\n"
+	                " for i in range(7): t.exp()\n"))
 		return;
 	search.watcher = &here;
-	run(names, "with torch.enable_grad(): y = t.exp()");
+	run(names, "with torch.inference_mode(False), torch.enable_grad(): y = t.exp()");
 	search.backward = true;
-	run(names, "torch.autograd.grad(y, t, torch.ones(3))");
+	run(names, "with torch.inference_mode(False): torch.autograd.grad(y, t, torch.ones_like(t))");
 	search.watcher = NULL;
 }
 
 /* The main thread's tensors only: nothing else of the program has run yet. */
 static void look(PyObject *torch)
 {
-	struct torch_callback callback = { on_start, on_end, 1.0, { 0 }, 1, 0, 0 };
+	struct torch_callback callback = { (torch_start *)on_look, on_end, 1.0, { 0 }, 1, 0, 0 };
 	PyObject *names = PyDict_New();
 	uint64_t handle;
 
@@ -193,11 +196,8 @@ bool dwell_torch_find_layout(PyObject *torch, void *library)
 	    dlsym(RTLD_DEFAULT, "_ZN3c1019UndefinedTensorImpl10_singletonE");
 	if (!layout->undefined_tensor)
 		layout->undefined_tensor = dlsym(library, "_ZN3c1019UndefinedTensorImpl10_singletonE");
-#if !defined(__x86_64__)
-	/* The hand-made callback returns its context through a pointer as x86-64 passes it. */
-	layout->add = NULL;
-#endif
-	if (!layout->add || !layout->remove || !layout->name || !layout->next_sequence) {
+	if (!TORCH_HAS_CALLBACKS || !layout->add || !layout->remove || !layout->name ||
+	    !layout->next_sequence) {
 		layout->add = NULL;
 		return false;
 	}

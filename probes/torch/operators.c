@@ -226,19 +226,20 @@ static unsigned begin(struct thread *thread, const char *function, uint32_t cate
 	return dwell_op_begin(site, tensors, count);
 }
 
-static void **on_start(void **context, const char *function)
+TORCH_START(on_start, start)
+
+static void start(const char *function)
 {
 	const struct torch_layout *layout = &dwell_torch_layout;
 	struct thread *thread = this_thread;
 	uint8_t scope = TORCH_SCOPE(function);
 
-	*context = NULL;
 	if (DWELL_UNLIKELY(!thread) && !(thread = this_thread = calloc(1, sizeof *thread)))
-		return context;
+		return;
 	if (DWELL_UNLIKELY(__atomic_load_n(&stray_count, __ATOMIC_ACQUIRE)) && thread->depth)
 		take_strays(thread);
 	if (thread->depth >= MOST_DEPTH)
-		return context;
+		return;
 	struct frame *frame = &thread->frames[thread->depth++];
 	frame->function = function;
 	frame->backward = scope == TORCH_BACKWARD;
@@ -248,7 +249,6 @@ static void **on_start(void **context, const char *function)
 	                                                           : DWELL_CATEGORY_OPERATOR);
 	if (frame->backward && frame->began && frame->sequence != NO_SEQUENCE)
 		link_backward(frame);
-	return context;
 }
 
 /* A forward operator is linked when it has made a node of the graph: only then has
@@ -285,7 +285,7 @@ void dwell_operators_follow_gate(void)
 {
 	bool wanted = dwell_wants(1u << DWELL_CATEGORY_OPERATOR | 1u << DWELL_CATEGORY_ZONE);
 	bool shapes = wanted && dwell_wants(DWELL_DETAIL_SHAPES) && dwell_torch_layout.inputs;
-	struct torch_callback callback = { on_start, on_end, 1.0, { 0 }, shapes, 0, 0 };
+	struct torch_callback callback = { (torch_start *)on_start, on_end, 1.0, { 0 }, shapes, 0, 0 };
 
 	if (!dwell_torch_layout.add || (armed == wanted && armed_with_shapes == shapes))
 		return;

@@ -57,4 +57,5 @@ void dwell_torch_attach(PyObject *torch)
 		dwell_memory_attach(c10);
 	dwell_layers_attach(torch);
 	dwell_loop_attach(torch);
+	dwell_collectives_attach(torch);
 }

@@ -25,9 +25,42 @@ void dwell_torch_attach(PyObject *torch);
 
 /* ---- layout ------------------------------------------------------------------------ */
 
+/*
+ * What PyTorch calls at a function's start returns a std::unique_ptr, an object that is
+ * made where the caller says. x86-64 tells the place as if it were a first argument and
+ * wants it back; aarch64 tells it in x8, which C cannot name. Ours is always empty.
+ * TORCH_START(name, body) is such a function, `name`, that calls body(), defined below it.
+ */
+typedef void torch_start(void);
+#if defined(__x86_64__)
+#define TORCH_HAS_CALLBACKS 1
+#define TORCH_START(name, body)                              \
+	static void body(const char *function);                  \
+	static void **name(void **context, const char *function) \
+	{                                                        \
+		*context = NULL;                                     \
+		body(function);                                      \
+		return context;                                      \
+	}
+#elif defined(__aarch64__)
+#define TORCH_HAS_CALLBACKS 1
+#define TORCH_START(name, body)                                                            \
+	__attribute__((used)) static void body(const char *function) __asm__("dwell_" #body); \
+	void name(void) __asm__("dwell_" #name);                                               \
+	__asm__(".text\n.p2align 2\n.globl dwell_" #name "\n.hidden dwell_" #name "\n"          \
+	        ".type dwell_" #name ", %function\ndwell_" #name ":\n"                           \
+	        "\thint #34 // bti c\n\tstr xzr, [x8]\n\tb dwell_" #body "\n"                   \
+	        ".size dwell_" #name ", . - dwell_" #name "\n");
+#else
+#define TORCH_HAS_CALLBACKS 0
+#define TORCH_START(name, body)             \
+	static void body(const char *function); \
+	static void (*const name)(const char *function) = body;
+#endif
+
 /* at::RecordFunctionCallback: alike in every version from 1.13 on. */
 struct torch_callback {
-	void **(*start)(void **context, const char *function);
+	torch_start *start;
 	void (*end)(const char *function, void *context);
 	double probability;
 	uint8_t scopes[10];
@@ -75,6 +108,7 @@ void dwell_blocks_of_groups(PyObject *optimizer);
 void dwell_blocks_of_state(PyObject *optimizer);
 void dwell_blocks_of_first_step(PyObject *optimizer);
 void dwell_loop_attach(PyObject *torch);
+void dwell_collectives_attach(PyObject *torch);
 
 /* The outermost module call of a thread, from layers to loop: a range to be ended. */
 struct loop_call {

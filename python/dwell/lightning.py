@@ -12,6 +12,7 @@ import contextlib
 import ctypes
 import functools
 import os
+import sys
 import threading
 
 from . import _native as native, xla
@@ -31,12 +32,39 @@ class PassThroughProfiler(Profiler):
     """Nothing."""
 
 
-class SimpleProfiler(Recorded):
-    """Calls and durations of actions."""
+def _wait_for_device():
+    """Until the process's CUDA device has done what it was given; where there is none, nothing."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.synchronize()
 
-    def __init__(self, dirpath=None, filename=None, extended=True):
+
+class SimpleProfiler(Recorded):
+    """Calls and durations of actions.
+
+    `synchronize`: each action begins and ends with a wait for the CUDA device, so that its
+    duration is the device's work too. Without, durations are the host's, as Lightning's are:
+    what an action launches ends in a later one. The waits make the program slower.
+    """
+
+    def __init__(self, dirpath=None, filename=None, extended=True, synchronize=False):
+        self.extended, self.synchronize = extended, synchronize
         super().__init__(dirpath, filename, brief=not extended)
-        self.extended = extended
+
+    def _is_own(self):
+        return not self.synchronize and super()._is_own()
+
+    def start(self, action_name):
+        """An action begins; any number may be open, in any thread."""
+        if self.synchronize:
+            _wait_for_device()
+        super().start(action_name)
+
+    def stop(self, action_name):
+        """The innermost open one of that name ends; ValueError when there is none."""
+        if self.synchronize:
+            _wait_for_device()
+        super().stop(action_name)
 
 
 class AdvancedProfiler(Recorded):

@@ -38,7 +38,7 @@ struct dw_option {
 	enum dw_option_id id;
 	const char *name;      /* "steps" for --steps */
 	char letter;           /* 'o' for -o, or 0 */
-	const char *argument;  /* "FILE", or NULL: it takes none */
+	const char *argument;  /* "FILE"; "[=WHICH]": may be left out; or NULL: it takes none */
 	const char *help;
 	const char *choices;   /* "text csv json md", or NULL; "@views", "@layouts",
 	                        * "@exports": from the registries */
@@ -87,8 +87,8 @@ int dw_say_error(const struct dwell_error *error, int code);
 void dw_say_progress(const char *path);
 /* What is torn, what is still being written. */
 void dw_say_state(struct dwell_trace *trace);
-/* Whether the path is a word that was meant otherwise; says so. */
-bool dw_is_slip(const char *path);
+/* An option of the scope; 0 for any other one, -1 after saying what is wrong. */
+int dw_take_scope(struct dwell_scope *scope, enum dw_option_id id, const char *value);
 
 /* What a stream shows: its width when it is a terminal, colour, UTF-8. */
 void dw_terminal(int descriptor, struct dwell_print_options *options);

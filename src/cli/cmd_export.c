@@ -21,15 +21,9 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	switch (id) {
 	case DW_OPTION_FORMAT: request->format = value; return 0;
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
-	case DW_OPTION_STEPS:
-		request->scope.has_steps = true;
-		return dw_parse_steps(value, &request->scope.steps_from, &request->scope.steps_to) ? 0 : -1;
-	case DW_OPTION_PROFILE: request->scope.profile = value; return 0;
-	case DW_OPTION_ACTION: request->scope.action = value; return 0;
-	case DW_OPTION_THREAD: request->scope.thread = value; return 0;
 	case DW_OPTION_METRIC: request->options.metric = value; return 0;
 	case DW_OPTION_TITLE: request->options.title = value; return 0;
-	default: return 0;
+	default: return dw_take_scope(&request->scope, id, value);
 	}
 }
 

@@ -1,7 +1,5 @@
 /* dwell report: views of traces. */
 #include <errno.h>
-#include <fcntl.h>
-#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +10,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "render/render.h"
 #include "trace/trace.h"
 
@@ -30,33 +29,6 @@ struct request {
 	uint64_t verbosity;
 	struct dwell_print_options print;
 };
-
-bool dw_newest_trace(char *path, size_t room)
-{
-	struct timespec newest = { 0, 0 };
-	glob_t found;
-	bool any = false;
-
-	if (glob("*.dwell", 0, NULL, &found) == 0)
-		for (size_t i = 0; i < found.gl_pathc; i++) {
-			struct stat status;
-
-			if (stat(found.gl_pathv[i], &status) != 0 || !S_ISREG(status.st_mode))
-				continue;
-			if (any && (status.st_mtim.tv_sec < newest.tv_sec ||
-			            (status.st_mtim.tv_sec == newest.tv_sec &&
-			             status.st_mtim.tv_nsec <= newest.tv_nsec)))
-				continue;
-			newest = status.st_mtim;
-			any = snprintf(path, room, "%s", found.gl_pathv[i]) < (int)room;
-		}
-	globfree(&found);
-	if (any)
-		dw_say("%s is the newest trace here", path);
-	else
-		dw_say("no trace is named, and there is no *.dwell in this folder");
-	return any;
-}
 
 static int parse_limit(const char *value, size_t *limit)
 {
@@ -145,12 +117,6 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	case DW_OPTION_FORMAT: request->print.format = value; return 0;
 	case DW_OPTION_SORT: request->view.sort = value; return 0;
 	case DW_OPTION_LIMIT: return parse_limit(value, &request->view.limit);
-	case DW_OPTION_STEPS:
-		request->scope.has_steps = true;
-		return dw_parse_steps(value, &request->scope.steps_from, &request->scope.steps_to) ? 0 : -1;
-	case DW_OPTION_PROFILE: request->scope.profile = value; return 0;
-	case DW_OPTION_ACTION: request->scope.action = value; return 0;
-	case DW_OPTION_THREAD: request->scope.thread = value; return 0;
 	case DW_OPTION_GROUP_BY: request->view.group_by = value; return 0;
 	case DW_OPTION_TOP_LEVEL: request->view.top_level = true; return 0;
 	case DW_OPTION_ENGINE: request->view.engine = value; return 0;
@@ -169,7 +135,7 @@ static int take(void *context, enum dw_option_id id, const char *value)
 		return parse_number("skip-iteration", value, UINT64_MAX, &request->view.skip_iteration);
 	case DW_OPTION_HEADER: request->header = value; return 0;
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
-	default: return 0;
+	default: return dw_take_scope(&request->scope, id, value);
 	}
 }
 
@@ -234,19 +200,8 @@ static bool known_format(const struct request *request)
 	return code == 0;
 }
 
-void dw_say_state(struct dwell_trace *trace)
-{
-	const struct dw_source *source = dw_trace_source(trace);
-	const char *repair;
-
-	if (source->live)
-		dw_say("%s is still being written: this is how it stands", source->files[0].path);
-	for (size_t i = 0; (repair = dwell_trace_repair(trace, i)); i++)
-		dw_say("%s", repair);
-}
-
 /* `dwell report operators` deserves a better answer than ENOENT. */
-bool dw_is_slip(const char *path)
+static bool is_slip(const char *path)
 {
 	const char *name;
 
@@ -307,81 +262,15 @@ static int run_views(const struct request *request, struct dwell_trace *trace, F
 	return status;
 }
 
-/*
- * Where a report goes. A plain file is written under another name beside it and takes
- * its name when it is whole; what is there and is none (a device, a pipe, a link) is
- * written as it is and never removed.
- */
-struct output {
-	FILE *file;
-	const char *path;    /* NULL: standard output */
-	char temporary[4096]; /* ours, or "" */
-};
-
-static int open_output(struct output *output, const char *path)
-{
-	struct stat status;
-	mode_t mask = umask(0);
-	int descriptor = -1;
-
-	umask(mask);
-	output->path = path;
-	output->file = stdout;
-	output->temporary[0] = '\0';
-	if (!path || strcmp(path, "-") == 0) {
-		output->path = NULL;
-		return 0;
-	}
-	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-		output->file = fopen(path, "we");
-	} else {
-		if (snprintf(output->temporary, sizeof output->temporary, "%s.XXXXXX", path) <
-		    (int)sizeof output->temporary)
-			descriptor = mkostemp(output->temporary, O_CLOEXEC);
-		else
-			errno = ENAMETOOLONG;
-		output->file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-		if (descriptor < 0)
-			output->temporary[0] = '\0';
-		else
-			fchmod(descriptor, 0666 & ~mask);
-	}
-	if (output->file)
-		return 0;
-	dw_say("cannot write %s: %s", path, strerror(errno));
-	if (output->temporary[0])
-		unlink(output->temporary);
-	return DW_EXIT_BAD_INPUT;
-}
-
-static int close_output(struct output *output, int status)
-{
-	if (!output->path)
-		return status;
-	if (fclose(output->file) != 0 && !status) {
-		dw_say("cannot write %s: %s", output->path, strerror(errno));
-		status = DW_EXIT_BAD_INPUT;
-	}
-	if (!output->temporary[0])
-		return status;
-	if (!status && rename(output->temporary, output->path) != 0) {
-		dw_say("cannot write %s: %s", output->path, strerror(errno));
-		status = DW_EXIT_BAD_INPUT;
-	}
-	if (status)
-		unlink(output->temporary);
-	return status;
-}
-
 static int report(const struct request *request, char **paths, size_t count)
 {
 	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
-	struct output output;
+	struct dw_output output;
 	int status;
 
 	for (size_t i = 0; i < count; i++)
-		if (dw_is_slip(paths[i]))
+		if (is_slip(paths[i]))
 			return DW_EXIT_USAGE;
 	dw_say_progress(paths[0]);
 	int code = dwell_trace_open(&trace, (const char *const *)paths, count, &request->scope, &error);
@@ -390,11 +279,11 @@ static int report(const struct request *request, char **paths, size_t count)
 		return dw_say_error(&error, code);
 	}
 	dw_say_state(trace);
-	status = open_output(&output, request->output);
+	status = dw_output_open(&output, request->output);
 	if (!status) {
 		status = request->layout ? run_layout(request, trace, output.file)
 		                         : run_views(request, trace, output.file);
-		status = close_output(&output, status);
+		status = dw_output_close(&output, status);
 	}
 	dwell_trace_close(trace);
 	return status;

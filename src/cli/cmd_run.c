@@ -20,6 +20,20 @@ static int take_layers(const char *value, const char **layers)
 	return -1;
 }
 
+/* All of them, or Python's own. */
+static int take_functions(const char *value, uint32_t *categories)
+{
+	bool all = !value || strcmp(value, "all") == 0;
+
+	if (!all && strcmp(value, "python") != 0) {
+		dw_say("--functions takes all or python, not '%s'", value);
+		return -1;
+	}
+	*categories &= ~DWELL_DETAIL_C_FUNCTIONS;
+	*categories |= 1u << DWELL_CATEGORY_FUNCTION | (all ? DWELL_DETAIL_C_FUNCTIONS : 0);
+	return 0;
+}
+
 static int take(void *context, enum dw_option_id id, const char *value)
 {
 	struct dw_run_request *request = context;
@@ -40,7 +54,7 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	case DW_OPTION_FLOPS: options->categories |= DWELL_DETAIL_FLOPS | DWELL_DETAIL_SHAPES; return 0;
 	case DW_OPTION_MEMORY: options->categories |= 1u << DWELL_CATEGORY_ALLOCATION; return 0;
 	case DW_OPTION_NO_MEMORY: options->categories &= ~(1u << DWELL_CATEGORY_ALLOCATION); return 0;
-	case DW_OPTION_FUNCTIONS: options->categories |= 1u << DWELL_CATEGORY_FUNCTION; return 0;
+	case DW_OPTION_FUNCTIONS: return take_functions(value, &options->categories);
 	default: return 0;
 	}
 }

@@ -66,7 +66,7 @@ static int parse_one(const struct dw_verb *verb, int argc, char **argv, int *at,
 		dw_say("--%s takes no value, and '%s' gives one", (*option)->name, word);
 		return -1;
 	}
-	if ((*option)->argument && !*value) {
+	if ((*option)->argument && (*option)->argument[0] != '[' && !*value) {
 		if (*at >= argc) {
 			dw_say("--%s needs %s (dwell %s --help)", (*option)->name, (*option)->argument, verb->name);
 			return -1;
@@ -161,9 +161,11 @@ static void print_option(const struct dw_option *option)
 	char left[64];
 	int at = 0;
 
+	const char *argument = option->argument ? option->argument : "";
+
 	at += snprintf(left, sizeof left, option->letter ? "  -%c, " : "      ", option->letter);
 	snprintf(left + at, sizeof left - (size_t)at, "--%s%s%s", option->name,
-	         option->argument ? " " : "", option->argument ? option->argument : "");
+	         *argument && *argument != '[' ? " " : "", argument);
 	printf("%-*s", HELP_COLUMN, left);
 	if (strlen(left) + 1 > HELP_COLUMN)
 		printf("\n%*s", HELP_COLUMN, "");
@@ -183,7 +185,8 @@ void dw_options_help(const struct dw_verb *verb)
 
 		if (!option->choices)
 			continue;
-		printf("\n%s:\n", option->argument);
+		printf("\n%.*s:\n", (int)strcspn(option->argument + strspn(option->argument, "[="), "]"),
+		       option->argument + strspn(option->argument, "[="));
 		if (option->choices[0] == '@')
 			for (size_t n = 0; (name = registered(option->choices, n, &what)); n++)
 				printf("  %-12s %s\n", name, what);

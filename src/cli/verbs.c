@@ -6,6 +6,7 @@
  * tabs; an option of VERB "" is the command's own:
  *   verb    NAME  SUMMARY
  *   option  VERB  --LONG  -LETTER  ARGUMENT  HELP  CHOICE,CHOICE...
+ * An ARGUMENT "[=NAME]" may be left out and is given as --LONG=NAME only.
  */
 #include <string.h>
 
@@ -33,8 +34,9 @@ static const struct dw_option run_options[] = {
 	  "record only what captures at this port of the machine ask for (dwell serve)", NULL },
 	{ DW_OPTION_SHAPES, "shapes", 0, NULL, "record the shapes of operators' arguments", NULL },
 	{ DW_OPTION_STACKS, "stacks", 0, NULL, "record the call stacks of operators", NULL },
-	{ DW_OPTION_FUNCTIONS, "functions", 0, NULL, "record function calls, where something reports them",
-	  NULL },
+	{ DW_OPTION_FUNCTIONS, "functions", 0, "[=WHICH]", "record function calls, where something reports "
+	  "them; python: of a Python program not those of C functions, at a lower cost (default all)",
+	  "all python" },
 	{ DW_OPTION_FLOPS, "flops", 0, NULL, "record what counting FLOPs needs: shapes, and this machine's peak, measured in 50 ms before "
 	  "the program starts", NULL },
 	{ DW_OPTION_MEMORY, "memory", 0, NULL, "record allocations and frees (the default)", NULL },

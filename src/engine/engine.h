@@ -3,7 +3,8 @@
  *
  *   engine.c    create, destroy, state, metrics, failures
  *   when.c      the text of dwell_engine_add's `when` to filters
- *   handlers.c  events and their handlers: add, remove, fire
+ *   events.c    the events, built in and registered
+ *   handlers.c  their handlers: add, remove, fire
  *   places.c    what an iteration and an epoch are made of
  *   run.c       going from place to place: run, resume, requests, failures
  *   timer.c     dwell_timer
@@ -155,20 +156,38 @@ int dw_when_next(struct dwell_engine *engine, const char **at, struct dw_event *
                  struct dw_filter *filter, struct dwell_error *error);
 bool dw_when_name_char(char c);
 
-/* handlers.c */
+/* events.c */
 int dw_event_init(struct dw_event *event, const char *name, const struct dwell_engine *engine,
                   const uint64_t *value);
 void dw_event_reset(struct dw_event *event);
 struct dw_event *dw_event_find(struct dwell_engine *engine, const char *name, size_t length);
-struct dw_event *dw_event_at(const struct dwell_engine *engine, int number); /* NULL: none */
+/* Puts the names of all events and handlers into the dictionary, once. */
+void dw_engine_announce(struct dwell_engine *engine);
+
+static inline int dw_event_count(const struct dwell_engine *engine)
+{
+	return DWELL_EVENT_COUNT + (int)engine->custom_count;
+}
+
+/* NULL: none */
+static inline struct dw_event *dw_event_at(const struct dwell_engine *engine, int number)
+{
+	if (number < 0)
+		return NULL;
+	if (number < DWELL_EVENT_COUNT)
+		return (struct dw_event *)&engine->builtin[number];
+	number -= DWELL_EVENT_COUNT;
+	return (unsigned)number < engine->custom_count ? engine->custom[number] : NULL;
+}
+
+/* handlers.c */
+void dw_slot_reset(struct dw_slot *slot);
 /* Calls the handlers. *clock, the profiler's: when the firing began, then when its last
  * handler ended; 0: nobody wants to know. */
 int dw_event_call(struct dwell_engine *engine, struct dw_event *event, uint64_t *clock);
 /* now: the profiler's clock was just read; 0: it was not. */
 int dw_event_fire_profiled(struct dwell_engine *engine, struct dw_event *event, uint64_t now);
 bool dw_event_has_handlers(const struct dw_event *event);
-/* Puts the names of all events and handlers into the dictionary, once. */
-void dw_engine_announce(struct dwell_engine *engine);
 
 /* places.c. Both return 0 or a failure whose words are in engine->fail. */
 int dw_place_take(struct dwell_engine *engine);

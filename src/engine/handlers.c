@@ -1,5 +1,5 @@
 /*
- * Events and their handlers: adding, removing, firing.
+ * Handlers on events: adding, removing, firing.
  *
  * A firing goes over the live list by index, so that a handler added meanwhile
  * runs too and the list may move. Removed slots keep their places until the
@@ -12,130 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- events ---------------------------------------------------------------------- */
-
-int dw_event_init(struct dw_event *event, const char *name, const struct dwell_engine *engine,
-                  const uint64_t *value)
-{
-	size_t length = strlen(engine->name), more = strlen(name);
-
-	*event = (struct dw_event){ .value = value };
-	event->path = malloc(length + 1 + more + 1);
-	if (!event->path)
-		return DWELL_E_NOMEM;
-	memcpy(event->path, engine->name, length);
-	event->path[length] = '.';
-	memcpy(event->path + length + 1, name, more + 1);
-	event->name = event->path + length + 1;
-	event->site = (struct dwell_site){ .name = event->name, .detail = engine->name,
-		                               .category = DWELL_CATEGORY_EVENT };
-	return 0;
-}
-
-static void reset_slot(struct dw_slot *slot)
+void dw_slot_reset(struct dw_slot *slot)
 {
 	free(slot->filter.once);
 	free(slot->name);
-}
-
-void dw_event_reset(struct dw_event *event)
-{
-	for (unsigned i = 0; i < event->count; i++)
-		reset_slot(&event->slots[i]);
-	free(event->slots);
-	free(event->path);
-}
-
-struct dw_event *dw_event_at(const struct dwell_engine *engine, int number)
-{
-	if (number < 0)
-		return NULL;
-	if (number < DWELL_EVENT_COUNT)
-		return (struct dw_event *)&engine->builtin[number];
-	number -= DWELL_EVENT_COUNT;
-	return (unsigned)number < engine->custom_count ? engine->custom[number] : NULL;
-}
-
-static int event_count(const struct dwell_engine *engine)
-{
-	return DWELL_EVENT_COUNT + (int)engine->custom_count;
-}
-
-static int find_number(const struct dwell_engine *engine, const char *name, size_t length)
-{
-	for (int i = 0; i < event_count(engine); i++) {
-		const char *other = dw_event_at(engine, i)->name;
-
-		if (strncmp(other, name, length) == 0 && other[length] == '\0')
-			return i;
-	}
-	return -1;
-}
-
-struct dw_event *dw_event_find(struct dwell_engine *engine, const char *name, size_t length)
-{
-	return dw_event_at(engine, find_number(engine, name, length));
-}
-
-const char *dwell_engine_event_name(const struct dwell_engine *engine, int event)
-{
-	const struct dw_event *found = dw_event_at(engine, event);
-
-	return found ? found->name : NULL;
-}
-
-static bool is_name(const char *name)
-{
-	if (!name || !*name)
-		return false;
-	while (dw_when_name_char(*name))
-		name++;
-	return *name == '\0';
-}
-
-static struct dw_event *new_event(struct dwell_engine *engine, const char *name)
-{
-	struct dw_event **more =
-	    realloc(engine->custom, (engine->custom_count + 1) * sizeof(struct dw_event *));
-	struct dw_event *event;
-
-	if (!more)
-		return NULL;
-	engine->custom = more;
-	event = malloc(sizeof *event);
-	if (!event || dw_event_init(event, name, engine, NULL) != 0) {
-		free(event);
-		return NULL;
-	}
-	event->number = DWELL_EVENT_COUNT + engine->custom_count;
-	more[engine->custom_count++] = event;
-	return event;
-}
-
-int dwell_engine_register_event(struct dwell_engine *engine, const char *name,
-                                const uint64_t *value, int *event, struct dwell_error *error)
-{
-	int number;
-
-	if (!is_name(name))
-		return dw_engine_error(error, DWELL_E_ARGUMENT,
-		                       "'%.128s' cannot be an event's name: use letters, digits, "
-		                       "'_', '-' and ':'",
-		                       name ? name : "");
-	number = find_number(engine, name, strlen(name));
-	if (number >= 0 && number < DWELL_EVENT_COUNT)
-		return dw_engine_error(error, DWELL_E_ARGUMENT, "'%s' is an event of every engine", name);
-	if (number < 0) {
-		if (!new_event(engine, name))
-			return dw_engine_error(error, DWELL_E_NOMEM, "no memory for event '%.128s'", name);
-		number = event_count(engine) - 1;
-		if (engine->profiler && engine->running) /* which numbers events in the same order */
-			dwell_profiler_event(engine->profiler, name);
-	}
-	if (value)
-		dw_event_at(engine, number)->value = value;
-	*event = number;
-	return 0;
 }
 
 /* ---- adding ---------------------------------------------------------------------- */
@@ -246,7 +126,7 @@ static void compact(struct dw_event *event)
 		if (event->slots[i].handler)
 			event->slots[kept++] = event->slots[i];
 		else
-			reset_slot(&event->slots[i]);
+			dw_slot_reset(&event->slots[i]);
 	}
 	event->count = kept;
 	event->removed = false;
@@ -256,7 +136,7 @@ static bool remove_slots(struct dwell_engine *engine, uint64_t handle)
 {
 	bool found = false;
 
-	for (int number = 0; number < event_count(engine); number++) {
+	for (int number = 0; number < dw_event_count(engine); number++) {
 		struct dw_event *event = dw_event_at(engine, number);
 
 		for (unsigned i = 0; i < event->count; i++)
@@ -295,7 +175,7 @@ bool dw_event_has_handlers(const struct dw_event *event)
 bool dwell_engine_has_handler(const struct dwell_engine *engine, const char *event,
                               dwell_handler *handler)
 {
-	for (int number = 0; number < event_count(engine); number++) {
+	for (int number = 0; number < dw_event_count(engine); number++) {
 		const struct dw_event *at = dw_event_at(engine, number);
 
 		for (unsigned i = 0; i < at->count && (!event || strcmp(at->name, event) == 0); i++)
@@ -421,18 +301,4 @@ int dwell_engine_fire(struct dwell_engine *engine, int event, struct dwell_error
 	if (result && error)
 		*error = engine->fail;
 	return result;
-}
-
-void dw_engine_announce(struct dwell_engine *engine)
-{
-	if (!__atomic_load_n(&dwell_gate, __ATOMIC_RELAXED))
-		return;
-	for (int number = 0; number < event_count(engine); number++) {
-		struct dw_event *event = dw_event_at(engine, number);
-
-		dwell_site_id(&event->site);
-		for (unsigned i = 0; i < event->count; i++)
-			if (event->slots[i].handler)
-				dwell_site_id(&event->slots[i].site);
-	}
 }

@@ -11,14 +11,10 @@
  * arrow (linked operators have such ends), which have an order only when all streams
  * are read; 24 bytes a live allocation. Nothing for a range.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
-#include "dwell/probe.h"
 #include "export/chrome.h"
 #include "export/export.h"
-#include "export/stacks.h"
 
 /* ---- parts of events ---------------------------------------------------------------- */
 
@@ -48,9 +44,8 @@ void dw_chrome_place(struct dw_chrome *chrome, uint32_t track, uint64_t ns)
 	dw_out_wrote(chrome->out, dw_put_us(to, ns));
 }
 
-/* "b" and "e", with an id that no other has. */
-static void write_async(struct dw_chrome *chrome, const struct dw_chrome_label *label,
-                        const struct dw_event *event, uint32_t track, const char *args)
+void dw_chrome_async(struct dw_chrome *chrome, const struct dw_chrome_label *label,
+                     const struct dw_event *event, uint32_t track, const char *args)
 {
 	struct dw_writer_out *out = chrome->out;
 	uint64_t id = ++chrome->next_id;
@@ -68,120 +63,6 @@ static void write_async(struct dw_chrome *chrome, const struct dw_chrome_label *
 		}
 		dw_out_text(out, "}");
 	}
-}
-
-/* ---- ranges ------------------------------------------------------------------------- */
-
-/* The three numbers by which tools tell calls apart, all from one counter: the first
- * two from 1, the last from 0. */
-static void write_ids(struct dw_chrome *chrome, struct dw_writer_out *out)
-{
-	uint64_t id = ++chrome->next_range;
-	char *to = dw_out_room(out, DW_CHROME_ROOM);
-
-	if (!to)
-		return;
-	to = DW_PUT(to, "\"External id\":");
-	to = dw_put_u64(to, id);
-	to = DW_PUT(to, ",\"Record function id\":");
-	to = dw_put_u64(to, id);
-	to = DW_PUT(to, ",\"Ev Idx\":");
-	dw_out_wrote(out, dw_put_u64(to, id - 1));
-}
-
-/* "FILE(LINE): FUNCTION;..." from the innermost, as PyTorch does. */
-static void write_stack(struct dw_chrome *chrome, struct dw_writer_out *out,
-                        const struct dw_event *event)
-{
-	struct dw_writer_out *text = &chrome->scratch;
-
-	text->used = 0;
-	dw_stack_text(text, dw_stack_at(chrome->source, event->thread, event->stack));
-	dw_out_bytes(text, "", 1);
-	chrome->failed |= text->error != 0;
-	dw_out_text(out, ",\"Call stack\":");
-	dw_out_string(out, text->error ? "" : text->buffer);
-	text->used = 0;
-}
-
-/* What is in "args" of this one call and not of all of its name. */
-static void write_own_args(struct dw_chrome *chrome, struct dw_writer_out *out,
-                           const struct dw_event *event)
-{
-	if (event->stack)
-		write_stack(chrome, out, event);
-	if (event->args) {
-		dw_out_text(out, ",\"args\":");
-		if (dw_json_valid(event->args))
-			dw_out_text(out, event->args);
-		else
-			dw_out_string(out, event->args);
-	}
-	if (event->sequence != UINT64_MAX) {
-		dw_out_text(out, ",\"Sequence number\":");
-		dw_out_big(out, event->sequence);
-		dw_out_text(out, ",\"Fwd thread id\":");
-		dw_out_u64(out, event->forward_thread < chrome->source->thread_count
-		                    ? chrome->tracks[event->forward_thread * 2].tid
-		                    : 0);
-	}
-	if (event->open)
-		dw_out_text(out, ",\"open\":true");
-}
-
-static void write_args(struct dw_chrome *chrome, struct dw_writer_out *out,
-                       const struct dw_chrome_label *label, const struct dw_event *event)
-{
-	write_ids(chrome, out);
-	dw_out_text(out, label->args_length ? "," : "");
-	dw_out_bytes(out, label->args, label->args_length);
-	write_own_args(chrome, out, event);
-}
-
-static void write_overlapping(struct dw_chrome *chrome, const struct dw_chrome_label *label,
-                              const struct dw_event *event, uint32_t track)
-{
-	struct dw_writer_out args;
-
-	dw_out_init_memory(&args);
-	write_args(chrome, &args, label, event);
-	dw_out_bytes(&args, "", 1);
-	if (args.error)
-		chrome->failed = true;
-	else
-		write_async(chrome, label, event, track, args.buffer);
-	dw_out_reset(&args);
-}
-
-static void write_range(struct dw_chrome *chrome, const struct dw_event *event)
-{
-	const struct dw_chrome_label *label = dw_chrome_label(chrome, event->symbol);
-	uint32_t track = event->thread * 2 + chrome->nested;
-	const struct dw_chrome_track *at = &chrome->tracks[track];
-	struct dw_writer_out *out = chrome->out;
-	char *to;
-	int nests;
-
-	if (chrome->nest.track != track)
-		dw_chrome_nest_start(&chrome->nest, track);
-	nests = dw_chrome_nest_add(&chrome->nest, event->start_ns, event->end_ns, event->depth);
-	if (nests <= 0) {
-		chrome->failed |= nests < 0;
-		write_overlapping(chrome, label, event, track);
-		return;
-	}
-	if (!chrome->nested)
-		dw_chrome_steps_meet(&chrome->steps, event->thread, event->start_ns, event->end_ns);
-	dw_chrome_begin(chrome, 'X');
-	dw_chrome_name(chrome, label);
-	to = dw_out_room(out, DW_CHROME_ROOM);
-	to = dw_copy(to, at->text, at->length);
-	to = dw_put_us(to, event->start_ns);
-	to = DW_PUT(to, ",\"dur\":");
-	to = dw_put_us(to, event->end_ns - event->start_ns);
-	dw_out_wrote(out, DW_PUT(to, ",\"args\":{"));
-	write_args(chrome, out, label, event);
-	dw_out_bytes(out, "}}", 2);
 }
 
 /* ---- the rest ----------------------------------------------------------------------- */
@@ -226,8 +107,8 @@ static void write_handle(struct dw_chrome *chrome, const struct dw_event *event)
 	if (args.error)
 		chrome->failed = true;
 	else
-		write_async(chrome, dw_chrome_label(chrome, event->symbol), event,
-		            event->thread * 2 + chrome->nested, args.buffer);
+		dw_chrome_async(chrome, dw_chrome_label(chrome, event->symbol), event,
+		                event->thread * 2 + chrome->nested, args.buffer);
 	dw_out_reset(&args);
 }
 
@@ -241,7 +122,7 @@ static int each(void *context, const struct dw_event *event)
 		dw_chrome_name_nested(chrome, event->thread);
 	switch (event->type) {
 	case DW_EVENT_RANGE:
-		write_range(chrome, event);
+		dw_chrome_put_range(chrome, event);
 		if (event->sequence != UINT64_MAX)
 			dw_chrome_flow_link(chrome, event);
 		break;
@@ -265,39 +146,6 @@ static int each(void *context, const struct dw_event *event)
 	}
 	/* Anything but 0 ends the walk: there is no use in going on. */
 	return chrome->failed || chrome->out->error;
-}
-
-static void write_steps(struct dw_chrome *chrome)
-{
-	struct dw_writer_out *out = chrome->out;
-
-	for (size_t i = 0; i < chrome->steps.count; i++) {
-		const struct dw_chrome_step *at = &chrome->steps.steps[i];
-		struct dw_event event = { .start_ns = at->start_ns, .end_ns = at->end_ns };
-		struct dw_chrome_label label;
-		char head[80];
-		const char *args = at->step->open ? ",\"open\":true" : "";
-
-		if (!at->step->recorded)
-			args = at->step->open ? ",\"recorded\":false,\"open\":true" : ",\"recorded\":false";
-		label.head = head;
-		label.head_length = (uint32_t)snprintf(
-			head, sizeof head, "\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#%llu\"",
-			(unsigned long long)at->step->number);
-		if (at->overlaps) {
-			write_async(chrome, &label, &event, at->track, *args ? args + 1 : args);
-			continue;
-		}
-		dw_chrome_begin(chrome, 'X');
-		dw_chrome_name(chrome, &label);
-		dw_chrome_place(chrome, at->track, at->start_ns);
-		dw_out_text(out, ",\"dur\":");
-		dw_out_wrote(out, dw_put_us(dw_out_room(out, DW_PUT_US), at->end_ns - at->start_ns));
-		dw_out_text(out, ",\"args\":{");
-		write_ids(chrome, out);
-		dw_out_text(out, args);
-		dw_out_text(out, "}}");
-	}
 }
 
 /* ---- what has an order only at the end ---------------------------------------------- */
@@ -401,7 +249,7 @@ static int write_document(struct dw_chrome *chrome, struct dwell_error *error)
 	if (result)
 		return result;
 	chrome->nested = 0;
-	write_steps(chrome);
+	dw_chrome_put_steps(chrome);
 	dw_chrome_window_end(chrome);
 	if (!chrome->failed)
 		dw_chrome_memory_write(chrome, write_memory, chrome);
@@ -416,33 +264,11 @@ static int write_document(struct dw_chrome *chrome, struct dwell_error *error)
 int dw_export_chrome(struct dw_model *model, const struct dw_export_options *options,
                      struct dw_writer_out *out, struct dwell_error *error)
 {
-	struct dw_chrome chrome = { .model = model, .source = dw_model_source(model), .out = out };
+	struct dw_chrome chrome;
 	int result = 0;
 
-	chrome.symbols = dw_model_symbols(model, &chrome.symbol_count);
-	chrome.labels = calloc(chrome.symbol_count + 1, sizeof *chrome.labels);
-	chrome.nest.never_together = dw_model_is_partial(model);
-	dw_chrome_nest_start(&chrome.nest, DW_NO_INDEX);
-	dw_out_init_memory(&chrome.scratch);
-	chrome.failed = !chrome.labels || dw_chrome_tracks_make(&chrome) ||
-	                dw_chrome_steps_make(&chrome.steps, model);
+	dw_chrome_open(&chrome, model, out);
 	if (!chrome.failed)
 		result = write_document(&chrome, error);
-	if (!result && chrome.failed)
-		result =
-			dw_error_set(error, DWELL_E_NOMEM,
-		                 "out of memory while exporting to %s; export fewer steps (--steps) or "
-		                 "one thread (--thread)",
-		                 dw_out_name(out));
-	dw_chrome_steps_reset(&chrome.steps);
-	dw_out_reset(&chrome.scratch);
-	dw_arena_reset(&chrome.arena);
-	free(chrome.memory.changes);
-	free(chrome.flows.ends);
-	free(chrome.flows.names);
-	free(chrome.nest.spans);
-	free(chrome.labels);
-	free(chrome.tracks);
-	free(chrome.pids);
-	return result;
+	return dw_chrome_close(&chrome, result, error);
 }

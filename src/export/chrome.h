@@ -3,6 +3,8 @@
  * part: numbers of processes and threads, labels, what nests, memory and arrows.
  *
  *   chrome.c         the document and its events, stream after stream
+ *   chrome_range.c   ranges and steps among them
+ *   chrome_open.c    what is made before the events and freed after them
  *   chrome_head.c    what stands above the events: facts, losses, processes
  *   chrome_threads.c names, order and numbers of processes and threads
  *   chrome_label.c   what is alike in all events of one name, made once
@@ -143,11 +145,24 @@ int dw_chrome_tracks_make(struct dw_chrome *chrome);
 /* `dwell run` itself: part of the run, and no track. */
 bool dw_chrome_is_silent(const struct dw_source *source, uint32_t process);
 
+/* chrome_open.c. `failed` says whether it is out of memory; close it in any case. */
+void dw_chrome_open(struct dw_chrome *chrome, struct dw_model *model, struct dw_writer_out *out);
+/* `result`, or DWELL_E_NOMEM when that is 0 and something has failed. */
+int dw_chrome_close(struct dw_chrome *chrome, int result, struct dwell_error *error);
+
 /* chrome.c. Begins an event: separator, "ph", the symbol's category and name. */
 void dw_chrome_begin(struct dw_chrome *chrome, char phase);
 void dw_chrome_name(struct dw_chrome *chrome, const struct dw_chrome_label *label);
 /* ,"pid":N,"tid":N,"ts":T */
 void dw_chrome_place(struct dw_chrome *chrome, uint32_t track, uint64_t ns);
+/* "b" and "e", with an id that no other has; `args` without its braces. */
+void dw_chrome_async(struct dw_chrome *chrome, const struct dw_chrome_label *label,
+                     const struct dw_event *event, uint32_t track, const char *args);
+
+/* chrome_range.c */
+void dw_chrome_put_range(struct dw_chrome *chrome, const struct dw_event *event);
+/* All steps, when all ranges have been written. */
+void dw_chrome_put_steps(struct dw_chrome *chrome);
 
 /* chrome_head.c */
 void dw_chrome_head(struct dw_chrome *chrome);

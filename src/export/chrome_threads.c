@@ -141,14 +141,12 @@ static void write_process_facts(struct dw_chrome *chrome, uint32_t index)
 {
 	const struct dw_source_process *process = &chrome->source->processes[index];
 	const struct dw_chrome_track at = { .pid = chrome->pids[index] };
-	const char *slash = strrchr(process->name, '/');
 	char name[128];
 
 	if (process->rank >= 0)
-		snprintf(name, sizeof name, "rank %d: %.100s", (int)process->rank,
-		         slash ? slash + 1 : process->name);
+		snprintf(name, sizeof name, "rank %d: %.100s", (int)process->rank, process->label);
 	else
-		snprintf(name, sizeof name, "%.100s", slash ? slash + 1 : process->name);
+		snprintf(name, sizeof name, "%.100s", process->label);
 	write_fact(chrome, "process_name", &at, false, name, 0);
 	write_fact(chrome, "process_labels", &at, false, "CPU", 0);
 	write_fact(chrome, "process_sort_index", &at, false, NULL,

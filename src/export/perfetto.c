@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "base/grow.h"
 #include "base/proto.h"
 #include "export/chrome.h"
@@ -96,7 +95,7 @@ static bool find_order(struct dw_perfetto *perfetto)
 static void put_slices(struct dw_perfetto *perfetto)
 {
 	const struct dw_perfetto_slice *slices = perfetto->slices;
-	uint64_t track = 1 + perfetto->nest.track;
+	uint64_t track = 1 + perfetto->chrome.nest.track;
 	size_t count = 0;
 
 	if (!find_order(perfetto)) {
@@ -108,7 +107,7 @@ static void put_slices(struct dw_perfetto *perfetto)
 
 		while (count && perfetto->open[count - 1] < at) /* it ended before this one */
 			put_slice_end(perfetto, track, slices[perfetto->open[--count]].end_ns);
-		put_slice(perfetto, &slices[at], track, perfetto->nest.track / 2);
+		put_slice(perfetto, &slices[at], track, perfetto->chrome.nest.track / 2);
 		perfetto->open[count++] = at;
 	}
 	while (count)
@@ -138,11 +137,11 @@ static void add_range(struct dw_perfetto *perfetto, const struct dw_event *event
 	struct dw_perfetto_slice *kept;
 	int nests;
 
-	if (perfetto->nest.track != track) {
+	if (perfetto->chrome.nest.track != track) {
 		put_slices(perfetto);
-		dw_chrome_nest_start(&perfetto->nest, track);
+		dw_chrome_nest_start(&perfetto->chrome.nest, track);
 	}
-	nests = dw_chrome_nest_add(&perfetto->nest, event->start_ns, event->end_ns, event->depth);
+	nests = dw_chrome_nest_add(&perfetto->chrome.nest, event->start_ns, event->end_ns, event->depth);
 	kept = nests > 0 ? DW_GROW(&perfetto->slices, &perfetto->slice_capacity,
 	                           perfetto->slice_count)
 	                 : NULL;
@@ -273,41 +272,20 @@ static int put_all(struct dw_perfetto *perfetto, struct dwell_error *error)
 int dw_export_perfetto(struct dw_model *model, const struct dw_export_options *options,
                        struct dw_writer_out *out, struct dwell_error *error)
 {
-	struct dw_perfetto perfetto = { .chrome = { .model = model, .out = out,
-		.source = dw_model_source(model) } };
+	struct dw_perfetto perfetto = { .slices = NULL };
 	struct dw_chrome *chrome = &perfetto.chrome;
 	int result = 0;
 
-	chrome->symbols = dw_model_symbols(model, &chrome->symbol_count);
-	chrome->labels = calloc(chrome->symbol_count + 1, sizeof *chrome->labels);
+	dw_chrome_open(chrome, model, out);
 	perfetto.interned = calloc(chrome->symbol_count + 1, sizeof *perfetto.interned);
-	perfetto.nest.never_together = dw_model_is_partial(model);
-	dw_chrome_nest_start(&perfetto.nest, DW_NO_INDEX);
-	dw_out_init_memory(&chrome->scratch);
-	chrome->failed = !chrome->labels || !perfetto.interned || dw_chrome_tracks_make(chrome) ||
-	                 dw_chrome_steps_make(&chrome->steps, model);
+	chrome->failed |= !perfetto.interned;
 	if (!chrome->failed)
 		result = put_all(&perfetto, error);
-	if (!result && chrome->failed)
-		result = dw_error_set(error, DWELL_E_NOMEM,
-		                      "out of memory while exporting to %s; export fewer steps (--steps) "
-		                      "or one thread (--thread)",
-		                      dw_out_name(out));
-	dw_chrome_steps_reset(&chrome->steps);
-	dw_out_reset(&chrome->scratch);
-	dw_arena_reset(&chrome->arena);
 	dw_proto_reset(&perfetto.message);
-	free(chrome->memory.changes);
-	free(chrome->flows.ends);
-	free(chrome->flows.names);
-	free(chrome->labels);
-	free(chrome->tracks);
-	free(chrome->pids);
-	free(perfetto.nest.spans);
 	free(perfetto.slices);
 	free(perfetto.open);
 	free(perfetto.order);
 	free(perfetto.interned);
 	free(perfetto.counters);
-	return result;
+	return dw_chrome_close(chrome, result, error);
 }

@@ -30,7 +30,6 @@ struct dw_perfetto_counter {
 struct dw_perfetto {
 	struct dw_chrome chrome;
 	struct dw_proto message;
-	struct dw_chrome_nest nest;       /* of the track whose slices are kept */
 	struct dw_perfetto_slice *slices;
 	size_t slice_count, slice_capacity;
 	size_t *open; /* slices, innermost last */

@@ -76,15 +76,13 @@ static void put_clock(struct dw_perfetto *perfetto)
 static void put_process(struct dw_perfetto *perfetto, uint32_t index)
 {
 	const struct dw_source_process *process = &perfetto->chrome.source->processes[index];
-	const char *slash = strrchr(process->name, '/');
 	struct dw_proto *message = &perfetto->message;
 	size_t packet = open_packet(perfetto), track = dw_proto_open(message, TRACK_DESCRIPTOR), at;
 	char name[128];
 
-	snprintf(name, sizeof name, "%.100s", slash ? slash + 1 : process->name);
+	snprintf(name, sizeof name, "%.100s", process->label);
 	if (process->rank >= 0)
-		snprintf(name, sizeof name, "rank %d: %.100s", (int)process->rank,
-		         slash ? slash + 1 : process->name);
+		snprintf(name, sizeof name, "rank %d: %.100s", (int)process->rank, process->label);
 	dw_proto_u64(message, UUID, perfetto->first_process_track + index);
 	at = dw_proto_open(message, PROCESS);
 	dw_proto_u64(message, PID, perfetto->chrome.pids[index]);

@@ -60,7 +60,7 @@ static int by_mean(const void *left, const void *right)
 /* {text:<width}: Python counts characters. */
 static void put_padded(FILE *file, const char *text, int width)
 {
-	int length = (int)dw_layout_characters(text);
+	int length = (int)dw_layout_characters(text, strlen(text));
 
 	fprintf(file, "%s%*s", text, width > length ? width - length : 0, "");
 }
@@ -162,7 +162,7 @@ static int collect(struct dw_model *model, struct report *report, struct dwell_e
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct dw_flat_row *from = &flat->rows[i];
 		const char *name = symbols[from->symbol].name;
-		int width = (int)dw_layout_characters(name);
+		int width = (int)dw_layout_characters(name, strlen(name));
 
 		if (!from->stat.count)
 			continue;

@@ -33,12 +33,12 @@ void dw_layout_python_real(char text[32], double value, int digits)
 	memmove(strip_zeros(text, exponent), exponent, strlen(exponent) + 1);
 }
 
-size_t dw_layout_characters(const char *text)
+size_t dw_layout_characters(const char *text, size_t bytes)
 {
 	size_t count = 0;
 
-	for (; *text; text++)
-		count += ((unsigned char)*text & 0xc0) != 0x80;
+	for (size_t i = 0; i < bytes; i++)
+		count += ((unsigned char)text[i] & 0xc0) != 0x80;
 	return count;
 }
 

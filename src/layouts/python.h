@@ -9,8 +9,8 @@
 
 /* f"{value:.{digits}}" */
 void dw_layout_python_real(char text[32], double value, int digits);
-/* len(text): code points. */
-size_t dw_layout_characters(const char *text);
+/* len(text): code points in so many bytes. */
+size_t dw_layout_characters(const char *text, size_t bytes);
 
 /* "FIT Profiler Report\n"; no stage: without its name. */
 void dw_layout_put_stage(FILE *file, const char *stage);

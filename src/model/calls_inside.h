@@ -3,12 +3,15 @@
  *
  *   calls_group.c    symbols to classes, stacks to prefixes
  *   calls_memory.c   how many bytes each free gives back
+ *   calls_steps.c    the steps as a row of their own
+ *   calls_sums.c     what is summed of each row
  */
 #ifndef DW_MODEL_CALLS_INSIDE_H
 #define DW_MODEL_CALLS_INSIDE_H
 
 #include "model/calls.h"
 #include "model/inside.h"
+#include "model/tally.h"
 
 struct dw_call_groups {
 	struct dw_model *model;
@@ -46,5 +49,73 @@ static inline int64_t dw_call_memory_next(struct dw_call_memory *memory, uint64_
 	return known ? memory->changes[memory->at++].bytes : 0;
 }
 void dw_call_memory_reset(struct dw_call_memory *memory);
+
+/* ---- sums ------------------------------------------------------------------------------ */
+
+struct dw_call_sum {
+	struct dw_tally tally;
+	int64_t self_bytes, total_bytes;
+	uint64_t flops, first_ns; /* UINT64_MAX: none yet */
+	uint32_t class, prefix;   /* class DW_NO_INDEX: the steps */
+	uint32_t symbol;
+	bool is_async;
+};
+
+struct dw_call_sums {
+	struct dw_call_sum *rows;
+	size_t count, capacity;
+	uint32_t *slots; /* row + 1, by (class, prefix, async) */
+	size_t mask;
+};
+
+/* Valid until the next one is asked for; NULL when out of memory. */
+struct dw_call_sum *dw_call_sum_of(struct dw_call_sums *sums, uint32_t class, uint32_t prefix,
+                                   uint32_t symbol, bool is_async);
+static inline void dw_call_sum_add(struct dw_call_sum *row, struct dw_arena *arena,
+                                   uint64_t start_ns, uint64_t ticks, uint64_t self_ticks)
+{
+	dw_tally_add(&row->tally, arena, ticks, self_ticks);
+	if (start_ns < row->first_ns)
+		row->first_ns = start_ns;
+}
+void dw_call_sums_reset(struct dw_call_sums *sums);
+
+/* ---- steps ----------------------------------------------------------------------------- */
+
+struct dw_call_steps {
+	struct dw_model *model;
+	bool *inner;             /* by step: it lies in a range that counts, whose time it is already */
+	uint64_t covered_ticks;  /* of calls that lie in no other */
+	uint64_t self_ticks;     /* when taken: what those leave */
+};
+
+/* Where a stream is among the steps of its process. */
+struct dw_call_steps_at {
+	size_t step; /* the source's step that time is in or before */
+	size_t end;  /* past the steps of the process */
+	size_t next; /* the first that may lie in a range which begins later */
+};
+
+/* A call that lies in no other, in ticks of its file; `ratio` makes them ticks of the first. */
+struct dw_call_span {
+	uint64_t start, end;
+	uint32_t thread;
+	double ratio;
+};
+
+bool dw_call_steps_make(struct dw_call_steps *steps, struct dw_model *model);
+void dw_call_steps_seek(const struct dw_call_steps *steps, uint32_t process,
+                        struct dw_call_steps_at *at);
+void dw_call_steps_call(struct dw_call_steps *steps, struct dw_call_steps_at *at,
+                        const struct dw_call_span *call);
+/* Adds their row, when all calls have been seen. */
+bool dw_call_steps_take(struct dw_call_steps *steps, struct dw_call_sums *sums);
+void dw_call_steps_reset(struct dw_call_steps *steps);
+
+/* To ticks of the first file. */
+static inline uint64_t dw_call_ticks(const struct dw_model *model, uint64_t ns)
+{
+	return (uint64_t)((double)ns / model->source->files[0].clock.ns_per_tick + 0.5);
+}
 
 #endif

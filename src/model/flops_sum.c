@@ -1,7 +1,7 @@
 /*
  * The FLOPs of a run: each call of an operator counted once, with its time.
  *
- * One pass like flat.c's that looks at operators only. What a call costs depends on
+ * One pass like flat_walk.c's that looks at operators only. What a call costs depends on
  * its symbol alone (name and shapes), so formulas are asked once a symbol and the
  * pass adds up calls and ticks. A range of another kind is a frame without a symbol,
  * kept because ends are counted by depth.

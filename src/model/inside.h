@@ -8,7 +8,8 @@
  *   tally    durations of many calls: sums, extremes, percentiles
  *   trunk    call paths while they are counted, for the tree and the paths
  *   functions  those of recorded stacks as symbols
- *   flat, tree, steps, shares, threads, events   the products
+ *   flat, tree, steps, shares, threads, events   the products; the passes of the first
+ *            two over all records are flat_walk and tree_walk
  *
  * Products are computed in ticks by file and converted once, when they are done.
  */
@@ -102,7 +103,6 @@ uint64_t dw_scope_wall_ns(const struct dw_model *model);
 
 /* flat.c */
 uint32_t dw_flat_categories(struct dw_model *model, struct dwell_error *error);
-void dw_flat_forget(struct dw_model *model);
 
 int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error);
 

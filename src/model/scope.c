@@ -8,13 +8,12 @@
  * begins inside one of those too, and its thread is not inside another of its own; with
  * an action, inside that one.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "model/scope_action.h"
+#include "model/scope_inside.h"
 
 /* ---- threads ----------------------------------------------------------------------- */
 
@@ -50,76 +49,10 @@ static int resolve_thread(struct dw_model *model, struct dwell_error *error)
 	                    "lists all)", wanted, source->files[0].path, nearest.best);
 }
 
-/* ---- lists of intervals, in ns until they are resolved ------------------------------------ */
+/* ---- lists of intervals -------------------------------------------------------------- */
 
-static int compare_intervals(const void *left, const void *right)
-{
-	const struct dw_interval *a = left, *b = right;
-
-	return (a->start_ticks > b->start_ticks) - (a->start_ticks < b->start_ticks);
-}
-
-/* In place: ascending, what touches made one. */
-static size_t unite(struct dw_interval *intervals, size_t count)
-{
-	size_t kept = 0;
-
-	if (count)
-		qsort(intervals, count, sizeof *intervals, compare_intervals);
-	for (size_t i = 0; i < count; i++) {
-		if (kept && intervals[i].start_ticks <= intervals[kept - 1].end_ticks) {
-			if (intervals[i].end_ticks > intervals[kept - 1].end_ticks)
-				intervals[kept - 1].end_ticks = intervals[i].end_ticks;
-		} else {
-			intervals[kept++] = intervals[i];
-		}
-	}
-	return kept;
-}
-
-/* `from` without `less`, both united; at most the sum of both. */
-static size_t subtract(const struct dw_interval *from, size_t count, const struct dw_interval *less,
-                       size_t less_count, struct dw_interval *to)
-{
-	size_t kept = 0, at = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		uint64_t start = from[i].start_ticks, end = from[i].end_ticks;
-
-		while (at < less_count && less[at].end_ticks <= start)
-			at++;
-		for (size_t l = at; l < less_count && less[l].start_ticks < end; l++) {
-			if (less[l].start_ticks > start)
-				to[kept++] = (struct dw_interval){ start, less[l].start_ticks };
-			start = less[l].end_ticks;
-		}
-		if (start < end)
-			to[kept++] = (struct dw_interval){ start, end };
-	}
-	return kept;
-}
-
-/* What lies in both, both united; at most the sum of both. */
-static size_t intersect(const struct dw_interval *a, size_t a_count, const struct dw_interval *b,
-                        size_t b_count, struct dw_interval *to)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
-		uint64_t start = a[i].start_ticks > b[j].start_ticks ? a[i].start_ticks : b[j].start_ticks;
-		uint64_t end = a[i].end_ticks < b[j].end_ticks ? a[i].end_ticks : b[j].end_ticks;
-
-		if (start < end)
-			to[kept++] = (struct dw_interval){ start, end };
-		if (a[i].end_ticks < b[j].end_ticks)
-			i++;
-		else
-			j++;
-	}
-	return kept;
-}
-
-/* The arena's, in the ticks of the process's file, with its last; NULL: out of memory. */
+/* From ns: the arena's, in the ticks of the process's file, with its last; NULL: out of
+ * memory. */
 static struct dw_interval *keep(struct dw_model *model, uint32_t process,
                                 const struct dw_interval *intervals, size_t count)
 {
@@ -136,15 +69,15 @@ static struct dw_interval *keep(struct dw_model *model, uint32_t process,
 	return to;
 }
 
-/* Room for lists while the scope is resolved. */
+/* While the scope is resolved. */
 struct scratch {
-	bool *steps;              /* by process: it has some of its own */
-	bool *profiles;           /* by profile: it is wanted; NULL: no scope of profiles */
-	struct dw_interval *lists[5];
-	size_t counts[5];
-	struct dw_action_times *action; /* NULL: no scope of an action */
+	bool *has_steps;                    /* by process: it has some of its own */
+	struct dw_interval *steps;          /* those that a process goes by, united */
+	size_t step_count;
+	struct dw_profile_times *profiles;  /* NULL: no scope of profiles */
+	struct dw_interval *both;           /* room for what lies in steps and profiles */
+	struct dw_action_times *action;     /* NULL: no scope of an action */
 };
-enum { BY_STEPS, BY_PROFILES, OWN, REST, BOTH };
 
 /* ---- steps ------------------------------------------------------------------------------ */
 
@@ -158,13 +91,13 @@ static bool is_wanted(const struct dw_scope *scope, const struct dw_source_step 
 static void collect(const struct dw_model *model, uint32_t process, struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
-	struct dw_interval *to = scratch->lists[BY_STEPS];
 
 	for (size_t i = 0; i < source->step_count; i++) {
 		const struct dw_source_step *step = &source->steps[i];
 
 		if (source->threads[step->thread].process == process && is_wanted(&model->scope, step))
-			to[scratch->counts[BY_STEPS]++] = (struct dw_interval){ step->start_ns, step->end_ns };
+			scratch->steps[scratch->step_count++] =
+			    (struct dw_interval){ step->start_ns, step->end_ns };
 	}
 }
 
@@ -177,10 +110,10 @@ static bool has_steps(const struct dw_source *source, uint32_t process)
 }
 
 /* Who sets the pace of a process: itself, an ancestor, or nobody. */
-static uint32_t pacemaker(const struct dw_source *source, const bool *steps, uint32_t process)
+static uint32_t pacemaker(const struct dw_source *source, const bool *has_steps, uint32_t process)
 {
 	for (size_t hops = 0; process != DW_NO_INDEX && hops <= source->process_count; hops++) {
-		if (steps[process])
+		if (has_steps[process])
 			return process;
 		process = source->processes[process].parent;
 	}
@@ -190,13 +123,13 @@ static uint32_t pacemaker(const struct dw_source *source, const bool *steps, uin
 static void steps_of(const struct dw_model *model, uint32_t process, struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
-	uint32_t by = pacemaker(source, scratch->steps, process);
+	uint32_t by = pacemaker(source, scratch->has_steps, process);
 
-	scratch->counts[BY_STEPS] = 0;
+	scratch->step_count = 0;
 	for (uint32_t p = 0; p < source->process_count; p++)
 		if (by == DW_NO_INDEX || p == by)
 			collect(model, p, scratch);
-	scratch->counts[BY_STEPS] = unite(scratch->lists[BY_STEPS], scratch->counts[BY_STEPS]);
+	scratch->step_count = dw_intervals_unite(scratch->steps, scratch->step_count);
 }
 
 static int no_such_steps(const struct dw_model *model, struct dwell_error *error)
@@ -212,89 +145,12 @@ static int no_such_steps(const struct dw_model *model, struct dwell_error *error
 	}
 	if (!source->step_count)
 		return dw_error_set(error, DWELL_E_NO_DATA,
-		                    "%s has no steps: mark them with DWELL_STEP() or dwell_step()",
+		                    "%s has no steps: mark them with DWELL_STEP() or dwell_step(), in Python dwell.step()",
 		                    source->files[0].path);
 	return dw_error_set(error, DWELL_E_NO_DATA, "%s has steps %llu..%llu, none of %llu..%llu",
 	                    source->files[0].path, (unsigned long long)first,
 	                    (unsigned long long)last, (unsigned long long)model->scope.steps_from,
 	                    (unsigned long long)model->scope.steps_to);
-}
-
-/* ---- profiles --------------------------------------------------------------------------- */
-
-static bool is_profile(const struct dw_scope *scope, const struct dw_source_profile *profile)
-{
-	char *end;
-	unsigned long id;
-
-	if (scope->profile_id)
-		return profile->id == scope->profile_id;
-	id = strtoul(scope->profile, &end, 10);
-	return strcmp(profile->name, scope->profile) == 0 || (!*end && profile->id == id);
-}
-
-static int find_profiles(struct dw_model *model, struct scratch *scratch, struct dwell_error *error)
-{
-	const struct dw_source *source = model->source;
-	struct dw_nearest nearest;
-	bool found = false;
-
-	dw_nearest_init(&nearest, model->scope.profile ? model->scope.profile : "");
-	for (size_t i = 0; i < source->profile_count; i++) {
-		scratch->profiles[i] = is_profile(&model->scope, &source->profiles[i]);
-		found |= scratch->profiles[i];
-		dw_nearest_try(&nearest, source->profiles[i].name);
-	}
-	if (found)
-		return 0;
-	if (!source->profile_count)
-		return dw_error_set(error, DWELL_E_NO_DATA,
-		                    "%s has no profiles: they are made with dwell_profile_create()",
-		                    source->files[0].path);
-	return dw_error_set(error, DWELL_E_NAME, "no profile '%.100s' in %s%s%s%s (dwell info lists all)",
-	                    model->scope.profile ? model->scope.profile : "of that id",
-	                    source->files[0].path, nearest.best ? "; did you mean '" : "",
-	                    nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
-}
-
-static bool descends(const struct dw_source *source, uint32_t process, uint32_t from)
-{
-	for (size_t hops = 0; process != DW_NO_INDEX && hops <= source->process_count; hops++) {
-		if (process == from)
-			return true;
-		process = source->processes[process].parent;
-	}
-	return false;
-}
-
-/* The wanted profiles that a process, or one of its threads, lies in. */
-static void profiles_of(const struct dw_model *model, uint32_t process, uint32_t thread,
-                        struct scratch *scratch)
-{
-	const struct dw_source *source = model->source;
-	struct dw_interval **lists = scratch->lists;
-	size_t all = 0, own = 0;
-
-	for (size_t i = 0; i < source->profile_count; i++) {
-		const struct dw_source_profile *profile = &source->profiles[i];
-		struct dw_interval interval = { profile->start_ns, profile->end_ns };
-		bool is_own = profile->thread == thread;
-
-		if (is_own)
-			lists[OWN][own++] = interval;
-		if (scratch->profiles[i] && !is_own &&
-		    descends(source, process, source->threads[profile->thread].process))
-			lists[REST][all++] = interval;
-	}
-	own = unite(lists[OWN], own);
-	all = unite(lists[REST], all);
-	/* A thread inside a profile of its own is that one's affair. */
-	all = subtract(lists[REST], all, lists[OWN], own, lists[BY_PROFILES]);
-	for (size_t i = 0; i < source->profile_count; i++)
-		if (scratch->profiles[i] && source->profiles[i].thread == thread)
-			lists[BY_PROFILES][all++] =
-			    (struct dw_interval){ source->profiles[i].start_ns, source->profiles[i].end_ns };
-	scratch->counts[BY_PROFILES] = unite(lists[BY_PROFILES], all);
 }
 
 /* ---- both -------------------------------------------------------------------------------- */
@@ -310,11 +166,11 @@ static struct dw_interval *keep_in_action(struct dw_model *model, uint32_t proce
 
 	if (!action)
 		return NULL;
-	count = unite(action, count);
+	count = dw_intervals_unite(action, count);
 	if (!from) {
 		kept = keep(model, process, action, count);
 	} else if ((both = malloc((count + from_count + 1) * sizeof *both))) {
-		count = intersect(action, count, from, from_count, both);
+		count = dw_intervals_intersect(action, count, from, from_count, both);
 		kept = keep(model, process, both, count);
 	}
 	free(action);
@@ -325,25 +181,28 @@ static struct dw_interval *keep_in_action(struct dw_model *model, uint32_t proce
 static struct dw_interval *resolve_one(struct dw_model *model, uint32_t process, uint32_t thread,
                                        struct scratch *scratch)
 {
-	enum { STEPS = 1, PROFILES = 2 };
-	unsigned by = (model->scope.has_steps ? STEPS : 0) | (scratch->profiles ? PROFILES : 0);
-	size_t list = by == STEPS ? BY_STEPS : BY_PROFILES;
+	const struct dw_interval *list = NULL; /* all times */
+	size_t count = 0;
 
-	if (by & STEPS)
+	if (model->scope.has_steps) {
 		steps_of(model, process, scratch);
-	if (by & PROFILES)
-		profiles_of(model, process, thread, scratch);
-	if (by == (STEPS | PROFILES)) {
-		list = BOTH;
-		scratch->counts[BOTH] =
-		    intersect(scratch->lists[BY_STEPS], scratch->counts[BY_STEPS],
-		              scratch->lists[BY_PROFILES], scratch->counts[BY_PROFILES],
-		              scratch->lists[BOTH]);
+		list = scratch->steps;
+		count = scratch->step_count;
+	}
+	if (scratch->profiles) {
+		const struct dw_profile_times *profiles = scratch->profiles;
+
+		dw_profile_times_of(scratch->profiles, model->source, process, thread);
+		if (list)
+			count = dw_intervals_intersect(list, count, profiles->open, profiles->open_count,
+			                               scratch->both);
+		else
+			count = profiles->open_count;
+		list = list ? scratch->both : profiles->open;
 	}
 	if (scratch->action)
-		return keep_in_action(model, process, thread, scratch, by ? scratch->lists[list] : NULL,
-		                      scratch->counts[list]);
-	return keep(model, process, scratch->lists[list], scratch->counts[list]);
+		return keep_in_action(model, process, thread, scratch, list, count);
+	return keep(model, process, list, count);
 }
 
 static int resolve_all(struct dw_model *model, struct scratch *scratch)
@@ -363,66 +222,61 @@ static int resolve_all(struct dw_model *model, struct scratch *scratch)
 	return 0;
 }
 
-static int make_scratch(struct dw_model *model, struct scratch *scratch, bool profiles)
+static int make_scratch(struct dw_model *model, struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
-	size_t room = source->step_count + 3 * source->profile_count + 2;
-	bool failed;
+	bool by_thread = scratch->profiles || scratch->action;
 
-	scratch->steps = calloc(source->process_count + 1, sizeof *scratch->steps);
-	failed = !scratch->steps;
-	for (size_t i = 0; i < sizeof scratch->lists / sizeof *scratch->lists; i++) {
-		scratch->lists[i] = calloc(room, sizeof *scratch->lists[i]);
-		failed |= !scratch->lists[i];
-	}
+	scratch->has_steps = calloc(source->process_count + 1, sizeof *scratch->has_steps);
+	scratch->steps = calloc(source->step_count + 1, sizeof *scratch->steps);
+	scratch->both =
+	    calloc(source->step_count + 3 * source->profile_count + 1, sizeof *scratch->both);
 	model->intervals =
 	    dw_arena_alloc(&model->arena, (source->process_count + 1) * sizeof *model->intervals);
-	failed |= !model->intervals;
-	if (profiles) {
-		scratch->profiles = calloc(source->profile_count + 1, sizeof *scratch->profiles);
-		failed |= !scratch->profiles;
-	}
-	if (profiles || scratch->action) {
+	if (by_thread)
 		model->thread_intervals = dw_arena_alloc(
 		    &model->arena, (source->thread_count + 1) * sizeof *model->thread_intervals);
-		failed |= !model->thread_intervals;
-	}
-	return failed ? -1 : 0;
+	if (!scratch->has_steps || !scratch->steps || !scratch->both || !model->intervals ||
+	    (by_thread && !model->thread_intervals))
+		return -1;
+	for (uint32_t p = 0; p < source->process_count; p++)
+		scratch->has_steps[p] = has_steps(source, p);
+	return 0;
+}
+
+static bool has_any_step(const struct dw_model *model)
+{
+	for (size_t i = 0; i < model->source->step_count; i++)
+		if (is_wanted(&model->scope, &model->source->steps[i]))
+			return true;
+	return false;
 }
 
 static int resolve_times(struct dw_model *model, struct dwell_error *error)
 {
-	const struct dw_source *source = model->source;
-	bool profiles = model->scope.profile || model->scope.profile_id, any = false;
-	struct dw_action_times action = { NULL, 0 };
-	struct scratch scratch = { .action = model->scope.action ? &action : NULL };
+	struct dw_action_times action = { .threads = NULL };
+	struct dw_profile_times profiles = { .wanted = NULL };
+	struct scratch scratch = { .steps = NULL };
 	int result = 0;
 
 	/* First: it walks the streams, which are all in scope so far. */
-	if (scratch.action)
+	if (model->scope.action) {
+		scratch.action = &action;
 		result = dw_action_times_init(&action, model, error);
-	if (result) {
-		dw_action_times_reset(&action);
-		return result;
 	}
-	result = make_scratch(model, &scratch, profiles);
-	for (uint32_t p = 0; result == 0 && p < source->process_count; p++)
-		scratch.steps[p] = has_steps(source, p);
-	if (result)
+	if (result == 0 && (model->scope.profile || model->scope.profile_id)) {
+		scratch.profiles = &profiles;
+		result = dw_profile_times_init(&profiles, model, error);
+	}
+	if (result == 0 && (make_scratch(model, &scratch) || resolve_all(model, &scratch)))
 		result = dw_model_no_memory(model, error);
-	else if (profiles)
-		result = find_profiles(model, &scratch, error);
-	if (result == 0 && resolve_all(model, &scratch))
-		result = dw_model_no_memory(model, error);
-	for (size_t i = 0; result == 0 && model->scope.has_steps && i < source->step_count; i++)
-		any |= is_wanted(&model->scope, &source->steps[i]);
-	if (result == 0 && model->scope.has_steps && !any)
+	if (result == 0 && model->scope.has_steps && !has_any_step(model))
 		result = no_such_steps(model, error);
 	dw_action_times_reset(&action);
+	dw_profile_times_reset(&profiles);
+	free(scratch.has_steps);
 	free(scratch.steps);
-	free(scratch.profiles);
-	for (size_t i = 0; i < sizeof scratch.lists / sizeof *scratch.lists; i++)
-		free(scratch.lists[i]);
+	free(scratch.both);
 	return result;
 }
 

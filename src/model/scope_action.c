@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/nearest.h"
-#include "model/scope_action.h"
+#include "model/scope_inside.h"
 #include "model/walk.h"
 
 #define OWN_KIND 1u /* dw_kind_of() what people name themselves */

@@ -4,33 +4,18 @@
  * A process's step thread is the one with most steps. Its time is cut at the
  * steps' borders and divided by shares.c in ticks; here it becomes ns such that
  * the shares of a step sum to its length and steps and besides to the wall time,
- * to the ns. Slow steps are known before the walk, from the journal, so that only
- * they and a sample of the others are looked at closely.
+ * to the ns. Why slow ones are slow is the affair of steps_slow.c.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/pool.h"
-#include "model/shares.h"
-
-#define SLOW_RATIO 1.5
-#define MOST_SLOW 256u  /* steps that get an explanation */
-#define SAMPLE 128u     /* steps that say what is usual */
-#define MOST_SUSPECTS 4096u
-#define LEAST_PART 0.2  /* of a step's excess that a culprit must explain */
+#include "model/steps_inside.h"
 
 static const char *const share_names[] = {
 #define X(name, label) label,
 	DW_SHARES(X)
 #undef X
 };
-
-static int compare_u64(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
 
 /* ---- who steps ------------------------------------------------------------------------------ */
 
@@ -95,12 +80,14 @@ static void take_steps(const struct dw_model *model, struct dw_steps *steps, str
 
 /* ---- lengths ---------------------------------------------------------------------------------------- */
 
-static uint64_t length_of(const struct dw_step *step)
+int dw_steps_compare(const void *left, const void *right)
 {
-	return step->end_ns - step->start_ns;
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
 }
 
-static uint64_t quantile(const uint64_t *sorted, size_t count, double q)
+uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q)
 {
 	size_t rank = (size_t)(q * (double)count);
 
@@ -118,148 +105,23 @@ static int measure(struct dw_steps *steps)
 	if (!lengths)
 		return -1;
 	for (size_t i = 0; i < steps->count; i++) {
-		steps->steps_ns += length_of(&steps->steps[i]);
+		steps->steps_ns += dw_step_length(&steps->steps[i]);
 		if (!steps->steps[i].open)
-			lengths[count++] = length_of(&steps->steps[i]);
+			lengths[count++] = dw_step_length(&steps->steps[i]);
 	}
 	for (size_t i = 0; !count && i < steps->count; i++)
-		lengths[i] = length_of(&steps->steps[i]);
+		lengths[i] = dw_step_length(&steps->steps[i]);
 	if (!count)
 		count = steps->count;
-	qsort(lengths, count, sizeof *lengths, compare_u64);
+	qsort(lengths, count, sizeof *lengths, dw_steps_compare);
 	for (size_t i = 0; i < count; i++)
 		sum += (double)lengths[i];
-	steps->p50_ns = quantile(lengths, count, 0.50);
-	steps->p95_ns = quantile(lengths, count, 0.95);
-	steps->p99_ns = quantile(lengths, count, 0.99);
+	steps->p50_ns = dw_steps_quantile(lengths, count, 0.50);
+	steps->p95_ns = dw_steps_quantile(lengths, count, 0.95);
+	steps->p99_ns = dw_steps_quantile(lengths, count, 0.99);
 	steps->mean_ns = count ? (uint64_t)(sum / (double)count + 0.5) : 0;
 	free(lengths);
 	return 0;
-}
-
-/* ---- why a step was slow ------------------------------------------------------------------------------ */
-
-static bool is_slow(const struct dw_steps *steps, const struct dw_step *step)
-{
-	return (double)length_of(step) > SLOW_RATIO * (double)steps->p50_ns && step->recorded;
-}
-
-/* The length from which on steps are explained: so that MOST_SLOW are. */
-static uint64_t slow_bar(const struct dw_steps *steps)
-{
-	uint64_t *lengths = malloc((steps->count + 1) * sizeof *lengths), bar = 0;
-	size_t count = 0;
-
-	for (size_t i = 0; lengths && i < steps->count; i++)
-		if (is_slow(steps, &steps->steps[i]))
-			lengths[count++] = length_of(&steps->steps[i]);
-	if (count > MOST_SLOW) {
-		qsort(lengths, count, sizeof *lengths, compare_u64);
-		bar = lengths[count - MOST_SLOW] + 1;
-	}
-	free(lengths);
-	return bar;
-}
-
-static void choose_sample(const struct dw_steps *steps, struct dw_pace_step *pace_steps)
-{
-	uint64_t bar = slow_bar(steps);
-	size_t usual = 0, seen = 0, taken = 0;
-
-	for (size_t i = 0; i < steps->count; i++)
-		usual += steps->steps[i].recorded && !is_slow(steps, &steps->steps[i]);
-	for (size_t i = 0; i < steps->count; i++) {
-		const struct dw_step *step = &steps->steps[i];
-
-		if (!step->recorded)
-			continue;
-		if (is_slow(steps, step)) {
-			pace_steps[i].sampled = length_of(step) >= bar;
-			continue;
-		}
-		/* evenly over the run */
-		if (usual <= SAMPLE || seen * SAMPLE / usual >= taken) {
-			pace_steps[i].sampled = taken < SAMPLE;
-			taken += taken < SAMPLE;
-		}
-		seen++;
-	}
-}
-
-struct suspects {
-	uint32_t *index;   /* by row: + 1, or 0 */
-	uint32_t count;
-	uint64_t *times;   /* suspect after suspect, `steps` of each */
-	size_t steps;
-};
-
-static void accuse(struct suspects *suspects, const struct dw_pace_step *step)
-{
-	for (uint32_t i = 0; i < step->self_count; i++)
-		if (!suspects->index[step->selfs[i].row] && suspects->count < MOST_SUSPECTS)
-			suspects->index[step->selfs[i].row] = ++suspects->count;
-}
-
-static void hear(struct suspects *suspects, const struct dw_pace_step *step)
-{
-	for (uint32_t i = 0; i < step->self_count; i++) {
-		uint32_t index = suspects->index[step->selfs[i].row];
-
-		if (index)
-			suspects->times[(index - 1) * (size_t)SAMPLE + suspects->steps] =
-			    step->selfs[i].ticks;
-	}
-	suspects->steps++;
-}
-
-static void judge(struct dw_model *model, const struct suspects *suspects,
-                  const struct dw_steps *steps, const struct dw_pace_step *ticks,
-                  struct dw_step *step, double ns_per_tick)
-{
-	double excess = (double)length_of(step) - (double)steps->p50_ns, worst = 0;
-
-	for (uint32_t i = 0; i < ticks->self_count; i++) {
-		uint32_t index = suspects->index[ticks->selfs[i].row];
-		uint64_t usual;
-		double extra;
-
-		if (!index)
-			continue;
-		usual = quantile(suspects->times + (index - 1) * (size_t)SAMPLE, suspects->steps, 0.5);
-		extra = ((double)ticks->selfs[i].ticks - (double)usual) * ns_per_tick;
-		if (extra <= worst || extra < LEAST_PART * excess)
-			continue;
-		worst = extra;
-		step->slow_symbol = model->row_symbol[ticks->selfs[i].row];
-		step->slow_extra_ns = (uint64_t)(extra + 0.5);
-	}
-}
-
-static int explain(struct dw_model *model, struct dw_steps *steps, const struct dw_pace_step *ticks,
-                   const double *ns_per_tick)
-{
-	struct suspects suspects = { calloc(model->row_count + 1, sizeof *suspects.index), 0, NULL, 0 };
-	int result = 0;
-
-	for (size_t i = 0; suspects.index && i < steps->count; i++)
-		if (is_slow(steps, &steps->steps[i]))
-			accuse(&suspects, &ticks[i]);
-	if (suspects.count)
-		suspects.times = calloc((size_t)suspects.count * SAMPLE, sizeof *suspects.times);
-	if (!suspects.index || (suspects.count && !suspects.times))
-		result = -1;
-	for (size_t i = 0; suspects.times && i < steps->count && suspects.steps < SAMPLE; i++)
-		if (ticks[i].sampled && !is_slow(steps, &steps->steps[i]))
-			hear(&suspects, &ticks[i]);
-	for (uint32_t i = 0; suspects.times && i < suspects.count; i++)
-		qsort(suspects.times + i * (size_t)SAMPLE, suspects.steps, sizeof *suspects.times,
-		      compare_u64);
-	for (size_t i = 0; suspects.times && i < steps->count; i++)
-		if (is_slow(steps, &steps->steps[i]))
-			judge(model, &suspects, steps, &ticks[i], &steps->steps[i], ns_per_tick[i]);
-	free(suspects.index);
-	free(suspects.times);
-	return result;
 }
 
 /* ---- ticks to ns ------------------------------------------------------------------------------------------ */
@@ -287,11 +149,11 @@ static void convert_steps(struct dw_steps *steps, const struct dw_pace_step *tic
 	for (size_t i = 0; i < steps->count; i++) {
 		struct dw_step *step = &steps->steps[i];
 
-		scale_parts(ticks[i].share_ticks, step->share_ns, DW_SHARE_COUNT, length_of(step));
+		scale_parts(ticks[i].share_ticks, step->share_ns, DW_SHARE_COUNT, dw_step_length(step));
 		if (!step->recorded)
 			continue;
 		steps->recorded_count++;
-		steps->recorded_ns += length_of(step);
+		steps->recorded_ns += dw_step_length(step);
 		for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
 			steps->share_ns[share] += step->share_ns[share];
 	}
@@ -307,7 +169,7 @@ static void convert_besides(struct dw_steps *steps, const struct dw_model *model
 
 	for (size_t i = 0; i < steps->count; i++)
 		if (steps->steps[i].thread == pace->thread)
-			steps_ns += length_of(&steps->steps[i]);
+			steps_ns += dw_step_length(&steps->steps[i]);
 	if (model->intervals) {
 		steps->wall_ns += steps_ns;
 		return;
@@ -417,14 +279,14 @@ static int compute(struct work *work)
 
 	if (prepare(work) || measure(steps))
 		return -1;
-	choose_sample(steps, work->ticks);
+	dw_steps_sample(steps, work->ticks);
 	dw_pool_run(steps->thread_count, dw_pool_workers(steps->thread_count), walk_one, work);
 	if (work->failed)
 		return -1;
 	convert_steps(steps, work->ticks);
 	for (size_t i = 0; i < steps->thread_count; i++)
 		convert_besides(steps, work->model, &work->paces[i], beside_ns, beside_counts);
-	if (explain(work->model, steps, work->ticks, work->ns_per_tick))
+	if (dw_steps_explain(work->model, steps, work->ticks, work->ns_per_tick))
 		return -1;
 	return name_besides(work->model, steps, beside_ns, beside_counts);
 }

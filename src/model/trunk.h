@@ -1,7 +1,7 @@
 /*
  * A trunk: call paths while they are counted.
  *
- * tree.c grows one a worker and puts them together by path. A node is 32 bytes, so
+ * tree_walk.c grows one a worker and puts them together by path. A node is 32 bytes, so
  * that millions of paths fit in a picture's memory; a detailed trunk has a tally a node
  * beside it, for extremes and percentiles. Parents come before their children. Paths
  * beyond `most` are "(other calls)" of their parent: no call's time is lost.

@@ -92,20 +92,13 @@ static bool name_threads(struct flamegraph *graph, const struct dw_source *sourc
 	return graph->threads != NULL;
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static const char *make_title(struct flamegraph *graph, const struct dw_source *source)
 {
 	const char *name = "";
 
 	if (graph->paths->count)
-		name = source->processes[process_of(source, &graph->paths->nodes[0])].name;
-	return dw_arena_printf(&graph->arena, "%s", *name ? last_part(name) : "dwell");
+		name = source->processes[process_of(source, &graph->paths->nodes[0])].label;
+	return dw_arena_printf(&graph->arena, "%s", *name ? name : "dwell");
 }
 
 static const char *make_subtitle(struct flamegraph *graph)

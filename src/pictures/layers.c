@@ -118,16 +118,14 @@ static void give_node(const void *context, size_t index, struct dw_picture_node 
 
 static const char *own_title(struct drawing *drawing, const struct dw_source *source)
 {
-	const char *name = source->process_count ? source->processes[0].name : "", *slash;
+	const char *name = source->process_count ? source->processes[0].label : "";
 
 	for (size_t i = 0; i < source->process_count; i++)
 		if (!(source->processes[i].flags & DW_PROCESS_RUNNER)) {
-			name = source->processes[i].name;
+			name = source->processes[i].label;
 			break;
 		}
-	slash = strrchr(name, '/');
-	return dw_arena_printf(&drawing->arena, "%s: layers, %s", slash && slash[1] ? slash + 1 : name,
-	                       pictures[drawing->of].what);
+	return dw_arena_printf(&drawing->arena, "%s: layers, %s", name, pictures[drawing->of].what);
 }
 
 static int write(struct drawing *drawing, struct dw_picture *picture, struct dw_model *model,

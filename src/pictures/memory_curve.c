@@ -47,13 +47,6 @@ static void give_point(const void *context, size_t panel, size_t index, uint64_t
 		values[i] = point->bytes[order[i].kind];
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static const char *step_text(struct memory_curve *it, const struct dw_memory_pool *pool)
 {
 	if (pool->peak_step == DW_NO_INDEX)
@@ -69,7 +62,7 @@ static const char *pool_label(struct memory_curve *it, const struct dw_memory_po
 
 	if (process->rank >= 0)
 		return dw_arena_printf(&it->arena, "rank %d: %s", (int)process->rank, pool->device);
-	return dw_arena_printf(&it->arena, "%s (process %u): %s", last_part(process->name),
+	return dw_arena_printf(&it->arena, "%s (process %u): %s", process->label,
 	                       process->pid, pool->device);
 }
 
@@ -167,10 +160,10 @@ static bool make_words(struct memory_curve *it, const char *title)
 {
 	const struct dw_source *source = dw_model_source(it->model);
 	const struct dw_memory_pool *pool = &it->memory->pools[0];
-	const char *name = source->processes[pool->process].name, *step = step_text(it, pool);
+	const char *name = source->processes[pool->process].label, *step = step_text(it, pool);
 	size_t hidden = it->memory->pool_count - it->curve.panel_count;
 
-	it->curve.title = title ? title : *name ? last_part(name) : "dwell";
+	it->curve.title = title ? title : *name ? name : "dwell";
 	it->curve.subtitle = dw_arena_printf(
 		&it->arena, "memory by what it is for; peak %s%s, %s left at the end",
 		dw_text_bytes((double)pool->all.at_peak_bytes, " ").at, step ? step : "",

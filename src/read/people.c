@@ -184,6 +184,10 @@ static int fill_processes(struct dw_reader *reader)
 				.alive = dw_read_process_alive(file, from),
 			};
 			source->live |= source->processes[from->index].alive;
+			source->processes[from->index].label =
+			    dw_read_label(&reader->arena, &source->processes[from->index]);
+			if (!source->processes[from->index].label)
+				return -1;
 		}
 	}
 	return 0;

@@ -174,6 +174,9 @@ int dw_read_journals(struct dw_read_file *file, struct dw_arena *arena, struct d
 /* NULL for ids that are no STRING. */
 const char *dw_read_string(const struct dw_read_file *file, uint32_t id);
 
+/* label.c: NULL without memory. */
+const char *dw_read_label(struct dw_arena *arena, const struct dw_source_process *process);
+
 /* clock.c: rates and places of all files. Returns the wall clock of ns 0. */
 uint64_t dw_read_clocks(struct dw_read_file *files, size_t count);
 

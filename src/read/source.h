@@ -44,6 +44,7 @@ struct dw_source_process {
 	int32_t rank, local_rank, world_size;
 	uint32_t flags;       /* DW_PROCESS_* */
 	const char *name, *command, *job; /* never NULL; "" when not known */
+	const char *label;    /* what people call it: train.py, resnet18 */
 	uint64_t start_ns;
 	uint64_t end_ns;      /* of the last thing it wrote; while it lives, the trace's end */
 	bool alive;           /* on this machine, now */

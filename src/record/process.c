@@ -3,9 +3,9 @@
  *
  * It lies in one mapping that the kernel hands to children as zeros
  * (MADV_WIPEONFORK), so that a child starts unregistered whatever made it: fork,
- * _Fork or a raw clone. Where the kernel has no such mapping (Linux before 4.14,
- * some emulators), a fork handler clears it. Zero is the state "knows nothing"
- * of every field.
+ * _Fork or a raw clone. Where the kernel has no such mapping (Linux before 4.14) or says
+ * that it has and does nothing (qemu), a fork handler clears it. Zero is the state
+ * "knows nothing" of every field.
  */
 #include "record/record.h"
 
@@ -27,6 +27,10 @@ pid_t dw_gettid(void)
 
 static void clear_in_child(void)
 {
+	uint32_t pid = DW_LOAD(dw_process->pid);
+
+	if (!pid || pid == (uint32_t)getpid())
+		return; /* the kernel did, and an earlier handler may have recorded since */
 	/* Fresh zero pages; cheaper than writing megabytes of zeros. */
 	if (mmap(dw_process, sizeof *dw_process, PROT_READ | PROT_WRITE,
 	         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
@@ -46,10 +50,12 @@ int dw_process_prepare(void)
 	memory->pid = (uint32_t)getpid();
 	/* Pairs with the acquire above. Of two threads that start at once, one is first. */
 	if (!__atomic_compare_exchange_n(&dw_process, &none, memory, false, __ATOMIC_ACQ_REL,
-	                                 __ATOMIC_ACQUIRE))
+	                                 __ATOMIC_ACQUIRE)) {
 		munmap(memory, sizeof *memory);
-	else if (madvise(memory, sizeof *memory, MADV_WIPEONFORK) != 0)
+	} else {
+		madvise(memory, sizeof *memory, MADV_WIPEONFORK);
 		pthread_atfork(NULL, NULL, clear_in_child);
+	}
 	return 0;
 }
 

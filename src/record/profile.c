@@ -72,7 +72,7 @@ static uint32_t mask_of(const struct dwell_profile_options *options)
 	if (options->with_flops)
 		mask |= DWELL_DETAIL_FLOPS;
 	if (options->with_functions)
-		mask |= 1u << DWELL_CATEGORY_FUNCTION;
+		mask |= 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
 	return mask;
 }
 

@@ -122,7 +122,7 @@ static void begin_window(struct dw_serve *serve)
 	uint32_t mask = DWELL_MASK_DEFAULT;
 
 	if (capture->request.functions)
-		mask |= 1u << DWELL_CATEGORY_FUNCTION;
+		mask |= 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
 	capture->phase = DW_CAPTURE_RECORDS;
 	capture->until_ms = dw_serve_now_ms() + capture->request.duration_ms;
 	capture->from_ticks = dw_serve_ticks(&serve->control);

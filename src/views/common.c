@@ -18,13 +18,6 @@ struct dw_table *dw_view_table(const char *view, const struct dw_column *columns
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 const char *dw_view_trace_name(const struct dw_model *model, char room[256])
 {
 	const struct dw_source *source = dw_model_source(model);
@@ -49,7 +42,7 @@ static void process_name(const struct dw_source *source, uint32_t index, char *r
 	if (process->rank >= 0)
 		snprintf(room, size, "rank %d ", process->rank);
 	else
-		snprintf(room, size, "%.60s[%u] ", last_part(process->name), process->pid);
+		snprintf(room, size, "%.60s[%u] ", process->label, process->pid);
 }
 
 const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, bool nested,

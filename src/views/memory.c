@@ -34,7 +34,6 @@ static const char *pool_name(struct dw_model *model, const struct dw_memory *mem
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_source_process *process = &source->processes[pool->process];
-	const char *slash = strrchr(process->name, '/');
 	bool many = false;
 
 	for (size_t i = 0; i < memory->pool_count; i++)
@@ -42,7 +41,7 @@ static const char *pool_name(struct dw_model *model, const struct dw_memory *mem
 	if (many && process->rank >= 0)
 		snprintf(room, 256, "rank %d %.100s", process->rank, pool->device);
 	else if (many)
-		snprintf(room, 256, "%.60s[%u] %.100s", slash ? slash + 1 : process->name, process->pid,
+		snprintf(room, 256, "%.60s[%u] %.100s", process->label, process->pid,
 		         pool->device);
 	else
 		snprintf(room, 256, "%.100s", pool->device);

@@ -103,6 +103,14 @@ static void head_steps(struct dw_table *table, const struct dw_overview *overvie
 		              steps->recorded_count == 1 ? "it" : "them");
 }
 
+static bool is_python(const struct dw_source *source)
+{
+	for (size_t i = 0; i < source->process_count; i++)
+		if (source->processes[i].flags & DW_PROCESS_PYTHON)
+			return true;
+	return false;
+}
+
 static void head_run(struct dw_table *table, const struct dw_overview *overview)
 {
 	const struct dw_flat *flat = overview->flat;
@@ -110,8 +118,8 @@ static void head_run(struct dw_table *table, const struct dw_overview *overview)
 	if (!flat->records && overview->source->files[0].waits) {
 		dw_table_head(table, "Nothing was recorded: it was to follow the program's steps, and the "
 		                     "program marked none.");
-		dw_table_head(table, "  -> mark each iteration with DWELL_STEP() or dwell_step(), or record "
-		                     "without --steps and --schedule");
+		dw_table_head(table, "  -> mark each iteration with %s, or record without --steps and --schedule",
+		              is_python(overview->source) ? "dwell.step()" : "DWELL_STEP() or dwell_step()");
 		return;
 	}
 	if (!flat->records) {
@@ -123,7 +131,9 @@ static void head_run(struct dw_table *table, const struct dw_overview *overview)
 	dw_table_head(table, "%s of wall time, %s range%s. No steps are marked.",
 	              dw_text_ns((double)flat->wall_ns, " ").at,
 	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
-	dw_table_head(table, "  -> DWELL_STEP() around an iteration tells what a step takes");
+	dw_table_head(table, "  -> %s tells what a step takes",
+	              is_python(overview->source) ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
+	                                          : "DWELL_STEP() around an iteration");
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */

@@ -14,9 +14,9 @@
 static const struct dw_view views[] = {
 	{ "overview", "where does the time go?", dw_view_overview, 10, 0, false, NULL, NULL },
 	{ "steps", "how long does each step take, and why are slow ones slow?", dw_view_steps, 20, 0,
-	  true, "steps", "mark each iteration with DWELL_STEP() or dwell_step()" },
+	  true, "steps", "mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step()" },
 	{ "phases", "how much of the run is forward, backward, optimizer, data?", dw_view_phases,
-	  SIZE_MAX, 0, true, "steps", "mark each iteration with DWELL_STEP() or dwell_step()" },
+	  SIZE_MAX, 0, true, "steps", "mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step()" },
 	{ "actions", "what do the program's own named ranges take?", dw_view_actions, 30, DW_VIEW_OWN,
 	  false, "named ranges", "mark them with DWELL_ZONE(\"name\")" },
 	{ "events", "what do an engine's events, iterations and fetches take?", dw_view_events,

@@ -132,6 +132,9 @@ static void weigh_waits(struct list *list, const struct step *step)
 		verdict = add(list, "communication", step->share[DW_SHARE_COMMUNICATION]);
 		snprintf(verdict->what, sizeof verdict->what, "Communication takes %.0f%% of each step.",
 		         percent(verdict->share));
+		snprintf(verdict->hint, sizeof verdict->hint,
+		         "ranks wait for the slowest one: dwell report --view steps tells what each does; larger "
+		         "batches or sums over several save transfers");
 	}
 	collector = step->share[DW_SHARE_COLLECTOR] + step->collector_beside;
 	if (collector >= COLLECTOR_SHARE) {

@@ -383,6 +383,27 @@ def test_actions():
     again.stop("x")
 
 
+def test_synchronize():
+    """8. An action waits for what it launched: a device that is a sleep stands for CUDA."""
+    cuda, waits = torch.cuda, []
+    real = cuda.is_initialized, cuda.synchronize
+    cuda.is_initialized, cuda.synchronize = lambda: True, lambda: (waits.append(1), sleep())
+    try:
+        profiler = own.SimpleProfiler(synchronize=True)
+        profiler.setup("fit")
+        with profiler.profile("launch"):
+            pass
+        mine = rows(profiler.summary())
+        profiler.teardown()
+    finally:
+        cuda.is_initialized, cuda.synchronize = real
+    check(len(waits) == 2, f"8. waits before an action and at its end: {len(waits)}")
+    check(0.02 <= mine["launch"][1] < 0.035, f"8. the wait at its end is the action's: {mine['launch']}")
+    again = pickle.loads(pickle.dumps(own.SimpleProfiler(synchronize=True)))
+    again.start("x")  # no device: no wait
+    again.stop("x")
+
+
 def test_functions_of_nested_actions():
     profiler = own.AdvancedProfiler()
     profiler.setup("fit")
@@ -439,6 +460,7 @@ def main():
         test_advanced()
         test_refused()
         test_actions()
+        test_synchronize()
         test_functions_of_nested_actions()
         test_ranks()
         test_modules()

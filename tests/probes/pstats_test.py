@@ -4,7 +4,7 @@
 usage: pstats_test.py BUILD
 
 Recursion, mutual recursion, generators, exceptions, C functions: calls, primitive calls and
-callers must be the same. Ranges that outlive the function that they began in (a context
+callers must be the same, with C functions and without. Ranges that outlive the function that they began in (a context
 manager's __enter__) have their own times, and so do the functions.
 The last line is "N passed, N failed".
 """
@@ -67,6 +67,14 @@ def main():
     profiler.start("a"); profiler.start("b"); nap(); profiler.stop("a"); nap(); profiler.stop("b")
 main()
 """
+DEEP = """
+import sys
+sys.setrecursionlimit(int(sys.argv[1]))
+def down(n):
+    try: return down(n + 1)
+    except RecursionError: return n
+print(down(0))
+"""
 NAPS = {"zone": 1, "held": 2, "block": 1, "over": 2, "a": 1, "b": 2, "nap": 1, "first": 1, "second": 2,
         "enter": 0, "leave": 1, "start_held": 0, "stop_held": 0, "around": 0}
 
@@ -85,13 +93,13 @@ def counts_of(path, start):
             if known(function) and "module" not in function[2] and key(function)[1] != "Sorter"}
 
 
-def outliving(build, dwell):
+def outliving(build, dwell, option):
     """Failures; each name's longest call must be its naps."""
     with open("outliving.py", "w", encoding="utf-8") as file:
         file.write(OUTLIVING)
     folders = [build, os.path.join(build, "src", "profiler")]
     here = os.path.dirname(os.path.abspath(__file__))
-    subprocess.run([dwell, "run", "--functions", "-o", "outliving.dwell", sys.executable, "outliving.py",
+    subprocess.run([dwell, "run", option, "-o", "outliving.dwell", sys.executable, "outliving.py",
                     os.path.join(here, "..", "..", "python")], check=True, capture_output=True,
                    env={**os.environ, "LD_LIBRARY_PATH": ":".join(folders)})
     subprocess.run([dwell, "export", "--format", "chrome", "-o", "outliving.json", "outliving.dwell"], check=True)
@@ -110,7 +118,21 @@ def outliving(build, dwell):
     for name, naps in NAPS.items():
         if not naps - 0.4 <= longest.get(name, -1) < naps + 0.4:
             failed += 1
-            print(f"FAILED: {name}: {longest.get(name)} naps, not {naps}")
+            print(f"FAILED: {option}: {name}: {longest.get(name)} naps, not {naps}")
+    return failed
+
+
+def deep(dwell, option):
+    """Failures of a recursion to the limit, and far beyond what is recorded."""
+    failed = 0
+    # Until 3.10 every call nests on the C stack.
+    for limit in ("1000", "50000") if sys.version_info >= (3, 11) else ("1000",):
+        commands = ([], [dwell, "run", option, "-o", "deep.dwell"])
+        plain, under = (subprocess.run([*command, sys.executable, "-c", DEEP, limit], capture_output=True, text=True,
+                                       check=False) for command in commands)
+        if (under.returncode, under.stdout) != (0, plain.stdout):
+            failed += 1
+            print(f"FAILED: {option}: recursion to {limit}: {under.stdout} {under.stderr[-300:]}, not {plain.stdout}")
     return failed
 
 
@@ -121,16 +143,22 @@ def main():
         with open("program.py", "w", encoding="utf-8") as file:
             file.write(PROGRAM)
         subprocess.run([sys.executable, "program.py", "theirs"], check=True)
-        subprocess.run([dwell, "run", "--functions", "-o", "trace.dwell", sys.executable, "program.py"],
-                       check=True, capture_output=True)
-        subprocess.run([dwell, "export", "--format", "pstats", "-o", "ours", "trace.dwell"], check=True)
-        theirs, ours = counts_of("theirs", 2), counts_of("ours", 2)
-        failed = outliving(os.path.dirname(dwell), dwell)
-    for function in sorted(set(theirs) | set(ours)):
-        if theirs.get(function) != ours.get(function):
-            failed += 1
-            print(f"FAILED: {function}: cProfile {theirs.get(function)}, dwell {ours.get(function)}")
-    print(f"{len(set(theirs) | set(ours)) + len(NAPS) - failed} passed, {failed} failed")
+        theirs, checks, failed = counts_of("theirs", 2), 0, 0
+        for option in ("--functions", "--functions=python"):
+            subprocess.run([dwell, "run", option, "-o", "trace.dwell", sys.executable, "program.py"], check=True,
+                           capture_output=True)
+            subprocess.run([dwell, "export", "--format", "pstats", "-o", "ours", "trace.dwell"], check=True)
+            ours = counts_of("ours", 2)
+            # Where C functions are not recorded, their callers are what they call's.
+            compared = 3 if option == "--functions" else 2
+            for function in sorted(set(theirs) | set(ours)):
+                wanted, got = (rows.get(function, ())[:compared] for rows in (theirs, ours))
+                if wanted != got:
+                    failed += 1
+                    print(f"FAILED: {option}: {function}: cProfile {wanted}, dwell {got}")
+            failed += outliving(os.path.dirname(dwell), dwell, option) + deep(dwell, option)
+            checks += len(set(theirs) | set(ours)) + len(NAPS) + 2
+    print(f"{checks - failed} passed, {failed} failed")
     return failed != 0 or len(theirs) < 8
 
 

@@ -65,6 +65,31 @@ def result(module):
     return prof
 
 
+# A program of its own: what is known of PyTorch's objects is found when dwell is first used.
+FIRST_USE = """
+import torch
+with {around}:
+    from dwell import profile
+    with profile(record_shapes=True):
+        torch.ones(2, device="cpu")
+with profile(record_shapes=True) as prof:
+    torch.ones(3, requires_grad=True).exp().sum().backward()
+exps = [event for event in prof.events() if event.name in ("aten::exp", "ExpBackward0")]
+print([event.input_shapes for event in exps], len({{event.sequence_nr for event in exps}}))
+"""
+
+
+def check_first_use():
+    """Whatever surrounds it, shapes and links are there."""
+    for around in ("torch.no_grad()", "torch.inference_mode()", "torch.autocast('cpu')",
+                   "torch.device('meta') if hasattr(torch.device, '__enter__') else torch.no_grad()"):
+        done = subprocess.run([sys.executable, "-c", FIRST_USE.format(around=around)],
+                              capture_output=True, text=True, check=False)
+        shapes, _, numbers = done.stdout.strip().rpartition(" ")
+        check(f"first used within {around}", shapes == "[[[3]], [[3]]]" and numbers == "1" and not done.stderr,
+              done.stdout + done.stderr)
+
+
 def main():
     warnings.simplefilter("ignore")
     theirs, ours = result(original), result(dwell)
@@ -98,6 +123,7 @@ def main():
         except (ValueError, NotImplementedError) as said:
             check(f"{name} is refused", name in str(said), said)
 
+    check_first_use()
     one, two = ours.key_averages()[:2]
     calls = one.count + two.count
     one += two

@@ -23,9 +23,9 @@ TEST(reals_are_as_python_formats_them)
 
 TEST(characters_are_code_points)
 {
-	CHECK_EQ(dw_layout_characters(""), 0);
-	CHECK_EQ(dw_layout_characters("abc"), 3);
-	CHECK_EQ(dw_layout_characters("\xc3\x9c" "ber"), 4);
+	CHECK_EQ(dw_layout_characters("", 0), 0);
+	CHECK_EQ(dw_layout_characters("abcd", 3), 3);
+	CHECK_EQ(dw_layout_characters("\xc3\x9c" "ber", 5), 4);
 }
 
 CHECK_MAIN

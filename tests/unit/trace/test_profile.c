@@ -5,7 +5,6 @@
 #include "check.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -277,32 +276,12 @@ TEST(categories_alone_are_recorded)
 	end_session();
 }
 
-/* Not under qemu, which ignores the advice that the recorder knows its children by. */
-static bool is_wiped_on_fork(void)
-{
-	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int status = 1;
-	pid_t child;
-
-	if (page == MAP_FAILED || madvise(page, 4096, MADV_WIPEONFORK) != 0)
-		return false;
-	*page = 1;
-	child = fork();
-	if (child == 0)
-		_exit(*page);
-	waitpid(child, &status, 0);
-	munmap(page, 4096);
-	return status == 0;
-}
-
 TEST(a_child_of_fork_leaves_the_fathers_profile_alone)
 {
 	struct dwell_profile *profile;
 	int status = 1;
 	pid_t child;
 
-	if (!is_wiped_on_fork())
-		return;
 	REQUIRE(begin_session(DWELL_MASK_NONE));
 	profile = make("father");
 	dwell_profile_start(profile, NULL);

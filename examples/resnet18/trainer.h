@@ -1,0 +1,57 @@
+/*
+ * trainer.h - a training run: all that main.c prepares and releases, step.c computes
+ * with and fit.c drives by engines.
+ */
+#ifndef RESNET18_TRAINER_H
+#define RESNET18_TRAINER_H
+
+#include <stdio.h>
+
+#include <dwell/engine.h>
+
+#include "actions.h"
+#include "device.h"
+#include "loader.h"
+#include "metrics.h"
+#include "net.h"
+#include "optim.h"
+#include "options.h"
+#include "ranks.h"
+
+struct trainer {
+	struct options options;
+	struct ranks *ranks; /* NULL: this process alone */
+	struct dnn dnn;
+	struct device device;
+	struct data_set data;
+	struct params params;
+	struct net training, evaluation;
+	struct loader *loader;
+	float *losses; /* of every step so far */
+	int steps, step_limit;
+	FILE *dump; /* NULL without --dump */
+
+	struct dwell_actions *profiler; /* NULL without --profiler */
+	struct dwell_engine *trainer, *evaluator;
+	struct batch batch;      /* the trainer's */
+	struct held_out held_out; /* the evaluator's data */
+	struct metrics training_metrics, held_out_metrics;
+	double epoch_start;
+};
+
+/* Monotonic. */
+double now_s(void);
+
+/* ---- step.c: a batch of each engine, and what the engine does with it --------- */
+
+int next_batch(void *trainer, void **batch);
+int train_step(struct dwell_engine *engine, void *batch, void *trainer);
+int next_held_out(void *trainer, void **batch);
+int evaluation_step(struct dwell_engine *engine, void *batch, void *trainer);
+
+/* ---- fit.c -------------------------------------------------------------------- */
+
+void fit_prepare(struct trainer *trainer);
+void fit_run(struct trainer *trainer);
+
+#endif

@@ -1,0 +1,66 @@
+/* Where a report goes; see output.h. */
+#include "cli/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+int dw_output_open(struct dw_output *output, const char *path)
+{
+	struct stat status;
+	mode_t mask = umask(0);
+	int descriptor = -1;
+
+	umask(mask);
+	output->path = path;
+	output->file = stdout;
+	output->temporary[0] = '\0';
+	if (!path || strcmp(path, "-") == 0) {
+		output->path = NULL;
+		return 0;
+	}
+	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		output->file = fopen(path, "we");
+	} else {
+		if (snprintf(output->temporary, sizeof output->temporary, "%s.XXXXXX", path) <
+		    (int)sizeof output->temporary)
+			descriptor = mkostemp(output->temporary, O_CLOEXEC);
+		else
+			errno = ENAMETOOLONG;
+		output->file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+		if (descriptor < 0)
+			output->temporary[0] = '\0';
+		else
+			fchmod(descriptor, 0666 & ~mask);
+	}
+	if (output->file)
+		return 0;
+	dw_say("cannot write %s: %s", path, strerror(errno));
+	if (output->temporary[0])
+		unlink(output->temporary);
+	return DW_EXIT_BAD_INPUT;
+}
+
+int dw_output_close(struct dw_output *output, int status)
+{
+	if (!output->path)
+		return status;
+	if (fclose(output->file) != 0 && !status) {
+		dw_say("cannot write %s: %s", output->path, strerror(errno));
+		status = DW_EXIT_BAD_INPUT;
+	}
+	if (!output->temporary[0])
+		return status;
+	if (!status && rename(output->temporary, output->path) != 0) {
+		dw_say("cannot write %s: %s", output->path, strerror(errno));
+		status = DW_EXIT_BAD_INPUT;
+	}
+	if (status)
+		unlink(output->temporary);
+	return status;
+}

@@ -1,0 +1,58 @@
+/* What verbs that read traces share: which trace, which part of it, how it stands. */
+#include <glob.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "trace/trace.h"
+
+bool dw_newest_trace(char *path, size_t room)
+{
+	struct timespec newest = { 0, 0 };
+	glob_t found;
+	bool any = false;
+
+	if (glob("*.dwell", 0, NULL, &found) == 0)
+		for (size_t i = 0; i < found.gl_pathc; i++) {
+			struct stat status;
+
+			if (stat(found.gl_pathv[i], &status) != 0 || !S_ISREG(status.st_mode))
+				continue;
+			if (any && (status.st_mtim.tv_sec < newest.tv_sec ||
+			            (status.st_mtim.tv_sec == newest.tv_sec &&
+			             status.st_mtim.tv_nsec <= newest.tv_nsec)))
+				continue;
+			newest = status.st_mtim;
+			any = snprintf(path, room, "%s", found.gl_pathv[i]) < (int)room;
+		}
+	globfree(&found);
+	if (any)
+		dw_say("%s is the newest trace here", path);
+	else
+		dw_say("no trace is named, and there is no *.dwell in this folder");
+	return any;
+}
+
+int dw_take_scope(struct dwell_scope *scope, enum dw_option_id id, const char *value)
+{
+	switch (id) {
+	case DW_OPTION_STEPS:
+		scope->has_steps = true;
+		return dw_parse_steps(value, &scope->steps_from, &scope->steps_to) ? 0 : -1;
+	case DW_OPTION_PROFILE: scope->profile = value; return 0;
+	case DW_OPTION_ACTION: scope->action = value; return 0;
+	case DW_OPTION_THREAD: scope->thread = value; return 0;
+	default: return 0;
+	}
+}
+
+void dw_say_state(struct dwell_trace *trace)
+{
+	const struct dw_source *source = dw_trace_source(trace);
+	const char *repair;
+
+	if (source->live)
+		dw_say("%s is still being written: this is how it stands", source->files[0].path);
+	for (size_t i = 0; (repair = dwell_trace_repair(trace, i)); i++)
+		dw_say("%s", repair);
+}

@@ -1,0 +1,62 @@
+/*
+ * What the torch layout's files share: a page of columns, and the order of rows.
+ *
+ *   torch.c        which columns there are, and what stands in them
+ *   torch_page.c   text in columns: padded, cut, as wide as characters are many
+ *   torch_order.c  the columns that rows are sorted by
+ */
+#ifndef DW_LAYOUTS_TORCH_H
+#define DW_LAYOUTS_TORCH_H
+
+#include "layouts/layouts.h"
+#include "model/calls.h"
+
+struct dw_torch_column {
+	const char *head;
+	unsigned width;
+	bool left;
+};
+
+struct dw_torch_page {
+	FILE *file;
+	struct dw_torch_column columns[16];
+	size_t column_count;
+};
+
+/* ---- torch_page.c ------------------------------------------------------------------- */
+
+void dw_torch_add_column(struct dw_torch_page *page, const char *head, unsigned width, bool left);
+/* The bytes of the first `length` characters. */
+size_t dw_torch_bytes(const char *text, size_t bytes, size_t length);
+
+/* A cell with the two blanks behind it. A text that is too long makes the line longer. */
+void dw_torch_put_cell(const struct dw_torch_page *page, const struct dw_torch_column *column,
+                       const char *text, size_t bytes);
+void dw_torch_put_text(const struct dw_torch_page *page, const struct dw_torch_column *column,
+                       const char *text);
+/* Cut at the end when it is near `limit`: "aten::a_very_long..." */
+void dw_torch_put_name(const struct dw_torch_page *page, const struct dw_torch_column *column,
+                       const char *name, unsigned limit);
+/* Cut at the beginning: "...modules/conv.py(454): forward" */
+void dw_torch_put_source(const struct dw_torch_page *page, const struct dw_torch_column *column,
+                         const char *text, size_t bytes);
+
+/* A line of `c`, over all columns; one of dashes below each; the heads between two of those. */
+void dw_torch_put_line(const struct dw_torch_page *page, char c);
+void dw_torch_put_separator(const struct dw_torch_page *page);
+void dw_torch_put_heads(const struct dw_torch_page *page);
+
+/* ---- torch_order.c ------------------------------------------------------------------ */
+
+/* Whether rows can be sorted by `sort`; an error names the nearest column. */
+int dw_torch_check_sort(const char *sort, struct dwell_error *error);
+
+struct dw_torch_row {
+	const struct dw_call_row *call;
+	double value; /* what it is sorted by; 0: nothing */
+};
+/* All rows, largest first by `sort` (a known one), as they are when it is NULL. To be
+ * freed; NULL when out of memory. */
+struct dw_torch_row *dw_torch_order(const struct dw_calls *calls, const char *sort);
+
+#endif

@@ -1,0 +1,20 @@
+/* Flat from inside: between flat.c (rows) and flat_walk.c (the pass over the records). */
+#ifndef DW_MODEL_FLAT_INSIDE_H
+#define DW_MODEL_FLAT_INSIDE_H
+
+#include "model/inside.h"
+#include "model/tally.h"
+
+struct dw_flat_all {
+	struct dw_tally *tallies; /* by row, in ticks of the first file */
+	const uint32_t *row_symbol;
+	uint32_t row_count;
+	uint32_t categories;      /* that occur, ranges or not */
+	uint64_t records, ranges, open, orphans, last_ns;
+};
+
+/* Adds up all streams into `all`, whose tallies are there and empty; `ranges` and the
+ * categories of ranges are the caller's to find. `ops`: by file, then id. -1: out of memory. */
+int dw_flat_walk(struct dw_model *model, const struct dw_op **ops, struct dw_flat_all *all);
+
+#endif

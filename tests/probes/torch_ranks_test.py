@@ -1,0 +1,92 @@
+#!/usr/bin/python3
+"""Ranks under `dwell run`: one trace with each rank's steps and what it waits for.
+
+usage: torch_ranks_test.py path/to/dwell
+
+Exit status 0: all checks pass; 1: one failed; 77: no PyTorch, or one without ranks.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import torch
+    import torch.distributed
+except ImportError as error:
+    print(f"skip torch_ranks_test: {error}")
+    sys.exit(77)
+if not torch.distributed.is_available():
+    print("skip torch_ranks_test: this PyTorch was built without torch.distributed")
+    sys.exit(77)
+
+# Rank 1 is late by 30 ms in every step; rank 0 waits for it in its first allreduce.
+# Without a launcher it starts its ranks itself: PyTorch 1.13's torchrun fails under Python 3.11.
+SCRIPT = """
+import os, subprocess, sys, time
+if "RANK" not in os.environ:
+    ranks = [subprocess.Popen([sys.executable] + sys.argv, env=dict(os.environ, RANK=rank, WORLD_SIZE="2"))
+             for rank in "01"]
+    sys.exit(max(rank.wait() for rank in ranks))
+import torch, torch.distributed as dist
+dist.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=int(os.environ["RANK"]), world_size=2)
+torch.set_num_threads(1)
+net = torch.nn.Linear(64, 64)
+optimizer = torch.optim.SGD(net.parameters(), lr=.001)
+for i in range(12):
+    optimizer.zero_grad()
+    net(torch.ones(8, 64)).square().mean().backward()
+    if dist.get_rank() == 1:
+        time.sleep(.03)
+    for parameter in net.parameters():
+        dist.all_reduce(parameter.grad)
+    optimizer.step()
+dist.destroy_process_group()
+"""
+counts = {True: 0, False: 0}
+
+
+def check(what, good, said=""):
+    counts[bool(good)] += 1
+    print(("ok   " if good else "FAIL ") + what + ("" if good else f": {said}"))
+
+
+def rows(dwell, trace, *options):
+    done = subprocess.run([dwell, "report", "--format", "json", *options, trace], capture_output=True, text=True,
+                          check=False)
+    view = json.loads(done.stdout)["views"][0]
+    names = [column["name"] for column in view["columns"]]
+    return [dict(zip(names, row)) for row in view["rows"]]
+
+
+def record(dwell, folder, name, *launcher):
+    """The trace of the script's two ranks; whatever starts them, they are the program's processes."""
+    trace, script = os.path.join(folder, name + ".dwell"), os.path.join(folder, "train.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(SCRIPT)
+    done = subprocess.run([dwell, "run", "-o", trace, "--", sys.executable, *launcher, script,
+                           os.path.join(folder, name)], capture_output=True, text=True, check=False)
+    check(f"{name}: ends well", done.returncode == 0, done.stderr[-800:])
+    text = subprocess.run([dwell, "report", trace], capture_output=True, text=True, check=False).stdout
+    check(f"{name}: 12 steps of each rank", "24 steps of 2 processes" in text, text[:300])
+    return trace
+
+
+def main():
+    dwell = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        trace = record(dwell, folder, "subprocesses")
+        phases = {row["phase"]: row for row in rows(dwell, trace, "-v", "phases") if row["where"] == "steps"}
+        # Half of 30 ms a step, since rank 1 waits for nobody.
+        share = phases.get("communication", {}).get("per_step_ns", 0) / 1e6
+        check("rank 0 waits for rank 1", 13 <= share <= 25, phases)
+        names = {row["name"] for row in rows(dwell, trace, "-v", "operators", "-n", "all")}
+        check("the collectives are operators too", "c10d::allreduce_" in names, sorted(names))
+        if torch.__version__ >= "2":
+            record(dwell, folder, "torchrun", "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+    print(f"{counts[True]} passed, {counts[False]} failed")
+    return counts[False] != 0
+
+
+sys.exit(main())
