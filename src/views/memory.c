@@ -169,18 +169,23 @@ static void tell(struct dw_table *table, struct dw_model *model, const struct dw
 		              dw_text_plural(pool->all.live_count));
 }
 
-static void note(struct dw_table *table, const struct dw_memory *memory)
+static void note(struct dw_table *table, const struct dw_source *source,
+                 const struct dw_memory *memory)
 {
 	uint64_t other = 0, all = 0;
+	bool python = false;
 
 	for (size_t i = 0; i < memory->pool_count; i++) {
+		python |= source->processes[memory->pools[i].process].flags & DW_PROCESS_PYTHON;
 		other += memory->pools[i].kinds[DW_MEMORY_OTHER].at_peak_bytes;
 		all += memory->pools[i].all.at_peak_bytes;
 	}
 	if (of(other, all) > 0.05)
 		dw_table_note(table,
-		              "%s of the peak has no category: allocations name theirs with "
-		              "DWELL_ALLOC(\"activation\", ...).",
+		              python ? "%s of the peak has no category: it was allocated beside the steps, "
+		                       "or by no operator."
+		                     : "%s of the peak has no category: allocations name theirs with "
+		                       "DWELL_ALLOC(\"activation\", ...).",
 		              dw_text_percent(of(other, all)).at);
 	if (memory->unknown_frees)
 		dw_table_note(table,
@@ -341,7 +346,7 @@ struct dw_table *dw_view_memory(struct dw_model *model, const struct dw_view_opt
 	if (first->next)
 		first->next->next = owners(model, memory, false, error);
 	if (first->next && first->next->next) {
-		note(first->next->next, memory); /* below what people read last */
+		note(first->next->next, dw_model_source(model), memory); /* below what people read last */
 		first->next->next->next = timeline(model, memory, error);
 	}
 	if (first->next && first->next->next && first->next->next->next)
