@@ -112,8 +112,10 @@ static void add_steps(struct dw_xplane *xplane)
 			continue;
 		event = dw_xplane_add(xplane, step->thread * 2, STEP, dw_xplane_own(xplane, NAME_STEP), step->start_ns,
 		            step->end_ns);
-		if (event)
+		if (event) {
 			event->number = step->number;
+			event->step = (uint32_t)i;
+		}
 	}
 }
 

@@ -29,6 +29,7 @@ enum { META_ID = 1, META_NAME = 2, META_DISPLAY = 4, META_STAT = 5, MAP_KEY = 1,
 	X(FRAGMENTATION, "fragmentation") X(PEAK, "peak_bytes_in_use")                         \
 	X(REQUESTED, "requested_bytes") X(ALLOCATION, "allocation_bytes") X(ADDRESS, "addr")   \
 	X(REGION, "region_type") X(DATA_TYPE, "data_type") X(SHAPE, "shape") \
+	X(PRODUCER_TYPE, "_pt") X(PRODUCER, "_p") X(CONSUMER_TYPE, "_ct") X(CONSUMER, "_c")   \
 	X(TF_OP, "tf_op")                                                                      \
 	X(ARGS, "args") X(SEQUENCE, "sequence") X(OPEN, "open")                                \
 	X(ASYNC, "async") X(PROCESS_ID, "process_id")                                       \
@@ -44,6 +45,9 @@ enum dw_xplane_stat {
 
 /* One of the numbers that the plugin keeps for lines it derives; see xplane_memory.c. */
 #define DW_XSPACE_MEMORY_LINE (0xdeadbeefu + 5)
+
+/* The type of the contexts by which allocations are a step's; the reader knows it. */
+#define DW_XSPACE_STEP_CONTEXT 0x6477u
 
 /* Metadata of events: symbols come first, from 1. */
 enum dw_xplane_name { NAME_STEP, NAME_ALLOCATION, NAME_DEALLOCATION, NAME_LINK, NAME_COUNT };
@@ -61,7 +65,10 @@ struct dw_xplane_event {
 		uint64_t number; /* of a step, a sequence or a flow; of a change in `memory` */
 		double value;
 	};
-	const char *args;
+	union {
+		const char *args;
+		uint32_t step; /* of the source's, of a step */
+	};
 };
 
 struct dw_xplane_memory {
@@ -69,6 +76,7 @@ struct dw_xplane_memory {
 	int64_t bytes, total, peak;
 	uint32_t symbol;
 	uint32_t track; /* whose line it would stand in */
+	uint32_t step;  /* that it happened in, of the source's; UINT32_MAX: none */
 	uint32_t owner; /* symbol of the operator it belongs to; UINT32_MAX: none */
 	const char *device;
 };

@@ -58,6 +58,14 @@ void dw_xplane_put_text(struct dw_proto *to, uint32_t field, enum dw_xplane_stat
 	dw_proto_close(to, at);
 }
 
+/* What consumes a step's context is that step's, in whatever line it is. */
+static void put_context(struct dw_proto *to, enum dw_xplane_stat type, enum dw_xplane_stat id,
+                        uint32_t step)
+{
+	put_int(to, type, DW_XSPACE_STEP_CONTEXT);
+	dw_xplane_put_uint(to, EVENT_STAT, id, (uint64_t)step + 1);
+}
+
 static void put_memory(struct dw_xplane *xplane, const struct dw_xplane_memory *memory)
 {
 	struct dw_proto *to = &xplane->plane;
@@ -76,6 +84,8 @@ static void put_memory(struct dw_xplane *xplane, const struct dw_xplane_memory *
 	put_int(to, STAT_ALLOCATION, bytes);
 	put_int(to, STAT_ADDRESS, (int64_t)memory->address);
 	dw_xplane_put_text(to, EVENT_STAT, STAT_REGION, xplane->chrome.symbols[memory->symbol].name);
+	if (memory->step != UINT32_MAX)
+		put_context(to, STAT_CONSUMER_TYPE, STAT_CONSUMER, memory->step);
 	if (memory->owner != UINT32_MAX)
 		dw_xplane_put_operation(to, EVENT_STAT, STAT_TF_OP, xplane->chrome.symbols[memory->owner].name);
 	else
@@ -107,6 +117,7 @@ static void put_event(struct dw_xplane *xplane, const struct dw_xplane_event *ev
 	case STEP:
 		put_int(to, STAT_STEP_NUM, (int64_t)event->number);
 		put_int(to, STAT_ROOT, 1);
+		put_context(to, STAT_PRODUCER_TYPE, STAT_PRODUCER, event->step);
 		break;
 	case MEMORY:
 		put_memory(xplane, &xplane->memory[event->number]);

@@ -5,7 +5,10 @@
  * thread, else to the innermost range that people name themselves, as in the view `memory`
  * (model/memory.h). The plugin's memory profile shows it as "op name", from a stat that its
  * op stats count as a call of the operator - but not in a line whose number is one of those
- * that the plugin derives. So all allocations stand in one such line.
+ * that the plugin derives. So all allocations stand in one such line, where no step's event
+ * lies around them. The last ones are joined to their step by a context: without the plugin
+ * warns of steps that are not whole. All of them must not be: it would then call all that is
+ * older than the peak's step unused.
  */
 #include <stdlib.h>
 
@@ -46,7 +49,7 @@ static void add_memory(void *to, const struct dw_chrome_memory_at *at)
 		return;
 	}
 	*memory = (struct dw_xplane_memory){ at->address, at->bytes, at->total, peak_of(xplane, at),
-		                          at->symbol, at->track, UINT32_MAX, at->name };
+		                          at->symbol, at->track, UINT32_MAX, UINT32_MAX, at->name };
 	event = dw_xplane_add(xplane, at->track, MEMORY,
 	                      dw_xplane_own(xplane, at->freed ? NAME_DEALLOCATION : NAME_ALLOCATION),
 	                      at->ns, at->ns);
@@ -96,12 +99,82 @@ static uint32_t owner_of(const struct dw_xplane *xplane, const struct open *open
 	return named;
 }
 
+/* ---- when -------------------------------------------------------------------------------- */
+
+struct step {
+	uint64_t start_ns, end_ns;
+	uint32_t process, index;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct step *a = left, *b = right;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* The step of a process at that time. */
+static uint32_t step_at(const struct step *steps, size_t count, uint32_t process, uint64_t ns)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (steps[middle].process < process ||
+		    (steps[middle].process == process && steps[middle].start_ns <= ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || steps[low - 1].process != process || steps[low - 1].end_ns < ns)
+		return UINT32_MAX;
+	return steps[low - 1].index;
+}
+
+/* Of the last allocations; the plugin looks at the last of a thousand samples. */
+static void find_steps(struct dw_xplane *xplane)
+{
+	const struct dw_source_thread *threads = xplane->chrome.source->threads;
+	struct step *steps = NULL, *step;
+	size_t count = 0, capacity = 0, last = xplane->memory_count - xplane->memory_count / 500 - 1;
+
+	for (size_t i = 0; i < xplane->count; i++) {
+		const struct dw_xplane_event *event = &xplane->events[i];
+
+		if (event->kind != STEP)
+			continue;
+		step = DW_GROW(&steps, &capacity, count);
+		xplane->chrome.failed |= !step;
+		if (!step)
+			break;
+		*step = (struct step){ event->start_ns, event->end_ns,
+			                   threads[event->line / 2].process, event->step };
+		count++;
+	}
+	if (count)
+		qsort(steps, count, sizeof *steps, compare);
+	for (size_t i = 0; i < xplane->count; i++) {
+		const struct dw_xplane_event *event = &xplane->events[i];
+
+		if (event->kind == MEMORY && event->number >= last)
+			xplane->memory[event->number].step =
+			    step_at(steps, count, threads[event->line / 2].process, event->start_ns);
+	}
+	free(steps);
+}
+
 void dw_xplane_find_owners(struct dw_xplane *xplane)
 {
 	struct open *open = NULL;
 	size_t count = 0, capacity = 0;
 	uint32_t line = UINT32_MAX;
 
+	if (!xplane->memory_count)
+		return;
+	find_steps(xplane);
 	for (size_t i = 0; i < xplane->count && !xplane->chrome.failed; i++) {
 		struct dw_xplane_event *event = &xplane->events[i];
 		struct open *top;
@@ -125,6 +198,5 @@ void dw_xplane_find_owners(struct dw_xplane *xplane)
 		count += top != NULL;
 	}
 	free(open);
-	if (xplane->memory_count)
-		dw_xplane_sort(xplane);
+	dw_xplane_sort(xplane);
 }

@@ -23,6 +23,8 @@
 
 #define DW_XSPACE_MEMORY_LINE (0xdeadbeefu + 5) /* as in export/xplane.h */
 
+#define DW_XSPACE_STEP_CONTEXT 0x6477u           /* the same; steps say so themselves */
+
 /* Field numbers of xplane.proto. */
 enum { XS_SPACE_PLANE = 1, XS_SPACE_ERROR = 2, XS_SPACE_WARNING = 3, XS_SPACE_HOST = 4 };
 enum { XS_PLANE_ID = 1, XS_PLANE_NAME = 2, XS_PLANE_LINE = 3, XS_PLANE_EVENT_META = 4,
