@@ -87,6 +87,7 @@ struct dw_chrome_memory_at {
 	uint32_t symbol, track, device;
 	const char *name;         /* of the device */
 	int type, number;         /* as PyTorch counts them; -1: no number */
+	bool freed;               /* of 0 bytes: what was not seen being allocated */
 };
 typedef void dw_chrome_put_memory(void *to, const struct dw_chrome_memory_at *at);
 

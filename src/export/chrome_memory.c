@@ -206,7 +206,8 @@ static bool replay_change(struct replay *replay, const struct dw_chrome_change *
 	                                           change->symbol, change->track, device,
 	                                           replay->devices[device].name,
 	                                           replay->devices[device].type,
-	                                           replay->devices[device].number });
+	                                           replay->devices[device].number,
+	                                           change->bytes == FREED });
 	return true;
 }
 

@@ -20,8 +20,9 @@
 
 enum { HOST_PLANE = 1, ENVIRONMENT_PLANE = 2, FIRST_DEVICE_PLANE = 3 };
 
-static struct dw_xplane_event *add(struct dw_xplane *xplane, uint32_t line, enum dw_xplane_kind kind, uint32_t name,
-                         uint64_t start_ns, uint64_t end_ns)
+struct dw_xplane_event *dw_xplane_add(struct dw_xplane *xplane, uint32_t line,
+                                      enum dw_xplane_kind kind, uint32_t name, uint64_t start_ns,
+                                      uint64_t end_ns)
 {
 	struct dw_xplane_event *event = DW_GROW(&xplane->events, &xplane->capacity, xplane->count);
 
@@ -41,7 +42,7 @@ static struct dw_xplane_event *add(struct dw_xplane *xplane, uint32_t line, enum
 
 static void add_range(struct dw_xplane *xplane, const struct dw_event *from)
 {
-	struct dw_xplane_event *event = add(xplane, from->thread * 2 + from->nested,
+	struct dw_xplane_event *event = dw_xplane_add(xplane, from->thread * 2 + from->nested,
 	                          from->open ? RANGE_OPEN : RANGE, from->symbol, from->start_ns,
 	                          from->end_ns);
 
@@ -75,13 +76,13 @@ static int each(void *context, const struct dw_event *event)
 		add_range(xplane, event);
 		break;
 	case DW_EVENT_MARK:
-		added = add(xplane, event->thread * 2 + event->nested, RANGE, event->symbol,
+		added = dw_xplane_add(xplane, event->thread * 2 + event->nested, RANGE, event->symbol,
 		            event->start_ns, event->start_ns);
 		if (added)
 			added->depth = UINT32_MAX;
 		break;
 	case DW_EVENT_COUNTER:
-		added = isfinite(event->value) ? add(xplane, xplane->counters, COUNTER, event->symbol,
+		added = isfinite(event->value) ? dw_xplane_add(xplane, xplane->counters, COUNTER, event->symbol,
 		                                     event->start_ns, event->start_ns)
 		                               : NULL;
 		if (added)
@@ -109,55 +110,13 @@ static void add_steps(struct dw_xplane *xplane)
 
 		if (!step->recorded || !dw_model_has_step(xplane->chrome.model, step))
 			continue;
-		event = add(xplane, step->thread * 2, STEP, dw_xplane_own(xplane, NAME_STEP), step->start_ns,
+		event = dw_xplane_add(xplane, step->thread * 2, STEP, dw_xplane_own(xplane, NAME_STEP), step->start_ns,
 		            step->end_ns);
-		if (event)
+		if (event) {
 			event->number = step->number;
+			event->step = (uint32_t)i;
+		}
 	}
-}
-
-static int64_t peak_of(struct dw_xplane *xplane, const struct dw_chrome_memory_at *at)
-{
-	uint32_t process = xplane->chrome.source->threads[at->track / 2].process;
-	struct dw_xplane_peak *peak;
-
-	for (size_t i = 0; i < xplane->peak_count; i++) {
-		peak = &xplane->peaks[i];
-		if (peak->process != process || peak->device != at->device)
-			continue;
-		if (peak->bytes < at->total)
-			peak->bytes = at->total;
-		return peak->bytes;
-	}
-	peak = DW_GROW(&xplane->peaks, &xplane->peak_capacity, xplane->peak_count);
-	xplane->chrome.failed |= !peak;
-	if (!peak)
-		return at->total;
-	*peak = (struct dw_xplane_peak){ process, at->device, at->total };
-	xplane->peak_count++;
-	return at->total;
-}
-
-static void add_memory(void *to, const struct dw_chrome_memory_at *at)
-{
-	struct dw_xplane *xplane = to;
-	struct dw_xplane_memory *memory =
-	    DW_GROW(&xplane->memory, &xplane->memory_capacity, xplane->memory_count);
-	struct dw_xplane_event *event;
-
-	if (!memory) {
-		xplane->chrome.failed = true;
-		return;
-	}
-	*memory = (struct dw_xplane_memory){ at->address, at->bytes, at->total, peak_of(xplane, at),
-		                          at->symbol, at->name };
-	event = add(xplane, at->track, MEMORY,
-	            dw_xplane_own(xplane, at->bytes < 0 ? NAME_DEALLOCATION : NAME_ALLOCATION), at->ns, at->ns);
-	if (event) {
-		event->depth = UINT32_MAX;
-		event->number = xplane->memory_count;
-	}
-	xplane->memory_count++;
 }
 
 /* An arrow's end is a moment at the begin of the call it joins. */
@@ -165,7 +124,7 @@ static void add_end(void *to, const struct dw_chrome_end *end, uint64_t id, char
 {
 	struct dw_xplane *xplane = to;
 	bool link = (end->name & ~DW_CHROME_IN) == DW_CHROME_LINK;
-	struct dw_xplane_event *event = add(xplane, end->track, phase == 'f' ? FLOW_IN : FLOW_OUT,
+	struct dw_xplane_event *event = dw_xplane_add(xplane, end->track, phase == 'f' ? FLOW_IN : FLOW_OUT,
 	                          link ? dw_xplane_own(xplane, NAME_LINK) : end->symbol, end->ns, end->ns);
 
 	if (event) {
@@ -273,7 +232,7 @@ static int put_all(struct dw_xplane *xplane, struct dwell_error *error)
 	count_processes(xplane);
 	add_steps(xplane);
 	if (!chrome->failed)
-		dw_chrome_memory_write(chrome, add_memory, xplane);
+		dw_xplane_add_memory(xplane);
 	if (!chrome->failed)
 		dw_chrome_flows_write(chrome, add_end, xplane);
 	xplane->base_ns = xplane->count ? UINT64_MAX : 0;
@@ -284,6 +243,7 @@ static int put_all(struct dw_xplane *xplane, struct dwell_error *error)
 		end_ns = event->end_ns > end_ns ? event->end_ns : end_ns;
 	}
 	dw_xplane_sort(xplane);
+	dw_xplane_find_owners(xplane);
 	put_plane(xplane, HOST_PLANE, "/host:CPU", 0);
 	put_devices(xplane);
 	put_environment(xplane, end_ns);

@@ -58,11 +58,22 @@ void dw_xplane_put_text(struct dw_proto *to, uint32_t field, enum dw_xplane_stat
 	dw_proto_close(to, at);
 }
 
+/* What consumes a step's context is that step's, in whatever line it is. */
+static void put_context(struct dw_proto *to, enum dw_xplane_stat type, enum dw_xplane_stat id,
+                        uint32_t step)
+{
+	put_int(to, type, DW_XSPACE_STEP_CONTEXT);
+	dw_xplane_put_uint(to, EVENT_STAT, id, (uint64_t)step + 1);
+}
+
 static void put_memory(struct dw_xplane *xplane, const struct dw_xplane_memory *memory)
 {
 	struct dw_proto *to = &xplane->plane;
 	int64_t bytes = memory->bytes < 0 ? -memory->bytes : memory->bytes;
+	char line[MOST_NAME];
 
+	dw_xplane_line_name(xplane, memory->track, line, sizeof line);
+	dw_xplane_put_text(to, EVENT_STAT, STAT_THREAD, line);
 	dw_xplane_put_text(to, EVENT_STAT, STAT_ALLOCATOR, memory->device);
 	put_int(to, STAT_RESERVED, 0);
 	put_int(to, STAT_ALLOCATED, memory->total);
@@ -73,6 +84,12 @@ static void put_memory(struct dw_xplane *xplane, const struct dw_xplane_memory *
 	put_int(to, STAT_ALLOCATION, bytes);
 	put_int(to, STAT_ADDRESS, (int64_t)memory->address);
 	dw_xplane_put_text(to, EVENT_STAT, STAT_REGION, xplane->chrome.symbols[memory->symbol].name);
+	if (memory->step != UINT32_MAX)
+		put_context(to, STAT_CONSUMER_TYPE, STAT_CONSUMER, memory->step);
+	if (memory->owner != UINT32_MAX)
+		dw_xplane_put_operation(to, EVENT_STAT, STAT_TF_OP, xplane->chrome.symbols[memory->owner].name);
+	else
+		dw_xplane_put_text(to, EVENT_STAT, STAT_TF_OP, "(no operator)");
 	dw_xplane_put_text(to, EVENT_STAT, STAT_DATA_TYPE, "");
 	dw_xplane_put_text(to, EVENT_STAT, STAT_SHAPE, "");
 }
@@ -100,6 +117,7 @@ static void put_event(struct dw_xplane *xplane, const struct dw_xplane_event *ev
 	case STEP:
 		put_int(to, STAT_STEP_NUM, (int64_t)event->number);
 		put_int(to, STAT_ROOT, 1);
+		put_context(to, STAT_PRODUCER_TYPE, STAT_PRODUCER, event->step);
 		break;
 	case MEMORY:
 		put_memory(xplane, &xplane->memory[event->number]);
@@ -130,6 +148,8 @@ static int compare(const void *left, const void *right)
 		return a->end_ns > b->end_ns ? -1 : 1;
 	if (a->depth != b->depth)
 		return a->depth < b->depth ? -1 : 1;
+	if (a->kind == MEMORY && b->kind == MEMORY)
+		return a->number < b->number ? -1 : a->number > b->number;
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
@@ -157,40 +177,50 @@ size_t dw_xplane_device(const struct dw_xplane *xplane, uint32_t line, const cha
 	const char *space;
 
 	*name = "";
-	if (line == xplane->counters)
+	if (line >= xplane->counters)
 		return 0;
 	*name = xplane->chrome.source->threads[line / 2].name;
 	space = strchr(*name, ' ');
 	return strncmp(*name, "/device:", 8) == 0 && space ? (size_t)(space - *name) : 0;
 }
 
-static void put_line_name(struct dw_xplane *xplane, uint32_t line, unsigned lane)
+void dw_xplane_line_name(const struct dw_xplane *xplane, uint32_t line, char *to, size_t room)
 {
 	const struct dw_source *source = xplane->chrome.source;
-	char name[MOST_NAME], prefix[96] = "", number[32] = "";
-	const char *whole;
-	size_t device;
-
-	if (line == xplane->counters) {
-		dw_proto_text(&xplane->plane, LINE_NAME, "_counters_");
-		return;
-	}
 	const struct dw_source_thread *thread = &source->threads[line / 2];
 	const struct dw_source_process *process = &source->processes[thread->process];
+	size_t device;
+	char prefix[96] = "";
+	const char *whole;
 
 	if (process->rank >= 0)
 		snprintf(prefix, sizeof prefix, "rank %d: ", (int)process->rank);
 	else if (xplane->several)
 		snprintf(prefix, sizeof prefix, "%u: ", process->pid);
-	if (lane)
-		snprintf(number, sizeof number, " (overlapping %u)", lane);
 	device = dw_xplane_device(xplane, line, &whole);
 	if (device)
-		snprintf(name, sizeof name, "%s%.200s%s", prefix, whole + device + 1, number);
+		snprintf(to, room, "%s%.200s", prefix, whole + device + 1);
 	else
-		snprintf(name, sizeof name, "%s%.200s/%u%s%s", prefix, thread->name, thread->tid,
-		         line % 2 ? " (signal handlers)" : "", number);
-	dw_proto_text(&xplane->plane, LINE_NAME, name);
+		snprintf(to, room, "%s%.200s/%u%s", prefix, thread->name, thread->tid,
+		         line % 2 ? " (signal handlers)" : "");
+}
+
+static void put_line_name(struct dw_xplane *xplane, uint32_t line, unsigned lane)
+{
+	char name[MOST_NAME];
+	size_t used;
+
+	if (line == xplane->counters) {
+		dw_proto_text(&xplane->plane, LINE_NAME, "_counters_");
+	} else if (line > xplane->counters) {
+		dw_proto_text(&xplane->plane, LINE_NAME, "allocations");
+	} else {
+		dw_xplane_line_name(xplane, line, name, sizeof name);
+		used = strlen(name);
+		if (lane)
+			snprintf(name + used, sizeof name - used, " (overlapping %u)", lane);
+		dw_proto_text(&xplane->plane, LINE_NAME, name);
+	}
 }
 
 /* One line of those that nest; the others move to the front and are counted. */
@@ -201,7 +231,9 @@ static size_t put_lane(struct dw_xplane *xplane, struct dw_xplane_event *events,
 	uint32_t line = events->line;
 	size_t at = dw_proto_open(&xplane->plane, PLANE_LINE);
 
-	dw_proto_u64(&xplane->plane, LINE_ID, (uint64_t)line * MOST_LANES + lane + 1);
+	dw_proto_u64(&xplane->plane, LINE_ID,
+	             line > xplane->counters ? DW_XSPACE_MEMORY_LINE
+	                                     : (uint64_t)line * MOST_LANES + lane + 1);
 	put_line_name(xplane, line, lane);
 	dw_proto_u64(&xplane->plane, LINE_TIMESTAMP_NS, 0);
 	for (size_t i = 0; i < count && !xplane->chrome.failed; i++) {

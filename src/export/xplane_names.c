@@ -17,15 +17,12 @@ static const char *const own_names[NAME_COUNT] = {
 	"train", "MemoryAllocation", "MemoryDeallocation", "forward to backward"
 };
 
-/*
- * The plugin takes an event for an operator when its name is "scope/op:Type", the
- * type beginning with a capital; "aten::add" becomes "aten/add:Aten_add".
- */
-static void operator_name(char *to, size_t room, const char *name)
+/* What the plugin calls an operator: "aten::add" becomes "aten/add". The length. */
+static size_t operation_name(char *to, size_t room, const char *name)
 {
-	size_t used = 0, type;
+	size_t used = 0;
 
-	for (const char *from = name; *from && used + 2 < room / 2; from++) {
+	for (const char *from = name; *from && used + 1 < room; from++) {
 		if (from[0] == ':' && from[1] == ':')
 			from++;
 		to[used++] = *from == ':' ? '/' : isalnum((unsigned char)*from) || *from == '.' || *from == '/'
@@ -34,6 +31,18 @@ static void operator_name(char *to, size_t room, const char *name)
 	}
 	if (used && (to[0] == '_' || to[0] == '/'))
 		to[0] = '.';
+	to[used] = '\0';
+	return used;
+}
+
+/*
+ * The plugin takes an event for an operator when its name is "scope/op:Type", the
+ * type beginning with a capital; "aten::add" becomes "aten/add:Aten_add".
+ */
+static void operator_name(char *to, size_t room, const char *name)
+{
+	size_t used = operation_name(to, room / 2 - 1, name), type;
+
 	to[used++] = ':';
 	type = used;
 	for (size_t i = 0; i + 1 < type; i++)
@@ -42,6 +51,15 @@ static void operator_name(char *to, size_t room, const char *name)
 	if (isdigit((unsigned char)to[type]))
 		to[type] = '_';
 	to[used] = '\0';
+}
+
+void dw_xplane_put_operation(struct dw_proto *to, uint32_t field, enum dw_xplane_stat stat,
+                             const char *name)
+{
+	char operation[MOST_NAME / 2];
+
+	operation_name(operation, sizeof operation, name);
+	dw_xplane_put_text(to, field, stat, operation);
 }
 
 static const char *category_of(const struct dw_symbol *symbol)

@@ -124,16 +124,40 @@ static struct line read_line(const struct dw_proto_field *message)
 	return line;
 }
 
+/* All allocations that our export wrote stand in one line; whose line each is of, it says. */
+static struct xs_thread *thread_of_memory(struct xspace *space, const struct dw_proto_field *message)
+{
+	struct xs_stats stats;
+	struct xs_text name;
+	char line[512];
+
+	xs_read_stats(space, message->bytes, message->length, &stats);
+	if (!(stats.has >> XS_THREAD & 1) || !stats.values[XS_THREAD].is_text) {
+		space->damaged++;
+		return NULL;
+	}
+	name = stats.values[XS_THREAD].text;
+	snprintf(line, sizeof line, "%.*s (overlapping 0)", xs_at_most(name.length, 400), name.bytes);
+	return xs_find_thread(space, (struct xs_text){ line, strlen(line) }, 0);
+}
+
 static void add_line(struct xspace *space, const struct dw_proto_field *message)
 {
 	struct dw_proto_reader reader = dw_proto_read(message->bytes, message->length);
 	struct line line = read_line(message);
 	struct dw_proto_field field;
-	struct xs_thread *thread = line.has_events ? xs_find_thread(space, line.name, line.id) : NULL;
+	bool memory = line.id == DW_XSPACE_MEMORY_LINE;
+	struct xs_thread *thread =
+	    line.has_events && !memory ? xs_find_thread(space, line.name, line.id) : NULL;
 
-	while (thread && !space->failed && dw_proto_next(&reader, &field))
-		if (field.field == XS_LINE_EVENT && field.wire == DW_PROTO_BYTES)
+	while (line.has_events && !space->failed && dw_proto_next(&reader, &field)) {
+		if (field.field != XS_LINE_EVENT || field.wire != DW_PROTO_BYTES)
+			continue;
+		if (memory)
+			thread = thread_of_memory(space, &field);
+		if (thread)
 			add_event(space, thread, line.timestamp_ns - space->base_ns, &field);
+	}
 	space->damaged += reader.bad;
 }
 

@@ -21,6 +21,10 @@
 #include "format/encode.h"
 #include "read/read.h"
 
+#define DW_XSPACE_MEMORY_LINE (0xdeadbeefu + 5) /* as in export/xplane.h */
+
+#define DW_XSPACE_STEP_CONTEXT 0x6477u           /* the same; steps say so themselves */
+
 /* Field numbers of xplane.proto. */
 enum { XS_SPACE_PLANE = 1, XS_SPACE_ERROR = 2, XS_SPACE_WARNING = 3, XS_SPACE_HOST = 4 };
 enum { XS_PLANE_ID = 1, XS_PLANE_NAME = 2, XS_PLANE_LINE = 3, XS_PLANE_EVENT_META = 4,
@@ -42,7 +46,7 @@ enum { XS_META_ID = 1, XS_META_NAME = 2, XS_META_DISPLAY = 4, XS_META_STAT = 5, 
 	X(TF_OP, "tf_op") X(HLO_OP, "hlo_op") X(HLO_MODULE, "hlo_module")                      \
 	X(SEQUENCE, "sequence") X(OPEN, "open") X(ASYNC, "async")                              \
 	X(PRODUCER, "_p") X(PRODUCER_TYPE, "_pt") X(CONSUMER, "_c") X(CONSUMER_TYPE, "_ct")    \
-	X(CATEGORY, "dwell_category") X(DETAIL, "dwell_detail")                                \
+	X(CATEGORY, "dwell_category") X(DETAIL, "dwell_detail") X(THREAD, "dwell_thread")      \
 	X(START_TIME, "profile_start_time") X(PROCESS_ID, "process_id")                        \
 	/* of each event anew: not worth a text */                                             \
 	X(RUN_ID, "run_id") X(PROGRAM_ID, "program_id") X(DEVICE, "device_ordinal")            \

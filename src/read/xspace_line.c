@@ -173,7 +173,8 @@ static void put_flows(struct xspace *space, struct xs_thread *to, const struct x
 		enum xs_stat type = in ? XS_CONSUMER_TYPE : XS_PRODUCER_TYPE;
 		uint64_t key[2];
 
-		if (!has(stats, id))
+		if (!has(stats, id) ||
+		    (has(stats, type) && stats->values[type].number == DW_XSPACE_STEP_CONTEXT))
 			continue;
 		key[0] = stats->values[id].number;
 		key[1] = has(stats, type) ? stats->values[type].number : 0;

@@ -10,6 +10,7 @@ categories that have no name, and steps that were not recorded.
 import csv
 import gzip
 import io
+import json
 import os
 import subprocess
 import sys
@@ -62,11 +63,20 @@ def steps(path):
                   if "not recorded" not in row.values())
 
 
+def memory(path):
+    """Who allocated what, and who held it at the peak."""
+    code, out, err = run(dwell, "report", "--view", "memory", "--format", "json", path)
+    tables = json.loads(out)["views"] if code == 0 else []
+    return {table.get("part"): sorted(map(str, table["rows"])) for table in tables
+            if table.get("part") in ("peak", "allocators")}
+
+
 def compare(name, trace, again):
     before, after = paths(trace), paths(again)
     if isinstance(before, dict) and isinstance(after, dict):
         after = {key: value for key, value in after.items() if key in before}
     check(before == after, f"{name}: call paths\n{before}\n{after}")
+    check(memory(trace) == memory(again), f"{name}: memory {memory(trace)} {memory(again)}")
     check(steps(trace) == steps(again), f"{name}: steps {steps(trace)} {steps(again)}")
 
 

@@ -90,6 +90,18 @@ def memory(name, trace, path):
     at_peak = sum(row[columns.index("peak_bytes")] for row in said[0]["rows"]
                   if row[0] != "all categories")
     check(len(peaks) == 1 and peaks[0] == at_peak, f"{name}: peaks {peaks} {at_peak}")
+    holders(name, next(iter(profile.values())), next(table["rows"] for table in said if table["part"] == "peak"))
+
+
+def holders(name, profile, rows_at_peak):
+    """Whose what is live at the peak is."""
+    ours, theirs = {row[0].replace("::", "/"): row[1] for row in rows_at_peak}, collections.Counter()
+    for one in profile["activeAllocations"]:
+        if int(one["snapshotIndex"]) >= 0:
+            about = profile["memoryProfileSnapshots"][int(one["snapshotIndex"])]["activityMetadata"]
+            theirs[about.get("tfOpName")] += int(about["allocationBytes"]) * int(one["numOccurrences"])
+    check({key.replace(" ", "_") if key[0] != "(" else key: bytes for key, bytes in ours.items()} == theirs,
+          f"{name}: whose memory at the peak {ours} {dict(theirs)}")
 
 
 def viewer(name, trace, path):

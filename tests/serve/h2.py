@@ -172,8 +172,8 @@ def unhuffman(data):
 class Raw:
     """A connection, said hello to."""
 
-    def __init__(self, port, hello=True, timeout=30):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
+    def __init__(self, port, hello=True, timeout=30, host="127.0.0.1"):
+        self.socket = socket.create_connection((host, port), timeout=timeout)
         self.left = b""
         if hello:
             window = struct.pack(">HI", 4, 0x7fffffff)
@@ -226,9 +226,9 @@ class Raw:
         self.socket.close()
 
 
-def call(port, method, data, more=(), path=None):
+def call(port, method, data, more=(), path=None, host="127.0.0.1"):
     """One call on a connection of its own: (status, message, reply)."""
-    raw = Raw(port)
+    raw = Raw(port, host=host)
     try:
         raw.ask(1, path or SERVICE + method, message(data), more)
         return raw.answer(1)

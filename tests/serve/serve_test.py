@@ -196,6 +196,22 @@ def test_client_leaves(folder):
     check("the program is unharmed", *run.ends())
 
 
+def test_client_killed(folder):
+    run = Run(folder, 5)
+    here = os.path.dirname(os.path.abspath(__file__))
+    code = f"import sys; sys.path.insert(0, {here!r}); import h2; " \
+           f"h2.call({run.port}, 'Profile', h2.profile_request(60000))"
+    for _ in range(3):
+        client = subprocess.Popen([sys.executable, "-c", code])
+        check("recording", run.becomes(True))
+        client.kill()
+        client.wait()
+        check("a client killed: its capture ends", run.becomes(False, 1))
+    status, message, reply = profile(run, 200)
+    check("the next one is served", status == h2.OK and h2.events(h2.tool_data(reply)), status, message)
+    check("the program is unharmed", *run.ends())
+
+
 def test_server_killed(folder):
     run = Run(folder, 4)
     Later(profile, run, 800)
@@ -402,7 +418,40 @@ def test_port(folder):
     check("the right one is served", status == h2.OK, status, message)
     wanted.terminate()
     check("SIGTERM ends it", wanted.wait(5) == 0)
+    check_beyond_loopback(run)
     check("the program is unharmed", *run.ends())
+
+
+def an_address():
+    """One of this machine's that is not loopback; None: it has none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        with contextlib.suppress(OSError):
+            probe.connect(("192.0.2.1", 9))  # sends nothing
+            return probe.getsockname()[0]
+    return None
+
+
+def check_beyond_loopback(run):
+    """By an address of this machine that is not loopback, as from another machine."""
+    host = an_address()
+    server = subprocess.Popen([DWELL, "serve", "--host", "0.0.0.0", "--port", "0", run.trace],
+                              stderr=subprocess.PIPE, text=True, env={**os.environ, "DWELL_TOKEN": "secret"})
+    said = server.stderr.readline()
+    port = int(said.rsplit(":", 1)[1])
+    for at in filter(None, ("127.0.0.1", host)):
+        status, _, _ = h2.call(port, "Profile", h2.profile_request(20), host=at)
+        check("every address, no token: UNAUTHENTICATED", status == h2.UNAUTHENTICATED, at, status)
+        status, message, reply = h2.call(port, "Profile", h2.profile_request(20),
+                                         [("authorization", "Bearer secret")], host=at)
+        check("every address, with the token: served", status == h2.OK and len(reply) > 0, at, status, message)
+    if not host:
+        print("skip: this machine has no address but loopback")
+    with contextlib.suppress(ConnectionRefusedError):
+        if host:
+            h2.call(run.port, "Profile", h2.profile_request(20), host=host)
+            check("without --host nobody else can connect", False, host)
+    server.terminate()
+    check("SIGTERM ends it", server.wait(5) == 0)
 
 
 def main():
