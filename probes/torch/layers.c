@@ -252,6 +252,8 @@ static struct entry *meet(PyObject *module)
 	if (!entry)
 		return NULL;
 	entry->root = !caller_path;
+	if (entry->root)
+		dwell_step_on_could(path);
 	entry->has_parameters = any(module, "parameters");
 	add_below(module, path);
 	return find(module); /* the table may have moved */

@@ -94,6 +94,7 @@ static void end_step(void)
 void dwell_loop_module_step(void)
 {
 	loop.by_module = true;
+	dwell_step_on_seen(true);
 	dwell_loop_begin_step();
 }
 
@@ -239,6 +240,8 @@ static void after_step(struct dwell_call *call, PyObject *result)
 	}
 	if (!call->self || !result || !ends_step(call->self))
 		return;
+	if (loop.named_optimizer)
+		dwell_step_on_seen(true);
 	begin_step(); /* a model trained in evaluation mode: nothing else said so */
 	end_step();
 }
@@ -287,6 +290,7 @@ static void after_init(struct dwell_call *call, PyObject *result)
 	loop.optimizer_made = true;
 	dwell_blocks_of_groups(call->self);
 	dwell_step_on_look();
+	dwell_step_on_could(name);
 	dwell_hook_attribute((PyObject *)Py_TYPE(call->self), "step", &step);
 }
 

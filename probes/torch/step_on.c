@@ -15,6 +15,7 @@
 
 static char name[256];
 static bool read_options, found;
+static bool seen, stepped; /* and told so */
 static uint32_t calls; /* open ones: a function may call itself */
 
 bool dwell_step_on_given(void)
@@ -33,11 +34,84 @@ bool dwell_step_on_given(void)
 
 bool dwell_step_on_is(const char *text)
 {
-	return dwell_step_on_given() && strcmp(text, name) == 0;
+	bool is = dwell_step_on_given() && strcmp(text, name) == 0;
+
+	if (is)
+		dwell_step_on_seen(false);
+	return is;
 }
+
+/* ---- for who mistyped ---------------------------------------------------------------- */
+
+#define MOST_CANDIDATES 12u
+
+static char candidates[768];
+static uint32_t candidate_count;
+
+static bool is_candidate(const char *text)
+{
+	size_t length = strlen(text);
+
+	for (const char *at = candidates; (at = strstr(at, text)) != NULL; at += length)
+		if ((at == candidates || at[-1] == ' ') && (at[length] == ',' || !at[length]))
+			return true;
+	return false;
+}
+
+static void add_candidate(const char *text)
+{
+	size_t used = strlen(candidates);
+
+	if (!*text || *text == '_' || candidate_count >= MOST_CANDIDATES || is_candidate(text) ||
+	    used + strlen(text) + 3 > sizeof candidates)
+		return;
+	snprintf(candidates + used, sizeof candidates - used, "%s%s", used ? ", " : "", text);
+	candidate_count++;
+}
+
+/* The script's own: by the time that a model or an optimizer is there, most of them. */
+static void add_functions(void)
+{
+	PyObject *script = PyImport_AddModule("__main__"), *key, *value; /* borrowed */
+	PyObject *names = script ? PyModule_GetDict(script) : NULL;
+	Py_ssize_t at = 0;
+	char text[256];
+
+	while (names && PyDict_Next(names, &at, &key, &value)) {
+		dwell_python_text(value, "__module__", text, sizeof text);
+		if (!PyObject_HasAttrString(value, "__code__") || strcmp(text, "__main__") != 0)
+			continue;
+		dwell_python_text(value, "__name__", text, sizeof text);
+		add_candidate(text);
+	}
+	PyErr_Clear();
+}
+
+void dwell_step_on_could(const char *text)
+{
+	uint32_t before = candidate_count;
+
+	if (!dwell_step_on_given() || seen || candidate_count >= MOST_CANDIDATES)
+		return;
+	add_candidate(text);
+	add_functions();
+	if (candidate_count > before)
+		dwell_meta("torch.step_on.candidates", candidates);
+}
+
+void dwell_step_on_seen(bool called)
+{
+	if (!seen || (called && !stepped))
+		dwell_meta("torch.step_on", called ? "steps" : "there");
+	seen = true;
+	stepped |= called;
+}
+
+/* ---- the function --------------------------------------------------------------------- */
 
 static void before(struct dwell_call *call)
 {
+	dwell_step_on_seen(true);
 	if (calls++ == 0)
 		dwell_loop_begin_step();
 }
@@ -100,4 +174,6 @@ void dwell_step_on_look(void)
 			found = hook_below(module, dot + 1);
 	if (!found && (module = module_named("__main__", strlen("__main__"))))
 		found = hook_below(module, name);
+	if (found)
+		dwell_step_on_seen(false);
 }

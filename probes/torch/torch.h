@@ -124,6 +124,10 @@ void dwell_loop_forward_end(const struct loop_call *call);
 bool dwell_step_on_given(void);
 /* Whether it is the name of this class, or this path of a module. */
 bool dwell_step_on_is(const char *text);
+/* A name that would do: the first dozen are stored, for who named another. */
+void dwell_step_on_could(const char *text);
+/* What the user named is there; `called`: it begins or ends a step. */
+void dwell_step_on_seen(bool called);
 /* Hooks the function of that name, if there is one by now. */
 void dwell_step_on_look(void);
 

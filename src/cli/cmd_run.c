@@ -7,7 +7,9 @@
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "dwell/probe.h"
+#include "read/source.h"
 #include "record/record.h"
+#include "views/views.h"
 
 static int take_layers(const char *value, const char **layers)
 {
@@ -59,6 +61,20 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	}
 }
 
+/* A name that was mistyped shows only now. */
+static void say_step_on(const char *trace)
+{
+	struct dwell_error error = { 0, "" };
+	struct dw_source *source;
+	char text[1024];
+
+	if (dw_source_open(&source, &trace, 1, &error) != 0)
+		return;
+	if (dw_view_step_on(source, text, sizeof text))
+		dw_say("%s", text);
+	dw_source_close(source);
+}
+
 int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct dw_run_request request = { .options = DWELL_OPTIONS_INIT };
@@ -79,6 +95,8 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	if (request.serve)
 		request.options.categories = DWELL_MASK_NONE;
 	int status = dw_run(&request, trace);
+	if (trace[0] && request.step_on)
+		say_step_on(trace);
 	if (trace[0])
 		dw_say("recorded to %s (dwell report %s)", trace, trace);
 	return status;

@@ -382,6 +382,8 @@ int dw_run(const struct dw_run_request *request, char *trace)
 		return DW_EXIT_RUN_FAILED;
 	}
 	note_status(status);
+	if (request->step_on)
+		dwell_meta("dwell.step_on", request->step_on);
 	code = exit_status(status);
 	bool nothing_ran = (code == DW_EXIT_NOT_FOUND || code == DW_EXIT_CANNOT_RUN) &&
 	                   dw_session.map->next_gate <= 2;

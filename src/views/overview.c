@@ -377,6 +377,7 @@ struct dw_table *dw_view_overview(struct dw_model *model, const struct dw_view_o
 		table = run_table(&overview, error);
 	if (table) {
 		last = table;
+		dw_view_head_step_on(table, overview.source);
 		if (overview.steps) {
 			head_steps(table, &overview);
 			head_verdicts(table, &overview);

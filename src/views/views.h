@@ -50,6 +50,10 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
                 const struct dw_view_options *options, struct dw_table **table,
                 struct dwell_error *error);
 
+/* What to say of a --step-on that made no step; false: nothing. (step_on.c) */
+bool dw_view_step_on(const struct dw_source *source, char *text, size_t room);
+void dw_view_head_step_on(struct dw_table *table, const struct dw_source *source);
+
 struct dw_table *dw_view_overview(struct dw_model *model, const struct dw_view_options *options,
                                   struct dwell_error *error);
 struct dw_table *dw_view_steps(struct dw_model *model, const struct dw_view_options *options,

@@ -203,6 +203,23 @@ for i in range(4):
 """, 4, {}),
 )
 
+LOOP = """
+optimizer = torch.optim.SGD(net.parameters(), lr=.1)
+def train_step(x, y):
+    optimizer.zero_grad(); F.cross_entropy(net(x), y).backward(); optimizer.step()
+def unused(): pass
+for x, y in DataLoader(Data(8), 4):
+    train_step(x, y)
+"""
+# what --step-on names, steps, what is said of it
+STEP_ON = (
+    ("train_step", 2, None),
+    ("trian_step", 0, "nothing of this name was seen; these would do: SGD, Sequential, train_step, unused"),
+    ("Adam", 0, "nothing of this name was seen; these would do: SGD, Sequential, train_step, unused"),
+    ("unused", 0, "it is there, and was never called"),
+    ("Sequential.1", 2, None),
+)
+
 
 def main():
     dwell, failures = os.path.abspath(sys.argv[1]), 0
@@ -240,6 +257,20 @@ def main():
                     wrong.append(f"{place}: {times.get(place)} s, not {seconds}")
         failures += bool(wrong)
         print(f"{'FAIL' if wrong else 'ok  '} {name}: {'; '.join(wrong) or f'{found} steps'}")
+    for named, steps, wanted in STEP_ON:
+        with tempfile.TemporaryDirectory() as folder:
+            path, trace = os.path.join(folder, "train.py"), os.path.join(folder, "t.dwell")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(HEAD + LOOP)
+            done = subprocess.run([dwell, "run", "-o", trace, "--step-on", named, sys.executable, path],
+                                  capture_output=True, text=True)
+            said = [line.split(": ", 2)[2] for line in done.stderr.splitlines() if "--step-on" in line]
+            shown = subprocess.run([dwell, "report", trace], capture_output=True, text=True, check=True).stdout
+            count = len(rows(report(trace, "steps"))) if steps else 0
+            passed = said == ([wanted] if wanted else []) and count == steps and (
+                f"--step-on {named}: {wanted}." in shown if wanted else "--step-on" not in shown)
+        failures += not passed
+        print(f"{'ok  ' if passed else 'FAIL'} --step-on {named}: {said or 'nothing said'}")
     print(f"PyTorch {torch.__version__}: {'failed' if failures else 'all passed'}")
     return 1 if failures else 0
 

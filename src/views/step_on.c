@@ -1,0 +1,56 @@
+/*
+ * dwell run --step-on NAME that made no step: what to say of it.
+ *
+ * The runner stores the name and the PyTorch probe what became of it. Called
+ * by the overview, and by the command when a run has ended.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "views/views.h"
+
+/* The last one holds; NULL: none. */
+static const char *fact(const struct dw_source *source, const char *key)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, key) == 0)
+			value = source->metas[i].value;
+	return value;
+}
+
+/* Of several processes one that had steps of it is enough. */
+static bool made_steps(const struct dw_source *source)
+{
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, "torch.step_on") == 0 &&
+		    strcmp(source->metas[i].value, "steps") == 0)
+			return true;
+	return false;
+}
+
+bool dw_view_step_on(const struct dw_source *source, char *text, size_t room)
+{
+	const char *name = fact(source, "dwell.step_on"), *state = fact(source, "torch.step_on");
+	const char *candidates = fact(source, "torch.step_on.candidates");
+
+	if (!name || made_steps(source))
+		return false;
+	if (state)
+		snprintf(text, room, "--step-on %s: it is there, and was never called", name);
+	else if (!fact(source, "torch.version"))
+		snprintf(text, room, "--step-on %s: no PyTorch was imported", name);
+	else
+		snprintf(text, room, "--step-on %s: nothing of this name was seen%s%s", name,
+		         candidates ? "; these would do: " : "", candidates ? candidates : "");
+	return true;
+}
+
+void dw_view_head_step_on(struct dw_table *table, const struct dw_source *source)
+{
+	char text[1024];
+
+	if (dw_view_step_on(source, text, sizeof text))
+		dw_table_head(table, "%s.", text);
+}
