@@ -6,7 +6,8 @@
  * (gradient accumulation), and other optimizers' steps: of several, the one that a loop
  * steps last ends it, taken to be the one made last until the loop shows otherwise. A
  * step that a GradScaler skips is one too. Where there is no optimizer, each call of
- * an outermost module is a step. What the user names (step_on.c) is in place of all this.
+ * an outermost module is a step. What the user names (step_on.c) is in place of all this, and
+ * what the program says itself (dwell.step()) in place of both.
  *
  * That a batch or a zero_grad began a step is known only when a module is called for
  * training: an evaluation may follow as well. So the moment is kept, and the step is
@@ -31,6 +32,8 @@ static struct {
 	bool optimizer_made;  /* any at all */
 	bool by_module;       /* the user named a module: its call began the step */
 	bool named_optimizer; /* one that the user named: only it sets the pace */
+	bool told;            /* the program says its steps */
+	bool trains, trained; /* an optimizer stepped in this one that it said; in one before */
 	PyObject *grad_enabled; /* torch.is_grad_enabled */
 } loop;
 
@@ -42,15 +45,6 @@ DWELL_SITE(backward_site, DWELL_CATEGORY_PHASE, "backward", NULL);
 DWELL_SITE(optimizer_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
 DWELL_SITE(zero_grad_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
 DWELL_SITE(evaluation_site, DWELL_CATEGORY_EVALUATION, "evaluation", NULL);
-DWELL_SITE(batch_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", NULL);
-DWELL_SITE(empty_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "the queue was empty");
-DWELL_SITE(ready_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "a batch was ready");
-DWELL_SITE(queue_site, DWELL_CATEGORY_COUNTER, "DataLoader queue", "batches");
-DWELL_SITE(workers_site, DWELL_CATEGORY_DATA, "DataLoader.__iter__", NULL);
-DWELL_SITE(samples_site, DWELL_CATEGORY_DATA, "a batch's samples", NULL);
-DWELL_SITE(count_site, DWELL_CATEGORY_COUNTER, "batch samples", "samples");
-DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
-DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
 
 /* ---- steps -------------------------------------------------------------------------- */
 
@@ -60,12 +54,29 @@ static bool automatic(void)
 	return loop.named_optimizer || !dwell_step_on_given();
 }
 
-void dwell_loop_begin_step(void)
+static void open_step(void)
 {
 	dwell_step_begin_at(loop.pending);
 	loop.open = true;
 	loop.pending = 0;
 	dwell_operators_follow_gate();
+}
+
+static void close_step(void)
+{
+	if (!loop.open)
+		return;
+	dwell_step_end();
+	loop.open = false;
+	loop.pending = 0;
+	loop.ended++;
+	dwell_operators_follow_gate();
+}
+
+void dwell_loop_begin_step(void)
+{
+	if (!loop.told)
+		open_step();
 }
 
 static void begin_step(void)
@@ -76,13 +87,8 @@ static void begin_step(void)
 
 void dwell_loop_end_step(void)
 {
-	if (!loop.open)
-		return;
-	dwell_step_end();
-	loop.open = false;
-	loop.pending = 0;
-	loop.ended++;
-	dwell_operators_follow_gate();
+	if (!loop.told)
+		close_step();
 }
 
 static void end_step(void)
@@ -105,9 +111,24 @@ void dwell_loop_module_end(void)
 		dwell_loop_end_step();
 }
 
+/* For the package dwell, under the interpreter's lock: the program says that a step ends, if
+ * one is open, and whether another begins. From the first time on nobody else does. */
+DWELL_API void dwell_python_step(int begins);
+
+void dwell_python_step(int begins)
+{
+	close_step();
+	loop.told = true;
+	loop.trained |= loop.trains;
+	loop.trains = false;
+	loop.pending = 0;
+	if (begins)
+		open_step();
+}
+
 static void may_begin(void)
 {
-	if (loop.open || (loop.pending && !loop.evaluated))
+	if (loop.told || loop.open || (loop.pending && !loop.evaluated))
 		return;
 	loop.pending = dwell_step_now();
 	loop.evaluated = false;
@@ -126,6 +147,19 @@ static bool truth(PyObject *value)
 static bool grad_enabled(void)
 {
 	return truth(PyObject_CallObject(loop.grad_enabled, NULL));
+}
+
+/* The loop looks for data: a batch, or workers first. */
+void dwell_loop_data(void)
+{
+	if (grad_enabled())
+		may_begin();
+}
+
+void dwell_loop_batch(void)
+{
+	dwell_loop_data();
+	loop.fetched |= grad_enabled();
 }
 
 /* ---- forward --------------------------------------------------------------------------- */
@@ -228,6 +262,7 @@ static void before_step(struct dwell_call *call)
 	if (call->self && !optimizers)
 		dwell_blocks_of_first_step(call->self);
 	optimizers++;
+	loop.trains = true;
 	call->began = dwell_begin(&optimizer_site);
 }
 
@@ -294,78 +329,7 @@ static void after_init(struct dwell_call *call, PyObject *result)
 	dwell_hook_attribute((PyObject *)Py_TYPE(call->self), "step", &step);
 }
 
-/* ---- data, checkpoints ------------------------------------------------------------------------- */
-
-/* Whether the next batch came before its turn, and lies in the iterator. */
-static bool next_is_kept(PyObject *iterator)
-{
-	PyObject *tasks = PyObject_GetAttrString(iterator, "_task_info");
-	PyObject *index = tasks ? PyObject_GetAttrString(iterator, "_rcvd_idx") : NULL;
-	PyObject *task = index ? PyObject_GetItem(tasks, index) : NULL;
-	bool kept = task && PyObject_Size(task) == 2;
-
-	Py_XDECREF(task);
-	Py_XDECREF(index);
-	Py_XDECREF(tasks);
-	PyErr_Clear();
-	return kept;
-}
-
-/* What the workers of an iterator have ready; -1: it has no workers. */
-static long queue_depth(PyObject *iterator)
-{
-	PyObject *queue = iterator ? PyObject_GetAttrString(iterator, "_data_queue") : NULL;
-	PyObject *size = queue ? PyObject_CallMethod(queue, "qsize", NULL) : NULL;
-	long depth = size ? PyLong_AsLong(size) : -1;
-
-	Py_XDECREF(size);
-	Py_XDECREF(queue);
-	PyErr_Clear();
-	return depth < 0 ? -1 : depth + next_is_kept(iterator);
-}
-
-static void before_batch(struct dwell_call *call)
-{
-	long depth = -1;
-
-	dwell_step_on_look();
-	if (grad_enabled()) {
-		may_begin();
-		loop.fetched = true;
-	}
-	if (dwell_wants(1u << DWELL_CATEGORY_DATA))
-		depth = queue_depth(call->self);
-	if (depth >= 0)
-		dwell_counter(&queue_site, (double)depth);
-	call->began = dwell_begin(depth < 0 ? &batch_site : depth ? &ready_site : &empty_site);
-}
-
-static void before_workers(struct dwell_call *call)
-{
-	if (grad_enabled())
-		may_begin();
-	call->began = dwell_begin(&workers_site);
-}
-
-/* In a worker, or in the loop's own process when there are none. */
-static void before_samples(struct dwell_call *call)
-{
-	PyObject *indices = call->second;
-
-	call->began = dwell_begin(&samples_site);
-	if (indices && call->began)
-		dwell_counter(&count_site, PyList_Check(indices) ? (double)PyList_Size(indices) : 1);
-}
-
-static void before_save(struct dwell_call *call)
-{
-	call->began = dwell_begin(&save_site);
-}
-
-static void before_load(struct dwell_call *call)
-{
-	call->began = dwell_begin(&load_site);
-}
+/* ---- devices, the end ------------------------------------------------------------------------- */
 
 /* What a device does is not recorded; that there is one, is. */
 static void after_device(struct dwell_call *call, PyObject *result)
@@ -385,10 +349,13 @@ static void after_range(struct dwell_call *call, PyObject *result)
 }
 
 /* What began like a step and had no optimizer's step until the end was none: what other
- * optimizers did after the last step, a forward to look at a result. */
+ * optimizers did after the last step, a forward to look at a result, what came after the
+ * last dwell.step() where that ends an iteration. */
 static PyObject *at_exit(PyObject *self, PyObject *arguments)
 {
-	if (loop.open)
+	if (loop.open && loop.told && (loop.trains || !loop.trained))
+		close_step();
+	else if (loop.open)
 		dwell_step_cancel();
 	loop.open = false;
 	Py_RETURN_NONE;
@@ -409,13 +376,7 @@ static const struct {
 	{ "optim.Optimizer", "zero_grad", { before_zero_grad, after_range } },
 	{ "cuda.amp.GradScaler", "step", { before_scaler, after_scaler } },
 	{ "amp.GradScaler", "step", { before_scaler, after_scaler } },
-	{ "utils.data.dataloader._BaseDataLoaderIter", "__next__", { before_batch, after_range } },
-	{ "utils.data.DataLoader", "__iter__", { before_workers, after_range } },
-	{ "utils.data._utils.fetch._MapDatasetFetcher", "fetch", { before_samples, after_range } },
-	{ "utils.data._utils.fetch._IterableDatasetFetcher", "fetch", { before_samples, after_range } },
 	{ "cuda", "_lazy_init", { no_range, after_device } },
-	{ "", "save", { before_save, after_range } },
-	{ "", "load", { before_load, after_range } },
 };
 
 void dwell_loop_attach(PyObject *torch)

@@ -57,5 +57,6 @@ void dwell_torch_attach(PyObject *torch)
 		dwell_memory_attach(c10);
 	dwell_layers_attach(torch);
 	dwell_loop_attach(torch);
+	dwell_data_attach(torch);
 	dwell_collectives_attach(torch);
 }

@@ -9,6 +9,7 @@
  *   parameters what a module has of its own
  *   blocks     which allocations are parameters, which an optimizer's state
  *   loop       steps and phases, from what a training loop calls
+ *   data       batches and samples, checkpoints
  *   step_on    what the user says makes a step
  *
  * Nothing links to PyTorch: functions are found by name in the process, and what has
@@ -108,6 +109,7 @@ void dwell_blocks_of_groups(PyObject *optimizer);
 void dwell_blocks_of_state(PyObject *optimizer);
 void dwell_blocks_of_first_step(PyObject *optimizer);
 void dwell_loop_attach(PyObject *torch);
+void dwell_data_attach(PyObject *torch);
 void dwell_collectives_attach(PyObject *torch);
 
 /* The outermost module call of a thread, from layers to loop: a range to be ended. */
@@ -117,6 +119,10 @@ struct loop_call {
 };
 void dwell_loop_forward(struct loop_call *call, PyObject *module, bool has_parameters);
 void dwell_loop_forward_end(const struct loop_call *call);
+
+/* From data to loop: a batch is asked for, or the workers for some. */
+void dwell_loop_batch(void);
+void dwell_loop_data(void);
 
 /* ---- step_on, and what it asks of loop ------------------------------------------------ */
 

@@ -10,6 +10,7 @@ from .profiler import kineto_available as kineto_available
 from .profiler import profile as profile
 from .profiler import record_function as record_function
 from .profiler import schedule as schedule
+from .profiler import step as step
 from .profiler import supported_activities as supported_activities
 from .profiler import tensorboard_trace_handler as tensorboard_trace_handler
 from .views import View as View
@@ -18,5 +19,5 @@ __version__: str
 __all__ = [
     "Error", "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerAction", "ProfilerActivity",
     "View", "kineto_available", "load_ipython_extension", "profile", "record_function", "schedule",
-    "supported_activities", "tensorboard_trace_handler",
+    "step", "supported_activities", "tensorboard_trace_handler",
 ]

@@ -17,8 +17,8 @@ from . import _native as native
 from .events import averages, events_of
 from .views import View
 
-__all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile",
-           "record_function", "schedule", "supported_activities", "tensorboard_trace_handler"]
+__all__ = ["ProfilerAction", "ProfilerActivity", "begin_step", "end_step", "kineto_available", "profile",
+           "record_function", "schedule", "step", "supported_activities", "tensorboard_trace_handler"]
 
 
 class ProfilerAction(enum.Enum):
@@ -131,6 +131,29 @@ def _open_result(result):
     trace = native.pointer()
     native.check(native.read().dwell_trace_open_result, ctypes.byref(trace), ctypes.byref(result))
     return trace
+
+
+def step():
+    """An iteration of the program begins, and with it a step; the one before ends.
+
+    For loops whose steps dwell does not find by itself, or finds elsewhere: from the first
+    call on, these are the steps. In one thread of a process.
+    """
+    begin_step()
+
+
+def begin_step():
+    if native.python_probe is None:
+        native.record.dwell_step()
+    else:
+        native.python_probe.dwell_python_step(1)
+
+
+def end_step():
+    if native.python_probe is None:
+        native.record.dwell_step_end()
+    else:
+        native.python_probe.dwell_python_step(0)
 
 
 class profile:

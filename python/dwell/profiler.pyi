@@ -10,8 +10,8 @@ from typing_extensions import Self
 from .events import EventList, FunctionEvent, FunctionEventAvg
 from .views import View
 
-__all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile",
-           "record_function", "schedule", "supported_activities", "tensorboard_trace_handler"]
+__all__ = ["ProfilerAction", "ProfilerActivity", "begin_step", "end_step", "kineto_available", "profile",
+           "record_function", "schedule", "step", "supported_activities", "tensorboard_trace_handler"]
 
 class ProfilerAction(enum.Enum):
     NONE = 0
@@ -37,6 +37,10 @@ def tensorboard_trace_handler(
     dir_name: str, worker_name: str | None = None, use_gzip: bool = False,
     use_python_export: bool = False,
 ) -> Callable[[profile], None]: ...
+
+def step() -> None: ...
+def begin_step() -> None: ...
+def end_step() -> None: ...
 
 class record_function(contextlib.ContextDecorator):
     name: str

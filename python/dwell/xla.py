@@ -6,7 +6,7 @@ recorded without changing more than its import. start_server() is torch_xla's an
 for captures from TensorBoard.
 """
 from . import _native as native
-from .profiler import record_function
+from .profiler import begin_step, end_step, record_function
 
 __all__ = ["ProfilerServer", "StepTrace", "Trace", "start_server"]
 
@@ -44,12 +44,12 @@ class StepTrace(Trace):
         return StepTrace(self.name)
 
     def __enter__(self):
-        native.record.dwell_step_begin()
+        begin_step()
         return super().__enter__()
 
     def __exit__(self, *exception):
         super().__exit__(*exception)
-        native.record.dwell_step_end()
+        end_step()
 
 
 class ProfilerServer:
