@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+"""Profile objects in programs that end badly, and in several threads at once.
+
+usage: torch_faults_test.py path/to/dwell
+
+Each program opens a dwell.profile() under `dwell run`. How it ends must be as the program
+says, and what it recorded until then must be in the trace.
+
+Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import torch
+except ImportError as error:
+    print(f"skip torch_faults_test: {error}")
+    sys.exit(77)
+
+HEAD = """
+import os, signal, sys, threading, time, torch, dwell
+def run(name, count):
+    for i in range(count): getattr(torch.ones(4), name)()
+def counts(profile): return {e.key: e.count for e in profile.key_averages()}
+"""
+INSIDE = "with dwell.profile(activities=[dwell.ProfilerActivity.CPU]) as p:\n    run('sin_', 3)\n"
+THREADS = """
+ready, found = threading.Barrier(2), {}
+def other():
+    ready.wait(30)
+    with dwell.profile(activities=[dwell.ProfilerActivity.CPU]) as p: run("cos_", 3)
+    found.update(counts(p))
+    ready.wait(30)
+thread = threading.Thread(target=other)
+thread.start()
+with dwell.profile(activities=[dwell.ProfilerActivity.CPU]) as p:
+    run("sin_", 1); ready.wait(30); ready.wait(30); run("sin_", 2)
+thread.join()
+mine = counts(p)
+print(mine.get("aten::sin_"), mine.get("aten::cos_"), found.get("aten::cos_"), found.get("aten::sin_"))
+"""
+
+# name, script, status, output, a line of its errors, times that aten::sin_ is in the trace
+PROGRAMS = (
+    ("sys.exit", INSIDE + "    sys.exit(4)", 4, "", "", 3),
+    ("an exception", INSIDE + "    raise ValueError('mine')", 1, "", "ValueError: mine", 3),
+    ("os._exit", INSIDE + "    os._exit(5)", 5, "", "", 3),
+    ("SIGINT", INSIDE + "    os.kill(os.getpid(), signal.SIGINT); time.sleep(30)", 130, "",
+     "KeyboardInterrupt", 3),
+    ("SIGKILL", INSIDE + "    os.kill(os.getpid(), signal.SIGKILL)", 137, "", "", 3),
+    ("os._exit in a worker", INSIDE + "    if os.fork() == 0: run('sin_', 1); os._exit(3)\n"
+     "    print(os.waitstatus_to_exitcode(os.wait()[1]))\n", 0, "3\n", "", 4),
+    ("a profile in another thread meanwhile", THREADS, 0, "3 None 3 None\n", "", 3),
+)
+
+
+def sines(dwell, trace):
+    done = subprocess.run([dwell, "report", "--view", "operators", "--format", "json", trace],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        return 0
+    view = json.loads(done.stdout)["views"][0]
+    names = [column["name"] for column in view["columns"]]
+    rows = [dict(zip(names, row)) for row in view["rows"]]
+    return sum(row["calls"] for row in rows if row["name"] == "aten::sin_")
+
+
+def main():
+    dwell, failures = os.path.abspath(sys.argv[1]), 0
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    environment = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(dwell),
+                       PYTHONPATH=os.path.join(root, "python"))
+
+    for name, script, status, output, said, wanted in PROGRAMS:
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "t.dwell")
+            done = subprocess.run([dwell, "run", "-o", trace, sys.executable, "-c", HEAD + script],
+                                  env=environment, capture_output=True, text=True, timeout=120, check=False)
+            found = sines(dwell, trace)
+        passed = (done.returncode == status and done.stdout == output and said in done.stderr
+                  and found == wanted)
+        failures += not passed
+        print(f"{'ok  ' if passed else 'FAIL'} {name}: status {done.returncode}, {found} of {wanted} operators" +
+              ("" if passed else f"\n{done.stdout}{done.stderr[-800:]}"))
+    print(f"PyTorch {torch.__version__}: {'failed' if failures else 'all passed'}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main() if len(sys.argv) == 2 else __doc__)
