@@ -262,6 +262,7 @@ struct bench_case {
 	bool recorded;
 	uint32_t details;
 	const char *layers;
+	bool armed; /* recorded, but nothing until a capture asks */
 	struct cost costs[MAX_ALTERNATIONS];
 	double bytes;
 };
@@ -269,6 +270,8 @@ struct bench_case {
 static struct bench_case cases[] = {
 	{ .name = "empty", .loop = loop_empty, .n = 20 * RANGES, .threads = 1 },
 	{ .name = "disabled", .loop = loop_disabled, .n = 20 * RANGES, .threads = 1 },
+	{ .name = "armed", .loop = loop_disabled, .n = 20 * RANGES, .threads = 1, .recorded = true,
+	  .armed = true },
 	{ .name = "floor", .loop = loop_floor, .n = RANGES, .threads = 1 },
 	{ .name = "range", .loop = loop_ranges, .n = RANGES, .threads = 1, .recorded = true },
 	{ .name = "library", .loop = loop_library, .n = RANGES, .threads = 1, .recorded = true },
@@ -307,7 +310,7 @@ static void run_case(struct bench_case *one, struct result *result)
 	options.path = path;
 	options.overwrite = true;
 	options.layers = one->layers;
-	options.categories = DWELL_MASK_DEFAULT | one->details;
+	options.categories = one->armed ? DWELL_MASK_NONE : DWELL_MASK_DEFAULT | one->details;
 	if (one->recorded && dwell_start(&options, &error) != 0) {
 		fprintf(stderr, "bench_cost: %s\n", error.message);
 		exit(1);

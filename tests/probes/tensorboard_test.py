@@ -5,28 +5,36 @@ usage: tensorboard_test.py DWELL PROGRAM [ARGUMENT...] [--shots FOLDER]
 Under tools/tensorboard_venv's Python. Captures from PROGRAM, which runs for minutes if it
 is let: with `python -m jax.collect_profile`, with gRPC's own client, and through TensorBoard
 in Chromium: CAPTURE PROFILE, address and milliseconds typed in, then every tool of the
-captured run. --shots keeps pictures of them.
+captured run, whose figures must be those of `dwell report`. --shots keeps pictures of them.
+
+The plugin draws with Google Charts, which browsers load from the net. Here a stand-in does
+(charts_standin.js), and nothing else comes from the net either: all but the drawing is the
+real thing.
 """
 import contextlib
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 import urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "serve"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "serve"))
 import h2  # noqa: E402
 
-failures = 0
+passed = failures = 0
 
 
 def check(what, holds, *seen):
-    global failures
-    print("ok  " if holds else "FAIL", what, *(seen if not holds else ()), flush=True)
+    global passed, failures
+    print("ok  " if holds else "FAIL", what, *(str(each)[:400] for each in (seen if not holds else ())), flush=True)
+    passed += bool(holds)
     failures += not holds
 
 
@@ -87,6 +95,17 @@ def shoot(page, shots, name):
         page.screenshot(path=os.path.join(shots, name + ".png"))
 
 
+def answer(route):
+    """Nothing from the net: Google's drawing library is a stand-in, all else is this machine's."""
+    url = urllib.parse.urlsplit(route.request.url)
+    if url.hostname in ("localhost", "127.0.0.1") or url.scheme in ("data", "blob"):
+        route.continue_()
+    elif url.path.endswith("/charts/loader.js"):
+        route.fulfill(path=os.path.join(HERE, "charts_standin.js"), content_type="text/javascript")
+    else:
+        route.abort()
+
+
 def capture(page, web, port, shots):
     """CAPTURE PROFILE, as a person does."""
     page.goto(f"http://localhost:{web}/#profile", timeout=60000)
@@ -102,7 +121,7 @@ def capture(page, web, port, shots):
     frame.locator("mat-dialog-container").get_by_role("button", name="CAPTURE").click()
 
 
-def wait_for_run(folder, seconds=60):
+def wait_for_run(folder, seconds=240):
     """(run, host) of what TensorBoard has stored."""
     at = os.path.join(folder, "plugins", "profile")
     until = time.monotonic() + seconds
@@ -115,27 +134,150 @@ def wait_for_run(folder, seconds=60):
     raise TimeoutError("TensorBoard has stored no capture")
 
 
-def check_tools(page, web, run, host, shots):
+# What each of the plugin's tools is called, and a text that it shows of a program's data.
+TOOLS = {"overview_page": ("Overview Page", "Host Compute Time"),
+         "input_pipeline_analyzer": ("Input Pipeline Analysis", "Average"),
+         "framework_op_stats": ("Framework Op Stats", "convolution_backward_weights"),
+         "memory_profile": ("Memory Profile", "Peak Memory Usage"),
+         "trace_viewer": ("Trace Viewer", None)}
+
+
+def plugin(page):
+    return next(frame for frame in page.frames if "plugin/profile" in frame.url)
+
+
+def whole_text(page):
+    """The words of all frames; some tools have one of their own."""
+    texts = []
+    for frame in page.frames[1:]:
+        with contextlib.suppress(Exception):
+            texts.append(frame.locator("body").inner_text(timeout=3000))
+    return "\n".join(texts)
+
+
+def choose(page, label):
+    """A tool from the plugin's list, which some tools fold away; it is folded away for a better view."""
+    frame, menu = plugin(page), plugin(page).get_by_role("button", name="menu").first
+    if not frame.locator("mat-select").nth(1).is_visible():
+        menu.click()
+    frame.locator("mat-select").nth(1).click(timeout=20000)
+    frame.locator("mat-option").get_by_text(label, exact=True).click(timeout=20000)
+    page.wait_for_timeout(1000)
+    if frame.locator("mat-select").nth(1).is_visible():
+        menu.click()
+
+
+def wait_for(page, text, seconds=30):
+    until = time.monotonic() + seconds
+    while text and text not in whole_text(page) and time.monotonic() < until:
+        page.wait_for_timeout(500)
+    page.wait_for_timeout(4000)  # charts are drawn
+    return whole_text(page)
+
+
+# ---- what the tools show, beside dwell's own report of the same file ------------------------
+
+def report(dwell, space, view):
+    """{part: rows as {column: value}} of a view."""
+    done = subprocess.run([dwell, "report", "--view", view, "--format", "json", space], capture_output=True,
+                          text=True, check=True, timeout=120)
+    return {table.get("part"): [dict(zip((column["name"] for column in table["columns"]), row)) for row in table["rows"]]
+            for table in json.loads(done.stdout)["views"]}
+
+
+def inner_steps(dwell, space):
+    """Durations in ms; of many steps the plugin leaves out the first and the last."""
+    steps = [row for row in next(iter(report(dwell, space, "steps").values())) if "not recorded" not in row.values()]
+    return [row["duration_ns"] / 1e6 for row in steps][1:-1]
+
+
+def number_after(text, label):
+    found = re.search(re.escape(label) + r"\s*(?:\(\u03c3 = [\d.]+ ms\)\s*)?([\d,.]+)", text)
+    return float(found.group(1).replace(",", "")) if found else None
+
+
+def cells(page, column):
+    """Rows of the tool's tables: {heading: text}, of those that have the column."""
+    rows = []
+    for table in plugin(page).locator("table.google-visualization-table-table").all():
+        texts = table.locator("tr").evaluate_all("rows => rows.map(row => [...row.children].map(cell => cell.innerText))")
+        if column in texts[0]:
+            rows += [dict(zip(texts[0], line)) for line in texts[1:]]
+    return rows
+
+
+def see_overview(page, text, dwell, space):
+    steps = inner_steps(dwell, space)
+    mean, shown = sum(steps) / len(steps), number_after(text, "Host Compute Time")
+    check(f"overview: the mean step, {shown} ms, is ours", shown is not None and abs(shown - mean) <= 0.11, mean, text)
+
+
+def see_steps(page, text, dwell, space):
+    steps = inner_steps(dwell, space)
+    ours = [sum(steps) / len(steps), min(steps), max(steps)]
+    found = re.search(r"Average: ([\d.]+) ms.*\s+Range: ([\d.]+) - ([\d.]+) ms", text)
+    shown = [float(number) for number in found.groups()] if found else []
+    check(f"input pipeline: steps' mean, least and most are ours: {shown} ms", len(shown) == 3 and
+          all(abs(a - b) <= 0.11 for a, b in zip(shown, ours)), ours, text)
+
+
+def see_operators(page, text, dwell, space):
+    shown = {row["Operation Name"]: row for row in cells(page, "Operation Name")}
+    ours = {row["name"]: row for row in report(dwell, space, "operators")[None]}
+    check(f"op stats: {len(shown)} operators, all of ours", set(ours) <= set(shown), sorted(ours), sorted(shown))
+    for name in sorted(ours, key=lambda name: -ours[name]["self_ns"])[:5]:
+        row = shown.get(name, {})
+        us = next((value for key, value in row.items() if key.startswith("Total self-time (us)")), "0")
+        check(f"op stats: {name}, {us} us in {row.get('#Occurrences')} calls",
+              abs(float(us.replace(",", "")) - ours[name]["self_ns"] / 1e3) <= 1 and
+              int(row.get("#Occurrences", "0").replace(",", "")) == ours[name]["calls"], row, ours[name])
+
+
+def see_memory(page, text, dwell, space):
+    views = report(dwell, space, "memory")
+    peak = sum(row["peak_bytes"] for row in views["peak"])
+    shown = number_after(text, "Heap Allocation:")
+    check(f"memory: the peak, {shown} MiB", shown is not None and abs(shown - peak / 2**20) <= 0.006, peak, text)
+    names = {row["Op Name"] for row in cells(page, "Op Name")}
+    ours = {row["holder"].replace(" ", "_") if row["holder"][0] != "(" else row["holder"] for row in views["peak"]}
+    check(f"memory: whose it is: {', '.join(sorted(names))}", names and names <= ours, ours)
+
+
+def see_trace(page, text, dwell, space):
+    """The viewer paints on a canvas; its words are in what it has fetched."""
+    check("trace viewer: its canvas is painted", any(frame.locator("canvas").count() for frame in page.frames), text)
+
+
+def check_tools(page, web, run, space, dwell, shots):
+    host = os.path.basename(space)[:-len(".xplane.pb")]
     base = f"http://localhost:{web}/data/plugin/profile"
     tools = json.loads(fetch(f"{base}/run_tools?run={run}"))
-    wanted = {"overview_page": "Performance Summary", "trace_viewer": None, "framework_op_stats": None,
-              "memory_profile": None}
-    for tool, text in wanted.items():
+    see = {"overview_page": see_overview, "input_pipeline_analyzer": see_steps, "framework_op_stats": see_operators,
+           "memory_profile": see_memory, "trace_viewer": see_trace}
+    page.goto("about:blank")
+    page.goto(f"http://localhost:{web}/#profile", timeout=60000)
+    page.frame_locator("iframe").locator("mat-select").nth(1).wait_for(timeout=60000)
+    for tool, (label, text) in TOOLS.items():
         name = next((name for name in tools if name.split("^")[0].rstrip("@") == tool), None)
         check(f"the plugin offers {tool}", name is not None, tools)
         if not name:
             continue
-        data = fetch(f"{base}/data?run={run}&tag={name}&host={host}")
-        check(f"{tool}: data", len(data) > 300, data[:300])
-        page.goto(f"{base}/{name}?run={run}&tag={name}&host={host}", timeout=60000)
-        page.wait_for_timeout(8000)
-        body = page.locator("body").inner_text()
-        check(f"{tool}: opens without an error",
-              "rror" not in body.replace("No error", "") and (not text or text in body), body[:600])
-        shoot(page, shots, "tensorboard-" + tool.replace("_", "-"))
+        try:
+            choose(page, label)
+            body = wait_for(page, text)
+            shoot(page, shots, "tensorboard-" + tool.replace("_", "-"))
+            check(f"{label}: opens without an error", "Error" not in body and "Not found" not in body, body[:600])
+            see[tool](page, body, dwell, space)
+        except Exception as error:  # the other tools tell more
+            check(f"{label}: {type(error).__name__}: {error}", False)
+    names = {event.get("name") for event in json.loads(fetch(f"{base}/data?run={run}&tag=trace_viewer&host={host}"))
+             ["traceEvents"]}
+    ours = {row["name"] for row in report(dwell, space, "operators")[None]}
+    check("trace viewer: has all operators", all(any(str(name).startswith(one) for name in names) for one in ours),
+          sorted(map(str, names))[:40])
 
 
-def check_tensorboard(port, folder, shots):
+def check_tensorboard(port, folder, dwell, shots):
     from playwright.sync_api import sync_playwright
     web = h2.free_port()
     tensorboard = os.path.join(os.path.dirname(sys.executable), "tensorboard")
@@ -147,11 +289,20 @@ def check_tensorboard(port, folder, shots):
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1200, "height": 760})
+            page.route("**/*", answer)
             capture(page, web, port, shots)
-            run, host = wait_for_run(folder)
+            try:
+                run, host = wait_for_run(folder)
+            except TimeoutError:
+                shoot(page, shots, "failed")
+                with open(log.name, encoding="utf-8", errors="replace") as file:
+                    check("CAPTURE PROFILE stores a capture", False, file.read()[-300:], whole_text(page)[-300:])
+                return
             check("CAPTURE PROFILE stores a capture", True)
             page.wait_for_timeout(3000)
-            check_tools(page, web, run, host, shots)
+            space = os.path.join(folder, "plugins", "profile", run, host + ".xplane.pb")
+            page.set_viewport_size({"width": 1200, "height": 900})
+            check_tools(page, web, run, space, dwell, shots)
             browser.close()
     finally:
         server.terminate()
@@ -171,7 +322,8 @@ def main():
         return 77
     port = h2.free_port()
     with tempfile.TemporaryDirectory() as folder:
-        program = subprocess.Popen([os.path.abspath(arguments[0]), "run", "--serve", str(port), "-o",
+        # The clients start slowly where the program takes the processors from them.
+        program = subprocess.Popen(["nice", "-n", "19", os.path.abspath(arguments[0]), "run", "--serve", str(port), "-o",
                                     os.path.join(folder, "run.dwell"), *arguments[1:]],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
@@ -179,12 +331,13 @@ def main():
             time.sleep(3)  # its first steps
             check_grpc(port)
             check_jax(port, os.path.join(folder, "jax"))
-            check_tensorboard(port, os.path.join(folder, "logs"), shots)
+            check_tensorboard(port, os.path.join(folder, "logs"), os.path.abspath(arguments[0]), shots)
             check("the program has run through it all", program.poll() is None)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 program.terminate()
             program.wait(30)
+    print(f"{passed} passed, {failures} failed")
     return failures > 0
 
 
