@@ -2,7 +2,7 @@
 """Programs of bench/actions: one is told which by its first argument.
 
     actions_python.py empty COUNT    ns of an empty action: Lightning's SimpleProfiler, dwell's
-    actions_python.py plain|cprofile|dwell COUNT    seconds of a call-heavy program
+    actions_python.py calls|fib plain|cprofile|dwell COUNT    seconds of a call-heavy program, or of fib(25)
 """
 import sys
 import time
@@ -41,13 +41,20 @@ def work(count):
     return total
 
 
-def calls(mode, count):
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+def calls(program, mode, count):
     if mode == "cprofile":
         import cProfile
         profile = cProfile.Profile()
         profile.enable()
     start = time.process_time()
-    work(count)
+    if program == "fib":
+        fib(25)
+    else:
+        work(count)
     took = time.process_time() - start
     if mode == "cprofile":
         profile.disable()
@@ -57,4 +64,4 @@ def calls(mode, count):
 if sys.argv[1] == "empty":
     empty(int(sys.argv[2]))
 else:
-    calls(sys.argv[1], int(sys.argv[2]))
+    calls(sys.argv[1], sys.argv[2], int(sys.argv[3]))
