@@ -114,7 +114,7 @@ def capture(page, web, port, shots):
     frame = next(frame for frame in page.frames if "plugin/profile" in frame.url)
     inputs = frame.locator("mat-dialog-container input")
     inputs.first.wait_for(timeout=20000)
-    inputs.nth(0).fill(f"localhost:{port}")
+    inputs.nth(0).fill(f"127.0.0.1:{port}")
     duration = next(inputs.nth(i) for i in range(inputs.count()) if inputs.nth(i).input_value() == "1000")
     duration.fill("1500")
     shoot(page, shots, "tensorboard-capture")
