@@ -114,15 +114,15 @@ def capture(page, web, port, shots):
     frame = next(frame for frame in page.frames if "plugin/profile" in frame.url)
     inputs = frame.locator("mat-dialog-container input")
     inputs.first.wait_for(timeout=20000)
-    inputs.nth(0).fill(f"127.0.0.1:{port}")
+    inputs.nth(0).fill(f"localhost:{port}")
     duration = next(inputs.nth(i) for i in range(inputs.count()) if inputs.nth(i).input_value() == "1000")
     duration.fill("1500")
     shoot(page, shots, "tensorboard-capture")
     frame.locator("mat-dialog-container").get_by_role("button", name="CAPTURE").click()
 
 
-def wait_for_run(folder, seconds=240):
-    """(run, host) of what TensorBoard has stored."""
+def wait_for_run(page, folder, seconds=60):
+    """(run, host) of what TensorBoard has stored. Waits in the page: it asks route()."""
     at = os.path.join(folder, "plugins", "profile")
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -130,7 +130,7 @@ def wait_for_run(folder, seconds=240):
             for name in os.listdir(os.path.join(at, run)):
                 if name.endswith(".xplane.pb"):
                     return run, name[:-len(".xplane.pb")]
-        time.sleep(0.2)
+        page.wait_for_timeout(200)
     raise TimeoutError("TensorBoard has stored no capture")
 
 
@@ -292,7 +292,7 @@ def check_tensorboard(port, folder, dwell, shots):
             page.route("**/*", answer)
             capture(page, web, port, shots)
             try:
-                run, host = wait_for_run(folder)
+                run, host = wait_for_run(page, folder)
             except TimeoutError:
                 shoot(page, shots, "failed")
                 with open(log.name, encoding="utf-8", errors="replace") as file:
