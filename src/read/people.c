@@ -80,6 +80,7 @@ static int fill_files(struct dw_reader *reader)
 		struct dw_source_file *file = &source->files[i];
 
 		file->path = from->path;
+		file->foreign = from->foreign;
 		file->size_bytes = from->size_bytes;
 		file->head = from->head;
 		file->torn = from->torn;

@@ -88,6 +88,7 @@ struct dw_read_file {
 	const struct dw_head *head;
 	bool side;                 /* gathered, not named */
 	bool torn;                 /* ends before a chunk does */
+	bool foreign;              /* another profiler's, translated */
 	size_t damaged;            /* blocks and entries that made no sense */
 	const char *note;          /* what a translation could not keep, or NULL */
 

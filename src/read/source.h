@@ -152,6 +152,7 @@ struct dw_source_file {
 	const struct dw_source_stack *stacks; /* by id, count 0 where the id is none; NULL: no stacks */
 	const struct dw_source_frame *const *frames; /* by id, NULL where the id is none; NULL: none */
 	const uint32_t *thread_by_id;    /* by id: index of the thread, or DW_NO_INDEX */
+	bool foreign;                    /* another profiler wrote it: an XSpace */
 	bool torn;                       /* it ends before a chunk does */
 	bool waits;                      /* recording waits for steps: --steps or a schedule */
 	bool named_ends;                 /* some ends name their range */

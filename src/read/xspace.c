@@ -343,7 +343,7 @@ static int read_bytes(struct dw_read_file *file, struct dw_arena *arena, const v
 	translate(&space);
 	result = install(&space, file, error);
 	reset(&space);
-	*taken = result == 0;
+	*taken = file->foreign = result == 0;
 	return result;
 }
 

@@ -27,9 +27,12 @@ struct dw_table *dw_overview_breakdown(const struct dw_overview *overview,
 {
 	const struct dw_steps *steps = overview->steps;
 	double count = (double)steps->recorded_count;
-	struct dw_table *table = dw_view_table("overview", breakdown_columns, 3, error);
+	struct dw_table *table;
 	struct dw_cell *row;
 
+	if (steps->share_ns[DW_SHARE_OTHER] == steps->recorded_ns)
+		return NULL; /* it has no parts: another profiler's often has none */
+	table = dw_view_table("overview", breakdown_columns, 3, error);
 	if (!table)
 		return NULL;
 	table->part = "breakdown";

@@ -423,6 +423,9 @@ int dw_overview_verdicts(const struct dw_overview *overview, struct dw_verdict v
 	if (weigh_memory(&list, overview, step.python, error) != 0)
 		return -1;
 	weigh_operators(&list, &step, overview->symbols);
+	/* Hints are of what to record, and with what: who used another profiler has other ways. */
+	for (int i = 0; i < list.count && overview->source->files[0].foreign; i++)
+		verdicts[i].hint[0] = '\0';
 	qsort(verdicts, (size_t)list.count, sizeof *verdicts, compare);
 	return list.count;
 }

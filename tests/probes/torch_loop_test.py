@@ -21,6 +21,7 @@ except ImportError as error:
     print(f"skip torch_loop_test: {error}")
     sys.exit(77)
 
+PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python")
 HEAD = """
 import time, torch, torch.nn as nn, torch.nn.functional as F
 from torch.utils.data import DataLoader, Dataset
@@ -39,6 +40,17 @@ class Sleep(nn.Module):
     def forward(self, x): time.sleep(self.sleep); return x
 
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+"""
+
+OWN = f"""
+import sys
+sys.path.insert(0, {PACKAGE!r})
+import dwell
+optimizer = torch.optim.SGD(net.parameters(), lr=.1)
+def half():
+    optimizer.zero_grad()
+    net(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
 """
 
 # name, script, steps, {(where, phase) or the name of a range: seconds}, options of dwell run
@@ -147,6 +159,22 @@ with torch.no_grad():
     for x, y in DataLoader(Data(40), 4):
         net(x); net(x)
 """, 20, {}, ["--step-on", "Sequential.2"]),
+    # Two steps of the optimizer in each iteration, and the program's word against them.
+    ("dwell.step() where an iteration begins", OWN + """
+for i in range(6):
+    dwell.step()
+    half(); half()
+""", 6, {}, ["--step-on", "SGD"]),
+    ("and where it ends: the first one is found as ever", OWN + """
+for i in range(6):
+    half(); half()
+    dwell.step()
+""", 7, {}),
+    ("dwell.xla.StepTrace", OWN + """
+import dwell.xla
+for i in range(6):
+    with dwell.xla.StepTrace("train", step_num=i): half(); half()
+""", 6, {}),
     ("a closure", """
 optimizer = torch.optim.LBFGS(net.parameters(), max_iter=3)
 x, y = torch.ones(4, 4), torch.tensor([0, 1, 0, 1])
