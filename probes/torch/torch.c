@@ -7,27 +7,29 @@
 #include "torch.h"
 
 #include <dlfcn.h>
-#include <link.h>
-#include <string.h>
 
-static int match(struct dl_phdr_info *info, size_t size, void *pair)
+/* The module's own extension: what is looked for in it is found in the libraries that it
+ * needs, whatever other PyTorch there is in the process. */
+static void *extension(PyObject *torch)
 {
-	const char **name_and_path = pair, *slash = strrchr(info->dlpi_name, '/');
-	const char *name = slash ? slash + 1 : info->dlpi_name;
+	PyObject *module = PyObject_GetAttrString(torch, "_C");
+	char path[4096] = "";
 
-	if (strncmp(name, name_and_path[0], strlen(name_and_path[0])) != 0)
-		return 0;
-	name_and_path[1] = info->dlpi_name;
-	return 1;
+	if (module)
+		dwell_python_text(module, "__file__", path, sizeof path);
+	Py_XDECREF(module);
+	PyErr_Clear();
+	return *path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
 }
 
-/* A library that is in the process already, by the beginning of its file name. */
-static void *library(const char *name)
+/* The library that has a function. */
+static void *home_of(void *handle, const char *function)
 {
-	const char *name_and_path[2] = { name, NULL };
+	void *address = dlsym(handle, function);
+	Dl_info found;
 
-	return dl_iterate_phdr(match, name_and_path)
-	           ? dlopen(name_and_path[1], RTLD_NOW | RTLD_NOLOAD) : NULL;
+	return address && dladdr(address, &found) && found.dli_fname
+	           ? dlopen(found.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
 }
 
 static void say_missing(const char *version)
@@ -42,12 +44,12 @@ static void say_missing(const char *version)
 
 void dwell_torch_attach(PyObject *torch)
 {
-	void *cpu = library("libtorch_cpu.so"), *c10 = library("libc10.so");
+	void *own = extension(torch), *c10 = own ? home_of(own, "_ZN3c109alloc_cpuEm") : NULL;
 	char version[64];
 
 	dwell_python_text(torch, "__version__", version, sizeof version);
 	dwell_meta("torch.version", version);
-	if (cpu && dwell_torch_find_layout(torch, cpu)) {
+	if (own && dwell_torch_find_layout(torch, own)) {
 		say_missing(version);
 		dwell_operators_follow_gate();
 	} else {

@@ -83,7 +83,7 @@ struct torch_layout {
 
 extern struct torch_layout dwell_torch_layout;
 
-/* False: there is not even a name to be had. `library`: libtorch_cpu. */
+/* False: there is not even a name to be had. `library`: whose libraries have it. */
 bool dwell_torch_find_layout(PyObject *torch, void *library);
 
 /* The thread that runs it, and what kind it is: where StepCallbacks has them. */

@@ -55,6 +55,24 @@ PROGRAMS = (
      "    print(os.waitstatus_to_exitcode(os.wait()[1]))\n", 0, "3\n", "", 4),
     ("a profile in another thread meanwhile", THREADS, 0, "3 None 3 None\n", "", 3),
 )
+# Another install of PyTorch, in the same trace: Debian's.
+OTHER = "/usr/bin/python3"
+TWO = f"""
+import subprocess
+run("sin_", 3)
+print(subprocess.run([{OTHER!r}, "-c", "import torch; torch.ones(4).sin_(); print(torch.__version__ == " +
+                      repr(torch.__version__) + ")"], capture_output=True, text=True, check=True).stdout, end="")
+"""
+
+
+def programs():
+    if torch.__file__.startswith(os.path.dirname(os.path.realpath(OTHER))[:4] + "/lib/python3/"):
+        print("skip two installs of PyTorch: this is the one that the test starts as the other")
+    elif subprocess.run([OTHER, "-c", "import torch"], capture_output=True, check=False).returncode:
+        print(f"skip two installs of PyTorch: {OTHER} has none")
+    else:
+        return (*PROGRAMS, ("two installs of PyTorch", TWO, 0, "False\n", "", 4))
+    return PROGRAMS
 
 
 def sines(dwell, trace):
@@ -74,7 +92,7 @@ def main():
     environment = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(dwell),
                        PYTHONPATH=os.path.join(root, "python"))
 
-    for name, script, status, output, said, wanted in PROGRAMS:
+    for name, script, status, output, said, wanted in programs():
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, "t.dwell")
             done = subprocess.run([dwell, "run", "-o", trace, sys.executable, "-c", HEAD + script],
