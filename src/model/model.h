@@ -174,6 +174,8 @@ int dw_model_create(struct dw_model **model, const struct dw_source *source,
 void dw_model_destroy(struct dw_model *model);
 
 const struct dw_source *dw_model_source(const struct dw_model *model);
+/* As views call it and --thread takes it: "resnet18", of several processes "rank 0 python". */
+void dw_model_thread_name(const struct dw_model *model, uint32_t thread, char *room, size_t size);
 const struct dw_scope *dw_model_scope(const struct dw_model *model);
 /* Whether only part of the time is in scope; and whether a step is. */
 bool dw_model_is_partial(const struct dw_model *model);

@@ -8,6 +8,7 @@
  * begins inside one of those too, and its thread is not inside another of its own; with
  * an action, inside that one.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,33 @@
 #include "model/scope_inside.h"
 
 /* ---- threads ----------------------------------------------------------------------- */
+
+/* What tells the processes of this run apart. */
+static void tell_process(const struct dw_source *source, uint32_t index, char *room, size_t size)
+{
+	const struct dw_source_process *process = &source->processes[index];
+	size_t recorded = 0;
+
+	for (size_t i = 0; i < source->process_count; i++)
+		recorded += !(source->processes[i].flags & DW_PROCESS_RUNNER);
+	room[0] = '\0';
+	if (recorded < 2)
+		return;
+	if (process->rank >= 0)
+		snprintf(room, size, "rank %d ", process->rank);
+	else
+		snprintf(room, size, "%.60s[%u] ", process->label, process->pid);
+}
+
+void dw_model_thread_name(const struct dw_model *model, uint32_t thread, char *room, size_t size)
+{
+	const struct dw_source_thread *from = &model->source->threads[thread];
+	char process[80], tid[24];
+
+	tell_process(model->source, from->process, process, sizeof process);
+	snprintf(tid, sizeof tid, "%u", from->tid);
+	snprintf(room, size, "%s%.120s", process, *from->name ? from->name : tid);
+}
 
 static int resolve_thread(struct dw_model *model, struct dwell_error *error)
 {
@@ -32,9 +60,11 @@ static int resolve_thread(struct dw_model *model, struct dwell_error *error)
 	dw_nearest_init(&nearest, wanted);
 	for (size_t i = 0; i < source->thread_count; i++) {
 		const struct dw_source_thread *thread = &source->threads[i];
+		char name[224];
 
-		model->wanted_threads[i] =
-		    strcmp(thread->name, wanted) == 0 || (is_tid && thread->tid == tid);
+		dw_model_thread_name(model, (uint32_t)i, name, sizeof name);
+		model->wanted_threads[i] = strcmp(thread->name, wanted) == 0 || strcmp(name, wanted) == 0 ||
+		                           (is_tid && thread->tid == tid);
 		found |= model->wanted_threads[i];
 		dw_nearest_try(&nearest, thread->name);
 	}

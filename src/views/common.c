@@ -28,34 +28,13 @@ const char *dw_view_trace_name(const struct dw_model *model, char room[256])
 	return room;
 }
 
-/* What tells the processes of this run apart. */
-static void process_name(const struct dw_source *source, uint32_t index, char *room, size_t size)
-{
-	const struct dw_source_process *process = &source->processes[index];
-	size_t recorded = 0;
-
-	for (size_t i = 0; i < source->process_count; i++)
-		recorded += !(source->processes[i].flags & DW_PROCESS_RUNNER);
-	room[0] = '\0';
-	if (recorded < 2)
-		return;
-	if (process->rank >= 0)
-		snprintf(room, size, "rank %d ", process->rank);
-	else
-		snprintf(room, size, "%.60s[%u] ", process->label, process->pid);
-}
-
 const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, bool nested,
                                 char room[256])
 {
-	const struct dw_source *source = dw_model_source(model);
-	const struct dw_source_thread *from = &source->threads[thread];
-	char process[80], tid[24];
+	char name[224];
 
-	process_name(source, from->process, process, sizeof process);
-	snprintf(tid, sizeof tid, "%u", from->tid);
-	snprintf(room, 256, "%s%.120s%s", process, *from->name ? from->name : tid,
-	         nested ? ", in signal handlers" : "");
+	dw_model_thread_name(model, thread, name, sizeof name);
+	snprintf(room, 256, "%s%s", name, nested ? ", in signal handlers" : "");
 	return room;
 }
 
