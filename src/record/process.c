@@ -143,6 +143,8 @@ static bool write_entry(void)
 	entry = dw_journal_reserve(sizeof *entry);
 	if (!entry)
 		return false;
+	/* Only now: a handler that names something here must not come before it. */
+	__atomic_store_n(&dw_process->registering, (uint32_t)dw_gettid(), __ATOMIC_RELAXED);
 	facts.entry.aux = dw_session.parent_process;
 	facts.pid = (uint32_t)getpid();
 	facts.ppid = (uint32_t)getppid();
@@ -167,7 +169,6 @@ static bool register_locked(void)
 	DW_STORE(dw_process->new_id, dw_new_id());
 	if (!dw_process->new_id || !dw_journal_open())
 		return false;
-	__atomic_store_n(&dw_process->registering, (uint32_t)dw_gettid(), __ATOMIC_RELAXED);
 	done = write_entry();
 	if (done)
 		dw_journal_clock();
