@@ -7,8 +7,8 @@
  * op stats count as a call of the operator - but not in a line whose number is one of those
  * that the plugin derives. So all allocations stand in one such line, where no step's event
  * lies around them. The last ones are joined to their step by a context: without the plugin
- * warns of steps that are not whole. All of them must not be: it would then call all that is
- * older than the peak's step unused.
+ * warns of steps that are not whole. They begin behind the peak: what has no step and follows
+ * one that has counts as of a later one, and all that is older than the peak's step as unused.
  */
 #include <stdlib.h>
 
@@ -156,6 +156,9 @@ static void find_steps(struct dw_xplane *xplane)
 	}
 	if (count)
 		qsort(steps, count, sizeof *steps, compare);
+	for (size_t i = last; i < xplane->memory_count; i++)
+		if (xplane->memory[i].total == xplane->memory[i].peak)
+			last = i + 1;
 	for (size_t i = 0; i < xplane->count; i++) {
 		const struct dw_xplane_event *event = &xplane->events[i];
 

@@ -167,10 +167,16 @@ def choose(page, label):
         menu.click()
 
 
-def wait_for(page, text, seconds=30):
-    until = time.monotonic() + seconds
-    while text and text not in whole_text(page) and time.monotonic() < until:
+def until(page, what, seconds=60):
+    """What `what` returns, as soon as that is something."""
+    end = time.monotonic() + seconds
+    while not (seen := what()) and time.monotonic() < end:
         page.wait_for_timeout(500)
+    return seen
+
+
+def wait_for(page, text):
+    until(page, lambda: not text or text in whole_text(page))
     page.wait_for_timeout(4000)  # charts are drawn
     return whole_text(page)
 
@@ -197,13 +203,16 @@ def number_after(text, label):
 
 
 def cells(page, column):
-    """Rows of the tool's tables: {heading: text}, of those that have the column."""
-    rows = []
-    for table in plugin(page).locator("table.google-visualization-table-table").all():
-        texts = table.locator("tr").evaluate_all("rows => rows.map(row => [...row.children].map(cell => cell.innerText))")
-        if column in texts[0]:
-            rows += [dict(zip(texts[0], line)) for line in texts[1:]]
-    return rows
+    """Rows of the tool's tables, once they are drawn: {heading: text}, of those that have the column."""
+    def drawn():
+        rows = []
+        for table in plugin(page).locator("table.google-visualization-table-table").all():
+            texts = table.locator("tr").evaluate_all(
+                "rows => rows.map(row => [...row.children].map(cell => cell.innerText))")
+            if texts and column in texts[0]:
+                rows += [dict(zip(texts[0], line)) for line in texts[1:]]
+        return rows
+    return until(page, drawn)
 
 
 def see_overview(page, text, dwell, space):
@@ -245,7 +254,8 @@ def see_memory(page, text, dwell, space):
 
 def see_trace(page, text, dwell, space):
     """The viewer paints on a canvas; its words are in what it has fetched."""
-    check("trace viewer: its canvas is painted", any(frame.locator("canvas").count() for frame in page.frames), text)
+    check("trace viewer: its canvas is painted",
+          until(page, lambda: any(frame.locator("canvas").count() for frame in page.frames)), text)
 
 
 def check_tools(page, web, run, space, dwell, shots):
