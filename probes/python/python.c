@@ -11,33 +11,37 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "../ignite/attach.h"
 #include "../torch/torch.h"
 
-/* The base of Lightning's profilers, whose actions and stages are recorded. */
-static void attach_lightning(PyObject *module)
+/* A module, and who takes it once it is imported: C, or `ours` of the package dwell, called
+ * with the module's `name_in_it`. */
+struct known {
+	const char *name;
+	void (*take)(PyObject *module);
+	const char *name_in_it, *package, *ours;
+};
+
+#define LIGHTNING(module) { module, NULL, "Profiler", "dwell.lightning", "record_profilers" }
+static const struct known known[] = {
+	{ "torch", dwell_torch_attach, NULL, NULL, NULL },
+	{ "ignite.engine.engine", NULL, "Engine", "dwell.ignite", "record_engines" },
+	LIGHTNING("lightning.pytorch.profilers.profiler"),
+	LIGHTNING("pytorch_lightning.profilers.profiler"),
+	LIGHTNING("pytorch_lightning.profiler.profiler"), /* 1.6 */
+};
+
+/* Where the package lacks the part, that is not recorded and nothing else is different. */
+static void hand_over(const struct known *to, PyObject *module)
 {
-	PyObject *base = PyObject_GetAttrString(module, "Profiler");
-	PyObject *ours = base ? dwell_python_import("dwell.lightning") : NULL;
-	PyObject *done = ours ? PyObject_CallMethod(ours, "record_profilers", "O", base) : NULL;
+	PyObject *object = PyObject_GetAttrString(module, to->name_in_it);
+	PyObject *ours = object ? dwell_python_import(to->package) : NULL;
+	PyObject *done = ours ? PyObject_CallMethod(ours, to->ours, "O", object) : NULL;
 
 	Py_XDECREF(done);
 	Py_XDECREF(ours);
-	Py_XDECREF(base);
+	Py_XDECREF(object);
 	PyErr_Clear();
 }
-
-/* Modules, and who takes them once they are imported. */
-static const struct {
-	const char *name;
-	void (*take)(PyObject *module);
-} known[] = {
-	{ "torch", dwell_torch_attach },
-	{ "ignite.engine.engine", dwell_ignite_attach },
-	{ "lightning.pytorch.profilers.profiler", attach_lightning },
-	{ "pytorch_lightning.profilers.profiler", attach_lightning },
-	{ "pytorch_lightning.profiler.profiler", attach_lightning }, /* 1.6 */
-};
 
 bool dwell_python_at_exit(PyMethodDef *function)
 {
@@ -114,7 +118,7 @@ static PyObject *exec_module(PyObject *self, PyObject *module)
 	result = PyObject_CallFunctionObjArgs(PyTuple_GetItem(self, 1), module, NULL);
 	for (size_t i = 0; result && i < sizeof known / sizeof *known; i++)
 		if (strcmp(name, known[i].name) == 0)
-			known[i].take(module);
+			known[i].take ? known[i].take(module) : hand_over(&known[i], module);
 	return result;
 }
 
@@ -209,7 +213,7 @@ static void take_imported(void)
 		PyObject *module = name ? PyImport_GetModule(name) : NULL;
 
 		if (module)
-			known[i].take(module);
+			known[i].take ? known[i].take(module) : hand_over(&known[i], module);
 		Py_XDECREF(module);
 		Py_XDECREF(name);
 		PyErr_Clear();

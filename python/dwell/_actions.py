@@ -33,15 +33,7 @@ _FUNCTIONS = {
     "dwell_actions_teardown": (ctypes.c_int, _p, _error_p),
     "dwell_actions_result": (ctypes.c_int, _p, ctypes.POINTER(native.Result), _error_p),
 }
-_library = None
-
-
-def actions():
-    global _library
-    if _library is None:
-        native.read()  # which it needs
-        _library = native._load("dwell-profiler", _FUNCTIONS, ctypes.RTLD_LOCAL)
-    return _library
+actions = native.later("dwell-profiler", _FUNCTIONS, needs=native.read)
 
 
 class Scope:

@@ -7,6 +7,7 @@ field by field.
 import contextlib
 import ctypes
 import ctypes.util
+import functools
 import os
 
 u8, u32, u64, size_t = ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t
@@ -207,7 +208,6 @@ def _attach():
 
 record = _load("dwell", _RECORD, ctypes.RTLD_GLOBAL)
 follow_gate, layer_paths, python_probe = _attach()
-_read = None
 _libc = ctypes.CDLL(None)
 _libc.open_memstream.restype = pointer
 _libc.open_memstream.argtypes = [ctypes.POINTER(pointer), ctypes.POINTER(size_t)]
@@ -215,12 +215,17 @@ _libc.fclose.argtypes = [pointer]
 _libc.free.argtypes = [pointer]
 
 
-def read():
-    """libdwell-read, loaded at the first call."""
-    global _read
-    if _read is None:
-        _read = _load("dwell-read", _READ, ctypes.RTLD_LOCAL)
-    return _read
+def later(name, functions, needs=None):
+    """A function that returns a library, which is loaded at its first call, after what it needs."""
+    @functools.cache
+    def library():
+        if needs:
+            needs()
+        return _load(name, functions, ctypes.RTLD_LOCAL)
+    return library
+
+
+read = later("dwell-read", _READ)
 
 
 @contextlib.contextmanager

@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+import built
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.abspath(os.path.join(HERE, "..", ".."))
 BUILD = os.path.abspath(sys.argv[1])
@@ -31,10 +33,7 @@ def cannot(why):
     sys.exit(77)
 
 
-# The loader reads this when a program starts: the package loads this build's libraries.
-if BUILD not in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
-    os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, [BUILD, os.environ.get("LD_LIBRARY_PATH")]))
-    os.execv(sys.executable, [sys.executable, *sys.argv])
+built.enter(BUILD)
 
 try:
     import torch  # noqa: F401

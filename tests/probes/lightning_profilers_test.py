@@ -23,17 +23,15 @@ import threading
 import time
 import warnings
 
+import built
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.abspath(os.path.join(HERE, "..", "..", "python"))
 BUILD = os.path.abspath(sys.argv[1])
 DWELL = os.path.join(BUILD, "dwell")
-LIBRARIES = [BUILD, os.path.join(BUILD, "src", "profiler")]
 counts = {True: 0, False: 0}
 
-if LIBRARIES[0] not in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
-    os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, LIBRARIES + [os.environ.get("LD_LIBRARY_PATH")]))
-    os.environ["PYTHONWARNINGS"] = "ignore"
-    os.execv(sys.executable, [sys.executable, *sys.argv])
+built.enter(BUILD, "src/profiler", PYTHONWARNINGS="ignore")
 warnings.filterwarnings("ignore")
 try:
     import pytorch_lightning  # noqa: F401

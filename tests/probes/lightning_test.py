@@ -20,15 +20,14 @@ import tempfile
 import time
 import warnings
 
+import built
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.abspath(os.path.join(HERE, "..", ".."))
 BUILD = os.path.abspath(sys.argv[1])
-LIBRARIES = [BUILD, os.path.join(BUILD, "src", "profiler")]
 counts = {True: 0, False: 0}
 
-if LIBRARIES[0] not in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
-    os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, LIBRARIES + [os.environ.get("LD_LIBRARY_PATH")]))
-    os.execv(sys.executable, [sys.executable, *sys.argv])
+built.enter(BUILD, "src/profiler")
 warnings.filterwarnings("ignore")
 try:
     import lightning.pytorch as pl

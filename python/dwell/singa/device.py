@@ -30,15 +30,7 @@ _FUNCTIONS = {
     "dwell_set_skip_iteration": (None, native.u64),
     "dwell_print_time_profiling": (ctypes.c_int, native.pointer, _error_p),
 }
-_library = None
-
-
-def _profiling():
-    global _library
-    if _library is None:
-        native.read()  # which it needs
-        _library = native._load("dwell-profiler", _FUNCTIONS, ctypes.RTLD_LOCAL)
-    return _library
+_profiling = native.later("dwell-profiler", _FUNCTIONS, needs=native.read)
 
 
 class Device:

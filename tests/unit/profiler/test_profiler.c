@@ -4,14 +4,13 @@
  * holds the trace.
  */
 #include "check.h"
+#include "folder.h"
 
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <dwell/profiler.h>
-
-static char folder[] = "/tmp/dwell-profiler-XXXXXX";
 
 static void sleep_ms(unsigned ms)
 {
@@ -297,21 +296,6 @@ TEST(file_names_are_lightnings)
 		dwell_actions_filename(&actions, cases[i].action, ".txt", name, sizeof name);
 		CHECK_STR(name, cases[i].name);
 	}
-}
-
-__attribute__((constructor)) static void enter_folder(void)
-{
-	if (!mkdtemp(folder) || chdir(folder) != 0)
-		abort();
-}
-
-__attribute__((destructor)) static void remove_folder(void)
-{
-	char command[64];
-
-	snprintf(command, sizeof command, "rm -rf %s", folder);
-	if (chdir("/") != 0 || system(command) != 0)
-		fprintf(stderr, "%s is left\n", folder);
 }
 
 CHECK_MAIN

@@ -3,6 +3,7 @@
  * beside one that it started; what is refused; the listing.
  */
 #include "check.h"
+#include "folder.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -14,7 +15,6 @@
 
 enum { ITERATIONS = 4 };
 
-static char folder[] = "/tmp/dwell-time-profiling-XXXXXX";
 static char path[512]; /* of the trace that train() wrote */
 
 static void iteration(void)
@@ -311,22 +311,6 @@ TEST(another_verbosity_is_refused)
 	CHECK(strncmp(error.message, "no verbosity 4: ", 16) == 0);
 	CHECK_EQ(dwell_set_verbosity(-1, NULL), DWELL_E_ARGUMENT);
 	CHECK(!dwell_active());
-}
-
-/* Traces of programs that start none are written to the current folder. */
-__attribute__((constructor)) static void enter_folder(void)
-{
-	if (!mkdtemp(folder) || chdir(folder) != 0)
-		abort();
-}
-
-__attribute__((destructor)) static void remove_folder(void)
-{
-	char command[64];
-
-	snprintf(command, sizeof command, "rm -rf %s", folder);
-	if (chdir("/") != 0 || system(command) != 0)
-		fprintf(stderr, "%s is left\n", folder);
 }
 
 CHECK_MAIN

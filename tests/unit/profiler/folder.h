@@ -1,0 +1,27 @@
+/* A test program in a folder of its own, where programs that start no session write their
+ * traces: made and entered before main(), removed at the end. */
+#ifndef DWELL_TESTS_FOLDER_H
+#define DWELL_TESTS_FOLDER_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/dwell-profiler-XXXXXX";
+
+__attribute__((constructor)) static void enter_folder(void)
+{
+	if (!mkdtemp(folder) || chdir(folder) != 0)
+		abort();
+}
+
+__attribute__((destructor)) static void remove_folder(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof command, "rm -rf %s", folder);
+	if (chdir("/") != 0 || system(command) != 0)
+		fprintf(stderr, "%s is left\n", folder);
+}
+
+#endif
