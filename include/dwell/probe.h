@@ -161,7 +161,8 @@ DWELL_API unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_te
  * goes to the second. */
 DWELL_API unsigned dwell_slow_range(uint32_t id, uint32_t category);
 DWELL_API void dwell_slow_range_end(unsigned began);
-/* As dwell_op_begin(), but while stacks are recorded it has this one; 0: the caller's. */
+/* As dwell_op_begin(), but while stacks are recorded it has this one, also inside of another
+ * operator; 0: the caller's, if it is outermost. */
 DWELL_API unsigned dwell_op_begin_from(struct dwell_site *site, const struct dwell_tensor *tensors,
                                        unsigned count, uint32_t stack);
 

@@ -66,9 +66,10 @@ bool dwell_python_at_exit(PyMethodDef *function);
 /* ---- the other parts ---------------------------------------------------------------- */
 
 void dwell_collector_attach(void);
-/* The calling thread's Python functions as a STACK id; 0: it has none. Takes the
- * interpreter's lock, so the caller may hold none that another thread wants with it. */
-uint32_t dwell_python_stack(void);
+/* `count` frames of another language, innermost first, and the Python functions of the calling
+ * thread that called them, as a STACK id; 0: it has none. Takes the interpreter's lock, so
+ * the caller may hold none that another thread wants with it. */
+uint32_t dwell_python_stack(const uint32_t *inner, uint32_t count);
 void dwell_stacks_attach(void);
 /* Watches functions from the first time that they are wanted. */
 void dwell_functions_follow_gate(void);

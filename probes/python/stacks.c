@@ -114,29 +114,39 @@ static uint32_t intern_frame(PyFrameObject *frame)
 	return dwell_intern_frame(name, file, (uint32_t)PyFrame_GetLineNumber(frame));
 }
 
-static uint32_t name_stack(PyFrameObject *const *frames, uint32_t count)
+static uint32_t name_stack(const uint32_t *inner, uint32_t inner_count, PyFrameObject *const *frames,
+                           uint32_t count)
 {
 	uint32_t ids[DEEPEST];
 
 	for (uint32_t i = 0; i < count; i++)
-		if (!(ids[i] = intern_frame(frames[i])))
+		if (!(ids[inner_count + i] = intern_frame(frames[i])))
 			return 0;
-	return dwell_intern_stack(ids, count);
+	for (uint32_t i = 0; i < inner_count; i++)
+		ids[i] = inner[i];
+	return dwell_intern_stack(ids, inner_count + count);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t next)
+{
+	hash = (hash ^ next) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
 }
 
 /* With the lock. Frames are ours to release. */
-static uint32_t walk(PyThreadState *thread)
+static uint32_t walk(PyThreadState *thread, const uint32_t *inner, uint32_t inner_count)
 {
 	PyFrameObject *frames[DEEPEST], *frame = PyThreadState_GetFrame(thread);
 	uint32_t count = 0, at, id;
 	uint64_t hash = 1;
 
-	while (frame && count < DEEPEST) {
+	for (uint32_t i = 0; i < inner_count; i++)
+		hash = mix(hash, inner[i]);
+	while (frame && inner_count + count < DEEPEST) {
 		PyObject *code = (PyObject *)PyFrame_GetCode(frame);
 		int place = python.last ? python.last(frame) : PyFrame_GetLineNumber(frame);
 
-		hash = (hash ^ (code_number(code) << 20 ^ (uint64_t)(unsigned)place)) * 0x9e3779b97f4a7c15u;
-		hash ^= hash >> 32;
+		hash = mix(hash, code_number(code) << 20 ^ (uint64_t)(unsigned)place);
 		Py_DECREF(code);
 		frames[count++] = frame;
 		frame = PyFrame_GetBack(frame);
@@ -144,7 +154,7 @@ static uint32_t walk(PyThreadState *thread)
 	Py_XDECREF(frame);
 	at = (uint32_t)hash % STACKS;
 	id = stacks[at].hash == hash ? stacks[at].id : 0;
-	if (!id && count && (id = name_stack(frames, count))) {
+	if (!id && count && (id = name_stack(inner, inner_count, frames, count))) {
 		stacks[at].hash = hash;
 		stacks[at].id = id;
 	}
@@ -153,20 +163,20 @@ static uint32_t walk(PyThreadState *thread)
 	return id;
 }
 
-uint32_t dwell_python_stack(void)
+uint32_t dwell_python_stack(const uint32_t *inner, uint32_t count)
 {
 	PyThreadState *thread = PyGILState_GetThisThreadState();
 	PyObject *type = NULL, *value = NULL, *traceback = NULL;
 	uint32_t id = 0;
 
 	if (!thread || python.extra < 0)
-		return 0;
+		return count ? dwell_intern_stack(inner, count) : 0;
 	__atomic_fetch_add(&waiting, 1, __ATOMIC_SEQ_CST);
 	if (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST)) {
 		PyGILState_STATE state = PyGILState_Ensure();
 
 		PyErr_Fetch(&type, &value, &traceback);
-		id = walk(thread);
+		id = walk(thread, inner, count);
 		PyErr_Restore(type, value, traceback);
 		PyGILState_Release(state);
 	}

@@ -118,10 +118,12 @@ static void on_end(const char *function, void *context)
 
 /* ---- the search ------------------------------------------------------------------------- */
 
-static bool run(PyObject *names, const char *code)
+static PyObject *names; /* of the code that is run to look: torch, and what the code makes */
+
+bool dwell_torch_run(const char *code)
 {
 	PyObject *compiled = Py_CompileString(code, "<dwell>", Py_file_input);
-	PyObject *result = compiled ? PyEval_EvalCode(compiled, names, names) : NULL;
+	PyObject *result = compiled && names ? PyEval_EvalCode(compiled, names, names) : NULL;
 	bool done = result != NULL;
 
 	Py_XDECREF(compiled);
@@ -136,32 +138,32 @@ static uint32_t only(uint64_t candidates, bool seen, uint32_t first, uint32_t wi
 	           ? first + (uint32_t)__builtin_ctzll(candidates) * width : 0;
 }
 
-static void search_shapes(PyObject *names)
+static void search_shapes(void)
 {
 	search.sizes = ~0ull;
 	search.dtypes = ~0ull >> 44;
 	for (search.probe = 0; search.probe < PROBES; search.probe++) {
 		search.seen_sizes = false;
-		if (!run(names, probes[search.probe].code))
+		if (!dwell_torch_run(probes[search.probe].code))
 			return;
 		search.watcher = &here;
-		run(names, "with torch.no_grad(): torch.neg(t)");
+		dwell_torch_run("with torch.no_grad(): torch.neg(t)");
 		search.watcher = NULL;
 	}
 }
 
-static void search_links(PyObject *names)
+static void search_links(void)
 {
 	search.sequences = search.threads = ~0ull >> 44;
 	/* Whatever is around the arming: a number of 0 would be found in many places. */
-	if (!run(names, "with torch.inference_mode(False), torch.enable_grad():\n"
+	if (!dwell_torch_run("with torch.inference_mode(False), torch.enable_grad():\n"
 	                " t = torch.ones(3, device='cpu', requires_grad=True)\n"
 	                " for i in range(7): t.exp()\n"))
 		return;
 	search.watcher = &here;
-	run(names, "with torch.inference_mode(False), torch.enable_grad(): y = t.exp()");
+	dwell_torch_run("with torch.inference_mode(False), torch.enable_grad(): y = t.exp()");
 	search.backward = true;
-	run(names, "with torch.inference_mode(False): torch.autograd.grad(y, t, torch.ones_like(t))");
+	dwell_torch_run("with torch.inference_mode(False): torch.autograd.grad(y, t, torch.ones_like(t))");
 	search.watcher = NULL;
 }
 
@@ -169,19 +171,17 @@ static void search_links(PyObject *names)
 static void look(PyObject *torch)
 {
 	struct torch_callback callback = { (torch_start *)on_look, on_end, 1.0, { 0 }, 1, 0, 0 };
-	PyObject *names = PyDict_New();
 	uint64_t handle;
 
-	if (!names)
+	if (!names && !(names = PyDict_New()))
 		return;
 	PyDict_SetItemString(names, "torch", torch);
 	PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins());
 	memset(callback.scopes, 1, sizeof callback.scopes);
 	handle = dwell_torch_layout.add(callback);
-	search_shapes(names);
-	search_links(names);
+	search_shapes();
+	search_links();
 	dwell_torch_layout.remove(handle);
-	Py_DECREF(names);
 }
 
 bool dwell_torch_find_layout(PyObject *torch, void *library)

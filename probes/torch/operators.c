@@ -17,6 +17,7 @@
 
 #define MOST_DEPTH 512u
 #define MOST_TENSORS 64u
+#define MOST_SCRIPT_FRAMES 64u /* the innermost */
 #define CACHE 512u
 #define SITES 16384u
 #define NO_SEQUENCE UINT64_MAX
@@ -25,7 +26,7 @@ struct frame {
 	const char *function; /* the RecordFunction */
 	uint64_t sequence;    /* to be linked at the end; NO_SEQUENCE: it is not */
 	unsigned began;
-	bool is_operator;
+	uint8_t scope; /* enum torch_scope */
 };
 
 /* A name that came last from this address: one line of the processor's cache, since between
@@ -219,12 +220,19 @@ static void take_strays(struct thread *thread)
 
 /* ---- the callbacks ------------------------------------------------------------------------- */
 
-static bool is_outermost(const struct thread *thread)
+/* The stack of the innermost frame, if it is the program's or a script's call; 0: none. What
+ * operators call has their caller's. */
+static uint32_t stack_of(const struct thread *thread)
 {
-	for (uint32_t at = thread->depth - 1; at-- > 0;)
-		if (thread->frames[at].is_operator)
-			return false;
-	return true;
+	uint32_t frames[MOST_SCRIPT_FRAMES], at = thread->depth - 1;
+
+	while (at > 0 && thread->frames[at - 1].scope == TORCH_USER)
+		at--;
+	if (!at)
+		return dwell_python_stack(NULL, 0);
+	if (thread->frames[at - 1].scope != TORCH_SCRIPT)
+		return 0;
+	return dwell_python_stack(frames, dwell_script_frames(frames, MOST_SCRIPT_FRAMES));
 }
 
 /* Bits of the gate that ask for more than a range. */
@@ -235,14 +243,14 @@ static __attribute__((noinline)) unsigned begin_more(const struct thread *thread
 {
 	struct dwell_tensor tensors[MOST_TENSORS];
 	unsigned count = 0;
+	uint32_t stack;
 
 	if (site->category != DWELL_CATEGORY_OPERATOR || !dwell_wants(DWELL_DETAIL_SHAPES | DWELL_DETAIL_STACKS))
 		return dwell_begin(site);
 	if (dwell_torch_layout.inputs && dwell_wants(DWELL_DETAIL_SHAPES))
 		count = tensors_of(function, tensors);
-	if (dwell_wants(DWELL_DETAIL_STACKS) && is_outermost(thread))
-		return dwell_op_begin_from(site, tensors, count, dwell_python_stack());
-	return dwell_op_begin(site, tensors, count);
+	stack = dwell_wants(DWELL_DETAIL_STACKS) ? stack_of(thread) : 0;
+	return stack ? dwell_op_begin_from(site, tensors, count, stack) : dwell_op_begin(site, tensors, count);
 }
 
 static inline unsigned begin(struct thread *thread, const char *function, uint32_t category)
@@ -282,7 +290,7 @@ static void start(const char *function)
 		return;
 	struct frame *frame = &thread->frames[thread->depth++];
 	frame->function = function;
-	frame->is_operator = scope != TORCH_USER;
+	frame->scope = scope;
 	frame->sequence = layout->sequence ? TORCH_WORD(function, layout->sequence) : NO_SEQUENCE;
 	frame->began = begin(thread, function, scope == TORCH_USER ? DWELL_CATEGORY_ZONE
 	                                                           : DWELL_CATEGORY_OPERATOR);
@@ -329,22 +337,27 @@ static void on_end(const char *function, void *context)
 /* ---- the gate ------------------------------------------------------------------------------ */
 
 static uint64_t handle;
-static bool armed, armed_with_shapes;
+static bool armed, armed_with_shapes, armed_with_stacks;
 
 void dwell_operators_follow_gate(void)
 {
 	bool wanted = dwell_wants(1u << DWELL_CATEGORY_OPERATOR | 1u << DWELL_CATEGORY_ZONE);
 	bool shapes = wanted && dwell_wants(DWELL_DETAIL_SHAPES) && dwell_torch_layout.inputs;
+	bool stacks = wanted && dwell_wants(DWELL_DETAIL_STACKS);
 	struct torch_callback callback = { (torch_start *)on_start, on_end, 1.0, { 0 }, shapes, 0, 0 };
 
-	if (!dwell_torch_layout.add || (armed == wanted && armed_with_shapes == shapes))
+	if (!dwell_torch_layout.add ||
+	    (armed == wanted && armed_with_shapes == shapes && armed_with_stacks == stacks))
 		return;
 	if (armed)
 		dwell_torch_layout.remove(handle);
+	if (stacks)
+		dwell_script_find();
 	callback.scopes[TORCH_FUNCTION] = callback.scopes[TORCH_BACKWARD] = 1;
 	callback.scopes[TORCH_SCRIPT] = callback.scopes[TORCH_USER] = 1;
 	if (wanted)
 		handle = dwell_torch_layout.add(callback);
 	armed = wanted;
 	armed_with_shapes = shapes;
+	armed_with_stacks = stacks;
 }

@@ -4,6 +4,7 @@
  *   torch      attaching when torch has been imported; the gate
  *   layout     where things lie inside this PyTorch's objects, found by looking
  *   operators  ranges of operators from RecordFunction, in every thread
+ *   script     where in TorchScript an operator was called
  *   memory     allocations and frees, from where libc10 calls its allocator
  *   layers     calls of nn.Module, by their path in the model
  *   parameters what a module has of its own
@@ -85,6 +86,8 @@ extern struct torch_layout dwell_torch_layout;
 
 /* False: there is not even a name to be had. `library`: whose libraries have it. */
 bool dwell_torch_find_layout(PyObject *torch, void *library);
+/* Runs a few lines of Python that look at something, as `torch`; false: it was not to be had. */
+bool dwell_torch_run(const char *code);
 
 /* The thread that runs it, and what kind it is: where StepCallbacks has them. */
 #define TORCH_THIS_THREAD 88u
@@ -97,6 +100,12 @@ bool dwell_torch_find_layout(PyObject *torch, void *library);
 /* Callbacks stand in PyTorch exactly while operators are wanted; called where the gate
  * may have changed. */
 void dwell_operators_follow_gate(void);
+
+/* script.c: finds out how PyTorch tells it, at the first call; then the script functions that
+ * the thread is in as frame ids, innermost first, at most `room`: how many. */
+void dwell_script_attach(void *library);
+void dwell_script_find(void);
+unsigned dwell_script_frames(uint32_t *ids, unsigned room);
 
 void dwell_memory_attach(void *c10);
 void dwell_layers_attach(PyObject *torch);

@@ -24,6 +24,7 @@ struct frame {
 	uint64_t start, child;
 	uint32_t node;   /* DW_NO_INDEX: out of scope */
 	uint32_t symbol;
+	uint32_t stack;  /* recorded, its own or inherited; 0: none */
 	bool passed;     /* no node of its own: `node` is that of what it lies in */
 };
 
@@ -83,7 +84,7 @@ DW_INLINE void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
 		settle(context, context->depth);
 	frame = &context->frames[++context->depth];
 	*frame = (struct frame){ ticks, 0, DW_NO_INDEX, context->walk.model->row_symbol[op.row],
-		                     false };
+		                     frame[-1].stack, false };
 	if (!context->functions) {
 		if (in)
 			settle(context, context->depth);
@@ -190,25 +191,46 @@ static uint32_t enter_frame(struct context *context, uint32_t node, uint32_t id)
 	return node;
 }
 
-/* The innermost frame, an operator that has just begun, was called there. */
+/* How many of the outermost frames two stacks share. */
+static uint32_t shared_frames(const struct dw_source_stack *a, const struct dw_source_stack *b)
+{
+	uint32_t shared = 0;
+
+	while (shared < a->count && shared < b->count &&
+	       a->frames[a->count - 1 - shared] == b->frames[b->count - 1 - shared])
+		shared++;
+	return shared;
+}
+
+/* The innermost frame, an operator that has just begun, was called there. One inside of
+ * another that has a stack too (a script's call) stays below it, with the frames between. */
 static void take_stack(struct context *context, uint32_t id)
 {
 	const struct dw_source_file *file = context->walk.file;
 	struct frame *frame = &context->frames[context->depth];
 	struct dw_trunk *trunk = &context->worker->trunk;
 	const struct dw_source_stack *stack;
-	uint32_t node = context->frames[0].node, leaf;
+	uint32_t around, node, leaf, shared = 0;
 
 	if (!context->depth || context->over || frame->node != PENDING || !file->stacks ||
-	    !file->frames || id >= file->symbol_count || node == DW_NO_INDEX)
+	    !file->frames || id >= file->symbol_count)
 		return;
 	stack = &file->stacks[id];
-	for (uint32_t i = stack->count; i-- > 0 && node != DW_NO_INDEX;)
+	around = frame[-1].stack;
+	node = context->frames[0].node;
+	if (around && frame[-1].node != DW_NO_INDEX) {
+		node = frame[-1].node;
+		shared = shared_frames(stack, &file->stacks[around]);
+	}
+	if (node == DW_NO_INDEX || node == DW_TRUNK_FOLDED)
+		return; /* settled as any other */
+	for (uint32_t i = stack->count - shared; i-- > 0 && node != DW_NO_INDEX;)
 		if (stack->frames[i] < file->symbol_count)
 			node = enter_frame(context, node, stack->frames[i]);
 	context->worker->has_stacks |= stack->count > 0;
 	leaf = node == DW_NO_INDEX ? node : dw_trunk_child(trunk, node, frame->symbol);
 	frame->node = leaf == DW_TRUNK_FOLDED ? node : leaf;
+	frame->stack = id;
 }
 
 static void flush(void *pointer, uint64_t ticks, enum dw_flush why)

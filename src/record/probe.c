@@ -94,9 +94,7 @@ static unsigned begin_with_stack(uint32_t id, const void *caller, uint32_t stack
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_slot_here(&cause);
 
-	if (slot && slot->operators++ > 0)
-		stack = 0;
-	else if (slot && !stack)
+	if (slot && slot->operators++ == 0 && !stack)
 		stack = dw_stack_here(slot, caller);
 	dwell_put_begin(id);
 	if (stack)

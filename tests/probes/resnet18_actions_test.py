@@ -47,7 +47,8 @@ def actions_of(dwell, trace):
                 begun[event["name"], event["id"]] = event["ts"]
             elif event["ph"] == "e" and event["name"] not in ENGINE:
                 found.append((begun[event["name"], event["id"]], event["ts"], event["name"]))
-    for start, end, name in sorted(set(found)):
+    # What began in one tick: the longer lies around the other.
+    for start, end, name in sorted(dict.fromkeys(found), key=lambda one: (one[0], -one[1])):
         if name in ENGINE:
             continue
         while open_until and open_until[-1] <= start:

@@ -41,6 +41,31 @@ code = compile("torch.ones(2).asin()", "first.py", "exec"); exec(code)
 del code
 code = compile("torch.ones(2).asin()", "second.py", "exec"); exec(code)
 """
+# Script functions, one that calls another and a loop in one, and a scripted module; the stacks
+# that torch.profiler saw of the same calls in the same program go to standard output.
+SCRIPTED = """import json, torch
+@torch.jit.script
+def helper(x):
+    return x.sin() + 1
+@torch.jit.script
+def outer(x):
+    y = helper(x)
+    for i in range(2):
+        y = y.tan()
+    return y.cos()
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return torch.exp(x) * 2
+net = torch.jit.script(Net())
+def call(x):
+    return outer(net(x))
+x = torch.ones(3)
+with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], with_stack=True) as theirs:
+    call(x)
+with open("theirs.json", "w") as file:
+    json.dump([(event.name, event.stack) for event in theirs.events()], file)
+"""
+SCRIPTED_NAMES = ("aten::sin", "aten::add", "aten::tan", "aten::cos", "aten::exp", "aten::mul")
 # A daemon thread that runs operators while the interpreter ends: a third of such programs
 # are aborted by PyTorch, with dwell or without. They must end, and their trace be whole.
 DAEMON = """
@@ -109,6 +134,28 @@ def main():
     deep = found["aten::cos"][0]
     check("of a deep stack the innermost frames", len(deep) >= 100 and all("deep" in frame for frame in deep[:100]),
           len(deep))
+
+    with open("scripted.py", "w", encoding="utf-8") as file:
+        file.write(SCRIPTED)
+    done = subprocess.run([dwell, "run", "--stacks", "-o", "s.dwell", "--", sys.executable, "scripted.py"],
+                          capture_output=True, text=True, check=False)
+    check("TorchScript's layout is found", "dwell: this PyTorch" not in done.stderr, done.stderr)
+    found = stacks(dwell, "s.dwell")
+    check("what finds it is not recorded", not any("dwell" in name for name in found), found.keys())
+    script, python = "scripted.py", [("scripted.py", 16, "call"), ("scripted.py", 19, "<module>")]
+    same("a script function called by another", innermost("aten::sin", 4, False), (script, 4, "helper"),
+         (script, 7, "outer"), *python)
+    same("a script function's loop", innermost("aten::tan", 3, False), (script, 9, "outer"), *python)
+    same("a script function itself", innermost("outer", 2, False), *python)
+    same("a scripted module", innermost("aten::exp", 1, False), (script, 13, "forward"))
+    check("and who called it", "scripted.py(16): call" in [os.path.basename(frame) for frame in found["aten::exp"][0]],
+          found["aten::exp"])
+    with open("theirs.json", encoding="utf-8") as file:
+        theirs = {name: stack for name, stack in json.load(file) if name in SCRIPTED_NAMES}
+    check("torch.profiler saw them all", sorted(theirs) == sorted(SCRIPTED_NAMES), theirs)
+    for name, stack in theirs.items():
+        ours = found[name][0][:len(stack)]
+        check(f"{name}: torch.profiler's frames, innermost first", stack and ours == stack, (stack, ours))
 
     with open("daemon.py", "w", encoding="utf-8") as file:
         file.write(DAEMON)

@@ -104,6 +104,43 @@ TEST(operators_lie_below_their_stacks)
 	made_close(&made);
 }
 
+/* A script's operators have stacks of their own: the script's frames lie between the two. */
+TEST(an_operator_with_a_stack_stays_below_one_that_has_one)
+{
+	made_init(&made);
+	uint32_t script = made_op(&made, OP, "script"), conv = made_op(&made, OP, "conv");
+	uint32_t run = frame("main"), net = frame("net"), line_1 = frame("line 1"), line_2 = frame("line 2");
+	uint32_t from = stack(net, net, run), first = stack(line_1, net, run), second = stack(line_2, net, run);
+
+	begin(0, script);
+	called_at(0, stack(net, net, run));
+	begin(10, conv);
+	called_at(10, first);
+	end(30);
+	begin(40, conv);
+	called_at(40, second);
+	begin(45, conv); /* has its caller's */
+	end(50);
+	end(70);
+	end(100);
+	begin(200, conv);
+	called_at(200, from); /* no script's */
+	end(210);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_paths *paths = dw_model_paths(made.model, DW_PATHS_STACKS, NULL);
+	REQUIRE(paths && paths->count == 11);
+	CHECK_EQ(paths->nodes[0].total_ns, 110);
+	CHECK_STR(line(paths, 3), "main;net;net 110/0 x2");
+	CHECK_STR(line(paths, 4), "main;net;net;script 100/50 x1");
+	CHECK_STR(line(paths, 5), "main;net;net;script;line 2 30/0 x1");
+	CHECK_STR(line(paths, 6), "main;net;net;script;line 2;conv 30/25 x1");
+	CHECK_STR(line(paths, 7), "main;net;net;script;line 2;conv;conv 5/5 x1");
+	CHECK_STR(line(paths, 8), "main;net;net;script;line 1 20/0 x1");
+	CHECK_STR(line(paths, 9), "main;net;net;script;line 1;conv 20/20 x1");
+	CHECK_STR(line(paths, 10), "main;net;net;conv 10/10 x1");
+	made_close(&made);
+}
+
 /* An operator that ends after a range that began in it: what they share is the inner's. */
 TEST(ends_out_of_order_share_nothing_twice)
 {

@@ -1,0 +1,178 @@
+/*
+ * Where in TorchScript the calling thread is, for operators that are recorded with stacks.
+ *
+ * Called at the beginning of an operator that a script function called, in any thread.
+ * PyTorch knows the calls that its interpreter is in, and makes files and lines of them, as
+ * for its own profiler; both are vectors returned by value. C sees of them what libstdc++
+ * keeps stable: a vector is three pointers, a string of either of its kinds begins with a
+ * pointer to its text and is destroyed by a function of libstdc++, a shared_ptr's object is
+ * counted. Which kind of strings this PyTorch has, and how large a call is, are seen at the
+ * only call of a function that we know, which must have its name and its source; else scripts
+ * have no frames here.
+ */
+#include "torch.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+struct vector {
+	char *first, *last, *room;
+};
+
+/* Sizes in bytes and offsets with either kind of std::string. */
+struct kind {
+	const char *destroy;           /* std::string's destructor */
+	size_t source;                 /* StackEntry: a string, a shared_ptr, numbers */
+	size_t frame, line, function;  /* FileLineFunc: a string, a number, a string */
+};
+
+static const struct kind kinds[] = {
+	{ "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEED1Ev", 32, 72, 32, 40 },
+	{ "_ZNSsD1Ev", 8, 24, 8, 16 },
+};
+
+static struct {
+	void *library;                                       /* where to look; NULL: looked */
+	struct vector (*calls)(void);                        /* jit::currentCallstack() */
+	struct vector (*frames)(const struct vector *calls); /* prepareCallstack() */
+	void (*release)(void *memory);                       /* operator delete */
+	void (*destroy)(void *string);
+	const struct kind *kind;                             /* NULL: not known */
+	size_t call_size;                                    /* of a StackEntry */
+} script;
+
+/* ---- what C++ leaves to its callers ------------------------------------------------------ */
+
+/* As shared_ptr does: a table of functions, how many own the object, how many know of it. */
+static void release_source(void **counted)
+{
+	int *owners = (int *)(void *)(counted + 1);
+	void (**functions)(void *);
+
+	if (!counted || __atomic_fetch_sub(&owners[0], 1, __ATOMIC_ACQ_REL) != 1)
+		return;
+	functions = *counted;
+	functions[2](counted);
+	if (__atomic_fetch_sub(&owners[1], 1, __ATOMIC_ACQ_REL) == 1)
+		functions[3](counted);
+}
+
+static void release_calls(const struct vector *calls)
+{
+	for (char *at = calls->first; at != calls->last; at += script.call_size) {
+		script.destroy(at);
+		release_source(*(void ***)(void *)(at + script.kind->source + 8));
+	}
+	if (calls->first)
+		script.release(calls->first);
+}
+
+static void release_frames(const struct vector *frames)
+{
+	for (char *at = frames->first; at != frames->last; at += script.kind->frame) {
+		script.destroy(at);
+		script.destroy(at + script.kind->function);
+	}
+	if (frames->first)
+		script.release(frames->first);
+}
+
+/* ---- the kind ------------------------------------------------------------------------------ */
+
+#define KNOWN "dwell_where" /* so short that a string holds it itself, if it can */
+
+/* Its name, and a source that shared_ptr's object was made together with. */
+static bool is_known(const char *call, const struct kind *kind)
+{
+	const char *text = TORCH_POINTER(call, 0);
+	const char *source = TORCH_POINTER(call, kind->source), *counted = TORCH_POINTER(call, kind->source + 8);
+	uint64_t length;
+
+	if (kind == &kinds[0])
+		length = text == call + 16 ? TORCH_WORD(call, 8) : 0;
+	else
+		length = (uintptr_t)text % 8 == 0 && text ? TORCH_WORD(text, -24) : 0; /* before the text */
+	return length == sizeof KNOWN - 1 && memcmp(text, KNOWN, sizeof KNOWN) == 0 && counted &&
+	       source == counted + 16;
+}
+
+static __thread bool looking;
+
+TORCH_START(on_script_look, look_at_script)
+
+static void look_at_script(const char *function)
+{
+	if (!looking || strcmp(dwell_torch_layout.name(function), "aten::neg") != 0)
+		return;
+	looking = false;
+	struct vector calls = script.calls();
+	script.call_size = (size_t)(calls.last - calls.first);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !script.kind; i++)
+		if (script.call_size > kinds[i].source && script.call_size < 256 && is_known(calls.first, &kinds[i]))
+			script.kind = &kinds[i];
+}
+
+static void on_end(const char *function, void *context)
+{
+}
+
+static void look(void)
+{
+	struct torch_callback callback = { (torch_start *)on_script_look, on_end, 1.0, { 1 }, 0, 0, 0 };
+	uint64_t handle = dwell_torch_layout.add(callback);
+
+	looking = true;
+	dwell_torch_run("torch.jit.CompilationUnit('def " KNOWN "(x):\\n return torch.neg(x)\\n')." KNOWN
+	                "(torch.zeros(1, device='cpu'))");
+	looking = false;
+	dwell_torch_layout.remove(handle);
+}
+
+void dwell_script_attach(void *library)
+{
+	script.library = library;
+}
+
+void dwell_script_find(void)
+{
+	void *library = script.library;
+
+	if (!library || !dwell_torch_layout.add)
+		return;
+	script.library = NULL; /* once */
+	*(void **)&script.calls = dlsym(library, "_ZN5torch3jit16currentCallstackEv");
+	*(void **)&script.frames = dlsym(library, "_ZN5torch8profiler4impl16prepareCallstackERKSt6vectorI"
+	                                          "NS_3jit10StackEntryESaIS4_EE");
+	*(void **)&script.release = dlsym(library, "_ZdlPv");
+	if (script.calls && script.frames && script.release)
+		look();
+	if (script.kind)
+		*(void **)&script.destroy = dlsym(library, script.kind->destroy);
+	if (script.destroy)
+		return;
+	script.kind = NULL;
+	fprintf(stderr, "dwell: this PyTorch is not known: stacks are recorded without TorchScript's frames\n");
+}
+
+/* ---- frames -------------------------------------------------------------------------------- */
+
+unsigned dwell_script_frames(uint32_t *ids, unsigned room)
+{
+	struct vector calls, frames;
+	unsigned count = 0;
+
+	if (!script.kind)
+		return 0;
+	calls = script.calls();
+	if (calls.first == calls.last)
+		return 0;
+	frames = script.frames(&calls);
+	release_calls(&calls);
+	for (const char *at = frames.first; at != frames.last && count < room; at += script.kind->frame) {
+		ids[count] = dwell_intern_frame(TORCH_POINTER(at, script.kind->function), TORCH_POINTER(at, 0),
+		                                (uint32_t)TORCH_WORD(at, script.kind->line));
+		count += ids[count] != 0;
+	}
+	release_frames(&frames);
+	return count;
+}
