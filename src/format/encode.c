@@ -27,7 +27,7 @@ static uint32_t new_block(struct dw_encode *encode)
 	return encode->blocks++;
 }
 
-static struct dw_chunk *chunk_at(const struct dw_encode *encode, uint32_t block)
+struct dw_chunk *dw_encode_chunk(const struct dw_encode *encode, uint32_t block)
 {
 	return (struct dw_chunk *)(void *)(encode->image + (size_t)block * DW_BLOCK_BYTES);
 }
@@ -80,15 +80,15 @@ uint32_t dw_encode_new_id(struct dw_encode *encode)
 	return head->next_id++;
 }
 
-static uint32_t new_chunk(struct dw_encode *encode, uint32_t type, uint32_t process,
-                          uint32_t stream, uint64_t number)
+uint32_t dw_encode_new_chunk(struct dw_encode *encode, uint32_t type, uint32_t process,
+                             uint32_t stream, uint64_t number)
 {
 	uint32_t block = new_block(encode);
 	struct dw_chunk *chunk;
 
 	if (!block)
 		return 0;
-	chunk = chunk_at(encode, block);
+	chunk = dw_encode_chunk(encode, block);
 	chunk->magic = DW_CHUNK_MAGIC;
 	chunk->type = type;
 	chunk->process = process;
@@ -106,14 +106,14 @@ static void *reserve(struct dw_encode_process *process, size_t bytes)
 	if (bytes > DW_ENTRY_MAX_BYTES || process->encode->failed)
 		return NULL;
 	if (!process->block || process->at_bytes + bytes > DW_BLOCK_BYTES) {
-		process->block = new_chunk(process->encode, DW_CHUNK_JOURNAL, process->id, 0,
+		process->block = dw_encode_new_chunk(process->encode, DW_CHUNK_JOURNAL, process->id, 0,
 		                           ++process->number);
 		process->at_bytes = DW_CHUNK_HEADER_BYTES;
 		if (!process->block)
 			return NULL;
 	}
 	struct dw_entry *entry =
-	    (struct dw_entry *)(void *)((char *)chunk_at(process->encode, process->block) +
+	    (struct dw_entry *)(void *)((char *)dw_encode_chunk(process->encode, process->block) +
 	                                process->at_bytes);
 	process->at_bytes += (uint32_t)bytes;
 	entry->bytes = (uint32_t)bytes;
@@ -160,7 +160,7 @@ struct dw_entry_process *dw_encode_process_init(struct dw_encode_process *proces
 struct dw_entry_process *dw_encode_process_entry(const struct dw_encode_process *process)
 {
 	for (uint32_t block = 1; !process->encode->failed && block < process->encode->blocks; block++) {
-		struct dw_chunk *chunk = chunk_at(process->encode, block);
+		struct dw_chunk *chunk = dw_encode_chunk(process->encode, block);
 
 		if (chunk->type == DW_CHUNK_JOURNAL && chunk->process == process->id && chunk->number == 1)
 			return (struct dw_entry_process *)(void *)(chunk + 1);
@@ -345,130 +345,4 @@ uint32_t dw_encode_stack(struct dw_encode_process *process, const uint32_t *fram
 		return 0;
 	memcpy(entry->frames, frames, count * sizeof *frames);
 	return id;
-}
-
-/* ---- streams ---------------------------------------------------------------- */
-
-void dw_encode_stream_init(struct dw_encode_stream *stream, const struct dw_encode_process *process,
-                           uint32_t number, uint32_t thread)
-{
-	memset(stream, 0, sizeof *stream);
-	stream->encode = process->encode;
-	stream->process = process->id;
-	stream->stream = number;
-	stream->thread = thread;
-}
-
-static bool open_chunk(struct dw_encode_stream *stream, uint64_t ticks)
-{
-	struct dw_chunk *chunk;
-
-	stream->block = new_chunk(stream->encode, DW_CHUNK_STREAM, stream->process, stream->stream,
-	                          ++stream->number);
-	if (!stream->block)
-		return false;
-	if (stream->last_block)
-		chunk_at(stream->encode, stream->last_block)->next = stream->block;
-	else
-		stream->last_ticks = ticks;
-	chunk = chunk_at(stream->encode, stream->block);
-	chunk->base_ticks = stream->last_ticks;
-	chunk->thread = stream->thread;
-	stream->last_block = stream->block;
-	stream->at_bytes = DW_CHUNK_HEADER_BYTES;
-	return true;
-}
-
-void dw_encode_close(struct dw_encode_stream *stream)
-{
-	if (!stream->block || stream->encode->failed)
-		return;
-	struct dw_chunk *chunk = chunk_at(stream->encode, stream->block);
-	chunk->end_ticks = stream->last_ticks;
-	chunk->end_bytes = stream->at_bytes;
-	stream->block = 0;
-}
-
-void dw_encode_gap(struct dw_encode_stream *stream, uint64_t chunks)
-{
-	dw_encode_close(stream);
-	stream->number += chunks;
-}
-
-/* Where `words` words go in a chunk that has room for them; NULL: out of memory. */
-static uint32_t *room(struct dw_encode_stream *stream, uint64_t ticks, unsigned words)
-{
-	uint32_t limit = DW_BLOCK_BYTES - 4; /* a zero word ends the data */
-
-	if (stream->encode->failed)
-		return NULL;
-	/* Four more: an EXT TIME may have to go before it. */
-	if (stream->block && stream->at_bytes + (words + 4) * 4 > limit)
-		dw_encode_close(stream);
-	if (!stream->block && !open_chunk(stream, ticks))
-		return NULL;
-	return (uint32_t *)(void *)((char *)chunk_at(stream->encode, stream->block) +
-	                            stream->at_bytes);
-}
-
-static uint32_t *put_time(struct dw_encode_stream *stream, uint64_t ticks, uint32_t *at)
-{
-	if (ticks - stream->last_ticks < (uint64_t)1 << DW_DELTA_BITS)
-		return at;
-	at[1] = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_TIME << DW_EXT_TYPE_SHIFT | 2;
-	memcpy(at + 2, &ticks, 8);
-	at[0] = DW_WORD_PRESENT;
-	stream->last_ticks = ticks;
-	stream->at_bytes += 16;
-	return at + 4;
-}
-
-void dw_encode_record(struct dw_encode_stream *stream, uint64_t ticks, enum dw_kind kind,
-                      uint32_t id, const void *payload, unsigned words)
-{
-	uint32_t *at = room(stream, ticks, words + 2);
-
-	if (!at)
-		return;
-	if ((kind == DW_END_OF && id) ||
-	    (kind == DW_EXT && id >> DW_EXT_TYPE_SHIFT == DW_EXT_BY_NAME))
-		dw_encode_head(stream->encode)->flags |= DW_HEAD_NAMED_ENDS;
-	at = put_time(stream, ticks, at);
-	at[1] = (uint32_t)kind << DW_KIND_SHIFT | (id & DW_ID_MASK);
-	if (words)
-		memcpy(at + 2, payload, words * 4);
-	at[0] = (uint32_t)(ticks - stream->last_ticks) << DW_DELTA_SHIFT | DW_WORD_PRESENT;
-	stream->last_ticks = ticks;
-	stream->at_bytes += 8 + words * 4;
-	if (kind == DW_THREAD)
-		stream->thread = id;
-}
-
-void dw_encode_alloc_is(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op,
-                        uint64_t address)
-{
-	uint32_t payload[DW_ALLOC_IS_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32),
-		                                    (uint32_t)address, (uint32_t)(address >> 32), op };
-
-	dw_encode_record(stream, ticks, DW_EXT,
-	                 DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT | DW_ALLOC_IS_WORDS, payload,
-	                 DW_ALLOC_IS_WORDS);
-}
-
-void dw_encode_begin(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op)
-{
-	dw_encode_record(stream, ticks, DW_BEGIN, op, NULL, 0);
-}
-
-void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks)
-{
-	uint32_t *at = room(stream, ticks, 1);
-
-	if (!at)
-		return;
-	at = put_time(stream, ticks, at);
-	at[0] = (uint32_t)(ticks - stream->last_ticks) << DW_DELTA_SHIFT | DW_WORD_END |
-	        DW_WORD_PRESENT;
-	stream->last_ticks = ticks;
-	stream->at_bytes += 4;
 }

@@ -55,6 +55,11 @@ struct dw_head *dw_encode_head(struct dw_encode *encode);
 size_t dw_encode_bytes(const struct dw_encode *encode);
 uint32_t dw_encode_new_id(struct dw_encode *encode);
 
+/* Of its parts: a chunk in a new block (0: out of memory), and the chunk in a block. */
+uint32_t dw_encode_new_chunk(struct dw_encode *encode, uint32_t type, uint32_t process,
+                             uint32_t stream, uint64_t number);
+struct dw_chunk *dw_encode_chunk(const struct dw_encode *encode, uint32_t block);
+
 /* ---- journals --------------------------------------------------------------- */
 
 /* Opens a journal whose first entry is the PROCESS, which is returned to be

@@ -12,6 +12,7 @@
  *   chunk     a stream's next piece of the file, fresh or its own oldest
  *   stream    the slow half of writing a record
  *   probe     the exported functions of probe.h on top of stream
+ *   operators operators with shapes, which threads remember
  *   step      steps and the gate that follows them
  *   schedule  what is done with a step, by its number
  *   profile   profile objects: ranges that somebody wants a result of
@@ -276,6 +277,8 @@ void dw_stream_halt(void);
 
 /* The STACK id of this moment, from the frame that `caller` returns to; 0: none to be had. */
 uint32_t dw_stack_here(struct dw_slot *slot, const void *caller);
+/* Begins an operator with a stack (0: the caller's, if it is outermost); for dwell_end(). */
+unsigned dw_begin_with_stack(uint32_t id, const void *caller, uint32_t stack);
 /* The FRAME id of an address of code in this process. */
 uint32_t dw_module_frame(uintptr_t address);
 bool dw_module_is_libc(uintptr_t address);

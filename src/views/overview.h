@@ -37,6 +37,10 @@ bool dw_overview_device_unseen(const struct dw_overview *overview);
 int dw_overview_verdicts(const struct dw_overview *overview, struct dw_verdict verdicts[DW_VERDICTS],
                          struct dwell_error *error);
 
+/* Whether memory grows: 1 and the verdict, 0, or -1 with `error` when out of memory. */
+int dw_verdict_memory(const struct dw_overview *overview, bool python, struct dw_verdict *verdict,
+                      struct dwell_error *error);
+
 /* A part hangs itself on `table`'s end; NULL when there is nothing to show or no memory. */
 struct dw_table *dw_overview_breakdown(const struct dw_overview *overview,
                                        struct dwell_error *error);

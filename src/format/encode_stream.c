@@ -1,0 +1,128 @@
+/* Streams of records in a trace that is built in memory; see encode.h. */
+#include "format/encode.h"
+
+#include <string.h>
+
+void dw_encode_stream_init(struct dw_encode_stream *stream, const struct dw_encode_process *process,
+                           uint32_t number, uint32_t thread)
+{
+	memset(stream, 0, sizeof *stream);
+	stream->encode = process->encode;
+	stream->process = process->id;
+	stream->stream = number;
+	stream->thread = thread;
+}
+
+static bool open_chunk(struct dw_encode_stream *stream, uint64_t ticks)
+{
+	struct dw_chunk *chunk;
+
+	stream->block = dw_encode_new_chunk(stream->encode, DW_CHUNK_STREAM, stream->process, stream->stream,
+	                                    ++stream->number);
+	if (!stream->block)
+		return false;
+	if (stream->last_block)
+		dw_encode_chunk(stream->encode, stream->last_block)->next = stream->block;
+	else
+		stream->last_ticks = ticks;
+	chunk = dw_encode_chunk(stream->encode, stream->block);
+	chunk->base_ticks = stream->last_ticks;
+	chunk->thread = stream->thread;
+	stream->last_block = stream->block;
+	stream->at_bytes = DW_CHUNK_HEADER_BYTES;
+	return true;
+}
+
+void dw_encode_close(struct dw_encode_stream *stream)
+{
+	if (!stream->block || stream->encode->failed)
+		return;
+	struct dw_chunk *chunk = dw_encode_chunk(stream->encode, stream->block);
+	chunk->end_ticks = stream->last_ticks;
+	chunk->end_bytes = stream->at_bytes;
+	stream->block = 0;
+}
+
+void dw_encode_gap(struct dw_encode_stream *stream, uint64_t chunks)
+{
+	dw_encode_close(stream);
+	stream->number += chunks;
+}
+
+/* Where `words` words go in a chunk that has room for them; NULL: out of memory. */
+static uint32_t *room(struct dw_encode_stream *stream, uint64_t ticks, unsigned words)
+{
+	uint32_t limit = DW_BLOCK_BYTES - 4; /* a zero word ends the data */
+
+	if (stream->encode->failed)
+		return NULL;
+	/* Four more: an EXT TIME may have to go before it. */
+	if (stream->block && stream->at_bytes + (words + 4) * 4 > limit)
+		dw_encode_close(stream);
+	if (!stream->block && !open_chunk(stream, ticks))
+		return NULL;
+	return (uint32_t *)(void *)((char *)dw_encode_chunk(stream->encode, stream->block) +
+	                            stream->at_bytes);
+}
+
+static uint32_t *put_time(struct dw_encode_stream *stream, uint64_t ticks, uint32_t *at)
+{
+	if (ticks - stream->last_ticks < (uint64_t)1 << DW_DELTA_BITS)
+		return at;
+	at[1] = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_TIME << DW_EXT_TYPE_SHIFT | 2;
+	memcpy(at + 2, &ticks, 8);
+	at[0] = DW_WORD_PRESENT;
+	stream->last_ticks = ticks;
+	stream->at_bytes += 16;
+	return at + 4;
+}
+
+void dw_encode_record(struct dw_encode_stream *stream, uint64_t ticks, enum dw_kind kind,
+                      uint32_t id, const void *payload, unsigned words)
+{
+	uint32_t *at = room(stream, ticks, words + 2);
+
+	if (!at)
+		return;
+	if ((kind == DW_END_OF && id) ||
+	    (kind == DW_EXT && id >> DW_EXT_TYPE_SHIFT == DW_EXT_BY_NAME))
+		dw_encode_head(stream->encode)->flags |= DW_HEAD_NAMED_ENDS;
+	at = put_time(stream, ticks, at);
+	at[1] = (uint32_t)kind << DW_KIND_SHIFT | (id & DW_ID_MASK);
+	if (words)
+		memcpy(at + 2, payload, words * 4);
+	at[0] = (uint32_t)(ticks - stream->last_ticks) << DW_DELTA_SHIFT | DW_WORD_PRESENT;
+	stream->last_ticks = ticks;
+	stream->at_bytes += 8 + words * 4;
+	if (kind == DW_THREAD)
+		stream->thread = id;
+}
+
+void dw_encode_alloc_is(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op,
+                        uint64_t address)
+{
+	uint32_t payload[DW_ALLOC_IS_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32),
+		                                    (uint32_t)address, (uint32_t)(address >> 32), op };
+
+	dw_encode_record(stream, ticks, DW_EXT,
+	                 DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT | DW_ALLOC_IS_WORDS, payload,
+	                 DW_ALLOC_IS_WORDS);
+}
+
+void dw_encode_begin(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op)
+{
+	dw_encode_record(stream, ticks, DW_BEGIN, op, NULL, 0);
+}
+
+void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks)
+{
+	uint32_t *at = room(stream, ticks, 1);
+
+	if (!at)
+		return;
+	at = put_time(stream, ticks, at);
+	at[0] = (uint32_t)(ticks - stream->last_ticks) << DW_DELTA_SHIFT | DW_WORD_END |
+	        DW_WORD_PRESENT;
+	stream->last_ticks = ticks;
+	stream->at_bytes += 4;
+}
