@@ -239,6 +239,26 @@ static uint64_t flops_of(uint64_t flops, uint64_t calls)
 	return __builtin_mul_overflow(flops, calls, &product) ? UINT64_MAX : product;
 }
 
+/* Ticks are added up before they become nanoseconds: whichever worker had a stream, the sum
+ * is rounded once. */
+static void fold(struct worker *into, struct worker *from, size_t symbols)
+{
+	struct tally *tallies = from->tallies;
+
+	from->tallies = NULL;
+	if (!into->tallies) {
+		into->tallies = tallies;
+		return;
+	}
+	for (size_t i = 0; tallies && i < symbols; i++) {
+		into->tallies[i].calls += tallies[i].calls;
+		into->tallies[i].ticks += tallies[i].ticks;
+		into->tallies[i].missed_calls += tallies[i].missed_calls;
+		into->tallies[i].missed_ticks += tallies[i].missed_ticks;
+	}
+	free(tallies);
+}
+
 static void take_results(const struct pass *pass, struct worker *worker, struct dw_flops_row *rows)
 {
 	const struct dw_model *model = pass->model;
@@ -273,8 +293,10 @@ static bool walk_files(struct pass *pass, struct dw_flops_row *rows)
 		dw_pool_run(source->stream_count, count, walk_stream, pass);
 		for (unsigned i = 0; i < count; i++) {
 			good = good && !pass->workers[i].failed;
-			take_results(pass, &pass->workers[i], rows);
+			if (i)
+				fold(&pass->workers[0], &pass->workers[i], pass->model->symbol_count);
 		}
+		take_results(pass, &pass->workers[0], rows);
 	}
 	for (unsigned i = 0; pass->workers && i < count; i++) {
 		free(pass->workers[i].frames);
