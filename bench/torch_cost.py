@@ -3,9 +3,11 @@
 
 usage: torch_cost.py BUILD [rounds]
 
-Each round runs every way of recording once, in a process of its own, one after the
-other; a process reports the fastest of seven passes over each loop; medians of the
-rounds are printed. `added` is beyond the plain loop, `beyond` is beyond an empty
+Each round runs every way of recording once, in a process of its own on one core, one
+after the other; a process reports the fastest of seven passes over each loop; medians of
+the rounds are printed. dwell's file is bounded and full by then: the memory that it lies
+in is used again, as torch.profiler's is from its second pass on. What a machine takes to
+hand out new memory is its own, and is said in the recorder's part of `make bench`. `added` is beyond the plain loop, `beyond` is beyond an empty
 callback with the same needs, and the last column is that in parts of what torch.profiler
 adds. Its exit and its tables are not in it.
 
@@ -19,6 +21,7 @@ import tempfile
 import time
 
 PASSES, LOOPS = 7, 10000
+BOUND, FILLING = "8M", 20  # a pass writes 12 bytes for each of five operators, with memory more
 
 # name, torch.profiler's or dwell's options, the empty callback it is measured from
 WAYS = (
@@ -40,6 +43,7 @@ def measure(way, build):
     import ctypes
     import torch
     torch.set_num_threads(1)
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     x, one = torch.ones(1), torch.ones(1)
 
     def add_number():
@@ -52,6 +56,8 @@ def measure(way, build):
 
     def fastest(loop):
         best = float("inf")
+        for _ in range(FILLING if way.startswith("dwell") else 0):
+            loop()
         for _ in range(PASSES):
             if way.startswith("torch.profiler"):
                 profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU],
@@ -87,7 +93,7 @@ def main():
                 command = [sys.executable, __file__, "--measure", name, build]
                 if name.startswith("dwell"):
                     command = [os.path.join(build, "dwell"), "run", "-o", os.path.join(folder, "t.dwell"),
-                               "--max-size", "64M", "--keep", "newest", *options, *command]
+                               "--max-size", BOUND, "--keep", "newest", *options, *command]
                 done = subprocess.run(command, capture_output=True, text=True, check=True)
             line = next(line for line in done.stdout.splitlines() if line.startswith("RESULT"))
             for values, value in zip(found[name], line.split()[1:]):

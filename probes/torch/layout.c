@@ -34,7 +34,7 @@ static struct {
 	bool backward;
 	uint64_t sequence;
 	/* candidates, a bit each 8 bytes (sizes, sequence, thread) or 2 (dtype) */
-	uint64_t sizes, sequences, threads;
+	uint64_t sizes, sequences, threads, schemas;
 	uint64_t dtypes;
 	bool seen_sizes, seen_forward, seen_backward;
 } search;
@@ -44,6 +44,7 @@ static struct {
 #define FIRST_SEQUENCE 120u
 #define FIRST_THREAD 216u
 #define INPUTS 208u
+#define SCHEMAS 44u         /* so many words from the beginning on */
 
 static __thread char here;
 
@@ -87,6 +88,23 @@ static void look_at_words(const char *function, unsigned first, uint64_t wanted,
 			*found &= ~(1ull << i);
 }
 
+/* The name is so short that it lies in its std::string, which begins the schema, behind a
+ * pointer and a length. Strings of the older kind lie elsewhere: then the schema is not found. */
+static void look_at_schema(const char *function, const char *name)
+{
+	for (unsigned i = 0; i < SCHEMAS; i++)
+		if (TORCH_POINTER(function, i * 8) != name - 16 || !TORCH_HAS_SCHEMA(function, i * 8))
+			search.schemas &= ~(1ull << i);
+}
+
+/* One with a name of its own has none. */
+static void look_at_name(const char *function)
+{
+	for (unsigned i = 0; i < SCHEMAS; i++)
+		if (TORCH_HAS_SCHEMA(function, i * 8))
+			search.schemas &= ~(1ull << i);
+}
+
 TORCH_START(on_look, look_at)
 
 static void look_at(const char *function)
@@ -101,6 +119,7 @@ static void look_at(const char *function)
 		look_at_words(function, FIRST_SEQUENCE, search.sequence, &search.sequences);
 		/* no forward thread in an operator that is not backward */
 		look_at_words(function, FIRST_THREAD, 0, &search.threads);
+		look_at_schema(function, name);
 		search.seen_forward = true;
 	} else if (strcmp(name, "ExpBackward0") == 0 && search.backward) {
 		uint64_t threads = search.threads;
@@ -108,6 +127,7 @@ static void look_at(const char *function)
 		look_at_words(function, FIRST_SEQUENCE, search.sequence, &search.sequences);
 		look_at_words(function, FIRST_THREAD, TORCH_WORD(function, TORCH_THIS_THREAD), &threads);
 		search.threads = threads;
+		look_at_name(function);
 		search.seen_backward = TORCH_SCOPE(function) == TORCH_BACKWARD;
 	}
 }
@@ -155,6 +175,7 @@ static void search_shapes(void)
 static void search_links(void)
 {
 	search.sequences = search.threads = ~0ull >> 44;
+	search.schemas = ~0ull >> (64 - SCHEMAS);
 	/* Whatever is around the arming: a number of 0 would be found in many places. */
 	if (!dwell_torch_run("with torch.inference_mode(False), torch.enable_grad():\n"
 	                " t = torch.ones(3, device='cpu', requires_grad=True)\n"
@@ -207,6 +228,7 @@ bool dwell_torch_find_layout(PyObject *torch, void *library)
 	layout->inputs = layout->sizes && layout->dtype && layout->undefined_tensor ? INPUTS : 0;
 	layout->sequence =
 	    only(search.sequences, search.seen_forward && search.seen_backward, FIRST_SEQUENCE, 8);
+	layout->schema = only(search.schemas, search.seen_forward && search.seen_backward, 0, 8);
 	layout->forward_thread = only(search.threads, search.seen_backward, FIRST_THREAD, 8);
 	return true;
 }

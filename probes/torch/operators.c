@@ -35,8 +35,9 @@ struct known_name {
 	const char *name;
 	struct dwell_site *site;
 	uint32_t id; /* 0: not known yet */
-	uint32_t category;
-	char text[40]; /* "": longer, look at the site */
+	uint16_t category;
+	uint16_t length; /* of text, if same_text() can compare it; else 0 */
+	char text[40];   /* "": longer, look at the site */
 };
 
 struct thread {
@@ -118,20 +119,57 @@ static __attribute__((noinline)) void learn_name(struct known_name *known, const
 	known->name = name;
 	known->site = find_site(name, category);
 	known->id = dwell_site_id(known->site);
-	known->category = category;
+	known->category = (uint16_t)category;
+	known->length = length >= 7 && length < sizeof known->text ? (uint16_t)length : 0;
 	memset(known->text, 0, sizeof known->text);
 	if (length < sizeof known->text)
 		memcpy(known->text, name, length);
 }
 
-/* Compared by content: names that a program makes reuse addresses. */
-static inline struct known_name *name_of(struct thread *thread, const char *name, uint32_t category)
+static inline uint64_t word_at(const char *text)
 {
+	uint64_t word;
+
+	memcpy(&word, text, sizeof word);
+	return word;
+}
+
+/* Of at least 8 bytes; a call of libc costs more than the comparison. */
+static inline bool same_text(const char *a, const char *b, size_t bytes)
+{
+	for (size_t i = 0; i + 8 < bytes; i += 8)
+		if (word_at(a + i) != word_at(b + i))
+			return false;
+	return word_at(a + bytes - 8) == word_at(b + bytes - 8);
+}
+
+static inline bool is_named(const struct known_name *known, const char *name, size_t length)
+{
+	if (DWELL_LIKELY(length && length == known->length))
+		return same_text(known->text, name, length + 1);
+	return strcmp(*known->text ? known->text : known->site->name, name) == 0;
+}
+
+/* Compared by content: names that a program makes reuse addresses. */
+static inline struct known_name *name_of(struct thread *thread, const char *function, uint32_t category)
+{
+	const struct torch_layout *layout = &dwell_torch_layout;
+	size_t length = 0; /* not known */
+	const char *name;
+
+	if (DWELL_LIKELY(layout->schema && TORCH_HAS_SCHEMA(function, layout->schema))) {
+		const char *schema = TORCH_POINTER(function, layout->schema);
+
+		name = TORCH_POINTER(schema, 0);
+		length = TORCH_WORD(schema, 8);
+	} else {
+		name = layout->name(function);
+	}
 	uint32_t at = (uint32_t)(((uintptr_t)name >> 4) * 0x9e3779b1u) >> 23;
 	struct known_name *known = &thread->cache[at % CACHE];
 
 	if (DWELL_UNLIKELY(known->name != name || known->category != category || !known->id ||
-	                   strcmp(*known->text ? known->text : known->site->name, name) != 0))
+	                   !is_named(known, name, length)))
 		learn_name(known, name, category);
 	return known;
 }
@@ -255,7 +293,7 @@ static __attribute__((noinline)) unsigned begin_more(const struct thread *thread
 
 static inline unsigned begin(struct thread *thread, const char *function, uint32_t category)
 {
-	const struct known_name *known = name_of(thread, dwell_torch_layout.name(function), category);
+	const struct known_name *known = name_of(thread, function, category);
 
 	if (DWELL_UNLIKELY(!dwell_wants(1u << category)))
 		return DWELL_NOT_BEGUN;

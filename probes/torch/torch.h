@@ -79,6 +79,7 @@ struct torch_layout {
 	uint64_t (*next_sequence)(void);
 	const void *undefined_tensor;
 	uint32_t sequence, forward_thread, inputs; /* of a RecordFunction */
+	uint32_t schema;                           /* of a RecordFunction that has one */
 	uint32_t sizes, dtype;                     /* of a TensorImpl */
 };
 
@@ -89,6 +90,9 @@ bool dwell_torch_find_layout(PyObject *torch, void *library);
 /* Runs a few lines of Python that look at something, as `torch`; false: it was not to be had. */
 bool dwell_torch_run(const char *code);
 
+/* A RecordFunction has a variant: a name of its own, or the operator's schema, which begins
+ * with its name: as a pointer and a length, where `schema` is known. */
+#define TORCH_HAS_SCHEMA(function, offset) ((function)[(offset) + 32] == 1)
 /* The thread that runs it, and what kind it is: where StepCallbacks has them. */
 #define TORCH_THIS_THREAD 88u
 #define TORCH_SCOPE(function) (*(const uint8_t *)((function) + 96))
