@@ -217,6 +217,7 @@ static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *r
 	case DW_ALLOC:
 	case DW_FREE:
 		change = dw_call_memory_next(&pass->memory, dw_record_u64(record, 0));
+		pass->memory.any |= context->walk.wanted && dw_walk_in_time(&context->walk, ticks);
 		if (context->top && !context->over)
 			pass->frames[context->top - 1].bytes += change;
 		break;

@@ -36,7 +36,7 @@ struct dw_call_memory {
 	/* Of all allocations and frees in the order in which streams have them, in scope or not. */
 	struct dw_call_change { uint64_t address; int64_t bytes; } *changes;
 	size_t count, at;
-	bool any;
+	bool any; /* the walk met one in scope */
 };
 
 bool dw_call_memory_make(struct dw_call_memory *memory, struct dw_model *model, bool wanted);

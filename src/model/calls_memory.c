@@ -106,7 +106,6 @@ bool dw_call_memory_make(struct dw_call_memory *memory, struct dw_model *model, 
 	if (memory->changes) {
 		resolve(&all, memory->changes);
 		memory->count = all.count;
-		memory->any = all.count > 0;
 	}
 	free(all.changes);
 	return memory->changes != NULL;

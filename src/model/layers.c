@@ -305,6 +305,7 @@ static void take_memory(struct context *context, const struct frame *frame, uint
 
 	if (!context->walk.wanted || !dw_walk_in_time(&context->walk, ticks))
 		return;
+	pass->memory.any = true;
 	context->bytes += change;
 	dw_layer_ticks_add(&pass->tree.places[frame->place].ticks, &more);
 	if (frame->entry)

@@ -41,6 +41,7 @@ with tempfile.TemporaryDirectory() as folder:
     check("20 convolutions", re.search(r"^ +convolution .* 20  $", steps["3"], re.M))
     check("shapes", "[[5, 512, 2, 2], [512, 512, 3, 3], [5, 512, 2, 2]]" in steps["3"])
     check("memory", steps["4"].count("Self CPU Mem") == 2)
+    check("and only where it was asked for", not any("CPU Mem" in steps[number] for number in "3678"))
     check("stacks name functions", re.search(r"convolution .*\n.*graph_run", steps["6"]))
     check("two cycles", re.findall(r"recipe_(\d)\.json", steps["8"]) == ["4", "8"])
     for name in ("recipe.json", "recipe_4.json", "recipe_8.json"):
