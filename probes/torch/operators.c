@@ -16,7 +16,6 @@
 #include <string.h>
 
 #define MOST_DEPTH 512u
-#define MOST_TENSORS 64u
 #define MOST_SCRIPT_FRAMES 64u /* the innermost */
 #define CACHE 512u
 #define SITES 16384u
@@ -44,6 +43,7 @@ struct thread {
 	uint32_t depth; /* may pass MOST_DEPTH: what lies deeper is not recorded */
 	struct frame frames[MOST_DEPTH];
 	_Alignas(64) struct known_name cache[CACHE];
+	struct torch_shapes shapes[TORCH_SHAPES];
 };
 
 static __thread struct thread *this_thread __attribute__((tls_model("initial-exec")));
@@ -174,40 +174,6 @@ static inline struct known_name *name_of(struct thread *thread, const char *func
 	return known;
 }
 
-/* ---- shapes --------------------------------------------------------------------------- */
-
-static struct dwell_tensor tensor_of(const char *tensor)
-{
-	const struct torch_layout *layout = &dwell_torch_layout;
-	struct dwell_tensor none = { NULL, 0, DWELL_DTYPE_NONE };
-	uint64_t dimensions = TORCH_WORD(tensor, layout->sizes);
-	const int64_t *sizes = (const int64_t *)(const void *)(tensor + layout->sizes + 8);
-
-	if (tensor == layout->undefined_tensor || dimensions > 64)
-		return none;
-	if (dimensions > 5)
-		sizes = *(const int64_t *const *)(const void *)sizes;
-	for (uint64_t i = 0; i < dimensions; i++)
-		if (sizes[i] < 0 || sizes[i] >> 48)
-			return none; /* symbolic, or no sizes at all */
-	return (struct dwell_tensor){ sizes, (uint8_t)dimensions,
-		*(const uint8_t *)(tensor + layout->dtype) };
-}
-
-static unsigned tensors_of(const char *function, struct dwell_tensor *tensors)
-{
-	const char *value = TORCH_POINTER(function, dwell_torch_layout.inputs);
-	uint64_t count = TORCH_WORD(function, dwell_torch_layout.inputs + 8);
-
-	if (count > MOST_TENSORS)
-		count = MOST_TENSORS;
-	for (uint64_t i = 0; i < count; i++, value += 16)
-		tensors[i] = *(const uint32_t *)(const void *)(value + 8) == 1
-		                 ? tensor_of(TORCH_POINTER(value, 0))
-		                 : (struct dwell_tensor){ NULL, 0, DWELL_DTYPE_NONE };
-	return (unsigned)count;
-}
-
 /* ---- ends from other threads -------------------------------------------------------------- */
 
 #define MOST_STRAYS 64u
@@ -276,19 +242,33 @@ static uint32_t stack_of(const struct thread *thread)
 /* Bits of the gate that ask for more than a range. */
 #define MORE (DWELL_DETAIL_SHAPES | DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS | 1u << DWELL_CATEGORY_FUNCTION)
 
-static __attribute__((noinline)) unsigned begin_more(const struct thread *thread, const char *function,
+static __attribute__((noinline)) unsigned begin_with_stack(const struct thread *thread,
+                                                           const char *function, struct dwell_site *site,
+                                                           bool shapes)
+{
+	struct dwell_tensor tensors[TORCH_MOST_TENSORS];
+	unsigned count = shapes ? dwell_shapes_of(function, tensors) : 0;
+	uint32_t stack = stack_of(thread);
+
+	return stack ? dwell_op_begin_from(site, tensors, count, stack) : dwell_op_begin(site, tensors, count);
+}
+
+static __attribute__((noinline)) unsigned begin_more(struct thread *thread, const char *function,
                                                      struct dwell_site *site)
 {
-	struct dwell_tensor tensors[MOST_TENSORS];
-	unsigned count = 0;
-	uint32_t stack;
+	bool shapes = dwell_torch_layout.inputs && dwell_wants(DWELL_DETAIL_SHAPES);
+	uint32_t id = 0;
 
-	if (site->category != DWELL_CATEGORY_OPERATOR || !dwell_wants(DWELL_DETAIL_SHAPES | DWELL_DETAIL_STACKS))
+	if (site->category != DWELL_CATEGORY_OPERATOR)
 		return dwell_begin(site);
-	if (dwell_torch_layout.inputs && dwell_wants(DWELL_DETAIL_SHAPES))
-		count = tensors_of(function, tensors);
-	stack = dwell_wants(DWELL_DETAIL_STACKS) ? stack_of(thread) : 0;
-	return stack ? dwell_op_begin_from(site, tensors, count, stack) : dwell_op_begin(site, tensors, count);
+	if (dwell_wants(DWELL_DETAIL_STACKS))
+		return begin_with_stack(thread, function, site, shapes);
+	if (shapes)
+		id = dwell_shapes_id(thread->shapes, function, site);
+	if (!id)
+		return dwell_begin(site);
+	dwell_put_begin(id);
+	return DWELL_BEGUN;
 }
 
 static inline unsigned begin(struct thread *thread, const char *function, uint32_t category)

@@ -4,6 +4,7 @@
  *   torch      attaching when torch has been imported; the gate
  *   layout     where things lie inside this PyTorch's objects, found by looking
  *   operators  ranges of operators from RecordFunction, in every thread
+ *   shapes     of an operator's inputs
  *   script     where in TorchScript an operator was called
  *   memory     allocations and frees, from where libc10 calls its allocator
  *   layers     calls of nn.Module, by their path in the model
@@ -104,6 +105,17 @@ bool dwell_torch_run(const char *code);
 /* Callbacks stand in PyTorch exactly while operators are wanted; called where the gate
  * may have changed. */
 void dwell_operators_follow_gate(void);
+
+/* shapes.c: what each thread remembers; zeroed. The id of an operator with its inputs' shapes, 0:
+ * no session; and the shapes themselves, which point into PyTorch's tensors. */
+struct torch_shapes {
+	uint64_t hash;
+	uint32_t id;
+};
+#define TORCH_SHAPES 1024u
+#define TORCH_MOST_TENSORS 64u
+uint32_t dwell_shapes_id(struct torch_shapes *known, const char *function, const struct dwell_site *site);
+unsigned dwell_shapes_of(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS]);
 
 /* script.c: finds out how PyTorch tells it, at the first call; then the script functions that
  * the thread is in as frame ids, innermost first, at most `room`: how many. */
