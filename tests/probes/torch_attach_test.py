@@ -134,6 +134,8 @@ def read_only(dwell, folder):
 
 
 def main():
+    # What a shell starts in the background ignores it, and so would the scripts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     dwell, failures = os.path.abspath(sys.argv[1]), 0
 
     def check(name, passed, detail=""):

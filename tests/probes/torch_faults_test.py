@@ -10,6 +10,7 @@ Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -87,6 +88,8 @@ def sines(dwell, trace):
 
 
 def main():
+    # What a shell starts in the background ignores it, and so would the scripts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     dwell, failures = os.path.abspath(sys.argv[1]), 0
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     environment = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(dwell),
