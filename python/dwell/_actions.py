@@ -181,9 +181,9 @@ class Recorded(Profiler):
         self.__dict__.update(state)
         self._take_fast_path()
 
-    def __del__(self):
-        if getattr(self, "_native", None) and _library is not None and not sys.is_finalizing():
-            _library.dwell_actions_destroy(self._native)
+    def __del__(self, ending=sys.is_finalizing):
+        if getattr(self, "_native", None) and not ending():
+            actions().dwell_actions_destroy(self._native)
             self._native = None
 
     def start(self, action_name):

@@ -10,6 +10,7 @@ import functools
 import json as _json
 import os
 import socket
+import sys
 import time
 import warnings
 
@@ -248,9 +249,9 @@ class profile:
     def __exit__(self, kind, exception, traceback):
         self.stop()
 
-    def __del__(self):
-        # At the interpreter's end the modules may be empty already.
-        if getattr(self, "_handle", None) and native.read:
+    def __del__(self, ending=sys.is_finalizing):
+        # At the interpreter's end the modules may be empty already: nothing of theirs is used then.
+        if getattr(self, "_handle", None) and not ending():
             self._forget()
             native.record.dwell_profile_destroy(self._handle)
             self._handle = None

@@ -1,6 +1,7 @@
 """A view of a trace as an object: text when printed, a table in a notebook, rows for a program."""
 import ctypes
 import json
+import sys
 
 from . import _native as native
 
@@ -24,8 +25,8 @@ class View:
         native.check(native.read().dwell_trace_view, trace, native.encoded(name),
                      ctypes.byref(options), ctypes.byref(self._table))
 
-    def __del__(self):
-        if getattr(self, "_table", None) and native.read:  # None at the interpreter's end
+    def __del__(self, ending=sys.is_finalizing):
+        if getattr(self, "_table", None) and not ending():
             native.read().dwell_table_destroy(self._table)
             self._table = None
 

@@ -171,6 +171,7 @@ def run(program, *arguments, under=()):
     done = subprocess.run([*under, sys.executable, "script.py", *arguments], capture_output=True, text=True,
                           check=False, env={**os.environ, "PYTHONPATH": PACKAGE})
     check(done.returncode == 0, f"{arguments}: {done.stderr[-600:]}")
+    check("Exception ignored" not in done.stderr, f"{arguments}: {done.stderr[-600:]}")
     return done.stdout + done.stderr  # where Lightning's own reports go
 
 

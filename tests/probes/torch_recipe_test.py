@@ -32,7 +32,8 @@ def check(what, good, said=""):
 def run(folder, *options):
     os.makedirs(folder)
     done = subprocess.run([sys.executable, RECIPE, *options, folder], capture_output=True, text=True, check=False)
-    check(f"recipe.py {' '.join(options)} ends well", done.returncode == 0, done.stderr[-500:])
+    check(f"recipe.py {' '.join(options)} ends well", done.returncode == 0 and "Exception ignored" not in done.stderr,
+          done.stderr[-500:])
     steps = re.split(r"^(\d)\. .*$", done.stdout, flags=re.M)
     return dict(zip(steps[1::2], steps[2::2]))
 
