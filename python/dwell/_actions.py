@@ -181,8 +181,13 @@ class Recorded(Profiler):
         self.__dict__.update(state)
         self._take_fast_path()
 
-    def __del__(self, ending=sys.is_finalizing):
-        if getattr(self, "_native", None) and not ending():
+    @staticmethod
+    def _ending(is_finalizing=sys.is_finalizing):
+        # A default is there also when modules are empty already, at the interpreter's end.
+        return is_finalizing()
+
+    def __del__(self):
+        if getattr(self, "_native", None) and not self._ending():
             actions().dwell_actions_destroy(self._native)
             self._native = None
 

@@ -249,9 +249,13 @@ class profile:
     def __exit__(self, kind, exception, traceback):
         self.stop()
 
-    def __del__(self, ending=sys.is_finalizing):
-        # At the interpreter's end the modules may be empty already: nothing of theirs is used then.
-        if getattr(self, "_handle", None) and not ending():
+    @staticmethod
+    def _ending(is_finalizing=sys.is_finalizing):
+        # A default is there also when modules are empty already, at the interpreter's end.
+        return is_finalizing()
+
+    def __del__(self):
+        if getattr(self, "_handle", None) and not self._ending():
             self._forget()
             native.record.dwell_profile_destroy(self._handle)
             self._handle = None

@@ -25,8 +25,13 @@ class View:
         native.check(native.read().dwell_trace_view, trace, native.encoded(name),
                      ctypes.byref(options), ctypes.byref(self._table))
 
-    def __del__(self, ending=sys.is_finalizing):
-        if getattr(self, "_table", None) and not ending():
+    @staticmethod
+    def _ending(is_finalizing=sys.is_finalizing):
+        # A default is there also when modules are empty already, at the interpreter's end.
+        return is_finalizing()
+
+    def __del__(self):
+        if getattr(self, "_table", None) and not self._ending():
             native.read().dwell_table_destroy(self._table)
             self._table = None
 

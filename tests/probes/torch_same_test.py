@@ -39,6 +39,20 @@ def work(module):
     return prof
 
 
+@torch.jit.script
+def scale(x):
+    return x.sin() * 2
+
+
+def check_script():
+    with dwell.profile(with_stack=True) as prof:
+        scale(torch.ones(2))
+    stack = next((event.stack for event in prof.events() if event.name == "aten::sin"), [])
+    line = check_script.__code__.co_firstlineno - 3
+    check("a script function's frame, then Python's", [frame.rsplit("/", 1)[-1] for frame in stack[:2]] ==
+          [f"torch_same_test.py({line}): scale", f"torch_same_test.py({line + 5}): check_script"], stack)
+
+
 def shapes(events):
     return Counter((event.name, str(event.input_shapes)) for event in events if event.name.startswith("aten::"))
 
@@ -63,6 +77,7 @@ def main():
     check("a sleep of 50 ms", len(sleep) == 1 and 49e3 < sleep[0].cpu_time_total < 100e3, sleep)
     allocated = sum(event.self_cpu_memory_usage for event in ours if event.self_cpu_memory_usage > 0)
     check("allocations", allocated > 0, allocated)
+    check_script()
     print(f"PyTorch {torch.__version__}: {counts[True]} passed, {counts[False]} failed")
     return counts[False] != 0
 
