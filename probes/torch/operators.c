@@ -225,16 +225,15 @@ static void take_strays(struct thread *thread)
 /* ---- the callbacks ------------------------------------------------------------------------- */
 
 /* The stack of the innermost frame, if it is the program's or a script's call; 0: none. What
- * operators call has their caller's. */
+ * operators call has their caller's. A script goes on in a pool's thread after a wait: there
+ * nothing lies around its calls. */
 static uint32_t stack_of(const struct thread *thread)
 {
 	uint32_t frames[MOST_SCRIPT_FRAMES], at = thread->depth - 1;
 
 	while (at > 0 && thread->frames[at - 1].scope == TORCH_USER)
 		at--;
-	if (!at)
-		return dwell_python_stack(NULL, 0);
-	if (thread->frames[at - 1].scope != TORCH_SCRIPT)
+	if (at && thread->frames[at - 1].scope != TORCH_SCRIPT)
 		return 0;
 	return dwell_python_stack(frames, dwell_script_frames(frames, MOST_SCRIPT_FRAMES));
 }

@@ -60,8 +60,15 @@ net = torch.jit.script(Net())
 def call(x):
     return outer(net(x))
 x = torch.ones(3)
+@torch.jit.script
+def in_pool(x):
+    return x.cosh()
+@torch.jit.script
+def waits(x):
+    return torch.jit.wait(torch.jit.fork(in_pool, x)).sinh()
 if not sys.argv[1:]:
     call(x)
+    waits(x)
     sys.exit()
 with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], with_stack=True) as theirs:
     call(x)
@@ -119,11 +126,13 @@ def check_scripts(dwell):
     check("TorchScript's layout is found", "dwell: this PyTorch" not in done.stderr, done.stderr)
     found = stacks(dwell, "s.dwell")
     check("what finds it is not recorded", not any("dwell" in name for name in found), found.keys())
-    script, python = "scripted.py", [("scripted.py", 16, "call"), ("scripted.py", 19, "<module>")]
+    script, python = "scripted.py", [("scripted.py", 16, "call"), ("scripted.py", 25, "<module>")]
     same("a script function called by another", innermost(found, "aten::sin", 4, False), (script, 4, "helper"),
          (script, 7, "outer"), *python)
     same("a script function's loop", innermost(found, "aten::tan", 3, False), (script, 9, "outer"), *python)
     same("a script function itself", innermost(found, "outer", 2, False), *python)
+    same("a forked script function", innermost(found, "aten::cosh", 1, False), (script, 20, "in_pool"))
+    same("a script that goes on after a wait", innermost(found, "aten::sinh", 1, False), (script, 23, "waits"))
     same("a scripted module", innermost(found, "aten::exp", 1, False), (script, 13, "forward"))
     check("and who called it", "scripted.py(16): call" in [os.path.basename(frame) for frame in found["aten::exp"][0]],
           found["aten::exp"])
