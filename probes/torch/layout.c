@@ -138,12 +138,21 @@ static void on_end(const char *function, void *context)
 
 /* ---- the search ------------------------------------------------------------------------- */
 
-static PyObject *names; /* of the code that is run to look: torch, and what the code makes */
+PyObject *dwell_torch_names(PyObject *torch)
+{
+	PyObject *names = PyDict_New();
 
-bool dwell_torch_run(const char *code)
+	if (names) {
+		PyDict_SetItemString(names, "torch", torch);
+		PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins());
+	}
+	return names;
+}
+
+bool dwell_torch_run(PyObject *names, const char *code)
 {
 	PyObject *compiled = Py_CompileString(code, "<dwell>", Py_file_input);
-	PyObject *result = compiled && names ? PyEval_EvalCode(compiled, names, names) : NULL;
+	PyObject *result = compiled ? PyEval_EvalCode(compiled, names, names) : NULL;
 	bool done = result != NULL;
 
 	Py_XDECREF(compiled);
@@ -158,33 +167,34 @@ static uint32_t only(uint64_t candidates, bool seen, uint32_t first, uint32_t wi
 	           ? first + (uint32_t)__builtin_ctzll(candidates) * width : 0;
 }
 
-static void search_shapes(void)
+static void search_shapes(PyObject *names)
 {
 	search.sizes = ~0ull;
 	search.dtypes = ~0ull >> 44;
 	for (search.probe = 0; search.probe < PROBES; search.probe++) {
 		search.seen_sizes = false;
-		if (!dwell_torch_run(probes[search.probe].code))
+		if (!dwell_torch_run(names, probes[search.probe].code))
 			return;
 		search.watcher = &here;
-		dwell_torch_run("with torch.no_grad(): torch.neg(t)");
+		dwell_torch_run(names, "with torch.no_grad(): torch.neg(t)");
 		search.watcher = NULL;
 	}
 }
 
-static void search_links(void)
+static void search_links(PyObject *names)
 {
 	search.sequences = search.threads = ~0ull >> 44;
 	search.schemas = ~0ull >> (64 - SCHEMAS);
 	/* Whatever is around the arming: a number of 0 would be found in many places. */
-	if (!dwell_torch_run("with torch.inference_mode(False), torch.enable_grad():\n"
-	                " t = torch.ones(3, device='cpu', requires_grad=True)\n"
-	                " for i in range(7): t.exp()\n"))
+	if (!dwell_torch_run(names,
+	                     "with torch.inference_mode(False), torch.enable_grad():\n"
+	                     " t = torch.ones(3, device='cpu', requires_grad=True)\n"
+	                     " for i in range(7): t.exp()\n"))
 		return;
 	search.watcher = &here;
-	dwell_torch_run("with torch.inference_mode(False), torch.enable_grad(): y = t.exp()");
+	dwell_torch_run(names, "with torch.inference_mode(False), torch.enable_grad(): y = t.exp()");
 	search.backward = true;
-	dwell_torch_run("with torch.inference_mode(False): torch.autograd.grad(y, t, torch.ones_like(t))");
+	dwell_torch_run(names, "with torch.inference_mode(False): torch.autograd.grad(y, t, torch.ones_like(t))");
 	search.watcher = NULL;
 }
 
@@ -192,17 +202,17 @@ static void search_links(void)
 static void look(PyObject *torch)
 {
 	struct torch_callback callback = { (torch_start *)on_look, on_end, 1.0, { 0 }, 1, 0, 0 };
+	PyObject *names = dwell_torch_names(torch);
 	uint64_t handle;
 
-	if (!names && !(names = PyDict_New()))
+	if (!names)
 		return;
-	PyDict_SetItemString(names, "torch", torch);
-	PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins());
 	memset(callback.scopes, 1, sizeof callback.scopes);
 	handle = dwell_torch_layout.add(callback);
-	search_shapes();
-	search_links();
+	search_shapes(names);
+	search_links(names);
 	dwell_torch_layout.remove(handle);
+	Py_DECREF(names);
 }
 
 bool dwell_torch_find_layout(PyObject *torch, void *library)

@@ -32,13 +32,14 @@ static const struct kind kinds[] = {
 };
 
 static struct {
-	void *library;                                       /* where to look; NULL: looked */
+	PyObject *torch;                                     /* the module */
+	void *library;                                       /* its; NULL: looked */
 	struct vector (*calls)(void);                        /* jit::currentCallstack() */
 	struct vector (*frames)(const struct vector *calls); /* prepareCallstack() */
 	void (*release)(void *memory);                       /* operator delete */
 	void (*destroy)(void *string);
-	const struct kind *kind;                             /* NULL: not known */
 	size_t call_size;                                    /* of a StackEntry */
+	const struct kind *kind; /* NULL: not known; atomic: told when all else is there */
 } script;
 
 /* ---- what C++ leaves to its callers ------------------------------------------------------ */
@@ -97,6 +98,7 @@ static bool is_known(const char *call, const struct kind *kind)
 }
 
 static __thread bool looking;
+static const struct kind *seen;
 
 TORCH_START(on_script_look, look_at_script)
 
@@ -107,29 +109,37 @@ static void look_at_script(const char *function)
 	looking = false;
 	struct vector calls = script.calls();
 	script.call_size = (size_t)(calls.last - calls.first);
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !script.kind; i++)
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !seen; i++)
 		if (script.call_size > kinds[i].source && script.call_size < 256 && is_known(calls.first, &kinds[i]))
-			script.kind = &kinds[i];
+			seen = &kinds[i];
+	/* The vector is left as it is, a hundred bytes, once: who does not know it cannot release it. */
 }
 
 static void on_end(const char *function, void *context)
 {
 }
 
-static void look(void)
+static void look(PyObject *torch)
 {
 	struct torch_callback callback = { (torch_start *)on_script_look, on_end, 1.0, { 1 }, 0, 0, 0 };
-	uint64_t handle = dwell_torch_layout.add(callback);
+	PyObject *names = dwell_torch_names(torch);
+	uint64_t handle;
 
+	if (!names)
+		return;
+	handle = dwell_torch_layout.add(callback);
 	looking = true;
-	dwell_torch_run("torch.jit.CompilationUnit('def " KNOWN "(x):\\n return torch.neg(x)\\n')." KNOWN
+	dwell_torch_run(names, "torch.jit.CompilationUnit('def " KNOWN "(x):\\n return torch.neg(x)\\n')." KNOWN
 	                "(torch.zeros(1, device='cpu'))");
 	looking = false;
 	dwell_torch_layout.remove(handle);
+	Py_DECREF(names);
 }
 
-void dwell_script_attach(void *library)
+void dwell_script_attach(PyObject *torch, void *library)
 {
+	Py_INCREF(torch);
+	script.torch = torch;
 	script.library = library;
 }
 
@@ -145,13 +155,14 @@ void dwell_script_find(void)
 	                                          "NS_3jit10StackEntryESaIS4_EE");
 	*(void **)&script.release = dlsym(library, "_ZdlPv");
 	if (script.calls && script.frames && script.release)
-		look();
-	if (script.kind)
-		*(void **)&script.destroy = dlsym(library, script.kind->destroy);
+		look(script.torch);
+	if (seen)
+		*(void **)&script.destroy = dlsym(library, seen->destroy);
 	if (script.destroy)
-		return;
-	script.kind = NULL;
-	fprintf(stderr, "dwell: this PyTorch is not known: stacks are recorded without TorchScript's frames\n");
+		__atomic_store_n(&script.kind, seen, __ATOMIC_RELEASE);
+	else
+		fprintf(stderr,
+		        "dwell: this PyTorch is not known: stacks are recorded without TorchScript's frames\n");
 }
 
 /* ---- frames -------------------------------------------------------------------------------- */
@@ -161,11 +172,13 @@ unsigned dwell_script_frames(uint32_t *ids, unsigned room)
 	struct vector calls, frames;
 	unsigned count = 0;
 
-	if (!script.kind)
+	if (!__atomic_load_n(&script.kind, __ATOMIC_ACQUIRE))
 		return 0;
 	calls = script.calls();
-	if (calls.first == calls.last)
+	if (calls.first == calls.last) {
+		release_calls(&calls);
 		return 0;
+	}
 	frames = script.frames(&calls);
 	release_calls(&calls);
 	for (const char *at = frames.first; at != frames.last && count < room; at += script.kind->frame) {

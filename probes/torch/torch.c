@@ -51,7 +51,7 @@ void dwell_torch_attach(PyObject *torch)
 	dwell_meta("torch.version", version);
 	if (own && dwell_torch_find_layout(torch, own)) {
 		say_missing(version);
-		dwell_script_attach(own);
+		dwell_script_attach(torch, own);
 		dwell_operators_follow_gate();
 	} else {
 		fprintf(stderr, "dwell: PyTorch %s is not known: its operators are not recorded\n", version);

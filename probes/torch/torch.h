@@ -88,8 +88,10 @@ extern struct torch_layout dwell_torch_layout;
 
 /* False: there is not even a name to be had. `library`: whose libraries have it. */
 bool dwell_torch_find_layout(PyObject *torch, void *library);
-/* Runs a few lines of Python that look at something, as `torch`; false: it was not to be had. */
-bool dwell_torch_run(const char *code);
+/* Runs a few lines of Python to look at something; false: it was not to be had. `names` are
+ * theirs, new ones know `torch`; they hold what the lines made until they are released. */
+PyObject *dwell_torch_names(PyObject *torch);
+bool dwell_torch_run(PyObject *names, const char *code);
 
 /* A RecordFunction has a variant: a name of its own, or the operator's schema, which begins
  * with its name: as a pointer and a length, where `schema` is known. */
@@ -119,7 +121,7 @@ unsigned dwell_shapes_of(const char *function, struct dwell_tensor tensors[TORCH
 
 /* script.c: finds out how PyTorch tells it, at the first call; then the script functions that
  * the thread is in as frame ids, innermost first, at most `room`: how many. */
-void dwell_script_attach(void *library);
+void dwell_script_attach(PyObject *torch, void *library);
 void dwell_script_find(void);
 unsigned dwell_script_frames(uint32_t *ids, unsigned room);
 
