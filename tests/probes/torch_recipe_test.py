@@ -21,6 +21,7 @@ except ImportError as error:
     sys.exit(77)
 
 RECIPE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "pytorch", "recipe.py")
+LONGEST = {"model_inference", "aten::conv2d", "aten::convolution", "aten::_convolution", "aten::mkldnn_convolution"}
 counts = {True: 0, False: 0}
 
 
@@ -60,10 +61,10 @@ def main():
         stacks = [[name for name in heading if name != "Source Location"] for heading in headings(theirs["6"])]
         check("step 6: the same columns, and the stacks",
               headings(ours["6"]) == [heading + ["Source Location"] for heading in stacks], headings(ours["6"]))
-        both = dict(calls(ours["3"])).keys() & dict(calls(theirs["3"])).keys()
-        check("step 3: the same calls", len(both) >= 8 and
-              all(dict(calls(ours["3"]))[name] == dict(calls(theirs["3"]))[name] for name in both),
-              (calls(ours["3"]), calls(theirs["3"])))
+        # The ten that took longest; which they are hangs on the machine, but for the convolutions.
+        mine, his = dict(calls(ours["3"])), dict(calls(theirs["3"]))
+        check("step 3: the same calls", LONGEST <= mine.keys() & his.keys() and
+              all(mine[name] == his[name] for name in mine.keys() & his.keys()), (mine, his))
         for name in ("recipe.json", "recipe_4.json", "recipe_8.json"):
             seen = []
             for who in ("theirs", "ours"):
