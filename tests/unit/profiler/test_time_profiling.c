@@ -35,6 +35,7 @@ static void iteration(void)
 		usleep(20000);
 	}
 	DWELL_SCOPE(DWELL_CATEGORY_COMMUNICATION, "Dist_s_synch_allreduce");
+	usleep(1000);
 	DWELL_ZONE("not of the graph");
 }
 
