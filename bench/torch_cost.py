@@ -7,7 +7,7 @@ Each round runs every way of recording once, in a process of its own on one core
 after the other; a process reports the fastest of seven passes over each loop; medians of
 the rounds are printed. dwell's file is bounded and full by then: the memory that it lies
 in is used again, as torch.profiler's is from its second pass on. What a machine takes to
-hand out new memory is its own, and is said in the recorder's part of `make bench`. `added` is beyond the plain loop, `beyond` is beyond an empty
+hand out new memory is its own. `added` is beyond the plain loop, `beyond` is beyond an empty
 callback with the same needs, and the last column is that in parts of what torch.profiler
 adds. Its exit and its tables are not in it.
 

@@ -13,12 +13,12 @@
 
 #include "../torch/torch.h"
 
-/* A module, and who takes it once it is imported: C, or `ours` of the package dwell, called
- * with the module's `name_in_it`. */
+/* A module, and who takes it once it is imported: C, or a function of the package dwell, which
+ * is called with an object of the module. */
 struct known {
 	const char *name;
-	void (*take)(PyObject *module);
-	const char *name_in_it, *package, *ours;
+	void (*attach)(PyObject *module);
+	const char *object, *package, *function;
 };
 
 #define LIGHTNING(module) { module, NULL, "Profiler", "dwell.lightning", "record_profilers" }
@@ -31,14 +31,19 @@ static const struct known known[] = {
 };
 
 /* Where the package lacks the part, that is not recorded and nothing else is different. */
-static void hand_over(const struct known *to, PyObject *module)
+static void take(const struct known *known_module, PyObject *module)
 {
-	PyObject *object = PyObject_GetAttrString(module, to->name_in_it);
-	PyObject *ours = object ? dwell_python_import(to->package) : NULL;
-	PyObject *done = ours ? PyObject_CallMethod(ours, to->ours, "O", object) : NULL;
+	PyObject *object, *package, *done;
 
+	if (known_module->attach) {
+		known_module->attach(module);
+		return;
+	}
+	object = PyObject_GetAttrString(module, known_module->object);
+	package = object ? dwell_python_import(known_module->package) : NULL;
+	done = package ? PyObject_CallMethod(package, known_module->function, "O", object) : NULL;
 	Py_XDECREF(done);
-	Py_XDECREF(ours);
+	Py_XDECREF(package);
 	Py_XDECREF(object);
 	PyErr_Clear();
 }
@@ -118,7 +123,7 @@ static PyObject *exec_module(PyObject *self, PyObject *module)
 	result = PyObject_CallFunctionObjArgs(PyTuple_GetItem(self, 1), module, NULL);
 	for (size_t i = 0; result && i < sizeof known / sizeof *known; i++)
 		if (strcmp(name, known[i].name) == 0)
-			known[i].take ? known[i].take(module) : hand_over(&known[i], module);
+			take(&known[i], module);
 	return result;
 }
 
@@ -213,7 +218,7 @@ static void take_imported(void)
 		PyObject *module = name ? PyImport_GetModule(name) : NULL;
 
 		if (module)
-			known[i].take ? known[i].take(module) : hand_over(&known[i], module);
+			take(&known[i], module);
 		Py_XDECREF(module);
 		Py_XDECREF(name);
 		PyErr_Clear();

@@ -154,7 +154,7 @@ static uint32_t walk(PyThreadState *thread, const uint32_t *inner, uint32_t inne
 	Py_XDECREF(frame);
 	at = (uint32_t)hash % STACKS;
 	id = stacks[at].hash == hash ? stacks[at].id : 0;
-	if (!id && count && (id = name_stack(inner, inner_count, frames, count))) {
+	if (!id && inner_count + count && (id = name_stack(inner, inner_count, frames, count))) {
 		stacks[at].hash = hash;
 		stacks[at].id = id;
 	}
