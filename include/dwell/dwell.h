@@ -10,6 +10,10 @@
  * dwell_start(). Every function here may be called from any thread at any time
  * unless it says otherwise; those that may be called from a signal handler say
  * so. None of them prints or exits.
+ *
+ * DWELL_API says who sees the functions of this library. Define it before this
+ * header to change that. In the two-file amalgamation it is empty, so that
+ * -fvisibility=hidden keeps a copy of the recorder private to a plugin.
  */
 #ifndef DWELL_DWELL_H
 #define DWELL_DWELL_H
@@ -27,10 +31,20 @@ extern "C" {
 #define DWELL_VERSION_PATCH 0
 #define DWELL_VERSION "0.1.0"
 
-#if defined(__GNUC__)
-#define DWELL_API __attribute__((visibility("default")))
+#ifndef DWELL_API
+#define DWELL_API __attribute__((__visibility__("default")))
+#endif
+
+#define DWELL_JOIN_(a, b) a##b
+#define DWELL_JOIN(a, b) DWELL_JOIN_(a, b)
+
+/* For the inline code of these headers: casts that neither language's compilers warn about. */
+#ifdef __cplusplus
+#define DWELL_CAST(type, value) static_cast<type>(value)
+#define DWELL_ADDRESS(pointer) reinterpret_cast<uintptr_t>(pointer)
 #else
-#define DWELL_API
+#define DWELL_CAST(type, value) ((type)(value))
+#define DWELL_ADDRESS(pointer) ((uintptr_t)(pointer))
 #endif
 
 /* ---- errors -------------------------------------------------------------- */
@@ -61,16 +75,16 @@ enum dwell_error_code {
 };
 
 /*
- * The caller's, filled when a function fails; every function takes NULL for
- * "I do not want to know more than the code". `message` names the file, the
- * place and the remedy and is NUL-terminated, without a newline.
+ * Filled when a function fails. It belongs to the caller; every function accepts NULL, and
+ * then only its result tells the cause. `message` names the file, the place and the remedy.
+ * It is NUL-terminated and has no newline.
  */
 struct dwell_error {
 	int code;
 	char message[512];
 };
 
-/* The short text of a code, static; "unknown error" for a code that is none. */
+/* The short text of a code, static; "unknown error" for any other number. */
 DWELL_API const char *dwell_error_text(int code);
 
 /* The library's version, "MAJOR.MINOR.PATCH", static. */
@@ -79,15 +93,15 @@ DWELL_API const char *dwell_version(void);
 /* ---- the session --------------------------------------------------------- */
 
 enum dwell_keep {
-	DWELL_KEEP_BOTH = 0,   /* half the room for the beginning, then the newest */
+	DWELL_KEEP_BOTH = 0,   /* half the size for the beginning, half for the newest records */
 	DWELL_KEEP_OLDEST = 1, /* stop when full */
 	DWELL_KEEP_NEWEST = 2, /* overwrite the oldest */
 };
 
 /*
- * A schedule as torch.profiler.schedule means it: the first skip_first steps
- * are not recorded, then cycles of wait + warmup steps not recorded and active
- * steps recorded, `repeat` times (0: for ever). active == 0: no schedule.
+ * A schedule as in torch.profiler.schedule: the first skip_first steps are not recorded.
+ * Cycles follow: wait + warmup steps that are not recorded, then active steps that are;
+ * `repeat` cycles, or without end if `repeat` is 0. There is no schedule if `active` is 0.
  */
 struct dwell_schedule {
 	uint32_t skip_first;
@@ -98,34 +112,34 @@ struct dwell_schedule {
 	uint32_t repeat;
 };
 
-/* What is done with a step. The values are torch.profiler.ProfilerAction's. */
+/* What a profiler does with a step. The values are torch.profiler.ProfilerAction's. */
 enum dwell_action {
 	DWELL_ACTION_NONE = 0,
 	DWELL_ACTION_WARMUP = 1,
 	DWELL_ACTION_RECORD = 2,
-	DWELL_ACTION_RECORD_AND_SAVE = 3, /* the last of a cycle: its result is handed out */
+	DWELL_ACTION_RECORD_AND_SAVE = 3, /* the last step of a cycle: its result is ready then */
 };
 
-/* The action of step `step`, from 0. No schedule: RECORD always. */
+/* The action of step `step`, counted from 0. Without a schedule it is RECORD. */
 DWELL_API enum dwell_action dwell_schedule_action(const struct dwell_schedule *schedule,
                                                   uint64_t step);
 
-/* DWELL_E_ARGUMENT when it is one that can never record, or a number is negative. */
+/* DWELL_E_ARGUMENT if the schedule can never record, or a number is negative. */
 DWELL_API int dwell_schedule_check(const struct dwell_schedule *schedule,
                                    struct dwell_error *error);
 
 struct dwell_options {
 	size_t size;             /* sizeof this structure: later versions add at the end */
-	const char *path;        /* the trace; NULL: PROGRAM-PID.dwell in the current folder */
-	bool overwrite;          /* replace an existing file at `path` */
+	const char *path;        /* the trace; NULL means PROGRAM-PID.dwell in the current folder */
+	bool overwrite;          /* replace an existing trace at `path`; no other file */
 	enum dwell_keep keep;
-	uint64_t max_size_bytes; /* 0: 2 GiB; never over a tenth of the free space */
-	uint32_t categories;     /* mask of 1 << enum dwell_category and DWELL_DETAIL_*; 0: the default;
-	                          * DWELL_MASK_NONE: only what profiles and captures ask for */
+	uint64_t max_size_bytes; /* 0 means 2 GiB; at most a tenth of the free space is used */
+	uint32_t categories;     /* mask of 1 << enum dwell_category and DWELL_DETAIL_*; 0 means the
+	                          * default; DWELL_MASK_NONE: only what profiles and captures ask for */
 	uint64_t steps_from;     /* record only steps from..to, counted from 0 */
-	uint64_t steps_to;       /* UINT64_MAX: no end */
+	uint64_t steps_to;       /* UINT64_MAX means without end */
 	struct dwell_schedule schedule;
-	const char *layers;      /* record only these layers, see dwell_layers_only(); NULL: all */
+	const char *layers;      /* record only these layers, see dwell_layers_only(); NULL means all */
 };
 
 #define DWELL_OPTIONS_INIT                                                             \
@@ -133,34 +147,33 @@ struct dwell_options {
 	  { 0, 0, 0, 0, 0, 0 }, NULL }
 
 /*
- * Starts recording this process and the children it forks. Under `dwell run`
- * the run's own session goes on and `options` is not used. options NULL: the
- * defaults. Errors: DWELL_E_STATE when a session runs that dwell_start()
- * started, DWELL_E_EXISTS, DWELL_E_IO, DWELL_E_NOSPACE, DWELL_E_ARGUMENT.
+ * Starts recording this process and the children it forks. Under `dwell run` the run's own
+ * session continues and `options` is not used. If `options` is NULL, the defaults hold.
+ * Errors: DWELL_E_STATE if a session runs that dwell_start() started, DWELL_E_EXISTS,
+ * DWELL_E_IO, DWELL_E_NOSPACE, DWELL_E_ARGUMENT.
  */
 DWELL_API int dwell_start(const struct dwell_options *options, struct dwell_error *error);
 
 /*
- * Ends the session that dwell_start() started and trims the file; under
- * `dwell run` it does nothing. Records of other threads that are under way are
- * counted as lost. A program that ends without it loses nothing but the trim.
+ * Ends the session that dwell_start() started and trims the file; under `dwell run` it does
+ * nothing. Records that other threads are writing at that moment are counted as lost. A
+ * program that ends without it has a longer file, and loses no records.
  */
 DWELL_API int dwell_stop(struct dwell_error *error);
 
 /* Whether a session runs (its gate may be closed by --steps or a schedule). */
 DWELL_API bool dwell_active(void);
 
-/* The path of the trace being written, valid until the next start; NULL: none. */
+/* The path of the trace that is being written, or NULL; valid until the next start. */
 DWELL_API const char *dwell_trace_path(void);
 
 /* ---- steps --------------------------------------------------------------- */
 
 /*
- * A step is one iteration of training or inference. Say so in one of two ways:
- * DWELL_STEP() in <dwell/probe.h>, for a step that is a block; or dwell_step()
- * at the start of each iteration, which ends the step before. Steps are counted
- * by process from 0. The last step of dwell_step() ends with dwell_step_end(),
- * dwell_stop() or the process.
+ * A step is one iteration of training or inference. Mark steps in one of two ways:
+ * DWELL_STEP() in <dwell/probe.h>, for a step that is a block; or dwell_step() at the start
+ * of each iteration, which also ends the previous step. Each process counts its steps from 0.
+ * The last step of dwell_step() ends with dwell_step_end(), dwell_stop() or the process.
  */
 DWELL_API void dwell_step(void);
 DWELL_API void dwell_step_begin(void);
@@ -172,22 +185,21 @@ DWELL_API uint64_t dwell_steps_begun(void);
 /* ---- layers -------------------------------------------------------------- */
 
 /*
- * From now on only these layers are recorded, in all processes of the run: paths and
- * patterns with * and ?, commas between ("Net.stem,Net.block.*"); NULL or "": all. What
- * lies in a layer that is left out counts for the recorded one around it. A layer that
- * is open goes on. Errors: DWELL_E_STATE when nothing is recorded, DWELL_E_ARGUMENT for
- * a list that names nothing or is too long (2047 bytes).
+ * Records only these layers from now on, in all processes of the run. `list` holds paths and
+ * patterns with * and ?, separated by commas ("Net.stem,Net.block.*"); NULL or "" means all
+ * layers. The time of a layer that is left out counts for the recorded layer around it. A
+ * layer that is already open is not affected. Errors: DWELL_E_STATE if no session runs,
+ * DWELL_E_ARGUMENT for a list that names nothing or is longer than 2047 bytes.
  */
 DWELL_API int dwell_layers_only(const char *list, struct dwell_error *error);
 
 /* ---- profiles ------------------------------------------------------------ */
 
 /*
- * A profile is a stretch of the program that somebody wants a result of, with the
- * details that it needs. It writes nothing of its own: it opens the gate of the
- * session for what it asks, marks where it begins and ends in the trace, and says
- * which part of the file is its result. <dwell/trace.h> reads that, as does
- * `dwell report --profile NAME` after the program is gone.
+ * A profile is a part of the program's run that gets a result of its own, with the details
+ * that it asks for. It opens the gate of the session for these details and marks in the trace
+ * where it begins and ends. Its result is that part of the trace: <dwell/trace.h> reads it,
+ * and `dwell report --profile NAME` after the program has ended.
  *
  *     struct dwell_profile_options options = DWELL_PROFILE_OPTIONS_INIT;
  *     options.record_shapes = true;
@@ -196,14 +208,13 @@ DWELL_API int dwell_layers_only(const char *list, struct dwell_error *error);
  *     ...
  *     dwell_profile_stop(profile, NULL);
  *
- * Profiles may nest, overlap and run in several threads. Each sees the ranges that
- * begin while it is open: of its own thread, and of every other thread that has no
- * profile of its own open then. One profile belongs to one thread; different ones
+ * Profiles may nest, overlap and run in several threads. Each sees the ranges that begin
+ * while it is open: those of its own thread, and those of every other thread that has no
+ * profile of its own open at that time. One profile belongs to one thread; different profiles
  * may be used at the same time.
  *
- * Without a session, dwell_profile_create() starts one that records only what
- * profiles ask for. Under `dwell run`, or after dwell_start(), what the session
- * records goes on beside it.
+ * If no session runs, dwell_profile_create() starts one that records only what profiles ask
+ * for. Under `dwell run`, or after dwell_start(), the session's own recording continues.
  */
 struct dwell_profile;
 
@@ -222,28 +233,28 @@ struct dwell_profile_result {
 struct dwell_profile_options {
 	size_t size;             /* sizeof this structure */
 	const char *name;        /* in the trace, for --profile NAME; NULL: "profile" */
-	unsigned activities;     /* 0: what there is */
+	unsigned activities;     /* 0 means all that are available */
 	bool record_shapes;
 	bool profile_memory;
 	bool with_stack;
-	bool with_flops;         /* and shapes, which it needs */
-	bool with_functions;     /* where the functions probe records them */
-	struct dwell_schedule schedule; /* active == 0: record from start to stop */
-	/* In place of `schedule`: the action of each step, from 0. */
+	bool with_flops;         /* includes shapes */
+	bool with_functions;     /* needs the functions probe */
+	struct dwell_schedule schedule; /* if active is 0: record from start to stop */
+	/* Optional; overrides `schedule`: returns the action of each step, counted from 0. */
 	enum dwell_action (*action)(uint64_t step, void *context);
 	/*
-	 * Called with each cycle's result when it is complete, and once for what was
-	 * recorded when the profile is stopped within a cycle. It may read the trace; the
-	 * program's other threads go on meanwhile, and so does the recording of other
-	 * profiles. In the thread of the profile, or with `background` in one of its own,
-	 * one call after the other; dwell_profile_stop() waits for the last.
+	 * Optional; called with the result of each complete cycle, and with that of a cycle
+	 * which dwell_profile_stop() ends early. It may read the trace. The program's other
+	 * threads and other profiles continue meanwhile. It runs in the thread of the profile,
+	 * or with `background` in a thread of its own, one call after the other;
+	 * dwell_profile_stop() waits for the last call.
 	 */
 	void (*on_trace_ready)(struct dwell_profile *profile,
 	                       const struct dwell_profile_result *result, void *context);
 	bool background;
 	void *context;           /* for both functions */
-	uint32_t categories;     /* mask of 1 << enum dwell_category: these alone, in place of what
-	                          * `activities` stands for; 0: those */
+	uint32_t categories;     /* mask of 1 << enum dwell_category. If non-zero, overrides
+	                          * `activities`: only these categories are recorded. */
 };
 
 #define DWELL_PROFILE_OPTIONS_INIT                                                     \
@@ -251,107 +262,123 @@ struct dwell_profile_options {
 	  { 0, 0, 0, 0, 0, 0 }, NULL, NULL, false, NULL, 0 }
 
 /*
- * `options` NULL: the defaults. The texts are copied. NULL with `error`:
- * DWELL_E_ARGUMENT (a schedule that can never record), DWELL_E_NOMEM, and the errors
- * of dwell_start().
+ * If `options` is NULL, the defaults hold. The texts are copied. On failure the result is NULL
+ * and `error` says DWELL_E_ARGUMENT (a schedule that can never record), DWELL_E_NOMEM, or an
+ * error of dwell_start().
  */
 DWELL_API struct dwell_profile *dwell_profile_create(const struct dwell_profile_options *options,
                                                      struct dwell_error *error);
-/* Stops it first. NULL is nothing. */
+/* Stops the profile first. A NULL argument is ignored. */
 DWELL_API void dwell_profile_destroy(struct dwell_profile *profile);
 
-/* DWELL_E_STATE when it is started. It may be started again after a stop. */
+/* DWELL_E_STATE if it is already started. It may be started again after a stop. */
 DWELL_API int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error);
 
 /*
- * The end of a step: what comes is the next. Where the program marks no steps of its
- * own in this thread, these are the trace's steps. Errors: DWELL_E_STATE when it is
- * not started; DWELL_E_ARGUMENT for an `action` function that leaves a warm-up or a
- * cycle without an end (the profile goes on, what was recorded is kept).
+ * Ends a step and begins the next. If the program marks no steps of its own in this thread,
+ * these are the trace's steps. Errors: DWELL_E_STATE if the profile is not started;
+ * DWELL_E_ARGUMENT if the `action` function leaves a warm-up or a cycle without an end (the
+ * profile continues and its records are kept).
  */
 DWELL_API int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error);
 
 /*
- * Ends the range and the cycle. Errors: DWELL_E_STATE when it is not started, or
- * when it has a schedule and dwell_profile_step() was never called, so that it can
- * have recorded only its first step; it is stopped all the same.
+ * Ends the range and the cycle. Errors: DWELL_E_STATE if the profile is not started, or if it
+ * has a schedule and dwell_profile_step() was never called, so that it recorded at most its
+ * first step; it is stopped even then.
  */
 DWELL_API int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error);
 
-/* Steps so far. */
+/* The number of steps so far. */
 DWELL_API uint64_t dwell_profile_step_num(const struct dwell_profile *profile);
-/* NONE when it is not started. */
+/* The action of the current step; NONE if the profile is not started. */
 DWELL_API enum dwell_action dwell_profile_action(const struct dwell_profile *profile);
 
-/* The last result that is complete; DWELL_E_NO_DATA when there is none yet. */
+/* The last complete result; DWELL_E_NO_DATA if there is none yet. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow" /* g++: a structure has the same name */
 DWELL_API int dwell_profile_result(const struct dwell_profile *profile,
                                    struct dwell_profile_result *result,
                                    struct dwell_error *error);
+#pragma GCC diagnostic pop
 
-/* Of the cycle that is being recorded: its id in the trace, as dwell_profile_result.id;
- * 0: none is. */
+/* Trace id of the cycle being recorded (see dwell_profile_result.id), or 0 if none. */
 DWELL_API uint32_t dwell_profile_id(const struct dwell_profile *profile);
 
-/* What was asked for and cannot be had here, as a sentence (static); NULL: nothing. */
+/* A sentence (static) that names what was asked for and is not available here; NULL if all is. */
 DWELL_API const char *dwell_profile_warning(const struct dwell_profile *profile);
 
-/* For DWELL_PROFILE() below. */
-static inline void dwell_profile_leave(struct dwell_profile **profile)
+/* The rest of the block is the profile's range: the profile is started here and stopped
+ * when the block is left, by whatever way. The object and its result stay. A jump past this
+ * line does not start it: see the same of ranges at the head of <dwell/probe.h>. */
+#ifdef __cplusplus
+#define DWELL_PROFILE(profile) \
+	const dwell_profile_scope DWELL_JOIN(dwell_profile_, __COUNTER__)(profile)
+#else
+/* gcc runs a cleanup also when a goto jumped past the initialisation. A variable that holds
+ * its own address was initialised; leaving clears it. */
+struct dwell_profile_block {
+	struct dwell_profile *profile;
+	const struct dwell_profile_block *self;
+};
+
+static inline void dwell_profile_leave(struct dwell_profile_block *block)
 {
-	dwell_profile_stop(*profile, NULL);
+	__asm__("" : "+m"(*block)); /* makes the compiler read the memory: see dwell_block_close() */
+	if (block->self != block)
+		return;
+	block->self = NULL;
+	__asm__ volatile("" : : "m"(*block));
+	dwell_profile_stop(block->profile, NULL);
 }
 
-/* The rest of the block is the profile's range: it is started here and stopped
- * however the block is left; the object and its result stay. */
-#ifdef __cplusplus
-#define DWELL_PROFILE(profile) const dwell_profile_scope dwell_profile_of_this_block(profile)
-#else
-#define DWELL_PROFILE(profile)                                                         \
-	struct dwell_profile *dwell_profile_of_this_block                                  \
-	    __attribute__((cleanup(dwell_profile_leave), unused)) =                            \
-	        (dwell_profile_start(profile, NULL), (profile))
+#define DWELL_PROFILE(profile) DWELL_PROFILE_N(profile, __COUNTER__)
+#define DWELL_PROFILE_N(profile, n)                                                    \
+	struct dwell_profile_block DWELL_JOIN(dwell_profile_, n)                               \
+	    __attribute__((__cleanup__(dwell_profile_leave), __unused__)) =                    \
+	        { (dwell_profile_start(profile, NULL), (profile)), &DWELL_JOIN(dwell_profile_, n) }
 #endif
 
 /* ---- captures ------------------------------------------------------------ */
 
 /*
- * Lets TensorBoard and other clients of XLA's profiler server capture from this program:
- * `dwell serve` is started at 127.0.0.1:`port` (0: any that is free), in a process of its
- * own that ends with this one, with dwell_stop() or with dwell_serve_stop(). Without a
- * session one is started that records nothing but captures; where one runs, also under
- * `dwell run`, that is captured from. Children of fork are captured with their father.
- * The command is looked for beside this library, in its prefix and in PATH.
+ * Lets TensorBoard and other clients of XLA's profiler server capture from this program.
+ * Starts `dwell serve` at 127.0.0.1:`port` (0 means any free port) in a process of its own,
+ * which ends with this process, with dwell_stop() or with dwell_serve_stop(). If a session is
+ * already running (including under `dwell run`), captures are taken from it; otherwise a
+ * session is started that records only captures. Forked children are captured with their
+ * parent. The command is searched next to this library, in its prefix and in PATH.
  *
- * Returns the port. Errors: DWELL_E_IO when the port is in use, DWELL_E_STATE when this
- * program is served already, DWELL_E_UNSUPPORTED without the command, DWELL_E_ARGUMENT,
- * and those of dwell_start().
+ * Returns the port. Errors: DWELL_E_IO if the port is in use, DWELL_E_STATE if this program
+ * is already served, DWELL_E_UNSUPPORTED if there is no command, DWELL_E_ARGUMENT, and the
+ * errors of dwell_start().
  */
 DWELL_API int dwell_serve_start(unsigned port, struct dwell_error *error);
-/* A capture that is under way is answered with what there is. The session goes on. */
+/* A running capture is answered with the records so far. The session continues. */
 DWELL_API void dwell_serve_stop(void);
 
 /* ---- facts --------------------------------------------------------------- */
 
 /*
- * Stores a fact with the trace: a model's name, a batch size, a commit. The
- * texts are copied. With the same key the last value holds. dwell_meta_json
- * takes any JSON value; it is stored as it is and checked by the reader.
+ * Stores a fact with the trace: a model's name, a batch size, a commit. The texts are copied.
+ * A later value of the same key replaces the earlier one. dwell_meta_json() takes any JSON
+ * value; it is stored unchanged, and the reader checks it.
  */
 DWELL_API void dwell_meta(const char *key, const char *value);
 DWELL_API void dwell_meta_json(const char *key, const char *json);
 
-/* Names the calling thread in the trace (the kernel's name is taken else). */
+/* Names the calling thread in the trace. If never called, the kernel's thread name is used. */
 DWELL_API void dwell_thread_name(const char *name);
 
-/* The process's place in a distributed run; -1: not given. RANK, LOCAL_RANK and
- * WORLD_SIZE of the environment are taken without this call. */
+/* The process's place in a distributed run; -1 means not given. Without this call, RANK,
+ * LOCAL_RANK and WORLD_SIZE of the environment are used. */
 DWELL_API void dwell_rank(int rank, int local_rank, int world_size);
 
 #ifdef __cplusplus
 }
 
 struct dwell_profile_scope {
-	explicit dwell_profile_scope(struct dwell_profile *profile) : profile(profile)
+	explicit dwell_profile_scope(struct dwell_profile *started) : profile(started)
 	{
 		dwell_profile_start(profile, nullptr);
 	}

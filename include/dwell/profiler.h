@@ -1,5 +1,5 @@
 /*
- * Profilers of a trainer's actions, as Lightning has them.
+ * Profilers of a trainer's actions, compatible with Lightning's.
  *
  *     struct dwell_actions *profiler = dwell_actions_create("simple", NULL, &error);
  *     dwell_actions_setup(profiler, "fit", -1, NULL, &error);
@@ -35,9 +35,9 @@ extern "C" {
 struct dwell_actions;
 
 /*
- * What a profiler does. Each may be NULL. `start` and `stop` are called in the thread of
- * the action, beside what the library records; the others by the functions below.
- * `error` is never NULL.
+ * What a profiler does. Each function may be NULL. `start` and `stop` are called in the
+ * thread of the action, in addition to what the library records; the functions below call
+ * the others. `error` is never NULL.
  */
 struct dwell_actions_methods {
 	size_t size;      /* sizeof this structure */
@@ -52,7 +52,7 @@ struct dwell_actions_methods {
 struct dwell_actions {
 	const struct dwell_actions_methods *methods;
 	bool records;         /* actions become ranges of the trace */
-	int local_rank;       /* -1: none */
+	int local_rank;       /* -1 if there is none */
 	const char *stage;    /* between setup and teardown, else NULL */
 	const char *dirpath;  /* where the report goes, if both are given; else NULL */
 	const char *filename;
@@ -64,94 +64,98 @@ struct dwell_actions_options {
 	const char *dirpath;     /* NULL: the folder that dwell_actions_setup() names */
 	const char *filename;    /* of the report, without ".txt"; NULL: standard output */
 	bool brief;              /* simple: without calls and shares, by mean */
-	double line_restriction; /* advanced: rows an action; below 1: share of them; 0 and 1: all */
+	double line_restriction; /* advanced: rows for each action; below 1 a share of them; 0 and 1: all */
 	bool record_shapes;      /* operators */
 	bool profile_memory;     /* operators */
 	unsigned row_limit;      /* operators; 0: 20 */
 	const char *sort_by;     /* operators: a key of torch's; NULL: cpu_time_total */
 	const char *record_functions; /* operators: further actions with a table: "NAME,NAME" */
 	/*
-	 * operators: what a stage records beyond these, its schedule and on_trace_ready; NULL:
-	 * nothing. Steps are the stage's own: in a fit the training steps. The report is of the
-	 * last cycle. Copied; its name is not used.
+	 * operators: further options of the stage's recording, its schedule and on_trace_ready;
+	 * optional. Steps are the stage's own: in a fit the training steps. The report covers the
+	 * last cycle. The options are copied; their name is not used.
 	 */
 	const struct dwell_profile_options *profile;
-	unsigned port;           /* xla: where captures are served; 0: 9012 */
+	unsigned port;           /* xla: the port that serves captures; 0 means 9012 */
 };
 
 #define DWELL_ACTIONS_OPTIONS_INIT \
 	{ sizeof(struct dwell_actions_options), NULL, NULL, false, 0, false, false, 0, NULL, NULL, NULL, 0 }
 
 /*
- * By name, whatever its case: "simple" (time an action), "advanced" (functions within
- * each action: build with -finstrument-functions, see probes/functions), "operators" or
- * "pytorch", "xla" (captures are served from the first training_step, backward,
- * validation_step, test_step or predict_step on, see dwell_serve_start(); nothing is
- * recorded until one asks, and there is no report), and "none". NULL with
- * DWELL_E_NAME, which lists them, or DWELL_E_NOMEM. options NULL: the defaults.
+ * Creates a profiler by its name, in upper or lower case: "simple" (the time of each action),
+ * "advanced" (the functions within each action: build with -finstrument-functions, see
+ * probes/functions), "operators" or "pytorch", "xla" (serves captures from the first
+ * training_step, backward, validation_step, test_step or predict_step on, see
+ * dwell_serve_start(); nothing is recorded until a client asks, and there is no report), and
+ * "none". If `options` is NULL, the defaults hold. Returns NULL with DWELL_E_NAME, whose
+ * message lists the names, or DWELL_E_NOMEM.
  */
 DWELL_API struct dwell_actions *dwell_actions_create(const char *name,
                                                      const struct dwell_actions_options *options,
                                                      struct dwell_error *error);
-/* Tears down first. NULL is nothing. */
+/* Tears down first. A NULL argument is ignored. */
 DWELL_API void dwell_actions_destroy(struct dwell_actions *actions);
 
-/* For a profiler of one's own: fills its first member. The texts are copied;
- * dwell_actions_reset() frees what the library holds. */
+/* For a profiler of your own: initialises its first member. The texts are copied;
+ * dwell_actions_reset() frees the library's copies. */
 DWELL_API int dwell_actions_init(struct dwell_actions *actions,
                                  const struct dwell_actions_methods *methods, const char *dirpath,
                                  const char *filename, struct dwell_error *error);
 DWELL_API void dwell_actions_reset(struct dwell_actions *actions);
 
 /*
- * A stage begins: "fit", "validate", "test", "predict". Its report counts what comes
- * from here on, in this thread and in those that have no profile of their own. With a
- * `log_dir` the report goes there when no other folder was given. Without a session one
- * is started. DWELL_E_STATE in a stage already, and the errors of dwell_start().
+ * Begins a stage: "fit", "validate", "test", "predict". Its report covers everything from
+ * here on, in this thread and in threads without a profile of their own. The report goes to
+ * `log_dir` if no other folder was given. Starts a session if none runs. Errors: DWELL_E_STATE
+ * inside a stage, and the errors of dwell_start().
  */
 DWELL_API int dwell_actions_setup(struct dwell_actions *actions, const char *stage,
                                   int local_rank, const char *log_dir, struct dwell_error *error);
 
 /*
- * An action by a name known at run time. Stops may come in any order, whatever ranges
- * have begun within. Stop: DWELL_E_STATE when this thread has no such action open.
+ * An action whose name is known at run time only. Actions may be stopped in any order,
+ * regardless of the ranges that began within. dwell_actions_stop() returns DWELL_E_STATE if
+ * this thread has started no such action. Stopping an action that the end of its stage has
+ * already closed has no effect.
  */
 DWELL_API void dwell_actions_start(struct dwell_actions *actions, const char *action);
 DWELL_API int dwell_actions_stop(struct dwell_actions *actions, const char *action,
                                  struct dwell_error *error);
 
-/* The report so far; what is read is the trace. */
+/* Writes the report so far. It is made from the trace. */
 DWELL_API int dwell_actions_summary(struct dwell_actions *actions, FILE *file,
                                     struct dwell_error *error);
 
-/* What the last stage recorded, for dwell_trace_open_result(), once it has been described or
- * torn down; DWELL_E_NO_DATA before. */
+/* What the stage has recorded so far, or what the last one recorded, for
+ * dwell_trace_open_result(). DWELL_E_NO_DATA before the first stage. */
 DWELL_API int dwell_actions_result(const struct dwell_actions *actions,
                                    struct dwell_profile_result *result,
                                    struct dwell_error *error);
 
 /*
- * The report where it belongs: appended to DIRPATH/STAGE-FILENAME-RANK.txt when folder
- * and name are given; else to standard output, of rank 0 alone. The folder is made. What
- * comes after it is no longer the stage's.
+ * Writes the report: appends it to DIRPATH/STAGE-FILENAME-RANK.txt if folder and file name
+ * are given (and creates the folder), else prints it on standard output, on rank 0 only.
+ * What is recorded afterwards does not belong to the stage any more.
  */
 DWELL_API int dwell_actions_describe(struct dwell_actions *actions, struct dwell_error *error);
 
 /*
- * The stage ends. DWELL_E_STATE names an action that was left open; it is closed, those
- * of other threads when these end. The stage has ended all the same.
+ * Ends the stage. DWELL_E_STATE names an action that was left open: it is closed, and actions
+ * of other threads are closed when those threads end. The stage ends even then.
  */
 DWELL_API int dwell_actions_teardown(struct dwell_actions *actions, struct dwell_error *error);
 
-/* "fit-perf-0-training_step.txt": what is given, unsafe characters replaced. The result
- * is its length, as of snprintf(). */
+/* Makes a file name such as "fit-perf-0-training_step.txt" from the parts that are given, with
+ * unsafe characters replaced. `room` is the size of `name`; returns the name's length, as
+ * snprintf() does. */
 DWELL_API int dwell_actions_filename(const struct dwell_actions *actions, const char *action,
                                      const char *extension, char *name, size_t room);
 
 /* ---- the scope ------------------------------------------------------------------------ */
 
 struct dwell_action_scope {
-	struct dwell_actions *actions; /* of a profiler that wants to know; else NULL */
+	struct dwell_actions *actions; /* if the profiler has functions to be called; else NULL */
 	const char *name;
 	unsigned began;
 };
@@ -184,8 +188,8 @@ DWELL_INLINE void dwell_action_leave(const struct dwell_action_scope *scope)
 #ifdef __cplusplus
 }
 struct dwell_action_of_block {
-	DWELL_UNSEEN dwell_action_of_block(struct dwell_actions *actions, struct dwell_site *site)
-	    : scope(dwell_action_enter(actions, site)) {}
+	DWELL_UNSEEN dwell_action_of_block(struct dwell_actions *profiler, struct dwell_site *site)
+	    : scope(dwell_action_enter(profiler, site)) {}
 	DWELL_UNSEEN ~dwell_action_of_block() { dwell_action_leave(&scope); }
 	dwell_action_of_block(const dwell_action_of_block &) = delete;
 	dwell_action_of_block &operator=(const dwell_action_of_block &) = delete;
@@ -193,20 +197,42 @@ struct dwell_action_of_block {
 };
 #define DWELL_ACTION_OPEN(actions, n)                                                  \
 	const dwell_action_of_block DWELL_JOIN(dwell_action_, n)(actions, &DWELL_JOIN(dwell_site_, n))
-#else
+#elif !defined(DWELL_DISABLE)
+/* With the proof that it was entered: see struct dwell_block. */
+struct dwell_action_block {
+	struct dwell_block entered;
+	struct dwell_action_scope scope;
+};
+
+DWELL_INLINE struct dwell_action_block dwell_action_block_enter(
+    struct dwell_action_block *block, struct dwell_actions *actions, struct dwell_site *site)
+{
+	struct dwell_action_block entered = { dwell_block_enter(&block->entered, 1),
+		                                  dwell_action_enter(actions, site) };
+
+	return entered;
+}
+
+DWELL_INLINE void dwell_action_block_leave(struct dwell_action_block *block)
+{
+	if (dwell_block_close(&block->entered))
+		dwell_action_leave(&block->scope);
+}
+
 #define DWELL_ACTION_OPEN(actions, n)                                                  \
-	const struct dwell_action_scope DWELL_JOIN(dwell_action_, n)                           \
-	    __attribute__((cleanup(dwell_action_leave), unused)) =                             \
-	        dwell_action_enter(actions, &DWELL_JOIN(dwell_site_, n))
+	struct dwell_action_block DWELL_JOIN(dwell_action_, n)                                 \
+	    __attribute__((__cleanup__(dwell_action_block_leave), __unused__)) =               \
+	        dwell_action_block_enter(&DWELL_JOIN(dwell_action_, n), actions,               \
+	                                 &DWELL_JOIN(dwell_site_, n))
 #endif
 
 #ifdef DWELL_DISABLE
-#define DWELL_ACTION(actions, name) ((void)0)
+#define DWELL_ACTION(actions, name) DWELL_IGNORE_TWO(name, actions)
 #else
-/* The rest of the block is the action; `actions` NULL: nothing. */
+/* The rest of the block is the action. If `actions` is NULL, nothing is recorded. */
 #define DWELL_ACTION(actions, name) DWELL_ACTION_N(actions, name, __COUNTER__)
 #define DWELL_ACTION_N(actions, name, n)                                               \
-	DWELL_SITE(DWELL_JOIN(dwell_site_, n), DWELL_CATEGORY_ACTION, name, NULL);             \
+	DWELL_SITE(DWELL_JOIN(dwell_site_, n), DWELL_CATEGORY_ACTION, DWELL_LITERAL(name), NULL); \
 	DWELL_ACTION_OPEN(actions, n)
 #endif
 #endif

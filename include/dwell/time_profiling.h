@@ -1,28 +1,28 @@
 /*
- * The time of a training's graph, as Apache SINGA's time profiling has it.
+ * The time of a training's graph, compatible with Apache SINGA's time profiling.
  *
  *     dwell_set_verbosity(2, &error);
  *     dwell_set_skip_iteration(5);
  *     ... train: dwell_step(), DWELL_PHASE("forward"), DWELL_OP(...) ...
  *     dwell_print_time_profiling(stdout, &error);
  *
- * An iteration is a step. What is printed are means over the iterations after the
- * skipped ones, by verbosity:
+ * An iteration is a step. The listing shows means over the iterations after the skipped
+ * ones. Verbosity:
  *
- *   0  nothing is recorded for it, nothing printed
+ *   0  nothing is recorded and nothing is printed
  *   1  forward and backward propagation: steps and phases are recorded
  *   2  each operation in its order: operators and communication too
  *   3  the distributed operations alone: those named with "Dist"; steps, phases and
  *      communication are recorded
  *
- * Where nothing records yet, the first verbosity over 0 starts a session of which only
- * this is kept (PROGRAM-PID.dwell in the current folder). Under `dwell run`, or after
- * dwell_start(), what the session records goes on beside it. Both numbers go into the
- * trace, so that `dwell report --layout singa` prints the same when the program is gone.
+ * If no session runs, the first verbosity above 0 starts one that records only this
+ * (PROGRAM-PID.dwell in the current folder). Under `dwell run`, or after dwell_start(), the
+ * session's own recording continues. Both numbers are stored in the trace, so that `dwell
+ * report --layout singa` prints the same after the program has ended.
  *
- * This is a part of libdwell-profiler (`pkg-config dwell-profiler`): what is printed is
- * read from the program's own trace. The functions belong to one thread of a process at a
- * time. A child of fork has verbosity 0 until it sets its own.
+ * This is a part of libdwell-profiler (`pkg-config dwell-profiler`): the listing is made from
+ * the program's own trace. Only one thread of a process may call these functions at a time. A
+ * forked child has verbosity 0 until it sets its own.
  */
 #ifndef DWELL_TIME_PROFILING_H
 #define DWELL_TIME_PROFILING_H
@@ -35,23 +35,24 @@
 extern "C" {
 #endif
 
-/* What dwell_set_skip_iteration() has not changed. */
+/* The default of dwell_set_skip_iteration(). */
 #define DWELL_SKIP_ITERATION 5
 
 /*
- * From here on, 0 to 3: what is printed are the iterations since. The same verbosity again
- * is nothing. Errors: DWELL_E_ARGUMENT for another number, and those of dwell_start(); the verbosity
- * is then what it was.
+ * Sets the verbosity (0-3) and restarts the statistics. Setting the current value again has no
+ * effect. Errors: DWELL_E_ARGUMENT for another number, and those of dwell_start(); the
+ * verbosity does not change then.
  */
 DWELL_API int dwell_set_verbosity(int verbosity, struct dwell_error *error);
 
-/* The first `iterations` steps of the process are not in the means. */
+/* Leaves the first `iterations` steps of the process out of the means. */
 DWELL_API void dwell_set_skip_iteration(uint64_t iterations);
 
 /*
- * The listing so far. At verbosity 0 nothing. With result 0, error->message may hold a note
- * (the graph changes between iterations), else it is as it was. Errors: DWELL_E_NO_DATA when there is no
- * iteration beyond the skipped ones, or nothing of what the verbosity prints; DWELL_E_IO.
+ * Prints the listing so far; nothing at verbosity 0. On success error->message may hold a note
+ * (the graph changes between iterations); otherwise it is not changed. Errors: DWELL_E_NO_DATA
+ * if there is no iteration beyond the skipped ones, or no record of what the verbosity prints;
+ * DWELL_E_IO.
  */
 DWELL_API int dwell_print_time_profiling(FILE *file, struct dwell_error *error);
 

@@ -1,10 +1,9 @@
 /*
  * Reading traces: open one, run a view, print or export it.
  *
- * This is libdwell-read (`pkg-config dwell-read`); the command is built on it.
- * A program that wants its own results in-process reads its own file like
- * anybody else. Objects belong to the thread that uses them; different objects
- * may be used by different threads at once.
+ * This is libdwell-read (`pkg-config dwell-read`); the command is built on it. A program that
+ * wants its own results reads its own trace file in the same way. An object may be used by one
+ * thread at a time; different objects may be used by different threads at once.
  */
 #ifndef DWELL_TRACE_H
 #define DWELL_TRACE_H
@@ -21,16 +20,16 @@ extern "C" {
 struct dwell_trace;
 struct dwell_table;
 
-/* What to look at. A zeroed scope (or NULL) is everything. */
+/* The part of a trace to look at. A zeroed scope (or NULL) is the whole trace. */
 struct dwell_scope {
 	size_t size;         /* sizeof this structure */
 	bool has_steps;
 	uint64_t steps_from; /* from 0, both inclusive */
 	uint64_t steps_to;
 	const char *thread;  /* name or tid, or NULL */
-	const char *profile; /* name or id: what it saw, see dwell_profile_create(); or NULL */
-	uint32_t profile_id; /* the same by id; 0: none */
-	const char *action;  /* what begins within this zone or action, or NULL */
+	const char *profile; /* only the ranges of the profile with this name or id, or NULL */
+	uint32_t profile_id; /* the same by id, or 0 */
+	const char *action;  /* only what begins within this zone or action, or NULL */
 };
 
 /*
@@ -41,8 +40,8 @@ struct dwell_scope {
 DWELL_API int dwell_trace_open(struct dwell_trace **trace, const char *const *paths, size_t count,
                                const struct dwell_scope *scope, struct dwell_error *error);
 
-/* What a profile saw in one cycle: the trace at result->path with the scope that is the
- * profile's. May be called while the program records. */
+/* Opens the trace at result->path, restricted to one cycle of a profile. May be called while
+ * the program records. */
 DWELL_API int dwell_trace_open_result(struct dwell_trace **trace,
                                       const struct dwell_profile_result *result,
                                       struct dwell_error *error);
@@ -51,7 +50,7 @@ DWELL_API void dwell_trace_close(struct dwell_trace *trace);
 struct dwell_view_options {
 	size_t size;
 	const char *sort;     /* a column's name; NULL: the view's own order */
-	size_t limit;         /* rows; 0: the view's own; SIZE_MAX: all */
+	size_t limit;         /* rows; 0 means the view's own number, SIZE_MAX all */
 	const char *group_by; /* "shape", "overload", "stack:N" (so many innermost frames), with
 	                       * commas between; NULL: by name alone */
 	bool top_level;       /* only operators that lie in no other operator */
@@ -66,10 +65,10 @@ struct dwell_view_options {
 };
 
 /*
- * Runs a view ("overview", "steps", "phases", "actions", "operators", "tree",
- * "threads"). Its answer is the caller's, to be destroyed; it outlives the
- * trace. (An overview is several tables in one.) Errors: DWELL_E_NAME with the nearest name, DWELL_E_NO_DATA with what
- * would have to be recorded.
+ * Runs a view; dwell_view_name() lists them. The caller destroys the resulting table, which
+ * stays valid after the trace is closed. (The table of an overview is a chain of several.)
+ * Errors: DWELL_E_NAME, with the nearest name in the message; DWELL_E_NO_DATA, with what would
+ * have to be recorded.
  */
 DWELL_API int dwell_trace_view(struct dwell_trace *trace, const char *view,
                                const struct dwell_view_options *options,
@@ -116,10 +115,9 @@ struct dwell_layout_options {
 };
 
 /*
- * Prints what another profiler would have printed ("torch", "torch:1.13"), to the
- * letter where the original is right. With result 0, error->message holds a note about
- * what was printed, or "". Errors: DWELL_E_NAME with the nearest name,
- * DWELL_E_NO_DATA, DWELL_E_ARGUMENT, DWELL_E_IO.
+ * Prints what another profiler would have printed ("torch", "torch:1.13"), exactly where the
+ * original is right. On success error->message holds a note about the output, or "". Errors:
+ * DWELL_E_NAME with the nearest name, DWELL_E_NO_DATA, DWELL_E_ARGUMENT, DWELL_E_IO.
  */
 DWELL_API int dwell_trace_layout(struct dwell_trace *trace, const char *layout,
                                  const struct dwell_layout_options *options, FILE *file,
@@ -131,13 +129,14 @@ struct dwell_export_options {
 	const char *title;  /* of a picture; NULL: the program's name */
 };
 
-/* Writes the trace for another tool; compressed when `path` ends in .gz; path NULL
- * or "-": to standard output. options NULL: the format's own. */
+/* Writes the trace for another tool, compressed if `path` ends in .gz, and to standard output
+ * if `path` is NULL or "-". `options` may be NULL. Errors: DWELL_E_IO, DWELL_E_NOSPACE,
+ * DWELL_E_NAME, DWELL_E_ARGUMENT, DWELL_E_NO_DATA, DWELL_E_NOMEM. */
 DWELL_API int dwell_trace_export(struct dwell_trace *trace, const char *format, const char *path,
                                  const struct dwell_export_options *options,
                                  struct dwell_error *error);
 
-/* What happened, for a program that looks at each thing itself. */
+/* Single events, for programs that analyse a trace themselves. */
 enum dwell_trace_event_type {
 	DWELL_TRACE_RANGE = 0,
 	DWELL_TRACE_MARK = 1,
@@ -179,9 +178,9 @@ struct dwell_trace_event {
 };
 
 /*
- * Calls `each` for every event in the trace's scope: thread after thread, ranges when
- * they end, steps last. What it points to is valid during the call. A result that is
- * not 0 stops, and is returned. Errors: DWELL_E_NOMEM.
+ * Calls `each` for every event in the trace's scope: one thread after the other, ranges when
+ * they end, steps last. The event is valid during the call only. If `each` returns a value
+ * other than 0, the iteration stops and returns that value. Errors: DWELL_E_NOMEM.
  */
 DWELL_API int dwell_trace_events(struct dwell_trace *trace,
                                  int (*each)(const struct dwell_trace_event *event, void *context),

@@ -10,13 +10,20 @@
  * Other ranges may begin in a function and outlive it (a start(), a constructor): when any
  * record came between two of ours, the functions that were open then end by name.
  *
+ * A library may be unloaded and another one come to its addresses. Ids count only as long as
+ * dwell_code_generation is what it was. It changes when a dlclose() of the program ends: a
+ * program whose functions call us calls our dlclose() too, since both stand before libc's.
+ *
  * Invariant: the entries of a thread's list that were begun are, in order, ranges open in
  * that thread's stream; from entry `mixed` on nothing else is open.
  */
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <dwell/probe.h>
+
+#include "../thread_memory.h"
 
 #define DEEPEST 2048u
 #define IDS 65536u /* a power of two */
@@ -29,30 +36,79 @@ struct call {
 	bool begun;
 };
 
-static __thread struct {
+struct thread {
+	struct dwell_thread_memory memory;
 	uint32_t depth; /* may be more than DEEPEST: those are not recorded */
 	uint32_t mixed;
 	const char *cursor; /* of the stream after our last record */
 	bool interning;
 	struct call calls[DEEPEST];
-} this_thread __attribute__((tls_model("initial-exec")));
+};
 
-/* Address to id, by open addressing; entries are added, never changed. */
+/* One word, so that a plugin with this library may be loaded at any time. */
+static __thread struct thread *this_thread __attribute__((tls_model("initial-exec")));
+static struct dwell_thread_pool pool;
+
+__attribute__((noinline)) static struct thread *new_thread(void)
+{
+	struct thread *thread = dwell_thread_memory(&pool, sizeof *thread);
+
+	if (thread) {
+		thread->depth = 0;
+		thread->mixed = 0;
+		thread->cursor = NULL;
+		thread->interning = false;
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	this_thread = thread;
+	/* For a report of a trace with nothing in it. */
+	if (dwell_active() && !dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
+		dwell_meta("dwell.functions", "not asked for");
+	return thread;
+}
+
+/* ---- unloading ----------------------------------------------------------------------- */
+
+static int (*next_dlclose)(void *handle);
+
+LIBRARY_API int dlclose(void *handle);
+
+int dlclose(void *handle)
+{
+	int result;
+
+	if (!next_dlclose)
+		*(void **)&next_dlclose = dlsym(RTLD_NEXT, "dlclose");
+	if (!next_dlclose)
+		return -1; /* no libc is without it */
+	result = next_dlclose(handle);
+	__atomic_fetch_add(&dwell_code_generation, 1, __ATOMIC_RELEASE);
+	return result;
+}
+
+__attribute__((constructor)) static void find_dlclose(void)
+{
+	*(void **)&next_dlclose = dlsym(RTLD_NEXT, "dlclose");
+}
+
+/* ---- ids ------------------------------------------------------------------------------- */
+
+/* Address to id, by open addressing; addresses are added, never changed. */
 static struct {
 	void *function; /* atomic: set once */
-	uint32_t id;    /* atomic; 0: not known yet */
+	uint64_t known; /* atomic; generation << 32 | id; 0: not known yet, as no generation is 0 */
 } ids[IDS];
 
 /* The allocator that interning may call can be instrumented itself. */
-__attribute__((noinline)) static uint32_t new_id(void *function, uint32_t at)
+__attribute__((noinline)) static uint32_t new_id(struct thread *thread, void *function, uint32_t at)
 {
-	uint32_t id;
+	uint32_t generation = __atomic_load_n(&dwell_code_generation, __ATOMIC_ACQUIRE), id;
 
-	if (this_thread.interning)
+	if (thread->interning)
 		return 0;
-	this_thread.interning = true;
+	thread->interning = true;
 	id = dwell_intern_function(function);
-	this_thread.interning = false;
+	thread->interning = false;
 	for (uint32_t i = 0; id && i < PROBES; i++, at = (at + 1) & (IDS - 1)) {
 		void *expected = NULL;
 
@@ -60,14 +116,14 @@ __attribute__((noinline)) static uint32_t new_id(void *function, uint32_t at)
 		                                __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
 		    expected == function) {
 			/* A reader that meets the address without its id interns it again, to the same. */
-			__atomic_store_n(&ids[at].id, id, __ATOMIC_RELAXED);
+			__atomic_store_n(&ids[at].known, (uint64_t)generation << 32 | id, __ATOMIC_RELAXED);
 			break;
 		}
 	}
 	return id;
 }
 
-DWELL_INLINE uint32_t id_of(void *function)
+DWELL_INLINE uint32_t id_of(struct thread *thread, void *function)
 {
 	uint32_t first = (uint32_t)((uintptr_t)function * 0x9e3779b97f4a7c15u >> 48) & (IDS - 1);
 	uint32_t at = first;
@@ -76,52 +132,56 @@ DWELL_INLINE uint32_t id_of(void *function)
 		void *found = __atomic_load_n(&ids[at].function, __ATOMIC_RELAXED);
 
 		if (DWELL_LIKELY(found == function)) {
-			uint32_t id = __atomic_load_n(&ids[at].id, __ATOMIC_RELAXED);
+			uint64_t known = __atomic_load_n(&ids[at].known, __ATOMIC_RELAXED);
 
-			return DWELL_LIKELY(id != 0) ? id : new_id(function, first);
+			if (DWELL_LIKELY(known >> 32 == __atomic_load_n(&dwell_code_generation, __ATOMIC_RELAXED)))
+				return (uint32_t)known;
+			break;
 		}
 		if (!found)
 			break;
 	}
-	return new_id(function, first);
+	return new_id(thread, function, first);
 }
 
+/* ---- calls ------------------------------------------------------------------------------- */
+
 /* Whether the stream is as we left it: what came since may be open above our `depth`. */
-DWELL_INLINE void look_for_others(uint32_t depth)
+DWELL_INLINE void look_for_others(struct thread *thread, uint32_t depth)
 {
-	if (DWELL_UNLIKELY(dwell_this_stream->cursor != this_thread.cursor))
-		this_thread.mixed = depth;
+	if (DWELL_UNLIKELY(dwell_this_stream->cursor != thread->cursor))
+		thread->mixed = depth;
 }
 
 /* Entry `at`, the last one, ends. */
-DWELL_INLINE void end_call(uint32_t at)
+DWELL_INLINE void end_call(struct thread *thread, uint32_t at)
 {
-	if (this_thread.calls[at].begun) {
-		if (DWELL_UNLIKELY(at < this_thread.mixed))
-			dwell_end_named(id_of(this_thread.calls[at].function));
+	if (thread->calls[at].begun) {
+		if (DWELL_UNLIKELY(at < thread->mixed))
+			dwell_end_named(id_of(thread, thread->calls[at].function));
 		else
 			dwell_put_end();
 	}
-	if (this_thread.mixed > at)
-		this_thread.mixed = at;
-	this_thread.cursor = dwell_this_stream->cursor;
+	if (thread->mixed > at)
+		thread->mixed = at;
+	thread->cursor = dwell_this_stream->cursor;
 }
 
 /* An exit whose entry is not the innermost: what lies above it was left by longjmp. An
  * entry that is not there was before the probe. */
-__attribute__((noinline)) static void leave_below(void *function)
+__attribute__((noinline)) static void leave_below(struct thread *thread, void *function)
 {
-	uint32_t depth = this_thread.depth, at = depth;
+	uint32_t depth = thread->depth, at = depth;
 
-	while (at > 0 && (at > DEEPEST || this_thread.calls[at - 1].function != function))
+	while (at > 0 && (at > DEEPEST || thread->calls[at - 1].function != function))
 		at--;
 	if (!at)
 		return;
-	look_for_others(depth);
+	look_for_others(thread, depth);
 	for (; depth >= at; depth--) {
-		this_thread.depth = depth - 1;
+		thread->depth = depth - 1;
 		if (depth <= DEEPEST)
-			end_call(depth - 1);
+			end_call(thread, depth - 1);
 	}
 }
 
@@ -130,42 +190,49 @@ LIBRARY_API void __cyg_profile_func_exit(void *function, void *caller);
 
 void __cyg_profile_func_enter(void *function, void *caller)
 {
-	uint32_t depth = this_thread.depth++;
-	uint32_t id;
+	struct thread *thread = this_thread;
+	uint32_t depth, id;
 
 	(void)caller;
+	if (DWELL_UNLIKELY(!thread) && !(thread = new_thread()))
+		return;
+	depth = thread->depth++;
 	if (DWELL_UNLIKELY(depth >= DEEPEST))
 		return;
 	/* A handler that interrupts here pushes above and leaves this entry alone. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	this_thread.calls[depth].function = function;
-	this_thread.calls[depth].begun = false;
+	thread->calls[depth].function = function;
+	thread->calls[depth].begun = false;
 	if (!dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
 		return;
-	id = id_of(function);
+	id = id_of(thread, function);
 	if (DWELL_UNLIKELY(!id))
 		return;
-	look_for_others(depth);
+	look_for_others(thread, depth);
 	dwell_put_begin(id);
-	this_thread.cursor = dwell_this_stream->cursor;
-	this_thread.calls[depth].begun = true;
+	thread->cursor = dwell_this_stream->cursor;
+	thread->calls[depth].begun = true;
 }
 
 void __cyg_profile_func_exit(void *function, void *caller)
 {
-	uint32_t depth = this_thread.depth;
+	struct thread *thread = this_thread;
+	uint32_t depth;
 
 	(void)caller;
+	if (DWELL_UNLIKELY(!thread))
+		return;
+	depth = thread->depth;
 	if (DWELL_UNLIKELY(depth > DEEPEST)) {
-		this_thread.depth--;
+		thread->depth--;
 		return;
 	}
-	if (DWELL_UNLIKELY(!depth || this_thread.calls[depth - 1].function != function)) {
-		leave_below(function);
+	if (DWELL_UNLIKELY(!depth || thread->calls[depth - 1].function != function)) {
+		leave_below(thread, function);
 		return;
 	}
-	look_for_others(depth);
-	end_call(depth - 1);
+	look_for_others(thread, depth);
+	end_call(thread, depth - 1);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	this_thread.depth = depth - 1;
+	thread->depth = depth - 1;
 }

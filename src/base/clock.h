@@ -8,6 +8,7 @@
 #ifndef DW_BASE_CLOCK_H
 #define DW_BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { DW_CLOCK_KIND_MONOTONIC = 1, DW_CLOCK_KIND_TSC = 2, DW_CLOCK_KIND_CNTVCT = 3 };
@@ -19,6 +20,8 @@ struct dw_clock_sample {
 
 /* The best kind here; `wanted` ("tsc", "monotonic", NULL) may ask for one. */
 uint32_t dw_clock_pick(const char *wanted);
+/* Whether dw_clock_read() reads this kind here. */
+bool dw_clock_usable(uint32_t kind);
 uint64_t dw_clock_read(uint32_t kind);
 /* The three clocks as close together as a few tries allow. */
 void dw_clock_sample(uint32_t kind, struct dw_clock_sample *sample);

@@ -18,53 +18,78 @@ static const void *part(const struct dw_elf_symbols *elf, uint64_t offset, uint6
 	return elf->map + offset;
 }
 
-static const Elf64_Shdr *sections(const struct dw_elf_symbols *elf, unsigned *count)
+/* A copy of a part, with a NUL behind it; the caller's to free. */
+static void *copy_part(const struct dw_elf_symbols *elf, uint64_t offset, uint64_t bytes)
 {
-	const Elf64_Ehdr *header = part(elf, 0, sizeof *header);
+	const void *from = part(elf, offset, bytes);
+	char *copy = from ? malloc(bytes + 1) : NULL;
 
-	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-	    header->e_shentsize != sizeof(Elf64_Shdr))
+	if (copy) {
+		memcpy(copy, from, bytes);
+		copy[bytes] = '\0';
+		__asm__ volatile("" : : : "memory"); /* nobody looks at the original again */
+	}
+	return copy;
+}
+
+static Elf64_Shdr *copy_sections(const struct dw_elf_symbols *elf, unsigned *count)
+{
+	const void *there = part(elf, 0, sizeof(Elf64_Ehdr));
+	Elf64_Ehdr header;
+
+	if (!there)
 		return NULL;
-	*count = header->e_shnum;
-	return part(elf, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr));
+	memcpy(&header, there, sizeof header);
+	__asm__ volatile("" : : : "memory");
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_shentsize != sizeof(Elf64_Shdr))
+		return NULL;
+	*count = header.e_shnum;
+	return copy_part(elf, header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr));
 }
 
 static bool build_id_is(const struct dw_elf_symbols *elf, const Elf64_Shdr *section,
                         const uint8_t *build_id, size_t bytes)
 {
-	const Elf64_Nhdr *note = part(elf, section->sh_offset, section->sh_size);
+	const char *note = part(elf, section->sh_offset, section->sh_size);
+	Elf64_Nhdr header;
 
-	return note && section->sh_size >= sizeof *note + 4 + bytes && note->n_namesz == 4 &&
-	       note->n_type == NT_GNU_BUILD_ID && note->n_descsz == bytes &&
-	       memcmp((const char *)(note + 1) + 4, build_id, bytes) == 0;
+	if (!note || section->sh_size < sizeof header + 4 + bytes)
+		return false;
+	memcpy(&header, note, sizeof header);
+	return header.n_namesz == 4 && header.n_type == NT_GNU_BUILD_ID && header.n_descsz == bytes &&
+	       memcmp(note + sizeof header + 4, build_id, bytes) == 0;
 }
 
+/* `index`: 0 or 1, one table of each kind. */
 static void add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all, unsigned sections_count,
-                          const Elf64_Shdr *table)
+                          const Elf64_Shdr *table, unsigned index)
 {
-	const Elf64_Sym *symbols = part(elf, table->sh_offset, table->sh_size);
+	const char *symbols = part(elf, table->sh_offset, table->sh_size);
 	const Elf64_Shdr *strings = table->sh_link < sections_count ? &all[table->sh_link] : NULL;
-	const char *names = strings ? part(elf, strings->sh_offset, strings->sh_size) : NULL;
-	size_t count = table->sh_size / sizeof *symbols;
+	size_t count = table->sh_size / sizeof(Elf64_Sym);
 	struct dw_elf_function *grown;
 
-	/* The last byte of the names must end a string. */
-	if (!symbols || !names || !strings->sh_size || names[strings->sh_size - 1] != '\0')
+	if (!symbols || !strings || elf->names[index])
 		return;
-	grown = realloc(elf->functions, (elf->count + count) * sizeof *grown);
+	elf->names[index] = copy_part(elf, strings->sh_offset, strings->sh_size);
+	grown = elf->names[index] && count
+	            ? realloc(elf->functions, (elf->count + count) * sizeof *grown) : NULL;
 	if (!grown)
 		return;
 	elf->functions = grown;
 	for (size_t i = 0; i < count; i++) {
-		unsigned type = ELF64_ST_TYPE(symbols[i].st_info);
+		Elf64_Sym symbol;
+		unsigned type;
 
-		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !symbols[i].st_value ||
-		    symbols[i].st_name >= strings->sh_size)
+		memcpy(&symbol, symbols + i * sizeof symbol, sizeof symbol);
+		__asm__ volatile("" : : : "memory");
+		type = ELF64_ST_TYPE(symbol.st_info);
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !symbol.st_value ||
+		    symbol.st_name >= strings->sh_size)
 			continue;
-		grown[elf->count++] = (struct dw_elf_function){
-			symbols[i].st_value, symbols[i].st_value + symbols[i].st_size, names + symbols[i].st_name
-		};
+		grown[elf->count++] = (struct dw_elf_function){ symbol.st_value,
+			symbol.st_value + symbol.st_size, elf->names[index] + symbol.st_name };
 	}
 }
 
@@ -102,23 +127,25 @@ int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *bui
                 size_t build_id_bytes)
 {
 	unsigned count = 0;
-	const Elf64_Shdr *all;
+	Elf64_Shdr *all;
 	bool right = !build_id_bytes;
 
 	memset(elf, 0, sizeof *elf);
 	if (map_file(elf, path) != 0)
 		return -1;
-	all = sections(elf, &count);
+	all = copy_sections(elf, &count);
 	for (unsigned i = 0; all && i < count; i++)
 		if (all[i].sh_type == SHT_NOTE && build_id_bytes)
 			right |= build_id_is(elf, &all[i], build_id, build_id_bytes);
 	if (!all || !right) {
+		free(all);
 		dw_elf_close(elf);
 		return -1;
 	}
 	for (unsigned i = 0; i < count; i++)
 		if (all[i].sh_type == SHT_SYMTAB || all[i].sh_type == SHT_DYNSYM)
-			add_functions(elf, all, count, &all[i]);
+			add_functions(elf, all, count, &all[i], all[i].sh_type == SHT_DYNSYM);
+	free(all);
 	if (elf->count)
 		qsort(elf->functions, elf->count, sizeof *elf->functions, by_start);
 	return 0;
@@ -149,6 +176,8 @@ const char *dw_elf_find(const struct dw_elf_symbols *elf, uint64_t offset)
 void dw_elf_close(struct dw_elf_symbols *elf)
 {
 	free(elf->functions);
+	free(elf->names[0]);
+	free(elf->names[1]);
 	if (elf->map)
 		munmap((void *)(uintptr_t)elf->map, elf->size_bytes);
 	memset(elf, 0, sizeof *elf);

@@ -2,7 +2,9 @@
  * The function symbols of an ELF file: sorted, looked up by address.
  *
  * 64-bit little-endian files of this kind of machine; anything else has no
- * symbols. Nothing in the file can make it read outside of it.
+ * symbols. Nothing in the file can make it read outside of it, and what another process
+ * writes to it meanwhile neither: headers, symbols and names are copied before they are
+ * checked.
  */
 #ifndef DW_BASE_ELF_SYMBOLS_H
 #define DW_BASE_ELF_SYMBOLS_H
@@ -15,8 +17,9 @@ struct dw_elf_symbols {
 	size_t size_bytes;
 	struct dw_elf_function {
 		uint64_t start, end;
-		const char *name; /* in the mapping */
+		const char *name; /* in one of `names` */
 	} *functions;
+	char *names[2];       /* copies, of both tables */
 	size_t count;
 };
 

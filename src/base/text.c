@@ -112,7 +112,7 @@ struct dw_text dw_text_percent(double ratio)
 
 	snprintf(text.at, sizeof text.at, "%.1f%%", ratio * 100);
 	if (!isfinite(ratio))
-		strcpy(text.at, "-");
+		snprintf(text.at, sizeof text.at, "-");
 	return text;
 }
 
@@ -121,7 +121,7 @@ struct dw_text dw_text_number(double value)
 	struct dw_text text;
 
 	if (!isfinite(value)) {
-		strcpy(text.at, "-");
+		snprintf(text.at, sizeof text.at, "-");
 		return text;
 	}
 	if (fabs(value) >= 999.5 && fabs(value) < 9e18)
@@ -185,6 +185,32 @@ unsigned dw_utf8_put(char *to, uint32_t code)
 	return 4;
 }
 
+bool dw_utf8_steers(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069);
+}
+
+void dw_text_disarm(char *text, bool lines)
+{
+	const char *at = text;
+	char *to = text;
+
+	while (*at) {
+		const char *was = at;
+		uint32_t code = dw_utf8_next(&at);
+
+		if ((code == 0xfffd && at - was == 1) ||
+		    (dw_utf8_steers(code) && !(lines && (code == '\n' || code == '\t')))) {
+			*to++ = '?';
+			continue;
+		}
+		while (was < at)
+			*to++ = *was++;
+	}
+	*to = '\0';
+}
+
 /* Not wcwidth(): it depends on setlocale(), which is the program's to call. */
 unsigned dw_utf8_columns(uint32_t code)
 {
@@ -243,7 +269,7 @@ void dw_json_text(dw_put *put, void *to, const char *text)
 			length = (size_t)snprintf(escape, sizeof escape, "\\%c", (char)code);
 		else if (code == '\n' || code == '\t')
 			length = (size_t)snprintf(escape, sizeof escape, "\\%c", code == '\n' ? 'n' : 't');
-		else if (code < 0x20 || code == 0x7f)
+		else if (dw_utf8_steers(code))
 			length = (size_t)snprintf(escape, sizeof escape, "\\u%04x", (unsigned)code);
 		else
 			continue;

@@ -38,6 +38,12 @@ static inline const char *dw_text_plural(uint64_t count)
 uint32_t dw_utf8_next(const char **text);
 /* Bytes written, at most 4; no NUL. */
 unsigned dw_utf8_put(char *to, uint32_t code);
+/* Whether a terminal obeys the code point and does not show it: control characters of both
+ * sets (C0, DEL and C1) and changes of the direction of writing. */
+bool dw_utf8_steers(uint32_t code);
+/* What steers a terminal, and bytes that are no UTF-8, become '?', in place. `lines`: line
+ * ends and tabs stay. All that prints texts out of a trace uses one of the two. */
+void dw_text_disarm(char *text, bool lines);
 /* Columns of a terminal: 0, 1 or 2. */
 unsigned dw_utf8_columns(uint32_t code);
 /* Whether the environment's locale speaks UTF-8. */

@@ -50,13 +50,15 @@ DW_CONTROL_INLINE uint32_t dw_control_mask(const struct dw_control *control, con
 	return mask ? mask | (wanted & DW_CONTROL_LAYERS) : 0;
 }
 
-/* After a change of what `count` gates depend on. */
+/* After a change of what `count` gates depend on. Whoever changes the page at the same time
+ * computes the gates too, so looking again a few times is enough; the bound keeps a process that
+ * changes the page without end from holding others up. */
 DW_CONTROL_INLINE void dw_control_compute(struct dw_control *control, struct dw_gate *gates,
                                       uint32_t count)
 {
 	uint32_t generation = __atomic_add_fetch(&control->generation, 1, __ATOMIC_SEQ_CST), now;
 
-	for (;;) {
+	for (unsigned tries = 0; tries < 64; tries++) {
 		for (uint32_t i = 0; i < count; i++)
 			__atomic_store_n(&gates[i].mask, dw_control_mask(control, &gates[i]), __ATOMIC_SEQ_CST);
 		now = __atomic_load_n(&control->generation, __ATOMIC_SEQ_CST);

@@ -7,9 +7,21 @@
  * record. Every read is checked against the data's end: whatever the words hold,
  * nothing outside them is looked at and the loop ends.
  *
+ * Another process may write to the words while they are decoded. So each word is
+ * loaded once, and a visitor gets a copy of the payload: what was checked is what
+ * is used.
+ *
  * Time never runs backward for a visitor. Where the counter did (an EXT TIME or
  * a chunk's base before the record before), times are held at the latest one
  * until the counter has caught up, and `backward` counts it.
+ *
+ * A longjmp() out of a step skips the ends of ranges. EXT SCOPE_BEGIN and SCOPE_END
+ * say where such a step began and ended: what began between and is still open gets
+ * a plain end from here, at SCOPE_END, so that visitors see balanced ranges.
+ *
+ * The time of decoding is linear in the words. Ends of ranges far from the innermost
+ * cost as many moves as ranges lie between; beyond DW_MOVES_A_WORD for each word
+ * decoded they are left out and counted in `skipped`.
  */
 #ifndef DW_FORMAT_DECODE_H
 #define DW_FORMAT_DECODE_H
@@ -38,6 +50,11 @@ struct dw_decode_time {
 	uint64_t floor;    /* no visitor sees a time before this */
 	uint64_t backward; /* how often it ran backward */
 	uint64_t records;
+	uint64_t cut;      /* ranges that a SCOPE_END ended */
+	uint64_t skipped;  /* ends left out, because finding them took too long */
+	uint64_t moves, most_moves; /* steps that ends of outer ranges took, and may take */
+	uint32_t inside;   /* ranges that are open and began after the SCOPE_BEGIN */
+	bool in_scope;     /* a SCOPE_BEGIN has no SCOPE_END yet */
 	bool damaged;      /* words that are no record: the rest of the chunk was left out */
 	struct dw_decode_open *open; /* NULL: ends by name are not found; the caller's */
 };
@@ -47,8 +64,9 @@ struct dw_record {
 	uint32_t kind;           /* enum dw_kind */
 	uint32_t id;             /* EXT: type << 12 | words */
 	uint32_t words;          /* of the payload; as many as the kind needs, or more */
-	const uint32_t *payload;
+	const uint32_t *payload; /* a copy of its first DW_PAYLOAD_KEPT words */
 };
+#define DW_PAYLOAD_KEPT 5u   /* of the longest record that is known: ALLOC_IS */
 
 DW_INLINE uint64_t dw_record_u64(const struct dw_record *record, uint32_t word)
 {
@@ -112,22 +130,37 @@ __attribute__((noinline, unused)) static void dw_open_grow(struct dw_decode_open
 	open->capacity = capacity;
 }
 
-/* What an END_OF ends, counted from the innermost, which is no longer open then. */
-__attribute__((noinline, unused)) static uint32_t dw_open_end(struct dw_decode_open *open,
-                                                              uint32_t id, uint32_t n)
+/* For each word decoded so many ranges may be passed over by ends of outer ranges, and so
+ * many at once besides. What programs do needs a few; a trace made for it needs no end. */
+#define DW_MOVES_A_WORD 64u
+#define DW_MOVES_SPARE ((uint64_t)1 << 20)
+
+/* Whether `moves` more are within the bound. */
+DW_INLINE bool dw_may_move(struct dw_decode_time *time, uint64_t moves)
 {
-	bool kept = open && open->depth <= open->capacity;
+	if (time->moves + moves > time->most_moves + DW_MOVES_SPARE) {
+		time->skipped++;
+		return false;
+	}
+	time->moves += moves;
+	return true;
+}
+
+/* Takes the n-th open range out of the list. DW_NOT_OPEN: that would take too long. */
+__attribute__((noinline, unused)) static uint32_t dw_open_take(struct dw_decode_time *time,
+                                                               struct dw_decode_open *open,
+                                                               uint32_t n)
+{
 	uint32_t *at;
 
-	if (id) {
-		for (n = 0; kept && n < open->depth && (open->ids[open->depth - 1 - n] & DW_ID_MASK) != id;)
-			n++;
-		if (!kept || n == open->depth)
-			return DW_NOT_OPEN;
-	}
-	if (!open || n >= open->depth)
+	/* Without a list nobody knows how deep it is; visitors move at most DW_OPEN_MOST. */
+	if (open ? n >= open->depth : n > DW_OPEN_MOST)
 		return n;
-	if (kept) {
+	if (!dw_may_move(time, n))
+		return DW_NOT_OPEN;
+	if (!open)
+		return n;
+	if (open->depth <= open->capacity) {
 		at = &open->ids[open->depth - 1 - n];
 		memmove(at, at + 1, n * sizeof *at);
 	}
@@ -135,23 +168,69 @@ __attribute__((noinline, unused)) static uint32_t dw_open_end(struct dw_decode_o
 	return n;
 }
 
+/* What an END_OF ends, counted from the innermost, which is no longer open then. */
+__attribute__((noinline, unused)) static uint32_t dw_open_end(struct dw_decode_time *time,
+                                                              struct dw_decode_open *open,
+                                                              uint32_t id, uint32_t n)
+{
+	if (id) {
+		if (!open || open->depth > open->capacity)
+			return DW_NOT_OPEN;
+		for (n = 0; n < open->depth && (open->ids[open->depth - 1 - n] & DW_ID_MASK) != id;) {
+			/* To look is cheaper than to move. */
+			if (++n % 8 == 0 && !dw_may_move(time, 1))
+				return DW_NOT_OPEN;
+		}
+		if (n == open->depth)
+			return DW_NOT_OPEN;
+	}
+	return dw_open_take(time, open, n);
+}
+
 /* The same for an end without a name while the innermost range is one that ends by name. */
-__attribute__((noinline, unused)) static uint32_t dw_open_end_nested(struct dw_decode_open *open)
+__attribute__((noinline, unused)) static uint32_t dw_open_end_nested(struct dw_decode_time *time,
+                                                                     struct dw_decode_open *open)
 {
 	uint32_t n = 1;
 
 	while (n < open->depth && open->ids[open->depth - 1 - n] & DW_OPEN_BY_NAME)
-		n++;
-	return n < open->depth ? dw_open_end(open, 0, n) : DW_NOT_OPEN;
+		if (++n % 8 == 0 && !dw_may_move(time, 1))
+			return DW_NOT_OPEN;
+	return n < open->depth ? dw_open_take(time, open, n) : DW_NOT_OPEN;
+}
+
+/* ---- scopes ---------------------------------------------------------------------------- */
+
+/* All that is open has ended: for visitors and callers, at a gap or another thread. */
+DW_INLINE void dw_decode_end_all(struct dw_decode_time *time)
+{
+	time->inside = 0;
+	time->in_scope = false;
+	if (time->open)
+		time->open->depth = 0;
+}
+
+/* At a SCOPE_END: the ranges that began since the SCOPE_BEGIN and are still open. */
+__attribute__((noinline, unused)) static void dw_decode_cut(struct dw_decode_time *time,
+                                                            void *context, uint64_t now,
+                                                            dw_visit_end *end)
+{
+	for (; time->inside; time->inside--) {
+		if (time->open && time->open->depth)
+			time->open->depth--;
+		time->cut++;
+		end(context, now);
+	}
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
-/* `named` is constant: without ends by name nothing is kept of what is open. */
+/* `named` and `scoped` are constants: without ends by name nothing is kept of what is open,
+ * and outside of scopes nothing is counted. The loop without `scoped` ends at a SCOPE_BEGIN. */
 DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
                                   struct dw_decode_time *time, void *context,
                                   dw_visit_begin *begin, dw_visit_end *end,
-                                  dw_visit_other *other, const bool named)
+                                  dw_visit_other *other, const bool named, const bool scoped)
 {
 	static const uint8_t payload_words[16] = DW_PAYLOAD_WORDS;
 	const uint32_t *at = words, *const limit = words + count;
@@ -159,9 +238,11 @@ DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
 	struct dw_decode_open *open = named ? time->open : NULL;
 	uint32_t *ids = open ? open->ids : NULL;
 	uint32_t depth = open ? open->depth : 0, capacity = open ? open->capacity : 0;
+	uint32_t inside = time->inside;
 
+	time->most_moves += (uint64_t)count * DW_MOVES_A_WORD;
 	while (at < limit) {
-		uint32_t word0 = *at;
+		uint32_t word0 = __atomic_load_n(at, __ATOMIC_RELAXED);
 		uint64_t now;
 
 		if (__builtin_expect(!(word0 & DW_WORD_PRESENT), 0)) {
@@ -175,18 +256,20 @@ DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
 			records++;
 			if (named && __builtin_expect(depth - 1 < capacity && ids[depth - 1] & DW_OPEN_BY_NAME, 0)) {
 				open->depth = depth;
-				uint32_t n = dw_open_end_nested(open);
+				uint32_t n = dw_open_end_nested(time, open);
+				inside -= scoped && n < inside;
 				other(context, now, &(struct dw_record){ DW_END_OF, 0, 1, &n });
 				depth = open->depth;
 				continue;
 			}
 			depth -= named && depth != 0;
+			inside -= scoped && inside != 0;
 			end(context, now);
 			continue;
 		}
 		if (__builtin_expect(limit - at < 2, 0))
 			break; /* the file ends inside this record */
-		uint32_t word1 = at[1];
+		uint32_t word1 = __atomic_load_n(at + 1, __ATOMIC_RELAXED);
 		if (__builtin_expect(word1 >> DW_KIND_SHIFT == DW_BEGIN, 1)) {
 			at += 2;
 			records++;
@@ -199,14 +282,18 @@ DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
 			if (named && __builtin_expect(depth < capacity, 1))
 				ids[depth] = word1;
 			depth += named;
+			inside += scoped;
 			begin(context, now, word1);
 			continue;
 		}
-		struct dw_record record = { word1 >> DW_KIND_SHIFT, word1 & DW_ID_MASK, 0, at + 2 };
+		uint32_t payload[DW_PAYLOAD_KEPT];
+		struct dw_record record = { word1 >> DW_KIND_SHIFT, word1 & DW_ID_MASK, 0, payload };
 		record.words = record.kind == DW_EXT ? record.id & DW_EXT_WORDS_MASK
 		                                     : payload_words[record.kind];
 		if (limit - at - 2 < (ptrdiff_t)record.words)
 			break;
+		for (uint32_t i = 0; i < record.words && i < DW_PAYLOAD_KEPT; i++)
+			payload[i] = __atomic_load_n(at + 2 + i, __ATOMIC_RELAXED);
 		at += 2 + record.words;
 		records++;
 		if (record.kind == DW_EXT && record.words >= 2) {
@@ -216,19 +303,35 @@ DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
 			floor = time->floor;
 			now = ticks > floor ? ticks : floor;
 		}
-		uint32_t ended;
 		if (open)
 			open->depth = depth;
+		time->inside = inside;
 		if (record.kind == DW_END_OF) {
-			ended = dw_open_end(open, record.id, record.payload[0]);
-			record.payload = &ended;
+			payload[0] = dw_open_end(time, open, record.id, payload[0]);
+			time->inside -= scoped && payload[0] < inside;
 		}
 		if (record.kind == DW_EXT && record.id == DW_EXT_BY_NAME << DW_EXT_TYPE_SHIFT &&
 		    depth - 1 < capacity)
 			ids[depth - 1] |= DW_OPEN_BY_NAME;
+		if (record.kind == DW_EXT && record.id == DW_EXT_SCOPE_BEGIN << DW_EXT_TYPE_SHIFT) {
+			time->inside = 0;
+			time->in_scope = true;
+		}
+		if (record.kind == DW_EXT && record.id == DW_EXT_SCOPE_END << DW_EXT_TYPE_SHIFT) {
+			if (time->in_scope)
+				dw_decode_cut(time, context, now, end);
+			time->in_scope = false;
+		}
+		/* Ends are among what was lost, or the thread that made them is gone. */
+		if (record.kind == DW_THREAD || record.kind == DW_LOSS)
+			time->in_scope = false;
 		other(context, now, &record);
 		depth = open ? open->depth : 0; /* a visitor may end all that is open */
+		inside = time->inside;
+		if (!scoped && time->in_scope)
+			break;
 	}
+	time->inside = inside;
 	if (open)
 		open->depth = depth;
 	time->ticks = ticks;
@@ -245,9 +348,16 @@ DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
                                    dw_visit_begin *begin, dw_visit_end *end,
                                    dw_visit_other *other)
 {
+	uint32_t used = 0;
+
 	if (__builtin_expect(time->open != NULL, 0))
-		return dw_decode_loop(words, count, time, context, begin, end, other, true);
-	return dw_decode_loop(words, count, time, context, begin, end, other, false);
+		return dw_decode_loop(words, count, time, context, begin, end, other, true, true);
+	if (!time->in_scope)
+		used = dw_decode_loop(words, count, time, context, begin, end, other, false, false);
+	if (time->in_scope)
+		used += dw_decode_loop(words + used, count - used, time, context, begin, end, other,
+		                       false, true);
+	return used;
 }
 
 #endif

@@ -1,12 +1,28 @@
 /* Building a trace in memory; see encode.h. */
 #include "format/encode.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define FIRST_BLOCKS 16u
+#define MOST_BLOCKS (1u << 28)
 
 /* ---- the file ----------------------------------------------------------------- */
+
+/* Fresh pages are zero. */
+static char *grow_image(char *image, size_t old_bytes, size_t bytes)
+{
+	void *grown = image ? mremap(image, old_bytes, bytes, MREMAP_MAYMOVE)
+	                    : mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (grown == MAP_FAILED)
+		return NULL;
+	madvise(grown, bytes, MADV_NOHUGEPAGE); /* blocks may be nearly empty */
+	return grown;
+}
 
 static uint32_t new_block(struct dw_encode *encode)
 {
@@ -14,7 +30,10 @@ static uint32_t new_block(struct dw_encode *encode)
 		return 0;
 	if (encode->blocks == encode->capacity) {
 		uint32_t capacity = encode->capacity ? encode->capacity * 2 : FIRST_BLOCKS;
-		char *image = realloc(encode->image, (size_t)capacity * DW_BLOCK_BYTES);
+		char *image = capacity <= MOST_BLOCKS
+		                  ? grow_image(encode->image, (size_t)encode->capacity * DW_BLOCK_BYTES,
+		                               (size_t)capacity * DW_BLOCK_BYTES)
+		                  : NULL;
 
 		if (!image) {
 			encode->failed = true;
@@ -23,7 +42,6 @@ static uint32_t new_block(struct dw_encode *encode)
 		encode->image = image;
 		encode->capacity = capacity;
 	}
-	memset(encode->image + (size_t)encode->blocks * DW_BLOCK_BYTES, 0, DW_BLOCK_BYTES);
 	return encode->blocks++;
 }
 
@@ -51,7 +69,7 @@ void dw_encode_init(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t 
 	head->version_minor = DW_VERSION_MINOR;
 	head->block_bytes = DW_BLOCK_BYTES;
 	head->byte_order = DW_BYTE_ORDER;
-	strcpy(head->writer, "dwell " DWELL_VERSION);
+	snprintf(head->writer, sizeof head->writer, "dwell " DWELL_VERSION);
 	head->clock_kind = kind;
 	head->ticks_per_second = ticks_per_second;
 	head->next_block = 1;
@@ -62,8 +80,22 @@ void dw_encode_init(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t 
 
 void dw_encode_reset(struct dw_encode *encode)
 {
-	free(encode->image);
+	if (encode->image)
+		munmap(encode->image, (size_t)encode->capacity * DW_BLOCK_BYTES);
 	memset(encode, 0, sizeof *encode);
+}
+
+void *dw_encode_take(struct dw_encode *encode, size_t *bytes)
+{
+	char *image = encode->failed ? NULL : encode->image;
+
+	if (!image)
+		return NULL;
+	*bytes = dw_encode_bytes(encode);
+	if (encode->capacity > encode->blocks)
+		munmap(image + *bytes, (size_t)(encode->capacity - encode->blocks) * DW_BLOCK_BYTES);
+	memset(encode, 0, sizeof *encode);
+	return image;
 }
 
 size_t dw_encode_bytes(const struct dw_encode *encode)
@@ -152,20 +184,17 @@ struct dw_entry_process *dw_encode_process_init(struct dw_encode_process *proces
 	entry = dw_encode_entry(process, DW_ENTRY_PROCESS, process->id, parent, sizeof *entry);
 	if (!entry)
 		return NULL;
+	process->first_block = process->block;
 	entry->rank = entry->local_rank = entry->world_size = -1;
 	return entry;
 }
 
-/* The first entry of the journal; only its latest chunk is remembered, so look. */
 struct dw_entry_process *dw_encode_process_entry(const struct dw_encode_process *process)
 {
-	for (uint32_t block = 1; !process->encode->failed && block < process->encode->blocks; block++) {
-		struct dw_chunk *chunk = dw_encode_chunk(process->encode, block);
-
-		if (chunk->type == DW_CHUNK_JOURNAL && chunk->process == process->id && chunk->number == 1)
-			return (struct dw_entry_process *)(void *)(chunk + 1);
-	}
-	return NULL;
+	if (process->encode->failed || !process->first_block)
+		return NULL;
+	return (struct dw_entry_process *)(void *)(dw_encode_chunk(process->encode,
+	                                                           process->first_block) + 1);
 }
 
 uint32_t dw_encode_string(struct dw_encode_process *process, const char *text)
@@ -191,23 +220,30 @@ uint32_t dw_encode_string(struct dw_encode_process *process, const char *text)
 	return id;
 }
 
+uint32_t dw_encode_op_of(struct dw_encode_process *process, uint32_t category, uint32_t name,
+                         uint32_t detail, uint32_t shapes, uint32_t file, uint32_t line)
+{
+	uint32_t id = process->encode->failed ? 0 : dw_encode_new_id(process->encode);
+	struct dw_entry_op *entry = dw_encode_entry(process, DW_ENTRY_OP, id, category, sizeof *entry);
+
+	if (!entry)
+		return 0;
+	entry->name = name;
+	entry->detail = detail;
+	entry->shapes = shapes;
+	entry->file = file;
+	entry->line = line;
+	return id;
+}
+
 uint32_t dw_encode_op(struct dw_encode_process *process, uint32_t category, const char *name,
                       const char *detail, uint32_t shapes, const char *file, uint32_t line)
 {
 	uint32_t name_id = dw_encode_string(process, name);
 	uint32_t detail_id = dw_encode_string(process, detail);
 	uint32_t file_id = dw_encode_string(process, file);
-	uint32_t id = process->encode->failed ? 0 : dw_encode_new_id(process->encode);
-	struct dw_entry_op *entry = dw_encode_entry(process, DW_ENTRY_OP, id, category, sizeof *entry);
 
-	if (!entry)
-		return 0;
-	entry->name = name_id;
-	entry->detail = detail_id;
-	entry->shapes = shapes;
-	entry->file = file_id;
-	entry->line = line;
-	return id;
+	return dw_encode_op_of(process, category, name_id, detail_id, shapes, file_id, line);
 }
 
 uint32_t dw_encode_shapes(struct dw_encode_process *process, const struct dwell_tensor *tensors,
@@ -302,6 +338,19 @@ void dw_encode_step(struct dw_encode_process *process, uint32_t thread, uint64_t
 	entry->start_ticks = start_ticks;
 	entry->end_ticks = end_ticks;
 	entry->cpu_ns = cpu_ns;
+}
+
+struct dw_entry_steps *dw_encode_steps(struct dw_encode_process *process, uint32_t thread,
+                                       uint64_t first_number, uint64_t count)
+{
+	struct dw_entry_steps *entry =
+	    dw_encode_entry(process, DW_ENTRY_STEPS, thread, 0, sizeof *entry);
+
+	if (entry) {
+		entry->first_number = first_number;
+		entry->count = count;
+	}
+	return entry;
 }
 
 uint32_t dw_encode_profile(struct dw_encode_process *process, uint32_t thread, const char *name,

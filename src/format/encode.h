@@ -7,6 +7,9 @@
  * tell the difference. Running out of memory sets `failed` and makes every later
  * call a no-operation, so callers check once, at the end. Invariant: the image
  * always is a valid trace up to the records not yet closed into a chunk.
+ *
+ * The image is mapped, not from the heap: of a block that holds a few records only the
+ * pages that were written take memory.
  */
 #ifndef DW_FORMAT_ENCODE_H
 #define DW_FORMAT_ENCODE_H
@@ -31,6 +34,7 @@ struct dw_encode_process {
 	struct dw_encode *encode;
 	uint32_t id;       /* of its PROCESS entry */
 	uint32_t block, at_bytes;
+	uint32_t first_block; /* where the PROCESS entry stands */
 	uint64_t number;
 };
 
@@ -53,6 +57,8 @@ void dw_encode_init(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t 
 void dw_encode_reset(struct dw_encode *encode);
 struct dw_head *dw_encode_head(struct dw_encode *encode);
 size_t dw_encode_bytes(const struct dw_encode *encode);
+/* The image, to be unmapped by the caller; NULL when out of memory. */
+void *dw_encode_take(struct dw_encode *encode, size_t *bytes);
 uint32_t dw_encode_new_id(struct dw_encode *encode);
 
 /* Of its parts: a chunk in a new block (0: out of memory), and the chunk in a block. */
@@ -80,6 +86,9 @@ void dw_encode_hole(struct dw_encode_process *process, size_t bytes);
 uint32_t dw_encode_string(struct dw_encode_process *process, const char *text);
 uint32_t dw_encode_op(struct dw_encode_process *process, uint32_t category, const char *name,
                       const char *detail, uint32_t shapes, const char *file, uint32_t line);
+/* The same of STRING ids. */
+uint32_t dw_encode_op_of(struct dw_encode_process *process, uint32_t category, uint32_t name,
+                         uint32_t detail, uint32_t shapes, uint32_t file, uint32_t line);
 uint32_t dw_encode_shapes(struct dw_encode_process *process, const struct dwell_tensor *tensors,
                           uint32_t count);
 uint32_t dw_encode_thread(struct dw_encode_process *process, uint32_t tid, uint32_t stream,
@@ -91,6 +100,9 @@ void dw_encode_clock(struct dw_encode_process *process, uint64_t ticks, uint64_t
                      uint64_t realtime_ns, uint64_t error_ns);
 void dw_encode_step(struct dw_encode_process *process, uint32_t thread, uint64_t number,
                     uint64_t start_ticks, uint64_t end_ticks, uint64_t cpu_ns, uint32_t flags);
+/* Steps that were summarised, without durations: the entry is returned to be filled in. */
+struct dw_entry_steps *dw_encode_steps(struct dw_encode_process *process, uint32_t thread,
+                                       uint64_t first_number, uint64_t count);
 
 uint32_t dw_encode_profile(struct dw_encode_process *process, uint32_t thread, const char *name,
                            uint64_t cycle, uint64_t start_ticks, uint64_t end_ticks);
@@ -112,6 +124,9 @@ void dw_encode_alloc_is(struct dw_encode_stream *stream, uint64_t ticks, uint32_
                         uint64_t address);
 void dw_encode_begin(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op);
 void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks);
+/* EXT SCOPE_BEGIN and SCOPE_END: a step that is a block of the program begins, ends. */
+void dw_encode_scope_begin(struct dw_encode_stream *stream, uint64_t ticks);
+void dw_encode_scope_end(struct dw_encode_stream *stream, uint64_t ticks);
 /* Closes the open chunk (at the next record a new one begins). */
 void dw_encode_close(struct dw_encode_stream *stream);
 /* Closes the chunk and leaves out `chunks` numbers, as recycling does. */

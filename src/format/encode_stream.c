@@ -126,3 +126,13 @@ void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks)
 	stream->last_ticks = ticks;
 	stream->at_bytes += 4;
 }
+
+void dw_encode_scope_begin(struct dw_encode_stream *stream, uint64_t ticks)
+{
+	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_SCOPE_BEGIN << DW_EXT_TYPE_SHIFT, NULL, 0);
+}
+
+void dw_encode_scope_end(struct dw_encode_stream *stream, uint64_t ticks)
+{
+	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_SCOPE_END << DW_EXT_TYPE_SHIFT, NULL, 0);
+}

@@ -47,13 +47,14 @@ enum dw_keep { DW_KEEP_BOTH = 0, DW_KEEP_OLDEST = 1, DW_KEEP_NEWEST = 2 };
 	X(FULL, "full", "the trace reached --max-size")                                    \
 	X(DISK, "disk", "the disk was full")                                               \
 	X(LIMIT, "limit", "RLIMIT_FSIZE was reached")                                      \
-	X(DICTIONARY, "dictionary", "the room for names was used up")                      \
+	X(DICTIONARY, "dictionary", "the part of the file that holds names and steps was full")                      \
 	X(BUSY, "busy", "a signal handler interrupted the recorder twice")                 \
 	X(MEMORY, "memory", "the kernel refused memory or a mapping")                      \
 	X(THREADS, "threads", "more threads at once than the recorder has slots")          \
 	X(RECYCLED, "recycled", "the middle was overwritten to stay within --max-size")    \
 	X(STOPPED, "stopped", "the record came while the session was being stopped")           \
-	X(FOREIGN, "foreign", "a process that shares another's memory (vfork) made the record")
+	X(FOREIGN, "foreign", "a process that shares another's memory (vfork) made the record")   \
+	X(PROBE, "probe", "ranges were nested deeper than a probe follows, or their end was not seen")
 
 enum dw_loss {
 #define X(name, label, text) DW_LOSS_##name,
@@ -82,23 +83,29 @@ struct dw_head {
 	uint64_t start_ticks;
 	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
-	uint8_t reserved0[256 - 200];
+	uint64_t time_namespace;      /* inode of the creator's time namespace; 0: not known */
+	uint8_t reserved0[256 - 208];
 	/* allocation, changed by every process of the run */
-	_Alignas(64) uint32_t next_block;  /* atomic: first block nobody has claimed */
+	__attribute__((__aligned__(64))) uint32_t next_block;  /* atomic: first block nobody has claimed */
 	uint32_t max_blocks;               /* the budget, block 0 included */
 	uint32_t reserve_blocks;           /* the last part of the budget, for journals and first chunks */
 	uint32_t keep_blocks;              /* stream chunks below this block are never recycled */
 	uint32_t next_id;                  /* atomic: next dictionary id */
 	uint32_t keep;                     /* enum dw_keep */
 	uint32_t next_gate;                /* atomic: next gate nobody has taken */
-	uint32_t reserved1[9];
+	uint32_t end_blocks;               /* blocks of the finished file; 0 while it is recorded */
+	uint32_t reserved1[8];
 	/* records lost by threads that have no THREAD entry, by enum dw_loss; atomic */
-	_Alignas(64) uint64_t lost[DW_LOSS_SLOTS];
+	__attribute__((__aligned__(64))) uint64_t lost[DW_LOSS_SLOTS];
 };
 
 /* Some ends name their range (END_OF with an id, EXT BY_NAME): a reader must know which
  * ranges are open. Set before the first such record. */
 #define DW_HEAD_NAMED_ENDS 1u
+/* A file's owner removes its unused blocks once. FINISHING is set while it does so, and a
+ * process that is about to join must not write; FINISHED replaces it when that is done. */
+#define DW_HEAD_FINISHING 2u
+#define DW_HEAD_FINISHED 4u
 
 /* ---- the control page: at byte 4096 of the head ------------------------- */
 
@@ -206,6 +213,9 @@ enum dw_ext {
 	DW_EXT_BY_NAME = 2, /* no words: the innermost open range ends by an END_OF with its id alone */
 	DW_EXT_ALLOC_IS = 3, /* u64 ticks, u64 address, u32 OP: the block that is live there is of the
 	                        OP's category, since its allocation */
+	DW_EXT_SCOPE_BEGIN = 4, /* no words: a block-structured step (DWELL_STEP) begins here */
+	DW_EXT_SCOPE_END = 5,   /* no words: it ends. Ranges that began after the matching SCOPE_BEGIN
+	                           and are still open end here as cut: a longjmp() skipped their ends */
 };
 #define DW_ALLOC_IS_WORDS 5u
 #define DW_EXT_WORDS_MASK 0xfffu
@@ -237,6 +247,7 @@ enum dw_entry_type {
 	DW_ENTRY_STEP = 12,
 	DW_ENTRY_THREAD_NAME = 13,
 	DW_ENTRY_PROFILE = 14,
+	DW_ENTRY_STEPS = 15,
 };
 
 struct dw_entry {
@@ -258,6 +269,10 @@ struct dw_entry_process {
 	uint32_t command;        /* STRING: its arguments, redacted */
 	uint32_t job;            /* STRING: the job's id, or 0 */
 	uint32_t gate;           /* the gate it follows */
+	/* Both 0 when not known, and absent from older traces. They tell a live process from
+	 * a later one with the same pid, also across pid namespaces. */
+	uint64_t pid_namespace;  /* inode of the pid namespace in which `pid` is its id */
+	uint64_t birth;          /* field 22 of /proc/self/stat: when it started, in kernel clock ticks */
 };
 #define DW_PROCESS_PYTHON 1u /* the process runs a Python interpreter */
 #define DW_PROCESS_RUNNER 2u /* `dwell run` itself: not part of what is profiled */
@@ -358,6 +373,29 @@ struct dw_entry_step {
 };
 #define DW_STEP_RECORDED 1u  /* the gate was open */
 #define DW_STEP_CANCELLED 2u /* in place: it was no step after all; its number may be used again */
+
+/*
+ * id: THREAD; aux: 0. Consecutive steps of one thread that were summarised, because the
+ * part of the file that holds steps one by one is full. Their thread updates the entry in
+ * place while it collects steps; `count` is written last.
+ */
+#define DW_STEPS_BUCKETS 128u
+#define DW_STEPS_BUCKETS_PER_OCTAVE 4u
+struct dw_entry_steps {
+	struct dw_entry entry;
+	uint64_t first_number;   /* number of the first of them */
+	uint64_t start_ticks;    /* begin of the first */
+	uint64_t end_ticks;      /* end of the last */
+	uint64_t step_ticks;     /* sum of their durations */
+	uint64_t cpu_ns;         /* sum of their CPU times, where they were read */
+	uint64_t cpu_count;      /* steps whose CPU time was read */
+	uint64_t shortest_ticks, longest_ticks;
+	uint64_t recorded;       /* steps during which the gate was open */
+	uint64_t count;          /* steps; atomic, written last */
+	/* Steps by duration d in ticks: bucket i holds 2^(i/4) <= d < 2^((i+1)/4), counted
+	 * from 2^8 ticks; the first and the last bucket also hold what lies beyond them. */
+	uint32_t durations[DW_STEPS_BUCKETS];
+};
 
 /* id: THREAD; aux: STRING */
 struct dw_entry_thread_name {

@@ -4,9 +4,12 @@
  * Called once a file by source.c. A block that is no chunk is unused, or damaged
  * when it carries the magic. Chunks of a stream are ordered by number, whatever
  * blocks they lie in; of two with one number the first stays. Invariant:
- * data_bytes of every chunk lies within the file and is a multiple of 4.
+ * data_bytes of every chunk lies within the file and is a multiple of 4. A file that
+ * lacks its end is known by its head.
  */
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/grow.h"
@@ -65,22 +68,27 @@ static void measure(struct dw_read_chunk *chunk)
 static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chunk *chunk)
 {
 	size_t offset = (size_t)block * DW_BLOCK_BYTES, left = file->size_bytes - offset;
-	const struct dw_chunk *header = (const struct dw_chunk *)(const void *)(file->data + offset);
+	const struct dw_chunk *there = (const struct dw_chunk *)(const void *)(file->data + offset);
+	struct dw_chunk header;
 
 	/* Acquire pairs with the writer's release of magic and number. */
-	if (left < 4 || __atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) != DW_CHUNK_MAGIC)
+	if (left < 4 || __atomic_load_n(&there->magic, __ATOMIC_ACQUIRE) != DW_CHUNK_MAGIC)
 		return false;
-	if (left < sizeof *header) {
+	if (left < sizeof header) {
 		file->torn = true;
 		return false;
 	}
-	chunk->header = header;
-	chunk->number = __atomic_load_n(&header->number, __ATOMIC_ACQUIRE);
-	chunk->type = header->type;
-	chunk->process = header->process;
-	chunk->stream = header->stream;
-	chunk->thread = header->thread;
-	chunk->base_ticks = header->base_ticks;
+	chunk->number = __atomic_load_n(&there->number, __ATOMIC_ACQUIRE);
+	/* Before the rest: with it, end_ticks stands. */
+	uint32_t end_bytes = __atomic_load_n(&there->end_bytes, __ATOMIC_ACQUIRE);
+	dw_read_copy(&header, there, sizeof header);
+	chunk->header = there;
+	chunk->type = header.type;
+	chunk->process = header.process;
+	chunk->stream = header.stream;
+	chunk->thread = header.thread;
+	chunk->base_ticks = header.base_ticks;
+	chunk->next = header.next;
 	chunk->block = block;
 	if (chunk->type != DW_CHUNK_STREAM && chunk->type != DW_CHUNK_JOURNAL) {
 		file->damaged += chunk->type == 0; /* other types: of a later version */
@@ -88,7 +96,6 @@ static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chun
 	}
 	if (!chunk->number)
 		return false; /* being recycled */
-	uint32_t end_bytes = __atomic_load_n(&header->end_bytes, __ATOMIC_ACQUIRE);
 	if (chunk->base_ticks > DW_TICKS_MAX) {
 		file->damaged++;
 		return false;
@@ -100,7 +107,7 @@ static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chun
 	}
 	chunk->open = !end_bytes;
 	chunk->data_bytes = end_bytes ? end_bytes : DW_BLOCK_BYTES;
-	chunk->end_ticks = header->end_ticks;
+	chunk->end_ticks = header.end_ticks;
 	if (left < DW_BLOCK_BYTES) {
 		file->torn = true;
 		if (chunk->data_bytes > left) {
@@ -115,6 +122,20 @@ static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chun
 	if (chunk->type == DW_CHUNK_STREAM && chunk->open)
 		measure(chunk);
 	return true;
+}
+
+/* The first block at or after `block` that is not in a hole of the file: a file of
+ * terabytes costs nothing to make. */
+static uint32_t skip_hole(const struct dw_read_file *file, uint32_t block, uint32_t blocks)
+{
+	off_t at = (off_t)block * DW_BLOCK_BYTES, data;
+
+	if (file->foreign) /* the map is not the file's */
+		return block;
+	data = lseek(file->descriptor, at, SEEK_DATA);
+	if (data < 0)
+		return errno == ENXIO ? blocks : block;
+	return data > at ? (uint32_t)((uint64_t)data / DW_BLOCK_BYTES) : block;
 }
 
 /* Of chunks that claim the same place, the first. */
@@ -136,6 +157,20 @@ static void drop_doubles(struct dw_read_file *file)
 	file->chunk_count = kept;
 }
 
+/* How much of the file is not there. A finished file says how long it is. One that is not
+ * finished is as long as its claims, unless its writer died while it claimed: so it counts
+ * only where the end of the file cuts something. */
+static uint64_t missing_bytes(const struct dw_read_file *file)
+{
+	uint64_t blocks = file->head->end_blocks, bytes;
+
+	if (!blocks && file->torn)
+		blocks = file->head->next_block < file->head->max_blocks ? file->head->next_block
+		                                                         : file->head->max_blocks;
+	bytes = blocks * DW_BLOCK_BYTES;
+	return bytes > file->size_bytes && !file->foreign ? bytes - file->size_bytes : 0;
+}
+
 int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error)
 {
 	size_t blocks = (file->size_bytes + DW_BLOCK_BYTES - 1) / DW_BLOCK_BYTES;
@@ -148,11 +183,15 @@ int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error)
 
 		if (!chunk)
 			return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
-		if (!check(file, block, chunk))
+		if (!check(file, block, chunk)) {
+			if (!*(const volatile uint32_t *)(const void *)(file->data + (size_t)block * DW_BLOCK_BYTES))
+				block = skip_hole(file, block + 1, (uint32_t)blocks) - 1;
 			continue;
-		file->torn |= chunk->header->next >= blocks && chunk->type == DW_CHUNK_STREAM;
+		}
+		file->torn |= chunk->next >= blocks && chunk->type == DW_CHUNK_STREAM;
 		file->chunk_count++;
 	}
+	file->missing_bytes = missing_bytes(file);
 	if (!file->chunk_count)
 		return 0;
 	qsort(file->chunks, file->chunk_count, sizeof *file->chunks, compare);

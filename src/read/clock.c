@@ -5,11 +5,17 @@
  *
  * How long is a tick? The head's estimate comes from about a millisecond and may
  * be off by some 10^-4, which is 9 s a day; CLOCK entries come with every window
- * of 4 MiB. The longest span between two pairings (the head's own is one) gives
- * the rate with an error of (error_first + error_last) / span: 10^-7 after some
- * seconds. It is taken when that is better than 10^-4 and not absurd; the
- * monotonic clock, not the wall clock, for that one may be stepped. A monotonic
+ * of 4 MiB and about once a minute. The longest span between two pairings (the head's own
+ * is one) gives the rate with an error of (error_first + error_last) / span: 10^-7 after
+ * some seconds. It is taken when it is better than 10^-4 and within 10^-3 of the estimate;
+ * the monotonic clock, not the wall clock, for that one may be stepped. A monotonic
  * trace has ticks of 1 ns by definition.
+ *
+ * Did the clock jump? While a machine sleeps or a virtual machine is paused, the
+ * processor's counter goes on and the monotonic clock stands. Between two such pairings
+ * the rate is far from the estimate. Then each stretch between jumps has its own line
+ * through its pairings, and the ticks of a jump are laid between the two around it, for
+ * nothing tells where in between it was. The rate for spans comes from the rest.
  *
  * Where does a file begin on the common line? Files of one boot of one machine
  * share the monotonic clock: its readings at the start place them to within the
@@ -22,11 +28,21 @@
  * Where is zero? At the earliest start of all files.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "read/read.h"
 
-#define GOOD_RATE_ERROR 1e-4
+#define GOOD_RATE_ERROR 1e-4   /* of a rate that two pairings give */
+#define GOOD_RATE 1e-3         /* how far it may be from the head's estimate */
+#define ESTIMATE_SPAN_NS 1e6   /* the span that estimate comes from */
+#define LEAST_JUMP_NS 1e5
+#define NEAR_NS 100000u        /* pairings as near as this say nothing about the rate */
+
+static double difference(uint64_t a, uint64_t b)
+{
+	return a >= b ? (double)(a - b) : -(double)(b - a);
+}
 
 static struct dw_read_clock head_clock(const struct dw_head *head)
 {
@@ -34,30 +50,134 @@ static struct dw_read_clock head_clock(const struct dw_head *head)
 		                           head->start_realtime_ns, 0 };
 }
 
-static void fit_rate(struct dw_read_file *file)
+/* How far a good pairing's rate may be from the head's estimate. That comes from a span of
+ * 1 ms, whose ends are no better than other pairings of this machine. */
+static double rate_tolerance(const struct dw_read_file *file)
+{
+	uint64_t least_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < file->clock_count; i++)
+		if (file->clocks[i].error_ns < least_ns)
+			least_ns = file->clocks[i].error_ns;
+	double tolerance = least_ns == UINT64_MAX ? 0 : 4.0 * (double)least_ns / ESTIMATE_SPAN_NS;
+	return tolerance > GOOD_RATE ? tolerance : GOOD_RATE;
+}
+
+static int compare_clocks(const void *left, const void *right)
+{
+	const struct dw_read_clock *a = left, *b = right;
+
+	return (a->ticks > b->ticks) - (a->ticks < b->ticks);
+}
+
+static void count_jump(struct dw_read_file *file, double ns)
+{
+	uint64_t size = dw_read_u64(fabs(ns));
+
+	file->clock_jumps++;
+	if (size > file->clock_jump_ns)
+		file->clock_jump_ns = size;
+}
+
+/* All pairings in order of ticks, without those that stand still or too near the one before
+ * to say anything. */
+static size_t order_clocks(struct dw_read_file *file, struct dw_read_clock *ordered)
+{
+	size_t count = file->clock_count + 1, kept = 1;
+
+	ordered[0] = head_clock(file->head);
+	if (file->clock_count)
+		memcpy(ordered + 1, file->clocks, file->clock_count * sizeof *ordered);
+	qsort(ordered, count, sizeof *ordered, compare_clocks);
+	for (size_t i = 1; i < count; i++) {
+		const struct dw_read_clock *last = &ordered[kept - 1];
+
+		if (ordered[i].monotonic_ns < last->monotonic_ns + NEAR_NS ||
+		    ordered[i].ticks == last->ticks) {
+			if (last->monotonic_ns > ordered[i].monotonic_ns + NEAR_NS)
+				count_jump(file, difference(last->monotonic_ns, ordered[i].monotonic_ns));
+			continue;
+		}
+		ordered[kept++] = ordered[i];
+	}
+	return kept;
+}
+
+/* How much longer the monotonic clock went than the ticks at this rate; 0: as it should. */
+static double jump_between(const struct dw_read_clock *a, const struct dw_read_clock *b,
+                           double ns_per_tick, double tolerance)
+{
+	double ticks_ns = difference(b->ticks, a->ticks) * ns_per_tick;
+	double jump = difference(b->monotonic_ns, a->monotonic_ns) - ticks_ns;
+	double least = tolerance * ticks_ns + (double)(a->error_ns + b->error_ns) + LEAST_JUMP_NS;
+
+	return fabs(jump) > least ? jump : 0;
+}
+
+static void add_piece(struct dw_read_file *file, const struct dw_read_clock *a, double ns_per_tick)
+{
+	file->pieces[file->piece_count++] = (struct dw_source_clock_piece){
+		a->ticks, difference(a->monotonic_ns, file->head->start_monotonic_ns), ns_per_tick };
+}
+
+/* A line for each jump and one for each stretch between jumps. */
+static void make_pieces(struct dw_read_file *file, const struct dw_read_clock *clocks, size_t count,
+                        double estimate, double tolerance)
+{
+	for (size_t from = 0, to; from + 1 < count; from = to) {
+		bool jump = jump_between(&clocks[from], &clocks[from + 1], estimate, tolerance) != 0;
+
+		to = from + 1;
+		while (!jump && to + 1 < count &&
+		       jump_between(&clocks[to], &clocks[to + 1], estimate, tolerance) == 0)
+			to++;
+		add_piece(file, &clocks[from],
+		          difference(clocks[to].monotonic_ns, clocks[from].monotonic_ns) /
+		              difference(clocks[to].ticks, clocks[from].ticks));
+	}
+	add_piece(file, &clocks[count - 1], file->ns_per_tick);
+}
+
+static int fit_rate(struct dw_read_file *file)
 {
 	const struct dw_head *head = file->head;
-	struct dw_read_clock first = head_clock(head), last = file->last_clock;
-	double ticks, span_ns, rate, estimate;
+	double estimate = head->ticks_per_second ? 1e9 / (double)head->ticks_per_second : 1.0;
+	double tolerance = rate_tolerance(file), ticks = 0, span_ns = 0, error_ns = 0;
+	struct dw_read_clock *clocks;
+	uint32_t jumps = 0;
+	size_t count;
 
-	estimate = head->ticks_per_second ? 1e9 / (double)head->ticks_per_second : 1.0;
-	file->ns_per_tick = estimate;
-	if (head->clock_kind == DW_CLOCK_MONOTONIC) {
-		file->ns_per_tick = 1.0;
-		return;
+	file->ns_per_tick = head->clock_kind == DW_CLOCK_MONOTONIC ? 1.0 : estimate;
+	if (head->clock_kind == DW_CLOCK_MONOTONIC || !file->clock_count)
+		return 0;
+	clocks = calloc(file->clock_count + 1, sizeof *clocks);
+	file->pieces = calloc(file->clock_count + 2, sizeof *file->pieces);
+	if (!clocks || !file->pieces) {
+		free(clocks);
+		return -1;
 	}
-	if (file->first_clock.ticks && file->first_clock.ticks < first.ticks)
-		first = file->first_clock;
-	if (last.ticks <= first.ticks || last.monotonic_ns <= first.monotonic_ns)
-		return;
-	ticks = (double)(last.ticks - first.ticks);
-	span_ns = (double)(last.monotonic_ns - first.monotonic_ns);
-	/* The head does not say its error; the entry's stands for both. */
-	if (2.0 * (double)last.error_ns / span_ns > GOOD_RATE_ERROR || span_ns < 1e6)
-		return;
-	rate = span_ns / ticks;
-	if (!head->ticks_per_second || (rate > estimate * 0.9 && rate < estimate * 1.1))
-		file->ns_per_tick = rate;
+	count = order_clocks(file, clocks);
+	for (size_t i = 1; i < count; i++) {
+		double jump = head->ticks_per_second
+		                  ? jump_between(&clocks[i - 1], &clocks[i], estimate, tolerance) : 0;
+
+		if (jump != 0) {
+			count_jump(file, jump);
+			jumps++;
+			continue;
+		}
+		ticks += difference(clocks[i].ticks, clocks[i - 1].ticks);
+		span_ns += difference(clocks[i].monotonic_ns, clocks[i - 1].monotonic_ns);
+		error_ns = (double)clocks[i].error_ns;
+	}
+	/* Each jump cuts the span, and each cut has the error of its two ends. */
+	error_ns *= 2.0 * (jumps + 1);
+	if (span_ns >= 1e6 && error_ns / span_ns <= GOOD_RATE_ERROR)
+		file->ns_per_tick = span_ns / ticks;
+	if (jumps)
+		make_pieces(file, clocks, count, estimate, tolerance);
+	free(clocks);
+	return 0;
 }
 
 static double drift_ns(const struct dw_read_file *file)
@@ -78,12 +198,7 @@ static bool same_boot(const struct dw_head *a, const struct dw_head *b)
 	return memcmp(a->boot_id, b->boot_id, 16) == 0 && memcmp(a->boot_id, unknown, 16) != 0;
 }
 
-static double difference(uint64_t a, uint64_t b)
-{
-	return a >= b ? (double)(a - b) : -(double)(b - a);
-}
-
-uint64_t dw_read_clocks(struct dw_read_file *files, size_t count)
+int dw_read_clocks(struct dw_read_file *files, size_t count, uint64_t *realtime_ns)
 {
 	const struct dw_head *main = files[0].head;
 	double earliest = 0;
@@ -92,7 +207,8 @@ uint64_t dw_read_clocks(struct dw_read_file *files, size_t count)
 		struct dw_read_file *file = &files[i];
 		double error = 0;
 
-		fit_rate(file);
+		if (fit_rate(file))
+			return -1;
 		file->start_ns = 0;
 		if (i > 0 && same_boot(main, file->head)) {
 			file->start_ns = difference(file->head->start_monotonic_ns, main->start_monotonic_ns);
@@ -106,7 +222,11 @@ uint64_t dw_read_clocks(struct dw_read_file *files, size_t count)
 		if (file->start_ns < earliest)
 			earliest = file->start_ns;
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		files[i].start_ns -= earliest;
-	return main->start_realtime_ns - (uint64_t)(-earliest < 9e18 ? -earliest : 0);
+		for (size_t k = 0; k < files[i].piece_count; k++)
+			files[i].pieces[k].ns += files[i].start_ns;
+	}
+	*realtime_ns = main->start_realtime_ns - (uint64_t)(-earliest < 9e18 ? -earliest : 0);
+	return 0;
 }

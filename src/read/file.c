@@ -20,6 +20,10 @@
 
 #include "base/error.h"
 
+/* How often all processes of this machine are looked through for one of another pid
+ * namespace. */
+#define MOST_SCANS 64u
+
 static const char *guess_text(const unsigned char *data, size_t size)
 {
 	for (size_t i = 0; i < size && i < 64; i++)
@@ -87,11 +91,11 @@ static int check_head(struct dw_read_file *file, struct dwell_error *error)
 	const struct dw_head *head = file->head;
 	const size_t least = offsetof(struct dw_head, flags);
 
-	if (file->size_bytes < 8 || memcmp(file->data, DW_MAGIC, 8) != 0) {
+	if (file->size_bytes < 8 || memcmp(head->magic, DW_MAGIC, 8) != 0) {
 		/* The creator writes the magic last: zeros are a head being made. */
 		static const char zeros[8];
 
-		if (file->size_bytes >= DW_BLOCK_BYTES && memcmp(file->data, zeros, 8) == 0)
+		if (file->size_bytes >= DW_BLOCK_BYTES && memcmp(head->magic, zeros, 8) == 0)
 			return dw_error_set(error, DWELL_E_NOT_TRACE,
 			                    "%s is not a dwell trace: it starts with zeros (a trace whose "
 			                    "creation was interrupted looks like this)", file->path);
@@ -122,6 +126,21 @@ static int check_head(struct dw_read_file *file, struct dwell_error *error)
 	return 0;
 }
 
+/* Its owner may change the file while we look. What the file is too short for is 0. */
+static int copy_head(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error)
+{
+	const size_t align = _Alignof(struct dw_head);
+	char *room = dw_arena_alloc(arena, sizeof(struct dw_head) + align);
+	struct dw_head *head;
+
+	if (!room)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
+	head = (struct dw_head *)(void *)(room + (align - (uintptr_t)room % align) % align);
+	dw_read_copy(head, file->data, file->size_bytes < sizeof *head ? file->size_bytes : sizeof *head);
+	file->head = head;
+	return 0;
+}
+
 int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const char *path,
                       struct dwell_error *error)
 {
@@ -129,6 +148,7 @@ int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const c
 
 	memset(file, 0, sizeof *file);
 	file->descriptor = -1;
+	file->scans_left = MOST_SCANS;
 	file->path = dw_arena_text(arena, path, strlen(path));
 	if (!file->path)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
@@ -139,8 +159,9 @@ int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const c
 		result = dw_read_xspace(file, arena, &taken, error);
 	}
 	if (result == 0) {
-		file->head = (const struct dw_head *)(const void *)file->data;
-		result = check_head(file, error);
+		result = copy_head(file, arena, error);
+		if (result == 0)
+			result = check_head(file, error);
 	}
 	if (result)
 		dw_read_file_close(file);
@@ -157,16 +178,20 @@ void dw_read_file_close(struct dw_read_file *file)
 	free(file->processes);
 	free(file->threads);
 	free(file->steps);
+	free(file->summaries);
+	free(file->clocks);
+	free(file->pieces);
 	free(file->profiles);
 	free(file->metas);
 	free(file->ops);
-	free(file->frame_entries);
+	free(file->frames);
 	free(file->modules);
 	free(file->symbols);
 	free(file->stacks);
 	free(file->strings);
 	free(file->shapes);
 	free(file->thread_by_id);
+	dw_read_index_reset(&file->process_places);
 	memset(file, 0, sizeof *file);
 	file->descriptor = -1;
 }

@@ -1,16 +1,13 @@
 /*
- * What stands around a file: others of its run, and its writers, if they live.
+ * Other files of a file's run, and whether the processes that wrote to it live.
  *
- * Called by source.c. A process that cannot reach the run's file writes
- * NAME.HOST.PID.RANDOM.dwell beside it, where NAME is the run's file with or
- * without ".dwell"; the run id in the head decides. Whether a process lives is a
- * question to this machine alone: a pid of another host or another boot is dead
- * to us, and one that started after it should have joined is somebody else's.
+ * Called by source.c and people.c. A process that cannot write to the run's file writes
+ * NAME.HOST.PID.RANDOM.dwell in the same folder, where NAME is the run's file with or
+ * without ".dwell"; the run id in the head decides. A process of another boot or another
+ * machine is dead; for the others see base/host.h.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "read/read.h"
 
 /* ---- files of the same run -------------------------------------------------------- */
@@ -97,32 +95,18 @@ int dw_read_gather(const struct dw_read_file *file, struct dw_arena *arena, cons
 
 /* ---- writers that live -------------------------------------------------------------- */
 
-static bool this_machine(const struct dw_head *head)
+/* By the boot's id: containers of one machine have host names of their own. */
+static bool this_boot(const struct dw_head *head)
 {
-	char host[64] = "", text[40] = "", digits[33];
-	int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	unsigned count = 0;
-	ssize_t length;
+	static const uint8_t unknown[sizeof head->boot_id];
+	uint8_t boot_id[sizeof head->boot_id];
+	char host[sizeof head->hostname] = "";
 
+	if (dw_host_boot_id(boot_id))
+		return memcmp(boot_id, head->boot_id, sizeof boot_id) == 0;
 	gethostname(host, sizeof host - 1);
-	if (strncmp(host, head->hostname, sizeof host) != 0 || file < 0) {
-		if (file >= 0)
-			close(file);
-		return false;
-	}
-	length = read(file, text, sizeof text - 1);
-	close(file);
-	for (const char *at = text; length > 0 && *at && count < 32; at++)
-		if (*at != '-')
-			digits[count++] = *at;
-	digits[count] = '\0';
-	for (unsigned i = 0; i < 16 && count == 32; i++) {
-		char byte[3] = { digits[2 * i], digits[2 * i + 1], '\0' };
-
-		if (strtoul(byte, NULL, 16) != head->boot_id[i])
-			return false;
-	}
-	return count == 32;
+	return memcmp(head->boot_id, unknown, sizeof unknown) == 0 &&
+	       strncmp(host, head->hostname, sizeof host) == 0;
 }
 
 /* When the process that has the pid now began, in ns of the monotonic clock. */
@@ -156,17 +140,28 @@ static bool began_at(uint32_t pid, double *monotonic_ns)
 	return true;
 }
 
-bool dw_read_process_alive(const struct dw_read_file *file, const struct dw_read_process *process)
+/* Older traces do not say when a process began: one that has its pid now and began after
+ * it joined is another. */
+static bool began_later(const struct dw_read_file *file, const struct dw_read_process *process)
 {
 	double began_ns, joined_ns;
 
-	if (!process->pid || process->pid > INT32_MAX || process->flags & DW_PROCESS_RUNNER ||
-	    !this_machine(file->head))
-		return false;
-	if (kill((pid_t)process->pid, 0) != 0 && errno != EPERM)
-		return false;
 	joined_ns = (double)file->head->start_monotonic_ns +
 	            ((double)process->start_ticks - (double)file->head->start_ticks) *
 	                file->ns_per_tick;
-	return !began_at(process->pid, &began_ns) || began_ns < joined_ns + 1e9;
+	return began_at(process->pid, &began_ns) && began_ns >= joined_ns + 1e9;
+}
+
+enum dw_alive dw_read_process_alive(struct dw_read_file *file, const struct dw_read_process *process)
+{
+	struct dw_identity identity = { process->pid, process->pid_namespace, process->birth };
+	enum dw_alive alive;
+
+	if (!process->pid || process->flags & DW_PROCESS_RUNNER || file->foreign ||
+	    __atomic_load_n(&file->head->end_blocks, __ATOMIC_RELAXED) || !this_boot(file->head))
+		return DW_DEAD;
+	alive = dw_process_lives(&identity, &file->scans_left);
+	if (!identity.pid_namespace)
+		return alive == DW_ALIVE && !began_later(file, process) ? DW_ALIVE : DW_DEAD;
+	return alive;
 }

@@ -1,7 +1,8 @@
 /*
  * A gzip file in memory, for foreign formats that are stored so.
  *
- * Called by file.c. What a small file may become is bounded.
+ * Called by xspace.c. What a small file may become is bounded: captures of XLA's profiler
+ * become some ten times as long, a file made to fill memory a thousand times.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,17 +22,17 @@ int dw_read_gunzip(const char *path, const void *bytes, size_t size, unsigned ch
 #include <zlib.h>
 
 #define MOST_BYTES ((size_t)2 << 30) /* of a protocol buffer */
-#define FIRST_BYTES ((size_t)1 << 20)
+#define FIRST_BYTES ((size_t)64 << 10)
 
-static int inflate_all(z_stream *stream, unsigned char **out, size_t *used)
+static int inflate_all(z_stream *stream, size_t most, unsigned char **out, size_t *used)
 {
 	size_t size = 0;
 	int result = Z_OK;
 
 	while (result == Z_OK || result == Z_BUF_ERROR) {
 		if (*used == size) {
-			size_t wanted = size ? size * 2 : FIRST_BYTES;
-			unsigned char *grown = wanted > MOST_BYTES ? NULL : realloc(*out, wanted);
+			size_t wanted = !size ? FIRST_BYTES : size < most / 2 ? size * 2 : most;
+			unsigned char *grown = size >= most ? NULL : realloc(*out, wanted);
 
 			if (!grown)
 				return Z_MEM_ERROR;
@@ -52,6 +53,7 @@ int dw_read_gunzip(const char *path, const void *bytes, size_t size, unsigned ch
                    size_t *out_size, struct dwell_error *error)
 {
 	z_stream stream = { .next_in = (Bytef *)(uintptr_t)bytes };
+	size_t most = DW_GUNZIP_SPARE + DW_GUNZIP_RATIO * size;
 	int result;
 
 	*out = NULL;
@@ -61,7 +63,7 @@ int dw_read_gunzip(const char *path, const void *bytes, size_t size, unsigned ch
 	stream.avail_in = (uInt)size;
 	result = inflateInit2(&stream, 16 + MAX_WBITS);
 	if (result == Z_OK) {
-		result = inflate_all(&stream, out, out_size);
+		result = inflate_all(&stream, most < MOST_BYTES ? most : MOST_BYTES, out, out_size);
 		inflateEnd(&stream);
 	}
 	if (result == Z_OK)
@@ -70,7 +72,8 @@ int dw_read_gunzip(const char *path, const void *bytes, size_t size, unsigned ch
 	*out = NULL;
 	if (result == Z_MEM_ERROR)
 		return dw_error_set(error, DWELL_E_NOMEM,
-		                    "%s does not fit in memory, or in 2 GiB, when it is unpacked", path);
+		                    "%s does not fit in memory, in 2 GiB, or in what a capture of %zu bytes "
+		                    "can be, when it is unpacked: gunzip it first", path, size);
 	return dw_error_set(error, DWELL_E_CORRUPT,
 	                    "%s: the compressed data are damaged or end too early (of %zu bytes, %zu "
 	                    "were unpacked); copy it again, in binary mode", path, size, *out_size);

@@ -2,11 +2,13 @@
  * The entries of a file: dictionary, processes, threads, steps, clocks, facts.
  *
  * Called once a file by source.c, after chunks.c. An entry counts when its tag,
- * its size and the least size of its type are right; what is not an entry is
- * passed over in steps of 8 bytes, which is how a reader gets over the holes that
- * killed processes leave. Text is copied into the arena. Invariant: every id kept
- * is below id_count.
+ * its size and the least size of its type are right. A killed process leaves holes:
+ * where it wrote the size, the hole is passed over whole, because the text in it may
+ * look like entries; else a reader goes on 8 bytes later. An entry is copied before it
+ * is checked, and text is copied into the arena: nothing points into the map.
+ * Invariant: every id kept is below id_count.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,14 +18,16 @@
 #include "read/read.h"
 
 /* Ids are counted up from 1 with an entry each. A session that goes on in a new
- * file goes on counting, so there may be more ids than entries; not without
- * bound, for arrays stand by id. */
-#define SPARE_IDS (1u << 16)
+ * file goes on counting, so there may be more ids than entries. There is a bound,
+ * because arrays are as long as the largest id. */
+#ifndef DW_READ_SPARE_IDS /* a fuzzer's inputs are small, and shall be read fast */
+#define DW_READ_SPARE_IDS (1u << 16)
+#endif
 
 static size_t least_bytes(uint32_t type)
 {
 	switch (type) {
-	case DW_ENTRY_PROCESS: return sizeof(struct dw_entry_process);
+	case DW_ENTRY_PROCESS: return offsetof(struct dw_entry_process, pid_namespace); /* older */
 	case DW_ENTRY_THREAD: return sizeof(struct dw_entry_thread);
 	case DW_ENTRY_OP: return sizeof(struct dw_entry_op);
 	case DW_ENTRY_FRAME: return sizeof(struct dw_entry_frame);
@@ -33,50 +37,117 @@ static size_t least_bytes(uint32_t type)
 	case DW_ENTRY_META: return sizeof(struct dw_entry_meta);
 	case DW_ENTRY_STEP: return sizeof(struct dw_entry_step);
 	case DW_ENTRY_PROFILE: return sizeof(struct dw_entry_profile);
+	case DW_ENTRY_STEPS: return sizeof(struct dw_entry_steps);
 	default: return sizeof(struct dw_entry);
 	}
 }
 
-/* The entry at `at` of a journal chunk with `left` bytes, or NULL. */
-static const struct dw_entry *entry_at(const char *at, size_t left)
+/* How many bytes from `at` on are zero, in steps of 8: what was never reserved, mostly. */
+static size_t zeros(const char *at, size_t left)
 {
-	const struct dw_entry *entry = (const struct dw_entry *)(const void *)at;
-	uint32_t tag;
+	const uint64_t *words = (const uint64_t *)(const void *)at;
+	size_t count = left / 8, i = 0;
+	uint64_t some = 0;
 
-	if (left < sizeof *entry)
-		return NULL;
-	/* Pairs with the release of the tag: the entry is whole. */
-	tag = __atomic_load_n(&entry->tag, __ATOMIC_ACQUIRE);
-	if (tag >> 16 != DW_ENTRY_MAGIC || entry->bytes % 8 || entry->bytes > left ||
-	    entry->bytes > DW_ENTRY_MAX_BYTES || entry->bytes < least_bytes(tag & 0xffff))
-		return NULL;
-	return entry;
+	for (; i + 8 <= count; i += 8) {
+		for (size_t n = 0; n < 8; n++)
+			some |= __atomic_load_n(&words[i + n], __ATOMIC_RELAXED);
+		if (some)
+			break;
+	}
+	while (i < count && !__atomic_load_n(&words[i], __ATOMIC_RELAXED))
+		i++;
+	return i * 8;
 }
 
+/* The header of the entry at `at` of a journal chunk with `left` bytes. False: there is
+ * none, and *skip bytes are to be passed over. */
+static bool header_at(const char *at, size_t left, struct dw_entry *header, size_t *skip)
+{
+	const struct dw_entry *entry = (const struct dw_entry *)(const void *)at;
+
+	*skip = 8;
+	if (left < sizeof *entry)
+		return false;
+	/* Pairs with the release of the tag: the entry is whole. */
+	header->tag = __atomic_load_n(&entry->tag, __ATOMIC_ACQUIRE);
+	header->bytes = __atomic_load_n(&entry->bytes, __ATOMIC_RELAXED);
+	header->id = __atomic_load_n(&entry->id, __ATOMIC_RELAXED);
+	header->aux = __atomic_load_n(&entry->aux, __ATOMIC_RELAXED);
+	if (header->bytes % 8 || header->bytes > left || header->bytes > DW_ENTRY_MAX_BYTES ||
+	    header->bytes < sizeof *header)
+		return false;
+	if (!header->tag)
+		*skip = header->bytes; /* reserved, and never finished */
+	return header->tag >> 16 == DW_ENTRY_MAGIC &&
+	       header->bytes >= least_bytes(header->tag & 0xffff);
+}
+
+/* Where the field stands that is written last, after others that change in place; 0: none. */
+static size_t last_written(uint32_t type)
+{
+	switch (type) {
+	case DW_ENTRY_STEP: return offsetof(struct dw_entry_step, end_ticks);
+	case DW_ENTRY_PROFILE: return offsetof(struct dw_entry_profile, end_ticks);
+	case DW_ENTRY_STEPS: return offsetof(struct dw_entry_steps, count);
+	default: return 0;
+	}
+}
+
+/* All of an entry whose header is known. What was added to a type later is 0 where an
+ * older entry ends before it. */
+static void copy_entry(const char *at, const struct dw_entry *header, struct dw_entry *to)
+{
+	uint32_t type = header->tag & 0xffff;
+	size_t last = last_written(type);
+	uint64_t value = 0;
+
+	/* Acquire pairs with the writer's release: what it wrote before is in the copy. */
+	if (last)
+		value = __atomic_load_n((const uint64_t *)(const void *)(at + last), __ATOMIC_ACQUIRE);
+	dw_read_copy(to, at, header->bytes);
+	*to = *header;
+	if (last)
+		memcpy((char *)to + last, &value, sizeof value);
+	if (type == DW_ENTRY_PROCESS && header->bytes < sizeof(struct dw_entry_process))
+		memset((char *)to + header->bytes, 0, sizeof(struct dw_entry_process) - header->bytes);
+}
+
+/* `entry` is a copy, whole where `whole` was asked for, else of the header alone. */
 typedef int visit_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
                         const struct dw_entry *entry);
 
-static int each_entry(struct dw_read_file *file, struct dw_arena *arena, visit_entry *visit)
+static int each_entry(struct dw_read_file *file, struct dw_arena *arena, bool whole,
+                      visit_entry *visit)
 {
-	for (size_t i = 0; i < file->chunk_count; i++) {
+	struct dw_entry header, *copy = whole ? malloc(DW_ENTRY_MAX_BYTES) : &header;
+	int result = copy ? 0 : -1;
+
+	for (size_t i = 0; i < file->chunk_count && !result; i++) {
 		const struct dw_read_chunk *chunk = &file->chunks[i];
 		const char *data = (const char *)chunk->header;
+		size_t skip;
 
 		if (chunk->type != DW_CHUNK_JOURNAL)
 			continue;
-		for (size_t at = DW_CHUNK_HEADER_BYTES; at < chunk->data_bytes;) {
-			const struct dw_entry *entry = entry_at(data + at, chunk->data_bytes - at);
-
-			if (!entry) {
-				at += 8;
+		for (size_t at = DW_CHUNK_HEADER_BYTES; at < chunk->data_bytes && !result;) {
+			skip = zeros(data + at, chunk->data_bytes - at);
+			at += skip;
+			if (skip)
+				continue;
+			if (!header_at(data + at, chunk->data_bytes - at, &header, &skip)) {
+				at += skip;
 				continue;
 			}
-			if (visit(file, arena, chunk->process, entry))
-				return -1;
-			at += entry->bytes;
+			if (whole)
+				copy_entry(data + at, &header, copy);
+			result = visit(file, arena, chunk->process, copy);
+			at += header.bytes;
 		}
 	}
-	return 0;
+	if (whole)
+		free(copy);
+	return result;
 }
 
 /* ---- the first pass: how many ids ----------------------------------------------- */
@@ -100,7 +171,7 @@ static int count_ids(struct dw_read_file *file, struct dw_arena *arena, uint32_t
 
 static int make_tables(struct dw_read_file *file)
 {
-	size_t most = file->op_capacity * 8 + SPARE_IDS;
+	size_t most = file->op_capacity + file->op_capacity / 2 + DW_READ_SPARE_IDS;
 
 	file->op_capacity = 0;
 	if (file->id_count > most)
@@ -175,12 +246,14 @@ static int take_process(struct dw_read_file *file, const struct dw_entry *entry)
 	const struct dw_entry_process *from = (const struct dw_entry_process *)(const void *)entry;
 	struct dw_read_process *process =
 	    DW_GROW(&file->processes, &file->process_capacity, file->process_count);
+	bool identified = entry->bytes >= sizeof *from;
 
 	if (!process)
 		return -1;
 	*process = (struct dw_read_process){ entry->id, entry->aux, from->pid, from->ppid, from->rank,
 		from->local_rank, from->world_size, from->flags, from->name, from->command, from->job,
-		from->start_ticks, DW_NO_INDEX };
+		from->start_ticks, DW_NO_INDEX, identified ? from->pid_namespace : 0,
+		identified ? from->birth : 0 };
 	file->process_count++;
 	return 0;
 }
@@ -200,7 +273,7 @@ static int take_thread(struct dw_read_file *file, struct dw_arena *arena,
 	thread->stream = from->stream;
 	thread->start_ticks = from->start_ticks;
 	for (unsigned i = 0; i < DW_LOSS_SLOTS; i++)
-		thread->lost[i] = __atomic_load_n(&from->lost[i], __ATOMIC_RELAXED);
+		thread->lost[i] = from->lost[i];
 	thread->name = dw_arena_text(arena, from->name, strnlen(from->name, sizeof from->name));
 	thread->index = DW_NO_INDEX;
 	file->thread_by_id[entry->id] = (uint32_t)file->thread_count++;
@@ -227,14 +300,13 @@ static int take_step(struct dw_read_file *file, const struct dw_entry *entry)
 
 	if (!step)
 		return -1;
-	if (__atomic_load_n(&from->entry.aux, __ATOMIC_RELAXED) & DW_STEP_CANCELLED)
+	if (entry->aux & DW_STEP_CANCELLED)
 		return 0;
 	if (from->start_ticks > DW_TICKS_MAX || from->end_ticks > DW_TICKS_MAX) {
 		file->damaged++;
 		return 0;
 	}
-	/* Acquire pairs with the writer's release of end_ticks: cpu_ns stands then. */
-	step->end_ticks = __atomic_load_n(&from->end_ticks, __ATOMIC_ACQUIRE);
+	step->end_ticks = from->end_ticks;
 	step->thread = entry->id;
 	step->recorded = entry->aux & DW_STEP_RECORDED;
 	step->number = from->number;
@@ -244,17 +316,54 @@ static int take_step(struct dw_read_file *file, const struct dw_entry *entry)
 	return 0;
 }
 
-static int take_stack(struct dw_read_file *file, const struct dw_entry *entry)
+/* The entry of a live program is being added to: it is a copy, whose sums may hold one step
+ * more or less than `count`. */
+static int take_summary(struct dw_read_file *file, struct dw_arena *arena,
+                        const struct dw_entry *entry)
 {
+	const struct dw_entry_steps *from = (const struct dw_entry_steps *)(const void *)entry;
+	struct dw_read_summary *summary, now = {
+		entry->id, from->first_number, from->start_ticks, from->end_ticks, from->step_ticks,
+		from->cpu_ns, from->cpu_count, from->shortest_ticks, from->longest_ticks, from->recorded,
+		from->count, NULL };
+
+	if (!now.count)
+		return 0; /* reserved, and the thread was killed in its first step */
+	if (now.start_ticks > DW_TICKS_MAX || now.end_ticks > DW_TICKS_MAX ||
+	    now.end_ticks < now.start_ticks || now.step_ticks > DW_TICKS_MAX ||
+	    now.longest_ticks > now.step_ticks || now.shortest_ticks > now.longest_ticks) {
+		file->damaged++;
+		return 0;
+	}
+	summary = DW_GROW(&file->summaries, &file->summary_capacity, file->summary_count);
+	now.durations = dw_arena_alloc(arena, sizeof from->durations);
+	if (!summary || !now.durations)
+		return -1;
+	memcpy(now.durations, from->durations, sizeof from->durations);
+	*summary = now;
+	file->summary_count++;
+	return 0;
+}
+
+static int take_stack(struct dw_read_file *file, struct dw_arena *arena,
+                      const struct dw_entry *entry)
+{
+	size_t bytes = entry->bytes - sizeof *entry;
+	uint32_t *frames;
+
 	if (!file->stacks)
 		file->stacks = calloc(file->id_count, sizeof *file->stacks);
 	if (!file->stacks)
 		return -1;
-	if (entry->aux > (entry->bytes - sizeof *entry) / sizeof(uint32_t))
+	if (entry->aux > bytes / sizeof *frames) {
 		file->damaged++;
-	else
-		file->stacks[entry->id] = (struct dw_source_stack){ (const uint32_t *)(entry + 1),
-			                                                entry->aux };
+		return 0;
+	}
+	frames = dw_arena_alloc(arena, bytes);
+	if (!frames)
+		return -1;
+	memcpy(frames, entry + 1, bytes);
+	file->stacks[entry->id] = (struct dw_source_stack){ frames, entry->aux };
 	return 0;
 }
 
@@ -274,24 +383,31 @@ static int take_symbol(struct dw_read_file *file, const struct dw_entry *entry)
 
 static int take_frame(struct dw_read_file *file, const struct dw_entry *entry)
 {
-	const struct dw_entry_frame **frame =
-	    DW_GROW(&file->frame_entries, &file->frame_capacity, file->frame_count);
+	const struct dw_entry_frame *from = (const struct dw_entry_frame *)(const void *)entry;
+	struct dw_read_frame *frame = DW_GROW(&file->frames, &file->frame_capacity, file->frame_count);
 
 	if (!frame)
 		return -1;
-	*frame = (const struct dw_entry_frame *)(const void *)entry;
+	*frame = (struct dw_read_frame){ entry->id, entry->aux, from->offset, from->function,
+		                             from->file, from->line, (uint32_t)file->frame_count };
 	file->frame_count++;
 	return 0;
 }
 
 static int take_module(struct dw_read_file *file, const struct dw_entry *entry)
 {
-	const struct dw_entry_module **module =
+	const struct dw_entry_module *from = (const struct dw_entry_module *)(const void *)entry;
+	struct dw_read_module *module =
 	    DW_GROW(&file->modules, &file->module_capacity, file->module_count);
 
 	if (!module)
 		return -1;
-	*module = (const struct dw_entry_module *)(const void *)entry;
+	module->id = entry->id;
+	module->path = from->path;
+	if (from->build_id_bytes <= sizeof module->build_id) {
+		module->build_id_bytes = from->build_id_bytes;
+		memcpy(module->build_id, from->build_id, from->build_id_bytes);
+	}
 	file->module_count++;
 	return 0;
 }
@@ -309,7 +425,7 @@ static int take_profile(struct dw_read_file *file, const struct dw_entry *entry)
 		return 0;
 	}
 	*profile = (struct dw_read_profile){ entry->id, entry->aux, from->name, from->mask, from->cycle,
-		from->start_ticks, __atomic_load_n(&from->end_ticks, __ATOMIC_ACQUIRE) };
+		from->start_ticks, from->end_ticks };
 	file->profile_count++;
 	return 0;
 }
@@ -326,16 +442,26 @@ static int take_meta(struct dw_read_file *file, uint32_t process, const struct d
 	return 0;
 }
 
-static void take_clock(struct dw_read_file *file, const struct dw_entry *entry)
+static int take_clock(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_clock *from = (const struct dw_entry_clock *)(const void *)entry;
 	struct dw_read_clock clock = { from->ticks, from->monotonic_ns, from->realtime_ns,
 		                           from->error_ns };
+	struct dw_read_clock *all = DW_GROW(&file->clocks, &file->clock_capacity, file->clock_count);
 
+	if (!all)
+		return -1;
+	if (clock.ticks > DW_TICKS_MAX || clock.monotonic_ns > DW_TICKS_MAX) {
+		file->damaged++;
+		return 0;
+	}
+	*all = clock;
+	file->clock_count++;
 	if (!file->first_clock.ticks || clock.ticks < file->first_clock.ticks)
 		file->first_clock = clock;
 	if (!file->last_clock.ticks || clock.ticks > file->last_clock.ticks)
 		file->last_clock = clock;
+	return 0;
 }
 
 static int take_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
@@ -354,13 +480,14 @@ static int take_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_
 	case DW_ENTRY_OP: return take_op(file, entry);
 	case DW_ENTRY_SHAPES: return take_shapes(file, arena, entry);
 	case DW_ENTRY_FRAME: return take_frame(file, entry);
-	case DW_ENTRY_STACK: return take_stack(file, entry);
+	case DW_ENTRY_STACK: return take_stack(file, arena, entry);
 	case DW_ENTRY_MODULE: return take_module(file, entry);
 	case DW_ENTRY_SYMBOL: return take_symbol(file, entry);
 	case DW_ENTRY_PROFILE: return take_profile(file, entry);
 	case DW_ENTRY_META: return take_meta(file, process, entry);
 	case DW_ENTRY_STEP: return take_step(file, entry);
-	case DW_ENTRY_CLOCK: take_clock(file, entry); return 0;
+	case DW_ENTRY_STEPS: return take_summary(file, arena, entry);
+	case DW_ENTRY_CLOCK: return take_clock(file, entry);
 	default: return 0; /* names of threads: below; others are for later or newer readers */
 	}
 }
@@ -386,9 +513,9 @@ const char *dw_read_string(const struct dw_read_file *file, uint32_t id)
 
 int dw_read_journals(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error)
 {
-	each_entry(file, arena, count_ids);
-	if (make_tables(file) || each_entry(file, arena, take_entry) ||
-	    each_entry(file, arena, take_name))
+	each_entry(file, arena, false, count_ids);
+	if (make_tables(file) || each_entry(file, arena, true, take_entry) ||
+	    each_entry(file, arena, false, take_name))
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading the names in %s",
 		                    file->path);
 	return 0;

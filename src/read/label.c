@@ -5,9 +5,13 @@
  * A command is one line by now, its arguments parted by blanks: of a path with blanks
  * the last word is taken.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "read/read.h"
+
+#define MOST_LABEL 200u
+#define MOST_LOOK 4096u /* bytes of a name and a command that are looked at */
 
 /* The word at *at and its length; *at moves behind it. */
 static const char *next_word(const char **at, size_t *length)
@@ -49,17 +53,29 @@ static bool is_interpreter(const char *program)
 	return strncmp(slash ? slash + 1 : program, "python", strlen("python")) == 0;
 }
 
+/* Many processes may have one long name: a label is short, whatever the name is. */
+static const char *keep(struct dw_arena *arena, const char *word, size_t length)
+{
+	return dw_arena_text(arena, word, length < MOST_LABEL ? length : MOST_LABEL);
+}
+
 const char *dw_read_label(struct dw_arena *arena, const struct dw_source_process *process)
 {
+	char name[MOST_LOOK + 1], command[MOST_LOOK + 1];
 	size_t length = 0;
-	const char *word = is_interpreter(process->name) ? script(process->command, &length) : NULL;
+	const char *word = NULL;
 
+	snprintf(name, sizeof name, "%.*s", (int)MOST_LOOK, process->name);
+	if (is_interpreter(name)) {
+		snprintf(command, sizeof command, "%.*s", (int)MOST_LOOK, process->command);
+		word = script(command, &length);
+	}
 	if (!length) {
-		word = process->name;
-		length = strlen(word);
+		word = name;
+		length = strlen(name);
 	}
 	for (size_t i = length; i-- > 0;)
 		if (word[i] == '/' && i + 1 < length)
-			return dw_arena_printf(arena, "%.*s", (int)(length - i - 1), word + i + 1);
-	return dw_arena_printf(arena, "%.*s", (int)length, word);
+			return keep(arena, word + i + 1, length - i - 1);
+	return keep(arena, word, length);
 }

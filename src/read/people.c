@@ -70,7 +70,8 @@ static int fill_files(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
 
-	source->realtime_start_ns = dw_read_clocks(reader->files, reader->file_count);
+	if (dw_read_clocks(reader->files, reader->file_count, &source->realtime_start_ns))
+		return -1;
 	source->files = dw_read_take(reader, reader->file_count, sizeof *source->files);
 	if (!source->files)
 		return -1;
@@ -84,11 +85,15 @@ static int fill_files(struct dw_reader *reader)
 		file->size_bytes = from->size_bytes;
 		file->head = from->head;
 		file->torn = from->torn;
+		file->missing_bytes = from->missing_bytes;
 		file->waits = waits(from);
-		file->named_ends = __atomic_load_n(&from->head->flags, __ATOMIC_RELAXED) & DW_HEAD_NAMED_ENDS;
+		file->named_ends = from->head->flags & DW_HEAD_NAMED_ENDS;
 		file->layers = layers(reader, from);
 		file->clock = (struct dw_source_clock){ from->head->start_ticks, dw_read_u64(from->start_ns),
-			                                    from->ns_per_tick, from->error_ns };
+			                                    from->ns_per_tick, from->error_ns, from->pieces,
+			                                    from->piece_count };
+		file->clock_jumps = from->clock_jumps;
+		file->clock_jump_ns = from->clock_jump_ns;
 		if (fill_symbols(reader, from, file))
 			return -1;
 		for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
@@ -101,29 +106,46 @@ static int fill_files(struct dw_reader *reader)
 
 static struct dw_read_process *find_process(struct dw_read_file *file, uint32_t id)
 {
-	for (size_t i = 0; i < file->process_count; i++)
-		if (file->processes[i].id == id)
-			return &file->processes[i];
-	return NULL;
+	uint32_t place = dw_read_index_find(&file->process_places, id);
+
+	return place ? &file->processes[place - 1] : NULL;
 }
 
 /* The index of the process `id` of a file, made up where its entry is lost. */
 int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, uint32_t id,
                          uint32_t *index)
 {
-	struct dw_read_process *process = find_process(file, id);
+	uint32_t *place = dw_read_index_at(&file->process_places, id);
+	struct dw_read_process *process;
 
-	if (!process) {
+	if (!place)
+		return -1;
+	if (!*place) {
 		process = DW_GROW(&file->processes, &file->process_capacity, file->process_count);
 		if (!process)
 			return -1;
 		*process = (struct dw_read_process){ .id = id, .rank = -1, .local_rank = -1,
 			.world_size = -1, .start_ticks = file->head->start_ticks, .index = DW_NO_INDEX };
-		file->process_count++;
+		*place = (uint32_t)++file->process_count;
 	}
+	process = &file->processes[*place - 1];
 	if (process->index == DW_NO_INDEX)
 		process->index = (uint32_t)reader->source.process_count++;
 	*index = process->index;
+	return 0;
+}
+
+/* Of several entries of one id the first counts. */
+static int place_processes(struct dw_read_file *file)
+{
+	for (size_t i = 0; i < file->process_count; i++) {
+		uint32_t *place = dw_read_index_at(&file->process_places, file->processes[i].id);
+
+		if (!place)
+			return -1;
+		if (!*place)
+			*place = (uint32_t)i + 1;
+	}
 	return 0;
 }
 
@@ -140,6 +162,8 @@ static int number_processes(struct dw_reader *reader)
 	for (size_t f = 0; f < reader->file_count; f++) {
 		struct dw_read_file *file = &reader->files[f];
 
+		if (place_processes(file))
+			return -1;
 		for (size_t i = 0; i < file->process_count; i++)
 			if (dw_read_process_index(reader, file, file->processes[i].id, &index))
 				return -1;
@@ -169,6 +193,7 @@ static int fill_processes(struct dw_reader *reader)
 		for (size_t i = 0; i < file->process_count; i++) {
 			const struct dw_read_process *from = &file->processes[i];
 			struct dw_read_process *parent = find_process(file, from->parent);
+			enum dw_alive alive = dw_read_process_alive(file, from);
 
 			if (from->index == DW_NO_INDEX)
 				continue; /* a second entry of the same id */
@@ -182,7 +207,7 @@ static int fill_processes(struct dw_reader *reader)
 				.command = text_or(dw_read_string(file, from->command), ""),
 				.job = text_or(dw_read_string(file, from->job), ""),
 				.start_ns = dw_source_ns(&source->files[f].clock, from->start_ticks),
-				.alive = dw_read_process_alive(file, from),
+				.alive = alive == DW_ALIVE, .may_write = alive != DW_DEAD,
 			};
 			source->live |= source->processes[from->index].alive;
 			source->processes[from->index].label =

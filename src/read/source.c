@@ -11,16 +11,43 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "read/read.h"
 
 /* ---- time ----------------------------------------------------------------------- */
 
+static double difference(uint64_t a, uint64_t b)
+{
+	return a >= b ? (double)(a - b) : -(double)(b - a);
+}
+
+/* The last piece that begins at or before `ticks`, or before `ns`; the first reaches back. */
+static const struct dw_source_clock_piece *find_piece(const struct dw_source_clock *clock,
+                                                      uint64_t ticks, double ns, bool by_ns)
+{
+	size_t low = 0, high = clock->piece_count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		const struct dw_source_clock_piece *piece = &clock->pieces[middle];
+
+		if (by_ns ? piece->ns <= ns : piece->ticks <= ticks)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &clock->pieces[low];
+}
+
 uint64_t dw_source_ns(const struct dw_source_clock *clock, uint64_t ticks)
 {
-	double since = ticks >= clock->start_ticks ? (double)(ticks - clock->start_ticks)
-	                                           : -(double)(clock->start_ticks - ticks);
+	const struct dw_source_clock_piece *piece;
 
-	return dw_read_u64((double)clock->start_ns + since * clock->ns_per_tick);
+	if (!clock->piece_count)
+		return dw_read_u64((double)clock->start_ns +
+		                   difference(ticks, clock->start_ticks) * clock->ns_per_tick);
+	piece = find_piece(clock, ticks, 0, false);
+	return dw_read_u64(piece->ns + difference(ticks, piece->ticks) * piece->ns_per_tick);
 }
 
 uint64_t dw_source_span_ns(const struct dw_source_clock *clock, uint64_t ticks)
@@ -30,11 +57,20 @@ uint64_t dw_source_span_ns(const struct dw_source_clock *clock, uint64_t ticks)
 
 uint64_t dw_source_ticks(const struct dw_source_clock *clock, uint64_t ns)
 {
-	double since = ((double)ns - (double)clock->start_ns) / clock->ns_per_tick;
+	uint64_t start = clock->start_ticks;
+	double since;
 
+	if (clock->piece_count) {
+		const struct dw_source_clock_piece *piece = find_piece(clock, 0, (double)ns, true);
+
+		start = piece->ticks;
+		since = ((double)ns - piece->ns) / piece->ns_per_tick;
+	} else {
+		since = ((double)ns - (double)clock->start_ns) / clock->ns_per_tick;
+	}
 	if (since < 0)
-		return dw_read_u64((double)clock->start_ticks + since);
-	return clock->start_ticks + dw_read_u64(since);
+		return dw_read_u64((double)start + since);
+	return start + dw_read_u64(since);
 }
 
 const uint32_t *dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer)
@@ -132,16 +168,36 @@ static int read_files(struct dw_reader *reader, const char *const *paths, size_t
 
 /* ---- together ---------------------------------------------------------------------- */
 
+/* A copy that was cut short is another thing than a program that was killed. */
+static const char *torn_sentence(struct dw_reader *reader, const struct dw_read_file *file)
+{
+	double size = (double)file->size_bytes, missing = (double)file->missing_bytes;
+
+	if (!file->missing_bytes)
+		return dw_arena_printf(&reader->arena,
+		                       "%s ends inside a chunk (the program was killed, or the file was cut); "
+		                       "what lies before is here", file->path);
+	return dw_arena_printf(&reader->arena,
+	                       "%s is a truncated copy: %s of %s are missing; copy it again", file->path,
+	                       dw_text_bytes(missing, " ").at, dw_text_bytes(size + missing, " ").at);
+}
+
 static int fill_repairs(struct dw_reader *reader)
 {
 	for (size_t f = 0; f < reader->file_count; f++) {
 		const struct dw_read_file *file = &reader->files[f];
 
-		if (file->torn && !reader->source.live &&
+		if ((file->torn || file->missing_bytes) && !reader->source.live &&
+		    repair(reader, torn_sentence(reader, file)))
+			return -1;
+		if (file->clock_jumps &&
 		    repair(reader, dw_arena_printf(&reader->arena,
-		                                   "%s ends inside a chunk (the program was killed, or "
-		                                   "the file was cut); what lies before is here",
-		                                   file->path)))
+		                                   "%s: its clock jumped %u time%s, by up to %.3g s (the "
+		                                   "machine slept, or a virtual machine was paused); "
+		                                   "times near that are estimates",
+		                                   file->path, file->clock_jumps,
+		                                   file->clock_jumps == 1 ? "" : "s",
+		                                   (double)file->clock_jump_ns / 1e9)))
 			return -1;
 		if (file->note && repair(reader, dw_arena_printf(&reader->arena, "%s: %s", file->path, file->note)))
 			return -1;

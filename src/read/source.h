@@ -48,6 +48,7 @@ struct dw_source_process {
 	uint64_t start_ns;
 	uint64_t end_ns;      /* of the last thing it wrote; while it lives, the trace's end */
 	bool alive;           /* on this machine, now */
+	bool may_write;       /* alive, or it cannot be known from this pid namespace */
 };
 
 struct dw_source_thread {
@@ -68,6 +69,27 @@ struct dw_source_step {
 	uint64_t start_ns, end_ns;
 	uint64_t start_ticks, end_ticks; /* the same by its file's clock, exactly */
 	uint64_t cpu_ns;
+};
+
+/*
+ * Consecutive steps of one thread of which only sums are in the file, because its part for
+ * single steps was full: the first is number `first_number`. A thread has one summary after
+ * the other, and no single step after the first of them but perhaps an open one.
+ */
+struct dw_source_step_summary {
+	uint32_t thread;       /* index */
+	uint64_t first_number;
+	uint64_t count;        /* steps, at least 1 */
+	uint64_t recorded;     /* of these, steps during which the gate was open */
+	uint64_t start_ns, end_ns;       /* begin of the first, end of the last */
+	uint64_t start_ticks, end_ticks; /* the same by its file's clock, exactly */
+	uint64_t step_ns;      /* sum of the steps' durations */
+	uint64_t cpu_ns;       /* sum of their CPU times, where they were read */
+	uint64_t cpu_count;    /* steps whose CPU time was read */
+	uint64_t shortest_ns, longest_ns;
+	double ns_per_tick;    /* of its file, for the bounds of the buckets */
+	const uint32_t *durations; /* DW_STEPS_BUCKETS counts of steps, by duration in ticks: bucket i
+	                              begins at 2^(8 + i/4) ticks (format/steps.h) */
 };
 
 /* A stretch that somebody wants a result of: a cycle of a profile object. */
@@ -133,12 +155,23 @@ struct dw_source_stream {
 	size_t chunk_count;
 };
 
+/* From `ticks` to the next piece's. */
+struct dw_source_clock_piece {
+	uint64_t ticks;
+	double ns;            /* on the run's common time line */
+	double ns_per_tick;
+};
+
 /* Ticks to ns since the run's start. One a file: hosts have clocks of their own. */
 struct dw_source_clock {
 	uint64_t start_ticks;
 	uint64_t start_ns;    /* where start_ticks lies on the run's common time line */
 	double ns_per_tick;
 	uint64_t error_ns;    /* how far this file's times may be off against the others' */
+	/* Where ticks and the monotonic clock went apart, because the machine slept or a virtual
+	 * machine was paused: in order of ticks. Spans have ns_per_tick also there. */
+	const struct dw_source_clock_piece *pieces;
+	size_t piece_count;   /* 0: one rate holds for the whole file */
 };
 
 struct dw_source_file {
@@ -152,8 +185,13 @@ struct dw_source_file {
 	const struct dw_source_stack *stacks; /* by id, count 0 where the id is none; NULL: no stacks */
 	const struct dw_source_frame *const *frames; /* by id, NULL where the id is none; NULL: none */
 	const uint32_t *thread_by_id;    /* by id: index of the thread, or DW_NO_INDEX */
+	uint32_t clock_jumps;            /* times that its clock jumped: see struct dw_source_clock */
+	uint64_t clock_jump_ns;          /* by how much at most */
 	bool foreign;                    /* another profiler wrote it: an XSpace */
 	bool torn;                       /* it ends before a chunk does */
+	/* A copy that was cut short lacks so many bytes of what was recorded; 0: it is whole,
+	 * or nothing shows that it is not. */
+	uint64_t missing_bytes;
 	bool waits;                      /* recording waits for steps: --steps or a schedule */
 	bool named_ends;                 /* some ends name their range */
 	const char *layers;              /* of layers only these are recorded, as it stands; NULL: all */
@@ -170,6 +208,8 @@ struct dw_source {
 	size_t stream_count;
 	struct dw_source_step *steps;  /* by process, then start */
 	size_t step_count;
+	struct dw_source_step_summary *step_summaries; /* by process, then start */
+	size_t step_summary_count;
 	struct dw_source_profile *profiles; /* in the order of the files' journals */
 	size_t profile_count;
 	struct dw_source_meta *metas;

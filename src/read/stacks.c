@@ -1,8 +1,7 @@
 /*
  * Stacks: frames with the functions they stand for.
  *
- * Called once by source.c after people.c. The stacks themselves stay in the map, a
- * list of frame ids each: a trace may hold millions. A frame is a module and an
+ * Called once by source.c after people.c. A stack is a list of frame ids. A frame is a module and an
  * offset; the functions there come from SYMBOL entries, which `dwell run` appends
  * when the program has ended, or from the frame itself where whoever recorded it
  * knew the name. A trace without SYMBOL entries (the program runs still, or started
@@ -10,6 +9,7 @@
  * by build-id. Invariant: every frame has at least one function, so that what shows
  * it need not ask.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,31 +17,24 @@
 #include "base/elf_symbols.h"
 #include "read/read.h"
 
+#define MOST_PLACE 200 /* of a module's name where it stands for many functions */
+
 static int compare_modules(const void *left, const void *right)
 {
-	uint32_t a = (*(const struct dw_entry_module *const *)left)->entry.id;
-	uint32_t b = (*(const struct dw_entry_module *const *)right)->entry.id;
+	uint32_t a = ((const struct dw_read_module *)left)->id;
+	uint32_t b = ((const struct dw_read_module *)right)->id;
 
 	return a < b ? -1 : a > b;
 }
 
 /* The modules are sorted. */
-static const struct dw_entry_module *find_module(const struct dw_read_file *file, uint32_t id)
+static const struct dw_read_module *find_module(const struct dw_read_file *file, uint32_t id)
 {
-	size_t low = 0, high = file->module_count;
+	const struct dw_read_module key = { .id = id };
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		uint32_t found = file->modules[middle]->entry.id;
-
-		if (found == id)
-			return file->modules[middle];
-		if (found < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return file->module_count ? bsearch(&key, file->modules, file->module_count, sizeof key,
+	                                    compare_modules)
+	                          : NULL;
 }
 
 /* "libx.so+0x12f0" */
@@ -51,7 +44,7 @@ static const char *place_name(struct dw_reader *reader, const struct dw_source_f
 
 	if (!frame->module)
 		return "[jit]";
-	return dw_arena_printf(&reader->arena, "%s+0x%llx", name ? name + 1 : frame->module,
+	return dw_arena_printf(&reader->arena, "%.*s+0x%llx", MOST_PLACE, name ? name + 1 : frame->module,
 	                       (unsigned long long)frame->offset);
 }
 
@@ -85,15 +78,15 @@ static const struct dw_read_symbol *first_symbol(const struct dw_read_file *file
 }
 
 static int fill_frame(struct dw_reader *reader, const struct dw_read_file *file,
-                      const struct dw_entry_frame *entry, struct dw_source_frame *frame)
+                      const struct dw_read_frame *entry, struct dw_source_frame *frame)
 {
-	const struct dw_entry_module *module = find_module(file, entry->entry.aux);
+	const struct dw_read_module *module = find_module(file, entry->module);
 	const struct dw_read_symbol *symbols;
 	struct dw_source_function *functions;
 	const char *name = dw_read_string(file, entry->function);
 	uint32_t count;
 
-	symbols = first_symbol(file, entry->entry.id, &count);
+	symbols = first_symbol(file, entry->id, &count);
 	frame->module = module ? dw_read_string(file, module->path) : NULL;
 	frame->offset = entry->offset;
 	frame->count = count ? count : 1;
@@ -125,43 +118,94 @@ static size_t plain_length(const char *name)
 	return length;
 }
 
-/* The frames of one module, by its symbol table. */
-static int find_functions(struct dw_reader *reader, const struct dw_read_file *file,
-                          const struct dw_entry_module *module, struct dw_source_frame *frames)
+/* ---- names from the modules on this machine ------------------------------------------- */
+
+/* A frame without a name, and where it lies. */
+struct nameless {
+	const char *path;
+	const struct dw_read_module *module;
+	struct dw_source_frame *frame;
+};
+
+/* Frames of one module file stand together, whatever ids the module has. */
+static int compare_nameless(const void *left, const void *right)
 {
-	const char *path = dw_read_string(file, module->path);
-	struct dw_elf_symbols elf;
+	const struct nameless *a = left, *b = right;
+	int order = a->path == b->path ? 0 : strcmp(a->path, b->path);
+
+	if (order)
+		return order;
+	if (a->module->build_id_bytes != b->module->build_id_bytes)
+		return a->module->build_id_bytes < b->module->build_id_bytes ? -1 : 1;
+	return memcmp(a->module->build_id, b->module->build_id, sizeof a->module->build_id);
+}
+
+static size_t collect_nameless(const struct dw_read_file *file, struct dw_source_frame *frames,
+                               struct nameless *list)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < file->frame_count; i++) {
+		const struct dw_read_module *module = find_module(file, file->frames[i].module);
+		const char *path = module ? dw_read_string(file, module->path) : NULL;
+
+		if (path && module->build_id_bytes && !frames[i].functions->name &&
+		    strnlen(path, PATH_MAX) < PATH_MAX)
+			list[count++] = (struct nameless){ path, module, &frames[i] };
+	}
+	return count;
+}
+
+static int name_frame(struct dw_reader *reader, const struct dw_elf_symbols *elf,
+                      struct dw_source_frame *frame)
+{
+	struct dw_source_function *function = (struct dw_source_function *)frame->functions;
+	const char *name = dw_elf_find(elf, frame->offset);
+	char *plain = name ? dw_demangle(name) : NULL;
+
+	if (!name)
+		return 0;
+	if (plain)
+		name = plain;
+	function->name = dw_arena_text(&reader->arena, name, plain_length(name));
+	frame->found = true;
+	free(plain);
+	return function->name ? 0 : -1;
+}
+
+/* Each module file is opened once. */
+static int find_functions(struct dw_reader *reader, const struct dw_read_file *file,
+                          struct dw_source_frame *frames)
+{
+	struct nameless *list = malloc((file->frame_count + 1) * sizeof *list);
+	size_t count, next;
 	bool failed = false;
 
-	if (!path || !module->build_id_bytes || module->build_id_bytes > sizeof module->build_id ||
-	    dw_elf_open(&elf, path, module->build_id, module->build_id_bytes) != 0)
-		return 0;
-	for (size_t i = 0; i < file->frame_count && !failed; i++) {
-		struct dw_source_function *function = (struct dw_source_function *)frames[i].functions;
-		const char *name = file->frame_entries[i]->entry.aux == module->entry.id && !function->name
-		                       ? dw_elf_find(&elf, frames[i].offset)
-		                       : NULL;
-		char *plain = name ? dw_demangle(name) : NULL;
+	if (!list)
+		return -1;
+	count = collect_nameless(file, frames, list);
+	if (count)
+		qsort(list, count, sizeof *list, compare_nameless);
+	for (size_t i = 0; i < count && !failed; i = next) {
+		const struct dw_read_module *module = list[i].module;
+		struct dw_elf_symbols elf;
+		bool opened =
+		    dw_elf_open(&elf, list[i].path, module->build_id, module->build_id_bytes) == 0;
 
-		if (!name)
-			continue;
-		if (plain)
-			name = plain;
-		function->name = dw_arena_text(&reader->arena, name, plain_length(name));
-		frames[i].found = true;
-		failed = !function->name;
-		free(plain);
+		for (next = i; next < count && compare_nameless(&list[i], &list[next]) == 0; next++)
+			failed |= opened && !failed && name_frame(reader, &elf, list[next].frame);
+		if (opened)
+			dw_elf_close(&elf);
 	}
-	dw_elf_close(&elf);
+	free(list);
 	return failed ? -1 : 0;
 }
 
 static int name_frames(struct dw_reader *reader, const struct dw_read_file *file,
                        struct dw_source_frame *frames)
 {
-	for (size_t i = 0; i < file->module_count && !file->symbol_count; i++)
-		if (find_functions(reader, file, file->modules[i], frames))
-			return -1;
+	if (file->module_count && !file->symbol_count && find_functions(reader, file, frames))
+		return -1;
 	for (size_t i = 0; i < file->frame_count; i++)
 		for (uint32_t f = 0; f < frames[i].count; f++) {
 			struct dw_source_function *function =
@@ -195,6 +239,27 @@ static void name_functions(const struct dw_read_file *file, struct dw_source_fil
 	}
 }
 
+static int compare_frames(const void *left, const void *right)
+{
+	const struct dw_read_frame *a = left, *b = right;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* One of each id, the last: the functions of an id are listed for each of its frames. */
+static void drop_doubles(struct dw_read_file *file)
+{
+	size_t kept = 0;
+
+	qsort(file->frames, file->frame_count, sizeof *file->frames, compare_frames);
+	for (size_t i = 0; i < file->frame_count; i++)
+		if (i + 1 == file->frame_count || file->frames[i + 1].id != file->frames[i].id)
+			file->frames[kept++] = file->frames[i];
+	file->frame_count = kept;
+}
+
 static int fill_file(struct dw_reader *reader, struct dw_read_file *file,
                      struct dw_source_file *to)
 {
@@ -204,6 +269,7 @@ static int fill_file(struct dw_reader *reader, struct dw_read_file *file,
 	to->stacks = file->stacks;
 	if (!file->frame_count)
 		return 0;
+	drop_doubles(file);
 	if (file->module_count)
 		qsort(file->modules, file->module_count, sizeof *file->modules, compare_modules);
 	if (file->symbol_count)
@@ -214,9 +280,9 @@ static int fill_file(struct dw_reader *reader, struct dw_read_file *file,
 		return -1;
 	memset(by_id, 0, file->id_count * sizeof *by_id);
 	for (size_t i = 0; i < file->frame_count; i++) {
-		if (fill_frame(reader, file, file->frame_entries[i], &frames[i]))
+		if (fill_frame(reader, file, &file->frames[i], &frames[i]))
 			return -1;
-		by_id[file->frame_entries[i]->entry.id] = &frames[i];
+		by_id[file->frames[i].id] = &frames[i];
 	}
 	if (name_frames(reader, file, frames))
 		return -1;

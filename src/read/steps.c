@@ -76,6 +76,99 @@ static int fill_steps(struct dw_reader *reader)
 	return order_steps(reader);
 }
 
+static int compare_summaries(const void *left, const void *right)
+{
+	const struct dw_source_step_summary *a = left, *b = right;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->first_number > b->first_number) - (a->first_number < b->first_number);
+}
+
+/* By process, then start. There are few: one for a thousand steps and more. */
+static int order_summaries(struct dw_reader *reader)
+{
+	struct dw_source *source = &reader->source;
+	size_t *place = dw_read_take(reader, source->process_count + 1, sizeof *place);
+	struct dw_source_step_summary *ordered =
+	    dw_read_take(reader, source->step_summary_count, sizeof *ordered);
+
+	if (!place || !ordered)
+		return -1;
+	if (source->step_summary_count)
+		qsort(source->step_summaries, source->step_summary_count, sizeof *ordered,
+		      compare_summaries);
+	for (size_t i = 0; i < source->step_summary_count; i++)
+		place[source->threads[source->step_summaries[i].thread].process + 1]++;
+	for (size_t i = 0; i < source->process_count; i++)
+		place[i + 1] += place[i];
+	for (size_t i = 0; i < source->step_summary_count; i++)
+		ordered[place[source->threads[source->step_summaries[i].thread].process]++] =
+		    source->step_summaries[i];
+	source->step_summaries = ordered;
+	return 0;
+}
+
+static int fill_summaries(struct dw_reader *reader)
+{
+	struct dw_source *source = &reader->source;
+	size_t count = 0;
+
+	for (size_t f = 0; f < reader->file_count; f++)
+		count += reader->files[f].summary_count;
+	source->step_summaries = dw_read_take(reader, count, sizeof *source->step_summaries);
+	if (!source->step_summaries)
+		return -1;
+	for (size_t f = 0; f < reader->file_count; f++) {
+		const struct dw_read_file *file = &reader->files[f];
+		const struct dw_source_clock *clock = &source->files[f].clock;
+
+		for (size_t i = 0; i < file->summary_count; i++) {
+			const struct dw_read_summary *from = &file->summaries[i];
+			uint32_t thread =
+			    from->thread < file->id_count ? file->thread_by_id[from->thread] : DW_NO_INDEX;
+
+			if (thread == DW_NO_INDEX)
+				continue; /* nobody's */
+			source->step_summaries[source->step_summary_count++] = (struct dw_source_step_summary){
+				.thread = thread, .first_number = from->first_number, .count = from->count,
+				.recorded = from->recorded < from->count ? from->recorded : from->count,
+				.start_ns = dw_source_ns(clock, from->start_ticks),
+				.end_ns = dw_source_ns(clock, from->end_ticks),
+				.start_ticks = from->start_ticks, .end_ticks = from->end_ticks,
+				.step_ns = dw_source_span_ns(clock, from->step_ticks), .cpu_ns = from->cpu_ns,
+				.cpu_count = from->cpu_count,
+				.shortest_ns = dw_source_span_ns(clock, from->shortest_ticks),
+				.longest_ns = dw_source_span_ns(clock, from->longest_ticks),
+				.ns_per_tick = clock->ns_per_tick, .durations = from->durations,
+			};
+		}
+	}
+	return order_summaries(reader);
+}
+
+/* The program was killed between adding an ended step to a summary and freeing its entry. */
+static int drop_summarised_steps(struct dw_reader *reader)
+{
+	struct dw_source *source = &reader->source;
+	uint64_t *ends; /* of a thread's summaries, by thread */
+	size_t kept = 0;
+
+	if (!source->step_summary_count)
+		return 0;
+	ends = dw_read_take(reader, source->thread_count, sizeof *ends);
+	if (!ends)
+		return -1;
+	for (size_t i = 0; i < source->step_summary_count; i++)
+		if (source->step_summaries[i].end_ticks > ends[source->step_summaries[i].thread])
+			ends[source->step_summaries[i].thread] = source->step_summaries[i].end_ticks;
+	for (size_t i = 0; i < source->step_count; i++)
+		if (!source->steps[i].open || source->steps[i].start_ticks >= ends[source->steps[i].thread])
+			source->steps[kept++] = source->steps[i];
+	source->step_count = kept;
+	return 0;
+}
+
 static int fill_profiles(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
@@ -189,6 +282,12 @@ static void fill_ends(struct dw_reader *reader)
 	for (size_t i = 0; i < source->step_count; i++)
 		raise_end(&source->processes[source->threads[source->steps[i].thread].process].end_ns,
 		          source->steps[i].open ? source->steps[i].start_ns : source->steps[i].end_ns);
+	for (size_t i = 0; i < source->step_summary_count; i++) {
+		const struct dw_source_step_summary *summary = &source->step_summaries[i];
+
+		raise_end(&source->processes[source->threads[summary->thread].process].end_ns,
+		          summary->end_ns);
+	}
 	for (size_t i = 0; i < source->process_count; i++)
 		raise_end(&source->end_ns, source->processes[i].end_ns);
 	for (size_t f = 0; f < reader->file_count; f++)
@@ -207,7 +306,8 @@ static void fill_ends(struct dw_reader *reader)
 
 int dw_read_fill_steps(struct dw_reader *reader)
 {
-	if (fill_steps(reader) || fill_profiles(reader) || fill_metas(reader))
+	if (fill_steps(reader) || fill_summaries(reader) || drop_summarised_steps(reader) ||
+	    fill_profiles(reader) || fill_metas(reader))
 		return -1;
 	fill_ends(reader);
 	return 0;

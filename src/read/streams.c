@@ -27,7 +27,7 @@ static void fill_chunk(struct dw_source *source, const struct dw_source_stream *
 	chunk->end_ticks = from->end_ticks;
 	chunk->number = from->number;
 	chunk->gap_before = from->number != (before ? before->number + 1 : 1);
-	chunk->header = source->processes[stream->process].alive ? from->header : NULL;
+	chunk->header = source->processes[stream->process].may_write ? from->header : NULL;
 	chunk->thread = from->thread < file->id_count ? file->thread_by_id[from->thread] : DW_NO_INDEX;
 	if (chunk->thread == DW_NO_INDEX && before &&
 	    source->threads[before->thread].id == 0)

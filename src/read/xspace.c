@@ -79,7 +79,7 @@ static void add_event(struct xspace *space, struct xs_thread *thread, uint64_t l
 	}
 	space->aggregated += aggregated;
 	/* Negative times are large ones here. */
-	if (reader.bad || duration_ps > INT64_MAX || offset_ps > INT64_MAX) {
+	if (reader.bad || !message->length || message->length > UINT32_MAX || duration_ps > INT64_MAX || offset_ps > INT64_MAX) {
 		space->damaged++;
 		return;
 	}
@@ -94,7 +94,7 @@ static void add_event(struct xspace *space, struct xs_thread *thread, uint64_t l
 		return;
 	}
 	*event = (struct xs_event){ start_ns, line_ns + (offset_ps + duration_ps) / 1000,
-		xs_find_name(space, name), (uint32_t)thread->count, message->bytes, message->length };
+		message->bytes, (uint32_t)message->length, xs_find_name(space, name) };
 	thread->count++;
 }
 
@@ -192,6 +192,7 @@ static void put_plane(struct xspace *space, struct xs_text plane)
 	for (size_t i = 0; i < space->thread_count; i++)
 		free(space->threads[i].events);
 	space->thread_count = 0;
+	xs_map_reset(&space->keys);
 }
 
 /* What must be known before the first line: when it began, whose it is. */
@@ -287,18 +288,15 @@ static void note(struct xspace *space, struct dw_read_file *file, size_t count, 
 		                             file->note ? "; " : "", count, what);
 }
 
-/* The image takes the place of the file, in pages as a file's map is. */
+/* The image takes the place of the file; it is mapped as a file is. */
 static int install(struct xspace *space, struct dw_read_file *file, struct dwell_error *error)
 {
-	size_t size = dw_encode_bytes(&space->encode);
-	void *pages = space->failed || space->encode.failed
-	                  ? MAP_FAILED
-	                  : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t size = 0;
+	void *pages = space->failed ? NULL : dw_encode_take(&space->encode, &size);
 
-	if (pages == MAP_FAILED)
+	if (!pages)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory translating %s (an XSpace of %zu MB)",
 		                    file->path, space->size >> 20);
-	memcpy(pages, space->encode.image, size);
 	munmap((void *)(uintptr_t)file->data, file->size_bytes);
 	file->data = pages;
 	file->size_bytes = size;
@@ -307,6 +305,8 @@ static int install(struct xspace *space, struct dw_read_file *file, struct dwell
 	note(space, file, space->aggregated, "events are sums without a time, and are left out");
 	note(space, file, space->damaged, "events or lines make no sense, and are left out");
 	note(space, file, space->texts_dropped, "events have more to say than is kept");
+	note(space, file, space->lines_dropped, "lines are left out: there are more than threads of a file "
+	                                        "of this size");
 	return 0;
 }
 
@@ -322,6 +322,8 @@ static void reset(struct xspace *space)
 	free(space->open);
 	xs_map_reset(&space->ops);
 	xs_map_reset(&space->texts);
+	xs_map_reset(&space->keys);
+	xs_map_reset(&space->owners);
 }
 
 static int read_bytes(struct dw_read_file *file, struct dw_arena *arena, const void *bytes,
@@ -347,6 +349,26 @@ static int read_bytes(struct dw_read_file *file, struct dw_arena *arena, const v
 	return result;
 }
 
+/* Of what has the form of an XSpace a copy is read: texts are looked at more than once, and
+ * another process may change the file meanwhile. */
+static int read_copy(struct dw_read_file *file, struct dw_arena *arena, bool *taken,
+                     struct dwell_error *error)
+{
+	size_t bad_at = 0, size = file->size_bytes;
+	unsigned char *copy;
+	int result;
+
+	if (!has_form((const unsigned char *)file->data, size, &bad_at))
+		return read_bytes(file, arena, file->data, size, false, taken, error);
+	copy = malloc(size);
+	if (!copy)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
+	dw_read_copy(copy, file->data, size);
+	result = read_bytes(file, arena, copy, size, false, taken, error);
+	free(copy);
+	return result;
+}
+
 int dw_read_xspace(struct dw_read_file *file, struct dw_arena *arena, bool *taken,
                    struct dwell_error *error)
 {
@@ -357,7 +379,7 @@ int dw_read_xspace(struct dw_read_file *file, struct dw_arena *arena, bool *take
 
 	*taken = false;
 	if (file->size_bytes < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b)
-		return read_bytes(file, arena, bytes, file->size_bytes, false, taken, error);
+		return read_copy(file, arena, taken, error);
 	if (!ends_in(file->path, ".pb.gz"))
 		return 0;
 	result = dw_read_gunzip(file->path, bytes, file->size_bytes, &unpacked, &size, error);

@@ -89,19 +89,20 @@ struct xs_name {
 	enum xs_role role;
 };
 
-/* u64 to u32, for what was made already. A key of 0 is none. */
+/* u64 to u32, for what was made already. A key of 0 is none. The seed keeps a file from
+ * choosing keys that collide. */
 struct xs_map {
 	uint64_t *keys;
 	uint32_t *values;
 	size_t count, capacity;
+	uint64_t seed;
 };
 
 struct xs_event {
 	uint64_t start_ns, end_ns;
+	const unsigned char *bytes; /* in the file, in order */
+	uint32_t length;
 	uint32_t name;  /* index */
-	uint32_t order; /* in the file */
-	const unsigned char *bytes;
-	size_t length;
 };
 
 struct xs_stack_item {
@@ -147,11 +148,15 @@ struct xspace {
 	size_t stat_count, stat_capacity;
 	struct xs_thread *threads;
 	size_t thread_count, thread_capacity;
-	struct xs_map ops, texts;
+	struct xs_map ops, texts; /* texts: of all planes */
+	struct xs_map keys;       /* of threads: the last one with the key, from 1 */
+	struct xs_map owners;     /* of processes, by rank and pid, from 1 */
+	size_t args_count, args_bytes; /* of what events say, different ones */
+	size_t lines_kept;
 	struct xs_stack_item *open;
 	size_t open_count, open_capacity, open_async, overlaps_open;
 	/* what the reader should hear of */
-	size_t events, overlaps, cut, aggregated, damaged, texts_dropped;
+	size_t events, overlaps, cut, aggregated, damaged, texts_dropped, lines_dropped;
 	bool python;
 	bool failed; /* out of memory */
 };
@@ -189,7 +194,10 @@ uint32_t xs_op(struct xspace *space, uint32_t name, uint32_t category, struct xs
 uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name,
                     struct xs_text detail);
 
-/* xspace_people.c: NULL when out of memory. */
+/* The STRING of a text, once each. */
+uint32_t xs_string(struct xspace *space, const char *text);
+
+/* xspace_people.c: NULL when out of memory; xs_find_thread() also beyond what is kept. */
 struct xs_process *xs_add_process(struct xspace *space);
 struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name, uint64_t line);
 

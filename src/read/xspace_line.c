@@ -14,6 +14,7 @@
 
 #define MOST_OVERLAPPING 256u /* ranges open at once while some of them overlap */
 #define MOST_TEXTS 100000u
+#define SPARE_TEXT_BYTES ((size_t)16 << 20) /* of what events say, beyond the file's own size */
 
 static bool has(const struct xs_stats *stats, enum xs_stat stat)
 {
@@ -34,7 +35,7 @@ static int compare(const void *left, const void *right)
 		return a->start_ns < b->start_ns ? -1 : 1;
 	if (a->end_ns != b->end_ns)
 		return a->end_ns > b->end_ns ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
+	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
 static void sort(struct xs_thread *thread)
@@ -187,22 +188,21 @@ static void put_flows(struct xspace *space, struct xs_thread *to, const struct x
 static void put_args(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
                      const struct xs_stats *stats)
 {
-	uint32_t *id;
+	size_t length = strlen(stats->args), count = space->texts.count;
+	uint32_t id;
 
-	if (!*stats->args)
+	if (!length)
 		return;
-	if (space->texts.count >= MOST_TEXTS) {
+	if (space->args_count >= MOST_TEXTS || space->args_bytes > space->size + SPARE_TEXT_BYTES) {
 		space->texts_dropped++;
 		return;
 	}
-	id = xs_map_at(&space->texts, xs_hash(0, stats->args, strlen(stats->args)));
-	if (!id) {
-		space->failed = true;
-		return;
+	id = xs_string(space, stats->args);
+	if (space->texts.count > count) {
+		space->args_count++;
+		space->args_bytes += length;
 	}
-	if (!*id)
-		*id = dw_encode_string(&space->processes[0].journal, stats->args);
-	dw_encode_record(&to->stream, event->start_ns, DW_ARGS, *id, NULL, 0);
+	dw_encode_record(&to->stream, event->start_ns, DW_ARGS, id, NULL, 0);
 }
 
 static void put_range(struct xspace *space, struct xs_thread *to, const struct xs_event *event,

@@ -30,9 +30,19 @@ uint64_t xs_hash(uint64_t seed, const void *bytes, size_t length)
 	return hash ? hash : 1;
 }
 
+static size_t slot_of(const struct xs_map *map, uint64_t key)
+{
+	size_t at = (size_t)((key ^ key >> 32) * map->seed >> 24) & (map->capacity - 1);
+
+	while (map->keys[at] && map->keys[at] != key)
+		at = (at + 1) & (map->capacity - 1);
+	return at;
+}
+
 static bool grow(struct xs_map *map)
 {
-	struct xs_map grown = { .capacity = map->capacity ? map->capacity * 2 : 256 };
+	struct xs_map grown = { .capacity = map->capacity ? map->capacity * 2 : 256,
+		.count = map->count, .seed = map->seed };
 
 	grown.keys = calloc(grown.capacity, sizeof *grown.keys);
 	grown.values = calloc(grown.capacity, sizeof *grown.values);
@@ -40,9 +50,15 @@ static bool grow(struct xs_map *map)
 		xs_map_reset(&grown);
 		return false;
 	}
+	if (!grown.seed)
+		grown.seed = dw_read_seed(grown.keys);
 	for (size_t i = 0; i < map->capacity; i++)
-		if (map->keys[i])
-			*xs_map_at(&grown, map->keys[i]) = map->values[i];
+		if (map->keys[i]) {
+			size_t at = slot_of(&grown, map->keys[i]);
+
+			grown.keys[at] = map->keys[i];
+			grown.values[at] = map->values[i];
+		}
 	xs_map_reset(map);
 	*map = grown;
 	return true;
@@ -54,8 +70,7 @@ uint32_t *xs_map_at(struct xs_map *map, uint64_t key)
 
 	if (map->count * 2 >= map->capacity && !grow(map))
 		return NULL;
-	for (at = key & (map->capacity - 1); map->keys[at] && map->keys[at] != key;)
-		at = (at + 1) & (map->capacity - 1);
+	at = slot_of(map, key);
 	if (!map->keys[at]) {
 		map->keys[at] = key;
 		map->count++;
@@ -125,6 +140,8 @@ static void add(struct xspace *space, const struct dw_proto_field *field)
 	struct xs_name *name, meta;
 
 	read_entry(xs_text_of(field), &meta);
+	if (!meta.name.length && !meta.display.length)
+		return; /* it says nothing: as if it were not there */
 	if (field->field == XS_PLANE_EVENT_META) {
 		name = DW_GROW(&space->names, &space->name_capacity, space->name_count);
 		space->failed |= !name;
@@ -275,25 +292,50 @@ static const char *copy(char to[MOST_TEXT], struct xs_text text)
 	return to;
 }
 
+uint32_t xs_string(struct xspace *space, const char *text)
+{
+	uint32_t *id = *text ? xs_map_at(&space->texts, xs_hash(0, text, strlen(text))) : NULL;
+
+	if (!*text)
+		return dw_encode_string(&space->processes[0].journal, text);
+	if (!id) {
+		space->failed = true;
+		return 0;
+	}
+	if (!*id)
+		*id = dw_encode_string(&space->processes[0].journal, text);
+	return *id;
+}
+
+static uint32_t make_op(struct xspace *space, uint32_t category, const char *name,
+                        const char *detail, const char *file, uint32_t line)
+{
+	uint32_t name_id = xs_string(space, name);
+	uint32_t detail_id = detail ? xs_string(space, detail) : 0;
+	uint32_t file_id = file ? xs_string(space, file) : 0;
+
+	return dw_encode_op_of(&space->processes[0].journal, category, name_id, detail_id, 0, file_id,
+	                       line);
+}
+
 /* "$file.py:12 name": what JAX's tracer of Python calls a function. */
 static uint32_t python_op(struct xspace *space, char *name)
 {
 	char *function = strrchr(name, ' '), *colon, joined[MOST_TEXT];
-	struct dw_encode_process *journal = &space->processes[0].journal;
 
 	space->python = true;
 	if (!function)
-		return dw_encode_op(journal, DWELL_CATEGORY_FUNCTION, name + 1, NULL, 0, NULL, 0);
+		return make_op(space, DWELL_CATEGORY_FUNCTION, name + 1, NULL, NULL, 0);
 	*function++ = '\0';
 	colon = strrchr(name, ':');
 	if (colon && isdigit((unsigned char)colon[1])) {
 		*colon = '\0';
-		return dw_encode_op(journal, DWELL_CATEGORY_FUNCTION, function, NULL, 0, name + 1,
-		                    (uint32_t)strtoul(colon + 1, NULL, 10));
+		return make_op(space, DWELL_CATEGORY_FUNCTION, function, NULL, name + 1,
+		               (uint32_t)strtoul(colon + 1, NULL, 10));
 	}
 	snprintf(joined, sizeof joined, "%.2000s%s%.2000s", name[1] == '<' ? "" : name + 1,
 	         name[1] == '<' ? "" : ".", function);
-	return dw_encode_op(journal, DWELL_CATEGORY_FUNCTION, joined, NULL, 0, NULL, 0);
+	return make_op(space, DWELL_CATEGORY_FUNCTION, joined, NULL, NULL, 0);
 }
 
 uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name,
@@ -314,8 +356,7 @@ uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name
 	if (category == DWELL_CATEGORY_FUNCTION && *text == '$')
 		*id = python_op(space, text);
 	else
-		*id = dw_encode_op(&space->processes[0].journal, category, text,
-		                   detail.length ? copy(more, detail) : NULL, 0, NULL, 0);
+		*id = make_op(space, category, text, detail.length ? copy(more, detail) : NULL, NULL, 0);
 	return *id;
 }
 

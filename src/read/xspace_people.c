@@ -12,6 +12,11 @@
 #include "read/xspace.h"
 
 #define MOST_NAME 256u
+/* Each takes a page of the image at least. Programs have fewer threads than their files have
+ * kilobytes, and a run fewer ranks. */
+#define SPARE_THREADS 4096u
+#define BYTES_A_THREAD 1024u
+#define MOST_PROCESSES 4096u
 
 struct xs_process *xs_add_process(struct xspace *space)
 {
@@ -31,18 +36,27 @@ struct xs_process *xs_add_process(struct xspace *space)
 static uint32_t find_process(struct xspace *space, int64_t rank, uint32_t pid)
 {
 	struct xs_process *process = &space->processes[0];
+	const int64_t key[2] = { rank, pid };
+	uint32_t *place;
 
-	for (size_t i = 0; i < space->process_count; i++)
-		if (space->processes[i].rank == rank && space->processes[i].pid == pid)
-			return (uint32_t)i;
+	if (process->rank == rank && process->pid == pid)
+		return 0;
+	place = xs_map_at(&space->owners, xs_hash(1, key, sizeof key));
+	if (!place) {
+		space->failed = true;
+		return 0;
+	}
+	if (*place)
+		return *place - 1;
 	/* The first one is there already and waits to be somebody. */
 	if (space->threads || process->rank >= 0 || process->pid)
-		process = xs_add_process(space);
+		process = space->process_count < MOST_PROCESSES ? xs_add_process(space) : NULL;
 	if (!process)
 		return 0;
 	process->rank = rank;
 	process->pid = pid;
-	return (uint32_t)(process - space->processes);
+	*place = (uint32_t)(process - space->processes) + 1;
+	return *place - 1;
 }
 
 /* What our own export writes before a name: "rank 3: " or "4711: ". */
@@ -74,10 +88,11 @@ static uint32_t take_number(char *name, uint64_t line)
 
 static struct xs_thread *find_key(struct xspace *space, uint64_t key, bool nested)
 {
-	for (size_t i = space->thread_count; i-- > 0;)
-		if (space->threads[i].key == key && space->threads[i].nested == nested)
-			return &space->threads[i];
-	return NULL;
+	uint32_t *place = xs_map_at(&space->keys, xs_hash(nested, &key, sizeof key));
+
+	if (!place)
+		space->failed = true;
+	return place && *place ? &space->threads[*place - 1] : NULL;
 }
 
 /* Cuts `text` where `what` begins. */
@@ -115,7 +130,7 @@ struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name,
 	const char *from = text;
 	struct xs_thread *thread = NULL;
 	bool lane, nested;
-	uint32_t process, tid;
+	uint32_t process, tid, *place;
 	uint64_t key;
 
 	snprintf(text, sizeof text, "%.*s", xs_at_most(line_name.length, MOST_NAME - 1), line_name.bytes);
@@ -130,8 +145,13 @@ struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name,
 		thread = find_key(space, key, nested);
 	if (thread)
 		return thread;
+	if (space->lines_kept >= SPARE_THREADS + space->size / BYTES_A_THREAD) {
+		space->lines_dropped++;
+		return NULL;
+	}
 	thread = DW_GROW(&space->threads, &space->thread_capacity, space->thread_count);
-	if (!thread || space->failed) {
+	place = xs_map_at(&space->keys, xs_hash(nested, &key, sizeof key));
+	if (!thread || !place || space->failed) {
 		space->failed = true;
 		return NULL;
 	}
@@ -139,6 +159,7 @@ struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name,
 	thread->process = process;
 	thread->nested = nested;
 	make_thread(space, thread, name, tid);
-	space->thread_count++;
+	space->lines_kept++;
+	*xs_map_at(&space->keys, xs_hash(nested, &key, sizeof key)) = (uint32_t)++space->thread_count;
 	return thread;
 }

@@ -19,7 +19,6 @@ static void open_chunk(struct dwell_stream *stream, struct dw_slot *slot, struct
 
 	if (!stream->last_ticks)
 		stream->last_ticks = dw_now();
-	dw_window_fetch(address);
 	writer->thread = slot->thread;
 	chunk->type = DW_CHUNK_STREAM;
 	chunk->process = slot->process; /* another session may have begun meanwhile */
@@ -32,12 +31,12 @@ static void open_chunk(struct dwell_stream *stream, struct dw_slot *slot, struct
 		writer->chunk->next = block;
 	writer->chunk = chunk;
 	writer->block = block;
+	writer->closes = false;
 	stream->cursor = address + sizeof *chunk;
 	/* Streams on a clock that needs a call have no room for the inline half. */
 	__atomic_store_n(&stream->limit,
-	                 DW_LOAD(dw_session.clock_kind) == DW_CLOCK_MONOTONIC
-	                     ? stream->cursor
-	                     : address + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES,
+	                 dw_session_inline() ? address + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES
+	                                     : stream->cursor,
 	                 __ATOMIC_RELAXED);
 }
 
@@ -49,7 +48,6 @@ static void close_chunk(struct dwell_stream *stream, struct dw_writer *writer)
 	__atomic_store_n(&chunk->end_bytes, (uint32_t)(stream->cursor - (char *)chunk), __ATOMIC_RELEASE);
 	if (writer->block >= dw_session_map()->keep_blocks && !writer->oldest)
 		writer->oldest = writer->block;
-	dw_window_drop(writer->block);
 }
 
 uint32_t dw_chunk_own_range;
@@ -82,7 +80,7 @@ static uint32_t recycle(struct dw_slot *slot, struct dw_writer *writer, char **a
 	struct dw_chunk *chunk = (struct dw_chunk *)(void *)dw_window_address(block);
 	uint64_t records;
 
-	if (!chunk)
+	if (!chunk || !dw_window_fetch(block, (char *)chunk))
 		return 0;
 	records = count_records(chunk);
 	writer->oldest = block == writer->block ? 0 : chunk->next;
@@ -130,8 +128,10 @@ static uint32_t find_block(struct dw_slot *slot, struct dw_writer *writer, char 
 			dw_process_unlock();
 		}
 	}
-	if (block)
+	if (block && dw_window_fetch(block, *address))
 		return block;
+	if (block)
+		*cause = DW_LOSS_DISK;
 	/* Asking again for every record would cost more than recording did. */
 	if (dw_now() >= slot->retry_ticks && *cause != DW_LOSS_BUSY) {
 		slot->retry_ticks = dw_now() + dw_session_map()->ticks_per_second / 16;
@@ -144,14 +144,21 @@ bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_
                    enum dw_loss *cause)
 {
 	char *address = NULL;
-	uint32_t block;
+	uint32_t block, closed = 0;
 
 	dw_step_look();
-	if (writer->chunk && !writer->chunk->end_bytes)
+	if (writer->chunk && !writer->chunk->end_bytes) {
+		/* A record that was taken for abandoned has gone on: see stream.c. */
+		if ((uintptr_t)stream->cursor - (uintptr_t)writer->chunk > DW_BLOCK_BYTES)
+			dw_slot_resume(stream, writer->chunk);
 		close_chunk(stream, writer);
+		closed = writer->block;
+	}
 	block = find_block(slot, writer, &address, cause);
-	if (!block)
-		return false;
-	open_chunk(stream, slot, writer, block, address);
-	return true;
+	if (block)
+		open_chunk(stream, slot, writer, block, address);
+	/* After the last write to it, which is the new chunk's place. */
+	if (closed && closed != block)
+		dw_window_drop(closed);
+	return block != 0;
 }

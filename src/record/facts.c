@@ -44,58 +44,162 @@ void dw_facts_read_environment(void)
 		snprintf(environment.job, sizeof environment.job, "%s", job);
 }
 
+/* What names of secrets contain, whatever is around it: HF_TOKEN, --db-password. */
 static bool names_a_secret(const char *text, size_t length)
 {
-	static const char *const words[] = { "token", "secret", "passw", "apikey", "api-key", "api_key",
-		                                 "credential", "auth", "private" };
+	static const char *const words[] = { "token", "secret", "passw", "pwd", "passphrase", "apikey",
+		                                 "api-key", "api_key", "access-key", "access_key",
+		                                 "accesskey", "credential", "auth", "private", "cookie" };
 
 	for (size_t w = 0; w < sizeof words / sizeof *words; w++)
 		for (size_t i = 0; i + strlen(words[w]) <= length; i++)
-			if (strncasecmp(text + i, words[w], strlen(words[w])) == 0)
+			if (strncasecmp(text + i, words[w], strlen(words[w])) == 0 &&
+			    strncasecmp(text + i, "tokeniz", 7) != 0)
 				return true;
 	return false;
 }
 
-static size_t append(char *line, size_t at, size_t room, const char *text, size_t length)
+/* The same of an argument or a field: there "key" alone names one too. */
+static bool names_an_argument_secret(const char *text, size_t length)
 {
-	if (at + length >= room)
-		length = room > at + 1 ? room - at - 1 : 0;
+	if (names_a_secret(text, length))
+		return true;
+	for (; length && *text == '-'; length--)
+		text++;
+	return length == 3 && strncasecmp(text, "key", 3) == 0;
+}
+
+static size_t append(char *line, size_t at, size_t size, const char *text, size_t length)
+{
+	if (at + length >= size)
+		length = size > at + 1 ? size - at - 1 : 0;
 	memcpy(line + at, text, length);
 	line[at + length] = '\0';
 	return at + length;
 }
 
-/*
- * The arguments, blanks between them. The value of --token=V, of TOKEN=V and the
- * argument after --token are redacted, and what stands between :// and @.
- */
-static void redact(const char *arguments, size_t length, char *line, size_t room)
+static bool is_name_character(char c)
 {
-	bool hide_next = false;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+	       c == '-' || c == '.';
+}
+
+/* "Bearer" and the like stand between a header's name and its secret. */
+static size_t scheme_length(const char *value)
+{
+	static const char *const schemes[] = { "Bearer ", "Basic ", "Digest ", "token " };
+
+	for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+		if (strncasecmp(value, schemes[i], strlen(schemes[i])) == 0)
+			return strlen(schemes[i]);
+	return 0;
+}
+
+/* The end of the value that begins at `value`: within quotes their end, for NAME=VALUE the
+ * end of the argument or of a pair of a list, else the end of the line. */
+static const char *end_of_value(const char *value, char sign, char quote)
+{
+	if (!quote)
+		return value + strcspn(value, sign == '=' ? "&;" : ",;}]\n");
+	while (*value && *value != quote)
+		value += value[0] == '\\' && value[1] ? 2 : 1;
+	return value;
+}
+
+/*
+ * The value of a secret in text: what follows NAME=, NAME: or "NAME": where NAME names a
+ * secret. *from and *to are its ends. False: there is none from `text` on.
+ */
+static bool find_secret(const char *text, const char **from, const char **to)
+{
+	for (const char *sign = text; (sign = strpbrk(sign, "=:")); sign++) {
+		const char *end = sign, *start, *value = sign + 1;
+		char quote = 0;
+
+		while (end > text && (end[-1] == '"' || end[-1] == '\'' || end[-1] == ' ' || end[-1] == '\\'))
+			end--;
+		for (start = end; start > text && is_name_character(start[-1]);)
+			start--;
+		if (!names_an_argument_secret(start, (size_t)(end - start)) ||
+		    (*sign == ':' && strncmp(sign, "://", 3) == 0))
+			continue;
+		while (*value == ' ' || *value == '\\')
+			value++;
+		if (*value == '"' || *value == '\'')
+			quote = *value++;
+		value += scheme_length(value);
+		*from = value;
+		*to = end_of_value(value, *sign, quote);
+		if (*to > *from)
+			return true;
+	}
+	return false;
+}
+
+static size_t append_redacted(char *line, size_t at, size_t size, const char *argument)
+{
+	const char *user, *host, *from, *to;
+
+	for (;;) {
+		user = strstr(argument, "://");
+		host = user ? strchr(user, '@') : NULL;
+		if (host && strcspn(user + 3, "/?# ") < (size_t)(host - user - 3))
+			host = NULL; /* the @ belongs to the path */
+		if (!find_secret(argument, &from, &to))
+			from = NULL;
+		if (host && (!from || user < from)) {
+			from = user + 3;
+			to = host;
+		}
+		if (!from)
+			return append(line, at, size, argument, strlen(argument));
+		at = append(line, at, size, argument, (size_t)(from - argument));
+		at = append(line, at, size, REDACTED, strlen(REDACTED));
+		argument = to;
+	}
+}
+
+/* Programs whose -pPASSWORD is a password: for others -p is a port, a path, a profile. */
+static bool takes_password(const char *program)
+{
+	static const char *const programs[] = { "mysql", "mysqldump", "mysqladmin", "mariadb",
+		                                    "mariadb-dump", "sshpass", "mongo", "mongosh" };
+	const char *slash = strrchr(program, '/');
+
+	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+		if (strcmp(slash ? slash + 1 : program, programs[i]) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * The arguments, blanks between them. Redacted are: the value of --token=V, of TOKEN=V and
+ * of a header or a JSON member (Token: V); the argument after --token; what stands between
+ * :// and @; and -pV of programs that take a password so.
+ */
+static void redact(const char *arguments, size_t length, char *line, size_t size)
+{
+	bool hide_next = false, password = takes_password(arguments);
 	size_t at = 0;
 
 	line[0] = '\0';
 	for (size_t i = 0; i < length; i += strlen(arguments + i) + 1) {
-		const char *argument = arguments + i, *value = strchr(argument, '=');
-		const char *user = strstr(argument, "://"), *host = user ? strchr(user, '@') : NULL;
-		size_t name_length = value ? (size_t)(value - argument) : strlen(argument);
-		bool secret = names_a_secret(argument, name_length);
+		const char *argument = arguments + i;
+		size_t argument_length = strlen(argument);
 
+		password |= i && takes_password(argument);
 		if (i)
-			at = append(line, at, room, " ", 1);
+			at = append(line, at, size, " ", 1);
 		if (hide_next && *argument != '-') {
-			at = append(line, at, room, REDACTED, strlen(REDACTED));
-		} else if (secret && value) {
-			at = append(line, at, room, argument, name_length + 1);
-			at = append(line, at, room, REDACTED, strlen(REDACTED));
-		} else if (host) {
-			at = append(line, at, room, argument, (size_t)(user + 3 - argument));
-			at = append(line, at, room, REDACTED, strlen(REDACTED));
-			at = append(line, at, room, host, strlen(host));
+			at = append(line, at, size, REDACTED, strlen(REDACTED));
+		} else if (password && strncmp(argument, "-p", 2) == 0 && argument[2]) {
+			at = append(line, at, size, "-p", 2);
+			at = append(line, at, size, REDACTED, strlen(REDACTED));
 		} else {
-			at = append(line, at, room, argument, strlen(argument));
+			at = append_redacted(line, at, size, argument);
 		}
-		hide_next = secret && !value && *argument == '-';
+		hide_next = *argument == '-' && !strpbrk(argument, "=: ") &&
+		            names_an_argument_secret(argument, argument_length);
 	}
 }
 
@@ -142,13 +246,14 @@ bool dw_facts_process(struct dw_entry_process *entry)
 static uint32_t write_value(const char *text)
 {
 	size_t length = strlen(text), longest = DW_ENTRY_MAX_BYTES - sizeof(struct dw_entry_string);
-	uint32_t cut = length > longest ? DW_TEXT_CUT : 0, id = dw_new_id();
+	uint32_t cut = length > longest ? DW_TEXT_CUT : 0, id;
 	struct dw_entry_string *entry;
 
 	if (cut)
 		length = longest;
-	entry = id ? dw_journal_reserve(sizeof *entry + length) : NULL;
-	if (!entry)
+	entry = dw_journal_reserve(sizeof *entry + length);
+	id = entry ? dw_new_id() : 0;
+	if (!id)
 		return 0;
 	entry->entry.id = id;
 	entry->entry.aux = (uint32_t)length | cut;

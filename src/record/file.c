@@ -12,37 +12,21 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "dwell/probe.h"
 
+#ifndef RENAME_NOREPLACE /* a C library may not have it */
+#define RENAME_NOREPLACE 1u
+#endif
+
 #define DEFAULT_MAX_SIZE_BYTES ((uint64_t)2 << 30)
-#define LEAST_BLOCKS 16u /* 1 MiB: head, a few chunks, the reserve */
 
 /* ---- creating ---------------------------------------------------------------- */
-
-static void read_boot_id(uint8_t id[16])
-{
-	char text[40] = "";
-	int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	unsigned byte = 0;
-
-	if (file < 0)
-		return;
-	ssize_t length = read(file, text, sizeof text - 1);
-	close(file);
-	for (char *c = text; length > 0 && *c && byte < 32; c++) {
-		const char *digits = "0123456789abcdef";
-		const char *digit = strchr(digits, *c);
-
-		if (digit && *c != '-') {
-			id[byte / 2] = (uint8_t)(id[byte / 2] << 4 | (digit - digits));
-			byte++;
-		}
-	}
-}
 
 /* The budget in blocks: what was asked, at most a tenth of what is free. */
 static uint32_t budget(int file, uint64_t max_size_bytes)
@@ -57,8 +41,8 @@ static uint32_t budget(int file, uint64_t max_size_bytes)
 			bytes = tenth;
 	}
 	uint64_t blocks = bytes / DW_BLOCK_BYTES;
-	if (blocks < LEAST_BLOCKS)
-		blocks = LEAST_BLOCKS;
+	if (blocks < (DW_FILE_LEAST_BYTES / DW_BLOCK_BYTES))
+		blocks = (DW_FILE_LEAST_BYTES / DW_BLOCK_BYTES);
 	return blocks > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)blocks;
 }
 
@@ -72,7 +56,7 @@ static void fill_identity(struct dw_head *head, const uint8_t *run_id)
 		memcpy(head->run_id, run_id, sizeof head->run_id);
 	else if (getrandom(head->run_id, sizeof head->run_id, 0) != sizeof head->run_id)
 		memcpy(head->run_id, &(struct { uint64_t a, b; }){ dw_clock_read(1), (uint64_t)getpid() }, 16);
-	read_boot_id(head->boot_id);
+	dw_host_boot_id(head->boot_id);
 	gethostname(head->hostname, sizeof head->hostname - 1);
 	snprintf(head->writer, sizeof head->writer, "dwell %s", DWELL_VERSION);
 	head->creator_pid = (uint32_t)getpid();
@@ -88,6 +72,7 @@ static void fill_clock(struct dw_head *head)
 	head->start_ticks = sample.ticks;
 	head->start_monotonic_ns = sample.monotonic_ns;
 	head->start_realtime_ns = sample.realtime_ns;
+	head->time_namespace = dw_host_namespace("time");
 }
 
 static void fill_allocation(struct dw_head *head, int file, const struct dwell_options *options)
@@ -144,6 +129,29 @@ static int write_head(int file, const struct dwell_options *options, const uint8
 	return 0;
 }
 
+/* What may be replaced by a trace: a regular file that is empty or a trace itself. */
+static bool is_replaceable(const char *path)
+{
+	struct stat named, opened;
+	char magic[sizeof DW_MAGIC - 1];
+	bool is_trace;
+	int file;
+
+	if (lstat(path, &named) != 0 || !S_ISREG(named.st_mode))
+		return false;
+	if (named.st_size == 0)
+		return true;
+	file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (file < 0)
+		return false;
+	is_trace = fstat(file, &opened) == 0 && opened.st_ino == named.st_ino &&
+	           opened.st_dev == named.st_dev &&
+	           pread(file, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
+	           memcmp(magic, DW_MAGIC, sizeof magic) == 0;
+	close(file);
+	return is_trace;
+}
+
 static int create_at(const char *path, const struct dwell_options *options, const uint8_t *run_id)
 {
 	/* 0600: a trace holds names and arguments of its user. */
@@ -151,7 +159,9 @@ static int create_at(const char *path, const struct dwell_options *options, cons
 	int result;
 
 	if (file < 0 && errno == EEXIST && options->overwrite) {
-		/* Unlink rather than truncate: who has the old one mapped keeps it. */
+		if (!is_replaceable(path))
+			return -ENOTUNIQ;
+		/* Removed rather than truncated: a process that has the old trace mapped keeps it. */
 		unlink(path);
 		file = open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
 	}
@@ -189,6 +199,10 @@ static int creation_error(struct dwell_error *error, const char *path, int resul
 	case EEXIST:
 		return dw_error_set(error, DWELL_E_EXISTS,
 		                    "%s exists; name another file with -o, or that one to replace it", path);
+	case ENOTUNIQ: /* create_at()'s own */
+		return dw_error_set(error, DWELL_E_EXISTS,
+		                    "%s exists and is no dwell trace, so it is not replaced; name another "
+		                    "file with -o, or remove it first", path);
 	case ENOSPC:
 	case EDQUOT:
 		return dw_error_set(error, DWELL_E_NOSPACE,
@@ -215,7 +229,7 @@ int dw_file_create(const char *path, const struct dwell_options *options, const 
 
 	if (strlen(path) >= 4096)
 		return dw_error_set(error, DWELL_E_ARGUMENT, "the trace's path is too long: %.64s...", path);
-	strcpy(actual_path, path);
+	memcpy(actual_path, path, strlen(path) + 1);
 	sigaction(SIGXFSZ, &ignore, &old);
 	file = create_at(path, options, run_id);
 	if (is_refusal(file))
@@ -257,25 +271,53 @@ int dw_file_open(const char *path, struct dw_head **head, struct dwell_error *er
 
 /* ---- finishing ------------------------------------------------------------------- */
 
-/* A process that writes to the file is named by the first entry of its journal. */
-static bool writer_alive(int file, off_t offset, const struct dw_chunk *chunk, uint32_t self)
-{
-	struct dw_entry_process process;
-	off_t at = offset + (off_t)sizeof *chunk;
-
-	if (pread(file, &process, sizeof process, at) != (ssize_t)sizeof process)
-		return false;
-	return process.entry.tag == DW_ENTRY_TAG(DW_ENTRY_PROCESS) && process.pid != self &&
-	       (kill((pid_t)process.pid, 0) == 0 || errno == EPERM);
-}
-
 struct extent {
-	uint32_t used_end;   /* block after the last one in use */
-	uint32_t alive;
+	uint32_t used_end; /* block after the last one in use */
+	uint32_t alive;    /* processes that still write */
+	uint32_t unknown;  /* processes that may still write */
 };
 
-static void survey(int file, uint32_t blocks, uint32_t self, struct extent *extent)
+/* In other pid namespaces a look is expensive; see dw_process_lives(). */
+#define MOST_SCANS 64u
+
+/*
+ * A process that writes to the file is named by the first entry of its journal. It stands
+ * there without its tag while the process registers. An entry of an older version ends
+ * before the identity's last two fields.
+ */
+static void count_writer(int file, off_t offset, const struct dw_chunk *chunk,
+                         uint32_t self, unsigned *scans, struct extent *extent)
 {
+	struct dw_entry_process process;
+	struct dw_identity identity;
+	enum dw_alive alive;
+
+	if (chunk->process == self ||
+	    pread(file, &process, sizeof process, offset + (off_t)sizeof *chunk) !=
+	        (ssize_t)sizeof process ||
+	    (process.entry.tag && process.entry.tag != DW_ENTRY_TAG(DW_ENTRY_PROCESS)))
+		return;
+	identity = (struct dw_identity){ process.pid, process.pid_namespace, process.birth };
+	if (process.entry.bytes < sizeof process)
+		identity.pid_namespace = identity.birth = 0;
+	alive = dw_process_lives(&identity, scans);
+	extent->alive += alive == DW_ALIVE;
+	extent->unknown += alive == DW_ALIVE_UNKNOWN;
+}
+
+/* `self` is the PROCESS id of the caller, which is no other writer; 0: it has none. */
+static void survey(int file, uint32_t self, struct extent *extent)
+{
+	unsigned scans = MOST_SCANS;
+	struct stat status;
+	uint32_t blocks;
+
+	*extent = (struct extent){ .used_end = 1 };
+	if (fstat(file, &status) != 0) {
+		extent->unknown = 1;
+		return;
+	}
+	blocks = (uint32_t)(status.st_size / DW_BLOCK_BYTES);
 	for (uint32_t block = 1; block < blocks; block++) {
 		struct dw_chunk chunk;
 		off_t offset = (off_t)block * DW_BLOCK_BYTES;
@@ -285,22 +327,66 @@ static void survey(int file, uint32_t blocks, uint32_t self, struct extent *exte
 		if (chunk.magic != DW_CHUNK_MAGIC)
 			continue;
 		extent->used_end = block + 1;
-		if (chunk.type == DW_CHUNK_JOURNAL && chunk.number == 1 &&
-		    writer_alive(file, offset, &chunk, self))
-			extent->alive++;
+		if (chunk.type == DW_CHUNK_JOURNAL && chunk.number == 1)
+			count_writer(file, offset, &chunk, self, &scans, extent);
 	}
 }
 
+static bool is_used(int file, uint32_t block)
+{
+	uint32_t magic = 0;
+
+	return pread(file, &magic, sizeof magic, (off_t)block * DW_BLOCK_BYTES) !=
+	           (ssize_t)sizeof magic ||
+	       magic == DW_CHUNK_MAGIC;
+}
+
+/* In runs, for each call takes long: a child that recorded little leaves 60 blocks. */
 static void punch_unused(int file, uint32_t blocks)
 {
-	for (uint32_t block = 1; block < blocks; block++) {
-		uint32_t magic = 0;
-		off_t offset = (off_t)block * DW_BLOCK_BYTES;
+	uint32_t first = 1;
 
-		if (pread(file, &magic, sizeof magic, offset) == (ssize_t)sizeof magic &&
-		    magic != DW_CHUNK_MAGIC)
-			fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, DW_BLOCK_BYTES);
+	for (uint32_t block = 1; block <= blocks; block++) {
+		if (block < blocks && !is_used(file, block))
+			continue;
+		if (block > first)
+			fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			          (off_t)first * DW_BLOCK_BYTES, (off_t)(block - first) * DW_BLOCK_BYTES);
+		first = block + 1;
 	}
+}
+
+/*
+ * Removes what nobody uses, if nobody writes.
+ *
+ * Proof that no process loses a block that it writes to:
+ * - A process writes through memory only to blocks that it claimed, and next_block never
+ *   goes back over a claim that is in use. So only a process that joined can be harmed.
+ * - A process that joins writes its identity into its first chunk with pwrite(), which
+ *   cannot raise SIGBUS, and then reads the flags (join_file() in journal.c). Here the
+ *   flags are set first, and the chunks are read after. All of it is seq_cst, so either
+ *   the chunks read here hold the identity, or the process reads FINISHING or FINISHED.
+ * - If the identity is read and the process lives, or may live, nothing is removed.
+ * - If the process reads FINISHING, it gives its claim up without having touched it.
+ * - If it reads FINISHED, all removing is over, for it happens once in a file's life: the
+ *   process reserves its claim and writes its identity again. Its claim is its own still,
+ *   because next_block is left as it is.
+ * - If it read neither before its announcement and FINISHED after it, the same holds.
+ */
+static void remove_unused(int file, struct dw_head *head, uint32_t self, struct extent *extent)
+{
+	uint32_t flags = __atomic_fetch_or(&head->flags, DW_HEAD_FINISHING, __ATOMIC_SEQ_CST);
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	survey(file, self, extent);
+	if (!extent->alive && !extent->unknown && !(flags & DW_HEAD_FINISHED)) {
+		/* The end is written first: a reader may look at any moment. */
+		__atomic_store_n(&head->end_blocks, extent->used_end, __ATOMIC_SEQ_CST);
+		if (ftruncate(file, (off_t)extent->used_end * DW_BLOCK_BYTES) == 0)
+			punch_unused(file, extent->used_end);
+	}
+	__atomic_fetch_or(&head->flags, DW_HEAD_FINISHED, __ATOMIC_SEQ_CST);
+	__atomic_fetch_and(&head->flags, ~DW_HEAD_FINISHING, __ATOMIC_SEQ_CST);
 }
 
 static int copy_all(int from, int to)
@@ -322,37 +408,80 @@ static int copy_all(int from, int to)
 	return got < 0 ? -errno : 0;
 }
 
+/* Gives a file its name unless something has that name: 0 or a negative errno. */
+static int name_file(const char *temporary, const char *path)
+{
+	if (link(temporary, path) == 0) {
+		unlink(temporary);
+		return 0;
+	}
+	if (errno == EEXIST)
+		return -EEXIST;
+	/* File systems without hard links. */
+	if (syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+		return 0;
+	return -errno;
+}
+
+/*
+ * What had the name was removed when the trace was made, if the caller wanted that. What
+ * has it now came later and is somebody else's: it is never replaced, nor is a symbolic
+ * link followed. So the copy is made under a new name and then given its own.
+ */
 static int move_to(int file, const char *path, const char *final_path, struct dwell_error *error)
 {
-	int to = open(final_path, O_WRONLY | O_CLOEXEC | O_CREAT | O_TRUNC, 0600);
-	int result = to < 0 ? -errno : copy_all(file, to);
+	char temporary[4096];
+	int to = -1, result = -ENAMETOOLONG;
 
+	if (snprintf(temporary, sizeof temporary, "%s.%d.part", final_path, (int)getpid()) <
+	    (int)sizeof temporary) {
+		to = open(temporary, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+		result = to < 0 ? -errno : copy_all(file, to);
+	}
 	if (to >= 0 && close(to) != 0 && result == 0)
 		result = -errno;
-	if (result)
+	if (result == 0)
+		result = name_file(temporary, final_path);
+	if (result) {
+		if (to >= 0)
+			unlink(temporary);
 		return dw_error_set(error, DWELL_E_IO, "cannot copy the trace to %s: %s; it lies at %s",
 		                    final_path, strerror(-result), path);
+	}
 	unlink(path);
 	return 0;
 }
 
-int dw_file_finish(int file, const char *path, const char *final_path, uint32_t self,
+int dw_file_finish(int file, const char *path, const char *final_path, uint32_t process,
                    struct dw_finish *finish, struct dwell_error *error)
 {
-	struct extent extent = { 1, 0 };
+	struct extent extent = { 1, 0, 0 };
 	struct stat status;
+	struct dw_head *head =
+	    mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 
-	if (fstat(file, &status) != 0)
-		return dw_error_set(error, DWELL_E_IO, "cannot look at %s: %s", path, strerror(errno));
-	uint32_t blocks = (uint32_t)(status.st_size / DW_BLOCK_BYTES);
-	survey(file, blocks, self, &extent);
+	*finish = (struct dw_finish){ .path = path };
+	if (head == MAP_FAILED)
+		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", path, strerror(errno));
+	remove_unused(file, head, process, &extent);
+	munmap(head, DW_BLOCK_BYTES);
 	finish->alive = extent.alive;
-	finish->size_bytes = (uint64_t)status.st_size;
-	if (!extent.alive) {
-		finish->size_bytes = (uint64_t)extent.used_end * DW_BLOCK_BYTES;
-		if (ftruncate(file, (off_t)finish->size_bytes) != 0)
-			finish->size_bytes = (uint64_t)status.st_size;
-		punch_unused(file, extent.used_end);
-	}
-	return final_path && *final_path ? move_to(file, path, final_path, error) : 0;
+	finish->unknown = extent.unknown;
+	finish->size_bytes = fstat(file, &status) == 0 ? (uint64_t)status.st_size : 0;
+	if (!final_path || !*final_path)
+		return 0;
+	if (extent.alive || extent.unknown)
+		return dw_error_set(error, DWELL_E_STATE,
+		                    "processes still record to %s: copy it to %s when they have ended",
+		                    path, final_path);
+	finish->path = final_path;
+	return move_to(file, path, final_path, error);
+}
+
+uint32_t dw_file_writers(int file, uint32_t process)
+{
+	struct extent extent;
+
+	survey(file, process, &extent);
+	return extent.alive;
 }

@@ -13,6 +13,9 @@
 #include "dwell/dwell.h"
 #include "format/layout.h"
 
+/* The least budget: the head, a few chunks and what is kept for names. */
+#define DW_FILE_LEAST_BYTES (16u * DW_BLOCK_BYTES)
+
 /*
  * Creates a trace at `path` with options (path excepted) and returns its open
  * file, or a negative DWELL_E*. `run_id` NULL: a new one. When the folder's file
@@ -27,16 +30,22 @@ int dw_file_create(const char *path, const struct dwell_options *options, const 
 int dw_file_open(const char *path, struct dw_head **head, struct dwell_error *error);
 
 struct dw_finish {
+	const char *path;      /* where the trace is now: one of the two given */
 	uint64_t size_bytes;   /* apparent size at the end */
-	uint32_t alive;        /* processes of the run that still write: not trimmed */
+	uint32_t alive;        /* other processes that still write: nothing was removed */
+	uint32_t unknown;      /* processes of other pid namespaces that may still write: the same */
 };
 
 /*
- * Gives back what was reserved and not used. Does nothing to a file that other
- * processes still write to (`self` aside). final_path non-empty: moves the spilled
- * trace there.
+ * Gives back what was reserved and not used, once in a file's life. Removes nothing from a
+ * file that other processes than `process` (a PROCESS id) write to or may write to.
+ * final_path non-empty: moves the spilled trace there, unless something has that name or
+ * others still write.
  */
-int dw_file_finish(int file, const char *path, const char *final_path, uint32_t self,
+int dw_file_finish(int file, const char *path, const char *final_path, uint32_t process,
                    struct dw_finish *finish, struct dwell_error *error);
+
+/* How many processes other than `process` are known to write to the file now. */
+uint32_t dw_file_writers(int file, uint32_t process);
 
 #endif

@@ -85,6 +85,13 @@ uint32_t dw_new_id(void)
 	return id;
 }
 
+static bool ids_left(void)
+{
+	const struct dw_head *head = dw_session_head();
+
+	return head && DW_LOAD(head->next_id) <= DW_ID_MASK;
+}
+
 /* The content that makes two entries the same: all but tag and id. */
 static bool same_content(const struct dw_entry *a, const struct dw_entry *b)
 {
@@ -106,11 +113,13 @@ static uint32_t find(const struct node *node, uint64_t hash, const struct dw_ent
 	return 0;
 }
 
-static bool append(const struct dw_entry *image)
+/* An image without an id is given one when its place in the journal is there: on a full disk
+ * attempts are many and ids are not. */
+static bool append(struct dw_entry *image)
 {
 	struct dw_entry *entry = dw_journal_reserve(image->bytes);
 
-	if (!entry)
+	if (!entry || (!image->id && !(image->id = dw_new_id())))
 		return false;
 	entry->id = image->id;
 	entry->aux = image->aux;
@@ -132,7 +141,8 @@ uint32_t dw_intern(struct dw_entry *entry)
 
 	if (id)
 		return id;
-	if (!dw_session_head() || !dw_process_ready(&cause) || !(entry->id = dw_new_id()) || !append(entry))
+	entry->id = 0;
+	if (!ids_left() || !dw_process_ready(&cause) || !append(entry))
 		return 0;
 	node = dw_intern_memory(sizeof *node - sizeof *entry + entry->bytes);
 	if (!node)
@@ -183,13 +193,15 @@ uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, u
 	struct dw_entry_op op = {
 		.entry = { DW_ENTRY_TAG(DW_ENTRY_OP), sizeof op, 0, category },
 		.name = dw_intern_text(name),
-		.detail = dw_intern_text(detail),
 		.shapes = shapes,
-		.file = dw_intern_text(file),
 		.line = line,
 	};
+	uint32_t id = 0;
 
-	uint32_t id = op.name ? dw_intern(&op.entry) : 0;
+	/* What is refused is counted once: the rest is not asked for then. */
+	if (op.name && (!detail || (op.detail = dw_intern_text(detail)) != 0) &&
+	    (!file || (op.file = dw_intern_text(file)) != 0))
+		id = dw_intern(&op.entry);
 
 	if (category == DWELL_CATEGORY_LAYER)
 		dw_layers_remember(id, name);

@@ -10,7 +10,9 @@
  */
 #include "record/record.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -25,12 +27,28 @@ static char *address_of(uint64_t place)
 	return window->base + (size_t)block * DW_BLOCK_BYTES + (place & BYTE_MASK);
 }
 
+static void fill_header(struct dw_chunk *chunk)
+{
+	chunk->type = DW_CHUNK_JOURNAL;
+	chunk->process = dw_process->new_id;
+	chunk->base_ticks = dw_now();
+	chunk->number = ++dw_process->journal_number;
+}
+
+/* dw_window_take() left the window and the block after this one. */
+static void publish_chunk(void)
+{
+	uint64_t place = dw_process->window >> 32 << 32 |
+	                 (uint64_t)((uint32_t)dw_process->window - 1) << BYTE_BITS;
+
+	__atomic_store_n(&dw_process->journal, place | DW_CHUNK_HEADER_BYTES, __ATOMIC_RELEASE);
+}
+
 static bool new_chunk(uint64_t seen)
 {
 	struct dw_chunk *chunk;
 	enum dw_loss cause = DW_LOSS_FULL;
 	char *address;
-	uint64_t place;
 
 	if (__atomic_load_n(&dw_process->journal, __ATOMIC_RELAXED) != seen)
 		return true; /* another thread took one */
@@ -40,16 +58,10 @@ static bool new_chunk(uint64_t seen)
 		return false;
 	}
 	chunk = (struct dw_chunk *)(void *)address;
-	chunk->type = DW_CHUNK_JOURNAL;
-	chunk->process = dw_process->new_id;
-	chunk->base_ticks = dw_now();
-	chunk->number = ++dw_process->journal_number;
+	fill_header(chunk);
 	/* Pairs with a reader's acquire of magic: the header is whole. */
 	__atomic_store_n(&chunk->magic, DW_CHUNK_MAGIC, __ATOMIC_RELEASE);
-	/* dw_window_take() left the window and the block after this one. */
-	place = dw_process->window >> 32 << 32 |
-	        (uint64_t)((uint32_t)dw_process->window - 1) << BYTE_BITS;
-	__atomic_store_n(&dw_process->journal, place | DW_CHUNK_HEADER_BYTES, __ATOMIC_RELEASE);
+	publish_chunk();
 	/* Who still writes to the old chunk fetches its page again. */
 	if (seen)
 		dw_window_drop(dw_process->windows[(seen >> 32) - 1].first +
@@ -57,23 +69,108 @@ static bool new_chunk(uint64_t seen)
 	return true;
 }
 
-bool dw_journal_open(void)
+/*
+ * The first chunk of a process, with the identity of the process in its first entry, is
+ * written with pwrite(): the file's owner may be removing unused blocks at this moment,
+ * and memory mapped there would raise SIGBUS. The magic is last, as in memory.
+ */
+static bool announce(int file, uint32_t block, struct dw_chunk *header,
+                     const struct dw_entry_process *self)
 {
-	return new_chunk(0);
+	off_t at = (off_t)block * DW_BLOCK_BYTES;
+	const char *rest = (const char *)header + sizeof header->magic;
+	size_t rest_bytes = sizeof *header - sizeof header->magic;
+
+	header->magic = DW_CHUNK_MAGIC;
+	return pwrite(file, self, sizeof *self, at + (off_t)sizeof *header) == (ssize_t)sizeof *self &&
+	       pwrite(file, rest, rest_bytes, at + (off_t)sizeof header->magic) == (ssize_t)rest_bytes &&
+	       pwrite(file, header, sizeof header->magic, at) == (ssize_t)sizeof header->magic;
 }
 
-static bool new_chunk_locked(uint64_t seen)
+static uint32_t finish_state(void)
+{
+	return __atomic_load_n(&dw_session_map()->flags, __ATOMIC_SEQ_CST) &
+	       (DW_HEAD_FINISHING | DW_HEAD_FINISHED);
+}
+
+/*
+ * Makes this process visible to the file's owner before it writes through memory. The
+ * proof that it is safe stands at dw_file_finish(). False: the owner removes unused
+ * blocks right now, which takes milliseconds.
+ */
+static bool join_file(uint32_t block, struct dw_chunk *header, const struct dw_entry_process *self,
+                      enum dw_loss *cause)
+{
+	const struct dw_window *window = &dw_process->windows[(dw_process->window >> 32) - 1];
+	uint32_t before, after;
+	int file = dw_window_file();
+
+	*cause = DW_LOSS_DISK;
+	do {
+		before = finish_state();
+		/* The owner may have removed these blocks since they were claimed. */
+		if (before && fallocate(file, 0, (off_t)window->first * DW_BLOCK_BYTES,
+		                        (off_t)window->count * DW_BLOCK_BYTES) != 0)
+			return false;
+		if (!announce(file, block, header, self))
+			return false;
+		/* Seq_cst pairs with the owner's change of the flags before it looks for writers:
+		 * either it sees the announcement or this sees the change. */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		after = finish_state();
+		*cause = DW_LOSS_STOPPED;
+		if (after & DW_HEAD_FINISHING)
+			return false;
+	} while (after != before); /* at most once: FINISHED is the last state */
+	if (after & DW_HEAD_FINISHED)
+		__atomic_store_n(&dw_session_map()->end_blocks, 0, __ATOMIC_RELAXED);
+	return true;
+}
+
+bool dw_journal_open(const struct dw_entry_process *self)
+{
+	struct dw_chunk header = { 0 };
+	enum dw_loss cause = DW_LOSS_FULL;
+	uint32_t block;
+	char *address;
+
+	if (__atomic_load_n(&dw_process->journal, __ATOMIC_RELAXED))
+		return true;
+	block = dw_session_head() ? dw_window_take(DW_CLAIM_RESERVED, &address, &cause) : 0;
+	if (block) {
+		dw_process->journal_number = 0;
+		fill_header(&header);
+		if (join_file(block, &header, self, &cause)) {
+			publish_chunk();
+			return true;
+		}
+		dw_process->window = 0; /* nothing of it was touched; the next try claims another */
+	}
+	DW_STORE(dw_process->refusal, cause);
+	return false;
+}
+
+/* A refusal holds for 1/16 s, as with streams: to ask the file system again for each entry
+ * would cost more than recording did. */
+static bool new_chunk_locked(uint64_t seen, enum dw_loss *cause)
 {
 	bool done;
 
+	*cause = (enum dw_loss)DW_LOAD(dw_process->refusal);
+	if (dw_now() < DW_LOAD(dw_process->journal_retry_ticks))
+		return false;
+	*cause = DW_LOSS_BUSY;
 	if (!dw_process_lock())
 		return false; /* a handler that interrupted the holder, or registration itself */
 	done = new_chunk(seen);
+	*cause = (enum dw_loss)DW_LOAD(dw_process->refusal);
+	DW_STORE(dw_process->journal_retry_ticks,
+	         done ? 0 : dw_now() + dw_session_map()->ticks_per_second / 16);
 	dw_process_unlock();
 	return done;
 }
 
-void *dw_journal_reserve(size_t bytes)
+void *dw_journal_try(size_t bytes, enum dw_loss *cause)
 {
 	uint64_t place = __atomic_load_n(&dw_process->journal, __ATOMIC_ACQUIRE);
 	struct dw_entry *entry;
@@ -86,14 +183,29 @@ void *dw_journal_reserve(size_t bytes)
 				break;
 			continue;
 		}
-		if (!new_chunk_locked(place)) {
-			dw_slot_lost(NULL, DW_LOSS_DICTIONARY, 1);
+		if (!new_chunk_locked(place, cause))
 			return NULL;
-		}
 		place = __atomic_load_n(&dw_process->journal, __ATOMIC_ACQUIRE);
 	}
 	entry = (struct dw_entry *)(void *)address_of(place);
 	entry->bytes = (uint32_t)bytes;
+	return entry;
+}
+
+enum dw_loss dw_journal_loss(enum dw_loss cause)
+{
+	/* A handler that interrupted a claim finds no place for a name either. That is no record
+	 * lost as busy: the range is there, without its name. */
+	return cause == DW_LOSS_FULL || cause == DW_LOSS_BUSY ? DW_LOSS_DICTIONARY : cause;
+}
+
+void *dw_journal_reserve(size_t bytes)
+{
+	enum dw_loss cause;
+	void *entry = dw_journal_try(bytes, &cause);
+
+	if (!entry)
+		dw_slot_lost(NULL, dw_journal_loss(cause), 1);
 	return entry;
 }
 
@@ -103,17 +215,79 @@ void dw_journal_commit(void *entry, enum dw_entry_type type)
 	__atomic_store_n(&((struct dw_entry *)entry)->tag, DW_ENTRY_TAG(type), __ATOMIC_RELEASE);
 }
 
+/* ---- clocks ----------------------------------------------------------------------- */
+
+#define CLOCK_LEAST_SECONDS 2u  /* between two entries, when a run is young */
+#define CLOCK_MOST_SECONDS 60u  /* when it is old */
+#define CLOCK_SHARE 64u         /* in between: this part of its age */
+
 void dw_journal_clock(void)
 {
-	struct dw_entry_clock *entry = dw_journal_reserve(sizeof *entry);
+	enum dw_loss cause;
+	struct dw_entry_clock *entry = dw_journal_try(sizeof *entry, &cause);
 	struct dw_clock_sample sample;
 
 	if (!entry)
 		return;
 	dw_clock_sample(DW_LOAD(dw_session.clock_kind), &sample);
+	sample.ticks += DW_LOAD(dw_session.tick_offset);
+	DW_STORE(dw_process->last_clock_ticks, sample.ticks);
+	DW_STORE(dw_process->last_clock_ns, sample.monotonic_ns);
 	entry->ticks = sample.ticks;
 	entry->monotonic_ns = sample.monotonic_ns;
 	entry->realtime_ns = sample.realtime_ns;
 	entry->error_ns = sample.error_ns;
 	dw_journal_commit(entry, DW_ENTRY_CLOCK);
+}
+
+/* When the next entry is due if no window is claimed before. */
+static uint64_t next_clock(const struct dw_head *head, uint64_t now)
+{
+	uint64_t least = CLOCK_LEAST_SECONDS * head->ticks_per_second;
+	uint64_t most = CLOCK_MOST_SECONDS * head->ticks_per_second;
+	uint64_t wait = now > head->start_ticks ? (now - head->start_ticks) / CLOCK_SHARE : 0;
+
+	return now + (wait < least ? least : wait > most ? most : wait);
+}
+
+void dw_journal_look(uint64_t now)
+{
+	const struct dw_head *head = dw_session_head();
+	uint64_t due = DW_LOAD(dw_process->clock_ticks);
+
+	if (!head || DW_LOAD(dw_session.clock_kind) == DW_CLOCK_MONOTONIC)
+		return;
+	if (now < due && !DW_LOAD(dw_process->clock_due))
+		return;
+	/* One thread writes it. */
+	if (!__atomic_compare_exchange_n(&dw_process->clock_ticks, &due, next_clock(head, now), false,
+	                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return;
+	DW_STORE(dw_process->clock_due, false);
+	/* The last part of the file is for names. */
+	if (due && dw_summary_blocks(head))
+		dw_journal_clock();
+}
+
+void dw_journal_rebase(uint64_t last)
+{
+	const struct dw_head *head = dw_session_map();
+	uint64_t offset = DW_LOAD(dw_session.tick_offset), now_ns, wanted;
+	uint64_t from = DW_LOAD(dw_process->last_clock_ticks);
+	uint64_t from_ns = DW_LOAD(dw_process->last_clock_ns);
+	struct dw_clock_sample sample;
+
+	if (!from || from > last) {
+		from = head->start_ticks;
+		from_ns = head->start_monotonic_ns;
+	}
+	dw_clock_sample(DW_LOAD(dw_session.clock_kind), &sample);
+	now_ns = sample.monotonic_ns > from_ns ? sample.monotonic_ns - from_ns : 0;
+	wanted = from + (uint64_t)((double)now_ns * 1e-9 * (double)head->ticks_per_second);
+	if (wanted < last)
+		wanted = last;
+	/* One thread does it; the others see its offset. */
+	if (__atomic_compare_exchange_n(&dw_session.tick_offset, &offset, wanted - sample.ticks, false,
+	                                __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		dw_journal_clock();
 }

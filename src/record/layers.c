@@ -13,6 +13,7 @@
 #include "record/record.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -124,7 +125,7 @@ bool dw_layers_fit(const char *list, struct dwell_error *error)
 
 void dw_layers_fill(struct dw_control *control, const char *list)
 {
-	strcpy(control->layers, list);
+	snprintf(control->layers, sizeof control->layers, "%s", list);
 	control->layers_generation += 2;
 	control->mask |= DWELL_DETAIL_LAYERS;
 }

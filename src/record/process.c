@@ -6,12 +6,18 @@
  * _Fork or a raw clone. Where the kernel has no such mapping (Linux before 4.14) or says
  * that it has and does nothing (qemu), a fork handler clears it. Zero is the state
  * "knows nothing" of every field.
+ *
+ * The slots are most of it, 150 MB for more threads than most programs ever have. They
+ * are mapped without access and opened in parts as threads come, because a kernel that
+ * promises no more memory than it has (vm.overcommit_memory=2) and a limit on private
+ * memory (RLIMIT_DATA) count everything that may be written to.
  */
 #include "record/record.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -25,16 +31,52 @@ pid_t dw_gettid(void)
 	return (pid_t)syscall(SYS_gettid);
 }
 
+#define LARGEST_PAGE ((uintptr_t)65536) /* the largest of any kernel here */
+#define SLOTS_AT_ONCE 64u
+
+/* Bytes from the start to the end of so many slots, in whole pages. */
+static size_t bytes_with(uint32_t slots)
+{
+	size_t bytes = offsetof(struct dw_process, slots) + slots * sizeof *dw_process->slots;
+
+	bytes = (bytes + LARGEST_PAGE - 1) & ~(LARGEST_PAGE - 1);
+	return bytes < sizeof *dw_process ? bytes : sizeof *dw_process;
+}
+
+static bool open_slots(struct dw_process *process, uint32_t count)
+{
+	if (mprotect(process, bytes_with(count), PROT_READ | PROT_WRITE) != 0)
+		return false;
+	DW_STORE(process->open_slots, count);
+	return true;
+}
+
+bool dw_process_open_slot(uint32_t index)
+{
+	uint32_t open = DW_LOAD(dw_process->open_slots);
+	uint32_t count = (index / SLOTS_AT_ONCE + 1) * SLOTS_AT_ONCE;
+
+	/* Two threads may open the same part, and the smaller count may be stored last: the
+	 * next thread then opens a part that is open already. */
+	return index < open || open_slots(dw_process, count);
+}
+
 static void clear_in_child(void)
 {
-	uint32_t pid = DW_LOAD(dw_process->pid);
+	uint32_t pid = DW_LOAD(dw_process->pid), open = DW_LOAD(dw_process->open_slots);
 
 	if (!pid || pid == (uint32_t)getpid())
 		return; /* the kernel did, and an earlier handler may have recorded since */
 	/* Fresh zero pages; cheaper than writing megabytes of zeros. */
-	if (mmap(dw_process, sizeof *dw_process, PROT_READ | PROT_WRITE,
+	if (mmap(dw_process, bytes_with(open), PROT_READ | PROT_WRITE,
 	         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
-		memset(dw_process, 0, sizeof *dw_process);
+		memset(dw_process, 0, bytes_with(open));
+	DW_STORE(dw_process->open_slots, open);
+}
+
+static void note_fork(void)
+{
+	DW_STORE(dw_process->forked, true);
 }
 
 int dw_process_prepare(void)
@@ -43,10 +85,14 @@ int dw_process_prepare(void)
 
 	if (__atomic_load_n(&dw_process, __ATOMIC_ACQUIRE))
 		return 0;
-	memory = mmap(NULL, sizeof *dw_process, PROT_READ | PROT_WRITE,
-	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	memory = mmap(NULL, sizeof *dw_process, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+	              -1, 0);
 	if (memory == MAP_FAILED)
 		return DWELL_E_NOMEM;
+	if (!open_slots(memory, SLOTS_AT_ONCE)) {
+		munmap(memory, sizeof *memory);
+		return DWELL_E_NOMEM;
+	}
 	memory->pid = (uint32_t)getpid();
 	/* Pairs with the acquire above. Of two threads that start at once, one is first. */
 	if (!__atomic_compare_exchange_n(&dw_process, &none, memory, false, __ATOMIC_ACQ_REL,
@@ -54,7 +100,7 @@ int dw_process_prepare(void)
 		munmap(memory, sizeof *memory);
 	} else {
 		madvise(memory, sizeof *memory, MADV_WIPEONFORK);
-		pthread_atfork(NULL, NULL, clear_in_child);
+		pthread_atfork(note_fork, NULL, clear_in_child);
 	}
 	return 0;
 }
@@ -69,12 +115,34 @@ bool dw_process_thread_dead(uint32_t tid)
 /*
  * The lock serves claims and registration, which happen a few times a second at
  * most and take microseconds, or as long as the file system does. Waiting is
- * bounded (about a second), a handler that interrupted the holder gives up at once,
- * and of a thread that was cancelled inside the lock is taken over: nothing under
+ * bounded (about a second), and a handler that interrupted the holder gives up at once.
+ * The lock of a thread that was cancelled inside it is taken over, and so is the caller's
+ * own if a signal handler left the code under it by siglongjmp(): nothing under
  * it is left half done in a way that harms. The acquire pairs with the release of
  * the unlock: who holds the lock sees what holders before it wrote.
  */
-bool dw_process_lock(void)
+bool dw_process_jumped(uintptr_t then, uintptr_t now)
+{
+	stack_t stack;
+
+	return then && now >= then && sigaltstack(NULL, &stack) == 0 && !(stack.ss_flags & SS_ONSTACK);
+}
+
+/* The caller holds the lock already: it runs in a signal handler that interrupted the code
+ * under it, or that handler jumped away. No handler stays there for a second. */
+static bool jumped_away(void)
+{
+	uint64_t now = dw_now(), seen = DW_LOAD(dw_process->lock_seen_ticks);
+	const struct dw_head *head = dw_session_map();
+
+	if (dw_process_jumped(DW_LOAD(dw_process->lock_frame), (uintptr_t)__builtin_frame_address(0)))
+		return true;
+	if (!seen)
+		DW_STORE(dw_process->lock_seen_ticks, now);
+	return seen && head && now - seen > head->ticks_per_second;
+}
+
+static bool try_lock(void)
 {
 	const struct timespec pause = { 0, 50000 };
 	uint32_t self = (uint32_t)dw_gettid();
@@ -86,7 +154,7 @@ bool dw_process_lock(void)
 		                                __ATOMIC_RELAXED))
 			return true;
 		if (owner == self)
-			return false;
+			return jumped_away();
 		if (tries > 2000)
 			nanosleep(&pause, NULL);
 		else if (tries > 100)
@@ -99,8 +167,20 @@ bool dw_process_lock(void)
 	return false;
 }
 
+/* Not inline: its frame lies below that of its caller, as that of all the caller calls. */
+__attribute__((noinline)) bool dw_process_lock(void)
+{
+	if (!try_lock())
+		return false;
+	DW_STORE(dw_process->lock_seen_ticks, 0);
+	DW_STORE(dw_process->lock_frame, (uintptr_t)__builtin_frame_address(0));
+	return true;
+}
+
 void dw_process_unlock(void)
 {
+	DW_STORE(dw_process->lock_seen_ticks, 0);
+	DW_STORE(dw_process->lock_frame, 0); /* the next holder's is not known before it says so */
 	__atomic_store_n(&dw_process->lock, 0, __ATOMIC_RELEASE);
 }
 
@@ -112,12 +192,13 @@ enum dw_loss dw_process_refusal(void)
 	return (enum dw_loss)DW_LOAD(dw_process->refusal);
 }
 
-static bool same_memory(void)
+bool dw_process_own_memory(void)
 {
 	uint32_t pid = (uint32_t)getpid(), known = 0;
 
-	/* A new child says who it is. A child of vfork finds its father's pid: it runs
-	 * on the father's memory and thread pointer and must not register. */
+	/* A new child stores its pid. A child of vfork finds its parent's pid: it runs on the
+	 * parent's memory and thread pointer. Neither it nor a thread of it may register, for
+	 * the parent's thread would go on with what the child registered. */
 	if (__atomic_compare_exchange_n(&dw_process->pid, &known, pid, false, __ATOMIC_ACQ_REL,
 	                                __ATOMIC_ACQUIRE))
 		return true;
@@ -134,30 +215,40 @@ static void forget_session(void)
 	DW_STORE(dw_process->has_gate, false);
 }
 
+/* What identifies this process; its names follow in write_entry(). */
+static void fill_identity(struct dw_entry_process *facts)
+{
+	struct dw_identity *self = &dw_process->identity;
+
+	if (!self->pid)
+		dw_identify(self);
+	*facts = (struct dw_entry_process){
+		.entry = { .bytes = sizeof *facts, .id = dw_process->new_id,
+		           .aux = dw_session.parent_process },
+		.pid = self->pid, .ppid = (uint32_t)getppid(), .start_ticks = dw_now(),
+		.pid_namespace = self->pid_namespace, .birth = self->birth,
+	};
+}
+
 /* The PROCESS entry is the first of its journal, and `id` is published when it
  * stands: a reader and dw_file_finish() rely on it. */
-static bool write_entry(void)
+static bool write_entry(struct dw_entry_process *facts)
 {
-	struct dw_entry_process facts = { .entry.id = dw_process->new_id }, *entry;
+	struct dw_entry_process *entry = dw_journal_reserve(sizeof *entry);
 
-	entry = dw_journal_reserve(sizeof *entry);
 	if (!entry)
 		return false;
 	/* Only now: a handler that names something here must not come before it. */
 	__atomic_store_n(&dw_process->registering, (uint32_t)dw_gettid(), __ATOMIC_RELAXED);
-	facts.entry.aux = dw_session.parent_process;
-	facts.pid = (uint32_t)getpid();
-	facts.ppid = (uint32_t)getppid();
-	facts.start_ticks = dw_now();
-	dw_facts_process(&facts);
-	facts.entry.bytes = entry->entry.bytes;
-	*entry = facts;
+	dw_facts_process(facts);
+	*entry = *facts;
 	dw_journal_commit(entry, DW_ENTRY_PROCESS);
 	return true;
 }
 
 static bool register_locked(void)
 {
+	struct dw_entry_process facts;
 	bool done;
 
 	if (dw_process->id && dw_process->generation == DW_LOAD(dw_session.generation))
@@ -167,9 +258,12 @@ static bool register_locked(void)
 	/* After id is 0: who sees this generation sees no other session's id. */
 	__atomic_store_n(&dw_process->generation, DW_LOAD(dw_session.generation), __ATOMIC_RELEASE);
 	DW_STORE(dw_process->new_id, dw_new_id());
-	if (!dw_process->new_id || !dw_journal_open())
+	if (!dw_process->new_id)
 		return false;
-	done = write_entry();
+	fill_identity(&facts);
+	if (!dw_journal_open(&facts))
+		return false;
+	done = write_entry(&facts);
 	if (done)
 		dw_journal_clock();
 	__atomic_store_n(&dw_process->registering, 0, __ATOMIC_RELAXED);
@@ -181,11 +275,14 @@ static bool register_locked(void)
 }
 
 /* Names of the PROCESS entry are interned while it is being written. */
-static bool registering_here(void)
+static __attribute__((noinline)) bool registering_here(void)
 {
 	uint32_t who = __atomic_load_n(&dw_process->registering, __ATOMIC_RELAXED);
 
-	return who && who == (uint32_t)dw_gettid();
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+
+	return who && who == (uint32_t)dw_gettid() &&
+	       !dw_process_jumped(DW_LOAD(dw_process->lock_frame), frame);
 }
 
 bool dw_process_ready(enum dw_loss *cause)
@@ -198,7 +295,7 @@ bool dw_process_ready(enum dw_loss *cause)
 		return true;
 	if (registering_here())
 		return true;
-	if (!same_memory()) {
+	if (!dw_process_own_memory()) {
 		*cause = DW_LOSS_FOREIGN;
 		return false;
 	}

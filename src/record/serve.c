@@ -26,22 +26,27 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 
 #define MOST_PATIENCE_MS 20000
 #define MOST_ENVIRONMENT 4096
 
 static struct {
-	uint32_t lock; /* atomic; who starts or stops the server */
+	uint32_t lock; /* atomic; pid of the process in which a thread starts or stops the server */
 	int channel;   /* ours, while `pid` is our process: a child of fork serves nothing */
 	pid_t pid;
 } server = { .channel = -1 };
 
 static bool lock_server(struct dwell_error *error)
 {
-	uint32_t nobody = 0;
+	uint32_t owner = 0, self = (uint32_t)getpid();
 
-	if (__atomic_compare_exchange_n(&server.lock, &nobody, 1, false, __ATOMIC_ACQUIRE,
+	if (__atomic_compare_exchange_n(&server.lock, &owner, self, false, __ATOMIC_ACQUIRE,
 	                                __ATOMIC_RELAXED))
+		return true;
+	/* A child of fork finds the lock as it was when a thread of its parent held it. */
+	if (owner != self && __atomic_compare_exchange_n(&server.lock, &owner, self, false,
+	                                                 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return true;
 	dw_error_set(error, DWELL_E_STATE, "another thread starts or stops the server now");
 	return false;
@@ -129,7 +134,7 @@ static void become_server(const struct launch *launch)
 	listener = fcntl(launch->listener, F_DUPFD_CLOEXEC, 3);
 	channel = fcntl(launch->channel, F_DUPFD_CLOEXEC, 3);
 	if (dup2(listener, 0) == 0 && dup2(channel, 1) == 1 && dup2(channel, 2) == 2) {
-		syscall(SYS_close_range, 3u, ~0u, 0u);
+		dw_host_close_from(3);
 		execve(launch->command, launch->arguments, launch->environment);
 	}
 	(void)!write(1, failed, sizeof failed - 1);

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "record/file.h"
 
 struct dw_session dw_session = { .file = -1 };
@@ -27,7 +28,7 @@ const struct dwell_gate_word *dwell_gate;
 
 uint64_t dw_now(void)
 {
-	return dw_clock_read(DW_LOAD(dw_session.clock_kind));
+	return dw_clock_read(DW_LOAD(dw_session.clock_kind)) + DW_LOAD(dw_session.tick_offset);
 }
 
 /* Under the lock, or before other threads can know. */
@@ -43,8 +44,10 @@ static void open_session(struct dw_head *head, int file, const char *path, bool 
 		snprintf(dw_session.path, sizeof dw_session.path, "%s", path);
 	DW_STORE(dw_session.control, (struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET));
 	DW_STORE(dw_session.clock_kind, head->clock_kind);
+	DW_STORE(dw_session.tick_offset, 0);
 	dw_session.file = file;
 	dw_session.started_here = started_here;
+	dw_session.side = false;
 	dw_session.starter = getpid();
 	dw_session.parent_process = 0;
 	__atomic_store_n(&dw_session.map, head, __ATOMIC_RELEASE);
@@ -87,10 +90,30 @@ static bool parse_run_id(const char *text, uint8_t id[16])
 	return true;
 }
 
-static int try_side_file(const char *folder, size_t folder_length, const char *name,
-                         const uint8_t *run_id)
+/* What the run was asked to record; `layers` is the caller's memory for their list. */
+static void copy_options(const struct dw_head *run, struct dwell_options *options,
+                         char layers[DW_LAYERS_BYTES])
 {
-	struct dwell_options options = DWELL_OPTIONS_INIT;
+	const struct dw_control *control =
+	    (const struct dw_control *)(const void *)((const char *)run + DW_CONTROL_OFFSET);
+
+	options->max_size_bytes = (uint64_t)run->max_blocks * DW_BLOCK_BYTES;
+	options->keep = run->keep <= DWELL_KEEP_NEWEST ? (enum dwell_keep)run->keep : DWELL_KEEP_BOTH;
+	options->categories = control->mask & ~DWELL_DETAIL_LAYERS;
+	options->steps_from = control->steps_from;
+	options->steps_to = control->steps_to;
+	options->schedule = (struct dwell_schedule){ control->skip_first, control->skip_first_wait,
+		control->wait, control->warmup, control->active, control->repeat };
+	if (control->mask & DWELL_DETAIL_LAYERS) {
+		memcpy(layers, control->layers, DW_LAYERS_BYTES - 1);
+		layers[DW_LAYERS_BYTES - 1] = '\0';
+		options->layers = layers;
+	}
+}
+
+static int try_side_file(const char *folder, size_t folder_length, const char *name,
+                         const uint8_t *run_id, const struct dwell_options *options)
+{
 	char path[4096], actual[4096], host[64] = "host";
 	size_t length = strlen(name);
 	uint32_t tag = 0;
@@ -102,37 +125,109 @@ static int try_side_file(const char *folder, size_t folder_length, const char *n
 	if (snprintf(path, sizeof path, "%.*s/%.*s.%s.%d.%08x.dwell", (int)folder_length, folder,
 	             (int)length, name, host, (int)getpid(), tag) >= (int)sizeof path)
 		return -1;
-	int file = dw_file_create(path, &options, run_id, NULL, actual, NULL);
-	return file < 0 ? -1 : dw_session_adopt(file, actual, false, NULL);
+	int file = dw_file_create(path, options, run_id, NULL, actual, NULL);
+	if (file < 0 || dw_session_adopt(file, actual, false, NULL) != 0)
+		return -1;
+	dw_session.side = true;
+	return 0;
 }
 
-int dw_session_fall_back(void)
+/* A file of its own for a process that cannot write to the run's. `run` is the head of
+ * the run's file, or NULL where that cannot be read. */
+static int fall_back(const struct dw_head *run)
 {
+	struct dwell_options options = DWELL_OPTIONS_INIT;
+	char layers[DW_LAYERS_BYTES];
 	const char *path = secure_getenv("DWELL_TRACE"), *spill = secure_getenv("DWELL_SPILL");
 	const char *name = path ? strrchr(path, '/') : NULL;
 	uint8_t run_id[16];
 
 	if (!name || !parse_run_id(secure_getenv("DWELL_RUN"), run_id))
 		return -1;
-	if (try_side_file(path, (size_t)(name - path), name + 1, run_id) == 0)
+	if (run)
+		copy_options(run, &options, layers);
+	if (try_side_file(path, (size_t)(name - path), name + 1, run_id, &options) == 0)
 		return 0;
-	if (spill && try_side_file(spill, strlen(spill), name + 1, run_id) == 0)
+	if (spill && try_side_file(spill, strlen(spill), name + 1, run_id, &options) == 0)
 		return 0;
-	return try_side_file("/tmp", 4, name + 1, run_id);
+	return try_side_file("/tmp", 4, name + 1, run_id, &options);
+}
+
+/* A second, and 0.1% of the time since the file was made: the head's rate is an estimate. */
+#define CLOCK_TOLERANCE_NS 1e9
+#define CLOCK_TOLERANCE 1e-3
+
+/* Whether ticks read here mean what the head says: false on another machine, in a virtual
+ * machine that was moved, and after a suspension that the monotonic clock left out. */
+static bool clock_agrees(const struct dw_head *head)
+{
+	struct dw_clock_sample now;
+	double elapsed_ns, by_ticks_ns;
+
+	if (!dw_clock_usable(head->clock_kind) || !head->ticks_per_second)
+		return false;
+	dw_clock_sample(head->clock_kind, &now);
+	elapsed_ns = (double)(int64_t)(now.monotonic_ns - head->start_monotonic_ns);
+	by_ticks_ns = (double)(int64_t)(now.ticks - head->start_ticks) * 1e9 /
+	              (double)head->ticks_per_second;
+	return elapsed_ns > -CLOCK_TOLERANCE_NS &&
+	       __builtin_fabs(by_ticks_ns - elapsed_ns) <=
+	           CLOCK_TOLERANCE_NS + CLOCK_TOLERANCE * elapsed_ns;
+}
+
+/*
+ * Whether this process may write to a file that another made: only on the same boot of the
+ * same machine and by the same clock. A launcher passes DWELL_TRACE on to other machines
+ * that share the file system, where ticks differ and atomic operations on the file do not
+ * work. There, and in another time namespace, a process writes a file of its own.
+ */
+static bool belongs_here(const struct dw_head *head)
+{
+	static const uint8_t unknown[sizeof head->boot_id];
+	uint64_t time_namespace = dw_host_namespace("time");
+	uint8_t boot_id[sizeof head->boot_id];
+	char host[sizeof head->hostname] = "";
+
+	dw_host_boot_id(boot_id);
+	if (memcmp(boot_id, unknown, sizeof boot_id) == 0 ||
+	    memcmp(head->boot_id, unknown, sizeof boot_id) == 0) {
+		gethostname(host, sizeof host - 1);
+		if (strncmp(host, head->hostname, sizeof host) != 0)
+			return false;
+	} else if (memcmp(boot_id, head->boot_id, sizeof boot_id) != 0) {
+		return false;
+	}
+	if (head->time_namespace && time_namespace && head->time_namespace != time_namespace)
+		return false;
+	return clock_agrees(head);
+}
+
+static void join_file(const char *path)
+{
+	struct dw_head *head;
+	int file = dw_file_open(path, &head, NULL);
+
+	if (file >= 0 && belongs_here(head)) {
+		adopt(head, file, path, false, NULL);
+		return;
+	}
+	fall_back(file >= 0 ? head : NULL);
+	if (file >= 0) {
+		munmap(head, DW_BLOCK_BYTES);
+		close(file);
+	}
 }
 
 __attribute__((constructor)) static void join_run(void)
 {
 	const char *path = secure_getenv("DWELL_TRACE");
-	struct dw_head *head;
-	int saved = errno, file;
+	int saved = errno;
 
 	dw_facts_read_environment();
-	if (path && *path == '/') {
-		file = dw_file_open(path, &head, NULL);
-		if (file < 0 || adopt(head, file, path, false, NULL) != 0)
-			dw_session_fall_back();
-	}
+	if (path && *path == '/')
+		join_file(path);
+	if (dw_session_head())
+		dw_stack_prepare(DW_LOAD(dw_session.control->mask));
 	errno = saved;
 }
 
@@ -164,13 +259,16 @@ static void default_path(char path[4096])
 static void make_absolute(char path[4096])
 {
 	char folder[4096];
+	size_t length, path_bytes = strlen(path) + 1;
 
-	if (path[0] != '/' && getcwd(folder, sizeof folder) &&
-	    strlen(folder) + strlen(path) + 2 <= sizeof folder) {
-		strcat(folder, "/");
-		strcat(folder, path);
-		strcpy(path, folder);
-	}
+	if (path[0] == '/' || !getcwd(folder, sizeof folder))
+		return;
+	length = strlen(folder);
+	if (length + 1 + path_bytes > sizeof folder)
+		return;
+	memmove(path + length + 1, path, path_bytes);
+	memcpy(path, folder, length);
+	path[length] = '/';
 }
 
 static int start(const struct dwell_options *options, struct dwell_error *error)
@@ -210,13 +308,17 @@ static int start(const struct dwell_options *options, struct dwell_error *error)
 }
 
 /* One thread at a time starts or stops; in a child of fork nobody does yet. */
-static bool lock_session(void)
+static int lock_session(struct dwell_error *error)
 {
 	uint32_t nobody = 0;
 
-	return dw_process_prepare() == 0 &&
-	       __atomic_compare_exchange_n(&dw_process->session_lock, &nobody, (uint32_t)dw_gettid(),
-	                                   false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	if (dw_process_prepare() != 0)
+		return dw_error_set(error, DWELL_E_NOMEM, "no memory for the recorder");
+	if (!__atomic_compare_exchange_n(&dw_process->session_lock, &nobody, (uint32_t)dw_gettid(),
+	                                 false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return dw_error_set(error, DWELL_E_STATE,
+		                    "another thread starts or stops a session now");
+	return 0;
 }
 
 static void unlock_session(void)
@@ -245,10 +347,13 @@ int dwell_start(const struct dwell_options *options, struct dwell_error *error)
 	result = check_options(options, error);
 	if (result)
 		return result;
-	if (!lock_session())
-		return dw_error_set(error, DWELL_E_STATE, "another thread starts or stops a session now");
+	result = lock_session(error);
+	if (result)
+		return result;
 	result = start_locked(options, error);
 	unlock_session();
+	if (result == 0 && dw_session_head())
+		dw_stack_prepare(DW_LOAD(dw_session.control->mask));
 	return result;
 }
 
@@ -276,8 +381,8 @@ static int stop_locked(struct dwell_error *error)
 	if (file < 0) {
 		result = dw_error_set(error, DWELL_E_IO, "%s is gone: it was not trimmed", dw_session.path);
 	} else {
-		result = dw_file_finish(file, dw_session.path, dw_session.final_path, (uint32_t)getpid(),
-		                        &finish, error);
+		result = dw_file_finish(file, dw_session.path, dw_session.final_path,
+		                        DW_LOAD(dw_process->id), &finish, error);
 		close(file);
 	}
 	dw_session.file = -1;
@@ -291,8 +396,9 @@ int dwell_stop(struct dwell_error *error)
 
 	if (!dw_session_head())
 		return 0;
-	if (!lock_session())
-		return dw_error_set(error, DWELL_E_STATE, "another thread starts or stops a session now");
+	result = lock_session(error);
+	if (result)
+		return result;
 	result = stop_locked(error);
 	unlock_session();
 	return result;
@@ -301,6 +407,13 @@ int dwell_stop(struct dwell_error *error)
 __attribute__((destructor)) static void stop_at_exit(void)
 {
 	dwell_stop(NULL);
+	if (!dw_session_head())
+		return;
+	dw_step_leave();
+	if (dw_session.side && dw_session.starter == getpid()) {
+		dw_session.started_here = true; /* nobody else finishes a side file */
+		dwell_stop(NULL);
+	}
 }
 
 bool dwell_active(void)

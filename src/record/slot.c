@@ -77,22 +77,27 @@ static struct dw_slot *claim_slot(uint32_t self)
 			return &dw_process->slots[look];
 		}
 	}
-	index = __atomic_fetch_add(&dw_process->slot_count, 1, __ATOMIC_RELAXED);
-	if (index >= DW_MAX_SLOTS) {
-		__atomic_store_n(&dw_process->slot_count, DW_MAX_SLOTS, __ATOMIC_RELAXED);
-		return NULL;
-	}
+	/* Other threads look at each slot below the count, so it is opened before. */
+	index = count;
+	do {
+		if (index >= DW_MAX_SLOTS || !dw_process_open_slot(index))
+			return NULL;
+	} while (!__atomic_compare_exchange_n(&dw_process->slot_count, &index, index + 1, true,
+	                                      __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 	__atomic_store_n(&dw_process->slots[index].tid, self, __ATOMIC_RELEASE);
 	return &dw_process->slots[index];
 }
 
-static bool write_thread_entry(struct dw_slot *slot)
+/* Not counted where there is no place: the caller counts the record that it loses. */
+static bool write_thread_entry(struct dw_slot *slot, enum dw_loss *cause)
 {
-	struct dw_entry_thread *entry;
-	uint32_t id = dw_new_id();
+	struct dw_entry_thread *entry = dw_journal_try(sizeof *entry, cause);
+	uint32_t id = entry ? dw_new_id() : 0;
 
-	entry = id ? dw_journal_reserve(sizeof *entry) : NULL;
 	if (!entry)
+		return false;
+	*cause = DW_LOSS_DICTIONARY;
+	if (!id)
 		return false;
 	entry->entry.id = id;
 	slot->process = DW_LOAD(dw_process->new_id); /* id may be on its way, see registering_here() */
@@ -115,6 +120,18 @@ static void empty(struct dwell_stream *stream)
 	stream->last_ticks = 0;
 }
 
+/* Steps of the thread before, or of the session before, are not this one's. */
+static void forget_steps(struct dw_slot *slot)
+{
+	slot->step = NULL;
+	slot->scope = NULL;
+	slot->step_ticks = 0;
+	slot->summarises = false;
+	slot->reused_step = NULL;
+	slot->summary = NULL;
+	slot->summary_end = 0;
+}
+
 /* A slot of an earlier session, or never used: nothing of it belongs to this file. */
 static void forget(struct dw_slot *slot)
 {
@@ -125,20 +142,21 @@ static void forget(struct dw_slot *slot)
 	slot->writers[0].stream = stream;
 	slot->writers[1].stream = stream | DW_STREAM_NESTED;
 	slot->entry = NULL;
-	slot->step = NULL;
-	slot->step_ticks = 0;
+	forget_steps(slot);
 	slot->retry_ticks = 0;
 	slot->operators = 0;
+	slot->stack_low = 0;
 	slot->stack_high = 0;
 	memset(slot->shapes, 0, sizeof slot->shapes);
 	memset(slot->stacks, 0, sizeof slot->stacks);
+	slot->code_generation--; /* what else is remembered of stacks goes too */
 }
 
 /*
  * A thread that was cancelled inside a record may have left its stream's place and
  * time apart from what stands in the chunk, which alone is true.
  */
-static void resume_chunk(struct dwell_stream *stream, const struct dw_chunk *chunk)
+void dw_slot_resume(struct dwell_stream *stream, const struct dw_chunk *chunk)
 {
 	uint32_t *word;
 
@@ -159,41 +177,46 @@ static void resume_chunk(struct dwell_stream *stream, const struct dw_chunk *chu
 
 static void resume_chunks(struct dw_slot *slot)
 {
-	resume_chunk(&slot->main, slot->writers[0].chunk);
-	resume_chunk(&slot->nested, slot->writers[1].chunk);
+	dw_slot_resume(&slot->main, slot->writers[0].chunk);
+	dw_slot_resume(&slot->nested, slot->writers[1].chunk);
 }
 
-static struct dw_slot *register_thread(enum dw_loss *cause)
+static __attribute__((noinline)) struct dw_slot *register_thread(enum dw_loss *cause)
 {
 	struct dw_slot *slot;
 	bool cut_short;
 
 	if (!dw_process_ready(cause))
 		return NULL;
+	*cause = DW_LOSS_FOREIGN;
+	if (!dw_process_own_memory())
+		return NULL;
 	*cause = DW_LOSS_THREADS;
 	slot = claim_slot((uint32_t)dw_gettid());
 	if (!slot)
 		return NULL;
 	cut_short = slot->main.busy || slot->nested.busy;
-	slot->main.busy = 1; /* a handler must not use it before it is whole */
+	slot->writers[0].frame = 0; /* of the thread before */
+	slot->main.busy = DW_BUSY_OUT_OF_LINE; /* a handler must not use it before it is whole */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (slot->generation != DW_LOAD(dw_session.generation) || !slot->entry)
 		forget(slot);
 	else if (cut_short)
 		resume_chunks(slot);
+	slot->writers[0].frame = (uintptr_t)__builtin_frame_address(0);
 	slot->nested.busy = 0;
 	/* The first record takes the slow path, which says whose it is: the chunk may
 	 * be a dead thread's with room in it. */
 	__atomic_store_n(&slot->main.limit, NULL, __ATOMIC_RELAXED);
 	slot->generation = DW_LOAD(dw_session.generation);
-	slot->step = NULL;
-	slot->step_ticks = 0;
+	forget_steps(slot);
 	slot->operators = 0;
+	slot->stack_low = 0;
 	slot->stack_high = 0;
-	if (!write_thread_entry(slot)) {
-		*cause = dw_process_refusal();
+	slot->walked.busy = false;
+	if (!write_thread_entry(slot, cause)) {
+		/* The slot stays this thread's: without an owner no thread would ever take it. */
 		slot->main.busy = 0;
-		__atomic_store_n(&slot->tid, 0, __ATOMIC_RELEASE);
 		return NULL;
 	}
 	dwell_this_stream = &slot->main;
@@ -202,22 +225,32 @@ static struct dw_slot *register_thread(enum dw_loss *cause)
 	return slot;
 }
 
-/* An existing thread meets a new session: the slot is its own still. */
-static bool renew(struct dw_slot *slot, enum dw_loss *cause)
+/* Whether a record is being written that goes to the old session: we are in a handler. */
+static bool writes(struct dw_slot *slot, uintptr_t frame)
 {
+	uint64_t now = dw_now();
+
+	return (slot->main.busy && !dw_stream_recover(slot, &slot->main, frame, now)) ||
+	       (slot->nested.busy && !dw_stream_recover(slot, &slot->nested, frame, now));
+}
+
+/* An existing thread meets a new session: the slot is its own still. */
+static __attribute__((noinline)) bool renew(struct dw_slot *slot, enum dw_loss *cause)
+{
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	bool done;
 
 	*cause = DW_LOSS_BUSY;
-	if (slot->main.busy || slot->nested.busy)
-		return false; /* a handler inside a record that goes to the old session */
+	if (writes(slot, frame))
+		return false;
 	if (!dw_process_ready(cause))
 		return false;
-	*(volatile uint32_t *)&slot->main.busy = 1;
+	*(volatile uint32_t *)&slot->main.busy = DW_BUSY_OUT_OF_LINE;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	forget(slot);
+	slot->writers[0].frame = frame;
 	slot->generation = DW_LOAD(dw_session.generation);
-	done = write_thread_entry(slot);
-	*cause = dw_process_refusal();
+	done = write_thread_entry(slot, cause);
 	dw_stream_leave(&slot->main);
 	return done;
 }

@@ -1,88 +1,142 @@
 /*
  * Call stacks: where an operator was called from.
  *
- * The frame pointers are walked, each checked to lie on this thread's stack
- * before it is read, so that code built without them can end the walk but never
- * break it. A walk that did not come down to the thread's start was misled by such
- * code, and libc's unwinder is asked instead: slower, and not to be called in a
- * signal handler that interrupted it, which is why it is second. A stack is
- * remembered by the hash of its addresses; only new ones are looked up and interned.
+ * On the thread's own stack the frame pointers are walked. They may hold anything in code
+ * built without them, so a frame is read only between the stack pointer and the end of that
+ * stack, which was found readable page by page. On any other stack (a coroutine's, a signal
+ * handler's) nothing is known about what lies beyond: the kernel copies each frame for us, and
+ * the walk ends where no code returns to. Libc's unwinder is not asked there: it reads
+ * what a coroutine's first frame says called it, which may be any number.
+ *
+ * A walk is known by the hash of its addresses. A new one is compared with what the
+ * unwinder says. Where both agree, the hash stands for the stack from then on. Where they do
+ * not, code without frame pointers has hidden some callers, and different stacks may have the
+ * same hash. Such a stack is known by the words of the machine's stack that hold its return
+ * addresses: as long as all of them are unchanged it is the same. Otherwise the unwinder is
+ * asked again, which is right and slow.
  *
  * Following frame pointers waits for memory at each step. So each thread remembers its
  * last walk: where a walk meets a frame of that one, the rest is compared with what was
  * remembered, all loads at once. It is a walk all the same: each frame must still say
- * what it said, caller and return address, up to the last. A signal handler that comes
+ * what it said, caller and return address, up to the last. All of them lie on the thread's own
+ * stack, above the frame that was met, so they can be read. A signal handler that comes
  * while a walk is under way goes frame by frame and remembers nothing.
  */
 #include "record/record.h"
 
-#include <execinfo.h>
-#include <fcntl.h>
-#include <stdio.h>
+#include <errno.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* Of <execinfo.h>, which other C libraries do not have. */
+#ifdef __GLIBC__
+extern int backtrace(void **addresses, int most) __attribute__((__visibility__("default")));
+#else
+/* Without an unwinder a stack ends where the frame pointers end. */
+static __attribute__((__noinline__)) int backtrace(void **addresses, int most)
+{
+	addresses[0] = NULL;
+	__asm__ volatile("" : : "r"(addresses), "r"(most) : "memory");
+	return 0;
+}
+#endif
 
 #define DEEPEST DW_STACK_DEEPEST
 #define MOST_OWN 8 /* frames of the recorder around a walk */
+
+#define LEAST_PAGE 4096u
+#define MOST_STACK_BYTES ((uintptr_t)64 << 20) /* in use; of a deeper stack the unwinder is asked */
+#define LONGEST_STEP ((uintptr_t)1 << 20) /* from a frame to its caller's, on other stacks */
+#define NEW_STACK_BYTES 16384u /* what a new stack may need below us */
+
+/* Where the hashes of stacks begin that are not the thread's own. */
+#define OTHER_STACK 0x6f74686572u
+
+/* With the id of a hash: the walk missed frames, and the hash may be of several stacks. */
+#define NOT_WHOLE (1u << 31)
 
 struct frame {
 	const struct frame *caller;
 	uintptr_t return_address;
 };
 
-/* ---- the walk ------------------------------------------------------------------- */
+/* ---- the thread's own stack ------------------------------------------------------------ */
 
-static uintptr_t hex(const char **text)
+/* Whether the word at an address can be read. The kernel copies the word before it refuses the
+ * request, whose action is none that it knows; it reports an address that it cannot read. */
+static bool kernel_reads(uintptr_t at)
 {
-	uintptr_t value = 0;
+	long got = syscall(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, NULL, 8ul);
 
-	for (;; (*text)++) {
-		char c = **text;
-
-		if (c >= '0' && c <= '9')
-			value = value << 4 | (uintptr_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			value = value << 4 | (uintptr_t)(c - 'a' + 10);
-		else
-			return value;
-	}
+	return got == 0 || errno != EFAULT;
 }
 
-/* The end of the mapping that the stack pointer is in: all below it can be read. */
-static uintptr_t stack_high(uintptr_t here)
+static bool can_read(uintptr_t at)
 {
-	char buffer[4096];
-	size_t held = 0;
-	ssize_t got;
-	uintptr_t result = here;
-	int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	static int8_t reliable; /* atomic; 0: not known, -1: it reports all addresses as readable */
 
-	if (file < 0)
-		return here;
-	while ((got = read(file, buffer + held, sizeof buffer - 1 - held)) > 0) {
-		char *line = buffer, *end;
+	if (!DW_LOAD(reliable))
+		DW_STORE(reliable, (int8_t)(kernel_reads(8) ? -1 : 1));
+	return DW_LOAD(reliable) > 0 && kernel_reads(at);
+}
 
-		held += (size_t)got;
-		buffer[held] = '\0';
-		for (; (end = strchr(line, '\n')); line = end + 1) {
-			const char *at = line;
-			uintptr_t low = hex(&at), high = (at++, hex(&at));
+/* An address above all frames of the thread's own stack, up to which that stack is readable. libc
+ * keeps its data about a thread at the end of the thread's stack; the kernel stores random bytes
+ * at the end of the first thread's. */
+static uintptr_t stack_end(void)
+{
+	bool first = dw_gettid() == getpid();
 
-			if (here >= low && here < high)
-				result = high;
+	return first ? (uintptr_t)getauxval(AT_RANDOM) & ~(uintptr_t)15 : (uintptr_t)pthread_self();
+}
+
+/* Whether `here` lies on the thread's own stack: all pages from it to the end are there. A
+ * guard page, or an unmapped one, ends every other stack before that. */
+static bool reaches_end(struct dw_slot *slot, uintptr_t here)
+{
+	uintptr_t page;
+
+	if (!slot->stack_high) {
+		slot->stack_high = stack_end();
+		slot->stack_low = slot->stack_high;
+		slot->stack_floor = 0;
+		slot->walked.count = 0;
+	}
+	if (here >= slot->stack_high || here < slot->stack_floor ||
+	    slot->stack_high - here > MOST_STACK_BYTES)
+		return false;
+	for (page = slot->stack_low & ~(uintptr_t)(LEAST_PAGE - 1); page > here; page -= LEAST_PAGE)
+		if (!can_read(page - LEAST_PAGE)) {
+			slot->stack_floor = page;
+			return false;
 		}
-		held -= (size_t)(line - buffer);
-		memmove(buffer, line, held);
-		if (result != here || held >= sizeof buffer - 1)
-			break;
-	}
-	close(file);
-	return result;
+	slot->stack_low = page;
+	return true;
 }
+
+static inline bool on_own_stack(struct dw_slot *slot, uintptr_t here)
+{
+	return (here >= slot->stack_low && here < slot->stack_high) || reaches_end(slot, here);
+}
+
+/* Whether a new stack can be looked up and interned on the stack that we are on. */
+static bool has_space(uintptr_t here)
+{
+	for (uintptr_t below = LEAST_PAGE; below <= NEW_STACK_BYTES; below += LEAST_PAGE)
+		if (!can_read(here - below))
+			return false;
+	return true;
+}
+
+/* ---- the walk ------------------------------------------------------------------- */
 
 static bool readable(uintptr_t at, uintptr_t low, uintptr_t high)
 {
-	return at >= low && at + sizeof(struct frame) <= high && at % sizeof(uintptr_t) == 0;
+	return at >= low && at < high && high - at >= sizeof(struct frame) &&
+	       at % sizeof(uintptr_t) == 0;
 }
 
 /* From the outermost frame in, so that what lies around a frame has a hash of its own. */
@@ -221,9 +275,8 @@ static uint32_t intern_stack(void *const *addresses, int count)
 {
 	uint32_t frames[DEEPEST];
 
-	/* A return address may be the first of the next function: the call is before it. */
-	for (int i = 0; i < count; i++)
-		frames[i] = dw_module_frame((uintptr_t)addresses[i] - 1);
+	if (!count || !dw_module_frames(addresses, count, frames))
+		return 0;
 	return dw_intern_stack(frames, (uint32_t)count);
 }
 
@@ -233,7 +286,7 @@ static bool came_down(void *const *addresses, int count)
 	return count > 0 && dw_module_is_libc((uintptr_t)addresses[count - 1] - 1);
 }
 
-static uint32_t remember(struct dw_slot *slot, uint64_t hash, uint32_t id)
+static void remember(struct dw_slot *slot, uint64_t hash, uint32_t id)
 {
 	uint32_t at = (uint32_t)hash % DW_STACK_CACHE;
 
@@ -242,33 +295,147 @@ static uint32_t remember(struct dw_slot *slot, uint64_t hash, uint32_t id)
 	slot->stacks[at].hash = hash;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	slot->stacks[at].id = id;
-	return id;
 }
 
-/* How many of what the unwinder found are our own; the caller's return address ends them. */
-static int own_frames(void *const *addresses, int count, const void *caller)
+/* What the unwinder finds from `caller` on; 0: nothing. */
+__attribute__((noinline)) static int unwind(void **addresses, const void *caller)
 {
-	int own = 0;
+	int count = backtrace(addresses, DEEPEST), own = 0;
 
 	while (own < count && addresses[own] != caller)
 		own++;
-	return own < count ? own : 0;
+	if (own >= count)
+		return count; /* it lost its way among our own frames */
+	for (int i = own; i < count; i++)
+		addresses[i - own] = addresses[i];
+	return count - own;
 }
 
-__attribute__((noinline)) static uint32_t new_stack(struct dw_slot *slot, uint64_t hash,
-                                                    void **addresses, int count)
+/* Whether the walk found what is there: all that both found is the same, and it ends where
+ * threads start or where the unwinder knew no further either. */
+static bool is_whole(void *const *walked, int walked_count, void *const *unwound, int unwound_count)
 {
-	void *unwound[DEEPEST];
+	int both = walked_count < unwound_count ? walked_count : unwound_count;
 
-	if (!came_down(addresses, count)) {
-		int got = backtrace(unwound, DEEPEST);
-		int own = own_frames(unwound, got, addresses[0]);
-
-		if (got - own > count)
-			return remember(slot, hash, intern_stack(unwound + own, got - own));
-	}
-	return remember(slot, hash, intern_stack(addresses, count));
+	if (memcmp(walked, unwound, (size_t)both * sizeof *walked) != 0)
+		return false;
+	return walked_count >= unwound_count || came_down(walked, walked_count);
 }
+
+/* ---- stacks without frame pointers ---------------------------------------------------- */
+
+#define SETS 64u
+#define WAYS 4u
+#define MOST_WORDS 192u
+
+/* A cache of the call stacks that libc's unwinder found, by hash and frame. `words` are the places
+ * in the thread's stack memory where one of the stack's return addresses was found, and what was
+ * there: while they are unchanged, the call stack is the same. */
+struct dw_unwound {
+	uint32_t next;
+	struct unwound_stack {
+		uint64_t key;    /* 0: none */
+		uint32_t id, count;
+		struct {
+			uintptr_t place, value;
+		} words[MOST_WORDS];
+	} stacks[SETS * WAYS];
+};
+
+static uint64_t unwound_key(uint64_t hash, uintptr_t frame)
+{
+	return hash_on(hash, frame) | 1;
+}
+
+/* The stack may be anybody's locals, which sanitizers guard. */
+__attribute__((no_sanitize_address, no_sanitize_thread, noinline)) static bool
+is_unchanged(const struct unwound_stack *stack)
+{
+	uintptr_t differs = 0;
+
+	for (uint32_t i = 0; i < stack->count; i++)
+		differs |= *(const volatile uintptr_t *)stack->words[i].place ^ stack->words[i].value;
+	return !differs;
+}
+
+/* Between `frame`, which is part of the key, and the stack's end: so its words can be read. */
+static uint32_t find_unwound(const struct dw_unwound *unwound, uint64_t key)
+{
+	const struct unwound_stack *set = unwound ? &unwound->stacks[key >> 32 & (SETS - 1)] : NULL;
+
+	for (uint32_t way = 0; set && way < WAYS; way++, set += SETS)
+		if (set->key == key && is_unchanged(set))
+			return set->id;
+	return 0;
+}
+
+static bool is_one_of(void *const *addresses, int count, uintptr_t word, uint32_t *seen)
+{
+	bool is = false;
+
+	for (int i = 0; i < count; i++)
+		if ((uintptr_t)addresses[i] == word) {
+			seen[i / 32] |= 1u << i % 32;
+			is = true;
+		}
+	return is;
+}
+
+static uint32_t filter_bit(uintptr_t address)
+{
+	return (uint32_t)((uint64_t)address * 0x9e3779b97f4a7c15u >> 56);
+}
+
+/* False: more words than there are places, or an address that no word holds (it was signed). */
+__attribute__((no_sanitize_address, no_sanitize_thread, noinline)) static bool
+find_words(struct unwound_stack *stack, void *const *addresses, int count, uintptr_t low,
+           uintptr_t high)
+{
+	uint32_t filter[8] = { 0 }, seen[(DEEPEST + 31) / 32] = { 0 };
+
+	stack->count = 0;
+	for (int i = 0; i < count; i++) {
+		uint32_t bit = filter_bit((uintptr_t)addresses[i]);
+
+		filter[bit / 32] |= 1u << bit % 32;
+	}
+	for (uintptr_t at = low; at < high; at += sizeof(uintptr_t)) {
+		uintptr_t word = *(const volatile uintptr_t *)at;
+		uint32_t bit = filter_bit(word);
+
+		if (!(filter[bit / 32] >> bit % 32 & 1) || !is_one_of(addresses, count, word, seen))
+			continue;
+		if (stack->count == MOST_WORDS)
+			return false;
+		stack->words[stack->count].place = at;
+		stack->words[stack->count++].value = word;
+	}
+	for (int i = 0; i < count; i++)
+		if (!(seen[i / 32] >> i % 32 & 1))
+			return false;
+	return true;
+}
+
+/* `frame` is the first that is not the recorder's: the first return address stands in it. */
+static void remember_unwound(struct dw_slot *slot, uint64_t key, uint32_t id, void *const *addresses,
+                             int count, uintptr_t frame)
+{
+	struct unwound_stack *stack;
+
+	if (!slot->unwound)
+		slot->unwound = dw_intern_memory(sizeof *slot->unwound);
+	if (!slot->unwound)
+		return;
+	stack = &slot->unwound->stacks[(key >> 32 & (SETS - 1)) + SETS * (slot->unwound->next++ % WAYS)];
+	stack->key = 0;
+	/* The outermost frames of a deep stack are not part of it: nor what holds their addresses. */
+	if (!find_words(stack, addresses, count, frame, slot->stack_high))
+		return;
+	stack->id = id;
+	stack->key = key;
+}
+
+/* ---- this moment -------------------------------------------------------------------------- */
 
 /* Our own frames are innermost: the first one beyond them, or `at` where there is none. */
 static uintptr_t beyond_own(uintptr_t at, uintptr_t high, const void *caller)
@@ -286,33 +453,124 @@ static uintptr_t beyond_own(uintptr_t at, uintptr_t high, const void *caller)
 	return own;
 }
 
+/* Stacks are known by addresses of code, which are another's after an unloading. */
+static void forget_if_unloaded(struct dw_slot *slot)
+{
+	uint32_t generation = __atomic_load_n(&dwell_code_generation, __ATOMIC_ACQUIRE);
+
+	if (DWELL_LIKELY(slot->code_generation == generation))
+		return;
+	memset(slot->stacks, 0, sizeof slot->stacks);
+	for (uint32_t i = 0; slot->unwound && i < SETS * WAYS; i++)
+		slot->unwound->stacks[i].key = 0;
+	slot->code_generation = generation;
+}
+
+/* On a stack that is not the thread's own, of which frame pointers alone tell anything. */
+__attribute__((noinline)) static uint32_t other_stack(struct dw_slot *slot, uintptr_t at,
+                                                      const void *caller, bool ours)
+{
+	void *addresses[DEEPEST];
+	struct frame frame;
+	uint64_t hash = OTHER_STACK;
+	int own = MOST_OWN, count = 0, code = 0;
+	uint32_t id;
+
+	if (ours)
+		forget_if_unloaded(slot);
+	while (count < DEEPEST && dw_read_memory(&frame, at, sizeof frame) == sizeof frame) {
+		uintptr_t next = (uintptr_t)frame.caller;
+
+		if (count || frame.return_address == (uintptr_t)caller) {
+			addresses[count++] = (void *)frame.return_address;
+			hash = hash_on(hash, frame.return_address);
+		} else if (!--own) {
+			break;
+		}
+		if (next <= at || next - at > LONGEST_STEP || next % sizeof(uintptr_t))
+			break;
+		at = next;
+	}
+	id = slot->stacks[(uint32_t)hash % DW_STACK_CACHE].id;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (id && slot->stacks[(uint32_t)hash % DW_STACK_CACHE].hash == hash)
+		return id;
+	if (!has_space((uintptr_t)__builtin_frame_address(0)))
+		return 0;
+	while (code < count && dw_module_is_code((uintptr_t)addresses[code] - 1))
+		code++;
+	id = intern_stack(addresses, code);
+	if (id)
+		remember(slot, hash, id);
+	return id;
+}
+
+/* The walk has a new hash (`known` is 0), or one that stands for several stacks. */
+__attribute__((noinline)) static uint32_t new_stack(struct dw_slot *slot, uint64_t hash,
+                                                    uint32_t known, void *const *addresses, int count,
+                                                    const void *caller, uintptr_t frame, bool ours)
+{
+	uint64_t key = unwound_key(hash, frame);
+	void *unwound[DEEPEST];
+	int got;
+	uint32_t id = known && ours ? find_unwound(slot->unwound, key) : 0;
+
+	if (id || !has_space((uintptr_t)__builtin_frame_address(0)))
+		return id;
+	got = unwind(unwound, caller);
+	if (!known && is_whole(addresses, count, unwound, got)) {
+		id = intern_stack(addresses, count);
+		if (id)
+			remember(slot, hash, id);
+		return id;
+	}
+	id = intern_stack(unwound, got);
+	if (id && ours) {
+		remember(slot, hash, id | NOT_WHOLE);
+		remember_unwound(slot, key, id, unwound, got, frame);
+	}
+	return id;
+}
+
+void dw_stack_prepare(uint32_t mask)
+{
+	static bool prepared;
+	void *address;
+
+	if (prepared || mask & DWELL_MASK_NONE || !(mask & DWELL_DETAIL_STACKS))
+		return;
+	prepared = true;
+	(void)backtrace(&address, 1); /* libc loads its unwinder, which allocates */
+}
+
 __attribute__((noinline)) uint32_t dw_stack_here(struct dw_slot *slot, const void *caller)
 {
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0), frame;
 	struct dw_walked *walked = &slot->walked;
 	bool ours = !walked->busy;
 	void *addresses[DEEPEST];
 	struct way way;
 	uint64_t hash;
 	uint32_t at, id;
-	int count;
 
+	if (DWELL_UNLIKELY(!on_own_stack(slot, here)))
+		return other_stack(slot, here, caller, ours);
 	walked->busy = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (!slot->stack_high) {
-		slot->stack_high = stack_high(here);
-		walked->count = ours ? 0 : walked->count;
-	}
-	walk(&way, beyond_own(here, slot->stack_high, caller), slot->stack_high, walked,
-	     ours ? walked->count : 0);
+	if (ours)
+		forget_if_unloaded(slot);
+	frame = beyond_own(here, slot->stack_high, caller);
+	walk(&way, frame, slot->stack_high, walked, ours ? walked->count : 0);
 	hash = keep(walked, &way, ours);
 	at = (uint32_t)hash % DW_STACK_CACHE;
 	id = slot->stacks[at].id; /* before the hash: a handler may put another stack there */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (slot->stacks[at].hash != hash)
 		id = 0;
-	count = id ? 0 : list(&way, walked, addresses);
+	if (DWELL_UNLIKELY(!id || id & NOT_WHOLE))
+		id = new_stack(slot, hash, id, addresses, list(&way, walked, addresses), caller, frame,
+		               ours);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	walked->busy = !ours;
-	return count ? new_stack(slot, hash, addresses, count) : id;
+	return id;
 }

@@ -3,7 +3,8 @@
  *
  * A step is an entry in the journal, written when it begins and completed in
  * place when it ends, so that the step in which a program was killed is there and
- * steps outlive the chunks around them. The gate is what probes look at: a word in
+ * steps outlive the chunks around them. When the file is nearly full they are summarised
+ * instead (summary.c). The gate is what probes look at: a word in
  * the control page, one a process that steps, copied to children of fork until
  * they step themselves. Its mask is what the controller wants while the schedule
  * says open, what open profiles want, and what a capture does: format/control.h.
@@ -61,19 +62,42 @@ static uint32_t wants(void)
 	return mask;
 }
 
-static struct dw_gate *take_gate(uint32_t open)
+static bool claim_gate(struct dw_gate *gate)
+{
+	uint32_t nobody = 0;
+
+	return !DW_LOAD(gate->pid) &&
+	       __atomic_compare_exchange_n(&gate->pid, &nobody, (uint32_t)getpid(), false,
+	                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* A gate that nobody has had, or when there are no more, one that was given back; else the
+ * gate of all processes that never step. */
+static struct dw_gate *find_gate(void)
 {
 	struct dw_control *control = DW_LOAD(dw_session.control);
 	uint32_t index = __atomic_fetch_add(&dw_session_map()->next_gate, 1, __ATOMIC_RELAXED);
 
-	if (index >= DW_GATES) {
+	if (index >= DW_GATES)
 		__atomic_store_n(&dw_session_map()->next_gate, DW_GATES, __ATOMIC_RELAXED);
-		return &control->gates[0];
-	}
-	__atomic_store_n(&control->gates[index].profiles, wants(), __ATOMIC_SEQ_CST);
-	__atomic_store_n(&control->gates[index].pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
-	set_open(&control->gates[index], open);
-	return &control->gates[index];
+	else if (claim_gate(&control->gates[index]))
+		return &control->gates[index];
+	for (index = 1; index < DW_GATES; index++)
+		if (claim_gate(&control->gates[index]))
+			return &control->gates[index];
+	return &control->gates[0];
+}
+
+static struct dw_gate *take_gate(uint32_t open)
+{
+	struct dw_gate *gate = find_gate();
+
+	if (gate == DW_LOAD(dw_session.control)->gates)
+		return gate;
+	__atomic_store_n(&gate->profiles, wants(), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&gate->step, 0, __ATOMIC_RELAXED);
+	set_open(gate, open);
+	return gate;
 }
 
 static void use_gate(struct dw_gate *gate)
@@ -85,6 +109,27 @@ static void use_gate(struct dw_gate *gate)
 void dw_step_join(void)
 {
 	use_gate(take_gate(!DW_LOAD(dw_session.control)->gated));
+}
+
+/*
+ * The process ends: another may have its gate, of which a file has 2048. Only if it never
+ * forked, for a child that lives on follows the gate of its parent. Threads that still run
+ * use the gate of processes that never step.
+ */
+void dw_step_leave(void)
+{
+	struct dw_gate *gate =
+	    (struct dw_gate *)(uintptr_t)__atomic_load_n(&dwell_gate, __ATOMIC_ACQUIRE);
+	struct dw_control *control = DW_LOAD(dw_session.control);
+
+	if (!gate || !control || gate == control->gates || DW_LOAD(dw_process->forked) ||
+	    DW_LOAD(gate->pid) != (uint32_t)getpid())
+		return;
+	DW_STORE(dw_process->has_gate, false);
+	use_gate(control->gates);
+	set_open(gate, 0);
+	__atomic_store_n(&gate->profiles, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&gate->pid, 0, __ATOMIC_RELEASE);
 }
 
 /* A child of fork follows its father's gate until it steps itself. */
@@ -112,6 +157,8 @@ void dw_step_want(uint32_t mask, bool more)
 
 	if (!gate)
 		return;
+	if (more)
+		dw_stack_prepare(mask);
 	for (unsigned bit = 0; bit < 32; bit++)
 		if (mask >> bit & 1)
 			__atomic_fetch_add(&dw_process->wants[bit], more ? 1 : UINT32_MAX, __ATOMIC_SEQ_CST);
@@ -144,19 +191,42 @@ static bool wanted(uint64_t number)
 
 /* ---- steps ---------------------------------------------------------------------- */
 
+static void count_lost(struct dw_slot *slot, enum dw_loss cause)
+{
+	dw_slot_lost(slot, dw_journal_loss(cause), 1);
+}
+
+/* A summarised step ends: it is added up, and its entry is free for the next one. A reader
+ * that finds both takes the step for ended, because it began before the summary's end. */
+static void end_summarised(struct dw_slot *slot, uint64_t now, uint64_t cpu_ns)
+{
+	enum dw_loss cause;
+
+	if (DW_LOAD(slot->step->entry.aux) & DW_STEP_CANCELLED)
+		return;
+	if (!dw_summary_add(slot, slot->step, now, cpu_ns, &cause))
+		count_lost(slot, cause);
+	__atomic_store_n(&slot->step->entry.aux, DW_STEP_CANCELLED, __ATOMIC_RELEASE);
+}
+
 /* When it ended; 0: none was open. */
 static uint64_t close_step(struct dw_slot *slot)
 {
-	uint64_t now;
+	uint64_t now, cpu = 0;
 
 	if (!slot->step)
 		return 0;
 	now = dw_now();
 	if (slot->step_cpu_ns)
-		slot->step->cpu_ns = cpu_ns() - slot->step_cpu_ns;
+		cpu = cpu_ns() - slot->step_cpu_ns;
 	slot->step_ticks = now - slot->step->start_ticks;
-	/* Pairs with a reader's acquire of end_ticks: the step is complete. */
-	__atomic_store_n(&slot->step->end_ticks, now, __ATOMIC_RELEASE);
+	if (slot->summarises) {
+		end_summarised(slot, now, cpu);
+	} else {
+		slot->step->cpu_ns = cpu;
+		/* Pairs with a reader's acquire of end_ticks: the step is complete. */
+		__atomic_store_n(&slot->step->end_ticks, now, __ATOMIC_RELEASE);
+	}
 	slot->step = NULL;
 	return now;
 }
@@ -181,28 +251,82 @@ static bool records(const struct dw_gate *gate)
 	return DW_LOAD(gate->mask) & ~(DWELL_MASK_NONE | DWELL_DETAIL_LAYERS);
 }
 
+static uint32_t step_flags(const struct dw_gate *gate)
+{
+	return gate && records(gate) ? DW_STEP_RECORDED : 0;
+}
+
+/* An entry of its own for each step, or NULL (counted). */
+static struct dw_entry_step *write_step(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
+                                        uint64_t end_ticks, uint32_t flags)
+{
+	enum dw_loss cause;
+	struct dw_entry_step *entry = dw_journal_try(sizeof *entry, &cause);
+
+	if (!entry) {
+		count_lost(slot, cause);
+		return NULL;
+	}
+	entry->entry.id = slot->thread;
+	entry->entry.aux = flags;
+	entry->number = number;
+	entry->start_ticks = start_ticks;
+	entry->end_ticks = end_ticks;
+	dw_journal_commit(entry, DW_ENTRY_STEP);
+	return entry;
+}
+
+/* One entry for all summarised steps of a thread, so that an open one is seen after a kill. */
+static struct dw_entry_step *reuse_step(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
+                                        uint32_t flags)
+{
+	struct dw_entry_step *entry = slot->reused_step;
+	enum dw_loss cause;
+
+	if (!entry) {
+		entry = dw_journal_try(sizeof *entry, &cause);
+		slot->reused_step = entry;
+		if (!entry)
+			entry = &slot->hidden_step;
+		entry->entry.id = slot->thread;
+		entry->entry.aux = DW_STEP_CANCELLED;
+		if (slot->reused_step)
+			dw_journal_commit(entry, DW_ENTRY_STEP);
+	}
+	entry->number = number;
+	entry->start_ticks = start_ticks;
+	/* Pairs with a reader's acquire of aux: the step's number and start are its own. */
+	__atomic_store_n(&entry->entry.aux, flags, __ATOMIC_RELEASE);
+	return entry;
+}
+
+/* Once it summarises, a thread goes on so: what a summary holds is consecutive. */
+static bool summarises(struct dw_slot *slot)
+{
+	if (!slot->summarises)
+		slot->summarises = dw_summary_needed(dw_session_map());
+	return slot->summarises;
+}
+
 /* start_ticks 0: now */
 static void open_step(struct dw_slot *slot, uint64_t start_ticks)
 {
 	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
 	struct dw_gate *gate = own_gate();
-	struct dw_entry_step *entry;
 
 	dw_step_look();
 	if (gate && DW_LOAD(gate->open) != wanted(number))
 		set_open(gate, wanted(number));
 	if (gate)
 		__atomic_store_n(&gate->step, number + 1, __ATOMIC_RELAXED);
-	entry = dw_journal_reserve(sizeof *entry);
-	if (!entry)
-		return;
-	entry->entry.id = slot->thread;
-	entry->entry.aux = gate && records(gate) ? DW_STEP_RECORDED : 0;
-	entry->number = number;
 	slot->step_cpu_ns = cpu_worth_reading(slot) ? cpu_ns() : 0;
-	entry->start_ticks = start_ticks ? start_ticks : dw_now();
-	dw_journal_commit(entry, DW_ENTRY_STEP);
-	slot->step = entry;
+	if (!start_ticks)
+		start_ticks = dw_now();
+	dw_journal_look(start_ticks);
+	if (summarises(slot))
+		slot->step = reuse_step(slot, number, start_ticks, step_flags(gate));
+	else
+		slot->step = write_step(slot, number, start_ticks, 0, step_flags(gate));
 }
 
 void dw_step_next(struct dw_slot *slot)
@@ -286,21 +410,18 @@ void dwell_step_cancel(void)
 	errno = saved;
 }
 
-/* A step that nobody knew to be one when it began. */
+/* A step of which only its end shows that it was one. */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks)
 {
-	struct dw_entry_step *entry = dw_journal_reserve(sizeof *entry);
-	struct dw_gate *gate = own_gate();
+	uint32_t flags = step_flags(own_gate());
 	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
+	struct dw_entry_step step = { .entry.aux = flags, .number = number, .start_ticks = start_ticks };
+	enum dw_loss cause;
 
-	if (!entry)
-		return;
-	entry->entry.id = slot->thread;
-	entry->entry.aux = gate && records(gate) ? DW_STEP_RECORDED : 0;
-	entry->number = number;
-	entry->start_ticks = start_ticks;
-	entry->end_ticks = dw_now();
-	dw_journal_commit(entry, DW_ENTRY_STEP);
+	if (!summarises(slot))
+		write_step(slot, number, start_ticks, dw_now(), flags);
+	else if (!dw_summary_add(slot, &step, dw_now(), 0, &cause))
+		count_lost(slot, cause);
 }
 
 void dwell_step_end(void)

@@ -8,6 +8,10 @@
  */
 #include "record/record.h"
 
+/* The least that lies between interrupted code and its handler's frame on the stack. */
+#define SIGNAL_FRAME_BYTES 512u
+#define LOOKS 512u /* a second, at a record that seems abandoned */
+
 /* ---- records ----------------------------------------------------------------- */
 
 static void put_word(struct dwell_stream *stream, uint32_t word)
@@ -107,7 +111,7 @@ static bool has_room(const struct dwell_stream *stream, const struct dw_writer *
 {
 	const char *chunk = (const char *)writer->chunk;
 
-	return chunk && !writer->chunk->end_bytes && stream->cursor > chunk &&
+	return chunk && !writer->closes && !writer->chunk->end_bytes && stream->cursor > chunk &&
 	       stream->cursor < chunk + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES;
 }
 
@@ -146,9 +150,11 @@ static bool make_room(struct dwell_stream *stream, struct dw_slot *slot, uint64_
 		put(stream, now, (uint32_t)DW_THREAD << DW_KIND_SHIFT | slot->thread, NULL, 0);
 		writer->thread = slot->thread;
 	}
-	if (DW_LOAD(dw_session.clock_kind) != DW_CLOCK_MONOTONIC)
+	if (dw_session_inline())
 		__atomic_store_n(&stream->limit, (char *)writer->chunk + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES,
 		                 __ATOMIC_RELAXED);
+	else if (DW_LOAD(dw_session.tick_offset))
+		__atomic_store_n(&stream->limit, NULL, __ATOMIC_RELAXED);
 	/* Pairs with the fence of dw_stream_halt(): either it clears the limit after us,
 	 * or we see here that the session has ended. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -157,8 +163,73 @@ static bool make_room(struct dwell_stream *stream, struct dw_slot *slot, uint64_
 	return true;
 }
 
-struct dwell_stream *dw_stream_enter(void)
+/* Cores disagree by microseconds. A counter that is a second behind was reset; held at the
+ * last record's time, the rest of the run would take no time at all. */
+static bool was_reset(const struct dw_slot *slot, uint64_t now)
 {
+	return slot->main.last_ticks > now &&
+	       slot->main.last_ticks - now > dw_session_map()->ticks_per_second;
+}
+
+/*
+ * Whether the record that `busy` stands for will never be finished, because a signal handler
+ * left the code that wrote it by siglongjmp().
+ *
+ * Out of line that may be known: the frame of the function that set `busy` is gone when this
+ * one is not below it. Inline code leaves no trace of its frame, and nothing may be added
+ * there; and the program may have gone on in deeper frames. So we look again each 2 ms, while
+ * the stream stands: 8 times from well above the frame of the first function that found `busy`
+ * set, or for a second. Then the record is taken for abandoned. An error is harmless: a
+ * record that goes on after all ends up behind the end of a closed chunk.
+ */
+static bool abandoned(const struct dwell_stream *stream, struct dw_writer *writer, uintptr_t frame,
+                      uint64_t now)
+{
+	if (stream->busy == DW_BUSY_OUT_OF_LINE && dw_process_jumped(writer->frame, frame))
+		return true;
+	if (!writer->seen_frame || writer->seen_cursor != stream->cursor) {
+		writer->seen_frame = frame;
+		writer->seen_cursor = stream->cursor;
+		writer->seen_ticks = now;
+		writer->seen_weight = 0;
+		return false;
+	}
+	if (now - writer->seen_ticks < dw_session_map()->ticks_per_second / LOOKS)
+		return false;
+	writer->seen_ticks = now;
+	writer->seen_weight += frame > writer->seen_frame + SIGNAL_FRAME_BYTES ? LOOKS / 8 : 1;
+	return writer->seen_weight >= LOOKS;
+}
+
+bool dw_stream_recover(struct dw_slot *slot, struct dwell_stream *stream, uintptr_t frame,
+                       uint64_t now)
+{
+	struct dw_writer *writer = &slot->writers[stream == &slot->nested];
+	const char *before = stream->cursor;
+
+	if (!abandoned(stream, writer, frame, now))
+		return false;
+	writer->seen_frame = 0;
+	dw_slot_resume(stream, writer->chunk);
+	if (stream->cursor == before) { /* the record does not stand in the chunk */
+		writer->lost++;
+		writer->lost_cause = DW_LOSS_BUSY;
+		dw_slot_lost(slot, DW_LOSS_BUSY, 1);
+	}
+	writer->closes = true;
+	__atomic_store_n(&stream->limit, NULL, __ATOMIC_RELAXED);
+	dw_stream_leave(stream);
+	return true;
+}
+
+static bool writes(struct dw_slot *slot, struct dwell_stream *stream, uintptr_t frame, uint64_t now)
+{
+	return stream->busy && !dw_stream_recover(slot, stream, frame, now);
+}
+
+__attribute__((noinline)) struct dwell_stream *dw_stream_enter(void)
+{
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	uint64_t entered = dw_now();
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_slot_here(&cause);
@@ -168,12 +239,16 @@ struct dwell_stream *dw_stream_enter(void)
 		dw_slot_lost(NULL, cause, 1);
 		return NULL;
 	}
-	stream = slot->main.busy ? &slot->nested : &slot->main;
-	if (stream->busy) {
+	dw_journal_look(entered);
+	if (DWELL_UNLIKELY(was_reset(slot, entered)))
+		dw_journal_rebase(slot->main.last_ticks);
+	stream = writes(slot, &slot->main, frame, entered) ? &slot->nested : &slot->main;
+	if (stream == &slot->nested && writes(slot, stream, frame, entered)) {
 		dw_slot_lost(slot, DW_LOSS_BUSY, 1);
 		return NULL;
 	}
-	stream->busy = 1;
+	slot->writers[stream == &slot->nested].frame = frame;
+	stream->busy = DW_BUSY_OUT_OF_LINE;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (!make_room(stream, slot, entered, &cause)) {
 		stream->busy = 0;

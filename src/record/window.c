@@ -4,8 +4,11 @@
  * A window is claimed by moving head.next_block, which all processes of the run
  * share, then reserved on disk (so that a full disk is an error here and never a
  * SIGBUS in a probe), then mapped once. Blocks are handed out one by one under
- * the process's lock. Windows stay mapped for the life of the process: they cost
- * address space only, for the pages of a full window are dropped.
+ * the process's lock. Windows stay mapped for the life of the process. They cost
+ * address space only, because the pages of closed chunks are dropped from the process:
+ * those of a fresh window when its last chunk is closed, those of any window when chunks
+ * were opened in DW_RESIDENT_WINDOWS others since. So a process keeps resident at most
+ * DW_RESIDENT_WINDOWS windows and one chunk a stream.
  *
  * Fresh pages are the dearest part of recording: 4 us each where the kernel maps
  * them one by one (12 ns a range), a quarter of that in large folios, which
@@ -119,6 +122,32 @@ static bool reserve(int file, uint32_t first, uint32_t *count, enum dw_loss *cau
 	return true;
 }
 
+/*
+ * The windows whose pages may stay in this process's memory: the DW_RESIDENT_WINDOWS in
+ * which chunks were opened last. Another window's pages are dropped, together, because to
+ * unmap one chunk unmaps the large folio its neighbours lie in and interrupts the other
+ * cores. A thread that has a chunk open there fetches its pages again. Relaxed: all this
+ * decides which pages are mapped and never what they hold.
+ */
+static void drop_pages(struct dw_window *window)
+{
+	madvise(window->base, (size_t)window->count * DW_BLOCK_BYTES, MADV_DONTNEED);
+}
+
+static void keep_resident(struct dw_window *window)
+{
+	uint32_t index = (uint32_t)(window - dw_process->windows) + 1, at, old;
+	struct dw_window *last;
+
+	if (DW_LOAD(window->resident) || __atomic_exchange_n(&window->resident, 1, __ATOMIC_RELAXED))
+		return;
+	at = __atomic_fetch_add(&dw_process->resident_next, 1, __ATOMIC_RELAXED) % DW_RESIDENT_WINDOWS;
+	old = __atomic_exchange_n(&dw_process->resident[at], index, __ATOMIC_RELAXED);
+	last = old && old != index ? &dw_process->windows[old - 1] : NULL;
+	if (last && __atomic_exchange_n(&last->resident, 0, __ATOMIC_RELAXED))
+		drop_pages(last);
+}
+
 static bool open_window(enum dw_claim kind, enum dw_loss *cause)
 {
 	uint32_t index = dw_process->window_count, count = 0;
@@ -148,9 +177,11 @@ static bool open_window(enum dw_claim kind, enum dw_loss *cause)
 	window->first = first;
 	window->count = count;
 	window->closed = 0;
+	window->resident = 0;
 	/* Pairs with the acquire in dw_window_address: the window is seen whole. */
 	__atomic_store_n(&dw_process->window_count, index + 1, __ATOMIC_RELEASE);
 	dw_process->window = (uint64_t)(index + 1) << 32;
+	DW_STORE(dw_process->clock_due, true);
 	return true;
 }
 
@@ -190,20 +221,49 @@ char *dw_window_address(uint32_t block)
 	return window ? window->base + (size_t)(block - window->first) * DW_BLOCK_BYTES : NULL;
 }
 
-void dw_window_fetch(char *chunk)
+/* One write a page, of what is there already: a chunk's header may be in place. The
+ * exchange of 0 for 0 asks the kernel for a writable page and changes no byte; a compiler
+ * may turn an addition of 0 into a read, but not this. */
+static void touch_pages(char *memory, size_t bytes)
 {
-	/* Linux 5.14; before it, one write a page does the same. */
+	for (size_t at = 0; at < bytes; at += 4096) {
+		char zero = 0;
+
+		__atomic_compare_exchange_n(memory + at, &zero, 0, false, __ATOMIC_RELAXED,
+		                            __ATOMIC_RELAXED);
+	}
+}
+
+bool dw_window_fetch(uint32_t block, char *chunk)
+{
+	struct dw_window *window = window_of(block);
+
+	if (window)
+		keep_resident(window);
+	/* Linux 5.14; older kernels and some sandboxes refuse it. */
 	if (madvise(chunk, DW_BLOCK_BYTES, MADV_POPULATE_WRITE) == 0)
-		return;
-	for (size_t at = 0; at < DW_BLOCK_BYTES; at += 4096)
-		*(volatile char *)(chunk + at) = 0;
+		return true;
+	/* A write would be SIGBUS: a copy-on-write file system has no space for the new copy, or
+	 * the disk fails. */
+	if (errno == EFAULT || errno == EHWPOISON)
+		return false;
+	touch_pages(chunk, DW_BLOCK_BYTES);
+	return true;
 }
 
 void dw_window_drop(uint32_t block)
 {
 	struct dw_window *window = window_of(block);
 
-	/* Not chunk by chunk: that would break the large folio its neighbours live in. */
-	if (window && __atomic_add_fetch(&window->closed, 1, __ATOMIC_RELAXED) == window->count)
-		madvise(window->base, (size_t)window->count * DW_BLOCK_BYTES, MADV_DONTNEED);
+	if (!window)
+		return;
+	if (!DW_LOAD(window->resident)) {
+		/* It was still open when its window was dropped. */
+		madvise(window->base + (size_t)(block - window->first) * DW_BLOCK_BYTES, DW_BLOCK_BYTES,
+		        MADV_DONTNEED);
+	} else if (__atomic_add_fetch(&window->closed, 1, __ATOMIC_RELAXED) == window->count) {
+		/* A fresh window that is full: most programs never see it again. */
+		DW_STORE(window->resident, 0);
+		drop_pages(window);
+	}
 }

@@ -1,0 +1,358 @@
+/* The host: its boot, its namespaces, and which processes live; see host.h. */
+#include "base/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The first pid namespace of a boot always has this inode (PROC_PID_INIT_INO). */
+#define FIRST_PID_NAMESPACE 0xeffffffcu
+/* The kernel rounds a birth to clock ticks, in two steps where namespaces are involved. */
+#define BIRTH_TOLERANCE 2u
+#define STATUS_BYTES 8192
+#define MOST_DESCRIPTORS 65536
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+/* What getdents64() writes. */
+struct directory_entry {
+	uint64_t inode;
+	int64_t offset;
+	uint16_t bytes;
+	uint8_t type;
+	char name[];
+};
+
+/* The start of a file as text; false: it cannot be read. */
+static bool read_text(const char *path, char *text, size_t size)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+	ssize_t got = -1;
+
+	if (file < 0)
+		return false;
+	while (length < size - 1 && (got = read(file, text + length, size - 1 - length)) > 0)
+		length += (size_t)got;
+	close(file);
+	text[length] = '\0';
+	return got >= 0 && length > 0;
+}
+
+static uint64_t number_at(const char *text)
+{
+	uint64_t number = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++)
+		number = number * 10 + (uint64_t)(*text - '0');
+	return number;
+}
+
+bool dw_host_boot_id(uint8_t id[16])
+{
+	char text[48];
+	unsigned count = 0;
+
+	memset(id, 0, 16);
+	if (!read_text("/proc/sys/kernel/random/boot_id", text, sizeof text))
+		return false;
+	for (const char *c = text; *c && count < 32; c++) {
+		static const char digits[] = "0123456789abcdef";
+		const char *digit = strchr(digits, *c);
+
+		if (digit) {
+			id[count / 2] = (uint8_t)(id[count / 2] << 4 | (digit - digits));
+			count++;
+		}
+	}
+	if (count < 32)
+		memset(id, 0, 16);
+	return count == 32;
+}
+
+uint64_t dw_host_namespace(const char *name)
+{
+	struct stat status;
+	char path[48];
+
+	snprintf(path, sizeof path, "/proc/self/ns/%s", name);
+	return stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+/* ---- a process's entry in /proc ---------------------------------------------------- */
+
+struct facts {
+	uint64_t birth;
+	bool dead; /* a zombie with no thread left */
+};
+
+/*
+ * Of a process's first thread, which are the process's: `folder` is its name in /proc, or
+ * "self", and `id` its number there. Under qemu a process's own /proc/PID/stat shows other
+ * numbers than the one that others read.
+ */
+static bool read_stat(const char *folder, const char *id, struct facts *facts)
+{
+	char path[64], text[1024], *at;
+	uint64_t threads = 0;
+	char state;
+
+	snprintf(path, sizeof path, "/proc/%.20s/task/%.20s/stat", folder, id);
+	if (!read_text(path, text, sizeof text))
+		return false;
+	at = strrchr(text, ')'); /* the program's name may hold anything; field 3 follows it */
+	if (!at || at[1] != ' ')
+		return false;
+	state = at[2];
+	at++;
+	for (int field = 3; field <= 22; field++) {
+		if (*at != ' ')
+			return false;
+		if (field == 20)
+			threads = number_at(at + 1);
+		if (field == 22)
+			facts->birth = number_at(at + 1);
+		at += 1 + strcspn(at + 1, " ");
+	}
+	/* A process whose first thread has ended appears as a zombie while others go on. */
+	facts->dead = (state == 'Z' || state == 'X' || state == 'x') && threads <= 1;
+	return true;
+}
+
+/* In a time namespace that shifts the clock of births, /proc shows shifted births. */
+static bool births_are_shifted(void)
+{
+	char text[256];
+	const char *at;
+
+	if (!read_text("/proc/self/timens_offsets", text, sizeof text))
+		return false; /* a kernel without time namespaces */
+	if (dw_host_namespace("time") != dw_host_namespace("time_for_children"))
+		return true; /* the offsets shown are those of children */
+	at = strstr(text, "boottime");
+	if (!at)
+		return false;
+	at += strlen("boottime");
+	at += strspn(at, " 0\t");
+	return *at != '\n' && *at != '\0';
+}
+
+/* The ids of /proc/NAME, from the namespace of /proc to the process's own; the number
+ * of them, or 0 when the file cannot be read. `*last` is the id in its own namespace. */
+static unsigned read_ids(const char *name, uint32_t *last)
+{
+	char path[48], text[STATUS_BYTES];
+	unsigned count = 0;
+	const char *at;
+
+	snprintf(path, sizeof path, "/proc/%.24s/status", name);
+	if (!read_text(path, text, sizeof text) || !(at = strstr(text, "\nNSpid:")))
+		return 0;
+	for (at += strlen("\nNSpid:"); *at == '\t' || *at == ' '; count++) {
+		at++;
+		*last = (uint32_t)number_at(at);
+		at += strspn(at, "0123456789");
+	}
+	return count;
+}
+
+/* Whether /proc shows the pid namespace that the caller is in. It shows another after
+ * unshare() or in a container that mounts its host's /proc. */
+static bool proc_is_own(void)
+{
+	char link[24];
+	ssize_t length;
+	uint32_t pid = 0;
+	unsigned ids = read_ids("self", &pid);
+
+	if (ids)
+		return ids == 1 && pid == (uint32_t)getpid();
+	length = readlink("/proc/self", link, sizeof link - 1); /* Linux before 4.1 */
+	if (length <= 0)
+		return false;
+	link[length] = '\0';
+	return number_at(link) == (uint64_t)getpid();
+}
+
+static bool born_then(uint64_t birth, uint64_t wanted)
+{
+	return birth + BIRTH_TOLERANCE >= wanted && wanted + BIRTH_TOLERANCE >= birth;
+}
+
+/* ---- itself ------------------------------------------------------------------------- */
+
+void dw_identify(struct dw_identity *self)
+{
+	struct facts facts;
+	char id[16];
+
+	self->pid = (uint32_t)getpid();
+	self->pid_namespace = dw_host_namespace("pid");
+	snprintf(id, sizeof id, "%u", self->pid);
+	self->birth = proc_is_own() && read_stat("self", id, &facts) && !births_are_shifted()
+	                  ? facts.birth
+	                  : 0;
+}
+
+bool dw_identity_same(const struct dw_identity *a, const struct dw_identity *b)
+{
+	return a->pid == b->pid && a->pid_namespace == b->pid_namespace && a->birth == b->birth;
+}
+
+/* ---- others ------------------------------------------------------------------------- */
+
+static enum dw_alive lives_here(const struct dw_identity *process)
+{
+	struct facts facts;
+	char name[16];
+
+	if (kill((pid_t)process->pid, 0) != 0 && errno != EPERM)
+		return errno == ESRCH ? DW_DEAD : DW_ALIVE_UNKNOWN;
+	snprintf(name, sizeof name, "%u", process->pid);
+	if (!proc_is_own() || !read_stat(name, name, &facts))
+		return DW_ALIVE;
+	if (facts.dead)
+		return DW_DEAD;
+	if (process->birth && !births_are_shifted() && !born_then(facts.birth, process->birth))
+		return DW_DEAD; /* a later process with the same id */
+	return DW_ALIVE;
+}
+
+/* One entry of /proc, compared with a process of another namespace. */
+static enum dw_alive compare(const char *name, const struct dw_identity *process)
+{
+	struct facts facts;
+	struct stat status;
+	char path[48];
+	uint32_t last = 0;
+
+	if (!read_ids(name, &last)) {
+		snprintf(path, sizeof path, "/proc/%.24s", name);
+		/* It ended meanwhile, or it is hidden from us. */
+		return stat(path, &status) != 0 && errno == ENOENT ? DW_DEAD : DW_ALIVE_UNKNOWN;
+	}
+	if (last != process->pid)
+		return DW_DEAD;
+	if (!read_stat(name, name, &facts) || facts.dead)
+		return DW_DEAD; /* it ended meanwhile */
+	if (process->birth && !births_are_shifted() && !born_then(facts.birth, process->birth))
+		return DW_DEAD;
+	snprintf(path, sizeof path, "/proc/%.24s/ns/pid", name);
+	if (stat(path, &status) == 0)
+		return status.st_ino == process->pid_namespace ? DW_ALIVE : DW_DEAD;
+	return errno == ENOENT || errno == ESRCH ? DW_DEAD : DW_ALIVE_UNKNOWN;
+}
+
+/* All of /proc: ALIVE when the process is found, DEAD when each entry is another process. */
+static enum dw_alive scan(const struct dw_identity *process)
+{
+	char buffer[4096] __attribute__((__aligned__(8)));
+	enum dw_alive answer = DW_DEAD;
+	int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long got;
+
+	if (folder < 0)
+		return DW_ALIVE_UNKNOWN;
+	while ((got = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0 &&
+	       answer != DW_ALIVE) {
+		for (long at = 0; at < got && answer != DW_ALIVE;) {
+			const struct directory_entry *entry =
+			    (const struct directory_entry *)(const void *)(buffer + at);
+			enum dw_alive one;
+
+			at += entry->bytes;
+			if (*entry->name < '0' || *entry->name > '9')
+				continue;
+			one = compare(entry->name, process);
+			if (one != DW_DEAD)
+				answer = one;
+		}
+	}
+	close(folder);
+	return got < 0 && answer == DW_DEAD ? DW_ALIVE_UNKNOWN : answer;
+}
+
+/* Whether /proc shows every process of this boot: it belongs to the first namespace, which
+ * contains all others, and hides none (the mount option hidepid would hide the first). */
+static bool sees_all(uint64_t own_namespace)
+{
+	struct stat status;
+
+	return own_namespace == FIRST_PID_NAMESPACE && proc_is_own() && stat("/proc/1", &status) == 0;
+}
+
+enum dw_alive dw_process_lives(const struct dw_identity *process, unsigned *scans)
+{
+	uint64_t own = dw_host_namespace("pid");
+	enum dw_alive answer;
+
+	if (!process->pid || process->pid > INT32_MAX)
+		return DW_DEAD; /* no process has such an id */
+	if (own && process->pid_namespace == own)
+		return lives_here(process);
+	if (!process->pid_namespace || !own)
+		return lives_here(process) == DW_ALIVE ? DW_ALIVE : DW_ALIVE_UNKNOWN;
+	if (scans && !*scans)
+		return DW_ALIVE_UNKNOWN;
+	if (scans)
+		--*scans;
+	answer = scan(process);
+	return answer == DW_DEAD && !sees_all(own) ? DW_ALIVE_UNKNOWN : answer;
+}
+
+/* ---- descriptors -------------------------------------------------------------------- */
+
+static void close_up_to_limit(int first)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > MOST_DESCRIPTORS)
+		limit.rlim_cur = MOST_DESCRIPTORS;
+	for (int file = first; file < (int)limit.rlim_cur; file++)
+		close(file);
+}
+
+/* Closes what one pass over /proc/self/fd shows; false when that was nothing. */
+static bool close_listed(int folder, int first)
+{
+	char buffer[4096] __attribute__((__aligned__(8)));
+	bool closed = false;
+	long got;
+
+	lseek(folder, 0, SEEK_SET);
+	while ((got = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0)
+		for (long at = 0; at < got;) {
+			const struct directory_entry *entry =
+			    (const struct directory_entry *)(const void *)(buffer + at);
+			int file = *entry->name == '.' ? -1 : (int)number_at(entry->name);
+
+			at += entry->bytes;
+			if (file >= first && file != folder)
+				closed |= close(file) == 0;
+		}
+	return closed;
+}
+
+void dw_host_close_from(int first)
+{
+	int folder;
+
+	if (syscall(SYS_close_range, (unsigned)first, ~0u, 0u) == 0)
+		return;
+	folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0) {
+		close_up_to_limit(first);
+		return;
+	}
+	while (close_listed(folder, first)) /* again: closing moves what is still to be listed */
+		;
+	close(folder);
+}

@@ -1,0 +1,108 @@
+/*
+ * Steps that are summarised: no step of a long run is missing from its trace.
+ *
+ * A step takes 48 bytes, and nothing of a journal is recycled. So steps are written one by
+ * one until half of the file's reserve is used. From then on a thread adds its steps to a
+ * STEPS entry, in place. An entry collects a number of steps, 1,024 at first, which doubles
+ * each time half of what is left for such entries is used; so there is always space for the
+ * steps to come, and the entries are denser where the run is longer. The last quarter of
+ * the reserve is for names.
+ *
+ *     | budget ...            | reserve: steps | steps | summaries | names |
+ *                                        1/4     1/4        1/4       1/4
+ *
+ * step.c calls this. Only the thread whose steps an entry collects changes it.
+ */
+#include "record/record.h"
+
+#include "format/steps.h"
+
+#define FIRST_STEPS 1024u
+
+/* All processes of the run move next_block, so that the bounds hold for all together. */
+bool dw_summary_needed(const struct dw_head *head)
+{
+	return DW_LOAD(head->next_block) >= head->max_blocks - head->reserve_blocks / 2;
+}
+
+uint32_t dw_summary_blocks(const struct dw_head *head)
+{
+	uint32_t names = head->reserve_blocks / 4 ? head->reserve_blocks / 4 : 1;
+	uint32_t end = head->max_blocks - names, next = DW_LOAD(head->next_block);
+
+	return next < end ? end - next : 0;
+}
+
+/* How many steps a new entry collects; 0: none may be reserved any more. Threads that are
+ * here at once may double twice, which does no harm. */
+static uint64_t steps_of_entry(void)
+{
+	uint32_t generation = DW_LOAD(dw_session.generation);
+	uint32_t left = dw_summary_blocks(dw_session_map());
+
+	if (DW_LOAD(dw_process->summary_generation) != generation) {
+		DW_STORE(dw_process->summary_steps, FIRST_STEPS);
+		DW_STORE(dw_process->summary_left, left);
+		DW_STORE(dw_process->summary_generation, generation);
+	}
+	if (!left)
+		return 0;
+	if (left <= DW_LOAD(dw_process->summary_left) / 2) {
+		DW_STORE(dw_process->summary_steps, DW_LOAD(dw_process->summary_steps) * 2);
+		DW_STORE(dw_process->summary_left, left);
+	}
+	return DW_LOAD(dw_process->summary_steps);
+}
+
+/* The entry for the thread's next step. Where there is no space for another one the last one
+ * goes on. */
+static struct dw_entry_steps *find_entry(struct dw_slot *slot, enum dw_loss *cause)
+{
+	struct dw_entry_steps *entry = slot->summary;
+	uint64_t steps;
+
+	if (entry && entry->count < slot->summary_end)
+		return entry;
+	steps = steps_of_entry();
+	if (steps || !entry)
+		entry = dw_journal_try(sizeof *entry, cause);
+	else
+		entry = NULL;
+	if (!entry) {
+		slot->summary_end += FIRST_STEPS; /* then looks again */
+		return slot->summary;
+	}
+	entry->entry.id = slot->thread;
+	dw_journal_commit(entry, DW_ENTRY_STEPS);
+	slot->summary = entry;
+	slot->summary_end = steps ? steps : FIRST_STEPS;
+	return entry;
+}
+
+bool dw_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint64_t end_ticks,
+                    uint64_t cpu_ns, enum dw_loss *cause)
+{
+	struct dw_entry_steps *entry = find_entry(slot, cause);
+	uint64_t ticks = end_ticks > step->start_ticks ? end_ticks - step->start_ticks : 0;
+
+	if (!entry)
+		return false;
+	if (!entry->count) {
+		entry->first_number = step->number;
+		entry->start_ticks = step->start_ticks;
+		entry->shortest_ticks = ticks;
+	}
+	entry->step_ticks += ticks;
+	entry->cpu_ns += cpu_ns;
+	entry->cpu_count += cpu_ns != 0;
+	if (ticks < entry->shortest_ticks)
+		entry->shortest_ticks = ticks;
+	if (ticks > entry->longest_ticks)
+		entry->longest_ticks = ticks;
+	entry->recorded += step->entry.aux & DW_STEP_RECORDED;
+	entry->durations[dw_steps_bucket(ticks)]++;
+	DW_STORE(entry->end_ticks, end_ticks);
+	/* Pairs with a reader's acquire of count: that many steps are added up. */
+	__atomic_store_n(&entry->count, entry->count + 1, __ATOMIC_RELEASE);
+	return true;
+}
