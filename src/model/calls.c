@@ -10,16 +10,16 @@
 #include "base/grow.h"
 #include "model/calls_inside.h"
 #include "model/flops.h"
-#include "model/walk.h"
+#include "model/pass.h"
 
 struct frame {
-	uint64_t start, child;
+	struct dw_frame frame;      /* what counts is chained */
 	int64_t bytes, child_bytes; /* its own, and its children's */
-	uint32_t symbol;            /* merged; DW_NO_INDEX: it does not count */
-	uint32_t previous;          /* the counted frame around it + 1; 0: none */
+	uint32_t symbol;            /* merged */
 	uint32_t stack;             /* STACK id, its own or inherited; 0: none */
 	bool covered;               /* one around it has FLOPs: its own are part of those */
 };
+#define CHAIN 1u
 
 struct pass {
 	struct dw_model *model;
@@ -30,19 +30,16 @@ struct pass {
 	struct dw_call_sums sums;
 	struct dw_call_steps steps;
 	uint64_t *flops; /* by symbol */
-	struct frame *frames;
-	size_t frame_capacity;
+	struct dw_nesting *nestings; /* by class; of the stream that is walked */
+	struct dw_frames frames;
 	uint64_t self_ticks;
 	bool has_async, failed;
 };
 
-struct context {
-	struct dw_walk walk; /* first */
-	struct pass *pass;
+struct calls {
+	struct dw_pass pass; /* first */
+	struct pass *all;
 	const uint32_t *symbol_by_id;
-	size_t depth, in_scope;
-	uint64_t over;
-	uint32_t top;        /* the innermost counted frame's place + 1; 0: none */
 	struct dw_call_steps_at step;
 	double ratio;        /* to ticks of the first file */
 };
@@ -55,171 +52,142 @@ static bool counts(const struct pass *pass, uint32_t category)
 	       (pass->ask->named && category == DWELL_CATEGORY_ZONE);
 }
 
-static struct dw_call_sum *take_call(struct context *context, const struct frame *frame,
+static struct dw_call_sum *take_call(struct calls *calls, const struct frame *frame,
                                      uint64_t ticks, uint64_t self)
 {
-	struct pass *pass = context->pass;
-	uint32_t prefix = dw_call_prefix(&pass->groups, context->walk.stream->file, frame->stack);
+	struct pass *pass = calls->all;
+	uint32_t prefix = dw_call_prefix(&pass->groups, calls->pass.walk.stream->file, frame->stack);
 	struct dw_call_sum *row = dw_call_sum_of(&pass->sums, pass->groups.classes[frame->symbol],
 	                                         prefix, frame->symbol, false);
-	double ratio = context->ratio;
+	double ratio = calls->ratio;
 
 	if (!row || prefix == DW_NO_INDEX) {
 		pass->failed = true;
 		return NULL;
 	}
 	dw_call_sum_add(row, &pass->model->arena,
-	                dw_source_ns(&context->walk.file->clock, frame->start),
-	                (uint64_t)((double)(ticks - frame->start) * ratio),
+	                dw_source_ns(&calls->pass.walk.file->clock, frame->frame.start),
+	                (uint64_t)((double)(ticks - frame->frame.start) * ratio),
 	                (uint64_t)((double)self * ratio));
 	row->self_bytes += frame->bytes;
 	row->total_bytes += frame->bytes + frame->child_bytes;
 	return row;
 }
 
-static void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
+static struct frame *frame_at(const struct calls *calls, uint32_t place)
 {
-	struct context *context = pointer;
-	struct pass *pass = context->pass;
-	struct frame *frame = NULL;
-	uint32_t symbol = context->symbol_by_id[id < context->walk.op_count ? id : 0];
+	return (struct frame *)dw_pass_at(&calls->pass, sizeof(struct frame), place);
+}
 
-	if (context->depth < DW_MOST_DEPTH && !context->over)
-		frame = DW_GROW(&pass->frames, &pass->frame_capacity, context->depth);
-	if (!frame) {
-		pass->failed |= context->depth < DW_MOST_DEPTH && !context->over;
-		context->over++;
-		return;
+/* Ticks of a call that ends which lie in other calls of its row, and count there. Rows are
+ * classes; grouped by stacks too, only a call around it from the same place is of its row. */
+static uint64_t nested_ticks(struct calls *calls, const struct frame *frame, uint64_t ticks)
+{
+	struct pass *pass = calls->all;
+	uint32_t class = pass->groups.classes[frame->symbol], file = calls->pass.walk.stream->file;
+	uint32_t prefix;
+	uint64_t before, duration = ticks - frame->frame.start;
+
+	if (!pass->ask->group.stack_frames) {
+		before = pass->nestings[class].nested;
+		dw_nesting_end(&pass->nestings[class], ticks, duration);
+		return pass->nestings[class].nested - before;
 	}
-	*frame = (struct frame){ .start = ticks, .symbol = DW_NO_INDEX,
-		.stack = context->depth ? frame[-1].stack : 0, .previous = context->top };
-	context->depth++;
-	if (!counts(pass, pass->model->symbols[symbol].category) || !context->walk.wanted ||
-	    !dw_walk_in_time(&context->walk, ticks))
+	prefix = dw_call_prefix(&pass->groups, file, frame->stack);
+	for (uint32_t top = frame->frame.previous; top; top = frame_at(calls, top)->frame.previous) {
+		const struct frame *around = frame_at(calls, top);
+
+		if (pass->groups.classes[around->symbol] == class &&
+		    dw_call_prefix(&pass->groups, file, around->stack) == prefix)
+			return duration;
+	}
+	return 0;
+}
+
+static void calls_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct calls *calls = state;
+	struct pass *pass = calls->all;
+	struct frame *frame = place;
+	uint32_t symbol = calls->symbol_by_id[id < calls->pass.walk.op_count ? id : 0];
+
+	frame->bytes = frame->child_bytes = 0;
+	frame->stack = calls->pass.depth > 1 ? frame[-1].stack : 0;
+	frame->covered = false;
+	if (!counts(pass, pass->model->symbols[symbol].category) ||
+	    !dw_pass_in_scope(&calls->pass, ticks))
 		return;
 	frame->symbol = symbol;
-	if (context->top) {
-		const struct frame *around = &pass->frames[context->top - 1];
+	dw_nesting_begin(&pass->nestings[pass->groups.classes[symbol]], ticks);
+	dw_pass_link(&calls->pass, &frame->frame, CHAIN);
+	if (frame->frame.previous) {
+		const struct frame *around = frame_at(calls, frame->frame.previous);
 
 		frame->covered = around->covered || pass->flops[around->symbol];
 	}
-	context->top = (uint32_t)context->depth;
-	context->in_scope++;
 }
 
-/* `frame` is none of the stack's any more; `top` is what lies around it. */
-static void end_frame(struct context *context, struct frame *frame, uint64_t ticks, uint32_t top,
-                      enum dw_flush why, bool ended)
+static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
-	struct pass *pass = context->pass;
-	uint64_t duration = ticks - frame->start;
-	uint64_t self = duration > frame->child ? duration - frame->child : 0;
-	struct frame *around = top ? &pass->frames[top - 1] : NULL;
+	struct calls *calls = state;
+	struct pass *pass = calls->all;
+	struct frame *frame = place, *around;
+	uint64_t duration = ticks - frame->frame.start, nested;
+	/* Ranges in it may overlap one another. */
+	uint64_t self = duration > frame->frame.child ? duration - frame->frame.child : 0;
 	struct dw_call_sum *row = NULL;
 
-	if (frame->symbol == DW_NO_INDEX)
+	if (!frame->frame.chain)
 		return;
-	context->in_scope--;
+	around = frame->frame.previous ? frame_at(calls, frame->frame.previous) : NULL;
+	nested = nested_ticks(calls, frame, ticks);
 	if (!around || !pass->ask->top_level)
-		row = take_call(context, frame, ticks, self);
-	if (row && !ended) {
-		row->tally.open += why != DW_FLUSH_GAP;
-		row->tally.cut += why == DW_FLUSH_GAP;
+		row = take_call(calls, frame, ticks, self);
+	if (row && !pass->ask->top_level)
+		row->nested += (uint64_t)(int64_t)((double)(int64_t)nested * calls->ratio);
+	if (row) {
+		row->tally.open += how == DW_LEAVE_OPEN;
+		row->tally.cut += how == DW_LEAVE_CUT;
 	}
 	if (row && !frame->covered)
 		row->flops += pass->flops[frame->symbol];
-	pass->self_ticks += (uint64_t)((double)self * context->ratio);
+	pass->self_ticks += (uint64_t)((double)self * calls->ratio);
 	if (around) {
-		around->child += duration;
 		around->child_bytes += frame->bytes + frame->child_bytes;
 	} else if (pass->ask->named) {
-		struct dw_call_span span = { frame->start, ticks, context->walk.thread, context->ratio };
+		struct dw_call_span span = { frame->frame.start, ticks, calls->pass.walk.thread,
+			                         calls->ratio };
 
-		dw_call_steps_call(&pass->steps, &context->step, &span);
+		dw_call_steps_call(&pass->steps, &calls->step, &span);
 	}
 }
 
-static void visit_end(void *pointer, uint64_t ticks)
+static void calls_unnest(void *state, uint32_t place)
 {
-	struct context *context = pointer;
-	struct frame *frame;
+	struct calls *calls = state;
 
-	if (context->over) {
-		context->over--;
-	} else if (context->depth) {
-		frame = &context->pass->frames[--context->depth];
-		context->top = frame->previous;
-		end_frame(context, frame, ticks, frame->previous, DW_FLUSH_END, true);
-	}
+	calls->all->calls->overlapping += frame_at(calls, place)->frame.chain != 0;
 }
 
-static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
+static void calls_note(void *state, uint64_t ticks, const struct dw_record *record)
 {
-	struct context *context = pointer;
-
-	context->over = 0;
-	while (context->depth) {
-		struct frame *frame = &context->pass->frames[--context->depth];
-
-		context->top = frame->previous;
-		end_frame(context, frame, ticks, frame->previous, why, false);
-	}
-	context->top = 0;
-}
-
-/* Out of the middle: what overlaps without nesting has no relation, so that who began
- * later lies in what the ended one lay in. */
-static void end_of(struct context *context, uint64_t ticks, uint32_t n)
-{
-	struct frame *frames = context->pass->frames, frame;
-	uint32_t at;
-
-	if (context->over || n >= context->depth)
-		return;
-	if (n == 0) {
-		visit_end(context, ticks);
-		return;
-	}
-	at = (uint32_t)(context->depth - 1 - n);
-	frame = frames[at];
-	memmove(&frames[at], &frames[at + 1], n * sizeof frame);
-	context->depth--;
-	for (size_t i = at; i < context->depth; i++) {
-		if (frames[i].previous == at + 1)
-			frames[i].previous = frame.symbol == DW_NO_INDEX ? frames[i].previous : frame.previous;
-		else if (frames[i].previous > at + 1)
-			frames[i].previous--;
-	}
-	if (context->top > at + 1)
-		context->top--;
-	else if (context->top == at + 1)
-		context->top = frame.previous;
-	context->pass->calls->overlapping += frame.symbol != DW_NO_INDEX;
-	end_frame(context, &frame, ticks, frame.previous, DW_FLUSH_END, true);
-}
-
-static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *record)
-{
-	struct context *context = pointer;
-	struct pass *pass = context->pass;
+	struct calls *calls = state;
+	struct pass *pass = calls->all;
+	struct frame *innermost = DW_PASS_INNERMOST(&calls->pass, struct frame);
+	uint32_t counted = calls->pass.top[CHAIN];
 	int64_t change;
 
-	if (dw_walk_break(&context->walk, ticks, record, flush))
-		return;
 	switch (record->kind) {
-	case DW_END_OF:
-		end_of(context, ticks, record->payload[0]);
-		break;
 	case DW_STACK:
-		if (context->depth && !context->over)
-			pass->frames[context->depth - 1].stack = record->id;
+		if (innermost)
+			innermost->stack = record->id;
 		break;
 	case DW_ALLOC:
 	case DW_FREE:
 		change = dw_call_memory_next(&pass->memory, dw_record_u64(record, 0));
-		pass->memory.any |= context->walk.wanted && dw_walk_in_time(&context->walk, ticks);
-		if (context->top && !context->over)
-			pass->frames[context->top - 1].bytes += change;
+		pass->memory.any |= dw_pass_in_scope(&calls->pass, ticks);
+		if (counted && !calls->pass.folded)
+			frame_at(calls, counted)->bytes += change;
 		break;
 	case DW_ASYNC_BEGIN:
 		pass->has_async = true;
@@ -229,6 +197,13 @@ static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *r
 	}
 }
 
+/* Not scoped: what a chunk out of scope allocates is freed in scope. */
+static const struct dw_pass_hooks calls_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true, .siblings = true,
+	.enter = calls_enter, .leave = calls_leave, .note = calls_note, .unnest = calls_unnest,
+};
+DW_PASS_DEFINE(calls, calls_hooks)
+
 static bool walk_streams(struct pass *pass)
 {
 	struct dw_model *model = pass->model;
@@ -237,18 +212,17 @@ static bool walk_streams(struct pass *pass)
 
 	pass->failed |= !buffer;
 	for (size_t i = 0; i < source->stream_count && !pass->failed; i++) {
-		struct context context;
+		struct calls calls = { .all = pass };
 
 		/* Out of scope nothing counts; the memory of all streams is in one row. */
 		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.count)
 			continue;
-		memset(&context, 0, sizeof context);
-		dw_walk_init(&context.walk, model, i, buffer);
-		context.pass = pass;
-		context.symbol_by_id = model->symbol_by_id[source->streams[i].file];
-		context.ratio = context.walk.file->clock.ns_per_tick / source->files[0].clock.ns_per_tick;
-		dw_call_steps_seek(&pass->steps, source->streams[i].process, &context.step);
-		dw_walk(&context.walk, visit_begin, visit_end, visit_other, flush, NULL);
+		dw_pass_init(&calls.pass, model, i, &pass->frames, buffer);
+		calls.symbol_by_id = model->symbol_by_id[source->streams[i].file];
+		calls.ratio = dw_file_ratio(source, source->streams[i].file);
+		dw_call_steps_seek(&pass->steps, source->streams[i].process, &calls.step);
+		calls_walk(&calls.pass);
+		pass->failed |= calls.pass.failed;
 	}
 	free(buffer);
 	return !pass->failed;
@@ -306,7 +280,7 @@ static bool hand_over(struct pass *pass)
 		row->category = is_step ? DWELL_CATEGORY_ZONE : symbol->category;
 		row->stack = is_step || from->is_async ? NULL : pass->groups.prefixes[from->prefix];
 		row->is_async = from->is_async;
-		dw_tally_stat(&from->tally, ns_per_tick, &row->stat);
+		dw_tally_stat_nested(&from->tally, from->nested, ns_per_tick, &row->stat);
 		row->self_bytes = from->self_bytes;
 		row->total_bytes = from->total_bytes;
 		row->flops = from->flops;
@@ -328,7 +302,8 @@ static bool prepare(struct pass *pass)
 
 	pass->calls = dw_arena_alloc(&model->arena, sizeof *pass->calls);
 	pass->flops = calloc(model->symbol_count + 1, sizeof *pass->flops);
-	if (!pass->calls || !pass->flops || !dw_call_steps_make(&pass->steps, model) ||
+	pass->nestings = calloc(model->symbol_count + 1, sizeof *pass->nestings);
+	if (!pass->calls || !pass->flops || !pass->nestings || !dw_call_steps_make(&pass->steps, model) ||
 	    !dw_call_groups_make(&pass->groups, model, &pass->ask->group) ||
 	    !dw_call_memory_make(&pass->memory, model, pass->ask->memory))
 		return false;
@@ -356,7 +331,8 @@ const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_ca
 		done = dw_model_events(model, take_async, &pass, error) == 0;
 	done = done && !pass.failed && hand_over(&pass);
 	free(pass.flops);
-	free(pass.frames);
+	free(pass.nestings);
+	dw_frames_reset(&pass.frames);
 	dw_call_sums_reset(&pass.sums);
 	dw_call_steps_reset(&pass.steps);
 	dw_call_groups_reset(&pass.groups);

@@ -15,15 +15,6 @@
 
 /* ---- classes of symbols ------------------------------------------------------------------------- */
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
-{
-	const unsigned char *at = data;
-
-	while (bytes--)
-		hash = (hash ^ *at++) * 0x100000001b3u;
-	return hash;
-}
-
 static size_t shape_bytes(const struct dw_entry_shapes *shapes)
 {
 	return shapes ? shapes->entry.bytes - sizeof shapes->entry : 0;
@@ -46,43 +37,36 @@ static bool same_class(const struct dw_symbol *a, const struct dw_symbol *b,
 	                        memcmp(a->shapes->tensors, b->shapes->tensors, shape_bytes(a->shapes)) == 0)));
 }
 
-static uint64_t class_hash(const struct dw_symbol *symbol, const struct dw_grouping *ask)
+static uint32_t class_hash(const struct dw_symbol *symbol, const struct dw_grouping *ask)
 {
-	uint64_t hash = hash_bytes(symbol->category + 1, symbol->name, strlen(symbol->name));
+	uint32_t hash = dw_map_hash_bytes(symbol->category + 1, symbol->name, strlen(symbol->name));
 
 	if (ask->overload && symbol->detail)
-		hash = hash_bytes(hash, symbol->detail, strlen(symbol->detail));
+		hash = dw_map_hash_bytes(hash, symbol->detail, strlen(symbol->detail));
 	if (ask->shapes && symbol->shapes)
-		hash = hash_bytes(hash, symbol->shapes->tensors, shape_bytes(symbol->shapes));
-	return hash ^ hash >> 31;
+		hash = dw_map_hash_bytes(hash, symbol->shapes->tensors, shape_bytes(symbol->shapes));
+	return hash;
 }
 
 static bool make_classes(struct dw_call_groups *groups, const struct dw_grouping *ask)
 {
 	const struct dw_model *model = groups->model;
-	size_t mask = 1024;
-	uint32_t *slots;
+	struct dw_map map = { NULL, 0, 0 };
+	bool good;
 
-	while (mask < (size_t)model->symbol_count * 2)
-		mask *= 2;
-	slots = calloc(mask--, sizeof *slots);
 	groups->classes = calloc(model->symbol_count + 1, sizeof *groups->classes);
-	if (!slots || !groups->classes) {
-		free(slots);
-		return false;
-	}
-	for (uint32_t i = 0; i < model->symbol_count; i++) {
+	good = groups->classes != NULL;
+	for (uint32_t i = 0; good && i < model->symbol_count; i++) {
 		const struct dw_symbol *symbol = &model->symbols[i];
-		size_t at = class_hash(symbol, ask) & mask;
+		uint32_t hash = class_hash(symbol, ask), found;
 
-		while (slots[at] && !same_class(&model->symbols[slots[at] - 1], symbol, ask))
-			at = (at + 1) & mask;
-		if (!slots[at])
-			slots[at] = i + 1;
-		groups->classes[i] = slots[at] - 1;
+		found = DW_MAP_FIND(&map, hash, k, same_class(&model->symbols[k], symbol, ask));
+		if (found == DW_MAP_NONE)
+			good = dw_map_add(&map, hash, i);
+		groups->classes[i] = found == DW_MAP_NONE ? i : found;
 	}
-	free(slots);
-	return true;
+	dw_map_reset(&map);
+	return good;
 }
 
 /* ---- prefixes of stacks -------------------------------------------------------------------------- */
@@ -119,42 +103,18 @@ static char *write_prefix(struct dw_call_groups *groups, const struct dw_source_
 	return copy;
 }
 
-static bool widen(struct dw_call_groups *groups)
-{
-	size_t size = groups->slots ? (groups->mask + 1) * 2 : 256;
-	uint32_t *slots = calloc(size, sizeof *slots);
-
-	if (!slots)
-		return false;
-	free(groups->slots);
-	groups->slots = slots;
-	groups->mask = size - 1;
-	for (size_t i = 1; i < groups->prefix_count; i++) {
-		size_t at = hash_bytes(1, groups->prefixes[i], strlen(groups->prefixes[i])) & groups->mask;
-
-		while (slots[at])
-			at = (at + 1) & groups->mask;
-		slots[at] = (uint32_t)i + 1;
-	}
-	return true;
-}
-
 static uint32_t find_prefix(struct dw_call_groups *groups, const char *text)
 {
+	uint32_t hash = dw_map_hash_bytes(0, text, strlen(text)), found;
 	const char **item;
-	size_t at;
 
-	if ((!groups->slots || groups->prefix_count * 2 >= groups->mask) && !widen(groups))
-		return DW_NO_INDEX;
-	for (at = hash_bytes(1, text, strlen(text)) & groups->mask; groups->slots[at];
-	     at = (at + 1) & groups->mask)
-		if (strcmp(groups->prefixes[groups->slots[at] - 1], text) == 0)
-			return groups->slots[at] - 1;
+	found = DW_MAP_FIND(&groups->by_text, hash, i, strcmp(groups->prefixes[i], text) == 0);
+	if (found != DW_MAP_NONE)
+		return found;
 	item = DW_GROW(&groups->prefixes, &groups->prefix_capacity, groups->prefix_count);
-	if (!item)
+	if (!item || !dw_map_add(&groups->by_text, hash, (uint32_t)groups->prefix_count))
 		return DW_NO_INDEX;
 	*item = text;
-	groups->slots[at] = (uint32_t)groups->prefix_count + 1;
 	return (uint32_t)groups->prefix_count++;
 }
 
@@ -201,6 +161,6 @@ void dw_call_groups_reset(struct dw_call_groups *groups)
 	free(groups->prefix_by_id);
 	free(groups->classes);
 	free(groups->prefixes);
-	free(groups->slots);
+	dw_map_reset(&groups->by_text);
 	memset(groups, 0, sizeof *groups);
 }

@@ -9,6 +9,7 @@
 #ifndef DW_MODEL_CALLS_INSIDE_H
 #define DW_MODEL_CALLS_INSIDE_H
 
+#include "base/map.h"
 #include "model/calls.h"
 #include "model/inside.h"
 #include "model/tally.h"
@@ -20,8 +21,7 @@ struct dw_call_groups {
 	uint32_t **prefix_by_id; /* by file, then STACK id: + 1; 0: not known yet */
 	const char **prefixes;   /* [0] is NULL: no stack */
 	size_t prefix_count, prefix_capacity;
-	uint32_t *slots;         /* prefix + 1, by content */
-	size_t mask;
+	struct dw_map by_text;   /* prefixes; all but the first */
 	bool any_stack;
 };
 
@@ -56,6 +56,7 @@ struct dw_call_sum {
 	struct dw_tally tally;
 	int64_t self_bytes, total_bytes;
 	uint64_t flops, first_ns; /* UINT64_MAX: none yet */
+	uint64_t nested;          /* ticks: durations beyond the time in the row */
 	uint32_t class, prefix;   /* class DW_NO_INDEX: the steps */
 	uint32_t symbol;
 	bool is_async;
@@ -64,8 +65,7 @@ struct dw_call_sum {
 struct dw_call_sums {
 	struct dw_call_sum *rows;
 	size_t count, capacity;
-	uint32_t *slots; /* row + 1, by (class, prefix, async) */
-	size_t mask;
+	struct dw_map map; /* rows by class, prefix and whether they are asynchronous */
 };
 
 /* Valid until the next one is asked for; NULL when out of memory. */

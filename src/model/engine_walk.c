@@ -9,15 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "model/engine_inside.h"
-#include "model/walk.h"
+#include "model/pass.h"
 
 struct frame {
-	uint64_t start;
+	struct dw_frame frame;
 	uint64_t iteration, epoch;
 	const struct dw_engine_place *place;
-	bool in_scope;
+	bool counts;
 };
 
 /* Where an engine stands. */
@@ -29,169 +28,127 @@ struct now {
 	uint64_t fetch_ticks;
 };
 
-struct context {
-	struct dw_walk walk;
+struct engines {
+	struct dw_pass pass;
 	const struct dw_engine_visitor *visitor;
 	const struct dw_engine_place *places; /* by merged symbol */
 	const uint32_t *symbol_by_id;
 	struct now *now;
-	struct frame *frames;
-	size_t capacity, depth;
-	uint32_t over;
-	bool failed;
 };
 
-static const struct dw_engine_place *place_of(const struct context *context, uint32_t id)
+static const struct dw_engine_place *place_of(const struct engines *engines, uint32_t id)
 {
-	return &context->places[context->symbol_by_id[id < context->walk.op_count ? id : 0]];
+	return &engines->places[engines->symbol_by_id[id < engines->pass.walk.op_count ? id : 0]];
 }
 
-static void begin_range(struct context *context, const struct dw_engine_place *place)
+static void begin_range(struct engines *engines, const struct dw_engine_place *place)
 {
-	struct now *now = &context->now[place->engine];
+	struct now *now = &engines->now[place->engine];
 
 	if (place->role == DW_ENGINE_START)
 		now->run++;
 	if (place->role == DW_ENGINE_BATCH && now->fetched) {
 		now->fetched = false;
-		context->visitor->time(context->visitor->context, context->walk.file, place->engine,
+		engines->visitor->time(engines->visitor->context, engines->pass.walk.file, place->engine,
 		                       &now->fetch, now->fetch_ticks);
 	}
 }
 
-static void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
+static void engines_enter(void *state, void *memory, uint64_t ticks, uint32_t id)
 {
-	struct context *context = pointer;
-	const struct dw_engine_place *place = place_of(context, id);
-	struct frame *frame = NULL;
+	struct engines *engines = state;
+	struct frame *frame = memory;
+	const struct dw_engine_place *place = place_of(engines, id);
 
-	if (context->depth < DW_MOST_DEPTH && !context->over)
-		frame = DW_GROW(&context->frames, &context->capacity, context->depth);
-	if (!frame) {
-		context->failed |= context->depth < DW_MOST_DEPTH && !context->over;
-		context->over++;
-		return;
-	}
-	context->depth++;
 	frame->place = place;
 	if (!place->role)
 		return;
-	begin_range(context, place);
-	frame->start = ticks;
-	frame->iteration = context->now[place->engine].iteration;
-	frame->epoch = context->now[place->engine].epoch;
-	frame->in_scope = context->walk.wanted && dw_walk_in_time(&context->walk, ticks);
+	begin_range(engines, place);
+	frame->iteration = engines->now[place->engine].iteration;
+	frame->epoch = engines->now[place->engine].epoch;
+	frame->counts = dw_pass_in_scope(&engines->pass, ticks);
 }
 
-static void end_frame(struct context *context, const struct frame *frame, uint64_t ticks, bool open)
+static void engines_leave(void *state, void *memory, uint64_t ticks, enum dw_leave how)
 {
+	struct engines *engines = state;
+	const struct frame *frame = memory;
+	uint64_t duration = ticks - frame->frame.start;
 	const struct dw_engine_place *place = frame->place;
-	const struct dw_engine_visitor *visitor = context->visitor;
+	const struct dw_engine_visitor *visitor = engines->visitor;
 	struct now *now;
 
-	if (!place->role || !frame->in_scope)
+	if (!place->role || !frame->counts)
 		return;
 	if (place->role == DW_ENGINE_RUN || place->role == DW_ENGINE_NESTED_RUN) {
-		visitor->run(visitor->context, context->walk.file, place->engine,
-		             place->role == DW_ENGINE_NESTED_RUN, ticks - frame->start);
+		visitor->run(visitor->context, engines->pass.walk.file, place->engine,
+		             place->role == DW_ENGINE_NESTED_RUN, duration);
 		return;
 	}
-	if (open) {
+	if (how != DW_LEAVE_END) {
 		visitor->open(visitor->context, place->engine);
 		return;
 	}
-	now = &context->now[place->engine];
+	now = &engines->now[place->engine];
 	struct dw_engine_time time = { .row = place->row, .run = now->run, .epoch = frame->epoch,
 		.iteration = frame->iteration };
 	if (place->role == DW_ENGINE_FETCH) {
 		now->fetch = time;
-		now->fetch_ticks = ticks - frame->start;
+		now->fetch_ticks = duration;
 		now->fetched = true;
 	} else {
-		visitor->time(visitor->context, context->walk.file, place->engine, &time,
-		              ticks - frame->start);
+		visitor->time(visitor->context, engines->pass.walk.file, place->engine, &time, duration);
 	}
 }
 
-static void visit_end(void *pointer, uint64_t ticks)
+static void engines_note(void *state, uint64_t ticks, const struct dw_record *record)
 {
-	struct context *context = pointer;
-
-	if (context->over) {
-		context->over--;
-	} else if (context->depth) {
-		context->depth--;
-		end_frame(context, &context->frames[context->depth], ticks, false);
-	}
-}
-
-static void end_of(struct context *context, uint64_t ticks, uint32_t n)
-{
-	struct frame frame, *at;
-
-	if (context->over || n >= context->depth)
-		return;
-	at = &context->frames[context->depth - 1 - n];
-	frame = *at;
-	memmove(at, at + 1, n * sizeof frame);
-	context->depth--;
-	end_frame(context, &frame, ticks, false);
-}
-
-static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
-{
-	struct context *context = pointer;
-
-	(void)why;
-	context->over = 0;
-	while (context->depth) {
-		context->depth--;
-		end_frame(context, &context->frames[context->depth], ticks, true);
-	}
-}
-
-static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *record)
-{
-	struct context *context = pointer;
+	struct engines *engines = state;
 	const struct dw_engine_place *place;
+	double value;
 
-	if (dw_walk_break(&context->walk, ticks, record, flush))
+	if (record->kind != DW_COUNTER)
 		return;
-	if (record->kind == DW_END_OF) {
-		end_of(context, ticks, record->payload[0]);
-	} else if (record->kind == DW_COUNTER) {
-		double value = dw_record_f64(record, 0);
-
-		place = place_of(context, record->id);
-		if (!(value >= 0 && value < 1.8e19))
-			return;
-		if (place->role == DW_ENGINE_ITERATION)
-			context->now[place->engine].iteration = (uint64_t)value;
-		else if (place->role == DW_ENGINE_EPOCH)
-			context->now[place->engine].epoch = (uint64_t)value;
-	}
+	value = dw_record_f64(record, 0);
+	place = place_of(engines, record->id);
+	if (!(value >= 0 && value < 1.8e19))
+		return;
+	if (place->role == DW_ENGINE_ITERATION)
+		engines->now[place->engine].iteration = (uint64_t)value;
+	else if (place->role == DW_ENGINE_EPOCH)
+		engines->now[place->engine].epoch = (uint64_t)value;
 }
 
-int dw_engines_walk(struct dw_model *model, const struct dw_engines *engines,
+/* Not scoped: chunks out of scope hold counters that number what comes after them. */
+static const struct dw_pass_hooks engines_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST,
+	.enter = engines_enter, .leave = engines_leave, .note = engines_note,
+};
+DW_PASS_DEFINE(engines, engines_hooks)
+
+int dw_engines_walk(struct dw_model *model, const struct dw_engines *all,
                     const struct dw_engine_visitor *visitor)
 {
 	const struct dw_source *source = model->source;
-	struct context context = { .visitor = visitor, .places = engines->places };
+	struct now *now = calloc(all->count + 1, sizeof *now);
+	struct dw_frames frames = { NULL, 0 };
 	void *buffer = malloc(DW_BLOCK_BYTES);
+	bool failed = !buffer || !now;
 
-	context.now = calloc(engines->count + 1, sizeof *context.now);
-	context.failed = !buffer || !context.now;
-	for (size_t i = 0; i < source->stream_count && !context.failed; i++) {
+	for (size_t i = 0; i < source->stream_count && !failed; i++) {
+		struct engines engines = { .visitor = visitor, .places = all->places, .now = now };
+
 		if (!dw_scope_has_stream(model, &source->streams[i]))
 			continue;
-		memset(context.now, 0, engines->count * sizeof *context.now);
-		context.symbol_by_id = model->symbol_by_id[source->streams[i].file];
-		dw_walk_init(&context.walk, model, i, buffer);
-		dw_walk(&context.walk, visit_begin, visit_end, visit_other, flush, NULL);
-		visitor->stream(visitor->context, context.walk.file);
+		memset(now, 0, all->count * sizeof *now);
+		engines.symbol_by_id = model->symbol_by_id[source->streams[i].file];
+		dw_pass_init(&engines.pass, model, i, &frames, buffer);
+		engines_walk(&engines.pass);
+		failed = engines.pass.failed;
+		visitor->stream(visitor->context, engines.pass.walk.file);
 	}
 	free(buffer);
-	free(context.now);
-	free(context.frames);
-	return context.failed ? -1 : 0;
+	free(now);
+	dw_frames_reset(&frames);
+	return failed ? -1 : 0;
 }

@@ -11,13 +11,13 @@
 
 #include "base/error.h"
 #include "base/grow.h"
-#include "model/walk.h"
+#include "model/pass.h"
 
 struct frame {
-	uint64_t start, sequence;
+	struct dw_frame frame;
+	uint64_t sequence;
 	const char *args;
 	uint32_t symbol, forward_thread, stack;
-	bool in_scope;
 };
 
 struct async {
@@ -31,115 +31,68 @@ struct pass {
 	void *context;
 	int result;     /* the first that is not 0 stops everything */
 	bool failed;
-	struct frame *frames;
-	size_t capacity;
+	struct dw_frames frames;
 	struct async *asyncs;
 	size_t async_count, async_capacity;
 };
 
-struct context {
-	struct dw_walk walk;
-	struct pass *pass;
+struct events {
+	struct dw_pass pass;
+	struct pass *all;
 	const uint32_t *symbol_by_id;
-	size_t depth, in_scope;
-	uint32_t over;
 };
 
-static uint32_t symbol_of(const struct context *context, uint32_t id)
+static uint32_t symbol_of(const struct events *events, uint32_t id)
 {
-	return context->symbol_by_id[id < context->walk.op_count ? id : 0];
+	return events->symbol_by_id[id < events->pass.walk.op_count ? id : 0];
 }
 
-static uint64_t ns_of(const struct context *context, uint64_t ticks)
+static uint64_t ns_of(const struct events *events, uint64_t ticks)
 {
-	return dw_source_ns(&context->walk.file->clock, ticks);
+	return dw_source_ns(&events->pass.walk.file->clock, ticks);
 }
 
-static void emit(struct context *context, struct dw_event *event)
+static void emit(struct events *events, struct dw_event *event)
 {
-	if (context->pass->result || context->pass->failed)
+	if (events->all->result || events->all->failed)
 		return;
-	event->thread = context->walk.thread;
-	event->nested = context->walk.stream->nested;
-	context->pass->result = context->pass->each(context->pass->context, event);
+	event->thread = events->pass.walk.thread;
+	event->nested = events->pass.walk.stream->nested;
+	events->all->result = events->all->each(events->all->context, event);
 }
 
-static void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
+DW_INLINE void events_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 {
-	struct context *context = pointer;
-	struct pass *pass = context->pass;
-	struct frame *frame = NULL;
+	struct events *events = state;
+	struct frame *frame = place;
 
-	if (context->depth < DW_MOST_DEPTH && !context->over)
-		frame = DW_GROW(&pass->frames, &pass->capacity, context->depth);
-	if (!frame) {
-		pass->failed |= context->depth < DW_MOST_DEPTH && !context->over;
-		context->over++;
-		return;
-	}
-	context->depth++;
-	*frame = (struct frame){ .start = ticks, .sequence = UINT64_MAX,
-		.stack = context->depth > 1 ? frame[-1].stack : 0,
-		.symbol = symbol_of(context, id), .forward_thread = DW_NO_INDEX,
-		.in_scope = context->walk.wanted && dw_walk_in_time(&context->walk, ticks) };
-	context->in_scope += frame->in_scope;
+	frame->sequence = UINT64_MAX;
+	frame->args = NULL;
+	frame->symbol = symbol_of(events, id);
+	frame->forward_thread = DW_NO_INDEX;
+	frame->stack = events->pass.depth > 1 ? frame[-1].stack : 0;
+	frame->frame.in_scope = dw_pass_in_scope(&events->pass, ticks);
 }
 
-/* DW_GROW doubles by count, so frames never shrink below what was reached. */
-static void end_frame(struct context *context, const struct frame *frame, uint64_t ticks, bool open)
+DW_INLINE void events_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
+	struct events *events = state;
+	const struct frame *frame = place;
 	struct dw_event event = {
-		.type = DW_EVENT_RANGE, .symbol = frame->symbol, .start_ns = ns_of(context, frame->start),
-		.end_ns = ns_of(context, ticks), .args = frame->args, .sequence = frame->sequence,
-		.forward_thread = frame->forward_thread, .stack = frame->stack, .open = open, .depth = (uint32_t)context->depth,
+		.type = DW_EVENT_RANGE, .symbol = frame->symbol,
+		.start_ns = ns_of(events, frame->frame.start), .end_ns = ns_of(events, ticks),
+		.args = frame->args, .sequence = frame->sequence,
+		.forward_thread = frame->forward_thread, .stack = frame->stack,
+		.open = how != DW_LEAVE_END, .depth = events->pass.depth,
 	};
 
-	if (!frame->in_scope)
-		return;
-	context->in_scope--;
-	emit(context, &event);
+	if (frame->frame.in_scope)
+		emit(events, &event);
 }
 
-static void visit_end(void *pointer, uint64_t ticks)
+static void keep_async(struct events *events, uint64_t ticks, const struct dw_record *record)
 {
-	struct context *context = pointer;
-
-	if (context->over) {
-		context->over--;
-	} else if (context->depth) {
-		context->depth--;
-		end_frame(context, &context->pass->frames[context->depth], ticks, false);
-	}
-}
-
-static void end_of(struct context *context, uint64_t ticks, uint32_t n)
-{
-	struct frame *frames = context->pass->frames, frame;
-	size_t at;
-
-	if (context->over || n >= context->depth)
-		return;
-	at = context->depth - 1 - n;
-	frame = frames[at];
-	memmove(&frames[at], &frames[at + 1], n * sizeof frame);
-	context->depth--;
-	end_frame(context, &frame, ticks, false);
-}
-
-static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
-{
-	struct context *context = pointer;
-
-	context->over = 0;
-	while (context->depth) {
-		context->depth--;
-		end_frame(context, &context->pass->frames[context->depth], ticks, true);
-	}
-}
-
-static void keep_async(struct context *context, uint64_t ticks, const struct dw_record *record)
-{
-	struct pass *pass = context->pass;
+	struct pass *pass = events->all;
 	struct async *async = DW_GROW(&pass->asyncs, &pass->async_capacity, pass->async_count);
 
 	if (!async) {
@@ -147,16 +100,16 @@ static void keep_async(struct context *context, uint64_t ticks, const struct dw_
 		return;
 	}
 	pass->async_count++;
-	*async = (struct async){ dw_record_u64(record, 0), ns_of(context, ticks),
-		symbol_of(context, record->id), context->walk.thread, context->walk.stream->process,
+	*async = (struct async){ dw_record_u64(record, 0), ns_of(events, ticks),
+		symbol_of(events, record->id), events->pass.walk.thread, events->pass.walk.stream->process,
 		record->kind == DW_ASYNC_END };
 }
 
-static void emit_record(struct context *context, uint64_t ticks, const struct dw_record *record)
+static void emit_record(struct events *events, uint64_t ticks, const struct dw_record *record)
 {
-	struct dw_event event = { .symbol = symbol_of(context, record->id),
-		.start_ns = ns_of(context, ticks), .sequence = UINT64_MAX, .forward_thread = DW_NO_INDEX,
-		.depth = (uint32_t)context->depth };
+	struct dw_event event = { .symbol = symbol_of(events, record->id),
+		.start_ns = ns_of(events, ticks), .sequence = UINT64_MAX, .forward_thread = DW_NO_INDEX,
+		.depth = events->pass.depth };
 
 	event.end_ns = event.start_ns;
 	if (record->kind != DW_MARK && record->kind != DW_COUNTER)
@@ -175,17 +128,16 @@ static void emit_record(struct context *context, uint64_t ticks, const struct dw
 	case DW_FLOW_OUT: event.type = DW_EVENT_FLOW_OUT; break;
 	default: event.type = DW_EVENT_FLOW_IN; break;
 	}
-	emit(context, &event);
+	emit(events, &event);
 }
 
-static void annotate(struct context *context, const struct dw_record *record)
+static void annotate(struct events *events, const struct dw_record *record)
 {
-	const struct dw_source_file *file = context->walk.file;
-	struct frame *frame;
+	const struct dw_source_file *file = events->pass.walk.file;
+	struct frame *frame = DW_PASS_INNERMOST(&events->pass, struct frame);
 
-	if (!context->depth || context->over)
+	if (!frame)
 		return;
-	frame = &context->pass->frames[context->depth - 1];
 	if (record->kind == DW_STACK) {
 		frame->stack = record->id;
 		return;
@@ -199,22 +151,19 @@ static void annotate(struct context *context, const struct dw_record *record)
 		frame->forward_thread = file->thread_by_id[record->payload[2]];
 }
 
-static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *record)
+static void events_note(void *state, uint64_t ticks, const struct dw_record *record)
 {
-	struct context *context = pointer;
-	bool in = context->walk.wanted && dw_walk_in_time(&context->walk, ticks);
+	struct events *events = state;
+	bool in = dw_pass_in_scope(&events->pass, ticks);
 
-	if (dw_walk_break(&context->walk, ticks, record, flush))
-		return;
 	switch (record->kind) {
-	case DW_END_OF: end_of(context, ticks, record->payload[0]); break;
 	case DW_ARGS:
 	case DW_STACK:
-	case DW_LINK: annotate(context, record); break;
+	case DW_LINK: annotate(events, record); break;
 	case DW_ASYNC_BEGIN:
 	case DW_ASYNC_END:
-		if (context->walk.wanted)
-			keep_async(context, ticks, record);
+		if (events->pass.walk.wanted)
+			keep_async(events, ticks, record);
 		break;
 	case DW_MARK:
 	case DW_COUNTER:
@@ -223,21 +172,17 @@ static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *r
 	case DW_FLOW_OUT:
 	case DW_FLOW_IN:
 		if (in)
-			emit_record(context, ticks, record);
+			emit_record(events, ticks, record);
 		break;
 	default: break;
 	}
 }
 
-static bool may_skip(void *pointer)
-{
-	struct context *context = pointer;
-
-	if (context->in_scope)
-		return false;
-	flush(pointer, dw_time_now(&context->walk.time), DW_FLUSH_END);
-	return true;
-}
+static const struct dw_pass_hooks events_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .scoped = true,
+	.enter = events_enter, .leave = events_leave, .note = events_note,
+};
+DW_PASS_DEFINE(events, events_hooks)
 
 /* ---- asynchronous ranges -------------------------------------------------------------------- */
 
@@ -272,28 +217,75 @@ static bool in_scope(const struct dw_model *model, const struct async *async)
 	return false;
 }
 
+/* Emits the asynchronous range that begins at `begin` and ends at `end`; NULL: it has no end. */
+static void emit_async(struct dw_model *model, struct pass *pass, const struct async *begin,
+                       const struct async *end)
+{
+	struct dw_event event = {
+		.type = DW_EVENT_ASYNC, .symbol = begin->symbol, .thread = begin->thread,
+		.start_ns = begin->ns, .handle = begin->handle, .open = !end,
+		.sequence = UINT64_MAX, .forward_thread = DW_NO_INDEX,
+		.end_ns = end ? end->ns : model->source->processes[begin->process].end_ns,
+	};
+
+	if (event.end_ns < event.start_ns) /* of a chunk that says it ended earlier */
+		event.end_ns = event.start_ns;
+	if (!pass->result && in_scope(model, begin))
+		pass->result = pass->each(pass->context, &event);
+}
+
+static bool same_range(const struct async *a, const struct async *b)
+{
+	return a->process == b->process && a->handle == b->handle && a->symbol == b->symbol;
+}
+
+/*
+ * Pairs the records of one process, handle and name: a begin with the end that comes next.
+ * Records of one ns are sorted begins first. While a range is open its end comes first, else
+ * a begin: a handle may be used again at the ns at which it was given back.
+ */
+static void pair_asyncs(struct dw_model *model, struct pass *pass, const struct async *at,
+                        const struct async *last)
+{
+	const struct async *open = NULL;
+
+	while (at < last) {
+		const struct async *ends = at, *next, *begins = at;
+
+		while (ends < last && ends->ns == at->ns && !ends->end)
+			ends++;
+		for (next = ends; next < last && next->ns == at->ns;)
+			next++;
+		for (const struct async *middle = ends; begins < middle || ends < next;) {
+			bool take_end = open ? ends < next : begins == middle;
+
+			if (open)
+				emit_async(model, pass, open, take_end ? ends : NULL);
+			open = take_end ? NULL : begins;
+			take_end ? ends++ : begins++;
+		}
+		at = next;
+	}
+	if (open)
+		emit_async(model, pass, open, NULL);
+}
+
 static void emit_asyncs(struct dw_model *model, struct pass *pass)
 {
+	size_t next;
+
 	/* The same name may have several ids in a process; ops give it one row. */
 	for (size_t i = 0; i < pass->async_count; i++)
 		pass->asyncs[i].symbol = model->row_symbol[model->symbol_row[pass->asyncs[i].symbol]];
 	if (pass->async_count)
 		qsort(pass->asyncs, pass->async_count, sizeof *pass->asyncs, compare_asyncs);
-	for (size_t i = 0; i < pass->async_count && !pass->result; i++) {
-		const struct async *begin = &pass->asyncs[i], *next = begin + 1;
-		bool ends = i + 1 < pass->async_count && next->end && next->process == begin->process &&
-		            next->handle == begin->handle && next->symbol == begin->symbol;
-		struct dw_event event = {
-			.type = DW_EVENT_ASYNC, .symbol = begin->symbol, .thread = begin->thread,
-			.start_ns = begin->ns, .handle = begin->handle, .open = !ends,
-			.sequence = UINT64_MAX, .forward_thread = DW_NO_INDEX,
-			.end_ns = ends ? next->ns : model->source->processes[begin->process].end_ns,
-		};
-
-		if (event.end_ns < event.start_ns) /* of a chunk that says it ended earlier */
-			event.end_ns = event.start_ns;
-		if (!begin->end && in_scope(model, begin))
-			pass->result = pass->each(pass->context, &event);
+	for (size_t i = 0; i < pass->async_count && !pass->result; i = next) {
+		for (next = i + 1; next < pass->async_count;)
+			if (same_range(&pass->asyncs[i], &pass->asyncs[next]))
+				next++;
+			else
+				break;
+		pair_asyncs(model, pass, &pass->asyncs[i], &pass->asyncs[next]);
 	}
 }
 
@@ -306,20 +298,21 @@ int dw_model_events(struct dw_model *model, int (*each)(void *context, const str
 
 	pass.failed = !buffer;
 	for (size_t i = 0; i < source->stream_count && !pass.result && !pass.failed; i++) {
-		struct context stream;
+		struct events events;
 
 		if (!dw_scope_has_stream(model, &source->streams[i]))
 			continue;
-		memset(&stream, 0, sizeof stream);
-		dw_walk_init(&stream.walk, model, i, buffer);
-		stream.pass = &pass;
-		stream.symbol_by_id = model->symbol_by_id[source->streams[i].file];
-		dw_walk(&stream.walk, visit_begin, visit_end, visit_other, flush, may_skip);
+		memset(&events, 0, sizeof events);
+		dw_pass_init(&events.pass, model, i, &pass.frames, buffer);
+		events.all = &pass;
+		events.symbol_by_id = model->symbol_by_id[source->streams[i].file];
+		events_walk(&events.pass);
+		pass.failed |= events.pass.failed;
 	}
 	if (!pass.failed)
 		emit_asyncs(model, &pass);
 	free(buffer);
-	free(pass.frames);
+	dw_frames_reset(&pass.frames);
 	free(pass.asyncs);
 	return pass.failed ? dw_model_no_memory(model, error) : pass.result;
 }

@@ -55,7 +55,8 @@ static struct dw_flat_all *compute(struct dw_model *model, enum dw_by by)
 	if (!ops)
 		return NULL;
 	all->tallies = dw_arena_alloc(&model->arena, (all->row_count + 1) * sizeof *all->tallies);
-	if (!all->tallies || dw_flat_walk(model, ops, all))
+	all->nested = dw_arena_alloc(&model->arena, (all->row_count + 1) * sizeof *all->nested);
+	if (!all->tallies || !all->nested || dw_flat_walk(model, ops, all))
 		return NULL;
 	if (!dw_scope_is_all(model))
 		all->orphans = 0; /* chunks that were skipped leave ends without begins */
@@ -121,7 +122,8 @@ static int choose(const struct dw_model *model, const struct dw_flat_all *all,
 		if (!chosen(model, all, row, slot->categories))
 			continue;
 		flat->rows[flat->count].symbol = all->row_symbol[row];
-		dw_tally_stat(&all->tallies[row], ns_per_tick, &flat->rows[flat->count++].stat);
+		dw_tally_stat_nested(&all->tallies[row], all->nested[row], ns_per_tick,
+		                     &flat->rows[flat->count++].stat);
 	}
 	if (count)
 		qsort(flat->rows, count, sizeof *flat->rows, compare_rows);

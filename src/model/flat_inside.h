@@ -7,6 +7,7 @@
 
 struct dw_flat_all {
 	struct dw_tally *tallies; /* by row, in ticks of the first file */
+	uint64_t *nested;         /* by row: what durations sum to beyond the time in the row */
 	const uint32_t *row_symbol;
 	uint32_t row_count;
 	uint32_t categories;      /* that occur, ranges or not */

@@ -1,18 +1,16 @@
 /*
  * The FLOPs of a run: each call of an operator counted once, with its time.
  *
- * One pass like flat_walk.c's that looks at operators only. What a call costs depends on
+ * One pass that looks at operators only. What a call costs depends on
  * its symbol alone (name and shapes), so formulas are asked once a symbol and the
- * pass adds up calls and ticks. A range of another kind is a frame without a symbol,
- * kept because ends are counted by depth.
+ * pass adds up calls and ticks.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/pool.h"
 #include "model/flops.h"
-#include "model/walk.h"
+#include "model/pass.h"
 
 struct cost {
 	uint64_t flops;
@@ -20,12 +18,12 @@ struct cost {
 };
 
 struct frame {
-	uint64_t start, child; /* child: what operators in it took */
-	uint32_t symbol;       /* merged; DW_NO_INDEX: no operator, or out of scope */
-	uint32_t previous;     /* the operator around it, + 1; 0: none */
+	struct dw_frame frame; /* operators in scope are chained */
+	uint32_t symbol;       /* merged */
 	bool covered;          /* it or an operator around it counts */
 	bool inner;            /* an operator around it counts */
 };
+#define CHAIN 1u
 
 struct tally {
 	uint64_t calls, ticks;               /* of calls that count */
@@ -34,8 +32,7 @@ struct tally {
 
 struct worker {
 	struct tally *tallies; /* by merged symbol */
-	struct frame *frames;
-	size_t capacity;
+	struct dw_frames frames;
 	void *buffer;
 	bool failed;
 };
@@ -43,155 +40,70 @@ struct worker {
 struct pass {
 	struct dw_model *model;
 	const struct cost *costs;
+	const struct dw_segments *segments;
 	struct worker *workers;
 	uint32_t file;
 };
 
-struct context {
-	struct dw_walk walk; /* first */
+struct flops {
+	struct dw_pass pass;
 	struct worker *worker;
 	const struct cost *costs;
 	const uint32_t *symbol_by_id;
-	size_t depth, in_scope;
-	uint32_t top; /* the innermost operator's place + 1; 0: none */
-	uint64_t over;
 };
 
-/* ---- the loop ------------------------------------------------------------------------------ */
+/* ---- the hooks ----------------------------------------------------------------------------- */
 
-DW_INLINE void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
+DW_INLINE void flops_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 {
-	struct context *context = pointer;
-	struct worker *worker = context->worker;
-	struct frame *frame = NULL, *around;
-	uint32_t symbol;
+	struct flops *flops = state;
+	struct frame *frame = place;
+	const struct frame *around;
 
-	if (context->depth < DW_MOST_DEPTH && !context->over)
-		frame = DW_GROW(&worker->frames, &worker->capacity, context->depth);
-	if (!frame) {
-		worker->failed |= context->depth < DW_MOST_DEPTH && !context->over;
-		context->over++;
+	if (dw_walk_op(&flops->pass.walk, id).kind != dw_kind_of(DWELL_CATEGORY_OPERATOR) ||
+	    !dw_pass_in_scope(&flops->pass, ticks))
 		return;
-	}
-	context->depth++;
-	frame->symbol = DW_NO_INDEX;
-	if (dw_walk_op(&context->walk, id).kind != dw_kind_of(DWELL_CATEGORY_OPERATOR) ||
-	    !context->walk.wanted || !dw_walk_in_time(&context->walk, ticks))
-		return;
-	symbol = context->symbol_by_id[id < context->walk.op_count ? id : 0];
-	around = context->top ? &worker->frames[context->top - 1] : NULL;
-	frame->start = ticks;
-	frame->symbol = symbol;
-	frame->previous = context->top;
-	frame->inner = around && around->covered;
-	frame->covered = frame->inner || context->costs[symbol].why == DW_FLOPS_COUNTED;
-	context->top = (uint32_t)context->depth;
-	context->in_scope++;
+	frame->frame.in_scope = true;
+	frame->symbol = flops->symbol_by_id[id < flops->pass.walk.op_count ? id : 0];
+	dw_pass_link(&flops->pass, &frame->frame, CHAIN);
+	around = (struct frame *)dw_pass_at(&flops->pass, sizeof *frame, frame->frame.previous);
+	frame->inner = frame->frame.previous && around->covered;
+	frame->covered = frame->inner || flops->costs[frame->symbol].why == DW_FLOPS_COUNTED;
 }
 
-/* The innermost frame ends. */
-static void pop(struct context *context, uint64_t ticks)
+DW_INLINE void flops_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
-	struct frame *frame = &context->worker->frames[--context->depth];
+	struct flops *flops = state;
+	const struct frame *frame = place;
+	uint64_t duration = ticks - frame->frame.start;
 	struct tally *tally;
-	uint64_t duration;
 
-	if (frame->symbol == DW_NO_INDEX)
+	if (!frame->frame.chain || frame->inner)
 		return;
-	duration = ticks - frame->start;
-	context->top = frame->previous;
-	context->in_scope--;
-	if (frame->previous)
-		context->worker->frames[frame->previous - 1].child += duration;
-	if (frame->inner)
-		return;
-	tally = &context->worker->tallies[frame->symbol];
+	tally = &flops->worker->tallies[frame->symbol];
 	if (frame->covered) {
 		tally->calls++;
 		tally->ticks += duration;
 	} else {
 		tally->missed_calls++;
-		tally->missed_ticks += duration - frame->child;
+		tally->missed_ticks += duration - frame->frame.child;
 	}
 }
 
-DW_INLINE void visit_end(void *pointer, uint64_t ticks)
+static void flops_carry(void *state, void *place)
 {
-	struct context *context = pointer;
+	struct flops *flops = state;
+	const struct frame *frame = place;
 
-	if (context->over)
-		context->over--;
-	else if (context->depth)
-		pop(context, ticks);
+	if (frame->frame.chain && !frame->inner && !frame->covered)
+		flops->worker->tallies[frame->symbol].missed_ticks -= frame->frame.child;
 }
 
-/*
- * A frame ends in the middle: it becomes the innermost and is popped. The operator in
- * it goes on in what lies around: its time so far is taken off there in advance, as
- * all of it will be added when it ends.
- */
-static void end_of(struct context *context, uint64_t ticks, uint32_t n)
-{
-	struct frame *frames = context->worker->frames, frame;
-	uint32_t place;
-
-	if (context->over || n >= context->depth)
-		return;
-	place = (uint32_t)(context->depth - n);
-	frame = frames[place - 1];
-	memmove(&frames[place - 1], &frames[place], n * sizeof frame);
-	for (size_t i = place - 1; i + 1 < context->depth; i++) {
-		if (frames[i].symbol == DW_NO_INDEX || frames[i].previous < place)
-			continue;
-		if (frames[i].previous > place) {
-			frames[i].previous--;
-			continue;
-		}
-		frames[i].previous = frame.previous;
-		frame.child += ticks - frames[i].start;
-		if (frame.previous)
-			frames[frame.previous - 1].child -= ticks - frames[i].start;
-	}
-	frames[context->depth - 1] = frame;
-	uint32_t top = context->top;
-	pop(context, ticks);
-	context->top = top > place ? top - 1 : top == place ? frame.previous : top;
-}
-
-static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
-{
-	struct context *context = pointer;
-
-	context->over = 0;
-	while (context->depth)
-		pop(context, ticks);
-}
-
-static __attribute__((noinline)) void visit_rest(struct context *context, uint64_t ticks,
-                                                 const struct dw_record *record)
-{
-	if (record->kind == DW_THREAD)
-		dw_walk_thread(&context->walk, ticks, record->id, flush);
-	else if (record->kind == DW_END_OF)
-		end_of(context, ticks, record->payload[0]);
-}
-
-DW_INLINE void visit_other(void *pointer, uint64_t ticks, const struct dw_record *record)
-{
-	struct dw_record copy = *record; /* so that the loop's own stays in registers */
-
-	visit_rest(pointer, ticks, &copy);
-}
-
-static bool may_skip(void *pointer)
-{
-	struct context *context = pointer;
-
-	if (context->in_scope)
-		return false;
-	flush(pointer, dw_time_now(&context->walk.time), DW_FLUSH_END);
-	return true;
-}
+static const struct dw_pass_hooks flops_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true, .scoped = true,
+	.enter = flops_enter, .leave = flops_leave, .carry = flops_carry,
+};
+DW_PASS_DEFINE(flops, flops_hooks)
 
 /* ---- streams side by side ------------------------------------------------------------------ */
 
@@ -205,24 +117,24 @@ static bool prepare(struct worker *worker, size_t symbols)
 	return !worker->failed;
 }
 
-static void walk_stream(void *pointer, unsigned index, size_t at)
+static void walk_segment(void *pointer, unsigned index, size_t at)
 {
 	struct pass *pass = pointer;
 	struct worker *worker = &pass->workers[index];
 	struct dw_model *model = pass->model;
-	size_t stream = model->stream_order[at];
-	const struct dw_source_stream *from = &model->source->streams[stream];
-	struct context context;
+	const struct dw_segment *segment = &pass->segments->items[at];
+	const struct dw_source_stream *from = &model->source->streams[segment->stream];
+	struct flops flops;
 
-	if (from->file != pass->file || !dw_scope_has_stream(model, from) ||
-	    !prepare(worker, model->symbol_count))
+	if (from->file != pass->file || !prepare(worker, model->symbol_count))
 		return;
-	memset(&context, 0, sizeof context);
-	dw_walk_init(&context.walk, model, stream, worker->buffer);
-	context.worker = worker;
-	context.costs = pass->costs;
-	context.symbol_by_id = model->symbol_by_id[from->file];
-	dw_walk(&context.walk, visit_begin, visit_end, visit_other, flush, may_skip);
+	memset(&flops, 0, sizeof flops);
+	dw_pass_init(&flops.pass, model, segment->stream, &worker->frames, worker->buffer);
+	flops.worker = worker;
+	flops.costs = pass->costs;
+	flops.symbol_by_id = model->symbol_by_id[from->file];
+	flops_segment(&flops.pass, segment);
+	worker->failed |= flops.pass.failed;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -283,14 +195,18 @@ static void take_results(const struct pass *pass, struct worker *worker, struct 
 static bool walk_files(struct pass *pass, struct dw_flops_row *rows)
 {
 	const struct dw_source *source = pass->model->source;
-	unsigned count = dw_pool_workers(source->stream_count);
+	unsigned count;
 	bool good;
 
+	pass->segments = dw_model_segments(pass->model);
+	if (!pass->segments)
+		return false;
+	count = dw_pool_workers(pass->segments->count);
 	pass->workers = calloc(count, sizeof *pass->workers);
 	good = pass->workers != NULL;
 	for (uint32_t f = 0; good && f < source->file_count; f++) {
 		pass->file = f;
-		dw_pool_run(source->stream_count, count, walk_stream, pass);
+		dw_pool_run(pass->segments->count, count, walk_segment, pass);
 		for (unsigned i = 0; i < count; i++) {
 			good = good && !pass->workers[i].failed;
 			if (i)
@@ -299,7 +215,7 @@ static bool walk_files(struct pass *pass, struct dw_flops_row *rows)
 		take_results(pass, &pass->workers[0], rows);
 	}
 	for (unsigned i = 0; pass->workers && i < count; i++) {
-		free(pass->workers[i].frames);
+		dw_frames_reset(&pass->workers[i].frames);
 		free(pass->workers[i].buffer);
 	}
 	free(pass->workers);

@@ -10,8 +10,9 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/map.h"
 #include "model/function_calls.h"
-#include "model/walk.h"
+#include "model/pass.h"
 
 #define NONE UINT32_MAX
 
@@ -24,112 +25,66 @@ struct count {
 };
 
 struct frame {
-	uint64_t start, child;
-	uint32_t symbol;   /* NONE: no function, or out of scope */
-	uint32_t all, edge; /* its counts; edge NONE: no caller */
-	uint32_t function; /* frame of the innermost function, itself included; NONE: none */
+	struct dw_frame frame; /* functions in scope are chained */
+	uint32_t symbol;
+	uint32_t all, edge;    /* its counts; edge NONE: no caller */
 };
+#define CHAIN 1u
 
-struct context {
-	struct dw_walk walk;
+struct functions {
+	struct dw_pass pass;
 	const struct dw_symbol *symbols;
 	const uint32_t *symbol_by_id;
 	struct count *counts;
 	size_t count, capacity;
-	uint32_t *slots;   /* index of a count + 1 */
-	size_t slot_mask;
-	struct frame *frames;
-	size_t depth, frame_capacity;
-	uint32_t over;
+	struct dw_map by_edge; /* counts by caller and symbol */
+	struct dw_frames frames;
 	bool failed;
 };
 
 /* ---- the table of counts ------------------------------------------------------------------ */
 
-static size_t hash_of(uint32_t caller, uint32_t symbol)
+static uint32_t count_of(struct functions *functions, uint32_t caller, uint32_t symbol)
 {
-	uint64_t hash = ((uint64_t)caller << 32 | symbol) * 0x9e3779b97f4a7c15u;
-
-	return (size_t)(hash ^ hash >> 29);
-}
-
-static bool grow_slots(struct context *context)
-{
-	size_t size = context->slot_mask ? (context->slot_mask + 1) * 2 : 1024;
-	uint32_t *slots = calloc(size, sizeof *slots);
-
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < context->count; i++) {
-		size_t at = hash_of(context->counts[i].caller, context->counts[i].symbol) & (size - 1);
-
-		while (slots[at])
-			at = (at + 1) & (size - 1);
-		slots[at] = (uint32_t)i + 1;
-	}
-	free(context->slots);
-	context->slots = slots;
-	context->slot_mask = size - 1;
-	return true;
-}
-
-static uint32_t count_of(struct context *context, uint32_t caller, uint32_t symbol)
-{
+	uint32_t hash = dw_map_hash((uint64_t)caller << 32 | symbol), found;
 	struct count *count;
-	size_t at;
 
-	if (context->count * 2 >= context->slot_mask && !grow_slots(context))
-		goto failed;
-	for (at = hash_of(caller, symbol) & context->slot_mask; context->slots[at];
-	     at = (at + 1) & context->slot_mask) {
-		count = &context->counts[context->slots[at] - 1];
-		if (count->caller == caller && count->symbol == symbol)
-			return context->slots[at] - 1;
+	found = DW_MAP_FIND(&functions->by_edge, hash, i, functions->counts[i].caller == caller &&
+	                                                  functions->counts[i].symbol == symbol);
+	if (found != DW_MAP_NONE)
+		return found;
+	count = DW_GROW(&functions->counts, &functions->capacity, functions->count);
+	if (!count || !dw_map_add(&functions->by_edge, hash, (uint32_t)functions->count)) {
+		functions->failed = true;
+		return NONE;
 	}
-	count = DW_GROW(&context->counts, &context->capacity, context->count);
-	if (!count)
-		goto failed;
 	count->caller = caller;
 	count->symbol = symbol;
-	context->slots[at] = (uint32_t)++context->count;
-	return (uint32_t)context->count - 1;
-failed:
-	context->failed = true;
-	return NONE;
+	return (uint32_t)functions->count++;
 }
 
 /* ---- the walk ------------------------------------------------------------------------------ */
 
-static void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
+static void functions_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 {
-	struct context *context = pointer;
-	uint32_t symbol = context->symbol_by_id[id < context->walk.op_count ? id : 0];
-	struct frame *frame = NULL;
-	uint32_t outer;
+	struct functions *functions = state;
+	struct frame *frame = place, *outer;
+	uint32_t symbol = functions->symbol_by_id[id < functions->pass.walk.op_count ? id : 0];
+	uint32_t around = functions->pass.top[CHAIN];
 
-	if (context->depth < DW_MOST_DEPTH && !context->over)
-		frame = DW_GROW(&context->frames, &context->frame_capacity, context->depth);
-	if (!frame) {
-		context->failed |= context->depth < DW_MOST_DEPTH && !context->over;
-		context->over++;
+	if (functions->symbols[symbol].category != DWELL_CATEGORY_FUNCTION ||
+	    !dw_pass_in_scope(&functions->pass, ticks))
 		return;
-	}
-	outer = context->depth ? context->frames[context->depth - 1].function : NONE;
-	*frame = (struct frame){ ticks, 0, NONE, NONE, NONE, outer };
-	context->depth++;
-	if (context->symbols[symbol].category != DWELL_CATEGORY_FUNCTION || !context->walk.wanted ||
-	    !dw_walk_in_time(&context->walk, ticks))
-		return;
-	frame->all = count_of(context, NONE, symbol);
-	if (outer != NONE)
-		frame->edge = count_of(context, context->frames[outer].symbol, symbol);
-	if (context->failed)
+	outer = around ? (struct frame *)dw_pass_at(&functions->pass, sizeof *outer, around) : NULL;
+	frame->all = count_of(functions, NONE, symbol);
+	frame->edge = outer ? count_of(functions, outer->symbol, symbol) : NONE;
+	if (functions->failed)
 		return;
 	frame->symbol = symbol;
-	frame->function = (uint32_t)context->depth - 1;
-	context->counts[frame->all].level++;
+	dw_pass_link(&functions->pass, &frame->frame, CHAIN);
+	functions->counts[frame->all].level++;
 	if (frame->edge != NONE)
-		context->counts[frame->edge].level++;
+		functions->counts[frame->edge].level++;
 }
 
 static void add(struct count *count, uint64_t self, uint64_t total, bool open)
@@ -143,111 +98,60 @@ static void add(struct count *count, uint64_t self, uint64_t total, bool open)
 	}
 }
 
-static void end_frame(struct context *context, const struct frame *frame, uint32_t outer,
-                      uint64_t ticks, bool open)
+static void functions_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
-	uint64_t total = ticks - frame->start;
-	uint64_t self = total > frame->child ? total - frame->child : 0;
+	struct functions *functions = state;
+	const struct frame *frame = place;
+	uint64_t total = ticks - frame->frame.start, self = total - frame->frame.child;
 
-	if (frame->symbol == NONE)
+	if (!frame->frame.chain)
 		return;
-	add(&context->counts[frame->all], self, total, open);
+	add(&functions->counts[frame->all], self, total, how != DW_LEAVE_END);
 	if (frame->edge != NONE)
-		add(&context->counts[frame->edge], self, total, open);
-	if (outer != NONE)
-		context->frames[outer].child += total;
+		add(&functions->counts[frame->edge], self, total, how != DW_LEAVE_END);
 }
 
-static void pop(struct context *context, uint64_t ticks, bool open)
-{
-	struct frame frame = context->frames[--context->depth];
-	uint32_t outer = context->depth ? context->frames[context->depth - 1].function : NONE;
-
-	end_frame(context, &frame, outer, ticks, open);
-}
-
-static void visit_end(void *pointer, uint64_t ticks)
-{
-	struct context *context = pointer;
-
-	if (context->over)
-		context->over--;
-	else if (context->depth)
-		pop(context, ticks, false);
-}
-
-static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
-{
-	struct context *context = pointer;
-
-	(void)why;
-	context->over = 0;
-	while (context->depth)
-		pop(context, ticks, true);
-}
-
-/* A range taken out from under others; those point to functions by place. */
-static void end_of(struct context *context, uint64_t ticks, uint32_t n)
-{
-	size_t at;
-	struct frame frame;
-	uint32_t outer;
-
-	if (context->over || n >= context->depth)
-		return;
-	at = context->depth - 1 - n;
-	frame = context->frames[at];
-	outer = at ? context->frames[at - 1].function : NONE;
-	end_frame(context, &frame, outer, ticks, false);
-	memmove(&context->frames[at], &context->frames[at + 1], n * sizeof frame);
-	context->depth--;
-	for (size_t i = at; i < context->depth; i++) {
-		struct frame *later = &context->frames[i];
-
-		if (later->function == at && frame.symbol != NONE)
-			later->function = outer;
-		else if (later->function != NONE && later->function > at)
-			later->function--;
-	}
-}
-
-static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *record)
-{
-	if (!dw_walk_break(pointer, ticks, record, flush) && record->kind == DW_END_OF)
-		end_of(pointer, ticks, record->payload[0]);
-}
+static const struct dw_pass_hooks functions_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true,
+	.enter = functions_enter, .leave = functions_leave,
+};
+DW_PASS_DEFINE(functions, functions_hooks)
 
 /* A stream's ticks are its file's. */
-static void settle(struct context *context)
+static void settle(struct functions *functions, const struct dw_source_file *file)
 {
-	for (size_t i = 0; i < context->count; i++) {
-		struct count *count = &context->counts[i];
+	for (size_t i = 0; i < functions->count; i++) {
+		struct count *count = &functions->counts[i];
 
-		count->self_ns += dw_source_span_ns(&context->walk.file->clock, count->self);
-		count->total_ns += dw_source_span_ns(&context->walk.file->clock, count->total);
+		count->self_ns += dw_source_span_ns(&file->clock, count->self);
+		count->total_ns += dw_source_span_ns(&file->clock, count->total);
 		count->self = count->total = 0;
 		count->level = 0;
 	}
 }
 
-static void walk_streams(struct context *context, struct dw_model *model, void *buffer)
+static void walk_streams(struct functions *functions, struct dw_model *model, void *buffer)
 {
 	const struct dw_source *source = model->source;
+	const struct dw_source_file *file = NULL;
 
-	for (size_t i = 0; i < source->stream_count && !context->failed; i++) {
+	for (size_t i = 0; i < source->stream_count && !functions->failed; i++) {
 		const struct dw_source_stream *stream = &source->streams[i];
 
 		if (!dw_scope_has_stream(model, stream))
 			continue;
 		/* A whole file at a time, so that sums are converted once. */
-		if (context->walk.file && context->walk.file != &source->files[stream->file])
-			settle(context);
-		context->symbol_by_id = model->symbol_by_id[stream->file];
-		dw_walk_init(&context->walk, model, i, buffer);
-		dw_walk(&context->walk, visit_begin, visit_end, visit_other, flush, NULL);
+		if (file && file != &source->files[stream->file])
+			settle(functions, file);
+		file = &source->files[stream->file];
+		functions->symbol_by_id = model->symbol_by_id[stream->file];
+		memset(&functions->pass, 0, sizeof functions->pass);
+		dw_pass_init(&functions->pass, model, i, &functions->frames, buffer);
+		functions_walk(&functions->pass);
+		functions->failed |= functions->pass.failed;
 	}
-	if (context->walk.file)
-		settle(context);
+	if (file)
+		settle(functions, file);
 }
 
 /* ---- the product ------------------------------------------------------------------------------ */
@@ -272,35 +176,35 @@ static int by_function(const void *left, const void *right)
 	return (a->caller > b->caller) - (a->caller < b->caller);
 }
 
-static struct dw_function_calls *make(struct dw_model *model, const struct context *context)
+static struct dw_function_calls *make(struct dw_model *model, const struct functions *from)
 {
 	struct dw_function_calls *calls = dw_arena_alloc(&model->arena, sizeof *calls);
 	struct dw_function_row *rows =
-		dw_arena_alloc(&model->arena, (context->count + 1) * sizeof *rows);
+		dw_arena_alloc(&model->arena, (from->count + 1) * sizeof *rows);
 	size_t functions = 0, edges = 0;
 
 	if (!calls || !rows)
 		return NULL;
-	for (size_t i = 0; i < context->count; i++)
-		functions += context->counts[i].caller == NONE;
+	for (size_t i = 0; i < from->count; i++)
+		functions += from->counts[i].caller == NONE;
 	calls->rows = rows;
 	calls->edges = rows + functions;
 	calls->count = functions;
-	calls->edge_count = context->count - functions;
+	calls->edge_count = from->count - functions;
 	functions = 0;
-	for (size_t i = 0; i < context->count; i++) {
-		const struct count *from = &context->counts[i];
+	for (size_t i = 0; i < from->count; i++) {
+		const struct count *each = &from->counts[i];
 		struct dw_function_row *to =
-			from->caller == NONE ? &rows[functions++] : &calls->edges[edges++];
+			each->caller == NONE ? &rows[functions++] : &calls->edges[edges++];
 
-		*to = (struct dw_function_row){ from->symbol, from->caller, from->calls, from->primitive,
-			from->self_ns, from->total_ns };
-		if (from->caller != NONE)
+		*to = (struct dw_function_row){ each->symbol, each->caller, each->calls, each->primitive,
+			each->self_ns, each->total_ns };
+		if (each->caller != NONE)
 			continue;
-		calls->calls += from->calls;
-		calls->primitive += from->primitive;
-		calls->self_ns += from->self_ns;
-		calls->open += from->open;
+		calls->calls += each->calls;
+		calls->primitive += each->primitive;
+		calls->self_ns += each->self_ns;
+		calls->open += each->open;
 	}
 	if (calls->count)
 		qsort(calls->rows, calls->count, sizeof *rows, by_total);
@@ -312,20 +216,20 @@ static struct dw_function_calls *make(struct dw_model *model, const struct conte
 const struct dw_function_calls *dw_model_function_calls(struct dw_model *model,
                                                         struct dwell_error *error)
 {
-	struct context context = { .symbols = model->symbols };
+	struct functions functions = { .symbols = model->symbols };
 	void *buffer;
 
 	if (model->function_calls)
 		return model->function_calls;
 	buffer = malloc(DW_BLOCK_BYTES);
-	context.failed = !buffer;
-	walk_streams(&context, model, buffer);
-	if (!context.failed)
-		model->function_calls = make(model, &context);
+	functions.failed = !buffer;
+	walk_streams(&functions, model, buffer);
+	if (!functions.failed)
+		model->function_calls = make(model, &functions);
 	free(buffer);
-	free(context.counts);
-	free(context.slots);
-	free(context.frames);
+	free(functions.counts);
+	dw_map_reset(&functions.by_edge);
+	dw_frames_reset(&functions.frames);
 	if (!model->function_calls)
 		dw_model_no_memory(model, error);
 	return model->function_calls;

@@ -8,12 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "model/inside.h"
-
-struct names {
-	uint32_t *slots; /* symbol */
-	size_t mask;
-};
 
 static size_t count_functions(const struct dw_source *source)
 {
@@ -28,26 +24,25 @@ static size_t count_functions(const struct dw_source *source)
 	return count;
 }
 
-static uint32_t put_name(struct names *names, struct dw_symbol *symbols, uint32_t *count,
+/* DW_MAP_NONE when out of memory. */
+static uint32_t put_name(struct dw_map *names, struct dw_symbol *symbols, uint32_t *count,
                          const struct dw_source_function *function)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
-	size_t at;
+	uint32_t hash = dw_map_hash_bytes(0, function->name, strlen(function->name));
+	uint32_t found = DW_MAP_FIND(names, hash, i, strcmp(symbols[i].name, function->name) == 0);
 
-	for (const char *c = function->name; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-	for (at = (hash ^ hash >> 32) & names->mask; names->slots[at]; at = (at + 1) & names->mask)
-		if (strcmp(symbols[names->slots[at]].name, function->name) == 0)
-			return names->slots[at];
+	if (found != DW_MAP_NONE)
+		return found;
+	if (!dw_map_add(names, hash, *count))
+		return DW_MAP_NONE;
 	symbols[*count] = (struct dw_symbol){ .name = function->name, .file = function->file,
 		                                  .line = function->line,
 		                                  .category = DWELL_CATEGORY_FUNCTION };
-	names->slots[at] = *count;
 	return (*count)++;
 }
 
 static bool index_frames(struct dw_functions *functions, struct dw_model *model,
-                         struct names *names)
+                         struct dw_map *names)
 {
 	const struct dw_source *source = model->source;
 	uint32_t symbol_count = model->symbol_count, used = 0;
@@ -65,9 +60,12 @@ static bool index_frames(struct dw_functions *functions, struct dw_model *model,
 			const struct dw_source_frame *frame = file->frames[id];
 
 			functions->by_frame[f][id] = used;
-			for (uint32_t i = 0; frame && i < frame->count; i++)
-				functions->list[used++] =
+			for (uint32_t i = 0; frame && i < frame->count; i++) {
+				functions->list[used] =
 					put_name(names, functions->symbols, &symbol_count, &frame->functions[i]);
+				if (functions->list[used++] == DW_MAP_NONE)
+					return false;
+			}
 		}
 	}
 	return true;
@@ -75,24 +73,20 @@ static bool index_frames(struct dw_functions *functions, struct dw_model *model,
 
 bool dw_functions_init(struct dw_functions *functions, struct dw_model *model)
 {
-	size_t count = count_functions(model->source), size = 64;
-	struct names names;
+	size_t count = count_functions(model->source);
+	struct dw_map names = { NULL, 0, 0 };
 	bool good;
 
-	while (size < count * 2)
-		size *= 2;
-	names.mask = size - 1;
-	names.slots = calloc(size, sizeof *names.slots);
 	functions->symbols = dw_arena_alloc(
 		&model->arena, (model->symbol_count + count) * sizeof *functions->symbols);
 	functions->list = dw_arena_alloc(&model->arena, (count + 1) * sizeof *functions->list);
 	functions->by_frame =
 		dw_arena_alloc(&model->arena, model->source->file_count * sizeof *functions->by_frame);
-	good = names.slots && functions->symbols && functions->list && functions->by_frame;
+	good = functions->symbols && functions->list && functions->by_frame;
 	if (good)
 		memcpy(functions->symbols, model->symbols,
 		       model->symbol_count * sizeof *functions->symbols);
 	good = good && index_frames(functions, model, &names);
-	free(names.slots);
+	dw_map_reset(&names);
 	return good;
 }

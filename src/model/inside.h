@@ -5,6 +5,8 @@
  *   symbols  names merged by content, ids to rows
  *   scope    which threads and which times count
  *   walk.h   one stream's records in order, with gaps and thread switches
+ *   pass.h   the stack of open ranges that every product walks streams with
+ *   segments pieces of streams, for several workers
  *   tally    durations of many calls: sums, extremes, percentiles
  *   trunk    call paths while they are counted, for the tree and the paths
  *   functions  those of recorded stacks as symbols
@@ -26,11 +28,6 @@ struct dw_op {
 	uint32_t kind; /* self excludes children of the same kind; 1..DW_KINDS - 1 */
 };
 #define DW_KINDS 32u
-
-/* Half-open, ascending, apart; the last one starts at UINT64_MAX. */
-struct dw_interval {
-	uint64_t start_ticks, end_ticks;
-};
 
 struct dw_flat_slot {
 	uint32_t categories;
@@ -66,11 +63,15 @@ struct dw_model {
 	uint32_t row_count;
 	struct dw_op **ops;           /* by file, then id: rows by name */
 
+	bool *namesakes;              /* by thread: another one of its process has its name */
 	bool *wanted_threads;         /* NULL: all */
+	bool *wanted_streams;         /* by stream: a wanted thread began in it; NULL: all */
 	struct dw_interval **intervals; /* by process; NULL: all times */
 	struct dw_interval **thread_intervals; /* by thread, within those; NULL: they hold for all */
 
 	size_t *stream_order;         /* large ones first */
+	struct dw_segments *segments; /* segments.h */
+	size_t segment_chunks;        /* for tests: chunks of a segment; 0: as many as are worth it */
 	struct dw_flat_all *flat_all[2];
 	struct dw_flat_slot *flats;
 	struct dw_tree *tree;
@@ -92,6 +93,8 @@ enum dw_share dw_share_of(const struct dw_symbol *symbol);
 
 /* scope.c */
 int dw_scope_resolve(struct dw_model *model, struct dwell_error *error);
+/* Which threads need their tid to be told apart. -1: out of memory. */
+int dw_scope_find_namesakes(struct dw_model *model);
 static inline bool dw_scope_is_all(const struct dw_model *model)
 {
 	return !model->wanted_threads && !model->intervals;
@@ -103,6 +106,14 @@ uint64_t dw_scope_wall_ns(const struct dw_model *model);
 
 /* flat.c */
 uint32_t dw_flat_categories(struct dw_model *model, struct dwell_error *error);
+
+/* Ticks of a file to ticks of the first one: 1 where rates differ by less than a tally tells. */
+static inline double dw_file_ratio(const struct dw_source *source, size_t file)
+{
+	double ratio = source->files[file].clock.ns_per_tick / source->files[0].clock.ns_per_tick;
+
+	return ratio > 0.999999 && ratio < 1.000001 ? 1.0 : ratio;
+}
 
 int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error);
 

@@ -9,10 +9,10 @@
 #include "base/grow.h"
 #include "model/calls_inside.h"
 #include "model/layers_inside.h"
-#include "model/walk.h"
+#include "model/pass.h"
 
 struct frame {
-	uint64_t start, child;  /* child: of the same kind */
+	struct dw_frame frame;  /* what counts is chained by `what` */
 	enum dw_layer_what what;
 	uint32_t symbol;
 	uint32_t node;          /* the innermost layer, its own or inherited; 0: none */
@@ -22,7 +22,6 @@ struct frame {
 	int64_t bytes;          /* of the stream when it began */
 	bool backward;          /* in a backward phase, or linked to a forward; inherited */
 	bool covered;           /* an operator around it has FLOPs: its own are part of those */
-	bool counts;            /* in scope */
 };
 
 struct pass {
@@ -31,17 +30,14 @@ struct pass {
 	struct dw_layer_tree tree;
 	struct dw_call_memory memory;
 	struct dw_layer_symbol *symbols;
-	struct frame *frames;
-	size_t frame_capacity;
+	struct dw_frames frames;
 	bool failed;
 };
 
-struct context {
-	struct dw_walk walk; /* first */
-	struct pass *pass;
+struct layers {
+	struct dw_pass pass; /* first */
+	struct pass *all;
 	const uint32_t *symbol_by_id;
-	size_t depth;
-	uint64_t over;
 	double ratio;        /* to ticks of the first file */
 	int64_t bytes;       /* allocated less freed so far */
 };
@@ -49,25 +45,25 @@ struct context {
 /* Handles of flows are a process's; what they link has a thread of no other use. */
 #define FLOW_THREAD(process) (0x80000000u | (process))
 
-static uint64_t scaled(const struct context *context, uint64_t ticks)
+static uint64_t scaled(const struct layers *layers, uint64_t ticks)
 {
-	return (uint64_t)((double)ticks * context->ratio);
+	return (uint64_t)((double)ticks * layers->ratio);
 }
 
 /* ---- begins ----------------------------------------------------------------------------- */
 
 /* A call's own place; of a call in the backward pass that of its forward, which is the
  * thread's last one without a backward. */
-static uint32_t place_of_call(struct context *context, const struct frame *frame, uint32_t around)
+static uint32_t place_of_call(struct layers *layers, const struct frame *frame, uint32_t around)
 {
-	struct dw_layer_tree *tree = &context->pass->tree;
+	struct dw_layer_tree *tree = &layers->all->tree;
 	struct dw_layer_node *node = &tree->nodes[frame->node];
 	uint32_t place = node->unpaired;
 
-	if (!context->pass->ask.calls)
+	if (!layers->all->ask.calls)
 		return node->place;
 	if (frame->backward) {
-		if (!place || tree->places[place].thread != context->walk.thread)
+		if (!place || tree->places[place].thread != layers->pass.walk.thread)
 			return node->place;
 		node->unpaired = tree->places[place].before;
 		return place;
@@ -77,18 +73,18 @@ static uint32_t place_of_call(struct context *context, const struct frame *frame
 		return 0;
 	tree->places[place] = (struct dw_layer_place){
 		.node = frame->node, .around = around, .before = node->unpaired,
-		.thread = context->walk.thread, .counted = frame->counts,
-		.start_ns = dw_source_ns(&context->walk.file->clock, frame->start),
+		.thread = layers->pass.walk.thread, .counted = frame->frame.in_scope,
+		.start_ns = dw_source_ns(&layers->pass.walk.file->clock, frame->frame.start),
 	};
 	return node->unpaired = place;
 }
 
-static void begin_layer(struct context *context, struct frame *frame)
+static void begin_layer(struct layers *layers, struct frame *frame)
 {
-	struct pass *pass = context->pass;
+	struct pass *pass = layers->all;
 
 	frame->node = dw_layer_node(&pass->tree, frame->symbol, frame->node);
-	frame->call = frame->node ? place_of_call(context, frame, frame->call) : 0;
+	frame->call = frame->node ? place_of_call(layers, frame, frame->call) : 0;
 	frame->place = frame->call;
 	frame->entry = 0;
 	if (frame->call)
@@ -98,60 +94,52 @@ static void begin_layer(struct context *context, struct frame *frame)
 }
 
 /* Of an operator, where it is now; what an operator's zones allocate is its own. */
-static void enter(struct pass *pass, struct frame *frame)
+static void enter_operator(struct pass *pass, struct frame *frame)
 {
 	if (frame->what != DW_LAYER_IS_NOTHING)
 		frame->entry = 0;
-	if (!pass->ask.operators || frame->what != DW_LAYER_IS_OPERATOR || !frame->counts)
+	if (!pass->ask.operators || frame->what != DW_LAYER_IS_OPERATOR || !frame->frame.in_scope)
 		return;
 	frame->entry = dw_layer_entry(&pass->tree, frame->place, pass->model->symbol_row[frame->symbol]);
 	pass->failed |= !frame->entry;
 	pass->tree.entries[frame->entry].within++;
 }
 
-static void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
+static void layers_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 {
-	struct context *context = pointer;
-	struct pass *pass = context->pass;
-	uint32_t symbol = context->symbol_by_id[id < context->walk.op_count ? id : 0];
-	struct frame *frame = NULL, *around;
+	struct layers *layers = state;
+	struct pass *pass = layers->all;
+	uint32_t symbol = layers->symbol_by_id[id < layers->pass.walk.op_count ? id : 0];
+	struct dw_frame own = *(struct dw_frame *)place;
+	struct frame *frame = place, *around = layers->pass.depth > 1 ? frame - 1 : NULL;
 
-	if (context->depth < DW_MOST_DEPTH && !context->over)
-		frame = DW_GROW(&pass->frames, &pass->frame_capacity, context->depth);
-	if (!frame) {
-		pass->failed |= context->depth < DW_MOST_DEPTH && !context->over;
-		context->over++;
-		return;
-	}
-	around = context->depth++ ? frame - 1 : NULL;
-	if (around) {
-		*frame = *around;
-		frame->child = 0;
-		frame->covered = around->covered ||
-		                 (around->what == DW_LAYER_IS_OPERATOR && pass->symbols[around->symbol].flops);
-	}
-	frame->start = ticks;
-	frame->bytes = context->bytes;
+	*frame = around ? *around : (struct frame){ .what = DW_LAYER_IS_NOTHING };
+	frame->frame = own;
+	frame->covered = around && (around->covered || (around->what == DW_LAYER_IS_OPERATOR &&
+	                                                pass->symbols[around->symbol].flops));
+	frame->bytes = layers->bytes;
 	frame->symbol = symbol;
 	frame->backward |= pass->symbols[symbol].backward;
-	frame->counts = context->walk.wanted && dw_walk_in_time(&context->walk, ticks);
+	frame->frame.in_scope = dw_pass_in_scope(&layers->pass, ticks);
 	frame->what = pass->symbols[symbol].what;
+	if (frame->frame.in_scope && frame->what != DW_LAYER_IS_NOTHING)
+		dw_pass_link(&layers->pass, &frame->frame, frame->what);
 	if (frame->what == DW_LAYER_IS_LAYER)
-		begin_layer(context, frame);
+		begin_layer(layers, frame);
 	else
-		enter(pass, frame);
+		enter_operator(pass, frame);
 }
 
 /* ---- ends ------------------------------------------------------------------------------- */
 
-static void end_operator(struct context *context, const struct frame *frame, uint64_t duration,
+static void end_operator(struct layers *layers, const struct frame *frame, uint64_t duration,
                          uint64_t self)
 {
-	const struct pass *pass = context->pass;
+	const struct pass *pass = layers->all;
 	struct dw_layer_entry *entry = &pass->tree.entries[frame->entry];
 	struct dw_layer_ticks more = { .flops = frame->covered ? 0 : pass->symbols[frame->symbol].flops };
 
-	*(frame->backward ? &more.backward : &more.operators) = scaled(context, self);
+	*(frame->backward ? &more.backward : &more.operators) = scaled(layers, self);
 	dw_layer_ticks_add(&pass->tree.places[frame->place].ticks, &more);
 	if (!frame->entry)
 		return;
@@ -160,97 +148,45 @@ static void end_operator(struct context *context, const struct frame *frame, uin
 	*(frame->backward ? &entry->backward_calls : &entry->calls) += 1;
 	if (entry->within)
 		return;
-	*(frame->backward ? &entry->backward_total : &entry->total) += scaled(context, duration);
-	entry->total_bytes += frame->backward ? 0 : context->bytes - frame->bytes;
+	*(frame->backward ? &entry->backward_total : &entry->total) += scaled(layers, duration);
+	entry->total_bytes += frame->backward ? 0 : layers->bytes - frame->bytes;
 }
 
-static void end_layer(struct context *context, const struct frame *frame, uint64_t duration,
+static void end_layer(struct layers *layers, const struct frame *frame, uint64_t duration,
                       uint64_t self, bool ended)
 {
-	struct dw_layer_tree *tree = &context->pass->tree;
+	struct dw_layer_tree *tree = &layers->all->tree;
 	struct dw_layer_node *node = &tree->nodes[frame->node];
 
 	if (frame->backward)
 		return;
 	node->calls++;
 	node->open += !ended;
-	node->self += scaled(context, self);
+	node->self += scaled(layers, self);
 	if (!node->within)
-		node->total += scaled(context, duration);
-	tree->places[frame->call].total = scaled(context, duration);
-	tree->places[frame->call].self = scaled(context, self);
+		node->total += scaled(layers, duration);
+	tree->places[frame->call].total = scaled(layers, duration);
+	tree->places[frame->call].self = scaled(layers, self);
 	tree->places[frame->call].open = !ended;
 }
 
-/* `at` frames lie around `frame`, which is none of the stack's any more. */
-static void end_frame(struct context *context, const struct frame *frame, size_t at, uint64_t ticks,
-                      bool ended)
+static void layers_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
-	struct dw_layer_tree *tree = &context->pass->tree;
-	uint64_t duration = ticks - frame->start;
-	uint64_t self = duration > frame->child ? duration - frame->child : 0;
+	struct layers *layers = state;
+	const struct frame *frame = place;
+	struct dw_layer_tree *tree = &layers->all->tree;
+	uint64_t duration = ticks - frame->frame.start, self = duration - frame->frame.child;
 
-	if (frame->what == DW_LAYER_IS_NOTHING)
-		return;
 	if (frame->what == DW_LAYER_IS_LAYER)
 		tree->nodes[frame->node].within--;
-	if (!frame->counts)
+	if (!frame->frame.chain)
 		return;
-	while (at--) {
-		struct frame *around = &context->pass->frames[at];
-
-		if (around->what == frame->what) {
-			around->child += duration;
-			break;
-		}
-	}
 	if (frame->what == DW_LAYER_IS_OPERATOR)
-		end_operator(context, frame, duration, self);
+		end_operator(layers, frame, duration, self);
 	else if (frame->what == DW_LAYER_IS_LAYER)
-		end_layer(context, frame, duration, self, ended);
+		end_layer(layers, frame, duration, self, how == DW_LEAVE_END);
 	else
-		tree->places[frame->place].ticks.device += scaled(context, self);
-}
-
-static void end_innermost(struct context *context, uint64_t ticks, bool ended)
-{
-	size_t at = --context->depth;
-
-	end_frame(context, &context->pass->frames[at], at, ticks, ended);
-}
-
-static void visit_end(void *pointer, uint64_t ticks)
-{
-	struct context *context = pointer;
-
-	if (context->over)
-		context->over--;
-	else if (context->depth)
-		end_innermost(context, ticks, true);
-}
-
-static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
-{
-	struct context *context = pointer;
-
-	(void)why;
-	context->over = 0;
-	while (context->depth)
-		end_innermost(context, ticks, false);
-}
-
-static void end_of(struct context *context, uint64_t ticks, uint32_t n)
-{
-	struct frame *frames = context->pass->frames, frame;
-	size_t at;
-
-	if (context->over || n >= context->depth)
-		return;
-	at = context->depth - 1 - n;
-	frame = frames[at];
-	memmove(&frames[at], &frames[at + 1], n * sizeof frame);
-	context->depth--;
-	end_frame(context, &frame, at, ticks, true);
+		tree->places[frame->place].ticks.device += scaled(layers, self);
 }
 
 /* ---- links, flows, memory --------------------------------------------------------------- */
@@ -261,13 +197,13 @@ static void make_late(struct pass *pass, struct frame *frame, uint64_t sequence,
 	pass->tree.entries[frame->entry].within -= frame->entry != 0;
 	frame->place = dw_layer_late(&pass->tree, sequence, thread);
 	pass->failed |= !frame->place;
-	enter(pass, frame);
+	enter_operator(pass, frame);
 }
 
 /* Forward: the operator's place is known. Backward: it is what has to be found. */
-static void take_link(struct context *context, struct frame *frame, const struct dw_record *record)
+static void take_link(struct layers *layers, struct frame *frame, const struct dw_record *record)
 {
-	struct pass *pass = context->pass;
+	struct pass *pass = layers->all;
 	uint64_t sequence = dw_record_u64(record, 0);
 	uint32_t id = record->payload[2];
 
@@ -275,19 +211,19 @@ static void take_link(struct context *context, struct frame *frame, const struct
 		return;
 	if (!id) {
 		pass->failed |= frame->place &&
-		                !dw_layer_link(&pass->tree, sequence, context->walk.thread, frame->place);
-	} else if (id < context->walk.file->symbol_count) {
+		                !dw_layer_link(&pass->tree, sequence, layers->pass.walk.thread, frame->place);
+	} else if (id < layers->pass.walk.file->symbol_count) {
 		frame->backward = true;
-		make_late(pass, frame, sequence, context->walk.file->thread_by_id[id]);
+		make_late(pass, frame, sequence, layers->pass.walk.file->thread_by_id[id]);
 	}
 }
 
 /* From an operator or a layer to what a device does for it. */
-static void take_flow(struct context *context, struct frame *frame, const struct dw_record *record)
+static void take_flow(struct layers *layers, struct frame *frame, const struct dw_record *record)
 {
-	struct pass *pass = context->pass;
+	struct pass *pass = layers->all;
 	uint64_t handle = dw_record_u64(record, 0);
-	uint32_t thread = FLOW_THREAD(context->walk.stream->process);
+	uint32_t thread = FLOW_THREAD(layers->pass.walk.stream->process);
 
 	if (record->kind == DW_FLOW_OUT && frame->place)
 		pass->failed |= !dw_layer_link(&pass->tree, handle, thread, frame->place);
@@ -295,40 +231,45 @@ static void take_flow(struct context *context, struct frame *frame, const struct
 		make_late(pass, frame, handle, thread);
 }
 
-static void take_memory(struct context *context, const struct frame *frame, uint64_t ticks,
+static void take_memory(struct layers *layers, const struct frame *frame, uint64_t ticks,
                         const struct dw_record *record)
 {
-	struct pass *pass = context->pass;
+	struct pass *pass = layers->all;
 	int64_t change = dw_call_memory_next(&pass->memory, dw_record_u64(record, 0));
 	struct dw_layer_ticks more = { .bytes = frame->backward ? 0 : change,
 		                           .backward_bytes = frame->backward ? change : 0 };
 
-	if (!context->walk.wanted || !dw_walk_in_time(&context->walk, ticks))
+	if (!dw_pass_in_scope(&layers->pass, ticks))
 		return;
 	pass->memory.any = true;
-	context->bytes += change;
+	layers->bytes += change;
 	dw_layer_ticks_add(&pass->tree.places[frame->place].ticks, &more);
 	if (frame->entry)
 		dw_layer_ticks_add(&pass->tree.entries[frame->entry].ticks, &more);
 }
 
-static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *record)
+static void layers_note(void *state, uint64_t ticks, const struct dw_record *record)
 {
-	struct context *context = pointer;
-	struct frame none = { 0 }, *frame;
+	struct layers *layers = state;
+	struct frame none = { .what = DW_LAYER_IS_NOTHING };
+	struct frame *frame = DW_PASS_INNERMOST(&layers->pass, struct frame);
 
-	if (dw_walk_break(&context->walk, ticks, record, flush))
-		return;
-	frame = context->depth && !context->over ? &context->pass->frames[context->depth - 1] : &none;
-	if (record->kind == DW_END_OF)
-		end_of(context, ticks, record->payload[0]);
-	else if (record->kind == DW_LINK)
-		take_link(context, frame, record);
+	if (!frame)
+		frame = &none;
+	if (record->kind == DW_LINK)
+		take_link(layers, frame, record);
 	else if (record->kind == DW_FLOW_OUT || record->kind == DW_FLOW_IN)
-		take_flow(context, frame, record);
+		take_flow(layers, frame, record);
 	else if (record->kind == DW_ALLOC || record->kind == DW_FREE)
-		take_memory(context, frame, ticks, record);
+		take_memory(layers, frame, ticks, record);
 }
+
+/* Not scoped: what a chunk out of scope allocates is freed in scope. */
+static const struct dw_pass_hooks layers_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true,
+	.enter = layers_enter, .leave = layers_leave, .note = layers_note,
+};
+DW_PASS_DEFINE(layers, layers_hooks)
 
 static bool walk_streams(struct pass *pass)
 {
@@ -338,17 +279,16 @@ static bool walk_streams(struct pass *pass)
 
 	pass->failed |= !buffer;
 	for (size_t i = 0; i < source->stream_count && !pass->failed; i++) {
-		struct context context;
+		struct layers layers = { .all = pass };
 
 		/* Out of scope nothing counts; the memory of all streams is in one row. */
 		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.count)
 			continue;
-		memset(&context, 0, sizeof context);
-		dw_walk_init(&context.walk, model, i, buffer);
-		context.pass = pass;
-		context.symbol_by_id = model->symbol_by_id[source->streams[i].file];
-		context.ratio = context.walk.file->clock.ns_per_tick / source->files[0].clock.ns_per_tick;
-		dw_walk(&context.walk, visit_begin, visit_end, visit_other, flush, NULL);
+		dw_pass_init(&layers.pass, model, i, &pass->frames, buffer);
+		layers.symbol_by_id = model->symbol_by_id[source->streams[i].file];
+		layers.ratio = dw_file_ratio(source, source->streams[i].file);
+		layers_walk(&layers.pass);
+		pass->failed |= layers.pass.failed;
 	}
 	free(buffer);
 	return !pass->failed;
@@ -374,7 +314,7 @@ const struct dw_layers *dw_model_layers(struct dw_model *model, const struct dw_
 	dw_layer_tree_reset(&pass.tree);
 	dw_call_memory_reset(&pass.memory);
 	free(pass.symbols);
-	free(pass.frames);
+	dw_frames_reset(&pass.frames);
 	if (!done)
 		dw_model_no_memory(model, error);
 	return done ? layers : NULL;

@@ -16,6 +16,7 @@
 #ifndef DW_MODEL_LAYERS_INSIDE_H
 #define DW_MODEL_LAYERS_INSIDE_H
 
+#include "base/map.h"
 #include "model/inside.h"
 #include "model/layers.h"
 
@@ -81,10 +82,10 @@ struct dw_layer_tree {
 	struct dw_model *model;
 	struct dw_layer_node *nodes;
 	size_t count, capacity;
-	uint32_t *slots;        /* node, by path; 0: free */
-	size_t mask;
-	struct dw_layer_seen { uint32_t symbol, around, node; } *seen; /* by symbol and what is around */
-	size_t seen_count, seen_mask;
+	struct dw_map by_path;  /* nodes; all but the first */
+	struct dw_layer_seen { uint32_t symbol, around, node; } *seen;
+	size_t seen_count, seen_capacity;
+	struct dw_map by_symbol; /* `seen` by symbol and what is around */
 
 	struct dw_layer_place *places;
 	size_t place_count, place_capacity;
@@ -92,8 +93,7 @@ struct dw_layer_tree {
 	size_t link_count, link_capacity;
 	struct dw_layer_entry *entries; /* [0] stands for none */
 	size_t entry_count, entry_capacity;
-	uint32_t *entry_slots;
-	size_t entry_mask;
+	struct dw_map by_name;  /* entries by place and row; all but the first */
 	bool has_memory, failed;
 };
 

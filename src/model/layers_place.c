@@ -14,9 +14,7 @@
 
 bool dw_layer_places_make(struct dw_layer_tree *tree)
 {
-	tree->entry_mask = 1023;
-	tree->entry_slots = calloc(tree->entry_mask + 1, sizeof *tree->entry_slots);
-	if (!tree->entry_slots || !DW_GROW(&tree->entries, &tree->entry_capacity, 0))
+	if (!DW_GROW(&tree->entries, &tree->entry_capacity, 0))
 		return false;
 	tree->entry_count = 1;
 	/* place 0, of node 0 */
@@ -31,7 +29,7 @@ void dw_layer_places_reset(struct dw_layer_tree *tree)
 	free(tree->places);
 	free(tree->links);
 	free(tree->entries);
-	free(tree->entry_slots);
+	dw_map_reset(&tree->by_name);
 }
 
 uint32_t dw_layer_place(struct dw_layer_tree *tree, uint32_t node)
@@ -70,47 +68,20 @@ bool dw_layer_link(struct dw_layer_tree *tree, uint64_t sequence, uint32_t threa
 
 /* ---- operators by name ---------------------------------------------------------------- */
 
-static uint32_t *slot_of(const struct dw_layer_tree *tree, uint32_t place, uint32_t row)
-{
-	uint64_t key = (uint64_t)place << 32 | row;
-	size_t at = (key * 0x9e3779b97f4a7c15u >> 32) & tree->entry_mask;
-
-	while (tree->entry_slots[at] && (tree->entries[tree->entry_slots[at]].place != place ||
-	                                 tree->entries[tree->entry_slots[at]].row != row))
-		at = (at + 1) & tree->entry_mask;
-	return &tree->entry_slots[at];
-}
-
-static bool widen_entries(struct dw_layer_tree *tree)
-{
-	size_t size = (tree->entry_mask + 1) * 2;
-	uint32_t *slots = calloc(size, sizeof *slots);
-
-	if (!slots)
-		return false;
-	free(tree->entry_slots);
-	tree->entry_slots = slots;
-	tree->entry_mask = size - 1;
-	for (uint32_t i = 1; i < tree->entry_count; i++)
-		*slot_of(tree, tree->entries[i].place, tree->entries[i].row) = i;
-	return true;
-}
-
 uint32_t dw_layer_entry(struct dw_layer_tree *tree, uint32_t place, uint32_t row)
 {
-	uint32_t *slot = slot_of(tree, place, row);
+	uint32_t hash = dw_map_hash((uint64_t)place << 32 | row), found;
 	struct dw_layer_entry *entry;
 
-	if (*slot)
-		return *slot;
-	if (tree->entry_count * 2 > tree->entry_mask && !widen_entries(tree))
-		return 0;
+	found = DW_MAP_FIND(&tree->by_name, hash, i, tree->entries[i].place == place &&
+	                                             tree->entries[i].row == row);
+	if (found != DW_MAP_NONE)
+		return found;
 	entry = DW_GROW(&tree->entries, &tree->entry_capacity, tree->entry_count);
-	if (!entry)
+	if (!entry || !dw_map_add(&tree->by_name, hash, (uint32_t)tree->entry_count))
 		return 0;
 	entry->place = place;
 	entry->row = row;
-	*slot_of(tree, place, row) = (uint32_t)tree->entry_count;
 	return (uint32_t)tree->entry_count++;
 }
 

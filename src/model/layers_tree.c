@@ -10,71 +10,35 @@
 #include "base/grow.h"
 #include "model/layers_inside.h"
 
-static size_t place_of(const struct dw_layer_tree *tree, const char *path, size_t length)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)path[i]) * 0x100000001b3u;
-	return (hash ^ hash >> 29) & tree->mask;
-}
-
-static bool widen(struct dw_layer_tree *tree)
-{
-	size_t size = tree->slots ? (tree->mask + 1) * 2 : 256;
-	uint32_t *slots = calloc(size, sizeof *slots);
-
-	if (!slots)
-		return false;
-	free(tree->slots);
-	tree->slots = slots;
-	tree->mask = size - 1;
-	for (uint32_t i = 1; i < tree->count; i++) {
-		size_t at = place_of(tree, tree->nodes[i].path, tree->nodes[i].path_length);
-
-		while (slots[at])
-			at = (at + 1) & tree->mask;
-		slots[at] = i;
-	}
-	return true;
-}
-
 bool dw_layer_tree_make(struct dw_layer_tree *tree, struct dw_model *model)
 {
 	memset(tree, 0, sizeof *tree);
 	tree->model = model;
 	if (!dw_layer_places_make(tree))
 		return false;
-	tree->seen_mask = 255;
-	tree->seen = calloc(tree->seen_mask + 1, sizeof *tree->seen);
-	if (!tree->seen || !DW_GROW(&tree->nodes, &tree->capacity, 0))
+	if (!DW_GROW(&tree->nodes, &tree->capacity, 0))
 		return false;
 	tree->nodes[0].path = "";
 	tree->nodes[0].symbol = DW_NO_INDEX;
 	tree->count = 1;
-	return widen(tree);
+	return true;
 }
 
-static uint32_t find(const struct dw_layer_tree *tree, const char *path, size_t length,
-                     size_t *at)
+/* 0: there is none. */
+static uint32_t find(const struct dw_layer_tree *tree, const char *path, size_t length)
 {
-	for (*at = place_of(tree, path, length); tree->slots[*at]; *at = (*at + 1) & tree->mask) {
-		const struct dw_layer_node *node = &tree->nodes[tree->slots[*at]];
+	uint32_t found = DW_MAP_FIND(&tree->by_path, dw_map_hash_bytes(0, path, length), i,
+	                             tree->nodes[i].path_length == length &&
+	                                 memcmp(tree->nodes[i].path, path, length) == 0);
 
-		if (node->path_length == length && memcmp(node->path, path, length) == 0)
-			return tree->slots[*at];
-	}
-	return 0;
+	return found == DW_MAP_NONE ? 0 : found;
 }
 
 static uint32_t add(struct dw_layer_tree *tree, const char *path, size_t length, uint32_t parent)
 {
 	struct dw_layer_node *node;
 	uint32_t index = (uint32_t)tree->count;
-	size_t at;
 
-	if (tree->count * 2 >= tree->mask && !widen(tree))
-		return 0;
 	node = DW_GROW(&tree->nodes, &tree->capacity, tree->count);
 	if (!node)
 		return 0;
@@ -85,10 +49,8 @@ static uint32_t add(struct dw_layer_tree *tree, const char *path, size_t length,
 	node->parent = parent;
 	node->symbol = DW_NO_INDEX;
 	node->place = dw_layer_place(tree, index);
-	if (!node->place)
+	if (!node->place || !dw_map_add(&tree->by_path, dw_map_hash_bytes(0, path, length), index))
 		return 0;
-	find(tree, path, length, &at);
-	tree->slots[at] = index;
 	tree->count++;
 	if (tree->nodes[parent].last_child)
 		tree->nodes[tree->nodes[parent].last_child].next = index;
@@ -102,13 +64,13 @@ static uint32_t add(struct dw_layer_tree *tree, const char *path, size_t length,
  * end of the path, made from its beginning. */
 static uint32_t node_of(struct dw_layer_tree *tree, const char *path)
 {
-	size_t length = strlen(path), known = length, at;
-	uint32_t node = find(tree, path, length, &at);
+	size_t length = strlen(path), known = length;
+	uint32_t node = find(tree, path, length);
 
 	while (!node && known) {
 		while (--known && path[known] != '.')
 			;
-		node = known ? find(tree, path, known, &at) : 0;
+		node = known ? find(tree, path, known) : 0;
 	}
 	while (known < length) {
 		for (known += 1; known < length && path[known] != '.';)
@@ -121,36 +83,6 @@ static uint32_t node_of(struct dw_layer_tree *tree, const char *path)
 }
 
 /* ---- what a range is ------------------------------------------------------------------ */
-
-static struct dw_layer_seen *seen_at(const struct dw_layer_tree *tree, uint32_t symbol,
-                                     uint32_t around)
-{
-	uint64_t key = (uint64_t)symbol << 32 | around;
-	size_t at = (key * 0x9e3779b97f4a7c15u >> 32) & tree->seen_mask;
-
-	while (tree->seen[at].node &&
-	       (tree->seen[at].symbol != symbol || tree->seen[at].around != around))
-		at = (at + 1) & tree->seen_mask;
-	return &tree->seen[at];
-}
-
-static bool widen_seen(struct dw_layer_tree *tree)
-{
-	struct dw_layer_seen *old = tree->seen;
-	size_t size = tree->seen_mask + 1;
-
-	tree->seen = calloc(size * 2, sizeof *tree->seen);
-	if (!tree->seen) {
-		tree->seen = old;
-		return false;
-	}
-	tree->seen_mask = size * 2 - 1;
-	for (size_t i = 0; i < size; i++)
-		if (old[i].node)
-			*seen_at(tree, old[i].symbol, old[i].around) = old[i];
-	free(old);
-	return true;
-}
 
 /* A path from the model's root names its place itself, wherever it is called from. */
 static const char *whole_path(struct dw_layer_tree *tree, const char *name, uint32_t around)
@@ -167,33 +99,36 @@ static const char *whole_path(struct dw_layer_tree *tree, const char *name, uint
 
 uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around)
 {
-	struct dw_layer_seen *seen = seen_at(tree, symbol, around);
+	uint32_t hash = dw_map_hash((uint64_t)symbol << 32 | around), found, node;
+	struct dw_layer_seen *seen;
 	const char *path;
-	uint32_t node;
 
-	if (seen->node)
-		return seen->node;
-	if (++tree->seen_count * 2 > tree->seen_mask && !widen_seen(tree))
-		return 0;
+	found = DW_MAP_FIND(&tree->by_symbol, hash, i, tree->seen[i].symbol == symbol &&
+	                                               tree->seen[i].around == around);
+	if (found != DW_MAP_NONE)
+		return tree->seen[found].node;
 	path = whole_path(tree, tree->model->symbols[symbol].name, around);
 	node = path ? node_of(tree, path) : 0;
 	if (node && (tree->nodes[node].symbol == DW_NO_INDEX || tree->model->symbols[symbol].shapes))
 		tree->nodes[node].symbol = symbol;
-	*seen_at(tree, symbol, around) = (struct dw_layer_seen){ symbol, around, node };
+	seen = DW_GROW(&tree->seen, &tree->seen_capacity, tree->seen_count);
+	if (!seen || !dw_map_add(&tree->by_symbol, hash, (uint32_t)tree->seen_count))
+		return 0;
+	*seen = (struct dw_layer_seen){ symbol, around, node };
+	tree->seen_count++;
 	return node;
 }
 
 bool dw_layer_tree_add_uncalled(struct dw_layer_tree *tree)
 {
 	const struct dw_model *model = tree->model;
-	size_t at;
 
 	for (uint32_t i = 0; i < model->symbol_count; i++) {
 		const char *name = model->symbols[i].name;
 		size_t root = strcspn(name, ".");
 
 		if (model->symbols[i].category != DWELL_CATEGORY_LAYER || !name[root] ||
-		    !find(tree, name, root, &at))
+		    !find(tree, name, root))
 			continue;
 		if (!dw_layer_node(tree, i, 0))
 			return false;
@@ -204,7 +139,8 @@ bool dw_layer_tree_add_uncalled(struct dw_layer_tree *tree)
 void dw_layer_tree_reset(struct dw_layer_tree *tree)
 {
 	free(tree->nodes);
-	free(tree->slots);
+	dw_map_reset(&tree->by_path);
 	free(tree->seen);
+	dw_map_reset(&tree->by_symbol);
 	dw_layer_places_reset(tree);
 }

@@ -103,7 +103,7 @@ static void walk_streams(struct dw_memory_account *account, struct dw_memory_jud
 
 		if (source->streams[i].process != account->process)
 			continue;
-		dw_walk_init(&stream->walk, model, i, buffer);
+		dw_pass_init(&stream->pass, model, i, &stream->frames, buffer);
 		stream->judge = judge;
 		stream->paths = &account->paths;
 		stream->symbol_by_id = model->symbol_by_id[source->streams[i].file];

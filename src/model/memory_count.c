@@ -143,54 +143,21 @@ uint32_t dw_memory_kind_of(struct dw_memory_account *account, uint32_t symbol)
 	return kind;
 }
 
-static size_t holder_place(const struct dw_memory_account *account, uint32_t path, uint32_t device)
-{
-	uint64_t key = ((uint64_t)path << 8 | device) * 0x9e3779b97f4a7c15u;
-
-	return (size_t)(key >> 24) & account->holder_mask;
-}
-
-static bool widen_holders(struct dw_memory_account *account)
-{
-	size_t size = account->holder_slots ? (account->holder_mask + 1) * 2 : 256;
-	uint32_t *slots = calloc(size, sizeof *slots);
-
-	if (!slots)
-		return false;
-	free(account->holder_slots);
-	account->holder_slots = slots;
-	account->holder_mask = size - 1;
-	for (size_t i = 0; i < account->holder_count; i++) {
-		size_t at = holder_place(account, account->holders[i].path, account->holders[i].device);
-
-		while (slots[at])
-			at = (at + 1) & account->holder_mask;
-		slots[at] = (uint32_t)i + 1;
-	}
-	return true;
-}
-
 /* DW_NO_INDEX when out of memory. */
 static uint32_t holder_of(struct dw_memory_account *account, uint32_t path, uint32_t device)
 {
+	uint32_t hash = dw_map_hash((uint64_t)path << 8 | device), found;
 	struct dw_memory_holder *holder;
-	size_t at;
 
-	if ((!account->holder_slots || account->holder_count * 2 >= account->holder_mask) &&
-	    !widen_holders(account))
-		return DW_NO_INDEX;
-	for (at = holder_place(account, path, device); account->holder_slots[at];
-	     at = (at + 1) & account->holder_mask) {
-		holder = &account->holders[account->holder_slots[at] - 1];
-		if (holder->path == path && holder->device == device)
-			return account->holder_slots[at] - 1;
-	}
+	found = DW_MAP_FIND(&account->by_path, hash, i, account->holders[i].path == path &&
+	                                                account->holders[i].device == device);
+	if (found != DW_MAP_NONE)
+		return found;
 	holder = DW_GROW(&account->holders, &account->holder_capacity, account->holder_count);
-	if (!holder)
+	if (!holder || !dw_map_add(&account->by_path, hash, (uint32_t)account->holder_count))
 		return DW_NO_INDEX;
 	holder->path = path;
 	holder->device = device;
-	account->holder_slots[at] = (uint32_t)account->holder_count + 1;
 	return (uint32_t)account->holder_count++;
 }
 
@@ -205,10 +172,10 @@ static bool in_scope(struct dw_memory_account *account, uint64_t ticks)
 	return ticks >= account->interval->start_ticks;
 }
 
-static void release(struct dw_memory_account *account, struct dw_memory_live *live, uint64_t ticks,
-                    bool counts)
+static void release(struct dw_memory_account *account, uint32_t number, uint64_t ticks, bool counts)
 {
-	struct dw_memory_holder *holder = &account->holders[live->holder - 1];
+	const struct dw_memory_block *live = &account->blocks[number];
+	struct dw_memory_holder *holder = &account->holders[live->holder];
 	struct dw_memory_device *device = &account->devices[holder->device];
 	struct dw_memory_use *kind = &device->kinds[live->kind];
 
@@ -226,7 +193,7 @@ static void release(struct dw_memory_account *account, struct dw_memory_live *li
 		holder->use.frees++;
 		kind->frees++;
 	}
-	dw_memory_live_remove(&account->live, live);
+	dw_live_remove(&account->live, number);
 }
 
 /* Of the next allocation; what a live file has got between the passes keeps its name. */
@@ -240,6 +207,8 @@ static uint32_t next_kind(struct dw_memory_account *account, uint32_t symbol)
 static bool take(struct dw_memory_account *account, const struct dw_memory_event *event,
                  bool counts)
 {
+	struct dw_memory_block *block;
+	uint32_t number;
 	uint64_t bytes = event->bytes & INT64_MAX; /* a damaged trace may say anything */
 	uint32_t index = device_of(account, event->symbol), kind = next_kind(account, event->symbol);
 	uint32_t owner = index == DW_NO_INDEX ? index : holder_of(account, event->path, index);
@@ -264,32 +233,30 @@ static bool take(struct dw_memory_account *account, const struct dw_memory_event
 		holder->use.allocations++;
 		device->kinds[kind].allocations++;
 	}
-	*dw_memory_live_find(&account->live, event->address) =
-		(struct dw_memory_live){ event->address, bytes, owner + 1, kind };
-	account->live.count++;
+	number = dw_live_add(&account->live, event->address, 0);
+	block = number == DW_MAP_NONE ? NULL : DW_GROW(&account->blocks, &account->block_capacity, number);
+	if (!block)
+		return false;
+	*block = (struct dw_memory_block){ bytes, owner, kind };
 	return true;
 }
 
 void dw_memory_account_put(struct dw_memory_account *account, const struct dw_memory_event *event)
 {
 	bool counts = in_scope(account, event->ticks), is_free = event->type == DW_MEMORY_FREE;
-	struct dw_memory_live *live;
+	uint32_t number;
 
-	if (event->type == DW_MEMORY_SAID)
+	if (event->type == DW_MEMORY_SAID || account->failed)
 		return;
-	if (account->failed || !dw_memory_live_room(&account->live)) {
-		account->failed = true;
-		return;
-	}
-	live = dw_memory_live_find(&account->live, event->address);
-	if (is_free && !live->holder) {
+	number = dw_live_find(&account->live, event->address, 0);
+	if (is_free && number == DW_MAP_NONE) {
 		/* With a scope of threads it may be one that is not looked at. */
 		account->unknown_frees += counts && !account->model->wanted_threads;
 		return;
 	}
-	if (live->holder) {
+	if (number != DW_MAP_NONE) {
 		account->doubled += !is_free && counts;
-		release(account, live, event->ticks, counts && is_free);
+		release(account, number, event->ticks, counts && is_free);
 	}
 	if (!is_free)
 		account->failed = !take(account, event, counts);
@@ -359,8 +326,9 @@ void dw_memory_account_reset(struct dw_memory_account *account)
 	free(account->device_by_symbol);
 	free(account->kind_by_symbol);
 	free(account->holders);
-	free(account->holder_slots);
-	dw_memory_live_reset(&account->live);
+	dw_map_reset(&account->by_path);
+	free(account->blocks);
+	dw_live_reset(&account->live);
 	dw_memory_paths_reset(&account->paths);
 	memset(account, 0, sizeof *account);
 }

@@ -5,14 +5,14 @@
  *                    with the path of ranges that it happened in
  *   memory_kind.c    the first pass: what blocks are for, where the program does not say
  *   memory_count.c   a process's account: what is live, levels, peaks, the curve
- *   memory_live.c    what is live, by address, for both
  *   memory.c         streams merged, accounts made into the product
  */
 #ifndef DW_MODEL_MEMORY_INSIDE_H
 #define DW_MODEL_MEMORY_INSIDE_H
 
 #include "model/memory.h"
-#include "model/walk.h"
+#include "base/live.h"
+#include "model/pass.h"
 
 /* ---- paths: operators and named ranges, one in another (memory_walk.c) --------------------- */
 
@@ -30,8 +30,7 @@ struct dw_memory_path {
 struct dw_memory_paths {
 	struct dw_memory_path *items;
 	size_t count, capacity;
-	uint32_t *slots; /* index + 1 */
-	size_t mask;
+	struct dw_map by_parent; /* and row; all but the root */
 };
 
 /* ---- a stream (memory_walk.c) -------------------------------------------------------------- */
@@ -60,6 +59,7 @@ struct dw_memory_event {
 };
 
 struct dw_memory_frame {
+	struct dw_frame frame;
 	uint32_t row;  /* DW_NO_INDEX: it owns nothing */
 	uint32_t path; /* DW_NO_INDEX: not looked up yet */
 	uint32_t span; /* 0: nothing was allocated in it yet */
@@ -70,13 +70,11 @@ struct dw_memory_frame {
 struct dw_memory_judge;
 
 struct dw_memory_stream {
-	struct dw_walk walk; /* first: dw_walk's helpers take it for the context */
+	struct dw_pass pass; /* first */
 	struct dw_memory_judge *judge; /* NULL: the second pass */
 	struct dw_memory_paths *paths;
 	const uint32_t *symbol_by_id;
-	struct dw_memory_frame *frames;
-	size_t depth, frame_capacity;
-	uint64_t over;                  /* frames beyond DW_MOST_DEPTH */
+	struct dw_frames frames;        /* struct dw_memory_frame */
 	size_t chunk;                   /* the next one */
 	struct dw_memory_event *events; /* of the chunk before it */
 	size_t at, count, capacity;
@@ -87,27 +85,6 @@ struct dw_memory_stream {
 bool dw_memory_stream_fill(struct dw_memory_stream *stream);
 void dw_memory_stream_reset(struct dw_memory_stream *stream);
 void dw_memory_paths_reset(struct dw_memory_paths *paths);
-
-/* ---- what is live (memory_live.c) ---------------------------------------------------------- */
-
-struct dw_memory_live {
-	uint64_t address;
-	uint64_t bytes;  /* of the first pass: the number of the allocation */
-	uint32_t holder; /* + 1; 0: an empty slot. Of the first pass: the span, + 1 */
-	uint32_t kind;   /* of the first pass: what it is if it outlives the span */
-};
-
-struct dw_memory_lives {
-	struct dw_memory_live *items;
-	size_t mask, count;
-};
-
-/* Makes room for one more; false when out of memory. The others need that it was called. */
-bool dw_memory_live_room(struct dw_memory_lives *lives);
-/* The block at the address, or the empty slot for one; who fills it counts it. */
-struct dw_memory_live *dw_memory_live_find(const struct dw_memory_lives *lives, uint64_t address);
-void dw_memory_live_remove(struct dw_memory_lives *lives, struct dw_memory_live *live);
-void dw_memory_live_reset(struct dw_memory_lives *lives);
 
 /* ---- the first pass (memory_kind.c) -------------------------------------------------------- */
 
@@ -130,6 +107,13 @@ struct dw_memory_step {
 
 struct dw_memory_account;
 
+/* A live block whose kind is not decided yet, by its number in `live`. */
+struct dw_memory_pending {
+	uint32_t allocation; /* index of its kind in `kinds` */
+	uint32_t span;       /* 0: nothing decides any more */
+	uint32_t stays;      /* what it is if it outlives the span */
+};
+
 struct dw_memory_judge {
 	struct dw_memory_account *account;
 	const uint8_t *roles;         /* by row; the caller's */
@@ -141,7 +125,9 @@ struct dw_memory_judge {
 	struct dw_memory_step *steps; /* in order of time; those before `at` have begun */
 	size_t step_count, step_capacity, step_at;
 	uint64_t step_reach;          /* when the last of those ends */
-	struct dw_memory_lives live;
+	struct dw_live live;
+	struct dw_memory_pending *pending;
+	size_t pending_capacity;
 	uint8_t *kinds;               /* the answer, by allocation in order of time */
 	size_t kind_count, kind_capacity;
 	bool operators;               /* the process has any */
@@ -190,6 +176,12 @@ struct dw_memory_device {
 	struct dw_memory_bucket *buckets; /* DW_MEMORY_POINTS - 1: the peak itself is a point */
 };
 
+/* A live block, by its number in `live`. */
+struct dw_memory_block {
+	uint64_t bytes;
+	uint32_t holder, kind;
+};
+
 #define DW_MEMORY_DEVICES 64u /* the last one stands for all others */
 
 struct dw_memory_account {
@@ -201,9 +193,10 @@ struct dw_memory_account {
 	uint8_t *device_by_symbol, *kind_by_symbol; /* + 1; 0: not known yet */
 	struct dw_memory_holder *holders;
 	size_t holder_count, holder_capacity;
-	uint32_t *holder_slots; /* index + 1 */
-	size_t holder_mask;
-	struct dw_memory_lives live;
+	struct dw_map by_path; /* holders by path and device */
+	struct dw_live live;
+	struct dw_memory_block *blocks;
+	size_t block_capacity;
 	const uint8_t *kinds; /* of the first pass, by allocation; the caller's */
 	size_t kind_count, allocation;
 	const struct dw_interval *interval;

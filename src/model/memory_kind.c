@@ -155,15 +155,15 @@ static enum dw_memory_kind kind_when_it_stays(struct dw_memory_judge *judge,
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-static void decide(struct dw_memory_judge *judge, struct dw_memory_live *live, uint64_t ticks)
+static void decide(struct dw_memory_judge *judge, struct dw_memory_pending *block, uint64_t ticks)
 {
-	uint32_t span = live->holder - 1;
+	uint32_t span = block->span;
 
 	if (!span)
 		return;
-	judge->kinds[live->bytes] = (uint8_t)(JUDGED | (judge->spans[span].end_ticks <= ticks
-	                                                    ? live->kind : DW_MEMORY_TEMPORARY));
-	live->holder = 1;
+	judge->kinds[block->allocation] = (uint8_t)(JUDGED | (judge->spans[span].end_ticks <= ticks
+	                                                          ? block->stays : DW_MEMORY_TEMPORARY));
+	block->span = 0;
 	let_go(judge, span);
 }
 
@@ -172,13 +172,16 @@ static bool is_unsaid(const struct dw_memory_judge *judge, uint32_t symbol)
 	return strcasecmp(judge->account->model->symbols[symbol].name, "other") == 0;
 }
 
-static void take(struct dw_memory_judge *judge, struct dw_memory_live *live,
-                 struct dw_memory_event *event)
+static void take(struct dw_memory_judge *judge, struct dw_memory_event *event)
 {
 	uint32_t kind = dw_memory_kind_of(judge->account, event->symbol), stays = DW_MEMORY_OTHER;
 	uint8_t *kept = DW_GROW(&judge->kinds, &judge->kind_capacity, judge->kind_count);
+	uint32_t number = dw_live_add(&judge->live, event->address, 0);
+	struct dw_memory_pending *block = NULL;
 
-	if (!kept) {
+	if (number != DW_MAP_NONE)
+		block = DW_GROW(&judge->pending, &judge->pending_capacity, number);
+	if (!kept || !block) {
 		judge->failed = true;
 		return;
 	}
@@ -189,33 +192,30 @@ static void take(struct dw_memory_judge *judge, struct dw_memory_live *live,
 		let_go(judge, event->span);
 		event->span = 0;
 	}
-	*live = (struct dw_memory_live){ event->address, judge->kind_count++, event->span + 1, stays };
-	judge->live.count++;
+	*block = (struct dw_memory_pending){ (uint32_t)judge->kind_count++, event->span, stays };
 }
 
 void dw_memory_judge_put(struct dw_memory_judge *judge, struct dw_memory_event *event)
 {
-	struct dw_memory_live *live;
+	struct dw_memory_pending *block;
+	uint32_t number;
 
-	if (judge->failed || !dw_memory_live_room(&judge->live)) {
-		judge->failed = true;
+	if (judge->failed)
 		return;
-	}
-	live = dw_memory_live_find(&judge->live, event->address);
+	number = dw_live_find(&judge->live, event->address, 0);
+	block = number == DW_MAP_NONE ? NULL : &judge->pending[number];
+	if (block)
+		decide(judge, block, event->ticks); /* gives its span back */
 	if (event->type == DW_MEMORY_SAID) {
-		if (live->holder) {
-			decide(judge, live, event->ticks); /* gives its span back */
-			judge->kinds[live->bytes] = (uint8_t)dw_memory_kind_of(judge->account, event->symbol);
-		}
+		if (block)
+			judge->kinds[block->allocation] =
+				(uint8_t)dw_memory_kind_of(judge->account, event->symbol);
 		return;
 	}
-	if (live->holder) {
-		decide(judge, live, event->ticks);
-		dw_memory_live_remove(&judge->live, live);
-		live = dw_memory_live_find(&judge->live, event->address);
-	}
+	if (block)
+		dw_live_remove(&judge->live, number);
 	if (event->type == DW_MEMORY_ALLOC)
-		take(judge, live, event);
+		take(judge, event);
 }
 
 /* ---- beginning and end --------------------------------------------------------------------- */
@@ -261,12 +261,10 @@ void dw_memory_judge_init(struct dw_memory_judge *judge, struct dw_memory_accoun
 
 void dw_memory_judge_end(struct dw_memory_judge *judge)
 {
-	for (size_t i = 0; judge->live.items && i <= judge->live.mask; i++) {
-		struct dw_memory_live *live = &judge->live.items[i];
-
-		if (live->holder > 1) /* what is there still outlives what there was */
-			judge->kinds[live->bytes] = (uint8_t)(JUDGED | live->kind);
-	}
+	/* What is live still outlives what there was. Numbers out of use have no span. */
+	for (size_t i = 0; i < judge->live.count; i++)
+		if (judge->pending[i].span)
+			judge->kinds[judge->pending[i].allocation] = (uint8_t)(JUDGED | judge->pending[i].stays);
 	for (size_t i = 0; i < judge->kind_count; i++)
 		if (judge->kinds[i] & JUDGED)
 			judge->kinds[i] = judge->operators ? judge->kinds[i] & ~JUDGED : DW_MEMORY_OTHER;
@@ -278,6 +276,7 @@ void dw_memory_judge_reset(struct dw_memory_judge *judge)
 	free(judge->backwards);
 	free(judge->steps);
 	free(judge->kinds);
-	dw_memory_live_reset(&judge->live);
+	free(judge->pending);
+	dw_live_reset(&judge->live);
 	memset(judge, 0, sizeof *judge);
 }

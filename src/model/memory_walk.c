@@ -1,8 +1,7 @@
 /*
  * A stream's allocations and frees, and the ranges that they happen in.
  *
- * dw_walk() goes through a whole stream at once; merging needs streams side by side,
- * so this takes them chunk by chunk with the same steps. A path is looked up when
+ * Merging needs streams side by side, so they are walked chunk by chunk. A path is looked up when
  * something is allocated in it, not when a range begins: most ranges allocate
  * nothing. Frees carry no path, theirs is the allocation's.
  */
@@ -14,53 +13,22 @@
 
 /* ---- paths --------------------------------------------------------------------------------- */
 
-static size_t place(const struct dw_memory_paths *paths, uint32_t parent, uint32_t row)
-{
-	uint64_t key = ((uint64_t)parent << 32 | row) * 0x9e3779b97f4a7c15u;
-
-	return (key ^ key >> 32) & paths->mask;
-}
-
-static bool widen(struct dw_memory_paths *paths)
-{
-	size_t size = paths->slots ? (paths->mask + 1) * 2 : 256;
-	uint32_t *slots = calloc(size, sizeof *slots);
-
-	if (!slots)
-		return false;
-	free(paths->slots);
-	paths->slots = slots;
-	paths->mask = size - 1;
-	for (size_t i = 1; i < paths->count; i++) {
-		size_t at = place(paths, paths->items[i].parent, paths->items[i].row);
-
-		while (slots[at])
-			at = (at + 1) & paths->mask;
-		slots[at] = (uint32_t)i + 1;
-	}
-	return true;
-}
-
 /* DW_NO_INDEX when out of memory; `parent` where no more paths are kept. */
 static uint32_t path_below(struct dw_memory_paths *paths, uint32_t parent,
                            const struct dw_memory_frame *frame)
 {
-	struct dw_memory_path *path;
-	struct dw_memory_path above;
-	size_t at;
+	uint32_t hash = dw_map_hash((uint64_t)parent << 32 | frame->row), found;
+	struct dw_memory_path *path, above;
 
-	if ((!paths->slots || paths->count * 2 >= paths->mask) && !widen(paths))
-		return DW_NO_INDEX;
-	for (at = place(paths, parent, frame->row); paths->slots[at]; at = (at + 1) & paths->mask) {
-		path = &paths->items[paths->slots[at] - 1];
-		if (path->parent == parent && path->row == frame->row)
-			return paths->slots[at] - 1;
-	}
+	found = DW_MAP_FIND(&paths->by_parent, hash, i, paths->items[i].parent == parent &&
+	                                                paths->items[i].row == frame->row);
+	if (found != DW_MAP_NONE)
+		return found;
 	above = paths->items[parent];
 	if (above.depth >= DW_MEMORY_DEEPEST || paths->count >= DW_MEMORY_PATHS)
 		return parent;
 	path = DW_GROW(&paths->items, &paths->capacity, paths->count);
-	if (!path)
+	if (!path || !dw_map_add(&paths->by_parent, hash, (uint32_t)paths->count))
 		return DW_NO_INDEX;
 	*path = (struct dw_memory_path){
 		.parent = parent,
@@ -69,28 +37,32 @@ static uint32_t path_below(struct dw_memory_paths *paths, uint32_t parent,
 		.owner = frame->is_operator || !above.in_operator ? frame->row : above.owner,
 		.in_operator = frame->is_operator || above.in_operator,
 	};
-	paths->slots[at] = (uint32_t)paths->count + 1;
 	return (uint32_t)paths->count++;
 }
 
 void dw_memory_paths_reset(struct dw_memory_paths *paths)
 {
 	free(paths->items);
-	free(paths->slots);
+	dw_map_reset(&paths->by_parent);
 	memset(paths, 0, sizeof *paths);
+}
+
+static struct dw_memory_frame *frame_at(const struct dw_memory_stream *stream, uint32_t place)
+{
+	return (struct dw_memory_frame *)dw_pass_at(&stream->pass, sizeof(struct dw_memory_frame),
+	                                            place);
 }
 
 /* The path of the open ranges: from the innermost whose path is known, inward. */
 static uint32_t path_now(struct dw_memory_stream *stream)
 {
-	size_t known = stream->depth;
-	uint32_t path;
+	uint32_t known = stream->pass.depth, path;
 
-	while (known && stream->frames[known - 1].path == DW_NO_INDEX)
+	while (known && frame_at(stream, known)->path == DW_NO_INDEX)
 		known--;
-	path = known ? stream->frames[known - 1].path : 0;
-	for (; known < stream->depth; known++) {
-		struct dw_memory_frame *frame = &stream->frames[known];
+	path = known ? frame_at(stream, known)->path : 0;
+	while (known < stream->pass.depth) {
+		struct dw_memory_frame *frame = frame_at(stream, ++known);
 
 		if (frame->row != DW_NO_INDEX)
 			path = path_below(stream->paths, path, frame);
@@ -114,12 +86,6 @@ static void meet(struct dw_memory_stream *stream, struct dw_memory_frame *frame,
 		frame->span = dw_memory_span_open(stream->judge, ticks, true);
 }
 
-static void leave(struct dw_memory_stream *stream, size_t at, uint64_t ticks)
-{
-	if (stream->frames[at].span)
-		dw_memory_span_close(stream->judge, stream->frames[at].span, ticks);
-}
-
 /*
  * The range that decides about what is allocated now. In data, backward and optimizer: that
  * range, the outermost of those of its kind that lie directly in one another. Else the
@@ -129,8 +95,8 @@ static void find_span(struct dw_memory_stream *stream, struct dw_memory_event *e
 {
 	struct dw_memory_frame *outermost = NULL, *operator = NULL;
 
-	for (size_t i = stream->depth; i-- > 0;) {
-		struct dw_memory_frame *frame = &stream->frames[i];
+	for (uint32_t place = stream->pass.depth; place; place--) {
+		struct dw_memory_frame *frame = frame_at(stream, place);
 
 		if (frame->role && event->role && frame->role != event->role)
 			break;
@@ -155,65 +121,44 @@ static void find_span(struct dw_memory_stream *stream, struct dw_memory_event *e
 
 /* ---- records ------------------------------------------------------------------------------- */
 
-DW_INLINE void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
+DW_INLINE void memory_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 {
-	struct dw_memory_stream *stream = pointer;
-	struct dw_op op = dw_walk_op(&stream->walk, id);
-	struct dw_memory_frame *frame = NULL;
+	struct dw_memory_stream *stream = state;
+	struct dw_memory_frame *frame = place;
+	struct dw_op op = dw_walk_op(&stream->pass.walk, id);
 
-	if (stream->depth < DW_MOST_DEPTH && !stream->over)
-		frame = DW_GROW(&stream->frames, &stream->frame_capacity, stream->depth);
-	if (!frame) {
-		stream->failed |= stream->depth < DW_MOST_DEPTH && !stream->over;
-		stream->over++;
-		return;
-	}
-	stream->depth++;
 	frame->is_operator = op.kind == dw_kind_of(DWELL_CATEGORY_OPERATOR);
 	/* What people name themselves is one kind; layers and functions own nothing. */
 	frame->row =
 		frame->is_operator || op.kind == dw_kind_of(DWELL_CATEGORY_ZONE) ? op.row : DW_NO_INDEX;
 	frame->path = DW_NO_INDEX;
+	frame->span = 0;
+	frame->role = 0;
 	if (stream->judge)
 		meet(stream, frame, op.row, ticks);
 }
 
-DW_INLINE void visit_end(void *pointer, uint64_t ticks)
+DW_INLINE void memory_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
-	struct dw_memory_stream *stream = pointer;
+	struct dw_memory_stream *stream = state;
+	const struct dw_memory_frame *frame = place;
 
-	if (stream->over)
-		stream->over--;
-	else if (stream->depth)
-		leave(stream, --stream->depth, ticks);
+	if (frame->span)
+		dw_memory_span_close(stream->judge, frame->span, ticks);
 }
 
-static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
+/* The ranges in it will lie in one range less. */
+static void memory_unnest(void *state, uint32_t place)
 {
-	struct dw_memory_stream *stream = pointer;
+	struct dw_memory_stream *stream = state;
 
-	stream->over = 0;
-	while (stream->depth)
-		leave(stream, --stream->depth, dw_time_now(&stream->walk.time));
-}
-
-static void end_of(struct dw_memory_stream *stream, uint32_t n, uint64_t ticks)
-{
-	size_t at;
-
-	if (stream->over || n >= stream->depth)
-		return;
-	at = stream->depth - 1 - n;
-	leave(stream, at, ticks);
-	memmove(&stream->frames[at], &stream->frames[at + 1], n * sizeof *stream->frames);
-	stream->depth--;
-	for (; at < stream->depth; at++)
-		stream->frames[at].path = DW_NO_INDEX; /* they lie in one range less */
+	for (; place <= stream->pass.depth; place++)
+		frame_at(stream, place)->path = DW_NO_INDEX;
 }
 
 static uint32_t symbol_of(const struct dw_memory_stream *stream, uint32_t id)
 {
-	return stream->symbol_by_id[id < stream->walk.op_count ? id : 0];
+	return stream->symbol_by_id[id < stream->pass.walk.op_count ? id : 0];
 }
 
 static void keep(struct dw_memory_stream *stream, uint64_t ticks, const struct dw_record *record,
@@ -221,7 +166,7 @@ static void keep(struct dw_memory_stream *stream, uint64_t ticks, const struct d
 {
 	struct dw_memory_event *event;
 
-	if (type == DW_MEMORY_ALLOC && !stream->walk.wanted)
+	if (type == DW_MEMORY_ALLOC && !stream->pass.walk.wanted)
 		return;
 	event = DW_GROW(&stream->events, &stream->capacity, stream->count);
 	if (!event) {
@@ -244,15 +189,11 @@ static void keep(struct dw_memory_stream *stream, uint64_t ticks, const struct d
 		event->path = path_now(stream);
 }
 
-static __attribute__((noinline)) void visit_rest(struct dw_memory_stream *stream, uint64_t ticks,
-                                                 const struct dw_record *record)
+static void memory_note(void *state, uint64_t ticks, const struct dw_record *record)
 {
-	if (dw_walk_break(&stream->walk, ticks, record, flush))
-		return;
+	struct dw_memory_stream *stream = state;
+
 	switch (record->kind) {
-	case DW_END_OF:
-		end_of(stream, record->payload[0], ticks);
-		break;
 	case DW_ALLOC:
 		keep(stream, ticks, record, DW_MEMORY_ALLOC);
 		break;
@@ -268,43 +209,20 @@ static __attribute__((noinline)) void visit_rest(struct dw_memory_stream *stream
 	}
 }
 
-DW_INLINE void visit_other(void *pointer, uint64_t ticks, const struct dw_record *record)
-{
-	struct dw_record copy = *record; /* so that the loop's own stays in registers */
-
-	visit_rest(pointer, ticks, &copy);
-}
+static const struct dw_pass_hooks memory_hooks = {
+	.frame_bytes = sizeof(struct dw_memory_frame), .deepest = DW_DEEPEST,
+	.enter = memory_enter, .leave = memory_leave, .note = memory_note, .unnest = memory_unnest,
+};
+DW_PASS_DEFINE(memory, memory_hooks)
 
 /* ---- chunks -------------------------------------------------------------------------------- */
 
-/* What dw_walk() does for one chunk. */
-static void walk_chunk(struct dw_memory_stream *stream, size_t index)
-{
-	struct dw_walk *walk = &stream->walk;
-	const struct dw_source_chunk *chunk = &walk->stream->chunks[index];
-	const uint32_t *words;
-
-	if (index && chunk->gap_before)
-		dw_walk_gap(walk, chunk, flush);
-	if (chunk->thread != walk->thread) {
-		dw_walk_end_all(walk, 0, DW_FLUSH_THREAD, flush);
-		dw_walk_set_thread(walk, chunk->thread);
-	}
-	dw_time_set(&walk->time, chunk->base_ticks);
-	words = dw_source_borrow(chunk, walk->buffer);
-	walk->time.open = walk->file->named_ends ? &walk->open : NULL;
-	if (words)
-		dw_decode_words(words, chunk->word_count, &walk->time, stream, visit_begin, visit_end,
-		                visit_other);
-	else
-		dw_walk_end_all(walk, 0, DW_FLUSH_GAP, flush);
-}
-
 bool dw_memory_stream_fill(struct dw_memory_stream *stream)
 {
-	while (stream->at == stream->count && stream->chunk < stream->walk.stream->chunk_count) {
+	while (stream->at == stream->count && stream->chunk < stream->pass.walk.stream->chunk_count) {
 		stream->at = stream->count = 0;
-		walk_chunk(stream, stream->chunk++);
+		memory_chunk(&stream->pass, stream->chunk++);
+		stream->failed |= stream->pass.failed;
 		if (stream->failed)
 			return false;
 	}
@@ -313,9 +231,8 @@ bool dw_memory_stream_fill(struct dw_memory_stream *stream)
 
 void dw_memory_stream_reset(struct dw_memory_stream *stream)
 {
-	free(stream->frames);
+	dw_frames_reset(&stream->frames);
 	free(stream->events);
-	dw_walk_reset(&stream->walk);
-	stream->frames = NULL;
+	dw_walk_reset(&stream->pass.walk);
 	stream->events = NULL;
 }

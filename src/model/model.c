@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "model/inside.h"
 
 int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error)
@@ -72,8 +73,8 @@ int dw_model_create(struct dw_model **result, const struct dw_source *source,
 			}
 		}
 	}
-	code = dw_symbols_merge(model) || order_streams(model) ? dw_model_no_memory(model, error)
-	                                                       : dw_scope_resolve(model, error);
+	code = dw_symbols_merge(model) || order_streams(model) || dw_scope_find_namesakes(model)
+	           ? dw_model_no_memory(model, error) : dw_scope_resolve(model, error);
 	if (code) {
 		dw_model_destroy(model);
 		return code;
@@ -126,22 +127,50 @@ static double ratio(uint64_t part, uint64_t whole)
 	return whole ? (double)(part < whole ? part : whole) / (double)whole : 1.0;
 }
 
-/* Where steps are: their time, less what was not recorded and what was recycled. */
-static double step_coverage(struct dw_model *model, const struct dw_steps *steps,
-                            const struct dw_threads *threads)
+static uint64_t sum_intervals(const struct dw_interval *at)
 {
-	uint64_t asked = steps->steps_ns, missing = 0;
+	uint64_t ticks = 0;
 
-	for (size_t i = 0; i < steps->beside_count; i++)
-		asked += steps->besides[i].ns;
-	for (size_t i = 0; i < steps->count; i++)
-		if (!steps->steps[i].recorded)
-			missing += steps->steps[i].end_ns - steps->steps[i].start_ns;
-	for (size_t i = 0; i < steps->thread_count; i++)
-		for (size_t t = 0; t < threads->count; t++)
-			if (threads->rows[t].thread == steps->threads[i] && !threads->rows[t].nested &&
-			    !model->intervals)
-				missing += threads->rows[t].gap_ns;
+	for (; at->start_ticks != UINT64_MAX; at++)
+		ticks += at->end_ticks - at->start_ticks;
+	return ticks;
+}
+
+/* The last tick of the holes; 0: there are none. */
+static uint64_t last_tick(const struct dw_interval *at)
+{
+	uint64_t last = 0;
+
+	for (; at->start_ticks != UINT64_MAX; at++)
+		last = at->end_ticks;
+	return last;
+}
+
+/* Without steps: of each thread from its first to its last record, which may be missing. */
+static double thread_coverage(const struct dw_model *model, const struct dw_threads *threads)
+{
+	const struct dw_source *source = model->source;
+	uint64_t asked = 0, missing = 0;
+
+	for (size_t i = 0; i < threads->count; i++) {
+		const struct dw_thread_row *row = &threads->rows[i];
+		const struct dw_interval *holes = threads->missing[row->thread];
+		uint32_t process = source->threads[row->thread].process;
+		const struct dw_source_clock *clock = &source->files[source->processes[process].file].clock;
+		uint64_t first_ns = row->first_ns, last_ns = row->last_ns;
+
+		if (row->nested)
+			continue;
+		if (holes->start_ticks != UINT64_MAX) {
+			uint64_t hole_ns = dw_source_ns(clock, holes->start_ticks);
+			uint64_t end_ns = dw_source_ns(clock, last_tick(holes));
+
+			first_ns = first_ns < hole_ns ? first_ns : hole_ns;
+			last_ns = last_ns > end_ns ? last_ns : end_ns;
+		}
+		asked += last_ns - first_ns;
+		missing += dw_source_span_ns(clock, sum_intervals(holes));
+	}
 	return ratio(asked > missing ? asked - missing : 0, asked);
 }
 
@@ -149,21 +178,13 @@ double dw_model_coverage(struct dw_model *model)
 {
 	const struct dw_steps *steps = dw_model_steps(model, NULL);
 	const struct dw_threads *threads = dw_model_threads(model, NULL);
-	uint64_t asked = 0, missing = 0;
 
 	if (!steps || !threads)
 		return 0;
-	if (steps->count)
-		return step_coverage(model, steps, threads);
-	for (size_t i = 0; i < threads->count; i++) {
-		const struct dw_thread_row *row = &threads->rows[i];
-
-		if (row->nested)
-			continue;
-		asked += row->last_ns - row->first_ns;
-		missing += row->gap_ns;
-	}
-	return ratio(asked > missing ? asked - missing : 0, asked);
+	if (!steps->count)
+		return thread_coverage(model, threads);
+	return ratio(steps->wall_ns > steps->missing_ns ? steps->wall_ns - steps->missing_ns : 0,
+	             steps->wall_ns);
 }
 
 /* ---- repairs ------------------------------------------------------------------------------ */
@@ -184,16 +205,20 @@ static const char *grouped(char text[32], uint64_t value)
 	return text;
 }
 
-static const char *torn_sentence(struct dw_model *model, const char *path)
+static const char *torn_sentence(struct dw_model *model, const struct dw_source_file *file)
 {
 	const struct dw_flat *flat = dw_model_flat(model, UINT32_MAX, NULL);
-	char ranges[32], open[32];
+	char ranges[32], open[32], why[160] = "ends inside a chunk (the program was killed)";
 
 	if (!flat)
 		return NULL;
+	if (file->missing_bytes)
+		snprintf(why, sizeof why, "is a truncated copy (%s of %s are missing; copy it again)",
+		         dw_text_bytes((double)file->missing_bytes, " ").at,
+		         dw_text_bytes((double)file->missing_bytes + (double)file->size_bytes, " ").at);
 	return dw_arena_printf(&model->arena,
-	                       "%s ends inside a chunk (the program was killed): recovered %s range%s, "
-	                       "the last at %.1f s; %s range%s open", path,
+	                       "%s %s: recovered %s range%s, "
+	                       "the last at %.1f s; %s range%s open", file->path, why,
 	                       grouped(ranges, flat->ranges), flat->ranges == 1 ? "" : "s",
 	                       (double)flat->last_ns / 1e9, grouped(open, flat->open),
 	                       flat->open == 1 ? " was" : "s were");
@@ -212,15 +237,16 @@ const char *const *dw_model_repairs(struct dw_model *model, size_t *count)
 	if (!model->repairs)
 		return NULL;
 	for (size_t i = 0; i < source->file_count; i++) {
-		if (!source->files[i].torn || source->live)
+		if ((!source->files[i].torn && !source->files[i].missing_bytes) || source->live)
 			continue;
-		model->repairs[at] = torn_sentence(model, source->files[i].path);
+		model->repairs[at] = torn_sentence(model, &source->files[i]);
 		if (!model->repairs[at++])
 			return NULL;
 	}
 	/* The source says of a torn file that it is torn; that has been said better. */
 	for (size_t i = 0; i < source->repair_count; i++)
-		if (!strstr(source->repairs[i], " ends inside a chunk "))
+		if (!strstr(source->repairs[i], " ends inside a chunk ") &&
+		    !strstr(source->repairs[i], " is a truncated copy: "))
 			model->repairs[at++] = source->repairs[i];
 	model->has_repairs = true;
 	*count = model->repair_count = at;

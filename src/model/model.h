@@ -11,10 +11,11 @@
  *   flat      calls, self, total, min, max, percentiles by (kind, symbol)
  *   tree      the same by call path and thread
  *   paths     more of them, without percentiles, for pictures; recorded stacks too
- *   steps     each step with its breakdown; what lies beside them
+ *   steps     each step with its breakdown; what lies outside them
  *   threads   records, time covered, losses by thread
  *
- * Self excludes children of the same kind; total is the call's inclusive time.
+ * Self excludes children of the same kind; total is inclusive time, of a call within
+ * another one of the same row only that of the outer one.
  * Sums are kept in ticks and converted once, so that parts add up to the whole.
  */
 #ifndef DW_MODEL_MODEL_H
@@ -27,6 +28,9 @@
 struct dw_scope {
 	bool has_steps;
 	uint64_t steps_from, steps_to; /* ranges count that begin inside one of these steps */
+	const bool *steps_counted;     /* with has_steps: of those only these, by step of the
+	                                * source; it outlives the model. NULL: all */
+	bool step_threads;             /* ranges count of threads that step */
 	const char *thread;            /* name or tid; NULL: all */
 	/* Ranges count that begin while one of these profiles is open, in its thread or in
 	 * one that has no profile of its own open then; in its process or a child. */
@@ -47,7 +51,9 @@ struct dw_scope {
  * beyond (32 buckets an octave). */
 struct dw_stat {
 	uint64_t count;
-	uint64_t total_ns, self_ns;
+	uint64_t total_ns, self_ns; /* total: of a row within itself, once: never more than the
+	                             * time of the threads */
+	uint64_t nested_ns;         /* with total_ns the sum of all durations */
 	uint64_t min_ns, max_ns;
 	uint64_t p50_ns, p99_ns; /* DW_NOT_KEPT: of more call paths than have them */
 	uint64_t open;      /* of `count`, calls without an end: counted until their process's end */
@@ -104,17 +110,28 @@ struct dw_paths {
 	bool has_stacks;       /* some operator has one; of DW_PATHS_STACKS */
 };
 
-/* The exclusive breakdown, first match wins. The order is the precedence. */
+/*
+ * The exclusive breakdown, first match wins. The order is the precedence up to PYTHON. The
+ * rest of the time is NAMED after phases and outermost ranges of the program; where there is
+ * none it is that of OPERATORS, LAYERS or FUNCTIONS, and OTHER: in no range of the thread.
+ */
 #define DW_SHARES(X)                                                                   \
 	X(PROFILER, "profiler") X(COLLECTOR, "collector") X(DATA, "data")                  \
 	X(COMMUNICATION, "communication") X(DEVICE, "device") X(CHECKPOINT, "checkpoint")  \
 	X(EVALUATION, "evaluation") X(OPTIMIZER, "optimizer") X(BACKWARD, "backward")      \
-	X(FORWARD, "forward") X(PYTHON, "python") X(OTHER, "other")
+	X(FORWARD, "forward") X(PYTHON, "python") X(OPERATORS, "operators")                \
+	X(LAYERS, "layers") X(FUNCTIONS, "functions") X(NAMED, "named") X(OTHER, "other")
 enum dw_share {
 #define X(name, label) DW_SHARE_##name,
 	DW_SHARES(X)
 #undef X
 	DW_SHARE_COUNT
+};
+
+/* Time under a name of the program's own. */
+struct dw_step_part {
+	uint32_t symbol;
+	uint64_t ns;
 };
 
 struct dw_step {
@@ -124,11 +141,18 @@ struct dw_step {
 	uint64_t cpu_ns;
 	bool open;                 /* it did not end: not in the percentiles */
 	bool recorded;             /* its gate was open; else all of it is OTHER */
+	bool whole;                /* no records of its process are missing in it */
+	bool counted;              /* it is part of figures a step: recorded, whole and ended */
 	uint64_t share_ns[DW_SHARE_COUNT]; /* sums to end_ns - start_ns exactly */
+	const struct dw_step_part *parts;  /* sum to share_ns[DW_SHARE_NAMED] exactly */
+	uint32_t part_count;
 	/* what took longest beyond its median over all steps, for "why was it slow" */
 	uint32_t slow_symbol;      /* DW_NO_INDEX: nothing stands out */
 	uint64_t slow_extra_ns;
 };
+
+/* The name among dw_steps.besides of steps that the trace has as sums only. */
+#define DW_STEPS_SUMMED "summarised steps"
 
 struct dw_beside {             /* time of the step thread outside steps, named */
 	const char *name;          /* "start-up", "evaluation", "checkpoint", "data", "other", "after the last step" */
@@ -137,18 +161,32 @@ struct dw_beside {             /* time of the step thread outside steps, named *
 };
 
 struct dw_steps {
-	struct dw_step *steps;     /* of the step threads, by process and start */
+	struct dw_step *steps;     /* of the step threads, by process, thread and start */
 	size_t count;
+	size_t open_count;         /* of `count`, those that did not end */
 	struct dw_beside *besides;
 	size_t beside_count;
-	uint64_t share_ns[DW_SHARE_COUNT]; /* over the recorded steps */
-	uint64_t recorded_ns;              /* what those sum to */
+	/* Over the counted steps; where none ended, those that did not count too. */
+	uint64_t share_ns[DW_SHARE_COUNT];
+	struct dw_step_part *parts;        /* of share_ns[DW_SHARE_NAMED], descending */
+	size_t part_count;
+	uint64_t recorded_ns;              /* what share_ns sums to */
 	size_t recorded_count;
+	uint64_t helped_ns;        /* of all steps: backward waited for operators of other threads */
+	bool *counted;             /* by step of the source */
+	size_t cut_count;          /* recorded steps in which records are missing */
 	uint64_t steps_ns, wall_ns;        /* steps + besides = wall of the step threads; with a
 	                                    * scope of steps there are no besides */
+	uint64_t missing_ns;       /* of the wall: not recorded, or records are missing */
+	/* Of the steps that ended; of all when none did. */
+	uint64_t ended_ns;
+	size_t ended_count;
 	uint64_t p50_ns, p95_ns, p99_ns, mean_ns;
-	uint32_t *threads;         /* the step threads: one a process that steps */
-	size_t thread_count;
+	uint32_t *threads;         /* the step threads: the first one of a process has most steps */
+	size_t thread_count, process_count;
+	/* Steps that the trace has as sums only, because the part of the file that holds
+	 * steps one by one was full: they are in none of the above. */
+	uint64_t summed_count, summed_ns, summed_from; /* `summed_from`: number of the first */
 };
 
 struct dw_thread_row {
@@ -158,12 +196,21 @@ struct dw_thread_row {
 	uint64_t first_ns, last_ns;
 	uint64_t busy_ns;          /* inside some range */
 	uint64_t gap_ns;           /* recycled */
+	uint64_t missing_ns;       /* records are missing, and no range is known to last on */
 	uint64_t lost;
+};
+
+/* Half-open, ascending, apart; the last one starts at UINT64_MAX. */
+struct dw_interval {
+	uint64_t start_ticks, end_ticks;
 };
 
 struct dw_threads {
 	struct dw_thread_row *rows;
 	size_t count;
+	/* Times in which records are missing: recycled, or lost for want of space. By index of
+	 * the thread, and by index of the process over all its threads in scope. */
+	const struct dw_interval **missing, **process_missing;
 };
 
 struct dw_model;
@@ -174,8 +221,11 @@ int dw_model_create(struct dw_model **model, const struct dw_source *source,
 void dw_model_destroy(struct dw_model *model);
 
 const struct dw_source *dw_model_source(const struct dw_model *model);
-/* As views call it and --thread takes it: "resnet18", of several processes "rank 0 python". */
+/* As views call it and --thread takes it: "resnet18", of several processes "rank 0 python",
+ * of several threads of that name "worker [4713]". */
 void dw_model_thread_name(const struct dw_model *model, uint32_t thread, char *room, size_t size);
+/* Whether another thread of its process has its name: then the tid tells them apart. */
+bool dw_model_has_namesake(const struct dw_model *model, uint32_t thread);
 const struct dw_scope *dw_model_scope(const struct dw_model *model);
 /* Whether only part of the time is in scope; and whether a step is. */
 bool dw_model_is_partial(const struct dw_model *model);
@@ -214,7 +264,7 @@ const struct dw_threads *dw_model_threads(struct dw_model *model, struct dwell_e
 /* Which categories occur at all, as a mask; marks, counters and allocations too. */
 uint32_t dw_model_categories(struct dw_model *model);
 
-/* Share of the scope's time (steps threads, else all threads) that was recorded. */
+/* Share of the scope's time (of the step threads, else of all threads) that was recorded. */
 double dw_model_coverage(struct dw_model *model);
 
 /* ---- events in order, for exporters --------------------------------------- */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/nearest.h"
 #include "model/scope_inside.h"
 
@@ -42,7 +43,44 @@ void dw_model_thread_name(const struct dw_model *model, uint32_t thread, char *r
 
 	tell_process(model->source, from->process, process, sizeof process);
 	snprintf(tid, sizeof tid, "%u", from->tid);
-	snprintf(room, size, "%s%.120s", process, *from->name ? from->name : tid);
+	if (*from->name && model->namesakes[thread])
+		snprintf(room, size, "%s%.120s [%s]", process, from->name, tid);
+	else
+		snprintf(room, size, "%s%.120s", process, *from->name ? from->name : tid);
+}
+
+bool dw_model_has_namesake(const struct dw_model *model, uint32_t thread)
+{
+	return model->namesakes[thread];
+}
+
+/* Threads of one name in one process stand together when they are in this order. */
+static int compare_names(const void *left, const void *right)
+{
+	const struct dw_source_thread *a = *(const struct dw_source_thread *const *)left;
+	const struct dw_source_thread *b = *(const struct dw_source_thread *const *)right;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+int dw_scope_find_namesakes(struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+	const struct dw_source_thread **order = calloc(source->thread_count + 1, sizeof *order);
+
+	model->namesakes = dw_arena_alloc(&model->arena, source->thread_count + 1);
+	for (size_t i = 0; order && i < source->thread_count; i++)
+		order[i] = &source->threads[i];
+	if (order && source->thread_count)
+		qsort(order, source->thread_count, sizeof *order, compare_names);
+	for (size_t i = 1; order && model->namesakes && i < source->thread_count; i++)
+		if (compare_names(&order[i - 1], &order[i]) == 0)
+			model->namesakes[order[i - 1] - source->threads] =
+			    model->namesakes[order[i] - source->threads] = true;
+	free(order);
+	return order && model->namesakes ? 0 : -1;
 }
 
 static int resolve_thread(struct dw_model *model, struct dwell_error *error)
@@ -88,8 +126,10 @@ static struct dw_interval *keep(struct dw_model *model, uint32_t process,
 {
 	const struct dw_source *source = model->source;
 	const struct dw_source_clock *clock = &source->files[source->processes[process].file].clock;
-	struct dw_interval *to = dw_arena_alloc(&model->arena, (count + 1) * sizeof *to);
+	struct dw_interval *to = dw_arena_alloc(&model->arena, (count + 2) * sizeof *to);
 
+	if (to)
+		to++->start_ticks = count; /* see interval_count() */
 	for (size_t i = 0; to && i < count; i++) {
 		to[i].start_ticks = dw_source_ticks(clock, intervals[i].start_ticks);
 		to[i].end_ticks = dw_source_ticks(clock, intervals[i].end_ticks);
@@ -99,9 +139,18 @@ static struct dw_interval *keep(struct dw_model *model, uint32_t process,
 	return to;
 }
 
+/* Of a list that keep() made. */
+static size_t interval_count(const struct dw_interval *list)
+{
+	return (size_t)list[-1].start_ticks;
+}
+
 /* While the scope is resolved. */
 struct scratch {
-	bool *has_steps;                    /* by process: it has some of its own */
+	size_t *first_step;                 /* by process: its steps begin here in the source's */
+	uint32_t *pacemakers;               /* by process, once found; UNKNOWN before */
+	struct dw_interval **by_pacemaker;  /* by process, last of all: a list made for its steps */
+	bool *thread_steps;                 /* by thread: the same */
 	struct dw_interval *steps;          /* those that a process goes by, united */
 	size_t step_count;
 	struct dw_profile_times *profiles;  /* NULL: no scope of profiles */
@@ -109,56 +158,70 @@ struct scratch {
 	struct dw_action_times *action;     /* NULL: no scope of an action */
 };
 
+#define UNKNOWN (DW_NO_INDEX - 1)
+
 /* ---- steps ------------------------------------------------------------------------------ */
 
-static bool is_wanted(const struct dw_scope *scope, const struct dw_source_step *step)
+static bool is_wanted(const struct dw_model *model, const struct dw_source_step *step)
 {
+	const struct dw_scope *scope = &model->scope;
+
 	return !scope->has_steps ||
-	       (step->number >= scope->steps_from && step->number <= scope->steps_to);
+	       (step->number >= scope->steps_from && step->number <= scope->steps_to &&
+	        (!scope->steps_counted || scope->steps_counted[step - model->source->steps]));
 }
 
-/* Appends a process's wanted steps. */
-static void collect(const struct dw_model *model, uint32_t process, struct scratch *scratch)
+/* Appends a process's wanted steps, or with `thread` those of a thread alone. */
+static void collect(const struct dw_model *model, uint32_t process, uint32_t thread,
+                    struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
 
-	for (size_t i = 0; i < source->step_count; i++) {
+	for (size_t i = scratch->first_step[process]; i < scratch->first_step[process + 1]; i++) {
 		const struct dw_source_step *step = &source->steps[i];
 
-		if (source->threads[step->thread].process == process && is_wanted(&model->scope, step))
+		if (is_wanted(model, step) && (thread == DW_NO_INDEX || step->thread == thread))
 			scratch->steps[scratch->step_count++] =
 			    (struct dw_interval){ step->start_ns, step->end_ns };
 	}
 }
 
-static bool has_steps(const struct dw_source *source, uint32_t process)
+/* The process whose steps a process goes by: itself, an ancestor, or DW_NO_INDEX. Each
+ * process is looked at once, however long the chains of ancestors are. */
+static uint32_t pacemaker(const struct dw_source *source, struct scratch *scratch, uint32_t process)
 {
-	for (size_t i = 0; i < source->step_count; i++)
-		if (source->threads[source->steps[i].thread].process == process)
-			return true;
-	return false;
-}
+	uint32_t at = process, found = DW_NO_INDEX;
 
-/* Who sets the pace of a process: itself, an ancestor, or nobody. */
-static uint32_t pacemaker(const struct dw_source *source, const bool *has_steps, uint32_t process)
-{
-	for (size_t hops = 0; process != DW_NO_INDEX && hops <= source->process_count; hops++) {
-		if (has_steps[process])
-			return process;
-		process = source->processes[process].parent;
+	for (size_t hops = 0; at != DW_NO_INDEX && hops <= source->process_count; hops++) {
+		if (scratch->pacemakers[at] != UNKNOWN) {
+			found = scratch->pacemakers[at];
+			break;
+		}
+		if (scratch->first_step[at + 1] > scratch->first_step[at]) {
+			found = at;
+			break;
+		}
+		at = source->processes[at].parent;
 	}
-	return DW_NO_INDEX;
+	for (uint32_t on = process; on != DW_NO_INDEX && scratch->pacemakers[on] == UNKNOWN;
+	     on = source->processes[on].parent)
+		scratch->pacemakers[on] = found;
+	return found;
 }
 
-static void steps_of(const struct dw_model *model, uint32_t process, struct scratch *scratch)
+static void steps_of(const struct dw_model *model, uint32_t process, uint32_t thread,
+                     struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
-	uint32_t by = pacemaker(source, scratch->has_steps, process);
+	uint32_t by = pacemaker(source, scratch, process);
 
+	if (thread != DW_NO_INDEX && !scratch->thread_steps[thread])
+		thread = DW_NO_INDEX; /* it goes by the steps of its process */
 	scratch->step_count = 0;
-	for (uint32_t p = 0; p < source->process_count; p++)
-		if (by == DW_NO_INDEX || p == by)
-			collect(model, p, scratch);
+	if (by != DW_NO_INDEX)
+		collect(model, by, thread, scratch);
+	for (uint32_t p = 0; by == DW_NO_INDEX && p < source->process_count; p++)
+		collect(model, p, thread, scratch);
 	scratch->step_count = dw_intervals_unite(scratch->steps, scratch->step_count);
 }
 
@@ -208,14 +271,39 @@ static struct dw_interval *keep_in_action(struct dw_model *model, uint32_t proce
 	return kept;
 }
 
+/* A scope of steps alone: processes that go by the same steps share a list. */
+static struct dw_interval *resolve_steps(struct dw_model *model, uint32_t process, uint32_t thread,
+                                         struct scratch *scratch)
+{
+	const struct dw_source *source = model->source;
+	uint32_t by = pacemaker(source, scratch, process);
+	struct dw_interval **shared = &scratch->by_pacemaker[by == DW_NO_INDEX ? source->process_count : by];
+	bool own = thread != DW_NO_INDEX && scratch->thread_steps[thread];
+	/* Ticks are those of the process's file. */
+	bool same = by == DW_NO_INDEX ? source->file_count == 1
+	                              : source->processes[by].file == source->processes[process].file;
+
+	if (!own && same && *shared)
+		return *shared;
+	steps_of(model, process, thread, scratch);
+	struct dw_interval *kept = keep(model, process, scratch->steps, scratch->step_count);
+
+	if (!own && same)
+		*shared = kept;
+	return kept;
+}
+
 static struct dw_interval *resolve_one(struct dw_model *model, uint32_t process, uint32_t thread,
                                        struct scratch *scratch)
 {
 	const struct dw_interval *list = NULL; /* all times */
 	size_t count = 0;
 
+	if (model->scope.has_steps && !scratch->profiles && !scratch->action)
+		return resolve_steps(model, process, thread, scratch);
+
 	if (model->scope.has_steps) {
-		steps_of(model, process, scratch);
+		steps_of(model, process, thread, scratch);
 		list = scratch->steps;
 		count = scratch->step_count;
 	}
@@ -252,32 +340,55 @@ static int resolve_all(struct dw_model *model, struct scratch *scratch)
 	return 0;
 }
 
+/* Whether a process has several threads with steps: then a thread goes by its own. */
+static bool several_step(const struct dw_source *source)
+{
+	/* Steps lie by process. */
+	for (size_t i = 1; i < source->step_count; i++) {
+		uint32_t thread = source->steps[i].thread, before = source->steps[i - 1].thread;
+
+		if (thread != before && source->threads[thread].process == source->threads[before].process)
+			return true;
+	}
+	return false;
+}
+
 static int make_scratch(struct dw_model *model, struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
-	bool by_thread = scratch->profiles || scratch->action;
+	bool by_thread = scratch->profiles || scratch->action || several_step(source);
+	size_t processes = source->process_count;
 
-	scratch->has_steps = calloc(source->process_count + 1, sizeof *scratch->has_steps);
+	scratch->first_step = calloc(processes + 2, sizeof *scratch->first_step);
+	scratch->pacemakers = calloc(processes + 1, sizeof *scratch->pacemakers);
+	scratch->by_pacemaker = calloc(processes + 1, sizeof *scratch->by_pacemaker);
+	scratch->thread_steps = calloc(source->thread_count + 1, sizeof *scratch->thread_steps);
 	scratch->steps = calloc(source->step_count + 1, sizeof *scratch->steps);
 	scratch->both =
 	    calloc(source->step_count + 3 * source->profile_count + 1, sizeof *scratch->both);
-	model->intervals =
-	    dw_arena_alloc(&model->arena, (source->process_count + 1) * sizeof *model->intervals);
+	model->intervals = dw_arena_alloc(&model->arena, (processes + 1) * sizeof *model->intervals);
 	if (by_thread)
 		model->thread_intervals = dw_arena_alloc(
 		    &model->arena, (source->thread_count + 1) * sizeof *model->thread_intervals);
-	if (!scratch->has_steps || !scratch->steps || !scratch->both || !model->intervals ||
+	if (!scratch->first_step || !scratch->pacemakers || !scratch->by_pacemaker ||
+	    !scratch->thread_steps || !scratch->steps || !scratch->both || !model->intervals ||
 	    (by_thread && !model->thread_intervals))
 		return -1;
-	for (uint32_t p = 0; p < source->process_count; p++)
-		scratch->has_steps[p] = has_steps(source, p);
+	for (size_t i = 0; i < source->step_count; i++) {
+		scratch->thread_steps[source->steps[i].thread] = true;
+		scratch->first_step[source->threads[source->steps[i].thread].process + 1]++;
+	}
+	for (size_t p = 0; p < processes; p++) {
+		scratch->first_step[p + 1] += scratch->first_step[p];
+		scratch->pacemakers[p] = UNKNOWN;
+	}
 	return 0;
 }
 
 static bool has_any_step(const struct dw_model *model)
 {
 	for (size_t i = 0; i < model->source->step_count; i++)
-		if (is_wanted(&model->scope, &model->source->steps[i]))
+		if (is_wanted(model, &model->source->steps[i]))
 			return true;
 	return false;
 }
@@ -304,7 +415,10 @@ static int resolve_times(struct dw_model *model, struct dwell_error *error)
 		result = no_such_steps(model, error);
 	dw_action_times_reset(&action);
 	dw_profile_times_reset(&profiles);
-	free(scratch.has_steps);
+	free(scratch.first_step);
+	free(scratch.pacemakers);
+	free(scratch.by_pacemaker);
+	free(scratch.thread_steps);
 	free(scratch.steps);
 	free(scratch.both);
 	return result;
@@ -325,12 +439,69 @@ static int resolve_window(struct dw_model *model, struct dwell_error *error)
 	return model->intervals ? 0 : dw_model_no_memory(model, error);
 }
 
+/* Of the threads that are wanted, those with steps. */
+static int keep_step_threads(struct dw_model *model, struct dwell_error *error)
+{
+	const struct dw_source *source = model->source;
+	bool *wanted = dw_arena_alloc(&model->arena, source->thread_count + 1);
+
+	if (!wanted)
+		return dw_model_no_memory(model, error);
+	for (size_t i = 0; i < source->step_count; i++) {
+		uint32_t thread = source->steps[i].thread;
+
+		wanted[thread] = !model->wanted_threads || model->wanted_threads[thread];
+	}
+	model->wanted_threads = wanted;
+	return 0;
+}
+
+static uint32_t hash_of(uint32_t process, uint32_t stream)
+{
+	return dw_map_hash((uint64_t)process << 32 | stream);
+}
+
+/* The streams that wanted threads began in; those of signal handlers too. */
+static int find_streams(struct dw_model *model, struct dwell_error *error)
+{
+	const struct dw_source *source = model->source;
+	struct dw_map map = { NULL, 0, 0 };
+	bool good;
+
+	model->wanted_streams = dw_arena_alloc(&model->arena, source->stream_count + 1);
+	good = model->wanted_streams != NULL;
+	for (uint32_t i = 0; good && i < source->thread_count; i++) {
+		const struct dw_source_thread *thread = &source->threads[i];
+		uint32_t hash = hash_of(thread->process, thread->stream);
+
+		if (model->wanted_threads[i] &&
+		    DW_MAP_FIND(&map, hash, k, source->threads[k].process == thread->process &&
+		                               source->threads[k].stream == thread->stream) == DW_MAP_NONE)
+			good = dw_map_add(&map, hash, i);
+	}
+	for (size_t i = 0; good && i < source->stream_count; i++) {
+		const struct dw_source_stream *stream = &source->streams[i];
+		uint32_t number = stream->stream & ~DW_STREAM_NESTED;
+
+		model->wanted_streams[i] =
+			DW_MAP_FIND(&map, hash_of(stream->process, number), k,
+			            source->threads[k].process == stream->process &&
+			                source->threads[k].stream == number) != DW_MAP_NONE;
+	}
+	dw_map_reset(&map);
+	return good ? 0 : dw_model_no_memory(model, error);
+}
+
 int dw_scope_resolve(struct dw_model *model, struct dwell_error *error)
 {
 	int result = 0;
 
 	if (model->scope.thread)
 		result = resolve_thread(model, error);
+	if (result == 0 && model->scope.step_threads)
+		result = keep_step_threads(model, error);
+	if (result == 0 && model->wanted_threads)
+		result = find_streams(model, error);
 	if (result == 0 && (model->scope.has_steps || model->scope.profile || model->scope.profile_id ||
 	                    model->scope.action))
 		result = resolve_times(model, error);
@@ -345,28 +516,28 @@ bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step
 {
 	const struct dw_interval *at =
 	    model->thread_intervals ? model->thread_intervals[step->thread] : NULL;
+	size_t low = 0, high;
 
-	if (!is_wanted(&model->scope, step))
+	if (!is_wanted(model, step))
 		return false;
 	if (model->scope.has_window)
 		return step->start_ns >= model->scope.from_ns && step->start_ns < model->scope.to_ns;
-	for (; at && at->start_ticks != UINT64_MAX; at++)
-		if (step->start_ticks >= at->start_ticks && step->start_ticks < at->end_ticks)
-			return true;
-	return !model->thread_intervals;
+	if (!at)
+		return !model->thread_intervals;
+	for (high = interval_count(at); low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (at[middle].end_ticks <= step->start_ticks)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return at[low].start_ticks <= step->start_ticks; /* the list's end starts later than all */
 }
 
 bool dw_scope_has_stream(const struct dw_model *model, const struct dw_source_stream *stream)
 {
-	const struct dw_source *source = model->source;
-
-	if (!model->wanted_threads)
-		return true;
-	for (size_t i = 0; i < source->thread_count; i++)
-		if (model->wanted_threads[i] && source->threads[i].process == stream->process &&
-		    source->threads[i].stream == (stream->stream & ~DW_STREAM_NESTED))
-			return true;
-	return false;
+	return !model->wanted_streams || model->wanted_streams[stream - model->source->streams];
 }
 
 uint64_t dw_scope_wall_ns(const struct dw_model *model)

@@ -12,95 +12,57 @@
 #include "base/grow.h"
 #include "base/nearest.h"
 #include "model/scope_inside.h"
-#include "model/walk.h"
+#include "model/pass.h"
 
 #define OWN_KIND 1u /* dw_kind_of() what people name themselves */
 
 struct frame {
-	uint64_t start;
-	bool wanted, own;
+	struct dw_frame frame;
+	bool wanted;
 };
 
-struct context {
-	struct dw_walk walk;
+struct actions {
+	struct dw_pass pass;
 	struct dw_action_times *times;
 	const bool *wanted_rows;
-	struct frame *frames;
-	size_t depth, capacity;
-	uint32_t over;
 	bool failed;
 };
 
-static void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
+static void actions_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 {
-	struct context *context = pointer;
-	struct dw_op op = dw_walk_op(&context->walk, id);
-	struct frame *frame = NULL;
+	struct actions *actions = state;
+	struct frame *frame = place;
+	struct dw_op op = dw_walk_op(&actions->pass.walk, id);
 
-	if (context->depth < DW_MOST_DEPTH && !context->over)
-		frame = DW_GROW(&context->frames, &context->capacity, context->depth);
-	if (!frame) {
-		context->failed |= context->depth < DW_MOST_DEPTH && !context->over;
-		context->over++;
-		return;
-	}
-	context->depth++;
-	*frame = (struct frame){ ticks, context->wanted_rows[op.row], op.kind == OWN_KIND };
-	if (frame->own)
-		context->times->threads[context->walk.thread].has_actions = true;
+	frame->wanted = actions->wanted_rows[op.row];
+	if (op.kind == OWN_KIND)
+		actions->times->threads[actions->pass.walk.thread].has_actions = true;
 }
 
-static void end_frame(struct context *context, const struct frame *frame, uint64_t ticks)
+static void actions_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
-	const struct dw_source_clock *clock = &context->walk.file->clock;
-	struct dw_action_thread *thread = &context->times->threads[context->walk.thread];
+	struct actions *actions = state;
+	const struct frame *frame = place;
+	const struct dw_source_clock *clock = &actions->pass.walk.file->clock;
+	struct dw_action_thread *thread = &actions->times->threads[actions->pass.walk.thread];
 	struct dw_interval *interval;
 
 	if (!frame->wanted)
 		return;
 	interval = DW_GROW(&thread->intervals, &thread->capacity, thread->count);
-	context->failed |= !interval;
+	actions->failed |= !interval;
 	if (interval) {
 		thread->count++;
-		interval->start_ticks = dw_source_ns(clock, frame->start);
+		interval->start_ticks = dw_source_ns(clock, frame->frame.start);
 		interval->end_ticks = dw_source_ns(clock, ticks);
 	}
 }
 
-static void visit_end(void *pointer, uint64_t ticks)
-{
-	struct context *context = pointer;
-
-	if (context->over)
-		context->over--;
-	else if (context->depth)
-		end_frame(context, &context->frames[--context->depth], ticks);
-}
-
-static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
-{
-	struct context *context = pointer;
-
-	(void)why;
-	context->over = 0;
-	while (context->depth)
-		end_frame(context, &context->frames[--context->depth], ticks);
-}
-
-static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *record)
-{
-	struct context *context = pointer;
-	struct frame frame, *at;
-
-	if (dw_walk_break(&context->walk, ticks, record, flush) || record->kind != DW_END_OF ||
-	    context->over || record->payload[0] >= context->depth)
-		return;
-	at = &context->frames[context->depth - 1 - record->payload[0]];
-	frame = *at;
-	memmove(at, at + 1, record->payload[0] * sizeof frame);
-	context->depth--;
-	end_frame(context, &frame, ticks);
-}
+static const struct dw_pass_hooks actions_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST,
+	.enter = actions_enter, .leave = actions_leave,
+};
+DW_PASS_DEFINE(actions, actions_hooks)
 
 /* By row; NULL: out of memory. */
 static bool *find_rows(struct dw_model *model, const char *action, struct dw_nearest *nearest,
@@ -124,24 +86,27 @@ int dw_action_times_init(struct dw_action_times *times, struct dw_model *model,
                          struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
-	struct context context = { .times = times };
+	struct dw_frames frames = { NULL, 0 };
 	struct dw_nearest nearest;
 	void *buffer = malloc(DW_BLOCK_BYTES);
-	bool found = false, *rows;
+	bool found = false, failed, *rows;
 
 	dw_nearest_init(&nearest, model->scope.action);
 	times->count = source->thread_count;
 	times->threads = calloc(source->thread_count + 1, sizeof *times->threads);
-	context.wanted_rows = rows = find_rows(model, model->scope.action, &nearest, &found);
-	context.failed = !buffer || !rows || !times->threads;
-	for (size_t i = 0; i < source->stream_count && found && !context.failed; i++) {
-		dw_walk_init(&context.walk, model, i, buffer);
-		dw_walk(&context.walk, visit_begin, visit_end, visit_other, flush, NULL);
+	rows = find_rows(model, model->scope.action, &nearest, &found);
+	failed = !buffer || !rows || !times->threads;
+	for (size_t i = 0; i < source->stream_count && found && !failed; i++) {
+		struct actions actions = { .times = times, .wanted_rows = rows };
+
+		dw_pass_init(&actions.pass, model, i, &frames, buffer);
+		actions_walk(&actions.pass);
+		failed = actions.failed || actions.pass.failed;
 	}
 	free(rows);
 	free(buffer);
-	free(context.frames);
-	if (context.failed)
+	dw_frames_reset(&frames);
+	if (failed)
 		return dw_model_no_memory(model, error);
 	if (!found)
 		return dw_error_set(error, DWELL_E_NAME,

@@ -37,20 +37,6 @@ static void add_gap(struct dw_sequence_streams *all, uint64_t from, uint64_t to)
 	all->gap_count++;
 }
 
-static __attribute__((noinline)) bool widen(struct dw_sequence_stream *stream)
-{
-	uint32_t capacity = stream->capacity ? stream->capacity * 2 : 256;
-	uint8_t *frames = stream->depth < DW_MOST_DEPTH ? realloc(stream->frames, capacity) : NULL;
-
-	if (!frames) {
-		stream->all->failed |= stream->depth < DW_MOST_DEPTH;
-		return false;
-	}
-	stream->frames = frames;
-	stream->capacity = capacity;
-	return true;
-}
-
 static __attribute__((noinline)) bool make_room(struct dw_sequence_stream *stream)
 {
 	if (stream->count >= DW_SEQUENCE_MOST_ITEMS) {
@@ -71,167 +57,122 @@ DW_INLINE void put_item(struct dw_sequence_stream *stream, uint64_t ticks)
 	if (__builtin_expect(stream->count >= stream->item_capacity, 0) && !make_room(stream))
 		return;
 	stream->items[stream->count++] = (struct dw_sequence_item){
-		stream->op_start, ticks - stream->op_start, stream->op_key, stream->walk.thread
+		stream->op_start, ticks - stream->op_start, stream->op_key, stream->pass.walk.thread
 	};
 }
 
-static void set_phase(struct dw_sequence_stream *stream)
+static void end_forward(struct dw_sequence_stream *stream, uint64_t start, uint64_t ticks)
 {
-	stream->phase = DW_IN_NO_PHASE;
-	for (uint32_t i = stream->depth; i > 0 && !stream->phase; i--)
-		if (stream->frames[i - 1] != DW_IS_OPERATOR)
-			stream->phase = stream->frames[i - 1];
-}
+	struct dw_sequence_span *span = NULL;
 
-static void end_forward(struct dw_sequence_stream *stream, uint64_t ticks)
-{
-	struct dw_sequence_span *span;
-
-	stream->forward_depth = 0;
-	if (stream->forward_start < stream->all->from ||
-	    stream->walk.thread != stream->all->steps->thread)
+	if (start < stream->all->from || stream->pass.walk.thread != stream->all->steps->thread)
 		return;
-	if (stream->forward_count >= DW_SEQUENCE_MOST_ITEMS)
-		span = NULL;
-	else
+	if (stream->forward_count < DW_SEQUENCE_MOST_ITEMS)
 		span = DW_GROW(&stream->forwards, &stream->forward_capacity, stream->forward_count);
 	if (span) {
-		*span = (struct dw_sequence_span){ stream->forward_start, ticks - stream->forward_start };
+		*span = (struct dw_sequence_span){ start, ticks - start };
 		stream->forward_count++;
 	}
 }
 
-static __attribute__((noinline)) void begin_phase(struct dw_sequence_stream *stream, uint64_t ticks,
-                                                  uint32_t phase)
-{
-	stream->phase = phase;
-	if (phase == DW_IN_FORWARD && !stream->forward_depth) {
-		stream->forward_depth = stream->depth;
-		stream->forward_start = ticks;
-	}
-}
+/* ---- the hooks ------------------------------------------------------------------------- */
 
-DW_INLINE void visit_begin(void *context, uint64_t ticks, uint32_t id)
-{
-	struct dw_sequence_stream *stream = context;
-	uint32_t code = stream->codes[__builtin_expect(id < stream->walk.op_count, 1) ? id : 0];
-	uint32_t what = DW_SEQUENCE_PHASE(code);
+struct frame {
+	struct dw_frame frame; /* phases are chained */
+	uint8_t what;
+	bool outermost;        /* an operator that lies in no other, or such a "forward" */
+};
+#define PHASES 1u
 
-	if (__builtin_expect(stream->depth >= stream->capacity, 0) &&
-	    (stream->over || !widen(stream))) {
-		stream->over++;
-		return;
-	}
-	stream->frames[stream->depth++] = (uint8_t)what;
-	if (what == DW_IS_OPERATOR) {
-		if (stream->op_depth)
+DW_INLINE void sequence_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct dw_sequence_stream *stream = state;
+	struct frame *frame = place;
+	uint32_t code = stream->codes[__builtin_expect(id < stream->pass.walk.op_count, 1) ? id : 0];
+
+	frame->what = (uint8_t)DW_SEQUENCE_PHASE(code);
+	frame->outermost = false;
+	if (frame->what == DW_IS_OPERATOR) {
+		if (stream->op_open)
 			return;
-		stream->op_depth = stream->depth;
+		frame->outermost = true;
+		frame->frame.in_scope = true;
+		stream->op_open = true;
 		stream->op_key = DW_SEQUENCE_ROW(code) | stream->phase << DW_SEQUENCE_ROW_BITS;
 		stream->op_start = ticks;
-		stream->op_wanted = stream->walk.wanted && dw_walk_in_time(&stream->walk, ticks);
-	} else if (__builtin_expect(what != DW_IS_NOTHING, 0)) {
-		begin_phase(stream, ticks, what);
+		stream->op_wanted = dw_pass_in_scope(&stream->pass, ticks);
+	} else if (__builtin_expect(frame->what != DW_IS_NOTHING, 0)) {
+		dw_pass_link(&stream->pass, &frame->frame, PHASES);
+		stream->phase = frame->what;
+		if (frame->what == DW_IN_FORWARD && !stream->forward_open)
+			stream->forward_open = frame->outermost = true;
 	}
 }
 
-static __attribute__((noinline)) void end_phase(struct dw_sequence_stream *stream, uint64_t ticks)
+static __attribute__((noinline)) void leave_phase(struct dw_sequence_stream *stream,
+                                                  const struct frame *frame, uint64_t ticks,
+                                                  enum dw_leave how)
 {
-	set_phase(stream);
-	if (stream->forward_depth == stream->depth + 1)
-		end_forward(stream, ticks);
-}
+	uint32_t around = stream->pass.top[PHASES];
 
-DW_INLINE void visit_end(void *context, uint64_t ticks)
-{
-	struct dw_sequence_stream *stream = context;
-	uint32_t what;
-
-	if (__builtin_expect(!stream->depth || stream->over, 0)) {
-		stream->over -= stream->over > 0;
+	stream->phase = DW_IN_NO_PHASE;
+	if (around)
+		stream->phase = ((struct frame *)dw_pass_at(&stream->pass, sizeof *frame, around))->what;
+	if (!frame->outermost)
 		return;
-	}
-	what = stream->frames[--stream->depth];
-	if (stream->op_depth > stream->depth) {
-		put_item(stream, ticks);
-		stream->op_depth = 0;
-	} else if (__builtin_expect(what != DW_IS_NOTHING && what != DW_IS_OPERATOR, 0)) {
-		end_phase(stream, ticks);
+	stream->forward_open = false;
+	if (how == DW_LEAVE_END)
+		end_forward(stream, frame->frame.start, ticks);
+}
+
+DW_INLINE void sequence_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	struct dw_sequence_stream *stream = state;
+	const struct frame *frame = place;
+
+	if (frame->what == DW_IS_OPERATOR) {
+		if (!frame->outermost)
+			return;
+		stream->op_open = false;
+		if (how == DW_LEAVE_END)
+			put_item(stream, ticks);
+		else if (dw_sequence_stream_is_ours(stream))
+			add_gap(stream->all, stream->op_start, ticks);
+	} else if (__builtin_expect(frame->what != DW_IS_NOTHING, 0)) {
+		leave_phase(stream, frame, ticks, how);
 	}
 }
 
-/* Takes the n-th frame out of the middle. */
-static void end_of(struct dw_sequence_stream *stream, uint64_t ticks, uint32_t n)
+static void sequence_flushed(void *state, uint64_t ticks, enum dw_flush why)
 {
-	uint32_t depth;
+	struct dw_sequence_stream *stream = state;
 
-	if (stream->over || n >= stream->depth)
-		return;
-	depth = stream->depth - n;
-	memmove(&stream->frames[depth - 1], &stream->frames[depth], n);
-	stream->depth--;
-	if (stream->op_depth == depth) {
-		put_item(stream, ticks);
-		stream->op_depth = 0;
-	} else if (stream->op_depth > depth) {
-		stream->op_depth--;
-	}
-	if (stream->forward_depth == depth)
-		end_forward(stream, ticks);
-	else if (stream->forward_depth > depth)
-		stream->forward_depth--;
-	set_phase(stream);
-}
-
-static void flush(void *context, uint64_t ticks, enum dw_flush why)
-{
-	struct dw_sequence_stream *stream = context;
-
-	if (stream->op_depth && dw_sequence_stream_is_ours(stream))
-		add_gap(stream->all, stream->op_start, ticks);
 	if (why == DW_FLUSH_GAP && dw_sequence_stream_is_ours(stream))
 		add_gap(stream->all, ticks, ticks);
-	stream->depth = stream->over = stream->op_depth = stream->forward_depth = 0;
-	stream->phase = DW_IN_NO_PHASE;
 }
 
 static void take_link(struct dw_sequence_stream *stream, const struct dw_record *record)
 {
-	uint32_t id = record->payload[2], thread = stream->walk.thread;
-	const struct dw_source_file *file = stream->walk.file;
+	uint32_t id = record->payload[2], thread = stream->pass.walk.thread;
+	const struct dw_source_file *file = stream->pass.walk.file;
 
 	if (id && id < file->symbol_count && thread != DW_NO_INDEX &&
 	    file->thread_by_id[id] == stream->all->steps->thread)
 		stream->all->linked[thread] = true;
 }
 
-static __attribute__((noinline)) void visit_rest(struct dw_sequence_stream *stream, uint64_t ticks,
-                                                 const struct dw_record *record)
+static void sequence_note(void *state, uint64_t ticks, const struct dw_record *record)
 {
-	if (dw_walk_break(&stream->walk, ticks, record, flush))
-		return;
-	if (record->kind == DW_END_OF)
-		end_of(stream, ticks, record->payload[0]);
-	else if (record->kind == DW_LINK)
-		take_link(stream, record);
+	if (record->kind == DW_LINK)
+		take_link(state, record);
 }
 
-DW_INLINE void visit_other(void *context, uint64_t ticks, const struct dw_record *record)
-{
-	struct dw_record copy = *record; /* so that the loop's own stays in registers */
-
-	visit_rest(context, ticks, &copy);
-}
-
-static bool may_skip(void *context)
-{
-	struct dw_sequence_stream *stream = context;
-
-	if (stream->op_depth)
-		return false;
-	flush(stream, dw_time_now(&stream->walk.time), DW_FLUSH_END);
-	return true;
-}
+static const struct dw_pass_hooks sequence_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true, .scoped = true,
+	.enter = sequence_enter, .leave = sequence_leave, .note = sequence_note,
+	.flushed = sequence_flushed,
+};
+DW_PASS_DEFINE(sequence, sequence_hooks)
 
 /* ---- chunk after chunk --------------------------------------------------------------- */
 
@@ -252,14 +193,14 @@ static void compact(struct dw_sequence_stream *stream)
 
 void dw_sequence_stream_advance(struct dw_sequence_stream *stream)
 {
-	struct dw_walk *walk = &stream->walk;
+	const struct dw_walk *walk = &stream->pass.walk;
 	const struct dw_source_chunk *chunk;
 	uint64_t now = dw_time_now(&walk->time);
 
 	if (stream->head || stream->forward_head)
 		compact(stream);
 	if (stream->next_chunk == walk->stream->chunk_count) {
-		dw_walk_finish(walk, flush);
+		sequence_finish(&stream->pass);
 		stream->finished = true;
 		return;
 	}
@@ -267,7 +208,8 @@ void dw_sequence_stream_advance(struct dw_sequence_stream *stream)
 	if (chunk->gap_before && (stream->next_chunk ? dw_sequence_stream_is_ours(stream)
 	                                             : chunk->thread == stream->all->steps->thread))
 		add_gap(stream->all, now, chunk->base_ticks);
-	dw_walk_chunk(walk, stream->next_chunk++, visit_begin, visit_end, visit_other, flush, may_skip);
+	sequence_chunk(&stream->pass, stream->next_chunk++);
+	stream->all->failed |= stream->pass.failed;
 }
 
 /* ---- what ids are -------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #define DW_MODEL_SEQUENCE_STREAM_H
 
 #include "model/sequence_inside.h"
-#include "model/walk.h"
+#include "model/pass.h"
 
 #define DW_SEQUENCE_MOST_ITEMS (1u << 20) /* waiting, of a stream */
 
@@ -24,20 +24,18 @@ struct dw_sequence_span {
 
 struct dw_sequence_streams;
 
-/* `walk` first. */
+/* `pass` first. */
 struct dw_sequence_stream {
-	struct dw_walk walk;
+	struct dw_pass pass;
+	struct dw_frames frames;
 	struct dw_sequence_streams *all;
 	const uint32_t *codes;   /* by id: row, and above it what it is */
-	uint8_t *frames;         /* of open ranges, what they are */
-	uint32_t depth, capacity, over;
-	uint32_t op_depth;       /* of the open operator that lies in no other; 0: none */
+	bool op_open;            /* an operator that lies in no other is open */
 	uint32_t op_key;
 	uint64_t op_start;
 	bool op_wanted;
 	uint32_t phase;          /* the innermost open one */
-	uint32_t forward_depth;  /* of the outermost "forward" */
-	uint64_t forward_start;
+	bool forward_open;       /* the outermost "forward" */
 	struct dw_sequence_item *items;
 	size_t head, count, item_capacity;
 	struct dw_sequence_span *forwards;   /* of the step's thread */
@@ -64,7 +62,7 @@ struct dw_sequence_streams {
 /* Whether its operators belong to the steps, where it is now. */
 static inline bool dw_sequence_stream_is_ours(const struct dw_sequence_stream *stream)
 {
-	uint32_t thread = stream->walk.thread;
+	uint32_t thread = stream->pass.walk.thread;
 
 	return thread == stream->all->steps->thread ||
 	       (thread != DW_NO_INDEX && stream->all->linked[thread]);

@@ -22,8 +22,8 @@ static struct dw_sequence_stream *furthest_behind(struct dw_sequence_streams *al
 	for (size_t i = 0; i < all->stream_count; i++) {
 		struct dw_sequence_stream *stream = &all->streams[i];
 
-		if (!stream->finished && (!behind || dw_time_now(&stream->walk.time) <
-		                                         dw_time_now(&behind->walk.time)))
+		if (!stream->finished && (!behind || dw_time_now(&stream->pass.walk.time) <
+		                                         dw_time_now(&behind->pass.walk.time)))
 			behind = stream;
 	}
 	return behind;
@@ -33,9 +33,9 @@ static bool has_passed(const struct dw_sequence_stream *stream, uint64_t ticks)
 {
 	if (stream->finished)
 		return true;
-	if (dw_time_now(&stream->walk.time) < ticks)
+	if (dw_time_now(&stream->pass.walk.time) < ticks)
 		return false;
-	return !stream->op_depth || stream->op_start >= ticks || !dw_sequence_stream_is_ours(stream);
+	return !stream->op_open || stream->op_start >= ticks || !dw_sequence_stream_is_ours(stream);
 }
 
 /* ---- a step's operators -------------------------------------------------------------- */
@@ -173,7 +173,7 @@ static int open_streams(struct dw_sequence_streams *all, const uint32_t *codes, 
 		if (source->streams[i].process != all->steps->process || source->streams[i].nested ||
 		    !dw_scope_has_stream(all->model, &source->streams[i]))
 			continue;
-		dw_walk_init(&stream->walk, all->model, i, buffer);
+		dw_pass_init(&stream->pass, all->model, i, &stream->frames, buffer);
 		stream->all = all;
 		stream->codes = codes;
 		all->stream_count++;
@@ -215,8 +215,8 @@ int dw_sequence_walk(struct dw_model *model, const struct dw_sequence_steps *ste
 	if (codes && buffer && all.linked && open_streams(&all, codes, buffer) == 0)
 		code = walk_steps(&all, each, context);
 	for (size_t i = 0; i < all.stream_count; i++) {
-		dw_walk_reset(&all.streams[i].walk);
-		free(all.streams[i].frames);
+		dw_walk_reset(&all.streams[i].pass.walk);
+		dw_frames_reset(&all.streams[i].frames);
 		free(all.streams[i].items);
 		free(all.streams[i].forwards);
 	}

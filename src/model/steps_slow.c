@@ -17,7 +17,8 @@
 
 static bool is_slow(const struct dw_steps *steps, const struct dw_step *step)
 {
-	return (double)dw_step_length(step) > SLOW_RATIO * (double)steps->p50_ns && step->recorded;
+	return (double)dw_step_length(step) > SLOW_RATIO * (double)steps->p50_ns && step->recorded &&
+	       step->whole;
 }
 
 /* The length from which on steps are explained: so that MOST_SLOW are. */
@@ -43,11 +44,11 @@ void dw_steps_sample(const struct dw_steps *steps, struct dw_pace_step *pace_ste
 	size_t usual = 0, seen = 0, taken = 0;
 
 	for (size_t i = 0; i < steps->count; i++)
-		usual += steps->steps[i].recorded && !is_slow(steps, &steps->steps[i]);
+		usual += steps->steps[i].recorded && steps->steps[i].whole && !is_slow(steps, &steps->steps[i]);
 	for (size_t i = 0; i < steps->count; i++) {
 		const struct dw_step *step = &steps->steps[i];
 
-		if (!step->recorded)
+		if (!step->recorded || !step->whole)
 			continue;
 		if (is_slow(steps, step)) {
 			pace_steps[i].sampled = dw_step_length(step) >= bar;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "dwell/probe.h"
+#include "base/map.h"
 #include "model/inside.h"
 
 uint32_t dw_kind_of(uint32_t category)
@@ -53,7 +54,8 @@ static enum dw_share share_of_name(const char *name)
 	return DW_SHARE_COUNT;
 }
 
-/* PyTorch's collectives are operators by name: c10d::allreduce_, gloo:all_reduce. */
+/* PyTorch's collectives, operators and what its threads of communication name themselves:
+ * c10d::allreduce_, gloo:all_reduce. */
 static bool is_collective(const char *name)
 {
 	static const char *const beginnings[] = { "c10d::", "gloo:", "nccl:", "mpi:", "ucc:" };
@@ -76,7 +78,8 @@ enum dw_share dw_share_of(const struct dw_symbol *symbol)
 	case DWELL_CATEGORY_EVALUATION: return DW_SHARE_EVALUATION;
 	case DWELL_CATEGORY_ZONE:
 	case DWELL_CATEGORY_PHASE:
-	case DWELL_CATEGORY_ACTION: return share_of_name(symbol->name);
+	case DWELL_CATEGORY_ACTION:
+		return is_collective(symbol->name) ? DW_SHARE_COMMUNICATION : share_of_name(symbol->name);
 	case DWELL_CATEGORY_OPERATOR:
 		return is_collective(symbol->name) ? DW_SHARE_COMMUNICATION : DW_SHARE_COUNT;
 	default: return DW_SHARE_COUNT;
@@ -85,28 +88,22 @@ enum dw_share dw_share_of(const struct dw_symbol *symbol)
 
 /* ---- a set of symbols ------------------------------------------------------------------ */
 
-struct set {
-	uint32_t *slots; /* index + 1 */
-	size_t mask;
-};
-
-static uint64_t hash_text(uint64_t hash, const char *text)
+static uint32_t hash_text(uint32_t hash, const char *text)
 {
-	for (; text && *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-	return (hash ^ 0xff) * 0x100000001b3u;
+	return dw_map_hash_bytes(hash + 1, text ? text : "", text ? strlen(text) : 0);
 }
 
-static uint64_t hash_symbol(const struct dw_symbol *symbol, bool by_name)
+static uint32_t hash_symbol(const struct dw_symbol *symbol, bool by_name)
 {
-	uint64_t hash = hash_text(0xcbf29ce484222325u ^ symbol->category, symbol->name);
+	const struct dw_entry_shapes *shapes = symbol->shapes;
+	uint32_t hash = hash_text(symbol->category, symbol->name);
 
-	if (!by_name) {
-		hash = hash_text(hash_text(hash, symbol->detail), symbol->file) + symbol->line;
-		for (uint32_t i = 4; symbol->shapes && i * 4 + 4 <= symbol->shapes->entry.bytes; i++)
-			hash = (hash ^ ((const uint32_t *)(const void *)symbol->shapes)[i]) * 0x100000001b3u;
-	}
-	return hash ^ hash >> 32;
+	if (by_name)
+		return hash;
+	hash = hash_text(hash_text(hash, symbol->detail), symbol->file) + symbol->line;
+	if (shapes)
+		hash = dw_map_hash_bytes(hash, shapes->tensors, shapes->entry.bytes - sizeof shapes->entry);
+	return hash;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -127,28 +124,17 @@ static bool same(const struct dw_symbol *a, const struct dw_symbol *b, bool by_n
 	                    a->line == b->line && same_shapes(a->shapes, b->shapes)));
 }
 
-static int set_init(struct set *set, size_t most)
+/* The index in `items` of what equals `symbol`; `next` when it is new; DW_MAP_NONE when out
+ * of memory. */
+static uint32_t put_symbol(struct dw_map *map, const struct dw_symbol *items,
+                           const struct dw_symbol *symbol, bool by_name, uint32_t next)
 {
-	size_t size = 64;
+	uint32_t hash = hash_symbol(symbol, by_name);
+	uint32_t found = DW_MAP_FIND(map, hash, i, same(&items[i], symbol, by_name));
 
-	while (size < most * 2)
-		size *= 2;
-	set->mask = size - 1;
-	set->slots = calloc(size, sizeof *set->slots);
-	return set->slots ? 0 : -1;
-}
-
-/* The index in `items` of what equals `symbol`; `next` when it is new. */
-static uint32_t set_put(struct set *set, const struct dw_symbol *items,
-                        const struct dw_symbol *symbol, bool by_name, uint32_t next)
-{
-	size_t at = hash_symbol(symbol, by_name) & set->mask;
-
-	for (; set->slots[at]; at = (at + 1) & set->mask)
-		if (same(&items[set->slots[at] - 1], symbol, by_name))
-			return set->slots[at] - 1;
-	set->slots[at] = next + 1;
-	return next;
+	if (found == DW_MAP_NONE && dw_map_add(map, hash, next))
+		return next;
+	return found;
 }
 
 /* ---- merging ------------------------------------------------------------------------------ */
@@ -160,7 +146,7 @@ static bool is_nothing(const struct dw_symbol *symbol)
 	       !symbol->file && !symbol->line && !symbol->shapes;
 }
 
-static int merge_files(struct dw_model *model, struct set *set)
+static int merge_files(struct dw_model *model, struct dw_map *map)
 {
 	const struct dw_source *source = model->source;
 
@@ -168,7 +154,8 @@ static int merge_files(struct dw_model *model, struct set *set)
 	model->symbols[DW_OTHER_CALLS] = (struct dw_symbol){ .name = "(other calls)" };
 	model->symbol_count = 2;
 	for (uint32_t i = 0; i < 2; i++)
-		set_put(set, model->symbols, &model->symbols[i], false, i);
+		if (put_symbol(map, model->symbols, &model->symbols[i], false, i) == DW_MAP_NONE)
+			return -1;
 	for (size_t f = 0; f < source->file_count; f++) {
 		const struct dw_source_file *file = &source->files[f];
 		uint32_t *by_id =
@@ -183,14 +170,16 @@ static int merge_files(struct dw_model *model, struct set *set)
 			if (is_nothing(symbol))
 				continue;
 			model->symbols[model->symbol_count] = *symbol;
-			by_id[id] = set_put(set, model->symbols, symbol, false, model->symbol_count);
+			by_id[id] = put_symbol(map, model->symbols, symbol, false, model->symbol_count);
+			if (by_id[id] == DW_MAP_NONE)
+				return -1;
 			model->symbol_count += by_id[id] == model->symbol_count;
 		}
 	}
 	return 0;
 }
 
-static int make_rows(struct dw_model *model, struct set *set)
+static int make_rows(struct dw_model *model, struct dw_map *map)
 {
 	model->symbol_row =
 	    dw_arena_alloc(&model->arena, model->symbol_count * sizeof *model->symbol_row);
@@ -199,8 +188,10 @@ static int make_rows(struct dw_model *model, struct set *set)
 	if (!model->symbol_row || !model->row_symbol)
 		return -1;
 	for (uint32_t i = 0; i < model->symbol_count; i++) {
-		uint32_t first = set_put(set, model->symbols, &model->symbols[i], true, i);
+		uint32_t first = put_symbol(map, model->symbols, &model->symbols[i], true, i);
 
+		if (first == DW_MAP_NONE)
+			return -1;
 		if (first == i) {
 			model->row_symbol[model->row_count] = i;
 			model->symbol_row[i] = model->row_count++;
@@ -233,7 +224,7 @@ static int make_ops(struct dw_model *model)
 int dw_symbols_merge(struct dw_model *model)
 {
 	const struct dw_source *source = model->source;
-	struct set symbols = { NULL, 0 }, rows = { NULL, 0 };
+	struct dw_map symbols = { NULL, 0, 0 }, rows = { NULL, 0, 0 };
 	size_t most = 3;
 	int result = -1;
 
@@ -244,11 +235,10 @@ int dw_symbols_merge(struct dw_model *model)
 	model->symbol_by_id =
 	    dw_arena_alloc(&model->arena, source->file_count * sizeof *model->symbol_by_id);
 	model->ops = dw_arena_alloc(&model->arena, source->file_count * sizeof *model->ops);
-	if (model->symbols && model->symbol_by_id && model->ops && !set_init(&symbols, most) &&
-	    !set_init(&rows, most) && !merge_files(model, &symbols) && !make_rows(model, &rows) &&
-	    !make_ops(model))
+	if (model->symbols && model->symbol_by_id && model->ops && !merge_files(model, &symbols) &&
+	    !make_rows(model, &rows) && !make_ops(model))
 		result = 0;
-	free(symbols.slots);
-	free(rows.slots);
+	dw_map_reset(&symbols);
+	dw_map_reset(&rows);
 	return result;
 }

@@ -126,6 +126,7 @@ static void merge_buckets(struct dw_tally *into, struct dw_arena *arena,
 void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from,
                     double ratio)
 {
+	into->self += scale(from->self, ratio); /* also of calls that another worker counts */
 	if (!from->count)
 		return;
 	if (from->octaves && arena && (into->octaves || pour(into, arena, from->first_octave)))
@@ -137,7 +138,6 @@ void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct 
 	into->max = max > into->max ? max : into->max;
 	into->count += from->count;
 	into->total += scale(from->total, ratio);
-	into->self += scale(from->self, ratio);
 	into->open += from->open;
 	into->cut += from->cut;
 }
@@ -199,4 +199,14 @@ void dw_tally_stat(const struct dw_tally *tally, double ns_per_tick, struct dw_s
 		.open = tally->open,
 		.cut = tally->cut,
 	};
+}
+
+void dw_tally_stat_nested(const struct dw_tally *tally, uint64_t nested, double ns_per_tick,
+                          struct dw_stat *stat)
+{
+	dw_tally_stat(tally, ns_per_tick, stat);
+	stat->nested_ns = scale(nested, ns_per_tick);
+	if (stat->nested_ns > stat->total_ns)
+		stat->nested_ns = stat->total_ns;
+	stat->total_ns -= stat->nested_ns;
 }

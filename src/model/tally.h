@@ -45,6 +45,29 @@ void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct 
 /* The q-th quantile in ticks; 0 of an empty one. */
 uint64_t dw_tally_quantile(const struct dw_tally *tally, double q);
 void dw_tally_stat(const struct dw_tally *tally, double ns_per_tick, struct dw_stat *stat);
+/* The same where `nested` ticks of the durations lay within others of them. */
+void dw_tally_stat_nested(const struct dw_tally *tally, uint64_t nested, double ns_per_tick,
+                          struct dw_stat *stat);
+
+/* Of one row: the time in which at least one call of it is open, once. */
+struct dw_nesting {
+	uint64_t since;
+	uint64_t nested; /* durations less that time, so far */
+	uint64_t open;
+};
+
+static inline void dw_nesting_begin(struct dw_nesting *nesting, uint64_t ticks)
+{
+	if (!nesting->open++)
+		nesting->since = ticks;
+}
+
+static inline void dw_nesting_end(struct dw_nesting *nesting, uint64_t ticks, uint64_t duration)
+{
+	nesting->nested += duration;
+	if (!--nesting->open)
+		nesting->nested -= ticks - nesting->since;
+}
 
 static inline __attribute__((always_inline)) void
 dw_tally_add(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration, uint64_t self)

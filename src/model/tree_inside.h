@@ -5,7 +5,7 @@
 #include "model/inside.h"
 #include "model/trunk.h"
 
-#define DW_TREE_DEEPEST 1024u
+#define DW_TREE_DEEPEST DW_TRUNK_DEEPEST
 #define DW_TREE_NODES (1u << 16) /* of a worker's tree */
 #define DW_TREE_PATHS (1u << 22) /* of pictures: 32 bytes each */
 

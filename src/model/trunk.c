@@ -15,41 +15,18 @@ struct dw_arena *dw_trunk_quantiles(struct dw_trunk *trunk, uint32_t node)
 
 /* ---- nodes by path ------------------------------------------------------------------------ */
 
-static size_t place(const struct dw_trunk *trunk, uint32_t parent, uint32_t symbol)
+static uint32_t hash_of(uint32_t parent, uint32_t symbol)
 {
-	uint64_t hash = ((uint64_t)parent << 32 | symbol) * 0x9e3779b97f4a7c15u;
-
-	return (hash ^ hash >> 32) & trunk->mask;
+	return dw_map_hash((uint64_t)parent << 32 | symbol);
 }
 
-static bool widen(struct dw_trunk *trunk)
-{
-	size_t size = trunk->mask ? (trunk->mask + 1) * 2 : 1024;
-
-	free(trunk->slots);
-	trunk->slots = calloc(size, sizeof *trunk->slots);
-	if (!trunk->slots) {
-		trunk->failed = true;
-		trunk->mask = 0;
-		return false;
-	}
-	trunk->mask = size - 1;
-	for (size_t i = 0; i < trunk->count; i++) {
-		size_t at = place(trunk, trunk->nodes[i].parent, trunk->nodes[i].symbol);
-
-		while (trunk->slots[at])
-			at = (at + 1) & trunk->mask;
-		trunk->slots[at] = (uint32_t)i + 1;
-	}
-	return true;
-}
-
-static uint32_t make_node(struct dw_trunk *trunk, uint32_t parent, uint32_t symbol, size_t slot)
+static uint32_t make_node(struct dw_trunk *trunk, uint32_t parent, uint32_t symbol)
 {
 	struct dw_trunk_node *node = DW_GROW(&trunk->nodes, &trunk->capacity, trunk->count);
 
 	if (!node ||
-	    (trunk->detailed && !DW_GROW(&trunk->tallies, &trunk->tally_capacity, trunk->count))) {
+	    (trunk->detailed && !DW_GROW(&trunk->tallies, &trunk->tally_capacity, trunk->count)) ||
+	    !dw_map_add(&trunk->by_path, hash_of(parent, symbol), (uint32_t)trunk->count)) {
 		trunk->failed = true;
 		return DW_NO_INDEX;
 	}
@@ -57,37 +34,21 @@ static uint32_t make_node(struct dw_trunk *trunk, uint32_t parent, uint32_t symb
 	node->symbol = symbol;
 	node->depth = parent == DW_NO_INDEX ? 0 : trunk->nodes[parent].depth + 1;
 	trunk->deepest = node->depth > trunk->deepest ? node->depth : trunk->deepest;
-	trunk->slots[slot] = (uint32_t)trunk->count + 1;
 	return (uint32_t)trunk->count++;
-}
-
-/* The node, or the slot for it and DW_NO_INDEX. */
-static uint32_t find(const struct dw_trunk *trunk, uint32_t parent, uint32_t symbol, size_t *slot)
-{
-	size_t at = place(trunk, parent, symbol);
-
-	for (; trunk->slots[at]; at = (at + 1) & trunk->mask) {
-		const struct dw_trunk_node *node = &trunk->nodes[trunk->slots[at] - 1];
-
-		if (node->parent == parent && node->symbol == symbol)
-			return trunk->slots[at] - 1;
-	}
-	*slot = at;
-	return DW_NO_INDEX;
 }
 
 static uint32_t find_or_make(struct dw_trunk *trunk, uint32_t parent, uint32_t symbol)
 {
 	uint32_t node;
-	size_t slot = 0;
 
-	if (trunk->failed || (trunk->count * 2 >= trunk->mask && !widen(trunk)))
+	if (trunk->failed)
 		return DW_NO_INDEX;
-	node = find(trunk, parent, symbol, &slot);
+	node = DW_MAP_FIND(&trunk->by_path, hash_of(parent, symbol), i,
+	                   trunk->nodes[i].parent == parent && trunk->nodes[i].symbol == symbol);
 	if (node != DW_NO_INDEX)
 		return node;
 	if (trunk->count < trunk->most || parent == DW_NO_INDEX || symbol == DW_OTHER_CALLS)
-		return make_node(trunk, parent, symbol, slot);
+		return make_node(trunk, parent, symbol);
 	if (trunk->nodes[parent].depth && trunk->nodes[parent].symbol == DW_OTHER_CALLS)
 		return DW_TRUNK_FOLDED;
 	return find_or_make(trunk, parent, DW_OTHER_CALLS);
@@ -100,6 +61,9 @@ uint32_t dw_trunk_root(struct dw_trunk *trunk, uint32_t thread)
 
 uint32_t dw_trunk_child(struct dw_trunk *trunk, uint32_t parent, uint32_t symbol)
 {
+	/* A path can be longer than the stack ever was: a range may outlive those it began in. */
+	if (trunk->nodes[parent].depth >= DW_TRUNK_DEEPEST)
+		return DW_TRUNK_FOLDED;
 	return find_or_make(trunk, parent, symbol);
 }
 
@@ -107,7 +71,7 @@ void dw_trunk_reset(struct dw_trunk *trunk)
 {
 	free(trunk->nodes);
 	free(trunk->tallies);
-	free(trunk->slots);
+	dw_map_reset(&trunk->by_path);
 	dw_arena_reset(&trunk->arena);
 	*trunk = (struct dw_trunk){ .most = trunk->most, .detailed = trunk->detailed };
 }
@@ -234,9 +198,7 @@ uint32_t *dw_trunk_order(struct dw_trunk *trunk)
 	uint32_t *order = malloc((count + 1) * sizeof *order);
 	uint32_t *first = calloc(count + 3, sizeof *first), *at = calloc(count + 3, sizeof *at);
 
-	free(trunk->slots); /* as large as all of these */
-	trunk->slots = NULL;
-	trunk->mask = 0;
+	dw_map_reset(&trunk->by_path);
 	sum_roots(trunk);
 	if (children && order && first && at) {
 		group(trunk, children, first);

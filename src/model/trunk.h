@@ -9,11 +9,14 @@
 #ifndef DW_MODEL_TRUNK_H
 #define DW_MODEL_TRUNK_H
 
+#include "base/map.h"
 #include "format/decode.h"
 #include "model/inside.h"
 #include "model/tally.h"
 
-#define DW_TRUNK_FOLDED (DW_NO_INDEX - 1) /* of a call within "(other calls)": its time is theirs */
+#define DW_TRUNK_FOLDED (DW_NO_INDEX - 1) /* of a call whose time is its parent's: in "(other calls)",
+                                           * or deeper than DW_TRUNK_DEEPEST */
+#define DW_TRUNK_DEEPEST 1024u            /* of a node's depth; a thread has 0 */
 
 struct dw_trunk_node {
 	uint64_t total, self; /* ticks; a root has a total only, when ordered */
@@ -27,8 +30,7 @@ struct dw_trunk {
 	struct dw_trunk_node *nodes;
 	struct dw_tally *tallies; /* by node, of a detailed trunk */
 	size_t count, capacity, tally_capacity;
-	uint32_t *slots; /* node + 1, by (parent, symbol) */
-	size_t mask;
+	struct dw_map by_path; /* nodes by parent and symbol */
 	struct dw_arena arena; /* of the tallies */
 	uint32_t most;
 	uint32_t deepest; /* of all nodes */

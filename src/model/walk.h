@@ -87,7 +87,7 @@ DW_INLINE void dw_walk_set_thread(struct dw_walk *walk, uint32_t thread)
 DW_INLINE void dw_walk_end_all(struct dw_walk *walk, uint64_t ticks, enum dw_flush why,
                                dw_walk_flush *flush)
 {
-	walk->open.depth = 0;
+	dw_decode_end_all(&walk->time);
 	flush(walk, ticks, why);
 }
 
@@ -159,7 +159,7 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 	    chunk->end_ticks < walk->interval->start_ticks && skip(walk)) {
 		if (chunk->end_ticks > walk->time.ticks)
 			dw_time_set(&walk->time, chunk->end_ticks);
-		walk->open.depth = 0; /* skip() has ended all */
+		dw_decode_end_all(&walk->time); /* skip() has ended all */
 		return;
 	}
 	words = dw_source_borrow(chunk, walk->buffer);

@@ -19,7 +19,7 @@ static void put_text(FILE *file, const char *text, bool terminal)
 	while ((code = dw_utf8_next(&text)) != 0) {
 		char bytes[4];
 
-		if (terminal && (code < 0x20 || (code >= 0x7f && code < 0xa0)))
+		if (terminal && dw_utf8_steers(code))
 			code = '?';
 		if (code == '"')
 			fputc('"', file);

@@ -37,7 +37,7 @@ static void put_escaped(FILE *file, const char *text)
 		case '"': fputs("&quot;", file); break;
 		case 0xfffd: fwrite(bytes, 1, dw_utf8_put(bytes, code), file); break;
 		default:
-			if (code < 0x20 || code == 0x7f)
+			if (dw_utf8_steers(code))
 				fputc(' ', file);
 			else
 				fwrite(at, 1, (size_t)(text - at), file);

@@ -14,7 +14,7 @@ static void put_escaped(FILE *file, const char *text)
 		uint32_t code = dw_utf8_next(&text);
 		char bytes[4];
 
-		if (code < 0x20 || code == 0x7f) {
+		if (dw_utf8_steers(code)) {
 			fputc(' ', file);
 			continue;
 		}

@@ -103,7 +103,10 @@ bool dw_people_scope(const struct dw_table *table, char *room, size_t size)
 		snprintf(steps, sizeof steps, "step %.*s", (int)half, table->steps);
 	else if (table->steps)
 		snprintf(steps, sizeof steps, "steps %s", table->steps);
-	if (table->profile)
+	/* "profile" is the name of one that the program gave none. */
+	if (table->profile && strcmp(table->profile, "profile") == 0)
+		snprintf(profile, sizeof profile, "%sthis profile", *steps ? ", " : "");
+	else if (table->profile)
 		snprintf(profile, sizeof profile, "%sprofile %.100s", *steps ? ", " : "", table->profile);
 	if (table->action)
 		snprintf(action, sizeof action, "%saction %.100s", *steps || *profile ? ", " : "",

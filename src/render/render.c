@@ -32,7 +32,9 @@ const struct dw_renderer *dw_renderer_find(const char *name, struct dwell_error 
 		dw_nearest_try(&nearest, renderers[i].name);
 	}
 	if (nearest.best)
-		dw_error_set(error, DWELL_E_NAME, "no format '%s'; did you mean '%s'?", name, nearest.best);
+		dw_error_set(error, DWELL_E_NAME,
+		             "no format '%s'; did you mean '%s'? There are text, csv, json, md, html", name,
+		             nearest.best);
 	else
 		dw_error_set(error, DWELL_E_NAME, "no format '%s'; there are text, csv, json, md, html", name);
 	return NULL;

@@ -21,10 +21,7 @@ void dw_page_spaces(const struct dw_page *page, unsigned count)
 /* A code point as it may be shown: no control characters, no change of direction. */
 static uint32_t harmless(uint32_t code)
 {
-	if (code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
-	    (code >= 0x2066 && code <= 0x2069))
-		return '?';
-	return code;
+	return dw_utf8_steers(code) ? '?' : code;
 }
 
 unsigned dw_page_columns(const char *text)
@@ -80,6 +77,15 @@ static unsigned word_columns(const char *text, size_t length)
 	return columns;
 }
 
+/* The length of the first word, or of its part up to and with a '|': lists of alternatives
+ * may be longer than a line. */
+static size_t piece_length(const char *text)
+{
+	size_t length = strcspn(text, " |");
+
+	return length + (text[length] == '|');
+}
+
 void dw_page_sentence(const struct dw_page *page, const char *text)
 {
 	unsigned limit = page->options->width, indent = (unsigned)strspn(text, " ");
@@ -90,14 +96,14 @@ void dw_page_sentence(const struct dw_page *page, const char *text)
 		indent += 3;
 	dw_page_spaces(page, column);
 	for (text += column; *text; text += strspn(text, " ")) {
-		size_t length = strcspn(text, " ");
-		unsigned columns = word_columns(text, length), start;
+		size_t length = piece_length(text);
+		unsigned columns = word_columns(text, length), start, space = text > whole && text[-1] == ' ';
 
-		if (at && limit && column + 1 + columns > limit) {
+		if (at && limit && column + space + columns > limit) {
 			fputc('\n', page->file);
 			dw_page_spaces(page, indent);
 			column = indent;
-		} else if (at) {
+		} else if (at && space) {
 			fputc(' ', page->file);
 			column++;
 		}

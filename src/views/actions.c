@@ -11,7 +11,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("name", "action", NONE, TEXT),
 	DW_COLUMN("category", "kind", NONE, TEXT, .wide_only = true),
 	DW_VIEW_STAT_COLUMNS,
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("share", "of wall", RATIO, REAL, .bar = true),
 };
 enum { NAME, CATEGORY, STAT, SHARE = STAT + DW_VIEW_STAT_COUNT, COLUMNS };
 

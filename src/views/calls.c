@@ -22,6 +22,7 @@ struct filling {
 	struct dw_table *table;
 	const struct dw_calls *calls;
 	const struct dw_symbol *symbols;
+	bool python;   /* people who know torch.profiler know its name of a step */
 	int at[KINDS]; /* the column's place; -1: it is not there */
 };
 
@@ -36,7 +37,7 @@ static size_t choose(struct filling *filling, const struct dw_view_options *opti
 		{ SHAPES, options->group.shapes, DW_COLUMN("shapes", "shapes", NONE, TEXT) },
 		{ SOURCE, options->group.stack_frames > 0, DW_COLUMN("source", "called from", NONE, TEXT) },
 		{ STAT, true, DW_COLUMN("", "", NONE, INT) }, /* several: below */
-		{ SHARE, true, DW_COLUMN("share", "share", RATIO, REAL, .bar = true) },
+		{ SHARE, true, DW_COLUMN("share", "of self time", RATIO, REAL, .bar = true) },
 		{ SELF_BYTES, calls->has_memory, DW_COLUMN("self_bytes", "self memory", BYTES, INT) },
 		{ TOTAL_BYTES, calls->has_memory, DW_COLUMN("total_bytes", "memory", BYTES, INT) },
 		{ FLOPS, calls->has_flops, DW_COLUMN("flops", "FLOPs", NONE, REAL) },
@@ -100,7 +101,8 @@ static void put_row(struct filling *filling, const struct dw_call_row *from)
 	const int *at = filling->at;
 	const char *overload = from->symbol == DW_NO_INDEX ? NULL : filling->symbols[from->symbol].detail;
 
-	dw_cell_text(table, &row[at[NAME]], from->name);
+	dw_cell_text(table, &row[at[NAME]],
+	             from->symbol == DW_NO_INDEX && !filling->python ? "step" : from->name);
 	if (at[OVERLOAD] >= 0)
 		dw_cell_text(table, &row[at[OVERLOAD]], overload ? overload : "");
 	if (at[SHAPES] >= 0)
@@ -188,6 +190,8 @@ struct dw_table *dw_view_grouped(struct dw_model *model, const char *view, bool 
 		                       .symbols = dw_model_symbols(model, NULL) };
 	struct dw_column columns[MOST_COLUMNS];
 
+	for (size_t i = 0; i < dw_model_source(model)->process_count; i++)
+		filling.python |= dw_model_source(model)->processes[i].flags & DW_PROCESS_PYTHON;
 	if (!filling.calls || check(model, options, filling.calls, error))
 		return NULL;
 	filling.table = dw_view_table(view, columns, choose(&filling, options, named, columns), error);

@@ -1,5 +1,6 @@
 /* What views have in common: names, columns, the steps seen from inside. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -49,6 +50,30 @@ const char *dw_view_category(uint32_t category)
 	return category < DWELL_CATEGORY_COUNT ? names[category] : "unknown";
 }
 
+size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const uint64_t *share_ns,
+                     const struct dw_symbol *symbols, struct dw_view_part *to)
+{
+	size_t count = 0;
+
+	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
+		if (i != DW_SHARE_NAMED && i != DW_SHARE_OTHER && share_ns[i])
+			to[count++] = (struct dw_view_part){ dw_view_share((enum dw_share)i), share_ns[i], false };
+	for (size_t i = 0; i < part_count; i++)
+		if (parts[i].ns)
+			to[count++] = (struct dw_view_part){ symbols[parts[i].symbol].name, parts[i].ns, true };
+	for (size_t i = 1; i < count; i++)
+		for (size_t at = i; at && to[at].ns > to[at - 1].ns; at--) {
+			struct dw_view_part part = to[at];
+
+			to[at] = to[at - 1];
+			to[at - 1] = part;
+		}
+	if (share_ns[DW_SHARE_OTHER])
+		to[count++] = (struct dw_view_part){ dw_view_share(DW_SHARE_OTHER),
+			                                 share_ns[DW_SHARE_OTHER], false };
+	return count;
+}
+
 const char *dw_view_share(enum dw_share share)
 {
 	static const char *const names[] = {
@@ -62,18 +87,44 @@ const char *dw_view_share(enum dw_share share)
 
 /* ---- the steps from inside ----------------------------------------------------------------- */
 
-struct dw_model *dw_view_inside(struct dw_model *model, struct dwell_error *error)
+/* Whether a thread that does not step recorded ranges. */
+static bool others_record(struct dw_model *model, const struct dw_steps *steps,
+                          const struct dw_threads *threads)
+{
+	bool *step_threads = calloc(dw_model_source(model)->thread_count + 1, sizeof *step_threads);
+	bool others = !step_threads;
+
+	for (size_t i = 0; step_threads && i < steps->thread_count; i++)
+		step_threads[steps->threads[i]] = true;
+	for (size_t i = 0; step_threads && i < threads->count; i++)
+		others |= threads->rows[i].ranges && !step_threads[threads->rows[i].thread];
+	free(step_threads);
+	return others;
+}
+
+struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads which,
+                                struct dwell_error *error)
 {
 	struct dw_scope scope = *dw_model_scope(model);
+	const struct dw_steps *steps = NULL;
+	const struct dw_threads *threads = NULL;
 	struct dw_model *inside = NULL;
 
 	if (!dw_model_source(model)->step_count)
 		return NULL;
-	if (scope.has_steps)
+	steps = dw_model_steps(model, error);
+	threads = steps ? dw_model_threads(model, error) : NULL;
+	if (!threads)
+		return NULL;
+	scope.step_threads = which == DW_VIEW_STEP_THREADS && others_record(model, steps, threads);
+	if (scope.has_steps && !scope.step_threads && steps->recorded_count == steps->count)
 		return model;
-	scope.has_steps = true;
-	scope.steps_from = 0;
-	scope.steps_to = UINT64_MAX;
+	if (!scope.has_steps) {
+		scope.has_steps = true;
+		scope.steps_from = 0;
+		scope.steps_to = UINT64_MAX;
+	}
+	scope.steps_counted = steps->recorded_count ? steps->counted : NULL;
 	dw_model_create(&inside, dw_model_source(model), &scope, error);
 	return inside;
 }
@@ -84,11 +135,73 @@ void dw_view_inside_done(struct dw_model *model, struct dw_model *inside)
 		dw_model_destroy(inside);
 }
 
+/* ---- a sentence on steps ----------------------------------------------------------------- */
+
+static void say_where(const struct dw_steps *steps, char *to, size_t size)
+{
+	to[0] = '\0';
+	if (steps->thread_count > steps->process_count && steps->process_count > 1)
+		snprintf(to, size, " of %zu threads in %zu processes", steps->thread_count,
+		         steps->process_count);
+	else if (steps->thread_count > steps->process_count)
+		snprintf(to, size, " of %zu threads", steps->thread_count);
+	else if (steps->thread_count > 1)
+		snprintf(to, size, " of %zu processes", steps->thread_count);
+}
+
+/* Which steps the figures a step are of, where those are not all. */
+static void head_counted(struct dw_table *table, const struct dw_steps *steps)
+{
+	bool some = steps->recorded_count > 0, one = steps->recorded_count == 1;
+
+	if (steps->open_count == steps->count)
+		dw_table_head(table, "No step ended: figures are of what there is of %s.",
+		              steps->count == 1 ? "it" : "them");
+	else if (steps->open_count)
+		dw_table_head(table, "%s more step%s did not end and %s in no figure.",
+		              dw_text_count((int64_t)steps->open_count).at, dw_text_plural(steps->open_count),
+		              steps->open_count == 1 ? "is" : "are");
+	if (steps->summed_count)
+		dw_table_head(table, "The trace has steps one by one up to step %llu, summarised after: "
+		                     "percentiles and figures a step are of those.",
+		              (unsigned long long)(steps->summed_from ? steps->summed_from - 1 : 0));
+	if (steps->cut_count && some)
+		dw_table_head(table, "Records are missing in %s step%s; what follows is about the %s step%s "
+		                     "whose records are all there.",
+		              dw_text_count((int64_t)steps->cut_count).at, dw_text_plural(steps->cut_count),
+		              dw_text_count((int64_t)steps->recorded_count).at, one ? "" : "s");
+	else if (steps->cut_count)
+		dw_table_head(table, "Records are missing in %s: there are no figures a step.",
+		              steps->count == 1 ? "it" : "all of them");
+	else if (steps->recorded_count < steps->ended_count)
+		dw_table_head(table, "%s of the steps %s recorded; what follows is about %s.",
+		              dw_text_count((int64_t)steps->recorded_count).at, one ? "was" : "were",
+		              one ? "it" : "them");
+}
+
+void dw_view_head_steps(struct dw_table *table, const struct dw_steps *steps, const char *rest)
+{
+	uint64_t count = steps->ended_count + steps->summed_count;
+	double all_ns = (double)steps->ended_ns + (double)steps->summed_ns;
+	double mean_ns = count ? all_ns / (double)count : 0;
+	char where[96];
+
+	say_where(steps, where, sizeof where);
+	dw_table_head(table, "%s step%s%s in %s, %s a step (p50 %s, p95 %s, p99 %s)%s.",
+	              dw_text_count((int64_t)count).at, dw_text_plural(count), where,
+	              dw_text_ns(all_ns, " ").at, dw_text_ns(mean_ns, " ").at,
+	              dw_text_ns_like((double)steps->p50_ns, mean_ns).at,
+	              dw_text_ns_like((double)steps->p95_ns, mean_ns).at,
+	              dw_text_ns_like((double)steps->p99_ns, mean_ns).at, rest);
+	head_counted(table, steps);
+}
+
 /* ---- columns --------------------------------------------------------------------------------- */
 
 void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat)
 {
-	uint64_t mean_ns = stat->count ? (stat->total_ns + stat->count / 2) / stat->count : 0;
+	uint64_t mean_ns = stat->count ? (stat->total_ns + stat->nested_ns + stat->count / 2) / stat->count
+	                               : 0;
 	uint64_t values[DW_VIEW_STAT_COUNT] = { stat->count, stat->self_ns, stat->total_ns, mean_ns,
 		stat->min_ns, stat->max_ns, stat->p50_ns, stat->p99_ns };
 

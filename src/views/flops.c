@@ -16,6 +16,7 @@
 #include "views/views.h"
 
 #define PEAK_KEY "peak_flops_per_second" /* a fact of the run: the machine's, measured */
+#define MOST_NAMED 3 /* operators without a count that the headline names */
 #define PEAK_HOW_KEY "peak_flops_measured_as"    /* a sentence */
 
 static const struct dw_column counted_columns[] = {
@@ -23,7 +24,7 @@ static const struct dw_column counted_columns[] = {
 	DW_COLUMN("calls", "calls", COUNT, INT),
 	DW_COLUMN("flops", "FLOP", COUNT, INT, .data_only = true),
 	DW_COLUMN("gflop", "GFLOP", NONE, REAL),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("share", "of FLOPs", RATIO, REAL, .bar = true),
 	DW_COLUMN("total_ns", "time", NS, INT),
 	DW_COLUMN("gflop_per_second", "GFLOP/s", NONE, REAL),
 	DW_COLUMN("of_peak", "of the peak", RATIO, REAL),
@@ -179,7 +180,7 @@ static struct dw_table *uncounted(struct dw_model *model, const struct dw_flops_
 /* What a mean step has, counted inside the steps only. -1 when out of memory. */
 static int tell_steps(struct dw_table *table, struct dw_model *model, struct dwell_error *error)
 {
-	struct dw_model *inside = dw_view_inside(model, error);
+	struct dw_model *inside = dw_view_inside(model, DW_VIEW_ALL_THREADS, error);
 	const struct dw_steps *steps = inside ? dw_model_steps(model, error) : NULL;
 	const struct dw_flops_sum *sum = steps ? dw_model_flops(inside, error) : NULL;
 	double peak = machine_peak(dw_model_source(model));
@@ -189,9 +190,11 @@ static int tell_steps(struct dw_table *table, struct dw_model *model, struct dwe
 		double count = (double)steps->recorded_count;
 		double speed = per_second(sum->flops, steps->recorded_ns);
 
-		dw_table_head(table, "A step is %s in %s: %s%s%s%s.",
+		const char *least = sum->missed_ns ? "at least " : "";
+
+		dw_table_head(table, "A step is %s%s in %s: %s%s%s%s%s.", least,
 		              flops_text((double)sum->flops / count, "FLOP").at,
-		              dw_text_ns((double)steps->recorded_ns / count, " ").at,
+		              dw_text_ns((double)steps->recorded_ns / count, " ").at, least,
 		              flops_text(speed, "FLOP/s").at, peak > 0 ? ", " : "",
 		              peak > 0 ? dw_text_percent(speed / peak).at : "",
 		              peak > 0 ? " of the machine's measured peak" : "");
@@ -200,14 +203,49 @@ static int tell_steps(struct dw_table *table, struct dw_model *model, struct dwe
 	return result;
 }
 
-static void tell(struct dw_table *table, const struct dw_flops_sum *sum)
+/* "; not counted: softmax (no formula), relu (no formula) and 3 more", the longest first. */
+static void say_missed(const struct dw_symbol *symbols, const struct dw_flops_sum *sum, char *to,
+                       size_t size)
+{
+	size_t named = 0, missed = 0, used = 0;
+	uint64_t last_ns = UINT64_MAX;
+
+	to[0] = '\0';
+	for (size_t i = 0; i < sum->count; i++)
+		missed += sum->rows[i].missed_calls > 0;
+	while (named < MOST_NAMED && named < missed) {
+		const struct dw_flops_row *next = NULL;
+
+		for (size_t i = 0; i < sum->count; i++) {
+			const struct dw_flops_row *row = &sum->rows[i];
+
+			if (row->missed_calls && row->missed_ns < last_ns && (!next || row->missed_ns > next->missed_ns))
+				next = row;
+		}
+		if (!next)
+			break; /* of the same time as the last one */
+		last_ns = next->missed_ns;
+		used += (size_t)snprintf(to + used, size - used, "%s%.80s (%s)", named ? ", " : "; not counted: ",
+		                         symbols[next->symbol].name, why(next->why));
+		named++;
+	}
+	if (missed > named)
+		snprintf(to + used, size - used, "%s%zu more", named ? " and " : "; not counted: ",
+		         missed - named);
+}
+
+/* What it is of comes first: of a small part of the operators the rest says little. */
+static void tell(struct dw_table *table, const struct dw_symbol *symbols,
+                 const struct dw_flops_sum *sum)
 {
 	double all_ns = (double)sum->counted_ns + (double)sum->missed_ns;
+	char missed[512];
 
-	dw_table_head(table, "%s counted in operators that take %s, %s of all operators' time.",
+	say_missed(symbols, sum, missed, sizeof missed);
+	dw_table_head(table, "FLOPs are counted for %s of all operators' time: %s in %s%s.",
+	              dw_text_percent(all_ns > 0 ? (double)sum->counted_ns / all_ns : 0).at,
 	              flops_text((double)sum->flops, "FLOP").at,
-	              dw_text_ns((double)sum->counted_ns, " ").at,
-	              dw_text_percent(all_ns > 0 ? (double)sum->counted_ns / all_ns : 0).at);
+	              dw_text_ns((double)sum->counted_ns, " ").at, missed);
 }
 
 struct dw_table *dw_view_flops(struct dw_model *model, const struct dw_view_options *options,
@@ -218,7 +256,7 @@ struct dw_table *dw_view_flops(struct dw_model *model, const struct dw_view_opti
 
 	if (!first)
 		return NULL;
-	tell(first, sum);
+	tell(first, dw_model_symbols(model, NULL), sum);
 	note_peak(first, dw_model_source(model));
 	first->next = uncounted(model, sum, error);
 	if (first->next && tell_steps(first, model, error) == 0)

@@ -20,7 +20,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("self_ns", "self", NS, INT),
 	DW_COLUMN("total_ns", "total", NS, INT),
 	DW_COLUMN("mean_ns", "total/call", NS, INT),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("share", "of functions", RATIO, REAL, .bar = true),
 };
 enum { NAME, FILE_, LINE, CALLS, PRIMITIVE, SELF, TOTAL, MEAN, SHARE, COLUMNS };
 

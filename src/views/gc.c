@@ -15,7 +15,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("name", "collection", NONE, TEXT),
 	DW_COLUMN("calls", "pauses", COUNT, INT),
 	DW_COLUMN("total_ns", "total", NS, INT),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("share", "of wall", RATIO, REAL, .bar = true),
 	DW_COLUMN("mean_ns", "mean", NS, INT),
 	DW_COLUMN("p99_ns", "p99", NS, INT),
 	DW_COLUMN("max_ns", "longest", NS, INT),
@@ -39,39 +39,46 @@ struct search {
 	struct pauses *pauses;
 };
 
-/* One past the last step of the process of the one at `first`. */
-static size_t end_of_process(const struct search *search, size_t first)
+/* One past the last step of the thread of the one at `first`. */
+static size_t end_of_thread(const struct search *search, size_t first)
 {
-	const struct dw_source_thread *threads = search->source->threads;
 	const struct dw_step *steps = search->steps->steps;
-	uint32_t process = threads[steps[first].thread].process;
 	size_t low = first, high = search->steps->count;
 
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		*(threads[steps[middle].thread].process == process ? &low : &high) = middle;
+		*(steps[middle].thread == steps[first].thread ? &low : &high) = middle;
 	}
 	return high;
 }
 
-/* Steps lie together by process, ascending in each. */
+/* Steps lie together by thread, ascending in each. A thread without steps goes by those of
+ * its process. */
 static const struct dw_step *step_at(const struct search *search, uint32_t thread, uint64_t ns)
 {
 	const struct dw_source_thread *threads = search->source->threads;
-	size_t count = search->steps ? search->steps->count : 0, low = 0, high;
+	size_t count = search->steps ? search->steps->count : 0;
+	const struct dw_step *found = NULL;
 
-	while (low < count && threads[search->steps->steps[low].thread].process != threads[thread].process)
-		low = end_of_process(search, low);
-	if (low == count)
-		return NULL;
-	for (high = end_of_process(search, low); high - low > 1;) {
-		size_t middle = low + (high - low) / 2;
+	for (size_t first = 0, end; first < count; first = end) {
+		const struct dw_step *steps = search->steps->steps;
+		size_t low = first, high = end = end_of_thread(search, first);
 
-		*(search->steps->steps[middle].start_ns <= ns ? &low : &high) = middle;
+		if (threads[steps[first].thread].process != threads[thread].process)
+			continue;
+		while (high - low > 1) {
+			size_t middle = low + (high - low) / 2;
+
+			*(steps[middle].start_ns <= ns ? &low : &high) = middle;
+		}
+		if (ns < steps[low].start_ns || ns >= steps[low].end_ns)
+			continue;
+		if (steps[low].thread == thread)
+			return &steps[low];
+		found = found ? found : &steps[low];
 	}
-	const struct dw_step *step = &search->steps->steps[low];
-	return ns >= step->start_ns && ns < step->end_ns ? step : NULL;
+	return found;
 }
 
 static int look(void *context, const struct dw_event *event)

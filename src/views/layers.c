@@ -3,7 +3,8 @@
  *
  * The tree by module path. Self and total are those of a layer's calls; operators and
  * backward are self times of operators, so that over all rows, with those for what lies
- * in other layers and in none, they add up to the operators view's. Children stand as
+ * in other layers and in none, they add up to the operators view's. Without operators
+ * shares are of layers' own time. Children stand as
  * first called; below a layer, when asked for, its calls and the operators within it.
  */
 #include "model/layers.h"
@@ -31,7 +32,7 @@ static const struct dw_column columns[COLUMNS] = {
 	DW_COLUMN("total_ns", "total", NS, INT),
 	DW_COLUMN("mean_ns", "mean", NS, INT, .wide_only = true),
 	DW_COLUMN("operators_ns", "operators", NS, INT),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("share", "of operators", RATIO, REAL, .bar = true),
 	DW_COLUMN("backward_calls", "backward calls", COUNT, INT),
 	DW_COLUMN("backward_ns", "backward", NS, INT),
 	DW_COLUMN("backward_total_ns", "backward total", NS, INT),
@@ -50,7 +51,8 @@ struct filling {
 	const struct dw_view_options *options;
 	const enum dw_layer_choice *choices;
 	const char *chosen;             /* of layers only these were recorded; NULL: all */
-	uint64_t whole_ns;              /* of all operators */
+	uint64_t whole_ns;              /* of all operators; where there are none, of all layers */
+	bool operators;                 /* there are some */
 	struct dw_layer_sums elsewhere; /* of layers that have no row with figures */
 };
 
@@ -66,6 +68,8 @@ static struct dw_table *make_table(const struct dw_layers *layers,
 	own[BACKWARD_CALLS].data_only = !layers->has_backward || !options->events;
 	own[DEVICE].data_only = own[DEVICE_TOTAL].data_only = !layers->has_device;
 	own[FLOPS].data_only = !layers->has_flops;
+	if (layers->has_backward)
+		own[FLOPS].label = "FLOPs, both passes";
 	own[PARAMETERS].data_only = !layers->has_parameters;
 	own[SELF_BYTES].data_only = own[BYTES].data_only = !layers->has_memory;
 	own[BACKWARD_BYTES].data_only = !layers->has_backward_memory;
@@ -91,7 +95,7 @@ static void fill_sums(const struct filling *filling, struct dw_cell *row,
 
 	all = all ? all : own;
 	dw_cell_int(&row[OPERATORS], (int64_t)own->operators_ns);
-	if (filling->whole_ns)
+	if (filling->whole_ns && filling->operators)
 		dw_cell_real(&row[SHARE], (double)(own->operators_ns + own->backward_ns) /
 		                              (double)filling->whole_ns);
 	if (layers->has_backward) {
@@ -178,6 +182,8 @@ static void fill_layer(const struct filling *filling, const struct dw_layer *lay
 	if (filling->layers->has_parameters)
 		dw_cell_int(&row[PARAMETERS], (int64_t)layer->parameters);
 	fill_sums(filling, row, &layer->own, &layer->all);
+	if (!filling->operators && filling->whole_ns)
+		dw_cell_real(&row[SHARE], (double)layer->self_ns / (double)filling->whole_ns);
 	if (filling->options->events)
 		fill_operators(filling, layer->operators, layer->path, -1, depth + 1);
 	if (filling->options->per_call)
@@ -223,7 +229,8 @@ static void fill_rows(struct filling *filling)
 	}
 	if (elsewhere)
 		fill_rest(filling, "(other layers)", &filling->elsewhere);
-	fill_rest(filling, "(outside layers)", &layers->outside);
+	if (filling->operators)
+		fill_rest(filling, "(outside layers)", &layers->outside);
 	if (filling->options->events)
 		fill_operators(filling, layers->outside_operators, NULL, -1, 1);
 }
@@ -232,7 +239,7 @@ static void fill(struct filling *filling)
 {
 	const struct dw_layers *layers = filling->layers;
 	struct dw_layer_sums sums = layers->outside;
-	uint64_t calls = 0, open = 0, parameters = 0;
+	uint64_t calls = 0, open = 0, parameters = 0, self_ns = 0;
 	struct dw_cell *row;
 
 	for (size_t i = 0; i < layers->count; i++) {
@@ -242,10 +249,22 @@ static void fill(struct filling *filling)
 		parameters += layers->rows[i].parameters;
 	}
 	filling->whole_ns = sums.operators_ns + sums.backward_ns;
+	filling->operators = filling->whole_ns > 0;
+	for (size_t i = 0; i < layers->count; i++)
+		self_ns += layers->rows[i].self_ns;
+	/* Layers alone rank by their own time. */
+	if (!filling->operators) {
+		filling->whole_ns = self_ns;
+		filling->table->columns[OPERATORS].data_only = true;
+		filling->table->columns[SHARE].label = "of layers";
+	}
 	fill_rows(filling);
 	row = dw_table_totals(filling->table);
-	dw_cell_text(filling->table, &row[NAME], "all operators");
-	dw_cell_int(&row[CALLS], (int64_t)calls);
+	dw_cell_text(filling->table, &row[NAME], filling->operators ? "all operators" : "all layers");
+	if (!filling->operators) {
+		dw_cell_int(&row[CALLS], (int64_t)calls);
+		dw_cell_int(&row[SELF], (int64_t)self_ns);
+	}
 	if (layers->has_parameters)
 		dw_cell_int(&row[PARAMETERS], (int64_t)parameters);
 	fill_sums(filling, row, &sums, NULL);

@@ -54,7 +54,7 @@ static const struct dw_column category_columns[] = {
 	DW_COLUMN("device", "device", NONE, TEXT),
 	DW_COLUMN("category", "category", NONE, TEXT),
 	DW_COLUMN("peak_bytes", "at the peak", BYTES, INT),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("share", "of the peak", RATIO, REAL, .bar = true),
 	DW_COLUMN("live_bytes", "at the end", BYTES, INT),
 	DW_COLUMN("allocated_bytes", "allocated", BYTES, INT),
 	DW_COLUMN("allocations", "allocations", COUNT, INT),
@@ -207,7 +207,7 @@ static const struct dw_column peak_columns[] = {
 	DW_COLUMN("device", "device", NONE, TEXT),
 	DW_COLUMN("holder", "allocated by", NONE, TEXT),
 	DW_COLUMN("peak_bytes", "at the peak", BYTES, INT),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("share", "of the peak", RATIO, REAL, .bar = true),
 };
 
 static const struct dw_column allocator_columns[] = {

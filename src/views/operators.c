@@ -3,7 +3,9 @@
  *
  * Self excludes operators called within. Shares are of all operators' self time, so
  * they add up to all of it. With steps there is also what a mean step has of each,
- * counted inside the steps only: validation's operators do not blur it.
+ * counted inside the counted steps only: validation's operators do not blur it. What
+ * threads that do not step ran at that time has a column of its own, because it is no
+ * part of a step's time.
  */
 #include <stdlib.h>
 
@@ -13,31 +15,45 @@
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "operator", NONE, TEXT),
 	DW_VIEW_STAT_COLUMNS,
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("share", "of operators", RATIO, REAL, .bar = true),
 	DW_COLUMN("self_per_step_ns", "self/step", NS, REAL),
+	DW_COLUMN("other_threads_per_step_ns", "other threads/step", NS, REAL),
 };
-enum { NAME, STAT, SHARE = STAT + DW_VIEW_STAT_COUNT, PER_STEP, COLUMNS };
+enum { NAME, STAT, SHARE = STAT + DW_VIEW_STAT_COUNT, PER_STEP, OTHERS, COLUMNS };
 
-/* Self time inside the steps by symbol. Both products come from one source, so that a
- * row's symbol is the same in both. NULL: out of memory. */
-static uint64_t *selfs_inside(struct dw_model *model, const struct dw_flat *inside)
+/* Of each operator inside the steps, by symbol; of the step threads and of all. */
+struct selfs {
+	uint64_t *own_ns, *all_ns;
+	size_t steps; /* 0: there are none */
+};
+
+/* Self time by symbol. Both models are of one source, so that a row's symbol is the same
+ * in both. NULL: out of memory. */
+static uint64_t *selfs_of(struct dw_model *model, enum dw_view_threads threads,
+                          struct dwell_error *error)
 {
+	struct dw_model *inside = dw_view_inside(model, threads, error);
+	const struct dw_flat *flat =
+	    inside ? dw_model_flat(inside, DW_VIEW_CATEGORY(OPERATOR), error) : NULL;
+	uint64_t *selfs = NULL;
 	size_t count;
-	uint64_t *selfs;
 
 	dw_model_symbols(model, &count);
-	selfs = calloc(count + 1, sizeof *selfs);
-	for (size_t i = 0; selfs && i < inside->count; i++)
-		selfs[inside->rows[i].symbol] = inside->rows[i].stat.self_ns;
+	if (flat)
+		selfs = calloc(count + 1, sizeof *selfs);
+	for (size_t i = 0; selfs && i < flat->count; i++)
+		selfs[flat->rows[i].symbol] = flat->rows[i].stat.self_ns;
+	dw_view_inside_done(model, inside);
 	return selfs;
 }
 
 static void fill(struct dw_table *table, struct dw_model *model, const struct dw_flat *flat,
-                 const uint64_t *inside, uint64_t steps)
+                 const struct selfs *inside)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	struct dw_cell *totals = dw_table_totals(table);
-	uint64_t self_ns = 0, calls = 0, inside_ns = 0;
+	uint64_t self_ns = 0, calls = 0, inside_ns = 0, others_ns = 0;
+	double steps = (double)inside->steps;
 
 	for (size_t i = 0; i < flat->count; i++) {
 		self_ns += flat->rows[i].stat.self_ns;
@@ -51,45 +67,48 @@ static void fill(struct dw_table *table, struct dw_model *model, const struct dw
 		dw_view_stat(&row[STAT], &from->stat);
 		if (self_ns)
 			dw_cell_real(&row[SHARE], (double)from->stat.self_ns / (double)self_ns);
-		if (steps) {
-			uint64_t ns = inside[from->symbol];
+		if (inside->steps) {
+			uint64_t own_ns = inside->own_ns[from->symbol], all_ns = inside->all_ns[from->symbol];
 
-			inside_ns += ns;
-			dw_cell_real(&row[PER_STEP], (double)ns / (double)steps);
+			inside_ns += own_ns;
+			others_ns += all_ns > own_ns ? all_ns - own_ns : 0;
+			dw_cell_real(&row[PER_STEP], (double)own_ns / steps);
+			if (all_ns > own_ns)
+				dw_cell_real(&row[OTHERS], (double)(all_ns - own_ns) / steps);
 		}
 	}
 	dw_cell_text(table, &totals[NAME], "all operators");
 	dw_cell_int(&totals[STAT], (int64_t)calls);
 	dw_cell_int(&totals[STAT + 1], (int64_t)self_ns);
-	if (steps)
-		dw_cell_real(&totals[PER_STEP], (double)inside_ns / (double)steps);
+	if (inside->steps) {
+		dw_cell_real(&totals[PER_STEP], (double)inside_ns / steps);
+		dw_cell_real(&totals[OTHERS], (double)others_ns / steps);
+		table->columns[OTHERS].data_only = !others_ns;
+	}
 }
 
 static struct dw_table *by_name(struct dw_model *model, struct dwell_error *error)
 {
-	uint32_t wanted = DW_VIEW_CATEGORY(OPERATOR);
-	const struct dw_flat *flat = dw_model_flat(model, wanted, error), *inside_flat = NULL;
-	const struct dw_steps *steps = NULL;
-	struct dw_model *inside = flat ? dw_view_inside(model, error) : NULL;
+	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_CATEGORY(OPERATOR), error);
+	const struct dw_steps *steps = flat ? dw_model_steps(model, error) : NULL;
 	struct dw_table *table = NULL;
-	uint64_t *selfs = NULL;
+	struct selfs selfs = { NULL, NULL, 0 };
 
-	if (inside) {
-		steps = dw_model_steps(model, error);
-		inside_flat = dw_model_flat(inside, wanted, error);
-		selfs = inside_flat ? selfs_inside(model, inside_flat) : NULL;
+	if (!steps)
+		return NULL;
+	selfs.steps = steps->recorded_count;
+	if (selfs.steps) {
+		selfs.own_ns = selfs_of(model, DW_VIEW_STEP_THREADS, error);
+		selfs.all_ns = selfs_of(model, DW_VIEW_ALL_THREADS, error);
 	}
-	if (flat && (!inside || (steps && selfs))) {
-		bool per_step = steps && steps->recorded_count;
-
-		table = dw_view_table("operators", columns, COLUMNS - !per_step, error);
-		if (table) {
-			fill(table, model, flat, selfs, per_step ? steps->recorded_count : 0);
-			dw_view_note_calls(table, flat);
-		}
+	if (!selfs.steps || (selfs.own_ns && selfs.all_ns))
+		table = dw_view_table("operators", columns, selfs.steps ? COLUMNS : PER_STEP, error);
+	if (table) {
+		fill(table, model, flat, &selfs);
+		dw_view_note_calls(table, flat);
 	}
-	free(selfs);
-	dw_view_inside_done(model, inside);
+	free(selfs.own_ns);
+	free(selfs.all_ns);
 	return table;
 }
 

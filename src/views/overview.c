@@ -1,7 +1,7 @@
 /*
  * overview: where does the time go?
  *
- * Steps and what lies beside them, a mean step divided, the names that take most of
+ * Steps and what lies outside them, a mean step divided, the names that take most of
  * it, the slowest step, what was lost and what recording cost. Every sentence follows
  * from the trace; what stands in the way is verdict.c's.
  */
@@ -15,6 +15,7 @@
 
 #define SLOW_RATIO 1.5
 #define BESIDE_SHARE 0.002    /* of wall; smaller ones are other work */
+#define DELAY_SHARE 0.10      /* of the run; with less, times are nearly the program's own */
 
 /* ---- the first sentence ------------------------------------------------------------------ */
 
@@ -47,7 +48,7 @@ static int compare_besides(const void *left, const void *right)
 	return (b->ns > a->ns) - (b->ns < a->ns);
 }
 
-/* "; beside them 28.8 s of evaluation and 0.4 s of start-up", or "". */
+/* "; outside them 28.8 s of evaluation and 0.4 s of start-up", or "". */
 static void say_besides(const struct dw_steps *steps, char *to, size_t size)
 {
 	struct dw_beside *sorted = calloc(steps->beside_count + 1, sizeof *sorted);
@@ -58,6 +59,8 @@ static void say_besides(const struct dw_steps *steps, char *to, size_t size)
 	for (size_t i = 0; sorted && i < steps->beside_count; i++) {
 		const struct dw_beside *beside = &steps->besides[i];
 
+		if (strcmp(beside->name, DW_STEPS_SUMMED) == 0)
+			continue; /* the sentence counts them as steps */
 		if (strcmp(beside->name, "other") == 0 ||
 		    (double)beside->ns < BESIDE_SHARE * (double)steps->wall_ns)
 			other_ns += beside->ns;
@@ -73,7 +76,7 @@ static void say_besides(const struct dw_steps *steps, char *to, size_t size)
 
 		say_beside(phrase, sizeof phrase, sorted[i].name, sorted[i].ns);
 		used += (size_t)snprintf(to + used, size - used, "%s%s",
-		                         i == 0           ? "; beside them "
+		                         i == 0           ? "; outside them "
 		                         : i + 1 == count ? " and "
 		                                          : ", ",
 		                         phrase);
@@ -81,32 +84,50 @@ static void say_besides(const struct dw_steps *steps, char *to, size_t size)
 	free(sorted);
 }
 
+/* Above all else: where other programs had the CPU, no time below is the program's own. */
+static void head_delay(struct dw_table *table, const struct dw_overview *overview)
+{
+	const struct dw_source *source = overview->source;
+	size_t threads = 0;
+	long cpus = 0;
+
+	if (overview->delay_share < DELAY_SHARE)
+		return;
+	for (size_t i = 0; i < source->thread_count; i++)
+		threads += !(source->processes[source->threads[i].process].flags & DW_PROCESS_RUNNER);
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, "host.cpus") == 0)
+			cpus = strtol(source->metas[i].value, NULL, 10);
+	if (cpus > 0 && threads > (size_t)cpus)
+		dw_table_head(table, "The main thread waited for a CPU for %.0f%% of the run: other programs or "
+		                     "the program's own %zu threads had the %ld CPU%s.",
+		              overview->delay_share * 100, threads, cpus, cpus == 1 ? "" : "s");
+	else
+		dw_table_head(table, "Other programs had the CPU for %.0f%% of the run: times are not this "
+		                     "program's alone.", overview->delay_share * 100);
+}
+
 static void head_steps(struct dw_table *table, const struct dw_overview *overview)
 {
-	const struct dw_steps *steps = overview->steps;
-	double mean_ns = (double)steps->mean_ns;
-	char besides[512], processes[48] = "";
+	char besides[512];
 
-	say_besides(steps, besides, sizeof besides);
-	if (steps->thread_count > 1)
-		snprintf(processes, sizeof processes, " of %zu processes", steps->thread_count);
-	dw_table_head(table, "%s step%s%s in %s, %s a step (p50 %s, p95 %s, p99 %s)%s.",
-	              dw_text_count((int64_t)steps->count).at, dw_text_plural(steps->count), processes,
-	              dw_text_ns((double)steps->steps_ns, " ").at, dw_text_ns(mean_ns, " ").at,
-	              dw_text_ns_like((double)steps->p50_ns, mean_ns).at,
-	              dw_text_ns_like((double)steps->p95_ns, mean_ns).at,
-	              dw_text_ns_like((double)steps->p99_ns, mean_ns).at, besides);
-	if (steps->recorded_count < steps->count)
-		dw_table_head(table, "%s of the steps %s recorded; what follows is about %s.",
-		              dw_text_count((int64_t)steps->recorded_count).at,
-		              steps->recorded_count == 1 ? "was" : "were",
-		              steps->recorded_count == 1 ? "it" : "them");
+	say_besides(overview->steps, besides, sizeof besides);
+	dw_view_head_steps(table, overview->steps, besides);
 }
 
 static bool is_python(const struct dw_source *source)
 {
 	for (size_t i = 0; i < source->process_count; i++)
 		if (source->processes[i].flags & DW_PROCESS_PYTHON)
+			return true;
+	return false;
+}
+
+/* The functions probe was called, and functions were not to be recorded. */
+static bool has_functions(const struct dw_source *source)
+{
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, "dwell.functions") == 0)
 			return true;
 	return false;
 }
@@ -124,12 +145,17 @@ static void head_run(struct dw_table *table, const struct dw_overview *overview)
 	}
 	if (!flat->records) {
 		dw_table_head(table, "Nothing was recorded.");
+		if (has_functions(overview->source)) {
+			dw_table_head(table, "  -> the program was compiled with -finstrument-functions: record its "
+			                     "functions with 'dwell run --functions'");
+			return;
+		}
 		dw_table_head(table, "  -> a program says what it does with the probes of "
 		                     "<dwell/probe.h>, or through a library that has them");
 		return;
 	}
 	dw_table_head(table, "%s of wall time, %s range%s. No steps are marked.",
-	              dw_text_ns((double)flat->wall_ns, " ").at,
+	              dw_text_ns((double)overview->wall_ns, " ").at,
 	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
 	dw_table_head(table, "  -> %s tells what a step takes",
 	              is_python(overview->source) ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
@@ -216,10 +242,23 @@ static void note_losses(struct dw_table *table, const struct dw_overview *overvi
 		              dw_text_plural(overview->source->lost[i]),
 		              i < DW_LOSS_COUNT ? whys[i] : "a cause that this version does not know");
 	}
+	for (size_t i = 0; i < overview->source->file_count; i++) {
+		uint64_t missing = overview->source->files[i].missing_bytes;
+
+		if (!missing || overview->source->live)
+			continue;
+		any = true;
+		dw_table_note(table, "Lost: the last %s of the file; this is a truncated copy.",
+		              dw_text_bytes((double)missing, " ").at);
+	}
 	if (coverage < 0.9995)
 		dw_table_note(table, "Recorded: %s of this time.", dw_text_percent(coverage).at);
 	if (isfinite(overview->cost_share) && overview->cost_share < 0.0005)
-		snprintf(cost, sizeof cost, "Profiling cost less than 0.1%% of the run.");
+		snprintf(cost, sizeof cost, "Profiling cost less than 0.1%% of %s.",
+		         overview->steps ? "a step" : "the run");
+	else if (isfinite(overview->cost_share) && overview->steps)
+		snprintf(cost, sizeof cost, "Profiling cost about %s of a step (%.1f%%).",
+		         dw_text_ns(overview->cost_ns, " ").at, overview->cost_share * 100);
 	else if (isfinite(overview->cost_share))
 		snprintf(cost, sizeof cost, "Profiling cost about %.1f%% of the run.",
 		         overview->cost_share * 100);
@@ -245,20 +284,26 @@ static void note_end(struct dw_table *table, const struct dw_overview *overview)
 	}
 }
 
+/* Only views that have something to show of this trace. */
 static void note_more(struct dw_table *table, const struct dw_overview *overview)
 {
 	uint32_t categories = dw_model_categories(overview->model);
-	char names[128] = "";
+	char *names = NULL;
 
 	for (size_t i = 0; dw_view_at(i); i++) {
 		const struct dw_view *view = dw_view_at(i);
 
 		if (strcmp(view->name, "overview") == 0 || (view->needs_steps && !overview->steps) ||
-		    (view->categories && !(categories & view->categories)))
+		    (view->categories && !(categories & view->categories)) ||
+		    (strcmp(view->name, "flops") == 0 && !overview->has_shapes))
 			continue;
-		strcat(strcat(names, *names ? "|" : ""), view->name);
+		names = names ? dw_arena_printf(&table->arena, "%s|%s", names, view->name)
+		              : dw_arena_printf(&table->arena, "%s", view->name);
+		table->failed |= !names;
+		if (!names)
+			return;
 	}
-	if (overview->flat->records)
+	if (names && overview->flat->records)
 		dw_table_note(table, "More: dwell report --view %s", names);
 }
 
@@ -296,15 +341,15 @@ static struct dw_table *run_table(const struct dw_overview *overview, struct dwe
 	table->part = "run";
 	table->told = true;
 	row = dw_table_row(table, 0);
-	dw_cell_int(&row[0], (int64_t)overview->flat->wall_ns);
+	dw_cell_int(&row[0], (int64_t)overview->wall_ns);
 	dw_cell_int(&row[1], (int64_t)overview->flat->records);
 	dw_cell_int(&row[2], (int64_t)overview->flat->ranges);
 	dw_cell_real(&row[3], overview->cost_share);
 	if (!steps)
 		return table;
 	slowest = slowest_step(steps);
-	const uint64_t values[] = { steps->count, steps->recorded_count, steps->steps_ns,
-		steps->mean_ns, steps->p50_ns, steps->p95_ns, steps->p99_ns };
+	const uint64_t values[] = { steps->count + steps->summed_count, steps->recorded_count,
+		steps->steps_ns + steps->summed_ns, steps->mean_ns, steps->p50_ns, steps->p95_ns, steps->p99_ns };
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
 		dw_cell_int(&row[4 + i], (int64_t)values[i]);
 	if (slowest) {
@@ -318,22 +363,47 @@ static struct dw_table *run_table(const struct dw_overview *overview, struct dwe
 	return table;
 }
 
-/* Half a measured range for every record, and what the recorder says of itself. */
-static double cost_share(const struct dw_overview *overview, struct dwell_error *error)
+/* Of the run's length the main thread could have run and got no CPU. */
+static double delay_share(const struct dw_source *source)
 {
-	const struct dw_flat *profiler =
-	    dw_model_flat(overview->model, DW_VIEW_CATEGORY(PROFILER), error);
-	double range_ns = NAN, spent_ns = 0;
+	double delay_ns = 0;
 
-	for (size_t i = 0; i < overview->source->meta_count; i++)
-		if (strcmp(overview->source->metas[i].key, "dwell.cost_range_ns") == 0)
-			range_ns = strtod(overview->source->metas[i].value, NULL);
-	for (size_t i = 0; profiler && i < profiler->count; i++)
-		spent_ns += (double)profiler->rows[i].stat.self_ns;
-	if (!overview->flat->wall_ns)
-		return NAN;
-	return ((double)overview->flat->records / 2 * range_ns + spent_ns) /
-	       (double)overview->flat->wall_ns;
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, "dwell.delay_ns") == 0)
+			delay_ns = strtod(source->metas[i].value, NULL);
+	return source->end_ns ? fmin(1, delay_ns / (double)source->end_ns) : 0;
+}
+
+/* A process that could write no more may have gone on: the wall lasts until the trace ends. */
+static uint64_t wall_ns(struct dw_model *model, uint64_t recorded_ns, struct dwell_error *error)
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_threads *threads = dw_model_threads(model, error);
+	uint64_t start_ns = UINT64_MAX, end_ns = 0;
+
+	for (size_t i = 0; i < source->process_count; i++)
+		if (!(source->processes[i].flags & DW_PROCESS_RUNNER) &&
+		    source->processes[i].start_ns < start_ns)
+			start_ns = source->processes[i].start_ns;
+	for (uint32_t p = 0; threads && !dw_model_is_partial(model) && p < source->process_count; p++) {
+		const struct dw_interval *at = threads->process_missing[p];
+
+		for (; at->start_ticks != UINT64_MAX; at++)
+			if (dw_source_ns(&source->files[source->processes[p].file].clock, at->end_ticks) > end_ns)
+				end_ns = dw_source_ns(&source->files[source->processes[p].file].clock, at->end_ticks);
+	}
+	return end_ns > start_ns && end_ns - start_ns > recorded_ns ? end_ns - start_ns : recorded_ns;
+}
+
+static bool has_shapes(const struct dw_model *model, const struct dw_symbol *symbols)
+{
+	size_t count;
+
+	dw_model_symbols((struct dw_model *)(uintptr_t)model, &count);
+	for (size_t i = 0; i < count; i++)
+		if (symbols[i].category == DWELL_CATEGORY_OPERATOR && symbols[i].shapes)
+			return true;
+	return false;
 }
 
 static int prepare(struct dw_overview *overview, struct dw_model *model, struct dwell_error *error)
@@ -341,23 +411,27 @@ static int prepare(struct dw_overview *overview, struct dw_model *model, struct 
 	overview->model = model;
 	overview->source = dw_model_source(model);
 	overview->symbols = dw_model_symbols(model, NULL);
+	overview->has_shapes = has_shapes(model, overview->symbols);
+	overview->delay_share = delay_share(overview->source);
 	overview->flat = dw_model_flat(model, UINT32_MAX, error);
 	if (!overview->flat)
 		return -1;
-	overview->cost_share = cost_share(overview, error);
-	if (!overview->source->step_count)
-		return 0;
-	overview->steps = dw_model_steps(model, error);
-	if (!overview->steps)
-		return -1;
-	if (!overview->steps->count) { /* none in this scope */
-		overview->steps = NULL;
-		return 0;
+	overview->wall_ns = wall_ns(model, overview->flat->wall_ns, error);
+	if (overview->source->step_count) {
+		overview->steps = dw_model_steps(model, error);
+		if (!overview->steps)
+			return -1;
+		if (!overview->steps->count) /* none in this scope */
+			overview->steps = NULL;
 	}
-	overview->inside = dw_view_inside(model, error);
-	if (!overview->inside)
-		return -1;
-	overview->verdict_count = dw_overview_verdicts(overview, overview->verdicts, error);
+	if (overview->steps) {
+		overview->inside = dw_view_inside(model, DW_VIEW_STEP_THREADS, error);
+		overview->inside_all = dw_view_inside(model, DW_VIEW_ALL_THREADS, error);
+		if (!overview->inside || !overview->inside_all)
+			return -1;
+		overview->verdict_count = dw_overview_verdicts(overview, overview->verdicts, error);
+	}
+	dw_overview_cost(overview, error);
 	return overview->verdict_count < 0 ? -1 : 0;
 }
 
@@ -377,6 +451,7 @@ struct dw_table *dw_view_overview(struct dw_model *model, const struct dw_view_o
 		table = run_table(&overview, error);
 	if (table) {
 		last = table;
+		head_delay(table, &overview);
 		dw_view_head_step_on(table, overview.source);
 		if (overview.steps) {
 			head_steps(table, &overview);
@@ -394,6 +469,7 @@ struct dw_table *dw_view_overview(struct dw_model *model, const struct dw_view_o
 		note_losses(last, &overview);
 		note_more(last, &overview);
 	}
+	dw_view_inside_done(model, overview.inside_all);
 	dw_view_inside_done(model, overview.inside);
 	return table;
 }

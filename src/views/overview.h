@@ -18,15 +18,25 @@ struct dw_verdict {
 #define DW_VERDICTS 10u
 
 struct dw_overview {
-	struct dw_model *model, *inside; /* inside: of its steps; NULL without steps */
+	/* Of its counted steps, NULL without steps: the threads that step, and all threads (the
+	 * same where no other thread recorded anything). */
+	struct dw_model *model, *inside, *inside_all;
 	const struct dw_source *source;
 	const struct dw_symbol *symbols;
 	const struct dw_steps *steps;    /* NULL without steps */
-	const struct dw_flat *flat;      /* of all time: records, wall */
-	double cost_share;               /* of wall, spent on recording; NaN: not known */
+	const struct dw_flat *flat;      /* of all time: records */
+	uint64_t wall_ns;                /* also of the time after the last record that fit */
+	double cost_share;               /* spent on recording: of a step, without steps of the
+	                                  * busiest thread's time; NaN: not known */
+	double cost_ns;                  /* a step */
+	double delay_share;              /* of the run the main thread waited for a CPU */
+	bool has_shapes;                 /* some operator has */
 	struct dw_verdict verdicts[DW_VERDICTS];
 	int verdict_count;
 };
+
+/* What recording cost, as far as it is known (cost.c). */
+void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error);
 
 /* The program used a device, and nothing of what that did was recorded: then operators'
  * times are those of launching and waiting. */

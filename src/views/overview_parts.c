@@ -5,9 +5,13 @@
  *   wall       without steps: what the outermost ranges of the main thread take
  *   names      the operators, or else the program's own ranges, that take most
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "views/overview.h"
+
+#define MOST_PARTS 16 /* rows of a step; more are one */
 
 static double of(uint64_t part, double whole)
 {
@@ -19,7 +23,7 @@ static double of(uint64_t part, double whole)
 static const struct dw_column breakdown_columns[] = {
 	DW_COLUMN("name", "a step", NONE, TEXT),
 	DW_COLUMN("per_step_ns", "", NS, REAL, .one_unit = true),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("share", "of a step", RATIO, REAL, .bar = true),
 };
 
 struct dw_table *dw_overview_breakdown(const struct dw_overview *overview,
@@ -27,31 +31,42 @@ struct dw_table *dw_overview_breakdown(const struct dw_overview *overview,
 {
 	const struct dw_steps *steps = overview->steps;
 	double count = (double)steps->recorded_count;
+	struct dw_view_part *parts;
 	struct dw_table *table;
 	struct dw_cell *row;
+	size_t part_count;
 
 	if (steps->share_ns[DW_SHARE_OTHER] == steps->recorded_ns)
 		return NULL; /* it has no parts: another profiler's often has none */
 	table = dw_view_table("overview", breakdown_columns, 3, error);
-	if (!table)
+	parts = calloc(DW_SHARE_COUNT + steps->part_count, sizeof *parts);
+	if (!table || !parts) {
+		dw_table_destroy(table);
+		free(parts);
 		return NULL;
+	}
 	table->part = "breakdown";
-	for (unsigned i = 0; i < DW_SHARE_COUNT; i++) {
-		if (!steps->share_ns[i] || i == DW_SHARE_OTHER)
-			continue;
+	part_count = dw_view_parts(steps->parts, steps->part_count, steps->share_ns, overview->symbols,
+	                           parts);
+	for (size_t i = 0; i < part_count; i++) {
+		uint64_t ns = parts[i].ns;
+		bool other = i + 1 == part_count && steps->share_ns[DW_SHARE_OTHER];
+		const char *name = parts[i].name;
+
+		/* A program may have any number of names: the smallest ones are one row. */
+		bool small = parts[i].own && i + 2 < part_count && of(ns, (double)steps->recorded_ns) < 0.0005;
+
+		if ((i >= MOST_PARTS || small) && !other) {
+			for (; i + 1 < part_count - (steps->share_ns[DW_SHARE_OTHER] > 0); i++)
+				ns += parts[i + 1].ns;
+			name = "smaller ones";
+		}
 		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[0], dw_view_share((enum dw_share)i));
-		dw_cell_real(&row[1], (double)steps->share_ns[i] / count);
-		dw_cell_real(&row[2], of(steps->share_ns[i], (double)steps->recorded_ns));
+		dw_cell_text(table, &row[0], name);
+		dw_cell_real(&row[1], (double)ns / count);
+		dw_cell_real(&row[2], of(ns, (double)steps->recorded_ns));
 	}
-	dw_table_sort(table, 1);
-	if (steps->share_ns[DW_SHARE_OTHER]) {
-		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[0], dw_view_share(DW_SHARE_OTHER));
-		dw_cell_real(&row[1], (double)steps->share_ns[DW_SHARE_OTHER] / count);
-		dw_cell_real(&row[2],
-		             of(steps->share_ns[DW_SHARE_OTHER], (double)steps->recorded_ns));
-	}
+	free(parts);
 	row = dw_table_totals(table);
 	dw_cell_text(table, &row[0], "all");
 	dw_cell_real(&row[1], (double)steps->recorded_ns / count);
@@ -64,7 +79,7 @@ struct dw_table *dw_overview_breakdown(const struct dw_overview *overview,
 static const struct dw_column wall_columns[] = {
 	DW_COLUMN("name", "main thread", NONE, TEXT),
 	DW_COLUMN("total_ns", "", NS, INT, .one_unit = true),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("share", "of wall", RATIO, REAL, .bar = true),
 	DW_COLUMN("calls", "calls", COUNT, INT),
 };
 
@@ -98,11 +113,25 @@ static void wall_row(struct dw_table *table, const char *name, uint64_t ns, uint
 	dw_cell_real(&row[2], of(ns, (double)wall_ns));
 }
 
+/* The time of a thread outside its ranges in which records are missing. */
+static uint64_t missing_ns(const struct dw_overview *overview, uint32_t thread)
+{
+	const struct dw_threads *threads = dw_model_threads(overview->model, NULL);
+	uint64_t ns = 0;
+
+	if (!threads || dw_model_is_partial(overview->model))
+		return 0;
+	for (size_t i = 0; i < threads->count; i++)
+		if (threads->rows[i].thread == thread && !threads->rows[i].nested)
+			ns += threads->rows[i].missing_ns;
+	return ns;
+}
+
 struct dw_table *dw_overview_wall(const struct dw_overview *overview, struct dwell_error *error)
 {
 	const struct dw_tree *tree = dw_model_tree(overview->model, error);
 	size_t root = tree ? main_root(overview->source, tree) : 0;
-	uint64_t wall_ns, named_ns = 0, small_ns = 0;
+	uint64_t wall_ns, named_ns = 0, small_ns = 0, lost_ns;
 	struct dw_table *table;
 
 	if (!tree || root == tree->count)
@@ -111,9 +140,12 @@ struct dw_table *dw_overview_wall(const struct dw_overview *overview, struct dwe
 	if (!table)
 		return NULL;
 	table->part = "wall";
-	wall_ns = overview->flat->wall_ns;
+	wall_ns = overview->wall_ns;
 	if (wall_ns < tree->nodes[root].stat.total_ns)
 		wall_ns = tree->nodes[root].stat.total_ns;
+	lost_ns = missing_ns(overview, tree->nodes[root].thread);
+	if (wall_ns < lost_ns)
+		wall_ns = lost_ns;
 	for (size_t i = root + 1; i < tree->count && tree->nodes[i].symbol != DW_NO_INDEX; i++) {
 		const struct dw_tree_node *node = &tree->nodes[i];
 
@@ -129,8 +161,10 @@ struct dw_table *dw_overview_wall(const struct dw_overview *overview, struct dwe
 	}
 	if (small_ns)
 		wall_row(table, "smaller ones", small_ns, wall_ns);
-	if (wall_ns > named_ns)
-		wall_row(table, "in no range", wall_ns - named_ns, wall_ns);
+	if (lost_ns)
+		wall_row(table, "not recorded", lost_ns, wall_ns);
+	if (wall_ns > named_ns + lost_ns)
+		wall_row(table, "in no range", wall_ns - named_ns - lost_ns, wall_ns);
 	struct dw_cell *totals = dw_table_totals(table);
 	dw_cell_text(table, &totals[0], "all");
 	dw_cell_int(&totals[1], (int64_t)wall_ns);
@@ -144,7 +178,7 @@ static const struct dw_column step_columns[] = {
 	DW_COLUMN("name", "operators by self time", NONE, TEXT),
 	DW_COLUMN("calls_per_step", "calls/step", COUNT, REAL),
 	DW_COLUMN("self_per_step_ns", "self/step", NS, REAL),
-	DW_COLUMN("share", "share", RATIO, REAL),
+	DW_COLUMN("share", "of a step", RATIO, REAL),
 	DW_COLUMN("p99_ns", "p99", NS, INT),
 };
 
@@ -152,43 +186,129 @@ static const struct dw_column run_columns[] = {
 	DW_COLUMN("name", "operators by self time", NONE, TEXT),
 	DW_COLUMN("calls", "calls", COUNT, INT),
 	DW_COLUMN("self_ns", "self", NS, INT),
-	DW_COLUMN("share", "share", RATIO, REAL),
+	DW_COLUMN("share", "of wall", RATIO, REAL),
 	DW_COLUMN("p99_ns", "p99", NS, INT),
 };
+
+/* The ranges that the list is of: operators, else what the program named itself, else
+ * layers, else functions. */
+static const struct kind {
+	uint32_t categories;
+	const char *part, *label;
+} kinds[] = {
+	{ DW_VIEW_CATEGORY(OPERATOR), "operators", "operators by self time" },
+	{ DW_VIEW_OWN, "actions", "named ranges by self time" },
+	{ DW_VIEW_CATEGORY(LAYER), "layers", "layers by self time" },
+	{ DW_VIEW_CATEGORY(FUNCTION), "functions", "functions by self time" },
+};
+
+/* Without steps: what shares are of. One thread's are of the run; several threads' together
+ * may have more than that, and then shares are of all that is listed. */
+static uint64_t thread_time(const struct dw_overview *overview, const struct dw_flat *flat,
+                            bool *several)
+{
+	uint64_t self_ns = 0;
+
+	for (size_t i = 0; i < flat->count; i++)
+		self_ns += flat->rows[i].stat.self_ns;
+	*several = self_ns > overview->wall_ns;
+	return *several ? self_ns : overview->wall_ns;
+}
+
+struct naming {
+	const struct dw_overview *overview;
+	struct dw_table *table;
+	double steps;     /* 0: without */
+	uint64_t whole_ns;
+};
+
+static void fill_name(const struct naming *naming, const struct dw_stat *stat, const char *name,
+                      bool own)
+{
+	struct dw_cell *row = dw_table_row(naming->table, 0);
+
+	dw_cell_text(naming->table, &row[0], name);
+	if (naming->steps > 0) {
+		dw_cell_real(&row[1], (double)stat->count / naming->steps);
+		dw_cell_real(&row[2], (double)stat->self_ns / naming->steps);
+	} else {
+		dw_cell_int(&row[1], (int64_t)stat->count);
+		dw_cell_int(&row[2], (int64_t)stat->self_ns);
+	}
+	if (!own)
+		return;
+	dw_cell_real(&row[3], of(stat->self_ns, (double)naming->whole_ns));
+	dw_cell_int(&row[4], (int64_t)stat->p99_ns);
+}
+
+/* What other threads did while the steps ran: their time is no part of a step's. */
+static bool fill_others(const struct naming *naming, const struct dw_flat *own,
+                        const struct dw_flat *all)
+{
+	const struct dw_overview *overview = naming->overview;
+	struct dw_stat *stats;
+	size_t count;
+	bool any = false;
+
+	dw_model_symbols(overview->model, &count);
+	stats = calloc(count + 1, sizeof *stats);
+	for (size_t i = 0; stats && i < own->count; i++)
+		stats[own->rows[i].symbol] = own->rows[i].stat;
+	for (size_t i = 0; stats && i < all->count; i++) {
+		const struct dw_flat_row *from = &all->rows[i];
+		const struct dw_stat *mine = &stats[from->symbol];
+		struct dw_stat rest = { .count = from->stat.count - mine->count,
+			.self_ns = from->stat.self_ns > mine->self_ns ? from->stat.self_ns - mine->self_ns : 0 };
+		char name[256];
+
+		if (from->stat.count <= mine->count)
+			continue;
+		snprintf(name, sizeof name, "%.200s (other threads)", overview->symbols[from->symbol].name);
+		fill_name(naming, &rest, name, false);
+		any = true;
+	}
+	naming->table->failed |= !stats;
+	free(stats);
+	return any;
+}
 
 struct dw_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error)
 {
 	struct dw_model *model = overview->inside ? overview->inside : overview->model;
-	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_CATEGORY(OPERATOR), error);
+	struct dw_model *all_model = overview->inside ? overview->inside_all : overview->model;
 	size_t steps = overview->inside ? overview->steps->recorded_count : 0;
-	uint64_t whole_ns = steps ? overview->steps->recorded_ns : overview->flat->wall_ns;
-	bool operators = flat && flat->count;
-	struct dw_table *table;
+	struct naming naming = { .overview = overview, .steps = (double)steps,
+		.whole_ns = steps ? overview->steps->recorded_ns : 0 };
+	const struct dw_flat *all = NULL, *own;
+	const struct kind *kind = kinds;
+	bool several = false;
 
-	if (flat && !flat->count)
-		flat = dw_model_flat(model, DW_VIEW_OWN, error);
-	if (!flat || !flat->count)
-		return NULL;
-	table = dw_view_table("overview", steps ? step_columns : run_columns, 5, error);
-	if (!table)
-		return NULL;
-	table->part = operators ? "operators" : "actions";
-	if (!operators)
-		table->columns[0].label = "named ranges by self time";
-	for (size_t i = 0; i < flat->count; i++) {
-		const struct dw_stat *stat = &flat->rows[i].stat;
-		struct dw_cell *row = dw_table_row(table, 0);
-
-		dw_cell_text(table, &row[0], overview->symbols[flat->rows[i].symbol].name);
-		if (steps) {
-			dw_cell_real(&row[1], (double)stat->count / (double)steps);
-			dw_cell_real(&row[2], (double)stat->self_ns / (double)steps);
-		} else {
-			dw_cell_int(&row[1], (int64_t)stat->count);
-			dw_cell_int(&row[2], (int64_t)stat->self_ns);
-		}
-		dw_cell_real(&row[3], of(stat->self_ns, (double)whole_ns));
-		dw_cell_int(&row[4], (int64_t)stat->p99_ns);
+	if (overview->steps && !steps)
+		return NULL; /* of steps whose records are missing there are no figures */
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && (!all || !all->count); i++) {
+		kind = &kinds[i];
+		all = dw_model_flat(all_model, kind->categories, error);
+		if (!all)
+			return NULL;
 	}
-	return table;
+	own = all->count ? dw_model_flat(model, kind->categories, error) : NULL;
+	if (!own)
+		return NULL;
+	naming.table = dw_view_table("overview", steps ? step_columns : run_columns, 5, error);
+	if (!naming.table)
+		return NULL;
+	if (!steps)
+		naming.whole_ns = thread_time(overview, own, &several);
+	if (several)
+		naming.table->columns[3].label = "of all";
+	naming.table->part = kind->part;
+	naming.table->columns[0].label = kind->label;
+	for (size_t i = 0; i < own->count; i++)
+		fill_name(&naming, &own->rows[i].stat, overview->symbols[own->rows[i].symbol].name, true);
+	if (all != own && fill_others(&naming, own, all)) {
+		dw_table_sort(naming.table, 2);
+		dw_table_note(naming.table, "(other threads): at the same time as the steps, no part of "
+		                            "their time.");
+	}
+	return naming.table;
 }

@@ -1,9 +1,12 @@
 /*
  * phases: how much of the run is forward, backward, optimizer, data?
  *
- * The steps' exclusive shares, then what lies beside the steps; all rows together are
- * the wall time of the processes that step.
+ * The steps' exclusive shares and the program's own names, then the time outside the
+ * steps; all rows together are the wall time of the threads that step.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/text.h"
 #include "views/views.h"
 
@@ -12,7 +15,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("where", "where", NONE, TEXT),
 	DW_COLUMN("total_ns", "total", NS, INT, .one_unit = true),
 	DW_COLUMN("per_step_ns", "per step", NS, REAL, .one_unit = true),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("share", "of wall", RATIO, REAL, .bar = true),
 };
 enum { PHASE, WHERE, TOTAL, PER_STEP, SHARE, COLUMNS };
 
@@ -30,23 +33,18 @@ static void fill(struct dw_table *table, const char *phase, const char *where, u
 		dw_cell_real(&row[SHARE], (double)ns / (double)wall_ns);
 }
 
-/* Large ones first, as everywhere; what has no name last. */
-static void fill_shares(struct dw_table *table, const struct dw_steps *steps)
+/* False: out of memory. */
+static bool fill_shares(struct dw_table *table, const struct dw_steps *steps,
+                        const struct dw_symbol *symbols)
 {
-	uint32_t done = 1u << DW_SHARE_OTHER;
+	struct dw_view_part *parts = calloc(DW_SHARE_COUNT + steps->part_count, sizeof *parts);
+	size_t count = parts ? dw_view_parts(steps->parts, steps->part_count, steps->share_ns, symbols,
+	                                     parts) : 0;
 
-	for (unsigned n = 0; n < DW_SHARE_COUNT; n++) {
-		unsigned best = DW_SHARE_OTHER;
-
-		for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
-			if (!(done >> i & 1) &&
-			    (best == DW_SHARE_OTHER || steps->share_ns[i] > steps->share_ns[best]))
-				best = i;
-		done |= 1u << best;
-		if (steps->share_ns[best])
-			fill(table, dw_view_share((enum dw_share)best), "steps", steps->share_ns[best],
-			     steps->recorded_count, steps->wall_ns);
-	}
+	for (size_t i = 0; i < count; i++)
+		fill(table, parts[i].name, "steps", parts[i].ns, steps->recorded_count, steps->wall_ns);
+	free(parts);
+	return parts != NULL;
 }
 
 static void total(struct dw_table *table, const struct dw_steps *steps)
@@ -68,17 +66,22 @@ struct dw_table *dw_view_phases(struct dw_model *model, const struct dw_view_opt
 
 	if (!table)
 		return NULL;
-	fill_shares(table, steps);
+	table->failed |= !fill_shares(table, steps, dw_model_symbols(model, NULL));
+	/* Steps that are not counted: some of their records, or all, are missing. */
 	if (steps->steps_ns > steps->recorded_ns)
 		fill(table, "not recorded", "steps", steps->steps_ns - steps->recorded_ns, 0,
 		     steps->wall_ns);
 	for (size_t i = 0; i < steps->beside_count; i++)
-		fill(table, steps->besides[i].name, "beside", steps->besides[i].ns, 0, steps->wall_ns);
+		fill(table, steps->besides[i].name,
+		     strcmp(steps->besides[i].name, DW_STEPS_SUMMED) == 0 ? "steps" : "outside",
+		     steps->besides[i].ns, 0, steps->wall_ns);
 	total(table, steps);
 	if (steps->share_ns[DW_SHARE_PYTHON])
 		dw_table_note(table, "python: the interpreter inside forward, backward, optimizer or "
 		                     "evaluation, where no operator ran.");
-	if (steps->thread_count > 1)
+	if (steps->thread_count > steps->process_count)
+		dw_table_note(table, "Sums over %zu threads that step.", steps->thread_count);
+	else if (steps->thread_count > 1)
 		dw_table_note(table, "Sums over %zu processes that step.", steps->thread_count);
 	return table;
 }

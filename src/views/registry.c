@@ -180,7 +180,18 @@ static void state_losses(struct dw_table *table, const struct dw_source *source)
 	}
 }
 
-static void state_scope(struct dw_table *table, const struct dw_scope *scope)
+/* What the program called the profile; a number where the trace has none with that id. */
+static const char *profile_name(struct dw_table *table, const struct dw_source *source, uint32_t id)
+{
+	for (size_t i = 0; i < source->profile_count; i++)
+		if (source->profiles[i].id == id && source->profiles[i].name)
+			return dw_arena_text(&table->arena, source->profiles[i].name,
+			                     strlen(source->profiles[i].name));
+	return dw_arena_printf(&table->arena, "%u", id);
+}
+
+static void state_scope(struct dw_table *table, const struct dw_source *source,
+                        const struct dw_scope *scope)
 {
 	if (scope->has_steps && scope->steps_to == UINT64_MAX)
 		table->steps = dw_arena_printf(&table->arena, "%" PRIu64 "..", scope->steps_from);
@@ -190,7 +201,7 @@ static void state_scope(struct dw_table *table, const struct dw_scope *scope)
 	if (scope->profile)
 		table->profile = dw_arena_text(&table->arena, scope->profile, strlen(scope->profile));
 	else if (scope->profile_id)
-		table->profile = dw_arena_printf(&table->arena, "%u", scope->profile_id);
+		table->profile = profile_name(table, source, scope->profile_id);
 	if (scope->action)
 		table->action = dw_arena_text(&table->arena, scope->action, strlen(scope->action));
 	if (scope->thread)
@@ -207,7 +218,7 @@ static void state(struct dw_table *table, struct dw_model *model)
 		table->traces[table->trace_count++] =
 		    dw_arena_text(&table->arena, source->files[i].path, strlen(source->files[i].path));
 	state_losses(table, source);
-	state_scope(table, dw_model_scope(model));
+	state_scope(table, source, dw_model_scope(model));
 	table->coverage = dw_model_coverage(model);
 }
 

@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/text.h"
 #include "model/sequence.h"
@@ -22,7 +23,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("max_ns", "max", NS, INT, .wide_only = true),
 	DW_COLUMN("p99_ns", "p99", NS, INT),
 	DW_COLUMN("std_ns", "std", NS, REAL),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("share", "of a step", RATIO, REAL, .bar = true),
 	DW_COLUMN("drift", "drift", RATIO, REAL),
 };
 enum { NAME, OP_ID, PHASE, REPEATS, ITERATIONS, MEAN, MIN, MAX, P99, STD, SHARE, DRIFT, COLUMNS };
@@ -143,6 +144,27 @@ static void say_iterations(struct dw_table *table, const struct dw_sequence *seq
 	              dw_text_ns(sequence->iteration_ns, " ").at, skipped);
 }
 
+/* A sequence is that of one thread of each process. */
+static void note_threads(struct dw_table *table, const struct dw_model *model,
+                         const struct dw_sequence *sequence)
+{
+	const struct dw_source *source = dw_model_source(model);
+	bool *steps = calloc(source->thread_count + 1, sizeof *steps);
+	size_t threads = 0;
+
+	for (size_t i = 0; steps && i < source->step_count; i++) {
+		threads += !steps[source->steps[i].thread];
+		steps[source->steps[i].thread] = true;
+	}
+	table->failed |= !steps;
+	free(steps);
+	if (threads > sequence->process_count && !dw_model_scope(model)->thread)
+		dw_table_note(table, "Of %zu threads that step these are the iterations of %s: --thread NAME "
+		                     "shows another one's.", threads,
+		              sequence->process_count == 1 ? "the one with most steps"
+		                                           : "one in each process");
+}
+
 static void note_drifts(struct dw_table *table, const struct dw_sequence *sequence,
                         const struct dw_symbol *symbols)
 {
@@ -239,6 +261,7 @@ struct dw_table *dw_view_sequence(struct dw_model *model, const struct dw_view_o
 	}
 	if (table) {
 		say_iterations(table, sequence);
+		note_threads(table, model, sequence);
 		note_changes(table, sequence);
 		note_drifts(table, sequence, answer.symbols);
 		note_rest(table, sequence);

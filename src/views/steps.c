@@ -5,6 +5,7 @@
  * usually does. --limit all gives every step, by number.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/text.h"
 #include "views/views.h"
@@ -27,28 +28,33 @@ enum { STEP, THREAD, START, DURATION, OF_MEDIAN, CPU, MOST, WHY, SHARES,
        CPU_NS = SHARES + DW_SHARE_COUNT, COLUMNS };
 
 /* "backward 42%, forward 31%" */
-static void say_most(struct dw_table *table, struct dw_cell *cell, const struct dw_step *step)
+static void say_most(struct dw_table *table, struct dw_cell *cell, const struct dw_step *step,
+                     const struct dw_symbol *symbols)
 {
+	struct dw_view_part *parts = calloc(DW_SHARE_COUNT + step->part_count, sizeof *parts);
 	double ns = (double)(step->end_ns - step->start_ns);
-	unsigned first = 0, second;
-	char text[96];
+	char text[256];
+	size_t count;
 	int used;
 
-	for (unsigned i = 1; i < DW_SHARE_COUNT; i++)
-		if (step->share_ns[i] > step->share_ns[first])
-			first = i;
-	second = first ? 0 : 1;
-	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
-		if (i != first && step->share_ns[i] > step->share_ns[second])
-			second = i;
-	if (ns <= 0 || !step->recorded)
-		return;
-	used = snprintf(text, sizeof text, "%s %.0f%%", dw_view_share((enum dw_share)first),
-	                (double)step->share_ns[first] / ns * 100);
-	if ((double)step->share_ns[second] / ns >= 0.005)
-		snprintf(text + used, sizeof text - (size_t)used, ", %s %.0f%%",
-		         dw_view_share((enum dw_share)second), (double)step->share_ns[second] / ns * 100);
-	dw_cell_text(table, cell, text);
+	table->failed |= !parts;
+	count = parts ? dw_view_parts(step->parts, step->part_count, step->share_ns, symbols, parts) : 0;
+	/* Here the time in no range has its place by size. */
+	for (size_t at = count; at > 1 && parts[at - 1].ns > parts[at - 2].ns; at--) {
+		struct dw_view_part part = parts[at - 1];
+
+		parts[at - 1] = parts[at - 2];
+		parts[at - 2] = part;
+	}
+	if (count && ns > 0 && step->recorded && step->whole) {
+		used = snprintf(text, sizeof text, "%.100s %.0f%%", parts[0].name,
+		                (double)parts[0].ns / ns * 100);
+		if (count > 1 && (double)parts[1].ns / ns >= 0.005)
+			snprintf(text + used, sizeof text - (size_t)used, ", %.100s %.0f%%", parts[1].name,
+			         (double)parts[1].ns / ns * 100);
+		dw_cell_text(table, cell, text);
+	}
+	free(parts);
 }
 
 static void say_why(struct dw_table *table, struct dw_cell *cell, const struct dw_step *step,
@@ -60,6 +66,8 @@ static void say_why(struct dw_table *table, struct dw_cell *cell, const struct d
 		snprintf(text, sizeof text, "it did not end");
 	else if (!step->recorded)
 		snprintf(text, sizeof text, "not recorded");
+	else if (!step->whole)
+		snprintf(text, sizeof text, "records are missing");
 	else if (step->slow_symbol != DW_NO_INDEX)
 		snprintf(text, sizeof text, "+%s in %s", dw_text_ns((double)step->slow_extra_ns, " ").at,
 		         symbols[step->slow_symbol].name);
@@ -83,7 +91,7 @@ static void fill(struct dw_table *table, struct dw_model *model, const struct dw
 		dw_cell_real(&row[OF_MEDIAN], (double)ns / (double)steps->p50_ns);
 	if (ns && step->cpu_ns)
 		dw_cell_real(&row[CPU], (double)step->cpu_ns / (double)ns);
-	say_most(table, &row[MOST], step);
+	say_most(table, &row[MOST], step, dw_model_symbols(model, NULL));
 	say_why(table, &row[WHY], step, dw_model_symbols(model, NULL));
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
 		dw_cell_int(&row[SHARES + i], (int64_t)step->share_ns[i]);
@@ -95,7 +103,6 @@ struct dw_table *dw_view_steps(struct dw_model *model, const struct dw_view_opti
 {
 	const struct dw_steps *steps = dw_model_steps(model, error);
 	struct dw_table *table = steps ? dw_view_table("steps", columns, COLUMNS, error) : NULL;
-	double mean_ns;
 
 	if (!table)
 		return NULL;
@@ -104,11 +111,6 @@ struct dw_table *dw_view_steps(struct dw_model *model, const struct dw_view_opti
 		fill(table, model, steps, &steps->steps[i]);
 	if (options->limit != SIZE_MAX && !options->sort)
 		dw_table_sort(table, DURATION);
-	mean_ns = (double)steps->mean_ns;
-	dw_table_head(table, "%s step%s, %s a step (p50 %s, p95 %s, p99 %s).",
-	              dw_text_count((int64_t)steps->count).at, dw_text_plural(steps->count),
-	              dw_text_ns(mean_ns, " ").at, dw_text_ns_like((double)steps->p50_ns, mean_ns).at,
-	              dw_text_ns_like((double)steps->p95_ns, mean_ns).at,
-	              dw_text_ns_like((double)steps->p99_ns, mean_ns).at);
+	dw_view_head_steps(table, steps, "");
 	return table;
 }

@@ -19,7 +19,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("calls", "calls", COUNT, INT),
 	DW_COLUMN("mean_ns", "mean", NS, INT, .wide_only = true),
 	DW_COLUMN("p99_ns", "p99", NS, INT, .wide_only = true),
-	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+	DW_COLUMN("share", "of thread", RATIO, REAL, .bar = true),
 };
 enum { NAME, DEPTH, CATEGORY, TOTAL, SELF, CALLS, MEAN, P99, SHARE, COLUMNS };
 

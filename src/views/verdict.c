@@ -37,6 +37,7 @@ struct step {
 	double idle;                     /* of that, share in which no thread of the process ran */
 	double python_beside, collector_beside; /* beside the steps, in parts of recorded steps */
 	bool python, device_unseen;
+	bool shapes, layers, functions;  /* recorded */
 	double operators, operators_share, mean_ns; /* a step's; one's self time */
 	const struct dw_flat_row *largest;          /* or NULL */
 };
@@ -147,7 +148,9 @@ static void weigh_waits(struct list *list, const struct step *step)
 		         percent(verdict->share));
 		snprintf(verdict->hint, sizeof verdict->hint,
 		         "a sleep, a lock, a file or a network: dwell report --view tree tells what it is within%s",
-		         step->python ? ", --functions which function" : "");
+		         step->functions  ? ", --view functions which function"
+		         : step->python ? ", --functions which function"
+		                        : "");
 	}
 }
 
@@ -187,8 +190,8 @@ static void weigh_python(struct list *list, const struct step *step)
 	snprintf(verdict->what, sizeof verdict->what, "Python between operators takes %.0f%% of each step%s.",
 	         percent(share), beside >= WAIT_SHARE ? " and the time to the next" : "");
 	snprintf(verdict->hint, sizeof verdict->hint,
-	         "dwell run --functions tells which functions; work on tensors, or once in place of every "
-	         "step, saves up to %s a step",
+	         "%s tells which functions; work on tensors, or once in place of every step, saves up to %s "
+	         "a step", step->functions ? "dwell report --view functions" : "dwell run --functions",
 	         dw_text_ns((own + (beside >= WAIT_SHARE ? beside : 0)) * step->ns, " ").at);
 }
 
@@ -206,9 +209,10 @@ static void weigh_operators(struct list *list, const struct step *step, const st
 		verdict = add(list, "one operator", share);
 		snprintf(verdict->what, sizeof verdict->what, "One operator, %.80s, takes %.0f%% of each step.",
 		         name, percent(share));
-		snprintf(verdict->hint, sizeof verdict->hint,
-		         "dwell report --view operators --group-by shape (recorded with --shapes) tells which "
-		         "calls, --view layers whose");
+		snprintf(verdict->hint, sizeof verdict->hint, "%s tells which calls%s",
+		         step->shapes ? "dwell report --view operators --group-by shape"
+		                      : "recording with --shapes, then --view operators --group-by shape,",
+		         step->layers ? ", --view layers whose" : "");
 	} else if (!list->count && step->operators_share > 0.5) {
 		verdict = add(list, "compute", step->operators_share);
 		snprintf(verdict->what, sizeof verdict->what,
@@ -231,18 +235,6 @@ static void weigh_nameless(struct list *list, const struct step *step)
 
 /* ---- all of it ------------------------------------------------------------------------------------- */
 
-/* Share of its main thread's time that the system gave to other programs: the process
- * did not run then, and it waited for nothing. */
-static double delay_share(const struct dw_overview *overview)
-{
-	const struct dw_source *source = overview->source;
-
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, "dwell.delay_ns") == 0 && overview->flat->wall_ns)
-			return strtod(source->metas[i].value, NULL) / (double)overview->flat->wall_ns;
-	return 0;
-}
-
 static void measure_step(struct step *step, const struct dw_overview *overview,
                          const struct dw_flat *operators)
 {
@@ -257,7 +249,7 @@ static void measure_step(struct step *step, const struct dw_overview *overview,
 	for (size_t i = 0; i < steps->count; i++) {
 		const struct dw_step *each = &steps->steps[i];
 
-		if (!each->recorded || each->open || !each->cpu_ns)
+		if (!each->counted || !each->cpu_ns)
 			continue;
 		cpu_ns += (double)each->cpu_ns;
 		cpu_wall += (double)(each->end_ns - each->start_ns);
@@ -268,9 +260,10 @@ static void measure_step(struct step *step, const struct dw_overview *overview,
 	}
 	for (unsigned i = 0; i <= DW_SHARE_EVALUATION; i++)
 		other += step->share[i];
+	other += (double)steps->helped_ns / whole;
 	step->between = fmax(0, 1 - self_ns / whole - other);
 	if (cpu_wall > 0)
-		step->idle = fmin(step->between, fmax(0, 1 - cpu_ns / cpu_wall - other - delay_share(overview)));
+		step->idle = fmin(step->between, fmax(0, 1 - cpu_ns / cpu_wall - other - overview->delay_share));
 	for (size_t i = 0; i < steps->beside_count; i++) {
 		double part = (double)steps->besides[i].ns / (double)steps->steps_ns;
 
@@ -315,6 +308,9 @@ int dw_overview_verdicts(const struct dw_overview *overview, struct dw_verdict v
 	if (!operators)
 		return -1;
 	step.device_unseen = dw_overview_device_unseen(overview);
+	step.shapes = overview->has_shapes;
+	step.layers = dw_model_categories(overview->model) & DW_VIEW_CATEGORY(LAYER);
+	step.functions = dw_model_categories(overview->model) & DW_VIEW_CATEGORY(FUNCTION);
 	measure_step(&step, overview, operators);
 	if (step.share[DW_SHARE_DATA] >= WAIT_SHARE) {
 		loader = dw_loader(overview->model, error);

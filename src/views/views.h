@@ -113,12 +113,27 @@ const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, b
 const char *dw_view_category(uint32_t category);
 const char *dw_view_share(enum dw_share share);
 
+/* A part of a step: a share, or a name of the program. */
+struct dw_view_part {
+	const char *name;
+	uint64_t ns;
+	bool own; /* a name of the program's, none of dwell's */
+};
+/* The parts that have time, largest first and what lies in no range last, into `to`, which
+ * has space for DW_SHARE_COUNT + part_count; how many there are. */
+size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const uint64_t *share_ns,
+                     const struct dw_symbol *symbols, struct dw_view_part *to);
+
 /*
- * The same source seen inside its steps only, or NULL when there are none (or when
- * there is no memory: `error`). Destroyed with dw_view_inside_done(), which knows when
- * the scope was that already and the model is the caller's own.
+ * The same source seen inside its counted steps only, or NULL when there are none (or when
+ * there is no memory: `error`). With DW_VIEW_STEP_THREADS only of the threads that step:
+ * then times are parts of the steps' own time. Destroyed, before `model`, with
+ * dw_view_inside_done(), which knows when the scope was that already and the model is the
+ * caller's own.
  */
-struct dw_model *dw_view_inside(struct dw_model *model, struct dwell_error *error);
+enum dw_view_threads { DW_VIEW_ALL_THREADS, DW_VIEW_STEP_THREADS };
+struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads which,
+                                struct dwell_error *error);
 void dw_view_inside_done(struct dw_model *model, struct dw_model *inside);
 
 /*
@@ -141,6 +156,10 @@ void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat);
  * ask (calls.c). */
 struct dw_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
                                  const struct dw_view_options *options, struct dwell_error *error);
+
+/* "40 steps in 853 ms, 21.3 ms a step (p50 ...)" with `rest` at the end, and which steps the
+ * figures a step are of, where those are not all. */
+void dw_view_head_steps(struct dw_table *table, const struct dw_steps *steps, const char *rest);
 
 /* Notes on calls that did not end or whose end is missing. */
 void dw_view_note_calls(struct dw_table *table, const struct dw_flat *flat);
