@@ -1,9 +1,9 @@
 /*
- * The command: verbs, their options, and the words dwell says on stderr.
+ * The command: verbs, their options, and dwell's messages on stderr.
  *
  * Verbs and options are data (verbs.c): parsing, --help, the man pages and the
  * shell completions come from the same tables (`dwell --dump-verbs` prints them).
- * Only this room prints or exits.
+ * No other module of dwell prints or exits.
  */
 #ifndef DW_CLI_CLI_H
 #define DW_CLI_CLI_H
@@ -15,9 +15,9 @@
 #include "dwell/dwell.h"
 #include "dwell/trace.h"
 
-enum { DW_EXIT_OK = 0, DW_EXIT_BAD_INPUT = 1, DW_EXIT_USAGE = 2, DW_EXIT_THRESHOLD = 3 };
+enum { DW_EXIT_OK = 0, DW_EXIT_BAD_INPUT = 1, DW_EXIT_USAGE = 2, DW_EXIT_PIPE = 141 };
 
-/* Options by what they mean, alike in all verbs. */
+/* Options by their meaning, which is the same in all verbs. */
 enum dw_option_id {
 	DW_OPTION_OUTPUT, DW_OPTION_MAX_SIZE, DW_OPTION_KEEP, DW_OPTION_STEPS, DW_OPTION_STEP_ON,
 	DW_OPTION_SCHEDULE,
@@ -38,7 +38,7 @@ struct dw_option {
 	enum dw_option_id id;
 	const char *name;      /* "steps" for --steps */
 	char letter;           /* 'o' for -o, or 0 */
-	const char *argument;  /* "FILE"; "[=WHICH]": may be left out; or NULL: it takes none */
+	const char *argument;  /* "FILE"; "[=WHICH]" if it is optional; NULL if there is none */
 	const char *help;
 	const char *choices;   /* "text csv json md", or NULL; "@views", "@layouts",
 	                        * "@exports": from the registries */
@@ -83,16 +83,16 @@ void dw_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The error's message, and the exit status that its code means. */
 int dw_say_error(const struct dwell_error *error, int code);
 
-/* Says on a terminal that a large file is being read; NULL takes it away. */
+/* Shows on a terminal that a large file is being read; NULL removes the message. */
 void dw_say_progress(const char *path);
-/* What is torn, what is still being written. */
+/* Says which traces are damaged and which are still being written. */
 void dw_say_state(struct dwell_trace *trace);
 /* An option of the scope; 0 for any other one, -1 after saying what is wrong. */
 int dw_take_scope(struct dwell_scope *scope, enum dw_option_id id, const char *value);
 
-/* What a stream shows: its width when it is a terminal, colour, UTF-8. */
+/* How to print on a stream: its width if it is a terminal, colour, UTF-8. */
 void dw_terminal(int descriptor, struct dwell_print_options *options);
-/* The newest *.dwell of the current folder, named on stderr; false: there is none. */
+/* Finds the newest *.dwell of the current folder and names it on stderr; false if there is none. */
 bool dw_newest_trace(char *path, size_t room);
 
 /* Prints the overview of a finished run to stderr: stdout is the program's. */

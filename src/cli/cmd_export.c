@@ -1,11 +1,11 @@
 /* dwell export: a trace for another tool. */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/logdir.h"
+#include "cli/output.h"
 #include "trace/trace.h"
 
 struct request {
@@ -30,7 +30,9 @@ static int take(void *context, enum dw_option_id id, const char *value)
 static bool has_format(const struct request *request)
 {
 	struct dw_nearest nearest;
+	char all[512] = "";
 	const char *name;
+	size_t length = 0;
 
 	if (!request->format) {
 		dw_say("export for what? --format NAME (dwell export --help lists them)");
@@ -42,9 +44,11 @@ static bool has_format(const struct request *request)
 	dw_nearest_init(&nearest, request->format);
 	for (size_t i = 0; (name = dwell_export_name(i, NULL)); i++)
 		dw_nearest_try(&nearest, name);
-	dw_say("no format '%s'%s%s%s (dwell export --help lists all)", request->format,
-	       nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-	       nearest.best ? "'?" : "");
+	for (size_t i = 0; (name = dwell_export_name(i, NULL)) && length < sizeof all; i++)
+		length += (size_t)snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", name);
+	dw_say("no format '%s'%s%s%s There are: %s", request->format,
+	       nearest.best ? "; did you mean '" : ".", nearest.best ? nearest.best : "",
+	       nearest.best ? "'?" : "", all);
 	return false;
 }
 
@@ -89,7 +93,6 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 	const char *path = newest;
 	bool done;
 
-	signal(SIGPIPE, SIG_IGN);
 	int operands = dw_options_parse(verb, argc, argv, false, take, &request, &done);
 	if (done)
 		return 0;
@@ -117,5 +120,7 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 	code = dwell_trace_export(trace, request.format, request.output, &request.options, &error);
 	dw_say_progress(NULL);
 	dwell_trace_close(trace);
+	if (code && !request.output && dw_output_left(stdout))
+		return DW_EXIT_PIPE;
 	return code ? dw_say_error(&error, code) : 0;
 }

@@ -22,14 +22,6 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	return 0;
 }
 
-/* What a trace holds may not steer the terminal. */
-static void clean_text(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
-}
-
 static void line(const char *name, const char *text)
 {
 	char clean[1200];
@@ -37,7 +29,7 @@ static void line(const char *name, const char *text)
 	if (!text)
 		return;
 	snprintf(clean, sizeof clean, "%s", text);
-	clean_text(clean);
+	dw_text_disarm(clean, false);
 	printf("%-14s %s\n", name, clean);
 }
 
@@ -76,7 +68,15 @@ static void print_file(const struct dw_source_file *file)
 	         clocks[head->clock_kind < 4 ? head->clock_kind : 0], 1e3 / file->clock.ns_per_tick,
 	         file->clock.error_ns);
 	line("clock", text);
+	if (file->clock_jumps) {
+		snprintf(text, sizeof text, "%u, of up to %.3g s", file->clock_jumps,
+		         (double)file->clock_jump_ns / 1e9);
+		line("clock jumps", text);
+	}
 	print_number("size", DW_UNIT_BYTES, (int64_t)file->size_bytes, "");
+	if (file->missing_bytes)
+		print_number("missing", DW_UNIT_BYTES, (int64_t)file->missing_bytes,
+		             " at the end: this is a truncated copy");
 	if (stat(file->path, &status) == 0)
 		print_number("on disk", DW_UNIT_BYTES, (int64_t)status.st_blocks * 512, "");
 	snprintf(text, sizeof text, ", keeping %s", keeps[head->keep < 3 ? head->keep : 0]);
@@ -97,7 +97,7 @@ static void print_processes(const struct dw_source *source)
 			               process->world_size);
 		if (process->command)
 			snprintf(text + at, sizeof text - (size_t)at, ": %.500s", process->command);
-		clean_text(text);
+		dw_text_disarm(text, false);
 		printf("  %-12u %s\n", process->pid, text);
 	}
 }
@@ -113,7 +113,7 @@ static void print_texts(const struct dw_source *source)
 
 			if (!text)
 				continue;
-			clean_text(text);
+			dw_text_disarm(text, false);
 			puts(text);
 			free(text);
 		}
@@ -128,6 +128,26 @@ static uint64_t text_count(const struct dw_source *source)
 		for (uint32_t id = 0; id < source->files[f].symbol_count; id++)
 			count += source->files[f].strings[id] != NULL;
 	return count;
+}
+
+/* The report's figures a step are of the steps that ended. */
+static void print_steps(const struct dw_source *source)
+{
+	uint64_t count = source->step_count, summed = 0, open = 0;
+	char summed_text[64] = "", open_text[64] = "", text[160];
+
+	for (size_t i = 0; i < source->step_count; i++)
+		open += source->steps[i].open;
+	for (size_t i = 0; i < source->step_summary_count; i++)
+		summed += source->step_summaries[i].count;
+	if (summed)
+		snprintf(summed_text, sizeof summed_text, ", %s of them summarised",
+		         dw_text_count((int64_t)summed).at);
+	if (open)
+		snprintf(open_text, sizeof open_text, ", %s of them did not end",
+		         dw_text_count((int64_t)open).at);
+	snprintf(text, sizeof text, "%s%s", summed_text, open_text);
+	print_number("steps", DW_UNIT_COUNT, (int64_t)(count + summed), text);
 }
 
 static void print_contents(const struct dw_source *source, struct dw_model *model)
@@ -150,7 +170,7 @@ static void print_contents(const struct dw_source *source, struct dw_model *mode
 	print_number("names", DW_UNIT_COUNT, (int64_t)symbols - 2, ""); /* two are the model's */
 	print_number("texts", DW_UNIT_COUNT, (int64_t)text_count(source),
 	             " (dwell info --texts prints them)");
-	print_number("steps", DW_UNIT_COUNT, (int64_t)source->step_count, "");
+	print_steps(source);
 	print_number("length", DW_UNIT_NS, (int64_t)source->end_ns, "");
 	printf("%-14s", "records of");
 	for (uint32_t c = 0; c < DWELL_CATEGORY_COUNT; c++)
@@ -181,7 +201,7 @@ static void print_profiles(const struct dw_source *source)
 		char name[256];
 
 		snprintf(name, sizeof name, "%s", profile->name);
-		clean_text(name);
+		dw_text_disarm(name, false);
 		printf("  %-20s id %-6u cycle %-4llu %s to %s%s\n", name, profile->id,
 		       (unsigned long long)profile->cycle, dw_text_ns((double)profile->start_ns, " ").at,
 		       dw_text_ns((double)profile->end_ns, " ").at, profile->open ? ", not ended" : "");
@@ -194,7 +214,7 @@ static bool is_overridden(const struct dw_source *source, size_t meta)
 	const struct dw_source_meta *metas = source->metas;
 
 	for (size_t i = meta + 1; i < source->meta_count && i < meta + 1000; i++)
-		if (metas[i].process == metas[meta].process && strcmp(metas[i].key, metas[meta].key) == 0)
+		if (metas[i].process == metas[meta].process && strncmp(metas[i].key, metas[meta].key, 1000) == 0)
 			return true;
 	return false;
 }
@@ -209,7 +229,7 @@ static void print_metas(const struct dw_source *source)
 		if (is_overridden(source, i))
 			continue;
 		snprintf(text, sizeof text, "%.200s = %.900s", source->metas[i].key, source->metas[i].value);
-		clean_text(text);
+		dw_text_disarm(text, false);
 		printf("  %s\n", text);
 	}
 }

@@ -1,7 +1,5 @@
 /* dwell report: views of traces. */
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,15 +137,7 @@ static int take(void *context, enum dw_option_id id, const char *value)
 	}
 }
 
-/* Whether the reader of a pipe is gone. */
-static bool has_left(FILE *file)
-{
-	struct pollfd out = { fileno(file), POLLOUT, 0 };
-
-	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
-}
-
-/* What a program like it would have printed, in place of views. */
+/* Prints what another profiler would have printed, instead of views. */
 static int run_layout(const struct request *request, struct dwell_trace *trace, FILE *file)
 {
 	struct dwell_layout_options options = { .size = sizeof options,
@@ -167,8 +157,9 @@ static int run_layout(const struct request *request, struct dwell_trace *trace, 
 	dw_say_progress(NULL);
 	if (!code && error.message[0])
 		dw_say("%s", error.message);
-	/* Who reads through a pipe may have seen enough. */
-	return code && !has_left(file) ? dw_say_error(&error, code) : 0;
+	if (code && dw_output_left(file))
+		return DW_EXIT_PIPE;
+	return code ? dw_say_error(&error, code) : 0;
 }
 
 /* Names are checked before a large trace is read. */
@@ -215,7 +206,7 @@ static bool is_slip(const char *path)
 	return false;
 }
 
-/* CSV has no place for what is missing: it is said beside. */
+/* CSV has no place for losses and coverage: they go to stderr. */
 static void say_missing(const struct request *request, const struct dwell_table *answer)
 {
 	const struct dw_table *table = (const struct dw_table *)answer;
@@ -229,7 +220,7 @@ static void say_missing(const struct request *request, const struct dwell_table 
 		dw_say("recorded: %s of this time", dw_text_percent(table->coverage).at);
 }
 
-/* Machines want it all, people what matters. */
+/* Formats for programs have all rows, those for people the first ones. */
 static size_t own_limit(const struct request *request)
 {
 	const struct dw_renderer *renderer =
@@ -252,10 +243,10 @@ static int run_views(const struct request *request, struct dwell_trace *trace, F
 		say_missing(request, tables[0]);
 		code = dwell_table_print((const struct dwell_table *const *)tables, request->view_count, file,
 		                         &request->print, &error);
-		if (code && has_left(file))
-			code = 0;
+		if (code && dw_output_left(file))
+			status = DW_EXIT_PIPE;
 	}
-	if (code)
+	if (code && !status)
 		status = dw_say_error(&error, code);
 	for (size_t i = 0; i < done; i++)
 		dwell_table_destroy(tables[i]);
@@ -297,7 +288,6 @@ int dw_cmd_report(const struct dw_verb *verb, int argc, char **argv)
 	char newest[4096], *paths[1] = { newest };
 	bool done;
 
-	signal(SIGPIPE, SIG_IGN);
 	int operands = dw_options_parse(verb, argc, argv, false, take, &request, &done);
 	if (done)
 		return 0;

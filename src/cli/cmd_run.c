@@ -8,6 +8,7 @@
 #include "cli/run.h"
 #include "dwell/probe.h"
 #include "read/source.h"
+#include "record/file.h"
 #include "record/record.h"
 #include "views/views.h"
 
@@ -36,6 +37,17 @@ static int take_functions(const char *value, uint32_t *categories)
 	return 0;
 }
 
+/* Below the least a trace would hold nothing, or be larger than asked for. */
+static int take_max_size(const char *value, uint64_t *bytes)
+{
+	if (!dw_parse_size(value, bytes))
+		return -1;
+	if (*bytes >= DW_FILE_LEAST_BYTES)
+		return 0;
+	dw_say("--max-size %s is too small: give at least %uM", value, DW_FILE_LEAST_BYTES >> 20);
+	return -1;
+}
+
 static int take(void *context, enum dw_option_id id, const char *value)
 {
 	struct dw_run_request *request = context;
@@ -43,7 +55,7 @@ static int take(void *context, enum dw_option_id id, const char *value)
 
 	switch (id) {
 	case DW_OPTION_OUTPUT: options->path = value; return 0;
-	case DW_OPTION_MAX_SIZE: return dw_parse_size(value, &options->max_size_bytes) ? 0 : -1;
+	case DW_OPTION_MAX_SIZE: return take_max_size(value, &options->max_size_bytes);
 	case DW_OPTION_KEEP: return dw_parse_keep(value, &options->keep) ? 0 : -1;
 	case DW_OPTION_STEPS:
 		return dw_parse_steps(value, &options->steps_from, &options->steps_to) ? 0 : -1;

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 
-#define LONG_BYTES (64 << 20) /* reading more than this takes long enough for a word */
+#define LONG_BYTES (64 << 20) /* reading a larger file takes long enough to say so */
 
 void dw_say(const char *format, ...)
 {
@@ -24,9 +24,7 @@ void dw_say(const char *format, ...)
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	/* Names out of a trace or the command line stay on their line. */
-	for (char *at = text; *at; at++)
-		if ((unsigned char)*at < 0x20 || *at == 0x7f)
-			*at = '?';
+	dw_text_disarm(text, false);
 	fprintf(stderr, "dwell: %s\n", text);
 }
 
@@ -67,6 +65,55 @@ void dw_terminal(int descriptor, struct dwell_print_options *options)
 	options->utf8 = dw_utf8_locale();
 }
 
+/* `dwell help` and `dwell help VERB`. */
+static int help(const char *name)
+{
+	const struct dw_verb *verb = name ? dw_verb_find(name) : NULL;
+	struct dw_nearest nearest;
+
+	if (!name) {
+		dw_options_usage();
+		return 0;
+	}
+	if (verb) {
+		dw_options_help(verb);
+		return 0;
+	}
+	dw_nearest_init(&nearest, name);
+	for (size_t i = 0; i < dw_verb_count; i++)
+		dw_nearest_try(&nearest, dw_verbs[i].name);
+	dw_say("no verb '%s'%s%s%s (dwell --help lists all)", name, nearest.best ? "; did you mean '" : "",
+	       nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+	return DW_EXIT_USAGE;
+}
+
+/* Words that other profilers have as verbs and that are also the names of programs: whoever
+ * types one of them does not want that program recorded. */
+static bool is_other_verb(const char *word)
+{
+	static const struct {
+		const char *word, *instead; /* the verb of dwell that does it, or NULL */
+	} others[] = {
+		{ "annotate", "report" }, { "attach", NULL },     { "compare", NULL },  { "diff", NULL },
+		{ "list", "info" },       { "ls", "info" },       { "merge", "report" }, { "record", "run" },
+		{ "script", "export" },   { "show", "report" },   { "stat", "report" },  { "stats", "report" },
+		{ "top", NULL },          { "version", NULL },    { "view", "report" },
+	};
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		if (strcmp(word, others[i].word) != 0 || access(word, F_OK) == 0)
+			continue;
+		if (others[i].instead)
+			dw_say("no verb '%s'; did you mean 'dwell %s'? To run a program of this name: dwell run -- %s",
+			       word, others[i].instead, word);
+		else
+			dw_say("no verb '%s' (dwell --help lists all). To run a program of this name: dwell run -- %s",
+			       word, word);
+		return true;
+	}
+	return false;
+}
+
 /* A word that is nearly a verb and not a program was meant as the verb. */
 static bool is_mistyped_verb(const char *word)
 {
@@ -74,6 +121,8 @@ static bool is_mistyped_verb(const char *word)
 
 	if (strchr(word, '/'))
 		return false;
+	if (is_other_verb(word))
+		return true;
 	dw_nearest_init(&nearest, word);
 	for (size_t i = 0; i < dw_verb_count; i++)
 		dw_nearest_try(&nearest, dw_verbs[i].name);
@@ -127,6 +176,8 @@ int main(int argc, char **argv)
 		dw_say("no option '%s' (dwell --help)", argv[1]);
 		return DW_EXIT_USAGE;
 	}
+	if (strcmp(argv[1], "help") == 0)
+		return help(argv[2]);
 	verb = dw_verb_find(argv[1]);
 	if (verb)
 		return verb->run(verb, argc - 2, argv + 2);

@@ -138,19 +138,17 @@ static const char *registered(const char *choices, size_t index, const char **wh
 #define HELP_COLUMN 26
 #define HELP_WIDTH 80
 
-/* From column HELP_COLUMN on, broken at blanks. */
-static void print_wrapped(const char *text)
+/* From column `left` on, broken at blanks. */
+static void print_wrapped(const char *text, int column, int left)
 {
-	int column = HELP_COLUMN;
-
 	while (*text) {
 		int length = (int)strcspn(text, " ");
 
-		if (column > HELP_COLUMN && column + 1 + length > HELP_WIDTH) {
-			printf("\n%*s", HELP_COLUMN, "");
-			column = HELP_COLUMN;
+		if (column > left && column + 1 + length > HELP_WIDTH) {
+			printf("\n%*s", left, "");
+			column = left;
 		}
-		column += printf("%s%.*s", column > HELP_COLUMN ? " " : "", length, text);
+		column += printf("%s%.*s", column > left ? " " : "", length, text);
 		text += length + strspn(text + length, " ");
 	}
 	putchar('\n');
@@ -169,13 +167,26 @@ static void print_option(const struct dw_option *option)
 	printf("%-*s", HELP_COLUMN, left);
 	if (strlen(left) + 1 > HELP_COLUMN)
 		printf("\n%*s", HELP_COLUMN, "");
-	print_wrapped(option->help);
+	print_wrapped(option->help, HELP_COLUMN, HELP_COLUMN);
+}
+
+/* The names of a registry, each with what it is for. */
+static void print_registered(const char *choices)
+{
+	const char *name, *what = "";
+	size_t widest = 0;
+
+	for (size_t n = 0; (name = registered(choices, n, &what)); n++)
+		widest = strlen(name) > widest ? strlen(name) : widest;
+	for (size_t n = 0; (name = registered(choices, n, &what)); n++) {
+		int column = printf("  %-*s  ", (int)widest, name);
+
+		print_wrapped(what, column, column);
+	}
 }
 
 void dw_options_help(const struct dw_verb *verb)
 {
-	const char *name, *what = "";
-
 	printf("dwell %s: %s\n\nUsage: dwell %s [OPTION...] %s\n\n", verb->name, verb->summary, verb->name,
 	       verb->operands);
 	for (size_t i = 0; i < verb->option_count; i++)
@@ -185,11 +196,9 @@ void dw_options_help(const struct dw_verb *verb)
 
 		if (!option->choices)
 			continue;
-		printf("\n%.*s:\n", (int)strcspn(option->argument + strspn(option->argument, "[="), "]"),
-		       option->argument + strspn(option->argument, "[="));
+		printf("\n--%s%s%s:\n", option->name, option->argument[0] == '[' ? "" : " ", option->argument);
 		if (option->choices[0] == '@')
-			for (size_t n = 0; (name = registered(option->choices, n, &what)); n++)
-				printf("  %-12s %s\n", name, what);
+			print_registered(option->choices);
 		else
 			printf("  %s\n", option->choices);
 	}
@@ -206,7 +215,7 @@ void dw_options_usage(void)
 		         i == 0 ? "COMMAND..." : dw_verbs[i].operands);
 		printf("  %-25s %s\n", usage, dw_verbs[i].summary);
 	}
-	printf("\n  dwell VERB --help         the options of a verb\n"
+	printf("\n  dwell help VERB           the options of a verb (or dwell VERB --help)\n"
 	       "  dwell --version\n");
 }
 
@@ -229,8 +238,8 @@ static void dump_option(const char *verb, const struct dw_option *option)
 void dw_options_dump(void)
 {
 	static const struct dw_option own[] = {
-		{ DW_OPTION_HELP, "help", 'h', NULL, "say what dwell does and exit", NULL },
-		{ DW_OPTION_VERSION, "version", 0, NULL, "say which version this is and exit", NULL },
+		{ DW_OPTION_HELP, "help", 'h', NULL, "show this help and exit", NULL },
+		{ DW_OPTION_VERSION, "version", 0, NULL, "print the version and exit", NULL },
 	};
 
 	for (size_t v = 0; v < dw_verb_count; v++) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,4 +64,11 @@ int dw_output_close(struct dw_output *output, int status)
 	if (status)
 		unlink(output->temporary);
 	return status;
+}
+
+bool dw_output_left(FILE *file)
+{
+	struct pollfd out = { fileno(file), POLLOUT, 0 };
+
+	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
 }

@@ -6,6 +6,7 @@
 #ifndef DW_CLI_OUTPUT_H
 #define DW_CLI_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct dw_output {
@@ -18,5 +19,7 @@ struct dw_output {
 int dw_output_open(struct dw_output *output, const char *path);
 /* `status`: of what was written; only what went well takes the file's name. */
 int dw_output_close(struct dw_output *output, int status);
+/* Whether the reader of a pipe has closed it: it may have seen enough. */
+bool dw_output_left(FILE *file);
 
 #endif

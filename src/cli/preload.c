@@ -1,9 +1,11 @@
 /*
- * What `dwell run` puts before the program's libraries: the way into Python.
+ * What `dwell run` puts before the program's libraries: the way into Python, and for C functions
+ * the probe that programs and libraries compiled with -finstrument-functions call.
  *
  * Called in the child before it becomes the program. LD_PRELOAD reaches every process
- * that the program starts; the library does nothing in those that run no interpreter.
- * It lies beside the command: in the build folder, or where both are installed.
+ * that the program starts; the first does nothing in those that run no interpreter,
+ * the second nothing in those without such code. They lie near the command: in the build folder,
+ * or where all are installed.
  */
 #include "cli/preload.h"
 
@@ -17,10 +19,14 @@
 #include <unistd.h>
 
 #define LIBRARY "libdwell-attach.so"
+#define FUNCTIONS "libdwell-functions.so"
 
-static bool find_library(char path[4096])
+static const char *const attach_places[] = { "probes/" LIBRARY, DW_PROBES_FROM_COMMAND "/" LIBRARY };
+static const char *const function_places[] = { "probes/functions/" FUNCTIONS,
+	                                           DW_PROBES_FROM_COMMAND "/../" FUNCTIONS };
+
+static bool find_library(const char *const places[2], char path[4096])
 {
-	static const char *const places[] = { "probes/" LIBRARY, DW_PROBES_FROM_COMMAND "/" LIBRARY };
 	char command[2048];
 	ssize_t length = readlink("/proc/self/exe", command, sizeof command - 1);
 	char *slash;
@@ -29,7 +35,7 @@ static bool find_library(char path[4096])
 		return false;
 	command[length] = '\0';
 	slash = strrchr(command, '/');
-	for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+	for (int i = 0; slash && i < 2; i++) {
 		snprintf(path, 4096, "%.*s/%s", (int)(slash - command), command, places[i]);
 		if (access(path, R_OK) == 0 && !strpbrk(path, " :"))
 			return true;
@@ -75,17 +81,30 @@ static bool find_program(const char *program, char path[4096])
 	return false;
 }
 
-void dw_preload(const char *program)
+static void put_first(const char *library)
 {
 	const char *before = getenv("LD_PRELOAD");
-	char library[4096], path[4096], *value;
+	char *value;
 
-	if (!find_library(library) || is_sanitized(library) ||
-	    (find_program(program, path) && is_sanitized(path)))
-		return;
-	if (asprintf(&value, "%s%s%s", library, before && *before ? ":" : "",
-	             before ? before : "") < 0)
+	if (asprintf(&value, "%s%s%s", library, before && *before ? ":" : "", before ? before : "") < 0)
 		return;
 	setenv("LD_PRELOAD", value, 1);
 	free(value);
+}
+
+void dw_preload(const char *program, bool functions)
+{
+	char library[4096], path[4096];
+
+	if (find_program(program, path) && is_sanitized(path))
+		return;
+	if (functions && find_library(function_places, library) && !is_sanitized(library))
+		put_first(library);
+	if (find_library(attach_places, library) && !is_sanitized(library))
+		put_first(library);
+}
+
+bool dw_find_program(const char *program, char path[4096])
+{
+	return find_program(program, path);
 }

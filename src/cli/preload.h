@@ -1,8 +1,13 @@
-/* The library that `dwell run` loads into programs that do not link dwell. */
+/* The libraries that `dwell run` loads into programs that do not link dwell. */
 #ifndef DW_CLI_PRELOAD_H
 #define DW_CLI_PRELOAD_H
 
-/* Sets LD_PRELOAD for the program that is about to be executed, if the library is there. */
-void dw_preload(const char *program);
+#include <stdbool.h>
+
+/* Sets LD_PRELOAD for the program that is about to be executed, to the libraries that are
+ * there; `functions`: C functions are recorded too. */
+void dw_preload(const char *program, bool functions);
+/* The file that execvp() will run; false: there is none. */
+bool dw_find_program(const char *program, char path[4096]);
 
 #endif

@@ -3,14 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -241,7 +246,8 @@ static void start_child(const struct dw_run_request *request, const char *trace,
 	setenv("DWELL_RUN", id, 1);
 	snprintf(options, sizeof options, "step-on=%s", request->step_on ? request->step_on : "");
 	setenv("DWELL_OPTIONS", options, 1);
-	dw_preload(request->command[0]);
+	const uint32_t functions = 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
+	dw_preload(request->command[0], (request->options.categories & functions) == functions);
 	for (size_t i = 0; i < PASSED; i++)
 		sigaction(passed[i], &old[i], NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
@@ -299,16 +305,51 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 	return status;
 }
 
-/* The capture service beside the program; it outlives neither. -1: there is none. */
-static pid_t start_serving(const char *port, const char *trace)
+/* The descriptor of a socket that listens at the port, "0" being any that is free; -1 after
+ * saying what is wrong. It is opened before anything runs: a program that was to be captured
+ * must not run for a day without the service. */
+static int listen_for_captures(const char *text, unsigned *port)
 {
-	pid_t server = port ? fork() : -1;
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		                           .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t length = sizeof address;
+	int on = 1, listener;
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
 
-	if (server != 0)
-		return server;
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	execl("/proc/self/exe", "dwell", "serve", "--port", port, trace, (char *)NULL);
-	_exit(DW_EXIT_CANNOT_RUN);
+	if (*text < '0' || *text > '9' || *end || number > 65535) {
+		dw_say("--serve %s: give a port from 0 (any that is free) to 65535", text);
+		return -1;
+	}
+	address.sin_port = htons((uint16_t)number);
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (listener >= 0)
+		setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, length) != 0 ||
+	    listen(listener, 64) != 0 ||
+	    getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
+		dw_say("--serve %s: cannot listen at this port: %s%s", text, strerror(errno),
+		       errno == EADDRINUSE ? "; give another, or 0 for any that is free" : "");
+		if (listener >= 0)
+			close(listener);
+		return -1;
+	}
+	*port = ntohs(address.sin_port);
+	return listener;
+}
+
+/* Whether the service says that it is ready, within 20 seconds. */
+static bool is_ready(int channel)
+{
+	struct pollfd polled = { channel, POLLIN, 0 };
+	char word[6];
+	int ready;
+
+	do
+		ready = poll(&polled, 1, 20000);
+	while (ready < 0 && errno == EINTR);
+	return ready > 0 && read(channel, word, sizeof word) == (ssize_t)sizeof word &&
+	       memcmp(word, "ready\n", sizeof word) == 0;
 }
 
 static void end_serving(pid_t server)
@@ -320,12 +361,65 @@ static void end_serving(pid_t server)
 		;
 }
 
+/* The capture service, which ends with this process at the latest; -1: it did not start, and
+ * has said why. The channel stays open until then. */
+static pid_t start_serving(int listener, unsigned port, const char *trace)
+{
+	int ends[2];
+	pid_t server;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		return -1;
+	server = fork();
+	if (server == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		dup2(listener, STDIN_FILENO);
+		dup2(ends[1], STDOUT_FILENO);
+		execl("/proc/self/exe", "dwell", "serve", "--inherited", trace, (char *)NULL);
+		_exit(DW_EXIT_CANNOT_RUN);
+	}
+	close(ends[1]);
+	if (server > 0 && is_ready(ends[0])) {
+		dw_say("captures of %s at 127.0.0.1:%u", trace, port);
+		return server;
+	}
+	end_serving(server);
+	close(ends[0]);
+	return -1;
+}
+
 /* ---- the end ------------------------------------------------------------------------ */
 
-static int finish(const char *wanted, const char *actual, bool nothing_ran)
+/* Helpers of a program (Python's resource tracker) often outlive it by milliseconds: only
+ * what still lives after a second was left running. */
+static void wait_for_writers(void)
+{
+	struct timespec pause = { 0, 2000000 };
+
+	for (long waited_ns = 0; waited_ns < 1000000000 &&
+	                         dw_file_writers(dw_session.file, dw_process->id);) {
+		nanosleep(&pause, NULL);
+		waited_ns += pause.tv_nsec;
+		if (pause.tv_nsec < 100000000)
+			pause.tv_nsec *= 2;
+	}
+}
+
+static void say_writers(const struct dw_finish *result)
+{
+	if (result->alive)
+		fprintf(stderr, "dwell: %u process%s of this run still record%s to %s\n", result->alive,
+		        result->alive == 1 ? "" : "es", result->alive == 1 ? "s" : "", result->path);
+	else if (result->unknown)
+		fprintf(stderr, "dwell: %u process%s of this run may still record to %s from another "
+		        "container\n", result->unknown, result->unknown == 1 ? "" : "es", result->path);
+}
+
+/* The trace's path to `trace`, unless there is none. */
+static int finish(const char *wanted, const char *actual, bool nothing_ran, char *trace)
 {
 	struct dwell_error error = { 0, "" };
-	struct dw_finish result = { 0, 0 };
+	struct dw_finish result = { .path = actual };
 	bool spilled = strcmp(wanted, actual) != 0;
 
 	if (nothing_ran) {
@@ -334,15 +428,46 @@ static int finish(const char *wanted, const char *actual, bool nothing_ran)
 	}
 	dw_symbolize();
 	dw_journal_clock();
-	if (dw_file_finish(dw_session.file, actual, spilled ? wanted : "", (uint32_t)getpid(), &result,
+	wait_for_writers();
+	if (dw_file_finish(dw_session.file, actual, spilled ? wanted : "", dw_process->id, &result,
 	                   &error) != 0) {
 		fprintf(stderr, "dwell: %s\n", error.message);
 		return -1;
 	}
-	if (result.alive)
-		fprintf(stderr, "dwell: %u process%s of this run still record%s to %s\n", result.alive,
-		        result.alive == 1 ? "" : "es", result.alive == 1 ? "s" : "", actual);
+	say_writers(&result);
+	memcpy(trace, result.path, strlen(result.path) + 1);
 	return 0;
+}
+
+/* Programs that run with more rights than their caller's are kept apart by the kernel: no
+ * library of the caller's is loaded into them, and the recorder ignores the environment. */
+static void say_apart(const char *program)
+{
+	char path[4096], value[64];
+	struct stat status;
+	const char *what = NULL;
+
+	if (!dw_find_program(program, path) || stat(path, &status) != 0)
+		return;
+	if (status.st_mode & S_ISUID && status.st_uid != geteuid())
+		what = "set-user-ID";
+	else if (status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getegid())
+		what = "set-group-ID";
+	else if (geteuid() != 0 && getxattr(path, "security.capability", value, sizeof value) > 0)
+		what = "given capabilities";
+	if (what)
+		dw_say("nothing was recorded: %s is %s, and the system loads no other libraries into such "
+		       "a program; run it as its owner, or a copy of it", path, what);
+}
+
+/* More than the disk has is no error, but the user thinks of another size. */
+static void say_budget(const struct dw_run_request *request)
+{
+	uint64_t bytes = (uint64_t)dw_session.map->max_blocks * DW_BLOCK_BYTES;
+
+	if (request->options.max_size_bytes / DW_BLOCK_BYTES > dw_session.map->max_blocks)
+		dw_say("--max-size: the trace will grow to %.1f GiB at most, a tenth of the free disk space",
+		       (double)bytes / (1 << 30));
 }
 
 static int exit_status(int status)
@@ -355,9 +480,13 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	static char wanted[4096], actual[4096];
 	struct dwell_error error = { 0, "" };
 	enum dw_loss cause;
-	int file, status, code;
+	int file, status, code, listener = -1;
+	unsigned port = 0;
+	pid_t server = -1;
 
 	trace[0] = '\0';
+	if (request->serve && (listener = listen_for_captures(request->serve, &port)) < 0)
+		return DW_EXIT_USAGE;
 	file = create_trace(request, wanted, actual, &error);
 	if (file < 0 || dw_session_adopt(file, actual, false, &error) != 0) {
 		fprintf(stderr, "dwell: %s\n", error.message);
@@ -366,6 +495,7 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	if (strcmp(wanted, actual) != 0)
 		fprintf(stderr, "dwell: %s cannot be mapped there; recording to %s and copying at the end\n",
 		        wanted, actual);
+	say_budget(request);
 	dw_session.runner = true;
 	if (dw_process_ready(&cause)) {
 		note_machine();
@@ -373,8 +503,14 @@ int dw_run(const struct dw_run_request *request, char *trace)
 		if (request->options.categories & DWELL_DETAIL_FLOPS)
 			note_peak();
 	}
-	pid_t server = start_serving(request->serve, actual);
-
+	if (request->serve) {
+		server = start_serving(listener, port, actual);
+		close(listener);
+		if (server < 0) {
+			unlink(actual);
+			return DW_EXIT_USAGE;
+		}
+	}
 	status = run_child(request, actual, dw_session.map->run_id);
 	end_serving(server);
 	if (status < 0) {
@@ -385,9 +521,10 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	if (request->step_on)
 		dwell_meta("dwell.step_on", request->step_on);
 	code = exit_status(status);
-	bool nothing_ran = (code == DW_EXIT_NOT_FOUND || code == DW_EXIT_CANNOT_RUN) &&
-	                   dw_session.map->next_gate <= 2;
-	if (finish(wanted, actual, nothing_ran) == 0 && !nothing_ran)
-		strcpy(trace, wanted);
+	bool joined = dw_session.map->next_gate > 2; /* the first gate is our own */
+	bool nothing_ran = (code == DW_EXIT_NOT_FOUND || code == DW_EXIT_CANNOT_RUN) && !joined;
+	if (!joined && !nothing_ran)
+		say_apart(request->command[0]);
+	finish(wanted, actual, nothing_ran, trace);
 	return code;
 }

@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/live.h"
 #include "export/chrome.h"
 
 #define MOST_DEVICES 64u
@@ -48,73 +48,16 @@ static int compare(const void *left, const void *right)
 
 /* ---- what is live ------------------------------------------------------------------- */
 
-struct live {
-	uint64_t address, bytes;
-	uint32_t process; /* + 1; 0: an empty slot */
+struct block {
+	uint64_t bytes;
 	uint32_t device;
 };
 
-struct table {
-	struct live *slots;
-	size_t mask, used;
+struct blocks {
+	struct dw_live live; /* `space` is the process */
+	struct block *items; /* by number */
+	size_t capacity;
 };
-
-static size_t slot_of(const struct table *table, uint64_t address, uint32_t process)
-{
-	uint64_t hash = (address ^ (uint64_t)process << 48) * 0x9e3779b97f4a7c15u;
-
-	return (size_t)(hash >> 20) & table->mask;
-}
-
-static struct live *find(const struct table *table, uint64_t address, uint32_t process)
-{
-	size_t at = slot_of(table, address, process);
-
-	while (table->slots[at].process &&
-	       (table->slots[at].address != address || table->slots[at].process != process))
-		at = (at + 1) & table->mask;
-	return &table->slots[at];
-}
-
-static bool make_room(struct table *table)
-{
-	struct table grown = { .mask = table->mask * 2 + 1, .used = table->used };
-
-	if (table->slots && table->used * 2 <= table->mask)
-		return true;
-	if (!table->slots)
-		grown.mask = 1023;
-	grown.slots = calloc(grown.mask + 1, sizeof *grown.slots);
-	if (!grown.slots)
-		return false;
-	for (size_t i = 0; table->slots && i <= table->mask; i++)
-		if (table->slots[i].process)
-			*find(&grown, table->slots[i].address, table->slots[i].process) = table->slots[i];
-	free(table->slots);
-	*table = grown;
-	return true;
-}
-
-/* No tombstones: what stands behind moves up where its search would have stopped. */
-static void forget(struct table *table, struct live *live)
-{
-	size_t hole = (size_t)(live - table->slots), at = hole;
-
-	table->used--;
-	for (;;) {
-		size_t home;
-
-		at = (at + 1) & table->mask;
-		if (!table->slots[at].process)
-			break;
-		home = slot_of(table, table->slots[at].address, table->slots[at].process);
-		if (((at - home) & table->mask) < ((at - hole) & table->mask))
-			continue;
-		table->slots[hole] = table->slots[at];
-		hole = at;
-	}
-	table->slots[hole].process = 0;
-}
 
 /* ---- devices ------------------------------------------------------------------------ */
 
@@ -127,7 +70,7 @@ struct replay {
 	struct dw_chrome *chrome;
 	dw_chrome_put_memory *put;
 	void *to;
-	struct table table;
+	struct blocks blocks;
 	struct device devices[MOST_DEVICES];
 	uint32_t device_count;
 	uint8_t *device_by_symbol; /* + 1 */
@@ -180,26 +123,29 @@ static bool replay_change(struct replay *replay, const struct dw_chrome_change *
 	uint32_t process = replay->chrome->source->threads[change->track / 2].process;
 	uint32_t device = device_at(replay, change->symbol);
 	int64_t bytes = 0, *totals = &replay->totals[(size_t)process * MOST_DEVICES];
-	struct live *live;
+	uint32_t number = dw_live_find(&replay->blocks.live, change->address, process);
+	struct block *block;
 
-	if (!make_room(&replay->table))
-		return false;
-	live = find(&replay->table, change->address, process + 1);
-	if (live->process) {
+	if (number != DW_MAP_NONE) {
 		/* Freed where it was allocated. An allocation of a live address: its free is lost. */
-		device = change->bytes == FREED ? live->device : device;
-		totals[live->device] -= (int64_t)live->bytes;
-		bytes = change->bytes == FREED ? -(int64_t)live->bytes : 0;
+		block = &replay->blocks.items[number];
+		device = change->bytes == FREED ? block->device : device;
+		totals[block->device] -= (int64_t)block->bytes;
+		bytes = change->bytes == FREED ? -(int64_t)block->bytes : 0;
+		dw_live_remove(&replay->blocks.live, number);
 	}
 	if (change->bytes != FREED) {
-		replay->table.used += !live->process;
-		*live = (struct live){ change->address, change->bytes & INT64_MAX, process + 1, device };
-		bytes = (int64_t)live->bytes;
+		number = dw_live_add(&replay->blocks.live, change->address, process);
+		if (number == DW_MAP_NONE)
+			return false;
+		block = DW_GROW(&replay->blocks.items, &replay->blocks.capacity, number);
+		if (!block)
+			return false;
+		*block = (struct block){ change->bytes & INT64_MAX, device };
+		bytes = (int64_t)block->bytes;
 		/* a damaged trace may say anything */
 		if (__builtin_add_overflow(totals[device], bytes, &totals[device]))
 			totals[device] = INT64_MAX;
-	} else if (live->process) {
-		forget(&replay->table, live);
 	}
 	replay->put(replay->to,
 	            &(struct dw_chrome_memory_at){ change->ns, change->address, bytes, totals[device],
@@ -232,7 +178,8 @@ void dw_chrome_memory_write(struct dw_chrome *chrome, dw_chrome_put_memory *put,
 	chrome->failed |= !replay->device_by_symbol || !replay->totals;
 	for (size_t i = 0; i < memory->count && !chrome->failed && !chrome->out->error; i++)
 		chrome->failed = !replay_change(replay, &memory->changes[i]);
-	free(replay->table.slots);
+	dw_live_reset(&replay->blocks.live);
+	free(replay->blocks.items);
 	free(replay->totals);
 	free(replay->device_by_symbol);
 	free(replay);

@@ -1,6 +1,7 @@
 /* The registry of formats and the one way to run one; see export.h. */
 #include "export/export.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -74,16 +75,28 @@ const struct dw_export_format *dw_export_find(const char *name)
 	return NULL;
 }
 
+/* The formats' names, or of those alone that take a metric, into `to`. */
+static const char *list_formats(char *to, size_t size, bool with_metric)
+{
+	size_t used = 0;
+
+	to[0] = '\0';
+	for (size_t i = 0; i < sizeof formats / sizeof *formats && used < size; i++)
+		if (!with_metric || formats[i].takes_metric)
+			used += (size_t)snprintf(to + used, size - used, "%s%s", used ? ", " : "",
+			                         formats[i].name);
+	return to;
+}
+
 static int no_such_format(const char *name, struct dwell_error *error)
 {
 	struct dw_nearest nearest;
-	char all[256] = "";
+	char all[256];
 
+	list_formats(all, sizeof all, false);
 	dw_nearest_init(&nearest, name);
-	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
 		dw_nearest_try(&nearest, formats[i].name);
-		strcat(strcat(all, i ? ", " : ""), formats[i].name);
-	}
 	if (nearest.best)
 		return dw_error_set(error, DWELL_E_NAME,
 		                    "no export format '%.100s': did you mean '%s'? There are: %s", name,
@@ -93,12 +106,10 @@ static int no_such_format(const char *name, struct dwell_error *error)
 
 static int no_metrics(const char *name, struct dwell_error *error)
 {
-	char all[256] = "";
+	char all[256];
 
-	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-		if (formats[i].takes_metric)
-			strcat(strcat(all, *all ? ", " : ""), formats[i].name);
-	return dw_error_set(error, DWELL_E_NAME, "%s takes no metric; metrics are for %s", name, all);
+	return dw_error_set(error, DWELL_E_NAME, "%s takes no metric; metrics are for %s", name,
+	                    list_formats(all, sizeof all, true));
 }
 
 int dw_export_run(struct dw_model *model, const char *name, const char *path,

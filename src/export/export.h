@@ -31,9 +31,9 @@ struct dw_export_format {
 const struct dw_export_format *dw_export_at(size_t index);
 const struct dw_export_format *dw_export_find(const char *name);
 
-/* Path NULL or "-": standard output; compressed when it ends in .gz. The file is for
- * its owner alone (0600), as traces are. Errors: DWELL_E_NAME, DWELL_E_IO,
- * DWELL_E_NOSPACE, DWELL_E_UNSUPPORTED (.gz without zlib), DWELL_E_NOMEM. */
+/* Writes to standard output if `path` is NULL or "-"; compressed if it ends in .gz. The mode
+ * of a new file follows the umask. Errors: DWELL_E_NAME, DWELL_E_IO, DWELL_E_NOSPACE,
+ * DWELL_E_UNSUPPORTED (.gz without zlib), DWELL_E_NOMEM. */
 int dw_export_run(struct dw_model *model, const char *format, const char *path,
                   const struct dw_export_options *options, struct dwell_error *error);
 

@@ -39,7 +39,7 @@ static void add_frame(struct dw_writer_out *path, const char *name)
 		if (!to)
 			return;
 		dw_out_wrote(path,
-		             to + dw_utf8_put(to, code == ';' || code < 0x20 || code == 0x7f ? '_' : code));
+		             to + dw_utf8_put(to, code == ';' || dw_utf8_steers(code) ? '_' : code));
 	}
 }
 

@@ -26,7 +26,7 @@ static const char *skip_string(const char *at)
 		const char *was = at;
 		uint32_t code = dw_utf8_next(&at);
 
-		if (code < 0x20 || (code == 0xfffd && at - was == 1))
+		if (dw_utf8_steers(code) || (code == 0xfffd && at - was == 1))
 			return NULL;
 		if (code != '\\')
 			continue;

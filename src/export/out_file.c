@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -174,6 +175,28 @@ static int open_in_place(struct dw_writer_out *out)
 	return out->descriptor < 0 ? errno : 0;
 }
 
+/* As mkostemp(), but the file's mode follows the umask, which a library cannot read without
+ * changing it. `path` ends in XXXXXX. */
+static int create_unique(char *path)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+	char *unique = path + strlen(path) - 6;
+	int descriptor = -1;
+
+	for (int attempt = 0; attempt < 100 && descriptor < 0; attempt++) {
+		unsigned char random[6];
+
+		if (getentropy(random, sizeof random) != 0)
+			return -1;
+		for (int i = 0; i < 6; i++)
+			unique[i] = letters[random[i] % 32];
+		descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (descriptor < 0 && errno != EEXIST)
+			break;
+	}
+	return descriptor;
+}
+
 static int open_temporary(struct dw_writer_out *out)
 {
 	/* A link stays a link: what it leads to is replaced. */
@@ -184,7 +207,7 @@ static int open_temporary(struct dw_writer_out *out)
 		out->temporary = NULL;
 		return ENOMEM;
 	}
-	out->descriptor = mkostemp(out->temporary, O_CLOEXEC);
+	out->descriptor = create_unique(out->temporary);
 	if (out->descriptor >= 0)
 		return 0;
 	free(out->temporary); /* nothing to remove */

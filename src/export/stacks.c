@@ -83,61 +83,26 @@ struct pass {
 	bool apart; /* a scope of steps: what lies around two neighbours may not come here */
 };
 
-static size_t slot_of(const struct dw_stacks *stacks, const struct dw_stacks_row *key)
+static uint32_t hash_of(const struct dw_stacks_row *key)
 {
-	uint64_t hash = (uint64_t)key->symbol << 32 ^ key->stack;
-
-	hash = (hash ^ (uint64_t)key->thread << 17) * 0x9e3779b97f4a7c15u;
-	return (size_t)(hash >> 24) & (stacks->slot_count - 1);
-}
-
-static size_t find_slot(const struct dw_stacks *stacks, const struct dw_stacks_row *key)
-{
-	size_t at = slot_of(stacks, key);
-
-	while (stacks->slots[at]) {
-		const struct dw_stacks_row *row = &stacks->rows[stacks->slots[at] - 1];
-
-		if (row->symbol == key->symbol && row->stack == key->stack && row->thread == key->thread)
-			break;
-		at = (at + 1) & (stacks->slot_count - 1);
-	}
-	return at;
-}
-
-static bool make_room(struct dw_stacks *stacks)
-{
-	size_t count = stacks->slot_count ? stacks->slot_count * 2 : 1024;
-	uint32_t *slots;
-
-	if (stacks->count * 2 < stacks->slot_count)
-		return true;
-	slots = stacks->count < UINT32_MAX / 4 ? calloc(count, sizeof *slots) : NULL;
-	if (!slots)
-		return false;
-	free(stacks->slots);
-	stacks->slots = slots;
-	stacks->slot_count = count;
-	for (size_t i = 0; i < stacks->count; i++)
-		slots[find_slot(stacks, &stacks->rows[i])] = (uint32_t)i + 1;
-	return true;
+	return dw_map_hash(((uint64_t)key->symbol << 32 ^ key->stack) + ((uint64_t)key->thread << 17));
 }
 
 static struct dw_stacks_row *row_of(struct dw_stacks *stacks, const struct dw_event *event)
 {
 	struct dw_stacks_row key = { event->symbol, event->thread, event->stack, 0, 0 }, *row;
-	size_t slot;
+	uint32_t found;
 
-	if (!make_room(stacks))
-		return NULL;
-	slot = find_slot(stacks, &key);
-	if (stacks->slots[slot])
-		return &stacks->rows[stacks->slots[slot] - 1];
+	found = DW_MAP_FIND(&stacks->map, hash_of(&key), i, stacks->rows[i].symbol == key.symbol &&
+	                                                    stacks->rows[i].stack == key.stack &&
+	                                                    stacks->rows[i].thread == key.thread);
+	if (found != DW_MAP_NONE)
+		return &stacks->rows[found];
 	row = DW_GROW(&stacks->rows, &stacks->capacity, stacks->count);
-	if (!row)
+	if (!row || !dw_map_add(&stacks->map, hash_of(&key), (uint32_t)stacks->count))
 		return NULL;
 	*row = key;
-	stacks->slots[slot] = (uint32_t)++stacks->count;
+	stacks->count++;
 	return row;
 }
 
@@ -208,5 +173,5 @@ int dw_stacks_make(struct dw_stacks *stacks, struct dw_model *model, struct dwel
 void dw_stacks_reset(struct dw_stacks *stacks)
 {
 	free(stacks->rows);
-	free(stacks->slots);
+	dw_map_reset(&stacks->map);
 }

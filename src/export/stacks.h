@@ -10,6 +10,7 @@
 #ifndef DW_EXPORT_STACKS_H
 #define DW_EXPORT_STACKS_H
 
+#include "base/map.h"
 #include "export/out.h"
 #include "model/model.h"
 
@@ -38,8 +39,7 @@ struct dw_stacks_row {
 struct dw_stacks {
 	struct dw_stacks_row *rows;
 	size_t count, capacity;
-	uint32_t *slots; /* row + 1 by hash */
-	size_t slot_count;
+	struct dw_map map; /* rows by thread, symbol and stack */
 };
 
 /* Self excludes all ranges within, so that the rows add up to the time of the outermost

@@ -166,7 +166,8 @@ static int collect(struct dw_model *model, struct report *report, struct dwell_e
 
 		if (!from->stat.count)
 			continue;
-		report->rows[report->count++] = (struct row){ name, from->stat.count, from->stat.total_ns };
+		report->rows[report->count++] =
+		    (struct row){ name, from->stat.count, from->stat.total_ns + from->stat.nested_ns };
 		report->calls += from->stat.count;
 		if (width > report->name_width)
 			report->name_width = width;

@@ -27,7 +27,8 @@ void dw_layout_python_real(char text[32], double value, int digits)
 	if (power >= -4 && power < digits - 1) {
 		snprintf(text, 32, "%.*f", digits - 1 - power, value);
 		exponent = strip_zeros(text, text + strlen(text));
-		strcpy(exponent, memchr(text, '.', (size_t)(exponent - text)) ? "" : ".0");
+		snprintf(exponent, 32 - (size_t)(exponent - text), "%s",
+		         memchr(text, '.', (size_t)(exponent - text)) ? "" : ".0");
 		return;
 	}
 	memmove(strip_zeros(text, exponent), exponent, strlen(exponent) + 1);

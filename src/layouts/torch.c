@@ -49,7 +49,7 @@ static void share_text(const struct table *table, double us, char room[32])
 	if (table->self_us > 0)
 		snprintf(room, 32, "%.2f%%", us * 100.0 / table->self_us);
 	else
-		strcpy(room, "NaN");
+		snprintf(room, 32, "NaN");
 }
 
 static void memory_text(const struct table *table, int64_t bytes, char room[32])
@@ -215,7 +215,8 @@ static const struct dw_torch_column *put_times(const struct table *table,
 {
 	const struct dw_torch_page *page = &table->page;
 	const struct dw_torch_column *column = page->columns;
-	double self_us = (double)row->stat.self_ns / 1e3, total_us = (double)row->stat.total_ns / 1e3;
+	double self_us = (double)row->stat.self_ns / 1e3;
+	double total_us = (double)(row->stat.total_ns + row->stat.nested_ns) / 1e3;
 	char room[32];
 
 	dw_torch_put_name(page, column++, row->name, table->name_width);

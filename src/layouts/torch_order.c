@@ -11,11 +11,17 @@
 #include "base/nearest.h"
 #include "layouts/torch.h"
 
+/* PyTorch adds up all calls, those within others of their row too. */
+static double total_of(const struct dw_call_row *row)
+{
+	return (double)(row->stat.total_ns + row->stat.nested_ns);
+}
+
 #define SORTS(X)                                                                              \
 	X("self_cpu_time_total", (double)row->stat.self_ns) X("self_ns", (double)row->stat.self_ns)   \
-	X("cpu_time_total", (double)row->stat.total_ns) X("total_ns", (double)row->stat.total_ns)     \
-	X("cpu_time", (double)row->stat.total_ns / (double)row->stat.count)                           \
-	X("mean_ns", (double)row->stat.total_ns / (double)row->stat.count)                            \
+	X("cpu_time_total", total_of(row)) X("total_ns", total_of(row))                               \
+	X("cpu_time", total_of(row) / (double)row->stat.count)                                        \
+	X("mean_ns", total_of(row) / (double)row->stat.count)                                         \
 	X("min_ns", (double)row->stat.min_ns) X("max_ns", (double)row->stat.max_ns)                   \
 	X("p50_ns", (double)row->stat.p50_ns) X("p99_ns", (double)row->stat.p99_ns)                   \
 	X("count", (double)row->stat.count) X("calls", (double)row->stat.count)                       \

@@ -64,9 +64,11 @@ static bool several_processes(const struct dw_paths *paths, const struct dw_sour
 	return false;
 }
 
-static const char *thread_label(struct flamegraph *graph, const struct dw_source *source,
-                                const struct dw_source_thread *thread, bool several)
+static const char *thread_label(struct flamegraph *graph, const struct dw_model *model,
+                                uint32_t index, bool several)
 {
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_source_thread *thread = &source->threads[index];
 	const struct dw_source_process *process = &source->processes[thread->process];
 	char name[64], whose[64] = "";
 
@@ -75,17 +77,20 @@ static const char *thread_label(struct flamegraph *graph, const struct dw_source
 	else if (several)
 		snprintf(whose, sizeof whose, "process %u: ", process->pid);
 	snprintf(name, sizeof name, "thread %u", thread->tid);
+	if (*thread->name && dw_model_has_namesake(model, index))
+		return dw_arena_printf(&graph->arena, "%s%s [%u]", whose, thread->name, thread->tid);
 	return dw_arena_printf(&graph->arena, "%s%s", whose, *thread->name ? thread->name : name);
 }
 
-static bool name_threads(struct flamegraph *graph, const struct dw_source *source)
+static bool name_threads(struct flamegraph *graph, const struct dw_model *model)
 {
+	const struct dw_source *source = dw_model_source(model);
 	bool several = several_processes(graph->paths, source);
 
 	graph->threads = dw_arena_alloc(&graph->arena,
 	                                (source->thread_count + 1) * sizeof *graph->threads);
 	for (size_t i = 0; graph->threads && i < source->thread_count; i++) {
-		graph->threads[i] = thread_label(graph, source, &source->threads[i], several);
+		graph->threads[i] = thread_label(graph, model, (uint32_t)i, several);
 		if (!graph->threads[i])
 			return false;
 	}
@@ -213,7 +218,7 @@ int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_optio
 	picture.count = graph.paths->count;
 	picture.title = options->title ? options->title : make_title(&graph, dw_model_source(model));
 	picture.subtitle = make_subtitle(&graph);
-	if (name_threads(&graph, dw_model_source(model)) && picture.title && picture.subtitle)
+	if (name_threads(&graph, model) && picture.title && picture.subtitle)
 		result = dw_picture_write(&picture, put, to, drawn, error);
 	else
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while drawing a flame graph");

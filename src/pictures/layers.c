@@ -111,6 +111,17 @@ static uint64_t whole(const struct drawing *drawing)
 	return value;
 }
 
+/* What layers freed of others' memory: the layers view takes it off, a width cannot. */
+static uint64_t freed(const struct drawing *drawing)
+{
+	const struct dw_layers *layers = drawing->layers;
+	uint64_t bytes = layers->outside.bytes < 0 ? (uint64_t)-layers->outside.bytes : 0;
+
+	for (size_t i = 0; i < layers->count; i++)
+		bytes += layers->rows[i].own.bytes < 0 ? (uint64_t)-layers->rows[i].own.bytes : 0;
+	return drawing->of == DW_LAYER_PICTURE_MEMORY ? bytes : 0;
+}
+
 static void give_node(const void *context, size_t index, struct dw_picture_node *to)
 {
 	*to = ((const struct drawing *)context)->nodes[index];
@@ -131,6 +142,7 @@ static const char *own_title(struct drawing *drawing, const struct dw_source *so
 static int write(struct drawing *drawing, struct dw_picture *picture, struct dw_model *model,
                  dw_put *put, void *to, struct dw_picture_drawn *drawn, struct dwell_error *error)
 {
+	const char *less = "";
 	struct dw_text total;
 
 	if (!make_nodes(drawing))
@@ -143,10 +155,13 @@ static int write(struct drawing *drawing, struct dw_picture *picture, struct dw_
 		                        : "no layers: mark each layer's call with DWELL_LAYER(\"path\")");
 	total = picture->unit((double)whole(drawing), " ");
 	picture->count = drawing->count;
-	picture->subtitle = dw_arena_printf(&drawing->arena, "%s in %s layer%s; %s", total.at,
-	                                    dw_text_count((int64_t)drawing->layers->count).at,
-	                                    dw_text_plural(drawing->layers->count),
-	                                    pictures[drawing->of].counts);
+	if (freed(drawing))
+		less = dw_arena_printf(&drawing->arena, "; less %s that layers freed of others' memory",
+		                       dw_text_bytes((double)freed(drawing), " ").at);
+	picture->subtitle = less ? dw_arena_printf(&drawing->arena, "%s in %s layer%s; %s%s", total.at,
+	                                           dw_text_count((int64_t)drawing->layers->count).at,
+	                                           dw_text_plural(drawing->layers->count),
+	                                           pictures[drawing->of].counts, less) : NULL;
 	if (!picture->title)
 		picture->title = own_title(drawing, dw_model_source(model));
 	if (!picture->title || !picture->subtitle)

@@ -6,7 +6,7 @@
 /* Not in XML 1.0, or of no use in a line of text. */
 static bool unfit(uint32_t code)
 {
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0xd800 && code < 0xe000) ||
+	return dw_utf8_steers(code) || (code >= 0xd800 && code < 0xe000) ||
 	       (code & 0xfffe) == 0xfffe || code > 0x10ffff || code == 0x2028 || code == 0x2029;
 }
 

@@ -18,7 +18,8 @@ struct open_action {
 	size_t length;
 	unsigned began;
 	uint32_t id;
-	char name[92];
+	bool closed; /* its stage has ended; a stop that comes later is no error */
+	char name[91];
 };
 
 struct thread {
@@ -68,11 +69,18 @@ static void copy_name(struct open_action *open, const char *name)
 	open->name[length] = '\0';
 }
 
-/* Takes entry `at` out and ends its range, by name: others may have begun within it. */
-static void close_at(struct thread *thread, size_t at)
+/* Ends the range of entry `at` by name: others may have begun within it. */
+static void end_range_at(struct thread *thread, size_t at)
 {
 	if (thread->open[at].began)
 		dwell_end_named(thread->open[at].id);
+	thread->open[at].began = DWELL_NOT_BEGUN;
+}
+
+/* Takes entry `at` out and ends its range. */
+static void close_at(struct thread *thread, size_t at)
+{
+	end_range_at(thread, at);
 	memmove(&thread->open[at], &thread->open[at + 1],
 	        (thread->count - at - 1) * sizeof *thread->open);
 	thread->count--;
@@ -138,6 +146,7 @@ void dwell_actions_start(struct dwell_actions *actions, const char *action)
 		open->length = strlen(action);
 		open->hash = hash_name(action, open->length);
 		open->began = DWELL_NOT_BEGUN;
+		open->closed = false;
 		copy_name(open, action);
 		if (actions->records && dwell_wants(mask)) {
 			open->id = dwell_intern(DWELL_CATEGORY_ACTION, action, NULL);
@@ -153,6 +162,7 @@ int dwell_actions_stop(struct dwell_actions *actions, const char *action,
 	struct thread *thread = actions ? thread_here() : NULL;
 	size_t length = strlen(action), at;
 	uint64_t hash = hash_name(action, length);
+	bool closed = false;
 
 	if (!actions)
 		return 0;
@@ -165,22 +175,27 @@ int dwell_actions_stop(struct dwell_actions *actions, const char *action,
 		if (open->actions == actions && open->hash == hash && open->length == length)
 			break;
 	}
-	if (at)
+	if (at) {
+		closed = thread->open[at - 1].closed;
 		close_at(thread, at - 1);
+	}
 	pthread_mutex_unlock(&thread->lock);
 	if (!at)
 		return dw_actions_error(error, DWELL_E_STATE,
 		                        "Attempting to stop recording an action (%.300s) which was never "
 		                        "started.", action);
-	if (actions->methods->stop)
+	if (!closed && actions->methods->stop)
 		actions->methods->stop(actions, action);
 	return 0;
 }
 
 /* ---- the end of a stage -------------------------------------------------------------------- */
 
-/* A thread ends its ranges itself: another's only leave the list, and their ranges count
- * until the thread ends. */
+/*
+ * Marks the open actions as closed. They stay in the list, because a stop may still come. A
+ * thread ends its own ranges only: a range of another thread goes on until that thread stops
+ * the action or ends.
+ */
 static bool close_of(struct thread *thread, const struct dwell_actions *actions, char *name,
                      size_t room)
 {
@@ -188,12 +203,14 @@ static bool close_of(struct thread *thread, const struct dwell_actions *actions,
 
 	pthread_mutex_lock(&thread->lock);
 	for (size_t at = thread->count; at > 0; at--) {
-		if (thread->open[at - 1].actions != actions)
+		struct open_action *open = &thread->open[at - 1];
+
+		if (open->actions != actions || open->closed)
 			continue;
-		snprintf(name, room, "%s", thread->open[at - 1].name);
-		any = true;
+		snprintf(name, room, "%s", open->name);
+		any = open->closed = true;
 		if (thread == this_thread)
-			close_at(thread, at - 1);
+			end_range_at(thread, at - 1);
 	}
 	pthread_mutex_unlock(&thread->lock);
 	return any;
@@ -208,4 +225,27 @@ bool dw_actions_close_open(const struct dwell_actions *actions, char *name, size
 		any |= close_of(thread, actions, name, room);
 	pthread_mutex_unlock(&threads_lock);
 	return any;
+}
+
+/* Entries without a range leave the list. The others stay, without a profiler, so that their
+ * thread ends the ranges. */
+static void forget_of(struct thread *thread, const struct dwell_actions *actions)
+{
+	pthread_mutex_lock(&thread->lock);
+	for (size_t at = thread->count; at > 0; at--) {
+		if (thread->open[at - 1].actions != actions)
+			continue;
+		thread->open[at - 1].actions = NULL;
+		if (!thread->open[at - 1].began || thread == this_thread)
+			close_at(thread, at - 1);
+	}
+	pthread_mutex_unlock(&thread->lock);
+}
+
+void dw_actions_forget_open(const struct dwell_actions *actions)
+{
+	pthread_mutex_lock(&threads_lock);
+	for (struct thread *thread = threads; thread; thread = thread->next)
+		forget_of(thread, actions);
+	pthread_mutex_unlock(&threads_lock);
 }

@@ -78,6 +78,7 @@ void dwell_actions_reset(struct dwell_actions *actions)
 		return;
 	if (actions->stage)
 		dwell_actions_teardown(actions, NULL);
+	dw_actions_forget_open(actions);
 	free_own(actions->own);
 	actions->own = NULL;
 }
@@ -201,9 +202,14 @@ void dw_actions_end_profile(struct dwell_actions_own *own)
 int dwell_actions_result(const struct dwell_actions *actions, struct dwell_profile_result *result,
                          struct dwell_error *error)
 {
+	if (actions && actions->own->open && dwell_profile_id(actions->own->open) && dwell_trace_path()) {
+		*result = (struct dwell_profile_result){ .path = dwell_trace_path(),
+			.id = dwell_profile_id(actions->own->open) };
+		return 0;
+	}
 	if (!actions || !actions->own->has_result)
 		return dw_actions_error(error, DWELL_E_NO_DATA,
-		                        "the profiler has no stage that is over: dwell_actions_teardown() ends it");
+		                        "the profiler has recorded no stage: begin one with dwell_actions_setup()");
 	*result = actions->own->result;
 	return 0;
 }

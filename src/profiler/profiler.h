@@ -33,5 +33,7 @@ extern const char dw_actions_builtin_names[];
 /* open.c: the actions that threads have open. Closes this thread's; the name of one that
  * was left open goes to `name`. False: there was none. */
 bool dw_actions_close_open(const struct dwell_actions *actions, char *name, size_t room);
+/* The profiler goes: its memory may become another's. */
+void dw_actions_forget_open(const struct dwell_actions *actions);
 
 #endif

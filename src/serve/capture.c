@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/host.h"
 #include "dwell/probe.h"
 #include "export/export.h"
 #include "serve/inside.h"
@@ -58,8 +59,9 @@ static void be_child(const struct dw_serve *serve, int pipe_end)
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
 	/* The clients' sockets are not ours: they would stay open with us. */
-	if (dup2(pipe_end, 3) != 3 || close_range(4, ~0u, 0) != 0)
+	if (dup2(pipe_end, 3) != 3)
 		_exit(1);
+	dw_host_close_from(4);
 	if (write_window(serve, &error) == 0)
 		_exit(0);
 	if (write(3, error.message, strlen(error.message)) < 0)
@@ -75,7 +77,7 @@ static int start_child(struct dw_serve *serve)
 
 	if (snprintf(capture->path, sizeof capture->path, "%s/dwell-capture-XXXXXX",
 	             folder && *folder == '/' ? folder : "/tmp") >= (int)sizeof capture->path)
-		strcpy(capture->path, "/tmp/dwell-capture-XXXXXX");
+		snprintf(capture->path, sizeof capture->path, "/tmp/dwell-capture-XXXXXX");
 	file = mkostemp(capture->path, O_CLOEXEC);
 	if (file < 0)
 		return -1;

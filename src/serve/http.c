@@ -16,6 +16,7 @@
 
 #define MOST_STREAMS 16u
 #define MOST_REQUEST (64u << 10)
+#define SLOWEST 64u /* bytes a millisecond that a client of an answer takes at least */
 #define FRAME_HEADER 5u /* compressed or not, then the length, big-endian */
 #define SERVICE "/tensorflow.ProfilerService/"
 
@@ -85,6 +86,7 @@ static void submit_message(struct dw_serve_stream *stream)
 void dw_serve_answer(struct dw_serve_stream *stream, enum dw_grpc status, const char *message)
 {
 	stream->status = status;
+	stream->answered_ms = dw_serve_now_ms();
 	snprintf(stream->message, sizeof stream->message, "%s", message);
 	for (char *at = stream->message; *at; at++) /* a header's value */
 		if (*at < ' ' || *at > '~' || *at == '%')
@@ -138,6 +140,7 @@ void dw_serve_answer_file(struct dw_serve_stream *stream, int file, uint64_t byt
 		stream->out[1 + i] = (unsigned char)(total >> (24 - 8 * i));
 	stream->out_length = (size_t)(to - stream->out);
 	stream->file_bytes = bytes;
+	stream->answered_ms = dw_serve_now_ms();
 	submit_message(stream);
 }
 
@@ -155,6 +158,18 @@ static void terminate(struct dw_serve_stream *stream, const unsigned char *messa
 	dw_serve_answer(stream, DW_GRPC_OK, "");
 }
 
+/* With a token it decides; without one, whose the client is. */
+static bool is_authorized(struct dw_serve_stream *stream)
+{
+	struct dw_serve_connection *connection = stream->connection;
+
+	if (connection->serve->options->token)
+		return stream->authorized;
+	if (connection->peer == DW_PEER_UNKNOWN)
+		connection->peer = dw_serve_is_ours(connection->socket) ? DW_PEER_OURS : DW_PEER_OTHER;
+	return connection->peer == DW_PEER_OURS;
+}
+
 static void dispatch(struct dw_serve_stream *stream)
 {
 	const unsigned char *in = stream->in;
@@ -162,11 +177,14 @@ static void dispatch(struct dw_serve_stream *stream)
 	bool ours = strncmp(stream->path, SERVICE, strlen(SERVICE)) == 0;
 
 	stream->asked = true;
+	stream->connection->last_ms = dw_serve_now_ms();
 	if (!stream->grpc)
 		dw_serve_answer(stream, DW_GRPC_INVALID_ARGUMENT, "this is gRPC: application/grpc");
-	else if (!stream->authorized)
+	else if (!is_authorized(stream))
 		dw_serve_answer(stream, DW_GRPC_UNAUTHENTICATED,
-		                "send the server's token as authorization: Bearer TOKEN");
+		                stream->connection->serve->options->token
+		                    ? "send the server's token as authorization: Bearer TOKEN"
+		                    : "the program is another user's; who serves it can set DWELL_TOKEN for both");
 	else if (!ours || (strcmp(method, "Profile") != 0 && strcmp(method, "Terminate") != 0))
 		dw_serve_answer(stream, DW_GRPC_UNIMPLEMENTED, "there are Profile and Terminate");
 	else if (stream->in_length > MOST_REQUEST)
@@ -198,7 +216,7 @@ static int begin(nghttp2_session *session, const nghttp2_frame *frame, void *con
 	stream->connection = connection;
 	stream->id = frame->hd.stream_id;
 	stream->file = -1;
-	stream->authorized = !connection->serve->options->token;
+	stream->began_ms = dw_serve_now_ms();
 	stream->next = connection->streams;
 	connection->streams = stream;
 	nghttp2_session_set_stream_user_data(session, stream->id, stream);
@@ -287,6 +305,8 @@ static void drop(struct dw_serve_stream *stream)
 	while (*at != stream)
 		at = &(*at)->next;
 	*at = stream->next;
+	if (stream->asked)
+		stream->connection->last_ms = dw_serve_now_ms();
 	dw_capture_cancel(stream->connection->serve, stream);
 	if (stream->file >= 0)
 		close(stream->file);
@@ -372,8 +392,40 @@ bool dw_serve_receive(struct dw_serve_connection *connection)
 
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR;
-	connection->last_ms = dw_serve_now_ms();
 	return got && nghttp2_session_mem_recv(connection->session, bytes, (size_t)got) >= 0;
+}
+
+static bool is_captured(const struct dw_serve_stream *stream)
+{
+	const struct dw_serve_capture *capture = &stream->connection->serve->capture;
+
+	return capture->phase != DW_CAPTURE_NONE && capture->stream == stream;
+}
+
+/* An answer may take as long as it takes at SLOWEST bytes a millisecond, and some time more. */
+bool dw_serve_is_overdue(const struct dw_serve_connection *connection, uint64_t now_ms)
+{
+	const struct dw_serve_limits *limits = &connection->serve->limits;
+
+	if (!connection->streams)
+		return now_ms > connection->last_ms + limits->silent_ms;
+	for (const struct dw_serve_stream *stream = connection->streams; stream; stream = stream->next) {
+		if (is_captured(stream))
+			continue;
+		if (!stream->asked ? now_ms > stream->began_ms + limits->request_ms
+		                   : now_ms > stream->answered_ms + limits->unread_ms +
+		                                  stream->file_bytes / SLOWEST)
+			return true;
+	}
+	return false;
+}
+
+bool dw_serve_is_served(const struct dw_serve_connection *connection)
+{
+	for (const struct dw_serve_stream *stream = connection->streams; stream; stream = stream->next)
+		if (is_captured(stream) || stream->file >= 0)
+			return true;
+	return false;
 }
 
 bool dw_serve_send(struct dw_serve_connection *connection)

@@ -3,6 +3,7 @@
  *
  *   serve.c    the socket, the loop
  *   http.c     one connection: HTTP/2 and gRPC's frames
+ *   peer.c     whose a client is
  *   request.c  what the messages say
  *   capture.c  one capture after the other: delay, window, answer
  *   control.c  the trace's control page
@@ -62,6 +63,11 @@ enum dw_grpc dw_serve_read_profile(struct dw_serve_request *request, const unsig
 bool dw_serve_read_terminate(char session[DW_SERVE_MOST_SESSION], const unsigned char *bytes,
                              size_t length);
 
+/* ---- peer.c ------------------------------------------------------------------------- */
+
+/* Whether the other end of a connection of this machine is ours or root's. */
+bool dw_serve_is_ours(int socket);
+
 /* ---- http.c ------------------------------------------------------------------------- */
 
 #define DW_SERVE_MOST_HEADER 64u
@@ -83,6 +89,7 @@ struct dw_serve_stream {
 	uint64_t file_bytes, file_at;
 	enum dw_grpc status;
 	char message[256];
+	uint64_t began_ms, answered_ms; /* answered_ms: when the answer was ready; 0: it is not */
 };
 
 struct dw_serve_connection {
@@ -90,7 +97,8 @@ struct dw_serve_connection {
 	int socket;
 	nghttp2_session *session;
 	struct dw_serve_stream *streams;
-	uint64_t last_ms; /* something was heard */
+	uint64_t last_ms; /* it began, or a request was complete */
+	enum { DW_PEER_UNKNOWN, DW_PEER_OURS, DW_PEER_OTHER } peer;
 };
 
 struct dw_serve_connection *dw_serve_connect(struct dw_serve *serve, int socket);
@@ -98,6 +106,10 @@ void dw_serve_disconnect(struct dw_serve_connection *connection);
 /* False: it is over. */
 bool dw_serve_receive(struct dw_serve_connection *connection);
 bool dw_serve_send(struct dw_serve_connection *connection);
+/* Whether it keeps us waiting beyond the limits. A capture that runs may take its time. */
+bool dw_serve_is_overdue(const struct dw_serve_connection *connection, uint64_t now_ms);
+/* Whether it has a capture that runs, or one that is being sent. */
+bool dw_serve_is_served(const struct dw_serve_connection *connection);
 /* Ends a call; without a file the message is empty. Takes the descriptor. */
 void dw_serve_answer(struct dw_serve_stream *stream, enum dw_grpc status, const char *message);
 void dw_serve_answer_file(struct dw_serve_stream *stream, int file, uint64_t bytes,
@@ -116,10 +128,16 @@ struct dw_serve_capture {
 	char path[64];
 };
 
+/* How long a client may keep a connection; see serve.c. */
+struct dw_serve_limits {
+	uint64_t request_ms, silent_ms, unread_ms;
+};
+
 struct dw_serve {
 	const struct dw_serve_options *options;
 	struct dw_serve_control control;
 	struct dw_serve_capture capture;
+	struct dw_serve_limits limits;
 	int listener;
 };
 

@@ -1,14 +1,17 @@
 /*
  * The capture service's socket and loop; see serve.h.
  *
- * Connections are few and small; all that can wait is in one poll(). One beyond the
- * most is closed at once, one that says nothing for two minutes is too.
+ * Connections are few and small; all that can wait is in one poll(). A client cannot keep
+ * one for long without a capture: a request has REQUEST_MS to be complete, an answer
+ * UNREAD_MS and the time of a slow line to be read, and between calls there are SILENT_MS.
+ * When all are taken, a new one replaces the one that has been idle for longest.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <malloc.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,7 +20,9 @@
 #include "serve/inside.h"
 
 #define MOST_CONNECTIONS 64u
+#define REQUEST_MS 10000u
 #define SILENT_MS 120000u
+#define UNREAD_MS 180000u
 #define TICK_MS 1000u
 #define FIXED 3u
 #define OVER_MS 10000u /* for the last answer */
@@ -80,19 +85,41 @@ static int listen_at(struct dw_serve *serve, struct dwell_error *error)
 	return 0;
 }
 
+/* A place for a connection, taken from the one that has been idle for longest if there is
+ * no other; MOST_CONNECTIONS: all of them are served. */
+static size_t free_place(struct loop *loop)
+{
+	size_t oldest = MOST_CONNECTIONS;
+
+	for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+		const struct dw_serve_connection *connection = loop->connections[i];
+
+		if (!connection)
+			return i;
+		if (!dw_serve_is_served(connection) &&
+		    (oldest == MOST_CONNECTIONS || connection->last_ms < loop->connections[oldest]->last_ms))
+			oldest = i;
+	}
+	if (oldest < MOST_CONNECTIONS) {
+		dw_serve_disconnect(loop->connections[oldest]);
+		loop->connections[oldest] = NULL;
+	}
+	return oldest;
+}
+
 static void take_connection(struct loop *loop)
 {
 	int on = 1, socket = accept4(loop->serve.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	size_t at;
 
 	if (socket < 0)
 		return;
 	setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	for (size_t i = 0; i < MOST_CONNECTIONS; i++)
-		if (!loop->connections[i]) {
-			loop->connections[i] = dw_serve_connect(&loop->serve, socket);
-			return;
-		}
-	close(socket);
+	at = free_place(loop);
+	if (at < MOST_CONNECTIONS)
+		loop->connections[at] = dw_serve_connect(&loop->serve, socket);
+	else
+		close(socket);
 }
 
 static int wait_ms(const struct dw_serve *serve)
@@ -135,8 +162,7 @@ static void serve_connections(struct loop *loop)
 		if (loop->polled[FIXED + i].fd == connection->socket &&
 		    loop->polled[FIXED + i].revents & (POLLIN | POLLHUP | POLLERR))
 			goes_on = dw_serve_receive(connection);
-		goes_on = goes_on && dw_serve_send(connection) &&
-		          (connection->streams || now < connection->last_ms + SILENT_MS);
+		goes_on = goes_on && dw_serve_send(connection) && !dw_serve_is_overdue(connection, now);
 		if (!goes_on) {
 			dw_serve_disconnect(connection);
 			loop->connections[i] = NULL;
@@ -183,13 +209,24 @@ static void run(struct loop *loop, const volatile int *stop)
 	}
 }
 
+/* A test cannot wait for minutes: DWELL_TEST_SERVE_MS is the least limit then. */
+static struct dw_serve_limits limits(void)
+{
+	const char *test = getenv("DWELL_TEST_SERVE_MS");
+	uint64_t least = test ? strtoull(test, NULL, 10) : 0;
+
+	if (!least)
+		return (struct dw_serve_limits){ REQUEST_MS, SILENT_MS, UNREAD_MS };
+	return (struct dw_serve_limits){ least, least * 2, least * 2 };
+}
+
 int dw_serve_run(const struct dw_serve_options *options, const volatile int *stop,
                  struct dwell_error *error)
 {
 	static struct loop loop; /* one a process */
 	int result;
 
-	loop = (struct loop){ .serve = { .options = options, .listener = -1 } };
+	loop = (struct loop){ .serve = { .options = options, .limits = limits(), .listener = -1 } };
 	result = dw_serve_control_open(&loop.serve.control, options->trace, error);
 	if (result == 0)
 		result = listen_at(&loop.serve, error);

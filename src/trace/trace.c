@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "export/export.h"
 #include "layouts/layouts.h"
 #include "read/source.h"
@@ -213,6 +214,29 @@ const char *dwell_view_name(size_t index, const char **question)
 
 /* ---- layouts ------------------------------------------------------------------------------ */
 
+/* Layouts print names as they are; here what would steer a terminal is taken out. */
+static int print_layout(const struct dw_layout *layout, struct dw_model *model,
+                        const struct dw_layout_options *options, FILE *file,
+                        struct dwell_error *error)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *memory = open_memstream(&text, &length);
+	int code;
+
+	if (!memory)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory printing");
+	code = layout->print(model, options, memory, error);
+	if ((fclose(memory) != 0 || !text) && !code)
+		code = dw_error_set(error, DWELL_E_NOMEM, "out of memory printing");
+	if (text) {
+		dw_text_disarm(text, true);
+		fputs(text, file);
+	}
+	free(text);
+	return code;
+}
+
 int dwell_trace_layout(struct dwell_trace *trace, const char *name,
                        const struct dwell_layout_options *from, FILE *file,
                        struct dwell_error *error)
@@ -237,7 +261,7 @@ int dwell_trace_layout(struct dwell_trace *trace, const char *name,
 	if (code || !trace)
 		return code;
 	dw_error_set(error, 0, "%s", "");
-	code = layout->print(trace->model, &options, file, error);
+	code = print_layout(layout, trace->model, &options, file, error);
 	if (!code && error && error->code)
 		dw_error_set(error, 0, "%s", ""); /* something was tried, and not needed */
 	if (!code && (fflush(file) != 0 || ferror(file)))
