@@ -21,12 +21,27 @@ typedef int audit_hook(const char *event, void *arguments, void *data);
 static char probe_path[4096];
 static bool attached;
 
+/* Its objects are laid out otherwise than those that the probe was built for. */
+static bool is_free_threaded(void)
+{
+	const char *(*version)(void) = NULL;
+
+	*(void **)&version = dlsym(RTLD_DEFAULT, "Py_GetVersion");
+	return version && strstr(version(), "free-threading");
+}
+
 static void attach(void)
 {
-	void *probe = dlopen(probe_path, RTLD_NOW | RTLD_LOCAL);
 	void (*begin)(void) = NULL;
+	void *probe;
 
 	attached = true;
+	if (is_free_threaded()) {
+		fprintf(stderr, "dwell: Python is not profiled: it is a free-threaded build, and dwell "
+		                "knows only those with a global interpreter lock\n");
+		return;
+	}
+	probe = dlopen(probe_path, RTLD_NOW | RTLD_LOCAL);
 	if (probe)
 		*(void **)&begin = dlsym(probe, "dwell_python_attach");
 	if (begin)

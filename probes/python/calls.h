@@ -15,6 +15,8 @@
 
 #include <stdint.h>
 
+#include "../thread_memory.h"
+
 #define DWELL_MOST_CALLS 8192u
 
 /* With an id, which has 28 bits. */
@@ -24,6 +26,7 @@
 #define DWELL_ID_BITS 0x0fffffffu
 
 struct dwell_calls {
+	struct dwell_thread_memory memory;
 	uint32_t depth;
 	uint32_t mixed;         /* from this depth on nothing but functions is open */
 	const char *cursor;     /* of the stream after our last record */
@@ -34,6 +37,9 @@ struct dwell_calls {
 };
 
 extern __thread struct dwell_calls *dwell_calls __attribute__((tls_model("initial-exec")));
+
+/* Those of the calling thread, which has none yet; NULL: there is no memory. */
+struct dwell_calls *dwell_calls_create(void);
 
 /* ---- code objects ------------------------------------------------------------------------ */
 

@@ -239,7 +239,7 @@ __attribute__((noinline)) static void look_at_slot(evaluator *now)
 
 static struct dwell_calls *new_thread(void)
 {
-	struct dwell_calls *calls = dwell_calls = PyMem_Calloc(1, sizeof *calls);
+	struct dwell_calls *calls = dwell_calls_create();
 	pthread_attr_t attributes;
 	void *begin;
 	size_t bytes;

@@ -11,6 +11,7 @@
 #include "calls.h"
 
 #include <dlfcn.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { CALL = 0, RETURN = 3, C_CALL = 4, C_EXCEPTION = 5, C_RETURN = 6 };
@@ -22,20 +23,40 @@ static Py_ssize_t extra_index = -1;
 static int (*get_extra)(PyObject *code, Py_ssize_t index, void **extra);
 static int (*set_extra)(PyObject *code, Py_ssize_t index, void *extra);
 
+struct dwell_calls *dwell_calls_create(void)
+{
+	static struct dwell_thread_pool pool;
+	struct dwell_calls *calls = dwell_thread_memory(&pool, sizeof *calls);
+
+	if (calls) /* what a thread before left, but for its calls, which are beyond our depth */
+		memset(&calls->depth, 0,
+		       offsetof(struct dwell_calls, ids) - offsetof(struct dwell_calls, depth));
+	return dwell_calls = calls;
+}
+
 /* A code object's field when it is not to be recorded. */
 #define UNSEEN UINT32_MAX
 
-/* The package's own functions are none of the program's. */
+/* Whether a file is of the package dwell, whose functions are not the program's. */
 static bool is_own(const char *file)
 {
-	static const char *const own[] = { "/dwell/lightning.py", "/dwell/_actions.py",
-		                               "/dwell/profiler.py", "/dwell/_native.py" };
-	size_t length = strlen(file);
+	static char folder[1024]; /* with the last slash; "": the package is not imported */
+	PyObject *name = *folder ? NULL : PyUnicode_FromString("dwell");
+	PyObject *package = name ? PyImport_GetModule(name) : NULL;
+	char *slash = NULL;
 
-	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-		if (length >= strlen(own[i]) && strcmp(file + length - strlen(own[i]), own[i]) == 0)
-			return true;
-	return false;
+	if (package) {
+		dwell_python_text(package, "__file__", folder, sizeof folder);
+		slash = strrchr(folder, '/');
+	}
+	if (slash)
+		slash[1] = '\0';
+	else if (package)
+		folder[0] = '\0';
+	Py_XDECREF(package);
+	Py_XDECREF(name);
+	PyErr_Clear();
+	return *folder && strncmp(file, folder, strlen(folder)) == 0;
 }
 
 /* A generator's, a coroutine's, or both's. */
@@ -184,7 +205,7 @@ static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *ar
 	struct dwell_calls *calls = dwell_calls;
 	bool wanted = dwell_wants(1u << DWELL_CATEGORY_FUNCTION);
 
-	if (!calls && !(calls = dwell_calls = PyMem_Calloc(1, sizeof *calls)))
+	if (!calls && !(calls = dwell_calls_create()))
 		return 0;
 	if (what == CALL)
 		dwell_calls_enter(calls, wanted ? frame_id(frame) : 0, 0);

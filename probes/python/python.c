@@ -225,11 +225,24 @@ static void take_imported(void)
 	}
 }
 
+/* The probe attaches to the main interpreter only: another interpreter may end before the process,
+ * and the objects that the probe keeps would end with it. Free-threaded builds are refused, because
+ * their objects have another layout. */
+static bool is_main_interpreter(void)
+{
+	PyInterpreterState *(*main_interpreter)(void) = NULL;
+
+	if (strstr(Py_GetVersion(), "free-threading"))
+		return false;
+	*(void **)&main_interpreter = dlsym(RTLD_DEFAULT, "PyInterpreterState_Main");
+	return !main_interpreter || main_interpreter() == PyInterpreterState_Get();
+}
+
 void dwell_python_attach(void)
 {
 	static bool attached;
 
-	if (attached)
+	if (attached || !is_main_interpreter())
 		return;
 	attached = true;
 	watch_imports();
@@ -241,6 +254,8 @@ void dwell_python_attach(void)
 
 void dwell_python_follow_gate(void)
 {
+	if (!is_main_interpreter())
+		return;
 	dwell_functions_follow_gate();
 	dwell_operators_follow_gate();
 }

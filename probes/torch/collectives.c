@@ -1,13 +1,19 @@
 /*
- * Waiting for other ranks: a range of communication where Python waits for a collective.
+ * Waiting for other ranks: a range of communication where a thread waits for a collective.
  *
  * The collectives' own operators (c10d::allreduce_, gloo:all_reduce) are recorded as all
- * operators are, but they only start the work or run in another thread: what a step waits
- * for lies in Work.wait(), which torch.distributed's functions call unless async_op is
- * given. What DistributedDataParallel waits for inside its backward is not seen: PyTorch
- * does so in C++ without a word.
+ * operators are, but they only start the work or run in another thread. A step waits in
+ * Work.wait(), which torch.distributed's functions call unless async_op is given, and with
+ * DistributedDataParallel at the end of its backward: there its reducer waits for the
+ * gradients of all buckets and copies them. PyTorch announces neither. The first is hooked in
+ * Python, the second where libtorch_cpu calls it.
+ *
+ * A collective that fails throws: this file is compiled so that exceptions pass through and
+ * end the range.
  */
 #include "torch.h"
+
+#include <dlfcn.h>
 
 static void before_wait(struct dwell_call *call)
 {
@@ -21,9 +27,28 @@ static void after_wait(struct dwell_call *call, PyObject *result)
 	dwell_end(call->began);
 }
 
-void dwell_collectives_attach(PyObject *torch)
+#define FINALIZE "_ZN4c10d7Reducer17finalize_backwardEv"
+
+static void (*finalize_backward)(void *reducer);
+
+static void record_finalize_backward(void *reducer)
+{
+	static struct dwell_site site = { "DistributedDataParallel.finalize_backward", NULL, NULL, 0,
+		                              DWELL_CATEGORY_COMMUNICATION, 0 };
+	DWELL_SCOPE_OPEN(dwell_begin(&site), 0);
+
+	finalize_backward(reducer);
+}
+
+void dwell_collectives_attach(PyObject *torch, void *cpu)
 {
 	static const struct dwell_hook wait = { before_wait, after_wait };
+	void **slot = cpu ? dwell_redirect_slot(cpu, FINALIZE) : NULL;
 
 	dwell_hook_path(torch, "_C._distributed_c10d.Work", "wait", &wait);
+	if (!slot)
+		return;
+	*(void **)&finalize_backward = dlsym(cpu, FINALIZE);
+	if (finalize_backward)
+		dwell_redirect(slot, (void *)(uintptr_t)record_finalize_backward);
 }

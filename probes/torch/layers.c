@@ -111,10 +111,11 @@ static PyMethodDef forgetter = { "dwell_forget", forget, METH_O, NULL };
 
 static struct way *new_way(PyObject *module, const char *path, bool first)
 {
-	struct way *way = calloc(1, sizeof *way + strlen(path) + 1);
+	size_t bytes = strlen(path) + 1;
+	struct way *way = calloc(1, sizeof *way + bytes);
 
 	if (way) {
-		strcpy(way->path, path);
+		memcpy(way->path, path, bytes);
 		way->id = dwell_layer_id(module, path, first);
 	}
 	return way;

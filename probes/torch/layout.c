@@ -6,12 +6,20 @@
  * up by version but found: a callback watches operators on tensors whose sizes, types
  * and sequence numbers we know, and a place counts only when it holds the right value
  * each time and is the only one that does. What is not found stays 0 and is not
- * recorded; a wrong shape is worse than none.
+ * recorded; a wrong shape is worse than none. A word that is to be a pointer may be
+ * anything in a PyTorch that is not known, so the search reads memory through the kernel,
+ * which refuses what is not mapped.
  */
 #include "torch.h"
 
-#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <dlfcn.h>
 
 struct torch_layout dwell_torch_layout;
 
@@ -48,15 +56,48 @@ static struct {
 
 static __thread char here;
 
+/* ---- reading what may not be there ------------------------------------------------------ */
+
+static ssize_t read_own_file(void *to, const void *from, size_t bytes)
+{
+	int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	ssize_t got = memory < 0 ? -1 : pread(memory, to, bytes, (off_t)(uintptr_t)from);
+
+	if (memory >= 0)
+		close(memory);
+	return got;
+}
+
+size_t dwell_torch_read(void *to, const void *from, size_t bytes)
+{
+	struct iovec here_part = { to, bytes }, there_part = { (void *)(uintptr_t)from, bytes };
+	int saved = errno;
+	ssize_t got;
+
+	memset(to, 0, bytes);
+	got = process_vm_readv(getpid(), &here_part, 1, &there_part, 1, 0);
+	/* Some sandboxes refuse the call; and it may stop between two mappings. */
+	if (got < (ssize_t)bytes)
+		got = read_own_file(to, from, bytes);
+	errno = saved;
+	return got < 0 ? 0 : (size_t)got;
+}
+
 /* ---- the callback --------------------------------------------------------------------- */
+
+/* As much of an object as the search looks at: its copy, zeros where there is no memory. */
+#define OBJECT 512u
 
 static void look_at_tensor(const char *tensor)
 {
 	const int64_t *sizes = probes[search.probe].sizes;
+	char object[OBJECT];
 	uint64_t found = 0;
 
+	if (!dwell_torch_read(object, tensor, sizeof object))
+		return;
 	for (unsigned i = 0; i < 12; i++) {
-		const char *at = tensor + FIRST_SIZES + i * 8;
+		const char *at = object + FIRST_SIZES + i * 8;
 
 		if (TORCH_WORD(at, 0) == 3 && memcmp(at + 8, sizes, sizeof probes[0].sizes) == 0)
 			found |= 1ull << i;
@@ -65,20 +106,21 @@ static void look_at_tensor(const char *tensor)
 	search.seen_sizes = true;
 	if (!search.sizes)
 		return;
-	const char *behind = tensor + FIRST_SIZES + __builtin_ctzll(search.sizes) * 8 + FIRST_DTYPE;
+	const char *behind = object + FIRST_SIZES + __builtin_ctzll(search.sizes) * 8 + FIRST_DTYPE;
 	for (unsigned i = 0; i < 20; i++)
 		if (*(const uint16_t *)(const void *)(behind + i * 2) != probes[search.probe].dtype)
 			search.dtypes &= ~(1ull << i);
 }
 
-/* The input list of the operator: one argument, a tensor. */
+/* The input list of the operator: one argument, a tensor. `function` is a copy. */
 static void look_at_inputs(const char *function)
 {
-	const char *values = TORCH_POINTER(function, INPUTS);
+	char value[16];
 
-	if (TORCH_WORD(function, INPUTS + 8) == 1 && values && (uintptr_t)values % 8 == 0 &&
-	    *(const uint32_t *)(const void *)(values + 8) == 1)
-		look_at_tensor(TORCH_POINTER(values, 0));
+	if (TORCH_WORD(function, INPUTS + 8) == 1 &&
+	    dwell_torch_read(value, TORCH_POINTER(function, INPUTS), sizeof value) == sizeof value &&
+	    *(const uint32_t *)(const void *)(value + 8) == 1)
+		look_at_tensor(TORCH_POINTER(value, 0));
 }
 
 static void look_at_words(const char *function, unsigned first, uint64_t wanted, uint64_t *found)
@@ -109,26 +151,32 @@ TORCH_START(on_look, look_at)
 
 static void look_at(const char *function)
 {
+	char object[OBJECT];
+
 	if (search.watcher != &here)
 		return;
 	const char *name = dwell_torch_layout.name(function);
+	if (!dwell_torch_read(object, function, sizeof object))
+		return;
 	if (strcmp(name, "aten::neg") == 0 && !search.backward) {
-		look_at_inputs(function);
+		look_at_inputs(object);
 	} else if (strcmp(name, "aten::exp") == 0) {
 		search.sequence = dwell_torch_layout.next_sequence();
-		look_at_words(function, FIRST_SEQUENCE, search.sequence, &search.sequences);
+		look_at_words(object, FIRST_SEQUENCE, search.sequence, &search.sequences);
 		/* no forward thread in an operator that is not backward */
-		look_at_words(function, FIRST_THREAD, 0, &search.threads);
-		look_at_schema(function, name);
+		look_at_words(object, FIRST_THREAD, 0, &search.threads);
+		look_at_schema(object, name);
 		search.seen_forward = true;
 	} else if (strcmp(name, "ExpBackward0") == 0 && search.backward) {
-		uint64_t threads = search.threads;
+		uint64_t number = TORCH_WORD(object, TORCH_THIS_THREAD);
 
-		look_at_words(function, FIRST_SEQUENCE, search.sequence, &search.sequences);
-		look_at_words(function, FIRST_THREAD, TORCH_WORD(function, TORCH_THIS_THREAD), &threads);
-		search.threads = threads;
-		look_at_name(function);
-		search.seen_backward = TORCH_SCOPE(function) == TORCH_BACKWARD;
+		look_at_words(object, FIRST_SEQUENCE, search.sequence, &search.sequences);
+		if (number)
+			look_at_words(object, FIRST_THREAD, number, &search.threads);
+		else
+			search.threads = 0;
+		look_at_name(object);
+		search.seen_backward = true;
 	}
 }
 

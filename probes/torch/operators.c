@@ -1,19 +1,25 @@
 /*
  * Operators: a range for each RecordFunction, in every thread.
  *
- * PyTorch calls on_start() and on_end() around each operator, mostly without the
- * interpreter's lock. The callbacks are built by hand (torch.h) and return no
- * context: a context would have to be a C++ object. Which call an end belongs to,
- * each thread knows from a stack of its own; a RecordFunction that another thread
- * ends is left in a list, and its own thread takes it off when it comes by.
+ * PyTorch calls a start function and on_end() around each operator, mostly without the
+ * interpreter's lock. There is a start function for each kind of RecordFunction. The
+ * callbacks are built by hand (torch.h) and return no context: a context would have to be
+ * a C++ object. Which call an end belongs to, each thread knows from a stack of its own.
+ * If another thread ends a RecordFunction, it marks the frame in the stack of the thread
+ * that began it, and that thread ends the range at its next operator.
  *
  * Invariant: no exception and no error leaves a callback.
  */
 #include "torch.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define MOST_DEPTH 512u
 #define MOST_SCRIPT_FRAMES 64u /* the innermost */
@@ -22,31 +28,146 @@
 #define NO_SEQUENCE UINT64_MAX
 
 struct frame {
-	const char *function; /* the RecordFunction */
+	const char *function; /* the RecordFunction; NULL: another thread has ended it */
 	uint64_t sequence;    /* to be linked at the end; NO_SEQUENCE: it is not */
 	unsigned began;
 	uint8_t scope; /* enum torch_scope */
 };
 
-/* A name that came last from this address: one line of the processor's cache, since between
+/* The name that came last at this place: one line of the processor's cache, since between
  * two operators PyTorch has used most of the others. */
 struct known_name {
-	const char *name;
 	struct dwell_site *site;
 	uint32_t id; /* 0: not known yet */
 	uint16_t category;
-	uint16_t length; /* of text, if same_text() can compare it; else 0 */
-	char text[40];   /* "": longer, look at the site */
+	uint16_t length; /* of the name; 0: same_text() cannot compare it */
+	char text[48];   /* "": longer, look at the site */
 };
+_Static_assert(sizeof(struct known_name) == 64, "one line of the processor's cache");
 
+/* What a thread keeps. The memory is never unmapped: a later thread takes it over from one
+ * that has ended, and other threads look through it for what they end. */
 struct thread {
-	uint32_t depth; /* may pass MOST_DEPTH: what lies deeper is not recorded */
+	uint32_t depth;       /* of frames; other threads read it under the lock */
+	uint32_t strays;      /* atomic: frames that other threads have ended */
+	uint32_t lock;        /* atomic: of frames against other threads' looks, where they move */
+	uint32_t tid;         /* atomic: whose it is */
+	struct thread *next;  /* in `threads` */
 	struct frame frames[MOST_DEPTH];
 	_Alignas(64) struct known_name cache[CACHE];
 	struct torch_shapes shapes[TORCH_SHAPES];
 };
 
 static __thread struct thread *this_thread __attribute__((tls_model("initial-exec")));
+
+/* ---- memory of threads --------------------------------------------------------------- */
+
+#define LOOKS 16u /* so many are looked at for a new thread: more threads end than begin */
+
+static struct thread *threads;      /* atomic, only grows at its head */
+static struct thread *look_next;    /* atomic: where the last look stopped */
+static uint32_t threads_process;    /* whose tids they are: a process's number */
+
+static uint32_t own_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+/* Whoever does not get the lock in time leaves the frames as they are. */
+static bool lock_frames(struct thread *thread)
+{
+	for (unsigned tries = 0; tries < 10000; tries++) {
+		uint32_t free_now = 0;
+
+		/* Acquire pairs with the release of unlock_frames(). */
+		if (__atomic_compare_exchange_n(&thread->lock, &free_now, 1, false, __ATOMIC_ACQUIRE,
+		                                __ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+static void unlock_frames(struct thread *thread)
+{
+	__atomic_store_n(&thread->lock, 0, __ATOMIC_RELEASE);
+}
+
+/* The frames of the thread before are gone with it: their ranges are cut off where its records
+ * end. Names and shapes that it knew are the process's. */
+static bool take_over(struct thread *thread, uint32_t self)
+{
+	uint32_t owner = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);
+
+	if (owner != self && !(syscall(SYS_tgkill, getpid(), owner, 0) != 0 && errno == ESRCH))
+		return false;
+	/* Acquire: the kernel's end of the thread released what it wrote last. */
+	if (!__atomic_compare_exchange_n(&thread->tid, &owner, self, false, __ATOMIC_ACQUIRE,
+	                                 __ATOMIC_RELAXED))
+		return false;
+	if (thread->depth)
+		dwell_probe_lost(thread->depth);
+	lock_frames(thread); /* in vain if its owner has ended with it */
+	thread->depth = 0;
+	__atomic_store_n(&thread->strays, 0, __ATOMIC_RELAXED);
+	unlock_frames(thread);
+	return true;
+}
+
+static struct thread *find_dead(uint32_t self)
+{
+	struct thread *thread = __atomic_load_n(&look_next, __ATOMIC_RELAXED);
+
+	for (unsigned i = 0; i < LOOKS; i++) {
+		if (!thread && !(thread = __atomic_load_n(&threads, __ATOMIC_ACQUIRE)))
+			return NULL;
+		__atomic_store_n(&look_next, thread->next, __ATOMIC_RELAXED);
+		if (take_over(thread, self))
+			return thread;
+		thread = thread->next;
+	}
+	return NULL;
+}
+
+/* The thread that called fork() is the child's only one and goes on under another number. */
+static void after_fork(void)
+{
+	if (this_thread)
+		__atomic_store_n(&this_thread->tid, own_tid(), __ATOMIC_RELAXED);
+	for (struct thread *thread = threads; thread; thread = thread->next)
+		__atomic_store_n(&thread->lock, 0, __ATOMIC_RELAXED);
+	threads_process = (uint32_t)getpid();
+}
+
+/* Pages that nobody has touched cost nothing: calloc() and a fill would touch them all. */
+static __attribute__((noinline)) struct thread *new_thread(void)
+{
+	int saved = errno;
+	uint32_t self = own_tid();
+	/* A child that was made without fork()'s handlers cannot tell its threads from its parent's. */
+	struct thread *thread = threads_process == (uint32_t)getpid() ? find_dead(self) : NULL;
+
+	if (!thread) {
+		thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (thread == MAP_FAILED) {
+			errno = saved;
+			return NULL;
+		}
+		thread->tid = self;
+		thread->next = __atomic_load_n(&threads, __ATOMIC_RELAXED);
+		/* Release: whoever finds it in the list sees it whole. */
+		while (!__atomic_compare_exchange_n(&threads, &thread->next, thread, true, __ATOMIC_RELEASE,
+		                                    __ATOMIC_RELAXED))
+			;
+	}
+	errno = saved;
+	return this_thread = thread;
+}
+
+static void follow_forks(void)
+{
+	threads_process = (uint32_t)getpid();
+	pthread_atfork(NULL, NULL, after_fork);
+}
 
 /* ---- threads ------------------------------------------------------------------------ */
 
@@ -57,10 +178,11 @@ static uint32_t link_threads[THREADS]; /* atomic */
 
 static void link_forward(const struct frame *frame)
 {
-	uint32_t self = dwell_link_thread();
-	uint64_t number = TORCH_WORD(frame->function, TORCH_THIS_THREAD);
+	if (dwell_torch_layout.forward_thread) {
+		uint64_t number = TORCH_WORD(frame->function, TORCH_THIS_THREAD);
 
-	__atomic_store_n(&link_threads[number % THREADS], self, __ATOMIC_RELAXED);
+		__atomic_store_n(&link_threads[number % THREADS], dwell_link_thread(), __ATOMIC_RELAXED);
+	}
 	dwell_link(frame->sequence, 0);
 }
 
@@ -111,16 +233,14 @@ static struct dwell_site *find_site(const char *name, uint32_t category)
 	return site;
 }
 
-static __attribute__((noinline)) void learn_name(struct known_name *known, const char *name,
+static __attribute__((noinline)) void learn_name(struct known_name *known, const char *name, size_t length,
                                                  uint32_t category)
 {
-	size_t length = strlen(name);
-
-	known->name = name;
 	known->site = find_site(name, category);
 	known->id = dwell_site_id(known->site);
 	known->category = (uint16_t)category;
-	known->length = length >= 7 && length < sizeof known->text ? (uint16_t)length : 0;
+	/* The texts are compared 8 bytes at a time. */
+	known->length = length >= 7 && length < UINT16_MAX && known->site != &other_names ? (uint16_t)length : 0;
 	memset(known->text, 0, sizeof known->text);
 	if (length < sizeof known->text)
 		memcpy(known->text, name, length);
@@ -143,56 +263,58 @@ static inline bool same_text(const char *a, const char *b, size_t bytes)
 	return word_at(a + bytes - 8) == word_at(b + bytes - 8);
 }
 
+/* Compared by content: names that a program makes reuse addresses. */
 static inline bool is_named(const struct known_name *known, const char *name, size_t length)
 {
-	if (DWELL_LIKELY(length && length == known->length))
-		return same_text(known->text, name, length + 1);
-	return strcmp(*known->text ? known->text : known->site->name, name) == 0;
+	const char *text = DWELL_LIKELY(*known->text) ? known->text : known->site->name;
+
+	if (DWELL_LIKELY(known->length))
+		return length == known->length && same_text(text, name, length + 1);
+	return strcmp(text, name) == 0;
 }
 
-/* Compared by content: names that a program makes reuse addresses. */
+static inline struct known_name *known_at(struct thread *thread, uint64_t hash, const char *name,
+                                          size_t length, uint32_t category)
+{
+	struct known_name *known = &thread->cache[(uint32_t)(hash * 0x9e3779b97f4a7c15u >> 55) % CACHE];
+
+	if (DWELL_UNLIKELY(known->category != category || !known->id || !is_named(known, name, length)))
+		learn_name(known, name, length, category);
+	return known;
+}
+
+/* A name that was made for one call lies elsewhere each time: its place goes by its content. */
+static __attribute__((noinline)) struct known_name *made_name(struct thread *thread, const char *name,
+                                                              uint32_t category)
+{
+	size_t length = strlen(name);
+	uint64_t hash = length;
+
+	for (size_t i = 0; i + 8 <= length; i += 8)
+		hash = (hash ^ word_at(name + i)) * 0x9e3779b97f4a7c15u;
+	if (length >= 8)
+		hash ^= word_at(name + length - 8);
+	else
+		for (size_t i = 0; i < length; i++)
+			hash = hash << 8 | (unsigned char)name[i];
+	return known_at(thread, hash ^ hash >> 32, name, length, category);
+}
+
 static inline struct known_name *name_of(struct thread *thread, const char *function, uint32_t category)
 {
 	const struct torch_layout *layout = &dwell_torch_layout;
-	size_t length = 0; /* not known */
-	const char *name;
 
 	if (DWELL_LIKELY(layout->schema && TORCH_HAS_SCHEMA(function, layout->schema))) {
-		const char *schema = TORCH_POINTER(function, layout->schema);
+		const char *schema = TORCH_POINTER(function, layout->schema), *name = TORCH_POINTER(schema, 0);
 
-		name = TORCH_POINTER(schema, 0);
-		length = TORCH_WORD(schema, 8);
-	} else {
-		name = layout->name(function);
+		return known_at(thread, (uintptr_t)name >> 4, name, TORCH_WORD(schema, 8), category);
 	}
-	uint32_t at = (uint32_t)(((uintptr_t)name >> 4) * 0x9e3779b1u) >> 23;
-	struct known_name *known = &thread->cache[at % CACHE];
-
-	if (DWELL_UNLIKELY(known->name != name || known->category != category || !known->id ||
-	                   !is_named(known, name, length)))
-		learn_name(known, name, category);
-	return known;
+	return made_name(thread, layout->name(function), category);
 }
 
 /* ---- ends from other threads -------------------------------------------------------------- */
 
-#define MOST_STRAYS 64u
-static const char *strays[MOST_STRAYS]; /* atomic */
-static uint32_t stray_count;            /* atomic */
-
-static void leave_stray(const char *function)
-{
-	for (uint32_t i = 0; i < MOST_STRAYS; i++) {
-		const char *none = NULL;
-
-		if (__atomic_compare_exchange_n(&strays[i], &none, function, false, __ATOMIC_RELEASE,
-		                                __ATOMIC_RELAXED)) {
-			__atomic_fetch_add(&stray_count, 1, __ATOMIC_RELEASE);
-			return;
-		}
-	}
-}
-
+/* Frames move: the caller has the lock. */
 static void end_frame(struct thread *thread, uint32_t at)
 {
 	uint32_t inner = thread->depth - 1 - at, open = 0;
@@ -207,18 +329,53 @@ static void end_frame(struct thread *thread, uint32_t at)
 	thread->depth--;
 }
 
-static void take_strays(struct thread *thread)
+static __attribute__((noinline)) void end_strays(struct thread *thread)
 {
-	for (uint32_t i = 0; i < MOST_STRAYS; i++) {
-		const char *function = __atomic_load_n(&strays[i], __ATOMIC_ACQUIRE);
+	if (!lock_frames(thread))
+		return; /* the next operator tries again */
+	for (uint32_t at = thread->depth; at-- > 0;)
+		if (!thread->frames[at].function)
+			end_frame(thread, at);
+	__atomic_store_n(&thread->strays, 0, __ATOMIC_RELAXED);
+	unlock_frames(thread);
+}
 
-		for (uint32_t at = thread->depth; function && at-- > 0;)
-			if (at < MOST_DEPTH && thread->frames[at].function == function) {
-				end_frame(thread, at);
-				__atomic_store_n(&strays[i], NULL, __ATOMIC_RELEASE);
-				__atomic_fetch_sub(&stray_count, 1, __ATOMIC_RELAXED);
-				break;
-			}
+/*
+ * Marks the frame of a RecordFunction that another thread began. That thread pushes and pops
+ * frames meanwhile, but not this one: it is popped by its end alone, which is here. Where it
+ * is moved its owner has the lock.
+ */
+static bool mark_stray(struct thread *thread, const char *function)
+{
+	uint32_t at = __atomic_load_n(&thread->depth, __ATOMIC_RELAXED);
+
+	for (at = at < MOST_DEPTH ? at : MOST_DEPTH; at-- > 0;) {
+		struct frame *frame = &thread->frames[at];
+		const char *there = function;
+
+		if (__atomic_compare_exchange_n(&frame->function, &there, NULL, false, __ATOMIC_RELAXED,
+		                                __ATOMIC_RELAXED)) {
+			__atomic_fetch_add(&thread->strays, 1, __ATOMIC_RELEASE);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What nobody has was nested too deeply to be recorded, and was counted when it began. */
+static void leave_stray(const struct thread *self, const char *function)
+{
+	struct thread *thread = __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
+
+	for (bool found = false; thread && !found; thread = thread->next) {
+		if (thread == self)
+			continue;
+		if (!lock_frames(thread)) {
+			dwell_probe_lost(1); /* its end; the range lasts until what lies around it ends */
+			continue;
+		}
+		found = mark_stray(thread, function);
+		unlock_frames(thread);
 	}
 }
 
@@ -282,53 +439,85 @@ static inline unsigned begin(struct thread *thread, const char *function, uint32
 	return DWELL_BEGUN;
 }
 
-static struct thread *new_thread(void)
-{
-	struct thread *thread = aligned_alloc(64, sizeof *thread);
-
-	if (thread)
-		memset(thread, 0, sizeof *thread);
-	return this_thread = thread;
-}
-
-TORCH_START(on_start, start)
-
-static void start(const char *function)
+static inline __attribute__((always_inline)) void start(const char *function, enum torch_scope scope,
+                                                        uint32_t category)
 {
 	const struct torch_layout *layout = &dwell_torch_layout;
 	struct thread *thread = this_thread;
-	uint8_t scope = TORCH_SCOPE(function);
 
-	if (DWELL_UNLIKELY(!thread) && !(thread = new_thread()))
+	if (DWELL_UNLIKELY(!thread) && !(thread = new_thread())) {
+		dwell_probe_lost(1);
 		return;
-	if (DWELL_UNLIKELY(__atomic_load_n(&stray_count, __ATOMIC_ACQUIRE)) && thread->depth)
-		take_strays(thread);
-	if (DWELL_UNLIKELY(thread->depth >= MOST_DEPTH))
+	}
+	/* Acquire pairs with the release of mark_stray(): the mark is seen with the count. */
+	if (DWELL_UNLIKELY(__atomic_load_n(&thread->strays, __ATOMIC_ACQUIRE)))
+		end_strays(thread);
+	if (DWELL_UNLIKELY(thread->depth >= MOST_DEPTH)) {
+		dwell_probe_lost(1);
 		return;
-	struct frame *frame = &thread->frames[thread->depth++];
-	frame->function = function;
-	frame->scope = scope;
-	frame->sequence = layout->sequence ? TORCH_WORD(function, layout->sequence) : NO_SEQUENCE;
-	frame->began = begin(thread, function, scope == TORCH_USER ? DWELL_CATEGORY_ZONE
-	                                                           : DWELL_CATEGORY_OPERATOR);
-	if (DWELL_UNLIKELY(scope == TORCH_BACKWARD)) {
+	}
+	struct frame *frame = &thread->frames[thread->depth];
+	__atomic_store_n(&frame->function, function, __ATOMIC_RELAXED);
+	frame->scope = (uint8_t)scope;
+	frame->sequence = layout->sequence && scope != TORCH_USER ? TORCH_WORD(function, layout->sequence)
+	                                                          : NO_SEQUENCE;
+	thread->depth++;
+	frame->began = begin(thread, function, category);
+	if (scope == TORCH_BACKWARD) {
 		if (frame->began && frame->sequence != NO_SEQUENCE)
 			link_backward(frame);
 		frame->sequence = NO_SEQUENCE;
 	}
 }
 
+TORCH_START(on_function, start_function)
+
+static void start_function(const char *function)
+{
+	start(function, TORCH_FUNCTION, DWELL_CATEGORY_OPERATOR);
+}
+
+TORCH_START(on_backward, start_backward)
+
+static void start_backward(const char *function)
+{
+	start(function, TORCH_BACKWARD, DWELL_CATEGORY_OPERATOR);
+}
+
+TORCH_START(on_script, start_script)
+
+static void start_script(const char *function)
+{
+	start(function, TORCH_SCRIPT, DWELL_CATEGORY_OPERATOR);
+}
+
+TORCH_START(on_user, start_user)
+
+static void start_user(const char *function)
+{
+	start(function, TORCH_USER, DWELL_CATEGORY_ZONE);
+}
+
 /* Not the innermost, or none of this thread's. */
 static __attribute__((noinline)) void end_other(struct thread *thread, const char *function)
 {
-	uint32_t at = thread ? thread->depth : 0;
+	uint32_t at;
 
+	if (thread && __atomic_load_n(&thread->strays, __ATOMIC_ACQUIRE))
+		end_strays(thread);
+	at = thread ? thread->depth : 0;
 	while (at > 0 && thread->frames[at - 1].function != function)
 		at--;
-	if (at)
+	if (!at)
+		leave_stray(thread, function);
+	else if (lock_frames(thread)) {
 		end_frame(thread, at - 1);
-	else
-		leave_stray(function);
+		unlock_frames(thread);
+	} else {
+		/* A marked frame is ended at the next operator. */
+		__atomic_store_n(&thread->frames[at - 1].function, NULL, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&thread->strays, 1, __ATOMIC_RELEASE);
+	}
 }
 
 /* A forward operator is linked when it has made a node of the graph: only then has
@@ -348,32 +537,66 @@ static void on_end(const char *function, void *context)
 	    dwell_torch_layout.next_sequence() > frame->sequence)
 		link_forward(frame);
 	dwell_end(frame->began);
+	/* The address may be used again at once: mark_stray() must not find it here. */
+	__atomic_store_n(&frame->function, NULL, __ATOMIC_RELAXED);
 	thread->depth--;
 }
 
 /* ---- the gate ------------------------------------------------------------------------------ */
 
-static uint64_t handle;
+/* A callback each: an object need not be asked what it is, see torch.h. */
+static const struct {
+	enum torch_scope scope;
+	torch_start *start;
+} kinds[] = {
+	{ TORCH_FUNCTION, (torch_start *)on_function },
+	{ TORCH_BACKWARD, (torch_start *)on_backward },
+	{ TORCH_SCRIPT, (torch_start *)on_script },
+	{ TORCH_USER, (torch_start *)on_user },
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+static uint64_t handles[KINDS];
 static bool armed, armed_with_shapes, armed_with_stacks;
+
+static void arm(bool shapes)
+{
+	static bool follows_forks;
+
+	if (!follows_forks)
+		follow_forks();
+	follows_forks = true;
+	for (unsigned i = 0; i < KINDS; i++) {
+		struct torch_callback callback = { kinds[i].start, on_end, 1.0, { 0 }, shapes, 0, 0 };
+
+		callback.scopes[kinds[i].scope] = 1;
+		handles[i] = dwell_torch_layout.add(callback);
+	}
+	dwell_states_leave_out(true);
+}
+
+static void disarm(void)
+{
+	dwell_states_leave_out(false);
+	for (unsigned i = 0; i < KINDS; i++)
+		dwell_torch_layout.remove(handles[i]);
+}
 
 void dwell_operators_follow_gate(void)
 {
 	bool wanted = dwell_wants(1u << DWELL_CATEGORY_OPERATOR | 1u << DWELL_CATEGORY_ZONE);
 	bool shapes = wanted && dwell_wants(DWELL_DETAIL_SHAPES) && dwell_torch_layout.inputs;
 	bool stacks = wanted && dwell_wants(DWELL_DETAIL_STACKS);
-	struct torch_callback callback = { (torch_start *)on_start, on_end, 1.0, { 0 }, shapes, 0, 0 };
 
 	if (!dwell_torch_layout.add ||
 	    (armed == wanted && armed_with_shapes == shapes && armed_with_stacks == stacks))
 		return;
 	if (armed)
-		dwell_torch_layout.remove(handle);
+		disarm();
 	if (stacks)
 		dwell_script_find();
-	callback.scopes[TORCH_FUNCTION] = callback.scopes[TORCH_BACKWARD] = 1;
-	callback.scopes[TORCH_SCRIPT] = callback.scopes[TORCH_USER] = 1;
 	if (wanted)
-		handle = dwell_torch_layout.add(callback);
+		arm(shapes);
 	armed = wanted;
 	armed_with_shapes = shapes;
 	armed_with_stacks = stacks;

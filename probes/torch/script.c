@@ -82,19 +82,21 @@ static void release_frames(const struct vector *frames)
 
 #define KNOWN "dwell_where" /* so short that a string holds it itself, if it can */
 
-/* Its name, and a source that shared_ptr's object was made together with. */
+/* Its name, and a source that shared_ptr's object was made together with. What is to be a
+ * pointer may be anything: memory is read through the kernel. */
 static bool is_known(const char *call, const struct kind *kind)
 {
 	const char *text = TORCH_POINTER(call, 0);
 	const char *source = TORCH_POINTER(call, kind->source), *counted = TORCH_POINTER(call, kind->source + 8);
-	uint64_t length;
+	char name[sizeof KNOWN], header[8];
+	uint64_t length = 0;
 
 	if (kind == &kinds[0])
 		length = text == call + 16 ? TORCH_WORD(call, 8) : 0;
-	else
-		length = (uintptr_t)text % 8 == 0 && text ? TORCH_WORD(text, -24) : 0; /* before the text */
-	return length == sizeof KNOWN - 1 && memcmp(text, KNOWN, sizeof KNOWN) == 0 && counted &&
-	       source == counted + 16;
+	else if (dwell_torch_read(header, text - 24, sizeof header) == sizeof header)
+		length = TORCH_WORD(header, 0); /* before the text */
+	return length == sizeof KNOWN - 1 && dwell_torch_read(name, text, sizeof name) == sizeof name &&
+	       memcmp(name, KNOWN, sizeof KNOWN) == 0 && counted && source == counted + 16;
 }
 
 static __thread bool looking;
@@ -110,7 +112,7 @@ static void look_at_script(const char *function)
 	struct vector calls = script.calls();
 	script.call_size = (size_t)(calls.last - calls.first);
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !seen; i++)
-		if (script.call_size > kinds[i].source && script.call_size < 256 && is_known(calls.first, &kinds[i]))
+		if (script.call_size >= kinds[i].source + 16 && script.call_size < 256 && is_known(calls.first, &kinds[i]))
 			seen = &kinds[i];
 	/* The vector is left as it is, a hundred bytes, once: who does not know it cannot release it. */
 }

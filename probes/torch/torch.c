@@ -45,12 +45,16 @@ static void say_missing(const char *version)
 void dwell_torch_attach(PyObject *torch)
 {
 	void *own = extension(torch), *c10 = own ? home_of(own, "_ZN3c109alloc_cpuEm") : NULL;
+	void *cpu = own ? home_of(own, "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE") : NULL;
 	char version[64];
 
 	dwell_python_text(torch, "__version__", version, sizeof version);
 	dwell_meta("torch.version", version);
 	if (own && dwell_torch_find_layout(torch, own)) {
 		say_missing(version);
+		if (cpu)
+			dwell_states_attach(own, cpu);
+		dwell_cost_measure(torch);
 		dwell_script_attach(torch, own);
 		dwell_operators_follow_gate();
 	} else {
@@ -61,5 +65,5 @@ void dwell_torch_attach(PyObject *torch)
 	dwell_layers_attach(torch);
 	dwell_loop_attach(torch);
 	dwell_data_attach(torch);
-	dwell_collectives_attach(torch);
+	dwell_collectives_attach(torch, cpu);
 }

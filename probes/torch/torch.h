@@ -6,12 +6,17 @@
  *   operators  ranges of operators from RecordFunction, in every thread
  *   shapes     of an operator's inputs
  *   script     where in TorchScript an operator was called
+ *   states     what PyTorch does in vain for callbacks, left out
+ *   cost       what a recorded operator and a recorded layer cost
+ *   redirect   another function in place of one that PyTorch calls
  *   memory     allocations and frees, from where libc10 calls its allocator
  *   layers     calls of nn.Module, by their path in the model
  *   parameters what a module has of its own
  *   blocks     which allocations are parameters, which an optimizer's state
  *   loop       steps and phases, from what a training loop calls
+ *   collectives  waits for other ranks
  *   data       batches and samples, checkpoints
+ *   collectives  waits for other ranks
  *   step_on    what the user says makes a step
  *
  * Nothing links to PyTorch: functions are found by name in the process, and what has
@@ -70,6 +75,8 @@ struct torch_callback {
 	uint8_t needs_inputs, needs_outputs, needs_ids;
 };
 
+/* What a RecordFunction is. Each kind has a callback of its own, so that nothing has to be read
+ * from an object to know it. */
 enum torch_scope { TORCH_FUNCTION = 0, TORCH_BACKWARD = 1, TORCH_SCRIPT = 2, TORCH_USER = 7 };
 
 /* Offsets in bytes; 0: not known, and what needs it is not recorded. */
@@ -86,6 +93,9 @@ struct torch_layout {
 
 extern struct torch_layout dwell_torch_layout;
 
+/* Copies memory of this process that may not be there; zeros for what is not. How much was. */
+size_t dwell_torch_read(void *to, const void *from, size_t bytes);
+
 /* False: there is not even a name to be had. `library`: whose libraries have it. */
 bool dwell_torch_find_layout(PyObject *torch, void *library);
 /* Runs a few lines of Python to look at something; false: it was not to be had. `names` are
@@ -96,9 +106,9 @@ bool dwell_torch_run(PyObject *names, const char *code);
 /* A RecordFunction has a variant: a name of its own, or the operator's schema, which begins
  * with its name: as a pointer and a length, where `schema` is known. */
 #define TORCH_HAS_SCHEMA(function, offset) ((function)[(offset) + 32] == 1)
-/* The thread that runs it, and what kind it is: where StepCallbacks has them. */
+/* The number of the thread that runs it, where StepCallbacks has it; right if forward_thread
+ * was found, which was compared with it. */
 #define TORCH_THIS_THREAD 88u
-#define TORCH_SCOPE(function) (*(const uint8_t *)((function) + 96))
 #define TORCH_WORD(object, offset) (*(const uint64_t *)(const void *)((object) + (offset)))
 #define TORCH_POINTER(object, offset) (*(const char *const *)(const void *)((object) + (offset)))
 
@@ -125,6 +135,20 @@ void dwell_script_attach(PyObject *torch, void *library);
 void dwell_script_find(void);
 unsigned dwell_script_frames(uint32_t *ids, unsigned room);
 
+/* redirect.c: the pointer by which the library `handle` calls a function, NULL: there is none;
+ * and another function in its place. */
+void **dwell_redirect_slot(void *handle, const char *function);
+bool dwell_redirect(void **slot, void *to);
+
+/* states.c: what PyTorch does for callbacks at each node of a backward is left out, where it
+ * changes nothing, while our callbacks stand in it. */
+void dwell_states_attach(void *library, void *cpu);
+void dwell_states_leave_out(bool leave);
+
+/* cost.c: what a recorded operator and a recorded layer cost, stored with the trace; before
+ * anything is recorded or hooked. */
+void dwell_cost_measure(PyObject *torch);
+
 void dwell_memory_attach(void *c10);
 void dwell_layers_attach(PyObject *torch);
 /* Its id, with its class and, by its first path, its own parameters (parameters.c); 0: no
@@ -137,7 +161,8 @@ void dwell_blocks_of_state(PyObject *optimizer);
 void dwell_blocks_of_first_step(PyObject *optimizer);
 void dwell_loop_attach(PyObject *torch);
 void dwell_data_attach(PyObject *torch);
-void dwell_collectives_attach(PyObject *torch);
+/* `cpu`: the library that has PyTorch's operators, or NULL. */
+void dwell_collectives_attach(PyObject *torch, void *cpu);
 
 /* The outermost module call of a thread, from layers to loop: a range to be ended. */
 struct loop_call {

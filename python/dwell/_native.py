@@ -9,6 +9,7 @@ import ctypes
 import ctypes.util
 import functools
 import os
+import sys
 
 u8, u32, u64, size_t = ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t
 i64, text, pointer, boolean = ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_bool
@@ -192,7 +193,9 @@ def _load(name, functions, mode):
 def _attach():
     """Lets libdwell-python, beside libdwell, watch this interpreter and PyTorch. Returns what
     is to be called when the gate may have changed, what lists a module's layer paths, and the
-    library (None: it was not built)."""
+    library (None: it was not built, or not for this interpreter)."""
+    if "free-threading" in sys.version:
+        return lambda: None, lambda module, name: [], None
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         home = next(os.path.dirname(line.split()[-1]) for line in maps if "/libdwell.so." in line)
     for folder in ("dwell", "probes"):

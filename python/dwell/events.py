@@ -291,14 +291,26 @@ def _copy(event):
 
 
 def _collect(trace, shown):
+    return _each(trace, lambda event: _copy(event) if event.type in (_ALLOC, _FREE, _STEP, _ASYNC) or (
+        event.type == _RANGE and event.category in shown) else None)
+
+
+def ranges_of(trace, category):
+    """(name, start_ns, end_ns) of each range of the category that has ended, by their ends."""
+    ranges = _each(trace, lambda event: (event.name.decode(errors="replace"), event.start_ns, event.end_ns)
+                   if event.type == _RANGE and event.category == category and not event.open else None)
+    return sorted(ranges, key=lambda each: each[2])
+
+
+def _each(trace, take):
+    """What `take` returns for each event of the trace, without the None."""
     events, failure = [], []
 
     def each(event, _):
         try:
-            event = event.contents
-            if event.type in (_ALLOC, _FREE, _STEP, _ASYNC) or (
-                    event.type == _RANGE and event.category in shown):
-                events.append(_copy(event))
+            taken = take(event.contents)
+            if taken is not None:
+                events.append(taken)
             return 0
         except BaseException as exception:  # pylint: disable=broad-except
             failure.append(exception)

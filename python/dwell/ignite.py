@@ -20,6 +20,15 @@ from dwell import _ignite
 __all__ = ["BasicTimeProfiler", "HandlersTimeProfiler", "Timer", "record_engines"]
 
 _engine_numbers = itertools.count(1)
+_OURS = {"run", "_fire_event", "_dwell_recorder", "__getstate__"}  # what a recorded engine has besides
+
+
+def _plain_state(engine):
+    """What a copy or a pickle of the engine takes: the engine as it was. The recorder is of this
+    engine in this process, and the functions that stand in for others would run this engine."""
+    getstate = getattr(type(engine), "__getstate__", None)  # object has one from Python 3.11 on
+    state = getstate(engine) if getstate else dict(engine.__dict__)
+    return {key: value for key, value in state.items() if key not in _OURS} if isinstance(state, dict) else state
 
 
 def _recorder_of(engine, name=None, keep_times=True):
@@ -50,6 +59,7 @@ def _recorder_of(engine, name=None, keep_times=True):
     engine.run = run
     engine._fire_event = recorder.fire
     engine._dwell_recorder = recorder
+    engine.__getstate__ = functools.partial(_plain_state, engine)
     return recorder
 
 
@@ -78,8 +88,12 @@ class _Profiler:
         self._recorder = None
 
     def attach(self, engine, name=None):
-        """Profiles the engine's runs from the next on; `name` is what traces call it."""
+        """Profiles the engine's runs from the next on; `name` is what traces call it. TypeError
+        for what is no ignite.engine.Engine."""
         self._recorder = _recorder_of(engine, name)
+
+    def __getstate__(self):
+        return {**self.__dict__, "_recorder": None}
 
     def _attached(self):
         if self._recorder is None:
@@ -117,9 +131,13 @@ class BasicTimeProfiler(_Profiler):
     """Times processing, dataflow and events, as ignite.handlers.BasicTimeProfiler does."""
 
     def get_results(self):
+        """Sums of the run, in seconds, with the types of Ignite's: numbers, but `total_time` is a
+        tensor. Raises RuntimeError before attach() and before a run."""
+        import torch  # Ignite needs it  # pylint: disable=import-outside-toplevel
+
         processing, dataflow, events = self._attached().basic()
         stats = {event: _basic_stat(events[event][0]) for event in _EVENTS}
-        stats["total_time"] = sum(events[event][0][1] for event in _EVENTS)
+        stats["total_time"] = torch.tensor(sum(events[event][0][1] for event in _EVENTS), dtype=torch.float32)
         return OrderedDict(
             processing_stats=_basic_stat(processing),
             dataflow_stats=_basic_stat(dataflow),
@@ -128,11 +146,16 @@ class BasicTimeProfiler(_Profiler):
         )
 
     def write_results(self, output_path):
-        """CSV with a row an iteration."""
+        """CSV with a row for each iteration: epoch, iteration and seconds, 0.0 where nothing ran.
+        OSError where the file cannot be written, RuntimeError before a run."""
         self._attached().write_basic(output_path)
 
     @staticmethod
     def print_results(results):
+        """Prints what get_results() returned, and returns the text. ValueError for anything else."""
+        if not isinstance(results, dict) or "event_handlers_stats" not in results:
+            raise ValueError("print_results() takes what BasicTimeProfiler.get_results() returns, not a "
+                             f"{type(results).__name__}")
         stats, names = results["event_handlers_stats"], results["event_handlers_names"]
         text = (
             "\n ----------------------------------------------------"
@@ -167,7 +190,14 @@ def _seconds(value):
 class HandlersTimeProfiler(_Profiler):
     """Times each handler of every event, as ignite.handlers.HandlersTimeProfiler does."""
 
+    # Seconds. Ignite drops the calls of filtered handlers that are shorter. Here every call that
+    # the filter lets through counts, and this changes nothing.
+    EVENT_FILTER_THESHOLD_TIME = 0.0001
+
     def get_results(self):
+        """A row for each handler: name, event, total, (min, index), (max, index), mean, std, in
+        seconds rounded to 5 digits; then Total, Processing and Dataflow. Raises RuntimeError
+        before attach() and before a run."""
         processing, dataflow, handlers = self._attached().handlers()
         rows = [[handler, event, *_handler_stat(stat)] for handler, event, stat in handlers]
         total = round(sum(stat[1] for _, _, stat in handlers), 5)
@@ -175,11 +205,16 @@ class HandlersTimeProfiler(_Profiler):
                        ["Dataflow", "None", *_handler_stat(dataflow)]]
 
     def write_results(self, output_path):
-        """CSV with a row for each handler's n-th call."""
+        """CSV with a row for the n-th call of each handler, in seconds. OSError where the file
+        cannot be written, RuntimeError before a run."""
         self._attached().write_handlers(output_path)
 
     @staticmethod
     def print_results(results):
+        """Prints the table of what get_results() returned. ValueError for anything else."""
+        if not isinstance(results, (list, tuple)) or len(results) < 3 or any(len(row) != 7 for row in results):
+            raise ValueError("print_results() takes what HandlersTimeProfiler.get_results() returns, not a "
+                             f"{type(results).__name__}")
         widths = [max(len(row[0]) for row in results) + 4, max(len(row[1]) for row in results) + 4]
         line = "  ".join("-" * width for width in widths + [14] * 5) + "  "
 
@@ -207,13 +242,19 @@ class HandlersTimeProfiler(_Profiler):
 
 
 class Timer:
-    """The time between events, as ignite.handlers.Timer tells it."""
+    """The time between events, as ignite.handlers.Timer measures it.
+
+    `total`: seconds while the timer was running, without the current stretch. `step_count`:
+    calls of step(). `running`: whether it runs now. With `average`, value() is of one step.
+    """
 
     def __init__(self, average=False):
         self._average = average
         self.reset()
 
     def attach(self, engine, start=None, pause=None, resume=None, step=None):
+        """Calls reset(), pause(), resume() and step() at these events of the engine; by default
+        the timer runs from STARTED to COMPLETED. Returns the timer."""
         from ignite.engine import Events
 
         for event, handler in ((start or Events.STARTED, self.reset), (pause or Events.COMPLETED, self.pause),
@@ -223,6 +264,7 @@ class Timer:
         return self
 
     def reset(self, *args):
+        """Starts anew from 0 and runs. Returns the timer."""
         self._start = perf_counter()
         self.total = 0.0
         self.step_count = 0.0
@@ -230,18 +272,22 @@ class Timer:
         return self
 
     def pause(self, *args):
+        """Stops; nothing when it is stopped."""
         if self.running:
             self.total += perf_counter() - self._start
             self.running = False
 
     def resume(self, *args):
+        """Runs on; nothing when it runs."""
         if not self.running:
             self.running = True
             self._start = perf_counter()
 
     def value(self):
+        """Seconds so far; with `average`, of one step."""
         total = self.total + (perf_counter() - self._start if self.running else 0.0)
         return total / max(self.step_count, 1.0) if self._average else total
 
     def step(self, *args):
+        """Counts a step."""
         self.step_count += 1.0

@@ -5,22 +5,31 @@
 
 Actions are ranges of a trace, so that they nest, recur and run in threads, and every view of
 `dwell report` knows them. A report counts one stage (fit, validate, test, predict), and its
-percentages are of that stage's time. A profiler of one's own derives from Profiler, as in
-Lightning. `dwell run` records the actions of a script that has none of these, too.
+percentages are of that stage's time. Without a Trainer, actions count from the first one to
+describe(). A profiler of one's own derives from Profiler, as in Lightning. `dwell run` records
+the actions of a script that has none of these, too.
 """
+import collections
 import contextlib
 import ctypes
 import functools
+import marshal
 import os
+import pstats
 import sys
+import tempfile
 import threading
+from collections.abc import Mapping
 
 from . import _native as native, xla
-from ._actions import Profiler, Recorded, Scope, actions, encoded
-from .profiler import ProfilerAction, profile, record_function, tensorboard_trace_handler
+from ._actions import Profiler, Recorded, actions, encoded, folder_of, warned
+from .events import events_of, ranges_of
+from .profiler import (ProfilerAction, begin_step, end_step, profile, record_function,
+                       tensorboard_trace_handler)
 from .views import View
 
-_E_STATE = -10  # DWELL_E_STATE
+_E_NO_DATA, _E_STATE = -9, -10  # DWELL_E_NO_DATA, DWELL_E_STATE
+_LAYER, _ACTION = 3, 5  # enum dwell_category
 
 __all__ = ["AdvancedProfiler", "BaseProfiler", "PassThroughProfiler", "Profiler",
            "PyTorchProfiler", "RegisterRecordFunction", "SimpleProfiler", "XLAProfiler"]
@@ -37,6 +46,23 @@ def _wait_for_device():
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         torch.cuda.synchronize()
+
+
+class _Durations(dict):
+    """Seconds of each call, by action. Read from the trace: nothing can be put in."""
+
+    def __missing__(self, action_name):
+        return []
+
+    def _refuse(self, *unused, **named):
+        raise TypeError("recorded_durations is a copy of what the trace holds and cannot be changed: "
+                        "for durations of one's own take a copy, dict(profiler.recorded_durations); to "
+                        "begin anew call profiler.setup(stage)")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self):
+        return dict, (dict(self),)
 
 
 class SimpleProfiler(Recorded):
@@ -61,10 +87,82 @@ class SimpleProfiler(Recorded):
         super().start(action_name)
 
     def stop(self, action_name):
-        """The innermost open one of that name ends; ValueError when there is none."""
+        """The innermost open one of that name ends; ValueError when this thread started none."""
         if self.synchronize:
             _wait_for_device()
         super().stop(action_name)
+
+    @property
+    def recorded_durations(self):
+        """Seconds of each call that has ended, by action and in the order of their ends: of the
+        stage so far, or of the last one. Each access reads the trace; keep the result."""
+        result, found = self._result(), {}
+        if result is not None:
+            with native.opened(result.path, native.Scope(profile_id=result.id)) as trace:
+                for name, start_ns, end_ns in ranges_of(trace, _ACTION):
+                    found.setdefault(name, []).append((end_ns - start_ns) / 1e9)
+        return _Durations(found)
+
+
+_Entry = collections.namedtuple(
+    "profiler_entry", "code callcount reccallcount totaltime inlinetime calls")
+
+
+class ActionFunctions:
+    """The functions that ran within an action, with the methods of cProfile.Profile that read:
+    pstats.Stats() takes it. Times are seconds."""
+
+    def __init__(self, functions):
+        self._functions, self.stats = functions, {}
+
+    def create_stats(self):
+        """Fills `stats`, as pstats.Stats() asks for: {(file, line, function): (primitive calls,
+        calls, own time, total time, callers)}."""
+        self.stats = dict(self._functions)
+
+    def getstats(self):
+        """An entry for each function; of callees (`calls`) there are none."""
+        return [_Entry(pstats.func_std_string(place), calls, calls - primitive, total, own, None)
+                for place, (primitive, calls, own, total, _) in self._functions.items()]
+
+    def dump_stats(self, file):
+        """Writes the file that pstats and snakeviz read."""
+        with open(file, "wb") as output:
+            marshal.dump(self._functions, output)
+
+    def print_stats(self, sort=-1):
+        """Prints the table of pstats."""
+        pstats.Stats(self).strip_dirs().sort_stats(sort).print_stats()
+
+
+class _ProfiledActions(Mapping):
+    """The functions of each action of a stage, read from the trace when they are asked for. An
+    action that called none has one entry, of its own calls and time."""
+
+    def __init__(self, result):
+        self._result = result
+        self._actions = _actions_of(result) if result is not None else {}
+
+    def __iter__(self):
+        return iter(self._actions)
+
+    def __len__(self):
+        return len(self._actions)
+
+    def __getitem__(self, action_name):
+        calls, seconds = self._actions[action_name]
+        scope = native.Scope(profile_id=self._result.id, action=encoded(action_name))
+        with tempfile.TemporaryDirectory() as folder, native.opened(self._result.path, scope) as trace:
+            path = os.path.join(folder, "functions")
+            try:
+                native.check(native.read().dwell_trace_export, trace, b"pstats", os.fsencode(path), None)
+            except native.Error as error:
+                if error.code != _E_NO_DATA:
+                    raise
+                # It called no function, and pstats reads no empty file: its own time.
+                return ActionFunctions({("~", 0, f"<{action_name}>"): (calls, calls, seconds, seconds, {})})
+            with open(path, "rb") as file:
+                return ActionFunctions(marshal.load(file))
 
 
 class AdvancedProfiler(Recorded):
@@ -78,34 +176,38 @@ class AdvancedProfiler(Recorded):
 
     def __init__(self, dirpath=None, filename=None, line_count_restriction=1.0, dump_stats=False):
         restriction = float(line_count_restriction)
+        if not restriction >= 0:
+            raise ValueError(f"line_count_restriction {line_count_restriction}: give a number of rows, as 20, or "
+                             "a share of them, as 0.1")
         if isinstance(line_count_restriction, int) and line_count_restriction == 1:
             restriction = 1.5  # a row, where 1.0 is all
         super().__init__(dirpath, filename, line_restriction=restriction)
         self.dump_stats = dump_stats
 
+    @property
+    def profiled_actions(self):
+        """The functions of each action, as cProfile.Profile has them: of the stage so far, or of
+        the last one. Each access reads the trace."""
+        return _ProfiledActions(self._result())
+
+    def _writes_files(self):
+        return self.dump_stats or super()._writes_files()
+
     def describe(self):
+        """As Profiler.describe(); with `dump_stats` writes the files too."""
         self._end_stage()
         if self.dump_stats:
-            self._dump()
+            with warned("dump_stats' files"), folder_of(self.dirpath) as folder:
+                for action, functions in self.profiled_actions.items():
+                    functions.dump_stats(os.path.join(folder, self._prepare_filename(action, ".prof")))
         super().describe()
 
-    def _dump(self):
-        result = native.Result()
-        if actions().dwell_actions_result(self._core(), ctypes.byref(result), None):
-            return
-        os.makedirs(self.dirpath or ".", exist_ok=True)
-        for action in _action_names(result):
-            path = os.path.join(self.dirpath or ".", self._prepare_filename(action, ".prof"))
-            scope = native.Scope(profile_id=result.id, action=encoded(action))
-            with native.opened(result.path, scope) as trace:
-                native.check(native.read().dwell_trace_export, trace, b"pstats",
-                             os.fsencode(path), None)
 
-
-def _action_names(result):
-    """Of a stage."""
+def _actions_of(result):
+    """(calls, seconds) of each action of a stage, by name."""
     with native.opened(result.path, native.Scope(profile_id=result.id)) as trace:
-        return [row["name"] for row in View(trace, "actions").rows() if row["category"] == "action"]
+        return {row["name"]: (row["calls"], row["total_ns"] / 1e9)
+                for row in View(trace, "actions").rows() if row["category"] == "action"}
 
 
 _SORT_KEYS = {prefix + key for key in ("cpu_time_total", "cuda_time_total", "device_time_total",
@@ -153,8 +255,8 @@ class PyTorchProfiler(Recorded):
     cycle goes to on_trace_ready, whose default writes a Chrome trace (`export_to_chrome`) and
     stacks by `metric` (`export_to_flame_graph`) into `dirpath`. Without a schedule all is
     recorded. `sort_by_key` is any column of PyTorch's table, `table_kwargs` the other
-    arguments of EventList.table(). Modules are layers of the trace (`record_module_names` is
-    always so in effect).
+    arguments of EventList.table(). `record_module_names`: `function_events` has the calls of
+    modules too; they are layers of the trace either way.
     """
 
     _name = "actions"  # alone: the report is made here
@@ -184,7 +286,9 @@ class PyTorchProfiler(Recorded):
             profile_memory=profile_memory, with_stack=with_stack or export_to_flame_graph,
             with_flops=with_flops, with_modules=with_modules)
         self._to_chrome, self._to_stacks, self._metric = export_to_chrome, export_to_flame_graph, metric
-        self._profile = self._ended = self._step_action = None
+        self._record_module_names, self._modules = record_module_names, {}
+        self._profile = self._ended = self._step_action = self._events = None
+        self._discards = False
         super().__init__(dirpath, filename)
 
     def _take_fast_path(self):
@@ -192,14 +296,12 @@ class PyTorchProfiler(Recorded):
             super()._take_fast_path()
 
     def __getstate__(self):
-        return {**super().__getstate__(), "_profile": None, "_ended": None}
+        return {**super().__getstate__(), "_profile": None, "_ended": None, "_events": None}
 
     def profile(self, action_name):
-        if not self._is_own():
-            return super().profile(action_name)
-        self._core()
-        scope = self._recorder.profile(action_name)
-        return _Step(self, scope) if self._is_step(action_name) else scope
+        """A context manager: its block is the action."""
+        scope = super().profile(action_name)
+        return _Step(self, scope) if self._is_own() and self._is_step(action_name) else scope
 
     def stop(self, action_name):
         super().stop(action_name)
@@ -214,35 +316,69 @@ class PyTorchProfiler(Recorded):
         if self._profile is not None:
             self._profile.step()
 
-    def setup(self, stage, local_rank=None, log_dir=None):
-        self._end_stage()
-        Profiler.setup(self, stage, local_rank, log_dir)
-        self._core()
+    def _start_stage(self):
         self._step_action = _STEPS.get(self._stage) if self._schedule else None
+        self._events, self._discards = None, False
         self._profile = profile(name=self._stage or "run", schedule=self._schedule,
-                                on_trace_ready=self._ready, **self._profile_options)
+                                on_trace_ready=self._on_ready, **self._profile_options)
         self._profile.start()
         self._profile.add_metadata("Framework", "pytorch-lightning")
+        with contextlib.suppress(AttributeError, ReferenceError):  # without a Trainer
+            self._modules = {name: f"{type(module).__module__}.{type(module).__name__}: {name}"
+                             for name, module in self._lightning_module.named_modules() if name}
 
-    def _end_stage(self):
+    def _stop_stage(self, quiet, discard):
         ended, self._profile = self._profile, None
         self._step_action = None
         if ended is not None:
+            self._discards = discard
             ended.stop()
-            self._ended = ended
-        super()._end_stage()
+            self._ended = None if discard else ended
+
+    def _on_ready(self, prof):
+        if not self._discards:
+            self._ready(prof)
+
+    def _result(self):
+        shown = self._profile or self._ended
+        return shown and shown._result  # pylint: disable=protected-access
+
+    @property
+    def function_events(self):
+        """Each call of the last stage (under a schedule: of its last cycle) as an EventList:
+        operators, "[pl][profile]ACTION" and "[pl][module]CLASS: NAME". None before the first
+        stage has ended."""
+        if self._events is None and self._result() is not None:
+            shown = self._profile or self._ended
+            self._events = events_of(shown.trace, shown,
+                                     frozenset({_LAYER} if self._record_module_names else ()))
+            for event in self._events:
+                if event.category == _ACTION:
+                    event.name = event.trace_name = f"[pl][profile]{event.name}"
+                elif event.category == _LAYER:
+                    event.name = event.trace_name = f"[pl][module]{self._module_label(event)}"
+        return self._events
+
+    def _module_label(self, layer):
+        """A layer's name is its path, of which the model's own class is the first part."""
+        name = layer.name.partition(".")[2]
+        return self._modules.get(name) or f"{layer.overload_name}: {name or layer.name}"
+
+    def _writes_files(self):
+        return self._to_chrome or self._to_stacks or super()._writes_files()
 
     def _export(self, prof):
-        if not self.dirpath:
+        """on_trace_ready, where the program has none."""
+        if not self.dirpath or not (self._to_chrome or self._to_stacks):
             return
-        os.makedirs(self.dirpath, exist_ok=True)
-        if self._to_chrome:
-            tensorboard_trace_handler(str(self.dirpath), self._prepare_filename(extension=""))(prof)
-        if self._to_stacks:
-            prof.export_stacks(os.path.join(self.dirpath, self._prepare_filename(extension=".stack")),
-                               self._metric)
+        with warned("the Chrome trace or the stacks"), folder_of(self.dirpath) as folder:
+            if self._to_chrome:
+                tensorboard_trace_handler(folder, self._prepare_filename(extension=""))(prof)
+            if self._to_stacks:
+                prof.export_stacks(os.path.join(folder, self._prepare_filename(extension=".stack")), self._metric)
 
     def summary(self):
+        """The report of the last stage; "" where nothing was recorded."""
         shown = self._profile or self._ended
         try:
             trace = shown.trace if shown else None
@@ -291,29 +427,65 @@ class XLAProfiler(Recorded):
 
     From the first training_step, backward, validation_step, test_step or predict_step on
     they are served at `port` of this machine, until the program ends. Nothing is recorded
-    until a capture asks.
+    until a capture asks. Raises dwell.Error, which says the remedy, when the port is in use.
+
+    Steps of a fit are those that dwell finds in its loop, with their wait for data. In the
+    other stages each validation_step, test_step and predict_step is a step, as in Lightning.
+    From the first one on dwell looks for no steps in this process, and then each
+    run_training_batch of a fit is one.
     """
 
     _name = "xla"
+    STEP_FUNCTIONS = {"validation_step", "test_step", "predict_step"}
     RECORD_FUNCTIONS = {"training_step", "backward", "validation_step", "test_step", "predict_step"}
     _server = None  # one of a process
+    _marks = False  # of this process: steps have been marked
 
     def __init__(self, port=9012):
+        if not 0 <= port <= 65535:
+            raise ValueError(f"port {port}: give a number from 1 to 65535, or 0 for any that is free")
         super().__init__(port=port)
         self.port = port
+        self._step_action = None
 
     def _take_fast_path(self):
-        """Each action is looked at until one starts the server."""
+        """Each action is looked at: it may start the server, or be a step."""
+
+    def _want_stage(self, action_name):
+        """Nothing is recorded until a capture asks: there is no stage to begin."""
+        self._core()
+
+    def profile(self, action_name):
+        """A context manager: its block is the action."""
+        return Profiler.profile(self, action_name)
+
+    def _is_step(self, hook):
+        if self._stage == "fit":
+            return XLAProfiler._marks and hook == "run_training_batch"
+        return hook in self.STEP_FUNCTIONS
 
     def start(self, action_name):
-        if XLAProfiler._server is None and str(action_name).rsplit(".", 1)[-1] in self.RECORD_FUNCTIONS:
+        """An action begins; any number may be open, in any thread."""
+        hook = str(action_name).rsplit(".", 1)[-1]
+        if XLAProfiler._server is None and hook in self.RECORD_FUNCTIONS:
             try:
                 XLAProfiler._server = xla.start_server(self.port)
             except native.Error as error:
                 if error.code != _E_STATE:
                     raise
                 XLAProfiler._server = True  # by the program itself
+        if self._step_action is None and self._is_step(hook):
+            XLAProfiler._marks = True
+            self._step_action = action_name
+            begin_step()
         super().start(action_name)
+
+    def stop(self, action_name):
+        """The innermost open one of that name ends; ValueError when this thread started none."""
+        super().stop(action_name)
+        if self._step_action is not None and action_name == self._step_action:
+            self._step_action = None
+            end_step()
 
 
 # ---- scripts under `dwell run` --------------------------------------------------------------
@@ -323,6 +495,10 @@ class _Beside(Recorded):
     """Records the actions of another profiler; no report."""
 
     _name = "actions"
+
+    def _want_stage(self, action_name):
+        """Outside of stages, actions are in the trace without one."""
+        self._core()
 
 
 def record_profilers(base):

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from torch.nn import Module
 from typing_extensions import Self
 
+from .events import EventList, FunctionEvent
 from .profiler import profile
 
 __all__ = ["AdvancedProfiler", "BaseProfiler", "PassThroughProfiler", "Profiler",
@@ -37,11 +38,23 @@ class SimpleProfiler(Profiler):
     synchronize: bool
     def __init__(self, dirpath: _Path | None = None, filename: str | None = None,
                  extended: bool = True, synchronize: bool = False) -> None: ...
+    @property
+    def recorded_durations(self) -> dict[str, list[float]]: ...
+
+class ActionFunctions:
+    stats: dict[tuple[str, int, str], tuple[int, int, float, float, dict[Any, Any]]]
+    def __init__(self, functions: dict[tuple[str, int, str], Any]) -> None: ...
+    def create_stats(self) -> None: ...
+    def getstats(self) -> list[Any]: ...
+    def dump_stats(self, file: _Path) -> None: ...
+    def print_stats(self, sort: str | int = -1) -> None: ...
 
 class AdvancedProfiler(Profiler):
     dump_stats: bool
     def __init__(self, dirpath: _Path | None = None, filename: str | None = None,
                  line_count_restriction: float = 1.0, dump_stats: bool = False) -> None: ...
+    @property
+    def profiled_actions(self) -> Mapping[str, ActionFunctions]: ...
 
 class PyTorchProfiler(Profiler):
     def __init__(
@@ -56,6 +69,8 @@ class PyTorchProfiler(Profiler):
         with_modules: bool = False, export_to_flame_graph: bool = False,
         metric: str = "self_cpu_time_total",
     ) -> None: ...
+    @property
+    def function_events(self) -> EventList[FunctionEvent] | None: ...
 
 class RegisterRecordFunction:
     def __init__(self, model: Module) -> None: ...
@@ -63,6 +78,7 @@ class RegisterRecordFunction:
     def __exit__(self, *exception: object) -> None: ...
 
 class XLAProfiler(Profiler):
+    STEP_FUNCTIONS: set[str]
     RECORD_FUNCTIONS: set[str]
     port: int
     def __init__(self, port: int = 9012) -> None: ...

@@ -1,15 +1,21 @@
 """In a notebook: `%load_ext dwell`, then
 
-    %%dwell --shapes --sort total_ns
+    %%dwell
     loss = model(x).sum()
     loss.backward()
 
-profiles the cell and shows its operators and named ranges. The profile is then `_dwell`: _dwell.view("tree").
+profiles the cell and shows where its time went. `--view calls --view tree` shows these views,
+`--shapes` and its like record more; `%%dwell --help` lists all. The profile is then `_dwell`:
+_dwell.view("tree").
 """
 import argparse
 import shlex
 
+from . import _native as native
 from .profiler import profile
+
+_ASKED_WRONGLY = {-7, -8}  # DWELL_E_ARGUMENT, DWELL_E_NAME
+_OPTIONS = {"memory": "--memory", "flops": "--flops"}  # what a view needs
 
 
 class _Parser(argparse.ArgumentParser):
@@ -27,11 +33,12 @@ class _Said(Exception):
 
 
 def _parser():
-    parser = _Parser(prog="%%dwell", description="Profiles the cell and shows a view of it.")
-    parser.add_argument("--view", default="calls", help="which view (calls)")
-    parser.add_argument("--sort", help="a column of the view")
-    parser.add_argument("--limit", type=int, default=20, help="rows (20)")
-    parser.add_argument("--group-by", help="shape, overload, stack:N")
+    parser = _Parser(prog="%%dwell", description="Profiles the cell and shows where its time went.")
+    parser.add_argument("--view", action="append", metavar="NAME",
+                        help="which view; may be given several times (overview; calls with --sort or --group-by)")
+    parser.add_argument("--sort", metavar="COLUMN", help="a column of the view")
+    parser.add_argument("--limit", metavar="N", type=int, default=20, help="rows (20)")
+    parser.add_argument("--group-by", metavar="WHAT", help="shape, overload, stack:N")
     parser.add_argument("--shapes", action="store_true", help="record shapes")
     parser.add_argument("--memory", action="store_true", help="record allocations")
     parser.add_argument("--stacks", action="store_true", help="record stacks")
@@ -39,22 +46,56 @@ def _parser():
     return parser
 
 
+def _show(prof, asked, names):
+    """Displays the views. One that the cell recorded nothing for is a sentence."""
+    from IPython.core.error import UsageError  # there is a notebook, so there is IPython
+    from IPython.display import display
+
+    for name in names:
+        try:
+            display(prof.view(name, sort=asked.sort, limit=asked.limit, group_by=asked.group_by))
+        except native.Error as error:
+            if error.code in _ASKED_WRONGLY:
+                raise UsageError(f"%%dwell: {error}") from None
+            remedy = f"; %%dwell {_OPTIONS[name]} records it" if name in _OPTIONS else ""
+            print(f"%%dwell --view {name}: the cell recorded nothing to show{remedy} ({error})")
+        except AssertionError as error:  # nothing was recorded at all
+            print(f"%%dwell: {error}")
+            return
+
+
+def _fail(error):
+    """Ends the cell with an error whose traceback has been shown, so that the cells after it do
+    not run."""
+    from IPython.core.error import UsageError
+
+    if isinstance(error, SyntaxError):  # IPython would show it once more
+        raise UsageError("%%dwell: the cell did not run")
+    error._render_traceback_ = lambda: []
+    raise error
+
+
 def run_cell(ipython, line, cell):
-    """The magic: runs the cell as it would run without, and displays the view after it."""
-    from IPython.display import display  # there is a notebook, so there is IPython
+    """The magic: runs the cell as it would run without, and displays the views after it, also
+    when it failed or was interrupted. UsageError for options that are wrong."""
+    from IPython.core.error import UsageError
 
     try:
         asked = _parser().parse_args(shlex.split(line))
     except _Said:
         return
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     prof = profile(name="cell", record_shapes=asked.shapes or (asked.group_by or "").startswith("shape"),
                    profile_memory=asked.memory, with_stack=asked.stacks, with_flops=asked.flops)
     with prof:
         result = ipython.run_cell(cell)
     ipython.push({"_dwell": prof})
-    # An error's traceback has been shown; what comes after the cell must not run.
-    result.raise_error()
-    display(prof.view(asked.view, sort=asked.sort, limit=asked.limit, group_by=asked.group_by))
+    if result.error_before_exec is None:
+        _show(prof, asked, asked.view or ["calls" if asked.sort or asked.group_by else "overview"])
+    error = result.error_before_exec or result.error_in_exec
+    if error is not None:
+        _fail(error)
 
 
 def load_ipython_extension(ipython):

@@ -1,0 +1,188 @@
+/*
+ * What an operator and a layer cost when they are recorded: torch.callback_ns, torch.hook_ns.
+ *
+ * Measured once at attach, in about a millisecond, before any callback of ours stands in
+ * PyTorch. A range's own cost is what `dwell run` measured (dwell.cost_range_ns); here comes what
+ * PyTorch takes to call us: RecordFunction, and for the nodes of a backward the names that it
+ * makes only for callbacks. So a few operators with their backward run with empty callbacks
+ * and without, and an empty hook around a call in Python likewise. Nothing is recorded
+ * meanwhile. Both figures are of a whole operator and a whole layer, their range included.
+ *
+ * A program's work drives our code and PyTorch's out of the processor's caches, the loop here
+ * does not: what it measures is multiplied by COLD. bench/torch_stated.py compares the result
+ * with the truth, which must lie within a factor of two.
+ *
+ * Under the interpreter's lock.
+ */
+#include "torch.h"
+
+#include <string.h>
+#include <time.h>
+
+#define ROUNDS 8
+#define CALLS 100
+#define COLD 2.2
+
+static struct {
+	unsigned operators; /* that the callbacks have seen */
+	const void *watcher;
+} count;
+
+static __thread char here;
+
+TORCH_START(on_count, count_operator)
+
+static void count_operator(const char *function)
+{
+	if (count.watcher == &here)
+		count.operators++;
+}
+
+static void on_end(const char *function, void *context)
+{
+}
+
+static double now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+/* The fastest of a few, since whatever disturbs one only makes it slower. */
+static double time_of(PyObject *function, double fastest)
+{
+	double start = now_ns();
+	PyObject *result = PyObject_CallObject(function, NULL);
+	double took = now_ns() - start;
+
+	Py_XDECREF(result);
+	PyErr_Clear();
+	return result && took < fastest ? took : fastest;
+}
+
+/* As a range is written: two readings of the clock, three words. */
+static double range_ns(void)
+{
+	uint32_t words[2 * CALLS + CALLS];
+	double fastest = 1e9;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t last = dwell_ticks();
+		double start = now_ns();
+
+		for (int i = 0; i < CALLS; i++) {
+			uint64_t begin = dwell_ticks(), end;
+
+			words[i * 3 + 1] = (uint32_t)i;
+			__atomic_store_n(&words[i * 3], (uint32_t)(begin - last), __ATOMIC_RELEASE);
+			end = dwell_ticks();
+			__atomic_store_n(&words[i * 3 + 2], (uint32_t)(end - begin), __ATOMIC_RELEASE);
+			last = end;
+		}
+		start = now_ns() - start;
+		fastest = start < fastest ? start : fastest;
+	}
+	return fastest / CALLS;
+}
+
+/* Held between bounds, in ranges' costs, which are measured well: on a busy machine a
+ * difference of two times may come out as anything. */
+static void say(const char *key, double ns, double least, double most)
+{
+	char text[32];
+
+	ns *= COLD;
+	snprintf(text, sizeof text, "%.1f", ns < least ? least : ns > most ? most : ns);
+	dwell_meta_json(key, text);
+}
+
+static const char operators[] =
+    "t = torch.ones(3, device='cpu', requires_grad=True)\n"
+    "def work():\n"
+    " with torch.inference_mode(False), torch.enable_grad():\n"
+    "  for i in range(2): torch.autograd.grad((t.exp() * t).sum(), t)\n";
+
+static void measure_operators(PyObject *torch, double range)
+{
+	static const uint8_t scopes[] = { TORCH_FUNCTION, TORCH_BACKWARD, TORCH_SCRIPT, TORCH_USER };
+	PyObject *names = dwell_torch_names(torch), *work = NULL; /* borrowed */
+	double without = 1e9, with = 1e9;
+	uint64_t handles[sizeof scopes];
+
+	if (names && dwell_torch_run(names, operators))
+		work = PyDict_GetItemString(names, "work");
+	for (int round = 0; work && round < ROUNDS; round++) {
+		without = time_of(work, without);
+		for (size_t i = 0; i < sizeof scopes; i++) {
+			struct torch_callback callback = { (torch_start *)on_count, on_end, 1.0, { 0 }, 0, 0, 0 };
+
+			callback.scopes[scopes[i]] = 1;
+			handles[i] = dwell_torch_layout.add(callback);
+		}
+		dwell_states_leave_out(true);
+		count.operators = 0;
+		count.watcher = &here;
+		with = time_of(work, with);
+		count.watcher = NULL;
+		dwell_states_leave_out(false);
+		for (size_t i = 0; i < sizeof scopes; i++)
+			dwell_torch_layout.remove(handles[i]);
+	}
+	if (with < 1e9 && without < 1e9 && count.operators)
+		say("torch.callback_ns", (with > without ? with - without : 0) / count.operators + range, 5.5 * range,
+		    11 * range);
+	Py_XDECREF(names);
+	PyErr_Clear();
+}
+
+static void before(struct dwell_call *call)
+{
+	call->began = DWELL_NOT_BEGUN;
+}
+
+static void after(struct dwell_call *call, PyObject *result)
+{
+}
+
+static const char calls[] = "class Callee:\n"
+                            " def __call__(self, x): return x\n"
+                            "callee = Callee()\n"
+                            "def work():\n"
+                            " for i in range(100): callee(i)\n";
+
+static void measure_hook(PyObject *torch, double range)
+{
+	static const struct dwell_hook hook = { before, after };
+	PyObject *names = dwell_torch_names(torch), *work = NULL, *callee = NULL; /* borrowed */
+	double without = 1e9, with = 1e9;
+
+	if (names && dwell_torch_run(names, calls)) {
+		work = PyDict_GetItemString(names, "work");
+		callee = PyDict_GetItemString(names, "Callee");
+	}
+	for (int round = 0; work && round < 2 * ROUNDS; round++)
+		without = time_of(work, without);
+	if (callee)
+		dwell_hook_attribute(callee, "__call__", &hook);
+	for (int round = 0; work && round < 2 * ROUNDS; round++)
+		with = time_of(work, with);
+	if (with < 1e9 && without < 1e9)
+		say("torch.hook_ns", (with > without ? with - without : 0) / CALLS + range, 1.5 * range, 4 * range);
+	Py_XDECREF(names);
+	PyErr_Clear();
+}
+
+/* Not where functions are recorded: ours would be among them, and cost what they do not. */
+void dwell_cost_measure(PyObject *torch)
+{
+	double range;
+
+	if (dwell_wants(1u << DWELL_CATEGORY_FUNCTION) || !dwell_gate)
+		return;
+	range = range_ns();
+	if (dwell_torch_layout.add)
+		measure_operators(torch, range);
+	measure_hook(torch, range);
+}

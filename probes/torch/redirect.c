@@ -1,0 +1,64 @@
+/*
+ * Functions that a library of PyTorch calls through its procedure linkage table: where the
+ * pointer lies that such a call goes by, and another function in its place.
+ *
+ * Called when PyTorch is attached, by memory.c and states.c. What is put in place stays
+ * there: another thread may be about to call it.
+ */
+#include "torch.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct tables {
+	const ElfW(Rela) *relocations;
+	size_t bytes;
+	const ElfW(Sym) *symbols;
+	const char *names;
+};
+
+static struct tables tables_of(const struct link_map *library)
+{
+	struct tables tables = { NULL, 0, NULL, NULL };
+
+	for (const ElfW(Dyn) *entry = library->l_ld; entry->d_tag != DT_NULL; entry++)
+		switch (entry->d_tag) {
+		case DT_JMPREL: tables.relocations = (const void *)entry->d_un.d_ptr; break;
+		case DT_PLTRELSZ: tables.bytes = entry->d_un.d_val; break;
+		case DT_SYMTAB: tables.symbols = (const void *)entry->d_un.d_ptr; break;
+		case DT_STRTAB: tables.names = (const void *)entry->d_un.d_ptr; break;
+		default: break;
+		}
+	return tables;
+}
+
+void **dwell_redirect_slot(void *handle, const char *function)
+{
+	const struct link_map *library = NULL;
+
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &library) != 0)
+		return NULL;
+	struct tables tables = tables_of(library);
+	for (size_t i = 0; tables.relocations && i < tables.bytes / sizeof *tables.relocations; i++) {
+		const ElfW(Rela) *relocation = &tables.relocations[i];
+		const char *name = tables.names + tables.symbols[ELF64_R_SYM(relocation->r_info)].st_name;
+
+		if (strcmp(name, function) == 0)
+			return (void **)(library->l_addr + relocation->r_offset);
+	}
+	return NULL;
+}
+
+bool dwell_redirect(void **slot, void *to)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)slot & ~(page - 1);
+
+	if (mprotect((void *)start, page, PROT_READ | PROT_WRITE) != 0)
+		return false;
+	__atomic_store_n(slot, to, __ATOMIC_RELEASE);
+	return true;
+}
