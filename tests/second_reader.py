@@ -19,8 +19,9 @@ def entries(data):
     at = 64
     while at + 16 <= len(data):
         tag, size, id, aux = struct.unpack_from("<IIII", data, at)
-        if tag >> 16 != 0x4457 or size % 8 or not 16 <= size <= 32768 or at + size > len(data):
-            at += 8
+        fits = size % 8 == 0 and 16 <= size <= 32768 and at + size <= len(data)
+        if tag >> 16 != 0x4457 or not fits:
+            at += size if fits and not tag else 8   # a hole of that size, or damage
             continue
         yield tag & 0xFFFF, id, aux, data[at + 16:at + size]
         at += size
@@ -103,7 +104,11 @@ class Trace:
         rows = collections.defaultdict(lambda: [0, 0, 0])
         for (process, stream), chunks in self.streams.items():
             stack, time, before = [], 0, None   # stack: [name, start, children, is operator]
+            scope = None                        # how deep the stack may be at its SCOPE_END
             def end(index, now):
+                nonlocal scope
+                if scope is not None and index < scope:
+                    scope -= 1                  # it began before the scope
                 name, start, inner, operator, *_ = stack.pop(index)
                 if not operator:
                     return
@@ -119,6 +124,7 @@ class Trace:
                 if before is not None and (number != before[0] + 1 or thread != before[1]):
                     while stack:                # a gap, or another thread
                         end(len(stack) - 1, time)
+                    scope = None
                 before = (number, thread)
                 time = max(time, base)
                 for ticks, kind, id, payload in records(chunk, limit, base):
@@ -129,6 +135,12 @@ class Trace:
                             end(nested[-1], time)
                     elif kind == 15 and id == 2 << 12 and stack:
                         stack[-1][5] = True     # it ends by name
+                    elif kind == 15 and id == 4 << 12:
+                        scope = len(stack)
+                    elif kind == 15 and id == 5 << 12:
+                        while scope is not None and len(stack) > scope:
+                            end(len(stack) - 1, time)
+                        scope = None
                     elif kind == 0:
                         category, name = self.name(id)
                         stack.append([name, time, 0, category == OPERATOR, id, False])
@@ -136,6 +148,7 @@ class Trace:
                         while stack and (kind == 14 or id != before[1]):
                             end(len(stack) - 1, time)
                         before = (number, id if kind == 5 else before[1])
+                        scope = None
                     elif kind == 13 and id:
                         begun = [at for at, frame in enumerate(stack) if frame[4] == id]
                         if begun:

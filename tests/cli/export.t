@@ -30,7 +30,7 @@ $ dwell export train.dwell
 [2]
 
 $ dwell export train.dwell --format chorme
-2> dwell: no format 'chorme'; did you mean 'chrome'? (dwell export --help lists all)
+2> dwell: no format 'chorme'; did you mean 'chrome'? There are: chrome, folded, perfetto, speedscope, pprof, xplane, flamegraph, icicle, memory, pstats
 [2]
 
 $ dwell export nothing.dwell --format folded
@@ -122,3 +122,15 @@ $ dwell export train.dwell --format pstats -o none.pstats; ls none.pstats
 2> dwell: train.dwell has no function calls here: record with --functions a program that carries the functions probe
 2> ls: cannot access 'none.pstats': No such file or directory
 [2]
+
+$ dwell export train.dwell --format speedscop
+2> dwell: no format 'speedscop'; did you mean 'speedscope'? There are: chrome, folded, perfetto, speedscope, pprof, xplane, flamegraph, icicle, memory, pstats
+[2]
+
+# Files have the mode that the umask gives.
+$ umask 027 && dwell export train.dwell --format folded -o mode.txt && dwell report train.dwell -o mode2.txt && stat -c %a mode.txt mode2.txt
+640
+640
+
+$ umask 022 && dwell export train.dwell --format chrome -o mode.json && stat -c %a mode.json
+644

@@ -49,14 +49,14 @@ $ dwell report train.dwell --view operators --sort sefl_ns
 [2]
 
 $ dwell report train.dwell --view operators --sort zzz
-2> dwell: no column 'zzz' in operators; it has name calls self_ns total_ns mean_ns min_ns max_ns p50_ns p99_ns share self_per_step_ns
+2> dwell: no column 'zzz' in operators; it has name calls self_ns total_ns mean_ns min_ns max_ns p50_ns p99_ns share self_per_step_ns other_threads_per_step_ns
 [2]
 
 $ dwell report train.dwell --view operators --sort calls --limit 2
-operator       calls   self  total    mean     min     max     p50     p99  share  self/step
-conv2d            81  320ms  361ms  4.46ms  2.00ms  80.0ms  5.05ms  80.0ms  38.6%     6.00ms
-resize            42  126ms  126ms  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms  15.2%     2.85ms
-all operators    283  830ms                                                           18.4ms
+operator       calls   self  total    mean     min     max     p50     p99  of operators  self/step  other threads/step
+conv2d            81  320ms  361ms  4.46ms  2.00ms  80.0ms  5.05ms  80.0ms         38.6%     6.00ms
+resize            42  126ms  126ms  3.00ms  3.00ms  3.00ms  3.00ms  3.00ms         15.2%          0              2.85ms
+all operators    283  830ms                                                                  15.6ms              2.85ms
 
 4 more rows: --limit all shows them.
 
@@ -68,7 +68,7 @@ $ dwell report train.dwell --view operators --limit all | wc -l
 8
 
 $ dwell report train.dwell --format jsno
-2> dwell: no format 'jsno'; did you mean 'json'?
+2> dwell: no format 'jsno'; did you mean 'json'? There are text, csv, json, md, html
 [2]
 
 $ dwell report train.dwell --steps 20..10
@@ -146,14 +146,14 @@ thread        pid   tid  records  ranges   first   last   busy  busy share  lost
 kept
 
 $ dwell report train.dwell --view steps --limit all | head -1
-40 steps, 21.1 ms a step (p50 20.0, p95 20.5, p99 60.0).
+40 steps in 844 ms, 21.1 ms a step (p50 20.0, p95 20.5, p99 60.0).
 
 $ dwell report --format=csv --view=threads -- train.dwell | tail -1
 loader,4711,4712,168,84,47000000,949000000,861000000,0.954545455,0,0
-# Killed in the middle of a chunk: recovered, said, and no error.
+# A copy that was cut short: recovered, said, and no error.
 $ head -c 140000 train.dwell > torn.dwell && dwell report torn.dwell --view threads
 thread        pid   tid  records  ranges   first   last   busy  busy share  lost
 train        4711  4711      812     406  5.00ms  1.02s  968ms       95.5%     0
 loader       4711  4712        0       0       0      0      0                 0
 all threads                  812     406                                       0
-2> dwell: torn.dwell ends inside a chunk (the program was killed): recovered 406 ranges, the last at 1.0 s; 0 ranges were open
+2> dwell: torn.dwell is a truncated copy (119 KiB of 256 KiB are missing; copy it again): recovered 406 ranges, the last at 1.0 s; 0 ranges were open

@@ -121,9 +121,9 @@ $ dwell report train.dwell --view sequence --sort nothing
 $ trace ranks && dwell report ranks.dwell --view sequence --limit 3
 10 iterations of 7.00 ms on average.
 
-operator       OP_ID  iterations    mean     min     max     p99    std  share  drift
-all_reduce         0          10  1.50ms  1.00ms  2.00ms  2.00ms  527us  21.4%
-all operators                 10  1.50ms                                 21.4%
+operator       OP_ID  iterations    mean     min     max     p99    std  of a step  drift
+all_reduce         0          10  1.50ms  1.00ms  2.00ms  2.00ms  527us      21.4%
+all operators                 10  1.50ms                                     21.4%
 
 Iterations of 2 processes that step, as one sequence; --thread shows one of them.
 

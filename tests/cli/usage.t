@@ -7,10 +7,10 @@ $ dwell
 2>   dwell report [TRACE...]   show where a trace's time goes
 2>   dwell export [TRACE]      write a trace for another tool
 2>   dwell serve TRACE         let TensorBoard capture from a running program
-2>   dwell capture HOST:PORT   record a while of a program that serves captures
+2>   dwell capture HOST:PORT   capture from a program that is serving
 2>   dwell info [TRACE]        list what a trace holds
 2> 
-2>   dwell VERB --help         the options of a verb
+2>   dwell help VERB           the options of a verb (or dwell VERB --help)
 2>   dwell --version
 [2]
 
@@ -25,10 +25,10 @@ dwell: where a neural network's training time and memory go
   dwell report [TRACE...]   show where a trace's time goes
   dwell export [TRACE]      write a trace for another tool
   dwell serve TRACE         let TensorBoard capture from a running program
-  dwell capture HOST:PORT   record a while of a program that serves captures
+  dwell capture HOST:PORT   capture from a program that is serving
   dwell info [TRACE]        list what a trace holds
 
-  dwell VERB --help         the options of a verb
+  dwell help VERB           the options of a verb (or dwell VERB --help)
   dwell --version
 
 $ dwell --hlep
@@ -50,73 +50,79 @@ Usage: dwell report [OPTION...] [TRACE...]
 
   -v, --view NAME         what to show; may be given several times (default
                           overview)
-  -f, --format FORMAT     text or md for people; csv or json with raw values and
-                          all rows
+  -f, --format FORMAT     text, md or html for people; csv or json with raw
+                          values and all rows
       --sort COLUMN       sort rows by a column, by its label or as CSV names it
   -n, --limit N           show the first N rows, or all
       --steps A..B        look only at steps A to B, counted from 0
-      --profile P         look only at what the profile of this name or id saw
+      --profile P         look only at the ranges of the profile with this name
+                          or id
       --action NAME       look only at what begins within this action or zone
-      --thread T          look only at the thread of this name or number
-      --group-by WHAT     keep operators apart by shape, overload, stack:N (so
-                          many innermost frames), or several of them
-      --top-level         only operators that lie in no other operator
+      --thread T          look only at the thread with this name or number
+      --group-by WHAT     separate operators by shape, overload or stack:N (the
+                          N innermost frames), or by several of them
+      --top-level         show only operators that no other operator called
       --time-unit UNIT    print all times in one unit
-      --engine NAME       of several nested engines, this one
-      --events            of layers: show the operators within each
-      --paths LIST        of layers: only these and what lies below them, as
+      --engine NAME       show this one of several nested engines
+      --events            layers: show the operators within each
+      --paths LIST        layers: show only these and those below them, as
                           Net.stem,Net.block.*
-      --leaves            of layers: only those that hold no others
-      --per-call          of layers: show each call
+      --leaves            layers: show only those that hold no others
+      --per-call          layers: show each call
       --layout NAME       print what another profiler would have printed
-      --header TEXT       a line above the table, for layouts that have one
-      --widths LIST       how wide columns of a layout may be, in characters:
+      --header TEXT       print TEXT above the table, in layouts that have such
+                          a line
+      --widths LIST       most characters in columns of a layout:
                           name=N,shapes=N,source=N
-      --verbosity LEVEL   of the layout singa: 1 forward and backward, 2 every
+      --verbosity LEVEL   layout singa: 1 forward and backward, 2 every
                           operation, 3 the distributed ones (default: the
                           program's, else 2)
       --skip-iteration N  leave the run's first N iterations out of the view
-                          sequence and the layout singa (default: 0; of the
-                          layout, the program's)
+                          sequence and the layout singa (default 0; in the
+                          layout the program's number)
   -o, --output FILE       write to FILE
-  -h, --help              say what this does and exit
+  -h, --help              show this help and exit
 
-NAME:
-  overview     where does the time go?
-  steps        how long does each step take, and why are slow ones slow?
-  phases       how much of the run is forward, backward, optimizer, data?
-  actions      what do the program's own named ranges take?
-  events       what do an engine's events, iterations and fetches take?
-  handlers     what does each handler of an engine take?
-  operators    which operators take the time?
-  sequence     which operators does a step run, in order, and what does each take?
-  calls        what was called, operators and named ranges, grouped as asked?
-  functions    which functions take the time?
-  layers       which layers of the model take the time and the memory?
-  dataloader   does the loop wait for its data, and what do the workers do?
-  gc           when did the garbage collector stop the program, and for how long?
-  tree         who calls whom, and what does it take?
-  threads      what did each thread record, and how busy was it?
-  memory       who allocates, who holds it at the peak, what is left at the end?
-  flops        how much arithmetic is it, how fast, and what was not counted?
+--view NAME:
+  overview    where does the time go?
+  steps       how long does each step take, and why are slow ones slow?
+  phases      how much of the run is forward, backward, optimizer, data?
+  actions     what do the program's own named ranges take?
+  events      what do an engine's events, iterations and fetches take?
+  handlers    what does each handler of an engine take?
+  operators   which operators take the time?
+  sequence    which operators does a step run, in order, and what does each
+              take?
+  calls       what was called, operators and named ranges, grouped as asked?
+  functions   which functions take the time?
+  layers      which layers of the model take the time and the memory?
+  dataloader  does the loop wait for its data, and what do the workers do?
+  gc          when did the garbage collector stop the program, and for how long?
+  tree        who calls whom, and what does it take?
+  threads     what did each thread record, and how busy was it?
+  memory      who allocates, who holds it at the peak, what is left at the end?
+  flops       how much arithmetic is it, how fast, and what was not counted?
 
-FORMAT:
-  text csv json md
+--format FORMAT:
+  text csv json md html
 
-UNIT:
+--time-unit UNIT:
   s ms us ns
 
-NAME:
-  ignite       PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)
-  lightning    Lightning's SimpleProfiler
-  lightning-short Lightning's SimpleProfiler(extended=False)
-  lightning-pytorch Lightning's PyTorchProfiler: operators of each step and backward
-  torch        torch.profiler's table, PyTorch 2.13 (torch:1.13)
-  pstats       Python's cProfile and Lightning's AdvancedProfiler (pstats:0.1 a tenth of it)
-  singa        SINGA's PrintTimeProfiling() at verbosity 1, 2 or 3
-  torchprof    torchprof's tree of modules
+--layout NAME:
+  ignite             PyTorch-Ignite's time profilers (ignite:basic,
+                     ignite:handlers)
+  lightning          Lightning's SimpleProfiler
+  lightning-short    Lightning's SimpleProfiler(extended=False)
+  lightning-pytorch  Lightning's PyTorchProfiler: operators of each step and
+                     backward
+  torch              torch.profiler's table, PyTorch 2.13 (torch:1.13)
+  pstats             Python's cProfile and Lightning's AdvancedProfiler
+                     (pstats:0.1 a tenth of it)
+  singa              SINGA's PrintTimeProfiling() at verbosity 1, 2 or 3
+  torchprof          torchprof's tree of modules
 
-LEVEL:
+--verbosity LEVEL:
   0 1 2 3
 
 $ dwell info --help
@@ -124,16 +130,16 @@ dwell info: list what a trace holds
 
 Usage: dwell info [OPTION...] [TRACE]
 
-      --texts             print every text that is stored in the trace, a line
-                          each
-  -h, --help              say what this does and exit
+      --texts             print every text that is stored in the trace, one per
+                          line
+  -h, --help              show this help and exit
 
 $ dwell --dump-verbs | grep '^verb'
 verb	run	run a program and record it
 verb	report	show where a trace's time goes
 verb	export	write a trace for another tool
 verb	serve	let TensorBoard capture from a running program
-verb	capture	record a while of a program that serves captures
+verb	capture	capture from a program that is serving
 verb	info	list what a trace holds
 
 $ dwell --dump-verbs | awk -F '\t' '$1 == "option" && NF != 7'
@@ -141,3 +147,60 @@ $ dwell --dump-verbs | awk -F '\t' '$1 == "option" && NF != 7'
 $ dwell run --layers , true
 2> dwell: --layers: the list of layers ',' names none
 [2]
+# Help as a verb, and verbs of other profilers that are names of programs.
+$ dwell help
+dwell: where a neural network's training time and memory go
+
+  dwell COMMAND...          run a program and show the overview
+  dwell run COMMAND...      run a program and record it
+  dwell report [TRACE...]   show where a trace's time goes
+  dwell export [TRACE]      write a trace for another tool
+  dwell serve TRACE         let TensorBoard capture from a running program
+  dwell capture HOST:PORT   capture from a program that is serving
+  dwell info [TRACE]        list what a trace holds
+
+  dwell help VERB           the options of a verb (or dwell VERB --help)
+  dwell --version
+
+$ dwell help info
+dwell info: list what a trace holds
+
+Usage: dwell info [OPTION...] [TRACE]
+
+      --texts             print every text that is stored in the trace, one per
+                          line
+  -h, --help              show this help and exit
+
+$ dwell help reprot
+2> dwell: no verb 'reprot'; did you mean 'report'? (dwell --help lists all)
+[2]
+
+$ dwell top
+2> dwell: no verb 'top' (dwell --help lists all). To run a program of this name: dwell run -- top
+[2]
+
+$ dwell stat
+2> dwell: no verb 'stat'; did you mean 'dwell report'? To run a program of this name: dwell run -- stat
+[2]
+
+$ dwell record x
+2> dwell: no verb 'record'; did you mean 'dwell run'? To run a program of this name: dwell run -- record
+[2]
+
+$ touch diff && dwell diff nothing 2>&1 | grep -c 'no verb'
+0
+[1]
+
+$ dwell report --format xml
+2> dwell: no format 'xml'; did you mean 'md'? There are text, csv, json, md, html
+[2]
+# A reader that has seen enough ends dwell as it ends any command: by SIGPIPE, without a message.
+$ trace train && for what in "report train.dwell -f json" "export train.dwell -f chrome" "report train.dwell --layout torch"; do python3 -c 'import os, subprocess, sys; r, w = os.pipe(); os.close(r); print(subprocess.run(sys.argv[1:], stdout=w).returncode)' dwell $what; done
+-13
+-13
+-13
+# The same where SIGPIPE is ignored.
+$ for what in "report train.dwell -f json" "export train.dwell -f chrome" "report train.dwell --layout torch"; do python3 -c 'import os, subprocess, sys; r, w = os.pipe(); os.close(r); print(subprocess.run(sys.argv[1:], stdout=w, restore_signals=False).returncode)' dwell $what; done
+141
+141
+141

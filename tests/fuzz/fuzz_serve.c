@@ -13,15 +13,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "serve/inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_session(const char session[DW_SERVE_MOST_SESSION])
 {
@@ -74,7 +69,8 @@ static void receive(const uint8_t *data, size_t size, size_t piece, bool preface
 	static struct dw_head head; /* of a run that nobody is in */
 	static struct dw_control page;
 	static const struct dw_serve_options options = { .trace = "none" };
-	struct dw_serve serve = { .options = &options, .control = { &head, &page, 0 }, .listener = -1 };
+	struct dw_serve serve = { .options = &options, .control = { &head, &page, 0 }, .limits = { 1000, 1000, 1000 },
+		.listener = -1 };
 	struct dw_serve_connection *connection;
 	bool goes_on = true;
 	int ends[2];
@@ -106,11 +102,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
 		return 0;
+	bounds_begin();
 	if (data[0] == 0)
 		read_profile(data + 1, size - 1);
 	else if (data[0] == 1)
 		read_terminate(data + 1, size - 1);
 	else
 		receive(data + 1, size - 1, data[0] < 128 ? data[0] : 16384, data[0] & 1);
+	bounds_end(data, size, size);
 	return 0;
 }

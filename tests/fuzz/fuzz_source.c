@@ -10,24 +10,15 @@
  * end anywhere. An input that begins like a trace is one (what users send).
  * pack.py packs.
  */
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <string.h>
 
+#include "file.h"
 #include "model/model.h"
 #include "model/sequence.h"
 
-#define MOST_BLOCKS 64
+#define MOST_BLOCKS 16
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static int check_event(void *context, const struct dw_event *event)
 {
@@ -90,84 +81,121 @@ static void check_sequence(struct dw_model *model, uint64_t skip)
 	}
 }
 
-static void check_model(struct dw_model *model)
+static void check_calls(struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_flat *flat = dw_model_flat(model, UINT32_MAX, NULL);
-	const struct dw_tree *tree = dw_model_tree(model, NULL);
-	const struct dw_threads *threads = dw_model_threads(model, NULL);
-	size_t symbols, repairs;
-	double coverage;
+	size_t symbols;
 
 	dw_model_symbols(model, &symbols);
-	demand(flat && tree && threads);
+	demand(flat != NULL);
 	for (size_t i = 0; i < flat->count; i++)
 		demand(flat->rows[i].symbol < symbols && flat->rows[i].stat.count &&
 		       flat->rows[i].stat.min_ns <= flat->rows[i].stat.max_ns);
+	demand(dw_model_events(model, check_event, (void *)(uintptr_t)source, NULL) == 0);
+}
+
+static void check_tree(struct dw_model *model)
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_tree *tree = dw_model_tree(model, NULL);
+	const struct dw_threads *threads = dw_model_threads(model, NULL);
+
+	demand(tree && threads);
 	for (size_t i = 0; i < tree->count; i++)
 		demand(tree->nodes[i].thread < source->thread_count &&
 		       (tree->nodes[i].parent == DW_NO_INDEX || tree->nodes[i].parent < i));
 	for (size_t i = 0; i < threads->count; i++)
 		demand(threads->rows[i].thread < source->thread_count);
-	check_steps(source, dw_model_steps(model, NULL));
+}
+
+static void check_whole(struct dw_model *model)
+{
+	size_t repairs;
+	double coverage;
+
+	check_steps(dw_model_source(model), dw_model_steps(model, NULL));
+	demand(dw_model_repairs(model, &repairs) != NULL);
+	coverage = dw_model_coverage(model);
+	demand(coverage >= 0 && coverage <= 1);
+}
+
+static void check_model(struct dw_model *model, const uint8_t *data, size_t size)
+{
+	const struct dw_source *source = dw_model_source(model);
+
+	if (bounds_asks(data, size, 0, 4))
+		check_calls(model);
+	if (bounds_asks(data, size, 1, 4))
+		check_tree(model);
+	if (bounds_asks(data, size, 2, 4))
+		check_whole(model);
+	if (!bounds_asks(data, size, 3, 4))
+		return;
 	check_paths(source, dw_model_paths(model, DW_PATHS_CALLS, NULL));
 	check_paths(source, dw_model_paths(model, DW_PATHS_STACKS, NULL));
 	check_sequence(model, 0);
 	check_sequence(model, 1);
-	demand(dw_model_repairs(model, &repairs) != NULL);
-	coverage = dw_model_coverage(model);
-	demand(coverage >= 0 && coverage <= 1);
-	demand(dw_model_events(model, check_event, (void *)(uintptr_t)source, NULL) == 0);
 }
 
-/* Writes the file that `data` is or stands for; false when it could not. */
-static bool unpack(int file, const uint8_t *data, size_t size)
+/* Fills the file with what `data` is or stands for; 0 when it could not. */
+static size_t unpack(const uint8_t *data, size_t size)
 {
-	off_t offset = 0;
+	size_t bytes = 0, offset = 0;
+	const uint8_t *at = data, *end = data + size;
+	char *map;
 
-	if (size && data[0] == 0x89)
-		return write(file, data, size) == (ssize_t)size;
-	while (size >= 2 && offset < MOST_BLOCKS * (off_t)DW_BLOCK_BYTES) {
-		size_t length = (size_t)data[0] | (size_t)data[1] << 8;
+	if (size && data[0] == 0x89) {
+		bytes = size;
+	} else {
+		for (; end - at >= 2 && offset < MOST_BLOCKS * (size_t)DW_BLOCK_BYTES; offset += DW_BLOCK_BYTES) {
+			size_t length = (size_t)at[0] | (size_t)at[1] << 8, left = (size_t)(end - at) - 2;
 
-		data += 2;
-		size -= 2;
-		length = length < size ? length : size;
-		if (length && pwrite(file, data, length, offset) != (ssize_t)length)
-			return false;
-		data += length;
-		size -= length;
-		/* blocks before the last are whole: a hole fills them */
-		if (size >= 2 && ftruncate(file, offset + DW_BLOCK_BYTES) != 0)
-			return false;
-		offset += DW_BLOCK_BYTES;
+			bytes = offset + (length < left ? length : left);
+			at += 2 + (length < left ? length : left);
+		}
 	}
-	return true;
+	if (!bytes || !file_empty() || ftruncate(file_descriptor, (off_t)bytes) != 0)
+		return 0;
+	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_descriptor, 0);
+	if (map == MAP_FAILED)
+		return 0;
+	if (size && data[0] == 0x89) {
+		memcpy(map, data, bytes);
+	} else {
+		at = data;
+		for (offset = 0; offset < bytes; offset += DW_BLOCK_BYTES) {
+			size_t length = (size_t)at[0] | (size_t)at[1] << 8, left = (size_t)(end - at) - 2;
+
+			length = length < left ? length : left;
+			memcpy(map + offset, at + 2, length);
+			at += 2 + length;
+		}
+	}
+	munmap(map, bytes);
+	return bytes;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct dw_scope scopes[2] = { { .has_steps = false }, { .has_steps = true, .steps_to = 1 } };
-	int file = memfd_create("fuzz", MFD_CLOEXEC);
 	struct dw_source *source;
-	char path[32];
-	const char *paths = path;
+	const char *path = file_path;
+	size_t bytes = unpack(data, size);
 
-	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-	if (file < 0 || !unpack(file, data, size)) {
-		close(file);
+	if (!bytes)
 		return 0;
-	}
-	if (dw_source_open(&source, &paths, 1, NULL) == 0) {
-		for (size_t i = 0; i < 2; i++) {
+	bounds_begin();
+	if (dw_source_open(&source, &path, 1, NULL) == 0) {
+		for (size_t i = 0; i < 1 + (source->step_count != 0); i++) {
 			struct dw_model *model;
 
 			if (dw_model_create(&model, source, &scopes[i], NULL) == 0)
-				check_model(model);
+				check_model(model, data, size);
 			dw_model_destroy(model);
 		}
 		dw_source_close(source);
 	}
-	close(file);
+	bounds_end(data, size, bytes);
 	return 0;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned long ran;
@@ -58,6 +60,7 @@ static void replay(const char *path)
 
 int main(int count, char **paths)
 {
+	bounds_ask_all = true;
 	for (int i = 1; i < count; i++)
 		replay(paths[i]);
 	printf("%lu inputs\n", ran);

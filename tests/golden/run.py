@@ -143,6 +143,22 @@ CASES = {
        for form in FORMATS],
     "empty": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.json", 0, ["--format", "json"])],
 }
+# Figures against times that the traces' comments state.
+CASES.update({
+    "figures_named": [(f"{view}.text", 0, ["--view", view]) for view in ("overview", "phases", "steps")]
+    + [("overview.json", 0, ["--format", "json"]), ("overview.scope", 0, ["--steps", "4..5"])],
+    "figures_threads": [(f"{view}.text", 0, ["--view", view])
+                        for view in ("overview", "phases", "operators", "threads", "tree", "sequence")]
+    + [("operators.thread", 0, ["--view", "operators", "--thread", "worker [22]"])],
+    "figures_newest": [(f"{view}.text", 0, ["--view", view]) for view in ("overview", "phases", "steps")],
+    "figures_oldest": [(f"{view}.text", 0, ["--view", view]) for view in ("overview", "phases", "steps")],
+    "figures_both": [("overview.text", 0, [])],
+    "figures_functions": [("overview.text", 0, [])],
+    "figures_recursion": [(f"{view}.text", 0, ["--view", view])
+                          for view in ("calls", "tree", "actions", "operators")],
+    "figures_layers": [("overview.text", 0, []), ("layers.text", 0, ["--view", "layers"])],
+    "figures_cost": [("overview.text", 0, [])],
+})
 CASES.update({f"verdict_{cause}": [("text", 0, [])]
               for cause in ("python", "small", "operator", "idle", "device", "growth")})
 counts = {True: 0, False: 0}

@@ -9,10 +9,12 @@ tutorial with both attached to one trainer, counts equal and rows above 20 ms wi
 its trace under `dwell run`. The last line is "N passed, N failed"; 77: cannot run here.
 """
 import contextlib
+import copy
 import csv
 import io
 import json
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -227,6 +229,80 @@ def test_figures():
         same("attach", str(error), "Argument engine should be ignite.engine.Engine, but given <class 'str'>")
 
 
+def count_calls(engine):
+    engine.state.calls = getattr(engine.state, "calls", 0) + 1
+
+
+def test_copies():
+    """A copy of a profiled engine is a plain engine, and runs itself."""
+    from dwell.ignite import BasicTimeProfiler, HandlersTimeProfiler
+
+    for copied in (copy.deepcopy, copy.copy):
+        ends = []
+        for profiled in (False, True):
+            engine = Engine(lambda engine, batch: count_calls(engine))
+            if profiled:
+                BasicTimeProfiler().attach(engine)
+                HandlersTimeProfiler().attach(engine)
+            other = copied(engine)
+            ends.append([other.run(Batches(3), max_epochs=2).calls, engine.state.iteration])
+        same(f"{copied.__name__} of an engine", ends[1], ends[0])
+    profiler = BasicTimeProfiler()
+    profiler.attach(Engine(lambda engine, batch: None))
+    for other in (copy.deepcopy(profiler), pickle.loads(pickle.dumps(profiler))):
+        check("a copied profiler is attached to nothing", other._recorder is None)
+
+
+def test_types():
+    """Results have the types of the installed Ignite's."""
+    from dwell import ignite as ours
+
+    def types(value):
+        if isinstance(value, dict):
+            return {key: types(each) for key, each in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [type(value).__name__, *map(types, value)]
+        return type(value).__name__
+
+    found = []
+    for module in (original, ours):
+        def step(engine, batch):
+            time.sleep(0.001)
+
+        engine, basic, handlers = Engine(step), module.BasicTimeProfiler(), module.HandlersTimeProfiler()
+        for event in Events.STARTED, Events.COMPLETED, Events.EPOCH_STARTED, Events.EPOCH_COMPLETED, \
+                Events.ITERATION_STARTED, Events.ITERATION_COMPLETED:
+            engine.add_event_handler(event, lambda: time.sleep(0.001))
+        basic.attach(engine)
+        engine.run(Batches(2, 0.001), max_epochs=2)
+        results = basic.get_results()
+        for event in "GET_BATCH_STARTED", "GET_BATCH_COMPLETED":  # where Ignite's have their own time
+            del results["event_handlers_stats"][event]
+        found.append([types(results)])
+        engine = Engine(step)
+        engine.add_event_handler(Events.ITERATION_COMPLETED, lambda: time.sleep(0.001))
+        handlers.attach(engine)
+        engine.run(Batches(2, 0.001), max_epochs=2)
+        found[-1].append(types(handlers.get_results()))
+    del found[0][0]["event_handlers_names"], found[1][0]["event_handlers_names"]
+    same("types of BasicTimeProfiler's results", found[1][0], found[0][0])
+    same("types of HandlersTimeProfiler's results", found[1][1], found[0][1])
+    same("the threshold", ours.HandlersTimeProfiler.EVENT_FILTER_THESHOLD_TIME,
+         original.HandlersTimeProfiler.EVENT_FILTER_THESHOLD_TIME)
+
+
+def test_bad_results():
+    from dwell.ignite import BasicTimeProfiler, HandlersTimeProfiler
+
+    for profiler, results in ((BasicTimeProfiler, []), (BasicTimeProfiler, {}), (HandlersTimeProfiler, {}),
+                              (HandlersTimeProfiler, [[1, 2]] * 4)):
+        try:
+            profiler.print_results(results)
+            check("not results", False)
+        except ValueError as error:
+            check("not results", f"{profiler.__name__}.get_results()" in str(error), error)
+
+
 def test_form():
     """Both print the same text but for the figures."""
     from dwell import ignite as ours
@@ -375,6 +451,9 @@ def main():
         sys.path.insert(0, HERE)
         test_order()
         test_figures()
+        test_copies()
+        test_types()
+        test_bad_results()
         test_form()
         test_timer()
         test_tutorial(folder)

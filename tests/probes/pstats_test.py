@@ -103,6 +103,38 @@ def main():
     profiler.start("a"); profiler.start("b"); nap(); profiler.stop("a"); nap(); profiler.stop("b")
 main()
 """
+THREADS = """
+import threading
+def resident():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("RssAnon"))
+def f(): return sum(range(3))
+def run(n):
+    for _ in range(n):
+        thread = threading.Thread(target=f); thread.start(); thread.join()
+run(300); before = resident(); run(4000); print(resident() - before)
+"""
+
+INTERPRETERS = """
+import sys
+try: import _interpreters as interpreters
+except ImportError:
+    try: import _xxsubinterpreters as interpreters
+    except ImportError: sys.exit(77)
+def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+text = "def f(n): return n\\nclass A:\\n def __getitem__(self, i): return i\\n" \
+       "for i in range(200): f(i); A()[i]; [x for x in range(3)]\\nimport gc; gc.collect()\\n" \
+       "import sys\\nsys.path.insert(0, %r)\\ntry: import dwell\\nexcept ImportError: pass\\n" % sys.argv[1]
+for kind in ((), ("legacy",), ("isolated",)):
+    for _ in range(3):
+        try: one = interpreters.create(*kind)
+        except TypeError: continue
+        try: interpreters.run_string(one, text)
+        except Exception: pass
+        interpreters.destroy(one)
+print(fib(12))
+"""
+
 CLASSES = ("Sorter", "Answer", "Pause")
 NAPS = {"zone": 1, "held": 2, "block": 1, "over": 2, "a": 1, "b": 2, "nap": 1, "first": 1, "second": 2,
         "enter": 0, "leave": 1, "start_held": 0, "stop_held": 0, "around": 0}
@@ -170,6 +202,32 @@ def outliving(build, dwell, which):
     return failed
 
 
+def threads(dwell, which):
+    """Failures: the memory of threads that ended is used again. KiB are the unit of the kernel."""
+    with open("threads.py", "w", encoding="utf-8") as file:
+        file.write(THREADS)
+    done = subprocess.run([dwell, "run", "--functions=" + which, "-o", "threads.dwell", sys.executable, "threads.py"],
+                          check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if int(done.stdout) > 2000:
+        print(f"FAILED: --functions={which}: 4,000 threads that ended keep {int(done.stdout)} KiB")
+    return int(done.stdout) > 2000
+
+
+def interpreters(dwell, which):
+    """Returns what fails: a program with several interpreters must run as it does without dwell."""
+    with open("interpreters.py", "w", encoding="utf-8") as file:
+        file.write(INTERPRETERS)
+    here = os.path.dirname(os.path.abspath(__file__))
+    done = subprocess.run([dwell, "run", "--functions=" + which, "-o", "interpreters.dwell", sys.executable,
+                           "interpreters.py", os.path.join(here, "..", "..", "python")],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                          env={**os.environ, "LD_LIBRARY_PATH": os.path.dirname(dwell)})
+    failed = done.returncode not in (0, 77) or (done.returncode == 0 and b"144" not in done.stdout)
+    if failed:
+        print(f"FAILED: --functions={which}: several interpreters: {done.returncode}: {done.stdout[-500:]}")
+    return failed
+
+
 def main():
     dwell = os.path.join(os.path.abspath(sys.argv[1]), "dwell")
     passed = failed = 0
@@ -182,6 +240,10 @@ def main():
             passed, failed = passed + done, failed + wrong
         wrong = outliving(os.path.dirname(dwell), dwell, "all") + outliving(os.path.dirname(dwell), dwell, "python")
     passed, failed = passed + 2 * len(NAPS) - wrong, failed + wrong
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        wrong = sum(test(dwell, which) for test in (threads, interpreters) for which in ("all", "python"))
+    passed, failed = passed + 4 - wrong, failed + wrong
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 

@@ -39,7 +39,9 @@ with tempfile.TemporaryDirectory() as folder:
     check("steps 3 to 8", sorted(steps) == list("345678"))
     check("times by name and by shape", steps["3"].count("Self CPU time total") == 2)
     check("20 convolutions", re.search(r"^ +convolution .* 20  $", steps["3"], re.M))
-    check("shapes", "[[5, 512, 2, 2], [512, 512, 3, 3], [5, 512, 2, 2]]" in steps["3"])
+    # Which convolutions take longest, and are listed, is the machine's.
+    check("shapes", re.search(r"\[\[5, \d+, \d+, \d+\], \[\d+, \d+, 3, 3\], \[5, \d+, \d+, \d+\]\]",
+                              steps["3"]))
     check("memory", steps["4"].count("Self CPU Mem") == 2)
     check("and only where it was asked for", not any("CPU Mem" in steps[number] for number in "3678"))
     check("stacks name functions", re.search(r"convolution .*\n.*graph_run", steps["6"]))

@@ -3,8 +3,8 @@
 
 usage: torch_loader_test.py path/to/dwell
 
-A sample of the data sets below sleeps a known time. A worker's time per sample is that, and
-half as much again at most for the rest of its work; the queue is empty where workers are
+A sample of the data sets below sleeps, and writes down for how long. A worker's time per sample is
+that, and half as much again at most for the rest of its work; the queue is empty where workers are
 slower than the loop and full where the loop is slower.
 
 Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
@@ -22,20 +22,25 @@ except ImportError as error:
     sys.exit(77)
 
 HEAD = """
-import time, torch, torch.nn as nn
+import os, time, torch, torch.nn as nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 torch.set_num_threads(1)
+def sleep(seconds):
+    start = time.perf_counter()
+    time.sleep(seconds)
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "slept"), "a") as file:
+        print(time.perf_counter() - start, file=file)
 class Map(Dataset):
     def __init__(self, sleep): self.sleep = sleep
     def __len__(self): return 64
     def __getitem__(self, i):
-        time.sleep(self.sleep)
+        sleep(self.sleep)
         return torch.ones(4)
 class Stream(IterableDataset):
     def __iter__(self):
         info = get_worker_info()
         for i in range(64 // (info.num_workers if info else 1)):
-            time.sleep(.02)
+            sleep(.02)
             yield torch.ones(4)
 net = nn.Linear(4, 2)
 optimizer = torch.optim.SGD(net.parameters(), lr=.1)
@@ -89,8 +94,13 @@ def main():
             most = 64 + (4 * workers if "Stream" in script else 1)
             check(f"{name}: samples", 64 <= sum(row["samples"] for row in made) <= most, made)
             least = sample * 64 / most
-            check(f"{name}: a sample's time",
-                  all(least <= row["sample_ns"] / 1e9 <= sample * 1.5 + .002 for row in made), made)
+            # What they slept in truth, which on a busy machine is more than they asked for.
+            with open(os.path.join(folder, "slept"), encoding="utf-8") as file:
+                slept = sum(map(float, file)) / 64
+            os.unlink(os.path.join(folder, "slept"))
+            mean = sum(row["sample_ns"] * row["samples"] for row in made) / 1e9 / 64
+            check(f"{name}: a sample's time", all(least <= row["sample_ns"] / 1e9 for row in made) and
+                  slept <= mean <= slept * 1.5 + .01, (slept, made))
             ready = [row["ready"] for row in rows if row["ready"] is not None]
             check(f"{name}: ready batches",
                   not ready if bounds is None else len(ready) == 1 and bounds[0] <= ready[0] <= bounds[1],

@@ -70,7 +70,7 @@ for epoch in range(2):
         for x, y in DataLoader(Data(12), 4):
             net(x)
     scheduler.step()
-""", 10, {("steps", "data"): .2, ("steps", "python"): .1, ("beside", "evaluation"): .06}),
+""", 10, {("steps", "data"): .2, ("steps", "python"): .1, ("outside", "evaluation"): .06}),
     ("gradients cleared after the step", """
 optimizer = torch.optim.Adam(net.parameters())
 for epoch in range(2):

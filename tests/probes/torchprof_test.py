@@ -202,14 +202,15 @@ class Beside(unittest.TestCase):
                 for rows in listings]
 
     def test_self_times(self):
-        # The fastest of some, alternating: what the machine does besides falls out.
+        # The fastest of some, alternating, until they agree: what the machine does besides falls out,
+        # sooner or later.
         # PyTorch's own profiler is in what it measures: inputs large enough for that not to matter.
         for (model, x), times_larger in zip(models()[:2], (1, 8)):
             with self.subTest(model=type(model).__name__):
                 x = x.repeat(times_larger, 1, 1, 1)
                 model(x)
-                fastest = [None, None]
-                for _ in range(40):
+                fastest, end = [None, None], time.monotonic() + 90
+                while time.monotonic() < end:
                     for which, (_, rows) in enumerate(self.both(model, x)):
                         times = [cells.get("Self CPU total", 0) for _, _, cells in rows]
                         fastest[which] = times if fastest[which] is None else list(
@@ -297,13 +298,18 @@ class Right(unittest.TestCase):
                 for trace, (_, _, cells) in zip(prof.traces, rows):
                     if trace.leaf and cells["Number of Calls"] and any(True for _ in trace.module.parameters()):
                         self.assertGreater(cells["Backward CPU total"], 0, trace.path)
-                with ours.Profile(model, paths=[root]) as prof:
-                    model(x).sum().backward()
-                _, ((_, _, cells), *_) = parsed(prof.display(backward=True))
-                whole = sum(row["self_ns"] for row in self.operators(prof)) / 1e3
-                # The sum() and its backward are outside; so is what begins the backward pass.
-                self.assertLess(cells["Self CPU total"] + cells["Backward CPU total"], whole)
-                self.assertGreater(cells["Self CPU total"] + cells["Backward CPU total"], whole * 0.8)
+                # The sum() and its backward are outside; so is what begins the backward pass. Another
+                # program may get the processor there: then it is measured again.
+                for attempt in range(5):
+                    with ours.Profile(model, paths=[root]) as prof:
+                        model(x).sum().backward()
+                    _, ((_, _, cells), *_) = parsed(prof.display(backward=True))
+                    whole = sum(row["self_ns"] for row in self.operators(prof)) / 1e3
+                    inside = cells["Self CPU total"] + cells["Backward CPU total"]
+                    self.assertLess(inside, whole)
+                    if inside > whole * 0.8:
+                        break
+                self.assertGreater(inside, whole * 0.8)
 
     def test_shared_and_repeated(self):
         model, x = Shared(), torch.rand(4, 64)
@@ -404,9 +410,9 @@ class Right(unittest.TestCase):
             sys.setrecursionlimit(20000)
             prof = profiled(ours, model, torch.rand(2, 4))
             sys.setrecursionlimit(limit)
-            began = time.monotonic()
+            began = time.process_time()
             lines = prof.display().splitlines()
-            self.assertLess(time.monotonic() - began, 5)
+            self.assertLess(time.process_time() - began, 5)
             self.assertEqual(len(lines), rows + 2)
             self.assertTrue(lines[-1].rstrip().endswith("| 1"))
 

@@ -108,7 +108,7 @@ def viewer(name, trace, path):
     events = tool(path, "trace_viewer")["traceEvents"]
     named = collections.Counter(event.get("name") for event in events if event.get("ph") == "X")
     for row in rows("calls", trace):
-        if row["name"] == "ProfilerStep*":  # "train" here
+        if row["name"] in ("ProfilerStep*", "step"):  # "train" here
             continue
         short = row["name"].replace("::", "/")
         found = max(named[row["name"]], sum(count for key, count in named.items()

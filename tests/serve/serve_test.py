@@ -1,9 +1,10 @@
-"""The capture service over bare sockets: usage: serve_test.py DWELL PROGRAM [NAME...]
+"""The capture service over bare sockets: usage: serve_test.py DWELL PROGRAM NO_CLOSE_RANGE [NAME...]
 
 Each test has a program of its own under `dwell run --serve`, unless it says otherwise; the
 program must end as if nobody had asked for anything.
 """
 import contextlib
+import json
 import os
 import re
 import signal
@@ -18,7 +19,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import h2  # noqa: E402
 
-DWELL, PROGRAM = (os.path.abspath(path) for path in sys.argv[1:3])
+DWELL, PROGRAM, NO_CLOSE_RANGE = (os.path.abspath(path) for path in sys.argv[1:4])
 CONTROL, CAPTURE, GATES, GATE_BYTES = 4096, 4096 + 56, 4096 + 248, 24
 NOTHING = 1 << 31
 failures = 0
@@ -33,12 +34,12 @@ def check(what, holds, *seen):
 class Run:
     """A program that is served; `seconds` long at most."""
 
-    def __init__(self, folder, seconds=3, rate=20000, threads=2, options=(), environment=(), more=()):
+    def __init__(self, folder, seconds=3, rate=20000, threads=2, options=(), environment=(), more=(), under=()):
         self.trace = os.path.join(folder, "run.dwell")
         self.port = h2.free_port()
         serve = () if "--steps" in options else ("--serve", str(self.port))
         self.process = subprocess.Popen(
-            [DWELL, "run", "-o", self.trace, *serve, *options, PROGRAM, str(seconds), str(rate), str(threads), *more],
+            [*under, DWELL, "run", "-o", self.trace, *serve, *options, PROGRAM, str(seconds), str(rate), str(threads), *more],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **dict(environment)})
         if serve:
             h2.wait_port(self.port)
@@ -399,6 +400,88 @@ def test_fifty(folder):
     check("the program is unharmed", *run.ends())
 
 
+# ---- who may not keep others out ---------------------------------------------------------------
+
+def closes(raw, seconds=10):
+    """Whether the server ends the connection in that time."""
+    raw.socket.settimeout(seconds)
+    try:
+        while raw.socket.recv(1 << 16):
+            pass
+        return True
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+
+
+def test_slow_clients(folder):
+    run = Run(folder, 12, environment={"DWELL_TEST_SERVE_MS": "400"})
+    raws = []
+    for _ in range(64):  # a call each that never ends
+        raws.append(h2.Raw(run.port))
+        raws[-1].send(h2.frame(h2.HEADERS, h2.END_HEADERS, 1, h2.headers(h2.SERVICE + "Profile")))
+    status, message, _ = profile(run, 50)
+    check("64 calls that never end: the next client is served", status == h2.OK, status, message)
+    check("and they are closed", all(closes(raw) for raw in raws))
+    silent = h2.Raw(run.port)
+    pings = h2.Raw(run.port)
+    for _ in range(4):
+        with contextlib.suppress(OSError):
+            pings.send(h2.frame(h2.PING, 0, 0, b"12345678"))
+        time.sleep(0.1)
+    check("who asks nothing is closed", closes(silent))
+    check("who only pings is too", closes(pings))
+    deaf = h2.Raw(run.port, hello=False)  # it takes no byte of an answer
+    deaf.send(h2.PREFACE + h2.frame(h2.SETTINGS, 0, 0, struct.pack(">HI", 4, 0)))
+    deaf.ask(1, h2.SERVICE + "Profile", h2.message(h2.profile_request(50)))
+    check("who does not read the answer is closed", closes(deaf, 20))
+    status, message, reply = profile(run, 1500)
+    check("a capture may take longer than all limits", status == h2.OK and len(reply) > 1000, status, message)
+    check("the program is unharmed", *run.ends())
+
+
+def as_user(user, function):
+    """What the function answers in a process of that user's."""
+    ends = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgid(user)
+            os.setuid(user)
+            os.write(ends[1], json.dumps(function()).encode())
+        finally:
+            os._exit(0)
+    os.close(ends[1])
+    os.waitpid(child, 0)
+    with os.fdopen(ends[0], "rb") as answer:
+        return json.loads(answer.read() or '[null, "no answer"]')
+
+
+def test_other_users(folder):
+    run = Run(folder, 6)
+    check("who runs the program is served", profile(run, 50)[0] == h2.OK)
+    if os.geteuid() != 0:
+        print("skip: another user's client, which needs root")
+    elif not os.access("/proc/net/tcp", os.R_OK):
+        print("skip: another user's client, which needs /proc/net/tcp")
+    else:
+        status, message = as_user(65534, lambda: profile(run, 50)[:2])
+        check("another user is not", status == h2.UNAUTHENTICATED, status, message)
+        check("and is told why", "DWELL_TOKEN" in message, message)
+    check("the program is unharmed", *run.ends())
+
+
+def test_old_kernel(folder):
+    if subprocess.run([NO_CLOSE_RANGE, "/bin/true"], timeout=10).returncode:
+        print("skip: no close_range(), which needs seccomp")
+        return
+    run = Run(folder, under=(NO_CLOSE_RANGE,))
+    status, message, reply = profile(run, 100)
+    check("without close_range() a capture is answered", status == h2.OK and len(reply) > 1000, status, message)
+    check("the program is unharmed", *run.ends())
+
+
 def test_port(folder):
     run = Run(folder)
     taken = subprocess.run([DWELL, "serve", "--port", str(run.port), run.trace], capture_output=True, text=True,
@@ -456,7 +539,7 @@ def check_beyond_loopback(run):
 
 
 def main():
-    chosen = sys.argv[3:]
+    chosen = sys.argv[4:]
     for name, test in list(globals().items()):
         if name.startswith("test_") and (not chosen or name[5:] in chosen):
             print(f"{name[5:]}:", flush=True)

@@ -218,10 +218,78 @@ static void follow(void)
 	free(copy);
 }
 
+/* ---- the program's own memory ----------------------------------------------------------- */
+
+#define RESIDENT_BUDGET ((uint64_t)160 << 20)
+#define RESIDENT_ROUNDS 2 /* of the budget that are written */
+#define RESIDENT_THREADS 64
+
+static struct {
+	unsigned threads;
+	long file_kb, anonymous_kb;
+	pthread_barrier_t written, measured;
+} *resident;
+
+/* Writes its part of the file several times; the last thread as much as all others. */
+static void *write_rounds(void *number)
+{
+	uint64_t bytes = RESIDENT_ROUNDS * RESIDENT_BUDGET / 2 / resident->threads;
+
+	if ((uintptr_t)number == 0)
+		bytes *= resident->threads;
+	for (uint64_t i = 0; i < bytes / 16; i++)
+		DWELL_COUNTER("filler", (double)i);
+	pthread_barrier_wait(&resident->written);
+	pthread_barrier_wait(&resident->measured);
+	return NULL;
+}
+
+static void write_for_long(void *path)
+{
+	struct dwell_options options = DWELL_OPTIONS_INIT;
+	pthread_t threads[RESIDENT_THREADS];
+
+	options.keep = keep;
+	options.max_size_bytes = RESIDENT_BUDGET;
+	stress_start(path, &options);
+	for (uintptr_t i = 0; i < resident->threads; i++)
+		pthread_create(&threads[i], NULL, write_rounds, (void *)i);
+	pthread_barrier_wait(&resident->written);
+	resident->file_kb = stress_status_kb("RssFile:");
+	resident->anonymous_kb = stress_status_kb("RssAnon:");
+	pthread_barrier_wait(&resident->measured);
+	for (unsigned i = 0; i < resident->threads; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void check_resident(enum dwell_keep wanted, unsigned threads)
+{
+	keep = wanted;
+	resident = stress_shared(sizeof *resident);
+	resident->threads = threads;
+	pthread_barrier_init(&resident->written, NULL, threads + 1);
+	pthread_barrier_init(&resident->measured, NULL, threads + 1);
+	CHECK_EXITED(stress_child(write_for_long, (void *)(uintptr_t) "resident.dwell"), 0);
+	printf("    %u threads: RssFile %ld kB, RssAnon %ld kB\n", threads, resident->file_kb,
+	       resident->anonymous_kb);
+	CHECK(resident->file_kb > 0 && resident->file_kb <= 64 << 10);
+	CHECK(resident->anonymous_kb <= 8 << 10);
+	unlink("resident.dwell");
+}
+
+static void resident_memory(void)
+{
+	if (STRESS_SANITIZED)
+		stress_skip("a sanitizer's memory is counted with the program's");
+	check_resident(DWELL_KEEP_NEWEST, 4);
+	check_resident(DWELL_KEEP_BOTH, RESIDENT_THREADS);
+}
+
 const struct stress_test bound_tests[] = {
 	{ "bounds.both", keep_both },
 	{ "bounds.oldest", keep_oldest },
 	{ "bounds.newest", keep_newest },
 	{ "bounds.follower", follow },
+	{ "bounds.resident", resident_memory },
 	{ NULL, NULL },
 };

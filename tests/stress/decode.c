@@ -121,6 +121,23 @@ bool trace_text_is(const struct trace *trace, uint32_t id, const char *text)
  * the trace that was opened last. */
 static struct { const struct dw_entry *entry; char text[128]; } cache[4096];
 
+/* "function of FILE" where a module is known: functions are recorded by address. */
+static const char *frame_name(const struct trace *trace, uint32_t id)
+{
+	const struct dw_entry_frame *frame = (const void *)find(trace, id, DW_ENTRY_FRAME);
+	const struct dw_entry_module *module =
+	    frame ? (const void *)find(trace, frame->entry.aux, DW_ENTRY_MODULE) : NULL;
+	static char text[256];
+	uint32_t length = 0;
+	const char *path = module ? trace_text(trace, module->path, &length) : "";
+	const char *slash = memrchr(path, '/', length);
+
+	if (slash)
+		length -= (uint32_t)(++slash - path);
+	snprintf(text, sizeof text, "function of %.*s", slash ? (int)length : 0, slash ? slash : "");
+	return text;
+}
+
 static const char *op_name(const struct trace *trace, uint32_t id)
 {
 	const struct dw_entry_op *op = (const void *)find(trace, id, DW_ENTRY_OP);
@@ -132,6 +149,10 @@ static const char *op_name(const struct trace *trace, uint32_t id)
 	if (cache[at].entry != key || !*cache[at].text) {
 		const char *text = trace_text(trace, op->name, &length);
 
+		if (!op->name && op->frame) {
+			text = frame_name(trace, op->frame);
+			length = (uint32_t)strlen(text);
+		}
 		snprintf(cache[at].text, sizeof cache[at].text, "%.*s", (int)length, text);
 		cache[at].entry = key;
 	}

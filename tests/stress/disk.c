@@ -14,8 +14,11 @@
 
 struct written {
 	uint64_t records;
-	uint64_t after; /* of these, made when there was room again */
+	uint64_t after; /* of these, made when there was room again; or names that were refused */
+	uint64_t ns;    /* that refused names took */
+	uint32_t id;    /* of a name that had space again */
 };
+#define NAMES 20000
 static struct written *written;
 
 static void write_marks(uint64_t n)
@@ -172,6 +175,53 @@ static void disk_full_at_once(void)
 	umount("disk");
 }
 
+/* New names on a full disk: each is refused at once, and no id is used up. */
+static void names_on_small_disk(void *unused)
+{
+	char name[32];
+	uint64_t start;
+	uint32_t id;
+
+	stress_start("disk/d.dwell", NULL);
+	write_marks(1);
+	fill_disk(0);
+	do { /* until the journal's chunk is full */
+		snprintf(name, sizeof name, "early %llu", (unsigned long long)written->records++);
+		id = dwell_intern(DWELL_CATEGORY_ZONE, name, NULL);
+	} while (id && written->records < 100000);
+	start = stress_now_ns();
+	for (int i = 0; i < NAMES; i++) {
+		snprintf(name, sizeof name, "refused name %d", i);
+		written->after += dwell_intern(DWELL_CATEGORY_ZONE, name, NULL) == 0;
+	}
+	written->ns = stress_now_ns() - start;
+	unlink("disk/filler");
+	stress_sleep_us(100000); /* the recorder asks again 16 times a second */
+	written->id = dwell_intern(DWELL_CATEGORY_ZONE, "a name with space again", NULL);
+}
+
+static void disk_full_names(void)
+{
+	struct trace trace;
+
+	if (!small_disk())
+		stress_skip("cannot mount a small tmpfs here");
+	written = stress_shared(sizeof *written);
+	CHECK_EXITED(stress_child(names_on_small_disk, NULL), 0);
+	CHECK_U64(written->after, NAMES);
+	CHECK(written->id != 0);
+	printf("    %.0f ns a refused name\n", (double)written->ns / NAMES);
+	if (stress_read(&trace, "disk/d.dwell")) {
+		CHECK(trace_text_is(&trace, written->id - 1, "a name with space again"));
+		CHECK(trace.head->next_id < written->id + 10);
+		CHECK(written->id < 3 * written->records); /* each early name has a STRING and an OP */
+		CHECK_U64(trace_lost(&trace, DW_LOSS_DICTIONARY), 0);
+		CHECK_U64(trace_lost(&trace, DW_LOSS_DISK), NAMES + 1);
+	}
+	trace_close(&trace);
+	umount("disk");
+}
+
 /* ---- RLIMIT_FSIZE ------------------------------------------------------------------ */
 
 static void under_limit(void *unused)
@@ -198,6 +248,7 @@ const struct stress_test disk_tests[] = {
 	{ "disk.full", disk_full },
 	{ "disk.full-nesting", disk_full_nesting },
 	{ "disk.full-at-once", disk_full_at_once },
+	{ "disk.full-names", disk_full_names },
 	{ "disk.file-limit", file_limit },
 	{ NULL, NULL },
 };

@@ -262,6 +262,186 @@ static void fork_first_in_vfork(void)
 	trace_close(&trace);
 }
 
+/* A thread without a slot calls vfork, and its child makes the thread's first record. The
+ * child must not register, or the thread and a later one would share a stream. */
+static void *vforking_thread(void *unused)
+{
+	char *arguments[] = { (char *)(uintptr_t) "/bin/true", NULL };
+	pid_t child = vfork();
+
+	if (child == 0) {
+		DWELL_MARK("of a vfork child");
+		execv("/bin/true", arguments);
+		_exit(127);
+	}
+	stress_wait(child);
+	__atomic_store_n(&made[0], 1, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&made[0], __ATOMIC_ACQUIRE) != 2)
+		sched_yield();
+	ranges_named("vforked", RANGES);
+	return NULL;
+}
+
+static void *later_thread(void *unused)
+{
+	while (__atomic_load_n(&made[0], __ATOMIC_ACQUIRE) != 1)
+		sched_yield();
+	ranges_named("later", 1);
+	__atomic_store_n(&made[0], 2, __ATOMIC_RELEASE);
+	ranges_named("later", RANGES);
+	return NULL;
+}
+
+static void vfork_in_new_thread(void *path)
+{
+	pthread_t threads[2];
+
+	stress_start(path, NULL);
+	ranges_named("main", 1);
+	pthread_create(&threads[0], NULL, vforking_thread, NULL);
+	pthread_create(&threads[1], NULL, later_thread, NULL);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+}
+
+static void fork_vfork_in_new_thread(void)
+{
+	struct trace trace;
+
+	if (STRESS_TSAN)
+		stress_skip("TSan makes a fork of each vfork");
+	made = stress_shared(4096);
+	CHECK_EXITED(stress_child(vfork_in_new_thread, (void *)(uintptr_t) "vforked.dwell"), 0);
+	if (!stress_read(&trace, "vforked.dwell"))
+		return;
+	CHECK_U64(trace_count(&trace, TRACE_END, "vforked"), RANGES);
+	CHECK_U64(trace_count(&trace, TRACE_END, "later"), RANGES + 1);
+	CHECK_U64(trace_count(&trace, DW_MARK, "of a vfork child"), 0);
+	CHECK_U64(trace_lost(&trace, DW_LOSS_FOREIGN), 1);
+	CHECK_U64(trace_entries(&trace, DW_ENTRY_THREAD), 3);
+	trace_close(&trace);
+}
+
+/* ---- children that outlive the session ------------------------------------------------ */
+
+#define STOP_RACES 40
+
+/*
+ * A child makes its first records while its parent stops the session, which removes the
+ * blocks of the file that nobody uses. The child's blocks must not be among them: it would
+ * end by SIGBUS. made[0] is when the parent stops, made[1] how long that took.
+ */
+static void race_with_stop(void *unused)
+{
+	for (int round = 0; round < STOP_RACES; round++) {
+		struct dwell_options options = DWELL_OPTIONS_INIT;
+		uint64_t began;
+		pid_t child;
+
+		options.overwrite = true;
+		stress_start("race.dwell", &options);
+		ranges_named("parent", 200000); /* more blocks to look at: the race takes longer */
+		__atomic_store_n(&made[0], 0, __ATOMIC_RELEASE);
+		child = fork();
+		if (child == 0) {
+			uint64_t until;
+
+			__atomic_store_n(&made[2], 1, __ATOMIC_RELEASE);
+			while (!(until = __atomic_load_n(&made[0], __ATOMIC_ACQUIRE)))
+				;
+			until += made[1] * (uint64_t)(round % 20) / 20;
+			while (stress_now_ns() < until)
+				;
+			ranges_named("child", 50000);
+			stress_sleep_us(2000);
+			ranges_named("child", 50000);
+			_exit(0);
+		}
+		while (!__atomic_load_n(&made[2], __ATOMIC_ACQUIRE))
+			sched_yield();
+		made[2] = 0;
+		began = stress_now_ns();
+		__atomic_store_n(&made[0], began, __ATOMIC_RELEASE);
+		stress_stop();
+		made[1] = stress_now_ns() - began;
+		made[3] += stress_wait(child) == 0;
+	}
+}
+
+static void fork_race_with_stop(void)
+{
+	struct trace trace;
+
+	made = stress_shared(4096);
+	CHECK_EXITED(stress_child(race_with_stop, NULL), 0);
+	CHECK_U64(made[3], STOP_RACES);
+	if (stress_read(&trace, "race.dwell"))
+		CHECK_U64(trace_count(&trace, TRACE_END, "parent"), 200000);
+	trace_close(&trace);
+}
+
+/*
+ * A process in a pid namespace of its own goes on after the session's end. Its id exists
+ * nowhere else: taken for dead, it would lose its blocks and end by SIGBUS.
+ */
+static void write_in_namespace(void)
+{
+	pid_t writer;
+
+	for (int i = 0; i < 400; i++) /* an id that the namespace outside does not use */
+		if ((writer = fork()) == 0)
+			_exit(0);
+		else
+			waitpid(writer, NULL, 0);
+	writer = fork();
+	if (writer == 0) {
+		ranges_named("inside", 1000);
+		__atomic_store_n(&made[0], 1, __ATOMIC_RELEASE);
+		while (__atomic_load_n(&made[0], __ATOMIC_ACQUIRE) != 2)
+			stress_sleep_us(100);
+		ranges_named("inside", 400000); /* beyond the window that it had */
+		_exit(0);
+	}
+	made[1] = stress_wait(writer) == 0;
+	_exit(0);
+}
+
+static void stop_outside_namespace(void *path)
+{
+	pid_t first;
+
+	stress_start(path, NULL);
+	ranges_named("outside", 1000);
+	if (unshare(CLONE_NEWPID) != 0)
+		_exit(STRESS_SKIP);
+	first = fork();
+	if (first == 0)
+		write_in_namespace();
+	while (!__atomic_load_n(&made[0], __ATOMIC_ACQUIRE))
+		stress_sleep_us(100);
+	stress_stop();
+	__atomic_store_n(&made[0], 2, __ATOMIC_RELEASE);
+	stress_wait(first);
+}
+
+static void fork_other_pid_namespace(void)
+{
+	struct trace trace;
+	int status;
+
+	if (STRESS_SANITIZED)
+		stress_skip("the leak sanitizer finds no threads in another pid namespace");
+	made = stress_shared(4096);
+	status = stress_child(stop_outside_namespace, (void *)(uintptr_t) "namespace.dwell");
+	if (WIFEXITED(status) && WEXITSTATUS(status) == STRESS_SKIP)
+		stress_skip("no pid namespace may be made here");
+	CHECK_EXITED(status, 0);
+	CHECK_U64(made[1], 1);
+	if (stress_read(&trace, "namespace.dwell"))
+		CHECK_U64(trace_count(&trace, TRACE_END, "inside"), 401000);
+	trace_close(&trace);
+}
+
 /* ---- another program in the same run ------------------------------------------------ */
 
 static void check_exec(const char *how)
@@ -333,5 +513,8 @@ static void fork_plugin(void)
 const struct stress_test fork_tests[] = {
 	{ "fork.family", fork_family }, { "fork.while-recording", fork_while_recording },
 	{ "fork.other-ways", fork_other_ways }, { "fork.first-in-vfork", fork_first_in_vfork },
+	{ "fork.vfork-in-new-thread", fork_vfork_in_new_thread },
+	{ "fork.race-with-stop", fork_race_with_stop },
+	{ "fork.other-pid-namespace", fork_other_pid_namespace },
 	{ "fork.exec", fork_exec }, { "fork.plugin", fork_plugin }, { NULL, NULL },
 };

@@ -266,8 +266,37 @@ static void gate_mask(void)
 	trace_close(&trace);
 }
 
+/* A file has 2048 gates. Processes that end give theirs back, so that the next ones do not
+ * step the gate of those that never step. */
+static void gate_given_back(void)
+{
+	char command[9000];
+	char *arguments[] = { (char *)(uintptr_t) "/bin/sh", (char *)(uintptr_t) "-c", command, NULL };
+	struct trace trace;
+
+	/* head.next_gate = 2047: one gate is left. The others have an owner. */
+	snprintf(command, sizeof command,
+	         "printf '\\377\\7' | dd of=$DWELL_TRACE bs=1 seek=%zu conv=notrunc 2>/dev/null && "
+	         "head -c %zu /dev/zero | tr '\\0' '\\1' | "
+	         "dd of=$DWELL_TRACE bs=%zu conv=notrunc oflag=seek_bytes seek=%zu 2>/dev/null && "
+	         "W='%s/stress_worker' && for i in $(seq 8); do $W stepped 10 steps 3 || exit 1; done && "
+	         "exec $W closed 10",
+	         offsetof(struct dw_head, next_gate), (DW_GATES - 2) * sizeof(struct dw_gate),
+	         sizeof(struct dw_gate),
+	         DW_CONTROL_OFFSET + offsetof(struct dw_control, gates) + sizeof(struct dw_gate),
+	         stress_programs);
+	setenv("STRESS_STEPS", "0-1000", 1);
+	CHECK_EXITED(stress_launched("gates.dwell", arguments), 0);
+	unsetenv("STRESS_STEPS");
+	if (stress_read(&trace, "gates.dwell")) {
+		CHECK_U64(trace_count(&trace, TRACE_END, "stepped"), 8 * 3 * 10);
+		CHECK_U64(trace_count(&trace, TRACE_END, "closed"), 0);
+	}
+	trace_close(&trace);
+}
+
 const struct stress_test gate_tests[] = {
 	{ "gate.schedules", gate_schedules }, { "gate.steps", gate_steps },
-	{ "gate.fork", gate_fork }, { "gate.launched", gate_launched },
+	{ "gate.fork", gate_fork }, { "gate.launched", gate_launched }, { "gate.given-back", gate_given_back },
 	{ "gate.mask", gate_mask }, { NULL, NULL },
 };

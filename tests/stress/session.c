@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -224,11 +226,124 @@ static void session_deleted_file(void)
 	CHECK_EXITED(stress_child(lose_the_file, NULL), 0);
 }
 
+/* ---- a trace of another machine ------------------------------------------------------ */
+
+/* Writes `bytes` into the head of a run's file before a program joins the run. */
+static void join_changed(const char *what, unsigned offset, const char *bytes)
+{
+	char command[8192], path[64], side[96];
+	char *arguments[] = { (char *)(uintptr_t) "/bin/sh", (char *)(uintptr_t) "-c", command, NULL };
+	struct trace trace;
+	glob_t found;
+
+	snprintf(path, sizeof path, "foreign-%s.dwell", what);
+	snprintf(side, sizeof side, "foreign-%s.?*.dwell", what);
+	snprintf(command, sizeof command,
+	         "printf '%s' | dd of=$DWELL_TRACE bs=1 seek=%u conv=notrunc 2>/dev/null && "
+	         "exec '%s/stress_worker' w 100 steps 1", bytes, offset, stress_programs);
+	setenv("STRESS_STEPS", "0-1000", 1);
+	CHECK_EXITED(stress_launched(path, arguments), 0);
+	unsetenv("STRESS_STEPS");
+	if (!stress_read(&trace, path))
+		return;
+	if (trace_entries(&trace, DW_ENTRY_PROCESS))
+		FAIL("%s: a process of this machine has joined", what);
+	trace_close(&trace);
+	if (glob(side, 0, NULL, &found) != 0) {
+		FAIL("%s: there is no file of its own (%s)", what, side);
+		return;
+	}
+	CHECK_U64(found.gl_pathc, 1);
+	if (stress_read(&trace, found.gl_pathv[0])) {
+		const struct dw_head *head = (const void *)trace.data;
+		const struct dw_control *control = (const void *)((const char *)trace.data + DW_CONTROL_OFFSET);
+
+		CHECK_U64(trace_count(&trace, TRACE_END, "w"), 100);
+		CHECK_U64(control->steps_from, 0); /* what the run was asked for */
+		CHECK_U64(control->steps_to, 1000);
+		CHECK(head->end_blocks > 1 && trace.size_bytes == head->end_blocks * (uint64_t)DW_BLOCK_BYTES);
+	}
+	trace_close(&trace);
+	globfree(&found);
+}
+
+static void session_other_machine(void)
+{
+	join_changed("boot", offsetof(struct dw_head, boot_id), "another boot id ");
+	join_changed("clock", offsetof(struct dw_head, clock_kind), "\\7");
+	join_changed("rate", offsetof(struct dw_head, ticks_per_second), "\\0\\0\\0\\0\\0\\0\\0\\0");
+	join_changed("ticks", offsetof(struct dw_head, start_ticks), "\\0\\0\\0\\0\\0\\0\\377");
+	join_changed("time", offsetof(struct dw_head, start_monotonic_ns), "\\0\\0\\0\\0\\0\\1");
+	join_changed("namespace", offsetof(struct dw_head, time_namespace), "\\1");
+	/* Where the boot has no id, the host's name decides. */
+	join_changed("host", offsetof(struct dw_head, boot_id),
+	             "\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0another-host");
+}
+
+/* A program whose private memory is limited: the recorder takes it in small parts, where
+ * the kernel promises no more than it has (vm.overcommit_memory=2). */
+static void limit_memory(void *unused)
+{
+	struct rlimit limit = { 48u << 20, 48u << 20 };
+
+	setrlimit(RLIMIT_DATA, &limit);
+	stress_start("limited.dwell", NULL);
+	stress_ranges(dwell_intern(DWELL_CATEGORY_ZONE, "limited", NULL), 1000);
+}
+
+static void session_limited_memory(void)
+{
+	struct trace trace;
+
+	if (STRESS_SANITIZED)
+		stress_skip("sanitizers need more memory");
+	CHECK_EXITED(stress_child(limit_memory, NULL), 0);
+	if (stress_read(&trace, "limited.dwell"))
+		CHECK_U64(trace_count(&trace, TRACE_END, "limited"), 1000);
+	trace_close(&trace);
+}
+
+/* ---- what is in the way --------------------------------------------------------------- */
+
+static void name_others(void *unused)
+{
+	struct dwell_options options = DWELL_OPTIONS_INIT;
+	struct dwell_error error = { 0 };
+	static const char *const paths[] = { "results.csv", "link.dwell", "fifo" };
+
+	options.overwrite = true;
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		options.path = paths[i];
+		CHECK(dwell_start(&options, &error) == DWELL_E_EXISTS && strstr(error.message, paths[i]));
+	}
+	options.path = "empty";
+	CHECK(dwell_start(&options, &error) == 0);
+	stress_stop();
+}
+
+static void session_overwrites_traces_only(void)
+{
+	struct stat status;
+	int file = open("results.csv", O_WRONLY | O_CREAT, 0600);
+
+	CHECK(write(file, "a,b\n1,2\n", 8) == 8);
+	close(file);
+	close(open("empty", O_WRONLY | O_CREAT, 0600));
+	CHECK(symlink("results.csv", "link.dwell") == 0 && mkfifo("fifo", 0600) == 0);
+	CHECK_EXITED(stress_child(name_others, NULL), 0);
+	CHECK(lstat("results.csv", &status) == 0 && status.st_size == 8);
+	CHECK(lstat("link.dwell", &status) == 0 && S_ISLNK(status.st_mode));
+	CHECK(lstat("fifo", &status) == 0 && S_ISFIFO(status.st_mode));
+}
+
 const struct stress_test session_tests[] = {
 	{ "session.restarts", session_restarts },
 	{ "session.race", session_race },
 	{ "session.misuse", session_misuse },
 	{ "session.closed-files", session_closed_files },
 	{ "session.deleted-file", session_deleted_file },
+	{ "session.other-machine", session_other_machine },
+	{ "session.limited-memory", session_limited_memory },
+	{ "session.overwrites-traces-only", session_overwrites_traces_only },
 	{ NULL, NULL },
 };

@@ -8,6 +8,7 @@
 #include "stress.h"
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -214,7 +215,157 @@ static void registering(void)
 	trace_close(&trace);
 }
 
+/* ---- handlers that do not return ----------------------------------------------------- */
+
+static sigjmp_buf jump_target;
+static volatile sig_atomic_t jump_armed;
+
+static void jumper(int unused)
+{
+	if (jump_armed) {
+		jump_armed = 0;
+		siglongjmp(jump_target, 1);
+	}
+}
+
+/* The recorder may take 2 s of records to see that one was abandoned. */
+static void record_later(void)
+{
+	uint64_t end = stress_now_ns() + 2500000000u;
+
+	while (stress_now_ns() < end) {
+		{
+			DWELL_ZONE("soon after");
+		}
+		stress_sleep_us(1000);
+	}
+	for (int i = 0; i < 1000; i++) {
+		DWELL_ZONE("later");
+		made->records++;
+	}
+}
+
+/* Jumps out of records and, on the way into the first ones, out of registration. After that
+ * the thread goes on and ends its session; what it records then must be there. */
+static void jumping_program(void *path)
+{
+	struct itimerval interval = { { 0, 137 }, { 0, 137 } }, none = { { 0, 0 }, { 0, 0 } };
+	uint64_t end = stress_now_ns() + 700000000u;
+
+	stress_start(path, NULL);
+	signal(SIGALRM, jumper);
+	setitimer(ITIMER_REAL, &interval, NULL);
+	while (stress_now_ns() < end) {
+		if (sigsetjmp(jump_target, 1) == 0) {
+			jump_armed = 1;
+			for (;;) {
+				DWELL_ZONE("work");
+			}
+		}
+		made->handlers++;
+		if (made->handlers % 16 == 0) {
+			/* Names as well: they take the process's lock. */
+			char name[32];
+
+			snprintf(name, sizeof name, "n%llu", (unsigned long long)made->handlers);
+			if (sigsetjmp(jump_target, 1) == 0) {
+				jump_armed = 1;
+				for (;;)
+					dwell_meta("key", name);
+			}
+		}
+	}
+	jump_armed = 0;
+	setitimer(ITIMER_REAL, &none, NULL);
+	record_later();
+}
+
+struct later {
+	uint64_t main, nested;
+};
+
+static void see_later(void *context, const struct trace_record *record)
+{
+	struct later *later = context;
+
+	if (record->kind != DW_BEGIN || strcmp(record->name, "later") != 0)
+		return;
+	if (record->chunk->stream & DW_STREAM_NESTED)
+		later->nested++;
+	else
+		later->main++;
+}
+
+static void jumping(void)
+{
+	struct trace trace;
+
+	if (STRESS_SANITIZED)
+		stress_skip("a sanitizer's own locks do not survive siglongjmp()");
+	made = stress_shared(sizeof *made);
+	for (int round = 0; round < (stress_long ? 20 : 1); round++) {
+		struct later later = { 0 };
+
+		made->records = made->handlers = 0;
+		unlink("jump.dwell");
+		CHECK_EXITED(stress_child(jumping_program, (void *)(uintptr_t) "jump.dwell"), 0);
+		if (!stress_read(&trace, "jump.dwell"))
+			return;
+		trace_walk(&trace, see_later, &later);
+		CHECK_U64(made->records, 1000);
+		CHECK_U64(later.main, 1000);
+		CHECK_U64(later.nested, 0);
+		CHECK(made->handlers > 100);
+		printf("    %llu jumps; %s\n", (unsigned long long)made->handlers, trace_losses(&trace));
+		trace_close(&trace);
+	}
+}
+
+/* The same in a thread of its own, which another one must not wait for. */
+static void *jump_at_first(void *unused)
+{
+	if (sigsetjmp(jump_target, 1) == 0) {
+		jump_armed = 1;
+		for (;;) {
+			DWELL_ZONE("first");
+		}
+	}
+	return unused;
+}
+
+static void jumping_first_program(void *path)
+{
+	struct itimerval interval = { { 0, 200 }, { 0, 200 } }, none = { { 0, 0 }, { 0, 0 } };
+
+	stress_start(path, NULL);
+	signal(SIGALRM, jumper);
+	setitimer(ITIMER_REAL, &interval, NULL);
+	jump_at_first(NULL);
+	setitimer(ITIMER_REAL, &none, NULL);
+	record_later();
+}
+
+static void jumping_out_of_registration(void)
+{
+	if (STRESS_SANITIZED)
+		stress_skip("a sanitizer's own locks do not survive siglongjmp()");
+	made = stress_shared(sizeof *made);
+	for (int round = 0; round < (stress_long ? 50 : 2); round++) {
+		struct later later = { 0 };
+		struct trace trace;
+
+		unlink("first.dwell");
+		CHECK_EXITED(stress_child(jumping_first_program, (void *)(uintptr_t) "first.dwell"), 0);
+		if (!stress_read(&trace, "first.dwell"))
+			return;
+		trace_walk(&trace, see_later, &later);
+		CHECK_U64(later.main, 1000);
+		trace_close(&trace);
+	}
+}
+
 const struct stress_test signal_tests[] = {
 	{ "signals.storm", storm_inline }, { "signals.storm-monotonic", storm_slow },
-	{ "signals.registering", registering }, { NULL, NULL },
+	{ "signals.registering", registering }, { "signals.jumping", jumping },
+	{ "signals.jumping-first", jumping_out_of_registration }, { NULL, NULL },
 };

@@ -24,7 +24,8 @@ int main(int count, char **arguments)
 		printf("%s,%llu,%llu,%llu\n", symbols[flat->rows[i].symbol].name,
 		       (unsigned long long)flat->rows[i].stat.count,
 		       (unsigned long long)flat->rows[i].stat.self_ns,
-		       (unsigned long long)flat->rows[i].stat.total_ns);
+		       (unsigned long long)(flat->rows[i].stat.total_ns +
+		                            flat->rows[i].stat.nested_ns));
 	dw_model_destroy(model);
 	dw_source_close(source);
 	return 0;

@@ -11,7 +11,8 @@
  *   head real=TIME host=NAME run=N keep=oldest|newest|both   facts of the file
  *   process N pid=P [ppid=] [name=] [command=] [job=] [rank=] [local_rank=]
  *             [world=] [parent=N] [start=TIME] [python] [runner]
- *   thread N process=N tid=T [name=] [start=TIME]
+ *   thread N process=N tid=T [name=] [start=TIME] [stream=NUMBER]   NUMBER: from 0 in its
+ *                                    process, of a stream that another thread handed on
  *   stream N thread=N [nested]       makes a stream and writes to it from here on
  *   use N                            back to stream N
  *
@@ -290,7 +291,7 @@ static uint32_t op_of(const struct line *line, uint32_t category, const char *na
 	}
 	ops[op_count].process = process;
 	ops[op_count].category = category;
-	strcpy(ops[op_count].key, key);
+	snprintf(ops[op_count].key, sizeof ops[op_count].key, "%s", key);
 	ops[op_count].id = dw_encode_op(process, category, name, detail, shapes_of(process, shapes),
 	                                file ? path : NULL, source_line);
 	return ops[op_count++].id;
@@ -365,7 +366,9 @@ static void do_thread(const struct line *line)
 	threads[index].process = process;
 	threads[index].id = dw_encode_thread(process_at(process),
 	                                     (uint32_t)number_option(line, "tid", 0),
-	                                     stream_numbers[process]++,
+	                                     option(line, "stream")
+	                                         ? (uint32_t)number_option(line, "stream", 0)
+	                                         : stream_numbers[process]++,
 	                                     time_option(line, "start", 0), name);
 	if (name && strlen(name) > 15)
 		dw_encode_thread_name(process_at(process), threads[index].id, name);
@@ -693,7 +696,7 @@ int main(int argc, char **argv)
 		fail("out of memory");
 	/* 2026-01-01 00:00:00 UTC: outputs must not depend on the day */
 	dw_encode_head(&encode)->start_realtime_ns = (uint64_t)1767225600 * 1000000000;
-	strcpy(dw_encode_head(&encode)->hostname, "testhost");
+	memcpy(dw_encode_head(&encode)->hostname, "testhost", sizeof "testhost");
 	run(lines, count, 0, false);
 	for (unsigned i = 0; i < MAX_ITEMS; i++)
 		if (streams[i].used && !streams[i].killed)

@@ -51,12 +51,12 @@ static void check_line(char *line)
 	strchr(list, ']')[1] = '\0';
 	end[1] = '\0';
 	if (function)
-		strcpy(strchr(line, '='), ")");
+		memcpy(strchr(line, '='), ")", 2);
 	CHECK_EQ(run_with(line, function ? one_or_five : NULL, &seen), 0);
 	for (int i = 0; i < seen.count; i++)
 		snprintf(got + strlen(got), sizeof got - strlen(got), i ? ", %d" : "%d",
 		         (int)seen.values[i]);
-	strcat(got, "]");
+	snprintf(got + strlen(got), sizeof got - strlen(got), "]");
 	if (strcmp(got, list) != 0)
 		CHECK_FAIL("%s: %s, not %s", line, got, list);
 }

@@ -23,7 +23,7 @@ static const char *in_folder(const char *name)
 
 static void start(void)
 {
-	strcpy(folder, "/tmp/dwell-export-XXXXXX");
+	snprintf(folder, sizeof folder, "/tmp/dwell-export-XXXXXX");
 	if (!mkdtemp(folder))
 		exit(77);
 	made_init(&made);
@@ -101,17 +101,20 @@ TEST(an_unknown_format_names_the_nearest)
 	end();
 }
 
-TEST(a_file_is_its_owners_and_leaves_nothing_beside_it)
+TEST(a_file_follows_the_umask_and_leaves_nothing_beside_it)
 {
+	const mode_t mask = 027;
+	mode_t before = umask(mask);
 	struct stat found;
 
 	start();
 	CHECK_EQ(dw_export_run(made.model, "folded", in_folder("x"), NULL, &made.error), 0);
 	CHECK_STR(content(in_folder("x")), "main;a_b 19000\nmain;a_b;aten::add 10000\n");
-	CHECK(stat(in_folder("x"), &found) == 0 && (found.st_mode & 0777) == 0600);
+	CHECK(stat(in_folder("x"), &found) == 0 && (found.st_mode & 0777) == (0666 & ~mask));
 	CHECK_EQ(files_in_folder(), 1);
 	unlink(in_folder("x"));
 	end();
+	umask(before);
 }
 
 TEST(an_export_replaces_what_a_link_leads_to)
@@ -120,7 +123,7 @@ TEST(an_export_replaces_what_a_link_leads_to)
 	char target[128];
 
 	start();
-	strcpy(target, in_folder("target"));
+	snprintf(target, sizeof target, "%s", in_folder("target"));
 	put(target, "old");
 	CHECK_EQ(symlink(target, in_folder("link")), 0);
 	CHECK_EQ(dw_export_run(made.model, "folded", in_folder("link"), NULL, &made.error), 0);
@@ -191,7 +194,7 @@ TEST(a_name_in_gz_is_compressed)
 	gzFile file;
 
 	start();
-	strcpy(packed, in_folder("x.json.gz"));
+	snprintf(packed, sizeof packed, "%s", in_folder("x.json.gz"));
 	CHECK_EQ(dw_export_run(made.model, "chrome", in_folder("x.json"), NULL, &made.error), 0);
 	CHECK_EQ(dw_export_run(made.model, "chrome", packed, NULL, &made.error), 0);
 	file = gzopen(packed, "rb");

@@ -50,6 +50,8 @@ TEST(recursion_counts_every_call)
 	REQUIRE(stat);
 	CHECK_EQ(stat->count, 5000);
 	CHECK_EQ(stat->self_ns, 9999); /* the outermost one's length */
+	CHECK_EQ(stat->total_ns, 9999);
+	CHECK_EQ(stat->nested_ns, 5000ull * 5000 - 9999); /* durations 9999, 9997 ... 1 */
 	CHECK_EQ(stat->max_ns, 9999);
 	CHECK_EQ(stat->min_ns, 1);
 	made_close(&made);
@@ -200,7 +202,8 @@ TEST(an_end_with_a_name_ends_that_range)
 	dw_encode_record(&made.stream, 1200, DW_END_OF, a, &none, 1);
 	end(1500);                                                     /* the outer b */
 	REQUIRE(made_open(&made, NULL) == 0);
-	CHECK_EQ(made_stat(&made, "b")->total_ns, 400 + 1400);
+	CHECK_EQ(made_stat(&made, "b")->total_ns, 1400); /* the inner one's 400 are part of it */
+	CHECK_EQ(made_stat(&made, "b")->nested_ns, 400);
 	CHECK_EQ(made_stat(&made, "c")->total_ns, 700);
 	CHECK_EQ(made_stat(&made, "a")->total_ns, 1200);
 	CHECK_EQ(dw_model_flat(made.model, UINT32_MAX, NULL)->orphans, 1);

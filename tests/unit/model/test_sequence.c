@@ -594,7 +594,7 @@ TEST(a_graph_that_varies_after_another_keeps_its_positions)
 		iteration(first);
 	iteration(second);
 	for (int i = 0; i < 40; i++) { /* without its i-th tenth operator */
-		strcpy(varied, second);
+		memcpy(varied, second, sizeof varied);
 		memmove(varied + i * 10, varied + i * 10 + 1, sizeof varied - (size_t)i * 10 - 1);
 		iteration(varied);
 	}

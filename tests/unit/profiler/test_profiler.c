@@ -222,7 +222,47 @@ TEST(misuse_is_named)
 	dwell_actions_start(actions, "left \x01 open");
 	CHECK_EQ(dwell_actions_teardown(actions, &error), DWELL_E_STATE);
 	CHECK_HAS(error.message, "action 'left \x01 open' was open at the end of stage 'test'");
+	/* The stop that comes late is no error, once. */
+	CHECK_EQ(dwell_actions_stop(actions, "left \x01 open", &error), 0);
 	CHECK_EQ(dwell_actions_stop(actions, "left \x01 open", &error), DWELL_E_STATE);
+	dwell_actions_destroy(actions);
+}
+
+/* What a profiler leaves open is neither reported twice nor inherited by the next one, whose
+ * memory may be the same. */
+TEST(open_actions_go_with_their_profiler)
+{
+	struct dwell_error error = { 0, "" };
+
+	for (int i = 0; i < 8; i++) {
+		struct dwell_actions *actions = dwell_actions_create("simple", NULL, &error);
+
+		REQUIRE(actions && dwell_actions_setup(actions, "fit", -1, NULL, &error) == 0);
+		CHECK_EQ(dwell_actions_stop(actions, "across", NULL), DWELL_E_STATE);
+		dwell_actions_start(actions, "across");
+		CHECK_EQ(dwell_actions_teardown(actions, NULL), DWELL_E_STATE);
+		CHECK_EQ(dwell_actions_setup(actions, "test", -1, NULL, &error), 0);
+		CHECK_EQ(dwell_actions_teardown(actions, NULL), 0);
+		dwell_actions_destroy(actions);
+	}
+}
+
+/* A stage can be read while it runs. */
+TEST(the_result_of_an_open_stage_is_what_it_recorded_so_far)
+{
+	struct dwell_error error = { 0, "" };
+	struct dwell_actions *actions = dwell_actions_create("simple", NULL, &error);
+	struct dwell_profile_result open = { 0 }, ended = { 0 };
+
+	REQUIRE(actions);
+	CHECK_EQ(dwell_actions_result(actions, &open, &error), DWELL_E_NO_DATA);
+	CHECK_HAS(error.message, "begin one with dwell_actions_setup()");
+	REQUIRE(dwell_actions_setup(actions, "fit", -1, NULL, &error) == 0);
+	CHECK_EQ(dwell_actions_result(actions, &open, &error), 0);
+	CHECK_EQ(dwell_actions_teardown(actions, &error), 0);
+	CHECK_EQ(dwell_actions_result(actions, &ended, &error), 0);
+	CHECK_EQ(open.id, ended.id);
+	CHECK_STR(open.path, ended.path);
 	dwell_actions_destroy(actions);
 }
 

@@ -106,6 +106,35 @@ TEST(a_newer_major_is_refused_and_a_newer_minor_is_read)
 	made_close(&made);
 }
 
+/* Processes of older traces have no pid namespace and no birth: their entry is shorter. */
+TEST(shorter_processes_of_older_traces_are_read)
+{
+	size_t shorter = offsetof(struct dw_entry_process, pid_namespace), found = 0;
+	const char *path;
+
+	make_rich();
+	for (size_t at = 0; at + 8 < dw_encode_bytes(&made.encode); at += 8) {
+		struct dw_entry *entry = (struct dw_entry *)(void *)((char *)made.encode.image + at);
+
+		if (entry->tag == DW_ENTRY_TAG(DW_ENTRY_PROCESS) && entry->bytes > shorter) {
+			entry->bytes = (uint32_t)shorter;
+			memset((char *)entry + shorter, 0, sizeof(struct dw_entry_process) - shorter);
+			found++;
+		}
+	}
+	CHECK_EQ(found, 2);
+	made_write(&made, made.encode.image, dw_encode_bytes(&made.encode));
+	path = made.path;
+	REQUIRE(dw_source_open(&made.source, &path, 1, &made.error) == 0);
+	CHECK_EQ(made.source->process_count, 2);
+	CHECK_EQ(made.source->processes[1].pid, 0x7ffffffd);
+	CHECK_EQ(made.source->repair_count, 0);
+	CHECK(!made.source->processes[1].alive && !made.source->processes[1].may_write);
+	dw_source_close(made.source);
+	made.source = NULL;
+	made_close(&made);
+}
+
 TEST(a_child_of_fork_uses_its_parents_ids)
 {
 	make_rich();
@@ -113,11 +142,48 @@ TEST(a_child_of_fork_uses_its_parents_ids)
 	CHECK_EQ(made.source->process_count, 2);
 	CHECK_EQ(made.source->processes[1].parent, 0);
 	CHECK_EQ(made_stat(&made, "op")->count, 41);
-	CHECK_EQ(made_stat(&made, "op")->total_ns, 20 * (300 + 100) + 100);
+	CHECK_EQ(made_stat(&made, "op")->total_ns, 20 * 300 + 100); /* one of 100 in each of 300 */
+	CHECK_EQ(made_stat(&made, "op")->nested_ns, 20 * 100);
 	CHECK_EQ(made.source->meta_count, 1);
 	CHECK_STR(made.source->metas[0].value, "resnet");
 	CHECK_EQ(made.source->step_count, 20);
 	ask_all();
+	made_close(&made);
+}
+
+/* The head says how long the file was. */
+TEST(a_truncated_copy_is_told_from_a_program_that_was_killed)
+{
+	make_rich();
+	size_t bytes = dw_encode_bytes(&made.encode);
+	const char *const *repairs;
+	size_t count;
+
+	for (int finished = 0; finished < 2; finished++) {
+		dw_encode_head(&made.encode)->end_blocks = finished ? made.encode.blocks : 0;
+		REQUIRE(made_open(&made, NULL) == 0);
+		CHECK_EQ(made.source->files[0].missing_bytes, 0);
+		CHECK_EQ(made.source->repair_count, 0);
+		made_close_model(&made);
+		REQUIRE(made_open_bytes(&made, bytes - 20000, NULL) == 0);
+		CHECK_EQ(made.source->files[0].missing_bytes, 20000);
+		REQUIRE(made.source->repair_count >= 1);
+		CHECK_HAS(made.source->repairs[0], "truncated copy: 19.5 KiB of");
+		repairs = dw_model_repairs(made.model, &count);
+		REQUIRE(repairs && count >= 1);
+		CHECK_HAS(repairs[0], "truncated copy (19.5 KiB of");
+		CHECK(!strstr(repairs[0], "killed"));
+		made_close_model(&made);
+	}
+	/* Between two blocks nothing is cut, and only the head of a finished file tells. */
+	REQUIRE(made_open_bytes(&made, bytes - DW_BLOCK_BYTES, NULL) == 0);
+	CHECK_EQ(made.source->files[0].missing_bytes, DW_BLOCK_BYTES);
+	made_close_model(&made);
+	/* A killed program leaves claims that were never written. */
+	dw_encode_head(&made.encode)->end_blocks = 0;
+	dw_encode_head(&made.encode)->next_block += 64;
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK_EQ(made.source->files[0].missing_bytes, 0);
 	made_close(&made);
 }
 
@@ -154,7 +220,7 @@ TEST(a_torn_file_says_what_was_recovered)
 	REQUIRE(made_open_bytes(&made, dw_encode_bytes(&made.encode) - 40000, NULL) == 0);
 	const char *const *repairs = dw_model_repairs(made.model, &count);
 	REQUIRE(count == 1);
-	CHECK_HAS(repairs[0], "ends inside a chunk (the program was killed): recovered 1");
+	CHECK_HAS(repairs[0], "is a truncated copy (39.1 KiB of 384 KiB are missing; copy it again): recovered 1");
 	CHECK_HAS(repairs[0], "ranges, the last at 0.0 s; 1 range was open");
 	made_close(&made);
 }
@@ -181,6 +247,55 @@ TEST(damaged_bytes_do_no_harm)
 		made_close_model(&made);
 	}
 	free(good);
+	made_close(&made);
+}
+
+TEST(summarised_steps_are_read)
+{
+	struct dw_entry_steps *entry;
+
+	made_init(&made);
+	for (uint64_t i = 0; i < 3; i++)
+		dw_encode_step(&made.process, made.thread, i, i * 1000, i * 1000 + 900, 0, 1);
+	for (uint64_t i = 0; i < 2; i++) {
+		entry = dw_encode_steps(&made.process, made.thread, 3 + 100 * i, 100);
+		REQUIRE(entry);
+		entry->start_ticks = 3000 + 100000 * i;
+		entry->end_ticks = entry->start_ticks + 99000;
+		entry->step_ticks = 90000;
+		entry->shortest_ticks = 500;
+		entry->longest_ticks = 1500;
+		entry->recorded = 60;
+		entry->cpu_ns = 7;
+		entry->cpu_count = 1;
+		entry->durations[7] = 100;
+	}
+	/* Reserved, and killed before the first step was added; nobody's; the open step, once
+	 * counted already and once not. */
+	REQUIRE(dw_encode_steps(&made.process, made.thread, 203, 0));
+	REQUIRE(dw_encode_steps(&made.process, 0xfffff, 203, 5));
+	dw_encode_step(&made.process, made.thread, 202, 201000, 0, 0, 1);
+	dw_encode_step(&made.process, made.thread, 203, 202000, 0, 0, 1);
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK_EQ(made.source->step_count, 4);
+	CHECK_EQ(made.source->steps[3].number, 203);
+	CHECK(made.source->steps[3].open);
+	REQUIRE(made.source->step_summary_count == 2);
+	for (uint64_t i = 0; i < 2; i++) {
+		const struct dw_source_step_summary *summary = &made.source->step_summaries[i];
+
+		CHECK_EQ(summary->first_number, 3 + 100 * i);
+		CHECK_EQ(summary->count, 100);
+		CHECK_EQ(summary->recorded, 60);
+		CHECK_EQ(summary->start_ns, 3000 + 100000 * i);
+		CHECK_EQ(summary->end_ns, 102000 + 100000 * i);
+		CHECK_EQ(summary->step_ns, 90000);
+		CHECK_EQ(summary->shortest_ns, 500);
+		CHECK_EQ(summary->longest_ns, 1500);
+		CHECK_EQ(summary->cpu_count, 1);
+		CHECK_EQ(summary->durations[7], 100);
+	}
+	CHECK_EQ(made.source->end_ns, 202000);
 	made_close(&made);
 }
 
@@ -216,8 +331,8 @@ TEST(side_files_are_gathered_and_clocks_aligned)
 		struct dw_head *head = dw_encode_head(&made.encode);
 		memset(head->run_id, 9, sizeof head->run_id);
 		head->clock_kind = DW_CLOCK_TSC;
-		head->ticks_per_second = 2000000000; /* the truth is 2.5e9 ticks, 4% of error allowed */
-		head->ticks_per_second = i ? 2490000000u : 999000000u;
+		/* The truth is 2.5e9 and 1e9; an estimate is good to 0.1%. */
+		head->ticks_per_second = i ? 2499000000u : 999500000u;
 		head->start_ticks = 1000;
 		head->start_monotonic_ns = 5;
 		head->start_realtime_ns = 1000000000 + (uint64_t)i * 250; /* the second 250 ns later */
@@ -247,6 +362,80 @@ TEST(side_files_are_gathered_and_clocks_aligned)
 	unlink(paths[0]);
 	unlink(paths[1]);
 	rmdir(folder);
+}
+
+/* Pairings once a second at 2 ticks a ns; `pause_ns` after `second` the monotonic clock stands
+ * while the ticks go on. */
+static void make_clocks(uint64_t seconds, uint64_t second, uint64_t pause_ns)
+{
+	struct dw_head *head;
+
+	made_init(&made);
+	head = dw_encode_head(&made.encode);
+	head->clock_kind = DW_CLOCK_TSC;
+	head->ticks_per_second = 2000100000; /* the estimate is 5e-5 off */
+	head->start_ticks = 1000;
+	head->start_monotonic_ns = 500;
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "op");
+	for (uint64_t i = 1; i <= seconds; i++) {
+		uint64_t ticks = 1000 + i * 2000000000u + (i > second ? 2 * pause_ns : 0);
+
+		dw_encode_clock(&made.process, ticks, 500 + i * 1000000000u, i * 1000000000u, 60);
+	}
+	uint64_t last = 1000 + seconds * 2000000000u + 2 * pause_ns;
+	dw_encode_begin(&made.stream, last - 2000000, op); /* 1 ms, long after the pause */
+	dw_encode_end(&made.stream, last);
+	REQUIRE(made_open(&made, NULL) == 0);
+}
+
+TEST(a_steady_clock_has_one_rate)
+{
+	const struct dw_source_clock *clock;
+
+	make_clocks(20, 100, 0);
+	clock = &made.source->files[0].clock;
+	CHECK_EQ(clock->piece_count, 0);
+	CHECK_EQ(made.source->files[0].clock_jumps, 0);
+	CHECK_EQ(made.source->repair_count, 0);
+	CHECK_NEAR(clock->ns_per_tick, 0.5, 1e-9);
+	CHECK_NEAR((double)dw_source_ns(clock, 40000001000u), 20e9, 2);
+	made_close(&made);
+}
+
+TEST(a_pause_shifts_no_duration)
+{
+	const struct dw_source_clock *clock;
+
+	make_clocks(20, 10, 3000000000u); /* 13% of the run */
+	clock = &made.source->files[0].clock;
+	CHECK_EQ(made.source->files[0].clock_jumps, 1);
+	CHECK_NEAR((double)made.source->files[0].clock_jump_ns, 3e9, 1e6);
+	CHECK_EQ(made.source->repair_count, 1);
+	CHECK_HAS(made.source->repairs[0], "clock jumped 1 time, by up to 3 s");
+	CHECK_NEAR(clock->ns_per_tick, 0.5, 1e-9);
+	CHECK_NEAR((double)made_stat(&made, "op")->total_ns, 1e6, 2);
+	CHECK_EQ(clock->piece_count, 4); /* before, the pause, after it, after the last pairing */
+	for (uint64_t i = 0; i <= 20; i++) {
+		uint64_t ticks = 1000 + i * 2000000000u + (i > 10 ? 6000000000u : 0);
+
+		CHECK_NEAR((double)dw_source_ns(clock, ticks), (double)i * 1e9, 2);
+		CHECK_NEAR((double)dw_source_ticks(clock, i * 1000000000u), (double)ticks, 4);
+	}
+	/* Time never runs back, wherever one asks. */
+	for (uint64_t ticks = 0, last = 0; ticks < 50000000000u; ticks += 77777777) {
+		CHECK(dw_source_ns(clock, ticks) >= last);
+		last = dw_source_ns(clock, ticks);
+	}
+	made_close(&made);
+}
+
+TEST(two_pairings_that_disagree_with_the_estimate_lose)
+{
+	make_clocks(1, 0, 80000000); /* one pairing, 8% off */
+	CHECK_EQ(made.source->files[0].clock_jumps, 1);
+	CHECK_NEAR(made.source->files[0].clock.ns_per_tick, 1e9 / 2000100000.0, 1e-12);
+	CHECK_NEAR((double)made_stat(&made, "op")->total_ns, 1e6, 60);
+	made_close(&made);
 }
 
 TEST(a_writer_that_lives_makes_the_trace_live)
@@ -285,6 +474,68 @@ TEST(a_writer_that_lives_makes_the_trace_live)
 	dw_encode_head(&made.encode)->start_monotonic_ns -= 60000000000u;
 	REQUIRE(made_open_bytes(&made, dw_encode_bytes(&made.encode), NULL) == 0);
 	CHECK(!made.source->live); /* whoever has the pid now began after it */
+	made_close(&made);
+}
+
+struct asyncs {
+	uint64_t starts[8], ends[8];
+	unsigned count, open;
+};
+
+static int keep_asyncs(void *context, const struct dw_event *event)
+{
+	struct asyncs *asyncs = context;
+
+	if (event->type == DW_EVENT_ASYNC && asyncs->count < 8) {
+		asyncs->starts[asyncs->count] = event->start_ns;
+		asyncs->ends[asyncs->count++] = event->end_ns;
+		asyncs->open += event->open;
+	}
+	return 0;
+}
+
+/* A handle is given back and used again within one ns; and a range may take no time. */
+TEST(asynchronous_ranges_that_touch_are_two)
+{
+	struct asyncs seen = { .count = 0 };
+	uint64_t handle = 7;
+
+	made_init(&made);
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "send");
+	dw_encode_record(&made.stream, 100, DW_ASYNC_BEGIN, op, &handle, 2);
+	dw_encode_record(&made.stream, 200, DW_ASYNC_END, op, &handle, 2);
+	dw_encode_record(&made.stream, 200, DW_ASYNC_BEGIN, op, &handle, 2);
+	dw_encode_record(&made.stream, 300, DW_ASYNC_END, op, &handle, 2);
+	dw_encode_record(&made.stream, 400, DW_ASYNC_BEGIN, op, &handle, 2);
+	dw_encode_record(&made.stream, 400, DW_ASYNC_END, op, &handle, 2);
+	dw_encode_record(&made.stream, 900, DW_MARK, op, NULL, 0);
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK_EQ(dw_model_events(made.model, keep_asyncs, &seen, NULL), 0);
+	CHECK_EQ(seen.count, 3);
+	CHECK_EQ(seen.open, 0);
+	CHECK_EQ(seen.ends[0], 200);
+	CHECK_EQ(seen.starts[1], 200);
+	CHECK_EQ(seen.ends[1], 300);
+	CHECK_EQ(seen.ends[2], 400);
+	made_close(&made);
+}
+
+/* A killed process leaves a hole of the size that it reserved. Its text looks like a STRING. */
+TEST(what_lies_in_a_hole_is_no_entry)
+{
+	struct dw_entry *hole, *inside;
+
+	made_init(&made);
+	hole = dw_encode_entry(&made.process, DW_ENTRY_STRING, dw_encode_new_id(&made.encode), 40, 64);
+	inside = hole + 1;
+	*inside = (struct dw_entry){ DW_ENTRY_TAG(DW_ENTRY_STRING), 32, hole->id, 3 };
+	memcpy(inside + 1, "bad", 3);
+	hole->tag = 0;
+	made_op(&made, DWELL_CATEGORY_OPERATOR, "good");
+	uint32_t unknown = hole->id;
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK(made.source->files[0].strings[unknown] == NULL);
+	CHECK_STR(made.source->files[0].strings[unknown + 1], "good");
 	made_close(&made);
 }
 

@@ -93,7 +93,7 @@ static __attribute__((noinline)) void straight(int depth)
 
 TEST(a_compared_walk_is_a_walk)
 {
-	high = stack_high((uintptr_t)__builtin_frame_address(0));
+	high = stack_end();
 	for (int round = 0; round < 200; round++) {
 		one((int)pick(12));
 		straight((int)pick(160)); /* some are cut short */

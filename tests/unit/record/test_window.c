@@ -82,4 +82,20 @@ TEST(a_limit_on_file_sizes_is_seen_before_it_kills)
 	CHECK(old.rlim_cur != RLIM_INFINITY || !over_file_limit(UINT32_MAX));
 }
 
+TEST(touching_pages_changes_no_byte)
+{
+	const size_t bytes = 4 * 4096;
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned changed = 0;
+
+	REQUIRE(memory != MAP_FAILED);
+	for (size_t i = 0; i < bytes; i += 2)
+		memory[i] = (char)(i / 2 % 251); /* the first byte of a page is 0 and not 0 */
+	touch_pages(memory, bytes);
+	for (size_t i = 0; i < bytes; i++)
+		changed += memory[i] != (i % 2 ? 0 : (char)(i / 2 % 251));
+	CHECK_EQ(changed, 0);
+	munmap(memory, bytes);
+}
+
 CHECK_MAIN

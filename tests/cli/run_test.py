@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""dwell run: what it refuses before the program starts, and what it says after.
+
+usage: run_test.py DWELL OUTLIVE
+
+The last line is "N passed, N failed, N skipped", a check each.
+"""
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+
+DWELL, OUTLIVE = (os.path.abspath(path) for path in sys.argv[1:3])
+counts = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+def check(what, value, text=""):
+    counts["passed" if value else "failed"] += 1
+    if not value:
+        print(f"FAILED {what}: {text}")
+
+
+def run(*arguments):
+    done = subprocess.run([DWELL, "run", *arguments], capture_output=True, text=True, timeout=120,
+                          check=False)
+    return done.returncode, done.stderr
+
+
+def refused(what, code, word, *arguments):
+    """The program, which makes a file, did not run, and there is no trace."""
+    got, text = run(*arguments, "touch", "ran")
+    check(what, got == code and word in text, f"{got}: {text}")
+    check(what + ": the program", not os.path.exists("ran"))
+    check(what + ": the trace", not os.path.exists("touch.dwell"))
+
+
+def serving():
+    if "libnghttp2" in run("--serve", "0", "true")[1]:
+        print("skip serving: this dwell was built without libnghttp2")
+        counts["skipped"] += 1
+        return
+    refused("a port that is no number", 2, "--serve x", "--serve", "x")
+    refused("a port that is too large", 2, "65535", "--serve", "99999")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        refused("a port in use", 2, "give another", "--serve", str(taken.getsockname()[1]))
+    code, text = run("--serve", "0", "-o", "served.dwell", "true")
+    check("any free port", code == 0 and "captures of" in text, text)
+
+
+def sizes():
+    refused("a size that is too small", 2, "at least 1M", "--max-size", "1K")
+    code, text = run("--max-size", "1M", "-o", "least.dwell", OUTLIVE)
+    check("the least size", code == 0 and "max-size" not in text, text)
+    info = subprocess.run([DWELL, "info", "least.dwell"], capture_output=True, text=True, check=False)
+    check("the least size records", "Lost: nothing" in info.stdout or "lost" not in info.stdout.lower(),
+          info.stdout)
+    code, text = run("--max-size", "99T", "-o", "large.dwell", "true")
+    check("a size beyond the disk", code == 0 and text.count("--max-size") == 1, text)
+
+
+def others_files():
+    with open("results.csv", "w", encoding="utf-8") as file:
+        file.write("a,b\n")
+    os.symlink("results.csv", "link.dwell")
+    for name in ("results.csv", "link.dwell", "/dev/null"):
+        before = os.lstat(name)
+        refused(name, 125, "is no dwell trace", "-o", name)
+        after = os.lstat(name)
+        check(name + " is as it was", (before.st_ino, before.st_mode, before.st_size, before.st_rdev) ==
+              (after.st_ino, after.st_mode, after.st_size, after.st_rdev))
+    for _ in range(2):  # a trace is replaced
+        code, text = run("-o", "again.dwell", "true")
+        check("a trace is replaced", code == 0, text)
+
+
+def outliving():
+    code, text = run("-o", "short.dwell", OUTLIVE, "200")
+    check("a child that ends soon", code == 0 and "still record" not in text, text)
+    check("its trace is trimmed", os.stat("short.dwell").st_blocks * 512 < 1 << 20)
+    code, text = run("-o", "long.dwell", OUTLIVE, "4000")
+    check("a child that goes on", code == 0 and "1 process of this run still records" in text, text)
+    info = subprocess.run([DWELL, "report", "long.dwell"], capture_output=True, text=True, check=False)
+    check("its trace is live", "still being written" in info.stderr, info.stderr)
+
+
+def apart():
+    shutil.copy("/bin/true", "apart")
+    try:
+        os.chown("apart", os.geteuid() + 1, -1)
+    except PermissionError:
+        print("skip set-user-ID: only root gives a program to another user")
+        counts["skipped"] += 1
+        return
+    os.chmod("apart", 0o755 | stat.S_ISUID)
+    code, text = run("./apart")
+    check("set-user-ID", code == 0 and "set-user-ID" in text, text)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    for part in (serving, sizes, others_files, outliving, apart):
+        part()
+    os.chdir("/")
+print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+sys.exit(counts["failed"] != 0)

@@ -1,0 +1,221 @@
+/*
+ * Inputs that were made to cost a reader memory or time: `hostile TARGET [NAME]`.
+ *
+ * Each is some hundred kilobytes to some megabytes, so it is made and not stored. The
+ * target's bounds decide (bounds.h). TARGET is what the program was linked with.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/proto.h"
+#include "bounds.h"
+#include "format/encode.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct dw_encode encode;
+static struct dw_encode_process process;
+static struct dw_encode_stream stream;
+
+/* ---- traces ------------------------------------------------------------------------------- */
+
+static void many_processes(void)
+{
+	for (unsigned i = 0; i < 40000; i++)
+		dw_encode_entry(&process, DW_ENTRY_PROCESS, dw_encode_new_id(&encode), 1,
+		                sizeof(struct dw_entry_process));
+}
+
+static void symbols_of_one_frame(void)
+{
+	uint32_t frame = dw_encode_frame(&process, "f", "f.c", 1);
+
+	for (unsigned i = 0; i < 8000; i++)
+		dw_encode_entry(&process, DW_ENTRY_FRAME, frame, 0, sizeof(struct dw_entry_frame));
+	for (unsigned i = 0; i < 8000; i++)
+		dw_encode_entry(&process, DW_ENTRY_SYMBOL, frame, 0, sizeof(struct dw_entry_symbol));
+}
+
+static void ends_of_what_is_not_open(void)
+{
+	uint32_t op = dw_encode_op(&process, 2, "op", NULL, 0, NULL, 0), n = 0;
+
+	for (uint64_t i = 0; i < 100000; i++)
+		dw_encode_begin(&stream, i, op);
+	for (uint64_t i = 0; i < 50000; i++)
+		dw_encode_record(&stream, 100000 + i, DW_END_OF, op + 1, &n, 1);
+}
+
+static void ends_of_outer_ranges(void)
+{
+	uint32_t op = dw_encode_op(&process, 2, "op", NULL, 0, NULL, 0), n = 50000;
+
+	for (uint64_t i = 0; i < 100000; i++)
+		dw_encode_begin(&stream, i, op);
+	for (uint64_t i = 0; i < 50000; i++)
+		dw_encode_record(&stream, 100000 + i, DW_END_OF, 0, &n, 1);
+}
+
+/* One name of 32 KB, and many that use it. */
+static void long_names(void)
+{
+	static char text[32001];
+	uint32_t name;
+
+	memset(text, 'x', sizeof text - 1);
+	name = dw_encode_string(&process, text);
+	for (unsigned i = 0; i < 8000; i++) {
+		struct dw_entry_process *entry = dw_encode_entry(
+		    &process, DW_ENTRY_PROCESS, dw_encode_new_id(&encode), 0, sizeof *entry);
+
+		if (entry)
+			entry->name = entry->command = name;
+	}
+	for (unsigned i = 0; i < 8000; i++) {
+		uint32_t module = i ? 0 : dw_encode_new_id(&encode);
+		struct dw_entry_module *entry =
+		    i ? NULL : dw_encode_entry(&process, DW_ENTRY_MODULE, module, 1, sizeof *entry);
+
+		if (entry)
+			entry->path = name;
+		dw_encode_entry(&process, DW_ENTRY_FRAME, dw_encode_new_id(&encode), entry ? module : 0,
+		                sizeof(struct dw_entry_frame));
+	}
+}
+
+static void large_ids(void)
+{
+	dw_encode_entry(&process, DW_ENTRY_STRING, DW_ID_MASK, 0, sizeof(struct dw_entry));
+	dw_encode_entry(&process, DW_ENTRY_STACK, DW_ID_MASK - 1, 0, sizeof(struct dw_entry));
+}
+
+/* ---- XSpaces ------------------------------------------------------------------------------ */
+
+static struct dw_proto space;
+
+static void put_event(uint64_t name)
+{
+	size_t event = dw_proto_open(&space, 4);
+
+	dw_proto_u64(&space, 1, name);
+	dw_proto_u64(&space, 2, 1000);
+	dw_proto_u64(&space, 3, 1000);
+	dw_proto_close(&space, event);
+}
+
+static void put_name(uint32_t field, uint64_t id, const char *name)
+{
+	size_t entry = dw_proto_open(&space, field), value;
+
+	dw_proto_u64(&space, 1, id);
+	value = dw_proto_open(&space, 2);
+	dw_proto_u64(&space, 1, id);
+	dw_proto_text(&space, 2, name);
+	dw_proto_close(&space, value);
+	dw_proto_close(&space, entry);
+}
+
+static void put_lines(unsigned count, const char *form)
+{
+	size_t plane = dw_proto_open(&space, 1);
+
+	dw_proto_text(&space, 2, "/host:CPU");
+	put_name(4, 1, "op");
+	for (unsigned i = 0; i < count; i++) {
+		size_t line = dw_proto_open(&space, 3);
+		char name[64];
+
+		snprintf(name, sizeof name, form, i + 1);
+		dw_proto_u64(&space, 1, i + 1);
+		dw_proto_text(&space, 2, name);
+		put_event(1);
+		dw_proto_close(&space, line);
+	}
+	dw_proto_close(&space, plane);
+}
+
+static void many_lines(void)
+{
+	put_lines(40000, "l%u");
+}
+
+static void many_lines_that_overlap(void)
+{
+	put_lines(40000, "l%u (overlapping 1)");
+}
+
+static void many_ranks(void)
+{
+	put_lines(40000, "rank %u: main");
+}
+
+static void many_events(void)
+{
+	size_t plane = dw_proto_open(&space, 1), line;
+
+	dw_proto_text(&space, 2, "/host:CPU");
+	put_name(4, 1, "op");
+	line = dw_proto_open(&space, 3);
+	for (unsigned i = 0; i < 100000; i++)
+		put_event(1);
+	dw_proto_close(&space, line);
+	dw_proto_close(&space, plane);
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+static const struct hostile {
+	const char *target, *name;
+	void (*make)(void);
+} all[] = {
+	{ "source", "many processes", many_processes },
+	{ "source", "symbols of one frame", symbols_of_one_frame },
+	{ "source", "ends of what is not open", ends_of_what_is_not_open },
+	{ "source", "ends of outer ranges", ends_of_outer_ranges },
+	{ "source", "long names", long_names },
+	{ "source", "large ids", large_ids },
+	{ "xspace", "many lines", many_lines },
+	{ "xspace", "many lines that overlap", many_lines_that_overlap },
+	{ "xspace", "many ranks", many_ranks },
+	{ "xspace", "many events", many_events },
+};
+
+static void run_trace(const struct hostile *hostile)
+{
+	uint32_t thread;
+
+	dw_encode_init(&encode, DW_CLOCK_MONOTONIC, 1000000000);
+	dw_encode_process_init(&process, &encode, 0);
+	thread = dw_encode_thread(&process, 1, 0, 0, "main");
+	dw_encode_stream_init(&stream, &process, 0, thread);
+	hostile->make();
+	dw_encode_close(&stream);
+	dw_encode_head(&encode)->flags |= DW_HEAD_NAMED_ENDS;
+	LLVMFuzzerTestOneInput((const uint8_t *)encode.image, dw_encode_bytes(&encode));
+	dw_encode_reset(&encode);
+}
+
+static void run_space(const struct hostile *hostile)
+{
+	memset(&space, 0, sizeof space);
+	hostile->make();
+	LLVMFuzzerTestOneInput(space.bytes, space.used);
+	dw_proto_reset(&space);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned ran = 0;
+
+	bounds_ask_all = true;
+	for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++) {
+		if (strcmp(all[i].target, argv[1]) != 0 || (argc > 2 && !strstr(all[i].name, argv[2])))
+			continue;
+		printf("%s\n", all[i].name);
+		fflush(stdout);
+		(strcmp(argv[1], "source") ? run_space : run_trace)(&all[i]);
+		ran++;
+	}
+	printf("%u passed, 0 failed\n", ran);
+	return ran == 0;
+}

@@ -1,0 +1,34 @@
+/*
+ * As much of a free-threaded Python as libdwell-attach looks at, which must not load its probe.
+ * Real ones are rare; what such a process exports is all that matters here.
+ */
+#include <stddef.h>
+
+typedef int audit_hook(const char *event, void *arguments, void *data);
+
+#define EXPORTED __attribute__((visibility("default")))
+
+static audit_hook *hook;
+static void *hook_data;
+
+EXPORTED int PySys_AddAuditHook(audit_hook *function, void *data);
+EXPORTED const char *Py_GetVersion(void);
+
+int PySys_AddAuditHook(audit_hook *function, void *data)
+{
+	hook = function;
+	hook_data = data;
+	return 0;
+}
+
+const char *Py_GetVersion(void)
+{
+	return "3.14.0 free-threading build (main, Oct  7 2025, 12:00:00) [GCC 12.2.0]";
+}
+
+int main(void)
+{
+	if (!hook)
+		return 77; /* the library was not preloaded */
+	return hook("cpython.run_command", NULL, hook_data);
+}

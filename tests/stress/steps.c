@@ -1,0 +1,177 @@
+/*
+ * Runs of very many steps in a small file: each step is in the trace, alone or in a summary,
+ * names still have their place, and the step in which the program was killed is there.
+ */
+#include "stress.h"
+
+#include <signal.h>
+
+#define STEPS 300000u
+#define BUDGET ((uint64_t)8 << 20)
+
+static uint64_t *begun;
+
+static void make_steps(uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		dwell_step();
+		for (int k = 0; k < 5; k++) {
+			DWELL_ZONE("work");
+		}
+		__atomic_store_n(begun, i + 1, __ATOMIC_RELEASE);
+	}
+	dwell_step_end();
+}
+
+static void begin(void *path, enum dwell_keep keep)
+{
+	struct dwell_options options = DWELL_OPTIONS_INIT;
+
+	options.max_size_bytes = BUDGET;
+	options.keep = keep;
+	stress_start(path, &options);
+}
+
+static void many_steps(void *path)
+{
+	begin(path, DWELL_KEEP_BOTH);
+	make_steps(STEPS);
+	for (int i = 0; i < 200; i++) {
+		char name[32];
+
+		snprintf(name, sizeof name, "a name that came late %d", i);
+		dwell_intern(DWELL_CATEGORY_ZONE, name, NULL);
+	}
+}
+
+struct found {
+	uint64_t single, summarised, first, next, open, entries, durations;
+	uint64_t open_number, end_ticks;
+};
+
+/* Numbers must follow one another without a gap, singles first. */
+static void add_step(struct found *found, const struct dw_entry_step *step)
+{
+	if (step->entry.aux & DW_STEP_CANCELLED)
+		return;
+	if (!step->end_ticks) {
+		found->open++;
+		found->open_number = step->number;
+		return;
+	}
+	CHECK_U64(step->number, found->single);
+	found->single++;
+}
+
+static void add_summary(struct found *found, const struct dw_entry_steps *steps)
+{
+	uint64_t durations = 0;
+
+	if (!steps->count)
+		return;
+	if (!found->entries)
+		found->first = found->next = steps->first_number;
+	CHECK_U64(steps->first_number, found->next);
+	/* Of a killed process the sums may hold one step more. */
+	CHECK(steps->end_ticks - steps->start_ticks + steps->longest_ticks >= steps->step_ticks);
+	CHECK(steps->start_ticks >= found->end_ticks);
+	CHECK(steps->shortest_ticks <= steps->longest_ticks);
+	CHECK(steps->longest_ticks <= steps->step_ticks);
+	for (unsigned i = 0; i < DW_STEPS_BUCKETS; i++)
+		durations += steps->durations[i];
+	found->durations += durations;
+	found->summarised += steps->count;
+	found->next += steps->count;
+	found->end_ticks = steps->end_ticks;
+	found->entries++;
+}
+
+static struct found find_steps(const struct trace *trace)
+{
+	struct found found = { 0 };
+
+	for (size_t i = 0; i < trace->all_count; i++) {
+		const struct dw_entry *entry = trace->all[i];
+
+		if (entry->tag == DW_ENTRY_TAG(DW_ENTRY_STEP))
+			add_step(&found, (const void *)entry);
+		else if (entry->tag == DW_ENTRY_TAG(DW_ENTRY_STEPS))
+			add_summary(&found, (const void *)entry);
+	}
+	return found;
+}
+
+static void all_steps_are_there(void)
+{
+	struct trace trace;
+	struct found found;
+
+	begun = stress_shared(sizeof *begun);
+	CHECK_EXITED(stress_child(many_steps, (void *)(uintptr_t) "steps.dwell"), 0);
+	if (!stress_read(&trace, "steps.dwell"))
+		return;
+	found = find_steps(&trace);
+	printf("    %llu single steps, %llu in %llu summaries\n", (unsigned long long)found.single,
+	       (unsigned long long)found.summarised, (unsigned long long)found.entries);
+	CHECK_U64(found.single + found.summarised, STEPS);
+	CHECK_U64(found.first, found.single);
+	CHECK_U64(found.durations, found.summarised);
+	CHECK(found.single > 10000 && found.entries > 3);
+	CHECK_U64(found.open, 0);
+	CHECK_U64(trace_lost(&trace, DW_LOSS_DICTIONARY), 0);
+	for (int i = 0; i < 200; i += 199) {
+		char name[32];
+		bool there = false;
+
+		snprintf(name, sizeof name, "a name that came late %d", i);
+		for (uint32_t id = 1; id < trace.id_count; id++)
+			there |= trace_text_is(&trace, id, name);
+		CHECK(there);
+	}
+	trace_close(&trace);
+}
+
+static void steps_for_ever(void *path)
+{
+	begin(path, DWELL_KEEP_NEWEST);
+	make_steps(UINT64_MAX);
+}
+
+/* The step in which the program was killed is open, or it had just been added up. */
+static void killed_in_a_summarised_step(void)
+{
+	for (int round = 0; round < (stress_long ? 100 : STRESS_SANITIZED ? 2 : 10); round++) {
+		struct trace trace;
+		pid_t pid;
+
+		begun = stress_shared(sizeof *begun);
+		unlink("killed.dwell");
+		pid = stress_spawn(steps_for_ever, (void *)(uintptr_t) "killed.dwell");
+		while (__atomic_load_n(begun, __ATOMIC_ACQUIRE) < 150000)
+			stress_sleep_us(100);
+		stress_sleep_us((unsigned)(stress_random() % 5000));
+		kill(pid, SIGKILL);
+		stress_wait(pid);
+		if (stress_read(&trace, "killed.dwell")) {
+			struct found found = find_steps(&trace);
+			uint64_t ended = found.single + found.summarised;
+
+			CHECK(found.summarised > 0);
+			CHECK(found.open <= 1);
+			if (found.open && found.open_number != ended && found.open_number + 1 != ended)
+				FAIL("step %llu is open after %llu ended ones",
+				     (unsigned long long)found.open_number, (unsigned long long)ended);
+			/* A step is counted here when it has begun; the next may have ended it. */
+			if (ended + 1 < *begun || ended > *begun)
+				FAIL("%llu steps ended, %llu begun", (unsigned long long)ended,
+				     (unsigned long long)*begun);
+		}
+		trace_close(&trace);
+	}
+}
+
+const struct stress_test step_tests[] = {
+	{ "steps.all", all_steps_are_there },
+	{ "steps.killed", killed_in_a_summarised_step },
+	{ NULL, NULL },
+};

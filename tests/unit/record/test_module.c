@@ -1,0 +1,184 @@
+/* Modules: what is mapped at an address now names it, whatever was there before. */
+#include "check.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static unsigned reads;
+
+static ssize_t counted_read(int file, void *to, size_t bytes)
+{
+	ssize_t got = read(file, to, bytes);
+
+	reads += got == 0; /* the end of one pass */
+	return got;
+}
+
+#define read counted_read
+#include "record/module.c"
+#undef read
+
+#include "session.h"
+
+#define SIZE 8192u
+
+/* A file like a library without anything in it; `mark` makes it another one. */
+static void *map_library(void *at, const char *name, unsigned mark)
+{
+	char path[160], bytes[SIZE] = { 0 };
+	ElfW(Ehdr) *elf = (void *)bytes;
+	void *mapped;
+	int file;
+
+	snprintf(path, sizeof path, "%s/%s", session_folder, name);
+	memcpy(elf->e_ident, ELFMAG, SELFMAG);
+	elf->e_version = mark;
+	file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (write(file, bytes, sizeof bytes) != (ssize_t)sizeof bytes)
+		abort();
+	mapped = mmap(at, SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE | (at ? MAP_FIXED : 0), file, 0);
+	close(file);
+	unlink(path);
+	return mapped;
+}
+
+/* The path of the module that a FRAME names; "" for none. */
+static const char *module_name(uintptr_t address)
+{
+	struct module module;
+	const char *slash;
+	static char line[600];
+	FILE *maps_file;
+
+	if (!look_up(address, &module) || !module.id)
+		return "";
+	/* what the table says must be what the kernel says */
+	maps_file = fopen("/proc/self/maps", "r");
+	while (fgets(line, sizeof line, maps_file)) {
+		unsigned long low, high;
+
+		if (sscanf(line, "%lx-%lx", &low, &high) == 2 && address >= low && address < high)
+			break;
+	}
+	fclose(maps_file);
+	slash = strrchr(line, '/');
+	return slash ? slash + 1 : "";
+}
+
+TEST(another_library_at_the_same_address)
+{
+	REQUIRE(session_begin(0));
+	void *at = map_library(NULL, "liba.so", 1);
+	uint32_t generation = dwell_code_generation, a, b;
+
+	a = dw_module_frame((uintptr_t)at + 100);
+	CHECK(a != 0);
+	CHECK_EQ(dw_module_frame((uintptr_t)at + 100), a);
+	CHECK_EQ(dwell_code_generation, generation);
+	munmap(at, SIZE);
+	CHECK(map_library(at, "libb.so", 2) == at);
+	b = dw_module_frame((uintptr_t)at + 100);
+	CHECK(b != 0 && b != a);
+	CHECK(strncmp(module_name((uintptr_t)at + 100), "libb.so", 7) == 0);
+	CHECK(dwell_code_generation != generation); /* whoever remembers `a` asks again */
+	munmap(at, SIZE);
+	CHECK(dw_module_frame((uintptr_t)at + 100) != b); /* and of no library now */
+	session_end();
+}
+
+TEST(more_libraries_than_one_block_holds)
+{
+	enum { MANY = 1300 };
+	static void *at[MANY];
+	uint32_t count, wrong = 0;
+
+	REQUIRE(session_begin(0));
+	for (unsigned i = 0; i < MANY; i++)
+		at[i] = map_library(NULL, "many.so", i);
+	for (unsigned i = 0; i < MANY; i++)
+		wrong += strncmp(module_name((uintptr_t)at[i] + 64), "many.so", 7) != 0;
+	CHECK_EQ(wrong, 0);
+	count = module_count;
+	CHECK(count > 2 * BLOCK_MODULES);
+	/* Places of unloaded ones are used again. */
+	for (unsigned i = 0; i < MANY; i++) {
+		munmap(at[i], SIZE);
+		at[i] = map_library(at[i], "again.so", MANY + i);
+	}
+	for (unsigned i = 0; i < MANY; i++)
+		wrong += strncmp(module_name((uintptr_t)at[i] + 64), "again.so", 8) != 0;
+	CHECK_EQ(wrong, 0);
+	CHECK_EQ(module_count, count);
+	for (unsigned i = 0; i < MANY; i++)
+		munmap(at[i], SIZE);
+	session_end();
+}
+
+/* Code without a file, and what is no code, do not make the maps be read each time. */
+TEST(unknown_code_is_cheap)
+{
+	char *code = mmap(NULL, 1 << 20, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *hole = mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t id;
+
+	REQUIRE(session_begin(0));
+	reads = 0;
+	id = dw_module_frame((uintptr_t)code);
+	CHECK(id != 0);
+	for (uintptr_t i = 0; i < 20000; i++)
+		CHECK_EQ(dw_module_frame((uintptr_t)code + i), id);
+	for (uintptr_t i = 0; i < 20000; i++)
+		CHECK_EQ(dw_module_frame((uintptr_t)hole + i), id);
+	printf("    %u passes over the maps for 40,000 frames\n", reads);
+	CHECK(reads < 400);
+	/* A library that comes meanwhile is found at once. */
+	void *library = map_library(NULL, "late.so", 77);
+	(void)dw_module_frame((uintptr_t)code);
+	CHECK(dw_module_frame((uintptr_t)library + 8) != 0);
+	session_end();
+}
+
+TEST(a_child_of_fork_reads_the_maps)
+{
+	pid_t child;
+	int status = -1;
+
+	REQUIRE(session_begin(0));
+	(void)dw_module_frame((uintptr_t)&dw_intern);
+	/* as if another thread read them at the moment of the fork */
+	__atomic_store_n(&dw_process->maps_reader, (uint32_t)getppid(), __ATOMIC_RELEASE);
+	child = fork();
+	if (child == 0) {
+		void *at = map_library(NULL, "child.so", 5);
+
+		_exit(strncmp(module_name((uintptr_t)at + 8), "child.so", 8) == 0 ? 0 : 1);
+	}
+	waitpid(child, &status, 0);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	__atomic_store_n(&dw_process->maps_reader, 0, __ATOMIC_RELEASE);
+	session_end();
+}
+
+TEST(lines_of_the_maps)
+{
+	struct mapping mapping;
+
+	parse_line("7f0c1a028000-7f0c1a1bd000 r-xp 00028000 fe:01 393230       /usr/lib/a b.so",
+	           &mapping);
+	CHECK_EQ(mapping.low, 0x7f0c1a028000);
+	CHECK_EQ(mapping.high, 0x7f0c1a1bd000);
+	CHECK(mapping.executable);
+	CHECK_EQ(mapping.offset, 0x28000);
+	CHECK_EQ(mapping.device, (uint64_t)0xfe << 32 | 1);
+	CHECK_EQ(mapping.inode, 393230);
+	CHECK(strcmp(mapping.path, "/usr/lib/a b.so") == 0);
+	parse_line("7ffd0-7ffe0 rw-p 00000000 00:00 0 ", &mapping);
+	CHECK(!mapping.executable && !*mapping.path && mapping.high == 0x7ffe0);
+	parse_line("", &mapping);
+	CHECK(!mapping.executable && !*mapping.path);
+}
+
+CHECK_MAIN

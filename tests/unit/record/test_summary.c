@@ -1,0 +1,86 @@
+/* Summarised steps: when they begin, how many an entry collects, what is left for names. */
+#include "check.h"
+
+#include "record/summary.c"
+
+static struct dw_head head;
+static struct dw_process process; /* 150 MB of zeros, of which few pages are touched */
+
+static void begin(uint32_t blocks)
+{
+	head = (struct dw_head){ .next_block = 1, .max_blocks = blocks, .reserve_blocks = blocks / 8 };
+	dw_session.map = &head;
+	dw_session.generation++;
+	dw_process = &process;
+}
+
+TEST(steps_are_single_until_half_of_the_reserve_is_used)
+{
+	begin(1024);
+	head.next_block = 1024 - 64 - 1;
+	CHECK(!dw_summary_needed(&head));
+	CHECK_EQ(dw_summary_blocks(&head), 33);
+	head.next_block++;
+	CHECK(dw_summary_needed(&head));
+	CHECK_EQ(dw_summary_blocks(&head), 32);
+}
+
+TEST(names_have_the_last_quarter)
+{
+	begin(1024);
+	head.next_block = 1024 - 32;
+	CHECK_EQ(dw_summary_blocks(&head), 0);
+	CHECK_EQ(steps_of_entry(), 0);
+	begin(16); /* the least budget: a reserve of two blocks */
+	head.next_block = 14;
+	CHECK_EQ(dw_summary_blocks(&head), 1);
+	head.next_block = 15;
+	CHECK(dw_summary_needed(&head));
+	CHECK_EQ(dw_summary_blocks(&head), 0);
+}
+
+TEST(entries_collect_twice_as_many_when_half_is_used)
+{
+	const unsigned entries_of_block = DW_BLOCK_BYTES / sizeof(struct dw_entry_steps);
+	uint64_t steps = 0, an_entry = 0, last = FIRST_STEPS;
+	unsigned entries = 0;
+
+	begin(32768); /* 2 GiB */
+	head.next_block = head.max_blocks - head.reserve_blocks / 2;
+	while ((an_entry = steps_of_entry()) != 0) {
+		CHECK(an_entry == last || an_entry == 2 * last);
+		last = an_entry;
+		steps += an_entry;
+		head.next_block += ++entries % entries_of_block == 0;
+	}
+	CHECK_RANGE(last, 512 * FIRST_STEPS, 4096 * FIRST_STEPS);
+	CHECK(steps > 500000000); /* and the last entry goes on */
+}
+
+TEST(an_entry_adds_up_its_steps)
+{
+	struct dw_entry_steps entry = { .count = 0 };
+	struct dw_slot slot = { .summary = &entry, .summary_end = 100 };
+	struct dw_entry_step step = { .entry.aux = DW_STEP_RECORDED };
+	enum dw_loss cause;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		step.number = 40 + i;
+		step.start_ticks = 1000 * i;
+		CHECK(dw_summary_add(&slot, &step, 1000 * i + 300 * (i + 1), i ? 50 : 0, &cause));
+	}
+	CHECK_EQ(entry.first_number, 40);
+	CHECK_EQ(entry.count, 3);
+	CHECK_EQ(entry.start_ticks, 0);
+	CHECK_EQ(entry.end_ticks, 2900);
+	CHECK_EQ(entry.step_ticks, 1800);
+	CHECK_EQ(entry.shortest_ticks, 300);
+	CHECK_EQ(entry.longest_ticks, 900);
+	CHECK_EQ(entry.cpu_ns, 100);
+	CHECK_EQ(entry.cpu_count, 2);
+	CHECK_EQ(entry.recorded, 3);
+	CHECK_EQ(entry.durations[dw_steps_bucket(300)] + entry.durations[dw_steps_bucket(600)] +
+	             entry.durations[dw_steps_bucket(900)], 3);
+}
+
+CHECK_MAIN
