@@ -4,10 +4,10 @@
 #   make check-core  the tests that need no more than that
 #   make check       installs what is missing (Debian: says what, then apt-get), then all tests
 #   make demo        the same set-up, then a real training run under dwell and its reports
-#   make bench       what dwell costs on this machine
+#   make bench       installs what is missing (Debian), then measures what dwell costs on this machine
 #   make fuzz        fuzzes the reader for FUZZ_SECONDS a target
 #   make stress      threads, fork, kill, full disk, long
-#   make install     into PREFIX (DESTDIR is put before it)
+#   make install     into PREFIX, by default /usr/local (DESTDIR is put before it)
 #   make wheel       the Python package for pip, with the libraries and the command, into build/wheel
 #   make dist        dwell.h and dwell.c, the recorder in two files, into build/dist
 #   make format      clang-format over what changed since the last commit; FORMAT_ALL=1: everything
@@ -47,11 +47,17 @@ demo:
 	$(MAKE) all
 	tools/demo $(BUILD)
 
+# An existing folder is configured again: the packages may have come after it.
 bench:
-	tools/setup bench
-	test -f build-bench/build.ninja || $(MESON) setup build-bench --buildtype release
-	$(NINJA) -C build-bench -j $(JOBS)
-	$(NINJA) -C build-bench bench
+	tools/setup bench || echo "bench: what could not be installed is skipped" >&2
+	if test -f build-bench/build.ninja; then \
+		$(MESON) configure build-bench --clearcache && \
+		$(MESON) setup --reconfigure build-bench --buildtype release; \
+	else \
+		$(MESON) setup build-bench --buildtype release; \
+	fi
+	$(NINJA) -C build-bench -k 0 -j $(JOBS) || echo "bench: not everything was built; what is missing is skipped" >&2
+	bench/run build-bench
 
 fuzz:
 	tools/setup fuzz

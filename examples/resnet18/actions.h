@@ -90,7 +90,7 @@ void actions_stop(struct dwell_actions *actions, enum action action);
 /* The rest of the block is the action. */
 #define ACTION(actions, action)                                                \
 	const struct dwell_action_scope DWELL_JOIN(action_, __LINE__)              \
-		__attribute__((cleanup(dwell_action_leave), unused)) =                 \
+		__attribute__((__cleanup__(dwell_action_leave), __unused__)) =         \
 			actions_enter(actions, ACTION_##action)
 struct dwell_action_scope actions_enter(struct dwell_actions *actions, enum action action);
 

@@ -144,7 +144,7 @@ static void find_shipped_digits(char *folder, size_t size)
 	folder[length > 0 ? length : 0] = '\0';
 	slash = strrchr(folder, '/');
 	if (slash) {
-		strcpy(slash, "/data");
+		memcpy(slash, "/data", sizeof "/data");
 		if (holds_digits(folder))
 			return;
 	}
