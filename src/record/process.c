@@ -79,22 +79,49 @@ static void note_fork(void)
 	DW_STORE(dw_process->forked, true);
 }
 
+/*
+ * One thread makes the mapping while the others wait, so that nothing writes to
+ * `dw_process` once it is set and every thread may read it without an atomic load. The
+ * wait is bounded, because a child of fork inherits the lock of a thread that it does not
+ * have. A signal handler that interrupted the thread which holds the lock goes on alone.
+ */
+static void wait_to_prepare(uint32_t *lock)
+{
+	uint32_t self = (uint32_t)dw_gettid(), holder = 0;
+
+	for (int i = 0; i < 1000; i++, holder = 0) {
+		if (__atomic_compare_exchange_n(lock, &holder, self, false, __ATOMIC_ACQUIRE,
+		                                __ATOMIC_ACQUIRE) ||
+		    holder == self || __atomic_load_n(&dw_process, __ATOMIC_ACQUIRE))
+			return;
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+}
+
 int dw_process_prepare(void)
 {
+	static uint32_t lock; /* the tid of the thread that prepares, or 0 */
 	struct dw_process *memory, *none = NULL;
 
 	if (__atomic_load_n(&dw_process, __ATOMIC_ACQUIRE))
 		return 0;
+	wait_to_prepare(&lock);
+	if (__atomic_load_n(&dw_process, __ATOMIC_ACQUIRE)) {
+		__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+		return 0;
+	}
 	memory = mmap(NULL, sizeof *dw_process, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 	              -1, 0);
-	if (memory == MAP_FAILED)
-		return DWELL_E_NOMEM;
-	if (!open_slots(memory, SLOTS_AT_ONCE)) {
+	if (memory != MAP_FAILED && !open_slots(memory, SLOTS_AT_ONCE)) {
 		munmap(memory, sizeof *memory);
+		memory = MAP_FAILED;
+	}
+	if (memory == MAP_FAILED) {
+		__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
 		return DWELL_E_NOMEM;
 	}
 	memory->pid = (uint32_t)getpid();
-	/* Pairs with the acquire above. Of two threads that start at once, one is first. */
+	/* Pairs with the acquire above. It fails only after a wait that ended without the lock. */
 	if (!__atomic_compare_exchange_n(&dw_process, &none, memory, false, __ATOMIC_ACQ_REL,
 	                                 __ATOMIC_ACQUIRE)) {
 		munmap(memory, sizeof *memory);
@@ -102,6 +129,7 @@ int dw_process_prepare(void)
 		madvise(memory, sizeof *memory, MADV_WIPEONFORK);
 		pthread_atfork(note_fork, NULL, clear_in_child);
 	}
+	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
 	return 0;
 }
 
