@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "format/encode.h"
-#include "model/sequence.h"
+#include "model/sequence/sequence.h"
 #include "views/views.h"
 
 #define NAMES 40

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "model/calls.h"
+#include "model/time/calls.h"
 #include "views/views.h"
 
 /* Which columns there are, in their order. */

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/text.h"
-#include "model/loading.h"
+#include "model/time/loading.h"
 #include "views/loader.h"
 
 static const struct dw_column columns[] = {

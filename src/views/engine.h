@@ -2,7 +2,7 @@
 #ifndef DW_VIEWS_ENGINE_H
 #define DW_VIEWS_ENGINE_H
 
-#include "model/engine.h"
+#include "model/engine/engine.h"
 #include "views/views.h"
 
 #define DW_VIEW_ENGINE (DW_VIEW_CATEGORY(EVENT) | DW_VIEW_CATEGORY(HANDLER))

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/flops.h"
+#include "model/time/flops.h"
 #include "views/views.h"
 
 #define PEAK_KEY "peak_flops_per_second" /* a fact of the run: the machine's, measured */

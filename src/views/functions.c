@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/function_calls.h"
+#include "model/time/function_calls.h"
 #include "views/views.h"
 
 static const struct dw_column columns[] = {

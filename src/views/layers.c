@@ -7,7 +7,7 @@
  * shares are of layers' own time. Children stand as
  * first called; below a layer, when asked for, its calls and the operators within it.
  */
-#include "model/layers.h"
+#include "model/layers/layers.h"
 
 #include <stdio.h>
 

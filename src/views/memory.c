@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/memory.h"
+#include "model/memory/memory.h"
 #include "views/views.h"
 
 #define KINDS DW_MEMORY_KIND_COUNT

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "model/sequence.h"
+#include "model/sequence/sequence.h"
 #include "views/views.h"
 
 static const struct dw_column columns[] = {
