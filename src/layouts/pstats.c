@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "layouts/python.h"
-#include "model/function_calls.h"
+#include "model/time/function_calls.h"
 
 #define ACTIONS (1u << DWELL_CATEGORY_ACTION)
 

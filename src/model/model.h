@@ -244,6 +244,9 @@ struct dw_grouping {
 	bool overload;         /* the detail of an operator */
 	uint32_t stack_frames; /* so many of the innermost frames; 0: none */
 };
+/* Reads "shape,overload,stack:5"; NULL and "" group by nothing. Errors: DWELL_E_NAME,
+ * DWELL_E_ARGUMENT. */
+int dw_grouping_parse(const char *text, struct dw_grouping *group, struct dwell_error *error);
 
 /* What makes two calls the same: a row is all calls of one name and category,
  * or of one symbol (shapes and call site apart). */
