@@ -60,7 +60,7 @@ int dw_layout_parse_widths(const char *text, struct dw_layout_widths *widths,
 			number = strtoul(at + strlen(columns[i].name), &end, 10);
 		if (i == 3 || number < 4 || number > 100000 || (*end && *end != ','))
 			return dw_error_set(error, DWELL_E_ARGUMENT,
-			                    "widths are name=N,shapes=N,source=N, each at least 4; not '%.100s'",
+			                    "--widths takes name=N,shapes=N,source=N, each at least 4; not '%.100s'",
 			                    text);
 		*columns[i].width = (unsigned)number;
 		at = end + (*end == ',');
