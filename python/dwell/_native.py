@@ -202,10 +202,10 @@ def _attach():
         path = os.path.join(home, folder, "libdwell-python.so")
         if os.path.exists(path):
             probe = ctypes.PyDLL(path)
-            probe.dwell_python_attach()
-            probe.dwell_python_layer_paths.restype = ctypes.py_object
-            probe.dwell_python_layer_paths.argtypes = [ctypes.py_object, ctypes.c_int]
-            return probe.dwell_python_follow_gate, probe.dwell_python_layer_paths, probe
+            probe.dwp_python_attach()
+            probe.dwp_python_layer_paths.restype = ctypes.py_object
+            probe.dwp_python_layer_paths.argtypes = [ctypes.py_object, ctypes.c_int]
+            return probe.dwp_python_follow_gate, probe.dwp_python_layer_paths, probe
     return lambda: None, lambda module, name: [], None
 
 

@@ -207,10 +207,8 @@ static bool is_slip(const char *path)
 }
 
 /* CSV has no place for losses and coverage: they go to stderr. */
-static void say_missing(const struct request *request, const struct dwell_table *answer)
+static void say_missing(const struct request *request, const struct dwell_table *table)
 {
-	const struct dw_table *table = (const struct dw_table *)answer;
-
 	if (!request->print.format || strcmp(request->print.format, "csv") != 0)
 		return;
 	for (size_t i = 0; i < table->loss_count; i++)

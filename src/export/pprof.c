@@ -18,7 +18,7 @@
 #include "base/proto.h"
 #include "export/export.h"
 #include "export/stacks.h"
-#include "model/memory.h"
+#include "model/memory/memory.h"
 
 /* A sample names its whole path: runaway recursion would grow it with the square. */
 #define MOST_FRAMES 2048u

@@ -10,7 +10,7 @@
 #include "export/export.h"
 #include "export/out.h"
 #include "base/error.h"
-#include "model/function_calls.h"
+#include "model/time/function_calls.h"
 
 static void put_u32(struct dw_writer_out *out, uint32_t value)
 {

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "layouts/layouts.h"
-#include "model/engine.h"
+#include "model/engine/engine.h"
 
 /* The names of an event's handlers, ended by NULL. */
 static const char **names_of(const struct dw_engine *engine, const char *event)

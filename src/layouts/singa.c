@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "layouts/layouts.h"
-#include "model/sequence.h"
+#include "model/sequence/sequence.h"
 
 #define MOST_VERBOSITY 3
 #define DEFAULT_VERBOSITY 2

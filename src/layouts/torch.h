@@ -9,7 +9,7 @@
 #define DW_LAYOUTS_TORCH_H
 
 #include "layouts/layouts.h"
-#include "model/calls.h"
+#include "model/time/calls.h"
 
 struct dw_torch_column {
 	const char *head;

@@ -19,7 +19,7 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "layouts/layouts.h"
-#include "model/layers.h"
+#include "model/layers/layers.h"
 
 enum { MODULE, SELF_CPU, CPU, SELF_DEVICE, DEVICE, SELF_MEMORY, MEMORY, CALLS, COLUMNS };
 #define CELL 48

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/layers.h"
+#include "model/layers/layers.h"
 
 enum { KIND_WHOLE, KIND_LAYER, KIND_OPERATOR, KIND_OUTSIDE };
 static const struct dw_picture_kind kinds[] = {

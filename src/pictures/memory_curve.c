@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/memory.h"
+#include "model/memory/memory.h"
 
 #define MOST_PANELS 6u
 #define MOST_HOLDERS 10u

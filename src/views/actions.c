@@ -15,12 +15,12 @@ static const struct dw_column columns[] = {
 };
 enum { NAME, CATEGORY, STAT, SHARE = STAT + DW_VIEW_STAT_COUNT, COLUMNS };
 
-struct dw_table *dw_view_actions(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_actions(struct dw_model *model, const struct dwell_view_options *options,
                                  struct dwell_error *error)
 {
 	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_OWN, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
-	struct dw_table *table = flat ? dw_view_table("actions", columns, COLUMNS, error) : NULL;
+	struct dwell_table *table = flat ? dw_view_table("actions", columns, COLUMNS, error) : NULL;
 	uint64_t self_ns = 0, calls = 0;
 	struct dw_cell *totals;
 

@@ -106,7 +106,7 @@ static int look(void *context, const struct dw_event *event)
 	return 0;
 }
 
-static void fill(struct dw_table *table, const struct dw_symbol *symbols, const struct dw_flat *flat,
+static void fill(struct dwell_table *table, const struct dw_symbol *symbols, const struct dw_flat *flat,
                  const struct pauses *pauses, bool steps)
 {
 	uint64_t total_ns = 0, calls = 0;
@@ -140,12 +140,12 @@ static void fill(struct dw_table *table, const struct dw_symbol *symbols, const 
 		dw_cell_real(&row[SHARE], (double)total_ns / (double)flat->wall_ns);
 }
 
-struct dw_table *dw_view_gc(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_gc(struct dw_model *model, const struct dwell_view_options *options,
                             struct dwell_error *error)
 {
 	struct search search = { dw_model_flat(model, DW_VIEW_CATEGORY(COLLECTOR), error),
 		dw_model_symbols(model, NULL), dw_model_source(model), NULL, NULL };
-	struct dw_table *table = NULL;
+	struct dwell_table *table = NULL;
 
 	(void)options;
 	if (!search.flat)

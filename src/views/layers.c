@@ -7,7 +7,7 @@
  * shares are of layers' own time. Children stand as
  * first called; below a layer, when asked for, its calls and the operators within it.
  */
-#include "model/layers.h"
+#include "model/layers/layers.h"
 
 #include <stdio.h>
 
@@ -46,9 +46,9 @@ static const struct dw_column columns[COLUMNS] = {
 };
 
 struct filling {
-	struct dw_table *table;
+	struct dwell_table *table;
 	const struct dw_layers *layers;
-	const struct dw_view_options *options;
+	const struct dwell_view_options *options;
 	const enum dw_layer_choice *choices;
 	const char *chosen;             /* of layers only these were recorded; NULL: all */
 	uint64_t whole_ns;              /* of all operators; where there are none, of all layers */
@@ -57,8 +57,8 @@ struct filling {
 };
 
 /* People do not see columns that nothing was recorded for; machines do. */
-static struct dw_table *make_table(const struct dw_layers *layers,
-                                   const struct dw_view_options *options, struct dwell_error *error)
+static struct dwell_table *make_table(const struct dw_layers *layers,
+                                   const struct dwell_view_options *options, struct dwell_error *error)
 {
 	struct dw_column own[COLUMNS];
 
@@ -278,7 +278,7 @@ static void fill(struct filling *filling)
 		              dw_text_count((int64_t)open).at, dw_text_plural(open));
 }
 
-struct dw_table *dw_view_layers(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_layers(struct dw_model *model, const struct dwell_view_options *options,
                                 struct dwell_error *error)
 {
 	struct dw_layers_ask ask = { .operators = options->events, .calls = options->per_call };

@@ -102,7 +102,7 @@ static int check_needs(const struct dw_view *view, struct dw_model *model,
 
 /* ---- order and length ------------------------------------------------------------------ */
 
-static int no_column(const struct dw_view *view, const struct dw_table *table, const char *sort,
+static int no_column(const struct dw_view *view, const struct dwell_table *table, const char *sort,
                      struct dwell_error *error)
 {
 	struct dw_nearest nearest;
@@ -110,7 +110,7 @@ static int no_column(const struct dw_view *view, const struct dw_table *table, c
 	size_t used = 0;
 
 	dw_nearest_init(&nearest, sort);
-	for (const struct dw_table *part = table; part; part = part->next)
+	for (const struct dwell_table *part = table; part; part = part->next)
 		for (size_t i = 0; i < part->column_count && !part->told; i++) {
 			dw_nearest_try(&nearest, part->columns[i].name);
 			if (part == table || part->next == NULL)
@@ -127,7 +127,7 @@ static int no_column(const struct dw_view *view, const struct dw_table *table, c
 }
 
 /* People may type a label for a name: "self" for "self_ns". */
-static int find_column(const struct dw_table *table, const char *sort)
+static int find_column(const struct dwell_table *table, const char *sort)
 {
 	int column = dw_table_column(table, sort);
 
@@ -137,12 +137,12 @@ static int find_column(const struct dw_table *table, const char *sort)
 	return column;
 }
 
-static int arrange(const struct dw_view *view, struct dw_table *table,
-                   const struct dw_view_options *options, struct dwell_error *error)
+static int arrange(const struct dw_view *view, struct dwell_table *table,
+                   const struct dwell_view_options *options, struct dwell_error *error)
 {
 	bool sorted = !options->sort;
 
-	for (struct dw_table *part = table; part; part = part->next) {
+	for (struct dwell_table *part = table; part; part = part->next) {
 		int column = options->sort && !part->told ? find_column(part, options->sort) : -1;
 
 		if (column >= 0)
@@ -166,7 +166,7 @@ static const char *const causes[][2] = {
 #undef X
 };
 
-static void state_losses(struct dw_table *table, const struct dw_source *source)
+static void state_losses(struct dwell_table *table, const struct dw_source *source)
 {
 	table->losses = dw_arena_alloc(&table->arena, DW_LOSS_SLOTS * sizeof *table->losses);
 	table->failed |= !table->losses;
@@ -181,7 +181,7 @@ static void state_losses(struct dw_table *table, const struct dw_source *source)
 }
 
 /* What the program called the profile; a number where the trace has none with that id. */
-static const char *profile_name(struct dw_table *table, const struct dw_source *source, uint32_t id)
+static const char *profile_name(struct dwell_table *table, const struct dw_source *source, uint32_t id)
 {
 	for (size_t i = 0; i < source->profile_count; i++)
 		if (source->profiles[i].id == id && source->profiles[i].name)
@@ -190,7 +190,7 @@ static const char *profile_name(struct dw_table *table, const struct dw_source *
 	return dw_arena_printf(&table->arena, "%u", id);
 }
 
-static void state_scope(struct dw_table *table, const struct dw_source *source,
+static void state_scope(struct dwell_table *table, const struct dw_source *source,
                         const struct dw_scope *scope)
 {
 	if (scope->has_steps && scope->steps_to == UINT64_MAX)
@@ -208,7 +208,7 @@ static void state_scope(struct dw_table *table, const struct dw_source *source,
 		table->thread = dw_arena_text(&table->arena, scope->thread, strlen(scope->thread));
 }
 
-static void state(struct dw_table *table, struct dw_model *model)
+static void state(struct dwell_table *table, struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);
 
@@ -223,18 +223,21 @@ static void state(struct dw_table *table, struct dw_model *model)
 }
 
 int dw_view_run(const struct dw_view *view, struct dw_model *model,
-                const struct dw_view_options *options, struct dw_table **result,
+                const struct dwell_view_options *options, struct dwell_table **result,
                 struct dwell_error *error)
 {
 	struct dwell_error unused = { 0, "" };
-	struct dw_table *table;
+	struct dw_grouping group;
+	struct dwell_table *table;
 	char name[256];
 	int code;
 
 	*result = NULL;
 	if (!error)
 		error = &unused;
-	code = check_needs(view, model, error);
+	code = dw_grouping_parse(options->group_by, &group, error);
+	if (!code)
+		code = check_needs(view, model, error);
 	if (code)
 		return code;
 	error->code = 0;
@@ -246,7 +249,7 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 	if (!table->row_count && !table->head_count)
 		dw_table_head(table, "Nothing was recorded here.");
 	code = arrange(view, table, options, error);
-	for (struct dw_table *part = table; part && !code; part = part->next) {
+	for (struct dwell_table *part = table; part && !code; part = part->next) {
 		state(part, model);
 		if (part->failed)
 			code = dw_error_set(error, DWELL_E_NOMEM, "out of memory analysing %s",

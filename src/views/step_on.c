@@ -47,7 +47,7 @@ bool dw_view_step_on(const struct dw_source *source, char *text, size_t room)
 	return true;
 }
 
-void dw_view_head_step_on(struct dw_table *table, const struct dw_source *source)
+void dw_view_head_step_on(struct dwell_table *table, const struct dw_source *source)
 {
 	char text[1024];
 

@@ -19,7 +19,7 @@ static const struct dw_column columns[] = {
 };
 enum { THREAD, PID, TID, RECORDS, RANGES, FIRST, LAST, BUSY, SHARE, GAP, LOST, COLUMNS };
 
-static void fill(struct dw_table *table, const struct dw_model *model,
+static void fill(struct dwell_table *table, const struct dw_model *model,
                  const struct dw_thread_row *from)
 {
 	const struct dw_source *source = dw_model_source(model);
@@ -42,11 +42,11 @@ static void fill(struct dw_table *table, const struct dw_model *model,
 	dw_cell_int(&row[LOST], (int64_t)from->lost);
 }
 
-struct dw_table *dw_view_threads(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_threads(struct dw_model *model, const struct dwell_view_options *options,
                                  struct dwell_error *error)
 {
 	const struct dw_threads *threads = dw_model_threads(model, error);
-	struct dw_table *table = threads ? dw_view_table("threads", columns, COLUMNS, error) : NULL;
+	struct dwell_table *table = threads ? dw_view_table("threads", columns, COLUMNS, error) : NULL;
 	uint64_t records = 0, ranges = 0, lost = 0, gap_ns = 0;
 	struct dw_cell *totals;
 

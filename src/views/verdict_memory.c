@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "model/memory.h"
+#include "model/memory/memory.h"
 #include "views/overview.h"
 
 /* In all four quarters of the run more than in the one before. The first steps make what

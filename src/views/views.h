@@ -11,27 +11,14 @@
 #ifndef DW_VIEWS_VIEWS_H
 #define DW_VIEWS_VIEWS_H
 
+#include "dwell/trace.h"
 #include "model/model.h"
 #include "table/table.h"
-
-struct dw_view_options {
-	const char *sort; /* a column's name; NULL: the view's own order */
-	size_t limit;     /* rows; 0: the view's own; SIZE_MAX: all */
-	struct dw_grouping group;
-	bool top_level;   /* operators that lie in no other operator */
-	const char *engine; /* of several nested engines, this one; NULL: the outermost */
-	uint64_t skip_iteration; /* iterations at the run's start that are left out */
-	/* Of layers. */
-	bool events;      /* the operators within each as rows below it */
-	const char *paths; /* only these, paths and patterns; NULL: all */
-	bool leaves;      /* only those that hold no others, by their whole paths */
-	bool per_call;    /* each call as a row below it */
-};
 
 struct dw_view {
 	const char *name;
 	const char *question;
-	struct dw_table *(*run)(struct dw_model *model, const struct dw_view_options *options,
+	struct dwell_table *(*run)(struct dw_model *model, const struct dwell_view_options *options,
 	                        struct dwell_error *error);
 	size_t limit;        /* rows shown unless asked for more */
 	uint32_t categories; /* it needs one of these; 0: nothing */
@@ -47,47 +34,47 @@ const struct dw_view *dw_view_find(const char *name, struct dwell_error *error);
 
 /* The view's answer, sorted, cut, with scope, coverage and losses; to be destroyed. */
 int dw_view_run(const struct dw_view *view, struct dw_model *model,
-                const struct dw_view_options *options, struct dw_table **table,
+                const struct dwell_view_options *options, struct dwell_table **table,
                 struct dwell_error *error);
 
 /* What to say of a --step-on that made no step; false: nothing. (step_on.c) */
 bool dw_view_step_on(const struct dw_source *source, char *text, size_t room);
-void dw_view_head_step_on(struct dw_table *table, const struct dw_source *source);
+void dw_view_head_step_on(struct dwell_table *table, const struct dw_source *source);
 
-struct dw_table *dw_view_overview(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_overview(struct dw_model *model, const struct dwell_view_options *options,
                                   struct dwell_error *error);
-struct dw_table *dw_view_steps(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_steps(struct dw_model *model, const struct dwell_view_options *options,
                                struct dwell_error *error);
-struct dw_table *dw_view_phases(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_phases(struct dw_model *model, const struct dwell_view_options *options,
                                 struct dwell_error *error);
-struct dw_table *dw_view_actions(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_actions(struct dw_model *model, const struct dwell_view_options *options,
                                  struct dwell_error *error);
-struct dw_table *dw_view_operators(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_operators(struct dw_model *model, const struct dwell_view_options *options,
                                    struct dwell_error *error);
-struct dw_table *dw_view_sequence(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_sequence(struct dw_model *model, const struct dwell_view_options *options,
                                   struct dwell_error *error);
-struct dw_table *dw_view_tree(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_tree(struct dw_model *model, const struct dwell_view_options *options,
                               struct dwell_error *error);
-struct dw_table *dw_view_threads(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_threads(struct dw_model *model, const struct dwell_view_options *options,
                                  struct dwell_error *error);
-struct dw_table *dw_view_memory(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_memory(struct dw_model *model, const struct dwell_view_options *options,
                                 struct dwell_error *error);
-struct dw_table *dw_view_layers(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_layers(struct dw_model *model, const struct dwell_view_options *options,
                                 struct dwell_error *error);
-struct dw_table *dw_view_flops(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_flops(struct dw_model *model, const struct dwell_view_options *options,
                                struct dwell_error *error);
-struct dw_table *dw_view_functions(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_functions(struct dw_model *model, const struct dwell_view_options *options,
                                    struct dwell_error *error);
-struct dw_table *dw_view_events(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_events(struct dw_model *model, const struct dwell_view_options *options,
                                 struct dwell_error *error);
-struct dw_table *dw_view_handlers(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_handlers(struct dw_model *model, const struct dwell_view_options *options,
                                   struct dwell_error *error);
 
-struct dw_table *dw_view_dataloader(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_dataloader(struct dw_model *model, const struct dwell_view_options *options,
                                     struct dwell_error *error);
-struct dw_table *dw_view_gc(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_gc(struct dw_model *model, const struct dwell_view_options *options,
                             struct dwell_error *error);
-struct dw_table *dw_view_calls(struct dw_model *model, const struct dw_view_options *options,
+struct dwell_table *dw_view_calls(struct dw_model *model, const struct dwell_view_options *options,
                                struct dwell_error *error);
 
 /* ---- for the views (common.c) ---------------------------------------------------------- */
@@ -101,7 +88,7 @@ struct dw_table *dw_view_calls(struct dw_model *model, const struct dw_view_opti
 	 DW_VIEW_CATEGORY(CHECKPOINT) | DW_VIEW_CATEGORY(EVALUATION))
 
 /* dw_table_create() or NULL with `error`. */
-struct dw_table *dw_view_table(const char *view, const struct dw_column *columns, size_t count,
+struct dwell_table *dw_view_table(const char *view, const struct dw_column *columns, size_t count,
                                struct dwell_error *error);
 
 /* The file that was read, as people call it: its name, or "NAME and 3 more". */
@@ -125,16 +112,13 @@ size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const 
                      const struct dw_symbol *symbols, struct dw_view_part *to);
 
 /*
- * The same source seen inside its counted steps only, or NULL when there are none (or when
- * there is no memory: `error`). With DW_VIEW_STEP_THREADS only of the threads that step:
- * then times are parts of the steps' own time. Destroyed, before `model`, with
- * dw_view_inside_done(), which knows when the scope was that already and the model is the
- * caller's own.
+ * The model of the counted steps only, or NULL when there are none (or when there is no
+ * memory: `error`). With DW_VIEW_STEP_THREADS only of the threads that step: then times are
+ * parts of the steps' own time. It is owned by `model`.
  */
 enum dw_view_threads { DW_VIEW_ALL_THREADS, DW_VIEW_STEP_THREADS };
 struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads which,
                                 struct dwell_error *error);
-void dw_view_inside_done(struct dw_model *model, struct dw_model *inside);
 
 /*
  * The columns of a table by name, after the columns that say what a row is:
@@ -154,14 +138,14 @@ void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat);
 
 /* Operators, or with `named` all that torch.profiler's tables have, grouped as the options
  * ask (calls.c). */
-struct dw_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
-                                 const struct dw_view_options *options, struct dwell_error *error);
+struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
+                                 const struct dwell_view_options *options, struct dwell_error *error);
 
 /* "40 steps in 853 ms, 21.3 ms a step (p50 ...)" with `rest` at the end, and which steps the
  * figures a step are of, where those are not all. */
-void dw_view_head_steps(struct dw_table *table, const struct dw_steps *steps, const char *rest);
+void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *rest);
 
 /* Notes on calls that did not end or whose end is missing. */
-void dw_view_note_calls(struct dw_table *table, const struct dw_flat *flat);
+void dw_view_note_calls(struct dwell_table *table, const struct dw_flat *flat);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "file.h"
 #include "model/model.h"
-#include "model/sequence.h"
+#include "model/sequence/sequence.h"
 
 #define MOST_BLOCKS 16
 

@@ -20,7 +20,7 @@
 
 #include "format/encode.h"
 #include "model/model.h"
-#include "model/sequence.h"
+#include "model/sequence/sequence.h"
 
 #define FRAMES 2000u
 

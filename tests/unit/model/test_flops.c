@@ -1,6 +1,6 @@
 /* FLOPs: numbers worked out by hand from the definitions, or quoted from a source. */
 #include "made.h"
-#include "model/flops.h"
+#include "model/time/flops.h"
 
 #define OP DWELL_CATEGORY_OPERATOR
 #define MOST 12

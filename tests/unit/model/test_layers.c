@@ -1,7 +1,7 @@
 /* Layers: sums over the tree, shared modules, calls apart, backward both ways, limits. */
 #include "made.h"
 
-#include "model/layers.h"
+#include "model/layers/layers.h"
 
 #define OP DWELL_CATEGORY_OPERATOR
 #define LAYER DWELL_CATEGORY_LAYER

@@ -1,6 +1,6 @@
 /* Memory by owner, at the peak and over time, against sums made by hand. */
 #include "made.h"
-#include "model/memory.h"
+#include "model/memory/memory.h"
 
 #define OP DWELL_CATEGORY_OPERATOR
 

@@ -13,11 +13,11 @@
  */
 #include "made.h"
 
-#include "model/calls.h"
-#include "model/flops.h"
-#include "model/function_calls.h"
-#include "model/inside.h"
-#include "model/layers.h"
+#include "model/time/calls.h"
+#include "model/time/flops.h"
+#include "model/time/function_calls.h"
+#include "model/core/model_data.h"
+#include "model/layers/layers.h"
 
 /* ---- names -------------------------------------------------------------------------------- */
 

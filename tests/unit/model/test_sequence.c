@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "model/sequence.h"
-#include "model/sequence_inside.h"
+#include "model/sequence/sequence.h"
+#include "model/sequence/positions.h"
 
 static struct made made;
 static uint64_t now, step_number, step_start;

@@ -1,0 +1,332 @@
+/*
+ * Events in order, for exporters: every record of the scope, one call each.
+ *
+ * Stream after stream, in one thread: exporters write a file. Ranges come when
+ * they end, with what their ARGS and LINK records said. Asynchronous ranges may
+ * begin in one stream and end in another: their records are collected and paired
+ * by handle and name when all streams are done.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+#include "model/core/pass.h"
+
+struct frame {
+	struct dw_frame frame;
+	uint64_t sequence;
+	const char *args;
+	uint32_t symbol, forward_thread, stack;
+};
+
+struct async {
+	uint64_t handle, ns;
+	uint32_t symbol, thread, process;
+	bool end;
+};
+
+struct pass {
+	int (*each)(void *, const struct dw_event *);
+	void *context;
+	int result;     /* the first that is not 0 stops everything */
+	bool failed;
+	struct dw_frames frames;
+	struct async *asyncs;
+	size_t async_count, async_capacity;
+};
+
+struct events {
+	struct dw_pass pass;
+	struct pass *all;
+	const uint32_t *symbol_by_id;
+};
+
+static uint32_t symbol_of(const struct events *events, uint32_t id)
+{
+	return events->symbol_by_id[id < events->pass.walk.op_count ? id : 0];
+}
+
+static uint64_t ns_of(const struct events *events, uint64_t ticks)
+{
+	return dw_source_ns(&events->pass.walk.file->clock, ticks);
+}
+
+static void emit(struct events *events, struct dw_event *event)
+{
+	if (events->all->result || events->all->failed)
+		return;
+	event->thread = events->pass.walk.thread;
+	event->nested = events->pass.walk.stream->nested;
+	events->all->result = events->all->each(events->all->context, event);
+}
+
+DW_INLINE void events_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct events *events = state;
+	struct frame *frame = place;
+
+	frame->sequence = UINT64_MAX;
+	frame->args = NULL;
+	frame->symbol = symbol_of(events, id);
+	frame->forward_thread = DW_NO_INDEX;
+	frame->stack = events->pass.depth > 1 ? frame[-1].stack : 0;
+	frame->frame.in_scope = dw_pass_in_scope(&events->pass, ticks);
+}
+
+DW_INLINE void events_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	struct events *events = state;
+	const struct frame *frame = place;
+	struct dw_event event = {
+		.type = DW_EVENT_RANGE, .symbol = frame->symbol,
+		.start_ns = ns_of(events, frame->frame.start), .end_ns = ns_of(events, ticks),
+		.args = frame->args, .sequence = frame->sequence,
+		.forward_thread = frame->forward_thread, .stack = frame->stack,
+		.open = how != DW_LEAVE_END, .depth = events->pass.depth,
+	};
+
+	if (frame->frame.in_scope)
+		emit(events, &event);
+}
+
+static void keep_async(struct events *events, uint64_t ticks, const struct dw_record *record)
+{
+	struct pass *pass = events->all;
+	struct async *async = DW_GROW(&pass->asyncs, &pass->async_capacity, pass->async_count);
+
+	if (!async) {
+		pass->failed = true;
+		return;
+	}
+	pass->async_count++;
+	*async = (struct async){ dw_record_u64(record, 0), ns_of(events, ticks),
+		symbol_of(events, record->id), events->pass.walk.thread, events->pass.walk.stream->process,
+		record->kind == DW_ASYNC_END };
+}
+
+static void emit_record(struct events *events, uint64_t ticks, const struct dw_record *record)
+{
+	struct dw_event event = { .symbol = symbol_of(events, record->id),
+		.start_ns = ns_of(events, ticks), .sequence = UINT64_MAX, .forward_thread = DW_NO_INDEX,
+		.depth = events->pass.depth };
+
+	event.end_ns = event.start_ns;
+	if (record->kind != DW_MARK && record->kind != DW_COUNTER)
+		event.handle = dw_record_u64(record, 0);
+	switch (record->kind) {
+	case DW_MARK: event.type = DW_EVENT_MARK; break;
+	case DW_COUNTER:
+		event.type = DW_EVENT_COUNTER;
+		event.value = dw_record_f64(record, 0);
+		break;
+	case DW_ALLOC:
+		event.type = DW_EVENT_ALLOC;
+		event.size_bytes = dw_record_u64(record, 2);
+		break;
+	case DW_FREE: event.type = DW_EVENT_FREE; break;
+	case DW_FLOW_OUT: event.type = DW_EVENT_FLOW_OUT; break;
+	default: event.type = DW_EVENT_FLOW_IN; break;
+	}
+	emit(events, &event);
+}
+
+static void annotate(struct events *events, const struct dw_record *record)
+{
+	const struct dw_source_file *file = events->pass.walk.file;
+	struct frame *frame = DW_PASS_INNERMOST(&events->pass, struct frame);
+
+	if (!frame)
+		return;
+	if (record->kind == DW_STACK) {
+		frame->stack = record->id;
+		return;
+	}
+	if (record->kind == DW_ARGS) {
+		frame->args = record->id < file->symbol_count ? file->strings[record->id] : NULL;
+		return;
+	}
+	frame->sequence = dw_record_u64(record, 0);
+	if (record->payload[2] < file->symbol_count)
+		frame->forward_thread = file->thread_by_id[record->payload[2]];
+}
+
+static void events_note(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	struct events *events = state;
+	bool in = dw_pass_in_scope(&events->pass, ticks);
+
+	switch (record->kind) {
+	case DW_ARGS:
+	case DW_STACK:
+	case DW_LINK: annotate(events, record); break;
+	case DW_ASYNC_BEGIN:
+	case DW_ASYNC_END:
+		if (events->pass.walk.wanted)
+			keep_async(events, ticks, record);
+		break;
+	case DW_MARK:
+	case DW_COUNTER:
+	case DW_ALLOC:
+	case DW_FREE:
+	case DW_FLOW_OUT:
+	case DW_FLOW_IN:
+		if (in)
+			emit_record(events, ticks, record);
+		break;
+	default: break;
+	}
+}
+
+static const struct dw_pass_hooks events_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .scoped = true,
+	.enter = events_enter, .leave = events_leave, .note = events_note,
+};
+DW_PASS_DEFINE(events, events_hooks)
+
+/* ---- asynchronous ranges -------------------------------------------------------------------- */
+
+static int compare_asyncs(const void *left, const void *right)
+{
+	const struct async *a = left, *b = right;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->handle != b->handle)
+		return a->handle < b->handle ? -1 : 1;
+	if (a->symbol != b->symbol)
+		return a->symbol < b->symbol ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return a->end - b->end;
+}
+
+static bool in_scope(const struct dw_model *model, const struct async *async)
+{
+	const struct dw_interval *at = model->intervals ? model->intervals[async->process] : NULL;
+	const struct dw_source *source = model->source;
+	uint64_t ticks;
+
+	if (!at)
+		return true;
+	ticks = dw_source_ticks(&source->files[source->processes[async->process].file].clock,
+	                        async->ns);
+	for (; at->start_ticks != UINT64_MAX; at++)
+		if (ticks >= at->start_ticks && ticks < at->end_ticks)
+			return true;
+	return false;
+}
+
+/* Emits the asynchronous range that begins at `begin` and ends at `end`; NULL: it has no end. */
+static void emit_async(struct dw_model *model, struct pass *pass, const struct async *begin,
+                       const struct async *end)
+{
+	struct dw_event event = {
+		.type = DW_EVENT_ASYNC, .symbol = begin->symbol, .thread = begin->thread,
+		.start_ns = begin->ns, .handle = begin->handle, .open = !end,
+		.sequence = UINT64_MAX, .forward_thread = DW_NO_INDEX,
+		.end_ns = end ? end->ns : model->source->processes[begin->process].end_ns,
+	};
+
+	if (event.end_ns < event.start_ns) /* of a chunk that says it ended earlier */
+		event.end_ns = event.start_ns;
+	if (!pass->result && in_scope(model, begin))
+		pass->result = pass->each(pass->context, &event);
+}
+
+static bool same_range(const struct async *a, const struct async *b)
+{
+	return a->process == b->process && a->handle == b->handle && a->symbol == b->symbol;
+}
+
+/*
+ * Pairs the records of one process, handle and name: a begin with the end that comes next.
+ * Records of one ns are sorted begins first. While a range is open its end comes first, else
+ * a begin: a handle may be used again at the ns at which it was given back.
+ */
+static void pair_asyncs(struct dw_model *model, struct pass *pass, const struct async *at,
+                        const struct async *last)
+{
+	const struct async *open = NULL;
+
+	while (at < last) {
+		const struct async *ends = at, *next, *begins = at;
+
+		while (ends < last && ends->ns == at->ns && !ends->end)
+			ends++;
+		for (next = ends; next < last && next->ns == at->ns;)
+			next++;
+		for (const struct async *middle = ends; begins < middle || ends < next;) {
+			bool take_end = open ? ends < next : begins == middle;
+
+			if (open)
+				emit_async(model, pass, open, take_end ? ends : NULL);
+			open = take_end ? NULL : begins;
+			take_end ? ends++ : begins++;
+		}
+		at = next;
+	}
+	if (open)
+		emit_async(model, pass, open, NULL);
+}
+
+static void emit_asyncs(struct dw_model *model, struct pass *pass)
+{
+	size_t next;
+
+	/* The same name may have several ids in a process; ops give it one row. */
+	for (size_t i = 0; i < pass->async_count; i++)
+		pass->asyncs[i].symbol = model->row_symbol[model->symbol_row[pass->asyncs[i].symbol]];
+	if (pass->async_count)
+		qsort(pass->asyncs, pass->async_count, sizeof *pass->asyncs, compare_asyncs);
+	for (size_t i = 0; i < pass->async_count && !pass->result; i = next) {
+		for (next = i + 1; next < pass->async_count;)
+			if (same_range(&pass->asyncs[i], &pass->asyncs[next]))
+				next++;
+			else
+				break;
+		pair_asyncs(model, pass, &pass->asyncs[i], &pass->asyncs[next]);
+	}
+}
+
+static bool events_wants_stream(const struct dw_model *model, enum dw_event_streams which,
+                                const struct dw_source_stream *stream)
+{
+	return dw_scope_has_stream(model, stream) &&
+	       (which == DW_EVENTS_ALL || stream->nested == (which == DW_EVENTS_OF_HANDLERS));
+}
+
+int dw_model_events_of(struct dw_model *model, enum dw_event_streams which,
+                       int (*each)(void *context, const struct dw_event *event), void *context,
+                       struct dwell_error *error)
+{
+	const struct dw_source *source = model->source;
+	struct pass pass = { .each = each, .context = context };
+	void *buffer = malloc(DW_BLOCK_BYTES);
+
+	pass.failed = !buffer;
+	for (size_t i = 0; i < source->stream_count && !pass.result && !pass.failed; i++) {
+		struct events events;
+
+		if (!events_wants_stream(model, which, &source->streams[i]))
+			continue;
+		memset(&events, 0, sizeof events);
+		dw_pass_init(&events.pass, model, i, &pass.frames, buffer);
+		events.all = &pass;
+		events.symbol_by_id = model->symbol_by_id[source->streams[i].file];
+		events_walk(&events.pass);
+		pass.failed |= events.pass.failed;
+	}
+	if (!pass.failed)
+		emit_asyncs(model, &pass);
+	free(buffer);
+	dw_frames_reset(&pass.frames);
+	free(pass.asyncs);
+	return pass.failed ? dw_model_no_memory(model, error) : pass.result;
+}
+
+int dw_model_events(struct dw_model *model, int (*each)(void *context, const struct dw_event *event),
+                    void *context, struct dwell_error *error)
+{
+	return dw_model_events_of(model, DW_EVENTS_ALL, each, context, error);
+}

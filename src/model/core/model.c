@@ -1,0 +1,212 @@
+/*
+ * The model: created and destroyed, and the models of its other scopes.
+ *
+ * Called by views, exporters and whoever analyses a source. Names and scope are resolved at
+ * once, because a user's words may name nothing; products are computed when they are asked for.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "model/core/model_data.h"
+#include "model/core/product.h"
+
+int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error)
+{
+	return dw_error_set(error, DWELL_E_NOMEM, "out of memory analysing %s",
+	                    model->source->files[0].path);
+}
+
+struct by_size {
+	size_t stream, chunks;
+};
+
+static int compare_sizes(const void *left, const void *right)
+{
+	const struct by_size *a = left, *b = right;
+
+	if (a->chunks != b->chunks)
+		return a->chunks < b->chunks ? 1 : -1;
+	return (a->stream > b->stream) - (a->stream < b->stream);
+}
+
+/* Large streams first, so that no core is left with one at the end. */
+static int model_order_streams(struct dw_model *model)
+{
+	size_t count = model->source->stream_count;
+	struct by_size *sizes = calloc(count + 1, sizeof *sizes);
+
+	model->stream_order = dw_arena_alloc(&model->arena, (count + 1) * sizeof(size_t));
+	if (!sizes || !model->stream_order) {
+		free(sizes);
+		return -1;
+	}
+	for (size_t i = 0; i < count; i++)
+		sizes[i] = (struct by_size){ i, model->source->streams[i].chunk_count };
+	qsort(sizes, count, sizeof *sizes, compare_sizes);
+	for (size_t i = 0; i < count; i++)
+		model->stream_order[i] = sizes[i].stream;
+	free(sizes);
+	return 0;
+}
+
+/* The model keeps texts of its own; what else the scope points to is the caller's. False: out of
+ * memory. */
+static bool model_copy_scope(struct dw_model *model, const struct dw_scope *scope)
+{
+	const char **texts[] = { &model->scope.thread, &model->scope.profile, &model->scope.action };
+
+	model->scope = *scope;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		const char *text = *texts[i];
+
+		if (text && !(*texts[i] = dw_arena_text(&model->arena, text, strlen(text))))
+			return false;
+	}
+	return true;
+}
+
+static void model_free(struct dw_model *model)
+{
+	dw_products_reset(model);
+	dw_arena_reset(&model->arena);
+	free(model);
+}
+
+int dw_model_create(struct dw_model **result, const struct dw_source *source,
+                    const struct dw_scope *scope, struct dwell_error *error)
+{
+	static const struct dw_scope everything;
+	struct dw_model *model = calloc(1, sizeof *model);
+	int code;
+
+	*result = NULL;
+	if (!model)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory");
+	model->whole = model;
+	model->source = source;
+	code = !model_copy_scope(model, scope ? scope : &everything) || dw_symbols_merge(model) ||
+	               model_order_streams(model) || dw_scope_find_namesakes(model)
+	           ? dw_model_no_memory(model, error) : dw_scope_resolve(model, error);
+	if (code) {
+		model_free(model);
+		return code;
+	}
+	*result = model;
+	return 0;
+}
+
+void dw_model_destroy(struct dw_model *model)
+{
+	if (!model)
+		return;
+	assert(model->whole == model);
+	for (struct dw_model *part = model->parts, *next; part; part = next) {
+		next = part->next_part;
+		model_free(part);
+	}
+	model_free(model);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool scope_equals(const struct dw_scope *a, const struct dw_scope *b)
+{
+	return a->has_steps == b->has_steps &&
+	       (!a->has_steps || (a->steps_from == b->steps_from && a->steps_to == b->steps_to &&
+	                          a->steps_counted == b->steps_counted)) &&
+	       a->step_threads == b->step_threads && same_text(a->thread, b->thread) &&
+	       same_text(a->profile, b->profile) && a->profile_id == b->profile_id &&
+	       a->has_window == b->has_window &&
+	       (!a->has_window || (a->from_ns == b->from_ns && a->to_ns == b->to_ns)) &&
+	       same_text(a->action, b->action);
+}
+
+/* What is the same in all scopes of a run. */
+static void model_share_run(struct dw_model *part, const struct dw_model *whole)
+{
+	part->source = whole->source;
+	part->symbols = whole->symbols;
+	part->symbol_count = whole->symbol_count;
+	part->symbol_by_id = whole->symbol_by_id;
+	part->symbol_row = whole->symbol_row;
+	part->row_symbol = whole->row_symbol;
+	part->row_count = whole->row_count;
+	part->ops = whole->ops;
+	part->namesakes = whole->namesakes;
+	part->stream_order = whole->stream_order;
+	part->segment_chunks = whole->segment_chunks;
+}
+
+int dw_model_within(struct dw_model *model, const struct dw_scope *scope, struct dw_model **result,
+                    struct dwell_error *error)
+{
+	struct dw_model *whole = model->whole, *part;
+	int code;
+
+	*result = NULL;
+	if (scope_equals(&whole->scope, scope)) {
+		*result = whole;
+		return 0;
+	}
+	for (part = whole->parts; part; part = part->next_part)
+		if (scope_equals(&part->scope, scope)) {
+			*result = part;
+			return 0;
+		}
+	part = calloc(1, sizeof *part);
+	if (!part)
+		return dw_model_no_memory(whole, error);
+	part->whole = whole;
+	model_share_run(part, whole);
+	code = model_copy_scope(part, scope) ? dw_scope_resolve(part, error)
+	                                     : dw_model_no_memory(whole, error);
+	if (code) {
+		model_free(part);
+		return code;
+	}
+	part->next_part = whole->parts;
+	whole->parts = part;
+	*result = part;
+	return 0;
+}
+
+void dw_model_forget(struct dw_model *part)
+{
+	struct dw_model **at;
+
+	if (!part || part->whole == part)
+		return;
+	for (at = &part->whole->parts; *at != part;)
+		at = &(*at)->next_part;
+	*at = part->next_part;
+	model_free(part);
+}
+
+/* ---- questions ------------------------------------------------------------------------- */
+
+const struct dw_source *dw_model_source(const struct dw_model *model)
+{
+	return model->source;
+}
+
+const struct dw_scope *dw_model_scope(const struct dw_model *model)
+{
+	return &model->scope;
+}
+
+bool dw_model_is_partial(const struct dw_model *model)
+{
+	return model->intervals != NULL;
+}
+
+const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count)
+{
+	if (count)
+		*count = model->symbol_count;
+	return model->symbols;
+}

@@ -1,0 +1,573 @@
+/*
+ * Which threads and which times a scope means.
+ *
+ * Called by dw_model_create() once and by products for their walls. A range is in
+ * scope when it begins in a wanted thread and inside one of the wanted steps of
+ * its process; a process without steps of its own (a loader worker) goes with the
+ * nearest ancestor that has some, else with all steps of the run. With profiles it
+ * begins inside one of those too, and its thread is not inside another of its own; with
+ * an action, inside that one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "base/nearest.h"
+#include "model/core/scope.h"
+
+/* ---- threads ----------------------------------------------------------------------- */
+
+/* What tells the processes of this run apart. */
+static void tell_process(const struct dw_source *source, uint32_t index, char *room, size_t size)
+{
+	const struct dw_source_process *process = &source->processes[index];
+	size_t recorded = 0;
+
+	for (size_t i = 0; i < source->process_count; i++)
+		recorded += !(source->processes[i].flags & DW_PROCESS_RUNNER);
+	room[0] = '\0';
+	if (recorded < 2)
+		return;
+	if (process->rank >= 0)
+		snprintf(room, size, "rank %d ", process->rank);
+	else
+		snprintf(room, size, "%.60s[%u] ", process->label, process->pid);
+}
+
+void dw_model_thread_name(const struct dw_model *model, uint32_t thread, char *room, size_t size)
+{
+	const struct dw_source_thread *from = &model->source->threads[thread];
+	char process[80], tid[24];
+
+	tell_process(model->source, from->process, process, sizeof process);
+	snprintf(tid, sizeof tid, "%u", from->tid);
+	if (*from->name && model->namesakes[thread])
+		snprintf(room, size, "%s%.120s [%s]", process, from->name, tid);
+	else
+		snprintf(room, size, "%s%.120s", process, *from->name ? from->name : tid);
+}
+
+bool dw_model_has_namesake(const struct dw_model *model, uint32_t thread)
+{
+	return model->namesakes[thread];
+}
+
+/* Threads of one name in one process stand together when they are in this order. */
+static int compare_names(const void *left, const void *right)
+{
+	const struct dw_source_thread *a = *(const struct dw_source_thread *const *)left;
+	const struct dw_source_thread *b = *(const struct dw_source_thread *const *)right;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+int dw_scope_find_namesakes(struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+	const struct dw_source_thread **order = calloc(source->thread_count + 1, sizeof *order);
+
+	model->namesakes = dw_arena_alloc(&model->arena, source->thread_count + 1);
+	for (size_t i = 0; order && i < source->thread_count; i++)
+		order[i] = &source->threads[i];
+	if (order && source->thread_count)
+		qsort(order, source->thread_count, sizeof *order, compare_names);
+	for (size_t i = 1; order && model->namesakes && i < source->thread_count; i++)
+		if (compare_names(&order[i - 1], &order[i]) == 0)
+			model->namesakes[order[i - 1] - source->threads] =
+			    model->namesakes[order[i] - source->threads] = true;
+	free(order);
+	return order && model->namesakes ? 0 : -1;
+}
+
+static int resolve_thread(struct dw_model *model, struct dwell_error *error)
+{
+	const struct dw_source *source = model->source;
+	const char *wanted = model->scope.thread;
+	struct dw_nearest nearest;
+	char *end;
+	unsigned long tid = strtoul(wanted, &end, 10);
+	bool is_tid = *wanted && !*end, found = false;
+
+	model->wanted_threads = dw_arena_alloc(&model->arena, source->thread_count + 1);
+	if (!model->wanted_threads)
+		return dw_model_no_memory(model, error);
+	dw_nearest_init(&nearest, wanted);
+	for (size_t i = 0; i < source->thread_count; i++) {
+		const struct dw_source_thread *thread = &source->threads[i];
+		char name[224];
+
+		dw_model_thread_name(model, (uint32_t)i, name, sizeof name);
+		model->wanted_threads[i] = strcmp(thread->name, wanted) == 0 || strcmp(name, wanted) == 0 ||
+		                           (is_tid && thread->tid == tid);
+		found |= model->wanted_threads[i];
+		dw_nearest_try(&nearest, thread->name);
+	}
+	if (found)
+		return 0;
+	if (!nearest.best)
+		return dw_error_set(error, DWELL_E_NAME,
+		                    "no thread '%s' in %s (dwell report --view threads lists all)", wanted,
+		                    source->files[0].path);
+	return dw_error_set(error, DWELL_E_NAME,
+	                    "no thread '%s' in %s; did you mean '%s'? (dwell report --view threads "
+	                    "lists all)", wanted, source->files[0].path, nearest.best);
+}
+
+/* ---- lists of intervals -------------------------------------------------------------- */
+
+/* From ns: the arena's, in the ticks of the process's file, with its last; NULL: out of
+ * memory. */
+static struct dw_interval *keep(struct dw_model *model, uint32_t process,
+                                const struct dw_interval *intervals, size_t count)
+{
+	const struct dw_source *source = model->source;
+	const struct dw_source_clock *clock = &source->files[source->processes[process].file].clock;
+	struct dw_interval *to = dw_arena_alloc(&model->arena, (count + 2) * sizeof *to);
+
+	if (to)
+		to++->start_ticks = count; /* see interval_count() */
+	for (size_t i = 0; to && i < count; i++) {
+		to[i].start_ticks = dw_source_ticks(clock, intervals[i].start_ticks);
+		to[i].end_ticks = dw_source_ticks(clock, intervals[i].end_ticks);
+	}
+	if (to)
+		to[count] = (struct dw_interval){ UINT64_MAX, UINT64_MAX };
+	return to;
+}
+
+/* Of a list that keep() made. */
+static size_t interval_count(const struct dw_interval *list)
+{
+	return (size_t)list[-1].start_ticks;
+}
+
+/* While the scope is resolved. */
+struct scratch {
+	size_t *first_step;                 /* by process: its steps begin here in the source's */
+	uint32_t *pacemakers;               /* by process, once found; UNKNOWN before */
+	struct dw_interval **by_pacemaker;  /* by process, last of all: a list made for its steps */
+	bool *thread_steps;                 /* by thread: the same */
+	struct dw_interval *steps;          /* those that a process goes by, united */
+	size_t step_count;
+	struct dw_profile_times *profiles;  /* NULL: no scope of profiles */
+	struct dw_interval *both;           /* room for what lies in steps and profiles */
+	struct dw_action_times *action;     /* NULL: no scope of an action */
+};
+
+#define UNKNOWN (DW_NO_INDEX - 1)
+
+/* ---- steps ------------------------------------------------------------------------------ */
+
+static bool is_wanted(const struct dw_model *model, const struct dw_source_step *step)
+{
+	const struct dw_scope *scope = &model->scope;
+
+	return !scope->has_steps ||
+	       (step->number >= scope->steps_from && step->number <= scope->steps_to &&
+	        (!scope->steps_counted || scope->steps_counted[step - model->source->steps]));
+}
+
+/* Appends a process's wanted steps, or with `thread` those of a thread alone. */
+static void collect(const struct dw_model *model, uint32_t process, uint32_t thread,
+                    struct scratch *scratch)
+{
+	const struct dw_source *source = model->source;
+
+	for (size_t i = scratch->first_step[process]; i < scratch->first_step[process + 1]; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+
+		if (is_wanted(model, step) && (thread == DW_NO_INDEX || step->thread == thread))
+			scratch->steps[scratch->step_count++] =
+			    (struct dw_interval){ step->start_ns, step->end_ns };
+	}
+}
+
+/* The process whose steps a process goes by: itself, an ancestor, or DW_NO_INDEX. Each
+ * process is looked at once, however long the chains of ancestors are. */
+static uint32_t pacemaker(const struct dw_source *source, struct scratch *scratch, uint32_t process)
+{
+	uint32_t at = process, found = DW_NO_INDEX;
+
+	for (size_t hops = 0; at != DW_NO_INDEX && hops <= source->process_count; hops++) {
+		if (scratch->pacemakers[at] != UNKNOWN) {
+			found = scratch->pacemakers[at];
+			break;
+		}
+		if (scratch->first_step[at + 1] > scratch->first_step[at]) {
+			found = at;
+			break;
+		}
+		at = source->processes[at].parent;
+	}
+	for (uint32_t on = process; on != DW_NO_INDEX && scratch->pacemakers[on] == UNKNOWN;
+	     on = source->processes[on].parent)
+		scratch->pacemakers[on] = found;
+	return found;
+}
+
+static void steps_of(const struct dw_model *model, uint32_t process, uint32_t thread,
+                     struct scratch *scratch)
+{
+	const struct dw_source *source = model->source;
+	uint32_t by = pacemaker(source, scratch, process);
+
+	if (thread != DW_NO_INDEX && !scratch->thread_steps[thread])
+		thread = DW_NO_INDEX; /* it goes by the steps of its process */
+	scratch->step_count = 0;
+	if (by != DW_NO_INDEX)
+		collect(model, by, thread, scratch);
+	for (uint32_t p = 0; by == DW_NO_INDEX && p < source->process_count; p++)
+		collect(model, p, thread, scratch);
+	scratch->step_count = dw_intervals_unite(scratch->steps, scratch->step_count);
+}
+
+static int no_such_steps(const struct dw_model *model, struct dwell_error *error)
+{
+	const struct dw_source *source = model->source;
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (size_t i = 0; i < source->step_count; i++) {
+		if (source->steps[i].number < first)
+			first = source->steps[i].number;
+		if (source->steps[i].number > last)
+			last = source->steps[i].number;
+	}
+	if (!source->step_count)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "%s has no steps: mark them with DWELL_STEP() or dwell_step(), in Python dwell.step()",
+		                    source->files[0].path);
+	return dw_error_set(error, DWELL_E_NO_DATA, "%s has steps %llu..%llu, none of %llu..%llu",
+	                    source->files[0].path, (unsigned long long)first,
+	                    (unsigned long long)last, (unsigned long long)model->scope.steps_from,
+	                    (unsigned long long)model->scope.steps_to);
+}
+
+/* ---- both -------------------------------------------------------------------------------- */
+
+/* What lies in the action as well; `from` NULL: all times do. */
+static struct dw_interval *keep_in_action(struct dw_model *model, uint32_t process, uint32_t thread,
+                                          const struct scratch *scratch,
+                                          const struct dw_interval *from, size_t from_count)
+{
+	struct dw_interval *action, *both = NULL, *kept = NULL;
+	size_t count =
+	    dw_action_times_of(scratch->action, model->source, process, thread, &action);
+
+	if (!action)
+		return NULL;
+	count = dw_intervals_unite(action, count);
+	if (!from) {
+		kept = keep(model, process, action, count);
+	} else if ((both = malloc((count + from_count + 1) * sizeof *both))) {
+		count = dw_intervals_intersect(action, count, from, from_count, both);
+		kept = keep(model, process, both, count);
+	}
+	free(action);
+	free(both);
+	return kept;
+}
+
+/* A scope of steps alone: processes that go by the same steps share a list. */
+static struct dw_interval *resolve_steps(struct dw_model *model, uint32_t process, uint32_t thread,
+                                         struct scratch *scratch)
+{
+	const struct dw_source *source = model->source;
+	uint32_t by = pacemaker(source, scratch, process);
+	struct dw_interval **shared = &scratch->by_pacemaker[by == DW_NO_INDEX ? source->process_count : by];
+	bool own = thread != DW_NO_INDEX && scratch->thread_steps[thread];
+	/* Ticks are those of the process's file. */
+	bool same = by == DW_NO_INDEX ? source->file_count == 1
+	                              : source->processes[by].file == source->processes[process].file;
+
+	if (!own && same && *shared)
+		return *shared;
+	steps_of(model, process, thread, scratch);
+	struct dw_interval *kept = keep(model, process, scratch->steps, scratch->step_count);
+
+	if (!own && same)
+		*shared = kept;
+	return kept;
+}
+
+static struct dw_interval *resolve_one(struct dw_model *model, uint32_t process, uint32_t thread,
+                                       struct scratch *scratch)
+{
+	const struct dw_interval *list = NULL; /* all times */
+	size_t count = 0;
+
+	if (model->scope.has_steps && !scratch->profiles && !scratch->action)
+		return resolve_steps(model, process, thread, scratch);
+
+	if (model->scope.has_steps) {
+		steps_of(model, process, thread, scratch);
+		list = scratch->steps;
+		count = scratch->step_count;
+	}
+	if (scratch->profiles) {
+		const struct dw_profile_times *profiles = scratch->profiles;
+
+		dw_profile_times_of(scratch->profiles, model->source, process, thread);
+		if (list)
+			count = dw_intervals_intersect(list, count, profiles->open, profiles->open_count,
+			                               scratch->both);
+		else
+			count = profiles->open_count;
+		list = list ? scratch->both : profiles->open;
+	}
+	if (scratch->action)
+		return keep_in_action(model, process, thread, scratch, list, count);
+	return keep(model, process, list, count);
+}
+
+static int resolve_all(struct dw_model *model, struct scratch *scratch)
+{
+	const struct dw_source *source = model->source;
+
+	for (uint32_t p = 0; p < source->process_count; p++) {
+		model->intervals[p] = resolve_one(model, p, DW_NO_INDEX, scratch);
+		if (!model->intervals[p])
+			return -1;
+	}
+	for (uint32_t t = 0; model->thread_intervals && t < source->thread_count; t++) {
+		model->thread_intervals[t] = resolve_one(model, source->threads[t].process, t, scratch);
+		if (!model->thread_intervals[t])
+			return -1;
+	}
+	return 0;
+}
+
+/* Whether a process has several threads with steps: then a thread goes by its own. */
+static bool several_step(const struct dw_source *source)
+{
+	/* Steps lie by process. */
+	for (size_t i = 1; i < source->step_count; i++) {
+		uint32_t thread = source->steps[i].thread, before = source->steps[i - 1].thread;
+
+		if (thread != before && source->threads[thread].process == source->threads[before].process)
+			return true;
+	}
+	return false;
+}
+
+static int make_scratch(struct dw_model *model, struct scratch *scratch)
+{
+	const struct dw_source *source = model->source;
+	bool by_thread = scratch->profiles || scratch->action || several_step(source);
+	size_t processes = source->process_count;
+
+	scratch->first_step = calloc(processes + 2, sizeof *scratch->first_step);
+	scratch->pacemakers = calloc(processes + 1, sizeof *scratch->pacemakers);
+	scratch->by_pacemaker = calloc(processes + 1, sizeof *scratch->by_pacemaker);
+	scratch->thread_steps = calloc(source->thread_count + 1, sizeof *scratch->thread_steps);
+	scratch->steps = calloc(source->step_count + 1, sizeof *scratch->steps);
+	scratch->both =
+	    calloc(source->step_count + 3 * source->profile_count + 1, sizeof *scratch->both);
+	model->intervals = dw_arena_alloc(&model->arena, (processes + 1) * sizeof *model->intervals);
+	if (by_thread)
+		model->thread_intervals = dw_arena_alloc(
+		    &model->arena, (source->thread_count + 1) * sizeof *model->thread_intervals);
+	if (!scratch->first_step || !scratch->pacemakers || !scratch->by_pacemaker ||
+	    !scratch->thread_steps || !scratch->steps || !scratch->both || !model->intervals ||
+	    (by_thread && !model->thread_intervals))
+		return -1;
+	for (size_t i = 0; i < source->step_count; i++) {
+		scratch->thread_steps[source->steps[i].thread] = true;
+		scratch->first_step[source->threads[source->steps[i].thread].process + 1]++;
+	}
+	for (size_t p = 0; p < processes; p++) {
+		scratch->first_step[p + 1] += scratch->first_step[p];
+		scratch->pacemakers[p] = UNKNOWN;
+	}
+	return 0;
+}
+
+static bool has_any_step(const struct dw_model *model)
+{
+	for (size_t i = 0; i < model->source->step_count; i++)
+		if (is_wanted(model, &model->source->steps[i]))
+			return true;
+	return false;
+}
+
+static int resolve_times(struct dw_model *model, struct dwell_error *error)
+{
+	struct dw_action_times action = { .threads = NULL };
+	struct dw_profile_times profiles = { .wanted = NULL };
+	struct scratch scratch = { .steps = NULL };
+	int result = 0;
+
+	/* First: it walks the streams, which are all in scope so far. */
+	if (model->scope.action) {
+		scratch.action = &action;
+		result = dw_action_times_init(&action, model, error);
+	}
+	if (result == 0 && (model->scope.profile || model->scope.profile_id)) {
+		scratch.profiles = &profiles;
+		result = dw_profile_times_init(&profiles, model, error);
+	}
+	if (result == 0 && (make_scratch(model, &scratch) || resolve_all(model, &scratch)))
+		result = dw_model_no_memory(model, error);
+	if (result == 0 && model->scope.has_steps && !has_any_step(model))
+		result = no_such_steps(model, error);
+	dw_action_times_reset(&action);
+	dw_profile_times_reset(&profiles);
+	free(scratch.first_step);
+	free(scratch.pacemakers);
+	free(scratch.by_pacemaker);
+	free(scratch.thread_steps);
+	free(scratch.steps);
+	free(scratch.both);
+	return result;
+}
+
+/* The same window for all processes, in the ticks of each. */
+static int resolve_window(struct dw_model *model, struct dwell_error *error)
+{
+	const struct dw_interval window = { model->scope.from_ns, model->scope.to_ns };
+	size_t count = model->source->process_count;
+
+	model->intervals = dw_arena_alloc(&model->arena, (count + 1) * sizeof *model->intervals);
+	for (uint32_t p = 0; model->intervals && p < count; p++) {
+		model->intervals[p] = keep(model, p, &window, 1);
+		if (!model->intervals[p])
+			model->intervals = NULL;
+	}
+	return model->intervals ? 0 : dw_model_no_memory(model, error);
+}
+
+/* Of the threads that are wanted, those with steps. */
+static int keep_step_threads(struct dw_model *model, struct dwell_error *error)
+{
+	const struct dw_source *source = model->source;
+	bool *wanted = dw_arena_alloc(&model->arena, source->thread_count + 1);
+
+	if (!wanted)
+		return dw_model_no_memory(model, error);
+	for (size_t i = 0; i < source->step_count; i++) {
+		uint32_t thread = source->steps[i].thread;
+
+		wanted[thread] = !model->wanted_threads || model->wanted_threads[thread];
+	}
+	model->wanted_threads = wanted;
+	return 0;
+}
+
+static uint32_t hash_of(uint32_t process, uint32_t stream)
+{
+	return dw_map_hash((uint64_t)process << 32 | stream);
+}
+
+/* The streams that wanted threads began in; those of signal handlers too. */
+static int find_streams(struct dw_model *model, struct dwell_error *error)
+{
+	const struct dw_source *source = model->source;
+	struct dw_map map = { NULL, 0, 0 };
+	bool good;
+
+	model->wanted_streams = dw_arena_alloc(&model->arena, source->stream_count + 1);
+	good = model->wanted_streams != NULL;
+	for (uint32_t i = 0; good && i < source->thread_count; i++) {
+		const struct dw_source_thread *thread = &source->threads[i];
+		uint32_t hash = hash_of(thread->process, thread->stream);
+
+		if (model->wanted_threads[i] &&
+		    DW_MAP_FIND(&map, hash, k, source->threads[k].process == thread->process &&
+		                               source->threads[k].stream == thread->stream) == DW_MAP_NONE)
+			good = dw_map_add(&map, hash, i);
+	}
+	for (size_t i = 0; good && i < source->stream_count; i++) {
+		const struct dw_source_stream *stream = &source->streams[i];
+		uint32_t number = stream->stream & ~DW_STREAM_NESTED;
+
+		model->wanted_streams[i] =
+			DW_MAP_FIND(&map, hash_of(stream->process, number), k,
+			            source->threads[k].process == stream->process &&
+			                source->threads[k].stream == number) != DW_MAP_NONE;
+	}
+	dw_map_reset(&map);
+	return good ? 0 : dw_model_no_memory(model, error);
+}
+
+int dw_scope_resolve(struct dw_model *model, struct dwell_error *error)
+{
+	int result = 0;
+
+	if (model->scope.thread)
+		result = resolve_thread(model, error);
+	if (result == 0 && model->scope.step_threads)
+		result = keep_step_threads(model, error);
+	if (result == 0 && model->wanted_threads)
+		result = find_streams(model, error);
+	if (result == 0 && (model->scope.has_steps || model->scope.profile || model->scope.profile_id ||
+	                    model->scope.action))
+		result = resolve_times(model, error);
+	else if (result == 0 && model->scope.has_window)
+		result = resolve_window(model, error);
+	return result;
+}
+
+/* ---- questions ---------------------------------------------------------------------------- */
+
+bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step *step)
+{
+	const struct dw_interval *at =
+	    model->thread_intervals ? model->thread_intervals[step->thread] : NULL;
+	size_t low = 0, high;
+
+	if (!is_wanted(model, step))
+		return false;
+	if (model->scope.has_window)
+		return step->start_ns >= model->scope.from_ns && step->start_ns < model->scope.to_ns;
+	if (!at)
+		return !model->thread_intervals;
+	for (high = interval_count(at); low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (at[middle].end_ticks <= step->start_ticks)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return at[low].start_ticks <= step->start_ticks; /* the list's end starts later than all */
+}
+
+bool dw_scope_has_stream(const struct dw_model *model, const struct dw_source_stream *stream)
+{
+	return !model->wanted_streams || model->wanted_streams[stream - model->source->streams];
+}
+
+uint64_t dw_scope_wall_ns(const struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+	uint64_t wall_ns = 0;
+
+	if (!model->intervals) {
+		uint64_t start_ns = UINT64_MAX, end_ns = 0;
+
+		for (size_t i = 0; i < source->process_count; i++) {
+			if (source->processes[i].flags & DW_PROCESS_RUNNER)
+				continue;
+			if (source->processes[i].start_ns < start_ns)
+				start_ns = source->processes[i].start_ns;
+			if (source->processes[i].end_ns > end_ns)
+				end_ns = source->processes[i].end_ns;
+		}
+		return end_ns > start_ns ? end_ns - start_ns : 0;
+	}
+	/* Ranks step side by side: the longest of them, not the sum. */
+	for (size_t i = 0; i < source->process_count; i++) {
+		const struct dw_source_clock *clock =
+		    &source->files[source->processes[i].file].clock;
+		uint64_t ticks = 0;
+
+		for (const struct dw_interval *at = model->intervals[i]; at->start_ticks != UINT64_MAX; at++)
+			ticks += at->end_ticks - at->start_ticks;
+		if (dw_source_span_ns(clock, ticks) > wall_ns)
+			wall_ns = dw_source_span_ns(clock, ticks);
+	}
+	return wall_ns;
+}

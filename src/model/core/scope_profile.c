@@ -1,0 +1,106 @@
+/*
+ * When profiles are open, process by process and thread by thread, for a scope.
+ *
+ * Called by scope.c. A profile counts for its thread, for others of its process and for
+ * children of that, but not while such a thread has a profile of its own open.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "model/core/scope.h"
+
+static bool is_profile(const struct dw_scope *scope, const struct dw_source_profile *profile)
+{
+	char *end;
+	unsigned long id;
+
+	if (scope->profile_id)
+		return profile->id == scope->profile_id;
+	id = strtoul(scope->profile, &end, 10);
+	return strcmp(profile->name, scope->profile) == 0 || (!*end && profile->id == id);
+}
+
+static int find(struct dw_profile_times *times, const struct dw_model *model,
+                struct dwell_error *error)
+{
+	const struct dw_source *source = model->source;
+	struct dw_nearest nearest;
+	bool found = false;
+
+	dw_nearest_init(&nearest, model->scope.profile ? model->scope.profile : "");
+	for (size_t i = 0; i < source->profile_count; i++) {
+		times->wanted[i] = is_profile(&model->scope, &source->profiles[i]);
+		found |= times->wanted[i];
+		dw_nearest_try(&nearest, source->profiles[i].name);
+	}
+	if (found)
+		return 0;
+	if (!source->profile_count)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "%s has no profiles: they are made with dwell_profile_create()",
+		                    source->files[0].path);
+	return dw_error_set(error, DWELL_E_NAME, "no profile '%.100s' in %s%s%s%s (dwell info lists all)",
+	                    model->scope.profile ? model->scope.profile : "of that id",
+	                    source->files[0].path, nearest.best ? "; did you mean '" : "",
+	                    nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+}
+
+int dw_profile_times_init(struct dw_profile_times *times, const struct dw_model *model,
+                          struct dwell_error *error)
+{
+	size_t count = model->source->profile_count;
+
+	times->wanted = calloc(count + 1, sizeof *times->wanted);
+	times->own = calloc(count + 1, sizeof *times->own);
+	times->others = calloc(count + 1, sizeof *times->others);
+	times->open = calloc(3 * count + 1, sizeof *times->open);
+	if (!times->wanted || !times->own || !times->others || !times->open)
+		return dw_model_no_memory(model, error);
+	return find(times, model, error);
+}
+
+void dw_profile_times_reset(struct dw_profile_times *times)
+{
+	free(times->wanted);
+	free(times->own);
+	free(times->others);
+	free(times->open);
+}
+
+static bool descends(const struct dw_source *source, uint32_t process, uint32_t from)
+{
+	for (size_t hops = 0; process != DW_NO_INDEX && hops <= source->process_count; hops++) {
+		if (process == from)
+			return true;
+		process = source->processes[process].parent;
+	}
+	return false;
+}
+
+void dw_profile_times_of(struct dw_profile_times *times, const struct dw_source *source,
+                         uint32_t process, uint32_t thread)
+{
+	size_t others = 0, own = 0, open;
+
+	for (size_t i = 0; i < source->profile_count; i++) {
+		const struct dw_source_profile *profile = &source->profiles[i];
+		struct dw_interval interval = { profile->start_ns, profile->end_ns };
+
+		if (profile->thread == thread)
+			times->own[own++] = interval;
+		else if (times->wanted[i] &&
+		         descends(source, process, source->threads[profile->thread].process))
+			times->others[others++] = interval;
+	}
+	own = dw_intervals_unite(times->own, own);
+	others = dw_intervals_unite(times->others, others);
+	/* A thread inside a profile of its own is that one's affair. */
+	open = dw_intervals_subtract(times->others, others, times->own, own, times->open);
+	for (size_t i = 0; i < source->profile_count; i++)
+		if (times->wanted[i] && source->profiles[i].thread == thread)
+			times->open[open++] =
+			    (struct dw_interval){ source->profiles[i].start_ns, source->profiles[i].end_ns };
+	times->open_count = dw_intervals_unite(times->open, open);
+}

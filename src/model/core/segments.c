@@ -1,0 +1,296 @@
+/* Pieces of streams; see segments.h. */
+#include "model/core/segments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/pool.h"
+#include "model/core/pass.h"
+#include "model/core/call_paths.h"
+#include "model/core/product.h"
+
+#define LEAST_CHUNKS 64u      /* of a piece: 4 MiB */
+#define PIECES_PER_WORKER 4u  /* so that workers finish at about the same time */
+
+/* What a piece does to the ranges that are open where it begins, and what it leaves. */
+struct effect {
+	bool outer_gone;          /* all ranges around it were ended at once */
+	uint64_t ended;           /* else, how many of them, innermost first */
+	bool overlaps;            /* a range was ended while one that began later was open */
+	struct dw_open_range *open; /* begun in it and still open */
+	uint32_t open_count, deepest;
+	uint32_t first_thread, last_thread;
+	uint64_t ticks, now;      /* at its end */
+	bool failed;
+};
+
+struct frame {
+	struct dw_frame frame;
+	uint32_t id;
+};
+
+struct boundary {
+	struct dw_pass pass;
+	struct effect *effect;
+};
+
+static void boundary_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct boundary *boundary = state;
+
+	((struct frame *)place)->id = id;
+	if (boundary->pass.depth > boundary->effect->deepest)
+		boundary->effect->deepest = boundary->pass.depth;
+}
+
+static void boundary_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+}
+
+static void boundary_orphan(void *state, uint32_t n)
+{
+	struct boundary *boundary = state;
+	struct effect *effect = boundary->effect;
+
+	if (effect->outer_gone)
+		return;
+	effect->ended++;
+	effect->overlaps |= n || boundary->pass.depth;
+}
+
+static void boundary_unnest(void *state, uint32_t place)
+{
+	((struct boundary *)state)->effect->overlaps = true;
+}
+
+static void boundary_flushed(void *state, uint64_t ticks, enum dw_flush why)
+{
+	((struct boundary *)state)->effect->outer_gone = true;
+}
+
+static const struct dw_pass_hooks boundary_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_TRUNK_DEEPEST,
+	.enter = boundary_enter, .leave = boundary_leave, .orphan = boundary_orphan,
+	.unnest = boundary_unnest, .flushed = boundary_flushed,
+};
+DW_PASS_DEFINE(boundary, boundary_hooks)
+
+/* ---- the pieces ------------------------------------------------------------------------------ */
+
+struct split {
+	struct dw_model *model;
+	struct dw_segment *items;
+	struct effect *effects; /* by item */
+	size_t count, capacity, effect_capacity;
+	struct dw_frames *frames; /* by worker */
+	void *buffer;           /* not used: files that are still written are not split */
+};
+
+static bool add_piece(struct split *split, size_t stream, size_t from, size_t to)
+{
+	struct dw_segment *item = DW_GROW(&split->items, &split->capacity, split->count);
+
+	if (!item || !DW_GROW(&split->effects, &split->effect_capacity, split->count))
+		return false;
+	*item = (struct dw_segment){ .stream = stream, .from = from, .to = to, .thread = DW_NO_INDEX };
+	split->count++;
+	return true;
+}
+
+static bool can_split(const struct dw_model *model, const struct dw_source_stream *stream)
+{
+	for (size_t i = 0; i < stream->chunk_count; i++)
+		if (stream->chunks[i].header)
+			return false;
+	/* Sums of pieces are added before they are scaled. */
+	return !model->intervals && !model->source->files[stream->file].named_ends &&
+	       dw_file_ratio(model->source, stream->file) == 1;
+}
+
+static bool cut_streams(struct split *split, size_t piece)
+{
+	const struct dw_model *model = split->model;
+	const struct dw_source *source = model->source;
+
+	for (size_t i = 0; i < source->stream_count; i++) {
+		size_t stream = model->stream_order[i], from = 0;
+		size_t count = source->streams[stream].chunk_count, pieces = 1;
+
+		if (!dw_scope_has_stream(model, &source->streams[stream]))
+			continue;
+		if (piece && count > piece + piece / 2 && can_split(model, &source->streams[stream]))
+			pieces = (count + piece - 1) / piece;
+		for (size_t n = 1; n <= pieces; n++) {
+			size_t to = count * n / pieces;
+
+			if (!add_piece(split, stream, from, to))
+				return false;
+			from = to;
+		}
+	}
+	return true;
+}
+
+/* The first pass over a piece; all but the last of a stream. */
+static void find_effect(void *context, unsigned worker, size_t index)
+{
+	struct split *split = context;
+	const struct dw_segment *item = &split->items[index];
+	struct effect *effect = &split->effects[index];
+	const struct dw_source_stream *stream = &split->model->source->streams[item->stream];
+	struct boundary boundary;
+
+	if (item->to == stream->chunk_count)
+		return;
+	memset(&boundary, 0, sizeof boundary);
+	dw_pass_init(&boundary.pass, split->model, item->stream, &split->frames[worker], NULL);
+	boundary.effect = effect;
+	effect->first_thread = stream->chunks[item->from].thread;
+	for (size_t i = item->from; i < item->to; i++)
+		boundary_chunk(&boundary.pass, i);
+	effect->last_thread = boundary.pass.walk.thread;
+	effect->ticks = boundary.pass.walk.time.ticks;
+	effect->now = dw_time_now(&boundary.pass.walk.time);
+	effect->failed |= boundary.pass.failed;
+	if (boundary.pass.folded)
+		effect->deepest = UINT32_MAX;
+	effect->open = malloc((boundary.pass.depth + (size_t)1) * sizeof *effect->open);
+	effect->failed |= !effect->open;
+	for (uint32_t place = 1; effect->open && place <= boundary.pass.depth; place++) {
+		const struct frame *frame =
+			(struct frame *)dw_pass_at(&boundary.pass, sizeof *frame, place);
+
+		effect->open[effect->open_count++] = (struct dw_open_range){ frame->frame.start, frame->id };
+	}
+	dw_walk_reset(&boundary.pass.walk);
+}
+
+/* ---- putting together ------------------------------------------------------------------------- */
+
+/* The stack where the piece behind `item` begins. False: out of memory, or not exact. */
+static bool follow(struct dw_model *model, const struct dw_segment *item,
+                   const struct effect *effect, struct dw_segment *next)
+{
+	uint32_t outer = item->from ? item->open_count : 0;
+	struct dw_open_range *open;
+
+	/* Where ranges overlap, a call path can hold ranges that are no longer open. */
+	if (effect->failed || effect->overlaps || (uint64_t)outer + effect->deepest >= DW_TRUNK_DEEPEST)
+		return false;
+	open = dw_arena_alloc(&model->arena, (outer + effect->open_count + (size_t)1) * sizeof *open);
+	if (!open)
+		return false;
+	if (outer)
+		memcpy(open, item->open, outer * sizeof *open);
+	outer -= effect->ended < outer ? (uint32_t)effect->ended : outer;
+	if (effect->outer_gone || (item->from && item->thread != effect->first_thread))
+		outer = 0;
+	next->open = open;
+	next->open_count = outer + effect->open_count;
+	for (uint32_t i = 0; i < effect->open_count; i++) {
+		open[outer + i] = effect->open[i];
+		/* Time never runs backward. */
+		if (item->from && open[outer + i].start < item->floor)
+			open[outer + i].start = item->floor;
+	}
+	next->thread = effect->last_thread;
+	next->ticks = effect->ticks;
+	next->floor = item->from && item->floor > effect->now ? item->floor : effect->now;
+	return true;
+}
+
+/* Gives each piece its stack. A stream for which that fails becomes one piece again. */
+static void resolve(struct split *split)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < split->count;) {
+		struct dw_segment *first = &split->items[i];
+		size_t end = i + 1;
+		bool good = true;
+
+		for (; end < split->count && split->items[end].stream == first->stream; end++)
+			good = good && follow(split->model, &split->items[end - 1], &split->effects[end - 1],
+			                      &split->items[end]);
+		if (!good) {
+			first->to = split->items[end - 1].to;
+			split->items[kept++] = *first;
+			i = end;
+			continue;
+		}
+		for (; i < end; i++)
+			split->items[kept++] = split->items[i];
+	}
+	split->count = kept;
+}
+
+static int compare_sizes(const void *left, const void *right)
+{
+	const struct dw_segment *a = left, *b = right;
+	size_t a_size = a->to - a->from, b_size = b->to - b->from;
+
+	if (a_size != b_size)
+		return a_size < b_size ? 1 : -1;
+	if (a->stream != b->stream)
+		return a->stream < b->stream ? -1 : 1;
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+static size_t piece_size(const struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+	size_t chunks = 0, piece;
+	unsigned workers;
+
+	if (model->segment_chunks)
+		return model->segment_chunks;
+	for (size_t i = 0; i < source->stream_count; i++)
+		chunks += source->streams[i].chunk_count;
+	workers = dw_pool_workers(chunks);
+	piece = chunks / (workers * PIECES_PER_WORKER);
+	return workers == 1 ? 0 : piece > LEAST_CHUNKS ? piece : LEAST_CHUNKS;
+}
+
+static bool segments_compute(struct dw_model *model, const void *request, void *result)
+{
+	struct split split = { .model = model };
+	struct dw_segments *segments = result;
+	size_t pieces = 0;
+	unsigned workers;
+
+	if (cut_streams(&split, piece_size(model))) {
+		pieces = split.count;
+		workers = dw_pool_workers(pieces);
+		split.frames = calloc(workers, sizeof *split.frames);
+		if (split.frames) {
+			if (split.count)
+				dw_pool_run(split.count, workers, find_effect, &split);
+			resolve(&split);
+			segments->items = dw_arena_alloc(&model->arena,
+			                                 (split.count + 1) * sizeof *segments->items);
+		}
+		for (unsigned i = 0; split.frames && i < workers; i++)
+			dw_frames_reset(&split.frames[i]);
+	}
+	for (size_t i = 0; i < pieces; i++)
+		free(split.effects[i].open);
+	if (segments->items) {
+		if (split.count)
+			memcpy(segments->items, split.items, split.count * sizeof *segments->items);
+		segments->count = split.count;
+		if (split.count)
+			qsort(segments->items, split.count, sizeof *segments->items, compare_sizes);
+	}
+	free(split.items);
+	free(split.effects);
+	free(split.frames);
+	return segments->items != NULL;
+}
+
+const struct dw_segments *dw_model_segments(struct dw_model *model)
+{
+	static const struct dw_product product = { sizeof(struct dw_segments), segments_compute, NULL };
+
+	return dw_product_get(model, &product, 0, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+/* The shapes of an operator's arguments as text; see calls.h. Called by views and layouts. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dwell/probe.h"
+#include "model/time/calls.h"
+
+static const char *type_name(uint8_t dtype)
+{
+	static const char *const names[] = { "uint8", "int8", "int16", "int32", "int64", "float16",
+		"float32", "float64", "complex32", "complex64", "complex128", "bool", "", "", "",
+		"bfloat16" };
+
+	return dtype < sizeof names / sizeof *names ? names[dtype] : "";
+}
+
+static void put_sizes(FILE *out, const uint8_t *tensor, const char *between)
+{
+	int64_t size;
+
+	for (unsigned d = 0; d < tensor[1]; d++) {
+		memcpy(&size, tensor + 8 + (size_t)d * 8, sizeof size);
+		fprintf(out, "%s%lld", d ? between : "", (long long)size);
+	}
+}
+
+static void put_as_torch(FILE *out, const uint8_t *tensor)
+{
+	fputc('[', out);
+	if (tensor[0] != DWELL_ARG_INTS)
+		put_sizes(out, tensor, ", ");
+	fputc(']', out);
+}
+
+static void put_for_people(FILE *out, const uint8_t *tensor)
+{
+	bool ints = tensor[0] == DWELL_ARG_INTS;
+
+	if (tensor[0] == DWELL_DTYPE_NONE) {
+		fputc('-', out);
+		return;
+	}
+	fprintf(out, "%s%c", ints ? "" : type_name(tensor[0]), ints ? '(' : '[');
+	put_sizes(out, tensor, ",");
+	fputc(ints ? ')' : ']', out);
+}
+
+char *dw_shapes_text(const struct dw_entry_shapes *shapes, enum dw_shapes_style style)
+{
+	const uint8_t *at = shapes ? shapes->tensors : NULL;
+	bool torch = style == DW_SHAPES_AS_TORCH;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	if (torch)
+		fputc('[', out);
+	for (uint32_t i = 0; shapes && i < shapes->entry.aux; i++) {
+		fputs(i ? ", " : "", out);
+		(torch ? put_as_torch : put_for_people)(out, at);
+		at += 8 + (size_t)at[1] * 8;
+	}
+	if (torch)
+		fputc(']', out);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}

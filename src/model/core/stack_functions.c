@@ -1,0 +1,92 @@
+/*
+ * Functions of recorded stacks as symbols.
+ *
+ * tree.c asks once, before its workers start: a trunk's names are numbers, and what
+ * is shared by workers has to stand still. A function is known by its name, whatever
+ * file holds it; a frame that has several (inlined ones) keeps them in a row.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "model/core/model_data.h"
+
+static size_t count_functions(const struct dw_source *source)
+{
+	size_t count = 0;
+
+	for (size_t f = 0; f < source->file_count; f++) {
+		const struct dw_source_file *file = &source->files[f];
+
+		for (uint32_t id = 0; file->frames && id < file->symbol_count; id++)
+			count += file->frames[id] ? file->frames[id]->count : 0;
+	}
+	return count;
+}
+
+/* DW_MAP_NONE when out of memory. */
+static uint32_t put_name(struct dw_map *names, struct dw_symbol *symbols, uint32_t *count,
+                         const struct dw_source_function *function)
+{
+	uint32_t hash = dw_map_hash_bytes(0, function->name, strlen(function->name));
+	uint32_t found = DW_MAP_FIND(names, hash, i, strcmp(symbols[i].name, function->name) == 0);
+
+	if (found != DW_MAP_NONE)
+		return found;
+	if (!dw_map_add(names, hash, *count))
+		return DW_MAP_NONE;
+	symbols[*count] = (struct dw_symbol){ .name = function->name, .file = function->file,
+		                                  .line = function->line,
+		                                  .category = DWELL_CATEGORY_FUNCTION };
+	return (*count)++;
+}
+
+static bool index_frames(struct dw_functions *functions, struct dw_model *model,
+                         struct dw_map *names)
+{
+	const struct dw_source *source = model->source;
+	uint32_t symbol_count = model->symbol_count, used = 0;
+
+	for (size_t f = 0; f < source->file_count; f++) {
+		const struct dw_source_file *file = &source->files[f];
+
+		if (!file->frames)
+			continue;
+		functions->by_frame[f] =
+			dw_arena_alloc(&model->arena, (file->symbol_count + 1) * sizeof(uint32_t));
+		if (!functions->by_frame[f])
+			return false;
+		for (uint32_t id = 0; id < file->symbol_count; id++) {
+			const struct dw_source_frame *frame = file->frames[id];
+
+			functions->by_frame[f][id] = used;
+			for (uint32_t i = 0; frame && i < frame->count; i++) {
+				functions->list[used] =
+					put_name(names, functions->symbols, &symbol_count, &frame->functions[i]);
+				if (functions->list[used++] == DW_MAP_NONE)
+					return false;
+			}
+		}
+	}
+	return true;
+}
+
+bool dw_functions_init(struct dw_functions *functions, struct dw_model *model)
+{
+	size_t count = count_functions(model->source);
+	struct dw_map names = { NULL, 0, 0 };
+	bool good;
+
+	functions->symbols = dw_arena_alloc(
+		&model->arena, (model->symbol_count + count) * sizeof *functions->symbols);
+	functions->list = dw_arena_alloc(&model->arena, (count + 1) * sizeof *functions->list);
+	functions->by_frame =
+		dw_arena_alloc(&model->arena, model->source->file_count * sizeof *functions->by_frame);
+	good = functions->symbols && functions->list && functions->by_frame;
+	if (good)
+		memcpy(functions->symbols, model->symbols,
+		       model->symbol_count * sizeof *functions->symbols);
+	good = good && index_frames(functions, model, &names);
+	dw_map_reset(&names);
+	return good;
+}

@@ -1,0 +1,244 @@
+/*
+ * Names merged by content.
+ *
+ * Called once by model.c. Two processes may intern the same content under two
+ * ids, two files always do; the model knows each content once. Rows go one step
+ * further: all symbols of one category and name, whatever their shapes and call
+ * sites, are one row. Invariant: every id of every file has a symbol and a row;
+ * ids nobody wrote share "(unknown)".
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dwell/probe.h"
+#include "base/map.h"
+#include "model/core/model_data.h"
+
+uint32_t dw_kind_of(uint32_t category)
+{
+	switch (category) {
+	case DWELL_CATEGORY_ZONE:
+	case DWELL_CATEGORY_PHASE:
+	case DWELL_CATEGORY_ACTION:
+	case DWELL_CATEGORY_DATA:
+	case DWELL_CATEGORY_CHECKPOINT:
+	case DWELL_CATEGORY_EVALUATION:
+	case DWELL_CATEGORY_COMMUNICATION:
+	case DWELL_CATEGORY_EVENT:
+	case DWELL_CATEGORY_HANDLER:
+		return 1; /* what people name themselves nests as one kind */
+	default:
+		return category < DW_KINDS - 2 ? category + 2 : 1;
+	}
+}
+
+/* ---- well-known names -------------------------------------------------------------- */
+
+static enum dw_share share_of_name(const char *name)
+{
+	static const struct { const char *name; enum dw_share share; } known[] = {
+		{ "forward", DW_SHARE_FORWARD },         { "backward", DW_SHARE_BACKWARD },
+		{ "optimizer", DW_SHARE_OPTIMIZER },     { "optimizer.step", DW_SHARE_OPTIMIZER },
+		{ "optimizer step", DW_SHARE_OPTIMIZER }, { "optimizer_step", DW_SHARE_OPTIMIZER },
+		{ "data", DW_SHARE_DATA },               { "data loading", DW_SHARE_DATA },
+		{ "data_loading", DW_SHARE_DATA },       { "dataloader", DW_SHARE_DATA },
+		{ "evaluation", DW_SHARE_EVALUATION },   { "validation", DW_SHARE_EVALUATION },
+		{ "eval", DW_SHARE_EVALUATION },         { "checkpoint", DW_SHARE_CHECKPOINT },
+		{ "communication", DW_SHARE_COMMUNICATION },
+		{ "allreduce", DW_SHARE_COMMUNICATION },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcasecmp(name, known[i].name) == 0)
+			return known[i].share;
+	return DW_SHARE_COUNT;
+}
+
+/* PyTorch's collectives, operators and what its threads of communication name themselves:
+ * c10d::allreduce_, gloo:all_reduce. */
+static bool is_collective(const char *name)
+{
+	static const char *const beginnings[] = { "c10d::", "gloo:", "nccl:", "mpi:", "ucc:" };
+
+	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	return false;
+}
+
+enum dw_share dw_share_of(const struct dw_symbol *symbol)
+{
+	switch (symbol->category) {
+	case DWELL_CATEGORY_PROFILER: return DW_SHARE_PROFILER;
+	case DWELL_CATEGORY_COLLECTOR: return DW_SHARE_COLLECTOR;
+	case DWELL_CATEGORY_DATA: return DW_SHARE_DATA;
+	case DWELL_CATEGORY_COMMUNICATION: return DW_SHARE_COMMUNICATION;
+	case DWELL_CATEGORY_DEVICE: return DW_SHARE_DEVICE;
+	case DWELL_CATEGORY_CHECKPOINT: return DW_SHARE_CHECKPOINT;
+	case DWELL_CATEGORY_EVALUATION: return DW_SHARE_EVALUATION;
+	case DWELL_CATEGORY_ZONE:
+	case DWELL_CATEGORY_PHASE:
+	case DWELL_CATEGORY_ACTION:
+		return is_collective(symbol->name) ? DW_SHARE_COMMUNICATION : share_of_name(symbol->name);
+	case DWELL_CATEGORY_OPERATOR:
+		return is_collective(symbol->name) ? DW_SHARE_COMMUNICATION : DW_SHARE_COUNT;
+	default: return DW_SHARE_COUNT;
+	}
+}
+
+/* ---- a set of symbols ------------------------------------------------------------------ */
+
+static uint32_t hash_text(uint32_t hash, const char *text)
+{
+	return dw_map_hash_bytes(hash + 1, text ? text : "", text ? strlen(text) : 0);
+}
+
+static uint32_t hash_symbol(const struct dw_symbol *symbol, bool by_name)
+{
+	const struct dw_entry_shapes *shapes = symbol->shapes;
+	uint32_t hash = hash_text(symbol->category, symbol->name);
+
+	if (by_name)
+		return hash;
+	hash = hash_text(hash_text(hash, symbol->detail), symbol->file) + symbol->line;
+	if (shapes)
+		hash = dw_map_hash_bytes(hash, shapes->tensors, shapes->entry.bytes - sizeof shapes->entry);
+	return hash;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_shapes(const struct dw_entry_shapes *a, const struct dw_entry_shapes *b)
+{
+	return a == b || (a && b && a->entry.aux == b->entry.aux && a->entry.bytes == b->entry.bytes &&
+	                  memcmp(a->tensors, b->tensors, a->entry.bytes - sizeof a->entry) == 0);
+}
+
+static bool same(const struct dw_symbol *a, const struct dw_symbol *b, bool by_name)
+{
+	return a->category == b->category && same_text(a->name, b->name) &&
+	       (by_name || (same_text(a->detail, b->detail) && same_text(a->file, b->file) &&
+	                    a->line == b->line && same_shapes(a->shapes, b->shapes)));
+}
+
+/* The index in `items` of what equals `symbol`; `next` when it is new; DW_MAP_NONE when out
+ * of memory. */
+static uint32_t put_symbol(struct dw_map *map, const struct dw_symbol *items,
+                           const struct dw_symbol *symbol, bool by_name, uint32_t next)
+{
+	uint32_t hash = hash_symbol(symbol, by_name);
+	uint32_t found = DW_MAP_FIND(map, hash, i, same(&items[i], symbol, by_name));
+
+	if (found == DW_MAP_NONE && dw_map_add(map, hash, next))
+		return next;
+	return found;
+}
+
+/* ---- merging ------------------------------------------------------------------------------ */
+
+/* Ids that are no OP point to this literal's symbol: recognised without a hash. */
+static bool is_nothing(const struct dw_symbol *symbol)
+{
+	return symbol->category == 0 && strcmp(symbol->name, "(unknown)") == 0 && !symbol->detail &&
+	       !symbol->file && !symbol->line && !symbol->shapes;
+}
+
+static int merge_files(struct dw_model *model, struct dw_map *map)
+{
+	const struct dw_source *source = model->source;
+
+	model->symbols[0] = (struct dw_symbol){ .name = "(unknown)" };
+	model->symbols[DW_OTHER_CALLS] = (struct dw_symbol){ .name = "(other calls)" };
+	model->symbol_count = 2;
+	for (uint32_t i = 0; i < 2; i++)
+		if (put_symbol(map, model->symbols, &model->symbols[i], false, i) == DW_MAP_NONE)
+			return -1;
+	for (size_t f = 0; f < source->file_count; f++) {
+		const struct dw_source_file *file = &source->files[f];
+		uint32_t *by_id =
+		    dw_arena_alloc(&model->arena, (file->symbol_count + 1) * sizeof *by_id);
+
+		if (!by_id)
+			return -1;
+		model->symbol_by_id[f] = by_id; /* zeroed: unknown */
+		for (uint32_t id = 0; id < file->symbol_count; id++) {
+			const struct dw_symbol *symbol = &file->symbols[id];
+
+			if (is_nothing(symbol))
+				continue;
+			model->symbols[model->symbol_count] = *symbol;
+			by_id[id] = put_symbol(map, model->symbols, symbol, false, model->symbol_count);
+			if (by_id[id] == DW_MAP_NONE)
+				return -1;
+			model->symbol_count += by_id[id] == model->symbol_count;
+		}
+	}
+	return 0;
+}
+
+static int make_rows(struct dw_model *model, struct dw_map *map)
+{
+	model->symbol_row =
+	    dw_arena_alloc(&model->arena, model->symbol_count * sizeof *model->symbol_row);
+	model->row_symbol =
+	    dw_arena_alloc(&model->arena, model->symbol_count * sizeof *model->row_symbol);
+	if (!model->symbol_row || !model->row_symbol)
+		return -1;
+	for (uint32_t i = 0; i < model->symbol_count; i++) {
+		uint32_t first = put_symbol(map, model->symbols, &model->symbols[i], true, i);
+
+		if (first == DW_MAP_NONE)
+			return -1;
+		if (first == i) {
+			model->row_symbol[model->row_count] = i;
+			model->symbol_row[i] = model->row_count++;
+		} else {
+			model->symbol_row[i] = model->symbol_row[first];
+		}
+	}
+	return 0;
+}
+
+static int make_ops(struct dw_model *model)
+{
+	for (size_t f = 0; f < model->source->file_count; f++) {
+		uint32_t count = model->source->files[f].symbol_count;
+		struct dw_op *ops = dw_arena_alloc(&model->arena, (count + 1) * sizeof *ops);
+
+		if (!ops)
+			return -1;
+		for (uint32_t id = 0; id < count; id++) {
+			uint32_t symbol = model->symbol_by_id[f][id];
+
+			ops[id].row = model->symbol_row[symbol];
+			ops[id].kind = dw_kind_of(model->symbols[symbol].category);
+		}
+		model->ops[f] = ops;
+	}
+	return 0;
+}
+
+int dw_symbols_merge(struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+	struct dw_map symbols = { NULL, 0, 0 }, rows = { NULL, 0, 0 };
+	size_t most = 3;
+	int result = -1;
+
+	for (size_t f = 0; f < source->file_count; f++)
+		for (uint32_t id = 0; id < source->files[f].symbol_count; id++)
+			most += !is_nothing(&source->files[f].symbols[id]);
+	model->symbols = dw_arena_alloc(&model->arena, most * sizeof *model->symbols);
+	model->symbol_by_id =
+	    dw_arena_alloc(&model->arena, source->file_count * sizeof *model->symbol_by_id);
+	model->ops = dw_arena_alloc(&model->arena, source->file_count * sizeof *model->ops);
+	if (model->symbols && model->symbol_by_id && model->ops && !merge_files(model, &symbols) &&
+	    !make_rows(model, &rows) && !make_ops(model))
+		result = 0;
+	dw_map_reset(&symbols);
+	dw_map_reset(&rows);
+	return result;
+}

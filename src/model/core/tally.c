@@ -1,0 +1,212 @@
+/* What is kept of the durations of many calls; see tally.h. */
+#include "model/core/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned octave_of(uint64_t duration, unsigned *bucket)
+{
+	unsigned shift = 58u - (unsigned)__builtin_clzll(duration | DW_TALLY_BUCKETS);
+
+	*bucket = duration >> shift & (DW_TALLY_BUCKETS - 1);
+	return shift + (duration >= DW_TALLY_BUCKETS);
+}
+
+/* The bucket's middle. */
+static uint64_t middle(unsigned octave, unsigned bucket)
+{
+	unsigned shift;
+
+	if (octave == 0)
+		return bucket;
+	shift = octave - 1;
+	return ((uint64_t)(DW_TALLY_BUCKETS + bucket) << shift) + (((uint64_t)1 << shift) >> 1);
+}
+
+/* Makes room for an octave; false when out of memory. */
+static bool widen(struct dw_tally *tally, struct dw_arena *arena, unsigned octave)
+{
+	unsigned first = tally->first_octave, end = first + tally->octaves;
+	uint32_t *buckets;
+
+	if (!tally->octaves)
+		first = end = octave;
+	first = octave < first ? octave : first;
+	end = octave >= end ? octave + 1 : end;
+	buckets = dw_arena_alloc(arena, (end - first) * DW_TALLY_BUCKETS * sizeof *buckets);
+	if (!buckets)
+		return false;
+	if (tally->octaves)
+		memcpy(buckets + (tally->first_octave - first) * DW_TALLY_BUCKETS, tally->buckets,
+		       tally->octaves * DW_TALLY_BUCKETS * sizeof *buckets);
+	tally->buckets = buckets;
+	tally->first_octave = (uint16_t)first;
+	tally->octaves = (uint16_t)(end - first);
+	return true;
+}
+
+static void put_bucket(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration,
+                       uint32_t times)
+{
+	unsigned bucket, octave = octave_of(duration, &bucket);
+
+	if (octave - tally->first_octave < tally->octaves || widen(tally, arena, octave))
+		tally->buckets[(octave - tally->first_octave) * DW_TALLY_BUCKETS + bucket] += times;
+}
+
+/* From samples to buckets. */
+static bool pour(struct dw_tally *tally, struct dw_arena *arena, unsigned first_octave)
+{
+	const uint64_t *samples = tally->samples;
+
+	if (!widen(tally, arena, first_octave))
+		return false;
+	for (uint32_t i = 0; i < tally->sample_count; i++)
+		put_bucket(tally, arena, samples[i], 1);
+	tally->sample_count = 0;
+	return true;
+}
+
+static bool put_sample(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration)
+{
+	uint32_t count = tally->sample_count;
+
+	if (count == DW_TALLY_EXACT)
+		return false;
+	if (count == 0 || count == 4 || count == 16) {
+		uint64_t *samples = dw_arena_alloc(arena, (count ? count * 4 : 4) * sizeof *samples);
+
+		if (!samples)
+			return true;
+		if (count)
+			memcpy(samples, tally->samples, count * sizeof *samples);
+		tally->samples = samples;
+	}
+	tally->samples[tally->sample_count++] = duration;
+	return true;
+}
+
+void dw_tally_add_slow(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration)
+{
+	unsigned bucket;
+
+	if (!arena)
+		return;
+	if (!tally->octaves && (put_sample(tally, arena, duration) ||
+	                        !pour(tally, arena, octave_of(duration, &bucket))))
+		return;
+	put_bucket(tally, arena, duration, 1);
+}
+
+struct dw_tally *dw_tallies_create(size_t count)
+{
+	struct dw_tally *tallies = aligned_alloc(DW_TALLY_BYTES, (count + 1) * sizeof *tallies);
+
+	return tallies ? memset(tallies, 0, (count + 1) * sizeof *tallies) : NULL;
+}
+
+static uint64_t scale(uint64_t value, double ratio)
+{
+	double scaled = (double)value * ratio;
+
+	return ratio == 1.0 ? value : scaled < 1.8e19 ? (uint64_t)(scaled + 0.5) : UINT64_MAX;
+}
+
+static void merge_buckets(struct dw_tally *into, struct dw_arena *arena,
+                          const struct dw_tally *from, double ratio)
+{
+	for (unsigned i = 0; i < from->octaves * DW_TALLY_BUCKETS; i++)
+		if (from->buckets[i])
+			put_bucket(into, arena,
+			           scale(middle(from->first_octave + i / DW_TALLY_BUCKETS,
+			                        i % DW_TALLY_BUCKETS), ratio),
+			           from->buckets[i]);
+}
+
+void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from,
+                    double ratio)
+{
+	into->self += scale(from->self, ratio); /* also of calls that another worker counts */
+	if (!from->count)
+		return;
+	if (from->octaves && arena && (into->octaves || pour(into, arena, from->first_octave)))
+		merge_buckets(into, arena, from, ratio);
+	for (uint32_t i = 0; !from->octaves && i < from->sample_count; i++)
+		dw_tally_add_slow(into, arena, scale(from->samples[i], ratio));
+	uint64_t min = scale(from->min_plus_1 - 1, ratio), max = scale(from->max, ratio);
+	into->min_plus_1 = (min < into->min_plus_1 - 1 ? min : into->min_plus_1 - 1) + 1;
+	into->max = max > into->max ? max : into->max;
+	into->count += from->count;
+	into->total += scale(from->total, ratio);
+	into->open += from->open;
+	into->cut += from->cut;
+}
+
+static int compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+static uint64_t clamp(const struct dw_tally *tally, uint64_t value)
+{
+	uint64_t min = tally->min_plus_1 - 1;
+
+	return value < min ? min : value > tally->max ? tally->max : value;
+}
+
+uint64_t dw_tally_quantile(const struct dw_tally *tally, double q)
+{
+	uint64_t held = tally->sample_count, rank, seen = 0;
+
+	if (tally->octaves)
+		held = tally->count;
+	if (!held)
+		return tally->count ? tally->min_plus_1 - 1 : 0;
+	/* Nearest rank: the least value that at least q of all are not above. */
+	rank = (uint64_t)(q * (double)held);
+	rank = (double)rank < q * (double)held ? rank + 1 : rank;
+	rank = rank ? rank : 1;
+	if (!tally->octaves) {
+		uint64_t sorted[DW_TALLY_EXACT];
+
+		memcpy(sorted, tally->samples, held * sizeof *sorted);
+		qsort(sorted, held, sizeof *sorted, compare);
+		return sorted[rank - 1];
+	}
+	for (unsigned i = 0; i < tally->octaves * DW_TALLY_BUCKETS; i++) {
+		seen += tally->buckets[i];
+		if (seen >= rank)
+			return clamp(tally, middle(tally->first_octave + i / DW_TALLY_BUCKETS,
+			                           i % DW_TALLY_BUCKETS));
+	}
+	return tally->max;
+}
+
+void dw_tally_stat(const struct dw_tally *tally, double ns_per_tick, struct dw_stat *stat)
+{
+	bool known = !tally->count || tally->sample_count || tally->octaves;
+
+	*stat = (struct dw_stat){
+		.count = tally->count,
+		.total_ns = scale(tally->total, ns_per_tick),
+		.self_ns = scale(tally->self, ns_per_tick),
+		.min_ns = tally->count ? scale(tally->min_plus_1 - 1, ns_per_tick) : 0,
+		.max_ns = scale(tally->max, ns_per_tick),
+		.p50_ns = known ? scale(dw_tally_quantile(tally, 0.50), ns_per_tick) : DW_NOT_KEPT,
+		.p99_ns = known ? scale(dw_tally_quantile(tally, 0.99), ns_per_tick) : DW_NOT_KEPT,
+		.open = tally->open,
+		.cut = tally->cut,
+	};
+}
+
+void dw_tally_stat_nested(const struct dw_tally *tally, uint64_t nested, double ns_per_tick,
+                          struct dw_stat *stat)
+{
+	dw_tally_stat(tally, ns_per_tick, stat);
+	stat->nested_ns = scale(nested, ns_per_tick);
+	if (stat->nested_ns > stat->total_ns)
+		stat->nested_ns = stat->total_ns;
+	stat->total_ns -= stat->nested_ns;
+}

@@ -1,0 +1,93 @@
+/*
+ * A tally: what is kept of the durations of many calls.
+ *
+ * Count, sums, extremes and percentiles in ticks. Up to 64 durations are kept as
+ * they are, so that few calls have exact percentiles; beyond, they are counted in
+ * buckets, 32 an octave, which is within 1.6%. Buckets exist for the octaves from
+ * the shortest to the longest met: durations of one name lie in few of them. Adding is inline and is
+ * the reader's innermost loop; running out of memory loses percentiles, no sums.
+ */
+#ifndef DW_MODEL_CORE_TALLY_H
+#define DW_MODEL_CORE_TALLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "model/model.h"
+
+#define DW_TALLY_EXACT 64u
+#define DW_TALLY_BUCKETS 32u /* an octave */
+
+/* As long as a cache line; where many are looked at, they lie on lines. */
+#define DW_TALLY_BYTES 64u
+struct dw_tally {
+	uint64_t count, total, self, max;
+	uint64_t min_plus_1;            /* so that zeroed memory is an empty tally */
+	union {
+		uint64_t *samples;
+		uint32_t *buckets;          /* of `octaves` octaves from `first_octave` on */
+	};
+	uint32_t sample_count;          /* their room: 0, 4, 16, 64 */
+	uint16_t first_octave, octaves; /* octaves == 0: samples */
+	uint32_t open, cut;             /* of `count` */
+};
+_Static_assert(sizeof(struct dw_tally) == DW_TALLY_BYTES, "a tally is a line");
+
+/* `count` empty tallies, to be freed with free(); NULL when out of memory. */
+struct dw_tally *dw_tallies_create(size_t count);
+/* A tally's other memory is the arena's. */
+/* `arena` NULL: sums and extremes only, no percentiles, then and for ever. */
+void dw_tally_add_slow(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration);
+/* Counts are added as they are, times multiplied by `ratio`. */
+void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from,
+                    double ratio);
+/* The q-th quantile in ticks; 0 of an empty one. */
+uint64_t dw_tally_quantile(const struct dw_tally *tally, double q);
+void dw_tally_stat(const struct dw_tally *tally, double ns_per_tick, struct dw_stat *stat);
+/* The same where `nested` ticks of the durations lay within others of them. */
+void dw_tally_stat_nested(const struct dw_tally *tally, uint64_t nested, double ns_per_tick,
+                          struct dw_stat *stat);
+
+/* Of one row: the time in which at least one call of it is open, once. */
+struct dw_nesting {
+	uint64_t since;
+	uint64_t nested; /* durations less that time, so far */
+	uint64_t open;
+};
+
+static inline void dw_nesting_begin(struct dw_nesting *nesting, uint64_t ticks)
+{
+	if (!nesting->open++)
+		nesting->since = ticks;
+}
+
+static inline void dw_nesting_end(struct dw_nesting *nesting, uint64_t ticks, uint64_t duration)
+{
+	nesting->nested += duration;
+	if (!--nesting->open)
+		nesting->nested -= ticks - nesting->since;
+}
+
+static inline __attribute__((always_inline)) void
+dw_tally_add(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration, uint64_t self)
+{
+	uint64_t min = tally->min_plus_1 - 1;
+
+	tally->count++;
+	tally->total += duration;
+	tally->self += self;
+	tally->min_plus_1 = (duration < min ? duration : min) + 1;
+	tally->max = duration > tally->max ? duration : tally->max;
+	/* Octave 0 is 0..31, octave n is 2^(n+4) and on. */
+	unsigned shift = 58u - (unsigned)__builtin_clzll(duration | DW_TALLY_BUCKETS);
+	unsigned octave = shift + (duration >= DW_TALLY_BUCKETS) - tally->first_octave;
+
+	if (__builtin_expect(octave < tally->octaves, 1)) {
+		tally->buckets[octave * DW_TALLY_BUCKETS + (duration >> shift & (DW_TALLY_BUCKETS - 1))]++;
+		return;
+	}
+	dw_tally_add_slow(tally, arena, duration);
+}
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * One stream's records in order, with everything between them.
+ *
+ * For the products. dw_walk() decodes a stream's chunks one after the other and
+ * calls a product's visitors, which inline (see format/decode.h). Between records
+ * lie things that end what is open, for which it calls `flush`: a gap of recycled
+ * chunks, a thread that hands the stream on, the end of the data. A product's
+ * `other` must offer its records to dw_walk_break().
+ *
+ * Invariant: the time given to visitors and to flush never runs backward.
+ */
+#ifndef DW_MODEL_CORE_WALK_H
+#define DW_MODEL_CORE_WALK_H
+
+#include "format/decode.h"
+#include "model/core/model_data.h"
+
+enum dw_flush {
+	DW_FLUSH_GAP,    /* what was open was cut: its end is lost */
+	DW_FLUSH_THREAD, /* the thread has ended with ranges open */
+	DW_FLUSH_END,    /* the process has ended, or still runs */
+};
+
+/* The first member of a product's context for a stream. */
+struct dw_walk {
+	const struct dw_model *model;
+	const struct dw_source_stream *stream;
+	const struct dw_source_file *file;
+	const struct dw_op *ops;    /* by id */
+	uint32_t op_count;
+	uint32_t thread;            /* index of who writes now */
+	bool wanted;                /* that thread is in scope */
+	const struct dw_interval *interval; /* the one that time is in or before, or NULL */
+	struct dw_decode_time time;
+	struct dw_decode_open open;
+	uint64_t end_ticks;         /* until when open ranges count */
+	uint64_t gap_ticks;         /* recycled so far */
+	void *buffer;               /* DW_BLOCK_BYTES, for chunks of a live file; the caller's */
+};
+
+typedef void dw_walk_flush(void *context, uint64_t ticks, enum dw_flush why);
+
+static inline void dw_walk_init(struct dw_walk *walk, const struct dw_model *model, size_t stream,
+                                void *buffer)
+{
+	const struct dw_source *source = model->source;
+	const struct dw_source_stream *from = &source->streams[stream];
+
+	memset(walk, 0, sizeof *walk);
+	walk->model = model;
+	walk->stream = from;
+	walk->file = &source->files[from->file];
+	walk->ops = model->ops[from->file];
+	walk->op_count = walk->file->symbol_count;
+	walk->thread = DW_NO_INDEX;
+	walk->interval = model->intervals ? model->intervals[from->process] : NULL;
+	walk->end_ticks =
+	    dw_source_ticks(&walk->file->clock, source->processes[from->process].end_ns);
+	walk->buffer = buffer;
+}
+
+DW_INLINE struct dw_op dw_walk_op(const struct dw_walk *walk, uint32_t id)
+{
+	/* id 0 is never allotted: what it resolves to is "(unknown)". */
+	return walk->ops[__builtin_expect(id < walk->op_count, 1) ? id : 0];
+}
+
+/* Whether `ticks` lies in scope; times must not run backward. */
+DW_INLINE bool dw_walk_in_time(struct dw_walk *walk, uint64_t ticks)
+{
+	if (!walk->interval)
+		return true;
+	while (ticks >= walk->interval->end_ticks && walk->interval->start_ticks != UINT64_MAX)
+		walk->interval++;
+	return ticks >= walk->interval->start_ticks;
+}
+
+DW_INLINE void dw_walk_set_thread(struct dw_walk *walk, uint32_t thread)
+{
+	walk->thread = thread;
+	walk->wanted = !walk->model->wanted_threads || walk->model->wanted_threads[thread];
+	if (walk->model->thread_intervals)
+		walk->interval = walk->model->thread_intervals[thread];
+}
+
+/* What is open has ended, for the product and for ends by name. */
+DW_INLINE void dw_walk_end_all(struct dw_walk *walk, uint64_t ticks, enum dw_flush why,
+                               dw_walk_flush *flush)
+{
+	dw_decode_end_all(&walk->time);
+	flush(walk, ticks, why);
+}
+
+/* A DW_THREAD record: the stream goes to another thread. */
+DW_INLINE void dw_walk_thread(struct dw_walk *walk, uint64_t ticks, uint32_t id,
+                              dw_walk_flush *flush)
+{
+	uint32_t thread =
+	    id < walk->file->symbol_count ? walk->file->thread_by_id[id] : DW_NO_INDEX;
+
+	if (thread == DW_NO_INDEX || thread == walk->thread)
+		return;
+	dw_walk_end_all(walk, ticks, DW_FLUSH_THREAD, flush);
+	dw_walk_set_thread(walk, thread);
+}
+
+/* A record that ends what is open: the thread has changed, or records were lost here
+ * and with them, perhaps, ends. False: it is some other record. */
+DW_INLINE bool dw_walk_break(struct dw_walk *walk, uint64_t ticks, const struct dw_record *record,
+                             dw_walk_flush *flush)
+{
+	if (record->kind == DW_THREAD)
+		dw_walk_thread(walk, ticks, record->id, flush);
+	else if (record->kind == DW_LOSS)
+		dw_walk_end_all(walk, ticks, DW_FLUSH_GAP, flush);
+	else
+		return false;
+	return true;
+}
+
+DW_INLINE void dw_walk_gap(struct dw_walk *walk, const struct dw_source_chunk *chunk,
+                           dw_walk_flush *flush)
+{
+	uint64_t now = dw_time_now(&walk->time);
+
+	dw_walk_end_all(walk, now, DW_FLUSH_GAP, flush);
+	if (walk->time.ticks && chunk->base_ticks > now)
+		walk->gap_ticks += chunk->base_ticks - now;
+}
+
+/* Frees what a walk keeps; dw_walk() does so at its end. */
+static inline void dw_walk_reset(struct dw_walk *walk)
+{
+	free(walk->open.ids);
+	walk->open = (struct dw_decode_open){ 0 };
+}
+
+/*
+ * Visits the stream's i-th chunk; they are visited in order. `skip` (NULL: never) says
+ * whether a chunk may be left out: it is asked when the chunk holds nothing that begins
+ * in scope.
+ */
+DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *begin,
+                             dw_visit_end *end, dw_visit_other *other, dw_walk_flush *flush,
+                             bool (*skip)(void *))
+{
+	const struct dw_source_chunk *chunk = &walk->stream->chunks[i];
+	const uint32_t *words;
+
+	if (i && chunk->gap_before)
+		dw_walk_gap(walk, chunk, flush);
+	if (chunk->thread != walk->thread) {
+		if (walk->thread != DW_NO_INDEX)
+			dw_walk_end_all(walk, dw_time_now(&walk->time), DW_FLUSH_THREAD, flush);
+		dw_walk_set_thread(walk, chunk->thread);
+	}
+	dw_time_set(&walk->time, chunk->base_ticks);
+	if (skip && walk->interval && !dw_walk_in_time(walk, dw_time_now(&walk->time)) &&
+	    chunk->end_ticks < walk->interval->start_ticks && skip(walk)) {
+		if (chunk->end_ticks > walk->time.ticks)
+			dw_time_set(&walk->time, chunk->end_ticks);
+		dw_decode_end_all(&walk->time); /* skip() has ended all */
+		return;
+	}
+	words = dw_source_borrow(chunk, walk->buffer);
+	if (!words) {
+		dw_walk_end_all(walk, dw_time_now(&walk->time), DW_FLUSH_GAP, flush);
+		return;
+	}
+	walk->time.open = walk->file->named_ends ? &walk->open : NULL;
+	dw_decode_words(words, chunk->word_count, &walk->time, walk, begin, end, other);
+}
+
+/* After the last chunk. */
+DW_INLINE void dw_walk_finish(struct dw_walk *walk, dw_walk_flush *flush)
+{
+	uint64_t now = dw_time_now(&walk->time);
+
+	dw_walk_reset(walk);
+	flush(walk, now > walk->end_ticks ? now : walk->end_ticks, DW_FLUSH_END);
+}
+
+/* Visits the stream. */
+DW_INLINE void dw_walk(struct dw_walk *walk, dw_visit_begin *begin, dw_visit_end *end,
+                       dw_visit_other *other, dw_walk_flush *flush, bool (*skip)(void *))
+{
+	for (size_t i = 0; i < walk->stream->chunk_count; i++)
+		dw_walk_chunk(walk, i, begin, end, other, flush, skip);
+	dw_walk_finish(walk, flush);
+}
+
+#endif

@@ -1,0 +1,251 @@
+/*
+ * The product: what each engine's rows took.
+ *
+ * Times are added up by stream in ticks, the streams' sums then in seconds: so that the
+ * last run is each stream's own, and a file's clock is applied once.
+ */
+#include "model/engine/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "model/core/product.h"
+#include "model/engine/engine_names.h"
+
+struct sums {
+	struct dw_engines *engines;
+	struct dwell_time_stat **stats; /* by engine, then row: of this stream, in ticks */
+	uint32_t *runs;                 /* by engine: the run that the stats are of */
+	enum dw_engine_runs which;
+};
+
+static void add_time(void *pointer, const struct dw_source_file *file, uint32_t at,
+                     const struct dw_engine_time *time, uint64_t ticks)
+{
+	struct sums *sums = pointer;
+	struct dw_engine *engine = &sums->engines->engines[at];
+	const struct dw_engine_row *row = &engine->rows[time->row];
+
+	(void)file;
+	if (sums->runs[at] != time->run) {
+		engine->runs++;
+		sums->runs[at] = time->run;
+		if (sums->which == DW_ENGINE_LAST_RUN)
+			memset(sums->stats[at], 0, dw_engine_row_count(engine) * sizeof **sums->stats);
+	}
+	dwell_time_stat_add(&sums->stats[at][time->row], (double)ticks,
+	                    row->by_epoch ? time->epoch : time->iteration);
+}
+
+static void add_run(void *pointer, const struct dw_source_file *file, uint32_t at, bool nested,
+                    uint64_t ticks)
+{
+	struct dw_engine *engine = &((struct sums *)pointer)->engines->engines[at];
+
+	if (nested)
+		engine->nested_runs++;
+	else
+		engine->run_ns += dw_source_span_ns(&file->clock, ticks);
+}
+
+static void add_open(void *pointer, uint32_t at)
+{
+	((struct sums *)pointer)->engines->engines[at].open++;
+}
+
+/* Two sets of times as one; `from` in units of `scale` seconds. */
+static void merge(struct dwell_time_stat *into, const struct dwell_time_stat *from, double scale)
+{
+	double count = (double)(into->count + from->count), apart;
+
+	if (!from->count)
+		return;
+	if (!into->count || from->min_s * scale < into->min_s) {
+		into->min_s = from->min_s * scale;
+		into->min_index = from->min_index;
+	}
+	if (!into->count || from->max_s * scale > into->max_s) {
+		into->max_s = from->max_s * scale;
+		into->max_index = from->max_index;
+	}
+	apart = from->mean_s * scale - into->mean_s;
+	into->spread += from->spread * scale * scale +
+	                apart * apart * (double)into->count * (double)from->count / count;
+	into->mean_s += apart * (double)from->count / count;
+	into->total_s += from->total_s * scale;
+	into->count += from->count;
+}
+
+static void add_stream(void *pointer, const struct dw_source_file *file)
+{
+	struct sums *sums = pointer;
+
+	for (size_t e = 0; e < sums->engines->count; e++) {
+		struct dw_engine *engine = &sums->engines->engines[e];
+		size_t count = dw_engine_row_count(engine);
+
+		for (size_t i = 0; i < count; i++)
+			merge(&engine->rows[i].stat, &sums->stats[e][i], file->clock.ns_per_tick * 1e-9);
+		memset(sums->stats[e], 0, count * sizeof **sums->stats);
+		sums->runs[e] = UINT32_MAX;
+	}
+}
+
+static int compute(struct dw_model *model, struct dw_engines *engines, enum dw_engine_runs which)
+{
+	struct dw_arena scratch = { 0 };
+	struct sums sums = { .engines = engines, .which = which };
+	const struct dw_engine_visitor visitor = { &sums, add_time, add_run, add_open, add_stream };
+	bool failed;
+
+	sums.stats = dw_arena_alloc(&scratch, (engines->count + 1) * sizeof *sums.stats);
+	sums.runs = dw_arena_alloc(&scratch, (engines->count + 1) * sizeof *sums.runs);
+	failed = !sums.stats || !sums.runs;
+	for (size_t e = 0; e < engines->count && !failed; e++) {
+		sums.stats[e] = dw_arena_alloc(&scratch, dw_engine_row_count(&engines->engines[e]) *
+		                                             sizeof **sums.stats);
+		sums.runs[e] = UINT32_MAX;
+		failed = !sums.stats[e];
+	}
+	if (!failed)
+		failed = dw_engines_walk(model, engines, &visitor) != 0;
+	dw_arena_reset(&scratch);
+	return failed ? -1 : 0;
+}
+
+/* Outermost first, of these the one that ran longest. */
+static int compare_engines(const void *left, const void *right)
+{
+	const struct dw_engine *a = *(const struct dw_engine *const *)left,
+	                       *b = *(const struct dw_engine *const *)right;
+
+	if (a->run_ns != b->run_ns)
+		return a->run_ns < b->run_ns ? 1 : -1;
+	return (a > b) - (a < b);
+}
+
+static int order(struct dw_model *model, struct dw_engines *engines)
+{
+	const struct dw_engine **by_run = calloc(engines->count + 1, sizeof *by_run);
+
+	engines->names = dw_arena_alloc(&model->arena, (engines->count + 1) * sizeof *engines->names);
+	for (size_t i = 0; by_run && i < engines->count; i++)
+		by_run[i] = &engines->engines[i];
+	if (by_run && engines->count)
+		qsort(by_run, engines->count, sizeof *by_run, compare_engines);
+	for (size_t i = 0; by_run && engines->names && i < engines->count; i++)
+		engines->names[i] = by_run[i]->name;
+	free(by_run);
+	return by_run && engines->names ? 0 : -1;
+}
+
+/* The request is an enum dw_engine_runs. */
+static bool engines_compute(struct dw_model *model, const void *request, void *result)
+{
+	const enum dw_engine_runs *which = request;
+	struct dw_engines *engines = result;
+
+	return dw_engines_name(model, engines) && compute(model, engines, *which) == 0 &&
+	       order(model, engines) == 0;
+}
+
+static const struct dw_engines *engines_get(struct dw_model *model, enum dw_engine_runs which)
+{
+	static const struct dw_product product = { sizeof(struct dw_engines), engines_compute, NULL };
+
+	return dw_product_get(model, &product, which, &which, NULL);
+}
+
+const char *const *dw_model_engine_names(struct dw_model *model, size_t *count)
+{
+	const struct dw_engines *engines = engines_get(model, DW_ENGINE_ALL_RUNS);
+
+	*count = engines ? engines->count : 0;
+	return engines ? engines->names : NULL;
+}
+
+const struct dw_engine *dw_model_engine(struct dw_model *model, const char *name,
+                                        enum dw_engine_runs runs, struct dwell_error *error)
+{
+	const struct dw_engines *engines = engines_get(model, runs);
+	const char *path = model->source->files[0].path;
+	struct dw_nearest nearest;
+
+	if (!engines) {
+		dw_model_no_memory(model, error);
+		return NULL;
+	}
+	if (!engines->count) {
+		dw_error_set(error, DWELL_E_NO_DATA, "%s has no events of a training engine: %s", path,
+		             DW_ENGINE_REMEDY);
+		return NULL;
+	}
+	if (!name)
+		name = engines->names[0];
+	dw_nearest_init(&nearest, name);
+	for (size_t i = 0; i < engines->count; i++) {
+		if (strcmp(engines->engines[i].name, name) == 0)
+			return &engines->engines[i];
+		dw_nearest_try(&nearest, engines->engines[i].name);
+	}
+	dw_error_set(error, DWELL_E_NAME, "no engine '%.100s' in %s; did you mean '%s'?", name, path,
+	             nearest.best ? nearest.best : engines->names[0]);
+	return NULL;
+}
+
+/* ---- each time ------------------------------------------------------------------------ */
+
+struct forward {
+	const struct dw_engines *engines;
+	const struct dw_engine *engine;
+	int (*each)(void *, const struct dw_engine_time *);
+	void *context;
+	uint32_t streams;
+	int result;
+};
+
+static void forward_time(void *pointer, const struct dw_source_file *file, uint32_t at,
+                         const struct dw_engine_time *from, uint64_t ticks)
+{
+	struct forward *forward = pointer;
+	struct dw_engine_time time = *from;
+
+	if (forward->result || &forward->engines->engines[at] != forward->engine)
+		return;
+	time.ns = dw_source_span_ns(&file->clock, ticks);
+	time.run += forward->streams << 20; /* runs of another thread are others */
+	forward->result = forward->each(forward->context, &time);
+}
+
+static void forward_run(void *pointer, const struct dw_source_file *file, uint32_t at, bool nested,
+                        uint64_t ticks)
+{
+	(void)pointer, (void)file, (void)at, (void)nested, (void)ticks;
+}
+
+static void forward_open(void *pointer, uint32_t at)
+{
+	(void)pointer, (void)at;
+}
+
+static void forward_stream(void *pointer, const struct dw_source_file *file)
+{
+	(void)file;
+	((struct forward *)pointer)->streams++;
+}
+
+int dw_model_engine_times(struct dw_model *model, const struct dw_engine *engine,
+                          int (*each)(void *context, const struct dw_engine_time *time),
+                          void *context, struct dwell_error *error)
+{
+	const struct dw_engines *engines = engines_get(model, DW_ENGINE_ALL_RUNS);
+	struct forward forward = { engines, engine, each, context, 0, 0 };
+	const struct dw_engine_visitor visitor = { &forward, forward_time, forward_run, forward_open,
+		                                       forward_stream };
+
+	if (!engines || dw_engines_walk(model, engines, &visitor))
+		return dw_model_no_memory(model, error);
+	return forward.result;
+}

@@ -1,0 +1,294 @@
+/*
+ * The product out of the tree: rows depth first, calls by layer, operators by place.
+ *
+ * Sums are converted to nanoseconds here and nowhere else.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/layers/layer_tree.h"
+
+struct taking {
+	struct dw_layer_tree *tree;
+	const struct dw_layers_ask *ask;
+	struct dw_layers *layers;
+	double ns_per_tick;
+	struct dw_layer_ticks *own, *all; /* by node: of its places; with those below */
+	struct dw_layer_ticks *call_all;  /* by place: with calls within */
+	bool *used;                       /* by node: something of it or below is in scope */
+	uint32_t *rows;                   /* by node */
+	size_t *first_entry;              /* by place: into `order` */
+	uint32_t *order;                  /* entries by place, then as they were first seen */
+};
+
+static uint64_t ns_of(const struct taking *taking, uint64_t ticks)
+{
+	return (uint64_t)((double)ticks * taking->ns_per_tick + 0.5);
+}
+
+static struct dw_layer_sums sums_of(const struct taking *taking, const struct dw_layer_ticks *from)
+{
+	return (struct dw_layer_sums){
+		.operators_ns = ns_of(taking, from->operators), .backward_ns = ns_of(taking, from->backward),
+		.device_ns = ns_of(taking, from->device), .bytes = from->bytes,
+		.backward_bytes = from->backward_bytes, .flops = from->flops,
+	};
+}
+
+/* ---- sums over the tree ------------------------------------------------------------------- */
+
+static bool is_used(const struct dw_layer_node *node, const struct dw_layer_ticks *own)
+{
+	return node->calls || own->operators || own->backward || own->device || own->bytes ||
+	       own->backward_bytes;
+}
+
+static void add_up(struct taking *taking)
+{
+	const struct dw_layer_tree *tree = taking->tree;
+
+	for (size_t i = tree->place_count; i-- > 0;) {
+		const struct dw_layer_place *place = &tree->places[i];
+
+		if (place->node == DW_LAYER_LATE)
+			continue;
+		dw_layer_ticks_add(&taking->own[place->node], &place->ticks);
+		dw_layer_ticks_add(&taking->call_all[i], &place->ticks);
+		if (place->around)
+			dw_layer_ticks_add(&taking->call_all[place->around], &taking->call_all[i]);
+	}
+	for (size_t i = tree->count; i-- > 1;) {
+		const struct dw_layer_node *node = &tree->nodes[i];
+
+		dw_layer_ticks_add(&taking->all[i], &taking->own[i]);
+		taking->used[i] |= taking->ask->uncalled || is_used(node, &taking->own[i]);
+		if (node->parent) {
+			dw_layer_ticks_add(&taking->all[node->parent], &taking->all[i]);
+			taking->used[node->parent] |= taking->used[i];
+		}
+	}
+}
+
+/* ---- operators -------------------------------------------------------------------------------- */
+
+static bool counts(const struct dw_layer_tree *tree, const struct dw_layer_entry *entry)
+{
+	return tree->places[entry->place].node != DW_LAYER_LATE &&
+	       (entry->calls || entry->backward_calls);
+}
+
+/* Entries in order of their places: counted, then dealt out. */
+static void sort_entries(struct taking *taking)
+{
+	const struct dw_layer_tree *tree = taking->tree;
+	size_t at = 0;
+
+	for (size_t i = 1; i < tree->entry_count; i++)
+		if (counts(tree, &tree->entries[i]))
+			taking->first_entry[tree->entries[i].place]++;
+	for (size_t i = 0; i <= tree->place_count; i++) {
+		size_t count = taking->first_entry[i];
+
+		taking->first_entry[i] = at;
+		at += count;
+	}
+	for (size_t i = 1; i < tree->entry_count; i++)
+		if (counts(tree, &tree->entries[i]))
+			taking->order[taking->first_entry[tree->entries[i].place]++] = (uint32_t)i;
+	/* Each has moved to where the next one begins. */
+	memmove(taking->first_entry + 1, taking->first_entry,
+	        tree->place_count * sizeof *taking->first_entry);
+	taking->first_entry[0] = 0;
+}
+
+static struct dw_layer_operators take_operators(struct taking *taking, uint32_t place)
+{
+	const struct dw_layer_tree *tree = taking->tree;
+	struct dw_layers *layers = taking->layers;
+	struct dw_layer_operators taken = { layers->operator_count, 0 };
+
+	for (size_t i = taking->first_entry[place]; i < taking->first_entry[place + 1]; i++) {
+		const struct dw_layer_entry *entry = &tree->entries[taking->order[i]];
+		struct dw_layer_operator *to = &layers->operators[layers->operator_count++];
+
+		to->name = tree->model->symbols[tree->model->row_symbol[entry->row]].name;
+		to->calls = entry->calls;
+		to->backward_calls = entry->backward_calls;
+		to->total_ns = ns_of(taking, entry->total);
+		to->total_bytes = entry->total_bytes;
+		to->backward_total_ns = ns_of(taking, entry->backward_total);
+		to->own = sums_of(taking, &entry->ticks);
+		taken.count++;
+	}
+	return taken;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------ */
+
+static int compare_calls(const void *left, const void *right)
+{
+	const struct dw_layer_call *a = left, *b = right;
+
+	if (a->layer != b->layer)
+		return a->layer < b->layer ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+static void take_call(struct taking *taking, uint32_t index)
+{
+	const struct dw_layer_place *place = &taking->tree->places[index];
+	struct dw_layer_call *call = &taking->layers->calls[taking->layers->call_count++];
+
+	call->layer = taking->rows[place->node];
+	call->number = index;
+	call->thread = place->thread;
+	call->start_ns = place->start_ns;
+	call->total_ns = ns_of(taking, place->total);
+	call->self_ns = ns_of(taking, place->self);
+	call->open = place->open;
+	call->own = sums_of(taking, &place->ticks);
+	call->all = sums_of(taking, &taking->call_all[index]);
+	call->operators = take_operators(taking, index);
+}
+
+static void take_calls(struct taking *taking)
+{
+	const struct dw_layer_tree *tree = taking->tree;
+	struct dw_layers *layers = taking->layers;
+
+	for (uint32_t i = 1; i < tree->place_count; i++)
+		if (tree->places[i].counted)
+			take_call(taking, i);
+	if (layers->call_count)
+		qsort(layers->calls, layers->call_count, sizeof *layers->calls, compare_calls);
+	for (size_t i = 0; i < layers->call_count; i++) {
+		struct dw_layer_call *call = &layers->calls[i];
+		struct dw_layer *row = &layers->rows[call->layer];
+
+		if (!row->call_count)
+			row->first_call = i;
+		call->number = (uint32_t)row->call_count++;
+	}
+}
+
+/* ---- rows --------------------------------------------------------------------------------------- */
+
+/* Elements of all tensors: a layer's shapes are those of its parameters. */
+static uint64_t elements_of(const struct dw_entry_shapes *shapes)
+{
+	const uint8_t *tensor = shapes ? shapes->tensors : NULL;
+	uint64_t elements = 0;
+
+	for (uint32_t i = 0; shapes && i < shapes->entry.aux; i++, tensor += 8 + tensor[1] * 8) {
+		uint64_t product = 1;
+		int64_t size;
+
+		for (unsigned d = 0; d < tensor[1]; d++) {
+			memcpy(&size, tensor + 8 + (size_t)d * 8, sizeof size);
+			product *= size > 0 ? (uint64_t)size : 0;
+		}
+		elements += product;
+	}
+	return elements;
+}
+
+static void take_node(struct taking *taking, uint32_t index)
+{
+	const struct dw_layer_tree *tree = taking->tree;
+	const struct dw_layer_node *node = &tree->nodes[index];
+	struct dw_layers *layers = taking->layers;
+	struct dw_layer *row = &layers->rows[layers->count];
+	const char *dot = node->parent ? node->path + tree->nodes[node->parent].path_length : NULL;
+
+	taking->rows[index] = (uint32_t)layers->count++;
+	row->path = node->path;
+	row->name = dot ? dot + 1 : node->path;
+	row->parent = node->parent ? taking->rows[node->parent] : DW_NO_INDEX;
+	row->depth = node->parent ? layers->rows[row->parent].depth + 1 : 0;
+	row->leaf = true;
+	if (node->parent)
+		layers->rows[row->parent].leaf = false;
+	if (node->symbol != DW_NO_INDEX) {
+		row->type = tree->model->symbols[node->symbol].detail;
+		row->parameters = elements_of(tree->model->symbols[node->symbol].shapes);
+	}
+	row->calls = node->calls;
+	row->open = node->open;
+	row->total_ns = ns_of(taking, node->total);
+	row->self_ns = ns_of(taking, node->self);
+	row->own = sums_of(taking, &taking->own[index]);
+	row->all = sums_of(taking, &taking->all[index]);
+	row->operators = take_operators(taking, node->place);
+	layers->has_parameters |= row->parameters > 0;
+}
+
+static void take_rows(struct taking *taking)
+{
+	const struct dw_layer_tree *tree = taking->tree;
+	uint32_t at = tree->nodes[0].first_child;
+
+	while (at) {
+		if (taking->used[at])
+			take_node(taking, at);
+		if (taking->used[at] && tree->nodes[at].first_child) {
+			at = tree->nodes[at].first_child;
+			continue;
+		}
+		while (at && !tree->nodes[at].next)
+			at = tree->nodes[at].parent;
+		at = at ? tree->nodes[at].next : 0;
+	}
+}
+
+static void take_all(struct taking *taking)
+{
+	struct dw_layers *layers = taking->layers;
+
+	add_up(taking);
+	sort_entries(taking);
+	take_rows(taking);
+	take_calls(taking);
+	layers->outside = sums_of(taking, &taking->own[0]);
+	layers->outside_operators = take_operators(taking, 0);
+	for (size_t i = 0; i < taking->tree->count; i++) {
+		layers->has_backward |= taking->own[i].backward > 0;
+		layers->has_backward_memory |= taking->own[i].backward_bytes != 0;
+		layers->has_flops |= taking->own[i].flops > 0;
+		layers->has_device |= taking->own[i].device > 0;
+	}
+}
+
+bool dw_layers_take(struct dw_layer_tree *tree, const struct dw_layers_ask *ask,
+                    struct dw_layers *layers)
+{
+	struct dw_arena *arena = &tree->model->arena;
+	struct taking taking = { .tree = tree, .ask = ask, .layers = layers,
+		.ns_per_tick = tree->model->source->files[0].clock.ns_per_tick };
+	size_t nodes = tree->count, places = tree->place_count;
+	bool done;
+
+	layers->rows = dw_arena_alloc(arena, nodes * sizeof *layers->rows);
+	layers->calls = dw_arena_alloc(arena, (ask->calls ? places : 1) * sizeof *layers->calls);
+	layers->operators = dw_arena_alloc(arena, tree->entry_count * sizeof *layers->operators);
+	taking.own = calloc(nodes, sizeof *taking.own);
+	taking.all = calloc(nodes, sizeof *taking.all);
+	taking.call_all = calloc(places, sizeof *taking.call_all);
+	taking.used = calloc(nodes, sizeof *taking.used);
+	taking.rows = calloc(nodes, sizeof *taking.rows);
+	taking.first_entry = calloc(places + 2, sizeof *taking.first_entry);
+	taking.order = calloc(tree->entry_count, sizeof *taking.order);
+	done = layers->rows && layers->calls && layers->operators && taking.own && taking.all &&
+	       taking.call_all && taking.used && taking.rows && taking.first_entry && taking.order;
+	if (done)
+		take_all(&taking);
+	free(taking.own);
+	free(taking.all);
+	free(taking.call_all);
+	free(taking.used);
+	free(taking.rows);
+	free(taking.first_entry);
+	free(taking.order);
+	return done;
+}

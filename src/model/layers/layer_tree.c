@@ -1,0 +1,146 @@
+/*
+ * The tree of layers: paths to nodes; see layers_inside.h.
+ *
+ * A path is hashed once when it is met and its node found at once; only a new one looks
+ * for its parent, so that deep models cost no more a layer than flat ones.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "model/layers/layer_tree.h"
+
+bool dw_layer_tree_make(struct dw_layer_tree *tree, struct dw_model *model)
+{
+	memset(tree, 0, sizeof *tree);
+	tree->model = model;
+	if (!dw_layer_places_make(tree))
+		return false;
+	if (!DW_GROW(&tree->nodes, &tree->capacity, 0))
+		return false;
+	tree->nodes[0].path = "";
+	tree->nodes[0].symbol = DW_NO_INDEX;
+	tree->count = 1;
+	return true;
+}
+
+/* 0: there is none. */
+static uint32_t find(const struct dw_layer_tree *tree, const char *path, size_t length)
+{
+	uint32_t found = DW_MAP_FIND(&tree->by_path, dw_map_hash_bytes(0, path, length), i,
+	                             tree->nodes[i].path_length == length &&
+	                                 memcmp(tree->nodes[i].path, path, length) == 0);
+
+	return found == DW_MAP_NONE ? 0 : found;
+}
+
+static uint32_t add(struct dw_layer_tree *tree, const char *path, size_t length, uint32_t parent)
+{
+	struct dw_layer_node *node;
+	uint32_t index = (uint32_t)tree->count;
+
+	node = DW_GROW(&tree->nodes, &tree->capacity, tree->count);
+	if (!node)
+		return 0;
+	node->path = dw_arena_text(&tree->model->arena, path, length);
+	if (!node->path)
+		return 0;
+	node->path_length = (uint32_t)length;
+	node->parent = parent;
+	node->symbol = DW_NO_INDEX;
+	node->place = dw_layer_place(tree, index);
+	if (!node->place || !dw_map_add(&tree->by_path, dw_map_hash_bytes(0, path, length), index))
+		return 0;
+	tree->count++;
+	if (tree->nodes[parent].last_child)
+		tree->nodes[tree->nodes[parent].last_child].next = index;
+	else
+		tree->nodes[parent].first_child = index;
+	tree->nodes[parent].last_child = index;
+	return index;
+}
+
+/* The node of a path, with those above it made where they are missing: found from the
+ * end of the path, made from its beginning. */
+static uint32_t node_of(struct dw_layer_tree *tree, const char *path)
+{
+	size_t length = strlen(path), known = length;
+	uint32_t node = find(tree, path, length);
+
+	while (!node && known) {
+		while (--known && path[known] != '.')
+			;
+		node = known ? find(tree, path, known) : 0;
+	}
+	while (known < length) {
+		for (known += 1; known < length && path[known] != '.';)
+			known++;
+		node = add(tree, path, known, node);
+		if (!node)
+			return 0;
+	}
+	return node;
+}
+
+/* ---- what a range is ------------------------------------------------------------------ */
+
+/* A path from the model's root names its place itself, wherever it is called from. */
+static const char *whole_path(struct dw_layer_tree *tree, const char *name, uint32_t around)
+{
+	const char *outer = tree->nodes[around].path;
+	size_t first = strcspn(outer, ".");
+
+	if (!*name)
+		name = "(unnamed)";
+	if (!around || (strncmp(name, outer, first) == 0 && (!name[first] || name[first] == '.')))
+		return name;
+	return dw_arena_printf(&tree->model->arena, "%s.%s", outer, name);
+}
+
+uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around)
+{
+	uint32_t hash = dw_map_hash((uint64_t)symbol << 32 | around), found, node;
+	struct dw_layer_seen *seen;
+	const char *path;
+
+	found = DW_MAP_FIND(&tree->by_symbol, hash, i, tree->seen[i].symbol == symbol &&
+	                                               tree->seen[i].around == around);
+	if (found != DW_MAP_NONE)
+		return tree->seen[found].node;
+	path = whole_path(tree, tree->model->symbols[symbol].name, around);
+	node = path ? node_of(tree, path) : 0;
+	if (node && (tree->nodes[node].symbol == DW_NO_INDEX || tree->model->symbols[symbol].shapes))
+		tree->nodes[node].symbol = symbol;
+	seen = DW_GROW(&tree->seen, &tree->seen_capacity, tree->seen_count);
+	if (!seen || !dw_map_add(&tree->by_symbol, hash, (uint32_t)tree->seen_count))
+		return 0;
+	*seen = (struct dw_layer_seen){ symbol, around, node };
+	tree->seen_count++;
+	return node;
+}
+
+bool dw_layer_tree_add_uncalled(struct dw_layer_tree *tree)
+{
+	const struct dw_model *model = tree->model;
+
+	for (uint32_t i = 0; i < model->symbol_count; i++) {
+		const char *name = model->symbols[i].name;
+		size_t root = strcspn(name, ".");
+
+		if (model->symbols[i].category != DWELL_CATEGORY_LAYER || !name[root] ||
+		    !find(tree, name, root))
+			continue;
+		if (!dw_layer_node(tree, i, 0))
+			return false;
+	}
+	return true;
+}
+
+void dw_layer_tree_reset(struct dw_layer_tree *tree)
+{
+	free(tree->nodes);
+	dw_map_reset(&tree->by_path);
+	free(tree->seen);
+	dw_map_reset(&tree->by_symbol);
+	dw_layer_places_reset(tree);
+}

@@ -1,0 +1,331 @@
+/*
+ * Layers and the operators that they cause; see layers.h. The walk is here: it nests
+ * ranges and gives each one's time to a place, see layers_inside.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+#include "model/time/call_groups.h"
+#include "model/layers/layer_tree.h"
+#include "model/core/pass.h"
+#include "model/core/product.h"
+
+struct frame {
+	struct dw_frame frame;  /* what counts is chained by `what` */
+	enum dw_layer_what what;
+	uint32_t symbol;
+	uint32_t node;          /* the innermost layer, its own or inherited; 0: none */
+	uint32_t call;          /* the place of the innermost layer's call; inherited */
+	uint32_t place;         /* where time goes: `call`, or a late one; inherited */
+	uint32_t entry;         /* of an operator's name in `place`; 0: none */
+	int64_t bytes;          /* of the stream when it began */
+	bool backward;          /* in a backward phase, or linked to a forward; inherited */
+	bool covered;           /* an operator around it has FLOPs: its own are part of those */
+};
+
+struct pass {
+	struct dw_model *model;
+	struct dw_layers_ask ask;
+	struct dw_layer_tree tree;
+	struct dw_call_memory memory;
+	struct dw_layer_symbol *symbols;
+	struct dw_frames frames;
+	bool failed;
+};
+
+struct layers {
+	struct dw_pass pass; /* first */
+	struct pass *all;
+	const uint32_t *symbol_by_id;
+	double ratio;        /* to ticks of the first file */
+	int64_t bytes;       /* allocated less freed so far */
+};
+
+/* Handles of flows are a process's; what they link has a thread of no other use. */
+#define FLOW_THREAD(process) (0x80000000u | (process))
+
+static uint64_t scaled(const struct layers *layers, uint64_t ticks)
+{
+	return (uint64_t)((double)ticks * layers->ratio);
+}
+
+/* ---- begins ----------------------------------------------------------------------------- */
+
+/* A call's own place; of a call in the backward pass that of its forward, which is the
+ * thread's last one without a backward. */
+static uint32_t place_of_call(struct layers *layers, const struct frame *frame, uint32_t around)
+{
+	struct dw_layer_tree *tree = &layers->all->tree;
+	struct dw_layer_node *node = &tree->nodes[frame->node];
+	uint32_t place = node->unpaired;
+
+	if (!layers->all->ask.calls)
+		return node->place;
+	if (frame->backward) {
+		if (!place || tree->places[place].thread != layers->pass.walk.thread)
+			return node->place;
+		node->unpaired = tree->places[place].before;
+		return place;
+	}
+	place = dw_layer_place(tree, frame->node);
+	if (!place)
+		return 0;
+	tree->places[place] = (struct dw_layer_place){
+		.node = frame->node, .around = around, .before = node->unpaired,
+		.thread = layers->pass.walk.thread, .counted = frame->frame.in_scope,
+		.start_ns = dw_source_ns(&layers->pass.walk.file->clock, frame->frame.start),
+	};
+	return node->unpaired = place;
+}
+
+static void begin_layer(struct layers *layers, struct frame *frame)
+{
+	struct pass *pass = layers->all;
+
+	frame->node = dw_layer_node(&pass->tree, frame->symbol, frame->node);
+	frame->call = frame->node ? place_of_call(layers, frame, frame->call) : 0;
+	frame->place = frame->call;
+	frame->entry = 0;
+	if (frame->call)
+		pass->tree.nodes[frame->node].within++;
+	else
+		pass->failed = true;
+}
+
+/* Of an operator, where it is now; what an operator's zones allocate is its own. */
+static void enter_operator(struct pass *pass, struct frame *frame)
+{
+	if (frame->what != DW_LAYER_IS_NOTHING)
+		frame->entry = 0;
+	if (!pass->ask.operators || frame->what != DW_LAYER_IS_OPERATOR || !frame->frame.in_scope)
+		return;
+	frame->entry = dw_layer_entry(&pass->tree, frame->place, pass->model->symbol_row[frame->symbol]);
+	pass->failed |= !frame->entry;
+	pass->tree.entries[frame->entry].within++;
+}
+
+static void layers_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct layers *layers = state;
+	struct pass *pass = layers->all;
+	uint32_t symbol = layers->symbol_by_id[id < layers->pass.walk.op_count ? id : 0];
+	struct dw_frame own = *(struct dw_frame *)place;
+	struct frame *frame = place, *around = layers->pass.depth > 1 ? frame - 1 : NULL;
+
+	*frame = around ? *around : (struct frame){ .what = DW_LAYER_IS_NOTHING };
+	frame->frame = own;
+	frame->covered = around && (around->covered || (around->what == DW_LAYER_IS_OPERATOR &&
+	                                                pass->symbols[around->symbol].flops));
+	frame->bytes = layers->bytes;
+	frame->symbol = symbol;
+	frame->backward |= pass->symbols[symbol].backward;
+	frame->frame.in_scope = dw_pass_in_scope(&layers->pass, ticks);
+	frame->what = pass->symbols[symbol].what;
+	if (frame->frame.in_scope && frame->what != DW_LAYER_IS_NOTHING)
+		dw_pass_link(&layers->pass, &frame->frame, frame->what);
+	if (frame->what == DW_LAYER_IS_LAYER)
+		begin_layer(layers, frame);
+	else
+		enter_operator(pass, frame);
+}
+
+/* ---- ends ------------------------------------------------------------------------------- */
+
+static void end_operator(struct layers *layers, const struct frame *frame, uint64_t duration,
+                         uint64_t self)
+{
+	const struct pass *pass = layers->all;
+	struct dw_layer_entry *entry = &pass->tree.entries[frame->entry];
+	struct dw_layer_ticks more = { .flops = frame->covered ? 0 : pass->symbols[frame->symbol].flops };
+
+	*(frame->backward ? &more.backward : &more.operators) = scaled(layers, self);
+	dw_layer_ticks_add(&pass->tree.places[frame->place].ticks, &more);
+	if (!frame->entry)
+		return;
+	entry->within--;
+	dw_layer_ticks_add(&entry->ticks, &more);
+	*(frame->backward ? &entry->backward_calls : &entry->calls) += 1;
+	if (entry->within)
+		return;
+	*(frame->backward ? &entry->backward_total : &entry->total) += scaled(layers, duration);
+	entry->total_bytes += frame->backward ? 0 : layers->bytes - frame->bytes;
+}
+
+static void end_layer(struct layers *layers, const struct frame *frame, uint64_t duration,
+                      uint64_t self, bool ended)
+{
+	struct dw_layer_tree *tree = &layers->all->tree;
+	struct dw_layer_node *node = &tree->nodes[frame->node];
+
+	if (frame->backward)
+		return;
+	node->calls++;
+	node->open += !ended;
+	node->self += scaled(layers, self);
+	if (!node->within)
+		node->total += scaled(layers, duration);
+	tree->places[frame->call].total = scaled(layers, duration);
+	tree->places[frame->call].self = scaled(layers, self);
+	tree->places[frame->call].open = !ended;
+}
+
+static void layers_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	struct layers *layers = state;
+	const struct frame *frame = place;
+	struct dw_layer_tree *tree = &layers->all->tree;
+	uint64_t duration = ticks - frame->frame.start, self = duration - frame->frame.child;
+
+	if (frame->what == DW_LAYER_IS_LAYER)
+		tree->nodes[frame->node].within--;
+	if (!frame->frame.chain)
+		return;
+	if (frame->what == DW_LAYER_IS_OPERATOR)
+		end_operator(layers, frame, duration, self);
+	else if (frame->what == DW_LAYER_IS_LAYER)
+		end_layer(layers, frame, duration, self, how == DW_LEAVE_END);
+	else
+		tree->places[frame->place].ticks.device += scaled(layers, self);
+}
+
+/* ---- links, flows, memory --------------------------------------------------------------- */
+
+/* The innermost range is what somewhere else began as `sequence`. */
+static void make_late(struct pass *pass, struct frame *frame, uint64_t sequence, uint32_t thread)
+{
+	pass->tree.entries[frame->entry].within -= frame->entry != 0;
+	frame->place = dw_layer_late(&pass->tree, sequence, thread);
+	pass->failed |= !frame->place;
+	enter_operator(pass, frame);
+}
+
+/* Forward: the operator's place is known. Backward: it is what has to be found. */
+static void take_link(struct layers *layers, struct frame *frame, const struct dw_record *record)
+{
+	struct pass *pass = layers->all;
+	uint64_t sequence = dw_record_u64(record, 0);
+	uint32_t id = record->payload[2];
+
+	if (frame->what != DW_LAYER_IS_OPERATOR)
+		return;
+	if (!id) {
+		pass->failed |= frame->place &&
+		                !dw_layer_link(&pass->tree, sequence, layers->pass.walk.thread, frame->place);
+	} else if (id < layers->pass.walk.file->symbol_count) {
+		frame->backward = true;
+		make_late(pass, frame, sequence, layers->pass.walk.file->thread_by_id[id]);
+	}
+}
+
+/* From an operator or a layer to what a device does for it. */
+static void take_flow(struct layers *layers, struct frame *frame, const struct dw_record *record)
+{
+	struct pass *pass = layers->all;
+	uint64_t handle = dw_record_u64(record, 0);
+	uint32_t thread = FLOW_THREAD(layers->pass.walk.stream->process);
+
+	if (record->kind == DW_FLOW_OUT && frame->place)
+		pass->failed |= !dw_layer_link(&pass->tree, handle, thread, frame->place);
+	else if (record->kind == DW_FLOW_IN && frame->what == DW_LAYER_IS_DEVICE)
+		make_late(pass, frame, handle, thread);
+}
+
+static void take_memory(struct layers *layers, const struct frame *frame, uint64_t ticks,
+                        const struct dw_record *record)
+{
+	struct pass *pass = layers->all;
+	int64_t change = dw_call_memory_next(&pass->memory, dw_record_u64(record, 0));
+	struct dw_layer_ticks more = { .bytes = frame->backward ? 0 : change,
+		                           .backward_bytes = frame->backward ? change : 0 };
+
+	if (!dw_pass_in_scope(&layers->pass, ticks))
+		return;
+	pass->memory.any = true;
+	layers->bytes += change;
+	dw_layer_ticks_add(&pass->tree.places[frame->place].ticks, &more);
+	if (frame->entry)
+		dw_layer_ticks_add(&pass->tree.entries[frame->entry].ticks, &more);
+}
+
+static void layers_note(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	struct layers *layers = state;
+	struct frame none = { .what = DW_LAYER_IS_NOTHING };
+	struct frame *frame = DW_PASS_INNERMOST(&layers->pass, struct frame);
+
+	if (!frame)
+		frame = &none;
+	if (record->kind == DW_LINK)
+		take_link(layers, frame, record);
+	else if (record->kind == DW_FLOW_OUT || record->kind == DW_FLOW_IN)
+		take_flow(layers, frame, record);
+	else if (record->kind == DW_ALLOC || record->kind == DW_FREE)
+		take_memory(layers, frame, ticks, record);
+}
+
+/* Not scoped: what a chunk out of scope allocates is freed in scope. */
+static const struct dw_pass_hooks layers_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true,
+	.enter = layers_enter, .leave = layers_leave, .note = layers_note,
+};
+DW_PASS_DEFINE(layers, layers_hooks)
+
+static bool walk_streams(struct pass *pass)
+{
+	struct dw_model *model = pass->model;
+	const struct dw_source *source = model->source;
+	void *buffer = malloc(DW_BLOCK_BYTES);
+
+	pass->failed |= !buffer;
+	for (size_t i = 0; i < source->stream_count && !pass->failed; i++) {
+		struct layers layers = { .all = pass };
+
+		/* Out of scope nothing counts; the memory of all streams is in one row. */
+		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.count)
+			continue;
+		dw_pass_init(&layers.pass, model, i, &pass->frames, buffer);
+		layers.symbol_by_id = model->symbol_by_id[source->streams[i].file];
+		layers.ratio = dw_file_ratio(source, source->streams[i].file);
+		layers_walk(&layers.pass);
+		pass->failed |= layers.pass.failed;
+	}
+	free(buffer);
+	return !pass->failed;
+}
+
+/* ---- the product --------------------------------------------------------------------------- */
+
+static bool layers_compute(struct dw_model *model, const void *request, void *result)
+{
+	struct pass pass = { .model = model, .ask = *(const struct dw_layers_ask *)request };
+	struct dw_layers *layers = result;
+	bool done = (pass.symbols = dw_layer_symbols(model)) &&
+	            dw_layer_tree_make(&pass.tree, model) &&
+	            dw_call_memory_make(&pass.memory, model, true) && walk_streams(&pass);
+
+	if (done && pass.ask.uncalled)
+		done = dw_layer_tree_add_uncalled(&pass.tree);
+	if (done) {
+		layers->has_memory = pass.memory.any;
+		done = dw_layer_settle(&pass.tree) && dw_layers_take(&pass.tree, &pass.ask, layers);
+	}
+	dw_layer_tree_reset(&pass.tree);
+	dw_call_memory_reset(&pass.memory);
+	free(pass.symbols);
+	dw_frames_reset(&pass.frames);
+	return done;
+}
+
+const struct dw_layers *dw_model_layers(struct dw_model *model, const struct dw_layers_ask *ask,
+                                        struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_layers), layers_compute, NULL };
+	static const struct dw_layers_ask nothing;
+	uint64_t key;
+
+	ask = ask ? ask : &nothing;
+	key = ask->operators | (uint64_t)ask->calls << 1 | (uint64_t)ask->uncalled << 2;
+	return dw_product_get(model, &product, key, ask, error);
+}

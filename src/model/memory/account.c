@@ -1,0 +1,334 @@
+/*
+ * A process's account: what is live, how much of what kind and whose, and when most.
+ *
+ * Takes allocations and frees in order of time. A level lasts from one event to the
+ * next, so it is looked at when it ends: then it may be a peak (if some of that time
+ * is in scope) and the largest of its buckets. At a peak nobody's bytes are copied:
+ * every level remembers the peak that it last knew of and catches up before it
+ * changes. An event costs the same however many owners there are.
+ *
+ * What was allocated before the scope still is live in it: levels count everything,
+ * sums of allocations and frees count what is in scope.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/grow.h"
+#include "model/memory/account.h"
+
+#define BUCKETS (DW_MEMORY_POINTS - 1)
+
+static const char *const kind_names[] = {
+#define X(name, label) label,
+	DW_MEMORY_KINDS(X)
+#undef X
+};
+
+const char *dw_memory_kind_name(enum dw_memory_kind kind)
+{
+	return kind_names[kind];
+}
+
+/* ---- levels in time ------------------------------------------------------------------------ */
+
+static void catch_up(const struct dw_memory_device *device, struct dw_memory_level *level)
+{
+	if (level->epoch == device->epoch)
+		return;
+	level->at_peak = level->now;
+	level->epoch = device->epoch;
+}
+
+static void fill_bucket(struct dw_memory_bucket *bucket, const struct dw_memory_device *device,
+                        uint64_t ticks)
+{
+	if (bucket->used && device->now <= bucket->total)
+		return;
+	bucket->used = true;
+	bucket->total = device->now;
+	bucket->ticks = ticks;
+	for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++)
+		bucket->kinds[kind] = device->levels[kind].now;
+}
+
+static void draw(const struct dw_memory_account *account, struct dw_memory_device *device,
+                 uint64_t since, uint64_t until)
+{
+	uint64_t width = account->bucket_ticks, first, last;
+
+	if (until < account->from_ticks || since > account->to_ticks)
+		return;
+	since = since > account->from_ticks ? since : account->from_ticks;
+	until = until < account->to_ticks ? until : account->to_ticks;
+	first = (since - account->from_ticks) / width;
+	last = (until - account->from_ticks) / width;
+	fill_bucket(&device->buckets[first], device, since);
+	for (uint64_t i = first + 1; i <= last; i++)
+		if (account->from_ticks + i * width < until)
+			fill_bucket(&device->buckets[i], device, account->from_ticks + i * width);
+}
+
+/* The device's level, unchanged since `since`, ends. */
+static void level_ends(struct dw_memory_account *account, struct dw_memory_device *device,
+                       uint64_t until)
+{
+	uint64_t at = device->since;
+
+	if (device->interval) {
+		while (device->interval->end_ticks <= at && device->interval->start_ticks != UINT64_MAX)
+			device->interval++;
+		if (device->interval->start_ticks > at)
+			at = device->interval->start_ticks;
+	}
+	if ((at == device->since || at < until) && device->now > device->peak) {
+		device->peak = device->now;
+		device->peak_ticks = at;
+		device->epoch++;
+	}
+	draw(account, device, device->since, until);
+	device->since = until;
+}
+
+/* ---- devices, kinds, holders --------------------------------------------------------------- */
+
+static bool new_device(struct dw_memory_account *account, const char *name)
+{
+	struct dw_memory_device *device =
+		DW_GROW(&account->devices, &account->device_capacity, account->device_count);
+
+	if (device)
+		device->buckets = calloc(BUCKETS, sizeof *device->buckets);
+	if (!device || !device->buckets)
+		return false;
+	account->device_count++;
+	device->name = account->device_count == DW_MEMORY_DEVICES ? "other devices" : name;
+	if (account->model->intervals)
+		device->interval = account->model->intervals[account->process];
+	return true;
+}
+
+/* DW_NO_INDEX when out of memory. */
+static uint32_t device_of(struct dw_memory_account *account, uint32_t symbol)
+{
+	const char *name = account->model->symbols[symbol].detail;
+	size_t at = 0;
+
+	if (account->device_by_symbol[symbol])
+		return account->device_by_symbol[symbol] - 1u;
+	name = name ? name : "cpu";
+	while (at < account->device_count && strcmp(account->devices[at].name, name) != 0)
+		at++;
+	if (at == DW_MEMORY_DEVICES)
+		at--;
+	else if (at == account->device_count && !new_device(account, name))
+		return DW_NO_INDEX;
+	account->device_by_symbol[symbol] = (uint8_t)(at + 1);
+	return (uint32_t)at;
+}
+
+uint32_t dw_memory_kind_of(struct dw_memory_account *account, uint32_t symbol)
+{
+	const char *name = account->model->symbols[symbol].name;
+	uint32_t kind = 0;
+
+	if (account->kind_by_symbol[symbol])
+		return account->kind_by_symbol[symbol] - 1u;
+	if (strcasecmp(name, "optimizer_state") == 0)
+		kind = DW_MEMORY_OPTIMIZER_STATE;
+	else
+		while (kind < DW_MEMORY_OTHER && strcasecmp(name, kind_names[kind]) != 0)
+			kind++;
+	account->kind_by_symbol[symbol] = (uint8_t)(kind + 1);
+	return kind;
+}
+
+/* DW_NO_INDEX when out of memory. */
+static uint32_t holder_of(struct dw_memory_account *account, uint32_t path, uint32_t device)
+{
+	uint32_t hash = dw_map_hash((uint64_t)path << 8 | device), found;
+	struct dw_memory_holder *holder;
+
+	found = DW_MAP_FIND(&account->by_path, hash, i, account->holders[i].path == path &&
+	                                                account->holders[i].device == device);
+	if (found != DW_MAP_NONE)
+		return found;
+	holder = DW_GROW(&account->holders, &account->holder_capacity, account->holder_count);
+	if (!holder || !dw_map_add(&account->by_path, hash, (uint32_t)account->holder_count))
+		return DW_NO_INDEX;
+	holder->path = path;
+	holder->device = device;
+	return (uint32_t)account->holder_count++;
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+static bool in_scope(struct dw_memory_account *account, uint64_t ticks)
+{
+	if (!account->interval)
+		return true;
+	while (ticks >= account->interval->end_ticks && account->interval->start_ticks != UINT64_MAX)
+		account->interval++;
+	return ticks >= account->interval->start_ticks;
+}
+
+static void release(struct dw_memory_account *account, uint32_t number, uint64_t ticks, bool counts)
+{
+	const struct dw_memory_block *live = &account->blocks[number];
+	struct dw_memory_holder *holder = &account->holders[live->holder];
+	struct dw_memory_device *device = &account->devices[holder->device];
+	struct dw_memory_use *kind = &device->kinds[live->kind];
+
+	level_ends(account, device, ticks);
+	catch_up(device, &holder->level);
+	catch_up(device, &device->levels[live->kind]);
+	holder->level.now -= live->bytes;
+	device->levels[live->kind].now -= live->bytes;
+	device->now -= live->bytes;
+	holder->use.live_count--;
+	kind->live_count--;
+	if (counts) {
+		holder->use.freed_bytes += live->bytes;
+		kind->freed_bytes += live->bytes;
+		holder->use.frees++;
+		kind->frees++;
+	}
+	dw_live_remove(&account->live, number);
+}
+
+/* Of the next allocation; what a live file has got between the passes keeps its name. */
+static uint32_t next_kind(struct dw_memory_account *account, uint32_t symbol)
+{
+	size_t at = account->allocation++;
+
+	return at < account->kind_count ? account->kinds[at] : dw_memory_kind_of(account, symbol);
+}
+
+static bool take(struct dw_memory_account *account, const struct dw_memory_event *event,
+                 bool counts)
+{
+	struct dw_memory_block *block;
+	uint32_t number;
+	uint64_t bytes = event->bytes & INT64_MAX; /* a damaged trace may say anything */
+	uint32_t index = device_of(account, event->symbol), kind = next_kind(account, event->symbol);
+	uint32_t owner = index == DW_NO_INDEX ? index : holder_of(account, event->path, index);
+	struct dw_memory_device *device;
+	struct dw_memory_holder *holder;
+
+	if (owner == DW_NO_INDEX)
+		return false;
+	device = &account->devices[index];
+	holder = &account->holders[owner];
+	level_ends(account, device, event->ticks);
+	catch_up(device, &holder->level);
+	catch_up(device, &device->levels[kind]);
+	holder->level.now += bytes;
+	device->levels[kind].now += bytes;
+	device->now += bytes;
+	holder->use.live_count++;
+	device->kinds[kind].live_count++;
+	if (counts) {
+		holder->use.allocated_bytes += bytes;
+		device->kinds[kind].allocated_bytes += bytes;
+		holder->use.allocations++;
+		device->kinds[kind].allocations++;
+	}
+	number = dw_live_add(&account->live, event->address, 0);
+	block = number == DW_MAP_NONE ? NULL : DW_GROW(&account->blocks, &account->block_capacity, number);
+	if (!block)
+		return false;
+	*block = (struct dw_memory_block){ bytes, owner, kind };
+	return true;
+}
+
+void dw_memory_account_put(struct dw_memory_account *account, const struct dw_memory_event *event)
+{
+	bool counts = in_scope(account, event->ticks), is_free = event->type == DW_MEMORY_FREE;
+	uint32_t number;
+
+	if (event->type == DW_MEMORY_SAID || account->failed)
+		return;
+	number = dw_live_find(&account->live, event->address, 0);
+	if (is_free && number == DW_MAP_NONE) {
+		/* With a scope of threads it may be one that is not looked at. */
+		account->unknown_frees += counts && !account->model->wanted_threads;
+		return;
+	}
+	if (number != DW_MAP_NONE) {
+		account->doubled += !is_free && counts;
+		release(account, number, event->ticks, counts && is_free);
+	}
+	if (!is_free)
+		account->failed = !take(account, event, counts);
+}
+
+/* ---- beginning and end --------------------------------------------------------------------- */
+
+bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *model,
+                            uint32_t process)
+{
+	const struct dw_source_process *from = &model->source->processes[process];
+	const struct dw_source_clock *clock = &model->source->files[from->file].clock;
+	const struct dw_interval *at = model->intervals ? model->intervals[process] : NULL;
+	struct dw_memory_path *root;
+
+	memset(account, 0, sizeof *account);
+	account->model = model;
+	account->process = process;
+	account->interval = at;
+	if (at && at->start_ticks == UINT64_MAX)
+		return false;
+	account->from_ticks = at ? at->start_ticks : dw_source_ticks(clock, from->start_ns);
+	account->to_ticks = at ? at->end_ticks : dw_source_ticks(clock, from->end_ns);
+	for (; at && at->start_ticks != UINT64_MAX; at++)
+		account->to_ticks = at->end_ticks;
+	if (account->to_ticks < account->from_ticks)
+		account->to_ticks = account->from_ticks;
+	account->bucket_ticks = (account->to_ticks - account->from_ticks) / BUCKETS + 1;
+	account->device_by_symbol = calloc(model->symbol_count + 1, 1);
+	account->kind_by_symbol = calloc(model->symbol_count + 1, 1);
+	root = DW_GROW(&account->paths.items, &account->paths.capacity, account->paths.count);
+	account->failed = !account->device_by_symbol || !account->kind_by_symbol || !root;
+	if (root) {
+		*root = (struct dw_memory_path){ DW_NO_INDEX, DW_NO_INDEX, DW_NO_INDEX, 0, false };
+		account->paths.count = 1;
+	}
+	return !account->failed;
+}
+
+void dw_memory_account_end(struct dw_memory_account *account)
+{
+	for (size_t i = 0; i < account->device_count; i++) {
+		struct dw_memory_device *device = &account->devices[i];
+
+		level_ends(account, device,
+		           account->to_ticks > device->since ? account->to_ticks : device->since);
+		for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++) {
+			catch_up(device, &device->levels[kind]);
+			device->kinds[kind].at_peak_bytes = device->levels[kind].at_peak;
+			device->kinds[kind].live_bytes = device->levels[kind].now;
+		}
+	}
+	for (size_t i = 0; i < account->holder_count; i++) {
+		struct dw_memory_holder *holder = &account->holders[i];
+
+		catch_up(&account->devices[holder->device], &holder->level);
+		holder->use.at_peak_bytes = holder->level.at_peak;
+		holder->use.live_bytes = holder->level.now;
+	}
+}
+
+void dw_memory_account_reset(struct dw_memory_account *account)
+{
+	for (size_t i = 0; i < account->device_count; i++)
+		free(account->devices[i].buckets);
+	free(account->devices);
+	free(account->device_by_symbol);
+	free(account->kind_by_symbol);
+	free(account->holders);
+	dw_map_reset(&account->by_path);
+	free(account->blocks);
+	dw_live_reset(&account->live);
+	dw_memory_paths_reset(&account->paths);
+	memset(account, 0, sizeof *account);
+}

@@ -1,0 +1,369 @@
+/*
+ * Memory: the streams of each process merged, and what their accounts say.
+ *
+ * Processes are independent and done side by side; within one, streams are merged
+ * with a heap, each decoded a chunk at a time. An account ends as a pool a device:
+ * paths become owners by name, ticks become ns, buckets become the curve.
+ */
+#include "model/memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "model/core/product.h"
+#include "model/memory/account.h"
+
+struct pass {
+	struct dw_model *model;
+	uint8_t *roles;                    /* by row */
+	struct dw_memory_account *accounts; /* by process */
+	bool failed;
+};
+
+/* ---- merging ------------------------------------------------------------------------------- */
+
+struct heap {
+	struct dw_memory_stream **items; /* with an event each, the earliest first */
+	size_t count;
+};
+
+static bool earlier(const struct dw_memory_stream *a, const struct dw_memory_stream *b)
+{
+	uint64_t left = a->events[a->at].ticks, right = b->events[b->at].ticks;
+
+	return left != right ? left < right : a < b;
+}
+
+static void sift(struct heap *heap, size_t at)
+{
+	for (;;) {
+		size_t child = at * 2 + 1;
+		struct dw_memory_stream *item = heap->items[at];
+
+		if (child + 1 < heap->count && earlier(heap->items[child + 1], heap->items[child]))
+			child++;
+		if (child >= heap->count || !earlier(heap->items[child], item))
+			return;
+		heap->items[at] = heap->items[child];
+		heap->items[child] = item;
+		at = child;
+	}
+}
+
+/* The first pass goes on behind the scope: what becomes of a block may show there. */
+static void merge(struct dw_memory_account *account, struct dw_memory_judge *judge,
+                  struct heap *heap)
+{
+	const struct dw_model *model = account->model;
+
+	for (size_t i = heap->count; i-- > 0;)
+		sift(heap, i);
+	while (heap->count && !account->failed) {
+		struct dw_memory_stream *first = heap->items[0];
+		struct dw_memory_event *event = &first->events[first->at];
+
+		if (!judge && model->intervals && event->ticks >= account->to_ticks)
+			break; /* what is live now is what was live at the end */
+		if (judge)
+			dw_memory_judge_put(judge, event);
+		else
+			dw_memory_account_put(account, event);
+		first->at++;
+		if (!dw_memory_stream_fill(first)) {
+			account->failed |= first->failed;
+			heap->items[0] = heap->items[--heap->count];
+		}
+		if (heap->count)
+			sift(heap, 0);
+	}
+}
+
+static size_t count_streams(const struct dw_source *source, uint32_t process)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < source->stream_count; i++)
+		count += source->streams[i].process == process;
+	return count;
+}
+
+/* All of them, whatever the scope: memory of a wanted thread is freed by any. */
+static void walk_streams(struct dw_memory_account *account, struct dw_memory_judge *judge)
+{
+	struct dw_model *model = account->model;
+	const struct dw_source *source = model->source;
+	size_t most = count_streams(source, account->process), count = 0;
+	struct dw_memory_stream *streams = calloc(most + 1, sizeof *streams);
+	struct heap heap = { calloc(most + 1, sizeof *heap.items), 0 };
+	void *buffer = malloc(DW_BLOCK_BYTES); /* one for all: used within a chunk only */
+
+	account->failed |= !streams || !heap.items || !buffer;
+	for (size_t i = 0; !account->failed && i < source->stream_count; i++) {
+		struct dw_memory_stream *stream = &streams[count];
+
+		if (source->streams[i].process != account->process)
+			continue;
+		dw_pass_init(&stream->pass, model, i, &stream->frames, buffer);
+		stream->judge = judge;
+		stream->paths = &account->paths;
+		stream->symbol_by_id = model->symbol_by_id[source->streams[i].file];
+		count++;
+		if (dw_memory_stream_fill(stream))
+			heap.items[heap.count++] = stream;
+		account->failed |= stream->failed;
+	}
+	if (!account->failed)
+		merge(account, judge, &heap);
+	for (size_t i = 0; streams && i < count; i++)
+		dw_memory_stream_reset(&streams[i]);
+	free(streams);
+	free(heap.items);
+	free(buffer);
+}
+
+static void walk_process(void *context, unsigned worker, size_t process)
+{
+	struct pass *pass = context;
+	struct dw_memory_account *account = &pass->accounts[process];
+	struct dw_memory_judge judge;
+
+	if (dw_memory_account_init(account, pass->model, (uint32_t)process)) {
+		dw_memory_judge_init(&judge, account, pass->roles);
+		walk_streams(account, &judge);
+		dw_memory_judge_end(&judge);
+		account->failed |= judge.failed;
+		account->kinds = judge.kinds;
+		account->kind_count = judge.kind_count;
+		walk_streams(account, NULL);
+		dw_memory_account_end(account);
+		dw_memory_judge_reset(&judge);
+	}
+	if (account->failed)
+		__atomic_store_n(&pass->failed, true, __ATOMIC_RELAXED);
+}
+
+/* ---- owners -------------------------------------------------------------------------------- */
+
+static void add_use(struct dw_memory_use *to, const struct dw_memory_use *from)
+{
+	to->at_peak_bytes += from->at_peak_bytes;
+	to->live_bytes += from->live_bytes;
+	to->live_count += from->live_count;
+	to->allocated_bytes += from->allocated_bytes;
+	to->freed_bytes += from->freed_bytes;
+	to->allocations += from->allocations;
+	to->frees += from->frees;
+}
+
+static int compare_owners(const void *left, const void *right)
+{
+	const struct dw_memory_owner *a = left, *b = right;
+
+	if (a->use.at_peak_bytes != b->use.at_peak_bytes)
+		return a->use.at_peak_bytes < b->use.at_peak_bytes ? 1 : -1;
+	if (a->use.allocated_bytes != b->use.allocated_bytes)
+		return a->use.allocated_bytes < b->use.allocated_bytes ? 1 : -1;
+	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
+}
+
+/* Owners by row while they are collected; the last row is "no operator". */
+struct collection {
+	struct dw_memory_owner *owners;
+	uint32_t *seen; /* the last holder that was added to the owner's total, + 1 */
+	uint32_t rows;
+};
+
+/* Adds to each of those that the holder lies in once, recursion or not. */
+static void add_holder(struct collection *collection, const struct dw_memory_account *account,
+                       uint32_t index)
+{
+	const struct dw_memory_holder *holder = &account->holders[index];
+	const struct dw_memory_path *path = &account->paths.items[holder->path];
+	uint32_t owner = path->owner == DW_NO_INDEX ? collection->rows : path->owner;
+
+	add_use(&collection->owners[owner].use, &holder->use);
+	for (;;) {
+		uint32_t row = path->row == DW_NO_INDEX ? collection->rows : path->row;
+
+		if (collection->seen[row] != index + 1 && (row < collection->rows || row == owner)) {
+			collection->seen[row] = index + 1;
+			collection->owners[row].total_bytes += holder->use.allocated_bytes;
+			collection->owners[row].total_count += holder->use.allocations;
+		}
+		if (path->row == DW_NO_INDEX)
+			break;
+		path = &account->paths.items[path->parent];
+	}
+}
+
+static bool was_used(const struct dw_memory_owner *owner)
+{
+	return owner->total_count || owner->use.at_peak_bytes || owner->use.live_count ||
+	       owner->use.frees;
+}
+
+static bool make_owners(struct dw_memory_pool *pool, const struct dw_memory_account *account,
+                        uint32_t device)
+{
+	struct dw_model *model = account->model;
+	struct collection all = { calloc(model->row_count + 1, sizeof *all.owners),
+		                      calloc(model->row_count + 1, sizeof *all.seen), model->row_count };
+
+	for (uint32_t i = 0; all.owners && all.seen && i < account->holder_count; i++)
+		if (account->holders[i].device == device)
+			add_holder(&all, account, i);
+	for (uint32_t row = 0; all.owners && row <= all.rows; row++)
+		pool->owner_count += was_used(&all.owners[row]);
+	pool->owners = dw_arena_alloc(&model->arena, (pool->owner_count + 1) * sizeof *pool->owners);
+	pool->owner_count = 0;
+	for (uint32_t row = 0; all.owners && pool->owners && row <= all.rows; row++) {
+		if (!was_used(&all.owners[row]))
+			continue;
+		all.owners[row].symbol = row == all.rows ? DW_NO_INDEX : model->row_symbol[row];
+		pool->owners[pool->owner_count++] = all.owners[row];
+	}
+	if (pool->owners && pool->owner_count)
+		qsort(pool->owners, pool->owner_count, sizeof *pool->owners, compare_owners);
+	free(all.owners);
+	free(all.seen);
+	return all.owners && all.seen && pool->owners;
+}
+
+/* ---- pools --------------------------------------------------------------------------------- */
+
+static uint32_t step_at(const struct dw_source *source, uint32_t process, uint64_t ticks)
+{
+	for (size_t i = 0; i < source->step_count; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+
+		if (source->threads[step->thread].process == process && ticks >= step->start_ticks &&
+		    (ticks < step->end_ticks || step->open))
+			return (uint32_t)i;
+	}
+	return DW_NO_INDEX;
+}
+
+static void put_point(struct dw_memory_pool *pool, uint64_t ns, const uint64_t *bytes)
+{
+	struct dw_memory_point *point = &pool->points[pool->point_count++];
+
+	point->ns = ns;
+	memcpy(point->bytes, bytes, sizeof point->bytes);
+}
+
+/* Whether the bucket says what those before and after it say: then a curve needs none of it. */
+static bool is_flat(const struct dw_memory_bucket *buckets, size_t at)
+{
+	const struct dw_memory_bucket *bucket = &buckets[at];
+
+	return at > 0 && at + 2 < DW_MEMORY_POINTS && bucket[-1].used && bucket[1].used &&
+	       memcmp(bucket->kinds, bucket[-1].kinds, sizeof bucket->kinds) == 0 &&
+	       memcmp(bucket->kinds, bucket[1].kinds, sizeof bucket->kinds) == 0;
+}
+
+/* A bucket keeps the first of its largest moments: so the peak is one of them, unless
+ * the scope has gaps and a larger level lay in one. */
+static bool make_points(struct dw_memory_pool *pool, const struct dw_memory_account *account,
+                        const struct dw_memory_device *device)
+{
+	const struct dw_model *model = account->model;
+	const struct dw_source_clock *clock =
+		&model->source->files[model->source->processes[account->process].file].clock;
+	uint64_t at_peak[DW_MEMORY_KIND_COUNT];
+	bool peak_is_in = !device->peak;
+
+	pool->points = dw_arena_alloc(&account->model->arena, DW_MEMORY_POINTS * sizeof *pool->points);
+	for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++)
+		at_peak[kind] = device->kinds[kind].at_peak_bytes;
+	for (size_t i = 0; pool->points && i < DW_MEMORY_POINTS - 1; i++) {
+		const struct dw_memory_bucket *bucket = &device->buckets[i];
+
+		if (!bucket->used || (is_flat(device->buckets, i) && bucket->ticks != device->peak_ticks))
+			continue;
+		if (!peak_is_in && device->peak_ticks < bucket->ticks)
+			put_point(pool, pool->peak_ns, at_peak);
+		peak_is_in |= device->peak_ticks <= bucket->ticks;
+		put_point(pool, dw_source_ns(clock, bucket->ticks), bucket->kinds);
+	}
+	if (pool->points && !peak_is_in)
+		put_point(pool, pool->peak_ns, at_peak);
+	return pool->points != NULL;
+}
+
+static bool make_pool(struct dw_memory_pool *pool, const struct dw_memory_account *account,
+                      uint32_t index)
+{
+	const struct dw_memory_device *device = &account->devices[index];
+	const struct dw_source *source = account->model->source;
+	const struct dw_source_clock *clock =
+		&source->files[source->processes[account->process].file].clock;
+
+	pool->process = account->process;
+	pool->device = device->name;
+	memcpy(pool->kinds, device->kinds, sizeof pool->kinds);
+	for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++)
+		add_use(&pool->all, &pool->kinds[kind]);
+	pool->peak_ns = dw_source_ns(clock, device->peak_ticks);
+	pool->peak_step =
+		device->peak ? step_at(source, account->process, device->peak_ticks) : DW_NO_INDEX;
+	return make_owners(pool, account, index) && make_points(pool, account, device);
+}
+
+static int compare_pools(const void *left, const void *right)
+{
+	const struct dw_memory_pool *a = left, *b = right;
+
+	if (a->all.at_peak_bytes != b->all.at_peak_bytes)
+		return a->all.at_peak_bytes < b->all.at_peak_bytes ? 1 : -1;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return strcmp(a->device, b->device);
+}
+
+static bool make_pools(struct dw_memory *memory, const struct pass *pass)
+{
+	size_t processes = pass->model->source->process_count, most = 0;
+
+	for (size_t i = 0; i < processes; i++)
+		most += pass->accounts[i].device_count;
+	memory->pools = dw_arena_alloc(&pass->model->arena, (most + 1) * sizeof *memory->pools);
+	for (size_t i = 0; memory->pools && i < processes; i++) {
+		const struct dw_memory_account *account = &pass->accounts[i];
+
+		memory->unknown_frees += account->unknown_frees;
+		memory->doubled += account->doubled;
+		for (uint32_t device = 0; device < account->device_count; device++)
+			if (!make_pool(&memory->pools[memory->pool_count++], account, device))
+				return false;
+	}
+	if (memory->pool_count)
+		qsort(memory->pools, memory->pool_count, sizeof *memory->pools, compare_pools);
+	return memory->pools != NULL;
+}
+
+/* ---- the product --------------------------------------------------------------------------- */
+
+static bool memory_compute(struct dw_model *model, const void *request, void *result)
+{
+	size_t processes = model->source->process_count;
+	struct pass pass = { model, dw_memory_roles(model),
+		                 calloc(processes + 1, sizeof *pass.accounts), false };
+	bool good = pass.roles && pass.accounts;
+
+	if (good)
+		dw_pool_run(processes, dw_pool_workers(processes), walk_process, &pass);
+	good = good && !pass.failed && make_pools(result, &pass);
+	for (size_t i = 0; pass.accounts && i < processes; i++)
+		dw_memory_account_reset(&pass.accounts[i]);
+	free(pass.accounts);
+	free(pass.roles);
+	return good;
+}
+
+const struct dw_memory *dw_model_memory(struct dw_model *model, struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_memory), memory_compute, NULL };
+
+	return dw_product_get(model, &product, 0, NULL, error);
+}

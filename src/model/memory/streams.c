@@ -1,0 +1,238 @@
+/*
+ * A stream's allocations and frees, and the ranges that they happen in.
+ *
+ * Merging needs streams side by side, so they are walked chunk by chunk. A path is looked up when
+ * something is allocated in it, not when a range begins: most ranges allocate
+ * nothing. Frees carry no path, theirs is the allocation's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "model/memory/account.h"
+
+/* ---- paths --------------------------------------------------------------------------------- */
+
+/* DW_NO_INDEX when out of memory; `parent` where no more paths are kept. */
+static uint32_t path_below(struct dw_memory_paths *paths, uint32_t parent,
+                           const struct dw_memory_frame *frame)
+{
+	uint32_t hash = dw_map_hash((uint64_t)parent << 32 | frame->row), found;
+	struct dw_memory_path *path, above;
+
+	found = DW_MAP_FIND(&paths->by_parent, hash, i, paths->items[i].parent == parent &&
+	                                                paths->items[i].row == frame->row);
+	if (found != DW_MAP_NONE)
+		return found;
+	above = paths->items[parent];
+	if (above.depth >= DW_MEMORY_DEEPEST || paths->count >= DW_MEMORY_PATHS)
+		return parent;
+	path = DW_GROW(&paths->items, &paths->capacity, paths->count);
+	if (!path || !dw_map_add(&paths->by_parent, hash, (uint32_t)paths->count))
+		return DW_NO_INDEX;
+	*path = (struct dw_memory_path){
+		.parent = parent,
+		.row = frame->row,
+		.depth = above.depth + 1,
+		.owner = frame->is_operator || !above.in_operator ? frame->row : above.owner,
+		.in_operator = frame->is_operator || above.in_operator,
+	};
+	return (uint32_t)paths->count++;
+}
+
+void dw_memory_paths_reset(struct dw_memory_paths *paths)
+{
+	free(paths->items);
+	dw_map_reset(&paths->by_parent);
+	memset(paths, 0, sizeof *paths);
+}
+
+static struct dw_memory_frame *frame_at(const struct dw_memory_stream *stream, uint32_t place)
+{
+	return (struct dw_memory_frame *)dw_pass_at(&stream->pass, sizeof(struct dw_memory_frame),
+	                                            place);
+}
+
+/* The path of the open ranges: from the innermost whose path is known, inward. */
+static uint32_t path_now(struct dw_memory_stream *stream)
+{
+	uint32_t known = stream->pass.depth, path;
+
+	while (known && frame_at(stream, known)->path == DW_NO_INDEX)
+		known--;
+	path = known ? frame_at(stream, known)->path : 0;
+	while (known < stream->pass.depth) {
+		struct dw_memory_frame *frame = frame_at(stream, ++known);
+
+		if (frame->row != DW_NO_INDEX)
+			path = path_below(stream->paths, path, frame);
+		if (path == DW_NO_INDEX) {
+			stream->failed = true;
+			return 0;
+		}
+		frame->path = path;
+	}
+	return path;
+}
+
+/* ---- roles, in the first pass --------------------------------------------------------------- */
+
+static void meet(struct dw_memory_stream *stream, struct dw_memory_frame *frame, uint32_t row,
+                 uint64_t ticks)
+{
+	frame->role = stream->judge->roles[row];
+	stream->judge->operators |= frame->is_operator;
+	if (frame->role == DW_MEMORY_IN_BACKWARD)
+		frame->span = dw_memory_span_open(stream->judge, ticks, true);
+}
+
+/*
+ * The range that decides about what is allocated now. In data, backward and optimizer: that
+ * range, the outermost of those of its kind that lie directly in one another. Else the
+ * outermost operator, within the forward if there is one.
+ */
+static void find_span(struct dw_memory_stream *stream, struct dw_memory_event *event)
+{
+	struct dw_memory_frame *outermost = NULL, *operator = NULL;
+
+	for (uint32_t place = stream->pass.depth; place; place--) {
+		struct dw_memory_frame *frame = frame_at(stream, place);
+
+		if (frame->role && event->role && frame->role != event->role)
+			break;
+		if (frame->role) {
+			event->role = frame->role;
+			outermost = frame;
+		} else if (frame->is_operator && !event->role) {
+			operator = frame;
+		}
+	}
+	if (event->role <= DW_MEMORY_IN_FORWARD)
+		outermost = operator;
+	if (!outermost)
+		return;
+	if (!outermost->span)
+		outermost->span = dw_memory_span_open(stream->judge, 0, false);
+	event->span = outermost->span;
+	if (event->span)
+		stream->judge->spans[event->span].refs++;
+	stream->failed |= stream->judge->failed;
+}
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+DW_INLINE void memory_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct dw_memory_stream *stream = state;
+	struct dw_memory_frame *frame = place;
+	struct dw_op op = dw_walk_op(&stream->pass.walk, id);
+
+	frame->is_operator = op.kind == dw_kind_of(DWELL_CATEGORY_OPERATOR);
+	/* What people name themselves is one kind; layers and functions own nothing. */
+	frame->row =
+		frame->is_operator || op.kind == dw_kind_of(DWELL_CATEGORY_ZONE) ? op.row : DW_NO_INDEX;
+	frame->path = DW_NO_INDEX;
+	frame->span = 0;
+	frame->role = 0;
+	if (stream->judge)
+		meet(stream, frame, op.row, ticks);
+}
+
+DW_INLINE void memory_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	struct dw_memory_stream *stream = state;
+	const struct dw_memory_frame *frame = place;
+
+	if (frame->span)
+		dw_memory_span_close(stream->judge, frame->span, ticks);
+}
+
+/* The ranges in it will lie in one range less. */
+static void memory_unnest(void *state, uint32_t place)
+{
+	struct dw_memory_stream *stream = state;
+
+	for (; place <= stream->pass.depth; place++)
+		frame_at(stream, place)->path = DW_NO_INDEX;
+}
+
+static uint32_t symbol_of(const struct dw_memory_stream *stream, uint32_t id)
+{
+	return stream->symbol_by_id[id < stream->pass.walk.op_count ? id : 0];
+}
+
+static void keep(struct dw_memory_stream *stream, uint64_t ticks, const struct dw_record *record,
+                 enum dw_memory_event_type type)
+{
+	struct dw_memory_event *event;
+
+	if (type == DW_MEMORY_ALLOC && !stream->pass.walk.wanted)
+		return;
+	event = DW_GROW(&stream->events, &stream->capacity, stream->count);
+	if (!event) {
+		stream->failed = true;
+		return;
+	}
+	stream->count++;
+	event->ticks = ticks;
+	event->type = (uint8_t)type;
+	event->address = dw_record_u64(record, type == DW_MEMORY_SAID ? 2 : 0);
+	if (type == DW_MEMORY_SAID)
+		event->symbol = symbol_of(stream, record->payload[4]);
+	if (type != DW_MEMORY_ALLOC)
+		return;
+	event->bytes = dw_record_u64(record, 2);
+	event->symbol = symbol_of(stream, record->id);
+	if (stream->judge)
+		find_span(stream, event);
+	else
+		event->path = path_now(stream);
+}
+
+static void memory_note(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	struct dw_memory_stream *stream = state;
+
+	switch (record->kind) {
+	case DW_ALLOC:
+		keep(stream, ticks, record, DW_MEMORY_ALLOC);
+		break;
+	case DW_FREE:
+		keep(stream, ticks, record, DW_MEMORY_FREE);
+		break;
+	case DW_EXT:
+		if (record->id == (DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT | DW_ALLOC_IS_WORDS))
+			keep(stream, ticks, record, DW_MEMORY_SAID);
+		break;
+	default:
+		break;
+	}
+}
+
+static const struct dw_pass_hooks memory_hooks = {
+	.frame_bytes = sizeof(struct dw_memory_frame), .deepest = DW_DEEPEST,
+	.enter = memory_enter, .leave = memory_leave, .note = memory_note, .unnest = memory_unnest,
+};
+DW_PASS_DEFINE(memory, memory_hooks)
+
+/* ---- chunks -------------------------------------------------------------------------------- */
+
+bool dw_memory_stream_fill(struct dw_memory_stream *stream)
+{
+	while (stream->at == stream->count && stream->chunk < stream->pass.walk.stream->chunk_count) {
+		stream->at = stream->count = 0;
+		memory_chunk(&stream->pass, stream->chunk++);
+		stream->failed |= stream->pass.failed;
+		if (stream->failed)
+			return false;
+	}
+	return stream->at < stream->count;
+}
+
+void dw_memory_stream_reset(struct dw_memory_stream *stream)
+{
+	dw_frames_reset(&stream->frames);
+	free(stream->events);
+	dw_walk_reset(&stream->pass.walk);
+	stream->events = NULL;
+}

@@ -1,0 +1,304 @@
+/*
+ * Operators of a step to positions: see sequence.h.
+ *
+ * All positions stand in one line. An iteration whose operators are the last one's, or
+ * those of some order met before (a variant: a branch, a validation's graph), is looked
+ * up. A new order is compared once: with the variant that is most like it, and where the
+ * two differ with the stretch of the line between. What is found keeps its position, the
+ * rest gets a new one between its neighbours. Comparing with the whole line alone would
+ * let an operator take the position of a namesake in a graph of long ago.
+ *
+ * Invariant: a position's id never changes, so a variant stays right when the line grows.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/sequence/positions.h"
+
+#define SLOTS 1024u              /* of the table of variants, half of them used */
+#define MOST_VARIANT_KEYS (1u << 21)
+#define BAGS 64u
+
+struct dw_line_variant {
+	uint64_t hash;
+	size_t count;
+	uint16_t bag[BAGS];  /* how many keys, by their hash: what is alike has much in common */
+	uint32_t *positions; /* by item, behind the keys */
+	uint32_t keys[];
+};
+
+/* ---- variants ------------------------------------------------------------------------ */
+
+static bool is_same(const struct dw_line_variant *variant, const struct dw_sequence_item *items,
+                    size_t count)
+{
+	uint32_t differences = 0;
+
+	if (variant->count != count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		differences |= variant->keys[i] ^ items[i].key;
+	return !differences;
+}
+
+static uint64_t hash_of(const struct dw_sequence_item *items, size_t count)
+{
+	uint64_t hash = 0xcbf29ce484222325u ^ count;
+
+	for (size_t i = 0; i < count; i++)
+		hash = (hash ^ items[i].key) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
+}
+
+static struct dw_line_variant *find_variant(const struct dw_line *line, uint64_t hash,
+                                            const struct dw_sequence_item *items, size_t count)
+{
+	size_t slot = hash & (SLOTS - 1);
+
+	while (line->variants[slot] &&
+	       (line->variants[slot]->hash != hash || !is_same(line->variants[slot], items, count)))
+		slot = (slot + 1) & (SLOTS - 1);
+	return line->variants[slot];
+}
+
+/* All but the last one, which the next is compared with. */
+static void forget_variants(struct dw_line *line)
+{
+	for (size_t i = 0; line->variants && i < SLOTS; i++) {
+		if (line->variants[i] != line->last)
+			free(line->variants[i]);
+		line->variants[i] = NULL;
+	}
+	line->variant_count = line->variant_keys = 0;
+}
+
+static void keep_variant(struct dw_line *line, struct dw_line_variant *variant)
+{
+	size_t slot = variant->hash & (SLOTS - 1);
+
+	while (line->variants[slot])
+		slot = (slot + 1) & (SLOTS - 1);
+	line->variants[slot] = variant;
+	line->variant_count++;
+	line->variant_keys += variant->count;
+}
+
+static struct dw_line_variant *make_variant(const struct dw_sequence_item *items, size_t count,
+                                            uint64_t hash)
+{
+	struct dw_line_variant *variant =
+	    malloc(sizeof *variant + (2 * count + 1) * sizeof *variant->keys);
+
+	if (!variant)
+		return NULL;
+	variant->hash = hash;
+	variant->count = count;
+	variant->positions = variant->keys + count;
+	memset(variant->bag, 0, sizeof variant->bag);
+	for (size_t i = 0; i < count; i++) {
+		uint16_t *bag = &variant->bag[items[i].key * 0x9e3779b1u >> 26];
+
+		variant->keys[i] = items[i].key;
+		*bag += *bag < UINT16_MAX;
+	}
+	return variant;
+}
+
+/* The variant that has most in common with this one; of equals the last one. */
+static const struct dw_line_variant *most_alike(const struct dw_line *line,
+                                                const struct dw_line_variant *variant)
+{
+	const struct dw_line_variant *best = NULL;
+	uint32_t least = UINT32_MAX;
+
+	for (size_t i = 0; i < SLOTS; i++) {
+		const struct dw_line_variant *other = line->variants[i];
+		uint32_t apart = 0;
+
+		if (!other)
+			continue;
+		for (unsigned bag = 0; bag < BAGS; bag++)
+			apart += (uint32_t)abs(other->bag[bag] - variant->bag[bag]);
+		if (apart < least || (apart == least && other == line->last)) {
+			best = other;
+			least = apart;
+		}
+	}
+	return best;
+}
+
+/* ---- growing ------------------------------------------------------------------------- */
+
+static int reserve(struct dw_line *line, size_t added)
+{
+	size_t wanted = line->count + added, capacity = line->capacity;
+	uint32_t *order, *keys;
+
+	if (wanted > DW_SEQUENCE_POSITIONS)
+		wanted = DW_SEQUENCE_POSITIONS;
+	if (wanted <= capacity)
+		return 0;
+	while (capacity < wanted)
+		capacity = capacity ? capacity * 2 : 256;
+	order = realloc(line->order, capacity * sizeof *order);
+	line->order = order ? order : line->order;
+	keys = realloc(line->keys, capacity * sizeof *keys);
+	line->keys = keys ? keys : line->keys;
+	if (!order || !keys)
+		return -1;
+	line->capacity = (uint32_t)capacity;
+	return 0;
+}
+
+/* Indices in the order to ids; what has none gets a new position before the next that
+ * has one. `order` is the one before. */
+static void insert(struct dw_line *line, const uint32_t *order, uint32_t order_count,
+                   struct dw_line_variant *variant)
+{
+	uint32_t next_id = line->count, at = 0, from = 0;
+	size_t begin = 0;
+
+	while (begin < variant->count || from < order_count) {
+		size_t end = begin;
+
+		while (end < variant->count && variant->positions[end] == DW_NO_INDEX)
+			end++;
+		uint32_t to = end < variant->count ? variant->positions[end] : order_count;
+		while (from < to)
+			line->order[at++] = order[from++];
+		for (; begin < end && next_id < DW_SEQUENCE_POSITIONS; begin++) {
+			line->keys[next_id] = variant->keys[begin];
+			variant->positions[begin] = next_id;
+			line->order[at++] = next_id++;
+		}
+		begin = end;
+		if (end < variant->count) {
+			line->order[at++] = order[from];
+			variant->positions[begin++] = order[from++];
+		}
+	}
+	line->count = next_id;
+}
+
+/* Where the variant and the one most like it differ: what stands there in the line. */
+static bool compare_gaps(struct dw_line *line, const uint32_t *keys,
+                         struct dw_line_variant *variant)
+{
+	uint32_t from = 0;
+
+	for (size_t begin = 0, end; begin < variant->count; begin = end + 1) {
+		uint32_t to = line->count;
+
+		for (end = begin; end < variant->count && variant->positions[end] == DW_NO_INDEX;)
+			end++;
+		if (end < variant->count)
+			to = variant->positions[end];
+		if (end > begin && to > from) {
+			if (!dw_sequence_compare(&line->trace, keys + from, to - from, variant->keys + begin,
+			                         end - begin, variant->positions + begin))
+				return false;
+			for (size_t i = begin; i < end; i++)
+				if (variant->positions[i] != DW_NO_INDEX)
+					variant->positions[i] += from;
+		}
+		from = to + 1;
+	}
+	return true;
+}
+
+/* The variant's positions by their place in the line, whose keys these are. `places` is by
+ * id. */
+static bool compare(struct dw_line *line, const uint32_t *keys, const uint32_t *places,
+                    struct dw_line_variant *variant)
+{
+	const struct dw_line_variant *other = most_alike(line, variant);
+
+	if (!other)
+		return dw_sequence_compare(&line->trace, keys, line->count, variant->keys, variant->count,
+		                           variant->positions);
+	if (!dw_sequence_compare(&line->trace, other->keys, other->count, variant->keys,
+	                         variant->count, variant->positions))
+		return false;
+	for (size_t i = 0; i < variant->count; i++) {
+		uint32_t *position = &variant->positions[i];
+
+		if (*position != DW_NO_INDEX)
+			*position = other->positions[*position];
+		if (*position != DW_NO_INDEX)
+			*position = places[*position];
+	}
+	return compare_gaps(line, keys, variant);
+}
+
+static int place(struct dw_line *line, struct dw_line_variant *variant)
+{
+	size_t wanted = 3 * ((size_t)line->count + 1);
+	uint32_t *order, *keys, *places;
+
+	if (wanted > line->scratch_capacity) {
+		uint32_t *scratch = realloc(line->scratch, 2 * wanted * sizeof *scratch);
+
+		if (!scratch)
+			return -1;
+		line->scratch = scratch;
+		line->scratch_capacity = 2 * wanted;
+	}
+	order = line->scratch;
+	keys = order + line->count + 1;
+	places = keys + line->count + 1;
+	for (uint32_t i = 0; i < line->count; i++) {
+		order[i] = line->order[i];
+		keys[i] = line->keys[order[i]];
+		places[order[i]] = i;
+	}
+	if (!compare(line, keys, places, variant) || reserve(line, variant->count))
+		return -1;
+	insert(line, order, line->count, variant);
+	return 0;
+}
+
+/* ---- from outside ---------------------------------------------------------------------- */
+
+const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_item *items,
+                              size_t count)
+{
+	struct dw_line_variant *variant;
+	uint64_t hash;
+
+	if (line->last && is_same(line->last, items, count))
+		return line->last->positions;
+	if (!line->variants)
+		line->variants = calloc(SLOTS, sizeof(struct dw_line_variant *));
+	if (!line->variants)
+		return NULL;
+	line->changes += line->last != NULL;
+	hash = hash_of(items, count);
+	variant = find_variant(line, hash, items, count);
+	if (!variant) {
+		if (line->variant_count == SLOTS / 2 || line->variant_keys + count > MOST_VARIANT_KEYS) {
+			forget_variants(line);
+			if (line->last)
+				keep_variant(line, line->last);
+		}
+		variant = make_variant(items, count, hash);
+		if (!variant || place(line, variant)) {
+			free(variant);
+			return NULL;
+		}
+		keep_variant(line, variant);
+	}
+	line->last = variant;
+	return variant->positions;
+}
+
+void dw_line_reset(struct dw_line *line)
+{
+	line->last = NULL; /* it is among the variants */
+	forget_variants(line);
+	free(line->variants);
+	free(line->order);
+	free(line->keys);
+	free(line->trace);
+	free(line->scratch);
+	memset(line, 0, sizeof *line);
+}

@@ -1,0 +1,99 @@
+/*
+ * Repeated blocks in a sequence: where the same keys follow one another again and again.
+ *
+ * For each place the period is found with which most of the sequence from there on
+ * repeats; then the blocks that save most are taken, none overlapping another. Time is
+ * length * MOST_LENGTH in the worst case.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/sequence/positions.h"
+
+#define MOST_LENGTH 4096u
+#define LEAST_SAVED 2u /* operators that a block must save */
+
+static uint32_t saved(const struct dw_sequence_block *block)
+{
+	return (block->repeats - 1) * block->length;
+}
+
+/* By what they save; of equals the shorter and the earlier one. */
+static int compare_saved(const void *left, const void *right)
+{
+	const struct dw_sequence_block *a = left, *b = right;
+
+	if (saved(a) != saved(b))
+		return saved(a) > saved(b) ? -1 : 1;
+	if (a->length != b->length)
+		return a->length < b->length ? -1 : 1;
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct dw_sequence_block *a = left, *b = right;
+
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+/* The best block that begins at each place: `repeats` 0 where there is none. */
+static void find(const uint64_t *keys, uint32_t count, struct dw_sequence_block *best)
+{
+	for (uint32_t length = 1; length <= MOST_LENGTH && length <= count / 2; length++) {
+		uint32_t run = 0;
+
+		for (uint32_t i = count - length; i-- > 0;) {
+			run = keys[i] == keys[i + length] ? run + 1 : 0;
+			if (run < length)
+				continue;
+			struct dw_sequence_block block = { i, length, 1 + run / length, NULL };
+
+			if (!best[i].repeats || saved(&block) > saved(&best[i]))
+				best[i] = block;
+		}
+	}
+}
+
+static bool is_free(const bool *taken, const struct dw_sequence_block *block)
+{
+	uint32_t length = block->length * block->repeats;
+
+	return !memchr(taken + block->first, true, length);
+}
+
+/* As much of it as is free. */
+static void shorten(const bool *taken, struct dw_sequence_block *block)
+{
+	while (block->repeats > 1 && !is_free(taken, block))
+		block->repeats--;
+}
+
+bool dw_sequence_fold(const uint64_t *keys, uint32_t count, struct dw_sequence_block *blocks,
+                      uint32_t *block_count)
+{
+	struct dw_sequence_block *best = calloc((size_t)count + 1, sizeof *best);
+	bool *taken = calloc((size_t)count + 1, sizeof *taken);
+	uint32_t candidates = 0;
+
+	*block_count = 0;
+	if (best && taken) {
+		find(keys, count, best);
+		for (uint32_t i = 0; i < count; i++)
+			if (best[i].repeats && saved(&best[i]) >= LEAST_SAVED)
+				best[candidates++] = best[i];
+		qsort(best, candidates, sizeof *best, compare_saved);
+	}
+	for (uint32_t i = 0; taken && i < candidates; i++) {
+		shorten(taken, &best[i]);
+		if (saved(&best[i]) < LEAST_SAVED)
+			continue;
+		memset(taken + best[i].first, true, best[i].length * best[i].repeats);
+		blocks[(*block_count)++] = best[i];
+	}
+	qsort(blocks, *block_count, sizeof *blocks, compare_places);
+	bool whole = best && taken;
+	free(best);
+	free(taken);
+	return whole;
+}

@@ -1,0 +1,401 @@
+/*
+ * Steps: each with its breakdown, and what lies outside them.
+ *
+ * All threads with steps count, each with its own time, which is cut at its steps'
+ * borders, divided by shares.c in ticks and made ns by steps_ns.c. The wall of a
+ * process's first step thread is the process's; that of another one is the time from
+ * its start to its last step's end. Why slow ones are slow is in steps_slow.c.
+ */
+#include <stdlib.h>
+
+#include "base/pool.h"
+#include "model/core/product.h"
+#include "model/steps/steps.h"
+
+/* ---- which threads step --------------------------------------------------------------------- */
+
+/* The steps of each thread, malloc'ed; NULL: out of memory. */
+static uint64_t *count_steps(const struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+	uint64_t *counts = calloc(source->thread_count + 1, sizeof *counts);
+
+	for (size_t i = 0; counts && i < source->step_count; i++)
+		counts[source->steps[i].thread]++;
+	return counts;
+}
+
+static bool thread_steps(const struct dw_model *model, const uint64_t *counts, uint32_t thread)
+{
+	return counts[thread] && (!model->wanted_threads || model->wanted_threads[thread]);
+}
+
+struct step_threads {
+	uint32_t *by_process;
+};
+
+static bool step_threads_compute(struct dw_model *model, const void *request, void *result)
+{
+	const struct dw_source *source = model->source;
+	struct step_threads *found = result;
+	uint64_t *counts = count_steps(model);
+	uint32_t *threads = found->by_process =
+	    dw_arena_alloc(&model->arena, (source->process_count + 1) * sizeof *threads);
+
+	for (size_t i = 0; threads && i < source->process_count; i++)
+		threads[i] = DW_NO_INDEX;
+	for (uint32_t i = 0; counts && threads && i < source->thread_count; i++) {
+		uint32_t *best = &threads[source->threads[i].process];
+
+		if (!thread_steps(model, counts, i))
+			continue;
+		if (*best == DW_NO_INDEX || counts[i] > counts[*best])
+			*best = i;
+	}
+	free(counts);
+	return counts && threads;
+}
+
+const uint32_t *dw_step_threads(struct dw_model *model)
+{
+	static const struct dw_product product = { sizeof(struct step_threads), step_threads_compute,
+		                                       NULL };
+	const struct step_threads *found = dw_product_get(model, &product, 0, NULL, NULL);
+
+	return found ? found->by_process : NULL;
+}
+
+/* ---- steps of one thread, before the walk ----------------------------------------------------- */
+
+/* Whether records of the process are missing in some part of the step. `missing`: the
+ * first hole that may lie in it or after; steps ascend. */
+static bool is_whole(const struct dw_source_step *step, const struct dw_interval **missing)
+{
+	while ((*missing)->start_ticks != UINT64_MAX && (*missing)->end_ticks <= step->start_ticks)
+		(*missing)++;
+	return (*missing)->start_ticks >= step->end_ticks;
+}
+
+static void take_step(struct dw_steps *steps, struct dw_pace *pace,
+                      const struct dw_source_step *from, bool whole)
+{
+	struct dw_pace_step *ticks = &pace->steps[pace->count];
+	struct dw_step *step = &steps->steps[steps->count];
+
+	*step = (struct dw_step){ .thread = from->thread, .number = from->number,
+		.start_ns = from->start_ns, .end_ns = from->end_ns, .cpu_ns = from->cpu_ns,
+		.open = from->open, .recorded = from->recorded, .whole = whole,
+		.slow_symbol = DW_NO_INDEX };
+	ticks->start_ticks = from->start_ticks;
+	ticks->end_ticks = from->end_ticks;
+	/* Damage may make them overlap; time belongs to one step only. */
+	if (pace->count && ticks->start_ticks < ticks[-1].end_ticks) {
+		ticks->start_ticks = ticks[-1].end_ticks;
+		step->start_ns = step[-1].end_ns;
+	}
+	if (ticks->end_ticks < ticks->start_ticks || step->end_ns < step->start_ns) {
+		ticks->end_ticks = ticks->start_ticks;
+		step->end_ns = step->start_ns;
+	}
+	step->counted = step->recorded && step->whole && !step->open;
+	steps->cut_count += step->recorded && !step->whole;
+	steps->open_count += step->open;
+	pace->count++;
+	steps->count++;
+}
+
+/* ---- lengths ---------------------------------------------------------------------------------------- */
+
+int dw_steps_compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q)
+{
+	size_t rank = (size_t)(q * (double)count);
+
+	rank += (double)rank < q * (double)count;
+	return count ? sorted[rank ? rank - 1 : 0] : 0;
+}
+
+/* Of steps that ended; of all when none did. */
+static int measure(struct dw_steps *steps)
+{
+	uint64_t *lengths = malloc((steps->count + 1) * sizeof *lengths);
+	size_t count = 0;
+	double sum = 0;
+
+	if (!lengths)
+		return -1;
+	for (size_t i = 0; i < steps->count; i++) {
+		steps->steps_ns += dw_step_length(&steps->steps[i]);
+		if (!steps->steps[i].open)
+			lengths[count++] = dw_step_length(&steps->steps[i]);
+	}
+	for (size_t i = 0; !count && i < steps->count; i++)
+		lengths[i] = dw_step_length(&steps->steps[i]);
+	if (!count)
+		count = steps->count;
+	qsort(lengths, count, sizeof *lengths, dw_steps_compare);
+	for (size_t i = 0; i < count; i++) {
+		steps->ended_ns += lengths[i];
+		sum += (double)lengths[i];
+	}
+	steps->ended_count = count;
+	steps->p50_ns = dw_steps_quantile(lengths, count, 0.50);
+	steps->p95_ns = dw_steps_quantile(lengths, count, 0.95);
+	steps->p99_ns = dw_steps_quantile(lengths, count, 0.99);
+	steps->mean_ns = count ? (uint64_t)(sum / (double)count + 0.5) : 0;
+	free(lengths);
+	return 0;
+}
+
+/* Steps that did not end count where none did: a program that is in its first step. */
+static void choose_counted(struct dw_steps *steps)
+{
+	for (size_t i = 0; steps->open_count == steps->count && i < steps->count; i++)
+		steps->steps[i].counted = steps->steps[i].recorded && steps->steps[i].whole;
+}
+
+/* ---- the product --------------------------------------------------------------------------------------------- */
+
+struct work {
+	struct dw_model *model;
+	struct dw_steps *steps;
+	struct dw_pace *paces;      /* by stream, so that one walk does for those of a stream */
+	size_t *first_paces;        /* by stream that has some: its first one */
+	size_t stream_count;
+	struct dw_pace_step *ticks; /* by step, like steps->steps */
+	double *ns_per_tick;        /* by step */
+	size_t *from;               /* by step: index of the source's */
+	size_t *order, *first_of;   /* see order_steps() */
+	bool failed;
+};
+
+static void walk_one(void *context, unsigned worker, size_t index)
+{
+	struct work *work = context;
+	size_t first = work->first_paces[index];
+
+	if (dw_pace_walk(work->model, &work->paces[first], work->first_paces[index + 1] - first))
+		__atomic_store_n(&work->failed, true, __ATOMIC_RELAXED);
+}
+
+static size_t find_stream(const struct dw_source *source, uint32_t thread)
+{
+	for (size_t i = 0; i < source->stream_count; i++)
+		if (source->streams[i].process == source->threads[thread].process &&
+		    !source->streams[i].nested &&
+		    source->streams[i].stream == source->threads[thread].stream)
+			return i;
+	return source->stream_count;
+}
+
+/* The source's steps by thread, those of a thread as they began; and where each thread's
+ * begin. -1: out of memory. */
+static int order_steps(struct work *work, const uint64_t *counts)
+{
+	const struct dw_source *source = work->model->source;
+	size_t at = 0, *next = calloc(source->thread_count + 1, sizeof *next);
+
+	work->order = calloc(source->step_count + 1, sizeof *work->order);
+	work->first_of = calloc(source->thread_count + 1, sizeof *work->first_of);
+	if (next && work->order && work->first_of) {
+		for (size_t t = 0; t < source->thread_count; t++) {
+			work->first_of[t] = next[t] = at;
+			at += counts[t];
+		}
+		for (size_t i = 0; i < source->step_count; i++)
+			work->order[next[source->steps[i].thread]++] = i;
+	}
+	free(next);
+	return next && work->order && work->first_of ? 0 : -1;
+}
+
+/* A thread with steps; it is none of the paces where no step is in scope. */
+static void take_pace(struct work *work, uint32_t thread, uint64_t count, bool is_first,
+                      const struct dw_interval *missing)
+{
+	const struct dw_source *source = work->model->source;
+	struct dw_steps *steps = work->steps;
+	uint32_t index = source->threads[thread].process;
+	const struct dw_source_process *process = &source->processes[index];
+	const struct dw_source_clock *clock = &source->files[process->file].clock;
+	struct dw_pace *pace = &work->paces[steps->thread_count];
+	const struct dw_pace_step *last;
+
+	*pace = (struct dw_pace){ .process = index, .thread = thread,
+		.stream = find_stream(source, thread), .steps = work->ticks + steps->count,
+		.first_step = steps->count };
+	for (size_t i = 0; i < count; i++) {
+		size_t from = work->order[work->first_of[thread] + i];
+
+		if (!dw_model_has_step(work->model, &source->steps[from]))
+			continue;
+		work->from[steps->count] = from;
+		work->ns_per_tick[steps->count] = clock->ns_per_tick;
+		take_step(steps, pace, &source->steps[from], is_whole(&source->steps[from], &missing));
+	}
+	if (!pace->count)
+		return;
+	steps->process_count += is_first;
+	steps->threads[steps->thread_count++] = thread;
+	last = &pace->steps[pace->count - 1];
+	pace->start_ticks = dw_source_ticks(clock, is_first ? process->start_ns
+	                                                    : source->threads[thread].start_ns);
+	pace->end_ticks = is_first ? dw_source_ticks(clock, process->end_ns) : last->end_ticks;
+	if (pace->steps[0].start_ticks < pace->start_ticks)
+		pace->start_ticks = pace->steps[0].start_ticks;
+	if (last->end_ticks > pace->end_ticks)
+		pace->end_ticks = last->end_ticks;
+}
+
+static void take_paces(struct work *work, const struct dw_threads *threads,
+                       const uint64_t *counts, const uint32_t *first)
+{
+	const struct dw_source *source = work->model->source;
+
+	for (uint32_t p = 0; p < source->process_count; p++) {
+		size_t before = work->steps->thread_count;
+
+		if (first[p] == DW_NO_INDEX)
+			continue;
+		take_pace(work, first[p], counts[first[p]], true, threads->process_missing[p]);
+		for (uint32_t t = 0; t < source->thread_count; t++)
+			if (t != first[p] && source->threads[t].process == p &&
+			    thread_steps(work->model, counts, t))
+				take_pace(work, t, counts[t], work->steps->thread_count == before,
+				          threads->process_missing[p]);
+	}
+}
+
+static int compare_paces(const void *left, const void *right)
+{
+	const struct dw_pace *a = left, *b = right;
+
+	if (a->stream != b->stream)
+		return a->stream < b->stream ? -1 : 1;
+	return (a->first_step > b->first_step) - (a->first_step < b->first_step);
+}
+
+/* What is known before the walk. */
+static int prepare(struct work *work, const struct dw_threads *threads)
+{
+	struct dw_model *model = work->model;
+	const struct dw_source *source = model->source;
+	struct dw_steps *steps = work->steps;
+	uint64_t *counts = count_steps(model);
+	const uint32_t *first = dw_step_threads(model);
+	int result = -1;
+
+	steps->steps = dw_arena_alloc(&model->arena, (source->step_count + 1) * sizeof *steps->steps);
+	steps->counted =
+	    dw_arena_alloc(&model->arena, (source->step_count + 1) * sizeof *steps->counted);
+	steps->threads =
+	    dw_arena_alloc(&model->arena, (source->thread_count + 1) * sizeof *steps->threads);
+	work->ticks = calloc(source->step_count + 1, sizeof *work->ticks);
+	work->ns_per_tick = calloc(source->step_count + 1, sizeof *work->ns_per_tick);
+	work->from = calloc(source->step_count + 1, sizeof *work->from);
+	work->paces = calloc(source->thread_count + 1, sizeof *work->paces);
+	work->first_paces = calloc(source->thread_count + 2, sizeof *work->first_paces);
+	if (counts && first && steps->steps && steps->counted && steps->threads && work->ticks &&
+	    work->ns_per_tick && work->from && work->paces && work->first_paces)
+		result = order_steps(work, counts);
+	if (result == 0) {
+		take_paces(work, threads, counts, first);
+		choose_counted(steps);
+		for (size_t i = 0; i < steps->count; i++)
+			steps->counted[work->from[i]] = steps->steps[i].counted;
+	}
+	free(counts);
+	return result;
+}
+
+/* Walks the streams of the step threads, side by side. */
+static int walk(struct work *work)
+{
+	struct dw_model *model = work->model;
+	struct dw_steps *steps = work->steps;
+	bool *threads = calloc(model->source->thread_count + 1, sizeof *threads);
+	const struct dw_helpers *helpers = NULL;
+
+	for (size_t i = 0; threads && i < steps->thread_count; i++)
+		threads[steps->threads[i]] = true;
+	if (threads)
+		helpers = dw_helpers_find(model, threads);
+	free(threads);
+	if (!helpers)
+		return -1;
+	for (size_t i = 0; i < steps->thread_count; i++) {
+		work->paces[i].communication = helpers[work->paces[i].process].communication;
+		work->paces[i].operators = helpers[work->paces[i].process].operators;
+	}
+	if (steps->thread_count)
+		qsort(work->paces, steps->thread_count, sizeof *work->paces, compare_paces);
+	for (size_t i = 0; i < steps->thread_count; i++)
+		if (!i || work->paces[i].stream != work->paces[i - 1].stream)
+			work->first_paces[work->stream_count++] = i;
+	work->first_paces[work->stream_count] = steps->thread_count;
+	dw_pool_run(work->stream_count, dw_pool_workers(work->stream_count), walk_one, work);
+	return work->failed ? -1 : 0;
+}
+
+static int compute(struct work *work, const struct dw_threads *threads)
+{
+	uint64_t beside_ns[DW_BESIDE_COUNT] = { 0 }, beside_counts[DW_BESIDE_COUNT] = { 0 };
+	const struct dw_source *source = work->model->source;
+	struct dw_steps *steps = work->steps;
+
+	if (prepare(work, threads) || measure(steps))
+		return -1;
+	dw_steps_sample(steps, work->ticks);
+	if (walk(work))
+		return -1;
+	for (size_t i = 0; i < steps->thread_count; i++) {
+		const struct dw_pace *pace = &work->paces[i];
+		const struct dw_source_clock *clock =
+		    &source->files[source->processes[pace->process].file].clock;
+
+		if (dw_steps_convert(work->model, steps, pace))
+			return -1;
+		dw_steps_convert_besides(steps, work->model, pace, beside_ns, beside_counts);
+		steps->helped_ns += dw_source_span_ns(clock, pace->helped_ticks);
+		steps->missing_ns += dw_source_span_ns(
+		    clock, dw_steps_missing_ticks(steps, pace, threads->missing[pace->thread],
+		                         work->model->intervals != NULL));
+	}
+	if (dw_steps_sum_parts(work->model, steps) ||
+	    dw_steps_explain(work->model, steps, work->ticks, work->ns_per_tick))
+		return -1;
+	return dw_steps_name_besides(work->model, steps, beside_ns, beside_counts);
+}
+
+static bool steps_compute(struct dw_model *model, const void *request, void *result)
+{
+	const struct dw_threads *threads = dw_model_threads(model, NULL);
+	struct work work = { .model = model, .steps = result };
+	bool good = threads && compute(&work, threads) == 0;
+
+	for (size_t i = 0; work.ticks && i < work.steps->count; i++)
+		free(work.ticks[i].selfs);
+	for (size_t i = 0; work.paces && i < work.steps->thread_count; i++)
+		free(work.paces[i].owns);
+	free(work.ticks);
+	free(work.ns_per_tick);
+	free(work.from);
+	free(work.order);
+	free(work.first_of);
+	free(work.paces);
+	free(work.first_paces);
+	return good;
+}
+
+const struct dw_steps *dw_model_steps(struct dw_model *model, struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_steps), steps_compute, NULL };
+
+	return dw_product_get(model, &product, 0, NULL, error);
+}

@@ -1,0 +1,315 @@
+/*
+ * The pass behind the tree and the paths: call paths of all streams, in one trunk.
+ *
+ * Called by tree.c. Each worker grows a trunk of its own; they are put together by path
+ * when all streams are done. Ranges deeper than DW_TREE_DEEPEST are part of their
+ * ancestor's self time, so that a runaway recursion does not cost a node a level.
+ *
+ * Of recorded stacks, nodes are the frames of the outermost operator's stack and the
+ * operators; all other ranges are passed through as if they were not there. An
+ * operator's stack is the record after its begin: so its node is PENDING until more
+ * is known.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "model/time/call_tree.h"
+#include "model/core/pass.h"
+
+#define PENDING (DW_NO_INDEX - 2)
+#define UNKNOWN 0u             /* the symbol of frames that the file does not hold */
+
+struct frame {
+	struct dw_frame frame; /* chained: it has a node, or is out of scope */
+	uint32_t node;   /* DW_NO_INDEX: out of scope */
+	uint32_t symbol;
+	uint32_t stack;  /* recorded, its own or inherited; 0: none */
+	bool passed;     /* no node of its own: `node` is that of what it lies in */
+};
+#define CHAIN 1u
+
+struct worker {
+	struct dw_trunk trunk;
+	struct dw_frames frames;
+	void *buffer;
+	bool has_stacks;
+};
+
+struct pass {
+	struct dw_model *model;
+	const struct dw_functions *functions; /* of stacks; NULL: of calls */
+	bool detailed;
+	const struct dw_segments *segments;
+	struct worker *workers;
+	uint32_t file;
+};
+
+/* A stream's state. */
+struct tree {
+	struct dw_pass pass;
+	struct worker *worker;
+	const struct dw_functions *functions;
+	uint32_t root;       /* node of the thread; DW_NO_INDEX: none yet */
+};
+
+/* ---- the hooks -------------------------------------------------------------------------------- */
+
+static struct frame *frame_at(const struct tree *tree, uint32_t place)
+{
+	return (struct frame *)dw_pass_at(&tree->pass, sizeof(struct frame), place);
+}
+
+/* The node of what lies around the frame at `place`. */
+static uint32_t node_around(const struct tree *tree, uint32_t place)
+{
+	uint32_t node = place > 1 ? frame_at(tree, place - 1)->node : tree->root;
+
+	return node == DW_NO_INDEX ? tree->root : node; /* what began out of scope has none */
+}
+
+/* Gives the innermost frame, which has no stack of its own, its node. The time of a folded
+ * node stays its parent's. */
+DW_INLINE void find_node(struct tree *tree, struct frame *frame)
+{
+	uint32_t parent = node_around(tree, tree->pass.depth);
+
+	frame->node = parent == DW_TRUNK_FOLDED || parent == DW_NO_INDEX
+	                  ? parent
+	                  : dw_trunk_child(&tree->worker->trunk, parent, frame->symbol);
+	if (frame->node == DW_TRUNK_FOLDED)
+		dw_pass_unlink(&tree->pass, &frame->frame);
+}
+
+DW_INLINE void tree_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct tree *tree = state;
+	struct frame *frame = place;
+	struct dw_op op = dw_walk_op(&tree->pass.walk, id);
+	bool in = dw_pass_in_scope(&tree->pass, ticks), nested = tree->pass.depth > 1;
+
+	if (__builtin_expect(tree->root == DW_NO_INDEX, 0) && in)
+		tree->root = dw_trunk_root(&tree->worker->trunk, tree->pass.walk.thread);
+	frame->node = DW_NO_INDEX;
+	frame->symbol = tree->pass.walk.model->row_symbol[op.row];
+	frame->stack = nested ? frame[-1].stack : 0;
+	frame->passed = false;
+	if (tree->functions) {
+		if (op.kind != dw_kind_of(DWELL_CATEGORY_OPERATOR)) {
+			frame->node = nested ? frame[-1].node : tree->root;
+			frame->passed = true;
+			return;
+		}
+		dw_pass_link(&tree->pass, &frame->frame, CHAIN);
+		if (in)
+			frame->node = PENDING;
+	} else {
+		dw_pass_link(&tree->pass, &frame->frame, CHAIN);
+		if (in)
+			find_node(tree, frame);
+	}
+	frame->frame.in_scope = frame->node != DW_NO_INDEX;
+}
+
+DW_INLINE void tree_settle(void *state, uint64_t ticks)
+{
+	struct tree *tree = state;
+	struct frame *frame = tree->pass.depth ? frame_at(tree, tree->pass.depth) : NULL;
+
+	if (frame && frame->node == PENDING)
+		find_node(tree, frame);
+}
+
+DW_INLINE void tree_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	struct tree *tree = state;
+	const struct frame *frame = place;
+	struct dw_trunk *trunk = &tree->worker->trunk;
+	uint64_t duration = ticks - frame->frame.start;
+
+	if (frame->passed || frame->node == DW_TRUNK_FOLDED || frame->node == DW_NO_INDEX)
+		return;
+	dw_trunk_add(trunk, frame->node, duration, duration - frame->frame.child);
+	if (how != DW_LEAVE_END && trunk->detailed) {
+		trunk->tallies[frame->node].open += how == DW_LEAVE_OPEN;
+		trunk->tallies[frame->node].cut += how == DW_LEAVE_CUT;
+	}
+}
+
+/* A frame's functions below `node`, outermost first. What is beyond the most paths is one
+ * node, which then has the operator's time too: frames have none that it could be part of. */
+static uint32_t enter_frame(struct tree *tree, uint32_t node, uint32_t id)
+{
+	const struct dw_source_file *file = tree->pass.walk.file;
+	const struct dw_functions *functions = tree->functions;
+	uint32_t first = functions->by_frame[tree->pass.walk.stream->file][id];
+	uint32_t count = file->frames[id] ? file->frames[id]->count : 0;
+
+	for (uint32_t n = count ? count : 1; n-- > 0;) {
+		uint32_t next = dw_trunk_child(&tree->worker->trunk, node,
+		                               count ? functions->list[first + n] : UNKNOWN);
+
+		if (next == DW_TRUNK_FOLDED)
+			return node;
+		if (next == DW_NO_INDEX)
+			return next;
+		node = next;
+	}
+	return node;
+}
+
+/* How many of the outermost frames two stacks share. */
+static uint32_t shared_frames(const struct dw_source_stack *a, const struct dw_source_stack *b)
+{
+	uint32_t shared = 0;
+
+	while (shared < a->count && shared < b->count &&
+	       a->frames[a->count - 1 - shared] == b->frames[b->count - 1 - shared])
+		shared++;
+	return shared;
+}
+
+/* The innermost frame, an operator that has just begun, was called there. One inside of
+ * another that has a stack too (a script's call) stays below it, with the frames between. */
+static void take_stack(struct tree *tree, uint32_t id)
+{
+	const struct dw_source_file *file = tree->pass.walk.file;
+	struct frame *frame = DW_PASS_INNERMOST(&tree->pass, struct frame);
+	struct dw_trunk *trunk = &tree->worker->trunk;
+	const struct dw_source_stack *stack;
+	uint32_t around, node, leaf, shared = 0;
+
+	if (!frame || frame->node != PENDING || !file->stacks || !file->frames ||
+	    id >= file->symbol_count)
+		return;
+	stack = &file->stacks[id];
+	around = tree->pass.depth > 1 ? frame[-1].stack : 0;
+	node = tree->root;
+	if (around && frame[-1].node != DW_NO_INDEX) {
+		node = frame[-1].node;
+		shared = shared_frames(stack, &file->stacks[around]);
+	}
+	if (node == DW_NO_INDEX || node == DW_TRUNK_FOLDED)
+		return; /* its node is found as that of any other */
+	for (uint32_t i = stack->count - shared; i-- > 0 && node != DW_NO_INDEX;)
+		if (stack->frames[i] < file->symbol_count)
+			node = enter_frame(tree, node, stack->frames[i]);
+	tree->worker->has_stacks |= stack->count > 0;
+	leaf = node == DW_NO_INDEX ? node : dw_trunk_child(trunk, node, frame->symbol);
+	frame->node = leaf == DW_TRUNK_FOLDED ? node : leaf;
+	frame->stack = id;
+}
+
+static void tree_note(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	struct tree *tree = state;
+
+	if (record->kind == DW_STACK && tree->functions)
+		take_stack(tree, record->id);
+}
+
+static void tree_carry(void *state, void *place)
+{
+	struct tree *tree = state;
+	const struct frame *frame = place;
+	struct dw_trunk *trunk = &tree->worker->trunk;
+
+	if (frame->node >= PENDING)
+		return;
+	trunk->nodes[frame->node].self -= frame->frame.child;
+	if (trunk->detailed)
+		trunk->tallies[frame->node].self -= frame->frame.child;
+}
+
+/* The stream may go to another thread. */
+static void tree_flushed(void *state, uint64_t ticks, enum dw_flush why)
+{
+	((struct tree *)state)->root = DW_NO_INDEX;
+}
+
+static const struct dw_pass_hooks tree_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_TREE_DEEPEST, .chains = true, .scoped = true,
+	.enter = tree_enter, .leave = tree_leave, .note = tree_note, .settle = tree_settle,
+	.flushed = tree_flushed, .carry = tree_carry,
+};
+DW_PASS_DEFINE(tree, tree_hooks)
+
+static bool prepare(struct worker *worker, bool detailed)
+{
+	worker->trunk.most = detailed ? DW_TREE_NODES : DW_TREE_PATHS;
+	worker->trunk.detailed = detailed;
+	if (!worker->buffer)
+		worker->buffer = malloc(DW_BLOCK_BYTES);
+	if (!worker->buffer)
+		worker->trunk.failed = true;
+	return !worker->trunk.failed;
+}
+
+static void walk_segment(void *pointer, unsigned index, size_t at)
+{
+	struct pass *pass = pointer;
+	struct worker *worker = &pass->workers[index];
+	const struct dw_segment *segment = &pass->segments->items[at];
+	const struct dw_source_stream *from = &pass->model->source->streams[segment->stream];
+	struct tree tree;
+
+	/* An operator's stack is known only where it begins: then streams stay in one piece. */
+	if (from->file != pass->file || (pass->functions && segment->from) ||
+	    !prepare(worker, pass->detailed))
+		return;
+	memset(&tree, 0, sizeof tree);
+	dw_pass_init(&tree.pass, pass->model, segment->stream, &worker->frames, worker->buffer);
+	tree.worker = worker;
+	tree.functions = pass->functions;
+	tree.root = DW_NO_INDEX;
+	if (pass->functions)
+		tree_walk(&tree.pass);
+	else
+		tree_segment(&tree.pass, segment);
+	worker->trunk.failed |= tree.pass.failed;
+}
+
+/* A frame has no time but what is called from it: sums go up, children being behind. */
+static void sum_frames(struct dw_trunk *trunk, uint32_t first_function)
+{
+	for (size_t i = trunk->count; i-- > 0;) {
+		const struct dw_trunk_node *node = &trunk->nodes[i];
+		struct dw_trunk_node *parent = node->depth > 1 ? &trunk->nodes[node->parent] : NULL;
+
+		if (parent && (parent->symbol >= first_function || parent->symbol == UNKNOWN)) {
+			parent->total += node->total;
+			parent->count += node->count;
+		}
+	}
+}
+
+bool dw_tree_walk(struct dw_model *model, const struct dw_functions *functions,
+                  struct dw_trunk *whole, bool *has_stacks)
+{
+	const struct dw_source *source = model->source;
+	const struct dw_segments *segments = dw_model_segments(model);
+	unsigned count = segments ? dw_pool_workers(segments->count) : 0;
+	struct pass pass = { .model = model, .functions = functions, .detailed = whole->detailed,
+		.segments = segments };
+	bool good;
+
+	pass.workers = segments ? calloc(count, sizeof *pass.workers) : NULL;
+	good = pass.workers != NULL;
+	for (uint32_t f = 0; good && f < source->file_count; f++) {
+		pass.file = f;
+		dw_pool_run(segments->count, count, walk_segment, &pass);
+		for (unsigned i = 0; i < count; i++) {
+			*has_stacks |= pass.workers[i].has_stacks;
+			if (functions)
+				sum_frames(&pass.workers[i].trunk, model->symbol_count);
+			good = good && dw_trunk_merge(whole, &pass.workers[i].trunk, dw_file_ratio(source, f));
+		}
+	}
+	for (unsigned i = 0; pass.workers && i < count; i++) {
+		dw_trunk_reset(&pass.workers[i].trunk);
+		dw_frames_reset(&pass.workers[i].frames);
+		free(pass.workers[i].buffer);
+	}
+	free(pass.workers);
+	return good;
+}

@@ -1,0 +1,351 @@
+/* Calls grouped by more than a name; see calls.h. */
+#include "model/time/calls.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+#include "model/time/call_groups.h"
+#include "model/time/flops.h"
+#include "model/core/pass.h"
+#include "model/core/product.h"
+
+struct frame {
+	struct dw_frame frame;      /* what counts is chained */
+	int64_t bytes, child_bytes; /* its own, and its children's */
+	uint32_t symbol;            /* merged */
+	uint32_t stack;             /* STACK id, its own or inherited; 0: none */
+	bool covered;               /* one around it has FLOPs: its own are part of those */
+};
+#define CHAIN 1u
+
+struct pass {
+	struct dw_model *model;
+	const struct dw_calls_ask *ask;
+	struct dw_calls *calls;
+	struct dw_call_groups groups;
+	struct dw_call_memory memory;
+	struct dw_call_sums sums;
+	struct dw_call_steps steps;
+	uint64_t *flops; /* by symbol */
+	struct dw_nesting *nestings; /* by class; of the stream that is walked */
+	struct dw_frames frames;
+	uint64_t self_ticks;
+	bool has_async, failed;
+};
+
+struct calls {
+	struct dw_pass pass; /* first */
+	struct pass *all;
+	const uint32_t *symbol_by_id;
+	struct dw_call_steps_at step;
+	double ratio;        /* to ticks of the first file */
+};
+
+/* ---- a stream --------------------------------------------------------------------------------- */
+
+static bool counts(const struct pass *pass, uint32_t category)
+{
+	return category == DWELL_CATEGORY_OPERATOR ||
+	       (pass->ask->named && category == DWELL_CATEGORY_ZONE);
+}
+
+static struct dw_call_sum *take_call(struct calls *calls, const struct frame *frame,
+                                     uint64_t ticks, uint64_t self)
+{
+	struct pass *pass = calls->all;
+	uint32_t prefix = dw_call_prefix(&pass->groups, calls->pass.walk.stream->file, frame->stack);
+	struct dw_call_sum *row = dw_call_sum_of(&pass->sums, pass->groups.classes[frame->symbol],
+	                                         prefix, frame->symbol, false);
+	double ratio = calls->ratio;
+
+	if (!row || prefix == DW_NO_INDEX) {
+		pass->failed = true;
+		return NULL;
+	}
+	dw_call_sum_add(row, &pass->model->arena,
+	                dw_source_ns(&calls->pass.walk.file->clock, frame->frame.start),
+	                (uint64_t)((double)(ticks - frame->frame.start) * ratio),
+	                (uint64_t)((double)self * ratio));
+	row->self_bytes += frame->bytes;
+	row->total_bytes += frame->bytes + frame->child_bytes;
+	return row;
+}
+
+static struct frame *frame_at(const struct calls *calls, uint32_t place)
+{
+	return (struct frame *)dw_pass_at(&calls->pass, sizeof(struct frame), place);
+}
+
+/* Ticks of a call that ends which lie in other calls of its row, and count there. Rows are
+ * classes; grouped by stacks too, only a call around it from the same place is of its row. */
+static uint64_t nested_ticks(struct calls *calls, const struct frame *frame, uint64_t ticks)
+{
+	struct pass *pass = calls->all;
+	uint32_t class = pass->groups.classes[frame->symbol], file = calls->pass.walk.stream->file;
+	uint32_t prefix;
+	uint64_t before, duration = ticks - frame->frame.start;
+
+	if (!pass->ask->group.stack_frames) {
+		before = pass->nestings[class].nested;
+		dw_nesting_end(&pass->nestings[class], ticks, duration);
+		return pass->nestings[class].nested - before;
+	}
+	prefix = dw_call_prefix(&pass->groups, file, frame->stack);
+	for (uint32_t top = frame->frame.previous; top; top = frame_at(calls, top)->frame.previous) {
+		const struct frame *around = frame_at(calls, top);
+
+		if (pass->groups.classes[around->symbol] == class &&
+		    dw_call_prefix(&pass->groups, file, around->stack) == prefix)
+			return duration;
+	}
+	return 0;
+}
+
+static void calls_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct calls *calls = state;
+	struct pass *pass = calls->all;
+	struct frame *frame = place;
+	uint32_t symbol = calls->symbol_by_id[id < calls->pass.walk.op_count ? id : 0];
+
+	frame->bytes = frame->child_bytes = 0;
+	frame->stack = calls->pass.depth > 1 ? frame[-1].stack : 0;
+	frame->covered = false;
+	if (!counts(pass, pass->model->symbols[symbol].category) ||
+	    !dw_pass_in_scope(&calls->pass, ticks))
+		return;
+	frame->symbol = symbol;
+	dw_nesting_begin(&pass->nestings[pass->groups.classes[symbol]], ticks);
+	dw_pass_link(&calls->pass, &frame->frame, CHAIN);
+	if (frame->frame.previous) {
+		const struct frame *around = frame_at(calls, frame->frame.previous);
+
+		frame->covered = around->covered || pass->flops[around->symbol];
+	}
+}
+
+static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	struct calls *calls = state;
+	struct pass *pass = calls->all;
+	struct frame *frame = place, *around;
+	uint64_t duration = ticks - frame->frame.start, nested;
+	/* Ranges in it may overlap one another. */
+	uint64_t self = duration > frame->frame.child ? duration - frame->frame.child : 0;
+	struct dw_call_sum *row = NULL;
+
+	if (!frame->frame.chain)
+		return;
+	around = frame->frame.previous ? frame_at(calls, frame->frame.previous) : NULL;
+	nested = nested_ticks(calls, frame, ticks);
+	if (!around || !pass->ask->top_level)
+		row = take_call(calls, frame, ticks, self);
+	if (row && !pass->ask->top_level)
+		row->nested += (uint64_t)(int64_t)((double)(int64_t)nested * calls->ratio);
+	if (row) {
+		row->tally.open += how == DW_LEAVE_OPEN;
+		row->tally.cut += how == DW_LEAVE_CUT;
+	}
+	if (row && !frame->covered)
+		row->flops += pass->flops[frame->symbol];
+	pass->self_ticks += (uint64_t)((double)self * calls->ratio);
+	if (around) {
+		around->child_bytes += frame->bytes + frame->child_bytes;
+	} else if (pass->ask->named) {
+		struct dw_call_span span = { frame->frame.start, ticks, calls->pass.walk.thread,
+			                         calls->ratio };
+
+		dw_call_steps_call(&pass->steps, &calls->step, &span);
+	}
+}
+
+static void calls_unnest(void *state, uint32_t place)
+{
+	struct calls *calls = state;
+
+	calls->all->calls->overlapping += frame_at(calls, place)->frame.chain != 0;
+}
+
+static void calls_note(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	struct calls *calls = state;
+	struct pass *pass = calls->all;
+	struct frame *innermost = DW_PASS_INNERMOST(&calls->pass, struct frame);
+	uint32_t counted = calls->pass.top[CHAIN];
+	int64_t change;
+
+	switch (record->kind) {
+	case DW_STACK:
+		if (innermost)
+			innermost->stack = record->id;
+		break;
+	case DW_ALLOC:
+	case DW_FREE:
+		change = dw_call_memory_next(&pass->memory, dw_record_u64(record, 0));
+		pass->memory.any |= dw_pass_in_scope(&calls->pass, ticks);
+		if (counted && !calls->pass.folded)
+			frame_at(calls, counted)->bytes += change;
+		break;
+	case DW_ASYNC_BEGIN:
+		pass->has_async = true;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Not scoped: what a chunk out of scope allocates is freed in scope. */
+static const struct dw_pass_hooks calls_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true, .siblings = true,
+	.enter = calls_enter, .leave = calls_leave, .note = calls_note, .unnest = calls_unnest,
+};
+DW_PASS_DEFINE(calls, calls_hooks)
+
+static bool walk_streams(struct pass *pass)
+{
+	struct dw_model *model = pass->model;
+	const struct dw_source *source = model->source;
+	void *buffer = malloc(DW_BLOCK_BYTES);
+
+	pass->failed |= !buffer;
+	for (size_t i = 0; i < source->stream_count && !pass->failed; i++) {
+		struct calls calls = { .all = pass };
+
+		/* Out of scope nothing counts; the memory of all streams is in one row. */
+		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.count)
+			continue;
+		dw_pass_init(&calls.pass, model, i, &pass->frames, buffer);
+		calls.symbol_by_id = model->symbol_by_id[source->streams[i].file];
+		calls.ratio = dw_file_ratio(source, source->streams[i].file);
+		dw_call_steps_seek(&pass->steps, source->streams[i].process, &calls.step);
+		calls_walk(&calls.pass);
+		pass->failed |= calls.pass.failed;
+	}
+	free(buffer);
+	return !pass->failed;
+}
+
+static int take_async(void *pointer, const struct dw_event *event)
+{
+	struct pass *pass = pointer;
+	struct dw_call_sum *row;
+
+	if (event->type != DW_EVENT_ASYNC || !counts(pass, pass->model->symbols[event->symbol].category))
+		return 0;
+	row = dw_call_sum_of(&pass->sums, pass->groups.classes[event->symbol], 0, event->symbol, true);
+	if (!row) {
+		pass->failed = true;
+		return -1;
+	}
+	dw_call_sum_add(row, &pass->model->arena, event->start_ns,
+	                dw_call_ticks(pass->model, event->end_ns - event->start_ns), 0);
+	row->tally.open += event->open;
+	return 0;
+}
+
+/* ---- the product ------------------------------------------------------------------------------------ */
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct dw_call_row *a = left, *b = right;
+
+	if (a->first_ns != b->first_ns)
+		return a->first_ns < b->first_ns ? -1 : 1;
+	/* What is around begins with what is in it. */
+	if (a->stat.max_ns != b->stat.max_ns)
+		return a->stat.max_ns > b->stat.max_ns ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static bool hand_over(struct pass *pass)
+{
+	struct dw_model *model = pass->model;
+	struct dw_calls *calls = pass->calls;
+	double ns_per_tick = model->source->files[0].clock.ns_per_tick;
+
+	calls->rows = dw_arena_alloc(&model->arena, (pass->sums.count + 1) * sizeof *calls->rows);
+	if (!calls->rows)
+		return false;
+	for (size_t i = 0; i < pass->sums.count; i++) {
+		const struct dw_call_sum *from = &pass->sums.rows[i];
+		struct dw_call_row *row = &calls->rows[calls->count++];
+		bool is_step = from->class == DW_NO_INDEX;
+		const struct dw_symbol *symbol = is_step ? NULL : &model->symbols[from->symbol];
+
+		row->name = is_step ? "ProfilerStep*" : symbol->name;
+		row->symbol = from->symbol;
+		row->category = is_step ? DWELL_CATEGORY_ZONE : symbol->category;
+		row->stack = is_step || from->is_async ? NULL : pass->groups.prefixes[from->prefix];
+		row->is_async = from->is_async;
+		dw_tally_stat_nested(&from->tally, from->nested, ns_per_tick, &row->stat);
+		row->self_bytes = from->self_bytes;
+		row->total_bytes = from->total_bytes;
+		row->flops = from->flops;
+		row->first_ns = from->first_ns;
+		calls->has_flops |= from->flops > 0;
+		calls->has_shapes |= symbol && symbol->shapes;
+	}
+	calls->self_ns = (uint64_t)((double)pass->self_ticks * ns_per_tick + 0.5);
+	calls->has_memory = pass->memory.any;
+	calls->has_stacks = pass->groups.any_stack;
+	if (calls->count)
+		qsort(calls->rows, calls->count, sizeof *calls->rows, compare_rows);
+	return true;
+}
+
+static bool prepare(struct pass *pass)
+{
+	struct dw_model *model = pass->model;
+
+	pass->flops = calloc(model->symbol_count + 1, sizeof *pass->flops);
+	pass->nestings = calloc(model->symbol_count + 1, sizeof *pass->nestings);
+	if (!pass->flops || !pass->nestings || !dw_call_steps_make(&pass->steps, model) ||
+	    !dw_call_groups_make(&pass->groups, model, &pass->ask->group) ||
+	    !dw_call_memory_make(&pass->memory, model, pass->ask->memory))
+		return false;
+	for (uint32_t i = 0; i < model->symbol_count; i++) {
+		enum dw_flops_why why;
+
+		if (model->symbols[i].category == DWELL_CATEGORY_OPERATOR)
+			pass->flops[i] = dw_flops(model->symbols[i].name, model->symbols[i].shapes, &why);
+	}
+	return true;
+}
+
+static bool calls_compute(struct dw_model *model, const void *request, void *result)
+{
+	const struct dw_calls_ask *ask = request;
+	struct pass pass = { .model = model, .ask = ask, .calls = result };
+	bool done = prepare(&pass) && walk_streams(&pass);
+
+	if (done && ask->named) {
+		done = dw_call_steps_take(&pass.steps, &pass.sums);
+		pass.self_ticks += pass.steps.self_ticks;
+	}
+	if (done && pass.has_async)
+		done = dw_model_events(model, take_async, &pass, NULL) == 0;
+	done = done && !pass.failed && hand_over(&pass);
+	free(pass.flops);
+	free(pass.nestings);
+	dw_frames_reset(&pass.frames);
+	dw_call_sums_reset(&pass.sums);
+	dw_call_steps_reset(&pass.steps);
+	dw_call_groups_reset(&pass.groups);
+	dw_call_memory_reset(&pass.memory);
+	return done;
+}
+
+const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_calls_ask *ask,
+                                      struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_calls), calls_compute, NULL };
+	uint64_t key = (uint64_t)ask->group.stack_frames << 32 | ask->group.shapes |
+	               (uint64_t)ask->group.overload << 1 | (uint64_t)ask->named << 2 |
+	               (uint64_t)ask->top_level << 3 | (uint64_t)ask->memory << 4;
+
+	return dw_product_get(model, &product, key, ask, error);
+}

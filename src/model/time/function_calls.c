@@ -1,0 +1,239 @@
+/*
+ * Function calls as cProfile counts them: by function, and by caller and function.
+ *
+ * A call of a function that is on the stack already is no primitive call; its time is in
+ * that of the outermost one. Self excludes functions called, and nothing else: the
+ * operators and zones of a function are its own. Streams one after the other; what
+ * begins out of scope is nobody's caller.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/map.h"
+#include "model/time/function_calls.h"
+#include "model/core/pass.h"
+#include "model/core/product.h"
+
+#define NONE UINT32_MAX
+
+struct count {
+	uint32_t caller, symbol;  /* caller NONE: all calls of the function */
+	uint32_t level;           /* open calls of the stream */
+	uint64_t calls, primitive, open;
+	uint64_t self, total;     /* ticks of the file; ns when it has been walked */
+	uint64_t self_ns, total_ns;
+};
+
+struct frame {
+	struct dw_frame frame; /* functions in scope are chained */
+	uint32_t symbol;
+	uint32_t all, edge;    /* its counts; edge NONE: no caller */
+};
+#define CHAIN 1u
+
+struct functions {
+	struct dw_pass pass;
+	const struct dw_symbol *symbols;
+	const uint32_t *symbol_by_id;
+	struct count *counts;
+	size_t count, capacity;
+	struct dw_map by_edge; /* counts by caller and symbol */
+	struct dw_frames frames;
+	bool failed;
+};
+
+/* ---- the table of counts ------------------------------------------------------------------ */
+
+static uint32_t count_of(struct functions *functions, uint32_t caller, uint32_t symbol)
+{
+	uint32_t hash = dw_map_hash((uint64_t)caller << 32 | symbol), found;
+	struct count *count;
+
+	found = DW_MAP_FIND(&functions->by_edge, hash, i, functions->counts[i].caller == caller &&
+	                                                  functions->counts[i].symbol == symbol);
+	if (found != DW_MAP_NONE)
+		return found;
+	count = DW_GROW(&functions->counts, &functions->capacity, functions->count);
+	if (!count || !dw_map_add(&functions->by_edge, hash, (uint32_t)functions->count)) {
+		functions->failed = true;
+		return NONE;
+	}
+	count->caller = caller;
+	count->symbol = symbol;
+	return (uint32_t)functions->count++;
+}
+
+/* ---- the walk ------------------------------------------------------------------------------ */
+
+static void functions_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct functions *functions = state;
+	struct frame *frame = place, *outer;
+	uint32_t symbol = functions->symbol_by_id[id < functions->pass.walk.op_count ? id : 0];
+	uint32_t around = functions->pass.top[CHAIN];
+
+	if (functions->symbols[symbol].category != DWELL_CATEGORY_FUNCTION ||
+	    !dw_pass_in_scope(&functions->pass, ticks))
+		return;
+	outer = around ? (struct frame *)dw_pass_at(&functions->pass, sizeof *outer, around) : NULL;
+	frame->all = count_of(functions, NONE, symbol);
+	frame->edge = outer ? count_of(functions, outer->symbol, symbol) : NONE;
+	if (functions->failed)
+		return;
+	frame->symbol = symbol;
+	dw_pass_link(&functions->pass, &frame->frame, CHAIN);
+	functions->counts[frame->all].level++;
+	if (frame->edge != NONE)
+		functions->counts[frame->edge].level++;
+}
+
+static void add(struct count *count, uint64_t self, uint64_t total, bool open)
+{
+	count->calls++;
+	count->open += open;
+	count->self += self;
+	if (--count->level == 0) {
+		count->primitive++;
+		count->total += total;
+	}
+}
+
+static void functions_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	struct functions *functions = state;
+	const struct frame *frame = place;
+	uint64_t total = ticks - frame->frame.start, self = total - frame->frame.child;
+
+	if (!frame->frame.chain)
+		return;
+	add(&functions->counts[frame->all], self, total, how != DW_LEAVE_END);
+	if (frame->edge != NONE)
+		add(&functions->counts[frame->edge], self, total, how != DW_LEAVE_END);
+}
+
+static const struct dw_pass_hooks functions_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true,
+	.enter = functions_enter, .leave = functions_leave,
+};
+DW_PASS_DEFINE(functions, functions_hooks)
+
+/* A stream's ticks are its file's. */
+static void settle(struct functions *functions, const struct dw_source_file *file)
+{
+	for (size_t i = 0; i < functions->count; i++) {
+		struct count *count = &functions->counts[i];
+
+		count->self_ns += dw_source_span_ns(&file->clock, count->self);
+		count->total_ns += dw_source_span_ns(&file->clock, count->total);
+		count->self = count->total = 0;
+		count->level = 0;
+	}
+}
+
+static void walk_streams(struct functions *functions, struct dw_model *model, void *buffer)
+{
+	const struct dw_source *source = model->source;
+	const struct dw_source_file *file = NULL;
+
+	for (size_t i = 0; i < source->stream_count && !functions->failed; i++) {
+		const struct dw_source_stream *stream = &source->streams[i];
+
+		if (!dw_scope_has_stream(model, stream))
+			continue;
+		/* A whole file at a time, so that sums are converted once. */
+		if (file && file != &source->files[stream->file])
+			settle(functions, file);
+		file = &source->files[stream->file];
+		functions->symbol_by_id = model->symbol_by_id[stream->file];
+		memset(&functions->pass, 0, sizeof functions->pass);
+		dw_pass_init(&functions->pass, model, i, &functions->frames, buffer);
+		functions_walk(&functions->pass);
+		functions->failed |= functions->pass.failed;
+	}
+	if (file)
+		settle(functions, file);
+}
+
+/* ---- the product ------------------------------------------------------------------------------ */
+
+static int by_total(const void *left, const void *right)
+{
+	const struct dw_function_row *a = left, *b = right;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	if (a->self_ns != b->self_ns)
+		return a->self_ns > b->self_ns ? -1 : 1;
+	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
+}
+
+static int by_function(const void *left, const void *right)
+{
+	const struct dw_function_row *a = left, *b = right;
+
+	if (a->symbol != b->symbol)
+		return a->symbol < b->symbol ? -1 : 1;
+	return (a->caller > b->caller) - (a->caller < b->caller);
+}
+
+static bool make_rows(struct dw_model *model, const struct functions *from,
+                      struct dw_function_calls *calls)
+{
+	struct dw_function_row *rows =
+		dw_arena_alloc(&model->arena, (from->count + 1) * sizeof *rows);
+	size_t functions = 0, edges = 0;
+
+	if (!rows)
+		return false;
+	for (size_t i = 0; i < from->count; i++)
+		functions += from->counts[i].caller == NONE;
+	calls->rows = rows;
+	calls->edges = rows + functions;
+	calls->count = functions;
+	calls->edge_count = from->count - functions;
+	functions = 0;
+	for (size_t i = 0; i < from->count; i++) {
+		const struct count *each = &from->counts[i];
+		struct dw_function_row *to =
+			each->caller == NONE ? &rows[functions++] : &calls->edges[edges++];
+
+		*to = (struct dw_function_row){ each->symbol, each->caller, each->calls, each->primitive,
+			each->self_ns, each->total_ns };
+		if (each->caller != NONE)
+			continue;
+		calls->calls += each->calls;
+		calls->primitive += each->primitive;
+		calls->self_ns += each->self_ns;
+		calls->open += each->open;
+	}
+	if (calls->count)
+		qsort(calls->rows, calls->count, sizeof *rows, by_total);
+	if (calls->edge_count)
+		qsort(calls->edges, calls->edge_count, sizeof *rows, by_function);
+	return true;
+}
+
+static bool functions_compute(struct dw_model *model, const void *request, void *result)
+{
+	void *buffer = malloc(DW_BLOCK_BYTES);
+	struct functions functions = { .symbols = model->symbols, .failed = !buffer };
+	bool good;
+
+	walk_streams(&functions, model, buffer);
+	good = !functions.failed && make_rows(model, &functions, result);
+	free(buffer);
+	free(functions.counts);
+	dw_map_reset(&functions.by_edge);
+	dw_frames_reset(&functions.frames);
+	return good;
+}
+
+const struct dw_function_calls *dw_model_function_calls(struct dw_model *model,
+                                                        struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_function_calls), functions_compute,
+		                                       NULL };
+
+	return dw_product_get(model, &product, 0, NULL, error);
+}

@@ -1,0 +1,30 @@
+/*
+ * Function calls: a product of the model, for the functions view, the pstats layout and
+ * the .pstats export. Streams of a file are neighbours; sums are converted once a file.
+ */
+#ifndef DW_MODEL_TIME_FUNCTION_CALLS_H
+#define DW_MODEL_TIME_FUNCTION_CALLS_H
+
+#include "model/model.h"
+
+struct dw_function_row {
+	uint32_t symbol;      /* index into dw_model_symbols() */
+	uint32_t caller;      /* the same; of an edge */
+	uint64_t calls, primitive; /* primitive: not within a call of the same function */
+	uint64_t self_ns;
+	uint64_t total_ns;    /* of the primitive calls */
+};
+
+struct dw_function_calls {
+	struct dw_function_row *rows;  /* by total, descending */
+	size_t count;
+	struct dw_function_row *edges; /* by symbol, then caller */
+	size_t edge_count;
+	uint64_t calls, primitive, self_ns, open; /* sums of the rows */
+};
+
+/* Of the model's scope. NULL with `error`: out of memory. */
+const struct dw_function_calls *dw_model_function_calls(struct dw_model *model,
+                                                        struct dwell_error *error);
+
+#endif
