@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "format/keys.h"
-#include "views/views.h"
+#include "views/common.h"
 
 /* The last one holds; NULL: none. */
 static const char *fact(const struct dw_source *source, const char *key)
