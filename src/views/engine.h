@@ -3,7 +3,7 @@
 #define DW_VIEWS_ENGINE_H
 
 #include "model/engine/engine.h"
-#include "views/views.h"
+#include "views/common.h"
 
 #define DW_VIEW_ENGINE (DW_VIEW_CATEGORY(EVENT) | DW_VIEW_CATEGORY(HANDLER))
 

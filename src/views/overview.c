@@ -441,8 +441,9 @@ static struct dwell_table *append(struct dwell_table *last, struct dwell_table *
 	return part ? part : last;
 }
 
-struct dwell_table *dw_view_overview(struct dw_model *model, const struct dwell_view_options *options,
-                                  struct dwell_error *error)
+static struct dwell_table *overview_view(struct dw_model *model,
+                                         const struct dwell_view_options *options,
+                                         struct dwell_error *error)
 {
 	struct dw_overview overview = { .cost_share = NAN };
 	struct dwell_table *table = NULL, *last;
@@ -471,3 +472,10 @@ struct dwell_table *dw_view_overview(struct dw_model *model, const struct dwell_
 	}
 	return table;
 }
+
+const struct dw_view dw_view_overview = {
+	.name = "overview",
+	.question = "where does the time go?",
+	.run = overview_view,
+	.limit = 10,
+};

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "views/views.h"
+#include "views/common.h"
 
 /* The last one holds; NULL: none. */
 static const char *fact(const struct dw_source *source, const char *key)

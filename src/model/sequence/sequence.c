@@ -10,9 +10,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "model/sequence/positions.h"
 #include "model/core/product.h"
 #include "model/core/tally.h"
+#include "model/model.h"
+#include "model/sequence/drift.h"
+#include "model/sequence/positions.h"
+#include "model/sequence/repeats.h"
 
 /* What a tally lacks. */
 struct more {
@@ -353,7 +356,7 @@ static int finish_blocks(struct work *work)
 static int compute(struct work *work)
 {
 	struct dw_sequence *sequence = work->sequence;
-	const uint32_t *threads = dw_step_threads(work->model);
+	const uint32_t *threads = dw_model_step_threads(work->model);
 
 	if (!threads)
 		return -1;

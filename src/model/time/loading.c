@@ -6,6 +6,7 @@
 
 #include "model/core/product.h"
 #include "model/core/walk.h"
+#include "model/core/scope.h"
 
 enum { NOTHING, SAMPLES, QUEUE };
 

@@ -5,7 +5,7 @@
 #ifndef DW_MODEL_TIME_LOADING_H
 #define DW_MODEL_TIME_LOADING_H
 
-#include "model/model.h"
+#include "model/core/model.h"
 
 /* The counters' names: in the range that makes a batch, its samples; when one is asked for,
  * those that are ready. */

@@ -13,7 +13,7 @@
 #include <dwell/engine.h>
 
 #include "base/grow.h"
-#include "model/engine/engine_names.h"
+#include "model/engine/engine_roles.h"
 
 /* An event or handler while the rows are put in order. */
 struct found {
