@@ -284,7 +284,8 @@ struct dw_event {
 	/* RANGE: where the program called it, an id in stacks of its file (the file of the
 	 * thread's process); ranges within have it from the outermost. 0: not recorded. */
 	uint32_t stack;
-	bool nested;           /* of a signal handler's stream: it interrupted `thread` */
+	bool nested;           /* of a signal handler's stream: it interrupted `thread`; of ASYNC
+	                        * the stream of its begin */
 	bool open;             /* RANGE, ASYNC: it never ended */
 	uint32_t depth;        /* RANGE: how many ranges it lies in */
 };
@@ -293,5 +294,13 @@ struct dw_event {
  * they end; stops at the first non-zero result and returns it. */
 int dw_model_events(struct dw_model *model, int (*each)(void *context, const struct dw_event *event),
                     void *context, struct dwell_error *error);
+
+/* The same for some streams only. A thread has a stream of its own and perhaps one that its
+ * signal handlers wrote; ranges of the two overlap. Asynchronous ranges are paired within
+ * the streams that are walked. */
+enum dw_event_streams { DW_STREAMS_ALL, DW_STREAMS_OF_THREADS, DW_STREAMS_OF_HANDLERS };
+int dw_model_events_of(struct dw_model *model, enum dw_event_streams streams,
+                       int (*each)(void *context, const struct dw_event *event), void *context,
+                       struct dwell_error *error);
 
 #endif

@@ -23,7 +23,7 @@ struct frame {
 struct async {
 	uint64_t handle, ns;
 	uint32_t symbol, thread, process;
-	bool end;
+	bool end, nested;
 };
 
 struct pass {
@@ -102,7 +102,7 @@ static void keep_async(struct events *events, uint64_t ticks, const struct dw_re
 	pass->async_count++;
 	*async = (struct async){ dw_record_u64(record, 0), ns_of(events, ticks),
 		symbol_of(events, record->id), events->pass.walk.thread, events->pass.walk.stream->process,
-		record->kind == DW_ASYNC_END };
+		record->kind == DW_ASYNC_END, events->pass.walk.stream->nested };
 }
 
 static void emit_record(struct events *events, uint64_t ticks, const struct dw_record *record)
@@ -223,7 +223,7 @@ static void emit_async(struct dw_model *model, struct pass *pass, const struct a
 {
 	struct dw_event event = {
 		.type = DW_EVENT_ASYNC, .symbol = begin->symbol, .thread = begin->thread,
-		.start_ns = begin->ns, .handle = begin->handle, .open = !end,
+		.start_ns = begin->ns, .handle = begin->handle, .open = !end, .nested = begin->nested,
 		.sequence = UINT64_MAX, .forward_thread = DW_NO_INDEX,
 		.end_ns = end ? end->ns : model->source->processes[begin->process].end_ns,
 	};
@@ -289,8 +289,14 @@ static void emit_asyncs(struct dw_model *model, struct pass *pass)
 	}
 }
 
-int dw_model_events(struct dw_model *model, int (*each)(void *context, const struct dw_event *event),
-                    void *context, struct dwell_error *error)
+static bool has_events_of(const struct dw_source_stream *stream, enum dw_event_streams streams)
+{
+	return streams == DW_STREAMS_ALL || stream->nested == (streams == DW_STREAMS_OF_HANDLERS);
+}
+
+int dw_model_events_of(struct dw_model *model, enum dw_event_streams streams,
+                       int (*each)(void *context, const struct dw_event *event), void *context,
+                       struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
 	struct pass pass = { .each = each, .context = context };
@@ -300,7 +306,8 @@ int dw_model_events(struct dw_model *model, int (*each)(void *context, const str
 	for (size_t i = 0; i < source->stream_count && !pass.result && !pass.failed; i++) {
 		struct events events;
 
-		if (!dw_scope_has_stream(model, &source->streams[i]))
+		if (!has_events_of(&source->streams[i], streams) ||
+		    !dw_scope_has_stream(model, &source->streams[i]))
 			continue;
 		memset(&events, 0, sizeof events);
 		dw_pass_init(&events.pass, model, i, &pass.frames, buffer);
@@ -315,4 +322,10 @@ int dw_model_events(struct dw_model *model, int (*each)(void *context, const str
 	dw_frames_reset(&pass.frames);
 	free(pass.asyncs);
 	return pass.failed ? dw_model_no_memory(model, error) : pass.result;
+}
+
+int dw_model_events(struct dw_model *model, int (*each)(void *context, const struct dw_event *event),
+                    void *context, struct dwell_error *error)
+{
+	return dw_model_events_of(model, DW_STREAMS_ALL, each, context, error);
 }
