@@ -109,8 +109,8 @@ static size_t make(const char *path, unsigned steps, unsigned operators)
 static bool answer(struct dw_model *model, const char *way, struct dwell_error *error)
 {
 	struct dw_sequence_ask ask = { 0 };
-	struct dw_view_options options = { .limit = SIZE_MAX };
-	struct dw_table *table = NULL;
+	struct dwell_view_options options = { .limit = SIZE_MAX };
+	struct dwell_table *table = NULL;
 
 	if (!strcmp(way, "flat"))
 		return dw_model_flat(model, UINT32_MAX, error);

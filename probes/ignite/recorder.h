@@ -8,8 +8,8 @@
  * Public headers of dwell and Python's C API, nothing else. Everything runs with the GIL
  * held, an engine in one thread at a time.
  */
-#ifndef DWELL_IGNITE_RECORDER_H
-#define DWELL_IGNITE_RECORDER_H
+#ifndef DWP_IGNITE_RECORDER_H
+#define DWP_IGNITE_RECORDER_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

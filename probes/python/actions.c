@@ -130,7 +130,7 @@ static PyType_Slot scope_slots[] = {
 static PyType_Spec scope_spec = { "dwell.lightning.Scope", sizeof(struct scope), 0,
 	                              Py_TPFLAGS_DEFAULT, scope_slots };
 
-bool dwell_actions_is_own(const void *method)
+bool dwp_actions_is_own(const void *method)
 {
 	return method == &scope_methods[0] || method == &scope_methods[1];
 }
@@ -213,9 +213,9 @@ static PyType_Spec recorder_spec = { "dwell.lightning.Recorder", sizeof(struct r
 
 /* Called by dwell.lightning: a struct dwell_actions, which must outlive the recorder, and
  * the addresses of dwell_actions_start() and dwell_actions_stop(). */
-DWELL_API PyObject *dwell_python_recorder(void *actions, void *start, void *stop);
+DWELL_API PyObject *dwp_python_recorder(void *actions, void *start, void *stop);
 
-PyObject *dwell_python_recorder(void *actions, void *start, void *stop)
+PyObject *dwp_python_recorder(void *actions, void *start, void *stop)
 {
 	struct recorder *self;
 

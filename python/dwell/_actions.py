@@ -229,7 +229,7 @@ def _recorder(handle):
     if native.python_probe is None:
         return _Slow(handle)
     library = actions()
-    make = native.python_probe.dwell_python_recorder
+    make = native.python_probe.dwp_python_recorder
     make.restype, make.argtypes = ctypes.py_object, [_p, _p, _p]
     return make(handle, *(ctypes.cast(function, _p) for function in
                           (library.dwell_actions_start, library.dwell_actions_stop)))

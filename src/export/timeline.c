@@ -247,7 +247,7 @@ static int timeline_add(void *context, const struct dw_event *event)
 int dw_timeline_events(struct dw_timeline *timeline, struct dwell_error *error)
 {
 	static const enum dw_event_streams orders[2][2] = {
-		{ DW_STREAMS_ALL }, { DW_STREAMS_OF_THREADS, DW_STREAMS_OF_HANDLERS }
+		{ DW_EVENTS_ALL }, { DW_EVENTS_OF_THREADS, DW_EVENTS_OF_HANDLERS }
 	};
 	bool handlers = false;
 	int result = 0;

@@ -71,10 +71,10 @@ static int print_handlers(const struct dw_engine *engine, FILE *file)
 	return rows ? 0 : -1;
 }
 
-int dw_layout_ignite(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
-                     struct dwell_error *error)
+static int ignite_print(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
+                        struct dwell_error *error)
 {
-	const char *part = options->version;
+	const char *part = request->version;
 	bool basic = !part || strcmp(part, "basic") == 0;
 	bool handlers = !part || strcmp(part, "handlers") == 0;
 	const struct dw_engine *engine;
@@ -84,7 +84,7 @@ int dw_layout_ignite(struct dw_model *model, const struct dw_layout_options *opt
 		return dw_error_set(error, DWELL_E_NAME,
 		                    "no layout 'ignite:%.40s'; there are ignite, ignite:basic and "
 		                    "ignite:handlers", part);
-	engine = dw_model_engine(model, options->engine, DW_ENGINE_LAST_RUN, error);
+	engine = dw_model_engine(model, request->options->engine, DW_ENGINE_LAST_RUN, error);
 	if (!engine)
 		return error ? error->code : DWELL_E_NO_DATA;
 	if (basic)
@@ -93,3 +93,9 @@ int dw_layout_ignite(struct dw_model *model, const struct dw_layout_options *opt
 		result = print_handlers(engine, file);
 	return result ? dw_error_set(error, DWELL_E_NOMEM, "out of memory for the ignite layout") : 0;
 }
+
+const struct dw_layout dw_layout_ignite = {
+	.name = "ignite",
+	.what = "PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)",
+	.print = ignite_print,
+};

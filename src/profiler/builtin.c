@@ -28,7 +28,7 @@ static int open_stage(const struct dwell_actions *actions, struct dwell_trace **
 }
 
 static int print_layout(const struct dwell_actions *actions, const char *layout,
-                        const struct dwell_layout_options *options, FILE *file,
+                        const struct dwell_view_options *options, FILE *file,
                         struct dwell_error *error)
 {
 	struct dwell_trace *trace;
@@ -61,7 +61,7 @@ static int advanced_setup(struct dwell_actions *actions, struct dwell_error *err
 static int advanced_summary(struct dwell_actions *actions, FILE *file, struct dwell_error *error)
 {
 	double restriction = actions->own->options.line_restriction;
-	struct dwell_layout_options options = { .size = sizeof options, .has_limit = restriction > 1,
+	struct dwell_view_options options = { .size = sizeof options,
 		.limit = restriction > 1 ? (size_t)restriction : 0 };
 	char layout[40] = "pstats";
 
@@ -101,9 +101,8 @@ static void operators_stop(struct dwell_actions *actions, const char *action)
 static int operators_summary(struct dwell_actions *actions, FILE *file, struct dwell_error *error)
 {
 	const struct dwell_actions_options *from = &actions->own->options;
-	struct dwell_layout_options options = { .size = sizeof options, .sort = actions->own->sort_by,
-		.has_limit = from->row_limit > 0, .limit = from->row_limit,
-		.group_by = from->record_shapes ? "shape" : NULL };
+	struct dwell_view_options options = { .size = sizeof options, .sort = actions->own->sort_by,
+		.limit = from->row_limit, .group_by = from->record_shapes ? "shape" : NULL };
 
 	char layout[512] = "lightning-pytorch";
 

@@ -91,7 +91,7 @@ void dwell_set_skip_iteration(uint64_t iterations)
 int dwell_print_time_profiling(FILE *file, struct dwell_error *error)
 {
 	struct dwell_scope scope = { .size = sizeof scope };
-	struct dwell_layout_options options = { .size = sizeof options,
+	struct dwell_view_options options = { .size = sizeof options,
 		.has_verbosity = true, .has_skip_iteration = true };
 	const char *path = dwell_trace_path();
 	struct dwell_trace *trace;
@@ -107,7 +107,7 @@ int dwell_print_time_profiling(FILE *file, struct dwell_error *error)
 	code = dwell_trace_open(&trace, &path, 1, &scope, error);
 	if (code)
 		return code;
-	options.verbosity = (unsigned)state.verbosity;
+	options.verbosity = (uint64_t)state.verbosity;
 	options.skip_iteration = state.skip_iteration;
 	code = dwell_trace_layout(trace, "singa", &options, file, error);
 	dwell_trace_close(trace);

@@ -38,7 +38,7 @@ static void put_cell(FILE *file, const struct dw_cell *cell, bool terminal)
 		put_text(file, cell->text, terminal);
 }
 
-static void put_table(FILE *file, const struct dw_table *table, bool terminal)
+static void put_table(FILE *file, const struct dwell_table *table, bool terminal)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		fputs(i ? "," : "", file);
@@ -54,13 +54,13 @@ static void put_table(FILE *file, const struct dw_table *table, bool terminal)
 	}
 }
 
-void dw_render_csv(const struct dw_table *const *tables, size_t count, FILE *file,
-                   const struct dw_render_options *options)
+void dw_render_csv(const struct dwell_table *const *tables, size_t count, FILE *file,
+                   const struct dwell_print_options *options)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < count; i++)
-		for (const struct dw_table *part = tables[i]; part; part = part->next) {
+		for (const struct dwell_table *part = tables[i]; part; part = part->next) {
 			if (part->summary && part->next)
 				continue;
 			fputs(any ? "\r\n" : "", file);

@@ -53,7 +53,7 @@ static double number_of(const struct dw_cell *cell)
 }
 
 /* Of the rows, not of the totals: a bar compares its row with the others. */
-static double most_of(const struct dw_table *table, size_t column)
+static double most_of(const struct dwell_table *table, size_t column)
 {
 	double most = 0;
 
@@ -62,7 +62,7 @@ static double most_of(const struct dw_table *table, size_t column)
 	return most;
 }
 
-static void put_cell(FILE *file, const struct dw_table *table, size_t row, size_t i,
+static void put_cell(FILE *file, const struct dwell_table *table, size_t row, size_t i,
                      const struct dw_people_column *people, double most)
 {
 	bool is_row = row < table->row_count;
@@ -89,8 +89,8 @@ static void put_cell(FILE *file, const struct dw_table *table, size_t row, size_
 	fputs("</td>", file);
 }
 
-static void put_rows(FILE *file, const struct dw_table *table,
-                     const struct dw_render_options *options)
+static void put_rows(FILE *file, const struct dwell_table *table,
+                     const struct dwell_print_options *options)
 {
 	struct dw_people_column people[64];
 	double most[64];
@@ -123,8 +123,8 @@ static void put_line(void *file, const char *text)
 	fputs("</p>\n", file);
 }
 
-static void put_table(FILE *file, const struct dw_table *table,
-                      const struct dw_render_options *options)
+static void put_table(FILE *file, const struct dwell_table *table,
+                      const struct dwell_print_options *options)
 {
 	for (size_t i = 0; i < table->head_count; i++)
 		put_line(file, table->heads[i]);
@@ -135,8 +135,8 @@ static void put_table(FILE *file, const struct dw_table *table,
 	dw_people_footer(table, put_line, file);
 }
 
-void dw_render_html(const struct dw_table *const *tables, size_t count, FILE *file,
-                    const struct dw_render_options *options)
+void dw_render_html(const struct dwell_table *const *tables, size_t count, FILE *file,
+                    const struct dwell_print_options *options)
 {
 	fprintf(file, "<div class=dwell>%s\n", style);
 	for (size_t i = 0; i < count; i++) {
@@ -146,7 +146,7 @@ void dw_render_html(const struct dw_table *const *tables, size_t count, FILE *fi
 			fprintf(file, "<h4>%s</h4>\n", tables[i]->view);
 		if (dw_people_scope(tables[i], scope, sizeof scope))
 			put_line(file, scope);
-		for (const struct dw_table *part = tables[i]; part; part = part->next)
+		for (const struct dwell_table *part = tables[i]; part; part = part->next)
 			put_table(file, part, options);
 	}
 	fputs("</div>\n", file);

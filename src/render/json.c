@@ -46,7 +46,7 @@ static void put_texts(FILE *file, const char *key, const char *const *texts, siz
 	fputs("]", file);
 }
 
-static void put_scope(FILE *file, const struct dw_table *table)
+static void put_scope(FILE *file, const struct dwell_table *table)
 {
 	fputs("\"scope\":{", file);
 	if (table->steps) {
@@ -68,7 +68,7 @@ static void put_scope(FILE *file, const struct dw_table *table)
 	fputs("}", file);
 }
 
-static void put_columns(FILE *file, const struct dw_table *table)
+static void put_columns(FILE *file, const struct dwell_table *table)
 {
 	static const char *const types[] = { "null", "int", "real", "text" };
 
@@ -86,7 +86,7 @@ static void put_columns(FILE *file, const struct dw_table *table)
 	fputs("]", file);
 }
 
-static void put_rows(FILE *file, const struct dw_table *table)
+static void put_rows(FILE *file, const struct dwell_table *table)
 {
 	fputs("\"rows\":[", file);
 	for (size_t row = 0; row < table->row_count; row++) {
@@ -107,7 +107,7 @@ static void put_rows(FILE *file, const struct dw_table *table)
 	fputs("}", file);
 }
 
-static void put_losses(FILE *file, const struct dw_table *table)
+static void put_losses(FILE *file, const struct dwell_table *table)
 {
 	fputs("\"coverage\":", file);
 	dw_render_real(file, table->coverage);
@@ -120,7 +120,7 @@ static void put_losses(FILE *file, const struct dw_table *table)
 	fputs("]", file);
 }
 
-static void put_table(FILE *file, const struct dw_table *table)
+static void put_table(FILE *file, const struct dwell_table *table)
 {
 	fputs("{\"view\":", file);
 	put_text(file, table->view);
@@ -149,12 +149,12 @@ static void put_table(FILE *file, const struct dw_table *table)
 	fputs("}", file);
 }
 
-void dw_render_json(const struct dw_table *const *tables, size_t count, FILE *file,
-                    const struct dw_render_options *options)
+void dw_render_json(const struct dwell_table *const *tables, size_t count, FILE *file,
+                    const struct dwell_print_options *options)
 {
 	fputs("{\"dwell\":1,\"views\":[\n", file);
 	for (size_t i = 0; i < count; i++)
-		for (const struct dw_table *part = tables[i]; part; part = part->next) {
+		for (const struct dwell_table *part = tables[i]; part; part = part->next) {
 			fputs(i || part != tables[i] ? ",\n" : "", file);
 			put_table(file, part);
 		}

@@ -33,7 +33,7 @@ static bool is_number(const struct dw_column *column)
 	return column->type == DW_CELL_INT || column->type == DW_CELL_REAL;
 }
 
-static void put_cell(FILE *file, const struct dw_table *table, size_t row, size_t i,
+static void put_cell(FILE *file, const struct dwell_table *table, size_t row, size_t i,
                      const struct dw_people_column *people)
 {
 	const struct dw_cell *cells = row < table->row_count ? dw_table_at(table, row) : table->totals;
@@ -50,8 +50,8 @@ static void put_cell(FILE *file, const struct dw_table *table, size_t row, size_
 	fputs(row == table->row_count && *text ? "** |" : " |", file);
 }
 
-static void put_rows(FILE *file, const struct dw_table *table,
-                     const struct dw_render_options *options)
+static void put_rows(FILE *file, const struct dwell_table *table,
+                     const struct dwell_print_options *options)
 {
 	struct dw_people_column people[64];
 
@@ -82,8 +82,8 @@ static void put_line(void *file, const char *text)
 	fputs("\n\n", file);
 }
 
-static void put_table(FILE *file, const struct dw_table *table,
-                      const struct dw_render_options *options)
+static void put_table(FILE *file, const struct dwell_table *table,
+                      const struct dwell_print_options *options)
 {
 	for (size_t i = 0; i < table->head_count; i++)
 		put_line(file, table->heads[i]);
@@ -94,8 +94,8 @@ static void put_table(FILE *file, const struct dw_table *table,
 	dw_people_footer(table, put_line, file);
 }
 
-void dw_render_markdown(const struct dw_table *const *tables, size_t count, FILE *file,
-                        const struct dw_render_options *options)
+void dw_render_markdown(const struct dwell_table *const *tables, size_t count, FILE *file,
+                        const struct dwell_print_options *options)
 {
 	for (size_t i = 0; i < count; i++) {
 		char scope[200];
@@ -103,7 +103,7 @@ void dw_render_markdown(const struct dw_table *const *tables, size_t count, FILE
 		fprintf(file, "## %s\n\n", tables[i]->view);
 		if (dw_people_scope(tables[i], scope, sizeof scope))
 			put_line(file, scope);
-		for (const struct dw_table *part = tables[i]; part; part = part->next)
+		for (const struct dwell_table *part = tables[i]; part; part = part->next)
 			put_table(file, part, options);
 	}
 }

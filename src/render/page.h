@@ -10,8 +10,8 @@
 
 struct dw_page {
 	FILE *file;
-	const struct dw_render_options *options;
-	const struct dw_table *table;
+	const struct dwell_print_options *options;
+	const struct dwell_table *table;
 	struct dw_people_column people[DW_PAGE_COLUMNS];
 	bool shown[DW_PAGE_COLUMNS];
 	unsigned widths[DW_PAGE_COLUMNS];

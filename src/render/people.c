@@ -21,8 +21,8 @@ static double unit_ns(const char *unit)
 	return strcmp(unit, "s") == 0 ? 1e9 : strcmp(unit, "ms") == 0 ? 1e6 : strcmp(unit, "us") == 0 ? 1e3 : 1;
 }
 
-void dw_people_column(struct dw_people_column *people, const struct dw_table *table, size_t column,
-                      const struct dw_render_options *options)
+void dw_people_column(struct dw_people_column *people, const struct dwell_table *table, size_t column,
+                      const struct dwell_print_options *options)
 {
 	const struct dw_column *from = &table->columns[column];
 
@@ -91,7 +91,7 @@ const char *dw_people_cell(const struct dw_people_column *people, const struct d
 	return room;
 }
 
-bool dw_people_scope(const struct dw_table *table, char *room, size_t size)
+bool dw_people_scope(const struct dwell_table *table, char *room, size_t size)
 {
 	char steps[64] = "", thread[128] = "", profile[128] = "", action[128] = "";
 	size_t half = table->steps ? strcspn(table->steps, ".") : 0;
@@ -118,7 +118,7 @@ bool dw_people_scope(const struct dw_table *table, char *room, size_t size)
 	return true;
 }
 
-void dw_people_footer(const struct dw_table *table, void (*line)(void *to, const char *text),
+void dw_people_footer(const struct dwell_table *table, void (*line)(void *to, const char *text),
                       void *to)
 {
 	char text[256];

@@ -40,8 +40,8 @@ const struct dw_renderer *dw_renderer_find(const char *name, struct dwell_error 
 	return NULL;
 }
 
-int dw_render(const struct dw_renderer *renderer, const struct dw_table *const *tables,
-              size_t count, FILE *file, const struct dw_render_options *options,
+int dw_render(const struct dw_renderer *renderer, const struct dwell_table *const *tables,
+              size_t count, FILE *file, const struct dwell_print_options *options,
               struct dwell_error *error)
 {
 	errno = 0;

@@ -26,7 +26,7 @@ static bool is_text(const struct dw_page *page, size_t i)
 	return page->table->columns[i].type == DW_CELL_TEXT;
 }
 
-static unsigned indent_of(const struct dw_table *table, size_t row)
+static unsigned indent_of(const struct dwell_table *table, size_t row)
 {
 	unsigned indent = table->depths ? (unsigned)table->depths[row] * 2 : 0;
 
@@ -35,7 +35,7 @@ static unsigned indent_of(const struct dw_table *table, size_t row)
 
 static unsigned cell_width(const struct dw_page *page, size_t row, size_t i)
 {
-	const struct dw_table *table = page->table;
+	const struct dwell_table *table = page->table;
 	const struct dw_cell *cells = row < table->row_count ? dw_table_at(table, row) : table->totals;
 	char room[64];
 	unsigned indent = i == 0 && row < table->row_count ? indent_of(table, row) : 0;
@@ -103,7 +103,7 @@ static double number_of(const struct dw_cell *cell)
 
 static void choose_bar(struct dw_page *page)
 {
-	const struct dw_table *table = page->table;
+	const struct dwell_table *table = page->table;
 	unsigned used = total_width(page) + GAP;
 
 	page->bar = -1;
@@ -128,7 +128,7 @@ static void choose_bar(struct dw_page *page)
 
 static void lay_out(struct dw_page *page)
 {
-	const struct dw_table *table = page->table;
+	const struct dwell_table *table = page->table;
 
 	page->margin = table->part ? 2 : 0;
 	for (size_t i = 0; i < table->column_count; i++) {
@@ -158,14 +158,14 @@ static void put_bar(const struct dw_page *page, const struct dw_cell *cell)
 	if (!(value > 0))
 		return;
 	length = (unsigned)lround(value / page->bar_most * page->bar_width * 8);
-	if (!page->options->unicode)
+	if (!page->options->utf8)
 		length = (length + 4) / 8 * 8;
 	if (!length)
 		return;
 	dw_page_spaces(page, GAP);
 	dw_page_style(page, "36");
 	for (unsigned i = 0; i < length / 8; i++)
-		fputs(page->options->unicode ? "\u2588" : "#", page->file);
+		fputs(page->options->utf8 ? "\u2588" : "#", page->file);
 	fputs(eighths[length % 8], page->file);
 	dw_page_style(page, "0");
 }
@@ -234,7 +234,7 @@ static void put_row(const struct dw_page *page, const struct dw_cell *cells, uns
 
 static void put_rows(struct dw_page *page)
 {
-	const struct dw_table *table = page->table;
+	const struct dwell_table *table = page->table;
 
 	lay_out(page);
 	put_labels(page);
@@ -272,7 +272,7 @@ static void put_line(const struct dw_page *page, const char *text)
 }
 
 /* Whether a part from here on has something for people. */
-static bool says_more(const struct dw_table *part)
+static bool says_more(const struct dwell_table *part)
 {
 	for (; part; part = part->next)
 		if (part->head_count || part->note_count || (!part->told && part->row_count))
@@ -282,7 +282,7 @@ static bool says_more(const struct dw_table *part)
 
 static void put_table(struct dw_page *page)
 {
-	const struct dw_table *table = page->table;
+	const struct dwell_table *table = page->table;
 	bool rows = !table->told && table->row_count, more = says_more(table->next);
 	char scope[200];
 
@@ -307,8 +307,8 @@ static void put_table(struct dw_page *page)
 	dw_people_footer(table, put_footer_line, page);
 }
 
-void dw_render_text(const struct dw_table *const *tables, size_t count, FILE *file,
-                    const struct dw_render_options *options)
+void dw_render_text(const struct dwell_table *const *tables, size_t count, FILE *file,
+                    const struct dwell_print_options *options)
 {
 	struct dw_page page = { .file = file, .options = options };
 

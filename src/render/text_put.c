@@ -51,8 +51,8 @@ void dw_page_text(const struct dw_page *page, const char *text, unsigned from, u
 
 unsigned dw_page_short(const struct dw_page *page, const char *text, unsigned width)
 {
-	const char *dots = page->options->unicode ? "\u2026" : "..";
-	unsigned columns = dw_page_columns(text), dot_columns = page->options->unicode ? 1 : 2, head;
+	const char *dots = page->options->utf8 ? "\u2026" : "..";
+	unsigned columns = dw_page_columns(text), dot_columns = page->options->utf8 ? 1 : 2, head;
 
 	if (columns <= width) {
 		dw_page_text(page, text, 0, columns);

@@ -9,9 +9,9 @@
 
 #include "base/grow.h"
 
-struct dw_table *dw_table_create(const char *view, const struct dw_column *columns, size_t count)
+struct dwell_table *dw_table_create(const char *view, const struct dw_column *columns, size_t count)
 {
-	struct dw_table *table = calloc(1, sizeof *table);
+	struct dwell_table *table = calloc(1, sizeof *table);
 
 	if (!table)
 		return NULL;
@@ -28,10 +28,10 @@ struct dw_table *dw_table_create(const char *view, const struct dw_column *colum
 	return table;
 }
 
-void dw_table_destroy(struct dw_table *table)
+void dw_table_destroy(struct dwell_table *table)
 {
 	while (table) {
-		struct dw_table *next = table->next;
+		struct dwell_table *next = table->next;
 
 		free(table->cells);
 		free(table->depths);
@@ -45,7 +45,7 @@ void dw_table_destroy(struct dw_table *table)
 
 /* ---- filling ------------------------------------------------------------------------ */
 
-static bool grow(struct dw_table *table)
+static bool grow(struct dwell_table *table)
 {
 	size_t capacity = table->row_capacity ? table->row_capacity * 2 : 32;
 	size_t row_bytes = table->column_count * sizeof *table->cells;
@@ -68,7 +68,7 @@ static bool grow(struct dw_table *table)
 }
 
 /* The first row with a depth makes it a tree. */
-static bool set_depth(struct dw_table *table, int depth)
+static bool set_depth(struct dwell_table *table, int depth)
 {
 	if (depth && !table->depths) {
 		table->depths = calloc(table->row_capacity, sizeof *table->depths);
@@ -80,7 +80,7 @@ static bool set_depth(struct dw_table *table, int depth)
 	return true;
 }
 
-struct dw_cell *dw_table_row(struct dw_table *table, int depth)
+struct dw_cell *dw_table_row(struct dwell_table *table, int depth)
 {
 	struct dw_cell *row = table->spare;
 
@@ -91,7 +91,7 @@ struct dw_cell *dw_table_row(struct dw_table *table, int depth)
 	return memset(row, 0, table->column_count * sizeof *row);
 }
 
-struct dw_cell *dw_table_totals(struct dw_table *table)
+struct dw_cell *dw_table_totals(struct dwell_table *table)
 {
 	if (!table->totals)
 		table->totals =
@@ -100,7 +100,7 @@ struct dw_cell *dw_table_totals(struct dw_table *table)
 	return table->totals ? table->totals : table->spare;
 }
 
-void dw_cell_text(struct dw_table *table, struct dw_cell *cell, const char *text)
+void dw_cell_text(struct dwell_table *table, struct dw_cell *cell, const char *text)
 {
 	char *copy = dw_arena_text(&table->arena, text, strlen(text));
 
@@ -109,7 +109,7 @@ void dw_cell_text(struct dw_table *table, struct dw_cell *cell, const char *text
 	cell->text = copy ? copy : "";
 }
 
-static void add_line(struct dw_table *table, const char ***lines, size_t *count, size_t *capacity,
+static void add_line(struct dwell_table *table, const char ***lines, size_t *count, size_t *capacity,
                      const char *format, va_list args)
 {
 	char line[1024];
@@ -124,7 +124,7 @@ static void add_line(struct dw_table *table, const char ***lines, size_t *count,
 		table->failed = true;
 }
 
-void dw_table_note(struct dw_table *table, const char *format, ...)
+void dw_table_note(struct dwell_table *table, const char *format, ...)
 {
 	va_list args;
 
@@ -133,7 +133,7 @@ void dw_table_note(struct dw_table *table, const char *format, ...)
 	va_end(args);
 }
 
-void dw_table_head(struct dw_table *table, const char *format, ...)
+void dw_table_head(struct dwell_table *table, const char *format, ...)
 {
 	va_list args;
 
@@ -142,7 +142,7 @@ void dw_table_head(struct dw_table *table, const char *format, ...)
 	va_end(args);
 }
 
-int dw_table_column(const struct dw_table *table, const char *name)
+int dw_table_column(const struct dwell_table *table, const char *name)
 {
 	for (size_t i = 0; i < table->column_count; i++)
 		if (strcmp(table->columns[i].name, name) == 0)
@@ -188,7 +188,7 @@ static int compare_keys(const void *left, const void *right)
 	return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-static size_t subtree_end(const struct dw_table *table, size_t row, size_t end)
+static size_t subtree_end(const struct dwell_table *table, size_t row, size_t end)
 {
 	size_t next = row + 1;
 
@@ -207,7 +207,7 @@ static size_t subtree_end(const struct dw_table *table, size_t row, size_t end)
  * each level takes its keys from the front of what is left: levels hold different
  * rows, so that is enough.
  */
-static void sort_level(const struct dw_table *table, size_t column, size_t start, size_t end,
+static void sort_level(const struct dwell_table *table, size_t column, size_t start, size_t end,
                        struct key *keys, size_t *order, size_t *to)
 {
 	size_t count = 0;
@@ -230,7 +230,7 @@ static void sort_level(const struct dw_table *table, size_t column, size_t start
 	}
 }
 
-void dw_table_sort(struct dw_table *table, size_t column)
+void dw_table_sort(struct dwell_table *table, size_t column)
 {
 	size_t width = table->column_count * sizeof *table->cells, count = table->row_count, to = 0;
 	struct key *keys = malloc((count + 1) * sizeof *keys);
@@ -258,7 +258,7 @@ void dw_table_sort(struct dw_table *table, size_t column)
 	free(depths);
 }
 
-void dw_table_limit(struct dw_table *table, size_t rows)
+void dw_table_limit(struct dwell_table *table, size_t rows)
 {
 	if (table->row_count <= rows)
 		return;

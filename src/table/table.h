@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "dwell/trace.h"
 
 /* X(name, what JSON calls it) */
 #define DW_UNITS(X)                                                               \
@@ -68,11 +69,11 @@ struct dw_loss_line {
 	const char *why; /* "the disk was full" */
 };
 
-struct dw_table {
+struct dwell_table {
 	struct dw_arena arena;
 	const char *view;          /* "operators" */
 	const char *part;          /* of an answer in several tables: "breakdown"; else NULL */
-	struct dw_table *next;     /* the next part, destroyed with this one; or NULL */
+	struct dwell_table *next;     /* the next part, destroyed with this one; or NULL */
 	bool told;                 /* the heads say it all: text and Markdown leave the rows out */
 	bool summary;              /* of the part that follows: CSV leaves it out */
 	bool failed;               /* out of memory: the table is not whole */
@@ -100,14 +101,14 @@ struct dw_table {
 };
 
 /* Columns are copied (their texts are not: static). NULL when out of memory. */
-struct dw_table *dw_table_create(const char *view, const struct dw_column *columns, size_t count);
-void dw_table_destroy(struct dw_table *table); /* with all that follow it */
+struct dwell_table *dw_table_create(const char *view, const struct dw_column *columns, size_t count);
+void dw_table_destroy(struct dwell_table *table); /* with all that follow it */
 
 /* Adds a row of DW_CELL_NONE cells and returns it, never NULL; valid until the next
  * row. `depth`: in a tree; 0 elsewhere. */
-struct dw_cell *dw_table_row(struct dw_table *table, int depth);
-struct dw_cell *dw_table_totals(struct dw_table *table);
-static inline struct dw_cell *dw_table_at(const struct dw_table *table, size_t row)
+struct dw_cell *dw_table_row(struct dwell_table *table, int depth);
+struct dw_cell *dw_table_totals(struct dwell_table *table);
+static inline struct dw_cell *dw_table_at(const struct dwell_table *table, size_t row)
 {
 	return table->cells + row * table->column_count;
 }
@@ -122,20 +123,20 @@ static inline void dw_cell_real(struct dw_cell *cell, double value)
 	cell->type = DW_CELL_REAL;
 	cell->real = value;
 }
-void dw_cell_text(struct dw_table *table, struct dw_cell *cell, const char *text); /* copies */
+void dw_cell_text(struct dwell_table *table, struct dw_cell *cell, const char *text); /* copies */
 
-void dw_table_note(struct dw_table *table, const char *format, ...)
+void dw_table_note(struct dwell_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void dw_table_head(struct dw_table *table, const char *format, ...)
+void dw_table_head(struct dwell_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* -1: no such column. */
-int dw_table_column(const struct dw_table *table, const char *name);
+int dw_table_column(const struct dwell_table *table, const char *name);
 
 /* Stable; numbers descend, texts ascend, empty cells last; rows of a tree stay with
  * their parents. */
-void dw_table_sort(struct dw_table *table, size_t column);
+void dw_table_sort(struct dwell_table *table, size_t column);
 /* Keeps the first rows; in a tree these hold their parents. */
-void dw_table_limit(struct dw_table *table, size_t rows);
+void dw_table_limit(struct dwell_table *table, size_t rows);
 
 #endif

@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
-#include "base/text.h"
 #include "export/export.h"
 #include "layouts/layouts.h"
 #include "read/source.h"
@@ -124,83 +122,34 @@ const char *dwell_trace_repair(struct dwell_trace *trace, size_t index)
 
 /* ---- views ------------------------------------------------------------------------------ */
 
-/* "shape,overload,stack:5" */
-static int take_grouping(const char *text, struct dw_grouping *group, struct dwell_error *error)
-{
-	memset(group, 0, sizeof *group);
-	while (text && *text) {
-		size_t length = strcspn(text, ",");
-		char *end;
-
-		if (strncmp(text, "shape", length) == 0 && length == 5) {
-			group->shapes = true;
-		} else if (strncmp(text, "overload", length) == 0 && length == 8) {
-			group->overload = true;
-		} else if (length > 6 && strncmp(text, "stack:", 6) == 0) {
-			unsigned long frames = strtoul(text + 6, &end, 10);
-
-			if (text[6] < '1' || text[6] > '9' || end != text + length || frames > 10000)
-				return dw_error_set(error, DWELL_E_ARGUMENT,
-				                    "stack:N takes a number of frames, at least 1: not '%.*s'",
-				                    (int)length, text);
-			group->stack_frames = (uint32_t)frames;
-		} else {
-			return dw_error_set(error, DWELL_E_NAME,
-			                    "group by what? shape, overload or stack:N; not '%.*s'",
-			                    (int)(length > 100 ? 100 : length), text);
-		}
-		text += length + (text[length] == ',');
-	}
-	return 0;
-}
-
 int dwell_trace_view(struct dwell_trace *trace, const char *name,
                      const struct dwell_view_options *from, struct dwell_table **table,
                      struct dwell_error *error)
 {
-	struct dwell_view_options given;
-	struct dw_view_options options;
-	const struct dw_view *view;
-	struct dw_table *result = NULL;
-	int code;
+	const struct dw_view *view = dw_view_find(name, error);
+	struct dwell_view_options options;
 
 	*table = NULL;
-	take_options(&given, sizeof given, from);
-	options = (struct dw_view_options){ .sort = given.sort, .limit = given.limit,
-		.top_level = given.top_level, .engine = given.engine,
-		.skip_iteration = given.skip_iteration,
-		.events = given.events, .paths = given.paths, .leaves = given.leaves,
-		.per_call = given.per_call };
-	view = dw_view_find(name, error);
-	if (!view)
-		return DWELL_E_NAME;
-	code = take_grouping(given.group_by, &options.group, error);
-	if (code || !trace)
-		return code;
-	code = dw_view_run(view, trace->model, &options, &result, error);
-	*table = (struct dwell_table *)result;
-	return code;
+	take_options(&options, sizeof options, from);
+	return view ? dw_view_run(view, trace->model, &options, table, error) : DWELL_E_NAME;
 }
 
 void dwell_table_destroy(struct dwell_table *table)
 {
-	dw_table_destroy((struct dw_table *)table);
+	dw_table_destroy(table);
 }
 
 int dwell_table_print(const struct dwell_table *const *tables, size_t count, FILE *file,
                       const struct dwell_print_options *from, struct dwell_error *error)
 {
-	struct dwell_print_options given;
-	struct dw_render_options options;
+	struct dwell_print_options options;
 	const struct dw_renderer *renderer;
 
-	take_options(&given, sizeof given, from);
-	options = (struct dw_render_options){ given.width, given.color, given.utf8, given.time_unit };
-	renderer = dw_renderer_find(given.format ? given.format : "text", error);
+	take_options(&options, sizeof options, from);
+	renderer = dw_renderer_find(options.format ? options.format : "text", error);
 	if (!renderer)
 		return DWELL_E_NAME;
-	return dw_render(renderer, (const struct dw_table *const *)tables, count, file, &options,
-	                 error);
+	return dw_render(renderer, tables, count, file, &options, error);
 }
 
 const char *dwell_view_name(size_t index, const char **question)
@@ -214,59 +163,16 @@ const char *dwell_view_name(size_t index, const char **question)
 
 /* ---- layouts ------------------------------------------------------------------------------ */
 
-/* Layouts print names as they are; here what would steer a terminal is taken out. */
-static int print_layout(const struct dw_layout *layout, struct dw_model *model,
-                        const struct dw_layout_options *options, FILE *file,
-                        struct dwell_error *error)
-{
-	char *text = NULL;
-	size_t length;
-	FILE *memory = open_memstream(&text, &length);
-	int code;
-
-	if (!memory)
-		return dw_error_set(error, DWELL_E_NOMEM, "out of memory printing");
-	code = layout->print(model, options, memory, error);
-	if ((fclose(memory) != 0 || !text) && !code)
-		code = dw_error_set(error, DWELL_E_NOMEM, "out of memory printing");
-	if (text) {
-		dw_text_disarm(text, true);
-		fputs(text, file);
-	}
-	free(text);
-	return code;
-}
-
 int dwell_trace_layout(struct dwell_trace *trace, const char *name,
-                       const struct dwell_layout_options *from, FILE *file,
+                       const struct dwell_view_options *from, FILE *file,
                        struct dwell_error *error)
 {
-	struct dwell_layout_options given;
-	struct dw_layout_options options;
-	const struct dw_layout *layout;
-	int code;
+	struct dwell_view_options options;
+	struct dw_layout_request request = { NULL, &options };
+	const struct dw_layout *layout = dw_layout_find(name, &request.version, error);
 
-	take_options(&given, sizeof given, from);
-	options = (struct dw_layout_options){ .sort = given.sort, .has_limit = given.has_limit,
-		.limit = given.limit, .top_level = given.top_level, .header = given.header,
-		.time_unit = given.time_unit, .engine = given.engine, .name_width = given.name_width,
-		.shapes_width = given.shapes_width, .source_width = given.source_width,
-		.has_verbosity = given.has_verbosity, .verbosity = given.verbosity,
-		.has_skip_iteration = given.has_skip_iteration, .skip_iteration = given.skip_iteration,
-		.events = given.events, .paths = given.paths };
-	layout = dw_layout_find(name, &options.version, error);
-	if (!layout)
-		return DWELL_E_NAME;
-	code = take_grouping(given.group_by, &options.group, error);
-	if (code || !trace)
-		return code;
-	dw_error_set(error, 0, "%s", "");
-	code = print_layout(layout, trace->model, &options, file, error);
-	if (!code && error && error->code)
-		dw_error_set(error, 0, "%s", ""); /* something was tried, and not needed */
-	if (!code && (fflush(file) != 0 || ferror(file)))
-		code = dw_error_set(error, DWELL_E_IO, "cannot print the %s layout: the output failed", name);
-	return code;
+	take_options(&options, sizeof options, from);
+	return layout ? dw_layout_run(layout, trace->model, &request, file, error) : DWELL_E_NAME;
 }
 
 const char *dwell_layout_name(size_t index, const char **what)

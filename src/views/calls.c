@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "model/time/calls.h"
-#include "views/views.h"
+#include "views/common.h"
 
 /* Which columns there are, in their order. */
 enum { NAME, OVERLOAD, SHAPES, SOURCE, STAT, SHARE, SELF_BYTES, TOTAL_BYTES, FLOPS, INPUT_SHAPES, STACK,
@@ -19,31 +19,31 @@ enum { NAME, OVERLOAD, SHAPES, SOURCE, STAT, SHARE, SELF_BYTES, TOTAL_BYTES, FLO
 #define MOST_COLUMNS (KINDS + DW_VIEW_STAT_COUNT)
 
 struct filling {
-	struct dw_table *table;
+	struct dwell_table *table;
 	const struct dw_calls *calls;
 	const struct dw_symbol *symbols;
 	bool python;   /* people who know torch.profiler know its name of a step */
 	int at[KINDS]; /* the column's place; -1: it is not there */
 };
 
-static size_t choose(struct filling *filling, const struct dw_view_options *options, bool named,
+static size_t choose(struct filling *filling, const struct dw_grouping *group, bool named,
                      struct dw_column columns[MOST_COLUMNS])
 {
 	static const struct dw_column stat[] = { DW_VIEW_STAT_COLUMNS };
 	const struct dw_calls *calls = filling->calls;
 	const struct { int kind; bool there; struct dw_column column; } all[] = {
 		{ NAME, true, DW_COLUMN("name", named ? "name" : "operator", NONE, TEXT) },
-		{ OVERLOAD, options->group.overload, DW_COLUMN("overload", "overload", NONE, TEXT) },
-		{ SHAPES, options->group.shapes, DW_COLUMN("shapes", "shapes", NONE, TEXT) },
-		{ SOURCE, options->group.stack_frames > 0, DW_COLUMN("source", "called from", NONE, TEXT) },
+		{ OVERLOAD, group->overload, DW_COLUMN("overload", "overload", NONE, TEXT) },
+		{ SHAPES, group->shapes, DW_COLUMN("shapes", "shapes", NONE, TEXT) },
+		{ SOURCE, group->stack_frames > 0, DW_COLUMN("source", "called from", NONE, TEXT) },
 		{ STAT, true, DW_COLUMN("", "", NONE, INT) }, /* several: below */
 		{ SHARE, true, DW_COLUMN("share", "of self time", RATIO, REAL, .bar = true) },
 		{ SELF_BYTES, calls->has_memory, DW_COLUMN("self_bytes", "self memory", BYTES, INT) },
 		{ TOTAL_BYTES, calls->has_memory, DW_COLUMN("total_bytes", "memory", BYTES, INT) },
 		{ FLOPS, calls->has_flops, DW_COLUMN("flops", "FLOPs", NONE, REAL) },
-		{ INPUT_SHAPES, options->group.shapes,
+		{ INPUT_SHAPES, group->shapes,
 		  DW_COLUMN("input_shapes", "input shapes", NONE, TEXT, .data_only = true) },
-		{ STACK, options->group.stack_frames > 0,
+		{ STACK, group->stack_frames > 0,
 		  DW_COLUMN("stack", "stack", NONE, TEXT, .data_only = true) },
 		{ CATEGORY, named, DW_COLUMN("category", "category", NONE, TEXT, .data_only = true) },
 	};
@@ -96,7 +96,7 @@ static void put_source(struct filling *filling, struct dw_cell *cell, const char
 
 static void put_row(struct filling *filling, const struct dw_call_row *from)
 {
-	struct dw_table *table = filling->table;
+	struct dwell_table *table = filling->table;
 	struct dw_cell *row = dw_table_row(table, 0);
 	const int *at = filling->at;
 	const char *overload = from->symbol == DW_NO_INDEX ? NULL : filling->symbols[from->symbol].detail;
@@ -165,43 +165,56 @@ static void put_rows(struct filling *filling)
 		              dw_text_plural(calls->overlapping));
 }
 
-static int check(struct dw_model *model, const struct dw_view_options *options,
+static int check(struct dw_model *model, const struct dw_grouping *group,
                  const struct dw_calls *calls, struct dwell_error *error)
 {
 	char name[256];
 
-	if (options->group.shapes && !calls->has_shapes)
+	if (group->shapes && !calls->has_shapes)
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "%s has no shapes: record with dwell run --shapes, or with record_shapes of "
 		                    "a profile", dw_view_trace_name(model, name));
-	if (options->group.stack_frames && !calls->has_stacks)
+	if (group->stack_frames && !calls->has_stacks)
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "%s has no stacks: record with dwell run --stacks, or with with_stack of a "
 		                    "profile", dw_view_trace_name(model, name));
 	return 0;
 }
 
-struct dw_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
-                                 const struct dw_view_options *options, struct dwell_error *error)
+struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
+                                    const struct dwell_view_options *options,
+                                    struct dwell_error *error)
 {
-	struct dw_calls_ask ask = { .group = options->group, .named = named,
-		                        .top_level = options->top_level, .memory = true };
-	struct filling filling = { .calls = dw_model_calls(model, &ask, error),
-		                       .symbols = dw_model_symbols(model, NULL) };
+	struct dw_calls_ask ask = { .named = named, .top_level = options->top_level, .memory = true };
+	struct filling filling = { .symbols = dw_model_symbols(model, NULL) };
 	struct dw_column columns[MOST_COLUMNS];
 
+	if (dw_grouping_parse(options->group_by, &ask.group, error))
+		return NULL;
+	filling.calls = dw_model_calls(model, &ask, error);
 	for (size_t i = 0; i < dw_model_source(model)->process_count; i++)
 		filling.python |= dw_model_source(model)->processes[i].flags & DW_PROCESS_PYTHON;
-	if (!filling.calls || check(model, options, filling.calls, error))
+	if (!filling.calls || check(model, &ask.group, filling.calls, error))
 		return NULL;
-	filling.table = dw_view_table(view, columns, choose(&filling, options, named, columns), error);
+	filling.table = dw_view_table(view, columns, choose(&filling, &ask.group, named, columns), error);
 	if (filling.table)
 		put_rows(&filling);
 	return filling.table;
 }
 
-struct dw_table *dw_view_calls(struct dw_model *model, const struct dw_view_options *options,
-                               struct dwell_error *error)
+static struct dwell_table *calls_view(struct dw_model *model,
+                                      const struct dwell_view_options *options,
+                                      struct dwell_error *error)
 {
 	return dw_view_grouped(model, "calls", true, options, error);
 }
+
+const struct dw_view dw_view_calls = {
+	.name = "calls",
+	.question = "what was called, operators and named ranges, grouped as asked?",
+	.run = calls_view,
+	.limit = 30,
+	.categories = DW_VIEW_CATEGORY(OPERATOR) | DW_VIEW_CATEGORY(ZONE),
+	.needs = "operators or named ranges",
+	.remedy = "mark them with DWELL_OP(\"name\") or DWELL_ZONE(\"name\")",
+};

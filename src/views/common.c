@@ -5,12 +5,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "views/views.h"
+#include "views/common.h"
 
-struct dw_table *dw_view_table(const char *view, const struct dw_column *columns, size_t count,
-                               struct dwell_error *error)
+struct dwell_table *dw_view_table(const char *view, const struct dw_column *columns, size_t count,
+                                  struct dwell_error *error)
 {
-	struct dw_table *table = dw_table_create(view, columns, count);
+	struct dwell_table *table = dw_table_create(view, columns, count);
 
 	if (!table)
 		dw_error_set(error, DWELL_E_NOMEM, "out of memory for the %s view", view);
@@ -125,14 +125,8 @@ struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads whi
 		scope.steps_to = UINT64_MAX;
 	}
 	scope.steps_counted = steps->recorded_count ? steps->counted : NULL;
-	dw_model_create(&inside, dw_model_source(model), &scope, error);
+	dw_model_within(model, &scope, &inside, error);
 	return inside;
-}
-
-void dw_view_inside_done(struct dw_model *model, struct dw_model *inside)
-{
-	if (inside && inside != model)
-		dw_model_destroy(inside);
 }
 
 /* ---- a sentence on steps ----------------------------------------------------------------- */
@@ -150,7 +144,7 @@ static void say_where(const struct dw_steps *steps, char *to, size_t size)
 }
 
 /* Which steps the figures a step are of, where those are not all. */
-static void head_counted(struct dw_table *table, const struct dw_steps *steps)
+static void head_counted(struct dwell_table *table, const struct dw_steps *steps)
 {
 	bool some = steps->recorded_count > 0, one = steps->recorded_count == 1;
 
@@ -179,7 +173,7 @@ static void head_counted(struct dw_table *table, const struct dw_steps *steps)
 		              one ? "it" : "them");
 }
 
-void dw_view_head_steps(struct dw_table *table, const struct dw_steps *steps, const char *rest)
+void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *rest)
 {
 	uint64_t count = steps->ended_count + steps->summed_count;
 	double all_ns = (double)steps->ended_ns + (double)steps->summed_ns;
@@ -210,7 +204,7 @@ void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat)
 			dw_cell_int(&cells[i], (int64_t)values[i]);
 }
 
-void dw_view_note_calls(struct dw_table *table, const struct dw_flat *flat)
+void dw_view_note_calls(struct dwell_table *table, const struct dw_flat *flat)
 {
 	uint64_t open = 0, cut = 0;
 

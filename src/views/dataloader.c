@@ -46,7 +46,7 @@ static void fill_counts(struct dw_cell *row, const struct dw_loader_row *from,
 		dw_cell_real(&row[READY], (double)counted->ready / (double)counted->asked);
 }
 
-static void fill(struct dw_table *table, struct dw_model *model, const struct dw_loader *loader,
+static void fill(struct dwell_table *table, struct dw_model *model, const struct dw_loader *loader,
                  size_t at, const struct dw_loading *counted, uint64_t wall_ns)
 {
 	const struct dw_loader_row *from = &loader->rows[at];
@@ -96,7 +96,7 @@ static double sample_ns(const struct dw_loader *loader, const struct dw_loading 
 	return samples > 0 ? ns / samples : 0;
 }
 
-static void say_queue(struct dw_table *table, const struct dw_loader *loader,
+static void say_queue(struct dwell_table *table, const struct dw_loader *loader,
                       const struct dw_loading *counted)
 {
 	double empty = 100 * (double)loader->empty / (double)loader->queued, asked = 0, ready = 0;
@@ -113,7 +113,7 @@ static void say_queue(struct dw_table *table, const struct dw_loader *loader,
 		dw_table_head(table, "%.0f%% of them found the queue empty.", empty);
 }
 
-static void say_workers(struct dw_table *table, const struct dw_loader *loader,
+static void say_workers(struct dwell_table *table, const struct dw_loader *loader,
                         const struct dw_loading *counted)
 {
 	double sample = sample_ns(loader, counted);
@@ -126,7 +126,7 @@ static void say_workers(struct dw_table *table, const struct dw_loader *loader,
 	              sample > 0 ? " a sample" : "");
 }
 
-static void say(struct dw_table *table, const struct dw_loader *loader,
+static void say(struct dwell_table *table, const struct dw_loader *loader,
                 const struct dw_loading *counted)
 {
 	if (loader->batches)
@@ -142,13 +142,14 @@ static void say(struct dw_table *table, const struct dw_loader *loader,
 		dw_table_head(table, "It loads them itself: there are no workers.");
 }
 
-struct dw_table *dw_view_dataloader(struct dw_model *model, const struct dw_view_options *options,
-                                    struct dwell_error *error)
+static struct dwell_table *dataloader_view(struct dw_model *model,
+                                           const struct dwell_view_options *options,
+                                           struct dwell_error *error)
 {
 	const struct dw_threads *threads = dw_model_threads(model, error);
 	const struct dw_loading *counted = threads ? dw_model_loading(model, error) : NULL;
 	struct dw_loader *loader = counted ? dw_loader(model, error) : NULL;
-	struct dw_table *table = loader ? dw_view_table("dataloader", columns, COLUMNS, error) : NULL;
+	struct dwell_table *table = loader ? dw_view_table("dataloader", columns, COLUMNS, error) : NULL;
 
 	(void)options;
 	for (size_t i = 0; table && i < loader->row_count; i++)
@@ -158,3 +159,14 @@ struct dw_table *dw_view_dataloader(struct dw_model *model, const struct dw_view
 	dw_loader_done(loader);
 	return table;
 }
+
+const struct dw_view dw_view_dataloader = {
+	.name = "dataloader",
+	.question = "does the loop wait for its data, and what do the workers do?",
+	.run = dataloader_view,
+	.limit = SIZE_MAX,
+	.categories = DW_VIEW_CATEGORY(DATA),
+	.needs = "data loading",
+	.remedy = "mark where the loop takes a batch, and where one is made, with "
+	          "DWELL_SCOPE(DWELL_CATEGORY_DATA, \"name\")",
+};

@@ -35,7 +35,7 @@ static uint64_t count_epochs(const struct dw_engine *engine)
 	return 0;
 }
 
-void dw_view_engine_state(struct dw_table *table, struct dw_model *model,
+void dw_view_engine_state(struct dwell_table *table, struct dw_model *model,
                           const struct dw_engine *engine)
 {
 	uint64_t iterations = engine->rows[DW_ENGINE_PROCESSING].stat.count;

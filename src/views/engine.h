@@ -3,7 +3,7 @@
 #define DW_VIEWS_ENGINE_H
 
 #include "model/engine/engine.h"
-#include "views/views.h"
+#include "views/common.h"
 
 #define DW_VIEW_ENGINE (DW_VIEW_CATEGORY(EVENT) | DW_VIEW_CATEGORY(HANDLER))
 
@@ -21,11 +21,11 @@
 void dw_view_time(struct dw_cell *cells, const struct dwell_time_stat *stat);
 
 /* Says above and below the table which engine it is about. */
-void dw_view_engine_state(struct dw_table *table, struct dw_model *model,
+void dw_view_engine_state(struct dwell_table *table, struct dw_model *model,
                           const struct dw_engine *engine);
 
 /* Whether every time is wanted too: all rows are, as CSV and JSON want them. */
-static inline bool dw_view_wants_times(const struct dw_view_options *options)
+static inline bool dw_view_wants_times(const struct dwell_view_options *options)
 {
 	return options->limit != 0;
 }

@@ -57,10 +57,10 @@ static int take_time(void *pointer, const struct dw_engine_time *time)
 	           : 0;
 }
 
-static struct dw_table *iterations_table(struct dw_model *model, const struct dw_engine *engine,
-                                         struct dwell_error *error)
+static struct dwell_table *iterations_table(struct dw_model *model, const struct dw_engine *engine,
+                                            struct dwell_error *error)
 {
-	struct dw_table *table = dw_view_table("events", iteration_columns, ITERATION_COLUMNS, error);
+	struct dwell_table *table = dw_view_table("events", iteration_columns, ITERATION_COLUMNS, error);
 	struct context context = { .engine = engine };
 	int code = table ? dw_model_engine_times(model, engine, take_time, &context, error) : -1;
 
@@ -101,12 +101,13 @@ static bool has_handlers(const struct dw_engine *engine, const char *event)
 	return false;
 }
 
-struct dw_table *dw_view_events(struct dw_model *model, const struct dw_view_options *options,
-                                struct dwell_error *error)
+static struct dwell_table *events_view(struct dw_model *model,
+                                       const struct dwell_view_options *options,
+                                       struct dwell_error *error)
 {
 	const struct dw_engine *engine =
 	    dw_model_engine(model, options->engine, DW_ENGINE_ALL_RUNS, error);
-	struct dw_table *table = engine ? dw_view_table("events", columns, COLUMNS, error) : NULL;
+	struct dwell_table *table = engine ? dw_view_table("events", columns, COLUMNS, error) : NULL;
 
 	if (!table)
 		return NULL;
@@ -134,3 +135,13 @@ struct dw_table *dw_view_events(struct dw_model *model, const struct dw_view_opt
 	}
 	return table;
 }
+
+const struct dw_view dw_view_events = {
+	.name = "events",
+	.question = "what do an engine's events, iterations and fetches take?",
+	.run = events_view,
+	.limit = SIZE_MAX,
+	.categories = DW_VIEW_ENGINE,
+	.needs = "events of a training engine",
+	.remedy = DW_ENGINE_REMEDY,
+};

@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "model/time/flops.h"
-#include "views/views.h"
+#include "views/common.h"
 
 #define PEAK_KEY "peak_flops_per_second" /* a fact of the run: the machine's, measured */
 #define MOST_NAMED 3 /* operators without a count that the headline names */
@@ -83,7 +83,7 @@ static double machine_peak(const struct dw_source *source)
 }
 
 /* What the peak is, so that nobody takes it for the data sheet's. */
-static void note_peak(struct dw_table *table, const struct dw_source *source)
+static void note_peak(struct dwell_table *table, const struct dw_source *source)
 {
 	const char *how = fact(source, PEAK_HOW_KEY);
 
@@ -114,12 +114,12 @@ static void fill_row(struct dw_cell *row, const struct dw_flops_row *from, uint6
 		dw_cell_real(&row[OF_PEAK], speed / peak);
 }
 
-static struct dw_table *counted(struct dw_model *model, const struct dw_flops_sum *sum,
-                                struct dwell_error *error)
+static struct dwell_table *counted(struct dw_model *model, const struct dw_flops_sum *sum,
+                                   struct dwell_error *error)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	double peak = machine_peak(dw_model_source(model));
-	struct dw_table *table =
+	struct dwell_table *table =
 		dw_view_table("flops", counted_columns, COUNTED_COLUMNS - !(peak > 0), error);
 	struct dw_flops_row all = { .flops = sum->flops, .ns = sum->counted_ns };
 
@@ -140,11 +140,11 @@ static struct dw_table *counted(struct dw_model *model, const struct dw_flops_su
 	return table;
 }
 
-static struct dw_table *uncounted(struct dw_model *model, const struct dw_flops_sum *sum,
-                                  struct dwell_error *error)
+static struct dwell_table *uncounted(struct dw_model *model, const struct dw_flops_sum *sum,
+                                     struct dwell_error *error)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
-	struct dw_table *table = dw_view_table("flops", missed_columns, 5, error);
+	struct dwell_table *table = dw_view_table("flops", missed_columns, 5, error);
 	double all_ns = (double)sum->counted_ns + (double)sum->missed_ns;
 	bool no_shapes = false, not_enough = false;
 
@@ -178,7 +178,7 @@ static struct dw_table *uncounted(struct dw_model *model, const struct dw_flops_
 }
 
 /* What a mean step has, counted inside the steps only. -1 when out of memory. */
-static int tell_steps(struct dw_table *table, struct dw_model *model, struct dwell_error *error)
+static int tell_steps(struct dwell_table *table, struct dw_model *model, struct dwell_error *error)
 {
 	struct dw_model *inside = dw_view_inside(model, DW_VIEW_ALL_THREADS, error);
 	const struct dw_steps *steps = inside ? dw_model_steps(model, error) : NULL;
@@ -199,7 +199,6 @@ static int tell_steps(struct dw_table *table, struct dw_model *model, struct dwe
 		              peak > 0 ? dw_text_percent(speed / peak).at : "",
 		              peak > 0 ? " of the machine's measured peak" : "");
 	}
-	dw_view_inside_done(model, inside);
 	return result;
 }
 
@@ -235,7 +234,7 @@ static void say_missed(const struct dw_symbol *symbols, const struct dw_flops_su
 }
 
 /* What it is of comes first: of a small part of the operators the rest says little. */
-static void tell(struct dw_table *table, const struct dw_symbol *symbols,
+static void tell(struct dwell_table *table, const struct dw_symbol *symbols,
                  const struct dw_flops_sum *sum)
 {
 	double all_ns = (double)sum->counted_ns + (double)sum->missed_ns;
@@ -248,11 +247,12 @@ static void tell(struct dw_table *table, const struct dw_symbol *symbols,
 	              dw_text_ns((double)sum->counted_ns, " ").at, missed);
 }
 
-struct dw_table *dw_view_flops(struct dw_model *model, const struct dw_view_options *options,
-                               struct dwell_error *error)
+static struct dwell_table *flops_view(struct dw_model *model,
+                                      const struct dwell_view_options *options,
+                                      struct dwell_error *error)
 {
 	const struct dw_flops_sum *sum = dw_model_flops(model, error);
-	struct dw_table *first = sum ? counted(model, sum, error) : NULL;
+	struct dwell_table *first = sum ? counted(model, sum, error) : NULL;
 
 	if (!first)
 		return NULL;
@@ -264,3 +264,13 @@ struct dw_table *dw_view_flops(struct dw_model *model, const struct dw_view_opti
 	dw_table_destroy(first);
 	return NULL;
 }
+
+const struct dw_view dw_view_flops = {
+	.name = "flops",
+	.question = "how much arithmetic is it, how fast, and what was not counted?",
+	.run = flops_view,
+	.limit = 20,
+	.categories = DW_VIEW_CATEGORY(OPERATOR),
+	.needs = "operators",
+	.remedy = "mark them with DWELL_OP_SHAPES()",
+};

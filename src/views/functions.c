@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "model/time/function_calls.h"
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "function", NONE, TEXT),
@@ -32,7 +32,7 @@ static const char *base_name(const char *file)
 	return slash && slash[1] ? slash + 1 : file;
 }
 
-static void fill(struct dw_table *table, const struct dw_symbol *symbol,
+static void fill(struct dwell_table *table, const struct dw_symbol *symbol,
                  const struct dw_function_row *from, uint64_t all_ns)
 {
 	struct dw_cell *row = dw_table_row(table, 0);
@@ -52,12 +52,13 @@ static void fill(struct dw_table *table, const struct dw_symbol *symbol,
 		dw_cell_real(&row[SHARE], (double)from->self_ns / (double)all_ns);
 }
 
-struct dw_table *dw_view_functions(struct dw_model *model, const struct dw_view_options *options,
-                                   struct dwell_error *error)
+static struct dwell_table *functions_view(struct dw_model *model,
+                                          const struct dwell_view_options *options,
+                                          struct dwell_error *error)
 {
 	const struct dw_function_calls *calls = dw_model_function_calls(model, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
-	struct dw_table *table = calls ? dw_view_table("functions", columns, COLUMNS, error) : NULL;
+	struct dwell_table *table = calls ? dw_view_table("functions", columns, COLUMNS, error) : NULL;
 	struct dw_cell *totals;
 
 	if (!table)
@@ -76,3 +77,13 @@ struct dw_table *dw_view_functions(struct dw_model *model, const struct dw_view_
 		              calls->open == 1 ? "its" : "their");
 	return table;
 }
+
+const struct dw_view dw_view_functions = {
+	.name = "functions",
+	.question = "which functions take the time?",
+	.run = functions_view,
+	.limit = 30,
+	.categories = DW_VIEW_CATEGORY(FUNCTION),
+	.needs = "function calls",
+	.remedy = "record with --functions a program that carries the functions probe",
+};

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "collection", NONE, TEXT),
@@ -106,7 +106,7 @@ static int look(void *context, const struct dw_event *event)
 	return 0;
 }
 
-static void fill(struct dw_table *table, const struct dw_symbol *symbols, const struct dw_flat *flat,
+static void fill(struct dwell_table *table, const struct dw_symbol *symbols, const struct dw_flat *flat,
                  const struct pauses *pauses, bool steps)
 {
 	uint64_t total_ns = 0, calls = 0;
@@ -140,12 +140,12 @@ static void fill(struct dw_table *table, const struct dw_symbol *symbols, const 
 		dw_cell_real(&row[SHARE], (double)total_ns / (double)flat->wall_ns);
 }
 
-struct dw_table *dw_view_gc(struct dw_model *model, const struct dw_view_options *options,
-                            struct dwell_error *error)
+static struct dwell_table *gc_view(struct dw_model *model, const struct dwell_view_options *options,
+                                   struct dwell_error *error)
 {
 	struct search search = { dw_model_flat(model, DW_VIEW_CATEGORY(COLLECTOR), error),
 		dw_model_symbols(model, NULL), dw_model_source(model), NULL, NULL };
-	struct dw_table *table = NULL;
+	struct dwell_table *table = NULL;
 
 	(void)options;
 	if (!search.flat)
@@ -166,3 +166,13 @@ struct dw_table *dw_view_gc(struct dw_model *model, const struct dw_view_options
 	free(search.pauses);
 	return table;
 }
+
+const struct dw_view dw_view_gc = {
+	.name = "gc",
+	.question = "when did the garbage collector stop the program, and for how long?",
+	.run = gc_view,
+	.limit = SIZE_MAX,
+	.categories = DW_VIEW_CATEGORY(COLLECTOR),
+	.needs = "collections",
+	.remedy = "they are recorded in Python programs under dwell run",
+};

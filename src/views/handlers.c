@@ -40,12 +40,12 @@ static int take_time(void *context, const struct dw_engine_time *time)
 	return dw_calls_add(calls, (double)time->ns * 1e-9) ? DWELL_E_NOMEM : 0;
 }
 
-static struct dw_table *make_table(const struct dw_engine *engine, struct dwell_error *error)
+static struct dwell_table *make_table(const struct dw_engine *engine, struct dwell_error *error)
 {
 	const struct dw_engine_row *handlers = dw_engine_handlers(engine);
 	size_t count = 1 + DW_ENGINE_EVENTS + engine->handler_count;
 	struct dw_column *made = calloc(count, sizeof *made);
-	struct dw_table *table;
+	struct dwell_table *table;
 
 	if (!made) {
 		dw_error_set(error, DWELL_E_NOMEM, "out of memory for the handlers view");
@@ -67,7 +67,7 @@ static struct dw_table *make_table(const struct dw_engine *engine, struct dwell_
 	return table;
 }
 
-static void fill(struct dw_table *table, const struct dw_calls *calls, size_t count)
+static void fill(struct dwell_table *table, const struct dw_calls *calls, size_t count)
 {
 	size_t longest = 0;
 
@@ -82,12 +82,12 @@ static void fill(struct dw_table *table, const struct dw_calls *calls, size_t co
 	}
 }
 
-static struct dw_table *calls_table(struct dw_model *model, const struct dw_engine *engine,
-                                    struct dwell_error *error)
+static struct dwell_table *calls_table(struct dw_model *model, const struct dw_engine *engine,
+                                       struct dwell_error *error)
 {
 	size_t count = DW_ENGINE_EVENTS + engine->handler_count;
 	struct all_calls all = { engine, calloc(count, sizeof *all.columns) };
-	struct dw_table *table = all.columns ? make_table(engine, error) : NULL;
+	struct dwell_table *table = all.columns ? make_table(engine, error) : NULL;
 	int code = table ? dw_model_engine_times(model, engine, take_time, &all, error) : -1;
 
 	if (!code) {
@@ -108,12 +108,13 @@ static struct dw_table *calls_table(struct dw_model *model, const struct dw_engi
 
 /* ---- a row a handler --------------------------------------------------------------------- */
 
-struct dw_table *dw_view_handlers(struct dw_model *model, const struct dw_view_options *options,
-                                  struct dwell_error *error)
+static struct dwell_table *handlers_view(struct dw_model *model,
+                                         const struct dwell_view_options *options,
+                                         struct dwell_error *error)
 {
 	const struct dw_engine *engine =
 	    dw_model_engine(model, options->engine, DW_ENGINE_ALL_RUNS, error);
-	struct dw_table *table = engine ? dw_view_table("handlers", columns, COLUMNS, error) : NULL;
+	struct dwell_table *table = engine ? dw_view_table("handlers", columns, COLUMNS, error) : NULL;
 	uint64_t calls = 0;
 	double total_s = 0;
 	struct dw_cell *totals;
@@ -147,3 +148,13 @@ struct dw_table *dw_view_handlers(struct dw_model *model, const struct dw_view_o
 	}
 	return table;
 }
+
+const struct dw_view dw_view_handlers = {
+	.name = "handlers",
+	.question = "what does each handler of an engine take?",
+	.run = handlers_view,
+	.limit = SIZE_MAX,
+	.categories = DW_VIEW_ENGINE,
+	.needs = "events of a training engine",
+	.remedy = DW_ENGINE_REMEDY,
+};

@@ -14,7 +14,7 @@
 
 #include "base/text.h"
 #include "model/memory/memory.h"
-#include "views/views.h"
+#include "views/common.h"
 
 #define KINDS DW_MEMORY_KIND_COUNT
 
@@ -75,11 +75,11 @@ static void category_cells(struct dw_cell *cells, const struct dw_memory_use *us
 }
 
 /* Peaks of several devices are not one moment: then there is no sum. */
-static struct dw_table *categories(struct dw_model *model, const struct dw_memory *memory,
-                                   struct dwell_error *error)
+static struct dwell_table *categories(struct dw_model *model, const struct dw_memory *memory,
+                                      struct dwell_error *error)
 {
 	bool several = memory->pool_count > 1;
-	struct dw_table *table =
+	struct dwell_table *table =
 		dw_view_table("memory", category_columns + !several,
 	                  sizeof category_columns / sizeof *category_columns - !several, error);
 	struct dw_cell *row;
@@ -144,7 +144,7 @@ static void largest_kinds(const struct dw_memory_pool *pool, char *text, size_t 
 	}
 }
 
-static void tell(struct dw_table *table, struct dw_model *model, const struct dw_memory *memory)
+static void tell(struct dwell_table *table, struct dw_model *model, const struct dw_memory *memory)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_memory_pool *pool = &memory->pools[0];
@@ -169,7 +169,7 @@ static void tell(struct dw_table *table, struct dw_model *model, const struct dw
 		              dw_text_plural(pool->all.live_count));
 }
 
-static void note(struct dw_table *table, const struct dw_source *source,
+static void note(struct dwell_table *table, const struct dw_source *source,
                  const struct dw_memory *memory)
 {
 	uint64_t other = 0, all = 0;
@@ -247,13 +247,13 @@ static void put_allocator(struct dw_cell *cells, const struct dw_memory_pool *po
 		dw_cell_int(&cells[i], values[i]);
 }
 
-static struct dw_table *owners(struct dw_model *model, const struct dw_memory *memory, bool at_peak,
-                               struct dwell_error *error)
+static struct dwell_table *owners(struct dw_model *model, const struct dw_memory *memory, bool at_peak,
+                                  struct dwell_error *error)
 {
 	bool several = memory->pool_count > 1;
 	const struct dw_column *columns = at_peak ? peak_columns : allocator_columns;
 	size_t count = at_peak ? sizeof peak_columns : sizeof allocator_columns;
-	struct dw_table *table =
+	struct dwell_table *table =
 		dw_view_table("memory", columns + !several, count / sizeof *columns - !several, error);
 	char room[256];
 
@@ -283,14 +283,14 @@ static struct dw_table *owners(struct dw_model *model, const struct dw_memory *m
 /* ---- over time ----------------------------------------------------------------------------- */
 
 /* For pictures and JSON. Totals: the peak itself; so the part is never cut. */
-static struct dw_table *timeline(struct dw_model *model, const struct dw_memory *memory,
-                                 struct dwell_error *error)
+static struct dwell_table *timeline(struct dw_model *model, const struct dw_memory *memory,
+                                    struct dwell_error *error)
 {
 	struct dw_column columns[3 + KINDS] = {
 		DW_COLUMN("device", "device", NONE, TEXT),
 		DW_COLUMN("time_ns", "time", NS, INT),
 	};
-	struct dw_table *table;
+	struct dwell_table *table;
 	struct dw_cell *row;
 	char room[256];
 
@@ -333,11 +333,12 @@ static struct dw_table *timeline(struct dw_model *model, const struct dw_memory 
 	return table;
 }
 
-struct dw_table *dw_view_memory(struct dw_model *model, const struct dw_view_options *options,
-                                struct dwell_error *error)
+static struct dwell_table *memory_view(struct dw_model *model,
+                                       const struct dwell_view_options *options,
+                                       struct dwell_error *error)
 {
 	const struct dw_memory *memory = dw_model_memory(model, error);
-	struct dw_table *first = memory ? categories(model, memory, error) : NULL;
+	struct dwell_table *first = memory ? categories(model, memory, error) : NULL;
 
 	if (!first)
 		return NULL;
@@ -354,3 +355,13 @@ struct dw_table *dw_view_memory(struct dw_model *model, const struct dw_view_opt
 	dw_table_destroy(first);
 	return NULL;
 }
+
+const struct dw_view dw_view_memory = {
+	.name = "memory",
+	.question = "who allocates, who holds it at the peak, what is left at the end?",
+	.run = memory_view,
+	.limit = 15,
+	.categories = DW_VIEW_CATEGORY(ALLOCATION),
+	.needs = "allocations",
+	.remedy = "record them with DWELL_ALLOC() and DWELL_FREE()",
+};

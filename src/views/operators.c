@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "operator", NONE, TEXT),
@@ -43,11 +43,10 @@ static uint64_t *selfs_of(struct dw_model *model, enum dw_view_threads threads,
 		selfs = calloc(count + 1, sizeof *selfs);
 	for (size_t i = 0; selfs && i < flat->count; i++)
 		selfs[flat->rows[i].symbol] = flat->rows[i].stat.self_ns;
-	dw_view_inside_done(model, inside);
 	return selfs;
 }
 
-static void fill(struct dw_table *table, struct dw_model *model, const struct dw_flat *flat,
+static void fill(struct dwell_table *table, struct dw_model *model, const struct dw_flat *flat,
                  const struct selfs *inside)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -87,11 +86,11 @@ static void fill(struct dw_table *table, struct dw_model *model, const struct dw
 	}
 }
 
-static struct dw_table *by_name(struct dw_model *model, struct dwell_error *error)
+static struct dwell_table *by_name(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_CATEGORY(OPERATOR), error);
 	const struct dw_steps *steps = flat ? dw_model_steps(model, error) : NULL;
-	struct dw_table *table = NULL;
+	struct dwell_table *table = NULL;
 	struct selfs selfs = { NULL, NULL, 0 };
 
 	if (!steps)
@@ -112,12 +111,21 @@ static struct dw_table *by_name(struct dw_model *model, struct dwell_error *erro
 	return table;
 }
 
-struct dw_table *dw_view_operators(struct dw_model *model, const struct dw_view_options *options,
-                                   struct dwell_error *error)
+static struct dwell_table *operators_view(struct dw_model *model,
+                                          const struct dwell_view_options *options,
+                                          struct dwell_error *error)
 {
-	const struct dw_grouping *group = &options->group;
-
-	if (group->shapes || group->overload || group->stack_frames || options->top_level)
+	if ((options->group_by && *options->group_by) || options->top_level)
 		return dw_view_grouped(model, "operators", false, options, error);
 	return by_name(model, error);
 }
+
+const struct dw_view dw_view_operators = {
+	.name = "operators",
+	.question = "which operators take the time?",
+	.run = operators_view,
+	.limit = 30,
+	.categories = DW_VIEW_CATEGORY(OPERATOR),
+	.needs = "operators",
+	.remedy = "mark them with DWELL_OP(\"name\"), or see --view actions",
+};

@@ -85,7 +85,7 @@ static void say_besides(const struct dw_steps *steps, char *to, size_t size)
 }
 
 /* Above all else: where other programs had the CPU, no time below is the program's own. */
-static void head_delay(struct dw_table *table, const struct dw_overview *overview)
+static void head_delay(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_source *source = overview->source;
 	size_t threads = 0;
@@ -107,7 +107,7 @@ static void head_delay(struct dw_table *table, const struct dw_overview *overvie
 		                     "program's alone.", overview->delay_share * 100);
 }
 
-static void head_steps(struct dw_table *table, const struct dw_overview *overview)
+static void head_steps(struct dwell_table *table, const struct dw_overview *overview)
 {
 	char besides[512];
 
@@ -132,7 +132,7 @@ static bool has_functions(const struct dw_source *source)
 	return false;
 }
 
-static void head_run(struct dw_table *table, const struct dw_overview *overview)
+static void head_run(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_flat *flat = overview->flat;
 
@@ -174,7 +174,7 @@ bool dw_overview_device_unseen(const struct dw_overview *overview)
 	return used && !(dw_model_categories(overview->model) & DW_VIEW_CATEGORY(DEVICE));
 }
 
-static void head_verdicts(struct dw_table *table, const struct dw_overview *overview)
+static void head_verdicts(struct dwell_table *table, const struct dw_overview *overview)
 {
 	if (dw_overview_device_unseen(overview))
 		dw_table_head(table, "Device time not recorded: operator times are launch and wait times.");
@@ -201,7 +201,7 @@ static const struct dw_step *slowest_step(const struct dw_steps *steps)
 	return slowest;
 }
 
-static void note_slowest(struct dw_table *table, const struct dw_overview *overview)
+static void note_slowest(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_steps *steps = overview->steps;
 	const struct dw_step *step = slowest_step(steps);
@@ -222,7 +222,7 @@ static void note_slowest(struct dw_table *table, const struct dw_overview *overv
 		              (unsigned long long)step->number, dw_text_ns(ns, " ").at, ratio);
 }
 
-static void note_losses(struct dw_table *table, const struct dw_overview *overview)
+static void note_losses(struct dwell_table *table, const struct dw_overview *overview)
 {
 	static const char *const whys[] = {
 #define X(name, label, text) text,
@@ -269,7 +269,7 @@ static void note_losses(struct dw_table *table, const struct dw_overview *overvi
 }
 
 /* `dwell run` saw how the program ended. */
-static void note_end(struct dw_table *table, const struct dw_overview *overview)
+static void note_end(struct dwell_table *table, const struct dw_overview *overview)
 {
 	for (size_t i = 0; i < overview->source->meta_count; i++) {
 		const struct dw_source_meta *meta = &overview->source->metas[i];
@@ -285,7 +285,7 @@ static void note_end(struct dw_table *table, const struct dw_overview *overview)
 }
 
 /* Only views that have something to show of this trace. */
-static void note_more(struct dw_table *table, const struct dw_overview *overview)
+static void note_more(struct dwell_table *table, const struct dw_overview *overview)
 {
 	uint32_t categories = dw_model_categories(overview->model);
 	char *names = NULL;
@@ -328,10 +328,10 @@ static const struct dw_column run_columns[] = {
 };
 
 /* For machines; people read the heads. */
-static struct dw_table *run_table(const struct dw_overview *overview, struct dwell_error *error)
+static struct dwell_table *run_table(const struct dw_overview *overview, struct dwell_error *error)
 {
 	const struct dw_steps *steps = overview->steps;
-	struct dw_table *table = dw_view_table("overview", run_columns,
+	struct dwell_table *table = dw_view_table("overview", run_columns,
 	                                       sizeof run_columns / sizeof *run_columns, error);
 	const struct dw_step *slowest;
 	struct dw_cell *row;
@@ -435,17 +435,18 @@ static int prepare(struct dw_overview *overview, struct dw_model *model, struct 
 	return overview->verdict_count < 0 ? -1 : 0;
 }
 
-static struct dw_table *append(struct dw_table *last, struct dw_table *part)
+static struct dwell_table *append(struct dwell_table *last, struct dwell_table *part)
 {
 	last->next = part;
 	return part ? part : last;
 }
 
-struct dw_table *dw_view_overview(struct dw_model *model, const struct dw_view_options *options,
-                                  struct dwell_error *error)
+static struct dwell_table *overview_view(struct dw_model *model,
+                                         const struct dwell_view_options *options,
+                                         struct dwell_error *error)
 {
 	struct dw_overview overview = { .cost_share = NAN };
-	struct dw_table *table = NULL, *last;
+	struct dwell_table *table = NULL, *last;
 
 	if (prepare(&overview, model, error) == 0)
 		table = run_table(&overview, error);
@@ -469,7 +470,12 @@ struct dw_table *dw_view_overview(struct dw_model *model, const struct dw_view_o
 		note_losses(last, &overview);
 		note_more(last, &overview);
 	}
-	dw_view_inside_done(model, overview.inside_all);
-	dw_view_inside_done(model, overview.inside);
 	return table;
 }
+
+const struct dw_view dw_view_overview = {
+	.name = "overview",
+	.question = "where does the time go?",
+	.run = overview_view,
+	.limit = 10,
+};

@@ -26,13 +26,13 @@ static const struct dw_column breakdown_columns[] = {
 	DW_COLUMN("share", "of a step", RATIO, REAL, .bar = true),
 };
 
-struct dw_table *dw_overview_breakdown(const struct dw_overview *overview,
-                                       struct dwell_error *error)
+struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
+                                          struct dwell_error *error)
 {
 	const struct dw_steps *steps = overview->steps;
 	double count = (double)steps->recorded_count;
 	struct dw_view_part *parts;
-	struct dw_table *table;
+	struct dwell_table *table;
 	struct dw_cell *row;
 	size_t part_count;
 
@@ -104,7 +104,7 @@ static size_t main_root(const struct dw_source *source, const struct dw_tree *tr
 	return best;
 }
 
-static void wall_row(struct dw_table *table, const char *name, uint64_t ns, uint64_t wall_ns)
+static void wall_row(struct dwell_table *table, const char *name, uint64_t ns, uint64_t wall_ns)
 {
 	struct dw_cell *row = dw_table_row(table, 0);
 
@@ -127,12 +127,12 @@ static uint64_t missing_ns(const struct dw_overview *overview, uint32_t thread)
 	return ns;
 }
 
-struct dw_table *dw_overview_wall(const struct dw_overview *overview, struct dwell_error *error)
+struct dwell_table *dw_overview_wall(const struct dw_overview *overview, struct dwell_error *error)
 {
 	const struct dw_tree *tree = dw_model_tree(overview->model, error);
 	size_t root = tree ? main_root(overview->source, tree) : 0;
 	uint64_t wall_ns, named_ns = 0, small_ns = 0, lost_ns;
-	struct dw_table *table;
+	struct dwell_table *table;
 
 	if (!tree || root == tree->count)
 		return NULL;
@@ -217,7 +217,7 @@ static uint64_t thread_time(const struct dw_overview *overview, const struct dw_
 
 struct naming {
 	const struct dw_overview *overview;
-	struct dw_table *table;
+	struct dwell_table *table;
 	double steps;     /* 0: without */
 	uint64_t whole_ns;
 };
@@ -272,7 +272,7 @@ static bool fill_others(const struct naming *naming, const struct dw_flat *own,
 	return any;
 }
 
-struct dw_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error)
+struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error)
 {
 	struct dw_model *model = overview->inside ? overview->inside : overview->model;
 	struct dw_model *all_model = overview->inside ? overview->inside_all : overview->model;

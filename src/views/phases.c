@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("phase", "phase", NONE, TEXT),
@@ -19,7 +19,7 @@ static const struct dw_column columns[] = {
 };
 enum { PHASE, WHERE, TOTAL, PER_STEP, SHARE, COLUMNS };
 
-static void fill(struct dw_table *table, const char *phase, const char *where, uint64_t ns,
+static void fill(struct dwell_table *table, const char *phase, const char *where, uint64_t ns,
                  size_t steps, uint64_t wall_ns)
 {
 	struct dw_cell *row = dw_table_row(table, 0);
@@ -34,7 +34,7 @@ static void fill(struct dw_table *table, const char *phase, const char *where, u
 }
 
 /* False: out of memory. */
-static bool fill_shares(struct dw_table *table, const struct dw_steps *steps,
+static bool fill_shares(struct dwell_table *table, const struct dw_steps *steps,
                         const struct dw_symbol *symbols)
 {
 	struct dw_view_part *parts = calloc(DW_SHARE_COUNT + steps->part_count, sizeof *parts);
@@ -47,7 +47,7 @@ static bool fill_shares(struct dw_table *table, const struct dw_steps *steps,
 	return parts != NULL;
 }
 
-static void total(struct dw_table *table, const struct dw_steps *steps)
+static void total(struct dwell_table *table, const struct dw_steps *steps)
 {
 	struct dw_cell *totals = dw_table_totals(table);
 
@@ -58,11 +58,12 @@ static void total(struct dw_table *table, const struct dw_steps *steps)
 	dw_cell_real(&totals[SHARE], 1);
 }
 
-struct dw_table *dw_view_phases(struct dw_model *model, const struct dw_view_options *options,
-                                struct dwell_error *error)
+static struct dwell_table *phases_view(struct dw_model *model,
+                                       const struct dwell_view_options *options,
+                                       struct dwell_error *error)
 {
 	const struct dw_steps *steps = dw_model_steps(model, error);
-	struct dw_table *table = steps ? dw_view_table("phases", columns, COLUMNS, error) : NULL;
+	struct dwell_table *table = steps ? dw_view_table("phases", columns, COLUMNS, error) : NULL;
 
 	if (!table)
 		return NULL;
@@ -85,3 +86,13 @@ struct dw_table *dw_view_phases(struct dw_model *model, const struct dw_view_opt
 		dw_table_note(table, "Sums over %zu processes that step.", steps->thread_count);
 	return table;
 }
+
+const struct dw_view dw_view_phases = {
+	.name = "phases",
+	.question = "how much of the run is forward, backward, optimizer, data?",
+	.run = phases_view,
+	.limit = SIZE_MAX,
+	.needs_steps = true,
+	.needs = "steps",
+	.remedy = "mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step()",
+};

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "model/sequence/sequence.h"
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "operator", NONE, TEXT),
@@ -29,7 +29,7 @@ static const struct dw_column columns[] = {
 enum { NAME, OP_ID, PHASE, REPEATS, ITERATIONS, MEAN, MIN, MAX, P99, STD, SHARE, DRIFT, COLUMNS };
 
 struct answer {
-	struct dw_table *table;
+	struct dwell_table *table;
 	const struct dw_sequence *sequence;
 	const struct dw_symbol *symbols;
 };
@@ -69,7 +69,7 @@ static void put_op(struct answer *answer, const struct dw_sequence_op *op, uint3
 
 static void put_block(struct answer *answer, const struct dw_sequence_block *block)
 {
-	struct dw_table *table = answer->table;
+	struct dwell_table *table = answer->table;
 	double mean_ns = 0, total_ns = 0;
 	const char *name;
 	struct dw_cell *row;
@@ -129,7 +129,7 @@ static void fill_totals(struct answer *answer)
 
 /* ---- sentences ----------------------------------------------------------------------- */
 
-static void say_iterations(struct dw_table *table, const struct dw_sequence *sequence)
+static void say_iterations(struct dwell_table *table, const struct dw_sequence *sequence)
 {
 	char skipped[80] = "";
 
@@ -145,7 +145,7 @@ static void say_iterations(struct dw_table *table, const struct dw_sequence *seq
 }
 
 /* A sequence is that of one thread of each process. */
-static void note_threads(struct dw_table *table, const struct dw_model *model,
+static void note_threads(struct dwell_table *table, const struct dw_model *model,
                          const struct dw_sequence *sequence)
 {
 	const struct dw_source *source = dw_model_source(model);
@@ -165,7 +165,7 @@ static void note_threads(struct dw_table *table, const struct dw_model *model,
 		                                           : "one in each process");
 }
 
-static void note_drifts(struct dw_table *table, const struct dw_sequence *sequence,
+static void note_drifts(struct dwell_table *table, const struct dw_sequence *sequence,
                         const struct dw_symbol *symbols)
 {
 	const struct dw_sequence_op *most = NULL;
@@ -190,7 +190,7 @@ static void note_drifts(struct dw_table *table, const struct dw_sequence *sequen
 		              sequence->drift < 0 ? "less" : "more");
 }
 
-static void note_changes(struct dw_table *table, const struct dw_sequence *sequence)
+static void note_changes(struct dwell_table *table, const struct dw_sequence *sequence)
 {
 	uint64_t partly = 0, skipped = 0;
 
@@ -210,7 +210,7 @@ static void note_changes(struct dw_table *table, const struct dw_sequence *seque
 		              dw_text_count((int64_t)skipped).at, skipped == 1 ? " is" : "s are");
 }
 
-static void note_rest(struct dw_table *table, const struct dw_sequence *sequence)
+static void note_rest(struct dwell_table *table, const struct dw_sequence *sequence)
 {
 	if (sequence->incomplete)
 		dw_table_note(table, "%s iteration%s not whole (open, lost or overwritten in part): not "
@@ -227,7 +227,7 @@ static void note_rest(struct dw_table *table, const struct dw_sequence *sequence
 
 /* ---- the view ------------------------------------------------------------------------ */
 
-static struct dw_table *make(struct answer *answer, bool folded, struct dwell_error *error)
+static struct dwell_table *make(struct answer *answer, bool folded, struct dwell_error *error)
 {
 	answer->table = dw_view_table("sequence", columns, COLUMNS, error);
 	if (!answer->table)
@@ -237,14 +237,15 @@ static struct dw_table *make(struct answer *answer, bool folded, struct dwell_er
 	return answer->table;
 }
 
-struct dw_table *dw_view_sequence(struct dw_model *model, const struct dw_view_options *options,
-                                  struct dwell_error *error)
+static struct dwell_table *sequence_view(struct dw_model *model,
+                                         const struct dwell_view_options *options,
+                                         struct dwell_error *error)
 {
 	struct dw_sequence_ask ask = { .skip = options->skip_iteration };
 	const struct dw_sequence *sequence = dw_model_sequence(model, &ask, error);
 	struct answer answer = { NULL, sequence, dw_model_symbols(model, NULL) };
 	bool machine = options->limit == SIZE_MAX && !options->sort;
-	struct dw_table *table;
+	struct dwell_table *table;
 
 	if (!sequence || dw_sequence_check(sequence, &ask, error))
 		return NULL;
@@ -268,3 +269,14 @@ struct dw_table *dw_view_sequence(struct dw_model *model, const struct dw_view_o
 	}
 	return table;
 }
+
+const struct dw_view dw_view_sequence = {
+	.name = "sequence",
+	.question = "which operators does a step run, in order, and what does each take?",
+	.run = sequence_view,
+	.limit = 60,
+	.categories = DW_VIEW_CATEGORY(OPERATOR) | DW_VIEW_CATEGORY(COMMUNICATION),
+	.needs_steps = true,
+	.needs = "operators in steps",
+	.remedy = "mark them with DWELL_OP(\"name\") and each iteration with DWELL_STEP()",
+};

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "views/views.h"
+#include "views/common.h"
 
 /* The last one holds; NULL: none. */
 static const char *fact(const struct dw_source *source, const char *key)
@@ -47,7 +47,7 @@ bool dw_view_step_on(const struct dw_source *source, char *text, size_t room)
 	return true;
 }
 
-void dw_view_head_step_on(struct dw_table *table, const struct dw_source *source)
+void dw_view_head_step_on(struct dwell_table *table, const struct dw_source *source)
 {
 	char text[1024];
 

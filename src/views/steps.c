@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("step", "step", NONE, INT),
@@ -28,7 +28,7 @@ enum { STEP, THREAD, START, DURATION, OF_MEDIAN, CPU, MOST, WHY, SHARES,
        CPU_NS = SHARES + DW_SHARE_COUNT, COLUMNS };
 
 /* "backward 42%, forward 31%" */
-static void say_most(struct dw_table *table, struct dw_cell *cell, const struct dw_step *step,
+static void say_most(struct dwell_table *table, struct dw_cell *cell, const struct dw_step *step,
                      const struct dw_symbol *symbols)
 {
 	struct dw_view_part *parts = calloc(DW_SHARE_COUNT + step->part_count, sizeof *parts);
@@ -57,7 +57,7 @@ static void say_most(struct dw_table *table, struct dw_cell *cell, const struct 
 	free(parts);
 }
 
-static void say_why(struct dw_table *table, struct dw_cell *cell, const struct dw_step *step,
+static void say_why(struct dwell_table *table, struct dw_cell *cell, const struct dw_step *step,
                     const struct dw_symbol *symbols)
 {
 	char text[512];
@@ -76,7 +76,7 @@ static void say_why(struct dw_table *table, struct dw_cell *cell, const struct d
 	dw_cell_text(table, cell, text);
 }
 
-static void fill(struct dw_table *table, struct dw_model *model, const struct dw_steps *steps,
+static void fill(struct dwell_table *table, struct dw_model *model, const struct dw_steps *steps,
                  const struct dw_step *step)
 {
 	struct dw_cell *row = dw_table_row(table, 0);
@@ -98,11 +98,12 @@ static void fill(struct dw_table *table, struct dw_model *model, const struct dw
 	dw_cell_int(&row[CPU_NS], (int64_t)step->cpu_ns);
 }
 
-struct dw_table *dw_view_steps(struct dw_model *model, const struct dw_view_options *options,
-                               struct dwell_error *error)
+static struct dwell_table *steps_view(struct dw_model *model,
+                                      const struct dwell_view_options *options,
+                                      struct dwell_error *error)
 {
 	const struct dw_steps *steps = dw_model_steps(model, error);
-	struct dw_table *table = steps ? dw_view_table("steps", columns, COLUMNS, error) : NULL;
+	struct dwell_table *table = steps ? dw_view_table("steps", columns, COLUMNS, error) : NULL;
 
 	if (!table)
 		return NULL;
@@ -114,3 +115,13 @@ struct dw_table *dw_view_steps(struct dw_model *model, const struct dw_view_opti
 	dw_view_head_steps(table, steps, "");
 	return table;
 }
+
+const struct dw_view dw_view_steps = {
+	.name = "steps",
+	.question = "how long does each step take, and why are slow ones slow?",
+	.run = steps_view,
+	.limit = 20,
+	.needs_steps = true,
+	.needs = "steps",
+	.remedy = "mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step()",
+};

@@ -2,7 +2,7 @@
  * threads: what did each thread record, and how busy was it? Busy is the time inside
  * some range, as a share of the time from the thread's first record to its last.
  */
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("thread", "thread", NONE, TEXT),
@@ -19,7 +19,7 @@ static const struct dw_column columns[] = {
 };
 enum { THREAD, PID, TID, RECORDS, RANGES, FIRST, LAST, BUSY, SHARE, GAP, LOST, COLUMNS };
 
-static void fill(struct dw_table *table, const struct dw_model *model,
+static void fill(struct dwell_table *table, const struct dw_model *model,
                  const struct dw_thread_row *from)
 {
 	const struct dw_source *source = dw_model_source(model);
@@ -42,11 +42,12 @@ static void fill(struct dw_table *table, const struct dw_model *model,
 	dw_cell_int(&row[LOST], (int64_t)from->lost);
 }
 
-struct dw_table *dw_view_threads(struct dw_model *model, const struct dw_view_options *options,
-                                 struct dwell_error *error)
+static struct dwell_table *threads_view(struct dw_model *model,
+                                        const struct dwell_view_options *options,
+                                        struct dwell_error *error)
 {
 	const struct dw_threads *threads = dw_model_threads(model, error);
-	struct dw_table *table = threads ? dw_view_table("threads", columns, COLUMNS, error) : NULL;
+	struct dwell_table *table = threads ? dw_view_table("threads", columns, COLUMNS, error) : NULL;
 	uint64_t records = 0, ranges = 0, lost = 0, gap_ns = 0;
 	struct dw_cell *totals;
 
@@ -76,3 +77,10 @@ struct dw_table *dw_view_threads(struct dw_model *model, const struct dw_view_op
 	}
 	return table;
 }
+
+const struct dw_view dw_view_threads = {
+	.name = "threads",
+	.question = "what did each thread record, and how busy was it?",
+	.run = threads_view,
+	.limit = SIZE_MAX,
+};

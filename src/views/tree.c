@@ -6,7 +6,7 @@
  * --limit all shows them.
  */
 #include "base/text.h"
-#include "views/views.h"
+#include "views/common.h"
 
 #define LEAST_SHARE 0.005
 
@@ -23,7 +23,7 @@ static const struct dw_column columns[] = {
 };
 enum { NAME, DEPTH, CATEGORY, TOTAL, SELF, CALLS, MEAN, P99, SHARE, COLUMNS };
 
-static void fill(struct dw_table *table, struct dw_model *model, const struct dw_tree_node *node,
+static void fill(struct dwell_table *table, struct dw_model *model, const struct dw_tree_node *node,
                  uint64_t root_ns)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -51,11 +51,12 @@ static void fill(struct dw_table *table, struct dw_model *model, const struct dw
 		dw_cell_int(&row[P99], (int64_t)stat->p99_ns);
 }
 
-struct dw_table *dw_view_tree(struct dw_model *model, const struct dw_view_options *options,
-                              struct dwell_error *error)
+static struct dwell_table *tree_view(struct dw_model *model,
+                                     const struct dwell_view_options *options,
+                                     struct dwell_error *error)
 {
 	const struct dw_tree *tree = dw_model_tree(model, error);
-	struct dw_table *table = tree ? dw_view_table("tree", columns, COLUMNS, error) : NULL;
+	struct dwell_table *table = tree ? dw_view_table("tree", columns, COLUMNS, error) : NULL;
 	bool all = options->limit == SIZE_MAX;
 	uint64_t root_ns = 0, hidden = 0, open = 0;
 
@@ -84,3 +85,10 @@ struct dw_table *dw_view_tree(struct dw_model *model, const struct dw_view_optio
 		              hidden == 1 ? "its" : "their", hidden == 1 ? "it" : "them");
 	return table;
 }
+
+const struct dw_view dw_view_tree = {
+	.name = "tree",
+	.question = "who calls whom, and what does it take?",
+	.run = tree_view,
+	.limit = SIZE_MAX,
+};

@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "model/core/pass.h"
+#include "model/core/events.h"
+#include "model/core/scope.h"
 
 struct frame {
 	struct dw_frame frame;
@@ -289,12 +291,14 @@ static void emit_asyncs(struct dw_model *model, struct pass *pass)
 	}
 }
 
-static bool has_events_of(const struct dw_source_stream *stream, enum dw_event_streams streams)
+static bool events_wants_stream(const struct dw_model *model, enum dw_event_streams which,
+                                const struct dw_source_stream *stream)
 {
-	return streams == DW_STREAMS_ALL || stream->nested == (streams == DW_STREAMS_OF_HANDLERS);
+	return dw_scope_has_stream(model, stream) &&
+	       (which == DW_EVENTS_ALL || stream->nested == (which == DW_EVENTS_OF_HANDLERS));
 }
 
-int dw_model_events_of(struct dw_model *model, enum dw_event_streams streams,
+int dw_model_events_of(struct dw_model *model, enum dw_event_streams which,
                        int (*each)(void *context, const struct dw_event *event), void *context,
                        struct dwell_error *error)
 {
@@ -306,8 +310,7 @@ int dw_model_events_of(struct dw_model *model, enum dw_event_streams streams,
 	for (size_t i = 0; i < source->stream_count && !pass.result && !pass.failed; i++) {
 		struct events events;
 
-		if (!has_events_of(&source->streams[i], streams) ||
-		    !dw_scope_has_stream(model, &source->streams[i]))
+		if (!events_wants_stream(model, which, &source->streams[i]))
 			continue;
 		memset(&events, 0, sizeof events);
 		dw_pass_init(&events.pass, model, i, &pass.frames, buffer);
@@ -327,5 +330,5 @@ int dw_model_events_of(struct dw_model *model, enum dw_event_streams streams,
 int dw_model_events(struct dw_model *model, int (*each)(void *context, const struct dw_event *event),
                     void *context, struct dwell_error *error)
 {
-	return dw_model_events_of(model, DW_STREAMS_ALL, each, context, error);
+	return dw_model_events_of(model, DW_EVENTS_ALL, each, context, error);
 }

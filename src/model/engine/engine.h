@@ -10,7 +10,7 @@
 
 #include <dwell/engine_profile.h>
 
-#include "model/model.h"
+#include "model/core/model.h"
 
 /* How to get events into a trace. */
 #define DW_ENGINE_REMEDY "build the loop on <dwell/engine.h>, or attach a profiler of dwell.ignite"

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "model/time/call_groups.h"
+#include "model/core/scope.h"
+#include "model/memory/freed_bytes.h"
+#include "model/model.h"
 
 struct change {
 	uint64_t ns, address, bytes;
@@ -26,7 +28,7 @@ struct collection {
 	bool failed;
 };
 
-static int collect(void *pointer, const struct dw_event *event)
+static int freed_collect(void *pointer, const struct dw_event *event)
 {
 	struct collection *all = pointer;
 	const char *device;
@@ -49,7 +51,7 @@ static int collect(void *pointer, const struct dw_event *event)
 	return 0;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_changes(const void *left, const void *right)
 {
 	const struct change *a = left, *b = right;
 
@@ -63,12 +65,12 @@ static int compare(const void *left, const void *right)
 }
 
 /* In order of address and time a free follows its allocation. */
-static void resolve(struct collection *all, struct dw_call_change *changes)
+static void freed_resolve(struct collection *all, struct dw_freed_change *changes)
 {
 	uint64_t live = 0;
 
 	if (all->count)
-		qsort(all->changes, all->count, sizeof *all->changes, compare);
+		qsort(all->changes, all->count, sizeof *all->changes, compare_changes);
 	for (size_t i = 0; i < all->count; i++) {
 		const struct change *change = &all->changes[i];
 
@@ -85,33 +87,30 @@ static void resolve(struct collection *all, struct dw_call_change *changes)
 	}
 }
 
-bool dw_call_memory_make(struct dw_call_memory *memory, struct dw_model *model, bool wanted)
+bool dw_freed_bytes_init(struct dw_freed_bytes *freed, struct dw_model *model, bool wanted)
 {
 	static const struct dw_scope everything;
 	struct collection all = { .model = model };
 	bool done = true;
 
-	memset(memory, 0, sizeof *memory);
+	memset(freed, 0, sizeof *freed);
 	if (!wanted || !(dw_model_categories(model) & 1u << DWELL_CATEGORY_ALLOCATION))
 		return true;
 	/* What is freed in scope may have been allocated before or elsewhere. */
-	if (!dw_scope_is_all(model) &&
-	    dw_model_create(&all.model, model->source, &everything, NULL) != 0)
+	if (!dw_scope_is_all(model) && dw_model_within(model, &everything, &all.model, NULL) != 0)
 		return false;
-	dw_model_events(all.model, collect, &all, NULL);
-	if (all.model != model)
-		dw_model_destroy(all.model);
+	dw_model_events(all.model, freed_collect, &all, NULL);
 	done = !all.failed;
-	memory->changes = done ? calloc(all.count + 1, sizeof *memory->changes) : NULL;
-	if (memory->changes) {
-		resolve(&all, memory->changes);
-		memory->count = all.count;
+	freed->changes = done ? calloc(all.count + 1, sizeof *freed->changes) : NULL;
+	if (freed->changes) {
+		freed_resolve(&all, freed->changes);
+		freed->count = all.count;
 	}
 	free(all.changes);
-	return memory->changes != NULL;
+	return freed->changes != NULL;
 }
 
-void dw_call_memory_reset(struct dw_call_memory *memory)
+void dw_freed_bytes_reset(struct dw_freed_bytes *freed)
 {
-	free(memory->changes);
+	free(freed->changes);
 }

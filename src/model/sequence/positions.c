@@ -1,5 +1,5 @@
 /*
- * Operators of a step to positions: see sequence.h.
+ * Operators of a step to positions; see sequence.h.
  *
  * All positions stand in one line. An iteration whose operators are the last one's, or
  * those of some order met before (a variant: a branch, a validation's graph), is looked
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/sequence/compare.h"
 #include "model/sequence/positions.h"
 
 #define SLOTS 1024u              /* of the table of variants, half of them used */

@@ -247,7 +247,7 @@ TEST(verbosity_3_prints_the_distributed_alone)
  * operations before the backward ones, of which there are none. */
 TEST(verbosity_1_of_a_trace_of_verbosity_3)
 {
-	struct dwell_layout_options options = { .size = sizeof options, .has_verbosity = true,
+	struct dwell_view_options options = { .size = sizeof options, .has_verbosity = true,
 		.verbosity = 1, .has_skip_iteration = true, .skip_iteration = 1 };
 	const char *paths[] = { path };
 	struct dwell_trace *trace;

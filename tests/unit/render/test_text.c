@@ -111,8 +111,8 @@ static const char *rendered(const char *format, unsigned width)
 {
 	static char text[4096];
 	const double values[] = { NAN, INFINITY, 0.5 };
-	struct dw_table *table = dw_table_create("test", columns, 3);
-	struct dw_render_options options = { .width = width };
+	struct dwell_table *table = dw_table_create("test", columns, 3);
+	struct dwell_print_options options = { .width = width };
 	FILE *file = fmemopen(text, sizeof text, "w");
 
 	for (int i = 0; i < 3; i++) {
@@ -123,7 +123,7 @@ static const char *rendered(const char *format, unsigned width)
 		if (i)
 			dw_cell_int(&row[2], INT64_MAX);
 	}
-	CHECK_EQ(dw_render(dw_renderer_find(format, NULL), (const struct dw_table *const[]){ table }, 1,
+	CHECK_EQ(dw_render(dw_renderer_find(format, NULL), (const struct dwell_table *const[]){ table }, 1,
 	                   file, &options, NULL), 0);
 	fclose(file);
 	dw_table_destroy(table);

@@ -9,12 +9,12 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("share", "share", RATIO, REAL),
 };
 
-static struct dw_table *make(void)
+static struct dwell_table *make(void)
 {
 	return dw_table_create("test", columns, 3);
 }
 
-static void add(struct dw_table *table, int depth, const char *name, int64_t self, double share)
+static void add(struct dwell_table *table, int depth, const char *name, int64_t self, double share)
 {
 	struct dw_cell *row = dw_table_row(table, depth);
 
@@ -25,7 +25,7 @@ static void add(struct dw_table *table, int depth, const char *name, int64_t sel
 }
 
 /* The first letters of the names, in order. */
-static const char *order(const struct dw_table *table)
+static const char *order(const struct dwell_table *table)
 {
 	static char letters[64];
 	size_t i;
@@ -38,7 +38,7 @@ static const char *order(const struct dw_table *table)
 
 TEST(rows_start_empty_and_keep_what_they_get)
 {
-	struct dw_table *table = make();
+	struct dwell_table *table = make();
 	struct dw_cell *row = dw_table_row(table, 0);
 
 	CHECK_EQ(row[0].type, DW_CELL_NONE);
@@ -53,7 +53,7 @@ TEST(rows_start_empty_and_keep_what_they_get)
 
 TEST(numbers_descend_and_equal_rows_keep_their_order)
 {
-	struct dw_table *table = make();
+	struct dwell_table *table = make();
 
 	add(table, 0, "a", 1, 0);
 	add(table, 0, "b", 3, 0);
@@ -67,7 +67,7 @@ TEST(numbers_descend_and_equal_rows_keep_their_order)
 
 TEST(texts_ascend)
 {
-	struct dw_table *table = make();
+	struct dwell_table *table = make();
 
 	add(table, 0, "b", 1, 0);
 	add(table, 0, "c", 2, 0);
@@ -79,7 +79,7 @@ TEST(texts_ascend)
 
 TEST(empty_cells_and_nan_come_last)
 {
-	struct dw_table *table = make();
+	struct dwell_table *table = make();
 
 	add(table, 0, "a", -1, NAN);
 	add(table, 0, "b", 0, -1.5);
@@ -94,7 +94,7 @@ TEST(empty_cells_and_nan_come_last)
 
 TEST(large_integers_are_compared_exactly)
 {
-	struct dw_table *table = make();
+	struct dwell_table *table = make();
 
 	add(table, 0, "a", INT64_MAX - 1, 0);
 	add(table, 0, "b", INT64_MAX, 0);
@@ -105,7 +105,7 @@ TEST(large_integers_are_compared_exactly)
 
 TEST(a_tree_sorts_siblings_and_moves_what_lies_below_them)
 {
-	struct dw_table *table = make();
+	struct dwell_table *table = make();
 
 	add(table, 0, "a", 1, 0);
 	add(table, 1, "b", 1, 0);
@@ -124,7 +124,7 @@ TEST(a_tree_sorts_siblings_and_moves_what_lies_below_them)
 
 TEST(a_very_deep_tree_sorts_without_a_deep_stack)
 {
-	struct dw_table *table = make();
+	struct dwell_table *table = make();
 
 	for (int i = 0; i < 100000; i++)
 		add(table, i, "x", i, 0);
@@ -136,7 +136,7 @@ TEST(a_very_deep_tree_sorts_without_a_deep_stack)
 
 TEST(a_limit_counts_what_it_cuts)
 {
-	struct dw_table *table = make();
+	struct dwell_table *table = make();
 
 	for (int i = 0; i < 10; i++)
 		add(table, 0, "x", i, 0);
@@ -150,7 +150,7 @@ TEST(a_limit_counts_what_it_cuts)
 
 TEST(columns_are_found_by_name)
 {
-	struct dw_table *table = make();
+	struct dwell_table *table = make();
 
 	CHECK_EQ(dw_table_column(table, "share"), 2);
 	CHECK_EQ(dw_table_column(table, "self"), -1);
@@ -159,7 +159,7 @@ TEST(columns_are_found_by_name)
 
 TEST(an_empty_table_sorts_and_a_chain_is_destroyed_whole)
 {
-	struct dw_table *table = make();
+	struct dwell_table *table = make();
 
 	table->next = make();
 	add(table->next, 0, "x", 1, 1);

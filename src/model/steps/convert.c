@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "model/steps/steps.h"
+#include "model/steps/steps_build.h"
 
 static const char *const share_names[] = {
 #define X(name, label) label,

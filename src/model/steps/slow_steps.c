@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "model/steps/steps.h"
+#include "model/steps/steps_build.h"
 
 #define SLOW_RATIO 1.5
 #define MOST_SLOW 256u  /* steps that get an explanation */
