@@ -18,6 +18,7 @@
 #include "export/export.h"
 #include "export/json.h"
 #include "export/timeline.h"
+#include "frameworks/torch.h"
 
 #define EVENT_BYTES 512u /* the most of an event without its name and args */
 
@@ -325,7 +326,7 @@ static void chrome_put_step(void *to, const struct dw_nest_step *at)
 		args = at->step->open ? ",\"recorded\":false,\"open\":true" : ",\"recorded\":false";
 	name.text = head;
 	name.length = (uint32_t)snprintf(head, sizeof head,
-	                                 "\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#%llu\"",
+	                                 "\"cat\":\"user_annotation\",\"name\":\"" DW_TORCH_STEP "%llu\"",
 	                                 (unsigned long long)at->step->number);
 	if (at->overlaps) {
 		chrome_put_apart(chrome, name, at->track, at->start_ns, at->end_ns,

@@ -20,6 +20,7 @@
 #include "export/export.h"
 #include "export/json.h"
 #include "export/perfetto_packets.h"
+#include "frameworks/torch.h"
 
 /* A range that is kept until the outermost range around it ends. */
 struct slice {
@@ -181,7 +182,7 @@ static void perfetto_put_step(void *to, const struct dw_nest_step *step)
 	    perfetto->step_of != (uint64_t)step->track + 1)
 		perfetto->step_track = dw_perfetto_new_track(packets, 1 + step->track, "steps");
 	perfetto->step_of = (uint64_t)step->track + 1;
-	snprintf(name, sizeof name, "ProfilerStep#%llu", (unsigned long long)step->step->number);
+	snprintf(name, sizeof name, DW_TORCH_STEP "%llu", (unsigned long long)step->step->number);
 	event = dw_perfetto_open(packets, DW_PERFETTO_BEGIN, perfetto->step_track, step->start_ns);
 	dw_perfetto_name_text(packets, name);
 	if (step->step->open)
