@@ -94,21 +94,21 @@ TEST(times_are_summed_by_row)
 	    dw_model_engine(made.model, "trainer", DW_ENGINE_ALL_RUNS, &made.error);
 
 	REQUIRE(engine != NULL);
-	const struct dwell_time_stat *processing = &engine->rows[DW_ENGINE_PROCESSING].stat;
-	const struct dwell_time_stat *dataflow = &engine->rows[DW_ENGINE_DATAFLOW].stat;
+	const struct dw_time_stat *processing = &engine->rows[DW_ENGINE_PROCESSING].stat;
+	const struct dw_time_stat *dataflow = &engine->rows[DW_ENGINE_DATAFLOW].stat;
 
 	CHECK_EQ(processing->count, 2);
-	CHECK_NEAR(processing->total_s, 43e-9, 1e-15);
-	CHECK_NEAR(processing->min_s, 21e-9, 1e-15);
+	CHECK_NEAR(processing->total, 43e-9, 1e-15);
+	CHECK_NEAR(processing->min, 21e-9, 1e-15);
 	CHECK_EQ(processing->min_index, 1);
 	CHECK_EQ(processing->max_index, 2);
-	CHECK_NEAR(processing->mean_s, 21.5e-9, 1e-15);
-	CHECK_NEAR(dwell_time_stat_std_s(processing), 0.70710678e-9, 1e-15);
+	CHECK_NEAR(processing->mean, 21.5e-9, 1e-15);
+	CHECK_NEAR(dw_time_stat_std(processing), 0.70710678e-9, 1e-15);
 	CHECK_EQ(dataflow->count, 2); /* not the fetch without a batch */
-	CHECK_NEAR(dataflow->total_s, 6e-9, 1e-15);
+	CHECK_NEAR(dataflow->total, 6e-9, 1e-15);
 	CHECK_EQ(dw_engine_handlers(engine)->stat.count, 2);
-	CHECK_NEAR(dw_engine_handlers(engine)->stat.total_s, 10e-9, 1e-15);
-	CHECK_NEAR(engine->rows[DW_ENGINE_EVENTS + 1].stat.total_s, 14e-9, 1e-15);
+	CHECK_NEAR(dw_engine_handlers(engine)->stat.total, 10e-9, 1e-15);
+	CHECK_NEAR(engine->rows[DW_ENGINE_EVENTS + 1].stat.total, 14e-9, 1e-15);
 	made_close(&made);
 }
 
@@ -126,9 +126,9 @@ TEST(the_last_run_alone)
 	REQUIRE(all && last && all != last);
 	CHECK_EQ(all->runs, 2);
 	CHECK_EQ(all->rows[DW_ENGINE_PROCESSING].stat.count, 4);
-	CHECK_NEAR(all->rows[DW_ENGINE_PROCESSING].stat.total_s, 106e-9, 1e-15);
+	CHECK_NEAR(all->rows[DW_ENGINE_PROCESSING].stat.total, 106e-9, 1e-15);
 	CHECK_EQ(last->rows[DW_ENGINE_PROCESSING].stat.count, 2);
-	CHECK_NEAR(last->rows[DW_ENGINE_PROCESSING].stat.total_s, 63e-9, 1e-15);
+	CHECK_NEAR(last->rows[DW_ENGINE_PROCESSING].stat.total, 63e-9, 1e-15);
 	made_close(&made);
 }
 
