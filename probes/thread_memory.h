@@ -6,8 +6,8 @@
  * May be called in signal handlers. Invariant: memory belongs to the live thread that took it,
  * in the process that took it: in a child of fork nobody else gets the forking thread's.
  */
-#ifndef DWELL_PROBES_THREAD_MEMORY_H
-#define DWELL_PROBES_THREAD_MEMORY_H
+#ifndef DWP_THREAD_MEMORY_H
+#define DWP_THREAD_MEMORY_H
 
 #include <errno.h>
 #include <stddef.h>
@@ -16,36 +16,36 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define DWELL_THREADS_LOOKED_AT 16 /* each time: as many as keep up with threads that end */
+#define DWP_THREADS_LOOKED_AT 16 /* each time: as many as keep up with threads that end */
 
 /* At the head of each thread's memory. */
-struct dwell_thread_memory {
-	struct dwell_thread_memory *next; /* set once */
+struct dwp_thread_memory {
+	struct dwp_thread_memory *next; /* set once */
 	uint64_t owner;                   /* atomic; process id << 32 | thread id */
 };
 
-struct dwell_thread_pool {
-	struct dwell_thread_memory *first; /* atomic; the newest */
-	struct dwell_thread_memory *look;  /* atomic; where to look next */
+struct dwp_thread_pool {
+	struct dwp_thread_memory *first; /* atomic; the newest */
+	struct dwp_thread_memory *look;  /* atomic; where to look next */
 };
 
 /* Whether the thread of this process has ended. */
-static inline int dwell_thread_is_dead(uint64_t owner)
+static inline int dwp_thread_is_dead(uint64_t owner)
 {
 	return owner >> 32 == (uint64_t)getpid() &&
 	       syscall(SYS_tgkill, (long)(owner >> 32), (long)(owner & 0xffffffffu), 0l) != 0 &&
 	       errno == ESRCH;
 }
 
-/* `bytes` for the calling thread, of which the first are a struct dwell_thread_memory; the rest
+/* `bytes` for the calling thread, of which the first are a struct dwp_thread_memory; the rest
  * is zero, or what the thread before left. NULL: there is no memory. Keeps errno. */
-static inline void *dwell_thread_memory(struct dwell_thread_pool *pool, size_t bytes)
+static inline void *dwp_thread_memory(struct dwp_thread_pool *pool, size_t bytes)
 {
 	uint64_t self = (uint64_t)getpid() << 32 | (uint64_t)(uint32_t)syscall(SYS_gettid);
-	struct dwell_thread_memory *memory;
+	struct dwp_thread_memory *memory;
 	int saved = errno;
 
-	for (int i = 0; i < DWELL_THREADS_LOOKED_AT; i++) {
+	for (int i = 0; i < DWP_THREADS_LOOKED_AT; i++) {
 		uint64_t owner;
 
 		memory = __atomic_load_n(&pool->look, __ATOMIC_ACQUIRE);
@@ -56,7 +56,7 @@ static inline void *dwell_thread_memory(struct dwell_thread_pool *pool, size_t b
 		__atomic_store_n(&pool->look, memory->next, __ATOMIC_RELEASE);
 		owner = __atomic_load_n(&memory->owner, __ATOMIC_RELAXED);
 		/* Acquire: what the dead thread wrote last was released by the kernel's exit. */
-		if (dwell_thread_is_dead(owner) &&
+		if (dwp_thread_is_dead(owner) &&
 		    __atomic_compare_exchange_n(&memory->owner, &owner, self, 0, __ATOMIC_ACQUIRE,
 		                                __ATOMIC_RELAXED)) {
 			errno = saved;

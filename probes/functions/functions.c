@@ -24,6 +24,7 @@
 #include <dwell/probe.h>
 
 #include "../thread_memory.h"
+#include "format/keys.h"
 
 #define DEEPEST 2048u
 #define IDS 65536u /* a power of two */
@@ -37,7 +38,7 @@ struct call {
 };
 
 struct thread {
-	struct dwell_thread_memory memory;
+	struct dwp_thread_memory memory;
 	uint32_t depth; /* may be more than DEEPEST: those are not recorded */
 	uint32_t mixed;
 	const char *cursor; /* of the stream after our last record */
@@ -47,11 +48,11 @@ struct thread {
 
 /* One word, so that a plugin with this library may be loaded at any time. */
 static __thread struct thread *this_thread __attribute__((tls_model("initial-exec")));
-static struct dwell_thread_pool pool;
+static struct dwp_thread_pool pool;
 
 __attribute__((noinline)) static struct thread *new_thread(void)
 {
-	struct thread *thread = dwell_thread_memory(&pool, sizeof *thread);
+	struct thread *thread = dwp_thread_memory(&pool, sizeof *thread);
 
 	if (thread) {
 		thread->depth = 0;
@@ -63,7 +64,7 @@ __attribute__((noinline)) static struct thread *new_thread(void)
 	this_thread = thread;
 	/* For a report of a trace with nothing in it. */
 	if (dwell_active() && !dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
-		dwell_meta("dwell.functions", "not asked for");
+		dwell_meta(DW_KEY_FUNCTIONS, "not asked for");
 	return thread;
 }
 

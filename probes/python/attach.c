@@ -43,7 +43,7 @@ static void attach(void)
 	}
 	probe = dlopen(probe_path, RTLD_NOW | RTLD_LOCAL);
 	if (probe)
-		*(void **)&begin = dlsym(probe, "dwell_python_attach");
+		*(void **)&begin = dlsym(probe, "dwp_python_attach");
 	if (begin)
 		begin();
 	else

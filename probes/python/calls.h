@@ -8,8 +8,8 @@
  * may go on where the other has stopped. Under the interpreter's lock, but for the thread's
  * own.
  */
-#ifndef DWELL_PROBES_PYTHON_CALLS_H
-#define DWELL_PROBES_PYTHON_CALLS_H
+#ifndef DWP_PYTHON_CALLS_H
+#define DWP_PYTHON_CALLS_H
 
 #include "python.h"
 
@@ -17,64 +17,64 @@
 
 #include "../thread_memory.h"
 
-#define DWELL_MOST_CALLS 8192u
+#define DWP_MOST_CALLS 8192u
 
 /* With an id, which has 28 bits. */
-#define DWELL_CALL_BY_FRAME (1u << 31)  /* of a call: frames.c leaves it */
-#define DWELL_CODE_RESUMED (1u << 30)   /* of a code object: its first call makes a generator */
-#define DWELL_CODE_SUBSCRIPT (1u << 29) /* of a code object: a __getitem__ */
-#define DWELL_ID_BITS 0x0fffffffu
+#define DWP_CALL_BY_FRAME (1u << 31)  /* of a call: frames.c leaves it */
+#define DWP_CODE_RESUMED (1u << 30)   /* of a code object: its first call makes a generator */
+#define DWP_CODE_SUBSCRIPT (1u << 29) /* of a code object: a __getitem__ */
+#define DWP_ID_BITS 0x0fffffffu
 
-struct dwell_calls {
-	struct dwell_thread_memory memory;
+struct dwp_calls {
+	struct dwp_thread_memory memory;
 	uint32_t depth;
 	uint32_t mixed;         /* from this depth on nothing but functions is open */
 	const char *cursor;     /* of the stream after our last record */
 	const void *entered;    /* the code object that frames.c entered last */
 	uintptr_t stack_begin;  /* the machine's stack of this thread; 0: not known */
 	uintptr_t stack_scarce; /* a frame that lies less than this beyond has too little left */
-	uint32_t ids[DWELL_MOST_CALLS]; /* 0: not recorded */
+	uint32_t ids[DWP_MOST_CALLS]; /* 0: not recorded */
 };
 
-extern __thread struct dwell_calls *dwell_calls __attribute__((tls_model("initial-exec")));
+extern __thread struct dwp_calls *dwp_calls __attribute__((tls_model("initial-exec")));
 
 /* Those of the calling thread, which has none yet; NULL: there is no memory. */
-struct dwell_calls *dwell_calls_create(void);
+struct dwp_calls *dwp_calls_create(void);
 
 /* ---- code objects ------------------------------------------------------------------------ */
 
 /* A code object's extra field: gone with it. */
-struct dwell_known_code {
+struct dwp_known_code {
 	PyObject *code;
 	uint32_t id; /* 0: not to be recorded */
 };
 
 /* The last ones by address, so that a call asks Python for the code object alone. */
-#define DWELL_RECENT_CODES 4096u
-extern struct dwell_known_code dwell_recent_codes[DWELL_RECENT_CODES];
+#define DWP_RECENT_CODES 4096u
+extern struct dwp_known_code dwp_recent_codes[DWP_RECENT_CODES];
 
-static inline struct dwell_known_code *dwell_place_of_code(const void *code)
+static inline struct dwp_known_code *dwp_place_of_code(const void *code)
 {
-	return &dwell_recent_codes[((uintptr_t)code >> 4) * 0x9e3779b1u >> 16 & (DWELL_RECENT_CODES - 1)];
+	return &dwp_recent_codes[((uintptr_t)code >> 4) * 0x9e3779b1u >> 16 & (DWP_RECENT_CODES - 1)];
 }
 
 /* Keeps the exception that may be set. */
-uint32_t dwell_find_code(PyObject *code);
+uint32_t dwp_find_code(PyObject *code);
 
-static inline uint32_t dwell_code_id(PyObject *code)
+static inline uint32_t dwp_code_id(PyObject *code)
 {
-	const struct dwell_known_code *known = dwell_place_of_code(code);
+	const struct dwp_known_code *known = dwp_place_of_code(code);
 
-	return DWELL_LIKELY(known->code == code) ? known->id : dwell_find_code(code);
+	return DWELL_LIKELY(known->code == code) ? known->id : dwp_find_code(code);
 }
 
 /* ---- begin and end ----------------------------------------------------------------------- */
 
-static inline void dwell_calls_enter(struct dwell_calls *calls, uint32_t id, uint32_t by)
+static inline void dwp_calls_enter(struct dwp_calls *calls, uint32_t id, uint32_t by)
 {
 	uint32_t at = calls->depth++;
 
-	if (DWELL_UNLIKELY(at >= DWELL_MOST_CALLS))
+	if (DWELL_UNLIKELY(at >= DWP_MOST_CALLS))
 		return;
 	calls->ids[at] = id | by;
 	if (!id)
@@ -86,15 +86,15 @@ static inline void dwell_calls_enter(struct dwell_calls *calls, uint32_t id, uin
 }
 
 /* The innermost one. */
-static inline void dwell_calls_leave(struct dwell_calls *calls)
+static inline void dwp_calls_leave(struct dwp_calls *calls)
 {
 	uint32_t at = --calls->depth, id;
 
-	if (DWELL_UNLIKELY(at >= DWELL_MOST_CALLS))
+	if (DWELL_UNLIKELY(at >= DWP_MOST_CALLS))
 		return;
 	if (DWELL_UNLIKELY(dwell_this_stream->cursor != calls->cursor))
 		calls->mixed = at + 1;
-	id = calls->ids[at] & DWELL_ID_BITS;
+	id = calls->ids[at] & DWP_ID_BITS;
 	if (id && DWELL_UNLIKELY(at < calls->mixed))
 		dwell_end_named(id);
 	else if (id)
@@ -108,13 +108,13 @@ static inline void dwell_calls_leave(struct dwell_calls *calls)
 
 /* Records Python's functions by the interpreter's frame evaluation function from now on;
  * NULL, or why that is not to be had here. */
-const char *dwell_frames_begin(void);
+const char *dwp_frames_begin(void);
 /* No longer: what is open is still left, nothing more is entered. */
-void dwell_frames_end(void);
+void dwp_frames_end(void);
 
 /* Goes on with the profile function, in all threads and for good; keeps the exception. */
-void dwell_functions_by_profile(const char *why);
+void dwp_functions_by_profile(const char *why);
 /* Whether the calling thread has a profile function, ours or another's. */
-bool dwell_functions_profiled(void);
+bool dwp_functions_profiled(void);
 
 #endif

@@ -29,9 +29,9 @@ static PyObject *on_collection(PyObject *self, PyObject *arguments)
 	Py_RETURN_NONE;
 }
 
-static PyMethodDef callback = { "dwell_collection", on_collection, METH_VARARGS, NULL };
+static PyMethodDef callback = { "dwp_collection", on_collection, METH_VARARGS, NULL };
 
-void dwell_collector_attach(void)
+void dwp_collector_attach(void)
 {
 	PyObject *gc = PyImport_ImportModule("gc");
 	PyObject *list = gc ? PyObject_GetAttrString(gc, "callbacks") : NULL;

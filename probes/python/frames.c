@@ -215,10 +215,10 @@ static int on_trial(PyObject *self, PyFrameObject *frame, int what, PyObject *ar
 		return 0;
 	code = (PyObject *)PyFrame_GetCode(frame);
 	PyEval_SetProfile(NULL, NULL);
-	if (dwell_calls && dwell_calls->entered == code)
+	if (dwp_calls && dwp_calls->entered == code)
 		chained = get_slot(interpreter);
 	else
-		dwell_functions_by_profile("by the profile function: another has the frame evaluation function");
+		dwp_functions_by_profile("by the profile function: another has the frame evaluation function");
 	Py_DECREF(code);
 	return 0;
 }
@@ -229,17 +229,17 @@ __attribute__((noinline)) static void look_at_slot(evaluator *now)
 
 	PyErr_Fetch(&type, &value, &trace);
 	if (now == run_frame)
-		dwell_functions_by_profile("by the profile function: another has reset the frame evaluation function");
-	else if (!dwell_functions_profiled())
+		dwp_functions_by_profile("by the profile function: another has reset the frame evaluation function");
+	else if (!dwp_functions_profiled())
 		PyEval_SetProfile(on_trial, NULL);
 	PyErr_Restore(type, value, trace);
 }
 
 /* ---- the evaluation ---------------------------------------------------------------------------- */
 
-static struct dwell_calls *new_thread(void)
+static struct dwp_calls *new_thread(void)
 {
-	struct dwell_calls *calls = dwell_calls_create();
+	struct dwp_calls *calls = dwp_calls_create();
 	pthread_attr_t attributes;
 	void *begin;
 	size_t bytes;
@@ -255,7 +255,7 @@ static struct dwell_calls *new_thread(void)
 }
 
 /* Of a call's nesting: deeper calls are left to the interpreter. */
-static inline bool is_deep(const struct dwell_calls *calls)
+static inline bool is_deep(const struct dwp_calls *calls)
 {
 	return (uintptr_t)__builtin_frame_address(0) - calls->stack_begin < calls->stack_scarce ||
 	       calls->depth >= most_nested;
@@ -268,14 +268,14 @@ static inline uint32_t id_of_call(PyObject *code, const void *frame)
 
 	if (DWELL_UNLIKELY(!dwell_gate))
 		return 0;
-	id = dwell_code_id(code);
-	if (DWELL_UNLIKELY(id & ~DWELL_ID_BITS)) {
-		if (id & DWELL_CODE_SUBSCRIPT)
+	id = dwp_code_id(code);
+	if (DWELL_UNLIKELY(id & ~DWP_ID_BITS)) {
+		if (id & DWP_CODE_SUBSCRIPT)
 			keep_subscript_seen(frame); /* while the gate is closed too */
-		if (id & DWELL_CODE_RESUMED && owner_offset &&
+		if (id & DWP_CODE_RESUMED && owner_offset &&
 		    ((const char *)frame)[owner_offset] != OWNED_BY_GENERATOR)
 			return 0;
-		id &= DWELL_ID_BITS;
+		id &= DWP_ID_BITS;
 	}
 	return DWELL_LIKELY(dwell_wants(1u << DWELL_CATEGORY_FUNCTION)) ? id : 0;
 }
@@ -283,7 +283,7 @@ static inline uint32_t id_of_call(PyObject *code, const void *frame)
 static PyObject *eval_frame(PyThreadState *thread, void *frame, int raised)
 {
 	PyObject *code = FRAME_CODE(frame), *result;
-	struct dwell_calls *calls = dwell_calls;
+	struct dwp_calls *calls = dwp_calls;
 	uint32_t id, at;
 	evaluator *now;
 
@@ -292,12 +292,12 @@ static PyObject *eval_frame(PyThreadState *thread, void *frame, int raised)
 	if (DWELL_UNLIKELY(!recording || !calls))
 		return run_frame(thread, frame, raised);
 	if (DWELL_UNLIKELY(is_deep(calls))) {
-		dwell_functions_by_profile("by the profile function: calls were nested too deep for frames");
+		dwp_functions_by_profile("by the profile function: calls were nested too deep for frames");
 		return run_frame(thread, frame, raised);
 	}
 	id = id_of_call(code, frame);
 	at = calls->depth;
-	dwell_calls_enter(calls, id, DWELL_CALL_BY_FRAME);
+	dwp_calls_enter(calls, id, DWP_CALL_BY_FRAME);
 	calls->entered = code;
 	result = run_frame(thread, frame, raised);
 	if (DWELL_UNLIKELY(calls->depth != at + 1)) {
@@ -305,7 +305,7 @@ static PyObject *eval_frame(PyThreadState *thread, void *frame, int raised)
 		calls->depth = at + 1;
 		calls->mixed = at + 1;
 	}
-	dwell_calls_leave(calls);
+	dwp_calls_leave(calls);
 	if (DWELL_UNLIKELY((now = get_slot(interpreter)) != eval_frame) && now != chained && recording)
 		look_at_slot(now);
 	return result;
@@ -324,7 +324,7 @@ static int minor_version(void)
 	return minor;
 }
 
-const char *dwell_frames_begin(void)
+const char *dwp_frames_begin(void)
 {
 	int minor = minor_version();
 
@@ -340,13 +340,13 @@ const char *dwell_frames_begin(void)
 		return "by the profile function: frames of this Python are not known";
 	/* From 3.12 on the interpreter counts evaluations within one another, and allows 1500 in
 	 * the first 3.12, some thousands in 3.13. */
-	most_nested = minor == 12 ? 500 : minor > 12 ? 1500 : DWELL_MOST_CALLS;
+	most_nested = minor == 12 ? 500 : minor > 12 ? 1500 : DWP_MOST_CALLS;
 	recording = true;
 	set_slot(interpreter, eval_frame);
 	return NULL;
 }
 
-void dwell_frames_end(void)
+void dwp_frames_end(void)
 {
 	recording = false;
 	if (get_slot(interpreter) == eval_frame)

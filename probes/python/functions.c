@@ -9,6 +9,7 @@
  * When a program sets a profiler of its own, it has the thread from then on and we stop.
  */
 #include "calls.h"
+#include "format/keys.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -16,22 +17,22 @@
 
 enum { CALL = 0, RETURN = 3, C_CALL = 4, C_EXCEPTION = 5, C_RETURN = 6 };
 
-__thread struct dwell_calls *dwell_calls __attribute__((tls_model("initial-exec")));
-struct dwell_known_code dwell_recent_codes[DWELL_RECENT_CODES];
+__thread struct dwp_calls *dwp_calls __attribute__((tls_model("initial-exec")));
+struct dwp_known_code dwp_recent_codes[DWP_RECENT_CODES];
 
 static Py_ssize_t extra_index = -1;
 static int (*get_extra)(PyObject *code, Py_ssize_t index, void **extra);
 static int (*set_extra)(PyObject *code, Py_ssize_t index, void *extra);
 
-struct dwell_calls *dwell_calls_create(void)
+struct dwp_calls *dwp_calls_create(void)
 {
-	static struct dwell_thread_pool pool;
-	struct dwell_calls *calls = dwell_thread_memory(&pool, sizeof *calls);
+	static struct dwp_thread_pool pool;
+	struct dwp_calls *calls = dwp_thread_memory(&pool, sizeof *calls);
 
 	if (calls) /* what a thread before left, but for its calls, which are beyond our depth */
 		memset(&calls->depth, 0,
-		       offsetof(struct dwell_calls, ids) - offsetof(struct dwell_calls, depth));
-	return dwell_calls = calls;
+		       offsetof(struct dwp_calls, ids) - offsetof(struct dwp_calls, depth));
+	return dwp_calls = calls;
 }
 
 /* A code object's field when it is not to be recorded. */
@@ -46,7 +47,7 @@ static bool is_own(const char *file)
 	char *slash = NULL;
 
 	if (package) {
-		dwell_python_text(package, "__file__", folder, sizeof folder);
+		dwp_python_text(package, "__file__", folder, sizeof folder);
 		slash = strrchr(folder, '/');
 	}
 	if (slash)
@@ -79,11 +80,11 @@ static uint32_t new_id(PyObject *code)
 	size_t length;
 	uint32_t id;
 
-	dwell_python_text(code, "co_qualname", name, sizeof name);
+	dwp_python_text(code, "co_qualname", name, sizeof name);
 	if (!*name)
-		dwell_python_text(code, "co_name", name, sizeof name);
+		dwp_python_text(code, "co_name", name, sizeof name);
 	length = strlen(name);
-	dwell_python_text(code, "co_filename", file, sizeof file);
+	dwp_python_text(code, "co_filename", file, sizeof file);
 	if (line)
 		site.line = (uint32_t)PyLong_AsLong(line);
 	Py_XDECREF(line);
@@ -92,41 +93,41 @@ static uint32_t new_id(PyObject *code)
 		return UNSEEN;
 	id = dwell_slow_site(&site);
 	if (id && makes_generator(code))
-		id |= DWELL_CODE_RESUMED;
+		id |= DWP_CODE_RESUMED;
 	if (id && length >= strlen(item) && strcmp(name + length - strlen(item), item) == 0)
-		id |= DWELL_CODE_SUBSCRIPT;
+		id |= DWP_CODE_SUBSCRIPT;
 	return id;
 }
 
 static void forget_code(void *extra)
 {
-	struct dwell_known_code *known = extra;
+	struct dwp_known_code *known = extra;
 
-	if (known && dwell_place_of_code(known->code)->code == known->code)
-		*dwell_place_of_code(known->code) = (struct dwell_known_code){ NULL, 0 };
+	if (known && dwp_place_of_code(known->code)->code == known->code)
+		*dwp_place_of_code(known->code) = (struct dwp_known_code){ NULL, 0 };
 	PyMem_Free(known);
 }
 
 static uint32_t find_code(PyObject *code)
 {
 	void *extra = NULL;
-	struct dwell_known_code *known;
+	struct dwp_known_code *known;
 	uint32_t id;
 
 	get_extra(code, extra_index, &extra);
 	known = extra;
 	if (known) {
-		*dwell_place_of_code(code) = *known;
+		*dwp_place_of_code(code) = *known;
 		return known->id;
 	}
 	id = new_id(code);
 	known = id ? PyMem_Malloc(sizeof *known) : NULL;
 	if (!known)
 		return 0;
-	*known = (struct dwell_known_code){ code, id == UNSEEN ? 0 : id };
+	*known = (struct dwp_known_code){ code, id == UNSEEN ? 0 : id };
 	id = known->id;
 	if (set_extra(code, extra_index, known) == 0) {
-		*dwell_place_of_code(code) = *known;
+		*dwp_place_of_code(code) = *known;
 	} else {
 		PyErr_Clear();
 		PyMem_Free(known);
@@ -134,7 +135,7 @@ static uint32_t find_code(PyObject *code)
 	return id;
 }
 
-__attribute__((noinline)) uint32_t dwell_find_code(PyObject *code)
+__attribute__((noinline)) uint32_t dwp_find_code(PyObject *code)
 {
 	PyObject *type, *value, *trace;
 	uint32_t id;
@@ -148,10 +149,10 @@ __attribute__((noinline)) uint32_t dwell_find_code(PyObject *code)
 static inline uint32_t frame_id(PyFrameObject *frame)
 {
 	PyObject *code = (PyObject *)PyFrame_GetCode(frame);
-	uint32_t id = dwell_code_id(code);
+	uint32_t id = dwp_code_id(code);
 
 	Py_DECREF(code); /* the frame has it too */
-	return id & DWELL_ID_BITS;
+	return id & DWP_ID_BITS;
 }
 
 /* ---- C functions --------------------------------------------------------------------------- */
@@ -170,14 +171,14 @@ static struct known_c {
 	PyCFunction function;
 	const char *name;
 	uint32_t id;
-} recent_c[DWELL_RECENT_CODES];
+} recent_c[DWP_RECENT_CODES];
 
 static uint32_t name_c(PyObject *function)
 {
 	char name[256], module[128], whole[400];
 
-	dwell_python_text(function, "__qualname__", name, sizeof name);
-	dwell_python_text(function, "__module__", module, sizeof module);
+	dwp_python_text(function, "__qualname__", name, sizeof name);
+	dwp_python_text(function, "__module__", module, sizeof module);
 	snprintf(whole, sizeof whole, "%s%s%s", module, *module ? "." : "", *name ? name : "?");
 	return dwell_intern(DWELL_CATEGORY_FUNCTION, whole, NULL);
 }
@@ -190,11 +191,11 @@ static uint32_t builtin_id(PyObject *function)
 	if (Py_TYPE(function) != &PyCFunction_Type && Py_TYPE(function) != &PyCMethod_Type)
 		return name_c(function);
 	method = ((struct c_function *)function)->method;
-	known = &recent_c[((uintptr_t)method >> 4) * 0x9e3779b1u >> 16 & (DWELL_RECENT_CODES - 1)];
+	known = &recent_c[((uintptr_t)method >> 4) * 0x9e3779b1u >> 16 & (DWP_RECENT_CODES - 1)];
 	if (DWELL_UNLIKELY(known->method != method || known->function != method->ml_meth ||
 	                   known->name != method->ml_name || !known->id))
 		*known = (struct known_c){ method, method->ml_meth, method->ml_name,
-			                       dwell_actions_is_own(method) ? UNSEEN : name_c(function) };
+			                       dwp_actions_is_own(method) ? UNSEEN : name_c(function) };
 	return known->id == UNSEEN ? 0 : known->id;
 }
 
@@ -202,20 +203,20 @@ static uint32_t builtin_id(PyObject *function)
 
 static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)
 {
-	struct dwell_calls *calls = dwell_calls;
+	struct dwp_calls *calls = dwp_calls;
 	bool wanted = dwell_wants(1u << DWELL_CATEGORY_FUNCTION);
 
-	if (!calls && !(calls = dwell_calls_create()))
+	if (!calls && !(calls = dwp_calls_create()))
 		return 0;
 	if (what == CALL)
-		dwell_calls_enter(calls, wanted ? frame_id(frame) : 0, 0);
+		dwp_calls_enter(calls, wanted ? frame_id(frame) : 0, 0);
 	else if (what == C_CALL)
-		dwell_calls_enter(calls, wanted && dwell_wants(DWELL_DETAIL_C_FUNCTIONS) ? builtin_id(argument) : 0, 0);
+		dwp_calls_enter(calls, wanted && dwell_wants(DWELL_DETAIL_C_FUNCTIONS) ? builtin_id(argument) : 0, 0);
 	else if (what != RETURN && what != C_RETURN && what != C_EXCEPTION)
 		return 0;
-	else if (calls->depth > DWELL_MOST_CALLS ||
-	         (calls->depth && !(calls->ids[calls->depth - 1] & DWELL_CALL_BY_FRAME)))
-		dwell_calls_leave(calls);
+	else if (calls->depth > DWP_MOST_CALLS ||
+	         (calls->depth && !(calls->ids[calls->depth - 1] & DWP_CALL_BY_FRAME)))
+		dwp_calls_leave(calls);
 	return 0;
 }
 
@@ -226,7 +227,7 @@ static PyObject *start_thread(PyObject *self, PyObject *arguments)
 	Py_RETURN_NONE;
 }
 
-static PyMethodDef starter = { "dwell_start_thread", start_thread, METH_VARARGS, NULL };
+static PyMethodDef starter = { "dwp_start_thread", start_thread, METH_VARARGS, NULL };
 
 static bool find_extra(void)
 {
@@ -252,7 +253,7 @@ static enum { NOBODY, BY_FRAME, BY_PROFILE } who;
 static PyObject *for_new_threads; /* threading.setprofile */
 static PyObject *ask_profile;     /* sys.getprofile */
 
-bool dwell_functions_profiled(void)
+bool dwp_functions_profiled(void)
 {
 	PyObject *now = ask_profile ? PyObject_CallObject(ask_profile, NULL) : NULL;
 	bool is = now && now != Py_None;
@@ -276,7 +277,7 @@ static void profile_new_threads(void)
  * by being the current one for a moment, which is a matter of a pointer there. */
 static void profile_all_threads(void)
 {
-	void (*all)(dwell_tracer *tracer, PyObject *self) = NULL;
+	void (*all)(dwp_tracer *tracer, PyObject *self) = NULL;
 	PyThreadState *(*first)(PyInterpreterState *interpreter) = NULL;
 	PyThreadState *(*next)(PyThreadState *thread) = NULL;
 	PyThreadState *self = PyThreadState_Get();
@@ -285,20 +286,20 @@ static void profile_all_threads(void)
 	*(void **)&first = dlsym(RTLD_DEFAULT, "PyInterpreterState_ThreadHead");
 	*(void **)&next = dlsym(RTLD_DEFAULT, "PyThreadState_Next");
 	if (all) {
-		if (!dwell_functions_profiled())
+		if (!dwp_functions_profiled())
 			all(on_event, NULL);
 		return;
 	}
 	for (PyThreadState *thread = first && next ? first(PyInterpreterState_Get()) : NULL; thread;
 	     thread = next(thread)) {
 		PyThreadState_Swap(thread);
-		if (!dwell_functions_profiled())
+		if (!dwp_functions_profiled())
 			PyEval_SetProfile(on_event, NULL);
 	}
 	PyThreadState_Swap(self);
 }
 
-void dwell_functions_by_profile(const char *why)
+void dwp_functions_by_profile(const char *why)
 {
 	PyObject *type, *value, *trace;
 
@@ -306,10 +307,10 @@ void dwell_functions_by_profile(const char *why)
 		return;
 	who = BY_PROFILE;
 	PyErr_Fetch(&type, &value, &trace);
-	dwell_frames_end();
+	dwp_frames_end();
 	profile_new_threads();
 	profile_all_threads();
-	dwell_meta("python.functions", why);
+	dwell_meta(DW_KEY_PYTHON_FUNCTIONS, why);
 	PyErr_Restore(type, value, trace);
 }
 
@@ -330,17 +331,17 @@ static void begin(bool c_functions)
 	for_new_threads = attribute_of("threading", "setprofile");
 	ask_profile = attribute_of("sys", "getprofile");
 	if (!c_functions)
-		why = dwell_frames_begin();
+		why = dwp_frames_begin();
 	who = c_functions || why ? BY_PROFILE : BY_FRAME;
 	if (why)
-		dwell_meta("python.functions", why);
+		dwell_meta(DW_KEY_PYTHON_FUNCTIONS, why);
 	if (who == BY_FRAME)
 		return;
 	profile_new_threads();
 	PyEval_SetProfile(on_event, NULL);
 }
 
-void dwell_functions_follow_gate(void)
+void dwp_functions_follow_gate(void)
 {
 	bool c_functions = dwell_wants(DWELL_DETAIL_C_FUNCTIONS);
 
@@ -349,5 +350,5 @@ void dwell_functions_follow_gate(void)
 	if (who == NOBODY && find_extra())
 		begin(c_functions);
 	else if (who == BY_FRAME && c_functions)
-		dwell_functions_by_profile("by the profile function: C functions are wanted too");
+		dwp_functions_by_profile("by the profile function: C functions are wanted too");
 }

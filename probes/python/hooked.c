@@ -17,9 +17,9 @@
 
 struct hooked {
 	PyObject_HEAD
-	dwell_vectorcall *call;
+	dwp_vectorcall *call;
 	PyObject *original;
-	const struct dwell_hook *hook;
+	const struct dwp_hook *hook;
 	bool same_name; /* it is found under the original's own name */
 };
 
@@ -48,7 +48,7 @@ static PyObject *call_hooked(PyObject *callable, PyObject *const *arguments, siz
 {
 	const struct hooked *hooked = (const struct hooked *)callable;
 	size_t given = ARGUMENTS(count);
-	struct dwell_call call = { .self = given > 0 ? arguments[0] : NULL,
+	struct dwp_call call = { .self = given > 0 ? arguments[0] : NULL,
 		                       .second = given > 1 ? arguments[1] : NULL };
 	PyObject *result;
 
@@ -132,7 +132,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = { "dwell.hooked", sizeof(struct hooked), 0,
 	                        Py_TPFLAGS_DEFAULT | HAVE_VECTORCALL | METHOD_DESCRIPTOR, slots };
 
-static PyObject *wrap(PyObject *original, const char *name, const struct dwell_hook *hook)
+static PyObject *wrap(PyObject *original, const char *name, const struct dwp_hook *hook)
 {
 	struct hooked *hooked;
 	char known[64];
@@ -146,7 +146,7 @@ static PyObject *wrap(PyObject *original, const char *name, const struct dwell_h
 	hooked->call = call_hooked;
 	hooked->original = original;
 	hooked->hook = hook;
-	dwell_python_text(original, "__name__", known, sizeof known);
+	dwp_python_text(original, "__name__", known, sizeof known);
 	hooked->same_name = strcmp(known, name) == 0;
 	return (PyObject *)hooked;
 }
@@ -167,7 +167,7 @@ static void replace_at_home(PyObject *original, PyObject *hooked, const char *na
 	PyErr_Clear();
 }
 
-void dwell_hook_attribute(PyObject *owner, const char *name, const struct dwell_hook *hook)
+void dwp_hook_attribute(PyObject *owner, const char *name, const struct dwp_hook *hook)
 {
 	PyObject *original = PyObject_GetAttrString(owner, name), *hooked = NULL;
 
@@ -180,8 +180,8 @@ void dwell_hook_attribute(PyObject *owner, const char *name, const struct dwell_
 	PyErr_Clear();
 }
 
-void dwell_hook_path(PyObject *module, const char *path, const char *name,
-                     const struct dwell_hook *hook)
+void dwp_hook_path(PyObject *module, const char *path, const char *name,
+                     const struct dwp_hook *hook)
 {
 	char part[64];
 	PyObject *owner = module;
@@ -198,7 +198,7 @@ void dwell_hook_path(PyObject *module, const char *path, const char *name,
 		owner = next;
 	}
 	if (owner)
-		dwell_hook_attribute(owner, name, hook);
+		dwp_hook_attribute(owner, name, hook);
 	Py_XDECREF(owner);
 	PyErr_Clear();
 }

@@ -1,7 +1,7 @@
 /*
  * Attaching to a Python process, and waiting for the modules that probes know.
  *
- * attach.c calls dwell_python_attach() once, before the script begins. A finder at
+ * attach.c calls dwp_python_attach() once, before the script begins. A finder at
  * the head of sys.meta_path watches for those modules: it asks the other finders,
  * takes what they found, and puts itself before the loader's exec_module, so that a
  * probe runs when the module is whole. Nothing of it stays in the module.
@@ -23,7 +23,7 @@ struct known {
 
 #define LIGHTNING(module) { module, NULL, "Profiler", "dwell.lightning", "record_profilers" }
 static const struct known known[] = {
-	{ "torch", dwell_torch_attach, NULL, NULL, NULL },
+	{ "torch", dwp_torch_attach, NULL, NULL, NULL },
 	{ "ignite.engine.engine", NULL, "Engine", "dwell.ignite", "record_engines" },
 	LIGHTNING("lightning.pytorch.profilers.profiler"),
 	LIGHTNING("pytorch_lightning.profilers.profiler"),
@@ -40,7 +40,7 @@ static void take(const struct known *known_module, PyObject *module)
 		return;
 	}
 	object = PyObject_GetAttrString(module, known_module->object);
-	package = object ? dwell_python_import(known_module->package) : NULL;
+	package = object ? dwp_python_import(known_module->package) : NULL;
 	done = package ? PyObject_CallMethod(package, known_module->function, "O", object) : NULL;
 	Py_XDECREF(done);
 	Py_XDECREF(package);
@@ -48,7 +48,7 @@ static void take(const struct known *known_module, PyObject *module)
 	PyErr_Clear();
 }
 
-bool dwell_python_at_exit(PyMethodDef *function)
+bool dwp_python_at_exit(PyMethodDef *function)
 {
 	PyObject *module = PyImport_ImportModule("atexit"), *object = PyCFunction_New(function, NULL);
 	PyObject *done = module && object ? PyObject_CallMethod(module, "register", "O", object) : NULL;
@@ -61,7 +61,7 @@ bool dwell_python_at_exit(PyMethodDef *function)
 	return registered;
 }
 
-void dwell_python_text(PyObject *object, const char *attribute, char *text, size_t room)
+void dwp_python_text(PyObject *object, const char *attribute, char *text, size_t room)
 {
 	PyObject *value = PyObject_GetAttrString(object, attribute);
 	PyObject *bytes = value && PyUnicode_Check(value)
@@ -84,7 +84,7 @@ static bool add_folder(void)
 	Dl_info here;
 	bool done;
 
-	if (!dladdr((void *)(size_t)&dwell_python_import, &here) || !here.dli_fname)
+	if (!dladdr((void *)(size_t)&dwp_python_import, &here) || !here.dli_fname)
 		return false;
 	slash = strrchr(here.dli_fname, '/');
 	if (slash && snprintf(text, sizeof text, "%.*s/python", (int)(slash - here.dli_fname),
@@ -98,7 +98,7 @@ static bool add_folder(void)
 
 /* A module of the package dwell: of the one that the script can import, else of the one that
  * is installed beside this library; NULL: there is none. */
-PyObject *dwell_python_import(const char *name)
+PyObject *dwp_python_import(const char *name)
 {
 	PyObject *ours = PyImport_ImportModule(name);
 
@@ -188,7 +188,7 @@ static PyObject *find_spec(PyObject *self, PyObject *arguments)
 }
 
 static PyMethodDef finder_methods[] = { { "find_spec", find_spec, METH_VARARGS, NULL }, { 0 } };
-static struct PyModuleDef finder_module = { PyModuleDef_HEAD_INIT, "dwell_finder",
+static struct PyModuleDef finder_module = { PyModuleDef_HEAD_INIT, "dwp_finder",
 	                                        "Watches for modules that dwell profiles.", 0,
 	                                        finder_methods, NULL, NULL, NULL, NULL };
 
@@ -208,8 +208,8 @@ static void watch_imports(void)
 /* attach.c calls the first before the script begins, the package dwell when it is
  * imported, which may be late: modules that are there already are taken at once. The
  * package calls the second after whatever may have opened or closed the gate. */
-DWELL_API void dwell_python_attach(void);
-DWELL_API void dwell_python_follow_gate(void);
+DWELL_API void dwp_python_attach(void);
+DWELL_API void dwp_python_follow_gate(void);
 
 static void take_imported(void)
 {
@@ -238,7 +238,7 @@ static bool is_main_interpreter(void)
 	return !main_interpreter || main_interpreter() == PyInterpreterState_Get();
 }
 
-void dwell_python_attach(void)
+void dwp_python_attach(void)
 {
 	static bool attached;
 
@@ -246,16 +246,16 @@ void dwell_python_attach(void)
 		return;
 	attached = true;
 	watch_imports();
-	dwell_collector_attach();
-	dwell_stacks_attach();
-	dwell_functions_follow_gate();
+	dwp_collector_attach();
+	dwp_stacks_attach();
+	dwp_functions_follow_gate();
 	take_imported();
 }
 
-void dwell_python_follow_gate(void)
+void dwp_python_follow_gate(void)
 {
 	if (!is_main_interpreter())
 		return;
-	dwell_functions_follow_gate();
-	dwell_operators_follow_gate();
+	dwp_functions_follow_gate();
+	dwp_operators_follow_gate();
 }

@@ -15,8 +15,8 @@
  * A failure of ours never reaches the program: errors are cleared, what was there
  * before stays in place.
  */
-#ifndef DWELL_PROBES_PYTHON_H
-#define DWELL_PROBES_PYTHON_H
+#ifndef DWP_PYTHON_H
+#define DWP_PYTHON_H
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x03090000
@@ -25,9 +25,9 @@
 #include <dwell/probe.h>
 
 /* Exported by every CPython since 3.9, though not of the limited API. */
-typedef PyObject *dwell_vectorcall(PyObject *callable, PyObject *const *arguments, size_t count,
+typedef PyObject *dwp_vectorcall(PyObject *callable, PyObject *const *arguments, size_t count,
                                    PyObject *names);
-typedef int dwell_tracer(PyObject *self, PyFrameObject *frame, int what, PyObject *argument);
+typedef int dwp_tracer(PyObject *self, PyFrameObject *frame, int what, PyObject *argument);
 PyAPI_FUNC(PyObject *) PyObject_Vectorcall(PyObject *callable, PyObject *const *arguments,
                                            size_t count, PyObject *names)
     __attribute__((weak)); /* from 3.11 on */
@@ -36,12 +36,12 @@ PyAPI_FUNC(PyObject *) PyObject_VectorcallDict(PyObject *callable, PyObject *con
 PyAPI_FUNC(PyObject *) PyVectorcall_Call(PyObject *callable, PyObject *arguments,
                                          PyObject *names);
 PyAPI_FUNC(PyObject *) PyMethod_New(PyObject *function, PyObject *self);
-PyAPI_FUNC(void) PyEval_SetProfile(dwell_tracer *tracer, PyObject *self);
+PyAPI_FUNC(void) PyEval_SetProfile(dwp_tracer *tracer, PyObject *self);
 
 /* ---- hooked -------------------------------------------------------------------- */
 
 /* What a hook keeps between its two halves. */
-struct dwell_call {
+struct dwp_call {
 	PyObject *self;    /* the first argument, borrowed; NULL: none */
 	PyObject *second;  /* the second, borrowed; NULL: none, or given by name */
 	unsigned began;
@@ -49,39 +49,39 @@ struct dwell_call {
 	void *place;       /* the hook's own */
 };
 
-struct dwell_hook {
-	void (*before)(struct dwell_call *call);
-	void (*after)(struct dwell_call *call, PyObject *result); /* NULL: an exception is set */
+struct dwp_hook {
+	void (*before)(struct dwp_call *call);
+	void (*after)(struct dwp_call *call, PyObject *result); /* NULL: an exception is set */
 };
 
 /* Replaces owner.name by a callable that runs the hook around the original; once. */
-void dwell_hook_attribute(PyObject *owner, const char *name, const struct dwell_hook *hook);
+void dwp_hook_attribute(PyObject *owner, const char *name, const struct dwp_hook *hook);
 /* The same for `path` ("optim.Optimizer") below a module; what is missing is left alone. */
-void dwell_hook_path(PyObject *module, const char *path, const char *name,
-                     const struct dwell_hook *hook);
+void dwp_hook_path(PyObject *module, const char *path, const char *name,
+                     const struct dwp_hook *hook);
 
 /* Calls `function` when the interpreter ends, in its main thread; false: it will not. */
-bool dwell_python_at_exit(PyMethodDef *function);
+bool dwp_python_at_exit(PyMethodDef *function);
 
 /* ---- the other parts ---------------------------------------------------------------- */
 
-void dwell_collector_attach(void);
+void dwp_collector_attach(void);
 /* `count` frames of another language, innermost first, and the Python functions of the calling
  * thread that called them, as a STACK id; 0: it has none. Takes the interpreter's lock, so
  * the caller may hold none that another thread wants with it. */
-uint32_t dwell_python_stack(const uint32_t *inner, uint32_t count);
-void dwell_stacks_attach(void);
+uint32_t dwp_python_stack(const uint32_t *inner, uint32_t count);
+void dwp_stacks_attach(void);
 /* Watches functions from the first time that they are wanted. */
-void dwell_functions_follow_gate(void);
+void dwp_functions_follow_gate(void);
 /* Watches Python functions alone; false: not here, or another has the interpreter's slot. */
-bool dwell_frames_watch(void);
-bool dwell_frames_watched(void);
+bool dwp_frames_watch(void);
+bool dwp_frames_watched(void);
 /* Whether a PyMethodDef is of the blocks of actions.c. */
-bool dwell_actions_is_own(const void *method);
+bool dwp_actions_is_own(const void *method);
 
-PyObject *dwell_python_import(const char *name);
+PyObject *dwp_python_import(const char *name);
 
 /* `text` of an attribute, copied: "" when it has none. */
-void dwell_python_text(PyObject *object, const char *attribute, char *text, size_t room);
+void dwp_python_text(PyObject *object, const char *attribute, char *text, size_t room);
 
 #endif

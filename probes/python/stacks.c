@@ -66,9 +66,9 @@ static PyObject *at_exit(PyObject *self, PyObject *arguments)
 	Py_RETURN_NONE;
 }
 
-static PyMethodDef ender = { "dwell_at_exit", at_exit, METH_VARARGS, NULL };
+static PyMethodDef ender = { "dwp_at_exit", at_exit, METH_VARARGS, NULL };
 
-void dwell_stacks_attach(void)
+void dwp_stacks_attach(void)
 {
 	Py_ssize_t (*request)(void (*release)(void *)) = NULL;
 	static const char *const names[][3] = {
@@ -84,7 +84,7 @@ void dwell_stacks_attach(void)
 	}
 	*(void **)&python.last = dlsym(RTLD_DEFAULT, "PyFrame_GetLasti");
 	/* Without it no stack is better than a program that ends otherwise than without us. */
-	ending = !dwell_python_at_exit(&ender);
+	ending = !dwp_python_at_exit(&ender);
 	if (request && python.get_extra && python.set_extra)
 		python.extra = request(NULL);
 }
@@ -106,10 +106,10 @@ static uint32_t intern_frame(PyFrameObject *frame)
 	PyObject *code = (PyObject *)PyFrame_GetCode(frame);
 	char name[256], file[1024];
 
-	dwell_python_text(code, "co_qualname", name, sizeof name);
+	dwp_python_text(code, "co_qualname", name, sizeof name);
 	if (!*name)
-		dwell_python_text(code, "co_name", name, sizeof name);
-	dwell_python_text(code, "co_filename", file, sizeof file);
+		dwp_python_text(code, "co_name", name, sizeof name);
+	dwp_python_text(code, "co_filename", file, sizeof file);
 	Py_DECREF(code);
 	return dwell_intern_frame(name, file, (uint32_t)PyFrame_GetLineNumber(frame));
 }
@@ -163,7 +163,7 @@ static uint32_t walk(PyThreadState *thread, const uint32_t *inner, uint32_t inne
 	return id;
 }
 
-uint32_t dwell_python_stack(const uint32_t *inner, uint32_t count)
+uint32_t dwp_python_stack(const uint32_t *inner, uint32_t count)
 {
 	PyThreadState *thread = PyGILState_GetThisThreadState();
 	PyObject *type = NULL, *value = NULL, *traceback = NULL;

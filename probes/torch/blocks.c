@@ -59,7 +59,7 @@ static void say_all(PyObject *tensors, struct dwell_site *site)
 	PyErr_Clear();
 }
 
-void dwell_blocks_of_module(PyObject *module)
+void dwp_blocks_of_module(PyObject *module)
 {
 	static const char *const own[] = { "_parameters", "_buffers" };
 
@@ -73,7 +73,7 @@ void dwell_blocks_of_module(PyObject *module)
 	}
 }
 
-void dwell_blocks_of_groups(PyObject *optimizer)
+void dwp_blocks_of_groups(PyObject *optimizer)
 {
 	PyObject *groups = wanted() ? PyObject_GetAttrString(optimizer, "param_groups") : NULL;
 
@@ -87,7 +87,7 @@ void dwell_blocks_of_groups(PyObject *optimizer)
 	PyErr_Clear();
 }
 
-void dwell_blocks_of_state(PyObject *optimizer)
+void dwp_blocks_of_state(PyObject *optimizer)
 {
 	PyObject *state = wanted() ? PyObject_GetAttrString(optimizer, "state") : NULL;
 	PyObject *values = state && PyDict_Check(state) ? PyDict_Values(state) : NULL;
@@ -103,7 +103,7 @@ void dwell_blocks_of_state(PyObject *optimizer)
 
 /* State that was made elsewhere than in a step: with the optimizer, of a checkpoint. Once,
  * when it steps for the first time; with more optimizers than these, again and again. */
-void dwell_blocks_of_first_step(PyObject *optimizer)
+void dwp_blocks_of_first_step(PyObject *optimizer)
 {
 	static const void *known[MOST_KNOWN];
 	static unsigned next;
@@ -112,5 +112,5 @@ void dwell_blocks_of_first_step(PyObject *optimizer)
 		if (known[i] == optimizer)
 			return;
 	known[next++ % MOST_KNOWN] = optimizer;
-	dwell_blocks_of_state(optimizer);
+	dwp_blocks_of_state(optimizer);
 }

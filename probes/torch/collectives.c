@@ -15,14 +15,14 @@
 
 #include <dlfcn.h>
 
-static void before_wait(struct dwell_call *call)
+static void before_wait(struct dwp_call *call)
 {
 	static struct dwell_site site = { "Work.wait", NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 };
 
 	call->began = dwell_begin(&site);
 }
 
-static void after_wait(struct dwell_call *call, PyObject *result)
+static void after_wait(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
 }
@@ -40,15 +40,15 @@ static void record_finalize_backward(void *reducer)
 	finalize_backward(reducer);
 }
 
-void dwell_collectives_attach(PyObject *torch, void *cpu)
+void dwp_collectives_attach(PyObject *torch, void *cpu)
 {
-	static const struct dwell_hook wait = { before_wait, after_wait };
-	void **slot = cpu ? dwell_redirect_slot(cpu, FINALIZE) : NULL;
+	static const struct dwp_hook wait = { before_wait, after_wait };
+	void **slot = cpu ? dwp_redirect_slot(cpu, FINALIZE) : NULL;
 
-	dwell_hook_path(torch, "_C._distributed_c10d.Work", "wait", &wait);
+	dwp_hook_path(torch, "_C._distributed_c10d.Work", "wait", &wait);
 	if (!slot)
 		return;
 	*(void **)&finalize_backward = dlsym(cpu, FINALIZE);
 	if (finalize_backward)
-		dwell_redirect(slot, (void *)(uintptr_t)record_finalize_backward);
+		dwp_redirect(slot, (void *)(uintptr_t)record_finalize_backward);
 }

@@ -14,6 +14,7 @@
  *
  * Under the interpreter's lock.
  */
+#include "format/keys.h"
 #include "torch.h"
 
 #include <string.h>
@@ -107,11 +108,11 @@ static const char operators[] =
 static void measure_operators(PyObject *torch, double range)
 {
 	static const uint8_t scopes[] = { TORCH_FUNCTION, TORCH_BACKWARD, TORCH_SCRIPT, TORCH_USER };
-	PyObject *names = dwell_torch_names(torch), *work = NULL; /* borrowed */
+	PyObject *names = dwp_torch_names(torch), *work = NULL; /* borrowed */
 	double without = 1e9, with = 1e9;
 	uint64_t handles[sizeof scopes];
 
-	if (names && dwell_torch_run(names, operators))
+	if (names && dwp_torch_run(names, operators))
 		work = PyDict_GetItemString(names, "work");
 	for (int round = 0; work && round < ROUNDS; round++) {
 		without = time_of(work, without);
@@ -119,30 +120,30 @@ static void measure_operators(PyObject *torch, double range)
 			struct torch_callback callback = { (torch_start *)on_count, on_end, 1.0, { 0 }, 0, 0, 0 };
 
 			callback.scopes[scopes[i]] = 1;
-			handles[i] = dwell_torch_layout.add(callback);
+			handles[i] = dwp_torch_layout.add(callback);
 		}
-		dwell_states_leave_out(true);
+		dwp_states_leave_out(true);
 		count.operators = 0;
 		count.watcher = &here;
 		with = time_of(work, with);
 		count.watcher = NULL;
-		dwell_states_leave_out(false);
+		dwp_states_leave_out(false);
 		for (size_t i = 0; i < sizeof scopes; i++)
-			dwell_torch_layout.remove(handles[i]);
+			dwp_torch_layout.remove(handles[i]);
 	}
 	if (with < 1e9 && without < 1e9 && count.operators)
-		say("torch.callback_ns", (with > without ? with - without : 0) / count.operators + range, 5.5 * range,
+		say(DW_KEY_TORCH_CALLBACK_NS, (with > without ? with - without : 0) / count.operators + range, 5.5 * range,
 		    11 * range);
 	Py_XDECREF(names);
 	PyErr_Clear();
 }
 
-static void before(struct dwell_call *call)
+static void before(struct dwp_call *call)
 {
 	call->began = DWELL_NOT_BEGUN;
 }
 
-static void after(struct dwell_call *call, PyObject *result)
+static void after(struct dwp_call *call, PyObject *result)
 {
 }
 
@@ -154,35 +155,35 @@ static const char calls[] = "class Callee:\n"
 
 static void measure_hook(PyObject *torch, double range)
 {
-	static const struct dwell_hook hook = { before, after };
-	PyObject *names = dwell_torch_names(torch), *work = NULL, *callee = NULL; /* borrowed */
+	static const struct dwp_hook hook = { before, after };
+	PyObject *names = dwp_torch_names(torch), *work = NULL, *callee = NULL; /* borrowed */
 	double without = 1e9, with = 1e9;
 
-	if (names && dwell_torch_run(names, calls)) {
+	if (names && dwp_torch_run(names, calls)) {
 		work = PyDict_GetItemString(names, "work");
 		callee = PyDict_GetItemString(names, "Callee");
 	}
 	for (int round = 0; work && round < 2 * ROUNDS; round++)
 		without = time_of(work, without);
 	if (callee)
-		dwell_hook_attribute(callee, "__call__", &hook);
+		dwp_hook_attribute(callee, "__call__", &hook);
 	for (int round = 0; work && round < 2 * ROUNDS; round++)
 		with = time_of(work, with);
 	if (with < 1e9 && without < 1e9)
-		say("torch.hook_ns", (with > without ? with - without : 0) / CALLS + range, 1.5 * range, 4 * range);
+		say(DW_KEY_TORCH_HOOK_NS, (with > without ? with - without : 0) / CALLS + range, 1.5 * range, 4 * range);
 	Py_XDECREF(names);
 	PyErr_Clear();
 }
 
 /* Not where functions are recorded: ours would be among them, and cost what they do not. */
-void dwell_cost_measure(PyObject *torch)
+void dwp_cost_measure(PyObject *torch)
 {
 	double range;
 
 	if (dwell_wants(1u << DWELL_CATEGORY_FUNCTION) || !dwell_gate)
 		return;
 	range = range_ns();
-	if (dwell_torch_layout.add)
+	if (dwp_torch_layout.add)
 		measure_operators(torch, range);
 	measure_hook(torch, range);
 }

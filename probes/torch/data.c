@@ -4,15 +4,16 @@
  * What a DataLoader does is hooked in the loop's process and, with the loader's fork, in
  * its workers. How many batches lay ready is a counter, as is the size of each.
  */
+#include "format/keys.h"
 #include "torch.h"
 
 DWELL_SITE(batch_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", NULL);
 DWELL_SITE(empty_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "the queue was empty");
 DWELL_SITE(ready_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "a batch was ready");
-DWELL_SITE(queue_site, DWELL_CATEGORY_COUNTER, "DataLoader queue", "batches");
+DWELL_SITE(queue_site, DWELL_CATEGORY_COUNTER, DW_COUNTER_READY_BATCHES, "batches");
 DWELL_SITE(workers_site, DWELL_CATEGORY_DATA, "DataLoader.__iter__", NULL);
 DWELL_SITE(samples_site, DWELL_CATEGORY_DATA, "a batch's samples", NULL);
-DWELL_SITE(count_site, DWELL_CATEGORY_COUNTER, "batch samples", "samples");
+DWELL_SITE(count_site, DWELL_CATEGORY_COUNTER, DW_COUNTER_SAMPLES, "samples");
 DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
 DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
 
@@ -44,12 +45,12 @@ static long queue_depth(PyObject *iterator)
 	return depth < 0 ? -1 : depth + next_is_kept(iterator);
 }
 
-static void before_batch(struct dwell_call *call)
+static void before_batch(struct dwp_call *call)
 {
 	long depth = -1;
 
-	dwell_step_on_look();
-	dwell_loop_batch();
+	dwp_step_on_look();
+	dwp_loop_batch();
 	if (dwell_wants(1u << DWELL_CATEGORY_DATA))
 		depth = queue_depth(call->self);
 	if (depth >= 0)
@@ -57,14 +58,14 @@ static void before_batch(struct dwell_call *call)
 	call->began = dwell_begin(depth < 0 ? &batch_site : depth ? &ready_site : &empty_site);
 }
 
-static void before_workers(struct dwell_call *call)
+static void before_workers(struct dwp_call *call)
 {
-	dwell_loop_data();
+	dwp_loop_data();
 	call->began = dwell_begin(&workers_site);
 }
 
 /* In a worker, or in the loop's own process when there are none. */
-static void before_samples(struct dwell_call *call)
+static void before_samples(struct dwp_call *call)
 {
 	PyObject *indices = call->second;
 
@@ -73,24 +74,24 @@ static void before_samples(struct dwell_call *call)
 		dwell_counter(&count_site, PyList_Check(indices) ? (double)PyList_Size(indices) : 1);
 }
 
-static void before_save(struct dwell_call *call)
+static void before_save(struct dwp_call *call)
 {
 	call->began = dwell_begin(&save_site);
 }
 
-static void before_load(struct dwell_call *call)
+static void before_load(struct dwp_call *call)
 {
 	call->began = dwell_begin(&load_site);
 }
 
-static void after_range(struct dwell_call *call, PyObject *result)
+static void after_range(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
 }
 
 static const struct {
 	const char *path, *name;
-	struct dwell_hook hook;
+	struct dwp_hook hook;
 } hooks[] = {
 	{ "utils.data.dataloader._BaseDataLoaderIter", "__next__", { before_batch, after_range } },
 	{ "utils.data.DataLoader", "__iter__", { before_workers, after_range } },
@@ -100,8 +101,8 @@ static const struct {
 	{ "", "load", { before_load, after_range } },
 };
 
-void dwell_data_attach(PyObject *torch)
+void dwp_data_attach(PyObject *torch)
 {
 	for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
-		dwell_hook_path(torch, hooks[i].path, hooks[i].name, &hooks[i].hook);
+		dwp_hook_path(torch, hooks[i].path, hooks[i].name, &hooks[i].hook);
 }

@@ -107,7 +107,7 @@ static PyObject *forget(PyObject *self, PyObject *reference)
 	Py_RETURN_NONE;
 }
 
-static PyMethodDef forgetter = { "dwell_forget", forget, METH_O, NULL };
+static PyMethodDef forgetter = { "dwp_forget", forget, METH_O, NULL };
 
 static struct way *new_way(PyObject *module, const char *path, bool first)
 {
@@ -116,7 +116,7 @@ static struct way *new_way(PyObject *module, const char *path, bool first)
 
 	if (way) {
 		memcpy(way->path, path, bytes);
-		way->id = dwell_layer_id(module, path, first);
+		way->id = dwp_layer_id(module, path, first);
 	}
 	return way;
 }
@@ -136,10 +136,10 @@ static bool begins_steps(PyObject *module, const char *path)
 {
 	char name[128];
 
-	if (!dwell_step_on_given())
+	if (!dwp_step_on_given())
 		return false;
-	dwell_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
-	return dwell_step_on_is(path) || dwell_step_on_is(name);
+	dwp_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
+	return dwp_step_on_is(path) || dwp_step_on_is(name);
 }
 
 static struct entry *add(PyObject *module, const char *path)
@@ -244,7 +244,7 @@ static struct entry *meet(PyObject *module)
 	char name[128], path[MOST_PATH];
 	struct entry *entry;
 
-	dwell_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
+	dwp_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
 	if (caller_path)
 		snprintf(path, sizeof path, "%.1700s.%s", caller_path, name);
 	else
@@ -254,7 +254,7 @@ static struct entry *meet(PyObject *module)
 		return NULL;
 	entry->root = !caller_path;
 	if (entry->root)
-		dwell_step_on_could(path);
+		dwp_step_on_could(path);
 	entry->has_parameters = any(module, "parameters");
 	add_below(module, path);
 	return find(module); /* the table may have moved */
@@ -280,38 +280,38 @@ static struct way *way_of(const struct entry *entry)
 	return entry->ways;
 }
 
-static void before(struct dwell_call *call)
+static void before(struct dwp_call *call)
 {
 	struct entry *entry = call->self ? entry_of(call->self) : NULL;
 	struct way *way = entry ? way_of(entry) : NULL;
 
 	call->flags = entry && entry->steps;
 	if (call->flags)
-		dwell_loop_module_step();
+		dwp_loop_module_step();
 	if (depth++ == 0 && call->self)
-		dwell_loop_forward(&outermost, call->self, !entry || !entry->root || entry->has_parameters);
+		dwp_loop_forward(&outermost, call->self, !entry || !entry->root || entry->has_parameters);
 	if (way && !way->id)
-		way->id = dwell_layer_id(call->self, way->path, way == entry->ways);
+		way->id = dwp_layer_id(call->self, way->path, way == entry->ways);
 	call->place = (void *)(uintptr_t)caller_path;
 	caller_path = way ? way->path : caller_path;
 	call->began = way ? dwell_begin_id(way->id, DWELL_CATEGORY_LAYER) : DWELL_NOT_BEGUN;
 }
 
-static void after(struct dwell_call *call, PyObject *result)
+static void after(struct dwp_call *call, PyObject *result)
 {
 	dwell_end_id(call->began);
 	caller_path = call->place;
 	if (--depth == 0 && call->self)
-		dwell_loop_forward_end(&outermost);
+		dwp_loop_forward_end(&outermost);
 	if (call->flags)
-		dwell_loop_module_end();
+		dwp_loop_module_end();
 }
 
-void dwell_layers_attach(PyObject *torch)
+void dwp_layers_attach(PyObject *torch)
 {
-	static const struct dwell_hook hook = { before, after };
+	static const struct dwp_hook hook = { before, after };
 
-	dwell_hook_path(torch, "nn.Module", "__call__", &hook);
+	dwp_hook_path(torch, "nn.Module", "__call__", &hook);
 }
 
 /* ---- for the package ---------------------------------------------------------------------------- */
@@ -319,9 +319,9 @@ void dwell_layers_attach(PyObject *torch)
 /* The paths by which a module's calls are recorded, a list of text. With `name` it is a
  * model, which is met now if it was not called yet; children that it has got since it was
  * met are named too. */
-DWELL_API PyObject *dwell_python_layer_paths(PyObject *module, int name);
+DWELL_API PyObject *dwp_python_layer_paths(PyObject *module, int name);
 
-PyObject *dwell_python_layer_paths(PyObject *module, int name)
+PyObject *dwp_python_layer_paths(PyObject *module, int name)
 {
 	struct entry *entry = name ? entry_of(module) : find(module);
 	PyObject *paths = PyList_New(0);

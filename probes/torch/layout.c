@@ -21,7 +21,7 @@
 
 #include <dlfcn.h>
 
-struct torch_layout dwell_torch_layout;
+struct torch_layout dwp_torch_layout;
 
 /* Two shapes that nothing else looks like. */
 static const struct {
@@ -68,7 +68,7 @@ static ssize_t read_own_file(void *to, const void *from, size_t bytes)
 	return got;
 }
 
-size_t dwell_torch_read(void *to, const void *from, size_t bytes)
+size_t dwp_torch_read(void *to, const void *from, size_t bytes)
 {
 	struct iovec here_part = { to, bytes }, there_part = { (void *)(uintptr_t)from, bytes };
 	int saved = errno;
@@ -94,7 +94,7 @@ static void look_at_tensor(const char *tensor)
 	char object[OBJECT];
 	uint64_t found = 0;
 
-	if (!dwell_torch_read(object, tensor, sizeof object))
+	if (!dwp_torch_read(object, tensor, sizeof object))
 		return;
 	for (unsigned i = 0; i < 12; i++) {
 		const char *at = object + FIRST_SIZES + i * 8;
@@ -118,7 +118,7 @@ static void look_at_inputs(const char *function)
 	char value[16];
 
 	if (TORCH_WORD(function, INPUTS + 8) == 1 &&
-	    dwell_torch_read(value, TORCH_POINTER(function, INPUTS), sizeof value) == sizeof value &&
+	    dwp_torch_read(value, TORCH_POINTER(function, INPUTS), sizeof value) == sizeof value &&
 	    *(const uint32_t *)(const void *)(value + 8) == 1)
 		look_at_tensor(TORCH_POINTER(value, 0));
 }
@@ -155,13 +155,13 @@ static void look_at(const char *function)
 
 	if (search.watcher != &here)
 		return;
-	const char *name = dwell_torch_layout.name(function);
-	if (!dwell_torch_read(object, function, sizeof object))
+	const char *name = dwp_torch_layout.name(function);
+	if (!dwp_torch_read(object, function, sizeof object))
 		return;
 	if (strcmp(name, "aten::neg") == 0 && !search.backward) {
 		look_at_inputs(object);
 	} else if (strcmp(name, "aten::exp") == 0) {
-		search.sequence = dwell_torch_layout.next_sequence();
+		search.sequence = dwp_torch_layout.next_sequence();
 		look_at_words(object, FIRST_SEQUENCE, search.sequence, &search.sequences);
 		/* no forward thread in an operator that is not backward */
 		look_at_words(object, FIRST_THREAD, 0, &search.threads);
@@ -186,7 +186,7 @@ static void on_end(const char *function, void *context)
 
 /* ---- the search ------------------------------------------------------------------------- */
 
-PyObject *dwell_torch_names(PyObject *torch)
+PyObject *dwp_torch_names(PyObject *torch)
 {
 	PyObject *names = PyDict_New();
 
@@ -197,7 +197,7 @@ PyObject *dwell_torch_names(PyObject *torch)
 	return names;
 }
 
-bool dwell_torch_run(PyObject *names, const char *code)
+bool dwp_torch_run(PyObject *names, const char *code)
 {
 	PyObject *compiled = Py_CompileString(code, "<dwell>", Py_file_input);
 	PyObject *result = compiled ? PyEval_EvalCode(compiled, names, names) : NULL;
@@ -221,10 +221,10 @@ static void search_shapes(PyObject *names)
 	search.dtypes = ~0ull >> 44;
 	for (search.probe = 0; search.probe < PROBES; search.probe++) {
 		search.seen_sizes = false;
-		if (!dwell_torch_run(names, probes[search.probe].code))
+		if (!dwp_torch_run(names, probes[search.probe].code))
 			return;
 		search.watcher = &here;
-		dwell_torch_run(names, "with torch.no_grad(): torch.neg(t)");
+		dwp_torch_run(names, "with torch.no_grad(): torch.neg(t)");
 		search.watcher = NULL;
 	}
 }
@@ -234,15 +234,15 @@ static void search_links(PyObject *names)
 	search.sequences = search.threads = ~0ull >> 44;
 	search.schemas = ~0ull >> (64 - SCHEMAS);
 	/* Whatever is around the arming: a number of 0 would be found in many places. */
-	if (!dwell_torch_run(names,
+	if (!dwp_torch_run(names,
 	                     "with torch.inference_mode(False), torch.enable_grad():\n"
 	                     " t = torch.ones(3, device='cpu', requires_grad=True)\n"
 	                     " for i in range(7): t.exp()\n"))
 		return;
 	search.watcher = &here;
-	dwell_torch_run(names, "with torch.inference_mode(False), torch.enable_grad(): y = t.exp()");
+	dwp_torch_run(names, "with torch.inference_mode(False), torch.enable_grad(): y = t.exp()");
 	search.backward = true;
-	dwell_torch_run(names, "with torch.inference_mode(False): torch.autograd.grad(y, t, torch.ones_like(t))");
+	dwp_torch_run(names, "with torch.inference_mode(False): torch.autograd.grad(y, t, torch.ones_like(t))");
 	search.watcher = NULL;
 }
 
@@ -250,22 +250,22 @@ static void search_links(PyObject *names)
 static void look(PyObject *torch)
 {
 	struct torch_callback callback = { (torch_start *)on_look, on_end, 1.0, { 0 }, 1, 0, 0 };
-	PyObject *names = dwell_torch_names(torch);
+	PyObject *names = dwp_torch_names(torch);
 	uint64_t handle;
 
 	if (!names)
 		return;
 	memset(callback.scopes, 1, sizeof callback.scopes);
-	handle = dwell_torch_layout.add(callback);
+	handle = dwp_torch_layout.add(callback);
 	search_shapes(names);
 	search_links(names);
-	dwell_torch_layout.remove(handle);
+	dwp_torch_layout.remove(handle);
 	Py_DECREF(names);
 }
 
-bool dwell_torch_find_layout(PyObject *torch, void *library)
+bool dwp_torch_find_layout(PyObject *torch, void *library)
 {
-	struct torch_layout *layout = &dwell_torch_layout;
+	struct torch_layout *layout = &dwp_torch_layout;
 
 	*(void **)&layout->add = dlsym(library, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
 	*(void **)&layout->remove = dlsym(library, "_ZN2at14removeCallbackEm");

@@ -14,6 +14,7 @@
  * begun with it later. Steps are the thread's that trains. Under the interpreter's
  * lock.
  */
+#include "format/keys.h"
 #include "torch.h"
 
 #include <string.h>
@@ -51,7 +52,7 @@ DWELL_SITE(evaluation_site, DWELL_CATEGORY_EVALUATION, "evaluation", NULL);
 /* Whether steps are found by what loops do. */
 static bool automatic(void)
 {
-	return loop.named_optimizer || !dwell_step_on_given();
+	return loop.named_optimizer || !dwp_step_on_given();
 }
 
 static void open_step(void)
@@ -59,7 +60,7 @@ static void open_step(void)
 	dwell_step_begin_at(loop.pending);
 	loop.open = true;
 	loop.pending = 0;
-	dwell_operators_follow_gate();
+	dwp_operators_follow_gate();
 }
 
 static void close_step(void)
@@ -70,10 +71,10 @@ static void close_step(void)
 	loop.open = false;
 	loop.pending = 0;
 	loop.ended++;
-	dwell_operators_follow_gate();
+	dwp_operators_follow_gate();
 }
 
-void dwell_loop_begin_step(void)
+void dwp_loop_begin_step(void)
 {
 	if (!loop.told)
 		open_step();
@@ -82,10 +83,10 @@ void dwell_loop_begin_step(void)
 static void begin_step(void)
 {
 	if (!loop.open && automatic())
-		dwell_loop_begin_step();
+		dwp_loop_begin_step();
 }
 
-void dwell_loop_end_step(void)
+void dwp_loop_end_step(void)
 {
 	if (!loop.told)
 		close_step();
@@ -94,28 +95,28 @@ void dwell_loop_end_step(void)
 static void end_step(void)
 {
 	if (automatic() || loop.by_module)
-		dwell_loop_end_step();
+		dwp_loop_end_step();
 }
 
-void dwell_loop_module_step(void)
+void dwp_loop_module_step(void)
 {
 	loop.by_module = true;
-	dwell_step_on_seen(true);
-	dwell_loop_begin_step();
+	dwp_step_on_seen(true);
+	dwp_loop_begin_step();
 }
 
 /* In inference the call is the step; in training what follows belongs to it. */
-void dwell_loop_module_end(void)
+void dwp_loop_module_end(void)
 {
 	if (!loop.optimizer_made)
-		dwell_loop_end_step();
+		dwp_loop_end_step();
 }
 
 /* For the package dwell, under the interpreter's lock: the program says that a step ends, if
  * one is open, and whether another begins. From the first time on nobody else does. */
-DWELL_API void dwell_python_step(int begins);
+DWELL_API void dwp_python_step(int begins);
 
-void dwell_python_step(int begins)
+void dwp_python_step(int begins)
 {
 	close_step();
 	loop.told = true;
@@ -132,7 +133,7 @@ static void may_begin(void)
 		return;
 	loop.pending = dwell_step_now();
 	loop.evaluated = false;
-	dwell_operators_follow_gate(); /* the moment may have opened the gate */
+	dwp_operators_follow_gate(); /* the moment may have opened the gate */
 }
 
 static bool truth(PyObject *value)
@@ -150,26 +151,26 @@ static bool grad_enabled(void)
 }
 
 /* The loop looks for data: a batch, or workers first. */
-void dwell_loop_data(void)
+void dwp_loop_data(void)
 {
 	if (grad_enabled())
 		may_begin();
 }
 
-void dwell_loop_batch(void)
+void dwp_loop_batch(void)
 {
-	dwell_loop_data();
+	dwp_loop_data();
 	loop.fetched |= grad_enabled();
 }
 
 /* ---- forward --------------------------------------------------------------------------- */
 
-void dwell_loop_forward(struct loop_call *call, PyObject *module, bool has_parameters)
+void dwp_loop_forward(struct loop_call *call, PyObject *module, bool has_parameters)
 {
 	bool grad = grad_enabled(), training = truth(PyObject_GetAttrString(module, "training"));
 
 	*call = (struct loop_call){ DWELL_NOT_BEGUN, false };
-	dwell_step_on_look();
+	dwp_step_on_look();
 	if (optimizers || backwards) /* a closure, or a checkpoint that is computed again */
 		return;
 	if (!loop.optimizer_made) {
@@ -189,7 +190,7 @@ void dwell_loop_forward(struct loop_call *call, PyObject *module, bool has_param
 	}
 }
 
-void dwell_loop_forward_end(const struct loop_call *call)
+void dwp_loop_forward_end(const struct loop_call *call)
 {
 	dwell_end(call->began);
 	if (call->steps)
@@ -198,13 +199,13 @@ void dwell_loop_forward_end(const struct loop_call *call)
 
 /* ---- backward ----------------------------------------------------------------------------- */
 
-static void before_backward(struct dwell_call *call)
+static void before_backward(struct dwp_call *call)
 {
 	backwards++;
 	call->began = dwell_begin(&backward_site);
 }
 
-static void after_backward(struct dwell_call *call, PyObject *result)
+static void after_backward(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
 	backwards--;
@@ -257,16 +258,16 @@ static bool ends_step(PyObject *optimizer)
 	return true;
 }
 
-static void before_step(struct dwell_call *call)
+static void before_step(struct dwp_call *call)
 {
 	if (call->self && !optimizers)
-		dwell_blocks_of_first_step(call->self);
+		dwp_blocks_of_first_step(call->self);
 	optimizers++;
 	loop.trains = true;
 	call->began = dwell_begin(&optimizer_site);
 }
 
-static void after_step(struct dwell_call *call, PyObject *result)
+static void after_step(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
 	if (--optimizers) {
@@ -276,74 +277,74 @@ static void after_step(struct dwell_call *call, PyObject *result)
 	if (!call->self || !result || !ends_step(call->self))
 		return;
 	if (loop.named_optimizer)
-		dwell_step_on_seen(true);
+		dwp_step_on_seen(true);
 	begin_step(); /* a model trained in evaluation mode: nothing else said so */
 	end_step();
 }
 
-static void after_state(struct dwell_call *call, PyObject *result)
+static void after_state(struct dwp_call *call, PyObject *result)
 {
 	if (result && call->self)
-		dwell_blocks_of_state(call->self);
+		dwp_blocks_of_state(call->self);
 }
 
-static void before_scaler(struct dwell_call *call)
+static void before_scaler(struct dwp_call *call)
 {
 	call->place = (void *)(uintptr_t)loop.ended;
 }
 
 /* The optimizer was not called: the gradients were not finite. */
-static void after_scaler(struct dwell_call *call, PyObject *result)
+static void after_scaler(struct dwp_call *call, PyObject *result)
 {
 	if (result && call->second && loop.ended == (uint64_t)(uintptr_t)call->place &&
 	    pace() == call->second)
 		end_step();
 }
 
-static void before_zero_grad(struct dwell_call *call)
+static void before_zero_grad(struct dwp_call *call)
 {
 	may_begin();
 	call->began = dwell_begin(&zero_grad_site);
 }
 
 /* Each class has a step of its own, which is hooked when its first object is made. */
-static void after_init(struct dwell_call *call, PyObject *result)
+static void after_init(struct dwp_call *call, PyObject *result)
 {
-	static const struct dwell_hook step = { before_step, after_step };
+	static const struct dwp_hook step = { before_step, after_step };
 
 	char name[128];
 
 	if (!result || !call->self)
 		return;
-	dwell_python_text((PyObject *)Py_TYPE(call->self), "__name__", name, sizeof name);
-	if (dwell_step_on_is(name))
+	dwp_python_text((PyObject *)Py_TYPE(call->self), "__name__", name, sizeof name);
+	if (dwp_step_on_is(name))
 		loop.named_optimizer = true;
-	if (!loop.named_optimizer || dwell_step_on_is(name)) {
+	if (!loop.named_optimizer || dwp_step_on_is(name)) {
 		set_pace(call->self);
 		loop.settled = false;
 	}
 	loop.optimizer_made = true;
-	dwell_blocks_of_groups(call->self);
-	dwell_step_on_look();
-	dwell_step_on_could(name);
-	dwell_hook_attribute((PyObject *)Py_TYPE(call->self), "step", &step);
+	dwp_blocks_of_groups(call->self);
+	dwp_step_on_look();
+	dwp_step_on_could(name);
+	dwp_hook_attribute((PyObject *)Py_TYPE(call->self), "step", &step);
 }
 
 /* ---- devices, the end ------------------------------------------------------------------------- */
 
 /* What a device does is not recorded; that there is one, is. */
-static void after_device(struct dwell_call *call, PyObject *result)
+static void after_device(struct dwp_call *call, PyObject *result)
 {
 	if (result)
-		dwell_meta("torch.device", "cuda");
+		dwell_meta(DW_KEY_TORCH_DEVICE, "cuda");
 }
 
-static void no_range(struct dwell_call *call)
+static void no_range(struct dwp_call *call)
 {
 	call->began = DWELL_NOT_BEGUN;
 }
 
-static void after_range(struct dwell_call *call, PyObject *result)
+static void after_range(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
 }
@@ -361,13 +362,13 @@ static PyObject *at_exit(PyObject *self, PyObject *arguments)
 	Py_RETURN_NONE;
 }
 
-static PyMethodDef ender = { "dwell_loop_at_exit", at_exit, METH_VARARGS, NULL };
+static PyMethodDef ender = { "dwp_loop_at_exit", at_exit, METH_VARARGS, NULL };
 
 /* ---- attaching ------------------------------------------------------------------------------------ */
 
 static const struct {
 	const char *path, *name;
-	struct dwell_hook hook;
+	struct dwp_hook hook;
 } hooks[] = {
 	{ "autograd", "backward", { before_backward, after_backward } },
 	{ "autograd", "grad", { before_backward, after_backward } },
@@ -379,14 +380,14 @@ static const struct {
 	{ "cuda", "_lazy_init", { no_range, after_device } },
 };
 
-void dwell_loop_attach(PyObject *torch)
+void dwp_loop_attach(PyObject *torch)
 {
 	loop.grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
 	if (!loop.grad_enabled) {
 		PyErr_Clear();
 		return;
 	}
-	dwell_python_at_exit(&ender);
+	dwp_python_at_exit(&ender);
 	for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
-		dwell_hook_path(torch, hooks[i].path, hooks[i].name, &hooks[i].hook);
+		dwp_hook_path(torch, hooks[i].path, hooks[i].name, &hooks[i].hook);
 }

@@ -32,17 +32,17 @@ static void record_free(void *address)
 }
 
 /* Both or neither: frees without allocations would be worse than nothing. */
-void dwell_memory_attach(void *c10)
+void dwp_memory_attach(void *c10)
 {
-	void **alloc_slot = dwell_redirect_slot(c10, "_ZN3c109alloc_cpuEm");
-	void **free_slot = dwell_redirect_slot(c10, "_ZN3c108free_cpuEPv");
+	void **alloc_slot = dwp_redirect_slot(c10, "_ZN3c109alloc_cpuEm");
+	void **free_slot = dwp_redirect_slot(c10, "_ZN3c108free_cpuEPv");
 
 	*(void **)&real_alloc = dlsym(c10, "_ZN3c109alloc_cpuEm");
 	*(void **)&real_free = dlsym(c10, "_ZN3c108free_cpuEPv");
 	if (!real_alloc || !real_free)
 		return;
-	if (alloc_slot && free_slot && dwell_redirect(alloc_slot, (void *)(uintptr_t)record_alloc))
-		dwell_redirect(free_slot, (void *)(uintptr_t)record_free);
+	if (alloc_slot && free_slot && dwp_redirect(alloc_slot, (void *)(uintptr_t)record_alloc))
+		dwp_redirect(free_slot, (void *)(uintptr_t)record_free);
 	else
 		fprintf(stderr, "dwell: this PyTorch's allocations are not recorded: its allocator is not "
 		                "called in a known way\n");

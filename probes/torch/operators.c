@@ -178,7 +178,7 @@ static uint32_t link_threads[THREADS]; /* atomic */
 
 static void link_forward(const struct frame *frame)
 {
-	if (dwell_torch_layout.forward_thread) {
+	if (dwp_torch_layout.forward_thread) {
 		uint64_t number = TORCH_WORD(frame->function, TORCH_THIS_THREAD);
 
 		__atomic_store_n(&link_threads[number % THREADS], dwell_link_thread(), __ATOMIC_RELAXED);
@@ -188,7 +188,7 @@ static void link_forward(const struct frame *frame)
 
 static void link_backward(const struct frame *frame)
 {
-	uint32_t offset = dwell_torch_layout.forward_thread;
+	uint32_t offset = dwp_torch_layout.forward_thread;
 	uint64_t number = offset ? TORCH_WORD(frame->function, offset) : 0;
 
 	dwell_link(frame->sequence,
@@ -302,7 +302,7 @@ static __attribute__((noinline)) struct known_name *made_name(struct thread *thr
 
 static inline struct known_name *name_of(struct thread *thread, const char *function, uint32_t category)
 {
-	const struct torch_layout *layout = &dwell_torch_layout;
+	const struct torch_layout *layout = &dwp_torch_layout;
 
 	if (DWELL_LIKELY(layout->schema && TORCH_HAS_SCHEMA(function, layout->schema))) {
 		const char *schema = TORCH_POINTER(function, layout->schema), *name = TORCH_POINTER(schema, 0);
@@ -392,7 +392,7 @@ static uint32_t stack_of(const struct thread *thread)
 		at--;
 	if (at && thread->frames[at - 1].scope != TORCH_SCRIPT)
 		return 0;
-	return dwell_python_stack(frames, dwell_script_frames(frames, MOST_SCRIPT_FRAMES));
+	return dwp_python_stack(frames, dwp_script_frames(frames, MOST_SCRIPT_FRAMES));
 }
 
 /* Bits of the gate that ask for more than a range. */
@@ -403,7 +403,7 @@ static __attribute__((noinline)) unsigned begin_with_stack(const struct thread *
                                                            bool shapes)
 {
 	struct dwell_tensor tensors[TORCH_MOST_TENSORS];
-	unsigned count = shapes ? dwell_shapes_of(function, tensors) : 0;
+	unsigned count = shapes ? dwp_shapes_of(function, tensors) : 0;
 	uint32_t stack = stack_of(thread);
 
 	return stack ? dwell_op_begin_from(site, tensors, count, stack) : dwell_op_begin(site, tensors, count);
@@ -412,7 +412,7 @@ static __attribute__((noinline)) unsigned begin_with_stack(const struct thread *
 static __attribute__((noinline)) unsigned begin_more(struct thread *thread, const char *function,
                                                      struct dwell_site *site)
 {
-	bool shapes = dwell_torch_layout.inputs && dwell_wants(DWELL_DETAIL_SHAPES);
+	bool shapes = dwp_torch_layout.inputs && dwell_wants(DWELL_DETAIL_SHAPES);
 	uint32_t id = 0;
 
 	if (site->category != DWELL_CATEGORY_OPERATOR)
@@ -420,7 +420,7 @@ static __attribute__((noinline)) unsigned begin_more(struct thread *thread, cons
 	if (dwell_wants(DWELL_DETAIL_STACKS))
 		return begin_with_stack(thread, function, site, shapes);
 	if (shapes)
-		id = dwell_shapes_id(thread->shapes, function, site);
+		id = dwp_shapes_id(thread->shapes, function, site);
 	if (!id)
 		return dwell_begin(site);
 	dwell_put_begin(id);
@@ -442,7 +442,7 @@ static inline unsigned begin(struct thread *thread, const char *function, uint32
 static inline __attribute__((always_inline)) void start(const char *function, enum torch_scope scope,
                                                         uint32_t category)
 {
-	const struct torch_layout *layout = &dwell_torch_layout;
+	const struct torch_layout *layout = &dwp_torch_layout;
 	struct thread *thread = this_thread;
 
 	if (DWELL_UNLIKELY(!thread) && !(thread = new_thread())) {
@@ -534,7 +534,7 @@ static void on_end(const char *function, void *context)
 	}
 	frame = &thread->frames[thread->depth - 1];
 	if (frame->sequence != NO_SEQUENCE && frame->began &&
-	    dwell_torch_layout.next_sequence() > frame->sequence)
+	    dwp_torch_layout.next_sequence() > frame->sequence)
 		link_forward(frame);
 	dwell_end(frame->began);
 	/* The address may be used again at once: mark_stray() must not find it here. */
@@ -570,31 +570,31 @@ static void arm(bool shapes)
 		struct torch_callback callback = { kinds[i].start, on_end, 1.0, { 0 }, shapes, 0, 0 };
 
 		callback.scopes[kinds[i].scope] = 1;
-		handles[i] = dwell_torch_layout.add(callback);
+		handles[i] = dwp_torch_layout.add(callback);
 	}
-	dwell_states_leave_out(true);
+	dwp_states_leave_out(true);
 }
 
 static void disarm(void)
 {
-	dwell_states_leave_out(false);
+	dwp_states_leave_out(false);
 	for (unsigned i = 0; i < KINDS; i++)
-		dwell_torch_layout.remove(handles[i]);
+		dwp_torch_layout.remove(handles[i]);
 }
 
-void dwell_operators_follow_gate(void)
+void dwp_operators_follow_gate(void)
 {
 	bool wanted = dwell_wants(1u << DWELL_CATEGORY_OPERATOR | 1u << DWELL_CATEGORY_ZONE);
-	bool shapes = wanted && dwell_wants(DWELL_DETAIL_SHAPES) && dwell_torch_layout.inputs;
+	bool shapes = wanted && dwell_wants(DWELL_DETAIL_SHAPES) && dwp_torch_layout.inputs;
 	bool stacks = wanted && dwell_wants(DWELL_DETAIL_STACKS);
 
-	if (!dwell_torch_layout.add ||
+	if (!dwp_torch_layout.add ||
 	    (armed == wanted && armed_with_shapes == shapes && armed_with_stacks == stacks))
 		return;
 	if (armed)
 		disarm();
 	if (stacks)
-		dwell_script_find();
+		dwp_script_find();
 	if (wanted)
 		arm(shapes);
 	armed = wanted;

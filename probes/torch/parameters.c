@@ -55,7 +55,7 @@ static bool read_tensor(PyObject *tensor, struct dwell_tensor *to, int64_t sizes
 	return true;
 }
 
-uint32_t dwell_layer_id(PyObject *module, const char *path, bool first)
+uint32_t dwp_layer_id(PyObject *module, const char *path, bool first)
 {
 	PyObject *own = PyObject_GetAttrString(module, "_parameters");
 	PyObject *values = own && PyDict_Check(own) ? PyDict_Values(own) : NULL;
@@ -74,7 +74,7 @@ uint32_t dwell_layer_id(PyObject *module, const char *path, bool first)
 	Py_XDECREF(values);
 	Py_XDECREF(own);
 	if (first)
-		dwell_blocks_of_module(module);
-	dwell_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
+		dwp_blocks_of_module(module);
+	dwp_python_text((PyObject *)Py_TYPE(module), "__name__", name, sizeof name);
 	return dwell_intern_layer(path, name, tensors, count);
 }

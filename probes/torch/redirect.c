@@ -36,7 +36,7 @@ static struct tables tables_of(const struct link_map *library)
 	return tables;
 }
 
-void **dwell_redirect_slot(void *handle, const char *function)
+void **dwp_redirect_slot(void *handle, const char *function)
 {
 	const struct link_map *library = NULL;
 
@@ -53,7 +53,7 @@ void **dwell_redirect_slot(void *handle, const char *function)
 	return NULL;
 }
 
-bool dwell_redirect(void **slot, void *to)
+bool dwp_redirect(void **slot, void *to)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)slot & ~(page - 1);
 

@@ -80,7 +80,7 @@ static void release_frames(const struct vector *frames)
 
 /* ---- the kind ------------------------------------------------------------------------------ */
 
-#define KNOWN "dwell_where" /* so short that a string holds it itself, if it can */
+#define KNOWN "dwp_where" /* so short that a string holds it itself, if it can */
 
 /* Its name, and a source that shared_ptr's object was made together with. What is to be a
  * pointer may be anything: memory is read through the kernel. */
@@ -93,9 +93,9 @@ static bool is_known(const char *call, const struct kind *kind)
 
 	if (kind == &kinds[0])
 		length = text == call + 16 ? TORCH_WORD(call, 8) : 0;
-	else if (dwell_torch_read(header, text - 24, sizeof header) == sizeof header)
+	else if (dwp_torch_read(header, text - 24, sizeof header) == sizeof header)
 		length = TORCH_WORD(header, 0); /* before the text */
-	return length == sizeof KNOWN - 1 && dwell_torch_read(name, text, sizeof name) == sizeof name &&
+	return length == sizeof KNOWN - 1 && dwp_torch_read(name, text, sizeof name) == sizeof name &&
 	       memcmp(name, KNOWN, sizeof KNOWN) == 0 && counted && source == counted + 16;
 }
 
@@ -106,7 +106,7 @@ TORCH_START(on_script_look, look_at_script)
 
 static void look_at_script(const char *function)
 {
-	if (!looking || strcmp(dwell_torch_layout.name(function), "aten::neg") != 0)
+	if (!looking || strcmp(dwp_torch_layout.name(function), "aten::neg") != 0)
 		return;
 	looking = false;
 	struct vector calls = script.calls();
@@ -124,32 +124,32 @@ static void on_end(const char *function, void *context)
 static void look(PyObject *torch)
 {
 	struct torch_callback callback = { (torch_start *)on_script_look, on_end, 1.0, { 1 }, 0, 0, 0 };
-	PyObject *names = dwell_torch_names(torch);
+	PyObject *names = dwp_torch_names(torch);
 	uint64_t handle;
 
 	if (!names)
 		return;
-	handle = dwell_torch_layout.add(callback);
+	handle = dwp_torch_layout.add(callback);
 	looking = true;
-	dwell_torch_run(names, "torch.jit.CompilationUnit('def " KNOWN "(x):\\n return torch.neg(x)\\n')." KNOWN
+	dwp_torch_run(names, "torch.jit.CompilationUnit('def " KNOWN "(x):\\n return torch.neg(x)\\n')." KNOWN
 	                "(torch.zeros(1, device='cpu'))");
 	looking = false;
-	dwell_torch_layout.remove(handle);
+	dwp_torch_layout.remove(handle);
 	Py_DECREF(names);
 }
 
-void dwell_script_attach(PyObject *torch, void *library)
+void dwp_script_attach(PyObject *torch, void *library)
 {
 	Py_INCREF(torch);
 	script.torch = torch;
 	script.library = library;
 }
 
-void dwell_script_find(void)
+void dwp_script_find(void)
 {
 	void *library = script.library;
 
-	if (!library || !dwell_torch_layout.add)
+	if (!library || !dwp_torch_layout.add)
 		return;
 	script.library = NULL; /* once */
 	*(void **)&script.calls = dlsym(library, "_ZN5torch3jit16currentCallstackEv");
@@ -169,7 +169,7 @@ void dwell_script_find(void)
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-unsigned dwell_script_frames(uint32_t *ids, unsigned room)
+unsigned dwp_script_frames(uint32_t *ids, unsigned room)
 {
 	struct vector calls, frames;
 	unsigned count = 0;

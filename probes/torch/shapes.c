@@ -12,7 +12,7 @@
 
 static struct dwell_tensor tensor_of(const char *tensor)
 {
-	const struct torch_layout *layout = &dwell_torch_layout;
+	const struct torch_layout *layout = &dwp_torch_layout;
 	struct dwell_tensor none = { NULL, 0, DWELL_DTYPE_NONE };
 	uint64_t dimensions = TORCH_WORD(tensor, layout->sizes);
 	const int64_t *sizes = (const int64_t *)(const void *)(tensor + layout->sizes + 8);
@@ -34,10 +34,10 @@ static inline bool is_tensor(const char *value)
 	return *(const uint32_t *)(const void *)(value + 8) == 1;
 }
 
-unsigned dwell_shapes_of(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS])
+unsigned dwp_shapes_of(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS])
 {
-	const char *value = TORCH_POINTER(function, dwell_torch_layout.inputs);
-	uint64_t count = TORCH_WORD(function, dwell_torch_layout.inputs + 8);
+	const char *value = TORCH_POINTER(function, dwp_torch_layout.inputs);
+	uint64_t count = TORCH_WORD(function, dwp_torch_layout.inputs + 8);
 
 	if (count > TORCH_MOST_TENSORS)
 		count = TORCH_MOST_TENSORS;
@@ -56,7 +56,7 @@ static inline uint64_t mix(uint64_t hash, uint64_t word)
 /* 0: there is a tensor whose sizes do not lie in it. */
 static inline uint64_t hash_inputs(const char *function, uint64_t hash)
 {
-	const struct torch_layout *layout = &dwell_torch_layout;
+	const struct torch_layout *layout = &dwp_torch_layout;
 	const char *value = TORCH_POINTER(function, layout->inputs);
 	uint64_t count = TORCH_WORD(function, layout->inputs + 8);
 
@@ -78,7 +78,7 @@ static inline uint64_t hash_inputs(const char *function, uint64_t hash)
 	return hash;
 }
 
-uint32_t dwell_shapes_id(struct torch_shapes *known, const char *function, const struct dwell_site *site)
+uint32_t dwp_shapes_id(struct torch_shapes *known, const char *function, const struct dwell_site *site)
 {
 	uint64_t hash = hash_inputs(function, (uint64_t)(uintptr_t)site);
 	struct torch_shapes *slot = &known[hash % TORCH_SHAPES];
@@ -87,5 +87,5 @@ uint32_t dwell_shapes_id(struct torch_shapes *known, const char *function, const
 	if (DWELL_LIKELY(hash && slot->hash == hash && slot->id))
 		return slot->id;
 	*slot = (struct torch_shapes){ hash, 0 };
-	return slot->id = dwell_intern_op(site->name, site->detail, tensors, dwell_shapes_of(function, tensors));
+	return slot->id = dwell_intern_op(site->name, site->detail, tensors, dwp_shapes_of(function, tensors));
 }

@@ -39,7 +39,7 @@ static void set_if_other(const char *state)
 	set_state(state);
 }
 
-void dwell_states_leave_out(bool leave)
+void dwp_states_leave_out(bool leave)
 {
 	__atomic_store_n(&left_out, leave, __ATOMIC_RELAXED);
 }
@@ -72,7 +72,7 @@ static bool is_as_thought(void *library)
 	uint64_t handle = add(callback);
 	right = TORCH_POINTER(get_state(), 8) > TORCH_POINTER(get_state(), 0) &&
 	        TORCH_POINTER(get_state(), 16) >= TORCH_POINTER(get_state(), 8) && get_state()[ENABLED] == 1;
-	dwell_torch_layout.remove(handle);
+	dwp_torch_layout.remove(handle);
 	enable(false);
 	right = right && is_empty(get_state()) && get_state()[ENABLED] == 0;
 	enable(true);
@@ -80,12 +80,12 @@ static bool is_as_thought(void *library)
 }
 
 /* `library`: whose libraries have the functions; `cpu`: the one that calls them. */
-void dwell_states_attach(void *library, void *cpu)
+void dwp_states_attach(void *library, void *cpu)
 {
-	void **slot = dwell_redirect_slot(cpu, "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE");
+	void **slot = dwp_redirect_slot(cpu, "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE");
 
 	*(void **)&get_state = dlsym(library, "_ZN2at24get_record_function_tls_Ev");
 	*(void **)&set_state = dlsym(library, "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE");
 	if (slot && get_state && set_state && is_as_thought(library))
-		dwell_redirect(slot, (void *)(uintptr_t)set_if_other);
+		dwp_redirect(slot, (void *)(uintptr_t)set_if_other);
 }

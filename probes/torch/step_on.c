@@ -8,6 +8,7 @@
  * script has run so far, so that it is looked for again whenever a loop does something.
  * Under the interpreter's lock.
  */
+#include "format/keys.h"
 #include "torch.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static bool read_options, found;
 static bool seen, stepped; /* and told so */
 static uint32_t calls; /* open ones: a function may call itself */
 
-bool dwell_step_on_given(void)
+bool dwp_step_on_given(void)
 {
 	const char *options, *value;
 
@@ -32,12 +33,12 @@ bool dwell_step_on_given(void)
 	return *name;
 }
 
-bool dwell_step_on_is(const char *text)
+bool dwp_step_on_is(const char *text)
 {
-	bool is = dwell_step_on_given() && strcmp(text, name) == 0;
+	bool is = dwp_step_on_given() && strcmp(text, name) == 0;
 
 	if (is)
-		dwell_step_on_seen(false);
+		dwp_step_on_seen(false);
 	return is;
 }
 
@@ -78,54 +79,54 @@ static void add_functions(void)
 	char text[256];
 
 	while (names && PyDict_Next(names, &at, &key, &value)) {
-		dwell_python_text(value, "__module__", text, sizeof text);
+		dwp_python_text(value, "__module__", text, sizeof text);
 		if (!PyObject_HasAttrString(value, "__code__") || strcmp(text, "__main__") != 0)
 			continue;
-		dwell_python_text(value, "__name__", text, sizeof text);
+		dwp_python_text(value, "__name__", text, sizeof text);
 		add_candidate(text);
 	}
 	PyErr_Clear();
 }
 
-void dwell_step_on_could(const char *text)
+void dwp_step_on_could(const char *text)
 {
 	uint32_t before = candidate_count;
 
-	if (!dwell_step_on_given() || seen || candidate_count >= MOST_CANDIDATES)
+	if (!dwp_step_on_given() || seen || candidate_count >= MOST_CANDIDATES)
 		return;
 	add_candidate(text);
 	add_functions();
 	if (candidate_count > before)
-		dwell_meta("torch.step_on.candidates", candidates);
+		dwell_meta(DW_KEY_TORCH_STEP_ON_CANDIDATES, candidates);
 }
 
-void dwell_step_on_seen(bool called)
+void dwp_step_on_seen(bool called)
 {
 	if (!seen || (called && !stepped))
-		dwell_meta("torch.step_on", called ? "steps" : "there");
+		dwell_meta(DW_KEY_TORCH_STEP_ON, called ? "steps" : "there");
 	seen = true;
 	stepped |= called;
 }
 
 /* ---- the function --------------------------------------------------------------------- */
 
-static void before(struct dwell_call *call)
+static void before(struct dwp_call *call)
 {
-	dwell_step_on_seen(true);
+	dwp_step_on_seen(true);
 	if (calls++ == 0)
-		dwell_loop_begin_step();
+		dwp_loop_begin_step();
 }
 
-static void after(struct dwell_call *call, PyObject *result)
+static void after(struct dwp_call *call, PyObject *result)
 {
 	if (--calls == 0)
-		dwell_loop_end_step();
+		dwp_loop_end_step();
 }
 
 /* Below `owner`, a new reference that is taken: "Trainer.step". */
 static bool hook_below(PyObject *owner, const char *path)
 {
-	static const struct dwell_hook hook = { before, after };
+	static const struct dwp_hook hook = { before, after };
 	const char *last = strrchr(path, '.');
 	PyObject *next = owner;
 	char part[256];
@@ -146,7 +147,7 @@ static bool hook_below(PyObject *owner, const char *path)
 	is_function = next && PyCallable_Check(next) && !PyType_Check(next) &&
 	              !PyObject_HasAttrString(next, "named_modules");
 	if (is_function)
-		dwell_hook_attribute(owner, path, &hook);
+		dwp_hook_attribute(owner, path, &hook);
 	Py_XDECREF(next);
 	Py_XDECREF(owner);
 	PyErr_Clear();
@@ -163,11 +164,11 @@ static PyObject *module_named(const char *text, size_t length)
 	return module;
 }
 
-void dwell_step_on_look(void)
+void dwp_step_on_look(void)
 {
 	PyObject *module;
 
-	if (found || !dwell_step_on_given())
+	if (found || !dwp_step_on_given())
 		return;
 	for (const char *dot = name + strlen(name); dot > name && !found; dot--)
 		if (*dot == '.' && (module = module_named(name, (size_t)(dot - name))))
@@ -175,5 +176,5 @@ void dwell_step_on_look(void)
 	if (!found && (module = module_named("__main__", strlen("__main__"))))
 		found = hook_below(module, name);
 	if (found)
-		dwell_step_on_seen(false);
+		dwp_step_on_seen(false);
 }

@@ -4,6 +4,7 @@
  * Every part stands alone: what this PyTorch does not have, or has elsewhere, is left
  * out with one line that says so, and the rest is recorded.
  */
+#include "format/keys.h"
 #include "torch.h"
 
 #include <dlfcn.h>
@@ -16,7 +17,7 @@ static void *extension(PyObject *torch)
 	char path[4096] = "";
 
 	if (module)
-		dwell_python_text(module, "__file__", path, sizeof path);
+		dwp_python_text(module, "__file__", path, sizeof path);
 	Py_XDECREF(module);
 	PyErr_Clear();
 	return *path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
@@ -34,7 +35,7 @@ static void *home_of(void *handle, const char *function)
 
 static void say_missing(const char *version)
 {
-	const struct torch_layout *layout = &dwell_torch_layout;
+	const struct torch_layout *layout = &dwp_torch_layout;
 
 	if (!layout->inputs || !layout->sequence || !layout->forward_thread)
 		fprintf(stderr, "dwell: PyTorch %s is not known: its operators are recorded without%s%s\n",
@@ -42,28 +43,28 @@ static void say_missing(const char *version)
 		        layout->sequence && layout->forward_thread ? "" : " links to their backward");
 }
 
-void dwell_torch_attach(PyObject *torch)
+void dwp_torch_attach(PyObject *torch)
 {
 	void *own = extension(torch), *c10 = own ? home_of(own, "_ZN3c109alloc_cpuEm") : NULL;
 	void *cpu = own ? home_of(own, "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE") : NULL;
 	char version[64];
 
-	dwell_python_text(torch, "__version__", version, sizeof version);
-	dwell_meta("torch.version", version);
-	if (own && dwell_torch_find_layout(torch, own)) {
+	dwp_python_text(torch, "__version__", version, sizeof version);
+	dwell_meta(DW_KEY_TORCH_VERSION, version);
+	if (own && dwp_torch_find_layout(torch, own)) {
 		say_missing(version);
 		if (cpu)
-			dwell_states_attach(own, cpu);
-		dwell_cost_measure(torch);
-		dwell_script_attach(torch, own);
-		dwell_operators_follow_gate();
+			dwp_states_attach(own, cpu);
+		dwp_cost_measure(torch);
+		dwp_script_attach(torch, own);
+		dwp_operators_follow_gate();
 	} else {
 		fprintf(stderr, "dwell: PyTorch %s is not known: its operators are not recorded\n", version);
 	}
 	if (c10)
-		dwell_memory_attach(c10);
-	dwell_layers_attach(torch);
-	dwell_loop_attach(torch);
-	dwell_data_attach(torch);
-	dwell_collectives_attach(torch, cpu);
+		dwp_memory_attach(c10);
+	dwp_layers_attach(torch);
+	dwp_loop_attach(torch);
+	dwp_data_attach(torch);
+	dwp_collectives_attach(torch, cpu);
 }

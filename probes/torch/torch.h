@@ -24,12 +24,12 @@
  * build serves PyTorch from 1.13 on. While the gate is closed no callback stands in
  * PyTorch.
  */
-#ifndef DWELL_PROBES_TORCH_H
-#define DWELL_PROBES_TORCH_H
+#ifndef DWP_TORCH_H
+#define DWP_TORCH_H
 
 #include "../python/python.h"
 
-void dwell_torch_attach(PyObject *torch);
+void dwp_torch_attach(PyObject *torch);
 
 /* ---- layout ------------------------------------------------------------------------ */
 
@@ -91,17 +91,17 @@ struct torch_layout {
 	uint32_t sizes, dtype;                     /* of a TensorImpl */
 };
 
-extern struct torch_layout dwell_torch_layout;
+extern struct torch_layout dwp_torch_layout;
 
 /* Copies memory of this process that may not be there; zeros for what is not. How much was. */
-size_t dwell_torch_read(void *to, const void *from, size_t bytes);
+size_t dwp_torch_read(void *to, const void *from, size_t bytes);
 
 /* False: there is not even a name to be had. `library`: whose libraries have it. */
-bool dwell_torch_find_layout(PyObject *torch, void *library);
+bool dwp_torch_find_layout(PyObject *torch, void *library);
 /* Runs a few lines of Python to look at something; false: it was not to be had. `names` are
  * theirs, new ones know `torch`; they hold what the lines made until they are released. */
-PyObject *dwell_torch_names(PyObject *torch);
-bool dwell_torch_run(PyObject *names, const char *code);
+PyObject *dwp_torch_names(PyObject *torch);
+bool dwp_torch_run(PyObject *names, const char *code);
 
 /* A RecordFunction has a variant: a name of its own, or the operator's schema, which begins
  * with its name: as a pointer and a length, where `schema` is known. */
@@ -116,7 +116,7 @@ bool dwell_torch_run(PyObject *names, const char *code);
 
 /* Callbacks stand in PyTorch exactly while operators are wanted; called where the gate
  * may have changed. */
-void dwell_operators_follow_gate(void);
+void dwp_operators_follow_gate(void);
 
 /* shapes.c: what each thread remembers; zeroed. The id of an operator with its inputs' shapes, 0:
  * no session; and the shapes themselves, which point into PyTorch's tensors. */
@@ -126,73 +126,73 @@ struct torch_shapes {
 };
 #define TORCH_SHAPES 1024u
 #define TORCH_MOST_TENSORS 64u
-uint32_t dwell_shapes_id(struct torch_shapes *known, const char *function, const struct dwell_site *site);
-unsigned dwell_shapes_of(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS]);
+uint32_t dwp_shapes_id(struct torch_shapes *known, const char *function, const struct dwell_site *site);
+unsigned dwp_shapes_of(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS]);
 
 /* script.c: finds out how PyTorch tells it, at the first call; then the script functions that
  * the thread is in as frame ids, innermost first, at most `room`: how many. */
-void dwell_script_attach(PyObject *torch, void *library);
-void dwell_script_find(void);
-unsigned dwell_script_frames(uint32_t *ids, unsigned room);
+void dwp_script_attach(PyObject *torch, void *library);
+void dwp_script_find(void);
+unsigned dwp_script_frames(uint32_t *ids, unsigned room);
 
 /* redirect.c: the pointer by which the library `handle` calls a function, NULL: there is none;
  * and another function in its place. */
-void **dwell_redirect_slot(void *handle, const char *function);
-bool dwell_redirect(void **slot, void *to);
+void **dwp_redirect_slot(void *handle, const char *function);
+bool dwp_redirect(void **slot, void *to);
 
 /* states.c: what PyTorch does for callbacks at each node of a backward is left out, where it
  * changes nothing, while our callbacks stand in it. */
-void dwell_states_attach(void *library, void *cpu);
-void dwell_states_leave_out(bool leave);
+void dwp_states_attach(void *library, void *cpu);
+void dwp_states_leave_out(bool leave);
 
 /* cost.c: what a recorded operator and a recorded layer cost, stored with the trace; before
  * anything is recorded or hooked. */
-void dwell_cost_measure(PyObject *torch);
+void dwp_cost_measure(PyObject *torch);
 
-void dwell_memory_attach(void *c10);
-void dwell_layers_attach(PyObject *torch);
+void dwp_memory_attach(void *c10);
+void dwp_layers_attach(PyObject *torch);
 /* Its id, with its class and, by its first path, its own parameters (parameters.c); 0: no
  * session. */
-uint32_t dwell_layer_id(PyObject *module, const char *path, bool first);
+uint32_t dwp_layer_id(PyObject *module, const char *path, bool first);
 /* blocks.c: a module's own parameters and buffers; an optimizer's parameters, its state. */
-void dwell_blocks_of_module(PyObject *module);
-void dwell_blocks_of_groups(PyObject *optimizer);
-void dwell_blocks_of_state(PyObject *optimizer);
-void dwell_blocks_of_first_step(PyObject *optimizer);
-void dwell_loop_attach(PyObject *torch);
-void dwell_data_attach(PyObject *torch);
+void dwp_blocks_of_module(PyObject *module);
+void dwp_blocks_of_groups(PyObject *optimizer);
+void dwp_blocks_of_state(PyObject *optimizer);
+void dwp_blocks_of_first_step(PyObject *optimizer);
+void dwp_loop_attach(PyObject *torch);
+void dwp_data_attach(PyObject *torch);
 /* `cpu`: the library that has PyTorch's operators, or NULL. */
-void dwell_collectives_attach(PyObject *torch, void *cpu);
+void dwp_collectives_attach(PyObject *torch, void *cpu);
 
 /* The outermost module call of a thread, from layers to loop: a range to be ended. */
 struct loop_call {
 	unsigned began;
 	bool steps; /* the call is a step of its own */
 };
-void dwell_loop_forward(struct loop_call *call, PyObject *module, bool has_parameters);
-void dwell_loop_forward_end(const struct loop_call *call);
+void dwp_loop_forward(struct loop_call *call, PyObject *module, bool has_parameters);
+void dwp_loop_forward_end(const struct loop_call *call);
 
 /* From data to loop: a batch is asked for, or the workers for some. */
-void dwell_loop_batch(void);
-void dwell_loop_data(void);
+void dwp_loop_batch(void);
+void dwp_loop_data(void);
 
 /* ---- step_on, and what it asks of loop ------------------------------------------------ */
 
 /* Whether the user named what makes a step; then nothing else does. */
-bool dwell_step_on_given(void);
+bool dwp_step_on_given(void);
 /* Whether it is the name of this class, or this path of a module. */
-bool dwell_step_on_is(const char *text);
+bool dwp_step_on_is(const char *text);
 /* A name that would do: the first dozen are stored, for who named another. */
-void dwell_step_on_could(const char *text);
+void dwp_step_on_could(const char *text);
 /* What the user named is there; `called`: it begins or ends a step. */
-void dwell_step_on_seen(bool called);
+void dwp_step_on_seen(bool called);
 /* Hooks the function of that name, if there is one by now. */
-void dwell_step_on_look(void);
+void dwp_step_on_look(void);
 
-void dwell_loop_begin_step(void);
-void dwell_loop_end_step(void);
+void dwp_loop_begin_step(void);
+void dwp_loop_end_step(void);
 /* A call of a module that the user named begins and has returned. */
-void dwell_loop_module_step(void);
-void dwell_loop_module_end(void);
+void dwp_loop_module_step(void);
+void dwp_loop_module_end(void);
 
 #endif

@@ -147,14 +147,14 @@ def begin_step():
     if native.python_probe is None:
         native.record.dwell_step()
     else:
-        native.python_probe.dwell_python_step(1)
+        native.python_probe.dwp_python_step(1)
 
 
 def end_step():
     if native.python_probe is None:
         native.record.dwell_step_end()
     else:
-        native.python_probe.dwell_python_step(0)
+        native.python_probe.dwp_python_step(0)
 
 
 class profile:

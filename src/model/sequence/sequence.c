@@ -10,8 +10,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "model/sequence/positions.h"
+#include "model/core/product.h"
 #include "model/core/tally.h"
+#include "model/steps/steps.h"
+#include "model/sequence/drift.h"
+#include "model/sequence/positions.h"
+#include "model/sequence/repeats.h"
 
 /* What a tally lacks. */
 struct more {
@@ -37,11 +41,6 @@ struct work {
 	uint32_t samples;          /* of the process that has most */
 	uint64_t planned;          /* timed iterations of the process, so far */
 };
-
-bool dw_sequence_is_wait(const struct dw_symbol *symbol)
-{
-	return strcmp(symbol->name, "Waiting") == 0;
-}
 
 int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequence_ask *ask,
                       struct dwell_error *error)
@@ -352,7 +351,7 @@ static int finish_blocks(struct work *work)
 static int compute(struct work *work)
 {
 	struct dw_sequence *sequence = work->sequence;
-	const uint32_t *threads = dw_step_threads(work->model);
+	const uint32_t *threads = dw_model_step_threads(work->model);
 
 	if (!threads)
 		return -1;
@@ -371,22 +370,24 @@ static int compute(struct work *work)
 	return finish_ops(work) || finish_blocks(work) ? -1 : 0;
 }
 
-const struct dw_sequence *dw_model_sequence(struct dw_model *model,
-                                            const struct dw_sequence_ask *ask,
-                                            struct dwell_error *error)
+static bool sequence_compute(struct dw_model *model, const void *request, void *result)
 {
-	struct work work = { .model = model, .skip = ask->skip };
-	int code = -1;
+	const struct dw_sequence_ask *ask = request;
+	struct work work = { .model = model, .skip = ask->skip, .sequence = result };
+	int code = compute(&work);
 
-	work.sequence = dw_arena_alloc(&model->arena, sizeof *work.sequence);
-	if (work.sequence)
-		code = compute(&work);
 	dw_line_reset(&work.line);
 	dw_arena_reset(&work.arena);
 	free(work.tallies);
 	free(work.more);
-	if (!code)
-		return work.sequence;
-	dw_model_no_memory(model, error);
-	return NULL;
+	return code == 0;
+}
+
+const struct dw_sequence *dw_model_sequence(struct dw_model *model,
+                                            const struct dw_sequence_ask *ask,
+                                            struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_sequence), sequence_compute, NULL };
+
+	return dw_product_get(model, &product, ask->skip, ask, error);
 }

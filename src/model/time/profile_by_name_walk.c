@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "model/core/scope.h"
 #include "model/time/profile_by_name_pass.h"
 
 /* ---- a worker ----------------------------------------------------------------------------- */
