@@ -12,10 +12,13 @@
  *     unnest(state, place)                  optional: the range at `place`, which is not the
  *                                           innermost, is about to be taken off the stack
  *     flushed(state, ticks, how)            optional: all that was open has been ended
- *     orphan(state, n)                      optional: something ends the n-th range, from the
+ *     orphan(state, ticks, n)               optional: something ends the n-th range, from the
  *                                           innermost, of those that were open before
+ *     after_break(state, ticks, record)     optional: a record that may have ended all that was
+ *                                           open has been dealt with (dw_walk_break())
  *     carry(state, frame)                   of passes over segments: the range goes on in the next
  *                                           segment; its self time must not count `child` there
+ *     carried(state)                        optional: the segment ends; before the calls of carry()
  *
  * DW_PASS_DEFINE() makes the functions that walk a stream with them. The hooks are
  * constants and everything is inlined, so a product pays for what it uses.
@@ -94,8 +97,10 @@ struct dw_pass_hooks {
 	void (*settle)(void *state, uint64_t ticks);
 	void (*unnest)(void *state, uint32_t place);
 	void (*flushed)(void *state, uint64_t ticks, enum dw_flush why);
-	void (*orphan)(void *state, uint32_t n);
+	void (*orphan)(void *state, uint64_t ticks, uint32_t n);
+	void (*after_break)(void *state, uint64_t ticks, const struct dw_record *record);
 	void (*carry)(void *state, void *frame);
+	void (*carried)(void *state);
 };
 
 #define DW_DEEPEST DW_MOST_DEPTH
@@ -212,11 +217,12 @@ DW_INLINE void dw_pass_pop(struct dw_pass *pass, const struct dw_pass_hooks *hoo
 	hooks->leave(pass, frame, ticks, how);
 }
 
-DW_INLINE void dw_pass_orphan(struct dw_pass *pass, const struct dw_pass_hooks *hooks, uint32_t n)
+DW_INLINE void dw_pass_orphan(struct dw_pass *pass, const struct dw_pass_hooks *hooks,
+                              uint64_t ticks, uint32_t n)
 {
 	pass->orphans++;
 	if (hooks->orphan)
-		hooks->orphan(pass, n);
+		hooks->orphan(pass, ticks, n);
 }
 
 DW_INLINE void dw_pass_end(struct dw_pass *pass, const struct dw_pass_hooks *hooks, uint64_t ticks)
@@ -225,7 +231,7 @@ DW_INLINE void dw_pass_end(struct dw_pass *pass, const struct dw_pass_hooks *hoo
 		if (pass->folded)
 			dw_pass_fold(pass, -1);
 		else
-			dw_pass_orphan(pass, hooks, 0);
+			dw_pass_orphan(pass, hooks, ticks, 0);
 		return;
 	}
 	dw_pass_pop(pass, hooks, ticks, DW_LEAVE_END, false);
@@ -274,7 +280,7 @@ DW_INLINE void dw_pass_end_of(struct dw_pass *pass, const struct dw_pass_hooks *
 		return;
 	}
 	if (n - pass->folded >= pass->depth) {
-		dw_pass_orphan(pass, hooks, n - pass->folded - pass->depth);
+		dw_pass_orphan(pass, hooks, ticks, n - pass->folded - pass->depth);
 		return;
 	}
 	place = pass->depth - (n - pass->folded);
@@ -337,6 +343,8 @@ DW_INLINE void dw_pass_resume(struct dw_pass *pass, const struct dw_pass_hooks *
 /* The segment ends: what is open is not ended. */
 DW_INLINE void dw_pass_carry(struct dw_pass *pass, const struct dw_pass_hooks *hooks)
 {
+	if (hooks->carried)
+		hooks->carried(pass);
 	for (; pass->depth; pass->depth--)
 		if (hooks->carry)
 			hooks->carry(pass, dw_pass_at(pass, hooks->frame_bytes, pass->depth));
@@ -372,8 +380,11 @@ static inline void dw_frames_reset(struct dw_frames *memory)
 	static __attribute__((noinline)) void name##_rest(struct dw_pass *pass, uint64_t ticks,      \
 	                                                  const struct dw_record *record)            \
 	{                                                                                            \
-		if (dw_walk_break(&pass->walk, ticks, record, name##_flush))                             \
+		if (dw_walk_break(&pass->walk, ticks, record, name##_flush)) {                           \
+			if ((hooks).after_break)                                                             \
+				(hooks).after_break(pass, ticks, record);                                        \
 			return;                                                                              \
+		}                                                                                        \
 		if (record->kind == DW_END_OF)                                                           \
 			dw_pass_end_of(pass, &(hooks), ticks, record->payload[0]);                           \
 		else if ((hooks).note)                                                                   \

@@ -49,7 +49,7 @@ static void boundary_leave(void *state, void *place, uint64_t ticks, enum dw_lea
 {
 }
 
-static void boundary_orphan(void *state, uint32_t n)
+static void boundary_orphan(void *state, uint64_t ticks, uint32_t n)
 {
 	struct boundary *boundary = state;
 	struct effect *effect = boundary->effect;

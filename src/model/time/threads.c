@@ -9,7 +9,6 @@
  * does not hold: chunks were recycled, a LOSS record says so, or the thread lost
  * records until its end because there was no space.
  */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,239 +16,278 @@
 #include "base/pool.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
-#include "model/core/walk.h"
-#include "model/time/threads.h"
-
-/* A time in which records of a thread are missing. */
-struct hole {
-	uint32_t thread;
-	uint64_t start_ticks, end_ticks;
-};
-
-struct pass {
-	struct dw_model *model;
-	struct dw_thread_row *rows; /* by thread, then the same for nested streams */
-	struct hole *holes;
-	size_t hole_count, hole_capacity;
-	uint64_t *losses;           /* by thread: records that its LOSS records count */
-	uint64_t *last_ticks;       /* by thread: its last record */
-	uint64_t *covered_ticks;    /* by thread: until when ranges last that did not end */
-	void **buffers;
-	pthread_mutex_t lock;       /* of all but `buffers`: damaged headers may share a thread */
-	bool failed;
-};
-
-struct context {
-	struct dw_walk walk;
-	struct pass *pass;
-	struct dw_thread_row *rows; /* of this kind of stream, by thread */
-	uint64_t depth, busy_ticks, busy_since, records, ranges;
-	uint64_t first_ticks, last_ticks, gap_before;
-	uint64_t hole_start;        /* records after this time are missing; see in_hole */
-	bool any, in_hole;
-	bool covered;               /* with in_hole: a range lasts until the next record */
-};
+#include "model/time/threads_pass.h"
 
 /* ---- what is missing -------------------------------------------------------------------- */
 
-static void add_hole(struct context *context, uint64_t start_ticks, uint64_t end_ticks)
+static void threads_add_hole(struct dw_threads_count *count, uint64_t start_ticks,
+                             uint64_t end_ticks)
 {
-	struct pass *pass = context->pass;
-	struct hole *hole;
+	struct dw_threads_sums *sums = count->sums;
+	const struct dw_walk *walk = &count->pass->walk;
+	struct dw_hole *hole;
 
-	if (start_ticks >= end_ticks || context->walk.thread == DW_NO_INDEX)
+	if (start_ticks >= end_ticks || walk->thread == DW_NO_INDEX)
 		return;
-	pthread_mutex_lock(&pass->lock);
-	if (!context->covered)
-		context->rows[context->walk.thread].missing_ns +=
-		    dw_source_span_ns(&context->walk.file->clock, end_ticks - start_ticks);
-	hole = DW_GROW(&pass->holes, &pass->hole_capacity, pass->hole_count);
+	pthread_mutex_lock(&sums->lock);
+	if (!count->covered)
+		count->rows[walk->thread].missing_ns +=
+		    dw_source_span_ns(&walk->file->clock, end_ticks - start_ticks);
+	hole = DW_GROW(&sums->holes, &sums->hole_capacity, sums->hole_count);
 	if (hole) {
-		*hole = (struct hole){ context->walk.thread, start_ticks, end_ticks };
-		pass->hole_count++;
+		*hole = (struct dw_hole){ walk->thread, start_ticks, end_ticks };
+		sums->hole_count++;
 	}
-	pass->failed |= !hole;
-	pthread_mutex_unlock(&pass->lock);
+	sums->failed |= !hole;
+	pthread_mutex_unlock(&sums->lock);
+}
+
+bool dw_threads_are_whole(const struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+
+	for (size_t i = 0; i < DW_LOSS_SLOTS; i++)
+		if (source->lost[i])
+			return false;
+	for (size_t i = 0; i < source->file_count; i++)
+		if (source->files[i].torn || source->files[i].missing_bytes)
+			return false;
+	for (size_t i = 0; i < source->stream_count; i++)
+		for (size_t c = 0; c < source->streams[i].chunk_count; c++)
+			if (source->streams[i].chunks[c].gap_before || source->streams[i].chunks[c].header)
+				return false;
+	return true;
 }
 
 /* ---- a stream --------------------------------------------------------------------------- */
 
-static void close_row(struct context *context, uint64_t ticks)
+void dw_threads_begin(struct dw_threads_count *count, struct dw_threads_sums *sums,
+                      struct dw_pass *pass, const struct dw_segment *segment)
 {
-	struct dw_walk *walk = &context->walk;
-	const struct dw_source_clock *clock = &walk->file->clock;
-	struct dw_thread_row *row = &context->rows[walk->thread];
+	const struct dw_source *source = sums->model->source;
+	const struct dw_source_stream *from = pass->walk.stream;
+	const struct dw_source_chunk *first = &from->chunks[0];
 
-	if (context->depth)
-		context->busy_ticks += ticks - context->busy_since;
-	if (context->in_hole)
-		add_hole(context, context->hole_start, ticks);
-	context->in_hole = false;
-	pthread_mutex_lock(&context->pass->lock);
-	if (context->any) {
-		uint64_t *last = &context->pass->last_ticks[walk->thread];
+	*count = (struct dw_threads_count){ .pass = pass, .sums = sums, .unusual = true,
+		.rows = sums->rows + (from->nested ? source->thread_count : 0) };
+	if (segment->from) {
+		count->resumed = segment->open_count;
+		count->resumed_ticks = segment->ticks > segment->floor ? segment->ticks : segment->floor;
+	} else if (first->gap_before) { /* the beginning was recycled */
+		uint64_t began =
+		    dw_source_ticks(&pass->walk.file->clock, source->threads[first->thread].start_ns);
 
-		*last = *last > context->last_ticks ? *last : context->last_ticks;
+		if (first->base_ticks > began) {
+			pass->walk.gap_ticks = first->base_ticks - began;
+			count->hole_start = began;
+			count->in_hole = true;
+		}
 	}
-	if (context->depth)
-		context->pass->covered_ticks[walk->thread] = ticks;
-	if (context->any) {
-		uint64_t first_ns = dw_source_ns(clock, context->first_ticks);
-		uint64_t last_ns = dw_source_ns(clock, context->last_ticks);
+}
 
+__attribute__((noinline)) void dw_threads_unusual(struct dw_threads_count *count, uint64_t ticks)
+{
+	if (count->resumed) { /* no record of this piece */
+		count->resumed--;
+		count->records--;
+		count->ranges--;
+		count->busy_since = count->resumed_ticks;
+		return;
+	}
+	if (count->in_hole)
+		threads_add_hole(count, count->hole_start, ticks);
+	count->in_hole = false;
+	if (!count->any)
+		count->first_ticks = ticks;
+	count->any = true;
+	count->unusual = false;
+}
+
+/* What was counted belongs to the thread that wrote until now. */
+static void threads_close_row(struct dw_threads_count *count)
+{
+	const struct dw_walk *walk = &count->pass->walk;
+	const struct dw_source_clock *clock = &walk->file->clock;
+	struct dw_thread_row *row = &count->rows[walk->thread];
+
+	pthread_mutex_lock(&count->sums->lock);
+	if (count->any) {
+		uint64_t *last = &count->sums->last_ticks[walk->thread];
+		uint64_t first_ns = dw_source_ns(clock, count->first_ticks);
+		uint64_t last_ns = dw_source_ns(clock, count->last_ticks);
+
+		*last = *last > count->last_ticks ? *last : count->last_ticks;
 		row->first_ns = row->records && row->first_ns < first_ns ? row->first_ns : first_ns;
 		row->last_ns = row->last_ns > last_ns ? row->last_ns : last_ns;
 	}
-	row->records += context->records;
-	row->ranges += context->ranges;
-	row->busy_ns += dw_source_span_ns(clock, context->busy_ticks);
-	row->gap_ns += dw_source_span_ns(clock, walk->gap_ticks - context->gap_before);
-	pthread_mutex_unlock(&context->pass->lock);
-	context->depth = context->busy_ticks = context->ranges = context->records = 0;
-	context->gap_before = walk->gap_ticks;
-	context->any = false;
+	row->records += count->records;
+	row->ranges += count->ranges;
+	row->busy_ns += dw_source_span_ns(clock, count->busy_ticks);
+	row->gap_ns += dw_source_span_ns(clock, walk->gap_ticks - count->gap_before);
+	pthread_mutex_unlock(&count->sums->lock);
+	count->busy_ticks = count->ranges = count->records = 0;
+	count->gap_before = walk->gap_ticks;
+	count->any = false;
+	count->unusual = true;
 }
 
-/* At the first record after missing ones. */
-static __attribute__((noinline)) void end_hole(struct context *context, uint64_t ticks)
+void dw_threads_flushed(struct dw_threads_count *count, uint64_t ticks, enum dw_flush why)
 {
-	context->in_hole = false;
-	add_hole(context, context->hole_start, ticks);
-}
+	bool cut = count->cut;
 
-DW_INLINE void note(struct context *context, uint64_t ticks)
-{
-	if (__builtin_expect(context->in_hole, 0))
-		end_hole(context, ticks);
-	if (!context->any)
-		context->first_ticks = ticks;
-	context->any = true;
-	context->records++;
-	context->last_ticks = ticks;
-}
-
-DW_INLINE void visit_begin(void *pointer, uint64_t ticks, uint32_t id)
-{
-	struct context *context = pointer;
-
-	note(context, ticks);
-	context->ranges++;
-	if (!context->depth++)
-		context->busy_since = ticks;
-}
-
-DW_INLINE void visit_end(void *pointer, uint64_t ticks)
-{
-	struct context *context = pointer;
-
-	note(context, ticks);
-	if (context->depth && !--context->depth)
-		context->busy_ticks += ticks - context->busy_since;
-}
-
-static void flush(void *pointer, uint64_t ticks, enum dw_flush why)
-{
-	struct context *context = pointer;
-
-	if (why != DW_FLUSH_GAP) {
-		close_row(context, ticks);
+	count->cut = false;
+	count->resumed = 0;
+	if (why == DW_FLUSH_GAP) {
+		if (!count->in_hole)
+			count->hole_start = count->any ? count->last_ticks : ticks;
+		count->in_hole = count->unusual = true;
+		count->covered = cut && ticks > count->hole_start;
 		return;
 	}
-	if (context->depth)
-		context->busy_ticks += ticks - context->busy_since;
-	if (!context->in_hole)
-		context->hole_start = context->any ? context->last_ticks : ticks;
-	context->in_hole = true;
-	context->covered = context->depth && ticks > context->hole_start;
-	context->depth = 0;
-}
-
-static __attribute__((noinline)) void visit_rest(struct context *context, uint64_t ticks,
-                                                 const struct dw_record *record)
-{
-	struct pass *pass = context->pass;
-
-	if (record->kind == DW_THREAD) {
-		/* The record that hands the stream on is the first one of the next thread. */
-		dw_walk_break(&context->walk, ticks, record, flush);
-		note(context, ticks);
-		return;
+	if (count->in_hole)
+		threads_add_hole(count, count->hole_start, ticks);
+	count->in_hole = false;
+	if (cut) {
+		pthread_mutex_lock(&count->sums->lock);
+		count->sums->covered_ticks[count->pass->walk.thread] = ticks;
+		pthread_mutex_unlock(&count->sums->lock);
 	}
-	if (dw_walk_break(&context->walk, ticks, record, flush)) {
-		if (record->kind == DW_LOSS && context->walk.thread != DW_NO_INDEX) {
-			pthread_mutex_lock(&pass->lock);
-			pass->losses[context->walk.thread] += dw_record_u64(record, 0);
-			pthread_mutex_unlock(&pass->lock);
-		}
-		note(context, ticks);
-		return;
+	threads_close_row(count);
+}
+
+/* A piece ends; what is open goes on in the next one. */
+void dw_threads_carry(struct dw_threads_count *count)
+{
+	uint64_t now = dw_time_now(&count->pass->walk.time);
+
+	if (count->pass->depth && now > count->busy_since)
+		count->busy_ticks += now - count->busy_since;
+	threads_close_row(count);
+}
+
+/* The record that hands a stream on is the first one of the next thread. */
+void dw_threads_after_break(struct dw_threads_count *count, uint64_t ticks,
+                            const struct dw_record *record)
+{
+	uint32_t thread = count->pass->walk.thread;
+
+	if (record->kind == DW_LOSS && thread != DW_NO_INDEX) {
+		pthread_mutex_lock(&count->sums->lock);
+		count->sums->losses[thread] += dw_record_u64(record, 0);
+		pthread_mutex_unlock(&count->sums->lock);
 	}
-	note(context, ticks);
-	if (record->kind == DW_END_OF && record->payload[0] < context->depth)
-		visit_end(context, ticks);
+	dw_threads_note(count, ticks);
 }
 
-DW_INLINE void visit_other(void *context, uint64_t ticks, const struct dw_record *record)
-{
-	struct dw_record copy = *record;
+/* ---- the pass --------------------------------------------------------------------------- */
 
-	visit_rest(context, ticks, &copy);
+struct threads_state {
+	struct dw_pass pass;
+	struct dw_threads_count count;
+};
+
+DW_INLINE void threads_enter(void *state, void *frame, uint64_t ticks, uint32_t id)
+{
+	dw_threads_enter(&((struct threads_state *)state)->count, ticks);
 }
 
-static void walk_stream(void *pointer, unsigned worker, size_t at)
+DW_INLINE void threads_leave(void *state, void *frame, uint64_t ticks, enum dw_leave how)
 {
-	struct pass *pass = pointer;
-	struct dw_model *model = pass->model;
-	size_t stream = model->stream_order[at], threads = model->source->thread_count;
+	dw_threads_leave(&((struct threads_state *)state)->count, ticks, how);
+}
+
+static void threads_note(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	dw_threads_note(&((struct threads_state *)state)->count, ticks);
+}
+
+static void threads_orphan(void *state, uint64_t ticks, uint32_t n)
+{
+	dw_threads_note(&((struct threads_state *)state)->count, ticks);
+}
+
+static void threads_flushed(void *state, uint64_t ticks, enum dw_flush why)
+{
+	dw_threads_flushed(&((struct threads_state *)state)->count, ticks, why);
+}
+
+static void threads_after_break(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	dw_threads_after_break(&((struct threads_state *)state)->count, ticks, record);
+}
+
+static void threads_carried(void *state)
+{
+	dw_threads_carry(&((struct threads_state *)state)->count);
+}
+
+static const struct dw_pass_hooks threads_hooks = {
+	.frame_bytes = sizeof(struct dw_frame), .deepest = DW_DEEPEST,
+	.enter = threads_enter, .leave = threads_leave, .note = threads_note,
+	.orphan = threads_orphan, .flushed = threads_flushed, .after_break = threads_after_break,
+	.carried = threads_carried,
+};
+DW_PASS_DEFINE(threads, threads_hooks)
+
+/* ---- streams side by side --------------------------------------------------------------- */
+
+struct threads_pass {
+	struct dw_threads_sums sums;
+	const struct dw_segments *segments; /* NULL: streams are walked whole */
+	struct threads_walker {
+		struct dw_frames frames;
+		void *buffer;
+	} *walkers;
+};
+
+static void threads_walk_piece(void *pointer, unsigned worker, size_t at)
+{
+	struct threads_pass *pass = pointer;
+	struct dw_model *model = pass->sums.model;
+	size_t stream = pass->segments ? pass->segments->items[at].stream : model->stream_order[at];
 	const struct dw_source_stream *from = &model->source->streams[stream];
-	const struct dw_source_thread *first = &model->source->threads[from->chunks[0].thread];
-	struct context context;
+	const struct dw_segment whole = { .stream = stream, .to = from->chunk_count };
+	const struct dw_segment *segment = pass->segments ? &pass->segments->items[at] : &whole;
+	struct threads_state state;
 
 	if (!dw_scope_has_stream(model, from))
 		return;
-	memset(&context, 0, sizeof context);
-	dw_walk_init(&context.walk, model, stream, pass->buffers[worker]);
-	context.pass = pass;
-	context.rows = pass->rows + (from->nested ? threads : 0);
-	if (from->chunks[0].gap_before) { /* the beginning was recycled */
-		uint64_t began = dw_source_ticks(&context.walk.file->clock, first->start_ns);
-
-		if (from->chunks[0].base_ticks > began) {
-			context.walk.gap_ticks = from->chunks[0].base_ticks - began;
-			context.hole_start = began;
-			context.in_hole = true;
-		}
-	}
-	dw_walk(&context.walk, visit_begin, visit_end, visit_other, flush, NULL);
+	memset(&state, 0, sizeof state);
+	dw_pass_init(&state.pass, model, stream, &pass->walkers[worker].frames,
+	             pass->walkers[worker].buffer);
+	dw_threads_begin(&state.count, &pass->sums, &state.pass, segment);
+	threads_segment(&state.pass, segment);
+	if (state.pass.failed)
+		__atomic_store_n(&pass->sums.failed, true, __ATOMIC_RELAXED);
 }
 
 /* Whether the thread lost records after its last one, until its end. Records that it lost
  * before are in its LOSS records; those of causes that refuse no space leave none. */
-static bool ends_in_hole(const struct pass *pass, uint32_t thread)
+static bool threads_ends_in_hole(const struct dw_threads_sums *sums, uint32_t thread)
 {
-	const struct dw_source *source = pass->model->source;
+	const struct dw_source *source = sums->model->source;
 	const struct dw_source_thread *from = &source->threads[thread];
 	uint64_t refused = from->lost[DW_LOSS_FULL] + from->lost[DW_LOSS_DISK] +
 	                   from->lost[DW_LOSS_LIMIT] + from->lost[DW_LOSS_MEMORY];
 
-	return refused > pass->losses[thread];
+	return refused > sums->losses[thread];
 }
 
 /* Where a copy of a file was cut off nobody knows what any of its threads wrote then. */
-static int add_ends(struct pass *pass)
+static int threads_add_ends(struct dw_threads_sums *sums)
 {
-	const struct dw_source *source = pass->model->source;
+	const struct dw_source *source = sums->model->source;
 
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		const struct dw_source_process *process = &source->processes[source->threads[i].process];
 		const struct dw_source_clock *clock = &source->files[process->file].clock;
 		const struct dw_source_file *file = &source->files[process->file];
 		bool cut = (file->torn || file->missing_bytes) && !source->live;
-		uint64_t start_ticks = pass->last_ticks[i], end_ticks;
-		struct hole *hole;
+		uint64_t start_ticks = sums->last_ticks[i], end_ticks;
+		struct dw_hole *hole;
 
-		if ((pass->model->wanted_threads && !pass->model->wanted_threads[i]) ||
-		    (!cut && !ends_in_hole(pass, i)))
+		if ((sums->model->wanted_threads && !sums->model->wanted_threads[i]) ||
+		    (!cut && !threads_ends_in_hole(sums, i)))
 			continue;
 		if (!start_ticks)
 			start_ticks = dw_source_ticks(clock, source->threads[i].start_ns);
@@ -257,22 +295,22 @@ static int add_ends(struct pass *pass)
 		end_ticks = dw_source_ticks(clock, source->end_ns);
 		if (start_ticks >= end_ticks)
 			continue;
-		hole = DW_GROW(&pass->holes, &pass->hole_capacity, pass->hole_count);
+		hole = DW_GROW(&sums->holes, &sums->hole_capacity, sums->hole_count);
 		if (!hole)
 			return -1;
-		*hole = (struct hole){ i, start_ticks, end_ticks };
-		pass->hole_count++;
-		if (pass->covered_ticks[i] > start_ticks)
-			start_ticks = pass->covered_ticks[i];
+		*hole = (struct dw_hole){ i, start_ticks, end_ticks };
+		sums->hole_count++;
+		if (sums->covered_ticks[i] > start_ticks)
+			start_ticks = sums->covered_ticks[i];
 		if (start_ticks < end_ticks)
-			pass->rows[i].missing_ns += dw_source_span_ns(clock, end_ticks - start_ticks);
+			sums->rows[i].missing_ns += dw_source_span_ns(clock, end_ticks - start_ticks);
 	}
 	return 0;
 }
 
-static int compare_holes(const void *left, const void *right)
+static int threads_compare_holes(const void *left, const void *right)
 {
-	const struct hole *a = left, *b = right;
+	const struct dw_hole *a = left, *b = right;
 
 	if (a->thread != b->thread)
 		return a->thread < b->thread ? -1 : 1;
@@ -280,7 +318,7 @@ static int compare_holes(const void *left, const void *right)
 }
 
 /* The holes as lists of times, by thread and by process. */
-static int fill_missing(struct dw_model *model, struct dw_threads *threads, struct pass *pass)
+static int threads_fill_missing(struct dw_model *model, struct dw_threads *threads, struct dw_threads_sums *sums)
 {
 	static const struct dw_interval none = { UINT64_MAX, UINT64_MAX };
 	const struct dw_source *source = model->source;
@@ -292,19 +330,19 @@ static int fill_missing(struct dw_model *model, struct dw_threads *threads, stru
 	threads->process_missing = dw_arena_alloc(&model->arena, (source->process_count + 1) *
 	                                                             sizeof *threads->process_missing);
 	times = dw_arena_alloc(&model->arena,
-	                       (2 * pass->hole_count + source->thread_count + source->process_count + 1) *
+	                       (2 * sums->hole_count + source->thread_count + source->process_count + 1) *
 	                           sizeof *times);
 	if (!threads->missing || !threads->process_missing || !times)
 		return -1;
-	if (pass->hole_count)
-		qsort(pass->holes, pass->hole_count, sizeof *pass->holes, compare_holes);
+	if (sums->hole_count)
+		qsort(sums->holes, sums->hole_count, sizeof *sums->holes, threads_compare_holes);
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		size_t count = 0;
 
 		threads->missing[i] = &none;
-		for (; at < pass->hole_count && pass->holes[at].thread == i; at++)
-			times[count++] = (struct dw_interval){ pass->holes[at].start_ticks,
-				                                   pass->holes[at].end_ticks };
+		for (; at < sums->hole_count && sums->holes[at].thread == i; at++)
+			times[count++] = (struct dw_interval){ sums->holes[at].start_ticks,
+				                                   sums->holes[at].end_ticks };
 		if (!count)
 			continue;
 		threads->missing[i] = times;
@@ -316,10 +354,10 @@ static int fill_missing(struct dw_model *model, struct dw_threads *threads, stru
 		size_t count = 0;
 
 		threads->process_missing[p] = &none;
-		for (size_t h = 0; h < pass->hole_count; h++)
-			if (source->threads[pass->holes[h].thread].process == p)
-				times[count++] = (struct dw_interval){ pass->holes[h].start_ticks,
-					                                   pass->holes[h].end_ticks };
+		for (size_t h = 0; h < sums->hole_count; h++)
+			if (source->threads[sums->holes[h].thread].process == p)
+				times[count++] = (struct dw_interval){ sums->holes[h].start_ticks,
+					                                   sums->holes[h].end_ticks };
 		if (!count)
 			continue;
 		threads->process_missing[p] = times;
@@ -330,7 +368,7 @@ static int fill_missing(struct dw_model *model, struct dw_threads *threads, stru
 	return 0;
 }
 
-static int fill(struct dw_model *model, struct dw_threads *threads, struct pass *pass)
+static int threads_fill(struct dw_model *model, struct dw_threads *threads, struct dw_threads_sums *sums)
 {
 	const struct dw_source *source = model->source;
 
@@ -340,7 +378,7 @@ static int fill(struct dw_model *model, struct dw_threads *threads, struct pass 
 		return -1;
 	for (size_t i = 0; i < source->thread_count; i++)
 		for (unsigned nested = 0; nested < 2; nested++) {
-			struct dw_thread_row *row = &pass->rows[i + nested * source->thread_count];
+			struct dw_thread_row *row = &sums->rows[i + nested * source->thread_count];
 
 			if ((model->wanted_threads && !model->wanted_threads[i]) || (nested && !row->records))
 				continue;
@@ -355,42 +393,69 @@ static int fill(struct dw_model *model, struct dw_threads *threads, struct pass 
 	return 0;
 }
 
+/* ---- the product ------------------------------------------------------------------------ */
+
+bool dw_threads_sums_init(struct dw_threads_sums *sums, struct dw_model *model)
+{
+	size_t count = model->source->thread_count;
+
+	*sums = (struct dw_threads_sums){ .model = model, .lock = PTHREAD_MUTEX_INITIALIZER };
+	sums->rows = calloc(count * 2 + 1, sizeof *sums->rows);
+	sums->losses = calloc(count + 1, sizeof *sums->losses);
+	sums->last_ticks = calloc(count + 1, sizeof *sums->last_ticks);
+	sums->covered_ticks = calloc(count + 1, sizeof *sums->covered_ticks);
+	return sums->rows && sums->losses && sums->last_ticks && sums->covered_ticks;
+}
+
+void dw_threads_sums_reset(struct dw_threads_sums *sums)
+{
+	free(sums->rows);
+	free(sums->losses);
+	free(sums->last_ticks);
+	free(sums->covered_ticks);
+	free(sums->holes);
+}
+
+bool dw_threads_finish(struct dw_threads_sums *sums, struct dw_threads *threads)
+{
+	return !sums->failed && threads_add_ends(sums) == 0 &&
+	       threads_fill_missing(sums->model, threads, sums) == 0 &&
+	       threads_fill(sums->model, threads, sums) == 0;
+}
+
 static bool threads_compute(struct dw_model *model, const void *request, void *result)
 {
 	const struct dw_source *source = model->source;
-	unsigned workers = dw_pool_workers(source->stream_count);
-	struct dw_threads *threads = result;
-	struct pass pass = { .model = model, .lock = PTHREAD_MUTEX_INITIALIZER };
-	bool ready;
+	struct threads_pass pass = { .segments = NULL };
+	bool ready = dw_threads_sums_init(&pass.sums, model), whole = dw_threads_are_whole(model);
+	size_t count;
+	unsigned workers;
 
-	pass.rows = calloc(source->thread_count * 2 + 1, sizeof *pass.rows);
-	pass.buffers = calloc(workers, sizeof *pass.buffers);
-	pass.losses = calloc(source->thread_count + 1, sizeof *pass.losses);
-	pass.last_ticks = calloc(source->thread_count + 1, sizeof *pass.last_ticks);
-	pass.covered_ticks = calloc(source->thread_count + 1, sizeof *pass.covered_ticks);
-	ready = pass.rows && pass.buffers && pass.losses && pass.last_ticks &&
-	        pass.covered_ticks;
+	/* A hole may begin in one piece and end in another. */
+	if (whole)
+		pass.segments = dw_model_segments(model);
+	count = whole && pass.segments ? pass.segments->count : source->stream_count;
+	workers = dw_pool_workers(count);
+	pass.walkers = calloc(workers, sizeof *pass.walkers);
+	ready = ready && pass.walkers && (!whole || pass.segments);
 	for (unsigned i = 0; ready && i < workers; i++)
-		ready = (pass.buffers[i] = malloc(DW_BLOCK_BYTES)) != NULL;
+		ready = (pass.walkers[i].buffer = malloc(DW_BLOCK_BYTES)) != NULL;
 	if (ready) {
-		dw_pool_run(source->stream_count, workers, walk_stream, &pass);
-		ready = !pass.failed && add_ends(&pass) == 0 &&
-		        fill_missing(model, threads, &pass) == 0 && fill(model, threads, &pass) == 0;
+		dw_pool_run(count, workers, threads_walk_piece, &pass);
+		ready = dw_threads_finish(&pass.sums, result);
 	}
-	for (unsigned i = 0; pass.buffers && i < workers; i++)
-		free(pass.buffers[i]);
-	free(pass.buffers);
-	free(pass.rows);
-	free(pass.losses);
-	free(pass.last_ticks);
-	free(pass.covered_ticks);
-	free(pass.holes);
+	for (unsigned i = 0; pass.walkers && i < workers; i++) {
+		free(pass.walkers[i].buffer);
+		dw_frames_reset(&pass.walkers[i].frames);
+	}
+	free(pass.walkers);
+	dw_threads_sums_reset(&pass.sums);
 	return ready;
 }
 
+const struct dw_product dw_threads_product = { sizeof(struct dw_threads), threads_compute, NULL };
+
 const struct dw_threads *dw_model_threads(struct dw_model *model, struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_threads), threads_compute, NULL };
-
-	return dw_product_get(model, &product, 0, NULL, error);
+	return dw_product_get(model, &dw_threads_product, 0, NULL, error);
 }
