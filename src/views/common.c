@@ -87,44 +87,27 @@ const char *dw_view_share(enum dw_share share)
 
 /* ---- the steps from inside ----------------------------------------------------------------- */
 
-/* Whether a thread that does not step recorded ranges. */
-static bool others_record(struct dw_model *model, const struct dw_steps *steps,
-                          const struct dw_threads *threads)
-{
-	bool *step_threads = calloc(dw_model_source(model)->thread_count + 1, sizeof *step_threads);
-	bool others = !step_threads;
-
-	for (size_t i = 0; step_threads && i < steps->thread_count; i++)
-		step_threads[steps->threads[i]] = true;
-	for (size_t i = 0; step_threads && i < threads->count; i++)
-		others |= threads->rows[i].ranges && !step_threads[threads->rows[i].thread];
-	free(step_threads);
-	return others;
-}
-
 struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads which,
                                 struct dwell_error *error)
 {
 	struct dw_scope scope = *dw_model_scope(model);
-	const struct dw_steps *steps = NULL;
-	const struct dw_threads *threads = NULL;
+	const struct dw_step_outline *steps;
 	struct dw_model *inside = NULL;
 
 	if (!dw_model_source(model)->step_count)
 		return NULL;
-	steps = dw_model_steps(model, error);
-	threads = steps ? dw_model_threads(model, error) : NULL;
-	if (!threads)
+	steps = dw_model_step_outline(model, error);
+	if (!steps)
 		return NULL;
-	scope.step_threads = which == DW_VIEW_STEP_THREADS && others_record(model, steps, threads);
-	if (scope.has_steps && !scope.step_threads && steps->recorded_count == steps->count)
+	scope.step_threads = which == DW_VIEW_STEP_THREADS && steps->other_threads;
+	if (scope.has_steps && !scope.step_threads && steps->counted_count == steps->count)
 		return model;
 	if (!scope.has_steps) {
 		scope.has_steps = true;
 		scope.steps_from = 0;
 		scope.steps_to = UINT64_MAX;
 	}
-	scope.steps_counted = steps->recorded_count ? steps->counted : NULL;
+	scope.steps_counted = steps->counted_count ? steps->counted : NULL;
 	dw_model_within(model, &scope, &inside, error);
 	return inside;
 }

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "format/keys.h"
+#include "model/time/joint.h"
 #include "views/overview.h"
 
 #define SLOW_RATIO 1.5
@@ -407,6 +408,29 @@ static bool has_shapes(const struct dw_model *model, const struct dw_symbol *sym
 	return false;
 }
 
+/* The scopes of the counted steps, and all profiles by name from one walk. */
+static int overview_look_inside(struct dw_overview *overview, struct dwell_error *error)
+{
+	struct dw_model *models[DW_JOINT_MOST] = { overview->model };
+	const struct dw_step_outline *steps = NULL;
+	unsigned count = 1;
+
+	if (overview->source->step_count) {
+		steps = dw_model_step_outline(overview->model, error);
+		if (!steps)
+			return -1;
+	}
+	if (steps && steps->count) {
+		overview->inside = dw_view_inside(overview->model, DW_VIEW_STEP_THREADS, error);
+		overview->inside_all = dw_view_inside(overview->model, DW_VIEW_ALL_THREADS, error);
+		if (!overview->inside || !overview->inside_all)
+			return -1;
+		models[count++] = overview->inside;
+		models[count++] = overview->inside_all;
+	}
+	return dw_model_compute_together(models, count, error);
+}
+
 static int prepare(struct dw_overview *overview, struct dw_model *model, struct dwell_error *error)
 {
 	overview->model = model;
@@ -414,6 +438,8 @@ static int prepare(struct dw_overview *overview, struct dw_model *model, struct 
 	overview->symbols = dw_model_symbols(model, NULL);
 	overview->has_shapes = has_shapes(model, overview->symbols);
 	overview->delay_share = delay_share(overview->source);
+	if (overview_look_inside(overview, error))
+		return -1;
 	overview->flat = dw_model_flat(model, UINT32_MAX, error);
 	if (!overview->flat)
 		return -1;
@@ -425,13 +451,8 @@ static int prepare(struct dw_overview *overview, struct dw_model *model, struct 
 		if (!overview->steps->count) /* none in this scope */
 			overview->steps = NULL;
 	}
-	if (overview->steps) {
-		overview->inside = dw_view_inside(model, DW_VIEW_STEP_THREADS, error);
-		overview->inside_all = dw_view_inside(model, DW_VIEW_ALL_THREADS, error);
-		if (!overview->inside || !overview->inside_all)
-			return -1;
+	if (overview->steps)
 		overview->verdict_count = dw_overview_verdicts(overview, overview->verdicts, error);
-	}
 	dw_overview_cost(overview, error);
 	return overview->verdict_count < 0 ? -1 : 0;
 }

@@ -36,6 +36,28 @@ const void *dw_product_get(struct dw_model *model, const struct dw_product *prod
 	return kept->result;
 }
 
+bool dw_product_has(const struct dw_model *model, const struct dw_product *product, uint64_t key)
+{
+	for (const struct dw_product_result *kept = model->results; kept; kept = kept->next)
+		if (kept->product == product && kept->key == key)
+			return true;
+	return false;
+}
+
+void *dw_product_put(struct dw_model *model, const struct dw_product *product, uint64_t key)
+{
+	struct dw_product_result *kept = dw_arena_alloc(&model->arena, sizeof *kept);
+
+	if (!kept || dw_product_has(model, product, key))
+		return NULL;
+	*kept = (struct dw_product_result){ model->results, product, key,
+		                                dw_arena_alloc(&model->arena, product->bytes) };
+	if (!kept->result)
+		return NULL;
+	model->results = kept;
+	return kept->result;
+}
+
 void dw_products_reset(struct dw_model *model)
 {
 	for (struct dw_product_result *kept = model->results; kept; kept = kept->next)

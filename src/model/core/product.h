@@ -28,6 +28,11 @@ struct dw_product {
  * `error` when out of memory: nothing is kept then, and the next request computes again. */
 const void *dw_product_get(struct dw_model *model, const struct dw_product *product, uint64_t key,
                            const void *request, struct dwell_error *error);
+/* For products that are computed together: a zeroed result that the caller fills at once, and
+ * that dw_product_get() returns from then on. NULL when out of memory, or when there is a
+ * result already: see dw_product_has(). */
+void *dw_product_put(struct dw_model *model, const struct dw_product *product, uint64_t key);
+bool dw_product_has(const struct dw_model *model, const struct dw_product *product, uint64_t key);
 /* Frees all results, for the model's end. */
 void dw_products_reset(struct dw_model *model);
 

@@ -70,6 +70,17 @@ struct dw_steps {
 
 const struct dw_steps *dw_model_steps(struct dw_model *model, struct dwell_error *error);
 
+/* What is known of the steps without a walk over the records. */
+struct dw_step_outline {
+	const bool *counted;       /* by step of the source: see struct dw_step */
+	size_t count;              /* steps in scope */
+	size_t counted_count;
+	bool other_threads;        /* there are threads without steps */
+};
+
+const struct dw_step_outline *dw_model_step_outline(struct dw_model *model,
+                                                    struct dwell_error *error);
+
 /* By process: the thread that has most steps of those in scope, or DW_NO_INDEX. NULL: out of
  * memory. */
 const uint32_t *dw_model_step_threads(struct dw_model *model);

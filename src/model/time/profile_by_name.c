@@ -50,19 +50,18 @@ static const struct dw_op **choose_rows(struct dw_model *model, struct dw_flat_a
 	return identity ? ops : NULL;
 }
 
-/* All categories. The request is an enum dw_by. */
-static bool profile_compute_all(struct dw_model *model, const void *request, void *result)
+const struct dw_op **dw_profile_prepare(struct dw_model *model, struct dw_flat_all *all,
+                                        enum dw_by by)
 {
-	const enum dw_by *by = request;
-	struct dw_flat_all *all = result;
-	const struct dw_op **ops = choose_rows(model, all, *by);
+	const struct dw_op **ops = choose_rows(model, all, by);
 
-	if (!ops)
-		return false;
 	all->tallies = dw_arena_alloc(&model->arena, (all->row_count + 1) * sizeof *all->tallies);
 	all->nested = dw_arena_alloc(&model->arena, (all->row_count + 1) * sizeof *all->nested);
-	if (!all->tallies || !all->nested || dw_flat_walk(model, ops, all))
-		return false;
+	return all->tallies && all->nested ? ops : NULL;
+}
+
+void dw_profile_finish(const struct dw_model *model, struct dw_flat_all *all)
+{
 	if (!dw_scope_is_all(model))
 		all->orphans = 0; /* chunks that were skipped leave ends without begins */
 	for (uint32_t row = 0; row < all->row_count; row++) {
@@ -72,14 +71,25 @@ static bool profile_compute_all(struct dw_model *model, const void *request, voi
 		if (all->tallies[row].count && category < 32)
 			all->categories |= 1u << category;
 	}
+}
+
+/* All categories. The request is an enum dw_by. */
+static bool profile_compute_all(struct dw_model *model, const void *request, void *result)
+{
+	const enum dw_by *by = request;
+	const struct dw_op **ops = dw_profile_prepare(model, result, *by);
+
+	if (!ops || dw_flat_walk(model, ops, result))
+		return false;
+	dw_profile_finish(model, result);
 	return true;
 }
 
+const struct dw_product dw_profile_product = { sizeof(struct dw_flat_all), profile_compute_all, NULL };
+
 static const struct dw_flat_all *profile_get_all(struct dw_model *model, enum dw_by by)
 {
-	static const struct dw_product product = { sizeof(struct dw_flat_all), profile_compute_all, NULL };
-
-	return dw_product_get(model, &product, by, &by, NULL);
+	return dw_product_get(model, &dw_profile_product, by, &by, NULL);
 }
 
 uint32_t dw_model_categories(struct dw_model *model)

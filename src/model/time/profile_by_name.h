@@ -3,6 +3,7 @@
 #define DW_MODEL_TIME_PROFILE_BY_NAME_H
 
 #include "model/core/model_data.h"
+#include "model/core/product.h"
 #include "model/core/tally.h"
 #include "model/time/profiles.h"
 
@@ -15,6 +16,14 @@ struct dw_flat_all {
 	uint64_t records, ranges, open, orphans, last_ns;
 };
 
+/* Of all categories; its key is the enum dw_by. */
+extern const struct dw_product dw_profile_product;
+
+/* The rows of a zeroed profile; in which of them an id counts, by file. NULL: out of memory. */
+const struct dw_op **dw_profile_prepare(struct dw_model *model, struct dw_flat_all *all,
+                                        enum dw_by by);
+/* When all has been added to the tallies. */
+void dw_profile_finish(const struct dw_model *model, struct dw_flat_all *all);
 /* Adds up all streams into `all`, whose tallies are there and empty; `ranges` and the
  * categories of ranges are the caller's to find. `ops`: by file, then id. -1: out of memory. */
 int dw_flat_walk(struct dw_model *model, const struct dw_op **ops, struct dw_flat_all *all);

@@ -1,0 +1,78 @@
+/*
+ * The outline of the steps: what is known of them without a look at the records.
+ *
+ * A caller that wants figures of the counted steps alone makes its scope of the outline, so
+ * that the records can be walked for that scope and for others at once. Only where records
+ * are missing it depends on the threads, which say in which steps.
+ */
+#include "model/core/model_data.h"
+#include "model/core/product.h"
+#include "model/core/scope.h"
+#include "model/steps/steps.h"
+#include "model/time/threads.h"
+#include "model/time/threads_pass.h"
+
+/* Whether records are missing in some part of the step. `missing`: the first hole of its
+ * process that may lie in it or after; steps of a process ascend. */
+static bool outline_is_whole(const struct dw_source_step *step, const struct dw_interval **missing)
+{
+	while ((*missing)->start_ticks != UINT64_MAX && (*missing)->end_ticks <= step->start_ticks)
+		(*missing)++;
+	return (*missing)->start_ticks >= step->end_ticks;
+}
+
+static bool outline_has(const struct dw_model *model, const struct dw_source_step *step)
+{
+	return (!model->wanted_threads || model->wanted_threads[step->thread]) &&
+	       dw_model_has_step(model, step);
+}
+
+static bool outline_compute(struct dw_model *model, const void *request, void *result)
+{
+	static const struct dw_interval none = { UINT64_MAX, UINT64_MAX };
+	const struct dw_source *source = model->source;
+	bool all_here = dw_threads_are_whole(model);
+	const struct dw_threads *threads = all_here ? NULL : dw_model_threads(model, NULL);
+	bool *counted = dw_arena_alloc(&model->arena, source->step_count + 1);
+	bool *steps = dw_arena_alloc(&model->arena, source->thread_count + 1);
+	struct dw_step_outline *outline = result;
+	const struct dw_interval *missing = &none;
+	uint32_t process = DW_NO_INDEX;
+	size_t open = 0;
+
+	if (!counted || !steps || (!all_here && !threads))
+		return false;
+	for (size_t i = 0; i < source->step_count; i++)
+		if (outline_has(model, &source->steps[i])) {
+			outline->count++;
+			open += source->steps[i].open;
+			steps[source->steps[i].thread] = true;
+		}
+	for (size_t i = 0; i < source->step_count; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+
+		if (!outline_has(model, step))
+			continue;
+		if (threads && source->threads[step->thread].process != process) {
+			process = source->threads[step->thread].process;
+			missing = threads->process_missing[process];
+		}
+		/* Steps that did not end count where none did. */
+		counted[i] = step->recorded && outline_is_whole(step, &missing) &&
+		             (!step->open || open == outline->count);
+		outline->counted_count += counted[i];
+	}
+	for (size_t i = 0; i < source->thread_count; i++)
+		outline->other_threads |=
+			!steps[i] && !(source->processes[source->threads[i].process].flags & DW_PROCESS_RUNNER);
+	outline->counted = counted;
+	return true;
+}
+
+const struct dw_step_outline *dw_model_step_outline(struct dw_model *model,
+                                                    struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_step_outline), outline_compute, NULL };
+
+	return dw_product_get(model, &product, 0, NULL, error);
+}
