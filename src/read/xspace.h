@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "base/map.h"
 #include "base/proto.h"
 #include "format/encode.h"
 #include "format/xspace.h"
@@ -73,11 +74,17 @@ struct xs_name {
 	enum xs_role role;
 };
 
-/* u64 to u32, for what was made already. A key of 0 is none. The seed keeps a file from
- * choosing keys that collide. */
+struct xs_map_item {
+	uint64_t key;
+	uint32_t value; /* 0 when new */
+};
+
+/* From hashes of 64 bits to numbers of what was made already. A key stands for its item, so
+ * the hash must be xs_hash(). The seed is chosen anew for each map, so that no file can hold
+ * keys that collide in it on purpose. Zeroed it is empty. */
 struct xs_map {
-	uint64_t *keys;
-	uint32_t *values;
+	struct dw_map map;
+	struct xs_map_item *items;
 	size_t count, capacity;
 	uint64_t seed;
 };
@@ -166,7 +173,8 @@ static inline int xs_at_most(size_t length, size_t most)
 }
 
 uint64_t xs_hash(uint64_t seed, const void *bytes, size_t length);
-/* The value's place, 0 when new; NULL: out of memory. */
+/* The value of a key, which is added with value 0. Valid until the next call with this map. NULL
+ * when out of memory. */
 uint32_t *xs_map_at(struct xs_map *map, uint64_t key);
 void xs_map_reset(struct xs_map *map);
 

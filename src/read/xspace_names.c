@@ -30,58 +30,29 @@ uint64_t xs_hash(uint64_t seed, const void *bytes, size_t length)
 	return hash ? hash : 1;
 }
 
-static size_t slot_of(const struct xs_map *map, uint64_t key)
-{
-	size_t at = (size_t)((key ^ key >> 32) * map->seed >> 24) & (map->capacity - 1);
-
-	while (map->keys[at] && map->keys[at] != key)
-		at = (at + 1) & (map->capacity - 1);
-	return at;
-}
-
-static bool grow(struct xs_map *map)
-{
-	struct xs_map grown = { .capacity = map->capacity ? map->capacity * 2 : 256,
-		.count = map->count, .seed = map->seed };
-
-	grown.keys = calloc(grown.capacity, sizeof *grown.keys);
-	grown.values = calloc(grown.capacity, sizeof *grown.values);
-	if (!grown.keys || !grown.values) {
-		xs_map_reset(&grown);
-		return false;
-	}
-	if (!grown.seed)
-		grown.seed = dw_read_seed(grown.keys);
-	for (size_t i = 0; i < map->capacity; i++)
-		if (map->keys[i]) {
-			size_t at = slot_of(&grown, map->keys[i]);
-
-			grown.keys[at] = map->keys[i];
-			grown.values[at] = map->values[i];
-		}
-	xs_map_reset(map);
-	*map = grown;
-	return true;
-}
-
 uint32_t *xs_map_at(struct xs_map *map, uint64_t key)
 {
-	size_t at;
+	struct xs_map_item *item;
+	uint32_t hash, found;
 
-	if (map->count * 2 >= map->capacity && !grow(map))
+	if (!map->seed)
+		map->seed = dw_read_seed(map);
+	hash = (uint32_t)((key ^ key >> 32) * map->seed >> 32);
+	found = DW_MAP_FIND(&map->map, hash, i, map->items[i].key == key);
+	if (found != DW_MAP_NONE)
+		return &map->items[found].value;
+	item = DW_GROW(&map->items, &map->capacity, map->count);
+	if (!item || !dw_map_add(&map->map, hash, (uint32_t)map->count))
 		return NULL;
-	at = slot_of(map, key);
-	if (!map->keys[at]) {
-		map->keys[at] = key;
-		map->count++;
-	}
-	return &map->values[at];
+	*item = (struct xs_map_item){ key, 0 };
+	map->count++;
+	return &item->value;
 }
 
 void xs_map_reset(struct xs_map *map)
 {
-	free(map->keys);
-	free(map->values);
+	dw_map_reset(&map->map);
+	free(map->items);
 	memset(map, 0, sizeof *map);
 }
 
