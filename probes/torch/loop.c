@@ -14,6 +14,7 @@
  * begun with it later. Steps are the thread's that trains. Under the interpreter's
  * lock.
  */
+#include "format/keys.h"
 #include "torch.h"
 
 #include <string.h>
@@ -335,7 +336,7 @@ static void after_init(struct dwp_call *call, PyObject *result)
 static void after_device(struct dwp_call *call, PyObject *result)
 {
 	if (result)
-		dwell_meta("torch.device", "cuda");
+		dwell_meta(DW_KEY_TORCH_DEVICE, "cuda");
 }
 
 static void no_range(struct dwp_call *call)

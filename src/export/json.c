@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "export/chrome.h"
+#include "export/json.h"
 
 #define DEEPEST 64u
 

@@ -88,6 +88,14 @@ void dw_out_u64(struct dw_writer_out *out, uint64_t value)
 		dw_out_wrote(out, dw_put_u64(to, value));
 }
 
+void dw_out_us(struct dw_writer_out *out, uint64_t ns)
+{
+	char *to = dw_out_room(out, DW_PUT_US);
+
+	if (to)
+		dw_out_wrote(out, dw_put_us(to, ns));
+}
+
 void dw_out_i64(struct dw_writer_out *out, int64_t value)
 {
 	if (value < 0)

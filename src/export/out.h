@@ -54,6 +54,7 @@ void dw_out_bytes(struct dw_writer_out *out, const char *bytes, size_t length);
 void dw_out_text(struct dw_writer_out *out, const char *text);
 void dw_out_u64(struct dw_writer_out *out, uint64_t value);
 void dw_out_i64(struct dw_writer_out *out, int64_t value);
+void dw_out_us(struct dw_writer_out *out, uint64_t ns); /* see dw_put_us() */
 /* Reads back as the same value; null for what JSON has no number for. */
 void dw_out_real(struct dw_writer_out *out, double value);
 /* A string with its quotes, UTF-8 whatever the text is; NULL: null. */

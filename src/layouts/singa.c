@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "frameworks/frameworks.h"
 #include "layouts/layouts.h"
 #include "model/sequence/sequence.h"
 
@@ -96,7 +97,7 @@ static int singa_take_options(struct listing *listing, const struct dw_source *s
 static bool is_timed(const struct listing *listing, const struct dw_sequence_op *op)
 {
 	return op->stat.count && op->mean_ns > 0 &&
-	       !dw_sequence_is_wait(&listing->symbols[op->symbol]);
+	       !dw_framework_is_wait(listing->symbols[op->symbol].name);
 }
 
 static uint32_t count_timed(const struct listing *listing)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "format/keys.h"
 #include "views/overview.h"
 
 #define SLOW_RATIO 1.5
@@ -127,7 +128,7 @@ static bool is_python(const struct dw_source *source)
 static bool has_functions(const struct dw_source *source)
 {
 	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, "dwell.functions") == 0)
+		if (strcmp(source->metas[i].key, DW_KEY_FUNCTIONS) == 0)
 			return true;
 	return false;
 }
@@ -170,7 +171,7 @@ bool dw_overview_device_unseen(const struct dw_overview *overview)
 	bool used = false;
 
 	for (size_t i = 0; i < overview->source->meta_count; i++)
-		used |= strcmp(overview->source->metas[i].key, "torch.device") == 0;
+		used |= strcmp(overview->source->metas[i].key, DW_KEY_TORCH_DEVICE) == 0;
 	return used && !(dw_model_categories(overview->model) & DW_VIEW_CATEGORY(DEVICE));
 }
 
@@ -275,7 +276,7 @@ static void note_end(struct dwell_table *table, const struct dw_overview *overvi
 		const struct dw_source_meta *meta = &overview->source->metas[i];
 		int number;
 
-		if (strcmp(meta->key, "dwell.status") == 0 &&
+		if (strcmp(meta->key, DW_KEY_STATUS) == 0 &&
 		    sscanf(meta->value, "{\"signal\":%d}", &number) == 1)
 			dw_table_note(table, "The program was ended by signal %d (%s); %s range%s open.", number,
 			              number > 0 && number < 65 ? strsignal(number) : "?",
@@ -369,7 +370,7 @@ static double delay_share(const struct dw_source *source)
 	double delay_ns = 0;
 
 	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, "dwell.delay_ns") == 0)
+		if (strcmp(source->metas[i].key, DW_KEY_DELAY_NS) == 0)
 			delay_ns = strtod(source->metas[i].value, NULL);
 	return source->end_ns ? fmin(1, delay_ns / (double)source->end_ns) : 0;
 }

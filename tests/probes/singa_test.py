@@ -17,11 +17,9 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import torch
-except ImportError as error:
-    print(f"skip singa_test: {error}")
-    sys.exit(77)
+import installed
+
+installed.need("torch")
 
 EXAMPLES = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/pytorch"))
 SLEEP = .02  # seconds

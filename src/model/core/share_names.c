@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "dwell/probe.h"
+#include "frameworks/frameworks.h"
 
 static enum dw_share share_of_name(const char *name)
 {
@@ -26,18 +27,6 @@ static enum dw_share share_of_name(const char *name)
 	return DW_SHARE_COUNT;
 }
 
-/* PyTorch's collectives, operators and what its threads of communication name themselves:
- * c10d::allreduce_, gloo:all_reduce. */
-static bool is_collective(const char *name)
-{
-	static const char *const beginnings[] = { "c10d::", "gloo:", "nccl:", "mpi:", "ucc:" };
-
-	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
-		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
-			return true;
-	return false;
-}
-
 enum dw_share dw_share_of(const struct dw_symbol *symbol)
 {
 	switch (symbol->category) {
@@ -51,9 +40,9 @@ enum dw_share dw_share_of(const struct dw_symbol *symbol)
 	case DWELL_CATEGORY_ZONE:
 	case DWELL_CATEGORY_PHASE:
 	case DWELL_CATEGORY_ACTION:
-		return is_collective(symbol->name) ? DW_SHARE_COMMUNICATION : share_of_name(symbol->name);
+		return dw_framework_is_collective(symbol->name) ? DW_SHARE_COMMUNICATION : share_of_name(symbol->name);
 	case DWELL_CATEGORY_OPERATOR:
-		return is_collective(symbol->name) ? DW_SHARE_COMMUNICATION : DW_SHARE_COUNT;
+		return dw_framework_is_collective(symbol->name) ? DW_SHARE_COMMUNICATION : DW_SHARE_COUNT;
 	default: return DW_SHARE_COUNT;
 	}
 }

@@ -13,7 +13,7 @@
 #include "model/core/scope.h"
 #include "model/core/share_names.h"
 #include "model/layers/layer_tree.h"
-#include "model/memory/freed_bytes.h"
+#include "model/core/freed_bytes.h"
 #include "model/time/flops.h"
 
 /* ---- what a symbol is to the walk -------------------------------------------------------- */

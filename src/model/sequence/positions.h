@@ -2,6 +2,7 @@
 #ifndef DW_MODEL_SEQUENCE_POSITIONS_H
 #define DW_MODEL_SEQUENCE_POSITIONS_H
 
+#include "base/map.h"
 #include "model/sequence/step_operators.h"
 
 struct dw_line_variant; /* one order of operators that was met */
@@ -11,10 +12,11 @@ struct dw_line {
 	uint32_t *order;              /* ids */
 	uint32_t *keys;               /* by id */
 	uint32_t count, capacity;
-	struct dw_line_variant **variants; /* by hash */
+	struct dw_line_variant **variants;
+	struct dw_map by_order;       /* variants by their operators */
 	size_t variant_count, variant_keys;
 	struct dw_line_variant *last;
-	int32_t *trace;               /* room for comparisons */
+	int32_t *trace;               /* buffer for comparisons */
 	uint32_t *scratch;
 	size_t scratch_capacity;
 	uint64_t changes;             /* sequences that were not the one before */

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "model/core/product.h"
 #include "model/core/tally.h"
-#include "model/model.h"
+#include "model/steps/steps.h"
 #include "model/sequence/drift.h"
 #include "model/sequence/positions.h"
 #include "model/sequence/repeats.h"
@@ -41,11 +41,6 @@ struct work {
 	uint32_t samples;          /* of the process that has most */
 	uint64_t planned;          /* timed iterations of the process, so far */
 };
-
-bool dw_sequence_is_wait(const struct dw_symbol *symbol)
-{
-	return strcmp(symbol->name, "Waiting") == 0;
-}
 
 int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequence_ask *ask,
                       struct dwell_error *error)

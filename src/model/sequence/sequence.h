@@ -77,8 +77,4 @@ const struct dw_sequence *dw_model_sequence(struct dw_model *model,
 int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequence_ask *ask,
                       struct dwell_error *error);
 
-/* Whether it is a node of a graph that only waits for another stream: it is no operation
- * and has no time of its own. */
-bool dw_sequence_is_wait(const struct dw_symbol *symbol);
-
 #endif

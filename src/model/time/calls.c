@@ -13,12 +13,12 @@
 
 #include "base/grow.h"
 #include "base/map.h"
+#include "frameworks/torch.h"
 #include "model/core/events.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
 #include "model/core/tally.h"
-#include "model/memory/freed_bytes.h"
-#include "model/model.h"
+#include "model/core/freed_bytes.h"
 #include "model/time/call_groups.h"
 #include "model/time/flops.h"
 #include "model/core/scope.h"
@@ -464,7 +464,7 @@ static bool calls_make_rows(struct pass *pass)
 		bool is_step = from->class == DW_NO_INDEX;
 		const struct dw_symbol *symbol = is_step ? NULL : &model->symbols[from->symbol];
 
-		row->name = is_step ? "ProfilerStep*" : symbol->name;
+		row->name = is_step ? DW_TORCH_STEPS : symbol->name;
 		row->symbol = from->symbol;
 		row->category = is_step ? DWELL_CATEGORY_ZONE : symbol->category;
 		row->stack = is_step || from->is_async ? NULL : pass->groups.prefixes[from->prefix];

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "model/core/events.h"
+#include "model/core/freed_bytes.h"
 #include "model/core/scope.h"
-#include "model/memory/freed_bytes.h"
-#include "model/model.h"
 
 struct change {
 	uint64_t ns, address, bytes;
@@ -87,6 +87,14 @@ static void freed_resolve(struct collection *all, struct dw_freed_change *change
 	}
 }
 
+static bool has_allocations(const struct dw_model *model)
+{
+	for (uint32_t i = 0; i < model->symbol_count; i++)
+		if (model->symbols[i].category == DWELL_CATEGORY_ALLOCATION)
+			return true;
+	return false;
+}
+
 bool dw_freed_bytes_init(struct dw_freed_bytes *freed, struct dw_model *model, bool wanted)
 {
 	static const struct dw_scope everything;
@@ -94,7 +102,7 @@ bool dw_freed_bytes_init(struct dw_freed_bytes *freed, struct dw_model *model, b
 	bool done = true;
 
 	memset(freed, 0, sizeof *freed);
-	if (!wanted || !(dw_model_categories(model) & 1u << DWELL_CATEGORY_ALLOCATION))
+	if (!wanted || !has_allocations(model))
 		return true;
 	/* What is freed in scope may have been allocated before or elsewhere. */
 	if (!dw_scope_is_all(model) && dw_model_within(model, &everything, &all.model, NULL) != 0)

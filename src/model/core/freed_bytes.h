@@ -3,8 +3,8 @@
  *
  * A FREE record has an address only. For walks that add up memory stream after stream.
  */
-#ifndef DW_MODEL_MEMORY_FREED_BYTES_H
-#define DW_MODEL_MEMORY_FREED_BYTES_H
+#ifndef DW_MODEL_CORE_FREED_BYTES_H
+#define DW_MODEL_CORE_FREED_BYTES_H
 
 #include "model/core/model_data.h"
 
