@@ -3,7 +3,7 @@
  *
  * `lightning` is the extended report; lightning_short.c prints that of extended=False. One
  * report a stage (fit, validate, test, predict) where the trace has stages, which are
- * profiles of these names (<dwell/profiler.h>); else one of the whole scope. Shares are
+ * profiles of these names (<dwell/compat/lightning.h>); else one of the whole scope. Shares are
  * of the stage's own time. Actions nest, so that rows may add up to more than all of it.
  */
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "engine/rows.h"
+#include "compat/ignite_results/rows.h"
 #include "views/engine.h"
 
 static const struct dw_column columns[] = {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "engine/rows.h"
+#include "compat/ignite_results/rows.h"
 #include "views/engine.h"
 
 static const struct dw_column columns[] = {
@@ -129,7 +129,7 @@ static struct dwell_table *handlers_view(struct dw_model *model,
 		dw_cell_text(table, &row[EVENT], from->event);
 		dw_view_time(&row[TIME], &from->stat);
 		calls += from->stat.count;
-		total_s += from->stat.total_s;
+		total_s += from->stat.total;
 	}
 	totals = dw_table_totals(table);
 	dw_cell_text(table, &totals[HANDLER], "all handlers");

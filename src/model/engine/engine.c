@@ -178,7 +178,7 @@ static int engines_visit(struct dw_model *model, const struct dw_engines *all,
 
 struct sums {
 	struct dw_engines *engines;
-	struct dwell_time_stat **stats; /* by engine, then row: of this stream, in ticks */
+	struct dw_time_stat **stats; /* by engine, then row: of this stream, in ticks */
 	uint32_t *runs;                 /* by engine: the run that the stats are of */
 	enum dw_engine_runs which;
 };
@@ -197,8 +197,8 @@ static void add_time(void *pointer, const struct dw_source_file *file, uint32_t 
 		if (sums->which == DW_ENGINE_LAST_RUN)
 			memset(sums->stats[at], 0, dw_engine_row_count(engine) * sizeof **sums->stats);
 	}
-	dwell_time_stat_add(&sums->stats[at][time->row], (double)ticks,
-	                    row->by_epoch ? time->epoch : time->iteration);
+	dw_time_stat_add(&sums->stats[at][time->row], (double)ticks,
+	                 row->by_epoch ? time->epoch : time->iteration);
 }
 
 static void add_run(void *pointer, const struct dw_source_file *file, uint32_t at, bool nested,
@@ -217,29 +217,6 @@ static void add_open(void *pointer, uint32_t at)
 	((struct sums *)pointer)->engines->engines[at].open++;
 }
 
-/* Two sets of times as one; `from` in units of `scale` seconds. */
-static void merge(struct dwell_time_stat *into, const struct dwell_time_stat *from, double scale)
-{
-	double count = (double)(into->count + from->count), apart;
-
-	if (!from->count)
-		return;
-	if (!into->count || from->min_s * scale < into->min_s) {
-		into->min_s = from->min_s * scale;
-		into->min_index = from->min_index;
-	}
-	if (!into->count || from->max_s * scale > into->max_s) {
-		into->max_s = from->max_s * scale;
-		into->max_index = from->max_index;
-	}
-	apart = from->mean_s * scale - into->mean_s;
-	into->spread += from->spread * scale * scale +
-	                apart * apart * (double)into->count * (double)from->count / count;
-	into->mean_s += apart * (double)from->count / count;
-	into->total_s += from->total_s * scale;
-	into->count += from->count;
-}
-
 static void add_stream(void *pointer, const struct dw_source_file *file)
 {
 	struct sums *sums = pointer;
@@ -249,7 +226,7 @@ static void add_stream(void *pointer, const struct dw_source_file *file)
 		size_t count = dw_engine_row_count(engine);
 
 		for (size_t i = 0; i < count; i++)
-			merge(&engine->rows[i].stat, &sums->stats[e][i], file->clock.ns_per_tick * 1e-9);
+			dw_time_stat_merge(&engine->rows[i].stat, &sums->stats[e][i], file->clock.ns_per_tick * 1e-9);
 		memset(sums->stats[e], 0, count * sizeof **sums->stats);
 		sums->runs[e] = UINT32_MAX;
 	}

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <dwell/engine.h>
+#include <dwell/compat/ignite.h>
 
 #include "base/grow.h"
 #include "model/engine/engine_roles.h"
@@ -35,7 +35,7 @@ struct search {
 
 static const char *const builtin[] = {
 #define NAME(name, number, value) [number] = #name,
-	DWELL_EVENTS(NAME)
+	DWELL_IGNITE_EVENTS(NAME)
 #undef NAME
 };
 
@@ -58,7 +58,7 @@ static int keep(struct search *search, const struct found *from)
 	search->count++;
 	*found = *from;
 	found->index = find_engine(engines, from->engine, from->engine_length);
-	for (found->order = 0; found->order < DWELL_EVENT_COUNT; found->order++)
+	for (found->order = 0; found->order < DWELL_IGNITE_EVENT_COUNT; found->order++)
 		if (strcmp(found->event, builtin[found->order]) == 0)
 			break;
 	if (found->index != DW_NO_INDEX)
@@ -109,7 +109,7 @@ static int compare(const void *left, const void *right)
 		return a->handler ? 1 : -1;
 	if (a->order != b->order)
 		return a->order < b->order ? -1 : 1;
-	names = a->order == DWELL_EVENT_COUNT && a->handler ? strcmp(a->event, b->event) : 0;
+	names = a->order == DWELL_IGNITE_EVENT_COUNT && a->handler ? strcmp(a->event, b->event) : 0;
 	return names ? names : (a->symbol > b->symbol) - (a->symbol < b->symbol);
 }
 
@@ -117,15 +117,15 @@ static enum dw_engine_role role_of(const struct found *found)
 {
 	if (found->handler)
 		return DW_ENGINE_ROW;
-	if (found->order == DWELL_EVENT_STARTED)
+	if (found->order == DWELL_IGNITE_EVENT_STARTED)
 		return DW_ENGINE_START;
-	return found->order == DWELL_EVENT_GET_BATCH_COMPLETED ? DW_ENGINE_BATCH : DW_ENGINE_ROW;
+	return found->order == DWELL_IGNITE_EVENT_GET_BATCH_COMPLETED ? DW_ENGINE_BATCH : DW_ENGINE_ROW;
 }
 
 static bool by_epoch(uint32_t order)
 {
-	return order == DWELL_EVENT_EPOCH_STARTED || order == DWELL_EVENT_EPOCH_COMPLETED ||
-	       order == DWELL_EVENT_STARTED || order == DWELL_EVENT_COMPLETED;
+	return order == DWELL_IGNITE_EVENT_EPOCH_STARTED || order == DWELL_IGNITE_EVENT_EPOCH_COMPLETED ||
+	       order == DWELL_IGNITE_EVENT_STARTED || order == DWELL_IGNITE_EVENT_COMPLETED;
 }
 
 /* The rows of the engine whose findings begin at `from`; returns where the next one's do.
