@@ -47,7 +47,7 @@ struct chrome {
 
 static void chrome_begin(struct chrome *chrome, char phase)
 {
-	char *to = dw_out_room(chrome->out, EVENT_BYTES);
+	char *to = dw_out_reserve(chrome->out, EVENT_BYTES);
 
 	if (!to)
 		return;
@@ -68,7 +68,7 @@ static void chrome_put_head(struct chrome *chrome, struct dw_label head)
 static void chrome_put_place(struct chrome *chrome, uint32_t track, uint64_t ns)
 {
 	const struct chrome_track *at = &chrome->tracks[track];
-	char *to = dw_out_room(chrome->out, EVENT_BYTES);
+	char *to = dw_out_reserve(chrome->out, EVENT_BYTES);
 
 	if (!to)
 		return;
@@ -223,7 +223,7 @@ static void chrome_put_tracks(struct chrome *chrome)
 static void chrome_put_ids(struct chrome *chrome, struct dw_writer_out *out)
 {
 	uint64_t id = ++chrome->last_range;
-	char *to = dw_out_room(out, EVENT_BYTES);
+	char *to = dw_out_reserve(out, EVENT_BYTES);
 
 	if (!to)
 		return;
@@ -302,7 +302,7 @@ static void chrome_put_range(void *to, const struct dw_event *event, uint32_t tr
 	}
 	chrome_begin(chrome, 'X');
 	chrome_put_head(chrome, label->head);
-	at = dw_out_room(out, EVENT_BYTES);
+	at = dw_out_reserve(out, EVENT_BYTES);
 	if (!at)
 		return;
 	at = dw_copy(at, place->text, place->length);

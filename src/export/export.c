@@ -1,4 +1,4 @@
-/* The registry of formats and the one way to run one; see export.h. */
+/* The list of formats, and the function that runs one; see export.h. */
 #include "export/export.h"
 
 #include <stdio.h>
@@ -28,8 +28,8 @@ const struct dw_export_format *dw_export_find(const char *name)
 	return NULL;
 }
 
-/* The formats' names, or of those alone that take a metric, into `to`. */
-static const char *list_formats(char *to, size_t size, bool with_metric)
+/* Writes the names of all formats, or of those that take a metric, into `to`. */
+static const char *export_list_formats(char *to, size_t size, bool with_metric)
 {
 	size_t used = 0;
 
@@ -41,12 +41,12 @@ static const char *list_formats(char *to, size_t size, bool with_metric)
 	return to;
 }
 
-static int no_such_format(const char *name, struct dwell_error *error)
+static int export_refuse_format(const char *name, struct dwell_error *error)
 {
 	struct dw_nearest nearest;
 	char all[256];
 
-	list_formats(all, sizeof all, false);
+	export_list_formats(all, sizeof all, false);
 	dw_nearest_init(&nearest, name);
 	for (size_t i = 0; i < FORMAT_COUNT; i++)
 		dw_nearest_try(&nearest, formats[i]->name);
@@ -57,12 +57,12 @@ static int no_such_format(const char *name, struct dwell_error *error)
 	return dw_error_set(error, DWELL_E_NAME, "no export format '%.100s'; there are: %s", name, all);
 }
 
-static int no_metrics(const char *name, struct dwell_error *error)
+static int export_refuse_metric(const char *name, struct dwell_error *error)
 {
 	char all[256];
 
 	return dw_error_set(error, DWELL_E_NAME, "%s takes no metric; metrics are for %s", name,
-	                    list_formats(all, sizeof all, true));
+	                    export_list_formats(all, sizeof all, true));
 }
 
 int dw_export_run(struct dw_model *model, const char *name, const char *path,
@@ -74,14 +74,14 @@ int dw_export_run(struct dw_model *model, const char *name, const char *path,
 	int result, closed;
 
 	if (!format)
-		return no_such_format(name, error);
+		return export_refuse_format(name, error);
 	if (options && options->metric && !format->takes_metric && strcmp(options->metric, "time") != 0)
-		return no_metrics(name, error);
+		return export_refuse_metric(name, error);
 	result = dw_out_open(&out, path, error);
 	if (result)
 		return result;
 	result = format->write(model, options ? options : &own, &out, error);
-	/* What the format says about its own failure holds. */
+	/* If the format failed, its own message is kept. */
 	closed = dw_out_close(&out, result == 0, result ? NULL : error);
 	return result ? result : closed;
 }

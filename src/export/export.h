@@ -1,9 +1,9 @@
 /*
- * Exports: a model in another tool's format.
+ * Exports: a trace in the format of another tool.
  *
- * The command and libdwell-read call dw_export_run(). A format is a file NAME.c and a line
- * in formats.def; it writes to an output that is open and never sees a path. What is at
- * `path` is either the whole export or what was there before: a failed one leaves
+ * The command and libdwell-read call dw_export_run(). A format is a file NAME.c and a line in
+ * formats.def. It writes to an output that is already open and knows no path. Afterwards the
+ * file at `path` is either the whole export or what was there before: a failed export leaves
  * nothing behind.
  */
 #ifndef DW_EXPORT_EXPORT_H
@@ -16,14 +16,14 @@ struct dw_writer_out;
 
 struct dw_export_format {
 	const char *name;
-	const char *what;  /* a phrase: what comes out and what opens it */
-	bool takes_metric; /* else only "time" is taken */
+	const char *what;  /* a phrase: what it is and which tool opens it */
+	bool takes_metric; /* otherwise the only metric is "time" */
 	/* Errors of the output are sticky and reported by dw_export_run(). */
 	int (*write)(struct dw_model *model, const struct dwell_export_options *options,
 	             struct dw_writer_out *out, struct dwell_error *error);
 };
 
-/* NULL past the end; by name NULL when there is none. */
+/* The format at an index, NULL past the end; the format of a name, NULL if there is none. */
 const struct dw_export_format *dw_export_at(size_t index);
 const struct dw_export_format *dw_export_find(const char *name);
 
@@ -33,7 +33,7 @@ const struct dw_export_format *dw_export_find(const char *name);
 int dw_export_run(struct dw_model *model, const char *format, const char *path,
                   const struct dwell_export_options *options, struct dwell_error *error);
 
-/* For folded.c: a metric other than time. (folded_stacks.c) */
+/* For folded.c: metrics other than time. (folded_stacks.c) */
 int dw_export_folded_stacks(struct dw_model *model, const struct dwell_export_options *options,
                             struct dw_writer_out *out, struct dwell_error *error);
 

@@ -69,7 +69,7 @@ size_t dw_xplane_device(const struct dw_xplane *xplane, uint32_t line, const cha
 	return strncmp(*name, "/device:", 8) == 0 && space ? (size_t)(space - *name) : 0;
 }
 
-/* The name of the line of a thread, as read/xspace_people.c takes it apart. */
+/* The name of the line of a thread, as read/xspace_owners.c takes it apart. */
 static void xplane_line_name(const struct dw_xplane *xplane, uint32_t line, char to[MOST_NAME])
 {
 	const struct dw_source *source = xplane->timeline.source;
