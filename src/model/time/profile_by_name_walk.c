@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "base/whole.h"
 #include "model/time/profile_by_name.h"
 #include "model/core/pass.h"
 #include "model/core/scope.h"
@@ -238,7 +239,7 @@ static void take_results(struct dw_flat_all *all, struct dw_arena *arena, struct
 		dw_tally_merge(&all->tallies[row], arena, &worker->tallies[row], ratio);
 	for (uint32_t row = 0; worker->rows && row < all->row_count; row++)
 		all->nested[row] += ratio == 1 ? worker->rows[row].nested
-		                               : (uint64_t)((double)worker->rows[row].nested * ratio);
+		                               : dw_whole((double)worker->rows[row].nested * ratio);
 	all->records += worker->records;
 	all->open += worker->open;
 	all->orphans += worker->orphans;
