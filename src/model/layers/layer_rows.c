@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/whole.h"
 #include "model/layers/layer_tree.h"
 
 struct taking {
@@ -23,7 +24,7 @@ struct taking {
 
 static uint64_t rows_ns(const struct taking *taking, uint64_t ticks)
 {
-	return (uint64_t)((double)ticks * taking->ns_per_tick + 0.5);
+	return dw_whole((double)ticks * taking->ns_per_tick + 0.5);
 }
 
 static struct dw_layer_sums rows_convert_sums(const struct taking *taking,

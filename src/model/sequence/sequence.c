@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/whole.h"
 #include "model/core/product.h"
 #include "model/core/tally.h"
 #include "model/steps/steps.h"
@@ -115,7 +116,7 @@ static void sequence_add_times(struct work *work, const uint32_t *positions,
 		if (__builtin_expect(positions[i] == DW_NO_INDEX, 0))
 			continue;
 		if (!as_is)
-			duration = (uint64_t)((double)duration * work->ratio + 0.5);
+			duration = dw_whole((double)duration * work->ratio + 0.5);
 		more = &work->more[positions[i]];
 		if (__builtin_expect(!work->tallies[positions[i]].count, 0))
 			more->base = (double)duration;

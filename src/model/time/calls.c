@@ -13,6 +13,7 @@
 
 #include "base/grow.h"
 #include "base/map.h"
+#include "base/whole.h"
 #include "frameworks/torch.h"
 #include "model/core/events.h"
 #include "model/core/pass.h"
@@ -84,7 +85,7 @@ static void call_sums_reset(struct call_sums *sums)
 /* To ticks of the first file. */
 static inline uint64_t calls_ticks_of_ns(const struct dw_model *model, uint64_t ns)
 {
-	return (uint64_t)((double)ns / model->source->files[0].clock.ns_per_tick + 0.5);
+	return dw_whole((double)ns / model->source->files[0].clock.ns_per_tick + 0.5);
 }
 
 struct step_row {
@@ -145,7 +146,7 @@ static void step_row_cover(struct step_row *steps, struct steps_at *at,
 	       (step[at->step].thread != call->thread || step[at->step].end_ticks <= call->start))
 		at->step++;
 	if (at->step < at->end && call->start >= step[at->step].start_ticks)
-		steps->covered_ticks += (uint64_t)((double)(call->end - call->start) * call->ratio);
+		steps->covered_ticks += dw_whole((double)(call->end - call->start) * call->ratio);
 }
 
 static void step_row_mark_inner(struct step_row *steps, struct steps_at *at,
@@ -256,8 +257,8 @@ static struct call_sum *calls_add(struct calls *calls, const struct frame *frame
 	}
 	call_sum_add(row, &pass->model->arena,
 	                dw_source_ns(&calls->pass.walk.file->clock, frame->frame.start),
-	                (uint64_t)((double)(ticks - frame->frame.start) * ratio),
-	                (uint64_t)((double)self * ratio));
+	                dw_whole((double)(ticks - frame->frame.start) * ratio),
+	                dw_whole((double)self * ratio));
 	row->self_bytes += frame->bytes;
 	row->total_bytes += frame->bytes + frame->child_bytes;
 	return row;
@@ -333,14 +334,15 @@ static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave 
 	if (!around || !pass->ask->top_level)
 		row = calls_add(calls, frame, ticks, self);
 	if (row && !pass->ask->top_level)
-		row->nested += (uint64_t)(int64_t)((double)(int64_t)nested * calls->ratio);
+		row->nested += (int64_t)nested < 0 ? -dw_whole((double)-nested * calls->ratio)
+		                                   : dw_whole((double)nested * calls->ratio);
 	if (row) {
 		row->tally.open += how == DW_LEAVE_OPEN;
 		row->tally.cut += how == DW_LEAVE_CUT;
 	}
 	if (row && !frame->covered)
 		row->flops += pass->flops[frame->symbol];
-	pass->self_ticks += (uint64_t)((double)self * calls->ratio);
+	pass->self_ticks += dw_whole((double)self * calls->ratio);
 	if (around) {
 		around->child_bytes += frame->bytes + frame->child_bytes;
 	} else if (pass->ask->named) {
@@ -477,7 +479,7 @@ static bool calls_make_rows(struct pass *pass)
 		calls->has_flops |= from->flops > 0;
 		calls->has_shapes |= symbol && symbol->shapes;
 	}
-	calls->self_ns = (uint64_t)((double)pass->self_ticks * ns_per_tick + 0.5);
+	calls->self_ns = dw_whole((double)pass->self_ticks * ns_per_tick + 0.5);
 	calls->has_memory = pass->memory.any;
 	calls->has_stacks = pass->groups.any_stack;
 	if (calls->count)
