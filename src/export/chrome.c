@@ -487,8 +487,8 @@ static int chrome_put_document(struct chrome *chrome, struct dwell_error *error)
 	return 0;
 }
 
-int dw_export_chrome(struct dw_model *model, const struct dw_export_options *options,
-                     struct dw_writer_out *out, struct dwell_error *error)
+static int chrome_write(struct dw_model *model, const struct dwell_export_options *options,
+                        struct dw_writer_out *out, struct dwell_error *error)
 {
 	struct chrome chrome = { .out = out };
 	int result = 0;
@@ -502,3 +502,9 @@ int dw_export_chrome(struct dw_model *model, const struct dw_export_options *opt
 	free(chrome.tracks);
 	return dw_timeline_close(&chrome.timeline, result, error);
 }
+
+const struct dw_export_format dw_export_chrome = {
+	.name = "chrome",
+	.what = "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing",
+	.write = chrome_write,
+};

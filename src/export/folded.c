@@ -98,8 +98,8 @@ static void folded_put_node(struct folded *folded, struct dw_writer_out *out,
 	dw_out_bytes(out, "\n", 1);
 }
 
-int dw_export_folded(struct dw_model *model, const struct dw_export_options *options,
-                     struct dw_writer_out *out, struct dwell_error *error)
+static int folded_write(struct dw_model *model, const struct dwell_export_options *options,
+                        struct dw_writer_out *out, struct dwell_error *error)
 {
 	const struct dw_paths *paths;
 	struct folded *folded;
@@ -128,3 +128,10 @@ int dw_export_folded(struct dw_model *model, const struct dw_export_options *opt
 	free(folded);
 	return result;
 }
+
+const struct dw_export_format dw_export_folded = {
+	.name = "folded",
+	.what = "call stacks with their own nanoseconds, a line each, for flame graphs",
+	.takes_metric = true,
+	.write = folded_write,
+};

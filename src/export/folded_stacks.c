@@ -147,7 +147,7 @@ static int stacks_check_metric(const struct dw_model *model, const char *metric,
 	                    nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 }
 
-int dw_export_folded_stacks(struct dw_model *model, const struct dw_export_options *options,
+int dw_export_folded_stacks(struct dw_model *model, const struct dwell_export_options *options,
                             struct dw_writer_out *out, struct dwell_error *error)
 {
 	struct lines lines = { 0 };

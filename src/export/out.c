@@ -212,3 +212,8 @@ void dw_out_string(struct dw_writer_out *out, const char *text)
 	dw_out_bytes(out, text, plain);
 	dw_out_bytes(out, "\"", 1);
 }
+
+void dw_out_put(void *out, const char *bytes, size_t length)
+{
+	dw_out_bytes(out, bytes, length);
+}

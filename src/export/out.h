@@ -43,6 +43,8 @@ int dw_out_open(struct dw_writer_out *out, const char *path, struct dwell_error 
 /* `keep` false removes what was written. */
 int dw_out_close(struct dw_writer_out *out, bool keep, struct dwell_error *error);
 void dw_out_drain(struct dw_writer_out *out);
+/* dw_out_bytes() as the pictures take it: `out` is a struct dw_writer_out. */
+void dw_out_put(void *out, const char *bytes, size_t length);
 /* Its name in messages and in the export itself. */
 const char *dw_out_name(const struct dw_writer_out *out);
 

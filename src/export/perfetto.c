@@ -266,8 +266,8 @@ static int perfetto_put_document(struct perfetto *perfetto, struct dwell_error *
 	return 0;
 }
 
-int dw_export_perfetto(struct dw_model *model, const struct dw_export_options *options,
-                       struct dw_writer_out *out, struct dwell_error *error)
+static int perfetto_write(struct dw_model *model, const struct dwell_export_options *options,
+                          struct dw_writer_out *out, struct dwell_error *error)
 {
 	struct perfetto perfetto = { .slices = NULL };
 	int result = 0;
@@ -282,3 +282,9 @@ int dw_export_perfetto(struct dw_model *model, const struct dw_export_options *o
 	free(perfetto.order);
 	return dw_timeline_close(&perfetto.timeline, result, error);
 }
+
+const struct dw_export_format dw_export_perfetto = {
+	.name = "perfetto",
+	.what = "a Perfetto trace, for ui.perfetto.dev and trace_processor",
+	.write = perfetto_write,
+};

@@ -333,8 +333,8 @@ static int pprof_put_profile(struct pprof *pprof, struct dwell_error *error)
 	return result;
 }
 
-int dw_export_pprof(struct dw_model *model, const struct dw_export_options *options,
-                    struct dw_writer_out *out, struct dwell_error *error)
+static int pprof_write(struct dw_model *model, const struct dwell_export_options *options,
+                       struct dw_writer_out *out, struct dwell_error *error)
 {
 	struct pprof *pprof = calloc(1, sizeof *pprof);
 	int result = 0;
@@ -367,3 +367,9 @@ int dw_export_pprof(struct dw_model *model, const struct dw_export_options *opti
 	free(pprof);
 	return result;
 }
+
+const struct dw_export_format dw_export_pprof = {
+	.name = "pprof",
+	.what = "calls, time and memory as a protocol buffer, for pprof",
+	.write = pprof_write,
+};

@@ -122,8 +122,8 @@ static size_t pstats_find_first_edge(const struct dw_function_calls *calls, uint
 	return low;
 }
 
-int dw_export_pstats(struct dw_model *model, const struct dw_export_options *options,
-                     struct dw_writer_out *out, struct dwell_error *error)
+static int pstats_write(struct dw_model *model, const struct dwell_export_options *options,
+                        struct dw_writer_out *out, struct dwell_error *error)
 {
 	const struct dw_function_calls *calls = dw_model_function_calls(model, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -154,3 +154,9 @@ int dw_export_pstats(struct dw_model *model, const struct dw_export_options *opt
 	dw_out_bytes(out, "0", 1);
 	return 0;
 }
+
+const struct dw_export_format dw_export_pstats = {
+	.name = "pstats",
+	.what = "function calls for Python's pstats, snakeviz and the like",
+	.write = pstats_write,
+};

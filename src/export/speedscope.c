@@ -147,8 +147,8 @@ static void speedscope_put_document(struct speedscope *speedscope, const char *t
 	dw_out_text(out, "]}\n");
 }
 
-int dw_export_speedscope(struct dw_model *model, const struct dw_export_options *options,
-                         struct dw_writer_out *out, struct dwell_error *error)
+static int speedscope_write(struct dw_model *model, const struct dwell_export_options *options,
+                            struct dw_writer_out *out, struct dwell_error *error)
 {
 	const struct dw_paths *paths = dw_model_paths(model, DW_PATHS_CALLS, error);
 	struct speedscope *speedscope;
@@ -174,3 +174,9 @@ int dw_export_speedscope(struct dw_model *model, const struct dw_export_options 
 	free(speedscope);
 	return 0;
 }
+
+const struct dw_export_format dw_export_speedscope = {
+	.name = "speedscope",
+	.what = "the call tree of each thread, for speedscope.app",
+	.write = speedscope_write,
+};

@@ -463,8 +463,8 @@ static int xplane_put_document(struct dw_xplane *xplane, struct dwell_error *err
 	return 0;
 }
 
-int dw_export_xplane(struct dw_model *model, const struct dw_export_options *options,
-                     struct dw_writer_out *out, struct dwell_error *error)
+static int xplane_write(struct dw_model *model, const struct dwell_export_options *options,
+                        struct dw_writer_out *out, struct dwell_error *error)
 {
 	struct dw_xplane xplane = { .events = NULL };
 	int result = 0;
@@ -483,3 +483,9 @@ int dw_export_xplane(struct dw_model *model, const struct dw_export_options *opt
 	free(xplane.named);
 	return dw_timeline_close(&xplane.timeline, result, error);
 }
+
+const struct dw_export_format dw_export_xplane = {
+	.name = "xplane",
+	.what = "XSpace, for TensorBoard's profile plugin (XProf)",
+	.write = xplane_write,
+};
