@@ -83,7 +83,7 @@ static void call_sums_reset(struct call_sums *sums)
 /* ---- the steps as a row ----------------------------------------------------------------------- */
 
 /* To ticks of the first file. */
-static inline uint64_t ticks_of_ns(const struct dw_model *model, uint64_t ns)
+static inline uint64_t calls_ticks_of_ns(const struct dw_model *model, uint64_t ns)
 {
 	return dw_whole((double)ns / model->source->files[0].clock.ns_per_tick + 0.5);
 }
@@ -183,7 +183,7 @@ static bool step_row_finish(struct step_row *steps, struct call_sums *sums)
 
 	for (size_t i = 0; i < source->step_count; i++) {
 		const struct dw_source_step *step = &source->steps[i];
-		uint64_t ticks = ticks_of_ns(model, step->end_ns - step->start_ns);
+		uint64_t ticks = calls_ticks_of_ns(model, step->end_ns - step->start_ns);
 
 		if (!dw_model_has_step(model, step) || !step->recorded || steps->inner[i] ||
 		    (model->wanted_threads && !model->wanted_threads[step->thread]))
@@ -432,14 +432,14 @@ static int calls_add_async(void *pointer, const struct dw_event *event)
 		return -1;
 	}
 	call_sum_add(row, &pass->model->arena, event->start_ns,
-	                ticks_of_ns(pass->model, event->end_ns - event->start_ns), 0);
+	             calls_ticks_of_ns(pass->model, event->end_ns - event->start_ns), 0);
 	row->tally.open += event->open;
 	return 0;
 }
 
 /* ---- the product ------------------------------------------------------------------------------------ */
 
-static int compare_rows(const void *left, const void *right)
+static int calls_compare_rows(const void *left, const void *right)
 {
 	const struct dw_call_row *a = left, *b = right;
 
@@ -483,7 +483,7 @@ static bool calls_make_rows(struct pass *pass)
 	calls->has_memory = pass->memory.any;
 	calls->has_stacks = pass->groups.any_stack;
 	if (calls->count)
-		qsort(calls->rows, calls->count, sizeof *calls->rows, compare_rows);
+		qsort(calls->rows, calls->count, sizeof *calls->rows, calls_compare_rows);
 	return true;
 }
 
