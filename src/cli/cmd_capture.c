@@ -204,7 +204,7 @@ int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv)
 	if (operands < 0)
 		return DW_EXIT_USAGE;
 	if (operands != 1) {
-		dw_say("capture from where? (dwell capture [OPTION...] HOST:PORT)");
+		dw_say("no address is given (dwell capture [OPTION...] HOST:PORT)");
 		return DW_EXIT_USAGE;
 	}
 	request.client.address = argv[0];

@@ -35,7 +35,7 @@ static bool export_check_format(const struct request *request)
 	size_t length = 0;
 
 	if (!request->format) {
-		dw_say("export for what? --format NAME (dwell export --help lists them)");
+		dw_say("no format is given: --format NAME (dwell export --help lists all)");
 		return false;
 	}
 	for (size_t i = 0; (name = dwell_export_name(i, NULL)); i++)
@@ -100,7 +100,7 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 	if (operands < 0 || !export_check_format(&request))
 		return DW_EXIT_USAGE;
 	if (operands > 1) {
-		dw_say("one trace at a time");
+		dw_say("several traces are given; export takes one");
 		return DW_EXIT_USAGE;
 	}
 	if (operands)

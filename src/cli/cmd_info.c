@@ -254,7 +254,7 @@ int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv)
 	if (operands < 0)
 		return DW_EXIT_USAGE;
 	if (operands > 1) {
-		dw_say("one trace at a time");
+		dw_say("several traces are given; info takes one");
 		return DW_EXIT_USAGE;
 	}
 	if (operands)

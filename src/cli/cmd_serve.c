@@ -68,7 +68,7 @@ int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv)
 	if (operands < 0)
 		return DW_EXIT_USAGE;
 	if (operands != 1) {
-		dw_say("serve which trace? (dwell serve [OPTION...] TRACE)");
+		dw_say("no trace is given (dwell serve [OPTION...] TRACE)");
 		return DW_EXIT_USAGE;
 	}
 	options.trace = argv[0];

@@ -165,8 +165,8 @@ static void calls_put_rows(struct filling *filling)
 	dw_cell_int(&totals[filling->at[STAT] + 1], (int64_t)self_ns);
 	if (calls->overlapping)
 		dw_table_note(filling->table,
-		              "%s call%s overlapped others without nesting: neither lies in "
-		              "the other.", dw_text_count((int64_t)calls->overlapping).at,
+		              "%s call%s overlapped others without nesting: neither counts as "
+		              "part of the other.", dw_text_count((int64_t)calls->overlapping).at,
 		              dw_text_plural(calls->overlapping));
 }
 

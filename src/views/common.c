@@ -150,28 +150,28 @@ static void view_head_counted(struct dwell_table *table, const struct dw_steps *
 	bool some = steps->recorded_count > 0, one = steps->recorded_count == 1;
 
 	if (steps->open_count == steps->count)
-		dw_table_head(table, "No step ended: figures are of what there is of %s.",
+		dw_table_head(table, "No step ended: the figures are of the recorded part of %s.",
 		              steps->count == 1 ? "it" : "them");
 	else if (steps->open_count)
-		dw_table_head(table, "%s more step%s did not end and %s in no figure.",
+		dw_table_head(table, "%s more step%s did not end and %s not counted.",
 		              dw_text_count((int64_t)steps->open_count).at,
 		              dw_text_plural(steps->open_count),
 		              steps->open_count == 1 ? "is" : "are");
 	if (steps->summed_count)
-		dw_table_head(table, "The trace has steps one by one up to step %llu, summarised after: "
-		                     "percentiles and figures a step are of those.",
+		dw_table_head(table, "The trace holds single steps up to step %llu and summaries of those "
+		                     "after it; percentiles and figures per step are of the single steps.",
 		              (unsigned long long)(steps->summed_from ? steps->summed_from - 1 : 0));
 	if (steps->cut_count && some)
 		dw_table_head(table,
-		              "Records are missing in %s step%s; what follows is about the %s step%s "
-		                     "whose records are all there.",
+		              "Records are missing in %s step%s; the figures are of the %s step%s "
+		                     "without missing records.",
 		              dw_text_count((int64_t)steps->cut_count).at, dw_text_plural(steps->cut_count),
 		              dw_text_count((int64_t)steps->recorded_count).at, one ? "" : "s");
 	else if (steps->cut_count)
-		dw_table_head(table, "Records are missing in %s: there are no figures a step.",
+		dw_table_head(table, "Records are missing in %s: there are no figures per step.",
 		              steps->count == 1 ? "it" : "all of them");
 	else if (steps->recorded_count < steps->ended_count)
-		dw_table_head(table, "%s of the steps %s recorded; what follows is about %s.",
+		dw_table_head(table, "%s of the steps %s recorded; the figures are of %s.",
 		              dw_text_count((int64_t)steps->recorded_count).at, one ? "was" : "were",
 		              one ? "it" : "them");
 }

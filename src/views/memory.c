@@ -164,9 +164,9 @@ static void memory_head(struct dwell_table *table, struct dw_model *model,
 	              memory->pool_count > 1 ? memory_pool_name(model, memory, pool, room) : "",
 	              dw_text_ns((double)pool->peak_ns, " ").at, step, kinds);
 	if (!pool->all.live_count)
-		dw_table_head(table, "Nothing is left at the end.");
+		dw_table_head(table, "At the end all memory is freed.");
 	else
-		dw_table_head(table, "At the end %s are left in %s allocation%s.",
+		dw_table_head(table, "At the end %s in %s allocation%s are not freed.",
 		              memory_bytes_text(pool->all.live_bytes).at,
 		              dw_text_count((int64_t)pool->all.live_count).at,
 		              dw_text_plural(pool->all.live_count));
@@ -185,15 +185,15 @@ static void memory_note(struct dwell_table *table, const struct dw_source *sourc
 	}
 	if (memory_of(other, all) > 0.05)
 		dw_table_note(table,
-		              python ? "%s of the peak has no category: it was allocated beside the steps, "
+		              python ? "%s of the peak has no category: it was allocated outside any step, "
 		                       "or by no operator."
 		                     : "%s of the peak has no category: allocations name theirs with "
 		                       "DWELL_ALLOC(\"activation\", ...).",
 		              dw_text_percent(memory_of(other, all)).at);
 	if (memory->unknown_frees)
 		dw_table_note(table,
-		              "%s free%s of memory that was not seen being allocated: before the "
-		              "recording, or where it was lost. Not counted.",
+		              "%s free%s not counted: no allocation of that memory was recorded (it came "
+		              "before the recording, or was lost).",
 		              dw_text_count((int64_t)memory->unknown_frees).at,
 		              dw_text_plural(memory->unknown_frees));
 	if (memory->doubled)

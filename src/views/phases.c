@@ -83,9 +83,9 @@ static struct dwell_table *phases_view(struct dw_model *model,
 		dw_table_note(table, "python: the interpreter inside forward, backward, optimizer or "
 		                     "evaluation, where no operator ran.");
 	if (steps->thread_count > steps->process_count)
-		dw_table_note(table, "Sums over %zu threads that step.", steps->thread_count);
+		dw_table_note(table, "Sums over %zu threads with steps.", steps->thread_count);
 	else if (steps->thread_count > 1)
-		dw_table_note(table, "Sums over %zu processes that step.", steps->thread_count);
+		dw_table_note(table, "Sums over %zu processes with steps.", steps->thread_count);
 	return table;
 }
 

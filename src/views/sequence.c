@@ -160,8 +160,8 @@ static void sequence_note_threads(struct dwell_table *table, const struct dw_mod
 	free(steps);
 	if (threads > sequence->process_count && !dw_model_scope(model)->thread)
 		dw_table_note(table,
-		              "Of %zu threads that step these are the iterations of %s: --thread NAME "
-		                     "shows another one's.", threads,
+		              "%zu threads have steps; these are the iterations of %s. --thread NAME "
+		              "shows those of another one.", threads,
 		              sequence->process_count == 1 ? "the one with most steps"
 		                                           : "one in each process");
 }
@@ -223,8 +223,8 @@ static void sequence_note_rest(struct dwell_table *table, const struct dw_sequen
 		              dw_text_plural(sequence->left_out), DW_SEQUENCE_POSITIONS);
 	if (sequence->process_count > 1)
 		dw_table_note(table,
-		              "Iterations of %u processes that step, as one sequence; --thread shows "
-		              "one of them.", sequence->process_count);
+		              "Iterations of %u processes are shown as one sequence; --thread NAME "
+		              "shows those of one.", sequence->process_count);
 }
 
 /* ---- the view ------------------------------------------------------------------------ */
