@@ -1,7 +1,7 @@
 /*
  * Products that an overview asks for, computed together in one walk over the records.
  *
- * They are the same products as those of profiles.h and threads.h: who asks for one of them
+ * They are the same products as those of profiles.h and threads.h: a caller that asks for one of them
  * later finds it. Asking for each alone walks the records once for each.
  */
 #ifndef DW_MODEL_TIME_JOINT_H

@@ -18,6 +18,7 @@
 #include "model/time/function_calls.h"
 #include "model/core/model_data.h"
 #include "model/layers/layers.h"
+#include "model/time/joint.h"
 
 /* ---- names -------------------------------------------------------------------------------- */
 
@@ -661,6 +662,21 @@ static void compare_events(void)
 	CHECK_EQ(seen.opens, expected.opens);
 }
 
+/* The profile by name is computed for two scopes, and the threads with them, in one walk. */
+static void run_together(const struct dw_scope *window)
+{
+	struct dw_model *models[2];
+
+	REQUIRE(made_open(&made, NULL) == 0);
+	models[0] = models[1] = made.model;
+	if (draw(2))
+		made.model->segment_chunks = 1 + draw(3);
+	if (window)
+		REQUIRE(dw_model_within(made.model, window, &models[1], &made.error) == 0);
+	CHECK_EQ(dw_model_compute_together(models, 2, &made.error), 0);
+	made.model = models[1];
+}
+
 static void run_seed(uint64_t seed)
 {
 	struct dw_scope scope = { .has_window = false };
@@ -672,9 +688,13 @@ static void run_seed(uint64_t seed)
 		scope.from_ns = reference.from;
 		scope.to_ns = reference.to;
 	}
-	REQUIRE(made_open(&made, &scope) == 0);
+	if (draw(2)) {
+		run_together(scope.has_window ? &scope : NULL);
+	} else {
+		REQUIRE(made_open(&made, &scope) == 0);
+	}
 	if (draw(2))
-		made.model->segment_chunks = 1 + draw(3); /* also where a stream is not worth splitting */
+		made.model->whole->segment_chunks = 1 + draw(3); /* also where a stream is not worth splitting */
 	compare_flat();
 	compare_tree();
 	compare_functions();
@@ -685,6 +705,7 @@ static void run_seed(uint64_t seed)
 		compare_calls();
 	if (!scope.has_window)
 		compare_threads();
+	made.model = made.model->whole;
 	made_close(&made);
 	if (check_failures != before)
 		CHECK_FAIL("that was seed %" PRIu64 " (%s)", seed, named ? "with ends by name" : "no names");
