@@ -184,19 +184,19 @@ def listings(folder):
 
 def a_rank_dies():
     with subprocess.Popen([RESNET18, "--threads", "1", "--ranks", "2", "--epochs", "1000"], text=True,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as father:
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as parent:
         deadline, child = time.monotonic() + 60, ""
         while not child and time.monotonic() < deadline:
-            with open(f"/proc/{father.pid}/task/{father.pid}/children", encoding="ascii") as file:
+            with open(f"/proc/{parent.pid}/task/{parent.pid}/children", encoding="ascii") as file:
                 child = file.read().strip()
         os.kill(int(child), signal.SIGKILL)
         try:
-            _, message = father.communicate(timeout=60)
+            _, message = parent.communicate(timeout=60)
         except subprocess.TimeoutExpired:
-            father.kill()
-            _, message = father.communicate()
-        check("a killed rank ends the run", father.returncode == 1 and "rank 1 ended before" in message,
-              f"{father.returncode} {message}")
+            parent.kill()
+            _, message = parent.communicate()
+        check("a killed rank ends the run", parent.returncode == 1 and "rank 1 ended before" in message,
+              f"{parent.returncode} {message}")
 
 
 def main():
