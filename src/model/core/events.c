@@ -25,7 +25,7 @@ struct frame {
 struct async {
 	uint64_t handle, ns;
 	uint32_t symbol, thread, process;
-	bool end;
+	bool end, nested;
 };
 
 struct pass {
@@ -104,7 +104,7 @@ static void keep_async(struct events *events, uint64_t ticks, const struct dw_re
 	pass->async_count++;
 	*async = (struct async){ dw_record_u64(record, 0), ns_of(events, ticks),
 		symbol_of(events, record->id), events->pass.walk.thread, events->pass.walk.stream->process,
-		record->kind == DW_ASYNC_END };
+		record->kind == DW_ASYNC_END, events->pass.walk.stream->nested };
 }
 
 static void emit_record(struct events *events, uint64_t ticks, const struct dw_record *record)
@@ -225,7 +225,7 @@ static void emit_async(struct dw_model *model, struct pass *pass, const struct a
 {
 	struct dw_event event = {
 		.type = DW_EVENT_ASYNC, .symbol = begin->symbol, .thread = begin->thread,
-		.start_ns = begin->ns, .handle = begin->handle, .open = !end,
+		.start_ns = begin->ns, .handle = begin->handle, .open = !end, .nested = begin->nested,
 		.sequence = UINT64_MAX, .forward_thread = DW_NO_INDEX,
 		.end_ns = end ? end->ns : model->source->processes[begin->process].end_ns,
 	};
