@@ -327,66 +327,6 @@ void dwell_end_named(uint32_t id)
 	put_fast(DW_END_OF, id, &none, 1);
 }
 
-/* ---- steps that are blocks --------------------------------------------------------- */
-
-static void put_scope(enum dw_ext type)
-{
-	put_fast(DW_EXT, (uint32_t)type << DW_EXT_TYPE_SHIFT, NULL, 0);
-}
-
-/*
- * Whether longjmp() left the block of the slot's open scope. Its variable then begins
- * anew, or its function was called from one that has returned since: stacks grow
- * downward. In all other cases the new block may lie inside the old one, whose ranges
- * are still open.
- */
-static bool scope_was_left(const struct dw_slot *slot, const void *scope, uintptr_t frame)
-{
-	return slot->scope && (slot->scope == scope || slot->scope_frame < frame);
-}
-
-/* Operators whose ends longjmp() skipped are not open any more. */
-static void end_scope(struct dw_slot *slot)
-{
-	put_scope(DW_EXT_SCOPE_END);
-	slot->operators = slot->scope_operators;
-	slot->scope = NULL;
-}
-
-void dwell_step_scope_begin(const void *scope)
-{
-	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_session_head() ? dw_slot_here(&cause) : NULL;
-
-	if (slot && scope_was_left(slot, scope, frame))
-		end_scope(slot);
-	dwell_step_begin();
-	if (slot) {
-		bool recorded = dwell_wants(~(DWELL_MASK_NONE | DWELL_DETAIL_LAYERS));
-
-		slot->scope = recorded ? scope : NULL;
-		slot->scope_frame = frame;
-		slot->scope_operators = slot->operators;
-		if (recorded)
-			put_scope(DW_EXT_SCOPE_BEGIN);
-	}
-	errno = saved;
-}
-
-void dwell_step_scope_end(const void *scope)
-{
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_session_head() ? dw_slot_here(&cause) : NULL;
-
-	if (slot && slot->scope == scope)
-		end_scope(slot);
-	dwell_step_end();
-	errno = saved;
-}
-
 /* ---- autograd ----------------------------------------------------------------------- */
 
 uint32_t dwell_link_thread(void)

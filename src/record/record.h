@@ -14,6 +14,7 @@
  *   probe     the exported functions of probe.h on top of stream
  *   operators operators with shapes, which threads remember
  *   step      steps and the gate that follows them
+ *   scope     steps that are blocks of the program
  *   summary   steps that are summarised, when the file is nearly full
  *   schedule  what is done with a step, by its number
  *   profile   profile objects: ranges that somebody wants a result of
@@ -382,7 +383,10 @@ void dw_step_join(void);                                  /* takes a gate for a 
 void dw_step_leave(void);                                 /* gives it back at the process's end */
 void dw_step_close(struct dw_slot *slot);                 /* ends the open step; slot may be NULL */
 void dw_step_next(struct dw_slot *slot);                  /* ends the open one, begins another */
-void dw_step_end(struct dw_slot *slot);                   /* and moves the gate on */
+/* Ends the open one and moves the gate on; when that was, 0: none was open. */
+uint64_t dw_step_end(struct dw_slot *slot);
+/* Begins one at `ticks` (0: now), after the end of the open one; when that was. */
+uint64_t dw_step_begin(struct dw_slot *slot, uint64_t ticks);
 void dw_step_cancel(struct dw_slot *slot);                /* the open step was none */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks); /* one that ends now */
 /* Whether the file has no more space for steps one by one. */

@@ -321,8 +321,8 @@ static bool summarises(struct dw_slot *slot)
 	return slot->summarises;
 }
 
-/* start_ticks 0: now */
-static void open_step(struct dw_slot *slot, uint64_t start_ticks)
+/* start_ticks 0: now. Returns when the step began. */
+static uint64_t open_step(struct dw_slot *slot, uint64_t start_ticks)
 {
 	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
 	struct dw_gate *gate = own_gate();
@@ -340,6 +340,7 @@ static void open_step(struct dw_slot *slot, uint64_t start_ticks)
 		slot->step = reuse_step(slot, number, start_ticks, step_flags(gate));
 	else
 		slot->step = write_step(slot, number, start_ticks, 0, step_flags(gate));
+	return start_ticks;
 }
 
 void dw_step_next(struct dw_slot *slot)
@@ -370,32 +371,38 @@ uint64_t dwell_step_now(void)
 	return now;
 }
 
+uint64_t dw_step_begin(struct dw_slot *slot, uint64_t ticks)
+{
+	uint64_t closed = close_step(slot);
+	uint64_t begun = open_step(slot, closed ? closed : ticks);
+
+	slot->marks_steps = true;
+	if (ticks && !closed && slot->moment_cpu_ns)
+		slot->step_cpu_ns = slot->moment_cpu_ns;
+	return begun;
+}
+
 void dwell_step_begin_at(uint64_t ticks)
 {
 	int saved = errno;
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_slot_here(&cause);
 
-	if (slot) {
-		uint64_t closed = close_step(slot);
-
-		slot->marks_steps = true;
-		open_step(slot, closed ? closed : ticks);
-		if (ticks && !closed && slot->moment_cpu_ns)
-			slot->step_cpu_ns = slot->moment_cpu_ns;
-	}
+	if (slot)
+		dw_step_begin(slot, ticks);
 	errno = saved;
 }
 
 /* What lies between this step and the next belongs to the next. */
-void dw_step_end(struct dw_slot *slot)
+uint64_t dw_step_end(struct dw_slot *slot)
 {
 	uint64_t next = __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED);
 	struct dw_gate *gate = own_gate();
+	uint64_t ended = close_step(slot);
 
-	dw_step_close(slot);
 	if (gate && DW_LOAD(gate->open) && !wanted(next))
 		set_open(gate, 0);
+	return ended;
 }
 
 void dw_step_cancel(struct dw_slot *slot)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/whole.h"
+
 static unsigned octave_of(uint64_t duration, unsigned *bucket)
 {
 	unsigned shift = 58u - (unsigned)__builtin_clzll(duration | DW_TALLY_BUCKETS);
@@ -109,7 +111,7 @@ static uint64_t scale(uint64_t value, double ratio)
 {
 	double scaled = (double)value * ratio;
 
-	return ratio == 1.0 ? value : scaled < 1.8e19 ? (uint64_t)(scaled + 0.5) : UINT64_MAX;
+	return ratio == 1.0 ? value : dw_whole(scaled + 0.5);
 }
 
 static void merge_buckets(struct dw_tally *into, struct dw_arena *arena,
