@@ -47,7 +47,7 @@ def read(path):
 
 def run(command, environment, folder):
     done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True,
-                          env=environment, cwd=folder, check=False, timeout=120)
+                          env=environment, cwd=folder, check=False, timeout=600)
     lines = done.stdout.decode("utf-8", "backslashreplace").replace("\r\n", "\n").splitlines()
     lines += ["2> " + line for line in done.stderr.decode("utf-8", "backslashreplace").splitlines()]
     while lines and not lines[-1]:

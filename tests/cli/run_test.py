@@ -24,7 +24,7 @@ def check(what, value, text=""):
 
 
 def run(*arguments):
-    done = subprocess.run([DWELL, "run", *arguments], capture_output=True, text=True, timeout=120,
+    done = subprocess.run([DWELL, "run", *arguments], capture_output=True, text=True, timeout=600,
                           check=False)
     return done.returncode, done.stderr
 

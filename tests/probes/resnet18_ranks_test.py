@@ -43,7 +43,7 @@ def check(what, passed, detail=""):
 
 
 def train(*options, check_status=True, folder=None):
-    return subprocess.run([RESNET18, "--threads", "1", *options], check=check_status, timeout=300, cwd=folder,
+    return subprocess.run([RESNET18, "--threads", "1", *options], check=check_status, timeout=600, cwd=folder,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -127,7 +127,7 @@ def view(trace, *options):
 def one_trace(folder):
     trace = f"{folder}/ranks.dwell"
     subprocess.run([DWELL, "run", "-o", trace, RESNET18, "--threads", "1", "--ranks", "2", "--max-steps", "4"],
-                   check=True, capture_output=True, timeout=300)
+                   check=True, capture_output=True, timeout=600)
     info = subprocess.run([DWELL, "info", trace], check=True, capture_output=True, text=True).stdout
     for rank in (0, 1):
         check(f"the trace has rank {rank}", f", rank {rank} of 2: " in info, info)
@@ -191,7 +191,7 @@ def a_rank_dies():
                 child = file.read().strip()
         os.kill(int(child), signal.SIGKILL)
         try:
-            _, message = parent.communicate(timeout=60)
+            _, message = parent.communicate(timeout=600)
         except subprocess.TimeoutExpired:
             parent.kill()
             _, message = parent.communicate()
