@@ -402,7 +402,7 @@ static void run_wait_for_writers(void)
 	struct timespec pause = { 0, 2000000 };
 
 	for (long waited_ns = 0; waited_ns < 1000000000 &&
-	                         dw_file_writers(dw_session.file, dw_process->id);) {
+	                         dw_file_writers(dw_session.fd, dw_process->id);) {
 		nanosleep(&pause, NULL);
 		waited_ns += pause.tv_nsec;
 		if (pause.tv_nsec < 100000000)
@@ -434,7 +434,7 @@ static int run_finish(const char *wanted, const char *actual, bool nothing_ran, 
 	dw_symbolize();
 	dw_journal_clock();
 	run_wait_for_writers();
-	if (dw_file_finish(dw_session.file, actual, spilled ? wanted : "", dw_process->id, &result,
+	if (dw_file_finish(dw_session.fd, actual, spilled ? wanted : "", dw_process->id, &result,
 	                   &error) != 0) {
 		fprintf(stderr, "dwell: %s\n", error.message);
 		return -1;
