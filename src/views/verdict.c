@@ -198,8 +198,9 @@ static void verdict_rate_python(struct list *list, const struct step *step)
 	         "Python between operators takes %.0f%% of each step%s.",
 	         verdict_percent(share), beside >= WAIT_SHARE ? " and the time to the next" : "");
 	snprintf(verdict->hint, sizeof verdict->hint,
-	         "%s shows which functions; tensor operations, or work once instead of in every "
-	         "step, save up to %s a step", step->functions ? "dwell report --view functions" : "dwell run --functions",
+	         "%s shows which functions; tensor operations, or work once instead of in every step, "
+	         "save up to %s a step",
+	         step->functions ? "dwell report --view functions" : "dwell run --functions",
 	         dw_text_ns((own + (beside >= WAIT_SHARE ? beside : 0)) * step->ns, " ").at);
 }
 
