@@ -7,7 +7,7 @@ A module that returns its argument is called within another. Each round runs eve
 once, in a process of its own, one after the other; a process reports the fastest of forty
 passes; the medians of the rounds are printed, and what each way adds to the plain call
 in readings of the time stamp counter, measured in the same processes. With the folder
-that has the package torchprof (tools/torchprof_venv), what it adds stands beside it.
+that has the package torchprof (tools/venv --packages torchprof), what it adds stands beside it.
 
 Exit status 0; 77: no PyTorch here.
 """

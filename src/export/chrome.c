@@ -195,31 +195,15 @@ static void write_end(void *to, const struct dw_chrome_end *end, uint64_t id, ch
 /*
  * The events of either the threads' own streams or those of their signal handlers.
  * Both come under one thread and would overlap on one track, so they are read one
- * after the other, each from a source that has no other streams. Names are merged
- * from the dictionaries alone, so symbols have the same indices in all.
+ * after the other.
  */
 static int read_streams(struct dw_chrome *chrome, uint32_t nested, struct dwell_error *error)
 {
-	struct dw_source part = *chrome->source;
-	struct dw_model *model;
 	int result;
 
-	part.stream_count = 0;
-	part.streams = calloc(chrome->source->stream_count + 1, sizeof *part.streams);
-	if (!part.streams) {
-		chrome->failed = true;
-		return 0;
-	}
-	for (size_t i = 0; i < chrome->source->stream_count; i++)
-		if (chrome->source->streams[i].nested == nested)
-			part.streams[part.stream_count++] = chrome->source->streams[i];
-	result = dw_model_create(&model, &part, dw_model_scope(chrome->model), error);
-	if (!result) {
-		chrome->nested = nested;
-		result = dw_model_events(model, each, chrome, error);
-		dw_model_destroy(model);
-	}
-	free(part.streams);
+	chrome->nested = nested;
+	result = dw_model_events_of(chrome->model, nested ? DW_EVENTS_OF_HANDLERS : DW_EVENTS_OF_THREADS,
+	                            each, chrome, error);
 	return result < 0 ? result : 0;
 }
 

@@ -62,11 +62,11 @@ static int put_action(struct dw_model *model, const char *action,
 	int code;
 
 	scope.action = action;
-	code = dw_model_create(&part, dw_model_source(model), &scope, error);
+	code = dw_model_within(model, &scope, &part, error);
 	if (code)
 		return code;
 	code = put_table(part, action, options, file, error);
-	dw_model_destroy(part);
+	dw_model_forget(part); /* there may be very many actions */
 	return code;
 }
 

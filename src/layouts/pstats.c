@@ -228,7 +228,7 @@ static int put_action(struct dw_model *model, const char *action, const struct r
 	int code;
 
 	scope.action = action;
-	code = dw_model_create(&part, source, &scope, error);
+	code = dw_model_within(model, &scope, &part, error);
 	if (code)
 		return code;
 	fprintf(file, "Profile stats for: %s", action);
@@ -236,7 +236,8 @@ static int put_action(struct dw_model *model, const char *action, const struct r
 		fprintf(file, " rank: %d", source->processes[0].local_rank);
 	fputc('\n', file);
 	code = put_table(part, request, file, error);
-	dw_model_destroy(part);
+	if (part != model)
+		dw_model_forget(part); /* there may be very many actions */
 	return code;
 }
 

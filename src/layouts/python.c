@@ -102,11 +102,9 @@ int dw_layout_stages(struct dw_model *model, dw_layout_stage *print, FILE *file,
 			fputc('\n', file);
 		any = true;
 		scope.profile = source->profiles[i].name;
-		code = dw_model_create(&stage, source, &scope, error);
-		if (!code) {
+		code = dw_model_within(model, &scope, &stage, error);
+		if (!code)
 			code = print(stage, scope.profile, file, context, error);
-			dw_model_destroy(stage);
-		}
 		if (code)
 			return code;
 	}

@@ -5,7 +5,10 @@
  * computed once, when first asked for, by one pass over the chunks that the scope
  * touches, streams side by side on all cores. Memory grows with what the product
  * holds (names, tree nodes, steps), never with the number of records. Everything
- * lives in the model's arena and dies with dw_model_destroy().
+ * is the model's and ends with dw_model_destroy().
+ *
+ * A model has one scope. dw_model_within() returns the model of another scope of the same run,
+ * with the same symbols: it belongs to the first one, and equal scopes are the same model.
  *
  *   symbols   names merged by content over all files
  *   flat      calls, self, total, min, max, percentiles by (kind, symbol)
@@ -215,10 +218,22 @@ struct dw_threads {
 
 struct dw_model;
 
-/* The source must outlive the model. */
+/* `scope` NULL: everything. The source must outlive the model; the texts of the scope are copied. */
 int dw_model_create(struct dw_model **model, const struct dw_source *source,
                     const struct dw_scope *scope, struct dwell_error *error);
+/* Of a model that dw_model_create() made; with it end those of dw_model_within(). */
 void dw_model_destroy(struct dw_model *model);
+
+/*
+ * The same run in another scope, which is all of it and no change of the model's own scope.
+ * *part is the model itself where the scopes are equal; otherwise it is made once, and valid
+ * until `model` is destroyed or *part forgotten.
+ */
+int dw_model_within(struct dw_model *model, const struct dw_scope *scope, struct dw_model **part,
+                    struct dwell_error *error);
+/* For callers that go through very many scopes: frees what dw_model_within() made now. A model
+ * of dw_model_create() is left as it is. */
+void dw_model_forget(struct dw_model *part);
 
 const struct dw_source *dw_model_source(const struct dw_model *model);
 /* As views call it and --thread takes it: "resnet18", of several processes "rank 0 python",
@@ -292,8 +307,15 @@ struct dw_event {
 	uint32_t depth;        /* RANGE: how many ranges it lies in */
 };
 
-/* Calls `each` for every event of the scope, stream after stream, ranges when
+/* Signal handlers write streams of their own, whose events lie in time within their threads'. */
+enum dw_event_streams { DW_EVENTS_ALL, DW_EVENTS_OF_THREADS, DW_EVENTS_OF_HANDLERS };
+
+/* Calls `each` for every event of the scope in these streams, stream after stream, ranges when
  * they end; stops at the first non-zero result and returns it. */
+int dw_model_events_of(struct dw_model *model, enum dw_event_streams which,
+                       int (*each)(void *context, const struct dw_event *event), void *context,
+                       struct dwell_error *error);
+/* The same for all streams. */
 int dw_model_events(struct dw_model *model, int (*each)(void *context, const struct dw_event *event),
                     void *context, struct dwell_error *error);
 

@@ -125,14 +125,8 @@ struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads whi
 		scope.steps_to = UINT64_MAX;
 	}
 	scope.steps_counted = steps->recorded_count ? steps->counted : NULL;
-	dw_model_create(&inside, dw_model_source(model), &scope, error);
+	dw_model_within(model, &scope, &inside, error);
 	return inside;
-}
-
-void dw_view_inside_done(struct dw_model *model, struct dw_model *inside)
-{
-	if (inside && inside != model)
-		dw_model_destroy(inside);
 }
 
 /* ---- a sentence on steps ----------------------------------------------------------------- */

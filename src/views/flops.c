@@ -199,7 +199,6 @@ static int tell_steps(struct dwell_table *table, struct dw_model *model, struct 
 		              peak > 0 ? dw_text_percent(speed / peak).at : "",
 		              peak > 0 ? " of the machine's measured peak" : "");
 	}
-	dw_view_inside_done(model, inside);
 	return result;
 }
 

@@ -43,7 +43,6 @@ static uint64_t *selfs_of(struct dw_model *model, enum dw_view_threads threads,
 		selfs = calloc(count + 1, sizeof *selfs);
 	for (size_t i = 0; selfs && i < flat->count; i++)
 		selfs[flat->rows[i].symbol] = flat->rows[i].stat.self_ns;
-	dw_view_inside_done(model, inside);
 	return selfs;
 }
 

@@ -469,7 +469,5 @@ struct dwell_table *dw_view_overview(struct dw_model *model, const struct dwell_
 		note_losses(last, &overview);
 		note_more(last, &overview);
 	}
-	dw_view_inside_done(model, overview.inside_all);
-	dw_view_inside_done(model, overview.inside);
 	return table;
 }

@@ -112,16 +112,13 @@ size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const 
                      const struct dw_symbol *symbols, struct dw_view_part *to);
 
 /*
- * The same source seen inside its counted steps only, or NULL when there are none (or when
- * there is no memory: `error`). With DW_VIEW_STEP_THREADS only of the threads that step:
- * then times are parts of the steps' own time. Destroyed, before `model`, with
- * dw_view_inside_done(), which knows when the scope was that already and the model is the
- * caller's own.
+ * The model of the counted steps only, or NULL when there are none (or when there is no
+ * memory: `error`). With DW_VIEW_STEP_THREADS only of the threads that step: then times are
+ * parts of the steps' own time. It is owned by `model`.
  */
 enum dw_view_threads { DW_VIEW_ALL_THREADS, DW_VIEW_STEP_THREADS };
 struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads which,
                                 struct dwell_error *error);
-void dw_view_inside_done(struct dw_model *model, struct dw_model *inside);
 
 /*
  * The columns of a table by name, after the columns that say what a row is:

@@ -3,7 +3,7 @@
 
 usage: ignite_test.py BUILD [--resnet18]
 
-Run by a Python that has PyTorch and Ignite (tools/ignite_venv). Handlers' order with and
+Run by a Python that has PyTorch and Ignite (tools/venv torch). Handlers' order with and
 without a profiler; what Ignite's own profilers get wrong; times of known sleeps; the
 tutorial with both attached to one trainer, counts equal and rows above 20 ms within 5%;
 its trace under `dwell run`. The last line is "N passed, N failed"; 77: cannot run here.

@@ -2,7 +2,7 @@
 
 usage: tensorboard_test.py DWELL PROGRAM [ARGUMENT...] [--shots FOLDER]
 
-Under tools/tensorboard_venv's Python. Captures from PROGRAM, which runs for minutes if it
+Under the Python of `tools/venv jax`. Captures from PROGRAM, which runs for minutes if it
 is let: with `python -m jax.collect_profile`, with gRPC's own client, and through TensorBoard
 in Chromium: CAPTURE PROFILE, address and milliseconds typed in, then every tool of the
 captured run, whose figures must be those of `dwell report`. --shots keeps pictures of them.

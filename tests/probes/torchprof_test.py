@@ -4,7 +4,7 @@ and self times; and what torchprof gets wrong, right.
 
 usage: torchprof_test.py BUILD [TORCHPROF_FOLDER]      last line: N passed, N failed, N skipped
 
-TORCHPROF_FOLDER has the package torchprof (tools/torchprof_venv); what PyTorch 1.13 has
+TORCHPROF_FOLDER has the package torchprof (tools/venv --packages torchprof); what PyTorch 1.13 has
 renamed is given back to it here.
 """
 import os

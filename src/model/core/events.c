@@ -289,8 +289,16 @@ static void emit_asyncs(struct dw_model *model, struct pass *pass)
 	}
 }
 
-int dw_model_events(struct dw_model *model, int (*each)(void *context, const struct dw_event *event),
-                    void *context, struct dwell_error *error)
+static bool events_wants_stream(const struct dw_model *model, enum dw_event_streams which,
+                                const struct dw_source_stream *stream)
+{
+	return dw_scope_has_stream(model, stream) &&
+	       (which == DW_EVENTS_ALL || stream->nested == (which == DW_EVENTS_OF_HANDLERS));
+}
+
+int dw_model_events_of(struct dw_model *model, enum dw_event_streams which,
+                       int (*each)(void *context, const struct dw_event *event), void *context,
+                       struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
 	struct pass pass = { .each = each, .context = context };
@@ -300,7 +308,7 @@ int dw_model_events(struct dw_model *model, int (*each)(void *context, const str
 	for (size_t i = 0; i < source->stream_count && !pass.result && !pass.failed; i++) {
 		struct events events;
 
-		if (!dw_scope_has_stream(model, &source->streams[i]))
+		if (!events_wants_stream(model, which, &source->streams[i]))
 			continue;
 		memset(&events, 0, sizeof events);
 		dw_pass_init(&events.pass, model, i, &pass.frames, buffer);
@@ -315,4 +323,10 @@ int dw_model_events(struct dw_model *model, int (*each)(void *context, const str
 	dw_frames_reset(&pass.frames);
 	free(pass.asyncs);
 	return pass.failed ? dw_model_no_memory(model, error) : pass.result;
+}
+
+int dw_model_events(struct dw_model *model, int (*each)(void *context, const struct dw_event *event),
+                    void *context, struct dwell_error *error)
+{
+	return dw_model_events_of(model, DW_EVENTS_ALL, each, context, error);
 }

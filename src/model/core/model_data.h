@@ -24,13 +24,6 @@ struct dw_op {
 };
 #define DW_KINDS 32u
 
-struct dw_flat_slot {
-	uint32_t categories;
-	enum dw_by by;
-	struct dw_flat flat;
-	struct dw_flat_slot *next;
-};
-
 /* stack_functions.c: functions of recorded stacks as symbols. */
 struct dw_functions {
 	struct dw_symbol *symbols; /* first those of the model */
@@ -40,16 +33,20 @@ struct dw_functions {
 /* In the model's arena; false when out of memory. */
 bool dw_functions_init(struct dw_functions *functions, struct dw_model *model);
 
-struct dw_flat_all; /* profile_by_name.c: rows of all categories */
-
 /* The symbol of what is more than a product keeps apart. */
 #define DW_OTHER_CALLS 1u
 
+struct dw_product_result;
+
 struct dw_model {
-	const struct dw_source *source;
-	struct dw_scope scope;
+	struct dw_model *whole;       /* the one that dw_model_create() made: itself, or its owner */
+	struct dw_model *parts;       /* of the whole one: those of dw_model_within() */
+	struct dw_model *next_part;
+	struct dw_scope scope;        /* its texts are the arena's */
 	struct dw_arena arena;
 
+	/* Of the run, whatever the scope: the whole model's memory. */
+	const struct dw_source *source;
 	struct dw_symbol *symbols;    /* merged */
 	uint32_t symbol_count;
 	uint32_t **symbol_by_id;      /* by file, then id */
@@ -59,25 +56,16 @@ struct dw_model {
 	struct dw_op **ops;           /* by file, then id: rows by name */
 
 	bool *namesakes;              /* by thread: another one of its process has its name */
+	size_t *stream_order;         /* large ones first */
+	size_t segment_chunks;        /* for tests: chunks of a segment; 0: as many as are worth it */
+
+	/* Of the scope. */
 	bool *wanted_threads;         /* NULL: all */
 	bool *wanted_streams;         /* by stream: a wanted thread began in it; NULL: all */
 	struct dw_interval **intervals; /* by process; NULL: all times */
 	struct dw_interval **thread_intervals; /* by thread, within those; NULL: they hold for all */
 
-	size_t *stream_order;         /* large ones first */
-	struct dw_segments *segments; /* segments.h */
-	size_t segment_chunks;        /* for tests: chunks of a segment; 0: as many as are worth it */
-	struct dw_flat_all *flat_all[2];
-	struct dw_flat_slot *flats;
-	struct dw_tree *tree;
-	struct dw_paths *paths[DW_PATHS_KINDS]; /* their nodes are malloc'd: too many to copy */
-	struct dw_steps *steps;
-	struct dw_threads *threads;
-	struct dw_function_calls *function_calls; /* time/function_calls.h */
-	struct dw_engines *engines[2]; /* by enum dw_engine_runs; engine_names.h */
-	const char **repairs;
-	size_t repair_count;
-	bool has_repairs;
+	struct dw_product_result *results; /* product.h */
 };
 
 /* symbols.c */
@@ -99,9 +87,6 @@ bool dw_scope_has_stream(const struct dw_model *model, const struct dw_source_st
 /* The process's wall time in scope. */
 uint64_t dw_scope_wall_ns(const struct dw_model *model);
 
-/* profile_by_name.c */
-uint32_t dw_flat_categories(struct dw_model *model, struct dwell_error *error);
-
 /* Ticks of a file to ticks of the first one: 1 where rates differ by less than a tally tells. */
 static inline double dw_file_ratio(const struct dw_source *source, size_t file)
 {
@@ -113,6 +98,6 @@ static inline double dw_file_ratio(const struct dw_source *source, size_t file)
 int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error);
 
 /* The one that has most steps of each process, or DW_NO_INDEX, by process. */
-uint32_t *dw_step_threads(struct dw_model *model);
+const uint32_t *dw_step_threads(struct dw_model *model);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "model/core/pass.h"
 #include "model/core/call_paths.h"
+#include "model/core/product.h"
 
 #define LEAST_CHUNKS 64u      /* of a piece: 4 MiB */
 #define PIECES_PER_WORKER 4u  /* so that workers finish at about the same time */
@@ -251,15 +252,13 @@ static size_t piece_size(const struct dw_model *model)
 	return workers == 1 ? 0 : piece > LEAST_CHUNKS ? piece : LEAST_CHUNKS;
 }
 
-const struct dw_segments *dw_model_segments(struct dw_model *model)
+static bool segments_compute(struct dw_model *model, const void *request, void *result)
 {
 	struct split split = { .model = model };
-	struct dw_segments *segments = NULL;
+	struct dw_segments *segments = result;
 	size_t pieces = 0;
 	unsigned workers;
 
-	if (model->segments)
-		return model->segments;
 	if (cut_streams(&split, piece_size(model))) {
 		pieces = split.count;
 		workers = dw_pool_workers(pieces);
@@ -268,25 +267,30 @@ const struct dw_segments *dw_model_segments(struct dw_model *model)
 			if (split.count)
 				dw_pool_run(split.count, workers, find_effect, &split);
 			resolve(&split);
-			segments = dw_arena_alloc(&model->arena, sizeof *segments);
+			segments->items = dw_arena_alloc(&model->arena,
+			                                 (split.count + 1) * sizeof *segments->items);
 		}
 		for (unsigned i = 0; split.frames && i < workers; i++)
 			dw_frames_reset(&split.frames[i]);
 	}
 	for (size_t i = 0; i < pieces; i++)
 		free(split.effects[i].open);
-	if (segments)
-		segments->items = dw_arena_alloc(&model->arena, (split.count + 1) * sizeof *segments->items);
-	if (segments && segments->items) {
+	if (segments->items) {
 		if (split.count)
 			memcpy(segments->items, split.items, split.count * sizeof *segments->items);
 		segments->count = split.count;
 		if (split.count)
 			qsort(segments->items, split.count, sizeof *segments->items, compare_sizes);
-		model->segments = segments;
 	}
 	free(split.items);
 	free(split.effects);
 	free(split.frames);
-	return model->segments;
+	return segments->items != NULL;
+}
+
+const struct dw_segments *dw_model_segments(struct dw_model *model)
+{
+	static const struct dw_product product = { sizeof(struct dw_segments), segments_compute, NULL };
+
+	return dw_product_get(model, &product, 0, NULL, NULL);
 }

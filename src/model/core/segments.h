@@ -36,7 +36,7 @@ struct dw_segments {
 	size_t count;
 };
 
-/* Made once and kept in the model; NULL when out of memory. */
+/* NULL when out of memory. */
 const struct dw_segments *dw_model_segments(struct dw_model *model);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "model/core/product.h"
 #include "model/engine/engine_names.h"
 
 struct sums {
@@ -140,21 +141,26 @@ static int order(struct dw_model *model, struct dw_engines *engines)
 	return by_run && engines->names ? 0 : -1;
 }
 
-static struct dw_engines *get(struct dw_model *model, enum dw_engine_runs which)
+/* The request is an enum dw_engine_runs. */
+static bool engines_compute(struct dw_model *model, const void *request, void *result)
 {
-	if (!model->engines[which]) {
-		struct dw_engines *engines = dw_engines_name(model);
+	const enum dw_engine_runs *which = request;
+	struct dw_engines *engines = result;
 
-		if (!engines || compute(model, engines, which) || order(model, engines))
-			return NULL;
-		model->engines[which] = engines;
-	}
-	return model->engines[which];
+	return dw_engines_name(model, engines) && compute(model, engines, *which) == 0 &&
+	       order(model, engines) == 0;
+}
+
+static const struct dw_engines *engines_get(struct dw_model *model, enum dw_engine_runs which)
+{
+	static const struct dw_product product = { sizeof(struct dw_engines), engines_compute, NULL };
+
+	return dw_product_get(model, &product, which, &which, NULL);
 }
 
 const char *const *dw_model_engine_names(struct dw_model *model, size_t *count)
 {
-	const struct dw_engines *engines = get(model, DW_ENGINE_ALL_RUNS);
+	const struct dw_engines *engines = engines_get(model, DW_ENGINE_ALL_RUNS);
 
 	*count = engines ? engines->count : 0;
 	return engines ? engines->names : NULL;
@@ -163,7 +169,7 @@ const char *const *dw_model_engine_names(struct dw_model *model, size_t *count)
 const struct dw_engine *dw_model_engine(struct dw_model *model, const char *name,
                                         enum dw_engine_runs runs, struct dwell_error *error)
 {
-	const struct dw_engines *engines = get(model, runs);
+	const struct dw_engines *engines = engines_get(model, runs);
 	const char *path = model->source->files[0].path;
 	struct dw_nearest nearest;
 
@@ -234,7 +240,7 @@ int dw_model_engine_times(struct dw_model *model, const struct dw_engine *engine
                           int (*each)(void *context, const struct dw_engine_time *time),
                           void *context, struct dwell_error *error)
 {
-	const struct dw_engines *engines = get(model, DW_ENGINE_ALL_RUNS);
+	const struct dw_engines *engines = engines_get(model, DW_ENGINE_ALL_RUNS);
 	struct forward forward = { engines, engine, each, context, 0, 0 };
 	const struct dw_engine_visitor visitor = { &forward, forward_time, forward_run, forward_open,
 		                                       forward_stream };

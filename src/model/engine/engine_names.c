@@ -201,15 +201,13 @@ static void place_rest(struct dw_model *model, struct dw_engines *engines)
 	}
 }
 
-struct dw_engines *dw_engines_name(struct dw_model *model)
+bool dw_engines_name(struct dw_model *model, struct dw_engines *engines)
 {
-	struct search search = { .model = model };
-	struct dw_engines *engines = dw_arena_alloc(&model->arena, sizeof *engines);
+	struct search search = { .model = model, .engines = engines };
 	struct dw_engine *kept = NULL;
 	const struct found *at;
 
-	search.engines = engines;
-	if (!engines || find(&search))
+	if (find(&search))
 		goto failed;
 	kept = engines->engines;
 	engines->engines = dw_arena_alloc(&model->arena, (engines->count + 1) * sizeof *kept);
@@ -228,9 +226,9 @@ struct dw_engines *dw_engines_name(struct dw_model *model)
 	place_rest(model, engines);
 	free(kept);
 	free(search.found);
-	return engines;
+	return true;
 failed:
-	free(kept ? kept : engines ? engines->engines : NULL);
+	free(kept ? kept : engines->engines);
 	free(search.found);
-	return NULL;
+	return false;
 }

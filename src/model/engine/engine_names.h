@@ -39,8 +39,8 @@ static inline size_t dw_engine_row_count(const struct dw_engine *engine)
 	return DW_ENGINE_EVENTS + engine->event_count + engine->handler_count;
 }
 
-/* engine_names.c; NULL: out of memory. Nothing is counted yet. */
-struct dw_engines *dw_engines_name(struct dw_model *model);
+/* engine_names.c. Fills zeroed engines, with nothing counted yet. False: out of memory. */
+bool dw_engines_name(struct dw_model *model, struct dw_engines *engines);
 
 /* engine_walk.c */
 struct dw_engine_visitor {

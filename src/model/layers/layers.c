@@ -10,6 +10,7 @@
 #include "model/time/call_groups.h"
 #include "model/layers/layer_tree.h"
 #include "model/core/pass.h"
+#include "model/core/product.h"
 
 struct frame {
 	struct dw_frame frame;  /* what counts is chained by `what` */
@@ -296,12 +297,11 @@ static bool walk_streams(struct pass *pass)
 
 /* ---- the product --------------------------------------------------------------------------- */
 
-const struct dw_layers *dw_model_layers(struct dw_model *model, const struct dw_layers_ask *ask,
-                                        struct dwell_error *error)
+static bool layers_compute(struct dw_model *model, const void *request, void *result)
 {
-	struct pass pass = { .model = model, .ask = ask ? *ask : (struct dw_layers_ask){ false } };
-	struct dw_layers *layers = dw_arena_alloc(&model->arena, sizeof *layers);
-	bool done = layers && (pass.symbols = dw_layer_symbols(model)) &&
+	struct pass pass = { .model = model, .ask = *(const struct dw_layers_ask *)request };
+	struct dw_layers *layers = result;
+	bool done = (pass.symbols = dw_layer_symbols(model)) &&
 	            dw_layer_tree_make(&pass.tree, model) &&
 	            dw_call_memory_make(&pass.memory, model, true) && walk_streams(&pass);
 
@@ -315,7 +315,17 @@ const struct dw_layers *dw_model_layers(struct dw_model *model, const struct dw_
 	dw_call_memory_reset(&pass.memory);
 	free(pass.symbols);
 	dw_frames_reset(&pass.frames);
-	if (!done)
-		dw_model_no_memory(model, error);
-	return done ? layers : NULL;
+	return done;
+}
+
+const struct dw_layers *dw_model_layers(struct dw_model *model, const struct dw_layers_ask *ask,
+                                        struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_layers), layers_compute, NULL };
+	static const struct dw_layers_ask nothing;
+	uint64_t key;
+
+	ask = ask ? ask : &nothing;
+	key = ask->operators | (uint64_t)ask->calls << 1 | (uint64_t)ask->uncalled << 2;
+	return dw_product_get(model, &product, key, ask, error);
 }

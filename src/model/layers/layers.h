@@ -84,8 +84,7 @@ struct dw_layers {
 	bool has_backward, has_memory, has_backward_memory, has_flops, has_device, has_parameters;
 };
 
-/* In the model's arena, computed anew at each call; NULL with `error` when out of memory.
- * `ask` NULL: layers alone. */
+/* `ask` NULL: layers alone. NULL with `error` when out of memory. */
 const struct dw_layers *dw_model_layers(struct dw_model *model, const struct dw_layers_ask *ask,
                                         struct dwell_error *error);
 

@@ -95,12 +95,9 @@ bool dw_call_memory_make(struct dw_call_memory *memory, struct dw_model *model, 
 	if (!wanted || !(dw_model_categories(model) & 1u << DWELL_CATEGORY_ALLOCATION))
 		return true;
 	/* What is freed in scope may have been allocated before or elsewhere. */
-	if (!dw_scope_is_all(model) &&
-	    dw_model_create(&all.model, model->source, &everything, NULL) != 0)
+	if (!dw_scope_is_all(model) && dw_model_within(model, &everything, &all.model, NULL) != 0)
 		return false;
 	dw_model_events(all.model, collect, &all, NULL);
-	if (all.model != model)
-		dw_model_destroy(all.model);
 	done = !all.failed;
 	memory->changes = done ? calloc(all.count + 1, sizeof *memory->changes) : NULL;
 	if (memory->changes) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "model/core/product.h"
 #include "model/memory/account.h"
 
 struct pass {
@@ -343,22 +344,26 @@ static bool make_pools(struct dw_memory *memory, const struct pass *pass)
 
 /* ---- the product --------------------------------------------------------------------------- */
 
-const struct dw_memory *dw_model_memory(struct dw_model *model, struct dwell_error *error)
+static bool memory_compute(struct dw_model *model, const void *request, void *result)
 {
 	size_t processes = model->source->process_count;
 	struct pass pass = { model, dw_memory_roles(model),
 		                 calloc(processes + 1, sizeof *pass.accounts), false };
-	struct dw_memory *memory = dw_arena_alloc(&model->arena, sizeof *memory);
-	bool good = pass.roles && pass.accounts && memory;
+	bool good = pass.roles && pass.accounts;
 
 	if (good)
 		dw_pool_run(processes, dw_pool_workers(processes), walk_process, &pass);
-	good = good && !pass.failed && make_pools(memory, &pass);
+	good = good && !pass.failed && make_pools(result, &pass);
 	for (size_t i = 0; pass.accounts && i < processes; i++)
 		dw_memory_account_reset(&pass.accounts[i]);
 	free(pass.accounts);
 	free(pass.roles);
-	if (!good)
-		dw_model_no_memory(model, error);
-	return good ? memory : NULL;
+	return good;
+}
+
+const struct dw_memory *dw_model_memory(struct dw_model *model, struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_memory), memory_compute, NULL };
+
+	return dw_product_get(model, &product, 0, NULL, error);
 }

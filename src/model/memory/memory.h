@@ -90,7 +90,7 @@ struct dw_memory {
 	uint64_t doubled;       /* allocations of an address that was live: its free is missing */
 };
 
-/* In the model's arena, computed anew at each call; NULL with `error` when out of memory. */
+/* NULL with `error` when out of memory. */
 const struct dw_memory *dw_model_memory(struct dw_model *model, struct dwell_error *error);
 
 const char *dw_memory_kind_name(enum dw_memory_kind kind);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "model/sequence/positions.h"
+#include "model/core/product.h"
 #include "model/core/tally.h"
 
 /* What a tally lacks. */
@@ -371,22 +372,24 @@ static int compute(struct work *work)
 	return finish_ops(work) || finish_blocks(work) ? -1 : 0;
 }
 
-const struct dw_sequence *dw_model_sequence(struct dw_model *model,
-                                            const struct dw_sequence_ask *ask,
-                                            struct dwell_error *error)
+static bool sequence_compute(struct dw_model *model, const void *request, void *result)
 {
-	struct work work = { .model = model, .skip = ask->skip };
-	int code = -1;
+	const struct dw_sequence_ask *ask = request;
+	struct work work = { .model = model, .skip = ask->skip, .sequence = result };
+	int code = compute(&work);
 
-	work.sequence = dw_arena_alloc(&model->arena, sizeof *work.sequence);
-	if (work.sequence)
-		code = compute(&work);
 	dw_line_reset(&work.line);
 	dw_arena_reset(&work.arena);
 	free(work.tallies);
 	free(work.more);
-	if (!code)
-		return work.sequence;
-	dw_model_no_memory(model, error);
-	return NULL;
+	return code == 0;
+}
+
+const struct dw_sequence *dw_model_sequence(struct dw_model *model,
+                                            const struct dw_sequence_ask *ask,
+                                            struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_sequence), sequence_compute, NULL };
+
+	return dw_product_get(model, &product, ask->skip, ask, error);
 }

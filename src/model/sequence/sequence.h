@@ -67,7 +67,7 @@ struct dw_sequence {
 	uint32_t process_count;   /* that step */
 };
 
-/* In the model's arena, computed anew at each call; NULL with `error` when out of memory. */
+/* NULL with `error` when out of memory. */
 const struct dw_sequence *dw_model_sequence(struct dw_model *model,
                                             const struct dw_sequence_ask *ask,
                                             struct dwell_error *error);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/pool.h"
+#include "model/core/product.h"
 #include "model/steps/steps.h"
 
 /* ---- which threads step --------------------------------------------------------------------- */
@@ -29,11 +30,16 @@ static bool thread_steps(const struct dw_model *model, const uint64_t *counts, u
 	return counts[thread] && (!model->wanted_threads || model->wanted_threads[thread]);
 }
 
-uint32_t *dw_step_threads(struct dw_model *model)
+struct step_threads {
+	uint32_t *by_process;
+};
+
+static bool step_threads_compute(struct dw_model *model, const void *request, void *result)
 {
 	const struct dw_source *source = model->source;
+	struct step_threads *found = result;
 	uint64_t *counts = count_steps(model);
-	uint32_t *threads =
+	uint32_t *threads = found->by_process =
 	    dw_arena_alloc(&model->arena, (source->process_count + 1) * sizeof *threads);
 
 	for (size_t i = 0; threads && i < source->process_count; i++)
@@ -46,10 +52,17 @@ uint32_t *dw_step_threads(struct dw_model *model)
 		if (*best == DW_NO_INDEX || counts[i] > counts[*best])
 			*best = i;
 	}
-	if (!counts)
-		threads = NULL;
 	free(counts);
-	return threads;
+	return counts && threads;
+}
+
+const uint32_t *dw_step_threads(struct dw_model *model)
+{
+	static const struct dw_product product = { sizeof(struct step_threads), step_threads_compute,
+		                                       NULL };
+	const struct step_threads *found = dw_product_get(model, &product, 0, NULL, NULL);
+
+	return found ? found->by_process : NULL;
 }
 
 /* ---- steps of one thread, before the walk ----------------------------------------------------- */
@@ -360,21 +373,15 @@ static int compute(struct work *work, const struct dw_threads *threads)
 	return dw_steps_name_besides(work->model, steps, beside_ns, beside_counts);
 }
 
-const struct dw_steps *dw_model_steps(struct dw_model *model, struct dwell_error *error)
+static bool steps_compute(struct dw_model *model, const void *request, void *result)
 {
-	const struct dw_threads *threads = dw_model_threads(model, error);
-	struct work work = { .model = model };
+	const struct dw_threads *threads = dw_model_threads(model, NULL);
+	struct work work = { .model = model, .steps = result };
+	bool good = threads && compute(&work, threads) == 0;
 
-	if (model->steps || !threads)
-		return model->steps;
-	work.steps = dw_arena_alloc(&model->arena, sizeof *work.steps);
-	if (work.steps && compute(&work, threads) == 0)
-		model->steps = work.steps;
-	else
-		dw_model_no_memory(model, error);
-	for (size_t i = 0; work.steps && work.ticks && i < work.steps->count; i++)
+	for (size_t i = 0; work.ticks && i < work.steps->count; i++)
 		free(work.ticks[i].selfs);
-	for (size_t i = 0; work.steps && work.paces && i < work.steps->thread_count; i++)
+	for (size_t i = 0; work.paces && i < work.steps->thread_count; i++)
 		free(work.paces[i].owns);
 	free(work.ticks);
 	free(work.ns_per_tick);
@@ -383,5 +390,12 @@ const struct dw_steps *dw_model_steps(struct dw_model *model, struct dwell_error
 	free(work.first_of);
 	free(work.paces);
 	free(work.first_paces);
-	return model->steps;
+	return good;
+}
+
+const struct dw_steps *dw_model_steps(struct dw_model *model, struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_steps), steps_compute, NULL };
+
+	return dw_product_get(model, &product, 0, NULL, error);
 }

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "model/core/product.h"
 #include "model/time/call_tree.h"
 
 /* ---- the tree ------------------------------------------------------------------------- */
@@ -35,21 +36,21 @@ static bool put_tree(struct dw_model *model, struct dw_tree *tree, struct dw_tru
 	return order && tree->nodes;
 }
 
-const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *error)
+static bool tree_compute(struct dw_model *model, const void *request, void *result)
 {
 	struct dw_trunk whole = { .most = 4 * DW_TREE_NODES, .detailed = true };
-	struct dw_tree *tree;
 	bool has_stacks = false;
+	bool good = dw_tree_walk(model, NULL, &whole, &has_stacks) && put_tree(model, result, &whole);
 
-	if (model->tree)
-		return model->tree;
-	tree = dw_arena_alloc(&model->arena, sizeof *tree);
-	if (tree && dw_tree_walk(model, NULL, &whole, &has_stacks) && put_tree(model, tree, &whole))
-		model->tree = tree;
-	else
-		dw_model_no_memory(model, error);
 	dw_trunk_reset(&whole);
-	return model->tree;
+	return good;
+}
+
+const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_tree), tree_compute, NULL };
+
+	return dw_product_get(model, &product, 0, NULL, error);
 }
 
 /* ---- the paths ------------------------------------------------------------------------ */
@@ -100,27 +101,36 @@ static bool put_paths(struct dw_paths *paths, struct dw_trunk *trunk, double ns_
 	return true;
 }
 
-const struct dw_paths *dw_model_paths(struct dw_model *model, enum dw_paths_of of,
-                                      struct dwell_error *error)
+/* The request is an enum dw_paths_of. */
+static bool paths_compute(struct dw_model *model, const void *request, void *result)
 {
+	const enum dw_paths_of *of = request;
 	struct dw_trunk whole = { .most = DW_TREE_PATHS };
-	struct dw_functions stacks, *functions = of == DW_PATHS_STACKS ? &stacks : NULL;
-	struct dw_paths *paths;
-	bool good;
+	struct dw_functions stacks, *functions = *of == DW_PATHS_STACKS ? &stacks : NULL;
+	struct dw_paths *paths = result;
+	bool good = (!functions || dw_functions_init(functions, model)) &&
+	            dw_tree_walk(model, functions, &whole, &paths->has_stacks);
 
-	if (model->paths[of])
-		return model->paths[of];
-	paths = dw_arena_alloc(&model->arena, sizeof *paths);
-	good = paths && (!functions || dw_functions_init(functions, model)) &&
-	       dw_tree_walk(model, functions, &whole, &paths->has_stacks);
 	if (good) {
 		paths->symbols = functions ? functions->symbols : model->symbols;
 		good = put_paths(paths, &whole, model->source->files[0].clock.ns_per_tick);
 	}
 	dw_trunk_reset(&whole);
-	if (good)
-		model->paths[of] = paths;
-	else
-		dw_model_no_memory(model, error);
-	return model->paths[of];
+	return good;
+}
+
+/* The nodes are too many to be copied into the arena. */
+static void paths_free(void *result)
+{
+	struct dw_paths *paths = result;
+
+	free(paths->nodes);
+}
+
+const struct dw_paths *dw_model_paths(struct dw_model *model, enum dw_paths_of of,
+                                      struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_paths), paths_compute, paths_free };
+
+	return dw_product_get(model, &product, of, &of, error);
 }

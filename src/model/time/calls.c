@@ -11,6 +11,7 @@
 #include "model/time/call_groups.h"
 #include "model/time/flops.h"
 #include "model/core/pass.h"
+#include "model/core/product.h"
 
 struct frame {
 	struct dw_frame frame;      /* what counts is chained */
@@ -300,14 +301,12 @@ static bool prepare(struct pass *pass)
 {
 	struct dw_model *model = pass->model;
 
-	pass->calls = dw_arena_alloc(&model->arena, sizeof *pass->calls);
 	pass->flops = calloc(model->symbol_count + 1, sizeof *pass->flops);
 	pass->nestings = calloc(model->symbol_count + 1, sizeof *pass->nestings);
-	if (!pass->calls || !pass->flops || !pass->nestings || !dw_call_steps_make(&pass->steps, model) ||
+	if (!pass->flops || !pass->nestings || !dw_call_steps_make(&pass->steps, model) ||
 	    !dw_call_groups_make(&pass->groups, model, &pass->ask->group) ||
 	    !dw_call_memory_make(&pass->memory, model, pass->ask->memory))
 		return false;
-	memset(pass->calls, 0, sizeof *pass->calls);
 	for (uint32_t i = 0; i < model->symbol_count; i++) {
 		enum dw_flops_why why;
 
@@ -317,10 +316,10 @@ static bool prepare(struct pass *pass)
 	return true;
 }
 
-const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_calls_ask *ask,
-                                      struct dwell_error *error)
+static bool calls_compute(struct dw_model *model, const void *request, void *result)
 {
-	struct pass pass = { .model = model, .ask = ask };
+	const struct dw_calls_ask *ask = request;
+	struct pass pass = { .model = model, .ask = ask, .calls = result };
 	bool done = prepare(&pass) && walk_streams(&pass);
 
 	if (done && ask->named) {
@@ -328,7 +327,7 @@ const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_ca
 		pass.self_ticks += pass.steps.self_ticks;
 	}
 	if (done && pass.has_async)
-		done = dw_model_events(model, take_async, &pass, error) == 0;
+		done = dw_model_events(model, take_async, &pass, NULL) == 0;
 	done = done && !pass.failed && hand_over(&pass);
 	free(pass.flops);
 	free(pass.nestings);
@@ -337,7 +336,16 @@ const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_ca
 	dw_call_steps_reset(&pass.steps);
 	dw_call_groups_reset(&pass.groups);
 	dw_call_memory_reset(&pass.memory);
-	if (!done)
-		dw_model_no_memory(model, error);
-	return done ? pass.calls : NULL;
+	return done;
+}
+
+const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_calls_ask *ask,
+                                      struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_calls), calls_compute, NULL };
+	uint64_t key = (uint64_t)ask->group.stack_frames << 32 | ask->group.shapes |
+	               (uint64_t)ask->group.overload << 1 | (uint64_t)ask->named << 2 |
+	               (uint64_t)ask->top_level << 3 | (uint64_t)ask->memory << 4;
+
+	return dw_product_get(model, &product, key, ask, error);
 }

@@ -40,7 +40,7 @@ struct dw_calls {
 	bool has_shapes, has_stacks, has_memory, has_flops; /* something of it was recorded */
 };
 
-/* In the model's arena, computed anew at each call; NULL with `error` when out of memory. */
+/* NULL with `error` when out of memory. */
 const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_calls_ask *ask,
                                       struct dwell_error *error);
 

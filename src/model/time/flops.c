@@ -11,6 +11,7 @@
 #include "base/pool.h"
 #include "model/time/flops.h"
 #include "model/core/pass.h"
+#include "model/core/product.h"
 
 struct cost {
 	uint64_t flops;
@@ -265,20 +266,24 @@ static void finish(struct dw_model *model, struct dw_flops_sum *sum)
 		qsort(sum->rows, sum->count, sizeof *sum->rows, compare_rows);
 }
 
-const struct dw_flops_sum *dw_model_flops(struct dw_model *model, struct dwell_error *error)
+static bool flops_compute(struct dw_model *model, const void *request, void *result)
 {
 	struct cost *costs = make_costs(model);
 	struct pass pass = { .model = model, .costs = costs };
-	struct dw_flops_sum *sum = dw_arena_alloc(&model->arena, sizeof *sum);
-	bool good = costs && sum;
+	struct dw_flops_sum *sum = result;
+	bool good;
 
-	if (good)
-		sum->rows = dw_arena_alloc(&model->arena, (model->row_count + 1) * sizeof *sum->rows);
-	good = good && sum->rows && walk_files(&pass, sum->rows);
+	sum->rows = dw_arena_alloc(&model->arena, (model->row_count + 1) * sizeof *sum->rows);
+	good = costs && sum->rows && walk_files(&pass, sum->rows);
 	if (good)
 		finish(model, sum);
-	else
-		dw_model_no_memory(model, error);
 	free(costs);
-	return good ? sum : NULL;
+	return good;
+}
+
+const struct dw_flops_sum *dw_model_flops(struct dw_model *model, struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_flops_sum), flops_compute, NULL };
+
+	return dw_product_get(model, &product, 0, NULL, error);
 }

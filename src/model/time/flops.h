@@ -72,7 +72,7 @@ struct dw_flops_sum {
 	uint64_t flops, counted_ns, missed_ns;
 };
 
-/* In the model's arena, computed anew at each call; NULL with `error` when out of memory. */
+/* NULL with `error` when out of memory. */
 const struct dw_flops_sum *dw_model_flops(struct dw_model *model, struct dwell_error *error);
 
 #endif

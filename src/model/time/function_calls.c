@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "model/time/function_calls.h"
 #include "model/core/pass.h"
+#include "model/core/product.h"
 
 #define NONE UINT32_MAX
 
@@ -176,15 +177,15 @@ static int by_function(const void *left, const void *right)
 	return (a->caller > b->caller) - (a->caller < b->caller);
 }
 
-static struct dw_function_calls *make(struct dw_model *model, const struct functions *from)
+static bool make_rows(struct dw_model *model, const struct functions *from,
+                      struct dw_function_calls *calls)
 {
-	struct dw_function_calls *calls = dw_arena_alloc(&model->arena, sizeof *calls);
 	struct dw_function_row *rows =
 		dw_arena_alloc(&model->arena, (from->count + 1) * sizeof *rows);
 	size_t functions = 0, edges = 0;
 
-	if (!calls || !rows)
-		return NULL;
+	if (!rows)
+		return false;
 	for (size_t i = 0; i < from->count; i++)
 		functions += from->counts[i].caller == NONE;
 	calls->rows = rows;
@@ -210,27 +211,29 @@ static struct dw_function_calls *make(struct dw_model *model, const struct funct
 		qsort(calls->rows, calls->count, sizeof *rows, by_total);
 	if (calls->edge_count)
 		qsort(calls->edges, calls->edge_count, sizeof *rows, by_function);
-	return calls;
+	return true;
+}
+
+static bool functions_compute(struct dw_model *model, const void *request, void *result)
+{
+	void *buffer = malloc(DW_BLOCK_BYTES);
+	struct functions functions = { .symbols = model->symbols, .failed = !buffer };
+	bool good;
+
+	walk_streams(&functions, model, buffer);
+	good = !functions.failed && make_rows(model, &functions, result);
+	free(buffer);
+	free(functions.counts);
+	dw_map_reset(&functions.by_edge);
+	dw_frames_reset(&functions.frames);
+	return good;
 }
 
 const struct dw_function_calls *dw_model_function_calls(struct dw_model *model,
                                                         struct dwell_error *error)
 {
-	struct functions functions = { .symbols = model->symbols };
-	void *buffer;
+	static const struct dw_product product = { sizeof(struct dw_function_calls), functions_compute,
+		                                       NULL };
 
-	if (model->function_calls)
-		return model->function_calls;
-	buffer = malloc(DW_BLOCK_BYTES);
-	functions.failed = !buffer;
-	walk_streams(&functions, model, buffer);
-	if (!functions.failed)
-		model->function_calls = make(model, &functions);
-	free(buffer);
-	free(functions.counts);
-	dw_map_reset(&functions.by_edge);
-	dw_frames_reset(&functions.frames);
-	if (!model->function_calls)
-		dw_model_no_memory(model, error);
-	return model->function_calls;
+	return dw_product_get(model, &product, 0, NULL, error);
 }

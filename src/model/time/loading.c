@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/core/product.h"
 #include "model/core/walk.h"
 
 enum { NOTHING, SAMPLES, QUEUE };
@@ -70,10 +71,15 @@ static bool find_counters(const struct dw_model *model, uint8_t *meanings)
 	return any;
 }
 
-const struct dw_loading *dw_model_loading(struct dw_model *model, struct dwell_error *error)
+struct loading {
+	struct dw_loading *threads;
+};
+
+static bool loading_compute(struct dw_model *model, const void *request, void *result)
 {
 	const struct dw_source *source = model->source;
-	struct dw_loading *threads =
+	struct loading *loading = result;
+	struct dw_loading *threads = loading->threads =
 		dw_arena_alloc(&model->arena, (source->thread_count + 1) * sizeof *threads);
 	uint8_t *meanings = calloc(model->symbol_count + 1, 1);
 	void *buffer = malloc(DW_BLOCK_BYTES);
@@ -91,7 +97,13 @@ const struct dw_loading *dw_model_loading(struct dw_model *model, struct dwell_e
 		}
 	free(meanings);
 	free(buffer);
-	if (!ready)
-		dw_model_no_memory(model, error);
-	return ready ? threads : NULL;
+	return ready;
+}
+
+const struct dw_loading *dw_model_loading(struct dw_model *model, struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct loading), loading_compute, NULL };
+	const struct loading *loading = dw_product_get(model, &product, 0, NULL, error);
+
+	return loading ? loading->threads : NULL;
 }

@@ -17,8 +17,7 @@ struct dw_loading {
 	uint64_t asked, ready;     /* ready ones, summed over the times that one was asked for */
 };
 
-/* By thread, of the scope; in the model's arena, computed anew at each call. NULL with
- * `error` when out of memory. */
+/* By thread, of the scope; NULL with `error` when out of memory. */
 const struct dw_loading *dw_model_loading(struct dw_model *model, struct dwell_error *error);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "model/core/product.h"
 #include "model/time/profile_by_name.h"
 
 /* The file's ops table with a row a symbol; NULL when out of memory. */
@@ -47,17 +48,19 @@ static const struct dw_op **choose_rows(struct dw_model *model, struct dw_flat_a
 	return identity ? ops : NULL;
 }
 
-static struct dw_flat_all *compute(struct dw_model *model, enum dw_by by)
+/* All categories. The request is an enum dw_by. */
+static bool profile_compute_all(struct dw_model *model, const void *request, void *result)
 {
-	struct dw_flat_all *all = dw_arena_alloc(&model->arena, sizeof *all);
-	const struct dw_op **ops = all ? choose_rows(model, all, by) : NULL;
+	const enum dw_by *by = request;
+	struct dw_flat_all *all = result;
+	const struct dw_op **ops = choose_rows(model, all, *by);
 
 	if (!ops)
-		return NULL;
+		return false;
 	all->tallies = dw_arena_alloc(&model->arena, (all->row_count + 1) * sizeof *all->tallies);
 	all->nested = dw_arena_alloc(&model->arena, (all->row_count + 1) * sizeof *all->nested);
 	if (!all->tallies || !all->nested || dw_flat_walk(model, ops, all))
-		return NULL;
+		return false;
 	if (!dw_scope_is_all(model))
 		all->orphans = 0; /* chunks that were skipped leave ends without begins */
 	for (uint32_t row = 0; row < all->row_count; row++) {
@@ -67,22 +70,20 @@ static struct dw_flat_all *compute(struct dw_model *model, enum dw_by by)
 		if (all->tallies[row].count && category < 32)
 			all->categories |= 1u << category;
 	}
-	return all;
+	return true;
 }
 
-static struct dw_flat_all *get_all(struct dw_model *model, enum dw_by by)
+static const struct dw_flat_all *profile_get_all(struct dw_model *model, enum dw_by by)
 {
-	if (!model->flat_all[by])
-		model->flat_all[by] = compute(model, by);
-	return model->flat_all[by];
+	static const struct dw_product product = { sizeof(struct dw_flat_all), profile_compute_all, NULL };
+
+	return dw_product_get(model, &product, by, &by, NULL);
 }
 
-uint32_t dw_flat_categories(struct dw_model *model, struct dwell_error *error)
+uint32_t dw_model_categories(struct dw_model *model)
 {
-	const struct dw_flat_all *all = get_all(model, DW_BY_NAME);
+	const struct dw_flat_all *all = profile_get_all(model, DW_BY_NAME);
 
-	if (!all)
-		dw_model_no_memory(model, error);
 	return all ? all->categories : 0;
 }
 
@@ -106,20 +107,27 @@ static bool chosen(const struct dw_model *model, const struct dw_flat_all *all, 
 	       (category < 32 ? categories >> category & 1 : categories == UINT32_MAX);
 }
 
-static int choose(const struct dw_model *model, const struct dw_flat_all *all,
-                  struct dw_flat_slot *slot, struct dw_arena *arena)
+struct profile_request {
+	uint32_t categories;
+	enum dw_by by;
+};
+
+/* The rows of the categories, sorted. */
+static bool profile_choose(struct dw_model *model, const void *pointer, void *result)
 {
-	struct dw_flat *flat = &slot->flat;
+	const struct profile_request *request = pointer;
+	const struct dw_flat_all *all = profile_get_all(model, request->by);
+	struct dw_flat *flat = result;
 	double ns_per_tick = model->source->files[0].clock.ns_per_tick;
 	size_t count = 0;
 
-	for (uint32_t row = 0; row < all->row_count; row++)
-		count += chosen(model, all, row, slot->categories);
-	flat->rows = dw_arena_alloc(arena, (count + 1) * sizeof *flat->rows);
-	if (!flat->rows)
-		return -1;
+	for (uint32_t row = 0; all && row < all->row_count; row++)
+		count += chosen(model, all, row, request->categories);
+	flat->rows = dw_arena_alloc(&model->arena, (count + 1) * sizeof *flat->rows);
+	if (!all || !flat->rows)
+		return false;
 	for (uint32_t row = 0; row < all->row_count; row++) {
-		if (!chosen(model, all, row, slot->categories))
+		if (!chosen(model, all, row, request->categories))
 			continue;
 		flat->rows[flat->count].symbol = all->row_symbol[row];
 		dw_tally_stat_nested(&all->tallies[row], all->nested[row], ns_per_tick,
@@ -133,30 +141,16 @@ static int choose(const struct dw_model *model, const struct dw_flat_all *all,
 	flat->open = all->open;
 	flat->orphans = all->orphans;
 	flat->last_ns = all->last_ns;
-	return 0;
+	return true;
 }
 
 const struct dw_flat *dw_model_flat_by(struct dw_model *model, uint32_t categories, enum dw_by by,
                                        struct dwell_error *error)
 {
-	const struct dw_flat_all *all = get_all(model, by);
-	struct dw_flat_slot *slot;
+	static const struct dw_product product = { sizeof(struct dw_flat), profile_choose, NULL };
+	const struct profile_request request = { categories, by };
 
-	for (slot = model->flats; slot; slot = slot->next)
-		if (slot->categories == categories && slot->by == by)
-			return &slot->flat;
-	slot = all ? dw_arena_alloc(&model->arena, sizeof *slot) : NULL;
-	if (slot) {
-		slot->categories = categories;
-		slot->by = by;
-	}
-	if (!slot || choose(model, all, slot, &model->arena)) {
-		dw_model_no_memory(model, error);
-		return NULL;
-	}
-	slot->next = model->flats;
-	model->flats = slot;
-	return &slot->flat;
+	return dw_product_get(model, &product, (uint64_t)by << 32 | categories, &request, error);
 }
 
 const struct dw_flat *dw_model_flat(struct dw_model *model, uint32_t categories,

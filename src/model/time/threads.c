@@ -15,6 +15,7 @@
 
 #include "base/grow.h"
 #include "base/pool.h"
+#include "model/core/product.h"
 #include "model/core/scope.h"
 #include "model/core/walk.h"
 
@@ -353,23 +354,20 @@ static int fill(struct dw_model *model, struct dw_threads *threads, struct pass 
 	return 0;
 }
 
-const struct dw_threads *dw_model_threads(struct dw_model *model, struct dwell_error *error)
+static bool threads_compute(struct dw_model *model, const void *request, void *result)
 {
 	const struct dw_source *source = model->source;
 	unsigned workers = dw_pool_workers(source->stream_count);
-	struct dw_threads *threads;
+	struct dw_threads *threads = result;
 	struct pass pass = { .model = model, .lock = PTHREAD_MUTEX_INITIALIZER };
 	bool ready;
 
-	if (model->threads)
-		return model->threads;
-	threads = dw_arena_alloc(&model->arena, sizeof *threads);
 	pass.rows = calloc(source->thread_count * 2 + 1, sizeof *pass.rows);
 	pass.buffers = calloc(workers, sizeof *pass.buffers);
 	pass.losses = calloc(source->thread_count + 1, sizeof *pass.losses);
 	pass.last_ticks = calloc(source->thread_count + 1, sizeof *pass.last_ticks);
 	pass.covered_ticks = calloc(source->thread_count + 1, sizeof *pass.covered_ticks);
-	ready = threads && pass.rows && pass.buffers && pass.losses && pass.last_ticks &&
+	ready = pass.rows && pass.buffers && pass.losses && pass.last_ticks &&
 	        pass.covered_ticks;
 	for (unsigned i = 0; ready && i < workers; i++)
 		ready = (pass.buffers[i] = malloc(DW_BLOCK_BYTES)) != NULL;
@@ -386,10 +384,12 @@ const struct dw_threads *dw_model_threads(struct dw_model *model, struct dwell_e
 	free(pass.last_ticks);
 	free(pass.covered_ticks);
 	free(pass.holes);
-	if (!ready) {
-		dw_model_no_memory(model, error);
-		return NULL;
-	}
-	model->threads = threads;
-	return threads;
+	return ready;
+}
+
+const struct dw_threads *dw_model_threads(struct dw_model *model, struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct dw_threads), threads_compute, NULL };
+
+	return dw_product_get(model, &product, 0, NULL, error);
 }

@@ -1,0 +1,294 @@
+"""What tools/check runs its suites with: counts and logs, the machine's cores, builds.
+
+Suites run at the same time, each in a thread of its own. The commands that they start share
+the machine's cores: a command waits until as many as it needs are free. So a suite that mostly
+waits costs nobody anything, and none can overload the machine.
+"""
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$", re.M)
+SKIP = re.compile(r"^skip\s+(\S.*?)(?::|\s+[\d.]+ s)\s+(.+)$", re.M)
+PROGRESS = re.compile(r"\[\d+/\d+\] (?:Compiling|Linking|Generating)")
+TAIL = 40
+# A command with this many cores runs alone, after the others.
+ALONE = -1
+BYTES_PER_CORE = 1 << 30
+
+
+class Broken(Exception):
+    """The suite cannot go on; what it did not run counts as one failure."""
+
+
+def memory_available():
+    """Bytes that programs can still have; None where the kernel does not say."""
+    with contextlib.suppress(OSError):
+        with open("/proc/meminfo", encoding="ascii") as file:
+            found = re.search(r"^MemAvailable:\s+(\d+) kB", file.read(), re.M)
+            return int(found.group(1)) * 1024 if found else None
+    return None
+
+
+class Machine:
+    """Hands out cores. Whoever has the highest priority is first; nobody overtakes, so that a
+    command that needs several cores gets them. Commands that run alone are last."""
+
+    def __init__(self, cores):
+        available = memory_available()
+        if available is not None:
+            cores = max(1, min(cores, available // BYTES_PER_CORE))
+        self.cores = self.free = cores
+        self.waiting = []  # (runs alone, -priority, number, cores)
+        self.count = self.running = 0
+        self.changed = threading.Condition()
+        self.processes = set()
+
+    def may_run(self, ticket):
+        if ticket != min(self.waiting):
+            return False
+        alone, _, _, cores = ticket
+        return self.running == 0 if alone else cores <= self.free
+
+    @contextlib.contextmanager
+    def use(self, cores, priority):
+        with self.changed:
+            self.count += 1
+            alone = cores == ALONE
+            cores = self.cores if alone else min(cores, self.cores)
+            ticket = (alone, -priority, self.count, cores)
+            self.waiting.append(ticket)
+            self.changed.wait_for(lambda: self.may_run(ticket))
+            self.waiting.remove(ticket)
+            self.free -= cores
+            self.running += 1
+            self.changed.notify_all()
+        try:
+            yield cores
+        finally:
+            with self.changed:
+                self.free += cores
+                self.running -= 1
+                self.changed.notify_all()
+
+    def stop_all(self):
+        """Ends the commands that run, when the user has interrupted the check."""
+        for process in list(self.processes):
+            kill_group(process)
+
+
+def kill_group(process):
+    """Ends a command with everything that it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if os.getpgid(process.pid) == process.pid:
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+def run_command(machine, command, environment, timeout):
+    """Exit status, output, and seconds of processor time of a command."""
+    # A process group of its own, but the caller's session: the kernel shares the processor
+    # among sessions, and --busy must compete with each test.
+    group = {"process_group": 0} if sys.version_info >= (3, 11) else {}
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
+                                       stdout=output, stderr=subprocess.STDOUT, **group)
+        except OSError as error:
+            return 127, f"{command[0]}: {error.strerror}\n", 0.0
+        machine.processes.add(process)
+        late = threading.Timer(timeout, kill_group, [process])
+        late.start()
+        started = time.monotonic()
+        _, status, used = os.wait4(process.pid, 0)
+        late.cancel()
+        machine.processes.discard(process)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        text = output.read().decode("utf-8", "replace")
+    status = process.returncode
+    if time.monotonic() - started >= timeout:
+        status, text = 124, text + f"\nstopped after {timeout} s\n"
+    return status, text, used.ru_utime + used.ru_stime
+
+
+class Suite:
+    """One suite's counts and its log."""
+
+    def __init__(self, name, folder, machine, priority=0):
+        self.name, self.machine, self.priority = name, machine, priority
+        self.passed = self.failed = 0
+        self.seconds = self.processor = 0.0
+        self.skipped = []  # (what, why)
+        self.failures = []  # (what, output)
+        os.makedirs(folder, exist_ok=True)
+        self.path = os.path.join(folder, name + ".log")
+        self.log = open(self.path, "w", encoding="utf-8")
+        self.lock = threading.RLock()
+
+    def write(self, text):
+        with self.lock:
+            self.log.write(text)
+            self.log.flush()
+
+    def add(self, what, status, output):
+        """The counts of one program. Of several lines with counts the last one holds."""
+        lines = COUNTS.findall(output)
+        skips = SKIP.findall(output)
+        if status == 77:
+            why = skips[0][1] if skips else (output.strip().splitlines() or ["no reason given"])[-1]
+            with self.lock:
+                self.skipped.append((what, why))
+            return
+        if lines:
+            passed, failed, skipped = (int(n or 0) for n in lines[-1])
+        else:
+            passed = len(re.findall(r"^ok\s", output, re.M))
+            failed = len(re.findall(r"^FAIL\s", output, re.M))
+            skipped = len(skips)
+            if passed + failed == 0:
+                passed = int(status == 0)
+        # A crash after the line with counts, or without one failure in it, is a failure.
+        if status != 0 and not failed:
+            failed = 1
+        with self.lock:
+            self.passed += passed
+            self.failed += failed
+            self.skipped += [(f"{what}: {name}", why) for name, why in skips[:skipped]]
+            self.skipped += [(what, "no reason given")] * max(0, skipped - len(skips))
+            if failed:
+                self.failures.append((what, output))
+
+    def skip(self, what, why):
+        self.skipped.append((what, why))
+        self.write(f"skip {what}: {why}\n")
+
+    def fail(self, what, output):
+        with self.lock:
+            self.failed += 1
+            self.failures.append((what, output))
+
+    def run(self, *command, env=None, timeout=900, cores=1, urgent=False):
+        """Status and output of a command, which are in the log too. `urgent`: other suites wait
+        for it."""
+        environment = dict(os.environ, **(env or {}))
+        with self.machine.use(cores, float("inf") if urgent else self.priority):
+            start = time.monotonic()
+            status, output, processor = run_command(self.machine, command, environment, timeout)
+            seconds = time.monotonic() - start
+        with self.lock:
+            self.processor += processor
+        self.write("$ " + " ".join(command) + "\n" + output +
+                   f"[exit status {status}, {seconds:.1f} s, {processor:.1f} s of processor time]\n\n")
+        return status, output
+
+    def must(self, what, *command, **options):
+        status, output = self.run(*command, **options)
+        if status != 0:
+            self.failures.append((what, output))
+            raise Broken(what)
+        return output
+
+    def count(self, what, *command, **options):
+        self.add(what, *self.run(*command, **options))
+
+    def side_by_side(self, calls):
+        """Calls functions without arguments, each in a thread of its own."""
+        errors = []
+
+        def guarded(call):
+            try:
+                call()
+            except Exception as error:  # the others go on
+                errors.append(error)
+        threads = [threading.Thread(target=guarded, args=[call]) for call in calls]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if errors:
+            raise errors[0]
+
+    def report(self):
+        print(f"{self.name:<16} {self.passed:>6} passed {self.failed:>4} failed {len(self.skipped):>4} skipped "
+              f"{self.seconds:>7.1f} s {self.processor:>7.1f} s of processor time", flush=True)
+        for what, output in self.failures:
+            # What passed would push what failed out of sight.
+            lines = [line for line in output.rstrip().splitlines()
+                     if not PROGRESS.match(line) and not re.match(r"ok\s", line)]
+            print(f"  FAILED {what}; the whole log is {os.path.relpath(self.path, ROOT)}")
+            for line in lines[-TAIL:]:
+                print("    " + line)
+        sys.stdout.flush()
+
+
+class Builds:
+    """Builds of dwell that suites share, each made once, by the suite that asks first."""
+
+    def __init__(self, folder, jobs):
+        self.folder, self.jobs = folder, jobs
+        self.made = {}   # name: its folder, or None where it failed
+        self.locks = {}
+        self.lock = threading.Lock()
+
+    def build(self, suite, name, *arguments, env=None, urgent=False):
+        with self.lock:
+            lock = self.locks.setdefault(name, threading.Lock())
+        with lock:
+            if name not in self.made:
+                self.made[name] = None
+                self.made[name] = self.make(suite, name, arguments, env, urgent)
+        if self.made[name] is None:
+            raise Broken(f"build {name} failed")
+        return self.made[name]
+
+    def make(self, suite, name, arguments, env, urgent):
+        folder = os.path.join(self.folder, name)
+        if not os.path.exists(os.path.join(folder, "build.ninja")):
+            shutil.rmtree(folder, ignore_errors=True)
+            suite.must(f"configure {name}", "meson", "setup", folder, *arguments, env=env, urgent=urgent)
+        suite.must(f"build {name}", "ninja", "-C", folder, "-j", str(self.jobs), "-k", "20", timeout=1800,
+                   cores=self.jobs, urgent=urgent)
+        return folder
+
+
+def meson_tests(suite, folder, *names, env=None, only=(), under=(), multiplier=1, jobs=2, cores=None):
+    """The tests of Meson's suites `names` (of these `only` some), each counted by what it prints;
+    all `under` a command that starts another. `jobs` of them run at the same time."""
+    for name in names:
+        log = f"check-{name}"
+        path = os.path.join(folder, "meson-logs", log + ".json")
+        if os.path.exists(path):
+            os.remove(path)
+        status, output = suite.run(*under, "meson", "test", "-C", folder, "--no-rebuild", "--suite", name,
+                                   "--logbase", log, "--timeout-multiplier", str(multiplier),
+                                   "--num-processes", str(jobs), *only, env=env, timeout=1800,
+                                   cores=jobs if cores is None else cores)
+        if not os.path.exists(path) or not os.path.getsize(path):
+            if status == 0:
+                suite.skip(name, "no tests are registered in this build")
+            else:
+                suite.fail(name, output)
+            continue
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                count_meson_test(suite, json.loads(line))
+
+
+def count_meson_test(suite, test):
+    text = (test.get("stdout") or "") + (test.get("stderr") or "")
+    status = {"OK": 0, "EXPECTEDFAIL": 0, "SKIP": 77}.get(test["result"], 1)
+    if test["result"] == "TIMEOUT":
+        text += "\ntimed out\n"
+    suite.write(f"---- {test['name']}: {test['result']}\n{text}\n")
+    suite.add(test["name"].split(" / ")[-1], status, text)
