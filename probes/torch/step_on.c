@@ -14,9 +14,9 @@
 #include <string.h>
 
 static char name[256];
-static bool read_options, found;
-static bool seen, stepped; /* and told so */
-static uint32_t calls; /* open ones: a function may call itself */
+static bool read_options;  /* `name` is what the user gave, "" for nothing */
+static bool function_found;
+static bool seen, stepped; /* what has been stored: it exists, it made a step */
 
 bool dwp_step_on_given(void)
 {
@@ -109,23 +109,21 @@ void dwp_step_on_seen(bool called)
 
 /* ---- the function --------------------------------------------------------------------- */
 
-static void before(struct dwp_call *call)
+static void before_function(struct dwp_call *call)
 {
 	dwp_step_on_seen(true);
-	if (calls++ == 0)
-		dwp_loop_begin_step();
+	dwp_loop_function(true);
 }
 
-static void after(struct dwp_call *call, PyObject *result)
+static void after_function(struct dwp_call *call, PyObject *result)
 {
-	if (--calls == 0)
-		dwp_loop_end_step();
+	dwp_loop_function(false);
 }
 
 /* Below `owner`, a new reference that is taken: "Trainer.step". */
 static bool hook_below(PyObject *owner, const char *path)
 {
-	static const struct dwp_hook hook = { before, after };
+	static const struct dwp_hook hook = { before_function, after_function };
 	const char *last = strrchr(path, '.');
 	PyObject *next = owner;
 	char part[256];
@@ -167,13 +165,13 @@ void dwp_step_on_look(void)
 {
 	PyObject *module;
 
-	if (found || !dwp_step_on_given())
+	if (function_found || !dwp_step_on_given())
 		return;
-	for (const char *dot = name + strlen(name); dot > name && !found; dot--)
+	for (const char *dot = name + strlen(name); dot > name && !function_found; dot--)
 		if (*dot == '.' && (module = module_named(name, (size_t)(dot - name))))
-			found = hook_below(module, dot + 1);
-	if (!found && (module = module_named("__main__", strlen("__main__"))))
-		found = hook_below(module, name);
-	if (found)
+			function_found = hook_below(module, dot + 1);
+	if (!function_found && (module = module_named("__main__", strlen("__main__"))))
+		function_found = hook_below(module, name);
+	if (function_found)
 		dwp_step_on_seen(false);
 }

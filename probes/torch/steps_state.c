@@ -489,6 +489,13 @@ bool dwp_steps_is_open(const struct steps_state *steps)
 	return steps->state >= STEPS_IN_OPEN && steps->state != STEPS_IN_SILENT;
 }
 
+void dwp_steps_leave(struct steps_state *steps)
+{
+	bool silent = steps->state == STEPS_IN_PROGRAM || steps->state == STEPS_IN_SILENT;
+
+	steps->state = silent ? STEPS_IN_SILENT : STEPS_IN_IDLE;
+}
+
 static void follow(struct steps_state *steps, enum meaning meaning, struct steps_answer *answer)
 {
 	const struct cell *cell = &table[steps->state][meaning];

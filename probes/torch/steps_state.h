@@ -152,6 +152,8 @@ struct steps_state {
 
 void dwp_steps_init(struct steps_state *steps, struct steps_rules *rules);
 struct steps_answer dwp_steps_event(struct steps_state *steps, const struct steps_input *input);
+/* The process is a copy made by fork: an open step is its parent's. */
+void dwp_steps_leave(struct steps_state *steps);
 /* Whether the thread has a step open. */
 bool dwp_steps_is_open(const struct steps_state *steps);
 

@@ -209,15 +209,18 @@ static void end_summarised(struct dw_slot *slot, uint64_t now, uint64_t cpu_ns)
 	__atomic_store_n(&slot->step->entry.aux, DW_STEP_CANCELLED, __ATOMIC_RELEASE);
 }
 
-/* When it ended; 0: none was open. */
-static uint64_t close_step(struct dw_slot *slot)
+/* Ends the step now, or at an earlier `moment` of it, until which CPU time is not known. When it
+ * ended; 0: none was open. */
+static uint64_t close_step_at(struct dw_slot *slot, uint64_t moment)
 {
 	uint64_t now, cpu = 0;
 
 	if (!slot->step)
 		return 0;
 	now = dw_now();
-	if (slot->step_cpu_ns)
+	if (moment > slot->step->start_ticks && moment < now)
+		now = moment;
+	else if (slot->step_cpu_ns)
 		cpu = cpu_ns() - slot->step_cpu_ns;
 	slot->step_ticks = now - slot->step->start_ticks;
 	if (slot->summarises) {
@@ -229,6 +232,11 @@ static uint64_t close_step(struct dw_slot *slot)
 	}
 	slot->step = NULL;
 	return now;
+}
+
+static uint64_t close_step(struct dw_slot *slot)
+{
+	return close_step_at(slot, 0);
 }
 
 void dw_step_close(struct dw_slot *slot)
@@ -375,14 +383,19 @@ void dwell_step_begin_at(uint64_t ticks)
 }
 
 /* What lies between this step and the next belongs to the next. */
-void dw_step_end(struct dw_slot *slot)
+static void end_step_at(struct dw_slot *slot, uint64_t moment)
 {
 	uint64_t next = __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED);
 	struct dw_gate *gate = own_gate();
 
-	dw_step_close(slot);
+	close_step_at(slot, moment);
 	if (gate && DW_LOAD(gate->open) && !wanted(next))
 		set_open(gate, 0);
+}
+
+void dw_step_end(struct dw_slot *slot)
+{
+	end_step_at(slot, 0);
 }
 
 void dw_step_cancel(struct dw_slot *slot)
@@ -426,12 +439,17 @@ void dw_step_past(struct dw_slot *slot, uint64_t start_ticks)
 
 void dwell_step_end(void)
 {
+	dwell_step_end_at(0);
+}
+
+void dwell_step_end_at(uint64_t moment)
+{
 	int saved = errno;
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_slot_here(&cause);
 
 	if (slot && slot->step)
-		dw_step_end(slot);
+		end_step_at(slot, moment);
 	errno = saved;
 }
 

@@ -107,7 +107,7 @@ second = torch.optim.Adam(other.parameters())
 for x, y in DataLoader(Data(20), 4):
     second.zero_grad(); net(other(x)).sum().backward(); second.step()
     first.zero_grad(); net(other(x)).sum().backward(); first.step()
-""", 6, {}),
+""", 5, {}),
     ("two optimizers, one after the other", """
 for model in (net, nn.Linear(4, 4)):
     optimizer = torch.optim.SGD(model.parameters(), lr=.1)
