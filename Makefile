@@ -4,6 +4,7 @@
 #   make check-core  the tests that need no more than that
 #   make check       installs what is missing (Debian: says what, then apt-get), then all tests
 #   make demo        the same set-up, then a real training run under dwell and its reports
+#   make pictures    makes the pictures of README anew (needs oneDNN and Chromium)
 #   make bench       installs what is missing (Debian), then measures what dwell costs on this machine
 #   make fuzz        fuzzes the reader for FUZZ_SECONDS a target
 #   make stress      threads, fork, kill, full disk, long
@@ -21,7 +22,7 @@ FUZZ_SECONDS ?= 60
 MESON ?= meson
 NINJA ?= ninja
 
-.PHONY: all check-core check demo bench fuzz stress install wheel dist format clean
+.PHONY: all check-core check demo pictures bench fuzz stress install wheel dist format clean
 
 all: $(BUILD)/build.ninja
 	$(NINJA) -C $(BUILD) -j $(JOBS)
@@ -46,6 +47,9 @@ demo:
 	tools/setup demo
 	$(MAKE) all
 	tools/demo $(BUILD)
+
+pictures: all
+	tools/pictures $(BUILD)
 
 # An existing folder is configured again: the packages may have come after it.
 bench:

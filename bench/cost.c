@@ -26,7 +26,7 @@
 #include "dwell/dwell.h"
 #include "deep.h"
 #include "dwell/probe.h"
-#include "dwell/profiler.h"
+#include "dwell/compat/lightning.h"
 
 #define RANGES 2000000L /* a case and thread: 24 MB */
 #define MAX_ALTERNATIONS 99
@@ -60,11 +60,11 @@ static void loop_floor(long n)
 /* An empty action of a profiler that has nothing to say itself. */
 static void loop_actions(long n)
 {
-	static const struct dwell_actions_methods methods = { .size = sizeof methods, .name = "simple" };
-	struct dwell_actions actions = { .methods = &methods, .records = true, .local_rank = -1 };
+	static const struct dwell_lightning_methods methods = { .size = sizeof methods, .name = "simple" };
+	struct dwell_lightning_profiler actions = { .methods = &methods, .records = true, .local_rank = -1 };
 
 	for (long i = 0; i < n; i++) {
-		DWELL_ACTION(&actions, "action");
+		DWELL_LIGHTNING_ACTION(&actions, "action");
 		BARRIER();
 	}
 }

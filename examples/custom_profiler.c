@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <dwell/profiler.h>
+#include <dwell/compat/lightning.h>
 
 #define MOST_ACTIONS 32
 
@@ -21,7 +21,7 @@ struct action_count {
 };
 
 struct count_profiler {
-	struct dwell_actions base; /* first: the functions below are handed its address */
+	struct dwell_lightning_profiler base; /* first: the functions below are handed its address */
 	struct action_count counts[MOST_ACTIONS];
 	unsigned used;
 };
@@ -34,7 +34,7 @@ static struct action_count *count_of(struct count_profiler *profiler, const char
 	return NULL;
 }
 
-static void count_start(struct dwell_actions *actions, const char *action)
+static void count_start(struct dwell_lightning_profiler *actions, const char *action)
 {
 	struct count_profiler *profiler = (struct count_profiler *)actions;
 	struct action_count *count;
@@ -47,7 +47,7 @@ static void count_start(struct dwell_actions *actions, const char *action)
 	strftime(count->first, sizeof count->first, "%m/%d/%Y, %H:%M:%S", localtime(&now));
 }
 
-static void count_stop(struct dwell_actions *actions, const char *action)
+static void count_stop(struct dwell_lightning_profiler *actions, const char *action)
 {
 	struct action_count *count = count_of((struct count_profiler *)actions, action);
 
@@ -55,7 +55,7 @@ static void count_stop(struct dwell_actions *actions, const char *action)
 		count->count++;
 }
 
-static int count_summary(struct dwell_actions *actions, FILE *file, struct dwell_error *error)
+static int count_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
 {
 	const struct count_profiler *profiler = (const struct count_profiler *)actions;
 
@@ -68,14 +68,14 @@ static int count_summary(struct dwell_actions *actions, FILE *file, struct dwell
 	return 0;
 }
 
-static int count_teardown(struct dwell_actions *actions, struct dwell_error *error)
+static int count_teardown(struct dwell_lightning_profiler *actions, struct dwell_error *error)
 {
 	(void)error;
 	((struct count_profiler *)actions)->used = 0;
 	return 0;
 }
 
-static const struct dwell_actions_methods count_methods = {
+static const struct dwell_lightning_methods count_methods = {
 	.size = sizeof count_methods,
 	.name = "action counts",
 	.start = count_start,
@@ -87,42 +87,42 @@ static const struct dwell_actions_methods count_methods = {
 /* ---- a module that profiles what interests it --------------------------------------------- */
 
 struct my_model {
-	struct dwell_actions *profiler; /* NULL: none */
+	struct dwell_lightning_profiler *profiler; /* NULL: none */
 	double state;
 };
 
 static void custom_processing_step(struct my_model *model, double data)
 {
-	DWELL_ACTION(model->profiler, "my_custom_action");
+	DWELL_LIGHTNING_ACTION(model->profiler, "my_custom_action");
 
 	for (int i = 0; i < 20000; i++)
 		model->state = model->state * 0.5 + data;
 }
 
-static void fit(struct dwell_actions *profiler, struct my_model *model)
+static void fit(struct dwell_lightning_profiler *profiler, struct my_model *model)
 {
-	DWELL_ACTION(profiler, "run_training_epoch");
+	DWELL_LIGHTNING_ACTION(profiler, "run_training_epoch");
 
 	for (int batch = 0; batch < 3; batch++) {
-		DWELL_ACTION(profiler, "run_training_batch");
+		DWELL_LIGHTNING_ACTION(profiler, "run_training_batch");
 		custom_processing_step(model, batch);
 	}
 }
 
-static int run(struct dwell_actions *profiler)
+static int run(struct dwell_lightning_profiler *profiler)
 {
 	struct my_model model = { profiler, 0 };
 	struct dwell_error error = { 0, "" };
 
-	if (dwell_actions_setup(profiler, "fit", -1, NULL, &error)) {
+	if (dwell_lightning_setup(profiler, "fit", -1, NULL, &error)) {
 		fprintf(stderr, "custom_profiler: %s\n", error.message);
 		return 1;
 	}
 	fit(profiler, &model);
 	/* A name that is made at run time has no block. */
-	dwell_actions_start(profiler, "save_checkpoint");
-	if (dwell_actions_stop(profiler, "save_checkpoint", &error) ||
-	    dwell_actions_describe(profiler, &error) || dwell_actions_teardown(profiler, &error)) {
+	dwell_lightning_start(profiler, "save_checkpoint");
+	if (dwell_lightning_stop(profiler, "save_checkpoint", &error) ||
+	    dwell_lightning_describe(profiler, &error) || dwell_lightning_teardown(profiler, &error)) {
 		fprintf(stderr, "custom_profiler: %s\n", error.message);
 		return 1;
 	}
@@ -133,18 +133,18 @@ int main(void)
 {
 	struct count_profiler counts = { .used = 0 };
 	struct dwell_error error = { 0, "" };
-	struct dwell_actions *simple;
+	struct dwell_lightning_profiler *simple;
 	struct my_model alone = { NULL, 0 };
 	int status;
 
 	custom_processing_step(&alone, 1);
-	simple = dwell_actions_create("simple", NULL, &error);
-	if (!simple || dwell_actions_init(&counts.base, &count_methods, NULL, NULL, &error)) {
+	simple = dwell_lightning_create("simple", NULL, &error);
+	if (!simple || dwell_lightning_init(&counts.base, &count_methods, NULL, NULL, &error)) {
 		fprintf(stderr, "custom_profiler: %s\n", error.message);
 		return 1;
 	}
 	status = run(&counts.base) || run(simple);
-	dwell_actions_reset(&counts.base);
-	dwell_actions_destroy(simple);
+	dwell_lightning_reset(&counts.base);
+	dwell_lightning_destroy(simple);
 	return status;
 }

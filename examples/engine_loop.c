@@ -2,7 +2,7 @@
  * A line is fitted to points: a trainer, an evaluator that one of its handlers runs,
  * filters, an event of its own, and an early end. dwell ./engine_loop
  */
-#include <dwell/engine.h>
+#include <dwell/compat/ignite.h>
 #include <math.h>
 
 struct points {
@@ -15,8 +15,8 @@ struct job {
 	double loss;
 	int right, updates;
 	int updated;            /* the event WEIGHTS_UPDATED */
-	struct dwell_data test;
-	struct dwell_engine *evaluator;
+	struct dwell_ignite_data test;
+	struct dwell_ignite_engine *evaluator;
 };
 
 static int restart(void *user)
@@ -35,56 +35,56 @@ static int next(void *user, void **batch)
 	return 1;
 }
 
-static double miss(struct dwell_engine *engine, const struct job *job, double x)
+static double miss(struct dwell_ignite_engine *engine, const struct job *job, double x)
 {
 	double error = job->a * x + job->b - (3 * x - 1);
 
-	dwell_engine_state(engine)->output = error * error;
+	dwell_ignite_engine_state(engine)->output = error * error;
 	return error;
 }
 
-static int train(struct dwell_engine *trainer, void *batch, void *user)
+static int train(struct dwell_ignite_engine *trainer, void *batch, void *user)
 {
 	struct job *job = user;
 	double x = *(double *)batch, error = miss(trainer, job, x);
 
 	job->a -= 0.02 * error * x;
 	job->b -= 0.02 * error;
-	return dwell_engine_fire(trainer, job->updated, NULL);
+	return dwell_ignite_engine_fire(trainer, job->updated, NULL);
 }
 
-static int evaluate(struct dwell_engine *evaluator, void *batch, void *user)
+static int evaluate(struct dwell_ignite_engine *evaluator, void *batch, void *user)
 {
 	struct job *job = user;
 
 	job->right += fabs(miss(evaluator, job, *(double *)batch)) < 0.05;
-	job->loss += dwell_engine_state(evaluator)->output / 256;
+	job->loss += dwell_ignite_engine_state(evaluator)->output / 256;
 	return 0;
 }
 
-static int validate(struct dwell_engine *trainer, void *user)
+static int validate(struct dwell_ignite_engine *trainer, void *user)
 {
 	struct job *job = user;
 	int result;
 
 	job->loss = job->right = 0;
-	result = dwell_engine_run(job->evaluator, &job->test, NULL, NULL);
+	result = dwell_ignite_engine_run(job->evaluator, &job->test, NULL, NULL);
 	if (result)
 		return result; /* its message goes with it */
-	dwell_engine_set_metric(trainer, "loss", job->loss, NULL);
-	dwell_engine_set_metric(trainer, "accuracy", job->right / 256.0, NULL);
-	return job->right == 256 ? dwell_engine_terminate(trainer, false, NULL) : 0;
+	dwell_ignite_engine_set_metric(trainer, "loss", job->loss, NULL);
+	dwell_ignite_engine_set_metric(trainer, "accuracy", job->right / 256.0, NULL);
+	return job->right == 256 ? dwell_ignite_engine_terminate(trainer, false, NULL) : 0;
 }
 
-static int log_metrics(struct dwell_engine *trainer, void *user)
+static int log_metrics(struct dwell_ignite_engine *trainer, void *user)
 {
 	(void)user;
-	printf("epoch %d: loss %.5f accuracy %.2f\n", (int)dwell_engine_state(trainer)->epoch,
-	       dwell_engine_metric(trainer, "loss"), dwell_engine_metric(trainer, "accuracy"));
+	printf("epoch %d: loss %.5f accuracy %.2f\n", (int)dwell_ignite_engine_state(trainer)->epoch,
+	       dwell_ignite_engine_metric(trainer, "loss"), dwell_ignite_engine_metric(trainer, "accuracy"));
 	return 0;
 }
 
-static int count_update(struct dwell_engine *trainer, void *user)
+static int count_update(struct dwell_ignite_engine *trainer, void *user)
 {
 	(void)trainer;
 	return !++((struct job *)user)->updates;
@@ -93,28 +93,28 @@ static int count_update(struct dwell_engine *trainer, void *user)
 int main(void)
 {
 	static struct points train_points, test_points;
-	struct dwell_data data = { "points", 256, next, restart, &train_points };
+	struct dwell_ignite_data data = { "points", 256, next, restart, &train_points };
 	struct job job = { .test = { "points", 256, next, restart, &test_points } };
-	struct dwell_limits limits = DWELL_LIMITS_INIT;
-	struct dwell_engine *trainer;
+	struct dwell_ignite_limits limits = DWELL_IGNITE_LIMITS_INIT;
+	struct dwell_ignite_engine *trainer;
 	struct dwell_error error;
 
 	for (int i = 0; i < 256; i++)
 		train_points.x[i] = sin(i), test_points.x[i] = cos(i);
 	limits.max_epochs = 20;
-	if (dwell_engine_create(&trainer, "trainer", train, &job, &error) ||
-	    dwell_engine_create(&job.evaluator, "evaluator", evaluate, &job, &error) ||
-	    dwell_engine_register_event(trainer, "WEIGHTS_UPDATED", NULL, &job.updated, &error) ||
-	    dwell_engine_on(trainer, "WEIGHTS_UPDATED", count_update, &job, &error) ||
-	    dwell_engine_on(trainer, "EPOCH_COMPLETED", validate, &job, &error) ||
-	    dwell_engine_on(trainer, "EPOCH_COMPLETED(every=2) | TERMINATE", log_metrics, NULL, &error) ||
-	    dwell_engine_run(trainer, &data, &limits, &error)) {
+	if (dwell_ignite_engine_create(&trainer, "trainer", train, &job, &error) ||
+	    dwell_ignite_engine_create(&job.evaluator, "evaluator", evaluate, &job, &error) ||
+	    dwell_ignite_engine_register_event(trainer, "WEIGHTS_UPDATED", NULL, &job.updated, &error) ||
+	    dwell_ignite_engine_on(trainer, "WEIGHTS_UPDATED", count_update, &job, &error) ||
+	    dwell_ignite_engine_on(trainer, "EPOCH_COMPLETED", validate, &job, &error) ||
+	    dwell_ignite_engine_on(trainer, "EPOCH_COMPLETED(every=2) | TERMINATE", log_metrics, NULL, &error) ||
+	    dwell_ignite_engine_run(trainer, &data, &limits, &error)) {
 		fprintf(stderr, "%s\n", error.message);
 		return 1;
 	}
 	printf("%d updates\n", job.updates);
-	dwell_engine_print_state(trainer, stdout);
-	dwell_engine_destroy(job.evaluator);
-	dwell_engine_destroy(trainer);
+	dwell_ignite_engine_print_state(trainer, stdout);
+	dwell_ignite_engine_destroy(job.evaluator);
+	dwell_ignite_engine_destroy(trainer);
 	return 0;
 }

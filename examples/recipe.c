@@ -78,8 +78,8 @@ static void model_reset(struct model *model)
 static void print_table(const struct dwell_profile_result *result, const char *sort,
                         const char *group_by, size_t limit)
 {
-	struct dwell_layout_options options = { .size = sizeof options, .sort = sort,
-		.group_by = group_by, .has_limit = true, .limit = limit };
+	struct dwell_view_options options = { .size = sizeof options, .sort = sort,
+		.group_by = group_by, .limit = limit };
 	struct dwell_trace *trace;
 	int code = dwell_trace_open_result(&trace, result, &error);
 

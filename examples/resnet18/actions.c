@@ -22,64 +22,64 @@ static struct dwell_site *site_of(enum action action)
 	return old_names ? &sites[action].old_site : &sites[action].site;
 }
 
-struct dwell_action_scope actions_enter(struct dwell_actions *actions, enum action action)
+struct dwell_lightning_scope actions_enter(struct dwell_lightning_profiler *actions, enum action action)
 {
-	struct dwell_action_scope nothing = { NULL, NULL, DWELL_NOT_BEGUN };
+	struct dwell_lightning_scope nothing = { NULL, NULL, DWELL_NOT_BEGUN };
 
 	if (!site_of(action)->name)
 		return nothing;
 	if (old_names && sites[action].callbacks.name) {
-		struct dwell_action_scope before = dwell_action_enter(actions, &sites[action].callbacks);
+		struct dwell_lightning_scope before = dwell_lightning_enter(actions, &sites[action].callbacks);
 
-		dwell_action_leave(&before);
+		dwell_lightning_leave(&before);
 	}
-	return dwell_action_enter(actions, site_of(action));
+	return dwell_lightning_enter(actions, site_of(action));
 }
 
-void actions_call(struct dwell_actions *actions, enum action action)
+void actions_call(struct dwell_lightning_profiler *actions, enum action action)
 {
-	struct dwell_action_scope scope = actions_enter(actions, action);
+	struct dwell_lightning_scope scope = actions_enter(actions, action);
 
-	dwell_action_leave(&scope);
+	dwell_lightning_leave(&scope);
 }
 
-void actions_start(struct dwell_actions *actions, enum action action)
+void actions_start(struct dwell_lightning_profiler *actions, enum action action)
 {
-	dwell_actions_start(actions, site_of(action)->name);
+	dwell_lightning_start(actions, site_of(action)->name);
 }
 
-void actions_stop(struct dwell_actions *actions, enum action action)
+void actions_stop(struct dwell_lightning_profiler *actions, enum action action)
 {
-	dwell_actions_stop(actions, site_of(action)->name, NULL);
+	dwell_lightning_stop(actions, site_of(action)->name, NULL);
 }
 
-struct dwell_actions *actions_create(const char *profiler, bool want_old_names)
+struct dwell_lightning_profiler *actions_create(const char *profiler, bool want_old_names)
 {
-	struct dwell_actions *actions;
+	struct dwell_lightning_profiler *actions;
 	struct dwell_error error;
 
 	old_names = want_old_names;
 	if (!profiler)
 		return NULL;
-	actions = dwell_actions_create(profiler, NULL, &error);
+	actions = dwell_lightning_create(profiler, NULL, &error);
 	if (!actions)
 		die("%s", error.message);
 	return actions;
 }
 
-void actions_begin_fit(struct dwell_actions *actions)
+void actions_begin_fit(struct dwell_lightning_profiler *actions)
 {
 	struct dwell_error error;
 
-	if (dwell_actions_setup(actions, "fit", -1, NULL, &error))
+	if (dwell_lightning_setup(actions, "fit", -1, NULL, &error))
 		die("%s", error.message);
 }
 
-void actions_end_fit(struct dwell_actions *actions)
+void actions_end_fit(struct dwell_lightning_profiler *actions)
 {
 	struct dwell_error error;
 
-	if (dwell_actions_describe(actions, &error) || dwell_actions_teardown(actions, &error))
+	if (dwell_lightning_describe(actions, &error) || dwell_lightning_teardown(actions, &error))
 		die("%s", error.message);
-	dwell_actions_destroy(actions);
+	dwell_lightning_destroy(actions);
 }

@@ -1,12 +1,12 @@
 /*
  * actions.h - what a trainer of Lightning calls and times, by its names: each hook of the
  * module and the strategy, empty ones too, and the parts of the loop. main.c puts them
- * where they happen; the fit is a stage of a profiler (dwell/profiler.h).
+ * where they happen; the fit is a stage of a profiler (dwell/compat/lightning.h).
  */
 #ifndef RESNET18_ACTIONS_H
 #define RESNET18_ACTIONS_H
 
-#include <dwell/profiler.h>
+#include <dwell/compat/lightning.h>
 
 #define MODULE "[LightningModule]ResNet18."
 #define STRATEGY "[Strategy]SingleDeviceStrategy."
@@ -76,22 +76,22 @@ enum action {
 
 /* "simple", "advanced", ..., NULL: none. Ends the program when there is none of that name.
  * `old_names`: those of Lightning 1.6. */
-struct dwell_actions *actions_create(const char *profiler, bool old_names);
+struct dwell_lightning_profiler *actions_create(const char *profiler, bool old_names);
 /* The stage begins; ends with its report. NULL is nothing. */
-void actions_begin_fit(struct dwell_actions *actions);
-void actions_end_fit(struct dwell_actions *actions);
+void actions_begin_fit(struct dwell_lightning_profiler *actions);
+void actions_end_fit(struct dwell_lightning_profiler *actions);
 
 /* A hook that does nothing. */
-void actions_call(struct dwell_actions *actions, enum action action);
+void actions_call(struct dwell_lightning_profiler *actions, enum action action);
 /* An action that ends in another handler than it began in. */
-void actions_start(struct dwell_actions *actions, enum action action);
-void actions_stop(struct dwell_actions *actions, enum action action);
+void actions_start(struct dwell_lightning_profiler *actions, enum action action);
+void actions_stop(struct dwell_lightning_profiler *actions, enum action action);
 
 /* The rest of the block is the action. */
 #define ACTION(actions, action)                                                \
-	const struct dwell_action_scope DWELL_JOIN(action_, __LINE__)              \
-		__attribute__((__cleanup__(dwell_action_leave), __unused__)) =         \
+	const struct dwell_lightning_scope DWELL_JOIN(action_, __LINE__)              \
+		__attribute__((__cleanup__(dwell_lightning_leave), __unused__)) =         \
 			actions_enter(actions, ACTION_##action)
-struct dwell_action_scope actions_enter(struct dwell_actions *actions, enum action action);
+struct dwell_lightning_scope actions_enter(struct dwell_lightning_profiler *actions, enum action action);
 
 #endif

@@ -1,22 +1,22 @@
 /*
- * fit.c - the training run as loops with events and handlers (dwell/engine.h): a trainer,
+ * fit.c - the training run as loops with events and handlers (dwell/compat/ignite.h): a trainer,
  * an evaluator that a handler of the trainer's epochs runs, and what handlers print.
  */
 #include <stdio.h>
 
-#include <dwell/engine.h>
+#include <dwell/compat/ignite.h>
 #include <dwell/probe.h>
 
 #include "trainer.h"
 
-static int log_loss(struct dwell_engine *engine, void *user)
+static int log_loss(struct dwell_ignite_engine *engine, void *user)
 {
 	(void)user;
-	DWELL_COUNTER("loss", dwell_engine_state(engine)->output);
+	DWELL_COUNTER("loss", dwell_ignite_engine_state(engine)->output);
 	return 0;
 }
 
-static int begin_epoch(struct dwell_engine *engine, void *user)
+static int begin_epoch(struct dwell_ignite_engine *engine, void *user)
 {
 	struct trainer *trainer = user;
 
@@ -27,7 +27,7 @@ static int begin_epoch(struct dwell_engine *engine, void *user)
 	return 0;
 }
 
-static int end_epoch(struct dwell_engine *engine, void *user)
+static int end_epoch(struct dwell_ignite_engine *engine, void *user)
 {
 	struct trainer *trainer = user;
 
@@ -38,7 +38,7 @@ static int end_epoch(struct dwell_engine *engine, void *user)
 }
 
 /* The hooks before and after the held-out digits. */
-static void begin_evaluation(struct dwell_actions *profiler)
+static void begin_evaluation(struct dwell_lightning_profiler *profiler)
 {
 	actions_call(profiler, ACTION_ON_VALIDATION_MODEL_ZERO_GRAD);
 	actions_call(profiler, ACTION_ON_VALIDATION_MODEL_EVAL);
@@ -47,17 +47,17 @@ static void begin_evaluation(struct dwell_actions *profiler)
 	actions_call(profiler, ACTION_ON_VALIDATION_EPOCH_START);
 }
 
-static void end_evaluation(struct dwell_actions *profiler)
+static void end_evaluation(struct dwell_lightning_profiler *profiler)
 {
 	actions_call(profiler, ACTION_ON_VALIDATION_EPOCH_END);
 	actions_call(profiler, ACTION_ON_VALIDATION_END);
 	actions_call(profiler, ACTION_STRATEGY_ON_VALIDATION_END);
 }
 
-static int evaluate(struct dwell_engine *engine, void *user)
+static int evaluate(struct dwell_ignite_engine *engine, void *user)
 {
 	struct trainer *trainer = user;
-	struct dwell_data data = { "held-out digits", 0, next_held_out, NULL, trainer };
+	struct dwell_ignite_data data = { "held-out digits", 0, next_held_out, NULL, trainer };
 	int result;
 
 	(void)engine;
@@ -66,23 +66,23 @@ static int evaluate(struct dwell_engine *engine, void *user)
 				  trainer->options.batch_size / trainer->options.ranks);
 	data.length = held_out_batches(&trainer->held_out);
 	begin_evaluation(trainer->profiler);
-	result = dwell_engine_run(trainer->evaluator, &data, NULL, NULL);
+	result = dwell_ignite_engine_run(trainer->evaluator, &data, NULL, NULL);
 	end_evaluation(trainer->profiler);
 	held_out_reset(&trainer->held_out);
-	DWELL_COUNTER("held-out accuracy", dwell_engine_metric(trainer->evaluator, "accuracy"));
+	DWELL_COUNTER("held-out accuracy", dwell_ignite_engine_metric(trainer->evaluator, "accuracy"));
 	return result;
 }
 
-static int log_results(struct dwell_engine *engine, void *user)
+static int log_results(struct dwell_ignite_engine *engine, void *user)
 {
 	struct trainer *trainer = user;
 
 	printf("epoch %d: loss %.4f, training accuracy %.2f%%, held-out loss %.4f, accuracy %.2f%%, "
 		   "%.1f s\n",
-		   (int)dwell_engine_state(engine)->epoch, dwell_engine_metric(engine, "loss"),
-		   100.0 * dwell_engine_metric(engine, "accuracy"),
-		   dwell_engine_metric(trainer->evaluator, "loss"),
-		   100.0 * dwell_engine_metric(trainer->evaluator, "accuracy"),
+		   (int)dwell_ignite_engine_state(engine)->epoch, dwell_ignite_engine_metric(engine, "loss"),
+		   100.0 * dwell_ignite_engine_metric(engine, "accuracy"),
+		   dwell_ignite_engine_metric(trainer->evaluator, "loss"),
+		   100.0 * dwell_ignite_engine_metric(trainer->evaluator, "accuracy"),
 		   now_s() - trainer->epoch_start);
 	fflush(stdout);
 	return 0;
@@ -92,40 +92,40 @@ void fit_prepare(struct trainer *trainer)
 {
 	struct dwell_error error;
 
-	if (dwell_engine_create(&trainer->trainer, "trainer", train_step, trainer, &error) ||
-		dwell_engine_create(&trainer->evaluator, "evaluator", evaluation_step, trainer, &error) ||
+	if (dwell_ignite_engine_create(&trainer->trainer, "trainer", train_step, trainer, &error) ||
+		dwell_ignite_engine_create(&trainer->evaluator, "evaluator", evaluation_step, trainer, &error) ||
 		metrics_attach(&trainer->training_metrics, trainer->trainer, &trainer->training, &error) ||
 		metrics_attach(&trainer->held_out_metrics, trainer->evaluator, &trainer->evaluation,
 					   &error) ||
-		dwell_engine_on(trainer->trainer, "ITERATION_COMPLETED", log_loss, trainer, &error))
+		dwell_ignite_engine_on(trainer->trainer, "ITERATION_COMPLETED", log_loss, trainer, &error))
 		die("%s", error.message);
 	if (ranks_own(trainer->ranks))
 		return; /* rank 0 evaluates and prints, the others wait for it in their next step */
-	if (dwell_engine_on(trainer->trainer, "EPOCH_STARTED", begin_epoch, trainer, &error) ||
+	if (dwell_ignite_engine_on(trainer->trainer, "EPOCH_STARTED", begin_epoch, trainer, &error) ||
 		/* --max-steps may end the run within an epoch. */
-		dwell_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", evaluate, trainer,
+		dwell_ignite_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", evaluate, trainer,
 						&error) ||
-		dwell_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", log_results, trainer,
+		dwell_ignite_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", log_results, trainer,
 						&error) ||
-		dwell_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", end_epoch, trainer,
+		dwell_ignite_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", end_epoch, trainer,
 						&error))
 		die("%s", error.message);
 }
 
 /* What the loop's events and handlers took, as PyTorch-Ignite prints it. */
-static void print_times(const struct trainer *trainer, struct dwell_profiler *profiler)
+static void print_times(const struct trainer *trainer, struct dwell_ignite_profiler *profiler)
 {
-	dwell_engine_print_state(trainer->trainer, stdout);
-	dwell_basic_results_print(dwell_profiler_basic(profiler, NULL), stdout);
-	dwell_handlers_results_print(dwell_profiler_handlers(profiler, NULL), stdout);
+	dwell_ignite_engine_print_state(trainer->trainer, stdout);
+	dwell_ignite_basic_results_print(dwell_ignite_profiler_basic(profiler, NULL), stdout);
+	dwell_ignite_handlers_results_print(dwell_ignite_profiler_handlers(profiler, NULL), stdout);
 }
 
 void fit_run(struct trainer *trainer)
 {
 	uint64_t batches = (uint64_t)loader_batches_per_epoch(trainer->loader);
-	struct dwell_data data = { "loader", batches, next_batch, NULL, trainer };
-	struct dwell_limits limits = DWELL_LIMITS_INIT;
-	struct dwell_profiler *profiler = NULL;
+	struct dwell_ignite_data data = { "loader", batches, next_batch, NULL, trainer };
+	struct dwell_ignite_limits limits = DWELL_IGNITE_LIMITS_INIT;
+	struct dwell_ignite_profiler *profiler = NULL;
 	struct dwell_error error;
 
 	if (trainer->options.max_steps)
@@ -133,12 +133,12 @@ void fit_run(struct trainer *trainer)
 	else
 		limits.max_epochs = (uint64_t)trainer->options.epochs;
 	if (trainer->options.times &&
-		dwell_profiler_attach(&profiler, trainer->trainer, false, &error))
+		dwell_ignite_profiler_attach(&profiler, trainer->trainer, false, &error))
 		die("%s", error.message);
 	actions_call(trainer->profiler, ACTION_ON_FIT_START);
 	actions_call(trainer->profiler, ACTION_ON_TRAIN_START);
 	actions_call(trainer->profiler, ACTION_STRATEGY_ON_TRAIN_START);
-	if (dwell_engine_run(trainer->trainer, &data, &limits, &error))
+	if (dwell_ignite_engine_run(trainer->trainer, &data, &limits, &error))
 		die("%s", error.message);
 	actions_call(trainer->profiler, ACTION_ON_TRAIN_END);
 	actions_call(trainer->profiler, ACTION_STRATEGY_ON_TRAIN_END);
@@ -147,5 +147,5 @@ void fit_run(struct trainer *trainer)
 	batch_reset(&trainer->batch);
 	if (profiler)
 		print_times(trainer, profiler);
-	dwell_profiler_destroy(profiler);
+	dwell_ignite_profiler_destroy(profiler);
 }

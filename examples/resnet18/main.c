@@ -108,8 +108,8 @@ static void finish_dump(struct trainer *trainer)
 static void release(struct trainer *trainer)
 {
 	device_reset(&trainer->device);
-	dwell_engine_destroy(trainer->trainer);
-	dwell_engine_destroy(trainer->evaluator);
+	dwell_ignite_engine_destroy(trainer->trainer);
+	dwell_ignite_engine_destroy(trainer->evaluator);
 	loader_destroy(trainer->loader);
 	net_reset(&trainer->evaluation);
 	net_reset(&trainer->training);

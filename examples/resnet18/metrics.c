@@ -6,7 +6,7 @@
 
 /* ---- Accuracy and Loss --------------------------------------------------- */
 
-static int metrics_reset(struct dwell_engine *engine, void *user)
+static int metrics_reset(struct dwell_ignite_engine *engine, void *user)
 {
 	struct metrics *metrics = user;
 
@@ -17,11 +17,11 @@ static int metrics_reset(struct dwell_engine *engine, void *user)
 }
 
 /* The network's loss is the mean over the batch's images. */
-static int metrics_update(struct dwell_engine *engine, void *user)
+static int metrics_update(struct dwell_ignite_engine *engine, void *user)
 {
 	struct metrics *metrics = user;
 	const int32_t *labels = metrics->net->labels->data;
-	const struct batch *batch = dwell_engine_state(engine)->batch;
+	const struct batch *batch = dwell_ignite_engine_state(engine)->batch;
 	int images = 0;
 
 	for (int i = 0; i < batch->size; i++)
@@ -32,26 +32,26 @@ static int metrics_update(struct dwell_engine *engine, void *user)
 	return 0;
 }
 
-static int metrics_compute(struct dwell_engine *engine, void *user)
+static int metrics_compute(struct dwell_ignite_engine *engine, void *user)
 {
 	const struct metrics *metrics = user;
 	double images = metrics->images;
-	int result = dwell_engine_set_metric(engine, "accuracy", metrics->correct / images, NULL);
+	int result = dwell_ignite_engine_set_metric(engine, "accuracy", metrics->correct / images, NULL);
 
-	return result ? result : dwell_engine_set_metric(engine, "loss", metrics->loss / images, NULL);
+	return result ? result : dwell_ignite_engine_set_metric(engine, "loss", metrics->loss / images, NULL);
 }
 
-int metrics_attach(struct metrics *metrics, struct dwell_engine *engine, const struct net *net,
+int metrics_attach(struct metrics *metrics, struct dwell_ignite_engine *engine, const struct net *net,
 				   struct dwell_error *error)
 {
 	int result;
 
 	metrics->net = net;
-	result = dwell_engine_on(engine, "EPOCH_STARTED", metrics_reset, metrics, error);
+	result = dwell_ignite_engine_on(engine, "EPOCH_STARTED", metrics_reset, metrics, error);
 	if (!result)
-		result = dwell_engine_on(engine, "ITERATION_COMPLETED", metrics_update, metrics, error);
+		result = dwell_ignite_engine_on(engine, "ITERATION_COMPLETED", metrics_update, metrics, error);
 	if (!result)
-		result = dwell_engine_on(engine, "EPOCH_COMPLETED | TERMINATE", metrics_compute, metrics,
+		result = dwell_ignite_engine_on(engine, "EPOCH_COMPLETED | TERMINATE", metrics_compute, metrics,
 								 error);
 	return result;
 }

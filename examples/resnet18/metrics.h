@@ -6,7 +6,7 @@
 #ifndef RESNET18_METRICS_H
 #define RESNET18_METRICS_H
 
-#include <dwell/engine.h>
+#include <dwell/compat/ignite.h>
 
 #include "loader.h"
 #include "net.h"
@@ -18,7 +18,7 @@ struct metrics {
 };
 
 /* `metrics` and `net` must live as long as the engine. */
-int metrics_attach(struct metrics *metrics, struct dwell_engine *engine, const struct net *net,
+int metrics_attach(struct metrics *metrics, struct dwell_ignite_engine *engine, const struct net *net,
 				   struct dwell_error *error);
 
 /* One pass over digits in their order; the last batch may be padded. */

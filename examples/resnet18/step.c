@@ -3,7 +3,7 @@
  * computed with it, in the parts that a profiler divides a step into: data, forward,
  * backward, optimizer. Lightning's hooks are called where Lightning calls them.
  */
-#include <dwell/engine.h>
+#include <dwell/compat/ignite.h>
 #include <dwell/probe.h>
 
 #include "tensorfile.h"
@@ -112,7 +112,7 @@ static void run_training_batch(struct trainer *trainer)
 	device_execute(&trainer->device, &trainer->training.graph, OP_OPTIMIZER);
 }
 
-int train_step(struct dwell_engine *engine, void *batch, void *user)
+int train_step(struct dwell_ignite_engine *engine, void *batch, void *user)
 {
 	struct trainer *trainer = user;
 	struct net *net = &trainer->training;
@@ -123,7 +123,7 @@ int train_step(struct dwell_engine *engine, void *batch, void *user)
 	run_training_batch(trainer);
 	actions_call(trainer->profiler, ACTION_ON_TRAIN_BATCH_END);
 	trainer->losses[trainer->steps++] = net_loss(net);
-	dwell_engine_state(engine)->output = net_loss(net);
+	dwell_ignite_engine_state(engine)->output = net_loss(net);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ int next_held_out(void *user, void **batch)
 	return result;
 }
 
-int evaluation_step(struct dwell_engine *engine, void *batch, void *user)
+int evaluation_step(struct dwell_ignite_engine *engine, void *batch, void *user)
 {
 	struct trainer *trainer = user;
 	struct net *net = &trainer->evaluation;
@@ -155,6 +155,6 @@ int evaluation_step(struct dwell_engine *engine, void *batch, void *user)
 		graph_run(&net->graph, OP_FORWARD);
 	}
 	actions_call(trainer->profiler, ACTION_ON_VALIDATION_BATCH_END);
-	dwell_engine_state(engine)->output = net_loss(net);
+	dwell_ignite_engine_state(engine)->output = net_loss(net);
 	return 0;
 }

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include <dwell/time_profiling.h>
+#include <dwell/compat/singa.h>
 
 #include "dnn.h"
 
@@ -13,8 +13,8 @@ void timing_begin(const struct options *options)
 {
 	struct dwell_error error;
 
-	dwell_set_skip_iteration((uint64_t)options->skip_iteration);
-	if (dwell_set_verbosity(options->verbosity, &error))
+	dwell_singa_set_skip_iteration((uint64_t)options->skip_iteration);
+	if (dwell_singa_set_verbosity(options->verbosity, &error))
 		die("%s", error.message);
 }
 
@@ -22,7 +22,7 @@ void timing_print(void)
 {
 	struct dwell_error error = { 0, "" };
 
-	if (dwell_print_time_profiling(stdout, &error))
+	if (dwell_singa_print_time_profiling(stdout, &error))
 		die("%s", error.message);
 	if (error.message[0])
 		fprintf(stderr, "resnet18: %s\n", error.message);

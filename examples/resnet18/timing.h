@@ -1,6 +1,6 @@
 /*
  * timing.h - what the training's iterations take, printed at the end as SINGA prints
- * it: dwell/time_profiling.h for the options --verbosity and --skip-iteration.
+ * it: dwell/compat/singa.h for the options --verbosity and --skip-iteration.
  */
 #ifndef RESNET18_TIMING_H
 #define RESNET18_TIMING_H

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include <dwell/engine.h>
+#include <dwell/compat/ignite.h>
 
 #include "actions.h"
 #include "device.h"
@@ -31,8 +31,8 @@ struct trainer {
 	int steps, step_limit;
 	FILE *dump; /* NULL without --dump */
 
-	struct dwell_actions *profiler; /* NULL without --profiler */
-	struct dwell_engine *trainer, *evaluator;
+	struct dwell_lightning_profiler *profiler; /* NULL without --profiler */
+	struct dwell_ignite_engine *trainer, *evaluator;
 	struct batch batch;      /* the trainer's */
 	struct held_out held_out; /* the evaluator's data */
 	struct metrics training_metrics, held_out_metrics;
@@ -45,9 +45,9 @@ double now_s(void);
 /* ---- step.c: a batch of each engine, and what the engine does with it --------- */
 
 int next_batch(void *trainer, void **batch);
-int train_step(struct dwell_engine *engine, void *batch, void *trainer);
+int train_step(struct dwell_ignite_engine *engine, void *batch, void *trainer);
 int next_held_out(void *trainer, void **batch);
-int evaluation_step(struct dwell_engine *engine, void *batch, void *trainer);
+int evaluation_step(struct dwell_ignite_engine *engine, void *batch, void *trainer);
 
 /* ---- fit.c -------------------------------------------------------------------- */
 

@@ -35,6 +35,7 @@
 #include <stdint.h>
 
 #include <dwell/dwell.h>
+#include <dwell/probe_abi.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -102,112 +103,30 @@ struct dwell_tensor {
 	uint8_t dtype; /* enum dwell_dtype */
 };
 
-/*
- * One call site of a probe: a static variable, constant except for `id`. `id` is 0
- * until the first record. It is atomic: several threads may find it 0, intern the
- * same content and store the same id.
- */
-struct dwell_site {
-	const char *name;
-	const char *detail; /* unit of a counter, device of an allocation, or NULL */
-	const char *file;
-	uint32_t line;
-	uint32_t category;
-	uint32_t id;
-};
+/* ---- names ---------------------------------------------------------------- */
 
-/* The id of a name that is made at run time. Copies the texts; returns 0, the id of an
- * unknown name, when nothing is recorded. Costs about a hash and a comparison if the
- * content was interned before. Ids are valid as long as the process lives. */
+/*
+ * Names that are made at run time: the id of a name, for DWELL_SCOPE_ID(), DWELL_OP_ID(),
+ * DWELL_LAYER_ID(), dwell_begin_id() and dwell_begin_named(). All texts and sizes are copied.
+ * The same content has the same id, which is valid as long as the process lives. A content
+ * that is known already costs about a hash and a comparison. The result is 0, the id of an
+ * unknown name, while no session runs and when the trace has no space for another name.
+ */
+
+/* `detail` is the overload of an operator, the unit of a counter, or NULL. */
 DWELL_API uint32_t dwell_intern(enum dwell_category category, const char *name,
                                 const char *detail);
+/* An operator with the shapes of its `count` arguments; `tensors` may be NULL if `count` is 0. */
 DWELL_API uint32_t dwell_intern_op(const char *name, const char *detail,
                                    const struct dwell_tensor *tensors, unsigned count);
-/* The same for a layer: its path ("Net.stem.conv"), its type ("Conv2d", or NULL) and the
- * sizes of its own parameters, which reports count. For DWELL_SCOPE_ID(DWELL_CATEGORY_LAYER, id). */
+/* A layer: its path ("Net.stem.conv"), its type ("Conv2d", or NULL) and the sizes of its own
+ * `count` parameters, which reports add up. */
 DWELL_API uint32_t dwell_intern_layer(const char *path, const char *type,
                                       const struct dwell_tensor *parameters, unsigned count);
-/* The same for a function (DWELL_CATEGORY_FUNCTION), by its address; the reader finds its name. */
-DWELL_API uint32_t dwell_intern_function(const void *address);
-/* Changes when code was unloaded: ids of addresses are then asked for again. Add 1 after an
- * unloading that the recorder may not see. Atomic. */
-extern DWELL_API uint32_t dwell_code_generation;
-/* A place in code that is not machine code (Python, a graph); `file` may be NULL, `line` 0.
- * dwell_intern_stack() makes a stack of such frames, innermost first, for
- * dwell_op_begin_from(). */
-DWELL_API uint32_t dwell_intern_frame(const char *function, const char *file, uint32_t line);
-DWELL_API uint32_t dwell_intern_stack(const uint32_t *frames, unsigned count);
 
-/* ---- the hot path: inline, and frozen as ABI 1 --------------------------- */
+/* ---- ranges -------------------------------------------------------------- */
 
-/* The gate of this process: the mask of what is recorded now. NULL if no session runs. */
-struct dwell_gate_word {
-	uint32_t mask;
-};
-extern DWELL_API const struct dwell_gate_word *dwell_gate;
-
-/*
- * Where the calling thread writes its next record. In a forked child this memory is
- * zero, so that the child takes the slow path like a new thread. limit - cursor is at
- * most a chunk; dwell_room() finds every other case (no chunk, a full one, one of the
- * parent process) with one comparison.
- */
-struct dwell_stream {
-	char *cursor;         /* next free byte */
-	char *limit;          /* no record begins here or after; written by dwell_stop too */
-	uint64_t last_ticks;  /* time of the previous record */
-	uint32_t busy;        /* a record is being written: signal handlers must not write here */
-};
-#define DWELL_CHUNK_BYTES 65536u
-
-extern DWELL_API __thread struct dwell_stream *dwell_this_stream
-    __attribute__((__tls_model__("initial-exec")));
-
-/* Out of line: everything except the common case. */
-DWELL_API void dwell_slow_begin(uint32_t id);
-DWELL_API void dwell_slow_end(uint64_t ticks);
-DWELL_API void dwell_slow_put(uint32_t word1, const uint32_t *payload, unsigned words);
-DWELL_API uint32_t dwell_slow_site(struct dwell_site *site);
-DWELL_API unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors,
-                                  unsigned count);
-/* Begin and end of a range while stacks, functions or only some layers are recorded: an
- * outermost operator gets the caller's stack, ranges end by name, and a layer that is not
- * chosen is not begun. Pass the result of the first function to the second. */
-DWELL_API unsigned dwell_slow_range(uint32_t id, uint32_t category);
-DWELL_API void dwell_slow_range_end(unsigned began);
-/* As dwell_op_begin(), but while stacks are recorded the operator gets `stack`, even inside
- * another operator. If `stack` is 0, an outermost operator gets the caller's stack. */
-DWELL_API unsigned dwell_op_begin_from(struct dwell_site *site, const struct dwell_tensor *tensors,
-                                       unsigned count, uint32_t stack);
-
-/* A range for callers that cannot use inline code (other languages, plugins). Pass the
- * result to dwell_end_id(). */
-DWELL_API unsigned dwell_begin_id(uint32_t id, enum dwell_category category);
-DWELL_API void dwell_end_id(unsigned began);
-
-/* Always inlined: out of line, a probe that is not recorded costs four times as much, and a
- * range a quarter more. Excluded from -finstrument-functions: otherwise instrumenting these
- * inline functions would unbalance the ranges they record. Attributes are spelled with
- * underscores because programs define macros such as `unused`. */
-#define DWELL_UNSEEN __attribute__((__no_instrument_function__))
-#define DWELL_INLINE static inline __attribute__((__always_inline__)) DWELL_UNSEEN
-#define DWELL_LIKELY(x) __builtin_expect(!!(x), 1)
-#define DWELL_UNLIKELY(x) __builtin_expect(!!(x), 0)
-
-DWELL_INLINE uint64_t dwell_ticks(void)
-{
-#if defined(__x86_64__)
-	return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-	uint64_t ticks;
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-	return ticks;
-#else
-	return 0; /* no stream has a limit here, so that every record takes the slow path */
-#endif
-}
-
-/* Whether records of the category are wanted now. */
+/* Whether any of the categories or details in `mask` is recorded now. */
 DWELL_INLINE bool dwell_wants(uint32_t mask)
 {
 	/* The gate lives as long as the process. Steps, a schedule or a controller change its
@@ -217,89 +136,6 @@ DWELL_INLINE bool dwell_wants(uint32_t mask)
 	return DWELL_UNLIKELY(gate != NULL) &&
 	       (__atomic_load_n(&gate->mask, __ATOMIC_RELAXED) & mask) != 0;
 }
-
-DWELL_INLINE bool dwell_room(const struct dwell_stream *stream, const char *cursor)
-{
-	const char *limit = __atomic_load_n(&stream->limit, __ATOMIC_RELAXED);
-
-	return DWELL_ADDRESS(limit) - DWELL_ADDRESS(cursor) - 1 < DWELL_CHUNK_BYTES;
-}
-
-/*
- * Writes one record: its payload first, its first word last. The release store pairs
- * with the acquire load of a reader of the live file, so that a reader that sees the
- * first word sees the rest. `busy` orders against signal handlers of the same thread
- * only; a compiler fence is enough for that.
- */
-DWELL_INLINE void dwell_put_begin(uint32_t id)
-{
-	struct dwell_stream *stream = dwell_this_stream;
-
-	if (DWELL_UNLIKELY(stream->busy)) {
-		dwell_slow_begin(id);
-		return;
-	}
-	__atomic_store_n(&stream->busy, 1u, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	char *cursor = stream->cursor;
-	uint64_t ticks = dwell_ticks();
-	uint64_t delta = ticks - stream->last_ticks;
-	if (DWELL_UNLIKELY(!dwell_room(stream, cursor) || delta >> 30)) {
-		__atomic_store_n(&stream->busy, 0u, __ATOMIC_RELAXED);
-		dwell_slow_begin(id);
-		return;
-	}
-	stream->last_ticks = ticks;
-	void *place = cursor;
-	uint32_t *words = DWELL_CAST(uint32_t *, place);
-	__atomic_store_n(words + 1, id, __ATOMIC_RELAXED);
-	__atomic_store_n(words, DWELL_CAST(uint32_t, delta) << 2 | 1u, __ATOMIC_RELEASE);
-	stream->cursor = cursor + 8;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(&stream->busy, 0u, __ATOMIC_RELAXED);
-}
-
-DWELL_INLINE void dwell_put_end(void)
-{
-	struct dwell_stream *stream = dwell_this_stream;
-	uint64_t ticks = dwell_ticks();
-
-	if (DWELL_UNLIKELY(stream->busy)) {
-		dwell_slow_end(ticks);
-		return;
-	}
-	__atomic_store_n(&stream->busy, 1u, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	char *cursor = stream->cursor;
-	uint64_t delta = ticks - stream->last_ticks;
-	if (DWELL_UNLIKELY(!dwell_room(stream, cursor) || delta >> 30)) {
-		__atomic_store_n(&stream->busy, 0u, __ATOMIC_RELAXED);
-		dwell_slow_end(ticks);
-		return;
-	}
-	stream->last_ticks = ticks;
-	void *place = cursor;
-	__atomic_store_n(DWELL_CAST(uint32_t *, place), DWELL_CAST(uint32_t, delta) << 2 | 3u,
-	                 __ATOMIC_RELEASE);
-	stream->cursor = cursor + 4;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(&stream->busy, 0u, __ATOMIC_RELAXED);
-}
-
-DWELL_INLINE uint32_t dwell_site_id(struct dwell_site *site)
-{
-	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-
-	return DWELL_LIKELY(id != 0) ? id : dwell_slow_site(site);
-}
-
-/* ---- ranges -------------------------------------------------------------- */
-
-/* What a begin returns for its end. Other values than these are for dwell_slow_range_end(). */
-enum dwell_began {
-	DWELL_NOT_BEGUN = 0,
-	DWELL_BEGUN = 1,
-};
 
 /*
  * Begins a range at `site` if its category is recorded now. Pass the result to dwell_end(),
@@ -330,13 +166,20 @@ DWELL_INLINE void dwell_end(unsigned began)
 		dwell_slow_range_end(began);
 }
 
-/* Ranges that begin and end in different threads, or overlap without nesting:
- * `handle` (an address, a counter) tells those of one site apart. */
+/* As dwell_begin(), for an operator with the shapes of its arguments, which are recorded while
+ * DWELL_DETAIL_SHAPES is. Pass the result to dwell_end(). */
+DWELL_API unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors,
+                                  unsigned count);
+/* A range whose name is an id, for names that are made at run time and for callers that cannot
+ * use inline code (other languages, plugins). Pass the result to dwell_end_id(), in the same
+ * thread. Always nested: see dwell_begin_named() for ranges that are not. */
+DWELL_API unsigned dwell_begin_id(uint32_t id, enum dwell_category category);
+DWELL_API void dwell_end_id(unsigned began);
+
+/* Ranges that begin and end in different threads, or overlap without nesting. `handle` (an
+ * address, a counter) distinguishes the ranges of one site that are open at the same time. */
 DWELL_API void dwell_async_begin(struct dwell_site *site, uint64_t handle);
 DWELL_API void dwell_async_end(struct dwell_site *site, uint64_t handle);
-
-/* Ends the n-th open range of this thread, counted from the innermost = 0. */
-DWELL_API void dwell_end_of(uint32_t n);
 
 /* A range that need not nest: it may outlive the ranges it began in, and ranges that begin
  * inside it may outlive it. Pass the result to dwell_end_id(). If you discard the result, end
@@ -344,12 +187,14 @@ DWELL_API void dwell_end_of(uint32_t n);
 DWELL_API unsigned dwell_begin_named(uint32_t id, enum dwell_category category);
 DWELL_API void dwell_end_named(uint32_t id);
 
-/* An arrow from dwell_flow_out() to the dwell_flow_in() with the same handle. */
+/* An arrow from dwell_flow_out() to the dwell_flow_in() with the same handle: for work that one
+ * thread hands to another. */
 DWELL_API void dwell_flow_out(struct dwell_site *site, uint64_t handle);
 DWELL_API void dwell_flow_in(struct dwell_site *site, uint64_t handle);
 
 /* ---- values -------------------------------------------------------------- */
 
+/* A named moment, and the value of a counter at this moment in the unit site->detail. */
 DWELL_API void dwell_mark(struct dwell_site *site);
 DWELL_API void dwell_counter(struct dwell_site *site, double value);
 
@@ -361,34 +206,6 @@ DWELL_API void dwell_free(struct dwell_site *site, const void *address);
 /* Changes the category of the block that is live at `address` to site->name, as if it had
  * been allocated with it. An address where no recorded block is live is ignored. */
 DWELL_API void dwell_alloc_is(struct dwell_site *site, const void *address);
-
-/* For operators of autograd: gives the innermost open range the sequence number that
- * forward and backward share, and the thread that ran the forward. */
-DWELL_API void dwell_link(uint64_t sequence_number, uint32_t forward_thread);
-/* The calling thread's number for dwell_link(), or 0 if the thread cannot be recorded. */
-DWELL_API uint32_t dwell_link_thread(void);
-
-/* For probes that detect a step late: dwell_step_now() returns a timestamp (and opens the
- * gate if the coming step is to be recorded); pass it later to dwell_step_begin_at() to
- * backdate the step. It must be after the previous step's end; 0 means now. Call both in the
- * same thread. */
-DWELL_API uint64_t dwell_step_now(void);
-DWELL_API void dwell_step_begin_at(uint64_t moment);
-/* For probes that detect late that a step has ended: ends the open step of this thread at
- * `moment`, a dwell_ticks() taken in the step. A moment outside the step, or 0, means now. */
-DWELL_API void dwell_step_end_at(uint64_t moment);
-/* Cancels the open step of this thread: its time counts as outside any step, and its number
- * is reused. */
-DWELL_API void dwell_step_cancel(void);
-/* Begins and ends a step that is a block of the program; for DWELL_STEP(). `scope` is the
- * address of a variable of that block. Ranges of this thread that began inside the block and
- * are still open at its end, because longjmp() skipped their ends, end with it. A block that
- * longjmp() left is ended by the next such step of the thread. */
-DWELL_API void dwell_step_scope_begin(const void *scope);
-DWELL_API void dwell_step_scope_end(const void *scope);
-
-/* Counts records that the caller could not make, in the calling thread: reports state them. */
-DWELL_API void dwell_probe_lost(uint64_t records);
 
 /* ---- the macros ---------------------------------------------------------- */
 
@@ -463,59 +280,6 @@ struct dwell_step_scope {
 #define DWELL_SCOPE_OPEN(expression, n) const dwell_range_scope DWELL_JOIN(dwell_scope_, n)(expression)
 #define DWELL_STEP() const dwell_step_scope DWELL_JOIN(dwell_step_, __COUNTER__)
 #else
-/*
- * The variable of a scope in C. gcc runs its cleanup also when a goto jumped past its
- * initialisation; it then holds whatever the stack held before. So a scope that began
- * something proves itself with its own address. `word` is
- *
- *     0                                     nothing began
- *     address + 1                           DWELL_BEGUN, the common case
- *     lower half of the address, result     another result of the begin
- *
- * (The address itself may lie there as the head of an empty list.) Leaving clears it, so
- * that a later call which uses the same memory finds no proof there. clang rejects such a
- * goto and needs no proof.
- */
-struct dwell_block {
-	uint64_t word;
-};
-
-DWELL_INLINE struct dwell_block dwell_block_enter(struct dwell_block *block, unsigned began)
-{
-	struct dwell_block entered = { 0 };
-
-	if (DWELL_LIKELY(began == DWELL_BEGUN))
-		entered.word = (uintptr_t)block + 1;
-	else if (began)
-		entered.word = (uint64_t)(uint32_t)(uintptr_t)block << 32 | began;
-	return entered;
-}
-
-/* What the begin returned; DWELL_NOT_BEGUN if the scope was never entered. */
-DWELL_INLINE unsigned dwell_block_close(struct dwell_block *block)
-{
-	uint64_t word;
-	unsigned began = DWELL_NOT_BEGUN;
-
-#ifndef __clang__
-	/* Makes the compiler read the memory. It may otherwise assume that a variable which is
-	 * initialised on one path only has that value on every path. */
-	__asm__("" : "+m"(block->word));
-#endif
-	word = block->word;
-	if (DWELL_LIKELY(word == 0))
-		return DWELL_NOT_BEGUN;
-#ifndef __clang__
-	block->word = 0;
-	__asm__ volatile("" : : "m"(block->word)); /* keeps the store: the variable ends here */
-#endif
-	if (DWELL_LIKELY(word == (uintptr_t)block + 1))
-		began = DWELL_BEGUN;
-	else if ((uint32_t)(word >> 32) == (uint32_t)(uintptr_t)block)
-		began = (uint32_t)word;
-	return began;
-}
-
 DWELL_INLINE void dwell_block_leave(struct dwell_block *block)
 {
 	dwell_end(dwell_block_close(block));

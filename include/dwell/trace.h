@@ -47,22 +47,58 @@ DWELL_API int dwell_trace_open_result(struct dwell_trace **trace,
                                       struct dwell_error *error);
 DWELL_API void dwell_trace_close(struct dwell_trace *trace);
 
+/* In dwell_view_options.limit: only a table's head and totals. */
+#define DWELL_NO_ROWS (SIZE_MAX - 1)
+
+/*
+ * What to show of a view or a layout, and how. Zero-initialise it and set `size`. NULL, 0 and
+ * false mean that an option is not given; a number counts if its has_ field is true. `limit` is
+ * a number of rows: SIZE_MAX means all, DWELL_NO_ROWS none.
+ */
+/* [tools/generate view_options] from src/views/view_options.def: do not edit */
 struct dwell_view_options {
-	size_t size;
-	const char *sort;     /* a column's name; NULL: the view's own order */
-	size_t limit;         /* rows; 0 means the view's own number, SIZE_MAX all */
-	const char *group_by; /* "shape", "overload", "stack:N" (so many innermost frames), with
-	                       * commas between; NULL: by name alone */
-	bool top_level;       /* only operators that lie in no other operator */
-	const char *engine;   /* of several nested engines, this one; NULL: the outermost */
-	uint64_t skip_iteration; /* of the view "sequence": first iterations that are left out */
-	/* Of the layers view. */
-	bool events;          /* the operators within each layer as rows below it */
-	const char *paths;    /* only these layers, each with all below it: paths and patterns with
-	                       * * and ?, commas between ("Net.stem,Net.block.*"); NULL: all */
-	bool leaves;          /* only layers that hold no others, as a list by path */
-	bool per_call;        /* each call of a layer as a row below it */
+	size_t size; /* sizeof this structure */
+
+	/* ---- For views and layouts. */
+	/* --sort COLUMN: sort rows by a column, by its label or as CSV names it */
+	const char *sort;
+	/* --limit N: show the first N rows, or all */
+	size_t limit;
+	/* --group-by WHAT: separate operators by shape, overload, stack:N (the N innermost frames), or
+	 * by a list of these, as shape,stack:3 */
+	const char *group_by;
+	/* --top-level: show only operators that no other operator called */
+	bool top_level;
+	/* --engine NAME: show this engine; the default of several nested ones is the outermost */
+	const char *engine;
+	/* --skip-iteration N: leave the run's first N iterations out of the view sequence and the
+	 * layout singa (default 0; in the layout the program's number) */
+	bool has_skip_iteration;
+	uint64_t skip_iteration;
+	/* --events: layers: show the operators within each */
+	bool events;
+	/* --paths LIST: layers: show only these and those below them, as Net.stem,Net.block.* */
+	const char *paths;
+
+	/* ---- For views; layouts ignore it. */
+	/* --leaves: layers: show only those that hold no others */
+	bool leaves;
+	/* --per-call: layers: show each call */
+	bool per_call;
+
+	/* ---- For layouts; views ignore it. */
+	/* --header TEXT: print TEXT above the table, in layouts that have such a line */
+	const char *header;
+	/* --widths LIST: most characters in columns of a layout: name=N,shapes=N,source=N */
+	const char *widths;
+	/* --verbosity LEVEL: layout singa: 1 forward and backward, 2 every operation, 3 the distributed
+	 * ones (default: the program's, else 2) */
+	bool has_verbosity;
+	uint64_t verbosity;
+	/* --time-unit UNIT: print all times in one unit */
+	const char *time_unit;
 };
+/* [tools/generate end] */
 
 /*
  * Runs a view; dwell_view_name() lists them. The caller destroys the resulting table, which
@@ -93,34 +129,13 @@ DWELL_API int dwell_table_print(const struct dwell_table *const *tables, size_t 
  * until the trace is closed. */
 DWELL_API const char *dwell_trace_repair(struct dwell_trace *trace, size_t index);
 
-struct dwell_layout_options {
-	size_t size;
-	const char *sort;      /* as the original calls it, or a view's column */
-	bool has_limit;        /* false: as many rows as the original */
-	size_t limit;          /* SIZE_MAX: all */
-	const char *group_by;  /* as for a view */
-	bool top_level;
-	const char *header;    /* a line above the table; NULL: none */
-	const char *time_unit; /* "s", "ms", "us"; NULL: what fits */
-	const char *engine;
-	unsigned name_width, shapes_width, source_width; /* most characters of a cell; 0: the original's */
-	/* Of "singa"; false: as the program said (its facts singa.verbosity and
-	 * singa.skip_iteration), else 2 and 0. */
-	bool has_verbosity;
-	unsigned verbosity;         /* 0..3 */
-	bool has_skip_iteration;
-	uint64_t skip_iteration;    /* first iterations that are not timed */
-	bool events;           /* of layers, as for a view */
-	const char *paths;
-};
-
 /*
  * Prints what another profiler would have printed ("torch", "torch:1.13"), exactly where the
  * original is right. On success error->message holds a note about the output, or "". Errors:
  * DWELL_E_NAME with the nearest name, DWELL_E_NO_DATA, DWELL_E_ARGUMENT, DWELL_E_IO.
  */
 DWELL_API int dwell_trace_layout(struct dwell_trace *trace, const char *layout,
-                                 const struct dwell_layout_options *options, FILE *file,
+                                 const struct dwell_view_options *options, FILE *file,
                                  struct dwell_error *error);
 
 struct dwell_export_options {

@@ -24,6 +24,7 @@
 #include <dwell/probe.h>
 
 #include "../thread_memory.h"
+#include "format/keys.h"
 
 #define DEEPEST 2048u
 #define IDS 65536u /* a power of two */
@@ -63,7 +64,7 @@ __attribute__((noinline)) static struct thread *new_thread(void)
 	this_thread = thread;
 	/* For a report of a trace with nothing in it. */
 	if (dwell_active() && !dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
-		dwell_meta("dwell.functions", "not asked for");
+		dwell_meta(DW_KEY_FUNCTIONS, "not asked for");
 	return thread;
 }
 

@@ -23,9 +23,9 @@ static uint64_t now_ns(void)
 
 /* ---- where the run stands -------------------------------------------------------------- */
 
-static void add(struct recorder *recorder, enum dwell_time_of of, int number, uint64_t ns)
+static void add(struct recorder *recorder, enum dwell_ignite_time_of of, int number, uint64_t ns)
 {
-	dwell_profiler_add(recorder->profiler, of, number, recorder->epoch, recorder->iteration, ns);
+	dwell_ignite_profiler_add(recorder->profiler, of, number, recorder->epoch, recorder->iteration, ns);
 }
 
 static int read_number(PyObject *state, const char *name, uint64_t *number)
@@ -58,10 +58,10 @@ static int read_state(struct recorder *recorder, int event)
 	}
 	Py_DECREF(state);
 	/* A fetch is the next iteration's. */
-	if (event == DWELL_EVENT_GET_BATCH_STARTED)
+	if (event == DWELL_IGNITE_EVENT_GET_BATCH_STARTED)
 		recorder->fetches = true;
-	else if (event < DWELL_EVENT_COUNT && event != DWELL_EVENT_GET_BATCH_COMPLETED &&
-	         event != DWELL_EVENT_DATALOADER_STOP_ITERATION)
+	else if (event < DWELL_IGNITE_EVENT_COUNT && event != DWELL_IGNITE_EVENT_GET_BATCH_COMPLETED &&
+	         event != DWELL_IGNITE_EVENT_DATALOADER_STOP_ITERATION)
 		recorder->fetches = false;
 	recorder->iteration += recorder->fetches;
 	tell(&recorder->epoch_site, &recorder->epoch_told, recorder->epoch);
@@ -81,29 +81,29 @@ void recorder_close(struct recorder *recorder)
 /* Before an event's handlers: what it ends, what it begins. */
 static int enter(struct recorder *recorder, int event)
 {
-	if (event == DWELL_EVENT_STARTED) {
+	if (event == DWELL_IGNITE_EVENT_STARTED) {
 		/* Another run: what the handlers are is looked at anew. */
 		recorder_close(recorder);
 		recorder_clear_events(recorder);
-		dwell_profiler_start(recorder->profiler);
+		dwell_ignite_profiler_start(recorder->profiler);
 		recorder->epoch_told = recorder->iteration_told = UINT64_MAX;
 		if (recorder_name_all(recorder))
 			return -1;
 	}
-	if (event == DWELL_EVENT_ITERATION_COMPLETED && recorder->processing) {
+	if (event == DWELL_IGNITE_EVENT_ITERATION_COMPLETED && recorder->processing) {
 		dwell_end(recorder->processing_began);
 		recorder->processing = false;
-		add(recorder, DWELL_TIME_OF_PROCESSING, 0, now_ns() - recorder->processing_start_ns);
-	} else if (event == DWELL_EVENT_GET_BATCH_COMPLETED && recorder->dataflow) {
+		add(recorder, DWELL_IGNITE_TIME_OF_PROCESSING, 0, now_ns() - recorder->processing_start_ns);
+	} else if (event == DWELL_IGNITE_EVENT_GET_BATCH_COMPLETED && recorder->dataflow) {
 		dwell_end(recorder->dataflow_began);
 		recorder->dataflow = false;
-		add(recorder, DWELL_TIME_OF_DATAFLOW, 0, now_ns() - recorder->dataflow_start_ns);
-	} else if (event < DWELL_EVENT_COUNT && event != DWELL_EVENT_DATALOADER_STOP_ITERATION) {
+		add(recorder, DWELL_IGNITE_TIME_OF_DATAFLOW, 0, now_ns() - recorder->dataflow_start_ns);
+	} else if (event < DWELL_IGNITE_EVENT_COUNT && event != DWELL_IGNITE_EVENT_DATALOADER_STOP_ITERATION) {
 		recorder_close(recorder); /* of an iteration that failed */
 	}
 	if (read_state(recorder, event))
 		return -1;
-	if (event == DWELL_EVENT_GET_BATCH_STARTED) {
+	if (event == DWELL_IGNITE_EVENT_GET_BATCH_STARTED) {
 		recorder->dataflow = true;
 		recorder->dataflow_began = dwell_begin(&recorder->dataflow_site);
 		recorder->dataflow_start_ns = now_ns();
@@ -113,7 +113,7 @@ static int enter(struct recorder *recorder, int event)
 
 static void leave(struct recorder *recorder, int event)
 {
-	if (event == DWELL_EVENT_ITERATION_STARTED) {
+	if (event == DWELL_IGNITE_EVENT_ITERATION_STARTED) {
 		recorder->processing = true;
 		recorder->processing_began = dwell_begin(&recorder->processing_site);
 		recorder->processing_start_ns = now_ns();
@@ -207,7 +207,7 @@ static int call(struct recorder *recorder, PyObject *key, Py_ssize_t place, PyOb
 	Py_DECREF(function);
 	end_ns = now_ns();
 	if (result)
-		add(recorder, DWELL_TIME_OF_HANDLER, row, end_ns - *clock_ns);
+		add(recorder, DWELL_IGNITE_TIME_OF_HANDLER, row, end_ns - *clock_ns);
 	*clock_ns = end_ns;
 	Py_XDECREF(result);
 	return result ? 0 : -1;
@@ -297,7 +297,7 @@ static int fire(struct recorder *recorder, PyObject *key, PyObject *const *given
 	}
 	dwell_end_id(began);
 	Py_XDECREF(list);
-	add(recorder, DWELL_TIME_OF_EVENT, number, clock_ns - start_ns);
+	add(recorder, DWELL_IGNITE_TIME_OF_EVENT, number, clock_ns - start_ns);
 	leave(recorder, result ? -1 : number);
 	return result;
 }

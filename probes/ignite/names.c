@@ -56,7 +56,7 @@ struct event *recorder_event(struct recorder *recorder, PyObject *key)
 	if (!event->name)
 		return NULL;
 	event->key = Py_NewRef(key);
-	event->number = dwell_profiler_event(recorder->profiler, event->name);
+	event->number = dwell_ignite_profiler_event(recorder->profiler, event->name);
 	event->id = dwell_intern(DWELL_CATEGORY_EVENT, event->name, recorder->name);
 	recorder->event_count++;
 	return event;
@@ -146,7 +146,7 @@ static int name_handler(struct recorder *recorder, struct event *event, Py_ssize
 	if (!name)
 		return -1;
 	snprintf(path, sizeof path, "%.240s.%.240s", recorder->name, event->name);
-	handler->row = dwell_profiler_handler(recorder->profiler, event->number, name);
+	handler->row = dwell_ignite_profiler_handler(recorder->profiler, event->number, name);
 	handler->id = dwell_intern(DWELL_CATEGORY_HANDLER, name, path);
 	free(name);
 	return 0;

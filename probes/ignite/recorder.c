@@ -77,7 +77,7 @@ static int recorder_init(PyObject *object, PyObject *arguments, PyObject *keywor
 	self->name = join(name, "");
 	if (!self->name || init_sites(self))
 		return -1;
-	if (dwell_profiler_create(&self->profiler, keep_times, &error))
+	if (dwell_ignite_profiler_create(&self->profiler, keep_times, &error))
 		return failed(&error);
 	self->keeps_times = keep_times;
 	self->engine = Py_NewRef(engine);
@@ -116,7 +116,7 @@ static void recorder_dealloc(PyObject *object)
 
 	PyObject_GC_UnTrack(object);
 	recorder_clear(object);
-	dwell_profiler_destroy(self->profiler);
+	dwell_ignite_profiler_destroy(self->profiler);
 	/* Names stay: sites that were recorded point to them. */
 	Py_TYPE(object)->tp_free(object);
 }
@@ -150,7 +150,7 @@ static PyObject *leave_run(PyObject *object, PyObject *unused)
 static PyObject *keep_times(PyObject *object, PyObject *unused)
 {
 	struct recorder *self = (struct recorder *)object;
-	struct dwell_profiler *profiler;
+	struct dwell_ignite_profiler *profiler;
 	struct dwell_error error;
 
 	(void)unused;
@@ -160,12 +160,12 @@ static PyObject *keep_times(PyObject *object, PyObject *unused)
 		PyErr_SetString(PyExc_RuntimeError, "a profiler is attached between runs, not within one");
 		return NULL;
 	}
-	if (dwell_profiler_create(&profiler, true, &error)) {
+	if (dwell_ignite_profiler_create(&profiler, true, &error)) {
 		failed(&error);
 		return NULL;
 	}
 	recorder_clear_events(self); /* they bear the old one's numbers */
-	dwell_profiler_destroy(self->profiler);
+	dwell_ignite_profiler_destroy(self->profiler);
 	self->profiler = profiler;
 	self->keeps_times = true;
 	Py_RETURN_NONE;
@@ -174,12 +174,12 @@ static PyObject *keep_times(PyObject *object, PyObject *unused)
 /* ---- results --------------------------------------------------------------------------- */
 
 /* (count, total, min, its index, max, its index, mean, std): seconds. */
-static PyObject *stat_tuple(const struct dwell_time_stat *stat)
+static PyObject *stat_tuple(const struct dwell_ignite_time_stat *stat)
 {
 	return Py_BuildValue("(KddKdKdd)", (unsigned long long)stat->count, stat->total_s, stat->min_s,
 	                     (unsigned long long)stat->min_index, stat->max_s,
 	                     (unsigned long long)stat->max_index, stat->mean_s,
-	                     dwell_time_stat_std_s(stat));
+	                     stat->std_s);
 }
 
 static PyObject *name_list(const char *const *names)
@@ -201,12 +201,12 @@ static PyObject *basic_results(PyObject *object, PyObject *unused)
 {
 	static const char *const names[] = {
 #define NAME(name, number, value) [number] = #name,
-		DWELL_EVENTS(NAME)
+		DWELL_IGNITE_EVENTS(NAME)
 #undef NAME
 	};
 	struct recorder *self = (struct recorder *)object;
 	struct dwell_error error;
-	const struct dwell_basic_results *results = dwell_profiler_basic(self->profiler, &error);
+	const struct dwell_ignite_basic_results *results = dwell_ignite_profiler_basic(self->profiler, &error);
 	PyObject *events;
 
 	(void)unused;
@@ -215,7 +215,7 @@ static PyObject *basic_results(PyObject *object, PyObject *unused)
 		return NULL;
 	}
 	events = PyDict_New();
-	for (int e = 0; events && e < DWELL_EVENT_COUNT; e++) {
+	for (int e = 0; events && e < DWELL_IGNITE_EVENT_COUNT; e++) {
 		PyObject *item = Py_BuildValue("(NN)", stat_tuple(&results->events[e]),
 		                               name_list(results->handlers[e]));
 
@@ -234,7 +234,7 @@ static PyObject *handlers_results(PyObject *object, PyObject *unused)
 {
 	struct recorder *self = (struct recorder *)object;
 	struct dwell_error error;
-	const struct dwell_handlers_results *results = dwell_profiler_handlers(self->profiler, &error);
+	const struct dwell_ignite_handlers_results *results = dwell_ignite_profiler_handlers(self->profiler, &error);
 	PyObject *rows;
 
 	(void)unused;
@@ -259,7 +259,7 @@ static PyObject *handlers_results(PyObject *object, PyObject *unused)
 }
 
 static PyObject *write_with(PyObject *object, PyObject *path,
-                            int (*write)(struct dwell_profiler *, const char *,
+                            int (*write)(struct dwell_ignite_profiler *, const char *,
                                          struct dwell_error *))
 {
 	struct recorder *self = (struct recorder *)object;
@@ -280,12 +280,12 @@ static PyObject *write_with(PyObject *object, PyObject *path,
 
 static PyObject *write_basic(PyObject *object, PyObject *path)
 {
-	return write_with(object, path, dwell_profiler_write_basic);
+	return write_with(object, path, dwell_ignite_profiler_write_basic);
 }
 
 static PyObject *write_handlers(PyObject *object, PyObject *path)
 {
-	return write_with(object, path, dwell_profiler_write_handlers);
+	return write_with(object, path, dwell_ignite_profiler_write_handlers);
 }
 
 /* ---- the module ------------------------------------------------------------------------ */

@@ -14,7 +14,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <dwell/engine.h>
+#include <dwell/compat/ignite.h>
 #include <dwell/probe.h>
 
 #if PY_VERSION_HEX < 0x030a0000
@@ -48,7 +48,7 @@ struct recorder {
 	PyObject_HEAD
 	PyObject *engine;
 	char *name, *iteration_name, *epoch_name;
-	struct dwell_profiler *profiler;
+	struct dwell_ignite_profiler *profiler;
 	bool keeps_times, runs;
 	struct event *events;
 	Py_ssize_t event_count;

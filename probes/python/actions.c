@@ -1,7 +1,7 @@
 /*
  * Lightning's actions for the package dwell: `with profiler.profile("name"):` in C.
  *
- * dwell.lightning asks for a recorder and gives it what libdwell-profiler has for it, which
+ * dwell.lightning asks for a recorder and gives it what libdwell-lightning has for it, which
  * this library does not link. A recorder's profile(), start() and stop() are those of a
  * Lightning profiler. A block's range is begun and ended here; start() and stop() may
  * stand anywhere and are the library's. A name becomes an id once.
@@ -211,8 +211,8 @@ static PyType_Slot recorder_slots[] = {
 static PyType_Spec recorder_spec = { "dwell.lightning.Recorder", sizeof(struct recorder), 0,
 	                                 Py_TPFLAGS_DEFAULT, recorder_slots };
 
-/* Called by dwell.lightning: a struct dwell_actions, which must outlive the recorder, and
- * the addresses of dwell_actions_start() and dwell_actions_stop(). */
+/* Called by dwell.lightning: a struct dwell_lightning_profiler, which must outlive the recorder, and
+ * the addresses of dwell_lightning_start() and dwell_lightning_stop(). */
 DWELL_API PyObject *dwp_python_recorder(void *actions, void *start, void *stop);
 
 PyObject *dwp_python_recorder(void *actions, void *start, void *stop)

@@ -9,6 +9,7 @@
  * When a program sets a profiler of its own, it has the thread from then on and we stop.
  */
 #include "calls.h"
+#include "format/keys.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -309,7 +310,7 @@ void dwp_functions_by_profile(const char *why)
 	dwp_frames_end();
 	profile_new_threads();
 	profile_all_threads();
-	dwell_meta("python.functions", why);
+	dwell_meta(DW_KEY_PYTHON_FUNCTIONS, why);
 	PyErr_Restore(type, value, trace);
 }
 
@@ -333,7 +334,7 @@ static void begin(bool c_functions)
 		why = dwp_frames_begin();
 	who = c_functions || why ? BY_PROFILE : BY_FRAME;
 	if (why)
-		dwell_meta("python.functions", why);
+		dwell_meta(DW_KEY_PYTHON_FUNCTIONS, why);
 	if (who == BY_FRAME)
 		return;
 	profile_new_threads();

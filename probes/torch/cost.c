@@ -14,6 +14,7 @@
  *
  * Under the interpreter's lock.
  */
+#include "format/keys.h"
 #include "torch.h"
 
 #include <string.h>
@@ -131,7 +132,7 @@ static void measure_operators(PyObject *torch, double range)
 			dwp_torch_layout.remove(handles[i]);
 	}
 	if (with < 1e9 && without < 1e9 && count.operators)
-		say("torch.callback_ns", (with > without ? with - without : 0) / count.operators + range, 5.5 * range,
+		say(DW_KEY_TORCH_CALLBACK_NS, (with > without ? with - without : 0) / count.operators + range, 5.5 * range,
 		    11 * range);
 	Py_XDECREF(names);
 	PyErr_Clear();
@@ -169,7 +170,7 @@ static void measure_hook(PyObject *torch, double range)
 	for (int round = 0; work && round < 2 * ROUNDS; round++)
 		with = time_of(work, with);
 	if (with < 1e9 && without < 1e9)
-		say("torch.hook_ns", (with > without ? with - without : 0) / CALLS + range, 1.5 * range, 4 * range);
+		say(DW_KEY_TORCH_HOOK_NS, (with > without ? with - without : 0) / CALLS + range, 1.5 * range, 4 * range);
 	Py_XDECREF(names);
 	PyErr_Clear();
 }

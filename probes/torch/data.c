@@ -4,15 +4,16 @@
  * What a DataLoader does is hooked in the loop's process and, with the loader's fork, in
  * its workers. How many batches lay ready is a counter, as is the size of each.
  */
+#include "format/keys.h"
 #include "torch.h"
 
 DWELL_SITE(batch_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", NULL);
 DWELL_SITE(empty_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "the queue was empty");
 DWELL_SITE(ready_site, DWELL_CATEGORY_DATA, "DataLoader.__next__", "a batch was ready");
-DWELL_SITE(queue_site, DWELL_CATEGORY_COUNTER, "DataLoader queue", "batches");
+DWELL_SITE(queue_site, DWELL_CATEGORY_COUNTER, DW_COUNTER_READY_BATCHES, "batches");
 DWELL_SITE(workers_site, DWELL_CATEGORY_DATA, "DataLoader.__iter__", NULL);
 DWELL_SITE(samples_site, DWELL_CATEGORY_DATA, "a batch's samples", NULL);
-DWELL_SITE(count_site, DWELL_CATEGORY_COUNTER, "batch samples", "samples");
+DWELL_SITE(count_site, DWELL_CATEGORY_COUNTER, DW_COUNTER_SAMPLES, "samples");
 DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
 DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
 

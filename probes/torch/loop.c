@@ -6,6 +6,7 @@
  * answers, and records the phase: forward, backward, optimizer or evaluation. Under the
  * interpreter's lock, except where a thread ends.
  */
+#include "format/keys.h"
 #include "torch.h"
 
 #include <pthread.h>
@@ -359,7 +360,7 @@ static void after_init(struct dwp_call *call, PyObject *result)
 static void after_device(struct dwp_call *call, PyObject *result)
 {
 	if (result)
-		dwell_meta("torch.device", "cuda");
+		dwell_meta(DW_KEY_TORCH_DEVICE, "cuda");
 }
 
 static void no_range(struct dwp_call *call)

@@ -8,6 +8,7 @@
  * script has run so far, so that it is looked for again whenever a loop does something.
  * Under the interpreter's lock.
  */
+#include "format/keys.h"
 #include "torch.h"
 
 #include <stdlib.h>
@@ -96,13 +97,13 @@ void dwp_step_on_could(const char *text)
 	add_candidate(text);
 	add_functions();
 	if (candidate_count > before)
-		dwell_meta("torch.step_on.candidates", candidates);
+		dwell_meta(DW_KEY_TORCH_STEP_ON_CANDIDATES, candidates);
 }
 
 void dwp_step_on_seen(bool called)
 {
 	if (!seen || (called && !stepped))
-		dwell_meta("torch.step_on", called ? "steps" : "there");
+		dwell_meta(DW_KEY_TORCH_STEP_ON, called ? "steps" : "there");
 	seen = true;
 	stepped |= called;
 }

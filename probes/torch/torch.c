@@ -4,6 +4,7 @@
  * Every part stands alone: what this PyTorch does not have, or has elsewhere, is left
  * out with one line that says so, and the rest is recorded.
  */
+#include "format/keys.h"
 #include "torch.h"
 
 #include <dlfcn.h>
@@ -49,7 +50,7 @@ void dwp_torch_attach(PyObject *torch)
 	char version[64];
 
 	dwp_python_text(torch, "__version__", version, sizeof version);
-	dwell_meta("torch.version", version);
+	dwell_meta(DW_KEY_TORCH_VERSION, version);
 	if (own && dwp_torch_find_layout(torch, own)) {
 		say_missing(version);
 		if (cpu)

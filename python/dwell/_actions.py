@@ -1,7 +1,7 @@
 """What dwell.lightning's profilers stand on: Lightning's interface, and actions recorded by C.
 
 Actions begin and end in the C probe where it was built (a tenth of what Lightning's own
-profilers take), else through ctypes; stages and reports are libdwell-profiler's.
+profilers take), else through ctypes; stages and reports are libdwell-lightning's.
 """
 import contextlib
 import ctypes
@@ -29,16 +29,16 @@ class _Options(ctypes.Structure):
 
 _error_p = ctypes.POINTER(native._Error)
 _FUNCTIONS = {
-    "dwell_actions_create": (_p, native.text, ctypes.POINTER(_Options), _error_p),
-    "dwell_actions_destroy": (None, _p),
-    "dwell_actions_setup": (ctypes.c_int, _p, native.text, ctypes.c_int, native.text, _error_p),
-    "dwell_actions_start": (None, _p, native.text),
-    "dwell_actions_stop": (ctypes.c_int, _p, native.text, _error_p),
-    "dwell_actions_summary": (ctypes.c_int, _p, _p, _error_p),
-    "dwell_actions_teardown": (ctypes.c_int, _p, _error_p),
-    "dwell_actions_result": (ctypes.c_int, _p, ctypes.POINTER(native.Result), _error_p),
+    "dwell_lightning_create": (_p, native.text, ctypes.POINTER(_Options), _error_p),
+    "dwell_lightning_destroy": (None, _p),
+    "dwell_lightning_setup": (ctypes.c_int, _p, native.text, ctypes.c_int, native.text, _error_p),
+    "dwell_lightning_start": (None, _p, native.text),
+    "dwell_lightning_stop": (ctypes.c_int, _p, native.text, _error_p),
+    "dwell_lightning_summary": (ctypes.c_int, _p, _p, _error_p),
+    "dwell_lightning_teardown": (ctypes.c_int, _p, _error_p),
+    "dwell_lightning_result": (ctypes.c_int, _p, ctypes.POINTER(native.Result), _error_p),
 }
-actions = native.later("dwell-profiler", _FUNCTIONS, needs=native.read)
+actions = native.later("dwell-lightning", _FUNCTIONS, needs=native.read)
 
 
 class Scope:
@@ -205,11 +205,11 @@ class _Slow:
         self._handle = handle
 
     def start(self, action_name):
-        actions().dwell_actions_start(self._handle, encoded(action_name))
+        actions().dwell_lightning_start(self._handle, encoded(action_name))
 
     def stop(self, action_name):
         try:
-            native.check(actions().dwell_actions_stop, self._handle, encoded(action_name))
+            native.check(actions().dwell_lightning_stop, self._handle, encoded(action_name))
         except native.Error as error:
             raise ValueError(str(error)) from None
 
@@ -232,7 +232,7 @@ def _recorder(handle):
     make = native.python_probe.dwp_python_recorder
     make.restype, make.argtypes = ctypes.py_object, [_p, _p, _p]
     return make(handle, *(ctypes.cast(function, _p) for function in
-                          (library.dwell_actions_start, library.dwell_actions_stop)))
+                          (library.dwell_lightning_start, library.dwell_lightning_stop)))
 
 
 def _renew_lock():
@@ -290,7 +290,7 @@ class Recorded(Profiler):
     def _core(self):
         if self._native is None:
             options = _Options(size=ctypes.sizeof(_Options), **self._options)
-            self._native = native.check(actions().dwell_actions_create, self._name.encode(),
+            self._native = native.check(actions().dwell_lightning_create, self._name.encode(),
                                         ctypes.byref(options))
             self._recorder = _recorder(self._native)
         return self._native
@@ -309,7 +309,7 @@ class Recorded(Profiler):
 
     def __del__(self):
         if getattr(self, "_native", None) and not self._ending():
-            actions().dwell_actions_destroy(self._native)
+            actions().dwell_lightning_destroy(self._native)
             self._native = None
 
     # ---- actions -------------------------------------------------------------------------
@@ -355,7 +355,7 @@ class Recorded(Profiler):
         self._take_fast_path()
 
     def _start_stage(self):
-        native.check(actions().dwell_actions_setup, self._native, (self._stage or "run").encode(),
+        native.check(actions().dwell_lightning_setup, self._native, (self._stage or "run").encode(),
                      -1 if self._local_rank is None else self._local_rank, None)
         native.follow_gate()
 
@@ -378,7 +378,7 @@ class Recorded(Profiler):
         """The report of the stage so far, or of the last one; "" before the first."""
         if self._native is None:
             return ""
-        return native.printed(actions().dwell_actions_summary, self._native)
+        return native.printed(actions().dwell_lightning_summary, self._native)
 
     def describe(self):
         """Appends the report to its file, or logs it on rank 0; ends the stage. Within a Trainer
@@ -404,7 +404,7 @@ class Recorded(Profiler):
 
     def _stop_stage(self, quiet, discard):  # pylint: disable=unused-argument
         try:
-            native.check(actions().dwell_actions_teardown, self._native)
+            native.check(actions().dwell_lightning_teardown, self._native)
         except native.Error as error:
             if not quiet:
                 print(f"dwell: {error}", file=sys.stderr)
@@ -414,6 +414,6 @@ class Recorded(Profiler):
         """The part of the trace that the current stage has recorded, or the last stage when none is
         open; None before the first stage."""
         result = native.Result()
-        if self._native is None or actions().dwell_actions_result(self._native, ctypes.byref(result), None):
+        if self._native is None or actions().dwell_lightning_result(self._native, ctypes.byref(result), None):
             return None
         return result

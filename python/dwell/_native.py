@@ -71,12 +71,40 @@ class Scope(ctypes.Structure):
 
 
 class ViewOptions(ctypes.Structure):
+    # [tools/generate view_fields] from src/views/view_options.def: do not edit
     _fields_ = [("size", size_t), ("sort", text), ("limit", size_t), ("group_by", text),
-                ("top_level", boolean), ("engine", text), ("skip_iteration", u64),
-                ("events", boolean), ("paths", text), ("leaves", boolean), ("per_call", boolean)]
+                ("top_level", boolean), ("engine", text), ("has_skip_iteration", boolean),
+                ("skip_iteration", u64), ("events", boolean), ("paths", text), ("leaves", boolean),
+                ("per_call", boolean), ("header", text), ("widths", text), ("has_verbosity", boolean),
+                ("verbosity", u64), ("time_unit", text)]
+    # [tools/generate end]
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(ViewOptions), **fields)
+
+
+ALL_ROWS = size_t(-1).value
+NO_ROWS = ALL_ROWS - 1
+
+
+def view_options(limit=None, **options):
+    """The structure of options as Python's users give them: a limit of None means all rows, any
+    other None that the option is not given."""
+    fields = {"limit": ALL_ROWS if limit is None or limit < 0 else limit or NO_ROWS}
+    for name, value in options.items():
+        if value is None:
+            continue
+        fields[name] = encoded(value) if isinstance(value, str) else value
+        if hasattr(ViewOptions, "has_" + name):
+            fields["has_" + name] = True
+    return ViewOptions(**fields)
+
+
+def column_widths(max_src_column_width=75, max_name_column_width=55, max_shapes_column_width=80):
+    """The option `widths` of torch's table; None: as wide as the texts are."""
+    widths = (("source", max_src_column_width), ("name", max_name_column_width),
+              ("shapes", max_shapes_column_width))
+    return ",".join(f"{column}={100000 if width is None else width}" for column, width in widths)
 
 
 class PrintOptions(ctypes.Structure):
@@ -85,18 +113,6 @@ class PrintOptions(ctypes.Structure):
 
     def __init__(self, **fields):
         super().__init__(size=ctypes.sizeof(PrintOptions), **fields)
-
-
-class LayoutOptions(ctypes.Structure):
-    _fields_ = [("size", size_t), ("sort", text), ("has_limit", boolean), ("limit", size_t),
-                ("group_by", text), ("top_level", boolean), ("header", text), ("time_unit", text),
-                ("engine", text), ("name_width", ctypes.c_uint), ("shapes_width", ctypes.c_uint),
-                ("source_width", ctypes.c_uint), ("has_verbosity", boolean),
-                ("verbosity", ctypes.c_uint), ("has_skip_iteration", boolean),
-                ("skip_iteration", u64), ("events", boolean), ("paths", text)]
-
-    def __init__(self, **fields):
-        super().__init__(size=ctypes.sizeof(LayoutOptions), **fields)
 
 
 class ExportOptions(ctypes.Structure):
@@ -163,7 +179,7 @@ _READ = {
     "dwell_table_destroy": (None, pointer),
     "dwell_table_print": (ctypes.c_int, _pp, size_t, pointer, ctypes.POINTER(PrintOptions),
                           _error_p),
-    "dwell_trace_layout": (ctypes.c_int, pointer, text, ctypes.POINTER(LayoutOptions), pointer,
+    "dwell_trace_layout": (ctypes.c_int, pointer, text, ctypes.POINTER(ViewOptions), pointer,
                            _error_p),
     "dwell_trace_export": (ctypes.c_int, pointer, text, text, ctypes.POINTER(ExportOptions),
                            _error_p),

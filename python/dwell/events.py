@@ -193,13 +193,11 @@ class EventList(list):
               max_name_column_width=55, max_shapes_column_width=80, header=None,
               top_level_events_only=False, time_unit=None):
         """torch's table, of the whole result."""
-        options = native.LayoutOptions(
-            sort=native.encoded(sort_by), has_limit=True,
-            limit=native.size_t(-1).value if row_limit < 0 else row_limit,
-            group_by=self._group_by, top_level=top_level_events_only,
-            header=native.encoded(header), time_unit=native.encoded(time_unit),
-            name_width=max_name_column_width, shapes_width=max_shapes_column_width,
-            source_width=max_src_column_width)
+        options = native.view_options(
+            sort=sort_by, limit=row_limit, group_by=self._group_by, top_level=top_level_events_only,
+            header=header, time_unit=time_unit,
+            widths=native.column_widths(max_src_column_width, max_name_column_width,
+                                        max_shapes_column_width))
         return _table(self._trace, options)
 
     def __str__(self):

@@ -213,15 +213,14 @@ def _actions_of(result):
 _SORT_KEYS = {prefix + key for key in ("cpu_time_total", "cuda_time_total", "device_time_total",
                                        "cpu_memory_usage", "cuda_memory_usage", "device_memory_usage")
               for prefix in ("", "self_")} | {"cpu_time", "cuda_time", "device_time", "count"}
-_TABLE_KEYS = {"top_level_events_only": "top_level", "max_name_column_width": "name_width",
-               "max_src_column_width": "source_width", "max_shapes_column_width": "shapes_width",
-               "header": "header", "time_unit": "time_unit"}
+_WIDTH_KEYS = ("max_name_column_width", "max_src_column_width", "max_shapes_column_width")
+_TABLE_KEYS = _WIDTH_KEYS + ("top_level_events_only", "header", "time_unit")
 _STEPS = {"fit": "training_step", "validate": "validation_step", "test": "test_step",
           "predict": "predict_step"}
 
 
 def _checked_table(arguments):
-    """Fields of native.LayoutOptions for Lightning's table_kwargs."""
+    """Lightning's table_kwargs as options of a layout."""
     for key in arguments or ():
         if key in ("sort_by", "row_limit"):
             raise KeyError(f"Found invalid table_kwargs key: {key}. This is already a positional "
@@ -229,8 +228,10 @@ def _checked_table(arguments):
         if key not in _TABLE_KEYS:
             raise KeyError(f"Found invalid table_kwargs key: {key}. Should be within "
                            f"{set(_TABLE_KEYS)}.")
-    return {_TABLE_KEYS[key]: native.encoded(value) if isinstance(value, str) else value
-            for key, value in (arguments or {}).items()}
+    given = dict(arguments or {})
+    return {"top_level": given.get("top_level_events_only", False), "header": given.get("header"),
+            "time_unit": given.get("time_unit"),
+            "widths": native.column_widths(**{key: given[key] for key in _WIDTH_KEYS if key in given})}
 
 
 class _Step:
@@ -276,9 +277,8 @@ class PyTorchProfiler(Recorded):
                 schedule(0), "name", None) not in ProfilerAction.__members__):
             raise ValueError("schedule should be a callable that gives a ProfilerAction for a step, "
                              "as dwell.schedule() and torch.profiler.schedule() return")
-        self._table = dict(_checked_table(table_kwargs), sort=native.encoded(sort_by_key),
-                           has_limit=True, group_by=b"shape" if group_by_input_shapes else None,
-                           limit=native.size_t(-1).value if row_limit < 0 else row_limit)
+        self._table = dict(_checked_table(table_kwargs), sort=sort_by_key, limit=row_limit,
+                           group_by="shape" if group_by_input_shapes else None)
         self._record_functions = sorted(record_functions or ())
         self._schedule, self._ready = schedule, on_trace_ready or self._export
         self._profile_options = dict(
@@ -388,7 +388,7 @@ class PyTorchProfiler(Recorded):
             return ""
         layout = ":".join(["lightning-pytorch", ",".join(self._record_functions)]).rstrip(":")
         return native.printed(native.read().dwell_trace_layout, trace, layout.encode(),
-                              ctypes.byref(native.LayoutOptions(**self._table)))
+                              ctypes.byref(native.view_options(**self._table)))
 
 
 class RegisterRecordFunction:

@@ -9,18 +9,21 @@ from . import _native as native
 class View:
     """One answer of `dwell report --view NAME`, taken when the object is made.
 
-    `sort`, `limit` (rows; None: all), `group_by`, `top_level`, `engine`, and of layers
-    `events`, `paths`, `leaves` and `per_call` mean what the command's options mean. Raises
-    dwell.Error for a name or an option that there is not.
+    A keyword argument means what the option of its name means (`dwell report --help`); a `limit`
+    of None means all rows. Raises dwell.Error for an unknown name or value.
     """
 
+    # [tools/generate view_signature] from src/views/view_options.def: do not edit
     def __init__(self, trace, name, *, sort=None, limit=None, group_by=None, top_level=False,
-                 engine=None, events=False, paths=None, leaves=False, per_call=False):
+                 engine=None, skip_iteration=None, events=False, paths=None, leaves=False,
+                 per_call=False):
+    # [tools/generate end]
         self.name = name
-        options = native.ViewOptions(
-            sort=native.encoded(sort), limit=native.size_t(-1).value if limit is None else limit,
-            group_by=native.encoded(group_by), top_level=top_level, engine=native.encoded(engine),
-            events=events, paths=native.encoded(paths), leaves=leaves, per_call=per_call)
+        # [tools/generate view_arguments] from src/views/view_options.def: do not edit
+        options = native.view_options(sort=sort, limit=limit, group_by=group_by, top_level=top_level,
+            engine=engine, skip_iteration=skip_iteration, events=events, paths=paths, leaves=leaves,
+            per_call=per_call)
+        # [tools/generate end]
         self._table = native.pointer()
         native.check(native.read().dwell_trace_view, trace, native.encoded(name),
                      ctypes.byref(options), ctypes.byref(self._table))

@@ -7,15 +7,18 @@ class View:
         trace: Any,
         name: str,
         *,
+        # [tools/generate view_stub] from src/views/view_options.def: do not edit
         sort: str | None = None,
         limit: int | None = None,
         group_by: str | None = None,
         top_level: bool = False,
         engine: str | None = None,
+        skip_iteration: int | None = None,
         events: bool = False,
         paths: str | None = None,
         leaves: bool = False,
         per_call: bool = False,
+        # [tools/generate end]
     ) -> None: ...
     def __del__(self) -> None: ...
     def format(self, form: Literal["text", "csv", "json", "md", "html"], width: int = 0) -> str: ...

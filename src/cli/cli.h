@@ -23,25 +23,31 @@ enum dw_option_id {
 	DW_OPTION_SCHEDULE,
 	DW_OPTION_SHAPES, DW_OPTION_STACKS, DW_OPTION_FUNCTIONS, DW_OPTION_FLOPS,
 	DW_OPTION_MEMORY, DW_OPTION_NO_MEMORY,
-	DW_OPTION_VIEW, DW_OPTION_FORMAT, DW_OPTION_SORT, DW_OPTION_LIMIT, DW_OPTION_THREAD, DW_OPTION_PROFILE,
-	DW_OPTION_ACTION,
-	DW_OPTION_TEXTS, DW_OPTION_GROUP_BY, DW_OPTION_TOP_LEVEL, DW_OPTION_TIME_UNIT,
-	DW_OPTION_LAYOUT, DW_OPTION_ENGINE, DW_OPTION_HEADER, DW_OPTION_WIDTHS, DW_OPTION_VERBOSITY,
-	DW_OPTION_SKIP_ITERATION, DW_OPTION_METRIC, DW_OPTION_TITLE,
-	DW_OPTION_LAYERS, DW_OPTION_EVENTS, DW_OPTION_PATHS, DW_OPTION_LEAVES, DW_OPTION_PER_CALL,
+	DW_OPTION_VIEW, DW_OPTION_LAYOUT, DW_OPTION_VIEW_FIELD, DW_OPTION_FORMAT, DW_OPTION_THREAD,
+	DW_OPTION_PROFILE, DW_OPTION_ACTION,
+	DW_OPTION_TEXTS, DW_OPTION_METRIC, DW_OPTION_TITLE, DW_OPTION_LAYERS,
 	DW_OPTION_SERVE, DW_OPTION_PORT, DW_OPTION_HOST, DW_OPTION_DURATION, DW_OPTION_DELAY,
 	DW_OPTION_INHERITED,
 	DW_OPTION_HELP, DW_OPTION_VERSION,
 };
 
+/* What an option of views sets: a field of struct dwell_view_options. */
+struct dw_option_field {
+	enum dw_option_kind { DW_OPTION_TEXT, DW_OPTION_FLAG, DW_OPTION_ROWS, DW_OPTION_NUMBER } kind;
+	size_t offset;     /* of the field */
+	size_t has_offset; /* of a NUMBER's has_ field */
+};
+
+/* A row without a name is a heading in --help: its `help` is printed. */
 struct dw_option {
 	enum dw_option_id id;
 	const char *name;      /* "steps" for --steps */
 	char letter;           /* 'o' for -o, or 0 */
 	const char *argument;  /* "FILE"; "[=WHICH]" if it is optional; NULL if there is none */
 	const char *help;
-	const char *choices;   /* "text csv json md", or NULL; "@views", "@layouts",
-	                        * "@exports": from the registries */
+	const char *choices;   /* the only values, as "both oldest newest"; "@views", "@layouts",
+	                        * "@renderers", "@exports": the names of a registry; or NULL */
+	struct dw_option_field field; /* of DW_OPTION_VIEW_FIELD */
 };
 
 struct dw_verb {
@@ -58,14 +64,18 @@ extern const size_t dw_verb_count;
 const struct dw_verb *dw_verb_find(const char *name);
 
 /*
- * Calls `take` for each option up to the first operand (or "--"); returns the
- * index of the first operand, or -1 after saying what is wrong. --help is
- * answered here: *done is set. `stop_early`: nothing after the first operand is
- * parsed; else options and operands may mix, and operands are moved to the end.
+ * Calls `take` for each option and moves the operands to the start of argv, which ends with
+ * NULL. Returns the number of operands, or -1 after an error message. Values of options with
+ * choices are checked, except where they come from a registry. --help is answered here and sets
+ * *done. With `stop_early` nothing after the first operand is parsed; otherwise options and
+ * operands may be mixed.
  */
 int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool stop_early,
-                     int (*take)(void *context, enum dw_option_id id, const char *value),
+                     int (*take)(void *context, const struct dw_option *option, const char *value),
                      void *context, bool *done);
+/* Sets the field of an option DW_OPTION_VIEW_FIELD; -1 after an error message. */
+int dw_option_set_field(struct dwell_view_options *options, const struct dw_option *option,
+                        const char *value);
 void dw_options_help(const struct dw_verb *verb);
 void dw_options_dump(void);
 void dw_options_usage(void);
@@ -88,7 +98,7 @@ void dw_say_progress(const char *path);
 /* Says which traces are damaged and which are still being written. */
 void dw_say_state(struct dwell_trace *trace);
 /* An option of the scope; 0 for any other one, -1 after saying what is wrong. */
-int dw_take_scope(struct dwell_scope *scope, enum dw_option_id id, const char *value);
+int dw_take_scope(struct dwell_scope *scope, const struct dw_option *option, const char *value);
 
 /* How to print on a stream: its width if it is a terminal, colour, UTF-8. */
 void dw_terminal(int descriptor, struct dwell_print_options *options);

@@ -65,11 +65,11 @@ static bool take_time(const char *option, const char *text, uint64_t least, uint
 	return false;
 }
 
-static int take(void *context, enum dw_option_id id, const char *value)
+static int capture_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct request *request = context;
 
-	switch (id) {
+	switch (option->id) {
 	case DW_OPTION_OUTPUT: request->folder = *value ? value : "."; return 0;
 	case DW_OPTION_DURATION:
 		return take_time("duration", value, 1, &request->client.duration_ms) ? 0 : -1;
@@ -195,7 +195,7 @@ int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv)
 
 	request = (struct request){ .folder = ".",
 		.client = { .duration_ms = 1000, .token = getenv("DWELL_TOKEN") } };
-	operands = dw_options_parse(verb, argc, argv, false, take, &request, &over);
+	operands = dw_options_parse(verb, argc, argv, false, capture_take_option, &request, &over);
 	if (over)
 		return 0;
 	if (operands < 0)

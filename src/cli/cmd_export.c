@@ -14,16 +14,16 @@ struct request {
 	struct dwell_export_options options;
 };
 
-static int take(void *context, enum dw_option_id id, const char *value)
+static int export_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct request *request = context;
 
-	switch (id) {
+	switch (option->id) {
 	case DW_OPTION_FORMAT: request->format = value; return 0;
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
 	case DW_OPTION_METRIC: request->options.metric = value; return 0;
 	case DW_OPTION_TITLE: request->options.title = value; return 0;
-	default: return dw_take_scope(&request->scope, id, value);
+	default: return dw_take_scope(&request->scope, option, value);
 	}
 }
 
@@ -93,7 +93,7 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 	const char *path = newest;
 	bool done;
 
-	int operands = dw_options_parse(verb, argc, argv, false, take, &request, &done);
+	int operands = dw_options_parse(verb, argc, argv, false, export_take_option, &request, &done);
 	if (done)
 		return 0;
 	if (operands < 0 || !has_format(&request))

@@ -15,9 +15,9 @@
 #include "read/source.h"
 #include "table/table.h"
 
-static int take(void *context, enum dw_option_id id, const char *value)
+static int info_take_option(void *context, const struct dw_option *option, const char *value)
 {
-	if (id == DW_OPTION_TEXTS)
+	if (option->id == DW_OPTION_TEXTS)
 		*(bool *)context = true;
 	return 0;
 }
@@ -245,7 +245,7 @@ int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv)
 	size_t repair_count = 0;
 	bool done, texts = false;
 
-	int operands = dw_options_parse(verb, argc, argv, false, take, &texts, &done);
+	int operands = dw_options_parse(verb, argc, argv, false, info_take_option, &texts, &done);
 	if (done)
 		return 0;
 	if (operands < 0)

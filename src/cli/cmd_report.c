@@ -1,7 +1,5 @@
 /* dwell report: views of traces. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,150 +7,80 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "layouts/layouts.h"
 #include "render/render.h"
 #include "trace/trace.h"
+#include "views/views.h"
 
 #define MOST_VIEWS 32
 
-struct request {
-	const char *views[MOST_VIEWS];
+struct report_request {
+	const struct dw_view *views[MOST_VIEWS];
 	size_t view_count;
+	const struct dw_layout *layout; /* printed instead of views; or NULL */
+	struct dw_layout_request layout_request;
+	const struct dw_renderer *renderer;
 	const char *output;
 	struct dwell_scope scope;
-	struct dwell_view_options view;
-	const char *layout;
-	const char *header;
-	unsigned widths[3]; /* of names, shapes, sources */
-	bool has_verbosity, has_skip_iteration;
-	uint64_t verbosity;
+	struct dwell_view_options options;
 	struct dwell_print_options print;
 };
 
-static int parse_limit(const char *value, size_t *limit)
+/* Names are looked up here, so that a wrong one is found before a large trace is read. */
+static int report_take_option(void *context, const struct dw_option *option, const char *value)
 {
-	char *end;
+	struct report_request *request = context;
+	struct dwell_error error = { 0, "" };
+	bool found;
 
-	if (strcmp(value, "all") == 0) {
-		*limit = SIZE_MAX;
-		return 0;
-	}
-	errno = 0;
-	unsigned long long number = strtoull(value, &end, 10);
-	if (*value < '0' || *value > '9' || *end || errno || number == 0) {
-		dw_say("--limit takes a number of rows, at least 1, or all; not '%s'", value);
-		return -1;
-	}
-	*limit = (size_t)number;
-	return 0;
-}
-
-/* "name=40,shapes=120" */
-static int parse_widths(const char *value, unsigned widths[3])
-{
-	static const char *const names[] = { "name=", "shapes=", "source=" };
-	const char *at = value;
-
-	while (*at) {
-		unsigned long number = 0;
-		size_t i = 0;
-		char *end = NULL;
-
-		while (i < 3 && strncmp(at, names[i], strlen(names[i])) != 0)
-			i++;
-		if (i < 3)
-			number = strtoul(at + strlen(names[i]), &end, 10);
-		if (i == 3 || number < 4 || number > 100000 || (*end && *end != ',')) {
-			dw_say("--widths takes name=N,shapes=N,source=N, each at least 4; not '%s'", value);
-			return -1;
-		}
-		widths[i] = (unsigned)number;
-		at = end + (*end == ',');
-	}
-	return 0;
-}
-
-/* A number from 0 to `most`. */
-static int parse_number(const char *name, const char *value, uint64_t most, uint64_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(value, &end, 10);
-	if (*value >= '0' && *value <= '9' && !*end && !errno && *number <= most)
-		return 0;
-	if (most == UINT64_MAX)
-		dw_say("--%s takes a number, 0 or more; not '%s'", name, value);
-	else
-		dw_say("--%s takes a number from 0 to %llu; not '%s'", name, (unsigned long long)most, value);
-	return -1;
-}
-
-static int parse_unit(const char *value, const char **unit)
-{
-	static const char *const units[] = { "s", "ms", "us", "ns" };
-
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (strcmp(value, units[i]) == 0) {
-			*unit = units[i];
-			return 0;
-		}
-	dw_say("--time-unit takes s, ms, us or ns, not '%s'", value);
-	return -1;
-}
-
-static int take(void *context, enum dw_option_id id, const char *value)
-{
-	struct request *request = context;
-
-	switch (id) {
+	switch (option->id) {
 	case DW_OPTION_VIEW:
 		if (request->view_count == MOST_VIEWS) {
 			dw_say("more than %d views at once", MOST_VIEWS);
 			return -1;
 		}
-		request->views[request->view_count++] = value;
-		return 0;
-	case DW_OPTION_FORMAT: request->print.format = value; return 0;
-	case DW_OPTION_SORT: request->view.sort = value; return 0;
-	case DW_OPTION_LIMIT: return parse_limit(value, &request->view.limit);
-	case DW_OPTION_GROUP_BY: request->view.group_by = value; return 0;
-	case DW_OPTION_TOP_LEVEL: request->view.top_level = true; return 0;
-	case DW_OPTION_ENGINE: request->view.engine = value; return 0;
-	case DW_OPTION_EVENTS: request->view.events = true; return 0;
-	case DW_OPTION_PATHS: request->view.paths = value; return 0;
-	case DW_OPTION_LEAVES: request->view.leaves = true; return 0;
-	case DW_OPTION_PER_CALL: request->view.per_call = true; return 0;
-	case DW_OPTION_TIME_UNIT: return parse_unit(value, &request->print.time_unit);
-	case DW_OPTION_LAYOUT: request->layout = value; return 0;
-	case DW_OPTION_WIDTHS: return parse_widths(value, request->widths);
-	case DW_OPTION_VERBOSITY:
-		request->has_verbosity = true;
-		return parse_number("verbosity", value, 3, &request->verbosity);
-	case DW_OPTION_SKIP_ITERATION:
-		request->has_skip_iteration = true;
-		return parse_number("skip-iteration", value, UINT64_MAX, &request->view.skip_iteration);
-	case DW_OPTION_HEADER: request->header = value; return 0;
+		found = (request->views[request->view_count++] = dw_view_find(value, &error));
+		break;
+	case DW_OPTION_LAYOUT:
+		found = (request->layout = dw_layout_find(value, &request->layout_request.version, &error));
+		break;
+	case DW_OPTION_FORMAT: found = (request->renderer = dw_renderer_find(value, &error)); break;
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
-	default: return dw_take_scope(&request->scope, id, value);
+	case DW_OPTION_VIEW_FIELD: return dw_option_set_field(&request->options, option, value);
+	default: return dw_take_scope(&request->scope, option, value);
 	}
+	if (!found)
+		dw_say_error(&error, error.code);
+	return found ? 0 : -1;
 }
 
-/* Prints what another profiler would have printed, instead of views. */
-static int run_layout(const struct request *request, struct dwell_trace *trace, FILE *file)
+/* What depends on several options. */
+static int report_finish_options(struct report_request *request)
 {
-	struct dwell_layout_options options = { .size = sizeof options,
-		.sort = request->view.sort, .has_limit = request->view.limit > 0,
-		.limit = request->view.limit, .group_by = request->view.group_by,
-		.top_level = request->view.top_level, .header = request->header,
-		.time_unit = request->print.time_unit, .engine = request->view.engine,
-		.name_width = request->widths[0], .shapes_width = request->widths[1],
-		.source_width = request->widths[2], .has_verbosity = request->has_verbosity,
-		.verbosity = (unsigned)request->verbosity,
-		.has_skip_iteration = request->has_skip_iteration,
-		.skip_iteration = request->view.skip_iteration,
-		.events = request->view.events, .paths = request->view.paths };
 	struct dwell_error error = { 0, "" };
-	int code = dwell_trace_layout(trace, request->layout, &options, file, &error);
+	int code = dw_layout_check(&request->options, &error);
+
+	if (code) {
+		dw_say_error(&error, code);
+		return -1;
+	}
+	if (!request->view_count)
+		request->views[request->view_count++] = dw_view_find("overview", &error);
+	/* Formats for programs have all rows, those for people the first ones. */
+	if (!request->options.limit && !request->layout && !request->renderer->for_people)
+		request->options.limit = SIZE_MAX;
+	if (!request->output)
+		dw_terminal(STDOUT_FILENO, &request->print);
+	request->print.time_unit = request->options.time_unit;
+	request->layout_request.options = &request->options;
+	return 0;
+}
+
+static int report_layout(const struct report_request *request, struct dwell_trace *trace, FILE *file)
+{
+	struct dwell_error error = { 0, "" };
+	int code = dw_layout_run(request->layout, dw_trace_model(trace), &request->layout_request, file,
+	                         &error);
 
 	dw_say_progress(NULL);
 	if (!code && error.message[0])
@@ -162,44 +90,15 @@ static int run_layout(const struct request *request, struct dwell_trace *trace, 
 	return code ? dw_say_error(&error, code) : 0;
 }
 
-/* Names are checked before a large trace is read. */
-static bool known_names(const struct request *request)
+/* `dwell report operators` looks like a view's name; that of a trace is expected there. */
+static bool report_is_slip(const char *path)
 {
-	struct dwell_error error;
-	struct dwell_table *table;
-	int code = 0;
-
-	for (size_t v = 0; v < request->view_count && !code; v++)
-		code = dwell_trace_view(NULL, request->views[v], &request->view, &table, &error);
-	if (!code && request->layout)
-		code = dwell_trace_layout(NULL, request->layout, NULL, NULL, &error);
-	if (code)
-		dw_say_error(&error, code);
-	return code == 0;
-}
-
-static bool known_format(const struct request *request)
-{
-	struct dwell_error error;
-	FILE *nowhere = fopen("/dev/null", "w");
-	int code = nowhere ? dwell_table_print(NULL, 0, nowhere, &request->print, &error) : 0;
-
-	if (nowhere)
-		fclose(nowhere);
-	if (code)
-		dw_say_error(&error, code);
-	return code == 0;
-}
-
-/* `dwell report operators` deserves a better answer than ENOENT. */
-static bool is_slip(const char *path)
-{
-	const char *name;
+	const struct dw_view *view;
 
 	if (access(path, F_OK) == 0)
 		return false;
-	for (size_t i = 0; (name = dwell_view_name(i, NULL)); i++)
-		if (strcmp(name, path) == 0) {
+	for (size_t i = 0; (view = dw_view_at(i)); i++)
+		if (strcmp(view->name, path) == 0) {
 			dw_say("no trace '%s'; did you mean '--view %s'?", path, path);
 			return true;
 		}
@@ -207,9 +106,9 @@ static bool is_slip(const char *path)
 }
 
 /* CSV has no place for losses and coverage: they go to stderr. */
-static void say_missing(const struct request *request, const struct dwell_table *table)
+static void report_say_missing(const struct report_request *request, const struct dwell_table *table)
 {
-	if (!request->print.format || strcmp(request->print.format, "csv") != 0)
+	if (strcmp(request->renderer->name, "csv") != 0)
 		return;
 	for (size_t i = 0; i < table->loss_count; i++)
 		dw_say("lost: %s records: %s", dw_text_count((int64_t)table->losses[i].records).at,
@@ -218,16 +117,7 @@ static void say_missing(const struct request *request, const struct dwell_table 
 		dw_say("recorded: %s of this time", dw_text_percent(table->coverage).at);
 }
 
-/* Formats for programs have all rows, those for people the first ones. */
-static size_t own_limit(const struct request *request)
-{
-	const struct dw_renderer *renderer =
-	    request->print.format ? dw_renderer_find(request->print.format, NULL) : NULL;
-
-	return renderer && !renderer->for_people ? SIZE_MAX : 0;
-}
-
-static int run_views(const struct request *request, struct dwell_trace *trace, FILE *file)
+static int report_views(const struct report_request *request, struct dwell_trace *trace, FILE *file)
 {
 	struct dwell_table *tables[MOST_VIEWS] = { NULL };
 	struct dwell_error error = { 0, "" };
@@ -235,23 +125,24 @@ static int run_views(const struct request *request, struct dwell_trace *trace, F
 	size_t done = 0;
 
 	for (; done < request->view_count && !code; done++)
-		code = dwell_trace_view(trace, request->views[done], &request->view, &tables[done], &error);
+		code = dw_view_run(request->views[done], dw_trace_model(trace), &request->options,
+		                   &tables[done], &error);
 	dw_say_progress(NULL);
 	if (!code) {
-		say_missing(request, tables[0]);
-		code = dwell_table_print((const struct dwell_table *const *)tables, request->view_count, file,
-		                         &request->print, &error);
+		report_say_missing(request, tables[0]);
+		code = dw_render(request->renderer, (const struct dwell_table *const *)tables,
+		                 request->view_count, file, &request->print, &error);
 		if (code && dw_output_left(file))
 			status = DW_EXIT_PIPE;
 	}
 	if (code && !status)
 		status = dw_say_error(&error, code);
 	for (size_t i = 0; i < done; i++)
-		dwell_table_destroy(tables[i]);
+		dw_table_destroy(tables[i]);
 	return status;
 }
 
-static int report(const struct request *request, char **paths, size_t count)
+static int report_traces(const struct report_request *request, char **paths, size_t count)
 {
 	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
@@ -259,7 +150,7 @@ static int report(const struct request *request, char **paths, size_t count)
 	int status;
 
 	for (size_t i = 0; i < count; i++)
-		if (is_slip(paths[i]))
+		if (report_is_slip(paths[i]))
 			return DW_EXIT_USAGE;
 	dw_say_progress(paths[0]);
 	int code = dwell_trace_open(&trace, (const char *const *)paths, count, &request->scope, &error);
@@ -270,8 +161,8 @@ static int report(const struct request *request, char **paths, size_t count)
 	dw_say_state(trace);
 	status = dw_output_open(&output, request->output);
 	if (!status) {
-		status = request->layout ? run_layout(request, trace, output.file)
-		                         : run_views(request, trace, output.file);
+		status = request->layout ? report_layout(request, trace, output.file)
+		                         : report_views(request, trace, output.file);
 		status = dw_output_close(&output, status);
 	}
 	dwell_trace_close(trace);
@@ -280,34 +171,28 @@ static int report(const struct request *request, char **paths, size_t count)
 
 int dw_cmd_report(const struct dw_verb *verb, int argc, char **argv)
 {
-	struct request request = { .scope.size = sizeof request.scope,
-		                       .view.size = sizeof request.view,
-		                       .print.size = sizeof request.print };
+	struct report_request request = { .scope.size = sizeof request.scope,
+		                              .options.size = sizeof request.options,
+		                              .print.size = sizeof request.print,
+		                              .renderer = dw_renderer_at(0) };
 	char newest[4096], *paths[1] = { newest };
 	bool done;
 
-	int operands = dw_options_parse(verb, argc, argv, false, take, &request, &done);
+	int operands = dw_options_parse(verb, argc, argv, false, report_take_option, &request, &done);
 	if (done)
 		return 0;
-	if (operands < 0)
+	if (operands < 0 || report_finish_options(&request))
 		return DW_EXIT_USAGE;
-	if (!request.view_count)
-		request.views[request.view_count++] = "overview";
-	if (!known_names(&request) || !known_format(&request))
-		return DW_EXIT_USAGE;
-	if (!request.view.limit)
-		request.view.limit = own_limit(&request);
-	if (!request.output)
-		dw_terminal(STDOUT_FILENO, &request.print);
 	if (operands)
-		return report(&request, argv, (size_t)operands);
+		return report_traces(&request, argv, (size_t)operands);
 	if (!dw_newest_trace(newest, sizeof newest))
 		return DW_EXIT_BAD_INPUT;
-	return report(&request, paths, 1);
+	return report_traces(&request, paths, 1);
 }
 
 void dw_report_after_run(const char *path)
 {
+	struct dwell_view_options options = { .size = sizeof options };
 	struct dwell_print_options print = { .size = sizeof print };
 	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
@@ -324,13 +209,14 @@ void dw_report_after_run(const char *path)
 		return;
 	}
 	dw_say_state(trace);
-	code = dwell_trace_view(trace, "overview", NULL, &table, &error);
+	code = dw_view_run(dw_view_find("overview", NULL), dw_trace_model(trace), &options, &table, &error);
 	if (code) {
 		dw_say_error(&error, code);
 	} else {
 		dw_terminal(STDERR_FILENO, &print);
-		dwell_table_print((const struct dwell_table *const *)&table, 1, stderr, &print, &error);
-		dwell_table_destroy(table);
+		dw_render(dw_renderer_at(0), (const struct dwell_table *const *)&table, 1, stderr, &print,
+		          &error);
+		dw_table_destroy(table);
 	}
 	dwell_trace_close(trace);
 }

@@ -12,7 +12,7 @@
 #include "record/record.h"
 #include "views/views.h"
 
-static int take_layers(const char *value, const char **layers)
+static int run_take_layers(const char *value, const char **layers)
 {
 	struct dwell_error error = { 0, "" };
 
@@ -23,22 +23,18 @@ static int take_layers(const char *value, const char **layers)
 	return -1;
 }
 
-/* All of them, or Python's own. */
-static int take_functions(const char *value, uint32_t *categories)
+/* `value` is "all", "python" or NULL, which means all. */
+static int run_take_functions(const char *value, uint32_t *categories)
 {
 	bool all = !value || strcmp(value, "all") == 0;
 
-	if (!all && strcmp(value, "python") != 0) {
-		dw_say("--functions takes all or python, not '%s'", value);
-		return -1;
-	}
 	*categories &= ~DWELL_DETAIL_C_FUNCTIONS;
 	*categories |= 1u << DWELL_CATEGORY_FUNCTION | (all ? DWELL_DETAIL_C_FUNCTIONS : 0);
 	return 0;
 }
 
 /* Below the least a trace would hold nothing, or be larger than asked for. */
-static int take_max_size(const char *value, uint64_t *bytes)
+static int run_take_max_size(const char *value, uint64_t *bytes)
 {
 	if (!dw_parse_size(value, bytes))
 		return -1;
@@ -48,33 +44,33 @@ static int take_max_size(const char *value, uint64_t *bytes)
 	return -1;
 }
 
-static int take(void *context, enum dw_option_id id, const char *value)
+static int run_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct dw_run_request *request = context;
 	struct dwell_options *options = &request->options;
 
-	switch (id) {
+	switch (option->id) {
 	case DW_OPTION_OUTPUT: options->path = value; return 0;
-	case DW_OPTION_MAX_SIZE: return take_max_size(value, &options->max_size_bytes);
+	case DW_OPTION_MAX_SIZE: return run_take_max_size(value, &options->max_size_bytes);
 	case DW_OPTION_KEEP: return dw_parse_keep(value, &options->keep) ? 0 : -1;
 	case DW_OPTION_STEPS:
 		return dw_parse_steps(value, &options->steps_from, &options->steps_to) ? 0 : -1;
 	case DW_OPTION_STEP_ON: request->step_on = value; return 0;
 	case DW_OPTION_SCHEDULE: return dw_parse_schedule(value, &options->schedule) ? 0 : -1;
-	case DW_OPTION_LAYERS: return take_layers(value, &options->layers);
+	case DW_OPTION_LAYERS: return run_take_layers(value, &options->layers);
 	case DW_OPTION_SERVE: request->serve = value; return 0;
 	case DW_OPTION_SHAPES: options->categories |= DWELL_DETAIL_SHAPES; return 0;
 	case DW_OPTION_STACKS: options->categories |= DWELL_DETAIL_STACKS; return 0;
 	case DW_OPTION_FLOPS: options->categories |= DWELL_DETAIL_FLOPS | DWELL_DETAIL_SHAPES; return 0;
 	case DW_OPTION_MEMORY: options->categories |= 1u << DWELL_CATEGORY_ALLOCATION; return 0;
 	case DW_OPTION_NO_MEMORY: options->categories &= ~(1u << DWELL_CATEGORY_ALLOCATION); return 0;
-	case DW_OPTION_FUNCTIONS: return take_functions(value, &options->categories);
+	case DW_OPTION_FUNCTIONS: return run_take_functions(value, &options->categories);
 	default: return 0;
 	}
 }
 
 /* A name that was mistyped shows only now. */
-static void say_step_on(const char *trace)
+static void run_say_step_on(const char *trace)
 {
 	struct dwell_error error = { 0, "" };
 	struct dw_source *source;
@@ -94,7 +90,7 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	bool done;
 
 	request.options.categories = DWELL_MASK_DEFAULT;
-	int operands = dw_options_parse(verb, argc, argv, true, take, &request, &done);
+	int operands = dw_options_parse(verb, argc, argv, true, run_take_option, &request, &done);
 	if (done)
 		return 0;
 	if (operands < 0)
@@ -108,7 +104,7 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 		request.options.categories = DWELL_MASK_NONE;
 	int status = dw_run(&request, trace);
 	if (trace[0] && request.step_on)
-		say_step_on(trace);
+		run_say_step_on(trace);
 	if (trace[0])
 		dw_say("recorded to %s (dwell report %s)", trace, trace);
 	return status;

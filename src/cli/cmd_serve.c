@@ -21,17 +21,17 @@ static void stop(int signal)
 	stopped = 1;
 }
 
-static int take(void *context, enum dw_option_id id, const char *value)
+static int serve_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct dw_serve_options *options = context;
 	char *end;
 	unsigned long port;
 
-	if (id == DW_OPTION_HOST) {
+	if (option->id == DW_OPTION_HOST) {
 		options->host = value;
-	} else if (id == DW_OPTION_INHERITED) {
+	} else if (option->id == DW_OPTION_INHERITED) {
 		options->inherited = true;
-	} else if (id == DW_OPTION_PORT) {
+	} else if (option->id == DW_OPTION_PORT) {
 		port = strtoul(value, &end, 10);
 		if (*value < '0' || *value > '9' || *end || port > 65535) {
 			dw_say("--port %s: give a number from 0 (any that is free) to 65535", value);
@@ -60,7 +60,7 @@ int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv)
 	struct sigaction action = { .sa_handler = stop };
 	struct dwell_error error = { 0, "" };
 	bool done;
-	int code, operands = dw_options_parse(verb, argc, argv, false, take, &options, &done);
+	int code, operands = dw_options_parse(verb, argc, argv, false, serve_take_option, &options, &done);
 
 	if (done)
 		return 0;

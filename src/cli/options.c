@@ -6,27 +6,29 @@
 
 #include "base/nearest.h"
 #include "cli/cli.h"
+#include "render/render.h"
 
 /* ---- parsing ---------------------------------------------------------------------- */
 
-static const struct dw_option *find_long(const struct dw_verb *verb, const char *name, size_t length)
+static const struct dw_option *option_find_long(const struct dw_verb *verb, const char *name,
+                                                size_t length)
 {
 	for (size_t i = 0; i < verb->option_count; i++)
-		if (strlen(verb->options[i].name) == length &&
+		if (verb->options[i].name && strlen(verb->options[i].name) == length &&
 		    strncmp(verb->options[i].name, name, length) == 0)
 			return &verb->options[i];
 	return NULL;
 }
 
-static const struct dw_option *find_letter(const struct dw_verb *verb, char letter)
+static const struct dw_option *option_find_letter(const struct dw_verb *verb, char letter)
 {
 	for (size_t i = 0; i < verb->option_count; i++)
-		if (verb->options[i].letter == letter)
+		if (letter && verb->options[i].letter == letter)
 			return &verb->options[i];
 	return NULL;
 }
 
-static void say_unknown(const struct dw_verb *verb, const char *word)
+static void option_say_unknown(const struct dw_verb *verb, const char *word)
 {
 	struct dw_nearest nearest;
 	char name[64];
@@ -35,7 +37,8 @@ static void say_unknown(const struct dw_verb *verb, const char *word)
 	name[strcspn(name, "=")] = '\0';
 	dw_nearest_init(&nearest, name);
 	for (size_t i = 0; i < verb->option_count; i++)
-		dw_nearest_try(&nearest, verb->options[i].name);
+		if (verb->options[i].name)
+			dw_nearest_try(&nearest, verb->options[i].name);
 	if (nearest.best)
 		dw_say("no option '%s'; did you mean '--%s'? (dwell %s --help lists all)", word, nearest.best,
 		       verb->name);
@@ -43,23 +46,57 @@ static void say_unknown(const struct dw_verb *verb, const char *word)
 		dw_say("no option '%s' (dwell %s --help lists all)", word, verb->name);
 }
 
-/* One option at argv[*at]; moves *at past what it took. */
-static int parse_one(const struct dw_verb *verb, int argc, char **argv, int *at,
-                     const struct dw_option **option, const char **value)
+/* Writes "both, oldest or newest" for the choices "both oldest newest". */
+static const char *option_list_choices(const char *choices, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t length; *choices && used < size; choices += length + (choices[length] == ' ')) {
+		const char *last = strrchr(choices, ' ');
+		const char *comma = !used ? "" : last ? ", " : " or ";
+
+		length = strcspn(choices, " ");
+		used += (size_t)snprintf(text + used, size - used, "%s%.*s", comma, (int)length, choices);
+	}
+	return text;
+}
+
+/* False, after an error message, if the option takes only other values. */
+static bool option_check_choice(const struct dw_option *option, const char *value)
+{
+	const char *at = option->choices;
+	char all[256];
+
+	if (!at || *at == '@' || !value)
+		return true;
+	for (size_t length; *at; at += length + (at[length] == ' ')) {
+		length = strcspn(at, " ");
+		if (strlen(value) == length && strncmp(value, at, length) == 0)
+			return true;
+	}
+	dw_say("--%s takes %s, not '%s'", option->name,
+	       option_list_choices(option->choices, all, sizeof all), value);
+	return false;
+}
+
+/* Reads the option at argv[*at] and moves *at past it and its value. */
+static int option_parse_one(const struct dw_verb *verb, int argc, char **argv, int *at,
+                            const struct dw_option **option, const char **value)
 {
 	const char *word = argv[*at], *name = word + 2, *equals = strchr(word, '=');
 
 	*value = NULL;
 	if (word[1] == '-') {
-		*option = find_long(verb, name, equals ? (size_t)(equals - name) : strlen(name));
+		*option = option_find_long(verb, name, equals ? (size_t)(equals - name) : strlen(name));
 		*value = equals ? equals + 1 : NULL;
 	} else {
-		*option = find_letter(verb, word[1]);
+		*option = option_find_letter(verb, word[1]);
 		*value = word[2] ? word + 2 : NULL;
 	}
 	(*at)++;
 	if (!*option) {
-		say_unknown(verb, word);
+		option_say_unknown(verb, word);
 		return -1;
 	}
 	if (!(*option)->argument && *value) {
@@ -73,11 +110,11 @@ static int parse_one(const struct dw_verb *verb, int argc, char **argv, int *at,
 		}
 		*value = argv[(*at)++];
 	}
-	return 0;
+	return option_check_choice(*option, *value) ? 0 : -1;
 }
 
 /* Moves argv[from] to the end of the operands found so far, which end at `to`. */
-static void move_operand(char **argv, int from, int to)
+static void option_move_operand(char **argv, int from, int to)
 {
 	char *operand = argv[from];
 
@@ -87,7 +124,7 @@ static void move_operand(char **argv, int from, int to)
 }
 
 int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool stop_early,
-                     int (*take)(void *context, enum dw_option_id id, const char *value),
+                     int (*take)(void *context, const struct dw_option *option, const char *value),
                      void *context, bool *done)
 {
 	int at = 0, operands = 0;
@@ -100,46 +137,67 @@ int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool sto
 		if (strcmp(argv[at], "--") == 0) {
 			/* all after it are operands, behind those found before */
 			for (at++; at < argc; at++)
-				move_operand(argv, at, operands++);
+				option_move_operand(argv, at, operands++);
 			break;
 		}
 		if (argv[at][0] != '-' || argv[at][1] == '\0') {
 			if (stop_early)
 				break;
-			move_operand(argv, at++, operands++);
+			option_move_operand(argv, at++, operands++);
 			continue;
 		}
-		if (parse_one(verb, argc, argv, &at, &option, &value) != 0)
+		if (option_parse_one(verb, argc, argv, &at, &option, &value) != 0)
 			return -1;
 		if (option->id == DW_OPTION_HELP) {
 			dw_options_help(verb);
 			*done = true;
 			return 0;
 		}
-		if (take(context, option->id, value) != 0)
+		if (take(context, option, value) != 0)
 			return -1;
 	}
 	if (stop_early && operands == 0)
 		for (; at < argc; at++)
-			move_operand(argv, at, operands++);
+			option_move_operand(argv, at, operands++);
 	argv[operands] = NULL;
 	return operands;
 }
 
 /* ---- explaining -------------------------------------------------------------------- */
 
-static const char *registered(const char *choices, size_t index, const char **what)
+static const char *renderer_name(size_t index, const char **what)
 {
-	return strcmp(choices, "@views") == 0     ? dwell_view_name(index, what)
-	       : strcmp(choices, "@layouts") == 0 ? dwell_layout_name(index, what)
-	                                          : dwell_export_name(index, what);
+	const struct dw_renderer *renderer = dw_renderer_at(index);
+
+	if (renderer && what)
+		*what = renderer->what;
+	return renderer ? renderer->name : NULL;
+}
+
+/* The name at `index` of the registry that `choices` names, and in *what its meaning. */
+static const char *option_registered(const char *choices, size_t index, const char **what)
+{
+	static const struct {
+		const char *choices;
+		const char *(*name)(size_t index, const char **what);
+	} registries[] = {
+		{ "@views", dwell_view_name },
+		{ "@layouts", dwell_layout_name },
+		{ "@renderers", renderer_name },
+		{ "@exports", dwell_export_name },
+	};
+
+	for (size_t i = 0; i < sizeof registries / sizeof *registries; i++)
+		if (strcmp(registries[i].choices, choices) == 0)
+			return registries[i].name(index, what);
+	return NULL;
 }
 
 #define HELP_COLUMN 26
 #define HELP_WIDTH 80
 
 /* From column `left` on, broken at blanks. */
-static void print_wrapped(const char *text, int column, int left)
+static void help_print_wrapped(const char *text, int column, int left)
 {
 	while (*text) {
 		int length = (int)strcspn(text, " ");
@@ -154,60 +212,65 @@ static void print_wrapped(const char *text, int column, int left)
 	putchar('\n');
 }
 
-static void print_option(const struct dw_option *option)
+static void help_print_option(const struct dw_option *option)
 {
-	char left[64];
+	bool optional = option->argument && option->argument[0] == '[';
+	char left[64], argument[48] = "";
 	int at = 0;
 
-	const char *argument = option->argument ? option->argument : "";
-
+	if (!option->name) {
+		printf("\n%s:\n", option->help);
+		return;
+	}
+	if (option->choices && option->choices[0] != '@')
+		snprintf(argument, sizeof argument, optional ? "[=%s]" : " %s", option->choices);
+	else if (option->argument)
+		snprintf(argument, sizeof argument, optional ? "%s" : " %s", option->argument);
+	for (char *blank = argument + 1; *argument && (blank = strchr(blank, ' ')); )
+		*blank = '|';
 	at += snprintf(left, sizeof left, option->letter ? "  -%c, " : "      ", option->letter);
-	snprintf(left + at, sizeof left - (size_t)at, "--%s%s%s", option->name,
-	         *argument && *argument != '[' ? " " : "", argument);
+	snprintf(left + at, sizeof left - (size_t)at, "--%s%s", option->name, argument);
 	printf("%-*s", HELP_COLUMN, left);
 	if (strlen(left) + 1 > HELP_COLUMN)
 		printf("\n%*s", HELP_COLUMN, "");
-	print_wrapped(option->help, HELP_COLUMN, HELP_COLUMN);
+	help_print_wrapped(option->help, HELP_COLUMN, HELP_COLUMN);
 }
 
 /* The names of a registry, each with what it is for. */
-static void print_registered(const char *choices)
+static void help_print_registered(const char *choices)
 {
 	const char *name, *what = "";
 	size_t widest = 0;
 
-	for (size_t n = 0; (name = registered(choices, n, &what)); n++)
+	for (size_t n = 0; (name = option_registered(choices, n, &what)); n++)
 		widest = strlen(name) > widest ? strlen(name) : widest;
-	for (size_t n = 0; (name = registered(choices, n, &what)); n++) {
+	for (size_t n = 0; (name = option_registered(choices, n, &what)); n++) {
 		int column = printf("  %-*s  ", (int)widest, name);
 
-		print_wrapped(what, column, column);
+		help_print_wrapped(what, column, column);
 	}
 }
 
 void dw_options_help(const struct dw_verb *verb)
 {
-	printf("dwell %s: %s\n\nUsage: dwell %s [OPTION...] %s\n\n", verb->name, verb->summary, verb->name,
-	       verb->operands);
+	printf("dwell %s: %s\n\nUsage: dwell %s [OPTION...] %s\n%s", verb->name, verb->summary, verb->name,
+	       verb->operands, verb->options[0].name ? "\n" : "");
 	for (size_t i = 0; i < verb->option_count; i++)
-		print_option(&verb->options[i]);
+		help_print_option(&verb->options[i]);
 	for (size_t i = 0; i < verb->option_count; i++) {
 		const struct dw_option *option = &verb->options[i];
 
-		if (!option->choices)
+		if (!option->choices || option->choices[0] != '@')
 			continue;
-		printf("\n--%s%s%s:\n", option->name, option->argument[0] == '[' ? "" : " ", option->argument);
-		if (option->choices[0] == '@')
-			print_registered(option->choices);
-		else
-			printf("  %s\n", option->choices);
+		printf("\n--%s %s:\n", option->name, option->argument);
+		help_print_registered(option->choices);
 	}
 }
 
 void dw_options_usage(void)
 {
 	printf("dwell: where a neural network's training time and memory go\n\n"
-	       "  dwell COMMAND...          run a program and show the overview\n");
+	       "  dwell COMMAND...          run a program, record it and show the overview\n");
 	for (size_t i = 0; i < dw_verb_count; i++) {
 		char usage[64];
 
@@ -215,11 +278,15 @@ void dw_options_usage(void)
 		         i == 0 ? "COMMAND..." : dw_verbs[i].operands);
 		printf("  %-25s %s\n", usage, dw_verbs[i].summary);
 	}
-	printf("\n  dwell help VERB           the options of a verb (or dwell VERB --help)\n"
-	       "  dwell --version\n");
+	printf("\n  dwell help VERB           show the options of a verb (or dwell VERB --help)\n"
+	       "  dwell --version           show the version\n\n"
+	       "Examples:\n"
+	       "  dwell python train.py                 record a script and show the overview\n"
+	       "  dwell report --view operators         look at the newest trace of this folder\n"
+	       "  dwell export -f chrome -o trace.json  write it for Perfetto and chrome://tracing\n");
 }
 
-static void dump_option(const char *verb, const struct dw_option *option)
+static void option_dump(const char *verb, const struct dw_option *option)
 {
 	char letter[3] = { '-', option->letter, '\0' };
 	const char *name;
@@ -227,7 +294,7 @@ static void dump_option(const char *verb, const struct dw_option *option)
 	printf("option\t%s\t--%s\t%s\t%s\t%s\t", verb, option->name, option->letter ? letter : "",
 	       option->argument ? option->argument : "", option->help);
 	if (option->choices && option->choices[0] == '@')
-		for (size_t n = 0; (name = registered(option->choices, n, NULL)); n++)
+		for (size_t n = 0; (name = option_registered(option->choices, n, NULL)); n++)
 			printf("%s%s", n ? "," : "", name);
 	else if (option->choices)
 		for (const char *c = option->choices; *c; c++)
@@ -238,22 +305,23 @@ static void dump_option(const char *verb, const struct dw_option *option)
 void dw_options_dump(void)
 {
 	static const struct dw_option own[] = {
-		{ DW_OPTION_HELP, "help", 'h', NULL, "show this help and exit", NULL },
-		{ DW_OPTION_VERSION, "version", 0, NULL, "print the version and exit", NULL },
+		{ DW_OPTION_HELP, "help", 'h', .help = "show this help and exit" },
+		{ DW_OPTION_VERSION, "version", .help = "print the version and exit" },
 	};
 
 	for (size_t v = 0; v < dw_verb_count; v++) {
 		printf("verb\t%s\t%s\n", dw_verbs[v].name, dw_verbs[v].summary);
 		for (size_t i = 0; i < dw_verbs[v].option_count; i++)
-			dump_option(dw_verbs[v].name, &dw_verbs[v].options[i]);
+			if (dw_verbs[v].options[i].name)
+				option_dump(dw_verbs[v].name, &dw_verbs[v].options[i]);
 	}
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-		dump_option("", &own[i]);
+		option_dump("", &own[i]);
 }
 
 /* ---- values ------------------------------------------------------------------------ */
 
-static bool parse_number(const char *text, const char **end, uint64_t *value)
+static bool option_parse_number(const char *text, const char **end, uint64_t *value)
 {
 	char *stop;
 
@@ -265,6 +333,42 @@ static bool parse_number(const char *text, const char **end, uint64_t *value)
 	return errno == 0;
 }
 
+static int option_set_rows(const struct dw_option *option, const char *value, size_t *rows)
+{
+	const char *end;
+	uint64_t number = 0;
+
+	if (strcmp(value, "all") == 0) {
+		*rows = SIZE_MAX;
+		return 0;
+	}
+	if (!option_parse_number(value, &end, &number) || *end || !number) {
+		dw_say("--%s takes a number of rows, at least 1, or all; not '%s'", option->name, value);
+		return -1;
+	}
+	*rows = (size_t)number;
+	return 0;
+}
+
+int dw_option_set_field(struct dwell_view_options *options, const struct dw_option *option,
+                        const char *value)
+{
+	void *field = (char *)options + option->field.offset;
+	const char *end;
+
+	switch (option->field.kind) {
+	case DW_OPTION_TEXT: *(const char **)field = value; return 0;
+	case DW_OPTION_FLAG: *(bool *)field = true; return 0;
+	case DW_OPTION_ROWS: return option_set_rows(option, value, field);
+	case DW_OPTION_NUMBER: break;
+	}
+	*(bool *)((char *)options + option->field.has_offset) = true;
+	if (option_parse_number(value, &end, field) && !*end)
+		return 0;
+	dw_say("--%s takes a number, 0 or more; not '%s'", option->name, value);
+	return -1;
+}
+
 bool dw_parse_steps(const char *text, uint64_t *from, uint64_t *to)
 {
 	const char *at = text;
@@ -273,14 +377,14 @@ bool dw_parse_steps(const char *text, uint64_t *from, uint64_t *to)
 	*from = 0;
 	*to = UINT64_MAX;
 	if (strncmp(at, "..", 2) != 0)
-		good = parse_number(at, &at, from);
+		good = option_parse_number(at, &at, from);
 	if (good && *at == '\0') {
 		*to = *from;
 		return true;
 	}
 	good = good && strncmp(at, "..", 2) == 0;
 	if (good && at[2])
-		good = parse_number(at + 2, &at, to) && *at == '\0';
+		good = option_parse_number(at + 2, &at, to) && *at == '\0';
 	if (!good)
 		dw_say("'%s' is not a range of steps: write A..B, A.. or ..B, counted from 0", text);
 	else if (*from > *to)
@@ -294,7 +398,7 @@ bool dw_parse_size(const char *text, uint64_t *bytes)
 	const char *end, *unit;
 	unsigned shift = 0;
 
-	if (parse_number(text, &end, bytes) && *bytes) {
+	if (option_parse_number(text, &end, bytes) && *bytes) {
 		unit = *end ? strchr(units, *end & ~0x20) : NULL;
 		if (unit && *unit) {
 			shift = 10 * (unsigned)(unit - units + 1);
@@ -341,7 +445,7 @@ bool dw_parse_schedule(const char *text, struct dwell_schedule *schedule)
 
 		while (f < 5 && strncmp(at, fields[f].name, strlen(fields[f].name)) != 0)
 			f++;
-		if (f == 5 || !parse_number(at + strlen(fields[f].name), &at, &value) || value > UINT32_MAX ||
+		if (f == 5 || !option_parse_number(at + strlen(fields[f].name), &at, &value) || value > UINT32_MAX ||
 		    (*at && *at != ',')) {
 			dw_say("'%s' is not a schedule: write skip=N,wait=N,warmup=N,active=N,repeat=N", text);
 			return false;

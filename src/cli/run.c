@@ -22,6 +22,7 @@
 #include "cli/peak.h"
 #include "cli/preload.h"
 #include "cli/symbolize.h"
+#include "format/keys.h"
 #include "record/cost.h"
 #include "record/file.h"
 #include "record/record.h"
@@ -156,7 +157,7 @@ static void note_cost(void)
 	char text[32];
 
 	snprintf(text, sizeof text, "%.2f", dw_cost_range_ns(dw_session.clock_kind));
-	dwell_meta_json("dwell.cost_range_ns", text);
+	dwell_meta_json(DW_KEY_COST_RANGE_NS, text);
 }
 
 /* What the flops view compares with. */
@@ -183,7 +184,7 @@ static void note_status(int status)
 		snprintf(text, sizeof text, "{\"signal\":%d}", WTERMSIG(status));
 	else
 		snprintf(text, sizeof text, "{\"exit\":%d}", WEXITSTATUS(status));
-	dwell_meta_json("dwell.status", text);
+	dwell_meta_json(DW_KEY_STATUS, text);
 }
 
 /* How long the program's main thread could have run and got no core: without it a busy
@@ -201,7 +202,7 @@ static void note_delay(pid_t pid)
 		return;
 	if (fscanf(file, "%llu %llu", &ran_ns, &delayed_ns) == 2) {
 		snprintf(text, sizeof text, "%llu", delayed_ns);
-		dwell_meta_json("dwell.delay_ns", text);
+		dwell_meta_json(DW_KEY_DELAY_NS, text);
 	}
 	fclose(file);
 }
@@ -519,7 +520,7 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	}
 	note_status(status);
 	if (request->step_on)
-		dwell_meta("dwell.step_on", request->step_on);
+		dwell_meta(DW_KEY_STEP_ON, request->step_on);
 	code = exit_status(status);
 	bool joined = dw_session.map->next_gate > 2; /* the first gate is our own */
 	bool nothing_ran = (code == DW_EXIT_NOT_FOUND || code == DW_EXIT_CANNOT_RUN) && !joined;

@@ -33,9 +33,9 @@ bool dw_newest_trace(char *path, size_t room)
 	return any;
 }
 
-int dw_take_scope(struct dwell_scope *scope, enum dw_option_id id, const char *value)
+int dw_take_scope(struct dwell_scope *scope, const struct dw_option *option, const char *value)
 {
-	switch (id) {
+	switch (option->id) {
 	case DW_OPTION_STEPS:
 		scope->has_steps = true;
 		return dw_parse_steps(value, &scope->steps_from, &scope->steps_to) ? 0 : -1;

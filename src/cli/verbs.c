@@ -12,121 +12,122 @@
 
 #include "cli/cli.h"
 
-#define HELP { DW_OPTION_HELP, "help", 'h', NULL, "show this help and exit", NULL }
-#define STEPS(what) { DW_OPTION_STEPS, "steps", 0, "A..B", what, NULL }
+#define HEADING(text) { .help = text }
+#define HELP { DW_OPTION_HELP, "help", 'h', .help = "show this help and exit" }
+#define STEPS(doing)                                                                     \
+	{ DW_OPTION_STEPS, "steps", .argument = "A..B",                                       \
+	  .help = doing " steps A to B, counted from 0" }
+/* The part of a trace that a verb looks at. */
+#define SCOPE(doing)                                                                     \
+	STEPS(doing),                                                                         \
+	{ DW_OPTION_PROFILE, "profile", .argument = "P",                                      \
+	  .help = doing " the ranges of the profile with this name or id" },                  \
+	{ DW_OPTION_ACTION, "action", .argument = "NAME",                                     \
+	  .help = doing " what begins within this action or zone" },                          \
+	{ DW_OPTION_THREAD, "thread", .argument = "T",                                        \
+	  .help = doing " the thread with this name or number" }
 
 static const struct dw_option run_options[] = {
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
-	  "write the trace to FILE, replacing it (default: a new file named after the program)", NULL },
-	{ DW_OPTION_MAX_SIZE, "max-size", 0, "SIZE",
-	  "keep the trace below SIZE, as 512M or 8G (default 2G, at most a tenth of the free space)", NULL },
-	{ DW_OPTION_KEEP, "keep", 0, "WHICH",
-	  "which records to keep when the trace reaches its size: the oldest half and the newest half, or "
-	  "one of them (default both)", "both oldest newest" },
-	STEPS("record only steps A to B, counted from 0"),
-	{ DW_OPTION_STEP_ON, "step-on", 0, "NAME", "PyTorch: a step is a call of this function, begins at a "
-	  "call of this module's class or path, or ends with this optimizer's", NULL },
-	{ DW_OPTION_SCHEDULE, "schedule", 0, "PLAN",
-	  "record steps in cycles: skip=N,wait=N,warmup=N,active=N,repeat=N", NULL },
-	{ DW_OPTION_LAYERS, "layers", 0, "LIST",
-	  "record only these layers, by path or pattern, as Net.stem,Net.block.*", NULL },
-	{ DW_OPTION_SERVE, "serve", 0, "PORT",
-	  "serve captures at this port and record only what they ask for (dwell serve)", NULL },
-	{ DW_OPTION_SHAPES, "shapes", 0, NULL, "record the shapes of operators' arguments", NULL },
-	{ DW_OPTION_STACKS, "stacks", 0, NULL, "record the call stacks of operators", NULL },
-	{ DW_OPTION_FUNCTIONS, "functions", 0, "[=WHICH]", "record function calls (of Python programs, and of "
-	  "programs built for libdwell-functions); =python: Python functions only, cheaper (default all)",
-	  "all python" },
-	{ DW_OPTION_FLOPS, "flops", 0, NULL, "record shapes, from which FLOPs are counted, and this machine's peak, "
-	  "which is measured for 50 ms before the program starts", NULL },
-	{ DW_OPTION_MEMORY, "memory", 0, NULL, "record allocations and frees (the default)", NULL },
-	{ DW_OPTION_NO_MEMORY, "no-memory", 0, NULL, "do not record allocations and frees", NULL },
+	  .help = "write the trace to FILE, replacing it (default: a new file named after the program)" },
+	{ DW_OPTION_MAX_SIZE, "max-size", .argument = "SIZE",
+	  .help = "keep the trace below SIZE, as 512M or 8G (default 2G, at most a tenth of the free "
+	  "space)" },
+	{ DW_OPTION_KEEP, "keep", .argument = "WHICH",
+	  .help = "keep the oldest records, the newest ones or half of each when the trace reaches its size "
+	  "(default both)", .choices = "both oldest newest" },
+	STEPS("record only"),
+	{ DW_OPTION_STEP_ON, "step-on", .argument = "NAME",
+	  .help = "PyTorch: a step is a call of the function NAME, begins at a call of the module with this "
+	  "class or path, or ends with a step of this optimizer" },
+	{ DW_OPTION_SCHEDULE, "schedule", .argument = "PLAN",
+	  .help = "record steps in cycles: skip=N,wait=N,warmup=N,active=N,repeat=N" },
+	{ DW_OPTION_LAYERS, "layers", .argument = "LIST",
+	  .help = "record only these layers, by path or pattern, as Net.stem,Net.block.*" },
+	{ DW_OPTION_SERVE, "serve", .argument = "PORT",
+	  .help = "serve captures at this port and record only what they ask for (dwell serve)" },
+	{ DW_OPTION_SHAPES, "shapes", .help = "record the shapes of operators' arguments" },
+	{ DW_OPTION_STACKS, "stacks", .help = "record the call stacks of operators" },
+	{ DW_OPTION_FUNCTIONS, "functions", .argument = "[=WHICH]",
+	  .help = "record function calls of Python programs and of programs built for libdwell-functions; "
+	  "=python records Python functions only and costs less (default all)",
+	  .choices = "all python" },
+	{ DW_OPTION_FLOPS, "flops",
+	  .help = "record shapes, from which FLOPs are counted, and this machine's peak, which is measured "
+	  "for 50 ms before the program starts" },
+	{ DW_OPTION_MEMORY, "memory", .help = "record allocations and frees (the default)" },
+	{ DW_OPTION_NO_MEMORY, "no-memory", .help = "do not record allocations and frees" },
 	HELP,
 };
 
 static const struct dw_option report_options[] = {
-	{ DW_OPTION_VIEW, "view", 'v', "NAME", "what to show; may be given several times (default overview)",
-	  "@views" },
+	HEADING("What to show"),
+	{ DW_OPTION_VIEW, "view", 'v', "NAME",
+	  .help = "a view of the list below (default overview); may be given several times",
+	  .choices = "@views" },
+	{ DW_OPTION_LAYOUT, "layout", .argument = "NAME",
+	  .help = "a layout of the list below: what another profiler would have printed", .choices = "@layouts" },
 	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT",
-	  "text, md or html for people; csv or json with raw values and all rows", "text csv json md html" },
-	{ DW_OPTION_SORT, "sort", 0, "COLUMN",
-	  "sort rows by a column, by its label or as CSV names it", NULL },
-	{ DW_OPTION_LIMIT, "limit", 'n', "N", "show the first N rows, or all", NULL },
-	STEPS("look only at steps A to B, counted from 0"),
-	{ DW_OPTION_PROFILE, "profile", 0, "P", "look only at the ranges of the profile with this name or id",
-	  NULL },
-	{ DW_OPTION_ACTION, "action", 0, "NAME", "look only at what begins within this action or zone",
-	  NULL },
-	{ DW_OPTION_THREAD, "thread", 0, "T", "look only at the thread with this name or number", NULL },
-	{ DW_OPTION_GROUP_BY, "group-by", 0, "WHAT",
-	  "separate operators by shape, overload or stack:N (the N innermost frames), or by several of them",
-	  NULL },
-	{ DW_OPTION_TOP_LEVEL, "top-level", 0, NULL, "show only operators that no other operator called", NULL },
-	{ DW_OPTION_TIME_UNIT, "time-unit", 0, "UNIT", "print all times in one unit", "s ms us ns" },
-	{ DW_OPTION_ENGINE, "engine", 0, "NAME", "show this one of several nested engines", NULL },
-	{ DW_OPTION_EVENTS, "events", 0, NULL, "layers: show the operators within each", NULL },
-	{ DW_OPTION_PATHS, "paths", 0, "LIST",
-	  "layers: show only these and those below them, as Net.stem,Net.block.*", NULL },
-	{ DW_OPTION_LEAVES, "leaves", 0, NULL, "layers: show only those that hold no others", NULL },
-	{ DW_OPTION_PER_CALL, "per-call", 0, NULL, "layers: show each call", NULL },
-	{ DW_OPTION_LAYOUT, "layout", 0, "NAME", "print what another profiler would have printed",
-	  "@layouts" },
-	{ DW_OPTION_HEADER, "header", 0, "TEXT", "print TEXT above the table, in layouts that have such a line",
-	  NULL },
-	{ DW_OPTION_WIDTHS, "widths", 0, "LIST",
-	  "most characters in columns of a layout: name=N,shapes=N,source=N", NULL },
-	{ DW_OPTION_VERBOSITY, "verbosity", 0, "LEVEL",
-	  "layout singa: 1 forward and backward, 2 every operation, 3 the distributed ones "
-	  "(default: the program's, else 2)", "0 1 2 3" },
-	{ DW_OPTION_SKIP_ITERATION, "skip-iteration", 0, "N",
-	  "leave the run's first N iterations out of the view sequence and the layout singa (default 0; in "
-	  "the layout the program's number)", NULL },
-	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", "write to FILE", NULL },
+	  .help = "how to print views (default text); csv and json have raw values and all rows",
+	  .choices = "@renderers" },
+	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", .help = "write to FILE" },
 	HELP,
+
+	HEADING("Which part of the trace"),
+	SCOPE("look only at"),
+
+	HEADING("Options of views and layouts"),
+#define OPTION(scope, kind_, field_, name, letter, argument, choices, help)              \
+	{ DW_OPTION_VIEW_FIELD, name, letter, argument, help, choices,                        \
+	  { DW_OPTION_##kind_, offsetof(struct dwell_view_options, field_), HAS_##kind_(field_) } },
+#define HAS_TEXT(field_) 0
+#define HAS_FLAG(field_) 0
+#define HAS_ROWS(field_) 0
+#define HAS_NUMBER(field_) offsetof(struct dwell_view_options, has_##field_)
+#include "views/view_options.def"
+#undef OPTION
 };
 
 static const struct dw_option export_options[] = {
-	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT", "the format to write (required)", "@exports" },
+	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT", .help = "the format to write (required)",
+	  .choices = "@exports" },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
-	  "write to FILE, compressed if its name ends in .gz (default: standard output); xplane: a folder "
-	  "is taken as TensorBoard's log directory", NULL },
-	STEPS("export only steps A to B, counted from 0"),
-	{ DW_OPTION_PROFILE, "profile", 0, "P", "export only the ranges of the profile with this name or id",
-	  NULL },
-	{ DW_OPTION_ACTION, "action", 0, "NAME", "export only what begins within this action or zone",
-	  NULL },
-	{ DW_OPTION_THREAD, "thread", 0, "T", "export only the thread with this name or number", NULL },
-	{ DW_OPTION_METRIC, "metric", 0, "METRIC", "what to count in pictures and stacks: time (the default), self_cpu; in pictures "
-	  "of layers: layers, memory, backward",
-	  NULL },
-	{ DW_OPTION_TITLE, "title", 0, "TEXT", "the title of a picture", NULL },
+	  .help = "write to FILE, compressed if its name ends in .gz (default: standard output); with "
+	  "xplane FILE may be a folder, which is used as TensorBoard's log directory" },
+	SCOPE("export only"),
+	{ DW_OPTION_METRIC, "metric", .argument = "METRIC",
+	  .help = "what to count in pictures and stacks: time (the default), self_cpu; in pictures of "
+	  "layers: layers, memory, backward" },
+	{ DW_OPTION_TITLE, "title", .argument = "TEXT", .help = "the title of a picture" },
 	HELP,
 };
 
 static const struct dw_option info_options[] = {
-	{ DW_OPTION_TEXTS, "texts", 0, NULL, "print every text that is stored in the trace, one per line",
-	  NULL },
+	{ DW_OPTION_TEXTS, "texts",
+	  .help = "print every text that is stored in the trace, one per line" },
 	HELP,
 };
 
 static const struct dw_option serve_options[] = {
-	{ DW_OPTION_PORT, "port", 'p', "PORT", "listen at this port; 0 means any free port (default 9001)",
-	  NULL },
-	{ DW_OPTION_HOST, "host", 0, "ADDRESS",
-	  "listen at this address of the machine; any but 127.0.0.1 requires DWELL_TOKEN to be set", NULL },
-	{ DW_OPTION_INHERITED, "inherited", 0, NULL,
-	  "for programs that start a server: serve at the socket on standard input until standard output "
-	  "is closed", NULL },
+	{ DW_OPTION_PORT, "port", 'p', "PORT",
+	  .help = "listen at this port; 0 means any free port (default 9001)" },
+	{ DW_OPTION_HOST, "host", .argument = "ADDRESS",
+	  .help = "listen at this address of the machine; any but 127.0.0.1 requires DWELL_TOKEN to be "
+	  "set" },
+	{ DW_OPTION_INHERITED, "inherited",
+	  .help = "for programs that start a server: serve at the socket on standard input until standard "
+	  "output is closed" },
 	HELP,
 };
 
 static const struct dw_option capture_options[] = {
-	{ DW_OPTION_DURATION, "duration", 'd', "TIME", "record for TIME, as 500ms or 2s (default 1s)",
-	  NULL },
+	{ DW_OPTION_DURATION, "duration", 'd', "TIME",
+	  .help = "record for TIME, as 500ms or 2s (default 1s)" },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FOLDER",
-	  "store in this log directory, as plugins/profile/TIME/HOST_PORT.xplane.pb (default: here)", NULL },
-	{ DW_OPTION_DELAY, "delay", 0, "TIME", "wait TIME before recording", NULL },
-	{ DW_OPTION_FUNCTIONS, "functions", 0, NULL, "also record Python's function calls", NULL },
+	  .help = "store in this log directory, as plugins/profile/TIME/HOST_PORT.xplane.pb (default: "
+	  "here)" },
+	{ DW_OPTION_DELAY, "delay", .argument = "TIME", .help = "wait TIME before recording" },
+	{ DW_OPTION_FUNCTIONS, "functions", .help = "also record Python's function calls" },
 	HELP,
 };
 

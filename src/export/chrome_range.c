@@ -9,6 +9,7 @@
 #include "export/chrome.h"
 #include "export/export.h"
 #include "export/stacks.h"
+#include "frameworks/torch.h"
 
 /* The three numbers by which tools tell calls apart, all from one counter: the first
  * two from 1, the last from 0. */
@@ -139,7 +140,7 @@ void dw_chrome_put_steps(struct dw_chrome *chrome)
 			args = at->step->open ? ",\"recorded\":false,\"open\":true" : ",\"recorded\":false";
 		label.head = head;
 		label.head_length = (uint32_t)snprintf(
-			head, sizeof head, "\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#%llu\"",
+			head, sizeof head, "\"cat\":\"user_annotation\",\"name\":\"" DW_TORCH_STEP "%llu\"",
 			(unsigned long long)at->step->number);
 		if (at->overlaps) {
 			dw_chrome_async(chrome, &label, &event, at->track, *args ? args + 1 : args);

@@ -22,6 +22,7 @@
 #include "export/export.h"
 #include "export/perfetto.h"
 #include "export/stacks.h"
+#include "frameworks/torch.h"
 
 /* ---- ranges ------------------------------------------------------------------------- */
 
@@ -227,7 +228,7 @@ static void put_steps(struct dw_perfetto *perfetto)
 
 		if (i == 0 || i >= steps->apart || step->track != step[-1].track)
 			track = dw_perfetto_new_track(perfetto, 1 + step->track, "steps");
-		snprintf(name, sizeof name, "ProfilerStep#%llu", (unsigned long long)step->step->number);
+		snprintf(name, sizeof name, DW_TORCH_STEP "%llu", (unsigned long long)step->step->number);
 		event = dw_perfetto_open(perfetto, DW_PERFETTO_BEGIN, track, step->start_ns);
 		dw_perfetto_name_text(perfetto, name);
 		if (step->step->open)

@@ -2,14 +2,13 @@
  * Ignite: what BasicTimeProfiler and HandlersTimeProfiler print.
  *
  * `ignite` is both, `ignite:basic` and `ignite:handlers` one of them. They are about the
- * engine's last run, as Ignite's are; the printing is the engine's own (src/engine/print.c).
+ * engine's last run, as Ignite's are; the printing is that of libdwell-ignite (compat/ignite_results).
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include <dwell/engine.h>
-
 #include "base/error.h"
+#include "compat/ignite_results/results.h"
 #include "layouts/layouts.h"
 #include "model/engine/engine.h"
 
@@ -30,26 +29,27 @@ static int print_basic(const struct dw_engine *engine, FILE *file)
 {
 	static const char *const builtin[] = {
 #define NAME(name, number, value) [number] = #name,
-		DWELL_EVENTS(NAME)
+		DWELL_IGNITE_EVENTS(NAME)
 #undef NAME
 	};
-	struct dwell_basic_results results = {
-		.processing = engine->rows[DW_ENGINE_PROCESSING].stat,
-		.dataflow = engine->rows[DW_ENGINE_DATAFLOW].stat,
+	struct dwell_ignite_basic_results results = {
+		.processing = dw_ignite_time_stat(&engine->rows[DW_ENGINE_PROCESSING].stat, 1),
+		.dataflow = dw_ignite_time_stat(&engine->rows[DW_ENGINE_DATAFLOW].stat, 1),
 	};
-	const char **names[DWELL_EVENT_COUNT];
+	const char **names[DWELL_IGNITE_EVENT_COUNT];
 	bool failed = false;
 
-	for (int e = 0; e < DWELL_EVENT_COUNT; e++) {
+	for (int e = 0; e < DWELL_IGNITE_EVENT_COUNT; e++) {
 		results.handlers[e] = names[e] = names_of(engine, builtin[e]);
 		failed |= !names[e];
 		for (size_t i = 0; i < engine->event_count; i++)
 			if (strcmp(engine->rows[DW_ENGINE_EVENTS + i].event, builtin[e]) == 0)
-				results.events[e] = engine->rows[DW_ENGINE_EVENTS + i].stat;
+				results.events[e] =
+				    dw_ignite_time_stat(&engine->rows[DW_ENGINE_EVENTS + i].stat, 1);
 	}
 	if (!failed)
-		dwell_basic_results_print(&results, file);
-	for (int e = 0; e < DWELL_EVENT_COUNT; e++)
+		dw_ignite_print_basic(&results, file);
+	for (int e = 0; e < DWELL_IGNITE_EVENT_COUNT; e++)
 		free(names[e]);
 	return failed ? -1 : 0;
 }
@@ -57,24 +57,27 @@ static int print_basic(const struct dw_engine *engine, FILE *file)
 static int print_handlers(const struct dw_engine *engine, FILE *file)
 {
 	const struct dw_engine_row *from = dw_engine_handlers(engine);
-	struct dwell_handler_time *rows = calloc(engine->handler_count + 1, sizeof *rows);
-	struct dwell_handlers_results results = {
-		engine->rows[DW_ENGINE_PROCESSING].stat, engine->rows[DW_ENGINE_DATAFLOW].stat, rows,
-		engine->handler_count,
+	struct dwell_ignite_handler_time *rows = calloc(engine->handler_count + 1, sizeof *rows);
+	struct dwell_ignite_handlers_results results = {
+		.processing = dw_ignite_time_stat(&engine->rows[DW_ENGINE_PROCESSING].stat, 1),
+		.dataflow = dw_ignite_time_stat(&engine->rows[DW_ENGINE_DATAFLOW].stat, 1),
+		.handlers = rows,
+		.count = engine->handler_count,
 	};
 
 	for (size_t i = 0; rows && i < engine->handler_count; i++)
-		rows[i] = (struct dwell_handler_time){ from[i].handler, from[i].event, from[i].stat };
+		rows[i] = (struct dwell_ignite_handler_time){
+			from[i].handler, from[i].event, dw_ignite_time_stat(&from[i].stat, 1) };
 	if (rows)
-		dwell_handlers_results_print(&results, file);
+		dw_ignite_print_handlers(&results, file);
 	free(rows);
 	return rows ? 0 : -1;
 }
 
-int dw_layout_ignite(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
-                     struct dwell_error *error)
+static int ignite_print(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
+                        struct dwell_error *error)
 {
-	const char *part = options->version;
+	const char *part = request->version;
 	bool basic = !part || strcmp(part, "basic") == 0;
 	bool handlers = !part || strcmp(part, "handlers") == 0;
 	const struct dw_engine *engine;
@@ -84,7 +87,7 @@ int dw_layout_ignite(struct dw_model *model, const struct dw_layout_options *opt
 		return dw_error_set(error, DWELL_E_NAME,
 		                    "no layout 'ignite:%.40s'; there are ignite, ignite:basic and "
 		                    "ignite:handlers", part);
-	engine = dw_model_engine(model, options->engine, DW_ENGINE_LAST_RUN, error);
+	engine = dw_model_engine(model, request->options->engine, DW_ENGINE_LAST_RUN, error);
 	if (!engine)
 		return error ? error->code : DWELL_E_NO_DATA;
 	if (basic)
@@ -93,3 +96,9 @@ int dw_layout_ignite(struct dw_model *model, const struct dw_layout_options *opt
 		result = print_handlers(engine, file);
 	return result ? dw_error_set(error, DWELL_E_NOMEM, "out of memory for the ignite layout") : 0;
 }
+
+const struct dw_layout dw_layout_ignite = {
+	.name = "ignite",
+	.what = "PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)",
+	.print = ignite_print,
+};

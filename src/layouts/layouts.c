@@ -1,32 +1,23 @@
-/* The registry of layouts; see layouts.h. */
+/* The registry of layouts, and what is done for all of them; see layouts.h. */
 #include "layouts/layouts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/text.h"
 
-static const struct dw_layout layouts[] = {
-	{ "ignite", "PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)",
-	  dw_layout_ignite },
-	{ "lightning", "Lightning's SimpleProfiler", dw_layout_lightning },
-	{ "lightning-short", "Lightning's SimpleProfiler(extended=False)", dw_layout_lightning_short },
-	{ "lightning-pytorch", "Lightning's PyTorchProfiler: operators of each step and backward",
-	  dw_layout_lightning_pytorch },
-	{ "torch", "torch.profiler's table, PyTorch 2.13 (torch:1.13)", dw_layout_torch },
-	{ "pstats", "Python's cProfile and Lightning's AdvancedProfiler (pstats:0.1 a tenth of it)",
-	  dw_layout_pstats },
-	{ "singa", "SINGA's PrintTimeProfiling() at verbosity 1, 2 or 3", dw_layout_singa },
-	{ "torchprof", "torchprof's tree of modules", dw_layout_torchprof },
-	{ NULL, NULL, NULL },
+static const struct dw_layout *const layouts[] = {
+#define LAYOUT(name) &dw_layout_##name,
+#include "layouts/layouts.def"
+#undef LAYOUT
 };
+#define LAYOUT_COUNT (sizeof layouts / sizeof *layouts)
 
 const struct dw_layout *dw_layout_at(size_t index)
 {
-	for (size_t i = 0; i <= index; i++)
-		if (!layouts[i].name)
-			return NULL;
-	return &layouts[index];
+	return index < LAYOUT_COUNT ? layouts[index] : NULL;
 }
 
 const struct dw_layout *dw_layout_find(const char *name, const char **version,
@@ -37,13 +28,84 @@ const struct dw_layout *dw_layout_find(const char *name, const char **version,
 
 	*version = name[length] ? name + length + 1 : NULL;
 	dw_nearest_init(&nearest, name);
-	for (const struct dw_layout *layout = layouts; layout->name; layout++) {
-		if (strlen(layout->name) == length && strncmp(layout->name, name, length) == 0)
-			return layout;
-		dw_nearest_try(&nearest, layout->name);
+	for (size_t i = 0; i < LAYOUT_COUNT; i++) {
+		if (strlen(layouts[i]->name) == length && strncmp(layouts[i]->name, name, length) == 0)
+			return layouts[i];
+		dw_nearest_try(&nearest, layouts[i]->name);
 	}
 	dw_error_set(error, DWELL_E_NAME, "no layout '%.100s'%s%s%s (dwell report --help lists all)", name,
 	             nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
 	             nearest.best ? "'?" : "");
 	return NULL;
+}
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+int dw_layout_parse_widths(const char *text, struct dw_layout_widths *widths,
+                           struct dwell_error *error)
+{
+	const struct { const char *name; unsigned *width; } columns[] = {
+		{ "name=", &widths->name }, { "shapes=", &widths->shapes }, { "source=", &widths->source },
+	};
+	const char *at = text ? text : "";
+
+	while (*at) {
+		unsigned long number = 0;
+		char *end = NULL;
+		size_t i = 0;
+
+		while (i < 3 && strncmp(at, columns[i].name, strlen(columns[i].name)) != 0)
+			i++;
+		if (i < 3)
+			number = strtoul(at + strlen(columns[i].name), &end, 10);
+		if (i == 3 || number < 4 || number > 100000 || (*end && *end != ','))
+			return dw_error_set(error, DWELL_E_ARGUMENT,
+			                    "--widths takes name=N,shapes=N,source=N, each at least 4; not '%.100s'",
+			                    text);
+		*columns[i].width = (unsigned)number;
+		at = end + (*end == ',');
+	}
+	return 0;
+}
+
+int dw_layout_check(const struct dwell_view_options *options, struct dwell_error *error)
+{
+	struct dw_grouping group;
+	struct dw_layout_widths widths;
+	int code = dw_grouping_parse(options->group_by, &group, error);
+
+	return code ? code : dw_layout_parse_widths(options->widths, &widths, error);
+}
+
+/* ---- printing ----------------------------------------------------------------------------- */
+
+int dw_layout_run(const struct dw_layout *layout, struct dw_model *model,
+                  const struct dw_layout_request *request, FILE *file, struct dwell_error *error)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *memory;
+	int code = dw_layout_check(request->options, error);
+
+	if (code)
+		return code;
+	memory = open_memstream(&text, &length);
+	if (!memory)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory printing");
+	dw_error_set(error, 0, "%s", "");
+	code = layout->print(model, request, memory, error);
+	if ((fclose(memory) != 0 || !text) && !code)
+		code = dw_error_set(error, DWELL_E_NOMEM, "out of memory printing");
+	if (text) {
+		dw_text_disarm(text, true);
+		fputs(text, file);
+	}
+	free(text);
+	/* An error that a layout met and got over is no note. */
+	if (!code && error && error->code)
+		dw_error_set(error, 0, "%s", "");
+	if (!code && (fflush(file) != 0 || ferror(file)))
+		code = dw_error_set(error, DWELL_E_IO, "cannot print the %s layout: the output failed",
+		                    layout->name);
+	return code;
 }

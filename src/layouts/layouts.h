@@ -1,74 +1,68 @@
 /*
- * Layouts: the printouts of other profilers, from our traces, to the letter.
+ * Layouts: the printouts of other profilers, made from our traces, to the letter.
  *
- * `dwell report --layout NAME` prints one in place of a view. A layout is a file and a
- * line in layouts.c; it asks the model for products, as views do, and writes text. It
- * copies an original's form, not its mistakes: what is meant to differ is said in
- * doc/from-TOOL.md. After a colon the name may carry a version of the original
+ * `dwell report --layout NAME` prints one instead of a view. A layout is a file NAME.c, which
+ * defines dw_layout_NAME, and a line in layouts.def. It asks the model for products, as views
+ * do, and writes text. It copies an original's form, not its mistakes: doc/from-TOOL.md says
+ * what differs on purpose. After a colon the name may carry a version of the original
  * ("torch:1.13").
  *
- * Called by the facade (src/trace).
+ * Called by the facade (src/trace) and the command.
  */
 #ifndef DW_LAYOUTS_LAYOUTS_H
 #define DW_LAYOUTS_LAYOUTS_H
 
 #include <stdio.h>
 
+#include "dwell/trace.h"
 #include "model/model.h"
 
-struct dw_layout_options {
-	const char *version;   /* what stands after the colon, or NULL: the newest */
-	/* As for a view. */
-	const char *sort;      /* as the original calls it, or a view's column; NULL: its own order */
-	bool has_limit;
-	size_t limit;          /* rows; SIZE_MAX: all */
-	struct dw_grouping group;
-	bool top_level;
-	/* Zeros and NULLs are the original's own defaults. */
-	const char *header;    /* a line above */
-	const char *time_unit; /* "s", "ms", "us" */
-	const char *engine;    /* of several nested engines, this one */
-	unsigned name_width, shapes_width, source_width;
-	bool has_verbosity;    /* else what the trace says */
-	unsigned verbosity;
-	bool has_skip_iteration; /* else what the trace says */
-	uint64_t skip_iteration;
-	bool events;           /* of layers: as for a view */
-	const char *paths;
+struct dw_layout_request {
+	const char *version; /* the part of the name after the colon, or NULL */
+	/* Never NULL. What is not given has the original's default. */
+	const struct dwell_view_options *options;
 };
 
 struct dw_layout {
 	const char *name;
 	const char *what;
-	/* Errors of the file are found by the caller. With result 0, a message with code 0 in
-	 * `error` is a note about what was printed. */
-	int (*print)(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
+	/* The caller finds errors of the file. If the result is 0, a message with code 0 in
+	 * `error` is a note about the output. */
+	int (*print)(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
 	             struct dwell_error *error);
 };
 
-/* NULL past the end. */
+/* The layouts in the order of layouts.def; NULL past the end. */
 const struct dw_layout *dw_layout_at(size_t index);
-/* "torch:1.13": *version (or NULL) lies in `name`. NULL with the nearest in `error`. */
+/* Finds "torch:1.13" and sets *version to what follows the colon, within `name`, or to NULL.
+ * Returns NULL, and names the nearest layout in `error`, if there is none. */
 const struct dw_layout *dw_layout_find(const char *name, const char **version,
                                        struct dwell_error *error);
+/* Whether the texts in `options` can be read: 0, DWELL_E_NAME or DWELL_E_ARGUMENT. */
+int dw_layout_check(const struct dwell_view_options *options, struct dwell_error *error);
+/* Prints a layout. Control characters in recorded names are printed as text, so that they do
+ * not reach a terminal. */
+int dw_layout_run(const struct dw_layout *layout, struct dw_model *model,
+                  const struct dw_layout_request *request, FILE *file, struct dwell_error *error);
 
-/* ---- the layouts, for the registry -------------------------------------------------- */
+/* ---- for the layouts -------------------------------------------------------------------- */
 
-int dw_layout_ignite(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
-                     struct dwell_error *error);
-int dw_layout_singa(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
-                    struct dwell_error *error);
-int dw_layout_torch(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
-                    struct dwell_error *error);
-int dw_layout_torchprof(struct dw_model *model, const struct dw_layout_options *options,
-                        FILE *file, struct dwell_error *error);
-int dw_layout_lightning(struct dw_model *model, const struct dw_layout_options *options,
-                        FILE *file, struct dwell_error *error);
-int dw_layout_lightning_short(struct dw_model *model, const struct dw_layout_options *options,
-                              FILE *file, struct dwell_error *error);
-int dw_layout_lightning_pytorch(struct dw_model *model, const struct dw_layout_options *options,
-                                FILE *file, struct dwell_error *error);
-int dw_layout_pstats(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
-                     struct dwell_error *error);
+/* The number of rows that the caller asked for, or else the original's own. */
+static inline size_t dw_layout_rows(const struct dwell_view_options *options, size_t own)
+{
+	return options->limit == DWELL_NO_ROWS ? 0 : options->limit ? options->limit : own;
+}
+
+/* Most characters of a cell, by column. */
+struct dw_layout_widths {
+	unsigned name, shapes, source;
+};
+/* Reads "name=40,shapes=120" and leaves the others as they are. Errors: DWELL_E_ARGUMENT. */
+int dw_layout_parse_widths(const char *text, struct dw_layout_widths *widths,
+                           struct dwell_error *error);
+
+#define LAYOUT(name) extern const struct dw_layout dw_layout_##name;
+#include "layouts/layouts.def"
+#undef LAYOUT
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * Lightning: what SimpleProfiler prints.
  *
- * `lightning` is the extended report, `lightning-short` that of extended=False. One
+ * `lightning` is the extended report; lightning_short.c prints that of extended=False. One
  * report a stage (fit, validate, test, predict) where the trace has stages, which are
- * profiles of these names (<dwell/profiler.h>); else one of the whole scope. Shares are
+ * profiles of these names (<dwell/compat/lightning.h>); else one of the whole scope. Shares are
  * of the stage's own time. Actions nest, so that rows may add up to more than all of it.
  */
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "layouts/layouts.h"
+#include "layouts/lightning.h"
 #include "layouts/python.h"
 
 /* What a program names itself, where it has no actions. */
@@ -175,8 +175,9 @@ static int collect(struct dw_model *model, struct report *report, struct dwell_e
 	return 0;
 }
 
-static int print_report(struct dw_model *model, const struct dw_layout_options *options,
-                        bool extended, const char *stage, FILE *file, struct dwell_error *error)
+static int lightning_print_report(struct dw_model *model, const struct dwell_view_options *options,
+                                  bool extended, const char *stage, FILE *file,
+                                  struct dwell_error *error)
 {
 	struct report report = { 0 };
 	int code = collect(model, &report, error);
@@ -184,7 +185,9 @@ static int print_report(struct dw_model *model, const struct dw_layout_options *
 	if (code)
 		return code;
 	qsort(report.rows, report.count, sizeof *report.rows, extended ? by_total : by_mean);
-	report.shown = options->has_limit && options->limit < report.count ? options->limit : report.count;
+	report.shown = dw_layout_rows(options, SIZE_MAX);
+	if (report.shown > report.count)
+		report.shown = report.count;
 	dw_layout_put_stage(file, stage);
 	if (report.count && extended)
 		put_extended(file, &report);
@@ -195,31 +198,35 @@ static int print_report(struct dw_model *model, const struct dw_layout_options *
 	return 0;
 }
 
-struct request {
-	const struct dw_layout_options *options;
+struct lightning_request {
+	const struct dwell_view_options *options;
 	bool extended;
 };
 
-static int print_stage(struct dw_model *model, const char *stage, FILE *file, void *context,
-                       struct dwell_error *error)
+static int lightning_print_stage(struct dw_model *model, const char *stage, FILE *file, void *context,
+                                 struct dwell_error *error)
 {
-	const struct request *request = context;
+	const struct lightning_request *request = context;
 
-	return print_report(model, request->options, request->extended, stage, file, error);
+	return lightning_print_report(model, request->options, request->extended, stage, file, error);
 }
 
-int dw_layout_lightning(struct dw_model *model, const struct dw_layout_options *options,
-                        FILE *file, struct dwell_error *error)
+int dw_layout_print_lightning(struct dw_model *model, const struct dwell_view_options *options,
+                              bool extended, FILE *file, struct dwell_error *error)
 {
-	struct request request = { options, true };
+	struct lightning_request request = { options, extended };
 
-	return dw_layout_stages(model, print_stage, file, &request, error);
+	return dw_layout_stages(model, lightning_print_stage, file, &request, error);
 }
 
-int dw_layout_lightning_short(struct dw_model *model, const struct dw_layout_options *options,
-                              FILE *file, struct dwell_error *error)
+static int lightning_print(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
+                           struct dwell_error *error)
 {
-	struct request request = { options, false };
-
-	return dw_layout_stages(model, print_stage, file, &request, error);
+	return dw_layout_print_lightning(model, request->options, true, file, error);
 }
+
+const struct dw_layout dw_layout_lightning = {
+	.name = "lightning",
+	.what = "Lightning's SimpleProfiler",
+	.print = lightning_print,
+};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "layouts/python.h"
+#include "layouts/torch.h"
 
 #define OPERATORS (1u << DWELL_CATEGORY_OPERATOR)
 #define ACTIONS (1u << DWELL_CATEGORY_ACTION)
@@ -35,26 +36,24 @@ static bool is_recorded(const char *action, const char *more)
 }
 
 static int put_table(struct dw_model *model, const char *action,
-                     const struct dw_layout_options *options, FILE *file,
+                     const struct dwell_view_options *options, FILE *file,
                      struct dwell_error *error)
 {
-	struct dw_layout_options table = *options;
+	struct dwell_view_options table = *options;
+	const struct dw_layout_request request = { NULL, &table };
 
 	if (!(dw_model_categories(model) & OPERATORS))
 		return 0;
-	table.version = NULL;
 	if (!table.sort)
 		table.sort = "cpu_time_total";
-	if (!table.has_limit) {
-		table.has_limit = true;
+	if (!table.limit)
 		table.limit = 20;
-	}
 	fprintf(file, "Profile stats for: %s\n", action);
-	return dw_layout_torch(model, &table, file, error);
+	return dw_torch_print(model, &request, file, error);
 }
 
 static int put_action(struct dw_model *model, const char *action,
-                      const struct dw_layout_options *options, FILE *file,
+                      const struct dwell_view_options *options, FILE *file,
                       struct dwell_error *error)
 {
 	struct dw_scope scope = *dw_model_scope(model);
@@ -75,7 +74,7 @@ static int print_stage(struct dw_model *model, const char *stage, FILE *file, vo
 {
 	const struct dw_flat *flat = dw_model_flat(model, ACTIONS, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
-	const struct dw_layout_options *options = context;
+	const struct dw_layout_request *request = context;
 	bool any = false;
 	int code = 0;
 
@@ -83,20 +82,26 @@ static int print_stage(struct dw_model *model, const char *stage, FILE *file, vo
 		return DWELL_E_NOMEM;
 	dw_layout_put_stage(file, stage);
 	if (dw_model_scope(model)->action)
-		return put_table(model, dw_model_scope(model)->action, context, file, error);
+		return put_table(model, dw_model_scope(model)->action, request->options, file, error);
 	for (size_t i = 0; i < flat->count && !code; i++) {
 		const char *name = symbols[flat->rows[i].symbol].name;
 
-		if (!is_recorded(name, options->version))
+		if (!is_recorded(name, request->version))
 			continue;
 		any = true;
-		code = put_action(model, name, context, file, error);
+		code = put_action(model, name, request->options, file, error);
 	}
-	return any ? code : put_table(model, "records", context, file, error);
+	return any ? code : put_table(model, "records", request->options, file, error);
 }
 
-int dw_layout_lightning_pytorch(struct dw_model *model, const struct dw_layout_options *options,
-                                FILE *file, struct dwell_error *error)
+static int lightning_pytorch_print(struct dw_model *model, const struct dw_layout_request *request,
+                                   FILE *file, struct dwell_error *error)
 {
-	return dw_layout_stages(model, print_stage, file, (void *)options, error);
+	return dw_layout_stages(model, print_stage, file, (void *)request, error);
 }
+
+const struct dw_layout dw_layout_lightning_pytorch = {
+	.name = "lightning-pytorch",
+	.what = "Lightning's PyTorchProfiler: operators of each step and backward",
+	.print = lightning_pytorch_print,
+};

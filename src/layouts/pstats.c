@@ -84,29 +84,28 @@ static const struct order {
 	{ "line", "line number", by_line },
 };
 
-struct request {
+struct pstats_request {
 	const struct order *order;
-	bool has_limit, has_share;
+	bool has_share;
 	size_t limit;
 	double share;
 };
 
-static int take_options(struct request *request, const struct dw_layout_options *options,
-                        struct dwell_error *error)
+static int pstats_take_options(struct pstats_request *request, const struct dw_layout_request *from,
+                               struct dwell_error *error)
 {
-	const char *sort = options->sort ? options->sort : orders[0].name;
+	const char *sort = from->options->sort ? from->options->sort : orders[0].name;
 	struct dw_nearest nearest;
 	char *end;
 
-	*request = (struct request){ .has_limit = options->has_limit && options->limit != SIZE_MAX,
-		.limit = options->limit };
-	if (options->version) {
-		request->share = strtod(options->version, &end);
+	*request = (struct pstats_request){ .limit = dw_layout_rows(from->options, SIZE_MAX) };
+	if (from->version) {
+		request->share = strtod(from->version, &end);
 		request->has_share = true;
-		if (!*options->version || *end || !(request->share >= 0 && request->share <= 1))
+		if (!*from->version || *end || !(request->share >= 0 && request->share <= 1))
 			return dw_error_set(error, DWELL_E_NAME,
 			                    "no layout 'pstats:%.40s'; pstats:0.1 prints the first tenth of the "
-			                    "lines", options->version);
+			                    "lines", from->version);
 		request->has_share = request->share < 1;
 	}
 	dw_nearest_init(&nearest, sort);
@@ -158,7 +157,7 @@ static void put_line(FILE *file, const struct line *line)
 	put_function(file, line->symbol);
 }
 
-static size_t restrict_lines(const struct request *request, size_t count, FILE *file)
+static size_t restrict_lines(const struct pstats_request *request, size_t count, FILE *file)
 {
 	size_t shown = count;
 	char sel[32];
@@ -169,7 +168,7 @@ static size_t restrict_lines(const struct request *request, size_t count, FILE *
 	}
 	if (shown != count)
 		fprintf(file, "   List reduced from %zu to %zu due to restriction <%s>\n", count, shown, sel);
-	if (request->has_limit && request->limit < shown) {
+	if (request->limit < shown) {
 		fprintf(file, "   List reduced from %zu to %zu due to restriction <%zu>\n", shown,
 		        request->limit, request->limit);
 		shown = request->limit;
@@ -177,7 +176,7 @@ static size_t restrict_lines(const struct request *request, size_t count, FILE *
 	return shown;
 }
 
-static int put_table(struct dw_model *model, const struct request *request, FILE *file,
+static int put_table(struct dw_model *model, const struct pstats_request *request, FILE *file,
                      struct dwell_error *error)
 {
 	const struct dw_function_calls *calls = dw_model_function_calls(model, error);
@@ -219,7 +218,7 @@ static int by_number(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static int put_action(struct dw_model *model, const char *action, const struct request *request,
+static int put_action(struct dw_model *model, const char *action, const struct pstats_request *request,
                       FILE *file, struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
@@ -274,11 +273,17 @@ static int print_stage(struct dw_model *model, const char *stage, FILE *file, vo
 	return code;
 }
 
-int dw_layout_pstats(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
-                     struct dwell_error *error)
+static int pstats_print(struct dw_model *model, const struct dw_layout_request *from, FILE *file,
+                        struct dwell_error *error)
 {
-	struct request request;
-	int code = take_options(&request, options, error);
+	struct pstats_request request;
+	int code = pstats_take_options(&request, from, error);
 
 	return code ? code : dw_layout_stages(model, print_stage, file, &request, error);
 }
+
+const struct dw_layout dw_layout_pstats = {
+	.name = "pstats",
+	.what = "Python's cProfile and Lightning's AdvancedProfiler (pstats:0.1: its first tenth)",
+	.print = pstats_print,
+};

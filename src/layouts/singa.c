@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "frameworks/frameworks.h"
 #include "layouts/layouts.h"
 #include "model/sequence/sequence.h"
 
@@ -66,14 +67,14 @@ static int take_fact(const struct dw_source *source, const char *key, const char
 	                    key, text, most == MOST_VERBOSITY ? " from 0 to 3" : "", option);
 }
 
-static int take_options(struct listing *listing, const struct dw_source *source,
-                        const struct dw_layout_options *options, struct dwell_error *error)
+static int singa_take_options(struct listing *listing, const struct dw_source *source,
+                              const struct dwell_view_options *options, struct dwell_error *error)
 {
 	int code;
 
 	listing->recorded = DEFAULT_VERBOSITY;
 	listing->skip = options->has_skip_iteration ? options->skip_iteration : 0;
-	listing->limit = options->has_limit ? options->limit : SIZE_MAX;
+	listing->limit = dw_layout_rows(options, SIZE_MAX);
 	code = take_fact(source, "singa.verbosity", "--verbosity", MOST_VERBOSITY, &listing->recorded,
 	                 options->has_verbosity ? NULL : error);
 	listing->verbosity = options->has_verbosity ? options->verbosity : listing->recorded;
@@ -96,7 +97,7 @@ static int take_options(struct listing *listing, const struct dw_source *source,
 static bool is_timed(const struct listing *listing, const struct dw_sequence_op *op)
 {
 	return op->stat.count && op->mean_ns > 0 &&
-	       !dw_sequence_is_wait(&listing->symbols[op->symbol]);
+	       !dw_framework_is_wait(listing->symbols[op->symbol].name);
 }
 
 static uint32_t count_timed(const struct listing *listing)
@@ -198,17 +199,17 @@ static int check(const struct listing *listing, struct dwell_error *error)
 	                                              "DWELL_OP(\"name\")");
 }
 
-int dw_layout_singa(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
-                    struct dwell_error *error)
+static int singa_print(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
+                       struct dwell_error *error)
 {
 	struct listing listing = { .symbols = dw_model_symbols(model, NULL) };
 	struct dw_sequence_ask ask;
 	int code = 0;
 
-	if (options->version)
+	if (request->version)
 		return dw_error_set(error, DWELL_E_NAME, "the layout singa has no version '%.40s'",
-		                    options->version);
-	code = take_options(&listing, dw_model_source(model), options, error);
+		                    request->version);
+	code = singa_take_options(&listing, dw_model_source(model), request->options, error);
 	if (code)
 		return code;
 	if (!listing.verbosity) {
@@ -232,3 +233,9 @@ int dw_layout_singa(struct dw_model *model, const struct dw_layout_options *opti
 		print_operations(&listing, file, error);
 	return 0;
 }
+
+const struct dw_layout dw_layout_singa = {
+	.name = "singa",
+	.what = "SINGA's PrintTimeProfiling() at verbosity 1, 2 or 3",
+	.print = singa_print,
+};

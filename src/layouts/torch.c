@@ -20,10 +20,10 @@
 
 struct table {
 	struct dw_torch_page page;
-	const struct dw_layout_options *options;
+	const struct dwell_view_options *options;
 	const struct dw_calls *calls;
 	const struct dw_symbol *symbols;
-	unsigned name_width, shapes_width, source_width; /* the limits */
+	struct dw_layout_widths most;
 	double self_us, flops_scale;
 	bool old;             /* 1.13 */
 	bool overload, memory, shapes, stacks, flops;
@@ -146,7 +146,7 @@ static const char *flops_head(struct table *table)
 static void make_columns(struct table *table)
 {
 	struct dw_torch_page *page = &table->page;
-	unsigned name_width = limited(longest_name(table), table->name_width);
+	unsigned name_width = limited(longest_name(table), table->most.name);
 
 	dw_torch_add_column(page, "Name", name_width, false);
 	if (table->overload)
@@ -163,10 +163,10 @@ static void make_columns(struct table *table)
 	dw_torch_add_column(page, "# of Calls", COLUMN, false);
 	if (table->shapes)
 		dw_torch_add_column(page, "Input Shapes",
-		                    limited(longest_shapes(table), table->shapes_width), false);
+		                    limited(longest_shapes(table), table->most.shapes), false);
 	if (table->stacks)
 		dw_torch_add_column(page, "Source Location",
-		                    limited(longest_source(table), table->source_width), true);
+		                    limited(longest_source(table), table->most.source), true);
 	if (table->flops)
 		dw_torch_add_column(page, flops_head(table), COLUMN, false);
 }
@@ -219,9 +219,9 @@ static const struct dw_torch_column *put_times(const struct table *table,
 	double total_us = (double)(row->stat.total_ns + row->stat.nested_ns) / 1e3;
 	char room[32];
 
-	dw_torch_put_name(page, column++, row->name, table->name_width);
+	dw_torch_put_name(page, column++, row->name, table->most.name);
 	if (table->overload)
-		dw_torch_put_name(page, column++, overload_of(table, row), table->name_width);
+		dw_torch_put_name(page, column++, overload_of(table, row), table->most.name);
 	share_text(table, self_us, room);
 	dw_torch_put_text(page, column++, room);
 	time_text(table, self_us, room);
@@ -273,7 +273,7 @@ static bool put_row(const struct table *table, const struct dw_call_row *row)
 
 static int put_rows(const struct table *table, struct dwell_error *error)
 {
-	size_t limit = table->options->has_limit ? table->options->limit : 100;
+	size_t limit = dw_layout_rows(table->options, 100);
 	struct dw_torch_row *rows = dw_torch_order(table->calls, table->options->sort);
 	bool done = rows != NULL;
 
@@ -295,9 +295,10 @@ static bool asked_for_flops(const struct dw_source *source)
 	return false;
 }
 
-static int check(const struct dw_layout_options *options, struct dwell_error *error)
+static int torch_check(const struct dw_layout_request *request, struct dwell_error *error)
 {
-	const char *version = options->version, *unit = options->time_unit;
+	const struct dwell_view_options *options = request->options;
+	const char *version = request->version, *unit = options->time_unit;
 
 	if (version && strcmp(version, "1.13") != 0 && strcmp(version, "2.13") != 0)
 		return dw_error_set(error, DWELL_E_NAME,
@@ -308,29 +309,31 @@ static int check(const struct dw_layout_options *options, struct dwell_error *er
 	return options->sort ? dw_torch_check_sort(options->sort, error) : 0;
 }
 
-int dw_layout_torch(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
-                    struct dwell_error *error)
+int dw_torch_print(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
+                   struct dwell_error *error)
 {
-	struct dw_calls_ask ask = { .group = options->group, .named = true,
-		                        .top_level = options->top_level, .memory = true };
+	const struct dwell_view_options *options = request->options;
+	struct dw_calls_ask ask = { .named = true, .top_level = options->top_level, .memory = true };
 	struct table table = {
-		.page.file = file, .options = options, .old = options->version && options->version[0] == '1',
-		.name_width = options->name_width ? options->name_width : 55,
-		.shapes_width = options->shapes_width ? options->shapes_width : 80,
-		.source_width = options->source_width ? options->source_width : 75,
+		.page.file = file, .options = options, .old = request->version && request->version[0] == '1',
+		.most = { .name = 55, .shapes = 80, .source = 75 },
 	};
-	int code = check(options, error);
+	int code = torch_check(request, error);
 
+	if (!code)
+		code = dw_grouping_parse(options->group_by, &ask.group, error);
+	if (!code)
+		code = dw_layout_parse_widths(options->widths, &table.most, error);
 	if (code)
 		return code;
 	table.calls = dw_model_calls(model, &ask, error);
 	if (!table.calls)
 		return DWELL_E_NOMEM;
-	if (options->group.stack_frames && !table.calls->has_stacks)
+	if (ask.group.stack_frames && !table.calls->has_stacks)
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "no stacks were recorded here: record with dwell run --stacks, or with "
 		                    "with_stack of a profile");
-	if (options->group.shapes && !table.calls->has_shapes)
+	if (ask.group.shapes && !table.calls->has_shapes)
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "no shapes were recorded here: record with dwell run --shapes, or with "
 		                    "record_shapes of a profile");
@@ -338,10 +341,10 @@ int dw_layout_torch(struct dw_model *model, const struct dw_layout_options *opti
 		return 0;
 	table.symbols = dw_model_symbols(model, NULL);
 	table.self_us = (double)table.calls->self_ns / 1e3;
-	table.overload = options->group.overload && !table.old;
+	table.overload = ask.group.overload && !table.old;
 	table.memory = table.calls->has_memory;
-	table.shapes = options->group.shapes;
-	table.stacks = options->group.stack_frames > 0;
+	table.shapes = ask.group.shapes;
+	table.stacks = ask.group.stack_frames > 0;
 	table.flops = table.calls->has_flops && asked_for_flops(dw_model_source(model));
 	make_columns(&table);
 	put_head(&table);
@@ -354,3 +357,9 @@ int dw_layout_torch(struct dw_model *model, const struct dw_layout_options *opti
 	fprintf(file, "Self CPU time total: %s\n", total);
 	return 0;
 }
+
+const struct dw_layout dw_layout_torch = {
+	.name = "torch",
+	.what = "torch.profiler's table, PyTorch 2.13 (torch:1.13)",
+	.print = dw_torch_print,
+};

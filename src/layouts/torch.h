@@ -23,6 +23,10 @@ struct dw_torch_page {
 	size_t column_count;
 };
 
+/* The layout itself (torch.c), which lightning-pytorch prints for each action. */
+int dw_torch_print(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
+                   struct dwell_error *error);
+
 /* ---- torch_page.c ------------------------------------------------------------------- */
 
 void dw_torch_add_column(struct dw_torch_page *page, const char *head, unsigned width, bool left);

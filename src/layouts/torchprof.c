@@ -279,17 +279,18 @@ static int print(struct listing *listing, FILE *file, struct dwell_error *error)
 	return 0;
 }
 
-int dw_layout_torchprof(struct dw_model *model, const struct dw_layout_options *options, FILE *file,
-                        struct dwell_error *error)
+static int torchprof_print(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
+                           struct dwell_error *error)
 {
+	const struct dwell_view_options *options = request->options;
 	const struct dw_layers_ask ask = { .operators = options->events, .uncalled = true };
 	struct listing listing = { .events = options->events, .by_path = options->paths != NULL };
 	enum dw_layer_choice *choices;
 	int result;
 
-	if (options->version)
+	if (request->version)
 		return dw_error_set(error, DWELL_E_NAME, "the layout torchprof has no version '%.40s'",
-		                    options->version);
+		                    request->version);
 	listing.layers = dw_model_layers(model, &ask, error);
 	if (!listing.layers)
 		return DWELL_E_NOMEM;
@@ -304,3 +305,9 @@ int dw_layout_torchprof(struct dw_model *model, const struct dw_layout_options *
 	free(listing.rows);
 	return result;
 }
+
+const struct dw_layout dw_layout_torchprof = {
+	.name = "torchprof",
+	.what = "torchprof's tree of modules",
+	.print = torchprof_print,
+};

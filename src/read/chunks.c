@@ -184,7 +184,10 @@ int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error)
 		if (!chunk)
 			return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
 		if (!check(file, block, chunk)) {
-			if (!*(const volatile uint32_t *)(const void *)(file->data + (size_t)block * DW_BLOCK_BYTES))
+			size_t at = (size_t)block * DW_BLOCK_BYTES;
+
+			if (file->size_bytes - at >= 4 &&
+			    !*(const volatile uint32_t *)(const void *)(file->data + at))
 				block = skip_hole(file, block + 1, (uint32_t)blocks) - 1;
 			continue;
 		}

@@ -1,24 +1,24 @@
 /*
- * Ids to places in an array: a table with open addressing.
+ * Ids to places in an array.
  *
  * Used where a file may name any id, and a list would be searched for each of them. The
- * multiplier is chosen when the table is made, so that no file can hold ids that collide
- * on purpose. Invariant: at most half of the slots are taken.
+ * multiplier of the hash is chosen when the first id is added, so that no file can hold ids
+ * that collide on purpose.
  */
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/grow.h"
 #include "read/read.h"
 
-#define FIRST_SLOTS 16u
-
-static size_t slot_of(const struct dw_read_index *index, uint32_t id)
+static uint32_t index_hash(const struct dw_read_index *index, uint32_t id)
 {
-	size_t at = (size_t)(((uint64_t)id + 1) * index->seed >> 32) & (index->capacity - 1);
+	return (uint32_t)(((uint64_t)id + 1) * index->seed >> 32);
+}
 
-	while (index->slots[at].place && index->slots[at].id != id)
-		at = (at + 1) & (index->capacity - 1);
-	return at;
+static uint32_t index_find_item(const struct dw_read_index *index, uint32_t id)
+{
+	return DW_MAP_FIND(&index->by_id, index_hash(index, id), i, index->items[i].id == id);
 }
 
 uint64_t dw_read_seed(const void *address)
@@ -31,44 +31,35 @@ uint64_t dw_read_seed(const void *address)
 	return (seed ^ seed >> 29) | 1;
 }
 
-static int grow(struct dw_read_index *index)
-{
-	struct dw_read_index grown = { .capacity = index->capacity ? index->capacity * 2 : FIRST_SLOTS,
-		.count = index->count };
-
-	grown.slots = calloc(grown.capacity, sizeof *grown.slots);
-	if (!grown.slots)
-		return -1;
-	grown.seed = index->seed ? index->seed : dw_read_seed(grown.slots);
-	for (size_t i = 0; i < index->capacity; i++)
-		if (index->slots[i].place)
-			grown.slots[slot_of(&grown, index->slots[i].id)] = index->slots[i];
-	free(index->slots);
-	*index = grown;
-	return 0;
-}
-
 uint32_t *dw_read_index_at(struct dw_read_index *index, uint32_t id)
 {
-	struct dw_read_slot *slot;
+	uint32_t found = index_find_item(index, id);
+	struct dw_read_item *item;
 
-	if (index->count * 2 >= index->capacity && grow(index))
+	if (found != DW_MAP_NONE)
+		return &index->items[found].place;
+	item = DW_GROW(&index->items, &index->capacity, index->count);
+	if (!item)
 		return NULL;
-	slot = &index->slots[slot_of(index, id)];
-	if (!slot->place) {
-		slot->id = id; /* the caller sets the place */
-		index->count++;
-	}
-	return &slot->place;
+	if (!index->seed)
+		index->seed = dw_read_seed(index->items);
+	if (!dw_map_add(&index->by_id, index_hash(index, id), (uint32_t)index->count))
+		return NULL;
+	index->count++;
+	item->id = id; /* the caller sets the place */
+	return &item->place;
 }
 
 uint32_t dw_read_index_find(const struct dw_read_index *index, uint32_t id)
 {
-	return index->capacity ? index->slots[slot_of(index, id)].place : 0;
+	uint32_t found = index_find_item(index, id);
+
+	return found == DW_MAP_NONE ? 0 : index->items[found].place;
 }
 
 void dw_read_index_reset(struct dw_read_index *index)
 {
-	free(index->slots);
-	*index = (struct dw_read_index){ .slots = NULL };
+	free(index->items);
+	dw_map_reset(&index->by_id);
+	*index = (struct dw_read_index){ .items = NULL };
 }

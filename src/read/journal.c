@@ -47,10 +47,10 @@ static size_t zeros(const char *at, size_t left)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)at;
 	size_t count = left / 8, i = 0;
-	uint64_t some = 0;
+	uint64_t some = count ? __atomic_load_n(&words[0], __ATOMIC_RELAXED) : 0;
 
-	for (; i + 8 <= count; i += 8) {
-		for (size_t n = 0; n < 8; n++)
+	for (; !some && i + 64 <= count; i += 64) {
+		for (size_t n = 0; n < 64; n++)
 			some |= __atomic_load_n(&words[i + n], __ATOMIC_RELAXED);
 		if (some)
 			break;

@@ -33,6 +33,7 @@
 
 #include "base/arena.h"
 #include "base/host.h"
+#include "base/map.h"
 #include "read/source.h"
 
 /* A chunk header that was checked, and its place. */
@@ -119,8 +120,9 @@ struct dw_read_module {
 
 /* Ids to places in an array. The seed keeps a file from choosing ids that collide. */
 struct dw_read_index {
-	struct dw_read_slot { uint32_t id, place; } *slots; /* place: from 1; 0: free */
-	size_t count, capacity;   /* capacity: a power of 2 */
+	struct dw_read_item { uint32_t id, place; } *items; /* place: from 1; 0: not set yet */
+	size_t count, capacity;
+	struct dw_map by_id;
 	uint64_t seed;
 };
 

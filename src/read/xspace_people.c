@@ -141,7 +141,9 @@ struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name,
 	snprintf(name, sizeof name, "%.*s%s%s", space->device ? xs_at_most(space->plane_name.length, 60) : 0,
 	         space->plane_name.bytes, space->device ? " " : "", from);
 	key = xs_hash(((uint64_t)process << 32) + tid + 1, name, strlen(name));
-	if (lane)
+	/* A second line of a thread's signal handlers is no stream of its own: both would have the
+	 * same number, and one of them would be left out as a double. */
+	if (lane || nested)
 		thread = find_key(space, key, nested);
 	if (thread)
 		return thread;

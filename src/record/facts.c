@@ -5,6 +5,7 @@
  * secret in it is not. Of the environment an allowlist is read, once, when the
  * library is loaded (getenv is not for signal handlers and children of fork).
  */
+#include "format/keys.h"
 #include "record/record.h"
 
 #include <errno.h>
@@ -322,5 +323,5 @@ void dwell_rank(int rank, int local_rank, int world_size)
 	environment.world_size = world_size;
 	/* The PROCESS entry may stand already: later facts win. */
 	snprintf(text, sizeof text, "[%d,%d,%d]", rank, local_rank, world_size);
-	dw_meta("dwell.rank", text, DW_META_JSON);
+	dw_meta(DW_KEY_RANK, text, DW_META_JSON);
 }

@@ -29,7 +29,7 @@ static void put_fast(uint32_t kind, uint32_t id, const void *payload, unsigned w
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	char *cursor = stream->cursor;
 	uint64_t ticks = dwell_ticks(), delta = ticks - stream->last_ticks;
-	if (!dwell_room(stream, cursor) || delta >> DW_DELTA_BITS) {
+	if (!dwell_has_space(stream, cursor) || delta >> DW_DELTA_BITS) {
 		*(volatile uint32_t *)&stream->busy = 0;
 		put(kind, id, payload, words);
 		return;

@@ -156,21 +156,36 @@ bool dw_process_jumped(uintptr_t then, uintptr_t now)
 	return then && now >= then && sigaltstack(NULL, &stack) == 0 && !(stack.ss_flags & SS_ONSTACK);
 }
 
+uint64_t dw_process_blocked_signals(void)
+{
+	uint64_t blocked = 0;
+
+	/* libc's function hides the signals that it uses itself; either would do. */
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof blocked);
+	return blocked;
+}
+
 /* The caller holds the lock already: it runs in a signal handler that interrupted the code
- * under it, or that handler jumped away. No handler stays there for a second. */
-static bool jumped_away(void)
+ * under it, or that handler jumped away. No handler stays there for a second. True: the lock
+ * is the caller's now, and that of no handler that comes between the question and the answer:
+ * such a handler changes the frame as well, and only one of the two succeeds. */
+static bool lock_take_over(uintptr_t frame)
 {
 	uint64_t now = dw_now(), seen = DW_LOAD(dw_process->lock_seen_ticks);
 	const struct dw_head *head = dw_session_map();
+	uintptr_t then = DW_LOAD(dw_process->lock_frame);
 
-	if (dw_process_jumped(DW_LOAD(dw_process->lock_frame), (uintptr_t)__builtin_frame_address(0)))
-		return true;
-	if (!seen)
-		DW_STORE(dw_process->lock_seen_ticks, now);
-	return seen && head && now - seen > head->ticks_per_second;
+	if (!dw_process_jumped(then, frame)) {
+		if (!seen)
+			DW_STORE(dw_process->lock_seen_ticks, now);
+		if (!seen || !head || now - seen <= head->ticks_per_second)
+			return false;
+	}
+	return __atomic_compare_exchange_n(&dw_process->lock_frame, &then, frame, false,
+	                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-static bool try_lock(void)
+static bool lock_try(uintptr_t frame)
 {
 	const struct timespec pause = { 0, 50000 };
 	uint32_t self = (uint32_t)dw_gettid();
@@ -182,7 +197,7 @@ static bool try_lock(void)
 		                                __ATOMIC_RELAXED))
 			return true;
 		if (owner == self)
-			return jumped_away();
+			return lock_take_over(frame);
 		if (tries > 2000)
 			nanosleep(&pause, NULL);
 		else if (tries > 100)
@@ -198,10 +213,12 @@ static bool try_lock(void)
 /* Not inline: its frame lies below that of its caller, as that of all the caller calls. */
 __attribute__((noinline)) bool dw_process_lock(void)
 {
-	if (!try_lock())
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+
+	if (!lock_try(frame))
 		return false;
 	DW_STORE(dw_process->lock_seen_ticks, 0);
-	DW_STORE(dw_process->lock_frame, (uintptr_t)__builtin_frame_address(0));
+	DW_STORE(dw_process->lock_frame, frame);
 	return true;
 }
 

@@ -117,11 +117,10 @@ struct dw_writer {
 	uint64_t lost;            /* records lost since the last one written, for a LOSS record */
 	uint32_t lost_cause;      /* of the last of them */
 	/* For a record that a signal handler left by siglongjmp(); see stream.c. */
-	uintptr_t frame;          /* of the function out of line that set `busy` last */
-	uintptr_t seen_frame;     /* of the first one that found it set by inline code, */
+	uintptr_t seen_frame;     /* of the first function that found `busy` set, */
 	const char *seen_cursor;  /* how far the stream was then, */
 	uint64_t seen_ticks;      /* when that was looked at last, */
-	uint32_t seen_weight;     /* and the evidence since, see abandoned() */
+	uint32_t seen_weight;     /* and the evidence since, see stream_is_abandoned() */
 	bool closes;              /* the open chunk takes no more records */
 };
 
@@ -145,6 +144,7 @@ struct dw_slot {
 	uint32_t generation;         /* of the session that the rest belongs to */
 	uint32_t thread;             /* THREAD id */
 	uint32_t process;            /* PROCESS id */
+	uint64_t blocked_signals;    /* of the thread where it registered */
 	struct dw_entry_thread *entry;
 	struct dw_entry_step *step;  /* the open one */
 	bool summarises;             /* this thread's steps are summarised from now on */
@@ -235,6 +235,9 @@ void dw_process_unlock(void);
  * addresses say nothing.
  */
 bool dw_process_jumped(uintptr_t then, uintptr_t now);
+/* The signals that the calling thread blocks, a bit each from signal 1 on. A handler's thread
+ * blocks more than it does elsewhere, unless the handler was set up with SA_NODEFER. */
+uint64_t dw_process_blocked_signals(void);
 /* Whether a thread of this process has ended. */
 bool dw_process_thread_dead(uint32_t tid);
 /* Why the caller got no room for an entry just now. */
@@ -339,8 +342,11 @@ void dw_stream_leave(struct dwell_stream *stream);
 /* `busy` is set: whether it was for ever. Then the stream is whole again. */
 bool dw_stream_recover(struct dw_slot *slot, struct dwell_stream *stream, uintptr_t frame,
                        uint64_t now);
-/* What `busy` holds: probes set 1. */
+/* What `busy` holds: 0 while the stream is free, 1 while inline code writes, and
+ * dw_stream_busy() while the function with that frame does. */
+#define DW_BUSY_INLINE 1u
 #define DW_BUSY_OUT_OF_LINE 2u
+uint32_t dw_stream_busy(uintptr_t frame);
 void dw_stream_put(struct dwell_stream *stream, uint64_t ticks, uint32_t word1,
                    const uint32_t *payload, unsigned words);
 void dw_stream_put_end(struct dwell_stream *stream, uint64_t ticks);

@@ -196,14 +196,13 @@ static __attribute__((noinline)) struct dw_slot *register_thread(enum dw_loss *c
 	if (!slot)
 		return NULL;
 	cut_short = slot->main.busy || slot->nested.busy;
-	slot->writers[0].frame = 0; /* of the thread before */
-	slot->main.busy = DW_BUSY_OUT_OF_LINE; /* a handler must not use it before it is whole */
+	/* A handler must not use it before it is whole. */
+	DW_STORE(slot->main.busy, dw_stream_busy((uintptr_t)__builtin_frame_address(0)));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (slot->generation != DW_LOAD(dw_session.generation) || !slot->entry)
 		forget(slot);
 	else if (cut_short)
 		resume_chunks(slot);
-	slot->writers[0].frame = (uintptr_t)__builtin_frame_address(0);
 	slot->nested.busy = 0;
 	/* The first record takes the slow path, which says whose it is: the chunk may
 	 * be a dead thread's with room in it. */
@@ -214,14 +213,14 @@ static __attribute__((noinline)) struct dw_slot *register_thread(enum dw_loss *c
 	slot->stack_low = 0;
 	slot->stack_high = 0;
 	slot->walked.busy = false;
+	slot->blocked_signals = dw_process_blocked_signals();
 	if (!write_thread_entry(slot, cause)) {
 		/* The slot stays this thread's: without an owner no thread would ever take it. */
-		slot->main.busy = 0;
+		dw_stream_leave(&slot->main);
 		return NULL;
 	}
 	dwell_this_stream = &slot->main;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	slot->main.busy = 0;
+	dw_stream_leave(&slot->main);
 	return slot;
 }
 
@@ -245,10 +244,9 @@ static __attribute__((noinline)) bool renew(struct dw_slot *slot, enum dw_loss *
 		return false;
 	if (!dw_process_ready(cause))
 		return false;
-	*(volatile uint32_t *)&slot->main.busy = DW_BUSY_OUT_OF_LINE;
+	DW_STORE(slot->main.busy, dw_stream_busy(frame));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	forget(slot);
-	slot->writers[0].frame = frame;
 	slot->generation = DW_LOAD(dw_session.generation);
 	done = write_thread_entry(slot, cause);
 	dw_stream_leave(&slot->main);

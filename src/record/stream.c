@@ -10,6 +10,7 @@
 
 /* The least that lies between interrupted code and its handler's frame on the stack. */
 #define SIGNAL_FRAME_BYTES 512u
+#define MOST_STACK_BYTES (64 << 20) /* few stacks are larger */
 #define LOOKS 512u /* a second, at a record that seems abandoned */
 
 /* ---- records ----------------------------------------------------------------- */
@@ -126,8 +127,8 @@ static void put_loss(struct dwell_stream *stream, struct dw_writer *writer)
 	put(stream, now, (uint32_t)DW_LOSS << DW_KIND_SHIFT | writer->lost_cause, payload, 2);
 }
 
-static bool make_room(struct dwell_stream *stream, struct dw_slot *slot, uint64_t entered,
-                      enum dw_loss *cause)
+static bool stream_make_room(struct dwell_stream *stream, struct dw_slot *slot, uint64_t entered,
+                             enum dw_loss *cause)
 {
 	struct dw_writer *writer;
 
@@ -171,21 +172,56 @@ static bool was_reset(const struct dw_slot *slot, uint64_t now)
 	       slot->main.last_ticks - now > dw_session_map()->ticks_per_second;
 }
 
+void dw_stream_leave(struct dwell_stream *stream)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	DW_STORE(stream->busy, 0);
+}
+
+/*
+ * What `busy` holds while code out of line writes: where its frame lies, in units of 16 bytes,
+ * and 2 in the lowest bits. It is one word so that a signal handler never finds `busy` set
+ * with the frame of another function, which would be taken for a frame that is gone.
+ */
+uint32_t dw_stream_busy(uintptr_t frame)
+{
+	return (uint32_t)(frame >> 4) << 2 | DW_BUSY_OUT_OF_LINE;
+}
+
+/* Whether the function out of line that set `busy` can no longer go on, seen from another frame.
+ * Frames that lie far apart may be of two stacks, which says nothing. */
+static bool stream_frame_is_gone(uint32_t busy, uintptr_t frame)
+{
+	/* In units of 4 bytes: a frame's place in `busy` is shifted by 2. */
+	int32_t above = (int32_t)((dw_stream_busy(frame) - busy) & ~3u);
+
+	return above <= MOST_STACK_BYTES / 4 &&
+	       dw_process_jumped((frame & ~(uintptr_t)15) - (uintptr_t)((intptr_t)above * 4), frame);
+}
+
 /*
  * Whether the record that `busy` stands for will never be finished, because a signal handler
  * left the code that wrote it by siglongjmp().
  *
- * Out of line that may be known: the frame of the function that set `busy` is gone when this
- * one is not below it. Inline code leaves no trace of its frame, and nothing may be added
- * there; and the program may have gone on in deeper frames. So we look again each 2 ms, while
- * the stream stands: 8 times from well above the frame of the first function that found `busy`
- * set, or for a second. Then the record is taken for abandoned. An error is harmless: a
- * record that goes on after all ends up behind the end of a closed chunk.
+ * For code out of line that may be certain: its frame is gone when the caller's does not lie
+ * below it. Inline code tells no frame, and nothing may be added there; and the program may
+ * have gone on in deeper frames. Then the stream is looked at again, at most each 2 ms. The
+ * record is taken for abandoned if the stream stood still for a second, or during 8 looks
+ * that were no signal handler's: they came from well above the frame of the first one, and
+ * with the signals blocked that are blocked where the thread registered. Neither alone is
+ * enough, because handlers that interrupt each other look from different frames too, and on
+ * a busy machine they may leave the interrupted code no time.
+ *
+ * Being wrong costs a chunk. Inline code that goes on after all writes behind the end of a
+ * closed chunk; code out of line finds that `busy` has changed.
  */
-static bool abandoned(const struct dwell_stream *stream, struct dw_writer *writer, uintptr_t frame,
-                      uint64_t now)
+static bool stream_is_abandoned(const struct dw_slot *slot, const struct dwell_stream *stream,
+                                struct dw_writer *writer, uintptr_t frame, uint64_t now)
 {
-	if (stream->busy == DW_BUSY_OUT_OF_LINE && dw_process_jumped(writer->frame, frame))
+	uint32_t busy = DW_LOAD(stream->busy);
+	bool no_handler;
+
+	if (busy != DW_BUSY_INLINE && stream_frame_is_gone(busy, frame))
 		return true;
 	if (!writer->seen_frame || writer->seen_cursor != stream->cursor) {
 		writer->seen_frame = frame;
@@ -196,8 +232,10 @@ static bool abandoned(const struct dwell_stream *stream, struct dw_writer *write
 	}
 	if (now - writer->seen_ticks < dw_session_map()->ticks_per_second / LOOKS)
 		return false;
+	no_handler = frame > writer->seen_frame + SIGNAL_FRAME_BYTES &&
+	             dw_process_blocked_signals() == slot->blocked_signals;
 	writer->seen_ticks = now;
-	writer->seen_weight += frame > writer->seen_frame + SIGNAL_FRAME_BYTES ? LOOKS / 8 : 1;
+	writer->seen_weight += no_handler ? LOOKS / 8 : 1;
 	return writer->seen_weight >= LOOKS;
 }
 
@@ -205,10 +243,16 @@ bool dw_stream_recover(struct dw_slot *slot, struct dwell_stream *stream, uintpt
                        uint64_t now)
 {
 	struct dw_writer *writer = &slot->writers[stream == &slot->nested];
+	uint32_t busy = DW_LOAD(stream->busy);
 	const char *before = stream->cursor;
 
-	if (!abandoned(stream, writer, frame, now))
+	if (!stream_is_abandoned(slot, stream, writer, frame, now))
 		return false;
+	/* It fails when a handler has just recovered the stream. */
+	if (!__atomic_compare_exchange_n(&stream->busy, &busy, dw_stream_busy(frame), false,
+	                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return false;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	writer->seen_frame = 0;
 	dw_slot_resume(stream, writer->chunk);
 	if (stream->cursor == before) { /* the record does not stand in the chunk */
@@ -222,9 +266,30 @@ bool dw_stream_recover(struct dw_slot *slot, struct dwell_stream *stream, uintpt
 	return true;
 }
 
-static bool writes(struct dw_slot *slot, struct dwell_stream *stream, uintptr_t frame, uint64_t now)
+/* Whether a record is being written to the stream: the caller runs in a signal handler. */
+static bool stream_is_interrupted(struct dw_slot *slot, struct dwell_stream *stream, uintptr_t frame,
+                                  uint64_t now)
 {
 	return stream->busy && !dw_stream_recover(slot, stream, frame, now);
+}
+
+/* A place for a record in a stream that is claimed; else false, counted, and the stream is
+ * free again. */
+static bool stream_prepare(struct dwell_stream *stream, struct dw_slot *slot, uintptr_t frame,
+                           uint64_t entered)
+{
+	enum dw_loss cause;
+	bool place = stream_make_room(stream, slot, entered, &cause);
+
+	/* A handler took this record for abandoned, counted it and gave the stream another chunk:
+	 * to make room had taken a second of disk. */
+	if (DWELL_UNLIKELY(DW_LOAD(stream->busy) != dw_stream_busy(frame)))
+		return false;
+	if (place)
+		return true;
+	dw_stream_leave(stream);
+	dw_slot_lost(slot, cause, 1);
+	return false;
 }
 
 __attribute__((noinline)) struct dwell_stream *dw_stream_enter(void)
@@ -242,33 +307,21 @@ __attribute__((noinline)) struct dwell_stream *dw_stream_enter(void)
 	dw_journal_look(entered);
 	if (DWELL_UNLIKELY(was_reset(slot, entered)))
 		dw_journal_rebase(slot->main.last_ticks);
-	stream = writes(slot, &slot->main, frame, entered) ? &slot->nested : &slot->main;
-	if (stream == &slot->nested && writes(slot, stream, frame, entered)) {
+	stream = stream_is_interrupted(slot, &slot->main, frame, entered) ? &slot->nested : &slot->main;
+	if (stream == &slot->nested && stream_is_interrupted(slot, stream, frame, entered)) {
 		dw_slot_lost(slot, DW_LOSS_BUSY, 1);
 		return NULL;
 	}
-	slot->writers[stream == &slot->nested].frame = frame;
-	stream->busy = DW_BUSY_OUT_OF_LINE;
+	DW_STORE(stream->busy, dw_stream_busy(frame));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (!make_room(stream, slot, entered, &cause)) {
-		stream->busy = 0;
-		dw_slot_lost(slot, cause, 1);
-		return NULL;
-	}
-	return stream;
-}
-
-void dw_stream_leave(struct dwell_stream *stream)
-{
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	*(volatile uint32_t *)&stream->busy = 0;
+	return stream_prepare(stream, slot, frame, entered) ? stream : NULL;
 }
 
 void dw_stream_halt(void)
 {
 	uint32_t count = dw_process ? __atomic_load_n(&dw_process->slot_count, __ATOMIC_ACQUIRE) : 0;
 
-	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* see make_room() */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* see stream_make_room() */
 	for (uint32_t i = 0; i < count && i < DW_MAX_SLOTS; i++) {
 		__atomic_store_n(&dw_process->slots[i].main.limit, NULL, __ATOMIC_RELAXED);
 		__atomic_store_n(&dw_process->slots[i].nested.limit, NULL, __ATOMIC_RELAXED);

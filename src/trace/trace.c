@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
-#include "base/text.h"
 #include "export/export.h"
 #include "layouts/layouts.h"
 #include "read/source.h"
@@ -128,18 +126,12 @@ int dwell_trace_view(struct dwell_trace *trace, const char *name,
                      const struct dwell_view_options *from, struct dwell_table **table,
                      struct dwell_error *error)
 {
+	const struct dw_view *view = dw_view_find(name, error);
 	struct dwell_view_options options;
-	struct dw_grouping group;
-	const struct dw_view *view;
 
 	*table = NULL;
 	take_options(&options, sizeof options, from);
-	view = dw_view_find(name, error);
-	if (!view)
-		return DWELL_E_NAME;
-	if (!trace)
-		return dw_grouping_parse(options.group_by, &group, error);
-	return dw_view_run(view, trace->model, &options, table, error);
+	return view ? dw_view_run(view, trace->model, &options, table, error) : DWELL_E_NAME;
 }
 
 void dwell_table_destroy(struct dwell_table *table)
@@ -171,59 +163,16 @@ const char *dwell_view_name(size_t index, const char **question)
 
 /* ---- layouts ------------------------------------------------------------------------------ */
 
-/* Layouts print names as they are; here what would steer a terminal is taken out. */
-static int print_layout(const struct dw_layout *layout, struct dw_model *model,
-                        const struct dw_layout_options *options, FILE *file,
-                        struct dwell_error *error)
-{
-	char *text = NULL;
-	size_t length;
-	FILE *memory = open_memstream(&text, &length);
-	int code;
-
-	if (!memory)
-		return dw_error_set(error, DWELL_E_NOMEM, "out of memory printing");
-	code = layout->print(model, options, memory, error);
-	if ((fclose(memory) != 0 || !text) && !code)
-		code = dw_error_set(error, DWELL_E_NOMEM, "out of memory printing");
-	if (text) {
-		dw_text_disarm(text, true);
-		fputs(text, file);
-	}
-	free(text);
-	return code;
-}
-
 int dwell_trace_layout(struct dwell_trace *trace, const char *name,
-                       const struct dwell_layout_options *from, FILE *file,
+                       const struct dwell_view_options *from, FILE *file,
                        struct dwell_error *error)
 {
-	struct dwell_layout_options given;
-	struct dw_layout_options options;
-	const struct dw_layout *layout;
-	int code;
+	struct dwell_view_options options;
+	struct dw_layout_request request = { NULL, &options };
+	const struct dw_layout *layout = dw_layout_find(name, &request.version, error);
 
-	take_options(&given, sizeof given, from);
-	options = (struct dw_layout_options){ .sort = given.sort, .has_limit = given.has_limit,
-		.limit = given.limit, .top_level = given.top_level, .header = given.header,
-		.time_unit = given.time_unit, .engine = given.engine, .name_width = given.name_width,
-		.shapes_width = given.shapes_width, .source_width = given.source_width,
-		.has_verbosity = given.has_verbosity, .verbosity = given.verbosity,
-		.has_skip_iteration = given.has_skip_iteration, .skip_iteration = given.skip_iteration,
-		.events = given.events, .paths = given.paths };
-	layout = dw_layout_find(name, &options.version, error);
-	if (!layout)
-		return DWELL_E_NAME;
-	code = dw_grouping_parse(given.group_by, &options.group, error);
-	if (code || !trace)
-		return code;
-	dw_error_set(error, 0, "%s", "");
-	code = print_layout(layout, trace->model, &options, file, error);
-	if (!code && error && error->code)
-		dw_error_set(error, 0, "%s", ""); /* something was tried, and not needed */
-	if (!code && (fflush(file) != 0 || ferror(file)))
-		code = dw_error_set(error, DWELL_E_IO, "cannot print the %s layout: the output failed", name);
-	return code;
+	take_options(&options, sizeof options, from);
+	return layout ? dw_layout_run(layout, trace->model, &request, file, error) : DWELL_E_NAME;
 }
 
 const char *dwell_layout_name(size_t index, const char **what)

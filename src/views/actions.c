@@ -5,7 +5,7 @@
  * excludes such ranges within, so that it is exclusive; operators inside count. Shares
  * are of wall time: several threads together may have more than all of it.
  */
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "action", NONE, TEXT),
@@ -15,8 +15,9 @@ static const struct dw_column columns[] = {
 };
 enum { NAME, CATEGORY, STAT, SHARE = STAT + DW_VIEW_STAT_COUNT, COLUMNS };
 
-struct dwell_table *dw_view_actions(struct dw_model *model, const struct dwell_view_options *options,
-                                 struct dwell_error *error)
+static struct dwell_table *actions_view(struct dw_model *model,
+                                        const struct dwell_view_options *options,
+                                        struct dwell_error *error)
 {
 	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_OWN, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -46,3 +47,13 @@ struct dwell_table *dw_view_actions(struct dw_model *model, const struct dwell_v
 	dw_view_note_calls(table, flat);
 	return table;
 }
+
+const struct dw_view dw_view_actions = {
+	.name = "actions",
+	.question = "what do the program's own named ranges take?",
+	.run = actions_view,
+	.limit = 30,
+	.categories = DW_VIEW_OWN,
+	.needs = "named ranges",
+	.remedy = "mark them with DWELL_ZONE(\"name\")",
+};

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "model/time/calls.h"
-#include "views/views.h"
+#include "views/common.h"
 
 /* Which columns there are, in their order. */
 enum { NAME, OVERLOAD, SHAPES, SOURCE, STAT, SHARE, SELF_BYTES, TOTAL_BYTES, FLOPS, INPUT_SHAPES, STACK,
@@ -182,7 +182,8 @@ static int check(struct dw_model *model, const struct dw_grouping *group,
 }
 
 struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
-                                 const struct dwell_view_options *options, struct dwell_error *error)
+                                    const struct dwell_view_options *options,
+                                    struct dwell_error *error)
 {
 	struct dw_calls_ask ask = { .named = named, .top_level = options->top_level, .memory = true };
 	struct filling filling = { .symbols = dw_model_symbols(model, NULL) };
@@ -201,8 +202,19 @@ struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bo
 	return filling.table;
 }
 
-struct dwell_table *dw_view_calls(struct dw_model *model, const struct dwell_view_options *options,
-                               struct dwell_error *error)
+static struct dwell_table *calls_view(struct dw_model *model,
+                                      const struct dwell_view_options *options,
+                                      struct dwell_error *error)
 {
 	return dw_view_grouped(model, "calls", true, options, error);
 }
+
+const struct dw_view dw_view_calls = {
+	.name = "calls",
+	.question = "what was called, operators and named ranges, grouped as asked?",
+	.run = calls_view,
+	.limit = 30,
+	.categories = DW_VIEW_CATEGORY(OPERATOR) | DW_VIEW_CATEGORY(ZONE),
+	.needs = "operators or named ranges",
+	.remedy = "mark them with DWELL_OP(\"name\") or DWELL_ZONE(\"name\")",
+};

@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "views/views.h"
+#include "views/common.h"
 
 struct dwell_table *dw_view_table(const char *view, const struct dw_column *columns, size_t count,
-                               struct dwell_error *error)
+                                  struct dwell_error *error)
 {
 	struct dwell_table *table = dw_table_create(view, columns, count);
 

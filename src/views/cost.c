@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/keys.h"
 #include "views/overview.h"
 
 #define OWN_CHUNK "dwell: new chunk"
@@ -59,7 +60,7 @@ static double calls_of(struct dw_model *model, uint32_t categories, struct dwell
 static double torch_ns(const struct dw_source *source, struct dw_model *model, double range_ns,
                        struct dwell_error *error)
 {
-	double callback_ns = fact(source, "torch.callback_ns"), hook_ns = fact(source, "torch.hook_ns");
+	double callback_ns = fact(source, DW_KEY_TORCH_CALLBACK_NS), hook_ns = fact(source, DW_KEY_TORCH_HOOK_NS);
 	double ns = 0;
 
 	if (callback_ns > range_ns)
@@ -105,7 +106,7 @@ static void cost_of_run(struct dw_overview *overview, double range_ns, struct dw
 
 void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error)
 {
-	double range_ns = fact(overview->source, "dwell.cost_range_ns");
+	double range_ns = fact(overview->source, DW_KEY_COST_RANGE_NS);
 
 	overview->cost_share = NAN;
 	if (!isfinite(range_ns))

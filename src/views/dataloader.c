@@ -142,8 +142,9 @@ static void say(struct dwell_table *table, const struct dw_loader *loader,
 		dw_table_head(table, "It loads them itself: there are no workers.");
 }
 
-struct dwell_table *dw_view_dataloader(struct dw_model *model, const struct dwell_view_options *options,
-                                    struct dwell_error *error)
+static struct dwell_table *dataloader_view(struct dw_model *model,
+                                           const struct dwell_view_options *options,
+                                           struct dwell_error *error)
 {
 	const struct dw_threads *threads = dw_model_threads(model, error);
 	const struct dw_loading *counted = threads ? dw_model_loading(model, error) : NULL;
@@ -158,3 +159,14 @@ struct dwell_table *dw_view_dataloader(struct dw_model *model, const struct dwel
 	dw_loader_done(loader);
 	return table;
 }
+
+const struct dw_view dw_view_dataloader = {
+	.name = "dataloader",
+	.question = "does the loop wait for its data, and what do the workers do?",
+	.run = dataloader_view,
+	.limit = SIZE_MAX,
+	.categories = DW_VIEW_CATEGORY(DATA),
+	.needs = "data loading",
+	.remedy = "mark where the loop takes a batch, and where one is made, with "
+	          "DWELL_SCOPE(DWELL_CATEGORY_DATA, \"name\")",
+};

@@ -13,18 +13,18 @@ static void put_s(struct dw_cell *cell, double time_s)
 		dw_cell_int(cell, (int64_t)(time_s * 1e9 + 0.5));
 }
 
-void dw_view_time(struct dw_cell *cells, const struct dwell_time_stat *stat)
+void dw_view_time(struct dw_cell *cells, const struct dw_time_stat *stat)
 {
 	dw_cell_int(&cells[0], (int64_t)stat->count);
 	if (!stat->count)
 		return;
-	put_s(&cells[1], stat->total_s);
-	put_s(&cells[2], stat->min_s);
+	put_s(&cells[1], stat->total);
+	put_s(&cells[2], stat->min);
 	dw_cell_int(&cells[3], (int64_t)stat->min_index);
-	put_s(&cells[4], stat->max_s);
+	put_s(&cells[4], stat->max);
 	dw_cell_int(&cells[5], (int64_t)stat->max_index);
-	put_s(&cells[6], stat->mean_s);
-	put_s(&cells[7], dwell_time_stat_std_s(stat));
+	put_s(&cells[6], stat->mean);
+	put_s(&cells[7], dw_time_stat_std(stat));
 }
 
 static uint64_t count_epochs(const struct dw_engine *engine)

@@ -3,7 +3,7 @@
 #define DW_VIEWS_ENGINE_H
 
 #include "model/engine/engine.h"
-#include "views/views.h"
+#include "views/common.h"
 
 #define DW_VIEW_ENGINE (DW_VIEW_CATEGORY(EVENT) | DW_VIEW_CATEGORY(HANDLER))
 
@@ -18,7 +18,7 @@
 	DW_COLUMN("mean_ns", "mean", NS, INT),                                      \
 	DW_COLUMN("std_ns", "std", NS, INT)
 #define DW_VIEW_TIME_COUNT 8
-void dw_view_time(struct dw_cell *cells, const struct dwell_time_stat *stat);
+void dw_view_time(struct dw_cell *cells, const struct dw_time_stat *stat);
 
 /* Says above and below the table which engine it is about. */
 void dw_view_engine_state(struct dwell_table *table, struct dw_model *model,

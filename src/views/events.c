@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "engine/rows.h"
+#include "compat/ignite_results/rows.h"
 #include "views/engine.h"
 
 static const struct dw_column columns[] = {
@@ -58,7 +58,7 @@ static int take_time(void *pointer, const struct dw_engine_time *time)
 }
 
 static struct dwell_table *iterations_table(struct dw_model *model, const struct dw_engine *engine,
-                                         struct dwell_error *error)
+                                            struct dwell_error *error)
 {
 	struct dwell_table *table = dw_view_table("events", iteration_columns, ITERATION_COLUMNS, error);
 	struct context context = { .engine = engine };
@@ -101,8 +101,9 @@ static bool has_handlers(const struct dw_engine *engine, const char *event)
 	return false;
 }
 
-struct dwell_table *dw_view_events(struct dw_model *model, const struct dwell_view_options *options,
-                                struct dwell_error *error)
+static struct dwell_table *events_view(struct dw_model *model,
+                                       const struct dwell_view_options *options,
+                                       struct dwell_error *error)
 {
 	const struct dw_engine *engine =
 	    dw_model_engine(model, options->engine, DW_ENGINE_ALL_RUNS, error);
@@ -134,3 +135,13 @@ struct dwell_table *dw_view_events(struct dw_model *model, const struct dwell_vi
 	}
 	return table;
 }
+
+const struct dw_view dw_view_events = {
+	.name = "events",
+	.question = "what do an engine's events, iterations and fetches take?",
+	.run = events_view,
+	.limit = SIZE_MAX,
+	.categories = DW_VIEW_ENGINE,
+	.needs = "events of a training engine",
+	.remedy = DW_ENGINE_REMEDY,
+};

@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "model/time/flops.h"
-#include "views/views.h"
+#include "views/common.h"
 
 #define PEAK_KEY "peak_flops_per_second" /* a fact of the run: the machine's, measured */
 #define MOST_NAMED 3 /* operators without a count that the headline names */
@@ -115,7 +115,7 @@ static void fill_row(struct dw_cell *row, const struct dw_flops_row *from, uint6
 }
 
 static struct dwell_table *counted(struct dw_model *model, const struct dw_flops_sum *sum,
-                                struct dwell_error *error)
+                                   struct dwell_error *error)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	double peak = machine_peak(dw_model_source(model));
@@ -141,7 +141,7 @@ static struct dwell_table *counted(struct dw_model *model, const struct dw_flops
 }
 
 static struct dwell_table *uncounted(struct dw_model *model, const struct dw_flops_sum *sum,
-                                  struct dwell_error *error)
+                                     struct dwell_error *error)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	struct dwell_table *table = dw_view_table("flops", missed_columns, 5, error);
@@ -247,8 +247,9 @@ static void tell(struct dwell_table *table, const struct dw_symbol *symbols,
 	              dw_text_ns((double)sum->counted_ns, " ").at, missed);
 }
 
-struct dwell_table *dw_view_flops(struct dw_model *model, const struct dwell_view_options *options,
-                               struct dwell_error *error)
+static struct dwell_table *flops_view(struct dw_model *model,
+                                      const struct dwell_view_options *options,
+                                      struct dwell_error *error)
 {
 	const struct dw_flops_sum *sum = dw_model_flops(model, error);
 	struct dwell_table *first = sum ? counted(model, sum, error) : NULL;
@@ -263,3 +264,13 @@ struct dwell_table *dw_view_flops(struct dw_model *model, const struct dwell_vie
 	dw_table_destroy(first);
 	return NULL;
 }
+
+const struct dw_view dw_view_flops = {
+	.name = "flops",
+	.question = "how much arithmetic is it, how fast, and what was not counted?",
+	.run = flops_view,
+	.limit = 20,
+	.categories = DW_VIEW_CATEGORY(OPERATOR),
+	.needs = "operators",
+	.remedy = "mark them with DWELL_OP_SHAPES()",
+};

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "model/time/function_calls.h"
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "function", NONE, TEXT),
@@ -52,8 +52,9 @@ static void fill(struct dwell_table *table, const struct dw_symbol *symbol,
 		dw_cell_real(&row[SHARE], (double)from->self_ns / (double)all_ns);
 }
 
-struct dwell_table *dw_view_functions(struct dw_model *model, const struct dwell_view_options *options,
-                                   struct dwell_error *error)
+static struct dwell_table *functions_view(struct dw_model *model,
+                                          const struct dwell_view_options *options,
+                                          struct dwell_error *error)
 {
 	const struct dw_function_calls *calls = dw_model_function_calls(model, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -76,3 +77,13 @@ struct dwell_table *dw_view_functions(struct dw_model *model, const struct dwell
 		              calls->open == 1 ? "its" : "their");
 	return table;
 }
+
+const struct dw_view dw_view_functions = {
+	.name = "functions",
+	.question = "which functions take the time?",
+	.run = functions_view,
+	.limit = 30,
+	.categories = DW_VIEW_CATEGORY(FUNCTION),
+	.needs = "function calls",
+	.remedy = "record with --functions a program that carries the functions probe",
+};

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "collection", NONE, TEXT),
@@ -140,8 +140,8 @@ static void fill(struct dwell_table *table, const struct dw_symbol *symbols, con
 		dw_cell_real(&row[SHARE], (double)total_ns / (double)flat->wall_ns);
 }
 
-struct dwell_table *dw_view_gc(struct dw_model *model, const struct dwell_view_options *options,
-                            struct dwell_error *error)
+static struct dwell_table *gc_view(struct dw_model *model, const struct dwell_view_options *options,
+                                   struct dwell_error *error)
 {
 	struct search search = { dw_model_flat(model, DW_VIEW_CATEGORY(COLLECTOR), error),
 		dw_model_symbols(model, NULL), dw_model_source(model), NULL, NULL };
@@ -166,3 +166,13 @@ struct dwell_table *dw_view_gc(struct dw_model *model, const struct dwell_view_o
 	free(search.pauses);
 	return table;
 }
+
+const struct dw_view dw_view_gc = {
+	.name = "gc",
+	.question = "when did the garbage collector stop the program, and for how long?",
+	.run = gc_view,
+	.limit = SIZE_MAX,
+	.categories = DW_VIEW_CATEGORY(COLLECTOR),
+	.needs = "collections",
+	.remedy = "they are recorded in Python programs under dwell run",
+};

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "engine/rows.h"
+#include "compat/ignite_results/rows.h"
 #include "views/engine.h"
 
 static const struct dw_column columns[] = {
@@ -83,7 +83,7 @@ static void fill(struct dwell_table *table, const struct dw_calls *calls, size_t
 }
 
 static struct dwell_table *calls_table(struct dw_model *model, const struct dw_engine *engine,
-                                    struct dwell_error *error)
+                                       struct dwell_error *error)
 {
 	size_t count = DW_ENGINE_EVENTS + engine->handler_count;
 	struct all_calls all = { engine, calloc(count, sizeof *all.columns) };
@@ -108,8 +108,9 @@ static struct dwell_table *calls_table(struct dw_model *model, const struct dw_e
 
 /* ---- a row a handler --------------------------------------------------------------------- */
 
-struct dwell_table *dw_view_handlers(struct dw_model *model, const struct dwell_view_options *options,
-                                  struct dwell_error *error)
+static struct dwell_table *handlers_view(struct dw_model *model,
+                                         const struct dwell_view_options *options,
+                                         struct dwell_error *error)
 {
 	const struct dw_engine *engine =
 	    dw_model_engine(model, options->engine, DW_ENGINE_ALL_RUNS, error);
@@ -128,7 +129,7 @@ struct dwell_table *dw_view_handlers(struct dw_model *model, const struct dwell_
 		dw_cell_text(table, &row[EVENT], from->event);
 		dw_view_time(&row[TIME], &from->stat);
 		calls += from->stat.count;
-		total_s += from->stat.total_s;
+		total_s += from->stat.total;
 	}
 	totals = dw_table_totals(table);
 	dw_cell_text(table, &totals[HANDLER], "all handlers");
@@ -147,3 +148,13 @@ struct dwell_table *dw_view_handlers(struct dw_model *model, const struct dwell_
 	}
 	return table;
 }
+
+const struct dw_view dw_view_handlers = {
+	.name = "handlers",
+	.question = "what does each handler of an engine take?",
+	.run = handlers_view,
+	.limit = SIZE_MAX,
+	.categories = DW_VIEW_ENGINE,
+	.needs = "events of a training engine",
+	.remedy = DW_ENGINE_REMEDY,
+};

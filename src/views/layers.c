@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "views/views.h"
+#include "views/common.h"
 
 enum {
 	NAME, PATH, KIND, TYPE, CALL, START, CALLS, SELF, TOTAL, MEAN, OPERATORS, SHARE, BACKWARD_CALLS,
@@ -58,7 +58,8 @@ struct filling {
 
 /* People do not see columns that nothing was recorded for; machines do. */
 static struct dwell_table *make_table(const struct dw_layers *layers,
-                                   const struct dwell_view_options *options, struct dwell_error *error)
+                                      const struct dwell_view_options *options,
+                                      struct dwell_error *error)
 {
 	struct dw_column own[COLUMNS];
 
@@ -278,8 +279,9 @@ static void fill(struct filling *filling)
 		              dw_text_count((int64_t)open).at, dw_text_plural(open));
 }
 
-struct dwell_table *dw_view_layers(struct dw_model *model, const struct dwell_view_options *options,
-                                struct dwell_error *error)
+static struct dwell_table *layers_view(struct dw_model *model,
+                                       const struct dwell_view_options *options,
+                                       struct dwell_error *error)
 {
 	struct dw_layers_ask ask = { .operators = options->events, .calls = options->per_call };
 	struct filling filling = { .options = options };
@@ -295,3 +297,13 @@ struct dwell_table *dw_view_layers(struct dw_model *model, const struct dwell_vi
 		fill(&filling);
 	return filling.table;
 }
+
+const struct dw_view dw_view_layers = {
+	.name = "layers",
+	.question = "which layers of the model take the time and the memory?",
+	.run = layers_view,
+	.limit = SIZE_MAX,
+	.categories = DW_VIEW_CATEGORY(LAYER),
+	.needs = "layers",
+	.remedy = "mark each layer's call with DWELL_LAYER(\"path\")",
+};

@@ -7,7 +7,7 @@
 #ifndef DW_VIEWS_LOADER_H
 #define DW_VIEWS_LOADER_H
 
-#include "views/views.h"
+#include "views/common.h"
 
 struct dw_loader_row {
 	uint32_t thread, symbol;

@@ -14,7 +14,7 @@
 
 #include "base/text.h"
 #include "model/memory/memory.h"
-#include "views/views.h"
+#include "views/common.h"
 
 #define KINDS DW_MEMORY_KIND_COUNT
 
@@ -76,7 +76,7 @@ static void category_cells(struct dw_cell *cells, const struct dw_memory_use *us
 
 /* Peaks of several devices are not one moment: then there is no sum. */
 static struct dwell_table *categories(struct dw_model *model, const struct dw_memory *memory,
-                                   struct dwell_error *error)
+                                      struct dwell_error *error)
 {
 	bool several = memory->pool_count > 1;
 	struct dwell_table *table =
@@ -248,7 +248,7 @@ static void put_allocator(struct dw_cell *cells, const struct dw_memory_pool *po
 }
 
 static struct dwell_table *owners(struct dw_model *model, const struct dw_memory *memory, bool at_peak,
-                               struct dwell_error *error)
+                                  struct dwell_error *error)
 {
 	bool several = memory->pool_count > 1;
 	const struct dw_column *columns = at_peak ? peak_columns : allocator_columns;
@@ -284,7 +284,7 @@ static struct dwell_table *owners(struct dw_model *model, const struct dw_memory
 
 /* For pictures and JSON. Totals: the peak itself; so the part is never cut. */
 static struct dwell_table *timeline(struct dw_model *model, const struct dw_memory *memory,
-                                 struct dwell_error *error)
+                                    struct dwell_error *error)
 {
 	struct dw_column columns[3 + KINDS] = {
 		DW_COLUMN("device", "device", NONE, TEXT),
@@ -333,8 +333,9 @@ static struct dwell_table *timeline(struct dw_model *model, const struct dw_memo
 	return table;
 }
 
-struct dwell_table *dw_view_memory(struct dw_model *model, const struct dwell_view_options *options,
-                                struct dwell_error *error)
+static struct dwell_table *memory_view(struct dw_model *model,
+                                       const struct dwell_view_options *options,
+                                       struct dwell_error *error)
 {
 	const struct dw_memory *memory = dw_model_memory(model, error);
 	struct dwell_table *first = memory ? categories(model, memory, error) : NULL;
@@ -354,3 +355,13 @@ struct dwell_table *dw_view_memory(struct dw_model *model, const struct dwell_vi
 	dw_table_destroy(first);
 	return NULL;
 }
+
+const struct dw_view dw_view_memory = {
+	.name = "memory",
+	.question = "who allocates, who holds it at the peak, what is left at the end?",
+	.run = memory_view,
+	.limit = 15,
+	.categories = DW_VIEW_CATEGORY(ALLOCATION),
+	.needs = "allocations",
+	.remedy = "record them with DWELL_ALLOC() and DWELL_FREE()",
+};

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "operator", NONE, TEXT),
@@ -111,10 +111,21 @@ static struct dwell_table *by_name(struct dw_model *model, struct dwell_error *e
 	return table;
 }
 
-struct dwell_table *dw_view_operators(struct dw_model *model, const struct dwell_view_options *options,
-                                   struct dwell_error *error)
+static struct dwell_table *operators_view(struct dw_model *model,
+                                          const struct dwell_view_options *options,
+                                          struct dwell_error *error)
 {
 	if ((options->group_by && *options->group_by) || options->top_level)
 		return dw_view_grouped(model, "operators", false, options, error);
 	return by_name(model, error);
 }
+
+const struct dw_view dw_view_operators = {
+	.name = "operators",
+	.question = "which operators take the time?",
+	.run = operators_view,
+	.limit = 30,
+	.categories = DW_VIEW_CATEGORY(OPERATOR),
+	.needs = "operators",
+	.remedy = "mark them with DWELL_OP(\"name\"), or see --view actions",
+};

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "format/keys.h"
 #include "views/overview.h"
 
 #define SLOW_RATIO 1.5
@@ -127,7 +128,7 @@ static bool is_python(const struct dw_source *source)
 static bool has_functions(const struct dw_source *source)
 {
 	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, "dwell.functions") == 0)
+		if (strcmp(source->metas[i].key, DW_KEY_FUNCTIONS) == 0)
 			return true;
 	return false;
 }
@@ -170,7 +171,7 @@ bool dw_overview_device_unseen(const struct dw_overview *overview)
 	bool used = false;
 
 	for (size_t i = 0; i < overview->source->meta_count; i++)
-		used |= strcmp(overview->source->metas[i].key, "torch.device") == 0;
+		used |= strcmp(overview->source->metas[i].key, DW_KEY_TORCH_DEVICE) == 0;
 	return used && !(dw_model_categories(overview->model) & DW_VIEW_CATEGORY(DEVICE));
 }
 
@@ -275,7 +276,7 @@ static void note_end(struct dwell_table *table, const struct dw_overview *overvi
 		const struct dw_source_meta *meta = &overview->source->metas[i];
 		int number;
 
-		if (strcmp(meta->key, "dwell.status") == 0 &&
+		if (strcmp(meta->key, DW_KEY_STATUS) == 0 &&
 		    sscanf(meta->value, "{\"signal\":%d}", &number) == 1)
 			dw_table_note(table, "The program was ended by signal %d (%s); %s range%s open.", number,
 			              number > 0 && number < 65 ? strsignal(number) : "?",
@@ -369,7 +370,7 @@ static double delay_share(const struct dw_source *source)
 	double delay_ns = 0;
 
 	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, "dwell.delay_ns") == 0)
+		if (strcmp(source->metas[i].key, DW_KEY_DELAY_NS) == 0)
 			delay_ns = strtod(source->metas[i].value, NULL);
 	return source->end_ns ? fmin(1, delay_ns / (double)source->end_ns) : 0;
 }
@@ -441,8 +442,9 @@ static struct dwell_table *append(struct dwell_table *last, struct dwell_table *
 	return part ? part : last;
 }
 
-struct dwell_table *dw_view_overview(struct dw_model *model, const struct dwell_view_options *options,
-                                  struct dwell_error *error)
+static struct dwell_table *overview_view(struct dw_model *model,
+                                         const struct dwell_view_options *options,
+                                         struct dwell_error *error)
 {
 	struct dw_overview overview = { .cost_share = NAN };
 	struct dwell_table *table = NULL, *last;
@@ -471,3 +473,10 @@ struct dwell_table *dw_view_overview(struct dw_model *model, const struct dwell_
 	}
 	return table;
 }
+
+const struct dw_view dw_view_overview = {
+	.name = "overview",
+	.question = "where does the time go?",
+	.run = overview_view,
+	.limit = 10,
+};

@@ -5,7 +5,7 @@
 #ifndef DW_VIEWS_OVERVIEW_H
 #define DW_VIEWS_OVERVIEW_H
 
-#include "views/views.h"
+#include "views/common.h"
 
 /* What stands in the way of a step, by how much of it there is to gain. */
 struct dw_verdict {
@@ -53,7 +53,7 @@ int dw_verdict_memory(const struct dw_overview *overview, bool python, struct dw
 
 /* A part hangs itself on `table`'s end; NULL when there is nothing to show or no memory. */
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
-                                       struct dwell_error *error);
+                                          struct dwell_error *error);
 struct dwell_table *dw_overview_wall(const struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error);
 

@@ -27,7 +27,7 @@ static const struct dw_column breakdown_columns[] = {
 };
 
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
-                                       struct dwell_error *error)
+                                          struct dwell_error *error)
 {
 	const struct dw_steps *steps = overview->steps;
 	double count = (double)steps->recorded_count;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("phase", "phase", NONE, TEXT),
@@ -58,8 +58,9 @@ static void total(struct dwell_table *table, const struct dw_steps *steps)
 	dw_cell_real(&totals[SHARE], 1);
 }
 
-struct dwell_table *dw_view_phases(struct dw_model *model, const struct dwell_view_options *options,
-                                struct dwell_error *error)
+static struct dwell_table *phases_view(struct dw_model *model,
+                                       const struct dwell_view_options *options,
+                                       struct dwell_error *error)
 {
 	const struct dw_steps *steps = dw_model_steps(model, error);
 	struct dwell_table *table = steps ? dw_view_table("phases", columns, COLUMNS, error) : NULL;
@@ -85,3 +86,13 @@ struct dwell_table *dw_view_phases(struct dw_model *model, const struct dwell_vi
 		dw_table_note(table, "Sums over %zu processes that step.", steps->thread_count);
 	return table;
 }
+
+const struct dw_view dw_view_phases = {
+	.name = "phases",
+	.question = "how much of the run is forward, backward, optimizer, data?",
+	.run = phases_view,
+	.limit = SIZE_MAX,
+	.needs_steps = true,
+	.needs = "steps",
+	.remedy = "mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step()",
+};

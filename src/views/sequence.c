@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "model/sequence/sequence.h"
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "operator", NONE, TEXT),
@@ -237,8 +237,9 @@ static struct dwell_table *make(struct answer *answer, bool folded, struct dwell
 	return answer->table;
 }
 
-struct dwell_table *dw_view_sequence(struct dw_model *model, const struct dwell_view_options *options,
-                                  struct dwell_error *error)
+static struct dwell_table *sequence_view(struct dw_model *model,
+                                         const struct dwell_view_options *options,
+                                         struct dwell_error *error)
 {
 	struct dw_sequence_ask ask = { .skip = options->skip_iteration };
 	const struct dw_sequence *sequence = dw_model_sequence(model, &ask, error);
@@ -268,3 +269,14 @@ struct dwell_table *dw_view_sequence(struct dw_model *model, const struct dwell_
 	}
 	return table;
 }
+
+const struct dw_view dw_view_sequence = {
+	.name = "sequence",
+	.question = "which operators does a step run, in order, and what does each take?",
+	.run = sequence_view,
+	.limit = 60,
+	.categories = DW_VIEW_CATEGORY(OPERATOR) | DW_VIEW_CATEGORY(COMMUNICATION),
+	.needs_steps = true,
+	.needs = "operators in steps",
+	.remedy = "mark them with DWELL_OP(\"name\") and each iteration with DWELL_STEP()",
+};

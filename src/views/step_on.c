@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "views/views.h"
+#include "format/keys.h"
+#include "views/common.h"
 
 /* The last one holds; NULL: none. */
 static const char *fact(const struct dw_source *source, const char *key)
@@ -24,7 +25,7 @@ static const char *fact(const struct dw_source *source, const char *key)
 static bool made_steps(const struct dw_source *source)
 {
 	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, "torch.step_on") == 0 &&
+		if (strcmp(source->metas[i].key, DW_KEY_TORCH_STEP_ON) == 0 &&
 		    strcmp(source->metas[i].value, "steps") == 0)
 			return true;
 	return false;
@@ -32,14 +33,14 @@ static bool made_steps(const struct dw_source *source)
 
 bool dw_view_step_on(const struct dw_source *source, char *text, size_t room)
 {
-	const char *name = fact(source, "dwell.step_on"), *state = fact(source, "torch.step_on");
-	const char *candidates = fact(source, "torch.step_on.candidates");
+	const char *name = fact(source, DW_KEY_STEP_ON), *state = fact(source, DW_KEY_TORCH_STEP_ON);
+	const char *candidates = fact(source, DW_KEY_TORCH_STEP_ON_CANDIDATES);
 
 	if (!name || made_steps(source))
 		return false;
 	if (state)
 		snprintf(text, room, "--step-on %s: it is there, and was never called", name);
-	else if (!fact(source, "torch.version"))
+	else if (!fact(source, DW_KEY_TORCH_VERSION))
 		snprintf(text, room, "--step-on %s: no PyTorch was imported", name);
 	else
 		snprintf(text, room, "--step-on %s: nothing of this name was seen%s%s", name,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("step", "step", NONE, INT),
@@ -98,8 +98,9 @@ static void fill(struct dwell_table *table, struct dw_model *model, const struct
 	dw_cell_int(&row[CPU_NS], (int64_t)step->cpu_ns);
 }
 
-struct dwell_table *dw_view_steps(struct dw_model *model, const struct dwell_view_options *options,
-                               struct dwell_error *error)
+static struct dwell_table *steps_view(struct dw_model *model,
+                                      const struct dwell_view_options *options,
+                                      struct dwell_error *error)
 {
 	const struct dw_steps *steps = dw_model_steps(model, error);
 	struct dwell_table *table = steps ? dw_view_table("steps", columns, COLUMNS, error) : NULL;
@@ -114,3 +115,13 @@ struct dwell_table *dw_view_steps(struct dw_model *model, const struct dwell_vie
 	dw_view_head_steps(table, steps, "");
 	return table;
 }
+
+const struct dw_view dw_view_steps = {
+	.name = "steps",
+	.question = "how long does each step take, and why are slow ones slow?",
+	.run = steps_view,
+	.limit = 20,
+	.needs_steps = true,
+	.needs = "steps",
+	.remedy = "mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step()",
+};

@@ -2,7 +2,7 @@
  * threads: what did each thread record, and how busy was it? Busy is the time inside
  * some range, as a share of the time from the thread's first record to its last.
  */
-#include "views/views.h"
+#include "views/common.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("thread", "thread", NONE, TEXT),
@@ -42,8 +42,9 @@ static void fill(struct dwell_table *table, const struct dw_model *model,
 	dw_cell_int(&row[LOST], (int64_t)from->lost);
 }
 
-struct dwell_table *dw_view_threads(struct dw_model *model, const struct dwell_view_options *options,
-                                 struct dwell_error *error)
+static struct dwell_table *threads_view(struct dw_model *model,
+                                        const struct dwell_view_options *options,
+                                        struct dwell_error *error)
 {
 	const struct dw_threads *threads = dw_model_threads(model, error);
 	struct dwell_table *table = threads ? dw_view_table("threads", columns, COLUMNS, error) : NULL;
@@ -76,3 +77,10 @@ struct dwell_table *dw_view_threads(struct dw_model *model, const struct dwell_v
 	}
 	return table;
 }
+
+const struct dw_view dw_view_threads = {
+	.name = "threads",
+	.question = "what did each thread record, and how busy was it?",
+	.run = threads_view,
+	.limit = SIZE_MAX,
+};

@@ -6,7 +6,7 @@
  * --limit all shows them.
  */
 #include "base/text.h"
-#include "views/views.h"
+#include "views/common.h"
 
 #define LEAST_SHARE 0.005
 
@@ -51,8 +51,9 @@ static void fill(struct dwell_table *table, struct dw_model *model, const struct
 		dw_cell_int(&row[P99], (int64_t)stat->p99_ns);
 }
 
-struct dwell_table *dw_view_tree(struct dw_model *model, const struct dwell_view_options *options,
-                              struct dwell_error *error)
+static struct dwell_table *tree_view(struct dw_model *model,
+                                     const struct dwell_view_options *options,
+                                     struct dwell_error *error)
 {
 	const struct dw_tree *tree = dw_model_tree(model, error);
 	struct dwell_table *table = tree ? dw_view_table("tree", columns, COLUMNS, error) : NULL;
@@ -84,3 +85,10 @@ struct dwell_table *dw_view_tree(struct dw_model *model, const struct dwell_view
 		              hidden == 1 ? "its" : "their", hidden == 1 ? "it" : "them");
 	return table;
 }
+
+const struct dw_view dw_view_tree = {
+	.name = "tree",
+	.question = "who calls whom, and what does it take?",
+	.run = tree_view,
+	.limit = SIZE_MAX,
+};

@@ -1,12 +1,13 @@
 /*
  * Views: each answers one question about a model with a table.
  *
- * A view is a file and a line in registry.c. It asks the model for the products it
- * needs and fills tables; it knows no format and no terminal. An answer of several
- * parts is a chain of tables. What a trace does not hold is an error that says how to
- * record it.
+ * A view is a file NAME.c, which defines dw_view_NAME, and a line in views.def. It asks the model
+ * for the products it needs and fills tables; it knows no format and no terminal. An answer of
+ * several parts is a chain of tables. doc/adding.md shows a whole one.
  *
- * Called by the facade (src/trace) and the command.
+ * registry.c finds views by name. run.c drives a view: it checks that the trace holds what the
+ * view needs, sorts and cuts the rows, and states scope, coverage and losses. The facade
+ * (src/trace) and the command call both. common.h is for the views themselves.
  */
 #ifndef DW_VIEWS_VIEWS_H
 #define DW_VIEWS_VIEWS_H
@@ -17,135 +18,35 @@
 
 struct dw_view {
 	const char *name;
-	const char *question;
+	const char *question; /* that it answers: `dwell report --help` lists it */
+	/* NULL with `error`; without an error memory is out. `options` is never NULL. */
 	struct dwell_table *(*run)(struct dw_model *model, const struct dwell_view_options *options,
-	                        struct dwell_error *error);
-	size_t limit;        /* rows shown unless asked for more */
-	uint32_t categories; /* it needs one of these; 0: nothing */
+	                           struct dwell_error *error);
+	size_t limit;         /* rows that are shown if the caller sets no limit; SIZE_MAX: all */
+	/* What the trace must hold: ranges of one of these categories, 0 for any; and steps. */
+	uint32_t categories;
 	bool needs_steps;
-	const char *what;    /* what it needs, as a word: "operators" */
-	const char *remedy;  /* how to record it */
+	/* For the error "FILE has no NEEDS: REMEDY". */
+	const char *needs;
+	const char *remedy;
 };
 
-/* NULL past the end. */
+/* The views in the order of views.def; NULL past the end. */
 const struct dw_view *dw_view_at(size_t index);
-/* NULL with the nearest name in `error`. */
+/* Returns NULL, and names the nearest view in `error`, if there is none. */
 const struct dw_view *dw_view_find(const char *name, struct dwell_error *error);
 
-/* The view's answer, sorted, cut, with scope, coverage and losses; to be destroyed. */
+/* Runs a view. The caller destroys the table, which is sorted and cut and states its scope,
+ * coverage and losses. */
 int dw_view_run(const struct dw_view *view, struct dw_model *model,
                 const struct dwell_view_options *options, struct dwell_table **table,
                 struct dwell_error *error);
 
-/* What to say of a --step-on that made no step; false: nothing. (step_on.c) */
-bool dw_view_step_on(const struct dw_source *source, char *text, size_t room);
-void dw_view_head_step_on(struct dwell_table *table, const struct dw_source *source);
+/* Writes a warning about a --step-on that made no step; false if there is none to give. */
+bool dw_view_step_on(const struct dw_source *source, char *text, size_t size);
 
-struct dwell_table *dw_view_overview(struct dw_model *model, const struct dwell_view_options *options,
-                                  struct dwell_error *error);
-struct dwell_table *dw_view_steps(struct dw_model *model, const struct dwell_view_options *options,
-                               struct dwell_error *error);
-struct dwell_table *dw_view_phases(struct dw_model *model, const struct dwell_view_options *options,
-                                struct dwell_error *error);
-struct dwell_table *dw_view_actions(struct dw_model *model, const struct dwell_view_options *options,
-                                 struct dwell_error *error);
-struct dwell_table *dw_view_operators(struct dw_model *model, const struct dwell_view_options *options,
-                                   struct dwell_error *error);
-struct dwell_table *dw_view_sequence(struct dw_model *model, const struct dwell_view_options *options,
-                                  struct dwell_error *error);
-struct dwell_table *dw_view_tree(struct dw_model *model, const struct dwell_view_options *options,
-                              struct dwell_error *error);
-struct dwell_table *dw_view_threads(struct dw_model *model, const struct dwell_view_options *options,
-                                 struct dwell_error *error);
-struct dwell_table *dw_view_memory(struct dw_model *model, const struct dwell_view_options *options,
-                                struct dwell_error *error);
-struct dwell_table *dw_view_layers(struct dw_model *model, const struct dwell_view_options *options,
-                                struct dwell_error *error);
-struct dwell_table *dw_view_flops(struct dw_model *model, const struct dwell_view_options *options,
-                               struct dwell_error *error);
-struct dwell_table *dw_view_functions(struct dw_model *model, const struct dwell_view_options *options,
-                                   struct dwell_error *error);
-struct dwell_table *dw_view_events(struct dw_model *model, const struct dwell_view_options *options,
-                                struct dwell_error *error);
-struct dwell_table *dw_view_handlers(struct dw_model *model, const struct dwell_view_options *options,
-                                  struct dwell_error *error);
-
-struct dwell_table *dw_view_dataloader(struct dw_model *model, const struct dwell_view_options *options,
-                                    struct dwell_error *error);
-struct dwell_table *dw_view_gc(struct dw_model *model, const struct dwell_view_options *options,
-                            struct dwell_error *error);
-struct dwell_table *dw_view_calls(struct dw_model *model, const struct dwell_view_options *options,
-                               struct dwell_error *error);
-
-/* ---- for the views (common.c) ---------------------------------------------------------- */
-
-#define DW_VIEW_CATEGORY(name) (1u << DWELL_CATEGORY_##name)
-
-/* What a program names itself. */
-#define DW_VIEW_OWN                                                                      \
-	(DW_VIEW_CATEGORY(ZONE) | DW_VIEW_CATEGORY(PHASE) | DW_VIEW_CATEGORY(DATA) |         \
-	 DW_VIEW_CATEGORY(ACTION) | DW_VIEW_CATEGORY(COMMUNICATION) |                        \
-	 DW_VIEW_CATEGORY(CHECKPOINT) | DW_VIEW_CATEGORY(EVALUATION))
-
-/* dw_table_create() or NULL with `error`. */
-struct dwell_table *dw_view_table(const char *view, const struct dw_column *columns, size_t count,
-                               struct dwell_error *error);
-
-/* The file that was read, as people call it: its name, or "NAME and 3 more". */
-const char *dw_view_trace_name(const struct dw_model *model, char room[256]);
-/* "main", "train main" with several processes, "rank 1 main" with ranks; in signal
- * handlers. */
-const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, bool nested,
-                                char room[256]);
-const char *dw_view_category(uint32_t category);
-const char *dw_view_share(enum dw_share share);
-
-/* A part of a step: a share, or a name of the program. */
-struct dw_view_part {
-	const char *name;
-	uint64_t ns;
-	bool own; /* a name of the program's, none of dwell's */
-};
-/* The parts that have time, largest first and what lies in no range last, into `to`, which
- * has space for DW_SHARE_COUNT + part_count; how many there are. */
-size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const uint64_t *share_ns,
-                     const struct dw_symbol *symbols, struct dw_view_part *to);
-
-/*
- * The model of the counted steps only, or NULL when there are none (or when there is no
- * memory: `error`). With DW_VIEW_STEP_THREADS only of the threads that step: then times are
- * parts of the steps' own time. It is owned by `model`.
- */
-enum dw_view_threads { DW_VIEW_ALL_THREADS, DW_VIEW_STEP_THREADS };
-struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads which,
-                                struct dwell_error *error);
-
-/*
- * The columns of a table by name, after the columns that say what a row is:
- * calls self total mean min max p50 p99.
- */
-#define DW_VIEW_STAT_COLUMNS                                                             \
-	DW_COLUMN("calls", "calls", COUNT, INT),                                    \
-	DW_COLUMN("self_ns", "self", NS, INT),                                      \
-	DW_COLUMN("total_ns", "total", NS, INT),                                    \
-	DW_COLUMN("mean_ns", "mean", NS, INT),                                      \
-	DW_COLUMN("min_ns", "min", NS, INT, .wide_only = true),                     \
-	DW_COLUMN("max_ns", "max", NS, INT, .wide_only = true),                     \
-	DW_COLUMN("p50_ns", "p50", NS, INT, .wide_only = true),                     \
-	DW_COLUMN("p99_ns", "p99", NS, INT)
-#define DW_VIEW_STAT_COUNT 8
-void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat);
-
-/* Operators, or with `named` all that torch.profiler's tables have, grouped as the options
- * ask (calls.c). */
-struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
-                                 const struct dwell_view_options *options, struct dwell_error *error);
-
-/* "40 steps in 853 ms, 21.3 ms a step (p50 ...)" with `rest` at the end, and which steps the
- * figures a step are of, where those are not all. */
-void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *rest);
-
-/* Notes on calls that did not end or whose end is missing. */
-void dw_view_note_calls(struct dwell_table *table, const struct dw_flat *flat);
+#define VIEW(name) extern const struct dw_view dw_view_##name;
+#include "views/views.def"
+#undef VIEW
 
 #endif

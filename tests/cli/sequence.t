@@ -1,11 +1,11 @@
 # The view sequence and the layout singa: what can be asked wrongly, what is not there. A
 # listing begins with an empty line, as SINGA's does.
 $ trace singa && dwell report singa.dwell --layout singa --verbosity 4
-2> dwell: --verbosity takes a number from 0 to 3; not '4'
+2> dwell: --verbosity takes 0, 1, 2 or 3, not '4'
 [2]
 
 $ dwell report singa.dwell --layout singa --verbosity -1
-2> dwell: --verbosity takes a number from 0 to 3; not '-1'
+2> dwell: --verbosity takes 0, 1, 2 or 3, not '-1'
 [2]
 
 $ dwell report singa.dwell --layout singa --verbosity

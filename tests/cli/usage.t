@@ -2,7 +2,7 @@
 $ dwell
 2> dwell: where a neural network's training time and memory go
 2> 
-2>   dwell COMMAND...          run a program and show the overview
+2>   dwell COMMAND...          run a program, record it and show the overview
 2>   dwell run COMMAND...      run a program and record it
 2>   dwell report [TRACE...]   show where a trace's time goes
 2>   dwell export [TRACE]      write a trace for another tool
@@ -10,8 +10,13 @@ $ dwell
 2>   dwell capture HOST:PORT   capture from a program that is serving
 2>   dwell info [TRACE]        list what a trace holds
 2> 
-2>   dwell help VERB           the options of a verb (or dwell VERB --help)
-2>   dwell --version
+2>   dwell help VERB           show the options of a verb (or dwell VERB --help)
+2>   dwell --version           show the version
+2> 
+2> Examples:
+2>   dwell python train.py                 record a script and show the overview
+2>   dwell report --view operators         look at the newest trace of this folder
+2>   dwell export -f chrome -o trace.json  write it for Perfetto and chrome://tracing
 [2]
 
 $ dwell --version
@@ -20,7 +25,7 @@ dwell 0.1.0
 $ dwell --help
 dwell: where a neural network's training time and memory go
 
-  dwell COMMAND...          run a program and show the overview
+  dwell COMMAND...          run a program, record it and show the overview
   dwell run COMMAND...      run a program and record it
   dwell report [TRACE...]   show where a trace's time goes
   dwell export [TRACE]      write a trace for another tool
@@ -28,8 +33,13 @@ dwell: where a neural network's training time and memory go
   dwell capture HOST:PORT   capture from a program that is serving
   dwell info [TRACE]        list what a trace holds
 
-  dwell help VERB           the options of a verb (or dwell VERB --help)
-  dwell --version
+  dwell help VERB           show the options of a verb (or dwell VERB --help)
+  dwell --version           show the version
+
+Examples:
+  dwell python train.py                 record a script and show the overview
+  dwell report --view operators         look at the newest trace of this folder
+  dwell export -f chrome -o trace.json  write it for Perfetto and chrome://tracing
 
 $ dwell --hlep
 2> dwell: no option '--hlep' (dwell --help)
@@ -48,40 +58,49 @@ dwell report: show where a trace's time goes
 
 Usage: dwell report [OPTION...] [TRACE...]
 
-  -v, --view NAME         what to show; may be given several times (default
-                          overview)
-  -f, --format FORMAT     text, md or html for people; csv or json with raw
-                          values and all rows
-      --sort COLUMN       sort rows by a column, by its label or as CSV names it
-  -n, --limit N           show the first N rows, or all
+What to show:
+  -v, --view NAME         a view of the list below (default overview); may be
+                          given several times
+      --layout NAME       a layout of the list below: what another profiler
+                          would have printed
+  -f, --format FORMAT     how to print views (default text); csv and json have
+                          raw values and all rows
+  -o, --output FILE       write to FILE
+  -h, --help              show this help and exit
+
+Which part of the trace:
       --steps A..B        look only at steps A to B, counted from 0
       --profile P         look only at the ranges of the profile with this name
                           or id
       --action NAME       look only at what begins within this action or zone
       --thread T          look only at the thread with this name or number
-      --group-by WHAT     separate operators by shape, overload or stack:N (the
-                          N innermost frames), or by several of them
+
+Options of views and layouts:
+      --sort COLUMN       sort rows by a column, by its label or as CSV names it
+  -n, --limit N           show the first N rows, or all
+      --group-by WHAT     separate operators by shape, overload, stack:N (the N
+                          innermost frames), or by a list of these, as
+                          shape,stack:3
       --top-level         show only operators that no other operator called
-      --time-unit UNIT    print all times in one unit
-      --engine NAME       show this one of several nested engines
+      --engine NAME       show this engine; the default of several nested ones
+                          is the outermost
+      --skip-iteration N  leave the run's first N iterations out of the view
+                          sequence and the layout singa (default 0; in the
+                          layout the program's number)
       --events            layers: show the operators within each
       --paths LIST        layers: show only these and those below them, as
                           Net.stem,Net.block.*
       --leaves            layers: show only those that hold no others
       --per-call          layers: show each call
-      --layout NAME       print what another profiler would have printed
       --header TEXT       print TEXT above the table, in layouts that have such
                           a line
       --widths LIST       most characters in columns of a layout:
                           name=N,shapes=N,source=N
-      --verbosity LEVEL   layout singa: 1 forward and backward, 2 every
+      --verbosity 0|1|2|3 layout singa: 1 forward and backward, 2 every
                           operation, 3 the distributed ones (default: the
                           program's, else 2)
-      --skip-iteration N  leave the run's first N iterations out of the view
-                          sequence and the layout singa (default 0; in the
-                          layout the program's number)
-  -o, --output FILE       write to FILE
-  -h, --help              show this help and exit
+      --time-unit s|ms|us|ns
+                          print all times in one unit
 
 --view NAME:
   overview    where does the time go?
@@ -103,12 +122,6 @@ Usage: dwell report [OPTION...] [TRACE...]
   memory      who allocates, who holds it at the peak, what is left at the end?
   flops       how much arithmetic is it, how fast, and what was not counted?
 
---format FORMAT:
-  text csv json md html
-
---time-unit UNIT:
-  s ms us ns
-
 --layout NAME:
   ignite             PyTorch-Ignite's time profilers (ignite:basic,
                      ignite:handlers)
@@ -118,12 +131,16 @@ Usage: dwell report [OPTION...] [TRACE...]
                      backward
   torch              torch.profiler's table, PyTorch 2.13 (torch:1.13)
   pstats             Python's cProfile and Lightning's AdvancedProfiler
-                     (pstats:0.1 a tenth of it)
+                     (pstats:0.1: its first tenth)
   singa              SINGA's PrintTimeProfiling() at verbosity 1, 2 or 3
   torchprof          torchprof's tree of modules
 
---verbosity LEVEL:
-  0 1 2 3
+--format FORMAT:
+  text  aligned columns for people
+  csv   comma-separated values, raw
+  json  one document, raw values
+  md    Markdown tables
+  html  tables for a notebook or a page
 
 $ dwell info --help
 dwell info: list what a trace holds
@@ -151,7 +168,7 @@ $ dwell run --layers , true
 $ dwell help
 dwell: where a neural network's training time and memory go
 
-  dwell COMMAND...          run a program and show the overview
+  dwell COMMAND...          run a program, record it and show the overview
   dwell run COMMAND...      run a program and record it
   dwell report [TRACE...]   show where a trace's time goes
   dwell export [TRACE]      write a trace for another tool
@@ -159,8 +176,13 @@ dwell: where a neural network's training time and memory go
   dwell capture HOST:PORT   capture from a program that is serving
   dwell info [TRACE]        list what a trace holds
 
-  dwell help VERB           the options of a verb (or dwell VERB --help)
-  dwell --version
+  dwell help VERB           show the options of a verb (or dwell VERB --help)
+  dwell --version           show the version
+
+Examples:
+  dwell python train.py                 record a script and show the overview
+  dwell report --view operators         look at the newest trace of this folder
+  dwell export -f chrome -o trace.json  write it for Perfetto and chrome://tracing
 
 $ dwell help info
 dwell info: list what a trace holds

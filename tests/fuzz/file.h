@@ -1,27 +1,21 @@
 /*
- * A file in memory for targets that open one, the same for every execution: making a file
- * takes longer than reading most inputs.
+ * The file that a target opens: memory with a path of its own.
+ *
+ * Calls of open(), fstat(), mmap(), munmap() and close() end here (the linker's --wrap; see
+ * meson.build and tools/fuzz), so that an execution makes no file, maps none and touches only
+ * the pages that its input fills. All other files are the system's. Under AddressSanitizer a
+ * read behind the end of the file is found to the byte.
  */
 #ifndef TESTS_FUZZ_FILE_H
 #define TESTS_FUZZ_FILE_H
 
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <stddef.h>
 
-#include "bounds.h"
+#define FILE_PATH "/fuzz-input"
 
-static int file_descriptor = -1;
-static char file_path[64];
-
-/* Empties the file; false: there is none. */
-static inline bool file_empty(void)
-{
-	if (file_descriptor < 0) {
-		file_descriptor = memfd_create("fuzz", MFD_CLOEXEC);
-		snprintf(file_path, sizeof file_path, "/proc/self/fd/%d", file_descriptor);
-	}
-	return file_descriptor >= 0 && ftruncate(file_descriptor, 0) == 0;
-}
+/* Empties the file and gives it so many bytes, all zero; `bytes` is at least 1. */
+void file_begin(size_t bytes);
+/* Overwrites a part of it. */
+void file_write(size_t offset, const void *data, size_t bytes);
 
 #endif

@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "bounds.h"
 #include "file.h"
 #include "model/model.h"
 #include "model/sequence/sequence.h"
@@ -138,41 +139,42 @@ static void check_model(struct dw_model *model, const uint8_t *data, size_t size
 	check_sequence(model, 1);
 }
 
-/* Fills the file with what `data` is or stands for; 0 when it could not. */
+/* One block of a packed file at `*at`: its bytes and how many. */
+static const uint8_t *unpack_block(const uint8_t **at, const uint8_t *end, size_t *bytes)
+{
+	const uint8_t *data = *at + 2;
+	size_t length = (size_t)data[-2] | (size_t)data[-1] << 8, left = (size_t)(end - data);
+
+	*bytes = length < left ? length : left;
+	*at = data + *bytes;
+	return data;
+}
+
+/* Fills the file with what `data` is or stands for; its size, 0 when there is none. */
 static size_t unpack(const uint8_t *data, size_t size)
 {
-	size_t bytes = 0, offset = 0;
 	const uint8_t *at = data, *end = data + size;
-	char *map;
+	size_t bytes = 0, length, offset;
 
 	if (size && data[0] == 0x89) {
-		bytes = size;
-	} else {
-		for (; end - at >= 2 && offset < MOST_BLOCKS * (size_t)DW_BLOCK_BYTES; offset += DW_BLOCK_BYTES) {
-			size_t length = (size_t)at[0] | (size_t)at[1] << 8, left = (size_t)(end - at) - 2;
-
-			bytes = offset + (length < left ? length : left);
-			at += 2 + (length < left ? length : left);
-		}
+		file_begin(size);
+		file_write(0, data, size);
+		return size;
 	}
-	if (!bytes || !file_empty() || ftruncate(file_descriptor, (off_t)bytes) != 0)
-		return 0;
-	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_descriptor, 0);
-	if (map == MAP_FAILED)
-		return 0;
-	if (size && data[0] == 0x89) {
-		memcpy(map, data, bytes);
-	} else {
-		at = data;
-		for (offset = 0; offset < bytes; offset += DW_BLOCK_BYTES) {
-			size_t length = (size_t)at[0] | (size_t)at[1] << 8, left = (size_t)(end - at) - 2;
-
-			length = length < left ? length : left;
-			memcpy(map + offset, at + 2, length);
-			at += 2 + length;
-		}
+	for (offset = 0; end - at >= 2 && offset < MOST_BLOCKS * (size_t)DW_BLOCK_BYTES;
+	     offset += DW_BLOCK_BYTES) {
+		unpack_block(&at, end, &length);
+		bytes = offset + length;
 	}
-	munmap(map, bytes);
+	if (!bytes)
+		return 0;
+	file_begin(bytes);
+	at = data;
+	for (offset = 0; offset < bytes; offset += DW_BLOCK_BYTES) {
+		const uint8_t *block = unpack_block(&at, end, &length);
+
+		file_write(offset, block, length);
+	}
 	return bytes;
 }
 
@@ -180,7 +182,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct dw_scope scopes[2] = { { .has_steps = false }, { .has_steps = true, .steps_to = 1 } };
 	struct dw_source *source;
-	const char *path = file_path;
+	const char *path = FILE_PATH;
 	size_t bytes = unpack(data, size);
 
 	if (!bytes)

@@ -6,7 +6,7 @@
  * another range shows at once. A jump past a scope's declaration must end nothing.
  */
 #include <dwell/probe.h>
-#include <dwell/profiler.h>
+#include <dwell/compat/lightning.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -171,11 +171,11 @@ static __attribute__((noinline)) int pick(int what)
 	return 3;
 }
 
-static __attribute__((noinline)) void act(struct dwell_actions *actions, int error)
+static __attribute__((noinline)) void act(struct dwell_lightning_profiler *actions, int error)
 {
 	if (error)
 		goto out;
-	DWELL_ACTION(actions, "action");
+	DWELL_LIGHTNING_ACTION(actions, "action");
 out:
 	return;
 }
@@ -203,8 +203,8 @@ static void look(const char *where)
 
 int main(void)
 {
-	static const struct dwell_actions_methods methods = { .size = sizeof methods, .name = "simple" };
-	struct dwell_actions actions = { .methods = &methods, .records = true, .local_rank = -1 };
+	static const struct dwell_lightning_methods methods = { .size = sizeof methods, .name = "simple" };
+	struct dwell_lightning_profiler actions = { .methods = &methods, .records = true, .local_rank = -1 };
 	uint32_t expected = 0;
 
 	dwell_slow_begin(77); /* the caller's range, which no jump may end */

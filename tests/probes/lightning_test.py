@@ -27,7 +27,7 @@ ROOT = os.path.abspath(os.path.join(HERE, "..", ".."))
 BUILD = os.path.abspath(sys.argv[1])
 counts = {True: 0, False: 0}
 
-built.enter(BUILD, "src/profiler")
+built.enter(BUILD, "src/compat/lightning")
 warnings.filterwarnings("ignore")
 try:
     import lightning.pytorch as pl

@@ -17,11 +17,9 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import torch
-except ImportError as error:
-    print(f"skip singa_test: {error}")
-    sys.exit(77)
+import installed
+
+installed.need("torch")
 
 EXAMPLES = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/pytorch"))
 SLEEP = .02  # seconds
@@ -106,7 +104,7 @@ def run(folder, script, *arguments):
     with open(path, "w", encoding="utf-8") as file:
         file.write(script)
     return subprocess.run([sys.executable, path, *arguments], cwd=folder, capture_output=True, text=True,
-                          env=dict(os.environ, LD_LIBRARY_PATH=f"{build}:{build}/src/profiler",
+                          env=dict(os.environ, LD_LIBRARY_PATH=f"{build}:{build}/src/compat/singa",
                                    PYTHONPATH=package), timeout=300)
 
 

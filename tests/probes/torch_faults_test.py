@@ -15,11 +15,9 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import torch
-except ImportError as error:
-    print(f"skip torch_faults_test: {error}")
-    sys.exit(77)
+import installed
+
+TORCH = installed.need("torch")
 
 HEAD = """
 import os, signal, sys, threading, time, torch, dwell
@@ -67,7 +65,7 @@ print(subprocess.run([{OTHER!r}, "-c", "import torch; torch.ones(4).sin_(); prin
 
 
 def programs():
-    if torch.__file__.startswith(os.path.dirname(os.path.realpath(OTHER))[:4] + "/lib/python3/"):
+    if installed.place("torch").startswith(os.path.dirname(os.path.realpath(OTHER))[:4] + "/lib/python3/"):
         print("skip two installs of PyTorch: this is the one that the test starts as the other")
     elif subprocess.run([OTHER, "-c", "import torch"], capture_output=True, check=False).returncode:
         print(f"skip two installs of PyTorch: {OTHER} has none")
@@ -106,7 +104,7 @@ def main():
         failures += not passed
         print(f"{'ok  ' if passed else 'FAIL'} {name}: status {done.returncode}, {found} of {wanted} operators" +
               ("" if passed else f"\n{done.stdout}{done.stderr[-800:]}"))
-    print(f"PyTorch {torch.__version__}: {'failed' if failures else 'all passed'}")
+    print(f"PyTorch {TORCH}: {'failed' if failures else 'all passed'}")
     return 1 if failures else 0
 
 

@@ -15,11 +15,9 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import torch
-except ImportError as error:
-    print(f"skip torch_loader_test: {error}")
-    sys.exit(77)
+import installed
+
+TORCH = installed.need("torch")
 
 HEAD = """
 import os, time, torch, torch.nn as nn
@@ -105,7 +103,7 @@ def main():
             check(f"{name}: ready batches",
                   not ready if bounds is None else len(ready) == 1 and bounds[0] <= ready[0] <= bounds[1],
                   rows)
-    print(f"torch_loader_test: PyTorch {torch.__version__}: {counts[True]} passed, {counts[False]} failed")
+    print(f"torch_loader_test: PyTorch {TORCH}: {counts[True]} passed, {counts[False]} failed")
     return 1 if counts[False] else 0
 
 

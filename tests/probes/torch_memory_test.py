@@ -15,11 +15,9 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import torch
-except ImportError as error:
-    print(f"skip torch_memory_test: {error}")
-    sys.exit(77)
+import installed
+
+TORCH = installed.need("torch")
 
 HEAD = """
 import json, os, sys, torch, torch.nn as nn, torch.nn.functional as F
@@ -132,6 +130,8 @@ leave(net, input=size(x, y), activation=0)
 
 BESIDE = """
 from torch.profiler import profile, ProfilerActivity
+if not hasattr(profile, "_memory_profile"):
+    sys.exit(77)
 from torch.profiler._memory_profiler import Action
 optimizer = torch.optim.Adam(net.parameters())
 loader = iter(DataLoader(Data(), 16))
@@ -174,6 +174,10 @@ def check(condition, text):
         print(f"FAIL {text}", file=sys.stderr)
 
 
+class Ended(Exception):
+    """A script ended badly."""
+
+
 def run(dwell, folder, script):
     """What the script prints, and the rows of its memory view by category."""
     trace, path = os.path.join(folder, "t.dwell"), os.path.join(folder, "script.py")
@@ -182,8 +186,7 @@ def run(dwell, folder, script):
     done = subprocess.run([dwell, "run", "-o", trace, sys.executable, path], text=True,
                           capture_output=True)
     if done.returncode:
-        print(done.stdout, done.stderr, file=sys.stderr)
-        sys.exit(1)
+        raise Ended(done.returncode, done.stdout + done.stderr)
     text = subprocess.run([dwell, "report", "--view", "memory", "--format", "json", trace],
                           capture_output=True, text=True, check=True).stdout
     os.unlink(trace)
@@ -206,17 +209,20 @@ def main():
                 check(by.get(category, {}).get("allocated_bytes", 0) > 0, f"{name}: no {category}")
             for column in ("peak_bytes", "live_bytes", "allocated_bytes", "allocations"):
                 check(sum(row[column] for row in rows) == totals[column], f"{name}: sum of {column}")
-        # Where torch.profiler itself ends with a signal (2.6 with stacks on Python 3.13) it says nothing.
-        alone = subprocess.run([sys.executable, "-c", HEAD + BESIDE], capture_output=True, check=False)
-        if hasattr(torch.profiler.profile, "_memory_profile") and alone.returncode >= 0:
+        try:
             holds, rows, totals = run(dwell, folder, BESIDE)
+        except Ended as ended:
+            # PyTorch 1.13 has no memory profile; that of 2.6 ends with a signal on Python 3.13.
+            if ended.args[0] != 77:
+                alone = subprocess.run([sys.executable, "-c", HEAD + BESIDE], capture_output=True, check=False)
+                check(alone.returncode < 0, f"beside torch.profiler: {ended}")
+            print(f"skip torch.profiler's memory profile: PyTorch {TORCH} has none that works")
+        else:
             by = {row["category"]: row for row in rows}
             for category, bytes in holds.items():
                 live = by.get(category, {}).get("live_bytes", 0)
                 check(live == bytes, f"beside torch.profiler: {category} {live}, there {bytes}")
-        else:
-            print(f"skip torch.profiler's memory profile: PyTorch {torch.__version__} has none that works")
-    print(f"torch_memory_test: PyTorch {torch.__version__}: {passed} passed, {failed} failed")
+    print(f"torch_memory_test: PyTorch {TORCH}: {passed} passed, {failed} failed")
     sys.exit(failed > 0)
 
 

@@ -11,11 +11,9 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import torch
-except ImportError as error:
-    print(f"skip torch_stacks_test: {error}")
-    sys.exit(77)
+import installed
+
+TORCH = installed.need("torch")
 
 SCRIPT = """import sys, threading, torch
 def inner(x):

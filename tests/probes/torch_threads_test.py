@@ -15,11 +15,9 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import torch
-except ImportError as error:
-    print(f"skip torch_threads_test: {error}")
-    sys.exit(77)
+import installed
+
+TORCH = installed.need("torch")
 
 HEAD = """
 import os, sys, threading, torch
@@ -153,7 +151,7 @@ def main():
         _, document = record(dwell, folder, "a child of fork", FORK)
         found = calls(document)
         check("a child of fork: operators", found.get("aten::sin") == 20 and found.get("aten::cos") == 1, found)
-    print(f"PyTorch {torch.__version__}: {counts[True]} passed, {counts[False]} failed")
+    print(f"PyTorch {TORCH}: {counts[True]} passed, {counts[False]} failed")
     return counts[False] != 0
 
 

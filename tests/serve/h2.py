@@ -172,7 +172,7 @@ def unhuffman(data):
 class Raw:
     """A connection, said hello to."""
 
-    def __init__(self, port, hello=True, timeout=30, host="127.0.0.1"):
+    def __init__(self, port, hello=True, timeout=60, host="127.0.0.1"):
         self.socket = socket.create_connection((host, port), timeout=timeout)
         self.left = b""
         if hello:
@@ -236,7 +236,7 @@ def call(port, method, data, more=(), path=None, host="127.0.0.1"):
         raw.close()
 
 
-def wait_port(port, seconds=20):
+def wait_port(port, seconds=60):
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         try:

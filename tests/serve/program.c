@@ -2,11 +2,15 @@
  * A program to capture from: work of ranges at a rate, in threads, with steps.
  *
  * usage: program SECONDS RANGES_PER_SECOND [THREADS [PORT]]
+ * It ends after SECONDS, or when its standard input does.
  * PORT: served by itself (0: any that is free), which it prints; no child may turn up.
  * Thread 0 steps 100 times a second. Ends with the number of ranges it went through.
  */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -16,6 +20,7 @@
 #include <dwell/probe.h>
 
 static double seconds, rate;
+static atomic_bool input_ended;
 
 static double now(void)
 {
@@ -36,16 +41,25 @@ static void work(double ranges)
 	}
 }
 
+static bool has_input_ended(void)
+{
+	struct pollfd input = { .fd = 0, .events = POLLIN };
+
+	return poll(&input, 1, 0) > 0 && (input.revents & POLLHUP);
+}
+
 static void *run(void *first)
 {
 	double start = now();
 	struct timespec wait = { 0, 0 };
 
-	for (unsigned turn = 0; now() < start + seconds; turn++) {
+	for (unsigned turn = 0; now() < start + seconds && !input_ended; turn++) {
 		double next = start + (turn + 1) * 0.01;
 
-		if (first)
+		if (first) {
 			dwell_step();
+			input_ended = has_input_ended();
+		}
 		work(rate / 100);
 		wait.tv_nsec = (long)((next - now()) * 1e9);
 		if (wait.tv_nsec > 0)

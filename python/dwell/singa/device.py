@@ -26,11 +26,11 @@ _SKIP_ITERATION = 5
 
 _error_p = ctypes.POINTER(native._Error)
 _FUNCTIONS = {
-    "dwell_set_verbosity": (ctypes.c_int, ctypes.c_int, _error_p),
-    "dwell_set_skip_iteration": (None, native.u64),
-    "dwell_print_time_profiling": (ctypes.c_int, native.pointer, _error_p),
+    "dwell_singa_set_verbosity": (ctypes.c_int, ctypes.c_int, _error_p),
+    "dwell_singa_set_skip_iteration": (None, native.u64),
+    "dwell_singa_print_time_profiling": (ctypes.c_int, native.pointer, _error_p),
 }
-_profiling = native.later("dwell-profiler", _FUNCTIONS, needs=native.read)
+_profiling = native.later("dwell-singa", _FUNCTIONS, needs=native.read)
 
 
 class Device:
@@ -50,7 +50,7 @@ class Device:
         """What is recorded from here on: 0 nothing, 1 forward and backward propagation, 2 each
         operation, 3 the distributed operations. Error for another number. Without a session
         one is started, whose trace is a file in the current folder."""
-        native.check(_profiling().dwell_set_verbosity, operator.index(verbosity))
+        native.check(_profiling().dwell_singa_set_verbosity, operator.index(verbosity))
         native.follow_gate()
 
     def SetSkipIteration(self, skip_iteration):
@@ -58,13 +58,13 @@ class Device:
         skip_iteration = operator.index(skip_iteration)
         if skip_iteration < 0:
             raise ValueError(f"{skip_iteration} iterations cannot be skipped: 0 or more")
-        _profiling().dwell_set_skip_iteration(skip_iteration)
+        _profiling().dwell_singa_set_skip_iteration(skip_iteration)
 
     def PrintTimeProfiling(self):
         """Prints what the iterations so far took on average, in seconds; at verbosity 0 nothing.
         Error when no iteration is left beyond the skipped ones; a warning when the iterations'
         operations differ."""
-        text = native.printed(_profiling().dwell_print_time_profiling,
+        text = native.printed(_profiling().dwell_singa_print_time_profiling,
                               note=lambda said: warnings.warn(said, stacklevel=5))
         print(text, end="", flush=True)
 

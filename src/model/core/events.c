@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "model/core/pass.h"
+#include "model/core/events.h"
+#include "model/core/scope.h"
 
 struct frame {
 	struct dw_frame frame;

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "model/core/scope.h"
+#include "model/core/intervals.h"
 
 static int compare_intervals(const void *left, const void *right)
 {

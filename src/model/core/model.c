@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "model/core/model_data.h"
 #include "model/core/product.h"
+#include "model/core/scope.h"
 
 int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error)
 {

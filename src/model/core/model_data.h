@@ -13,28 +13,12 @@
 #ifndef DW_MODEL_CORE_MODEL_DATA_H
 #define DW_MODEL_CORE_MODEL_DATA_H
 
-#include "model/model.h"
+#include "base/arena.h"
+#include "model/core/intervals.h"
+#include "model/core/model.h"
+#include "model/core/symbols.h"
 
 #define DW_MOST_DEPTH (1u << 20) /* open ranges of a stream; deeper ones are not told apart */
-
-/* What a record's id means to the products, by file and id: read on the hot path. */
-struct dw_op {
-	uint32_t row;  /* by name: see dw_model.row_symbols */
-	uint32_t kind; /* self excludes children of the same kind; 1..DW_KINDS - 1 */
-};
-#define DW_KINDS 32u
-
-/* stack_functions.c: functions of recorded stacks as symbols. */
-struct dw_functions {
-	struct dw_symbol *symbols; /* first those of the model */
-	uint32_t **by_frame;       /* by file, then frame id: where its functions begin in `list` */
-	uint32_t *list;            /* symbols, a frame's innermost first */
-};
-/* In the model's arena; false when out of memory. */
-bool dw_functions_init(struct dw_functions *functions, struct dw_model *model);
-
-/* The symbol of what is more than a product keeps apart. */
-#define DW_OTHER_CALLS 1u
 
 struct dw_product_result;
 
@@ -68,25 +52,6 @@ struct dw_model {
 	struct dw_product_result *results; /* product.h */
 };
 
-/* symbols.c */
-int dw_symbols_merge(struct dw_model *model);
-uint32_t dw_kind_of(uint32_t category);
-/* Names of kinds of time by well-known name; DW_SHARE_COUNT: none. */
-enum dw_share dw_share_of(const struct dw_symbol *symbol);
-
-/* scope.c */
-int dw_scope_resolve(struct dw_model *model, struct dwell_error *error);
-/* Which threads need their tid to be told apart. -1: out of memory. */
-int dw_scope_find_namesakes(struct dw_model *model);
-static inline bool dw_scope_is_all(const struct dw_model *model)
-{
-	return !model->wanted_threads && !model->intervals;
-}
-/* Whether any record of the stream can be in scope. */
-bool dw_scope_has_stream(const struct dw_model *model, const struct dw_source_stream *stream);
-/* The process's wall time in scope. */
-uint64_t dw_scope_wall_ns(const struct dw_model *model);
-
 /* Ticks of a file to ticks of the first one: 1 where rates differ by less than a tally tells. */
 static inline double dw_file_ratio(const struct dw_source *source, size_t file)
 {
@@ -96,8 +61,5 @@ static inline double dw_file_ratio(const struct dw_source *source, size_t file)
 }
 
 int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error);
-
-/* The one that has most steps of each process, or DW_NO_INDEX, by process. */
-const uint32_t *dw_step_threads(struct dw_model *model);
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/map.h"
 #include "base/nearest.h"
 #include "model/core/scope.h"
+#include "model/core/scope_times.h"
 
 /* ---- threads ----------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/nearest.h"
-#include "model/core/scope.h"
+#include "model/core/scope_times.h"
 #include "model/core/pass.h"
 
 #define OWN_KIND 1u /* dw_kind_of() what people name themselves */

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "model/core/scope.h"
+#include "model/core/scope_times.h"
 
 static bool is_profile(const struct dw_scope *scope, const struct dw_source_profile *profile)
 {

@@ -9,6 +9,7 @@
 #include "model/core/pass.h"
 #include "model/core/call_paths.h"
 #include "model/core/product.h"
+#include "model/core/scope.h"
 
 #define LEAST_CHUNKS 64u      /* of a piece: 4 MiB */
 #define PIECES_PER_WORKER 4u  /* so that workers finish at about the same time */

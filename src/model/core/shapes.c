@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dwell/probe.h"
-#include "model/time/calls.h"
+#include "model/core/shapes.h"
 
 static const char *type_name(uint8_t dtype)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "model/core/model_data.h"
+#include "model/core/stack_functions.h"
 
 static size_t count_functions(const struct dw_source *source)
 {

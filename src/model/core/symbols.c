@@ -32,60 +32,6 @@ uint32_t dw_kind_of(uint32_t category)
 	}
 }
 
-/* ---- well-known names -------------------------------------------------------------- */
-
-static enum dw_share share_of_name(const char *name)
-{
-	static const struct { const char *name; enum dw_share share; } known[] = {
-		{ "forward", DW_SHARE_FORWARD },         { "backward", DW_SHARE_BACKWARD },
-		{ "optimizer", DW_SHARE_OPTIMIZER },     { "optimizer.step", DW_SHARE_OPTIMIZER },
-		{ "optimizer step", DW_SHARE_OPTIMIZER }, { "optimizer_step", DW_SHARE_OPTIMIZER },
-		{ "data", DW_SHARE_DATA },               { "data loading", DW_SHARE_DATA },
-		{ "data_loading", DW_SHARE_DATA },       { "dataloader", DW_SHARE_DATA },
-		{ "evaluation", DW_SHARE_EVALUATION },   { "validation", DW_SHARE_EVALUATION },
-		{ "eval", DW_SHARE_EVALUATION },         { "checkpoint", DW_SHARE_CHECKPOINT },
-		{ "communication", DW_SHARE_COMMUNICATION },
-		{ "allreduce", DW_SHARE_COMMUNICATION },
-	};
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strcasecmp(name, known[i].name) == 0)
-			return known[i].share;
-	return DW_SHARE_COUNT;
-}
-
-/* PyTorch's collectives, operators and what its threads of communication name themselves:
- * c10d::allreduce_, gloo:all_reduce. */
-static bool is_collective(const char *name)
-{
-	static const char *const beginnings[] = { "c10d::", "gloo:", "nccl:", "mpi:", "ucc:" };
-
-	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
-		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
-			return true;
-	return false;
-}
-
-enum dw_share dw_share_of(const struct dw_symbol *symbol)
-{
-	switch (symbol->category) {
-	case DWELL_CATEGORY_PROFILER: return DW_SHARE_PROFILER;
-	case DWELL_CATEGORY_COLLECTOR: return DW_SHARE_COLLECTOR;
-	case DWELL_CATEGORY_DATA: return DW_SHARE_DATA;
-	case DWELL_CATEGORY_COMMUNICATION: return DW_SHARE_COMMUNICATION;
-	case DWELL_CATEGORY_DEVICE: return DW_SHARE_DEVICE;
-	case DWELL_CATEGORY_CHECKPOINT: return DW_SHARE_CHECKPOINT;
-	case DWELL_CATEGORY_EVALUATION: return DW_SHARE_EVALUATION;
-	case DWELL_CATEGORY_ZONE:
-	case DWELL_CATEGORY_PHASE:
-	case DWELL_CATEGORY_ACTION:
-		return is_collective(symbol->name) ? DW_SHARE_COMMUNICATION : share_of_name(symbol->name);
-	case DWELL_CATEGORY_OPERATOR:
-		return is_collective(symbol->name) ? DW_SHARE_COMMUNICATION : DW_SHARE_COUNT;
-	default: return DW_SHARE_COUNT;
-	}
-}
-
 /* ---- a set of symbols ------------------------------------------------------------------ */
 
 static uint32_t hash_text(uint32_t hash, const char *text)

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "model/model.h"
+#include "model/core/stat.h"
 
 #define DW_TALLY_EXACT 64u
 #define DW_TALLY_BUCKETS 32u /* an octave */

@@ -1,5 +1,9 @@
 /*
- * The product: what each engine's rows took.
+ * What each engine's rows took; see engine.h.
+ *
+ * Streams are walked one after the other; a range's index is what the engine's counters said
+ * last when it began. Chunks out of scope are walked too: they hold counters that number what
+ * comes after them. A fetch waits for its batch: where the data ends there is a fetch without one.
  *
  * Times are added up by stream in ticks, the streams' sums then in seconds: so that the
  * last run is each stream's own, and a file's clock is applied once.
@@ -11,12 +15,170 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "model/core/pass.h"
 #include "model/core/product.h"
-#include "model/engine/engine_names.h"
+#include "model/core/scope.h"
+#include "model/engine/engine_roles.h"
+
+/* ---- times out of the records ---------------------------------------------------------------- */
+
+struct visitor {
+	void *context;
+	/* A time of `row`; `run` counts from 1 and 0 is a run whose start is not there. */
+	void (*time)(void *context, const struct dw_source_file *file, uint32_t engine,
+	             const struct dw_engine_time *time, uint64_t ticks);
+	void (*run)(void *context, const struct dw_source_file *file, uint32_t engine, bool nested,
+	            uint64_t ticks);
+	void (*open)(void *context, uint32_t engine);
+	void (*stream)(void *context, const struct dw_source_file *file); /* one has ended */
+};
+
+struct frame {
+	struct dw_frame frame;
+	uint64_t iteration, epoch;
+	const struct dw_engine_place *place;
+	bool counts;
+};
+
+/* Where an engine stands. */
+struct now {
+	uint64_t iteration, epoch;
+	uint32_t run;
+	bool fetched;  /* below: a fetch that has ended */
+	struct dw_engine_time fetch;
+	uint64_t fetch_ticks;
+};
+
+struct engines {
+	struct dw_pass pass;
+	const struct visitor *visitor;
+	const struct dw_engine_place *places; /* by merged symbol */
+	const uint32_t *symbol_by_id;
+	struct now *now;
+};
+
+static const struct dw_engine_place *place_of(const struct engines *engines, uint32_t id)
+{
+	return &engines->places[engines->symbol_by_id[id < engines->pass.walk.op_count ? id : 0]];
+}
+
+static void begin_range(struct engines *engines, const struct dw_engine_place *place)
+{
+	struct now *now = &engines->now[place->engine];
+
+	if (place->role == DW_ENGINE_START)
+		now->run++;
+	if (place->role == DW_ENGINE_BATCH && now->fetched) {
+		now->fetched = false;
+		engines->visitor->time(engines->visitor->context, engines->pass.walk.file, place->engine,
+		                       &now->fetch, now->fetch_ticks);
+	}
+}
+
+static void engines_enter(void *state, void *memory, uint64_t ticks, uint32_t id)
+{
+	struct engines *engines = state;
+	struct frame *frame = memory;
+	const struct dw_engine_place *place = place_of(engines, id);
+
+	frame->place = place;
+	if (!place->role)
+		return;
+	begin_range(engines, place);
+	frame->iteration = engines->now[place->engine].iteration;
+	frame->epoch = engines->now[place->engine].epoch;
+	frame->counts = dw_pass_in_scope(&engines->pass, ticks);
+}
+
+static void engines_leave(void *state, void *memory, uint64_t ticks, enum dw_leave how)
+{
+	struct engines *engines = state;
+	const struct frame *frame = memory;
+	uint64_t duration = ticks - frame->frame.start;
+	const struct dw_engine_place *place = frame->place;
+	const struct visitor *visitor = engines->visitor;
+	struct now *now;
+
+	if (!place->role || !frame->counts)
+		return;
+	if (place->role == DW_ENGINE_RUN || place->role == DW_ENGINE_NESTED_RUN) {
+		visitor->run(visitor->context, engines->pass.walk.file, place->engine,
+		             place->role == DW_ENGINE_NESTED_RUN, duration);
+		return;
+	}
+	if (how != DW_LEAVE_END) {
+		visitor->open(visitor->context, place->engine);
+		return;
+	}
+	now = &engines->now[place->engine];
+	struct dw_engine_time time = { .row = place->row, .run = now->run, .epoch = frame->epoch,
+		.iteration = frame->iteration };
+	if (place->role == DW_ENGINE_FETCH) {
+		now->fetch = time;
+		now->fetch_ticks = duration;
+		now->fetched = true;
+	} else {
+		visitor->time(visitor->context, engines->pass.walk.file, place->engine, &time, duration);
+	}
+}
+
+static void engines_note(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	struct engines *engines = state;
+	const struct dw_engine_place *place;
+	double value;
+
+	if (record->kind != DW_COUNTER)
+		return;
+	value = dw_record_f64(record, 0);
+	place = place_of(engines, record->id);
+	if (!(value >= 0 && value < 1.8e19))
+		return;
+	if (place->role == DW_ENGINE_ITERATION)
+		engines->now[place->engine].iteration = (uint64_t)value;
+	else if (place->role == DW_ENGINE_EPOCH)
+		engines->now[place->engine].epoch = (uint64_t)value;
+}
+
+/* Not scoped: chunks out of scope hold counters that number what comes after them. */
+static const struct dw_pass_hooks engines_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST,
+	.enter = engines_enter, .leave = engines_leave, .note = engines_note,
+};
+DW_PASS_DEFINE(engines, engines_hooks)
+
+static int engines_visit(struct dw_model *model, const struct dw_engines *all,
+                    const struct visitor *visitor)
+{
+	const struct dw_source *source = model->source;
+	struct now *now = calloc(all->count + 1, sizeof *now);
+	struct dw_frames frames = { NULL, 0 };
+	void *buffer = malloc(DW_BLOCK_BYTES);
+	bool failed = !buffer || !now;
+
+	for (size_t i = 0; i < source->stream_count && !failed; i++) {
+		struct engines engines = { .visitor = visitor, .places = all->places, .now = now };
+
+		if (!dw_scope_has_stream(model, &source->streams[i]))
+			continue;
+		memset(now, 0, all->count * sizeof *now);
+		engines.symbol_by_id = model->symbol_by_id[source->streams[i].file];
+		dw_pass_init(&engines.pass, model, i, &frames, buffer);
+		engines_walk(&engines.pass);
+		failed = engines.pass.failed;
+		visitor->stream(visitor->context, engines.pass.walk.file);
+	}
+	free(buffer);
+	free(now);
+	dw_frames_reset(&frames);
+	return failed ? -1 : 0;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------- */
 
 struct sums {
 	struct dw_engines *engines;
-	struct dwell_time_stat **stats; /* by engine, then row: of this stream, in ticks */
+	struct dw_time_stat **stats; /* by engine, then row: of this stream, in ticks */
 	uint32_t *runs;                 /* by engine: the run that the stats are of */
 	enum dw_engine_runs which;
 };
@@ -35,8 +197,8 @@ static void add_time(void *pointer, const struct dw_source_file *file, uint32_t 
 		if (sums->which == DW_ENGINE_LAST_RUN)
 			memset(sums->stats[at], 0, dw_engine_row_count(engine) * sizeof **sums->stats);
 	}
-	dwell_time_stat_add(&sums->stats[at][time->row], (double)ticks,
-	                    row->by_epoch ? time->epoch : time->iteration);
+	dw_time_stat_add(&sums->stats[at][time->row], (double)ticks,
+	                 row->by_epoch ? time->epoch : time->iteration);
 }
 
 static void add_run(void *pointer, const struct dw_source_file *file, uint32_t at, bool nested,
@@ -55,29 +217,6 @@ static void add_open(void *pointer, uint32_t at)
 	((struct sums *)pointer)->engines->engines[at].open++;
 }
 
-/* Two sets of times as one; `from` in units of `scale` seconds. */
-static void merge(struct dwell_time_stat *into, const struct dwell_time_stat *from, double scale)
-{
-	double count = (double)(into->count + from->count), apart;
-
-	if (!from->count)
-		return;
-	if (!into->count || from->min_s * scale < into->min_s) {
-		into->min_s = from->min_s * scale;
-		into->min_index = from->min_index;
-	}
-	if (!into->count || from->max_s * scale > into->max_s) {
-		into->max_s = from->max_s * scale;
-		into->max_index = from->max_index;
-	}
-	apart = from->mean_s * scale - into->mean_s;
-	into->spread += from->spread * scale * scale +
-	                apart * apart * (double)into->count * (double)from->count / count;
-	into->mean_s += apart * (double)from->count / count;
-	into->total_s += from->total_s * scale;
-	into->count += from->count;
-}
-
 static void add_stream(void *pointer, const struct dw_source_file *file)
 {
 	struct sums *sums = pointer;
@@ -87,7 +226,7 @@ static void add_stream(void *pointer, const struct dw_source_file *file)
 		size_t count = dw_engine_row_count(engine);
 
 		for (size_t i = 0; i < count; i++)
-			merge(&engine->rows[i].stat, &sums->stats[e][i], file->clock.ns_per_tick * 1e-9);
+			dw_time_stat_merge(&engine->rows[i].stat, &sums->stats[e][i], file->clock.ns_per_tick * 1e-9);
 		memset(sums->stats[e], 0, count * sizeof **sums->stats);
 		sums->runs[e] = UINT32_MAX;
 	}
@@ -97,7 +236,7 @@ static int compute(struct dw_model *model, struct dw_engines *engines, enum dw_e
 {
 	struct dw_arena scratch = { 0 };
 	struct sums sums = { .engines = engines, .which = which };
-	const struct dw_engine_visitor visitor = { &sums, add_time, add_run, add_open, add_stream };
+	const struct visitor visitor = { &sums, add_time, add_run, add_open, add_stream };
 	bool failed;
 
 	sums.stats = dw_arena_alloc(&scratch, (engines->count + 1) * sizeof *sums.stats);
@@ -110,7 +249,7 @@ static int compute(struct dw_model *model, struct dw_engines *engines, enum dw_e
 		failed = !sums.stats[e];
 	}
 	if (!failed)
-		failed = dw_engines_walk(model, engines, &visitor) != 0;
+		failed = engines_visit(model, engines, &visitor) != 0;
 	dw_arena_reset(&scratch);
 	return failed ? -1 : 0;
 }
@@ -242,10 +381,10 @@ int dw_model_engine_times(struct dw_model *model, const struct dw_engine *engine
 {
 	const struct dw_engines *engines = engines_get(model, DW_ENGINE_ALL_RUNS);
 	struct forward forward = { engines, engine, each, context, 0, 0 };
-	const struct dw_engine_visitor visitor = { &forward, forward_time, forward_run, forward_open,
+	const struct visitor visitor = { &forward, forward_time, forward_run, forward_open,
 		                                       forward_stream };
 
-	if (!engines || dw_engines_walk(model, engines, &visitor))
+	if (!engines || engines_visit(model, engines, &visitor))
 		return dw_model_no_memory(model, error);
 	return forward.result;
 }

@@ -1,5 +1,5 @@
 /*
- * Engines: what the events and handlers of a training loop took (include/dwell/engine.h
+ * Engines: what the events and handlers of a training loop took (include/dwell/compat/ignite.h
  * says what an engine leaves in a trace).
  *
  * Called by the views `events` and `handlers` and by Ignite's layout. A time counts when
@@ -8,12 +8,13 @@
 #ifndef DW_MODEL_ENGINE_ENGINE_H
 #define DW_MODEL_ENGINE_ENGINE_H
 
-#include <dwell/engine_profile.h>
+#include <dwell/compat/ignite.h>
 
-#include "model/model.h"
+#include "base/time_stat.h"
+#include "model/core/model.h"
 
 /* How to get events into a trace. */
-#define DW_ENGINE_REMEDY "build the loop on <dwell/engine.h>, or attach a profiler of dwell.ignite"
+#define DW_ENGINE_REMEDY "build the loop on <dwell/compat/ignite.h>, or attach a profiler of dwell.ignite"
 
 /* What one time is about, an index into dw_engine.rows: these, then the events,
  * then the handlers. */
@@ -23,7 +24,7 @@ struct dw_engine_row {
 	const char *event;   /* "STARTED"; of processing and dataflow NULL */
 	const char *handler; /* NULL: the event's firings, all their handlers together */
 	bool by_epoch;       /* indices are epochs, not iterations */
-	struct dwell_time_stat stat;
+	struct dw_time_stat stat; /* seconds */
 };
 
 struct dw_engine {

@@ -1,15 +1,8 @@
 /*
- * Layers from inside: what the files of the product share.
- *
- *   layers.c         the walk over the records
- *   layers_symbols.c what each symbol is to the walk
- *   layers_tree.c    paths to nodes
- *   layers_place.c   where operators' sums go, and which place a backward one belongs to
- *   layers_take.c    the product out of it, in nanoseconds
- *   layers_choose.c  which of its rows people ask for
+ * The tree of layers while it is counted.
  *
  * A node is a layer. A place is what sums are kept of: a node, one call of it, or, of
- * something whose layer is not known yet, a late place, which is settled in the end.
+ * something whose layer is not known yet, a late place, which finds its place in the end.
  * Node 0 and place 0 stand for what lies in no layer. Parents and what is around have
  * smaller indices.
  */
@@ -27,15 +20,6 @@ struct dw_layer_ticks {
 	uint64_t operators, backward, device;
 	int64_t bytes, backward_bytes;
 	uint64_t flops;
-};
-
-enum dw_layer_what { DW_LAYER_IS_NOTHING, DW_LAYER_IS_LAYER, DW_LAYER_IS_OPERATOR, DW_LAYER_IS_DEVICE };
-
-/* What the walk needs of a symbol. */
-struct dw_layer_symbol {
-	uint64_t flops;
-	enum dw_layer_what what;
-	bool backward;          /* it names the backward pass */
 };
 
 struct dw_layer_node {
@@ -97,10 +81,7 @@ struct dw_layer_tree {
 	bool has_memory, failed;
 };
 
-/* layers_symbols.c: by symbol of the model, to be freed; NULL when out of memory. */
-struct dw_layer_symbol *dw_layer_symbols(const struct dw_model *model);
-
-/* layers_tree.c. False or 0 when out of memory, here and below. */
+/* ---- nodes. False or 0 when out of memory, here and below ----------------------- */
 bool dw_layer_tree_make(struct dw_layer_tree *tree, struct dw_model *model);
 /* Which layer a range of this symbol is, inside the layer `around` (0: in none). */
 uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around);
@@ -108,17 +89,17 @@ uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t aro
 bool dw_layer_tree_add_uncalled(struct dw_layer_tree *tree);
 void dw_layer_tree_reset(struct dw_layer_tree *tree);
 
-/* layers_place.c */
-bool dw_layer_places_make(struct dw_layer_tree *tree);
+/* ---- places, and operators by name in them -------------------------------------------------- */
+
 uint32_t dw_layer_place(struct dw_layer_tree *tree, uint32_t node);
 uint32_t dw_layer_late(struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread);
 bool dw_layer_link(struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread, uint32_t place);
 uint32_t dw_layer_entry(struct dw_layer_tree *tree, uint32_t place, uint32_t row);
 /* What is late finds its place, with its operators. */
 bool dw_layer_settle(struct dw_layer_tree *tree);
-void dw_layer_places_reset(struct dw_layer_tree *tree);
 
-/* layers_take.c */
+/* ---- the product out of it, in nanoseconds (layer_rows.c) ----------------------------------- */
+
 bool dw_layers_take(struct dw_layer_tree *tree, const struct dw_layers_ask *ask,
                     struct dw_layers *layers);
 

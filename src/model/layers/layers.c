@@ -1,16 +1,56 @@
 /*
- * Layers and the operators that they cause; see layers.h. The walk is here: it nests
- * ranges and gives each one's time to a place, see layers_inside.h.
+ * Layers and the operators that they cause; see layers.h. This file walks the records: it
+ * nests ranges and gives each one's time to a place of the tree, see layer_tree.h.
  */
+#include "model/layers/layers.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/grow.h"
-#include "model/time/call_groups.h"
-#include "model/layers/layer_tree.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
+#include "model/core/scope.h"
+#include "model/core/share_names.h"
+#include "model/layers/layer_tree.h"
+#include "model/core/freed_bytes.h"
+#include "model/time/flops.h"
+
+/* ---- what a symbol is to the walk -------------------------------------------------------- */
+
+enum dw_layer_what { DW_LAYER_IS_NOTHING, DW_LAYER_IS_LAYER, DW_LAYER_IS_OPERATOR, DW_LAYER_IS_DEVICE };
+
+/* What the walk needs of a symbol. */
+struct layer_symbol {
+	uint64_t flops;
+	enum dw_layer_what what;
+	bool backward;          /* it names the backward pass */
+};
+
+static enum dw_layer_what what_of(uint32_t category)
+{
+	return category == DWELL_CATEGORY_OPERATOR ? DW_LAYER_IS_OPERATOR
+	       : category == DWELL_CATEGORY_LAYER  ? DW_LAYER_IS_LAYER
+	       : category == DWELL_CATEGORY_DEVICE ? DW_LAYER_IS_DEVICE : DW_LAYER_IS_NOTHING;
+}
+
+static struct layer_symbol *layer_symbols(const struct dw_model *model)
+{
+	struct layer_symbol *symbols = calloc(model->symbol_count + 1, sizeof *symbols);
+
+	for (uint32_t i = 0; symbols && i < model->symbol_count; i++) {
+		const struct dw_symbol *symbol = &model->symbols[i];
+		enum dw_flops_why why;
+
+		symbols[i].what = what_of(symbol->category);
+		symbols[i].backward = dw_share_of(symbol) == DW_SHARE_BACKWARD;
+		if (symbols[i].what == DW_LAYER_IS_OPERATOR)
+			symbols[i].flops = dw_flops(symbol->name, symbol->shapes, &why);
+	}
+	return symbols;
+}
+
+/* ---- the walk ----------------------------------------------------------------------------- */
 
 struct frame {
 	struct dw_frame frame;  /* what counts is chained by `what` */
@@ -29,8 +69,8 @@ struct pass {
 	struct dw_model *model;
 	struct dw_layers_ask ask;
 	struct dw_layer_tree tree;
-	struct dw_call_memory memory;
-	struct dw_layer_symbol *symbols;
+	struct dw_freed_bytes memory;
+	struct layer_symbol *symbols;
 	struct dw_frames frames;
 	bool failed;
 };
@@ -236,7 +276,7 @@ static void take_memory(struct layers *layers, const struct frame *frame, uint64
                         const struct dw_record *record)
 {
 	struct pass *pass = layers->all;
-	int64_t change = dw_call_memory_next(&pass->memory, dw_record_u64(record, 0));
+	int64_t change = dw_freed_bytes_next(&pass->memory, dw_record_u64(record, 0));
 	struct dw_layer_ticks more = { .bytes = frame->backward ? 0 : change,
 		                           .backward_bytes = frame->backward ? change : 0 };
 
@@ -301,9 +341,9 @@ static bool layers_compute(struct dw_model *model, const void *request, void *re
 {
 	struct pass pass = { .model = model, .ask = *(const struct dw_layers_ask *)request };
 	struct dw_layers *layers = result;
-	bool done = (pass.symbols = dw_layer_symbols(model)) &&
+	bool done = (pass.symbols = layer_symbols(model)) &&
 	            dw_layer_tree_make(&pass.tree, model) &&
-	            dw_call_memory_make(&pass.memory, model, true) && walk_streams(&pass);
+	            dw_freed_bytes_init(&pass.memory, model, true) && walk_streams(&pass);
 
 	if (done && pass.ask.uncalled)
 		done = dw_layer_tree_add_uncalled(&pass.tree);
@@ -312,7 +352,7 @@ static bool layers_compute(struct dw_model *model, const void *request, void *re
 		done = dw_layer_settle(&pass.tree) && dw_layers_take(&pass.tree, &pass.ask, layers);
 	}
 	dw_layer_tree_reset(&pass.tree);
-	dw_call_memory_reset(&pass.memory);
+	dw_freed_bytes_reset(&pass.memory);
 	free(pass.symbols);
 	dw_frames_reset(&pass.frames);
 	return done;

@@ -16,7 +16,7 @@
 #ifndef DW_MODEL_LAYERS_LAYERS_H
 #define DW_MODEL_LAYERS_LAYERS_H
 
-#include "model/model.h"
+#include "model/core/model.h"
 
 struct dw_layers_ask {
 	bool operators; /* by name, within each layer */

@@ -13,6 +13,7 @@
 #include "model/memory/memory.h"
 #include "base/live.h"
 #include "model/core/pass.h"
+#include "model/core/share_names.h"
 
 /* ---- paths: operators and named ranges, one in another (memory_walk.c) --------------------- */
 

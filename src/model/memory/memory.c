@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "model/core/product.h"
 #include "model/memory/account.h"
+#include "model/core/scope.h"
 
 struct pass {
 	struct dw_model *model;

@@ -32,7 +32,7 @@
 #ifndef DW_MODEL_MEMORY_MEMORY_H
 #define DW_MODEL_MEMORY_MEMORY_H
 
-#include "model/model.h"
+#include "model/core/model.h"
 
 #define DW_MEMORY_KINDS(X)                   \
 	X(PARAMETER, "parameter")                \

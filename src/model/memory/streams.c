@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "model/memory/account.h"
+#include "model/core/scope.h"
 
 /* ---- paths --------------------------------------------------------------------------------- */
 

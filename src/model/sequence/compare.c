@@ -6,12 +6,13 @@
  * length * MOST_EDITS whatever it meets. Of ways that are as good, a piece takes the one
  * that leaves out more of `a`: what is not there now may well be further on.
  *
- * Called by sequence_line.c.
+ * Called by positions.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/sequence/positions.h"
+#include "model/core/model_data.h"
+#include "model/sequence/compare.h"
 
 #define MOST_EDITS 256u /* of a piece */
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/sequence/positions.h"
+#include "model/sequence/drift.h"
 
 #define LEAST_BLOCKS 10u
 #define LEAST_CHANGE 0.05

@@ -1,5 +1,5 @@
 /*
- * Operators of a step to positions: see sequence.h.
+ * Operators of a step to positions; see sequence.h.
  *
  * All positions stand in one line. An iteration whose operators are the last one's, or
  * those of some order met before (a variant: a branch, a validation's graph), is looked
@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/sequence/compare.h"
 #include "model/sequence/positions.h"
 
-#define SLOTS 1024u              /* of the table of variants, half of them used */
+#define MOST_VARIANTS 512u
 #define MOST_VARIANT_KEYS (1u << 21)
 #define BAGS 64u
 
@@ -53,34 +54,31 @@ static uint64_t hash_of(const struct dw_sequence_item *items, size_t count)
 static struct dw_line_variant *find_variant(const struct dw_line *line, uint64_t hash,
                                             const struct dw_sequence_item *items, size_t count)
 {
-	size_t slot = hash & (SLOTS - 1);
+	uint32_t found = DW_MAP_FIND(&line->by_order, (uint32_t)hash, i,
+	                             line->variants[i]->hash == hash &&
+	                                 is_same(line->variants[i], items, count));
 
-	while (line->variants[slot] &&
-	       (line->variants[slot]->hash != hash || !is_same(line->variants[slot], items, count)))
-		slot = (slot + 1) & (SLOTS - 1);
-	return line->variants[slot];
+	return found == DW_MAP_NONE ? NULL : line->variants[found];
 }
 
 /* All but the last one, which the next is compared with. */
 static void forget_variants(struct dw_line *line)
 {
-	for (size_t i = 0; line->variants && i < SLOTS; i++) {
+	for (size_t i = 0; i < line->variant_count; i++)
 		if (line->variants[i] != line->last)
 			free(line->variants[i]);
-		line->variants[i] = NULL;
-	}
 	line->variant_count = line->variant_keys = 0;
+	dw_map_reset(&line->by_order);
 }
 
-static void keep_variant(struct dw_line *line, struct dw_line_variant *variant)
+/* False when out of memory. */
+static bool keep_variant(struct dw_line *line, struct dw_line_variant *variant)
 {
-	size_t slot = variant->hash & (SLOTS - 1);
-
-	while (line->variants[slot])
-		slot = (slot + 1) & (SLOTS - 1);
-	line->variants[slot] = variant;
-	line->variant_count++;
+	if (!dw_map_add(&line->by_order, (uint32_t)variant->hash, (uint32_t)line->variant_count))
+		return false;
+	line->variants[line->variant_count++] = variant;
 	line->variant_keys += variant->count;
+	return true;
 }
 
 static struct dw_line_variant *make_variant(const struct dw_sequence_item *items, size_t count,
@@ -111,12 +109,10 @@ static const struct dw_line_variant *most_alike(const struct dw_line *line,
 	const struct dw_line_variant *best = NULL;
 	uint32_t least = UINT32_MAX;
 
-	for (size_t i = 0; i < SLOTS; i++) {
+	for (size_t i = 0; i < line->variant_count; i++) {
 		const struct dw_line_variant *other = line->variants[i];
 		uint32_t apart = 0;
 
-		if (!other)
-			continue;
 		for (unsigned bag = 0; bag < BAGS; bag++)
 			apart += (uint32_t)abs(other->bag[bag] - variant->bag[bag]);
 		if (apart < least || (apart == least && other == line->last)) {
@@ -268,24 +264,28 @@ const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_ite
 	if (line->last && is_same(line->last, items, count))
 		return line->last->positions;
 	if (!line->variants)
-		line->variants = calloc(SLOTS, sizeof(struct dw_line_variant *));
+		line->variants = calloc(MOST_VARIANTS, sizeof(struct dw_line_variant *));
 	if (!line->variants)
 		return NULL;
 	line->changes += line->last != NULL;
 	hash = hash_of(items, count);
 	variant = find_variant(line, hash, items, count);
 	if (!variant) {
-		if (line->variant_count == SLOTS / 2 || line->variant_keys + count > MOST_VARIANT_KEYS) {
+		if (line->variant_count == MOST_VARIANTS || line->variant_keys + count > MOST_VARIANT_KEYS) {
+			struct dw_line_variant *last = line->last;
+
 			forget_variants(line);
-			if (line->last)
-				keep_variant(line, line->last);
+			if (last && !keep_variant(line, last)) {
+				line->last = NULL;
+				free(last);
+				return NULL;
+			}
 		}
 		variant = make_variant(items, count, hash);
-		if (!variant || place(line, variant)) {
+		if (!variant || place(line, variant) || !keep_variant(line, variant)) {
 			free(variant);
 			return NULL;
 		}
-		keep_variant(line, variant);
 	}
 	line->last = variant;
 	return variant->positions;

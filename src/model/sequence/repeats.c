@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/sequence/positions.h"
+#include "model/sequence/repeats.h"
 
 #define MOST_LENGTH 4096u
 #define LEAST_SAVED 2u /* operators that a block must save */

@@ -10,9 +10,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "model/sequence/positions.h"
 #include "model/core/product.h"
 #include "model/core/tally.h"
+#include "model/steps/steps.h"
+#include "model/sequence/drift.h"
+#include "model/sequence/positions.h"
+#include "model/sequence/repeats.h"
 
 /* What a tally lacks. */
 struct more {
@@ -38,11 +41,6 @@ struct work {
 	uint32_t samples;          /* of the process that has most */
 	uint64_t planned;          /* timed iterations of the process, so far */
 };
-
-bool dw_sequence_is_wait(const struct dw_symbol *symbol)
-{
-	return strcmp(symbol->name, "Waiting") == 0;
-}
 
 int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequence_ask *ask,
                       struct dwell_error *error)
@@ -353,7 +351,7 @@ static int finish_blocks(struct work *work)
 static int compute(struct work *work)
 {
 	struct dw_sequence *sequence = work->sequence;
-	const uint32_t *threads = dw_step_threads(work->model);
+	const uint32_t *threads = dw_model_step_threads(work->model);
 
 	if (!threads)
 		return -1;

@@ -16,7 +16,8 @@
 #ifndef DW_MODEL_SEQUENCE_SEQUENCE_H
 #define DW_MODEL_SEQUENCE_SEQUENCE_H
 
-#include "model/model.h"
+#include "model/core/model.h"
+#include "model/core/stat.h"
 
 #define DW_SEQUENCE_POSITIONS 32768u
 
@@ -38,7 +39,7 @@ struct dw_sequence_op {
 	struct dw_stat stat;   /* of those that are timed; count 0: it is in skipped ones only */
 	double mean_ns, std_ns;
 	double drift;          /* its change over the run, as a part of its median */
-	bool drifts;           /* and whether that is a trend: see sequence_drift.c */
+	bool drifts;           /* and whether that is a trend: see drift.c */
 };
 
 /* `repeats` times the same `length` operators on end, from position `first` on. `ops` are
@@ -75,9 +76,5 @@ const struct dw_sequence *dw_model_sequence(struct dw_model *model,
 /* DWELL_E_NO_DATA where no iteration is timed, and why. */
 int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequence_ask *ask,
                       struct dwell_error *error);
-
-/* Whether it is a node of a graph that only waits for another stream: it is no operation
- * and has no time of its own. */
-bool dw_sequence_is_wait(const struct dw_symbol *symbol);
 
 #endif

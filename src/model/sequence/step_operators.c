@@ -1,5 +1,5 @@
 /*
- * A process's streams to the operators of each step: see sequence.h.
+ * A process's streams to the operators of each step; see step_operators.h.
  *
  * The streams are read a chunk at a time, always the one that is furthest behind, and
  * operators wait in a queue a stream until all streams have passed the step's end. So
@@ -7,20 +7,318 @@
  * operators count when their thread is known to run the backward pass of the step's
  * thread: some operator of theirs (LINK) names it as the one of its forward.
  *
- * Invariant: a step is handed on as complete only when nothing that belongs to it was
- * lost, recycled, left open or did not fit a queue.
+ * Only operators that lie in no other are kept, with the phase around them; so are
+ * phases "forward" of the step's thread. What is lost, recycled, left open or does not fit
+ * a queue is a gap in time, and a step that it touches is not complete.
  */
+#include "model/sequence/step_operators.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
-#include "model/sequence/stream.h"
+#include "model/core/pass.h"
+#include "model/core/scope.h"
+#include "model/core/share_names.h"
 
-static struct dw_sequence_stream *furthest_behind(struct dw_sequence_streams *all)
+#define MOST_ITEMS (1u << 20) /* waiting, of a stream */
+
+/* What an id is, above its row: nothing, a phase (enum dw_sequence_phase), an operator. */
+enum { IS_NOTHING, IS_OPERATOR = DW_IN_OTHER_PHASE + 1 };
+
+/* A stretch in which something of the steps is missing. */
+struct gap {
+	uint64_t from, to; /* both inclusive */
+};
+
+struct span {
+	uint64_t start, duration;
+};
+
+struct streams;
+
+/* `pass` first. */
+struct stream {
+	struct dw_pass pass;
+	struct dw_frames frames;
+	struct streams *all;
+	const uint32_t *codes;   /* by id: row, and above it what it is */
+	bool op_open;            /* an operator that lies in no other is open */
+	uint32_t op_key;
+	uint64_t op_start;
+	bool op_wanted;
+	uint32_t phase;          /* the innermost open one */
+	bool forward_open;       /* the outermost "forward" */
+	struct dw_sequence_item *items;
+	size_t head, count, item_capacity;
+	struct span *forwards;   /* of the step's thread */
+	size_t forward_head, forward_count, forward_capacity;
+	size_t next_chunk;
+	bool finished;
+};
+
+/* Those of a process. */
+struct streams {
+	struct dw_model *model;
+	const struct dw_sequence_steps *steps;
+	uint64_t from;           /* what begins before is of no step that is still to come */
+	struct stream *streams;
+	size_t stream_count;
+	bool *linked;            /* threads, by index: backward passes of the steps' */
+	struct gap *gaps;
+	size_t gap_head, gap_count, gap_capacity;
+	struct dw_sequence_item *merged;
+	size_t merged_capacity;
+	bool failed;
+};
+
+/* Whether its operators belong to the steps, where it is now. */
+static bool stream_is_ours(const struct stream *stream)
 {
-	struct dw_sequence_stream *behind = NULL;
+	uint32_t thread = stream->pass.walk.thread;
+
+	return thread == stream->all->steps->thread ||
+	       (thread != DW_NO_INDEX && stream->all->linked[thread]);
+}
+
+/* ---- what happens in a stream -------------------------------------------------------- */
+
+static void add_gap(struct streams *all, uint64_t from, uint64_t to)
+{
+	struct gap *last = NULL;
+
+	if (all->gap_count > all->gap_head)
+		last = &all->gaps[all->gap_count - 1];
+	if (to < all->from)
+		return;
+	if (last && from >= last->from && from <= last->to) {
+		last->to = to > last->to ? to : last->to;
+		return;
+	}
+	if (all->gap_head == all->gap_count)
+		all->gap_head = all->gap_count = 0;
+	last = DW_GROW(&all->gaps, &all->gap_capacity, all->gap_count);
+	if (!last) {
+		all->failed = true;
+		return;
+	}
+	*last = (struct gap){ from, to };
+	all->gap_count++;
+}
+
+static __attribute__((noinline)) bool make_room(struct stream *stream)
+{
+	if (stream->count >= MOST_ITEMS) {
+		if (stream_is_ours(stream))
+			add_gap(stream->all, stream->op_start, stream->op_start);
+		return false;
+	}
+	if (DW_GROW(&stream->items, &stream->item_capacity, stream->count))
+		return true;
+	stream->all->failed = true;
+	return false;
+}
+
+DW_INLINE void put_item(struct stream *stream, uint64_t ticks)
+{
+	if (stream->op_start < stream->all->from || !stream->op_wanted)
+		return;
+	if (__builtin_expect(stream->count >= stream->item_capacity, 0) && !make_room(stream))
+		return;
+	stream->items[stream->count++] = (struct dw_sequence_item){
+		stream->op_start, ticks - stream->op_start, stream->op_key, stream->pass.walk.thread
+	};
+}
+
+static void end_forward(struct stream *stream, uint64_t start, uint64_t ticks)
+{
+	struct span *span = NULL;
+
+	if (start < stream->all->from || stream->pass.walk.thread != stream->all->steps->thread)
+		return;
+	if (stream->forward_count < MOST_ITEMS)
+		span = DW_GROW(&stream->forwards, &stream->forward_capacity, stream->forward_count);
+	if (span) {
+		*span = (struct span){ start, ticks - start };
+		stream->forward_count++;
+	}
+}
+
+/* ---- the hooks ------------------------------------------------------------------------- */
+
+struct frame {
+	struct dw_frame frame; /* phases are chained */
+	uint8_t what;
+	bool outermost;        /* an operator that lies in no other, or such a "forward" */
+};
+#define PHASES 1u
+
+DW_INLINE void sequence_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct stream *stream = state;
+	struct frame *frame = place;
+	uint32_t code = stream->codes[__builtin_expect(id < stream->pass.walk.op_count, 1) ? id : 0];
+
+	frame->what = (uint8_t)DW_SEQUENCE_PHASE(code);
+	frame->outermost = false;
+	if (frame->what == IS_OPERATOR) {
+		if (stream->op_open)
+			return;
+		frame->outermost = true;
+		frame->frame.in_scope = true;
+		stream->op_open = true;
+		stream->op_key = DW_SEQUENCE_ROW(code) | stream->phase << DW_SEQUENCE_ROW_BITS;
+		stream->op_start = ticks;
+		stream->op_wanted = dw_pass_in_scope(&stream->pass, ticks);
+	} else if (__builtin_expect(frame->what != IS_NOTHING, 0)) {
+		dw_pass_link(&stream->pass, &frame->frame, PHASES);
+		stream->phase = frame->what;
+		if (frame->what == DW_IN_FORWARD && !stream->forward_open)
+			stream->forward_open = frame->outermost = true;
+	}
+}
+
+static __attribute__((noinline)) void leave_phase(struct stream *stream,
+                                                  const struct frame *frame, uint64_t ticks,
+                                                  enum dw_leave how)
+{
+	uint32_t around = stream->pass.top[PHASES];
+
+	stream->phase = DW_IN_NO_PHASE;
+	if (around)
+		stream->phase = ((struct frame *)dw_pass_at(&stream->pass, sizeof *frame, around))->what;
+	if (!frame->outermost)
+		return;
+	stream->forward_open = false;
+	if (how == DW_LEAVE_END)
+		end_forward(stream, frame->frame.start, ticks);
+}
+
+DW_INLINE void sequence_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	struct stream *stream = state;
+	const struct frame *frame = place;
+
+	if (frame->what == IS_OPERATOR) {
+		if (!frame->outermost)
+			return;
+		stream->op_open = false;
+		if (how == DW_LEAVE_END)
+			put_item(stream, ticks);
+		else if (stream_is_ours(stream))
+			add_gap(stream->all, stream->op_start, ticks);
+	} else if (__builtin_expect(frame->what != IS_NOTHING, 0)) {
+		leave_phase(stream, frame, ticks, how);
+	}
+}
+
+static void sequence_flushed(void *state, uint64_t ticks, enum dw_flush why)
+{
+	struct stream *stream = state;
+
+	if (why == DW_FLUSH_GAP && stream_is_ours(stream))
+		add_gap(stream->all, ticks, ticks);
+}
+
+static void take_link(struct stream *stream, const struct dw_record *record)
+{
+	uint32_t id = record->payload[2], thread = stream->pass.walk.thread;
+	const struct dw_source_file *file = stream->pass.walk.file;
+
+	if (id && id < file->symbol_count && thread != DW_NO_INDEX &&
+	    file->thread_by_id[id] == stream->all->steps->thread)
+		stream->all->linked[thread] = true;
+}
+
+static void sequence_note(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	if (record->kind == DW_LINK)
+		take_link(state, record);
+}
+
+static const struct dw_pass_hooks sequence_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true, .scoped = true,
+	.enter = sequence_enter, .leave = sequence_leave, .note = sequence_note,
+	.flushed = sequence_flushed,
+};
+DW_PASS_DEFINE(sequence, sequence_hooks)
+
+/* ---- chunk after chunk --------------------------------------------------------------- */
+
+/* What was handed on makes room. */
+static void compact(struct stream *stream)
+{
+	stream->count -= stream->head;
+	if (stream->count)
+		memmove(stream->items, stream->items + stream->head,
+		        stream->count * sizeof *stream->items);
+	stream->head = 0;
+	stream->forward_count -= stream->forward_head;
+	if (stream->forward_count)
+		memmove(stream->forwards, stream->forwards + stream->forward_head,
+		        stream->forward_count * sizeof *stream->forwards);
+	stream->forward_head = 0;
+}
+
+static void stream_advance(struct stream *stream)
+{
+	const struct dw_walk *walk = &stream->pass.walk;
+	const struct dw_source_chunk *chunk;
+	uint64_t now = dw_time_now(&walk->time);
+
+	if (stream->head || stream->forward_head)
+		compact(stream);
+	if (stream->next_chunk == walk->stream->chunk_count) {
+		sequence_finish(&stream->pass);
+		stream->finished = true;
+		return;
+	}
+	chunk = &walk->stream->chunks[stream->next_chunk];
+	if (chunk->gap_before && (stream->next_chunk ? stream_is_ours(stream)
+	                                             : chunk->thread == stream->all->steps->thread))
+		add_gap(stream->all, now, chunk->base_ticks);
+	sequence_chunk(&stream->pass, stream->next_chunk++);
+	stream->all->failed |= stream->pass.failed;
+}
+
+/* ---- what ids are -------------------------------------------------------------------- */
+
+static uint32_t what_is(const struct dw_symbol *symbol)
+{
+	if (symbol->category == DWELL_CATEGORY_OPERATOR ||
+	    symbol->category == DWELL_CATEGORY_COMMUNICATION)
+		return IS_OPERATOR;
+	switch (dw_share_of(symbol)) {
+	case DW_SHARE_FORWARD: return DW_IN_FORWARD;
+	case DW_SHARE_BACKWARD: return DW_IN_BACKWARD;
+	case DW_SHARE_OPTIMIZER:
+	case DW_SHARE_EVALUATION: return DW_IN_OTHER_PHASE;
+	default: return IS_NOTHING;
+	}
+}
+
+static uint32_t *make_codes(const struct dw_model *model, uint32_t file)
+{
+	uint32_t count = model->source->files[file].symbol_count;
+	uint32_t *codes = malloc((count + 1) * sizeof *codes);
+
+	for (uint32_t id = 0; codes && id < count; id++) {
+		uint32_t row = model->ops[file][id].row;
+
+		codes[id] = DW_SEQUENCE_ROW(row) |
+		            what_is(&model->symbols[model->row_symbol[row]]) << DW_SEQUENCE_ROW_BITS;
+	}
+	return codes;
+}
+
+/* ---- several streams ------------------------------------------------------------------- */
+
+static struct stream *furthest_behind(struct streams *all)
+{
+	struct stream *behind = NULL;
 
 	for (size_t i = 0; i < all->stream_count; i++) {
-		struct dw_sequence_stream *stream = &all->streams[i];
+		struct stream *stream = &all->streams[i];
 
 		if (!stream->finished && (!behind || dw_time_now(&stream->pass.walk.time) <
 		                                         dw_time_now(&behind->pass.walk.time)))
@@ -29,23 +327,23 @@ static struct dw_sequence_stream *furthest_behind(struct dw_sequence_streams *al
 	return behind;
 }
 
-static bool has_passed(const struct dw_sequence_stream *stream, uint64_t ticks)
+static bool has_passed(const struct stream *stream, uint64_t ticks)
 {
 	if (stream->finished)
 		return true;
 	if (dw_time_now(&stream->pass.walk.time) < ticks)
 		return false;
-	return !stream->op_open || stream->op_start >= ticks || !dw_sequence_stream_is_ours(stream);
+	return !stream->op_open || stream->op_start >= ticks || !stream_is_ours(stream);
 }
 
 /* ---- a step's operators -------------------------------------------------------------- */
 
 /* Those of the stream that begin before `ticks` and count; *count of them. */
-static const struct dw_sequence_item *take_items(struct dw_sequence_stream *stream,
+static const struct dw_sequence_item *take_items(struct stream *stream,
                                                  const struct dw_sequence_step *step,
                                                  size_t *count)
 {
-	const struct dw_sequence_streams *all = stream->all;
+	const struct streams *all = stream->all;
 	size_t from = stream->head, to;
 
 	while (from < stream->count && stream->items[from].start < step->start_ticks)
@@ -71,7 +369,7 @@ static int compare_starts(const void *left, const void *right)
 }
 
 /* Operators of a backward thread know no phase, for it is another thread that marks it. */
-static void append(struct dw_sequence_streams *all, size_t *count,
+static void append(struct streams *all, size_t *count,
                    const struct dw_sequence_item *items, size_t added)
 {
 	for (size_t i = 0; i < added; i++) {
@@ -89,7 +387,7 @@ static void append(struct dw_sequence_streams *all, size_t *count,
 }
 
 /* One stream's are handed on where they lie; those of several are put in order. */
-static const struct dw_sequence_item *gather(struct dw_sequence_streams *all,
+static const struct dw_sequence_item *gather(struct streams *all,
                                              const struct dw_sequence_step *step, size_t *result)
 {
 	const struct dw_sequence_item *first = NULL;
@@ -117,13 +415,13 @@ static const struct dw_sequence_item *gather(struct dw_sequence_streams *all,
 	return all->merged;
 }
 
-static uint64_t take_forward(struct dw_sequence_stream *stream,
+static uint64_t take_forward(struct stream *stream,
                              const struct dw_sequence_step *step, bool *has)
 {
 	uint64_t ticks = 0;
 
 	for (; stream->forward_head < stream->forward_count; stream->forward_head++) {
-		const struct dw_sequence_span *span = &stream->forwards[stream->forward_head];
+		const struct span *span = &stream->forwards[stream->forward_head];
 
 		if (span->start >= step->end_ticks)
 			break;
@@ -135,7 +433,7 @@ static uint64_t take_forward(struct dw_sequence_stream *stream,
 	return ticks;
 }
 
-static bool is_whole(struct dw_sequence_streams *all, const struct dw_sequence_step *step)
+static bool is_whole(struct streams *all, const struct dw_sequence_step *step)
 {
 	while (all->gap_head < all->gap_count && all->gaps[all->gap_head].to < step->start_ticks)
 		all->gap_head++;
@@ -145,7 +443,7 @@ static bool is_whole(struct dw_sequence_streams *all, const struct dw_sequence_s
 	return true;
 }
 
-static int hand_on(struct dw_sequence_streams *all, struct dw_sequence_step step,
+static int hand_on(struct streams *all, struct dw_sequence_step step,
                    dw_sequence_each *each, void *context)
 {
 	size_t count;
@@ -162,13 +460,13 @@ static int hand_on(struct dw_sequence_streams *all, struct dw_sequence_step step
 
 /* ---- the walk ------------------------------------------------------------------------ */
 
-static int open_streams(struct dw_sequence_streams *all, const uint32_t *codes, void *buffer)
+static int open_streams(struct streams *all, const uint32_t *codes, void *buffer)
 {
 	const struct dw_source *source = all->model->source;
 
 	all->streams = calloc(source->stream_count + 1, sizeof *all->streams);
 	for (size_t i = 0; all->streams && i < source->stream_count; i++) {
-		struct dw_sequence_stream *stream = &all->streams[all->stream_count];
+		struct stream *stream = &all->streams[all->stream_count];
 
 		if (source->streams[i].process != all->steps->process || source->streams[i].nested ||
 		    !dw_scope_has_stream(all->model, &source->streams[i]))
@@ -181,7 +479,7 @@ static int open_streams(struct dw_sequence_streams *all, const uint32_t *codes, 
 	return all->streams ? 0 : -1;
 }
 
-static int walk_steps(struct dw_sequence_streams *all, dw_sequence_each *each, void *context)
+static int walk_steps(struct streams *all, dw_sequence_each *each, void *context)
 {
 	int code = 0;
 
@@ -195,7 +493,7 @@ static int walk_steps(struct dw_sequence_streams *all, dw_sequence_each *each, v
 			for (size_t s = 0; s < all->stream_count && ready; s++)
 				ready = has_passed(&all->streams[s], step->end_ticks);
 			if (!ready)
-				dw_sequence_stream_advance(furthest_behind(all));
+				stream_advance(furthest_behind(all));
 		}
 		code = hand_on(all, *step, each, context);
 	}
@@ -205,9 +503,9 @@ static int walk_steps(struct dw_sequence_streams *all, dw_sequence_each *each, v
 int dw_sequence_walk(struct dw_model *model, const struct dw_sequence_steps *steps,
                      dw_sequence_each *each, void *context)
 {
-	struct dw_sequence_streams all = { .model = model, .steps = steps };
+	struct streams all = { .model = model, .steps = steps };
 	uint32_t file = model->source->processes[steps->process].file;
-	uint32_t *codes = dw_sequence_codes(model, file);
+	uint32_t *codes = make_codes(model, file);
 	void *buffer = malloc(DW_BLOCK_BYTES);
 	int code = -1;
 

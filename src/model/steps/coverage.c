@@ -5,6 +5,8 @@
  * to its last record.
  */
 #include "model/steps/steps.h"
+#include "model/time/threads.h"
+#include "model/core/model_data.h"
 
 static double ratio(uint64_t part, uint64_t whole)
 {

@@ -20,6 +20,7 @@
 #include "dwell/probe.h"
 #include "model/steps/shares.h"
 #include "model/core/pass.h"
+#include "model/core/scope.h"
 
 #define MOST_SELFS 4096u /* rows kept of one step; a step with more has no culprit */
 

@@ -9,6 +9,7 @@
 #define DW_MODEL_STEPS_SHARES_H
 
 #include "model/core/model_data.h"
+#include "model/core/share_names.h"
 
 /* What a step spent in the innermost range of one row. */
 struct dw_self {
@@ -51,7 +52,7 @@ struct dw_pace {
 /* Walks the stream of `paces`, which is the same for all of them. -1: out of memory. */
 int dw_pace_walk(struct dw_model *model, struct dw_pace *paces, size_t count);
 
-/* What threads that do not step did (helpers.c). */
+/* What threads that do not step did (other_threads.c). */
 struct dw_helpers {
 	const struct dw_interval *communication, *operators; /* ended by UINT64_MAX */
 };

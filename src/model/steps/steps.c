@@ -10,7 +10,9 @@
 
 #include "base/pool.h"
 #include "model/core/product.h"
-#include "model/steps/steps.h"
+#include "model/steps/steps_build.h"
+#include "model/core/scope.h"
+#include "model/time/threads.h"
 
 /* ---- which threads step --------------------------------------------------------------------- */
 
@@ -56,7 +58,7 @@ static bool step_threads_compute(struct dw_model *model, const void *request, vo
 	return counts && threads;
 }
 
-const uint32_t *dw_step_threads(struct dw_model *model)
+const uint32_t *dw_model_step_threads(struct dw_model *model)
 {
 	static const struct dw_product product = { sizeof(struct step_threads), step_threads_compute,
 		                                       NULL };
@@ -288,7 +290,7 @@ static int prepare(struct work *work, const struct dw_threads *threads)
 	const struct dw_source *source = model->source;
 	struct dw_steps *steps = work->steps;
 	uint64_t *counts = count_steps(model);
-	const uint32_t *first = dw_step_threads(model);
+	const uint32_t *first = dw_model_step_threads(model);
 	int result = -1;
 
 	steps->steps = dw_arena_alloc(&model->arena, (source->step_count + 1) * sizeof *steps->steps);

@@ -4,6 +4,8 @@
 
 #include "model/core/model_data.h"
 #include "model/core/call_paths.h"
+#include "model/core/stack_functions.h"
+#include "model/time/profiles.h"
 
 #define DW_TREE_DEEPEST DW_TRUNK_DEEPEST
 #define DW_TREE_NODES (1u << 16) /* of a worker's tree */

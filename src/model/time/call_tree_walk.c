@@ -16,6 +16,7 @@
 #include "base/pool.h"
 #include "model/time/call_tree.h"
 #include "model/core/pass.h"
+#include "model/core/scope.h"
 
 #define PENDING (DW_NO_INDEX - 2)
 #define UNKNOWN 0u             /* the symbol of frames that the file does not hold */

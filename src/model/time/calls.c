@@ -1,17 +1,207 @@
-/* Calls grouped by more than a name; see calls.h. */
+/*
+ * Calls grouped by more than a name; see calls.h.
+ *
+ * One walk over the streams, in one thread: a call that ends is added to the sums of its row,
+ * which is known by the class of its symbol, its prefix of stacks and whether it is asynchronous.
+ * The steps are a row too: a step's own time is what no call in it took. A step that lies inside
+ * a range which counts is no call: it would count the range's time again.
+ */
 #include "model/time/calls.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/grow.h"
-#include "model/time/call_groups.h"
-#include "model/time/flops.h"
+#include "base/map.h"
+#include "frameworks/torch.h"
+#include "model/core/events.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
+#include "model/core/tally.h"
+#include "model/core/freed_bytes.h"
+#include "model/time/call_groups.h"
+#include "model/time/flops.h"
+#include "model/core/scope.h"
+
+/* ---- sums of a row --------------------------------------------------------------------------- */
+
+struct call_sum {
+	struct dw_tally tally;
+	int64_t self_bytes, total_bytes;
+	uint64_t flops, first_ns; /* UINT64_MAX: none yet */
+	uint64_t nested;          /* ticks: durations beyond the time in the row */
+	uint32_t class, prefix;   /* class DW_NO_INDEX: the steps */
+	uint32_t symbol;
+	bool is_async;
+};
+
+struct call_sums {
+	struct call_sum *rows;
+	size_t count, capacity;
+	struct dw_map map; /* rows by class, prefix and whether they are asynchronous */
+};
+
+/* Valid until the next one is asked for; NULL when out of memory. */
+static struct call_sum *call_sums_find(struct call_sums *sums, uint32_t class, uint32_t prefix,
+                                   uint32_t symbol, bool is_async)
+{
+	uint32_t hash = dw_map_hash((uint64_t)class << 32 | prefix << 1 | is_async), found;
+	struct call_sum *row;
+
+	found = DW_MAP_FIND(&sums->map, hash, i, sums->rows[i].class == class &&
+	                                         sums->rows[i].prefix == prefix &&
+	                                         sums->rows[i].is_async == is_async);
+	if (found != DW_MAP_NONE)
+		return &sums->rows[found];
+	row = DW_GROW(&sums->rows, &sums->capacity, sums->count);
+	if (!row || !dw_map_add(&sums->map, hash, (uint32_t)sums->count))
+		return NULL;
+	row->class = class;
+	row->prefix = prefix;
+	row->symbol = symbol;
+	row->is_async = is_async;
+	row->first_ns = UINT64_MAX;
+	sums->count++;
+	return row;
+}
+
+static void call_sum_add(struct call_sum *row, struct dw_arena *arena,
+                                   uint64_t start_ns, uint64_t ticks, uint64_t self_ticks)
+{
+	dw_tally_add(&row->tally, arena, ticks, self_ticks);
+	if (start_ns < row->first_ns)
+		row->first_ns = start_ns;
+}
+
+static void call_sums_reset(struct call_sums *sums)
+{
+	free(sums->rows);
+	dw_map_reset(&sums->map);
+}
+
+/* ---- the steps as a row ----------------------------------------------------------------------- */
+
+/* To ticks of the first file. */
+static inline uint64_t ticks_of_ns(const struct dw_model *model, uint64_t ns)
+{
+	return (uint64_t)((double)ns / model->source->files[0].clock.ns_per_tick + 0.5);
+}
+
+struct step_row {
+	struct dw_model *model;
+	bool *inner;             /* by step: it lies in a range that counts, whose time it is already */
+	uint64_t covered_ticks;  /* of calls that lie in no other */
+	uint64_t self_ticks;     /* when taken: what those leave */
+};
+
+/* Where a stream is among the steps of its process. */
+struct steps_at {
+	size_t step; /* the source's step that time is in or before */
+	size_t end;  /* past the steps of the process */
+	size_t next; /* the first that may lie in a range which begins later */
+};
+
+/* A call that lies in no other, in ticks of its file; `ratio` makes them ticks of the first. */
+struct call_span {
+	uint64_t start, end;
+	uint32_t thread;
+	double ratio;
+};
+
+static bool step_row_init(struct step_row *steps, struct dw_model *model)
+{
+	steps->model = model;
+	steps->inner = calloc(model->source->step_count + 1, sizeof *steps->inner);
+	return steps->inner != NULL;
+}
+
+static void step_row_reset(struct step_row *steps)
+{
+	free(steps->inner);
+}
+
+static void step_row_seek(const struct step_row *steps, uint32_t process,
+                        struct steps_at *at)
+{
+	const struct dw_source *source = steps->model->source;
+
+	*at = (struct steps_at){ 0 };
+	while (at->step < source->step_count &&
+	       source->threads[source->steps[at->step].thread].process != process)
+		at->step++;
+	at->next = at->end = at->step;
+	while (at->end < source->step_count &&
+	       source->threads[source->steps[at->end].thread].process == process)
+		at->end++;
+}
+
+/* Its time, where a step is around it. */
+static void step_row_cover(struct step_row *steps, struct steps_at *at,
+                  const struct call_span *call)
+{
+	const struct dw_source_step *step = steps->model->source->steps;
+
+	while (at->step < at->end &&
+	       (step[at->step].thread != call->thread || step[at->step].end_ticks <= call->start))
+		at->step++;
+	if (at->step < at->end && call->start >= step[at->step].start_ticks)
+		steps->covered_ticks += (uint64_t)((double)(call->end - call->start) * call->ratio);
+}
+
+static void step_row_mark_inner(struct step_row *steps, struct steps_at *at,
+                       const struct call_span *call)
+{
+	const struct dw_source *source = steps->model->source;
+
+	while (at->next < at->end && source->steps[at->next].end_ticks <= call->start)
+		at->next++;
+	for (size_t i = at->next; i < at->end; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+
+		if (step->start_ticks >= call->end)
+			break;
+		if (step->start_ticks >= call->start && step->end_ticks <= call->end &&
+		    step->thread == call->thread)
+			steps->inner[i] = true;
+	}
+}
+
+static void step_row_call(struct step_row *steps, struct steps_at *at,
+                        const struct call_span *call)
+{
+	step_row_mark_inner(steps, at, call);
+	step_row_cover(steps, at, call);
+}
+
+static bool step_row_finish(struct step_row *steps, struct call_sums *sums)
+{
+	struct dw_model *model = steps->model;
+	const struct dw_source *source = model->source;
+	struct call_sum *row = NULL;
+	uint64_t all_ticks = 0;
+
+	for (size_t i = 0; i < source->step_count; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+		uint64_t ticks = ticks_of_ns(model, step->end_ns - step->start_ns);
+
+		if (!dw_model_has_step(model, step) || !step->recorded || steps->inner[i] ||
+		    (model->wanted_threads && !model->wanted_threads[step->thread]))
+			continue;
+		row = call_sums_find(sums, DW_NO_INDEX, 0, DW_NO_INDEX, false);
+		if (!row)
+			return false;
+		call_sum_add(row, &model->arena, step->start_ns, ticks, 0);
+		row->tally.open += step->open;
+		all_ticks += ticks;
+	}
+	if (all_ticks > steps->covered_ticks)
+		steps->self_ticks = all_ticks - steps->covered_ticks;
+	if (row)
+		row->tally.self = steps->self_ticks;
+	return true;
+}
+
+/* ---- a stream --------------------------------------------------------------------------------- */
 
 struct frame {
 	struct dw_frame frame;      /* what counts is chained */
@@ -27,9 +217,9 @@ struct pass {
 	const struct dw_calls_ask *ask;
 	struct dw_calls *calls;
 	struct dw_call_groups groups;
-	struct dw_call_memory memory;
-	struct dw_call_sums sums;
-	struct dw_call_steps steps;
+	struct dw_freed_bytes memory;
+	struct call_sums sums;
+	struct step_row steps;
 	uint64_t *flops; /* by symbol */
 	struct dw_nesting *nestings; /* by class; of the stream that is walked */
 	struct dw_frames frames;
@@ -41,24 +231,22 @@ struct calls {
 	struct dw_pass pass; /* first */
 	struct pass *all;
 	const uint32_t *symbol_by_id;
-	struct dw_call_steps_at step;
+	struct steps_at step;
 	double ratio;        /* to ticks of the first file */
 };
 
-/* ---- a stream --------------------------------------------------------------------------------- */
-
-static bool counts(const struct pass *pass, uint32_t category)
+static bool call_counts(const struct pass *pass, uint32_t category)
 {
 	return category == DWELL_CATEGORY_OPERATOR ||
 	       (pass->ask->named && category == DWELL_CATEGORY_ZONE);
 }
 
-static struct dw_call_sum *take_call(struct calls *calls, const struct frame *frame,
+static struct call_sum *calls_add(struct calls *calls, const struct frame *frame,
                                      uint64_t ticks, uint64_t self)
 {
 	struct pass *pass = calls->all;
 	uint32_t prefix = dw_call_prefix(&pass->groups, calls->pass.walk.stream->file, frame->stack);
-	struct dw_call_sum *row = dw_call_sum_of(&pass->sums, pass->groups.classes[frame->symbol],
+	struct call_sum *row = call_sums_find(&pass->sums, pass->groups.classes[frame->symbol],
 	                                         prefix, frame->symbol, false);
 	double ratio = calls->ratio;
 
@@ -66,7 +254,7 @@ static struct dw_call_sum *take_call(struct calls *calls, const struct frame *fr
 		pass->failed = true;
 		return NULL;
 	}
-	dw_call_sum_add(row, &pass->model->arena,
+	call_sum_add(row, &pass->model->arena,
 	                dw_source_ns(&calls->pass.walk.file->clock, frame->frame.start),
 	                (uint64_t)((double)(ticks - frame->frame.start) * ratio),
 	                (uint64_t)((double)self * ratio));
@@ -75,14 +263,14 @@ static struct dw_call_sum *take_call(struct calls *calls, const struct frame *fr
 	return row;
 }
 
-static struct frame *frame_at(const struct calls *calls, uint32_t place)
+static struct frame *call_frame_at(const struct calls *calls, uint32_t place)
 {
 	return (struct frame *)dw_pass_at(&calls->pass, sizeof(struct frame), place);
 }
 
 /* Ticks of a call that ends which lie in other calls of its row, and count there. Rows are
  * classes; grouped by stacks too, only a call around it from the same place is of its row. */
-static uint64_t nested_ticks(struct calls *calls, const struct frame *frame, uint64_t ticks)
+static uint64_t call_nested_ticks(struct calls *calls, const struct frame *frame, uint64_t ticks)
 {
 	struct pass *pass = calls->all;
 	uint32_t class = pass->groups.classes[frame->symbol], file = calls->pass.walk.stream->file;
@@ -95,8 +283,8 @@ static uint64_t nested_ticks(struct calls *calls, const struct frame *frame, uin
 		return pass->nestings[class].nested - before;
 	}
 	prefix = dw_call_prefix(&pass->groups, file, frame->stack);
-	for (uint32_t top = frame->frame.previous; top; top = frame_at(calls, top)->frame.previous) {
-		const struct frame *around = frame_at(calls, top);
+	for (uint32_t top = frame->frame.previous; top; top = call_frame_at(calls, top)->frame.previous) {
+		const struct frame *around = call_frame_at(calls, top);
 
 		if (pass->groups.classes[around->symbol] == class &&
 		    dw_call_prefix(&pass->groups, file, around->stack) == prefix)
@@ -115,14 +303,14 @@ static void calls_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 	frame->bytes = frame->child_bytes = 0;
 	frame->stack = calls->pass.depth > 1 ? frame[-1].stack : 0;
 	frame->covered = false;
-	if (!counts(pass, pass->model->symbols[symbol].category) ||
+	if (!call_counts(pass, pass->model->symbols[symbol].category) ||
 	    !dw_pass_in_scope(&calls->pass, ticks))
 		return;
 	frame->symbol = symbol;
 	dw_nesting_begin(&pass->nestings[pass->groups.classes[symbol]], ticks);
 	dw_pass_link(&calls->pass, &frame->frame, CHAIN);
 	if (frame->frame.previous) {
-		const struct frame *around = frame_at(calls, frame->frame.previous);
+		const struct frame *around = call_frame_at(calls, frame->frame.previous);
 
 		frame->covered = around->covered || pass->flops[around->symbol];
 	}
@@ -136,14 +324,14 @@ static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave 
 	uint64_t duration = ticks - frame->frame.start, nested;
 	/* Ranges in it may overlap one another. */
 	uint64_t self = duration > frame->frame.child ? duration - frame->frame.child : 0;
-	struct dw_call_sum *row = NULL;
+	struct call_sum *row = NULL;
 
 	if (!frame->frame.chain)
 		return;
-	around = frame->frame.previous ? frame_at(calls, frame->frame.previous) : NULL;
-	nested = nested_ticks(calls, frame, ticks);
+	around = frame->frame.previous ? call_frame_at(calls, frame->frame.previous) : NULL;
+	nested = call_nested_ticks(calls, frame, ticks);
 	if (!around || !pass->ask->top_level)
-		row = take_call(calls, frame, ticks, self);
+		row = calls_add(calls, frame, ticks, self);
 	if (row && !pass->ask->top_level)
 		row->nested += (uint64_t)(int64_t)((double)(int64_t)nested * calls->ratio);
 	if (row) {
@@ -156,10 +344,10 @@ static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave 
 	if (around) {
 		around->child_bytes += frame->bytes + frame->child_bytes;
 	} else if (pass->ask->named) {
-		struct dw_call_span span = { frame->frame.start, ticks, calls->pass.walk.thread,
+		struct call_span span = { frame->frame.start, ticks, calls->pass.walk.thread,
 			                         calls->ratio };
 
-		dw_call_steps_call(&pass->steps, &calls->step, &span);
+		step_row_call(&pass->steps, &calls->step, &span);
 	}
 }
 
@@ -167,7 +355,7 @@ static void calls_unnest(void *state, uint32_t place)
 {
 	struct calls *calls = state;
 
-	calls->all->calls->overlapping += frame_at(calls, place)->frame.chain != 0;
+	calls->all->calls->overlapping += call_frame_at(calls, place)->frame.chain != 0;
 }
 
 static void calls_note(void *state, uint64_t ticks, const struct dw_record *record)
@@ -185,10 +373,10 @@ static void calls_note(void *state, uint64_t ticks, const struct dw_record *reco
 		break;
 	case DW_ALLOC:
 	case DW_FREE:
-		change = dw_call_memory_next(&pass->memory, dw_record_u64(record, 0));
+		change = dw_freed_bytes_next(&pass->memory, dw_record_u64(record, 0));
 		pass->memory.any |= dw_pass_in_scope(&calls->pass, ticks);
 		if (counted && !calls->pass.folded)
-			frame_at(calls, counted)->bytes += change;
+			call_frame_at(calls, counted)->bytes += change;
 		break;
 	case DW_ASYNC_BEGIN:
 		pass->has_async = true;
@@ -205,7 +393,7 @@ static const struct dw_pass_hooks calls_hooks = {
 };
 DW_PASS_DEFINE(calls, calls_hooks)
 
-static bool walk_streams(struct pass *pass)
+static bool calls_walk_streams(struct pass *pass)
 {
 	struct dw_model *model = pass->model;
 	const struct dw_source *source = model->source;
@@ -221,7 +409,7 @@ static bool walk_streams(struct pass *pass)
 		dw_pass_init(&calls.pass, model, i, &pass->frames, buffer);
 		calls.symbol_by_id = model->symbol_by_id[source->streams[i].file];
 		calls.ratio = dw_file_ratio(source, source->streams[i].file);
-		dw_call_steps_seek(&pass->steps, source->streams[i].process, &calls.step);
+		step_row_seek(&pass->steps, source->streams[i].process, &calls.step);
 		calls_walk(&calls.pass);
 		pass->failed |= calls.pass.failed;
 	}
@@ -229,20 +417,20 @@ static bool walk_streams(struct pass *pass)
 	return !pass->failed;
 }
 
-static int take_async(void *pointer, const struct dw_event *event)
+static int calls_add_async(void *pointer, const struct dw_event *event)
 {
 	struct pass *pass = pointer;
-	struct dw_call_sum *row;
+	struct call_sum *row;
 
-	if (event->type != DW_EVENT_ASYNC || !counts(pass, pass->model->symbols[event->symbol].category))
+	if (event->type != DW_EVENT_ASYNC || !call_counts(pass, pass->model->symbols[event->symbol].category))
 		return 0;
-	row = dw_call_sum_of(&pass->sums, pass->groups.classes[event->symbol], 0, event->symbol, true);
+	row = call_sums_find(&pass->sums, pass->groups.classes[event->symbol], 0, event->symbol, true);
 	if (!row) {
 		pass->failed = true;
 		return -1;
 	}
-	dw_call_sum_add(row, &pass->model->arena, event->start_ns,
-	                dw_call_ticks(pass->model, event->end_ns - event->start_ns), 0);
+	call_sum_add(row, &pass->model->arena, event->start_ns,
+	                ticks_of_ns(pass->model, event->end_ns - event->start_ns), 0);
 	row->tally.open += event->open;
 	return 0;
 }
@@ -261,7 +449,7 @@ static int compare_rows(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static bool hand_over(struct pass *pass)
+static bool calls_make_rows(struct pass *pass)
 {
 	struct dw_model *model = pass->model;
 	struct dw_calls *calls = pass->calls;
@@ -271,12 +459,12 @@ static bool hand_over(struct pass *pass)
 	if (!calls->rows)
 		return false;
 	for (size_t i = 0; i < pass->sums.count; i++) {
-		const struct dw_call_sum *from = &pass->sums.rows[i];
+		const struct call_sum *from = &pass->sums.rows[i];
 		struct dw_call_row *row = &calls->rows[calls->count++];
 		bool is_step = from->class == DW_NO_INDEX;
 		const struct dw_symbol *symbol = is_step ? NULL : &model->symbols[from->symbol];
 
-		row->name = is_step ? "ProfilerStep*" : symbol->name;
+		row->name = is_step ? DW_TORCH_STEPS : symbol->name;
 		row->symbol = from->symbol;
 		row->category = is_step ? DWELL_CATEGORY_ZONE : symbol->category;
 		row->stack = is_step || from->is_async ? NULL : pass->groups.prefixes[from->prefix];
@@ -297,15 +485,15 @@ static bool hand_over(struct pass *pass)
 	return true;
 }
 
-static bool prepare(struct pass *pass)
+static bool calls_prepare(struct pass *pass)
 {
 	struct dw_model *model = pass->model;
 
 	pass->flops = calloc(model->symbol_count + 1, sizeof *pass->flops);
 	pass->nestings = calloc(model->symbol_count + 1, sizeof *pass->nestings);
-	if (!pass->flops || !pass->nestings || !dw_call_steps_make(&pass->steps, model) ||
+	if (!pass->flops || !pass->nestings || !step_row_init(&pass->steps, model) ||
 	    !dw_call_groups_make(&pass->groups, model, &pass->ask->group) ||
-	    !dw_call_memory_make(&pass->memory, model, pass->ask->memory))
+	    !dw_freed_bytes_init(&pass->memory, model, pass->ask->memory))
 		return false;
 	for (uint32_t i = 0; i < model->symbol_count; i++) {
 		enum dw_flops_why why;
@@ -320,22 +508,22 @@ static bool calls_compute(struct dw_model *model, const void *request, void *res
 {
 	const struct dw_calls_ask *ask = request;
 	struct pass pass = { .model = model, .ask = ask, .calls = result };
-	bool done = prepare(&pass) && walk_streams(&pass);
+	bool done = calls_prepare(&pass) && calls_walk_streams(&pass);
 
 	if (done && ask->named) {
-		done = dw_call_steps_take(&pass.steps, &pass.sums);
+		done = step_row_finish(&pass.steps, &pass.sums);
 		pass.self_ticks += pass.steps.self_ticks;
 	}
 	if (done && pass.has_async)
-		done = dw_model_events(model, take_async, &pass, NULL) == 0;
-	done = done && !pass.failed && hand_over(&pass);
+		done = dw_model_events(model, calls_add_async, &pass, NULL) == 0;
+	done = done && !pass.failed && calls_make_rows(&pass);
 	free(pass.flops);
 	free(pass.nestings);
 	dw_frames_reset(&pass.frames);
-	dw_call_sums_reset(&pass.sums);
-	dw_call_steps_reset(&pass.steps);
+	call_sums_reset(&pass.sums);
+	step_row_reset(&pass.steps);
 	dw_call_groups_reset(&pass.groups);
-	dw_call_memory_reset(&pass.memory);
+	dw_freed_bytes_reset(&pass.memory);
 	return done;
 }
 

@@ -11,7 +11,10 @@
 #ifndef DW_MODEL_TIME_CALLS_H
 #define DW_MODEL_TIME_CALLS_H
 
-#include "model/model.h"
+#include "model/core/model.h"
+#include "model/core/shapes.h"
+#include "model/core/stat.h"
+#include "model/time/grouping.h"
 
 struct dw_calls_ask {
 	struct dw_grouping group;
@@ -43,12 +46,5 @@ struct dw_calls {
 /* NULL with `error` when out of memory. */
 const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_calls_ask *ask,
                                       struct dwell_error *error);
-
-enum dw_shapes_style {
-	DW_SHAPES_AS_TORCH,   /* "[[2, 3], []]": what is no tensor is "[]" */
-	DW_SHAPES_FOR_PEOPLE, /* "float32[2,3], (1,1)": element types, and integers in round brackets */
-};
-/* To be freed; NULL when out of memory. `shapes` may be NULL. */
-char *dw_shapes_text(const struct dw_entry_shapes *shapes, enum dw_shapes_style style);
 
 #endif

@@ -12,6 +12,7 @@
 #include "model/time/flops.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
+#include "model/core/scope.h"
 
 struct cost {
 	uint64_t flops;

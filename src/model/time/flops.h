@@ -41,7 +41,7 @@
 #ifndef DW_MODEL_TIME_FLOPS_H
 #define DW_MODEL_TIME_FLOPS_H
 
-#include "model/model.h"
+#include "model/core/model.h"
 
 enum dw_flops_why {
 	DW_FLOPS_COUNTED,

@@ -1,13 +1,110 @@
 /*
  * What one call of an operator costs: the formulas that flops.h lists.
  *
- * Called once a symbol, never once a call. Shapes come from a file: a size that is
- * negative, a product that overflows or tensors that do not fit together make an
- * operator one that is not counted; nothing here trusts them.
+ * Called once a symbol, never once a call. Shapes come from a file: a size that is negative or
+ * missing and a product that overflows are UNKNOWN, which spreads to the result, and tensors
+ * that do not fit together make an operator one that is not counted; nothing here trusts them.
+ * How often a window fits is PyTorch's arithmetic where strides are given; otherwise the
+ * output's shape decides.
  */
-#include "model/time/flops_formulas.h"
+#include <string.h>
+
+#include "model/time/flops.h"
+
+#define MOST_ARGS 16u
+#define UNKNOWN UINT64_MAX /* what a formula gives when the arguments do not say */
+
+struct arg {
+	uint8_t type;
+	uint8_t dims;
+	const uint8_t *sizes;
+};
+
+struct args {
+	struct arg at[MOST_ARGS];
+	unsigned count;
+	bool aten; /* PyTorch's own: the order is that of its signature */
+};
+
+struct rule {
+	const char *name;
+	uint64_t (*formula)(const struct args *args, const struct rule *rule);
+	unsigned each; /* a number for the formula: most often operations an element */
+	unsigned from; /* the argument that it begins with */
+};
 
 /* ---- arguments ----------------------------------------------------------------------------- */
+
+static const struct arg *arg_at(const struct args *args, unsigned index)
+{
+	static const struct arg none = { DWELL_DTYPE_NONE, 0, NULL };
+
+	return index < args->count ? &args->at[index] : &none;
+}
+
+static bool is_ints(const struct arg *arg)
+{
+	return arg->type == DWELL_ARG_INTS;
+}
+
+static bool is_tensor(const struct arg *arg)
+{
+	return arg->type < DWELL_ARG_INTS;
+}
+
+static int64_t size_at(const struct arg *arg, unsigned index)
+{
+	int64_t size;
+
+	memcpy(&size, arg->sizes + (size_t)index * 8, sizeof size);
+	return size;
+}
+
+/* The integer for a place; one integer stands for all places. */
+static int64_t int_at(const struct arg *arg, unsigned index)
+{
+	return size_at(arg, index < arg->dims ? index : arg->dims - 1u);
+}
+
+/* ---- arithmetic that does not trust its numbers -------------------------------------------- */
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	if (a == UNKNOWN || b == UNKNOWN || __builtin_mul_overflow(a, b, &product))
+		return UNKNOWN;
+	return product;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a == UNKNOWN || b == UNKNOWN || a > UNKNOWN - b ? UNKNOWN : a + b;
+}
+
+static uint64_t size_of(const struct arg *arg, unsigned index)
+{
+	int64_t size = index < arg->dims ? size_at(arg, index) : -1;
+
+	return size < 0 ? UNKNOWN : (uint64_t)size;
+}
+
+/* Elements of the dimensions from `first` to before `end`. */
+static uint64_t span(const struct arg *arg, unsigned first, unsigned end)
+{
+	uint64_t elements = 1;
+
+	if (!is_tensor(arg))
+		return UNKNOWN;
+	for (unsigned i = first; i < end; i++)
+		elements = times(elements, size_of(arg, i));
+	return elements;
+}
+
+static uint64_t elements_of(const struct arg *arg)
+{
+	return span(arg, 0, arg->dims);
+}
 
 static void read_args(struct args *args, const struct dw_entry_shapes *shapes)
 {
@@ -144,21 +241,212 @@ static uint64_t attention(const struct args *args, const struct rule *rule)
 	return times(2, times(scores, widths));
 }
 
+/* ---- windows that slide over places: convolutions and pools ------------------------------- */
+
+struct window {
+	int64_t size, stride, padding, dilation;
+	bool ceil; /* a window may begin inside and end outside */
+};
+
+static uint64_t places(int64_t in, const struct window *window)
+{
+	const int64_t most = 1 << 30;
+	int64_t reach, room;
+
+	if (in < 0 || in > most || window->size < 1 || window->size > most || window->stride < 1 ||
+	    window->stride > most || window->padding < 0 || window->padding > most ||
+	    window->dilation < 1 || window->dilation > most)
+		return UNKNOWN;
+	reach = window->dilation * (window->size - 1) + 1;
+	room = in + 2 * window->padding - reach;
+	if (room < 0)
+		return UNKNOWN;
+	int64_t out = (room + (window->ceil ? window->stride - 1 : 0)) / window->stride + 1;
+	/* PyTorch leaves out one that would begin in the padding behind. */
+	if (window->ceil && (out - 1) * window->stride >= in + window->padding)
+		out--;
+	return (uint64_t)out;
+}
+
+static bool has_ints(const struct args *args, unsigned first, unsigned count)
+{
+	for (unsigned i = first; i < first + count; i++)
+		if (!is_ints(arg_at(args, i)) || !arg_at(args, i)->dims)
+			return false;
+	return true;
+}
+
+/* 2 x batch x places x weight, the places being those of `tensor` [batch, channels, ...];
+ * one dimension less: no batch. */
+static uint64_t conv_over(const struct arg *tensor, const struct arg *weight, unsigned places_dims)
+{
+	if (!is_tensor(tensor) || !is_tensor(weight) || tensor->dims < places_dims + 1u ||
+	    tensor->dims > places_dims + 2u)
+		return UNKNOWN;
+	return times(times(2, elements_of(weight)),
+	             times(tensor->dims == places_dims + 2u ? size_of(tensor, 0) : 1,
+	                   span(tensor, tensor->dims - places_dims, tensor->dims)));
+}
+
+/* PyTorch's: (input, weight, bias, stride, padding, dilation, ...). */
+static uint64_t conv_by_ints(const struct args *args, const struct arg *input,
+                             const struct arg *weight)
+{
+	unsigned count = weight->dims - 2u;
+	uint64_t out = 1;
+
+	if (weight->dims < 3 || input->dims < count + 1 || input->dims > count + 2)
+		return UNKNOWN;
+	for (unsigned i = 0; i < count; i++) {
+		struct window window = { size_at(weight, i + 2), int_at(arg_at(args, 3), i),
+			                     int_at(arg_at(args, 4), i), int_at(arg_at(args, 5), i), false };
+
+		out = times(out, places(size_at(input, input->dims - count + i), &window));
+	}
+	return times(times(2, elements_of(weight)),
+	             times(input->dims == count + 2 ? size_of(input, 0) : 1, out));
+}
+
+/* `from`: where PyTorch says whether it is transposed; 0: it is not. */
+static uint64_t conv(const struct args *args, const struct rule *rule)
+{
+	const struct arg *input = arg_at(args, 0), *weight = arg_at(args, 1);
+
+	if (!is_tensor(input) || !is_tensor(weight))
+		return UNKNOWN;
+	if (has_ints(args, 3, 3)) {
+		if (rule->from && !has_ints(args, rule->from, 1))
+			return UNKNOWN;
+		if (rule->from && int_at(arg_at(args, rule->from), 0))
+			return weight->dims < 3 ? UNKNOWN : conv_over(input, weight, weight->dims - 2u);
+		return conv_by_ints(args, input, weight);
+	}
+	for (unsigned i = args->count; !args->aten && i-- > 2;) /* what it writes stands last */
+		if (is_tensor(arg_at(args, i)) && arg_at(args, i)->dims == input->dims && input->dims > 2)
+			return conv_over(arg_at(args, i), weight, input->dims - 2u);
+	return UNKNOWN;
+}
+
+static uint64_t conv_transpose(const struct args *args, const struct rule *rule)
+{
+	const struct arg *weight = arg_at(args, 1);
+
+	return weight->dims < 3 ? UNKNOWN : conv_over(arg_at(args, 0), weight, weight->dims - 2u);
+}
+
+/* PyTorch's: (gradient, input, weight, bias sizes, stride, padding, dilation, transposed,
+ * output padding, groups, which gradients are wanted). */
+static uint64_t conv_backward(const struct args *args, const struct rule *rule)
+{
+	const struct arg *weight = arg_at(args, 2), *wanted = arg_at(args, 10);
+	uint64_t one;
+
+	if (!is_tensor(weight) || weight->dims < 3 || !has_ints(args, 7, 1) || !is_ints(wanted) ||
+	    wanted->dims < 2)
+		return UNKNOWN;
+	one = conv_over(arg_at(args, int_at(arg_at(args, 7), 0) ? 1 : 0), weight, weight->dims - 2u);
+	return times(one, (uint64_t)(size_at(wanted, 0) != 0) + (uint64_t)(size_at(wanted, 1) != 0));
+}
+
+/* (weight, gradient of the output) */
+static uint64_t conv_backward_data(const struct args *args, const struct rule *rule)
+{
+	const struct arg *gradient = arg_at(args, 1);
+
+	return gradient->dims < 3 ? UNKNOWN : conv_over(gradient, arg_at(args, 0), gradient->dims - 2u);
+}
+
+/* (input, gradient of the output, ..., gradient of the weight) */
+static uint64_t conv_backward_weights(const struct args *args, const struct rule *rule)
+{
+	const struct arg *gradient = arg_at(args, 1);
+
+	for (unsigned i = args->count; i-- > 2;) /* grouped weights have a dimension more */
+		if (is_tensor(arg_at(args, i)) && gradient->dims > 2 &&
+		    arg_at(args, i)->dims >= gradient->dims)
+			return conv_over(gradient, arg_at(args, i), gradient->dims - 2u);
+	return UNKNOWN;
+}
+
+/* Places of a window given as integers. */
+static uint64_t window_area(const struct arg *kernel, unsigned dims)
+{
+	uint64_t area = 1;
+
+	if (!is_ints(kernel) || !kernel->dims)
+		return UNKNOWN;
+	for (unsigned i = 0; i < dims; i++)
+		area = times(area, int_at(kernel, i) < 1 ? UNKNOWN : (uint64_t)int_at(kernel, i));
+	return area;
+}
+
+/* PyTorch's: (input, kernel, stride, padding, dilation, ceil mode); an average has no
+ * dilation. `each`: places' dimensions; `from`: where the ceil mode stands. */
+static uint64_t pool(const struct args *args, const struct rule *rule)
+{
+	const struct arg *input = arg_at(args, 0), *kernel = arg_at(args, 1);
+	const struct arg *stride = arg_at(args, 2), *ceil = arg_at(args, rule->from);
+	unsigned dims = rule->each;
+	uint64_t out;
+
+	if (!is_tensor(input) || input->dims < dims || !has_ints(args, 1, 1) || !has_ints(args, 3, 1) ||
+	    !is_ints(stride) || (rule->from == 5 && !has_ints(args, 4, 1)))
+		return UNKNOWN;
+	out = span(input, 0, input->dims - dims);
+	for (unsigned i = 0; i < dims; i++) {
+		struct window window = { int_at(kernel, i), int_at(stride->dims ? stride : kernel, i),
+			                     int_at(arg_at(args, 3), i), 1,
+			                     is_ints(ceil) && ceil->dims && int_at(ceil, 0) };
+
+		if (rule->from == 5)
+			window.dilation = int_at(arg_at(args, 4), i);
+		out = times(out, places(size_at(input, input->dims - dims + i), &window));
+	}
+	return times(out, window_area(kernel, dims));
+}
+
+/* Plain: (input, output, ...) and somewhere the window; an average of all needs none. */
+static uint64_t plain_pool(const struct args *args, const struct rule *rule)
+{
+	const struct arg *input = arg_at(args, 0), *output = arg_at(args, 1);
+
+	if (!is_tensor(input) || !is_tensor(output) || output->dims != input->dims || input->dims < 3)
+		return UNKNOWN;
+	for (unsigned i = 2; i < args->count; i++)
+		if (is_ints(arg_at(args, i)))
+			return times(elements_of(output), window_area(arg_at(args, i), input->dims - 2u));
+	return span(output, 2, output->dims) == 1 ? elements_of(input) : UNKNOWN;
+}
+
+/* PyTorch's: (gradient, input, kernel, ...); plain: (gradient, gradient of the input) of an
+ * average of all. */
+static uint64_t avg_pool_backward(const struct args *args, const struct rule *rule)
+{
+	const struct arg *gradient = arg_at(args, 0), *input = arg_at(args, 1);
+
+	if (is_ints(arg_at(args, 2)))
+		return times(elements_of(gradient), window_area(arg_at(args, 2), rule->each));
+	if (args->aten || !is_tensor(gradient) || gradient->dims < 3 ||
+	    span(gradient, 2, gradient->dims) != 1)
+		return UNKNOWN;
+	return elements_of(input);
+}
+
 /* ---- names --------------------------------------------------------------------------------- */
 
 static const struct rule rules[] = {
-	{ "conv1d", dw_flops_conv, 0, 0 },
-	{ "conv2d", dw_flops_conv, 0, 0 },
-	{ "conv3d", dw_flops_conv, 0, 0 },
-	{ "convolution", dw_flops_conv, 0, 6 },
-	{ "_convolution", dw_flops_conv, 0, 6 },
-	{ "conv_transpose1d", dw_flops_conv_transpose, 0, 0 },
-	{ "conv_transpose2d", dw_flops_conv_transpose, 0, 0 },
-	{ "conv_transpose3d", dw_flops_conv_transpose, 0, 0 },
-	{ "deconvolution", dw_flops_conv_transpose, 0, 0 },
-	{ "convolution_backward", dw_flops_conv_backward, 0, 0 },
-	{ "convolution_backward_data", dw_flops_conv_backward_data, 0, 0 },
-	{ "convolution_backward_weights", dw_flops_conv_backward_weights, 0, 0 },
+	{ "conv1d", conv, 0, 0 },
+	{ "conv2d", conv, 0, 0 },
+	{ "conv3d", conv, 0, 0 },
+	{ "convolution", conv, 0, 6 },
+	{ "_convolution", conv, 0, 6 },
+	{ "conv_transpose1d", conv_transpose, 0, 0 },
+	{ "conv_transpose2d", conv_transpose, 0, 0 },
+	{ "conv_transpose3d", conv_transpose, 0, 0 },
+	{ "deconvolution", conv_transpose, 0, 0 },
+	{ "convolution_backward", conv_backward, 0, 0 },
+	{ "convolution_backward_data", conv_backward_data, 0, 0 },
+	{ "convolution_backward_weights", conv_backward_weights, 0, 0 },
 
 	{ "mm", matmul, 0, 0 },
 	{ "bmm", matmul, 0, 0 },
@@ -236,22 +524,22 @@ static const struct rule rules[] = {
 	{ "native_group_norm_backward", each, 13, 0 },
 	{ "rms_norm", each, 4, 0 },
 
-	{ "max_pool1d", dw_flops_pool, 1, 5 },
-	{ "max_pool2d", dw_flops_pool, 2, 5 },
-	{ "max_pool3d", dw_flops_pool, 3, 5 },
-	{ "max_pool2d_with_indices", dw_flops_pool, 2, 5 },
-	{ "max_pool3d_with_indices", dw_flops_pool, 3, 5 },
-	{ "avg_pool1d", dw_flops_pool, 1, 4 },
-	{ "avg_pool2d", dw_flops_pool, 2, 4 },
-	{ "avg_pool3d", dw_flops_pool, 3, 4 },
-	{ "max_pool", dw_flops_plain_pool, 0, 0 },
-	{ "average_pool", dw_flops_plain_pool, 0, 0 },
+	{ "max_pool1d", pool, 1, 5 },
+	{ "max_pool2d", pool, 2, 5 },
+	{ "max_pool3d", pool, 3, 5 },
+	{ "max_pool2d_with_indices", pool, 2, 5 },
+	{ "max_pool3d_with_indices", pool, 3, 5 },
+	{ "avg_pool1d", pool, 1, 4 },
+	{ "avg_pool2d", pool, 2, 4 },
+	{ "avg_pool3d", pool, 3, 4 },
+	{ "max_pool", plain_pool, 0, 0 },
+	{ "average_pool", plain_pool, 0, 0 },
 	{ "max_pool2d_with_indices_backward", each, 1, 0 },
 	{ "max_pool3d_with_indices_backward", each, 1, 0 },
 	{ "max_pool_backward", each, 1, 0 },
-	{ "avg_pool2d_backward", dw_flops_avg_pool_backward, 2, 0 },
-	{ "avg_pool3d_backward", dw_flops_avg_pool_backward, 3, 0 },
-	{ "average_pool_backward", dw_flops_avg_pool_backward, 2, 0 },
+	{ "avg_pool2d_backward", avg_pool_backward, 2, 0 },
+	{ "avg_pool3d_backward", avg_pool_backward, 3, 0 },
+	{ "average_pool_backward", avg_pool_backward, 2, 0 },
 	{ "adaptive_avg_pool1d", each, 1, 0 },
 	{ "adaptive_avg_pool2d", each, 1, 0 },
 	{ "adaptive_avg_pool3d", each, 1, 0 },

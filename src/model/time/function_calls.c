@@ -14,6 +14,7 @@
 #include "model/time/function_calls.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
+#include "model/core/scope.h"
 
 #define NONE UINT32_MAX
 

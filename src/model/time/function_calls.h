@@ -5,7 +5,7 @@
 #ifndef DW_MODEL_TIME_FUNCTION_CALLS_H
 #define DW_MODEL_TIME_FUNCTION_CALLS_H
 
-#include "model/model.h"
+#include "model/core/model.h"
 
 struct dw_function_row {
 	uint32_t symbol;      /* index into dw_model_symbols() */

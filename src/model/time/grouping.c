@@ -1,9 +1,9 @@
-/* The text of --group-by; see model.h (dw_grouping_parse). */
+/* The text of --group-by; see grouping.h (dw_grouping_parse). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "model/model.h"
+#include "model/time/grouping.h"
 
 int dw_grouping_parse(const char *text, struct dw_grouping *group, struct dwell_error *error)
 {

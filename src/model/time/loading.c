@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/keys.h"
 #include "model/core/product.h"
 #include "model/core/walk.h"
+#include "model/core/scope.h"
 
 enum { NOTHING, SAMPLES, QUEUE };
 
@@ -64,8 +66,8 @@ static bool find_counters(const struct dw_model *model, uint8_t *meanings)
 
 		if (symbol->category != DWELL_CATEGORY_COUNTER)
 			continue;
-		meanings[i] = strcmp(symbol->name, DW_LOADING_SAMPLES) == 0 ? SAMPLES
-		              : strcmp(symbol->name, DW_LOADING_QUEUE) == 0 ? QUEUE : NOTHING;
+		meanings[i] = strcmp(symbol->name, DW_COUNTER_SAMPLES) == 0 ? SAMPLES
+		              : strcmp(symbol->name, DW_COUNTER_READY_BATCHES) == 0 ? QUEUE : NOTHING;
 		any |= meanings[i] != NOTHING;
 	}
 	return any;

@@ -1,16 +1,11 @@
 /*
  * What is counted of data loading: samples by who makes batches, and how many batches lay
- * ready when the loop asked for one. Two counters say so where a program writes them.
+ * ready when the loop asked for one. Programs that write the counters of format/keys.h have them.
  */
 #ifndef DW_MODEL_TIME_LOADING_H
 #define DW_MODEL_TIME_LOADING_H
 
-#include "model/model.h"
-
-/* The counters' names: in the range that makes a batch, its samples; when one is asked for,
- * those that are ready. */
-#define DW_LOADING_SAMPLES "batch samples"
-#define DW_LOADING_QUEUE "DataLoader queue"
+#include "model/core/model.h"
 
 struct dw_loading {
 	uint64_t samples;

@@ -8,6 +8,8 @@
 
 #include "model/core/product.h"
 #include "model/time/profile_by_name.h"
+#include "model/core/scope.h"
+#include "model/time/profiles.h"
 
 /* The file's ops table with a row a symbol; NULL when out of memory. */
 static const struct dw_op *ops_by_symbol(struct dw_model *model, size_t file)

@@ -4,6 +4,7 @@
 
 #include "model/core/model_data.h"
 #include "model/core/tally.h"
+#include "model/time/profiles.h"
 
 struct dw_flat_all {
 	struct dw_tally *tallies; /* by row, in ticks of the first file */

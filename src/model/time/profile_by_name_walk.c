@@ -10,6 +10,7 @@
 #include "base/pool.h"
 #include "model/time/profile_by_name.h"
 #include "model/core/pass.h"
+#include "model/core/scope.h"
 
 struct frame {
 	struct dw_frame frame; /* its chain is its kind */

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "model/core/product.h"
+#include "model/time/profiles.h"
 
 /* 1204331 as 1,204,331. */
 static const char *grouped(char text[32], uint64_t value)

@@ -18,6 +18,7 @@
 #include "model/core/product.h"
 #include "model/core/scope.h"
 #include "model/core/walk.h"
+#include "model/time/threads.h"
 
 /* A time in which records of a thread are missing. */
 struct hole {

@@ -33,8 +33,10 @@ static void step(uint64_t number, uint64_t from)
 }
 
 /* The result; what is printed is in `text`. */
-static int print(struct dw_layout_options options)
+static int print_version(const char *version, struct dwell_view_options options)
 {
+	const struct dw_layout_request request = { version, &options };
+
 	FILE *file;
 	int code;
 
@@ -44,12 +46,12 @@ static int print(struct dw_layout_options options)
 		return -100;
 	made.error.code = 0;
 	made.error.message[0] = '\0';
-	code = dw_layout_singa(made.model, &options, file, &made.error);
+	code = dw_layout_singa.print(made.model, &request, file, &made.error);
 	fclose(file);
 	return code;
 }
 
-#define PRINT(...) print((struct dw_layout_options){ __VA_ARGS__ })
+#define PRINT(...) print_version(NULL, (struct dwell_view_options){ __VA_ARGS__ })
 
 TEST(names_divide_where_no_phase_is_marked)
 {
@@ -142,7 +144,7 @@ TEST(a_programs_last_word_holds)
 	dw_encode_meta(&made.process, "singa.verbosity", "1", false);
 	dw_encode_meta(&made.process, "singa.skip_iteration", "1", false);
 	REQUIRE(made_open(&made, NULL) == 0);
-	REQUIRE(PRINT(.has_limit = false) == 0);
+	REQUIRE(PRINT(.limit = 0) == 0);
 	CHECK_STR(text, "\nTime Profiling:\nForward Propagation Time : 0.00025 sec\n"
 	                "Backward Propagation Time : 0 sec\n");
 	made_close(&made);
@@ -157,8 +159,8 @@ TEST(what_makes_no_sense_is_refused)
 	REQUIRE(made_open(&made, NULL) == 0);
 	CHECK_EQ(PRINT(.has_verbosity = true, .verbosity = 4), DWELL_E_ARGUMENT);
 	CHECK_STR(text, "");
-	CHECK_EQ(PRINT(.version = "3"), DWELL_E_NAME);
-	CHECK_EQ(PRINT(.has_limit = false), DWELL_E_CORRUPT);
+	CHECK_EQ(print_version("3", (struct dwell_view_options){ .size = 0 }), DWELL_E_NAME);
+	CHECK_EQ(PRINT(.limit = 0), DWELL_E_CORRUPT);
 	CHECK(strstr(made.error.message, "--verbosity") != NULL);
 	CHECK_EQ(PRINT(.has_verbosity = true, .verbosity = 2, .has_skip_iteration = true,
 	               .skip_iteration = 1), DWELL_E_NO_DATA);

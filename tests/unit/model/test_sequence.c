@@ -4,7 +4,9 @@
 #include <math.h>
 
 #include "model/sequence/sequence.h"
+#include "model/sequence/drift.h"
 #include "model/sequence/positions.h"
+#include "model/sequence/repeats.h"
 
 static struct made made;
 static uint64_t now, step_number, step_start;

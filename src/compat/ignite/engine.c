@@ -1,0 +1,265 @@
+/*
+ * An engine's life, its state and what is said about failures.
+ */
+#include "compat/ignite/engine.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+uint64_t dw_engine_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- failures -------------------------------------------------------------------- */
+
+int dwell_ignite_engine_fail(struct dwell_ignite_engine *engine, int code, const char *format, ...)
+{
+	va_list arguments;
+
+	engine->fail.code = code ? code : DWELL_E_STATE;
+	va_start(arguments, format);
+	vsnprintf(engine->fail.message, sizeof engine->fail.message, format, arguments);
+	va_end(arguments);
+	return engine->fail.code;
+}
+
+int dw_engine_failed(struct dwell_ignite_engine *engine, int result, const char *format, ...)
+{
+	struct dwell_error said = engine->fail;
+	char what[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(what, sizeof what, format, arguments);
+	va_end(arguments);
+	/* A message counts for the result it came with. */
+	if (said.code != result && result > 0)
+		snprintf(said.message, sizeof said.message, "it returned %d", result);
+	else if (said.code != result)
+		snprintf(said.message, sizeof said.message, "%s (%d)", dwell_error_text(result), result);
+	engine->fail.code = result < 0 ? result : DWELL_E_STATE;
+	/* What is too long loses its end. */
+	int length = snprintf(engine->fail.message, sizeof engine->fail.message,
+	                      "%s of engine '%.64s' failed at epoch %llu, iteration %llu: ", what,
+	                      engine->name, (unsigned long long)engine->state.epoch,
+	                      (unsigned long long)engine->state.iteration);
+	size_t room = sizeof engine->fail.message - (size_t)length - 1;
+	size_t part = strnlen(said.message, sizeof said.message - 1);
+
+	if (part > room)
+		part = room;
+	memcpy(engine->fail.message + length, said.message, part);
+	engine->fail.message[(size_t)length + part] = '\0';
+	return engine->fail.code;
+}
+
+/* ---- life ------------------------------------------------------------------------ */
+
+static char *join(const char *first, const char *second)
+{
+	size_t length = strlen(first), more = strlen(second);
+	char *text = malloc(length + more + 1);
+
+	if (text) {
+		memcpy(text, first, length);
+		memcpy(text + length, second, more + 1);
+	}
+	return text;
+}
+
+static void set_site(struct dwell_site *site, enum dwell_category category, const char *name,
+                     const char *detail)
+{
+	site->category = (uint32_t)category;
+	site->name = name;
+	site->detail = detail;
+}
+
+static int init_events(struct dwell_ignite_engine *engine)
+{
+	const uint64_t *EPOCH = &engine->state.epoch, *ITERATION = &engine->state.iteration;
+	const uint64_t *NONE = NULL;
+
+#define INIT_EVENT(name, number, value)                                        \
+	if (dw_event_init(&engine->builtin[number], #name, engine, value) != 0)    \
+		return DWELL_E_NOMEM;
+	DWELL_IGNITE_EVENTS(INIT_EVENT)
+#undef INIT_EVENT
+	for (unsigned i = 0; i < DWELL_IGNITE_EVENT_COUNT; i++)
+		engine->builtin[i].number = i;
+	return 0;
+}
+
+static int init(struct dwell_ignite_engine *engine, const char *name)
+{
+	engine->name = strdup(name && *name ? name : "engine");
+	if (!engine->name)
+		return DWELL_E_NOMEM;
+	engine->iteration_name = join(engine->name, ".iteration");
+	engine->epoch_name = join(engine->name, ".epoch");
+	if (!engine->iteration_name || !engine->epoch_name)
+		return DWELL_E_NOMEM;
+	set_site(&engine->run_site, DWELL_CATEGORY_ACTION, "run", engine->name);
+	set_site(&engine->nested_site, DWELL_CATEGORY_EVALUATION, "run", engine->name);
+	set_site(&engine->epoch_site, DWELL_CATEGORY_ACTION, "epoch", engine->name);
+	set_site(&engine->processing_site, DWELL_CATEGORY_ACTION, "processing", engine->name);
+	set_site(&engine->dataflow_site, DWELL_CATEGORY_DATA, "dataflow", engine->name);
+	set_site(&engine->restart_site, DWELL_CATEGORY_DATA, "restart", engine->name);
+	set_site(&engine->iteration_site, DWELL_CATEGORY_COUNTER, engine->iteration_name, NULL);
+	set_site(&engine->epoch_count_site, DWELL_CATEGORY_COUNTER, engine->epoch_name, NULL);
+	return init_events(engine);
+}
+
+int dwell_ignite_engine_create(struct dwell_ignite_engine **engine, const char *name, dwell_ignite_process *process,
+                        void *user, struct dwell_error *error)
+{
+	struct dwell_ignite_engine *made;
+
+	*engine = NULL;
+	if (!process)
+		return dw_error_set(error, DWELL_E_ARGUMENT,
+		                       "engine '%s' has no process function: give one", name ? name : "");
+	made = calloc(1, sizeof *made);
+	if (!made || init(made, name) != 0) {
+		dwell_ignite_engine_destroy(made);
+		return dw_error_set(error, DWELL_E_NOMEM, "no memory for engine '%s'",
+		                       name ? name : "");
+	}
+	made->process = process;
+	made->user = user;
+	made->steps = true;
+	made->state.output = NAN;
+	made->state.times.epoch_completed_s = made->state.times.completed_s = NAN;
+	*engine = made;
+	return 0;
+}
+
+void dwell_ignite_engine_destroy(struct dwell_ignite_engine *engine)
+{
+	if (!engine)
+		return;
+	assert(!engine->running);
+	if (engine->profiler)
+		dwell_ignite_profiler_detach(engine->profiler);
+	for (int i = 0; i < DWELL_IGNITE_EVENT_COUNT; i++)
+		dw_event_reset(&engine->builtin[i]);
+	for (unsigned i = 0; i < engine->custom_count; i++) {
+		dw_event_reset(engine->custom[i]);
+		free(engine->custom[i]);
+	}
+	free(engine->custom);
+	for (unsigned i = 0; i < engine->metric_count; i++)
+		free(engine->metrics[i].name);
+	free(engine->metrics);
+	free(engine->iteration_name);
+	free(engine->epoch_name);
+	free(engine->name);
+	free(engine);
+}
+
+const char *dwell_ignite_engine_name(const struct dwell_ignite_engine *engine)
+{
+	return engine->name;
+}
+
+void dwell_ignite_engine_set_steps(struct dwell_ignite_engine *engine, bool steps)
+{
+	engine->steps = steps;
+}
+
+/* ---- state ----------------------------------------------------------------------- */
+
+struct dwell_ignite_state *dwell_ignite_engine_state(struct dwell_ignite_engine *engine)
+{
+	return &engine->state;
+}
+
+static struct dw_metric *find_metric(const struct dwell_ignite_engine *engine, const char *name)
+{
+	for (unsigned i = 0; i < engine->metric_count; i++)
+		if (strcmp(engine->metrics[i].name, name) == 0)
+			return &engine->metrics[i];
+	return NULL;
+}
+
+int dwell_ignite_engine_set_metric(struct dwell_ignite_engine *engine, const char *name, double value,
+                            struct dwell_error *error)
+{
+	struct dw_metric *metric = find_metric(engine, name);
+
+	if (!metric) {
+		struct dw_metric *more =
+		    realloc(engine->metrics, (engine->metric_count + 1) * sizeof *more);
+		char *copy = strdup(name);
+
+		if (more)
+			engine->metrics = more;
+		if (!more || !copy) {
+			free(copy);
+			return dw_error_set(error, DWELL_E_NOMEM, "no memory for metric '%s'", name);
+		}
+		metric = &more[engine->metric_count++];
+		metric->name = copy;
+	}
+	metric->value = value;
+	return 0;
+}
+
+double dwell_ignite_engine_metric(const struct dwell_ignite_engine *engine, const char *name)
+{
+	const struct dw_metric *metric = find_metric(engine, name);
+
+	return metric ? metric->value : NAN;
+}
+
+/* The shortest decimal that reads back as the same number, as Python's repr. */
+static void print_number(FILE *out, const char *label, double value)
+{
+	char text[40];
+
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	fprintf(out, "\t%s: %s\n", label, text);
+}
+
+static void print_count(FILE *out, const char *label, uint64_t value, bool known)
+{
+	if (known)
+		fprintf(out, "\t%s: %llu\n", label, (unsigned long long)value);
+	else
+		fprintf(out, "\t%s: <class 'NoneType'>\n", label);
+}
+
+void dwell_ignite_engine_print_state(const struct dwell_ignite_engine *engine, FILE *out)
+{
+	const struct dwell_ignite_state *state = &engine->state;
+
+	/* Ignite prints numbers and texts as they are and of the rest the type. */
+	fprintf(out, "State:\n");
+	print_count(out, "iteration", state->iteration, true);
+	print_count(out, "epoch", state->epoch, true);
+	print_count(out, "epoch_length", state->epoch_length, state->epoch_length != 0);
+	print_count(out, "max_epochs", state->max_epochs, state->max_epochs != 0);
+	print_count(out, "max_iters", state->max_iters, state->max_iters != 0);
+	if (!isnan(state->output))
+		print_number(out, "output", state->output);
+	else
+		fprintf(out, "\toutput: <class '%s'>\n", state->output_object ? "object" : "NoneType");
+	fprintf(out, "\tbatch: <class '%s'>\n", state->batch ? "object" : "NoneType");
+	fprintf(out, "\tmetrics: <class 'dict'>\n");
+	fprintf(out, "\tdataloader: <class '%s'>\n",
+	        engine->data_name[0] ? engine->data_name : "NoneType");
+	fprintf(out, "\tseed: <class 'NoneType'>\n\ttimes: <class 'dict'>\n");
+}

@@ -1,0 +1,224 @@
+/*
+ * The inside of an engine, shared by the files of this room.
+ *
+ *   engine.c    create, destroy, state, metrics, failures
+ *   when.c      the text of dwell_ignite_engine_add's `when` to filters
+ *   events.c    the events, built in and registered
+ *   handlers.c  their handlers: add, remove, fire
+ *   places.c    what an iteration and an epoch are made of
+ *   run.c       going from place to place: run, resume, requests, failures
+ *   timer.c     dwell_ignite_timer
+ *   profile.c   dwell_ignite_profiler: what everything took (profile.h)
+ *   results.c   ... as results and files; rows.c the files' rows
+ *   print.c     ... as Ignite prints it
+ *
+ * Names are recorded through sites inside the engine, so that they are interned
+ * when first recorded, however late the session starts, and cost a load after.
+ */
+#ifndef DW_ENGINE_ENGINE_H
+#define DW_ENGINE_ENGINE_H
+
+#include <dwell/compat/ignite.h>
+#include <dwell/probe.h>
+
+#include "base/error.h"
+
+enum dw_filter_kind {
+	DW_FILTER_NONE,
+	DW_FILTER_EVERY,       /* value % every == 0 */
+	DW_FILTER_BETWEEN,     /* after < value < before, every-th of them, the first one too */
+	DW_FILTER_ONCE,        /* value is one of once[] */
+	DW_FILTER_FUNCTION,
+};
+
+struct dw_filter {
+	enum dw_filter_kind kind;
+	uint64_t every, after, before;
+	uint64_t *once; /* from malloc */
+	size_t once_count;
+};
+
+/* A handler on one event; `when` with several events makes several of one handle.
+ * Removed in a firing: handler is NULL and the rest stays until the firing ends. */
+struct dw_slot {
+	dwell_ignite_handler *handler;
+	void *user;
+	struct dw_filter filter;
+	dwell_ignite_event_filter *function;
+	uint64_t handle;
+	char *name;
+	int profile_row; /* where the profiler adds it up */
+	struct dwell_site site;
+};
+
+struct dw_event {
+	unsigned number;
+	char *name;
+	char *path;            /* ENGINE.EVENT */
+	const uint64_t *value; /* what filters compare, or NULL */
+	struct dw_slot *slots; /* in the order of adding; moves when it grows */
+	unsigned count, capacity;
+	unsigned firing;       /* depth: slots keep their places while it is not 0 */
+	bool removed;          /* slots wait for the end of the firing */
+	struct dwell_site site;
+};
+
+struct dw_metric {
+	char *name;
+	double value;
+};
+
+/* What terminate, terminate_epoch and interrupt ask for. */
+enum {
+	DW_REQUEST_TERMINATE = 1,
+	DW_REQUEST_EPOCH = 2,
+	DW_REQUEST_INTERRUPT = 4,
+	DW_REQUEST_SKIP_COMPLETED = 8,
+	DW_REQUEST_SKIP_EPOCH_COMPLETED = 16,
+};
+
+/*
+ * Where a run stands: what it does next. Each place ends with the firing of an
+ * event, after which requests are looked at; so a run that was interrupted goes on
+ * with its place.
+ *
+ *   START -> EPOCH -> FIRST_PASS -> FETCH -> NEXT -> ITERATE -> PROCESS -+
+ *              ^                      ^      | ^                         |
+ *              |                      |      v |                         |
+ *              |                      |     RESTART                      |
+ *              |                      +----------------------------------+
+ *              +------------- EPOCH_END <--------------------------------+
+ *              +-> COMPLETED -> END          TERMINATE -> COMPLETED
+ */
+enum dw_place {
+	DW_PLACE_START,
+	DW_PLACE_EPOCH,
+	DW_PLACE_FIRST_PASS,
+	DW_PLACE_FETCH, /* from here ... */
+	DW_PLACE_NEXT,
+	DW_PLACE_RESTART,
+	DW_PLACE_ITERATE,
+	DW_PLACE_PROCESS, /* ... to here: in an iteration */
+	DW_PLACE_EPOCH_END,
+	DW_PLACE_TERMINATE,
+	DW_PLACE_COMPLETED,
+	DW_PLACE_END,
+};
+
+struct dwell_ignite_engine {
+	struct dwell_ignite_state state;
+	dwell_ignite_process *process;
+	void *user;
+	const struct dwell_ignite_data *data;
+	struct dwell_ignite_engine *outer; /* that runs this one in a handler */
+
+	enum dw_place place; /* atomic, relaxed: terminate_epoch looks from other threads */
+	uint32_t requests;   /* atomic; set by anybody, cleared by the run; relaxed, see run.c */
+	bool running;        /* atomic, relaxed: only a hint for other threads */
+	bool steps;
+	bool has_pass;       /* the data was restarted and may give more */
+	bool new_pass;       /* ... by RESTART, and gave nothing yet */
+	bool skip_completed, skip_epoch_completed;
+
+	/* What is open in the trace. */
+	unsigned run_began, epoch_began, dataflow_began;
+	bool step_began;
+	struct dwell_site run_site, nested_site, epoch_site, processing_site, dataflow_site,
+	    restart_site, iteration_site, epoch_count_site;
+
+	uint64_t run_start_ns, epoch_start_ns, pause_start_ns;
+
+	struct dwell_ignite_profiler *profiler; /* NULL: none */
+
+	struct dwell_error fail; /* of the call under way; code 0: it has said nothing */
+
+	struct dw_event builtin[DWELL_IGNITE_EVENT_COUNT];
+	struct dw_event **custom;
+	unsigned custom_count;
+	uint64_t last_handle;
+
+	struct dw_metric *metrics;
+	unsigned metric_count;
+	char *name;
+	char *iteration_name, *epoch_name; /* of the counters */
+	char data_name[64];                /* of the last run's data, which may be gone */
+};
+
+/* engine.c */
+/* Something the engine called returned `result`: puts `what` and its message (if any)
+ * into engine->fail; returns the failure's code, negative. */
+int dw_engine_failed(struct dwell_ignite_engine *engine, int result, const char *format, ...)
+    __attribute__((__format__(__printf__, 3, 4)));
+uint64_t dw_engine_now_ns(void);
+
+/* when.c: reads one "EVENT(filter)"; *at moves to what follows it, NULL at the end. */
+int dw_when_next(struct dwell_ignite_engine *engine, const char **at, struct dw_event **event,
+                 struct dw_filter *filter, struct dwell_error *error);
+bool dw_when_name_char(char c);
+
+/* events.c */
+int dw_event_init(struct dw_event *event, const char *name, const struct dwell_ignite_engine *engine,
+                  const uint64_t *value);
+void dw_event_reset(struct dw_event *event);
+struct dw_event *dw_event_find(struct dwell_ignite_engine *engine, const char *name, size_t length);
+/* Puts the names of all events and handlers into the dictionary, once. */
+void dw_engine_announce(struct dwell_ignite_engine *engine);
+
+static inline int dw_event_count(const struct dwell_ignite_engine *engine)
+{
+	return DWELL_IGNITE_EVENT_COUNT + (int)engine->custom_count;
+}
+
+/* NULL: none */
+static inline struct dw_event *dw_event_at(const struct dwell_ignite_engine *engine, int number)
+{
+	if (number < 0)
+		return NULL;
+	if (number < DWELL_IGNITE_EVENT_COUNT)
+		return (struct dw_event *)&engine->builtin[number];
+	number -= DWELL_IGNITE_EVENT_COUNT;
+	return (unsigned)number < engine->custom_count ? engine->custom[number] : NULL;
+}
+
+/* handlers.c */
+void dw_slot_reset(struct dw_slot *slot);
+/* Calls the handlers. *clock, the profiler's: when the firing began, then when its last
+ * handler ended; 0: nobody wants to know. */
+int dw_event_call(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t *clock);
+/* now: the profiler's clock was just read; 0: it was not. */
+int dw_event_fire_profiled(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t now);
+bool dw_event_has_handlers(const struct dw_event *event);
+
+/* places.c. Both return 0 or a failure whose words are in engine->fail. */
+int dw_place_take(struct dwell_ignite_engine *engine);
+int dw_place_end_single_epoch(struct dwell_ignite_engine *engine, bool skip_epoch_completed);
+void dw_place_open_run(struct dwell_ignite_engine *engine);
+void dw_place_close_iteration(struct dwell_ignite_engine *engine);
+void dw_place_close_epoch(struct dwell_ignite_engine *engine);
+
+static inline void dw_place_set(struct dwell_ignite_engine *engine, enum dw_place place)
+{
+	__atomic_store_n(&engine->place, place, __ATOMIC_RELAXED);
+}
+
+static inline bool dw_place_in_iteration(enum dw_place place)
+{
+	return place >= DW_PLACE_FETCH && place <= DW_PLACE_PROCESS;
+}
+
+/* One firing. Failures are in engine->fail. */
+static inline int dw_event_fire(struct dwell_ignite_engine *engine, struct dw_event *event)
+{
+	uint64_t clock = 0;
+	unsigned began;
+	int result;
+
+	if (DWELL_UNLIKELY(engine->profiler != NULL))
+		return dw_event_fire_profiled(engine, event, 0);
+	began = dwell_begin(&event->site);
+	result = event->count ? dw_event_call(engine, event, &clock) : 0;
+	dwell_end(began);
+	return result;
+}
+
+#endif

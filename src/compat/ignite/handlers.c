@@ -1,0 +1,304 @@
+/*
+ * Handlers on events: adding, removing, firing.
+ *
+ * A firing goes over the live list by index, so that a handler added meanwhile
+ * runs too and the list may move. Removed slots keep their places until the
+ * outermost firing of their event ends. Ignite lets a handler that was removed by
+ * an earlier one in the same firing run a last time; here it does not, because in C
+ * what it works on may be gone.
+ */
+#include "compat/ignite/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void dw_slot_reset(struct dw_slot *slot)
+{
+	free(slot->filter.once);
+	free(slot->name);
+}
+
+/* ---- adding ---------------------------------------------------------------------- */
+
+static bool has_name(const struct dw_event *event, const char *name)
+{
+	for (unsigned i = 0; i < event->count; i++)
+		if (event->slots[i].handler && strcmp(event->slots[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* "log", and beside another of that name "log #2". A number that is free is taken
+ * again: adding and removing in turn makes no new names. */
+static char *free_name(const struct dw_event *event, const char *name)
+{
+	size_t size = strlen(name) + 16;
+	char *text = malloc(size);
+
+	if (!text)
+		return NULL;
+	memcpy(text, name, strlen(name) + 1);
+	for (unsigned number = 2; has_name(event, text); number++)
+		snprintf(text, size, "%s #%u", name, number);
+	return text;
+}
+
+static int add_slot(struct dwell_ignite_engine *engine, struct dw_event *event,
+                    const struct dw_slot *slot, const char *name)
+{
+	struct dw_slot *added;
+
+	if (event->count == event->capacity) {
+		unsigned capacity = event->capacity ? event->capacity * 2 : 4;
+		struct dw_slot *more = realloc(event->slots, capacity * sizeof *more);
+
+		if (!more)
+			return DWELL_E_NOMEM;
+		event->slots = more;
+		event->capacity = capacity;
+	}
+	added = &event->slots[event->count];
+	*added = *slot;
+	added->name = free_name(event, name);
+	if (!added->name)
+		return DWELL_E_NOMEM;
+	added->site = (struct dwell_site){ .name = added->name, .detail = event->path,
+		                               .category = DWELL_CATEGORY_HANDLER };
+	event->count++;
+	if (engine->profiler)
+		dw_profile_add_slot(engine->profiler, event, added);
+	return 0;
+}
+
+static bool remove_slots(struct dwell_ignite_engine *engine, uint64_t handle);
+
+int dwell_ignite_engine_add(struct dwell_ignite_engine *engine, const char *when, const char *name,
+                     dwell_ignite_handler *handler, dwell_ignite_event_filter *filter, void *user,
+                     uint64_t *handle, struct dwell_error *error)
+{
+	struct dw_slot slot = { .handler = handler, .user = user, .function = filter,
+		                    .handle = engine->last_handle + 1 };
+	bool uses_filter = false;
+	const char *at = when;
+	int result = 0;
+
+	if (!when || !handler)
+		return dw_error_set(error, DWELL_E_ARGUMENT, "handler '%.128s' needs %s",
+		                       name ? name : "handler", when ? "a function" : "an event");
+	while (!result && at) {
+		struct dw_event *event;
+
+		result = dw_when_next(engine, &at, &event, &slot.filter, error);
+		if (result)
+			break;
+		uses_filter |= slot.filter.kind == DW_FILTER_FUNCTION;
+		if (slot.filter.kind == DW_FILTER_FUNCTION && !filter)
+			result = dw_error_set(error, DWELL_E_ARGUMENT,
+			                         "%.128s: event_filter needs a function", when);
+		else if (add_slot(engine, event, &slot, name ? name : "handler") != 0)
+			result = dw_error_set(error, DWELL_E_NOMEM, "no memory for a handler");
+		if (result)
+			free(slot.filter.once);
+	}
+	if (!result && filter && !uses_filter)
+		result = dw_error_set(error, DWELL_E_ARGUMENT,
+		                         "%.128s: a filter function is given but no event names it; "
+		                         "write EVENT(event_filter)", when);
+	if (result) {
+		remove_slots(engine, slot.handle);
+		return result;
+	}
+	engine->last_handle = slot.handle;
+	if (handle)
+		*handle = slot.handle;
+	if (engine->running)
+		dw_engine_announce(engine);
+	return 0;
+}
+
+/* ---- removing -------------------------------------------------------------------- */
+
+static void compact(struct dw_event *event)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < event->count; i++) {
+		if (event->slots[i].handler)
+			event->slots[kept++] = event->slots[i];
+		else
+			dw_slot_reset(&event->slots[i]);
+	}
+	event->count = kept;
+	event->removed = false;
+}
+
+static bool remove_slots(struct dwell_ignite_engine *engine, uint64_t handle)
+{
+	bool found = false;
+
+	for (int number = 0; number < dw_event_count(engine); number++) {
+		struct dw_event *event = dw_event_at(engine, number);
+
+		for (unsigned i = 0; i < event->count; i++)
+			if (event->slots[i].handler && event->slots[i].handle == handle) {
+				event->slots[i].handler = NULL;
+				event->removed = found = true;
+			}
+		if (event->removed && event->firing == 0)
+			compact(event);
+	}
+	return found;
+}
+
+int dwell_ignite_engine_remove(struct dwell_ignite_engine *engine, uint64_t handle, struct dwell_error *error)
+{
+	if (handle == 0 || handle > engine->last_handle)
+		return dw_error_set(error, DWELL_E_ARGUMENT,
+		                       "engine '%.64s' never gave a handle %llu; use what "
+		                       "dwell_ignite_engine_add() stored",
+		                       engine->name, (unsigned long long)handle);
+	if (!remove_slots(engine, handle))
+		return dw_error_set(error, DWELL_E_STATE,
+		                       "the handler of handle %llu was removed from engine '%.64s' before",
+		                       (unsigned long long)handle, engine->name);
+	return 0;
+}
+
+bool dw_event_has_handlers(const struct dw_event *event)
+{
+	for (unsigned i = 0; i < event->count; i++)
+		if (event->slots[i].handler)
+			return true;
+	return false;
+}
+
+bool dwell_ignite_engine_has_handler(const struct dwell_ignite_engine *engine, const char *event,
+                              dwell_ignite_handler *handler)
+{
+	for (int number = 0; number < dw_event_count(engine); number++) {
+		const struct dw_event *at = dw_event_at(engine, number);
+
+		for (unsigned i = 0; i < at->count && (!event || strcmp(at->name, event) == 0); i++)
+			if (handler && at->slots[i].handler == handler)
+				return true;
+	}
+	return false;
+}
+
+/* ---- firing ---------------------------------------------------------------------- */
+
+static bool passes(struct dwell_ignite_engine *engine, const struct dw_event *event,
+                   const struct dw_slot *slot)
+{
+	const struct dw_filter *filter = &slot->filter;
+	uint64_t value = *event->value;
+
+	switch (filter->kind) {
+	case DW_FILTER_NONE:
+		break;
+	case DW_FILTER_EVERY:
+		return value % filter->every == 0;
+	case DW_FILTER_BETWEEN:
+		return value > filter->after && value < filter->before &&
+		       (filter->every == 1 || (value - filter->after - 1) % filter->every == 0);
+	case DW_FILTER_ONCE:
+		for (size_t i = 0; i < filter->once_count; i++)
+			if (filter->once[i] == value)
+				return true;
+		return false;
+	case DW_FILTER_FUNCTION:
+		return slot->function(engine, value, slot->user);
+	}
+	return true;
+}
+
+/* Adds up what the handler took that has just ended. */
+static void profile(struct dwell_ignite_engine *engine, int row, uint64_t *clock)
+{
+	uint64_t now;
+
+	if (!engine->profiler) {
+		*clock = 0; /* the handler detached it */
+		return;
+	}
+	now = dw_profile_now(engine->profiler);
+	dw_profile_time(engine->profiler, DWELL_IGNITE_TIME_OF_HANDLER, row, now - *clock);
+	*clock = now;
+}
+
+static int call(struct dwell_ignite_engine *engine, struct dw_event *event, unsigned index,
+                uint64_t *clock)
+{
+	struct dw_slot *slot = &event->slots[index];
+	unsigned began;
+	int row, result;
+
+	if (slot->filter.kind != DW_FILTER_NONE) {
+		if (!passes(engine, event, slot))
+			return 0;
+		slot = &event->slots[index]; /* a filter function may add and remove */
+		if (!slot->handler)
+			return 0;
+		if (*clock && slot->filter.kind == DW_FILTER_FUNCTION)
+			*clock = engine->profiler ? dw_profile_now(engine->profiler) : 0;
+	}
+	row = slot->profile_row;
+	began = dwell_begin(&slot->site);
+	engine->fail.code = 0;
+	result = slot->handler(engine, slot->user);
+	dwell_end(began);
+	if (*clock)
+		profile(engine, row, clock);
+	if (DWELL_LIKELY(result == 0))
+		return 0;
+	/* A handler of EXCEPTION_RAISED that returns what it was called for. */
+	if (event == &engine->builtin[DWELL_IGNITE_EVENT_EXCEPTION_RAISED] && engine->fail.code == 0 &&
+	    result == engine->state.failure.code) {
+		engine->fail = engine->state.failure;
+		return result;
+	}
+	return dw_engine_failed(engine, result, "handler '%.96s' on %.96s",
+	                        event->slots[index].name, event->name);
+}
+
+int dw_event_call(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t *clock)
+{
+	int result = 0;
+
+	event->firing++;
+	for (unsigned i = 0; i < event->count && !result; i++)
+		if (event->slots[i].handler)
+			result = call(engine, event, i, clock);
+	if (--event->firing == 0 && event->removed)
+		compact(event);
+	return result;
+}
+
+/* An event without handlers takes no time and no reading of the clock. */
+int dw_event_fire_profiled(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t now)
+{
+	unsigned began = dwell_begin(&event->site);
+	uint64_t start = !event->count ? 0 : now ? now : dw_profile_now(engine->profiler), end = start;
+	int result = event->count ? dw_event_call(engine, event, &end) : 0;
+
+	dwell_end(began);
+	if (engine->profiler && end >= start)
+		dw_profile_time(engine->profiler, DWELL_IGNITE_TIME_OF_EVENT, (int)event->number, end - start);
+	return result;
+}
+
+int dwell_ignite_engine_fire(struct dwell_ignite_engine *engine, int event, struct dwell_error *error)
+{
+	struct dw_event *found = dw_event_at(engine, event);
+	int result;
+
+	if (!found)
+		return dw_error_set(error, DWELL_E_NAME,
+		                       "%d is not an event of engine '%.64s'; "
+		                       "dwell_ignite_engine_register_event() gives the numbers",
+		                       event, engine->name);
+	result = dw_event_fire(engine, found);
+	if (result && error)
+		*error = engine->fail;
+	return result;
+}

@@ -1,0 +1,286 @@
+/*
+ * The profiler's adding up: attached, told by the engine, detached.
+ *
+ * Nothing is allocated in a run but by the first call of a handler that is new, and no
+ * time is lost to a handler's removal: slots name a row of the profiler's own.
+ */
+#include "compat/ignite/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what the engine tells ---------------------------------------------------------- */
+
+static bool by_epoch(unsigned event)
+{
+	return event <= DWELL_IGNITE_EVENT_COMPLETED; /* EPOCH_*, STARTED, COMPLETED come first */
+}
+
+/* The iteration that is under way: a fetch is the next one's. */
+static uint64_t iteration_of(const struct dwell_ignite_engine *engine)
+{
+	return engine->state.iteration +
+	       (engine->place >= DW_PLACE_FETCH && engine->place < DW_PLACE_ITERATE);
+}
+
+static void add(struct dwell_ignite_profiler *profiler, struct dw_time_stat *stat, bool of_epoch,
+                struct dw_profile_time time)
+{
+	dw_time_stat_add(stat, time.time, of_epoch ? time.epoch : time.iteration);
+	if (profiler->times)
+		fwrite_unlocked(&time, sizeof time, 1, profiler->times);
+}
+
+void dwell_ignite_profiler_add(struct dwell_ignite_profiler *profiler, enum dwell_ignite_time_of of, int number,
+                        uint64_t epoch, uint64_t iteration, uint64_t ns)
+{
+	struct dw_profile_time time = { DW_PROFILE_PROCESSING, (uint32_t)epoch, iteration,
+		                            (double)ns };
+	unsigned at = (unsigned)number;
+
+	switch (of) {
+	case DWELL_IGNITE_TIME_OF_PROCESSING:
+		add(profiler, &profiler->processing, false, time);
+		break;
+	case DWELL_IGNITE_TIME_OF_DATAFLOW:
+		time.what = DW_PROFILE_DATAFLOW;
+		add(profiler, &profiler->dataflow, false, time);
+		break;
+	case DWELL_IGNITE_TIME_OF_EVENT:
+		time.what = DW_PROFILE_EVENT + at;
+		if (at < profiler->event_count)
+			add(profiler, &profiler->events[at].stat, by_epoch(at), time);
+		break;
+	case DWELL_IGNITE_TIME_OF_HANDLER:
+		time.what = DW_PROFILE_HANDLER + at;
+		if (at < profiler->handler_count)
+			add(profiler, &profiler->handlers[at].stat, by_epoch(profiler->handlers[at].event),
+			    time);
+		break;
+	}
+}
+
+void dw_profile_time(struct dwell_ignite_profiler *profiler, enum dwell_ignite_time_of of, int number,
+                     uint64_t time)
+{
+	const struct dwell_ignite_engine *engine = profiler->engine;
+
+	dwell_ignite_profiler_add(profiler, of, number, engine->state.epoch, iteration_of(engine), time);
+}
+
+/* ---- the clock ------------------------------------------------------------------------ */
+
+/* The kernel measures the counter against other clocks; what it does not use may jump. */
+static bool counter_is_good(void)
+{
+#if defined(__x86_64__)
+	FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+	char name[16] = "";
+
+	if (file) {
+		if (!fgets(name, sizeof name, file))
+			name[0] = '\0';
+		fclose(file);
+	}
+	return strcmp(name, "tsc\n") == 0;
+#else
+	return dwell_ticks() != 0;
+#endif
+}
+
+static void read_both(uint64_t *ticks, uint64_t *ns)
+{
+	*ticks = dwell_ticks();
+	*ns = dw_engine_now_ns();
+}
+
+double dw_profile_unit_s(const struct dwell_ignite_profiler *profiler)
+{
+	uint64_t ticks, ns;
+
+	if (!profiler->ticks)
+		return 1e-9;
+	read_both(&ticks, &ns);
+	return (double)(ns - profiler->base_ns) / (double)(ticks - profiler->base_ticks) * 1e-9;
+}
+
+/* ---- names ---------------------------------------------------------------------------- */
+
+static int add_event(struct dwell_ignite_profiler *profiler, const char *name)
+{
+	struct dw_profile_event *more =
+	    realloc(profiler->events, (profiler->event_count + 1) * sizeof *more);
+
+	if (more) {
+		profiler->events = more;
+		more[profiler->event_count] = (struct dw_profile_event){ .name = strdup(name) };
+	}
+	if (!more || !more[profiler->event_count].name) {
+		profiler->no_memory = true;
+		return -1;
+	}
+	return (int)profiler->event_count++;
+}
+
+int dwell_ignite_profiler_event(struct dwell_ignite_profiler *profiler, const char *name)
+{
+	for (unsigned i = 0; i < profiler->event_count; i++)
+		if (strcmp(profiler->events[i].name, name) == 0)
+			return (int)i;
+	return add_event(profiler, name);
+}
+
+int dwell_ignite_profiler_handler(struct dwell_ignite_profiler *profiler, int event, const char *name)
+{
+	struct dw_profile_handler *handler;
+
+	for (unsigned i = 0; i < profiler->handler_count; i++)
+		if (profiler->handlers[i].event == (unsigned)event &&
+		    strcmp(profiler->handlers[i].name, name) == 0)
+			return (int)i;
+	if (profiler->handler_count == profiler->handler_capacity) {
+		unsigned capacity = profiler->handler_capacity ? profiler->handler_capacity * 2 : 16;
+		struct dw_profile_handler *more =
+		    realloc(profiler->handlers, capacity * sizeof *more);
+
+		if (!more) {
+			profiler->no_memory = true;
+			return -1;
+		}
+		profiler->handlers = more;
+		profiler->handler_capacity = capacity;
+	}
+	handler = &profiler->handlers[profiler->handler_count];
+	*handler = (struct dw_profile_handler){ .name = strdup(name), .event = (unsigned)event };
+	if (!handler->name) {
+		profiler->no_memory = true;
+		return -1;
+	}
+	return (int)profiler->handler_count++;
+}
+
+void dw_profile_add_slot(struct dwell_ignite_profiler *profiler, const struct dw_event *event,
+                         struct dw_slot *slot)
+{
+	int number = dwell_ignite_profiler_event(profiler, event->name);
+
+	slot->profile_row = number < 0 ? -1 : dwell_ignite_profiler_handler(profiler, number, slot->name);
+}
+
+/* ---- starting and ending ---------------------------------------------------------------- */
+
+static void forget(struct dwell_ignite_profiler *profiler)
+{
+	for (unsigned i = 0; i < profiler->event_count; i++)
+		free(profiler->events[i].name);
+	for (unsigned i = 0; i < profiler->handler_count; i++)
+		free(profiler->handlers[i].name);
+	profiler->event_count = profiler->handler_count = 0;
+	memset(&profiler->processing, 0, sizeof profiler->processing);
+	memset(&profiler->dataflow, 0, sizeof profiler->dataflow);
+	profiler->fetch_start = profiler->fetch_end = 0;
+	profiler->no_memory = false;
+	if (profiler->times)
+		rewind(profiler->times); /* what lies beyond what is written is of the run before */
+}
+
+/* Numbers of enum dwell_ignite_event are the profiler's too. */
+static void name_builtin(struct dwell_ignite_profiler *profiler)
+{
+	static const char *const builtin[] = {
+#define NAME(name, number, value) [number] = #name,
+		DWELL_IGNITE_EVENTS(NAME)
+#undef NAME
+	};
+
+	for (int i = 0; i < DWELL_IGNITE_EVENT_COUNT && !profiler->no_memory; i++)
+		add_event(profiler, builtin[i]);
+}
+
+void dwell_ignite_profiler_start(struct dwell_ignite_profiler *profiler)
+{
+	forget(profiler);
+	profiler->ran = true;
+	name_builtin(profiler);
+}
+
+void dw_profile_start(struct dwell_ignite_profiler *profiler)
+{
+	struct dw_event *event;
+
+	dwell_ignite_profiler_start(profiler);
+	/* All events in their order: numbers are the engine's. */
+	for (int number = 0; (event = dw_event_at(profiler->engine, number)); number++) {
+		dwell_ignite_profiler_event(profiler, event->name);
+		for (unsigned i = 0; i < event->count; i++)
+			if (event->slots[i].handler)
+				dw_profile_add_slot(profiler, event, &event->slots[i]);
+	}
+}
+
+int dwell_ignite_profiler_create(struct dwell_ignite_profiler **result, bool keep_times,
+                          struct dwell_error *error)
+{
+	struct dwell_ignite_profiler *profiler = calloc(1, sizeof *profiler);
+
+	*result = NULL;
+	if (!profiler)
+		return dw_error_set(error, DWELL_E_NOMEM, "no memory for a profiler");
+	if (keep_times) {
+		profiler->times = tmpfile();
+		if (!profiler->times) {
+			free(profiler);
+			return dw_error_set(error, DWELL_E_IO,
+			                       "no temporary file for the profiler's times: %s",
+			                       strerror(errno));
+		}
+	}
+	name_builtin(profiler);
+	*result = profiler;
+	return 0;
+}
+
+int dwell_ignite_profiler_attach(struct dwell_ignite_profiler **result, struct dwell_ignite_engine *engine,
+                          bool keep_times, struct dwell_error *error)
+{
+	int code;
+
+	*result = NULL;
+	if (engine->profiler)
+		return dw_error_set(error, DWELL_E_STATE,
+		                       "engine '%.64s' has a profiler: detach it, or use its results",
+		                       engine->name);
+	code = dwell_ignite_profiler_create(result, keep_times, error);
+	if (code)
+		return code;
+	(*result)->engine = engine;
+	(*result)->ticks = counter_is_good();
+	read_both(&(*result)->base_ticks, &(*result)->base_ns);
+	engine->profiler = *result;
+	if (engine->running)
+		dw_profile_start(*result);
+	return 0;
+}
+
+void dwell_ignite_profiler_detach(struct dwell_ignite_profiler *profiler)
+{
+	if (profiler->engine)
+		profiler->engine->profiler = NULL;
+	profiler->engine = NULL;
+}
+
+void dwell_ignite_profiler_destroy(struct dwell_ignite_profiler *profiler)
+{
+	if (!profiler)
+		return;
+	dwell_ignite_profiler_detach(profiler);
+	forget(profiler);
+	if (profiler->times)
+		fclose(profiler->times);
+	free(profiler->events);
+	free(profiler->handlers);
+	free(profiler->names);
+	free(profiler->rows);
+	free(profiler);
+}

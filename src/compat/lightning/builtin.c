@@ -1,0 +1,176 @@
+/*
+ * The profilers by name: what each records of a stage, and its report, which is a layout
+ * of the program's own trace as it stands.
+ */
+#include "compat/lightning/lightning.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include <dwell/trace.h>
+
+/* The part of the trace that is the stage; *trace NULL: nothing was recorded yet. */
+static int open_stage(const struct dwell_lightning_profiler *actions, struct dwell_trace **trace,
+                      struct dwell_error *error)
+{
+	const struct dwell_lightning_own *own = actions->own;
+	struct dwell_scope scope = { .size = sizeof scope };
+	const char *path = dwell_trace_path();
+
+	*trace = NULL;
+	if (own->open)
+		scope.profile_id = dwell_profile_id(own->open);
+	else if (own->has_result)
+		return dwell_trace_open_result(trace, &own->result, error);
+	if (!scope.profile_id || !path)
+		return 0;
+	return dwell_trace_open(trace, &path, 1, &scope, error);
+}
+
+static int print_layout(const struct dwell_lightning_profiler *actions, const char *layout,
+                        const struct dwell_view_options *options, FILE *file,
+                        struct dwell_error *error)
+{
+	struct dwell_trace *trace;
+	int code = open_stage(actions, &trace, error);
+
+	if (!code && trace)
+		code = dwell_trace_layout(trace, layout, options, file, error);
+	dwell_trace_close(trace);
+	return code;
+}
+
+/* ---- simple -------------------------------------------------------------------------------- */
+
+static int simple_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
+{
+	return print_layout(actions, actions->own->options.brief ? "lightning-short" : "lightning",
+	                    NULL, file, error);
+}
+
+/* ---- advanced ------------------------------------------------------------------------------ */
+
+static int advanced_setup(struct dwell_lightning_profiler *actions, struct dwell_error *error)
+{
+	(void)error;
+	actions->own->profile.with_functions = true;
+	return 0;
+}
+
+/* Below 1 the restriction is a share, which the layout's name carries. */
+static int advanced_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
+{
+	double restriction = actions->own->options.line_restriction;
+	struct dwell_view_options options = { .size = sizeof options,
+		.limit = restriction > 1 ? (size_t)restriction : 0 };
+	char layout[40] = "pstats";
+
+	if (restriction > 0 && restriction < 1)
+		snprintf(layout, sizeof layout, "pstats:%.15g", restriction);
+	return print_layout(actions, layout, &options, file, error);
+}
+
+/* ---- operators ------------------------------------------------------------------------------ */
+
+static int operators_setup(struct dwell_lightning_profiler *actions, struct dwell_error *error)
+{
+	const struct dwell_lightning_options *options = &actions->own->options;
+
+	(void)error;
+	actions->own->profile.record_shapes |= options->record_shapes;
+	actions->own->profile.profile_memory |= options->profile_memory;
+	return 0;
+}
+
+/* The stage's own steps are its profile's: what a schedule counts. */
+static void operators_stop(struct dwell_lightning_profiler *actions, const char *action)
+{
+	static const char *const steps[][2] = { { "fit", "training_step" },
+		{ "validate", "validation_step" }, { "test", "test_step" }, { "predict", "predict_step" } };
+	const struct dwell_lightning_own *own = actions->own;
+	const char *dot = strrchr(action, '.');
+
+	if (!own->open || !actions->stage || (!own->profile.schedule.active && !own->profile.action))
+		return;
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+		if (strcmp(steps[i][0], actions->stage) == 0 &&
+		    strcmp(steps[i][1], dot ? dot + 1 : action) == 0)
+			dwell_profile_step(own->open, NULL);
+}
+
+static int operators_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
+{
+	const struct dwell_lightning_options *from = &actions->own->options;
+	struct dwell_view_options options = { .size = sizeof options, .sort = actions->own->sort_by,
+		.limit = from->row_limit, .group_by = from->record_shapes ? "shape" : NULL };
+
+	char layout[512] = "lightning-pytorch";
+
+	if (actions->own->record_functions)
+		snprintf(layout, sizeof layout, "lightning-pytorch:%s", actions->own->record_functions);
+	return print_layout(actions, layout, &options, file, error);
+}
+
+/* ---- xla -------------------------------------------------------------------------------------- */
+
+static int xla_setup(struct dwell_lightning_profiler *actions, struct dwell_error *error)
+{
+	struct dwell_options options = DWELL_OPTIONS_INIT;
+
+	actions->own->captured = true;
+	options.categories = DWELL_MASK_NONE;
+	return dwell_active() ? 0 : dwell_start(&options, error);
+}
+
+/* "training_step", or "[Strategy]Single.training_step": what comes after the last dot. */
+static void xla_start(struct dwell_lightning_profiler *actions, const char *action)
+{
+	static const char *const served[] = { "training_step", "backward", "validation_step",
+		"test_step", "predict_step" };
+	const char *dot = strrchr(action, '.');
+	unsigned port = actions->own->options.port;
+
+	if (actions->own->asked)
+		return;
+	for (size_t i = 0; i < sizeof served / sizeof *served && !actions->own->asked; i++)
+		actions->own->asked = strcmp(dot ? dot + 1 : action, served[i]) == 0;
+	if (actions->own->asked &&
+	    dwell_serve_start(port ? port : 9012, &actions->own->failed) == DWELL_E_STATE)
+		actions->own->failed.code = 0; /* by an earlier stage, or by the program */
+}
+
+static int xla_teardown(struct dwell_lightning_profiler *actions, struct dwell_error *error)
+{
+	int code = actions->own->failed.code;
+
+	if (code)
+		*error = actions->own->failed;
+	actions->own->failed.code = 0;
+	return code;
+}
+
+/* ---- by name ---------------------------------------------------------------------------------- */
+
+#define METHODS(name_, ...) { .size = sizeof(struct dwell_lightning_methods), .name = name_, __VA_ARGS__ }
+
+static const struct dwell_lightning_methods builtin[] = {
+	METHODS("simple", .summary = simple_summary),
+	METHODS("advanced", .setup = advanced_setup, .summary = advanced_summary),
+	METHODS("operators", .setup = operators_setup, .stop = operators_stop, .summary = operators_summary),
+	METHODS("xla", .setup = xla_setup, .start = xla_start, .teardown = xla_teardown),
+	METHODS("actions", .summary = NULL),
+	METHODS("none", .summary = NULL),
+};
+const char dw_lightning_builtin_names[] = "simple, advanced, operators (or pytorch), xla, actions and none";
+
+const struct dwell_lightning_methods *dw_lightning_builtin(const char *name)
+{
+	if (strcasecmp(name, "pytorch") == 0)
+		name = "operators";
+	if (strcasecmp(name, "passthrough") == 0)
+		name = "none";
+	for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++)
+		if (strcasecmp(builtin[i].name, name) == 0)
+			return &builtin[i];
+	return NULL;
+}

@@ -1,0 +1,251 @@
+/*
+ * Actions by name: which ones each thread has open.
+ *
+ * A thread's list is its own; its lock is there for dwell_lightning_teardown(), which may
+ * run in another thread and names what was left open. A name is known by its hash and
+ * length; the text kept beside is for messages and may be cut. Invariant: the recorded
+ * entries of a list are open ranges of its thread, in the order in which they began.
+ */
+#include "compat/lightning/lightning.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct open_action {
+	const struct dwell_lightning_profiler *actions;
+	uint64_t hash;
+	size_t length;
+	unsigned began;
+	uint32_t id;
+	bool closed; /* its stage has ended; a stop that comes later is no error */
+	char name[91];
+};
+
+struct thread {
+	pthread_mutex_t lock;
+	struct open_action *open;
+	size_t count, capacity;
+	struct thread *next;
+};
+
+static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct thread *threads;
+static __thread struct thread *this_thread;
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* ---- a thread's list ------------------------------------------------------------------- */
+
+static uint64_t hash_name(const char *name, size_t length)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3u;
+	return hash;
+}
+
+static struct open_action *push(struct thread *thread)
+{
+	if (thread->count == thread->capacity) {
+		size_t capacity = thread->capacity ? thread->capacity * 2 : 16;
+		struct open_action *open = realloc(thread->open, capacity * sizeof *open);
+
+		if (!open)
+			return NULL;
+		thread->open = open;
+		thread->capacity = capacity;
+	}
+	return &thread->open[thread->count++];
+}
+
+/* Its beginning: snprintf() would be half of what an action costs. */
+static void copy_name(struct open_action *open, const char *name)
+{
+	size_t length = open->length < sizeof open->name ? open->length : sizeof open->name - 1;
+
+	memcpy(open->name, name, length);
+	open->name[length] = '\0';
+}
+
+/* Ends the range of entry `at` by name: others may have begun within it. */
+static void end_range_at(struct thread *thread, size_t at)
+{
+	if (thread->open[at].began)
+		dwell_end_named(thread->open[at].id);
+	thread->open[at].began = DWELL_NOT_BEGUN;
+}
+
+/* Takes entry `at` out and ends its range. */
+static void close_at(struct thread *thread, size_t at)
+{
+	end_range_at(thread, at);
+	memmove(&thread->open[at], &thread->open[at + 1],
+	        (thread->count - at - 1) * sizeof *thread->open);
+	thread->count--;
+}
+
+static void forget_thread(void *pointer)
+{
+	struct thread *thread = pointer, **at;
+
+	pthread_mutex_lock(&threads_lock);
+	for (at = &threads; *at != thread; at = &(*at)->next)
+		;
+	*at = thread->next;
+	pthread_mutex_unlock(&threads_lock);
+	this_thread = NULL;
+	while (thread->count)
+		close_at(thread, thread->count - 1);
+	pthread_mutex_destroy(&thread->lock);
+	free(thread->open);
+	free(thread);
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&key, forget_thread);
+}
+
+static struct thread *thread_here(void)
+{
+	struct thread *thread = this_thread;
+
+	if (thread)
+		return thread;
+	pthread_once(&once, make_key);
+	thread = calloc(1, sizeof *thread);
+	if (!thread)
+		return NULL;
+	pthread_mutex_init(&thread->lock, NULL);
+	pthread_setspecific(key, thread);
+	pthread_mutex_lock(&threads_lock);
+	thread->next = threads;
+	threads = thread;
+	pthread_mutex_unlock(&threads_lock);
+	return this_thread = thread;
+}
+
+/* ---- start and stop --------------------------------------------------------------------- */
+
+void dwell_lightning_start(struct dwell_lightning_profiler *actions, const char *action)
+{
+	const uint32_t mask = 1u << DWELL_CATEGORY_ACTION;
+	struct thread *thread = actions ? thread_here() : NULL;
+	struct open_action *open;
+
+	if (!thread)
+		return;
+	if (actions->methods->start)
+		actions->methods->start(actions, action);
+	pthread_mutex_lock(&thread->lock);
+	open = push(thread);
+	if (open) {
+		open->actions = actions;
+		open->length = strlen(action);
+		open->hash = hash_name(action, open->length);
+		open->began = DWELL_NOT_BEGUN;
+		open->closed = false;
+		copy_name(open, action);
+		if (actions->records && dwell_wants(mask)) {
+			open->id = dwell_intern(DWELL_CATEGORY_ACTION, action, NULL);
+			open->began = dwell_begin_named(open->id, DWELL_CATEGORY_ACTION);
+		}
+	}
+	pthread_mutex_unlock(&thread->lock);
+}
+
+int dwell_lightning_stop(struct dwell_lightning_profiler *actions, const char *action,
+                       struct dwell_error *error)
+{
+	struct thread *thread = actions ? thread_here() : NULL;
+	size_t length = strlen(action), at;
+	uint64_t hash = hash_name(action, length);
+	bool closed = false;
+
+	if (!actions)
+		return 0;
+	if (!thread)
+		return dw_error_set(error, DWELL_E_NOMEM, "no memory for a thread's actions");
+	pthread_mutex_lock(&thread->lock);
+	for (at = thread->count; at > 0; at--) {
+		const struct open_action *open = &thread->open[at - 1];
+
+		if (open->actions == actions && open->hash == hash && open->length == length)
+			break;
+	}
+	if (at) {
+		closed = thread->open[at - 1].closed;
+		close_at(thread, at - 1);
+	}
+	pthread_mutex_unlock(&thread->lock);
+	if (!at)
+		return dw_error_set(error, DWELL_E_STATE,
+		                        "Attempting to stop recording an action (%.300s) which was never "
+		                        "started.", action);
+	if (!closed && actions->methods->stop)
+		actions->methods->stop(actions, action);
+	return 0;
+}
+
+/* ---- the end of a stage -------------------------------------------------------------------- */
+
+/*
+ * Marks the open actions as closed. They stay in the list, because a stop may still come. A
+ * thread ends its own ranges only: a range of another thread goes on until that thread stops
+ * the action or ends.
+ */
+static bool close_of(struct thread *thread, const struct dwell_lightning_profiler *actions, char *name,
+                     size_t room)
+{
+	bool any = false;
+
+	pthread_mutex_lock(&thread->lock);
+	for (size_t at = thread->count; at > 0; at--) {
+		struct open_action *open = &thread->open[at - 1];
+
+		if (open->actions != actions || open->closed)
+			continue;
+		snprintf(name, room, "%s", open->name);
+		any = open->closed = true;
+		if (thread == this_thread)
+			end_range_at(thread, at - 1);
+	}
+	pthread_mutex_unlock(&thread->lock);
+	return any;
+}
+
+bool dw_lightning_close_open(const struct dwell_lightning_profiler *actions, char *name, size_t room)
+{
+	bool any = false;
+
+	pthread_mutex_lock(&threads_lock);
+	for (struct thread *thread = threads; thread; thread = thread->next)
+		any |= close_of(thread, actions, name, room);
+	pthread_mutex_unlock(&threads_lock);
+	return any;
+}
+
+/* Entries without a range leave the list. The others stay, without a profiler, so that their
+ * thread ends the ranges. */
+static void forget_of(struct thread *thread, const struct dwell_lightning_profiler *actions)
+{
+	pthread_mutex_lock(&thread->lock);
+	for (size_t at = thread->count; at > 0; at--) {
+		if (thread->open[at - 1].actions != actions)
+			continue;
+		thread->open[at - 1].actions = NULL;
+		if (!thread->open[at - 1].began || thread == this_thread)
+			close_at(thread, at - 1);
+	}
+	pthread_mutex_unlock(&thread->lock);
+}
+
+void dw_lightning_forget_open(const struct dwell_lightning_profiler *actions)
+{
+	pthread_mutex_lock(&threads_lock);
+	for (struct thread *thread = threads; thread; thread = thread->next)
+		forget_of(thread, actions);
+	pthread_mutex_unlock(&threads_lock);
+}

@@ -1,0 +1,9 @@
+/* Apache SINGA; see frameworks.h. */
+#include "frameworks/singa.h"
+
+#include <stddef.h>
+
+/* The node of its graph that waits for another stream. */
+static const char *const waits[] = { "Waiting", NULL };
+
+const struct dw_framework dw_framework_singa = { .name = "singa", .waits = waits };

@@ -1,0 +1,14 @@
+/* Shapes of an operator's arguments as text. */
+#ifndef DW_MODEL_CORE_SHAPES_H
+#define DW_MODEL_CORE_SHAPES_H
+
+#include "read/source.h"
+
+enum dw_shapes_style {
+	DW_SHAPES_AS_TORCH,   /* "[[2, 3], []]": what is no tensor is "[]" */
+	DW_SHAPES_FOR_PEOPLE, /* "float32[2,3], (1,1)": element types, and integers in round brackets */
+};
+/* To be freed; NULL when out of memory. `shapes` may be NULL. */
+char *dw_shapes_text(const struct dw_entry_shapes *shapes, enum dw_shapes_style style);
+
+#endif

@@ -1,0 +1,12 @@
+/* Blocks of operators that are repeated. */
+#ifndef DW_MODEL_SEQUENCE_REPEATS_H
+#define DW_MODEL_SEQUENCE_REPEATS_H
+
+#include "model/sequence/sequence.h"
+
+/* Finds blocks in `keys`: at most count / 3 of them, ascending and apart, `ops` not set.
+ * False when out of memory. */
+bool dw_sequence_fold(const uint64_t *keys, uint32_t count, struct dw_sequence_block *blocks,
+                      uint32_t *block_count);
+
+#endif

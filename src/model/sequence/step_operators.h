@@ -1,0 +1,40 @@
+/* The operators of each step of a thread, in order. */
+#ifndef DW_MODEL_SEQUENCE_STEP_OPERATORS_H
+#define DW_MODEL_SEQUENCE_STEP_OPERATORS_H
+
+#include "model/core/model_data.h"
+#include "model/sequence/sequence.h"
+
+/* What is the same operator in two iterations: its row by name, and the phase. */
+#define DW_SEQUENCE_ROW_BITS 28u
+#define DW_SEQUENCE_ROW(key) ((key) & ((1u << DW_SEQUENCE_ROW_BITS) - 1))
+#define DW_SEQUENCE_PHASE(key) ((key) >> DW_SEQUENCE_ROW_BITS)
+
+struct dw_sequence_item {
+	uint64_t start, duration; /* ticks */
+	uint32_t key;
+	uint32_t thread;
+};
+
+struct dw_sequence_step {
+	uint64_t index;                 /* in the run, of its thread */
+	uint64_t start_ticks, end_ticks;
+	bool complete;                  /* nothing of it is lost or open */
+	uint64_t forward_ticks;         /* in the phase "forward" */
+	bool has_forward, has_backward; /* such phases are marked */
+};
+
+/* Steps of one thread, ascending, apart, with what is known before the walk. */
+struct dw_sequence_steps {
+	uint32_t process, thread;
+	struct dw_sequence_step *steps;
+	size_t count;
+};
+
+typedef int dw_sequence_each(void *context, const struct dw_sequence_step *step,
+                             const struct dw_sequence_item *items, size_t count);
+/* Calls `each` for every step, in order. -1 when out of memory, here or there. */
+int dw_sequence_walk(struct dw_model *model, const struct dw_sequence_steps *steps,
+                     dw_sequence_each *each, void *context);
+
+#endif

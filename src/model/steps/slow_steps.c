@@ -1,0 +1,140 @@
+/*
+ * Why a step was slow: what took longest beyond its median over usual steps.
+ *
+ * Called by steps.c. Slow steps are known before the walk, from the journal, so that only
+ * they and a sample of the others are looked at closely; after it, what took time in slow
+ * ones is compared with what it takes in the sample.
+ */
+#include <stdlib.h>
+
+#include "model/steps/steps_build.h"
+
+#define SLOW_RATIO 1.5
+#define MOST_SLOW 256u  /* steps that get an explanation */
+#define SAMPLE 128u     /* steps that say what is usual */
+#define MOST_SUSPECTS 4096u
+#define LEAST_PART 0.2  /* of a step's excess that a culprit must explain */
+
+static bool is_slow(const struct dw_steps *steps, const struct dw_step *step)
+{
+	return (double)dw_step_length(step) > SLOW_RATIO * (double)steps->p50_ns && step->recorded &&
+	       step->whole;
+}
+
+/* The length from which on steps are explained: so that MOST_SLOW are. */
+static uint64_t slow_bar(const struct dw_steps *steps)
+{
+	uint64_t *lengths = malloc((steps->count + 1) * sizeof *lengths), bar = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; lengths && i < steps->count; i++)
+		if (is_slow(steps, &steps->steps[i]))
+			lengths[count++] = dw_step_length(&steps->steps[i]);
+	if (count > MOST_SLOW) {
+		qsort(lengths, count, sizeof *lengths, dw_steps_compare);
+		bar = lengths[count - MOST_SLOW] + 1;
+	}
+	free(lengths);
+	return bar;
+}
+
+void dw_steps_sample(const struct dw_steps *steps, struct dw_pace_step *pace_steps)
+{
+	uint64_t bar = slow_bar(steps);
+	size_t usual = 0, seen = 0, taken = 0;
+
+	for (size_t i = 0; i < steps->count; i++)
+		usual += steps->steps[i].recorded && steps->steps[i].whole && !is_slow(steps, &steps->steps[i]);
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct dw_step *step = &steps->steps[i];
+
+		if (!step->recorded || !step->whole)
+			continue;
+		if (is_slow(steps, step)) {
+			pace_steps[i].sampled = dw_step_length(step) >= bar;
+			continue;
+		}
+		/* evenly over the run */
+		if (usual <= SAMPLE || seen * SAMPLE / usual >= taken) {
+			pace_steps[i].sampled = taken < SAMPLE;
+			taken += taken < SAMPLE;
+		}
+		seen++;
+	}
+}
+
+struct suspects {
+	uint32_t *index;   /* by row: + 1, or 0 */
+	uint32_t count;
+	uint64_t *times;   /* suspect after suspect, `steps` of each */
+	size_t steps;
+};
+
+static void accuse(struct suspects *suspects, const struct dw_pace_step *step)
+{
+	for (uint32_t i = 0; i < step->self_count; i++)
+		if (!suspects->index[step->selfs[i].row] && suspects->count < MOST_SUSPECTS)
+			suspects->index[step->selfs[i].row] = ++suspects->count;
+}
+
+static void hear(struct suspects *suspects, const struct dw_pace_step *step)
+{
+	for (uint32_t i = 0; i < step->self_count; i++) {
+		uint32_t index = suspects->index[step->selfs[i].row];
+
+		if (index)
+			suspects->times[(index - 1) * (size_t)SAMPLE + suspects->steps] =
+			    step->selfs[i].ticks;
+	}
+	suspects->steps++;
+}
+
+static void judge(struct dw_model *model, const struct suspects *suspects,
+                  const struct dw_steps *steps, const struct dw_pace_step *ticks,
+                  struct dw_step *step, double ns_per_tick)
+{
+	double excess = (double)dw_step_length(step) - (double)steps->p50_ns, worst = 0;
+
+	for (uint32_t i = 0; i < ticks->self_count; i++) {
+		uint32_t index = suspects->index[ticks->selfs[i].row];
+		uint64_t usual;
+		double extra;
+
+		if (!index)
+			continue;
+		usual = dw_steps_quantile(suspects->times + (index - 1) * (size_t)SAMPLE, suspects->steps, 0.5);
+		extra = ((double)ticks->selfs[i].ticks - (double)usual) * ns_per_tick;
+		if (extra <= worst || extra < LEAST_PART * excess)
+			continue;
+		worst = extra;
+		step->slow_symbol = model->row_symbol[ticks->selfs[i].row];
+		step->slow_extra_ns = (uint64_t)(extra + 0.5);
+	}
+}
+
+int dw_steps_explain(struct dw_model *model, struct dw_steps *steps,
+                     const struct dw_pace_step *ticks, const double *ns_per_tick)
+{
+	struct suspects suspects = { calloc(model->row_count + 1, sizeof *suspects.index), 0, NULL, 0 };
+	int result = 0;
+
+	for (size_t i = 0; suspects.index && i < steps->count; i++)
+		if (is_slow(steps, &steps->steps[i]))
+			accuse(&suspects, &ticks[i]);
+	if (suspects.count)
+		suspects.times = calloc((size_t)suspects.count * SAMPLE, sizeof *suspects.times);
+	if (!suspects.index || (suspects.count && !suspects.times))
+		result = -1;
+	for (size_t i = 0; suspects.times && i < steps->count && suspects.steps < SAMPLE; i++)
+		if (ticks[i].sampled && !is_slow(steps, &steps->steps[i]))
+			hear(&suspects, &ticks[i]);
+	for (uint32_t i = 0; suspects.times && i < suspects.count; i++)
+		qsort(suspects.times + i * (size_t)SAMPLE, suspects.steps, sizeof *suspects.times,
+		      dw_steps_compare);
+	for (size_t i = 0; suspects.times && i < steps->count; i++)
+		if (is_slow(steps, &steps->steps[i]))
+			judge(model, &suspects, steps, &ticks[i], &steps->steps[i], ns_per_tick[i]);
+	free(suspects.index);
+	free(suspects.times);
+	return result;
+}

@@ -1,0 +1,29 @@
+/* Threads: what each recorded, and when records are missing. */
+#ifndef DW_MODEL_TIME_THREADS_H
+#define DW_MODEL_TIME_THREADS_H
+
+#include "model/core/intervals.h"
+#include "model/core/model.h"
+
+struct dw_thread_row {
+	uint32_t thread;           /* index */
+	bool nested;
+	uint64_t records, ranges;
+	uint64_t first_ns, last_ns;
+	uint64_t busy_ns;          /* inside some range */
+	uint64_t gap_ns;           /* recycled */
+	uint64_t missing_ns;       /* records are missing, and no range is known to last on */
+	uint64_t lost;
+};
+
+struct dw_threads {
+	struct dw_thread_row *rows;
+	size_t count;
+	/* Times in which records are missing: recycled, or lost for want of space. By index of
+	 * the thread, and by index of the process over all its threads in scope. */
+	const struct dw_interval **missing, **process_missing;
+};
+
+const struct dw_threads *dw_model_threads(struct dw_model *model, struct dwell_error *error);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * Runs a view: checks that the trace holds what the view needs, sorts and cuts rows, and states
+ * in every table which part of the trace it is about, what share was recorded and what was lost.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "views/common.h"
+
+/* ---- what a view needs --------------------------------------------------------------- */
+
+static int check_needs(const struct dw_view *view, struct dw_model *model,
+                       struct dwell_error *error)
+{
+	char name[256];
+
+	if (view->needs_steps && !dw_model_source(model)->step_count)
+		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s",
+		                    dw_view_trace_name(model, name), view->needs, view->remedy);
+	if (!view->categories || dw_model_categories(model) & view->categories)
+		return 0;
+	if (dw_model_is_partial(model) || dw_model_scope(model)->thread)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "%s has no %s in these steps, this profile, this action or this thread",
+		                    dw_view_trace_name(model, name), view->needs);
+	return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s", dw_view_trace_name(model, name),
+	                    view->needs, view->remedy);
+}
+
+/* ---- order and length ------------------------------------------------------------------ */
+
+static int no_column(const struct dw_view *view, const struct dwell_table *table, const char *sort,
+                     struct dwell_error *error)
+{
+	struct dw_nearest nearest;
+	char names[384] = "";
+	size_t used = 0;
+
+	dw_nearest_init(&nearest, sort);
+	for (const struct dwell_table *part = table; part; part = part->next)
+		for (size_t i = 0; i < part->column_count && !part->told; i++) {
+			dw_nearest_try(&nearest, part->columns[i].name);
+			if (part == table || part->next == NULL)
+				used += (size_t)snprintf(names + used, sizeof names - used, " %s",
+				                         part->columns[i].name);
+			if (used > sizeof names - 40)
+				used = sizeof names - 40;
+		}
+	if (nearest.best)
+		return dw_error_set(error, DWELL_E_NAME, "no column '%s' in %s; did you mean '%s'?", sort,
+		                    view->name, nearest.best);
+	return dw_error_set(error, DWELL_E_NAME, "no column '%s' in %s; it has%s", sort, view->name,
+	                    names);
+}
+
+/* People may type a label for a name: "self" for "self_ns". */
+static int find_column(const struct dwell_table *table, const char *sort)
+{
+	int column = dw_table_column(table, sort);
+
+	for (size_t i = 0; column < 0 && i < table->column_count; i++)
+		if (strcmp(table->columns[i].label, sort) == 0)
+			column = (int)i;
+	return column;
+}
+
+static int arrange(const struct dw_view *view, struct dwell_table *table,
+                   const struct dwell_view_options *options, struct dwell_error *error)
+{
+	bool sorted = !options->sort;
+
+	for (struct dwell_table *part = table; part; part = part->next) {
+		int column = options->sort && !part->told ? find_column(part, options->sort) : -1;
+
+		if (column >= 0)
+			dw_table_sort(part, (size_t)column);
+		sorted |= column >= 0;
+		/* Parts of a whole are shown whole: only lists by name are cut. */
+		if (!part->totals || !part->part)
+			dw_table_limit(part, options->limit ? options->limit : view->limit);
+		/* An overview's lists are the top of a view that it names. */
+		if (part->part && !options->limit)
+			part->rows_cut = 0;
+	}
+	return sorted ? 0 : no_column(view, table, options->sort, error);
+}
+
+/* ---- what every table states ------------------------------------------------------------- */
+
+static const char *const causes[][2] = {
+#define X(name, label, text) { label, text },
+	DW_LOSS_CAUSES(X)
+#undef X
+};
+
+static void state_losses(struct dwell_table *table, const struct dw_source *source)
+{
+	table->losses = dw_arena_alloc(&table->arena, DW_LOSS_SLOTS * sizeof *table->losses);
+	table->failed |= !table->losses;
+	for (size_t i = 0; table->losses && i < DW_LOSS_SLOTS; i++) {
+		if (!source->lost[i])
+			continue;
+		table->losses[table->loss_count++] = (struct dw_loss_line){
+			i < DW_LOSS_COUNT ? causes[i][0] : "unknown", source->lost[i],
+			i < DW_LOSS_COUNT ? causes[i][1] : "a cause that this version does not know",
+		};
+	}
+}
+
+/* What the program called the profile; a number where the trace has none with that id. */
+static const char *profile_name(struct dwell_table *table, const struct dw_source *source, uint32_t id)
+{
+	for (size_t i = 0; i < source->profile_count; i++)
+		if (source->profiles[i].id == id && source->profiles[i].name)
+			return dw_arena_text(&table->arena, source->profiles[i].name,
+			                     strlen(source->profiles[i].name));
+	return dw_arena_printf(&table->arena, "%u", id);
+}
+
+static void state_scope(struct dwell_table *table, const struct dw_source *source,
+                        const struct dw_scope *scope)
+{
+	if (scope->has_steps && scope->steps_to == UINT64_MAX)
+		table->steps = dw_arena_printf(&table->arena, "%" PRIu64 "..", scope->steps_from);
+	else if (scope->has_steps)
+		table->steps = dw_arena_printf(&table->arena, "%" PRIu64 "..%" PRIu64, scope->steps_from,
+		                               scope->steps_to);
+	if (scope->profile)
+		table->profile = dw_arena_text(&table->arena, scope->profile, strlen(scope->profile));
+	else if (scope->profile_id)
+		table->profile = profile_name(table, source, scope->profile_id);
+	if (scope->action)
+		table->action = dw_arena_text(&table->arena, scope->action, strlen(scope->action));
+	if (scope->thread)
+		table->thread = dw_arena_text(&table->arena, scope->thread, strlen(scope->thread));
+}
+
+static void state(struct dwell_table *table, struct dw_model *model)
+{
+	const struct dw_source *source = dw_model_source(model);
+
+	table->traces = dw_arena_alloc(&table->arena, source->file_count * sizeof *table->traces);
+	table->failed |= !table->traces;
+	for (size_t i = 0; table->traces && i < source->file_count; i++)
+		table->traces[table->trace_count++] =
+		    dw_arena_text(&table->arena, source->files[i].path, strlen(source->files[i].path));
+	state_losses(table, source);
+	state_scope(table, source, dw_model_scope(model));
+	table->coverage = dw_model_coverage(model);
+}
+
+int dw_view_run(const struct dw_view *view, struct dw_model *model,
+                const struct dwell_view_options *options, struct dwell_table **result,
+                struct dwell_error *error)
+{
+	struct dwell_error unused = { 0, "" };
+	struct dw_grouping group;
+	struct dwell_table *table;
+	char name[256];
+	int code;
+
+	*result = NULL;
+	if (!error)
+		error = &unused;
+	code = dw_grouping_parse(options->group_by, &group, error);
+	if (!code)
+		code = check_needs(view, model, error);
+	if (code)
+		return code;
+	error->code = 0;
+	table = view->run(model, options, error);
+	if (!table)
+		return error->code ? error->code
+		                   : dw_error_set(error, DWELL_E_NOMEM, "out of memory analysing %s",
+		                                  dw_view_trace_name(model, name));
+	if (!table->row_count && !table->head_count)
+		dw_table_head(table, "Nothing was recorded here.");
+	code = arrange(view, table, options, error);
+	for (struct dwell_table *part = table; part && !code; part = part->next) {
+		state(part, model);
+		if (part->failed)
+			code = dw_error_set(error, DWELL_E_NOMEM, "out of memory analysing %s",
+			                    dw_view_trace_name(model, name));
+	}
+	if (code)
+		dw_table_destroy(table);
+	else
+		*result = table;
+	return code;
+}

@@ -1,0 +1,22 @@
+"""Which packages this Python has, found without importing them: PyTorch takes two seconds."""
+import importlib.metadata
+import importlib.util
+import os
+import sys
+
+
+def need(package):
+    """The version of a package; without it the test ends as skipped."""
+    if importlib.util.find_spec(package) is None:
+        test = os.path.splitext(os.path.basename(sys.argv[0]))[0]
+        print(f"skip {test}: this Python has no {package}")
+        sys.exit(77)
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "of unknown version"
+
+
+def place(package):
+    """The file of a package that is there."""
+    return importlib.util.find_spec(package).origin
