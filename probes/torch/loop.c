@@ -97,6 +97,7 @@ static void threads_forked(void)
 		all_threads = next;
 	}
 	all_threads = current_thread;
+	rules.shared = false; /* this process may be the one that trains */
 	if (!current_thread)
 		return;
 	current_thread->next = NULL;
@@ -232,9 +233,9 @@ static void after_backward(struct dwp_call *call, PyObject *result)
 	loop_report_event(STEPS_BACKWARD_ENDS);
 }
 
-static void before_evaluation(struct dwp_call *call)
+static void before_share(struct dwp_call *call)
 {
-	loop_report_event(STEPS_EVALUATION);
+	loop_report_event(STEPS_MODEL_SHARED);
 }
 
 static void after_nothing(struct dwp_call *call, PyObject *result)
@@ -389,8 +390,7 @@ static const struct {
 } hooks[] = {
 	{ "autograd", "backward", { before_backward, after_backward } },
 	{ "autograd", "grad", { before_grad, after_backward } },
-	{ "nn.Module", "zero_grad", { before_zero_grad, after_range } },
-	{ "nn.Module", "eval", { before_evaluation, after_nothing } },
+	{ "nn.Module", "share_memory", { before_share, after_nothing } },
 	{ "optim.Optimizer", "__init__", { no_range, after_init } },
 	{ "optim.Optimizer", "load_state_dict", { no_range, after_state } },
 	{ "optim.Optimizer", "zero_grad", { before_zero_grad, after_range } },

@@ -15,6 +15,7 @@
 enum meaning {
 	NO_MEANING,
 	MARK,            /* a step may begin here */
+	CLEAR,           /* the same, but a step that is still to be known as one may go on */
 	CALL_LEARN,      /* a model is called in training; an optimizer will end the step */
 	CALL_UNKNOWN,    /* a model is called with gradients; it may be training or inference */
 	CALL_MANUAL,     /* a model is called in training, in a thread that trains without optimizer */
@@ -29,7 +30,6 @@ enum meaning {
 	OPTIMIZER_MADE,
 	LAST_STEP,       /* the optimizer that ends steps has stepped */
 	MISPLACED_STEP,  /* another one did, and it shows that the last step ended too early */
-	EVALUATION,
 	CHECKPOINT,
 	FUNCTION_BEGINS,
 	FUNCTION_ENDS,
@@ -78,6 +78,7 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 	[STEPS_IN_IDLE] = {
 		NO_STEP_SAID,
 		[MARK] = GO(MARKED, KEEP),
+		[CLEAR] = GO(MARKED, KEEP),
 		[CALL_LEARN] = GO(OPEN, BEGIN),
 		[CALL_UNKNOWN] = GO(CALLED, KEEP),
 		[CALL_MANUAL] = GO(MANUAL, BEGIN),
@@ -121,6 +122,7 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 	[STEPS_IN_EVALUATED] = {
 		NO_STEP_SAID,
 		[MARK] = GO(MARKED, KEEP),
+		[CLEAR] = GO(MARKED, KEEP),
 		[CALL_LEARN] = GO(OPEN, BEGIN),
 		[CALL_UNKNOWN] = GO(CALLED, NOTHING),
 		[CALL_MANUAL] = GO(MANUAL, BEGIN),
@@ -149,6 +151,7 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 	[STEPS_IN_UPDATED] = {
 		STEP_SAID,
 		[MARK] = GO(MARKED, END, KEEP),
+		[CLEAR] = GO(MARKED, END, KEEP),
 		[CALL_LEARN] = GO(OPEN, END, BEGIN),
 		[CALL_MANUAL] = GO(MANUAL, END, BEGIN),
 		[CALL_EVALUATE] = GO(IDLE, END),
@@ -157,7 +160,6 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 		[BACKWARD_ENDS] = DO(NOTE),
 		[OPTIMIZER_MADE] = GO(IDLE, END),
 		[LAST_STEP] = GO(IDLE, END),
-		[EVALUATION] = GO(IDLE, END),
 		[CHECKPOINT] = GO(IDLE, END),
 		[THREAD_ENDS] = GO(IDLE, END_NOTED),
 		[EXIT] = GO(IDLE, END_NOTED),
@@ -165,6 +167,7 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 	[STEPS_IN_BARE] = {
 		STEP_SAID,
 		[MARK] = GO(MARKED, END, KEEP),
+		[CLEAR] = GO(MARKED, END, KEEP),
 		[CALL_LEARN] = GO(OPEN, END, BEGIN),
 		[CALL_MANUAL] = GO(MANUAL, END, BEGIN),
 		[CALL_EVALUATE] = GO(IDLE, END),
@@ -174,7 +177,6 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 		[BACKWARD_ENDS] = DO(NOTE),
 		[OPTIMIZER_MADE] = GO(IDLE, END),
 		[LAST_STEP] = GO(IDLE, END),
-		[EVALUATION] = GO(IDLE, END),
 		[CHECKPOINT] = GO(IDLE, END),
 		[THREAD_ENDS] = GO(IDLE, END_NOTED),
 		[EXIT] = GO(IDLE, END_NOTED),
@@ -356,7 +358,8 @@ static enum meaning read_training_call(const struct steps_state *steps,
 static enum meaning read_call(struct steps_state *steps, const struct steps_input *input,
                               enum steps_phase *phase)
 {
-	bool trains = steps->rules->optimizers || steps->trains_without;
+	const struct steps_rules *rules = steps->rules;
+	bool trains = rules->optimizers || rules->shared || steps->trains_without;
 	bool training = input->training || steps->evaluation_trains || !trains;
 
 	*phase = STEPS_PHASE_FORWARD;
@@ -424,7 +427,7 @@ static enum meaning read_event(struct steps_state *steps, const struct steps_inp
 	case STEPS_BATCH:
 		steps->pace.fetched |= input->grad;
 		return input->grad && !is_inside(steps) ? MARK : NO_MEANING;
-	case STEPS_ZERO_GRAD: return is_inside(steps) ? NO_MEANING : MARK;
+	case STEPS_ZERO_GRAD: return is_inside(steps) ? NO_MEANING : CLEAR;
 	case STEPS_FORWARD_BEGINS: return read_forward_begins(steps, input, phase);
 	case STEPS_FORWARD_ENDS: return read_forward_ends(steps, CALL_ENDS);
 	case STEPS_FORWARD_FAILS: return read_forward_ends(steps, CALL_FAILS);
@@ -444,7 +447,7 @@ static enum meaning read_event(struct steps_state *steps, const struct steps_inp
 	case STEPS_SCALER_BEGINS: steps->scaler_stepped = false; return read_step_begins(steps);
 	case STEPS_SCALER_ENDS:
 		return steps->scaler_stepped ? NO_MEANING : read_step_ends(steps, input);
-	case STEPS_EVALUATION: return is_inside(steps) ? NO_MEANING : EVALUATION;
+	case STEPS_MODEL_SHARED: steps->rules->shared = true; return NO_MEANING;
 	case STEPS_CHECKPOINT: return is_inside(steps) ? NO_MEANING : CHECKPOINT;
 	case STEPS_FUNCTION_BEGINS: return steps->functions++ ? NO_MEANING : FUNCTION_BEGINS;
 	case STEPS_FUNCTION_ENDS: return --steps->functions ? NO_MEANING : FUNCTION_ENDS;

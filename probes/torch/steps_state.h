@@ -34,7 +34,7 @@
 enum steps_event {
 	STEPS_LOADER,            /* a data loader is asked for an iterator */
 	STEPS_BATCH,             /* a batch is asked for */
-	STEPS_ZERO_GRAD,         /* an optimizer or a module clears gradients */
+	STEPS_ZERO_GRAD,         /* an optimizer clears gradients */
 	STEPS_FORWARD_BEGINS,    /* a module is called that no other module called */
 	STEPS_FORWARD_ENDS,      /* it returns */
 	STEPS_FORWARD_FAILS,     /* an exception leaves it */
@@ -47,7 +47,7 @@ enum steps_event {
 	STEPS_OPTIMIZER_FAILS,
 	STEPS_SCALER_BEGINS,     /* a GradScaler decides whether the optimizer steps */
 	STEPS_SCALER_ENDS,
-	STEPS_EVALUATION,        /* a module is put into evaluation mode */
+	STEPS_MODEL_SHARED,      /* a model's memory is shared: other processes train it */
 	STEPS_CHECKPOINT,        /* something is saved or loaded */
 	STEPS_FUNCTION_BEGINS,   /* a function that the user named; calls nest */
 	STEPS_FUNCTION_ENDS,
@@ -95,6 +95,7 @@ struct steps_answer {
 /* What all threads of a process have in common. Zeroed at first. */
 struct steps_rules {
 	bool optimizers;     /* one has been made; set by the machine */
+	bool shared;         /* other processes train a model of this one; set by the machine */
 	bool named;          /* the user named what makes a step */
 	bool by_optimizer;   /* and it is an optimizer: only that one ends steps */
 	bool by_program;     /* the program says its steps; set by the machine */
