@@ -200,6 +200,44 @@ for x, y in batches(7):
     F.mse_loss(net(x), net(x.flip(0))).backward()
     optimizer.step()
 """, 7),
+    ("gradient accumulation", """
+optimizer = torch.optim.SGD(net.parameters(), lr=.1)
+for i, (x, y) in enumerate(batches(16, 2)):
+    F.cross_entropy(net(x), y).backward()
+    if i % 4 == 3:
+        optimizer.step(); optimizer.zero_grad()
+""", 4),
+    ("two optimizers", """
+other = nn.Linear(8, 8)
+first = torch.optim.Adam(net.parameters())
+second = torch.optim.Adam(other.parameters())
+for x, y in batches(5):
+    first.zero_grad()
+    with torch.no_grad():
+        fake = other(x)
+    (F.cross_entropy(net(x), y) + net(fake).sum()).backward()
+    first.step()
+    second.zero_grad(); net(other(x)).sum().backward(); second.step()
+""", 5),
+    ("two optimizers and a loader, the one made last steps first", """
+other = nn.Linear(8, 8)
+first = torch.optim.Adam(net.parameters())
+second = torch.optim.Adam(other.parameters())
+for x, y in batches(5):
+    second.zero_grad(); net(other(x)).sum().backward(); second.step()
+    first.zero_grad(); net(other(x)).sum().backward(); first.step()
+""", 5),
+    ("a closure", """
+optimizer = torch.optim.LBFGS(net.parameters(), max_iter=3)
+x, y = torch.ones(4, 8), torch.tensor([0, 1, 0, 1])
+for i in range(3):
+    def closure():
+        optimizer.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        return loss
+    optimizer.step(closure)
+""", 3),
     ("a generator and a discriminator", """
 critic, generator = model(8, 1), model(4, 8)
 first, second = torch.optim.Adam(critic.parameters()), torch.optim.Adam(generator.parameters())
