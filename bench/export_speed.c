@@ -43,7 +43,7 @@ static double export_once(const struct dw_source *source, const struct dw_export
                           uint64_t *bytes, struct dwell_error *error)
 {
 	const struct dw_scope scope = { 0 };
-	const struct dw_export_options options = { 0 };
+	const struct dwell_export_options options = { 0 };
 	struct dw_writer_out out;
 	struct dw_model *model;
 	double start;

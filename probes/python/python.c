@@ -13,25 +13,24 @@
 
 #include "../torch/torch.h"
 
-/* A module, and who takes it once it is imported: C, or a function of the package dwell, which
+/* A module, and what takes it once it is imported: C, or a function of the package dwell, which
  * is called with an object of the module. */
-struct known {
+struct known_module {
 	const char *name;
 	void (*attach)(PyObject *module);
 	const char *object, *package, *function;
 };
 
-#define LIGHTNING(module) { module, NULL, "Profiler", "dwell.lightning", "record_profilers" }
-static const struct known known[] = {
-	{ "torch", dwp_torch_attach, NULL, NULL, NULL },
-	{ "ignite.engine.engine", NULL, "Engine", "dwell.ignite", "record_engines" },
-	LIGHTNING("lightning.pytorch.profilers.profiler"),
-	LIGHTNING("pytorch_lightning.profilers.profiler"),
-	LIGHTNING("pytorch_lightning.profiler.profiler"), /* 1.6 */
+static const struct known_module known[] = {
+#define KNOWN_C(name, attach) { name, attach, NULL, NULL, NULL },
+#define KNOWN_PYTHON(name, object, package, function) { name, NULL, object, package, function },
+#include "known.def"
+#undef KNOWN_C
+#undef KNOWN_PYTHON
 };
 
-/* Where the package lacks the part, that is not recorded and nothing else is different. */
-static void take(const struct known *known_module, PyObject *module)
+/* If the package lacks the part, the module is not recorded and nothing else changes. */
+static void known_take(const struct known_module *known_module, PyObject *module)
 {
 	PyObject *object, *package, *done;
 
@@ -123,7 +122,7 @@ static PyObject *exec_module(PyObject *self, PyObject *module)
 	result = PyObject_CallFunctionObjArgs(PyTuple_GetItem(self, 1), module, NULL);
 	for (size_t i = 0; result && i < sizeof known / sizeof *known; i++)
 		if (strcmp(name, known[i].name) == 0)
-			take(&known[i], module);
+			known_take(&known[i], module);
 	return result;
 }
 
@@ -218,7 +217,7 @@ static void take_imported(void)
 		PyObject *module = name ? PyImport_GetModule(name) : NULL;
 
 		if (module)
-			take(&known[i], module);
+			known_take(&known[i], module);
 		Py_XDECREF(module);
 		Py_XDECREF(name);
 		PyErr_Clear();

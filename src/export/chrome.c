@@ -1,27 +1,56 @@
 /*
- * Chrome trace: JSON that ui.perfetto.dev, chrome://tracing and tools for PyTorch's
- * traces open.
+ * Chrome trace: JSON that ui.perfetto.dev, chrome://tracing and tools for PyTorch's traces
+ * open.
  *
- * Times are microseconds with three decimals since the run's start, so no nanosecond
- * is lost. Events stand in the order of their streams, not of time, which readers of
- * the format sort anyway. Ranges and steps are "X" where they nest and "b", "e" where
- * not; marks "i"; counters "C"; arrows "s", "f", never an "f" without its "s".
+ * Times are microseconds since the start of the run with three decimals, so no nanosecond is
+ * lost. Events stand in the order of their streams; readers of the format sort them by time.
+ * Ranges and steps are "X" where they nest, else "b" and "e"; marks are "i", counters "C",
+ * arrows "s" and "f". An "f" never lacks its "s". The "args" of ranges are what tools for
+ * PyTorch's traces look for: ids, shapes, call stack, sequence number; then what the program
+ * gave.
  *
- * Memory: the labels of all names; 40 bytes an allocation or free and 32 an end of an
- * arrow (linked operators have such ends), which have an order only when all streams
- * are read; 24 bytes a live allocation. Nothing for a range.
+ * Called through export.c. Memory: that of the timeline and 32 bytes a symbol.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "export/chrome.h"
+#include "export/chrome_facts.h"
 #include "export/export.h"
+#include "export/json.h"
+#include "export/timeline.h"
+#include "frameworks/torch.h"
 
-/* ---- parts of events ---------------------------------------------------------------- */
+#define EVENT_BYTES 512u /* the most of an event without its name and args */
 
-void dw_chrome_begin(struct dw_chrome *chrome, char phase)
+/* The members of an event that all events of a symbol share, without braces. */
+struct chrome_label {
+	struct dw_label head; /* "cat":"cpu_op","name":"aten::add"; text NULL: not made yet */
+	struct dw_label args;
+};
+
+/* ,"pid":N,"tid":N,"ts": of a track */
+struct chrome_track {
+	char text[76];
+	uint32_t length;
+};
+
+struct chrome {
+	struct dw_timeline timeline;
+	struct dw_writer_out *out;
+	struct chrome_label *labels; /* by symbol */
+	struct chrome_track *tracks;
+	uint64_t last_range;
+	bool any_event;
+};
+
+/* ---- parts of events --------------------------------------------------------------------- */
+
+static void chrome_begin(struct chrome *chrome, char phase)
 {
-	char *to = dw_out_room(chrome->out, DW_CHROME_ROOM);
+	char *to = dw_out_reserve(chrome->out, EVENT_BYTES);
 
+	if (!to)
+		return;
 	to = chrome->any_event ? DW_PUT(to, ",\n{\"ph\":\"") : DW_PUT(to, "{\"ph\":\"");
 	*to++ = phase;
 	*to++ = '"';
@@ -29,33 +58,55 @@ void dw_chrome_begin(struct dw_chrome *chrome, char phase)
 	dw_out_wrote(chrome->out, to);
 }
 
-void dw_chrome_name(struct dw_chrome *chrome, const struct dw_chrome_label *label)
+static void chrome_put_head(struct chrome *chrome, struct dw_label head)
 {
 	dw_out_bytes(chrome->out, ",", 1);
-	dw_out_bytes(chrome->out, label->head, label->head_length);
+	dw_out_bytes(chrome->out, head.text, head.length);
 }
 
-void dw_chrome_place(struct dw_chrome *chrome, uint32_t track, uint64_t ns)
+/* ,"pid":N,"tid":N,"ts":T */
+static void chrome_put_place(struct chrome *chrome, uint32_t track, uint64_t ns)
 {
-	const struct dw_chrome_track *at = &chrome->tracks[track];
-	char *to = dw_out_room(chrome->out, DW_CHROME_ROOM);
+	const struct chrome_track *at = &chrome->tracks[track];
+	char *to = dw_out_reserve(chrome->out, EVENT_BYTES);
 
+	if (!to)
+		return;
 	to = dw_copy(to, at->text, at->length);
 	dw_out_wrote(chrome->out, dw_put_us(to, ns));
 }
 
-void dw_chrome_async(struct dw_chrome *chrome, const struct dw_chrome_label *label,
-                     const struct dw_event *event, uint32_t track, const char *args)
+static const struct chrome_label *chrome_label(struct chrome *chrome, uint32_t index)
+{
+	struct chrome_label *label = &chrome->labels[index];
+	const struct dw_symbol *symbol = &chrome->timeline.symbols[index];
+	struct dw_writer_out *scratch = &chrome->timeline.scratch;
+	char buffer[24];
+
+	if (__builtin_expect(label->head.text != NULL, 1))
+		return label;
+	dw_out_text(scratch, "\"cat\":\"");
+	dw_out_text(scratch, dw_label_category(symbol->category, buffer));
+	dw_out_text(scratch, "\",\"name\":");
+	dw_out_string(scratch, symbol->name);
+	label->head = dw_label_take(&chrome->timeline);
+	label->args = dw_label_args(&chrome->timeline, index);
+	return label;
+}
+
+/* "b" and "e" with an id of their own. `args` has no braces. */
+static void chrome_put_apart(struct chrome *chrome, struct dw_label head, uint32_t track,
+                             uint64_t start_ns, uint64_t end_ns, const char *args)
 {
 	struct dw_writer_out *out = chrome->out;
-	uint64_t id = ++chrome->next_id;
+	uint64_t id = ++chrome->timeline.last_id;
 
 	for (unsigned end = 0; end < 2; end++) {
-		dw_chrome_begin(chrome, end ? 'e' : 'b');
-		dw_chrome_name(chrome, label);
+		chrome_begin(chrome, end ? 'e' : 'b');
+		chrome_put_head(chrome, head);
 		dw_out_text(out, ",\"id\":");
 		dw_out_u64(out, id);
-		dw_chrome_place(chrome, track, end ? event->end_ns : event->start_ns);
+		chrome_put_place(chrome, track, end ? end_ns : start_ns);
 		if (!end) {
 			dw_out_text(out, ",\"args\":{");
 			dw_out_text(out, args);
@@ -65,38 +116,270 @@ void dw_chrome_async(struct dw_chrome *chrome, const struct dw_chrome_label *lab
 	}
 }
 
-/* ---- the rest ----------------------------------------------------------------------- */
+/* ---- names and order of processes and threads -------------------------------------------- */
 
-static void write_mark(struct dw_chrome *chrome, const struct dw_event *event)
+/* A metadata event. `of_thread`: of the thread, else of its process. `name` NULL: the fact is
+ * `sort_index`. */
+static void chrome_put_fact(struct chrome *chrome, const char *what, struct dw_timeline_track at,
+                            bool of_thread, const char *name, uint64_t sort_index)
 {
-	const struct dw_chrome_label *label = dw_chrome_label(chrome, event->symbol);
+	bool labels = strcmp(what, "process_labels") == 0;
+	struct dw_writer_out *out = chrome->out;
 
-	dw_chrome_begin(chrome, 'i');
-	dw_chrome_name(chrome, label);
-	dw_chrome_place(chrome, event->thread * 2 + chrome->nested, event->start_ns);
+	chrome_begin(chrome, 'M');
+	dw_out_text(out, ",\"name\":\"");
+	dw_out_text(out, what);
+	dw_out_text(out, "\",\"pid\":");
+	dw_out_u64(out, at.pid);
+	dw_out_text(out, ",\"tid\":");
+	dw_out_u64(out, of_thread ? at.tid : 0);
+	dw_out_text(out, ",\"ts\":0,\"args\":{\"");
+	dw_out_text(out, labels ? "labels" : name ? "name" : "sort_index");
+	dw_out_text(out, "\":");
+	if (name)
+		dw_out_string(out, name);
+	else
+		dw_out_u64(out, sort_index);
+	dw_out_text(out, "}}");
+}
+
+/* Ranks in their order, each followed by the processes that it started; then the rest. */
+static uint64_t chrome_sort_index(const struct dw_source *source, uint32_t index)
+{
+	uint32_t at = index;
+
+	for (size_t hops = 0; at != DW_NO_INDEX && hops <= source->process_count; hops++) {
+		if (source->processes[at].rank >= 0)
+			return (uint64_t)(source->processes[at].rank % 100000) * 10000 + index % 10000;
+		at = source->processes[at].parent;
+	}
+	return 1000000000 + index;
+}
+
+static void chrome_put_process(struct chrome *chrome, uint32_t index)
+{
+	const struct dw_source *source = chrome->timeline.source;
+	const struct dw_timeline_track at = { .pid = chrome->timeline.pids[index] };
+	char name[128];
+
+	dw_timeline_process_name(source, index, name);
+	chrome_put_fact(chrome, "process_name", at, false, name, 0);
+	chrome_put_fact(chrome, "process_labels", at, false, "CPU", 0);
+	chrome_put_fact(chrome, "process_sort_index", at, false, NULL,
+	                chrome_sort_index(source, index));
+}
+
+static void chrome_put_track(struct chrome *chrome, uint32_t track, const char *name)
+{
+	const struct dw_timeline_track at = chrome->timeline.tracks[track];
+
+	chrome_put_fact(chrome, "thread_name", at, true, name, 0);
+	chrome_put_fact(chrome, "thread_sort_index", at, true, NULL, track);
+}
+
+static void chrome_put_handlers(void *to, uint32_t track)
+{
+	struct chrome *chrome = to;
+	char name[256];
+
+	dw_timeline_track_name(chrome->timeline.source, track, name);
+	chrome_put_track(chrome, track, name);
+}
+
+/* An instant of the whole trace, on the first thread that has a track. */
+static void chrome_put_instant(struct chrome *chrome, const char *name, uint64_t ns)
+{
+	const struct dw_source *source = chrome->timeline.source;
+
+	for (uint32_t i = 0; i < source->thread_count; i++) {
+		if (dw_timeline_is_silent(source, source->threads[i].process))
+			continue;
+		chrome_begin(chrome, 'i');
+		dw_out_text(chrome->out, ",\"s\":\"g\",\"name\":\"");
+		dw_out_text(chrome->out, name);
+		dw_out_text(chrome->out, "\"");
+		chrome_put_place(chrome, i * 2, ns);
+		dw_out_text(chrome->out, "}");
+		return;
+	}
+}
+
+static void chrome_put_tracks(struct chrome *chrome)
+{
+	const struct dw_source *source = chrome->timeline.source;
+
+	for (uint32_t i = 0; i < source->process_count; i++)
+		if (!dw_timeline_is_silent(source, i))
+			chrome_put_process(chrome, i);
+	for (uint32_t i = 0; i < source->thread_count; i++)
+		if (!dw_timeline_is_silent(source, source->threads[i].process))
+			chrome_put_track(chrome, i * 2, source->threads[i].name);
+}
+
+/* ---- ranges and steps -------------------------------------------------------------------- */
+
+/* The three numbers by which tools tell calls apart. All come from one counter: the first two
+ * from 1, the last from 0. */
+static void chrome_put_ids(struct chrome *chrome, struct dw_writer_out *out)
+{
+	uint64_t id = ++chrome->last_range;
+	char *to = dw_out_reserve(out, EVENT_BYTES);
+
+	if (!to)
+		return;
+	to = DW_PUT(to, "\"External id\":");
+	to = dw_put_u64(to, id);
+	to = DW_PUT(to, ",\"Record function id\":");
+	to = dw_put_u64(to, id);
+	to = DW_PUT(to, ",\"Ev Idx\":");
+	dw_out_wrote(out, dw_put_u64(to, id - 1));
+}
+
+/* What differs between two calls of one symbol. */
+static void chrome_put_own_args(struct chrome *chrome, struct dw_writer_out *out,
+                                const struct dw_event *event)
+{
+	const struct dw_timeline *timeline = &chrome->timeline;
+
+	if (event->stack) {
+		dw_out_text(out, ",\"Call stack\":");
+		dw_out_string(out, dw_label_stack(&chrome->timeline, event->thread, event->stack));
+	}
+	if (event->args) {
+		dw_out_text(out, ",\"args\":");
+		if (dw_json_valid(event->args))
+			dw_out_text(out, event->args);
+		else
+			dw_out_string(out, event->args);
+	}
+	if (event->sequence != UINT64_MAX) {
+		dw_out_text(out, ",\"Sequence number\":");
+		dw_out_big(out, event->sequence);
+		dw_out_text(out, ",\"Fwd thread id\":");
+		dw_out_u64(out, event->forward_thread < timeline->source->thread_count
+		                    ? timeline->tracks[event->forward_thread * 2].tid
+		                    : 0);
+	}
+	if (event->open)
+		dw_out_text(out, ",\"open\":true");
+}
+
+static void chrome_put_args(struct chrome *chrome, struct dw_writer_out *out,
+                            const struct chrome_label *label, const struct dw_event *event)
+{
+	chrome_put_ids(chrome, out);
+	dw_out_text(out, label->args.length ? "," : "");
+	dw_out_bytes(out, label->args.text, label->args.length);
+	chrome_put_own_args(chrome, out, event);
+}
+
+static void chrome_put_overlapping(struct chrome *chrome, const struct chrome_label *label,
+                                   const struct dw_event *event, uint32_t track)
+{
+	struct dw_writer_out args;
+
+	dw_out_init_memory(&args);
+	chrome_put_args(chrome, &args, label, event);
+	dw_out_bytes(&args, "", 1);
+	if (args.error)
+		chrome->timeline.failed = true;
+	else
+		chrome_put_apart(chrome, label->head, track, event->start_ns, event->end_ns, args.buffer);
+	dw_out_reset(&args);
+}
+
+static void chrome_put_range(void *to, const struct dw_event *event, uint32_t track, bool nests)
+{
+	struct chrome *chrome = to;
+	const struct chrome_label *label = chrome_label(chrome, event->symbol);
+	const struct chrome_track *place = &chrome->tracks[track];
+	struct dw_writer_out *out = chrome->out;
+	char *at;
+
+	if (!nests) {
+		chrome_put_overlapping(chrome, label, event, track);
+		return;
+	}
+	chrome_begin(chrome, 'X');
+	chrome_put_head(chrome, label->head);
+	at = dw_out_reserve(out, EVENT_BYTES);
+	if (!at)
+		return;
+	at = dw_copy(at, place->text, place->length);
+	at = dw_put_us(at, event->start_ns);
+	at = DW_PUT(at, ",\"dur\":");
+	at = dw_put_us(at, event->end_ns - event->start_ns);
+	dw_out_wrote(out, DW_PUT(at, ",\"args\":{"));
+	chrome_put_args(chrome, out, label, event);
+	dw_out_bytes(out, "}}", 2);
+}
+
+static void chrome_put_step(void *to, const struct dw_nest_step *at)
+{
+	struct chrome *chrome = to;
+	struct dw_writer_out *out = chrome->out;
+	const char *args = at->step->open ? ",\"open\":true" : "";
+	struct dw_label name;
+	char head[80];
+
+	if (!at->step->recorded)
+		args = at->step->open ? ",\"recorded\":false,\"open\":true" : ",\"recorded\":false";
+	name.text = head;
+	name.length = (uint32_t)snprintf(head, sizeof head,
+	                                 "\"cat\":\"user_annotation\",\"name\":\"" DW_TORCH_STEP "%llu\"",
+	                                 (unsigned long long)at->step->number);
+	if (at->overlaps) {
+		chrome_put_apart(chrome, name, at->track, at->start_ns, at->end_ns,
+		                 *args ? args + 1 : args);
+		return;
+	}
+	chrome_begin(chrome, 'X');
+	chrome_put_head(chrome, name);
+	chrome_put_place(chrome, at->track, at->start_ns);
+	dw_out_text(out, ",\"dur\":");
+	dw_out_us(out, at->end_ns - at->start_ns);
+	dw_out_text(out, ",\"args\":{");
+	chrome_put_ids(chrome, out);
+	dw_out_text(out, args);
+	dw_out_text(out, "}}");
+}
+
+/* ---- other events ------------------------------------------------------------------------ */
+
+static void chrome_put_mark(void *to, const struct dw_event *event, uint32_t track)
+{
+	struct chrome *chrome = to;
+	const struct chrome_label *label = chrome_label(chrome, event->symbol);
+
+	chrome_begin(chrome, 'i');
+	chrome_put_head(chrome, label->head);
+	chrome_put_place(chrome, track, event->start_ns);
 	dw_out_text(chrome->out, ",\"s\":\"t\"");
-	if (label->args_length) {
+	if (label->args.length) {
 		dw_out_text(chrome->out, ",\"args\":{");
-		dw_out_bytes(chrome->out, label->args, label->args_length);
+		dw_out_bytes(chrome->out, label->args.text, label->args.length);
 		dw_out_bytes(chrome->out, "}", 1);
 	}
 	dw_out_bytes(chrome->out, "}", 1);
 }
 
-static void write_counter(struct dw_chrome *chrome, const struct dw_event *event)
+static void chrome_put_counter(void *to, const struct dw_event *event, uint32_t track)
 {
-	dw_chrome_begin(chrome, 'C');
-	dw_chrome_name(chrome, dw_chrome_label(chrome, event->symbol));
-	dw_chrome_place(chrome, event->thread * 2 + chrome->nested, event->start_ns);
+	struct chrome *chrome = to;
+
+	chrome_begin(chrome, 'C');
+	chrome_put_head(chrome, chrome_label(chrome, event->symbol)->head);
+	chrome_put_place(chrome, track, event->start_ns);
 	dw_out_text(chrome->out, ",\"args\":{");
-	dw_out_string(chrome->out, chrome->symbols[event->symbol].name);
+	dw_out_string(chrome->out, chrome->timeline.symbols[event->symbol].name);
 	dw_out_text(chrome->out, ":");
 	dw_out_real(chrome->out, event->value);
 	dw_out_text(chrome->out, "}}");
 }
 
-static void write_handle(struct dw_chrome *chrome, const struct dw_event *event)
+static void chrome_put_async(void *to, const struct dw_event *event, uint32_t track)
 {
+	struct chrome *chrome = to;
 	struct dw_writer_out args;
 
 	dw_out_init_memory(&args);
@@ -105,67 +388,29 @@ static void write_handle(struct dw_chrome *chrome, const struct dw_event *event)
 	dw_out_text(&args, event->open ? ",\"open\":true" : "");
 	dw_out_bytes(&args, "", 1);
 	if (args.error)
-		chrome->failed = true;
+		chrome->timeline.failed = true;
 	else
-		dw_chrome_async(chrome, dw_chrome_label(chrome, event->symbol), event,
-		                event->thread * 2 + chrome->nested, args.buffer);
+		chrome_put_apart(chrome, chrome_label(chrome, event->symbol)->head, track, event->start_ns,
+		                 event->end_ns, args.buffer);
 	dw_out_reset(&args);
 }
 
-static int each(void *context, const struct dw_event *event)
+static void chrome_put_memory(void *to, const struct dw_memory_total *at)
 {
-	struct dw_chrome *chrome = context;
-
-	if (event->thread >= chrome->source->thread_count || event->symbol >= chrome->symbol_count)
-		return 0;
-	if (chrome->nested)
-		dw_chrome_name_nested(chrome, event->thread);
-	switch (event->type) {
-	case DW_EVENT_RANGE:
-		dw_chrome_put_range(chrome, event);
-		if (event->sequence != UINT64_MAX)
-			dw_chrome_flow_link(chrome, event);
-		break;
-	case DW_EVENT_MARK:
-		write_mark(chrome, event);
-		break;
-	case DW_EVENT_COUNTER:
-		write_counter(chrome, event);
-		break;
-	case DW_EVENT_ALLOC:
-	case DW_EVENT_FREE:
-		dw_chrome_memory_add(chrome, event);
-		break;
-	case DW_EVENT_ASYNC:
-		write_handle(chrome, event);
-		break;
-	case DW_EVENT_FLOW_OUT:
-	case DW_EVENT_FLOW_IN:
-		dw_chrome_flow_add(chrome, event);
-		break;
-	}
-	/* Anything but 0 ends the walk: there is no use in going on. */
-	return chrome->failed || chrome->out->error;
-}
-
-/* ---- what has an order only at the end ---------------------------------------------- */
-
-static void write_memory(void *to, const struct dw_chrome_memory_at *at)
-{
-	struct dw_chrome *chrome = to;
+	struct chrome *chrome = to;
 	struct dw_writer_out *out = chrome->out;
 
-	dw_chrome_begin(chrome, 'i');
+	chrome_begin(chrome, 'i');
 	dw_out_text(out, ",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\"");
-	dw_chrome_place(chrome, at->track, at->ns);
+	chrome_put_place(chrome, at->track, at->ns);
 	dw_out_text(out, ",\"s\":\"t\",\"args\":{\"Device Type\":");
-	dw_out_i64(out, at->type);
+	dw_out_i64(out, at->device_type);
 	dw_out_text(out, ",\"Device Id\":");
-	dw_out_i64(out, at->number);
+	dw_out_i64(out, at->device_number);
 	dw_out_text(out, ",\"Device\":");
-	dw_out_string(out, at->name);
+	dw_out_string(out, at->device_name);
 	dw_out_text(out, ",\"Kind\":");
-	dw_out_string(out, chrome->symbols[at->symbol].name);
+	dw_out_string(out, chrome->timeline.symbols[at->symbol].name);
 	dw_out_text(out, ",\"Addr\":");
 	dw_out_big(out, at->address);
 	dw_out_text(out, ",\"Bytes\":");
@@ -175,84 +420,91 @@ static void write_memory(void *to, const struct dw_chrome_memory_at *at)
 	dw_out_text(out, "}}");
 }
 
-static void write_end(void *to, const struct dw_chrome_end *end, uint64_t id, char phase)
+static void chrome_put_arrow(void *to, const struct dw_arrow_end *end)
 {
-	struct dw_chrome *chrome = to;
+	struct chrome *chrome = to;
 
-	dw_chrome_begin(chrome, phase);
-	if ((end->name & ~DW_CHROME_IN) == DW_CHROME_LINK)
+	chrome_begin(chrome, end->arrives ? 'f' : 's');
+	if (end->link)
 		dw_out_text(chrome->out, ",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\"");
 	else
-		dw_chrome_name(chrome, dw_chrome_label(chrome, end->symbol));
+		chrome_put_head(chrome, chrome_label(chrome, end->symbol)->head);
 	dw_out_text(chrome->out, ",\"id\":");
-	dw_out_u64(chrome->out, id);
-	dw_chrome_place(chrome, end->track, end->ns);
-	dw_out_text(chrome->out, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
+	dw_out_u64(chrome->out, end->id);
+	chrome_put_place(chrome, end->track, end->ns);
+	dw_out_text(chrome->out, end->arrives ? ",\"bp\":\"e\"}" : "}");
 }
 
-/* ---- the document ------------------------------------------------------------------- */
+/* ---- the document ------------------------------------------------------------------------ */
 
-/*
- * The events of either the threads' own streams or those of their signal handlers.
- * Both come under one thread and would overlap on one track, so they are read one
- * after the other.
- */
-static int read_streams(struct dw_chrome *chrome, uint32_t nested, struct dwell_error *error)
+static const struct dw_timeline_format chrome_format = {
+	.handlers_last = true,
+	.put_handlers = chrome_put_handlers,
+	.put_range = chrome_put_range,
+	.put_mark = chrome_put_mark,
+	.put_counter = chrome_put_counter,
+	.put_async = chrome_put_async,
+	.put_step = chrome_put_step,
+	.put_memory = chrome_put_memory,
+	.put_arrow = chrome_put_arrow,
+};
+
+static void chrome_make_tracks(struct chrome *chrome)
 {
-	int result;
+	struct dw_timeline *timeline = &chrome->timeline;
+	size_t count = timeline->source->thread_count * 2;
 
-	chrome->nested = nested;
-	result = dw_model_events_of(chrome->model, nested ? DW_EVENTS_OF_HANDLERS : DW_EVENTS_OF_THREADS,
-	                            each, chrome, error);
-	return result < 0 ? result : 0;
+	chrome->labels = calloc(timeline->symbol_count + 1, sizeof *chrome->labels);
+	chrome->tracks = calloc(count + 1, sizeof *chrome->tracks);
+	timeline->failed |= !chrome->labels || !chrome->tracks;
+	for (size_t i = 0; i < count && !timeline->failed; i++)
+		chrome->tracks[i].length = (uint32_t)snprintf(
+			chrome->tracks[i].text, sizeof chrome->tracks[i].text,
+			",\"pid\":%llu,\"tid\":%llu,\"ts\":", (unsigned long long)timeline->tracks[i].pid,
+			(unsigned long long)timeline->tracks[i].tid);
 }
 
-static int read_events(struct dw_chrome *chrome, struct dwell_error *error)
+static int chrome_put_document(struct chrome *chrome, struct dwell_error *error)
 {
-	bool any = false;
+	struct dw_timeline *timeline = &chrome->timeline;
+	struct dw_writer_out *out = chrome->out;
 	int result;
 
-	for (size_t i = 0; i < chrome->source->stream_count; i++)
-		any |= chrome->source->streams[i].nested;
-	if (!any) {
-		result = dw_model_events(chrome->model, each, chrome, error);
-		return result < 0 ? result : 0; /* above 0: each() has stopped it */
-	}
-	result = read_streams(chrome, 0, error);
-	return result ? result : read_streams(chrome, 1, error);
-}
-
-static int write_document(struct dw_chrome *chrome, struct dwell_error *error)
-{
-	int result;
-
-	dw_chrome_head(chrome);
-	dw_out_text(chrome->out, "\"traceEvents\":[\n");
-	dw_chrome_threads(chrome);
-	result = read_events(chrome, error);
+	dw_chrome_put_facts(timeline);
+	dw_out_text(out, "\"traceEvents\":[\n");
+	chrome_put_tracks(chrome);
+	chrome_put_instant(chrome, "Iteration Start: PyTorch Profiler", 0);
+	result = dw_timeline_events(timeline, error);
 	if (result)
 		return result;
-	chrome->nested = 0;
-	dw_chrome_put_steps(chrome);
-	dw_chrome_window_end(chrome);
-	if (!chrome->failed)
-		dw_chrome_memory_write(chrome, write_memory, chrome);
-	if (!chrome->failed)
-		dw_chrome_flows_write(chrome, write_end, chrome);
-	dw_out_text(chrome->out, "\n],\n\"traceName\":");
-	dw_out_string(chrome->out, dw_out_name(chrome->out));
-	dw_out_text(chrome->out, "}\n");
+	dw_timeline_steps(timeline);
+	chrome_put_instant(chrome, "Record Window End", timeline->source->end_ns);
+	dw_timeline_memory(timeline);
+	dw_timeline_arrows(timeline);
+	dw_out_text(out, "\n],\n\"traceName\":");
+	dw_out_string(out, dw_out_name(out));
+	dw_out_text(out, "}\n");
 	return 0;
 }
 
-int dw_export_chrome(struct dw_model *model, const struct dw_export_options *options,
-                     struct dw_writer_out *out, struct dwell_error *error)
+static int chrome_write(struct dw_model *model, const struct dwell_export_options *options,
+                        struct dw_writer_out *out, struct dwell_error *error)
 {
-	struct dw_chrome chrome;
+	struct chrome chrome = { .out = out };
 	int result = 0;
 
-	dw_chrome_open(&chrome, model, out);
-	if (!chrome.failed)
-		result = write_document(&chrome, error);
-	return dw_chrome_close(&chrome, result, error);
+	dw_timeline_open(&chrome.timeline, &chrome_format, &chrome, model, out);
+	if (!chrome.timeline.failed)
+		chrome_make_tracks(&chrome);
+	if (!chrome.timeline.failed)
+		result = chrome_put_document(&chrome, error);
+	free(chrome.labels);
+	free(chrome.tracks);
+	return dw_timeline_close(&chrome.timeline, result, error);
 }
+
+const struct dw_export_format dw_export_chrome = {
+	.name = "chrome",
+	.what = "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing",
+	.write = chrome_write,
+};

@@ -1,33 +1,29 @@
 /*
- * Exports: a model in another tool's format.
+ * Exports: a trace in the format of another tool.
  *
- * The command and libdwell-read call dw_export_run(). A format is a file and a line
- * in export.c; it writes to an output that is open and never sees a path. What is at
- * `path` is either the whole export or what was there before: a failed one leaves
+ * The command and libdwell-read call dw_export_run(). A format is a file NAME.c and a line in
+ * formats.def. It writes to an output that is already open and knows no path. Afterwards the
+ * file at `path` is either the whole export or what was there before: a failed export leaves
  * nothing behind.
  */
 #ifndef DW_EXPORT_EXPORT_H
 #define DW_EXPORT_EXPORT_H
 
+#include "dwell/trace.h"
 #include "model/model.h"
 
 struct dw_writer_out;
 
-struct dw_export_options {
-	const char *metric; /* NULL: time */
-	const char *title;  /* NULL: the program's name */
-};
-
 struct dw_export_format {
 	const char *name;
-	const char *what;  /* a phrase: what comes out and what opens it */
-	bool takes_metric; /* else only "time" is taken */
+	const char *what;  /* a phrase: what it is and which tool opens it */
+	bool takes_metric; /* otherwise the only metric is "time" */
 	/* Errors of the output are sticky and reported by dw_export_run(). */
-	int (*write)(struct dw_model *model, const struct dw_export_options *options,
+	int (*write)(struct dw_model *model, const struct dwell_export_options *options,
 	             struct dw_writer_out *out, struct dwell_error *error);
 };
 
-/* NULL past the end; by name NULL when there is none. */
+/* The format at an index, NULL past the end; the format of a name, NULL if there is none. */
 const struct dw_export_format *dw_export_at(size_t index);
 const struct dw_export_format *dw_export_find(const char *name);
 
@@ -35,15 +31,14 @@ const struct dw_export_format *dw_export_find(const char *name);
  * of a new file follows the umask. Errors: DWELL_E_NAME, DWELL_E_IO, DWELL_E_NOSPACE,
  * DWELL_E_UNSUPPORTED (.gz without zlib), DWELL_E_NOMEM. */
 int dw_export_run(struct dw_model *model, const char *format, const char *path,
-                  const struct dw_export_options *options, struct dwell_error *error);
+                  const struct dwell_export_options *options, struct dwell_error *error);
 
-/* ---- the formats, for the registry -------------------------------------------------- */
+/* For folded.c: metrics other than time. (folded_stacks.c) */
+int dw_export_folded_stacks(struct dw_model *model, const struct dwell_export_options *options,
+                            struct dw_writer_out *out, struct dwell_error *error);
 
-typedef int dw_export_writer(struct dw_model *, const struct dw_export_options *,
-                             struct dw_writer_out *, struct dwell_error *);
-dw_export_writer dw_export_chrome, dw_export_folded, dw_export_perfetto, dw_export_speedscope,
-	dw_export_pprof, dw_export_pstats, dw_export_xplane;
-/* For folded.c: a metric other than time. */
-dw_export_writer dw_export_folded_stacks;
+#define FORMAT(name) extern const struct dw_export_format dw_export_##name;
+#include "export/formats.def"
+#undef FORMAT
 
 #endif

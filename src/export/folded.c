@@ -1,12 +1,11 @@
 /*
  * Folded stacks: "thread;outer;inner NANOSECONDS", what flame graph tools read.
  *
- * A line is a path of the call tree with the time spent in its last frame itself, so
- * that the numbers add up to the threads' busy time exactly; that is why they are
- * nanoseconds. Paths without time of their own are left out. Where several processes
- * have stacks, theirs begin with a frame for the process. Equal paths of several
- * threads of one name are several lines: the tools add them up. Another metric than
- * time counts the recorded call stacks: folded_stacks.c.
+ * A line is a path of the call tree with the self time of its last frame. Times are in
+ * nanoseconds, so that they add up to the busy time of the threads exactly. Paths without
+ * self time are left out. If several processes have stacks, a stack begins with a frame for
+ * its process. Equal paths of threads of one name are several lines: the tools add them up.
+ * Metrics other than time count the recorded call stacks (folded_stacks.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,25 +15,24 @@
 #include "export/export.h"
 #include "export/out.h"
 
-/* Deeper frames are one frame "(deeper)": a line's length, and with it the file's,
- * would grow with the square of a runaway recursion. */
+/* Deeper frames become one frame "(deeper)". Otherwise the size of the file would grow with
+ * the square of the depth of a runaway recursion. */
 #define MOST_FRAMES 2048u
 
 struct folded {
 	const struct dw_source *source;
 	const struct dw_symbol *symbols;
 	struct dw_writer_out path;    /* in memory: the frames so far */
-	size_t ends[MOST_FRAMES + 2]; /* by depth: the path's length with that frame */
+	size_t ends[MOST_FRAMES + 2]; /* by depth: the length of the path with that frame */
 	bool name_process;
 };
 
-/* Separators within a name would make other frames of it; what is no UTF-8 stops some
- * tools. */
-static void add_frame(struct dw_writer_out *path, const char *name)
+/* Replaces separators within a name, and bytes that are not UTF-8, which stop some tools. */
+static void folded_add_frame(struct dw_writer_out *path, const char *name)
 {
 	while (*name) {
 		uint32_t code = dw_utf8_next(&name);
-		char *to = dw_out_room(path, 4);
+		char *to = dw_out_reserve(path, 4);
 
 		if (!to)
 			return;
@@ -43,7 +41,7 @@ static void add_frame(struct dw_writer_out *path, const char *name)
 	}
 }
 
-static void add_thread(struct folded *folded, uint32_t index)
+static void folded_add_thread(struct folded *folded, uint32_t index)
 {
 	const struct dw_source_thread *thread = &folded->source->threads[index];
 	const struct dw_source_process *process = &folded->source->processes[thread->process];
@@ -54,14 +52,14 @@ static void add_thread(struct folded *folded, uint32_t index)
 			snprintf(text, sizeof text, "rank %d (%u)", (int)process->rank, process->pid);
 		else
 			snprintf(text, sizeof text, "process %u", process->pid);
-		add_frame(&folded->path, text);
+		folded_add_frame(&folded->path, text);
 		dw_out_bytes(&folded->path, ";", 1);
 	}
 	snprintf(text, sizeof text, "thread %u", thread->tid);
-	add_frame(&folded->path, *thread->name ? thread->name : text);
+	folded_add_frame(&folded->path, *thread->name ? thread->name : text);
 }
 
-static bool several_processes(const struct dw_source *source, const struct dw_paths *paths)
+static bool folded_has_processes(const struct dw_source *source, const struct dw_paths *paths)
 {
 	uint32_t first = DW_NO_INDEX;
 
@@ -78,8 +76,8 @@ static bool several_processes(const struct dw_source *source, const struct dw_pa
 	return false;
 }
 
-static void write_node(struct folded *folded, struct dw_writer_out *out,
-                       const struct dw_path *node)
+static void folded_put_node(struct folded *folded, struct dw_writer_out *out,
+                            const struct dw_path *node)
 {
 	uint32_t depth = node->depth < MOST_FRAMES ? node->depth : MOST_FRAMES;
 
@@ -87,10 +85,10 @@ static void write_node(struct folded *folded, struct dw_writer_out *out,
 	if (depth)
 		dw_out_bytes(&folded->path, ";", 1);
 	if (!depth)
-		add_thread(folded, node->symbol);
+		folded_add_thread(folded, node->symbol);
 	else
-		add_frame(&folded->path,
-		          depth == MOST_FRAMES ? "(deeper)" : folded->symbols[node->symbol].name);
+		folded_add_frame(&folded->path,
+		                 depth == MOST_FRAMES ? "(deeper)" : folded->symbols[node->symbol].name);
 	folded->ends[depth] = folded->path.used;
 	if (!depth || !node->self_ns)
 		return;
@@ -100,8 +98,8 @@ static void write_node(struct folded *folded, struct dw_writer_out *out,
 	dw_out_bytes(out, "\n", 1);
 }
 
-int dw_export_folded(struct dw_model *model, const struct dw_export_options *options,
-                     struct dw_writer_out *out, struct dwell_error *error)
+static int folded_write(struct dw_model *model, const struct dwell_export_options *options,
+                        struct dw_writer_out *out, struct dwell_error *error)
 {
 	const struct dw_paths *paths;
 	struct folded *folded;
@@ -119,10 +117,10 @@ int dw_export_folded(struct dw_model *model, const struct dw_export_options *opt
 		                    dw_out_name(out));
 	folded->source = dw_model_source(model);
 	folded->symbols = dw_model_symbols(model, &count);
-	folded->name_process = several_processes(folded->source, paths);
+	folded->name_process = folded_has_processes(folded->source, paths);
 	dw_out_init_memory(&folded->path);
 	for (size_t i = 0; i < paths->count && !folded->path.error; i++)
-		write_node(folded, out, &paths->nodes[i]);
+		folded_put_node(folded, out, &paths->nodes[i]);
 	if (folded->path.error)
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
 		                      dw_out_name(out));
@@ -130,3 +128,10 @@ int dw_export_folded(struct dw_model *model, const struct dw_export_options *opt
 	free(folded);
 	return result;
 }
+
+const struct dw_export_format dw_export_folded = {
+	.name = "folded",
+	.what = "call stacks with their own nanoseconds, a line each, for flame graphs",
+	.takes_metric = true,
+	.write = folded_write,
+};

@@ -2,9 +2,9 @@
  * Folded stacks as PyTorch's export_stacks() writes them: "outermost;..;innermost US",
  * the recorded call stacks with the whole microseconds of what they called.
  *
- * Called by folded.c for its metrics other than time. What PyTorch writes a line for
- * each call is one line for each stack here, with the sum: flame graph tools add lines
- * up anyway. Sums below a microsecond are left out, as there.
+ * Called by folded.c for its metrics other than time. PyTorch writes a line for each call;
+ * here each stack has one line with the sum, because flame graph tools add lines up anyway.
+ * Sums below a microsecond are left out, as in PyTorch.
  */
 #include <stdlib.h>
 
@@ -28,8 +28,8 @@ struct lines {
 	bool failed;
 };
 
-/* What separates frames and values. */
-static void put_frame(struct lines *lines, const struct dw_source_function *function)
+/* Replaces the characters that separate frames and values. */
+static void stacks_put_frame(struct lines *lines, const struct dw_source_function *function)
 {
 	struct dw_writer_out *from = &lines->function;
 
@@ -43,7 +43,7 @@ static void put_frame(struct lines *lines, const struct dw_source_function *func
 	lines->failed |= from->error || lines->text.error;
 }
 
-static void add_line(struct lines *lines, struct dw_stack stack, uint64_t ns)
+static void stacks_add_line(struct lines *lines, struct dw_stack stack, uint64_t ns)
 {
 	struct line *line = DW_GROW(&lines->lines, &lines->capacity, lines->count);
 
@@ -52,7 +52,7 @@ static void add_line(struct lines *lines, struct dw_stack stack, uint64_t ns)
 		const struct dw_source_frame *frame = dw_stack_frame(&stack, i);
 
 		for (uint32_t k = frame ? frame->count : 0; k-- > 0;)
-			put_frame(lines, &frame->functions[k]);
+			stacks_put_frame(lines, &frame->functions[k]);
 	}
 	if (line && !lines->failed)
 		line->text = dw_arena_text(&lines->arena, lines->text.used ? lines->text.buffer : "",
@@ -64,7 +64,7 @@ static void add_line(struct lines *lines, struct dw_stack stack, uint64_t ns)
 	lines->count += lines->text.used != 0;
 }
 
-static int compare_rows(const void *left, const void *right, void *context)
+static int stacks_compare_rows(const void *left, const void *right, void *context)
 {
 	const struct dw_source *source = context;
 	const struct dw_stacks_row *a = left, *b = right;
@@ -76,33 +76,33 @@ static int compare_rows(const void *left, const void *right, void *context)
 	return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
-static int compare_lines(const void *left, const void *right)
+static int stacks_compare_lines(const void *left, const void *right)
 {
 	return strcmp(((const struct line *)left)->text, ((const struct line *)right)->text);
 }
 
-/* Once a stack: its text is long. */
-static void make_lines(struct lines *lines, const struct dw_source *source,
-                       struct dw_stacks *stacks)
+/* Makes the text of each stack once, because it is long. */
+static void stacks_make_lines(struct lines *lines, const struct dw_source *source,
+                              struct dw_stacks *stacks)
 {
 	if (stacks->count)
-		qsort_r(stacks->rows, stacks->count, sizeof *stacks->rows, compare_rows,
+		qsort_r(stacks->rows, stacks->count, sizeof *stacks->rows, stacks_compare_rows,
 		        (void *)(uintptr_t)source);
 	for (size_t i = 0, next; i < stacks->count && !lines->failed; i = next) {
 		const struct dw_stacks_row *row = &stacks->rows[i];
 		uint64_t ns = 0;
 
 		for (next = i; next < stacks->count &&
-		               compare_rows(row, &stacks->rows[next], (void *)(uintptr_t)source) == 0;)
+		               stacks_compare_rows(row, &stacks->rows[next], (void *)(uintptr_t)source) == 0;)
 			ns += stacks->rows[next++].self_ns;
 		if (row->stack)
-			add_line(lines, dw_stack_at(source, row->thread, row->stack), ns);
+			stacks_add_line(lines, dw_stack_at(source, row->thread, row->stack), ns);
 	}
 	if (!lines->failed && lines->count)
-		qsort(lines->lines, lines->count, sizeof *lines->lines, compare_lines);
+		qsort(lines->lines, lines->count, sizeof *lines->lines, stacks_compare_lines);
 }
 
-static void write_lines(const struct lines *lines, struct dw_writer_out *out)
+static void stacks_put_lines(const struct lines *lines, struct dw_writer_out *out)
 {
 	for (size_t i = 0, next; i < lines->count; i = next) {
 		uint64_t ns = 0;
@@ -119,8 +119,8 @@ static void write_lines(const struct lines *lines, struct dw_writer_out *out)
 	}
 }
 
-static int check_metric(const struct dw_model *model, const char *metric,
-                        struct dwell_error *error)
+static int stacks_check_metric(const struct dw_model *model, const char *metric,
+                               struct dwell_error *error)
 {
 	static const char *const metrics[] = { "time", "self_cpu_time_total",
 		"self_cuda_time_total" };
@@ -147,12 +147,12 @@ static int check_metric(const struct dw_model *model, const char *metric,
 	                    nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 }
 
-int dw_export_folded_stacks(struct dw_model *model, const struct dw_export_options *options,
+int dw_export_folded_stacks(struct dw_model *model, const struct dwell_export_options *options,
                             struct dw_writer_out *out, struct dwell_error *error)
 {
 	struct lines lines = { 0 };
 	struct dw_stacks stacks;
-	int result = check_metric(model, options->metric, error);
+	int result = stacks_check_metric(model, options->metric, error);
 
 	if (result)
 		return result;
@@ -160,8 +160,8 @@ int dw_export_folded_stacks(struct dw_model *model, const struct dw_export_optio
 	dw_out_init_memory(&lines.text);
 	dw_out_init_memory(&lines.function);
 	if (!result) {
-		make_lines(&lines, dw_model_source(model), &stacks);
-		write_lines(&lines, out);
+		stacks_make_lines(&lines, dw_model_source(model), &stacks);
+		stacks_put_lines(&lines, out);
 	}
 	if (lines.failed)
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",

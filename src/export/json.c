@@ -1,24 +1,23 @@
 /*
  * Whether a text is JSON (RFC 8259), for texts that a program stored as such.
  *
- * What passes here is written as it is, so it is strict: no NaN, no trailing commas,
- * UTF-8 only. Depth is limited, so that no parser of ours or the user's is asked for
- * a stack that it does not have.
+ * A valid text is written as it is, so the check is strict: no NaN, no trailing commas, UTF-8
+ * only. Depth is limited, because parsers that recurse have a limited stack.
  */
 #include <string.h>
 
 #include "base/text.h"
-#include "export/chrome.h"
+#include "export/json.h"
 
 #define DEEPEST 64u
 
-static const char *skip_blanks(const char *at)
+static const char *json_skip_blanks(const char *at)
 {
 	return at + strspn(at, " \t\r\n");
 }
 
-/* Each returns the first byte behind what it found, or NULL. */
-static const char *skip_string(const char *at)
+/* Each of these returns the first byte after what it skips, or NULL if that is not there. */
+static const char *json_skip_string(const char *at)
 {
 	if (*at++ != '"')
 		return NULL;
@@ -43,45 +42,45 @@ static const char *skip_string(const char *at)
 	return at + 1;
 }
 
-static const char *skip_digits(const char *at)
+static const char *json_skip_digits(const char *at)
 {
 	size_t length = strspn(at, "0123456789");
 
 	return length ? at + length : NULL;
 }
 
-static const char *skip_number(const char *at)
+static const char *json_skip_number(const char *at)
 {
 	at += *at == '-';
-	at = *at == '0' ? at + 1 : skip_digits(at);
+	at = *at == '0' ? at + 1 : json_skip_digits(at);
 	if (at && *at == '.')
-		at = skip_digits(at + 1);
+		at = json_skip_digits(at + 1);
 	if (at && (*at == 'e' || *at == 'E')) {
 		at++;
-		at = skip_digits(at + (*at == '+' || *at == '-'));
+		at = json_skip_digits(at + (*at == '+' || *at == '-'));
 	}
 	return at;
 }
 
-static const char *skip_scalar(const char *at)
+static const char *json_skip_scalar(const char *at)
 {
 	static const char *const words[] = { "true", "false", "null" };
 
 	if (*at == '"')
-		return skip_string(at);
+		return json_skip_string(at);
 	for (size_t i = 0; i < 3; i++)
 		if (strncmp(at, words[i], strlen(words[i])) == 0)
 			return at + strlen(words[i]);
-	return skip_number(at);
+	return json_skip_number(at);
 }
 
-/* "name" : in front of a member's value. */
-static const char *skip_key(const char *at)
+/* "name" : before the value of a member. */
+static const char *json_skip_key(const char *at)
 {
-	at = skip_string(skip_blanks(at));
+	at = json_skip_string(json_skip_blanks(at));
 	if (!at)
 		return NULL;
-	at = skip_blanks(at);
+	at = json_skip_blanks(at);
 	return *at == ':' ? at + 1 : NULL;
 }
 
@@ -94,29 +93,29 @@ bool dw_json_valid(const char *text)
 	for (;;) {
 		bool empty = false;
 
-		at = skip_blanks(at);
+		at = json_skip_blanks(at);
 		if (*at == '{' || *at == '[') {
 			if (depth == DEEPEST)
 				return false;
 			closers[depth++] = *at == '{' ? '}' : ']';
-			at = skip_blanks(at + 1);
+			at = json_skip_blanks(at + 1);
 			empty = *at == closers[depth - 1];
 			if (!empty) {
-				if (closers[depth - 1] == '}' && !(at = skip_key(at)))
+				if (closers[depth - 1] == '}' && !(at = json_skip_key(at)))
 					return false;
 				continue;
 			}
-		} else if (!(at = skip_scalar(at))) {
+		} else if (!(at = json_skip_scalar(at))) {
 			return false;
 		}
-		/* behind a value, or at the end of an empty object or array */
-		for (at = skip_blanks(at); depth && *at == closers[depth - 1]; at = skip_blanks(at + 1))
+		/* after a value, or at the end of an empty object or array */
+		for (at = json_skip_blanks(at); depth && *at == closers[depth - 1]; at = json_skip_blanks(at + 1))
 			depth--;
 		if (!depth)
 			return !*at;
 		if (*at++ != ',')
 			return false;
-		if (closers[depth - 1] == '}' && !(at = skip_key(at)))
+		if (closers[depth - 1] == '}' && !(at = json_skip_key(at)))
 			return false;
 	}
 }

@@ -1,7 +1,7 @@
 /*
  * The buffer of an output, numbers and strings; see out.h.
  *
- * Nothing here prints with printf except numbers that few decimals cannot say.
+ * printf is used only for numbers that need more than six decimals, because it is slow.
  */
 #include "export/out.h"
 
@@ -20,7 +20,7 @@ void dw_out_init_memory(struct dw_writer_out *out)
 {
 	memset(out, 0, sizeof *out);
 	out->memory = true;
-	out->descriptor = -1;
+	out->fd = -1;
 }
 
 void dw_out_reset(struct dw_writer_out *out)
@@ -30,7 +30,7 @@ void dw_out_reset(struct dw_writer_out *out)
 	out->used = out->size = 0;
 }
 
-static void grow(struct dw_writer_out *out, size_t bytes)
+static void out_grow(struct dw_writer_out *out, size_t bytes)
 {
 	size_t size = out->size ? out->size : 256;
 	char *grown;
@@ -51,10 +51,10 @@ static void grow(struct dw_writer_out *out, size_t bytes)
 	out->size = size;
 }
 
-void dw_out_make_room(struct dw_writer_out *out, size_t bytes)
+void dw_out_make_space(struct dw_writer_out *out, size_t bytes)
 {
 	if (out->memory)
-		grow(out, bytes);
+		out_grow(out, bytes);
 	else
 		dw_out_drain(out);
 }
@@ -62,8 +62,8 @@ void dw_out_make_room(struct dw_writer_out *out, size_t bytes)
 void dw_out_bytes(struct dw_writer_out *out, const char *bytes, size_t length)
 {
 	while (length) {
-		size_t part = length < DW_OUT_ROOM ? length : DW_OUT_ROOM;
-		char *to = dw_out_room(out, part);
+		size_t part = length < DW_OUT_MOST ? length : DW_OUT_MOST;
+		char *to = dw_out_reserve(out, part);
 
 		if (!to)
 			return;
@@ -82,10 +82,18 @@ void dw_out_text(struct dw_writer_out *out, const char *text)
 
 void dw_out_u64(struct dw_writer_out *out, uint64_t value)
 {
-	char *to = dw_out_room(out, DW_PUT_U64);
+	char *to = dw_out_reserve(out, DW_PUT_U64);
 
 	if (to)
 		dw_out_wrote(out, dw_put_u64(to, value));
+}
+
+void dw_out_us(struct dw_writer_out *out, uint64_t ns)
+{
+	char *to = dw_out_reserve(out, DW_PUT_US);
+
+	if (to)
+		dw_out_wrote(out, dw_put_us(to, ns));
 }
 
 void dw_out_i64(struct dw_writer_out *out, int64_t value)
@@ -118,8 +126,8 @@ void dw_out_hex(struct dw_writer_out *out, uint64_t value)
 	dw_out_bytes(out, at, (size_t)(text + sizeof text - at));
 }
 
-/* Values with up to six decimals: what counters mostly hold. */
-static bool put_short(struct dw_writer_out *out, double magnitude, bool negative)
+/* A value with up to six decimals, which most counters have. False: it has more. */
+static bool out_put_short(struct dw_writer_out *out, double magnitude, bool negative)
 {
 	char text[40], *end = text;
 	uint64_t scaled, whole, rest;
@@ -160,10 +168,10 @@ void dw_out_real(struct dw_writer_out *out, double value)
 		dw_out_i64(out, (int64_t)value);
 		return;
 	}
-	if (put_short(out, fabs(value), value < 0))
+	if (out_put_short(out, fabs(value), value < 0))
 		return;
 	length = snprintf(text, sizeof text, "%.17g", value);
-	/* the program's locale may have another point */
+	/* the locale of the program may have another decimal point */
 	for (int i = 0; i < length; i++)
 		if (!strchr("0123456789+-e", text[i]))
 			text[i] = '.';
@@ -172,13 +180,13 @@ void dw_out_real(struct dw_writer_out *out, double value)
 
 /* ---- strings ------------------------------------------------------------------------ */
 
-static void put_part(void *to, const char *bytes, size_t length)
+static void out_put_part(void *to, const char *bytes, size_t length)
 {
 	dw_out_bytes(to, bytes, length);
 }
 
-/* Bytes at the start that JSON takes as they are, one a character. */
-static size_t plain_length(const char *text)
+/* The length of the ASCII text at the start that needs no escape in JSON. */
+static size_t out_plain_length(const char *text)
 {
 	const char *at = text;
 
@@ -195,12 +203,17 @@ void dw_out_string(struct dw_writer_out *out, const char *text)
 		dw_out_text(out, "null");
 		return;
 	}
-	plain = plain_length(text);
+	plain = out_plain_length(text);
 	if (text[plain]) {
-		dw_json_text(put_part, out, text);
+		dw_json_text(out_put_part, out, text);
 		return;
 	}
 	dw_out_bytes(out, "\"", 1);
 	dw_out_bytes(out, text, plain);
 	dw_out_bytes(out, "\"", 1);
+}
+
+void dw_out_put(void *out, const char *bytes, size_t length)
+{
+	dw_out_bytes(out, bytes, length);
 }

@@ -1,8 +1,8 @@
 /*
- * Where an output goes: a file that takes its name at the end, standard output, or
- * what is no plain file; compressed or not. See out.h.
+ * The destination of an output: a file that gets its name at the end, standard output, or
+ * something that is not a plain file; compressed or not. See out.h.
  *
- * Invariant: until dw_out_close() has succeeded, what was at the path is untouched.
+ * Invariant: until dw_out_close() has succeeded, an older file at the path is untouched.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ const char *dw_out_name(const struct dw_writer_out *out)
 
 /* ---- errors ------------------------------------------------------------------------- */
 
-static const char *remedy(int number)
+static const char *out_remedy(int number)
 {
 	switch (number) {
 	case ENOSPC:
@@ -59,7 +59,7 @@ static const char *remedy(int number)
 	}
 }
 
-static int say(const struct dw_writer_out *out, int number, struct dwell_error *error)
+static int out_set_error(const struct dw_writer_out *out, int number, struct dwell_error *error)
 {
 	int code = number == ENOSPC || number == EDQUOT ? DWELL_E_NOSPACE
 	           : number == ENOMEM                   ? DWELL_E_NOMEM
@@ -67,15 +67,15 @@ static int say(const struct dw_writer_out *out, int number, struct dwell_error *
 	char buffer[128];
 
 	return dw_error_set(error, code, "cannot write %s: %s; %s", dw_out_name(out),
-	                    strerror_r(number, buffer, sizeof buffer), remedy(number));
+	                    strerror_r(number, buffer, sizeof buffer), out_remedy(number));
 }
 
 /* ---- bytes -------------------------------------------------------------------------- */
 
-static void write_all(struct dw_writer_out *out, const char *bytes, size_t length)
+static void out_write_all(struct dw_writer_out *out, const char *bytes, size_t length)
 {
 	while (length && !out->error) {
-		ssize_t written = write(out->descriptor, bytes, length);
+		ssize_t written = write(out->fd, bytes, length);
 
 		if (written < 0 && errno != EINTR)
 			out->error = errno;
@@ -92,8 +92,8 @@ struct dw_out_gzip {
 	char packed[PACKED_BYTES];
 };
 
-/* Level 3: twice as fast as the default, for files that are 1.4 times as large. */
-static bool gzip_open(struct dw_writer_out *out)
+/* Level 3 is twice as fast as the default level, and its files are 1.4 times as large. */
+static bool out_gzip_open(struct dw_writer_out *out)
 {
 	out->gzip = calloc(1, sizeof *out->gzip);
 	if (!out->gzip)
@@ -105,7 +105,7 @@ static bool gzip_open(struct dw_writer_out *out)
 	return false;
 }
 
-static void gzip_write(struct dw_writer_out *out, bool last)
+static void out_gzip_write(struct dw_writer_out *out, bool last)
 {
 	z_stream *stream = &out->gzip->stream;
 
@@ -115,91 +115,91 @@ static void gzip_write(struct dw_writer_out *out, bool last)
 		stream->next_out = (Bytef *)out->gzip->packed;
 		stream->avail_out = PACKED_BYTES;
 		deflate(stream, last ? Z_FINISH : Z_NO_FLUSH);
-		write_all(out, out->gzip->packed, PACKED_BYTES - stream->avail_out);
+		out_write_all(out, out->gzip->packed, PACKED_BYTES - stream->avail_out);
 	} while (stream->avail_out == 0 && !out->error);
 }
 
-static void gzip_close(struct dw_writer_out *out)
+static void out_gzip_close(struct dw_writer_out *out)
 {
 	deflateEnd(&out->gzip->stream);
 	free(out->gzip);
 	out->gzip = NULL;
 }
 #else
-static bool gzip_open(struct dw_writer_out *out)
+static bool out_gzip_open(struct dw_writer_out *out)
 {
 	return false;
 }
 
-static void gzip_write(struct dw_writer_out *out, bool last)
+static void out_gzip_write(struct dw_writer_out *out, bool last)
 {
 }
 
-static void gzip_close(struct dw_writer_out *out)
+static void out_gzip_close(struct dw_writer_out *out)
 {
 }
 #endif
 
-static void drain(struct dw_writer_out *out, bool last)
+static void out_drain(struct dw_writer_out *out, bool last)
 {
 	out->bytes += out->used;
 	if (out->error)
 		; /* dropped: the error is reported at the end */
 	else if (out->gzip)
-		gzip_write(out, last);
+		out_gzip_write(out, last);
 	else
-		write_all(out, out->buffer, out->used);
+		out_write_all(out, out->buffer, out->used);
 	out->used = 0;
 }
 
 void dw_out_drain(struct dw_writer_out *out)
 {
-	drain(out, false);
+	out_drain(out, false);
 }
 
 /* ---- opening and closing ------------------------------------------------------------ */
 
-static bool ends_in_gz(const char *path)
+static bool out_is_gzip_name(const char *path)
 {
 	size_t length = strlen(path);
 
 	return length > 3 && strcmp(path + length - 3, ".gz") == 0;
 }
 
-/* Pipes, devices and open descriptors are written in place: 0 or an errno. */
-static int open_in_place(struct dw_writer_out *out)
+/* Opens a pipe, a device or an open file descriptor, which are written in place. 0 or errno. */
+static int out_open_in_place(struct dw_writer_out *out)
 {
-	out->descriptor = strcmp(out->path, "/dev/stdout") == 0
+	out->fd = strcmp(out->path, "/dev/stdout") == 0
 	                      ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
 	                      : open(out->path, O_WRONLY | O_CLOEXEC);
-	return out->descriptor < 0 ? errno : 0;
+	return out->fd < 0 ? errno : 0;
 }
 
-/* As mkostemp(), but the file's mode follows the umask, which a library cannot read without
- * changing it. `path` ends in XXXXXX. */
-static int create_unique(char *path)
+/* Like mkostemp(), but the mode of the file follows the umask. A library cannot read the umask
+ * without changing it. `path` ends in XXXXXX. */
+static int out_create_unique(char *path)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
 	char *unique = path + strlen(path) - 6;
-	int descriptor = -1;
+	int fd = -1;
 
-	for (int attempt = 0; attempt < 100 && descriptor < 0; attempt++) {
+	for (int attempt = 0; attempt < 100 && fd < 0; attempt++) {
 		unsigned char random[6];
 
 		if (getentropy(random, sizeof random) != 0)
 			return -1;
 		for (int i = 0; i < 6; i++)
 			unique[i] = letters[random[i] % 32];
-		descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (descriptor < 0 && errno != EEXIST)
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd < 0 && errno != EEXIST)
 			break;
 	}
-	return descriptor;
+	return fd;
 }
 
-static int open_temporary(struct dw_writer_out *out)
+static int out_open_temporary(struct dw_writer_out *out)
 {
-	/* A link stays a link: what it leads to is replaced. */
+	/* A link stays a link: the file that it leads to is replaced. */
 	out->target = realpath(out->path, NULL);
 	if (!out->target)
 		out->target = strdup(out->path);
@@ -207,29 +207,29 @@ static int open_temporary(struct dw_writer_out *out)
 		out->temporary = NULL;
 		return ENOMEM;
 	}
-	out->descriptor = create_unique(out->temporary);
-	if (out->descriptor >= 0)
+	out->fd = out_create_unique(out->temporary);
+	if (out->fd >= 0)
 		return 0;
 	free(out->temporary); /* nothing to remove */
 	out->temporary = NULL;
 	return errno;
 }
 
-static int open_path(struct dw_writer_out *out)
+static int out_open_path(struct dw_writer_out *out)
 {
 	struct stat found;
 
 	if (!out->path) {
-		out->descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		return out->descriptor < 0 ? errno : 0;
+		out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		return out->fd < 0 ? errno : 0;
 	}
 	if (strncmp(out->path, "/dev/", 5) == 0 || strncmp(out->path, "/proc/", 6) == 0)
-		return open_in_place(out);
+		return out_open_in_place(out);
 	if (stat(out->path, &found) == 0 && S_ISDIR(found.st_mode))
 		return EISDIR;
 	if (stat(out->path, &found) == 0 && !S_ISREG(found.st_mode))
-		return open_in_place(out);
-	return open_temporary(out);
+		return out_open_in_place(out);
+	return out_open_temporary(out);
 }
 
 int dw_out_open(struct dw_writer_out *out, const char *path, struct dwell_error *error)
@@ -237,10 +237,10 @@ int dw_out_open(struct dw_writer_out *out, const char *path, struct dwell_error 
 	int number;
 
 	memset(out, 0, sizeof *out);
-	out->descriptor = -1;
+	out->fd = -1;
 	out->path = path && strcmp(path, "-") != 0 ? path : NULL;
 #ifndef DW_HAVE_ZLIB
-	if (out->path && ends_in_gz(out->path))
+	if (out->path && out_is_gzip_name(out->path))
 		return dw_error_set(error, DWELL_E_UNSUPPORTED,
 		                    "cannot write %s: this dwell was built without zlib; leave out "
 		                    "\".gz\" and run gzip, or build with -Dzlib=enabled",
@@ -248,8 +248,8 @@ int dw_out_open(struct dw_writer_out *out, const char *path, struct dwell_error 
 #endif
 	out->size = DW_OUT_BYTES;
 	out->buffer = malloc(out->size);
-	number = out->buffer ? open_path(out) : ENOMEM;
-	if (!number && out->path && ends_in_gz(out->path) && !gzip_open(out))
+	number = out->buffer ? out_open_path(out) : ENOMEM;
+	if (!number && out->path && out_is_gzip_name(out->path) && !out_gzip_open(out))
 		number = ENOMEM;
 	if (!number)
 		return 0;
@@ -260,11 +260,11 @@ int dw_out_open(struct dw_writer_out *out, const char *path, struct dwell_error 
 int dw_out_close(struct dw_writer_out *out, bool keep, struct dwell_error *error)
 {
 	if (keep)
-		drain(out, true);
+		out_drain(out, true);
 	if (out->gzip)
-		gzip_close(out);
-	/* Some file systems say only now that the disk is full. */
-	if (out->descriptor >= 0 && close(out->descriptor) && errno != EINTR && !out->error)
+		out_gzip_close(out);
+	/* Some file systems report only now that the disk is full. */
+	if (out->fd >= 0 && close(out->fd) && errno != EINTR && !out->error)
 		out->error = errno;
 	if (keep && !out->error && out->temporary && rename(out->temporary, out->target))
 		out->error = errno;
@@ -274,5 +274,5 @@ int dw_out_close(struct dw_writer_out *out, bool keep, struct dwell_error *error
 	free(out->target);
 	free(out->buffer);
 	out->buffer = out->target = out->temporary = NULL;
-	return out->error ? say(out, out->error, error) : 0;
+	return out->error ? out_set_error(out, out->error, error) : 0;
 }

@@ -1,78 +1,92 @@
 /*
  * Perfetto: track events as protocol buffers, for ui.perfetto.dev and trace_processor.
  *
- * A file is a row of packets: what tracks there are, then events with nanoseconds since
- * the run's start. Begins and ends of a thread nest by their order alone, also within
- * one nanosecond, so the ranges of an outermost range are kept until it ends and then
- * written from the outermost in; packets otherwise come as their streams do, which readers
- * sort. What does not nest (asynchronous ranges, ends out of order) has a track of its
- * own. Steps lie on a track beside their thread. Arrows end in instants at the begin of
- * the calls they join; memory is a counter by process and device.
+ * Times are nanoseconds since the start of the run. Begins and ends of a track nest by their
+ * order alone, also within one nanosecond, so the ranges of an outermost range are kept until
+ * it ends and are then written from the outermost inwards. Otherwise packets stand in the
+ * order of the streams, and readers sort them. What does not nest (asynchronous ranges, ranges
+ * ended out of order) has a track of its own. Steps have a track beside their thread. The ends
+ * of arrows are instants at the begin of the calls that they join. Memory is a counter by
+ * process and device.
  *
- * Called through export.c; what it shares with the Chrome trace is in chrome.h. Memory:
- * 80 bytes a range of one outermost range, and what memory and arrows need there.
+ * Called through export.c. Memory: that of the timeline, and 80 bytes a range of one outermost
+ * range.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "base/proto.h"
-#include "export/chrome.h"
 #include "export/export.h"
-#include "export/perfetto.h"
-#include "export/stacks.h"
+#include "export/json.h"
+#include "export/perfetto_packets.h"
 #include "frameworks/torch.h"
 
-/* ---- ranges ------------------------------------------------------------------------- */
+/* A range that is kept until the outermost range around it ends. */
+struct slice {
+	uint64_t start_ns, end_ns;
+	uint64_t sequence; /* UINT64_MAX: none */
+	const char *args;
+	uint32_t symbol, stack, depth;
+	bool open;
+	size_t first; /* the first slice that lies in it, or itself */
+};
 
-static void put_slice_end(struct dw_perfetto *perfetto, uint64_t track, uint64_t ns)
+struct perfetto {
+	struct dw_timeline timeline;
+	struct dw_perfetto packets;
+	struct slice *slices; /* of the track `kept_track`, as they ended */
+	size_t slice_count, slice_capacity;
+	uint32_t kept_track;
+	size_t *open; /* slices, the innermost last */
+	size_t open_capacity;
+	size_t *order; /* slices, as they are written */
+	size_t order_capacity;
+	uint64_t step_track, step_of; /* the track of the last step, and its thread's + 1 */
+};
+
+/* ---- ranges ------------------------------------------------------------------------------ */
+
+static void perfetto_put_end(struct perfetto *perfetto, uint64_t track, uint64_t ns)
 {
-	dw_perfetto_close(perfetto, dw_perfetto_open(perfetto, DW_PERFETTO_END, track, ns));
+	dw_perfetto_close(&perfetto->packets,
+	                  dw_perfetto_open(&perfetto->packets, DW_PERFETTO_END, track, ns));
 }
 
-static void put_slice(struct dw_perfetto *perfetto, const struct dw_perfetto_slice *slice,
-                      uint64_t track, uint32_t thread)
+static void perfetto_put_begin(struct perfetto *perfetto, const struct slice *slice,
+                               uint64_t track, uint32_t thread)
 {
-	struct dw_proto *message = &perfetto->message;
+	struct dw_perfetto *packets = &perfetto->packets;
 	struct dw_perfetto_event event;
 
-	dw_perfetto_intern(perfetto, slice->symbol);
-	event = dw_perfetto_open(perfetto, DW_PERFETTO_BEGIN, track, slice->start_ns);
-	dw_perfetto_name(perfetto, slice->symbol);
-	dw_perfetto_args(perfetto, slice->symbol);
+	dw_perfetto_intern(packets, slice->symbol);
+	event = dw_perfetto_open(packets, DW_PERFETTO_BEGIN, track, slice->start_ns);
+	dw_perfetto_name(packets, slice->symbol);
+	dw_perfetto_args(packets, slice->symbol);
 	if (slice->args)
-		dw_perfetto_annotate(perfetto, "args", slice->args, dw_json_valid(slice->args));
-	if (slice->stack) {
-		struct dw_writer_out *text = &perfetto->chrome.scratch;
-
-		text->used = 0;
-		dw_stack_text(text, dw_stack_at(perfetto->chrome.source, thread, slice->stack));
-		dw_out_bytes(text, "", 1);
-		perfetto->chrome.failed |= text->error != 0;
-		dw_perfetto_annotate(perfetto, "Call stack", text->error ? "" : text->buffer, false);
-		text->used = 0;
-	}
+		dw_perfetto_annotate(packets, "args", slice->args, dw_json_valid(slice->args));
+	if (slice->stack)
+		dw_perfetto_annotate(packets, "Call stack",
+		                     dw_label_stack(&perfetto->timeline, thread, slice->stack), false);
 	if (slice->sequence != UINT64_MAX)
-		dw_perfetto_annotate_u64(perfetto, "Sequence number", slice->sequence);
+		dw_perfetto_annotate_u64(packets, "Sequence number", slice->sequence);
 	if (slice->open)
-		dw_perfetto_annotate(perfetto, "open", "true", true);
-	perfetto->chrome.failed |= message->failed;
-	dw_perfetto_close(perfetto, event);
+		dw_perfetto_annotate(packets, "open", "true", true);
+	dw_perfetto_close(packets, event);
 }
 
 /*
- * Slices come as they end: those within one right before it. What is written first is
- * the outermost: a slice stands behind all that lies in front of its subtree and behind
- * those around it.
+ * Slices are kept as they end, so those within a slice come right before it. The outermost is
+ * written first: the place of a slice is the first place of its subtree, plus the number of
+ * slices around it.
  */
-static bool find_order(struct dw_perfetto *perfetto)
+static bool perfetto_find_order(struct perfetto *perfetto)
 {
-	struct dw_perfetto_slice *slices = perfetto->slices;
+	struct slice *slices = perfetto->slices;
 	size_t count = 0;
 
 	for (size_t i = 0; i < perfetto->slice_count; i++) {
-		/* Below, all of them may lie in one another. */
+		/* In the second loop all slices may lie in one another. */
 		if (!DW_GROW(&perfetto->open, &perfetto->open_capacity, i) ||
 		    !DW_GROW(&perfetto->order, &perfetto->order_capacity, i))
 			return false;
@@ -91,202 +105,186 @@ static bool find_order(struct dw_perfetto *perfetto)
 	return true;
 }
 
-/* All that is kept, in order of time: an end before the begin beside it, a begin before
- * what lies in it. */
-static void put_slices(struct dw_perfetto *perfetto)
+/* Writes all slices that are kept, in order of time: an end before the begin of the next
+ * slice, a begin before the slices that lie in it. */
+static void perfetto_put_slices(struct perfetto *perfetto)
 {
-	const struct dw_perfetto_slice *slices = perfetto->slices;
-	uint64_t track = 1 + perfetto->chrome.nest.track;
+	const struct slice *slices = perfetto->slices;
+	uint64_t track = 1 + (uint64_t)perfetto->kept_track;
 	size_t count = 0;
 
-	if (!find_order(perfetto)) {
-		perfetto->chrome.failed = true;
+	if (!perfetto_find_order(perfetto)) {
+		perfetto->timeline.failed = true;
 		return;
 	}
-	for (size_t i = 0; i < perfetto->slice_count && !perfetto->chrome.failed; i++) {
+	for (size_t i = 0; i < perfetto->slice_count && !perfetto->timeline.failed; i++) {
 		size_t at = perfetto->order[i];
 
 		while (count && perfetto->open[count - 1] < at) /* it ended before this one */
-			put_slice_end(perfetto, track, slices[perfetto->open[--count]].end_ns);
-		put_slice(perfetto, &slices[at], track, perfetto->chrome.nest.track / 2);
+			perfetto_put_end(perfetto, track, slices[perfetto->open[--count]].end_ns);
+		perfetto_put_begin(perfetto, &slices[at], track, perfetto->kept_track / 2);
 		perfetto->open[count++] = at;
 	}
 	while (count)
-		put_slice_end(perfetto, track, slices[perfetto->open[--count]].end_ns);
+		perfetto_put_end(perfetto, track, slices[perfetto->open[--count]].end_ns);
 	perfetto->slice_count = 0;
 }
 
-/* On a track of its own. */
-static void put_apart(struct dw_perfetto *perfetto, const struct dw_perfetto_slice *slice,
-                      uint32_t thread)
+/* Writes a slice on a track of its own. */
+static void perfetto_put_apart(struct perfetto *perfetto, const struct slice *slice,
+                               uint32_t thread)
 {
-	uint64_t track = dw_perfetto_new_track(perfetto, 1 + (uint64_t)thread * 2,
-	                                       perfetto->chrome.symbols[slice->symbol].name);
+	uint64_t track = dw_perfetto_new_track(&perfetto->packets, 1 + (uint64_t)thread * 2,
+	                                       perfetto->timeline.symbols[slice->symbol].name);
 
-	put_slice(perfetto, slice, track, thread);
-	put_slice_end(perfetto, track, slice->end_ns);
+	perfetto_put_begin(perfetto, slice, track, thread);
+	perfetto_put_end(perfetto, track, slice->end_ns);
 }
 
-static void add_range(struct dw_perfetto *perfetto, const struct dw_event *event)
+static void perfetto_put_range(void *to, const struct dw_event *event, uint32_t track, bool nests)
 {
-	const struct dw_perfetto_slice slice = {
+	struct perfetto *perfetto = to;
+	const struct slice slice = {
 		.start_ns = event->start_ns, .end_ns = event->end_ns, .sequence = event->sequence,
 		.args = event->args, .symbol = event->symbol, .stack = event->stack,
 		.depth = event->depth, .open = event->open,
 	};
-	uint32_t track = event->thread * 2 + event->nested;
-	struct dw_perfetto_slice *kept;
-	int nests;
+	struct slice *kept;
 
-	if (perfetto->chrome.nest.track != track) {
-		put_slices(perfetto);
-		dw_chrome_nest_start(&perfetto->chrome.nest, track);
+	if (perfetto->kept_track != track) {
+		perfetto_put_slices(perfetto);
+		perfetto->kept_track = track;
 	}
-	nests = dw_chrome_nest_add(&perfetto->chrome.nest, event->start_ns, event->end_ns, event->depth);
-	kept = nests > 0 ? DW_GROW(&perfetto->slices, &perfetto->slice_capacity,
-	                           perfetto->slice_count)
-	                 : NULL;
-	perfetto->chrome.failed |= nests < 0 || (nests > 0 && !kept);
-	if (kept) {
-		*kept = slice;
-		perfetto->slice_count++;
-		if (event->depth == 0)
-			put_slices(perfetto);
-	} else if (nests == 0) {
-		put_apart(perfetto, &slice, event->thread);
+	if (!nests) {
+		perfetto_put_apart(perfetto, &slice, event->thread);
+		return;
 	}
-}
-
-/* ---- the rest ----------------------------------------------------------------------- */
-
-static void put_mark(struct dw_perfetto *perfetto, const struct dw_event *event)
-{
-	struct dw_perfetto_event opened;
-
-	dw_perfetto_intern(perfetto, event->symbol);
-	opened = dw_perfetto_open(perfetto, DW_PERFETTO_INSTANT,
-	                          1 + (uint64_t)event->thread * 2 + event->nested, event->start_ns);
-	dw_perfetto_name(perfetto, event->symbol);
-	dw_perfetto_args(perfetto, event->symbol);
-	dw_perfetto_close(perfetto, opened);
-}
-
-static void put_handle(struct dw_perfetto *perfetto, const struct dw_event *event)
-{
-	const struct dw_perfetto_slice slice = { .start_ns = event->start_ns,
-		.end_ns = event->end_ns, .sequence = UINT64_MAX, .symbol = event->symbol,
-		.open = event->open };
-
-	put_apart(perfetto, &slice, event->thread);
-}
-
-static int each(void *context, const struct dw_event *event)
-{
-	struct dw_perfetto *perfetto = context;
-	struct dw_chrome *chrome = &perfetto->chrome;
-
-	if (event->thread >= chrome->source->thread_count || event->symbol >= chrome->symbol_count)
-		return 0;
-	chrome->nested = event->nested;
-	switch (event->type) {
-	case DW_EVENT_RANGE:
-		add_range(perfetto, event);
-		if (event->sequence != UINT64_MAX)
-			dw_chrome_flow_link(chrome, event);
-		break;
-	case DW_EVENT_MARK:
-		put_mark(perfetto, event);
-		break;
-	case DW_EVENT_COUNTER:
-		if (isfinite(event->value))
-			dw_perfetto_count(perfetto, event);
-		break;
-	case DW_EVENT_ALLOC:
-	case DW_EVENT_FREE:
-		dw_chrome_memory_add(chrome, event);
-		break;
-	case DW_EVENT_ASYNC:
-		put_handle(perfetto, event);
-		break;
-	case DW_EVENT_FLOW_OUT:
-	case DW_EVENT_FLOW_IN:
-		dw_chrome_flow_add(chrome, event);
-		break;
+	kept = DW_GROW(&perfetto->slices, &perfetto->slice_capacity, perfetto->slice_count);
+	if (!kept) {
+		perfetto->timeline.failed = true;
+		return;
 	}
-	return chrome->failed || chrome->out->error;
+	*kept = slice;
+	perfetto->slice_count++;
+	if (event->depth == 0)
+		perfetto_put_slices(perfetto);
 }
 
-static void put_steps(struct dw_perfetto *perfetto)
+static void perfetto_put_step(void *to, const struct dw_nest_step *step)
 {
-	const struct dw_chrome_steps *steps = &perfetto->chrome.steps;
-	uint64_t track = 0;
+	struct perfetto *perfetto = to;
+	struct dw_perfetto *packets = &perfetto->packets;
+	struct dw_perfetto_event event;
 	char name[64];
 
-	for (size_t i = 0; i < steps->count; i++) {
-		const struct dw_chrome_step *step = &steps->steps[i];
-		struct dw_perfetto_event event;
-
-		if (i == 0 || i >= steps->apart || step->track != step[-1].track)
-			track = dw_perfetto_new_track(perfetto, 1 + step->track, "steps");
-		snprintf(name, sizeof name, DW_TORCH_STEP "%llu", (unsigned long long)step->step->number);
-		event = dw_perfetto_open(perfetto, DW_PERFETTO_BEGIN, track, step->start_ns);
-		dw_perfetto_name_text(perfetto, name);
-		if (step->step->open)
-			dw_perfetto_annotate(perfetto, "open", "true", true);
-		if (!step->step->recorded)
-			dw_perfetto_annotate(perfetto, "recorded", "false", true);
-		dw_perfetto_close(perfetto, event);
-		put_slice_end(perfetto, track, step->end_ns);
-	}
+	/* Steps that overlap others come last: those have a track each. */
+	if (step >= perfetto->timeline.steps.steps + perfetto->timeline.steps.apart ||
+	    perfetto->step_of != (uint64_t)step->track + 1)
+		perfetto->step_track = dw_perfetto_new_track(packets, 1 + step->track, "steps");
+	perfetto->step_of = (uint64_t)step->track + 1;
+	snprintf(name, sizeof name, DW_TORCH_STEP "%llu", (unsigned long long)step->step->number);
+	event = dw_perfetto_open(packets, DW_PERFETTO_BEGIN, perfetto->step_track, step->start_ns);
+	dw_perfetto_name_text(packets, name);
+	if (step->step->open)
+		dw_perfetto_annotate(packets, "open", "true", true);
+	if (!step->step->recorded)
+		dw_perfetto_annotate(packets, "recorded", "false", true);
+	dw_perfetto_close(packets, event);
+	perfetto_put_end(perfetto, perfetto->step_track, step->end_ns);
 }
 
-static void put_end(void *to, const struct dw_chrome_end *end, uint64_t id, char phase)
+/* ---- other events ------------------------------------------------------------------------ */
+
+static void perfetto_put_mark(void *to, const struct dw_event *event, uint32_t track)
 {
-	dw_perfetto_arrow(to, end, id, phase == 'f');
+	struct perfetto *perfetto = to;
+	struct dw_perfetto *packets = &perfetto->packets;
+	struct dw_perfetto_event opened;
+
+	dw_perfetto_intern(packets, event->symbol);
+	opened = dw_perfetto_open(packets, DW_PERFETTO_INSTANT, 1 + (uint64_t)track, event->start_ns);
+	dw_perfetto_name(packets, event->symbol);
+	dw_perfetto_args(packets, event->symbol);
+	dw_perfetto_close(packets, opened);
 }
 
-static void put_memory(void *to, const struct dw_chrome_memory_at *at)
+static void perfetto_put_async(void *to, const struct dw_event *event, uint32_t track)
 {
-	dw_perfetto_hold(to, at);
+	const struct slice slice = { .start_ns = event->start_ns, .end_ns = event->end_ns,
+		.sequence = UINT64_MAX, .symbol = event->symbol, .open = event->open };
+
+	perfetto_put_apart(to, &slice, event->thread);
 }
 
-/* ---- the document ------------------------------------------------------------------- */
-
-static int put_all(struct dw_perfetto *perfetto, struct dwell_error *error)
+static void perfetto_put_counter(void *to, const struct dw_event *event, uint32_t track)
 {
-	struct dw_chrome *chrome = &perfetto->chrome;
+	struct perfetto *perfetto = to;
+
+	if (isfinite(event->value))
+		dw_perfetto_put_counter(&perfetto->packets, event);
+}
+
+static void perfetto_put_memory(void *to, const struct dw_memory_total *total)
+{
+	struct perfetto *perfetto = to;
+
+	dw_perfetto_put_memory(&perfetto->packets, total);
+}
+
+static void perfetto_put_arrow(void *to, const struct dw_arrow_end *end)
+{
+	struct perfetto *perfetto = to;
+
+	dw_perfetto_put_arrow(&perfetto->packets, end);
+}
+
+/* ---- the document ------------------------------------------------------------------------ */
+
+static const struct dw_timeline_format perfetto_format = {
+	.put_range = perfetto_put_range,
+	.put_mark = perfetto_put_mark,
+	.put_counter = perfetto_put_counter,
+	.put_async = perfetto_put_async,
+	.put_step = perfetto_put_step,
+	.put_memory = perfetto_put_memory,
+	.put_arrow = perfetto_put_arrow,
+};
+
+static int perfetto_put_document(struct perfetto *perfetto, struct dwell_error *error)
+{
+	struct dw_timeline *timeline = &perfetto->timeline;
 	int result;
 
-	dw_perfetto_head(perfetto);
-	result = dw_model_events(chrome->model, each, perfetto, error);
-	if (result < 0)
+	dw_perfetto_put_tracks(&perfetto->packets);
+	result = dw_timeline_events(timeline, error);
+	if (result)
 		return result;
-	put_slices(perfetto);
-	put_steps(perfetto);
-	if (!chrome->failed)
-		dw_chrome_memory_write(chrome, put_memory, perfetto);
-	if (!chrome->failed)
-		dw_chrome_flows_write(chrome, put_end, perfetto);
+	perfetto_put_slices(perfetto);
+	dw_timeline_steps(timeline);
+	dw_timeline_memory(timeline);
+	dw_timeline_arrows(timeline);
 	return 0;
 }
 
-int dw_export_perfetto(struct dw_model *model, const struct dw_export_options *options,
-                       struct dw_writer_out *out, struct dwell_error *error)
+static int perfetto_write(struct dw_model *model, const struct dwell_export_options *options,
+                          struct dw_writer_out *out, struct dwell_error *error)
 {
-	struct dw_perfetto perfetto = { .slices = NULL };
-	struct dw_chrome *chrome = &perfetto.chrome;
+	struct perfetto perfetto = { .slices = NULL };
 	int result = 0;
 
-	dw_chrome_open(chrome, model, out);
-	perfetto.interned = calloc(chrome->symbol_count + 1, sizeof *perfetto.interned);
-	chrome->failed |= !perfetto.interned;
-	if (!chrome->failed)
-		result = put_all(&perfetto, error);
-	dw_proto_reset(&perfetto.message);
+	dw_timeline_open(&perfetto.timeline, &perfetto_format, &perfetto, model, out);
+	dw_perfetto_init(&perfetto.packets, &perfetto.timeline);
+	if (!perfetto.timeline.failed)
+		result = perfetto_put_document(&perfetto, error);
+	dw_perfetto_reset(&perfetto.packets);
 	free(perfetto.slices);
 	free(perfetto.open);
 	free(perfetto.order);
-	free(perfetto.interned);
-	free(perfetto.counters);
-	return dw_chrome_close(chrome, result, error);
+	return dw_timeline_close(&perfetto.timeline, result, error);
 }
+
+const struct dw_export_format dw_export_perfetto = {
+	.name = "perfetto",
+	.what = "a Perfetto trace, for ui.perfetto.dev and trace_processor",
+	.write = perfetto_write,
+};

@@ -1,15 +1,14 @@
 /*
- * pprof: calls, time and memory as profile.proto, for `pprof` and what reads its files.
+ * pprof: calls, time and memory as profile.proto, for `pprof` and tools that read its files.
  *
- * With recorded stacks a sample is a range's name and, around it, the functions that
- * called it; without, it is a path of the call tree. Time is what the innermost frame
- * took itself, so that samples add up to the threads' busy time. Memory stands by the
- * operator that allocated it, in samples of their own. A thread is a label, as the
- * format has it, not a frame.
+ * With recorded stacks a sample is the name of a range and the functions that called it;
+ * without, it is a path of the call tree. Time is the self time of the innermost frame, so
+ * that samples add up to the busy time of the threads. Memory has samples of its own, by the
+ * operator that allocated it. The thread is a label of a sample, not a frame.
  *
- * Called through export.c. Each message is written when it is done; strings are
- * numbered as they come and written with what first names them, which the format
- * allows: its lists may come in pieces and in any order.
+ * Called through export.c. Each message is written when it is complete. Strings are numbered
+ * in the order of their first use and written before it: the format allows lists in pieces
+ * and in any order.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 #include "export/stacks.h"
 #include "model/memory/memory.h"
 
-/* A sample names its whole path: runaway recursion would grow it with the square. */
+/* A sample names its whole path, so a runaway recursion would need the square of its depth. */
 #define MOST_FRAMES 2048u
 
 /* Fields of profile.proto. */
@@ -43,39 +42,39 @@ struct pprof {
 	size_t symbol_count;
 	struct dw_writer_out *out;
 	struct dw_proto message;
-	uint64_t strings, functions, locations; /* how many there are */
+	uint64_t strings, functions, locations; /* number of each that is written */
 	uint64_t labels[LABEL_COUNT];           /* strings */
-	uint64_t *symbol_locations;             /* by symbol, and one more: no operator; 0: none yet */
-	uint64_t **frame_locations;             /* by file and frame id */
+	uint64_t *symbol_locations;             /* by symbol, and one for no operator; 0: not written yet */
+	uint64_t **frame_locations;             /* by file, then frame id */
 	uint64_t *thread_names;                 /* by thread: string */
-	uint64_t path[MOST_FRAMES];  /* of a sample: locations, innermost first */
-	uint64_t outer[MOST_FRAMES]; /* of a call path: outermost first */
+	uint64_t path[MOST_FRAMES];  /* locations of a sample, innermost first */
+	uint64_t outer[MOST_FRAMES]; /* locations of a call path, outermost first */
 	size_t value_count;
 	bool failed;
 };
 
-/* The message so far, or a part of it, goes out. */
-static void send(struct pprof *pprof)
+/* Writes the message, or the complete part of it. */
+static void pprof_send(struct pprof *pprof)
 {
 	pprof->failed |= pprof->message.failed;
 	dw_out_bytes(pprof->out, (const char *)pprof->message.bytes, pprof->message.used);
 	pprof->message.used = 0;
 }
 
-/* Between messages only. */
-static uint64_t put_string(struct pprof *pprof, const char *text)
+/* The number of a string, which is written if it is new. No message may be open. */
+static uint64_t pprof_put_string(struct pprof *pprof, const char *text)
 {
 	dw_proto_text(&pprof->message, STRING_TABLE, text);
-	send(pprof);
+	pprof_send(pprof);
 	return pprof->strings++;
 }
 
 /* ---- places ------------------------------------------------------------------------- */
 
-static uint64_t put_function(struct pprof *pprof, const char *name, const char *file)
+static uint64_t pprof_put_function(struct pprof *pprof, const char *name, const char *file)
 {
-	uint64_t name_string = put_string(pprof, name);
-	uint64_t file_string = file ? put_string(pprof, file) : 0;
+	uint64_t name_string = pprof_put_string(pprof, name);
+	uint64_t file_string = file ? pprof_put_string(pprof, file) : 0;
 	size_t at = dw_proto_open(&pprof->message, FUNCTION);
 
 	dw_proto_u64(&pprof->message, 1, ++pprof->functions);
@@ -83,19 +82,19 @@ static uint64_t put_function(struct pprof *pprof, const char *name, const char *
 	dw_proto_u64(&pprof->message, SYSTEM_NAME, name_string);
 	dw_proto_u64(&pprof->message, FILENAME, file_string);
 	dw_proto_close(&pprof->message, at);
-	send(pprof);
+	pprof_send(pprof);
 	return pprof->functions;
 }
 
-/* Functions inlined into each other, innermost first. */
-static uint64_t put_location(struct pprof *pprof, const struct dw_source_function *functions,
-                             uint32_t count)
+/* `functions` are inlined into one another, innermost first. */
+static uint64_t pprof_put_location(struct pprof *pprof, const struct dw_source_function *functions,
+                                   uint32_t count)
 {
 	uint64_t first = pprof->functions + 1;
 	size_t at;
 
 	for (uint32_t i = 0; i < count; i++)
-		put_function(pprof, functions[i].name, functions[i].file);
+		pprof_put_function(pprof, functions[i].name, functions[i].file);
 	at = dw_proto_open(&pprof->message, LOCATION);
 	dw_proto_u64(&pprof->message, 1, ++pprof->locations);
 	for (uint32_t i = 0; i < count; i++) {
@@ -107,11 +106,11 @@ static uint64_t put_location(struct pprof *pprof, const struct dw_source_functio
 		dw_proto_close(&pprof->message, line);
 	}
 	dw_proto_close(&pprof->message, at);
-	send(pprof);
+	pprof_send(pprof);
 	return pprof->locations;
 }
 
-static uint64_t symbol_location(struct pprof *pprof, uint32_t symbol)
+static uint64_t pprof_symbol_location(struct pprof *pprof, uint32_t symbol)
 {
 	struct dw_source_function function = { "(no operator)", NULL, 0 };
 	uint64_t *at = &pprof->symbol_locations[symbol < pprof->symbol_count ? symbol
@@ -121,12 +120,12 @@ static uint64_t symbol_location(struct pprof *pprof, uint32_t symbol)
 		function = (struct dw_source_function){ pprof->symbols[symbol].name,
 			pprof->symbols[symbol].file, pprof->symbols[symbol].line };
 	if (!*at)
-		*at = put_location(pprof, &function, 1);
+		*at = pprof_put_location(pprof, &function, 1);
 	return *at;
 }
 
-/* 0: not in the file. */
-static uint64_t frame_location(struct pprof *pprof, const struct dw_stack *stack, uint32_t index)
+/* 0 when the file lacks the frame. */
+static uint64_t pprof_frame_location(struct pprof *pprof, const struct dw_stack *stack, uint32_t index)
 {
 	const struct dw_source_frame *frame = dw_stack_frame(stack, index);
 	uint64_t **locations = &pprof->frame_locations[stack->file - pprof->source->files];
@@ -141,13 +140,13 @@ static uint64_t frame_location(struct pprof *pprof, const struct dw_stack *stack
 	}
 	if (!(*locations)[stack->frames[index]])
 		(*locations)[stack->frames[index]] =
-			put_location(pprof, frame->functions, frame->count);
+			pprof_put_location(pprof, frame->functions, frame->count);
 	return (*locations)[stack->frames[index]];
 }
 
 /* ---- samples ------------------------------------------------------------------------ */
 
-static void put_label(struct pprof *pprof, enum label key, uint32_t field, uint64_t value)
+static void pprof_put_label(struct pprof *pprof, enum label key, uint32_t field, uint64_t value)
 {
 	size_t at = dw_proto_open(&pprof->message, LABEL);
 
@@ -156,9 +155,9 @@ static void put_label(struct pprof *pprof, enum label key, uint32_t field, uint6
 	dw_proto_close(&pprof->message, at);
 }
 
-/* Leaves the sample open for its labels. */
-static size_t begin_sample(struct pprof *pprof, uint32_t frames,
-                           const uint64_t values[VALUE_COUNT])
+/* Begins a sample of path[0] to path[frames - 1]. Labels follow, then the caller closes it. */
+static size_t pprof_begin_sample(struct pprof *pprof, uint32_t frames,
+                                 const uint64_t values[VALUE_COUNT])
 {
 	size_t at = dw_proto_open(&pprof->message, SAMPLE), list;
 
@@ -173,25 +172,25 @@ static size_t begin_sample(struct pprof *pprof, uint32_t frames,
 	return at;
 }
 
-static void put_time(struct pprof *pprof, uint32_t frames, uint32_t thread, uint64_t self_ns,
-                     uint64_t count)
+static void pprof_put_time(struct pprof *pprof, uint32_t frames, uint32_t thread, uint64_t self_ns,
+                           uint64_t count)
 {
 	const uint64_t values[VALUE_COUNT] = { [TIME] = self_ns, [CALLS] = count };
 	const struct dw_source_thread *of = &pprof->source->threads[thread];
 	size_t at;
 
 	if (!pprof->thread_names[thread])
-		pprof->thread_names[thread] = put_string(pprof, of->name);
-	at = begin_sample(pprof, frames, values);
-	put_label(pprof, THREAD, STRING, pprof->thread_names[thread]);
-	put_label(pprof, TID, NUMBER, of->tid);
-	put_label(pprof, PID, NUMBER, pprof->source->processes[of->process].pid);
+		pprof->thread_names[thread] = pprof_put_string(pprof, of->name);
+	at = pprof_begin_sample(pprof, frames, values);
+	pprof_put_label(pprof, THREAD, STRING, pprof->thread_names[thread]);
+	pprof_put_label(pprof, TID, NUMBER, of->tid);
+	pprof_put_label(pprof, PID, NUMBER, pprof->source->processes[of->process].pid);
 	dw_proto_close(&pprof->message, at);
-	send(pprof);
+	pprof_send(pprof);
 }
 
-/* Of deeper paths the outermost frames and the innermost. */
-static int put_paths(struct pprof *pprof, struct dwell_error *error)
+/* Of a path that is too deep the outermost frames and the innermost one. */
+static int pprof_put_paths(struct pprof *pprof, struct dwell_error *error)
 {
 	const struct dw_paths *paths = dw_model_paths(pprof->model, DW_PATHS_CALLS, error);
 	uint64_t *outer = pprof->outer;
@@ -207,15 +206,15 @@ static int put_paths(struct pprof *pprof, struct dwell_error *error)
 			thread = node->symbol;
 			continue;
 		}
-		outer[frames - 1] = symbol_location(pprof, node->symbol);
+		outer[frames - 1] = pprof_symbol_location(pprof, node->symbol);
 		for (uint32_t k = 0; k < frames; k++)
 			pprof->path[k] = outer[frames - 1 - k];
-		put_time(pprof, frames, thread, node->self_ns, node->count);
+		pprof_put_time(pprof, frames, thread, node->self_ns, node->count);
 	}
 	return 0;
 }
 
-static int put_stacks(struct pprof *pprof, struct dwell_error *error)
+static int pprof_put_stacks(struct pprof *pprof, struct dwell_error *error)
 {
 	struct dw_stacks stacks;
 	int result = dw_stacks_make(&stacks, pprof->model, error);
@@ -225,19 +224,19 @@ static int put_stacks(struct pprof *pprof, struct dwell_error *error)
 		struct dw_stack stack = dw_stack_at(pprof->source, row->thread, row->stack);
 		uint32_t frames = 1;
 
-		pprof->path[0] = symbol_location(pprof, row->symbol);
+		pprof->path[0] = pprof_symbol_location(pprof, row->symbol);
 		for (uint32_t k = 0; k < stack.count && frames < MOST_FRAMES; k++) {
-			pprof->path[frames] = frame_location(pprof, &stack, k);
+			pprof->path[frames] = pprof_frame_location(pprof, &stack, k);
 			frames += pprof->path[frames] != 0;
 		}
-		put_time(pprof, frames, row->thread, row->self_ns, row->count);
+		pprof_put_time(pprof, frames, row->thread, row->self_ns, row->count);
 	}
 	dw_stacks_reset(&stacks);
 	return result;
 }
 
-static void put_owner(struct pprof *pprof, const struct dw_memory_pool *pool, uint64_t device,
-                      const struct dw_memory_owner *owner)
+static void pprof_put_owner(struct pprof *pprof, const struct dw_memory_pool *pool, uint64_t device,
+                            const struct dw_memory_owner *owner)
 {
 	const uint64_t values[VALUE_COUNT] = {
 		[ALLOCATED] = owner->use.allocated_bytes, [ALLOCATED_COUNT] = owner->use.allocations,
@@ -245,15 +244,15 @@ static void put_owner(struct pprof *pprof, const struct dw_memory_pool *pool, ui
 	};
 	size_t at;
 
-	pprof->path[0] = symbol_location(pprof, owner->symbol);
-	at = begin_sample(pprof, 1, values);
-	put_label(pprof, PID, NUMBER, pprof->source->processes[pool->process].pid);
-	put_label(pprof, DEVICE, STRING, device);
+	pprof->path[0] = pprof_symbol_location(pprof, owner->symbol);
+	at = pprof_begin_sample(pprof, 1, values);
+	pprof_put_label(pprof, PID, NUMBER, pprof->source->processes[pool->process].pid);
+	pprof_put_label(pprof, DEVICE, STRING, device);
 	dw_proto_close(&pprof->message, at);
-	send(pprof);
+	pprof_send(pprof);
 }
 
-static int put_memory(struct pprof *pprof, struct dwell_error *error)
+static int pprof_put_memory(struct pprof *pprof, struct dwell_error *error)
 {
 	const struct dw_memory *memory = dw_model_memory(pprof->model, error);
 
@@ -261,17 +260,17 @@ static int put_memory(struct pprof *pprof, struct dwell_error *error)
 		return error ? error->code : DWELL_E_NOMEM;
 	for (size_t i = 0; i < memory->pool_count; i++) {
 		const struct dw_memory_pool *pool = &memory->pools[i];
-		uint64_t device = put_string(pprof, pool->device);
+		uint64_t device = pprof_put_string(pprof, pool->device);
 
 		for (size_t k = 0; k < pool->owner_count; k++)
-			put_owner(pprof, pool, device, &pool->owners[k]);
+			pprof_put_owner(pprof, pool, device, &pool->owners[k]);
 	}
 	return 0;
 }
 
 /* ---- the document ------------------------------------------------------------------- */
 
-static void put_head(struct pprof *pprof)
+static void pprof_put_head(struct pprof *pprof)
 {
 	static const char *const types[VALUE_COUNT][2] = {
 		[TIME] = { "time", "nanoseconds" }, [CALLS] = { "calls", "count" },
@@ -283,9 +282,9 @@ static void put_head(struct pprof *pprof)
 	};
 	uint64_t time = 0;
 
-	put_string(pprof, ""); /* the format's string 0 */
+	pprof_put_string(pprof, ""); /* string 0 is empty */
 	for (size_t i = 0; i < pprof->value_count; i++) {
-		uint64_t type = put_string(pprof, types[i][0]), unit = put_string(pprof, types[i][1]);
+		uint64_t type = pprof_put_string(pprof, types[i][0]), unit = pprof_put_string(pprof, types[i][1]);
 		size_t at = dw_proto_open(&pprof->message, SAMPLE_TYPE);
 
 		time = i == TIME ? type : time;
@@ -294,15 +293,15 @@ static void put_head(struct pprof *pprof)
 		dw_proto_close(&pprof->message, at);
 	}
 	for (size_t i = 0; i < LABEL_COUNT; i++)
-		pprof->labels[i] = put_string(pprof, labels[i]);
+		pprof->labels[i] = pprof_put_string(pprof, labels[i]);
 	dw_proto_u64(&pprof->message, DEFAULT_SAMPLE_TYPE, time);
 	dw_proto_u64(&pprof->message, TIME_NANOS, pprof->source->realtime_start_ns);
 	dw_proto_u64(&pprof->message, DURATION_NANOS, pprof->source->end_ns);
-	send(pprof);
+	pprof_send(pprof);
 }
 
-/* What was lost and repaired, for whoever opens the file elsewhere. */
-static void put_comments(struct pprof *pprof)
+/* Lost and repaired records, for whoever opens the file with another tool. */
+static void pprof_put_comments(struct pprof *pprof)
 {
 	size_t count;
 	const char *const *repairs = dw_model_repairs(pprof->model, &count);
@@ -313,29 +312,29 @@ static void put_comments(struct pprof *pprof)
 		lost += pprof->source->lost[i];
 	snprintf(text, sizeof text, "dwell %s; %llu records were lost", dwell_version(),
 	         (unsigned long long)lost);
-	string = put_string(pprof, text);
+	string = pprof_put_string(pprof, text);
 	dw_proto_u64(&pprof->message, COMMENT, string);
 	for (size_t i = 0; repairs && i < count; i++) {
-		string = put_string(pprof, repairs[i]);
+		string = pprof_put_string(pprof, repairs[i]);
 		dw_proto_u64(&pprof->message, COMMENT, string);
 	}
-	send(pprof);
+	pprof_send(pprof);
 }
 
-static int put_profile(struct pprof *pprof, struct dwell_error *error)
+static int pprof_put_profile(struct pprof *pprof, struct dwell_error *error)
 {
 	int result;
 
-	put_head(pprof);
-	put_comments(pprof);
-	result = dw_stacks_any(pprof->source) ? put_stacks(pprof, error) : put_paths(pprof, error);
+	pprof_put_head(pprof);
+	pprof_put_comments(pprof);
+	result = dw_stacks_any(pprof->source) ? pprof_put_stacks(pprof, error) : pprof_put_paths(pprof, error);
 	if (!result && pprof->value_count == VALUE_COUNT)
-		result = put_memory(pprof, error);
+		result = pprof_put_memory(pprof, error);
 	return result;
 }
 
-int dw_export_pprof(struct dw_model *model, const struct dw_export_options *options,
-                    struct dw_writer_out *out, struct dwell_error *error)
+static int pprof_write(struct dw_model *model, const struct dwell_export_options *options,
+                       struct dw_writer_out *out, struct dwell_error *error)
 {
 	struct pprof *pprof = calloc(1, sizeof *pprof);
 	int result = 0;
@@ -355,7 +354,7 @@ int dw_export_pprof(struct dw_model *model, const struct dw_export_options *opti
 	pprof->failed =
 		!pprof->symbol_locations || !pprof->frame_locations || !pprof->thread_names;
 	if (!pprof->failed)
-		result = put_profile(pprof, error);
+		result = pprof_put_profile(pprof, error);
 	if (!result && pprof->failed)
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
 		                      dw_out_name(out));
@@ -368,3 +367,9 @@ int dw_export_pprof(struct dw_model *model, const struct dw_export_options *opti
 	free(pprof);
 	return result;
 }
+
+const struct dw_export_format dw_export_pprof = {
+	.name = "pprof",
+	.what = "calls, time and memory as a protocol buffer, for pprof",
+	.write = pprof_write,
+};

@@ -4,15 +4,15 @@
  *     {(file, line, name): (primitive, calls, tottime, cumtime,
  *                           {caller: (calls, primitive, tottime, cumtime)})}
  *
- * `python3 -m pstats`, snakeviz and the like open it. Marshal is little-endian; only its
- * oldest types are used here, which all versions of Python read.
+ * `python3 -m pstats`, snakeviz and similar tools open it. Marshal is little-endian. Only its
+ * oldest types are used, which all versions of Python read.
  */
 #include "export/export.h"
 #include "export/out.h"
 #include "base/error.h"
 #include "model/time/function_calls.h"
 
-static void put_u32(struct dw_writer_out *out, uint32_t value)
+static void pstats_put_u32(struct dw_writer_out *out, uint32_t value)
 {
 	char bytes[4];
 
@@ -21,26 +21,26 @@ static void put_u32(struct dw_writer_out *out, uint32_t value)
 	dw_out_bytes(out, bytes, 4);
 }
 
-static void put_tuple(struct dw_writer_out *out, uint32_t count)
+static void pstats_put_tuple(struct dw_writer_out *out, uint32_t count)
 {
 	dw_out_bytes(out, "(", 1);
-	put_u32(out, count);
+	pstats_put_u32(out, count);
 }
 
-/* Digits of 15 bits where 31 do not do. */
-static void put_integer(struct dw_writer_out *out, uint64_t value)
+/* An integer of up to 31 bits as such, a larger one in digits of 15 bits. */
+static void pstats_put_integer(struct dw_writer_out *out, uint64_t value)
 {
 	uint32_t digits = 0;
 
 	if (value <= INT32_MAX) {
 		dw_out_bytes(out, "i", 1);
-		put_u32(out, (uint32_t)value);
+		pstats_put_u32(out, (uint32_t)value);
 		return;
 	}
 	for (uint64_t rest = value; rest; rest >>= 15)
 		digits++;
 	dw_out_bytes(out, "l", 1);
-	put_u32(out, digits);
+	pstats_put_u32(out, digits);
 	for (; value; value >>= 15) {
 		char bytes[2] = { (char)(value & 0xff), (char)(value >> 8 & 0x7f) };
 
@@ -48,19 +48,19 @@ static void put_integer(struct dw_writer_out *out, uint64_t value)
 	}
 }
 
-static void put_seconds(struct dw_writer_out *out, uint64_t ns)
+static void pstats_put_seconds(struct dw_writer_out *out, uint64_t ns)
 {
 	double value = (double)ns / 1e9;
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof bits);
 	dw_out_bytes(out, "g", 1);
-	put_u32(out, (uint32_t)bits);
-	put_u32(out, (uint32_t)(bits >> 32));
+	pstats_put_u32(out, (uint32_t)bits);
+	pstats_put_u32(out, (uint32_t)(bits >> 32));
 }
 
-/* The length of the UTF-8 character at `at`; 0: it is none. */
-static size_t character(const unsigned char *at)
+/* The length of the UTF-8 character at `at`; 0 if it is not well-formed. */
+static size_t pstats_character_length(const unsigned char *at)
 {
 	size_t length = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 :
 	                at[0] >= 0xe0 && at[0] < 0xf0 ? 3 : at[0] >= 0xf0 && at[0] < 0xf5 ? 4 : 0;
@@ -74,40 +74,40 @@ static size_t character(const unsigned char *at)
 	return length;
 }
 
-/* Python refuses a text that is no UTF-8: other bytes become "?". */
-static void put_text(struct dw_writer_out *out, const char *text)
+/* Python refuses a text that is not UTF-8, so other bytes become "?". */
+static void pstats_put_text(struct dw_writer_out *out, const char *text)
 {
 	const unsigned char *at = (const unsigned char *)text;
 
 	dw_out_bytes(out, "u", 1);
-	put_u32(out, (uint32_t)strlen(text));
+	pstats_put_u32(out, (uint32_t)strlen(text));
 	while (*at) {
-		size_t length = character(at);
+		size_t length = pstats_character_length(at);
 
 		dw_out_bytes(out, length ? (const char *)at : "?", length ? length : 1);
 		at += length ? length : 1;
 	}
 }
 
-static void put_function(struct dw_writer_out *out, const struct dw_symbol *symbol)
+static void pstats_put_function(struct dw_writer_out *out, const struct dw_symbol *symbol)
 {
-	put_tuple(out, 3);
-	put_text(out, symbol->file ? symbol->file : "~");
-	put_integer(out, symbol->line);
-	put_text(out, symbol->name);
+	pstats_put_tuple(out, 3);
+	pstats_put_text(out, symbol->file ? symbol->file : "~");
+	pstats_put_integer(out, symbol->line);
+	pstats_put_text(out, symbol->name);
 }
 
-static void put_counts(struct dw_writer_out *out, uint64_t first, uint64_t second,
-                       const struct dw_function_row *row)
+static void pstats_put_counts(struct dw_writer_out *out, uint64_t first, uint64_t second,
+                              const struct dw_function_row *row)
 {
-	put_integer(out, first);
-	put_integer(out, second);
-	put_seconds(out, row->self_ns);
-	put_seconds(out, row->total_ns);
+	pstats_put_integer(out, first);
+	pstats_put_integer(out, second);
+	pstats_put_seconds(out, row->self_ns);
+	pstats_put_seconds(out, row->total_ns);
 }
 
-/* The edges are sorted by symbol. */
-static size_t first_edge(const struct dw_function_calls *calls, uint32_t symbol)
+/* The first edge of a function; edges are sorted by symbol. */
+static size_t pstats_find_first_edge(const struct dw_function_calls *calls, uint32_t symbol)
 {
 	size_t low = 0, high = calls->edge_count;
 
@@ -122,8 +122,8 @@ static size_t first_edge(const struct dw_function_calls *calls, uint32_t symbol)
 	return low;
 }
 
-int dw_export_pstats(struct dw_model *model, const struct dw_export_options *options,
-                     struct dw_writer_out *out, struct dwell_error *error)
+static int pstats_write(struct dw_model *model, const struct dwell_export_options *options,
+                        struct dw_writer_out *out, struct dwell_error *error)
 {
 	const struct dw_function_calls *calls = dw_model_function_calls(model, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -139,18 +139,24 @@ int dw_export_pstats(struct dw_model *model, const struct dw_export_options *opt
 	for (size_t i = 0; i < calls->count; i++) {
 		const struct dw_function_row *row = &calls->rows[i];
 
-		put_function(out, &symbols[row->symbol]);
-		put_tuple(out, 5);
-		put_counts(out, row->primitive, row->calls, row);
+		pstats_put_function(out, &symbols[row->symbol]);
+		pstats_put_tuple(out, 5);
+		pstats_put_counts(out, row->primitive, row->calls, row);
 		dw_out_bytes(out, "{", 1);
-		for (size_t e = first_edge(calls, row->symbol);
+		for (size_t e = pstats_find_first_edge(calls, row->symbol);
 		     e < calls->edge_count && calls->edges[e].symbol == row->symbol; e++) {
-			put_function(out, &symbols[calls->edges[e].caller]);
-			put_tuple(out, 4);
-			put_counts(out, calls->edges[e].calls, calls->edges[e].primitive, &calls->edges[e]);
+			pstats_put_function(out, &symbols[calls->edges[e].caller]);
+			pstats_put_tuple(out, 4);
+			pstats_put_counts(out, calls->edges[e].calls, calls->edges[e].primitive, &calls->edges[e]);
 		}
 		dw_out_bytes(out, "0", 1);
 	}
 	dw_out_bytes(out, "0", 1);
 	return 0;
 }
+
+const struct dw_export_format dw_export_pstats = {
+	.name = "pstats",
+	.what = "function calls for Python's pstats, snakeviz and the like",
+	.write = pstats_write,
+};

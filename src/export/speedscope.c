@@ -1,10 +1,10 @@
 /*
  * speedscope: the call tree as one sampled profile a thread, for speedscope.app.
  *
- * A sample is a path of the tree, its weight the nanoseconds spent in its last frame
- * itself, so that weights add up to the thread's busy time. Siblings come by time
- * taken, so the "time order" picture shows the tree, not the run. Frames are shared by
- * all profiles: one a name that occurs.
+ * A sample is a path of the tree. Its weight is the self time of its last frame in
+ * nanoseconds, so that weights add up to the busy time of the thread. Siblings are ordered by
+ * their time, so the picture "time order" shows the tree and not the run. All profiles share
+ * their frames, one for each name that occurs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "export/export.h"
 #include "export/out.h"
 
-/* A sample names its whole path: runaway recursion would grow it with the square. */
+/* A sample names its whole path, so a runaway recursion would need the square of its depth. */
 #define MOST_FRAMES 2048u
 
 struct speedscope {
@@ -25,7 +25,7 @@ struct speedscope {
 	uint32_t path[MOST_FRAMES + 1]; /* by depth: frames */
 };
 
-static void write_frames(struct speedscope *speedscope)
+static void speedscope_put_frames(struct speedscope *speedscope)
 {
 	struct dw_writer_out *out = speedscope->out;
 	uint32_t count = 0;
@@ -53,8 +53,8 @@ static void write_frames(struct speedscope *speedscope)
 	dw_out_text(out, "]},\n");
 }
 
-/* Outermost first; of deeper ones the outermost frames. */
-static void write_path(struct speedscope *speedscope, uint32_t depth)
+/* The frames of a path, outermost first; of a path that is too deep the outermost ones. */
+static void speedscope_put_path(struct speedscope *speedscope, uint32_t depth)
 {
 	dw_out_text(speedscope->out, "[");
 	for (uint32_t i = 1; i <= depth && i <= MOST_FRAMES; i++) {
@@ -64,8 +64,8 @@ static void write_path(struct speedscope *speedscope, uint32_t depth)
 	dw_out_text(speedscope->out, "]");
 }
 
-/* The nodes of the thread whose root is at `from`; those without own time are left out. */
-static void write_samples(struct speedscope *speedscope, size_t from, size_t end)
+/* The nodes of the thread whose root is at `from`, except those without self time. */
+static void speedscope_put_samples(struct speedscope *speedscope, size_t from, size_t end)
 {
 	struct dw_writer_out *out = speedscope->out;
 	bool any = false;
@@ -80,7 +80,7 @@ static void write_samples(struct speedscope *speedscope, size_t from, size_t end
 			continue;
 		dw_out_text(out, any ? "," : "");
 		any = true;
-		write_path(speedscope, node->depth);
+		speedscope_put_path(speedscope, node->depth);
 	}
 	any = false;
 	dw_out_text(out, "],\n\"weights\":[");
@@ -94,7 +94,7 @@ static void write_samples(struct speedscope *speedscope, size_t from, size_t end
 	dw_out_text(out, "]}");
 }
 
-static void write_profile(struct speedscope *speedscope, size_t from, size_t end)
+static void speedscope_put_profile(struct speedscope *speedscope, size_t from, size_t end)
 {
 	const struct dw_source_thread *thread =
 		&speedscope->source->threads[speedscope->paths->nodes[from].symbol];
@@ -114,10 +114,10 @@ static void write_profile(struct speedscope *speedscope, size_t from, size_t end
 	dw_out_string(out, name);
 	dw_out_text(out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
 	dw_out_u64(out, total);
-	write_samples(speedscope, from, end);
+	speedscope_put_samples(speedscope, from, end);
 }
 
-static size_t end_of_thread(const struct dw_paths *paths, size_t root)
+static size_t speedscope_thread_end(const struct dw_paths *paths, size_t root)
 {
 	size_t end = root + 1;
 
@@ -126,7 +126,7 @@ static size_t end_of_thread(const struct dw_paths *paths, size_t root)
 	return end;
 }
 
-static void write_document(struct speedscope *speedscope, const char *title)
+static void speedscope_put_document(struct speedscope *speedscope, const char *title)
 {
 	const struct dw_paths *paths = speedscope->paths;
 	struct dw_writer_out *out = speedscope->out;
@@ -137,18 +137,18 @@ static void write_document(struct speedscope *speedscope, const char *title)
 	dw_out_text(out, "\",\n\"name\":");
 	dw_out_string(out, title ? title : speedscope->source->files[0].path);
 	dw_out_text(out, ",\n\"activeProfileIndex\":0,\n");
-	write_frames(speedscope);
+	speedscope_put_frames(speedscope);
 	dw_out_text(out, "\"profiles\":[");
 	for (size_t i = 0, end; i < paths->count; i = end) {
-		end = end_of_thread(paths, i);
+		end = speedscope_thread_end(paths, i);
 		dw_out_text(out, i ? ",\n" : "\n");
-		write_profile(speedscope, i, end);
+		speedscope_put_profile(speedscope, i, end);
 	}
 	dw_out_text(out, "]}\n");
 }
 
-int dw_export_speedscope(struct dw_model *model, const struct dw_export_options *options,
-                         struct dw_writer_out *out, struct dwell_error *error)
+static int speedscope_write(struct dw_model *model, const struct dwell_export_options *options,
+                            struct dw_writer_out *out, struct dwell_error *error)
 {
 	const struct dw_paths *paths = dw_model_paths(model, DW_PATHS_CALLS, error);
 	struct speedscope *speedscope;
@@ -169,8 +169,14 @@ int dw_export_speedscope(struct dw_model *model, const struct dw_export_options 
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
 		                    dw_out_name(out));
 	}
-	write_document(speedscope, options ? options->title : NULL);
+	speedscope_put_document(speedscope, options ? options->title : NULL);
 	free(speedscope->frames);
 	free(speedscope);
 	return 0;
 }
+
+const struct dw_export_format dw_export_speedscope = {
+	.name = "speedscope",
+	.what = "the call tree of each thread, for speedscope.app",
+	.write = speedscope_write,
+};

@@ -1,9 +1,9 @@
 /*
- * Recorded stacks: their functions as text, and time by what ran and from where.
+ * Recorded stacks: their functions as text, and self time by symbol and stack.
  *
- * Called by chrome.c, perfetto.c, folded_stacks.c and pprof.c. Ranges come when they
- * end, those within before those around them: what began within one and has ended is
- * not its own. Memory: a row for each thread, symbol and stack that occur together.
+ * Called by labels.c, folded_stacks.c and pprof.c. Ranges come in the order of their ends, so
+ * the inner ones before the outer one, whose self time is its own without theirs. Memory: a
+ * row for each thread, symbol and stack that occur together.
  */
 #include "export/stacks.h"
 
@@ -68,7 +68,7 @@ void dw_stack_text(struct dw_writer_out *out, struct dw_stack stack)
 
 /* ---- sums --------------------------------------------------------------------------- */
 
-/* What ended and nothing around it has ended yet; neighbours of one depth are one. */
+/* A range that has ended while the range around it is open; neighbours of one depth are one. */
 struct ended {
 	uint64_t start_ns, took_ns;
 	uint32_t depth;
@@ -80,34 +80,34 @@ struct pass {
 	size_t count, capacity;
 	uint32_t thread;
 	bool nested, failed;
-	bool apart; /* a scope of steps: what lies around two neighbours may not come here */
+	bool apart; /* within a scope of steps, where the range around two neighbours may be missing */
 };
 
-static uint32_t hash_of(const struct dw_stacks_row *key)
+static uint32_t stacks_hash(const struct dw_stacks_row *key)
 {
 	return dw_map_hash(((uint64_t)key->symbol << 32 ^ key->stack) + ((uint64_t)key->thread << 17));
 }
 
-static struct dw_stacks_row *row_of(struct dw_stacks *stacks, const struct dw_event *event)
+static struct dw_stacks_row *stacks_find_row(struct dw_stacks *stacks, const struct dw_event *event)
 {
 	struct dw_stacks_row key = { event->symbol, event->thread, event->stack, 0, 0 }, *row;
 	uint32_t found;
 
-	found = DW_MAP_FIND(&stacks->map, hash_of(&key), i, stacks->rows[i].symbol == key.symbol &&
+	found = DW_MAP_FIND(&stacks->map, stacks_hash(&key), i, stacks->rows[i].symbol == key.symbol &&
 	                                                    stacks->rows[i].stack == key.stack &&
 	                                                    stacks->rows[i].thread == key.thread);
 	if (found != DW_MAP_NONE)
 		return &stacks->rows[found];
 	row = DW_GROW(&stacks->rows, &stacks->capacity, stacks->count);
-	if (!row || !dw_map_add(&stacks->map, hash_of(&key), (uint32_t)stacks->count))
+	if (!row || !dw_map_add(&stacks->map, stacks_hash(&key), (uint32_t)stacks->count))
 		return NULL;
 	*row = key;
 	stacks->count++;
 	return row;
 }
 
-/* Leaves in `self_ns` what the range took without what ended within it. */
-static bool take_within(struct pass *pass, const struct dw_event *event, uint64_t *self_ns)
+/* Subtracts from `self_ns` the time of ranges that ended within this one. */
+static bool stacks_subtract_inner(struct pass *pass, const struct dw_event *event, uint64_t *self_ns)
 {
 	uint64_t took = event->end_ns - event->start_ns, within = 0;
 	struct ended *last;
@@ -118,7 +118,7 @@ static bool take_within(struct pass *pass, const struct dw_event *event, uint64_
 	pass->nested = event->nested;
 	while (pass->count && pass->ended[pass->count - 1].start_ns >= event->start_ns)
 		within += pass->ended[--pass->count].took_ns;
-	/* a range that ended out of order may be shorter than what began within it */
+	/* a range that was ended out of order may be shorter than those that began in it */
 	*self_ns = took > within ? took - within : 0;
 	if (event->depth == 0) {
 		pass->count = 0;
@@ -137,7 +137,7 @@ static bool take_within(struct pass *pass, const struct dw_event *event, uint64_
 	return true;
 }
 
-static int each(void *context, const struct dw_event *event)
+static int stacks_add_event(void *context, const struct dw_event *event)
 {
 	struct pass *pass = context;
 	struct dw_stacks_row *row;
@@ -145,8 +145,8 @@ static int each(void *context, const struct dw_event *event)
 
 	if (event->type != DW_EVENT_RANGE)
 		return 0;
-	row = row_of(pass->stacks, event);
-	if (!row || !take_within(pass, event, &self_ns)) {
+	row = stacks_find_row(pass->stacks, event);
+	if (!row || !stacks_subtract_inner(pass, event, &self_ns)) {
 		pass->failed = true;
 		return 1;
 	}
@@ -161,7 +161,7 @@ int dw_stacks_make(struct dw_stacks *stacks, struct dw_model *model, struct dwel
 	int result;
 
 	memset(stacks, 0, sizeof *stacks);
-	result = dw_model_events(model, each, &pass, error);
+	result = dw_model_events(model, stacks_add_event, &pass, error);
 	free(pass.ended);
 	if (pass.failed)
 		result = dw_error_set(error, DWELL_E_NOMEM,

@@ -2,10 +2,10 @@
  * Recorded stacks for the exports: where a range was called from.
  *
  *   dw_stack_*    the functions of one stack, innermost first
- *   dw_stacks_*   the time of all ranges of the scope by what ran and from where
+ *   dw_stacks_*   the self time of all ranges of the scope, by symbol and stack
  *
- * Called by the formats that show stacks. Stack ids count a file; a thread's process
- * says which.
+ * Called by the formats that show stacks. Stack ids belong to a file: that of the process of
+ * the thread.
  */
 #ifndef DW_EXPORT_STACKS_H
 #define DW_EXPORT_STACKS_H
@@ -20,15 +20,15 @@ struct dw_stack {
 	uint32_t count;         /* 0: not recorded */
 };
 
-/* Whether any range may have one. */
+/* Whether any range may have a stack. */
 bool dw_stacks_any(const struct dw_source *source);
 
 struct dw_stack dw_stack_at(const struct dw_source *source, uint32_t thread, uint32_t stack);
-/* NULL where the file lacks it. */
+/* NULL when the file lacks it. */
 const struct dw_source_frame *dw_stack_frame(const struct dw_stack *stack, uint32_t index);
-/* "file(line): name", or the name where there is no file. */
+/* "file(line): name", or only the name when there is no file. */
 void dw_stack_function_text(struct dw_writer_out *out, const struct dw_source_function *function);
-/* All of them, innermost first, with ';' between. */
+/* All functions, innermost first, with ';' between. */
 void dw_stack_text(struct dw_writer_out *out, struct dw_stack stack);
 
 struct dw_stacks_row {
@@ -42,7 +42,7 @@ struct dw_stacks {
 	struct dw_map map; /* rows by thread, symbol and stack */
 };
 
-/* Self excludes all ranges within, so that the rows add up to the time of the outermost
+/* Self time excludes all inner ranges, so that the rows add up to the time of the outermost
  * ranges. Errors: DWELL_E_NOMEM. */
 int dw_stacks_make(struct dw_stacks *stacks, struct dw_model *model, struct dwell_error *error);
 void dw_stacks_reset(struct dw_stacks *stacks);

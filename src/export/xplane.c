@@ -1,178 +1,373 @@
 /*
- * XSpace: what XLA's profiler writes and TensorBoard's profile plugin (XProf) reads.
+ * XSpace: the format of XLA's profiler, which TensorBoard's profile plugin (XProf) reads.
  *
- * Called through export.c; its parts are in xplane.h, what it shares with the Chrome trace is in chrome.h. All
- * threads are lines of the plane "/host:CPU", where the plugin looks for steps and
- * operators. A line's events are sorted and nest: what overlaps another without nesting
- * goes to a further line of the same thread. Times are since the first event. No event
- * has a stat "group_id", so that the plugin groups events by step itself.
+ * All threads are lines of the plane "/host:CPU", where the plugin looks for steps and
+ * operators. Times are since the first event. No event has a stat "group_id", so that the
+ * plugin groups events by step itself.
  *
- * Memory: 48 bytes an event, and the encoded plane, some 30 bytes an event.
+ * An allocation belongs to the innermost operator that is open in its thread, else to the
+ * innermost range that the program named, as in the view `memory` (model/memory/memory.h).
+ *
+ * Called through export.c; it collects all events, because lines are sorted. Memory: that of
+ * the timeline, 48 bytes an event, and the encoded plane with some 30 bytes an event.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/grow.h"
+#include "export/export.h"
 #include "export/xplane.h"
 
 enum { HOST_PLANE = 1, ENVIRONMENT_PLANE = 2, FIRST_DEVICE_PLANE = 3 };
 
-struct dw_xplane_event *dw_xplane_add(struct dw_xplane *xplane, uint32_t line,
+struct dw_xplane_peak {
+	uint32_t process, device;
+	int64_t bytes;
+};
+
+/* ---- events as they come ----------------------------------------------------------------- */
+
+/* NULL when out of memory. */
+static struct dw_xplane_event *xplane_add(struct dw_xplane *xplane, uint32_t line,
                                       enum dw_xplane_kind kind, uint32_t name, uint64_t start_ns,
                                       uint64_t end_ns)
 {
 	struct dw_xplane_event *event = DW_GROW(&xplane->events, &xplane->capacity, xplane->count);
 
 	if (!event) {
-		xplane->chrome.failed = true;
+		xplane->timeline.failed = true;
 		return NULL;
 	}
 	xplane->count++;
 	*event = (struct dw_xplane_event){ .start_ns = start_ns, .end_ns = end_ns > start_ns ? end_ns : start_ns,
 		.line = line, .name = name, .kind = kind, .number = UINT64_MAX };
-	if (name < xplane->chrome.symbol_count)
+	if (name < xplane->timeline.symbol_count)
 		xplane->named[name] = true;
 	return event;
 }
 
-/* ---- events as they come ----------------------------------------------------------------- */
-
-static void add_range(struct dw_xplane *xplane, const struct dw_event *from)
+static void xplane_add_range(struct dw_xplane *xplane, const struct dw_event *from, uint32_t line,
+                             uint64_t number, const char *args)
 {
-	struct dw_xplane_event *event = dw_xplane_add(xplane, from->thread * 2 + from->nested,
-	                          from->open ? RANGE_OPEN : RANGE, from->symbol, from->start_ns,
-	                          from->end_ns);
+	struct dw_xplane_event *event =
+		xplane_add(xplane, line, from->open ? RANGE_OPEN : RANGE, from->symbol, from->start_ns,
+	               from->end_ns);
 
 	if (!event)
 		return;
 	event->async = from->type == DW_EVENT_ASYNC;
 	event->depth = from->depth + 1; /* a step of the same times lies around it */
-	event->number = from->type == DW_EVENT_RANGE ? from->sequence : UINT64_MAX;
-	/* The text lives as long as the call. */
-	event->args = from->type == DW_EVENT_RANGE && from->args
-	                  ? dw_arena_text(&xplane->chrome.arena, from->args, strlen(from->args))
-	                  : NULL;
+	event->number = number;
+	/* `from->args` lives as long as the call. */
+	event->args = args ? dw_arena_text(&xplane->timeline.arena, args, strlen(args)) : NULL;
 }
 
-static int each(void *context, const struct dw_event *event)
+static void xplane_put_range(void *to, const struct dw_event *event, uint32_t track, bool nests)
 {
-	struct dw_xplane *xplane = context;
-	struct dw_chrome *chrome = &xplane->chrome;
-	struct dw_xplane_event *added;
-
-	if (event->thread >= chrome->source->thread_count || event->symbol >= chrome->symbol_count)
-		return 0;
-	chrome->nested = event->nested;
-	switch (event->type) {
-	case DW_EVENT_RANGE:
-		add_range(xplane, event);
-		if (event->sequence != UINT64_MAX)
-			dw_chrome_flow_link(chrome, event);
-		break;
-	case DW_EVENT_ASYNC:
-		add_range(xplane, event);
-		break;
-	case DW_EVENT_MARK:
-		added = dw_xplane_add(xplane, event->thread * 2 + event->nested, RANGE, event->symbol,
-		            event->start_ns, event->start_ns);
-		if (added)
-			added->depth = UINT32_MAX;
-		break;
-	case DW_EVENT_COUNTER:
-		added = isfinite(event->value) ? dw_xplane_add(xplane, xplane->counters, COUNTER, event->symbol,
-		                                     event->start_ns, event->start_ns)
-		                               : NULL;
-		if (added)
-			added->value = event->value;
-		break;
-	case DW_EVENT_ALLOC:
-	case DW_EVENT_FREE:
-		dw_chrome_memory_add(chrome, event);
-		break;
-	case DW_EVENT_FLOW_OUT:
-	case DW_EVENT_FLOW_IN:
-		dw_chrome_flow_add(chrome, event);
-		break;
-	}
-	return chrome->failed;
+	xplane_add_range(to, event, track, event->sequence, event->args);
 }
 
-static void add_steps(struct dw_xplane *xplane)
+static void xplane_put_async(void *to, const struct dw_event *event, uint32_t track)
 {
-	const struct dw_source *source = xplane->chrome.source;
-
-	for (size_t i = 0; i < source->step_count; i++) {
-		const struct dw_source_step *step = &source->steps[i];
-		struct dw_xplane_event *event;
-
-		if (!step->recorded || !dw_model_has_step(xplane->chrome.model, step))
-			continue;
-		event = dw_xplane_add(xplane, step->thread * 2, STEP, dw_xplane_own(xplane, NAME_STEP), step->start_ns,
-		            step->end_ns);
-		if (event) {
-			event->number = step->number;
-			event->step = (uint32_t)i;
-		}
-	}
+	xplane_add_range(to, event, event->thread * 2, UINT64_MAX, NULL);
 }
 
-/* An arrow's end is a moment at the begin of the call it joins. */
-static void add_end(void *to, const struct dw_chrome_end *end, uint64_t id, char phase)
+/* An event without duration, inside everything that is open. NULL when out of memory. */
+static struct dw_xplane_event *xplane_add_moment(struct dw_xplane *xplane, uint32_t line,
+                                                 enum dw_xplane_kind kind, uint32_t name,
+                                                 uint64_t ns)
+{
+	struct dw_xplane_event *event = xplane_add(xplane, line, kind, name, ns, ns);
+
+	if (event)
+		event->depth = UINT32_MAX;
+	return event;
+}
+
+static void xplane_put_mark(void *to, const struct dw_event *event, uint32_t track)
+{
+	xplane_add_moment(to, track, RANGE, event->symbol, event->start_ns);
+}
+
+static void xplane_put_counter(void *to, const struct dw_event *event, uint32_t track)
 {
 	struct dw_xplane *xplane = to;
-	bool link = (end->name & ~DW_CHROME_IN) == DW_CHROME_LINK;
-	struct dw_xplane_event *event = dw_xplane_add(xplane, end->track, phase == 'f' ? FLOW_IN : FLOW_OUT,
-	                          link ? dw_xplane_own(xplane, NAME_LINK) : end->symbol, end->ns, end->ns);
+	struct dw_xplane_event *added;
 
+	if (!isfinite(event->value))
+		return;
+	added = xplane_add(xplane, xplane->counters, COUNTER, event->symbol, event->start_ns,
+	                   event->start_ns);
+	if (added)
+		added->value = event->value;
+}
+
+static void xplane_put_step(void *to, const struct dw_nest_step *from)
+{
+	struct dw_xplane *xplane = to;
+	struct dw_xplane_event *event;
+
+	if (!from->step->recorded)
+		return;
+	event = xplane_add(xplane, from->track, STEP, dw_xplane_own_name(xplane, NAME_STEP),
+	                   from->start_ns, from->end_ns);
 	if (event) {
-		event->depth = UINT32_MAX;
-		/* links and others count apart */
-		event->number = id << 1 | link;
+		event->number = from->step->number;
+		event->step = (uint32_t)(from->step - xplane->timeline.source->steps);
 	}
+}
+
+/* The end of an arrow is a moment at the begin of the call that it joins. */
+static void xplane_put_arrow(void *to, const struct dw_arrow_end *end)
+{
+	struct dw_xplane *xplane = to;
+	struct dw_xplane_event *event = xplane_add_moment(
+		xplane, end->track, end->arrives ? FLOW_IN : FLOW_OUT,
+		end->link ? dw_xplane_own_name(xplane, NAME_LINK) : end->symbol, end->ns);
+
+	if (event)
+		event->number = end->id << 1 | end->link; /* the ids of links are their own */
+}
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+/* The most that a device has held in a process, up to this change. */
+static int64_t xplane_peak(struct dw_xplane *xplane, const struct dw_memory_total *at)
+{
+	uint32_t hash = dw_map_hash((uint64_t)at->process << 32 | at->device);
+	uint32_t found = DW_MAP_FIND(&xplane->peak_map, hash, i,
+	                             xplane->peaks[i].process == at->process &&
+	                                 xplane->peaks[i].device == at->device);
+	struct dw_xplane_peak *peak;
+
+	if (found != DW_MAP_NONE) {
+		peak = &xplane->peaks[found];
+		if (peak->bytes < at->total)
+			peak->bytes = at->total;
+		return peak->bytes;
+	}
+	peak = DW_GROW(&xplane->peaks, &xplane->peak_capacity, xplane->peak_count);
+	if (!peak || !dw_map_add(&xplane->peak_map, hash, (uint32_t)xplane->peak_count)) {
+		xplane->timeline.failed = true;
+		return at->total;
+	}
+	*peak = (struct dw_xplane_peak){ at->process, at->device, at->total };
+	xplane->peak_count++;
+	return at->total;
+}
+
+static void xplane_put_memory(void *to, const struct dw_memory_total *at)
+{
+	struct dw_xplane *xplane = to;
+	struct dw_xplane_memory *memory =
+		DW_GROW(&xplane->memory, &xplane->memory_capacity, xplane->memory_count);
+	struct dw_xplane_event *event;
+
+	if (!memory) {
+		xplane->timeline.failed = true;
+		return;
+	}
+	*memory = (struct dw_xplane_memory){ at->address, at->bytes, at->total,
+		xplane_peak(xplane, at), at->symbol, at->track, UINT32_MAX, UINT32_MAX, at->device_name };
+	event = xplane_add_moment(
+		xplane, at->track, MEMORY,
+		dw_xplane_own_name(xplane, at->freed ? NAME_DEALLOCATION : NAME_ALLOCATION), at->ns);
+	if (event)
+		event->number = xplane->memory_count;
+	xplane->memory_count++;
+}
+
+/* Categories of ranges that programs name. Layers and functions own no memory. */
+#define NAMED                                                                              \
+	(1u << DWELL_CATEGORY_ZONE | 1u << DWELL_CATEGORY_PHASE | 1u << DWELL_CATEGORY_ACTION |   \
+	 1u << DWELL_CATEGORY_DATA | 1u << DWELL_CATEGORY_CHECKPOINT |                            \
+	 1u << DWELL_CATEGORY_EVALUATION | 1u << DWELL_CATEGORY_COMMUNICATION |                   \
+	 1u << DWELL_CATEGORY_EVENT | 1u << DWELL_CATEGORY_HANDLER)
+
+struct open_range {
+	uint64_t end_ns;
+	uint32_t name;
+};
+
+/* The symbol of the open range to which an allocation belongs; UINT32_MAX: none. */
+static uint32_t xplane_owner(const struct dw_xplane *xplane, const struct open_range *open, size_t count,
+                         uint64_t ns)
+{
+	uint32_t named = UINT32_MAX;
+
+	while (count--) {
+		uint32_t category;
+
+		if (open[count].end_ns < ns)
+			continue;
+		category = xplane->timeline.symbols[open[count].name].category;
+		if (category == DWELL_CATEGORY_OPERATOR)
+			return open[count].name;
+		if (named == UINT32_MAX && category < 32 && (1u << category & NAMED))
+			named = open[count].name;
+	}
+	return named;
+}
+
+struct step_span {
+	uint64_t start_ns, end_ns;
+	uint32_t process, index;
+};
+
+static int xplane_compare_steps(const void *left, const void *right)
+{
+	const struct step_span *a = left, *b = right;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* The step of a process at a time; UINT32_MAX: none. */
+static uint32_t xplane_step_at(const struct step_span *steps, size_t count, uint32_t process, uint64_t ns)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (steps[middle].process < process ||
+		    (steps[middle].process == process && steps[middle].start_ns <= ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || steps[low - 1].process != process || steps[low - 1].end_ns < ns)
+		return UINT32_MAX;
+	return steps[low - 1].index;
+}
+
+/*
+ * Joins the last allocations to their steps.
+ *
+ * On the line of allocations no event of a step lies around them, and the plugin warns of
+ * steps that are not whole when the last of its thousand samples belongs to none. Those before
+ * the last peak stay without a step: the plugin counts an allocation without a step that
+ * follows one with a step to a later step, and takes everything older than the step of the
+ * peak for unused.
+ */
+static void xplane_find_steps(struct dw_xplane *xplane)
+{
+	const struct dw_source_thread *threads = xplane->timeline.source->threads;
+	struct step_span *steps = NULL, *step;
+	size_t count = 0, capacity = 0, last = xplane->memory_count - xplane->memory_count / 500 - 1;
+
+	for (size_t i = 0; i < xplane->count; i++) {
+		const struct dw_xplane_event *event = &xplane->events[i];
+
+		if (event->kind != STEP)
+			continue;
+		step = DW_GROW(&steps, &capacity, count);
+		xplane->timeline.failed |= !step;
+		if (!step)
+			break;
+		*step = (struct step_span){ event->start_ns, event->end_ns,
+			                   threads[event->line / 2].process, event->step };
+		count++;
+	}
+	if (count)
+		qsort(steps, count, sizeof *steps, xplane_compare_steps);
+	for (size_t i = last; i < xplane->memory_count; i++)
+		if (xplane->memory[i].total == xplane->memory[i].peak)
+			last = i + 1;
+	for (size_t i = 0; i < xplane->count; i++) {
+		const struct dw_xplane_event *event = &xplane->events[i];
+
+		if (event->kind == MEMORY && event->number >= last)
+			xplane->memory[event->number].step =
+			    xplane_step_at(steps, count, threads[event->line / 2].process, event->start_ns);
+	}
+	free(steps);
+}
+
+/*
+ * Gives each allocation its owner, from sorted events, and moves it to the line of allocations.
+ *
+ * The plugin's memory profile shows the owner as "op name". It takes it from a stat for which
+ * its operator statistics count the event as a call of the operator, except on a line whose
+ * number is one of those that the plugin derives. So all allocations stand on one such line.
+ */
+static void xplane_find_owners(struct dw_xplane *xplane)
+{
+	struct open_range *open = NULL;
+	size_t count = 0, capacity = 0;
+	uint32_t line = UINT32_MAX;
+
+	if (!xplane->memory_count)
+		return;
+	xplane_find_steps(xplane);
+	for (size_t i = 0; i < xplane->count && !xplane->timeline.failed; i++) {
+		struct dw_xplane_event *event = &xplane->events[i];
+		struct open_range *top;
+
+		if (event->line != line)
+			count = 0; /* the events of another thread begin */
+		line = event->line;
+		while (count && open[count - 1].end_ns < event->start_ns)
+			count--;
+		if (event->kind == MEMORY) {
+			xplane->memory[event->number].owner =
+			    xplane_owner(xplane, open, count, event->start_ns);
+			event->line = dw_xplane_memory_line(xplane);
+		}
+		if (event->kind > RANGE_OPEN || event->async || event->end_ns == event->start_ns)
+			continue;
+		top = DW_GROW(&open, &capacity, count);
+		xplane->timeline.failed |= !top;
+		if (top)
+			*top = (struct open_range){ event->end_ns, event->name };
+		count += top != NULL;
+	}
+	free(open);
+	dw_xplane_sort(xplane);
 }
 
 /* ---- the document ------------------------------------------------------------------------ */
 
-static void drain(struct dw_xplane *xplane)
+static void xplane_drain(struct dw_xplane *xplane)
 {
-	xplane->chrome.failed |= xplane->plane.failed;
-	if (!xplane->chrome.failed)
-		dw_out_bytes(xplane->chrome.out, (const char *)xplane->plane.bytes, xplane->plane.used);
+	xplane->timeline.failed |= xplane->plane.failed;
+	if (!xplane->timeline.failed)
+		dw_out_bytes(xplane->timeline.out, (const char *)xplane->plane.bytes, xplane->plane.used);
 	xplane->plane.used = 0;
 }
 
-static void put_environment(struct dw_xplane *xplane, uint64_t end_ns)
+static void xplane_put_environment(struct dw_xplane *xplane, uint64_t end_ns)
 {
-	const struct dw_source *source = xplane->chrome.source;
+	const struct dw_source *source = xplane->timeline.source;
 	struct dw_proto *to = &xplane->plane;
-	size_t plane = dw_proto_open(to, SPACE_PLANE);
+	size_t plane = dw_proto_open(to, XS_SPACE_PLANE);
 	char text[128];
 
-	dw_proto_u64(to, PLANE_ID, ENVIRONMENT_PLANE);
-	dw_proto_text(to, PLANE_NAME, "Task Environment");
+	dw_proto_u64(to, XS_PLANE_ID, ENVIRONMENT_PLANE);
+	dw_proto_text(to, XS_PLANE_NAME, "Task Environment");
 	dw_xplane_put_stat_names(to);
-	dw_xplane_put_uint(to, PLANE_STAT, STAT_START_TIME, source->realtime_start_ns + xplane->base_ns);
-	dw_xplane_put_uint(to, PLANE_STAT, STAT_STOP_TIME, source->realtime_start_ns + end_ns);
+	dw_xplane_put_uint(to, XS_PLANE_STAT, STAT_START_TIME, source->realtime_start_ns + xplane->base_ns);
+	dw_xplane_put_uint(to, XS_PLANE_STAT, STAT_STOP_TIME, source->realtime_start_ns + end_ns);
 	dw_proto_close(to, plane);
 	if (xplane->left_out) {
 		snprintf(text, sizeof text, "%llu events overlap too many others and are left out",
 		         (unsigned long long)xplane->left_out);
-		dw_proto_text(to, SPACE_WARNING, text);
+		dw_proto_text(to, XS_SPACE_WARNING, text);
 	}
 	if (source->file_count && source->files[0].head) {
 		snprintf(text, sizeof text, "%.64s", source->files[0].head->hostname);
-		dw_proto_text(to, SPACE_HOST, text);
+		dw_proto_text(to, XS_SPACE_HOST, text);
 	}
-	drain(xplane);
+	xplane_drain(xplane);
 }
 
-/* Whether names must say which process a thread is of; `dwell run` itself is none. */
-static void count_processes(struct dw_xplane *xplane)
+/* Whether names of lines must name the process too. `dwell run` itself does not count. */
+static void xplane_count_processes(struct dw_xplane *xplane)
 {
-	const struct dw_source *source = xplane->chrome.source;
+	const struct dw_source *source = xplane->timeline.source;
 	size_t count = 0;
 
 	for (size_t i = 0; i < source->process_count; i++)
@@ -185,30 +380,31 @@ static void count_processes(struct dw_xplane *xplane)
 		xplane->pid = 0;
 }
 
-/* device_length: of the name, when it is a device's. */
-static void put_plane(struct dw_xplane *xplane, uint64_t id, const char *name, size_t device_length)
+/* `device_length`: the length of `name` if it is a device's, else 0. */
+static void xplane_put_plane(struct dw_xplane *xplane, uint64_t id, const char *name,
+                             size_t device_length)
 {
-	size_t plane = dw_proto_open(&xplane->plane, SPACE_PLANE);
+	size_t plane = dw_proto_open(&xplane->plane, XS_SPACE_PLANE);
 
-	dw_proto_u64(&xplane->plane, PLANE_ID, id);
+	dw_proto_u64(&xplane->plane, XS_PLANE_ID, id);
 	if (device_length)
-		dw_proto_bytes(&xplane->plane, PLANE_NAME, name, device_length);
+		dw_proto_bytes(&xplane->plane, XS_PLANE_NAME, name, device_length);
 	else
-		dw_proto_text(&xplane->plane, PLANE_NAME, name);
+		dw_proto_text(&xplane->plane, XS_PLANE_NAME, name);
 	dw_xplane_put_lines(xplane, name, device_length);
 	dw_xplane_put_names(xplane);
 	if (xplane->pid && !device_length)
-		dw_xplane_put_uint(&xplane->plane, PLANE_STAT, STAT_PROCESS_ID, xplane->pid);
+		dw_xplane_put_uint(&xplane->plane, XS_PLANE_STAT, STAT_PROCESS_ID, xplane->pid);
 	dw_proto_close(&xplane->plane, plane);
-	drain(xplane);
+	xplane_drain(xplane);
 }
 
-/* A plane for each device that some thread's name begins with. */
-static void put_devices(struct dw_xplane *xplane)
+/* A plane for each device: the name of its threads begins with its own. */
+static void xplane_put_devices(struct dw_xplane *xplane)
 {
 	uint64_t id = FIRST_DEVICE_PLANE;
 
-	for (uint32_t i = 0; i < xplane->chrome.source->thread_count && !xplane->chrome.failed; i++) {
+	for (uint32_t i = 0; i < xplane->timeline.source->thread_count && !xplane->timeline.failed; i++) {
 		const char *name, *other;
 		size_t length = dw_xplane_device(xplane, i * 2, &name);
 		bool seen = !length;
@@ -217,24 +413,15 @@ static void put_devices(struct dw_xplane *xplane)
 			seen = dw_xplane_device(xplane, j * 2, &other) == length &&
 			       memcmp(name, other, length) == 0;
 		if (!seen)
-			put_plane(xplane, id++, name, length);
+			xplane_put_plane(xplane, id++, name, length);
 	}
 }
 
-static int put_all(struct dw_xplane *xplane, struct dwell_error *error)
+/* The start of the first event. Returns the end of the last one. */
+static uint64_t xplane_find_span(struct dw_xplane *xplane)
 {
-	struct dw_chrome *chrome = &xplane->chrome;
 	uint64_t end_ns = 0;
-	int result = dw_model_events(chrome->model, each, xplane, error);
 
-	if (result < 0)
-		return result;
-	count_processes(xplane);
-	add_steps(xplane);
-	if (!chrome->failed)
-		dw_xplane_add_memory(xplane);
-	if (!chrome->failed)
-		dw_chrome_flows_write(chrome, add_end, xplane);
 	xplane->base_ns = xplane->count ? UINT64_MAX : 0;
 	for (size_t i = 0; i < xplane->count; i++) {
 		const struct dw_xplane_event *event = &xplane->events[i];
@@ -242,41 +429,63 @@ static int put_all(struct dw_xplane *xplane, struct dwell_error *error)
 		xplane->base_ns = event->start_ns < xplane->base_ns ? event->start_ns : xplane->base_ns;
 		end_ns = event->end_ns > end_ns ? event->end_ns : end_ns;
 	}
+	return end_ns;
+}
+
+static const struct dw_timeline_format xplane_format = {
+	.put_range = xplane_put_range,
+	.put_mark = xplane_put_mark,
+	.put_counter = xplane_put_counter,
+	.put_async = xplane_put_async,
+	.put_step = xplane_put_step,
+	.put_memory = xplane_put_memory,
+	.put_arrow = xplane_put_arrow,
+};
+
+static int xplane_put_document(struct dw_xplane *xplane, struct dwell_error *error)
+{
+	struct dw_timeline *timeline = &xplane->timeline;
+	int result = dw_timeline_events(timeline, error);
+	uint64_t end_ns;
+
+	if (result)
+		return result;
+	dw_timeline_steps(timeline);
+	dw_timeline_memory(timeline);
+	dw_timeline_arrows(timeline);
+	xplane_count_processes(xplane);
+	end_ns = xplane_find_span(xplane);
 	dw_xplane_sort(xplane);
-	dw_xplane_find_owners(xplane);
-	put_plane(xplane, HOST_PLANE, "/host:CPU", 0);
-	put_devices(xplane);
-	put_environment(xplane, end_ns);
+	xplane_find_owners(xplane);
+	xplane_put_plane(xplane, HOST_PLANE, "/host:CPU", 0);
+	xplane_put_devices(xplane);
+	xplane_put_environment(xplane, end_ns);
 	return 0;
 }
 
-int dw_export_xplane(struct dw_model *model, const struct dw_export_options *options,
-                     struct dw_writer_out *out, struct dwell_error *error)
+static int xplane_write(struct dw_model *model, const struct dwell_export_options *options,
+                        struct dw_writer_out *out, struct dwell_error *error)
 {
-	struct dw_xplane xplane = { .chrome = { .model = model, .out = out,
-		.source = dw_model_source(model) } };
-	struct dw_chrome *chrome = &xplane.chrome;
+	struct dw_xplane xplane = { .events = NULL };
 	int result = 0;
 
-	chrome->symbols = dw_model_symbols(model, &chrome->symbol_count);
-	xplane.named = calloc(chrome->symbol_count + 1, sizeof *xplane.named);
-	xplane.counters = (uint32_t)chrome->source->thread_count * 2;
-	chrome->failed = !xplane.named || !chrome->symbols;
-	if (!chrome->failed)
-		result = put_all(&xplane, error);
-	if (!result && chrome->failed)
-		result = dw_error_set(error, DWELL_E_NOMEM,
-		                      "out of memory while exporting to %s; export fewer steps (--steps) "
-		                      "or one thread (--thread)",
-		                      dw_out_name(out));
-	dw_arena_reset(&chrome->arena);
+	dw_timeline_open(&xplane.timeline, &xplane_format, &xplane, model, out);
+	xplane.named = calloc(xplane.timeline.symbol_count + 1, sizeof *xplane.named);
+	xplane.counters = (uint32_t)xplane.timeline.source->thread_count * 2;
+	xplane.timeline.failed |= !xplane.named;
+	if (!xplane.timeline.failed)
+		result = xplane_put_document(&xplane, error);
 	dw_proto_reset(&xplane.plane);
-	free(chrome->memory.changes);
-	free(chrome->flows.ends);
-	free(chrome->flows.names);
+	dw_map_reset(&xplane.peak_map);
 	free(xplane.events);
 	free(xplane.memory);
 	free(xplane.peaks);
 	free(xplane.named);
-	return result;
+	return dw_timeline_close(&xplane.timeline, result, error);
 }
+
+const struct dw_export_format dw_export_xplane = {
+	.name = "xplane",
+	.what = "XSpace, for TensorBoard's profile plugin (XProf)",
+	.write = xplane_write,
+};

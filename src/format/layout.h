@@ -84,7 +84,10 @@ struct dw_head {
 	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
 	uint64_t time_namespace;      /* inode of the creator's time namespace; 0: not known */
-	uint8_t reserved0[256 - 208];
+	/* with creator_pid the creator's identity, as in a PROCESS entry; 0: not known */
+	uint64_t creator_pid_namespace;
+	uint64_t creator_birth;
+	uint8_t reserved0[256 - 224];
 	/* allocation, changed by every process of the run */
 	__attribute__((__aligned__(64))) uint32_t next_block;  /* atomic: first block nobody has claimed */
 	uint32_t max_blocks;               /* the budget, block 0 included */
@@ -145,6 +148,9 @@ struct dw_control {
 	uint32_t layers_generation;     /* atomic: counts lists by 2; odd while one is written */
 	uint32_t reserved2;
 	char layers[DW_LAYERS_BYTES];   /* atomic: paths and patterns, commas between, NUL-terminated */
+	/* Per gate, when the process that steps it was born: the low half of a PROCESS entry's
+	 * birth, if it is of the creator's pid namespace; 0: not known. */
+	uint32_t gate_births[DW_GATES]; /* atomic */
 };
 
 /* ---- a chunk ------------------------------------------------------------ */

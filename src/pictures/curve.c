@@ -1,9 +1,9 @@
 /*
- * The file of curves: head, panels, axis, what the peak is made of; see curve.h.
+ * The file of a curve: head, panels, axis, the holders of the peak; see curve.h.
  *
- * A panel is an inner <svg> whose units are parts of the time line and of the largest
- * value: zooming is another viewBox. What a browser says of a point stands in data-points
- * of its panel, in whole numbers.
+ * A panel is an inner <svg>. Its units are parts of the time line and of the largest value, so
+ * zooming only changes the viewBox. The values that a browser shows at the pointer stand in the
+ * attribute data-points of the panel, as whole numbers.
  */
 #include "pictures/curve.h"
 
@@ -13,25 +13,25 @@
 
 #include "pictures/inside.h"
 
-#define LEFT 84u          /* pixels: room for the values' labels */
+#define LEFT 84u          /* pixels, for the labels of values */
 #define PLOT_WIDTH (DW_PICTURE_WIDTH - LEFT - DW_PICTURE_MARGIN)
-#define PANEL 236u        /* of a panel's plot */
-#define LABEL 22u         /* above it */
-#define AXIS 24u          /* below the last one */
+#define PANEL 236u        /* the height of the plot of a panel */
+#define LABEL 22u         /* above the plot */
+#define AXIS 24u          /* below the last plot */
 #define ROW 18u
-#define HOLDERS 320u      /* where bars of holders begin; the script knows it, and the next */
+#define HOLDERS 320u      /* where the bars of holders begin; the script has the same number, and the next one */
 #define HOLDER_WORDS 170u
-#define UNITS 1000000u    /* a plot's width in its own units */
-#define HIGH 10000u       /* its height */
-#define MOST_MARKS 400u   /* lines; of more every second, third, ... is drawn */
+#define UNITS 1000000u    /* the width of a plot in its own units */
+#define HIGH 10000u       /* the height of a plot in its own units */
+#define MOST_MARKS 400u   /* lines; of more marks only every second, third, ... is drawn */
 
 struct plot {
 	const struct dw_curve *curve;
 	struct dw_pen pen;
-	uint64_t top;         /* of the values' axis */
+	uint64_t top;         /* the top of the axis of values */
 };
 
-static unsigned across(const struct dw_curve *curve, uint64_t ns)
+static unsigned curve_x(const struct dw_curve *curve, uint64_t ns)
 {
 	uint64_t span = curve->to_ns - curve->from_ns;
 
@@ -42,15 +42,15 @@ static unsigned across(const struct dw_curve *curve, uint64_t ns)
 	return (unsigned)((double)(ns - curve->from_ns) / (double)span * UNITS + 0.5);
 }
 
-static unsigned down(const struct plot *plot, uint64_t value)
+static unsigned curve_y(const struct plot *plot, uint64_t value)
 {
 	return HIGH - (unsigned)((double)value / (double)plot->top * HIGH + 0.5);
 }
 
 /* ---- a panel ------------------------------------------------------------------------------- */
 
-/* The outline of series 0 to `last` together: those below are drawn over it. */
-static void put_area(const struct plot *plot, size_t panel, size_t last)
+/* The outline of the sum of series 0 to `last`. The lower sums are drawn over it. */
+static void curve_put_area(const struct plot *plot, size_t panel, size_t last)
 {
 	const struct dw_curve *curve = plot->curve;
 	unsigned x_before = UINT32_MAX, y_before = HIGH;
@@ -63,8 +63,8 @@ static void put_area(const struct plot *plot, size_t panel, size_t last)
 		curve->point(curve->context, panel, i, &at_ns, values);
 		for (size_t n = 0; n <= last; n++)
 			sum += values[n];
-		x = across(curve, at_ns);
-		y = down(plot, sum);
+		x = curve_x(curve, at_ns);
+		y = curve_y(plot, sum);
 		if (x_before == UINT32_MAX)
 			dw_pen_format(&plot->pen, "%u %uV%u", x, HIGH, y);
 		else if (y != y_before)
@@ -75,19 +75,19 @@ static void put_area(const struct plot *plot, size_t panel, size_t last)
 	dw_pen_format(&plot->pen, "H%uV%uZ\"/>\n", UNITS, HIGH);
 }
 
-static void put_marks(const struct plot *plot)
+static void curve_put_marks(const struct plot *plot)
 {
 	const struct dw_curve *curve = plot->curve;
 	size_t every = curve->mark_count / MOST_MARKS + 1;
 
 	dw_pen_text(&plot->pen, "<path class=\"marks\" d=\"");
 	for (size_t i = 0; i < curve->mark_count; i += every)
-		dw_pen_format(&plot->pen, "M%u 0V%u", across(curve, curve->marks[i].from_ns), HIGH);
+		dw_pen_format(&plot->pen, "M%u 0V%u", curve_x(curve, curve->marks[i].from_ns), HIGH);
 	dw_pen_text(&plot->pen, "\"/>\n");
 }
 
-/* "ns,value,value,...;": for the script. */
-static void put_points(const struct plot *plot, size_t panel)
+/* The points for the script: "ns,value,value,...;". */
+static void curve_put_points(const struct plot *plot, size_t panel)
 {
 	const struct dw_curve *curve = plot->curve;
 
@@ -103,8 +103,8 @@ static void put_points(const struct plot *plot, size_t panel)
 	dw_pen_text(&plot->pen, "\"");
 }
 
-/* A quarter of the largest value, rounded up to what reads well. */
-static uint64_t tick_of(uint64_t largest)
+/* The distance of ticks: a quarter of the largest value, rounded up to a round number. */
+static uint64_t curve_tick(uint64_t largest)
 {
 	uint64_t tick = 1;
 
@@ -115,7 +115,7 @@ static uint64_t tick_of(uint64_t largest)
 	return tick;
 }
 
-static void put_values_axis(const struct plot *plot, unsigned y)
+static void curve_put_values_axis(const struct plot *plot, unsigned y)
 {
 	for (unsigned i = 0; i <= 4; i++)
 		dw_pen_format(&plot->pen,
@@ -124,14 +124,14 @@ static void put_values_axis(const struct plot *plot, unsigned y)
 		              plot->curve->unit((double)(plot->top / 4 * i), " ").at);
 }
 
-/* The peak: a mark that the script moves, and words that stay within the plot. */
-static void put_peak(const struct plot *plot, const struct dw_curve_panel *panel)
+/* The peak: a mark, which the script moves, and a text, which stays within the plot. */
+static void curve_put_peak(const struct plot *plot, const struct dw_curve_panel *panel)
 {
-	double x = across(plot->curve, panel->peak_ns) / (double)UNITS * 100;
-	double y = down(plot, panel->peak_value) / (double)HIGH * 100;
+	double x = curve_x(plot->curve, panel->peak_ns) / (double)UNITS * 100;
+	double y = curve_y(plot, panel->peak_value) / (double)HIGH * 100;
 	char at[3][16];
 
-	/* without printf's %f, whose point is the locale's */
+	/* without %f of printf, which takes the decimal point of the locale */
 	snprintf(at[0], sizeof at[0], "%u.%02u%%", (unsigned)x, (unsigned)(x * 100) % 100);
 	snprintf(at[1], sizeof at[1], "%u.%02u%%", (unsigned)y, (unsigned)(y * 100) % 100);
 	dw_pen_format(&plot->pen,
@@ -142,39 +142,40 @@ static void put_peak(const struct plot *plot, const struct dw_curve_panel *panel
 	dw_pen_text(&plot->pen, "</text></svg>\n");
 }
 
-static void put_panel(struct plot *plot, size_t index, unsigned y)
+static void curve_put_panel(struct plot *plot, size_t index, unsigned y)
 {
 	const struct dw_curve_panel *panel = &plot->curve->panels[index];
 
-	/* room above the peak for its words */
-	plot->top = tick_of(panel->peak_value + panel->peak_value / 16) * 4;
+	/* space above the peak for its text */
+	plot->top = curve_tick(panel->peak_value + panel->peak_value / 16) * 4;
 	dw_pen_format(&plot->pen, "<text class=\"panel-name\" x=\"%u\" y=\"%u\">", LEFT, y - 6);
 	dw_pen_xml(&plot->pen, panel->label, 120);
 	dw_pen_text(&plot->pen, "</text>\n");
-	put_values_axis(plot, y);
+	curve_put_values_axis(plot, y);
 	dw_pen_format(&plot->pen,
 	              "<svg class=\"panel\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\"", LEFT, y,
 	              PLOT_WIDTH, PANEL);
-	put_points(plot, index);
+	curve_put_points(plot, index);
 	dw_pen_format(&plot->pen,
 	              ">\n<rect class=\"ground\" width=\"100%%\" height=\"100%%\"/>\n"
 	              "<svg class=\"plot\" width=\"100%%\" height=\"100%%\" viewBox=\"0 0 %u %u\""
 	              " preserveAspectRatio=\"none\">\n", UNITS, HIGH);
 	for (size_t n = plot->curve->series_count; n-- > 0;)
-		put_area(plot, index, n);
+		curve_put_area(plot, index, n);
 	dw_pen_format(&plot->pen, "<path class=\"grid\" d=\"M0 %uH%uM0 %uH%uM0 %uH%u\"/>\n", HIGH / 4,
 	              UNITS, HIGH / 2, UNITS, HIGH / 4 * 3, UNITS);
-	put_marks(plot);
+	curve_put_marks(plot);
 	dw_pen_text(&plot->pen, "</svg>\n");
-	put_peak(plot, panel);
+	curve_put_peak(plot, panel);
 	dw_pen_text(&plot->pen, "<path class=\"cursor\"/><rect class=\"drag\" width=\"0\""
 	                        " height=\"100%\"/></svg>\n");
 }
 
-/* ---- around them --------------------------------------------------------------------------- */
+/* ---- axis, legend, holders --------------------------------------------------------------------------- */
 
-/* 1, 2 or 5 times a power of ten, so that six fit. The script does the same. */
-static uint64_t time_tick(uint64_t span)
+/* The distance of ticks: 1, 2 or 5 times a power of ten, so that six fit. The script does the
+ * same. */
+static uint64_t curve_time_tick(uint64_t span)
 {
 	static const unsigned steps[] = { 1, 2, 5 };
 	uint64_t ten = 1;
@@ -185,8 +186,8 @@ static uint64_t time_tick(uint64_t span)
 				return ten * steps[i];
 }
 
-/* In the unit of the largest time, with as many decimals as tell ticks apart. */
-static struct dw_text time_text(uint64_t ns, uint64_t tick, uint64_t largest)
+/* A time in the unit of the largest one, with enough decimals to distinguish two ticks. */
+static struct dw_text curve_time_text(uint64_t ns, uint64_t tick, uint64_t largest)
 {
 	static const struct { uint64_t ns; const char *name; } units[] = {
 		{ 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" },
@@ -211,22 +212,22 @@ static struct dw_text time_text(uint64_t ns, uint64_t tick, uint64_t largest)
 	return text;
 }
 
-static void put_time_axis(const struct plot *plot, unsigned y)
+static void curve_put_time_axis(const struct plot *plot, unsigned y)
 {
 	const struct dw_curve *curve = plot->curve;
-	uint64_t tick = time_tick(curve->to_ns - curve->from_ns);
+	uint64_t tick = curve_time_tick(curve->to_ns - curve->from_ns);
 	uint64_t at = (curve->from_ns + tick - 1) / tick * tick;
 
 	dw_pen_format(&plot->pen, "<g class=\"axis\" data-y=\"%u\" data-from=\"%" PRIu64
 	              "\" data-to=\"%" PRIu64 "\">", y + 16, curve->from_ns, curve->to_ns);
 	for (; at <= curve->to_ns; at += tick)
 		dw_pen_format(&plot->pen, "<text class=\"tick mid\" x=\"%u\" y=\"%u\">%s</text>",
-		              LEFT + (unsigned)((double)across(curve, at) / UNITS * PLOT_WIDTH), y + 16,
-		              time_text(at, tick, curve->to_ns).at);
+		              LEFT + (unsigned)((double)curve_x(curve, at) / UNITS * PLOT_WIDTH), y + 16,
+		              curve_time_text(at, tick, curve->to_ns).at);
 	dw_pen_text(&plot->pen, "</g>\n");
 }
 
-static void put_legend(const struct plot *plot, unsigned y)
+static void curve_put_legend(const struct plot *plot, unsigned y)
 {
 	const struct dw_curve *curve = plot->curve;
 	unsigned x = DW_PICTURE_MARGIN;
@@ -244,7 +245,7 @@ static void put_legend(const struct plot *plot, unsigned y)
 	dw_pen_text(&plot->pen, "</svg>\n");
 }
 
-static void put_holders(const struct plot *plot, unsigned y)
+static void curve_put_holders(const struct plot *plot, unsigned y)
 {
 	const struct dw_curve *curve = plot->curve;
 
@@ -260,7 +261,7 @@ static void put_holders(const struct plot *plot, unsigned y)
 		dw_pen_xml(&plot->pen, curve->holders[i].name, 40);
 		dw_pen_text(&plot->pen, "</text>\n");
 	}
-	/* the bars' words stand beside them, so the bars have not all of the width */
+	/* the text of a bar stands beside it, so a bar cannot have the whole width */
 	dw_pen_format(&plot->pen,
 	              "<svg class=\"holders\" x=\"%u\" y=\"%u\" width=\"%u\" overflow=\"visible\">\n",
 	              HOLDERS, y, DW_PICTURE_WIDTH - HOLDERS - HOLDER_WORDS);
@@ -278,8 +279,8 @@ static void put_holders(const struct plot *plot, unsigned y)
 	dw_pen_text(&plot->pen, "</svg>\n");
 }
 
-/* "from,number,to;": for the script. */
-static void put_mark_data(const struct plot *plot)
+/* The marks for the script: "from,number,to;". */
+static void curve_put_mark_data(const struct plot *plot)
 {
 	const struct dw_curve *curve = plot->curve;
 
@@ -301,17 +302,17 @@ void dw_curve_write(const struct dw_curve *curve, dw_put *put, void *to)
 	dw_pen_head(&plot.pen, curve->title, curve->subtitle, "curve", dw_curve_style,
 	            axis + AXIS + rows * ROW + 52);
 	for (size_t i = 0; i < curve->panel_count; i++, y += PANEL + LABEL)
-		put_panel(&plot, i, y);
-	put_time_axis(&plot, axis);
-	put_holders(&plot, axis + AXIS);
+		curve_put_panel(&plot, i, y);
+	curve_put_time_axis(&plot, axis);
+	curve_put_holders(&plot, axis + AXIS);
 	if (curve->note) {
 		dw_pen_format(&plot.pen, "<text class=\"note\" x=\"%u\" y=\"%u\">", DW_PICTURE_MARGIN,
 		              axis + AXIS + rows * ROW + 18);
 		dw_pen_xml(&plot.pen, curve->note, 160);
 		dw_pen_text(&plot.pen, "</text>\n");
 	}
-	put_legend(&plot, axis + AXIS + rows * ROW + 28);
-	put_mark_data(&plot);
+	curve_put_legend(&plot, axis + AXIS + rows * ROW + 28);
+	curve_put_mark_data(&plot);
 	dw_pen_buttons(&plot.pen, tools, sizeof tools / sizeof *tools);
 	dw_pen_script(&plot.pen, dw_curve_script);
 }

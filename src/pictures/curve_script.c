@@ -1,12 +1,12 @@
 /*
- * What a browser runs in a curve, and the style that only curves have; see curve.h.
+ * The script of a curve for browsers, and the style that only curves have; see curve.h.
  *
- * As script.c it knows nothing but what the picture says: points and marks stand in
- * data attributes, names in the legend. Zooming sets the panels' viewBox.
+ * Like script.c it reads everything from the picture: points and marks from data attributes,
+ * names from the legend. Zooming sets the viewBox of the panels.
  *
- * a and b are the times shown, cur the time of the cursor or null, on the panel that it
- * is on; a panel: p its svg, q the plot, k the peak, l the cursor's line, d the drag's
- * rectangle, v the points as [ns, values...].
+ * Variables: a and b are the first and last time shown, cur the time of the cursor or null, on
+ * the panel that it is on. Of a panel, p is its svg, q the plot, k the peak, l the line of the
+ * cursor, d the rectangle of a drag, v the points as [ns, values...].
  */
 #include "pictures/curve.h"
 

@@ -1,4 +1,4 @@
-/* The call tree as a picture's nodes; see flamegraph.h. */
+/* The nodes of a flame graph, made from the call tree; see flamegraph.h. */
 #include "pictures/flamegraph.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/nearest.h"
 #include "pictures/layers.h"
 
-/* In the order of enum dwell_category; kind 0 is threads and the whole. */
+/* Kind 0 is threads and the whole; then the order of enum dwell_category. */
 static const struct dw_picture_kind kinds[] = {
 	{ "thread", DW_HUE_GREY },          { "zone", DW_HUE_BLUE },
 	{ "phase", DW_HUE_VIOLET },         { "operator", DW_HUE_AMBER },
@@ -26,16 +26,16 @@ static const struct dw_picture_kind kinds[] = {
 
 struct flamegraph {
 	const struct dw_paths *paths;
-	const char **threads; /* by index: as they are called here */
+	const char **threads; /* by index: the names in the picture */
 	struct dw_arena arena;
 };
 
-static uint32_t kind_of(uint32_t category)
+static uint32_t flamegraph_kind(uint32_t category)
 {
 	return category + 1 < KIND_OTHER ? category + 1 : KIND_OTHER;
 }
 
-static void give_node(const void *context, size_t index, struct dw_picture_node *to)
+static void flamegraph_next_node(const void *context, size_t index, struct dw_picture_node *to)
 {
 	const struct flamegraph *graph = context;
 	const struct dw_path *node = &graph->paths->nodes[index];
@@ -46,26 +46,27 @@ static void give_node(const void *context, size_t index, struct dw_picture_node 
 	to->self = thread ? DW_PICTURE_NO_SELF : node->self_ns;
 	to->count = node->count;
 	to->depth = node->depth;
-	to->kind = thread ? 0 : kind_of(graph->paths->symbols[node->symbol].category);
+	to->kind = thread ? 0 : flamegraph_kind(graph->paths->symbols[node->symbol].category);
 }
 
-static uint32_t process_of(const struct dw_source *source, const struct dw_path *node)
+static uint32_t flamegraph_process(const struct dw_source *source, const struct dw_path *node)
 {
 	return source->threads[node->symbol].process;
 }
 
-/* The runner and others that only wrote a fact do not count. */
-static bool several_processes(const struct dw_paths *paths, const struct dw_source *source)
+/* Whether several processes have call paths. `dwell run` has none, nor have processes that only
+ * wrote a fact. */
+static bool flamegraph_has_processes(const struct dw_paths *paths, const struct dw_source *source)
 {
 	for (size_t i = 1; i < paths->count; i++)
 		if (!paths->nodes[i].depth &&
-		    process_of(source, &paths->nodes[i]) != process_of(source, &paths->nodes[0]))
+		    flamegraph_process(source, &paths->nodes[i]) != flamegraph_process(source, &paths->nodes[0]))
 			return true;
 	return false;
 }
 
-static const char *thread_label(struct flamegraph *graph, const struct dw_model *model,
-                                uint32_t index, bool several)
+static const char *flamegraph_thread_label(struct flamegraph *graph, const struct dw_model *model,
+                                           uint32_t index, bool several)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_source_thread *thread = &source->threads[index];
@@ -82,31 +83,31 @@ static const char *thread_label(struct flamegraph *graph, const struct dw_model 
 	return dw_arena_printf(&graph->arena, "%s%s", whose, *thread->name ? thread->name : name);
 }
 
-static bool name_threads(struct flamegraph *graph, const struct dw_model *model)
+static bool flamegraph_name_threads(struct flamegraph *graph, const struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);
-	bool several = several_processes(graph->paths, source);
+	bool several = flamegraph_has_processes(graph->paths, source);
 
 	graph->threads = dw_arena_alloc(&graph->arena,
 	                                (source->thread_count + 1) * sizeof *graph->threads);
 	for (size_t i = 0; graph->threads && i < source->thread_count; i++) {
-		graph->threads[i] = thread_label(graph, model, (uint32_t)i, several);
+		graph->threads[i] = flamegraph_thread_label(graph, model, (uint32_t)i, several);
 		if (!graph->threads[i])
 			return false;
 	}
 	return graph->threads != NULL;
 }
 
-static const char *make_title(struct flamegraph *graph, const struct dw_source *source)
+static const char *flamegraph_make_title(struct flamegraph *graph, const struct dw_source *source)
 {
 	const char *name = "";
 
 	if (graph->paths->count)
-		name = source->processes[process_of(source, &graph->paths->nodes[0])].label;
+		name = source->processes[flamegraph_process(source, &graph->paths->nodes[0])].label;
 	return dw_arena_printf(&graph->arena, "%s", *name ? name : "dwell");
 }
 
-static const char *make_subtitle(struct flamegraph *graph)
+static const char *flamegraph_make_subtitle(struct flamegraph *graph)
 {
 	uint64_t total_ns = 0;
 	size_t threads = 0, paths;
@@ -137,7 +138,7 @@ static const struct {
 	{ "self_cuda_time_total", DW_PATHS_STACKS, true },
 };
 
-/* Those that draw layers. */
+/* The metrics that draw layers. */
 static const struct {
 	const char *name;
 	enum dw_layer_picture_of of;
@@ -147,7 +148,7 @@ static const struct {
 	{ "backward", DW_LAYER_PICTURE_BACKWARD },
 };
 
-static int no_such_metric(const char *name, struct dwell_error *error)
+static int flamegraph_refuse_metric(const char *name, struct dwell_error *error)
 {
 	struct dw_nearest nearest;
 
@@ -163,9 +164,9 @@ static int no_such_metric(const char *name, struct dwell_error *error)
 	                    nearest.best ? nearest.best : "", nearest.best ? "'? There are" : "");
 }
 
-/* NULL: what is wanted was not recorded, or cannot be. */
-static const struct dw_paths *find_paths(struct dw_model *model, const char *name,
-                                         struct dwell_error *error)
+/* NULL when the data was not recorded, or when the call fails. */
+static const struct dw_paths *flamegraph_find_paths(struct dw_model *model, const char *name,
+                                                    struct dwell_error *error)
 {
 	const struct dw_paths *paths;
 	size_t i = 0;
@@ -173,7 +174,7 @@ static const struct dw_paths *find_paths(struct dw_model *model, const char *nam
 	while (i < sizeof metrics / sizeof *metrics && strcmp(metrics[i].name, name) != 0)
 		i++;
 	if (i == sizeof metrics / sizeof *metrics) {
-		no_such_metric(name, error);
+		flamegraph_refuse_metric(name, error);
 		return NULL;
 	}
 	if (metrics[i].device) {
@@ -201,7 +202,7 @@ int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_optio
 	struct dw_picture picture = {
 		.root = "all", .counted = "call", .unit = dw_text_ns,
 		.kinds = kinds, .kind_count = sizeof kinds / sizeof *kinds,
-		.node = give_node, .context = &graph,
+		.node = flamegraph_next_node, .context = &graph,
 	};
 	int result;
 
@@ -211,14 +212,14 @@ int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_optio
 		if (strcmp(of_layers[i].name, options->metric) == 0)
 			return dw_layer_picture_write(model, of_layers[i].of, options->title, options->down, put,
 			                              to, drawn, error);
-	graph.paths = find_paths(model, options->metric ? options->metric : "time", error);
+	graph.paths = flamegraph_find_paths(model, options->metric ? options->metric : "time", error);
 	if (!graph.paths)
 		return error->code;
 	picture.down = options->down;
 	picture.count = graph.paths->count;
-	picture.title = options->title ? options->title : make_title(&graph, dw_model_source(model));
-	picture.subtitle = make_subtitle(&graph);
-	if (name_threads(&graph, model) && picture.title && picture.subtitle)
+	picture.title = options->title ? options->title : flamegraph_make_title(&graph, dw_model_source(model));
+	picture.subtitle = flamegraph_make_subtitle(&graph);
+	if (flamegraph_name_threads(&graph, model) && picture.title && picture.subtitle)
 		result = dw_picture_write(&picture, put, to, drawn, error);
 	else
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while drawing a flame graph");

@@ -1,9 +1,9 @@
 /*
- * The call tree as a picture: a flame graph, or an icicle when it goes down.
+ * The call tree as a picture: a flame graph, or an icicle when it grows downwards.
  *
- * The exporters' registry calls it (formats "flamegraph" and "icicle"). The whole is
- * all threads together; each thread lies in it with its outermost ranges on it. Widths
- * are time, so of several threads they add up to more than the run took.
+ * export/export.c calls it (formats "flamegraph" and "icicle"). The root stands for all threads
+ * together; each thread lies in it, and its outermost ranges lie in the thread. Widths are
+ * time, so those of several threads add up to more than the duration of the run.
  */
 #ifndef DW_PICTURES_FLAMEGRAPH_H
 #define DW_PICTURES_FLAMEGRAPH_H
@@ -18,11 +18,11 @@ struct dw_flamegraph_options {
 };
 
 /*
- * Widths are the time of all ranges ("time"), or of operators, below the functions of the
- * stacks that they were called from ("self_cpu", and what PyTorch calls it); or the nodes
- * are layers and widths their time, memory or backward ("layers", "memory", "backward").
- * `options` may be NULL. Errors: DWELL_E_NOMEM; DWELL_E_NAME: no such metric;
- * DWELL_E_NO_DATA: what is wanted was not recorded. Those of `put` are its own.
+ * The metric says what nodes and widths are: "time", all ranges and their time; "self_cpu" (or
+ * PyTorch's name of it), operators within the functions of their call stacks and their self
+ * time; "layers", "memory" and "backward", layers and their time, memory or backward time.
+ * `options` may be NULL. Errors: DWELL_E_NOMEM; DWELL_E_NAME for an unknown metric;
+ * DWELL_E_NO_DATA if the data was not recorded. `put` keeps its own errors.
  */
 int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_options *options,
                         dw_put *put, void *to, struct dw_picture_drawn *drawn,

@@ -1,4 +1,4 @@
-/* Layers as a picture's nodes; see layers.h. */
+/* The nodes of a picture of layers; see layers.h. */
 #include "pictures/layers.h"
 
 #include <string.h>
@@ -32,16 +32,16 @@ struct drawing {
 	size_t count;
 };
 
-/* Of something by itself. More freed than allocated is nothing kept. */
-static uint64_t value_of(const struct drawing *drawing, const struct dw_layer_sums *sums)
+/* The value without that of inner layers. A layer that freed more than it allocated kept 0. */
+static uint64_t layers_value(const struct drawing *drawing, const struct dw_layer_sums *sums)
 {
 	if (drawing->of == DW_LAYER_PICTURE_MEMORY)
 		return sums->bytes > 0 ? (uint64_t)sums->bytes : 0;
 	return drawing->of == DW_LAYER_PICTURE_TIME ? sums->operators_ns : sums->backward_ns;
 }
 
-static struct dw_picture_node *add_node(struct drawing *drawing, const char *label, uint64_t value,
-                                        uint64_t calls, uint32_t depth, uint32_t kind)
+static struct dw_picture_node *layers_add_node(struct drawing *drawing, const char *label, uint64_t value,
+                                               uint64_t calls, uint32_t depth, uint32_t kind)
 {
 	struct dw_picture_node *node = &drawing->nodes[drawing->count++];
 
@@ -50,21 +50,21 @@ static struct dw_picture_node *add_node(struct drawing *drawing, const char *lab
 	return node;
 }
 
-static void add_operators(struct drawing *drawing, struct dw_layer_operators from, uint32_t depth)
+static void layers_add_operators(struct drawing *drawing, struct dw_layer_operators from, uint32_t depth)
 {
 	for (size_t i = from.first; i < from.first + from.count; i++) {
 		const struct dw_layer_operator *operator = &drawing->layers->operators[i];
-		uint64_t value = value_of(drawing, &operator->own);
+		uint64_t value = layers_value(drawing, &operator->own);
 		bool backward = drawing->of == DW_LAYER_PICTURE_BACKWARD;
 
 		if (value)
-			add_node(drawing, operator->name, value,
-			         backward ? operator->backward_calls : operator->calls, depth, KIND_OPERATOR);
+			layers_add_node(drawing, operator->name, value,
+			                backward ? operator->backward_calls : operator->calls, depth, KIND_OPERATOR);
 	}
 }
 
-/* Values of layers are their own so far: each is added to what holds it. */
-static void add_up(struct drawing *drawing, const size_t *node_of_layer)
+/* So far each layer has its own value: adds each to the layer around it. */
+static void layers_sum_up(struct drawing *drawing, const size_t *node_of_layer)
 {
 	for (size_t i = drawing->layers->count; i-- > 0;) {
 		const struct dw_layer *layer = &drawing->layers->rows[i];
@@ -75,7 +75,7 @@ static void add_up(struct drawing *drawing, const size_t *node_of_layer)
 	}
 }
 
-static bool make_nodes(struct drawing *drawing)
+static bool layers_make_nodes(struct drawing *drawing)
 {
 	const struct dw_layers *layers = drawing->layers;
 	size_t most = layers->count + layers->operator_count + 1;
@@ -89,20 +89,20 @@ static bool make_nodes(struct drawing *drawing)
 		const struct dw_layer *layer = &layers->rows[i];
 
 		node_of_layer[i] = drawing->count;
-		add_node(drawing, layer->name, value_of(drawing, &layer->own), layer->calls, layer->depth,
-		         KIND_LAYER);
-		add_operators(drawing, layer->operators, layer->depth + 1);
+		layers_add_node(drawing, layer->name, layers_value(drawing, &layer->own), layer->calls, layer->depth,
+		                KIND_LAYER);
+		layers_add_operators(drawing, layer->operators, layer->depth + 1);
 	}
-	add_up(drawing, node_of_layer);
-	if (value_of(drawing, &layers->outside)) {
-		add_node(drawing, "(outside layers)", value_of(drawing, &layers->outside), 0, 0,
-		         KIND_OUTSIDE);
-		add_operators(drawing, layers->outside_operators, 1);
+	layers_sum_up(drawing, node_of_layer);
+	if (layers_value(drawing, &layers->outside)) {
+		layers_add_node(drawing, "(outside layers)", layers_value(drawing, &layers->outside), 0, 0,
+		                KIND_OUTSIDE);
+		layers_add_operators(drawing, layers->outside_operators, 1);
 	}
 	return true;
 }
 
-static uint64_t whole(const struct drawing *drawing)
+static uint64_t layers_whole(const struct drawing *drawing)
 {
 	uint64_t value = 0;
 
@@ -111,8 +111,8 @@ static uint64_t whole(const struct drawing *drawing)
 	return value;
 }
 
-/* What layers freed of others' memory: the layers view takes it off, a width cannot. */
-static uint64_t freed(const struct drawing *drawing)
+/* Bytes that layers freed and had not allocated. The view `layers` subtracts them; a width cannot. */
+static uint64_t layers_freed(const struct drawing *drawing)
 {
 	const struct dw_layers *layers = drawing->layers;
 	uint64_t bytes = layers->outside.bytes < 0 ? (uint64_t)-layers->outside.bytes : 0;
@@ -122,12 +122,12 @@ static uint64_t freed(const struct drawing *drawing)
 	return drawing->of == DW_LAYER_PICTURE_MEMORY ? bytes : 0;
 }
 
-static void give_node(const void *context, size_t index, struct dw_picture_node *to)
+static void layers_next_node(const void *context, size_t index, struct dw_picture_node *to)
 {
 	*to = ((const struct drawing *)context)->nodes[index];
 }
 
-static const char *own_title(struct drawing *drawing, const struct dw_source *source)
+static const char *layers_make_title(struct drawing *drawing, const struct dw_source *source)
 {
 	const char *name = source->process_count ? source->processes[0].label : "";
 
@@ -139,31 +139,31 @@ static const char *own_title(struct drawing *drawing, const struct dw_source *so
 	return dw_arena_printf(&drawing->arena, "%s: layers, %s", name, pictures[drawing->of].what);
 }
 
-static int write(struct drawing *drawing, struct dw_picture *picture, struct dw_model *model,
-                 dw_put *put, void *to, struct dw_picture_drawn *drawn, struct dwell_error *error)
+static int layers_write(struct drawing *drawing, struct dw_picture *picture, struct dw_model *model,
+                        dw_put *put, void *to, struct dw_picture_drawn *drawn, struct dwell_error *error)
 {
 	const char *less = "";
 	struct dw_text total;
 
-	if (!make_nodes(drawing))
+	if (!layers_make_nodes(drawing))
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while drawing layers");
-	if (!drawing->layers->count || !whole(drawing))
+	if (!drawing->layers->count || !layers_whole(drawing))
 		return dw_error_set(error, DWELL_E_NO_DATA, "%s has %s",
 		                    dw_model_source(model)->files[0].path,
 		                    drawing->layers->count
 		                        ? pictures[drawing->of].none
 		                        : "no layers: mark each layer's call with DWELL_LAYER(\"path\")");
-	total = picture->unit((double)whole(drawing), " ");
+	total = picture->unit((double)layers_whole(drawing), " ");
 	picture->count = drawing->count;
-	if (freed(drawing))
+	if (layers_freed(drawing))
 		less = dw_arena_printf(&drawing->arena, "; less %s that layers freed of others' memory",
-		                       dw_text_bytes((double)freed(drawing), " ").at);
+		                       dw_text_bytes((double)layers_freed(drawing), " ").at);
 	picture->subtitle = less ? dw_arena_printf(&drawing->arena, "%s in %s layer%s; %s%s", total.at,
 	                                           dw_text_count((int64_t)drawing->layers->count).at,
 	                                           dw_text_plural(drawing->layers->count),
 	                                           pictures[drawing->of].counts, less) : NULL;
 	if (!picture->title)
-		picture->title = own_title(drawing, dw_model_source(model));
+		picture->title = layers_make_title(drawing, dw_model_source(model));
 	if (!picture->title || !picture->subtitle)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while drawing layers");
 	return dw_picture_write(picture, put, to, drawn, error);
@@ -179,14 +179,14 @@ int dw_layer_picture_write(struct dw_model *model, enum dw_layer_picture_of of, 
 		.title = title, .root = "all", .counted = "call", .down = down,
 		.unit = of == DW_LAYER_PICTURE_MEMORY ? dw_text_bytes : dw_text_ns,
 		.kinds = kinds, .kind_count = sizeof kinds / sizeof *kinds,
-		.node = give_node, .context = &drawing,
+		.node = layers_next_node, .context = &drawing,
 	};
 	int result;
 
 	drawing.layers = dw_model_layers(model, &ask, error);
 	if (!drawing.layers)
 		return DWELL_E_NOMEM;
-	result = write(&drawing, &picture, model, put, to, drawn, error);
+	result = layers_write(&drawing, &picture, model, put, to, drawn, error);
 	dw_arena_reset(&drawing.arena);
 	return result;
 }

@@ -1,4 +1,4 @@
-/* Where each node of a picture lies; see inside.h. */
+/* The place of each node of a picture; see inside.h. */
 #include "pictures/inside.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #define LEAST (DW_PICTURE_FULL / (DW_PICTURE_FRAMES * 10)) /* a tenth of a pixel */
 #define NOT_CLOSED UINT32_MAX
 
-static uint32_t across(const struct dw_drawing *drawing, uint64_t value)
+static uint32_t layout_x(const struct dw_drawing *drawing, uint64_t value)
 {
 	return (uint32_t)((double)value / (double)drawing->drawn.total * DW_PICTURE_FULL + 0.5);
 }
@@ -32,7 +32,7 @@ bool dw_picture_start(struct dw_drawing *drawing)
 	return true;
 }
 
-static bool merge(struct dw_drawing *drawing, uint32_t depth, uint64_t value)
+static bool layout_merge(struct dw_drawing *drawing, uint32_t depth, uint64_t value)
 {
 	drawing->drawn.merged++;
 	if (depth <= drawing->closed) {
@@ -49,16 +49,16 @@ bool dw_picture_lay(struct dw_drawing *drawing, const struct dw_picture_node *no
 	uint64_t start;
 
 	if (node->depth > drawing->closed)
-		return merge(drawing, node->depth, 0);
+		return layout_merge(drawing, node->depth, 0);
 	assert(node->depth <= drawing->deepest_open);
 	parent = &drawing->levels[node->depth];
 	start = parent->at;
 	place->value = node->value < parent->end - start ? node->value : parent->end - start;
 	parent->at += place->value;
-	place->x = across(drawing, start);
-	place->width = across(drawing, start + place->value) - place->x;
+	place->x = layout_x(drawing, start);
+	place->width = layout_x(drawing, start + place->value) - place->x;
 	if (place->width < LEAST || !place->value)
-		return merge(drawing, node->depth, place->value);
+		return layout_merge(drawing, node->depth, place->value);
 	if (node->depth + 1u == drawing->capacity &&
 	    !DW_GROW(&drawing->levels, &drawing->capacity, node->depth + 1u)) {
 		*failed = -1;
@@ -74,7 +74,7 @@ bool dw_picture_lay(struct dw_drawing *drawing, const struct dw_picture_node *no
 	return true;
 }
 
-/* How much there is, how deep it goes, what of the legend is needed. */
+/* Finds the sum, the depth, and the kinds that the legend needs. */
 int dw_picture_measure(struct dw_drawing *drawing)
 {
 	const struct dw_picture *picture = drawing->picture;

@@ -1,4 +1,4 @@
-/* The memory's curve out of the model; see memory_curve.h. */
+/* Makes the curve of memory from the model; see memory_curve.h. */
 #include "pictures/memory_curve.h"
 
 #include <stdio.h>
@@ -12,7 +12,8 @@
 #define MOST_PANELS 6u
 #define MOST_HOLDERS 10u
 
-/* What stays lies at the bottom: what comes and goes moves the upper edge. */
+/* Kinds of memory that stay lie at the bottom, so that those that come and go move only the
+ * upper edge. */
 static const struct { enum dw_memory_kind kind; struct dw_picture_kind shown; } order[] = {
 	{ DW_MEMORY_PARAMETER, { "parameter", DW_HUE_BLUE } },
 	{ DW_MEMORY_OPTIMIZER_STATE, { "optimizer state", DW_HUE_VIOLET } },
@@ -36,8 +37,8 @@ struct memory_curve {
 	struct dw_curve curve;
 };
 
-static void give_point(const void *context, size_t panel, size_t index, uint64_t *at_ns,
-                       uint64_t *values)
+static void memory_curve_next_point(const void *context, size_t panel, size_t index, uint64_t *at_ns,
+                                    uint64_t *values)
 {
 	const struct memory_curve *it = context;
 	const struct dw_memory_point *point = &it->memory->pools[panel].points[index];
@@ -47,7 +48,7 @@ static void give_point(const void *context, size_t panel, size_t index, uint64_t
 		values[i] = point->bytes[order[i].kind];
 }
 
-static const char *step_text(struct memory_curve *it, const struct dw_memory_pool *pool)
+static const char *memory_curve_step_text(struct memory_curve *it, const struct dw_memory_pool *pool)
 {
 	if (pool->peak_step == DW_NO_INDEX)
 		return "";
@@ -56,7 +57,7 @@ static const char *step_text(struct memory_curve *it, const struct dw_memory_poo
 		(unsigned long long)dw_model_source(it->model)->steps[pool->peak_step].number);
 }
 
-static const char *pool_label(struct memory_curve *it, const struct dw_memory_pool *pool)
+static const char *memory_curve_pool_label(struct memory_curve *it, const struct dw_memory_pool *pool)
 {
 	const struct dw_source_process *process = &dw_model_source(it->model)->processes[pool->process];
 
@@ -66,7 +67,7 @@ static const char *pool_label(struct memory_curve *it, const struct dw_memory_po
 	                       process->pid, pool->device);
 }
 
-static bool make_panels(struct memory_curve *it)
+static bool memory_curve_make_panels(struct memory_curve *it)
 {
 	size_t count = 0;
 
@@ -75,10 +76,10 @@ static bool make_panels(struct memory_curve *it)
 		count++;
 	for (size_t i = 0; i < count; i++) {
 		const struct dw_memory_pool *pool = &it->memory->pools[i];
-		const char *step = step_text(it, pool);
+		const char *step = memory_curve_step_text(it, pool);
 
 		it->panels[i] = (struct dw_curve_panel){
-			.label = it->memory->pool_count > 1 ? pool_label(it, pool) : pool->device,
+			.label = it->memory->pool_count > 1 ? memory_curve_pool_label(it, pool) : pool->device,
 			.points = pool->point_count,
 			.peak_ns = pool->peak_ns,
 			.peak_value = pool->all.at_peak_bytes,
@@ -95,7 +96,7 @@ static bool make_panels(struct memory_curve *it)
 	return true;
 }
 
-static void make_holders(struct memory_curve *it)
+static void memory_curve_make_holders(struct memory_curve *it)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(it->model, NULL);
 	const struct dw_memory_pool *pool = &it->memory->pools[0];
@@ -115,8 +116,9 @@ static void make_holders(struct memory_curve *it)
 	it->curve.holder_count = count;
 }
 
-/* Steps of the fullest process, each where it begins; they are sorted by process. */
-static bool make_marks(struct memory_curve *it)
+/* A mark at the begin of each step of the process with the most memory. Steps are sorted by
+ * process. */
+static bool memory_curve_make_marks(struct memory_curve *it)
 {
 	const struct dw_source *source = dw_model_source(it->model);
 	uint32_t process = it->memory->pools[0].process;
@@ -138,7 +140,7 @@ static bool make_marks(struct memory_curve *it)
 	return it->marks != NULL;
 }
 
-static void make_time(struct memory_curve *it)
+static void memory_curve_make_time(struct memory_curve *it)
 {
 	const struct dw_source *source = dw_model_source(it->model);
 	bool all = !dw_model_scope(it->model)->has_steps;
@@ -156,11 +158,11 @@ static void make_time(struct memory_curve *it)
 	it->curve.to_ns += it->curve.to_ns == it->curve.from_ns;
 }
 
-static bool make_words(struct memory_curve *it, const char *title)
+static bool memory_curve_make_words(struct memory_curve *it, const char *title)
 {
 	const struct dw_source *source = dw_model_source(it->model);
 	const struct dw_memory_pool *pool = &it->memory->pools[0];
-	const char *name = source->processes[pool->process].label, *step = step_text(it, pool);
+	const char *name = source->processes[pool->process].label, *step = memory_curve_step_text(it, pool);
 	size_t hidden = it->memory->pool_count - it->curve.panel_count;
 
 	it->curve.title = title ? title : *name ? name : "dwell";
@@ -195,14 +197,14 @@ int dw_memory_curve_write(struct dw_model *model, const char *title, dw_put *put
 	it.curve.series = it.series;
 	it.curve.series_count = KINDS;
 	it.curve.unit = dw_text_bytes;
-	it.curve.point = give_point;
+	it.curve.point = memory_curve_next_point;
 	it.curve.context = &it;
 	it.curve.mark = "step";
-	if (make_panels(&it)) {
-		make_time(&it);
-		make_holders(&it);
+	if (memory_curve_make_panels(&it)) {
+		memory_curve_make_time(&it);
+		memory_curve_make_holders(&it);
 	}
-	if (it.curve.panel_count && make_marks(&it) && make_words(&it, title))
+	if (it.curve.panel_count && memory_curve_make_marks(&it) && memory_curve_make_words(&it, title))
 		dw_curve_write(&it.curve, put, to);
 	else
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while drawing the memory");

@@ -1,8 +1,9 @@
 /*
  * Memory over time by what it is for, as a picture.
  *
- * The exporters' registry calls it (format "memory"). A panel a device of a process,
- * the fullest on top; steps begin at the lines; below stands who held the peak.
+ * export/export.c calls it (format "memory"). Each device of a process has a panel, the one
+ * with the most memory on top. Lines show where steps begin. Below the panels are the holders
+ * of the peak.
  */
 #ifndef DW_PICTURES_MEMORY_CURVE_H
 #define DW_PICTURES_MEMORY_CURVE_H
@@ -10,8 +11,8 @@
 #include "model/model.h"
 #include "pictures/curve.h"
 
-/* Title NULL: the program's name. Errors: DWELL_E_NOMEM; DWELL_E_NO_DATA: no allocation
- * was recorded. Those of `put` are its own. */
+/* `title` defaults to the name of the program. Errors: DWELL_E_NOMEM; DWELL_E_NO_DATA if no
+ * allocation was recorded. `put` keeps its own errors. */
 int dw_memory_curve_write(struct dw_model *model, const char *title, dw_put *put, void *to,
                           struct dwell_error *error);
 

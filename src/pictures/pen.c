@@ -1,4 +1,4 @@
-/* What all pictures write with; see pen.h. */
+/* The pen of all pictures; see pen.h. */
 #include "pictures/pen.h"
 
 #include <assert.h>

@@ -1,8 +1,8 @@
 /*
- * What all pictures write with: text, numbers, the head and the buttons alike.
+ * The pen of all pictures: it writes text, numbers, the head and the buttons.
  *
- * picture.c (nodes in one another) and curve.c (values over time) use it. A pen keeps
- * no errors: what it writes through does.
+ * picture.c (nodes in one another) and curve.c (values over time) use it. A pen keeps no errors;
+ * the function that it writes through does.
  */
 #ifndef DW_PICTURES_PEN_H
 #define DW_PICTURES_PEN_H
@@ -15,21 +15,21 @@ struct dw_pen {
 };
 
 void dw_pen_text(const struct dw_pen *pen, const char *text);
-/* For what has a bounded length. */
+/* A short text, like printf. */
 void dw_pen_format(const struct dw_pen *pen, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Any text, as dw_picture_xml(). */
 void dw_pen_xml(const struct dw_pen *pen, const char *text, unsigned columns);
 
-/* From the first byte to below the lines of words; `kind` is the class of the whole,
- * `style` comes behind the style that all have. */
+/* The file from its first byte to the end of title and subtitle. `kind` is the class of the svg
+ * element; `style` follows the common style. */
 void dw_pen_head(const struct dw_pen *pen, const char *title, const char *subtitle,
                  const char *kind, const char *style, unsigned height);
-/* Buttons are shown by the script: without one they would do nothing. Right to left. */
+/* Buttons, from right to left. The script shows them, because they do nothing without it. */
 void dw_pen_buttons(const struct dw_pen *pen, const char *const *words, size_t count);
 void dw_pen_script(const struct dw_pen *pen, const char *script);
 
-#define DW_PEN_HEADER 72u /* pixels of the head */
-#define DW_PEN_COLUMN 7.3 /* pixels a column of the text, at most */
+#define DW_PEN_HEADER 72u /* height of the head in pixels */
+#define DW_PEN_COLUMN 7.3 /* the most pixels of a column of text */
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The file: head, bars, legend, tools; see picture.h. layout.c says where a bar lies.
+ * The file of a picture: head, bars, legend, tools; see picture.h. layout.c finds the places.
  *
- * Lengths along x are percent, so that the picture follows the width that it is given.
+ * Horizontal lengths are in percent, so that the picture follows the width of its page.
  */
 #include "pictures/inside.h"
 
@@ -20,8 +20,8 @@
 
 /* ---- text ----------------------------------------------------------------------------- */
 
-/* Percent without printf's %f, whose point is the locale's; no zeros at the end. */
-static struct dw_text percent(uint32_t part)
+/* Percent without zeros at the end. %f of printf would take the decimal point of the locale. */
+static struct dw_text picture_percent(uint32_t part)
 {
 	struct dw_text text;
 	unsigned rest = part % (DW_PICTURE_FULL / 100), digits = 5;
@@ -38,8 +38,8 @@ static struct dw_text percent(uint32_t part)
 
 /* ---- nodes ---------------------------------------------------------------------------- */
 
-/* Neighbours of one kind have to be told apart, and equal names to look alike. */
-static unsigned tint(const char *label)
+/* The shade of a bar, from its label: neighbours of one kind differ, equal names are equal. */
+static unsigned picture_tint(const char *label)
 {
 	uint32_t hash = 2166136261u;
 
@@ -48,9 +48,9 @@ static unsigned tint(const char *label)
 	return (hash >> 13) % 3;
 }
 
-/* Layers repeat the names of those that they lie in: "net.conv1" in "net" is ".conv1".
- * The script does the same. */
-static const char *short_label(const char *label, const char *parent)
+/* The label of a layer without that of the layer around it: "net.conv1" in "net" becomes
+ * ".conv1". The script does the same. */
+static const char *picture_short_label(const char *label, const char *parent)
 {
 	size_t length = strlen(parent);
 
@@ -58,14 +58,14 @@ static const char *short_label(const char *label, const char *parent)
 	           ? label + length : label;
 }
 
-static double share(const struct dw_drawing *drawing, uint64_t value)
+static double picture_share(const struct dw_drawing *drawing, uint64_t value)
 {
 	return drawing->drawn.total ? (double)value / (double)drawing->drawn.total : 0;
 }
 
-/* The name's line first: the script reads it from here. */
-static void put_tooltip(struct dw_drawing *drawing, const struct dw_picture_node *node,
-                        const struct dw_picture_place *place)
+/* The first line is the name: the script reads it from here. */
+static void picture_put_tooltip(struct dw_drawing *drawing, const struct dw_picture_node *node,
+                                const struct dw_picture_place *place)
 {
 	const struct dw_picture *picture = drawing->picture;
 
@@ -77,7 +77,7 @@ static void put_tooltip(struct dw_drawing *drawing, const struct dw_picture_node
 		dw_pen_text(&drawing->pen, ", ");
 	}
 	dw_pen_format(&drawing->pen, "%s, %s of ", picture->unit((double)place->value, " ").at,
-	           dw_text_percent(share(drawing, place->value)).at);
+	           dw_text_percent(picture_share(drawing, place->value)).at);
 	dw_pen_xml(&drawing->pen, picture->root, DW_PICTURE_UNCUT);
 	if (node->self != DW_PICTURE_NO_SELF)
 		dw_pen_format(&drawing->pen, ", %s self", picture->unit((double)node->self, " ").at);
@@ -89,21 +89,21 @@ static void put_tooltip(struct dw_drawing *drawing, const struct dw_picture_node
 	dw_pen_text(&drawing->pen, "</title>");
 }
 
-static void put_node(struct dw_drawing *drawing, const struct dw_picture_node *node,
-                     const struct dw_picture_place *place, uint32_t row)
+static void picture_put_node(struct dw_drawing *drawing, const struct dw_picture_node *node,
+                             const struct dw_picture_place *place, uint32_t row)
 {
 	uint32_t rows = drawing->drawn.rows;
 	uint32_t y = (drawing->picture->down ? row : rows - 1 - row) * ROW;
 	double room = (double)place->width / DW_PICTURE_FULL * DW_PICTURE_FRAMES - 7;
-	const char *label = row ? short_label(node->label, drawing->levels[row - 1].label)
+	const char *label = row ? picture_short_label(node->label, drawing->levels[row - 1].label)
 	                        : node->label;
-	struct dw_text x = percent(place->x);
+	struct dw_text x = picture_percent(place->x);
 
 	dw_pen_format(&drawing->pen, "<g class=\"c%u t%u\">", (unsigned)drawing->picture->kinds[node->kind].hue,
-	           tint(node->label));
-	put_tooltip(drawing, node, place);
+	           picture_tint(node->label));
+	picture_put_tooltip(drawing, node, place);
 	dw_pen_format(&drawing->pen, "<rect x=\"%s\" y=\"%u\" width=\"%s\" height=\"%u\"/>", x.at, y,
-	           percent(place->width).at, BAR);
+	           picture_percent(place->width).at, BAR);
 	if (room >= 3 * COLUMN || room >= (double)strlen(label) * COLUMN) {
 		dw_pen_format(&drawing->pen, "<text x=\"%s\" dx=\"3\" y=\"%u\">", x.at, y + 13);
 		dw_pen_xml(&drawing->pen, label, (unsigned)(room / COLUMN));
@@ -112,7 +112,7 @@ static void put_node(struct dw_drawing *drawing, const struct dw_picture_node *n
 	dw_pen_text(&drawing->pen, "</g>\n");
 }
 
-static int put_nodes(struct dw_drawing *drawing)
+static int picture_put_nodes(struct dw_drawing *drawing)
 {
 	const struct dw_picture *picture = drawing->picture;
 	struct dw_picture_node node = { picture->root, drawing->drawn.total, DW_PICTURE_NO_SELF, 0, 0, 0 };
@@ -123,20 +123,20 @@ static int put_nodes(struct dw_drawing *drawing)
 		return -1;
 	dw_pen_format(&drawing->pen, "<svg class=\"frames\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">\n",
 	           DW_PICTURE_MARGIN, HEADER, DW_PICTURE_FRAMES, drawing->drawn.rows * ROW);
-	put_node(drawing, &node, &place, 0);
+	picture_put_node(drawing, &node, &place, 0);
 	for (size_t i = 0; i < picture->count && !failed; i++) {
 		picture->node(picture->context, i, &node);
 		if (dw_picture_lay(drawing, &node, &place, &failed))
-			put_node(drawing, &node, &place, node.depth + 1);
+			picture_put_node(drawing, &node, &place, node.depth + 1);
 	}
 	dw_pen_format(&drawing->pen, "<rect class=\"ring\" height=\"%u\" width=\"0\"/>\n</svg>\n", BAR);
 	return failed;
 }
 
-/* ---- around them ------------------------------------------------------------------------ */
+/* ---- legend and foot ------------------------------------------------------------------------ */
 
-/* The kinds of one hue that were seen, as "collector, profiler"; false: none. */
-static bool join_kinds(const struct dw_drawing *drawing, unsigned hue, char *text, size_t size)
+/* The names of the kinds of one hue that occur, as "collector, profiler". False if none does. */
+static bool picture_join_kinds(const struct dw_drawing *drawing, unsigned hue, char *text, size_t size)
 {
 	const struct dw_picture *picture = drawing->picture;
 	size_t used = 0;
@@ -152,14 +152,14 @@ static bool join_kinds(const struct dw_drawing *drawing, unsigned hue, char *tex
 	return used > 0;
 }
 
-static void put_legend(struct dw_drawing *drawing, unsigned y)
+static void picture_put_legend(struct dw_drawing *drawing, unsigned y)
 {
 	char text[128];
 	double x = DW_PICTURE_MARGIN;
 
 	dw_pen_format(&drawing->pen, "<svg class=\"legend\" y=\"%u\" overflow=\"visible\">\n", y);
 	for (unsigned hue = 0; hue < DW_HUE_COUNT; hue++) {
-		if (!join_kinds(drawing, hue, text, sizeof text))
+		if (!picture_join_kinds(drawing, hue, text, sizeof text))
 			continue;
 		dw_pen_format(&drawing->pen,
 		           "<svg x=\"%u\" overflow=\"visible\"><g class=\"c%u\">"
@@ -172,7 +172,7 @@ static void put_legend(struct dw_drawing *drawing, unsigned y)
 	dw_pen_text(&drawing->pen, "</svg>\n");
 }
 
-static void put_foot(struct dw_drawing *drawing)
+static void picture_put_foot(struct dw_drawing *drawing)
 {
 	static const char *const tools[] = { "Search", "Reset" };
 	const struct dw_picture *picture = drawing->picture;
@@ -184,14 +184,14 @@ static void put_foot(struct dw_drawing *drawing)
 		dw_pen_format(&drawing->pen, "%s node%s narrower than 0.1 pixel: %s (%s) left in %s parent%s",
 		           dw_text_count((int64_t)merged).at, dw_text_plural(merged),
 		           picture->unit((double)drawing->merged_value, " ").at,
-		           dw_text_percent(share(drawing, drawing->merged_value)).at,
+		           dw_text_percent(picture_share(drawing, drawing->merged_value)).at,
 		           merged == 1 ? "its" : "their", dw_text_plural(merged));
 	else if (picture->count)
 		dw_pen_format(&drawing->pen, "%s nodes, none left out", dw_text_count((int64_t)picture->count + 1).at);
 	else
 		dw_pen_text(&drawing->pen, "nothing was recorded that could be shown here");
 	dw_pen_text(&drawing->pen, "</text>\n");
-	put_legend(drawing, y + 28);
+	picture_put_legend(drawing, y + 28);
 	dw_pen_buttons(&drawing->pen, tools, sizeof tools / sizeof *tools);
 	dw_pen_script(&drawing->pen, dw_picture_script);
 }
@@ -206,10 +206,10 @@ int dw_picture_write(const struct dw_picture *picture, dw_put *put, void *to,
 	if (!failed) {
 		dw_pen_head(&drawing.pen, picture->title, picture->subtitle, picture->down ? "down" : "up", "",
 		            HEADER + drawing.drawn.rows * ROW + FOOTER);
-		failed = put_nodes(&drawing);
+		failed = picture_put_nodes(&drawing);
 	}
 	if (!failed)
-		put_foot(&drawing);
+		picture_put_foot(&drawing);
 	free(drawing.levels);
 	if (failed)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while drawing '%.100s'",

@@ -1,20 +1,20 @@
 /*
- * Pictures: nodes that lie in one another, as one SVG that stands for itself.
+ * Pictures: nodes that lie in one another, as one SVG that needs no other file.
  *
- * One renderer for flame graphs and icicles of whatever has a value and parts: calls
- * and their time, layers and their bytes. It knows no model; flamegraph.h makes nodes
- * of one. The file needs nothing beside it: style and script are in it. Opened in a
- * browser it zooms, searches and works by keyboard alone; within <img> or in a viewer
- * without scripts it is the same picture, still.
+ * One renderer draws flame graphs and icicles of anything with a value and parts: calls and
+ * their time, layers and their bytes. It knows no model; flamegraph.c and layers.c make nodes
+ * from one. The file contains its style and its script. In a browser it zooms, searches and
+ * works by keyboard. In an <img>, or in a viewer without scripts, the picture is the same, but
+ * does not move.
  *
- *   layout.c   where each node lies
+ *   layout.c   the place of each node
  *   picture.c  the file
  *   style.c    colours and fonts, for light and dark
- *   script.c   what a browser runs
- *   xml.c      text in XML, whatever its bytes
+ *   script.c   the script for browsers
+ *   xml.c      any bytes as text in XML
  *
- * Places are whole numbers, DW_PICTURE_FULL being the width of all: a part never
- * reaches beyond what it is part of, in the file as in the values.
+ * Places are whole numbers, in parts of DW_PICTURE_FULL, which is the width of the root. So a
+ * node never reaches beyond its parent, neither in the file nor in its value.
  */
 #ifndef DW_PICTURES_PICTURE_H
 #define DW_PICTURES_PICTURE_H
@@ -26,8 +26,8 @@
 #include "base/text.h"
 #include "dwell/dwell.h"
 
-#define DW_PICTURE_FULL 10000000u          /* x and width in these: 100.00000% */
-#define DW_PICTURE_WIDTH 1200u             /* pixels, until a browser fits it */
+#define DW_PICTURE_FULL 10000000u          /* the unit of x and width: 100.00000% */
+#define DW_PICTURE_WIDTH 1200u             /* pixels; browsers fit it to the page */
 #define DW_PICTURE_NO_SELF UINT64_MAX
 
 enum dw_picture_hue {
@@ -35,8 +35,8 @@ enum dw_picture_hue {
 	DW_HUE_TEAL, DW_HUE_VIOLET, DW_HUE_ROSE, DW_HUE_LIME, DW_HUE_SLATE, DW_HUE_COUNT
 };
 
-/* What a node is: its colour, and its name in tooltips and in the legend, where those of
- * one hue stand together. */
+/* A kind of nodes: a colour, and a name in tooltips and in the legend, which joins the kinds of
+ * one hue. */
 struct dw_picture_kind {
 	const char *name;
 	enum dw_picture_hue hue;
@@ -44,47 +44,47 @@ struct dw_picture_kind {
 
 struct dw_picture_node {
 	const char *label;   /* any bytes */
-	uint64_t value;      /* inclusive; what is more than the parent has is cut */
+	uint64_t value;      /* with its children; cut at the value of its parent */
 	uint64_t self;       /* for the tooltip, or DW_PICTURE_NO_SELF */
-	uint64_t count;      /* calls and the like, for the tooltip; 0: not said */
-	uint32_t depth;      /* 0: lies in the whole; at most one more than the node before */
-	uint32_t kind;       /* into kinds */
+	uint64_t count;      /* of calls or the like, for the tooltip; 0: not shown */
+	uint32_t depth;      /* 0: lies in the root; at most one more than that of the node before */
+	uint32_t kind;       /* index into kinds */
 };
 
-/* The quantity with its unit, as dw_text_ns() and dw_text_bytes() give it. */
+/* A value as text with its unit, like dw_text_ns() and dw_text_bytes(). */
 typedef struct dw_text dw_picture_unit(double value, const char *gap);
 
 struct dw_picture {
 	const char *title;
 	const char *subtitle;               /* or NULL */
-	const char *root;                   /* what the whole is called: "all" */
-	const char *counted;                /* what count counts: "call" */
+	const char *root;                   /* the name of the root: "all" */
+	const char *counted;                /* the word for one of `count`: "call" */
 	dw_picture_unit *unit;
-	bool down;                          /* the whole on top: an icicle */
-	const struct dw_picture_kind *kinds; /* the first is the whole's */
+	bool down;                          /* the root on top: an icicle */
+	const struct dw_picture_kind *kinds; /* the first is that of the root */
 	size_t kind_count;                  /* at most 32 */
-	/* Nodes depth first; asked for in order, a few times over. Labels have to last until
-	 * the picture is written. */
+	/* Gives the nodes in order, depth first. They are read several times. Labels must live
+	 * until the picture is written. */
 	void (*node)(const void *context, size_t index, struct dw_picture_node *node);
 	const void *context;
 	size_t count;
 };
 
-/* What was drawn; for messages and tests. */
+/* What was drawn, for messages and tests. */
 struct dw_picture_drawn {
-	uint64_t nodes;      /* with the whole */
-	uint64_t merged;     /* narrower than a tenth of a pixel: part of their parents */
+	uint64_t nodes;      /* with the root */
+	uint64_t merged;     /* narrower than a tenth of a pixel, so drawn as part of their parents */
 	uint32_t rows;
 	uint64_t total;
 };
 
-/* Writes all of it through `put`, which keeps its own errors. `drawn` may be NULL.
+/* Writes the file through `put`, which keeps its own errors. `drawn` may be NULL.
  * Errors: DWELL_E_NOMEM. */
 int dw_picture_write(const struct dw_picture *picture, dw_put *put, void *to,
                      struct dw_picture_drawn *drawn, struct dwell_error *error);
 
-/* xml.c: text for content and quoted attributes. What XML cannot hold becomes U+FFFD,
- * a line break too. With `columns` it ends in "…" where it would be wider. */
+/* xml.c: text for content and quoted attributes. Characters that XML cannot hold, and line
+ * breaks, become U+FFFD. If `columns` is not 0, a wider text is cut and ends in "…". */
 void dw_picture_xml(dw_put *put, void *to, const char *text, unsigned columns);
 #define DW_PICTURE_UNCUT UINT32_MAX
 

@@ -1,14 +1,15 @@
 /*
- * What a browser runs in a picture; see picture.h.
+ * The script of a picture for browsers; see picture.h.
  *
- * All it knows it reads from the picture: places from the bars, names from the first
- * line of the tooltips, who lies in whom from the order and the rows. It asks for
- * nothing outside the file, evaluates no text and keeps inline handlers out, so that a
- * page's content policy has one script to allow. Under 6 KB (a test counts).
+ * It reads everything from the picture: places from the bars, names from the first line of the
+ * tooltips, parents from the order and the rows. It loads nothing, evaluates no text and has no
+ * inline handlers, so that the content policy of a page must allow one script only. It is
+ * smaller than 6 KB, which a test checks.
  *
- * A node: g group, r bar, t text or null, x and w percent of the whole, d row from the
- * whole, p parent, i index, e index of its last descendant, n name, l what of it the bar
- * says, s the rest of the tooltip, m found by the search.
+ * Of a node, g is its group, r the bar, t the text or null, x and w its place in percent of the
+ * root, d its row from the root, p its parent, i its index, e the index of its last descendant,
+ * n its name, l the part of the name on the bar, s the rest of the tooltip, m whether the search
+ * has found it.
  */
 #include "pictures/picture.h"
 

@@ -1,10 +1,10 @@
 /*
  * Colours and fonts of a picture; see picture.h.
  *
- * Plain rules first, for light; dark replaces the colours alone. No variables: viewers
- * that know little of CSS still show the light picture. Every rule begins with .dwp,
- * since a picture may stand within a page. Contrast of text to its bar is 4.5 and more
- * in both (tests/probes/pictures_chromium.py measures it).
+ * The rules for light come first and are plain; dark replaces only the colours. There are no
+ * variables, so that viewers with little CSS show the light picture. Every rule begins with
+ * .dwp, because a picture may stand within a page. The contrast of text to its bar is at least
+ * 4.5 in both (tests/probes/pictures_chromium.py measures it).
  */
 #include "pictures/picture.h"
 

@@ -1,16 +1,16 @@
-/* Text in XML: nothing in a name may end the element it stands in; see picture.h. */
+/* Any text in XML, escaped so that it cannot end its element; see picture.h. */
 #include <string.h>
 
 #include "pictures/picture.h"
 
-/* Not in XML 1.0, or of no use in a line of text. */
-static bool unfit(uint32_t code)
+/* Whether XML 1.0 has no such character, or a line of text no use for it. */
+static bool xml_is_unfit(uint32_t code)
 {
 	return dw_utf8_steers(code) || (code >= 0xd800 && code < 0xe000) ||
 	       (code & 0xfffe) == 0xfffe || code > 0x10ffff || code == 0x2028 || code == 0x2029;
 }
 
-static const char *entity(uint32_t code)
+static const char *xml_entity(uint32_t code)
 {
 	switch (code) {
 	case '&':
@@ -27,19 +27,19 @@ static const char *entity(uint32_t code)
 	return NULL;
 }
 
-static void put_code(dw_put *put, void *to, uint32_t code)
+static void xml_put_code(dw_put *put, void *to, uint32_t code)
 {
-	const char *name = entity(code);
+	const char *name = xml_entity(code);
 	char bytes[4];
 
 	if (name)
 		put(to, name, strlen(name));
 	else
-		put(to, bytes, dw_utf8_put(bytes, unfit(code) ? 0xfffd : code));
+		put(to, bytes, dw_utf8_put(bytes, xml_is_unfit(code) ? 0xfffd : code));
 }
 
-/* Where the text has to end for "…" to fit; NULL: all of it fits. */
-static const char *cut(const char *text, unsigned columns)
+/* Where the text must end so that "…" fits; NULL if the whole text fits. */
+static const char *xml_find_cut(const char *text, unsigned columns)
 {
 	const char *last = text, *at = text;
 	unsigned used = 0;
@@ -58,10 +58,10 @@ static const char *cut(const char *text, unsigned columns)
 
 void dw_picture_xml(dw_put *put, void *to, const char *text, unsigned columns)
 {
-	const char *end = columns == DW_PICTURE_UNCUT ? NULL : cut(text, columns);
+	const char *end = columns == DW_PICTURE_UNCUT ? NULL : xml_find_cut(text, columns);
 
 	while (end ? text < end : *text)
-		put_code(put, to, dw_utf8_next(&text));
+		xml_put_code(put, to, dw_utf8_next(&text));
 	if (end)
-		put_code(put, to, 0x2026);
+		xml_put_code(put, to, 0x2026);
 }

@@ -1,10 +1,9 @@
 /*
  * An XSpace file, translated into a trace in memory; see xspace.h.
  *
- * Called by file.c for files that are no trace. Planes become threads of one process (of
- * several where our own export put them into one plane); a line's name gives the thread's
- * name and number. Invariant: nothing outside the bytes is looked at, and what is held is
- * bounded by their number.
+ * Called by file.c for files that are no trace. Lines become threads of one process, or of
+ * several if dwell's export wrote the file. The name of a line gives the name and number of the
+ * thread. Invariant: only bytes of the file are read, and memory is bounded by their number.
  */
 #include "read/xspace.h"
 
@@ -18,10 +17,10 @@
 
 #define LATEST_NS ((uint64_t)1 << 61)
 
-/* ---- recognised --------------------------------------------------------------------- */
+/* ---- recognising the format -------------------------------------------------------------- */
 
-/* Whether all of it has the form of an XSpace; else where it stops having it. */
-static bool has_form(const unsigned char *bytes, size_t size, size_t *bad_at)
+/* Whether all bytes have the form of an XSpace; if not, `bad_at` is where they stop having it. */
+static bool xspace_has_form(const unsigned char *bytes, size_t size, size_t *bad_at)
 {
 	struct dw_proto_reader reader = dw_proto_read(bytes, size);
 	struct dw_proto_field field;
@@ -49,7 +48,7 @@ static bool has_form(const unsigned char *bytes, size_t size, size_t *bad_at)
 	return !reader.bad && at == reader.end;
 }
 
-static bool ends_in(const char *path, const char *what)
+static bool xspace_ends_in(const char *path, const char *what)
 {
 	size_t length = strlen(path), tail = strlen(what);
 
@@ -58,8 +57,8 @@ static bool ends_in(const char *path, const char *what)
 
 /* ---- lines -------------------------------------------------------------------------- */
 
-static void add_event(struct xspace *space, struct xs_thread *thread, uint64_t line_ns,
-                      const struct dw_proto_field *message)
+static void xspace_add_event(struct xspace *space, struct xs_thread *thread, uint64_t line_ns,
+                             const struct dw_proto_field *message)
 {
 	struct dw_proto_reader reader = dw_proto_read(message->bytes, message->length);
 	uint64_t name = 0, offset_ps = 0, duration_ps = 0, start_ns;
@@ -78,7 +77,7 @@ static void add_event(struct xspace *space, struct xs_thread *thread, uint64_t l
 		}
 	}
 	space->aggregated += aggregated;
-	/* Negative times are large ones here. */
+	/* A negative time is a large unsigned one. */
 	if (reader.bad || !message->length || message->length > UINT32_MAX || duration_ps > INT64_MAX || offset_ps > INT64_MAX) {
 		space->damaged++;
 		return;
@@ -104,7 +103,7 @@ struct line {
 	bool has_events;
 };
 
-static struct line read_line(const struct dw_proto_field *message)
+static struct line xspace_read_line(const struct dw_proto_field *message)
 {
 	struct dw_proto_reader reader = dw_proto_read(message->bytes, message->length);
 	struct line line = { .name = { "", 0 } };
@@ -124,8 +123,8 @@ static struct line read_line(const struct dw_proto_field *message)
 	return line;
 }
 
-/* All allocations that our export wrote stand in one line; whose line each is of, it says. */
-static struct xs_thread *thread_of_memory(struct xspace *space, const struct dw_proto_field *message)
+/* dwell's export writes all allocations on one line, each with the name of its thread's line. */
+static struct xs_thread *xspace_memory_thread(struct xspace *space, const struct dw_proto_field *message)
 {
 	struct xs_stats stats;
 	struct xs_text name;
@@ -141,10 +140,10 @@ static struct xs_thread *thread_of_memory(struct xspace *space, const struct dw_
 	return xs_find_thread(space, (struct xs_text){ line, strlen(line) }, 0);
 }
 
-static void add_line(struct xspace *space, const struct dw_proto_field *message)
+static void xspace_add_line(struct xspace *space, const struct dw_proto_field *message)
 {
 	struct dw_proto_reader reader = dw_proto_read(message->bytes, message->length);
-	struct line line = read_line(message);
+	struct line line = xspace_read_line(message);
 	struct dw_proto_field field;
 	bool memory = line.id == DW_XSPACE_MEMORY_LINE;
 	struct xs_thread *thread =
@@ -154,16 +153,16 @@ static void add_line(struct xspace *space, const struct dw_proto_field *message)
 		if (field.field != XS_LINE_EVENT || field.wire != DW_PROTO_BYTES)
 			continue;
 		if (memory)
-			thread = thread_of_memory(space, &field);
+			thread = xspace_memory_thread(space, &field);
 		if (thread)
-			add_event(space, thread, line.timestamp_ns - space->base_ns, &field);
+			xspace_add_event(space, thread, line.timestamp_ns - space->base_ns, &field);
 	}
 	space->damaged += reader.bad;
 }
 
 /* ---- planes ------------------------------------------------------------------------- */
 
-static struct xs_text name_of(struct xs_text plane)
+static struct xs_text xspace_plane_name(struct xs_text plane)
 {
 	struct dw_proto_reader reader = dw_proto_read(plane.bytes, plane.length);
 	struct dw_proto_field field;
@@ -175,18 +174,18 @@ static struct xs_text name_of(struct xs_text plane)
 	return name;
 }
 
-static void put_plane(struct xspace *space, struct xs_text plane)
+static void xspace_put_plane(struct xspace *space, struct xs_text plane)
 {
 	struct dw_proto_reader reader = dw_proto_read(plane.bytes, plane.length);
 	struct dw_proto_field field;
 
-	space->plane_name = name_of(plane);
+	space->plane_name = xspace_plane_name(plane);
 	space->device = xs_begins(space->plane_name, "/device:") &&
 	                !xs_begins(space->plane_name, "/device:CUSTOM:");
 	xs_read_names(space, plane);
 	while (!space->failed && dw_proto_next(&reader, &field))
 		if (field.field == XS_PLANE_LINE)
-			add_line(space, &field);
+			xspace_add_line(space, &field);
 	for (size_t i = 0; i < space->thread_count && !space->failed; i++)
 		xs_put_thread(space, &space->threads[i]);
 	for (size_t i = 0; i < space->thread_count; i++)
@@ -195,8 +194,8 @@ static void put_plane(struct xspace *space, struct xs_text plane)
 	xs_map_reset(&space->keys);
 }
 
-/* What must be known before the first line: when it began, whose it is. */
-static void look_at_plane(struct xspace *space, struct xs_text plane)
+/* Finds the start of the first event and the process id, which are needed before the first line. */
+static void xspace_scan_plane(struct xspace *space, struct xs_text plane)
 {
 	struct dw_proto_reader reader = dw_proto_read(plane.bytes, plane.length);
 	struct dw_proto_field field;
@@ -207,7 +206,7 @@ static void look_at_plane(struct xspace *space, struct xs_text plane)
 	xs_read_names(space, plane);
 	while (dw_proto_next(&reader, &field)) {
 		if (field.field == XS_PLANE_LINE) {
-			struct line line = read_line(&field);
+			struct line line = xspace_read_line(&field);
 
 			if (line.has_events && line.timestamp_ns < space->base_ns)
 				space->base_ns = line.timestamp_ns;
@@ -221,7 +220,7 @@ static void look_at_plane(struct xspace *space, struct xs_text plane)
 	}
 }
 
-static void each_plane(struct xspace *space, void (*task)(struct xspace *, struct xs_text))
+static void xspace_each_plane(struct xspace *space, void (*task)(struct xspace *, struct xs_text))
 {
 	struct dw_proto_reader reader = dw_proto_read(space->bytes, space->size);
 	struct dw_proto_field field;
@@ -236,7 +235,7 @@ static void each_plane(struct xspace *space, void (*task)(struct xspace *, struc
 
 /* ---- the image ---------------------------------------------------------------------- */
 
-static void finish(struct xspace *space)
+static void xspace_finish(struct xspace *space)
 {
 	const char *slash = strrchr(space->path, '/');
 	uint32_t name = dw_encode_string(&space->processes[0].journal, slash ? slash + 1 : space->path);
@@ -255,7 +254,7 @@ static void finish(struct xspace *space)
 	}
 }
 
-static void translate(struct xspace *space)
+static void xspace_translate(struct xspace *space)
 {
 	struct dw_head *head;
 
@@ -264,16 +263,16 @@ static void translate(struct xspace *space)
 	if (space->failed || space->encode.failed)
 		return;
 	space->base_ns = UINT64_MAX;
-	each_plane(space, look_at_plane);
+	xspace_each_plane(space, xspace_scan_plane);
 	if (space->base_ns == UINT64_MAX)
 		space->base_ns = 0;
 	space->processes[0].pid = space->pid;
-	each_plane(space, put_plane);
-	finish(space);
+	xspace_each_plane(space, xspace_put_plane);
+	xspace_finish(space);
 	if (space->encode.failed)
 		return;
 	head = dw_encode_head(&space->encode);
-	/* Some lines count from the epoch, others from the capture's start. */
+	/* The times of some files count from the epoch, of others from the start of the capture. */
 	head->start_realtime_ns = space->base_ns > LATEST_NS / 2 ? space->base_ns
 	                                                         : space->start_time_ns + space->base_ns;
 	snprintf(head->hostname, sizeof head->hostname, "%.*s",
@@ -281,15 +280,15 @@ static void translate(struct xspace *space)
 	snprintf(head->writer, sizeof head->writer, "XSpace");
 }
 
-static void note(struct xspace *space, struct dw_read_file *file, size_t count, const char *what)
+static void xspace_note(struct xspace *space, struct dw_read_file *file, size_t count, const char *what)
 {
 	if (count)
 		file->note = dw_arena_printf(space->arena, "%s%s%zu %s", file->note ? file->note : "",
 		                             file->note ? "; " : "", count, what);
 }
 
-/* The image takes the place of the file; it is mapped as a file is. */
-static int install(struct xspace *space, struct dw_read_file *file, struct dwell_error *error)
+/* Replaces the data of the file by the image, which is mapped like a file. */
+static int xspace_install(struct xspace *space, struct dw_read_file *file, struct dwell_error *error)
 {
 	size_t size = 0;
 	void *pages = space->failed ? NULL : dw_encode_take(&space->encode, &size);
@@ -300,17 +299,17 @@ static int install(struct xspace *space, struct dw_read_file *file, struct dwell
 	munmap((void *)(uintptr_t)file->data, file->size_bytes);
 	file->data = pages;
 	file->size_bytes = size;
-	note(space, file, space->overlaps, "events overlap others of their line partly");
-	note(space, file, space->cut, "of them end where what is around them ends");
-	note(space, file, space->aggregated, "events are sums without a time, and are left out");
-	note(space, file, space->damaged, "events or lines make no sense, and are left out");
-	note(space, file, space->texts_dropped, "events have more to say than is kept");
-	note(space, file, space->lines_dropped, "lines are left out: there are more than threads of a file "
+	xspace_note(space, file, space->overlaps, "events overlap others of their line partly");
+	xspace_note(space, file, space->cut, "of them end where what is around them ends");
+	xspace_note(space, file, space->aggregated, "events are sums without a time, and are left out");
+	xspace_note(space, file, space->damaged, "events or lines make no sense, and are left out");
+	xspace_note(space, file, space->texts_dropped, "events have more to say than is kept");
+	xspace_note(space, file, space->lines_dropped, "lines are left out: there are more than threads of a file "
 	                                        "of this size");
 	return 0;
 }
 
-static void reset(struct xspace *space)
+static void xspace_reset(struct xspace *space)
 {
 	dw_encode_reset(&space->encode);
 	for (size_t i = 0; i < space->thread_count; i++)
@@ -326,45 +325,45 @@ static void reset(struct xspace *space)
 	xs_map_reset(&space->owners);
 }
 
-static int read_bytes(struct dw_read_file *file, struct dw_arena *arena, const void *bytes,
-                      size_t size, bool packed, bool *taken, struct dwell_error *error)
+static int xspace_read_bytes(struct dw_read_file *file, struct dw_arena *arena, const void *bytes,
+                             size_t size, bool packed, bool *taken, struct dwell_error *error)
 {
 	struct xspace space = { .path = file->path, .bytes = bytes, .size = size, .arena = arena,
 		.host = { "", 0 } };
 	size_t bad_at = 0;
 	int result;
 
-	if (!has_form(bytes, size, &bad_at)) {
-		if (!ends_in(file->path, ".xplane.pb") && !ends_in(file->path, ".xplane.pb.gz"))
+	if (!xspace_has_form(bytes, size, &bad_at)) {
+		if (!xspace_ends_in(file->path, ".xplane.pb") && !xspace_ends_in(file->path, ".xplane.pb.gz"))
 			return 0;
 		return dw_error_set(error, DWELL_E_CORRUPT,
 		                    "%s is a damaged XSpace: byte %zu of %zu%s begins what ends beyond it, or "
 		                    "makes no sense; copy it again in binary mode, or capture again",
 		                    file->path, bad_at, size, packed ? " (unpacked)" : "");
 	}
-	translate(&space);
-	result = install(&space, file, error);
-	reset(&space);
+	xspace_translate(&space);
+	result = xspace_install(&space, file, error);
+	xspace_reset(&space);
 	*taken = file->foreign = result == 0;
 	return result;
 }
 
-/* Of what has the form of an XSpace a copy is read: texts are looked at more than once, and
+/* Reads a copy of the file if it has the form of an XSpace: texts are read more than once, and
  * another process may change the file meanwhile. */
-static int read_copy(struct dw_read_file *file, struct dw_arena *arena, bool *taken,
-                     struct dwell_error *error)
+static int xspace_read_copy(struct dw_read_file *file, struct dw_arena *arena, bool *taken,
+                            struct dwell_error *error)
 {
 	size_t bad_at = 0, size = file->size_bytes;
 	unsigned char *copy;
 	int result;
 
-	if (!has_form((const unsigned char *)file->data, size, &bad_at))
-		return read_bytes(file, arena, file->data, size, false, taken, error);
+	if (!xspace_has_form((const unsigned char *)file->data, size, &bad_at))
+		return xspace_read_bytes(file, arena, file->data, size, false, taken, error);
 	copy = malloc(size);
 	if (!copy)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
 	dw_read_copy(copy, file->data, size);
-	result = read_bytes(file, arena, copy, size, false, taken, error);
+	result = xspace_read_bytes(file, arena, copy, size, false, taken, error);
 	free(copy);
 	return result;
 }
@@ -379,13 +378,13 @@ int dw_read_xspace(struct dw_read_file *file, struct dw_arena *arena, bool *take
 
 	*taken = false;
 	if (file->size_bytes < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b)
-		return read_copy(file, arena, taken, error);
-	if (!ends_in(file->path, ".pb.gz"))
+		return xspace_read_copy(file, arena, taken, error);
+	if (!xspace_ends_in(file->path, ".pb.gz"))
 		return 0;
 	result = dw_read_gunzip(file->path, bytes, file->size_bytes, &unpacked, &size, error);
 	if (result)
 		return result;
-	result = read_bytes(file, arena, unpacked, size, true, taken, error);
+	result = xspace_read_bytes(file, arena, unpacked, size, true, taken, error);
 	free(unpacked);
 	return result;
 }

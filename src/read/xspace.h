@@ -1,44 +1,27 @@
 /*
- * An XSpace being read, for the files of this room only.
+ * An XSpace that is being read: what the files of the import share.
  *
- *   xspace         recognised, its planes one after the other, the image
- *   xspace_people  whose a line is
- *   xspace_names   a plane's metadata: names, what an event of that name is
- *   xspace_stats   what stands with one event
- *   xspace_line    one line's events in order, as records
- *   gunzip         a compressed file in memory
+ *   xspace.c         recognises a file, reads its planes, installs the image
+ *   xspace_owners.c  the process and thread of a line
+ *   xspace_names.c   the metadata of a plane: names, and what an event of a name is
+ *   xspace_stats.c   the stats of one event
+ *   xspace_line.c    the events of one thread in order, as records
  *
- * XSpace is what XLA's profiler writes (*.xplane.pb): planes (a host, a device, facts) of
- * lines (threads, streams) of events. It is translated into a trace in memory once, when
- * it is opened; nothing behind read_file() knows the difference. The bytes are anybody's.
+ * format/xspace.h describes the format. A file is translated into a trace in memory when it is
+ * opened; the rest of the reader does not notice the difference. Its bytes are not trusted.
  */
 #ifndef DW_READ_XSPACE_H
 #define DW_READ_XSPACE_H
 
 #include <string.h>
 
+#include "base/map.h"
 #include "base/proto.h"
 #include "format/encode.h"
+#include "format/xspace.h"
 #include "read/read.h"
 
-#define DW_XSPACE_MEMORY_LINE (0xdeadbeefu + 5) /* as in export/xplane.h */
-
-#define DW_XSPACE_STEP_CONTEXT 0x6477u           /* the same; steps say so themselves */
-
-/* Field numbers of xplane.proto. */
-enum { XS_SPACE_PLANE = 1, XS_SPACE_ERROR = 2, XS_SPACE_WARNING = 3, XS_SPACE_HOST = 4 };
-enum { XS_PLANE_ID = 1, XS_PLANE_NAME = 2, XS_PLANE_LINE = 3, XS_PLANE_EVENT_META = 4,
-	   XS_PLANE_STAT_META = 5, XS_PLANE_STAT = 6 };
-enum { XS_LINE_ID = 1, XS_LINE_NAME = 2, XS_LINE_TIMESTAMP_NS = 3, XS_LINE_EVENT = 4,
-	   XS_LINE_DISPLAY = 11 };
-enum { XS_EVENT_META = 1, XS_EVENT_OFFSET_PS = 2, XS_EVENT_DURATION_PS = 3, XS_EVENT_STAT = 4,
-	   XS_EVENT_OCCURRENCES = 5 };
-enum { XS_STAT_META = 1, XS_STAT_DOUBLE = 2, XS_STAT_UINT = 3, XS_STAT_INT = 4, XS_STAT_TEXT = 5,
-	   XS_STAT_BYTES = 6, XS_STAT_REF = 7 };
-enum { XS_META_ID = 1, XS_META_NAME = 2, XS_META_DISPLAY = 4, XS_META_STAT = 5, XS_MAP_KEY = 1,
-	   XS_MAP_VALUE = 2 };
-
-/* Stats that mean something to dwell. */
+/* Kinds of stats that dwell understands. */
 #define XS_STATS(X)                                                                        \
 	X(STEP_NUM, "step_num") X(FLOW, "flow") X(VALUE, "value") X(ARGS, "args")              \
 	X(ALLOCATOR, "allocator_name") X(REQUESTED, "requested_bytes")                         \
@@ -48,11 +31,11 @@ enum { XS_META_ID = 1, XS_META_NAME = 2, XS_META_DISPLAY = 4, XS_META_STAT = 5, 
 	X(PRODUCER, "_p") X(PRODUCER_TYPE, "_pt") X(CONSUMER, "_c") X(CONSUMER_TYPE, "_ct")    \
 	X(CATEGORY, "dwell_category") X(DETAIL, "dwell_detail") X(THREAD, "dwell_thread")      \
 	X(START_TIME, "profile_start_time") X(PROCESS_ID, "process_id")                        \
-	/* of each event anew: not worth a text */                                             \
+	/* different for each event, so not kept as text */                                    \
 	X(RUN_ID, "run_id") X(PROGRAM_ID, "program_id") X(DEVICE, "device_ordinal")            \
 	X(GROUP_ID, "group_id") X(CORRELATION, "correlation_id") X(CONTEXT, "context_id")
 enum xs_stat {
-	XS_OTHER, /* what the program said of the event */
+	XS_OTHER, /* added by the program: kept in args */
 #define X(name, text) XS_##name,
 	XS_STATS(X)
 #undef X
@@ -61,7 +44,7 @@ enum xs_stat {
 };
 
 struct xs_text {
-	const char *bytes; /* in the file, no NUL */
+	const char *bytes; /* in the file, without NUL */
 	size_t length;
 };
 
@@ -78,22 +61,28 @@ struct xs_stat_name {
 	struct xs_text name;
 };
 
-/* What every event of a name is. */
+/* What the events of a name are. */
 enum xs_role { XS_RANGE, XS_ALLOC, XS_FREE, XS_LINK };
 
 struct xs_name {
 	uint64_t id;
 	struct xs_text name, display, detail;
-	struct xs_text stats; /* where they begin; the message's bytes */
-	int category;         /* enum dwell_category; -1: by the event's stats */
+	struct xs_text stats; /* the bytes of the message that has the stats */
+	int category;         /* enum dwell_category; -1: the stats of the event decide */
 	enum xs_role role;
 };
 
-/* u64 to u32, for what was made already. A key of 0 is none. The seed keeps a file from
- * choosing keys that collide. */
+struct xs_map_item {
+	uint64_t key;
+	uint32_t value; /* 0 when new */
+};
+
+/* From hashes of 64 bits to numbers of what was made already. A key stands for its item, so
+ * the hash must be xs_hash(). The seed is chosen anew for each map, so that no file can hold
+ * keys that collide in it on purpose. Zeroed it is empty. */
 struct xs_map {
-	uint64_t *keys;
-	uint32_t *values;
+	struct dw_map map;
+	struct xs_map_item *items;
 	size_t count, capacity;
 	uint64_t seed;
 };
@@ -106,7 +95,7 @@ struct xs_event {
 };
 
 struct xs_stack_item {
-	uint64_t end_ns, handle; /* handle: of an asynchronous range */
+	uint64_t end_ns, handle; /* handle: of an asynchronous range; 0: an ordinary range */
 };
 
 struct xs_thread {
@@ -118,7 +107,7 @@ struct xs_thread {
 	size_t count, capacity;
 	uint32_t number;  /* of its stream */
 	bool counters;
-	bool nested;      /* what signal handlers of the thread wrote */
+	bool nested;      /* the events of its signal handlers */
 };
 
 struct xs_process {
@@ -139,7 +128,7 @@ struct xspace {
 	uint64_t base_ns, start_time_ns;
 	uint32_t pid;
 	struct xs_text host;
-	/* of the plane being read */
+	/* of the current plane */
 	bool device;
 	struct xs_text plane_name;
 	struct xs_name *names;
@@ -148,14 +137,14 @@ struct xspace {
 	size_t stat_count, stat_capacity;
 	struct xs_thread *threads;
 	size_t thread_count, thread_capacity;
-	struct xs_map ops, texts; /* texts: of all planes */
-	struct xs_map keys;       /* of threads: the last one with the key, from 1 */
-	struct xs_map owners;     /* of processes, by rank and pid, from 1 */
-	size_t args_count, args_bytes; /* of what events say, different ones */
+	struct xs_map ops, texts; /* ops: of the plane; texts: of all planes */
+	struct xs_map keys;       /* threads: the last one with a key, + 1 */
+	struct xs_map owners;     /* processes, by rank and pid, + 1 */
+	size_t args_count, args_bytes; /* of the different texts of events */
 	size_t lines_kept;
 	struct xs_stack_item *open;
 	size_t open_count, open_capacity, open_async, overlaps_open;
-	/* what the reader should hear of */
+	/* counted for the note on the file */
 	size_t events, overlaps, cut, aggregated, damaged, texts_dropped, lines_dropped;
 	bool python;
 	bool failed; /* out of memory */
@@ -182,11 +171,12 @@ static inline int xs_at_most(size_t length, size_t most)
 }
 
 uint64_t xs_hash(uint64_t seed, const void *bytes, size_t length);
-/* The value's place, 0 when new; NULL: out of memory. */
+/* The value of a key, which is added with value 0. Valid until the next call with this map. NULL
+ * when out of memory. */
 uint32_t *xs_map_at(struct xs_map *map, uint64_t key);
 void xs_map_reset(struct xs_map *map);
 
-/* xspace_names.c: fills names and stat_names from the plane's message. */
+/* xspace_names.c: fills names and stat_names from the message of a plane. */
 void xs_read_names(struct xspace *space, struct xs_text plane);
 uint32_t xs_find_name(const struct xspace *space, uint64_t id); /* UINT32_MAX: none */
 /* An OP's id. `detail` may be empty. */
@@ -194,10 +184,10 @@ uint32_t xs_op(struct xspace *space, uint32_t name, uint32_t category, struct xs
 uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name,
                     struct xs_text detail);
 
-/* The STRING of a text, once each. */
+/* The id of the STRING of a text, which is written once. */
 uint32_t xs_string(struct xspace *space, const char *text);
 
-/* xspace_people.c: NULL when out of memory; xs_find_thread() also beyond what is kept. */
+/* xspace_owners.c. NULL when out of memory; xs_find_thread() also when there are too many. */
 struct xs_process *xs_add_process(struct xspace *space);
 struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name, uint64_t line);
 
@@ -205,14 +195,14 @@ struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name,
 struct xs_stats {
 	uint64_t has; /* 1 << enum xs_stat */
 	struct xs_value values[XS_STAT_COUNT];
-	char args[1024]; /* JSON, or as our own export said it; "" */
+	char args[1024]; /* JSON, or the text that dwell exported; "" if there is none */
 };
 bool xs_read_stat(const struct xspace *space, struct xs_text message, enum xs_stat *stat,
                   struct xs_text *name, struct xs_value *value);
 void xs_read_stats(const struct xspace *space, const unsigned char *event, size_t length,
                    struct xs_stats *stats);
 
-/* xspace_line.c: the thread's events as records. */
+/* xspace_line.c: writes the events of a thread as records. */
 void xs_put_thread(struct xspace *space, struct xs_thread *thread);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * One thread's events in order, as records of a stream.
+ * The events of one thread in order, as records of a stream.
  *
- * Called by xspace.c when a plane's lines are read. Lines should nest; what overlaps
- * another partly becomes a range that ends out of order (END_OF), up to a depth at which
- * looking for the earliest end would take long: there it is cut at the end of the range
- * around it, and counted.
+ * Called by xspace.c when the lines of a plane are read. Events should nest. One that overlaps
+ * another partly becomes a range that ends out of order (END_OF). Beyond a depth at which the
+ * search for the earliest end would take long, it is cut at the end of the range around it and
+ * counted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +14,20 @@
 
 #define MOST_OVERLAPPING 256u /* ranges open at once while some of them overlap */
 #define MOST_TEXTS 100000u
-#define SPARE_TEXT_BYTES ((size_t)16 << 20) /* of what events say, beyond the file's own size */
+#define SPARE_TEXT_BYTES ((size_t)16 << 20) /* of texts of events, beyond the size of the file */
 
-static bool has(const struct xs_stats *stats, enum xs_stat stat)
+static bool line_has(const struct xs_stats *stats, enum xs_stat stat)
 {
 	return stats->has >> stat & 1;
 }
 
-static struct xs_text text_of(const struct xs_stats *stats, enum xs_stat stat)
+static struct xs_text line_text(const struct xs_stats *stats, enum xs_stat stat)
 {
-	return has(stats, stat) && stats->values[stat].is_text ? stats->values[stat].text
+	return line_has(stats, stat) && stats->values[stat].is_text ? stats->values[stat].text
 	                                                       : (struct xs_text){ "", 0 };
 }
 
-static int compare(const void *left, const void *right)
+static int line_compare_events(const void *left, const void *right)
 {
 	const struct xs_event *a = left, *b = right;
 
@@ -38,19 +38,19 @@ static int compare(const void *left, const void *right)
 	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-static void sort(struct xs_thread *thread)
+static void line_sort(struct xs_thread *thread)
 {
 	for (size_t i = 1; i < thread->count; i++)
-		if (compare(&thread->events[i - 1], &thread->events[i]) > 0) {
-			qsort(thread->events, thread->count, sizeof *thread->events, compare);
+		if (line_compare_events(&thread->events[i - 1], &thread->events[i]) > 0) {
+			qsort(thread->events, thread->count, sizeof *thread->events, line_compare_events);
 			return;
 		}
 }
 
-/* ---- what is open ------------------------------------------------------------------- */
+/* ---- open ranges ------------------------------------------------------------------------- */
 
-/* The open one that ends first; of several the innermost. */
-static size_t first_to_end(const struct xspace *space)
+/* The open range that ends first; of several the innermost. */
+static size_t line_first_to_end(const struct xspace *space)
 {
 	size_t first = space->open_count - 1;
 
@@ -60,7 +60,7 @@ static size_t first_to_end(const struct xspace *space)
 	return first;
 }
 
-static void close_at(struct xspace *space, struct dw_encode_stream *stream, size_t index)
+static void line_close_at(struct xspace *space, struct dw_encode_stream *stream, size_t index)
 {
 	struct xs_stack_item item = space->open[index];
 	uint32_t above = 0;
@@ -84,19 +84,19 @@ static void close_at(struct xspace *space, struct dw_encode_stream *stream, size
 		space->overlaps_open |= space->open[i].end_ns > space->open[i - 1].end_ns;
 }
 
-static void close_until(struct xspace *space, struct dw_encode_stream *stream, uint64_t ns)
+static void line_close_until(struct xspace *space, struct dw_encode_stream *stream, uint64_t ns)
 {
 	while (space->open_count) {
-		size_t first = first_to_end(space);
+		size_t first = line_first_to_end(space);
 
 		if (space->open[first].end_ns > ns)
 			return;
-		close_at(space, stream, first);
+		line_close_at(space, stream, first);
 	}
 }
 
-/* Every range ends within the one around it from here on. */
-static void make_nest(struct xspace *space)
+/* Cuts open ranges so that each ends within the one around it. */
+static void line_make_nest(struct xspace *space)
 {
 	for (size_t i = 1; i < space->open_count; i++)
 		if (space->open[i].end_ns > space->open[i - 1].end_ns) {
@@ -106,12 +106,12 @@ static void make_nest(struct xspace *space)
 	space->overlaps_open = 0;
 }
 
-static void push(struct xspace *space, uint64_t end_ns, uint64_t handle)
+static void line_push(struct xspace *space, uint64_t end_ns, uint64_t handle)
 {
 	struct xs_stack_item *item, *last;
 
 	if (space->open_count == MOST_OVERLAPPING && space->overlaps_open)
-		make_nest(space);
+		line_make_nest(space);
 	item = DW_GROW(&space->open, &space->open_capacity, space->open_count);
 	if (!item) {
 		space->failed = true;
@@ -131,62 +131,62 @@ static void push(struct xspace *space, uint64_t end_ns, uint64_t handle)
 
 /* ---- records ------------------------------------------------------------------------ */
 
-static void put_u64s(struct xs_thread *to, uint64_t ns, enum dw_kind kind, uint32_t op,
-                     const uint64_t *values, unsigned count)
+static void line_put_u64s(struct xs_thread *to, uint64_t ns, enum dw_kind kind, uint32_t op,
+                          const uint64_t *values, unsigned count)
 {
 	dw_encode_record(&to->stream, ns, kind, op, values, count * 2);
 }
 
-static void put_memory(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
-                       const struct xs_stats *stats, enum xs_role role)
+static void line_put_memory(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
+                            const struct xs_stats *stats, enum xs_role role)
 {
 	static const struct xs_text memory = { "memory", 6 };
-	struct xs_text region = text_of(stats, XS_REGION);
-	enum xs_stat bytes = has(stats, XS_ALLOCATION) ? XS_ALLOCATION : XS_REQUESTED;
+	struct xs_text region = line_text(stats, XS_REGION);
+	enum xs_stat bytes = line_has(stats, XS_ALLOCATION) ? XS_ALLOCATION : XS_REQUESTED;
 	uint64_t values[2] = { stats->values[XS_ADDRESS].number,
-		                   has(stats, bytes) ? stats->values[bytes].number : 0 };
+		                   line_has(stats, bytes) ? stats->values[bytes].number : 0 };
 	uint32_t op = xs_op_text(space, DWELL_CATEGORY_ALLOCATION, region.length ? region : memory,
-	                         text_of(stats, XS_ALLOCATOR));
+	                         line_text(stats, XS_ALLOCATOR));
 
-	put_u64s(to, event->start_ns, role == XS_ALLOC ? DW_ALLOC : DW_FREE, op, values,
-	         role == XS_ALLOC ? 2 : 1);
+	line_put_u64s(to, event->start_ns, role == XS_ALLOC ? DW_ALLOC : DW_FREE, op, values,
+	              role == XS_ALLOC ? 2 : 1);
 }
 
-static void put_flows(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
-                      const struct xs_stats *stats)
+static void line_put_flows(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
+                           const struct xs_stats *stats)
 {
 	static const struct xs_text context = { "XLA context", 11 }, none = { "", 0 };
 	uint64_t handle;
 	uint32_t op;
 
-	if (has(stats, XS_FLOW)) {
+	if (line_has(stats, XS_FLOW)) {
 		uint64_t flow = stats->values[XS_FLOW].number;
 
 		handle = flow >> 2 & 0xffffffffffffff;
 		op = xs_op(space, event->name, DWELL_CATEGORY_FLOW, none);
 		if (flow & 2)
-			put_u64s(to, event->start_ns, DW_FLOW_OUT, op, &handle, 1);
+			line_put_u64s(to, event->start_ns, DW_FLOW_OUT, op, &handle, 1);
 		if (flow & 1)
-			put_u64s(to, event->start_ns, DW_FLOW_IN, op, &handle, 1);
+			line_put_u64s(to, event->start_ns, DW_FLOW_IN, op, &handle, 1);
 	}
 	for (unsigned in = 0; in < 2; in++) {
 		enum xs_stat id = in ? XS_CONSUMER : XS_PRODUCER;
 		enum xs_stat type = in ? XS_CONSUMER_TYPE : XS_PRODUCER_TYPE;
 		uint64_t key[2];
 
-		if (!has(stats, id) ||
-		    (has(stats, type) && stats->values[type].number == DW_XSPACE_STEP_CONTEXT))
+		if (!line_has(stats, id) ||
+		    (line_has(stats, type) && stats->values[type].number == DW_XSPACE_STEP_CONTEXT))
 			continue;
 		key[0] = stats->values[id].number;
-		key[1] = has(stats, type) ? stats->values[type].number : 0;
+		key[1] = line_has(stats, type) ? stats->values[type].number : 0;
 		handle = xs_hash(0, key, sizeof key);
 		op = xs_op_text(space, DWELL_CATEGORY_FLOW, context, none);
-		put_u64s(to, event->start_ns, in ? DW_FLOW_IN : DW_FLOW_OUT, op, &handle, 1);
+		line_put_u64s(to, event->start_ns, in ? DW_FLOW_IN : DW_FLOW_OUT, op, &handle, 1);
 	}
 }
 
-static void put_args(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
-                     const struct xs_stats *stats)
+static void line_put_args(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
+                          const struct xs_stats *stats)
 {
 	size_t length = strlen(stats->args), count = space->texts.count;
 	uint32_t id;
@@ -205,35 +205,35 @@ static void put_args(struct xspace *space, struct xs_thread *to, const struct xs
 	dw_encode_record(&to->stream, event->start_ns, DW_ARGS, id, NULL, 0);
 }
 
-static void put_range(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
-                      const struct xs_stats *stats, uint32_t category, struct xs_text detail)
+static void line_put_range(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
+                           const struct xs_stats *stats, uint32_t category, struct xs_text detail)
 {
 	uint32_t op = xs_op(space, event->name, category, detail), link[3] = { 0, 0, 0 };
 	uint64_t handle;
 
-	if (has(stats, XS_ASYNC)) {
-		/* The id in a handle's low bits: ASYNC_END names the range that it ends. */
+	if (line_has(stats, XS_ASYNC)) {
+		/* ASYNC_END takes the OP id of its range from the low bits of the handle. */
 		handle = (uint64_t)++space->open_async << 28 | op;
-		put_u64s(to, event->start_ns, DW_ASYNC_BEGIN, op, &handle, 1);
-		if (!has(stats, XS_OPEN))
-			push(space, event->end_ns, handle);
+		line_put_u64s(to, event->start_ns, DW_ASYNC_BEGIN, op, &handle, 1);
+		if (!line_has(stats, XS_OPEN))
+			line_push(space, event->end_ns, handle);
 		return;
 	}
 	dw_encode_begin(&to->stream, event->start_ns, op);
-	if (has(stats, XS_SEQUENCE)) {
+	if (line_has(stats, XS_SEQUENCE)) {
 		memcpy(link, &stats->values[XS_SEQUENCE].number, 8);
 		dw_encode_record(&to->stream, event->start_ns, DW_LINK, 0, link, 3);
 	}
-	put_args(space, to, event, stats);
-	push(space, event->end_ns, 0);
-	put_flows(space, to, event, stats);
+	line_put_args(space, to, event, stats);
+	line_push(space, event->end_ns, 0);
+	line_put_flows(space, to, event, stats);
 }
 
-/* A step of its own, not one within another. */
-static bool put_step(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
-                     const struct xs_stats *stats, uint64_t *step_end_ns)
+/* Writes an event as a step, unless it is none or lies within another step. */
+static bool line_put_step(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
+                          const struct xs_stats *stats, uint64_t *step_end_ns)
 {
-	if (!has(stats, XS_STEP_NUM) || stats->values[XS_STEP_NUM].is_text ||
+	if (!line_has(stats, XS_STEP_NUM) || stats->values[XS_STEP_NUM].is_text ||
 	    stats->values[XS_STEP_NUM].number > INT64_MAX || event->end_ns == event->start_ns ||
 	    event->start_ns < *step_end_ns || space->device)
 		return false;
@@ -244,8 +244,8 @@ static bool put_step(struct xspace *space, struct xs_thread *to, const struct xs
 	return true;
 }
 
-static void put_event(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
-                      uint64_t *step_end_ns)
+static void line_put_event(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
+                           uint64_t *step_end_ns)
 {
 	static const struct xs_name unknown = { .name = { "", 0 }, .category = -1 };
 	const struct xs_name *name = event->name == UINT32_MAX ? &unknown : &space->names[event->name];
@@ -255,34 +255,34 @@ static void put_event(struct xspace *space, struct xs_thread *to, const struct x
 	struct xs_stats stats;
 
 	xs_read_stats(space, event->bytes, event->length, &stats);
-	if ((name->role == XS_ALLOC || name->role == XS_FREE) && has(&stats, XS_ADDRESS)) {
-		put_memory(space, to, event, &stats, name->role);
+	if ((name->role == XS_ALLOC || name->role == XS_FREE) && line_has(&stats, XS_ADDRESS)) {
+		line_put_memory(space, to, event, &stats, name->role);
 	} else if (to->counters) {
-		if (has(&stats, XS_VALUE))
+		if (line_has(&stats, XS_VALUE))
 			dw_encode_record(&to->stream, event->start_ns, DW_COUNTER,
 			                 xs_op(space, event->name, DWELL_CATEGORY_COUNTER, detail),
 			                 stats.values[XS_VALUE].is_double
 			                     ? (const void *)&stats.values[XS_VALUE].real
 			                     : (const void *)&(double){ (double)(int64_t)stats.values[XS_VALUE].number },
 			                 2);
-	} else if (put_step(space, to, event, &stats, step_end_ns)) {
-		put_flows(space, to, event, &stats);
-	} else if (name->role == XS_LINK && has(&stats, XS_FLOW)) {
-		return; /* said by the ranges' sequence numbers too */
-	} else if ((moment && has(&stats, XS_FLOW)) ||
-	           (has(&stats, XS_CONSUMER) && xs_begins(name->name, "end: "))) {
-		put_flows(space, to, event, &stats);
+	} else if (line_put_step(space, to, event, &stats, step_end_ns)) {
+		line_put_flows(space, to, event, &stats);
+	} else if (name->role == XS_LINK && line_has(&stats, XS_FLOW)) {
+		return; /* the sequence numbers of the ranges say the same */
+	} else if ((moment && line_has(&stats, XS_FLOW)) ||
+	           (line_has(&stats, XS_CONSUMER) && xs_begins(name->name, "end: "))) {
+		line_put_flows(space, to, event, &stats);
 	} else if (category == DWELL_CATEGORY_MARK || (category < 0 && moment)) {
 		dw_encode_record(&to->stream, event->start_ns, DW_MARK,
 		                 xs_op(space, event->name, DWELL_CATEGORY_MARK, detail), NULL, 0);
-		put_flows(space, to, event, &stats);
+		line_put_flows(space, to, event, &stats);
 	} else {
 		if (category < 0)
-			category = has(&stats, XS_HLO_OP) || has(&stats, XS_TF_OP) ? DWELL_CATEGORY_OPERATOR
+			category = line_has(&stats, XS_HLO_OP) || line_has(&stats, XS_TF_OP) ? DWELL_CATEGORY_OPERATOR
 			                                                          : DWELL_CATEGORY_ZONE;
-		if (has(&stats, XS_HLO_OP))
-			detail = text_of(&stats, XS_HLO_MODULE);
-		put_range(space, to, event, &stats, (uint32_t)category, detail);
+		if (line_has(&stats, XS_HLO_OP))
+			detail = line_text(&stats, XS_HLO_MODULE);
+		line_put_range(space, to, event, &stats, (uint32_t)category, detail);
 	}
 }
 
@@ -290,13 +290,13 @@ void xs_put_thread(struct xspace *space, struct xs_thread *thread)
 {
 	uint64_t step_end_ns = 0;
 
-	sort(thread);
+	line_sort(thread);
 	space->open_count = space->overlaps_open = 0;
 	for (size_t i = 0; i < thread->count && !space->failed; i++) {
-		close_until(space, &thread->stream, thread->events[i].start_ns);
-		put_event(space, thread, &thread->events[i], &step_end_ns);
+		line_close_until(space, &thread->stream, thread->events[i].start_ns);
+		line_put_event(space, thread, &thread->events[i], &step_end_ns);
 	}
-	close_until(space, &thread->stream, UINT64_MAX);
+	line_close_until(space, &thread->stream, UINT64_MAX);
 	dw_encode_close(&thread->stream);
 	space->events += thread->count;
 	free(thread->events);

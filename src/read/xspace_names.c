@@ -1,9 +1,9 @@
 /*
- * A plane's metadata: what names events have, and what such an event is.
+ * The metadata of a plane: the names of events, and what an event of a name is.
  *
- * Called by xspace.c for each plane before its lines. Our own export says the category
- * with the name; of others it follows from the form of the name: "$file.py:12 f" is a
- * Python function, "scope/op:Type" TensorFlow's operator, "PjitFunction(f)" JAX's call.
+ * Called by xspace.c for each plane before its lines. dwell's export writes the category with
+ * the name. In other files the form of the name decides: "$file.py:12 f" is a Python function,
+ * "scope/op:Type" an operator of TensorFlow, "PjitFunction(f)" a call of JAX.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -30,64 +30,35 @@ uint64_t xs_hash(uint64_t seed, const void *bytes, size_t length)
 	return hash ? hash : 1;
 }
 
-static size_t slot_of(const struct xs_map *map, uint64_t key)
-{
-	size_t at = (size_t)((key ^ key >> 32) * map->seed >> 24) & (map->capacity - 1);
-
-	while (map->keys[at] && map->keys[at] != key)
-		at = (at + 1) & (map->capacity - 1);
-	return at;
-}
-
-static bool grow(struct xs_map *map)
-{
-	struct xs_map grown = { .capacity = map->capacity ? map->capacity * 2 : 256,
-		.count = map->count, .seed = map->seed };
-
-	grown.keys = calloc(grown.capacity, sizeof *grown.keys);
-	grown.values = calloc(grown.capacity, sizeof *grown.values);
-	if (!grown.keys || !grown.values) {
-		xs_map_reset(&grown);
-		return false;
-	}
-	if (!grown.seed)
-		grown.seed = dw_read_seed(grown.keys);
-	for (size_t i = 0; i < map->capacity; i++)
-		if (map->keys[i]) {
-			size_t at = slot_of(&grown, map->keys[i]);
-
-			grown.keys[at] = map->keys[i];
-			grown.values[at] = map->values[i];
-		}
-	xs_map_reset(map);
-	*map = grown;
-	return true;
-}
-
 uint32_t *xs_map_at(struct xs_map *map, uint64_t key)
 {
-	size_t at;
+	struct xs_map_item *item;
+	uint32_t hash, found;
 
-	if (map->count * 2 >= map->capacity && !grow(map))
+	if (!map->seed)
+		map->seed = dw_read_seed(map);
+	hash = (uint32_t)((key ^ key >> 32) * map->seed >> 32);
+	found = DW_MAP_FIND(&map->map, hash, i, map->items[i].key == key);
+	if (found != DW_MAP_NONE)
+		return &map->items[found].value;
+	item = DW_GROW(&map->items, &map->capacity, map->count);
+	if (!item || !dw_map_add(&map->map, hash, (uint32_t)map->count))
 		return NULL;
-	at = slot_of(map, key);
-	if (!map->keys[at]) {
-		map->keys[at] = key;
-		map->count++;
-	}
-	return &map->values[at];
+	*item = (struct xs_map_item){ key, 0 };
+	map->count++;
+	return &item->value;
 }
 
 void xs_map_reset(struct xs_map *map)
 {
-	free(map->keys);
-	free(map->values);
+	dw_map_reset(&map->map);
+	free(map->items);
 	memset(map, 0, sizeof *map);
 }
 
 /* ---- reading ------------------------------------------------------------------------ */
 
-static enum xs_stat stat_of(struct xs_text name)
+static enum xs_stat names_stat(struct xs_text name)
 {
 	static const char *const known[] = {
 		NULL,
@@ -102,7 +73,7 @@ static enum xs_stat stat_of(struct xs_text name)
 	return xs_begins(name, "_") ? XS_HIDDEN : XS_OTHER;
 }
 
-static void read_meta(struct xs_text message, struct xs_name *to)
+static void names_read_meta(struct xs_text message, struct xs_name *to)
 {
 	struct dw_proto_reader reader = dw_proto_read(message.bytes, message.length);
 	struct dw_proto_field field;
@@ -118,7 +89,7 @@ static void read_meta(struct xs_text message, struct xs_name *to)
 	}
 }
 
-static void read_entry(struct xs_text entry, struct xs_name *to)
+static void names_read_entry(struct xs_text entry, struct xs_name *to)
 {
 	struct dw_proto_reader reader = dw_proto_read(entry.bytes, entry.length);
 	struct dw_proto_field field;
@@ -129,19 +100,19 @@ static void read_entry(struct xs_text entry, struct xs_name *to)
 		if (field.field == XS_MAP_KEY && field.wire == DW_PROTO_VARINT)
 			key = field.number;
 		else if (field.field == XS_MAP_VALUE && field.wire == DW_PROTO_BYTES)
-			read_meta(xs_text_of(&field), to);
+			names_read_meta(xs_text_of(&field), to);
 	}
 	to->id = key; /* what events refer to */
 }
 
-static void add(struct xspace *space, const struct dw_proto_field *field)
+static void names_add(struct xspace *space, const struct dw_proto_field *field)
 {
 	struct xs_stat_name *stat;
 	struct xs_name *name, meta;
 
-	read_entry(xs_text_of(field), &meta);
+	names_read_entry(xs_text_of(field), &meta);
 	if (!meta.name.length && !meta.display.length)
-		return; /* it says nothing: as if it were not there */
+		return; /* an entry without names is ignored */
 	if (field->field == XS_PLANE_EVENT_META) {
 		name = DW_GROW(&space->names, &space->name_capacity, space->name_count);
 		space->failed |= !name;
@@ -154,24 +125,24 @@ static void add(struct xspace *space, const struct dw_proto_field *field)
 	stat = DW_GROW(&space->stat_names, &space->stat_capacity, space->stat_count);
 	space->failed |= !stat;
 	if (stat) {
-		*stat = (struct xs_stat_name){ meta.id, stat_of(meta.name), meta.name };
+		*stat = (struct xs_stat_name){ meta.id, names_stat(meta.name), meta.name };
 		space->stat_count++;
 	}
 }
 
-static int compare_id(uint64_t a, uint64_t b)
+static int names_compare_ids(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
 
-static int compare_names(const void *a, const void *b)
+static int names_compare_names(const void *a, const void *b)
 {
-	return compare_id(((const struct xs_name *)a)->id, ((const struct xs_name *)b)->id);
+	return names_compare_ids(((const struct xs_name *)a)->id, ((const struct xs_name *)b)->id);
 }
 
-static int compare_stats(const void *a, const void *b)
+static int names_compare_stats(const void *a, const void *b)
 {
-	return compare_id(((const struct xs_stat_name *)a)->id, ((const struct xs_stat_name *)b)->id);
+	return names_compare_ids(((const struct xs_stat_name *)a)->id, ((const struct xs_stat_name *)b)->id);
 }
 
 uint32_t xs_find_name(const struct xspace *space, uint64_t id)
@@ -181,14 +152,14 @@ uint32_t xs_find_name(const struct xspace *space, uint64_t id)
 	if (id && id <= space->name_count && space->names[id - 1].id == id)
 		return (uint32_t)id - 1;
 	found = space->name_count ? bsearch(&key, space->names, space->name_count, sizeof key,
-	                                    compare_names)
+	                                    names_compare_names)
 	                          : NULL;
 	return found ? (uint32_t)(found - space->names) : UINT32_MAX;
 }
 
-/* ---- what it is --------------------------------------------------------------------- */
+/* ---- categories -------------------------------------------------------------------------- */
 
-static int category_of_text(struct xs_text text)
+static int names_category_of_text(struct xs_text text)
 {
 #define X(name, value, label) \
 	if (xs_is(text, label))   \
@@ -198,7 +169,7 @@ static int category_of_text(struct xs_text text)
 	return -1;
 }
 
-static bool is_operator(struct xs_text name)
+static bool names_is_operator(struct xs_text name)
 {
 	const char *colon = memrchr(name.bytes, ':', name.length);
 	size_t at = colon ? (size_t)(colon - name.bytes) : 0;
@@ -212,7 +183,7 @@ static bool is_operator(struct xs_text name)
 	return true;
 }
 
-static int category_of_name(const struct xspace *space, struct xs_text name)
+static int names_category_of_name(const struct xspace *space, struct xs_text name)
 {
 	static const struct { const char *begin; enum dwell_category category; } known[] = {
 		{ "$", DWELL_CATEGORY_FUNCTION },
@@ -232,10 +203,10 @@ static int category_of_name(const struct xspace *space, struct xs_text name)
 			return (int)known[i].category;
 	if (space->device)
 		return DWELL_CATEGORY_DEVICE;
-	return is_operator(name) ? DWELL_CATEGORY_OPERATOR : -1;
+	return names_is_operator(name) ? DWELL_CATEGORY_OPERATOR : -1;
 }
 
-static void classify(const struct xspace *space, struct xs_name *name)
+static void names_classify(const struct xspace *space, struct xs_name *name)
 {
 	struct dw_proto_reader reader = dw_proto_read(name->stats.bytes, name->stats.length);
 	struct dw_proto_field field;
@@ -243,7 +214,7 @@ static void classify(const struct xspace *space, struct xs_name *name)
 	struct xs_text text;
 	enum xs_stat stat;
 
-	name->category = category_of_name(space, name->name);
+	name->category = names_category_of_name(space, name->name);
 	if (xs_is(name->name, "MemoryAllocation"))
 		name->role = XS_ALLOC;
 	else if (xs_is(name->name, "MemoryDeallocation"))
@@ -255,7 +226,7 @@ static void classify(const struct xspace *space, struct xs_name *name)
 		    !xs_read_stat(space, xs_text_of(&field), &stat, &text, &value) || !value.is_text)
 			continue;
 		if (stat == XS_CATEGORY)
-			name->category = category_of_text(value.text);
+			name->category = names_category_of_text(value.text);
 		else if (stat == XS_DETAIL)
 			name->detail = value.text;
 	}
@@ -271,18 +242,18 @@ void xs_read_names(struct xspace *space, struct xs_text plane)
 	while (!space->failed && dw_proto_next(&reader, &field))
 		if ((field.field == XS_PLANE_EVENT_META || field.field == XS_PLANE_STAT_META) &&
 		    field.wire == DW_PROTO_BYTES)
-			add(space, &field);
+			names_add(space, &field);
 	if (space->name_count)
-		qsort(space->names, space->name_count, sizeof *space->names, compare_names);
+		qsort(space->names, space->name_count, sizeof *space->names, names_compare_names);
 	if (space->stat_count)
-		qsort(space->stat_names, space->stat_count, sizeof *space->stat_names, compare_stats);
+		qsort(space->stat_names, space->stat_count, sizeof *space->stat_names, names_compare_stats);
 	for (size_t i = 0; i < space->name_count; i++)
-		classify(space, &space->names[i]);
+		names_classify(space, &space->names[i]);
 }
 
 /* ---- operators ---------------------------------------------------------------------- */
 
-static const char *copy(char to[MOST_TEXT], struct xs_text text)
+static const char *names_copy(char to[MOST_TEXT], struct xs_text text)
 {
 	size_t length = text.length < MOST_TEXT - 1 ? text.length : MOST_TEXT - 1;
 
@@ -307,8 +278,8 @@ uint32_t xs_string(struct xspace *space, const char *text)
 	return *id;
 }
 
-static uint32_t make_op(struct xspace *space, uint32_t category, const char *name,
-                        const char *detail, const char *file, uint32_t line)
+static uint32_t names_make_op(struct xspace *space, uint32_t category, const char *name,
+                              const char *detail, const char *file, uint32_t line)
 {
 	uint32_t name_id = xs_string(space, name);
 	uint32_t detail_id = detail ? xs_string(space, detail) : 0;
@@ -318,24 +289,24 @@ static uint32_t make_op(struct xspace *space, uint32_t category, const char *nam
 	                       line);
 }
 
-/* "$file.py:12 name": what JAX's tracer of Python calls a function. */
-static uint32_t python_op(struct xspace *space, char *name)
+/* "$file.py:12 name" is a function in the words of JAX's tracer of Python. */
+static uint32_t names_make_python_op(struct xspace *space, char *name)
 {
 	char *function = strrchr(name, ' '), *colon, joined[MOST_TEXT];
 
 	space->python = true;
 	if (!function)
-		return make_op(space, DWELL_CATEGORY_FUNCTION, name + 1, NULL, NULL, 0);
+		return names_make_op(space, DWELL_CATEGORY_FUNCTION, name + 1, NULL, NULL, 0);
 	*function++ = '\0';
 	colon = strrchr(name, ':');
 	if (colon && isdigit((unsigned char)colon[1])) {
 		*colon = '\0';
-		return make_op(space, DWELL_CATEGORY_FUNCTION, function, NULL, name + 1,
-		               (uint32_t)strtoul(colon + 1, NULL, 10));
+		return names_make_op(space, DWELL_CATEGORY_FUNCTION, function, NULL, name + 1,
+		                     (uint32_t)strtoul(colon + 1, NULL, 10));
 	}
 	snprintf(joined, sizeof joined, "%.2000s%s%.2000s", name[1] == '<' ? "" : name + 1,
 	         name[1] == '<' ? "" : ".", function);
-	return make_op(space, DWELL_CATEGORY_FUNCTION, joined, NULL, NULL, 0);
+	return names_make_op(space, DWELL_CATEGORY_FUNCTION, joined, NULL, NULL, 0);
 }
 
 uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name,
@@ -352,11 +323,11 @@ uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name
 	}
 	if (*id)
 		return *id;
-	copy(text, name);
+	names_copy(text, name);
 	if (category == DWELL_CATEGORY_FUNCTION && *text == '$')
-		*id = python_op(space, text);
+		*id = names_make_python_op(space, text);
 	else
-		*id = make_op(space, category, text, detail.length ? copy(more, detail) : NULL, NULL, 0);
+		*id = names_make_op(space, category, text, detail.length ? names_copy(more, detail) : NULL, NULL, 0);
 	return *id;
 }
 
@@ -378,7 +349,7 @@ uint32_t xs_op(struct xspace *space, uint32_t index, uint32_t category, struct x
 	id = xs_map_at(&space->ops, xs_hash(~(uint64_t)0, &key, sizeof key));
 	if (id && *id)
 		return *id;
-	/* The map may move when the text is looked up in it. */
+	/* xs_op_text() may add to the same map, so `id` is not valid any more. */
 	made = xs_op_text(space, category, name->display.length ? name->display : name->name, detail);
 	id = xs_map_at(&space->ops, xs_hash(~(uint64_t)0, &key, sizeof key));
 	if (id)

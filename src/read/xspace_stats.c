@@ -1,8 +1,8 @@
 /*
- * What stands with an event: numbers that mean something to dwell, and the rest as JSON.
+ * The stats of an event: values that dwell understands, and the rest as JSON.
  *
- * Called by xspace_names.c and xspace_line.c. A stat's value may be a reference to the
- * name of another stat: XLA stores texts that repeat so.
+ * Called by xspace_names.c and xspace_line.c. The value of a stat may be a reference to the name
+ * of another stat, because XLA stores repeated texts this way.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "read/xspace.h"
 
-static const struct xs_stat_name *find(const struct xspace *space, uint64_t id)
+static const struct xs_stat_name *stats_find_name(const struct xspace *space, uint64_t id)
 {
 	size_t from = 0, to = space->stat_count;
 
@@ -28,8 +28,8 @@ static const struct xs_stat_name *find(const struct xspace *space, uint64_t id)
 	                                                                    : NULL;
 }
 
-static void take(const struct xspace *space, const struct dw_proto_field *field,
-                 struct xs_value *value)
+static void stats_read_value(const struct xspace *space, const struct dw_proto_field *field,
+                             struct xs_value *value)
 {
 	const struct xs_stat_name *other;
 
@@ -43,7 +43,7 @@ static void take(const struct xspace *space, const struct dw_proto_field *field,
 		value->text = xs_text_of(field);
 		value->is_text = true;
 	} else if (field->field == XS_STAT_REF && field->wire == DW_PROTO_VARINT) {
-		other = find(space, field->number);
+		other = stats_find_name(space, field->number);
 		value->is_text = other != NULL;
 		if (other)
 			value->text = other->name;
@@ -60,9 +60,9 @@ bool xs_read_stat(const struct xspace *space, struct xs_text message, enum xs_st
 	*value = (struct xs_value){ .text = { "", 0 } };
 	while (dw_proto_next(&reader, &field)) {
 		if (field.field == XS_STAT_META && field.wire == DW_PROTO_VARINT)
-			known = find(space, field.number);
+			known = stats_find_name(space, field.number);
 		else
-			take(space, &field, value);
+			stats_read_value(space, &field, value);
 	}
 	if (reader.bad || !known)
 		return false;
@@ -73,7 +73,7 @@ bool xs_read_stat(const struct xspace *space, struct xs_text message, enum xs_st
 
 /* ---- as JSON ------------------------------------------------------------------------ */
 
-static size_t put_text(char *to, size_t room, struct xs_text text)
+static size_t stats_put_text(char *to, size_t room, struct xs_text text)
 {
 	size_t used = 0;
 
@@ -91,9 +91,9 @@ static size_t put_text(char *to, size_t room, struct xs_text text)
 	return used;
 }
 
-/* Behind what is there; left out when there is no room for all of it. */
-static void put_arg(struct xs_stats *stats, size_t *used, struct xs_text name,
-                    const struct xs_value *value)
+/* Appends a member to the JSON, unless the buffer is too small for all of it. */
+static void stats_put_arg(struct xs_stats *stats, size_t *used, struct xs_text name,
+                          const struct xs_value *value)
 {
 	char *to = stats->args;
 	size_t room = sizeof stats->args - 2, at = *used, more;
@@ -102,7 +102,7 @@ static void put_arg(struct xs_stats *stats, size_t *used, struct xs_text name,
 	if (at + 2 > room)
 		return;
 	to[at] = at ? ',' : '{';
-	more = put_text(to + at + 1, room - at - 1, name);
+	more = stats_put_text(to + at + 1, room - at - 1, name);
 	if (!more)
 		return;
 	at += 1 + more;
@@ -110,7 +110,7 @@ static void put_arg(struct xs_stats *stats, size_t *used, struct xs_text name,
 		return;
 	to[at++] = ':';
 	if (value->is_text) {
-		more = put_text(to + at, room - at, value->text);
+		more = stats_put_text(to + at, room - at, value->text);
 		if (!more)
 			return;
 		at += more;
@@ -140,7 +140,7 @@ void xs_read_stats(const struct xspace *space, const unsigned char *event, size_
 		    !xs_read_stat(space, xs_text_of(&field), &stat, &name, &value))
 			continue;
 		if (stat == XS_OTHER) {
-			put_arg(stats, &used, name, &value);
+			stats_put_arg(stats, &used, name, &value);
 		} else {
 			stats->values[stat] = value;
 			stats->has |= (uint64_t)1 << stat;

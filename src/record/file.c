@@ -48,6 +48,8 @@ static uint32_t budget(int file, uint64_t max_size_bytes)
 
 static void fill_identity(struct dw_head *head, const uint8_t *run_id)
 {
+	struct dw_identity creator;
+
 	head->version_major = DW_VERSION_MAJOR;
 	head->version_minor = DW_VERSION_MINOR;
 	head->block_bytes = DW_BLOCK_BYTES;
@@ -59,7 +61,10 @@ static void fill_identity(struct dw_head *head, const uint8_t *run_id)
 	dw_host_boot_id(head->boot_id);
 	gethostname(head->hostname, sizeof head->hostname - 1);
 	snprintf(head->writer, sizeof head->writer, "dwell %s", DWELL_VERSION);
-	head->creator_pid = (uint32_t)getpid();
+	dw_identify(&creator);
+	head->creator_pid = creator.pid;
+	head->creator_pid_namespace = creator.pid_namespace;
+	head->creator_birth = creator.birth;
 }
 
 static void fill_clock(struct dw_head *head)

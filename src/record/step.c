@@ -88,12 +88,24 @@ static struct dw_gate *find_gate(void)
 	return &control->gates[0];
 }
 
+/* Whoever serves the trace must not take a later process with the same id for this one. */
+static void gate_note_birth(const struct dw_gate *gate)
+{
+	struct dw_control *control = DW_LOAD(dw_session.control);
+	struct dw_identity self;
+
+	dw_identify(&self);
+	if (self.pid_namespace == dw_session_map()->creator_pid_namespace && self.birth <= UINT32_MAX)
+		DW_STORE(control->gate_births[gate - control->gates], (uint32_t)self.birth);
+}
+
 static struct dw_gate *take_gate(uint32_t open)
 {
 	struct dw_gate *gate = find_gate();
 
 	if (gate == DW_LOAD(dw_session.control)->gates)
 		return gate;
+	gate_note_birth(gate);
 	__atomic_store_n(&gate->profiles, wants(), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&gate->step, 0, __ATOMIC_RELAXED);
 	set_open(gate, open);
@@ -129,6 +141,7 @@ void dw_step_leave(void)
 	use_gate(control->gates);
 	set_open(gate, 0);
 	__atomic_store_n(&gate->profiles, 0, __ATOMIC_SEQ_CST);
+	DW_STORE(control->gate_births[gate - control->gates], 0);
 	__atomic_store_n(&gate->pid, 0, __ATOMIC_RELEASE);
 }
 

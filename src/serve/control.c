@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -15,27 +14,32 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "dwell/probe.h"
 #include "format/control.h"
 #include "serve/inside.h"
 
+/* A look at a process of another pid namespace goes through all of /proc. */
+#define MOST_SCANS 64u
+#define LOOK_AGAIN_MS 500u
+
 int dw_serve_control_open(struct dw_serve_control *control, const char *trace,
                           struct dwell_error *error)
 {
-	int file = open(trace, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	int fd = open(trace, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
 	struct dw_head *head;
 
 	memset(control, 0, sizeof *control);
-	if (file < 0)
+	if (fd < 0)
 		return dw_error_set(error, DWELL_E_IO, "cannot open %s for writing, which a capture needs: %s",
 		                    trace, strerror(errno));
-	if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < DW_BLOCK_BYTES) {
-		close(file);
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < DW_BLOCK_BYTES) {
+		close(fd);
 		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is not a dwell trace", trace);
 	}
-	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	close(file);
+	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
 	if (head == MAP_FAILED)
 		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", trace, strerror(errno));
 	if (memcmp(head->magic, DW_MAGIC, sizeof head->magic) != 0 ||
@@ -91,19 +95,43 @@ uint64_t dw_serve_ticks(const struct dw_serve_control *control)
 	return dw_clock_read(control->head->clock_kind);
 }
 
-static bool lives(uint32_t pid)
+/* A trace of an older version names no namespace: its processes are looked for in ours. */
+static bool control_process_lives(const struct dw_serve_control *control, uint32_t pid,
+                                  uint64_t birth, unsigned *scans)
 {
-	return pid && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+	struct dw_identity identity = { pid, control->head->creator_pid_namespace, birth };
+	enum dw_alive alive = pid ? dw_process_lives(&identity, scans) : DW_DEAD;
+
+	return alive == DW_ALIVE || (alive == DW_ALIVE_UNKNOWN && identity.pid_namespace);
 }
 
-bool dw_serve_is_alive(const struct dw_serve_control *control)
+static bool control_has_writer(const struct dw_serve_control *control)
 {
 	uint32_t count = gate_count(control);
+	unsigned scans = MOST_SCANS;
 
-	if (lives(control->head->creator_pid))
+	if (control_process_lives(control, control->head->creator_pid, control->head->creator_birth,
+	                          &scans))
 		return true;
-	for (uint32_t i = 0; i < count; i++)
-		if (lives(__atomic_load_n(&control->page->gates[i].pid, __ATOMIC_RELAXED)))
+	for (uint32_t i = 0; i < count; i++) {
+		/* A process stores its id before its birth, which is 0 until then. */
+		uint32_t birth = __atomic_load_n(&control->page->gate_births[i], __ATOMIC_RELAXED);
+		uint32_t pid = __atomic_load_n(&control->page->gates[i].pid, __ATOMIC_RELAXED);
+
+		if (control_process_lives(control, pid, birth, &scans))
 			return true;
+	}
 	return false;
+}
+
+bool dw_serve_is_alive(struct dw_serve_control *control)
+{
+	uint64_t now = dw_serve_now_ms();
+
+	if (now < control->alive_until_ms)
+		return true;
+	if (!control_has_writer(control))
+		return false;
+	control->alive_until_ms = now + LOOK_AGAIN_MS;
+	return true;
 }

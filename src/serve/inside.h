@@ -32,6 +32,7 @@ struct dw_serve_control {
 	struct dw_head *head; /* block 0, mapped */
 	struct dw_control *page;
 	uint64_t capture; /* ours, while armed; else 0 */
+	uint64_t alive_until_ms; /* dw_serve_is_alive() says true until then without another look */
 };
 
 int dw_serve_control_open(struct dw_serve_control *control, const char *trace,
@@ -42,8 +43,9 @@ void dw_serve_control_close(struct dw_serve_control *control);
 bool dw_serve_arm(struct dw_serve_control *control, uint32_t mask, uint64_t duration_ms);
 void dw_serve_disarm(struct dw_serve_control *control);
 uint64_t dw_serve_ticks(const struct dw_serve_control *control);
-/* Whether some process that steps or the creator still lives. */
-bool dw_serve_is_alive(const struct dw_serve_control *control);
+/* Whether some process that steps or the creator still lives, or may live where this process
+ * cannot see it. An answer "true" is up to half a second old. */
+bool dw_serve_is_alive(struct dw_serve_control *control);
 
 /* ---- request.c ---------------------------------------------------------------------- */
 

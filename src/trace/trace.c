@@ -189,11 +189,9 @@ const char *dwell_layout_name(size_t index, const char **what)
 int dwell_trace_export(struct dwell_trace *trace, const char *format, const char *path,
                        const struct dwell_export_options *from, struct dwell_error *error)
 {
-	struct dwell_export_options given;
-	struct dw_export_options options;
+	struct dwell_export_options options;
 
-	take_options(&given, sizeof given, from);
-	options = (struct dw_export_options){ given.metric, given.title };
+	take_options(&options, sizeof options, from);
 	return dw_export_run(trace->model, format, path, &options, error);
 }
 

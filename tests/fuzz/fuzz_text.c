@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "bounds.h"
-#include "export/chrome.h"
+#include "export/json.h"
 #include "serve/client_message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -177,7 +177,7 @@ def outliving(build, dwell, which):
     """Failures; each name's longest call must be its naps."""
     with open("outliving.py", "w", encoding="utf-8") as file:
         file.write(OUTLIVING)
-    folders = [build, os.path.join(build, "src", "profiler")]
+    folders = [build, os.path.join(build, "src", "compat", "lightning")]
     here = os.path.dirname(os.path.abspath(__file__))
     subprocess.run([dwell, "run", "--functions=" + which, "-o", "outliving.dwell", sys.executable, "outliving.py",
                     os.path.join(here, "..", "..", "python")], check=True, capture_output=True,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/whole.h"
 
 #define MOST_QUANTILES (1u << 12) /* nodes that have percentiles: they take the most room */
 
@@ -80,7 +81,7 @@ void dw_trunk_reset(struct dw_trunk *trunk)
 
 static uint64_t scaled(uint64_t ticks, double ratio)
 {
-	return ratio == 1 ? ticks : (uint64_t)((double)ticks * ratio + 0.5);
+	return ratio == 1 ? ticks : dw_whole((double)ticks * ratio + 0.5);
 }
 
 static bool merge_nodes(struct dw_trunk *into, const struct dw_trunk *from, uint32_t *moved,

@@ -25,7 +25,7 @@ struct frame {
 struct async {
 	uint64_t handle, ns;
 	uint32_t symbol, thread, process;
-	bool end;
+	bool end, nested;
 };
 
 struct pass {
@@ -44,17 +44,17 @@ struct events {
 	const uint32_t *symbol_by_id;
 };
 
-static uint32_t symbol_of(const struct events *events, uint32_t id)
+static uint32_t events_symbol(const struct events *events, uint32_t id)
 {
 	return events->symbol_by_id[id < events->pass.walk.op_count ? id : 0];
 }
 
-static uint64_t ns_of(const struct events *events, uint64_t ticks)
+static uint64_t events_ns(const struct events *events, uint64_t ticks)
 {
 	return dw_source_ns(&events->pass.walk.file->clock, ticks);
 }
 
-static void emit(struct events *events, struct dw_event *event)
+static void events_emit(struct events *events, struct dw_event *event)
 {
 	if (events->all->result || events->all->failed)
 		return;
@@ -70,7 +70,7 @@ DW_INLINE void events_enter(void *state, void *place, uint64_t ticks, uint32_t i
 
 	frame->sequence = UINT64_MAX;
 	frame->args = NULL;
-	frame->symbol = symbol_of(events, id);
+	frame->symbol = events_symbol(events, id);
 	frame->forward_thread = DW_NO_INDEX;
 	frame->stack = events->pass.depth > 1 ? frame[-1].stack : 0;
 	frame->frame.in_scope = dw_pass_in_scope(&events->pass, ticks);
@@ -81,18 +81,23 @@ DW_INLINE void events_leave(void *state, void *place, uint64_t ticks, enum dw_le
 	struct events *events = state;
 	const struct frame *frame = place;
 	struct dw_event event = {
-		.type = DW_EVENT_RANGE, .symbol = frame->symbol,
-		.start_ns = ns_of(events, frame->frame.start), .end_ns = ns_of(events, ticks),
-		.args = frame->args, .sequence = frame->sequence,
-		.forward_thread = frame->forward_thread, .stack = frame->stack,
-		.open = how != DW_LEAVE_END, .depth = events->pass.depth,
+		.type = DW_EVENT_RANGE,
+		.symbol = frame->symbol,
+		.start_ns = events_ns(events, frame->frame.start),
+		.end_ns = events_ns(events, ticks),
+		.args = frame->args,
+		.sequence = frame->sequence,
+		.forward_thread = frame->forward_thread,
+		.stack = frame->stack,
+		.open = how != DW_LEAVE_END,
+		.depth = events->pass.depth,
 	};
 
 	if (frame->frame.in_scope)
-		emit(events, &event);
+		events_emit(events, &event);
 }
 
-static void keep_async(struct events *events, uint64_t ticks, const struct dw_record *record)
+static void async_keep(struct events *events, uint64_t ticks, const struct dw_record *record)
 {
 	struct pass *pass = events->all;
 	struct async *async = DW_GROW(&pass->asyncs, &pass->async_capacity, pass->async_count);
@@ -102,16 +107,20 @@ static void keep_async(struct events *events, uint64_t ticks, const struct dw_re
 		return;
 	}
 	pass->async_count++;
-	*async = (struct async){ dw_record_u64(record, 0), ns_of(events, ticks),
-		symbol_of(events, record->id), events->pass.walk.thread, events->pass.walk.stream->process,
-		record->kind == DW_ASYNC_END };
+	*async = (struct async){ dw_record_u64(record, 0), events_ns(events, ticks),
+		events_symbol(events, record->id), events->pass.walk.thread,
+		events->pass.walk.stream->process, record->kind == DW_ASYNC_END,
+		events->pass.walk.stream->nested };
 }
 
-static void emit_record(struct events *events, uint64_t ticks, const struct dw_record *record)
+static void events_emit_record(struct events *events, uint64_t ticks,
+                               const struct dw_record *record)
 {
-	struct dw_event event = { .symbol = symbol_of(events, record->id),
-		.start_ns = ns_of(events, ticks), .sequence = UINT64_MAX, .forward_thread = DW_NO_INDEX,
-		.depth = events->pass.depth };
+	struct dw_event event = { .symbol = events_symbol(events, record->id),
+		                      .start_ns = events_ns(events, ticks),
+		                      .sequence = UINT64_MAX,
+		                      .forward_thread = DW_NO_INDEX,
+		                      .depth = events->pass.depth };
 
 	event.end_ns = event.start_ns;
 	if (record->kind != DW_MARK && record->kind != DW_COUNTER)
@@ -130,10 +139,10 @@ static void emit_record(struct events *events, uint64_t ticks, const struct dw_r
 	case DW_FLOW_OUT: event.type = DW_EVENT_FLOW_OUT; break;
 	default: event.type = DW_EVENT_FLOW_IN; break;
 	}
-	emit(events, &event);
+	events_emit(events, &event);
 }
 
-static void annotate(struct events *events, const struct dw_record *record)
+static void events_annotate(struct events *events, const struct dw_record *record)
 {
 	const struct dw_source_file *file = events->pass.walk.file;
 	struct frame *frame = DW_PASS_INNERMOST(&events->pass, struct frame);
@@ -161,11 +170,13 @@ static void events_note(void *state, uint64_t ticks, const struct dw_record *rec
 	switch (record->kind) {
 	case DW_ARGS:
 	case DW_STACK:
-	case DW_LINK: annotate(events, record); break;
+	case DW_LINK:
+		events_annotate(events, record);
+		break;
 	case DW_ASYNC_BEGIN:
 	case DW_ASYNC_END:
 		if (events->pass.walk.wanted)
-			keep_async(events, ticks, record);
+			async_keep(events, ticks, record);
 		break;
 	case DW_MARK:
 	case DW_COUNTER:
@@ -174,7 +185,7 @@ static void events_note(void *state, uint64_t ticks, const struct dw_record *rec
 	case DW_FLOW_OUT:
 	case DW_FLOW_IN:
 		if (in)
-			emit_record(events, ticks, record);
+			events_emit_record(events, ticks, record);
 		break;
 	default: break;
 	}
@@ -188,7 +199,7 @@ DW_PASS_DEFINE(events, events_hooks)
 
 /* ---- asynchronous ranges -------------------------------------------------------------------- */
 
-static int compare_asyncs(const void *left, const void *right)
+static int async_compare(const void *left, const void *right)
 {
 	const struct async *a = left, *b = right;
 
@@ -203,7 +214,7 @@ static int compare_asyncs(const void *left, const void *right)
 	return a->end - b->end;
 }
 
-static bool in_scope(const struct dw_model *model, const struct async *async)
+static bool async_in_scope(const struct dw_model *model, const struct async *async)
 {
 	const struct dw_interval *at = model->intervals ? model->intervals[async->process] : NULL;
 	const struct dw_source *source = model->source;
@@ -220,23 +231,23 @@ static bool in_scope(const struct dw_model *model, const struct async *async)
 }
 
 /* Emits the asynchronous range that begins at `begin` and ends at `end`; NULL: it has no end. */
-static void emit_async(struct dw_model *model, struct pass *pass, const struct async *begin,
+static void async_emit(struct dw_model *model, struct pass *pass, const struct async *begin,
                        const struct async *end)
 {
 	struct dw_event event = {
 		.type = DW_EVENT_ASYNC, .symbol = begin->symbol, .thread = begin->thread,
-		.start_ns = begin->ns, .handle = begin->handle, .open = !end,
+		.start_ns = begin->ns, .handle = begin->handle, .open = !end, .nested = begin->nested,
 		.sequence = UINT64_MAX, .forward_thread = DW_NO_INDEX,
 		.end_ns = end ? end->ns : model->source->processes[begin->process].end_ns,
 	};
 
 	if (event.end_ns < event.start_ns) /* of a chunk that says it ended earlier */
 		event.end_ns = event.start_ns;
-	if (!pass->result && in_scope(model, begin))
+	if (!pass->result && async_in_scope(model, begin))
 		pass->result = pass->each(pass->context, &event);
 }
 
-static bool same_range(const struct async *a, const struct async *b)
+static bool async_same_range(const struct async *a, const struct async *b)
 {
 	return a->process == b->process && a->handle == b->handle && a->symbol == b->symbol;
 }
@@ -246,8 +257,8 @@ static bool same_range(const struct async *a, const struct async *b)
  * Records of one ns are sorted begins first. While a range is open its end comes first, else
  * a begin: a handle may be used again at the ns at which it was given back.
  */
-static void pair_asyncs(struct dw_model *model, struct pass *pass, const struct async *at,
-                        const struct async *last)
+static void async_pair(struct dw_model *model, struct pass *pass, const struct async *at,
+                       const struct async *last)
 {
 	const struct async *open = NULL;
 
@@ -262,17 +273,17 @@ static void pair_asyncs(struct dw_model *model, struct pass *pass, const struct 
 			bool take_end = open ? ends < next : begins == middle;
 
 			if (open)
-				emit_async(model, pass, open, take_end ? ends : NULL);
+				async_emit(model, pass, open, take_end ? ends : NULL);
 			open = take_end ? NULL : begins;
 			take_end ? ends++ : begins++;
 		}
 		at = next;
 	}
 	if (open)
-		emit_async(model, pass, open, NULL);
+		async_emit(model, pass, open, NULL);
 }
 
-static void emit_asyncs(struct dw_model *model, struct pass *pass)
+static void async_emit_all(struct dw_model *model, struct pass *pass)
 {
 	size_t next;
 
@@ -280,14 +291,14 @@ static void emit_asyncs(struct dw_model *model, struct pass *pass)
 	for (size_t i = 0; i < pass->async_count; i++)
 		pass->asyncs[i].symbol = model->row_symbol[model->symbol_row[pass->asyncs[i].symbol]];
 	if (pass->async_count)
-		qsort(pass->asyncs, pass->async_count, sizeof *pass->asyncs, compare_asyncs);
+		qsort(pass->asyncs, pass->async_count, sizeof *pass->asyncs, async_compare);
 	for (size_t i = 0; i < pass->async_count && !pass->result; i = next) {
 		for (next = i + 1; next < pass->async_count;)
-			if (same_range(&pass->asyncs[i], &pass->asyncs[next]))
+			if (async_same_range(&pass->asyncs[i], &pass->asyncs[next]))
 				next++;
 			else
 				break;
-		pair_asyncs(model, pass, &pass->asyncs[i], &pass->asyncs[next]);
+		async_pair(model, pass, &pass->asyncs[i], &pass->asyncs[next]);
 	}
 }
 
@@ -320,7 +331,7 @@ int dw_model_events_of(struct dw_model *model, enum dw_event_streams which,
 		pass.failed |= events.pass.failed;
 	}
 	if (!pass.failed)
-		emit_asyncs(model, &pass);
+		async_emit_all(model, &pass);
 	free(buffer);
 	dw_frames_reset(&pass.frames);
 	free(pass.asyncs);

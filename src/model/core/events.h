@@ -21,7 +21,8 @@ struct dw_event {
 	/* RANGE: where the program called it, an id in stacks of its file (the file of the
 	 * thread's process); ranges within have it from the outermost. 0: not recorded. */
 	uint32_t stack;
-	bool nested;           /* of a signal handler's stream: it interrupted `thread` */
+	bool nested;           /* of a signal handler's stream: it interrupted `thread`; of ASYNC
+	                        * the stream of its begin */
 	bool open;             /* RANGE, ASYNC: it never ended */
 	uint32_t depth;        /* RANGE: how many ranges it lies in */
 };

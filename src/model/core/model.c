@@ -23,7 +23,7 @@ struct by_size {
 	size_t stream, chunks;
 };
 
-static int compare_sizes(const void *left, const void *right)
+static int model_compare_streams(const void *left, const void *right)
 {
 	const struct by_size *a = left, *b = right;
 
@@ -45,7 +45,7 @@ static int model_order_streams(struct dw_model *model)
 	}
 	for (size_t i = 0; i < count; i++)
 		sizes[i] = (struct by_size){ i, model->source->streams[i].chunk_count };
-	qsort(sizes, count, sizeof *sizes, compare_sizes);
+	qsort(sizes, count, sizeof *sizes, model_compare_streams);
 	for (size_t i = 0; i < count; i++)
 		model->stream_order[i] = sizes[i].stream;
 	free(sizes);
@@ -110,7 +110,7 @@ void dw_model_destroy(struct dw_model *model)
 	model_free(model);
 }
 
-static bool same_text(const char *a, const char *b)
+static bool scope_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -120,11 +120,11 @@ static bool scope_equals(const struct dw_scope *a, const struct dw_scope *b)
 	return a->has_steps == b->has_steps &&
 	       (!a->has_steps || (a->steps_from == b->steps_from && a->steps_to == b->steps_to &&
 	                          a->steps_counted == b->steps_counted)) &&
-	       a->step_threads == b->step_threads && same_text(a->thread, b->thread) &&
-	       same_text(a->profile, b->profile) && a->profile_id == b->profile_id &&
+	       a->step_threads == b->step_threads && scope_same_text(a->thread, b->thread) &&
+	       scope_same_text(a->profile, b->profile) && a->profile_id == b->profile_id &&
 	       a->has_window == b->has_window &&
 	       (!a->has_window || (a->from_ns == b->from_ns && a->to_ns == b->to_ns)) &&
-	       same_text(a->action, b->action);
+	       scope_same_text(a->action, b->action);
 }
 
 /* What is the same in all scopes of a run. */

@@ -71,6 +71,9 @@ struct dw_pass {
 	uint32_t capacity; /* memory->capacity */
 	uint32_t depth;    /* the innermost range's place; 0: nothing is open */
 	uint32_t folded;   /* open ranges beyond the deepest */
+	/* What begins and ends is usual while lowest < depth < highest: one comparison says that
+	 * there is a frame to end, or a place for one, and that nothing is folded. */
+	uint32_t lowest, highest;
 	uint32_t in_scope; /* open ranges that count */
 	uint64_t orphans;  /* ends whose begin was lost */
 	bool failed;       /* out of memory */
@@ -80,7 +83,8 @@ struct dw_pass {
 struct dw_pass_hooks {
 	size_t frame_bytes;
 	uint32_t deepest;
-	bool chains;       /* the product calls dw_pass_link() */
+	bool chains;       /* the product calls dw_pass_link() ... */
+	bool all_linked;   /* ... for all ranges */
 	bool scoped;       /* enter() sets in_scope */
 	bool siblings;     /* ranges that overlap are siblings in what lies around both, as
 	                    * torch.profiler has it: each keeps all of its time */
@@ -150,7 +154,21 @@ static __attribute__((noinline, unused)) bool dw_pass_grow(struct dw_pass *pass,
 		memset(frames, 0, bytes);
 	pass->memory->at = pass->frames = frames;
 	pass->memory->capacity = pass->capacity = capacity;
+	pass->highest = capacity - 1;
 	return true;
+}
+
+/* After a change of `folded` or `capacity`. */
+DW_INLINE void dw_pass_set_bounds(struct dw_pass *pass)
+{
+	pass->lowest = pass->folded ? UINT32_MAX : 0;
+	pass->highest = pass->folded || !pass->capacity ? 0 : pass->capacity - 1;
+}
+
+DW_INLINE void dw_pass_fold(struct dw_pass *pass, int by)
+{
+	pass->folded += (uint32_t)by;
+	dw_pass_set_bounds(pass);
 }
 
 DW_INLINE void dw_pass_begin(struct dw_pass *pass, const struct dw_pass_hooks *hooks, uint64_t ticks,
@@ -159,9 +177,9 @@ DW_INLINE void dw_pass_begin(struct dw_pass *pass, const struct dw_pass_hooks *h
 	uint32_t place = pass->depth + 1;
 	struct dw_frame *frame;
 
-	if (__builtin_expect(place >= pass->capacity || pass->folded, 0) &&
+	if (__builtin_expect(pass->depth >= pass->highest, 0) &&
 	    (pass->folded || !dw_pass_grow(pass, hooks->frame_bytes, hooks->deepest))) {
-		pass->folded++;
+		dw_pass_fold(pass, 1);
 		return;
 	}
 	if (hooks->settle)
@@ -186,7 +204,7 @@ DW_INLINE void dw_pass_pop(struct dw_pass *pass, const struct dw_pass_hooks *hoo
 	pass->depth--;
 	if (hooks->scoped)
 		pass->in_scope -= frame->in_scope;
-	if (hooks->chains && frame->chain) {
+	if (hooks->chains && (hooks->all_linked || frame->chain)) {
 		if (!moved)
 			pass->top[frame->chain] = frame->previous;
 		dw_pass_at(pass, hooks->frame_bytes, frame->previous)->child += ticks - frame->start;
@@ -203,9 +221,9 @@ DW_INLINE void dw_pass_orphan(struct dw_pass *pass, const struct dw_pass_hooks *
 
 DW_INLINE void dw_pass_end(struct dw_pass *pass, const struct dw_pass_hooks *hooks, uint64_t ticks)
 {
-	if (__builtin_expect(!pass->depth || pass->folded, 0)) {
+	if (__builtin_expect(pass->depth <= pass->lowest, 0)) {
 		if (pass->folded)
-			pass->folded--;
+			dw_pass_fold(pass, -1);
 		else
 			dw_pass_orphan(pass, hooks, 0);
 		return;
@@ -252,7 +270,7 @@ DW_INLINE void dw_pass_end_of(struct dw_pass *pass, const struct dw_pass_hooks *
 	char *moved;
 
 	if (n < pass->folded) {
-		pass->folded--;
+		dw_pass_fold(pass, -1);
 		return;
 	}
 	if (n - pass->folded >= pass->depth) {
@@ -284,6 +302,7 @@ DW_INLINE void dw_pass_flush(struct dw_pass *pass, const struct dw_pass_hooks *h
 	enum dw_leave how = why == DW_FLUSH_GAP ? DW_LEAVE_CUT : DW_LEAVE_OPEN;
 
 	pass->folded = 0;
+	dw_pass_set_bounds(pass);
 	while (pass->depth)
 		dw_pass_pop(pass, hooks, ticks, how, false);
 	if (hooks->flushed)
@@ -300,6 +319,7 @@ static inline void dw_pass_init(struct dw_pass *pass, const struct dw_model *mod
 	pass->memory = memory;
 	pass->frames = memory->at;
 	pass->capacity = memory->capacity;
+	dw_pass_set_bounds(pass);
 }
 
 /* As if all of the stream before the segment had been walked. */

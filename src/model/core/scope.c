@@ -21,7 +21,8 @@
 /* ---- threads ----------------------------------------------------------------------- */
 
 /* What tells the processes of this run apart. */
-static void tell_process(const struct dw_source *source, uint32_t index, char *room, size_t size)
+static void scope_process_prefix(const struct dw_source *source, uint32_t index, char *room,
+                                 size_t size)
 {
 	const struct dw_source_process *process = &source->processes[index];
 	size_t recorded = 0;
@@ -42,7 +43,7 @@ void dw_model_thread_name(const struct dw_model *model, uint32_t thread, char *r
 	const struct dw_source_thread *from = &model->source->threads[thread];
 	char process[80], tid[24];
 
-	tell_process(model->source, from->process, process, sizeof process);
+	scope_process_prefix(model->source, from->process, process, sizeof process);
 	snprintf(tid, sizeof tid, "%u", from->tid);
 	if (*from->name && model->namesakes[thread])
 		snprintf(room, size, "%s%.120s [%s]", process, from->name, tid);
@@ -56,7 +57,7 @@ bool dw_model_has_namesake(const struct dw_model *model, uint32_t thread)
 }
 
 /* Threads of one name in one process stand together when they are in this order. */
-static int compare_names(const void *left, const void *right)
+static int scope_compare_names(const void *left, const void *right)
 {
 	const struct dw_source_thread *a = *(const struct dw_source_thread *const *)left;
 	const struct dw_source_thread *b = *(const struct dw_source_thread *const *)right;
@@ -75,16 +76,16 @@ int dw_scope_find_namesakes(struct dw_model *model)
 	for (size_t i = 0; order && i < source->thread_count; i++)
 		order[i] = &source->threads[i];
 	if (order && source->thread_count)
-		qsort(order, source->thread_count, sizeof *order, compare_names);
+		qsort(order, source->thread_count, sizeof *order, scope_compare_names);
 	for (size_t i = 1; order && model->namesakes && i < source->thread_count; i++)
-		if (compare_names(&order[i - 1], &order[i]) == 0)
+		if (scope_compare_names(&order[i - 1], &order[i]) == 0)
 			model->namesakes[order[i - 1] - source->threads] =
 			    model->namesakes[order[i] - source->threads] = true;
 	free(order);
 	return order && model->namesakes ? 0 : -1;
 }
 
-static int resolve_thread(struct dw_model *model, struct dwell_error *error)
+static int scope_resolve_thread(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
 	const char *wanted = model->scope.thread;
@@ -122,15 +123,15 @@ static int resolve_thread(struct dw_model *model, struct dwell_error *error)
 
 /* From ns: the arena's, in the ticks of the process's file, with its last; NULL: out of
  * memory. */
-static struct dw_interval *keep(struct dw_model *model, uint32_t process,
-                                const struct dw_interval *intervals, size_t count)
+static struct dw_interval *scope_keep_intervals(struct dw_model *model, uint32_t process,
+                                                const struct dw_interval *intervals, size_t count)
 {
 	const struct dw_source *source = model->source;
 	const struct dw_source_clock *clock = &source->files[source->processes[process].file].clock;
 	struct dw_interval *to = dw_arena_alloc(&model->arena, (count + 2) * sizeof *to);
 
 	if (to)
-		to++->start_ticks = count; /* see interval_count() */
+		to++->start_ticks = count; /* see scope_interval_count() */
 	for (size_t i = 0; to && i < count; i++) {
 		to[i].start_ticks = dw_source_ticks(clock, intervals[i].start_ticks);
 		to[i].end_ticks = dw_source_ticks(clock, intervals[i].end_ticks);
@@ -140,8 +141,8 @@ static struct dw_interval *keep(struct dw_model *model, uint32_t process,
 	return to;
 }
 
-/* Of a list that keep() made. */
-static size_t interval_count(const struct dw_interval *list)
+/* Of a list that scope_keep_intervals() made. */
+static size_t scope_interval_count(const struct dw_interval *list)
 {
 	return (size_t)list[-1].start_ticks;
 }
@@ -163,7 +164,7 @@ struct scratch {
 
 /* ---- steps ------------------------------------------------------------------------------ */
 
-static bool is_wanted(const struct dw_model *model, const struct dw_source_step *step)
+static bool scope_wants_step(const struct dw_model *model, const struct dw_source_step *step)
 {
 	const struct dw_scope *scope = &model->scope;
 
@@ -173,15 +174,15 @@ static bool is_wanted(const struct dw_model *model, const struct dw_source_step 
 }
 
 /* Appends a process's wanted steps, or with `thread` those of a thread alone. */
-static void collect(const struct dw_model *model, uint32_t process, uint32_t thread,
-                    struct scratch *scratch)
+static void scope_append_steps(const struct dw_model *model, uint32_t process, uint32_t thread,
+                               struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
 
 	for (size_t i = scratch->first_step[process]; i < scratch->first_step[process + 1]; i++) {
 		const struct dw_source_step *step = &source->steps[i];
 
-		if (is_wanted(model, step) && (thread == DW_NO_INDEX || step->thread == thread))
+		if (scope_wants_step(model, step) && (thread == DW_NO_INDEX || step->thread == thread))
 			scratch->steps[scratch->step_count++] =
 			    (struct dw_interval){ step->start_ns, step->end_ns };
 	}
@@ -189,7 +190,8 @@ static void collect(const struct dw_model *model, uint32_t process, uint32_t thr
 
 /* The process whose steps a process goes by: itself, an ancestor, or DW_NO_INDEX. Each
  * process is looked at once, however long the chains of ancestors are. */
-static uint32_t pacemaker(const struct dw_source *source, struct scratch *scratch, uint32_t process)
+static uint32_t scope_find_stepper(const struct dw_source *source, struct scratch *scratch,
+                                   uint32_t process)
 {
 	uint32_t at = process, found = DW_NO_INDEX;
 
@@ -210,23 +212,23 @@ static uint32_t pacemaker(const struct dw_source *source, struct scratch *scratc
 	return found;
 }
 
-static void steps_of(const struct dw_model *model, uint32_t process, uint32_t thread,
-                     struct scratch *scratch)
+static void scope_find_steps(const struct dw_model *model, uint32_t process, uint32_t thread,
+                             struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
-	uint32_t by = pacemaker(source, scratch, process);
+	uint32_t by = scope_find_stepper(source, scratch, process);
 
 	if (thread != DW_NO_INDEX && !scratch->thread_steps[thread])
 		thread = DW_NO_INDEX; /* it goes by the steps of its process */
 	scratch->step_count = 0;
 	if (by != DW_NO_INDEX)
-		collect(model, by, thread, scratch);
+		scope_append_steps(model, by, thread, scratch);
 	for (uint32_t p = 0; by == DW_NO_INDEX && p < source->process_count; p++)
-		collect(model, p, thread, scratch);
+		scope_append_steps(model, p, thread, scratch);
 	scratch->step_count = dw_intervals_unite(scratch->steps, scratch->step_count);
 }
 
-static int no_such_steps(const struct dw_model *model, struct dwell_error *error)
+static int scope_no_such_steps(const struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
 	uint64_t first = UINT64_MAX, last = 0;
@@ -250,9 +252,9 @@ static int no_such_steps(const struct dw_model *model, struct dwell_error *error
 /* ---- both -------------------------------------------------------------------------------- */
 
 /* What lies in the action as well; `from` NULL: all times do. */
-static struct dw_interval *keep_in_action(struct dw_model *model, uint32_t process, uint32_t thread,
-                                          const struct scratch *scratch,
-                                          const struct dw_interval *from, size_t from_count)
+static struct dw_interval *scope_keep_action(struct dw_model *model, uint32_t process,
+                                             uint32_t thread, const struct scratch *scratch,
+                                             const struct dw_interval *from, size_t from_count)
 {
 	struct dw_interval *action, *both = NULL, *kept = NULL;
 	size_t count =
@@ -262,10 +264,10 @@ static struct dw_interval *keep_in_action(struct dw_model *model, uint32_t proce
 		return NULL;
 	count = dw_intervals_unite(action, count);
 	if (!from) {
-		kept = keep(model, process, action, count);
+		kept = scope_keep_intervals(model, process, action, count);
 	} else if ((both = malloc((count + from_count + 1) * sizeof *both))) {
 		count = dw_intervals_intersect(action, count, from, from_count, both);
-		kept = keep(model, process, both, count);
+		kept = scope_keep_intervals(model, process, both, count);
 	}
 	free(action);
 	free(both);
@@ -273,11 +275,11 @@ static struct dw_interval *keep_in_action(struct dw_model *model, uint32_t proce
 }
 
 /* A scope of steps alone: processes that go by the same steps share a list. */
-static struct dw_interval *resolve_steps(struct dw_model *model, uint32_t process, uint32_t thread,
-                                         struct scratch *scratch)
+static struct dw_interval *scope_resolve_steps(struct dw_model *model, uint32_t process,
+                                               uint32_t thread, struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
-	uint32_t by = pacemaker(source, scratch, process);
+	uint32_t by = scope_find_stepper(source, scratch, process);
 	struct dw_interval **shared = &scratch->by_pacemaker[by == DW_NO_INDEX ? source->process_count : by];
 	bool own = thread != DW_NO_INDEX && scratch->thread_steps[thread];
 	/* Ticks are those of the process's file. */
@@ -286,25 +288,26 @@ static struct dw_interval *resolve_steps(struct dw_model *model, uint32_t proces
 
 	if (!own && same && *shared)
 		return *shared;
-	steps_of(model, process, thread, scratch);
-	struct dw_interval *kept = keep(model, process, scratch->steps, scratch->step_count);
+	scope_find_steps(model, process, thread, scratch);
+	struct dw_interval *kept =
+		scope_keep_intervals(model, process, scratch->steps, scratch->step_count);
 
 	if (!own && same)
 		*shared = kept;
 	return kept;
 }
 
-static struct dw_interval *resolve_one(struct dw_model *model, uint32_t process, uint32_t thread,
-                                       struct scratch *scratch)
+static struct dw_interval *scope_resolve_one(struct dw_model *model, uint32_t process,
+                                             uint32_t thread, struct scratch *scratch)
 {
 	const struct dw_interval *list = NULL; /* all times */
 	size_t count = 0;
 
 	if (model->scope.has_steps && !scratch->profiles && !scratch->action)
-		return resolve_steps(model, process, thread, scratch);
+		return scope_resolve_steps(model, process, thread, scratch);
 
 	if (model->scope.has_steps) {
-		steps_of(model, process, thread, scratch);
+		scope_find_steps(model, process, thread, scratch);
 		list = scratch->steps;
 		count = scratch->step_count;
 	}
@@ -320,21 +323,22 @@ static struct dw_interval *resolve_one(struct dw_model *model, uint32_t process,
 		list = list ? scratch->both : profiles->open;
 	}
 	if (scratch->action)
-		return keep_in_action(model, process, thread, scratch, list, count);
-	return keep(model, process, list, count);
+		return scope_keep_action(model, process, thread, scratch, list, count);
+	return scope_keep_intervals(model, process, list, count);
 }
 
-static int resolve_all(struct dw_model *model, struct scratch *scratch)
+static int scope_resolve_all(struct dw_model *model, struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
 
 	for (uint32_t p = 0; p < source->process_count; p++) {
-		model->intervals[p] = resolve_one(model, p, DW_NO_INDEX, scratch);
+		model->intervals[p] = scope_resolve_one(model, p, DW_NO_INDEX, scratch);
 		if (!model->intervals[p])
 			return -1;
 	}
 	for (uint32_t t = 0; model->thread_intervals && t < source->thread_count; t++) {
-		model->thread_intervals[t] = resolve_one(model, source->threads[t].process, t, scratch);
+		model->thread_intervals[t] =
+			scope_resolve_one(model, source->threads[t].process, t, scratch);
 		if (!model->thread_intervals[t])
 			return -1;
 	}
@@ -342,7 +346,7 @@ static int resolve_all(struct dw_model *model, struct scratch *scratch)
 }
 
 /* Whether a process has several threads with steps: then a thread goes by its own. */
-static bool several_step(const struct dw_source *source)
+static bool scope_several_step(const struct dw_source *source)
 {
 	/* Steps lie by process. */
 	for (size_t i = 1; i < source->step_count; i++) {
@@ -354,10 +358,10 @@ static bool several_step(const struct dw_source *source)
 	return false;
 }
 
-static int make_scratch(struct dw_model *model, struct scratch *scratch)
+static int scope_make_scratch(struct dw_model *model, struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
-	bool by_thread = scratch->profiles || scratch->action || several_step(source);
+	bool by_thread = scratch->profiles || scratch->action || scope_several_step(source);
 	size_t processes = source->process_count;
 
 	scratch->first_step = calloc(processes + 2, sizeof *scratch->first_step);
@@ -386,15 +390,15 @@ static int make_scratch(struct dw_model *model, struct scratch *scratch)
 	return 0;
 }
 
-static bool has_any_step(const struct dw_model *model)
+static bool scope_has_any_step(const struct dw_model *model)
 {
 	for (size_t i = 0; i < model->source->step_count; i++)
-		if (is_wanted(model, &model->source->steps[i]))
+		if (scope_wants_step(model, &model->source->steps[i]))
 			return true;
 	return false;
 }
 
-static int resolve_times(struct dw_model *model, struct dwell_error *error)
+static int scope_resolve_times(struct dw_model *model, struct dwell_error *error)
 {
 	struct dw_action_times action = { .threads = NULL };
 	struct dw_profile_times profiles = { .wanted = NULL };
@@ -410,10 +414,10 @@ static int resolve_times(struct dw_model *model, struct dwell_error *error)
 		scratch.profiles = &profiles;
 		result = dw_profile_times_init(&profiles, model, error);
 	}
-	if (result == 0 && (make_scratch(model, &scratch) || resolve_all(model, &scratch)))
+	if (result == 0 && (scope_make_scratch(model, &scratch) || scope_resolve_all(model, &scratch)))
 		result = dw_model_no_memory(model, error);
-	if (result == 0 && model->scope.has_steps && !has_any_step(model))
-		result = no_such_steps(model, error);
+	if (result == 0 && model->scope.has_steps && !scope_has_any_step(model))
+		result = scope_no_such_steps(model, error);
 	dw_action_times_reset(&action);
 	dw_profile_times_reset(&profiles);
 	free(scratch.first_step);
@@ -426,14 +430,14 @@ static int resolve_times(struct dw_model *model, struct dwell_error *error)
 }
 
 /* The same window for all processes, in the ticks of each. */
-static int resolve_window(struct dw_model *model, struct dwell_error *error)
+static int scope_resolve_window(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_interval window = { model->scope.from_ns, model->scope.to_ns };
 	size_t count = model->source->process_count;
 
 	model->intervals = dw_arena_alloc(&model->arena, (count + 1) * sizeof *model->intervals);
 	for (uint32_t p = 0; model->intervals && p < count; p++) {
-		model->intervals[p] = keep(model, p, &window, 1);
+		model->intervals[p] = scope_keep_intervals(model, p, &window, 1);
 		if (!model->intervals[p])
 			model->intervals = NULL;
 	}
@@ -441,7 +445,7 @@ static int resolve_window(struct dw_model *model, struct dwell_error *error)
 }
 
 /* Of the threads that are wanted, those with steps. */
-static int keep_step_threads(struct dw_model *model, struct dwell_error *error)
+static int scope_keep_step_threads(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
 	bool *wanted = dw_arena_alloc(&model->arena, source->thread_count + 1);
@@ -457,13 +461,13 @@ static int keep_step_threads(struct dw_model *model, struct dwell_error *error)
 	return 0;
 }
 
-static uint32_t hash_of(uint32_t process, uint32_t stream)
+static uint32_t stream_hash(uint32_t process, uint32_t stream)
 {
 	return dw_map_hash((uint64_t)process << 32 | stream);
 }
 
 /* The streams that wanted threads began in; those of signal handlers too. */
-static int find_streams(struct dw_model *model, struct dwell_error *error)
+static int scope_find_streams(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
 	struct dw_map map = { NULL, 0, 0 };
@@ -473,7 +477,7 @@ static int find_streams(struct dw_model *model, struct dwell_error *error)
 	good = model->wanted_streams != NULL;
 	for (uint32_t i = 0; good && i < source->thread_count; i++) {
 		const struct dw_source_thread *thread = &source->threads[i];
-		uint32_t hash = hash_of(thread->process, thread->stream);
+		uint32_t hash = stream_hash(thread->process, thread->stream);
 
 		if (model->wanted_threads[i] &&
 		    DW_MAP_FIND(&map, hash, k, source->threads[k].process == thread->process &&
@@ -485,9 +489,9 @@ static int find_streams(struct dw_model *model, struct dwell_error *error)
 		uint32_t number = stream->stream & ~DW_STREAM_NESTED;
 
 		model->wanted_streams[i] =
-			DW_MAP_FIND(&map, hash_of(stream->process, number), k,
+			DW_MAP_FIND(&map, stream_hash(stream->process, number), k,
 			            source->threads[k].process == stream->process &&
-			                source->threads[k].stream == number) != DW_MAP_NONE;
+		                    source->threads[k].stream == number) != DW_MAP_NONE;
 	}
 	dw_map_reset(&map);
 	return good ? 0 : dw_model_no_memory(model, error);
@@ -498,16 +502,16 @@ int dw_scope_resolve(struct dw_model *model, struct dwell_error *error)
 	int result = 0;
 
 	if (model->scope.thread)
-		result = resolve_thread(model, error);
+		result = scope_resolve_thread(model, error);
 	if (result == 0 && model->scope.step_threads)
-		result = keep_step_threads(model, error);
+		result = scope_keep_step_threads(model, error);
 	if (result == 0 && model->wanted_threads)
-		result = find_streams(model, error);
+		result = scope_find_streams(model, error);
 	if (result == 0 && (model->scope.has_steps || model->scope.profile || model->scope.profile_id ||
 	                    model->scope.action))
-		result = resolve_times(model, error);
+		result = scope_resolve_times(model, error);
 	else if (result == 0 && model->scope.has_window)
-		result = resolve_window(model, error);
+		result = scope_resolve_window(model, error);
 	return result;
 }
 
@@ -519,13 +523,13 @@ bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step
 	    model->thread_intervals ? model->thread_intervals[step->thread] : NULL;
 	size_t low = 0, high;
 
-	if (!is_wanted(model, step))
+	if (!scope_wants_step(model, step))
 		return false;
 	if (model->scope.has_window)
 		return step->start_ns >= model->scope.from_ns && step->start_ns < model->scope.to_ns;
 	if (!at)
 		return !model->thread_intervals;
-	for (high = interval_count(at); low < high;) {
+	for (high = scope_interval_count(at); low < high;) {
 		size_t middle = low + (high - low) / 2;
 
 		if (at[middle].end_ticks <= step->start_ticks)

@@ -65,8 +65,8 @@ static const struct dw_pass_hooks actions_hooks = {
 DW_PASS_DEFINE(actions, actions_hooks)
 
 /* By row; NULL: out of memory. */
-static bool *find_rows(struct dw_model *model, const char *action, struct dw_nearest *nearest,
-                       bool *found)
+static bool *action_find_rows(struct dw_model *model, const char *action,
+                              struct dw_nearest *nearest, bool *found)
 {
 	bool *rows = calloc(model->row_count + 1, sizeof *rows);
 
@@ -94,7 +94,7 @@ int dw_action_times_init(struct dw_action_times *times, struct dw_model *model,
 	dw_nearest_init(&nearest, model->scope.action);
 	times->count = source->thread_count;
 	times->threads = calloc(source->thread_count + 1, sizeof *times->threads);
-	rows = find_rows(model, model->scope.action, &nearest, &found);
+	rows = action_find_rows(model, model->scope.action, &nearest, &found);
 	failed = !buffer || !rows || !times->threads;
 	for (size_t i = 0; i < source->stream_count && found && !failed; i++) {
 		struct actions actions = { .times = times, .wanted_rows = rows };

@@ -11,7 +11,7 @@
 #include "base/nearest.h"
 #include "model/core/scope_times.h"
 
-static bool is_profile(const struct dw_scope *scope, const struct dw_source_profile *profile)
+static bool profile_is_wanted(const struct dw_scope *scope, const struct dw_source_profile *profile)
 {
 	char *end;
 	unsigned long id;
@@ -22,8 +22,8 @@ static bool is_profile(const struct dw_scope *scope, const struct dw_source_prof
 	return strcmp(profile->name, scope->profile) == 0 || (!*end && profile->id == id);
 }
 
-static int find(struct dw_profile_times *times, const struct dw_model *model,
-                struct dwell_error *error)
+static int profile_find(struct dw_profile_times *times, const struct dw_model *model,
+                        struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
 	struct dw_nearest nearest;
@@ -31,7 +31,7 @@ static int find(struct dw_profile_times *times, const struct dw_model *model,
 
 	dw_nearest_init(&nearest, model->scope.profile ? model->scope.profile : "");
 	for (size_t i = 0; i < source->profile_count; i++) {
-		times->wanted[i] = is_profile(&model->scope, &source->profiles[i]);
+		times->wanted[i] = profile_is_wanted(&model->scope, &source->profiles[i]);
 		found |= times->wanted[i];
 		dw_nearest_try(&nearest, source->profiles[i].name);
 	}
@@ -58,7 +58,7 @@ int dw_profile_times_init(struct dw_profile_times *times, const struct dw_model 
 	times->open = calloc(3 * count + 1, sizeof *times->open);
 	if (!times->wanted || !times->own || !times->others || !times->open)
 		return dw_model_no_memory(model, error);
-	return find(times, model, error);
+	return profile_find(times, model, error);
 }
 
 void dw_profile_times_reset(struct dw_profile_times *times)
@@ -69,7 +69,7 @@ void dw_profile_times_reset(struct dw_profile_times *times)
 	free(times->open);
 }
 
-static bool descends(const struct dw_source *source, uint32_t process, uint32_t from)
+static bool process_descends(const struct dw_source *source, uint32_t process, uint32_t from)
 {
 	for (size_t hops = 0; process != DW_NO_INDEX && hops <= source->process_count; hops++) {
 		if (process == from)
@@ -91,7 +91,7 @@ void dw_profile_times_of(struct dw_profile_times *times, const struct dw_source 
 		if (profile->thread == thread)
 			times->own[own++] = interval;
 		else if (times->wanted[i] &&
-		         descends(source, process, source->threads[profile->thread].process))
+		         process_descends(source, process, source->threads[profile->thread].process))
 			times->others[others++] = interval;
 	}
 	own = dw_intervals_unite(times->own, own);

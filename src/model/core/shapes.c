@@ -6,7 +6,7 @@
 #include "dwell/probe.h"
 #include "model/core/shapes.h"
 
-static const char *type_name(uint8_t dtype)
+static const char *shapes_type_name(uint8_t dtype)
 {
 	static const char *const names[] = { "uint8", "int8", "int16", "int32", "int64", "float16",
 		"float32", "float64", "complex32", "complex64", "complex128", "bool", "", "", "",
@@ -15,7 +15,7 @@ static const char *type_name(uint8_t dtype)
 	return dtype < sizeof names / sizeof *names ? names[dtype] : "";
 }
 
-static void put_sizes(FILE *out, const uint8_t *tensor, const char *between)
+static void shapes_put_sizes(FILE *out, const uint8_t *tensor, const char *between)
 {
 	int64_t size;
 
@@ -25,15 +25,15 @@ static void put_sizes(FILE *out, const uint8_t *tensor, const char *between)
 	}
 }
 
-static void put_as_torch(FILE *out, const uint8_t *tensor)
+static void shapes_put_as_torch(FILE *out, const uint8_t *tensor)
 {
 	fputc('[', out);
 	if (tensor[0] != DWELL_ARG_INTS)
-		put_sizes(out, tensor, ", ");
+		shapes_put_sizes(out, tensor, ", ");
 	fputc(']', out);
 }
 
-static void put_for_people(FILE *out, const uint8_t *tensor)
+static void shapes_put_for_people(FILE *out, const uint8_t *tensor)
 {
 	bool ints = tensor[0] == DWELL_ARG_INTS;
 
@@ -41,8 +41,8 @@ static void put_for_people(FILE *out, const uint8_t *tensor)
 		fputc('-', out);
 		return;
 	}
-	fprintf(out, "%s%c", ints ? "" : type_name(tensor[0]), ints ? '(' : '[');
-	put_sizes(out, tensor, ",");
+	fprintf(out, "%s%c", ints ? "" : shapes_type_name(tensor[0]), ints ? '(' : '[');
+	shapes_put_sizes(out, tensor, ",");
 	fputc(ints ? ')' : ']', out);
 }
 
@@ -60,7 +60,7 @@ char *dw_shapes_text(const struct dw_entry_shapes *shapes, enum dw_shapes_style 
 		fputc('[', out);
 	for (uint32_t i = 0; shapes && i < shapes->entry.aux; i++) {
 		fputs(i ? ", " : "", out);
-		(torch ? put_as_torch : put_for_people)(out, at);
+		(torch ? shapes_put_as_torch : shapes_put_for_people)(out, at);
 		at += 8 + (size_t)at[1] * 8;
 	}
 	if (torch)

@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "model/core/stack_functions.h"
 
-static size_t count_functions(const struct dw_source *source)
+static size_t functions_count(const struct dw_source *source)
 {
 	size_t count = 0;
 
@@ -25,8 +25,8 @@ static size_t count_functions(const struct dw_source *source)
 }
 
 /* DW_MAP_NONE when out of memory. */
-static uint32_t put_name(struct dw_map *names, struct dw_symbol *symbols, uint32_t *count,
-                         const struct dw_source_function *function)
+static uint32_t functions_put_name(struct dw_map *names, struct dw_symbol *symbols, uint32_t *count,
+                                   const struct dw_source_function *function)
 {
 	uint32_t hash = dw_map_hash_bytes(0, function->name, strlen(function->name));
 	uint32_t found = DW_MAP_FIND(names, hash, i, strcmp(symbols[i].name, function->name) == 0);
@@ -41,8 +41,8 @@ static uint32_t put_name(struct dw_map *names, struct dw_symbol *symbols, uint32
 	return (*count)++;
 }
 
-static bool index_frames(struct dw_functions *functions, struct dw_model *model,
-                         struct dw_map *names)
+static bool functions_index_frames(struct dw_functions *functions, struct dw_model *model,
+                                   struct dw_map *names)
 {
 	const struct dw_source *source = model->source;
 	uint32_t symbol_count = model->symbol_count, used = 0;
@@ -61,8 +61,8 @@ static bool index_frames(struct dw_functions *functions, struct dw_model *model,
 
 			functions->by_frame[f][id] = used;
 			for (uint32_t i = 0; frame && i < frame->count; i++) {
-				functions->list[used] =
-					put_name(names, functions->symbols, &symbol_count, &frame->functions[i]);
+				functions->list[used] = functions_put_name(names, functions->symbols, &symbol_count,
+				                                           &frame->functions[i]);
 				if (functions->list[used++] == DW_MAP_NONE)
 					return false;
 			}
@@ -73,7 +73,7 @@ static bool index_frames(struct dw_functions *functions, struct dw_model *model,
 
 bool dw_functions_init(struct dw_functions *functions, struct dw_model *model)
 {
-	size_t count = count_functions(model->source);
+	size_t count = functions_count(model->source);
 	struct dw_map names = { NULL, 0, 0 };
 	bool good;
 
@@ -86,7 +86,7 @@ bool dw_functions_init(struct dw_functions *functions, struct dw_model *model)
 	if (good)
 		memcpy(functions->symbols, model->symbols,
 		       model->symbol_count * sizeof *functions->symbols);
-	good = good && index_frames(functions, model, &names);
+	good = good && functions_index_frames(functions, model, &names);
 	dw_map_reset(&names);
 	return good;
 }

@@ -34,49 +34,50 @@ uint32_t dw_kind_of(uint32_t category)
 
 /* ---- a set of symbols ------------------------------------------------------------------ */
 
-static uint32_t hash_text(uint32_t hash, const char *text)
+static uint32_t symbol_hash_text(uint32_t hash, const char *text)
 {
 	return dw_map_hash_bytes(hash + 1, text ? text : "", text ? strlen(text) : 0);
 }
 
-static uint32_t hash_symbol(const struct dw_symbol *symbol, bool by_name)
+static uint32_t symbol_hash(const struct dw_symbol *symbol, bool by_name)
 {
 	const struct dw_entry_shapes *shapes = symbol->shapes;
-	uint32_t hash = hash_text(symbol->category, symbol->name);
+	uint32_t hash = symbol_hash_text(symbol->category, symbol->name);
 
 	if (by_name)
 		return hash;
-	hash = hash_text(hash_text(hash, symbol->detail), symbol->file) + symbol->line;
+	hash = symbol_hash_text(symbol_hash_text(hash, symbol->detail), symbol->file) + symbol->line;
 	if (shapes)
 		hash = dw_map_hash_bytes(hash, shapes->tensors, shapes->entry.bytes - sizeof shapes->entry);
 	return hash;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool symbol_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool same_shapes(const struct dw_entry_shapes *a, const struct dw_entry_shapes *b)
+static bool symbol_same_shapes(const struct dw_entry_shapes *a, const struct dw_entry_shapes *b)
 {
 	return a == b || (a && b && a->entry.aux == b->entry.aux && a->entry.bytes == b->entry.bytes &&
 	                  memcmp(a->tensors, b->tensors, a->entry.bytes - sizeof a->entry) == 0);
 }
 
-static bool same(const struct dw_symbol *a, const struct dw_symbol *b, bool by_name)
+static bool symbol_equals(const struct dw_symbol *a, const struct dw_symbol *b, bool by_name)
 {
-	return a->category == b->category && same_text(a->name, b->name) &&
-	       (by_name || (same_text(a->detail, b->detail) && same_text(a->file, b->file) &&
-	                    a->line == b->line && same_shapes(a->shapes, b->shapes)));
+	return a->category == b->category && symbol_same_text(a->name, b->name) &&
+	       (by_name ||
+	        (symbol_same_text(a->detail, b->detail) && symbol_same_text(a->file, b->file) &&
+	         a->line == b->line && symbol_same_shapes(a->shapes, b->shapes)));
 }
 
 /* The index in `items` of what equals `symbol`; `next` when it is new; DW_MAP_NONE when out
  * of memory. */
-static uint32_t put_symbol(struct dw_map *map, const struct dw_symbol *items,
-                           const struct dw_symbol *symbol, bool by_name, uint32_t next)
+static uint32_t symbols_put(struct dw_map *map, const struct dw_symbol *items,
+                            const struct dw_symbol *symbol, bool by_name, uint32_t next)
 {
-	uint32_t hash = hash_symbol(symbol, by_name);
-	uint32_t found = DW_MAP_FIND(map, hash, i, same(&items[i], symbol, by_name));
+	uint32_t hash = symbol_hash(symbol, by_name);
+	uint32_t found = DW_MAP_FIND(map, hash, i, symbol_equals(&items[i], symbol, by_name));
 
 	if (found == DW_MAP_NONE && dw_map_add(map, hash, next))
 		return next;
@@ -86,13 +87,13 @@ static uint32_t put_symbol(struct dw_map *map, const struct dw_symbol *items,
 /* ---- merging ------------------------------------------------------------------------------ */
 
 /* Ids that are no OP point to this literal's symbol: recognised without a hash. */
-static bool is_nothing(const struct dw_symbol *symbol)
+static bool symbol_is_unknown(const struct dw_symbol *symbol)
 {
 	return symbol->category == 0 && strcmp(symbol->name, "(unknown)") == 0 && !symbol->detail &&
 	       !symbol->file && !symbol->line && !symbol->shapes;
 }
 
-static int merge_files(struct dw_model *model, struct dw_map *map)
+static int symbols_merge_files(struct dw_model *model, struct dw_map *map)
 {
 	const struct dw_source *source = model->source;
 
@@ -100,7 +101,7 @@ static int merge_files(struct dw_model *model, struct dw_map *map)
 	model->symbols[DW_OTHER_CALLS] = (struct dw_symbol){ .name = "(other calls)" };
 	model->symbol_count = 2;
 	for (uint32_t i = 0; i < 2; i++)
-		if (put_symbol(map, model->symbols, &model->symbols[i], false, i) == DW_MAP_NONE)
+		if (symbols_put(map, model->symbols, &model->symbols[i], false, i) == DW_MAP_NONE)
 			return -1;
 	for (size_t f = 0; f < source->file_count; f++) {
 		const struct dw_source_file *file = &source->files[f];
@@ -113,10 +114,10 @@ static int merge_files(struct dw_model *model, struct dw_map *map)
 		for (uint32_t id = 0; id < file->symbol_count; id++) {
 			const struct dw_symbol *symbol = &file->symbols[id];
 
-			if (is_nothing(symbol))
+			if (symbol_is_unknown(symbol))
 				continue;
 			model->symbols[model->symbol_count] = *symbol;
-			by_id[id] = put_symbol(map, model->symbols, symbol, false, model->symbol_count);
+			by_id[id] = symbols_put(map, model->symbols, symbol, false, model->symbol_count);
 			if (by_id[id] == DW_MAP_NONE)
 				return -1;
 			model->symbol_count += by_id[id] == model->symbol_count;
@@ -125,7 +126,7 @@ static int merge_files(struct dw_model *model, struct dw_map *map)
 	return 0;
 }
 
-static int make_rows(struct dw_model *model, struct dw_map *map)
+static int symbols_make_rows(struct dw_model *model, struct dw_map *map)
 {
 	model->symbol_row =
 	    dw_arena_alloc(&model->arena, model->symbol_count * sizeof *model->symbol_row);
@@ -134,7 +135,7 @@ static int make_rows(struct dw_model *model, struct dw_map *map)
 	if (!model->symbol_row || !model->row_symbol)
 		return -1;
 	for (uint32_t i = 0; i < model->symbol_count; i++) {
-		uint32_t first = put_symbol(map, model->symbols, &model->symbols[i], true, i);
+		uint32_t first = symbols_put(map, model->symbols, &model->symbols[i], true, i);
 
 		if (first == DW_MAP_NONE)
 			return -1;
@@ -148,7 +149,7 @@ static int make_rows(struct dw_model *model, struct dw_map *map)
 	return 0;
 }
 
-static int make_ops(struct dw_model *model)
+static int symbols_make_ops(struct dw_model *model)
 {
 	for (size_t f = 0; f < model->source->file_count; f++) {
 		uint32_t count = model->source->files[f].symbol_count;
@@ -176,13 +177,14 @@ int dw_symbols_merge(struct dw_model *model)
 
 	for (size_t f = 0; f < source->file_count; f++)
 		for (uint32_t id = 0; id < source->files[f].symbol_count; id++)
-			most += !is_nothing(&source->files[f].symbols[id]);
+			most += !symbol_is_unknown(&source->files[f].symbols[id]);
 	model->symbols = dw_arena_alloc(&model->arena, most * sizeof *model->symbols);
 	model->symbol_by_id =
 	    dw_arena_alloc(&model->arena, source->file_count * sizeof *model->symbol_by_id);
 	model->ops = dw_arena_alloc(&model->arena, source->file_count * sizeof *model->ops);
-	if (model->symbols && model->symbol_by_id && model->ops && !merge_files(model, &symbols) &&
-	    !make_rows(model, &rows) && !make_ops(model))
+	if (model->symbols && model->symbol_by_id && model->ops &&
+	    !symbols_merge_files(model, &symbols) && !symbols_make_rows(model, &rows) &&
+	    !symbols_make_ops(model))
 		result = 0;
 	dw_map_reset(&symbols);
 	dw_map_reset(&rows);

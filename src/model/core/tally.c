@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/whole.h"
+
 static unsigned octave_of(uint64_t duration, unsigned *bucket)
 {
 	unsigned shift = 58u - (unsigned)__builtin_clzll(duration | DW_TALLY_BUCKETS);
@@ -109,7 +111,7 @@ static uint64_t scale(uint64_t value, double ratio)
 {
 	double scaled = (double)value * ratio;
 
-	return ratio == 1.0 ? value : scaled < 1.8e19 ? (uint64_t)(scaled + 0.5) : UINT64_MAX;
+	return ratio == 1.0 ? value : dw_whole(scaled + 0.5);
 }
 
 static void merge_buckets(struct dw_tally *into, struct dw_arena *arena,
@@ -133,9 +135,11 @@ void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct 
 		merge_buckets(into, arena, from, ratio);
 	for (uint32_t i = 0; !from->octaves && i < from->sample_count; i++)
 		dw_tally_add_slow(into, arena, scale(from->samples[i], ratio));
-	uint64_t min = scale(from->min_plus_1 - 1, ratio), max = scale(from->max, ratio);
-	into->min_plus_1 = (min < into->min_plus_1 - 1 ? min : into->min_plus_1 - 1) + 1;
-	into->max = max > into->max ? max : into->max;
+	uint64_t min = scale(from->min, ratio), max = scale(from->min + from->spread, ratio);
+	uint64_t old_max = into->min + into->spread;
+
+	into->min = !into->count || min < into->min ? min : into->min;
+	into->spread = (max > old_max ? max : old_max) - into->min;
 	into->count += from->count;
 	into->total += scale(from->total, ratio);
 	into->open += from->open;
@@ -151,9 +155,9 @@ static int compare(const void *left, const void *right)
 
 static uint64_t clamp(const struct dw_tally *tally, uint64_t value)
 {
-	uint64_t min = tally->min_plus_1 - 1;
+	uint64_t max = tally->min + tally->spread;
 
-	return value < min ? min : value > tally->max ? tally->max : value;
+	return value < tally->min ? tally->min : value > max ? max : value;
 }
 
 uint64_t dw_tally_quantile(const struct dw_tally *tally, double q)
@@ -163,7 +167,7 @@ uint64_t dw_tally_quantile(const struct dw_tally *tally, double q)
 	if (tally->octaves)
 		held = tally->count;
 	if (!held)
-		return tally->count ? tally->min_plus_1 - 1 : 0;
+		return tally->min;
 	/* Nearest rank: the least value that at least q of all are not above. */
 	rank = (uint64_t)(q * (double)held);
 	rank = (double)rank < q * (double)held ? rank + 1 : rank;
@@ -181,7 +185,7 @@ uint64_t dw_tally_quantile(const struct dw_tally *tally, double q)
 			return clamp(tally, middle(tally->first_octave + i / DW_TALLY_BUCKETS,
 			                           i % DW_TALLY_BUCKETS));
 	}
-	return tally->max;
+	return tally->min + tally->spread;
 }
 
 void dw_tally_stat(const struct dw_tally *tally, double ns_per_tick, struct dw_stat *stat)
@@ -192,8 +196,8 @@ void dw_tally_stat(const struct dw_tally *tally, double ns_per_tick, struct dw_s
 		.count = tally->count,
 		.total_ns = scale(tally->total, ns_per_tick),
 		.self_ns = scale(tally->self, ns_per_tick),
-		.min_ns = tally->count ? scale(tally->min_plus_1 - 1, ns_per_tick) : 0,
-		.max_ns = scale(tally->max, ns_per_tick),
+		.min_ns = scale(tally->min, ns_per_tick),
+		.max_ns = scale(tally->min + tally->spread, ns_per_tick),
 		.p50_ns = known ? scale(dw_tally_quantile(tally, 0.50), ns_per_tick) : DW_NOT_KEPT,
 		.p99_ns = known ? scale(dw_tally_quantile(tally, 0.99), ns_per_tick) : DW_NOT_KEPT,
 		.open = tally->open,

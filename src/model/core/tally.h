@@ -22,8 +22,8 @@
 /* As long as a cache line; where many are looked at, they lie on lines. */
 #define DW_TALLY_BYTES 64u
 struct dw_tally {
-	uint64_t count, total, self, max;
-	uint64_t min_plus_1;            /* so that zeroed memory is an empty tally */
+	uint64_t count, total, self;
+	uint64_t min, spread;           /* the longest is min + spread; 0 of an empty tally */
 	union {
 		uint64_t *samples;
 		uint32_t *buckets;          /* of `octaves` octaves from `first_octave` on */
@@ -69,22 +69,31 @@ static inline void dw_nesting_end(struct dw_nesting *nesting, uint64_t ticks, ui
 		nesting->nested -= ticks - nesting->since;
 }
 
+/* A duration shorter or longer than all before; it is counted already. */
+static __attribute__((noinline, unused)) void dw_tally_add_extreme(struct dw_tally *tally,
+                                                                   uint64_t duration)
+{
+	uint64_t max = tally->min + tally->spread;
+
+	tally->min = tally->count == 1 || duration < tally->min ? duration : tally->min;
+	tally->spread = (duration > max ? duration : max) - tally->min;
+}
+
 static inline __attribute__((always_inline)) void
 dw_tally_add(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration, uint64_t self)
 {
-	uint64_t min = tally->min_plus_1 - 1;
-
 	tally->count++;
 	tally->total += duration;
 	tally->self += self;
-	tally->min_plus_1 = (duration < min ? duration : min) + 1;
-	tally->max = duration > tally->max ? duration : tally->max;
-	/* Octave 0 is 0..31, octave n is 2^(n+4) and on. */
+	if (__builtin_expect(duration - tally->min > tally->spread, 0))
+		dw_tally_add_extreme(tally, duration);
+	/* Octave 0 is 0..31, octave n is 2^(n+4) and on. The bucket, counted from octave 0: */
 	unsigned shift = 58u - (unsigned)__builtin_clzll(duration | DW_TALLY_BUCKETS);
-	unsigned octave = shift + (duration >= DW_TALLY_BUCKETS) - tally->first_octave;
+	unsigned bucket = (shift * DW_TALLY_BUCKETS) + (unsigned)(duration >> shift) -
+	                  tally->first_octave * DW_TALLY_BUCKETS;
 
-	if (__builtin_expect(octave < tally->octaves, 1)) {
-		tally->buckets[octave * DW_TALLY_BUCKETS + (duration >> shift & (DW_TALLY_BUCKETS - 1))]++;
+	if (__builtin_expect(bucket < tally->octaves * DW_TALLY_BUCKETS, 1)) {
+		tally->buckets[bucket]++;
 		return;
 	}
 	dw_tally_add_slow(tally, arena, duration);

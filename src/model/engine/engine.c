@@ -57,12 +57,12 @@ struct engines {
 	struct now *now;
 };
 
-static const struct dw_engine_place *place_of(const struct engines *engines, uint32_t id)
+static const struct dw_engine_place *engines_place(const struct engines *engines, uint32_t id)
 {
 	return &engines->places[engines->symbol_by_id[id < engines->pass.walk.op_count ? id : 0]];
 }
 
-static void begin_range(struct engines *engines, const struct dw_engine_place *place)
+static void engines_begin_range(struct engines *engines, const struct dw_engine_place *place)
 {
 	struct now *now = &engines->now[place->engine];
 
@@ -79,12 +79,12 @@ static void engines_enter(void *state, void *memory, uint64_t ticks, uint32_t id
 {
 	struct engines *engines = state;
 	struct frame *frame = memory;
-	const struct dw_engine_place *place = place_of(engines, id);
+	const struct dw_engine_place *place = engines_place(engines, id);
 
 	frame->place = place;
 	if (!place->role)
 		return;
-	begin_range(engines, place);
+	engines_begin_range(engines, place);
 	frame->iteration = engines->now[place->engine].iteration;
 	frame->epoch = engines->now[place->engine].epoch;
 	frame->counts = dw_pass_in_scope(&engines->pass, ticks);
@@ -131,7 +131,7 @@ static void engines_note(void *state, uint64_t ticks, const struct dw_record *re
 	if (record->kind != DW_COUNTER)
 		return;
 	value = dw_record_f64(record, 0);
-	place = place_of(engines, record->id);
+	place = engines_place(engines, record->id);
 	if (!(value >= 0 && value < 1.8e19))
 		return;
 	if (place->role == DW_ENGINE_ITERATION)
@@ -183,8 +183,8 @@ struct sums {
 	enum dw_engine_runs which;
 };
 
-static void add_time(void *pointer, const struct dw_source_file *file, uint32_t at,
-                     const struct dw_engine_time *time, uint64_t ticks)
+static void sums_add_time(void *pointer, const struct dw_source_file *file, uint32_t at,
+                          const struct dw_engine_time *time, uint64_t ticks)
 {
 	struct sums *sums = pointer;
 	struct dw_engine *engine = &sums->engines->engines[at];
@@ -201,8 +201,8 @@ static void add_time(void *pointer, const struct dw_source_file *file, uint32_t 
 	                 row->by_epoch ? time->epoch : time->iteration);
 }
 
-static void add_run(void *pointer, const struct dw_source_file *file, uint32_t at, bool nested,
-                    uint64_t ticks)
+static void sums_add_run(void *pointer, const struct dw_source_file *file, uint32_t at, bool nested,
+                         uint64_t ticks)
 {
 	struct dw_engine *engine = &((struct sums *)pointer)->engines->engines[at];
 
@@ -212,12 +212,12 @@ static void add_run(void *pointer, const struct dw_source_file *file, uint32_t a
 		engine->run_ns += dw_source_span_ns(&file->clock, ticks);
 }
 
-static void add_open(void *pointer, uint32_t at)
+static void sums_add_open(void *pointer, uint32_t at)
 {
 	((struct sums *)pointer)->engines->engines[at].open++;
 }
 
-static void add_stream(void *pointer, const struct dw_source_file *file)
+static void sums_add_stream(void *pointer, const struct dw_source_file *file)
 {
 	struct sums *sums = pointer;
 
@@ -232,11 +232,13 @@ static void add_stream(void *pointer, const struct dw_source_file *file)
 	}
 }
 
-static int compute(struct dw_model *model, struct dw_engines *engines, enum dw_engine_runs which)
+static int engines_sum(struct dw_model *model, struct dw_engines *engines,
+                       enum dw_engine_runs which)
 {
 	struct dw_arena scratch = { 0 };
 	struct sums sums = { .engines = engines, .which = which };
-	const struct visitor visitor = { &sums, add_time, add_run, add_open, add_stream };
+	const struct visitor visitor = { &sums, sums_add_time, sums_add_run, sums_add_open,
+		                             sums_add_stream };
 	bool failed;
 
 	sums.stats = dw_arena_alloc(&scratch, (engines->count + 1) * sizeof *sums.stats);
@@ -255,7 +257,7 @@ static int compute(struct dw_model *model, struct dw_engines *engines, enum dw_e
 }
 
 /* Outermost first, of these the one that ran longest. */
-static int compare_engines(const void *left, const void *right)
+static int engines_compare(const void *left, const void *right)
 {
 	const struct dw_engine *a = *(const struct dw_engine *const *)left,
 	                       *b = *(const struct dw_engine *const *)right;
@@ -265,7 +267,7 @@ static int compare_engines(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static int order(struct dw_model *model, struct dw_engines *engines)
+static int engines_order(struct dw_model *model, struct dw_engines *engines)
 {
 	const struct dw_engine **by_run = calloc(engines->count + 1, sizeof *by_run);
 
@@ -273,7 +275,7 @@ static int order(struct dw_model *model, struct dw_engines *engines)
 	for (size_t i = 0; by_run && i < engines->count; i++)
 		by_run[i] = &engines->engines[i];
 	if (by_run && engines->count)
-		qsort(by_run, engines->count, sizeof *by_run, compare_engines);
+		qsort(by_run, engines->count, sizeof *by_run, engines_compare);
 	for (size_t i = 0; by_run && engines->names && i < engines->count; i++)
 		engines->names[i] = by_run[i]->name;
 	free(by_run);
@@ -286,8 +288,8 @@ static bool engines_compute(struct dw_model *model, const void *request, void *r
 	const enum dw_engine_runs *which = request;
 	struct dw_engines *engines = result;
 
-	return dw_engines_name(model, engines) && compute(model, engines, *which) == 0 &&
-	       order(model, engines) == 0;
+	return dw_engines_name(model, engines) && engines_sum(model, engines, *which) == 0 &&
+	       engines_order(model, engines) == 0;
 }
 
 static const struct dw_engines *engines_get(struct dw_model *model, enum dw_engine_runs which)

@@ -39,7 +39,7 @@ static const char *const builtin[] = {
 #undef NAME
 };
 
-static uint32_t find_engine(const struct dw_engines *engines, const char *name, size_t length)
+static uint32_t roles_find_engine(const struct dw_engines *engines, const char *name, size_t length)
 {
 	for (uint32_t i = 0; i < engines->count; i++)
 		if (strlen(engines->engines[i].name) == length &&
@@ -48,7 +48,7 @@ static uint32_t find_engine(const struct dw_engines *engines, const char *name, 
 	return DW_NO_INDEX;
 }
 
-static int keep(struct search *search, const struct found *from)
+static int roles_keep(struct search *search, const struct found *from)
 {
 	struct dw_engines *engines = search->engines;
 	struct found *found = DW_GROW(&search->found, &search->capacity, search->count);
@@ -57,7 +57,7 @@ static int keep(struct search *search, const struct found *from)
 		return -1;
 	search->count++;
 	*found = *from;
-	found->index = find_engine(engines, from->engine, from->engine_length);
+	found->index = roles_find_engine(engines, from->engine, from->engine_length);
 	for (found->order = 0; found->order < DWELL_IGNITE_EVENT_COUNT; found->order++)
 		if (strcmp(found->event, builtin[found->order]) == 0)
 			break;
@@ -72,7 +72,7 @@ static int keep(struct search *search, const struct found *from)
 	return engine->name ? 0 : -1;
 }
 
-static int find(struct search *search)
+static int roles_find(struct search *search)
 {
 	const struct dw_model *model = search->model;
 
@@ -91,14 +91,14 @@ static int find(struct search *search)
 		} else {
 			continue;
 		}
-		if (keep(search, &found))
+		if (roles_keep(search, &found))
 			return -1;
 	}
 	return 0;
 }
 
 /* Events of an engine before its handlers; events in order, handlers by event. */
-static int compare(const void *left, const void *right)
+static int roles_compare(const void *left, const void *right)
 {
 	const struct found *a = left, *b = right;
 	int names;
@@ -113,7 +113,7 @@ static int compare(const void *left, const void *right)
 	return names ? names : (a->symbol > b->symbol) - (a->symbol < b->symbol);
 }
 
-static enum dw_engine_role role_of(const struct found *found)
+static enum dw_engine_role roles_of_found(const struct found *found)
 {
 	if (found->handler)
 		return DW_ENGINE_ROW;
@@ -122,7 +122,7 @@ static enum dw_engine_role role_of(const struct found *found)
 	return found->order == DWELL_IGNITE_EVENT_GET_BATCH_COMPLETED ? DW_ENGINE_BATCH : DW_ENGINE_ROW;
 }
 
-static bool by_epoch(uint32_t order)
+static bool roles_by_epoch(uint32_t order)
 {
 	return order == DWELL_IGNITE_EVENT_EPOCH_STARTED || order == DWELL_IGNITE_EVENT_EPOCH_COMPLETED ||
 	       order == DWELL_IGNITE_EVENT_STARTED || order == DWELL_IGNITE_EVENT_COMPLETED;
@@ -130,7 +130,7 @@ static bool by_epoch(uint32_t order)
 
 /* The rows of the engine whose findings begin at `from`; returns where the next one's do.
  * The same name twice (of two call sites) is one row. */
-static const struct found *make_rows(struct search *search, const struct found *from)
+static const struct found *roles_make_rows(struct search *search, const struct found *from)
 {
 	const struct found *end = search->found + search->count, *to = from;
 	struct dw_engine *engine = &search->engines->engines[from->index];
@@ -144,8 +144,9 @@ static const struct found *make_rows(struct search *search, const struct found *
 		return NULL;
 	row = engine->rows + DW_ENGINE_EVENTS - 1;
 	for (; from < to; from++) {
-		struct dw_engine_row made = { from->event, from->handler, by_epoch(from->order),
-			{ 0 } };
+		struct dw_engine_row made = {
+			from->event, from->handler, roles_by_epoch(from->order), { 0 }
+		};
 		bool same = row >= engine->rows + DW_ENGINE_EVENTS && !row->handler == !made.handler &&
 		            strcmp(row->event, made.event) == 0 &&
 		            (!made.handler || strcmp(row->handler, made.handler) == 0);
@@ -155,14 +156,15 @@ static const struct found *make_rows(struct search *search, const struct found *
 			engine->event_count += !made.handler;
 			engine->handler_count += made.handler != NULL;
 		}
-		search->engines->places[from->symbol] = (struct dw_engine_place){
-			role_of(from), from->index, (uint32_t)(row - engine->rows) };
+		search->engines->places[from->symbol] =
+			(struct dw_engine_place){ roles_of_found(from), from->index,
+			                          (uint32_t)(row - engine->rows) };
 	}
 	return to;
 }
 
 /* What is the engine's besides events and handlers. */
-static void place_rest(struct dw_model *model, struct dw_engines *engines)
+static void roles_place_rest(struct dw_model *model, struct dw_engines *engines)
 {
 	for (uint32_t i = 0; i < model->symbol_count; i++) {
 		const struct dw_symbol *symbol = &model->symbols[i];
@@ -195,7 +197,7 @@ static void place_rest(struct dw_model *model, struct dw_engines *engines)
 		}
 		if (!place.role || !of)
 			continue;
-		place.engine = find_engine(engines, of, length);
+		place.engine = roles_find_engine(engines, of, length);
 		if (place.engine != DW_NO_INDEX)
 			engines->places[i] = place;
 	}
@@ -207,7 +209,7 @@ bool dw_engines_name(struct dw_model *model, struct dw_engines *engines)
 	struct dw_engine *kept = NULL;
 	const struct found *at;
 
-	if (find(&search))
+	if (roles_find(&search))
 		goto failed;
 	kept = engines->engines;
 	engines->engines = dw_arena_alloc(&model->arena, (engines->count + 1) * sizeof *kept);
@@ -218,12 +220,12 @@ bool dw_engines_name(struct dw_model *model, struct dw_engines *engines)
 	for (size_t i = 0; i < engines->count; i++)
 		engines->engines[i] = kept[i];
 	if (search.count)
-		qsort(search.found, search.count, sizeof *search.found, compare);
+		qsort(search.found, search.count, sizeof *search.found, roles_compare);
 	for (at = search.found; at && at < search.found + search.count;)
-		at = make_rows(&search, at);
+		at = roles_make_rows(&search, at);
 	if (search.count && !at)
 		goto failed;
-	place_rest(model, engines);
+	roles_place_rest(model, engines);
 	free(kept);
 	free(search.found);
 	return true;

@@ -7,8 +7,8 @@
 #include "base/nearest.h"
 #include "model/layers/layer_tree.h"
 
-static int no_such_layer(const struct dw_model *model, const struct dw_layers *layers,
-                         const char *pattern, size_t length, struct dwell_error *error)
+static int layers_no_such_layer(const struct dw_model *model, const struct dw_layers *layers,
+                                const char *pattern, size_t length, struct dwell_error *error)
 {
 	struct dw_nearest nearest;
 	char wanted[256];
@@ -49,7 +49,7 @@ int dw_layers_choose(struct dw_model *model, const struct dw_layers *layers, con
 			found = true;
 		}
 		if (!found)
-			return no_such_layer(model, layers, pattern, length, error);
+			return layers_no_such_layer(model, layers, pattern, length, error);
 	}
 	for (size_t i = 0; i < layers->count; i++) {
 		uint32_t parent = layers->rows[i].parent;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/whole.h"
 #include "model/layers/layer_tree.h"
 
 struct taking {
@@ -21,29 +22,33 @@ struct taking {
 	uint32_t *order;                  /* entries by place, then as they were first seen */
 };
 
-static uint64_t ns_of(const struct taking *taking, uint64_t ticks)
+static uint64_t rows_ns(const struct taking *taking, uint64_t ticks)
 {
-	return (uint64_t)((double)ticks * taking->ns_per_tick + 0.5);
+	return dw_whole((double)ticks * taking->ns_per_tick + 0.5);
 }
 
-static struct dw_layer_sums sums_of(const struct taking *taking, const struct dw_layer_ticks *from)
+static struct dw_layer_sums rows_convert_sums(const struct taking *taking,
+                                              const struct dw_layer_ticks *from)
 {
 	return (struct dw_layer_sums){
-		.operators_ns = ns_of(taking, from->operators), .backward_ns = ns_of(taking, from->backward),
-		.device_ns = ns_of(taking, from->device), .bytes = from->bytes,
-		.backward_bytes = from->backward_bytes, .flops = from->flops,
+		.operators_ns = rows_ns(taking, from->operators),
+		.backward_ns = rows_ns(taking, from->backward),
+		.device_ns = rows_ns(taking, from->device),
+		.bytes = from->bytes,
+		.backward_bytes = from->backward_bytes,
+		.flops = from->flops,
 	};
 }
 
 /* ---- sums over the tree ------------------------------------------------------------------- */
 
-static bool is_used(const struct dw_layer_node *node, const struct dw_layer_ticks *own)
+static bool rows_is_used(const struct dw_layer_node *node, const struct dw_layer_ticks *own)
 {
 	return node->calls || own->operators || own->backward || own->device || own->bytes ||
 	       own->backward_bytes;
 }
 
-static void add_up(struct taking *taking)
+static void rows_add_up(struct taking *taking)
 {
 	const struct dw_layer_tree *tree = taking->tree;
 
@@ -61,7 +66,7 @@ static void add_up(struct taking *taking)
 		const struct dw_layer_node *node = &tree->nodes[i];
 
 		dw_layer_ticks_add(&taking->all[i], &taking->own[i]);
-		taking->used[i] |= taking->ask->uncalled || is_used(node, &taking->own[i]);
+		taking->used[i] |= taking->ask->uncalled || rows_is_used(node, &taking->own[i]);
 		if (node->parent) {
 			dw_layer_ticks_add(&taking->all[node->parent], &taking->all[i]);
 			taking->used[node->parent] |= taking->used[i];
@@ -71,20 +76,20 @@ static void add_up(struct taking *taking)
 
 /* ---- operators -------------------------------------------------------------------------------- */
 
-static bool counts(const struct dw_layer_tree *tree, const struct dw_layer_entry *entry)
+static bool rows_place_counts(const struct dw_layer_tree *tree, const struct dw_layer_entry *entry)
 {
 	return tree->places[entry->place].node != DW_LAYER_LATE &&
 	       (entry->calls || entry->backward_calls);
 }
 
 /* Entries in order of their places: counted, then dealt out. */
-static void sort_entries(struct taking *taking)
+static void rows_sort_operators(struct taking *taking)
 {
 	const struct dw_layer_tree *tree = taking->tree;
 	size_t at = 0;
 
 	for (size_t i = 1; i < tree->entry_count; i++)
-		if (counts(tree, &tree->entries[i]))
+		if (rows_place_counts(tree, &tree->entries[i]))
 			taking->first_entry[tree->entries[i].place]++;
 	for (size_t i = 0; i <= tree->place_count; i++) {
 		size_t count = taking->first_entry[i];
@@ -93,7 +98,7 @@ static void sort_entries(struct taking *taking)
 		at += count;
 	}
 	for (size_t i = 1; i < tree->entry_count; i++)
-		if (counts(tree, &tree->entries[i]))
+		if (rows_place_counts(tree, &tree->entries[i]))
 			taking->order[taking->first_entry[tree->entries[i].place]++] = (uint32_t)i;
 	/* Each has moved to where the next one begins. */
 	memmove(taking->first_entry + 1, taking->first_entry,
@@ -101,7 +106,7 @@ static void sort_entries(struct taking *taking)
 	taking->first_entry[0] = 0;
 }
 
-static struct dw_layer_operators take_operators(struct taking *taking, uint32_t place)
+static struct dw_layer_operators rows_make_operators(struct taking *taking, uint32_t place)
 {
 	const struct dw_layer_tree *tree = taking->tree;
 	struct dw_layers *layers = taking->layers;
@@ -114,10 +119,10 @@ static struct dw_layer_operators take_operators(struct taking *taking, uint32_t 
 		to->name = tree->model->symbols[tree->model->row_symbol[entry->row]].name;
 		to->calls = entry->calls;
 		to->backward_calls = entry->backward_calls;
-		to->total_ns = ns_of(taking, entry->total);
+		to->total_ns = rows_ns(taking, entry->total);
 		to->total_bytes = entry->total_bytes;
-		to->backward_total_ns = ns_of(taking, entry->backward_total);
-		to->own = sums_of(taking, &entry->ticks);
+		to->backward_total_ns = rows_ns(taking, entry->backward_total);
+		to->own = rows_convert_sums(taking, &entry->ticks);
 		taken.count++;
 	}
 	return taken;
@@ -125,7 +130,7 @@ static struct dw_layer_operators take_operators(struct taking *taking, uint32_t 
 
 /* ---- calls ------------------------------------------------------------------------------------ */
 
-static int compare_calls(const void *left, const void *right)
+static int rows_compare_calls(const void *left, const void *right)
 {
 	const struct dw_layer_call *a = left, *b = right;
 
@@ -136,7 +141,7 @@ static int compare_calls(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-static void take_call(struct taking *taking, uint32_t index)
+static void rows_make_call(struct taking *taking, uint32_t index)
 {
 	const struct dw_layer_place *place = &taking->tree->places[index];
 	struct dw_layer_call *call = &taking->layers->calls[taking->layers->call_count++];
@@ -145,24 +150,24 @@ static void take_call(struct taking *taking, uint32_t index)
 	call->number = index;
 	call->thread = place->thread;
 	call->start_ns = place->start_ns;
-	call->total_ns = ns_of(taking, place->total);
-	call->self_ns = ns_of(taking, place->self);
+	call->total_ns = rows_ns(taking, place->total);
+	call->self_ns = rows_ns(taking, place->self);
 	call->open = place->open;
-	call->own = sums_of(taking, &place->ticks);
-	call->all = sums_of(taking, &taking->call_all[index]);
-	call->operators = take_operators(taking, index);
+	call->own = rows_convert_sums(taking, &place->ticks);
+	call->all = rows_convert_sums(taking, &taking->call_all[index]);
+	call->operators = rows_make_operators(taking, index);
 }
 
-static void take_calls(struct taking *taking)
+static void rows_make_calls(struct taking *taking)
 {
 	const struct dw_layer_tree *tree = taking->tree;
 	struct dw_layers *layers = taking->layers;
 
 	for (uint32_t i = 1; i < tree->place_count; i++)
 		if (tree->places[i].counted)
-			take_call(taking, i);
+			rows_make_call(taking, i);
 	if (layers->call_count)
-		qsort(layers->calls, layers->call_count, sizeof *layers->calls, compare_calls);
+		qsort(layers->calls, layers->call_count, sizeof *layers->calls, rows_compare_calls);
 	for (size_t i = 0; i < layers->call_count; i++) {
 		struct dw_layer_call *call = &layers->calls[i];
 		struct dw_layer *row = &layers->rows[call->layer];
@@ -176,7 +181,7 @@ static void take_calls(struct taking *taking)
 /* ---- rows --------------------------------------------------------------------------------------- */
 
 /* Elements of all tensors: a layer's shapes are those of its parameters. */
-static uint64_t elements_of(const struct dw_entry_shapes *shapes)
+static uint64_t rows_count_elements(const struct dw_entry_shapes *shapes)
 {
 	const uint8_t *tensor = shapes ? shapes->tensors : NULL;
 	uint64_t elements = 0;
@@ -194,7 +199,7 @@ static uint64_t elements_of(const struct dw_entry_shapes *shapes)
 	return elements;
 }
 
-static void take_node(struct taking *taking, uint32_t index)
+static void rows_make_layer(struct taking *taking, uint32_t index)
 {
 	const struct dw_layer_tree *tree = taking->tree;
 	const struct dw_layer_node *node = &tree->nodes[index];
@@ -212,26 +217,26 @@ static void take_node(struct taking *taking, uint32_t index)
 		layers->rows[row->parent].leaf = false;
 	if (node->symbol != DW_NO_INDEX) {
 		row->type = tree->model->symbols[node->symbol].detail;
-		row->parameters = elements_of(tree->model->symbols[node->symbol].shapes);
+		row->parameters = rows_count_elements(tree->model->symbols[node->symbol].shapes);
 	}
 	row->calls = node->calls;
 	row->open = node->open;
-	row->total_ns = ns_of(taking, node->total);
-	row->self_ns = ns_of(taking, node->self);
-	row->own = sums_of(taking, &taking->own[index]);
-	row->all = sums_of(taking, &taking->all[index]);
-	row->operators = take_operators(taking, node->place);
+	row->total_ns = rows_ns(taking, node->total);
+	row->self_ns = rows_ns(taking, node->self);
+	row->own = rows_convert_sums(taking, &taking->own[index]);
+	row->all = rows_convert_sums(taking, &taking->all[index]);
+	row->operators = rows_make_operators(taking, node->place);
 	layers->has_parameters |= row->parameters > 0;
 }
 
-static void take_rows(struct taking *taking)
+static void rows_make_layers(struct taking *taking)
 {
 	const struct dw_layer_tree *tree = taking->tree;
 	uint32_t at = tree->nodes[0].first_child;
 
 	while (at) {
 		if (taking->used[at])
-			take_node(taking, at);
+			rows_make_layer(taking, at);
 		if (taking->used[at] && tree->nodes[at].first_child) {
 			at = tree->nodes[at].first_child;
 			continue;
@@ -242,16 +247,16 @@ static void take_rows(struct taking *taking)
 	}
 }
 
-static void take_all(struct taking *taking)
+static void rows_make_all(struct taking *taking)
 {
 	struct dw_layers *layers = taking->layers;
 
-	add_up(taking);
-	sort_entries(taking);
-	take_rows(taking);
-	take_calls(taking);
-	layers->outside = sums_of(taking, &taking->own[0]);
-	layers->outside_operators = take_operators(taking, 0);
+	rows_add_up(taking);
+	rows_sort_operators(taking);
+	rows_make_layers(taking);
+	rows_make_calls(taking);
+	layers->outside = rows_convert_sums(taking, &taking->own[0]);
+	layers->outside_operators = rows_make_operators(taking, 0);
 	for (size_t i = 0; i < taking->tree->count; i++) {
 		layers->has_backward |= taking->own[i].backward > 0;
 		layers->has_backward_memory |= taking->own[i].backward_bytes != 0;
@@ -282,7 +287,7 @@ bool dw_layers_take(struct dw_layer_tree *tree, const struct dw_layers_ask *ask,
 	done = layers->rows && layers->calls && layers->operators && taking.own && taking.all &&
 	       taking.call_all && taking.used && taking.rows && taking.first_entry && taking.order;
 	if (done)
-		take_all(&taking);
+		rows_make_all(&taking);
 	free(taking.own);
 	free(taking.all);
 	free(taking.call_all);

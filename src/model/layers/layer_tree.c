@@ -19,7 +19,7 @@
 
 #define MOST_HOPS 16 /* from one backward pass to the next */
 
-static bool layer_places_make(struct dw_layer_tree *tree)
+static bool tree_init_places(struct dw_layer_tree *tree)
 {
 	if (!DW_GROW(&tree->entries, &tree->entry_capacity, 0))
 		return false;
@@ -31,7 +31,7 @@ static bool layer_places_make(struct dw_layer_tree *tree)
 	return true;
 }
 
-static void layer_places_reset(struct dw_layer_tree *tree)
+static void tree_reset_places(struct dw_layer_tree *tree)
 {
 	free(tree->places);
 	free(tree->links);
@@ -94,7 +94,7 @@ uint32_t dw_layer_entry(struct dw_layer_tree *tree, uint32_t place, uint32_t row
 
 /* ---- what was late ---------------------------------------------------------------------- */
 
-static int compare_links(const void *left, const void *right)
+static int tree_compare_links(const void *left, const void *right)
 {
 	const struct dw_layer_link *a = left, *b = right;
 
@@ -103,14 +103,14 @@ static int compare_links(const void *left, const void *right)
 	return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
-static uint32_t settled(const struct dw_layer_tree *tree, uint32_t place)
+static uint32_t tree_find_place(const struct dw_layer_tree *tree, uint32_t place)
 {
 	for (int hops = 0; tree->places[place].node == DW_LAYER_LATE; hops++) {
 		struct dw_layer_link wanted = { tree->places[place].sequence, tree->places[place].thread, 0 };
-		const struct dw_layer_link *link =
-		    tree->link_count && hops < MOST_HOPS
-		        ? bsearch(&wanted, tree->links, tree->link_count, sizeof *tree->links, compare_links)
-		        : NULL;
+		const struct dw_layer_link *link = tree->link_count && hops < MOST_HOPS
+		                                       ? bsearch(&wanted, tree->links, tree->link_count,
+		                                                 sizeof *tree->links, tree_compare_links)
+		                                       : NULL;
 
 		place = link ? link->place : 0;
 	}
@@ -118,7 +118,7 @@ static uint32_t settled(const struct dw_layer_tree *tree, uint32_t place)
 }
 
 /* Operators of late places join those of the place; in the order of their first calls. */
-static bool settle_entries(struct dw_layer_tree *tree)
+static bool tree_settle_operators(struct dw_layer_tree *tree)
 {
 	for (uint32_t i = 1, count = (uint32_t)tree->entry_count; i < count; i++) {
 		const struct dw_layer_entry from = tree->entries[i];
@@ -144,16 +144,16 @@ static bool settle_entries(struct dw_layer_tree *tree)
 bool dw_layer_settle(struct dw_layer_tree *tree)
 {
 	if (tree->link_count)
-		qsort(tree->links, tree->link_count, sizeof *tree->links, compare_links);
+		qsort(tree->links, tree->link_count, sizeof *tree->links, tree_compare_links);
 	for (uint32_t i = 1; i < tree->place_count; i++) {
 		struct dw_layer_place *place = &tree->places[i];
 
 		if (place->node != DW_LAYER_LATE)
 			continue;
-		place->around = settled(tree, i);
+		place->around = tree_find_place(tree, i);
 		dw_layer_ticks_add(&tree->places[place->around].ticks, &place->ticks);
 	}
-	return settle_entries(tree);
+	return tree_settle_operators(tree);
 }
 
 /* ---- nodes --------------------------------------------------------------------------------- */
@@ -162,7 +162,7 @@ bool dw_layer_tree_make(struct dw_layer_tree *tree, struct dw_model *model)
 {
 	memset(tree, 0, sizeof *tree);
 	tree->model = model;
-	if (!layer_places_make(tree))
+	if (!tree_init_places(tree))
 		return false;
 	if (!DW_GROW(&tree->nodes, &tree->capacity, 0))
 		return false;
@@ -173,7 +173,7 @@ bool dw_layer_tree_make(struct dw_layer_tree *tree, struct dw_model *model)
 }
 
 /* 0: there is none. */
-static uint32_t find(const struct dw_layer_tree *tree, const char *path, size_t length)
+static uint32_t tree_find_path(const struct dw_layer_tree *tree, const char *path, size_t length)
 {
 	uint32_t found = DW_MAP_FIND(&tree->by_path, dw_map_hash_bytes(0, path, length), i,
 	                             tree->nodes[i].path_length == length &&
@@ -182,7 +182,8 @@ static uint32_t find(const struct dw_layer_tree *tree, const char *path, size_t 
 	return found == DW_MAP_NONE ? 0 : found;
 }
 
-static uint32_t add(struct dw_layer_tree *tree, const char *path, size_t length, uint32_t parent)
+static uint32_t tree_add_node(struct dw_layer_tree *tree, const char *path, size_t length,
+                              uint32_t parent)
 {
 	struct dw_layer_node *node;
 	uint32_t index = (uint32_t)tree->count;
@@ -210,20 +211,20 @@ static uint32_t add(struct dw_layer_tree *tree, const char *path, size_t length,
 
 /* The node of a path, with those above it made where they are missing: found from the
  * end of the path, made from its beginning. */
-static uint32_t node_of(struct dw_layer_tree *tree, const char *path)
+static uint32_t tree_find_node(struct dw_layer_tree *tree, const char *path)
 {
 	size_t length = strlen(path), known = length;
-	uint32_t node = find(tree, path, length);
+	uint32_t node = tree_find_path(tree, path, length);
 
 	while (!node && known) {
 		while (--known && path[known] != '.')
 			;
-		node = known ? find(tree, path, known) : 0;
+		node = known ? tree_find_path(tree, path, known) : 0;
 	}
 	while (known < length) {
 		for (known += 1; known < length && path[known] != '.';)
 			known++;
-		node = add(tree, path, known, node);
+		node = tree_add_node(tree, path, known, node);
 		if (!node)
 			return 0;
 	}
@@ -233,7 +234,7 @@ static uint32_t node_of(struct dw_layer_tree *tree, const char *path)
 /* ---- what a range is ------------------------------------------------------------------ */
 
 /* A path from the model's root names its place itself, wherever it is called from. */
-static const char *whole_path(struct dw_layer_tree *tree, const char *name, uint32_t around)
+static const char *tree_whole_path(struct dw_layer_tree *tree, const char *name, uint32_t around)
 {
 	const char *outer = tree->nodes[around].path;
 	size_t first = strcspn(outer, ".");
@@ -255,8 +256,8 @@ uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t aro
 	                                               tree->seen[i].around == around);
 	if (found != DW_MAP_NONE)
 		return tree->seen[found].node;
-	path = whole_path(tree, tree->model->symbols[symbol].name, around);
-	node = path ? node_of(tree, path) : 0;
+	path = tree_whole_path(tree, tree->model->symbols[symbol].name, around);
+	node = path ? tree_find_node(tree, path) : 0;
 	if (node && (tree->nodes[node].symbol == DW_NO_INDEX || tree->model->symbols[symbol].shapes))
 		tree->nodes[node].symbol = symbol;
 	seen = DW_GROW(&tree->seen, &tree->seen_capacity, tree->seen_count);
@@ -276,7 +277,7 @@ bool dw_layer_tree_add_uncalled(struct dw_layer_tree *tree)
 		size_t root = strcspn(name, ".");
 
 		if (model->symbols[i].category != DWELL_CATEGORY_LAYER || !name[root] ||
-		    !find(tree, name, root))
+		    !tree_find_path(tree, name, root))
 			continue;
 		if (!dw_layer_node(tree, i, 0))
 			return false;
@@ -290,5 +291,5 @@ void dw_layer_tree_reset(struct dw_layer_tree *tree)
 	dw_map_reset(&tree->by_path);
 	free(tree->seen);
 	dw_map_reset(&tree->by_symbol);
-	layer_places_reset(tree);
+	tree_reset_places(tree);
 }

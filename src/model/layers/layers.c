@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/whole.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
@@ -27,14 +28,14 @@ struct layer_symbol {
 	bool backward;          /* it names the backward pass */
 };
 
-static enum dw_layer_what what_of(uint32_t category)
+static enum dw_layer_what layers_what_is(uint32_t category)
 {
 	return category == DWELL_CATEGORY_OPERATOR ? DW_LAYER_IS_OPERATOR
 	       : category == DWELL_CATEGORY_LAYER  ? DW_LAYER_IS_LAYER
 	       : category == DWELL_CATEGORY_DEVICE ? DW_LAYER_IS_DEVICE : DW_LAYER_IS_NOTHING;
 }
 
-static struct layer_symbol *layer_symbols(const struct dw_model *model)
+static struct layer_symbol *layers_make_symbols(const struct dw_model *model)
 {
 	struct layer_symbol *symbols = calloc(model->symbol_count + 1, sizeof *symbols);
 
@@ -42,7 +43,7 @@ static struct layer_symbol *layer_symbols(const struct dw_model *model)
 		const struct dw_symbol *symbol = &model->symbols[i];
 		enum dw_flops_why why;
 
-		symbols[i].what = what_of(symbol->category);
+		symbols[i].what = layers_what_is(symbol->category);
 		symbols[i].backward = dw_share_of(symbol) == DW_SHARE_BACKWARD;
 		if (symbols[i].what == DW_LAYER_IS_OPERATOR)
 			symbols[i].flops = dw_flops(symbol->name, symbol->shapes, &why);
@@ -86,16 +87,16 @@ struct layers {
 /* Handles of flows are a process's; what they link has a thread of no other use. */
 #define FLOW_THREAD(process) (0x80000000u | (process))
 
-static uint64_t scaled(const struct layers *layers, uint64_t ticks)
+static uint64_t layers_scale(const struct layers *layers, uint64_t ticks)
 {
-	return (uint64_t)((double)ticks * layers->ratio);
+	return dw_whole((double)ticks * layers->ratio);
 }
 
 /* ---- begins ----------------------------------------------------------------------------- */
 
 /* A call's own place; of a call in the backward pass that of its forward, which is the
  * thread's last one without a backward. */
-static uint32_t place_of_call(struct layers *layers, const struct frame *frame, uint32_t around)
+static uint32_t layers_find_place(struct layers *layers, const struct frame *frame, uint32_t around)
 {
 	struct dw_layer_tree *tree = &layers->all->tree;
 	struct dw_layer_node *node = &tree->nodes[frame->node];
@@ -120,12 +121,12 @@ static uint32_t place_of_call(struct layers *layers, const struct frame *frame, 
 	return node->unpaired = place;
 }
 
-static void begin_layer(struct layers *layers, struct frame *frame)
+static void layers_begin_layer(struct layers *layers, struct frame *frame)
 {
 	struct pass *pass = layers->all;
 
 	frame->node = dw_layer_node(&pass->tree, frame->symbol, frame->node);
-	frame->call = frame->node ? place_of_call(layers, frame, frame->call) : 0;
+	frame->call = frame->node ? layers_find_place(layers, frame, frame->call) : 0;
 	frame->place = frame->call;
 	frame->entry = 0;
 	if (frame->call)
@@ -135,7 +136,7 @@ static void begin_layer(struct layers *layers, struct frame *frame)
 }
 
 /* Of an operator, where it is now; what an operator's zones allocate is its own. */
-static void enter_operator(struct pass *pass, struct frame *frame)
+static void layers_enter_operator(struct pass *pass, struct frame *frame)
 {
 	if (frame->what != DW_LAYER_IS_NOTHING)
 		frame->entry = 0;
@@ -166,21 +167,21 @@ static void layers_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 	if (frame->frame.in_scope && frame->what != DW_LAYER_IS_NOTHING)
 		dw_pass_link(&layers->pass, &frame->frame, frame->what);
 	if (frame->what == DW_LAYER_IS_LAYER)
-		begin_layer(layers, frame);
+		layers_begin_layer(layers, frame);
 	else
-		enter_operator(pass, frame);
+		layers_enter_operator(pass, frame);
 }
 
 /* ---- ends ------------------------------------------------------------------------------- */
 
-static void end_operator(struct layers *layers, const struct frame *frame, uint64_t duration,
-                         uint64_t self)
+static void layers_end_operator(struct layers *layers, const struct frame *frame, uint64_t duration,
+                                uint64_t self)
 {
 	const struct pass *pass = layers->all;
 	struct dw_layer_entry *entry = &pass->tree.entries[frame->entry];
 	struct dw_layer_ticks more = { .flops = frame->covered ? 0 : pass->symbols[frame->symbol].flops };
 
-	*(frame->backward ? &more.backward : &more.operators) = scaled(layers, self);
+	*(frame->backward ? &more.backward : &more.operators) = layers_scale(layers, self);
 	dw_layer_ticks_add(&pass->tree.places[frame->place].ticks, &more);
 	if (!frame->entry)
 		return;
@@ -189,12 +190,12 @@ static void end_operator(struct layers *layers, const struct frame *frame, uint6
 	*(frame->backward ? &entry->backward_calls : &entry->calls) += 1;
 	if (entry->within)
 		return;
-	*(frame->backward ? &entry->backward_total : &entry->total) += scaled(layers, duration);
+	*(frame->backward ? &entry->backward_total : &entry->total) += layers_scale(layers, duration);
 	entry->total_bytes += frame->backward ? 0 : layers->bytes - frame->bytes;
 }
 
-static void end_layer(struct layers *layers, const struct frame *frame, uint64_t duration,
-                      uint64_t self, bool ended)
+static void layers_end_layer(struct layers *layers, const struct frame *frame, uint64_t duration,
+                             uint64_t self, bool ended)
 {
 	struct dw_layer_tree *tree = &layers->all->tree;
 	struct dw_layer_node *node = &tree->nodes[frame->node];
@@ -203,11 +204,11 @@ static void end_layer(struct layers *layers, const struct frame *frame, uint64_t
 		return;
 	node->calls++;
 	node->open += !ended;
-	node->self += scaled(layers, self);
+	node->self += layers_scale(layers, self);
 	if (!node->within)
-		node->total += scaled(layers, duration);
-	tree->places[frame->call].total = scaled(layers, duration);
-	tree->places[frame->call].self = scaled(layers, self);
+		node->total += layers_scale(layers, duration);
+	tree->places[frame->call].total = layers_scale(layers, duration);
+	tree->places[frame->call].self = layers_scale(layers, self);
 	tree->places[frame->call].open = !ended;
 }
 
@@ -223,26 +224,28 @@ static void layers_leave(void *state, void *place, uint64_t ticks, enum dw_leave
 	if (!frame->frame.chain)
 		return;
 	if (frame->what == DW_LAYER_IS_OPERATOR)
-		end_operator(layers, frame, duration, self);
+		layers_end_operator(layers, frame, duration, self);
 	else if (frame->what == DW_LAYER_IS_LAYER)
-		end_layer(layers, frame, duration, self, how == DW_LEAVE_END);
+		layers_end_layer(layers, frame, duration, self, how == DW_LEAVE_END);
 	else
-		tree->places[frame->place].ticks.device += scaled(layers, self);
+		tree->places[frame->place].ticks.device += layers_scale(layers, self);
 }
 
 /* ---- links, flows, memory --------------------------------------------------------------- */
 
 /* The innermost range is what somewhere else began as `sequence`. */
-static void make_late(struct pass *pass, struct frame *frame, uint64_t sequence, uint32_t thread)
+static void layers_make_late(struct pass *pass, struct frame *frame, uint64_t sequence,
+                             uint32_t thread)
 {
 	pass->tree.entries[frame->entry].within -= frame->entry != 0;
 	frame->place = dw_layer_late(&pass->tree, sequence, thread);
 	pass->failed |= !frame->place;
-	enter_operator(pass, frame);
+	layers_enter_operator(pass, frame);
 }
 
 /* Forward: the operator's place is known. Backward: it is what has to be found. */
-static void take_link(struct layers *layers, struct frame *frame, const struct dw_record *record)
+static void layers_take_link(struct layers *layers, struct frame *frame,
+                             const struct dw_record *record)
 {
 	struct pass *pass = layers->all;
 	uint64_t sequence = dw_record_u64(record, 0);
@@ -255,12 +258,13 @@ static void take_link(struct layers *layers, struct frame *frame, const struct d
 		                !dw_layer_link(&pass->tree, sequence, layers->pass.walk.thread, frame->place);
 	} else if (id < layers->pass.walk.file->symbol_count) {
 		frame->backward = true;
-		make_late(pass, frame, sequence, layers->pass.walk.file->thread_by_id[id]);
+		layers_make_late(pass, frame, sequence, layers->pass.walk.file->thread_by_id[id]);
 	}
 }
 
 /* From an operator or a layer to what a device does for it. */
-static void take_flow(struct layers *layers, struct frame *frame, const struct dw_record *record)
+static void layers_take_flow(struct layers *layers, struct frame *frame,
+                             const struct dw_record *record)
 {
 	struct pass *pass = layers->all;
 	uint64_t handle = dw_record_u64(record, 0);
@@ -269,11 +273,11 @@ static void take_flow(struct layers *layers, struct frame *frame, const struct d
 	if (record->kind == DW_FLOW_OUT && frame->place)
 		pass->failed |= !dw_layer_link(&pass->tree, handle, thread, frame->place);
 	else if (record->kind == DW_FLOW_IN && frame->what == DW_LAYER_IS_DEVICE)
-		make_late(pass, frame, handle, thread);
+		layers_make_late(pass, frame, handle, thread);
 }
 
-static void take_memory(struct layers *layers, const struct frame *frame, uint64_t ticks,
-                        const struct dw_record *record)
+static void layers_take_memory(struct layers *layers, const struct frame *frame, uint64_t ticks,
+                               const struct dw_record *record)
 {
 	struct pass *pass = layers->all;
 	int64_t change = dw_freed_bytes_next(&pass->memory, dw_record_u64(record, 0));
@@ -298,11 +302,11 @@ static void layers_note(void *state, uint64_t ticks, const struct dw_record *rec
 	if (!frame)
 		frame = &none;
 	if (record->kind == DW_LINK)
-		take_link(layers, frame, record);
+		layers_take_link(layers, frame, record);
 	else if (record->kind == DW_FLOW_OUT || record->kind == DW_FLOW_IN)
-		take_flow(layers, frame, record);
+		layers_take_flow(layers, frame, record);
 	else if (record->kind == DW_ALLOC || record->kind == DW_FREE)
-		take_memory(layers, frame, ticks, record);
+		layers_take_memory(layers, frame, ticks, record);
 }
 
 /* Not scoped: what a chunk out of scope allocates is freed in scope. */
@@ -312,7 +316,7 @@ static const struct dw_pass_hooks layers_hooks = {
 };
 DW_PASS_DEFINE(layers, layers_hooks)
 
-static bool walk_streams(struct pass *pass)
+static bool layers_walk_streams(struct pass *pass)
 {
 	struct dw_model *model = pass->model;
 	const struct dw_source *source = model->source;
@@ -341,9 +345,9 @@ static bool layers_compute(struct dw_model *model, const void *request, void *re
 {
 	struct pass pass = { .model = model, .ask = *(const struct dw_layers_ask *)request };
 	struct dw_layers *layers = result;
-	bool done = (pass.symbols = layer_symbols(model)) &&
+	bool done = (pass.symbols = layers_make_symbols(model)) &&
 	            dw_layer_tree_make(&pass.tree, model) &&
-	            dw_freed_bytes_init(&pass.memory, model, true) && walk_streams(&pass);
+	            dw_freed_bytes_init(&pass.memory, model, true) && layers_walk_streams(&pass);
 
 	if (done && pass.ask.uncalled)
 		done = dw_layer_tree_add_uncalled(&pass.tree);

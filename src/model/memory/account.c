@@ -32,7 +32,7 @@ const char *dw_memory_kind_name(enum dw_memory_kind kind)
 
 /* ---- levels in time ------------------------------------------------------------------------ */
 
-static void catch_up(const struct dw_memory_device *device, struct dw_memory_level *level)
+static void account_catch_up(const struct dw_memory_device *device, struct dw_memory_level *level)
 {
 	if (level->epoch == device->epoch)
 		return;
@@ -40,8 +40,8 @@ static void catch_up(const struct dw_memory_device *device, struct dw_memory_lev
 	level->epoch = device->epoch;
 }
 
-static void fill_bucket(struct dw_memory_bucket *bucket, const struct dw_memory_device *device,
-                        uint64_t ticks)
+static void account_fill_bucket(struct dw_memory_bucket *bucket,
+                                const struct dw_memory_device *device, uint64_t ticks)
 {
 	if (bucket->used && device->now <= bucket->total)
 		return;
@@ -52,8 +52,8 @@ static void fill_bucket(struct dw_memory_bucket *bucket, const struct dw_memory_
 		bucket->kinds[kind] = device->levels[kind].now;
 }
 
-static void draw(const struct dw_memory_account *account, struct dw_memory_device *device,
-                 uint64_t since, uint64_t until)
+static void account_draw(const struct dw_memory_account *account, struct dw_memory_device *device,
+                         uint64_t since, uint64_t until)
 {
 	uint64_t width = account->bucket_ticks, first, last;
 
@@ -63,15 +63,15 @@ static void draw(const struct dw_memory_account *account, struct dw_memory_devic
 	until = until < account->to_ticks ? until : account->to_ticks;
 	first = (since - account->from_ticks) / width;
 	last = (until - account->from_ticks) / width;
-	fill_bucket(&device->buckets[first], device, since);
+	account_fill_bucket(&device->buckets[first], device, since);
 	for (uint64_t i = first + 1; i <= last; i++)
 		if (account->from_ticks + i * width < until)
-			fill_bucket(&device->buckets[i], device, account->from_ticks + i * width);
+			account_fill_bucket(&device->buckets[i], device, account->from_ticks + i * width);
 }
 
 /* The device's level, unchanged since `since`, ends. */
-static void level_ends(struct dw_memory_account *account, struct dw_memory_device *device,
-                       uint64_t until)
+static void account_end_level(struct dw_memory_account *account, struct dw_memory_device *device,
+                              uint64_t until)
 {
 	uint64_t at = device->since;
 
@@ -86,13 +86,13 @@ static void level_ends(struct dw_memory_account *account, struct dw_memory_devic
 		device->peak_ticks = at;
 		device->epoch++;
 	}
-	draw(account, device, device->since, until);
+	account_draw(account, device, device->since, until);
 	device->since = until;
 }
 
 /* ---- devices, kinds, holders --------------------------------------------------------------- */
 
-static bool new_device(struct dw_memory_account *account, const char *name)
+static bool account_add_device(struct dw_memory_account *account, const char *name)
 {
 	struct dw_memory_device *device =
 		DW_GROW(&account->devices, &account->device_capacity, account->device_count);
@@ -109,7 +109,7 @@ static bool new_device(struct dw_memory_account *account, const char *name)
 }
 
 /* DW_NO_INDEX when out of memory. */
-static uint32_t device_of(struct dw_memory_account *account, uint32_t symbol)
+static uint32_t account_find_device(struct dw_memory_account *account, uint32_t symbol)
 {
 	const char *name = account->model->symbols[symbol].detail;
 	size_t at = 0;
@@ -121,7 +121,7 @@ static uint32_t device_of(struct dw_memory_account *account, uint32_t symbol)
 		at++;
 	if (at == DW_MEMORY_DEVICES)
 		at--;
-	else if (at == account->device_count && !new_device(account, name))
+	else if (at == account->device_count && !account_add_device(account, name))
 		return DW_NO_INDEX;
 	account->device_by_symbol[symbol] = (uint8_t)(at + 1);
 	return (uint32_t)at;
@@ -144,7 +144,8 @@ uint32_t dw_memory_kind_of(struct dw_memory_account *account, uint32_t symbol)
 }
 
 /* DW_NO_INDEX when out of memory. */
-static uint32_t holder_of(struct dw_memory_account *account, uint32_t path, uint32_t device)
+static uint32_t account_find_holder(struct dw_memory_account *account, uint32_t path,
+                                    uint32_t device)
 {
 	uint32_t hash = dw_map_hash((uint64_t)path << 8 | device), found;
 	struct dw_memory_holder *holder;
@@ -163,7 +164,7 @@ static uint32_t holder_of(struct dw_memory_account *account, uint32_t path, uint
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-static bool in_scope(struct dw_memory_account *account, uint64_t ticks)
+static bool account_in_scope(struct dw_memory_account *account, uint64_t ticks)
 {
 	if (!account->interval)
 		return true;
@@ -172,16 +173,17 @@ static bool in_scope(struct dw_memory_account *account, uint64_t ticks)
 	return ticks >= account->interval->start_ticks;
 }
 
-static void release(struct dw_memory_account *account, uint32_t number, uint64_t ticks, bool counts)
+static void account_release(struct dw_memory_account *account, uint32_t number, uint64_t ticks,
+                            bool counts)
 {
 	const struct dw_memory_block *live = &account->blocks[number];
 	struct dw_memory_holder *holder = &account->holders[live->holder];
 	struct dw_memory_device *device = &account->devices[holder->device];
 	struct dw_memory_use *kind = &device->kinds[live->kind];
 
-	level_ends(account, device, ticks);
-	catch_up(device, &holder->level);
-	catch_up(device, &device->levels[live->kind]);
+	account_end_level(account, device, ticks);
+	account_catch_up(device, &holder->level);
+	account_catch_up(device, &device->levels[live->kind]);
 	holder->level.now -= live->bytes;
 	device->levels[live->kind].now -= live->bytes;
 	device->now -= live->bytes;
@@ -197,21 +199,23 @@ static void release(struct dw_memory_account *account, uint32_t number, uint64_t
 }
 
 /* Of the next allocation; what a live file has got between the passes keeps its name. */
-static uint32_t next_kind(struct dw_memory_account *account, uint32_t symbol)
+static uint32_t account_next_kind(struct dw_memory_account *account, uint32_t symbol)
 {
 	size_t at = account->allocation++;
 
 	return at < account->kind_count ? account->kinds[at] : dw_memory_kind_of(account, symbol);
 }
 
-static bool take(struct dw_memory_account *account, const struct dw_memory_event *event,
-                 bool counts)
+static bool account_allocate(struct dw_memory_account *account, const struct dw_memory_event *event,
+                             bool counts)
 {
 	struct dw_memory_block *block;
 	uint32_t number;
 	uint64_t bytes = event->bytes & INT64_MAX; /* a damaged trace may say anything */
-	uint32_t index = device_of(account, event->symbol), kind = next_kind(account, event->symbol);
-	uint32_t owner = index == DW_NO_INDEX ? index : holder_of(account, event->path, index);
+	uint32_t index = account_find_device(account, event->symbol),
+			 kind = account_next_kind(account, event->symbol);
+	uint32_t owner =
+		index == DW_NO_INDEX ? index : account_find_holder(account, event->path, index);
 	struct dw_memory_device *device;
 	struct dw_memory_holder *holder;
 
@@ -219,9 +223,9 @@ static bool take(struct dw_memory_account *account, const struct dw_memory_event
 		return false;
 	device = &account->devices[index];
 	holder = &account->holders[owner];
-	level_ends(account, device, event->ticks);
-	catch_up(device, &holder->level);
-	catch_up(device, &device->levels[kind]);
+	account_end_level(account, device, event->ticks);
+	account_catch_up(device, &holder->level);
+	account_catch_up(device, &device->levels[kind]);
 	holder->level.now += bytes;
 	device->levels[kind].now += bytes;
 	device->now += bytes;
@@ -243,7 +247,7 @@ static bool take(struct dw_memory_account *account, const struct dw_memory_event
 
 void dw_memory_account_put(struct dw_memory_account *account, const struct dw_memory_event *event)
 {
-	bool counts = in_scope(account, event->ticks), is_free = event->type == DW_MEMORY_FREE;
+	bool counts = account_in_scope(account, event->ticks), is_free = event->type == DW_MEMORY_FREE;
 	uint32_t number;
 
 	if (event->type == DW_MEMORY_SAID || account->failed)
@@ -256,10 +260,10 @@ void dw_memory_account_put(struct dw_memory_account *account, const struct dw_me
 	}
 	if (number != DW_MAP_NONE) {
 		account->doubled += !is_free && counts;
-		release(account, number, event->ticks, counts && is_free);
+		account_release(account, number, event->ticks, counts && is_free);
 	}
 	if (!is_free)
-		account->failed = !take(account, event, counts);
+		account->failed = !account_allocate(account, event, counts);
 }
 
 /* ---- beginning and end --------------------------------------------------------------------- */
@@ -301,10 +305,10 @@ void dw_memory_account_end(struct dw_memory_account *account)
 	for (size_t i = 0; i < account->device_count; i++) {
 		struct dw_memory_device *device = &account->devices[i];
 
-		level_ends(account, device,
-		           account->to_ticks > device->since ? account->to_ticks : device->since);
+		account_end_level(account, device,
+		                  account->to_ticks > device->since ? account->to_ticks : device->since);
 		for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++) {
-			catch_up(device, &device->levels[kind]);
+			account_catch_up(device, &device->levels[kind]);
 			device->kinds[kind].at_peak_bytes = device->levels[kind].at_peak;
 			device->kinds[kind].live_bytes = device->levels[kind].now;
 		}
@@ -312,7 +316,7 @@ void dw_memory_account_end(struct dw_memory_account *account)
 	for (size_t i = 0; i < account->holder_count; i++) {
 		struct dw_memory_holder *holder = &account->holders[i];
 
-		catch_up(&account->devices[holder->device], &holder->level);
+		account_catch_up(&account->devices[holder->device], &holder->level);
 		holder->use.at_peak_bytes = holder->level.at_peak;
 		holder->use.live_bytes = holder->level.now;
 	}

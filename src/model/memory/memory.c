@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "model/core/product.h"
 #include "model/memory/account.h"
+#include "model/memory/kinds.h"
 #include "model/core/scope.h"
 
 struct pass {
@@ -29,22 +30,23 @@ struct heap {
 	size_t count;
 };
 
-static bool earlier(const struct dw_memory_stream *a, const struct dw_memory_stream *b)
+static bool memory_is_earlier(const struct dw_memory_stream *a, const struct dw_memory_stream *b)
 {
 	uint64_t left = a->events[a->at].ticks, right = b->events[b->at].ticks;
 
 	return left != right ? left < right : a < b;
 }
 
-static void sift(struct heap *heap, size_t at)
+static void memory_sift(struct heap *heap, size_t at)
 {
 	for (;;) {
 		size_t child = at * 2 + 1;
 		struct dw_memory_stream *item = heap->items[at];
 
-		if (child + 1 < heap->count && earlier(heap->items[child + 1], heap->items[child]))
+		if (child + 1 < heap->count &&
+		    memory_is_earlier(heap->items[child + 1], heap->items[child]))
 			child++;
-		if (child >= heap->count || !earlier(heap->items[child], item))
+		if (child >= heap->count || !memory_is_earlier(heap->items[child], item))
 			return;
 		heap->items[at] = heap->items[child];
 		heap->items[child] = item;
@@ -53,21 +55,21 @@ static void sift(struct heap *heap, size_t at)
 }
 
 /* The first pass goes on behind the scope: what becomes of a block may show there. */
-static void merge(struct dw_memory_account *account, struct dw_memory_judge *judge,
-                  struct heap *heap)
+static void memory_merge_streams(struct dw_memory_account *account,
+                                 struct dw_memory_kind_pass *kind_pass, struct heap *heap)
 {
 	const struct dw_model *model = account->model;
 
 	for (size_t i = heap->count; i-- > 0;)
-		sift(heap, i);
+		memory_sift(heap, i);
 	while (heap->count && !account->failed) {
 		struct dw_memory_stream *first = heap->items[0];
 		struct dw_memory_event *event = &first->events[first->at];
 
-		if (!judge && model->intervals && event->ticks >= account->to_ticks)
+		if (!kind_pass && model->intervals && event->ticks >= account->to_ticks)
 			break; /* what is live now is what was live at the end */
-		if (judge)
-			dw_memory_judge_put(judge, event);
+		if (kind_pass)
+			dw_memory_kind_pass_put(kind_pass, event);
 		else
 			dw_memory_account_put(account, event);
 		first->at++;
@@ -76,11 +78,11 @@ static void merge(struct dw_memory_account *account, struct dw_memory_judge *jud
 			heap->items[0] = heap->items[--heap->count];
 		}
 		if (heap->count)
-			sift(heap, 0);
+			memory_sift(heap, 0);
 	}
 }
 
-static size_t count_streams(const struct dw_source *source, uint32_t process)
+static size_t memory_count_streams(const struct dw_source *source, uint32_t process)
 {
 	size_t count = 0;
 
@@ -90,11 +92,12 @@ static size_t count_streams(const struct dw_source *source, uint32_t process)
 }
 
 /* All of them, whatever the scope: memory of a wanted thread is freed by any. */
-static void walk_streams(struct dw_memory_account *account, struct dw_memory_judge *judge)
+static void memory_walk_streams(struct dw_memory_account *account,
+                                struct dw_memory_kind_pass *kind_pass)
 {
 	struct dw_model *model = account->model;
 	const struct dw_source *source = model->source;
-	size_t most = count_streams(source, account->process), count = 0;
+	size_t most = memory_count_streams(source, account->process), count = 0;
 	struct dw_memory_stream *streams = calloc(most + 1, sizeof *streams);
 	struct heap heap = { calloc(most + 1, sizeof *heap.items), 0 };
 	void *buffer = malloc(DW_BLOCK_BYTES); /* one for all: used within a chunk only */
@@ -106,7 +109,7 @@ static void walk_streams(struct dw_memory_account *account, struct dw_memory_jud
 		if (source->streams[i].process != account->process)
 			continue;
 		dw_pass_init(&stream->pass, model, i, &stream->frames, buffer);
-		stream->judge = judge;
+		stream->kind_pass = kind_pass;
 		stream->paths = &account->paths;
 		stream->symbol_by_id = model->symbol_by_id[source->streams[i].file];
 		count++;
@@ -115,7 +118,7 @@ static void walk_streams(struct dw_memory_account *account, struct dw_memory_jud
 		account->failed |= stream->failed;
 	}
 	if (!account->failed)
-		merge(account, judge, &heap);
+		memory_merge_streams(account, kind_pass, &heap);
 	for (size_t i = 0; streams && i < count; i++)
 		dw_memory_stream_reset(&streams[i]);
 	free(streams);
@@ -123,22 +126,22 @@ static void walk_streams(struct dw_memory_account *account, struct dw_memory_jud
 	free(buffer);
 }
 
-static void walk_process(void *context, unsigned worker, size_t process)
+static void memory_walk_process(void *context, unsigned worker, size_t process)
 {
 	struct pass *pass = context;
 	struct dw_memory_account *account = &pass->accounts[process];
-	struct dw_memory_judge judge;
+	struct dw_memory_kind_pass kind_pass;
 
 	if (dw_memory_account_init(account, pass->model, (uint32_t)process)) {
-		dw_memory_judge_init(&judge, account, pass->roles);
-		walk_streams(account, &judge);
-		dw_memory_judge_end(&judge);
-		account->failed |= judge.failed;
-		account->kinds = judge.kinds;
-		account->kind_count = judge.kind_count;
-		walk_streams(account, NULL);
+		dw_memory_kind_pass_init(&kind_pass, account, pass->roles);
+		memory_walk_streams(account, &kind_pass);
+		dw_memory_kind_pass_end(&kind_pass);
+		account->failed |= kind_pass.failed;
+		account->kinds = kind_pass.kinds;
+		account->kind_count = kind_pass.kind_count;
+		memory_walk_streams(account, NULL);
 		dw_memory_account_end(account);
-		dw_memory_judge_reset(&judge);
+		dw_memory_kind_pass_reset(&kind_pass);
 	}
 	if (account->failed)
 		__atomic_store_n(&pass->failed, true, __ATOMIC_RELAXED);
@@ -146,7 +149,7 @@ static void walk_process(void *context, unsigned worker, size_t process)
 
 /* ---- owners -------------------------------------------------------------------------------- */
 
-static void add_use(struct dw_memory_use *to, const struct dw_memory_use *from)
+static void memory_add_use(struct dw_memory_use *to, const struct dw_memory_use *from)
 {
 	to->at_peak_bytes += from->at_peak_bytes;
 	to->live_bytes += from->live_bytes;
@@ -157,7 +160,7 @@ static void add_use(struct dw_memory_use *to, const struct dw_memory_use *from)
 	to->frees += from->frees;
 }
 
-static int compare_owners(const void *left, const void *right)
+static int memory_compare_owners(const void *left, const void *right)
 {
 	const struct dw_memory_owner *a = left, *b = right;
 
@@ -176,14 +179,14 @@ struct collection {
 };
 
 /* Adds to each of those that the holder lies in once, recursion or not. */
-static void add_holder(struct collection *collection, const struct dw_memory_account *account,
-                       uint32_t index)
+static void memory_add_holder(struct collection *collection,
+                              const struct dw_memory_account *account, uint32_t index)
 {
 	const struct dw_memory_holder *holder = &account->holders[index];
 	const struct dw_memory_path *path = &account->paths.items[holder->path];
 	uint32_t owner = path->owner == DW_NO_INDEX ? collection->rows : path->owner;
 
-	add_use(&collection->owners[owner].use, &holder->use);
+	memory_add_use(&collection->owners[owner].use, &holder->use);
 	for (;;) {
 		uint32_t row = path->row == DW_NO_INDEX ? collection->rows : path->row;
 
@@ -198,14 +201,14 @@ static void add_holder(struct collection *collection, const struct dw_memory_acc
 	}
 }
 
-static bool was_used(const struct dw_memory_owner *owner)
+static bool memory_was_used(const struct dw_memory_owner *owner)
 {
 	return owner->total_count || owner->use.at_peak_bytes || owner->use.live_count ||
 	       owner->use.frees;
 }
 
-static bool make_owners(struct dw_memory_pool *pool, const struct dw_memory_account *account,
-                        uint32_t device)
+static bool memory_make_owners(struct dw_memory_pool *pool, const struct dw_memory_account *account,
+                               uint32_t device)
 {
 	struct dw_model *model = account->model;
 	struct collection all = { calloc(model->row_count + 1, sizeof *all.owners),
@@ -213,19 +216,19 @@ static bool make_owners(struct dw_memory_pool *pool, const struct dw_memory_acco
 
 	for (uint32_t i = 0; all.owners && all.seen && i < account->holder_count; i++)
 		if (account->holders[i].device == device)
-			add_holder(&all, account, i);
+			memory_add_holder(&all, account, i);
 	for (uint32_t row = 0; all.owners && row <= all.rows; row++)
-		pool->owner_count += was_used(&all.owners[row]);
+		pool->owner_count += memory_was_used(&all.owners[row]);
 	pool->owners = dw_arena_alloc(&model->arena, (pool->owner_count + 1) * sizeof *pool->owners);
 	pool->owner_count = 0;
 	for (uint32_t row = 0; all.owners && pool->owners && row <= all.rows; row++) {
-		if (!was_used(&all.owners[row]))
+		if (!memory_was_used(&all.owners[row]))
 			continue;
 		all.owners[row].symbol = row == all.rows ? DW_NO_INDEX : model->row_symbol[row];
 		pool->owners[pool->owner_count++] = all.owners[row];
 	}
 	if (pool->owners && pool->owner_count)
-		qsort(pool->owners, pool->owner_count, sizeof *pool->owners, compare_owners);
+		qsort(pool->owners, pool->owner_count, sizeof *pool->owners, memory_compare_owners);
 	free(all.owners);
 	free(all.seen);
 	return all.owners && all.seen && pool->owners;
@@ -233,7 +236,7 @@ static bool make_owners(struct dw_memory_pool *pool, const struct dw_memory_acco
 
 /* ---- pools --------------------------------------------------------------------------------- */
 
-static uint32_t step_at(const struct dw_source *source, uint32_t process, uint64_t ticks)
+static uint32_t memory_find_step(const struct dw_source *source, uint32_t process, uint64_t ticks)
 {
 	for (size_t i = 0; i < source->step_count; i++) {
 		const struct dw_source_step *step = &source->steps[i];
@@ -245,7 +248,7 @@ static uint32_t step_at(const struct dw_source *source, uint32_t process, uint64
 	return DW_NO_INDEX;
 }
 
-static void put_point(struct dw_memory_pool *pool, uint64_t ns, const uint64_t *bytes)
+static void memory_put_point(struct dw_memory_pool *pool, uint64_t ns, const uint64_t *bytes)
 {
 	struct dw_memory_point *point = &pool->points[pool->point_count++];
 
@@ -254,7 +257,7 @@ static void put_point(struct dw_memory_pool *pool, uint64_t ns, const uint64_t *
 }
 
 /* Whether the bucket says what those before and after it say: then a curve needs none of it. */
-static bool is_flat(const struct dw_memory_bucket *buckets, size_t at)
+static bool memory_is_flat(const struct dw_memory_bucket *buckets, size_t at)
 {
 	const struct dw_memory_bucket *bucket = &buckets[at];
 
@@ -265,8 +268,8 @@ static bool is_flat(const struct dw_memory_bucket *buckets, size_t at)
 
 /* A bucket keeps the first of its largest moments: so the peak is one of them, unless
  * the scope has gaps and a larger level lay in one. */
-static bool make_points(struct dw_memory_pool *pool, const struct dw_memory_account *account,
-                        const struct dw_memory_device *device)
+static bool memory_make_points(struct dw_memory_pool *pool, const struct dw_memory_account *account,
+                               const struct dw_memory_device *device)
 {
 	const struct dw_model *model = account->model;
 	const struct dw_source_clock *clock =
@@ -280,20 +283,21 @@ static bool make_points(struct dw_memory_pool *pool, const struct dw_memory_acco
 	for (size_t i = 0; pool->points && i < DW_MEMORY_POINTS - 1; i++) {
 		const struct dw_memory_bucket *bucket = &device->buckets[i];
 
-		if (!bucket->used || (is_flat(device->buckets, i) && bucket->ticks != device->peak_ticks))
+		if (!bucket->used ||
+		    (memory_is_flat(device->buckets, i) && bucket->ticks != device->peak_ticks))
 			continue;
 		if (!peak_is_in && device->peak_ticks < bucket->ticks)
-			put_point(pool, pool->peak_ns, at_peak);
+			memory_put_point(pool, pool->peak_ns, at_peak);
 		peak_is_in |= device->peak_ticks <= bucket->ticks;
-		put_point(pool, dw_source_ns(clock, bucket->ticks), bucket->kinds);
+		memory_put_point(pool, dw_source_ns(clock, bucket->ticks), bucket->kinds);
 	}
 	if (pool->points && !peak_is_in)
-		put_point(pool, pool->peak_ns, at_peak);
+		memory_put_point(pool, pool->peak_ns, at_peak);
 	return pool->points != NULL;
 }
 
-static bool make_pool(struct dw_memory_pool *pool, const struct dw_memory_account *account,
-                      uint32_t index)
+static bool memory_make_pool(struct dw_memory_pool *pool, const struct dw_memory_account *account,
+                             uint32_t index)
 {
 	const struct dw_memory_device *device = &account->devices[index];
 	const struct dw_source *source = account->model->source;
@@ -304,14 +308,14 @@ static bool make_pool(struct dw_memory_pool *pool, const struct dw_memory_accoun
 	pool->device = device->name;
 	memcpy(pool->kinds, device->kinds, sizeof pool->kinds);
 	for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++)
-		add_use(&pool->all, &pool->kinds[kind]);
+		memory_add_use(&pool->all, &pool->kinds[kind]);
 	pool->peak_ns = dw_source_ns(clock, device->peak_ticks);
 	pool->peak_step =
-		device->peak ? step_at(source, account->process, device->peak_ticks) : DW_NO_INDEX;
-	return make_owners(pool, account, index) && make_points(pool, account, device);
+		device->peak ? memory_find_step(source, account->process, device->peak_ticks) : DW_NO_INDEX;
+	return memory_make_owners(pool, account, index) && memory_make_points(pool, account, device);
 }
 
-static int compare_pools(const void *left, const void *right)
+static int memory_compare_pools(const void *left, const void *right)
 {
 	const struct dw_memory_pool *a = left, *b = right;
 
@@ -322,7 +326,7 @@ static int compare_pools(const void *left, const void *right)
 	return strcmp(a->device, b->device);
 }
 
-static bool make_pools(struct dw_memory *memory, const struct pass *pass)
+static bool memory_make_pools(struct dw_memory *memory, const struct pass *pass)
 {
 	size_t processes = pass->model->source->process_count, most = 0;
 
@@ -335,11 +339,11 @@ static bool make_pools(struct dw_memory *memory, const struct pass *pass)
 		memory->unknown_frees += account->unknown_frees;
 		memory->doubled += account->doubled;
 		for (uint32_t device = 0; device < account->device_count; device++)
-			if (!make_pool(&memory->pools[memory->pool_count++], account, device))
+			if (!memory_make_pool(&memory->pools[memory->pool_count++], account, device))
 				return false;
 	}
 	if (memory->pool_count)
-		qsort(memory->pools, memory->pool_count, sizeof *memory->pools, compare_pools);
+		qsort(memory->pools, memory->pool_count, sizeof *memory->pools, memory_compare_pools);
 	return memory->pools != NULL;
 }
 
@@ -353,8 +357,8 @@ static bool memory_compute(struct dw_model *model, const void *request, void *re
 	bool good = pass.roles && pass.accounts;
 
 	if (good)
-		dw_pool_run(processes, dw_pool_workers(processes), walk_process, &pass);
-	good = good && !pass.failed && make_pools(result, &pass);
+		dw_pool_run(processes, dw_pool_workers(processes), memory_walk_process, &pass);
+	good = good && !pass.failed && memory_make_pools(result, &pass);
 	for (size_t i = 0; pass.accounts && i < processes; i++)
 		dw_memory_account_reset(&pass.accounts[i]);
 	free(pass.accounts);

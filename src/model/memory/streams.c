@@ -9,14 +9,15 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "model/memory/account.h"
+#include "model/memory/kinds.h"
+#include "model/memory/streams.h"
 #include "model/core/scope.h"
 
 /* ---- paths --------------------------------------------------------------------------------- */
 
 /* DW_NO_INDEX when out of memory; `parent` where no more paths are kept. */
-static uint32_t path_below(struct dw_memory_paths *paths, uint32_t parent,
-                           const struct dw_memory_frame *frame)
+static uint32_t paths_find_below(struct dw_memory_paths *paths, uint32_t parent,
+                                 const struct dw_memory_frame *frame)
 {
 	uint32_t hash = dw_map_hash((uint64_t)parent << 32 | frame->row), found;
 	struct dw_memory_path *path, above;
@@ -48,25 +49,26 @@ void dw_memory_paths_reset(struct dw_memory_paths *paths)
 	memset(paths, 0, sizeof *paths);
 }
 
-static struct dw_memory_frame *frame_at(const struct dw_memory_stream *stream, uint32_t place)
+static struct dw_memory_frame *stream_frame_at(const struct dw_memory_stream *stream,
+                                               uint32_t place)
 {
 	return (struct dw_memory_frame *)dw_pass_at(&stream->pass, sizeof(struct dw_memory_frame),
 	                                            place);
 }
 
 /* The path of the open ranges: from the innermost whose path is known, inward. */
-static uint32_t path_now(struct dw_memory_stream *stream)
+static uint32_t stream_find_path(struct dw_memory_stream *stream)
 {
 	uint32_t known = stream->pass.depth, path;
 
-	while (known && frame_at(stream, known)->path == DW_NO_INDEX)
+	while (known && stream_frame_at(stream, known)->path == DW_NO_INDEX)
 		known--;
-	path = known ? frame_at(stream, known)->path : 0;
+	path = known ? stream_frame_at(stream, known)->path : 0;
 	while (known < stream->pass.depth) {
-		struct dw_memory_frame *frame = frame_at(stream, ++known);
+		struct dw_memory_frame *frame = stream_frame_at(stream, ++known);
 
 		if (frame->row != DW_NO_INDEX)
-			path = path_below(stream->paths, path, frame);
+			path = paths_find_below(stream->paths, path, frame);
 		if (path == DW_NO_INDEX) {
 			stream->failed = true;
 			return 0;
@@ -78,13 +80,13 @@ static uint32_t path_now(struct dw_memory_stream *stream)
 
 /* ---- roles, in the first pass --------------------------------------------------------------- */
 
-static void meet(struct dw_memory_stream *stream, struct dw_memory_frame *frame, uint32_t row,
-                 uint64_t ticks)
+static void stream_take_record(struct dw_memory_stream *stream, struct dw_memory_frame *frame,
+                               uint32_t row, uint64_t ticks)
 {
-	frame->role = stream->judge->roles[row];
-	stream->judge->operators |= frame->is_operator;
+	frame->role = stream->kind_pass->roles[row];
+	stream->kind_pass->operators |= frame->is_operator;
 	if (frame->role == DW_MEMORY_IN_BACKWARD)
-		frame->span = dw_memory_span_open(stream->judge, ticks, true);
+		frame->span = dw_memory_span_open(stream->kind_pass, ticks, true);
 }
 
 /*
@@ -92,12 +94,12 @@ static void meet(struct dw_memory_stream *stream, struct dw_memory_frame *frame,
  * range, the outermost of those of its kind that lie directly in one another. Else the
  * outermost operator, within the forward if there is one.
  */
-static void find_span(struct dw_memory_stream *stream, struct dw_memory_event *event)
+static void stream_find_span(struct dw_memory_stream *stream, struct dw_memory_event *event)
 {
 	struct dw_memory_frame *outermost = NULL, *operator = NULL;
 
 	for (uint32_t place = stream->pass.depth; place; place--) {
-		struct dw_memory_frame *frame = frame_at(stream, place);
+		struct dw_memory_frame *frame = stream_frame_at(stream, place);
 
 		if (frame->role && event->role && frame->role != event->role)
 			break;
@@ -113,11 +115,11 @@ static void find_span(struct dw_memory_stream *stream, struct dw_memory_event *e
 	if (!outermost)
 		return;
 	if (!outermost->span)
-		outermost->span = dw_memory_span_open(stream->judge, 0, false);
+		outermost->span = dw_memory_span_open(stream->kind_pass, 0, false);
 	event->span = outermost->span;
 	if (event->span)
-		stream->judge->spans[event->span].refs++;
-	stream->failed |= stream->judge->failed;
+		stream->kind_pass->spans[event->span].refs++;
+	stream->failed |= stream->kind_pass->failed;
 }
 
 /* ---- records ------------------------------------------------------------------------------- */
@@ -135,8 +137,8 @@ DW_INLINE void memory_enter(void *state, void *place, uint64_t ticks, uint32_t i
 	frame->path = DW_NO_INDEX;
 	frame->span = 0;
 	frame->role = 0;
-	if (stream->judge)
-		meet(stream, frame, op.row, ticks);
+	if (stream->kind_pass)
+		stream_take_record(stream, frame, op.row, ticks);
 }
 
 DW_INLINE void memory_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
@@ -145,7 +147,7 @@ DW_INLINE void memory_leave(void *state, void *place, uint64_t ticks, enum dw_le
 	const struct dw_memory_frame *frame = place;
 
 	if (frame->span)
-		dw_memory_span_close(stream->judge, frame->span, ticks);
+		dw_memory_span_close(stream->kind_pass, frame->span, ticks);
 }
 
 /* The ranges in it will lie in one range less. */
@@ -154,16 +156,16 @@ static void memory_unnest(void *state, uint32_t place)
 	struct dw_memory_stream *stream = state;
 
 	for (; place <= stream->pass.depth; place++)
-		frame_at(stream, place)->path = DW_NO_INDEX;
+		stream_frame_at(stream, place)->path = DW_NO_INDEX;
 }
 
-static uint32_t symbol_of(const struct dw_memory_stream *stream, uint32_t id)
+static uint32_t stream_symbol(const struct dw_memory_stream *stream, uint32_t id)
 {
 	return stream->symbol_by_id[id < stream->pass.walk.op_count ? id : 0];
 }
 
-static void keep(struct dw_memory_stream *stream, uint64_t ticks, const struct dw_record *record,
-                 enum dw_memory_event_type type)
+static void stream_add_event(struct dw_memory_stream *stream, uint64_t ticks,
+                             const struct dw_record *record, enum dw_memory_event_type type)
 {
 	struct dw_memory_event *event;
 
@@ -179,15 +181,15 @@ static void keep(struct dw_memory_stream *stream, uint64_t ticks, const struct d
 	event->type = (uint8_t)type;
 	event->address = dw_record_u64(record, type == DW_MEMORY_SAID ? 2 : 0);
 	if (type == DW_MEMORY_SAID)
-		event->symbol = symbol_of(stream, record->payload[4]);
+		event->symbol = stream_symbol(stream, record->payload[4]);
 	if (type != DW_MEMORY_ALLOC)
 		return;
 	event->bytes = dw_record_u64(record, 2);
-	event->symbol = symbol_of(stream, record->id);
-	if (stream->judge)
-		find_span(stream, event);
+	event->symbol = stream_symbol(stream, record->id);
+	if (stream->kind_pass)
+		stream_find_span(stream, event);
 	else
-		event->path = path_now(stream);
+		event->path = stream_find_path(stream);
 }
 
 static void memory_note(void *state, uint64_t ticks, const struct dw_record *record)
@@ -196,14 +198,14 @@ static void memory_note(void *state, uint64_t ticks, const struct dw_record *rec
 
 	switch (record->kind) {
 	case DW_ALLOC:
-		keep(stream, ticks, record, DW_MEMORY_ALLOC);
+		stream_add_event(stream, ticks, record, DW_MEMORY_ALLOC);
 		break;
 	case DW_FREE:
-		keep(stream, ticks, record, DW_MEMORY_FREE);
+		stream_add_event(stream, ticks, record, DW_MEMORY_FREE);
 		break;
 	case DW_EXT:
 		if (record->id == (DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT | DW_ALLOC_IS_WORDS))
-			keep(stream, ticks, record, DW_MEMORY_SAID);
+			stream_add_event(stream, ticks, record, DW_MEMORY_SAID);
 		break;
 	default:
 		break;

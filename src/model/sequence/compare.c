@@ -27,13 +27,13 @@ struct piece {
 
 #define FURTHEST(piece, diagonal) (piece)->furthest[(diagonal) + (int32_t)MOST_EDITS + 1]
 
-static int32_t *trace_of(const struct piece *piece, int32_t edits, int32_t diagonal)
+static int32_t *compare_trace_at(const struct piece *piece, int32_t edits, int32_t diagonal)
 {
 	return &piece->trace[edits * edits + diagonal + edits];
 }
 
 /* How far down the diagonal both are the same. */
-static int32_t follow(const struct piece *piece, int32_t x, int32_t diagonal)
+static int32_t compare_follow(const struct piece *piece, int32_t x, int32_t diagonal)
 {
 	const uint32_t *a = piece->a + piece->a_from, *b = piece->b + piece->b_from;
 	int32_t end = piece->a_count - piece->a_from, b_end = piece->b_count - piece->b_from + diagonal;
@@ -45,21 +45,23 @@ static int32_t follow(const struct piece *piece, int32_t x, int32_t diagonal)
 }
 
 /* Whether an edit to this diagonal comes from the one above: an operator is inserted. */
-static bool from_above(int32_t below, int32_t above, int32_t edits, int32_t diagonal)
+static bool compare_from_above(int32_t below, int32_t above, int32_t edits, int32_t diagonal)
 {
 	return diagonal == -edits || (diagonal != edits && below < above);
 }
 
 /* Notes what is the same on the way to x on the diagonal after so many edits. */
-static void walk_back(struct piece *piece, int32_t edits, int32_t x, int32_t diagonal)
+static void compare_walk_back(struct piece *piece, int32_t edits, int32_t x, int32_t diagonal)
 {
 	for (; edits >= 0; edits--) {
 		int32_t start = 0, before = 0;
 
 		if (edits > 0) {
-			int32_t below = diagonal > -edits ? *trace_of(piece, edits - 1, diagonal - 1) : 0;
-			int32_t above = diagonal < edits ? *trace_of(piece, edits - 1, diagonal + 1) : 0;
-			bool down = from_above(below, above, edits, diagonal);
+			int32_t below =
+				diagonal > -edits ? *compare_trace_at(piece, edits - 1, diagonal - 1) : 0;
+			int32_t above =
+				diagonal < edits ? *compare_trace_at(piece, edits - 1, diagonal + 1) : 0;
+			bool down = compare_from_above(below, above, edits, diagonal);
 
 			start = down ? above : below + 1;
 			before = down ? diagonal + 1 : diagonal - 1;
@@ -69,14 +71,14 @@ static void walk_back(struct piece *piece, int32_t edits, int32_t x, int32_t dia
 			piece->found[piece->b_from + x - diagonal] = (uint32_t)(piece->a_from + x);
 		}
 		if (edits > 0) {
-			x = *trace_of(piece, edits - 1, before);
+			x = *compare_trace_at(piece, edits - 1, before);
 			diagonal = before;
 		}
 	}
 }
 
 /* One piece; true when it was the last. */
-static bool compare_piece(struct piece *piece)
+static bool compare_one_piece(struct piece *piece)
 {
 	int32_t a_left = piece->a_count - piece->a_from, b_left = piece->b_count - piece->b_from;
 	int32_t best = 0, best_diagonal = 0;
@@ -85,12 +87,12 @@ static bool compare_piece(struct piece *piece)
 	for (int32_t edits = 0; edits <= (int32_t)MOST_EDITS; edits++) {
 		for (int32_t diagonal = -edits; diagonal <= edits; diagonal += 2) {
 			int32_t below = FURTHEST(piece, diagonal - 1), above = FURTHEST(piece, diagonal + 1);
-			int32_t x = from_above(below, above, edits, diagonal) ? above : below + 1;
+			int32_t x = compare_from_above(below, above, edits, diagonal) ? above : below + 1;
 
-			x = follow(piece, x, diagonal);
-			FURTHEST(piece, diagonal) = *trace_of(piece, edits, diagonal) = x;
+			x = compare_follow(piece, x, diagonal);
+			FURTHEST(piece, diagonal) = *compare_trace_at(piece, edits, diagonal) = x;
 			if (x == a_left && x - diagonal == b_left) {
-				walk_back(piece, edits, x, diagonal);
+				compare_walk_back(piece, edits, x, diagonal);
 				return true;
 			}
 			if (edits == (int32_t)MOST_EDITS && x <= a_left && x - diagonal <= b_left &&
@@ -100,7 +102,7 @@ static bool compare_piece(struct piece *piece)
 			}
 		}
 	}
-	walk_back(piece, MOST_EDITS, best, best_diagonal);
+	compare_walk_back(piece, MOST_EDITS, best, best_diagonal);
 	piece->a_from += best;
 	piece->b_from += best - best_diagonal;
 	return best <= 0 && best <= best_diagonal; /* nothing was gained: the rest is new */
@@ -126,7 +128,7 @@ bool dw_sequence_compare(int32_t **trace, const uint32_t *a, size_t a_count, con
 	       a[piece.a_from] == b[piece.b_from])
 		found[piece.b_from++] = (uint32_t)piece.a_from++;
 	while (piece.a_from < piece.a_count && piece.b_from < piece.b_count)
-		if (compare_piece(&piece))
+		if (compare_one_piece(&piece))
 			break;
 	return true;
 }

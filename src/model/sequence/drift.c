@@ -19,7 +19,7 @@
 #define CHANCE 0.01
 
 /* Any well mixed bits do; the same in every run. */
-static uint64_t mix(uint64_t value)
+static uint64_t drift_mix(uint64_t value)
 {
 	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
 	value = (value ^ value >> 27) * 0x94d049bb133111ebu;
@@ -37,12 +37,12 @@ uint32_t dw_drift_choose(uint64_t total, uint64_t chosen[DW_DRIFT_SAMPLES])
 	for (uint64_t i = 0; i < DW_DRIFT_SAMPLES; i++) {
 		uint64_t from = i * total / DW_DRIFT_SAMPLES, to = (i + 1) * total / DW_DRIFT_SAMPLES;
 
-		chosen[i] = from + mix(i + 1) % (to - from);
+		chosen[i] = from + drift_mix(i + 1) % (to - from);
 	}
 	return DW_DRIFT_SAMPLES;
 }
 
-static int compare_doubles(const void *left, const void *right)
+static int drift_compare_doubles(const void *left, const void *right)
 {
 	double a = *(const double *)left, b = *(const double *)right;
 
@@ -50,9 +50,9 @@ static int compare_doubles(const void *left, const void *right)
 }
 
 /* Sorts them. */
-static double median(double *values, size_t count)
+static double drift_median(double *values, size_t count)
 {
-	qsort(values, count, sizeof *values, compare_doubles);
+	qsort(values, count, sizeof *values, drift_compare_doubles);
 	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
@@ -61,7 +61,7 @@ struct block {
 	double value;
 };
 
-static uint32_t take_blocks(const float *samples, uint32_t count, struct block *blocks)
+static uint32_t drift_take_blocks(const float *samples, uint32_t count, struct block *blocks)
 {
 	uint32_t wanted = count < DW_DRIFT_BLOCKS ? count : DW_DRIFT_BLOCKS, taken = 0;
 
@@ -73,13 +73,13 @@ static uint32_t take_blocks(const float *samples, uint32_t count, struct block *
 			if (samples[i] > 0)
 				values[held++] = (double)samples[i];
 		if (held)
-			blocks[taken++] = (struct block){ (double)b, median(values, held) };
+			blocks[taken++] = (struct block){ (double)b, drift_median(values, held) };
 	}
 	return taken;
 }
 
 /* How likely chance alone makes as much of a trend, by Mann and Kendall. */
-static double chance_of(const struct block *blocks, uint32_t count)
+static double drift_chance(const struct block *blocks, uint32_t count)
 {
 	double sum = 0, variance = (double)count * (count - 1) * (2.0 * count + 5);
 	double sorted[DW_DRIFT_BLOCKS];
@@ -89,7 +89,7 @@ static double chance_of(const struct block *blocks, uint32_t count)
 		for (uint32_t j = i + 1; j < count; j++)
 			sum += (blocks[j].value > blocks[i].value) - (blocks[j].value < blocks[i].value);
 	}
-	qsort(sorted, count, sizeof *sorted, compare_doubles);
+	qsort(sorted, count, sizeof *sorted, drift_compare_doubles);
 	for (uint32_t i = 0, same; i < count; i += same) {
 		for (same = 1; i + same < count && !(sorted[i + same] > sorted[i]);)
 			same++;
@@ -101,7 +101,7 @@ static double chance_of(const struct block *blocks, uint32_t count)
 	return erfc(sum / sqrt(variance / 18) / sqrt(2));
 }
 
-static double slope_of(const struct block *blocks, uint32_t count)
+static double drift_slope(const struct block *blocks, uint32_t count)
 {
 	double slopes[DW_DRIFT_BLOCKS * (DW_DRIFT_BLOCKS - 1) / 2];
 	size_t held = 0;
@@ -109,14 +109,14 @@ static double slope_of(const struct block *blocks, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = i + 1; j < count; j++)
 			slopes[held++] = (blocks[j].value - blocks[i].value) / (blocks[j].time - blocks[i].time);
-	return median(slopes, held);
+	return drift_median(slopes, held);
 }
 
 double dw_drift_of(const float samples[DW_DRIFT_SAMPLES], uint32_t count, uint32_t tests,
                    bool *drifts)
 {
 	struct block blocks[DW_DRIFT_BLOCKS];
-	uint32_t held = take_blocks(samples, count, blocks);
+	uint32_t held = drift_take_blocks(samples, count, blocks);
 	double values[DW_DRIFT_BLOCKS], change;
 
 	*drifts = false;
@@ -124,10 +124,10 @@ double dw_drift_of(const float samples[DW_DRIFT_SAMPLES], uint32_t count, uint32
 		return NAN;
 	for (uint32_t i = 0; i < held; i++)
 		values[i] = blocks[i].value;
-	if (chance_of(blocks, held) >= CHANCE / (tests ? tests : 1))
+	if (drift_chance(blocks, held) >= CHANCE / (tests ? tests : 1))
 		return 0;
-	change = slope_of(blocks, held) * (blocks[held - 1].time - blocks[0].time) /
-	         median(values, held);
+	change = drift_slope(blocks, held) * (blocks[held - 1].time - blocks[0].time) /
+	         drift_median(values, held);
 	*drifts = fabs(change) >= LEAST_CHANGE;
 	return change;
 }

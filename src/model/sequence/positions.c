@@ -30,8 +30,8 @@ struct dw_line_variant {
 
 /* ---- variants ------------------------------------------------------------------------ */
 
-static bool is_same(const struct dw_line_variant *variant, const struct dw_sequence_item *items,
-                    size_t count)
+static bool variant_is_same(const struct dw_line_variant *variant,
+                            const struct dw_sequence_item *items, size_t count)
 {
 	uint32_t differences = 0;
 
@@ -42,7 +42,7 @@ static bool is_same(const struct dw_line_variant *variant, const struct dw_seque
 	return !differences;
 }
 
-static uint64_t hash_of(const struct dw_sequence_item *items, size_t count)
+static uint64_t variant_hash(const struct dw_sequence_item *items, size_t count)
 {
 	uint64_t hash = 0xcbf29ce484222325u ^ count;
 
@@ -51,18 +51,18 @@ static uint64_t hash_of(const struct dw_sequence_item *items, size_t count)
 	return hash ^ hash >> 32;
 }
 
-static struct dw_line_variant *find_variant(const struct dw_line *line, uint64_t hash,
-                                            const struct dw_sequence_item *items, size_t count)
+static struct dw_line_variant *line_find_variant(const struct dw_line *line, uint64_t hash,
+                                                 const struct dw_sequence_item *items, size_t count)
 {
 	uint32_t found = DW_MAP_FIND(&line->by_order, (uint32_t)hash, i,
 	                             line->variants[i]->hash == hash &&
-	                                 is_same(line->variants[i], items, count));
+	                                 variant_is_same(line->variants[i], items, count));
 
 	return found == DW_MAP_NONE ? NULL : line->variants[found];
 }
 
 /* All but the last one, which the next is compared with. */
-static void forget_variants(struct dw_line *line)
+static void line_forget_variants(struct dw_line *line)
 {
 	for (size_t i = 0; i < line->variant_count; i++)
 		if (line->variants[i] != line->last)
@@ -72,7 +72,7 @@ static void forget_variants(struct dw_line *line)
 }
 
 /* False when out of memory. */
-static bool keep_variant(struct dw_line *line, struct dw_line_variant *variant)
+static bool line_keep_variant(struct dw_line *line, struct dw_line_variant *variant)
 {
 	if (!dw_map_add(&line->by_order, (uint32_t)variant->hash, (uint32_t)line->variant_count))
 		return false;
@@ -81,8 +81,8 @@ static bool keep_variant(struct dw_line *line, struct dw_line_variant *variant)
 	return true;
 }
 
-static struct dw_line_variant *make_variant(const struct dw_sequence_item *items, size_t count,
-                                            uint64_t hash)
+static struct dw_line_variant *variant_create(const struct dw_sequence_item *items, size_t count,
+                                              uint64_t hash)
 {
 	struct dw_line_variant *variant =
 	    malloc(sizeof *variant + (2 * count + 1) * sizeof *variant->keys);
@@ -103,8 +103,8 @@ static struct dw_line_variant *make_variant(const struct dw_sequence_item *items
 }
 
 /* The variant that has most in common with this one; of equals the last one. */
-static const struct dw_line_variant *most_alike(const struct dw_line *line,
-                                                const struct dw_line_variant *variant)
+static const struct dw_line_variant *line_most_alike(const struct dw_line *line,
+                                                     const struct dw_line_variant *variant)
 {
 	const struct dw_line_variant *best = NULL;
 	uint32_t least = UINT32_MAX;
@@ -125,7 +125,7 @@ static const struct dw_line_variant *most_alike(const struct dw_line *line,
 
 /* ---- growing ------------------------------------------------------------------------- */
 
-static int reserve(struct dw_line *line, size_t added)
+static int line_reserve(struct dw_line *line, size_t added)
 {
 	size_t wanted = line->count + added, capacity = line->capacity;
 	uint32_t *order, *keys;
@@ -148,8 +148,8 @@ static int reserve(struct dw_line *line, size_t added)
 
 /* Indices in the order to ids; what has none gets a new position before the next that
  * has one. `order` is the one before. */
-static void insert(struct dw_line *line, const uint32_t *order, uint32_t order_count,
-                   struct dw_line_variant *variant)
+static void line_insert(struct dw_line *line, const uint32_t *order, uint32_t order_count,
+                        struct dw_line_variant *variant)
 {
 	uint32_t next_id = line->count, at = 0, from = 0;
 	size_t begin = 0;
@@ -177,8 +177,8 @@ static void insert(struct dw_line *line, const uint32_t *order, uint32_t order_c
 }
 
 /* Where the variant and the one most like it differ: what stands there in the line. */
-static bool compare_gaps(struct dw_line *line, const uint32_t *keys,
-                         struct dw_line_variant *variant)
+static bool line_compare_gaps(struct dw_line *line, const uint32_t *keys,
+                              struct dw_line_variant *variant)
 {
 	uint32_t from = 0;
 
@@ -204,10 +204,10 @@ static bool compare_gaps(struct dw_line *line, const uint32_t *keys,
 
 /* The variant's positions by their place in the line, whose keys these are. `places` is by
  * id. */
-static bool compare(struct dw_line *line, const uint32_t *keys, const uint32_t *places,
-                    struct dw_line_variant *variant)
+static bool line_compare(struct dw_line *line, const uint32_t *keys, const uint32_t *places,
+                         struct dw_line_variant *variant)
 {
-	const struct dw_line_variant *other = most_alike(line, variant);
+	const struct dw_line_variant *other = line_most_alike(line, variant);
 
 	if (!other)
 		return dw_sequence_compare(&line->trace, keys, line->count, variant->keys, variant->count,
@@ -223,10 +223,10 @@ static bool compare(struct dw_line *line, const uint32_t *keys, const uint32_t *
 		if (*position != DW_NO_INDEX)
 			*position = places[*position];
 	}
-	return compare_gaps(line, keys, variant);
+	return line_compare_gaps(line, keys, variant);
 }
 
-static int place(struct dw_line *line, struct dw_line_variant *variant)
+static int line_place_new(struct dw_line *line, struct dw_line_variant *variant)
 {
 	size_t wanted = 3 * ((size_t)line->count + 1);
 	uint32_t *order, *keys, *places;
@@ -247,9 +247,9 @@ static int place(struct dw_line *line, struct dw_line_variant *variant)
 		keys[i] = line->keys[order[i]];
 		places[order[i]] = i;
 	}
-	if (!compare(line, keys, places, variant) || reserve(line, variant->count))
+	if (!line_compare(line, keys, places, variant) || line_reserve(line, variant->count))
 		return -1;
-	insert(line, order, line->count, variant);
+	line_insert(line, order, line->count, variant);
 	return 0;
 }
 
@@ -261,28 +261,28 @@ const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_ite
 	struct dw_line_variant *variant;
 	uint64_t hash;
 
-	if (line->last && is_same(line->last, items, count))
+	if (line->last && variant_is_same(line->last, items, count))
 		return line->last->positions;
 	if (!line->variants)
 		line->variants = calloc(MOST_VARIANTS, sizeof(struct dw_line_variant *));
 	if (!line->variants)
 		return NULL;
 	line->changes += line->last != NULL;
-	hash = hash_of(items, count);
-	variant = find_variant(line, hash, items, count);
+	hash = variant_hash(items, count);
+	variant = line_find_variant(line, hash, items, count);
 	if (!variant) {
 		if (line->variant_count == MOST_VARIANTS || line->variant_keys + count > MOST_VARIANT_KEYS) {
 			struct dw_line_variant *last = line->last;
 
-			forget_variants(line);
-			if (last && !keep_variant(line, last)) {
+			line_forget_variants(line);
+			if (last && !line_keep_variant(line, last)) {
 				line->last = NULL;
 				free(last);
 				return NULL;
 			}
 		}
-		variant = make_variant(items, count, hash);
-		if (!variant || place(line, variant) || !keep_variant(line, variant)) {
+		variant = variant_create(items, count, hash);
+		if (!variant || line_place_new(line, variant) || !line_keep_variant(line, variant)) {
 			free(variant);
 			return NULL;
 		}
@@ -294,7 +294,7 @@ const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_ite
 void dw_line_reset(struct dw_line *line)
 {
 	line->last = NULL; /* it is among the variants */
-	forget_variants(line);
+	line_forget_variants(line);
 	free(line->variants);
 	free(line->order);
 	free(line->keys);

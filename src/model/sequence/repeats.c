@@ -13,24 +13,24 @@
 #define MOST_LENGTH 4096u
 #define LEAST_SAVED 2u /* operators that a block must save */
 
-static uint32_t saved(const struct dw_sequence_block *block)
+static uint32_t repeats_saved(const struct dw_sequence_block *block)
 {
 	return (block->repeats - 1) * block->length;
 }
 
 /* By what they save; of equals the shorter and the earlier one. */
-static int compare_saved(const void *left, const void *right)
+static int repeats_compare_saved(const void *left, const void *right)
 {
 	const struct dw_sequence_block *a = left, *b = right;
 
-	if (saved(a) != saved(b))
-		return saved(a) > saved(b) ? -1 : 1;
+	if (repeats_saved(a) != repeats_saved(b))
+		return repeats_saved(a) > repeats_saved(b) ? -1 : 1;
 	if (a->length != b->length)
 		return a->length < b->length ? -1 : 1;
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-static int compare_places(const void *left, const void *right)
+static int repeats_compare_places(const void *left, const void *right)
 {
 	const struct dw_sequence_block *a = left, *b = right;
 
@@ -38,7 +38,7 @@ static int compare_places(const void *left, const void *right)
 }
 
 /* The best block that begins at each place: `repeats` 0 where there is none. */
-static void find(const uint64_t *keys, uint32_t count, struct dw_sequence_block *best)
+static void repeats_find(const uint64_t *keys, uint32_t count, struct dw_sequence_block *best)
 {
 	for (uint32_t length = 1; length <= MOST_LENGTH && length <= count / 2; length++) {
 		uint32_t run = 0;
@@ -49,13 +49,13 @@ static void find(const uint64_t *keys, uint32_t count, struct dw_sequence_block 
 				continue;
 			struct dw_sequence_block block = { i, length, 1 + run / length, NULL };
 
-			if (!best[i].repeats || saved(&block) > saved(&best[i]))
+			if (!best[i].repeats || repeats_saved(&block) > repeats_saved(&best[i]))
 				best[i] = block;
 		}
 	}
 }
 
-static bool is_free(const bool *taken, const struct dw_sequence_block *block)
+static bool repeats_is_free(const bool *taken, const struct dw_sequence_block *block)
 {
 	uint32_t length = block->length * block->repeats;
 
@@ -63,9 +63,9 @@ static bool is_free(const bool *taken, const struct dw_sequence_block *block)
 }
 
 /* As much of it as is free. */
-static void shorten(const bool *taken, struct dw_sequence_block *block)
+static void repeats_shorten(const bool *taken, struct dw_sequence_block *block)
 {
-	while (block->repeats > 1 && !is_free(taken, block))
+	while (block->repeats > 1 && !repeats_is_free(taken, block))
 		block->repeats--;
 }
 
@@ -78,20 +78,20 @@ bool dw_sequence_fold(const uint64_t *keys, uint32_t count, struct dw_sequence_b
 
 	*block_count = 0;
 	if (best && taken) {
-		find(keys, count, best);
+		repeats_find(keys, count, best);
 		for (uint32_t i = 0; i < count; i++)
-			if (best[i].repeats && saved(&best[i]) >= LEAST_SAVED)
+			if (best[i].repeats && repeats_saved(&best[i]) >= LEAST_SAVED)
 				best[candidates++] = best[i];
-		qsort(best, candidates, sizeof *best, compare_saved);
+		qsort(best, candidates, sizeof *best, repeats_compare_saved);
 	}
 	for (uint32_t i = 0; taken && i < candidates; i++) {
-		shorten(taken, &best[i]);
-		if (saved(&best[i]) < LEAST_SAVED)
+		repeats_shorten(taken, &best[i]);
+		if (repeats_saved(&best[i]) < LEAST_SAVED)
 			continue;
 		memset(taken + best[i].first, true, best[i].length * best[i].repeats);
 		blocks[(*block_count)++] = best[i];
 	}
-	qsort(blocks, *block_count, sizeof *blocks, compare_places);
+	qsort(blocks, *block_count, sizeof *blocks, repeats_compare_places);
 	bool whole = best && taken;
 	free(best);
 	free(taken);

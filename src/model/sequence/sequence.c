@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/whole.h"
 #include "model/core/product.h"
 #include "model/core/tally.h"
 #include "model/steps/steps.h"
@@ -66,7 +67,7 @@ int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequen
 
 /* ---- an iteration -------------------------------------------------------------------- */
 
-static int reserve(struct work *work)
+static int sequence_reserve(struct work *work)
 {
 	uint32_t capacity = work->line.capacity;
 	struct dw_tally *tallies;
@@ -91,7 +92,7 @@ static int reserve(struct work *work)
 }
 
 /* The first process that has the position gives its samples. */
-static int put_sample(struct work *work, struct more *more, uint64_t duration)
+static int sequence_put_sample(struct work *work, struct more *more, uint64_t duration)
 {
 	if (!more->samples)
 		more->samples = dw_arena_alloc(&work->arena, DW_DRIFT_SAMPLES * sizeof *more->samples);
@@ -102,8 +103,8 @@ static int put_sample(struct work *work, struct more *more, uint64_t duration)
 	return 0;
 }
 
-static void add_times(struct work *work, const uint32_t *positions,
-                      const struct dw_sequence_item *items, size_t count)
+static void sequence_add_times(struct work *work, const uint32_t *positions,
+                               const struct dw_sequence_item *items, size_t count)
 {
 	bool as_is = work->ratio > 0.999999 && work->ratio < 1.000001;
 
@@ -115,7 +116,7 @@ static void add_times(struct work *work, const uint32_t *positions,
 		if (__builtin_expect(positions[i] == DW_NO_INDEX, 0))
 			continue;
 		if (!as_is)
-			duration = (uint64_t)((double)duration * work->ratio + 0.5);
+			duration = dw_whole((double)duration * work->ratio + 0.5);
 		more = &work->more[positions[i]];
 		if (__builtin_expect(!work->tallies[positions[i]].count, 0))
 			more->base = (double)duration;
@@ -127,24 +128,25 @@ static void add_times(struct work *work, const uint32_t *positions,
 	}
 }
 
-static int sample(struct work *work, const struct dw_sequence_step *step,
-                  const uint32_t *positions, const struct dw_sequence_item *items, size_t count)
+static int sequence_sample(struct work *work, const struct dw_sequence_step *step,
+                           const uint32_t *positions, const struct dw_sequence_item *items,
+                           size_t count)
 {
 	if (work->next_chosen == work->chosen_count ||
 	    work->planned != work->chosen[work->next_chosen])
 		return 0;
-	if (put_sample(work, &work->whole, step->end_ticks - step->start_ticks))
+	if (sequence_put_sample(work, &work->whole, step->end_ticks - step->start_ticks))
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (positions[i] != DW_NO_INDEX &&
-		    put_sample(work, &work->more[positions[i]], items[i].duration))
+		    sequence_put_sample(work, &work->more[positions[i]], items[i].duration))
 			return -1;
 	work->next_chosen++;
 	return 0;
 }
 
-static int take_iteration(void *context, const struct dw_sequence_step *step,
-                          const struct dw_sequence_item *items, size_t count)
+static int sequence_take_iteration(void *context, const struct dw_sequence_step *step,
+                                   const struct dw_sequence_item *items, size_t count)
 {
 	struct work *work = context;
 	struct dw_sequence *sequence = work->sequence;
@@ -162,7 +164,7 @@ static int take_iteration(void *context, const struct dw_sequence_step *step,
 	if (step->index > sequence->last_index)
 		sequence->last_index = step->index;
 	positions = dw_line_place(&work->line, items, count);
-	if (!positions || reserve(work))
+	if (!positions || sequence_reserve(work))
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		sequence->left_out += positions[i] == DW_NO_INDEX;
@@ -173,8 +175,8 @@ static int take_iteration(void *context, const struct dw_sequence_step *step,
 				work->more[positions[i]].iterations++;
 		return 0;
 	}
-	add_times(work, positions, items, count);
-	if (sample(work, step, positions, items, count))
+	sequence_add_times(work, positions, items, count);
+	if (sequence_sample(work, step, positions, items, count))
 		return -1;
 	work->planned++;
 	sequence->iterations++;
@@ -188,7 +190,8 @@ static int take_iteration(void *context, const struct dw_sequence_step *step,
 /* ---- the iterations of a process ----------------------------------------------------- */
 
 /* Its steps that were recorded and ended; *timed of them are timed, if nothing is lost. */
-static int find_steps(const struct work *work, struct dw_sequence_steps *steps, uint64_t *timed)
+static int sequence_find_steps(const struct work *work, struct dw_sequence_steps *steps,
+                               uint64_t *timed)
 {
 	const struct dw_source *source = work->model->source;
 	uint64_t index = 0, border = 0;
@@ -218,12 +221,12 @@ static int find_steps(const struct work *work, struct dw_sequence_steps *steps, 
 	return 0;
 }
 
-static int take_process(struct work *work, uint32_t process, uint32_t thread)
+static int sequence_take_process(struct work *work, uint32_t process, uint32_t thread)
 {
 	const struct dw_source *source = work->model->source;
 	struct dw_sequence_steps steps = { .process = process, .thread = thread };
 	uint64_t timed;
-	int code = find_steps(work, &steps, &timed);
+	int code = sequence_find_steps(work, &steps, &timed);
 
 	work->ratio = source->files[source->processes[process].file].clock.ns_per_tick /
 	              source->files[0].clock.ns_per_tick;
@@ -232,7 +235,7 @@ static int take_process(struct work *work, uint32_t process, uint32_t thread)
 	work->samples = work->chosen_count > work->samples ? work->chosen_count : work->samples;
 	if (!code && steps.count) {
 		work->sequence->process_count++;
-		code = dw_sequence_walk(work->model, &steps, take_iteration, work);
+		code = dw_sequence_walk(work->model, &steps, sequence_take_iteration, work);
 	}
 	free(steps.steps);
 	return code;
@@ -240,15 +243,15 @@ static int take_process(struct work *work, uint32_t process, uint32_t thread)
 
 /* ---- what is known when all are through ---------------------------------------------- */
 
-static double deviation(double count, double sum, double squares)
+static double sequence_deviation(double count, double sum, double squares)
 {
 	double variance = count > 1 ? (squares - sum * sum / count) / (count - 1) : 0;
 
 	return variance > 0 ? sqrt(variance) : 0;
 }
 
-static void finish_op(const struct work *work, uint32_t id, uint32_t tests,
-                      struct dw_sequence_op *op)
+static void sequence_finish_op(const struct work *work, uint32_t id, uint32_t tests,
+                               struct dw_sequence_op *op)
 {
 	const struct dw_model *model = work->model;
 	const struct dw_tally *tally = &work->tallies[id];
@@ -264,12 +267,12 @@ static void finish_op(const struct work *work, uint32_t id, uint32_t tests,
 	if (!tally->count)
 		return;
 	op->mean_ns = (double)tally->total / (double)tally->count * ns_per_tick;
-	op->std_ns = deviation((double)tally->count, more->sum, more->squares) * ns_per_tick;
+	op->std_ns = sequence_deviation((double)tally->count, more->sum, more->squares) * ns_per_tick;
 	if (more->samples)
 		op->drift = dw_drift_of(more->samples, work->samples, tests, &op->drifts);
 }
 
-static int finish_ops(struct work *work)
+static int sequence_finish_ops(struct work *work)
 {
 	struct dw_sequence *sequence = work->sequence;
 	uint32_t tests = 0;
@@ -282,13 +285,13 @@ static int finish_ops(struct work *work)
 	for (uint32_t id = 0; id < sequence->count; id++)
 		tests += work->tallies[id].count > 0;
 	for (uint32_t i = 0; i < sequence->count; i++)
-		finish_op(work, work->line.order[i], tests, &sequence->ops[i]);
+		sequence_finish_op(work, work->line.order[i], tests, &sequence->ops[i]);
 	return 0;
 }
 
 /* One operator of a block: all its repetitions in one. */
-static void join(struct work *work, const struct dw_sequence_block *block, uint32_t which,
-                 struct dw_sequence_op *op)
+static void sequence_join_repeats(struct work *work, const struct dw_sequence_block *block,
+                                  uint32_t which, struct dw_sequence_op *op)
 {
 	const struct dw_sequence_op *all = work->sequence->ops + block->first + which;
 	double ns_per_tick = work->model->source->files[0].clock.ns_per_tick, sum = 0, squares = 0;
@@ -314,11 +317,11 @@ static void join(struct work *work, const struct dw_sequence_block *block, uint3
 	if (!tally.count)
 		return;
 	op->mean_ns = (double)tally.total / (double)tally.count * ns_per_tick;
-	op->std_ns = deviation((double)tally.count, sum, squares) * ns_per_tick;
+	op->std_ns = sequence_deviation((double)tally.count, sum, squares) * ns_per_tick;
 }
 
 /* Repetitions are those of one name, phase and number of iterations. */
-static int finish_blocks(struct work *work)
+static int sequence_finish_blocks(struct work *work)
 {
 	struct dw_sequence *sequence = work->sequence;
 	struct dw_arena *arena = &work->model->arena;
@@ -343,12 +346,12 @@ static int finish_blocks(struct work *work)
 		if (!block->ops)
 			return -1;
 		for (uint32_t i = 0; i < block->length; i++)
-			join(work, block, i, &block->ops[i]);
+			sequence_join_repeats(work, block, i, &block->ops[i]);
 	}
 	return whole ? 0 : -1;
 }
 
-static int compute(struct work *work)
+static int sequence_compute_all(struct work *work)
 {
 	struct dw_sequence *sequence = work->sequence;
 	const uint32_t *threads = dw_model_step_threads(work->model);
@@ -356,7 +359,7 @@ static int compute(struct work *work)
 	if (!threads)
 		return -1;
 	for (uint32_t p = 0; p < work->model->source->process_count; p++)
-		if (threads[p] != DW_NO_INDEX && take_process(work, p, threads[p]))
+		if (threads[p] != DW_NO_INDEX && sequence_take_process(work, p, threads[p]))
 			return -1;
 	sequence->changes = work->line.changes;
 	if (sequence->iterations) {
@@ -367,14 +370,14 @@ static int compute(struct work *work)
 			sequence->drift =
 			    dw_drift_of(work->whole.samples, work->samples, 1, &sequence->drifts);
 	}
-	return finish_ops(work) || finish_blocks(work) ? -1 : 0;
+	return sequence_finish_ops(work) || sequence_finish_blocks(work) ? -1 : 0;
 }
 
 static bool sequence_compute(struct dw_model *model, const void *request, void *result)
 {
 	const struct dw_sequence_ask *ask = request;
 	struct work work = { .model = model, .skip = ask->skip, .sequence = result };
-	int code = compute(&work);
+	int code = sequence_compute_all(&work);
 
 	dw_line_reset(&work.line);
 	dw_arena_reset(&work.arena);

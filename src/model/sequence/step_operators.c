@@ -83,7 +83,7 @@ static bool stream_is_ours(const struct stream *stream)
 
 /* ---- what happens in a stream -------------------------------------------------------- */
 
-static void add_gap(struct streams *all, uint64_t from, uint64_t to)
+static void streams_add_gap(struct streams *all, uint64_t from, uint64_t to)
 {
 	struct gap *last = NULL;
 
@@ -106,11 +106,11 @@ static void add_gap(struct streams *all, uint64_t from, uint64_t to)
 	all->gap_count++;
 }
 
-static __attribute__((noinline)) bool make_room(struct stream *stream)
+static __attribute__((noinline)) bool stream_grow_items(struct stream *stream)
 {
 	if (stream->count >= MOST_ITEMS) {
 		if (stream_is_ours(stream))
-			add_gap(stream->all, stream->op_start, stream->op_start);
+			streams_add_gap(stream->all, stream->op_start, stream->op_start);
 		return false;
 	}
 	if (DW_GROW(&stream->items, &stream->item_capacity, stream->count))
@@ -119,18 +119,18 @@ static __attribute__((noinline)) bool make_room(struct stream *stream)
 	return false;
 }
 
-DW_INLINE void put_item(struct stream *stream, uint64_t ticks)
+DW_INLINE void stream_put_item(struct stream *stream, uint64_t ticks)
 {
 	if (stream->op_start < stream->all->from || !stream->op_wanted)
 		return;
-	if (__builtin_expect(stream->count >= stream->item_capacity, 0) && !make_room(stream))
+	if (__builtin_expect(stream->count >= stream->item_capacity, 0) && !stream_grow_items(stream))
 		return;
 	stream->items[stream->count++] = (struct dw_sequence_item){
 		stream->op_start, ticks - stream->op_start, stream->op_key, stream->pass.walk.thread
 	};
 }
 
-static void end_forward(struct stream *stream, uint64_t start, uint64_t ticks)
+static void stream_end_forward(struct stream *stream, uint64_t start, uint64_t ticks)
 {
 	struct span *span = NULL;
 
@@ -178,9 +178,9 @@ DW_INLINE void sequence_enter(void *state, void *place, uint64_t ticks, uint32_t
 	}
 }
 
-static __attribute__((noinline)) void leave_phase(struct stream *stream,
-                                                  const struct frame *frame, uint64_t ticks,
-                                                  enum dw_leave how)
+static __attribute__((noinline)) void stream_leave_phase(struct stream *stream,
+                                                         const struct frame *frame, uint64_t ticks,
+                                                         enum dw_leave how)
 {
 	uint32_t around = stream->pass.top[PHASES];
 
@@ -191,7 +191,7 @@ static __attribute__((noinline)) void leave_phase(struct stream *stream,
 		return;
 	stream->forward_open = false;
 	if (how == DW_LEAVE_END)
-		end_forward(stream, frame->frame.start, ticks);
+		stream_end_forward(stream, frame->frame.start, ticks);
 }
 
 DW_INLINE void sequence_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
@@ -204,11 +204,11 @@ DW_INLINE void sequence_leave(void *state, void *place, uint64_t ticks, enum dw_
 			return;
 		stream->op_open = false;
 		if (how == DW_LEAVE_END)
-			put_item(stream, ticks);
+			stream_put_item(stream, ticks);
 		else if (stream_is_ours(stream))
-			add_gap(stream->all, stream->op_start, ticks);
+			streams_add_gap(stream->all, stream->op_start, ticks);
 	} else if (__builtin_expect(frame->what != IS_NOTHING, 0)) {
-		leave_phase(stream, frame, ticks, how);
+		stream_leave_phase(stream, frame, ticks, how);
 	}
 }
 
@@ -217,10 +217,10 @@ static void sequence_flushed(void *state, uint64_t ticks, enum dw_flush why)
 	struct stream *stream = state;
 
 	if (why == DW_FLUSH_GAP && stream_is_ours(stream))
-		add_gap(stream->all, ticks, ticks);
+		streams_add_gap(stream->all, ticks, ticks);
 }
 
-static void take_link(struct stream *stream, const struct dw_record *record)
+static void stream_take_link(struct stream *stream, const struct dw_record *record)
 {
 	uint32_t id = record->payload[2], thread = stream->pass.walk.thread;
 	const struct dw_source_file *file = stream->pass.walk.file;
@@ -233,7 +233,7 @@ static void take_link(struct stream *stream, const struct dw_record *record)
 static void sequence_note(void *state, uint64_t ticks, const struct dw_record *record)
 {
 	if (record->kind == DW_LINK)
-		take_link(state, record);
+		stream_take_link(state, record);
 }
 
 static const struct dw_pass_hooks sequence_hooks = {
@@ -246,7 +246,7 @@ DW_PASS_DEFINE(sequence, sequence_hooks)
 /* ---- chunk after chunk --------------------------------------------------------------- */
 
 /* What was handed on makes room. */
-static void compact(struct stream *stream)
+static void stream_compact(struct stream *stream)
 {
 	stream->count -= stream->head;
 	if (stream->count)
@@ -267,7 +267,7 @@ static void stream_advance(struct stream *stream)
 	uint64_t now = dw_time_now(&walk->time);
 
 	if (stream->head || stream->forward_head)
-		compact(stream);
+		stream_compact(stream);
 	if (stream->next_chunk == walk->stream->chunk_count) {
 		sequence_finish(&stream->pass);
 		stream->finished = true;
@@ -276,14 +276,14 @@ static void stream_advance(struct stream *stream)
 	chunk = &walk->stream->chunks[stream->next_chunk];
 	if (chunk->gap_before && (stream->next_chunk ? stream_is_ours(stream)
 	                                             : chunk->thread == stream->all->steps->thread))
-		add_gap(stream->all, now, chunk->base_ticks);
+		streams_add_gap(stream->all, now, chunk->base_ticks);
 	sequence_chunk(&stream->pass, stream->next_chunk++);
 	stream->all->failed |= stream->pass.failed;
 }
 
 /* ---- what ids are -------------------------------------------------------------------- */
 
-static uint32_t what_is(const struct dw_symbol *symbol)
+static uint32_t streams_what_is(const struct dw_symbol *symbol)
 {
 	if (symbol->category == DWELL_CATEGORY_OPERATOR ||
 	    symbol->category == DWELL_CATEGORY_COMMUNICATION)
@@ -297,7 +297,7 @@ static uint32_t what_is(const struct dw_symbol *symbol)
 	}
 }
 
-static uint32_t *make_codes(const struct dw_model *model, uint32_t file)
+static uint32_t *streams_make_codes(const struct dw_model *model, uint32_t file)
 {
 	uint32_t count = model->source->files[file].symbol_count;
 	uint32_t *codes = malloc((count + 1) * sizeof *codes);
@@ -305,15 +305,15 @@ static uint32_t *make_codes(const struct dw_model *model, uint32_t file)
 	for (uint32_t id = 0; codes && id < count; id++) {
 		uint32_t row = model->ops[file][id].row;
 
-		codes[id] = DW_SEQUENCE_ROW(row) |
-		            what_is(&model->symbols[model->row_symbol[row]]) << DW_SEQUENCE_ROW_BITS;
+		codes[id] = DW_SEQUENCE_ROW(row) | streams_what_is(&model->symbols[model->row_symbol[row]])
+		                                       << DW_SEQUENCE_ROW_BITS;
 	}
 	return codes;
 }
 
 /* ---- several streams ------------------------------------------------------------------- */
 
-static struct stream *furthest_behind(struct streams *all)
+static struct stream *streams_furthest_behind(struct streams *all)
 {
 	struct stream *behind = NULL;
 
@@ -327,7 +327,7 @@ static struct stream *furthest_behind(struct streams *all)
 	return behind;
 }
 
-static bool has_passed(const struct stream *stream, uint64_t ticks)
+static bool stream_has_passed(const struct stream *stream, uint64_t ticks)
 {
 	if (stream->finished)
 		return true;
@@ -339,9 +339,8 @@ static bool has_passed(const struct stream *stream, uint64_t ticks)
 /* ---- a step's operators -------------------------------------------------------------- */
 
 /* Those of the stream that begin before `ticks` and count; *count of them. */
-static const struct dw_sequence_item *take_items(struct stream *stream,
-                                                 const struct dw_sequence_step *step,
-                                                 size_t *count)
+static const struct dw_sequence_item *
+stream_take_items(struct stream *stream, const struct dw_sequence_step *step, size_t *count)
 {
 	const struct streams *all = stream->all;
 	size_t from = stream->head, to;
@@ -359,7 +358,7 @@ static const struct dw_sequence_item *take_items(struct stream *stream,
 	return *count ? stream->items + from : NULL;
 }
 
-static int compare_starts(const void *left, const void *right)
+static int items_compare_starts(const void *left, const void *right)
 {
 	const struct dw_sequence_item *a = left, *b = right;
 
@@ -369,8 +368,8 @@ static int compare_starts(const void *left, const void *right)
 }
 
 /* Operators of a backward thread know no phase, for it is another thread that marks it. */
-static void append(struct streams *all, size_t *count,
-                   const struct dw_sequence_item *items, size_t added)
+static void streams_append(struct streams *all, size_t *count, const struct dw_sequence_item *items,
+                           size_t added)
 {
 	for (size_t i = 0; i < added; i++) {
 		struct dw_sequence_item *item = DW_GROW(&all->merged, &all->merged_capacity, *count);
@@ -387,15 +386,15 @@ static void append(struct streams *all, size_t *count,
 }
 
 /* One stream's are handed on where they lie; those of several are put in order. */
-static const struct dw_sequence_item *gather(struct streams *all,
-                                             const struct dw_sequence_step *step, size_t *result)
+static const struct dw_sequence_item *
+streams_gather(struct streams *all, const struct dw_sequence_step *step, size_t *result)
 {
 	const struct dw_sequence_item *first = NULL;
 	size_t first_count = 0, merged = 0;
 
 	for (size_t i = 0; i < all->stream_count; i++) {
 		size_t count;
-		const struct dw_sequence_item *items = take_items(&all->streams[i], step, &count);
+		const struct dw_sequence_item *items = stream_take_items(&all->streams[i], step, &count);
 
 		if (!count)
 			continue;
@@ -404,19 +403,19 @@ static const struct dw_sequence_item *gather(struct streams *all,
 			first_count = count;
 			continue;
 		}
-		append(all, &merged, items, count);
+		streams_append(all, &merged, items, count);
 	}
 	*result = first_count;
 	if (!merged)
 		return first;
-	append(all, &merged, first, first_count);
-	qsort(all->merged, merged, sizeof *all->merged, compare_starts);
+	streams_append(all, &merged, first, first_count);
+	qsort(all->merged, merged, sizeof *all->merged, items_compare_starts);
 	*result = merged;
 	return all->merged;
 }
 
-static uint64_t take_forward(struct stream *stream,
-                             const struct dw_sequence_step *step, bool *has)
+static uint64_t stream_take_forward(struct stream *stream, const struct dw_sequence_step *step,
+                                    bool *has)
 {
 	uint64_t ticks = 0;
 
@@ -433,7 +432,7 @@ static uint64_t take_forward(struct stream *stream,
 	return ticks;
 }
 
-static bool is_whole(struct streams *all, const struct dw_sequence_step *step)
+static bool streams_step_is_whole(struct streams *all, const struct dw_sequence_step *step)
 {
 	while (all->gap_head < all->gap_count && all->gaps[all->gap_head].to < step->start_ticks)
 		all->gap_head++;
@@ -443,24 +442,24 @@ static bool is_whole(struct streams *all, const struct dw_sequence_step *step)
 	return true;
 }
 
-static int hand_on(struct streams *all, struct dw_sequence_step step,
-                   dw_sequence_each *each, void *context)
+static int streams_finish_step(struct streams *all, struct dw_sequence_step step,
+                               dw_sequence_each *each, void *context)
 {
 	size_t count;
-	const struct dw_sequence_item *items = gather(all, &step, &count);
+	const struct dw_sequence_item *items = streams_gather(all, &step, &count);
 
 	for (size_t i = 0; i < all->stream_count; i++)
-		step.forward_ticks += take_forward(&all->streams[i], &step, &step.has_forward);
+		step.forward_ticks += stream_take_forward(&all->streams[i], &step, &step.has_forward);
 	for (size_t i = 0; i < count && !step.has_backward; i++)
 		step.has_backward = items[i].thread == all->steps->thread &&
 		                    DW_SEQUENCE_PHASE(items[i].key) == DW_IN_BACKWARD;
-	step.complete = is_whole(all, &step);
+	step.complete = streams_step_is_whole(all, &step);
 	return all->failed ? -1 : each(context, &step, items, count);
 }
 
 /* ---- the walk ------------------------------------------------------------------------ */
 
-static int open_streams(struct streams *all, const uint32_t *codes, void *buffer)
+static int streams_open(struct streams *all, const uint32_t *codes, void *buffer)
 {
 	const struct dw_source *source = all->model->source;
 
@@ -479,7 +478,7 @@ static int open_streams(struct streams *all, const uint32_t *codes, void *buffer
 	return all->streams ? 0 : -1;
 }
 
-static int walk_steps(struct streams *all, dw_sequence_each *each, void *context)
+static int streams_walk_steps(struct streams *all, dw_sequence_each *each, void *context)
 {
 	int code = 0;
 
@@ -491,11 +490,11 @@ static int walk_steps(struct streams *all, dw_sequence_each *each, void *context
 		while (!ready && !all->failed) {
 			ready = true;
 			for (size_t s = 0; s < all->stream_count && ready; s++)
-				ready = has_passed(&all->streams[s], step->end_ticks);
+				ready = stream_has_passed(&all->streams[s], step->end_ticks);
 			if (!ready)
-				stream_advance(furthest_behind(all));
+				stream_advance(streams_furthest_behind(all));
 		}
-		code = hand_on(all, *step, each, context);
+		code = streams_finish_step(all, *step, each, context);
 	}
 	return code;
 }
@@ -505,13 +504,13 @@ int dw_sequence_walk(struct dw_model *model, const struct dw_sequence_steps *ste
 {
 	struct streams all = { .model = model, .steps = steps };
 	uint32_t file = model->source->processes[steps->process].file;
-	uint32_t *codes = make_codes(model, file);
+	uint32_t *codes = streams_make_codes(model, file);
 	void *buffer = malloc(DW_BLOCK_BYTES);
 	int code = -1;
 
 	all.linked = calloc(model->source->thread_count + 1, sizeof *all.linked);
-	if (codes && buffer && all.linked && open_streams(&all, codes, buffer) == 0)
-		code = walk_steps(&all, each, context);
+	if (codes && buffer && all.linked && streams_open(&all, codes, buffer) == 0)
+		code = streams_walk_steps(&all, each, context);
 	for (size_t i = 0; i < all.stream_count; i++) {
 		dw_walk_reset(&all.streams[i].pass.walk);
 		dw_frames_reset(&all.streams[i].frames);

@@ -17,7 +17,7 @@ static const char *const share_names[] = {
 /* ---- what is missing -------------------------------------------------------------------- */
 
 /* The part of [from, to) that lies in the holes, from *missing on. */
-static uint64_t missing_in(const struct dw_interval **missing, uint64_t from, uint64_t to)
+static uint64_t steps_missing_in(const struct dw_interval **missing, uint64_t from, uint64_t to)
 {
 	uint64_t ticks = 0;
 
@@ -41,21 +41,21 @@ uint64_t dw_steps_missing_ticks(const struct dw_steps *steps, const struct dw_pa
 
 	for (size_t i = 0; i < pace->count; i++) {
 		const struct dw_pace_step *step = &pace->steps[i];
-		uint64_t before = missing_in(&missing, at, step->start_ticks);
-		uint64_t in = missing_in(&missing, step->start_ticks, step->end_ticks);
+		uint64_t before = steps_missing_in(&missing, at, step->start_ticks);
+		uint64_t in = steps_missing_in(&missing, step->start_ticks, step->end_ticks);
 
 		if (!steps->steps[pace->first_step + i].recorded)
 			in = step->end_ticks - step->start_ticks;
 		ticks += in + (partial ? 0 : before);
 		at = step->end_ticks;
 	}
-	return ticks + (partial ? 0 : missing_in(&missing, at, pace->end_ticks));
+	return ticks + (partial ? 0 : steps_missing_in(&missing, at, pace->end_ticks));
 }
 
 /* ---- ticks to ns ------------------------------------------------------------------------------------------ */
 
 /* Scales parts so that they sum to `whole_ns`; the largest takes the rounding. */
-static void scale_parts(const uint64_t *ticks, uint64_t *ns, size_t count, uint64_t whole_ns)
+static void steps_scale_parts(const uint64_t *ticks, uint64_t *ns, size_t count, uint64_t whole_ns)
 {
 	unsigned __int128 sum = 0;
 	uint64_t given = 0;
@@ -73,8 +73,8 @@ static void scale_parts(const uint64_t *ticks, uint64_t *ns, size_t count, uint6
 }
 
 /* Of a step that spent time under names of the program: those as parts. */
-static int convert_parts(struct dw_model *model, struct dw_step *step,
-                         const struct dw_pace_step *ticks, const struct dw_self *owns)
+static int steps_convert_parts(struct dw_model *model, struct dw_step *step,
+                               const struct dw_pace_step *ticks, const struct dw_self *owns)
 {
 	size_t count = DW_SHARE_COUNT + ticks->own_count;
 	uint64_t *from = malloc(count * sizeof *from), *to = malloc(count * sizeof *to);
@@ -87,7 +87,7 @@ static int convert_parts(struct dw_model *model, struct dw_step *step,
 	for (uint32_t i = 0; ready && i < ticks->own_count; i++)
 		from[DW_SHARE_COUNT + i] = owns[i].ticks;
 	if (ready) {
-		scale_parts(from, to, count, dw_step_length(step));
+		steps_scale_parts(from, to, count, dw_step_length(step));
 		for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
 			step->share_ns[i] = to[i];
 		for (uint32_t i = 0; i < ticks->own_count; i++) {
@@ -110,8 +110,9 @@ int dw_steps_convert(struct dw_model *model, struct dw_steps *steps, const struc
 		const struct dw_pace_step *ticks = &pace->steps[i];
 
 		if (!ticks->own_count)
-			scale_parts(ticks->share_ticks, step->share_ns, DW_SHARE_COUNT, dw_step_length(step));
-		else if (convert_parts(model, step, ticks, pace->owns + ticks->own_first))
+			steps_scale_parts(ticks->share_ticks, step->share_ns, DW_SHARE_COUNT,
+			                  dw_step_length(step));
+		else if (steps_convert_parts(model, step, ticks, pace->owns + ticks->own_first))
 			return -1;
 		if (!step->counted)
 			continue;
@@ -123,7 +124,7 @@ int dw_steps_convert(struct dw_model *model, struct dw_steps *steps, const struc
 	return 0;
 }
 
-static int compare_parts(const void *left, const void *right)
+static int steps_compare_parts(const void *left, const void *right)
 {
 	const struct dw_step_part *a = left, *b = right;
 
@@ -148,15 +149,15 @@ int dw_steps_sum_parts(struct dw_model *model, struct dw_steps *steps)
 		if (sums[i])
 			steps->parts[steps->part_count++] = (struct dw_step_part){ i, sums[i] };
 	if (steps->part_count)
-		qsort(steps->parts, steps->part_count, sizeof *steps->parts, compare_parts);
+		qsort(steps->parts, steps->part_count, sizeof *steps->parts, steps_compare_parts);
 	free(sums);
 	return sums && steps->parts ? 0 : -1;
 }
 
 /* Steps of the pace's thread that the trace has as sums only: the walk gave their time to
  * what comes after the last step. */
-static void take_summed(struct dw_steps *steps, const struct dw_model *model,
-                        const struct dw_pace *pace, uint64_t *ns)
+static void steps_add_summed(struct dw_steps *steps, const struct dw_model *model,
+                             const struct dw_pace *pace, uint64_t *ns)
 {
 	const struct dw_source *source = model->source;
 	uint64_t span_ns, steps_ns;
@@ -196,8 +197,8 @@ void dw_steps_convert_besides(struct dw_steps *steps, const struct dw_model *mod
 	}
 	if (wall_ns < steps_ns)
 		wall_ns = steps_ns; /* rounding */
-	scale_parts(pace->beside_ticks, ns, DW_BESIDE_COUNT, wall_ns - steps_ns);
-	take_summed(steps, model, pace, ns);
+	steps_scale_parts(pace->beside_ticks, ns, DW_BESIDE_COUNT, wall_ns - steps_ns);
+	steps_add_summed(steps, model, pace, ns);
 	steps->wall_ns += wall_ns;
 	for (unsigned i = 0; i < DW_BESIDE_COUNT; i++) {
 		beside_ns[i] += ns[i];

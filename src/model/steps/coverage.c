@@ -8,12 +8,12 @@
 #include "model/time/threads.h"
 #include "model/core/model_data.h"
 
-static double ratio(uint64_t part, uint64_t whole)
+static double coverage_ratio(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)(part < whole ? part : whole) / (double)whole : 1.0;
 }
 
-static uint64_t sum_intervals(const struct dw_interval *at)
+static uint64_t coverage_sum_intervals(const struct dw_interval *at)
 {
 	uint64_t ticks = 0;
 
@@ -23,7 +23,7 @@ static uint64_t sum_intervals(const struct dw_interval *at)
 }
 
 /* The last tick of the holes; 0: there are none. */
-static uint64_t last_tick(const struct dw_interval *at)
+static uint64_t coverage_last_tick(const struct dw_interval *at)
 {
 	uint64_t last = 0;
 
@@ -33,7 +33,7 @@ static uint64_t last_tick(const struct dw_interval *at)
 }
 
 /* Without steps: of each thread from its first to its last record, which may be missing. */
-static double thread_coverage(const struct dw_model *model, const struct dw_threads *threads)
+static double coverage_of_threads(const struct dw_model *model, const struct dw_threads *threads)
 {
 	const struct dw_source *source = model->source;
 	uint64_t asked = 0, missing = 0;
@@ -49,15 +49,15 @@ static double thread_coverage(const struct dw_model *model, const struct dw_thre
 			continue;
 		if (holes->start_ticks != UINT64_MAX) {
 			uint64_t hole_ns = dw_source_ns(clock, holes->start_ticks);
-			uint64_t end_ns = dw_source_ns(clock, last_tick(holes));
+			uint64_t end_ns = dw_source_ns(clock, coverage_last_tick(holes));
 
 			first_ns = first_ns < hole_ns ? first_ns : hole_ns;
 			last_ns = last_ns > end_ns ? last_ns : end_ns;
 		}
 		asked += last_ns - first_ns;
-		missing += dw_source_span_ns(clock, sum_intervals(holes));
+		missing += dw_source_span_ns(clock, coverage_sum_intervals(holes));
 	}
-	return ratio(asked > missing ? asked - missing : 0, asked);
+	return coverage_ratio(asked > missing ? asked - missing : 0, asked);
 }
 
 double dw_model_coverage(struct dw_model *model)
@@ -68,7 +68,8 @@ double dw_model_coverage(struct dw_model *model)
 	if (!steps || !threads)
 		return 0;
 	if (!steps->count)
-		return thread_coverage(model, threads);
-	return ratio(steps->wall_ns > steps->missing_ns ? steps->wall_ns - steps->missing_ns : 0,
-	             steps->wall_ns);
+		return coverage_of_threads(model, threads);
+	return coverage_ratio(steps->wall_ns > steps->missing_ns ? steps->wall_ns - steps->missing_ns
+	                                                         : 0,
+	                      steps->wall_ns);
 }

@@ -36,7 +36,7 @@ struct helpers {
 	bool failed;
 };
 
-static void add(struct helpers *helpers, int kind, uint64_t ticks)
+static void helpers_add(struct helpers *helpers, int kind, uint64_t ticks)
 {
 	struct times *times = &helpers->times[kind];
 	struct dw_interval *to;
@@ -72,7 +72,7 @@ static void helpers_leave(void *state, void *place, uint64_t ticks, enum dw_leav
 
 	for (int kind = 0; kind < KINDS; kind++)
 		if (frame->kinds >> kind & 1 && !--helpers->open[kind])
-			add(helpers, kind, ticks);
+			helpers_add(helpers, kind, ticks);
 }
 
 static const struct dw_pass_hooks helpers_hooks = {
@@ -82,7 +82,7 @@ static const struct dw_pass_hooks helpers_hooks = {
 DW_PASS_DEFINE(helpers, helpers_hooks)
 
 /* Of what the rows are; which kinds there are at all, as bits. */
-static uint8_t find_kinds(const struct dw_model *model, uint8_t *kinds)
+static uint8_t helpers_find_kinds(const struct dw_model *model, uint8_t *kinds)
 {
 	uint8_t all = 0;
 
@@ -98,7 +98,7 @@ static uint8_t find_kinds(const struct dw_model *model, uint8_t *kinds)
 	return all;
 }
 
-static const struct dw_interval *keep(struct dw_model *model, const struct times *times)
+static const struct dw_interval *helpers_keep(struct dw_model *model, const struct times *times)
 {
 	size_t count = dw_intervals_unite(times->list, times->count);
 	struct dw_interval *to = dw_arena_alloc(&model->arena, (count + 1) * sizeof *to);
@@ -112,8 +112,8 @@ static const struct dw_interval *keep(struct dw_model *model, const struct times
 }
 
 /* The streams of a process in which a thread that does not step may write. */
-static bool walk_process(struct dw_model *model, uint32_t process, const uint8_t *kinds,
-                         const bool *steps, struct times *times, void *buffer)
+static bool helpers_walk_process(struct dw_model *model, uint32_t process, const uint8_t *kinds,
+                                 const bool *steps, struct times *times, void *buffer)
 {
 	const struct dw_source *source = model->source;
 	struct dw_frames frames = { NULL, 0 };
@@ -145,7 +145,8 @@ struct dw_helpers *dw_helpers_find(struct dw_model *model, const bool *steps)
 	uint8_t *kinds = calloc(model->row_count + 1, 1);
 	void *buffer = malloc(DW_BLOCK_BYTES);
 	bool *with_steps = calloc(source->process_count + 1, sizeof *with_steps);
-	bool ready = helpers && kinds && buffer && with_steps, any = ready && find_kinds(model, kinds);
+	bool ready = helpers && kinds && buffer && with_steps,
+		 any = ready && helpers_find_kinds(model, kinds);
 
 	for (uint32_t t = 0; ready && t < source->thread_count; t++)
 		with_steps[source->threads[t].process] |= steps[t];
@@ -154,9 +155,9 @@ struct dw_helpers *dw_helpers_find(struct dw_model *model, const bool *steps)
 
 		helpers[p] = (struct dw_helpers){ &none, &none };
 		if (any && with_steps[p]) {
-			ready = walk_process(model, p, kinds, steps, times, buffer);
-			helpers[p].communication = keep(model, &times[COMMUNICATION]);
-			helpers[p].operators = keep(model, &times[OPERATORS]);
+			ready = helpers_walk_process(model, p, kinds, steps, times, buffer);
+			helpers[p].communication = helpers_keep(model, &times[COMMUNICATION]);
+			helpers[p].operators = helpers_keep(model, &times[OPERATORS]);
 			ready = ready && helpers[p].communication && helpers[p].operators;
 		}
 		for (int kind = 0; kind < KINDS; kind++)

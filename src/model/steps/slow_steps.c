@@ -15,20 +15,20 @@
 #define MOST_SUSPECTS 4096u
 #define LEAST_PART 0.2  /* of a step's excess that a culprit must explain */
 
-static bool is_slow(const struct dw_steps *steps, const struct dw_step *step)
+static bool slow_is_slow(const struct dw_steps *steps, const struct dw_step *step)
 {
 	return (double)dw_step_length(step) > SLOW_RATIO * (double)steps->p50_ns && step->recorded &&
 	       step->whole;
 }
 
 /* The length from which on steps are explained: so that MOST_SLOW are. */
-static uint64_t slow_bar(const struct dw_steps *steps)
+static uint64_t slow_find_bar(const struct dw_steps *steps)
 {
 	uint64_t *lengths = malloc((steps->count + 1) * sizeof *lengths), bar = 0;
 	size_t count = 0;
 
 	for (size_t i = 0; lengths && i < steps->count; i++)
-		if (is_slow(steps, &steps->steps[i]))
+		if (slow_is_slow(steps, &steps->steps[i]))
 			lengths[count++] = dw_step_length(&steps->steps[i]);
 	if (count > MOST_SLOW) {
 		qsort(lengths, count, sizeof *lengths, dw_steps_compare);
@@ -40,17 +40,18 @@ static uint64_t slow_bar(const struct dw_steps *steps)
 
 void dw_steps_sample(const struct dw_steps *steps, struct dw_pace_step *pace_steps)
 {
-	uint64_t bar = slow_bar(steps);
+	uint64_t bar = slow_find_bar(steps);
 	size_t usual = 0, seen = 0, taken = 0;
 
 	for (size_t i = 0; i < steps->count; i++)
-		usual += steps->steps[i].recorded && steps->steps[i].whole && !is_slow(steps, &steps->steps[i]);
+		usual += steps->steps[i].recorded && steps->steps[i].whole &&
+		         !slow_is_slow(steps, &steps->steps[i]);
 	for (size_t i = 0; i < steps->count; i++) {
 		const struct dw_step *step = &steps->steps[i];
 
 		if (!step->recorded || !step->whole)
 			continue;
-		if (is_slow(steps, step)) {
+		if (slow_is_slow(steps, step)) {
 			pace_steps[i].sampled = dw_step_length(step) >= bar;
 			continue;
 		}
@@ -70,14 +71,14 @@ struct suspects {
 	size_t steps;
 };
 
-static void accuse(struct suspects *suspects, const struct dw_pace_step *step)
+static void slow_find_culprit(struct suspects *suspects, const struct dw_pace_step *step)
 {
 	for (uint32_t i = 0; i < step->self_count; i++)
 		if (!suspects->index[step->selfs[i].row] && suspects->count < MOST_SUSPECTS)
 			suspects->index[step->selfs[i].row] = ++suspects->count;
 }
 
-static void hear(struct suspects *suspects, const struct dw_pace_step *step)
+static void slow_collect_selfs(struct suspects *suspects, const struct dw_pace_step *step)
 {
 	for (uint32_t i = 0; i < step->self_count; i++) {
 		uint32_t index = suspects->index[step->selfs[i].row];
@@ -89,9 +90,9 @@ static void hear(struct suspects *suspects, const struct dw_pace_step *step)
 	suspects->steps++;
 }
 
-static void judge(struct dw_model *model, const struct suspects *suspects,
-                  const struct dw_steps *steps, const struct dw_pace_step *ticks,
-                  struct dw_step *step, double ns_per_tick)
+static void slow_compare_step(struct dw_model *model, const struct suspects *suspects,
+                              const struct dw_steps *steps, const struct dw_pace_step *ticks,
+                              struct dw_step *step, double ns_per_tick)
 {
 	double excess = (double)dw_step_length(step) - (double)steps->p50_ns, worst = 0;
 
@@ -119,21 +120,21 @@ int dw_steps_explain(struct dw_model *model, struct dw_steps *steps,
 	int result = 0;
 
 	for (size_t i = 0; suspects.index && i < steps->count; i++)
-		if (is_slow(steps, &steps->steps[i]))
-			accuse(&suspects, &ticks[i]);
+		if (slow_is_slow(steps, &steps->steps[i]))
+			slow_find_culprit(&suspects, &ticks[i]);
 	if (suspects.count)
 		suspects.times = calloc((size_t)suspects.count * SAMPLE, sizeof *suspects.times);
 	if (!suspects.index || (suspects.count && !suspects.times))
 		result = -1;
 	for (size_t i = 0; suspects.times && i < steps->count && suspects.steps < SAMPLE; i++)
-		if (ticks[i].sampled && !is_slow(steps, &steps->steps[i]))
-			hear(&suspects, &ticks[i]);
+		if (ticks[i].sampled && !slow_is_slow(steps, &steps->steps[i]))
+			slow_collect_selfs(&suspects, &ticks[i]);
 	for (uint32_t i = 0; suspects.times && i < suspects.count; i++)
 		qsort(suspects.times + i * (size_t)SAMPLE, suspects.steps, sizeof *suspects.times,
 		      dw_steps_compare);
 	for (size_t i = 0; suspects.times && i < steps->count; i++)
-		if (is_slow(steps, &steps->steps[i]))
-			judge(model, &suspects, steps, &ticks[i], &steps->steps[i], ns_per_tick[i]);
+		if (slow_is_slow(steps, &steps->steps[i]))
+			slow_compare_step(model, &suspects, steps, &ticks[i], &steps->steps[i], ns_per_tick[i]);
 	free(suspects.index);
 	free(suspects.times);
 	return result;

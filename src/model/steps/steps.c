@@ -17,7 +17,7 @@
 /* ---- which threads step --------------------------------------------------------------------- */
 
 /* The steps of each thread, malloc'ed; NULL: out of memory. */
-static uint64_t *count_steps(const struct dw_model *model)
+static uint64_t *steps_count_by_thread(const struct dw_model *model)
 {
 	const struct dw_source *source = model->source;
 	uint64_t *counts = calloc(source->thread_count + 1, sizeof *counts);
@@ -27,7 +27,8 @@ static uint64_t *count_steps(const struct dw_model *model)
 	return counts;
 }
 
-static bool thread_steps(const struct dw_model *model, const uint64_t *counts, uint32_t thread)
+static bool steps_thread_counts(const struct dw_model *model, const uint64_t *counts,
+                                uint32_t thread)
 {
 	return counts[thread] && (!model->wanted_threads || model->wanted_threads[thread]);
 }
@@ -40,7 +41,7 @@ static bool step_threads_compute(struct dw_model *model, const void *request, vo
 {
 	const struct dw_source *source = model->source;
 	struct step_threads *found = result;
-	uint64_t *counts = count_steps(model);
+	uint64_t *counts = steps_count_by_thread(model);
 	uint32_t *threads = found->by_process =
 	    dw_arena_alloc(&model->arena, (source->process_count + 1) * sizeof *threads);
 
@@ -49,7 +50,7 @@ static bool step_threads_compute(struct dw_model *model, const void *request, vo
 	for (uint32_t i = 0; counts && threads && i < source->thread_count; i++) {
 		uint32_t *best = &threads[source->threads[i].process];
 
-		if (!thread_steps(model, counts, i))
+		if (!steps_thread_counts(model, counts, i))
 			continue;
 		if (*best == DW_NO_INDEX || counts[i] > counts[*best])
 			*best = i;
@@ -71,15 +72,15 @@ const uint32_t *dw_model_step_threads(struct dw_model *model)
 
 /* Whether records of the process are missing in some part of the step. `missing`: the
  * first hole that may lie in it or after; steps ascend. */
-static bool is_whole(const struct dw_source_step *step, const struct dw_interval **missing)
+static bool step_is_whole(const struct dw_source_step *step, const struct dw_interval **missing)
 {
 	while ((*missing)->start_ticks != UINT64_MAX && (*missing)->end_ticks <= step->start_ticks)
 		(*missing)++;
 	return (*missing)->start_ticks >= step->end_ticks;
 }
 
-static void take_step(struct dw_steps *steps, struct dw_pace *pace,
-                      const struct dw_source_step *from, bool whole)
+static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace,
+                           const struct dw_source_step *from, bool whole)
 {
 	struct dw_pace_step *ticks = &pace->steps[pace->count];
 	struct dw_step *step = &steps->steps[steps->count];
@@ -124,7 +125,7 @@ uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q)
 }
 
 /* Of steps that ended; of all when none did. */
-static int measure(struct dw_steps *steps)
+static int steps_measure(struct dw_steps *steps)
 {
 	uint64_t *lengths = malloc((steps->count + 1) * sizeof *lengths);
 	size_t count = 0;
@@ -156,7 +157,7 @@ static int measure(struct dw_steps *steps)
 }
 
 /* Steps that did not end count where none did: a program that is in its first step. */
-static void choose_counted(struct dw_steps *steps)
+static void steps_choose_counted(struct dw_steps *steps)
 {
 	for (size_t i = 0; steps->open_count == steps->count && i < steps->count; i++)
 		steps->steps[i].counted = steps->steps[i].recorded && steps->steps[i].whole;
@@ -173,11 +174,11 @@ struct work {
 	struct dw_pace_step *ticks; /* by step, like steps->steps */
 	double *ns_per_tick;        /* by step */
 	size_t *from;               /* by step: index of the source's */
-	size_t *order, *first_of;   /* see order_steps() */
+	size_t *order, *first_of;   /* see steps_order() */
 	bool failed;
 };
 
-static void walk_one(void *context, unsigned worker, size_t index)
+static void steps_walk_one(void *context, unsigned worker, size_t index)
 {
 	struct work *work = context;
 	size_t first = work->first_paces[index];
@@ -186,7 +187,7 @@ static void walk_one(void *context, unsigned worker, size_t index)
 		__atomic_store_n(&work->failed, true, __ATOMIC_RELAXED);
 }
 
-static size_t find_stream(const struct dw_source *source, uint32_t thread)
+static size_t steps_find_stream(const struct dw_source *source, uint32_t thread)
 {
 	for (size_t i = 0; i < source->stream_count; i++)
 		if (source->streams[i].process == source->threads[thread].process &&
@@ -198,7 +199,7 @@ static size_t find_stream(const struct dw_source *source, uint32_t thread)
 
 /* The source's steps by thread, those of a thread as they began; and where each thread's
  * begin. -1: out of memory. */
-static int order_steps(struct work *work, const uint64_t *counts)
+static int steps_order(struct work *work, const uint64_t *counts)
 {
 	const struct dw_source *source = work->model->source;
 	size_t at = 0, *next = calloc(source->thread_count + 1, sizeof *next);
@@ -218,8 +219,8 @@ static int order_steps(struct work *work, const uint64_t *counts)
 }
 
 /* A thread with steps; it is none of the paces where no step is in scope. */
-static void take_pace(struct work *work, uint32_t thread, uint64_t count, bool is_first,
-                      const struct dw_interval *missing)
+static void steps_add_pace(struct work *work, uint32_t thread, uint64_t count, bool is_first,
+                           const struct dw_interval *missing)
 {
 	const struct dw_source *source = work->model->source;
 	struct dw_steps *steps = work->steps;
@@ -229,9 +230,11 @@ static void take_pace(struct work *work, uint32_t thread, uint64_t count, bool i
 	struct dw_pace *pace = &work->paces[steps->thread_count];
 	const struct dw_pace_step *last;
 
-	*pace = (struct dw_pace){ .process = index, .thread = thread,
-		.stream = find_stream(source, thread), .steps = work->ticks + steps->count,
-		.first_step = steps->count };
+	*pace = (struct dw_pace){ .process = index,
+		                      .thread = thread,
+		                      .stream = steps_find_stream(source, thread),
+		                      .steps = work->ticks + steps->count,
+		                      .first_step = steps->count };
 	for (size_t i = 0; i < count; i++) {
 		size_t from = work->order[work->first_of[thread] + i];
 
@@ -239,7 +242,8 @@ static void take_pace(struct work *work, uint32_t thread, uint64_t count, bool i
 			continue;
 		work->from[steps->count] = from;
 		work->ns_per_tick[steps->count] = clock->ns_per_tick;
-		take_step(steps, pace, &source->steps[from], is_whole(&source->steps[from], &missing));
+		steps_add_step(steps, pace, &source->steps[from],
+		               step_is_whole(&source->steps[from], &missing));
 	}
 	if (!pace->count)
 		return;
@@ -255,8 +259,8 @@ static void take_pace(struct work *work, uint32_t thread, uint64_t count, bool i
 		pace->end_ticks = last->end_ticks;
 }
 
-static void take_paces(struct work *work, const struct dw_threads *threads,
-                       const uint64_t *counts, const uint32_t *first)
+static void steps_add_paces(struct work *work, const struct dw_threads *threads,
+                            const uint64_t *counts, const uint32_t *first)
 {
 	const struct dw_source *source = work->model->source;
 
@@ -265,16 +269,16 @@ static void take_paces(struct work *work, const struct dw_threads *threads,
 
 		if (first[p] == DW_NO_INDEX)
 			continue;
-		take_pace(work, first[p], counts[first[p]], true, threads->process_missing[p]);
+		steps_add_pace(work, first[p], counts[first[p]], true, threads->process_missing[p]);
 		for (uint32_t t = 0; t < source->thread_count; t++)
 			if (t != first[p] && source->threads[t].process == p &&
-			    thread_steps(work->model, counts, t))
-				take_pace(work, t, counts[t], work->steps->thread_count == before,
-				          threads->process_missing[p]);
+			    steps_thread_counts(work->model, counts, t))
+				steps_add_pace(work, t, counts[t], work->steps->thread_count == before,
+				               threads->process_missing[p]);
 	}
 }
 
-static int compare_paces(const void *left, const void *right)
+static int steps_compare_paces(const void *left, const void *right)
 {
 	const struct dw_pace *a = left, *b = right;
 
@@ -284,12 +288,12 @@ static int compare_paces(const void *left, const void *right)
 }
 
 /* What is known before the walk. */
-static int prepare(struct work *work, const struct dw_threads *threads)
+static int steps_prepare(struct work *work, const struct dw_threads *threads)
 {
 	struct dw_model *model = work->model;
 	const struct dw_source *source = model->source;
 	struct dw_steps *steps = work->steps;
-	uint64_t *counts = count_steps(model);
+	uint64_t *counts = steps_count_by_thread(model);
 	const uint32_t *first = dw_model_step_threads(model);
 	int result = -1;
 
@@ -305,10 +309,10 @@ static int prepare(struct work *work, const struct dw_threads *threads)
 	work->first_paces = calloc(source->thread_count + 2, sizeof *work->first_paces);
 	if (counts && first && steps->steps && steps->counted && steps->threads && work->ticks &&
 	    work->ns_per_tick && work->from && work->paces && work->first_paces)
-		result = order_steps(work, counts);
+		result = steps_order(work, counts);
 	if (result == 0) {
-		take_paces(work, threads, counts, first);
-		choose_counted(steps);
+		steps_add_paces(work, threads, counts, first);
+		steps_choose_counted(steps);
 		for (size_t i = 0; i < steps->count; i++)
 			steps->counted[work->from[i]] = steps->steps[i].counted;
 	}
@@ -317,7 +321,7 @@ static int prepare(struct work *work, const struct dw_threads *threads)
 }
 
 /* Walks the streams of the step threads, side by side. */
-static int walk(struct work *work)
+static int steps_walk(struct work *work)
 {
 	struct dw_model *model = work->model;
 	struct dw_steps *steps = work->steps;
@@ -336,25 +340,25 @@ static int walk(struct work *work)
 		work->paces[i].operators = helpers[work->paces[i].process].operators;
 	}
 	if (steps->thread_count)
-		qsort(work->paces, steps->thread_count, sizeof *work->paces, compare_paces);
+		qsort(work->paces, steps->thread_count, sizeof *work->paces, steps_compare_paces);
 	for (size_t i = 0; i < steps->thread_count; i++)
 		if (!i || work->paces[i].stream != work->paces[i - 1].stream)
 			work->first_paces[work->stream_count++] = i;
 	work->first_paces[work->stream_count] = steps->thread_count;
-	dw_pool_run(work->stream_count, dw_pool_workers(work->stream_count), walk_one, work);
+	dw_pool_run(work->stream_count, dw_pool_workers(work->stream_count), steps_walk_one, work);
 	return work->failed ? -1 : 0;
 }
 
-static int compute(struct work *work, const struct dw_threads *threads)
+static int steps_compute_all(struct work *work, const struct dw_threads *threads)
 {
 	uint64_t beside_ns[DW_BESIDE_COUNT] = { 0 }, beside_counts[DW_BESIDE_COUNT] = { 0 };
 	const struct dw_source *source = work->model->source;
 	struct dw_steps *steps = work->steps;
 
-	if (prepare(work, threads) || measure(steps))
+	if (steps_prepare(work, threads) || steps_measure(steps))
 		return -1;
 	dw_steps_sample(steps, work->ticks);
-	if (walk(work))
+	if (steps_walk(work))
 		return -1;
 	for (size_t i = 0; i < steps->thread_count; i++) {
 		const struct dw_pace *pace = &work->paces[i];
@@ -379,7 +383,7 @@ static bool steps_compute(struct dw_model *model, const void *request, void *res
 {
 	const struct dw_threads *threads = dw_model_threads(model, NULL);
 	struct work work = { .model = model, .steps = result };
-	bool good = threads && compute(&work, threads) == 0;
+	bool good = threads && steps_compute_all(&work, threads) == 0;
 
 	for (size_t i = 0; work.ticks && i < work.steps->count; i++)
 		free(work.ticks[i].selfs);

@@ -15,40 +15,40 @@
 
 /* ---- classes of symbols ------------------------------------------------------------------------- */
 
-static size_t shape_bytes(const struct dw_entry_shapes *shapes)
+static size_t groups_shape_bytes(const struct dw_entry_shapes *shapes)
 {
 	return shapes ? shapes->entry.bytes - sizeof shapes->entry : 0;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool groups_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool same_class(const struct dw_symbol *a, const struct dw_symbol *b,
-                       const struct dw_grouping *ask)
+static bool groups_same_class(const struct dw_symbol *a, const struct dw_symbol *b,
+                              const struct dw_grouping *ask)
 {
 	if (a->category != b->category || strcmp(a->name, b->name) != 0 ||
-	    (ask->overload && !same_text(a->detail, b->detail)))
+	    (ask->overload && !groups_same_text(a->detail, b->detail)))
 		return false;
-	return !ask->shapes ||
-	       (shape_bytes(a->shapes) == shape_bytes(b->shapes) &&
-	        (!a->shapes || (a->shapes->entry.aux == b->shapes->entry.aux &&
-	                        memcmp(a->shapes->tensors, b->shapes->tensors, shape_bytes(a->shapes)) == 0)));
+	return !ask->shapes || (groups_shape_bytes(a->shapes) == groups_shape_bytes(b->shapes) &&
+	                        (!a->shapes || (a->shapes->entry.aux == b->shapes->entry.aux &&
+	                                        memcmp(a->shapes->tensors, b->shapes->tensors,
+	                                               groups_shape_bytes(a->shapes)) == 0)));
 }
 
-static uint32_t class_hash(const struct dw_symbol *symbol, const struct dw_grouping *ask)
+static uint32_t groups_hash_class(const struct dw_symbol *symbol, const struct dw_grouping *ask)
 {
 	uint32_t hash = dw_map_hash_bytes(symbol->category + 1, symbol->name, strlen(symbol->name));
 
 	if (ask->overload && symbol->detail)
 		hash = dw_map_hash_bytes(hash, symbol->detail, strlen(symbol->detail));
 	if (ask->shapes && symbol->shapes)
-		hash = dw_map_hash_bytes(hash, symbol->shapes->tensors, shape_bytes(symbol->shapes));
+		hash = dw_map_hash_bytes(hash, symbol->shapes->tensors, groups_shape_bytes(symbol->shapes));
 	return hash;
 }
 
-static bool make_classes(struct dw_call_groups *groups, const struct dw_grouping *ask)
+static bool groups_make_classes(struct dw_call_groups *groups, const struct dw_grouping *ask)
 {
 	const struct dw_model *model = groups->model;
 	struct dw_map map = { NULL, 0, 0 };
@@ -58,9 +58,9 @@ static bool make_classes(struct dw_call_groups *groups, const struct dw_grouping
 	good = groups->classes != NULL;
 	for (uint32_t i = 0; good && i < model->symbol_count; i++) {
 		const struct dw_symbol *symbol = &model->symbols[i];
-		uint32_t hash = class_hash(symbol, ask), found;
+		uint32_t hash = groups_hash_class(symbol, ask), found;
 
-		found = DW_MAP_FIND(&map, hash, k, same_class(&model->symbols[k], symbol, ask));
+		found = DW_MAP_FIND(&map, hash, k, groups_same_class(&model->symbols[k], symbol, ask));
 		if (found == DW_MAP_NONE)
 			good = dw_map_add(&map, hash, i);
 		groups->classes[i] = found == DW_MAP_NONE ? i : found;
@@ -72,8 +72,8 @@ static bool make_classes(struct dw_call_groups *groups, const struct dw_grouping
 /* ---- prefixes of stacks -------------------------------------------------------------------------- */
 
 /* The arena's; NULL when out of memory. */
-static char *write_prefix(struct dw_call_groups *groups, const struct dw_source_file *file,
-                          const struct dw_source_stack *stack)
+static char *groups_write_prefix(struct dw_call_groups *groups, const struct dw_source_file *file,
+                                 const struct dw_source_stack *stack)
 {
 	uint32_t left = groups->frames;
 	char *text = NULL, *copy;
@@ -103,7 +103,7 @@ static char *write_prefix(struct dw_call_groups *groups, const struct dw_source_
 	return copy;
 }
 
-static uint32_t find_prefix(struct dw_call_groups *groups, const char *text)
+static uint32_t groups_find_prefix(struct dw_call_groups *groups, const char *text)
 {
 	uint32_t hash = dw_map_hash_bytes(0, text, strlen(text)), found;
 	const char **item;
@@ -134,10 +134,10 @@ uint32_t dw_call_prefix(struct dw_call_groups *groups, uint32_t file, uint32_t s
 	known = &groups->prefix_by_id[file][stack];
 	if (*known)
 		return *known - 1;
-	text = write_prefix(groups, from, &from->stacks[stack]);
+	text = groups_write_prefix(groups, from, &from->stacks[stack]);
 	if (!text)
 		return DW_NO_INDEX;
-	*known = find_prefix(groups, text) + 1;
+	*known = groups_find_prefix(groups, text) + 1;
 	return *known - 1;
 }
 
@@ -151,7 +151,7 @@ bool dw_call_groups_make(struct dw_call_groups *groups, struct dw_model *model,
 	groups->prefix_by_id = calloc(model->source->file_count + 1, sizeof *groups->prefix_by_id);
 	return groups->prefix_by_id &&
 	       DW_GROW(&groups->prefixes, &groups->prefix_capacity, groups->prefix_count++) &&
-	       make_classes(groups, ask);
+	       groups_make_classes(groups, ask);
 }
 
 void dw_call_groups_reset(struct dw_call_groups *groups)

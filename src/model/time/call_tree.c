@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/whole.h"
 #include "model/core/product.h"
 #include "model/time/call_tree.h"
 
@@ -30,7 +31,7 @@ static bool put_tree(struct dw_model *model, struct dw_tree *tree, struct dw_tru
 		if (node->depth)
 			dw_tally_stat(&trunk->tallies[order[tree->count]], ns_per_tick, &to->stat);
 		else
-			to->stat.total_ns = (uint64_t)((double)node->total * ns_per_tick + 0.5);
+			to->stat.total_ns = dw_whole((double)node->total * ns_per_tick + 0.5);
 	}
 	free(order);
 	return order && tree->nodes;
@@ -91,8 +92,8 @@ static bool put_paths(struct dw_paths *paths, struct dw_trunk *trunk, double ns_
 		struct dw_trunk_node node = trunk->nodes[i];
 
 		paths->nodes[i] = (struct dw_path){
-			(uint64_t)((double)node.total * ns_per_tick + 0.5),
-			(uint64_t)((double)node.self * ns_per_tick + 0.5),
+			dw_whole((double)node.total * ns_per_tick + 0.5),
+			dw_whole((double)node.self * ns_per_tick + 0.5),
 			node.count, node.symbol, node.depth,
 		};
 	}

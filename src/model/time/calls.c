@@ -13,6 +13,7 @@
 
 #include "base/grow.h"
 #include "base/map.h"
+#include "base/whole.h"
 #include "frameworks/torch.h"
 #include "model/core/events.h"
 #include "model/core/pass.h"
@@ -82,9 +83,9 @@ static void call_sums_reset(struct call_sums *sums)
 /* ---- the steps as a row ----------------------------------------------------------------------- */
 
 /* To ticks of the first file. */
-static inline uint64_t ticks_of_ns(const struct dw_model *model, uint64_t ns)
+static inline uint64_t calls_ticks_of_ns(const struct dw_model *model, uint64_t ns)
 {
-	return (uint64_t)((double)ns / model->source->files[0].clock.ns_per_tick + 0.5);
+	return dw_whole((double)ns / model->source->files[0].clock.ns_per_tick + 0.5);
 }
 
 struct step_row {
@@ -145,7 +146,7 @@ static void step_row_cover(struct step_row *steps, struct steps_at *at,
 	       (step[at->step].thread != call->thread || step[at->step].end_ticks <= call->start))
 		at->step++;
 	if (at->step < at->end && call->start >= step[at->step].start_ticks)
-		steps->covered_ticks += (uint64_t)((double)(call->end - call->start) * call->ratio);
+		steps->covered_ticks += dw_whole((double)(call->end - call->start) * call->ratio);
 }
 
 static void step_row_mark_inner(struct step_row *steps, struct steps_at *at,
@@ -182,7 +183,7 @@ static bool step_row_finish(struct step_row *steps, struct call_sums *sums)
 
 	for (size_t i = 0; i < source->step_count; i++) {
 		const struct dw_source_step *step = &source->steps[i];
-		uint64_t ticks = ticks_of_ns(model, step->end_ns - step->start_ns);
+		uint64_t ticks = calls_ticks_of_ns(model, step->end_ns - step->start_ns);
 
 		if (!dw_model_has_step(model, step) || !step->recorded || steps->inner[i] ||
 		    (model->wanted_threads && !model->wanted_threads[step->thread]))
@@ -256,8 +257,8 @@ static struct call_sum *calls_add(struct calls *calls, const struct frame *frame
 	}
 	call_sum_add(row, &pass->model->arena,
 	                dw_source_ns(&calls->pass.walk.file->clock, frame->frame.start),
-	                (uint64_t)((double)(ticks - frame->frame.start) * ratio),
-	                (uint64_t)((double)self * ratio));
+	                dw_whole((double)(ticks - frame->frame.start) * ratio),
+	                dw_whole((double)self * ratio));
 	row->self_bytes += frame->bytes;
 	row->total_bytes += frame->bytes + frame->child_bytes;
 	return row;
@@ -333,14 +334,15 @@ static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave 
 	if (!around || !pass->ask->top_level)
 		row = calls_add(calls, frame, ticks, self);
 	if (row && !pass->ask->top_level)
-		row->nested += (uint64_t)(int64_t)((double)(int64_t)nested * calls->ratio);
+		row->nested += (int64_t)nested < 0 ? -dw_whole((double)-nested * calls->ratio)
+		                                   : dw_whole((double)nested * calls->ratio);
 	if (row) {
 		row->tally.open += how == DW_LEAVE_OPEN;
 		row->tally.cut += how == DW_LEAVE_CUT;
 	}
 	if (row && !frame->covered)
 		row->flops += pass->flops[frame->symbol];
-	pass->self_ticks += (uint64_t)((double)self * calls->ratio);
+	pass->self_ticks += dw_whole((double)self * calls->ratio);
 	if (around) {
 		around->child_bytes += frame->bytes + frame->child_bytes;
 	} else if (pass->ask->named) {
@@ -430,14 +432,14 @@ static int calls_add_async(void *pointer, const struct dw_event *event)
 		return -1;
 	}
 	call_sum_add(row, &pass->model->arena, event->start_ns,
-	                ticks_of_ns(pass->model, event->end_ns - event->start_ns), 0);
+	             calls_ticks_of_ns(pass->model, event->end_ns - event->start_ns), 0);
 	row->tally.open += event->open;
 	return 0;
 }
 
 /* ---- the product ------------------------------------------------------------------------------------ */
 
-static int compare_rows(const void *left, const void *right)
+static int calls_compare_rows(const void *left, const void *right)
 {
 	const struct dw_call_row *a = left, *b = right;
 
@@ -477,11 +479,11 @@ static bool calls_make_rows(struct pass *pass)
 		calls->has_flops |= from->flops > 0;
 		calls->has_shapes |= symbol && symbol->shapes;
 	}
-	calls->self_ns = (uint64_t)((double)pass->self_ticks * ns_per_tick + 0.5);
+	calls->self_ns = dw_whole((double)pass->self_ticks * ns_per_tick + 0.5);
 	calls->has_memory = pass->memory.any;
 	calls->has_stacks = pass->groups.any_stack;
 	if (calls->count)
-		qsort(calls->rows, calls->count, sizeof *calls->rows, compare_rows);
+		qsort(calls->rows, calls->count, sizeof *calls->rows, calls_compare_rows);
 	return true;
 }
 

@@ -109,7 +109,7 @@ DW_PASS_DEFINE(flops, flops_hooks)
 
 /* ---- streams side by side ------------------------------------------------------------------ */
 
-static bool prepare(struct worker *worker, size_t symbols)
+static bool flops_prepare(struct worker *worker, size_t symbols)
 {
 	if (!worker->tallies)
 		worker->tallies = calloc(symbols + 1, sizeof *worker->tallies);
@@ -119,7 +119,7 @@ static bool prepare(struct worker *worker, size_t symbols)
 	return !worker->failed;
 }
 
-static void walk_segment(void *pointer, unsigned index, size_t at)
+static void flops_walk_segment(void *pointer, unsigned index, size_t at)
 {
 	struct pass *pass = pointer;
 	struct worker *worker = &pass->workers[index];
@@ -128,7 +128,7 @@ static void walk_segment(void *pointer, unsigned index, size_t at)
 	const struct dw_source_stream *from = &model->source->streams[segment->stream];
 	struct flops flops;
 
-	if (from->file != pass->file || !prepare(worker, model->symbol_count))
+	if (from->file != pass->file || !flops_prepare(worker, model->symbol_count))
 		return;
 	memset(&flops, 0, sizeof flops);
 	dw_pass_init(&flops.pass, model, segment->stream, &worker->frames, worker->buffer);
@@ -141,7 +141,7 @@ static void walk_segment(void *pointer, unsigned index, size_t at)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t flops_add(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -155,7 +155,7 @@ static uint64_t flops_of(uint64_t flops, uint64_t calls)
 
 /* Ticks are added up before they become nanoseconds: whichever worker had a stream, the sum
  * is rounded once. */
-static void fold(struct worker *into, struct worker *from, size_t symbols)
+static void flops_fold(struct worker *into, struct worker *from, size_t symbols)
 {
 	struct tally *tallies = from->tallies;
 
@@ -173,7 +173,8 @@ static void fold(struct worker *into, struct worker *from, size_t symbols)
 	free(tallies);
 }
 
-static void take_results(const struct pass *pass, struct worker *worker, struct dw_flops_row *rows)
+static void flops_take_results(const struct pass *pass, struct worker *worker,
+                               struct dw_flops_row *rows)
 {
 	const struct dw_model *model = pass->model;
 	const struct dw_source_clock *clock = &model->source->files[pass->file].clock;
@@ -183,7 +184,7 @@ static void take_results(const struct pass *pass, struct worker *worker, struct 
 		struct dw_flops_row *row = &rows[model->symbol_row[i]];
 
 		row->calls += tally->calls;
-		row->flops = add(row->flops, flops_of(pass->costs[i].flops, tally->calls));
+		row->flops = flops_add(row->flops, flops_of(pass->costs[i].flops, tally->calls));
 		row->ns += dw_source_span_ns(clock, tally->ticks);
 		row->missed_calls += tally->missed_calls;
 		row->missed_ns += dw_source_span_ns(clock, tally->missed_ticks);
@@ -194,7 +195,7 @@ static void take_results(const struct pass *pass, struct worker *worker, struct 
 	worker->tallies = NULL;
 }
 
-static bool walk_files(struct pass *pass, struct dw_flops_row *rows)
+static bool flops_walk_files(struct pass *pass, struct dw_flops_row *rows)
 {
 	const struct dw_source *source = pass->model->source;
 	unsigned count;
@@ -208,13 +209,13 @@ static bool walk_files(struct pass *pass, struct dw_flops_row *rows)
 	good = pass->workers != NULL;
 	for (uint32_t f = 0; good && f < source->file_count; f++) {
 		pass->file = f;
-		dw_pool_run(pass->segments->count, count, walk_segment, pass);
+		dw_pool_run(pass->segments->count, count, flops_walk_segment, pass);
 		for (unsigned i = 0; i < count; i++) {
 			good = good && !pass->workers[i].failed;
 			if (i)
-				fold(&pass->workers[0], &pass->workers[i], pass->model->symbol_count);
+				flops_fold(&pass->workers[0], &pass->workers[i], pass->model->symbol_count);
 		}
-		take_results(pass, &pass->workers[0], rows);
+		flops_take_results(pass, &pass->workers[0], rows);
 	}
 	for (unsigned i = 0; pass->workers && i < count; i++) {
 		dw_frames_reset(&pass->workers[i].frames);
@@ -224,7 +225,7 @@ static bool walk_files(struct pass *pass, struct dw_flops_row *rows)
 	return good;
 }
 
-static int compare_rows(const void *left, const void *right)
+static int flops_compare_rows(const void *left, const void *right)
 {
 	const struct dw_flops_row *a = left, *b = right;
 
@@ -237,7 +238,7 @@ static int compare_rows(const void *left, const void *right)
 	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
 }
 
-static struct cost *make_costs(const struct dw_model *model)
+static struct cost *flops_make_costs(const struct dw_model *model)
 {
 	struct cost *costs = calloc(model->symbol_count + 1, sizeof *costs);
 
@@ -250,7 +251,7 @@ static struct cost *make_costs(const struct dw_model *model)
 	return costs;
 }
 
-static void finish(struct dw_model *model, struct dw_flops_sum *sum)
+static void flops_order_rows(struct dw_model *model, struct dw_flops_sum *sum)
 {
 	for (uint32_t row = 0; row < model->row_count; row++) {
 		struct dw_flops_row *from = &sum->rows[row];
@@ -258,26 +259,26 @@ static void finish(struct dw_model *model, struct dw_flops_sum *sum)
 		if (!from->calls && !from->missed_calls)
 			continue;
 		from->symbol = model->row_symbol[row];
-		sum->flops = add(sum->flops, from->flops);
+		sum->flops = flops_add(sum->flops, from->flops);
 		sum->counted_ns += from->ns;
 		sum->missed_ns += from->missed_ns;
 		sum->rows[sum->count++] = *from;
 	}
 	if (sum->count)
-		qsort(sum->rows, sum->count, sizeof *sum->rows, compare_rows);
+		qsort(sum->rows, sum->count, sizeof *sum->rows, flops_compare_rows);
 }
 
 static bool flops_compute(struct dw_model *model, const void *request, void *result)
 {
-	struct cost *costs = make_costs(model);
+	struct cost *costs = flops_make_costs(model);
 	struct pass pass = { .model = model, .costs = costs };
 	struct dw_flops_sum *sum = result;
 	bool good;
 
 	sum->rows = dw_arena_alloc(&model->arena, (model->row_count + 1) * sizeof *sum->rows);
-	good = costs && sum->rows && walk_files(&pass, sum->rows);
+	good = costs && sum->rows && flops_walk_files(&pass, sum->rows);
 	if (good)
-		finish(model, sum);
+		flops_order_rows(model, sum);
 	free(costs);
 	return good;
 }

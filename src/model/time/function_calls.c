@@ -46,7 +46,7 @@ struct functions {
 
 /* ---- the table of counts ------------------------------------------------------------------ */
 
-static uint32_t count_of(struct functions *functions, uint32_t caller, uint32_t symbol)
+static uint32_t functions_find_count(struct functions *functions, uint32_t caller, uint32_t symbol)
 {
 	uint32_t hash = dw_map_hash((uint64_t)caller << 32 | symbol), found;
 	struct count *count;
@@ -78,8 +78,8 @@ static void functions_enter(void *state, void *place, uint64_t ticks, uint32_t i
 	    !dw_pass_in_scope(&functions->pass, ticks))
 		return;
 	outer = around ? (struct frame *)dw_pass_at(&functions->pass, sizeof *outer, around) : NULL;
-	frame->all = count_of(functions, NONE, symbol);
-	frame->edge = outer ? count_of(functions, outer->symbol, symbol) : NONE;
+	frame->all = functions_find_count(functions, NONE, symbol);
+	frame->edge = outer ? functions_find_count(functions, outer->symbol, symbol) : NONE;
 	if (functions->failed)
 		return;
 	frame->symbol = symbol;
@@ -89,7 +89,7 @@ static void functions_enter(void *state, void *place, uint64_t ticks, uint32_t i
 		functions->counts[frame->edge].level++;
 }
 
-static void add(struct count *count, uint64_t self, uint64_t total, bool open)
+static void functions_add(struct count *count, uint64_t self, uint64_t total, bool open)
 {
 	count->calls++;
 	count->open += open;
@@ -108,9 +108,9 @@ static void functions_leave(void *state, void *place, uint64_t ticks, enum dw_le
 
 	if (!frame->frame.chain)
 		return;
-	add(&functions->counts[frame->all], self, total, how != DW_LEAVE_END);
+	functions_add(&functions->counts[frame->all], self, total, how != DW_LEAVE_END);
 	if (frame->edge != NONE)
-		add(&functions->counts[frame->edge], self, total, how != DW_LEAVE_END);
+		functions_add(&functions->counts[frame->edge], self, total, how != DW_LEAVE_END);
 }
 
 static const struct dw_pass_hooks functions_hooks = {
@@ -120,7 +120,7 @@ static const struct dw_pass_hooks functions_hooks = {
 DW_PASS_DEFINE(functions, functions_hooks)
 
 /* A stream's ticks are its file's. */
-static void settle(struct functions *functions, const struct dw_source_file *file)
+static void functions_settle(struct functions *functions, const struct dw_source_file *file)
 {
 	for (size_t i = 0; i < functions->count; i++) {
 		struct count *count = &functions->counts[i];
@@ -132,7 +132,8 @@ static void settle(struct functions *functions, const struct dw_source_file *fil
 	}
 }
 
-static void walk_streams(struct functions *functions, struct dw_model *model, void *buffer)
+static void functions_walk_streams(struct functions *functions, struct dw_model *model,
+                                   void *buffer)
 {
 	const struct dw_source *source = model->source;
 	const struct dw_source_file *file = NULL;
@@ -144,7 +145,7 @@ static void walk_streams(struct functions *functions, struct dw_model *model, vo
 			continue;
 		/* A whole file at a time, so that sums are converted once. */
 		if (file && file != &source->files[stream->file])
-			settle(functions, file);
+			functions_settle(functions, file);
 		file = &source->files[stream->file];
 		functions->symbol_by_id = model->symbol_by_id[stream->file];
 		memset(&functions->pass, 0, sizeof functions->pass);
@@ -153,12 +154,12 @@ static void walk_streams(struct functions *functions, struct dw_model *model, vo
 		functions->failed |= functions->pass.failed;
 	}
 	if (file)
-		settle(functions, file);
+		functions_settle(functions, file);
 }
 
 /* ---- the product ------------------------------------------------------------------------------ */
 
-static int by_total(const void *left, const void *right)
+static int functions_compare_rows(const void *left, const void *right)
 {
 	const struct dw_function_row *a = left, *b = right;
 
@@ -169,7 +170,7 @@ static int by_total(const void *left, const void *right)
 	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
 }
 
-static int by_function(const void *left, const void *right)
+static int functions_compare_edges(const void *left, const void *right)
 {
 	const struct dw_function_row *a = left, *b = right;
 
@@ -178,8 +179,8 @@ static int by_function(const void *left, const void *right)
 	return (a->caller > b->caller) - (a->caller < b->caller);
 }
 
-static bool make_rows(struct dw_model *model, const struct functions *from,
-                      struct dw_function_calls *calls)
+static bool functions_make_rows(struct dw_model *model, const struct functions *from,
+                                struct dw_function_calls *calls)
 {
 	struct dw_function_row *rows =
 		dw_arena_alloc(&model->arena, (from->count + 1) * sizeof *rows);
@@ -209,9 +210,9 @@ static bool make_rows(struct dw_model *model, const struct functions *from,
 		calls->open += each->open;
 	}
 	if (calls->count)
-		qsort(calls->rows, calls->count, sizeof *rows, by_total);
+		qsort(calls->rows, calls->count, sizeof *rows, functions_compare_rows);
 	if (calls->edge_count)
-		qsort(calls->edges, calls->edge_count, sizeof *rows, by_function);
+		qsort(calls->edges, calls->edge_count, sizeof *rows, functions_compare_edges);
 	return true;
 }
 
@@ -221,8 +222,8 @@ static bool functions_compute(struct dw_model *model, const void *request, void 
 	struct functions functions = { .symbols = model->symbols, .failed = !buffer };
 	bool good;
 
-	walk_streams(&functions, model, buffer);
-	good = !functions.failed && make_rows(model, &functions, result);
+	functions_walk_streams(&functions, model, buffer);
+	good = !functions.failed && functions_make_rows(model, &functions, result);
 	free(buffer);
 	free(functions.counts);
 	dw_map_reset(&functions.by_edge);

@@ -1,144 +1,220 @@
 /*
  * The pass behind the profile by name: a range that ends is added to the tally of its row.
  *
- * Called by profile_by_name.c. Self time excludes ranges of the same kind, so a range's chain is its
- * kind. Ranges out of scope are added to a row of their own that no view shows.
+ * Called by profile_by_name.c; what happens for each range is in profile_by_name_pass.h.
+ * Workers add up streams and pieces of streams on their own. Their sums are merged file by
+ * file, because files have clocks of their own.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/pool.h"
-#include "model/time/profile_by_name.h"
-#include "model/core/pass.h"
 #include "model/core/scope.h"
+#include "model/time/profile_by_name_pass.h"
 
-struct frame {
-	struct dw_frame frame; /* its chain is its kind */
-	uint32_t row;
-};
+/* ---- a worker ----------------------------------------------------------------------------- */
 
-/*
- * A row's open calls. Of calls within calls of the same row the total counts the time once:
- * `nested` is what their durations hold beyond that. Nearly all rows have one open call at a
- * time, and then only `open` is touched.
- */
-struct row_state {
-	uint32_t open;
-	bool several;     /* two were open at once, and some of them still are */
-	uint64_t since;   /* with `several`: the first of them began then */
-	uint64_t nested;
-};
-
-/* What one worker adds up, over all streams of a file. */
-struct worker {
-	struct dw_tally *tallies; /* row_count of them and one for what is out of scope */
-	struct row_state *rows;   /* as many */
-	struct dw_arena arena;
-	struct dw_frames frames;
-	void *buffer;
-	uint64_t records, ranges, open, orphans, last_ns;
-	uint32_t other_categories;
-	bool failed;
-};
-
-struct pass {
-	struct dw_model *model;
-	const struct dw_op **ops;
-	uint32_t row_count;
-	uint32_t file;
-	const struct dw_segments *segments;
-	struct worker *workers;
-};
-
-/* A stream's state. */
-struct flat {
-	struct dw_pass pass;
-	struct worker *worker;
-	struct dw_tally *tallies; /* the worker's, nearer */
-	struct row_state *rows;
-	struct dw_arena *arena;
-	uint32_t out_row;         /* of ranges out of scope */
-};
-
-/* ---- the hooks ------------------------------------------------------------------------ */
-
-static struct frame *frame_at(const struct flat *flat, uint32_t place)
+/* Makes the arrays by tally longer; those that are there keep their values. */
+static bool grow_tallies(struct dw_profile_worker *worker, size_t used, size_t count)
 {
-	return (struct frame *)dw_pass_at(&flat->pass, sizeof(struct frame), place);
+	struct dw_tally *tallies = dw_tallies_create(count);
+	uint32_t *calls = calloc(count, sizeof *calls);
+	uint64_t *nested = calloc(count, sizeof *nested);
+	bool ready = tallies && calls && nested;
+
+	if (ready && used) {
+		memcpy(tallies, worker->tallies, used * sizeof *tallies);
+		memcpy(calls, worker->calls, used * sizeof *calls);
+		memcpy(nested, worker->nested, used * sizeof *nested);
+	}
+	free(ready ? worker->tallies : tallies);
+	free(ready ? worker->calls : calls);
+	free(ready ? worker->nested : nested);
+	if (ready) {
+		worker->tallies = tallies;
+		worker->calls = calls;
+		worker->nested = nested;
+	}
+	worker->failed |= !ready;
+	return ready;
 }
 
-/* A call of the row begins while another is open. */
-static __attribute__((noinline)) void begin_nested(struct flat *flat, const struct frame *frame)
+bool dw_profile_worker_init(struct dw_profile_worker *worker, uint32_t row_count)
 {
-	struct row_state *row = &flat->rows[frame->row];
-	uint32_t place = frame->frame.previous;
+	if (worker->failed || worker->tallies)
+		return !worker->failed;
+	worker->row_count = row_count;
+	worker->row_calls = calloc(row_count + 1, sizeof *worker->row_calls);
+	worker->failed = !worker->row_calls || !grow_tallies(worker, 0, 1);
+	return !worker->failed;
+}
 
-	if (row->several)
+void dw_profile_worker_reset(struct dw_profile_worker *worker)
+{
+	bool failed = worker->failed;
+
+	free(worker->tallies);
+	free(worker->calls);
+	free(worker->nested);
+	free(worker->row_calls);
+	free(worker->shared);
+	dw_arena_reset(&worker->arena);
+	memset(worker, 0, sizeof *worker);
+	worker->failed = failed;
+}
+
+/* The first tally of a combination of scopes, made when it is met; 0 when out of memory. */
+static uint32_t find_combination(struct dw_profile_worker *worker, uint32_t bits)
+{
+	size_t used = 1 + (size_t)worker->combination_count * worker->row_count;
+
+	if (worker->combinations[bits])
+		return worker->combinations[bits];
+	if (!grow_tallies(worker, used, used + worker->row_count))
+		return 0;
+	worker->combination_count++;
+	worker->combinations[bits] = (uint32_t)used;
+	return (uint32_t)used;
+}
+
+static void take_arrays(struct dw_profile *profile)
+{
+	profile->tallies = profile->worker->tallies;
+	profile->calls = profile->worker->calls;
+	profile->nested = profile->worker->nested;
+}
+
+void dw_profile_begin_stream(struct dw_profile *profile, struct dw_profile_worker *worker,
+                             const struct dw_model *const *models, unsigned count,
+                             uint32_t process)
+{
+	*profile = (struct dw_profile){ .worker = worker, .row_calls = worker->row_calls };
+	dw_scope_set_init(&profile->scopes, models, count, process);
+	if (count == 1 && dw_scope_is_all(models[0]))
+		find_combination(worker, 1); /* dw_profile_enter() knows where it lies */
+	take_arrays(profile);
+}
+
+void dw_profile_end_stream(struct dw_profile *profile, const struct dw_pass *pass)
+{
+	struct dw_profile_worker *worker = profile->worker;
+	uint64_t last_ns = dw_source_ns(&pass->walk.file->clock, dw_time_now(&pass->walk.time));
+
+	worker->failed |= pass->failed;
+	/* Ends of damaged traces that would take too long to find count as ends without a begin. */
+	worker->orphans += pass->orphans + pass->walk.time.skipped;
+	worker->records += pass->walk.time.records;
+	worker->last_ns = last_ns > worker->last_ns ? last_ns : worker->last_ns;
+}
+
+__attribute__((noinline)) void dw_profile_renew_scopes(struct dw_profile *profile, uint32_t thread,
+                                                       uint64_t ticks)
+{
+	dw_scope_set_renew(&profile->scopes, thread, ticks);
+	if (!profile->scopes.bits)
 		return;
-	/* The row of what is out of scope holds ranges of all kinds, and no view shows it. */
-	while (place && frame_at(flat, place)->row != frame->row)
-		place = frame_at(flat, place)->frame.previous;
-	row->since = place ? frame_at(flat, place)->frame.start : frame->frame.start;
-	row->several = true;
+	profile->first_tally = find_combination(profile->worker, profile->scopes.bits);
+	take_arrays(profile);
+	if (!profile->first_tally)
+		profile->scopes.bits = 0; /* out of memory */
 }
 
-static __attribute__((noinline)) void end_nested(struct row_state *row, uint64_t ticks,
-                                                 uint64_t duration)
+/* ---- calls within calls of the same row --------------------------------------------------- */
+
+static uint32_t row_of(const struct dw_profile_worker *worker, uint32_t tally)
 {
-	row->nested += duration;
-	if (row->open)
-		return;
-	row->nested -= ticks - row->since;
-	row->several = false;
+	return (tally - 1) % worker->row_count;
 }
 
-DW_INLINE void count_begin(struct flat *flat, const struct frame *frame)
+/* The scopes that a tally belongs to. */
+static uint32_t bits_of(const struct dw_profile_worker *worker, uint32_t tally)
 {
-	if (__builtin_expect(flat->rows[frame->row].open++ != 0, 0))
-		begin_nested(flat, frame);
+	for (uint32_t bits = 1; tally && bits < 1u << DW_SCOPES; bits++) {
+		uint32_t first = worker->combinations[bits];
+
+		if (first && tally >= first && tally < first + worker->row_count)
+			return bits;
+	}
+	return 0;
 }
 
-DW_INLINE void flat_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+/* Open calls of the row in a scope, but not those of the tally. */
+static bool others_open(const struct dw_profile_worker *worker, uint32_t row, uint32_t tally,
+                        unsigned scope)
 {
-	struct flat *flat = state;
-	struct frame *frame = place;
-	struct dw_op op = dw_walk_op(&flat->pass.walk, id);
+	for (uint32_t bits = 1; bits < 1u << DW_SCOPES; bits++) {
+		uint32_t first = worker->combinations[bits];
 
-	frame->row = op.row;
-	dw_pass_link(&flat->pass, &frame->frame, op.kind);
-	count_begin(flat, frame);
+		if (first && bits >> scope & 1 && first + row != tally && worker->calls[first + row])
+			return true;
+	}
+	return false;
 }
 
-DW_INLINE void flat_enter_scoped(void *state, void *place, uint64_t ticks, uint32_t id)
+static uint64_t *shared_of(struct dw_profile_worker *worker, uint32_t row, unsigned scope)
 {
-	struct flat *flat = state;
-	struct frame *frame = place;
-
-	struct dw_op op = dw_walk_op(&flat->pass.walk, id);
-
-	frame->frame.in_scope = dw_pass_in_scope(&flat->pass, ticks);
-	frame->row = frame->frame.in_scope ? op.row : flat->out_row;
-	dw_pass_link(&flat->pass, &frame->frame, op.kind);
-	count_begin(flat, frame);
+	if (!worker->shared)
+		worker->shared = calloc((size_t)DW_SCOPES * (worker->row_count + 1), sizeof *worker->shared);
+	worker->failed |= !worker->shared;
+	return worker->shared ? &worker->shared[(size_t)scope * worker->row_count + row] : NULL;
 }
 
-DW_INLINE void flat_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+__attribute__((noinline)) void dw_profile_end_shared(struct dw_profile *profile,
+                                                     const struct dw_profile_frame *frame,
+                                                     uint64_t duration)
 {
-	struct flat *flat = state;
-	const struct frame *frame = place;
-	uint64_t duration = ticks - frame->frame.start;
-	struct dw_tally *tally = &flat->tallies[frame->row];
-	struct row_state *row = &flat->rows[frame->row];
+	struct dw_profile_worker *worker = profile->worker;
+	uint32_t bits = bits_of(worker, frame->tally);
 
-	if (__builtin_expect(--row->open || row->several, 0))
-		end_nested(row, ticks, duration);
-	dw_tally_add(tally, flat->arena, duration, duration - frame->frame.child);
-	if (how != DW_LEAVE_END) {
-		tally->open += how == DW_LEAVE_OPEN;
-		tally->cut += how == DW_LEAVE_CUT;
-		flat->worker->open += how == DW_LEAVE_OPEN && frame->row != flat->out_row;
+	for (unsigned scope = 0; scope < DW_SCOPES; scope++) {
+		uint64_t *shared = bits >> scope & 1 && others_open(worker, frame->row, frame->tally, scope)
+		                       ? shared_of(worker, frame->row, scope) : NULL;
+
+		if (shared)
+			*shared += duration;
 	}
 }
+
+/*
+ * The range will count as one that lies in those of its row that stay open. If they all
+ * began after it, the time until the first of them began is in the row and in none of them.
+ */
+__attribute__((noinline)) void dw_profile_unnest(struct dw_profile *profile,
+                                                 const struct dw_pass *pass, uint32_t place,
+                                                 size_t frame_bytes, size_t offset)
+{
+	struct dw_profile_worker *worker = profile->worker;
+	const struct dw_frame *frame = dw_pass_at(pass, frame_bytes, place);
+	const struct dw_profile_frame *own = (const void *)((const char *)frame + offset);
+	uint32_t missing = bits_of(worker, own->tally);
+	uint32_t row = missing ? row_of(worker, own->tally) : 0;
+
+	for (uint32_t at = 1; at <= pass->depth && missing; at++) {
+		const struct dw_frame *other = dw_pass_at(pass, frame_bytes, at);
+		const struct dw_profile_frame *theirs = (const void *)((const char *)other + offset);
+		uint32_t both = at != place && theirs->tally && row_of(worker, theirs->tally) == row
+		                    ? bits_of(worker, theirs->tally) & missing : 0;
+
+		for (unsigned scope = 0; both && at > place && scope < DW_SCOPES; scope++) {
+			uint64_t *shared = both >> scope & 1 ? shared_of(worker, row, scope) : NULL;
+
+			if (shared)
+				*shared -= other->start - frame->start;
+		}
+		missing &= ~both;
+	}
+}
+
+void dw_profile_carry(struct dw_profile *profile, const struct dw_profile_frame *frame,
+                      uint64_t child, bool all)
+{
+	profile->tallies[frame->tally].self -= child;
+	profile->calls[frame->tally] = 0;
+	if (!all)
+		profile->row_calls[frame->row] = 0;
+}
+
+/* ---- other records ------------------------------------------------------------------------ */
 
 static uint32_t category_of_kind(uint32_t kind)
 {
@@ -153,106 +229,182 @@ static uint32_t category_of_kind(uint32_t kind)
 	}
 }
 
-static void flat_carry(void *state, void *place)
+void dw_profile_note(struct dw_profile *profile, const struct dw_record *record)
 {
-	struct flat *flat = state;
-	const struct frame *frame = place;
-
-	flat->tallies[frame->row].self -= frame->frame.child;
-	if (!--flat->rows[frame->row].open)
-		flat->rows[frame->row].several = false;
+	profile->worker->other_categories |= category_of_kind(record->kind);
 }
 
-DW_INLINE void flat_note(void *state, uint64_t ticks, const struct dw_record *record)
-{
-	struct flat *flat = state;
+/* ---- the pass ----------------------------------------------------------------------------- */
 
-	flat->worker->other_categories |= category_of_kind(record->kind);
+struct profile_frame {
+	struct dw_frame frame;
+	struct dw_profile_frame own;
+};
+
+struct profile_state {
+	struct dw_pass pass;
+	struct dw_profile profile;
+};
+
+DW_INLINE void profile_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct profile_state *at = state;
+	struct profile_frame *frame = place;
+
+	dw_profile_enter(&at->profile, &at->pass, &frame->frame, &frame->own, ticks,
+	                 dw_walk_op(&at->pass.walk, id), true);
+}
+
+DW_INLINE void profile_enter_scoped(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct profile_state *at = state;
+	struct profile_frame *frame = place;
+
+	dw_profile_enter(&at->profile, &at->pass, &frame->frame, &frame->own, ticks,
+	                 dw_walk_op(&at->pass.walk, id), false);
+	frame->frame.in_scope = frame->own.tally != 0;
+}
+
+DW_INLINE void profile_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	const struct profile_frame *frame = place;
+
+	dw_profile_leave(&((struct profile_state *)state)->profile, &frame->frame, &frame->own, ticks,
+	                 how, true);
+}
+
+DW_INLINE void profile_leave_scoped(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	const struct profile_frame *frame = place;
+
+	dw_profile_leave(&((struct profile_state *)state)->profile, &frame->frame, &frame->own, ticks,
+	                 how, false);
+}
+
+static void profile_unnest(void *state, uint32_t place)
+{
+	struct profile_state *at = state;
+
+	dw_profile_unnest(&at->profile, &at->pass, place, sizeof(struct profile_frame),
+	                  offsetof(struct profile_frame, own));
+}
+
+DW_INLINE void profile_note(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	dw_profile_note(&((struct profile_state *)state)->profile, record);
+}
+
+static void profile_carry(void *state, void *place)
+{
+	const struct profile_frame *frame = place;
+
+	dw_profile_carry(&((struct profile_state *)state)->profile, &frame->own, frame->frame.child,
+	                 true);
+}
+
+static void profile_carry_scoped(void *state, void *place)
+{
+	const struct profile_frame *frame = place;
+
+	dw_profile_carry(&((struct profile_state *)state)->profile, &frame->own, frame->frame.child,
+	                 false);
+}
+
+static void profile_flushed(void *state, uint64_t ticks, enum dw_flush why)
+{
+	dw_profile_flushed(&((struct profile_state *)state)->profile);
 }
 
 /* Two loops, so that a pass over everything does not pay for the scope. */
-static const struct dw_pass_hooks flat_hooks = {
-	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true,
-	.enter = flat_enter, .leave = flat_leave, .note = flat_note, .carry = flat_carry,
+static const struct dw_pass_hooks profile_hooks = {
+	.frame_bytes = sizeof(struct profile_frame), .deepest = DW_DEEPEST, .chains = true,
+	.all_linked = true,
+	.enter = profile_enter, .leave = profile_leave, .note = profile_note, .carry = profile_carry,
+	.unnest = profile_unnest,
 };
-static const struct dw_pass_hooks flat_hooks_scoped = {
-	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true, .scoped = true,
-	.enter = flat_enter_scoped, .leave = flat_leave, .note = flat_note,
+static const struct dw_pass_hooks profile_hooks_scoped = {
+	.frame_bytes = sizeof(struct profile_frame), .deepest = DW_DEEPEST, .chains = true,
+	.all_linked = true,
+	.scoped = true, .enter = profile_enter_scoped, .leave = profile_leave_scoped,
+	.note = profile_note, .carry = profile_carry_scoped, .unnest = profile_unnest,
+	.flushed = profile_flushed,
 };
-DW_PASS_DEFINE(flat_all, flat_hooks)
-DW_PASS_DEFINE(flat_scoped, flat_hooks_scoped)
+DW_PASS_DEFINE(profile_all, profile_hooks)
+DW_PASS_DEFINE(profile_scoped, profile_hooks_scoped)
 
-/* ---- streams side by side --------------------------------------------------------------- */
+/* ---- streams side by side ----------------------------------------------------------------- */
 
-static bool prepare(struct pass *pass, struct worker *worker)
+struct profile_pass {
+	struct dw_model *model;
+	const struct dw_op **ops;
+	uint32_t row_count;
+	uint32_t file;
+	const struct dw_segments *segments;
+	struct profile_walker {
+		struct dw_profile_worker worker;
+		struct dw_frames frames;
+		void *buffer;
+	} *walkers;
+};
+
+static void profile_walk_segment(void *context, unsigned index, size_t at)
 {
-	if (worker->failed)
-		return false;
-	if (!worker->tallies)
-		worker->tallies = dw_tallies_create(pass->row_count + 1);
-	if (!worker->rows)
-		worker->rows = calloc(pass->row_count + 1, sizeof *worker->rows);
-	if (!worker->buffer)
-		worker->buffer = malloc(DW_BLOCK_BYTES);
-	worker->failed = !worker->tallies || !worker->rows || !worker->buffer;
-	return !worker->failed;
-}
-
-static void walk_segment(void *context, unsigned index, size_t at)
-{
-	struct pass *pass = context;
-	struct worker *worker = &pass->workers[index];
-	struct dw_model *model = pass->model;
+	struct profile_pass *pass = context;
+	struct profile_walker *walker = &pass->walkers[index];
+	const struct dw_model *model = pass->model;
 	const struct dw_segment *segment = &pass->segments->items[at];
-	size_t stream = segment->stream;
-	struct flat flat;
-	uint64_t last_ns;
+	const struct dw_source_stream *stream = &model->source->streams[segment->stream];
+	struct profile_state state;
 
-	if (model->source->streams[stream].file != pass->file || !prepare(pass, worker))
+	if (stream->file != pass->file || !dw_profile_worker_init(&walker->worker, pass->row_count))
 		return;
-	memset(&flat, 0, sizeof flat);
-	dw_pass_init(&flat.pass, model, stream, &worker->frames, worker->buffer);
-	flat.pass.walk.ops = pass->ops[pass->file];
-	flat.worker = worker;
-	flat.tallies = worker->tallies;
-	flat.rows = worker->rows;
-	flat.arena = &worker->arena;
-	flat.out_row = pass->row_count;
+	if (!walker->buffer && !(walker->buffer = malloc(DW_BLOCK_BYTES))) {
+		walker->worker.failed = true;
+		return;
+	}
+	memset(&state, 0, sizeof state);
+	dw_pass_init(&state.pass, model, segment->stream, &walker->frames, walker->buffer);
+	state.pass.walk.ops = pass->ops[pass->file];
+	dw_profile_begin_stream(&state.profile, &walker->worker, &model, 1, stream->process);
+	if (walker->worker.failed)
+		return;
 	if (dw_scope_is_all(model))
-		flat_all_segment(&flat.pass, segment);
+		profile_all_segment(&state.pass, segment);
 	else
-		flat_scoped_segment(&flat.pass, segment);
-	worker->failed |= flat.pass.failed;
-	/* Ends of damaged traces that would take too long to find count as ends without a begin. */
-	worker->orphans += flat.pass.orphans + flat.pass.walk.time.skipped;
-	worker->records += flat.pass.walk.time.records;
-	last_ns = dw_source_ns(&flat.pass.walk.file->clock, dw_time_now(&flat.pass.walk.time));
-	if (last_ns > worker->last_ns)
-		worker->last_ns = last_ns;
+		profile_scoped_segment(&state.pass, segment);
+	dw_profile_end_stream(&state.profile, &state.pass);
 }
 
-static void take_results(struct dw_flat_all *all, struct dw_arena *arena, struct worker *worker,
-                         double ratio)
+/* Also of what was subtracted, which is negative. */
+static uint64_t scale_ticks(uint64_t ticks, double ratio)
 {
-	for (uint32_t row = 0; worker->tallies && row < all->row_count; row++)
-		dw_tally_merge(&all->tallies[row], arena, &worker->tallies[row], ratio);
-	for (uint32_t row = 0; worker->rows && row < all->row_count; row++)
-		all->nested[row] += ratio == 1 ? worker->rows[row].nested
-		                               : (uint64_t)((double)worker->rows[row].nested * ratio);
-	all->records += worker->records;
-	all->open += worker->open;
-	all->orphans += worker->orphans;
-	all->categories |= worker->other_categories;
-	if (worker->last_ns > all->last_ns)
-		all->last_ns = worker->last_ns;
-	free(worker->tallies);
-	free(worker->rows);
-	dw_frames_reset(&worker->frames);
-	free(worker->buffer);
-	dw_arena_reset(&worker->arena);
-	bool failed = worker->failed;
-	memset(worker, 0, sizeof *worker);
-	worker->failed = failed;
+	return ratio == 1 ? ticks : (uint64_t)(int64_t)((double)(int64_t)ticks * ratio);
+}
+
+void dw_profile_merge(struct dw_flat_all *const *profiles, struct dw_model *const *models,
+                      unsigned count, struct dw_profile_worker *worker, double ratio)
+{
+	for (unsigned scope = 0; scope < count; scope++) {
+		struct dw_flat_all *all = profiles[scope];
+
+		for (uint32_t bits = 1; bits < 1u << DW_SCOPES; bits++)
+			for (uint32_t row = 0, first = worker->combinations[bits];
+			     first && bits >> scope & 1 && row < all->row_count; row++) {
+				dw_tally_merge(&all->tallies[row], &models[scope]->arena,
+				               &worker->tallies[first + row], ratio);
+				all->nested[row] += scale_ticks(worker->nested[first + row], ratio);
+				all->open += worker->tallies[first + row].open;
+			}
+		for (uint32_t row = 0; worker->shared && row < all->row_count; row++)
+			all->nested[row] +=
+				scale_ticks(worker->shared[(size_t)scope * worker->row_count + row], ratio);
+		all->records += worker->records;
+		all->orphans += worker->orphans;
+		all->categories |= worker->other_categories;
+		if (worker->last_ns > all->last_ns)
+			all->last_ns = worker->last_ns;
+	}
+	dw_profile_worker_reset(worker);
 }
 
 int dw_flat_walk(struct dw_model *model, const struct dw_op **ops, struct dw_flat_all *all)
@@ -260,21 +412,25 @@ int dw_flat_walk(struct dw_model *model, const struct dw_op **ops, struct dw_fla
 	const struct dw_source *source = model->source;
 	const struct dw_segments *segments = dw_model_segments(model);
 	unsigned count = segments ? dw_pool_workers(segments->count) : 0;
-	struct pass pass = { .model = model, .ops = ops, .row_count = all->row_count,
+	struct profile_pass pass = { .model = model, .ops = ops, .row_count = all->row_count,
 		.segments = segments };
 	bool failed = false;
 
-	pass.workers = segments ? calloc(count, sizeof *pass.workers) : NULL;
-	if (!pass.workers)
+	pass.walkers = segments ? calloc(count, sizeof *pass.walkers) : NULL;
+	if (!pass.walkers)
 		return -1;
 	for (uint32_t f = 0; f < source->file_count; f++) {
 		pass.file = f;
-		dw_pool_run(segments->count, count, walk_segment, &pass);
+		dw_pool_run(segments->count, count, profile_walk_segment, &pass);
 		for (unsigned i = 0; i < count; i++) {
-			take_results(all, &model->arena, &pass.workers[i], dw_file_ratio(source, f));
-			failed |= pass.workers[i].failed;
+			failed |= pass.walkers[i].worker.failed;
+			dw_profile_merge(&all, &model, 1, &pass.walkers[i].worker, dw_file_ratio(source, f));
 		}
 	}
-	free(pass.workers);
+	for (unsigned i = 0; i < count; i++) {
+		dw_frames_reset(&pass.walkers[i].frames);
+		free(pass.walkers[i].buffer);
+	}
+	free(pass.walkers);
 	return failed ? -1 : 0;
 }

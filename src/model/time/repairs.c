@@ -11,7 +11,7 @@
 #include "model/time/profiles.h"
 
 /* 1204331 as 1,204,331. */
-static const char *grouped(char text[32], uint64_t value)
+static const char *repairs_group_digits(char text[32], uint64_t value)
 {
 	char digits[24];
 	int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
@@ -26,7 +26,7 @@ static const char *grouped(char text[32], uint64_t value)
 	return text;
 }
 
-static const char *torn_sentence(struct dw_model *model, const struct dw_source_file *file)
+static const char *repairs_torn_sentence(struct dw_model *model, const struct dw_source_file *file)
 {
 	const struct dw_flat *flat = dw_model_flat(model, UINT32_MAX, NULL);
 	char ranges[32], open[32], why[160] = "ends inside a chunk (the program was killed)";
@@ -39,9 +39,10 @@ static const char *torn_sentence(struct dw_model *model, const struct dw_source_
 		         dw_text_bytes((double)file->missing_bytes + (double)file->size_bytes, " ").at);
 	return dw_arena_printf(&model->arena,
 	                       "%s %s: recovered %s range%s, "
-	                       "the last at %.1f s; %s range%s open", file->path, why,
-	                       grouped(ranges, flat->ranges), flat->ranges == 1 ? "" : "s",
-	                       (double)flat->last_ns / 1e9, grouped(open, flat->open),
+	                       "the last at %.1f s; %s range%s open",
+	                       file->path, why, repairs_group_digits(ranges, flat->ranges),
+	                       flat->ranges == 1 ? "" : "s", (double)flat->last_ns / 1e9,
+	                       repairs_group_digits(open, flat->open),
 	                       flat->open == 1 ? " was" : "s were");
 }
 
@@ -62,7 +63,7 @@ static bool repairs_compute(struct dw_model *model, const void *request, void *r
 	for (size_t i = 0; i < source->file_count; i++) {
 		if ((!source->files[i].torn && !source->files[i].missing_bytes) || source->live)
 			continue;
-		repairs->list[repairs->count] = torn_sentence(model, &source->files[i]);
+		repairs->list[repairs->count] = repairs_torn_sentence(model, &source->files[i]);
 		if (!repairs->list[repairs->count++])
 			return false;
 	}

@@ -16,7 +16,7 @@ static void record(uint64_t ticks, enum dw_kind kind, uint32_t id, const void *p
 static const char *export(void)
 {
 	dw_out_init_memory(&out);
-	if (made_open(&made, NULL) || dw_export_chrome(made.model, NULL, &out, &made.error))
+	if (made_open(&made, NULL) || dw_export_chrome.write(made.model, NULL, &out, &made.error))
 		return NULL;
 	dw_out_bytes(&out, "", 1);
 	return out.buffer;

@@ -1,6 +1,6 @@
 /* Which texts are JSON. */
 #include "check.h"
-#include "export/chrome.h"
+#include "export/json.h"
 
 TEST(json_is_recognised)
 {

@@ -1,6 +1,6 @@
 /* Which ranges nest: against a check of all pairs. */
 #include "check.h"
-#include "export/chrome.h"
+#include "export/nest.h"
 
 #define MOST 4096
 
@@ -8,7 +8,7 @@ static struct {
 	uint64_t start, end;
 } taken[MOST];
 static size_t taken_count;
-static struct dw_chrome_nest nest;
+static struct dw_nest nest;
 
 static bool fits_all(uint64_t start, uint64_t end)
 {
@@ -20,7 +20,7 @@ static bool fits_all(uint64_t start, uint64_t end)
 
 static int add(uint64_t start, uint64_t end, uint32_t depth)
 {
-	int nests = dw_chrome_nest_add(&nest, start, end, depth);
+	int nests = dw_nest_add(&nest, start, end, depth);
 
 	if (nests == 1) {
 		taken[taken_count].start = start;
@@ -32,7 +32,7 @@ static int add(uint64_t start, uint64_t end, uint32_t depth)
 static void start(void)
 {
 	taken_count = 0;
-	dw_chrome_nest_start(&nest, 0);
+	dw_nest_start(&nest);
 }
 
 TEST(ranges_in_order_nest)
@@ -80,7 +80,7 @@ TEST(random_ranges_agree_with_all_pairs)
 		bool disorder = round % 3 == 0;
 
 		start();
-		nest.never_together = round % 2;
+		nest.never_joined = round % 2;
 		for (int i = 0; i < 400; i++) {
 			random = random * 6364136223846793005u + 1442695040888963407u;
 			now += random >> 60;
@@ -98,7 +98,7 @@ TEST(random_ranges_agree_with_all_pairs)
 				nests = add(begin, now, --count);
 				CHECK(nests == 0 || fits);
 				CHECK(nests == 1 || disorder);
-				if (nest.never_together)
+				if (nest.never_joined)
 					CHECK_EQ(nests, fits);
 			}
 		}

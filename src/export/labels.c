@@ -1,14 +1,15 @@
 /*
- * Labels: what all events of one name have in common, escaped and formatted once.
+ * Labels: what all events of one symbol have in common, formatted once; and call stacks.
  *
- * Called for every event; memory grows with the names that occur.
+ * Called by the formats, through timeline.h. Memory grows with the symbols that occur.
  */
 #include <stdio.h>
 
 #include "dwell/probe.h"
-#include "export/chrome.h"
+#include "export/stacks.h"
+#include "export/timeline.h"
 
-static const char *own_name(uint32_t category, char buffer[24])
+static const char *label_own_category(uint32_t category, char buffer[24])
 {
 #define X(name, value, text) \
 	if (category == (value)) \
@@ -19,7 +20,7 @@ static const char *own_name(uint32_t category, char buffer[24])
 	return buffer;
 }
 
-static bool is_annotation(uint32_t category)
+static bool label_is_annotation(uint32_t category)
 {
 	return category == DWELL_CATEGORY_ZONE || category == DWELL_CATEGORY_PHASE ||
 	       category == DWELL_CATEGORY_LAYER || category == DWELL_CATEGORY_DATA ||
@@ -27,9 +28,9 @@ static bool is_annotation(uint32_t category)
 	       category == DWELL_CATEGORY_CHECKPOINT || category == DWELL_CATEGORY_EVALUATION;
 }
 
-/* What tools for PyTorch's traces look for, where dwell's category means the same. What
- * people name themselves is an annotation; "Category" in its args says of which kind. */
-const char *dw_chrome_category(uint32_t category, char buffer[24])
+/* A range that the program names itself is an annotation; "Category" in its args tells
+ * which kind of range it is. */
+const char *dw_label_category(uint32_t category, char buffer[24])
 {
 	switch (category) {
 	case DWELL_CATEGORY_OPERATOR:
@@ -41,13 +42,13 @@ const char *dw_chrome_category(uint32_t category, char buffer[24])
 	case DWELL_CATEGORY_MARK:
 		return "cpu_instant_event";
 	}
-	if (is_annotation(category))
+	if (label_is_annotation(category))
 		return "user_annotation";
-	return own_name(category, buffer);
+	return label_own_category(category, buffer);
 }
 
-/* As PyTorch writes its scalar types. */
-static const char *type_name(uint8_t dtype)
+/* PyTorch's name of a scalar type. */
+static const char *label_type_name(uint8_t dtype)
 {
 	static const char *const names[] = {
 		[DWELL_UINT8] = "unsigned char",
@@ -73,7 +74,7 @@ static const char *type_name(uint8_t dtype)
 static const char DIMS[] = "\"Input Dims\":[", TYPES[] = ",\"Input type\":[",
                   VALUES[] = ",\"Concrete Inputs\":[";
 
-static void write_sizes(struct dw_writer_out *out, const uint8_t *tensor, const char *comma)
+static void label_put_sizes(struct dw_writer_out *out, const uint8_t *tensor, const char *comma)
 {
 	dw_out_text(out, "[");
 	for (unsigned i = 0; i < tensor[1]; i++) {
@@ -86,9 +87,9 @@ static void write_sizes(struct dw_writer_out *out, const uint8_t *tensor, const 
 	dw_out_text(out, "]");
 }
 
-/* One of an operator's lists: an item for each argument. Integers that are no tensor have
- * no dimensions but a value. */
-static void write_list(struct dw_writer_out *out, const struct dw_entry_shapes *shapes,
+/* One of the lists of an operator, with an item for each argument. An argument that is a
+ * list of integers has no dimensions but a value. */
+static void label_put_list(struct dw_writer_out *out, const struct dw_entry_shapes *shapes,
                        const char *key)
 {
 	const uint8_t *tensor = shapes->tensors; /* the source has checked their size */
@@ -99,22 +100,22 @@ static void write_list(struct dw_writer_out *out, const struct dw_entry_shapes *
 
 		dw_out_text(out, i ? "," : "");
 		if (key == DIMS && !ints) {
-			write_sizes(out, tensor, ",");
+			label_put_sizes(out, tensor, ",");
 		} else if (key == DIMS) {
 			dw_out_text(out, "[]");
 		} else if (key == TYPES) {
-			dw_out_string(out, type_name(tensor[0]));
+			dw_out_string(out, label_type_name(tensor[0]));
 		} else {
 			dw_out_text(out, "\"");
 			if (ints)
-				write_sizes(out, tensor, ", ");
+				label_put_sizes(out, tensor, ", ");
 			dw_out_text(out, "\"");
 		}
 	}
 	dw_out_text(out, "]");
 }
 
-static bool has_ints(const struct dw_entry_shapes *shapes)
+static bool label_has_ints(const struct dw_entry_shapes *shapes)
 {
 	const uint8_t *tensor = shapes->tensors;
 
@@ -124,53 +125,61 @@ static bool has_ints(const struct dw_entry_shapes *shapes)
 	return false;
 }
 
-static void write_shapes(struct dw_writer_out *out, const struct dw_entry_shapes *shapes)
+static void label_put_shapes(struct dw_writer_out *out, const struct dw_entry_shapes *shapes)
 {
-	write_list(out, shapes, DIMS);
-	write_list(out, shapes, TYPES);
-	if (has_ints(shapes))
-		write_list(out, shapes, VALUES);
+	label_put_list(out, shapes, DIMS);
+	label_put_list(out, shapes, TYPES);
+	if (label_has_ints(shapes))
+		label_put_list(out, shapes, VALUES);
 }
 
-static const char *take(struct dw_chrome *chrome, uint32_t *length)
+struct dw_label dw_label_take(struct dw_timeline *timeline)
 {
-	struct dw_writer_out *scratch = &chrome->scratch;
-	const char *text =
-		scratch->error
-			? NULL
-			: dw_arena_text(&chrome->arena, scratch->used ? scratch->buffer : "", scratch->used);
+	struct dw_writer_out *scratch = &timeline->scratch;
+	struct dw_label label = { NULL, 0 };
 
-	chrome->failed |= !text;
-	*length = text ? (uint32_t)scratch->used : 0;
+	if (!scratch->error)
+		label.text = dw_arena_text(&timeline->arena, scratch->used ? scratch->buffer : "",
+		                           scratch->used);
+	timeline->failed |= !label.text;
+	label.length = label.text ? (uint32_t)scratch->used : 0;
+	label.text = label.text ? label.text : "";
 	scratch->used = 0;
-	return text ? text : "";
+	return label;
 }
 
-const struct dw_chrome_label *dw_chrome_label(struct dw_chrome *chrome, uint32_t index)
+struct dw_label dw_label_args(struct dw_timeline *timeline, uint32_t index)
 {
-	struct dw_chrome_label *label = &chrome->labels[index];
-	const struct dw_symbol *symbol = &chrome->symbols[index];
-	struct dw_writer_out *out = &chrome->scratch;
+	struct dw_label *label = &timeline->args[index];
+	const struct dw_symbol *symbol = &timeline->symbols[index];
+	struct dw_writer_out *out = &timeline->scratch;
 	char buffer[24];
 
-	if (__builtin_expect(label->head != NULL, 1))
-		return label;
-	dw_out_text(out, "\"cat\":\"");
-	dw_out_text(out, dw_chrome_category(symbol->category, buffer));
-	dw_out_text(out, "\",\"name\":");
-	dw_out_string(out, symbol->name);
-	label->head = take(chrome, &label->head_length);
+	if (label->text)
+		return *label;
 	if (symbol->shapes && symbol->category == DWELL_CATEGORY_OPERATOR)
-		write_shapes(out, symbol->shapes);
+		label_put_shapes(out, symbol->shapes);
 	if (symbol->detail) {
 		dw_out_text(out, out->used ? ",\"detail\":" : "\"detail\":");
 		dw_out_string(out, symbol->detail);
 	}
-	if (is_annotation(symbol->category)) {
+	if (label_is_annotation(symbol->category)) {
 		dw_out_text(out, out->used ? ",\"Category\":\"" : "\"Category\":\"");
-		dw_out_text(out, own_name(symbol->category, buffer));
+		dw_out_text(out, label_own_category(symbol->category, buffer));
 		dw_out_text(out, "\"");
 	}
-	label->args = take(chrome, &label->args_length);
-	return label;
+	*label = dw_label_take(timeline);
+	return *label;
+}
+
+const char *dw_label_stack(struct dw_timeline *timeline, uint32_t thread, uint32_t stack)
+{
+	struct dw_writer_out *scratch = &timeline->scratch;
+
+	scratch->used = 0;
+	dw_stack_text(scratch, dw_stack_at(timeline->source, thread, stack));
+	dw_out_bytes(scratch, "", 1);
+	scratch->used = 0;
+	timeline->failed |= scratch->error != 0;
+	return scratch->error ? "" : scratch->buffer;
 }

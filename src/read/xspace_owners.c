@@ -1,8 +1,8 @@
 /*
- * Whose a line of an XSpace is: a process, a thread, by the line's name.
+ * The process and the thread of a line of an XSpace, by the name of the line.
  *
- * Called by xspace.c. Lines of one name are threads of their own, but for those that our
- * export made of one thread (overlapping ranges, what signal handlers wrote).
+ * Called by xspace.c. Two lines of one name are two threads, except lines that dwell's export
+ * made from one thread (overlapping ranges, events of signal handlers).
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include "read/xspace.h"
 
 #define MOST_NAME 256u
-/* Each takes a page of the image at least. Programs have fewer threads than their files have
- * kilobytes, and a run fewer ranks. */
+/* Each thread takes a page of the image at least. A program has fewer threads than its file has
+ * kilobytes, and a run has fewer ranks. */
 #define SPARE_THREADS 4096u
 #define BYTES_A_THREAD 1024u
 #define MOST_PROCESSES 4096u
@@ -33,7 +33,7 @@ struct xs_process *xs_add_process(struct xspace *space)
 	return process;
 }
 
-static uint32_t find_process(struct xspace *space, int64_t rank, uint32_t pid)
+static uint32_t owner_find_process(struct xspace *space, int64_t rank, uint32_t pid)
 {
 	struct xs_process *process = &space->processes[0];
 	const int64_t key[2] = { rank, pid };
@@ -48,7 +48,7 @@ static uint32_t find_process(struct xspace *space, int64_t rank, uint32_t pid)
 	}
 	if (*place)
 		return *place - 1;
-	/* The first one is there already and waits to be somebody. */
+	/* The first process exists from the start, without rank and pid. */
 	if (space->threads || process->rank >= 0 || process->pid)
 		process = space->process_count < MOST_PROCESSES ? xs_add_process(space) : NULL;
 	if (!process)
@@ -59,8 +59,8 @@ static uint32_t find_process(struct xspace *space, int64_t rank, uint32_t pid)
 	return *place - 1;
 }
 
-/* What our own export writes before a name: "rank 3: " or "4711: ". */
-static uint32_t take_process(struct xspace *space, const char **name)
+/* Reads what dwell's export writes before a name: "rank 3: " or "4711: ". */
+static uint32_t owner_read_process(struct xspace *space, const char **name)
 {
 	char *end;
 	bool ranked = strncmp(*name, "rank ", 5) == 0;
@@ -70,11 +70,11 @@ static uint32_t take_process(struct xspace *space, const char **name)
 	if (!isdigit((unsigned char)*digits) || strncmp(end, ": ", 2) != 0 || number > INT32_MAX)
 		return 0;
 	*name = end + 2;
-	return find_process(space, ranked ? (int64_t)number : -1, ranked ? 0 : (uint32_t)number);
+	return owner_find_process(space, ranked ? (int64_t)number : -1, ranked ? 0 : (uint32_t)number);
 }
 
-/* "NAME/123" is a name and a number; a number that no thread has is left out. */
-static uint32_t take_number(char *name, uint64_t line)
+/* Splits "NAME/123" into a name and a number. A number that no thread can have is ignored. */
+static uint32_t owner_read_number(char *name, uint64_t line)
 {
 	char *slash = strrchr(name, '/'), *end = NULL;
 	long long number = slash && slash > name ? strtoll(slash + 1, &end, 10) : 0;
@@ -86,7 +86,7 @@ static uint32_t take_number(char *name, uint64_t line)
 	                                         : (uint32_t)((unsigned long long)number % INT32_MAX);
 }
 
-static struct xs_thread *find_key(struct xspace *space, uint64_t key, bool nested)
+static struct xs_thread *owner_find_thread(struct xspace *space, uint64_t key, bool nested)
 {
 	uint32_t *place = xs_map_at(&space->keys, xs_hash(nested, &key, sizeof key));
 
@@ -96,7 +96,7 @@ static struct xs_thread *find_key(struct xspace *space, uint64_t key, bool neste
 }
 
 /* Cuts `text` where `what` begins. */
-static bool take_suffix(char *text, const char *what)
+static bool owner_cut_suffix(char *text, const char *what)
 {
 	char *at = strstr(text, what);
 
@@ -105,11 +105,11 @@ static bool take_suffix(char *text, const char *what)
 	return at != NULL;
 }
 
-static void make_thread(struct xspace *space, struct xs_thread *thread, const char *name,
-                        uint32_t tid)
+static void owner_make_thread(struct xspace *space, struct xs_thread *thread, const char *name,
+                              uint32_t tid)
 {
 	struct dw_encode_process *journal = &space->processes[thread->process].journal;
-	struct xs_thread *whose = thread->nested ? find_key(space, thread->key, false) : NULL;
+	struct xs_thread *whose = thread->nested ? owner_find_thread(space, thread->key, false) : NULL;
 
 	thread->counters = strcmp(name, "_counters_") == 0;
 	if (thread->counters)
@@ -134,17 +134,17 @@ struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name,
 	uint64_t key;
 
 	snprintf(text, sizeof text, "%.*s", xs_at_most(line_name.length, MOST_NAME - 1), line_name.bytes);
-	process = take_process(space, &from);
-	lane = take_suffix(text, " (overlapping ");
-	nested = take_suffix(text, " (signal handlers)");
-	tid = take_number(text + (from - text), line);
+	process = owner_read_process(space, &from);
+	lane = owner_cut_suffix(text, " (overlapping ");
+	nested = owner_cut_suffix(text, " (signal handlers)");
+	tid = owner_read_number(text + (from - text), line);
 	snprintf(name, sizeof name, "%.*s%s%s", space->device ? xs_at_most(space->plane_name.length, 60) : 0,
 	         space->plane_name.bytes, space->device ? " " : "", from);
 	key = xs_hash(((uint64_t)process << 32) + tid + 1, name, strlen(name));
-	/* A second line of a thread's signal handlers is no stream of its own: both would have the
-	 * same number, and one of them would be left out as a double. */
+	/* A second line of the signal handlers of a thread has no stream of its own: two streams of
+	 * one number would be a duplicate, and one of them would be ignored. */
 	if (lane || nested)
-		thread = find_key(space, key, nested);
+		thread = owner_find_thread(space, key, nested);
 	if (thread)
 		return thread;
 	if (space->lines_kept >= SPARE_THREADS + space->size / BYTES_A_THREAD) {
@@ -160,7 +160,7 @@ struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name,
 	thread->key = key;
 	thread->process = process;
 	thread->nested = nested;
-	make_thread(space, thread, name, tid);
+	owner_make_thread(space, thread, name, tid);
 	space->lines_kept++;
 	*xs_map_at(&space->keys, xs_hash(nested, &key, sizeof key)) = (uint32_t)++space->thread_count;
 	return thread;

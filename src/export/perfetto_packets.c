@@ -1,21 +1,21 @@
 /*
- * Perfetto's packets: the clock, tracks, events, interned names, annotations.
+ * The packets of a Perfetto trace; see perfetto_packets.h.
  *
- * Called by perfetto.c. All packets are of one sequence, whose interned names are the
- * symbols' and the categories' numbers + 1. A packet is in the output when it is
- * closed. Field numbers are those of Perfetto's trace protos.
+ * Called by perfetto.c. Interned names are numbered by symbol and category, from 1. Field
+ * numbers are those of Perfetto's trace protos.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/grow.h"
-#include "export/perfetto.h"
+#include "export/perfetto_packets.h"
 
 #define SEQUENCE 1u
 #define CLOCK_REALTIME 1u
-#define CLOCK_BOOTTIME 6u /* what timestamps count in by default */
+#define CLOCK_BOOTTIME 6u /* the default clock of timestamps */
 #define UNIT_BYTES 3u
 #define DEVICE 0x80000000u
-#define LINK_IDS ((uint64_t)1 << 62) /* apart from other arrows' */
+#define LINK_IDS ((uint64_t)1 << 62) /* ids of links differ from those of other arrows */
 
 enum { TRACE_PACKET = 1 };
 enum { CLOCK_SNAPSHOT = 6, TIMESTAMP = 8, SEQUENCE_ID = 10, TRACK_EVENT = 11, INTERNED_DATA = 12,
@@ -30,7 +30,29 @@ enum { EVENT_CATEGORIES = 3, EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_NAME_ID
 enum { ANNOTATION_UINT = 3, ANNOTATION_STRING = 6, ANNOTATION_JSON = 9, ANNOTATION_NAME = 10 };
 enum { INTERNED_CATEGORY = 1, INTERNED_NAME = 2 };
 
-static size_t open_packet(struct dw_perfetto *perfetto)
+struct dw_perfetto_counter {
+	uint64_t track;
+	uint32_t process, key; /* what it counts: a symbol, or the number of a device | DEVICE */
+};
+
+void dw_perfetto_init(struct dw_perfetto *perfetto, struct dw_timeline *timeline)
+{
+	*perfetto = (struct dw_perfetto){ .timeline = timeline };
+	perfetto->interned = calloc(timeline->symbol_count + 1, sizeof *perfetto->interned);
+	timeline->failed |= !perfetto->interned;
+}
+
+void dw_perfetto_reset(struct dw_perfetto *perfetto)
+{
+	dw_proto_reset(&perfetto->message);
+	dw_map_reset(&perfetto->counter_map);
+	free(perfetto->interned);
+	free(perfetto->counters);
+}
+
+/* ---- packets ----------------------------------------------------------------------------- */
+
+static size_t perfetto_open_packet(struct dw_perfetto *perfetto)
 {
 	size_t at = dw_proto_open(&perfetto->message, TRACE_PACKET);
 
@@ -41,25 +63,25 @@ static size_t open_packet(struct dw_perfetto *perfetto)
 	return at;
 }
 
-static void close_packet(struct dw_perfetto *perfetto, size_t at)
+static void perfetto_close_packet(struct dw_perfetto *perfetto, size_t at)
 {
 	struct dw_proto *message = &perfetto->message;
 
 	dw_proto_close(message, at);
-	perfetto->chrome.failed |= message->failed;
-	dw_out_bytes(perfetto->chrome.out, (const char *)message->bytes,
+	perfetto->timeline->failed |= message->failed;
+	dw_out_bytes(perfetto->timeline->out, (const char *)message->bytes,
 	             message->failed ? 0 : message->used);
 	message->used = 0;
 }
 
 /* ---- tracks ------------------------------------------------------------------------- */
 
-static void put_clock(struct dw_perfetto *perfetto)
+static void perfetto_put_clock(struct dw_perfetto *perfetto)
 {
 	const uint64_t clocks[][2] = {
-		{ CLOCK_REALTIME, perfetto->chrome.source->realtime_start_ns }, { CLOCK_BOOTTIME, 0 }
+		{ CLOCK_REALTIME, perfetto->timeline->source->realtime_start_ns }, { CLOCK_BOOTTIME, 0 }
 	};
-	size_t packet = open_packet(perfetto);
+	size_t packet = perfetto_open_packet(perfetto);
 	size_t snapshot = dw_proto_open(&perfetto->message, CLOCK_SNAPSHOT);
 
 	for (size_t i = 0; i < 2; i++) {
@@ -70,81 +92,72 @@ static void put_clock(struct dw_perfetto *perfetto)
 		dw_proto_close(&perfetto->message, clock);
 	}
 	dw_proto_close(&perfetto->message, snapshot);
-	close_packet(perfetto, packet);
+	perfetto_close_packet(perfetto, packet);
 }
 
-static void put_process(struct dw_perfetto *perfetto, uint32_t index)
+static void perfetto_put_process(struct dw_perfetto *perfetto, uint32_t index)
 {
-	const struct dw_source_process *process = &perfetto->chrome.source->processes[index];
 	struct dw_proto *message = &perfetto->message;
-	size_t packet = open_packet(perfetto), track = dw_proto_open(message, TRACK_DESCRIPTOR), at;
+	size_t packet = perfetto_open_packet(perfetto);
+	size_t track = dw_proto_open(message, TRACK_DESCRIPTOR), at;
 	char name[128];
 
-	snprintf(name, sizeof name, "%.100s", process->label);
-	if (process->rank >= 0)
-		snprintf(name, sizeof name, "rank %d: %.100s", (int)process->rank, process->label);
+	dw_timeline_process_name(perfetto->timeline->source, index, name);
 	dw_proto_u64(message, UUID, perfetto->first_process_track + index);
 	at = dw_proto_open(message, PROCESS);
-	dw_proto_u64(message, PID, perfetto->chrome.pids[index]);
+	dw_proto_u64(message, PID, perfetto->timeline->pids[index]);
 	dw_proto_text(message, PROCESS_NAME, name);
 	dw_proto_close(message, at);
 	dw_proto_close(message, track);
-	close_packet(perfetto, packet);
+	perfetto_close_packet(perfetto, packet);
 }
 
-static void put_thread(struct dw_perfetto *perfetto, uint32_t index, bool nested)
+static void perfetto_put_thread(struct dw_perfetto *perfetto, uint32_t number)
 {
-	const struct dw_chrome_track *numbers = &perfetto->chrome.tracks[index * 2 + nested];
-	const struct dw_source_thread *thread = &perfetto->chrome.source->threads[index];
+	const struct dw_source *source = perfetto->timeline->source;
+	const struct dw_timeline_track *numbers = &perfetto->timeline->tracks[number];
 	struct dw_proto *message = &perfetto->message;
-	size_t packet = open_packet(perfetto), track = dw_proto_open(message, TRACK_DESCRIPTOR), at;
+	size_t packet = perfetto_open_packet(perfetto);
+	size_t track = dw_proto_open(message, TRACK_DESCRIPTOR), at;
 	char name[256];
 
-	snprintf(name, sizeof name, nested ? "%.200s (signal handlers)" : "%.200s", thread->name);
-	dw_proto_u64(message, UUID, 1 + (uint64_t)index * 2 + nested);
-	dw_proto_u64(message, PARENT_UUID, perfetto->first_process_track + thread->process);
+	dw_timeline_track_name(source, number, name);
+	dw_proto_u64(message, UUID, 1 + (uint64_t)number);
+	dw_proto_u64(message, PARENT_UUID,
+	             perfetto->first_process_track + source->threads[number / 2].process);
 	at = dw_proto_open(message, THREAD);
 	dw_proto_u64(message, PID, numbers->pid);
 	dw_proto_u64(message, THREAD_TID, numbers->tid);
 	dw_proto_text(message, THREAD_NAME, name);
 	dw_proto_close(message, at);
 	dw_proto_close(message, track);
-	close_packet(perfetto, packet);
+	perfetto_close_packet(perfetto, packet);
 }
 
-static bool has_nested(const struct dw_source *source, uint32_t thread)
+void dw_perfetto_put_tracks(struct dw_perfetto *perfetto)
 {
-	for (size_t i = 0; i < source->stream_count; i++)
-		for (size_t k = 0; source->streams[i].nested && k < source->streams[i].chunk_count; k++)
-			if (source->streams[i].chunks[k].thread == thread)
-				return true;
-	return false;
-}
-
-void dw_perfetto_head(struct dw_perfetto *perfetto)
-{
-	const struct dw_source *source = perfetto->chrome.source;
+	const struct dw_source *source = perfetto->timeline->source;
 
 	perfetto->first_process_track = 1 + (uint64_t)source->thread_count * 2;
 	perfetto->next_track = perfetto->first_process_track + source->process_count;
-	put_clock(perfetto);
+	perfetto_put_clock(perfetto);
 	for (uint32_t i = 0; i < source->process_count; i++)
-		if (!dw_chrome_is_silent(source, i))
-			put_process(perfetto, i);
+		if (!dw_timeline_is_silent(source, i))
+			perfetto_put_process(perfetto, i);
 	for (uint32_t i = 0; i < source->thread_count; i++) {
-		if (dw_chrome_is_silent(source, source->threads[i].process))
+		if (dw_timeline_is_silent(source, source->threads[i].process))
 			continue;
-		put_thread(perfetto, i, false);
-		if (has_nested(source, i))
-			put_thread(perfetto, i, true);
+		perfetto_put_thread(perfetto, i * 2);
+		if (dw_timeline_has_handlers(source, i))
+			perfetto_put_thread(perfetto, i * 2 + 1);
 	}
 }
 
-/* Leaves the descriptor open behind its name. */
-static struct dw_perfetto_event open_track(struct dw_perfetto *perfetto, uint64_t uuid,
+/* Opens the descriptor of a track and puts its name. */
+static struct dw_perfetto_event perfetto_open_track(struct dw_perfetto *perfetto, uint64_t uuid,
                                            uint64_t parent, const char *name)
 {
-	struct dw_perfetto_event opened = { open_packet(perfetto), 0 };
+	struct dw_perfetto_event opened = { perfetto_open_packet(perfetto), 0 };
 
 	opened.event = dw_proto_open(&perfetto->message, TRACK_DESCRIPTOR);
 	dw_proto_u64(&perfetto->message, UUID, uuid);
@@ -157,7 +170,7 @@ uint64_t dw_perfetto_new_track(struct dw_perfetto *perfetto, uint64_t parent, co
 {
 	uint64_t track = perfetto->next_track++;
 
-	dw_perfetto_close(perfetto, open_track(perfetto, track, parent, name));
+	dw_perfetto_close(perfetto, perfetto_open_track(perfetto, track, parent, name));
 	return track;
 }
 
@@ -165,7 +178,7 @@ uint64_t dw_perfetto_new_track(struct dw_perfetto *perfetto, uint64_t parent, co
 
 void dw_perfetto_intern(struct dw_perfetto *perfetto, uint32_t index)
 {
-	const struct dw_symbol *symbol = &perfetto->chrome.symbols[index];
+	const struct dw_symbol *symbol = &perfetto->timeline->symbols[index];
 	uint64_t category = (uint64_t)1 << (symbol->category & 63);
 	struct dw_proto *message = &perfetto->message;
 	size_t packet, data, at;
@@ -174,13 +187,13 @@ void dw_perfetto_intern(struct dw_perfetto *perfetto, uint32_t index)
 	if (perfetto->interned[index])
 		return;
 	perfetto->interned[index] = true;
-	packet = open_packet(perfetto);
+	packet = perfetto_open_packet(perfetto);
 	data = dw_proto_open(message, INTERNED_DATA);
 	if (!(perfetto->categories & category)) {
 		perfetto->categories |= category;
 		at = dw_proto_open(message, INTERNED_CATEGORY);
 		dw_proto_u64(message, 1, 1 + (symbol->category & 63));
-		dw_proto_text(message, 2, dw_chrome_category(symbol->category, buffer));
+		dw_proto_text(message, 2, dw_label_category(symbol->category, buffer));
 		dw_proto_close(message, at);
 	}
 	at = dw_proto_open(message, INTERNED_NAME);
@@ -188,13 +201,13 @@ void dw_perfetto_intern(struct dw_perfetto *perfetto, uint32_t index)
 	dw_proto_text(message, 2, symbol->name);
 	dw_proto_close(message, at);
 	dw_proto_close(message, data);
-	close_packet(perfetto, packet);
+	perfetto_close_packet(perfetto, packet);
 }
 
 struct dw_perfetto_event dw_perfetto_open(struct dw_perfetto *perfetto,
                                           enum dw_perfetto_type type, uint64_t track, uint64_t ns)
 {
-	struct dw_perfetto_event opened = { open_packet(perfetto), 0 };
+	struct dw_perfetto_event opened = { perfetto_open_packet(perfetto), 0 };
 
 	dw_proto_u64(&perfetto->message, TIMESTAMP, ns);
 	opened.event = dw_proto_open(&perfetto->message, TRACK_EVENT);
@@ -206,13 +219,13 @@ struct dw_perfetto_event dw_perfetto_open(struct dw_perfetto *perfetto,
 void dw_perfetto_close(struct dw_perfetto *perfetto, struct dw_perfetto_event opened)
 {
 	dw_proto_close(&perfetto->message, opened.event);
-	close_packet(perfetto, opened.packet);
+	perfetto_close_packet(perfetto, opened.packet);
 }
 
 void dw_perfetto_name(struct dw_perfetto *perfetto, uint32_t symbol)
 {
 	dw_proto_u64(&perfetto->message, EVENT_CATEGORIES,
-	             1 + (perfetto->chrome.symbols[symbol].category & 63));
+	             1 + (perfetto->timeline->symbols[symbol].category & 63));
 	dw_proto_u64(&perfetto->message, EVENT_NAME_ID, 1 + (uint64_t)symbol);
 }
 
@@ -221,7 +234,7 @@ void dw_perfetto_name_text(struct dw_perfetto *perfetto, const char *name)
 	dw_proto_text(&perfetto->message, EVENT_NAME, name);
 }
 
-static size_t open_annotation(struct dw_perfetto *perfetto, const char *name)
+static size_t perfetto_open_annotation(struct dw_perfetto *perfetto, const char *name)
 {
 	size_t at = dw_proto_open(&perfetto->message, EVENT_ANNOTATION);
 
@@ -229,33 +242,32 @@ static size_t open_annotation(struct dw_perfetto *perfetto, const char *name)
 	return at;
 }
 
-/* "Input Dims" and the like, the JSON that the Chrome trace has: in braces a value. */
+/* As the value of an annotation the members need braces. */
 void dw_perfetto_args(struct dw_perfetto *perfetto, uint32_t symbol)
 {
-	const struct dw_chrome_label *label = dw_chrome_label(&perfetto->chrome, symbol);
-	struct dw_proto *message = &perfetto->message;
-	struct dw_writer_out *text = &perfetto->chrome.scratch;
+	const struct dw_label args = dw_label_args(perfetto->timeline, symbol);
+	struct dw_writer_out *text = &perfetto->timeline->scratch;
 	size_t at;
 
-	if (!label->args_length)
+	if (!args.length)
 		return;
 	text->used = 0;
 	dw_out_text(text, "{");
-	dw_out_bytes(text, label->args, label->args_length);
+	dw_out_bytes(text, args.text, args.length);
 	dw_out_text(text, "}");
-	perfetto->chrome.failed |= text->error != 0;
+	perfetto->timeline->failed |= text->error != 0;
 	if (text->error)
 		return;
-	at = open_annotation(perfetto, "operator");
-	dw_proto_bytes(message, ANNOTATION_JSON, text->buffer, text->used);
-	dw_proto_close(message, at);
+	at = perfetto_open_annotation(perfetto, "operator");
+	dw_proto_bytes(&perfetto->message, ANNOTATION_JSON, text->buffer, text->used);
+	dw_proto_close(&perfetto->message, at);
 	text->used = 0;
 }
 
 void dw_perfetto_annotate(struct dw_perfetto *perfetto, const char *name, const char *value,
                           bool json)
 {
-	size_t at = open_annotation(perfetto, name);
+	size_t at = perfetto_open_annotation(perfetto, name);
 
 	dw_proto_text(&perfetto->message, json ? ANNOTATION_JSON : ANNOTATION_STRING, value);
 	dw_proto_close(&perfetto->message, at);
@@ -263,56 +275,53 @@ void dw_perfetto_annotate(struct dw_perfetto *perfetto, const char *name, const 
 
 void dw_perfetto_annotate_u64(struct dw_perfetto *perfetto, const char *name, uint64_t value)
 {
-	size_t at = open_annotation(perfetto, name);
+	size_t at = perfetto_open_annotation(perfetto, name);
 
 	dw_proto_u64(&perfetto->message, ANNOTATION_UINT, value);
 	dw_proto_close(&perfetto->message, at);
 }
 
-void dw_perfetto_arrow(struct dw_perfetto *perfetto, const struct dw_chrome_end *end, uint64_t id,
-                       bool arrives)
+/* ---- whole events ------------------------------------------------------------------------ */
+
+void dw_perfetto_put_arrow(struct dw_perfetto *perfetto, const struct dw_arrow_end *end)
 {
-	bool link = (end->name & ~DW_CHROME_IN) == DW_CHROME_LINK;
 	struct dw_perfetto_event event;
 
-	if (!link)
+	if (!end->link)
 		dw_perfetto_intern(perfetto, end->symbol);
 	event = dw_perfetto_open(perfetto, DW_PERFETTO_INSTANT, 1 + (uint64_t)end->track, end->ns);
-	if (link)
+	if (end->link)
 		dw_perfetto_name_text(perfetto, "fwdbwd");
 	else
 		dw_perfetto_name(perfetto, end->symbol);
-	dw_proto_fixed64(&perfetto->message, arrives ? EVENT_FLOW_END : EVENT_FLOW,
-	                 link ? LINK_IDS | id : id);
+	dw_proto_fixed64(&perfetto->message, end->arrives ? EVENT_FLOW_END : EVENT_FLOW,
+	                 end->link ? LINK_IDS | end->id : end->id);
 	dw_perfetto_close(perfetto, event);
 }
 
-/* ---- counters ----------------------------------------------------------------------- */
-
-/* The track of a process's counter, made when it is first asked for; 0: out of memory. */
-static uint64_t counter_track(struct dw_perfetto *perfetto, uint32_t process, uint32_t key,
-                              const char *name, const char *unit)
+/* The track of a counter of a process, made when it is first used. 0 when out of memory. */
+static uint64_t perfetto_counter_track(struct dw_perfetto *perfetto, uint32_t process,
+                                       uint32_t key, const char *name, const char *unit)
 {
+	uint32_t hash = dw_map_hash((uint64_t)process << 32 | key), found;
 	struct dw_perfetto_counter *counter;
 	struct dw_perfetto_event opened;
-	size_t at, first = perfetto->last_counter;
+	size_t at;
 
-	/* one after the other is mostly the same one */
-	for (size_t i = 0; i < perfetto->counter_count; i++) {
-		at = (first + i) % perfetto->counter_count;
-		counter = &perfetto->counters[at];
-		perfetto->last_counter = at;
-		if (counter->process == process && counter->key == key)
-			return counter->track;
-	}
+	found = DW_MAP_FIND(&perfetto->counter_map, hash, i,
+	                    perfetto->counters[i].process == process &&
+	                        perfetto->counters[i].key == key);
+	if (found != DW_MAP_NONE)
+		return perfetto->counters[found].track;
 	counter = DW_GROW(&perfetto->counters, &perfetto->counter_capacity, perfetto->counter_count);
-	if (!counter) {
-		perfetto->chrome.failed = true;
+	if (!counter || !dw_map_add(&perfetto->counter_map, hash, (uint32_t)perfetto->counter_count)) {
+		perfetto->timeline->failed = true;
 		return 0;
 	}
-	perfetto->last_counter = perfetto->counter_count++;
+	perfetto->counter_count++;
 	*counter = (struct dw_perfetto_counter){ perfetto->next_track++, process, key };
-	opened = open_track(perfetto, counter->track, perfetto->first_process_track + process, name);
+	opened = perfetto_open_track(perfetto, counter->track,
+	                             perfetto->first_process_track + process, name);
 	at = dw_proto_open(&perfetto->message, COUNTER);
 	if (key & DEVICE)
 		dw_proto_u64(&perfetto->message, COUNTER_UNIT, UNIT_BYTES);
@@ -323,11 +332,12 @@ static uint64_t counter_track(struct dw_perfetto *perfetto, uint32_t process, ui
 	return counter->track;
 }
 
-void dw_perfetto_count(struct dw_perfetto *perfetto, const struct dw_event *event)
+void dw_perfetto_put_counter(struct dw_perfetto *perfetto, const struct dw_event *event)
 {
-	const struct dw_symbol *symbol = &perfetto->chrome.symbols[event->symbol];
-	uint64_t track = counter_track(perfetto, perfetto->chrome.source->threads[event->thread].process,
-	                               event->symbol, symbol->name, symbol->detail);
+	const struct dw_symbol *symbol = &perfetto->timeline->symbols[event->symbol];
+	uint32_t process = perfetto->timeline->source->threads[event->thread].process;
+	uint64_t track = perfetto_counter_track(perfetto, process, event->symbol, symbol->name,
+	                                        symbol->detail);
 	struct dw_perfetto_event opened =
 		dw_perfetto_open(perfetto, DW_PERFETTO_COUNTER, track, event->start_ns);
 
@@ -335,15 +345,14 @@ void dw_perfetto_count(struct dw_perfetto *perfetto, const struct dw_event *even
 	dw_perfetto_close(perfetto, opened);
 }
 
-void dw_perfetto_hold(struct dw_perfetto *perfetto, const struct dw_chrome_memory_at *at)
+void dw_perfetto_put_memory(struct dw_perfetto *perfetto, const struct dw_memory_total *at)
 {
-	uint32_t process = perfetto->chrome.source->threads[at->track / 2].process;
 	struct dw_perfetto_event opened;
 	uint64_t track;
 	char name[128];
 
-	snprintf(name, sizeof name, "memory %.100s", at->name);
-	track = counter_track(perfetto, process, at->device | DEVICE, name, NULL);
+	snprintf(name, sizeof name, "memory %.100s", at->device_name);
+	track = perfetto_counter_track(perfetto, at->process, at->device | DEVICE, name, NULL);
 	opened = dw_perfetto_open(perfetto, DW_PERFETTO_COUNTER, track, at->ns);
 	dw_proto_u64(&perfetto->message, EVENT_VALUE, (uint64_t)at->total);
 	dw_perfetto_close(perfetto, opened);

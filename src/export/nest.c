@@ -1,25 +1,23 @@
 /*
- * What nests. "X" events of one thread must lie in each other or apart; viewers
- * draw anything else wrong or drop it.
+ * Which ranges and steps of a track nest; see nest.h.
  *
- * Ranges come as they end. Almost all nest; one that dwell_end_of() ended out of
- * order may not, and steps are set by other calls than ranges are. What does not
- * nest is written as "b" and "e", which may overlap.
+ * Called by timeline.c for every range. Memory is bounded by the depth of open ranges as
+ * long as ranges end in order.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
-#include "export/chrome.h"
+#include "export/nest.h"
 
-void dw_chrome_nest_start(struct dw_chrome_nest *nest, uint32_t track)
+void dw_nest_start(struct dw_nest *nest)
 {
-	nest->track = track;
 	nest->count = 0;
 	nest->apart = true;
 }
 
 /* How many spans begin before `start_ns`. */
-static size_t spans_before(const struct dw_chrome_nest *nest, uint64_t start_ns)
+static size_t nest_spans_before(const struct dw_nest *nest, uint64_t start_ns)
 {
 	size_t low = 0, high = nest->count;
 
@@ -37,18 +35,18 @@ static size_t spans_before(const struct dw_chrome_nest *nest, uint64_t start_ns)
 }
 
 /*
- * Spans that the new one encloses are forgotten, for what encloses the new one
- * encloses them. Those in front of it stay while anything is open that may begin
- * behind them. Two neighbours of one depth lie in the same open ranges, so nothing
- * open begins between them and they can be kept as one: that holds memory to the
- * depth. It needs every end to come here, which is not so within a scope of steps
- * (never_together) and behind a range that did not nest (apart).
+ * Spans that the new one encloses are forgotten, because whatever encloses the new one
+ * encloses them too. Spans before the new one are kept while a range is open that may begin
+ * after them. Two neighbours of the same depth lie in the same open ranges, so no open range
+ * begins between them, and they are joined to one span: this bounds memory by the depth. Two
+ * spans may not be joined when a range between them was not added (never_joined) or did not
+ * nest (apart).
  */
-int dw_chrome_nest_add(struct dw_chrome_nest *nest, uint64_t start_ns, uint64_t end_ns,
+int dw_nest_add(struct dw_nest *nest, uint64_t start_ns, uint64_t end_ns,
                        uint32_t depth)
 {
-	size_t before = spans_before(nest, start_ns);
-	struct dw_chrome_span *span;
+	size_t before = nest_spans_before(nest, start_ns);
+	struct dw_nest_span *span;
 
 	if (before && nest->spans[before - 1].end_ns > start_ns) {
 		nest->apart = true;
@@ -56,11 +54,11 @@ int dw_chrome_nest_add(struct dw_chrome_nest *nest, uint64_t start_ns, uint64_t 
 	}
 	nest->count = before;
 	if (depth == 0) {
-		nest->count = 0; /* nothing is open */
+		nest->count = 0; /* no range is open */
 		nest->apart = true;
 		return 1;
 	}
-	if (before && !nest->apart && !nest->never_together && nest->spans[before - 1].depth == depth) {
+	if (before && !nest->apart && !nest->never_joined && nest->spans[before - 1].depth == depth) {
 		nest->spans[before - 1].end_ns = end_ns;
 		return 1;
 	}
@@ -68,16 +66,22 @@ int dw_chrome_nest_add(struct dw_chrome_nest *nest, uint64_t start_ns, uint64_t 
 	if (!span)
 		return -1;
 	nest->count++;
-	*span = (struct dw_chrome_span){ start_ns, end_ns, depth };
+	*span = (struct dw_nest_span){ start_ns, end_ns, depth };
 	nest->apart = false;
 	return 1;
 }
 
+void dw_nest_reset(struct dw_nest *nest)
+{
+	free(nest->spans);
+	memset(nest, 0, sizeof *nest);
+}
+
 /* ---- steps -------------------------------------------------------------------------- */
 
-static int compare(const void *left, const void *right)
+static int nest_compare_steps(const void *left, const void *right)
 {
-	const struct dw_chrome_step *a = left, *b = right;
+	const struct dw_nest_step *a = left, *b = right;
 
 	if (a->track != b->track)
 		return a->track < b->track ? -1 : 1;
@@ -86,17 +90,17 @@ static int compare(const void *left, const void *right)
 	return a->step < b->step ? -1 : 1;
 }
 
-/* Those that overlap the one before go behind the others, out of the searches' way: no
- * trace has any unless it is damaged. -1: out of memory. */
-static int set_apart(struct dw_chrome_steps *steps)
+/* Moves steps that overlap an earlier one behind the others, so that searches do not see
+ * them. Only damaged traces have such steps. -1: out of memory. */
+static int nest_set_apart(struct dw_nest_steps *steps)
 {
-	struct dw_chrome_step *overlapping = calloc(steps->count + 1, sizeof *overlapping);
+	struct dw_nest_step *overlapping = calloc(steps->count + 1, sizeof *overlapping);
 	size_t kept = 0, others = 0;
 
 	if (!overlapping)
 		return -1;
 	for (size_t i = 0; i < steps->count; i++) {
-		struct dw_chrome_step *step = &steps->steps[i];
+		struct dw_nest_step *step = &steps->steps[i];
 
 		step->overlaps = kept && steps->steps[kept - 1].track == step->track &&
 		                 step->start_ns < steps->steps[kept - 1].end_ns;
@@ -111,18 +115,18 @@ static int set_apart(struct dw_chrome_steps *steps)
 	return 0;
 }
 
-int dw_chrome_steps_make(struct dw_chrome_steps *steps, const struct dw_model *model)
+int dw_nest_steps_make(struct dw_nest_steps *steps, const struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);
 	size_t at = 0;
 
 	steps->steps = calloc(source->step_count + 1, sizeof *steps->steps);
-	steps->from = calloc(source->thread_count + 1, sizeof *steps->from);
-	if (!steps->steps || !steps->from)
+	steps->first = calloc(source->thread_count + 1, sizeof *steps->first);
+	if (!steps->steps || !steps->first)
 		return -1;
 	for (size_t i = 0; i < source->step_count; i++) {
 		const struct dw_source_step *step = &source->steps[i];
-		struct dw_chrome_step *to;
+		struct dw_nest_step *to;
 
 		if (!dw_model_has_step(model, step))
 			continue;
@@ -132,28 +136,29 @@ int dw_chrome_steps_make(struct dw_chrome_steps *steps, const struct dw_model *m
 		to->start_ns = step->start_ns;
 		to->end_ns = step->end_ns > step->start_ns ? step->end_ns : step->start_ns;
 	}
-	qsort(steps->steps, steps->count, sizeof *steps->steps, compare);
-	if (set_apart(steps))
+	qsort(steps->steps, steps->count, sizeof *steps->steps, nest_compare_steps);
+	if (nest_set_apart(steps))
 		return -1;
 	for (size_t thread = 0; thread <= source->thread_count; thread++) {
 		while (at < steps->apart && steps->steps[at].track < thread * 2)
 			at++;
-		steps->from[thread] = at;
+		steps->first[thread] = at;
 	}
 	return 0;
 }
 
-void dw_chrome_steps_reset(struct dw_chrome_steps *steps)
+void dw_nest_steps_reset(struct dw_nest_steps *steps)
 {
 	free(steps->steps);
-	free(steps->from);
+	free(steps->first);
+	memset(steps, 0, sizeof *steps);
 }
 
-/* The step that began last before `ns`, or NULL. */
-static struct dw_chrome_step *step_before(struct dw_chrome_steps *steps, uint32_t thread,
+/* The last step of a thread that began before `ns`, or NULL. */
+static struct dw_nest_step *nest_step_before(struct dw_nest_steps *steps, uint32_t thread,
                                           uint64_t ns)
 {
-	size_t from = steps->from[thread], low = from, high = steps->from[thread + 1];
+	size_t from = steps->first[thread], low = from, high = steps->first[thread + 1];
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -167,19 +172,19 @@ static struct dw_chrome_step *step_before(struct dw_chrome_steps *steps, uint32_
 	return low > from ? &steps->steps[low - 1] : NULL;
 }
 
-void dw_chrome_steps_meet(struct dw_chrome_steps *steps, uint32_t thread, uint64_t start_ns,
+void dw_nest_steps_add_range(struct dw_nest_steps *steps, uint32_t thread, uint64_t start_ns,
                           uint64_t end_ns)
 {
-	struct dw_chrome_step *step = &steps->steps[steps->at];
+	struct dw_nest_step *step = &steps->steps[steps->at];
 
-	if (steps->from[thread] == steps->from[thread + 1])
+	if (steps->first[thread] == steps->first[thread + 1])
 		return;
 	if (step->track == thread * 2 && step->start_ns <= start_ns && end_ns <= step->end_ns)
 		return;
-	step = step_before(steps, thread, end_ns);
+	step = nest_step_before(steps, thread, end_ns);
 	if (step && end_ns < step->end_ns && start_ns < step->start_ns)
 		step->overlaps = true;
-	step = step_before(steps, thread, start_ns);
+	step = nest_step_before(steps, thread, start_ns);
 	if (step && start_ns < step->end_ns && end_ns > step->end_ns)
 		step->overlaps = true;
 }

@@ -1,0 +1,256 @@
+/*
+ * What stands above the events of a Chrome trace: which traces it was made from, what was
+ * recorded and what was lost, and what the program said about itself.
+ *
+ * Called by chrome.c, once.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/chrome_facts.h"
+#include "export/json.h"
+#include "export/stacks.h"
+
+static void facts_put_key(struct dw_writer_out *out, bool *any, const char *key)
+{
+	dw_out_text(out, *any ? "," : "");
+	*any = true;
+	dw_out_string(out, key);
+	dw_out_text(out, ":");
+}
+
+static int facts_compare_metas(const void *left, const void *right)
+{
+	const struct dw_source_meta *a = *(const struct dw_source_meta *const *)left;
+	const struct dw_source_meta *b = *(const struct dw_source_meta *const *)right;
+	int order;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	order = strcmp(a->key, b->key);
+	return order ? order : a < b ? -1 : 1;
+}
+
+static void facts_put_value(struct dw_writer_out *out, const struct dw_source_meta *meta)
+{
+	if (meta->json && dw_json_valid(meta->value))
+		dw_out_text(out, meta->value);
+	else
+		dw_out_string(out, meta->value);
+}
+
+/* The facts of `process`, which `metas` begins with; of each key the last value. */
+static void facts_put_metas(struct dw_writer_out *out, const struct dw_source_meta **metas,
+                        size_t count, uint32_t process)
+{
+	bool any = false;
+
+	dw_out_text(out, ",\"meta\":{");
+	for (size_t i = 0; i < count && metas[i]->process == process; i++) {
+		const struct dw_source_meta *meta = metas[i];
+
+		if (i + 1 < count && metas[i + 1]->process == process &&
+		    strcmp(metas[i + 1]->key, meta->key) == 0)
+			continue;
+		facts_put_key(out, &any, meta->key);
+		facts_put_value(out, meta);
+	}
+	dw_out_text(out, "}");
+}
+
+static void facts_put_process(struct dw_timeline *timeline, uint32_t index,
+                          const struct dw_source_meta **metas, size_t meta_count)
+{
+	const struct dw_source_process *process = &timeline->source->processes[index];
+	struct dw_writer_out *out = timeline->out;
+
+	dw_out_text(out, "\n{\"pid\":");
+	dw_out_u64(out, timeline->pids[index]);
+	dw_out_text(out, ",\"name\":");
+	dw_out_string(out, process->name);
+	dw_out_text(out, ",\"command\":");
+	dw_out_string(out, process->command);
+	if (*process->job) {
+		dw_out_text(out, ",\"job\":");
+		dw_out_string(out, process->job);
+	}
+	if (process->rank >= 0) {
+		dw_out_text(out, ",\"rank\":");
+		dw_out_i64(out, process->rank);
+		dw_out_text(out, ",\"world_size\":");
+		dw_out_i64(out, process->world_size);
+	}
+	dw_out_text(out, ",\"host\":");
+	dw_out_string(out, timeline->source->files[process->file].head->hostname);
+	facts_put_metas(out, metas, meta_count, index);
+	dw_out_text(out, "}");
+}
+
+static void facts_put_processes(struct dw_timeline *timeline)
+{
+	const struct dw_source *source = timeline->source;
+	const struct dw_source_meta **metas = calloc(source->meta_count + 1, sizeof *metas);
+	size_t at = 0;
+	bool any = false;
+
+	if (!metas) {
+		timeline->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < source->meta_count; i++)
+		metas[i] = &source->metas[i];
+	qsort(metas, source->meta_count, sizeof *metas, facts_compare_metas);
+	dw_out_text(timeline->out, ",\n\"processes\":[");
+	for (uint32_t i = 0; i < source->process_count; i++) {
+		if (source->processes[i].flags & DW_PROCESS_RUNNER)
+			continue;
+		while (at < source->meta_count && metas[at]->process < i)
+			at++;
+		dw_out_text(timeline->out, any ? "," : "");
+		any = true;
+		facts_put_process(timeline, i, metas + at, source->meta_count - at);
+	}
+	dw_out_text(timeline->out, "]");
+	free(metas);
+}
+
+/* Whether the document has a member of this name anyway. */
+static bool facts_is_own_key(const char *key)
+{
+	static const char *const ours[] = {
+		"schemaVersion", "displayTimeUnit", "baseTimeNanoseconds", "deviceProperties",
+		"distributedInfo", "record_shapes", "with_stack", "profile_memory", "dwell",
+		"traceEvents", "traceName",
+	};
+
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (strcmp(key, ours[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The facts that the first process with any said about itself, as members of the document:
+ * tools for PyTorch's traces look for them there. */
+static void facts_put_program_facts(struct dw_timeline *timeline)
+{
+	const struct dw_source *source = timeline->source;
+	const struct dw_source_meta **metas = calloc(source->meta_count + 1, sizeof *metas);
+
+	if (!metas) {
+		timeline->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < source->meta_count; i++)
+		metas[i] = &source->metas[i];
+	qsort(metas, source->meta_count, sizeof *metas, facts_compare_metas);
+	for (size_t i = 0; i < source->meta_count && metas[i]->process == metas[0]->process; i++) {
+		bool last = i + 1 == source->meta_count || metas[i + 1]->process != metas[i]->process ||
+		            strcmp(metas[i + 1]->key, metas[i]->key) != 0;
+
+		if (!last || facts_is_own_key(metas[i]->key))
+			continue;
+		dw_out_string(timeline->out, metas[i]->key);
+		dw_out_text(timeline->out, ":");
+		facts_put_value(timeline->out, metas[i]);
+		dw_out_text(timeline->out, ",\n");
+	}
+	free(metas);
+}
+
+/* Whether shapes, stacks and memory were recorded: 1 or 0, as in PyTorch's traces. */
+static void facts_put_recorded(struct dw_timeline *timeline)
+{
+	bool shapes = false, stacks = dw_stacks_any(timeline->source);
+	uint32_t categories = dw_model_categories(timeline->model);
+
+	for (size_t i = 0; i < timeline->symbol_count; i++)
+		shapes |= timeline->symbols[i].shapes != NULL &&
+		          timeline->symbols[i].category == DWELL_CATEGORY_OPERATOR;
+	dw_out_text(timeline->out, shapes ? "\"record_shapes\":1,\n" : "\"record_shapes\":0,\n");
+	dw_out_text(timeline->out, stacks ? "\"with_stack\":1,\n" : "\"with_stack\":0,\n");
+	dw_out_text(timeline->out, categories >> DWELL_CATEGORY_ALLOCATION & 1
+	                             ? "\"profile_memory\":1,\n"
+	                             : "\"profile_memory\":0,\n");
+}
+
+static void facts_put_losses(struct dw_timeline *timeline)
+{
+	static const char *const causes[DW_LOSS_SLOTS] = {
+#define X(name, label, text) label,
+		DW_LOSS_CAUSES(X)
+#undef X
+	};
+	bool any = false;
+
+	dw_out_text(timeline->out, ",\n\"losses\":{");
+	for (unsigned i = 0; i < DW_LOSS_SLOTS; i++) {
+		if (!timeline->source->lost[i] || !causes[i])
+			continue;
+		facts_put_key(timeline->out, &any, causes[i]);
+		dw_out_u64(timeline->out, timeline->source->lost[i]);
+	}
+	dw_out_text(timeline->out, "}");
+}
+
+static void facts_put_texts(struct dw_timeline *timeline, const char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		dw_out_text(timeline->out, i ? "," : "");
+		dw_out_string(timeline->out, texts[i]);
+	}
+	dw_out_text(timeline->out, "]");
+}
+
+/* The rank whose trace this is, as Kineto writes it. A trace of several ranks has none. */
+static void facts_put_rank(struct dw_timeline *timeline)
+{
+	const struct dw_source_process *ranked = NULL;
+
+	for (size_t i = 0; i < timeline->source->process_count; i++) {
+		const struct dw_source_process *process = &timeline->source->processes[i];
+
+		if (process->rank < 0)
+			continue;
+		if (ranked && ranked->rank != process->rank)
+			return;
+		ranked = process;
+	}
+	if (!ranked)
+		return;
+	dw_out_text(timeline->out, "\"distributedInfo\":{\"rank\":");
+	dw_out_i64(timeline->out, ranked->rank);
+	dw_out_text(timeline->out, ",\"world_size\":");
+	dw_out_i64(timeline->out, ranked->world_size);
+	dw_out_text(timeline->out, "},\n");
+}
+
+void dw_chrome_put_facts(struct dw_timeline *timeline)
+{
+	struct dw_writer_out *out = timeline->out;
+	const char *const *repairs;
+	size_t count;
+
+	dw_out_text(out,
+	            "{\"schemaVersion\":1,\n\"displayTimeUnit\":\"ms\",\n\"baseTimeNanoseconds\":");
+	dw_out_u64(out, timeline->source->realtime_start_ns);
+	dw_out_text(out, ",\n\"deviceProperties\":[],\n");
+	facts_put_rank(timeline);
+	facts_put_recorded(timeline);
+	facts_put_program_facts(timeline);
+	dw_out_text(out, "\"dwell\":{\"version\":");
+	dw_out_string(out, dwell_version());
+	dw_out_text(out, ",\n\"traces\":[");
+	for (size_t i = 0; i < timeline->source->file_count; i++) {
+		dw_out_text(out, i ? "," : "");
+		dw_out_string(out, timeline->source->files[i].path);
+	}
+	dw_out_text(out, "],\n\"coverage\":");
+	dw_out_real(out, dw_model_coverage(timeline->model));
+	facts_put_losses(timeline);
+	repairs = dw_model_repairs(timeline->model, &count);
+	timeline->failed |= !repairs;
+	dw_out_text(out, ",\n\"repairs\":[");
+	facts_put_texts(timeline, repairs, repairs ? count : 0);
+	facts_put_processes(timeline);
+	dw_out_text(out, "},\n");
+}

@@ -1,0 +1,69 @@
+/*
+ * The packets of a Perfetto trace: tracks, events, interned names, annotations, counters.
+ *
+ * A file is a row of packets of one sequence. A packet is in the output when it is closed.
+ * Tracks have numbers: 1 + the timeline's number of the track, then the processes, then
+ * others as they are made.
+ */
+#ifndef DW_EXPORT_PERFETTO_PACKETS_H
+#define DW_EXPORT_PERFETTO_PACKETS_H
+
+#include "base/map.h"
+#include "base/proto.h"
+#include "export/timeline.h"
+
+struct dw_perfetto_counter;
+
+struct dw_perfetto {
+	struct dw_timeline *timeline;
+	struct dw_proto message; /* the open packet */
+	bool *interned;          /* by symbol */
+	struct dw_perfetto_counter *counters;
+	size_t counter_count, counter_capacity;
+	struct dw_map counter_map; /* by process and what is counted */
+	uint64_t next_track, first_process_track;
+	uint64_t categories; /* mask of those that are interned */
+	bool cleared;        /* the packet that starts the interning is written */
+};
+
+/* Types of events, with the numbers of Perfetto's TrackEvent. */
+enum dw_perfetto_type { DW_PERFETTO_BEGIN = 1, DW_PERFETTO_END = 2, DW_PERFETTO_INSTANT = 3,
+	                    DW_PERFETTO_COUNTER = 4 };
+
+/* The places in `message` of an open packet and of the event in it. */
+struct dw_perfetto_event {
+	size_t packet, event;
+};
+
+/* Sets timeline->failed when out of memory. */
+void dw_perfetto_init(struct dw_perfetto *perfetto, struct dw_timeline *timeline);
+void dw_perfetto_reset(struct dw_perfetto *perfetto);
+
+/* The clock, and the tracks of processes and threads. */
+void dw_perfetto_put_tracks(struct dw_perfetto *perfetto);
+/* Makes a track in another one. Returns its number. */
+uint64_t dw_perfetto_new_track(struct dw_perfetto *perfetto, uint64_t parent, const char *name);
+
+/* Interns the name of a symbol. No event may be open. */
+void dw_perfetto_intern(struct dw_perfetto *perfetto, uint32_t symbol);
+struct dw_perfetto_event dw_perfetto_open(struct dw_perfetto *perfetto,
+                                          enum dw_perfetto_type type, uint64_t track, uint64_t ns);
+void dw_perfetto_close(struct dw_perfetto *perfetto, struct dw_perfetto_event event);
+
+/* ---- of the open event ------------------------------------------------------------------- */
+
+void dw_perfetto_name(struct dw_perfetto *perfetto, uint32_t symbol); /* it is interned */
+void dw_perfetto_name_text(struct dw_perfetto *perfetto, const char *name);
+/* What is known about all calls of a symbol. */
+void dw_perfetto_args(struct dw_perfetto *perfetto, uint32_t symbol);
+void dw_perfetto_annotate(struct dw_perfetto *perfetto, const char *name, const char *value,
+                          bool json);
+void dw_perfetto_annotate_u64(struct dw_perfetto *perfetto, const char *name, uint64_t value);
+
+/* ---- whole events ------------------------------------------------------------------------ */
+
+void dw_perfetto_put_counter(struct dw_perfetto *perfetto, const struct dw_event *event);
+void dw_perfetto_put_memory(struct dw_perfetto *perfetto, const struct dw_memory_total *at);
+void dw_perfetto_put_arrow(struct dw_perfetto *perfetto, const struct dw_arrow_end *end);
+
+#endif
