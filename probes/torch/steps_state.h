@@ -24,8 +24,8 @@
  * Not thread-safe: the caller calls it with the interpreter's lock. Only
  * STEPS_THREAD_ENDS may come without it.
  */
-#ifndef DWELL_PROBES_TORCH_STEPS_STATE_H
-#define DWELL_PROBES_TORCH_STEPS_STATE_H
+#ifndef DWP_TORCH_STEPS_STATE_H
+#define DWP_TORCH_STEPS_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
