@@ -430,6 +430,12 @@ optimizer = sgd(net)
 for x, y in batches(7): learn(compiled, optimizer, x, y)
 evaluate(compiled, batches(3))
 """, 7),
+    ("a compiled training step", """
+if not hasattr(torch, "compile"): raise SystemExit(77)
+optimizer = sgd(net)
+compiled = torch.compile(learn, backend="eager")
+for x, y in batches(7): compiled(net, optimizer, x, y)
+""", 7),
     ("a model within models, parts of it in threads", """
 class Parts(nn.Module):
     def __init__(self): super().__init__(); self.module = net
