@@ -84,10 +84,10 @@ struct dwell_error {
 	char message[512];
 };
 
-/* The short text of a code, static; "unknown error" for any other number. */
+/* The short text of a code; "unknown error" for any other number. The text is static. */
 DWELL_API const char *dwell_error_text(int code);
 
-/* The library's version, "MAJOR.MINOR.PATCH", static. */
+/* The version of the loaded library, "MAJOR.MINOR.PATCH". The text is static. */
 DWELL_API const char *dwell_version(void);
 
 /* ---- the session --------------------------------------------------------- */
@@ -120,24 +120,25 @@ enum dwell_action {
 	DWELL_ACTION_RECORD_AND_SAVE = 3, /* the last step of a cycle: its result is ready then */
 };
 
-/* The action of step `step`, counted from 0. Without a schedule it is RECORD. */
+/* The action of the step with this number, counted from 0. RECORD if `schedule` is NULL or holds
+ * no schedule. */
 DWELL_API enum dwell_action dwell_schedule_action(const struct dwell_schedule *schedule,
-                                                  uint64_t step);
+                                                  uint64_t step_num);
 
-/* DWELL_E_ARGUMENT if the schedule can never record, or a number is negative. */
+/* Returns 0, or DWELL_E_ARGUMENT if the schedule can never record or a number of it is negative. */
 DWELL_API int dwell_schedule_check(const struct dwell_schedule *schedule,
                                    struct dwell_error *error);
 
 struct dwell_options {
 	size_t size;             /* sizeof this structure: later versions add at the end */
 	const char *path;        /* the trace; NULL means PROGRAM-PID.dwell in the current folder */
-	bool overwrite;          /* replace an existing trace at `path`; no other file */
+	bool overwrite;          /* replace an existing trace at `path`, but never another file */
 	enum dwell_keep keep;
 	uint64_t max_size_bytes; /* 0 means 2 GiB; at most a tenth of the free space is used */
 	uint32_t categories;     /* mask of 1 << enum dwell_category and DWELL_DETAIL_*; 0 means the
-	                          * default; DWELL_MASK_NONE: only what profiles and captures ask for */
+	                          * default, DWELL_MASK_NONE only what profiles and captures ask for */
 	uint64_t steps_from;     /* record only steps from..to, counted from 0 */
-	uint64_t steps_to;       /* UINT64_MAX means without end */
+	uint64_t steps_to;       /* inclusive; UINT64_MAX means without end */
 	struct dwell_schedule schedule;
 	const char *layers;      /* record only these layers, see dwell_layers_only(); NULL means all */
 };
@@ -161,10 +162,11 @@ DWELL_API int dwell_start(const struct dwell_options *options, struct dwell_erro
  */
 DWELL_API int dwell_stop(struct dwell_error *error);
 
-/* Whether a session runs (its gate may be closed by --steps or a schedule). */
+/* Whether a session runs. It is true also while --steps or a schedule pauses the recording. */
 DWELL_API bool dwell_active(void);
 
-/* The path of the trace that is being written, or NULL; valid until the next start. */
+/* The path of the trace that is being written, or NULL if no session runs. The text belongs to the
+ * library and is valid until the next dwell_start(). */
 DWELL_API const char *dwell_trace_path(void);
 
 /* ---- steps --------------------------------------------------------------- */
@@ -172,14 +174,18 @@ DWELL_API const char *dwell_trace_path(void);
 /*
  * A step is one iteration of training or inference. Mark steps in one of two ways:
  * DWELL_STEP() in <dwell/probe.h>, for a step that is a block; or dwell_step() at the start
- * of each iteration, which also ends the previous step. Each process counts its steps from 0.
- * The last step of dwell_step() ends with dwell_step_end(), dwell_stop() or the process.
+ * of each iteration, which also ends the previous step. A step belongs to the thread that began
+ * it. Each process counts its steps from 0. The last step of dwell_step() ends with
+ * dwell_step_end(), dwell_stop() or the process. While no session runs, these do nothing.
  */
 DWELL_API void dwell_step(void);
+/* The same as dwell_step(), for loops that also call dwell_step_end(): the time between an end
+ * and the next begin is outside any step. */
 DWELL_API void dwell_step_begin(void);
+/* Ends the open step of this thread. Ignored if none is open. */
 DWELL_API void dwell_step_end(void);
 
-/* Steps begun so far by this process. */
+/* The number of steps that this process began; 0 if no session runs. */
 DWELL_API uint64_t dwell_steps_begun(void);
 
 /* ---- layers -------------------------------------------------------------- */
@@ -232,16 +238,16 @@ struct dwell_profile_result {
 
 struct dwell_profile_options {
 	size_t size;             /* sizeof this structure */
-	const char *name;        /* in the trace, for --profile NAME; NULL: "profile" */
+	const char *name;        /* in the trace, for --profile NAME; NULL means "profile" */
 	unsigned activities;     /* 0 means all that are available */
 	bool record_shapes;
 	bool profile_memory;
 	bool with_stack;
 	bool with_flops;         /* includes shapes */
-	bool with_functions;     /* needs the functions probe */
-	struct dwell_schedule schedule; /* if active is 0: record from start to stop */
+	bool with_functions;     /* needs the functions probe (libdwell-functions) */
+	struct dwell_schedule schedule; /* if its `active` is 0, everything from start to stop is recorded */
 	/* Optional; overrides `schedule`: returns the action of each step, counted from 0. */
-	enum dwell_action (*action)(uint64_t step, void *context);
+	enum dwell_action (*action)(uint64_t step_num, void *context);
 	/*
 	 * Optional; called with the result of each complete cycle, and with that of a cycle
 	 * which dwell_profile_stop() ends early. It may read the trace. The program's other
@@ -262,20 +268,21 @@ struct dwell_profile_options {
 	  { 0, 0, 0, 0, 0, 0 }, NULL, NULL, false, NULL, 0 }
 
 /*
- * If `options` is NULL, the defaults hold. The texts are copied. On failure the result is NULL
- * and `error` says DWELL_E_ARGUMENT (a schedule that can never record), DWELL_E_NOMEM, or an
- * error of dwell_start().
+ * Creates a profile, which the caller destroys. If `options` is NULL, the defaults hold. The
+ * texts are copied. Returns NULL on failure: DWELL_E_ARGUMENT for a schedule that can never
+ * record, DWELL_E_NOMEM, or an error of dwell_start().
  */
 DWELL_API struct dwell_profile *dwell_profile_create(const struct dwell_profile_options *options,
                                                      struct dwell_error *error);
-/* Stops the profile first. A NULL argument is ignored. */
+/* Stops the profile and frees it. NULL is ignored. */
 DWELL_API void dwell_profile_destroy(struct dwell_profile *profile);
 
-/* DWELL_E_STATE if it is already started. It may be started again after a stop. */
+/* Begins to record. A profile may be started again after a stop. Errors: DWELL_E_STATE if it is
+ * already started or no session runs. */
 DWELL_API int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error);
 
 /*
- * Ends a step and begins the next. If the program marks no steps of its own in this thread,
+ * Ends a step of the profile and begins the next. If the program marks no steps of its own in this thread,
  * these are the trace's steps. Errors: DWELL_E_STATE if the profile is not started;
  * DWELL_E_ARGUMENT if the `action` function leaves a warm-up or a cycle without an end (the
  * profile continues and its records are kept).
@@ -283,18 +290,19 @@ DWELL_API int dwell_profile_start(struct dwell_profile *profile, struct dwell_er
 DWELL_API int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error);
 
 /*
- * Ends the range and the cycle. Errors: DWELL_E_STATE if the profile is not started, or if it
+ * Ends the recording and the cycle. Errors: DWELL_E_STATE if the profile is not started, or if it
  * has a schedule and dwell_profile_step() was never called, so that it recorded at most its
  * first step; it is stopped even then.
  */
 DWELL_API int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error);
 
-/* The number of steps so far. */
+/* The number of calls of dwell_profile_step() since the start. */
 DWELL_API uint64_t dwell_profile_step_num(const struct dwell_profile *profile);
 /* The action of the current step; NONE if the profile is not started. */
 DWELL_API enum dwell_action dwell_profile_action(const struct dwell_profile *profile);
 
-/* The last complete result; DWELL_E_NO_DATA if there is none yet. */
+/* Stores the last complete result. Its texts belong to the library. Errors: DWELL_E_NO_DATA if there
+ * is none yet. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow" /* g++: a structure has the same name */
 DWELL_API int dwell_profile_result(const struct dwell_profile *profile,
@@ -305,12 +313,13 @@ DWELL_API int dwell_profile_result(const struct dwell_profile *profile,
 /* Trace id of the cycle being recorded (see dwell_profile_result.id), or 0 if none. */
 DWELL_API uint32_t dwell_profile_id(const struct dwell_profile *profile);
 
-/* A sentence (static) that names what was asked for and is not available here; NULL if all is. */
+/* A sentence that names what the options ask for and is not available here; NULL if all of it is.
+ * The text is static. */
 DWELL_API const char *dwell_profile_warning(const struct dwell_profile *profile);
 
-/* The rest of the block is the profile's range: the profile is started here and stopped
- * when the block is left, by whatever way. The object and its result stay. A jump past this
- * line does not start it: see the same of ranges at the head of <dwell/probe.h>. */
+/* Starts the profile here and stops it when the block is left, in whatever way. The profile and
+ * its result remain. A jump past this line does not start it, as <dwell/probe.h> says at its head
+ * for ranges. Errors are not reported: start and stop the profile yourself to see them. */
 #ifdef __cplusplus
 #define DWELL_PROFILE(profile) \
 	const dwell_profile_scope DWELL_JOIN(dwell_profile_, __COUNTER__)(profile)
@@ -354,7 +363,8 @@ static inline void dwell_profile_leave(struct dwell_profile_block *block)
  * errors of dwell_start().
  */
 DWELL_API int dwell_serve_start(unsigned port, struct dwell_error *error);
-/* A running capture is answered with the records so far. The session continues. */
+/* Ends the server. A running capture is answered with the records so far. The session continues.
+ * Ignored if this program is not served. */
 DWELL_API void dwell_serve_stop(void);
 
 /* ---- facts --------------------------------------------------------------- */
@@ -362,15 +372,16 @@ DWELL_API void dwell_serve_stop(void);
 /*
  * Stores a fact with the trace: a model's name, a batch size, a commit. The texts are copied.
  * A later value of the same key replaces the earlier one. dwell_meta_json() takes any JSON
- * value; it is stored unchanged, and the reader checks it.
+ * value; it is stored unchanged, and the reader checks it. Ignored while no session runs.
  */
 DWELL_API void dwell_meta(const char *key, const char *value);
 DWELL_API void dwell_meta_json(const char *key, const char *json);
 
-/* Names the calling thread in the trace. If never called, the kernel's thread name is used. */
+/* Names the calling thread in the trace. The text is copied. If never called, the kernel's thread
+ * name is used. */
 DWELL_API void dwell_thread_name(const char *name);
 
-/* The process's place in a distributed run; -1 means not given. Without this call, RANK,
+/* The place of this process in a distributed run; -1 means not given. Without this call, RANK,
  * LOCAL_RANK and WORLD_SIZE of the environment are used. */
 DWELL_API void dwell_rank(int rank, int local_rank, int world_size);
 

@@ -16,16 +16,17 @@
  *
  * In a program that is not recorded a probe is one relaxed load and a branch not
  * taken; with -DDWELL_DISABLE it is nothing. Recorded, a range costs little more
- * than the two clock readings it needs and 12 bytes.
+ * than the two clock readings that it needs, and 12 bytes in the file.
  *
  * Probes may be used in any thread, in signal handlers, before main, after
  * fork, in code loaded with dlopen. They never fail, allocate, lock, or change
  * errno. Records that could not be kept are counted by cause, and every report
- * shows the counts. longjmp() out of ranges leaves them open; those that were begun
- * inside of a DWELL_STEP() end with that step.
+ * shows the counts. longjmp() out of ranges leaves them open; those that began inside a
+ * DWELL_STEP() end with that step.
  *
  * C99 and C++11 or later, gcc and clang. Names are string literals: each is read
- * once, at the probe's first record. For names made at run time see DWELL_SCOPE_ID().
+ * once, at the probe's first record. For names that are made at run time see
+ * DWELL_SCOPE_ID() and DWELL_OP_NAMED().
  */
 #ifndef DWELL_PROBE_H
 #define DWELL_PROBE_H
@@ -41,7 +42,8 @@
 extern "C" {
 #endif
 
-/* What a range or a value is. The numbers are on disk: append only, below 24. */
+/* What a range or a value is: X(NAME, number, text). The numbers are in the file: new ones are
+ * appended, and all are below 24. */
 #define DWELL_CATEGORIES(X)         \
 	X(ZONE, 0, "zone")              \
 	X(PHASE, 1, "phase")            \
@@ -70,13 +72,15 @@ enum dwell_category {
 	DWELL_CATEGORY_COUNT
 };
 
-/* Bits of the mask above the categories: details recorded with operators. */
+/* Bits of the mask above the categories: details that are recorded with operators. */
+/* The shapes of arguments. */
 #define DWELL_DETAIL_SHAPES (1u << 24)
-/* Also of code without frame pointers, but on a coroutine's stack or a signal handler's, where
- * callers without them are not known: compile with -fno-omit-frame-pointer. */
+/* The call stacks of outermost operators. On a coroutine's stack or a signal handler's, callers
+ * that were compiled without -fno-omit-frame-pointer are missing. */
 #define DWELL_DETAIL_STACKS (1u << 25)
+/* What the counting of FLOPs needs besides shapes. */
 #define DWELL_DETAIL_FLOPS (1u << 26)
-/* Only some layers: set and cleared by dwell_layers_only(). */
+/* Only some layers are recorded: set and cleared by dwell_layers_only(). */
 #define DWELL_DETAIL_LAYERS (1u << 27)
 /* With DWELL_CATEGORY_FUNCTION: also the functions of an interpreter that are written in C. */
 #define DWELL_DETAIL_C_FUNCTIONS (1u << 28)
@@ -92,11 +96,11 @@ enum dwell_dtype {
 	DWELL_UINT8 = 0, DWELL_INT8 = 1, DWELL_INT16 = 2, DWELL_INT32 = 3, DWELL_INT64 = 4,
 	DWELL_FLOAT16 = 5, DWELL_FLOAT32 = 6, DWELL_FLOAT64 = 7, DWELL_COMPLEX32 = 8,
 	DWELL_COMPLEX64 = 9, DWELL_COMPLEX128 = 10, DWELL_BOOL = 11, DWELL_BFLOAT16 = 15,
-	DWELL_ARG_INTS = 254, /* not a tensor: `sizes` are integers (a stride, a flag) */
+	DWELL_ARG_INTS = 254, /* not a tensor: `sizes` holds integers (a stride, a flag) */
 	DWELL_DTYPE_NONE = 255
 };
 
-/* An argument of an operator. `sizes` is read during the call only. */
+/* An argument of an operator. `sizes` has `dimensions` elements and is read during the call only. */
 struct dwell_tensor {
 	const int64_t *sizes;
 	uint8_t dimensions;
@@ -158,6 +162,7 @@ DWELL_INLINE unsigned dwell_begin(struct dwell_site *site)
 	return DWELL_BEGUN;
 }
 
+/* Ends the range; `began` is the result of the begin. */
 DWELL_INLINE void dwell_end(unsigned began)
 {
 	if (DWELL_LIKELY(began == DWELL_BEGUN))
@@ -198,13 +203,13 @@ DWELL_API void dwell_flow_in(struct dwell_site *site, uint64_t handle);
 DWELL_API void dwell_mark(struct dwell_site *site);
 DWELL_API void dwell_counter(struct dwell_site *site, double value);
 
-/* Memory. site->name is the category ("parameter", "gradient", "activation",
- * "input", "optimizer state", "temporary", "other"), site->detail the device
- * ("cpu", "cuda:0"). An address is live from its allocation to its free. */
+/* Memory. site->name says what it is for ("parameter", "gradient", "activation", "input",
+ * "optimizer state", "temporary", "other"), site->detail on which device it is ("cpu", "cuda:0").
+ * An address is live from its allocation until it is freed. */
 DWELL_API void dwell_alloc(struct dwell_site *site, const void *address, uint64_t size_bytes);
 DWELL_API void dwell_free(struct dwell_site *site, const void *address);
-/* Changes the category of the block that is live at `address` to site->name, as if it had
- * been allocated with it. An address where no recorded block is live is ignored. */
+/* Changes what the block that is live at `address` is for, to site->name, as if it had been
+ * allocated with it. Ignored if no recorded block is live there. */
 DWELL_API void dwell_alloc_is(struct dwell_site *site, const void *address);
 
 /* ---- the macros ---------------------------------------------------------- */
@@ -223,7 +228,7 @@ DWELL_API void dwell_alloc_is(struct dwell_site *site, const void *address);
 
 #ifdef DWELL_DISABLE
 
-/* Arguments are named and not evaluated, so that no variable becomes unused. */
+/* The arguments are named, so that no variable becomes unused, but not evaluated. */
 #define DWELL_IGNORE(argument) (0 ? (void)(argument) : (void)0)
 #define DWELL_IGNORE_TEXT(text) ((void)sizeof(DWELL_LITERAL(text)))
 #define DWELL_IGNORE_TWO(text, argument) \
@@ -308,7 +313,7 @@ DWELL_INLINE void dwell_step_leave(struct dwell_block *block)
 #define DWELL_STEP() DWELL_STEP_N(__COUNTER__)
 #endif
 
-/* `n` tells the scopes of a block apart. */
+/* `n` distinguishes the scopes of a block. */
 #define DWELL_SCOPE_(category, name, begin, n)                                         \
 	DWELL_SITE(DWELL_JOIN(dwell_site_, n), category, DWELL_LITERAL(name), NULL);           \
 	DWELL_SCOPE_OPEN(begin, n)
@@ -321,15 +326,15 @@ DWELL_INLINE void dwell_step_leave(struct dwell_block *block)
 /* The rest of the block is a range of the category. */
 #define DWELL_SCOPE(category, name) DWELL_SCOPE_N(category, name, __COUNTER__)
 
-/* The same with an id instead of a literal, for names that are known at run time only:
- * dwell_intern() or an id that was kept. `id` is evaluated only while the category is
+/* The same with an id in place of a literal, for names that are known at run time only: a call of
+ * dwell_intern(), or an id that was kept. `id` is evaluated only while the category is
  * recorded. */
 #define DWELL_SCOPE_ID(category, id)                                                   \
 	DWELL_SCOPE_OPEN(dwell_wants(1u << (category)) ? dwell_begin_id(id, category)          \
 	                                               : DWELL_CAST(unsigned, DWELL_NOT_BEGUN), \
 	                 __COUNTER__)
 
-/* An operator with the shapes of its arguments, when shapes are recorded. */
+/* An operator with the shapes of its arguments, which are recorded while shapes are. */
 #define DWELL_OP_SHAPES(name, tensors, count) DWELL_OP_SHAPES_N(name, tensors, count, __COUNTER__)
 
 /* The same with a name that is known at run time only. The arguments are evaluated only

@@ -20,22 +20,24 @@ extern "C" {
 struct dwell_trace;
 struct dwell_table;
 
-/* The part of a trace to look at. A zeroed scope (or NULL) is the whole trace. */
+/* The part of a trace to look at. Zero-initialise it and set `size`. If no other field is set, or
+ * instead of a scope NULL is given, it is the whole trace. */
 struct dwell_scope {
 	size_t size;         /* sizeof this structure */
-	bool has_steps;
-	uint64_t steps_from; /* from 0, both inclusive */
+	bool has_steps;      /* only these steps, counted from 0, both inclusive */
+	uint64_t steps_from;
 	uint64_t steps_to;
-	const char *thread;  /* name or tid, or NULL */
+	const char *thread;  /* only the thread with this name or tid, or NULL */
 	const char *profile; /* only the ranges of the profile with this name or id, or NULL */
 	uint32_t profile_id; /* the same by id, or 0 */
-	const char *action;  /* only what begins within this zone or action, or NULL */
+	const char *action;  /* only what begins inside this zone or action, or NULL */
 };
 
 /*
- * Opens one or more traces of one run, finished, torn or still being written.
- * The files stay mapped until dwell_trace_close(). Errors: DWELL_E_IO,
- * DWELL_E_NOT_TRACE, DWELL_E_VERSION, DWELL_E_CORRUPT, DWELL_E_NOMEM.
+ * Opens one or more traces of one run: finished, damaged or still being written. The files stay
+ * mapped until dwell_trace_close(). The texts of `scope` are copied. Errors: DWELL_E_IO,
+ * DWELL_E_NOT_TRACE, DWELL_E_VERSION, DWELL_E_CORRUPT, DWELL_E_NAME or DWELL_E_NO_DATA for a scope
+ * that selects nothing, DWELL_E_NOMEM.
  */
 DWELL_API int dwell_trace_open(struct dwell_trace **trace, const char *const *paths, size_t count,
                                const struct dwell_scope *scope, struct dwell_error *error);
@@ -45,6 +47,7 @@ DWELL_API int dwell_trace_open(struct dwell_trace **trace, const char *const *pa
 DWELL_API int dwell_trace_open_result(struct dwell_trace **trace,
                                       const struct dwell_profile_result *result,
                                       struct dwell_error *error);
+/* Frees the trace and everything borrowed from it. NULL is ignored. */
 DWELL_API void dwell_trace_close(struct dwell_trace *trace);
 
 /* In dwell_view_options.limit: only a table's head and totals. */
@@ -109,29 +112,32 @@ struct dwell_view_options {
 DWELL_API int dwell_trace_view(struct dwell_trace *trace, const char *view,
                                const struct dwell_view_options *options,
                                struct dwell_table **table, struct dwell_error *error);
+/* Frees a table with the tables chained to it. NULL is ignored. */
 DWELL_API void dwell_table_destroy(struct dwell_table *table);
 
 struct dwell_print_options {
 	size_t size;
-	const char *format;   /* "text", "csv", "json", "md", "html" (a fragment) */
-	unsigned width;       /* of the terminal, in columns; 0: not a terminal */
-	bool color;
-	bool utf8;            /* what is printed to shows more than ASCII */
-	const char *time_unit; /* text and Markdown: "s", "ms", "us", "ns" throughout; NULL: what fits */
+	const char *format;   /* "text", "csv", "json", "md", "html" (a fragment); NULL means "text" */
+	unsigned width;       /* of the terminal, in columns; 0 means not a terminal */
+	bool color;           /* uses the terminal's colors */
+	bool utf8;            /* the terminal or the file may contain more than ASCII */
+	const char *time_unit; /* text and Markdown: "s", "ms", "us", "ns" throughout; NULL means what fits */
 };
 
-/* Prints tables one after the other (JSON: one document). */
+/* Prints tables one after the other; in JSON they are one document. Errors: DWELL_E_NAME for an
+ * unknown format, DWELL_E_ARGUMENT for an unknown unit, DWELL_E_IO, DWELL_E_NOSPACE. */
 DWELL_API int dwell_table_print(const struct dwell_table *const *tables, size_t count, FILE *file,
                                 const struct dwell_print_options *options,
                                 struct dwell_error *error);
 
-/* Sentences about what was torn and what was recovered; NULL past the last. Valid
- * until the trace is closed. */
+/* Sentences about what is damaged in the trace and what was recovered, by index from 0; NULL past
+ * the last one. The texts are valid until the trace is closed. */
 DWELL_API const char *dwell_trace_repair(struct dwell_trace *trace, size_t index);
 
 /*
- * Prints what another profiler would have printed ("torch", "torch:1.13"), exactly where the
- * original is right. On success error->message holds a note about the output, or "". Errors:
+ * Prints what another profiler would have printed ("torch", "torch:1.13"). It differs from the
+ * original only where that is wrong. On success error->message holds a note about the output, or
+ * "". Errors:
  * DWELL_E_NAME with the nearest name, DWELL_E_NO_DATA, DWELL_E_ARGUMENT, DWELL_E_IO.
  */
 DWELL_API int dwell_trace_layout(struct dwell_trace *trace, const char *layout,
@@ -140,8 +146,8 @@ DWELL_API int dwell_trace_layout(struct dwell_trace *trace, const char *layout,
 
 struct dwell_export_options {
 	size_t size;
-	const char *metric; /* what a picture or a stack counts; NULL: time */
-	const char *title;  /* of a picture; NULL: the program's name */
+	const char *metric; /* what a picture or a stack counts; NULL means time */
+	const char *title;  /* of a picture; NULL means the program's name */
 };
 
 /* Writes the trace for another tool, compressed if `path` ends in .gz, and to standard output
@@ -158,7 +164,7 @@ enum dwell_trace_event_type {
 	DWELL_TRACE_COUNTER = 2,
 	DWELL_TRACE_ALLOC = 3,
 	DWELL_TRACE_FREE = 4,
-	DWELL_TRACE_ASYNC = 5,    /* a range of its own: not nested in its thread's others */
+	DWELL_TRACE_ASYNC = 5,    /* a range that is not nested in the other ranges of its thread */
 	DWELL_TRACE_FLOW_OUT = 6,
 	DWELL_TRACE_FLOW_IN = 7,
 	DWELL_TRACE_STEP = 8,     /* `value` is its number */
@@ -172,24 +178,25 @@ struct dwell_trace_frame {
 
 struct dwell_trace_event {
 	uint32_t type;             /* enum dwell_trace_event_type */
-	uint32_t category;         /* enum dwell_category; unknown ones as found */
+	uint32_t category;         /* enum dwell_category, or a number that a later version wrote */
 	const char *name;
 	const char *detail;        /* overload of an operator, unit, device; or NULL */
 	uint32_t pid, tid;
-	uint32_t depth;            /* of a range: how many ranges it lies in */
-	bool open;                 /* it never ended: end_ns is its process's end */
-	uint64_t start_ns, end_ns; /* since the run's start */
-	uint64_t handle;           /* address of ALLOC and FREE; of ASYNC and FLOW */
+	uint32_t depth;            /* RANGE: the number of ranges around it */
+	bool open;                 /* it never ended: end_ns is the end of its process */
+	uint64_t start_ns, end_ns; /* since the start of the run */
+	uint64_t handle;           /* ALLOC and FREE: the address; ASYNC and FLOW: the handle */
 	uint64_t size_bytes;       /* ALLOC */
 	double value;              /* COUNTER, STEP */
-	uint64_t sequence_number;  /* of autograd; UINT64_MAX: none */
-	uint32_t forward_tid;      /* thread that ran the forward; 0: none */
+	uint64_t sequence_number;  /* of autograd; UINT64_MAX means none */
+	uint32_t forward_tid;      /* the thread that ran the forward; 0 means none */
 	uint32_t tensor_count;
-	const struct dwell_tensor *tensors;    /* arguments, of a layer its own parameters; those with
-	                                        * dtype DWELL_ARG_INTS are integers */
+	/* Arguments of an operator, or a layer's own parameters. Those with dtype DWELL_ARG_INTS are
+	 * integers. */
+	const struct dwell_tensor *tensors;
 	const struct dwell_trace_frame *stack; /* innermost first */
 	uint32_t stack_depth;
-	const char *args;          /* what the program said of this call, or NULL */
+	const char *args;          /* what the program recorded about this call, or NULL */
 };
 
 /*
@@ -201,7 +208,9 @@ DWELL_API int dwell_trace_events(struct dwell_trace *trace,
                                  int (*each)(const struct dwell_trace_event *event, void *context),
                                  void *context, struct dwell_error *error);
 
-/* The view's, layout's or format's name at `index`, with its question; NULL past the end. */
+/* The name of the view, layout or export format at `index`, from 0; NULL past the end. The second
+ * argument receives the question that a view answers, or a description; it may be NULL. The texts
+ * are static. */
 DWELL_API const char *dwell_view_name(size_t index, const char **question);
 DWELL_API const char *dwell_layout_name(size_t index, const char **what);
 DWELL_API const char *dwell_export_name(size_t index, const char **what);

@@ -34,15 +34,15 @@ struct directory_entry {
 /* The start of a file as text; false: it cannot be read. */
 static bool read_text(const char *path, char *text, size_t size)
 {
-	int file = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t length = 0;
 	ssize_t got = -1;
 
-	if (file < 0)
+	if (fd < 0)
 		return false;
-	while (length < size - 1 && (got = read(file, text + length, size - 1 - length)) > 0)
+	while (length < size - 1 && (got = read(fd, text + length, size - 1 - length)) > 0)
 		length += (size_t)got;
-	close(file);
+	close(fd);
 	text[length] = '\0';
 	return got >= 0 && length > 0;
 }
@@ -227,7 +227,7 @@ static enum dw_alive lives_here(const struct dw_identity *process)
 }
 
 /* One entry of /proc, compared with a process of another namespace. */
-static enum dw_alive compare(const char *name, const struct dw_identity *process)
+static enum dw_alive host_compare_entry(const char *name, const struct dw_identity *process)
 {
 	struct facts facts;
 	struct stat status;
@@ -252,7 +252,7 @@ static enum dw_alive compare(const char *name, const struct dw_identity *process
 }
 
 /* All of /proc: ALIVE when the process is found, DEAD when each entry is another process. */
-static enum dw_alive scan(const struct dw_identity *process)
+static enum dw_alive host_scan(const struct dw_identity *process)
 {
 	char buffer[4096] __attribute__((__aligned__(8)));
 	enum dw_alive answer = DW_DEAD;
@@ -271,7 +271,7 @@ static enum dw_alive scan(const struct dw_identity *process)
 			at += entry->bytes;
 			if (*entry->name < '0' || *entry->name > '9')
 				continue;
-			one = compare(entry->name, process);
+			one = host_compare_entry(entry->name, process);
 			if (one != DW_DEAD)
 				answer = one;
 		}
@@ -304,7 +304,7 @@ enum dw_alive dw_process_lives(const struct dw_identity *process, unsigned *scan
 		return DW_ALIVE_UNKNOWN;
 	if (scans)
 		--*scans;
-	answer = scan(process);
+	answer = host_scan(process);
 	return answer == DW_DEAD && !sees_all(own) ? DW_ALIVE_UNKNOWN : answer;
 }
 
@@ -316,8 +316,8 @@ static void close_up_to_limit(int first)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > MOST_DESCRIPTORS)
 		limit.rlim_cur = MOST_DESCRIPTORS;
-	for (int file = first; file < (int)limit.rlim_cur; file++)
-		close(file);
+	for (int fd = first; fd < (int)limit.rlim_cur; fd++)
+		close(fd);
 }
 
 /* Closes what one pass over /proc/self/fd shows; false when that was nothing. */
@@ -332,11 +332,11 @@ static bool close_listed(int folder, int first)
 		for (long at = 0; at < got;) {
 			const struct directory_entry *entry =
 			    (const struct directory_entry *)(const void *)(buffer + at);
-			int file = *entry->name == '.' ? -1 : (int)number_at(entry->name);
+			int fd = *entry->name == '.' ? -1 : (int)number_at(entry->name);
 
 			at += entry->bytes;
-			if (file >= first && file != folder)
-				closed |= close(file) == 0;
+			if (fd >= first && fd != folder)
+				closed |= close(fd) == 0;
 		}
 	return closed;
 }

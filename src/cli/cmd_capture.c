@@ -33,7 +33,7 @@ struct request {
 static volatile int stopped;
 
 /* A second Ctrl-C gives up; the same one twice (to a group and to its members) does not. */
-static void stop(int signal)
+static void capture_stop(int signal)
 {
 	static struct timespec first;
 	struct timespec now;
@@ -47,7 +47,7 @@ static void stop(int signal)
 }
 
 /* "500ms", "2s", "1m" */
-static bool take_time(const char *option, const char *text, uint64_t least, uint64_t *ms)
+static bool capture_parse_time(const char *option, const char *text, uint64_t least, uint64_t *ms)
 {
 	static const struct { const char *unit; double ms; } units[] = { { "ms", 1 }, { "s", 1e3 },
 		{ "m", 6e4 } };
@@ -55,7 +55,8 @@ static bool take_time(const char *option, const char *text, uint64_t least, uint
 	double value = strtod(text, &end);
 
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (strcmp(end, units[i].unit) == 0 && end != text && value * units[i].ms >= (double)least &&
+		if (strcmp(end, units[i].unit) == 0 && end != text &&
+		    value * units[i].ms >= (double)least &&
 		    value * units[i].ms <= 3.6e6) {
 			*ms = (uint64_t)(value * units[i].ms + 0.5);
 			return true;
@@ -72,8 +73,9 @@ static int capture_take_option(void *context, const struct dw_option *option, co
 	switch (option->id) {
 	case DW_OPTION_OUTPUT: request->folder = *value ? value : "."; return 0;
 	case DW_OPTION_DURATION:
-		return take_time("duration", value, 1, &request->client.duration_ms) ? 0 : -1;
-	case DW_OPTION_DELAY: return take_time("delay", value, 0, &request->client.delay_ms) ? 0 : -1;
+		return capture_parse_time("duration", value, 1, &request->client.duration_ms) ? 0 : -1;
+	case DW_OPTION_DELAY: return capture_parse_time("delay", value, 0, &request->client.delay_ms)
+	       ? 0 : -1;
 	case DW_OPTION_FUNCTIONS: request->client.functions = true; return 0;
 	default: return 0;
 	}
@@ -82,7 +84,7 @@ static int capture_take_option(void *context, const struct dw_option *option, co
 /* ---- where it goes ------------------------------------------------------------------ */
 
 /* FOLDER/plugins/profile/RUN/HOST.xplane.pb, where RUN is the time as JAX writes it. */
-static bool name_it(struct request *request)
+static bool capture_choose_path(struct request *request)
 {
 	char *session = request->session;
 	time_t now = time(NULL);
@@ -107,7 +109,7 @@ static bool name_it(struct request *request)
 	return dw_logdir_path(request->repository, session, request->client.address, request->path);
 }
 
-static bool store(const struct request *request, const struct dw_client_answer *answer)
+static bool capture_store(const struct request *request, const struct dw_client_answer *answer)
 {
 	char folder[DW_LOGDIR_PATH], part[DW_LOGDIR_PATH + 8];
 	size_t at = 0;
@@ -136,7 +138,7 @@ static bool store(const struct request *request, const struct dw_client_answer *
 
 /* ---- the capture -------------------------------------------------------------------- */
 
-static int done(const struct request *request, uint64_t bytes)
+static int capture_note_done(const struct request *request, uint64_t bytes)
 {
 	bool ends_in_slash = request->folder[strlen(request->folder) - 1] == '/';
 
@@ -149,14 +151,15 @@ static int done(const struct request *request, uint64_t bytes)
 }
 
 /* What one answer means; -1: try again. */
-static int conclude(const struct request *request, const struct dw_client_answer *answer)
+static int capture_conclude(const struct request *request, const struct dw_client_answer *answer)
 {
 	struct stat status;
 
 	if (answer->xspace)
-		return store(request, answer) ? done(request, answer->xspace_bytes) : DW_EXIT_BAD_INPUT;
+		return capture_store(request, answer) ? capture_note_done(request, answer->xspace_bytes)
+		       : DW_EXIT_BAD_INPUT;
 	if (stat(request->path, &status) == 0) /* the server shares our disk and wrote it */
-		return done(request, (uint64_t)status.st_size);
+		return capture_note_done(request, (uint64_t)status.st_size);
 	if (answer->empty)
 		return -1;
 	dw_say("%s has stored the capture on its own machine, as %s; fetch it from there, or give a "
@@ -164,7 +167,7 @@ static int conclude(const struct request *request, const struct dw_client_answer
 	return DW_EXIT_BAD_INPUT;
 }
 
-static int capture(struct request *request)
+static int capture_run(struct request *request)
 {
 	struct dw_client_answer answer;
 	struct dwell_error error = { 0, "" };
@@ -172,7 +175,7 @@ static int capture(struct request *request)
 
 	for (int attempt = 1; result < 0 && attempt <= ATTEMPTS && !stopped; attempt++) {
 		code = dw_client_profile(&request->client, &stopped, &answer, &error);
-		result = code ? dw_say_error(&error, code) : conclude(request, &answer);
+		result = code ? dw_say_error(&error, code) : capture_conclude(request, &answer);
 		free(answer.message);
 		if (result < 0 && attempt < ATTEMPTS && !stopped)
 			dw_say("%s recorded nothing in that time; trying again (%d of %d)",
@@ -189,7 +192,7 @@ static int capture(struct request *request)
 int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv)
 {
 	static struct request request;
-	struct sigaction action = { .sa_handler = stop };
+	struct sigaction action = { .sa_handler = capture_stop };
 	bool over;
 	int operands;
 
@@ -201,16 +204,16 @@ int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv)
 	if (operands < 0)
 		return DW_EXIT_USAGE;
 	if (operands != 1) {
-		dw_say("capture from where? (dwell capture [OPTION...] HOST:PORT)");
+		dw_say("no address is given (dwell capture [OPTION...] HOST:PORT)");
 		return DW_EXIT_USAGE;
 	}
 	request.client.address = argv[0];
 	if (request.client.token && !*request.client.token)
 		request.client.token = NULL;
-	if (!name_it(&request))
+	if (!capture_choose_path(&request))
 		return DW_EXIT_BAD_INPUT;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	return capture(&request);
+	return capture_run(&request);
 }
 #endif

@@ -27,7 +27,7 @@ static int export_take_option(void *context, const struct dw_option *option, con
 	}
 }
 
-static bool has_format(const struct request *request)
+static bool export_check_format(const struct request *request)
 {
 	struct dw_nearest nearest;
 	char all[512] = "";
@@ -35,7 +35,7 @@ static bool has_format(const struct request *request)
 	size_t length = 0;
 
 	if (!request->format) {
-		dw_say("export for what? --format NAME (dwell export --help lists them)");
+		dw_say("no format is given: --format NAME (dwell export --help lists all)");
 		return false;
 	}
 	for (size_t i = 0; (name = dwell_export_name(i, NULL)); i++)
@@ -53,8 +53,9 @@ static bool has_format(const struct request *request)
 }
 
 /* FOLDER/plugins/profile/TRACE/HOST.xplane.pb for an output that is a folder; said. */
-static bool lay_out(struct request *request, const char *trace_path, struct dwell_trace *trace,
-                    char path[DW_LOGDIR_PATH])
+static bool export_place_in_logdir(struct request *request, const char *trace_path,
+                                   struct dwell_trace *trace,
+                                   char path[DW_LOGDIR_PATH])
 {
 	const struct dw_source *source = dw_trace_source(trace);
 	const char *slash = strrchr(trace_path, '/');
@@ -96,10 +97,10 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 	int operands = dw_options_parse(verb, argc, argv, false, export_take_option, &request, &done);
 	if (done)
 		return 0;
-	if (operands < 0 || !has_format(&request))
+	if (operands < 0 || !export_check_format(&request))
 		return DW_EXIT_USAGE;
 	if (operands > 1) {
-		dw_say("one trace at a time");
+		dw_say("several traces are given; export takes one");
 		return DW_EXIT_USAGE;
 	}
 	if (operands)
@@ -113,7 +114,7 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 		return dw_say_error(&error, code);
 	}
 	dw_say_state(trace);
-	if (!lay_out(&request, path, trace, laid_out)) {
+	if (!export_place_in_logdir(&request, path, trace, laid_out)) {
 		dwell_trace_close(trace);
 		return DW_EXIT_BAD_INPUT;
 	}

@@ -22,7 +22,7 @@ static int info_take_option(void *context, const struct dw_option *option, const
 	return 0;
 }
 
-static void line(const char *name, const char *text)
+static void info_print_line(const char *name, const char *text)
 {
 	char clean[1200];
 
@@ -33,7 +33,7 @@ static void line(const char *name, const char *text)
 	printf("%-14s %s\n", name, clean);
 }
 
-static void print_number(const char *name, enum dw_unit unit, int64_t value, const char *more)
+static void info_print_number(const char *name, enum dw_unit unit, int64_t value, const char *more)
 {
 	struct dw_text text = unit == DW_UNIT_NS      ? dw_text_ns((double)value, " ")
 	                      : unit == DW_UNIT_BYTES ? dw_text_bytes((double)value, " ")
@@ -42,7 +42,7 @@ static void print_number(const char *name, enum dw_unit unit, int64_t value, con
 	printf("%-14s %s%s\n", name, text.at, more);
 }
 
-static void print_file(const struct dw_source_file *file)
+static void info_print_file(const struct dw_source_file *file)
 {
 	static const char *const clocks[] = { "unknown", "CLOCK_MONOTONIC", "time stamp counter",
 		                                  "CNTVCT" };
@@ -53,43 +53,44 @@ static void print_file(const struct dw_source_file *file)
 	struct stat status;
 	struct tm when;
 
-	line("trace", file->path);
+	info_print_line("trace", file->path);
 	for (int i = 0; i < 16; i++)
 		snprintf(id + (size_t)i * 2, 3, "%02x", head->run_id[i]);
-	line("run", id);
+	info_print_line("run", id);
 	snprintf(text, sizeof text, "%.32s, format %u.%u", head->writer, head->version_major,
 	         head->version_minor);
-	line("written by", text);
+	info_print_line("written by", text);
 	snprintf(text, sizeof text, "%.63s", head->hostname);
-	line("host", text);
+	info_print_line("host", text);
 	if (gmtime_r(&start, &when) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &when))
-		line("began", text);
+		info_print_line("began", text);
 	snprintf(text, sizeof text, "%s, %.6g MHz, good to %" PRIu64 " ns",
 	         clocks[head->clock_kind < 4 ? head->clock_kind : 0], 1e3 / file->clock.ns_per_tick,
 	         file->clock.error_ns);
-	line("clock", text);
+	info_print_line("clock", text);
 	if (file->clock_jumps) {
 		snprintf(text, sizeof text, "%u, of up to %.3g s", file->clock_jumps,
 		         (double)file->clock_jump_ns / 1e9);
-		line("clock jumps", text);
+		info_print_line("clock jumps", text);
 	}
-	print_number("size", DW_UNIT_BYTES, (int64_t)file->size_bytes, "");
+	info_print_number("size", DW_UNIT_BYTES, (int64_t)file->size_bytes, "");
 	if (file->missing_bytes)
-		print_number("missing", DW_UNIT_BYTES, (int64_t)file->missing_bytes,
-		             " at the end: this is a truncated copy");
+		info_print_number("missing", DW_UNIT_BYTES, (int64_t)file->missing_bytes,
+		                  " at the end: this is a truncated copy");
 	if (stat(file->path, &status) == 0)
-		print_number("on disk", DW_UNIT_BYTES, (int64_t)status.st_blocks * 512, "");
+		info_print_number("on disk", DW_UNIT_BYTES, (int64_t)status.st_blocks * 512, "");
 	snprintf(text, sizeof text, ", keeping %s", keeps[head->keep < 3 ? head->keep : 0]);
-	print_number("at most", DW_UNIT_BYTES, (int64_t)head->max_blocks * DW_BLOCK_BYTES, text);
+	info_print_number("at most", DW_UNIT_BYTES, (int64_t)head->max_blocks * DW_BLOCK_BYTES, text);
 }
 
-static void print_processes(const struct dw_source *source)
+static void info_print_processes(const struct dw_source *source)
 {
 	printf("\n%zu process%s\n", source->process_count, source->process_count == 1 ? "" : "es");
 	for (size_t i = 0; i < source->process_count; i++) {
 		const struct dw_source_process *process = &source->processes[i];
 		char text[1200];
-		int at = snprintf(text, sizeof text, "%.500s%s", process->name ? process->name : "(unnamed)",
+		int at = snprintf(text, sizeof text, "%.500s%s",
+		                  process->name ? process->name : "(unnamed)",
 		                  process->flags & DW_PROCESS_RUNNER ? " (dwell run itself)" : "");
 
 		if (process->rank >= 0)
@@ -103,7 +104,7 @@ static void print_processes(const struct dw_source *source)
 }
 
 /* Everything anybody could read in the file: names, paths, arguments, facts. */
-static void print_texts(const struct dw_source *source)
+static void info_print_texts(const struct dw_source *source)
 {
 	for (size_t f = 0; f < source->file_count; f++) {
 		const struct dw_source_file *file = &source->files[f];
@@ -120,7 +121,7 @@ static void print_texts(const struct dw_source *source)
 	}
 }
 
-static uint64_t text_count(const struct dw_source *source)
+static uint64_t info_text_count(const struct dw_source *source)
 {
 	uint64_t count = 0;
 
@@ -131,7 +132,7 @@ static uint64_t text_count(const struct dw_source *source)
 }
 
 /* The report's figures a step are of the steps that ended. */
-static void print_steps(const struct dw_source *source)
+static void info_print_steps(const struct dw_source *source)
 {
 	uint64_t count = source->step_count, summed = 0, open = 0;
 	char summed_text[64] = "", open_text[64] = "", text[160];
@@ -147,10 +148,10 @@ static void print_steps(const struct dw_source *source)
 		snprintf(open_text, sizeof open_text, ", %s of them did not end",
 		         dw_text_count((int64_t)open).at);
 	snprintf(text, sizeof text, "%s%s", summed_text, open_text);
-	print_number("steps", DW_UNIT_COUNT, (int64_t)(count + summed), text);
+	info_print_number("steps", DW_UNIT_COUNT, (int64_t)(count + summed), text);
 }
 
-static void print_contents(const struct dw_source *source, struct dw_model *model)
+static void info_print_contents(const struct dw_source *source, struct dw_model *model)
 {
 	static const char *const names[] = {
 #define X(name, value, text) [value] = text,
@@ -164,14 +165,14 @@ static void print_contents(const struct dw_source *source, struct dw_model *mode
 		chunks += source->streams[i].chunk_count;
 	dw_model_symbols(model, &symbols);
 	printf("\n");
-	print_number("threads", DW_UNIT_COUNT, (int64_t)source->thread_count, "");
-	print_number("streams", DW_UNIT_COUNT, (int64_t)source->stream_count, "");
-	print_number("chunks", DW_UNIT_COUNT, (int64_t)chunks, "");
-	print_number("names", DW_UNIT_COUNT, (int64_t)symbols - 2, ""); /* two are the model's */
-	print_number("texts", DW_UNIT_COUNT, (int64_t)text_count(source),
-	             " (dwell info --texts prints them)");
-	print_steps(source);
-	print_number("length", DW_UNIT_NS, (int64_t)source->end_ns, "");
+	info_print_number("threads", DW_UNIT_COUNT, (int64_t)source->thread_count, "");
+	info_print_number("streams", DW_UNIT_COUNT, (int64_t)source->stream_count, "");
+	info_print_number("chunks", DW_UNIT_COUNT, (int64_t)chunks, "");
+	info_print_number("names", DW_UNIT_COUNT, (int64_t)symbols - 2, ""); /* two are the model's */
+	info_print_number("texts", DW_UNIT_COUNT, (int64_t)info_text_count(source),
+	                  " (dwell info --texts prints them)");
+	info_print_steps(source);
+	info_print_number("length", DW_UNIT_NS, (int64_t)source->end_ns, "");
 	printf("%-14s", "records of");
 	for (uint32_t c = 0; c < DWELL_CATEGORY_COUNT; c++)
 		if (categories & 1u << c)
@@ -188,11 +189,11 @@ static void print_contents(const struct dw_source *source, struct dw_model *mode
 		snprintf(text, sizeof text, " record%s (%s)", dw_text_plural(source->lost[i]),
 		         causes[i] ? causes[i] : "another cause");
 		if (source->lost[i])
-			print_number("lost", DW_UNIT_COUNT, (int64_t)source->lost[i], text);
+			info_print_number("lost", DW_UNIT_COUNT, (int64_t)source->lost[i], text);
 	}
 }
 
-static void print_profiles(const struct dw_source *source)
+static void info_print_profiles(const struct dw_source *source)
 {
 	if (source->profile_count)
 		printf("\nprofiles (dwell report --profile NAME or ID)\n");
@@ -209,26 +210,28 @@ static void print_profiles(const struct dw_source *source)
 }
 
 /* With the same key the last value holds. */
-static bool is_overridden(const struct dw_source *source, size_t meta)
+static bool info_is_overridden(const struct dw_source *source, size_t meta)
 {
 	const struct dw_source_meta *metas = source->metas;
 
 	for (size_t i = meta + 1; i < source->meta_count && i < meta + 1000; i++)
-		if (metas[i].process == metas[meta].process && strncmp(metas[i].key, metas[meta].key, 1000) == 0)
+		if (metas[i].process == metas[meta].process && strncmp(metas[i].key, metas[meta].key,
+		                                                       1000) == 0)
 			return true;
 	return false;
 }
 
-static void print_metas(const struct dw_source *source)
+static void info_print_metas(const struct dw_source *source)
 {
 	if (source->meta_count)
 		printf("\nfacts\n");
 	for (size_t i = 0; i < source->meta_count; i++) {
 		char text[1200];
 
-		if (is_overridden(source, i))
+		if (info_is_overridden(source, i))
 			continue;
-		snprintf(text, sizeof text, "%.200s = %.900s", source->metas[i].key, source->metas[i].value);
+		snprintf(text, sizeof text, "%.200s = %.900s", source->metas[i].key,
+		         source->metas[i].value);
 		dw_text_disarm(text, false);
 		printf("  %s\n", text);
 	}
@@ -251,7 +254,7 @@ int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv)
 	if (operands < 0)
 		return DW_EXIT_USAGE;
 	if (operands > 1) {
-		dw_say("one trace at a time");
+		dw_say("several traces are given; info takes one");
 		return DW_EXIT_USAGE;
 	}
 	if (operands)
@@ -270,14 +273,14 @@ int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv)
 	for (size_t i = 0; repairs && i < repair_count; i++)
 		dw_say("%s", repairs[i]);
 	if (texts) {
-		print_texts(source);
+		info_print_texts(source);
 	} else {
 		for (size_t i = 0; i < source->file_count; i++)
-			print_file(&source->files[i]);
-		print_processes(source);
-		print_contents(source, model);
-		print_profiles(source);
-		print_metas(source);
+			info_print_file(&source->files[i]);
+		info_print_processes(source);
+		info_print_contents(source, model);
+		info_print_profiles(source);
+		info_print_metas(source);
 	}
 	dw_model_destroy(model);
 	dw_source_close(source);

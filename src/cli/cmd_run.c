@@ -96,7 +96,7 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	if (operands < 0)
 		return DW_EXIT_USAGE;
 	if (operands == 0) {
-		dw_say("run what? (dwell run [OPTION...] COMMAND...)");
+		dw_say("no command is given (dwell run [OPTION...] COMMAND...)");
 		return DW_EXIT_USAGE;
 	}
 	request.command = argv;
@@ -116,7 +116,7 @@ int dw_run_command(char **command)
 	char trace[4096];
 
 	if (!*command) {
-		dw_say("run what? (dwell COMMAND...)");
+		dw_say("no command is given (dwell COMMAND...)");
 		return DW_EXIT_USAGE;
 	}
 	int status = dw_run(&request, trace);

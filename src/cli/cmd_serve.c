@@ -16,7 +16,7 @@ int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv)
 
 static volatile int stopped;
 
-static void stop(int signal)
+static void serve_stop(int signal)
 {
 	stopped = 1;
 }
@@ -42,7 +42,7 @@ static int serve_take_option(void *context, const struct dw_option *option, cons
 	return 0;
 }
 
-static void ready(void *context, const char *host, unsigned port)
+static void serve_report_ready(void *context, const char *host, unsigned port)
 {
 	const struct dw_serve_options *options = context;
 
@@ -56,18 +56,19 @@ static void ready(void *context, const char *host, unsigned port)
 int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct dw_serve_options options = { .port = 9001, .token = getenv("DWELL_TOKEN"),
-		.ready = ready };
-	struct sigaction action = { .sa_handler = stop };
+		.ready = serve_report_ready };
+	struct sigaction action = { .sa_handler = serve_stop };
 	struct dwell_error error = { 0, "" };
 	bool done;
-	int code, operands = dw_options_parse(verb, argc, argv, false, serve_take_option, &options, &done);
+	int code, operands = dw_options_parse(verb, argc, argv, false, serve_take_option, &options,
+	                                      &done);
 
 	if (done)
 		return 0;
 	if (operands < 0)
 		return DW_EXIT_USAGE;
 	if (operands != 1) {
-		dw_say("serve which trace? (dwell serve [OPTION...] TRACE)");
+		dw_say("no trace is given (dwell serve [OPTION...] TRACE)");
 		return DW_EXIT_USAGE;
 	}
 	options.trace = argv[0];

@@ -48,7 +48,7 @@ bool dw_logdir_profiles(const char *folder, char path[DW_LOGDIR_PATH])
 	return length < DW_LOGDIR_PATH && dw_logdir_make(path);
 }
 
-static void clean(char *to, const char *name)
+static void logdir_clean_name(char *to, const char *name)
 {
 	snprintf(to, MOST_NAME, "%s", *name ? name : "host");
 	for (char *at = to; *at; at++)
@@ -63,8 +63,8 @@ bool dw_logdir_path(const char *profiles, const char *run, const char *host,
 {
 	char run_name[MOST_NAME], host_name[MOST_NAME];
 
-	clean(run_name, run);
-	clean(host_name, host);
+	logdir_clean_name(run_name, run);
+	logdir_clean_name(host_name, host);
 	if (snprintf(path, DW_LOGDIR_PATH, "%s/%s/%s.xplane.pb", profiles, run_name, host_name) <
 	    DW_LOGDIR_PATH)
 		return true;

@@ -66,7 +66,7 @@ void dw_terminal(int descriptor, struct dwell_print_options *options)
 }
 
 /* `dwell help` and `dwell help VERB`. */
-static int help(const char *name)
+static int main_print_help(const char *name)
 {
 	const struct dw_verb *verb = name ? dw_verb_find(name) : NULL;
 	struct dw_nearest nearest;
@@ -82,21 +82,24 @@ static int help(const char *name)
 	dw_nearest_init(&nearest, name);
 	for (size_t i = 0; i < dw_verb_count; i++)
 		dw_nearest_try(&nearest, dw_verbs[i].name);
-	dw_say("no verb '%s'%s%s%s (dwell --help lists all)", name, nearest.best ? "; did you mean '" : "",
+	dw_say("no verb '%s'%s%s%s (dwell --help lists all)", name,
+	       nearest.best ? "; did you mean '" : "",
 	       nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 	return DW_EXIT_USAGE;
 }
 
 /* Words that other profilers have as verbs and that are also the names of programs: whoever
  * types one of them does not want that program recorded. */
-static bool is_other_verb(const char *word)
+static bool main_is_other_verb(const char *word)
 {
 	static const struct {
 		const char *word, *instead; /* the verb of dwell that does it, or NULL */
 	} others[] = {
 		{ "annotate", "report" }, { "attach", NULL },     { "compare", NULL },  { "diff", NULL },
-		{ "list", "info" },       { "ls", "info" },       { "merge", "report" }, { "record", "run" },
-		{ "script", "export" },   { "show", "report" },   { "stat", "report" },  { "stats", "report" },
+		{ "list", "info" },       { "ls", "info" },       { "merge", "report" }, { "record",
+		                                                                           "run" },
+		{ "script", "export" },   { "show", "report" },   { "stat", "report" },  { "stats",
+		                                                                           "report" },
 		{ "top", NULL },          { "version", NULL },    { "view", "report" },
 	};
 
@@ -115,13 +118,13 @@ static bool is_other_verb(const char *word)
 }
 
 /* A word that is nearly a verb and not a program was meant as the verb. */
-static bool is_mistyped_verb(const char *word)
+static bool main_is_mistyped_verb(const char *word)
 {
 	struct dw_nearest nearest;
 
 	if (strchr(word, '/'))
 		return false;
-	if (is_other_verb(word))
+	if (main_is_other_verb(word))
 		return true;
 	dw_nearest_init(&nearest, word);
 	for (size_t i = 0; i < dw_verb_count; i++)
@@ -138,12 +141,13 @@ static bool is_mistyped_verb(const char *word)
 	}
 	free(folders);
 	if (!program)
-		dw_say("'%s' is neither a verb nor a program; did you mean 'dwell %s'?", word, nearest.best);
+		dw_say("'%s' is neither a verb nor a program; did you mean 'dwell %s'?", word,
+		       nearest.best);
 	return !program;
 }
 
 /* `dwell train.dwell` asks for a report. */
-static bool is_trace(const char *word)
+static bool main_is_trace(const char *word)
 {
 	size_t length = strlen(word);
 	struct stat status;
@@ -177,11 +181,11 @@ int main(int argc, char **argv)
 		return DW_EXIT_USAGE;
 	}
 	if (strcmp(argv[1], "help") == 0)
-		return help(argv[2]);
+		return main_print_help(argv[2]);
 	verb = dw_verb_find(argv[1]);
 	if (verb)
 		return verb->run(verb, argc - 2, argv + 2);
-	if (is_mistyped_verb(argv[1]) || is_trace(argv[1]))
+	if (main_is_mistyped_verb(argv[1]) || main_is_trace(argv[1]))
 		return DW_EXIT_USAGE;
 	return dw_run_command(argv + 1 + (strcmp(argv[1], "--") == 0));
 }

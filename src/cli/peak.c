@@ -49,7 +49,7 @@ PEAK_LOOP(loop_avx2, __attribute__((target("avx2,fma"))), 32)
 #define VECTOR(value) "v"(value)
 PEAK_LOOP(loop_avx512, __attribute__((target("avx512f"))), 64)
 
-static struct loop widest(void)
+static struct loop peak_widest_vector(void)
 {
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512f"))
@@ -62,7 +62,7 @@ static struct loop widest(void)
 #define VECTOR(value) "w"(value)
 PEAK_LOOP(loop_neon, , 16)
 
-static struct loop widest(void)
+static struct loop peak_widest_vector(void)
 {
 	return (struct loop){ loop_neon, 4, "NEON" };
 }
@@ -70,7 +70,7 @@ static struct loop widest(void)
 #error "only x86-64 and aarch64"
 #endif
 
-static double cpu_ns(void)
+static double peak_cpu_ns(void)
 {
 	struct timespec time;
 
@@ -85,18 +85,18 @@ struct worker {
 };
 
 /* The thread's own time: what others take of the core meanwhile is not the core's doing. */
-static void *work(void *pointer)
+static void *peak_work(void *pointer)
 {
 	struct worker *worker = pointer;
 	volatile float sink;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		double start = cpu_ns(), took, loops = 0, speed;
+		double start = peak_cpu_ns(), took, loops = 0, speed;
 
 		do {
 			sink = worker->loop.run();
 			loops++;
-			took = cpu_ns() - start;
+			took = peak_cpu_ns() - start;
 		} while (took < ROUND_NS);
 		speed = loops * LOOPS * CHAINS * worker->loop.lanes * 2 / took * 1e9;
 		if (speed > worker->flops_per_second)
@@ -109,7 +109,7 @@ static void *work(void *pointer)
 void dw_peak_measure(struct dw_peak *peak)
 {
 	static struct worker workers[MOST_THREADS];
-	struct loop loop = widest();
+	struct loop loop = peak_widest_vector();
 	unsigned wanted = 1;
 	cpu_set_t cores;
 
@@ -118,7 +118,7 @@ void dw_peak_measure(struct dw_peak *peak)
 	*peak = (struct dw_peak){ .vectors = loop.vectors };
 	for (unsigned i = 0; i < wanted && i < MOST_THREADS; i++) {
 		workers[i] = (struct worker){ .loop = loop };
-		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
+		if (pthread_create(&workers[i].thread, NULL, peak_work, &workers[i]) != 0)
 			break;
 		peak->threads++;
 	}

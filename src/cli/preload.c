@@ -21,11 +21,12 @@
 #define LIBRARY "libdwell-attach.so"
 #define FUNCTIONS "libdwell-functions.so"
 
-static const char *const attach_places[] = { "probes/" LIBRARY, DW_PROBES_FROM_COMMAND "/" LIBRARY };
+static const char *const attach_places[] = { "probes/" LIBRARY,
+                                             DW_PROBES_FROM_COMMAND "/" LIBRARY };
 static const char *const function_places[] = { "probes/functions/" FUNCTIONS,
 	                                           DW_PROBES_FROM_COMMAND "/../" FUNCTIONS };
 
-static bool find_library(const char *const places[2], char path[4096])
+static bool preload_find_library(const char *const places[2], char path[4096])
 {
 	char command[2048];
 	ssize_t length = readlink("/proc/self/exe", command, sizeof command - 1);
@@ -44,7 +45,7 @@ static bool find_library(const char *const places[2], char path[4096])
 }
 
 /* A sanitizer's runtime refuses to start when a library stands before it. */
-static bool is_sanitized(const char *path)
+static bool preload_is_sanitized(const char *path)
 {
 	static const char *const runtimes[] = { "libasan.so", "libtsan.so", "libclang_rt." };
 	int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -66,7 +67,7 @@ static bool is_sanitized(const char *path)
 }
 
 /* The file that execvp() will run; false: not to be found. */
-static bool find_program(const char *program, char path[4096])
+static bool preload_find_program(const char *program, char path[4096])
 {
 	const char *folders = getenv("PATH");
 
@@ -81,7 +82,7 @@ static bool find_program(const char *program, char path[4096])
 	return false;
 }
 
-static void put_first(const char *library)
+static void preload_put_first(const char *library)
 {
 	const char *before = getenv("LD_PRELOAD");
 	char *value;
@@ -96,15 +97,16 @@ void dw_preload(const char *program, bool functions)
 {
 	char library[4096], path[4096];
 
-	if (find_program(program, path) && is_sanitized(path))
+	if (preload_find_program(program, path) && preload_is_sanitized(path))
 		return;
-	if (functions && find_library(function_places, library) && !is_sanitized(library))
-		put_first(library);
-	if (find_library(attach_places, library) && !is_sanitized(library))
-		put_first(library);
+	if (functions && preload_find_library(function_places, library) &&
+	    !preload_is_sanitized(library))
+		preload_put_first(library);
+	if (preload_find_library(attach_places, library) && !preload_is_sanitized(library))
+		preload_put_first(library);
 }
 
 bool dw_find_program(const char *program, char path[4096])
 {
-	return find_program(program, path);
+	return preload_find_program(program, path);
 }

@@ -29,7 +29,7 @@
 
 /* ---- the trace's name ------------------------------------------------------------ */
 
-static const char *last_part(const char *path)
+static const char *run_last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -39,14 +39,14 @@ static const char *last_part(const char *path)
 /* What people would call the run: train for `python3 -u train.py`, app for ./app. */
 static void run_name(char **command, char *name, size_t room)
 {
-	const char *word = last_part(command[0]);
+	const char *word = run_last_part(command[0]);
 
 	if (strncmp(word, "python", 6) == 0)
 		for (int i = 1; command[i]; i++) {
 			size_t length = strlen(command[i]);
 
 			if (length > 3 && strcmp(command[i] + length - 3, ".py") == 0) {
-				word = last_part(command[i]);
+				word = run_last_part(command[i]);
 				break;
 			}
 			if (strcmp(command[i], "-m") == 0 && command[i + 1]) {
@@ -60,7 +60,7 @@ static void run_name(char **command, char *name, size_t room)
 		name[length - 3] = '\0';
 }
 
-static int absolute(const char *path, char *result, size_t room)
+static int run_absolute_path(const char *path, char *result, size_t room)
 {
 	char folder[2048];
 
@@ -72,8 +72,9 @@ static int absolute(const char *path, char *result, size_t room)
 }
 
 /* The first of NAME.dwell, NAME-2.dwell, ... in a folder that does not exist. */
-static int create_in(const char *folder, const struct dw_run_request *request, const char *spill,
-                     char *wanted, char *actual, struct dwell_error *error)
+static int run_create_in(const char *folder, const struct dw_run_request *request,
+                         const char *spill,
+                         char *wanted, char *actual, struct dwell_error *error)
 {
 	char name[256], path[4096];
 	int file = DWELL_E_EXISTS;
@@ -85,7 +86,7 @@ static int create_in(const char *folder, const struct dw_run_request *request, c
 		if (i > 1)
 			snprintf(number, sizeof number, "-%d", i);
 		if (snprintf(path, sizeof path, "%s%s%s%s.dwell", folder, *folder ? "/" : "", name,
-		             number) >= (int)sizeof path || absolute(path, wanted, 4096) != 0)
+		             number) >= (int)sizeof path || run_absolute_path(path, wanted, 4096) != 0)
 			return DWELL_E_IO;
 		file = dw_file_create(wanted, &request->options, NULL, spill, actual, error);
 	}
@@ -93,32 +94,33 @@ static int create_in(const char *folder, const struct dw_run_request *request, c
 }
 
 /* Here; where nothing can be written, where temporary files are. */
-static int create_new(const struct dw_run_request *request, const char *spill, char *wanted,
-                      char *actual, struct dwell_error *error)
+static int run_create_new(const struct dw_run_request *request, const char *spill, char *wanted,
+                          char *actual, struct dwell_error *error)
 {
 	const char *temporary = getenv("TMPDIR");
 	int file;
 
 	if (access(".", W_OK) == 0)
-		return create_in("", request, spill, wanted, actual, error);
+		return run_create_in("", request, spill, wanted, actual, error);
 	if (!temporary || temporary[0] != '/')
 		temporary = "/tmp";
-	file = create_in(temporary, request, spill, wanted, actual, error);
+	file = run_create_in(temporary, request, spill, wanted, actual, error);
 	if (file >= 0)
 		dw_say("this folder cannot be written to; recording to %s", wanted);
 	return file;
 }
 
-static int create_trace(const struct dw_run_request *request, char *wanted, char *actual,
-                        struct dwell_error *error)
+static int run_create_trace(const struct dw_run_request *request, char *wanted, char *actual,
+                            struct dwell_error *error)
 {
 	struct dwell_options options = request->options;
 	const char *spill = getenv("DWELL_SPILL");
 
 	if (!options.path)
-		return create_new(request, spill, wanted, actual, error);
-	if (absolute(options.path, wanted, 4096) != 0) {
-		snprintf(error->message, sizeof error->message, "the path %.64s... is too long", options.path);
+		return run_create_new(request, spill, wanted, actual, error);
+	if (run_absolute_path(options.path, wanted, 4096) != 0) {
+		snprintf(error->message, sizeof error->message, "the path %.64s... is too long",
+		         options.path);
 		return DWELL_E_ARGUMENT;
 	}
 	options.overwrite = true; /* named: it may be replaced */
@@ -127,7 +129,7 @@ static int create_trace(const struct dw_run_request *request, char *wanted, char
 
 /* ---- facts about the machine ------------------------------------------------------ */
 
-static void note_machine(void)
+static void run_note_machine(void)
 {
 	struct utsname kernel;
 	char line[256], text[64];
@@ -152,7 +154,7 @@ static void note_machine(void)
 	}
 }
 
-static void note_cost(void)
+static void run_note_cost(void)
 {
 	char text[32];
 
@@ -161,7 +163,7 @@ static void note_cost(void)
 }
 
 /* What the flops view compares with. */
-static void note_peak(void)
+static void run_note_peak(void)
 {
 	struct dw_peak peak;
 	char text[160];
@@ -176,7 +178,7 @@ static void note_peak(void)
 	dwell_meta("peak_flops_measured_as", text);
 }
 
-static void note_status(int status)
+static void run_note_status(int status)
 {
 	char text[32];
 
@@ -189,7 +191,7 @@ static void note_status(int status)
 
 /* How long the program's main thread could have run and got no core: without it a busy
  * machine looks like a program that waits. Read between its end and its burial. */
-static void note_delay(pid_t pid)
+static void run_note_delay(pid_t pid)
 {
 	unsigned long long ran_ns, delayed_ns;
 	char path[48], text[24];
@@ -213,19 +215,21 @@ static volatile sig_atomic_t child;
 
 /* What is sent to us alone is meant for the program. What a terminal sends goes to
  * the whole group, and the program has it already. */
-static void pass_on(int signal, siginfo_t *info, void *context)
+static void run_pass_signal(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
 	if (child > 0 && info->si_code <= 0 && info->si_pid != child)
 		kill((pid_t)child, signal);
 }
 
-static const int passed[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH };
+static const int passed[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT,
+                              SIGWINCH };
 #define PASSED (sizeof passed / sizeof *passed)
 
-static void take_signals(struct sigaction old[PASSED])
+static void run_catch_signals(struct sigaction old[PASSED])
 {
-	struct sigaction action = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction action = { .sa_sigaction = run_pass_signal,
+	                            .sa_flags = SA_SIGINFO | SA_RESTART };
 
 	for (size_t i = 0; i < PASSED; i++) {
 		sigaction(passed[i], NULL, &old[i]);
@@ -235,9 +239,9 @@ static void take_signals(struct sigaction old[PASSED])
 	}
 }
 
-static void start_child(const struct dw_run_request *request, const char *trace,
-                        const uint8_t run_id[16], const struct sigaction old[PASSED],
-                        const sigset_t *mask)
+static void run_start_child(const struct dw_run_request *request, const char *trace,
+                            const uint8_t run_id[16], const struct sigaction old[PASSED],
+                            const sigset_t *mask)
 {
 	char id[33], options[300];
 
@@ -259,7 +263,7 @@ static void start_child(const struct dw_run_request *request, const char *trace,
 }
 
 /* Stops when the program is stopped, so that the shell sees the job stopped. */
-static int wait_for_child(void)
+static int run_wait_for_child(void)
 {
 	int status;
 
@@ -267,7 +271,7 @@ static int wait_for_child(void)
 		siginfo_t info;
 
 		if (waitid(P_PID, (id_t)child, &info, WEXITED | WSTOPPED | WNOWAIT) == 0)
-			note_delay((pid_t)child);
+			run_note_delay((pid_t)child);
 		pid_t done = waitpid((pid_t)child, &status, WUNTRACED);
 
 		if (done < 0 && errno == EINTR)
@@ -291,17 +295,17 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 	/* Nothing arrives between the fork and knowing whom to pass it to. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &mask);
-	take_signals(old);
+	run_catch_signals(old);
 	fflush(NULL);
 	child = (sig_atomic_t)fork();
 	if (child == 0)
-		start_child(request, trace, run_id, old, &mask);
+		run_start_child(request, trace, run_id, old, &mask);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	if (child < 0) {
 		fprintf(stderr, "dwell: cannot start %s: %s\n", request->command[0], strerror(errno));
 		return -1;
 	}
-	status = wait_for_child();
+	status = run_wait_for_child();
 	child = 0;
 	return status;
 }
@@ -309,7 +313,7 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 /* The descriptor of a socket that listens at the port, "0" being any that is free; -1 after
  * saying what is wrong. It is opened before anything runs: a program that was to be captured
  * must not run for a day without the service. */
-static int listen_for_captures(const char *text, unsigned *port)
+static int run_listen_for_captures(const char *text, unsigned *port)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 		                           .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -340,7 +344,7 @@ static int listen_for_captures(const char *text, unsigned *port)
 }
 
 /* Whether the service says that it is ready, within 20 seconds. */
-static bool is_ready(int channel)
+static bool run_is_ready(int channel)
 {
 	struct pollfd polled = { channel, POLLIN, 0 };
 	char word[6];
@@ -353,7 +357,7 @@ static bool is_ready(int channel)
 	       memcmp(word, "ready\n", sizeof word) == 0;
 }
 
-static void end_serving(pid_t server)
+static void run_end_serving(pid_t server)
 {
 	if (server <= 0)
 		return;
@@ -364,7 +368,7 @@ static void end_serving(pid_t server)
 
 /* The capture service, which ends with this process at the latest; -1: it did not start, and
  * has said why. The channel stays open until then. */
-static pid_t start_serving(int listener, unsigned port, const char *trace)
+static pid_t run_start_serving(int listener, unsigned port, const char *trace)
 {
 	int ends[2];
 	pid_t server;
@@ -380,11 +384,11 @@ static pid_t start_serving(int listener, unsigned port, const char *trace)
 		_exit(DW_EXIT_CANNOT_RUN);
 	}
 	close(ends[1]);
-	if (server > 0 && is_ready(ends[0])) {
+	if (server > 0 && run_is_ready(ends[0])) {
 		dw_say("captures of %s at 127.0.0.1:%u", trace, port);
 		return server;
 	}
-	end_serving(server);
+	run_end_serving(server);
 	close(ends[0]);
 	return -1;
 }
@@ -393,12 +397,12 @@ static pid_t start_serving(int listener, unsigned port, const char *trace)
 
 /* Helpers of a program (Python's resource tracker) often outlive it by milliseconds: only
  * what still lives after a second was left running. */
-static void wait_for_writers(void)
+static void run_wait_for_writers(void)
 {
 	struct timespec pause = { 0, 2000000 };
 
 	for (long waited_ns = 0; waited_ns < 1000000000 &&
-	                         dw_file_writers(dw_session.file, dw_process->id);) {
+	                         dw_file_writers(dw_session.fd, dw_process->id);) {
 		nanosleep(&pause, NULL);
 		waited_ns += pause.tv_nsec;
 		if (pause.tv_nsec < 100000000)
@@ -406,7 +410,7 @@ static void wait_for_writers(void)
 	}
 }
 
-static void say_writers(const struct dw_finish *result)
+static void run_warn_writers(const struct dw_finish *result)
 {
 	if (result->alive)
 		fprintf(stderr, "dwell: %u process%s of this run still record%s to %s\n", result->alive,
@@ -417,7 +421,7 @@ static void say_writers(const struct dw_finish *result)
 }
 
 /* The trace's path to `trace`, unless there is none. */
-static int finish(const char *wanted, const char *actual, bool nothing_ran, char *trace)
+static int run_finish(const char *wanted, const char *actual, bool nothing_ran, char *trace)
 {
 	struct dwell_error error = { 0, "" };
 	struct dw_finish result = { .path = actual };
@@ -429,20 +433,20 @@ static int finish(const char *wanted, const char *actual, bool nothing_ran, char
 	}
 	dw_symbolize();
 	dw_journal_clock();
-	wait_for_writers();
-	if (dw_file_finish(dw_session.file, actual, spilled ? wanted : "", dw_process->id, &result,
+	run_wait_for_writers();
+	if (dw_file_finish(dw_session.fd, actual, spilled ? wanted : "", dw_process->id, &result,
 	                   &error) != 0) {
 		fprintf(stderr, "dwell: %s\n", error.message);
 		return -1;
 	}
-	say_writers(&result);
+	run_warn_writers(&result);
 	memcpy(trace, result.path, strlen(result.path) + 1);
 	return 0;
 }
 
 /* Programs that run with more rights than their caller's are kept apart by the kernel: no
  * library of the caller's is loaded into them, and the recorder ignores the environment. */
-static void say_apart(const char *program)
+static void run_warn_apart(const char *program)
 {
 	char path[4096], value[64];
 	struct stat status;
@@ -462,7 +466,7 @@ static void say_apart(const char *program)
 }
 
 /* More than the disk has is no error, but the user thinks of another size. */
-static void say_budget(const struct dw_run_request *request)
+static void run_warn_budget(const struct dw_run_request *request)
 {
 	uint64_t bytes = (uint64_t)dw_session.map->max_blocks * DW_BLOCK_BYTES;
 
@@ -471,7 +475,7 @@ static void say_budget(const struct dw_run_request *request)
 		       (double)bytes / (1 << 30));
 }
 
-static int exit_status(int status)
+static int run_exit_status(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -486,26 +490,27 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	pid_t server = -1;
 
 	trace[0] = '\0';
-	if (request->serve && (listener = listen_for_captures(request->serve, &port)) < 0)
+	if (request->serve && (listener = run_listen_for_captures(request->serve, &port)) < 0)
 		return DW_EXIT_USAGE;
-	file = create_trace(request, wanted, actual, &error);
+	file = run_create_trace(request, wanted, actual, &error);
 	if (file < 0 || dw_session_adopt(file, actual, false, &error) != 0) {
 		fprintf(stderr, "dwell: %s\n", error.message);
 		return DW_EXIT_RUN_FAILED;
 	}
 	if (strcmp(wanted, actual) != 0)
-		fprintf(stderr, "dwell: %s cannot be mapped there; recording to %s and copying at the end\n",
+		fprintf(stderr,
+		        "dwell: %s cannot be mapped there; recording to %s and copying at the end\n",
 		        wanted, actual);
-	say_budget(request);
+	run_warn_budget(request);
 	dw_session.runner = true;
 	if (dw_process_ready(&cause)) {
-		note_machine();
-		note_cost();
+		run_note_machine();
+		run_note_cost();
 		if (request->options.categories & DWELL_DETAIL_FLOPS)
-			note_peak();
+			run_note_peak();
 	}
 	if (request->serve) {
-		server = start_serving(listener, port, actual);
+		server = run_start_serving(listener, port, actual);
 		close(listener);
 		if (server < 0) {
 			unlink(actual);
@@ -513,19 +518,19 @@ int dw_run(const struct dw_run_request *request, char *trace)
 		}
 	}
 	status = run_child(request, actual, dw_session.map->run_id);
-	end_serving(server);
+	run_end_serving(server);
 	if (status < 0) {
 		unlink(actual);
 		return DW_EXIT_RUN_FAILED;
 	}
-	note_status(status);
+	run_note_status(status);
 	if (request->step_on)
 		dwell_meta(DW_KEY_STEP_ON, request->step_on);
-	code = exit_status(status);
+	code = run_exit_status(status);
 	bool joined = dw_session.map->next_gate > 2; /* the first gate is our own */
 	bool nothing_ran = (code == DW_EXIT_NOT_FOUND || code == DW_EXIT_CANNOT_RUN) && !joined;
 	if (!joined && !nothing_ran)
-		say_apart(request->command[0]);
-	finish(wanted, actual, nothing_ran, trace);
+		run_warn_apart(request->command[0]);
+	run_finish(wanted, actual, nothing_ran, trace);
 	return code;
 }

@@ -4,7 +4,7 @@
 #include "read/source.h"
 #include "record/record.h"
 
-static void name_frame(uint32_t frame, const char *name)
+static void symbolize_name_frame(uint32_t frame, const char *name)
 {
 	uint32_t function = dw_intern_text(name);
 	struct dw_entry_symbol *entry = function ? dw_journal_reserve(sizeof *entry) : NULL;
@@ -27,6 +27,6 @@ void dw_symbolize(void)
 	file = &source->files[0];
 	for (uint32_t id = 0; file->frames && id < file->symbol_count; id++)
 		if (file->frames[id] && file->frames[id]->found)
-			name_frame(id, file->frames[id]->functions[0].name);
+			symbolize_name_frame(id, file->frames[id]->functions[0].name);
 	dw_source_close(source);
 }

@@ -29,7 +29,7 @@ bool dw_newest_trace(char *path, size_t room)
 	if (any)
 		dw_say("%s is the newest trace here", path);
 	else
-		dw_say("no trace is named, and there is no *.dwell in this folder");
+		dw_say("no trace is given, and this folder has no *.dwell");
 	return any;
 }
 
@@ -52,7 +52,7 @@ void dw_say_state(struct dwell_trace *trace)
 	const char *repair;
 
 	if (source->live)
-		dw_say("%s is still being written: this is how it stands", source->files[0].path);
+		dw_say("%s is still being written; this is its current state", source->files[0].path);
 	for (size_t i = 0; (repair = dwell_trace_repair(trace, i)); i++)
 		dw_say("%s", repair);
 }

@@ -13,7 +13,7 @@
 #include "model/engine/engine.h"
 
 /* The names of an event's handlers, ended by NULL. */
-static const char **names_of(const struct dw_engine *engine, const char *event)
+static const char **ignite_names_of(const struct dw_engine *engine, const char *event)
 {
 	const struct dw_engine_row *handlers = dw_engine_handlers(engine);
 	const char **names = calloc(engine->handler_count + 1, sizeof *names);
@@ -25,7 +25,7 @@ static const char **names_of(const struct dw_engine *engine, const char *event)
 	return names;
 }
 
-static int print_basic(const struct dw_engine *engine, FILE *file)
+static int ignite_print_basic(const struct dw_engine *engine, FILE *file)
 {
 	static const char *const builtin[] = {
 #define NAME(name, number, value) [number] = #name,
@@ -40,7 +40,7 @@ static int print_basic(const struct dw_engine *engine, FILE *file)
 	bool failed = false;
 
 	for (int e = 0; e < DWELL_IGNITE_EVENT_COUNT; e++) {
-		results.handlers[e] = names[e] = names_of(engine, builtin[e]);
+		results.handlers[e] = names[e] = ignite_names_of(engine, builtin[e]);
 		failed |= !names[e];
 		for (size_t i = 0; i < engine->event_count; i++)
 			if (strcmp(engine->rows[DW_ENGINE_EVENTS + i].event, builtin[e]) == 0)
@@ -54,7 +54,7 @@ static int print_basic(const struct dw_engine *engine, FILE *file)
 	return failed ? -1 : 0;
 }
 
-static int print_handlers(const struct dw_engine *engine, FILE *file)
+static int ignite_print_handlers(const struct dw_engine *engine, FILE *file)
 {
 	const struct dw_engine_row *from = dw_engine_handlers(engine);
 	struct dwell_ignite_handler_time *rows = calloc(engine->handler_count + 1, sizeof *rows);
@@ -91,9 +91,9 @@ static int ignite_print(struct dw_model *model, const struct dw_layout_request *
 	if (!engine)
 		return error ? error->code : DWELL_E_NO_DATA;
 	if (basic)
-		result = print_basic(engine, file);
+		result = ignite_print_basic(engine, file);
 	if (handlers && !result)
-		result = print_handlers(engine, file);
+		result = ignite_print_handlers(engine, file);
 	return result ? dw_error_set(error, DWELL_E_NOMEM, "out of memory for the ignite layout") : 0;
 }
 

@@ -34,12 +34,12 @@ struct report {
 	int name_width;
 };
 
-static double mean_of(const struct row *row)
+static double lightning_mean_of(const struct row *row)
 {
 	return (double)row->total_ns / 1e9 / (double)row->calls;
 }
 
-static int by_total(const void *left, const void *right)
+static int lightning_compare_totals(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
 
@@ -48,43 +48,43 @@ static int by_total(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static int by_mean(const void *left, const void *right)
+static int lightning_compare_means(const void *left, const void *right)
 {
-	double a = mean_of(left), b = mean_of(right);
+	double a = lightning_mean_of(left), b = lightning_mean_of(right);
 
-	return a != b ? (a > b ? -1 : 1) : by_total(left, right);
+	return a != b ? (a > b ? -1 : 1) : lightning_compare_totals(left, right);
 }
 
 /* ---- the text --------------------------------------------------------------------------- */
 
 /* {text:<width}: Python counts characters. */
-static void put_padded(FILE *file, const char *text, int width)
+static void lightning_put_padded(FILE *file, const char *text, int width)
 {
 	int length = (int)dw_layout_characters(text, strlen(text));
 
 	fprintf(file, "%s%*s", text, width > length ? width - length : 0, "");
 }
 
-static void put_cell(FILE *file, const char *text)
+static void lightning_put_cell(FILE *file, const char *text)
 {
 	fputs("|  ", file);
-	put_padded(file, text, 15);
+	lightning_put_padded(file, text, 15);
 	fputc('\t', file);
 }
 
-static void put_row(FILE *file, const struct report *report, const char *name,
-                    const char *const *cells)
+static void lightning_put_row(FILE *file, const struct report *report, const char *name,
+                              const char *const *cells)
 {
 	fputs("\n|  ", file);
-	put_padded(file, name, report->name_width);
+	lightning_put_padded(file, name, report->name_width);
 	fputc('\t', file);
 	for (; *cells; cells++)
-		put_cell(file, *cells);
+		lightning_put_cell(file, *cells);
 	fputc('|', file);
 }
 
 /* The header's length with its tabs expanded, and its newline. */
-static void put_line(FILE *file, const struct report *report, const char *const *cells)
+static void lightning_put_line(FILE *file, const struct report *report, const char *const *cells)
 {
 	int at = 3 + report->name_width;
 
@@ -100,7 +100,7 @@ static void put_line(FILE *file, const struct report *report, const char *const 
 		fputc('-', file);
 }
 
-static void put_extended(FILE *file, const struct report *report)
+static void lightning_put_extended(FILE *file, const struct report *report)
 {
 	static const char *const heads[] = { "Mean duration (s)", "Num calls", "Total time (s)",
 		                                 "Percentage %", NULL };
@@ -109,45 +109,46 @@ static void put_extended(FILE *file, const struct report *report)
 	double wall = (double)report->wall_ns / 1e9;
 	const char *const sums[] = { "-", calls, total, "100 %", NULL };
 
-	put_line(file, report, heads);
-	put_row(file, report, "Action", heads);
-	put_line(file, report, heads);
+	lightning_put_line(file, report, heads);
+	lightning_put_row(file, report, "Action", heads);
+	lightning_put_line(file, report, heads);
 	snprintf(calls, sizeof calls, "%" PRIu64, report->calls);
 	dw_layout_python_real(total, wall, 5);
-	put_row(file, report, "Total", sums);
-	put_line(file, report, heads);
+	lightning_put_row(file, report, "Total", sums);
+	lightning_put_line(file, report, heads);
 	for (size_t i = 0; i < report->shown; i++) {
 		const struct row *row = &report->rows[i];
 
 		snprintf(calls, sizeof calls, "%" PRIu64, row->calls);
-		dw_layout_python_real(mean, mean_of(row), 5);
+		dw_layout_python_real(mean, lightning_mean_of(row), 5);
 		dw_layout_python_real(total, (double)row->total_ns / 1e9, 5);
 		dw_layout_python_real(share, wall > 0 ? 100 * ((double)row->total_ns / 1e9) / wall : 0, 5);
-		put_row(file, report, row->name, cells);
+		lightning_put_row(file, report, row->name, cells);
 	}
-	put_line(file, report, heads);
+	lightning_put_line(file, report, heads);
 }
 
-static void put_short(FILE *file, const struct report *report)
+static void lightning_put_short(FILE *file, const struct report *report)
 {
 	static const char *const heads[] = { "Mean duration (s)", "Total time (s)", NULL };
 	char mean[32], total[32];
 	const char *const cells[] = { mean, total, NULL };
 
-	put_line(file, report, heads);
-	put_row(file, report, "Action", heads);
-	put_line(file, report, heads);
+	lightning_put_line(file, report, heads);
+	lightning_put_row(file, report, "Action", heads);
+	lightning_put_line(file, report, heads);
 	for (size_t i = 0; i < report->shown; i++) {
-		dw_layout_python_real(mean, mean_of(&report->rows[i]), 5);
+		dw_layout_python_real(mean, lightning_mean_of(&report->rows[i]), 5);
 		dw_layout_python_real(total, (double)report->rows[i].total_ns / 1e9, 5);
-		put_row(file, report, report->rows[i].name, cells);
+		lightning_put_row(file, report, report->rows[i].name, cells);
 	}
-	put_line(file, report, heads);
+	lightning_put_line(file, report, heads);
 }
 
 /* ---- the reports -------------------------------------------------------------------------- */
 
-static int collect(struct dw_model *model, struct report *report, struct dwell_error *error)
+static int lightning_collect_rows(struct dw_model *model, struct report *report,
+                                  struct dwell_error *error)
 {
 	bool has_actions = dw_model_categories(model) & ACTIONS;
 	const struct dw_flat *flat = dw_model_flat(model, has_actions ? ACTIONS : OTHER_NAMES, error);
@@ -180,19 +181,20 @@ static int lightning_print_report(struct dw_model *model, const struct dwell_vie
                                   struct dwell_error *error)
 {
 	struct report report = { 0 };
-	int code = collect(model, &report, error);
+	int code = lightning_collect_rows(model, &report, error);
 
 	if (code)
 		return code;
-	qsort(report.rows, report.count, sizeof *report.rows, extended ? by_total : by_mean);
+	qsort(report.rows, report.count, sizeof *report.rows,
+	      extended ? lightning_compare_totals : lightning_compare_means);
 	report.shown = dw_layout_rows(options, SIZE_MAX);
 	if (report.shown > report.count)
 		report.shown = report.count;
 	dw_layout_put_stage(file, stage);
 	if (report.count && extended)
-		put_extended(file, &report);
+		lightning_put_extended(file, &report);
 	else if (report.count)
-		put_short(file, &report);
+		lightning_put_short(file, &report);
 	fputc('\n', file);
 	free(report.rows);
 	return 0;
@@ -203,7 +205,8 @@ struct lightning_request {
 	bool extended;
 };
 
-static int lightning_print_stage(struct dw_model *model, const char *stage, FILE *file, void *context,
+static int lightning_print_stage(struct dw_model *model, const char *stage, FILE *file,
+                                 void *context,
                                  struct dwell_error *error)
 {
 	const struct lightning_request *request = context;
@@ -219,7 +222,8 @@ int dw_layout_print_lightning(struct dw_model *model, const struct dwell_view_op
 	return dw_layout_stages(model, lightning_print_stage, file, &request, error);
 }
 
-static int lightning_print(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
+static int lightning_print(struct dw_model *model, const struct dw_layout_request *request,
+                           FILE *file,
                            struct dwell_error *error)
 {
 	return dw_layout_print_lightning(model, request->options, true, file, error);

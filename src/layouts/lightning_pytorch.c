@@ -14,7 +14,7 @@
 #define ACTIONS (1u << DWELL_CATEGORY_ACTION)
 
 /* Whether `text`, or what comes behind its last dot, is one of the names. */
-static bool is_among(const char *names, const char *text)
+static bool lightning_pytorch_is_among(const char *names, const char *text)
 {
 	const char *dot = strrchr(text, '.');
 
@@ -28,16 +28,17 @@ static bool is_among(const char *names, const char *text)
 }
 
 /* "[Strategy]SingleDeviceStrategy.training_step" is a training_step. */
-static bool is_recorded(const char *action, const char *more)
+static bool lightning_pytorch_is_recorded(const char *action, const char *more)
 {
 	static const char defaults[] = "training_step,backward,validation_step,test_step,predict_step";
 
-	return is_among(defaults, action) || (more && is_among(more, action));
+	return lightning_pytorch_is_among(defaults, action) || (more && lightning_pytorch_is_among(more,
+	                                                                                           action));
 }
 
-static int put_table(struct dw_model *model, const char *action,
-                     const struct dwell_view_options *options, FILE *file,
-                     struct dwell_error *error)
+static int lightning_pytorch_put_table(struct dw_model *model, const char *action,
+                                       const struct dwell_view_options *options, FILE *file,
+                                       struct dwell_error *error)
 {
 	struct dwell_view_options table = *options;
 	const struct dw_layout_request request = { NULL, &table };
@@ -52,9 +53,9 @@ static int put_table(struct dw_model *model, const char *action,
 	return dw_torch_print(model, &request, file, error);
 }
 
-static int put_action(struct dw_model *model, const char *action,
-                      const struct dwell_view_options *options, FILE *file,
-                      struct dwell_error *error)
+static int lightning_pytorch_put_action(struct dw_model *model, const char *action,
+                                        const struct dwell_view_options *options, FILE *file,
+                                        struct dwell_error *error)
 {
 	struct dw_scope scope = *dw_model_scope(model);
 	struct dw_model *part;
@@ -64,13 +65,14 @@ static int put_action(struct dw_model *model, const char *action,
 	code = dw_model_within(model, &scope, &part, error);
 	if (code)
 		return code;
-	code = put_table(part, action, options, file, error);
+	code = lightning_pytorch_put_table(part, action, options, file, error);
 	dw_model_forget(part); /* there may be very many actions */
 	return code;
 }
 
-static int print_stage(struct dw_model *model, const char *stage, FILE *file, void *context,
-                       struct dwell_error *error)
+static int lightning_pytorch_print_stage(struct dw_model *model, const char *stage, FILE *file,
+                                         void *context,
+                                         struct dwell_error *error)
 {
 	const struct dw_flat *flat = dw_model_flat(model, ACTIONS, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -82,22 +84,24 @@ static int print_stage(struct dw_model *model, const char *stage, FILE *file, vo
 		return DWELL_E_NOMEM;
 	dw_layout_put_stage(file, stage);
 	if (dw_model_scope(model)->action)
-		return put_table(model, dw_model_scope(model)->action, request->options, file, error);
+		return lightning_pytorch_put_table(model, dw_model_scope(model)->action, request->options,
+		                                   file, error);
 	for (size_t i = 0; i < flat->count && !code; i++) {
 		const char *name = symbols[flat->rows[i].symbol].name;
 
-		if (!is_recorded(name, request->version))
+		if (!lightning_pytorch_is_recorded(name, request->version))
 			continue;
 		any = true;
-		code = put_action(model, name, request->options, file, error);
+		code = lightning_pytorch_put_action(model, name, request->options, file, error);
 	}
-	return any ? code : put_table(model, "records", request->options, file, error);
+	return any ? code : lightning_pytorch_put_table(model, "records", request->options, file,
+	                                                error);
 }
 
 static int lightning_pytorch_print(struct dw_model *model, const struct dw_layout_request *request,
                                    FILE *file, struct dwell_error *error)
 {
-	return dw_layout_stages(model, print_stage, file, (void *)request, error);
+	return dw_layout_stages(model, lightning_pytorch_print_stage, file, (void *)request, error);
 }
 
 const struct dw_layout dw_layout_lightning_pytorch = {

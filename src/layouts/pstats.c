@@ -24,7 +24,7 @@ struct line {
 	const struct dw_symbol *symbol;
 };
 
-static const char *base_name(const struct dw_symbol *symbol)
+static const char *pstats_base_name(const struct dw_symbol *symbol)
 {
 	const char *slash = symbol->file ? strrchr(symbol->file, '/') : NULL;
 
@@ -37,32 +37,33 @@ static const char *base_name(const struct dw_symbol *symbol)
 		uint64_t b = ((const struct line *)right)->row->field;                           \
 		return (a < b) - (a > b);                                                        \
 	} while (0)
-static int by_total(const void *left, const void *right)
+static int pstats_compare_totals(const void *left, const void *right)
 {
 	DESCENDING(total_ns);
 }
-static int by_self(const void *left, const void *right)
+static int pstats_compare_selfs(const void *left, const void *right)
 {
 	DESCENDING(self_ns);
 }
-static int by_calls(const void *left, const void *right)
+static int pstats_compare_calls(const void *left, const void *right)
 {
 	DESCENDING(calls);
 }
-static int by_primitive(const void *left, const void *right)
+static int pstats_compare_primitive(const void *left, const void *right)
 {
 	DESCENDING(primitive);
 }
-static int by_name(const void *left, const void *right)
+static int pstats_compare_names(const void *left, const void *right)
 {
-	return strcmp(((const struct line *)left)->symbol->name, ((const struct line *)right)->symbol->name);
+	return strcmp(((const struct line *)left)->symbol->name,
+	              ((const struct line *)right)->symbol->name);
 }
-static int by_file(const void *left, const void *right)
+static int pstats_compare_files(const void *left, const void *right)
 {
-	return strcmp(base_name(((const struct line *)left)->symbol),
-	              base_name(((const struct line *)right)->symbol));
+	return strcmp(pstats_base_name(((const struct line *)left)->symbol),
+	              pstats_base_name(((const struct line *)right)->symbol));
 }
-static int by_line(const void *left, const void *right)
+static int pstats_compare_lines(const void *left, const void *right)
 {
 	uint32_t a = ((const struct line *)left)->symbol->line;
 	uint32_t b = ((const struct line *)right)->symbol->line;
@@ -74,14 +75,20 @@ static const struct order {
 	const char *name, *label;
 	int (*compare)(const void *left, const void *right);
 } orders[] = {
-	{ "cumulative", "cumulative time", by_total }, { "cumtime", "cumulative time", by_total },
-	{ "total", "cumulative time", by_total },      { "total_ns", "cumulative time", by_total },
-	{ "time", "internal time", by_self },          { "tottime", "internal time", by_self },
-	{ "self", "internal time", by_self },          { "self_ns", "internal time", by_self },
-	{ "calls", "call count", by_calls },           { "ncalls", "call count", by_calls },
-	{ "pcalls", "primitive call count", by_primitive },
-	{ "name", "function name", by_name },          { "filename", "file name", by_file },
-	{ "line", "line number", by_line },
+	{ "cumulative", "cumulative time", pstats_compare_totals },
+	{ "cumtime", "cumulative time", pstats_compare_totals },
+	{ "total", "cumulative time", pstats_compare_totals },
+	{ "total_ns", "cumulative time", pstats_compare_totals },
+	{ "time", "internal time", pstats_compare_selfs },
+	{ "tottime", "internal time", pstats_compare_selfs },
+	{ "self", "internal time", pstats_compare_selfs },
+	{ "self_ns", "internal time", pstats_compare_selfs },
+	{ "calls", "call count", pstats_compare_calls },
+	{ "ncalls", "call count", pstats_compare_calls },
+	{ "pcalls", "primitive call count", pstats_compare_primitive },
+	{ "name", "function name", pstats_compare_names },
+	{ "filename", "file name", pstats_compare_files },
+	{ "line", "line number", pstats_compare_lines },
 };
 
 struct pstats_request {
@@ -118,7 +125,8 @@ static int pstats_take_options(struct pstats_request *request, const struct dw_l
 		return dw_error_set(error, DWELL_E_NAME,
 		                    "pstats is not sorted by '%.40s'%s%s%s (there are cumulative, time, calls, "
 		                    "pcalls, name, filename and line)", sort,
-		                    nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+		                    nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best
+		       : "",
 		                    nearest.best ? "'?" : "");
 	return 0;
 }
@@ -126,20 +134,20 @@ static int pstats_take_options(struct pstats_request *request, const struct dw_l
 /* ---- a table ------------------------------------------------------------------------------------ */
 
 /* What has no file is "<built-in method len>" for Python, and shown in braces. */
-static void put_function(FILE *file, const struct dw_symbol *symbol)
+static void pstats_put_function(FILE *file, const struct dw_symbol *symbol)
 {
 	const char *name = symbol->name;
 	size_t length = strlen(name);
 
 	if (symbol->file)
-		fprintf(file, "%s:%u(%s)\n", base_name(symbol), symbol->line, name);
+		fprintf(file, "%s:%u(%s)\n", pstats_base_name(symbol), symbol->line, name);
 	else if (length > 1 && name[0] == '<' && name[length - 1] == '>')
 		fprintf(file, "{%.*s}\n", (int)length - 2, name + 1);
 	else
 		fprintf(file, "%s\n", name);
 }
 
-static void put_line(FILE *file, const struct line *line)
+static void pstats_put_line(FILE *file, const struct line *line)
 {
 	const struct dw_function_row *row = line->row;
 	double self = (double)row->self_ns / 1e9, total = (double)row->total_ns / 1e9;
@@ -154,10 +162,10 @@ static void put_line(FILE *file, const struct line *line)
 		fprintf(file, "%8.3f ", total / (double)row->primitive);
 	else
 		fprintf(file, "%8s ", "");
-	put_function(file, line->symbol);
+	pstats_put_function(file, line->symbol);
 }
 
-static size_t restrict_lines(const struct pstats_request *request, size_t count, FILE *file)
+static size_t pstats_restrict_lines(const struct pstats_request *request, size_t count, FILE *file)
 {
 	size_t shown = count;
 	char sel[32];
@@ -167,7 +175,8 @@ static size_t restrict_lines(const struct pstats_request *request, size_t count,
 		dw_layout_python_real(sel, request->share, 16);
 	}
 	if (shown != count)
-		fprintf(file, "   List reduced from %zu to %zu due to restriction <%s>\n", count, shown, sel);
+		fprintf(file, "   List reduced from %zu to %zu due to restriction <%s>\n", count, shown,
+		        sel);
 	if (request->limit < shown) {
 		fprintf(file, "   List reduced from %zu to %zu due to restriction <%zu>\n", shown,
 		        request->limit, request->limit);
@@ -176,8 +185,9 @@ static size_t restrict_lines(const struct pstats_request *request, size_t count,
 	return shown;
 }
 
-static int put_table(struct dw_model *model, const struct pstats_request *request, FILE *file,
-                     struct dwell_error *error)
+static int pstats_put_table(struct dw_model *model, const struct pstats_request *request,
+                            FILE *file,
+                            struct dwell_error *error)
 {
 	const struct dw_function_calls *calls = dw_model_function_calls(model, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -190,7 +200,7 @@ static int put_table(struct dw_model *model, const struct pstats_request *reques
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the pstats layout");
 	for (size_t i = 0; i < calls->count; i++)
 		lines[i] = (struct line){ &calls->rows[i], &symbols[calls->rows[i].symbol] };
-	if (request->order->compare != by_total) /* the rows have that order */
+	if (request->order->compare != pstats_compare_totals) /* the rows have that order */
 		qsort(lines, calls->count, sizeof *lines, request->order->compare);
 	fprintf(file, "         %" PRIu64 " function calls ", calls->calls);
 	if (calls->calls != calls->primitive)
@@ -198,10 +208,10 @@ static int put_table(struct dw_model *model, const struct pstats_request *reques
 	fprintf(file, "in %.3f seconds\n\n", (double)calls->self_ns / 1e9);
 	if (calls->count) {
 		fprintf(file, "   Ordered by: %s\n", request->order->label);
-		shown = restrict_lines(request, calls->count, file);
+		shown = pstats_restrict_lines(request, calls->count, file);
 		fputs("\n   ncalls  tottime  percall  cumtime  percall filename:lineno(function)\n", file);
 		for (size_t i = 0; i < shown; i++)
-			put_line(file, &lines[i]);
+			pstats_put_line(file, &lines[i]);
 		fputs("\n\n", file);
 	}
 	free(lines);
@@ -210,7 +220,7 @@ static int put_table(struct dw_model *model, const struct pstats_request *reques
 
 /* ---- the report ----------------------------------------------------------------------------------- */
 
-static int by_number(const void *left, const void *right)
+static int pstats_compare_numbers(const void *left, const void *right)
 {
 	uint32_t a = ((const struct dw_flat_row *)left)->symbol;
 	uint32_t b = ((const struct dw_flat_row *)right)->symbol;
@@ -218,8 +228,9 @@ static int by_number(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static int put_action(struct dw_model *model, const char *action, const struct pstats_request *request,
-                      FILE *file, struct dwell_error *error)
+static int pstats_put_action(struct dw_model *model, const char *action,
+                             const struct pstats_request *request,
+                             FILE *file, struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
 	struct dw_scope scope = *dw_model_scope(model);
@@ -234,14 +245,14 @@ static int put_action(struct dw_model *model, const char *action, const struct p
 	if (source->process_count == 1 && source->processes[0].local_rank >= 0)
 		fprintf(file, " rank: %d", source->processes[0].local_rank);
 	fputc('\n', file);
-	code = put_table(part, request, file, error);
+	code = pstats_put_table(part, request, file, error);
 	if (part != model)
 		dw_model_forget(part); /* there may be very many actions */
 	return code;
 }
 
-static int print_stage(struct dw_model *model, const char *stage, FILE *file, void *context,
-                       struct dwell_error *error)
+static int pstats_print_stage(struct dw_model *model, const char *stage, FILE *file, void *context,
+                              struct dwell_error *error)
 {
 	const struct dw_flat *flat = dw_model_flat(model, ACTIONS, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -256,18 +267,18 @@ static int print_stage(struct dw_model *model, const char *stage, FILE *file, vo
 	if (only && !flat->count && stage)
 		return 0; /* it did not run in this stage */
 	if (only)
-		return put_action(model, only, context, file, error);
+		return pstats_put_action(model, only, context, file, error);
 	if (!flat->count && !stage)
-		return put_table(model, context, file, error);
+		return pstats_put_table(model, context, file, error);
 	rows = calloc(flat->count + 1, sizeof *rows);
 	if (!rows)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the pstats layout");
 	memcpy(rows, flat->rows, flat->count * sizeof *rows);
-	qsort(rows, flat->count, sizeof *rows, by_number);
+	qsort(rows, flat->count, sizeof *rows, pstats_compare_numbers);
 	for (size_t i = 0; i < flat->count && !code; i++) {
 		if (i)
 			fputc('\n', file);
-		code = put_action(model, symbols[rows[i].symbol].name, context, file, error);
+		code = pstats_put_action(model, symbols[rows[i].symbol].name, context, file, error);
 	}
 	free(rows);
 	return code;
@@ -279,7 +290,7 @@ static int pstats_print(struct dw_model *model, const struct dw_layout_request *
 	struct pstats_request request;
 	int code = pstats_take_options(&request, from, error);
 
-	return code ? code : dw_layout_stages(model, print_stage, file, &request, error);
+	return code ? code : dw_layout_stages(model, pstats_print_stage, file, &request, error);
 }
 
 const struct dw_layout dw_layout_pstats = {

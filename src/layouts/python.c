@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Without the zeros at the end of the digits before `end`. */
-static char *strip_zeros(char *text, char *end)
+static char *python_strip_zeros(char *text, char *end)
 {
 	if (!memchr(text, '.', (size_t)(end - text)))
 		return end;
@@ -26,12 +26,12 @@ void dw_layout_python_real(char text[32], double value, int digits)
 	sscanf(exponent + 1, "%d", &power);
 	if (power >= -4 && power < digits - 1) {
 		snprintf(text, 32, "%.*f", digits - 1 - power, value);
-		exponent = strip_zeros(text, text + strlen(text));
+		exponent = python_strip_zeros(text, text + strlen(text));
 		snprintf(exponent, 32 - (size_t)(exponent - text), "%s",
 		         memchr(text, '.', (size_t)(exponent - text)) ? "" : ".0");
 		return;
 	}
-	memmove(strip_zeros(text, exponent), exponent, strlen(exponent) + 1);
+	memmove(python_strip_zeros(text, exponent), exponent, strlen(exponent) + 1);
 }
 
 size_t dw_layout_characters(const char *text, size_t bytes)
@@ -52,7 +52,7 @@ void dw_layout_put_stage(FILE *file, const char *stage)
 
 /* ---- stages ------------------------------------------------------------------------------- */
 
-static bool is_stage(const char *name)
+static bool python_is_stage(const char *name)
 {
 	static const char *const stages[] = { "fit", "validate", "test", "predict", "sanity_check" };
 
@@ -63,7 +63,7 @@ static bool is_stage(const char *name)
 }
 
 /* The profile that the scope is, or NULL. */
-static const char *scope_stage(const struct dw_model *model)
+static const char *python_scope_stage(const struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_scope *scope = dw_model_scope(model);
@@ -72,10 +72,10 @@ static const char *scope_stage(const struct dw_model *model)
 	for (size_t i = 0; !name && scope->profile_id && i < source->profile_count; i++)
 		if (source->profiles[i].id == scope->profile_id)
 			name = source->profiles[i].name;
-	return is_stage(name) ? name : NULL;
+	return python_is_stage(name) ? name : NULL;
 }
 
-static bool seen_before(const struct dw_source *source, size_t index)
+static bool python_seen_before(const struct dw_source *source, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
 		if (strcmp(source->profiles[i].name, source->profiles[index].name) == 0)
@@ -91,12 +91,12 @@ int dw_layout_stages(struct dw_model *model, dw_layout_stage *print, FILE *file,
 	bool any = false;
 
 	if (scope.profile || scope.profile_id)
-		return print(model, scope_stage(model), file, context, error);
+		return print(model, python_scope_stage(model), file, context, error);
 	for (size_t i = 0; i < source->profile_count; i++) {
 		struct dw_model *stage;
 		int code;
 
-		if (!is_stage(source->profiles[i].name) || seen_before(source, i))
+		if (!python_is_stage(source->profiles[i].name) || python_seen_before(source, i))
 			continue;
 		if (any)
 			fputc('\n', file);

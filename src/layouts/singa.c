@@ -33,7 +33,7 @@ struct listing {
 /* ---- what was asked for -------------------------------------------------------------- */
 
 /* The last value of the first process that has any; NULL: none. */
-static const char *find_fact(const struct dw_source *source, const char *key)
+static const char *singa_find_fact(const struct dw_source *source, const char *key)
 {
 	const char *value = NULL;
 	uint32_t process = 0;
@@ -50,10 +50,10 @@ static const char *find_fact(const struct dw_source *source, const char *key)
 }
 
 /* `option` overrides it. */
-static int take_fact(const struct dw_source *source, const char *key, const char *option,
-                     uint64_t most, uint64_t *value, struct dwell_error *error)
+static int singa_take_fact(const struct dw_source *source, const char *key, const char *option,
+                           uint64_t most, uint64_t *value, struct dwell_error *error)
 {
-	const char *text = find_fact(source, key);
+	const char *text = singa_find_fact(source, key);
 	char *end;
 
 	if (!text)
@@ -75,14 +75,15 @@ static int singa_take_options(struct listing *listing, const struct dw_source *s
 	listing->recorded = DEFAULT_VERBOSITY;
 	listing->skip = options->has_skip_iteration ? options->skip_iteration : 0;
 	listing->limit = dw_layout_rows(options, SIZE_MAX);
-	code = take_fact(source, "singa.verbosity", "--verbosity", MOST_VERBOSITY, &listing->recorded,
-	                 options->has_verbosity ? NULL : error);
+	code = singa_take_fact(source, "singa.verbosity", "--verbosity", MOST_VERBOSITY,
+	                       &listing->recorded,
+	                       options->has_verbosity ? NULL : error);
 	listing->verbosity = options->has_verbosity ? options->verbosity : listing->recorded;
 	if (options->has_verbosity)
 		code = 0;
 	if (!code && !options->has_skip_iteration)
-		code = take_fact(source, "singa.skip_iteration", "--skip-iteration", UINT64_MAX,
-		                 &listing->skip, error);
+		code = singa_take_fact(source, "singa.skip_iteration", "--skip-iteration", UINT64_MAX,
+		                       &listing->skip, error);
 	if (!code && listing->verbosity > MOST_VERBOSITY)
 		code = dw_error_set(error, DWELL_E_ARGUMENT,
 		                    "the verbosity is 0 (nothing), 1 (forward and backward), 2 (every "
@@ -94,30 +95,30 @@ static int singa_take_options(struct listing *listing, const struct dw_source *s
 /* ---- printing ------------------------------------------------------------------------ */
 
 /* Nodes that wait and operations that take no time are in the graph and not in the list. */
-static bool is_timed(const struct listing *listing, const struct dw_sequence_op *op)
+static bool singa_is_timed(const struct listing *listing, const struct dw_sequence_op *op)
 {
 	return op->stat.count && op->mean_ns > 0 &&
 	       !dw_framework_is_wait(listing->symbols[op->symbol].name);
 }
 
-static uint32_t count_timed(const struct listing *listing)
+static uint32_t singa_count_timed(const struct listing *listing)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < listing->sequence->count; i++)
-		count += is_timed(listing, &listing->sequence->ops[i]);
+		count += singa_is_timed(listing, &listing->sequence->ops[i]);
 	return count;
 }
 
 /* By phase where the program marks it, else by the name. */
-static bool is_backward(const struct listing *listing, const struct dw_sequence_op *op)
+static bool singa_is_backward(const struct listing *listing, const struct dw_sequence_op *op)
 {
 	return op->phase == DW_IN_BACKWARD ||
 	       (!listing->sequence->has_backward &&
 	        strstr(listing->symbols[op->symbol].name, "Backward"));
 }
 
-static double forward_ns(const struct listing *listing)
+static double singa_forward_ns(const struct listing *listing)
 {
 	const struct dw_sequence *sequence = listing->sequence;
 	double sum_ns = 0;
@@ -128,9 +129,9 @@ static double forward_ns(const struct listing *listing)
 
 		if (!op->stat.count)
 			continue;
-		if (is_backward(listing, op))
+		if (singa_is_backward(listing, op))
 			break;
-		if (!is_timed(listing, op))
+		if (!singa_is_timed(listing, op))
 			continue;
 		sum_ns += op->mean_ns * ((double)op->stat.count / (double)sequence->iterations);
 		any = true;
@@ -139,9 +140,9 @@ static double forward_ns(const struct listing *listing)
 	return any || !sequence->has_forward ? sum_ns : sequence->forward_ns;
 }
 
-static void print_phases(const struct listing *listing, FILE *file)
+static void singa_print_phases(const struct listing *listing, FILE *file)
 {
-	double iteration = listing->sequence->iteration_ns, forward = forward_ns(listing);
+	double iteration = listing->sequence->iteration_ns, forward = singa_forward_ns(listing);
 	double backward = iteration - forward;
 
 	/* Nothing is left, but for rounding; or threads ran side by side. */
@@ -151,7 +152,8 @@ static void print_phases(const struct listing *listing, FILE *file)
 	fprintf(file, "Backward Propagation Time : %g sec\n", backward * 1e-9);
 }
 
-static void print_operations(const struct listing *listing, FILE *file, struct dwell_error *error)
+static void singa_print_operations(const struct listing *listing, FILE *file,
+                                   struct dwell_error *error)
 {
 	const struct dw_sequence *sequence = listing->sequence;
 	uint32_t printed = 0, partly = 0;
@@ -161,7 +163,7 @@ static void print_operations(const struct listing *listing, FILE *file, struct d
 		const struct dw_sequence_op *op = &sequence->ops[i];
 		const char *name = listing->symbols[op->symbol].name;
 
-		if (!is_timed(listing, op) || (listing->verbosity == 3 && !strstr(name, "Dist")))
+		if (!singa_is_timed(listing, op) || (listing->verbosity == 3 && !strstr(name, "Dist")))
 			continue;
 		fprintf(file, "OP_ID%u. %s : %g sec\n", i, name, op->mean_ns * 1e-9);
 		partly += op->stat.count < sequence->iterations;
@@ -176,12 +178,12 @@ static void print_operations(const struct listing *listing, FILE *file, struct d
 		dw_error_set(error, 0, "no operation is distributed: none has \"Dist\" in its name");
 }
 
-static int check(const struct listing *listing, struct dwell_error *error)
+static int singa_check_recorded(const struct listing *listing, struct dwell_error *error)
 {
 	struct dw_sequence_ask ask = { listing->skip };
 	int code = dw_sequence_check(listing->sequence, &ask, error);
 
-	if (code || count_timed(listing))
+	if (code || singa_count_timed(listing))
 		return code;
 	if (listing->verbosity == MOST_VERBOSITY && listing->recorded == MOST_VERBOSITY)
 		return 0; /* a program alone: the list of its distributed operations is empty */
@@ -220,7 +222,7 @@ static int singa_print(struct dw_model *model, const struct dw_layout_request *r
 	listing.sequence = dw_model_sequence(model, &ask, error);
 	if (!listing.sequence)
 		return DWELL_E_NOMEM;
-	code = check(&listing, error);
+	code = singa_check_recorded(&listing, error);
 	if (code)
 		return code;
 	if (listing.sequence->process_count > 1)
@@ -228,9 +230,9 @@ static int singa_print(struct dw_model *model, const struct dw_layout_request *r
 		             "the means are over the iterations of %u processes; --thread shows one of them",
 		             listing.sequence->process_count);
 	if (listing.verbosity == 1)
-		print_phases(&listing, file);
+		singa_print_phases(&listing, file);
 	else
-		print_operations(&listing, file, error);
+		singa_print_operations(&listing, file, error);
 	return 0;
 }
 

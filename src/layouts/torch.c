@@ -31,7 +31,7 @@ struct table {
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
-static void time_text(const struct table *table, double us, char room[32])
+static void torch_time_text(const struct table *table, double us, char room[32])
 {
 	const char *unit = table->options->time_unit;
 
@@ -44,7 +44,7 @@ static void time_text(const struct table *table, double us, char room[32])
 		snprintf(room, 32, "%.3fus", us);
 }
 
-static void share_text(const struct table *table, double us, char room[32])
+static void torch_share_text(const struct table *table, double us, char room[32])
 {
 	if (table->self_us > 0)
 		snprintf(room, 32, "%.2f%%", us * 100.0 / table->self_us);
@@ -52,26 +52,27 @@ static void share_text(const struct table *table, double us, char room[32])
 		snprintf(room, 32, "NaN");
 }
 
-static void memory_text(const struct table *table, int64_t bytes, char room[32])
+static void torch_memory_text(const struct table *table, int64_t bytes, char room[32])
 {
 	static const char *const units[][2] = { { " GB", " Gb" }, { " MB", " Mb" }, { " KB", " Kb" } };
 	double size = (double)bytes;
 
 	for (unsigned i = 0; i < 3; i++)
 		if (fabs(size) >= (double)(1u << (30 - 10 * i))) {
-			snprintf(room, 32, "%.2f%s", size / (double)(1u << (30 - 10 * i)), units[i][table->old]);
+			snprintf(room, 32, "%.2f%s", size / (double)(1u << (30 - 10 * i)),
+			         units[i][table->old]);
 			return;
 		}
 	snprintf(room, 32, "%lld %s", (long long)bytes, table->old ? "b" : "B");
 }
 
-static const struct dw_entry_shapes *shapes_of(const struct table *table,
-                                               const struct dw_call_row *row)
+static const struct dw_entry_shapes *torch_shapes_of(const struct table *table,
+                                                     const struct dw_call_row *row)
 {
 	return row->symbol == DW_NO_INDEX ? NULL : table->symbols[row->symbol].shapes;
 }
 
-static const char *overload_of(const struct table *table, const struct dw_call_row *row)
+static const char *torch_overload_of(const struct table *table, const struct dw_call_row *row)
 {
 	const char *detail = row->symbol == DW_NO_INDEX ? NULL : table->symbols[row->symbol].detail;
 
@@ -80,12 +81,12 @@ static const char *overload_of(const struct table *table, const struct dw_call_r
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-static unsigned limited(size_t longest, unsigned most)
+static unsigned torch_limit_width(size_t longest, unsigned most)
 {
 	return longest + 4 < most ? (unsigned)longest + 4 : most;
 }
 
-static size_t longest_name(const struct table *table)
+static size_t torch_longest_name(const struct table *table)
 {
 	size_t longest = 0;
 
@@ -98,12 +99,13 @@ static size_t longest_name(const struct table *table)
 	return longest;
 }
 
-static size_t longest_shapes(const struct table *table)
+static size_t torch_longest_shapes(const struct table *table)
 {
 	size_t longest = 0;
 
 	for (size_t i = 0; i < table->calls->count; i++) {
-		char *text = dw_shapes_text(shapes_of(table, &table->calls->rows[i]), DW_SHAPES_AS_TORCH);
+		char *text = dw_shapes_text(torch_shapes_of(table, &table->calls->rows[i]),
+		                            DW_SHAPES_AS_TORCH);
 
 		if (text && strlen(text) > longest)
 			longest = strlen(text);
@@ -112,7 +114,7 @@ static size_t longest_shapes(const struct table *table)
 	return longest;
 }
 
-static size_t longest_source(const struct table *table)
+static size_t torch_longest_source(const struct table *table)
 {
 	size_t longest = 0;
 
@@ -127,7 +129,7 @@ static size_t longest_source(const struct table *table)
 }
 
 /* By the smallest; the largest unit that it has at least one of. */
-static const char *flops_head(struct table *table)
+static const char *torch_flops_head(struct table *table)
 {
 	static const char *const heads[] = { "Total FLOPs", "Total KFLOPs", "Total MFLOPs",
 		"Total GFLOPs", "Total TFLOPs", "Total PFLOPs" };
@@ -143,10 +145,10 @@ static const char *flops_head(struct table *table)
 	return heads[unit];
 }
 
-static void make_columns(struct table *table)
+static void torch_make_columns(struct table *table)
 {
 	struct dw_torch_page *page = &table->page;
-	unsigned name_width = limited(longest_name(table), table->most.name);
+	unsigned name_width = torch_limit_width(torch_longest_name(table), table->most.name);
 
 	dw_torch_add_column(page, "Name", name_width, false);
 	if (table->overload)
@@ -163,17 +165,19 @@ static void make_columns(struct table *table)
 	dw_torch_add_column(page, "# of Calls", COLUMN, false);
 	if (table->shapes)
 		dw_torch_add_column(page, "Input Shapes",
-		                    limited(longest_shapes(table), table->most.shapes), false);
+		                    torch_limit_width(torch_longest_shapes(table), table->most.shapes),
+		                    false);
 	if (table->stacks)
 		dw_torch_add_column(page, "Source Location",
-		                    limited(longest_source(table), table->most.source), true);
+		                    torch_limit_width(torch_longest_source(table), table->most.source),
+		                    true);
 	if (table->flops)
-		dw_torch_add_column(page, flops_head(table), COLUMN, false);
+		dw_torch_add_column(page, torch_flops_head(table), COLUMN, false);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------- */
 
-static void put_head(const struct table *table)
+static void torch_put_head(const struct table *table)
 {
 	if (table->options->header) {
 		dw_torch_put_line(&table->page, '=');
@@ -187,7 +191,7 @@ static void put_head(const struct table *table)
 }
 
 /* The frames below the first, in lines of their own, and an empty one. */
-static void put_frames(const struct table *table, const char *rest)
+static void torch_put_frames(const struct table *table, const char *rest)
 {
 	const struct dw_torch_page *page = &table->page;
 	unsigned frames = 1;
@@ -210,8 +214,8 @@ static void put_frames(const struct table *table, const char *rest)
 }
 
 /* Name and times. The column behind them. */
-static const struct dw_torch_column *put_times(const struct table *table,
-                                               const struct dw_call_row *row)
+static const struct dw_torch_column *torch_put_times(const struct table *table,
+                                                     const struct dw_call_row *row)
 {
 	const struct dw_torch_page *page = &table->page;
 	const struct dw_torch_column *column = page->columns;
@@ -221,37 +225,37 @@ static const struct dw_torch_column *put_times(const struct table *table,
 
 	dw_torch_put_name(page, column++, row->name, table->most.name);
 	if (table->overload)
-		dw_torch_put_name(page, column++, overload_of(table, row), table->most.name);
-	share_text(table, self_us, room);
+		dw_torch_put_name(page, column++, torch_overload_of(table, row), table->most.name);
+	torch_share_text(table, self_us, room);
 	dw_torch_put_text(page, column++, room);
-	time_text(table, self_us, room);
+	torch_time_text(table, self_us, room);
 	dw_torch_put_text(page, column++, room);
-	share_text(table, total_us, room);
+	torch_share_text(table, total_us, room);
 	dw_torch_put_text(page, column++, row->is_async ? "0" : room);
-	time_text(table, total_us, room);
+	torch_time_text(table, total_us, room);
 	dw_torch_put_text(page, column++, room);
-	time_text(table, total_us / (double)row->stat.count, room);
+	torch_time_text(table, total_us / (double)row->stat.count, room);
 	dw_torch_put_text(page, column++, room);
 	return column;
 }
 
-static bool put_row(const struct table *table, const struct dw_call_row *row)
+static bool torch_put_row(const struct table *table, const struct dw_call_row *row)
 {
 	const struct dw_torch_page *page = &table->page;
-	const struct dw_torch_column *column = put_times(table, row);
+	const struct dw_torch_column *column = torch_put_times(table, row);
 	size_t first = row->stack ? strcspn(row->stack, "\n") : 0;
 	char room[32];
 
 	if (table->memory) {
-		memory_text(table, row->total_bytes, room);
+		torch_memory_text(table, row->total_bytes, room);
 		dw_torch_put_text(page, column++, room);
-		memory_text(table, row->self_bytes, room);
+		torch_memory_text(table, row->self_bytes, room);
 		dw_torch_put_text(page, column++, room);
 	}
 	snprintf(room, sizeof room, "%llu", (unsigned long long)row->stat.count);
 	dw_torch_put_text(page, column++, room);
 	if (table->shapes) {
-		char *text = dw_shapes_text(shapes_of(table, row), DW_SHAPES_AS_TORCH);
+		char *text = dw_shapes_text(torch_shapes_of(table, row), DW_SHAPES_AS_TORCH);
 
 		if (!text)
 			return false;
@@ -267,18 +271,18 @@ static bool put_row(const struct table *table, const struct dw_call_row *row)
 	}
 	fputc('\n', page->file);
 	if (table->stacks)
-		put_frames(table, row->stack && row->stack[first] ? row->stack + first + 1 : NULL);
+		torch_put_frames(table, row->stack && row->stack[first] ? row->stack + first + 1 : NULL);
 	return true;
 }
 
-static int put_rows(const struct table *table, struct dwell_error *error)
+static int torch_put_rows(const struct table *table, struct dwell_error *error)
 {
 	size_t limit = dw_layout_rows(table->options, 100);
 	struct dw_torch_row *rows = dw_torch_order(table->calls, table->options->sort);
 	bool done = rows != NULL;
 
 	for (size_t i = 0; done && i < table->calls->count && i < limit; i++)
-		done = put_row(table, rows[i].call);
+		done = torch_put_row(table, rows[i].call);
 	free(rows);
 	return done ? 0 : dw_error_set(error, DWELL_E_NOMEM, "out of memory printing a table");
 }
@@ -286,7 +290,7 @@ static int put_rows(const struct table *table, struct dwell_error *error)
 /* ---- the layout ----------------------------------------------------------------------------------- */
 
 /* FLOPs are a column when they were asked for, not when they happen to be known. */
-static bool asked_for_flops(const struct dw_source *source)
+static bool torch_asked_for_flops(const struct dw_source *source)
 {
 	for (size_t i = 0; i < source->meta_count; i++)
 		if (strcmp(source->metas[i].key, "with_flops") == 0 ||
@@ -302,7 +306,8 @@ static int torch_check(const struct dw_layout_request *request, struct dwell_err
 
 	if (version && strcmp(version, "1.13") != 0 && strcmp(version, "2.13") != 0)
 		return dw_error_set(error, DWELL_E_NAME,
-		                    "no layout 'torch:%.20s': there are torch (2.13) and torch:1.13", version);
+		                    "no layout 'torch:%.20s': there are torch (2.13) and torch:1.13",
+		                    version);
 	if (unit && strcmp(unit, "s") != 0 && strcmp(unit, "ms") != 0 && strcmp(unit, "us") != 0)
 		return dw_error_set(error, DWELL_E_ARGUMENT,
 		                    "the torch layout prints times in s, ms or us, not '%.20s'", unit);
@@ -315,7 +320,8 @@ int dw_torch_print(struct dw_model *model, const struct dw_layout_request *reque
 	const struct dwell_view_options *options = request->options;
 	struct dw_calls_ask ask = { .named = true, .top_level = options->top_level, .memory = true };
 	struct table table = {
-		.page.file = file, .options = options, .old = request->version && request->version[0] == '1',
+		.page.file = file, .options = options, .old = request->version &&
+		request->version[0] == '1',
 		.most = { .name = 55, .shapes = 80, .source = 75 },
 	};
 	int code = torch_check(request, error);
@@ -345,15 +351,15 @@ int dw_torch_print(struct dw_model *model, const struct dw_layout_request *reque
 	table.memory = table.calls->has_memory;
 	table.shapes = ask.group.shapes;
 	table.stacks = ask.group.stack_frames > 0;
-	table.flops = table.calls->has_flops && asked_for_flops(dw_model_source(model));
-	make_columns(&table);
-	put_head(&table);
-	code = put_rows(&table, error);
+	table.flops = table.calls->has_flops && torch_asked_for_flops(dw_model_source(model));
+	torch_make_columns(&table);
+	torch_put_head(&table);
+	code = torch_put_rows(&table, error);
 	if (code)
 		return code;
 	dw_torch_put_separator(&table.page);
 	char total[32];
-	time_text(&table, table.self_us, total);
+	torch_time_text(&table, table.self_us, total);
 	fprintf(file, "Self CPU time total: %s\n", total);
 	return 0;
 }

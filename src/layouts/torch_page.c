@@ -25,8 +25,10 @@ size_t dw_torch_bytes(const char *text, size_t bytes, size_t length)
 }
 
 /* `text` with something before and behind, padded to the column's width. */
-static void put_parts(const struct dw_torch_page *page, const struct dw_torch_column *column,
-                      const char *before, const char *text, size_t bytes, const char *behind)
+static void torch_page_put_parts(const struct dw_torch_page *page,
+                                 const struct dw_torch_column *column,
+                                 const char *before, const char *text, size_t bytes,
+                                 const char *behind)
 {
 	size_t length = strlen(before) + dw_layout_characters(text, bytes) + strlen(behind);
 	int blanks = length < column->width ? (int)(column->width - length) : 0;
@@ -40,13 +42,13 @@ static void put_parts(const struct dw_torch_page *page, const struct dw_torch_co
 void dw_torch_put_cell(const struct dw_torch_page *page, const struct dw_torch_column *column,
                        const char *text, size_t bytes)
 {
-	put_parts(page, column, "", text, bytes, "");
+	torch_page_put_parts(page, column, "", text, bytes, "");
 }
 
 void dw_torch_put_text(const struct dw_torch_page *page, const struct dw_torch_column *column,
                        const char *text)
 {
-	put_parts(page, column, "", text, strlen(text), "");
+	torch_page_put_parts(page, column, "", text, strlen(text), "");
 }
 
 void dw_torch_put_name(const struct dw_torch_page *page, const struct dw_torch_column *column,
@@ -55,9 +57,9 @@ void dw_torch_put_name(const struct dw_torch_page *page, const struct dw_torch_c
 	size_t bytes = strlen(name), most = limit > 3 ? limit - 3 : 0;
 
 	if (dw_layout_characters(name, bytes) < most)
-		put_parts(page, column, "", name, bytes, "");
+		torch_page_put_parts(page, column, "", name, bytes, "");
 	else
-		put_parts(page, column, "", name, dw_torch_bytes(name, bytes, most), "...");
+		torch_page_put_parts(page, column, "", name, dw_torch_bytes(name, bytes, most), "...");
 }
 
 void dw_torch_put_source(const struct dw_torch_page *page, const struct dw_torch_column *column,
@@ -67,11 +69,11 @@ void dw_torch_put_source(const struct dw_torch_page *page, const struct dw_torch
 	const char *dots = width > 3 ? "..." : "";
 
 	if (length <= width) {
-		put_parts(page, column, "", text, bytes, "");
+		torch_page_put_parts(page, column, "", text, bytes, "");
 		return;
 	}
 	skip = dw_torch_bytes(text, bytes, length - width + strlen(dots));
-	put_parts(page, column, dots, text + skip, bytes - skip, "");
+	torch_page_put_parts(page, column, dots, text + skip, bytes - skip, "");
 }
 
 void dw_torch_put_line(const struct dw_torch_page *page, char c)

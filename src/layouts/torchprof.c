@@ -48,7 +48,7 @@ struct listing {
 
 /* ---- rows ------------------------------------------------------------------------------ */
 
-static struct row *add_row(struct listing *listing, const char *name, uint32_t depth)
+static struct row *torchprof_add_row(struct listing *listing, const char *name, uint32_t depth)
 {
 	struct row *row = listing->failed ? NULL : DW_GROW(&listing->rows, &listing->capacity,
 	                                                   listing->count);
@@ -65,8 +65,9 @@ static struct row *add_row(struct listing *listing, const char *name, uint32_t d
 	return row;
 }
 
-static void add_operator(struct listing *listing, const struct dw_layer_operator *operator,
-                         size_t first, uint32_t depth)
+static void torchprof_add_operator(struct listing *listing,
+                                   const struct dw_layer_operator *operator,
+                                   size_t first, uint32_t depth)
 {
 	struct row *row = NULL;
 
@@ -76,7 +77,7 @@ static void add_operator(struct listing *listing, const struct dw_layer_operator
 		if (strcmp(listing->rows[i].name, operator->name) == 0)
 			row = &listing->rows[i];
 	if (!row)
-		row = add_row(listing, operator->name, depth);
+		row = torchprof_add_row(listing, operator->name, depth);
 	if (!row)
 		return;
 	row->measured = true;
@@ -89,7 +90,7 @@ static void add_operator(struct listing *listing, const struct dw_layer_operator
 }
 
 /* Of the layer and, of a measured one, those below it: by name. */
-static void add_operators(struct listing *listing, size_t index)
+static void torchprof_add_operators(struct listing *listing, size_t index)
 {
 	const struct dw_layers *layers = listing->layers;
 	uint32_t depth = layers->rows[index].depth;
@@ -99,19 +100,19 @@ static void add_operators(struct listing *listing, size_t index)
 		struct dw_layer_operators from = layers->rows[i].operators;
 
 		for (size_t o = from.first; o < from.first + from.count; o++)
-			add_operator(listing, &layers->operators[o], first, depth + 1);
+			torchprof_add_operator(listing, &layers->operators[o], first, depth + 1);
 	} while (++i < layers->count && layers->rows[i].depth > depth);
 }
 
-static void add_layer(struct listing *listing, size_t index)
+static void torchprof_add_layer(struct listing *listing, size_t index)
 {
 	const struct dw_layer *layer = &listing->layers->rows[index];
-	struct row *row = add_row(listing, layer->name, layer->depth);
+	struct row *row = torchprof_add_row(listing, layer->name, layer->depth);
 
 	if (!row || !(listing->by_path ? listing->choices[index] == DW_LAYER_CHOSEN : layer->leaf))
 		return;
 	if (listing->events) { /* figures are theirs */
-		add_operators(listing, index);
+		torchprof_add_operators(listing, index);
 		return;
 	}
 	row->measured = true;
@@ -122,7 +123,7 @@ static void add_layer(struct listing *listing, size_t index)
 }
 
 /* Which rows have a sibling after them; see above. */
-static bool find_next(struct listing *listing)
+static bool torchprof_find_next(struct listing *listing)
 {
 	bool *met = calloc(listing->deepest + 2, sizeof *met);
 	uint32_t deepest = 0;
@@ -144,7 +145,7 @@ static bool find_next(struct listing *listing)
 
 /* ---- cells ------------------------------------------------------------------------------- */
 
-static void put_time(char *cell, uint64_t ns)
+static void torchprof_put_time(char *cell, uint64_t ns)
 {
 	if (ns >= 1000000000)
 		snprintf(cell, CELL, "%.3fs", (double)ns / 1e9);
@@ -154,7 +155,7 @@ static void put_time(char *cell, uint64_t ns)
 		snprintf(cell, CELL, "%.3fus", (double)ns / 1e3);
 }
 
-static void put_bytes(char *cell, int64_t bytes)
+static void torchprof_put_bytes(char *cell, int64_t bytes)
 {
 	static const char *const units[] = { "Kb", "Mb", "Gb" };
 	double size = (double)bytes / 1024;
@@ -169,21 +170,21 @@ static void put_bytes(char *cell, int64_t bytes)
 	snprintf(cell, CELL, "%.2f %s", size, units[unit]);
 }
 
-static void fill(char cells[COLUMNS][CELL], const struct row *row)
+static void torchprof_fill_rows(char cells[COLUMNS][CELL], const struct row *row)
 {
 	memset(cells, 0, COLUMNS * CELL);
 	if (!row->measured)
 		return;
-	put_time(cells[SELF_CPU], row->self_ns);
-	put_time(cells[CPU], row->total_ns);
-	put_time(cells[SELF_DEVICE], row->device_ns);
-	put_time(cells[DEVICE], row->device_ns);
-	put_bytes(cells[SELF_MEMORY], row->self_bytes);
-	put_bytes(cells[MEMORY], row->total_bytes);
+	torchprof_put_time(cells[SELF_CPU], row->self_ns);
+	torchprof_put_time(cells[CPU], row->total_ns);
+	torchprof_put_time(cells[SELF_DEVICE], row->device_ns);
+	torchprof_put_time(cells[DEVICE], row->device_ns);
+	torchprof_put_bytes(cells[SELF_MEMORY], row->self_bytes);
+	torchprof_put_bytes(cells[MEMORY], row->total_bytes);
 	snprintf(cells[CALLS], CELL, "%llu", (unsigned long long)row->calls);
 }
 
-static size_t width_of(const struct row *row)
+static size_t torchprof_width_of(const struct row *row)
 {
 	size_t width = row->depth ? row->depth + 3 : 0;
 	const char *at = row->name;
@@ -194,7 +195,7 @@ static size_t width_of(const struct row *row)
 	return width;
 }
 
-static void measure(struct listing *listing)
+static void torchprof_measure_widths(struct listing *listing)
 {
 	size_t *widths = listing->widths;
 	char cells[COLUMNS][CELL];
@@ -202,10 +203,10 @@ static void measure(struct listing *listing)
 	for (size_t i = 0; i < COLUMNS; i++)
 		widths[i] = strlen(titles[i]);
 	for (size_t row = 0; row < listing->count; row++) {
-		size_t name = width_of(&listing->rows[row]);
+		size_t name = torchprof_width_of(&listing->rows[row]);
 
 		widths[MODULE] = name > widths[MODULE] ? name : widths[MODULE];
-		fill(cells, &listing->rows[row]);
+		torchprof_fill_rows(cells, &listing->rows[row]);
 		for (size_t i = 1; i < COLUMNS; i++)
 			widths[i] = strlen(cells[i]) > widths[i] ? strlen(cells[i]) : widths[i];
 	}
@@ -217,7 +218,7 @@ static void measure(struct listing *listing)
 
 /* ---- lines ------------------------------------------------------------------------------- */
 
-static void put_row(char cells[COLUMNS][CELL], const size_t *widths, FILE *file)
+static void torchprof_put_row(char cells[COLUMNS][CELL], const size_t *widths, FILE *file)
 {
 	for (size_t i = 1; i < COLUMNS; i++)
 		if (widths[i])
@@ -225,14 +226,14 @@ static void put_row(char cells[COLUMNS][CELL], const size_t *widths, FILE *file)
 	fputc('\n', file);
 }
 
-static void put_head(const size_t *widths, FILE *file)
+static void torchprof_put_head(const size_t *widths, FILE *file)
 {
 	char cells[COLUMNS][CELL];
 
 	for (size_t i = 0; i < COLUMNS; i++)
 		snprintf(cells[i], CELL, "%s", titles[i]);
 	fprintf(file, "%-*s", (int)widths[MODULE], titles[MODULE]);
-	put_row(cells, widths, file);
+	torchprof_put_row(cells, widths, file);
 	for (size_t i = 0; i < COLUMNS; i++) {
 		if (i && widths[i])
 			fputs("-|-", file);
@@ -243,7 +244,7 @@ static void put_head(const size_t *widths, FILE *file)
 }
 
 /* `goes_on`: by depth, whether the row above at that depth has a next one. */
-static void put_rows(const struct listing *listing, bool *goes_on, FILE *file)
+static void torchprof_put_rows(const struct listing *listing, bool *goes_on, FILE *file)
 {
 	char cells[COLUMNS][CELL];
 
@@ -255,31 +256,33 @@ static void put_rows(const struct listing *listing, bool *goes_on, FILE *file)
 		goes_on[row->depth] = row->has_next;
 		if (row->depth)
 			fputs(row->has_next ? "├── " : "└── ", file);
-		fprintf(file, "%s%*s", row->name, (int)(listing->widths[MODULE] - width_of(row)), "");
-		fill(cells, row);
-		put_row(cells, listing->widths, file);
+		fprintf(file, "%s%*s", row->name, (int)(listing->widths[MODULE] - torchprof_width_of(row)),
+		        "");
+		torchprof_fill_rows(cells, row);
+		torchprof_put_row(cells, listing->widths, file);
 	}
 }
 
-static int print(struct listing *listing, FILE *file, struct dwell_error *error)
+static int torchprof_print_table(struct listing *listing, FILE *file, struct dwell_error *error)
 {
 	bool *goes_on;
 
 	for (size_t i = 0; i < listing->layers->count; i++)
-		add_layer(listing, i);
+		torchprof_add_layer(listing, i);
 	goes_on = calloc(listing->deepest + 2, sizeof *goes_on);
-	if (listing->failed || !goes_on || !find_next(listing)) {
+	if (listing->failed || !goes_on || !torchprof_find_next(listing)) {
 		free(goes_on);
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory printing layers");
 	}
-	measure(listing);
-	put_head(listing->widths, file);
-	put_rows(listing, goes_on, file);
+	torchprof_measure_widths(listing);
+	torchprof_put_head(listing->widths, file);
+	torchprof_put_rows(listing, goes_on, file);
 	free(goes_on);
 	return 0;
 }
 
-static int torchprof_print(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
+static int torchprof_print(struct dw_model *model, const struct dw_layout_request *request,
+                           FILE *file,
                            struct dwell_error *error)
 {
 	const struct dwell_view_options *options = request->options;
@@ -301,7 +304,7 @@ static int torchprof_print(struct dw_model *model, const struct dw_layout_reques
 	if (result)
 		return result;
 	listing.choices = choices;
-	result = print(&listing, file, error);
+	result = torchprof_print_table(&listing, file, error);
 	free(listing.rows);
 	return result;
 }

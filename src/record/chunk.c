@@ -12,7 +12,7 @@
 
 #include "format/words.h"
 
-static void open_chunk(struct dwell_stream *stream, struct dw_slot *slot, struct dw_writer *writer,
+static void chunk_open(struct dwell_stream *stream, struct dw_slot *slot, struct dw_writer *writer,
                        uint32_t block, char *address)
 {
 	struct dw_chunk *chunk = (struct dw_chunk *)(void *)address;
@@ -33,14 +33,14 @@ static void open_chunk(struct dwell_stream *stream, struct dw_slot *slot, struct
 	writer->block = block;
 	writer->closes = false;
 	stream->cursor = address + sizeof *chunk;
-	/* Streams on a clock that needs a call have no room for the inline half. */
+	/* On a clock that needs a call the inline half never finds space. */
 	__atomic_store_n(&stream->limit,
 	                 dw_session_inline() ? address + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES
 	                                     : stream->cursor,
 	                 __ATOMIC_RELAXED);
 }
 
-static void close_chunk(struct dwell_stream *stream, struct dw_writer *writer)
+static void chunk_close(struct dwell_stream *stream, struct dw_writer *writer)
 {
 	struct dw_chunk *chunk = writer->chunk;
 
@@ -52,8 +52,8 @@ static void close_chunk(struct dwell_stream *stream, struct dw_writer *writer)
 
 uint32_t dw_chunk_own_range;
 
-/* The records of the program, without those that the recorder adds. */
-static uint64_t count_records(const struct dw_chunk *chunk)
+/* Counts the records that the program made, without those that the recorder added. */
+static uint64_t chunk_count_records(const struct dw_chunk *chunk)
 {
 	uint32_t own = __atomic_load_n(&dw_chunk_own_range, __ATOMIC_RELAXED);
 	const uint32_t *word = (const uint32_t *)(const void *)chunk + sizeof *chunk / 4;
@@ -73,8 +73,8 @@ static uint64_t count_records(const struct dw_chunk *chunk)
 	return records;
 }
 
-/* This stream's oldest chunk, emptied. */
-static uint32_t recycle(struct dw_slot *slot, struct dw_writer *writer, char **address)
+/* Empties this stream's oldest chunk for reuse; its block, 0 if it cannot be written. */
+static uint32_t chunk_recycle(struct dw_slot *slot, struct dw_writer *writer, char **address)
 {
 	uint32_t block = writer->oldest;
 	struct dw_chunk *chunk = (struct dw_chunk *)(void *)dw_window_address(block);
@@ -82,7 +82,7 @@ static uint32_t recycle(struct dw_slot *slot, struct dw_writer *writer, char **a
 
 	if (!chunk || !dw_window_fetch(block, (char *)chunk))
 		return 0;
-	records = count_records(chunk);
+	records = chunk_count_records(chunk);
 	writer->oldest = block == writer->block ? 0 : chunk->next;
 	if (block == writer->block)
 		writer->chunk = NULL; /* the only one: it has no successor */
@@ -100,7 +100,7 @@ static uint32_t recycle(struct dw_slot *slot, struct dw_writer *writer, char **a
 
 /* Under the lock, so that a session that stops next does not trim what this thread
  * is about to write. Number 0 keeps readers away until the header is whole. */
-static void mark_taken(char *address)
+static void chunk_mark_taken(char *address)
 {
 	struct dw_chunk *chunk = (struct dw_chunk *)(void *)address;
 
@@ -108,8 +108,8 @@ static void mark_taken(char *address)
 	__atomic_store_n(&chunk->magic, DW_CHUNK_MAGIC, __ATOMIC_RELEASE);
 }
 
-static uint32_t find_block(struct dw_slot *slot, struct dw_writer *writer, char **address,
-                           enum dw_loss *cause)
+static uint32_t chunk_find_block(struct dw_slot *slot, struct dw_writer *writer, char **address,
+                                 enum dw_loss *cause)
 {
 	/* A stream that has nothing to recycle may take a chunk of the reserve. */
 	bool reserved = !writer->oldest && dw_session_map()->keep != DW_KEEP_OLDEST;
@@ -124,7 +124,7 @@ static uint32_t find_block(struct dw_slot *slot, struct dw_writer *writer, char 
 				block = dw_window_take(reserved ? DW_CLAIM_RESERVED : DW_CLAIM_STREAM, address,
 				                       cause);
 			if (block)
-				mark_taken(*address);
+				chunk_mark_taken(*address);
 			dw_process_unlock();
 		}
 	}
@@ -137,7 +137,7 @@ static uint32_t find_block(struct dw_slot *slot, struct dw_writer *writer, char 
 		slot->retry_ticks = dw_now() + dw_session_map()->ticks_per_second / 16;
 		slot->refusal = *cause;
 	}
-	return writer->oldest ? recycle(slot, writer, address) : 0;
+	return writer->oldest ? chunk_recycle(slot, writer, address) : 0;
 }
 
 bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_writer *writer,
@@ -151,12 +151,12 @@ bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_
 		/* A record that was taken for abandoned has gone on: see stream.c. */
 		if ((uintptr_t)stream->cursor - (uintptr_t)writer->chunk > DW_BLOCK_BYTES)
 			dw_slot_resume(stream, writer->chunk);
-		close_chunk(stream, writer);
+		chunk_close(stream, writer);
 		closed = writer->block;
 	}
-	block = find_block(slot, writer, &address, cause);
+	block = chunk_find_block(slot, writer, &address, cause);
 	if (block)
-		open_chunk(stream, slot, writer, block, address);
+		chunk_open(stream, slot, writer, block, address);
 	/* After the last write to it, which is the new chunk's place. */
 	if (closed && closed != block)
 		dw_window_drop(closed);

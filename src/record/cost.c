@@ -59,7 +59,7 @@ static double clock_round(void)
 	return (now_ns() - start) / count + 15;
 }
 
-static int compare(const void *a, const void *b)
+static int cost_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -72,6 +72,6 @@ double dw_cost_range_ns(uint32_t clock_kind)
 
 	for (int i = 0; i < ROUNDS; i++)
 		rounds[i] = clock_kind == DW_CLOCK_MONOTONIC ? clock_round() : inline_round();
-	qsort(rounds, ROUNDS, sizeof *rounds, compare);
+	qsort(rounds, ROUNDS, sizeof *rounds, cost_compare);
 	return rounds[ROUNDS / 2];
 }

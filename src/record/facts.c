@@ -70,7 +70,7 @@ static bool names_an_argument_secret(const char *text, size_t length)
 	return length == 3 && strncasecmp(text, "key", 3) == 0;
 }
 
-static size_t append(char *line, size_t at, size_t size, const char *text, size_t length)
+static size_t facts_append(char *line, size_t at, size_t size, const char *text, size_t length)
 {
 	if (at + length >= size)
 		length = size > at + 1 ? size - at - 1 : 0;
@@ -153,9 +153,9 @@ static size_t append_redacted(char *line, size_t at, size_t size, const char *ar
 			to = host;
 		}
 		if (!from)
-			return append(line, at, size, argument, strlen(argument));
-		at = append(line, at, size, argument, (size_t)(from - argument));
-		at = append(line, at, size, REDACTED, strlen(REDACTED));
+			return facts_append(line, at, size, argument, strlen(argument));
+		at = facts_append(line, at, size, argument, (size_t)(from - argument));
+		at = facts_append(line, at, size, REDACTED, strlen(REDACTED));
 		argument = to;
 	}
 }
@@ -178,7 +178,7 @@ static bool takes_password(const char *program)
  * of a header or a JSON member (Token: V); the argument after --token; what stands between
  * :// and @; and -pV of programs that take a password so.
  */
-static void redact(const char *arguments, size_t length, char *line, size_t size)
+static void facts_redact(const char *arguments, size_t length, char *line, size_t size)
 {
 	bool hide_next = false, password = takes_password(arguments);
 	size_t at = 0;
@@ -190,12 +190,12 @@ static void redact(const char *arguments, size_t length, char *line, size_t size
 
 		password |= i && takes_password(argument);
 		if (i)
-			at = append(line, at, size, " ", 1);
+			at = facts_append(line, at, size, " ", 1);
 		if (hide_next && *argument != '-') {
-			at = append(line, at, size, REDACTED, strlen(REDACTED));
+			at = facts_append(line, at, size, REDACTED, strlen(REDACTED));
 		} else if (password && strncmp(argument, "-p", 2) == 0 && argument[2]) {
-			at = append(line, at, size, "-p", 2);
-			at = append(line, at, size, REDACTED, strlen(REDACTED));
+			at = facts_append(line, at, size, "-p", 2);
+			at = facts_append(line, at, size, REDACTED, strlen(REDACTED));
 		} else {
 			at = append_redacted(line, at, size, argument);
 		}
@@ -207,15 +207,15 @@ static void redact(const char *arguments, size_t length, char *line, size_t size
 static uint32_t command_line(void)
 {
 	char arguments[2048], line[2048];
-	int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t length = file < 0 ? -1 : read(file, arguments, sizeof arguments - 1);
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : read(fd, arguments, sizeof arguments - 1);
 
-	if (file >= 0)
-		close(file);
+	if (fd >= 0)
+		close(fd);
 	if (length <= 0)
 		return 0;
 	arguments[length] = '\0';
-	redact(arguments, (size_t)length, line, sizeof line);
+	facts_redact(arguments, (size_t)length, line, sizeof line);
 	return dw_intern_text(line);
 }
 

@@ -29,12 +29,12 @@
 /* ---- creating ---------------------------------------------------------------- */
 
 /* The budget in blocks: what was asked, at most a tenth of what is free. */
-static uint32_t budget(int file, uint64_t max_size_bytes)
+static uint32_t file_budget(int fd, uint64_t max_size_bytes)
 {
 	struct statvfs fs;
 	uint64_t bytes = max_size_bytes ? max_size_bytes : DEFAULT_MAX_SIZE_BYTES;
 
-	if (fstatvfs(file, &fs) == 0) {
+	if (fstatvfs(fd, &fs) == 0) {
 		uint64_t tenth = (uint64_t)fs.f_bavail * fs.f_frsize / 10;
 
 		if (bytes > tenth)
@@ -80,10 +80,10 @@ static void fill_clock(struct dw_head *head)
 	head->time_namespace = dw_host_namespace("time");
 }
 
-static void fill_allocation(struct dw_head *head, int file, const struct dwell_options *options)
+static void fill_allocation(struct dw_head *head, int fd, const struct dwell_options *options)
 {
 	head->next_block = 1;
-	head->max_blocks = budget(file, options->max_size_bytes);
+	head->max_blocks = file_budget(fd, options->max_size_bytes);
 	head->reserve_blocks = head->max_blocks / 8;
 	head->keep = (uint32_t)options->keep;
 	head->keep_blocks = options->keep == DWELL_KEEP_OLDEST   ? UINT32_MAX
@@ -115,18 +115,18 @@ static void fill_control(struct dw_control *control, const struct dwell_options 
 }
 
 /* Whether the file system lets us do what recording needs; the head is written. */
-static int write_head(int file, const struct dwell_options *options, const uint8_t *run_id)
+static int write_head(int fd, const struct dwell_options *options, const uint8_t *run_id)
 {
 	struct dw_head *head;
 
-	if (fallocate(file, 0, 0, DW_BLOCK_BYTES) != 0)
+	if (fallocate(fd, 0, 0, DW_BLOCK_BYTES) != 0)
 		return -errno;
-	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (head == MAP_FAILED)
 		return -errno;
 	fill_identity(head, run_id);
 	fill_clock(head);
-	fill_allocation(head, file, options);
+	fill_allocation(head, fd, options);
 	fill_control((struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET), options);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(head->magic, DW_MAGIC, sizeof head->magic); /* last: a reader knows it is whole */
@@ -140,45 +140,45 @@ static bool is_replaceable(const char *path)
 	struct stat named, opened;
 	char magic[sizeof DW_MAGIC - 1];
 	bool is_trace;
-	int file;
+	int fd;
 
 	if (lstat(path, &named) != 0 || !S_ISREG(named.st_mode))
 		return false;
 	if (named.st_size == 0)
 		return true;
-	file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (file < 0)
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
 		return false;
-	is_trace = fstat(file, &opened) == 0 && opened.st_ino == named.st_ino &&
+	is_trace = fstat(fd, &opened) == 0 && opened.st_ino == named.st_ino &&
 	           opened.st_dev == named.st_dev &&
-	           pread(file, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
+	           pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
 	           memcmp(magic, DW_MAGIC, sizeof magic) == 0;
-	close(file);
+	close(fd);
 	return is_trace;
 }
 
 static int create_at(const char *path, const struct dwell_options *options, const uint8_t *run_id)
 {
 	/* 0600: a trace holds names and arguments of its user. */
-	int file = open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
 	int result;
 
-	if (file < 0 && errno == EEXIST && options->overwrite) {
+	if (fd < 0 && errno == EEXIST && options->overwrite) {
 		if (!is_replaceable(path))
 			return -ENOTUNIQ;
 		/* Removed rather than truncated: a process that has the old trace mapped keeps it. */
 		unlink(path);
-		file = open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
+		fd = open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
 	}
-	if (file < 0)
+	if (fd < 0)
 		return -errno;
-	result = write_head(file, options, run_id);
+	result = write_head(fd, options, run_id);
 	if (result) {
-		close(file);
+		close(fd);
 		unlink(path);
 		return result;
 	}
-	return file;
+	return fd;
 }
 
 static bool is_refusal(int result)
@@ -230,17 +230,17 @@ int dw_file_create(const char *path, const struct dwell_options *options, const 
                    const char *spill_folder, char *actual_path, struct dwell_error *error)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
-	int file;
+	int fd;
 
 	if (strlen(path) >= 4096)
 		return dw_error_set(error, DWELL_E_ARGUMENT, "the trace's path is too long: %.64s...", path);
 	memcpy(actual_path, path, strlen(path) + 1);
 	sigaction(SIGXFSZ, &ignore, &old);
-	file = create_at(path, options, run_id);
-	if (is_refusal(file))
-		file = create_spilled(path, options, run_id, spill_folder, actual_path);
+	fd = create_at(path, options, run_id);
+	if (is_refusal(fd))
+		fd = create_spilled(path, options, run_id, spill_folder, actual_path);
 	sigaction(SIGXFSZ, &old, NULL);
-	return file < 0 ? creation_error(error, actual_path, file) : file;
+	return fd < 0 ? creation_error(error, actual_path, fd) : fd;
 }
 
 /* ---- opening ------------------------------------------------------------------- */
@@ -248,30 +248,30 @@ int dw_file_create(const char *path, const struct dwell_options *options, const 
 int dw_file_open(const char *path, struct dw_head **head, struct dwell_error *error)
 {
 	struct stat status;
-	int file = open(path, O_RDWR | O_CLOEXEC);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
 	struct dw_head *map;
 
-	if (file < 0)
+	if (fd < 0)
 		return dw_error_set(error, DWELL_E_IO, "cannot open %s: %s", path, strerror(errno));
-	if (fstat(file, &status) != 0 || status.st_size < (off_t)DW_BLOCK_BYTES) {
-		close(file);
+	if (fstat(fd, &status) != 0 || status.st_size < (off_t)DW_BLOCK_BYTES) {
+		close(fd);
 		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is not a dwell trace", path);
 	}
-	map = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	map = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED) {
-		close(file);
+		close(fd);
 		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", path, strerror(errno));
 	}
 	if (memcmp(map->magic, DW_MAGIC, sizeof map->magic) != 0 ||
 	    map->version_major != DW_VERSION_MAJOR || map->block_bytes != DW_BLOCK_BYTES) {
 		munmap(map, DW_BLOCK_BYTES);
-		close(file);
+		close(fd);
 		return dw_error_set(error, DWELL_E_VERSION,
 		                    "%s cannot be written by dwell %s: another version made it", path,
 		                    DWELL_VERSION);
 	}
 	*head = map;
-	return file;
+	return fd;
 }
 
 /* ---- finishing ------------------------------------------------------------------- */
@@ -290,7 +290,7 @@ struct extent {
  * there without its tag while the process registers. An entry of an older version ends
  * before the identity's last two fields.
  */
-static void count_writer(int file, off_t offset, const struct dw_chunk *chunk,
+static void count_writer(int fd, off_t offset, const struct dw_chunk *chunk,
                          uint32_t self, unsigned *scans, struct extent *extent)
 {
 	struct dw_entry_process process;
@@ -298,7 +298,7 @@ static void count_writer(int file, off_t offset, const struct dw_chunk *chunk,
 	enum dw_alive alive;
 
 	if (chunk->process == self ||
-	    pread(file, &process, sizeof process, offset + (off_t)sizeof *chunk) !=
+	    pread(fd, &process, sizeof process, offset + (off_t)sizeof *chunk) !=
 	        (ssize_t)sizeof process ||
 	    (process.entry.tag && process.entry.tag != DW_ENTRY_TAG(DW_ENTRY_PROCESS)))
 		return;
@@ -311,14 +311,14 @@ static void count_writer(int file, off_t offset, const struct dw_chunk *chunk,
 }
 
 /* `self` is the PROCESS id of the caller, which is no other writer; 0: it has none. */
-static void survey(int file, uint32_t self, struct extent *extent)
+static void file_survey(int fd, uint32_t self, struct extent *extent)
 {
 	unsigned scans = MOST_SCANS;
 	struct stat status;
 	uint32_t blocks;
 
 	*extent = (struct extent){ .used_end = 1 };
-	if (fstat(file, &status) != 0) {
+	if (fstat(fd, &status) != 0) {
 		extent->unknown = 1;
 		return;
 	}
@@ -327,35 +327,35 @@ static void survey(int file, uint32_t self, struct extent *extent)
 		struct dw_chunk chunk;
 		off_t offset = (off_t)block * DW_BLOCK_BYTES;
 
-		if (pread(file, &chunk, sizeof chunk, offset) != (ssize_t)sizeof chunk)
+		if (pread(fd, &chunk, sizeof chunk, offset) != (ssize_t)sizeof chunk)
 			break;
 		if (chunk.magic != DW_CHUNK_MAGIC)
 			continue;
 		extent->used_end = block + 1;
 		if (chunk.type == DW_CHUNK_JOURNAL && chunk.number == 1)
-			count_writer(file, offset, &chunk, self, &scans, extent);
+			count_writer(fd, offset, &chunk, self, &scans, extent);
 	}
 }
 
-static bool is_used(int file, uint32_t block)
+static bool is_used(int fd, uint32_t block)
 {
 	uint32_t magic = 0;
 
-	return pread(file, &magic, sizeof magic, (off_t)block * DW_BLOCK_BYTES) !=
+	return pread(fd, &magic, sizeof magic, (off_t)block * DW_BLOCK_BYTES) !=
 	           (ssize_t)sizeof magic ||
 	       magic == DW_CHUNK_MAGIC;
 }
 
 /* In runs, for each call takes long: a child that recorded little leaves 60 blocks. */
-static void punch_unused(int file, uint32_t blocks)
+static void punch_unused(int fd, uint32_t blocks)
 {
 	uint32_t first = 1;
 
 	for (uint32_t block = 1; block <= blocks; block++) {
-		if (block < blocks && !is_used(file, block))
+		if (block < blocks && !is_used(fd, block))
 			continue;
 		if (block > first)
-			fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 			          (off_t)first * DW_BLOCK_BYTES, (off_t)(block - first) * DW_BLOCK_BYTES);
 		first = block + 1;
 	}
@@ -378,17 +378,17 @@ static void punch_unused(int file, uint32_t blocks)
  *   because next_block is left as it is.
  * - If it read neither before its announcement and FINISHED after it, the same holds.
  */
-static void remove_unused(int file, struct dw_head *head, uint32_t self, struct extent *extent)
+static void remove_unused(int fd, struct dw_head *head, uint32_t self, struct extent *extent)
 {
 	uint32_t flags = __atomic_fetch_or(&head->flags, DW_HEAD_FINISHING, __ATOMIC_SEQ_CST);
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	survey(file, self, extent);
+	file_survey(fd, self, extent);
 	if (!extent->alive && !extent->unknown && !(flags & DW_HEAD_FINISHED)) {
 		/* The end is written first: a reader may look at any moment. */
 		__atomic_store_n(&head->end_blocks, extent->used_end, __ATOMIC_SEQ_CST);
-		if (ftruncate(file, (off_t)extent->used_end * DW_BLOCK_BYTES) == 0)
-			punch_unused(file, extent->used_end);
+		if (ftruncate(fd, (off_t)extent->used_end * DW_BLOCK_BYTES) == 0)
+			punch_unused(fd, extent->used_end);
 	}
 	__atomic_fetch_or(&head->flags, DW_HEAD_FINISHED, __ATOMIC_SEQ_CST);
 	__atomic_fetch_and(&head->flags, ~DW_HEAD_FINISHING, __ATOMIC_SEQ_CST);
@@ -433,7 +433,7 @@ static int name_file(const char *temporary, const char *path)
  * has it now came later and is somebody else's: it is never replaced, nor is a symbolic
  * link followed. So the copy is made under a new name and then given its own.
  */
-static int move_to(int file, const char *path, const char *final_path, struct dwell_error *error)
+static int move_to(int fd, const char *path, const char *final_path, struct dwell_error *error)
 {
 	char temporary[4096];
 	int to = -1, result = -ENAMETOOLONG;
@@ -441,7 +441,7 @@ static int move_to(int file, const char *path, const char *final_path, struct dw
 	if (snprintf(temporary, sizeof temporary, "%s.%d.part", final_path, (int)getpid()) <
 	    (int)sizeof temporary) {
 		to = open(temporary, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-		result = to < 0 ? -errno : copy_all(file, to);
+		result = to < 0 ? -errno : copy_all(fd, to);
 	}
 	if (to >= 0 && close(to) != 0 && result == 0)
 		result = -errno;
@@ -457,22 +457,22 @@ static int move_to(int file, const char *path, const char *final_path, struct dw
 	return 0;
 }
 
-int dw_file_finish(int file, const char *path, const char *final_path, uint32_t process,
+int dw_file_finish(int fd, const char *path, const char *final_path, uint32_t process,
                    struct dw_finish *finish, struct dwell_error *error)
 {
 	struct extent extent = { 1, 0, 0 };
 	struct stat status;
 	struct dw_head *head =
-	    mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	    mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	*finish = (struct dw_finish){ .path = path };
 	if (head == MAP_FAILED)
 		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", path, strerror(errno));
-	remove_unused(file, head, process, &extent);
+	remove_unused(fd, head, process, &extent);
 	munmap(head, DW_BLOCK_BYTES);
 	finish->alive = extent.alive;
 	finish->unknown = extent.unknown;
-	finish->size_bytes = fstat(file, &status) == 0 ? (uint64_t)status.st_size : 0;
+	finish->size_bytes = fstat(fd, &status) == 0 ? (uint64_t)status.st_size : 0;
 	if (!final_path || !*final_path)
 		return 0;
 	if (extent.alive || extent.unknown)
@@ -480,13 +480,13 @@ int dw_file_finish(int file, const char *path, const char *final_path, uint32_t 
 		                    "processes still record to %s: copy it to %s when they have ended",
 		                    path, final_path);
 	finish->path = final_path;
-	return move_to(file, path, final_path, error);
+	return move_to(fd, path, final_path, error);
 }
 
-uint32_t dw_file_writers(int file, uint32_t process)
+uint32_t dw_file_writers(int fd, uint32_t process)
 {
 	struct extent extent;
 
-	survey(file, process, &extent);
+	file_survey(fd, process, &extent);
 	return extent.alive;
 }

@@ -42,10 +42,10 @@ struct dw_finish {
  * final_path non-empty: moves the spilled trace there, unless something has that name or
  * others still write.
  */
-int dw_file_finish(int file, const char *path, const char *final_path, uint32_t process,
+int dw_file_finish(int fd, const char *path, const char *final_path, uint32_t process,
                    struct dw_finish *finish, struct dwell_error *error);
 
 /* How many processes other than `process` are known to write to the file now. */
-uint32_t dw_file_writers(int file, uint32_t process);
+uint32_t dw_file_writers(int fd, uint32_t process);
 
 #endif

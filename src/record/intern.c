@@ -85,7 +85,7 @@ uint32_t dw_new_id(void)
 	return id;
 }
 
-static bool ids_left(void)
+static bool intern_ids_left(void)
 {
 	const struct dw_head *head = dw_session_head();
 
@@ -93,13 +93,13 @@ static bool ids_left(void)
 }
 
 /* The content that makes two entries the same: all but tag and id. */
-static bool same_content(const struct dw_entry *a, const struct dw_entry *b)
+static bool intern_same_content(const struct dw_entry *a, const struct dw_entry *b)
 {
 	return a->tag == b->tag && a->bytes == b->bytes && a->aux == b->aux &&
 	       memcmp(a + 1, b + 1, a->bytes - sizeof *a) == 0;
 }
 
-static uint64_t content_hash(const struct dw_entry *entry)
+static uint64_t intern_content_hash(const struct dw_entry *entry)
 {
 	return dw_hash(entry + 1, entry->bytes - sizeof *entry,
 	               (uint64_t)entry->tag << 32 | entry->aux);
@@ -108,14 +108,14 @@ static uint64_t content_hash(const struct dw_entry *entry)
 static uint32_t find(const struct node *node, uint64_t hash, const struct dw_entry *entry)
 {
 	for (; node; node = node->next)
-		if (node->hash == hash && same_content(&node->entry, entry))
+		if (node->hash == hash && intern_same_content(&node->entry, entry))
 			return node->entry.id;
 	return 0;
 }
 
 /* An image without an id is given one when its place in the journal is there: on a full disk
  * attempts are many and ids are not. */
-static bool append(struct dw_entry *image)
+static bool intern_append(struct dw_entry *image)
 {
 	struct dw_entry *entry = dw_journal_reserve(image->bytes);
 
@@ -130,7 +130,7 @@ static bool append(struct dw_entry *image)
 
 uint32_t dw_intern(struct dw_entry *entry)
 {
-	uint64_t hash = content_hash(entry);
+	uint64_t hash = intern_content_hash(entry);
 	struct node **chain = &chains[hash % CHAINS];
 	/* Pairs with the release below: nodes are seen whole. */
 	struct node *first = __atomic_load_n(chain, __ATOMIC_ACQUIRE);
@@ -142,7 +142,7 @@ uint32_t dw_intern(struct dw_entry *entry)
 	if (id)
 		return id;
 	entry->id = 0;
-	if (!ids_left() || !dw_process_ready(&cause) || !append(entry))
+	if (!intern_ids_left() || !dw_process_ready(&cause) || !intern_append(entry))
 		return 0;
 	node = dw_intern_memory(sizeof *node - sizeof *entry + entry->bytes);
 	if (!node)
@@ -157,7 +157,7 @@ uint32_t dw_intern(struct dw_entry *entry)
 	 * us: either it met the node or we see its generation. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (session != DW_LOAD(dw_session.generation) && dw_process_ready(&cause))
-		append(&node->entry);
+		intern_append(&node->entry);
 	return entry->id;
 }
 
@@ -309,5 +309,5 @@ void dw_intern_replay(void)
 	for (uint32_t i = 0; i < CHAINS; i++)
 		for (struct node *node = __atomic_load_n(&chains[i], __ATOMIC_ACQUIRE); node;
 		     node = node->next)
-			append(&node->entry);
+			intern_append(&node->entry);
 }

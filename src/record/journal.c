@@ -19,7 +19,7 @@
 #define BYTE_BITS 17 /* the next byte may be one past the block */
 #define BYTE_MASK ((1u << BYTE_BITS) - 1)
 
-static char *address_of(uint64_t place)
+static char *journal_address(uint64_t place)
 {
 	const struct dw_window *window = &dw_process->windows[(place >> 32) - 1];
 	uint32_t block = (uint32_t)place >> BYTE_BITS;
@@ -27,7 +27,7 @@ static char *address_of(uint64_t place)
 	return window->base + (size_t)block * DW_BLOCK_BYTES + (place & BYTE_MASK);
 }
 
-static void fill_header(struct dw_chunk *chunk)
+static void journal_fill_header(struct dw_chunk *chunk)
 {
 	chunk->type = DW_CHUNK_JOURNAL;
 	chunk->process = dw_process->new_id;
@@ -36,7 +36,7 @@ static void fill_header(struct dw_chunk *chunk)
 }
 
 /* dw_window_take() left the window and the block after this one. */
-static void publish_chunk(void)
+static void journal_publish_chunk(void)
 {
 	uint64_t place = dw_process->window >> 32 << 32 |
 	                 (uint64_t)((uint32_t)dw_process->window - 1) << BYTE_BITS;
@@ -44,7 +44,7 @@ static void publish_chunk(void)
 	__atomic_store_n(&dw_process->journal, place | DW_CHUNK_HEADER_BYTES, __ATOMIC_RELEASE);
 }
 
-static bool new_chunk(uint64_t seen)
+static bool journal_new_chunk(uint64_t seen)
 {
 	struct dw_chunk *chunk;
 	enum dw_loss cause = DW_LOSS_FULL;
@@ -58,11 +58,11 @@ static bool new_chunk(uint64_t seen)
 		return false;
 	}
 	chunk = (struct dw_chunk *)(void *)address;
-	fill_header(chunk);
+	journal_fill_header(chunk);
 	/* Pairs with a reader's acquire of magic: the header is whole. */
 	__atomic_store_n(&chunk->magic, DW_CHUNK_MAGIC, __ATOMIC_RELEASE);
-	publish_chunk();
-	/* Who still writes to the old chunk fetches its page again. */
+	journal_publish_chunk();
+	/* A thread that still writes to the old chunk fetches its page again. */
 	if (seen)
 		dw_window_drop(dw_process->windows[(seen >> 32) - 1].first +
 		               ((uint32_t)seen >> BYTE_BITS));
@@ -74,17 +74,17 @@ static bool new_chunk(uint64_t seen)
  * written with pwrite(): the file's owner may be removing unused blocks at this moment,
  * and memory mapped there would raise SIGBUS. The magic is last, as in memory.
  */
-static bool announce(int file, uint32_t block, struct dw_chunk *header,
-                     const struct dw_entry_process *self)
+static bool journal_announce(int fd, uint32_t block, struct dw_chunk *header,
+                             const struct dw_entry_process *self)
 {
 	off_t at = (off_t)block * DW_BLOCK_BYTES;
 	const char *rest = (const char *)header + sizeof header->magic;
 	size_t rest_bytes = sizeof *header - sizeof header->magic;
 
 	header->magic = DW_CHUNK_MAGIC;
-	return pwrite(file, self, sizeof *self, at + (off_t)sizeof *header) == (ssize_t)sizeof *self &&
-	       pwrite(file, rest, rest_bytes, at + (off_t)sizeof header->magic) == (ssize_t)rest_bytes &&
-	       pwrite(file, header, sizeof header->magic, at) == (ssize_t)sizeof header->magic;
+	return pwrite(fd, self, sizeof *self, at + (off_t)sizeof *header) == (ssize_t)sizeof *self &&
+	       pwrite(fd, rest, rest_bytes, at + (off_t)sizeof header->magic) == (ssize_t)rest_bytes &&
+	       pwrite(fd, header, sizeof header->magic, at) == (ssize_t)sizeof header->magic;
 }
 
 static uint32_t finish_state(void)
@@ -103,16 +103,16 @@ static bool join_file(uint32_t block, struct dw_chunk *header, const struct dw_e
 {
 	const struct dw_window *window = &dw_process->windows[(dw_process->window >> 32) - 1];
 	uint32_t before, after;
-	int file = dw_window_file();
+	int fd = dw_window_file();
 
 	*cause = DW_LOSS_DISK;
 	do {
 		before = finish_state();
 		/* The owner may have removed these blocks since they were claimed. */
-		if (before && fallocate(file, 0, (off_t)window->first * DW_BLOCK_BYTES,
+		if (before && fallocate(fd, 0, (off_t)window->first * DW_BLOCK_BYTES,
 		                        (off_t)window->count * DW_BLOCK_BYTES) != 0)
 			return false;
-		if (!announce(file, block, header, self))
+		if (!journal_announce(fd, block, header, self))
 			return false;
 		/* Seq_cst pairs with the owner's change of the flags before it looks for writers:
 		 * either it sees the announcement or this sees the change. */
@@ -139,9 +139,9 @@ bool dw_journal_open(const struct dw_entry_process *self)
 	block = dw_session_head() ? dw_window_take(DW_CLAIM_RESERVED, &address, &cause) : 0;
 	if (block) {
 		dw_process->journal_number = 0;
-		fill_header(&header);
+		journal_fill_header(&header);
 		if (join_file(block, &header, self, &cause)) {
-			publish_chunk();
+			journal_publish_chunk();
 			return true;
 		}
 		dw_process->window = 0; /* nothing of it was touched; the next try claims another */
@@ -152,7 +152,7 @@ bool dw_journal_open(const struct dw_entry_process *self)
 
 /* A refusal holds for 1/16 s, as with streams: to ask the file system again for each entry
  * would cost more than recording did. */
-static bool new_chunk_locked(uint64_t seen, enum dw_loss *cause)
+static bool journal_new_chunk_locked(uint64_t seen, enum dw_loss *cause)
 {
 	bool done;
 
@@ -162,7 +162,7 @@ static bool new_chunk_locked(uint64_t seen, enum dw_loss *cause)
 	*cause = DW_LOSS_BUSY;
 	if (!dw_process_lock())
 		return false; /* a handler that interrupted the holder, or registration itself */
-	done = new_chunk(seen);
+	done = journal_new_chunk(seen);
 	*cause = (enum dw_loss)DW_LOAD(dw_process->refusal);
 	DW_STORE(dw_process->journal_retry_ticks,
 	         done ? 0 : dw_now() + dw_session_map()->ticks_per_second / 16);
@@ -183,11 +183,11 @@ void *dw_journal_try(size_t bytes, enum dw_loss *cause)
 				break;
 			continue;
 		}
-		if (!new_chunk_locked(place, cause))
+		if (!journal_new_chunk_locked(place, cause))
 			return NULL;
 		place = __atomic_load_n(&dw_process->journal, __ATOMIC_ACQUIRE);
 	}
-	entry = (struct dw_entry *)(void *)address_of(place);
+	entry = (struct dw_entry *)(void *)journal_address(place);
 	entry->bytes = (uint32_t)bytes;
 	return entry;
 }
@@ -241,7 +241,7 @@ void dw_journal_clock(void)
 }
 
 /* When the next entry is due if no window is claimed before. */
-static uint64_t next_clock(const struct dw_head *head, uint64_t now)
+static uint64_t journal_next_clock(const struct dw_head *head, uint64_t now)
 {
 	uint64_t least = CLOCK_LEAST_SECONDS * head->ticks_per_second;
 	uint64_t most = CLOCK_MOST_SECONDS * head->ticks_per_second;
@@ -260,11 +260,11 @@ void dw_journal_look(uint64_t now)
 	if (now < due && !DW_LOAD(dw_process->clock_due))
 		return;
 	/* One thread writes it. */
-	if (!__atomic_compare_exchange_n(&dw_process->clock_ticks, &due, next_clock(head, now), false,
-	                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n(&dw_process->clock_ticks, &due, journal_next_clock(head, now),
+	                                 false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
 	DW_STORE(dw_process->clock_due, false);
-	/* The last part of the file is for names. */
+	/* The last part of the file is kept for names. */
 	if (due && dw_summary_blocks(head))
 		dw_journal_clock();
 }

@@ -73,8 +73,8 @@ static bool copy_list(struct dw_control *control, uint32_t generation, char list
 	return DW_LOAD(control->layers_generation) == generation;
 }
 
-__attribute__((noinline)) static bool decide(struct layer *layer, struct dw_control *control,
-                                             uint32_t generation)
+__attribute__((noinline)) static bool layers_decide(struct layer *layer, struct dw_control *control,
+                                                    uint32_t generation)
 {
 	char list[DW_LAYERS_BYTES];
 	bool wanted;
@@ -100,7 +100,7 @@ bool dw_layer_chosen(uint32_t id)
 		uint64_t decision = DW_LOAD(layer->decision);
 
 		wanted = (decision & ~(uint64_t)1) == known ? decision & 1
-		                                            : decide(layer, control, generation);
+		                                            : layers_decide(layer, control, generation);
 	}
 	return wanted;
 }

@@ -53,11 +53,11 @@ static uint32_t module_count;             /* atomic; so many have been used, wit
 
 static size_t read_by_file(void *to, uintptr_t from, size_t bytes)
 {
-	int file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	ssize_t got = file < 0 ? -1 : pread(file, to, bytes, (off_t)from);
+	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : pread(fd, to, bytes, (off_t)from);
 
-	if (file >= 0)
-		close(file);
+	if (fd >= 0)
+		close(fd);
 	return got > 0 ? (size_t)got : 0;
 }
 
@@ -340,14 +340,14 @@ static void read_line(const char *line)
 		add_module(&(struct module){ .low = mapping.low, .high = mapping.high });
 }
 
-static void read_lines(int file)
+static void read_lines(int fd)
 {
 	size_t held = 0;
 	ssize_t got;
 
 	maps.base = 0;
 	maps.inode = 0;
-	while ((got = read(file, maps.text + held, sizeof maps.text - 1 - held)) > 0) {
+	while ((got = read(fd, maps.text + held, sizeof maps.text - 1 - held)) > 0) {
 		char *line = maps.text, *end;
 
 		held += (size_t)got;
@@ -393,7 +393,7 @@ static bool hold_maps(void)
 
 /* When the maps are read although they may say the same as before: once in a hundred times
  * as long as it takes. */
-static uint64_t later(uint64_t began)
+static uint64_t module_is_later(uint64_t began)
 {
 	uint64_t now = dw_now();
 
@@ -406,7 +406,7 @@ static bool read_maps(uintptr_t address, bool again)
 {
 	struct module module, *known;
 	uint64_t began;
-	int file;
+	int fd;
 
 	if (!hold_maps())
 		return false;
@@ -416,14 +416,14 @@ static bool read_maps(uintptr_t address, bool again)
 		forget_module(known, true); /* no mapping may be in its place */
 	again |= !find_module(address, &module) && began >= DW_LOAD(dw_process->maps_absent_until);
 	if (again) {
-		file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-		if (file >= 0) {
-			read_lines(file);
-			close(file);
+		fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+		if (fd >= 0) {
+			read_lines(fd);
+			close(fd);
 		}
-		DW_STORE(dw_process->maps_made_until, later(began));
+		DW_STORE(dw_process->maps_made_until, module_is_later(began));
 		if (!find_module(address, &module))
-			DW_STORE(dw_process->maps_absent_until, later(began));
+			DW_STORE(dw_process->maps_absent_until, module_is_later(began));
 	}
 	__atomic_store_n(&dw_process->maps_reader, 0, __ATOMIC_RELEASE);
 	return true;

@@ -4,7 +4,7 @@
 
 #include "record/record.h"
 
-static void put(uint32_t kind, uint32_t id, const void *payload, unsigned words)
+static void probe_put(uint32_t kind, uint32_t id, const void *payload, unsigned words)
 {
 	int saved = errno;
 	struct dwell_stream *stream = dw_stream_enter();
@@ -16,13 +16,13 @@ static void put(uint32_t kind, uint32_t id, const void *payload, unsigned words)
 	errno = saved;
 }
 
-/* A record with payload, inline fashion where the stream has room. */
-static void put_fast(uint32_t kind, uint32_t id, const void *payload, unsigned words)
+/* A record with payload, without a call of stream.c while the chunk has space. */
+static void probe_put_fast(uint32_t kind, uint32_t id, const void *payload, unsigned words)
 {
 	struct dwell_stream *stream = dwell_this_stream;
 
 	if (stream->busy) {
-		put(kind, id, payload, words);
+		probe_put(kind, id, payload, words);
 		return;
 	}
 	*(volatile uint32_t *)&stream->busy = 1;
@@ -31,7 +31,7 @@ static void put_fast(uint32_t kind, uint32_t id, const void *payload, unsigned w
 	uint64_t ticks = dwell_ticks(), delta = ticks - stream->last_ticks;
 	if (!dwell_has_space(stream, cursor) || delta >> DW_DELTA_BITS) {
 		*(volatile uint32_t *)&stream->busy = 0;
-		put(kind, id, payload, words);
+		probe_put(kind, id, payload, words);
 		return;
 	}
 	stream->last_ticks = ticks;
@@ -47,7 +47,7 @@ static void put_fast(uint32_t kind, uint32_t id, const void *payload, unsigned w
 
 void dwell_slow_begin(uint32_t id)
 {
-	put(DW_BEGIN, id, NULL, 0);
+	probe_put(DW_BEGIN, id, NULL, 0);
 }
 
 void dwell_slow_end(uint64_t ticks)
@@ -67,7 +67,7 @@ void dwell_slow_end(uint64_t ticks)
 
 void dwell_slow_put(uint32_t word1, const uint32_t *payload, unsigned words)
 {
-	put(word1 >> DW_KIND_SHIFT, word1 & DW_ID_MASK, payload, words);
+	probe_put(word1 >> DW_KIND_SHIFT, word1 & DW_ID_MASK, payload, words);
 }
 
 uint32_t dwell_slow_site(struct dwell_site *site)
@@ -97,14 +97,14 @@ unsigned dw_begin_with_stack(uint32_t id, const void *caller, uint32_t stack)
 		stack = dw_stack_here(slot, caller);
 	dwell_put_begin(id);
 	if (stack)
-		put_fast(DW_STACK, stack, NULL, 0);
+		probe_put_fast(DW_STACK, stack, NULL, 0);
 	errno = saved;
 	return WITH_STACK;
 }
 
 /* A function that begins a range and returns leaves it open: where functions are ranges
  * too they do not nest, and an end without a name would end another's. Operators do nest. */
-static unsigned begin_among(uint32_t id, uint32_t category, const void *caller)
+static unsigned probe_begin_among(uint32_t id, uint32_t category, const void *caller)
 {
 	if (category == DWELL_CATEGORY_OPERATOR && dwell_wants(DWELL_DETAIL_STACKS))
 		return dw_begin_with_stack(id, caller, 0);
@@ -118,7 +118,7 @@ static unsigned begin_among(uint32_t id, uint32_t category, const void *caller)
 
 unsigned dwell_slow_range(uint32_t id, uint32_t category)
 {
-	return begin_among(id, category, __builtin_return_address(0));
+	return probe_begin_among(id, category, __builtin_return_address(0));
 }
 
 void dwell_slow_range_end(unsigned began)
@@ -142,7 +142,7 @@ unsigned dwell_begin_id(uint32_t id, enum dwell_category category)
 	if (!dwell_wants(1u << category))
 		return DWELL_NOT_BEGUN;
 	if (dwell_wants(DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS | 1u << DWELL_CATEGORY_FUNCTION))
-		return begin_among(id, category, __builtin_return_address(0));
+		return probe_begin_among(id, category, __builtin_return_address(0));
 	dwell_put_begin(id);
 	return DWELL_BEGUN;
 }
@@ -216,35 +216,35 @@ uint32_t dwell_intern_layer(const char *path, const char *type,
 
 /* ---- the rest --------------------------------------------------------------------- */
 
-static void put_handle(uint32_t kind, struct dwell_site *site, uint64_t handle)
+static void probe_put_handle(uint32_t kind, struct dwell_site *site, uint64_t handle)
 {
 	if (dwell_wants(1u << site->category))
-		put_fast(kind, dwell_site_id(site), &handle, 2);
+		probe_put_fast(kind, dwell_site_id(site), &handle, 2);
 }
 
 void dwell_async_begin(struct dwell_site *site, uint64_t handle)
 {
-	put_handle(DW_ASYNC_BEGIN, site, handle);
+	probe_put_handle(DW_ASYNC_BEGIN, site, handle);
 }
 
 void dwell_async_end(struct dwell_site *site, uint64_t handle)
 {
-	put_handle(DW_ASYNC_END, site, handle);
+	probe_put_handle(DW_ASYNC_END, site, handle);
 }
 
 void dwell_flow_out(struct dwell_site *site, uint64_t handle)
 {
-	put_handle(DW_FLOW_OUT, site, handle);
+	probe_put_handle(DW_FLOW_OUT, site, handle);
 }
 
 void dwell_flow_in(struct dwell_site *site, uint64_t handle)
 {
-	put_handle(DW_FLOW_IN, site, handle);
+	probe_put_handle(DW_FLOW_IN, site, handle);
 }
 
 void dwell_free(struct dwell_site *site, const void *address)
 {
-	put_handle(DW_FREE, site, (uint64_t)(uintptr_t)address);
+	probe_put_handle(DW_FREE, site, (uint64_t)(uintptr_t)address);
 }
 
 void dwell_alloc(struct dwell_site *site, const void *address, uint64_t size_bytes)
@@ -252,7 +252,7 @@ void dwell_alloc(struct dwell_site *site, const void *address, uint64_t size_byt
 	uint64_t payload[2] = { (uint64_t)(uintptr_t)address, size_bytes };
 
 	if (dwell_wants(1u << site->category))
-		put_fast(DW_ALLOC, dwell_site_id(site), payload, 4);
+		probe_put_fast(DW_ALLOC, dwell_site_id(site), payload, 4);
 }
 
 /* An EXT with words says its time in full; that of the record before is the least. */
@@ -283,23 +283,23 @@ void dwell_alloc_is(struct dwell_site *site, const void *address)
 void dwell_counter(struct dwell_site *site, double value)
 {
 	if (dwell_wants(1u << site->category))
-		put_fast(DW_COUNTER, dwell_site_id(site), &value, 2);
+		probe_put_fast(DW_COUNTER, dwell_site_id(site), &value, 2);
 }
 
 void dwell_mark(struct dwell_site *site)
 {
 	if (dwell_wants(1u << site->category))
-		put_fast(DW_MARK, dwell_site_id(site), NULL, 0);
+		probe_put_fast(DW_MARK, dwell_site_id(site), NULL, 0);
 }
 
 void dwell_end_of(uint32_t n)
 {
 	if (dw_session_head())
-		put_fast(DW_END_OF, 0, &n, 1);
+		probe_put_fast(DW_END_OF, 0, &n, 1);
 }
 
-/* Readers look for ends by name only where the head says that there are some. */
-static void tell_named_ends(void)
+/* Readers look for ends by name only if the head says that the file has some. */
+static void probe_note_named_ends(void)
 {
 	struct dw_head *head = dw_session_head();
 
@@ -311,9 +311,9 @@ unsigned dwell_begin_named(uint32_t id, enum dwell_category category)
 {
 	if (!id || !dwell_wants(1u << category))
 		return DWELL_NOT_BEGUN;
-	tell_named_ends();
+	probe_note_named_ends();
 	dwell_put_begin(id);
-	put_fast(DW_EXT, DW_EXT_BY_NAME << DW_EXT_TYPE_SHIFT, NULL, 0);
+	probe_put_fast(DW_EXT, DW_EXT_BY_NAME << DW_EXT_TYPE_SHIFT, NULL, 0);
 	return id << 2 | BY_NAME;
 }
 
@@ -323,68 +323,8 @@ void dwell_end_named(uint32_t id)
 
 	if (!id || !dw_session_head())
 		return;
-	tell_named_ends();
-	put_fast(DW_END_OF, id, &none, 1);
-}
-
-/* ---- steps that are blocks --------------------------------------------------------- */
-
-static void put_scope(enum dw_ext type)
-{
-	put_fast(DW_EXT, (uint32_t)type << DW_EXT_TYPE_SHIFT, NULL, 0);
-}
-
-/*
- * Whether longjmp() left the block of the slot's open scope. Its variable then begins
- * anew, or its function was called from one that has returned since: stacks grow
- * downward. In all other cases the new block may lie inside the old one, whose ranges
- * are still open.
- */
-static bool scope_was_left(const struct dw_slot *slot, const void *scope, uintptr_t frame)
-{
-	return slot->scope && (slot->scope == scope || slot->scope_frame < frame);
-}
-
-/* Operators whose ends longjmp() skipped are not open any more. */
-static void end_scope(struct dw_slot *slot)
-{
-	put_scope(DW_EXT_SCOPE_END);
-	slot->operators = slot->scope_operators;
-	slot->scope = NULL;
-}
-
-void dwell_step_scope_begin(const void *scope)
-{
-	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_session_head() ? dw_slot_here(&cause) : NULL;
-
-	if (slot && scope_was_left(slot, scope, frame))
-		end_scope(slot);
-	dwell_step_begin();
-	if (slot) {
-		bool recorded = dwell_wants(~(DWELL_MASK_NONE | DWELL_DETAIL_LAYERS));
-
-		slot->scope = recorded ? scope : NULL;
-		slot->scope_frame = frame;
-		slot->scope_operators = slot->operators;
-		if (recorded)
-			put_scope(DW_EXT_SCOPE_BEGIN);
-	}
-	errno = saved;
-}
-
-void dwell_step_scope_end(const void *scope)
-{
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_session_head() ? dw_slot_here(&cause) : NULL;
-
-	if (slot && slot->scope == scope)
-		end_scope(slot);
-	dwell_step_end();
-	errno = saved;
+	probe_note_named_ends();
+	probe_put_fast(DW_END_OF, id, &none, 1);
 }
 
 /* ---- autograd ----------------------------------------------------------------------- */
@@ -405,7 +345,7 @@ void dwell_link(uint64_t sequence_number, uint32_t forward_thread)
 		                    forward_thread };
 
 	if (dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
-		put_fast(DW_LINK, 0, payload, 3);
+		probe_put_fast(DW_LINK, 0, payload, 3);
 }
 
 void dwell_probe_lost(uint64_t records)

@@ -1,5 +1,5 @@
 /*
- * The process: everything that a child of fork must not share with its father.
+ * The process: everything that a child of fork must not share with its parent.
  *
  * It lies in one mapping that the kernel hands to children as zeros
  * (MADV_WIPEONFORK), so that a child starts unregistered whatever made it: fork,
@@ -35,7 +35,7 @@ pid_t dw_gettid(void)
 #define SLOTS_AT_ONCE 64u
 
 /* Bytes from the start to the end of so many slots, in whole pages. */
-static size_t bytes_with(uint32_t slots)
+static size_t process_bytes_with(uint32_t slots)
 {
 	size_t bytes = offsetof(struct dw_process, slots) + slots * sizeof *dw_process->slots;
 
@@ -43,9 +43,9 @@ static size_t bytes_with(uint32_t slots)
 	return bytes < sizeof *dw_process ? bytes : sizeof *dw_process;
 }
 
-static bool open_slots(struct dw_process *process, uint32_t count)
+static bool process_map_slots(struct dw_process *process, uint32_t count)
 {
-	if (mprotect(process, bytes_with(count), PROT_READ | PROT_WRITE) != 0)
+	if (mprotect(process, process_bytes_with(count), PROT_READ | PROT_WRITE) != 0)
 		return false;
 	DW_STORE(process->open_slots, count);
 	return true;
@@ -58,23 +58,23 @@ bool dw_process_open_slot(uint32_t index)
 
 	/* Two threads may open the same part, and the smaller count may be stored last: the
 	 * next thread then opens a part that is open already. */
-	return index < open || open_slots(dw_process, count);
+	return index < open || process_map_slots(dw_process, count);
 }
 
-static void clear_in_child(void)
+static void process_clear_in_child(void)
 {
 	uint32_t pid = DW_LOAD(dw_process->pid), open = DW_LOAD(dw_process->open_slots);
 
 	if (!pid || pid == (uint32_t)getpid())
 		return; /* the kernel did, and an earlier handler may have recorded since */
 	/* Fresh zero pages; cheaper than writing megabytes of zeros. */
-	if (mmap(dw_process, bytes_with(open), PROT_READ | PROT_WRITE,
+	if (mmap(dw_process, process_bytes_with(open), PROT_READ | PROT_WRITE,
 	         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
-		memset(dw_process, 0, bytes_with(open));
+		memset(dw_process, 0, process_bytes_with(open));
 	DW_STORE(dw_process->open_slots, open);
 }
 
-static void note_fork(void)
+static void process_note_fork(void)
 {
 	DW_STORE(dw_process->forked, true);
 }
@@ -85,7 +85,7 @@ static void note_fork(void)
  * wait is bounded, because a child of fork inherits the lock of a thread that it does not
  * have. A signal handler that interrupted the thread which holds the lock goes on alone.
  */
-static void wait_to_prepare(uint32_t *lock)
+static void process_wait_to_prepare(uint32_t *lock)
 {
 	uint32_t self = (uint32_t)dw_gettid(), holder = 0;
 
@@ -105,14 +105,14 @@ int dw_process_prepare(void)
 
 	if (__atomic_load_n(&dw_process, __ATOMIC_ACQUIRE))
 		return 0;
-	wait_to_prepare(&lock);
+	process_wait_to_prepare(&lock);
 	if (__atomic_load_n(&dw_process, __ATOMIC_ACQUIRE)) {
 		__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
 		return 0;
 	}
 	memory = mmap(NULL, sizeof *dw_process, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 	              -1, 0);
-	if (memory != MAP_FAILED && !open_slots(memory, SLOTS_AT_ONCE)) {
+	if (memory != MAP_FAILED && !process_map_slots(memory, SLOTS_AT_ONCE)) {
 		munmap(memory, sizeof *memory);
 		memory = MAP_FAILED;
 	}
@@ -127,7 +127,7 @@ int dw_process_prepare(void)
 		munmap(memory, sizeof *memory);
 	} else {
 		madvise(memory, sizeof *memory, MADV_WIPEONFORK);
-		pthread_atfork(note_fork, NULL, clear_in_child);
+		pthread_atfork(process_note_fork, NULL, process_clear_in_child);
 	}
 	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
 	return 0;
@@ -136,7 +136,7 @@ int dw_process_prepare(void)
 bool dw_process_thread_dead(uint32_t tid)
 {
 	/* With the pid of registration: in a child of vfork ours differs, and the
-	 * father's threads would look dead. */
+	 * parent's threads would look dead. */
 	return syscall(SYS_tgkill, (pid_t)DW_LOAD(dw_process->pid), (pid_t)tid, 0) != 0 && errno == ESRCH;
 }
 
@@ -147,7 +147,7 @@ bool dw_process_thread_dead(uint32_t tid)
  * The lock of a thread that was cancelled inside it is taken over, and so is the caller's
  * own if a signal handler left the code under it by siglongjmp(): nothing under
  * it is left half done in a way that harms. The acquire pairs with the release of
- * the unlock: who holds the lock sees what holders before it wrote.
+ * the unlock: its holder sees what earlier holders wrote.
  */
 bool dw_process_jumped(uintptr_t then, uintptr_t now)
 {
@@ -250,7 +250,7 @@ bool dw_process_own_memory(void)
 	return known == pid;
 }
 
-static void forget_session(void)
+static void process_forget_session(void)
 {
 	DW_STORE(dw_process->id, 0);
 	dw_process->window = 0;
@@ -260,8 +260,8 @@ static void forget_session(void)
 	DW_STORE(dw_process->has_gate, false);
 }
 
-/* What identifies this process; its names follow in write_entry(). */
-static void fill_identity(struct dw_entry_process *facts)
+/* What identifies this process; its names follow in process_write_entry(). */
+static void process_fill_identity(struct dw_entry_process *facts)
 {
 	struct dw_identity *self = &dw_process->identity;
 
@@ -277,13 +277,13 @@ static void fill_identity(struct dw_entry_process *facts)
 
 /* The PROCESS entry is the first of its journal, and `id` is published when it
  * stands: a reader and dw_file_finish() rely on it. */
-static bool write_entry(struct dw_entry_process *facts)
+static bool process_write_entry(struct dw_entry_process *facts)
 {
 	struct dw_entry_process *entry = dw_journal_reserve(sizeof *entry);
 
 	if (!entry)
 		return false;
-	/* Only now: a handler that names something here must not come before it. */
+	/* Not earlier: a name that a handler interns must not stand before this entry. */
 	__atomic_store_n(&dw_process->registering, (uint32_t)dw_gettid(), __ATOMIC_RELAXED);
 	dw_facts_process(facts);
 	*entry = *facts;
@@ -291,7 +291,7 @@ static bool write_entry(struct dw_entry_process *facts)
 	return true;
 }
 
-static bool register_locked(void)
+static bool process_register_locked(void)
 {
 	struct dw_entry_process facts;
 	bool done;
@@ -299,16 +299,16 @@ static bool register_locked(void)
 	if (dw_process->id && dw_process->generation == DW_LOAD(dw_session.generation))
 		return true; /* another thread was first */
 	if (dw_process->generation != DW_LOAD(dw_session.generation))
-		forget_session();
-	/* After id is 0: who sees this generation sees no other session's id. */
+		process_forget_session();
+	/* After id is 0: a thread that sees this generation sees no other session's id. */
 	__atomic_store_n(&dw_process->generation, DW_LOAD(dw_session.generation), __ATOMIC_RELEASE);
 	DW_STORE(dw_process->new_id, dw_new_id());
 	if (!dw_process->new_id)
 		return false;
-	fill_identity(&facts);
+	process_fill_identity(&facts);
 	if (!dw_journal_open(&facts))
 		return false;
-	done = write_entry(&facts);
+	done = process_write_entry(&facts);
 	if (done)
 		dw_journal_clock();
 	__atomic_store_n(&dw_process->registering, 0, __ATOMIC_RELAXED);
@@ -320,7 +320,7 @@ static bool register_locked(void)
 }
 
 /* Names of the PROCESS entry are interned while it is being written. */
-static __attribute__((noinline)) bool registering_here(void)
+static __attribute__((noinline)) bool process_is_registering_here(void)
 {
 	uint32_t who = __atomic_load_n(&dw_process->registering, __ATOMIC_RELAXED);
 
@@ -338,7 +338,7 @@ bool dw_process_ready(enum dw_loss *cause)
 	        DW_LOAD(dw_session.generation) &&
 	    __atomic_load_n(&dw_process->id, __ATOMIC_ACQUIRE))
 		return true;
-	if (registering_here())
+	if (process_is_registering_here())
 		return true;
 	if (!dw_process_own_memory()) {
 		*cause = DW_LOSS_FOREIGN;
@@ -350,7 +350,7 @@ bool dw_process_ready(enum dw_loss *cause)
 	*cause = DW_LOSS_BUSY;
 	if (!dw_process_lock())
 		return false;
-	ready = register_locked();
+	ready = process_register_locked();
 	if (!ready) {
 		*cause = (enum dw_loss)DW_LOAD(dw_process->refusal);
 		__atomic_store_n(&dw_process->retry_ticks,

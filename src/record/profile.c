@@ -8,7 +8,7 @@
  *
  * Invariant: `open` is set, and the profile's mask is among the gate's, exactly while
  * the action is RECORD or RECORD_AND_SAVE. In a child of fork a profile of the
- * father does nothing.
+ * parent does nothing.
  */
 #include "record/record.h"
 
@@ -43,7 +43,7 @@ struct dwell_profile {
 	struct dwell_profile_result handed;
 };
 
-static bool records(enum dwell_action action)
+static bool profile_records(enum dwell_action action)
 {
 	return action >= DWELL_ACTION_RECORD;
 }
@@ -76,7 +76,7 @@ static uint32_t mask_of(const struct dwell_profile_options *options)
 	return mask;
 }
 
-static int check(const struct dwell_profile_options *options, struct dwell_error *error)
+static int profile_check(const struct dwell_profile_options *options, struct dwell_error *error)
 {
 	const struct dwell_schedule *schedule = &options->schedule;
 
@@ -124,7 +124,7 @@ struct dwell_profile *dwell_profile_create(const struct dwell_profile_options *o
 	if (!options)
 		options = &defaults;
 	session.categories = DWELL_MASK_NONE;
-	if (check(options, error) || (!dwell_active() && dwell_start(&session, error)))
+	if (profile_check(options, error) || (!dwell_active() && dwell_start(&session, error)))
 		return NULL;
 	profile = calloc(1, sizeof *profile);
 	if (!profile || !dw_slot_here(&cause)) {
@@ -161,7 +161,7 @@ static void wait_for_worker(struct dwell_profile *profile)
 	profile->working = false;
 }
 
-static void *work(void *pointer)
+static void *profile_work(void *pointer)
 {
 	struct dwell_profile *profile = pointer;
 
@@ -176,7 +176,7 @@ static bool work_in_background(struct dwell_profile *profile)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	profile->working = pthread_create(&profile->worker, NULL, work, profile) == 0;
+	profile->working = pthread_create(&profile->worker, NULL, profile_work, profile) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return profile->working;
 }
@@ -188,14 +188,14 @@ static void hand_out(struct dwell_profile *profile)
 	wait_for_worker(profile);
 	profile->handed = profile->result;
 	if (!profile->options.background || !work_in_background(profile))
-		work(profile);
+		profile_work(profile);
 }
 
 /* ---- recording ------------------------------------------------------------------ */
 
 /* A moment that nothing before it shares: counters of some machines stand for a while, and
  * a range that began in the same tick would be on both sides of the boundary. */
-static uint64_t boundary(void)
+static uint64_t profile_boundary(void)
 {
 	uint64_t before = dw_now(), now = before;
 
@@ -219,7 +219,7 @@ static void begin_cycle(struct dwell_profile *profile, const struct dw_slot *slo
 	entry->name = profile->name;
 	entry->mask = profile->mask;
 	entry->cycle = profile->cycle;
-	entry->start_ticks = boundary();
+	entry->start_ticks = profile_boundary();
 	dw_journal_commit(entry, DW_ENTRY_PROFILE);
 }
 
@@ -229,7 +229,7 @@ static void end_cycle(struct dwell_profile *profile)
 
 	/* Pairs with a reader's acquire: what began before this lies in the range. */
 	if (entry)
-		__atomic_store_n(&entry->end_ticks, boundary(), __ATOMIC_RELEASE);
+		__atomic_store_n(&entry->end_ticks, profile_boundary(), __ATOMIC_RELEASE);
 	dw_step_want(profile->mask, false);
 	profile->open = false;
 	profile->entry = NULL;
@@ -241,19 +241,19 @@ static void end_cycle(struct dwell_profile *profile)
 }
 
 /* From one action to the next; `next` NONE also at the end. */
-static int change(struct dwell_profile *profile, enum dwell_action next, bool stopping,
-                  const struct dw_slot *slot, struct dwell_error *error)
+static int profile_change(struct dwell_profile *profile, enum dwell_action next, bool stopping,
+                          const struct dw_slot *slot, struct dwell_error *error)
 {
 	enum dwell_action before = profile->action;
-	bool cut = before == DWELL_ACTION_RECORD && !records(next);
+	bool cut = before == DWELL_ACTION_RECORD && !profile_records(next);
 	int result = 0;
 
-	if (records(before) && (before == DWELL_ACTION_RECORD_AND_SAVE || cut)) {
+	if (profile_records(before) && (before == DWELL_ACTION_RECORD_AND_SAVE || cut)) {
 		end_cycle(profile);
 		if (before == DWELL_ACTION_RECORD_AND_SAVE || stopping)
 			hand_out(profile);
 	}
-	if (records(next) && !profile->open)
+	if (profile_records(next) && !profile->open)
 		begin_cycle(profile, slot);
 	profile->action = next;
 	if (!stopping && (cut || (before == DWELL_ACTION_WARMUP && next == DWELL_ACTION_NONE)))
@@ -309,7 +309,7 @@ int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error
 	profile->has_result = false;
 	profile->action = DWELL_ACTION_NONE;
 	profile->steps_before = DW_LOAD(dw_process->steps);
-	result = change(profile, action_of(profile), false, slot, error);
+	result = profile_change(profile, action_of(profile), false, slot, error);
 	profile->start_ticks = dw_now();
 	/* A gate that follows steps must know of the first before it is over; who asks for
 	 * categories only looks on. */
@@ -351,14 +351,14 @@ int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error)
 	if (!profile->started)
 		return dw_error_set(error, DWELL_E_STATE, "the profile is not started");
 	if (!slot)
-		return 0; /* of a father, or of a session that was stopped */
+		return 0; /* of the parent, or of a session that was stopped */
 	steps = is_stepper(profile, slot);
 	profile->step_num++;
 	next = action_of(profile);
 	if (steps)
-		end_step(profile, slot, next != profile->action || records(next));
+		end_step(profile, slot, next != profile->action || profile_records(next));
 	profile->stepped = true;
-	result = change(profile, next, false, slot, error);
+	result = profile_change(profile, next, false, slot, error);
 	if (steps)
 		dw_step_next(slot);
 	errno = saved;
@@ -383,7 +383,7 @@ int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error)
 		slot->stepper = NULL;
 	}
 	if (slot)
-		change(profile, DWELL_ACTION_NONE, true, slot, NULL);
+		profile_change(profile, DWELL_ACTION_NONE, true, slot, NULL);
 	if (is_ours(profile))
 		wait_for_worker(profile);
 	profile->open = false;

@@ -1,5 +1,5 @@
 /*
- * The recorder's rooms and what they share.
+ * The recorder's files and what they share.
  *
  *   file      creates a trace file, joins one, trims it when the run is over
  *   session   which file this process writes to; start, stop, joining
@@ -14,17 +14,23 @@
  *   probe     the exported functions of probe.h on top of stream
  *   operators operators with shapes, which threads remember
  *   step      steps and the gate that follows them
+ *   scope     steps that are blocks of the program
  *   summary   steps that are summarised, when the file is nearly full
  *   schedule  what is done with a step, by its number
- *   profile   profile objects: ranges that somebody wants a result of
+ *   profile   profile objects: ranges whose results a program asks for
  *   serve     starts the capture service beside this program
- *   facts     what is told about a process: its name, rank, command, metadata
+ *   facts     what is known about a process: its name, rank, command, metadata
  *
- * Rules of this room. Nothing here may fail loudly, allocate from the heap, wait
- * for another thread without bound or change errno on the way out of a probe:
- * probes stand in signal handlers and in children of fork. What is not recorded
- * is counted by cause. Memory comes from mmap and is never given back: another
- * thread may be looking at it.
+ * Rules for all of these files. Nothing here may fail loudly, allocate from the heap, wait
+ * for another thread without bound or change errno on the way out of a probe, because
+ * probes run in signal handlers and in children of fork. What is not recorded is counted
+ * by cause. Memory comes from mmap and is never given back, because another thread may be
+ * reading it.
+ *
+ * Tables are caches of fixed size per thread, in which an entry replaces another, or chains
+ * that a compare-and-swap extends and nothing ever leaves. base/map.h serves neither: it
+ * allocates from the heap and moves its slots when it grows, and a signal handler or a child
+ * of fork may find it at that moment.
  */
 #ifndef DW_RECORD_RECORD_H
 #define DW_RECORD_RECORD_H
@@ -49,17 +55,17 @@ struct dw_session {
 	struct dw_head *head;       /* atomic; NULL: no session */
 	struct dw_head *map;        /* atomic; the last session's head, which stays mapped: for code under way */
 	struct dw_control *control; /* atomic */
-	uint32_t generation;        /* atomic; counts the sessions of this process and its fathers */
+	uint32_t generation;        /* atomic; counts the sessions of this process and its ancestors */
 	uint32_t clock_kind;        /* atomic */
 	uint64_t tick_offset;       /* atomic; added to the counter since it was reset; see journal.c */
-	int file;                   /* may have been closed behind our back: see dw_file_valid() */
+	int fd;                     /* may have been closed behind our back: see dw_file_valid() */
 	dev_t device;
 	ino_t inode;
 	bool runner;                /* this is `dwell run` itself */
 	bool started_here;          /* by dwell_start(), not by `dwell run` */
 	bool side;                  /* a file that this process made because it cannot join the run's */
 	pid_t starter;              /* the process whose end is the run's end, if started_here */
-	uint32_t parent_process;    /* PROCESS id of the last process that registered: a child's father */
+	uint32_t parent_process;    /* PROCESS id of the last process that registered: a child's parent */
 	char path[4096];
 	char final_path[4096];      /* where a spilled trace goes at the end; else "" */
 };
@@ -71,7 +77,7 @@ static inline struct dw_head *dw_session_map(void)
 	return __atomic_load_n(&dw_session.map, __ATOMIC_ACQUIRE);
 }
 
-/* NULL: nothing is recorded. Pairs with the release store of a new session: who
+/* NULL: nothing is recorded. Pairs with the release store of a new session: a thread that
  * sees the head sees the rest of dw_session. */
 static inline struct dw_head *dw_session_head(void)
 {
@@ -79,7 +85,7 @@ static inline struct dw_head *dw_session_head(void)
 }
 
 /* Adopts an open trace file: maps its head and opens the gate. */
-int dw_session_adopt(int file, const char *path, bool started_here, struct dwell_error *error);
+int dw_session_adopt(int fd, const char *path, bool started_here, struct dwell_error *error);
 uint64_t dw_now(void);
 /* Whether probes may read the counter by themselves: it is the run's clock. */
 static inline bool dw_session_inline(void)
@@ -179,13 +185,13 @@ struct dw_process {
 	uint32_t id;              /* atomic; PROCESS id, 0: not registered */
 	uint32_t new_id;          /* the same from the moment registration begins */
 	struct dw_identity identity; /* pid 0: not read yet; under the lock */
-	uint32_t registering;     /* atomic; tid of who writes the PROCESS entry */
+	uint32_t registering;     /* atomic; tid of the thread that writes the PROCESS entry */
 	uint64_t retry_ticks;     /* atomic; after a failed registration: not before this time */
 	uint32_t refusal;         /* atomic; enum dw_loss of the last block that was not to be had */
 	uint32_t lock;            /* atomic; tid of the thread that claims or registers */
 	uint64_t lock_seen_ticks; /* atomic; when its own holder was refused it first; 0: it was not */
 	uintptr_t lock_frame;     /* atomic; of dw_process_lock() when that thread took it */
-	uint32_t session_lock;    /* atomic; tid of who starts or stops a session */
+	uint32_t session_lock;    /* atomic; tid of the thread that starts or stops a session */
 	uint64_t window;          /* index << 32 | next block of it; index from 1; under the lock */
 	uint64_t journal;         /* atomic; where the next entry goes, see journal.c */
 	uint64_t journal_number;
@@ -240,7 +246,7 @@ bool dw_process_jumped(uintptr_t then, uintptr_t now);
 uint64_t dw_process_blocked_signals(void);
 /* Whether a thread of this process has ended. */
 bool dw_process_thread_dead(uint32_t tid);
-/* Why the caller got no room for an entry just now. */
+/* Why the caller just got no space for an entry. */
 enum dw_loss dw_process_refusal(void);
 
 /* ---- windows ----------------------------------------------------------------- */
@@ -262,14 +268,14 @@ void dw_window_drop(uint32_t block);
 /* ---- journal ------------------------------------------------------------------ */
 
 /*
- * Room for an entry of `bytes` (rounded up to 8), zeroed but for `bytes`; NULL
+ * Space for an entry of `bytes` (rounded up to 8), zeroed but for `bytes`; NULL
  * (counted) when there is none. dw_journal_commit() makes it part of the file;
  * fields that are documented as changed in place may change later.
  */
 void *dw_journal_reserve(size_t bytes);
-/* The same, but the caller counts what it loses; `cause` says why there is no place. */
+/* The same, but the caller counts the loss; `cause` is why there is no space. */
 void *dw_journal_try(size_t bytes, enum dw_loss *cause);
-/* What a name or a step is counted as that found no place because of `cause`. */
+/* The cause that a lost name or step is counted under, where an entry failed by `cause`. */
 enum dw_loss dw_journal_loss(enum dw_loss cause);
 void dw_journal_commit(void *entry, enum dw_entry_type type);
 void dw_journal_clock(void);
@@ -335,11 +341,11 @@ extern uint32_t dw_chunk_own_range;
 
 /*
  * Enters the recorder out of line: the calling thread's stream with `busy` set
- * and room for a record, or NULL (counted as lost). dw_stream_leave() after it.
+ * and space for a record, or NULL (counted as lost). dw_stream_leave() after it.
  */
 struct dwell_stream *dw_stream_enter(void);
 void dw_stream_leave(struct dwell_stream *stream);
-/* `busy` is set: whether it was for ever. Then the stream is whole again. */
+/* `busy` is set: true if the record that set it was abandoned. Then the stream is usable again. */
 bool dw_stream_recover(struct dw_slot *slot, struct dwell_stream *stream, uintptr_t frame,
                        uint64_t now);
 /* What `busy` holds: 0 while the stream is free, 1 while inline code writes, and
@@ -360,9 +366,10 @@ void dw_stream_halt(void);
 void dw_stack_prepare(uint32_t mask);
 /* The STACK id of this moment, from the frame that `caller` returns to; 0: none to be had. */
 uint32_t dw_stack_here(struct dw_slot *slot, const void *caller);
-/* Begins an operator with a stack (0: the caller's, if it is outermost); for dwell_end(). */
+/* Begins an operator with a stack (0: the caller's, if it is outermost). The result is for
+ * dwell_end(). */
 unsigned dw_begin_with_stack(uint32_t id, const void *caller, uint32_t stack);
-/* Copies memory that may not be there, or go away; how many bytes were there. */
+/* Copies memory that may not be mapped, or be unmapped meanwhile; returns the bytes copied. */
 size_t dw_read_memory(void *to, uintptr_t from, size_t bytes);
 /* The FRAME id of an address of code in this process; 0: that cannot be found out now. */
 uint32_t dw_module_frame(uintptr_t address);
@@ -382,7 +389,10 @@ void dw_step_join(void);                                  /* takes a gate for a 
 void dw_step_leave(void);                                 /* gives it back at the process's end */
 void dw_step_close(struct dw_slot *slot);                 /* ends the open step; slot may be NULL */
 void dw_step_next(struct dw_slot *slot);                  /* ends the open one, begins another */
-void dw_step_end(struct dw_slot *slot);                   /* and moves the gate on */
+/* Ends the open one and moves the gate on; when that was, 0: none was open. */
+uint64_t dw_step_end(struct dw_slot *slot);
+/* Begins one at `ticks` (0: now), after the end of the open one; when that was. */
+uint64_t dw_step_begin(struct dw_slot *slot, uint64_t ticks);
 void dw_step_cancel(struct dw_slot *slot);                /* the open step was none */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks); /* one that ends now */
 /* Whether the file has no more space for steps one by one. */

@@ -147,7 +147,7 @@ static pid_t copy_process(void)
 	return (pid_t)syscall(SYS_clone, 0ul, NULL, NULL, NULL, NULL);
 }
 
-static int spawn(const struct launch *launch, struct dwell_error *error)
+static int serve_spawn(const struct launch *launch, struct dwell_error *error)
 {
 	sigset_t all, before;
 	int status = -1, saved;
@@ -174,7 +174,7 @@ static int spawn(const struct launch *launch, struct dwell_error *error)
 }
 
 /* "ready", or what is wrong. */
-static int await(int channel, struct dwell_error *error)
+static int serve_await(int channel, struct dwell_error *error)
 {
 	char said[400] = "";
 	size_t length = 0;
@@ -242,10 +242,10 @@ static int launch_server(struct launch *launch, struct dwell_error *error)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return dw_error_set(error, DWELL_E_IO, "no channel to the server: %s", strerror(errno));
 	launch->channel = ends[1];
-	result = spawn(launch, error);
+	result = serve_spawn(launch, error);
 	close(ends[1]);
 	if (result == 0)
-		result = await(ends[0], error);
+		result = serve_await(ends[0], error);
 	if (result) {
 		close(ends[0]);
 		return result;

@@ -22,7 +22,7 @@
 #include "base/host.h"
 #include "record/file.h"
 
-struct dw_session dw_session = { .file = -1 };
+struct dw_session dw_session = { .fd = -1 };
 
 const struct dwell_gate_word *dwell_gate;
 
@@ -32,11 +32,11 @@ uint64_t dw_now(void)
 }
 
 /* Under the lock, or before other threads can know. */
-static void open_session(struct dw_head *head, int file, const char *path, bool started_here)
+static void session_open(struct dw_head *head, int fd, const char *path, bool started_here)
 {
 	struct stat status;
 
-	if (fstat(file, &status) == 0) {
+	if (fstat(fd, &status) == 0) {
 		dw_session.device = status.st_dev;
 		dw_session.inode = status.st_ino;
 	}
@@ -45,7 +45,7 @@ static void open_session(struct dw_head *head, int file, const char *path, bool 
 	DW_STORE(dw_session.control, (struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET));
 	DW_STORE(dw_session.clock_kind, head->clock_kind);
 	DW_STORE(dw_session.tick_offset, 0);
-	dw_session.file = file;
+	dw_session.fd = fd;
 	dw_session.started_here = started_here;
 	dw_session.side = false;
 	dw_session.starter = getpid();
@@ -55,25 +55,25 @@ static void open_session(struct dw_head *head, int file, const char *path, bool 
 	__atomic_store_n(&dw_session.head, head, __ATOMIC_RELEASE);
 }
 
-static int adopt(struct dw_head *head, int file, const char *path, bool started_here,
-                 struct dwell_error *error)
+static int session_adopt(struct dw_head *head, int fd, const char *path, bool started_here,
+                         struct dwell_error *error)
 {
 	if (dw_process_prepare() != 0 || !dw_process_lock())
 		return dw_error_set(error, DWELL_E_NOMEM, "no memory for the recorder");
-	open_session(head, file, path, started_here);
+	session_open(head, fd, path, started_here);
 	dw_process_unlock();
 	dw_step_join();
 	return 0;
 }
 
-int dw_session_adopt(int file, const char *path, bool started_here, struct dwell_error *error)
+int dw_session_adopt(int fd, const char *path, bool started_here, struct dwell_error *error)
 {
 	struct dw_head *head =
-	    mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	    mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (head == MAP_FAILED)
 		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", path, strerror(errno));
-	return adopt(head, file, path, started_here, error);
+	return session_adopt(head, fd, path, started_here, error);
 }
 
 /* ---- joining a run ------------------------------------------------------------ */
@@ -125,8 +125,8 @@ static int try_side_file(const char *folder, size_t folder_length, const char *n
 	if (snprintf(path, sizeof path, "%.*s/%.*s.%s.%d.%08x.dwell", (int)folder_length, folder,
 	             (int)length, name, host, (int)getpid(), tag) >= (int)sizeof path)
 		return -1;
-	int file = dw_file_create(path, options, run_id, NULL, actual, NULL);
-	if (file < 0 || dw_session_adopt(file, actual, false, NULL) != 0)
+	int fd = dw_file_create(path, options, run_id, NULL, actual, NULL);
+	if (fd < 0 || dw_session_adopt(fd, actual, false, NULL) != 0)
 		return -1;
 	dw_session.side = true;
 	return 0;
@@ -205,16 +205,16 @@ static bool belongs_here(const struct dw_head *head)
 static void join_file(const char *path)
 {
 	struct dw_head *head;
-	int file = dw_file_open(path, &head, NULL);
+	int fd = dw_file_open(path, &head, NULL);
 
-	if (file >= 0 && belongs_here(head)) {
-		adopt(head, file, path, false, NULL);
+	if (fd >= 0 && belongs_here(head)) {
+		session_adopt(head, fd, path, false, NULL);
 		return;
 	}
-	fall_back(file >= 0 ? head : NULL);
-	if (file >= 0) {
+	fall_back(fd >= 0 ? head : NULL);
+	if (fd >= 0) {
 		munmap(head, DW_BLOCK_BYTES);
-		close(file);
+		close(fd);
 	}
 }
 
@@ -271,32 +271,32 @@ static void make_absolute(char path[4096])
 	path[length] = '/';
 }
 
-static int start(const struct dwell_options *options, struct dwell_error *error)
+static int session_start(const struct dwell_options *options, struct dwell_error *error)
 {
 	char path[4096], actual[4096];
 	/* Ids of an earlier session go on: call sites remember them. */
 	uint32_t next_id = dw_session.map ? DW_LOAD(dw_session.map->next_id) : 1;
 	struct dw_head *head;
 	enum dw_loss cause;
-	int file, result;
+	int fd, result;
 
 	if (options->path)
 		snprintf(path, sizeof path, "%s", options->path);
 	else
 		default_path(path);
 	make_absolute(path);
-	file = dw_file_create(path, options, NULL, secure_getenv("DWELL_SPILL"), actual, error);
-	if (file < 0)
-		return file;
-	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	fd = dw_file_create(path, options, NULL, secure_getenv("DWELL_SPILL"), actual, error);
+	if (fd < 0)
+		return fd;
+	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (head == MAP_FAILED) {
 		result = dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", actual, strerror(errno));
 	} else {
 		head->next_id = next_id; /* before other threads can take one */
-		result = adopt(head, file, actual, true, error);
+		result = session_adopt(head, fd, actual, true, error);
 	}
 	if (result) {
-		close(file);
+		close(fd);
 		unlink(actual);
 		return result;
 	}
@@ -332,9 +332,9 @@ static int start_locked(const struct dwell_options *options, struct dwell_error 
 		if (dw_session.started_here && dw_session.starter == getpid())
 			return dw_error_set(error, DWELL_E_STATE, "recording to %s: stop that first",
 			                    dw_session.path);
-		return 0; /* the run's session, or the father's */
+		return 0; /* the run's session, or the parent's */
 	}
-	return start(options, error);
+	return session_start(options, error);
 }
 
 int dwell_start(const struct dwell_options *options, struct dwell_error *error)
@@ -361,7 +361,7 @@ static int stop_locked(struct dwell_error *error)
 {
 	struct dw_finish finish;
 	enum dw_loss cause;
-	int result, file;
+	int result, fd;
 
 	if (!dw_session_head() || !dw_session.started_here || dw_session.starter != getpid())
 		return 0;
@@ -377,15 +377,15 @@ static int stop_locked(struct dwell_error *error)
 	dw_stream_halt();
 	/* The program may have closed our descriptor and opened a file of its own under
 	 * the same number, which must not be trimmed. */
-	file = dw_window_file();
-	if (file < 0) {
+	fd = dw_window_file();
+	if (fd < 0) {
 		result = dw_error_set(error, DWELL_E_IO, "%s is gone: it was not trimmed", dw_session.path);
 	} else {
-		result = dw_file_finish(file, dw_session.path, dw_session.final_path,
+		result = dw_file_finish(fd, dw_session.path, dw_session.final_path,
 		                        DW_LOAD(dw_process->id), &finish, error);
-		close(file);
+		close(fd);
 	}
-	dw_session.file = -1;
+	dw_session.fd = -1;
 	dw_process_unlock();
 	return result;
 }

@@ -48,7 +48,7 @@ void dw_slot_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records)
 
 /* ---- claiming ---------------------------------------------------------------- */
 
-static bool try_slot(struct dw_slot *slot, uint32_t self)
+static bool slot_try(struct dw_slot *slot, uint32_t self)
 {
 	uint32_t owner = __atomic_load_n(&slot->tid, __ATOMIC_RELAXED);
 
@@ -63,7 +63,7 @@ static bool try_slot(struct dw_slot *slot, uint32_t self)
 
 /* A dead thread's slot, or a new one. A few slots are looked at each time: as
  * many as are needed to keep up with threads that come and go. */
-static struct dw_slot *claim_slot(uint32_t self)
+static struct dw_slot *slot_claim(uint32_t self)
 {
 	uint32_t count = __atomic_load_n(&dw_process->slot_count, __ATOMIC_RELAXED), index;
 
@@ -72,7 +72,7 @@ static struct dw_slot *claim_slot(uint32_t self)
 	for (uint32_t i = 0; i < 16 && i < count; i++) {
 		uint32_t look = __atomic_fetch_add(&dw_process->slot_look, 1, __ATOMIC_RELAXED) % count;
 
-		if (try_slot(&dw_process->slots[look], self)) {
+		if (slot_try(&dw_process->slots[look], self)) {
 			ORDERED_BY_EXIT(&dw_process->slots[look]);
 			return &dw_process->slots[look];
 		}
@@ -89,7 +89,7 @@ static struct dw_slot *claim_slot(uint32_t self)
 }
 
 /* Not counted where there is no place: the caller counts the record that it loses. */
-static bool write_thread_entry(struct dw_slot *slot, enum dw_loss *cause)
+static bool slot_write_thread_entry(struct dw_slot *slot, enum dw_loss *cause)
 {
 	struct dw_entry_thread *entry = dw_journal_try(sizeof *entry, cause);
 	uint32_t id = entry ? dw_new_id() : 0;
@@ -100,7 +100,8 @@ static bool write_thread_entry(struct dw_slot *slot, enum dw_loss *cause)
 	if (!id)
 		return false;
 	entry->entry.id = id;
-	slot->process = DW_LOAD(dw_process->new_id); /* id may be on its way, see registering_here() */
+	/* Not `id`: the process may be registering, see process_is_registering_here(). */
+	slot->process = DW_LOAD(dw_process->new_id);
 	entry->entry.aux = slot->process;
 	entry->tid = DW_LOAD(slot->tid);
 	entry->stream = slot->writers[0].stream;
@@ -113,7 +114,7 @@ static bool write_thread_entry(struct dw_slot *slot, enum dw_loss *cause)
 }
 
 /* All but `busy`, which keeps handlers off meanwhile. */
-static void empty(struct dwell_stream *stream)
+static void slot_empty_stream(struct dwell_stream *stream)
 {
 	stream->cursor = NULL;
 	__atomic_store_n(&stream->limit, NULL, __ATOMIC_RELAXED);
@@ -121,7 +122,7 @@ static void empty(struct dwell_stream *stream)
 }
 
 /* Steps of the thread before, or of the session before, are not this one's. */
-static void forget_steps(struct dw_slot *slot)
+static void slot_forget_steps(struct dw_slot *slot)
 {
 	slot->step = NULL;
 	slot->scope = NULL;
@@ -133,16 +134,16 @@ static void forget_steps(struct dw_slot *slot)
 }
 
 /* A slot of an earlier session, or never used: nothing of it belongs to this file. */
-static void forget(struct dw_slot *slot)
+static void slot_forget(struct dw_slot *slot)
 {
-	empty(&slot->main);
-	empty(&slot->nested);
+	slot_empty_stream(&slot->main);
+	slot_empty_stream(&slot->nested);
 	memset(slot->writers, 0, sizeof slot->writers);
 	uint32_t stream = __atomic_fetch_add(&dw_process->stream_count, 1, __ATOMIC_RELAXED);
 	slot->writers[0].stream = stream;
 	slot->writers[1].stream = stream | DW_STREAM_NESTED;
 	slot->entry = NULL;
-	forget_steps(slot);
+	slot_forget_steps(slot);
 	slot->retry_ticks = 0;
 	slot->operators = 0;
 	slot->stack_low = 0;
@@ -175,13 +176,13 @@ void dw_slot_resume(struct dwell_stream *stream, const struct dw_chunk *chunk)
 	memset(word, 0, left < DW_CHUNK_TAIL_BYTES ? left : DW_CHUNK_TAIL_BYTES);
 }
 
-static void resume_chunks(struct dw_slot *slot)
+static void slot_resume_chunks(struct dw_slot *slot)
 {
 	dw_slot_resume(&slot->main, slot->writers[0].chunk);
 	dw_slot_resume(&slot->nested, slot->writers[1].chunk);
 }
 
-static __attribute__((noinline)) struct dw_slot *register_thread(enum dw_loss *cause)
+static __attribute__((noinline)) struct dw_slot *slot_register_thread(enum dw_loss *cause)
 {
 	struct dw_slot *slot;
 	bool cut_short;
@@ -192,7 +193,7 @@ static __attribute__((noinline)) struct dw_slot *register_thread(enum dw_loss *c
 	if (!dw_process_own_memory())
 		return NULL;
 	*cause = DW_LOSS_THREADS;
-	slot = claim_slot((uint32_t)dw_gettid());
+	slot = slot_claim((uint32_t)dw_gettid());
 	if (!slot)
 		return NULL;
 	cut_short = slot->main.busy || slot->nested.busy;
@@ -200,21 +201,21 @@ static __attribute__((noinline)) struct dw_slot *register_thread(enum dw_loss *c
 	DW_STORE(slot->main.busy, dw_stream_busy((uintptr_t)__builtin_frame_address(0)));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (slot->generation != DW_LOAD(dw_session.generation) || !slot->entry)
-		forget(slot);
+		slot_forget(slot);
 	else if (cut_short)
-		resume_chunks(slot);
+		slot_resume_chunks(slot);
 	slot->nested.busy = 0;
 	/* The first record takes the slow path, which says whose it is: the chunk may
 	 * be a dead thread's with room in it. */
 	__atomic_store_n(&slot->main.limit, NULL, __ATOMIC_RELAXED);
 	slot->generation = DW_LOAD(dw_session.generation);
-	forget_steps(slot);
+	slot_forget_steps(slot);
 	slot->operators = 0;
 	slot->stack_low = 0;
 	slot->stack_high = 0;
 	slot->walked.busy = false;
 	slot->blocked_signals = dw_process_blocked_signals();
-	if (!write_thread_entry(slot, cause)) {
+	if (!slot_write_thread_entry(slot, cause)) {
 		/* The slot stays this thread's: without an owner no thread would ever take it. */
 		dw_stream_leave(&slot->main);
 		return NULL;
@@ -225,7 +226,7 @@ static __attribute__((noinline)) struct dw_slot *register_thread(enum dw_loss *c
 }
 
 /* Whether a record is being written that goes to the old session: we are in a handler. */
-static bool writes(struct dw_slot *slot, uintptr_t frame)
+static bool slot_is_interrupted(struct dw_slot *slot, uintptr_t frame)
 {
 	uint64_t now = dw_now();
 
@@ -234,21 +235,21 @@ static bool writes(struct dw_slot *slot, uintptr_t frame)
 }
 
 /* An existing thread meets a new session: the slot is its own still. */
-static __attribute__((noinline)) bool renew(struct dw_slot *slot, enum dw_loss *cause)
+static __attribute__((noinline)) bool slot_renew(struct dw_slot *slot, enum dw_loss *cause)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	bool done;
 
 	*cause = DW_LOSS_BUSY;
-	if (writes(slot, frame))
+	if (slot_is_interrupted(slot, frame))
 		return false;
 	if (!dw_process_ready(cause))
 		return false;
 	DW_STORE(slot->main.busy, dw_stream_busy(frame));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	forget(slot);
+	slot_forget(slot);
 	slot->generation = DW_LOAD(dw_session.generation);
-	done = write_thread_entry(slot, cause);
+	done = slot_write_thread_entry(slot, cause);
 	dw_stream_leave(&slot->main);
 	return done;
 }
@@ -262,8 +263,8 @@ struct dw_slot *dw_slot_here(enum dw_loss *cause)
 		return NULL;
 	/* tid 0: wiped by fork; this thread is the child's first. */
 	if (dwell_this_stream == &no_stream || !DW_LOAD(slot->tid))
-		return register_thread(cause);
-	if (slot->generation != DW_LOAD(dw_session.generation) && !renew(slot, cause))
+		return slot_register_thread(cause);
+	if (slot->generation != DW_LOAD(dw_session.generation) && !slot_renew(slot, cause))
 		return NULL;
 	return slot;
 }

@@ -133,7 +133,7 @@ static bool has_space(uintptr_t here)
 
 /* ---- the walk ------------------------------------------------------------------- */
 
-static bool readable(uintptr_t at, uintptr_t low, uintptr_t high)
+static bool stack_is_readable(uintptr_t at, uintptr_t low, uintptr_t high)
 {
 	return at >= low && at < high && high - at >= sizeof(struct frame) &&
 	       at % sizeof(uintptr_t) == 0;
@@ -157,7 +157,7 @@ struct way {
 /* How many of the outermost `count` frames of the last walk are left when the inner ones
  * that say what they said are taken off: 0, all do. No branch within: it would make each
  * load wait for the one before. */
-static uint32_t changed(const struct dw_walked *walked, uint32_t count)
+static uint32_t stack_has_changed(const struct dw_walked *walked, uint32_t count)
 {
 	uintptr_t caller = walked->end;
 	uint32_t left = 0;
@@ -173,7 +173,7 @@ static uint32_t changed(const struct dw_walked *walked, uint32_t count)
 	return left;
 }
 
-static void push(struct way *way, uintptr_t frame, uintptr_t return_address)
+static void stack_push(struct way *way, uintptr_t frame, uintptr_t return_address)
 {
 	way->frames[way->count] = frame;
 	way->addresses[way->count++] = return_address;
@@ -181,7 +181,8 @@ static void push(struct way *way, uintptr_t frame, uintptr_t return_address)
 
 /* At a frame that the last walk met too. Goes over those that are as they were: all, and
  * the walk is done, or some, and it goes on at `at`. */
-static bool compare(struct way *way, uintptr_t *at, const struct dw_walked *walked, uint32_t *known)
+static bool stack_compare(struct way *way, uintptr_t *at, const struct dw_walked *walked,
+                          uint32_t *known)
 {
 	uint32_t left;
 
@@ -189,13 +190,13 @@ static bool compare(struct way *way, uintptr_t *at, const struct dw_walked *walk
 		*known = 0;
 		return false;
 	}
-	left = changed(walked, *known);
+	left = stack_has_changed(walked, *known);
 	if (!left) {
 		way->known = *known;
 		return true;
 	}
 	for (; *known > left; --*known)
-		push(way, walked->at[*known - 1].frame, walked->at[*known - 1].return_address);
+		stack_push(way, walked->at[*known - 1].frame, walked->at[*known - 1].return_address);
 	*at = walked->at[left - 1].frame;
 	*known = left - 1; /* that one is another one now */
 	return false;
@@ -203,15 +204,15 @@ static bool compare(struct way *way, uintptr_t *at, const struct dw_walked *walk
 
 /* From the frame at `at` on. A frame without a return address ends it, and is remembered
  * with the others: it may have one next time. */
-static void walk(struct way *way, uintptr_t at, uintptr_t high, const struct dw_walked *walked,
-                 uint32_t known)
+static void stack_walk(struct way *way, uintptr_t at, uintptr_t high, const struct dw_walked *walked,
+                       uint32_t known)
 {
 	uintptr_t low = at;
 
 	way->count = 0;
 	way->known = 0;
 	way->end = 0;
-	while (way->count < DEEPEST && readable(at, low, high)) {
+	while (way->count < DEEPEST && stack_is_readable(at, low, high)) {
 		const struct frame *frame;
 
 		while (known && walked->at[known - 1].frame < at)
@@ -221,11 +222,11 @@ static void walk(struct way *way, uintptr_t at, uintptr_t high, const struct dw_
 			/* the innermost ones are often others: that is seen at once */
 			if (frame->return_address != walked->at[known - 1].return_address)
 				known--;
-			else if (compare(way, &at, walked, &known))
+			else if (stack_compare(way, &at, walked, &known))
 				return;
 			frame = (const struct frame *)at;
 		}
-		push(way, at, frame->return_address);
+		stack_push(way, at, frame->return_address);
 		low = at + sizeof *frame;
 		at = (uintptr_t)frame->caller;
 		if (!frame->return_address)
@@ -236,7 +237,7 @@ static void walk(struct way *way, uintptr_t at, uintptr_t high, const struct dw_
 
 /* The walk's hash; remembers it unless it was cut short: then its last frame is not the
  * thread's outermost one. */
-static uint64_t keep(struct dw_walked *walked, const struct way *way, bool ours)
+static uint64_t stack_keep(struct dw_walked *walked, const struct way *way, bool ours)
 {
 	bool whole = ours && way->known + (uint32_t)way->count < DEEPEST;
 	uint64_t hash = way->known ? walked->at[way->known - 1].hash : 1;
@@ -258,7 +259,7 @@ static uint64_t keep(struct dw_walked *walked, const struct way *way, bool ours)
 }
 
 /* All return addresses, innermost first. */
-static int list(const struct way *way, const struct dw_walked *walked, void **addresses)
+static int stack_list(const struct way *way, const struct dw_walked *walked, void **addresses)
 {
 	int count = 0;
 
@@ -286,7 +287,7 @@ static bool came_down(void *const *addresses, int count)
 	return count > 0 && dw_module_is_libc((uintptr_t)addresses[count - 1] - 1);
 }
 
-static void remember(struct dw_slot *slot, uint64_t hash, uint32_t id)
+static void stack_remember(struct dw_slot *slot, uint64_t hash, uint32_t id)
 {
 	uint32_t at = (uint32_t)hash % DW_STACK_CACHE;
 
@@ -298,7 +299,7 @@ static void remember(struct dw_slot *slot, uint64_t hash, uint32_t id)
 }
 
 /* What the unwinder finds from `caller` on; 0: nothing. */
-__attribute__((noinline)) static int unwind(void **addresses, const void *caller)
+__attribute__((noinline)) static int stack_unwind(void **addresses, const void *caller)
 {
 	int count = backtrace(addresses, DEEPEST), own = 0;
 
@@ -442,7 +443,7 @@ static uintptr_t beyond_own(uintptr_t at, uintptr_t high, const void *caller)
 {
 	uintptr_t low = at, own = at;
 
-	for (int i = 0; i < MOST_OWN && readable(at, low, high); i++) {
+	for (int i = 0; i < MOST_OWN && stack_is_readable(at, low, high); i++) {
 		const struct frame *frame = (const struct frame *)at;
 
 		if (frame->return_address == (uintptr_t)caller)
@@ -501,7 +502,7 @@ __attribute__((noinline)) static uint32_t other_stack(struct dw_slot *slot, uint
 		code++;
 	id = intern_stack(addresses, code);
 	if (id)
-		remember(slot, hash, id);
+		stack_remember(slot, hash, id);
 	return id;
 }
 
@@ -517,16 +518,16 @@ __attribute__((noinline)) static uint32_t new_stack(struct dw_slot *slot, uint64
 
 	if (id || !has_space((uintptr_t)__builtin_frame_address(0)))
 		return id;
-	got = unwind(unwound, caller);
+	got = stack_unwind(unwound, caller);
 	if (!known && is_whole(addresses, count, unwound, got)) {
 		id = intern_stack(addresses, count);
 		if (id)
-			remember(slot, hash, id);
+			stack_remember(slot, hash, id);
 		return id;
 	}
 	id = intern_stack(unwound, got);
 	if (id && ours) {
-		remember(slot, hash, id | NOT_WHOLE);
+		stack_remember(slot, hash, id | NOT_WHOLE);
 		remember_unwound(slot, key, id, unwound, got, frame);
 	}
 	return id;
@@ -560,16 +561,16 @@ __attribute__((noinline)) uint32_t dw_stack_here(struct dw_slot *slot, const voi
 	if (ours)
 		forget_if_unloaded(slot);
 	frame = beyond_own(here, slot->stack_high, caller);
-	walk(&way, frame, slot->stack_high, walked, ours ? walked->count : 0);
-	hash = keep(walked, &way, ours);
+	stack_walk(&way, frame, slot->stack_high, walked, ours ? walked->count : 0);
+	hash = stack_keep(walked, &way, ours);
 	at = (uint32_t)hash % DW_STACK_CACHE;
 	id = slot->stacks[at].id; /* before the hash: a handler may put another stack there */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (slot->stacks[at].hash != hash)
 		id = 0;
 	if (DWELL_UNLIKELY(!id || id & NOT_WHOLE))
-		id = new_stack(slot, hash, id, addresses, list(&way, walked, addresses), caller, frame,
-		               ours);
+		id = new_stack(slot, hash, id, addresses, stack_list(&way, walked, addresses), caller,
+		               frame, ours);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	walked->busy = !ours;
 	return id;

@@ -27,7 +27,7 @@ static uint64_t cpu_ns(void)
 
 /* ---- the gate ------------------------------------------------------------------- */
 
-static void compute_mask(struct dw_gate *gate)
+static void gate_compute_mask(struct dw_gate *gate)
 {
 	dw_control_compute(DW_LOAD(dw_session.control), gate, 1);
 }
@@ -46,14 +46,14 @@ void dw_step_compute_all(void)
 	dw_control_compute_all(dw_session_map(), DW_LOAD(dw_session.control));
 }
 
-static void set_open(struct dw_gate *gate, uint32_t open)
+static void gate_set_open(struct dw_gate *gate, uint32_t open)
 {
 	__atomic_store_n(&gate->open, open, __ATOMIC_SEQ_CST);
-	compute_mask(gate);
+	gate_compute_mask(gate);
 }
 
 /* What the process's open profiles want together. */
-static uint32_t wants(void)
+static uint32_t step_profiles_want(void)
 {
 	uint32_t mask = 0;
 
@@ -62,7 +62,7 @@ static uint32_t wants(void)
 	return mask;
 }
 
-static bool claim_gate(struct dw_gate *gate)
+static bool gate_claim(struct dw_gate *gate)
 {
 	uint32_t nobody = 0;
 
@@ -73,17 +73,17 @@ static bool claim_gate(struct dw_gate *gate)
 
 /* A gate that nobody has had, or when there are no more, one that was given back; else the
  * gate of all processes that never step. */
-static struct dw_gate *find_gate(void)
+static struct dw_gate *gate_find(void)
 {
 	struct dw_control *control = DW_LOAD(dw_session.control);
 	uint32_t index = __atomic_fetch_add(&dw_session_map()->next_gate, 1, __ATOMIC_RELAXED);
 
 	if (index >= DW_GATES)
 		__atomic_store_n(&dw_session_map()->next_gate, DW_GATES, __ATOMIC_RELAXED);
-	else if (claim_gate(&control->gates[index]))
+	else if (gate_claim(&control->gates[index]))
 		return &control->gates[index];
 	for (index = 1; index < DW_GATES; index++)
-		if (claim_gate(&control->gates[index]))
+		if (gate_claim(&control->gates[index]))
 			return &control->gates[index];
 	return &control->gates[0];
 }
@@ -99,20 +99,20 @@ static void gate_note_birth(const struct dw_gate *gate)
 		DW_STORE(control->gate_births[gate - control->gates], (uint32_t)self.birth);
 }
 
-static struct dw_gate *take_gate(uint32_t open)
+static struct dw_gate *gate_take(uint32_t open)
 {
-	struct dw_gate *gate = find_gate();
+	struct dw_gate *gate = gate_find();
 
 	if (gate == DW_LOAD(dw_session.control)->gates)
 		return gate;
 	gate_note_birth(gate);
-	__atomic_store_n(&gate->profiles, wants(), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&gate->profiles, step_profiles_want(), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&gate->step, 0, __ATOMIC_RELAXED);
-	set_open(gate, open);
+	gate_set_open(gate, open);
 	return gate;
 }
 
-static void use_gate(struct dw_gate *gate)
+static void gate_use(struct dw_gate *gate)
 {
 	__atomic_store_n(&dwell_gate, (const struct dwell_gate_word *)(const void *)gate,
 	                 __ATOMIC_RELEASE);
@@ -120,7 +120,7 @@ static void use_gate(struct dw_gate *gate)
 
 void dw_step_join(void)
 {
-	use_gate(take_gate(!DW_LOAD(dw_session.control)->gated));
+	gate_use(gate_take(!DW_LOAD(dw_session.control)->gated));
 }
 
 /*
@@ -138,17 +138,17 @@ void dw_step_leave(void)
 	    DW_LOAD(gate->pid) != (uint32_t)getpid())
 		return;
 	DW_STORE(dw_process->has_gate, false);
-	use_gate(control->gates);
-	set_open(gate, 0);
+	gate_use(control->gates);
+	gate_set_open(gate, 0);
 	__atomic_store_n(&gate->profiles, 0, __ATOMIC_SEQ_CST);
 	DW_STORE(control->gate_births[gate - control->gates], 0);
 	__atomic_store_n(&gate->pid, 0, __ATOMIC_RELEASE);
 }
 
-/* A child of fork follows its father's gate until it steps itself. */
-static struct dw_gate *own_gate(void)
+/* A child of fork follows its parent's gate until it begins a step itself. */
+static struct dw_gate *gate_own(void)
 {
-	/* Acquire pairs with use_gate(): the gate is seen as it was taken. */
+	/* Acquire pairs with gate_use(): the gate is seen as it was taken. */
 	struct dw_gate *gate =
 	    (struct dw_gate *)(uintptr_t)__atomic_load_n(&dwell_gate, __ATOMIC_ACQUIRE);
 
@@ -156,8 +156,8 @@ static struct dw_gate *own_gate(void)
 		return NULL;
 	if (!DW_LOAD(dw_process->has_gate)) {
 		if (DW_LOAD(gate->pid) != (uint32_t)getpid()) {
-			gate = take_gate(DW_LOAD(gate->open));
-			use_gate(gate);
+			gate = gate_take(DW_LOAD(gate->open));
+			gate_use(gate);
 		}
 		DW_STORE(dw_process->has_gate, true);
 	}
@@ -166,7 +166,7 @@ static struct dw_gate *own_gate(void)
 
 void dw_step_want(uint32_t mask, bool more)
 {
-	struct dw_gate *gate = own_gate();
+	struct dw_gate *gate = gate_own();
 
 	if (!gate)
 		return;
@@ -178,9 +178,9 @@ void dw_step_want(uint32_t mask, bool more)
 	/* Two threads may store what they saw in the wrong order; the later of the two sums
 	 * is in the words themselves, so each looks again. */
 	do
-		__atomic_store_n(&gate->profiles, wants(), __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&gate->profiles, __ATOMIC_SEQ_CST) != wants());
-	compute_mask(gate);
+		__atomic_store_n(&gate->profiles, step_profiles_want(), __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&gate->profiles, __ATOMIC_SEQ_CST) != step_profiles_want());
+	gate_compute_mask(gate);
 }
 
 bool dw_step_gated(void)
@@ -188,7 +188,7 @@ bool dw_step_gated(void)
 	return DW_LOAD(dw_session.control)->gated;
 }
 
-static bool wanted(uint64_t number)
+static bool step_is_wanted(uint64_t number)
 {
 	const struct dw_control *control = DW_LOAD(dw_session.control);
 	struct dwell_schedule schedule;
@@ -204,27 +204,27 @@ static bool wanted(uint64_t number)
 
 /* ---- steps ---------------------------------------------------------------------- */
 
-static void count_lost(struct dw_slot *slot, enum dw_loss cause)
+static void step_count_lost(struct dw_slot *slot, enum dw_loss cause)
 {
 	dw_slot_lost(slot, dw_journal_loss(cause), 1);
 }
 
 /* A summarised step ends: it is added up, and its entry is free for the next one. A reader
  * that finds both takes the step for ended, because it began before the summary's end. */
-static void end_summarised(struct dw_slot *slot, uint64_t now, uint64_t cpu_ns)
+static void step_end_summarised(struct dw_slot *slot, uint64_t now, uint64_t cpu_ns)
 {
 	enum dw_loss cause;
 
 	if (DW_LOAD(slot->step->entry.aux) & DW_STEP_CANCELLED)
 		return;
 	if (!dw_summary_add(slot, slot->step, now, cpu_ns, &cause))
-		count_lost(slot, cause);
+		step_count_lost(slot, cause);
 	__atomic_store_n(&slot->step->entry.aux, DW_STEP_CANCELLED, __ATOMIC_RELEASE);
 }
 
 /* Ends the step now, or at an earlier `moment` of it, until which CPU time is not known. When it
  * ended; 0: none was open. */
-static uint64_t close_step_at(struct dw_slot *slot, uint64_t moment)
+static uint64_t step_close_at(struct dw_slot *slot, uint64_t moment)
 {
 	uint64_t now, cpu = 0;
 
@@ -237,7 +237,7 @@ static uint64_t close_step_at(struct dw_slot *slot, uint64_t moment)
 		cpu = cpu_ns() - slot->step_cpu_ns;
 	slot->step_ticks = now - slot->step->start_ticks;
 	if (slot->summarises) {
-		end_summarised(slot, now, cpu);
+		step_end_summarised(slot, now, cpu);
 	} else {
 		slot->step->cpu_ns = cpu;
 		/* Pairs with a reader's acquire of end_ticks: the step is complete. */
@@ -247,15 +247,15 @@ static uint64_t close_step_at(struct dw_slot *slot, uint64_t moment)
 	return now;
 }
 
-static uint64_t close_step(struct dw_slot *slot)
+static uint64_t step_close(struct dw_slot *slot)
 {
-	return close_step_at(slot, 0);
+	return step_close_at(slot, 0);
 }
 
 void dw_step_close(struct dw_slot *slot)
 {
 	if (slot)
-		close_step(slot);
+		step_close(slot);
 }
 
 /* CPU time is a system call, a microsecond each in some virtual machines: not for
@@ -267,25 +267,25 @@ static bool cpu_worth_reading(const struct dw_slot *slot)
 }
 
 /* Some kind of record is wanted; a choice of layers is none. */
-static bool records(const struct dw_gate *gate)
+static bool gate_records(const struct dw_gate *gate)
 {
 	return DW_LOAD(gate->mask) & ~(DWELL_MASK_NONE | DWELL_DETAIL_LAYERS);
 }
 
 static uint32_t step_flags(const struct dw_gate *gate)
 {
-	return gate && records(gate) ? DW_STEP_RECORDED : 0;
+	return gate && gate_records(gate) ? DW_STEP_RECORDED : 0;
 }
 
 /* An entry of its own for each step, or NULL (counted). */
-static struct dw_entry_step *write_step(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
+static struct dw_entry_step *step_write(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
                                         uint64_t end_ticks, uint32_t flags)
 {
 	enum dw_loss cause;
 	struct dw_entry_step *entry = dw_journal_try(sizeof *entry, &cause);
 
 	if (!entry) {
-		count_lost(slot, cause);
+		step_count_lost(slot, cause);
 		return NULL;
 	}
 	entry->entry.id = slot->thread;
@@ -298,7 +298,7 @@ static struct dw_entry_step *write_step(struct dw_slot *slot, uint64_t number, u
 }
 
 /* One entry for all summarised steps of a thread, so that an open one is seen after a kill. */
-static struct dw_entry_step *reuse_step(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
+static struct dw_entry_step *step_reuse(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
                                         uint32_t flags)
 {
 	struct dw_entry_step *entry = slot->reused_step;
@@ -322,37 +322,38 @@ static struct dw_entry_step *reuse_step(struct dw_slot *slot, uint64_t number, u
 }
 
 /* Once it summarises, a thread goes on so: what a summary holds is consecutive. */
-static bool summarises(struct dw_slot *slot)
+static bool step_summarises(struct dw_slot *slot)
 {
 	if (!slot->summarises)
 		slot->summarises = dw_summary_needed(dw_session_map());
 	return slot->summarises;
 }
 
-/* start_ticks 0: now */
-static void open_step(struct dw_slot *slot, uint64_t start_ticks)
+/* start_ticks 0: now. Returns when the step began. */
+static uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks)
 {
 	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
-	struct dw_gate *gate = own_gate();
+	struct dw_gate *gate = gate_own();
 
 	dw_step_look();
-	if (gate && DW_LOAD(gate->open) != wanted(number))
-		set_open(gate, wanted(number));
+	if (gate && DW_LOAD(gate->open) != step_is_wanted(number))
+		gate_set_open(gate, step_is_wanted(number));
 	if (gate)
 		__atomic_store_n(&gate->step, number + 1, __ATOMIC_RELAXED);
 	slot->step_cpu_ns = cpu_worth_reading(slot) ? cpu_ns() : 0;
 	if (!start_ticks)
 		start_ticks = dw_now();
 	dw_journal_look(start_ticks);
-	if (summarises(slot))
-		slot->step = reuse_step(slot, number, start_ticks, step_flags(gate));
+	if (step_summarises(slot))
+		slot->step = step_reuse(slot, number, start_ticks, step_flags(gate));
 	else
-		slot->step = write_step(slot, number, start_ticks, 0, step_flags(gate));
+		slot->step = step_write(slot, number, start_ticks, 0, step_flags(gate));
+	return start_ticks;
 }
 
 void dw_step_next(struct dw_slot *slot)
 {
-	open_step(slot, close_step(slot));
+	step_open(slot, step_close(slot));
 }
 
 void dwell_step_begin(void)
@@ -366,16 +367,27 @@ uint64_t dwell_step_now(void)
 	int saved = errno;
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_session_head() ? dw_slot_here(&cause) : NULL;
-	struct dw_gate *gate = slot ? own_gate() : NULL;
+	struct dw_gate *gate = slot ? gate_own() : NULL;
 	uint64_t now = slot ? dw_now() : 0;
 
 	if (gate && !DW_LOAD(gate->open) &&
-	    wanted(__atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED)))
-		set_open(gate, 1);
+	    step_is_wanted(__atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED)))
+		gate_set_open(gate, 1);
 	if (slot)
 		slot->moment_cpu_ns = cpu_worth_reading(slot) ? cpu_ns() : 0;
 	errno = saved;
 	return now;
+}
+
+uint64_t dw_step_begin(struct dw_slot *slot, uint64_t ticks)
+{
+	uint64_t closed = step_close(slot);
+	uint64_t begun = step_open(slot, closed ? closed : ticks);
+
+	slot->marks_steps = true;
+	if (ticks && !closed && slot->moment_cpu_ns)
+		slot->step_cpu_ns = slot->moment_cpu_ns;
+	return begun;
 }
 
 void dwell_step_begin_at(uint64_t ticks)
@@ -384,31 +396,26 @@ void dwell_step_begin_at(uint64_t ticks)
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_slot_here(&cause);
 
-	if (slot) {
-		uint64_t closed = close_step(slot);
-
-		slot->marks_steps = true;
-		open_step(slot, closed ? closed : ticks);
-		if (ticks && !closed && slot->moment_cpu_ns)
-			slot->step_cpu_ns = slot->moment_cpu_ns;
-	}
+	if (slot)
+		dw_step_begin(slot, ticks);
 	errno = saved;
 }
 
 /* What lies between this step and the next belongs to the next. */
-static void end_step_at(struct dw_slot *slot, uint64_t moment)
+static uint64_t step_end_at(struct dw_slot *slot, uint64_t moment)
 {
 	uint64_t next = __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED);
-	struct dw_gate *gate = own_gate();
+	struct dw_gate *gate = gate_own();
+	uint64_t ended = step_close_at(slot, moment);
 
-	close_step_at(slot, moment);
-	if (gate && DW_LOAD(gate->open) && !wanted(next))
-		set_open(gate, 0);
+	if (gate && DW_LOAD(gate->open) && !step_is_wanted(next))
+		gate_set_open(gate, 0);
+	return ended;
 }
 
-void dw_step_end(struct dw_slot *slot)
+uint64_t dw_step_end(struct dw_slot *slot)
 {
-	end_step_at(slot, 0);
+	return step_end_at(slot, 0);
 }
 
 void dw_step_cancel(struct dw_slot *slot)
@@ -439,15 +446,15 @@ void dwell_step_cancel(void)
 /* A step of which only its end shows that it was one. */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks)
 {
-	uint32_t flags = step_flags(own_gate());
+	uint32_t flags = step_flags(gate_own());
 	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
 	struct dw_entry_step step = { .entry.aux = flags, .number = number, .start_ticks = start_ticks };
 	enum dw_loss cause;
 
-	if (!summarises(slot))
-		write_step(slot, number, start_ticks, dw_now(), flags);
+	if (!step_summarises(slot))
+		step_write(slot, number, start_ticks, dw_now(), flags);
 	else if (!dw_summary_add(slot, &step, dw_now(), 0, &cause))
-		count_lost(slot, cause);
+		step_count_lost(slot, cause);
 }
 
 void dwell_step_end(void)
@@ -462,7 +469,7 @@ void dwell_step_end_at(uint64_t moment)
 	struct dw_slot *slot = dw_slot_here(&cause);
 
 	if (slot && slot->step)
-		end_step_at(slot, moment);
+		step_end_at(slot, moment);
 	errno = saved;
 }
 

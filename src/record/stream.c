@@ -1,10 +1,10 @@
 /*
  * Streams: the slow half of writing a record.
  *
- * The inline half (probe.h) writes while there is room in the chunk; here are new
- * chunks, long silences, new threads, interrupted records and everything that gets
- * lost. One writer a stream: a thread writes to its own, a signal handler that
- * interrupted a record to the thread's second one.
+ * The inline half (probe.h) writes while the chunk has space. This file handles the rest: new
+ * chunks, long silences, new threads, interrupted records and all losses. A stream has one
+ * writer: a thread writes to its own, and a signal handler that interrupted a record writes to
+ * the thread's second one.
  */
 #include "record/record.h"
 
@@ -15,21 +15,22 @@
 
 /* ---- records ----------------------------------------------------------------- */
 
-static void put_word(struct dwell_stream *stream, uint32_t word)
+static void stream_put_word(struct dwell_stream *stream, uint32_t word)
 {
 	/* Pairs with the acquire of a reader of the live file, as in probe.h. */
 	__atomic_store_n((uint32_t *)(void *)stream->cursor, word, __ATOMIC_RELEASE);
 }
 
-static void put(struct dwell_stream *stream, uint64_t ticks, uint32_t word1,
-                const uint32_t *payload, unsigned words)
+static void stream_put(struct dwell_stream *stream, uint64_t ticks, uint32_t word1,
+                       const uint32_t *payload, unsigned words)
 {
 	uint32_t *at = (uint32_t *)(void *)stream->cursor;
 
 	for (unsigned i = 0; i < words; i++)
 		at[2 + i] = payload[i];
 	__atomic_store_n(at + 1, word1, __ATOMIC_RELAXED);
-	put_word(stream, (uint32_t)(ticks - stream->last_ticks) << DW_DELTA_SHIFT | DW_WORD_PRESENT);
+	stream_put_word(stream,
+	                (uint32_t)(ticks - stream->last_ticks) << DW_DELTA_SHIFT | DW_WORD_PRESENT);
 	stream->last_ticks = ticks;
 	stream->cursor += 8 + 4 * words;
 }
@@ -37,34 +38,34 @@ static void put(struct dwell_stream *stream, uint64_t ticks, uint32_t word1,
 /* Time never runs back within a stream, although a thread may move to a core whose
  * counter is behind, or be interrupted by a handler's records between reading the
  * clock and writing: readers rely on it. */
-static uint64_t not_before(const struct dwell_stream *stream, uint64_t ticks)
+static uint64_t stream_not_before(const struct dwell_stream *stream, uint64_t ticks)
 {
 	return ticks < stream->last_ticks ? stream->last_ticks : ticks;
 }
 
-/* After a long silence the delta has no room: then the time is said in full. */
-static void put_time(struct dwell_stream *stream, uint64_t ticks)
+/* After a long silence the delta does not fit into its bits: an EXT then holds the whole time. */
+static void stream_put_time(struct dwell_stream *stream, uint64_t ticks)
 {
 	uint32_t word1 = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_TIME << DW_EXT_TYPE_SHIFT | 2;
 	uint32_t payload[2] = { (uint32_t)ticks, (uint32_t)(ticks >> 32) };
 
 	if (ticks - stream->last_ticks < (uint64_t)1 << DW_DELTA_BITS)
 		return;
-	put(stream, stream->last_ticks, word1, payload, 2);
+	stream_put(stream, stream->last_ticks, word1, payload, 2);
 	stream->last_ticks = ticks;
 }
 
-static void put_end(struct dwell_stream *stream, uint64_t ticks)
+static void stream_put_end(struct dwell_stream *stream, uint64_t ticks)
 {
-	put_time(stream, ticks);
-	put_word(stream, (uint32_t)(ticks - stream->last_ticks) << DW_DELTA_SHIFT | DW_WORD_END |
-	                     DW_WORD_PRESENT);
+	stream_put_time(stream, ticks);
+	stream_put_word(stream, (uint32_t)(ticks - stream->last_ticks) << DW_DELTA_SHIFT | DW_WORD_END |
+	                            DW_WORD_PRESENT);
 	stream->last_ticks = ticks;
 	stream->cursor += 4;
 }
 
-/* What a new chunk cost stands in the trace like anything else. */
-static void put_slow_range(struct dwell_stream *stream)
+/* Records as a range what a new chunk cost. */
+static void stream_put_slow_range(struct dwell_stream *stream)
 {
 	struct dw_writer *writer;
 	uint32_t id = __atomic_load_n(&dw_chunk_own_range, __ATOMIC_RELAXED);
@@ -76,39 +77,39 @@ static void put_slow_range(struct dwell_stream *stream)
 	if (!id) {
 		uint32_t first = 0;
 
-		/* Two threads may get two ids; both use the first, by which count_records() knows
-		 * what is the recorder's own. */
+		/* Two threads may get two ids; both use the first, by which chunk_count_records() knows
+		 * the recorder's own ranges. */
 		id = dw_intern_op(DWELL_CATEGORY_PROFILER, "dwell: new chunk", NULL, 0, NULL, 0);
 		if (!__atomic_compare_exchange_n(&dw_chunk_own_range, &first, id, false, __ATOMIC_RELAXED,
 		                                 __ATOMIC_RELAXED))
 			id = first;
 	}
-	start = not_before(stream, writer->slow_start);
+	start = stream_not_before(stream, writer->slow_start);
 	end = writer->slow_end;
 	writer->slow_end = 0;
-	put_time(stream, start);
-	put(stream, start, id, NULL, 0);
-	put_end(stream, not_before(stream, end));
+	stream_put_time(stream, start);
+	stream_put(stream, start, id, NULL, 0);
+	stream_put_end(stream, stream_not_before(stream, end));
 }
 
 void dw_stream_put(struct dwell_stream *stream, uint64_t ticks, uint32_t word1,
                    const uint32_t *payload, unsigned words)
 {
-	put_slow_range(stream);
-	ticks = not_before(stream, ticks);
-	put_time(stream, ticks);
-	put(stream, ticks, word1, payload, words);
+	stream_put_slow_range(stream);
+	ticks = stream_not_before(stream, ticks);
+	stream_put_time(stream, ticks);
+	stream_put(stream, ticks, word1, payload, words);
 }
 
 void dw_stream_put_end(struct dwell_stream *stream, uint64_t ticks)
 {
-	put_end(stream, not_before(stream, ticks)); /* before the new chunk was sought */
-	put_slow_range(stream);
+	stream_put_end(stream, stream_not_before(stream, ticks)); /* before the new chunk was sought */
+	stream_put_slow_range(stream);
 }
 
 /* ---- entering ---------------------------------------------------------------- */
 
-static bool has_room(const struct dwell_stream *stream, const struct dw_writer *writer)
+static bool stream_has_space(const struct dwell_stream *stream, const struct dw_writer *writer)
 {
 	const char *chunk = (const char *)writer->chunk;
 
@@ -116,24 +117,24 @@ static bool has_room(const struct dwell_stream *stream, const struct dw_writer *
 	       stream->cursor < chunk + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES;
 }
 
-/* Here records are missing: a reader must not match ends to begins across it. */
-static void put_loss(struct dwell_stream *stream, struct dw_writer *writer)
+/* Records are missing here: a reader must not match ends to begins across this place. */
+static void stream_put_loss(struct dwell_stream *stream, struct dw_writer *writer)
 {
-	uint64_t now = not_before(stream, dw_now());
+	uint64_t now = stream_not_before(stream, dw_now());
 	uint32_t payload[2] = { (uint32_t)writer->lost, (uint32_t)(writer->lost >> 32) };
 
 	writer->lost = 0;
-	put_time(stream, now);
-	put(stream, now, (uint32_t)DW_LOSS << DW_KIND_SHIFT | writer->lost_cause, payload, 2);
+	stream_put_time(stream, now);
+	stream_put(stream, now, (uint32_t)DW_LOSS << DW_KIND_SHIFT | writer->lost_cause, payload, 2);
 }
 
-static bool stream_make_room(struct dwell_stream *stream, struct dw_slot *slot, uint64_t entered,
-                             enum dw_loss *cause)
+static bool stream_find_space(struct dwell_stream *stream, struct dw_slot *slot, uint64_t entered,
+                              enum dw_loss *cause)
 {
 	struct dw_writer *writer;
 
 	dw_slot_of(stream, &writer);
-	if (!has_room(stream, writer)) {
+	if (!stream_has_space(stream, writer)) {
 		if (!dw_chunk_next(stream, slot, writer, cause)) {
 			writer->lost++;
 			writer->lost_cause = *cause;
@@ -142,13 +143,13 @@ static bool stream_make_room(struct dwell_stream *stream, struct dw_slot *slot, 
 		writer->slow_start = entered;
 		writer->slow_end = dw_now();
 		if (writer->lost)
-			put_loss(stream, writer);
+			stream_put_loss(stream, writer);
 	} else if (writer->thread != slot->thread) {
 		/* The slot's last thread is dead; its chunk goes on with this one. */
-		uint64_t now = not_before(stream, dw_now());
+		uint64_t now = stream_not_before(stream, dw_now());
 
-		put_time(stream, now);
-		put(stream, now, (uint32_t)DW_THREAD << DW_KIND_SHIFT | slot->thread, NULL, 0);
+		stream_put_time(stream, now);
+		stream_put(stream, now, (uint32_t)DW_THREAD << DW_KIND_SHIFT | slot->thread, NULL, 0);
 		writer->thread = slot->thread;
 	}
 	if (dw_session_inline())
@@ -166,7 +167,7 @@ static bool stream_make_room(struct dwell_stream *stream, struct dw_slot *slot, 
 
 /* Cores disagree by microseconds. A counter that is a second behind was reset; held at the
  * last record's time, the rest of the run would take no time at all. */
-static bool was_reset(const struct dw_slot *slot, uint64_t now)
+static bool stream_clock_was_reset(const struct dw_slot *slot, uint64_t now)
 {
 	return slot->main.last_ticks > now &&
 	       slot->main.last_ticks - now > dw_session_map()->ticks_per_second;
@@ -279,7 +280,7 @@ static bool stream_prepare(struct dwell_stream *stream, struct dw_slot *slot, ui
                            uint64_t entered)
 {
 	enum dw_loss cause;
-	bool place = stream_make_room(stream, slot, entered, &cause);
+	bool place = stream_find_space(stream, slot, entered, &cause);
 
 	/* A handler took this record for abandoned, counted it and gave the stream another chunk:
 	 * to make room had taken a second of disk. */
@@ -305,7 +306,7 @@ __attribute__((noinline)) struct dwell_stream *dw_stream_enter(void)
 		return NULL;
 	}
 	dw_journal_look(entered);
-	if (DWELL_UNLIKELY(was_reset(slot, entered)))
+	if (DWELL_UNLIKELY(stream_clock_was_reset(slot, entered)))
 		dw_journal_rebase(slot->main.last_ticks);
 	stream = stream_is_interrupted(slot, &slot->main, frame, entered) ? &slot->nested : &slot->main;
 	if (stream == &slot->nested && stream_is_interrupted(slot, stream, frame, entered)) {
@@ -321,7 +322,7 @@ void dw_stream_halt(void)
 {
 	uint32_t count = dw_process ? __atomic_load_n(&dw_process->slot_count, __ATOMIC_ACQUIRE) : 0;
 
-	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* see stream_make_room() */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* see stream_find_space() */
 	for (uint32_t i = 0; i < count && i < DW_MAX_SLOTS; i++) {
 		__atomic_store_n(&dw_process->slots[i].main.limit, NULL, __ATOMIC_RELAXED);
 		__atomic_store_n(&dw_process->slots[i].nested.limit, NULL, __ATOMIC_RELAXED);

@@ -33,21 +33,21 @@
 int dw_window_file(void)
 {
 	struct stat status;
-	int file = dw_session.file;
+	int fd = dw_session.fd;
 
-	if (file >= 0 && fstat(file, &status) == 0 && status.st_dev == dw_session.device &&
+	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == dw_session.device &&
 	    status.st_ino == dw_session.inode)
-		return file;
-	file = open(dw_session.path, O_RDWR | O_CLOEXEC);
-	if (file < 0)
+		return fd;
+	fd = open(dw_session.path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
 		return -1;
-	if (fstat(file, &status) != 0 || status.st_dev != dw_session.device ||
+	if (fstat(fd, &status) != 0 || status.st_dev != dw_session.device ||
 	    status.st_ino != dw_session.inode) {
-		close(file);
+		close(fd);
 		return -1;
 	}
-	dw_session.file = file;
-	return file;
+	dw_session.fd = fd;
+	return fd;
 }
 
 /* Near the end of the budget windows get smaller, so that one process does not
@@ -63,7 +63,7 @@ static uint32_t window_blocks(uint32_t first, uint32_t limit)
 	return count ? count : 1;
 }
 
-static uint32_t claim(struct dw_head *head, enum dw_claim kind, uint32_t *count)
+static uint32_t window_claim(struct dw_head *head, enum dw_claim kind, uint32_t *count)
 {
 	uint32_t limit = head->max_blocks - (kind == DW_CLAIM_RESERVED ? 0 : head->reserve_blocks);
 	uint32_t first = __atomic_load_n(&head->next_block, __ATOMIC_RELAXED);
@@ -95,7 +95,7 @@ static bool over_file_limit(uint32_t end_block)
 	       (uint64_t)end_block * DW_BLOCK_BYTES > limit.rlim_cur;
 }
 
-static bool reserve(int file, uint32_t first, uint32_t *count, enum dw_loss *cause)
+static bool window_reserve(int fd, uint32_t first, uint32_t *count, enum dw_loss *cause)
 {
 	struct dw_head *head = dw_session_map();
 	uint32_t claimed = *count;
@@ -109,7 +109,7 @@ static bool reserve(int file, uint32_t first, uint32_t *count, enum dw_loss *cau
 			*cause = DW_LOSS_LIMIT;
 			continue;
 		}
-		if (fallocate(file, 0, (off_t)first * DW_BLOCK_BYTES, (off_t)*count * DW_BLOCK_BYTES) == 0)
+		if (fallocate(fd, 0, (off_t)first * DW_BLOCK_BYTES, (off_t)*count * DW_BLOCK_BYTES) == 0)
 			break;
 		if (errno == EINTR) {
 			*count *= 2;
@@ -153,21 +153,21 @@ static bool open_window(enum dw_claim kind, enum dw_loss *cause)
 	uint32_t index = dw_process->window_count, count = 0;
 	struct dw_window *window = &dw_process->windows[index];
 	uint32_t first;
-	int file;
+	int fd;
 
 	*cause = DW_LOSS_FULL;
 	if (index == DW_MAX_WINDOWS)
 		return false;
-	file = dw_window_file();
-	if (file < 0) {
+	fd = dw_window_file();
+	if (fd < 0) {
 		*cause = DW_LOSS_DISK;
 		return false;
 	}
-	first = claim(dw_session_map(), kind, &count);
-	if (!first || !reserve(file, first, &count, cause))
+	first = window_claim(dw_session_map(), kind, &count);
+	if (!first || !window_reserve(fd, first, &count, cause))
 		return false;
 	window->base = mmap(NULL, (size_t)count * DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-	                    file, (off_t)first * DW_BLOCK_BYTES);
+	                    fd, (off_t)first * DW_BLOCK_BYTES);
 	if (window->base == MAP_FAILED) {
 		give_back(dw_session_map(), first, count, 0);
 		*cause = DW_LOSS_MEMORY;

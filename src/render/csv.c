@@ -10,7 +10,7 @@
 #include "render/render.h"
 
 /* Valid UTF-8 whatever the name was; on a terminal nothing that steers it. */
-static void put_text(FILE *file, const char *text, bool terminal)
+static void csv_put_text(FILE *file, const char *text, bool terminal)
 {
 	bool quoted = text[strcspn(text, ",\"\r\n")] || *text == ' ';
 	uint32_t code;
@@ -28,27 +28,27 @@ static void put_text(FILE *file, const char *text, bool terminal)
 	fputs(quoted ? "\"" : "", file);
 }
 
-static void put_cell(FILE *file, const struct dw_cell *cell, bool terminal)
+static void csv_put_cell(FILE *file, const struct dw_cell *cell, bool terminal)
 {
 	if (cell->type == DW_CELL_INT)
 		fprintf(file, "%lld", (long long)cell->integer);
 	else if (cell->type == DW_CELL_REAL && isfinite(cell->real))
 		dw_render_real(file, cell->real);
 	else if (cell->type == DW_CELL_TEXT)
-		put_text(file, cell->text, terminal);
+		csv_put_text(file, cell->text, terminal);
 }
 
-static void put_table(FILE *file, const struct dwell_table *table, bool terminal)
+static void csv_put_table(FILE *file, const struct dwell_table *table, bool terminal)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		fputs(i ? "," : "", file);
-		put_text(file, table->columns[i].name, terminal);
+		csv_put_text(file, table->columns[i].name, terminal);
 	}
 	fputs("\r\n", file);
 	for (size_t row = 0; row < table->row_count; row++) {
 		for (size_t i = 0; i < table->column_count; i++) {
 			fputs(i ? "," : "", file);
-			put_cell(file, dw_table_at(table, row) + i, terminal);
+			csv_put_cell(file, dw_table_at(table, row) + i, terminal);
 		}
 		fputs("\r\n", file);
 	}
@@ -64,7 +64,7 @@ void dw_render_csv(const struct dwell_table *const *tables, size_t count, FILE *
 			if (part->summary && part->next)
 				continue;
 			fputs(any ? "\r\n" : "", file);
-			put_table(file, part, options->width > 0);
+			csv_put_table(file, part, options->width > 0);
 			any = true;
 		}
 }

@@ -23,7 +23,7 @@ static const char style[] =
 	".dwell .b{background-image:linear-gradient(#f0883e66,#f0883e66);background-repeat:no-repeat}"
 	"</style>";
 
-static void put_escaped(FILE *file, const char *text)
+static void html_put_escaped(FILE *file, const char *text)
 {
 	while (*text) {
 		const char *at = text;
@@ -45,7 +45,7 @@ static void put_escaped(FILE *file, const char *text)
 	}
 }
 
-static double number_of(const struct dw_cell *cell)
+static double html_number_of(const struct dw_cell *cell)
 {
 	if (cell->type == DW_CELL_INT)
 		return (double)cell->integer;
@@ -53,21 +53,21 @@ static double number_of(const struct dw_cell *cell)
 }
 
 /* Of the rows, not of the totals: a bar compares its row with the others. */
-static double most_of(const struct dwell_table *table, size_t column)
+static double html_most_of(const struct dwell_table *table, size_t column)
 {
 	double most = 0;
 
 	for (size_t row = 0; row < table->row_count; row++)
-		most = fmax(most, number_of(dw_table_at(table, row) + column));
+		most = fmax(most, html_number_of(dw_table_at(table, row) + column));
 	return most;
 }
 
-static void put_cell(FILE *file, const struct dwell_table *table, size_t row, size_t i,
-                     const struct dw_people_column *people, double most)
+static void html_put_cell(FILE *file, const struct dwell_table *table, size_t row, size_t i,
+                          const struct dw_people_column *people, double most)
 {
 	bool is_row = row < table->row_count;
 	const struct dw_cell *cell = (is_row ? dw_table_at(table, row) : table->totals) + i;
-	double value = number_of(cell);
+	double value = html_number_of(cell);
 	char room[64];
 
 	if (table->columns[i].type == DW_CELL_TEXT)
@@ -85,12 +85,12 @@ static void put_cell(FILE *file, const struct dwell_table *table, size_t row, si
 	if (i == 0 && table->depths && is_row)
 		for (int depth = 0; depth < table->depths[row] && depth < 100; depth++)
 			fputs("&ensp;&ensp;", file);
-	put_escaped(file, dw_people_cell(people, cell, room, sizeof room));
+	html_put_escaped(file, dw_people_cell(people, cell, room, sizeof room));
 	fputs("</td>", file);
 }
 
-static void put_rows(FILE *file, const struct dwell_table *table,
-                     const struct dwell_print_options *options)
+static void html_put_rows(FILE *file, const struct dwell_table *table,
+                          const struct dwell_print_options *options)
 {
 	struct dw_people_column people[64];
 	double most[64];
@@ -98,11 +98,11 @@ static void put_rows(FILE *file, const struct dwell_table *table,
 	fputs("<table><thead><tr>", file);
 	for (size_t i = 0; i < table->column_count; i++) {
 		dw_people_column(&people[i], table, i, options);
-		most[i] = table->columns[i].bar ? most_of(table, i) : 0;
+		most[i] = table->columns[i].bar ? html_most_of(table, i) : 0;
 		if (table->columns[i].data_only)
 			continue;
 		fputs(table->columns[i].type == DW_CELL_TEXT ? "<th class=t>" : "<th>", file);
-		put_escaped(file, people[i].label);
+		html_put_escaped(file, people[i].label);
 		fputs("</th>", file);
 	}
 	fputs("</tr></thead>\n<tbody>", file);
@@ -110,29 +110,29 @@ static void put_rows(FILE *file, const struct dwell_table *table,
 		fputs(row == table->row_count ? "</tbody>\n<tfoot><tr>" : "<tr>", file);
 		for (size_t i = 0; i < table->column_count; i++)
 			if (!table->columns[i].data_only)
-				put_cell(file, table, row, i, &people[i], most[i]);
+				html_put_cell(file, table, row, i, &people[i], most[i]);
 		fputs("</tr>\n", file);
 	}
 	fputs(table->totals ? "</tfoot></table>\n" : "</tbody></table>\n", file);
 }
 
-static void put_line(void *file, const char *text)
+static void html_put_line(void *file, const char *text)
 {
 	fputs("<p>", file);
-	put_escaped(file, text);
+	html_put_escaped(file, text);
 	fputs("</p>\n", file);
 }
 
-static void put_table(FILE *file, const struct dwell_table *table,
-                      const struct dwell_print_options *options)
+static void html_put_table(FILE *file, const struct dwell_table *table,
+                           const struct dwell_print_options *options)
 {
 	for (size_t i = 0; i < table->head_count; i++)
-		put_line(file, table->heads[i]);
+		html_put_line(file, table->heads[i]);
 	if (!table->told && table->row_count)
-		put_rows(file, table, options);
+		html_put_rows(file, table, options);
 	for (size_t i = 0; i < table->note_count; i++)
-		put_line(file, table->notes[i]);
-	dw_people_footer(table, put_line, file);
+		html_put_line(file, table->notes[i]);
+	dw_people_footer(table, html_put_line, file);
 }
 
 void dw_render_html(const struct dwell_table *const *tables, size_t count, FILE *file,
@@ -145,9 +145,9 @@ void dw_render_html(const struct dwell_table *const *tables, size_t count, FILE 
 		if (count > 1)
 			fprintf(file, "<h4>%s</h4>\n", tables[i]->view);
 		if (dw_people_scope(tables[i], scope, sizeof scope))
-			put_line(file, scope);
+			html_put_line(file, scope);
 		for (const struct dwell_table *part = tables[i]; part; part = part->next)
-			put_table(file, part, options);
+			html_put_table(file, part, options);
 	}
 	fputs("</div>\n", file);
 }

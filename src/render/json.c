@@ -19,56 +19,56 @@ static const char *const units[] = {
 #undef X
 };
 
-static void put_text(FILE *file, const char *text)
+static void json_put_text(FILE *file, const char *text)
 {
 	dw_json_text(dw_render_put, file, text);
 }
 
-static void put_cell(FILE *file, const struct dw_cell *cell)
+static void json_put_cell(FILE *file, const struct dw_cell *cell)
 {
 	if (cell->type == DW_CELL_INT)
 		fprintf(file, "%lld", (long long)cell->integer);
 	else if (cell->type == DW_CELL_REAL && isfinite(cell->real))
 		dw_render_real(file, cell->real);
 	else if (cell->type == DW_CELL_TEXT)
-		put_text(file, cell->text);
+		json_put_text(file, cell->text);
 	else
 		fputs("null", file);
 }
 
-static void put_texts(FILE *file, const char *key, const char *const *texts, size_t count)
+static void json_put_texts(FILE *file, const char *key, const char *const *texts, size_t count)
 {
 	fprintf(file, "\"%s\":[", key);
 	for (size_t i = 0; i < count; i++) {
 		fputs(i ? "," : "", file);
-		put_text(file, texts[i]);
+		json_put_text(file, texts[i]);
 	}
 	fputs("]", file);
 }
 
-static void put_scope(FILE *file, const struct dwell_table *table)
+static void json_put_scope(FILE *file, const struct dwell_table *table)
 {
 	fputs("\"scope\":{", file);
 	if (table->steps) {
 		fputs("\"steps\":", file);
-		put_text(file, table->steps);
+		json_put_text(file, table->steps);
 	}
 	if (table->profile) {
 		fprintf(file, "%s\"profile\":", table->steps ? "," : "");
-		put_text(file, table->profile);
+		json_put_text(file, table->profile);
 	}
 	if (table->action) {
 		fprintf(file, "%s\"action\":", table->steps || table->profile ? "," : "");
-		put_text(file, table->action);
+		json_put_text(file, table->action);
 	}
 	if (table->thread) {
 		fprintf(file, "%s\"thread\":", table->steps || table->profile || table->action ? "," : "");
-		put_text(file, table->thread);
+		json_put_text(file, table->thread);
 	}
 	fputs("}", file);
 }
 
-static void put_columns(FILE *file, const struct dwell_table *table)
+static void json_put_columns(FILE *file, const struct dwell_table *table)
 {
 	static const char *const types[] = { "null", "int", "real", "text" };
 
@@ -77,23 +77,23 @@ static void put_columns(FILE *file, const struct dwell_table *table)
 		const struct dw_column *column = &table->columns[i];
 
 		fputs(i ? ",\n  {\"name\":" : "\n  {\"name\":", file);
-		put_text(file, column->name);
+		json_put_text(file, column->name);
 		fputs(",\"label\":", file);
-		put_text(file, column->label);
+		json_put_text(file, column->label);
 		fprintf(file, ",\"unit\":\"%s\",\"type\":\"%s\"}", units[column->unit],
 		        types[column->type]);
 	}
 	fputs("]", file);
 }
 
-static void put_rows(FILE *file, const struct dwell_table *table)
+static void json_put_rows(FILE *file, const struct dwell_table *table)
 {
 	fputs("\"rows\":[", file);
 	for (size_t row = 0; row < table->row_count; row++) {
 		fputs(row ? ",\n  [" : "\n  [", file);
 		for (size_t i = 0; i < table->column_count; i++) {
 			fputs(i ? "," : "", file);
-			put_cell(file, dw_table_at(table, row) + i);
+			json_put_cell(file, dw_table_at(table, row) + i);
 		}
 		fputs("]", file);
 	}
@@ -102,50 +102,50 @@ static void put_rows(FILE *file, const struct dwell_table *table)
 		if (table->totals[i].type == DW_CELL_NONE || table->totals[i].type == DW_CELL_TEXT)
 			continue;
 		fprintf(file, "%s\"%s\":", any++ ? "," : "", table->columns[i].name);
-		put_cell(file, &table->totals[i]);
+		json_put_cell(file, &table->totals[i]);
 	}
 	fputs("}", file);
 }
 
-static void put_losses(FILE *file, const struct dwell_table *table)
+static void json_put_losses(FILE *file, const struct dwell_table *table)
 {
 	fputs("\"coverage\":", file);
 	dw_render_real(file, table->coverage);
 	fputs(",\"losses\":[", file);
 	for (size_t i = 0; i < table->loss_count; i++) {
 		fprintf(file, "%s{\"cause\":", i ? "," : "");
-		put_text(file, table->losses[i].cause);
+		json_put_text(file, table->losses[i].cause);
 		fprintf(file, ",\"records\":%llu}", (unsigned long long)table->losses[i].records);
 	}
 	fputs("]", file);
 }
 
-static void put_table(FILE *file, const struct dwell_table *table)
+static void json_put_table(FILE *file, const struct dwell_table *table)
 {
 	fputs("{\"view\":", file);
-	put_text(file, table->view);
+	json_put_text(file, table->view);
 	if (table->part) {
 		fputs(",\"part\":", file);
-		put_text(file, table->part);
+		json_put_text(file, table->part);
 	}
 	fputs(",", file);
-	put_texts(file, "traces", table->traces, table->trace_count);
+	json_put_texts(file, "traces", table->traces, table->trace_count);
 	fputs(",", file);
-	put_scope(file, table);
+	json_put_scope(file, table);
 	fputs(",\n ", file);
-	put_columns(file, table);
+	json_put_columns(file, table);
 	fputs(",\n ", file);
-	put_rows(file, table);
+	json_put_rows(file, table);
 	fputs(",\n ", file);
-	put_losses(file, table);
+	json_put_losses(file, table);
 	if (table->rows_cut)
 		fprintf(file, ",\"rows_cut\":%zu", table->rows_cut);
 	if (table->head_count) {
 		fputs(",\n ", file);
-		put_texts(file, "heads", table->heads, table->head_count);
+		json_put_texts(file, "heads", table->heads, table->head_count);
 	}
 	fputs(",\n ", file);
-	put_texts(file, "notes", table->notes, table->note_count);
+	json_put_texts(file, "notes", table->notes, table->note_count);
 	fputs("}", file);
 }
 
@@ -156,7 +156,7 @@ void dw_render_json(const struct dwell_table *const *tables, size_t count, FILE 
 	for (size_t i = 0; i < count; i++)
 		for (const struct dwell_table *part = tables[i]; part; part = part->next) {
 			fputs(i || part != tables[i] ? ",\n" : "", file);
-			put_table(file, part);
+			json_put_table(file, part);
 		}
 	fputs("\n]}\n", file);
 }

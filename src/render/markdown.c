@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "render/render.h"
 
-static void put_escaped(FILE *file, const char *text)
+static void markdown_put_escaped(FILE *file, const char *text)
 {
 	while (*text) {
 		const char *at = text;
@@ -28,13 +28,13 @@ static void put_escaped(FILE *file, const char *text)
 	}
 }
 
-static bool is_number(const struct dw_column *column)
+static bool markdown_is_number(const struct dw_column *column)
 {
 	return column->type == DW_CELL_INT || column->type == DW_CELL_REAL;
 }
 
-static void put_cell(FILE *file, const struct dwell_table *table, size_t row, size_t i,
-                     const struct dw_people_column *people)
+static void markdown_put_cell(FILE *file, const struct dwell_table *table, size_t row, size_t i,
+                              const struct dw_people_column *people)
 {
 	const struct dw_cell *cells = row < table->row_count ? dw_table_at(table, row) : table->totals;
 	char room[64];
@@ -46,12 +46,12 @@ static void put_cell(FILE *file, const struct dwell_table *table, size_t row, si
 			fputs("&ensp;", file);
 	if (row == table->row_count && *text)
 		fputs("**", file);
-	put_escaped(file, text);
+	markdown_put_escaped(file, text);
 	fputs(row == table->row_count && *text ? "** |" : " |", file);
 }
 
-static void put_rows(FILE *file, const struct dwell_table *table,
-                     const struct dwell_print_options *options)
+static void markdown_put_rows(FILE *file, const struct dwell_table *table,
+                              const struct dwell_print_options *options)
 {
 	struct dw_people_column people[64];
 
@@ -64,34 +64,34 @@ static void put_rows(FILE *file, const struct dwell_table *table,
 	fputs("\n|", file);
 	for (size_t i = 0; i < table->column_count; i++)
 		if (!table->columns[i].data_only)
-			fputs(is_number(&table->columns[i]) ? " ---: |" : " :--- |", file);
+			fputs(markdown_is_number(&table->columns[i]) ? " ---: |" : " :--- |", file);
 	fputs("\n", file);
 	for (size_t row = 0; row < table->row_count + (table->totals != NULL); row++) {
 		fputs("|", file);
 		for (size_t i = 0; i < table->column_count; i++)
 			if (!table->columns[i].data_only)
-				put_cell(file, table, row, i, &people[i]);
+				markdown_put_cell(file, table, row, i, &people[i]);
 		fputs("\n", file);
 	}
 	fputs("\n", file);
 }
 
-static void put_line(void *file, const char *text)
+static void markdown_put_line(void *file, const char *text)
 {
-	put_escaped(file, text);
+	markdown_put_escaped(file, text);
 	fputs("\n\n", file);
 }
 
-static void put_table(FILE *file, const struct dwell_table *table,
-                      const struct dwell_print_options *options)
+static void markdown_put_table(FILE *file, const struct dwell_table *table,
+                               const struct dwell_print_options *options)
 {
 	for (size_t i = 0; i < table->head_count; i++)
-		put_line(file, table->heads[i]);
+		markdown_put_line(file, table->heads[i]);
 	if (!table->told && table->row_count)
-		put_rows(file, table, options);
+		markdown_put_rows(file, table, options);
 	for (size_t i = 0; i < table->note_count; i++)
-		put_line(file, table->notes[i]);
-	dw_people_footer(table, put_line, file);
+		markdown_put_line(file, table->notes[i]);
+	dw_people_footer(table, markdown_put_line, file);
 }
 
 void dw_render_markdown(const struct dwell_table *const *tables, size_t count, FILE *file,
@@ -102,8 +102,8 @@ void dw_render_markdown(const struct dwell_table *const *tables, size_t count, F
 
 		fprintf(file, "## %s\n\n", tables[i]->view);
 		if (dw_people_scope(tables[i], scope, sizeof scope))
-			put_line(file, scope);
+			markdown_put_line(file, scope);
 		for (const struct dwell_table *part = tables[i]; part; part = part->next)
-			put_table(file, part, options);
+			markdown_put_table(file, part, options);
 	}
 }

@@ -9,19 +9,21 @@
 #include "base/text.h"
 #include "render/render.h"
 
-static double number_of(const struct dw_cell *cell)
+static double display_number_of(const struct dw_cell *cell)
 {
 	if (cell->type == DW_CELL_INT)
 		return (double)cell->integer;
 	return cell->type == DW_CELL_REAL ? cell->real : NAN;
 }
 
-static double unit_ns(const char *unit)
+static double display_unit_ns(const char *unit)
 {
-	return strcmp(unit, "s") == 0 ? 1e9 : strcmp(unit, "ms") == 0 ? 1e6 : strcmp(unit, "us") == 0 ? 1e3 : 1;
+	return strcmp(unit, "s") == 0 ? 1e9 : strcmp(unit, "ms") == 0 ? 1e6 : strcmp(unit, "us") == 0
+	       ? 1e3 : 1;
 }
 
-void dw_people_column(struct dw_people_column *people, const struct dwell_table *table, size_t column,
+void dw_people_column(struct dw_people_column *people, const struct dwell_table *table,
+                      size_t column,
                       const struct dwell_print_options *options)
 {
 	const struct dw_column *from = &table->columns[column];
@@ -31,14 +33,15 @@ void dw_people_column(struct dw_people_column *people, const struct dwell_table 
 	people->unit_ns = 0;
 	snprintf(people->label, sizeof people->label, "%s", from->label);
 	if (from->unit == DW_UNIT_NS && options->time_unit) {
-		people->unit_ns = unit_ns(options->time_unit);
-		snprintf(people->label, sizeof people->label, "%s%s%s", from->label, *from->label ? " " : "",
+		people->unit_ns = display_unit_ns(options->time_unit);
+		snprintf(people->label, sizeof people->label, "%s%s%s", from->label,
+		         *from->label ? " " : "",
 		         options->time_unit);
 	}
 	if (!from->one_unit || from->unit != DW_UNIT_NS || people->unit_ns > 0)
 		return;
 	for (size_t row = 0; row < table->row_count; row++) {
-		double value = fabs(number_of(dw_table_at(table, row) + column));
+		double value = fabs(display_number_of(dw_table_at(table, row) + column));
 
 		if (value > people->like_ns)
 			people->like_ns = value;
@@ -54,7 +57,7 @@ void dw_people_column(struct dw_people_column *people, const struct dwell_table 
 const char *dw_people_cell(const struct dw_people_column *people, const struct dw_cell *cell,
                            char *room, size_t size)
 {
-	double value = number_of(cell);
+	double value = display_number_of(cell);
 	struct dw_text text;
 
 	if (cell->type == DW_CELL_TEXT)

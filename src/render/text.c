@@ -21,29 +21,29 @@
 
 /* ---- layout ------------------------------------------------------------------------------- */
 
-static bool is_text(const struct dw_page *page, size_t i)
+static bool text_is_text(const struct dw_page *page, size_t i)
 {
 	return page->table->columns[i].type == DW_CELL_TEXT;
 }
 
-static unsigned indent_of(const struct dwell_table *table, size_t row)
+static unsigned text_indent_of(const struct dwell_table *table, size_t row)
 {
 	unsigned indent = table->depths ? (unsigned)table->depths[row] * 2 : 0;
 
 	return indent < MOST_INDENT ? indent : MOST_INDENT;
 }
 
-static unsigned cell_width(const struct dw_page *page, size_t row, size_t i)
+static unsigned text_cell_width(const struct dw_page *page, size_t row, size_t i)
 {
 	const struct dwell_table *table = page->table;
 	const struct dw_cell *cells = row < table->row_count ? dw_table_at(table, row) : table->totals;
 	char room[64];
-	unsigned indent = i == 0 && row < table->row_count ? indent_of(table, row) : 0;
+	unsigned indent = i == 0 && row < table->row_count ? text_indent_of(table, row) : 0;
 
 	return dw_page_columns(dw_people_cell(&page->people[i], &cells[i], room, sizeof room)) + indent;
 }
 
-static unsigned total_width(const struct dw_page *page)
+static unsigned text_total_width(const struct dw_page *page)
 {
 	unsigned width = page->margin, shown = 0;
 
@@ -55,14 +55,14 @@ static unsigned total_width(const struct dw_page *page)
 }
 
 /* Narrows the widest text column until the table fits or none gives more. */
-static void shorten(struct dw_page *page, unsigned least)
+static void text_shorten(struct dw_page *page, unsigned least)
 {
-	while (total_width(page) > page->options->width) {
+	while (text_total_width(page) > page->options->width) {
 		size_t widest = DW_PAGE_COLUMNS;
-		unsigned excess = total_width(page) - page->options->width, give;
+		unsigned excess = text_total_width(page) - page->options->width, give;
 
 		for (size_t i = 0; i < page->table->column_count; i++)
-			if (page->shown[i] && is_text(page, i) && page->widths[i] > least &&
+			if (page->shown[i] && text_is_text(page, i) && page->widths[i] > least &&
 			    (widest == DW_PAGE_COLUMNS || page->widths[i] > page->widths[widest]))
 				widest = i;
 		if (widest == DW_PAGE_COLUMNS)
@@ -72,7 +72,7 @@ static void shorten(struct dw_page *page, unsigned least)
 	}
 }
 
-static void fit(struct dw_page *page)
+static void text_fit_columns(struct dw_page *page)
 {
 	unsigned natural[DW_PAGE_COLUMNS], width = page->options->width;
 	size_t count = page->table->column_count;
@@ -82,29 +82,29 @@ static void fit(struct dw_page *page)
 	memcpy(natural, page->widths, sizeof natural);
 	/* Long names should not cost columns: they count for a common one. */
 	for (size_t i = 0; i < count; i++)
-		if (is_text(page, i) && page->widths[i] > COMMON_NAME)
+		if (text_is_text(page, i) && page->widths[i] > COMMON_NAME)
 			page->widths[i] = COMMON_NAME;
-	for (size_t i = count; i-- > 0 && total_width(page) > width;)
+	for (size_t i = count; i-- > 0 && text_total_width(page) > width;)
 		if (page->table->columns[i].wide_only)
 			page->shown[i] = false;
 	/* What is left over goes back to the names. */
 	for (size_t i = 0; i < count; i++)
 		page->widths[i] = natural[i];
-	shorten(page, LEAST_NAME);
-	shorten(page, LEAST_NAME / 2);
+	text_shorten(page, LEAST_NAME);
+	text_shorten(page, LEAST_NAME / 2);
 }
 
-static double number_of(const struct dw_cell *cell)
+static double text_number_of(const struct dw_cell *cell)
 {
 	if (cell->type == DW_CELL_INT)
 		return (double)cell->integer;
 	return cell->type == DW_CELL_REAL ? cell->real : 0;
 }
 
-static void choose_bar(struct dw_page *page)
+static void text_choose_bar(struct dw_page *page)
 {
 	const struct dwell_table *table = page->table;
-	unsigned used = total_width(page) + GAP;
+	unsigned used = text_total_width(page) + GAP;
 
 	page->bar = -1;
 	page->bar_most = 0;
@@ -117,7 +117,7 @@ static void choose_bar(struct dw_page *page)
 	if (page->bar_width > MOST_BAR)
 		page->bar_width = MOST_BAR;
 	for (size_t row = 0; page->bar >= 0 && row < table->row_count; row++) {
-		double value = number_of(dw_table_at(table, row) + page->bar);
+		double value = text_number_of(dw_table_at(table, row) + page->bar);
 
 		if (value > page->bar_most)
 			page->bar_most = value;
@@ -126,7 +126,7 @@ static void choose_bar(struct dw_page *page)
 		page->bar = -1;
 }
 
-static void lay_out(struct dw_page *page)
+static void text_lay_out(struct dw_page *page)
 {
 	const struct dwell_table *table = page->table;
 
@@ -136,23 +136,23 @@ static void lay_out(struct dw_page *page)
 		dw_people_column(&page->people[i], table, i, page->options);
 		page->widths[i] = dw_page_columns(page->people[i].label);
 		for (size_t row = 0; row < table->row_count + (table->totals != NULL); row++) {
-			unsigned width = cell_width(page, row, i);
+			unsigned width = text_cell_width(page, row, i);
 
 			if (width > page->widths[i])
 				page->widths[i] = width;
 		}
 	}
-	fit(page);
-	choose_bar(page);
+	text_fit_columns(page);
+	text_choose_bar(page);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static void put_bar(const struct dw_page *page, const struct dw_cell *cell)
+static void text_put_bar(const struct dw_page *page, const struct dw_cell *cell)
 {
 	static const char *const eighths[] = { "", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b",
 		"\u258a", "\u2589" };
-	double value = number_of(cell);
+	double value = text_number_of(cell);
 	unsigned length;
 
 	if (!(value > 0))
@@ -172,11 +172,12 @@ static void put_bar(const struct dw_page *page, const struct dw_cell *cell)
 
 /* Numbers are padded on the left, texts on the right. Returns the blanks that are owed
  * behind it: they are put when something follows. */
-static unsigned put_padded(const struct dw_page *page, const char *text, size_t i, unsigned indent)
+static unsigned text_put_padded(const struct dw_page *page, const char *text, size_t i,
+                                unsigned indent)
 {
 	unsigned width = page->widths[i], columns;
 
-	if (!is_text(page, i)) {
+	if (!text_is_text(page, i)) {
 		columns = dw_page_columns(text);
 		dw_page_spaces(page, width > columns ? width - columns : 0);
 		dw_page_text(page, text, 0, columns);
@@ -189,7 +190,7 @@ static unsigned put_padded(const struct dw_page *page, const char *text, size_t 
 	return width > columns ? width - columns : 0;
 }
 
-static void put_labels(const struct dw_page *page)
+static void text_put_labels(const struct dw_page *page)
 {
 	unsigned owed = page->margin;
 
@@ -199,14 +200,14 @@ static void put_labels(const struct dw_page *page)
 		dw_page_spaces(page, owed + (first ? 0 : GAP));
 		if (first)
 			dw_page_style(page, "1");
-		owed = put_padded(page, page->people[i].label, i, 0);
+		owed = text_put_padded(page, page->people[i].label, i, 0);
 		first = 0;
 	}
 	dw_page_style(page, "0");
 	fputc('\n', page->file);
 }
 
-static void put_row(const struct dw_page *page, const struct dw_cell *cells, unsigned indent)
+static void text_put_row(const struct dw_page *page, const struct dw_cell *cells, unsigned indent)
 {
 	char room[64];
 	unsigned owed = page->margin;
@@ -224,35 +225,35 @@ static void put_row(const struct dw_page *page, const struct dw_cell *cells, uns
 			continue;
 		}
 		dw_page_spaces(page, owed);
-		owed = put_padded(page, text, i, i == 0 ? indent : 0);
+		owed = text_put_padded(page, text, i, i == 0 ? indent : 0);
 	}
-	if (page->bar >= 0 && cells != page->table->totals && number_of(&cells[page->bar]) > 0) {
+	if (page->bar >= 0 && cells != page->table->totals && text_number_of(&cells[page->bar]) > 0) {
 		dw_page_spaces(page, owed);
-		put_bar(page, &cells[page->bar]);
+		text_put_bar(page, &cells[page->bar]);
 	}
 }
 
-static void put_rows(struct dw_page *page)
+static void text_put_rows(struct dw_page *page)
 {
 	const struct dwell_table *table = page->table;
 
-	lay_out(page);
-	put_labels(page);
+	text_lay_out(page);
+	text_put_labels(page);
 	for (size_t row = 0; row < table->row_count; row++) {
-		put_row(page, dw_table_at(table, row), indent_of(table, row));
+		text_put_row(page, dw_table_at(table, row), text_indent_of(table, row));
 		fputc('\n', page->file);
 	}
 	if (!table->totals)
 		return;
 	dw_page_style(page, "1");
-	put_row(page, table->totals, 0);
+	text_put_row(page, table->totals, 0);
 	dw_page_style(page, "0");
 	fputc('\n', page->file);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void put_footer_line(void *pointer, const char *text)
+static void text_put_footer_line(void *pointer, const char *text)
 {
 	struct dw_page *page = pointer;
 
@@ -265,14 +266,14 @@ static void put_footer_line(void *pointer, const char *text)
 	fputc('\n', page->file);
 }
 
-static void put_line(const struct dw_page *page, const char *text)
+static void text_put_line(const struct dw_page *page, const char *text)
 {
 	dw_page_sentence(page, text);
 	fputc('\n', page->file);
 }
 
 /* Whether a part from here on has something for people. */
-static bool says_more(const struct dwell_table *part)
+static bool text_says_more(const struct dwell_table *part)
 {
 	for (; part; part = part->next)
 		if (part->head_count || part->note_count || (!part->told && part->row_count))
@@ -280,31 +281,31 @@ static bool says_more(const struct dwell_table *part)
 	return false;
 }
 
-static void put_table(struct dw_page *page)
+static void text_put_table(struct dw_page *page)
 {
 	const struct dwell_table *table = page->table;
-	bool rows = !table->told && table->row_count, more = says_more(table->next);
+	bool rows = !table->told && table->row_count, more = text_says_more(table->next);
 	char scope[200];
 
 	bool scoped = page->first && dw_people_scope(table, scope, sizeof scope);
 
 	if (scoped)
-		put_line(page, scope);
+		text_put_line(page, scope);
 	for (size_t i = 0; i < table->head_count; i++)
-		put_line(page, table->heads[i]);
+		text_put_line(page, table->heads[i]);
 	if ((table->head_count || scoped) && (rows || more))
 		fputc('\n', page->file);
 	if (rows) {
-		put_rows(page);
+		text_put_rows(page);
 		if (more || table->note_count)
 			fputc('\n', page->file);
 	}
 	for (size_t i = 0; i < table->note_count; i++)
-		put_line(page, table->notes[i]);
+		text_put_line(page, table->notes[i]);
 	if (table->note_count && more)
 		fputc('\n', page->file);
 	page->blank_owed = rows && !table->note_count;
-	dw_people_footer(table, put_footer_line, page);
+	dw_people_footer(table, text_put_footer_line, page);
 }
 
 void dw_render_text(const struct dwell_table *const *tables, size_t count, FILE *file,
@@ -323,7 +324,7 @@ void dw_render_text(const struct dwell_table *const *tables, size_t count, FILE 
 		}
 		page.first = true;
 		for (; page.table; page.table = page.table->next) {
-			put_table(&page);
+			text_put_table(&page);
 			page.first = false;
 		}
 	}

@@ -19,7 +19,7 @@ void dw_page_spaces(const struct dw_page *page, unsigned count)
 }
 
 /* A code point as it may be shown: no control characters, no change of direction. */
-static uint32_t harmless(uint32_t code)
+static uint32_t text_is_harmless(uint32_t code)
 {
 	return dw_utf8_steers(code) ? '?' : code;
 }
@@ -30,7 +30,7 @@ unsigned dw_page_columns(const char *text)
 	uint32_t code;
 
 	while ((code = dw_utf8_next(&text)) != 0)
-		columns += dw_utf8_columns(harmless(code));
+		columns += dw_utf8_columns(text_is_harmless(code));
 	return columns;
 }
 
@@ -41,7 +41,7 @@ void dw_page_text(const struct dw_page *page, const char *text, unsigned from, u
 	char bytes[4];
 
 	while ((code = dw_utf8_next(&text)) != 0) {
-		unsigned columns = dw_utf8_columns(code = harmless(code));
+		unsigned columns = dw_utf8_columns(code = text_is_harmless(code));
 
 		if (column >= from && column + columns <= to)
 			fwrite(bytes, 1, dw_utf8_put(bytes, code), page->file);
@@ -67,19 +67,19 @@ unsigned dw_page_short(const struct dw_page *page, const char *text, unsigned wi
 }
 
 /* The columns of the word that `text` begins with. */
-static unsigned word_columns(const char *text, size_t length)
+static unsigned text_word_columns(const char *text, size_t length)
 {
 	unsigned columns = 0;
 	const char *end = text + length;
 
 	while (text < end)
-		columns += dw_utf8_columns(harmless(dw_utf8_next(&text)));
+		columns += dw_utf8_columns(text_is_harmless(dw_utf8_next(&text)));
 	return columns;
 }
 
 /* The length of the first word, or of its part up to and with a '|': lists of alternatives
  * may be longer than a line. */
-static size_t piece_length(const char *text)
+static size_t text_piece_length(const char *text)
 {
 	size_t length = strcspn(text, " |");
 
@@ -96,8 +96,9 @@ void dw_page_sentence(const struct dw_page *page, const char *text)
 		indent += 3;
 	dw_page_spaces(page, column);
 	for (text += column; *text; text += strspn(text, " ")) {
-		size_t length = piece_length(text);
-		unsigned columns = word_columns(text, length), start, space = text > whole && text[-1] == ' ';
+		size_t length = text_piece_length(text);
+		unsigned columns = text_word_columns(text, length), start, space = text > whole &&
+		text[-1] == ' ';
 
 		if (at && limit && column + space + columns > limit) {
 			fputc('\n', page->file);
@@ -108,7 +109,7 @@ void dw_page_sentence(const struct dw_page *page, const char *text)
 			column++;
 		}
 		at = 1;
-		start = word_columns(whole, (size_t)(text - whole));
+		start = text_word_columns(whole, (size_t)(text - whole));
 		dw_page_text(page, whole, start, start + columns);
 		column += columns;
 		text += length;

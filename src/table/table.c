@@ -45,7 +45,7 @@ void dw_table_destroy(struct dwell_table *table)
 
 /* ---- filling ------------------------------------------------------------------------ */
 
-static bool grow(struct dwell_table *table)
+static bool table_grow(struct dwell_table *table)
 {
 	size_t capacity = table->row_capacity ? table->row_capacity * 2 : 32;
 	size_t row_bytes = table->column_count * sizeof *table->cells;
@@ -68,7 +68,7 @@ static bool grow(struct dwell_table *table)
 }
 
 /* The first row with a depth makes it a tree. */
-static bool set_depth(struct dwell_table *table, int depth)
+static bool table_set_depth(struct dwell_table *table, int depth)
 {
 	if (depth && !table->depths) {
 		table->depths = calloc(table->row_capacity, sizeof *table->depths);
@@ -84,7 +84,8 @@ struct dw_cell *dw_table_row(struct dwell_table *table, int depth)
 {
 	struct dw_cell *row = table->spare;
 
-	if ((table->row_count == table->row_capacity && !grow(table)) || !set_depth(table, depth))
+	if ((table->row_count == table->row_capacity && !table_grow(table)) || !table_set_depth(table,
+	                                                                                        depth))
 		table->failed = true;
 	else
 		row = dw_table_at(table, table->row_count++);
@@ -109,8 +110,9 @@ void dw_cell_text(struct dwell_table *table, struct dw_cell *cell, const char *t
 	cell->text = copy ? copy : "";
 }
 
-static void add_line(struct dwell_table *table, const char ***lines, size_t *count, size_t *capacity,
-                     const char *format, va_list args)
+static void table_add_line(struct dwell_table *table, const char ***lines, size_t *count,
+                           size_t *capacity,
+                           const char *format, va_list args)
 {
 	char line[1024];
 	const char **slot = DW_GROW(lines, capacity, *count);
@@ -129,7 +131,7 @@ void dw_table_note(struct dwell_table *table, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	add_line(table, &table->notes, &table->note_count, &table->note_capacity, format, args);
+	table_add_line(table, &table->notes, &table->note_count, &table->note_capacity, format, args);
 	va_end(args);
 }
 
@@ -138,7 +140,7 @@ void dw_table_head(struct dwell_table *table, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	add_line(table, &table->heads, &table->head_count, &table->head_capacity, format, args);
+	table_add_line(table, &table->heads, &table->head_count, &table->head_capacity, format, args);
 	va_end(args);
 }
 
@@ -157,38 +159,38 @@ struct key {
 	size_t row, next; /* its subtree is row..next - 1 */
 };
 
-static bool is_empty(const struct dw_cell *cell)
+static bool table_is_empty(const struct dw_cell *cell)
 {
 	return cell->type == DW_CELL_NONE || (cell->type == DW_CELL_REAL && isnan(cell->real));
 }
 
-static double value_of(const struct dw_cell *cell)
+static double table_value_of(const struct dw_cell *cell)
 {
 	return cell->type == DW_CELL_INT ? (double)cell->integer : cell->real;
 }
 
-static int compare_cells(const struct dw_cell *a, const struct dw_cell *b)
+static int table_compare_cells(const struct dw_cell *a, const struct dw_cell *b)
 {
-	if (is_empty(a) || is_empty(b))
-		return is_empty(a) - is_empty(b);
+	if (table_is_empty(a) || table_is_empty(b))
+		return table_is_empty(a) - table_is_empty(b);
 	if (a->type == DW_CELL_TEXT && b->type == DW_CELL_TEXT)
 		return strcmp(a->text, b->text);
 	if (a->type == DW_CELL_TEXT || b->type == DW_CELL_TEXT)
 		return (a->type != DW_CELL_TEXT) - (b->type != DW_CELL_TEXT);
 	if (a->type == DW_CELL_INT && b->type == DW_CELL_INT)
 		return (b->integer > a->integer) - (b->integer < a->integer);
-	return (value_of(b) > value_of(a)) - (value_of(b) < value_of(a));
+	return (table_value_of(b) > table_value_of(a)) - (table_value_of(b) < table_value_of(a));
 }
 
-static int compare_keys(const void *left, const void *right)
+static int table_compare_keys(const void *left, const void *right)
 {
 	const struct key *a = left, *b = right;
-	int order = compare_cells(a->cell, b->cell);
+	int order = table_compare_cells(a->cell, b->cell);
 
 	return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-static size_t subtree_end(const struct dwell_table *table, size_t row, size_t end)
+static size_t table_subtree_end(const struct dwell_table *table, size_t row, size_t end)
 {
 	size_t next = row + 1;
 
@@ -207,8 +209,9 @@ static size_t subtree_end(const struct dwell_table *table, size_t row, size_t en
  * each level takes its keys from the front of what is left: levels hold different
  * rows, so that is enough.
  */
-static void sort_level(const struct dwell_table *table, size_t column, size_t start, size_t end,
-                       struct key *keys, size_t *order, size_t *to)
+static void table_sort_level(const struct dwell_table *table, size_t column, size_t start,
+                             size_t end,
+                             struct key *keys, size_t *order, size_t *to)
 {
 	size_t count = 0;
 
@@ -220,13 +223,13 @@ static void sort_level(const struct dwell_table *table, size_t column, size_t st
 	for (size_t row = start; row < end; row = keys[count++].next) {
 		keys[count].cell = dw_table_at(table, row) + column;
 		keys[count].row = row;
-		keys[count].next = subtree_end(table, row, end);
+		keys[count].next = table_subtree_end(table, row, end);
 	}
-	qsort(keys, count, sizeof *keys, compare_keys);
+	qsort(keys, count, sizeof *keys, table_compare_keys);
 	for (size_t i = 0; i < count; i++) {
 		order[(*to)++] = keys[i].row;
 		if (keys[i].next > keys[i].row + 1)
-			sort_level(table, column, keys[i].row + 1, keys[i].next, keys + count, order, to);
+			table_sort_level(table, column, keys[i].row + 1, keys[i].next, keys + count, order, to);
 	}
 }
 
@@ -239,7 +242,7 @@ void dw_table_sort(struct dwell_table *table, size_t column)
 	int *depths = malloc((count + 1) * sizeof *depths);
 
 	if (keys && order && cells && depths) {
-		sort_level(table, column, 0, count, keys, order, &to);
+		table_sort_level(table, column, 0, count, keys, order, &to);
 		for (size_t i = 0; i < count; i++) {
 			memcpy((char *)cells + i * width, dw_table_at(table, order[i]), width);
 			depths[i] = table->depths ? table->depths[order[i]] : 0;

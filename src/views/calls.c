@@ -14,7 +14,8 @@
 #include "views/common.h"
 
 /* Which columns there are, in their order. */
-enum { NAME, OVERLOAD, SHAPES, SOURCE, STAT, SHARE, SELF_BYTES, TOTAL_BYTES, FLOPS, INPUT_SHAPES, STACK,
+enum { NAME, OVERLOAD, SHAPES, SOURCE, STAT, SHARE, SELF_BYTES, TOTAL_BYTES, FLOPS, INPUT_SHAPES,
+       STACK,
 	CATEGORY, KINDS };
 #define MOST_COLUMNS (KINDS + DW_VIEW_STAT_COUNT)
 
@@ -26,8 +27,9 @@ struct filling {
 	int at[KINDS]; /* the column's place; -1: it is not there */
 };
 
-static size_t choose(struct filling *filling, const struct dw_grouping *group, bool named,
-                     struct dw_column columns[MOST_COLUMNS])
+static size_t calls_choose_columns(struct filling *filling, const struct dw_grouping *group,
+                                   bool named,
+                                   struct dw_column columns[MOST_COLUMNS])
 {
 	static const struct dw_column stat[] = { DW_VIEW_STAT_COLUMNS };
 	const struct dw_calls *calls = filling->calls;
@@ -60,8 +62,9 @@ static size_t choose(struct filling *filling, const struct dw_grouping *group, b
 	return count;
 }
 
-static void put_shapes(struct filling *filling, struct dw_cell *cell, const struct dw_call_row *from,
-                       enum dw_shapes_style style)
+static void calls_put_shapes(struct filling *filling, struct dw_cell *cell,
+                             const struct dw_call_row *from,
+                             enum dw_shapes_style style)
 {
 	const struct dw_entry_shapes *shapes =
 	    from->symbol == DW_NO_INDEX ? NULL : filling->symbols[from->symbol].shapes;
@@ -74,7 +77,7 @@ static void put_shapes(struct filling *filling, struct dw_cell *cell, const stru
 }
 
 /* "forward (net.py:7) < main (main.py:3)" would be long: as recorded, innermost first. */
-static void put_source(struct filling *filling, struct dw_cell *cell, const char *stack)
+static void calls_put_source(struct filling *filling, struct dw_cell *cell, const char *stack)
 {
 	char *text = stack ? malloc(strlen(stack) * 3 + 1) : NULL, *to = text;
 
@@ -94,23 +97,24 @@ static void put_source(struct filling *filling, struct dw_cell *cell, const char
 	free(text);
 }
 
-static void put_row(struct filling *filling, const struct dw_call_row *from)
+static void calls_put_row(struct filling *filling, const struct dw_call_row *from)
 {
 	struct dwell_table *table = filling->table;
 	struct dw_cell *row = dw_table_row(table, 0);
 	const int *at = filling->at;
-	const char *overload = from->symbol == DW_NO_INDEX ? NULL : filling->symbols[from->symbol].detail;
+	const char *overload = from->symbol == DW_NO_INDEX ? NULL
+	       : filling->symbols[from->symbol].detail;
 
 	dw_cell_text(table, &row[at[NAME]],
 	             from->symbol == DW_NO_INDEX && !filling->python ? "step" : from->name);
 	if (at[OVERLOAD] >= 0)
 		dw_cell_text(table, &row[at[OVERLOAD]], overload ? overload : "");
 	if (at[SHAPES] >= 0)
-		put_shapes(filling, &row[at[SHAPES]], from, DW_SHAPES_FOR_PEOPLE);
+		calls_put_shapes(filling, &row[at[SHAPES]], from, DW_SHAPES_FOR_PEOPLE);
 	if (at[INPUT_SHAPES] >= 0)
-		put_shapes(filling, &row[at[INPUT_SHAPES]], from, DW_SHAPES_AS_TORCH);
+		calls_put_shapes(filling, &row[at[INPUT_SHAPES]], from, DW_SHAPES_AS_TORCH);
 	if (at[SOURCE] >= 0)
-		put_source(filling, &row[at[SOURCE]], from->stack);
+		calls_put_source(filling, &row[at[SOURCE]], from->stack);
 	if (at[STACK] >= 0 && from->stack)
 		dw_cell_text(table, &row[at[STACK]], from->stack);
 	dw_view_stat(&row[at[STAT]], &from->stat);
@@ -127,7 +131,7 @@ static void put_row(struct filling *filling, const struct dw_call_row *from)
 		             from->is_async ? "async" : dw_view_category(from->category));
 }
 
-static int compare_selfs(const void *left, const void *right)
+static int calls_compare_selfs(const void *left, const void *right)
 {
 	const struct dw_call_row *a = *(const struct dw_call_row *const *)left;
 	const struct dw_call_row *b = *(const struct dw_call_row *const *)right;
@@ -137,7 +141,7 @@ static int compare_selfs(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static void put_rows(struct filling *filling)
+static void calls_put_rows(struct filling *filling)
 {
 	const struct dw_calls *calls = filling->calls;
 	const struct dw_call_row **order = calloc(calls->count + 1, sizeof *order);
@@ -151,22 +155,23 @@ static void put_rows(struct filling *filling)
 		self_ns += calls->rows[i].stat.self_ns;
 	}
 	if (order && calls->count)
-		qsort(order, calls->count, sizeof *order, compare_selfs);
+		qsort(order, calls->count, sizeof *order, calls_compare_selfs);
 	for (size_t i = 0; order && i < calls->count; i++)
-		put_row(filling, order[i]);
+		calls_put_row(filling, order[i]);
 	free(order);
 	totals = dw_table_totals(filling->table);
 	dw_cell_text(filling->table, &totals[0], "all");
 	dw_cell_int(&totals[filling->at[STAT]], (int64_t)count);
 	dw_cell_int(&totals[filling->at[STAT] + 1], (int64_t)self_ns);
 	if (calls->overlapping)
-		dw_table_note(filling->table, "%s call%s overlapped others without nesting: neither lies in "
-		              "the other.", dw_text_count((int64_t)calls->overlapping).at,
+		dw_table_note(filling->table,
+		              "%s call%s overlapped others without nesting: neither counts as "
+		              "part of the other.", dw_text_count((int64_t)calls->overlapping).at,
 		              dw_text_plural(calls->overlapping));
 }
 
-static int check(struct dw_model *model, const struct dw_grouping *group,
-                 const struct dw_calls *calls, struct dwell_error *error)
+static int calls_check_recorded(struct dw_model *model, const struct dw_grouping *group,
+                                const struct dw_calls *calls, struct dwell_error *error)
 {
 	char name[256];
 
@@ -194,11 +199,12 @@ struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bo
 	filling.calls = dw_model_calls(model, &ask, error);
 	for (size_t i = 0; i < dw_model_source(model)->process_count; i++)
 		filling.python |= dw_model_source(model)->processes[i].flags & DW_PROCESS_PYTHON;
-	if (!filling.calls || check(model, &ask.group, filling.calls, error))
+	if (!filling.calls || calls_check_recorded(model, &ask.group, filling.calls, error))
 		return NULL;
-	filling.table = dw_view_table(view, columns, choose(&filling, &ask.group, named, columns), error);
+	filling.table = dw_view_table(view, columns, calls_choose_columns(&filling, &ask.group, named,
+	                                                                  columns), error);
 	if (filling.table)
-		put_rows(&filling);
+		calls_put_rows(&filling);
 	return filling.table;
 }
 

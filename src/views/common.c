@@ -57,7 +57,8 @@ size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const 
 
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
 		if (i != DW_SHARE_NAMED && i != DW_SHARE_OTHER && share_ns[i])
-			to[count++] = (struct dw_view_part){ dw_view_share((enum dw_share)i), share_ns[i], false };
+			to[count++] = (struct dw_view_part){ dw_view_share((enum dw_share)i), share_ns[i],
+			                                     false };
 	for (size_t i = 0; i < part_count; i++)
 		if (parts[i].ns)
 			to[count++] = (struct dw_view_part){ symbols[parts[i].symbol].name, parts[i].ns, true };
@@ -88,8 +89,8 @@ const char *dw_view_share(enum dw_share share)
 /* ---- the steps from inside ----------------------------------------------------------------- */
 
 /* Whether a thread that does not step recorded ranges. */
-static bool others_record(struct dw_model *model, const struct dw_steps *steps,
-                          const struct dw_threads *threads)
+static bool view_others_record(struct dw_model *model, const struct dw_steps *steps,
+                               const struct dw_threads *threads)
 {
 	bool *step_threads = calloc(dw_model_source(model)->thread_count + 1, sizeof *step_threads);
 	bool others = !step_threads;
@@ -116,7 +117,7 @@ struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads whi
 	threads = steps ? dw_model_threads(model, error) : NULL;
 	if (!threads)
 		return NULL;
-	scope.step_threads = which == DW_VIEW_STEP_THREADS && others_record(model, steps, threads);
+	scope.step_threads = which == DW_VIEW_STEP_THREADS && view_others_record(model, steps, threads);
 	if (scope.has_steps && !scope.step_threads && steps->recorded_count == steps->count)
 		return model;
 	if (!scope.has_steps) {
@@ -131,7 +132,7 @@ struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads whi
 
 /* ---- a sentence on steps ----------------------------------------------------------------- */
 
-static void say_where(const struct dw_steps *steps, char *to, size_t size)
+static void view_write_where(const struct dw_steps *steps, char *to, size_t size)
 {
 	to[0] = '\0';
 	if (steps->thread_count > steps->process_count && steps->process_count > 1)
@@ -144,31 +145,33 @@ static void say_where(const struct dw_steps *steps, char *to, size_t size)
 }
 
 /* Which steps the figures a step are of, where those are not all. */
-static void head_counted(struct dwell_table *table, const struct dw_steps *steps)
+static void view_head_counted(struct dwell_table *table, const struct dw_steps *steps)
 {
 	bool some = steps->recorded_count > 0, one = steps->recorded_count == 1;
 
 	if (steps->open_count == steps->count)
-		dw_table_head(table, "No step ended: figures are of what there is of %s.",
+		dw_table_head(table, "No step ended: the figures are of the recorded part of %s.",
 		              steps->count == 1 ? "it" : "them");
 	else if (steps->open_count)
-		dw_table_head(table, "%s more step%s did not end and %s in no figure.",
-		              dw_text_count((int64_t)steps->open_count).at, dw_text_plural(steps->open_count),
+		dw_table_head(table, "%s more step%s did not end and %s not counted.",
+		              dw_text_count((int64_t)steps->open_count).at,
+		              dw_text_plural(steps->open_count),
 		              steps->open_count == 1 ? "is" : "are");
 	if (steps->summed_count)
-		dw_table_head(table, "The trace has steps one by one up to step %llu, summarised after: "
-		                     "percentiles and figures a step are of those.",
+		dw_table_head(table, "The trace holds single steps up to step %llu and summaries of those "
+		                     "after it; percentiles and figures per step are of the single steps.",
 		              (unsigned long long)(steps->summed_from ? steps->summed_from - 1 : 0));
 	if (steps->cut_count && some)
-		dw_table_head(table, "Records are missing in %s step%s; what follows is about the %s step%s "
-		                     "whose records are all there.",
+		dw_table_head(table,
+		              "Records are missing in %s step%s; the figures are of the %s step%s "
+		                     "without missing records.",
 		              dw_text_count((int64_t)steps->cut_count).at, dw_text_plural(steps->cut_count),
 		              dw_text_count((int64_t)steps->recorded_count).at, one ? "" : "s");
 	else if (steps->cut_count)
-		dw_table_head(table, "Records are missing in %s: there are no figures a step.",
+		dw_table_head(table, "Records are missing in %s: there are no figures per step.",
 		              steps->count == 1 ? "it" : "all of them");
 	else if (steps->recorded_count < steps->ended_count)
-		dw_table_head(table, "%s of the steps %s recorded; what follows is about %s.",
+		dw_table_head(table, "%s of the steps %s recorded; the figures are of %s.",
 		              dw_text_count((int64_t)steps->recorded_count).at, one ? "was" : "were",
 		              one ? "it" : "them");
 }
@@ -180,21 +183,22 @@ void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps,
 	double mean_ns = count ? all_ns / (double)count : 0;
 	char where[96];
 
-	say_where(steps, where, sizeof where);
+	view_write_where(steps, where, sizeof where);
 	dw_table_head(table, "%s step%s%s in %s, %s a step (p50 %s, p95 %s, p99 %s)%s.",
 	              dw_text_count((int64_t)count).at, dw_text_plural(count), where,
 	              dw_text_ns(all_ns, " ").at, dw_text_ns(mean_ns, " ").at,
 	              dw_text_ns_like((double)steps->p50_ns, mean_ns).at,
 	              dw_text_ns_like((double)steps->p95_ns, mean_ns).at,
 	              dw_text_ns_like((double)steps->p99_ns, mean_ns).at, rest);
-	head_counted(table, steps);
+	view_head_counted(table, steps);
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
 void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat)
 {
-	uint64_t mean_ns = stat->count ? (stat->total_ns + stat->nested_ns + stat->count / 2) / stat->count
+	uint64_t mean_ns = stat->count
+	       ? (stat->total_ns + stat->nested_ns + stat->count / 2) / stat->count
 	                               : 0;
 	uint64_t values[DW_VIEW_STAT_COUNT] = { stat->count, stat->self_ns, stat->total_ns, mean_ns,
 		stat->min_ns, stat->max_ns, stat->p50_ns, stat->p99_ns };

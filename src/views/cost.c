@@ -16,7 +16,7 @@
 #define OWN_CHUNK "dwell: new chunk"
 
 /* The last value of a fact that is a number; NaN: there is none. */
-static double fact(const struct dw_source *source, const char *key)
+static double cost_find_fact(const struct dw_source *source, const char *key)
 {
 	double value = NAN;
 
@@ -27,7 +27,7 @@ static double fact(const struct dw_source *source, const char *key)
 }
 
 /* The time that ranges of the recorder and of probes stand for. */
-static double own_ranges(struct dw_model *model, struct dwell_error *error)
+static double cost_own_ranges(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_CATEGORY(PROFILER), error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -45,7 +45,8 @@ static double own_ranges(struct dw_model *model, struct dwell_error *error)
 	return ns;
 }
 
-static double calls_of(struct dw_model *model, uint32_t categories, struct dwell_error *error)
+static double cost_count_calls(struct dw_model *model, uint32_t categories,
+                               struct dwell_error *error)
 {
 	const struct dw_flat *flat = dw_model_flat(model, categories, error);
 	double calls = 0;
@@ -57,16 +58,17 @@ static double calls_of(struct dw_model *model, uint32_t categories, struct dwell
 
 /* What PyTorch's callbacks and the layers' hooks take, less the ranges that they write: those
  * are counted with all others at `range_ns`. */
-static double torch_ns(const struct dw_source *source, struct dw_model *model, double range_ns,
-                       struct dwell_error *error)
+static double cost_torch_ns(const struct dw_source *source, struct dw_model *model, double range_ns,
+                            struct dwell_error *error)
 {
-	double callback_ns = fact(source, DW_KEY_TORCH_CALLBACK_NS), hook_ns = fact(source, DW_KEY_TORCH_HOOK_NS);
+	double callback_ns = cost_find_fact(source, DW_KEY_TORCH_CALLBACK_NS),
+	hook_ns = cost_find_fact(source, DW_KEY_TORCH_HOOK_NS);
 	double ns = 0;
 
 	if (callback_ns > range_ns)
-		ns += (callback_ns - range_ns) * calls_of(model, DW_VIEW_CATEGORY(OPERATOR), error);
+		ns += (callback_ns - range_ns) * cost_count_calls(model, DW_VIEW_CATEGORY(OPERATOR), error);
 	if (hook_ns > range_ns)
-		ns += (hook_ns - range_ns) * calls_of(model, DW_VIEW_CATEGORY(LAYER), error);
+		ns += (hook_ns - range_ns) * cost_count_calls(model, DW_VIEW_CATEGORY(LAYER), error);
 	return ns;
 }
 
@@ -79,8 +81,8 @@ static void cost_of_steps(struct dw_overview *overview, double range_ns, struct 
 
 	if (!flat || !steps->recorded_count || !steps->recorded_ns)
 		return;
-	ns = (double)flat->ranges * range_ns + own_ranges(overview->inside, error) +
-	     torch_ns(overview->source, overview->inside, range_ns, error);
+	ns = (double)flat->ranges * range_ns + cost_own_ranges(overview->inside, error) +
+	     cost_torch_ns(overview->source, overview->inside, range_ns, error);
 	overview->cost_ns = ns / (double)steps->recorded_count;
 	overview->cost_share = ns / (double)steps->recorded_ns;
 }
@@ -99,14 +101,15 @@ static void cost_of_run(struct dw_overview *overview, double range_ns, struct dw
 	}
 	if (!threads || !overview->wall_ns || !(all > 0))
 		return;
-	ns = own_ranges(overview->model, error) + torch_ns(overview->source, overview->model, range_ns, error);
+	ns = cost_own_ranges(overview->model, error) + cost_torch_ns(overview->source, overview->model,
+	                                                             range_ns, error);
 	overview->cost_share =
 	    (most / 2 * range_ns + ns * most / all) / (double)overview->wall_ns;
 }
 
 void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error)
 {
-	double range_ns = fact(overview->source, DW_KEY_COST_RANGE_NS);
+	double range_ns = cost_find_fact(overview->source, DW_KEY_COST_RANGE_NS);
 
 	overview->cost_share = NAN;
 	if (!isfinite(range_ns))

@@ -27,7 +27,7 @@ static const struct dw_column columns[] = {
 enum { THREAD, ROLE, NAME, CALLS, TOTAL, MEAN, SAMPLES, SAMPLE, READY, P50, P99, SHARE, COLUMNS };
 
 /* What is counted in a thread belongs to the range that it spends most in: its first row. */
-static bool leads(const struct dw_loader *loader, size_t at)
+static bool dataloader_compare(const struct dw_loader *loader, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
 		if (loader->rows[i].thread == loader->rows[at].thread)
@@ -35,8 +35,8 @@ static bool leads(const struct dw_loader *loader, size_t at)
 	return true;
 }
 
-static void fill_counts(struct dw_cell *row, const struct dw_loader_row *from,
-                        const struct dw_loading *counted)
+static void dataloader_fill_counts(struct dw_cell *row, const struct dw_loader_row *from,
+                                   const struct dw_loading *counted)
 {
 	if (counted->samples) {
 		dw_cell_int(&row[SAMPLES], (int64_t)counted->samples);
@@ -46,8 +46,9 @@ static void fill_counts(struct dw_cell *row, const struct dw_loader_row *from,
 		dw_cell_real(&row[READY], (double)counted->ready / (double)counted->asked);
 }
 
-static void fill(struct dwell_table *table, struct dw_model *model, const struct dw_loader *loader,
-                 size_t at, const struct dw_loading *counted, uint64_t wall_ns)
+static void dataloader_fill_row(struct dwell_table *table, struct dw_model *model,
+                                const struct dw_loader *loader,
+                                size_t at, const struct dw_loading *counted, uint64_t wall_ns)
 {
 	const struct dw_loader_row *from = &loader->rows[at];
 	const struct dw_stat *stat = &from->stat;
@@ -61,8 +62,8 @@ static void fill(struct dwell_table *table, struct dw_model *model, const struct
 	dw_cell_int(&row[TOTAL], (int64_t)stat->total_ns);
 	if (stat->count)
 		dw_cell_int(&row[MEAN], (int64_t)(stat->total_ns / stat->count));
-	if (leads(loader, at))
-		fill_counts(row, from, &counted[from->thread]);
+	if (dataloader_compare(loader, at))
+		dataloader_fill_counts(row, from, &counted[from->thread]);
 	if (stat->p50_ns != DW_NOT_KEPT) {
 		dw_cell_int(&row[P50], (int64_t)stat->p50_ns);
 		dw_cell_int(&row[P99], (int64_t)stat->p99_ns);
@@ -71,7 +72,7 @@ static void fill(struct dwell_table *table, struct dw_model *model, const struct
 		dw_cell_real(&row[SHARE], (double)stat->total_ns / (double)wall_ns);
 }
 
-static uint64_t wall_of(const struct dw_threads *threads, uint32_t thread)
+static uint64_t dataloader_wall_ns(const struct dw_threads *threads, uint32_t thread)
 {
 	for (size_t i = 0; i < threads->count; i++)
 		if (threads->rows[i].thread == thread && !threads->rows[i].nested)
@@ -80,7 +81,7 @@ static uint64_t wall_of(const struct dw_threads *threads, uint32_t thread)
 }
 
 /* Of the workers' batches whose samples are known; 0: of none. */
-static double sample_ns(const struct dw_loader *loader, const struct dw_loading *counted)
+static double dataloader_sample_ns(const struct dw_loader *loader, const struct dw_loading *counted)
 {
 	double ns = 0, samples = 0;
 
@@ -88,7 +89,7 @@ static double sample_ns(const struct dw_loader *loader, const struct dw_loading 
 		const struct dw_loader_row *row = &loader->rows[i];
 		const struct dw_loading *of = &counted[row->thread];
 
-		if (!row->worker || !leads(loader, i) || !of->samples)
+		if (!row->worker || !dataloader_compare(loader, i) || !of->samples)
 			continue;
 		ns += (double)row->stat.total_ns;
 		samples += (double)of->samples;
@@ -96,13 +97,13 @@ static double sample_ns(const struct dw_loader *loader, const struct dw_loading 
 	return samples > 0 ? ns / samples : 0;
 }
 
-static void say_queue(struct dwell_table *table, const struct dw_loader *loader,
-                      const struct dw_loading *counted)
+static void dataloader_head_queue(struct dwell_table *table, const struct dw_loader *loader,
+                                  const struct dw_loading *counted)
 {
 	double empty = 100 * (double)loader->empty / (double)loader->queued, asked = 0, ready = 0;
 
 	for (size_t i = 0; i < loader->row_count; i++)
-		if (leads(loader, i)) {
+		if (dataloader_compare(loader, i)) {
 			asked += (double)counted[loader->rows[i].thread].asked;
 			ready += (double)counted[loader->rows[i].thread].ready;
 		}
@@ -113,10 +114,10 @@ static void say_queue(struct dwell_table *table, const struct dw_loader *loader,
 		dw_table_head(table, "%.0f%% of them found the queue empty.", empty);
 }
 
-static void say_workers(struct dwell_table *table, const struct dw_loader *loader,
-                        const struct dw_loading *counted)
+static void dataloader_head_workers(struct dwell_table *table, const struct dw_loader *loader,
+                                    const struct dw_loading *counted)
 {
-	double sample = sample_ns(loader, counted);
+	double sample = dataloader_sample_ns(loader, counted);
 
 	dw_table_head(table, "%u worker%s made %s batch%s, %s each%s%s%s.", loader->workers,
 	              dw_text_plural(loader->workers), dw_text_count((int64_t)loader->made).at,
@@ -126,8 +127,8 @@ static void say_workers(struct dwell_table *table, const struct dw_loader *loade
 	              sample > 0 ? " a sample" : "");
 }
 
-static void say(struct dwell_table *table, const struct dw_loader *loader,
-                const struct dw_loading *counted)
+static void dataloader_head(struct dwell_table *table, const struct dw_loader *loader,
+                            const struct dw_loading *counted)
 {
 	if (loader->batches)
 		dw_table_head(table, "The loop asked for %s batch%s and waited %s for them, %s each.",
@@ -135,9 +136,9 @@ static void say(struct dwell_table *table, const struct dw_loader *loader,
 		              dw_text_ns((double)loader->wait_ns, " ").at,
 		              dw_text_ns((double)loader->wait_ns / (double)loader->batches, " ").at);
 	if (loader->queued)
-		say_queue(table, loader, counted);
+		dataloader_head_queue(table, loader, counted);
 	if (loader->workers)
-		say_workers(table, loader, counted);
+		dataloader_head_workers(table, loader, counted);
 	else if (loader->own_ns)
 		dw_table_head(table, "It loads them itself: there are no workers.");
 }
@@ -149,13 +150,15 @@ static struct dwell_table *dataloader_view(struct dw_model *model,
 	const struct dw_threads *threads = dw_model_threads(model, error);
 	const struct dw_loading *counted = threads ? dw_model_loading(model, error) : NULL;
 	struct dw_loader *loader = counted ? dw_loader(model, error) : NULL;
-	struct dwell_table *table = loader ? dw_view_table("dataloader", columns, COLUMNS, error) : NULL;
+	struct dwell_table *table = loader ? dw_view_table("dataloader", columns, COLUMNS, error)
+	       : NULL;
 
 	(void)options;
 	for (size_t i = 0; table && i < loader->row_count; i++)
-		fill(table, model, loader, i, counted, wall_of(threads, loader->rows[i].thread));
+		dataloader_fill_row(table, model, loader, i, counted, dataloader_wall_ns(threads,
+		                                                                         loader->rows[i].thread));
 	if (table)
-		say(table, loader, counted);
+		dataloader_head(table, loader, counted);
 	dw_loader_done(loader);
 	return table;
 }

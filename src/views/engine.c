@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-static void put_s(struct dw_cell *cell, double time_s)
+static void engine_put_seconds(struct dw_cell *cell, double time_s)
 {
 	if (isfinite(time_s))
 		dw_cell_int(cell, (int64_t)(time_s * 1e9 + 0.5));
@@ -18,16 +18,16 @@ void dw_view_time(struct dw_cell *cells, const struct dw_time_stat *stat)
 	dw_cell_int(&cells[0], (int64_t)stat->count);
 	if (!stat->count)
 		return;
-	put_s(&cells[1], stat->total);
-	put_s(&cells[2], stat->min);
+	engine_put_seconds(&cells[1], stat->total);
+	engine_put_seconds(&cells[2], stat->min);
 	dw_cell_int(&cells[3], (int64_t)stat->min_index);
-	put_s(&cells[4], stat->max);
+	engine_put_seconds(&cells[4], stat->max);
 	dw_cell_int(&cells[5], (int64_t)stat->max_index);
-	put_s(&cells[6], stat->mean);
-	put_s(&cells[7], dw_time_stat_std(stat));
+	engine_put_seconds(&cells[6], stat->mean);
+	engine_put_seconds(&cells[7], dw_time_stat_std(stat));
 }
 
-static uint64_t count_epochs(const struct dw_engine *engine)
+static uint64_t engine_count_epochs(const struct dw_engine *engine)
 {
 	for (size_t i = 0; i < engine->event_count; i++)
 		if (strcmp(engine->rows[DW_ENGINE_EVENTS + i].event, "EPOCH_STARTED") == 0)
@@ -39,7 +39,7 @@ void dw_view_engine_state(struct dwell_table *table, struct dw_model *model,
                           const struct dw_engine *engine)
 {
 	uint64_t iterations = engine->rows[DW_ENGINE_PROCESSING].stat.count;
-	uint64_t epochs = count_epochs(engine);
+	uint64_t epochs = engine_count_epochs(engine);
 	size_t count, used = 0;
 	const char *const *names = dw_model_engine_names(model, &count);
 	char others[256] = "";

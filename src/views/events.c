@@ -35,7 +35,7 @@ struct context {
 	struct dw_iterations all;
 };
 
-static int column_of(const struct dw_engine *engine, uint32_t row)
+static int events_column_of(const struct dw_engine *engine, uint32_t row)
 {
 	if (row == DW_ENGINE_PROCESSING)
 		return DW_ITERATION_PROCESSING;
@@ -44,11 +44,11 @@ static int column_of(const struct dw_engine *engine, uint32_t row)
 	return engine->rows[row].handler ? -1 : dw_iteration_column(engine->rows[row].event);
 }
 
-static int take_time(void *pointer, const struct dw_engine_time *time)
+static int events_take_time(void *pointer, const struct dw_engine_time *time)
 {
 	struct context *context = pointer;
 	struct dw_moment moment = { time->run, time->epoch, time->iteration, (double)time->ns * 1e-9 };
-	int column = column_of(context->engine, time->row);
+	int column = events_column_of(context->engine, time->row);
 
 	if (column < 0)
 		return 0;
@@ -57,12 +57,14 @@ static int take_time(void *pointer, const struct dw_engine_time *time)
 	           : 0;
 }
 
-static struct dwell_table *iterations_table(struct dw_model *model, const struct dw_engine *engine,
-                                            struct dwell_error *error)
+static struct dwell_table *events_iterations_table(struct dw_model *model,
+                                                   const struct dw_engine *engine,
+                                                   struct dwell_error *error)
 {
-	struct dwell_table *table = dw_view_table("events", iteration_columns, ITERATION_COLUMNS, error);
+	struct dwell_table *table = dw_view_table("events", iteration_columns, ITERATION_COLUMNS,
+	                                          error);
 	struct context context = { .engine = engine };
-	int code = table ? dw_model_engine_times(model, engine, take_time, &context, error) : -1;
+	int code = table ? dw_model_engine_times(model, engine, events_take_time, &context, error) : -1;
 
 	for (size_t i = 0; i < context.all.count && !code; i++) {
 		const struct dw_iteration *from = &context.all.rows[i];
@@ -91,7 +93,7 @@ static struct dwell_table *iterations_table(struct dw_model *model, const struct
 
 /* ---- a row an event ------------------------------------------------------------------ */
 
-static bool has_handlers(const struct dw_engine *engine, const char *event)
+static bool events_has_handlers(const struct dw_engine *engine, const char *event)
 {
 	const struct dw_engine_row *handlers = dw_engine_handlers(engine);
 
@@ -115,7 +117,7 @@ static struct dwell_table *events_view(struct dw_model *model,
 		const struct dw_engine_row *from = &engine->rows[i];
 		struct dw_cell *row;
 
-		if (from->event && !from->stat.count && !has_handlers(engine, from->event))
+		if (from->event && !from->stat.count && !events_has_handlers(engine, from->event))
 			continue;
 		row = dw_table_row(table, 0);
 		dw_cell_text(table, &row[0],
@@ -127,7 +129,7 @@ static struct dwell_table *events_view(struct dw_model *model,
 	dw_view_engine_state(table, model, engine);
 	if (dw_view_wants_times(options)) {
 		table->summary = true;
-		table->next = iterations_table(model, engine, error);
+		table->next = events_iterations_table(model, engine, error);
 		if (!table->next) {
 			dw_table_destroy(table);
 			return NULL;

@@ -39,7 +39,7 @@ static const struct dw_column missed_columns[] = {
 	DW_COLUMN("why", "why", NONE, TEXT),
 };
 
-static const char *why(enum dw_flops_why reason)
+static const char *flops_why_uncounted(enum dw_flops_why reason)
 {
 	switch (reason) {
 	case DW_FLOPS_NO_SHAPES:
@@ -66,7 +66,7 @@ static struct dw_text flops_text(double flops, const char *unit)
 	return text;
 }
 
-static const char *fact(const struct dw_source *source, const char *key)
+static const char *flops_find_fact(const struct dw_source *source, const char *key)
 {
 	for (size_t i = 0; i < source->meta_count; i++)
 		if (strcmp(source->metas[i].key, key) == 0)
@@ -75,32 +75,32 @@ static const char *fact(const struct dw_source *source, const char *key)
 }
 
 /* FLOP/s that the run's machine was measured to reach; 0: nobody measured. */
-static double machine_peak(const struct dw_source *source)
+static double flops_machine_peak(const struct dw_source *source)
 {
-	const char *text = fact(source, PEAK_KEY);
+	const char *text = flops_find_fact(source, PEAK_KEY);
 
 	return text ? strtod(text, NULL) : 0;
 }
 
 /* What the peak is, so that nobody takes it for the data sheet's. */
-static void note_peak(struct dwell_table *table, const struct dw_source *source)
+static void flops_note_peak(struct dwell_table *table, const struct dw_source *source)
 {
-	const char *how = fact(source, PEAK_HOW_KEY);
+	const char *how = flops_find_fact(source, PEAK_HOW_KEY);
 
-	if (machine_peak(source) > 0 && how)
+	if (flops_machine_peak(source) > 0 && how)
 		dw_table_note(table, "The peak is %s: %s.",
-		              flops_text(machine_peak(source), "FLOP/s").at, how);
+		              flops_text(flops_machine_peak(source), "FLOP/s").at, how);
 }
 
-static double per_second(uint64_t flops, uint64_t ns)
+static double flops_per_second(uint64_t flops, uint64_t ns)
 {
 	return ns ? (double)flops * 1e9 / (double)ns : 0;
 }
 
-static void fill_row(struct dw_cell *row, const struct dw_flops_row *from, uint64_t all,
-                     double peak)
+static void flops_fill_row(struct dw_cell *row, const struct dw_flops_row *from, uint64_t all,
+                           double peak)
 {
-	double speed = per_second(from->flops, from->ns);
+	double speed = flops_per_second(from->flops, from->ns);
 
 	dw_cell_int(&row[CALLS], (int64_t)from->calls);
 	dw_cell_int(&row[FLOPS], from->flops > INT64_MAX ? INT64_MAX : (int64_t)from->flops);
@@ -114,11 +114,11 @@ static void fill_row(struct dw_cell *row, const struct dw_flops_row *from, uint6
 		dw_cell_real(&row[OF_PEAK], speed / peak);
 }
 
-static struct dwell_table *counted(struct dw_model *model, const struct dw_flops_sum *sum,
-                                   struct dwell_error *error)
+static struct dwell_table *flops_is_counted(struct dw_model *model, const struct dw_flops_sum *sum,
+                                            struct dwell_error *error)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
-	double peak = machine_peak(dw_model_source(model));
+	double peak = flops_machine_peak(dw_model_source(model));
 	struct dwell_table *table =
 		dw_view_table("flops", counted_columns, COUNTED_COLUMNS - !(peak > 0), error);
 	struct dw_flops_row all = { .flops = sum->flops, .ns = sum->counted_ns };
@@ -133,15 +133,16 @@ static struct dwell_table *counted(struct dw_model *model, const struct dw_flops
 		all.calls += sum->rows[i].calls;
 		row = dw_table_row(table, 0);
 		dw_cell_text(table, &row[NAME], symbols[sum->rows[i].symbol].name);
-		fill_row(row, &sum->rows[i], sum->flops, peak);
+		flops_fill_row(row, &sum->rows[i], sum->flops, peak);
 	}
 	dw_cell_text(table, &dw_table_totals(table)[NAME], "all counted");
-	fill_row(table->totals, &all, sum->flops, peak);
+	flops_fill_row(table->totals, &all, sum->flops, peak);
 	return table;
 }
 
-static struct dwell_table *uncounted(struct dw_model *model, const struct dw_flops_sum *sum,
-                                     struct dwell_error *error)
+static struct dwell_table *flops_put_uncounted(struct dw_model *model,
+                                               const struct dw_flops_sum *sum,
+                                               struct dwell_error *error)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	struct dwell_table *table = dw_view_table("flops", missed_columns, 5, error);
@@ -163,7 +164,7 @@ static struct dwell_table *uncounted(struct dw_model *model, const struct dw_flo
 		dw_cell_int(&row[2], (int64_t)from->missed_ns);
 		if (all_ns > 0)
 			dw_cell_real(&row[3], (double)from->missed_ns / all_ns);
-		dw_cell_text(table, &row[4], why(from->why));
+		dw_cell_text(table, &row[4], flops_why_uncounted(from->why));
 		no_shapes |= from->why == DW_FLOPS_NO_SHAPES;
 		not_enough |= from->why == DW_FLOPS_NOT_ENOUGH;
 	}
@@ -178,17 +179,18 @@ static struct dwell_table *uncounted(struct dw_model *model, const struct dw_flo
 }
 
 /* What a mean step has, counted inside the steps only. -1 when out of memory. */
-static int tell_steps(struct dwell_table *table, struct dw_model *model, struct dwell_error *error)
+static int flops_head_steps(struct dwell_table *table, struct dw_model *model,
+                            struct dwell_error *error)
 {
 	struct dw_model *inside = dw_view_inside(model, DW_VIEW_ALL_THREADS, error);
 	const struct dw_steps *steps = inside ? dw_model_steps(model, error) : NULL;
 	const struct dw_flops_sum *sum = steps ? dw_model_flops(inside, error) : NULL;
-	double peak = machine_peak(dw_model_source(model));
+	double peak = flops_machine_peak(dw_model_source(model));
 	int result = inside && !sum ? -1 : 0;
 
 	if (sum && sum->flops && steps->recorded_count && steps->recorded_ns) {
 		double count = (double)steps->recorded_count;
-		double speed = per_second(sum->flops, steps->recorded_ns);
+		double speed = flops_per_second(sum->flops, steps->recorded_ns);
 
 		const char *least = sum->missed_ns ? "at least " : "";
 
@@ -203,8 +205,9 @@ static int tell_steps(struct dwell_table *table, struct dw_model *model, struct 
 }
 
 /* "; not counted: softmax (no formula), relu (no formula) and 3 more", the longest first. */
-static void say_missed(const struct dw_symbol *symbols, const struct dw_flops_sum *sum, char *to,
-                       size_t size)
+static void flops_note_missed(const struct dw_symbol *symbols, const struct dw_flops_sum *sum,
+                              char *to,
+                              size_t size)
 {
 	size_t named = 0, missed = 0, used = 0;
 	uint64_t last_ns = UINT64_MAX;
@@ -218,14 +221,16 @@ static void say_missed(const struct dw_symbol *symbols, const struct dw_flops_su
 		for (size_t i = 0; i < sum->count; i++) {
 			const struct dw_flops_row *row = &sum->rows[i];
 
-			if (row->missed_calls && row->missed_ns < last_ns && (!next || row->missed_ns > next->missed_ns))
+			if (row->missed_calls && row->missed_ns < last_ns && (!next ||
+			                                                      row->missed_ns > next->missed_ns))
 				next = row;
 		}
 		if (!next)
 			break; /* of the same time as the last one */
 		last_ns = next->missed_ns;
-		used += (size_t)snprintf(to + used, size - used, "%s%.80s (%s)", named ? ", " : "; not counted: ",
-		                         symbols[next->symbol].name, why(next->why));
+		used += (size_t)snprintf(to + used, size - used, "%s%.80s (%s)",
+		                         named ? ", " : "; not counted: ",
+		                         symbols[next->symbol].name, flops_why_uncounted(next->why));
 		named++;
 	}
 	if (missed > named)
@@ -234,13 +239,13 @@ static void say_missed(const struct dw_symbol *symbols, const struct dw_flops_su
 }
 
 /* What it is of comes first: of a small part of the operators the rest says little. */
-static void tell(struct dwell_table *table, const struct dw_symbol *symbols,
-                 const struct dw_flops_sum *sum)
+static void flops_head(struct dwell_table *table, const struct dw_symbol *symbols,
+                       const struct dw_flops_sum *sum)
 {
 	double all_ns = (double)sum->counted_ns + (double)sum->missed_ns;
 	char missed[512];
 
-	say_missed(symbols, sum, missed, sizeof missed);
+	flops_note_missed(symbols, sum, missed, sizeof missed);
 	dw_table_head(table, "FLOPs are counted for %s of all operators' time: %s in %s%s.",
 	              dw_text_percent(all_ns > 0 ? (double)sum->counted_ns / all_ns : 0).at,
 	              flops_text((double)sum->flops, "FLOP").at,
@@ -252,14 +257,14 @@ static struct dwell_table *flops_view(struct dw_model *model,
                                       struct dwell_error *error)
 {
 	const struct dw_flops_sum *sum = dw_model_flops(model, error);
-	struct dwell_table *first = sum ? counted(model, sum, error) : NULL;
+	struct dwell_table *first = sum ? flops_is_counted(model, sum, error) : NULL;
 
 	if (!first)
 		return NULL;
-	tell(first, dw_model_symbols(model, NULL), sum);
-	note_peak(first, dw_model_source(model));
-	first->next = uncounted(model, sum, error);
-	if (first->next && tell_steps(first, model, error) == 0)
+	flops_head(first, dw_model_symbols(model, NULL), sum);
+	flops_note_peak(first, dw_model_source(model));
+	first->next = flops_put_uncounted(model, sum, error);
+	if (first->next && flops_head_steps(first, model, error) == 0)
 		return first;
 	dw_table_destroy(first);
 	return NULL;

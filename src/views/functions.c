@@ -25,21 +25,21 @@ static const struct dw_column columns[] = {
 enum { NAME, FILE_, LINE, CALLS, PRIMITIVE, SELF, TOTAL, MEAN, SHARE, COLUMNS };
 
 /* Functions are known by name and place; people want the file, not where it lies. */
-static const char *base_name(const char *file)
+static const char *functions_base_name(const char *file)
 {
 	const char *slash = strrchr(file, '/');
 
 	return slash && slash[1] ? slash + 1 : file;
 }
 
-static void fill(struct dwell_table *table, const struct dw_symbol *symbol,
-                 const struct dw_function_row *from, uint64_t all_ns)
+static void functions_fill_row(struct dwell_table *table, const struct dw_symbol *symbol,
+                               const struct dw_function_row *from, uint64_t all_ns)
 {
 	struct dw_cell *row = dw_table_row(table, 0);
 
 	dw_cell_text(table, &row[NAME], symbol->name);
 	if (symbol->file)
-		dw_cell_text(table, &row[FILE_], base_name(symbol->file));
+		dw_cell_text(table, &row[FILE_], functions_base_name(symbol->file));
 	if (symbol->line)
 		dw_cell_int(&row[LINE], symbol->line);
 	dw_cell_int(&row[CALLS], (int64_t)from->calls);
@@ -64,7 +64,7 @@ static struct dwell_table *functions_view(struct dw_model *model,
 	if (!table)
 		return NULL;
 	for (size_t i = 0; i < calls->count; i++)
-		fill(table, &symbols[calls->rows[i].symbol], &calls->rows[i], calls->self_ns);
+		functions_fill_row(table, &symbols[calls->rows[i].symbol], &calls->rows[i], calls->self_ns);
 	dw_table_sort(table, SELF);
 	totals = dw_table_totals(table);
 	dw_cell_text(table, &totals[NAME], "all functions");

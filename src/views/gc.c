@@ -40,7 +40,7 @@ struct search {
 };
 
 /* One past the last step of the thread of the one at `first`. */
-static size_t end_of_thread(const struct search *search, size_t first)
+static size_t gc_end_of_thread(const struct search *search, size_t first)
 {
 	const struct dw_step *steps = search->steps->steps;
 	size_t low = first, high = search->steps->count;
@@ -55,7 +55,7 @@ static size_t end_of_thread(const struct search *search, size_t first)
 
 /* Steps lie together by thread, ascending in each. A thread without steps goes by those of
  * its process. */
-static const struct dw_step *step_at(const struct search *search, uint32_t thread, uint64_t ns)
+static const struct dw_step *gc_step_at(const struct search *search, uint32_t thread, uint64_t ns)
 {
 	const struct dw_source_thread *threads = search->source->threads;
 	size_t count = search->steps ? search->steps->count : 0;
@@ -63,7 +63,7 @@ static const struct dw_step *step_at(const struct search *search, uint32_t threa
 
 	for (size_t first = 0, end; first < count; first = end) {
 		const struct dw_step *steps = search->steps->steps;
-		size_t low = first, high = end = end_of_thread(search, first);
+		size_t low = first, high = end = gc_end_of_thread(search, first);
 
 		if (threads[steps[first].thread].process != threads[thread].process)
 			continue;
@@ -81,7 +81,7 @@ static const struct dw_step *step_at(const struct search *search, uint32_t threa
 	return found;
 }
 
-static int look(void *context, const struct dw_event *event)
+static int gc_visit_event(void *context, const struct dw_event *event)
 {
 	struct search *search = context;
 	const struct dw_symbol *symbol = &search->symbols[event->symbol];
@@ -95,7 +95,7 @@ static int look(void *context, const struct dw_event *event)
 
 		if (strcmp(symbol->name, search->symbols[search->flat->rows[i].symbol].name) != 0)
 			continue;
-		step = step_at(search, event->thread, event->start_ns);
+		step = gc_step_at(search, event->thread, event->start_ns);
 		pauses->in_steps_ns += step ? ns : 0;
 		if (ns >= pauses->longest_ns) {
 			pauses->longest_ns = ns;
@@ -106,8 +106,9 @@ static int look(void *context, const struct dw_event *event)
 	return 0;
 }
 
-static void fill(struct dwell_table *table, const struct dw_symbol *symbols, const struct dw_flat *flat,
-                 const struct pauses *pauses, bool steps)
+static void gc_fill_rows(struct dwell_table *table, const struct dw_symbol *symbols,
+                         const struct dw_flat *flat,
+                         const struct pauses *pauses, bool steps)
 {
 	uint64_t total_ns = 0, calls = 0;
 	struct dw_cell *row;
@@ -157,11 +158,11 @@ static struct dwell_table *gc_view(struct dw_model *model, const struct dwell_vi
 		dw_error_set(error, DWELL_E_NOMEM, "out of memory");
 		return NULL;
 	}
-	if (dw_model_events(model, look, &search, error) == 0)
+	if (dw_model_events(model, gc_visit_event, &search, error) == 0)
 		table = dw_view_table("gc", columns, COLUMNS, error);
 	if (table) {
 		table->columns[STEP].data_only = table->columns[IN_STEPS].data_only = !search.steps;
-		fill(table, search.symbols, search.flat, search.pauses, search.steps != NULL);
+		gc_fill_rows(table, search.symbols, search.flat, search.pauses, search.steps != NULL);
 	}
 	free(search.pauses);
 	return table;

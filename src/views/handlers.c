@@ -26,7 +26,7 @@ struct all_calls {
 	struct dw_calls *columns; /* processing, dataflow, handlers */
 };
 
-static int take_time(void *context, const struct dw_engine_time *time)
+static int handlers_take_time(void *context, const struct dw_engine_time *time)
 {
 	struct all_calls *all = context;
 	struct dw_calls *calls;
@@ -40,7 +40,8 @@ static int take_time(void *context, const struct dw_engine_time *time)
 	return dw_calls_add(calls, (double)time->ns * 1e-9) ? DWELL_E_NOMEM : 0;
 }
 
-static struct dwell_table *make_table(const struct dw_engine *engine, struct dwell_error *error)
+static struct dwell_table *handlers_make_table(const struct dw_engine *engine,
+                                               struct dwell_error *error)
 {
 	const struct dw_engine_row *handlers = dw_engine_handlers(engine);
 	size_t count = 1 + DW_ENGINE_EVENTS + engine->handler_count;
@@ -67,7 +68,8 @@ static struct dwell_table *make_table(const struct dw_engine *engine, struct dwe
 	return table;
 }
 
-static void fill(struct dwell_table *table, const struct dw_calls *calls, size_t count)
+static void handlers_fill_rows(struct dwell_table *table, const struct dw_calls *calls,
+                               size_t count)
 {
 	size_t longest = 0;
 
@@ -82,16 +84,17 @@ static void fill(struct dwell_table *table, const struct dw_calls *calls, size_t
 	}
 }
 
-static struct dwell_table *calls_table(struct dw_model *model, const struct dw_engine *engine,
-                                       struct dwell_error *error)
+static struct dwell_table *handlers_calls_table(struct dw_model *model,
+                                                const struct dw_engine *engine,
+                                                struct dwell_error *error)
 {
 	size_t count = DW_ENGINE_EVENTS + engine->handler_count;
 	struct all_calls all = { engine, calloc(count, sizeof *all.columns) };
-	struct dwell_table *table = all.columns ? make_table(engine, error) : NULL;
-	int code = table ? dw_model_engine_times(model, engine, take_time, &all, error) : -1;
+	struct dwell_table *table = all.columns ? handlers_make_table(engine, error) : NULL;
+	int code = table ? dw_model_engine_times(model, engine, handlers_take_time, &all, error) : -1;
 
 	if (!code) {
-		fill(table, all.columns, count);
+		handlers_fill_rows(table, all.columns, count);
 		table->part = "calls";
 		table->told = true;
 	} else {
@@ -140,7 +143,7 @@ static struct dwell_table *handlers_view(struct dw_model *model,
 		dw_table_head(table, "It has no handlers.");
 	if (dw_view_wants_times(options)) {
 		table->summary = true;
-		table->next = calls_table(model, engine, error);
+		table->next = handlers_calls_table(model, engine, error);
 		if (!table->next) {
 			dw_table_destroy(table);
 			return NULL;

@@ -57,9 +57,9 @@ struct filling {
 };
 
 /* People do not see columns that nothing was recorded for; machines do. */
-static struct dwell_table *make_table(const struct dw_layers *layers,
-                                      const struct dwell_view_options *options,
-                                      struct dwell_error *error)
+static struct dwell_table *layers_make_table(const struct dw_layers *layers,
+                                             const struct dwell_view_options *options,
+                                             struct dwell_error *error)
 {
 	struct dw_column own[COLUMNS];
 
@@ -79,8 +79,8 @@ static struct dwell_table *make_table(const struct dw_layers *layers,
 
 /* ---- cells ------------------------------------------------------------------------------ */
 
-static void fill_kind(const struct filling *filling, struct dw_cell *row, const char *kind,
-                      const char *name, const char *path)
+static void layers_fill_kind(const struct filling *filling, struct dw_cell *row, const char *kind,
+                             const char *name, const char *path)
 {
 	dw_cell_text(filling->table, &row[NAME], name);
 	if (path)
@@ -89,8 +89,8 @@ static void fill_kind(const struct filling *filling, struct dw_cell *row, const 
 }
 
 /* What every row has; of what holds no others `all` is NULL. */
-static void fill_sums(const struct filling *filling, struct dw_cell *row,
-                      const struct dw_layer_sums *own, const struct dw_layer_sums *all)
+static void layers_fill_sums(const struct filling *filling, struct dw_cell *row,
+                             const struct dw_layer_sums *own, const struct dw_layer_sums *all)
 {
 	const struct dw_layers *layers = filling->layers;
 
@@ -117,14 +117,14 @@ static void fill_sums(const struct filling *filling, struct dw_cell *row,
 		dw_cell_int(&row[BACKWARD_BYTES], own->backward_bytes);
 }
 
-static void fill_operators(const struct filling *filling, struct dw_layer_operators from,
-                           const char *path, int64_t call, int depth)
+static void layers_fill_operators(const struct filling *filling, struct dw_layer_operators from,
+                                  const char *path, int64_t call, int depth)
 {
 	for (size_t i = from.first; i < from.first + from.count; i++) {
 		const struct dw_layer_operator *operator = &filling->layers->operators[i];
 		struct dw_cell *row = dw_table_row(filling->table, depth);
 
-		fill_kind(filling, row, "operator", operator->name, path);
+		layers_fill_kind(filling, row, "operator", operator->name, path);
 		if (call >= 0)
 			dw_cell_int(&row[CALL], call);
 		dw_cell_int(&row[CALLS], (int64_t)operator->calls);
@@ -136,7 +136,7 @@ static void fill_operators(const struct filling *filling, struct dw_layer_operat
 		}
 		if (filling->layers->has_backward)
 			dw_cell_int(&row[BACKWARD_CALLS], (int64_t)operator->backward_calls);
-		fill_sums(filling, row, &operator->own, NULL);
+		layers_fill_sums(filling, row, &operator->own, NULL);
 		if (filling->layers->has_memory)
 			dw_cell_int(&row[BYTES], operator->total_bytes);
 		if (filling->layers->has_backward)
@@ -144,7 +144,8 @@ static void fill_operators(const struct filling *filling, struct dw_layer_operat
 	}
 }
 
-static void fill_calls(const struct filling *filling, const struct dw_layer *layer, int depth)
+static void layers_fill_calls(const struct filling *filling, const struct dw_layer *layer,
+                              int depth)
 {
 	for (size_t i = layer->first_call; i < layer->first_call + layer->call_count; i++) {
 		const struct dw_layer_call *call = &filling->layers->calls[i];
@@ -152,26 +153,26 @@ static void fill_calls(const struct filling *filling, const struct dw_layer *lay
 		char name[32];
 
 		snprintf(name, sizeof name, "call %u", call->number);
-		fill_kind(filling, row, "call", name, layer->path);
+		layers_fill_kind(filling, row, "call", name, layer->path);
 		dw_cell_int(&row[CALL], call->number);
 		dw_cell_int(&row[START], (int64_t)call->start_ns);
 		dw_cell_int(&row[CALLS], 1);
 		dw_cell_int(&row[SELF], (int64_t)call->self_ns);
 		dw_cell_int(&row[TOTAL], (int64_t)call->total_ns);
 		dw_cell_int(&row[MEAN], (int64_t)call->total_ns);
-		fill_sums(filling, row, &call->own, &call->all);
+		layers_fill_sums(filling, row, &call->own, &call->all);
 		if (filling->options->events)
-			fill_operators(filling, call->operators, layer->path, call->number, depth + 1);
+			layers_fill_operators(filling, call->operators, layer->path, call->number, depth + 1);
 	}
 }
 
-static void fill_layer(const struct filling *filling, const struct dw_layer *layer)
+static void layers_fill_layer(const struct filling *filling, const struct dw_layer *layer)
 {
 	bool leaves = filling->options->leaves;
 	int depth = leaves ? 0 : (int)layer->depth;
 	struct dw_cell *row = dw_table_row(filling->table, depth);
 
-	fill_kind(filling, row, "layer", leaves ? layer->path : layer->name, layer->path);
+	layers_fill_kind(filling, row, "layer", leaves ? layer->path : layer->name, layer->path);
 	if (layer->type)
 		dw_cell_text(filling->table, &row[TYPE], layer->type);
 	dw_cell_int(&row[CALLS], (int64_t)layer->calls);
@@ -182,35 +183,35 @@ static void fill_layer(const struct filling *filling, const struct dw_layer *lay
 	}
 	if (filling->layers->has_parameters)
 		dw_cell_int(&row[PARAMETERS], (int64_t)layer->parameters);
-	fill_sums(filling, row, &layer->own, &layer->all);
+	layers_fill_sums(filling, row, &layer->own, &layer->all);
 	if (!filling->operators && filling->whole_ns)
 		dw_cell_real(&row[SHARE], (double)layer->self_ns / (double)filling->whole_ns);
 	if (filling->options->events)
-		fill_operators(filling, layer->operators, layer->path, -1, depth + 1);
+		layers_fill_operators(filling, layer->operators, layer->path, -1, depth + 1);
 	if (filling->options->per_call)
-		fill_calls(filling, layer, depth + 1);
+		layers_fill_calls(filling, layer, depth + 1);
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-static void fill_rest(const struct filling *filling, const char *name,
-                      const struct dw_layer_sums *sums)
+static void layers_fill_rest(const struct filling *filling, const char *name,
+                             const struct dw_layer_sums *sums)
 {
 	struct dw_cell *row = dw_table_row(filling->table, 0);
 
-	fill_kind(filling, row, "rest", name, NULL);
-	fill_sums(filling, row, sums, NULL);
+	layers_fill_kind(filling, row, "rest", name, NULL);
+	layers_fill_sums(filling, row, sums, NULL);
 }
 
 /* A layer that is not asked for, above one that is: it shows where that one stands. */
-static void fill_above(const struct filling *filling, const struct dw_layer *layer)
+static void layers_fill_above(const struct filling *filling, const struct dw_layer *layer)
 {
 	struct dw_cell *row = dw_table_row(filling->table, (int)layer->depth);
 
-	fill_kind(filling, row, "layer", layer->name, layer->path);
+	layers_fill_kind(filling, row, "layer", layer->name, layer->path);
 }
 
-static void fill_rows(struct filling *filling)
+static void layers_fill_rows(struct filling *filling)
 {
 	const struct dw_layers *layers = filling->layers;
 	bool elsewhere = false;
@@ -220,23 +221,23 @@ static void fill_rows(struct filling *filling)
 		bool leaves = filling->options->leaves;
 
 		if (filling->choices[i] >= DW_LAYER_CHOSEN && (layer->leaf || !leaves)) {
-			fill_layer(filling, layer);
+			layers_fill_layer(filling, layer);
 			continue;
 		}
 		if (filling->choices[i] == DW_LAYER_ABOVE && !leaves)
-			fill_above(filling, layer);
+			layers_fill_above(filling, layer);
 		dw_layer_sums_add(&filling->elsewhere, &layer->own);
 		elsewhere = true;
 	}
 	if (elsewhere)
-		fill_rest(filling, "(other layers)", &filling->elsewhere);
+		layers_fill_rest(filling, "(other layers)", &filling->elsewhere);
 	if (filling->operators)
-		fill_rest(filling, "(outside layers)", &layers->outside);
+		layers_fill_rest(filling, "(outside layers)", &layers->outside);
 	if (filling->options->events)
-		fill_operators(filling, layers->outside_operators, NULL, -1, 1);
+		layers_fill_operators(filling, layers->outside_operators, NULL, -1, 1);
 }
 
-static void fill(struct filling *filling)
+static void layers_fill_row(struct filling *filling)
 {
 	const struct dw_layers *layers = filling->layers;
 	struct dw_layer_sums sums = layers->outside;
@@ -259,7 +260,7 @@ static void fill(struct filling *filling)
 		filling->table->columns[OPERATORS].data_only = true;
 		filling->table->columns[SHARE].label = "of layers";
 	}
-	fill_rows(filling);
+	layers_fill_rows(filling);
 	row = dw_table_totals(filling->table);
 	dw_cell_text(filling->table, &row[NAME], filling->operators ? "all operators" : "all layers");
 	if (!filling->operators) {
@@ -268,7 +269,7 @@ static void fill(struct filling *filling)
 	}
 	if (layers->has_parameters)
 		dw_cell_int(&row[PARAMETERS], (int64_t)parameters);
-	fill_sums(filling, row, &sums, NULL);
+	layers_fill_sums(filling, row, &sums, NULL);
 	if (filling->chosen)
 		dw_table_note(filling->table,
 		              "Of layers only these were recorded: %.300s; what lies in others counts for "
@@ -292,9 +293,9 @@ static struct dwell_table *layers_view(struct dw_model *model,
 		return NULL;
 	filling.choices = choices;
 	filling.chosen = dw_model_source(model)->files[0].layers;
-	filling.table = make_table(filling.layers, options, error);
+	filling.table = layers_make_table(filling.layers, options, error);
 	if (filling.table)
-		fill(&filling);
+		layers_fill_row(&filling);
 	return filling.table;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-static bool steps_in(const struct dw_source *source, uint32_t thread)
+static bool loader_steps_in(const struct dw_source *source, uint32_t thread)
 {
 	for (size_t i = 0; i < source->step_count; i++)
 		if (source->steps[i].thread == thread)
@@ -21,7 +21,7 @@ struct place {
 	uint32_t own_depth; /* of one within that */
 };
 
-static void add(struct dw_loader *loader, const struct dw_tree_node *node, bool loop)
+static void loader_add(struct dw_loader *loader, const struct dw_tree_node *node, bool loop)
 {
 	struct dw_loader_row *row = &loader->rows[loader->row_count++];
 
@@ -37,8 +37,9 @@ static void add(struct dw_loader *loader, const struct dw_tree_node *node, bool 
 	}
 }
 
-static void gather(struct dw_loader *loader, const struct dw_source *source, const struct dw_tree *tree,
-                   const struct dw_symbol *symbols)
+static void loader_gather(struct dw_loader *loader, const struct dw_source *source,
+                          const struct dw_tree *tree,
+                          const struct dw_symbol *symbols)
 {
 	struct place place = { false, 0, 0 };
 	uint32_t last_worker = DW_NO_INDEX;
@@ -47,7 +48,7 @@ static void gather(struct dw_loader *loader, const struct dw_source *source, con
 		const struct dw_tree_node *node = &tree->nodes[i];
 
 		if (node->symbol == DW_NO_INDEX) {
-			place = (struct place){ steps_in(source, node->thread), 0, 0 };
+			place = (struct place){ loader_steps_in(source, node->thread), 0, 0 };
 			continue;
 		}
 		place.depth = node->depth <= place.depth ? 0 : place.depth;
@@ -60,7 +61,7 @@ static void gather(struct dw_loader *loader, const struct dw_source *source, con
 			continue;
 		}
 		place.depth = node->depth;
-		add(loader, node, place.loop);
+		loader_add(loader, node, place.loop);
 		if (!place.loop && node->thread != last_worker) {
 			last_worker = node->thread;
 			loader->workers++;
@@ -68,8 +69,8 @@ static void gather(struct dw_loader *loader, const struct dw_source *source, con
 	}
 }
 
-static void count_queue(struct dw_loader *loader, const struct dw_flat *flat,
-                        const struct dw_symbol *symbols)
+static void loader_count_queue(struct dw_loader *loader, const struct dw_flat *flat,
+                               const struct dw_symbol *symbols)
 {
 	for (size_t i = 0; i < flat->count; i++) {
 		const char *detail = symbols[flat->rows[i].symbol].detail;
@@ -84,7 +85,7 @@ static void count_queue(struct dw_loader *loader, const struct dw_flat *flat,
 	}
 }
 
-static int by_role(const void *left, const void *right)
+static int loader_compare_roles(const void *left, const void *right)
 {
 	const struct dw_loader_row *a = left, *b = right;
 
@@ -109,9 +110,9 @@ struct dw_loader *dw_loader(struct dw_model *model, struct dwell_error *error)
 			dw_error_set(error, DWELL_E_NOMEM, "out of memory");
 		return NULL;
 	}
-	gather(loader, dw_model_source(model), tree, symbols);
-	count_queue(loader, flat, symbols);
-	qsort(loader->rows, loader->row_count, sizeof *loader->rows, by_role);
+	loader_gather(loader, dw_model_source(model), tree, symbols);
+	loader_count_queue(loader, flat, symbols);
+	qsort(loader->rows, loader->row_count, sizeof *loader->rows, loader_compare_roles);
 	return loader;
 }
 

@@ -18,19 +18,19 @@
 
 #define KINDS DW_MEMORY_KIND_COUNT
 
-static double of(uint64_t part, uint64_t whole)
+static double memory_of(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)part / (double)whole : 0;
 }
 
-static struct dw_text bytes_text(uint64_t bytes)
+static struct dw_text memory_bytes_text(uint64_t bytes)
 {
 	return dw_text_bytes((double)bytes, " ");
 }
 
 /* The room that a row's numbers are of: "cpu", "rank 1 cpu", "loader[123] cpu". */
-static const char *pool_name(struct dw_model *model, const struct dw_memory *memory,
-                             const struct dw_memory_pool *pool, char room[256])
+static const char *memory_pool_name(struct dw_model *model, const struct dw_memory *memory,
+                                    const struct dw_memory_pool *pool, char room[256])
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_source_process *process = &source->processes[pool->process];
@@ -62,11 +62,12 @@ static const struct dw_column category_columns[] = {
 	DW_COLUMN("frees", "frees", COUNT, INT, .wide_only = true),
 };
 
-static void category_cells(struct dw_cell *cells, const struct dw_memory_use *use, uint64_t peak)
+static void memory_category_cells(struct dw_cell *cells, const struct dw_memory_use *use,
+                                  uint64_t peak)
 {
 	dw_cell_int(&cells[0], (int64_t)use->at_peak_bytes);
 	if (peak)
-		dw_cell_real(&cells[1], of(use->at_peak_bytes, peak));
+		dw_cell_real(&cells[1], memory_of(use->at_peak_bytes, peak));
 	dw_cell_int(&cells[2], (int64_t)use->live_bytes);
 	dw_cell_int(&cells[3], (int64_t)use->allocated_bytes);
 	dw_cell_int(&cells[4], (int64_t)use->allocations);
@@ -75,8 +76,9 @@ static void category_cells(struct dw_cell *cells, const struct dw_memory_use *us
 }
 
 /* Peaks of several devices are not one moment: then there is no sum. */
-static struct dwell_table *categories(struct dw_model *model, const struct dw_memory *memory,
-                                      struct dwell_error *error)
+static struct dwell_table *memory_categories_table(struct dw_model *model,
+                                                   const struct dw_memory *memory,
+                                                   struct dwell_error *error)
 {
 	bool several = memory->pool_count > 1;
 	struct dwell_table *table =
@@ -98,21 +100,21 @@ static struct dwell_table *categories(struct dw_model *model, const struct dw_me
 				continue;
 			row = dw_table_row(table, 0);
 			if (several)
-				dw_cell_text(table, &row[0], pool_name(model, memory, pool, room));
+				dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, room));
 			dw_cell_text(table, &row[several], dw_memory_kind_name((enum dw_memory_kind)kind));
-			category_cells(row + 1 + several, use, pool->all.at_peak_bytes);
+			memory_category_cells(row + 1 + several, use, pool->all.at_peak_bytes);
 		}
 	}
 	row = dw_table_totals(table);
 	dw_cell_text(table, &row[0], several ? "all" : "all categories");
 	if (memory->pool_count == 1)
-		category_cells(row + 1, &memory->pools[0].all, memory->pools[0].all.at_peak_bytes);
+		memory_category_cells(row + 1, &memory->pools[0].all, memory->pools[0].all.at_peak_bytes);
 	return table;
 }
 
 /* ---- sentences ----------------------------------------------------------------------------- */
 
-static void append(char *text, size_t size, const char *part)
+static void memory_append(char *text, size_t size, const char *part)
 {
 	size_t used = strlen(text);
 
@@ -120,7 +122,7 @@ static void append(char *text, size_t size, const char *part)
 }
 
 /* "activation 150 MiB, parameter 44.6 MiB, gradient 44.6 MiB" */
-static void largest_kinds(const struct dw_memory_pool *pool, char *text, size_t size)
+static void memory_largest_kinds(const struct dw_memory_pool *pool, char *text, size_t size)
 {
 	bool told[KINDS] = { false };
 	char part[96];
@@ -139,12 +141,13 @@ static void largest_kinds(const struct dw_memory_pool *pool, char *text, size_t 
 		told[best] = true;
 		snprintf(part, sizeof part, "%s%s %s", n ? ", " : ": ",
 		         dw_memory_kind_name((enum dw_memory_kind)best),
-		         bytes_text(pool->kinds[best].at_peak_bytes).at);
-		append(text, size, part);
+		         memory_bytes_text(pool->kinds[best].at_peak_bytes).at);
+		memory_append(text, size, part);
 	}
 }
 
-static void tell(struct dwell_table *table, struct dw_model *model, const struct dw_memory *memory)
+static void memory_head(struct dwell_table *table, struct dw_model *model,
+                        const struct dw_memory *memory)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_memory_pool *pool = &memory->pools[0];
@@ -152,25 +155,25 @@ static void tell(struct dwell_table *table, struct dw_model *model, const struct
 
 	if (!memory->pool_count)
 		return;
-	largest_kinds(pool, kinds, sizeof kinds);
+	memory_largest_kinds(pool, kinds, sizeof kinds);
 	if (pool->peak_step != DW_NO_INDEX)
 		snprintf(step, sizeof step, ", in step %llu",
 		         (unsigned long long)source->steps[pool->peak_step].number);
-	dw_table_head(table, "Peak %s%s%s at %s%s%s.", bytes_text(pool->all.at_peak_bytes).at,
+	dw_table_head(table, "Peak %s%s%s at %s%s%s.", memory_bytes_text(pool->all.at_peak_bytes).at,
 	              memory->pool_count > 1 ? " on " : "",
-	              memory->pool_count > 1 ? pool_name(model, memory, pool, room) : "",
+	              memory->pool_count > 1 ? memory_pool_name(model, memory, pool, room) : "",
 	              dw_text_ns((double)pool->peak_ns, " ").at, step, kinds);
 	if (!pool->all.live_count)
-		dw_table_head(table, "Nothing is left at the end.");
+		dw_table_head(table, "At the end all memory is freed.");
 	else
-		dw_table_head(table, "At the end %s are left in %s allocation%s.",
-		              bytes_text(pool->all.live_bytes).at,
+		dw_table_head(table, "At the end %s in %s allocation%s are not freed.",
+		              memory_bytes_text(pool->all.live_bytes).at,
 		              dw_text_count((int64_t)pool->all.live_count).at,
 		              dw_text_plural(pool->all.live_count));
 }
 
-static void note(struct dwell_table *table, const struct dw_source *source,
-                 const struct dw_memory *memory)
+static void memory_note(struct dwell_table *table, const struct dw_source *source,
+                        const struct dw_memory *memory)
 {
 	uint64_t other = 0, all = 0;
 	bool python = false;
@@ -180,17 +183,17 @@ static void note(struct dwell_table *table, const struct dw_source *source,
 		other += memory->pools[i].kinds[DW_MEMORY_OTHER].at_peak_bytes;
 		all += memory->pools[i].all.at_peak_bytes;
 	}
-	if (of(other, all) > 0.05)
+	if (memory_of(other, all) > 0.05)
 		dw_table_note(table,
-		              python ? "%s of the peak has no category: it was allocated beside the steps, "
+		              python ? "%s of the peak has no category: it was allocated outside any step, "
 		                       "or by no operator."
 		                     : "%s of the peak has no category: allocations name theirs with "
 		                       "DWELL_ALLOC(\"activation\", ...).",
-		              dw_text_percent(of(other, all)).at);
+		              dw_text_percent(memory_of(other, all)).at);
 	if (memory->unknown_frees)
 		dw_table_note(table,
-		              "%s free%s of memory that was not seen being allocated: before the "
-		              "recording, or where it was lost. Not counted.",
+		              "%s free%s not counted: no allocation of that memory was recorded (it came "
+		              "before the recording, or was lost).",
 		              dw_text_count((int64_t)memory->unknown_frees).at,
 		              dw_text_plural(memory->unknown_frees));
 	if (memory->doubled)
@@ -222,21 +225,21 @@ static const struct dw_column allocator_columns[] = {
 	DW_COLUMN("live_allocations", "live", COUNT, INT, .wide_only = true),
 };
 
-static const char *owner_name(struct dw_model *model, const struct dw_memory_owner *owner)
+static const char *memory_owner_name(struct dw_model *model, const struct dw_memory_owner *owner)
 {
 	return owner->symbol == DW_NO_INDEX ? "(no operator)"
 	                                    : dw_model_symbols(model, NULL)[owner->symbol].name;
 }
 
-static void put_peak(struct dw_cell *cells, const struct dw_memory_pool *pool,
-                     const struct dw_memory_owner *owner)
+static void memory_put_peak(struct dw_cell *cells, const struct dw_memory_pool *pool,
+                            const struct dw_memory_owner *owner)
 {
 	dw_cell_int(&cells[0], (int64_t)owner->use.at_peak_bytes);
-	dw_cell_real(&cells[1], of(owner->use.at_peak_bytes, pool->all.at_peak_bytes));
+	dw_cell_real(&cells[1], memory_of(owner->use.at_peak_bytes, pool->all.at_peak_bytes));
 }
 
-static void put_allocator(struct dw_cell *cells, const struct dw_memory_pool *pool,
-                          const struct dw_memory_owner *owner)
+static void memory_put_allocator(struct dw_cell *cells, const struct dw_memory_pool *pool,
+                                 const struct dw_memory_owner *owner)
 {
 	int64_t values[] = { (int64_t)owner->use.allocations, (int64_t)owner->use.allocated_bytes,
 		                 (int64_t)owner->total_bytes,     (int64_t)owner->total_count,
@@ -247,8 +250,9 @@ static void put_allocator(struct dw_cell *cells, const struct dw_memory_pool *po
 		dw_cell_int(&cells[i], values[i]);
 }
 
-static struct dwell_table *owners(struct dw_model *model, const struct dw_memory *memory, bool at_peak,
-                                  struct dwell_error *error)
+static struct dwell_table *memory_owners_table(struct dw_model *model,
+                                               const struct dw_memory *memory, bool at_peak,
+                                               struct dwell_error *error)
 {
 	bool several = memory->pool_count > 1;
 	const struct dw_column *columns = at_peak ? peak_columns : allocator_columns;
@@ -271,9 +275,9 @@ static struct dwell_table *owners(struct dw_model *model, const struct dw_memory
 				continue;
 			row = dw_table_row(table, 0);
 			if (several)
-				dw_cell_text(table, &row[0], pool_name(model, memory, pool, room));
-			dw_cell_text(table, &row[several], owner_name(model, owner));
-			(at_peak ? put_peak : put_allocator)(row + 1 + several, pool, owner);
+				dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, room));
+			dw_cell_text(table, &row[several], memory_owner_name(model, owner));
+			(at_peak ? memory_put_peak : memory_put_allocator)(row + 1 + several, pool, owner);
 		}
 	}
 	dw_table_sort(table, (size_t)dw_table_column(table, at_peak ? "peak_bytes" : "self_bytes"));
@@ -283,8 +287,9 @@ static struct dwell_table *owners(struct dw_model *model, const struct dw_memory
 /* ---- over time ----------------------------------------------------------------------------- */
 
 /* For pictures and JSON. Totals: the peak itself; so the part is never cut. */
-static struct dwell_table *timeline(struct dw_model *model, const struct dw_memory *memory,
-                                    struct dwell_error *error)
+static struct dwell_table *memory_timeline_table(struct dw_model *model,
+                                                 const struct dw_memory *memory,
+                                                 struct dwell_error *error)
 {
 	struct dw_column columns[3 + KINDS] = {
 		DW_COLUMN("device", "device", NONE, TEXT),
@@ -313,7 +318,7 @@ static struct dwell_table *timeline(struct dw_model *model, const struct dw_memo
 			uint64_t all = 0;
 
 			row = dw_table_row(table, 0);
-			dw_cell_text(table, &row[0], pool_name(model, memory, pool, room));
+			dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, room));
 			dw_cell_int(&row[1], (int64_t)pool->points[n].ns);
 			for (unsigned kind = 0; kind < KINDS; kind++) {
 				dw_cell_int(&row[2 + kind], (int64_t)pool->points[n].bytes[kind]);
@@ -325,7 +330,7 @@ static struct dwell_table *timeline(struct dw_model *model, const struct dw_memo
 	row = dw_table_totals(table);
 	if (!memory->pool_count)
 		return table;
-	dw_cell_text(table, &row[0], pool_name(model, memory, &memory->pools[0], room));
+	dw_cell_text(table, &row[0], memory_pool_name(model, memory, &memory->pools[0], room));
 	dw_cell_int(&row[1], (int64_t)memory->pools[0].peak_ns);
 	for (unsigned kind = 0; kind < KINDS; kind++)
 		dw_cell_int(&row[2 + kind], (int64_t)memory->pools[0].kinds[kind].at_peak_bytes);
@@ -338,17 +343,18 @@ static struct dwell_table *memory_view(struct dw_model *model,
                                        struct dwell_error *error)
 {
 	const struct dw_memory *memory = dw_model_memory(model, error);
-	struct dwell_table *first = memory ? categories(model, memory, error) : NULL;
+	struct dwell_table *first = memory ? memory_categories_table(model, memory, error) : NULL;
 
 	if (!first)
 		return NULL;
-	tell(first, model, memory);
-	first->next = owners(model, memory, true, error);
+	memory_head(first, model, memory);
+	first->next = memory_owners_table(model, memory, true, error);
 	if (first->next)
-		first->next->next = owners(model, memory, false, error);
+		first->next->next = memory_owners_table(model, memory, false, error);
 	if (first->next && first->next->next) {
-		note(first->next->next, dw_model_source(model), memory); /* below what people read last */
-		first->next->next->next = timeline(model, memory, error);
+		memory_note(first->next->next, dw_model_source(model),
+		            memory); /* below what people read last */
+		first->next->next->next = memory_timeline_table(model, memory, error);
 	}
 	if (first->next && first->next->next && first->next->next->next)
 		return first;

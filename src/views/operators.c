@@ -29,8 +29,8 @@ struct selfs {
 
 /* Self time by symbol. Both models are of one source, so that a row's symbol is the same
  * in both. NULL: out of memory. */
-static uint64_t *selfs_of(struct dw_model *model, enum dw_view_threads threads,
-                          struct dwell_error *error)
+static uint64_t *operators_selfs_of(struct dw_model *model, enum dw_view_threads threads,
+                                    struct dwell_error *error)
 {
 	struct dw_model *inside = dw_view_inside(model, threads, error);
 	const struct dw_flat *flat =
@@ -46,8 +46,9 @@ static uint64_t *selfs_of(struct dw_model *model, enum dw_view_threads threads,
 	return selfs;
 }
 
-static void fill(struct dwell_table *table, struct dw_model *model, const struct dw_flat *flat,
-                 const struct selfs *inside)
+static void operators_fill_rows(struct dwell_table *table, struct dw_model *model,
+                                const struct dw_flat *flat,
+                                const struct selfs *inside)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	struct dw_cell *totals = dw_table_totals(table);
@@ -86,7 +87,7 @@ static void fill(struct dwell_table *table, struct dw_model *model, const struct
 	}
 }
 
-static struct dwell_table *by_name(struct dw_model *model, struct dwell_error *error)
+static struct dwell_table *operators_by_name(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_CATEGORY(OPERATOR), error);
 	const struct dw_steps *steps = flat ? dw_model_steps(model, error) : NULL;
@@ -97,13 +98,13 @@ static struct dwell_table *by_name(struct dw_model *model, struct dwell_error *e
 		return NULL;
 	selfs.steps = steps->recorded_count;
 	if (selfs.steps) {
-		selfs.own_ns = selfs_of(model, DW_VIEW_STEP_THREADS, error);
-		selfs.all_ns = selfs_of(model, DW_VIEW_ALL_THREADS, error);
+		selfs.own_ns = operators_selfs_of(model, DW_VIEW_STEP_THREADS, error);
+		selfs.all_ns = operators_selfs_of(model, DW_VIEW_ALL_THREADS, error);
 	}
 	if (!selfs.steps || (selfs.own_ns && selfs.all_ns))
 		table = dw_view_table("operators", columns, selfs.steps ? COLUMNS : PER_STEP, error);
 	if (table) {
-		fill(table, model, flat, &selfs);
+		operators_fill_rows(table, model, flat, &selfs);
 		dw_view_note_calls(table, flat);
 	}
 	free(selfs.own_ns);
@@ -117,7 +118,7 @@ static struct dwell_table *operators_view(struct dw_model *model,
 {
 	if ((options->group_by && *options->group_by) || options->top_level)
 		return dw_view_grouped(model, "operators", false, options, error);
-	return by_name(model, error);
+	return operators_by_name(model, error);
 }
 
 const struct dw_view dw_view_operators = {

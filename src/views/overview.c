@@ -21,7 +21,7 @@
 /* ---- the first sentence ------------------------------------------------------------------ */
 
 /* "28.8 s of evaluation" */
-static void say_beside(char *to, size_t size, const char *name, uint64_t ns)
+static void overview_write_beside(char *to, size_t size, const char *name, uint64_t ns)
 {
 	static const char *const phrases[][2] = {
 		{ "start-up", "of start-up" },
@@ -42,7 +42,7 @@ static void say_beside(char *to, size_t size, const char *name, uint64_t ns)
 	snprintf(to, size, "%s %s", dw_text_ns((double)ns, " ").at, phrase);
 }
 
-static int compare_besides(const void *left, const void *right)
+static int overview_compare_besides(const void *left, const void *right)
 {
 	const struct dw_beside *a = left, *b = right;
 
@@ -50,7 +50,7 @@ static int compare_besides(const void *left, const void *right)
 }
 
 /* "; outside them 28.8 s of evaluation and 0.4 s of start-up", or "". */
-static void say_besides(const struct dw_steps *steps, char *to, size_t size)
+static void overview_head_besides(const struct dw_steps *steps, char *to, size_t size)
 {
 	struct dw_beside *sorted = calloc(steps->beside_count + 1, sizeof *sorted);
 	size_t count = 0, used = 0;
@@ -71,11 +71,11 @@ static void say_besides(const struct dw_steps *steps, char *to, size_t size)
 	if (sorted && (double)other_ns >= BESIDE_SHARE * (double)steps->wall_ns && other_ns)
 		sorted[count++] = (struct dw_beside){ "other", other_ns, 1 };
 	if (count)
-		qsort(sorted, count, sizeof *sorted, compare_besides);
+		qsort(sorted, count, sizeof *sorted, overview_compare_besides);
 	for (size_t i = 0; i < count && used < size; i++) {
 		char phrase[96];
 
-		say_beside(phrase, sizeof phrase, sorted[i].name, sorted[i].ns);
+		overview_write_beside(phrase, sizeof phrase, sorted[i].name, sorted[i].ns);
 		used += (size_t)snprintf(to + used, size - used, "%s%s",
 		                         i == 0           ? "; outside them "
 		                         : i + 1 == count ? " and "
@@ -86,7 +86,7 @@ static void say_besides(const struct dw_steps *steps, char *to, size_t size)
 }
 
 /* Above all else: where other programs had the CPU, no time below is the program's own. */
-static void head_delay(struct dwell_table *table, const struct dw_overview *overview)
+static void overview_head_delay(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_source *source = overview->source;
 	size_t threads = 0;
@@ -100,7 +100,8 @@ static void head_delay(struct dwell_table *table, const struct dw_overview *over
 		if (strcmp(source->metas[i].key, "host.cpus") == 0)
 			cpus = strtol(source->metas[i].value, NULL, 10);
 	if (cpus > 0 && threads > (size_t)cpus)
-		dw_table_head(table, "The main thread waited for a CPU for %.0f%% of the run: other programs or "
+		dw_table_head(table,
+		              "The main thread waited for a CPU for %.0f%% of the run: other programs or "
 		                     "the program's own %zu threads had the %ld CPU%s.",
 		              overview->delay_share * 100, threads, cpus, cpus == 1 ? "" : "s");
 	else
@@ -108,15 +109,15 @@ static void head_delay(struct dwell_table *table, const struct dw_overview *over
 		                     "program's alone.", overview->delay_share * 100);
 }
 
-static void head_steps(struct dwell_table *table, const struct dw_overview *overview)
+static void overview_head_steps(struct dwell_table *table, const struct dw_overview *overview)
 {
 	char besides[512];
 
-	say_besides(overview->steps, besides, sizeof besides);
+	overview_head_besides(overview->steps, besides, sizeof besides);
 	dw_view_head_steps(table, overview->steps, besides);
 }
 
-static bool is_python(const struct dw_source *source)
+static bool overview_is_python(const struct dw_source *source)
 {
 	for (size_t i = 0; i < source->process_count; i++)
 		if (source->processes[i].flags & DW_PROCESS_PYTHON)
@@ -125,7 +126,7 @@ static bool is_python(const struct dw_source *source)
 }
 
 /* The functions probe was called, and functions were not to be recorded. */
-static bool has_functions(const struct dw_source *source)
+static bool overview_has_functions(const struct dw_source *source)
 {
 	for (size_t i = 0; i < source->meta_count; i++)
 		if (strcmp(source->metas[i].key, DW_KEY_FUNCTIONS) == 0)
@@ -133,21 +134,24 @@ static bool has_functions(const struct dw_source *source)
 	return false;
 }
 
-static void head_run(struct dwell_table *table, const struct dw_overview *overview)
+static void overview_head_run(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_flat *flat = overview->flat;
 
 	if (!flat->records && overview->source->files[0].waits) {
 		dw_table_head(table, "Nothing was recorded: it was to follow the program's steps, and the "
 		                     "program marked none.");
-		dw_table_head(table, "  -> mark each iteration with %s, or record without --steps and --schedule",
-		              is_python(overview->source) ? "dwell.step()" : "DWELL_STEP() or dwell_step()");
+		dw_table_head(table,
+		              "  -> mark each iteration with %s, or record without --steps and --schedule",
+		              overview_is_python(overview->source) ? "dwell.step()"
+		       : "DWELL_STEP() or dwell_step()");
 		return;
 	}
 	if (!flat->records) {
 		dw_table_head(table, "Nothing was recorded.");
-		if (has_functions(overview->source)) {
-			dw_table_head(table, "  -> the program was compiled with -finstrument-functions: record its "
+		if (overview_has_functions(overview->source)) {
+			dw_table_head(table,
+			              "  -> the program was compiled with -finstrument-functions: record its "
 			                     "functions with 'dwell run --functions'");
 			return;
 		}
@@ -159,7 +163,8 @@ static void head_run(struct dwell_table *table, const struct dw_overview *overvi
 	              dw_text_ns((double)overview->wall_ns, " ").at,
 	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
 	dw_table_head(table, "  -> %s tells what a step takes",
-	              is_python(overview->source) ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
+	              overview_is_python(overview->source)
+	       ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
 	                                          : "DWELL_STEP() around an iteration");
 }
 
@@ -175,7 +180,7 @@ bool dw_overview_device_unseen(const struct dw_overview *overview)
 	return used && !(dw_model_categories(overview->model) & DW_VIEW_CATEGORY(DEVICE));
 }
 
-static void head_verdicts(struct dwell_table *table, const struct dw_overview *overview)
+static void overview_head_verdicts(struct dwell_table *table, const struct dw_overview *overview)
 {
 	if (dw_overview_device_unseen(overview))
 		dw_table_head(table, "Device time not recorded: operator times are launch and wait times.");
@@ -188,7 +193,7 @@ static void head_verdicts(struct dwell_table *table, const struct dw_overview *o
 
 /* ---- the last sentences ----------------------------------------------------------------- */
 
-static const struct dw_step *slowest_step(const struct dw_steps *steps)
+static const struct dw_step *overview_slowest_step(const struct dw_steps *steps)
 {
 	const struct dw_step *slowest = NULL;
 
@@ -202,10 +207,10 @@ static const struct dw_step *slowest_step(const struct dw_steps *steps)
 	return slowest;
 }
 
-static void note_slowest(struct dwell_table *table, const struct dw_overview *overview)
+static void overview_note_slowest(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_steps *steps = overview->steps;
-	const struct dw_step *step = slowest_step(steps);
+	const struct dw_step *step = overview_slowest_step(steps);
 	double ns = step ? (double)(step->end_ns - step->start_ns) : 0;
 	double ratio = steps->p50_ns ? ns / (double)steps->p50_ns : 0;
 
@@ -223,7 +228,7 @@ static void note_slowest(struct dwell_table *table, const struct dw_overview *ov
 		              (unsigned long long)step->number, dw_text_ns(ns, " ").at, ratio);
 }
 
-static void note_losses(struct dwell_table *table, const struct dw_overview *overview)
+static void overview_note_losses(struct dwell_table *table, const struct dw_overview *overview)
 {
 	static const char *const whys[] = {
 #define X(name, label, text) text,
@@ -270,7 +275,7 @@ static void note_losses(struct dwell_table *table, const struct dw_overview *ove
 }
 
 /* `dwell run` saw how the program ended. */
-static void note_end(struct dwell_table *table, const struct dw_overview *overview)
+static void overview_note_end(struct dwell_table *table, const struct dw_overview *overview)
 {
 	for (size_t i = 0; i < overview->source->meta_count; i++) {
 		const struct dw_source_meta *meta = &overview->source->metas[i];
@@ -278,7 +283,8 @@ static void note_end(struct dwell_table *table, const struct dw_overview *overvi
 
 		if (strcmp(meta->key, DW_KEY_STATUS) == 0 &&
 		    sscanf(meta->value, "{\"signal\":%d}", &number) == 1)
-			dw_table_note(table, "The program was ended by signal %d (%s); %s range%s open.", number,
+			dw_table_note(table, "The program was ended by signal %d (%s); %s range%s open.",
+			              number,
 			              number > 0 && number < 65 ? strsignal(number) : "?",
 			              dw_text_count((int64_t)overview->flat->open).at,
 			              overview->flat->open == 1 ? " was" : "s were");
@@ -286,7 +292,7 @@ static void note_end(struct dwell_table *table, const struct dw_overview *overvi
 }
 
 /* Only views that have something to show of this trace. */
-static void note_more(struct dwell_table *table, const struct dw_overview *overview)
+static void overview_note_more(struct dwell_table *table, const struct dw_overview *overview)
 {
 	uint32_t categories = dw_model_categories(overview->model);
 	char *names = NULL;
@@ -329,7 +335,8 @@ static const struct dw_column run_columns[] = {
 };
 
 /* For machines; people read the heads. */
-static struct dwell_table *run_table(const struct dw_overview *overview, struct dwell_error *error)
+static struct dwell_table *overview_run_table(const struct dw_overview *overview,
+                                              struct dwell_error *error)
 {
 	const struct dw_steps *steps = overview->steps;
 	struct dwell_table *table = dw_view_table("overview", run_columns,
@@ -348,9 +355,10 @@ static struct dwell_table *run_table(const struct dw_overview *overview, struct 
 	dw_cell_real(&row[3], overview->cost_share);
 	if (!steps)
 		return table;
-	slowest = slowest_step(steps);
+	slowest = overview_slowest_step(steps);
 	const uint64_t values[] = { steps->count + steps->summed_count, steps->recorded_count,
-		steps->steps_ns + steps->summed_ns, steps->mean_ns, steps->p50_ns, steps->p95_ns, steps->p99_ns };
+		steps->steps_ns + steps->summed_ns, steps->mean_ns, steps->p50_ns, steps->p95_ns,
+		steps->p99_ns };
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
 		dw_cell_int(&row[4 + i], (int64_t)values[i]);
 	if (slowest) {
@@ -365,7 +373,7 @@ static struct dwell_table *run_table(const struct dw_overview *overview, struct 
 }
 
 /* Of the run's length the main thread could have run and got no CPU. */
-static double delay_share(const struct dw_source *source)
+static double overview_delay_share(const struct dw_source *source)
 {
 	double delay_ns = 0;
 
@@ -376,7 +384,8 @@ static double delay_share(const struct dw_source *source)
 }
 
 /* A process that could write no more may have gone on: the wall lasts until the trace ends. */
-static uint64_t wall_ns(struct dw_model *model, uint64_t recorded_ns, struct dwell_error *error)
+static uint64_t overview_wall_ns(struct dw_model *model, uint64_t recorded_ns,
+                                 struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_threads *threads = dw_model_threads(model, error);
@@ -390,13 +399,15 @@ static uint64_t wall_ns(struct dw_model *model, uint64_t recorded_ns, struct dwe
 		const struct dw_interval *at = threads->process_missing[p];
 
 		for (; at->start_ticks != UINT64_MAX; at++)
-			if (dw_source_ns(&source->files[source->processes[p].file].clock, at->end_ticks) > end_ns)
-				end_ns = dw_source_ns(&source->files[source->processes[p].file].clock, at->end_ticks);
+			if (dw_source_ns(&source->files[source->processes[p].file].clock,
+			                 at->end_ticks) > end_ns)
+				end_ns = dw_source_ns(&source->files[source->processes[p].file].clock,
+				                      at->end_ticks);
 	}
 	return end_ns > start_ns && end_ns - start_ns > recorded_ns ? end_ns - start_ns : recorded_ns;
 }
 
-static bool has_shapes(const struct dw_model *model, const struct dw_symbol *symbols)
+static bool overview_has_shapes(const struct dw_model *model, const struct dw_symbol *symbols)
 {
 	size_t count;
 
@@ -407,17 +418,18 @@ static bool has_shapes(const struct dw_model *model, const struct dw_symbol *sym
 	return false;
 }
 
-static int prepare(struct dw_overview *overview, struct dw_model *model, struct dwell_error *error)
+static int overview_prepare(struct dw_overview *overview, struct dw_model *model,
+                            struct dwell_error *error)
 {
 	overview->model = model;
 	overview->source = dw_model_source(model);
 	overview->symbols = dw_model_symbols(model, NULL);
-	overview->has_shapes = has_shapes(model, overview->symbols);
-	overview->delay_share = delay_share(overview->source);
+	overview->has_shapes = overview_has_shapes(model, overview->symbols);
+	overview->delay_share = overview_delay_share(overview->source);
 	overview->flat = dw_model_flat(model, UINT32_MAX, error);
 	if (!overview->flat)
 		return -1;
-	overview->wall_ns = wall_ns(model, overview->flat->wall_ns, error);
+	overview->wall_ns = overview_wall_ns(model, overview->flat->wall_ns, error);
 	if (overview->source->step_count) {
 		overview->steps = dw_model_steps(model, error);
 		if (!overview->steps)
@@ -436,7 +448,7 @@ static int prepare(struct dw_overview *overview, struct dw_model *model, struct 
 	return overview->verdict_count < 0 ? -1 : 0;
 }
 
-static struct dwell_table *append(struct dwell_table *last, struct dwell_table *part)
+static struct dwell_table *overview_append(struct dwell_table *last, struct dwell_table *part)
 {
 	last->next = part;
 	return part ? part : last;
@@ -449,27 +461,27 @@ static struct dwell_table *overview_view(struct dw_model *model,
 	struct dw_overview overview = { .cost_share = NAN };
 	struct dwell_table *table = NULL, *last;
 
-	if (prepare(&overview, model, error) == 0)
-		table = run_table(&overview, error);
+	if (overview_prepare(&overview, model, error) == 0)
+		table = overview_run_table(&overview, error);
 	if (table) {
 		last = table;
-		head_delay(table, &overview);
+		overview_head_delay(table, &overview);
 		dw_view_head_step_on(table, overview.source);
 		if (overview.steps) {
-			head_steps(table, &overview);
-			head_verdicts(table, &overview);
+			overview_head_steps(table, &overview);
+			overview_head_verdicts(table, &overview);
 			if (overview.steps->recorded_count)
-				last = append(last, dw_overview_breakdown(&overview, error));
+				last = overview_append(last, dw_overview_breakdown(&overview, error));
 		} else {
-			head_run(table, &overview);
-			last = append(last, dw_overview_wall(&overview, error));
+			overview_head_run(table, &overview);
+			last = overview_append(last, dw_overview_wall(&overview, error));
 		}
-		last = append(last, dw_overview_names(&overview, error));
+		last = overview_append(last, dw_overview_names(&overview, error));
 		if (overview.steps)
-			note_slowest(last, &overview);
-		note_end(last, &overview);
-		note_losses(last, &overview);
-		note_more(last, &overview);
+			overview_note_slowest(last, &overview);
+		overview_note_end(last, &overview);
+		overview_note_losses(last, &overview);
+		overview_note_more(last, &overview);
 	}
 	return table;
 }

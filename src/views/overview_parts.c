@@ -13,7 +13,7 @@
 
 #define MOST_PARTS 16 /* rows of a step; more are one */
 
-static double of(uint64_t part, double whole)
+static double overview_of(uint64_t part, double whole)
 {
 	return whole > 0 ? (double)part / whole : 0;
 }
@@ -54,7 +54,8 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
 		const char *name = parts[i].name;
 
 		/* A program may have any number of names: the smallest ones are one row. */
-		bool small = parts[i].own && i + 2 < part_count && of(ns, (double)steps->recorded_ns) < 0.0005;
+		bool small = parts[i].own && i + 2 < part_count && overview_of(ns,
+		                                                               (double)steps->recorded_ns) < 0.0005;
 
 		if ((i >= MOST_PARTS || small) && !other) {
 			for (; i + 1 < part_count - (steps->share_ns[DW_SHARE_OTHER] > 0); i++)
@@ -64,7 +65,7 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
 		row = dw_table_row(table, 0);
 		dw_cell_text(table, &row[0], name);
 		dw_cell_real(&row[1], (double)ns / count);
-		dw_cell_real(&row[2], of(ns, (double)steps->recorded_ns));
+		dw_cell_real(&row[2], overview_of(ns, (double)steps->recorded_ns));
 	}
 	free(parts);
 	row = dw_table_totals(table);
@@ -85,7 +86,7 @@ static const struct dw_column wall_columns[] = {
 
 /* The root of the thread that leads: the first process's main thread, or, where that
  * recorded nothing, the busiest of all. */
-static size_t main_root(const struct dw_source *source, const struct dw_tree *tree)
+static size_t overview_main_root(const struct dw_source *source, const struct dw_tree *tree)
 {
 	size_t best = tree->count;
 
@@ -104,17 +105,18 @@ static size_t main_root(const struct dw_source *source, const struct dw_tree *tr
 	return best;
 }
 
-static void wall_row(struct dwell_table *table, const char *name, uint64_t ns, uint64_t wall_ns)
+static void overview_wall_row(struct dwell_table *table, const char *name, uint64_t ns,
+                              uint64_t wall_ns)
 {
 	struct dw_cell *row = dw_table_row(table, 0);
 
 	dw_cell_text(table, &row[0], name);
 	dw_cell_int(&row[1], (int64_t)ns);
-	dw_cell_real(&row[2], of(ns, (double)wall_ns));
+	dw_cell_real(&row[2], overview_of(ns, (double)wall_ns));
 }
 
 /* The time of a thread outside its ranges in which records are missing. */
-static uint64_t missing_ns(const struct dw_overview *overview, uint32_t thread)
+static uint64_t overview_missing_ns(const struct dw_overview *overview, uint32_t thread)
 {
 	const struct dw_threads *threads = dw_model_threads(overview->model, NULL);
 	uint64_t ns = 0;
@@ -130,7 +132,7 @@ static uint64_t missing_ns(const struct dw_overview *overview, uint32_t thread)
 struct dwell_table *dw_overview_wall(const struct dw_overview *overview, struct dwell_error *error)
 {
 	const struct dw_tree *tree = dw_model_tree(overview->model, error);
-	size_t root = tree ? main_root(overview->source, tree) : 0;
+	size_t root = tree ? overview_main_root(overview->source, tree) : 0;
 	uint64_t wall_ns, named_ns = 0, small_ns = 0, lost_ns;
 	struct dwell_table *table;
 
@@ -143,7 +145,7 @@ struct dwell_table *dw_overview_wall(const struct dw_overview *overview, struct 
 	wall_ns = overview->wall_ns;
 	if (wall_ns < tree->nodes[root].stat.total_ns)
 		wall_ns = tree->nodes[root].stat.total_ns;
-	lost_ns = missing_ns(overview, tree->nodes[root].thread);
+	lost_ns = overview_missing_ns(overview, tree->nodes[root].thread);
 	if (wall_ns < lost_ns)
 		wall_ns = lost_ns;
 	for (size_t i = root + 1; i < tree->count && tree->nodes[i].symbol != DW_NO_INDEX; i++) {
@@ -152,19 +154,20 @@ struct dwell_table *dw_overview_wall(const struct dw_overview *overview, struct 
 		if (node->parent != root)
 			continue;
 		named_ns += node->stat.total_ns;
-		if (table->row_count == 12 || of(node->stat.total_ns, (double)wall_ns) < 0.0005) {
+		if (table->row_count == 12 || overview_of(node->stat.total_ns, (double)wall_ns) < 0.0005) {
 			small_ns += node->stat.total_ns;
 			continue;
 		}
-		wall_row(table, overview->symbols[node->symbol].name, node->stat.total_ns, wall_ns);
+		overview_wall_row(table, overview->symbols[node->symbol].name, node->stat.total_ns,
+		                  wall_ns);
 		dw_cell_int(&dw_table_at(table, table->row_count - 1)[3], (int64_t)node->stat.count);
 	}
 	if (small_ns)
-		wall_row(table, "smaller ones", small_ns, wall_ns);
+		overview_wall_row(table, "smaller ones", small_ns, wall_ns);
 	if (lost_ns)
-		wall_row(table, "not recorded", lost_ns, wall_ns);
+		overview_wall_row(table, "not recorded", lost_ns, wall_ns);
 	if (wall_ns > named_ns + lost_ns)
-		wall_row(table, "in no range", wall_ns - named_ns - lost_ns, wall_ns);
+		overview_wall_row(table, "in no range", wall_ns - named_ns - lost_ns, wall_ns);
 	struct dw_cell *totals = dw_table_totals(table);
 	dw_cell_text(table, &totals[0], "all");
 	dw_cell_int(&totals[1], (int64_t)wall_ns);
@@ -204,8 +207,8 @@ static const struct kind {
 
 /* Without steps: what shares are of. One thread's are of the run; several threads' together
  * may have more than that, and then shares are of all that is listed. */
-static uint64_t thread_time(const struct dw_overview *overview, const struct dw_flat *flat,
-                            bool *several)
+static uint64_t overview_thread_time(const struct dw_overview *overview, const struct dw_flat *flat,
+                                     bool *several)
 {
 	uint64_t self_ns = 0;
 
@@ -222,8 +225,9 @@ struct naming {
 	uint64_t whole_ns;
 };
 
-static void fill_name(const struct naming *naming, const struct dw_stat *stat, const char *name,
-                      bool own)
+static void overview_fill_name(const struct naming *naming, const struct dw_stat *stat,
+                               const char *name,
+                               bool own)
 {
 	struct dw_cell *row = dw_table_row(naming->table, 0);
 
@@ -237,13 +241,13 @@ static void fill_name(const struct naming *naming, const struct dw_stat *stat, c
 	}
 	if (!own)
 		return;
-	dw_cell_real(&row[3], of(stat->self_ns, (double)naming->whole_ns));
+	dw_cell_real(&row[3], overview_of(stat->self_ns, (double)naming->whole_ns));
 	dw_cell_int(&row[4], (int64_t)stat->p99_ns);
 }
 
 /* What other threads did while the steps ran: their time is no part of a step's. */
-static bool fill_others(const struct naming *naming, const struct dw_flat *own,
-                        const struct dw_flat *all)
+static bool overview_fill_others(const struct naming *naming, const struct dw_flat *own,
+                                 const struct dw_flat *all)
 {
 	const struct dw_overview *overview = naming->overview;
 	struct dw_stat *stats;
@@ -258,13 +262,14 @@ static bool fill_others(const struct naming *naming, const struct dw_flat *own,
 		const struct dw_flat_row *from = &all->rows[i];
 		const struct dw_stat *mine = &stats[from->symbol];
 		struct dw_stat rest = { .count = from->stat.count - mine->count,
-			.self_ns = from->stat.self_ns > mine->self_ns ? from->stat.self_ns - mine->self_ns : 0 };
+			.self_ns = from->stat.self_ns > mine->self_ns ? from->stat.self_ns - mine->self_ns
+			       : 0 };
 		char name[256];
 
 		if (from->stat.count <= mine->count)
 			continue;
 		snprintf(name, sizeof name, "%.200s (other threads)", overview->symbols[from->symbol].name);
-		fill_name(naming, &rest, name, false);
+		overview_fill_name(naming, &rest, name, false);
 		any = true;
 	}
 	naming->table->failed |= !stats;
@@ -298,14 +303,15 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 	if (!naming.table)
 		return NULL;
 	if (!steps)
-		naming.whole_ns = thread_time(overview, own, &several);
+		naming.whole_ns = overview_thread_time(overview, own, &several);
 	if (several)
 		naming.table->columns[3].label = "of all";
 	naming.table->part = kind->part;
 	naming.table->columns[0].label = kind->label;
 	for (size_t i = 0; i < own->count; i++)
-		fill_name(&naming, &own->rows[i].stat, overview->symbols[own->rows[i].symbol].name, true);
-	if (all != own && fill_others(&naming, own, all)) {
+		overview_fill_name(&naming, &own->rows[i].stat, overview->symbols[own->rows[i].symbol].name,
+		                   true);
+	if (all != own && overview_fill_others(&naming, own, all)) {
 		dw_table_sort(naming.table, 2);
 		dw_table_note(naming.table, "(other threads): at the same time as the steps, no part of "
 		                            "their time.");

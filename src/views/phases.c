@@ -19,8 +19,9 @@ static const struct dw_column columns[] = {
 };
 enum { PHASE, WHERE, TOTAL, PER_STEP, SHARE, COLUMNS };
 
-static void fill(struct dwell_table *table, const char *phase, const char *where, uint64_t ns,
-                 size_t steps, uint64_t wall_ns)
+static void phases_fill_row(struct dwell_table *table, const char *phase, const char *where,
+                            uint64_t ns,
+                            size_t steps, uint64_t wall_ns)
 {
 	struct dw_cell *row = dw_table_row(table, 0);
 
@@ -34,20 +35,21 @@ static void fill(struct dwell_table *table, const char *phase, const char *where
 }
 
 /* False: out of memory. */
-static bool fill_shares(struct dwell_table *table, const struct dw_steps *steps,
-                        const struct dw_symbol *symbols)
+static bool phases_fill_shares(struct dwell_table *table, const struct dw_steps *steps,
+                               const struct dw_symbol *symbols)
 {
 	struct dw_view_part *parts = calloc(DW_SHARE_COUNT + steps->part_count, sizeof *parts);
 	size_t count = parts ? dw_view_parts(steps->parts, steps->part_count, steps->share_ns, symbols,
 	                                     parts) : 0;
 
 	for (size_t i = 0; i < count; i++)
-		fill(table, parts[i].name, "steps", parts[i].ns, steps->recorded_count, steps->wall_ns);
+		phases_fill_row(table, parts[i].name, "steps", parts[i].ns, steps->recorded_count,
+		                steps->wall_ns);
 	free(parts);
 	return parts != NULL;
 }
 
-static void total(struct dwell_table *table, const struct dw_steps *steps)
+static void phases_put_total(struct dwell_table *table, const struct dw_steps *steps)
 {
 	struct dw_cell *totals = dw_table_totals(table);
 
@@ -67,23 +69,23 @@ static struct dwell_table *phases_view(struct dw_model *model,
 
 	if (!table)
 		return NULL;
-	table->failed |= !fill_shares(table, steps, dw_model_symbols(model, NULL));
+	table->failed |= !phases_fill_shares(table, steps, dw_model_symbols(model, NULL));
 	/* Steps that are not counted: some of their records, or all, are missing. */
 	if (steps->steps_ns > steps->recorded_ns)
-		fill(table, "not recorded", "steps", steps->steps_ns - steps->recorded_ns, 0,
-		     steps->wall_ns);
+		phases_fill_row(table, "not recorded", "steps", steps->steps_ns - steps->recorded_ns, 0,
+		                steps->wall_ns);
 	for (size_t i = 0; i < steps->beside_count; i++)
-		fill(table, steps->besides[i].name,
-		     strcmp(steps->besides[i].name, DW_STEPS_SUMMED) == 0 ? "steps" : "outside",
-		     steps->besides[i].ns, 0, steps->wall_ns);
-	total(table, steps);
+		phases_fill_row(table, steps->besides[i].name,
+		                strcmp(steps->besides[i].name, DW_STEPS_SUMMED) == 0 ? "steps" : "outside",
+		                steps->besides[i].ns, 0, steps->wall_ns);
+	phases_put_total(table, steps);
 	if (steps->share_ns[DW_SHARE_PYTHON])
 		dw_table_note(table, "python: the interpreter inside forward, backward, optimizer or "
 		                     "evaluation, where no operator ran.");
 	if (steps->thread_count > steps->process_count)
-		dw_table_note(table, "Sums over %zu threads that step.", steps->thread_count);
+		dw_table_note(table, "Sums over %zu threads with steps.", steps->thread_count);
 	else if (steps->thread_count > 1)
-		dw_table_note(table, "Sums over %zu processes that step.", steps->thread_count);
+		dw_table_note(table, "Sums over %zu processes with steps.", steps->thread_count);
 	return table;
 }
 

@@ -12,8 +12,8 @@
 
 /* ---- what a view needs --------------------------------------------------------------- */
 
-static int check_needs(const struct dw_view *view, struct dw_model *model,
-                       struct dwell_error *error)
+static int view_check_needs(const struct dw_view *view, struct dw_model *model,
+                            struct dwell_error *error)
 {
 	char name[256];
 
@@ -32,8 +32,9 @@ static int check_needs(const struct dw_view *view, struct dw_model *model,
 
 /* ---- order and length ------------------------------------------------------------------ */
 
-static int no_column(const struct dw_view *view, const struct dwell_table *table, const char *sort,
-                     struct dwell_error *error)
+static int view_no_column(const struct dw_view *view, const struct dwell_table *table,
+                          const char *sort,
+                          struct dwell_error *error)
 {
 	struct dw_nearest nearest;
 	char names[384] = "";
@@ -57,7 +58,7 @@ static int no_column(const struct dw_view *view, const struct dwell_table *table
 }
 
 /* People may type a label for a name: "self" for "self_ns". */
-static int find_column(const struct dwell_table *table, const char *sort)
+static int view_find_column(const struct dwell_table *table, const char *sort)
 {
 	int column = dw_table_column(table, sort);
 
@@ -67,13 +68,13 @@ static int find_column(const struct dwell_table *table, const char *sort)
 	return column;
 }
 
-static int arrange(const struct dw_view *view, struct dwell_table *table,
-                   const struct dwell_view_options *options, struct dwell_error *error)
+static int view_arrange_rows(const struct dw_view *view, struct dwell_table *table,
+                             const struct dwell_view_options *options, struct dwell_error *error)
 {
 	bool sorted = !options->sort;
 
 	for (struct dwell_table *part = table; part; part = part->next) {
-		int column = options->sort && !part->told ? find_column(part, options->sort) : -1;
+		int column = options->sort && !part->told ? view_find_column(part, options->sort) : -1;
 
 		if (column >= 0)
 			dw_table_sort(part, (size_t)column);
@@ -85,7 +86,7 @@ static int arrange(const struct dw_view *view, struct dwell_table *table,
 		if (part->part && !options->limit)
 			part->rows_cut = 0;
 	}
-	return sorted ? 0 : no_column(view, table, options->sort, error);
+	return sorted ? 0 : view_no_column(view, table, options->sort, error);
 }
 
 /* ---- what every table states ------------------------------------------------------------- */
@@ -96,7 +97,7 @@ static const char *const causes[][2] = {
 #undef X
 };
 
-static void state_losses(struct dwell_table *table, const struct dw_source *source)
+static void view_state_losses(struct dwell_table *table, const struct dw_source *source)
 {
 	table->losses = dw_arena_alloc(&table->arena, DW_LOSS_SLOTS * sizeof *table->losses);
 	table->failed |= !table->losses;
@@ -111,7 +112,8 @@ static void state_losses(struct dwell_table *table, const struct dw_source *sour
 }
 
 /* What the program called the profile; a number where the trace has none with that id. */
-static const char *profile_name(struct dwell_table *table, const struct dw_source *source, uint32_t id)
+static const char *view_profile_name(struct dwell_table *table, const struct dw_source *source,
+                                     uint32_t id)
 {
 	for (size_t i = 0; i < source->profile_count; i++)
 		if (source->profiles[i].id == id && source->profiles[i].name)
@@ -120,8 +122,8 @@ static const char *profile_name(struct dwell_table *table, const struct dw_sourc
 	return dw_arena_printf(&table->arena, "%u", id);
 }
 
-static void state_scope(struct dwell_table *table, const struct dw_source *source,
-                        const struct dw_scope *scope)
+static void view_state_scope(struct dwell_table *table, const struct dw_source *source,
+                             const struct dw_scope *scope)
 {
 	if (scope->has_steps && scope->steps_to == UINT64_MAX)
 		table->steps = dw_arena_printf(&table->arena, "%" PRIu64 "..", scope->steps_from);
@@ -131,14 +133,14 @@ static void state_scope(struct dwell_table *table, const struct dw_source *sourc
 	if (scope->profile)
 		table->profile = dw_arena_text(&table->arena, scope->profile, strlen(scope->profile));
 	else if (scope->profile_id)
-		table->profile = profile_name(table, source, scope->profile_id);
+		table->profile = view_profile_name(table, source, scope->profile_id);
 	if (scope->action)
 		table->action = dw_arena_text(&table->arena, scope->action, strlen(scope->action));
 	if (scope->thread)
 		table->thread = dw_arena_text(&table->arena, scope->thread, strlen(scope->thread));
 }
 
-static void state(struct dwell_table *table, struct dw_model *model)
+static void view_state(struct dwell_table *table, struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);
 
@@ -147,8 +149,8 @@ static void state(struct dwell_table *table, struct dw_model *model)
 	for (size_t i = 0; table->traces && i < source->file_count; i++)
 		table->traces[table->trace_count++] =
 		    dw_arena_text(&table->arena, source->files[i].path, strlen(source->files[i].path));
-	state_losses(table, source);
-	state_scope(table, source, dw_model_scope(model));
+	view_state_losses(table, source);
+	view_state_scope(table, source, dw_model_scope(model));
 	table->coverage = dw_model_coverage(model);
 }
 
@@ -167,7 +169,7 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 		error = &unused;
 	code = dw_grouping_parse(options->group_by, &group, error);
 	if (!code)
-		code = check_needs(view, model, error);
+		code = view_check_needs(view, model, error);
 	if (code)
 		return code;
 	error->code = 0;
@@ -178,9 +180,9 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 		                                  dw_view_trace_name(model, name));
 	if (!table->row_count && !table->head_count)
 		dw_table_head(table, "Nothing was recorded here.");
-	code = arrange(view, table, options, error);
+	code = view_arrange_rows(view, table, options, error);
 	for (struct dwell_table *part = table; part && !code; part = part->next) {
-		state(part, model);
+		view_state(part, model);
 		if (part->failed)
 			code = dw_error_set(error, DWELL_E_NOMEM, "out of memory analysing %s",
 			                    dw_view_trace_name(model, name));

@@ -36,13 +36,13 @@ struct answer {
 
 /* ---- rows ---------------------------------------------------------------------------- */
 
-static double share_of(const struct dw_sequence *sequence, double ns)
+static double sequence_share_of(const struct dw_sequence *sequence, double ns)
 {
 	return ns / (sequence->iteration_ns * (double)sequence->iterations);
 }
 
-static void put_op(struct answer *answer, const struct dw_sequence_op *op, uint32_t id,
-                   uint32_t repeats, int depth)
+static void sequence_put_op(struct answer *answer, const struct dw_sequence_op *op, uint32_t id,
+                            uint32_t repeats, int depth)
 {
 	static const char *const phases[] = { NULL, "forward", "backward", "other" };
 	const char *name = answer->symbols[op->symbol].name;
@@ -62,12 +62,12 @@ static void put_op(struct answer *answer, const struct dw_sequence_op *op, uint3
 	dw_cell_int(&row[MAX], (int64_t)op->stat.max_ns);
 	dw_cell_int(&row[P99], (int64_t)op->stat.p99_ns);
 	dw_cell_real(&row[STD], op->std_ns);
-	dw_cell_real(&row[SHARE], share_of(answer->sequence, (double)op->stat.total_ns));
+	dw_cell_real(&row[SHARE], sequence_share_of(answer->sequence, (double)op->stat.total_ns));
 	if (op->drifts)
 		dw_cell_real(&row[DRIFT], op->drift);
 }
 
-static void put_block(struct answer *answer, const struct dw_sequence_block *block)
+static void sequence_put_block(struct answer *answer, const struct dw_sequence_block *block)
 {
 	struct dwell_table *table = answer->table;
 	double mean_ns = 0, total_ns = 0;
@@ -77,7 +77,7 @@ static void put_block(struct answer *answer, const struct dw_sequence_block *blo
 	if (!block->ops[0].stat.count)
 		return; /* of skipped iterations */
 	if (block->length == 1) {
-		put_op(answer, &block->ops[0], block->first, block->repeats, 0);
+		sequence_put_op(answer, &block->ops[0], block->first, block->repeats, 0);
 		return;
 	}
 	for (uint32_t i = 0; i < block->length; i++) {
@@ -90,30 +90,30 @@ static void put_block(struct answer *answer, const struct dw_sequence_block *blo
 	dw_cell_int(&row[OP_ID], block->first);
 	dw_cell_int(&row[REPEATS], block->repeats);
 	dw_cell_real(&row[MEAN], mean_ns);
-	dw_cell_real(&row[SHARE], share_of(answer->sequence, total_ns));
+	dw_cell_real(&row[SHARE], sequence_share_of(answer->sequence, total_ns));
 	for (uint32_t i = 0; i < block->length; i++)
-		put_op(answer, &block->ops[i], block->first + i, block->repeats, 1);
+		sequence_put_op(answer, &block->ops[i], block->first + i, block->repeats, 1);
 }
 
-static void fill(struct answer *answer, bool folded)
+static void sequence_fill_row(struct answer *answer, bool folded)
 {
 	const struct dw_sequence *sequence = answer->sequence;
 	uint32_t block = 0;
 
 	for (uint32_t i = 0; i < sequence->count;) {
 		if (folded && block < sequence->block_count && i == sequence->blocks[block].first) {
-			put_block(answer, &sequence->blocks[block]);
+			sequence_put_block(answer, &sequence->blocks[block]);
 			i += sequence->blocks[block].length * sequence->blocks[block].repeats;
 			block++;
 			continue;
 		}
 		if (sequence->ops[i].stat.count)
-			put_op(answer, &sequence->ops[i], i, 1, 0);
+			sequence_put_op(answer, &sequence->ops[i], i, 1, 0);
 		i++;
 	}
 }
 
-static void fill_totals(struct answer *answer)
+static void sequence_fill_totals(struct answer *answer)
 {
 	const struct dw_sequence *sequence = answer->sequence;
 	struct dw_cell *totals = dw_table_totals(answer->table);
@@ -124,12 +124,12 @@ static void fill_totals(struct answer *answer)
 	dw_cell_text(answer->table, &totals[NAME], "all operators");
 	dw_cell_int(&totals[ITERATIONS], (int64_t)sequence->iterations);
 	dw_cell_real(&totals[MEAN], total_ns / (double)sequence->iterations);
-	dw_cell_real(&totals[SHARE], share_of(sequence, total_ns));
+	dw_cell_real(&totals[SHARE], sequence_share_of(sequence, total_ns));
 }
 
 /* ---- sentences ----------------------------------------------------------------------- */
 
-static void say_iterations(struct dwell_table *table, const struct dw_sequence *sequence)
+static void sequence_say_iterations(struct dwell_table *table, const struct dw_sequence *sequence)
 {
 	char skipped[80] = "";
 
@@ -145,8 +145,8 @@ static void say_iterations(struct dwell_table *table, const struct dw_sequence *
 }
 
 /* A sequence is that of one thread of each process. */
-static void note_threads(struct dwell_table *table, const struct dw_model *model,
-                         const struct dw_sequence *sequence)
+static void sequence_note_threads(struct dwell_table *table, const struct dw_model *model,
+                                  const struct dw_sequence *sequence)
 {
 	const struct dw_source *source = dw_model_source(model);
 	bool *steps = calloc(source->thread_count + 1, sizeof *steps);
@@ -159,14 +159,15 @@ static void note_threads(struct dwell_table *table, const struct dw_model *model
 	table->failed |= !steps;
 	free(steps);
 	if (threads > sequence->process_count && !dw_model_scope(model)->thread)
-		dw_table_note(table, "Of %zu threads that step these are the iterations of %s: --thread NAME "
-		                     "shows another one's.", threads,
+		dw_table_note(table,
+		              "%zu threads have steps; these are the iterations of %s. --thread NAME "
+		              "shows those of another one.", threads,
 		              sequence->process_count == 1 ? "the one with most steps"
 		                                           : "one in each process");
 }
 
-static void note_drifts(struct dwell_table *table, const struct dw_sequence *sequence,
-                        const struct dw_symbol *symbols)
+static void sequence_note_drifts(struct dwell_table *table, const struct dw_sequence *sequence,
+                                 const struct dw_symbol *symbols)
 {
 	const struct dw_sequence_op *most = NULL;
 	uint64_t drifting = 0;
@@ -190,7 +191,7 @@ static void note_drifts(struct dwell_table *table, const struct dw_sequence *seq
 		              sequence->drift < 0 ? "less" : "more");
 }
 
-static void note_changes(struct dwell_table *table, const struct dw_sequence *sequence)
+static void sequence_note_changes(struct dwell_table *table, const struct dw_sequence *sequence)
 {
 	uint64_t partly = 0, skipped = 0;
 
@@ -210,7 +211,7 @@ static void note_changes(struct dwell_table *table, const struct dw_sequence *se
 		              dw_text_count((int64_t)skipped).at, skipped == 1 ? " is" : "s are");
 }
 
-static void note_rest(struct dwell_table *table, const struct dw_sequence *sequence)
+static void sequence_note_rest(struct dwell_table *table, const struct dw_sequence *sequence)
 {
 	if (sequence->incomplete)
 		dw_table_note(table, "%s iteration%s not whole (open, lost or overwritten in part): not "
@@ -221,19 +222,21 @@ static void note_rest(struct dwell_table *table, const struct dw_sequence *seque
 		              dw_text_count((int64_t)sequence->left_out).at,
 		              dw_text_plural(sequence->left_out), DW_SEQUENCE_POSITIONS);
 	if (sequence->process_count > 1)
-		dw_table_note(table, "Iterations of %u processes that step, as one sequence; --thread shows "
-		              "one of them.", sequence->process_count);
+		dw_table_note(table,
+		              "Iterations of %u processes are shown as one sequence; --thread NAME "
+		              "shows those of one.", sequence->process_count);
 }
 
 /* ---- the view ------------------------------------------------------------------------ */
 
-static struct dwell_table *make(struct answer *answer, bool folded, struct dwell_error *error)
+static struct dwell_table *sequence_make_table(struct answer *answer, bool folded,
+                                               struct dwell_error *error)
 {
 	answer->table = dw_view_table("sequence", columns, COLUMNS, error);
 	if (!answer->table)
 		return NULL;
-	fill(answer, folded);
-	fill_totals(answer);
+	sequence_fill_row(answer, folded);
+	sequence_fill_totals(answer);
 	return answer->table;
 }
 
@@ -249,10 +252,10 @@ static struct dwell_table *sequence_view(struct dw_model *model,
 
 	if (!sequence || dw_sequence_check(sequence, &ask, error))
 		return NULL;
-	table = make(&answer, !options->sort, error);
+	table = sequence_make_table(&answer, !options->sort, error);
 	if (table && machine) {
 		table->summary = true;
-		table->next = make(&answer, false, error);
+		table->next = sequence_make_table(&answer, false, error);
 		if (!table->next) {
 			dw_table_destroy(table);
 			return NULL;
@@ -261,11 +264,11 @@ static struct dwell_table *sequence_view(struct dw_model *model,
 		table->next->told = true;
 	}
 	if (table) {
-		say_iterations(table, sequence);
-		note_threads(table, model, sequence);
-		note_changes(table, sequence);
-		note_drifts(table, sequence, answer.symbols);
-		note_rest(table, sequence);
+		sequence_say_iterations(table, sequence);
+		sequence_note_threads(table, model, sequence);
+		sequence_note_changes(table, sequence);
+		sequence_note_drifts(table, sequence, answer.symbols);
+		sequence_note_rest(table, sequence);
 	}
 	return table;
 }

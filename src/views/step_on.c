@@ -11,7 +11,7 @@
 #include "views/common.h"
 
 /* The last one holds; NULL: none. */
-static const char *fact(const struct dw_source *source, const char *key)
+static const char *step_on_find_fact(const struct dw_source *source, const char *key)
 {
 	const char *value = NULL;
 
@@ -22,7 +22,7 @@ static const char *fact(const struct dw_source *source, const char *key)
 }
 
 /* Of several processes one that had steps of it is enough. */
-static bool made_steps(const struct dw_source *source)
+static bool step_on_made_steps(const struct dw_source *source)
 {
 	for (size_t i = 0; i < source->meta_count; i++)
 		if (strcmp(source->metas[i].key, DW_KEY_TORCH_STEP_ON) == 0 &&
@@ -33,14 +33,15 @@ static bool made_steps(const struct dw_source *source)
 
 bool dw_view_step_on(const struct dw_source *source, char *text, size_t room)
 {
-	const char *name = fact(source, DW_KEY_STEP_ON), *state = fact(source, DW_KEY_TORCH_STEP_ON);
-	const char *candidates = fact(source, DW_KEY_TORCH_STEP_ON_CANDIDATES);
+	const char *name = step_on_find_fact(source, DW_KEY_STEP_ON);
+	const char *state = step_on_find_fact(source, DW_KEY_TORCH_STEP_ON);
+	const char *candidates = step_on_find_fact(source, DW_KEY_TORCH_STEP_ON_CANDIDATES);
 
-	if (!name || made_steps(source))
+	if (!name || step_on_made_steps(source))
 		return false;
 	if (state)
 		snprintf(text, room, "--step-on %s: it is there, and was never called", name);
-	else if (!fact(source, DW_KEY_TORCH_VERSION))
+	else if (!step_on_find_fact(source, DW_KEY_TORCH_VERSION))
 		snprintf(text, room, "--step-on %s: no PyTorch was imported", name);
 	else
 		snprintf(text, room, "--step-on %s: nothing of this name was seen%s%s", name,

@@ -28,8 +28,9 @@ enum { STEP, THREAD, START, DURATION, OF_MEDIAN, CPU, MOST, WHY, SHARES,
        CPU_NS = SHARES + DW_SHARE_COUNT, COLUMNS };
 
 /* "backward 42%, forward 31%" */
-static void say_most(struct dwell_table *table, struct dw_cell *cell, const struct dw_step *step,
-                     const struct dw_symbol *symbols)
+static void steps_put_most(struct dwell_table *table, struct dw_cell *cell,
+                           const struct dw_step *step,
+                           const struct dw_symbol *symbols)
 {
 	struct dw_view_part *parts = calloc(DW_SHARE_COUNT + step->part_count, sizeof *parts);
 	double ns = (double)(step->end_ns - step->start_ns);
@@ -38,7 +39,8 @@ static void say_most(struct dwell_table *table, struct dw_cell *cell, const stru
 	int used;
 
 	table->failed |= !parts;
-	count = parts ? dw_view_parts(step->parts, step->part_count, step->share_ns, symbols, parts) : 0;
+	count = parts ? dw_view_parts(step->parts, step->part_count, step->share_ns, symbols, parts)
+	       : 0;
 	/* Here the time in no range has its place by size. */
 	for (size_t at = count; at > 1 && parts[at - 1].ns > parts[at - 2].ns; at--) {
 		struct dw_view_part part = parts[at - 1];
@@ -57,8 +59,9 @@ static void say_most(struct dwell_table *table, struct dw_cell *cell, const stru
 	free(parts);
 }
 
-static void say_why(struct dwell_table *table, struct dw_cell *cell, const struct dw_step *step,
-                    const struct dw_symbol *symbols)
+static void steps_put_why(struct dwell_table *table, struct dw_cell *cell,
+                          const struct dw_step *step,
+                          const struct dw_symbol *symbols)
 {
 	char text[512];
 
@@ -76,8 +79,9 @@ static void say_why(struct dwell_table *table, struct dw_cell *cell, const struc
 	dw_cell_text(table, cell, text);
 }
 
-static void fill(struct dwell_table *table, struct dw_model *model, const struct dw_steps *steps,
-                 const struct dw_step *step)
+static void steps_fill_row(struct dwell_table *table, struct dw_model *model,
+                           const struct dw_steps *steps,
+                           const struct dw_step *step)
 {
 	struct dw_cell *row = dw_table_row(table, 0);
 	uint64_t ns = step->end_ns - step->start_ns;
@@ -91,8 +95,8 @@ static void fill(struct dwell_table *table, struct dw_model *model, const struct
 		dw_cell_real(&row[OF_MEDIAN], (double)ns / (double)steps->p50_ns);
 	if (ns && step->cpu_ns)
 		dw_cell_real(&row[CPU], (double)step->cpu_ns / (double)ns);
-	say_most(table, &row[MOST], step, dw_model_symbols(model, NULL));
-	say_why(table, &row[WHY], step, dw_model_symbols(model, NULL));
+	steps_put_most(table, &row[MOST], step, dw_model_symbols(model, NULL));
+	steps_put_why(table, &row[WHY], step, dw_model_symbols(model, NULL));
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
 		dw_cell_int(&row[SHARES + i], (int64_t)step->share_ns[i]);
 	dw_cell_int(&row[CPU_NS], (int64_t)step->cpu_ns);
@@ -109,7 +113,7 @@ static struct dwell_table *steps_view(struct dw_model *model,
 		return NULL;
 	table->columns[THREAD].data_only = steps->thread_count < 2;
 	for (size_t i = 0; i < steps->count; i++)
-		fill(table, model, steps, &steps->steps[i]);
+		steps_fill_row(table, model, steps, &steps->steps[i]);
 	if (options->limit != SIZE_MAX && !options->sort)
 		dw_table_sort(table, DURATION);
 	dw_view_head_steps(table, steps, "");

@@ -19,8 +19,8 @@ static const struct dw_column columns[] = {
 };
 enum { THREAD, PID, TID, RECORDS, RANGES, FIRST, LAST, BUSY, SHARE, GAP, LOST, COLUMNS };
 
-static void fill(struct dwell_table *table, const struct dw_model *model,
-                 const struct dw_thread_row *from)
+static void threads_fill_row(struct dwell_table *table, const struct dw_model *model,
+                             const struct dw_thread_row *from)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_source_thread *thread = &source->threads[from->thread];
@@ -61,7 +61,7 @@ static struct dwell_table *threads_view(struct dw_model *model,
 		if (!row->records && !row->lost &&
 		    source->processes[source->threads[row->thread].process].flags & DW_PROCESS_RUNNER)
 			continue;
-		fill(table, model, row);
+		threads_fill_row(table, model, row);
 		records += row->records;
 		ranges += row->ranges;
 		lost += row->lost;

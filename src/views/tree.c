@@ -23,8 +23,9 @@ static const struct dw_column columns[] = {
 };
 enum { NAME, DEPTH, CATEGORY, TOTAL, SELF, CALLS, MEAN, P99, SHARE, COLUMNS };
 
-static void fill(struct dwell_table *table, struct dw_model *model, const struct dw_tree_node *node,
-                 uint64_t root_ns)
+static void tree_fill_row(struct dwell_table *table, struct dw_model *model,
+                          const struct dw_tree_node *node,
+                          uint64_t root_ns)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	struct dw_cell *row = dw_table_row(table, (int)node->depth);
@@ -73,7 +74,7 @@ static struct dwell_table *tree_view(struct dw_model *model,
 		    (double)node->stat.total_ns < LEAST_SHARE * (double)root_ns)
 			hidden++;
 		else
-			fill(table, model, node, root_ns);
+			tree_fill_row(table, model, node, root_ns);
 	}
 	if (open)
 		dw_table_note(table, "%s call%s did not end; counted until the end of %s process.",

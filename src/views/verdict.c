@@ -47,7 +47,7 @@ struct list {
 	int count;
 };
 
-static struct dw_verdict *add(struct list *list, const char *kind, double share)
+static struct dw_verdict *verdict_add(struct list *list, const char *kind, double share)
 {
 	struct dw_verdict *verdict = &list->verdicts[list->count++];
 
@@ -55,15 +55,15 @@ static struct dw_verdict *add(struct list *list, const char *kind, double share)
 	return verdict;
 }
 
-static double percent(double share)
+static double verdict_percent(double share)
 {
 	return round(share * 100);
 }
 
 /* ---- data ------------------------------------------------------------------------------- */
 
-static void say_workers(struct dw_verdict *verdict, const struct step *step,
-                        const struct dw_loader *loader, const char *save)
+static void verdict_say_workers(struct dw_verdict *verdict, const struct step *step,
+                                const struct dw_loader *loader, const char *save)
 {
 	double made_ns = loader->made ? (double)loader->making_ns / (double)loader->made : 0;
 	double work_ns = step->ns * (1 - step->share[DW_SHARE_DATA]);
@@ -75,13 +75,15 @@ static void say_workers(struct dw_verdict *verdict, const struct step *step,
 		         100 * (double)loader->empty / (double)loader->queued);
 	snprintf(verdict->what, sizeof verdict->what,
 	         "Waiting for data takes %.0f%% of each step: %u loader worker%s cannot keep up%s.",
-	         percent(verdict->share), loader->workers, dw_text_plural(loader->workers), queue);
+	         verdict_percent(verdict->share), loader->workers, dw_text_plural(loader->workers),
+	         queue);
 	if (work_ns > 0)
 		wanted = (unsigned)ceil(made_ns / work_ns);
 	if (wanted > MOST_WORKERS)
 		snprintf(verdict->hint, sizeof verdict->hint,
 		         "a worker takes %s for a batch and a step %s: cheaper samples (decoded once, cached) "
-		         "help more than workers", dw_text_ns(made_ns, " ").at, dw_text_ns(work_ns, " ").at);
+		         "help more than workers", dw_text_ns(made_ns, " ").at, dw_text_ns(work_ns,
+		                                                                           " ").at);
 	else if (wanted > loader->workers)
 		snprintf(verdict->hint, sizeof verdict->hint,
 		         "try %u workers (num_workers=%u): up to %s a step by the batches' measured time, if "
@@ -92,24 +94,27 @@ static void say_workers(struct dw_verdict *verdict, const struct step *step,
 		         "batches made ready earlier (a longer queue) would save up to %s a step", save);
 }
 
-static void weigh_data(struct list *list, const struct step *step, const struct dw_loader *loader)
+static void verdict_rate_data(struct list *list, const struct step *step,
+                              const struct dw_loader *loader)
 {
 	struct dw_text save = dw_text_ns(step->share[DW_SHARE_DATA] * step->ns, " ");
 	struct dw_verdict *verdict;
 
 	if (step->share[DW_SHARE_DATA] < WAIT_SHARE)
 		return;
-	verdict = add(list, "data", step->share[DW_SHARE_DATA]);
+	verdict = verdict_add(list, "data", step->share[DW_SHARE_DATA]);
 	if (loader->workers) {
-		say_workers(verdict, step, loader, save.at);
+		verdict_say_workers(verdict, step, loader, save.at);
 		return;
 	}
 	snprintf(verdict->what, sizeof verdict->what, "Waiting for data takes %.0f%% of each step%s",
-	         percent(verdict->share), loader->own_ns ? ": the loop loads its batches itself." : ".");
+	         verdict_percent(verdict->share), loader->own_ns
+	       ? ": the loop loads its batches itself." : ".");
 	if (loader->own_ns && step->python)
 		snprintf(verdict->hint, sizeof verdict->hint,
 		         "try DataLoader(..., num_workers=%.0f): up to %s a step, if cores are free",
-		         fmax(1, ceil(step->share[DW_SHARE_DATA] / fmax(0.02, 1 - step->share[DW_SHARE_DATA]))),
+		         fmax(1, ceil(step->share[DW_SHARE_DATA] / fmax(0.02,
+		                                                        1 - step->share[DW_SHARE_DATA]))),
 		         save.at);
 	else
 		snprintf(verdict->hint, sizeof verdict->hint,
@@ -118,34 +123,36 @@ static void weigh_data(struct list *list, const struct step *step, const struct 
 
 /* ---- what else is waited for ------------------------------------------------------------------ */
 
-static void weigh_waits(struct list *list, const struct step *step)
+static void verdict_rate_waits(struct list *list, const struct step *step)
 {
 	struct dw_verdict *verdict;
 	double collector;
 
 	if (step->share[DW_SHARE_COMMUNICATION] >= WAIT_SHARE) {
-		verdict = add(list, "communication", step->share[DW_SHARE_COMMUNICATION]);
+		verdict = verdict_add(list, "communication", step->share[DW_SHARE_COMMUNICATION]);
 		snprintf(verdict->what, sizeof verdict->what, "Communication takes %.0f%% of each step.",
-		         percent(verdict->share));
+		         verdict_percent(verdict->share));
 		snprintf(verdict->hint, sizeof verdict->hint,
 		         "ranks wait for the slowest one: dwell report --view steps tells what each does; larger "
 		         "batches or sums over several save transfers");
 	}
 	collector = step->share[DW_SHARE_COLLECTOR] + step->collector_beside;
 	if (collector >= COLLECTOR_SHARE) {
-		verdict = add(list, "collector", collector / (1 + step->collector_beside));
-		snprintf(verdict->what, sizeof verdict->what, "Garbage collection takes %.0f%% of each step%s.",
-		         percent(verdict->share), step->collector_beside > 0 ? " and the time to the next" : "");
+		verdict = verdict_add(list, "collector", collector / (1 + step->collector_beside));
+		snprintf(verdict->what, sizeof verdict->what,
+		         "Garbage collection takes %.0f%% of each step%s.",
+		         verdict_percent(verdict->share), step->collector_beside > 0
+		       ? " and the time to the next" : "");
 		if (step->python)
 			snprintf(verdict->hint, sizeof verdict->hint,
 			         "gc.freeze() once the model and the data are made, or gc.disable() and a "
 			         "gc.collect() now and then (dwell report --view gc)");
 	}
 	if (step->idle >= IDLE_SHARE) {
-		verdict = add(list, "idle", step->idle);
+		verdict = verdict_add(list, "idle", step->idle);
 		snprintf(verdict->what, sizeof verdict->what,
 		         "The program is idle for %.0f%% of each step: it waits, not for data, or has no CPU.",
-		         percent(verdict->share));
+		         verdict_percent(verdict->share));
 		snprintf(verdict->hint, sizeof verdict->hint,
 		         "a sleep, a lock, a file or a network: dwell report --view tree tells what it is within%s",
 		         step->functions  ? ", --view functions which function"
@@ -156,22 +163,22 @@ static void weigh_waits(struct list *list, const struct step *step)
 
 /* ---- the interpreter and operators -------------------------------------------------------------- */
 
-static void weigh_small(struct list *list, const struct step *step)
+static void verdict_rate_small(struct list *list, const struct step *step)
 {
 	double share = step->operators_share + step->between - step->idle;
-	struct dw_verdict *verdict = add(list, "small operators", share);
+	struct dw_verdict *verdict = verdict_add(list, "small operators", share);
 
 	snprintf(verdict->what, sizeof verdict->what,
 	         "%s operators a step at %s each: calling them takes more than their work (with it, %.0f%% "
 	         "of each step).", dw_text_count((int64_t)llround(step->operators)).at,
-	         dw_text_ns(step->mean_ns, " ").at, percent(share));
+	         dw_text_ns(step->mean_ns, " ").at, verdict_percent(share));
 	snprintf(verdict->hint, sizeof verdict->hint,
 	         "fewer and larger ones: whole tensors in place of loops over rows, larger batches, "
 	         "foreach or fused optimizers, torch.compile");
 }
 
 /* Between operators, and between a step's end and the next one's first sign. */
-static void weigh_python(struct list *list, const struct step *step)
+static void verdict_rate_python(struct list *list, const struct step *step)
 {
 	double own = step->between - step->idle, share = own, beside = step->python_beside;
 	double gap_ns = step->operators > 0 ? own * step->ns / step->operators : step->ns;
@@ -179,23 +186,25 @@ static void weigh_python(struct list *list, const struct step *step)
 
 	if (step->operators >= SMALL_COUNT && step->mean_ns < SMALL_NS && gap_ns < SMALL_GAP_NS &&
 	    step->operators_share + own >= SMALL_SHARE && !step->device_unseen) {
-		weigh_small(list, step);
+		verdict_rate_small(list, step);
 		own = share = 0;
 	}
 	if (beside >= WAIT_SHARE)
 		share = (own + beside) / (1 + beside);
 	if (share < WAIT_SHARE)
 		return;
-	verdict = add(list, "python", share);
-	snprintf(verdict->what, sizeof verdict->what, "Python between operators takes %.0f%% of each step%s.",
-	         percent(share), beside >= WAIT_SHARE ? " and the time to the next" : "");
+	verdict = verdict_add(list, "python", share);
+	snprintf(verdict->what, sizeof verdict->what,
+	         "Python between operators takes %.0f%% of each step%s.",
+	         verdict_percent(share), beside >= WAIT_SHARE ? " and the time to the next" : "");
 	snprintf(verdict->hint, sizeof verdict->hint,
 	         "%s tells which functions; work on tensors, or once in place of every step, saves up to %s "
 	         "a step", step->functions ? "dwell report --view functions" : "dwell run --functions",
 	         dw_text_ns((own + (beside >= WAIT_SHARE ? beside : 0)) * step->ns, " ").at);
 }
 
-static void weigh_operators(struct list *list, const struct step *step, const struct dw_symbol *symbols)
+static void verdict_rate_operators(struct list *list, const struct step *step,
+                                   const struct dw_symbol *symbols)
 {
 	struct dw_verdict *verdict;
 	const char *name;
@@ -206,37 +215,39 @@ static void weigh_operators(struct list *list, const struct step *step, const st
 	name = symbols[step->largest->symbol].name;
 	share = (double)step->largest->stat.self_ns / step->whole_ns;
 	if (share >= ONE_SHARE) {
-		verdict = add(list, "one operator", share);
-		snprintf(verdict->what, sizeof verdict->what, "One operator, %.80s, takes %.0f%% of each step.",
-		         name, percent(share));
+		verdict = verdict_add(list, "one operator", share);
+		snprintf(verdict->what, sizeof verdict->what,
+		         "One operator, %.80s, takes %.0f%% of each step.",
+		         name, verdict_percent(share));
 		snprintf(verdict->hint, sizeof verdict->hint, "%s tells which calls%s",
 		         step->shapes ? "dwell report --view operators --group-by shape"
 		                      : "recording with --shapes, then --view operators --group-by shape,",
 		         step->layers ? ", --view layers whose" : "");
 	} else if (!list->count && step->operators_share > 0.5) {
-		verdict = add(list, "compute", step->operators_share);
+		verdict = verdict_add(list, "compute", step->operators_share);
 		snprintf(verdict->what, sizeof verdict->what,
 		         "Operators take %.0f%% of each step and none stands out (%.80s: %.0f%%).",
-		         percent(verdict->share), name, percent(share));
+		         verdict_percent(verdict->share), name, verdict_percent(share));
 	}
 }
 
-static void weigh_nameless(struct list *list, const struct step *step)
+static void verdict_rate_unnamed(struct list *list, const struct step *step)
 {
 	struct dw_verdict *verdict;
 
 	if (step->share[DW_SHARE_OTHER] < NAMELESS_SHARE)
 		return;
-	verdict = add(list, "nameless", step->share[DW_SHARE_OTHER]);
+	verdict = verdict_add(list, "nameless", step->share[DW_SHARE_OTHER]);
 	snprintf(verdict->what, sizeof verdict->what, "%.0f%% of each step lies in no named range.",
-	         percent(verdict->share));
-	snprintf(verdict->hint, sizeof verdict->hint, "DWELL_ZONE(\"name\") around its parts tells which");
+	         verdict_percent(verdict->share));
+	snprintf(verdict->hint, sizeof verdict->hint,
+	         "DWELL_ZONE(\"name\") around its parts tells which");
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------- */
 
-static void measure_step(struct step *step, const struct dw_overview *overview,
-                         const struct dw_flat *operators)
+static void verdict_measure_step(struct step *step, const struct dw_overview *overview,
+                                 const struct dw_flat *operators)
 {
 	const struct dw_steps *steps = overview->steps;
 	double whole = (double)steps->recorded_ns, count = (double)steps->recorded_count;
@@ -263,7 +274,8 @@ static void measure_step(struct step *step, const struct dw_overview *overview,
 	other += (double)steps->helped_ns / whole;
 	step->between = fmax(0, 1 - self_ns / whole - other);
 	if (cpu_wall > 0)
-		step->idle = fmin(step->between, fmax(0, 1 - cpu_ns / cpu_wall - other - overview->delay_share));
+		step->idle = fmin(step->between, fmax(0,
+		                                      1 - cpu_ns / cpu_wall - other - overview->delay_share));
 	for (size_t i = 0; i < steps->beside_count; i++) {
 		double part = (double)steps->besides[i].ns / (double)steps->steps_ns;
 
@@ -282,17 +294,19 @@ static void measure_step(struct step *step, const struct dw_overview *overview,
 }
 
 /* Largest first, but memory that grows before all. */
-static int compare(const void *left, const void *right)
+static int verdict_compare(const void *left, const void *right)
 {
 	const struct dw_verdict *a = left, *b = right;
-	bool grows_a = strcmp(a->kind, "memory growth") == 0, grows_b = strcmp(b->kind, "memory growth") == 0;
+	bool grows_a = strcmp(a->kind, "memory growth") == 0, grows_b = strcmp(b->kind,
+	                                                                       "memory growth") == 0;
 
 	if (grows_a != grows_b)
 		return grows_b - grows_a;
 	return (b->share > a->share) - (b->share < a->share);
 }
 
-int dw_overview_verdicts(const struct dw_overview *overview, struct dw_verdict verdicts[DW_VERDICTS],
+int dw_overview_verdicts(const struct dw_overview *overview,
+                         struct dw_verdict verdicts[DW_VERDICTS],
                          struct dwell_error *error)
 {
 	struct list list = { verdicts, 0 };
@@ -311,27 +325,27 @@ int dw_overview_verdicts(const struct dw_overview *overview, struct dw_verdict v
 	step.shapes = overview->has_shapes;
 	step.layers = dw_model_categories(overview->model) & DW_VIEW_CATEGORY(LAYER);
 	step.functions = dw_model_categories(overview->model) & DW_VIEW_CATEGORY(FUNCTION);
-	measure_step(&step, overview, operators);
+	verdict_measure_step(&step, overview, operators);
 	if (step.share[DW_SHARE_DATA] >= WAIT_SHARE) {
 		loader = dw_loader(overview->model, error);
 		if (!loader)
 			return -1;
-		weigh_data(&list, &step, loader);
+		verdict_rate_data(&list, &step, loader);
 		dw_loader_done(loader);
 	}
-	weigh_waits(&list, &step);
+	verdict_rate_waits(&list, &step);
 	if (step.python)
-		weigh_python(&list, &step);
+		verdict_rate_python(&list, &step);
 	else
-		weigh_nameless(&list, &step);
+		verdict_rate_unnamed(&list, &step);
 	grows = dw_verdict_memory(overview, step.python, &verdicts[list.count], error);
 	if (grows < 0)
 		return -1;
 	list.count += grows;
-	weigh_operators(&list, &step, overview->symbols);
+	verdict_rate_operators(&list, &step, overview->symbols);
 	/* Hints are of what to record, and with what: who used another profiler has other ways. */
 	for (int i = 0; i < list.count && overview->source->files[0].foreign; i++)
 		verdicts[i].hint[0] = '\0';
-	qsort(verdicts, (size_t)list.count, sizeof *verdicts, compare);
+	qsort(verdicts, (size_t)list.count, sizeof *verdicts, verdict_compare);
 	return list.count;
 }

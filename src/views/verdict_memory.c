@@ -11,7 +11,7 @@
 #define GROWTH_SHARE 0.10
 #define GROWTH_BYTES (1 << 20)
 
-static uint64_t bytes_of(const struct dw_memory_point *point)
+static uint64_t verdict_bytes_of(const struct dw_memory_point *point)
 {
 	uint64_t bytes = 0;
 
@@ -21,8 +21,8 @@ static uint64_t bytes_of(const struct dw_memory_point *point)
 }
 
 /* Means of the four quarters of from..to; false: one of them has no point. */
-static bool quarters(const struct dw_memory_pool *pool, uint64_t from_ns, uint64_t to_ns,
-                     double means[4])
+static bool verdict_quarters(const struct dw_memory_pool *pool, uint64_t from_ns, uint64_t to_ns,
+                             double means[4])
 {
 	double sums[4] = { 0 }, counts[4] = { 0 };
 
@@ -32,7 +32,7 @@ static bool quarters(const struct dw_memory_pool *pool, uint64_t from_ns, uint64
 		if (ns < from_ns || ns >= to_ns)
 			continue;
 		unsigned quarter = (unsigned)((double)(ns - from_ns) / (double)(to_ns - from_ns) * 4);
-		sums[quarter & 3] += (double)bytes_of(&pool->points[i]);
+		sums[quarter & 3] += (double)verdict_bytes_of(&pool->points[i]);
 		counts[quarter & 3]++;
 	}
 	for (unsigned i = 0; i < 4; i++) {
@@ -43,7 +43,8 @@ static bool quarters(const struct dw_memory_pool *pool, uint64_t from_ns, uint64
 	return true;
 }
 
-static const char *keeper(const struct dw_memory_pool *pool, const struct dw_symbol *symbols)
+static const char *verdict_find_keeper(const struct dw_memory_pool *pool,
+                                       const struct dw_symbol *symbols)
 {
 	const struct dw_memory_owner *most = NULL;
 
@@ -72,14 +73,15 @@ int dw_verdict_memory(const struct dw_overview *overview, bool python, struct dw
 		double means[4], growth, peak = (double)pool->all.at_peak_bytes;
 		const char *by;
 
-		if (!quarters(pool, steps->steps[first].start_ns, steps->steps[steps->count - 1].end_ns, means))
+		if (!verdict_quarters(pool, steps->steps[first].start_ns,
+		                      steps->steps[steps->count - 1].end_ns, means))
 			continue;
 		growth = (means[3] - means[0]) * 4 / 3; /* from the beginning to the end */
 		if (growth < GROWTH_BYTES || growth < GROWTH_SHARE * peak ||
 		    means[1] - means[0] < growth / 12 || means[2] - means[1] < growth / 12 ||
 		    means[3] - means[2] < growth / 12)
 			continue;
-		by = keeper(pool, overview->symbols);
+		by = verdict_find_keeper(pool, overview->symbols);
 		*verdict = (struct dw_verdict){ .kind = "memory growth", .share = growth / peak };
 		snprintf(verdict->what, sizeof verdict->what,
 		         "Memory grows by %s with each step, %s so far on %.40s%s%.60s.",
@@ -87,7 +89,8 @@ int dw_verdict_memory(const struct dw_overview *overview, bool python, struct dw
 		         dw_text_bytes(growth, " ").at, pool->device, by ? ", most of it made by " : "",
 		         by ? by : "");
 		snprintf(verdict->hint, sizeof verdict->hint, "%s",
-		         python ? "something keeps what each step made: losses kept with their graphs are the "
+		         python
+		       ? "something keeps what each step made: losses kept with their graphs are the "
 		                  "usual cause; keep loss.item() or loss.detach()"
 		                : "dwell report --view memory tells what is left at the end");
 		return 1;

@@ -26,7 +26,7 @@ loader;decode;resize 126000000
 2> dwell: train.dwell is the newest trace here
 
 $ dwell export train.dwell
-2> dwell: export for what? --format NAME (dwell export --help lists them)
+2> dwell: no format is given: --format NAME (dwell export --help lists all)
 [2]
 
 $ dwell export train.dwell --format chorme

@@ -1,6 +1,6 @@
 # dwell report: which trace, which view, which rows; and every way to get it wrong.
 $ dwell report
-2> dwell: no trace is named, and there is no *.dwell in this folder
+2> dwell: no trace is given, and this folder has no *.dwell
 [1]
 
 $ trace train && dwell report --view threads

@@ -125,7 +125,7 @@ operator       OP_ID  iterations    mean     min     max     p99    std  of a st
 all_reduce         0          10  1.50ms  1.00ms  2.00ms  2.00ms  527us      21.4%
 all operators                 10  1.50ms                                     21.4%
 
-Iterations of 2 processes that step, as one sequence; --thread shows one of them.
+Iterations of 2 processes are shown as one sequence; --thread NAME shows those of one.
 
 $ dwell report ranks.dwell --layout singa --verbosity 1 | grep .
 Time Profiling:

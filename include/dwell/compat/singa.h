@@ -6,23 +6,23 @@
  *     ... train: dwell_step(), DWELL_PHASE("forward"), DWELL_OP(...) ...
  *     dwell_singa_print_time_profiling(stdout, &error);
  *
- * An iteration is a step. The listing shows means over the iterations after the skipped
- * ones. Verbosity:
+ * An iteration is a step. The listing shows means over the iterations after the skipped ones.
+ * The verbosity says what is listed, and so what is recorded:
  *
- *   0  nothing is recorded and nothing is printed
- *   1  forward and backward propagation: steps and phases are recorded
- *   2  each operation in its order: operators and communication too
- *   3  the distributed operations alone: those named with "Dist"; steps, phases and
- *      communication are recorded
+ *   0  nothing
+ *   1  forward and backward propagation: steps and phases
+ *   2  each operation in its order: steps, phases, operators and communication
+ *   3  only distributed operations, those with "Dist" in their name: steps, phases and
+ *      communication
  *
  * If no session runs, the first verbosity above 0 starts one that records only this
  * (PROGRAM-PID.dwell in the current folder). Under `dwell run`, or after dwell_start(), the
  * session's own recording continues. Both numbers are stored in the trace, so that `dwell
  * report --layout singa` prints the same after the program has ended.
  *
- * This is a part of libdwell-lightning (`pkg-config dwell-lightning`): the listing is made from
- * the program's own trace. Only one thread of a process may call these functions at a time. A
- * forked child has verbosity 0 until it sets its own.
+ * This is libdwell-singa (`pkg-config dwell-singa`). It uses libdwell-read, because the listing is
+ * made from the program's own trace. Only one thread of a process may call these functions at a
+ * time. A forked child has verbosity 0 until it sets its own.
  */
 #ifndef DWELL_COMPAT_SINGA_H
 #define DWELL_COMPAT_SINGA_H
@@ -45,7 +45,8 @@ extern "C" {
  */
 DWELL_API int dwell_singa_set_verbosity(int verbosity, struct dwell_error *error);
 
-/* Leaves the first `iterations` steps of the process out of the means. */
+/* Leaves the first `iterations` steps of the process out of the means; the default is
+ * DWELL_SINGA_SKIP_ITERATION. */
 DWELL_API void dwell_singa_set_skip_iteration(uint64_t iterations);
 
 /*

@@ -21,12 +21,12 @@ int dw_grouping_parse(const char *text, struct dw_grouping *group, struct dwell_
 
 			if (text[6] < '1' || text[6] > '9' || end != text + length || frames > 10000)
 				return dw_error_set(error, DWELL_E_ARGUMENT,
-				                    "stack:N takes a number of frames, at least 1: not '%.*s'",
+				                    "--group-by stack:N takes a number of frames, at least 1; not '%.*s'",
 				                    (int)length, text);
 			group->stack_frames = (uint32_t)frames;
 		} else {
 			return dw_error_set(error, DWELL_E_NAME,
-			                    "group by what? shape, overload or stack:N; not '%.*s'",
+			                    "--group-by takes shape, overload or stack:N, not '%.*s'",
 			                    (int)(length > 100 ? 100 : length), text);
 		}
 		text += length + (text[length] == ',');

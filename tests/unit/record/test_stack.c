@@ -21,7 +21,7 @@ static int plain(uintptr_t at, void **addresses)
 	uintptr_t low = at;
 	int count = 0;
 
-	while (count < DEEPEST && readable(at, low, high)) {
+	while (count < DEEPEST && stack_is_readable(at, low, high)) {
 		const struct frame *frame = (const struct frame *)at;
 
 		if (!frame->return_address)
@@ -50,9 +50,9 @@ static __attribute__((noinline)) void look(void)
 	int count = plain(here, expected), listed;
 	uint64_t hash;
 
-	walk(&way, here, high, &walked, walked.count);
-	listed = list(&way, &walked, got);
-	hash = keep(&walked, &way, true);
+	stack_walk(&way, here, high, &walked, walked.count);
+	listed = stack_list(&way, &walked, got);
+	hash = stack_keep(&walked, &way, true);
 	walks++;
 	known += way.known;
 	wrong += listed != count || memcmp(got, expected, (size_t)count * sizeof *got) != 0 ||

@@ -13,9 +13,9 @@ TEST(windows_are_whole_while_there_is_much_left)
 	struct dw_head head = budget_of(32768, 4096);
 	uint32_t count;
 
-	CHECK_EQ(claim(&head, DW_CLAIM_STREAM, &count), 1);
+	CHECK_EQ(window_claim(&head, DW_CLAIM_STREAM, &count), 1);
 	CHECK_EQ(count, 63); /* up to the next multiple of 4 MiB: large folios are aligned */
-	CHECK_EQ(claim(&head, DW_CLAIM_STREAM, &count), 64);
+	CHECK_EQ(window_claim(&head, DW_CLAIM_STREAM, &count), 64);
 	CHECK_EQ(count, 64);
 }
 
@@ -24,7 +24,7 @@ TEST(claims_shrink_and_end_at_the_budget)
 	struct dw_head head = budget_of(1024, 128);
 	uint32_t count, first, last = 64, end = 1;
 
-	while ((first = claim(&head, DW_CLAIM_STREAM, &count)) != 0) {
+	while ((first = window_claim(&head, DW_CLAIM_STREAM, &count)) != 0) {
 		CHECK_EQ(first, end);
 		CHECK_RANGE(count, 1, 64);
 		if (1024 - 128 - first < 512)
@@ -37,10 +37,10 @@ TEST(claims_shrink_and_end_at_the_budget)
 	CHECK_EQ(last, 1);
 	/* The reserve goes block by block, to who has nothing. */
 	for (int i = 0; i < 128; i++) {
-		CHECK_EQ(claim(&head, DW_CLAIM_RESERVED, &count), end + (uint32_t)i);
+		CHECK_EQ(window_claim(&head, DW_CLAIM_RESERVED, &count), end + (uint32_t)i);
 		CHECK_EQ(count, 1);
 	}
-	CHECK_EQ(claim(&head, DW_CLAIM_RESERVED, &count), 0);
+	CHECK_EQ(window_claim(&head, DW_CLAIM_RESERVED, &count), 0);
 	CHECK_EQ(head.next_block, 1024);
 }
 
@@ -49,7 +49,7 @@ TEST(the_smallest_budget_serves_several)
 	struct dw_head head = budget_of(16, 2);
 	uint32_t count, claims = 0;
 
-	while (claim(&head, DW_CLAIM_STREAM, &count))
+	while (window_claim(&head, DW_CLAIM_STREAM, &count))
 		claims++;
 	CHECK_EQ(claims, 13);
 }
@@ -57,12 +57,12 @@ TEST(the_smallest_budget_serves_several)
 TEST(what_was_not_reserved_is_given_back)
 {
 	struct dw_head head = budget_of(32768, 4096);
-	uint32_t count, first = claim(&head, DW_CLAIM_STREAM, &count);
+	uint32_t count, first = window_claim(&head, DW_CLAIM_STREAM, &count);
 
 	give_back(&head, first, count, 3);
 	CHECK_EQ(head.next_block, first + 3);
-	first = claim(&head, DW_CLAIM_STREAM, &count);
-	claim(&head, DW_CLAIM_STREAM, &(uint32_t){ 0 });
+	first = window_claim(&head, DW_CLAIM_STREAM, &count);
+	window_claim(&head, DW_CLAIM_STREAM, &(uint32_t){ 0 });
 	uint32_t next = head.next_block;
 	give_back(&head, first, count, 0); /* another process has claimed behind */
 	CHECK_EQ(head.next_block, next);

@@ -1,0 +1,104 @@
+/* The process: its lock, which signal handlers may meet and jump out of. */
+#include "check.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+
+#include "session.h"
+
+/* Well below the caller's frame, as a handler's. */
+static __attribute__((noinline)) bool lock_below(void)
+{
+	volatile char signal_frame[2048];
+	bool done;
+
+	signal_frame[0] = 0;
+	done = dw_process_lock();
+	signal_frame[1] = signal_frame[0];
+	return done;
+}
+
+TEST(a_handler_does_not_get_the_lock_of_its_own_thread)
+{
+	enum dw_loss cause;
+
+	REQUIRE(session_begin(0) && dw_process_ready(&cause));
+	REQUIRE(dw_process_lock());
+	CHECK(!lock_below());
+	CHECK_EQ(dw_process_refusal(), DW_LOSS_BUSY);
+	dw_process_unlock();
+	CHECK(lock_below());
+	dw_process_unlock();
+	session_end();
+}
+
+static jmp_buf target;
+
+static __attribute__((noinline)) void lock_and_jump(void)
+{
+	volatile char deeper[4096];
+
+	deeper[0] = 0;
+	if (dw_process_lock())
+		longjmp(target, 1);
+	deeper[1] = deeper[0];
+}
+
+TEST(the_lock_of_code_that_a_jump_left_is_taken_over)
+{
+	REQUIRE(session_begin(0));
+	if (setjmp(target) == 0)
+		lock_and_jump();
+	CHECK_EQ(dw_process->lock, dw_gettid());
+	CHECK(dw_process_lock());
+	/* It is held again: what comes below meets a live holder. */
+	CHECK(!lock_below());
+	dw_process_unlock();
+	CHECK_EQ(dw_process->lock, 0);
+	session_end();
+}
+
+static void *take_lock(void *taken)
+{
+	*(bool *)taken = dw_process_lock();
+	return NULL;
+}
+
+TEST(the_lock_of_a_thread_that_ended_in_it_is_taken_over)
+{
+	enum dw_loss cause;
+	pthread_t thread;
+	bool taken = false;
+
+	REQUIRE(session_begin(0) && dw_process_ready(&cause));
+	REQUIRE(pthread_create(&thread, NULL, take_lock, &taken) == 0);
+	pthread_join(thread, NULL);
+	CHECK(taken);
+	CHECK(dw_process_lock());
+	dw_process_unlock();
+	session_end();
+}
+
+TEST(blocked_signals_are_those_of_the_thread)
+{
+	uint64_t before = dw_process_blocked_signals();
+	sigset_t set, old;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, &old);
+	CHECK_EQ(dw_process_blocked_signals(), before | (uint64_t)1 << (SIGUSR1 - 1));
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	CHECK_EQ(dw_process_blocked_signals(), before);
+}
+
+TEST(a_frame_is_gone_when_code_above_it_runs)
+{
+	CHECK(dw_process_jumped(4096, 8192));
+	CHECK(dw_process_jumped(4096, 4096));
+	CHECK(!dw_process_jumped(8192, 4096));
+	CHECK(!dw_process_jumped(0, 4096));
+}
+
+CHECK_MAIN
