@@ -101,9 +101,9 @@ void dw_say_state(struct dwell_trace *trace);
 int dw_take_scope(struct dwell_scope *scope, const struct dw_option *option, const char *value);
 
 /* How to print on a stream: its width if it is a terminal, colour, UTF-8. */
-void dw_terminal(int descriptor, struct dwell_print_options *options);
+void dw_terminal(int fd, struct dwell_print_options *options);
 /* Finds the newest *.dwell of the current folder and names it on stderr; false if there is none. */
-bool dw_newest_trace(char *path, size_t room);
+bool dw_newest_trace(char *path, size_t size);
 
 /* Prints the overview of a finished run to stderr: stdout is the program's. */
 void dw_report_after_run(const char *trace);

@@ -113,22 +113,22 @@ static bool capture_store(const struct request *request, const struct dw_client_
 {
 	char folder[DW_LOGDIR_PATH], part[DW_LOGDIR_PATH + 8];
 	size_t at = 0;
-	int file;
+	int fd;
 
 	snprintf(folder, sizeof folder, "%s", request->path);
 	*strrchr(folder, '/') = '\0';
 	if (!dw_logdir_make(folder))
 		return false;
 	snprintf(part, sizeof part, "%s.part", request->path);
-	file = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	while (file >= 0 && at < answer->xspace_bytes) {
-		ssize_t written = write(file, answer->xspace + at, answer->xspace_bytes - at);
+	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	while (fd >= 0 && at < answer->xspace_bytes) {
+		ssize_t written = write(fd, answer->xspace + at, answer->xspace_bytes - at);
 
 		if (written < 0 && errno != EINTR)
 			break;
 		at += written > 0 ? (size_t)written : 0;
 	}
-	if (file >= 0 && at == answer->xspace_bytes && close(file) == 0 &&
+	if (fd >= 0 && at == answer->xspace_bytes && close(fd) == 0 &&
 	    rename(part, request->path) == 0)
 		return true;
 	dw_say("cannot write %s: %s; name another folder with -o", request->path, strerror(errno));

@@ -1,6 +1,6 @@
 /*
- * dwell info: all that a trace holds beside its records. Who wonders what a trace
- * would tell a stranger reads it here.
+ * dwell info: all that a trace holds apart from its records, so that its owner can see what it
+ * would reveal to others.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -67,7 +67,7 @@ static int report_finish_options(struct report_request *request)
 	if (!request->view_count)
 		request->views[request->view_count++] = dw_view_find("overview", &error);
 	/* Formats for programs have all rows, those for people the first ones. */
-	if (!request->options.limit && !request->layout && !request->renderer->for_people)
+	if (!request->options.limit && !request->layout && !request->renderer->is_scaled)
 		request->options.limit = SIZE_MAX;
 	if (!request->output)
 		dw_terminal(STDOUT_FILENO, &request->print);

@@ -51,16 +51,16 @@ int dw_say_error(const struct dwell_error *error, int code)
 	return code == DWELL_E_NAME || code == DWELL_E_ARGUMENT ? DW_EXIT_USAGE : DW_EXIT_BAD_INPUT;
 }
 
-void dw_terminal(int descriptor, struct dwell_print_options *options)
+void dw_terminal(int fd, struct dwell_print_options *options)
 {
 	struct winsize size = { 0 };
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
 	options->width = 0;
 	options->color = options->utf8 = false;
-	if (!isatty(descriptor))
+	if (!isatty(fd))
 		return;
-	options->width = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+	options->width = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 	options->color = !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
 	options->utf8 = dw_utf8_locale();
 }

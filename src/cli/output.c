@@ -15,7 +15,7 @@ int dw_output_open(struct dw_output *output, const char *path)
 {
 	struct stat status;
 	mode_t mask = umask(0);
-	int descriptor = -1;
+	int fd = -1;
 
 	umask(mask);
 	output->path = path;
@@ -30,14 +30,14 @@ int dw_output_open(struct dw_output *output, const char *path)
 	} else {
 		if (snprintf(output->temporary, sizeof output->temporary, "%s.XXXXXX", path) <
 		    (int)sizeof output->temporary)
-			descriptor = mkostemp(output->temporary, O_CLOEXEC);
+			fd = mkostemp(output->temporary, O_CLOEXEC);
 		else
 			errno = ENAMETOOLONG;
-		output->file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-		if (descriptor < 0)
+		output->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+		if (fd < 0)
 			output->temporary[0] = '\0';
 		else
-			fchmod(descriptor, 0666 & ~mask);
+			fchmod(fd, 0666 & ~mask);
 	}
 	if (output->file)
 		return 0;

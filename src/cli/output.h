@@ -1,7 +1,7 @@
 /*
- * Where a report goes. A plain file is written under another name beside it and takes
- * its name when it is whole; what is there and is none (a device, a pipe, a link) is
- * written as it is and never removed.
+ * The output of a report. A regular file is written under a temporary name in the same folder
+ * and renamed when it is complete. Anything else (a device, a pipe, a link) is written in place
+ * and never removed.
  */
 #ifndef DW_CLI_OUTPUT_H
 #define DW_CLI_OUTPUT_H
@@ -15,11 +15,11 @@ struct dw_output {
 	char temporary[4096]; /* ours, or "" */
 };
 
-/* NULL or "-": standard output. The exit status, after saying what is wrong. */
+/* NULL and "-" mean standard output. Returns 0, or an exit status after an error message. */
 int dw_output_open(struct dw_output *output, const char *path);
-/* `status`: of what was written; only what went well takes the file's name. */
+/* `status` is that of the report: only a successful one is renamed. Returns the exit status. */
 int dw_output_close(struct dw_output *output, int status);
-/* Whether the reader of a pipe has closed it: it may have seen enough. */
+/* Whether the reader of a pipe has closed it, which is no error. */
 bool dw_output_left(FILE *file);
 
 #endif

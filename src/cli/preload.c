@@ -48,21 +48,21 @@ static bool preload_find_library(const char *const places[2], char path[4096])
 static bool preload_is_sanitized(const char *path)
 {
 	static const char *const runtimes[] = { "libasan.so", "libtsan.so", "libclang_rt." };
-	int file = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 	bool found = false;
 	char *data;
 
-	if (file < 0)
+	if (fd < 0)
 		return false;
-	if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-		data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+		data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		for (size_t i = 0; data != MAP_FAILED && i < sizeof runtimes / sizeof *runtimes; i++)
 			found |= memmem(data, (size_t)status.st_size, runtimes[i], strlen(runtimes[i])) != NULL;
 		if (data != MAP_FAILED)
 			munmap(data, (size_t)status.st_size);
 	}
-	close(file);
+	close(fd);
 	return found;
 }
 

@@ -36,8 +36,8 @@ static const char *run_last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* What people would call the run: train for `python3 -u train.py`, app for ./app. */
-static void run_name(char **command, char *name, size_t room)
+/* The name of the run: train for `python3 -u train.py`, app for ./app. */
+static void run_name(char **command, char *name, size_t size)
 {
 	const char *word = run_last_part(command[0]);
 
@@ -54,21 +54,21 @@ static void run_name(char **command, char *name, size_t room)
 				break;
 			}
 		}
-	snprintf(name, room, "%s", word);
+	snprintf(name, size, "%s", word);
 	size_t length = strlen(name);
 	if (length > 3 && strcmp(name + length - 3, ".py") == 0)
 		name[length - 3] = '\0';
 }
 
-static int run_absolute_path(const char *path, char *result, size_t room)
+static int run_absolute_path(const char *path, char *result, size_t size)
 {
 	char folder[2048];
 
 	if (path[0] == '/')
-		return snprintf(result, room, "%s", path) < (int)room ? 0 : -1;
+		return snprintf(result, size, "%s", path) < (int)size ? 0 : -1;
 	if (!getcwd(folder, sizeof folder))
 		return -1;
-	return snprintf(result, room, "%s/%s", folder, path) < (int)room ? 0 : -1;
+	return snprintf(result, size, "%s/%s", folder, path) < (int)size ? 0 : -1;
 }
 
 /* The first of NAME.dwell, NAME-2.dwell, ... in a folder that does not exist. */
@@ -77,10 +77,10 @@ static int run_create_in(const char *folder, const struct dw_run_request *reques
                          char *wanted, char *actual, struct dwell_error *error)
 {
 	char name[256], path[4096];
-	int file = DWELL_E_EXISTS;
+	int fd = DWELL_E_EXISTS;
 
 	run_name(request->command, name, sizeof name);
-	for (int i = 1; i < 10000 && file == DWELL_E_EXISTS; i++) {
+	for (int i = 1; i < 10000 && fd == DWELL_E_EXISTS; i++) {
 		char number[16] = "";
 
 		if (i > 1)
@@ -88,26 +88,26 @@ static int run_create_in(const char *folder, const struct dw_run_request *reques
 		if (snprintf(path, sizeof path, "%s%s%s%s.dwell", folder, *folder ? "/" : "", name,
 		             number) >= (int)sizeof path || run_absolute_path(path, wanted, 4096) != 0)
 			return DWELL_E_IO;
-		file = dw_file_create(wanted, &request->options, NULL, spill, actual, error);
+		fd = dw_file_create(wanted, &request->options, NULL, spill, actual, error);
 	}
-	return file;
+	return fd;
 }
 
-/* Here; where nothing can be written, where temporary files are. */
+/* Creates the trace in this folder, or in the folder of temporary files if this one is read-only. */
 static int run_create_new(const struct dw_run_request *request, const char *spill, char *wanted,
                           char *actual, struct dwell_error *error)
 {
 	const char *temporary = getenv("TMPDIR");
-	int file;
+	int fd;
 
 	if (access(".", W_OK) == 0)
 		return run_create_in("", request, spill, wanted, actual, error);
 	if (!temporary || temporary[0] != '/')
 		temporary = "/tmp";
-	file = run_create_in(temporary, request, spill, wanted, actual, error);
-	if (file >= 0)
+	fd = run_create_in(temporary, request, spill, wanted, actual, error);
+	if (fd >= 0)
 		dw_say("this folder cannot be written to; recording to %s", wanted);
-	return file;
+	return fd;
 }
 
 static int run_create_trace(const struct dw_run_request *request, char *wanted, char *actual,
@@ -420,7 +420,7 @@ static void run_warn_writers(const struct dw_finish *result)
 		        "container\n", result->unknown, result->unknown == 1 ? "" : "es", result->path);
 }
 
-/* The trace's path to `trace`, unless there is none. */
+/* Copies the path of the trace to `trace`, or "" if there is none. */
 static int run_finish(const char *wanted, const char *actual, bool nothing_ran, char *trace)
 {
 	struct dwell_error error = { 0, "" };
@@ -485,15 +485,15 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	static char wanted[4096], actual[4096];
 	struct dwell_error error = { 0, "" };
 	enum dw_loss cause;
-	int file, status, code, listener = -1;
+	int fd, status, code, listener = -1;
 	unsigned port = 0;
 	pid_t server = -1;
 
 	trace[0] = '\0';
 	if (request->serve && (listener = run_listen_for_captures(request->serve, &port)) < 0)
 		return DW_EXIT_USAGE;
-	file = run_create_trace(request, wanted, actual, &error);
-	if (file < 0 || dw_session_adopt(file, actual, false, &error) != 0) {
+	fd = run_create_trace(request, wanted, actual, &error);
+	if (fd < 0 || dw_session_adopt(fd, actual, false, &error) != 0) {
 		fprintf(stderr, "dwell: %s\n", error.message);
 		return DW_EXIT_RUN_FAILED;
 	}

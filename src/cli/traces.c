@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "trace/trace.h"
 
-bool dw_newest_trace(char *path, size_t room)
+bool dw_newest_trace(char *path, size_t size)
 {
 	struct timespec newest = { 0, 0 };
 	glob_t found;
@@ -23,7 +23,7 @@ bool dw_newest_trace(char *path, size_t room)
 			             status.st_mtim.tv_nsec <= newest.tv_nsec)))
 				continue;
 			newest = status.st_mtim;
-			any = snprintf(path, room, "%s", found.gl_pathv[i]) < (int)room;
+			any = snprintf(path, size, "%s", found.gl_pathv[i]) < (int)size;
 		}
 	globfree(&found);
 	if (any)

@@ -31,39 +31,39 @@ struct table {
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
-static void torch_time_text(const struct table *table, double us, char room[32])
+static void torch_time_text(const struct table *table, double us, char buffer[32])
 {
 	const char *unit = table->options->time_unit;
 
 	/* By what is printed, so that nothing shows as 1000.000us. */
 	if (unit ? strcmp(unit, "s") == 0 : us >= 999999.5)
-		snprintf(room, 32, "%.3fs", us / 1e6);
+		snprintf(buffer, 32, "%.3fs", us / 1e6);
 	else if (unit ? strcmp(unit, "ms") == 0 : us >= 999.9995)
-		snprintf(room, 32, "%.3fms", us / 1e3);
+		snprintf(buffer, 32, "%.3fms", us / 1e3);
 	else
-		snprintf(room, 32, "%.3fus", us);
+		snprintf(buffer, 32, "%.3fus", us);
 }
 
-static void torch_share_text(const struct table *table, double us, char room[32])
+static void torch_share_text(const struct table *table, double us, char buffer[32])
 {
 	if (table->self_us > 0)
-		snprintf(room, 32, "%.2f%%", us * 100.0 / table->self_us);
+		snprintf(buffer, 32, "%.2f%%", us * 100.0 / table->self_us);
 	else
-		snprintf(room, 32, "NaN");
+		snprintf(buffer, 32, "NaN");
 }
 
-static void torch_memory_text(const struct table *table, int64_t bytes, char room[32])
+static void torch_memory_text(const struct table *table, int64_t bytes, char buffer[32])
 {
 	static const char *const units[][2] = { { " GB", " Gb" }, { " MB", " Mb" }, { " KB", " Kb" } };
 	double size = (double)bytes;
 
 	for (unsigned i = 0; i < 3; i++)
 		if (fabs(size) >= (double)(1u << (30 - 10 * i))) {
-			snprintf(room, 32, "%.2f%s", size / (double)(1u << (30 - 10 * i)),
+			snprintf(buffer, 32, "%.2f%s", size / (double)(1u << (30 - 10 * i)),
 			         units[i][table->old]);
 			return;
 		}
-	snprintf(room, 32, "%lld %s", (long long)bytes, table->old ? "b" : "B");
+	snprintf(buffer, 32, "%lld %s", (long long)bytes, table->old ? "b" : "B");
 }
 
 static const struct dw_entry_shapes *torch_shapes_of(const struct table *table,
@@ -221,21 +221,21 @@ static const struct dw_torch_column *torch_put_times(const struct table *table,
 	const struct dw_torch_column *column = page->columns;
 	double self_us = (double)row->stat.self_ns / 1e3;
 	double total_us = (double)(row->stat.total_ns + row->stat.nested_ns) / 1e3;
-	char room[32];
+	char buffer[32];
 
 	dw_torch_put_name(page, column++, row->name, table->most.name);
 	if (table->overload)
 		dw_torch_put_name(page, column++, torch_overload_of(table, row), table->most.name);
-	torch_share_text(table, self_us, room);
-	dw_torch_put_text(page, column++, room);
-	torch_time_text(table, self_us, room);
-	dw_torch_put_text(page, column++, room);
-	torch_share_text(table, total_us, room);
-	dw_torch_put_text(page, column++, row->is_async ? "0" : room);
-	torch_time_text(table, total_us, room);
-	dw_torch_put_text(page, column++, room);
-	torch_time_text(table, total_us / (double)row->stat.count, room);
-	dw_torch_put_text(page, column++, room);
+	torch_share_text(table, self_us, buffer);
+	dw_torch_put_text(page, column++, buffer);
+	torch_time_text(table, self_us, buffer);
+	dw_torch_put_text(page, column++, buffer);
+	torch_share_text(table, total_us, buffer);
+	dw_torch_put_text(page, column++, row->is_async ? "0" : buffer);
+	torch_time_text(table, total_us, buffer);
+	dw_torch_put_text(page, column++, buffer);
+	torch_time_text(table, total_us / (double)row->stat.count, buffer);
+	dw_torch_put_text(page, column++, buffer);
 	return column;
 }
 
@@ -244,16 +244,16 @@ static bool torch_put_row(const struct table *table, const struct dw_call_row *r
 	const struct dw_torch_page *page = &table->page;
 	const struct dw_torch_column *column = torch_put_times(table, row);
 	size_t first = row->stack ? strcspn(row->stack, "\n") : 0;
-	char room[32];
+	char buffer[32];
 
 	if (table->memory) {
-		torch_memory_text(table, row->total_bytes, room);
-		dw_torch_put_text(page, column++, room);
-		torch_memory_text(table, row->self_bytes, room);
-		dw_torch_put_text(page, column++, room);
+		torch_memory_text(table, row->total_bytes, buffer);
+		dw_torch_put_text(page, column++, buffer);
+		torch_memory_text(table, row->self_bytes, buffer);
+		dw_torch_put_text(page, column++, buffer);
 	}
-	snprintf(room, sizeof room, "%llu", (unsigned long long)row->stat.count);
-	dw_torch_put_text(page, column++, room);
+	snprintf(buffer, sizeof buffer, "%llu", (unsigned long long)row->stat.count);
+	dw_torch_put_text(page, column++, buffer);
 	if (table->shapes) {
 		char *text = dw_shapes_text(torch_shapes_of(table, row), DW_SHAPES_AS_TORCH);
 
@@ -266,8 +266,8 @@ static bool torch_put_row(const struct table *table, const struct dw_call_row *r
 	if (table->stacks)
 		dw_torch_put_source(page, column++, row->stack ? row->stack : "", first);
 	if (table->flops) {
-		snprintf(room, sizeof room, "%8.3f", (double)row->flops * table->flops_scale);
-		dw_torch_put_text(page, column++, row->flops ? room : "--");
+		snprintf(buffer, sizeof buffer, "%8.3f", (double)row->flops * table->flops_scale);
+		dw_torch_put_text(page, column++, row->flops ? buffer : "--");
 	}
 	fputc('\n', page->file);
 	if (table->stacks)

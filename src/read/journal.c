@@ -42,19 +42,26 @@ static size_t least_bytes(uint32_t type)
 	}
 }
 
+static inline uint64_t or_of_8(const uint64_t *words)
+{
+	uint64_t some = 0;
+
+	for (size_t i = 0; i < 8; i++)
+		some |= __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+	return some;
+}
+
 /* How many bytes from `at` on are zero, in steps of 8: what was never reserved, mostly. */
 static size_t zeros(const char *at, size_t left)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)at;
 	size_t count = left / 8, i = 0;
-	uint64_t some = count ? __atomic_load_n(&words[0], __ATOMIC_RELAXED) : 0;
 
-	for (; !some && i + 64 <= count; i += 64) {
-		for (size_t n = 0; n < 64; n++)
-			some |= __atomic_load_n(&words[i + n], __ATOMIC_RELAXED);
-		if (some)
-			break;
-	}
+	if (count && __atomic_load_n(words, __ATOMIC_RELAXED))
+		return 0;
+	while (i + 32 <= count && !(or_of_8(&words[i]) | or_of_8(&words[i + 8]) |
+	                            or_of_8(&words[i + 16]) | or_of_8(&words[i + 24])))
+		i += 32;
 	while (i < count && !__atomic_load_n(&words[i], __ATOMIC_RELAXED))
 		i++;
 	return i * 8;

@@ -10,7 +10,7 @@
 
 /* The least that lies between interrupted code and its handler's frame on the stack. */
 #define SIGNAL_FRAME_BYTES 512u
-#define MOST_STACK_BYTES (64 << 20) /* few stacks are larger */
+#define USUAL_STACK_BYTES (64 << 20) /* few stacks are larger */
 #define LOOKS 512u /* a second, at a record that seems abandoned */
 
 /* ---- records ----------------------------------------------------------------- */
@@ -196,7 +196,7 @@ static bool stream_frame_is_gone(uint32_t busy, uintptr_t frame)
 	/* In units of 4 bytes: a frame's place in `busy` is shifted by 2. */
 	int32_t above = (int32_t)((dw_stream_busy(frame) - busy) & ~3u);
 
-	return above <= MOST_STACK_BYTES / 4 &&
+	return above <= USUAL_STACK_BYTES / 4 &&
 	       dw_process_jumped((frame & ~(uintptr_t)15) - (uintptr_t)((intptr_t)above * 4), frame);
 }
 

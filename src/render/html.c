@@ -63,12 +63,12 @@ static double html_most_of(const struct dwell_table *table, size_t column)
 }
 
 static void html_put_cell(FILE *file, const struct dwell_table *table, size_t row, size_t i,
-                          const struct dw_people_column *people, double most)
+                          const struct dw_display_column *display, double most)
 {
 	bool is_row = row < table->row_count;
 	const struct dw_cell *cell = (is_row ? dw_table_at(table, row) : table->totals) + i;
 	double value = html_number_of(cell);
-	char room[64];
+	char buffer[64];
 
 	if (table->columns[i].type == DW_CELL_TEXT)
 		fputs("<td class=t>", file);
@@ -85,24 +85,24 @@ static void html_put_cell(FILE *file, const struct dwell_table *table, size_t ro
 	if (i == 0 && table->depths && is_row)
 		for (int depth = 0; depth < table->depths[row] && depth < 100; depth++)
 			fputs("&ensp;&ensp;", file);
-	html_put_escaped(file, dw_people_cell(people, cell, room, sizeof room));
+	html_put_escaped(file, dw_display_cell(display, cell, buffer, sizeof buffer));
 	fputs("</td>", file);
 }
 
 static void html_put_rows(FILE *file, const struct dwell_table *table,
                           const struct dwell_print_options *options)
 {
-	struct dw_people_column people[64];
+	struct dw_display_column display[64];
 	double most[64];
 
 	fputs("<table><thead><tr>", file);
 	for (size_t i = 0; i < table->column_count; i++) {
-		dw_people_column(&people[i], table, i, options);
+		dw_display_column(&display[i], table, i, options);
 		most[i] = table->columns[i].bar ? html_most_of(table, i) : 0;
 		if (table->columns[i].data_only)
 			continue;
 		fputs(table->columns[i].type == DW_CELL_TEXT ? "<th class=t>" : "<th>", file);
-		html_put_escaped(file, people[i].label);
+		html_put_escaped(file, display[i].label);
 		fputs("</th>", file);
 	}
 	fputs("</tr></thead>\n<tbody>", file);
@@ -110,7 +110,7 @@ static void html_put_rows(FILE *file, const struct dwell_table *table,
 		fputs(row == table->row_count ? "</tbody>\n<tfoot><tr>" : "<tr>", file);
 		for (size_t i = 0; i < table->column_count; i++)
 			if (!table->columns[i].data_only)
-				html_put_cell(file, table, row, i, &people[i], most[i]);
+				html_put_cell(file, table, row, i, &display[i], most[i]);
 		fputs("</tr>\n", file);
 	}
 	fputs(table->totals ? "</tfoot></table>\n" : "</tbody></table>\n", file);
@@ -128,11 +128,11 @@ static void html_put_table(FILE *file, const struct dwell_table *table,
 {
 	for (size_t i = 0; i < table->head_count; i++)
 		html_put_line(file, table->heads[i]);
-	if (!table->told && table->row_count)
+	if (!table->heads_only && table->row_count)
 		html_put_rows(file, table, options);
 	for (size_t i = 0; i < table->note_count; i++)
 		html_put_line(file, table->notes[i]);
-	dw_people_footer(table, html_put_line, file);
+	dw_display_footer(table, html_put_line, file);
 }
 
 void dw_render_html(const struct dwell_table *const *tables, size_t count, FILE *file,
@@ -144,7 +144,7 @@ void dw_render_html(const struct dwell_table *const *tables, size_t count, FILE 
 
 		if (count > 1)
 			fprintf(file, "<h4>%s</h4>\n", tables[i]->view);
-		if (dw_people_scope(tables[i], scope, sizeof scope))
+		if (dw_display_scope(tables[i], scope, sizeof scope))
 			html_put_line(file, scope);
 		for (const struct dwell_table *part = tables[i]; part; part = part->next)
 			html_put_table(file, part, options);

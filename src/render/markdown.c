@@ -34,11 +34,11 @@ static bool markdown_is_number(const struct dw_column *column)
 }
 
 static void markdown_put_cell(FILE *file, const struct dwell_table *table, size_t row, size_t i,
-                              const struct dw_people_column *people)
+                              const struct dw_display_column *display)
 {
 	const struct dw_cell *cells = row < table->row_count ? dw_table_at(table, row) : table->totals;
-	char room[64];
-	const char *text = dw_people_cell(people, &cells[i], room, sizeof room);
+	char buffer[64];
+	const char *text = dw_display_cell(display, &cells[i], buffer, sizeof buffer);
 
 	fputs(" ", file);
 	if (i == 0 && table->depths && row < table->row_count)
@@ -53,14 +53,14 @@ static void markdown_put_cell(FILE *file, const struct dwell_table *table, size_
 static void markdown_put_rows(FILE *file, const struct dwell_table *table,
                               const struct dwell_print_options *options)
 {
-	struct dw_people_column people[64];
+	struct dw_display_column display[64];
 
 	for (size_t i = 0; i < table->column_count; i++)
-		dw_people_column(&people[i], table, i, options);
+		dw_display_column(&display[i], table, i, options);
 	fputs("|", file);
 	for (size_t i = 0; i < table->column_count; i++)
 		if (!table->columns[i].data_only)
-			fprintf(file, " %s |", people[i].label);
+			fprintf(file, " %s |", display[i].label);
 	fputs("\n|", file);
 	for (size_t i = 0; i < table->column_count; i++)
 		if (!table->columns[i].data_only)
@@ -70,7 +70,7 @@ static void markdown_put_rows(FILE *file, const struct dwell_table *table,
 		fputs("|", file);
 		for (size_t i = 0; i < table->column_count; i++)
 			if (!table->columns[i].data_only)
-				markdown_put_cell(file, table, row, i, &people[i]);
+				markdown_put_cell(file, table, row, i, &display[i]);
 		fputs("\n", file);
 	}
 	fputs("\n", file);
@@ -87,11 +87,11 @@ static void markdown_put_table(FILE *file, const struct dwell_table *table,
 {
 	for (size_t i = 0; i < table->head_count; i++)
 		markdown_put_line(file, table->heads[i]);
-	if (!table->told && table->row_count)
+	if (!table->heads_only && table->row_count)
 		markdown_put_rows(file, table, options);
 	for (size_t i = 0; i < table->note_count; i++)
 		markdown_put_line(file, table->notes[i]);
-	dw_people_footer(table, markdown_put_line, file);
+	dw_display_footer(table, markdown_put_line, file);
 }
 
 void dw_render_markdown(const struct dwell_table *const *tables, size_t count, FILE *file,
@@ -101,7 +101,7 @@ void dw_render_markdown(const struct dwell_table *const *tables, size_t count, F
 		char scope[200];
 
 		fprintf(file, "## %s\n\n", tables[i]->view);
-		if (dw_people_scope(tables[i], scope, sizeof scope))
+		if (dw_display_scope(tables[i], scope, sizeof scope))
 			markdown_put_line(file, scope);
 		for (const struct dwell_table *part = tables[i]; part; part = part->next)
 			markdown_put_table(file, part, options);

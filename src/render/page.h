@@ -12,7 +12,7 @@ struct dw_page {
 	FILE *file;
 	const struct dwell_print_options *options;
 	const struct dwell_table *table;
-	struct dw_people_column people[DW_PAGE_COLUMNS];
+	struct dw_display_column display[DW_PAGE_COLUMNS];
 	bool shown[DW_PAGE_COLUMNS];
 	unsigned widths[DW_PAGE_COLUMNS];
 	unsigned margin, bar_width;

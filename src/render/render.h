@@ -1,9 +1,9 @@
 /*
  * Renderers: a table to text, CSV, JSON, Markdown, HTML.
  *
- * A renderer knows tables and nothing else. All tables given are one answer; parts
- * that hang on a table (table->next) come with it. What a renderer could not write
- * shows in the file's error flag, which dw_render() turns into an error.
+ * A renderer sees tables and nothing else. The tables given are one answer; each is printed
+ * with the parts after it (table->next). A failed write sets the file's error flag, which
+ * dw_render() turns into an error.
  */
 #ifndef DW_RENDER_RENDER_H
 #define DW_RENDER_RENDER_H
@@ -17,14 +17,14 @@
 struct dw_renderer {
 	const char *name; /* "text" */
 	const char *what;
-	bool for_people;  /* scaled and short; else raw and complete */
+	bool is_scaled;   /* values are scaled and few rows shown; else raw, and all rows */
 	void (*render)(const struct dwell_table *const *tables, size_t count, FILE *file,
 	               const struct dwell_print_options *options);
 };
 
-/* NULL past the end. */
+/* The renderers in their order, the default first; NULL past the end. */
 const struct dw_renderer *dw_renderer_at(size_t index);
-/* NULL with the nearest name in `error`. */
+/* Returns NULL, and names the nearest format in `error`, if there is none. */
 const struct dw_renderer *dw_renderer_find(const char *name, struct dwell_error *error);
 
 int dw_render(const struct dw_renderer *renderer, const struct dwell_table *const *tables,
@@ -42,31 +42,31 @@ void dw_render_markdown(const struct dwell_table *const *tables, size_t count, F
 void dw_render_html(const struct dwell_table *const *tables, size_t count, FILE *file,
                     const struct dwell_print_options *options);
 
-/* For the renderers: a dw_put into a FILE. */
+/* For the renderers: dw_put for a FILE. */
 void dw_render_put(void *file, const char *bytes, size_t length);
-/* For machines: with a point, whatever the locale of the program we are in. */
+/* For CSV and JSON: writes a number with a point, whatever the program's locale. */
 void dw_render_real(FILE *file, double value);
 
-/* ---- cells as people read them (people.c) ------------------------------------------------ */
+/* ---- cells of the scaled formats (display.c) ---------------------------------------------- */
 
-/* What a column needs to know of its cells: the largest decides a shared unit. */
-struct dw_people_column {
+/* How a column is displayed. If its cells share a unit, the largest of them decides it. */
+struct dw_display_column {
 	const struct dw_column *column;
-	double like_ns;
-	double unit_ns; /* of --time-unit; 0: what fits */
+	double like_ns; /* with a shared unit: a duration that has this unit; else 0 */
+	double unit_ns; /* of --time-unit, or 0 */
 	char label[64];
 };
 
-void dw_people_column(struct dw_people_column *people, const struct dwell_table *table, size_t column,
-                      const struct dwell_print_options *options);
-/* Scaled; text as found. `room` is where numbers are written. */
-const char *dw_people_cell(const struct dw_people_column *people, const struct dw_cell *cell,
-                           char *room, size_t size);
-/* "Only steps 10..20, thread main."; false when the scope is everything. */
-bool dw_people_scope(const struct dwell_table *table, char *room, size_t size);
-/* Sentences that a table owes its reader: coverage, losses, rows left out. The parts of
- * an answer in several tables say these things themselves. */
-void dw_people_footer(const struct dwell_table *table, void (*line)(void *to, const char *text),
-                      void *to);
+void dw_display_column(struct dw_display_column *display, const struct dwell_table *table,
+                       size_t column, const struct dwell_print_options *options);
+/* The cell's text: its own, or a scaled number, which is written to `buffer`. */
+const char *dw_display_cell(const struct dw_display_column *display, const struct dw_cell *cell,
+                            char *buffer, size_t size);
+/* Writes "Only steps 10..20, thread main."; false if the scope is the whole trace. */
+bool dw_display_scope(const struct dwell_table *table, char *buffer, size_t size);
+/* Calls `line` for each sentence below a table: coverage, losses, rows that were omitted. Tables
+ * that are parts of an answer have these sentences among their own notes. */
+void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, const char *text),
+                       void *to);
 
 #endif

@@ -37,10 +37,10 @@ static unsigned text_cell_width(const struct dw_page *page, size_t row, size_t i
 {
 	const struct dwell_table *table = page->table;
 	const struct dw_cell *cells = row < table->row_count ? dw_table_at(table, row) : table->totals;
-	char room[64];
+	char buffer[64];
 	unsigned indent = i == 0 && row < table->row_count ? text_indent_of(table, row) : 0;
 
-	return dw_page_columns(dw_people_cell(&page->people[i], &cells[i], room, sizeof room)) + indent;
+	return dw_page_columns(dw_display_cell(&page->display[i], &cells[i], buffer, sizeof buffer)) + indent;
 }
 
 static unsigned text_total_width(const struct dw_page *page)
@@ -133,8 +133,8 @@ static void text_lay_out(struct dw_page *page)
 	page->margin = table->part ? 2 : 0;
 	for (size_t i = 0; i < table->column_count; i++) {
 		page->shown[i] = !table->columns[i].data_only;
-		dw_people_column(&page->people[i], table, i, page->options);
-		page->widths[i] = dw_page_columns(page->people[i].label);
+		dw_display_column(&page->display[i], table, i, page->options);
+		page->widths[i] = dw_page_columns(page->display[i].label);
 		for (size_t row = 0; row < table->row_count + (table->totals != NULL); row++) {
 			unsigned width = text_cell_width(page, row, i);
 
@@ -200,7 +200,7 @@ static void text_put_labels(const struct dw_page *page)
 		dw_page_spaces(page, owed + (first ? 0 : GAP));
 		if (first)
 			dw_page_style(page, "1");
-		owed = text_put_padded(page, page->people[i].label, i, 0);
+		owed = text_put_padded(page, page->display[i].label, i, 0);
 		first = 0;
 	}
 	dw_page_style(page, "0");
@@ -209,7 +209,7 @@ static void text_put_labels(const struct dw_page *page)
 
 static void text_put_row(const struct dw_page *page, const struct dw_cell *cells, unsigned indent)
 {
-	char room[64];
+	char buffer[64];
 	unsigned owed = page->margin;
 
 	for (size_t i = 0, first = 1; i < page->table->column_count; i++) {
@@ -217,7 +217,7 @@ static void text_put_row(const struct dw_page *page, const struct dw_cell *cells
 
 		if (!page->shown[i])
 			continue;
-		text = dw_people_cell(&page->people[i], &cells[i], room, sizeof room);
+		text = dw_display_cell(&page->display[i], &cells[i], buffer, sizeof buffer);
 		owed += first ? 0 : GAP;
 		first = 0;
 		if (!*text) {
@@ -276,7 +276,7 @@ static void text_put_line(const struct dw_page *page, const char *text)
 static bool text_says_more(const struct dwell_table *part)
 {
 	for (; part; part = part->next)
-		if (part->head_count || part->note_count || (!part->told && part->row_count))
+		if (part->head_count || part->note_count || (!part->heads_only && part->row_count))
 			return true;
 	return false;
 }
@@ -284,10 +284,10 @@ static bool text_says_more(const struct dwell_table *part)
 static void text_put_table(struct dw_page *page)
 {
 	const struct dwell_table *table = page->table;
-	bool rows = !table->told && table->row_count, more = text_says_more(table->next);
+	bool rows = !table->heads_only && table->row_count, more = text_says_more(table->next);
 	char scope[200];
 
-	bool scoped = page->first && dw_people_scope(table, scope, sizeof scope);
+	bool scoped = page->first && dw_display_scope(table, scope, sizeof scope);
 
 	if (scoped)
 		text_put_line(page, scope);
@@ -305,7 +305,7 @@ static void text_put_table(struct dw_page *page)
 	if (table->note_count && more)
 		fputc('\n', page->file);
 	page->blank_owed = rows && !table->note_count;
-	dw_people_footer(table, text_put_footer_line, page);
+	dw_display_footer(table, text_put_footer_line, page);
 }
 
 void dw_render_text(const struct dwell_table *const *tables, size_t count, FILE *file,

@@ -1,14 +1,14 @@
 /*
- * A table: what a view answers with and all that a renderer knows.
+ * A table: the answer of a view, and all that a renderer sees.
  *
- * Values are raw: nanoseconds, bytes, ratios from 0 to 1, counts. Only renderers
- * for people (text, Markdown) scale them, by the column's unit. A cell that has no
- * value is DW_CELL_NONE (text: blank, CSV: empty, JSON: null). Views fill a table,
- * renderers read it; neither knows the other. An answer of several parts is a
- * chain of tables. All memory of a table dies with dw_table_destroy().
+ * Values are raw: nanoseconds, bytes, ratios from 0 to 1, counts. Only the scaled formats
+ * (text, Markdown, HTML) convert them, by the unit of the column. A cell without a value is
+ * DW_CELL_NONE (text: blank, CSV: empty, JSON: null). Views fill a table and renderers read it;
+ * neither includes the other. An answer of several parts is a chain of tables.
+ * dw_table_destroy() frees all memory of a table.
  *
- * Filling never fails in the filler's face: out of memory sets `failed`, rows go
- * to a spare one, and who asked for the table looks once.
+ * A view need not check for errors while it fills a table. If memory is out, `failed` is set and
+ * further rows go to a spare row; dw_view_run() checks `failed` once.
  */
 #ifndef DW_TABLE_TABLE_H
 #define DW_TABLE_TABLE_H
@@ -24,10 +24,10 @@
 #define DW_UNITS(X)                                                               \
 	X(NONE, "")             /* text, ids, plain numbers */                        \
 	X(COUNT, "count")       /* a number of things */                              \
-	X(NS, "ns")             /* a duration or a moment since the trace's start */  \
+	X(NS, "ns")             /* a duration, or a time since the trace's start */   \
 	X(BYTES, "bytes")                                                             \
-	X(RATIO, "ratio")       /* 0 to 1; people read a percentage */                \
-	X(TIMES, "times")       /* how often as much; people read "3.9x" */           \
+	X(RATIO, "ratio")       /* 0 to 1, displayed as a percentage */               \
+	X(TIMES, "times")       /* a factor, displayed as "3.9x" */                   \
 	X(PER_SECOND, "1/s")
 
 enum dw_unit {
@@ -48,14 +48,14 @@ struct dw_cell {
 };
 
 struct dw_column {
-	const char *name;       /* what --sort and JSON call it: "self_ns" */
-	const char *label;      /* what people read: "self" */
+	const char *name;       /* in --sort, CSV and JSON: "self_ns" */
+	const char *label;      /* in text, Markdown and HTML: "self" */
 	enum dw_unit unit;
-	enum dw_cell_type type; /* of its cells, DW_CELL_NONE aside */
-	bool bar;               /* text on a terminal may draw the value beside it */
-	bool wide_only;         /* text leaves it out when the terminal is narrow */
-	bool one_unit;          /* people read all its durations in one unit: parts of a whole */
-	bool data_only;         /* for machines: text and Markdown leave it out */
+	enum dw_cell_type type; /* of its cells that are not DW_CELL_NONE */
+	bool bar;               /* text on a terminal may draw a bar next to the value */
+	bool wide_only;         /* text omits the column if the terminal is narrow */
+	bool one_unit;          /* all durations are displayed in one unit: parts of a whole */
+	bool data_only;         /* only CSV and JSON have the column */
 };
 
 /* DW_COLUMN("self_ns", "self", NS, INT, .bar = true) */
@@ -74,24 +74,24 @@ struct dwell_table {
 	const char *view;          /* "operators" */
 	const char *part;          /* of an answer in several tables: "breakdown"; else NULL */
 	struct dwell_table *next;     /* the next part, destroyed with this one; or NULL */
-	bool told;                 /* the heads say it all: text and Markdown leave the rows out */
-	bool summary;              /* of the part that follows: CSV leaves it out */
-	bool failed;               /* out of memory: the table is not whole */
+	bool heads_only;           /* the heads say it all: text and Markdown omit the rows */
+	bool summary;              /* it sums up the next part: CSV omits it */
+	bool failed;               /* memory was out: the table is not complete */
 	struct dw_column *columns;
 	size_t column_count;
 	struct dw_cell *cells;     /* row after row */
 	size_t row_count, row_capacity;
 	int *depths;               /* of each row in a tree: text indents the first column; or NULL */
 	struct dw_cell *totals;    /* one row, or NULL */
-	struct dw_cell *spare;     /* where rows go when memory is out */
+	struct dw_cell *spare;     /* the row that is filled when memory is out */
 	const char **notes;        /* sentences below the table */
 	size_t note_count, note_capacity;
 	const char **heads;        /* sentences above the table: an overview's prose */
 	size_t head_count, head_capacity;
 	struct dw_loss_line *losses;
 	size_t loss_count;
-	double coverage;           /* share of the asked time that was recorded, 0 to 1 */
-	size_t rows_cut;           /* rows that --limit left out */
+	double coverage;           /* recorded share of the time in scope, 0 to 1 */
+	size_t rows_cut;           /* rows omitted by --limit */
 	const char *steps;         /* scope: "10..20", or NULL */
 	const char *thread;        /* scope, or NULL */
 	const char *profile;       /* scope, or NULL */
@@ -100,12 +100,12 @@ struct dwell_table {
 	size_t trace_count;
 };
 
-/* Columns are copied (their texts are not: static). NULL when out of memory. */
+/* Copies the columns but not their texts, which must be static. NULL if memory is out. */
 struct dwell_table *dw_table_create(const char *view, const struct dw_column *columns, size_t count);
-void dw_table_destroy(struct dwell_table *table); /* with all that follow it */
+void dw_table_destroy(struct dwell_table *table); /* and the parts after it */
 
-/* Adds a row of DW_CELL_NONE cells and returns it, never NULL; valid until the next
- * row. `depth`: in a tree; 0 elsewhere. */
+/* Adds a row of DW_CELL_NONE cells and returns it, never NULL; valid until the next row is added.
+ * `depth` is its depth in a tree, or 0. */
 struct dw_cell *dw_table_row(struct dwell_table *table, int depth);
 struct dw_cell *dw_table_totals(struct dwell_table *table);
 static inline struct dw_cell *dw_table_at(const struct dwell_table *table, size_t row)
@@ -130,13 +130,13 @@ void dw_table_note(struct dwell_table *table, const char *format, ...)
 void dw_table_head(struct dwell_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* -1: no such column. */
+/* The index of the column with this name, or -1. */
 int dw_table_column(const struct dwell_table *table, const char *name);
 
-/* Stable; numbers descend, texts ascend, empty cells last; rows of a tree stay with
+/* A stable sort: numbers descending, texts ascending, empty cells last. Rows of a tree stay with
  * their parents. */
 void dw_table_sort(struct dwell_table *table, size_t column);
-/* Keeps the first rows; in a tree these hold their parents. */
+/* Keeps the first rows. In a tree these include the parents of each. */
 void dw_table_limit(struct dwell_table *table, size_t rows);
 
 #endif

@@ -1,9 +1,8 @@
 /*
  * Events one by one, for programs: dwell_trace_events().
  *
- * Resolves what the model leaves as indices: names, threads, shapes, frames. What a
- * structure points to is made in buffers of the pass that are used again for the next
- * event, so that a program that counts pays for no copies.
+ * Replaces the model's indices by names, threads, shapes and frames. An event points to buffers
+ * of the pass, which the next event reuses, so that nothing is allocated for each event.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@ struct pass {
 };
 
 /* The sizes lie in the dictionary; the structures before them are packed differently. */
-static void set_tensors(struct pass *pass, struct dwell_trace_event *to,
+static void event_set_tensors(struct pass *pass, struct dwell_trace_event *to,
                         const struct dw_entry_shapes *shapes)
 {
 	const uint8_t *at = shapes ? shapes->tensors : NULL;
@@ -44,7 +43,7 @@ static void set_tensors(struct pass *pass, struct dwell_trace_event *to,
 	to->tensors = pass->tensors;
 }
 
-static void set_stack(struct pass *pass, struct dwell_trace_event *to, const struct dw_source_file *file,
+static void event_set_stack(struct pass *pass, struct dwell_trace_event *to, const struct dw_source_file *file,
                       uint32_t id)
 {
 	const struct dw_source_stack *stack;
@@ -72,7 +71,7 @@ static void set_stack(struct pass *pass, struct dwell_trace_event *to, const str
 	to->stack = pass->frames;
 }
 
-static int pass_on(void *pointer, const struct dw_event *from)
+static int events_pass_on(void *pointer, const struct dw_event *from)
 {
 	static const uint32_t types[] = {
 		[DW_EVENT_RANGE] = DWELL_TRACE_RANGE,       [DW_EVENT_MARK] = DWELL_TRACE_MARK,
@@ -95,12 +94,12 @@ static int pass_on(void *pointer, const struct dw_event *from)
 
 	if (from->forward_thread != DW_NO_INDEX)
 		event.forward_tid = source->threads[from->forward_thread].tid;
-	set_tensors(pass, &event, symbol->shapes);
-	set_stack(pass, &event, &source->files[process->file], from->stack);
+	event_set_tensors(pass, &event, symbol->shapes);
+	event_set_stack(pass, &event, &source->files[process->file], from->stack);
 	return pass->failed ? DWELL_E_NOMEM : pass->each(&event, pass->context);
 }
 
-static int pass_steps(const struct pass *pass, const struct dw_model *model)
+static int events_pass_steps(const struct pass *pass, const struct dw_model *model)
 {
 	int result = 0;
 
@@ -127,10 +126,10 @@ int dwell_trace_events(struct dwell_trace *trace,
 	struct dw_model *model = dw_trace_model(trace);
 	struct pass pass = { .source = dw_trace_source(trace), .symbols = dw_model_symbols(model, NULL),
 		                 .each = each, .context = context };
-	int result = dw_model_events(model, pass_on, &pass, error);
+	int result = dw_model_events(model, events_pass_on, &pass, error);
 
 	if (!result)
-		result = pass_steps(&pass, model);
+		result = events_pass_steps(&pass, model);
 	if (pass.failed)
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory reading events");
 	free(pass.tensors);

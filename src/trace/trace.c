@@ -1,7 +1,7 @@
 /*
  * The facade of include/dwell/trace.h: a source, a model, views, renderers and
- * exporters behind opaque pointers. Nothing is decided here but defaults; a
- * structure that an older program gave is shorter and the rest of it is zero.
+ * exporters behind opaque pointers. Only defaults are decided here. An older program's
+ * structures are shorter; the missing fields are zero.
  */
 #include "trace/trace.h"
 
@@ -21,8 +21,8 @@ struct dwell_trace {
 	char *thread, *profile, *action; /* the scope's, copied */
 };
 
-/* Copies what the caller's structure has of ours. */
-static void take_options(void *to, size_t size, const void *from)
+/* Copies the fields that the caller's structure has; the rest is zero. */
+static void trace_copy_options(void *to, size_t size, const void *from)
 {
 	size_t given = from ? *(const size_t *)from : 0;
 
@@ -33,13 +33,13 @@ static void take_options(void *to, size_t size, const void *from)
 
 /* ---- a trace -------------------------------------------------------------------------- */
 
-static int open_model(struct dwell_trace *trace, const struct dwell_scope *from,
+static int trace_open_model(struct dwell_trace *trace, const struct dwell_scope *from,
                       struct dwell_error *error)
 {
 	struct dwell_scope given;
 	struct dw_scope scope;
 
-	take_options(&given, sizeof given, from);
+	trace_copy_options(&given, sizeof given, from);
 	if (given.thread) {
 		trace->thread = strdup(given.thread);
 		if (!trace->thread)
@@ -72,7 +72,7 @@ int dwell_trace_open(struct dwell_trace **result, const char *const *paths, size
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening %s", paths[0]);
 	code = dw_source_open(&trace->source, paths, count, error);
 	if (!code)
-		code = open_model(trace, scope, error);
+		code = trace_open_model(trace, scope, error);
 	if (code)
 		dwell_trace_close(trace);
 	else
@@ -130,7 +130,7 @@ int dwell_trace_view(struct dwell_trace *trace, const char *name,
 	struct dwell_view_options options;
 
 	*table = NULL;
-	take_options(&options, sizeof options, from);
+	trace_copy_options(&options, sizeof options, from);
 	return view ? dw_view_run(view, trace->model, &options, table, error) : DWELL_E_NAME;
 }
 
@@ -145,7 +145,7 @@ int dwell_table_print(const struct dwell_table *const *tables, size_t count, FIL
 	struct dwell_print_options options;
 	const struct dw_renderer *renderer;
 
-	take_options(&options, sizeof options, from);
+	trace_copy_options(&options, sizeof options, from);
 	renderer = dw_renderer_find(options.format ? options.format : "text", error);
 	if (!renderer)
 		return DWELL_E_NAME;
@@ -171,7 +171,7 @@ int dwell_trace_layout(struct dwell_trace *trace, const char *name,
 	struct dw_layout_request request = { NULL, &options };
 	const struct dw_layout *layout = dw_layout_find(name, &request.version, error);
 
-	take_options(&options, sizeof options, from);
+	trace_copy_options(&options, sizeof options, from);
 	return layout ? dw_layout_run(layout, trace->model, &request, file, error) : DWELL_E_NAME;
 }
 
@@ -191,7 +191,7 @@ int dwell_trace_export(struct dwell_trace *trace, const char *format, const char
 {
 	struct dwell_export_options options;
 
-	take_options(&options, sizeof options, from);
+	trace_copy_options(&options, sizeof options, from);
 	return dw_export_run(trace->model, format, path, &options, error);
 }
 

@@ -23,7 +23,7 @@ struct filling {
 	struct dwell_table *table;
 	const struct dw_calls *calls;
 	const struct dw_symbol *symbols;
-	bool python;   /* people who know torch.profiler know its name of a step */
+	bool python;   /* a Python program: steps have torch.profiler's name */
 	int at[KINDS]; /* the column's place; -1: it is not there */
 };
 

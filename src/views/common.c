@@ -19,24 +19,24 @@ struct dwell_table *dw_view_table(const char *view, const struct dw_column *colu
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-const char *dw_view_trace_name(const struct dw_model *model, char room[256])
+const char *dw_view_trace_name(const struct dw_model *model, char buffer[256])
 {
 	const struct dw_source *source = dw_model_source(model);
 
 	if (source->file_count == 1)
 		return source->files[0].path;
-	snprintf(room, 256, "%.200s and %zu more", source->files[0].path, source->file_count - 1);
-	return room;
+	snprintf(buffer, 256, "%.200s and %zu more", source->files[0].path, source->file_count - 1);
+	return buffer;
 }
 
 const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, bool nested,
-                                char room[256])
+                                char buffer[256])
 {
 	char name[224];
 
 	dw_model_thread_name(model, thread, name, sizeof name);
-	snprintf(room, 256, "%s%s", name, nested ? ", in signal handlers" : "");
-	return room;
+	snprintf(buffer, 256, "%s%s", name, nested ? ", in signal handlers" : "");
+	return buffer;
 }
 
 const char *dw_view_category(uint32_t category)

@@ -1,4 +1,4 @@
-/* What the views of engines share: a time's columns, and who the engine is. */
+/* What the views of engines share: the columns of a time, and the choice of the engine. */
 #include "views/engine.h"
 
 #include <math.h>

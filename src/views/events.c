@@ -86,7 +86,7 @@ static struct dwell_table *events_iterations_table(struct dw_model *model,
 	}
 	if (table) {
 		table->part = "iterations";
-		table->told = true;
+		table->heads_only = true;
 	}
 	return table;
 }

@@ -24,7 +24,7 @@ static const struct dw_column columns[] = {
 };
 enum { NAME, FILE_, LINE, CALLS, PRIMITIVE, SELF, TOTAL, MEAN, SHARE, COLUMNS };
 
-/* Functions are known by name and place; people want the file, not where it lies. */
+/* The file without its folder: enough to tell functions apart. */
 static const char *functions_base_name(const char *file)
 {
 	const char *slash = strrchr(file, '/');

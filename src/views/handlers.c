@@ -96,7 +96,7 @@ static struct dwell_table *handlers_calls_table(struct dw_model *model,
 	if (!code) {
 		handlers_fill_rows(table, all.columns, count);
 		table->part = "calls";
-		table->told = true;
+		table->heads_only = true;
 	} else {
 		dw_error_set(error, DWELL_E_NOMEM, "out of memory for the calls of %s's handlers",
 		             engine->name);

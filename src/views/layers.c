@@ -56,7 +56,7 @@ struct filling {
 	struct dw_layer_sums elsewhere; /* of layers that have no row with figures */
 };
 
-/* People do not see columns that nothing was recorded for; machines do. */
+/* Text and Markdown omit columns for which nothing was recorded; CSV and JSON have them. */
 static struct dwell_table *layers_make_table(const struct dw_layers *layers,
                                              const struct dwell_view_options *options,
                                              struct dwell_error *error)

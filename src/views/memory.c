@@ -1,13 +1,13 @@
 /*
  * memory: who allocates, who holds it at the peak, what is left at the end?
  *
- *   categories  what it is for: at the peak, at the end, allocated in all
- *   peak        who allocated what was live at the peak
- *   allocators  who allocates most, with and without what is called
- *   timeline    bytes by category over time: for machines and pictures
+ *   categories  memory by purpose: at the peak, at the end, in all
+ *   peak        which operators and ranges allocated the memory that was live at the peak
+ *   allocators  which operators and ranges allocate most, with and without those they call
+ *   timeline    bytes by category over time, for CSV, JSON and pictures
  *
- * One device of one process is the rule; where there are more, the sentences tell of
- * the fullest and a column says whose a row is.
+ * Usually there is one device of one process. If there are more, the sentences are about the one
+ * with the largest peak, and a column names the device and process of each row.
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,9 +28,9 @@ static struct dw_text memory_bytes_text(uint64_t bytes)
 	return dw_text_bytes((double)bytes, " ");
 }
 
-/* The room that a row's numbers are of: "cpu", "rank 1 cpu", "loader[123] cpu". */
+/* The device and process of a row: "cpu", "rank 1 cpu", "loader[123] cpu". */
 static const char *memory_pool_name(struct dw_model *model, const struct dw_memory *memory,
-                                    const struct dw_memory_pool *pool, char room[256])
+                                    const struct dw_memory_pool *pool, char buffer[256])
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_source_process *process = &source->processes[pool->process];
@@ -39,13 +39,13 @@ static const char *memory_pool_name(struct dw_model *model, const struct dw_memo
 	for (size_t i = 0; i < memory->pool_count; i++)
 		many |= memory->pools[i].process != pool->process;
 	if (many && process->rank >= 0)
-		snprintf(room, 256, "rank %d %.100s", process->rank, pool->device);
+		snprintf(buffer, 256, "rank %d %.100s", process->rank, pool->device);
 	else if (many)
-		snprintf(room, 256, "%.60s[%u] %.100s", process->label, process->pid,
+		snprintf(buffer, 256, "%.60s[%u] %.100s", process->label, process->pid,
 		         pool->device);
 	else
-		snprintf(room, 256, "%.100s", pool->device);
-	return room;
+		snprintf(buffer, 256, "%.100s", pool->device);
+	return buffer;
 }
 
 /* ---- by category --------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ static struct dwell_table *memory_categories_table(struct dw_model *model,
 		dw_view_table("memory", category_columns + !several,
 	                  sizeof category_columns / sizeof *category_columns - !several, error);
 	struct dw_cell *row;
-	char room[256];
+	char buffer[256];
 
 	if (!table)
 		return NULL;
@@ -100,7 +100,7 @@ static struct dwell_table *memory_categories_table(struct dw_model *model,
 				continue;
 			row = dw_table_row(table, 0);
 			if (several)
-				dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, room));
+				dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, buffer));
 			dw_cell_text(table, &row[several], dw_memory_kind_name((enum dw_memory_kind)kind));
 			memory_category_cells(row + 1 + several, use, pool->all.at_peak_bytes);
 		}
@@ -124,7 +124,7 @@ static void memory_append(char *text, size_t size, const char *part)
 /* "activation 150 MiB, parameter 44.6 MiB, gradient 44.6 MiB" */
 static void memory_largest_kinds(const struct dw_memory_pool *pool, char *text, size_t size)
 {
-	bool told[KINDS] = { false };
+	bool named[KINDS] = { false };
 	char part[96];
 
 	*text = '\0';
@@ -132,13 +132,13 @@ static void memory_largest_kinds(const struct dw_memory_pool *pool, char *text, 
 		unsigned best = KINDS;
 
 		for (unsigned kind = 0; kind < KINDS; kind++)
-			if (!told[kind] && pool->kinds[kind].at_peak_bytes &&
+			if (!named[kind] && pool->kinds[kind].at_peak_bytes &&
 			    (best == KINDS ||
 			     pool->kinds[kind].at_peak_bytes > pool->kinds[best].at_peak_bytes))
 				best = kind;
 		if (best == KINDS)
 			return;
-		told[best] = true;
+		named[best] = true;
 		snprintf(part, sizeof part, "%s%s %s", n ? ", " : ": ",
 		         dw_memory_kind_name((enum dw_memory_kind)best),
 		         memory_bytes_text(pool->kinds[best].at_peak_bytes).at);
@@ -151,7 +151,7 @@ static void memory_head(struct dwell_table *table, struct dw_model *model,
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_memory_pool *pool = &memory->pools[0];
-	char kinds[512], room[256], step[48] = "";
+	char kinds[512], buffer[256], step[48] = "";
 
 	if (!memory->pool_count)
 		return;
@@ -161,7 +161,7 @@ static void memory_head(struct dwell_table *table, struct dw_model *model,
 		         (unsigned long long)source->steps[pool->peak_step].number);
 	dw_table_head(table, "Peak %s%s%s at %s%s%s.", memory_bytes_text(pool->all.at_peak_bytes).at,
 	              memory->pool_count > 1 ? " on " : "",
-	              memory->pool_count > 1 ? memory_pool_name(model, memory, pool, room) : "",
+	              memory->pool_count > 1 ? memory_pool_name(model, memory, pool, buffer) : "",
 	              dw_text_ns((double)pool->peak_ns, " ").at, step, kinds);
 	if (!pool->all.live_count)
 		dw_table_head(table, "At the end all memory is freed.");
@@ -259,7 +259,7 @@ static struct dwell_table *memory_owners_table(struct dw_model *model,
 	size_t count = at_peak ? sizeof peak_columns : sizeof allocator_columns;
 	struct dwell_table *table =
 		dw_view_table("memory", columns + !several, count / sizeof *columns - !several, error);
-	char room[256];
+	char buffer[256];
 
 	if (!table)
 		return NULL;
@@ -275,7 +275,7 @@ static struct dwell_table *memory_owners_table(struct dw_model *model,
 				continue;
 			row = dw_table_row(table, 0);
 			if (several)
-				dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, room));
+				dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, buffer));
 			dw_cell_text(table, &row[several], memory_owner_name(model, owner));
 			(at_peak ? memory_put_peak : memory_put_allocator)(row + 1 + several, pool, owner);
 		}
@@ -297,7 +297,7 @@ static struct dwell_table *memory_timeline_table(struct dw_model *model,
 	};
 	struct dwell_table *table;
 	struct dw_cell *row;
-	char room[256];
+	char buffer[256];
 
 	for (unsigned kind = 0; kind < KINDS; kind++) {
 		const char *label = dw_memory_kind_name((enum dw_memory_kind)kind);
@@ -310,7 +310,7 @@ static struct dwell_table *memory_timeline_table(struct dw_model *model,
 	if (!table)
 		return NULL;
 	table->part = "timeline";
-	table->told = true;
+	table->heads_only = true;
 	for (size_t i = 0; i < memory->pool_count; i++) {
 		const struct dw_memory_pool *pool = &memory->pools[i];
 
@@ -318,7 +318,7 @@ static struct dwell_table *memory_timeline_table(struct dw_model *model,
 			uint64_t all = 0;
 
 			row = dw_table_row(table, 0);
-			dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, room));
+			dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, buffer));
 			dw_cell_int(&row[1], (int64_t)pool->points[n].ns);
 			for (unsigned kind = 0; kind < KINDS; kind++) {
 				dw_cell_int(&row[2 + kind], (int64_t)pool->points[n].bytes[kind]);
@@ -330,7 +330,7 @@ static struct dwell_table *memory_timeline_table(struct dw_model *model,
 	row = dw_table_totals(table);
 	if (!memory->pool_count)
 		return table;
-	dw_cell_text(table, &row[0], memory_pool_name(model, memory, &memory->pools[0], room));
+	dw_cell_text(table, &row[0], memory_pool_name(model, memory, &memory->pools[0], buffer));
 	dw_cell_int(&row[1], (int64_t)memory->pools[0].peak_ns);
 	for (unsigned kind = 0; kind < KINDS; kind++)
 		dw_cell_int(&row[2 + kind], (int64_t)memory->pools[0].kinds[kind].at_peak_bytes);

@@ -162,7 +162,7 @@ static void overview_head_run(struct dwell_table *table, const struct dw_overvie
 	dw_table_head(table, "%s of wall time, %s range%s. No steps are marked.",
 	              dw_text_ns((double)overview->wall_ns, " ").at,
 	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
-	dw_table_head(table, "  -> %s tells what a step takes",
+	dw_table_head(table, "  -> %s shows what a step takes",
 	              overview_is_python(overview->source)
 	       ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
 	                                          : "DWELL_STEP() around an iteration");
@@ -347,7 +347,7 @@ static struct dwell_table *overview_run_table(const struct dw_overview *overview
 	if (!table)
 		return NULL;
 	table->part = "run";
-	table->told = true;
+	table->heads_only = true;
 	row = dw_table_row(table, 0);
 	dw_cell_int(&row[0], (int64_t)overview->wall_ns);
 	dw_cell_int(&row[1], (int64_t)overview->flat->records);

@@ -42,7 +42,7 @@ static int view_no_column(const struct dw_view *view, const struct dwell_table *
 
 	dw_nearest_init(&nearest, sort);
 	for (const struct dwell_table *part = table; part; part = part->next)
-		for (size_t i = 0; i < part->column_count && !part->told; i++) {
+		for (size_t i = 0; i < part->column_count && !part->heads_only; i++) {
 			dw_nearest_try(&nearest, part->columns[i].name);
 			if (part == table || part->next == NULL)
 				used += (size_t)snprintf(names + used, sizeof names - used, " %s",
@@ -74,7 +74,7 @@ static int view_arrange_rows(const struct dw_view *view, struct dwell_table *tab
 	bool sorted = !options->sort;
 
 	for (struct dwell_table *part = table; part; part = part->next) {
-		int column = options->sort && !part->told ? view_find_column(part, options->sort) : -1;
+		int column = options->sort && !part->heads_only ? view_find_column(part, options->sort) : -1;
 
 		if (column >= 0)
 			dw_table_sort(part, (size_t)column);

@@ -261,7 +261,7 @@ static struct dwell_table *sequence_view(struct dw_model *model,
 			return NULL;
 		}
 		table->next->part = "positions";
-		table->next->told = true;
+		table->next->heads_only = true;
 	}
 	if (table) {
 		sequence_say_iterations(table, sequence);

@@ -1,8 +1,8 @@
 /*
- * dwell run --step-on NAME that made no step: what to say of it.
+ * The warning about a `dwell run --step-on NAME` that made no step.
  *
- * The runner stores the name and the PyTorch probe what became of it. Called
- * by the overview, and by the command when a run has ended.
+ * The runner stores NAME in the trace, and the PyTorch probe stores whether it found it. The
+ * overview shows the warning, and the command does when a run has ended.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "format/keys.h"
 #include "views/common.h"
 
-/* The last one holds; NULL: none. */
+/* The last value of a key, or NULL. */
 static const char *step_on_find_fact(const struct dw_source *source, const char *key)
 {
 	const char *value = NULL;
@@ -21,7 +21,7 @@ static const char *step_on_find_fact(const struct dw_source *source, const char 
 	return value;
 }
 
-/* Of several processes one that had steps of it is enough. */
+/* Whether NAME made steps in at least one process. */
 static bool step_on_made_steps(const struct dw_source *source)
 {
 	for (size_t i = 0; i < source->meta_count; i++)
@@ -31,7 +31,7 @@ static bool step_on_made_steps(const struct dw_source *source)
 	return false;
 }
 
-bool dw_view_step_on(const struct dw_source *source, char *text, size_t room)
+bool dw_view_step_on(const struct dw_source *source, char *text, size_t size)
 {
 	const char *name = step_on_find_fact(source, DW_KEY_STEP_ON);
 	const char *state = step_on_find_fact(source, DW_KEY_TORCH_STEP_ON);
@@ -40,11 +40,11 @@ bool dw_view_step_on(const struct dw_source *source, char *text, size_t room)
 	if (!name || step_on_made_steps(source))
 		return false;
 	if (state)
-		snprintf(text, room, "--step-on %s: it is there, and was never called", name);
+		snprintf(text, size, "--step-on %s: it is there, and was never called", name);
 	else if (!step_on_find_fact(source, DW_KEY_TORCH_VERSION))
-		snprintf(text, room, "--step-on %s: no PyTorch was imported", name);
+		snprintf(text, size, "--step-on %s: no PyTorch was imported", name);
 	else
-		snprintf(text, room, "--step-on %s: nothing of this name was seen%s%s", name,
+		snprintf(text, size, "--step-on %s: nothing of this name was seen%s%s", name,
 		         candidates ? "; these would do: " : "", candidates ? candidates : "");
 	return true;
 }

@@ -35,7 +35,7 @@ struct step {
 	double share[DW_SHARE_COUNT];
 	double between;                  /* share with no operator, no wait that has a name */
 	double idle;                     /* of that, share in which no thread of the process ran */
-	double python_beside, collector_beside; /* beside the steps, in parts of recorded steps */
+	double python_beside, collector_beside; /* outside any step, as parts of the recorded steps */
 	bool python, device_unseen;
 	bool shapes, layers, functions;  /* recorded */
 	double operators, operators_share, mean_ns; /* a step's; one's self time */
@@ -133,7 +133,7 @@ static void verdict_rate_waits(struct list *list, const struct step *step)
 		snprintf(verdict->what, sizeof verdict->what, "Communication takes %.0f%% of each step.",
 		         verdict_percent(verdict->share));
 		snprintf(verdict->hint, sizeof verdict->hint,
-		         "ranks wait for the slowest one: dwell report --view steps tells what each does; larger "
+		         "ranks wait for the slowest one: dwell report --view steps shows what each does; larger "
 		         "batches or sums over several save transfers");
 	}
 	collector = step->share[DW_SHARE_COLLECTOR] + step->collector_beside;
@@ -154,7 +154,7 @@ static void verdict_rate_waits(struct list *list, const struct step *step)
 		         "The program is idle for %.0f%% of each step: it waits, not for data, or has no CPU.",
 		         verdict_percent(verdict->share));
 		snprintf(verdict->hint, sizeof verdict->hint,
-		         "a sleep, a lock, a file or a network: dwell report --view tree tells what it is within%s",
+		         "a sleep, a lock, a file or a network: dwell report --view tree shows what it is within%s",
 		         step->functions  ? ", --view functions which function"
 		         : step->python ? ", --functions which function"
 		                        : "");
@@ -198,8 +198,9 @@ static void verdict_rate_python(struct list *list, const struct step *step)
 	         "Python between operators takes %.0f%% of each step%s.",
 	         verdict_percent(share), beside >= WAIT_SHARE ? " and the time to the next" : "");
 	snprintf(verdict->hint, sizeof verdict->hint,
-	         "%s tells which functions; work on tensors, or once in place of every step, saves up to %s "
-	         "a step", step->functions ? "dwell report --view functions" : "dwell run --functions",
+	         "%s shows which functions; tensor operations, or work once instead of in every step, "
+	         "save up to %s a step",
+	         step->functions ? "dwell report --view functions" : "dwell run --functions",
 	         dw_text_ns((own + (beside >= WAIT_SHARE ? beside : 0)) * step->ns, " ").at);
 }
 
@@ -219,7 +220,7 @@ static void verdict_rate_operators(struct list *list, const struct step *step,
 		snprintf(verdict->what, sizeof verdict->what,
 		         "One operator, %.80s, takes %.0f%% of each step.",
 		         name, verdict_percent(share));
-		snprintf(verdict->hint, sizeof verdict->hint, "%s tells which calls%s",
+		snprintf(verdict->hint, sizeof verdict->hint, "%s shows which calls%s",
 		         step->shapes ? "dwell report --view operators --group-by shape"
 		                      : "recording with --shapes, then --view operators --group-by shape,",
 		         step->layers ? ", --view layers whose" : "");
@@ -241,7 +242,7 @@ static void verdict_rate_unnamed(struct list *list, const struct step *step)
 	snprintf(verdict->what, sizeof verdict->what, "%.0f%% of each step lies in no named range.",
 	         verdict_percent(verdict->share));
 	snprintf(verdict->hint, sizeof verdict->hint,
-	         "DWELL_ZONE(\"name\") around its parts tells which");
+	         "DWELL_ZONE(\"name\") around its parts shows which");
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------- */

@@ -92,7 +92,7 @@ int dw_verdict_memory(const struct dw_overview *overview, bool python, struct dw
 		         python
 		       ? "something keeps what each step made: losses kept with their graphs are the "
 		                  "usual cause; keep loss.item() or loss.detach()"
-		                : "dwell report --view memory tells what is left at the end");
+		                : "dwell report --view memory shows what is left at the end");
 		return 1;
 	}
 	return 0;

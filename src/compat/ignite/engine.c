@@ -1,5 +1,5 @@
 /*
- * An engine's life, its state and what is said about failures.
+ * Creates and destroys engines, prints their state, keeps their metrics and failures.
  */
 #include "compat/ignite/engine.h"
 
@@ -41,13 +41,13 @@ int dw_engine_failed(struct dwell_ignite_engine *engine, int result, const char 
 	va_start(arguments, format);
 	vsnprintf(what, sizeof what, format, arguments);
 	va_end(arguments);
-	/* A message counts for the result it came with. */
+	/* A message belongs to the result with which it was kept. */
 	if (said.code != result && result > 0)
 		snprintf(said.message, sizeof said.message, "it returned %d", result);
 	else if (said.code != result)
 		snprintf(said.message, sizeof said.message, "%s (%d)", dwell_error_text(result), result);
 	engine->fail.code = result < 0 ? result : DWELL_E_STATE;
-	/* What is too long loses its end. */
+	/* A message that is too long is cut at its end. */
 	int length = snprintf(engine->fail.message, sizeof engine->fail.message,
 	                      "%s of engine '%.64s' failed at epoch %llu, iteration %llu: ", what,
 	                      engine->name, (unsigned long long)engine->state.epoch,
@@ -64,7 +64,7 @@ int dw_engine_failed(struct dwell_ignite_engine *engine, int result, const char 
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static char *join(const char *first, const char *second)
+static char *engine_join_names(const char *first, const char *second)
 {
 	size_t length = strlen(first), more = strlen(second);
 	char *text = malloc(length + more + 1);
@@ -76,15 +76,15 @@ static char *join(const char *first, const char *second)
 	return text;
 }
 
-static void set_site(struct dwell_site *site, enum dwell_category category, const char *name,
-                     const char *detail)
+static void engine_set_site(struct dwell_site *site, enum dwell_category category, const char *name,
+                            const char *detail)
 {
 	site->category = (uint32_t)category;
 	site->name = name;
 	site->detail = detail;
 }
 
-static int init_events(struct dwell_ignite_engine *engine)
+static int engine_init_events(struct dwell_ignite_engine *engine)
 {
 	const uint64_t *EPOCH = &engine->state.epoch, *ITERATION = &engine->state.iteration;
 	const uint64_t *NONE = NULL;
@@ -99,40 +99,40 @@ static int init_events(struct dwell_ignite_engine *engine)
 	return 0;
 }
 
-static int init(struct dwell_ignite_engine *engine, const char *name)
+static int engine_init(struct dwell_ignite_engine *engine, const char *name)
 {
 	engine->name = strdup(name && *name ? name : "engine");
 	if (!engine->name)
 		return DWELL_E_NOMEM;
-	engine->iteration_name = join(engine->name, ".iteration");
-	engine->epoch_name = join(engine->name, ".epoch");
+	engine->iteration_name = engine_join_names(engine->name, ".iteration");
+	engine->epoch_name = engine_join_names(engine->name, ".epoch");
 	if (!engine->iteration_name || !engine->epoch_name)
 		return DWELL_E_NOMEM;
-	set_site(&engine->run_site, DWELL_CATEGORY_ACTION, "run", engine->name);
-	set_site(&engine->nested_site, DWELL_CATEGORY_EVALUATION, "run", engine->name);
-	set_site(&engine->epoch_site, DWELL_CATEGORY_ACTION, "epoch", engine->name);
-	set_site(&engine->processing_site, DWELL_CATEGORY_ACTION, "processing", engine->name);
-	set_site(&engine->dataflow_site, DWELL_CATEGORY_DATA, "dataflow", engine->name);
-	set_site(&engine->restart_site, DWELL_CATEGORY_DATA, "restart", engine->name);
-	set_site(&engine->iteration_site, DWELL_CATEGORY_COUNTER, engine->iteration_name, NULL);
-	set_site(&engine->epoch_count_site, DWELL_CATEGORY_COUNTER, engine->epoch_name, NULL);
-	return init_events(engine);
+	engine_set_site(&engine->run_site, DWELL_CATEGORY_ACTION, "run", engine->name);
+	engine_set_site(&engine->nested_site, DWELL_CATEGORY_EVALUATION, "run", engine->name);
+	engine_set_site(&engine->epoch_site, DWELL_CATEGORY_ACTION, "epoch", engine->name);
+	engine_set_site(&engine->processing_site, DWELL_CATEGORY_ACTION, "processing", engine->name);
+	engine_set_site(&engine->dataflow_site, DWELL_CATEGORY_DATA, "dataflow", engine->name);
+	engine_set_site(&engine->restart_site, DWELL_CATEGORY_DATA, "restart", engine->name);
+	engine_set_site(&engine->iteration_site, DWELL_CATEGORY_COUNTER, engine->iteration_name, NULL);
+	engine_set_site(&engine->epoch_count_site, DWELL_CATEGORY_COUNTER, engine->epoch_name, NULL);
+	return engine_init_events(engine);
 }
 
 int dwell_ignite_engine_create(struct dwell_ignite_engine **engine, const char *name, dwell_ignite_process *process,
-                        void *user, struct dwell_error *error)
+                               void *user, struct dwell_error *error)
 {
 	struct dwell_ignite_engine *made;
 
 	*engine = NULL;
 	if (!process)
 		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                       "engine '%s' has no process function: give one", name ? name : "");
+		                    "engine '%s' has no process function: give one", name ? name : "");
 	made = calloc(1, sizeof *made);
-	if (!made || init(made, name) != 0) {
+	if (!made || engine_init(made, name) != 0) {
 		dwell_ignite_engine_destroy(made);
 		return dw_error_set(error, DWELL_E_NOMEM, "no memory for engine '%s'",
-		                       name ? name : "");
+		                    name ? name : "");
 	}
 	made->process = process;
 	made->user = user;
@@ -183,7 +183,7 @@ struct dwell_ignite_state *dwell_ignite_engine_state(struct dwell_ignite_engine 
 	return &engine->state;
 }
 
-static struct dw_metric *find_metric(const struct dwell_ignite_engine *engine, const char *name)
+static struct dw_metric *engine_find_metric(const struct dwell_ignite_engine *engine, const char *name)
 {
 	for (unsigned i = 0; i < engine->metric_count; i++)
 		if (strcmp(engine->metrics[i].name, name) == 0)
@@ -192,9 +192,9 @@ static struct dw_metric *find_metric(const struct dwell_ignite_engine *engine, c
 }
 
 int dwell_ignite_engine_set_metric(struct dwell_ignite_engine *engine, const char *name, double value,
-                            struct dwell_error *error)
+                                   struct dwell_error *error)
 {
-	struct dw_metric *metric = find_metric(engine, name);
+	struct dw_metric *metric = engine_find_metric(engine, name);
 
 	if (!metric) {
 		struct dw_metric *more =
@@ -216,13 +216,13 @@ int dwell_ignite_engine_set_metric(struct dwell_ignite_engine *engine, const cha
 
 double dwell_ignite_engine_metric(const struct dwell_ignite_engine *engine, const char *name)
 {
-	const struct dw_metric *metric = find_metric(engine, name);
+	const struct dw_metric *metric = engine_find_metric(engine, name);
 
 	return metric ? metric->value : NAN;
 }
 
 /* The shortest decimal that reads back as the same number, as Python's repr. */
-static void print_number(FILE *out, const char *label, double value)
+static void state_print_number(FILE *out, const char *label, double value)
 {
 	char text[40];
 
@@ -234,7 +234,7 @@ static void print_number(FILE *out, const char *label, double value)
 	fprintf(out, "\t%s: %s\n", label, text);
 }
 
-static void print_count(FILE *out, const char *label, uint64_t value, bool known)
+static void state_print_count(FILE *out, const char *label, uint64_t value, bool known)
 {
 	if (known)
 		fprintf(out, "\t%s: %llu\n", label, (unsigned long long)value);
@@ -246,15 +246,15 @@ void dwell_ignite_engine_print_state(const struct dwell_ignite_engine *engine, F
 {
 	const struct dwell_ignite_state *state = &engine->state;
 
-	/* Ignite prints numbers and texts as they are and of the rest the type. */
+	/* Ignite prints numbers and texts as they are, and the type of anything else. */
 	fprintf(out, "State:\n");
-	print_count(out, "iteration", state->iteration, true);
-	print_count(out, "epoch", state->epoch, true);
-	print_count(out, "epoch_length", state->epoch_length, state->epoch_length != 0);
-	print_count(out, "max_epochs", state->max_epochs, state->max_epochs != 0);
-	print_count(out, "max_iters", state->max_iters, state->max_iters != 0);
+	state_print_count(out, "iteration", state->iteration, true);
+	state_print_count(out, "epoch", state->epoch, true);
+	state_print_count(out, "epoch_length", state->epoch_length, state->epoch_length != 0);
+	state_print_count(out, "max_epochs", state->max_epochs, state->max_epochs != 0);
+	state_print_count(out, "max_iters", state->max_iters, state->max_iters != 0);
 	if (!isnan(state->output))
-		print_number(out, "output", state->output);
+		state_print_number(out, "output", state->output);
 	else
 		fprintf(out, "\toutput: <class '%s'>\n", state->output_object ? "object" : "NoneType");
 	fprintf(out, "\tbatch: <class '%s'>\n", state->batch ? "object" : "NoneType");

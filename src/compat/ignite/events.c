@@ -1,8 +1,8 @@
 /*
- * The events of an engine: those that each one has, those that a program registers.
+ * The events of an engine: those that every engine has and those that a program registers.
  *
- * An event is known by its number, in the order of registering, and by its name. What
- * hangs on it is the affair of handlers.c.
+ * An event is identified by its number, in the order of registration, and by its name. Its
+ * handlers are in handlers.c.
  */
 #include "compat/ignite/profile.h"
 
@@ -35,7 +35,7 @@ void dw_event_reset(struct dw_event *event)
 	free(event->path);
 }
 
-static int find_number(const struct dwell_ignite_engine *engine, const char *name, size_t length)
+static int event_find_number(const struct dwell_ignite_engine *engine, const char *name, size_t length)
 {
 	for (int i = 0; i < dw_event_count(engine); i++) {
 		const char *other = dw_event_at(engine, i)->name;
@@ -48,7 +48,7 @@ static int find_number(const struct dwell_ignite_engine *engine, const char *nam
 
 struct dw_event *dw_event_find(struct dwell_ignite_engine *engine, const char *name, size_t length)
 {
-	return dw_event_at(engine, find_number(engine, name, length));
+	return dw_event_at(engine, event_find_number(engine, name, length));
 }
 
 const char *dwell_ignite_engine_event_name(const struct dwell_ignite_engine *engine, int event)
@@ -58,7 +58,7 @@ const char *dwell_ignite_engine_event_name(const struct dwell_ignite_engine *eng
 	return found ? found->name : NULL;
 }
 
-static bool is_name(const char *name)
+static bool event_is_name(const char *name)
 {
 	if (!name || !*name)
 		return false;
@@ -67,7 +67,7 @@ static bool is_name(const char *name)
 	return *name == '\0';
 }
 
-static struct dw_event *new_event(struct dwell_ignite_engine *engine, const char *name)
+static struct dw_event *event_create(struct dwell_ignite_engine *engine, const char *name)
 {
 	struct dw_event **more =
 	    realloc(engine->custom, (engine->custom_count + 1) * sizeof(struct dw_event *));
@@ -87,23 +87,23 @@ static struct dw_event *new_event(struct dwell_ignite_engine *engine, const char
 }
 
 int dwell_ignite_engine_register_event(struct dwell_ignite_engine *engine, const char *name,
-                                const uint64_t *value, int *event, struct dwell_error *error)
+                                       const uint64_t *value, int *event, struct dwell_error *error)
 {
 	int number;
 
-	if (!is_name(name))
+	if (!event_is_name(name))
 		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                       "'%.128s' cannot be an event's name: use letters, digits, "
-		                       "'_', '-' and ':'",
-		                       name ? name : "");
-	number = find_number(engine, name, strlen(name));
+		                    "'%.128s' cannot be an event's name: use letters, digits, "
+		                    "'_', '-' and ':'",
+		                    name ? name : "");
+	number = event_find_number(engine, name, strlen(name));
 	if (number >= 0 && number < DWELL_IGNITE_EVENT_COUNT)
 		return dw_error_set(error, DWELL_E_ARGUMENT, "'%s' is an event of every engine", name);
 	if (number < 0) {
-		if (!new_event(engine, name))
+		if (!event_create(engine, name))
 			return dw_error_set(error, DWELL_E_NOMEM, "no memory for event '%.128s'", name);
 		number = dw_event_count(engine) - 1;
-		if (engine->profiler && engine->running) /* which numbers events in the same order */
+		if (engine->profiler && engine->running) /* the profiler numbers events in the same order */
 			dwell_ignite_profiler_event(engine->profiler, name);
 	}
 	if (value)

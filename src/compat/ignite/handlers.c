@@ -1,11 +1,10 @@
 /*
  * Handlers on events: adding, removing, firing.
  *
- * A firing goes over the live list by index, so that a handler added meanwhile
- * runs too and the list may move. Removed slots keep their places until the
- * outermost firing of their event ends. Ignite lets a handler that was removed by
- * an earlier one in the same firing run a last time; here it does not, because in C
- * what it works on may be gone.
+ * A firing visits the list by index. So a handler that is added during it also runs, and the list
+ * may move. Removed slots keep their places until the outermost firing of their event ends. If a
+ * handler removes a later one in the same firing, Ignite still runs the later one; here it does
+ * not run, because in C its data may be freed already.
  */
 #include "compat/ignite/profile.h"
 
@@ -20,7 +19,7 @@ void dw_slot_reset(struct dw_slot *slot)
 
 /* ---- adding ---------------------------------------------------------------------- */
 
-static bool has_name(const struct dw_event *event, const char *name)
+static bool handler_has_name(const struct dw_event *event, const char *name)
 {
 	for (unsigned i = 0; i < event->count; i++)
 		if (event->slots[i].handler && strcmp(event->slots[i].name, name) == 0)
@@ -28,9 +27,9 @@ static bool has_name(const struct dw_event *event, const char *name)
 	return false;
 }
 
-/* "log", and beside another of that name "log #2". A number that is free is taken
- * again: adding and removing in turn makes no new names. */
-static char *free_name(const struct dw_event *event, const char *name)
+/* The name "log", or "log #2" if another handler has it. A free number is reused, so that adding
+ * and removing in turn makes no new names. */
+static char *handler_make_name(const struct dw_event *event, const char *name)
 {
 	size_t size = strlen(name) + 16;
 	char *text = malloc(size);
@@ -38,13 +37,13 @@ static char *free_name(const struct dw_event *event, const char *name)
 	if (!text)
 		return NULL;
 	memcpy(text, name, strlen(name) + 1);
-	for (unsigned number = 2; has_name(event, text); number++)
+	for (unsigned number = 2; handler_has_name(event, text); number++)
 		snprintf(text, size, "%s #%u", name, number);
 	return text;
 }
 
-static int add_slot(struct dwell_ignite_engine *engine, struct dw_event *event,
-                    const struct dw_slot *slot, const char *name)
+static int handler_add_slot(struct dwell_ignite_engine *engine, struct dw_event *event,
+                            const struct dw_slot *slot, const char *name)
 {
 	struct dw_slot *added;
 
@@ -59,7 +58,7 @@ static int add_slot(struct dwell_ignite_engine *engine, struct dw_event *event,
 	}
 	added = &event->slots[event->count];
 	*added = *slot;
-	added->name = free_name(event, name);
+	added->name = handler_make_name(event, name);
 	if (!added->name)
 		return DWELL_E_NOMEM;
 	added->site = (struct dwell_site){ .name = added->name, .detail = event->path,
@@ -70,11 +69,11 @@ static int add_slot(struct dwell_ignite_engine *engine, struct dw_event *event,
 	return 0;
 }
 
-static bool remove_slots(struct dwell_ignite_engine *engine, uint64_t handle);
+static bool handler_remove_slots(struct dwell_ignite_engine *engine, uint64_t handle);
 
 int dwell_ignite_engine_add(struct dwell_ignite_engine *engine, const char *when, const char *name,
-                     dwell_ignite_handler *handler, dwell_ignite_event_filter *filter, void *user,
-                     uint64_t *handle, struct dwell_error *error)
+                            dwell_ignite_handler *handler, dwell_ignite_event_filter *filter, void *user,
+                            uint64_t *handle, struct dwell_error *error)
 {
 	struct dw_slot slot = { .handler = handler, .user = user, .function = filter,
 		                    .handle = engine->last_handle + 1 };
@@ -84,7 +83,7 @@ int dwell_ignite_engine_add(struct dwell_ignite_engine *engine, const char *when
 
 	if (!when || !handler)
 		return dw_error_set(error, DWELL_E_ARGUMENT, "handler '%.128s' needs %s",
-		                       name ? name : "handler", when ? "a function" : "an event");
+		                    name ? name : "handler", when ? "a function" : "an event");
 	while (!result && at) {
 		struct dw_event *event;
 
@@ -94,18 +93,18 @@ int dwell_ignite_engine_add(struct dwell_ignite_engine *engine, const char *when
 		uses_filter |= slot.filter.kind == DW_FILTER_FUNCTION;
 		if (slot.filter.kind == DW_FILTER_FUNCTION && !filter)
 			result = dw_error_set(error, DWELL_E_ARGUMENT,
-			                         "%.128s: event_filter needs a function", when);
-		else if (add_slot(engine, event, &slot, name ? name : "handler") != 0)
+			                      "%.128s: event_filter needs a function", when);
+		else if (handler_add_slot(engine, event, &slot, name ? name : "handler") != 0)
 			result = dw_error_set(error, DWELL_E_NOMEM, "no memory for a handler");
 		if (result)
 			free(slot.filter.once);
 	}
 	if (!result && filter && !uses_filter)
 		result = dw_error_set(error, DWELL_E_ARGUMENT,
-		                         "%.128s: a filter function is given but no event names it; "
-		                         "write EVENT(event_filter)", when);
+		                      "%.128s: a filter function is given but no event names it; "
+		                      "write EVENT(event_filter)", when);
 	if (result) {
-		remove_slots(engine, slot.handle);
+		handler_remove_slots(engine, slot.handle);
 		return result;
 	}
 	engine->last_handle = slot.handle;
@@ -118,7 +117,7 @@ int dwell_ignite_engine_add(struct dwell_ignite_engine *engine, const char *when
 
 /* ---- removing -------------------------------------------------------------------- */
 
-static void compact(struct dw_event *event)
+static void handler_compact_slots(struct dw_event *event)
 {
 	unsigned kept = 0;
 
@@ -132,7 +131,7 @@ static void compact(struct dw_event *event)
 	event->removed = false;
 }
 
-static bool remove_slots(struct dwell_ignite_engine *engine, uint64_t handle)
+static bool handler_remove_slots(struct dwell_ignite_engine *engine, uint64_t handle)
 {
 	bool found = false;
 
@@ -145,7 +144,7 @@ static bool remove_slots(struct dwell_ignite_engine *engine, uint64_t handle)
 				event->removed = found = true;
 			}
 		if (event->removed && event->firing == 0)
-			compact(event);
+			handler_compact_slots(event);
 	}
 	return found;
 }
@@ -154,13 +153,13 @@ int dwell_ignite_engine_remove(struct dwell_ignite_engine *engine, uint64_t hand
 {
 	if (handle == 0 || handle > engine->last_handle)
 		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                       "engine '%.64s' never gave a handle %llu; use what "
-		                       "dwell_ignite_engine_add() stored",
-		                       engine->name, (unsigned long long)handle);
-	if (!remove_slots(engine, handle))
+		                    "engine '%.64s' never gave a handle %llu; use what "
+		                    "dwell_ignite_engine_add() stored",
+		                    engine->name, (unsigned long long)handle);
+	if (!handler_remove_slots(engine, handle))
 		return dw_error_set(error, DWELL_E_STATE,
-		                       "the handler of handle %llu was removed from engine '%.64s' before",
-		                       (unsigned long long)handle, engine->name);
+		                    "the handler of handle %llu was removed from engine '%.64s' before",
+		                    (unsigned long long)handle, engine->name);
 	return 0;
 }
 
@@ -173,7 +172,7 @@ bool dw_event_has_handlers(const struct dw_event *event)
 }
 
 bool dwell_ignite_engine_has_handler(const struct dwell_ignite_engine *engine, const char *event,
-                              dwell_ignite_handler *handler)
+                                     dwell_ignite_handler *handler)
 {
 	for (int number = 0; number < dw_event_count(engine); number++) {
 		const struct dw_event *at = dw_event_at(engine, number);
@@ -187,8 +186,8 @@ bool dwell_ignite_engine_has_handler(const struct dwell_ignite_engine *engine, c
 
 /* ---- firing ---------------------------------------------------------------------- */
 
-static bool passes(struct dwell_ignite_engine *engine, const struct dw_event *event,
-                   const struct dw_slot *slot)
+static bool handler_passes_filter(struct dwell_ignite_engine *engine, const struct dw_event *event,
+                                  const struct dw_slot *slot)
 {
 	const struct dw_filter *filter = &slot->filter;
 	uint64_t value = *event->value;
@@ -212,8 +211,8 @@ static bool passes(struct dwell_ignite_engine *engine, const struct dw_event *ev
 	return true;
 }
 
-/* Adds up what the handler took that has just ended. */
-static void profile(struct dwell_ignite_engine *engine, int row, uint64_t *clock)
+/* Reports the duration of the handler that has just ended to the profiler. */
+static void handler_profile(struct dwell_ignite_engine *engine, int row, uint64_t *clock)
 {
 	uint64_t now;
 
@@ -226,15 +225,15 @@ static void profile(struct dwell_ignite_engine *engine, int row, uint64_t *clock
 	*clock = now;
 }
 
-static int call(struct dwell_ignite_engine *engine, struct dw_event *event, unsigned index,
-                uint64_t *clock)
+static int handler_call(struct dwell_ignite_engine *engine, struct dw_event *event, unsigned index,
+                        uint64_t *clock)
 {
 	struct dw_slot *slot = &event->slots[index];
 	unsigned began;
 	int row, result;
 
 	if (slot->filter.kind != DW_FILTER_NONE) {
-		if (!passes(engine, event, slot))
+		if (!handler_passes_filter(engine, event, slot))
 			return 0;
 		slot = &event->slots[index]; /* a filter function may add and remove */
 		if (!slot->handler)
@@ -248,10 +247,10 @@ static int call(struct dwell_ignite_engine *engine, struct dw_event *event, unsi
 	result = slot->handler(engine, slot->user);
 	dwell_end(began);
 	if (*clock)
-		profile(engine, row, clock);
+		handler_profile(engine, row, clock);
 	if (DWELL_LIKELY(result == 0))
 		return 0;
-	/* A handler of EXCEPTION_RAISED that returns what it was called for. */
+	/* A handler of EXCEPTION_RAISED returns the failure for which it was called. */
 	if (event == &engine->builtin[DWELL_IGNITE_EVENT_EXCEPTION_RAISED] && engine->fail.code == 0 &&
 	    result == engine->state.failure.code) {
 		engine->fail = engine->state.failure;
@@ -268,13 +267,13 @@ int dw_event_call(struct dwell_ignite_engine *engine, struct dw_event *event, ui
 	event->firing++;
 	for (unsigned i = 0; i < event->count && !result; i++)
 		if (event->slots[i].handler)
-			result = call(engine, event, i, clock);
+			result = handler_call(engine, event, i, clock);
 	if (--event->firing == 0 && event->removed)
-		compact(event);
+		handler_compact_slots(event);
 	return result;
 }
 
-/* An event without handlers takes no time and no reading of the clock. */
+/* For an event without handlers the clock is not read, and its time is 0. */
 int dw_event_fire_profiled(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t now)
 {
 	unsigned began = dwell_begin(&event->site);
@@ -294,9 +293,9 @@ int dwell_ignite_engine_fire(struct dwell_ignite_engine *engine, int event, stru
 
 	if (!found)
 		return dw_error_set(error, DWELL_E_NAME,
-		                       "%d is not an event of engine '%.64s'; "
-		                       "dwell_ignite_engine_register_event() gives the numbers",
-		                       event, engine->name);
+		                    "%d is not an event of engine '%.64s'; "
+		                    "dwell_ignite_engine_register_event() gives the numbers",
+		                    event, engine->name);
 	result = dw_event_fire(engine, found);
 	if (result && error)
 		*error = engine->fail;

@@ -1,8 +1,8 @@
 /*
- * The profiler's adding up: attached, told by the engine, detached.
+ * The profiler: attaching it, summing up durations, detaching it.
  *
- * Nothing is allocated in a run but by the first call of a handler that is new, and no
- * time is lost to a handler's removal: slots name a row of the profiler's own.
+ * During a run only the first call of a new handler allocates memory. The durations of a handler
+ * remain when it is removed, because they are in a row of the profiler.
  */
 #include "compat/ignite/profile.h"
 
@@ -12,20 +12,20 @@
 
 /* ---- what the engine tells ---------------------------------------------------------- */
 
-static bool by_epoch(unsigned event)
+static bool event_counts_epochs(unsigned event)
 {
 	return event <= DWELL_IGNITE_EVENT_COMPLETED; /* EPOCH_*, STARTED, COMPLETED come first */
 }
 
-/* The iteration that is under way: a fetch is the next one's. */
+/* The current iteration; a fetch belongs to the next one. */
 static uint64_t iteration_of(const struct dwell_ignite_engine *engine)
 {
 	return engine->state.iteration +
 	       (engine->place >= DW_PLACE_FETCH && engine->place < DW_PLACE_ITERATE);
 }
 
-static void add(struct dwell_ignite_profiler *profiler, struct dw_time_stat *stat, bool of_epoch,
-                struct dw_profile_time time)
+static void profile_add_time(struct dwell_ignite_profiler *profiler, struct dw_time_stat *stat, bool of_epoch,
+                             struct dw_profile_time time)
 {
 	dw_time_stat_add(stat, time.time, of_epoch ? time.epoch : time.iteration);
 	if (profiler->times)
@@ -33,7 +33,7 @@ static void add(struct dwell_ignite_profiler *profiler, struct dw_time_stat *sta
 }
 
 void dwell_ignite_profiler_add(struct dwell_ignite_profiler *profiler, enum dwell_ignite_time_of of, int number,
-                        uint64_t epoch, uint64_t iteration, uint64_t ns)
+                               uint64_t epoch, uint64_t iteration, uint64_t ns)
 {
 	struct dw_profile_time time = { DW_PROFILE_PROCESSING, (uint32_t)epoch, iteration,
 		                            (double)ns };
@@ -41,21 +41,21 @@ void dwell_ignite_profiler_add(struct dwell_ignite_profiler *profiler, enum dwel
 
 	switch (of) {
 	case DWELL_IGNITE_TIME_OF_PROCESSING:
-		add(profiler, &profiler->processing, false, time);
+		profile_add_time(profiler, &profiler->processing, false, time);
 		break;
 	case DWELL_IGNITE_TIME_OF_DATAFLOW:
 		time.what = DW_PROFILE_DATAFLOW;
-		add(profiler, &profiler->dataflow, false, time);
+		profile_add_time(profiler, &profiler->dataflow, false, time);
 		break;
 	case DWELL_IGNITE_TIME_OF_EVENT:
 		time.what = DW_PROFILE_EVENT + at;
 		if (at < profiler->event_count)
-			add(profiler, &profiler->events[at].stat, by_epoch(at), time);
+			profile_add_time(profiler, &profiler->events[at].stat, event_counts_epochs(at), time);
 		break;
 	case DWELL_IGNITE_TIME_OF_HANDLER:
 		time.what = DW_PROFILE_HANDLER + at;
 		if (at < profiler->handler_count)
-			add(profiler, &profiler->handlers[at].stat, by_epoch(profiler->handlers[at].event),
+			profile_add_time(profiler, &profiler->handlers[at].stat, event_counts_epochs(profiler->handlers[at].event),
 			    time);
 		break;
 	}
@@ -71,8 +71,8 @@ void dw_profile_time(struct dwell_ignite_profiler *profiler, enum dwell_ignite_t
 
 /* ---- the clock ------------------------------------------------------------------------ */
 
-/* The kernel measures the counter against other clocks; what it does not use may jump. */
-static bool counter_is_good(void)
+/* The kernel compares the counter with other clocks. If it does not use it, the counter may jump. */
+static bool profile_counter_is_good(void)
 {
 #if defined(__x86_64__)
 	FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
@@ -89,7 +89,7 @@ static bool counter_is_good(void)
 #endif
 }
 
-static void read_both(uint64_t *ticks, uint64_t *ns)
+static void profile_read_clocks(uint64_t *ticks, uint64_t *ns)
 {
 	*ticks = dwell_ticks();
 	*ns = dw_engine_now_ns();
@@ -101,13 +101,13 @@ double dw_profile_unit_s(const struct dwell_ignite_profiler *profiler)
 
 	if (!profiler->ticks)
 		return 1e-9;
-	read_both(&ticks, &ns);
+	profile_read_clocks(&ticks, &ns);
 	return (double)(ns - profiler->base_ns) / (double)(ticks - profiler->base_ticks) * 1e-9;
 }
 
 /* ---- names ---------------------------------------------------------------------------- */
 
-static int add_event(struct dwell_ignite_profiler *profiler, const char *name)
+static int profile_add_event(struct dwell_ignite_profiler *profiler, const char *name)
 {
 	struct dw_profile_event *more =
 	    realloc(profiler->events, (profiler->event_count + 1) * sizeof *more);
@@ -128,7 +128,7 @@ int dwell_ignite_profiler_event(struct dwell_ignite_profiler *profiler, const ch
 	for (unsigned i = 0; i < profiler->event_count; i++)
 		if (strcmp(profiler->events[i].name, name) == 0)
 			return (int)i;
-	return add_event(profiler, name);
+	return profile_add_event(profiler, name);
 }
 
 int dwell_ignite_profiler_handler(struct dwell_ignite_profiler *profiler, int event, const char *name)
@@ -170,7 +170,7 @@ void dw_profile_add_slot(struct dwell_ignite_profiler *profiler, const struct dw
 
 /* ---- starting and ending ---------------------------------------------------------------- */
 
-static void forget(struct dwell_ignite_profiler *profiler)
+static void profile_forget(struct dwell_ignite_profiler *profiler)
 {
 	for (unsigned i = 0; i < profiler->event_count; i++)
 		free(profiler->events[i].name);
@@ -182,11 +182,11 @@ static void forget(struct dwell_ignite_profiler *profiler)
 	profiler->fetch_start = profiler->fetch_end = 0;
 	profiler->no_memory = false;
 	if (profiler->times)
-		rewind(profiler->times); /* what lies beyond what is written is of the run before */
+		rewind(profiler->times); /* the file beyond the end is left from the previous run */
 }
 
-/* Numbers of enum dwell_ignite_event are the profiler's too. */
-static void name_builtin(struct dwell_ignite_profiler *profiler)
+/* Gives the events of enum dwell_ignite_event their numbers. */
+static void profile_name_builtin(struct dwell_ignite_profiler *profiler)
 {
 	static const char *const builtin[] = {
 #define NAME(name, number, value) [number] = #name,
@@ -195,14 +195,14 @@ static void name_builtin(struct dwell_ignite_profiler *profiler)
 	};
 
 	for (int i = 0; i < DWELL_IGNITE_EVENT_COUNT && !profiler->no_memory; i++)
-		add_event(profiler, builtin[i]);
+		profile_add_event(profiler, builtin[i]);
 }
 
 void dwell_ignite_profiler_start(struct dwell_ignite_profiler *profiler)
 {
-	forget(profiler);
+	profile_forget(profiler);
 	profiler->ran = true;
-	name_builtin(profiler);
+	profile_name_builtin(profiler);
 }
 
 void dw_profile_start(struct dwell_ignite_profiler *profiler)
@@ -210,7 +210,7 @@ void dw_profile_start(struct dwell_ignite_profiler *profiler)
 	struct dw_event *event;
 
 	dwell_ignite_profiler_start(profiler);
-	/* All events in their order: numbers are the engine's. */
+	/* In the order of the engine, so that both number the events alike. */
 	for (int number = 0; (event = dw_event_at(profiler->engine, number)); number++) {
 		dwell_ignite_profiler_event(profiler, event->name);
 		for (unsigned i = 0; i < event->count; i++)
@@ -220,7 +220,7 @@ void dw_profile_start(struct dwell_ignite_profiler *profiler)
 }
 
 int dwell_ignite_profiler_create(struct dwell_ignite_profiler **result, bool keep_times,
-                          struct dwell_error *error)
+                                 struct dwell_error *error)
 {
 	struct dwell_ignite_profiler *profiler = calloc(1, sizeof *profiler);
 
@@ -232,31 +232,31 @@ int dwell_ignite_profiler_create(struct dwell_ignite_profiler **result, bool kee
 		if (!profiler->times) {
 			free(profiler);
 			return dw_error_set(error, DWELL_E_IO,
-			                       "no temporary file for the profiler's times: %s",
-			                       strerror(errno));
+			                    "no temporary file for the profiler's times: %s",
+			                    strerror(errno));
 		}
 	}
-	name_builtin(profiler);
+	profile_name_builtin(profiler);
 	*result = profiler;
 	return 0;
 }
 
 int dwell_ignite_profiler_attach(struct dwell_ignite_profiler **result, struct dwell_ignite_engine *engine,
-                          bool keep_times, struct dwell_error *error)
+                                 bool keep_times, struct dwell_error *error)
 {
 	int code;
 
 	*result = NULL;
 	if (engine->profiler)
 		return dw_error_set(error, DWELL_E_STATE,
-		                       "engine '%.64s' has a profiler: detach it, or use its results",
-		                       engine->name);
+		                    "engine '%.64s' has a profiler: detach it, or use its results",
+		                    engine->name);
 	code = dwell_ignite_profiler_create(result, keep_times, error);
 	if (code)
 		return code;
 	(*result)->engine = engine;
-	(*result)->ticks = counter_is_good();
-	read_both(&(*result)->base_ticks, &(*result)->base_ns);
+	(*result)->ticks = profile_counter_is_good();
+	profile_read_clocks(&(*result)->base_ticks, &(*result)->base_ns);
 	engine->profiler = *result;
 	if (engine->running)
 		dw_profile_start(*result);
@@ -275,7 +275,7 @@ void dwell_ignite_profiler_destroy(struct dwell_ignite_profiler *profiler)
 	if (!profiler)
 		return;
 	dwell_ignite_profiler_detach(profiler);
-	forget(profiler);
+	profile_forget(profiler);
 	if (profiler->times)
 		fclose(profiler->times);
 	free(profiler->events);

@@ -1,5 +1,5 @@
 /*
- * What a profiler answers: its results as structures and as Ignite's files.
+ * The results of a profiler, as structures and as Ignite's files.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,18 +9,18 @@
 #include "compat/ignite_results/results.h"
 #include "compat/ignite_results/rows.h"
 
-static int check(const struct dwell_ignite_profiler *profiler, struct dwell_error *error)
+static int results_check(const struct dwell_ignite_profiler *profiler, struct dwell_error *error)
 {
 	if (!profiler->ran)
 		return dw_error_set(error, DWELL_E_STATE,
-		                       "the profiler has no results yet: run its engine first");
+		                    "the profiler has no results yet: run its engine first");
 	if (profiler->no_memory)
 		return dw_error_set(error, DWELL_E_NOMEM,
-		                       "memory ran out in the run: the results are not whole");
+		                    "memory ran out in the run: the results are not whole");
 	return 0;
 }
 
-static int no_memory(struct dwell_error *error)
+static int results_no_memory(struct dwell_error *error)
 {
 	return dw_error_set(error, DWELL_E_NOMEM, "no memory for the profiler's results");
 }
@@ -28,18 +28,18 @@ static int no_memory(struct dwell_error *error)
 /* ---- structures ----------------------------------------------------------------------- */
 
 const struct dwell_ignite_basic_results *dwell_ignite_profiler_basic(struct dwell_ignite_profiler *profiler,
-                                                       struct dwell_error *error)
+                                                                     struct dwell_error *error)
 {
 	struct dwell_ignite_basic_results *results = &profiler->basic;
 	double unit_s = dw_profile_unit_s(profiler);
 	const char **names;
 
-	if (check(profiler, error))
+	if (results_check(profiler, error))
 		return NULL;
-	/* The lists of names lie one after the other, each with its NULL. */
+	/* The lists of names follow one another, each ended by NULL. */
 	names = calloc(profiler->handler_count + DWELL_IGNITE_EVENT_COUNT, sizeof *names);
 	if (!names) {
-		no_memory(error);
+		results_no_memory(error);
 		return NULL;
 	}
 	free(profiler->names);
@@ -58,17 +58,17 @@ const struct dwell_ignite_basic_results *dwell_ignite_profiler_basic(struct dwel
 }
 
 const struct dwell_ignite_handlers_results *dwell_ignite_profiler_handlers(struct dwell_ignite_profiler *profiler,
-                                                             struct dwell_error *error)
+                                                                           struct dwell_error *error)
 {
 	struct dwell_ignite_handlers_results *results = &profiler->by_handler;
 	double unit_s = dw_profile_unit_s(profiler);
 	struct dwell_ignite_handler_time *row;
 
-	if (check(profiler, error))
+	if (results_check(profiler, error))
 		return NULL;
 	row = calloc(profiler->handler_count + 1, sizeof *row);
 	if (!row) {
-		no_memory(error);
+		results_no_memory(error);
 		return NULL;
 	}
 	free(profiler->rows);
@@ -98,10 +98,10 @@ void dwell_ignite_handlers_results_print(const struct dwell_ignite_handlers_resu
 
 /* ---- files ---------------------------------------------------------------------------- */
 
-/* Gives each time of the file to `take`, from the first on, in seconds. */
-static int read_times(struct dwell_ignite_profiler *profiler,
-                      int (*take)(void *, const struct dw_profile_time *), void *context,
-                      struct dwell_error *error)
+/* Calls `take` with each duration of the file, in seconds and in order. */
+static int results_read_times(struct dwell_ignite_profiler *profiler,
+                              int (*take)(void *, const struct dw_profile_time *), void *context,
+                              struct dwell_error *error)
 {
 	double unit_s = dw_profile_unit_s(profiler);
 	struct dw_profile_time time;
@@ -115,38 +115,38 @@ static int read_times(struct dwell_ignite_profiler *profiler,
 		time.time *= unit_s;
 		if (!read)
 			result = dw_error_set(error, DWELL_E_IO, "the profiler's times cannot be read: %s",
-			                         strerror(errno));
+			                      strerror(errno));
 		else if (take(context, &time))
-			result = no_memory(error);
+			result = results_no_memory(error);
 	}
 	if (fseek(profiler->times, end, SEEK_SET) != 0 && !result)
 		result = dw_error_set(error, DWELL_E_IO, "the profiler's times cannot be kept: %s",
-		                         strerror(errno));
+		                      strerror(errno));
 	return result;
 }
 
-static int open_file(struct dwell_ignite_profiler *profiler, const char *path, FILE **file,
-                     struct dwell_error *error)
+static int results_open_file(struct dwell_ignite_profiler *profiler, const char *path, FILE **file,
+                             struct dwell_error *error)
 {
-	int result = check(profiler, error);
+	int result = results_check(profiler, error);
 
 	if (result)
 		return result;
 	if (!profiler->times)
 		return dw_error_set(error, DWELL_E_STATE,
-		                       "times were not kept: attach the profiler with keep_times");
+		                    "times were not kept: attach the profiler with keep_times");
 	if (fflush(profiler->times) != 0 || ferror(profiler->times))
 		return dw_error_set(error, DWELL_E_NOSPACE,
-		                       "the temporary file for the profiler's times is not whole: %s",
-		                       strerror(errno));
+		                    "the temporary file for the profiler's times is not whole: %s",
+		                    strerror(errno));
 	*file = fopen(path, "we");
 	if (!*file)
 		return dw_error_set(error, DWELL_E_IO, "cannot write %.200s: %s", path,
-		                       strerror(errno));
+		                    strerror(errno));
 	return 0;
 }
 
-static int close_file(FILE *file, const char *path, int result, struct dwell_error *error)
+static int results_close_file(FILE *file, const char *path, int result, struct dwell_error *error)
 {
 	bool failed = ferror(file) != 0;
 
@@ -154,10 +154,10 @@ static int close_file(FILE *file, const char *path, int result, struct dwell_err
 	if (result || !failed)
 		return result;
 	return dw_error_set(error, errno == ENOSPC ? DWELL_E_NOSPACE : DWELL_E_IO,
-	                       "cannot write %.200s: %s", path, strerror(errno));
+	                    "cannot write %.200s: %s", path, strerror(errno));
 }
 
-static int take_iteration(void *context, const struct dw_profile_time *time)
+static int results_add_iteration(void *context, const struct dw_profile_time *time)
 {
 	static const char *const names[] = {
 #define NAME(name, number, value) [number] = #name,
@@ -177,15 +177,15 @@ _Static_assert((int)DW_PROFILE_PROCESSING == (int)DW_ITERATION_PROCESSING &&
                (int)DW_PROFILE_DATAFLOW == (int)DW_ITERATION_DATAFLOW, "take_iteration says so");
 
 int dwell_ignite_profiler_write_basic(struct dwell_ignite_profiler *profiler, const char *path,
-                               struct dwell_error *error)
+                                      struct dwell_error *error)
 {
 	struct dw_iterations all = { 0 };
 	FILE *file;
-	int result = open_file(profiler, path, &file, error);
+	int result = results_open_file(profiler, path, &file, error);
 
 	if (result)
 		return result;
-	result = read_times(profiler, take_iteration, &all, error);
+	result = results_read_times(profiler, results_add_iteration, &all, error);
 	fputs("epoch,iteration,processing_stats,dataflow_stats", file);
 #define X(event) fputs(",Event_" #event, file);
 	DW_ITERATION_EVENTS(X)
@@ -202,7 +202,7 @@ int dwell_ignite_profiler_write_basic(struct dwell_ignite_profiler *profiler, co
 	}
 	fputc('\n', file);
 	dw_iterations_reset(&all);
-	return close_file(file, path, result, error);
+	return results_close_file(file, path, result, error);
 }
 
 /* ---- a row a call ---------------------------------------------------------------------- */
@@ -211,7 +211,7 @@ struct columns {
 	struct dw_calls *calls; /* processing, dataflow, handlers in the order of adding */
 };
 
-static int take_call(void *context, const struct dw_profile_time *time)
+static int results_add_call(void *context, const struct dw_profile_time *time)
 {
 	struct columns *columns = context;
 
@@ -223,8 +223,8 @@ static int take_call(void *context, const struct dw_profile_time *time)
 	return 0;
 }
 
-/* Quoted where CSV needs it. */
-static void put_title(FILE *file, const char *handler, const char *event)
+/* Writes a column's title, quoted if CSV needs it. */
+static void results_put_title(FILE *file, const char *handler, const char *event)
 {
 	bool quoted = handler[strcspn(handler, ",\"\r\n")];
 
@@ -237,8 +237,8 @@ static void put_title(FILE *file, const char *handler, const char *event)
 	fprintf(file, " (%s)%s", event, quoted ? "\"" : "");
 }
 
-static void put_calls(FILE *file, const struct dwell_ignite_profiler *profiler,
-                      const struct dw_calls *calls, const unsigned *order, size_t count)
+static void results_put_calls(FILE *file, const struct dwell_ignite_profiler *profiler,
+                              const struct dw_calls *calls, const unsigned *order, size_t count)
 {
 	size_t longest = 0;
 
@@ -246,7 +246,7 @@ static void put_calls(FILE *file, const struct dwell_ignite_profiler *profiler,
 	for (size_t c = DW_PROFILE_EVENT; c < count; c++) {
 		const struct dw_profile_handler *handler = &profiler->handlers[order[c] - DW_PROFILE_EVENT];
 
-		put_title(file, handler->name, profiler->events[handler->event].name);
+		results_put_title(file, handler->name, profiler->events[handler->event].name);
 	}
 	for (size_t c = 0; c < count; c++)
 		longest = calls[c].count > longest ? calls[c].count : longest;
@@ -262,33 +262,33 @@ static void put_calls(FILE *file, const struct dwell_ignite_profiler *profiler,
 }
 
 int dwell_ignite_profiler_write_handlers(struct dwell_ignite_profiler *profiler, const char *path,
-                                  struct dwell_error *error)
+                                         struct dwell_error *error)
 {
 	size_t count = DW_PROFILE_EVENT + profiler->handler_count, at = DW_PROFILE_EVENT;
 	struct columns columns;
 	unsigned *order;
 	FILE *file;
-	int result = open_file(profiler, path, &file, error);
+	int result = results_open_file(profiler, path, &file, error);
 
 	if (result)
 		return result;
 	columns.calls = calloc(count, sizeof *columns.calls);
 	order = calloc(count, sizeof *order);
 	if (columns.calls && order)
-		result = read_times(profiler, take_call, &columns, error);
+		result = results_read_times(profiler, results_add_call, &columns, error);
 	else
-		result = no_memory(error);
+		result = results_no_memory(error);
 	if (!result) {
 		order[DW_PROFILE_DATAFLOW] = DW_PROFILE_DATAFLOW;
 		for (unsigned e = 0; e < profiler->event_count; e++)
 			for (unsigned i = 0; i < profiler->handler_count; i++)
 				if (profiler->handlers[i].event == e)
 					order[at++] = DW_PROFILE_EVENT + i;
-		put_calls(file, profiler, columns.calls, order, count);
+		results_put_calls(file, profiler, columns.calls, order, count);
 	}
 	for (size_t c = 0; columns.calls && c < count; c++)
 		free(columns.calls[c].times_s);
 	free(columns.calls);
 	free(order);
-	return close_file(file, path, result, error);
+	return results_close_file(file, path, result, error);
 }

@@ -2,10 +2,10 @@
  * A run goes from place to place (see enum dw_place) until the end, an interrupt or
  * a failure.
  *
- * What a request or a failure ends is as in Ignite. Whatever way a run is left, the
- * ranges and the step it opened are closed. The requests of terminate and the others
- * are one atomic word; relaxed, because it carries nothing but itself: a request
- * made by another thread is seen at one of the next events.
+ * Requests and failures end the same things as in Ignite. However a run is left, its open ranges
+ * and its step are closed. The requests of terminate, terminate_epoch and interrupt are one
+ * atomic word. Relaxed order is enough, because no other data depends on it: a request of another
+ * thread is seen at one of the next events.
  */
 #include "compat/ignite/profile.h"
 
@@ -19,8 +19,8 @@ static uint32_t take_requests(struct dwell_ignite_engine *engine, uint32_t mask)
 	return __atomic_fetch_and(&engine->requests, ~mask, __ATOMIC_RELAXED) & mask;
 }
 
-/* After the firing at place `from`; the most far-reaching request comes first. */
-static int heed_requests(struct dwell_ignite_engine *engine, enum dw_place from)
+/* Called after the firing at place `from`. The request that ends most comes first. */
+static int run_follow_requests(struct dwell_ignite_engine *engine, enum dw_place from)
 {
 	uint32_t taken = take_requests(engine, DW_REQUEST_TERMINATE | DW_REQUEST_SKIP_COMPLETED);
 
@@ -40,14 +40,14 @@ static int heed_requests(struct dwell_ignite_engine *engine, enum dw_place from)
 }
 
 /*
- * engine->fail says what failed at place `from`. 0: handlers of EXCEPTION_RAISED
- * have dealt with it, and the place is set to go on.
+ * Fires EXCEPTION_RAISED for the failure in engine->fail, which happened at place `from`. Returns 0
+ * if its handlers handled the failure; the next place is set then.
  */
-static int handle_failure(struct dwell_ignite_engine *engine, enum dw_place from)
+static int run_handle_failure(struct dwell_ignite_engine *engine, enum dw_place from)
 {
 	struct dwell_error *failure = &engine->state.failure;
 	struct dw_event *event = &engine->builtin[DWELL_IGNITE_EVENT_EXCEPTION_RAISED];
-	/* A source that has nothing more would be asked for ever. */
+	/* Without this check an exhausted source would be asked forever. */
 	bool inside = dw_place_in_iteration(from) && !engine->state.exhausted;
 	bool handled = dw_event_has_handlers(event);
 
@@ -63,7 +63,7 @@ static int handle_failure(struct dwell_ignite_engine *engine, enum dw_place from
 	return handled ? 0 : failure->code;
 }
 
-static int go_on(struct dwell_ignite_engine *engine)
+static int run_continue(struct dwell_ignite_engine *engine)
 {
 	int result = 0;
 
@@ -75,10 +75,10 @@ static int go_on(struct dwell_ignite_engine *engine)
 			if (DWELL_LIKELY(!__atomic_load_n(&engine->requests, __ATOMIC_RELAXED)) ||
 			    from == DW_PLACE_TERMINATE || engine->place >= DW_PLACE_COMPLETED)
 				goto next;
-			result = heed_requests(engine, from);
+			result = run_follow_requests(engine, from);
 		}
 		if (result) {
-			result = handle_failure(engine, from);
+			result = run_handle_failure(engine, from);
 			if (result)
 				break;
 		}
@@ -91,7 +91,7 @@ next:
 
 /* ---- run and resume -------------------------------------------------------------- */
 
-static int run(struct dwell_ignite_engine *engine, struct dwell_error *error)
+static int run_places(struct dwell_ignite_engine *engine, struct dwell_error *error)
 {
 	int result;
 
@@ -102,7 +102,7 @@ static int run(struct dwell_ignite_engine *engine, struct dwell_error *error)
 	dw_place_open_run(engine);
 	if (engine->place > DW_PLACE_EPOCH && engine->place <= DW_PLACE_EPOCH_END)
 		engine->epoch_began = dwell_begin(&engine->epoch_site);
-	result = go_on(engine);
+	result = run_continue(engine);
 	dw_place_close_epoch(engine);
 	dwell_end(engine->run_began);
 	__atomic_store_n(&engine->running, false, __ATOMIC_RELAXED);
@@ -120,29 +120,29 @@ static int run(struct dwell_ignite_engine *engine, struct dwell_error *error)
 	return result;
 }
 
-static int check_limits(const struct dwell_ignite_engine *engine, const struct dwell_ignite_data *data,
-                        const struct dwell_ignite_limits *limits, struct dwell_error *error)
+static int run_check_limits(const struct dwell_ignite_engine *engine, const struct dwell_ignite_data *data,
+                            const struct dwell_ignite_limits *limits, struct dwell_error *error)
 {
 	if (limits->size < sizeof *limits)
 		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                       "limits are not initialized: use DWELL_IGNITE_LIMITS_INIT");
+		                    "limits are not initialized: use DWELL_IGNITE_LIMITS_INIT");
 	if (limits->max_epochs && limits->max_iters)
 		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                       "max_iters and max_epochs are mutually exclusive: give one of them");
+		                    "max_iters and max_epochs are mutually exclusive: give one of them");
 	if (data && !data->next)
 		return dw_error_set(error, DWELL_E_ARGUMENT, "the data has no function `next`");
 	if (!data && !limits->epoch_length && !limits->max_iters)
 		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                       "epoch_length should be provided if data is NULL");
+		                    "epoch_length should be provided if data is NULL");
 	if (engine->running)
 		return dw_error_set(error, DWELL_E_STATE,
-		                       "engine '%.64s' runs: a handler may run another engine, not its own",
-		                       engine->name);
+		                    "engine '%.64s' runs: a handler may run another engine, not its own",
+		                    engine->name);
 	return 0;
 }
 
 int dwell_ignite_engine_run(struct dwell_ignite_engine *engine, const struct dwell_ignite_data *data,
-                     const struct dwell_ignite_limits *limits, struct dwell_error *error)
+                            const struct dwell_ignite_limits *limits, struct dwell_error *error)
 {
 	static const struct dwell_ignite_limits one_epoch = DWELL_IGNITE_LIMITS_INIT;
 	struct dwell_ignite_state *state = &engine->state;
@@ -150,7 +150,7 @@ int dwell_ignite_engine_run(struct dwell_ignite_engine *engine, const struct dwe
 	int result;
 
 	limits = limits ? limits : &one_epoch;
-	result = check_limits(engine, data, limits, error);
+	result = run_check_limits(engine, data, limits, error);
 	if (result)
 		return result;
 	state->iteration = state->epoch = state->epoch_iteration = 0;
@@ -171,7 +171,7 @@ int dwell_ignite_engine_run(struct dwell_ignite_engine *engine, const struct dwe
 		dw_profile_start(engine->profiler);
 	engine->run_start_ns = dw_engine_now_ns();
 	dw_place_set(engine, DW_PLACE_START);
-	return run(engine, error);
+	return run_places(engine, error);
 }
 
 int dwell_ignite_engine_resume(struct dwell_ignite_engine *engine, struct dwell_error *error)
@@ -180,17 +180,17 @@ int dwell_ignite_engine_resume(struct dwell_ignite_engine *engine, struct dwell_
 
 	if (engine->running || !engine->state.interrupted)
 		return dw_error_set(error, DWELL_E_STATE, "engine '%.64s' %s", engine->name,
-		                       engine->running
-		                           ? "runs: resume it when dwell_ignite_engine_run() has returned"
-		                           : "was not interrupted: dwell_ignite_engine_run() starts a run");
+		                    engine->running
+		                    ? "runs: resume it when dwell_ignite_engine_run() has returned"
+		                    : "was not interrupted: dwell_ignite_engine_run() starts a run");
 	engine->run_start_ns += pause_ns;
 	engine->epoch_start_ns += pause_ns;
-	return run(engine, error);
+	return run_places(engine, error);
 }
 
-static int ask(struct dwell_ignite_engine *engine, uint32_t request, struct dwell_error *error)
+static int run_request(struct dwell_ignite_engine *engine, uint32_t request, struct dwell_error *error)
 {
-	/* Formatting a message is not async-signal-safe; without `error` none is made. */
+	/* Formatting a message is not async-signal-safe, so without `error` there is none. */
 	if (!__atomic_load_n(&engine->running, __ATOMIC_RELAXED))
 		return dw_error_set(error, DWELL_E_STATE, "engine '%.64s' does not run", engine->name);
 	__atomic_fetch_or(&engine->requests, request, __ATOMIC_RELAXED);
@@ -198,28 +198,28 @@ static int ask(struct dwell_ignite_engine *engine, uint32_t request, struct dwel
 }
 
 int dwell_ignite_engine_terminate(struct dwell_ignite_engine *engine, bool skip_completed,
-                           struct dwell_error *error)
+                                  struct dwell_error *error)
 {
-	return ask(engine, DW_REQUEST_TERMINATE | (skip_completed ? DW_REQUEST_SKIP_COMPLETED : 0),
-	           error);
+	return run_request(engine, DW_REQUEST_TERMINATE | (skip_completed ? DW_REQUEST_SKIP_COMPLETED : 0),
+	                   error);
 }
 
 int dwell_ignite_engine_terminate_epoch(struct dwell_ignite_engine *engine, bool skip_epoch_completed,
-                                 struct dwell_error *error)
+                                        struct dwell_error *error)
 {
 	enum dw_place place = __atomic_load_n(&engine->place, __ATOMIC_RELAXED);
 
 	if (__atomic_load_n(&engine->running, __ATOMIC_RELAXED) && !dw_place_in_iteration(place))
 		return dw_error_set(error, DWELL_E_STATE,
-		                       "terminate_epoch should not be called outside of iterations, as on "
-		                       "STARTED, EPOCH_STARTED or EPOCH_COMPLETED of engine '%.64s'",
-		                       engine->name);
-	return ask(engine,
-	           DW_REQUEST_EPOCH | (skip_epoch_completed ? DW_REQUEST_SKIP_EPOCH_COMPLETED : 0),
-	           error);
+		                    "terminate_epoch should not be called outside of iterations, as on "
+		                    "STARTED, EPOCH_STARTED or EPOCH_COMPLETED of engine '%.64s'",
+		                    engine->name);
+	return run_request(engine,
+	                   DW_REQUEST_EPOCH | (skip_epoch_completed ? DW_REQUEST_SKIP_EPOCH_COMPLETED : 0),
+	                   error);
 }
 
 int dwell_ignite_engine_interrupt(struct dwell_ignite_engine *engine, struct dwell_error *error)
 {
-	return ask(engine, DW_REQUEST_INTERRUPT, error);
+	return run_request(engine, DW_REQUEST_INTERRUPT, error);
 }

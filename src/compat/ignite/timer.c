@@ -79,8 +79,8 @@ static int timer_step(struct dwell_ignite_engine *engine, void *user)
 }
 
 int dwell_ignite_timer_attach(struct dwell_ignite_timer *timer, struct dwell_ignite_engine *engine, const char *start,
-                       const char *pause, const char *resume, const char *step,
-                       struct dwell_error *error)
+                              const char *pause, const char *resume, const char *step,
+                              struct dwell_error *error)
 {
 	const struct {
 		const char *when, *name;
@@ -96,8 +96,8 @@ int dwell_ignite_timer_attach(struct dwell_ignite_timer *timer, struct dwell_ign
 	for (int i = 0; i < 4; i++) {
 		int result = !parts[i].when ? 0
 		                            : dwell_ignite_engine_add(engine, parts[i].when, parts[i].name,
-		                                               parts[i].handler, NULL, timer,
-		                                               &handles[i], error);
+		                                                      parts[i].handler, NULL, timer,
+		                                                      &handles[i], error);
 
 		if (result) {
 			while (--i >= 0)

@@ -91,7 +91,7 @@ struct number {
 };
 
 /* As Python prints round(time_s, 5): "0.0", "2e-05", "0.0005", "12.5". */
-static struct number rounded(double time_s)
+static struct number print_rounded(double time_s)
 {
 	struct number number;
 	size_t end;
@@ -107,9 +107,9 @@ static struct number rounded(double time_s)
 	return number;
 }
 
-static struct number with_index(double time_s, uint64_t index)
+static struct number print_with_index(double time_s, uint64_t index)
 {
-	struct number number = rounded(time_s);
+	struct number number = print_rounded(time_s);
 	size_t length = strlen(number.at);
 
 	snprintf(number.at + length, sizeof number.at - length, "/%llu", (unsigned long long)index);
@@ -137,12 +137,12 @@ static void print_line(FILE *out, const int widths[2])
 static void print_handler(FILE *out, const int widths[2], const struct dwell_ignite_handler_time *row)
 {
 	const struct dwell_ignite_time_stat *stat = &row->stat;
-	struct number total = rounded(stat->total_s), mean = rounded(stat->mean_s);
-	struct number min = with_index(stat->min_s, stat->min_index);
-	struct number max = with_index(stat->max_s, stat->max_index), std = { "None" };
+	struct number total = print_rounded(stat->total_s), mean = print_rounded(stat->mean_s);
+	struct number min = print_with_index(stat->min_s, stat->min_index);
+	struct number max = print_with_index(stat->max_s, stat->max_index), std = { "None" };
 
 	if (stat->count > 1)
-		std = rounded(stat->std_s);
+		std = print_rounded(stat->std_s);
 	if (stat->count)
 		print_row(out, widths, (const char *const[]){ row->handler, row->event, total.at, min.at,
 		                                              max.at, mean.at, std.at });
@@ -156,15 +156,15 @@ static void print_summary(FILE *out, const char *what, const struct dwell_ignite
 {
 	if (!stat->count) {
 		fprintf(out, "%s took total not triggered [min/index: None/None, max/index: None/None, "
-		             "mean: None, std: None]\n", what);
+		        "mean: None, std: None]\n", what);
 		return;
 	}
 	fprintf(out, "%s took total %ss [min/index: %ss/%llu, max/index: %ss/%llu, mean: %ss, std: ",
-	        what, rounded(stat->total_s).at, rounded(stat->min_s).at,
-	        (unsigned long long)stat->min_index, rounded(stat->max_s).at,
-	        (unsigned long long)stat->max_index, rounded(stat->mean_s).at);
+	        what, print_rounded(stat->total_s).at, print_rounded(stat->min_s).at,
+	        (unsigned long long)stat->min_index, print_rounded(stat->max_s).at,
+	        (unsigned long long)stat->max_index, print_rounded(stat->mean_s).at);
 	if (stat->count > 1)
-		fprintf(out, "%ss]\n", rounded(stat->std_s).at);
+		fprintf(out, "%ss]\n", print_rounded(stat->std_s).at);
 	else
 		fputs("None]\n", out);
 }
@@ -193,7 +193,7 @@ void dw_ignite_print_handlers(const struct dwell_ignite_handlers_results *result
 		print_handler(out, widths, &results->handlers[i]);
 	print_line(out, widths);
 	print_row(out, widths,
-	          (const char *const[]){ "Total", "", rounded(total_s).at, "", "", "", "" });
+	          (const char *const[]){ "Total", "", print_rounded(total_s).at, "", "", "", "" });
 	print_line(out, widths);
 	print_summary(out, "Processing", &results->processing);
 	print_summary(out, "Dataflow", &results->dataflow);

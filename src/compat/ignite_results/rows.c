@@ -22,7 +22,7 @@ int dw_iteration_column(const char *event)
 
 /* Sets a column in the rows of this run so far; unless `whole_run`, only in those of its epoch. */
 static void rows_set_column(struct dw_iterations *all, const struct dw_moment *moment, bool whole_run,
-                     enum dw_iteration_column column)
+                            enum dw_iteration_column column)
 {
 	for (size_t i = all->count; i-- > 0;) {
 		struct dw_iteration *row = &all->rows[i];

@@ -1,6 +1,6 @@
 /*
- * The profilers by name: what each records of a stage, and its report, which is a layout
- * of the program's own trace as it stands.
+ * The profilers by name: what each of them records of a stage, and its report, which is a layout
+ * of the program's own trace.
  */
 #include "compat/lightning/lightning.h"
 
@@ -9,9 +9,9 @@
 
 #include <dwell/trace.h>
 
-/* The part of the trace that is the stage; *trace NULL: nothing was recorded yet. */
-static int open_stage(const struct dwell_lightning_profiler *actions, struct dwell_trace **trace,
-                      struct dwell_error *error)
+/* Opens the part of the trace that is the stage; *trace is NULL if nothing was recorded yet. */
+static int profiler_open_stage(const struct dwell_lightning_profiler *actions, struct dwell_trace **trace,
+                               struct dwell_error *error)
 {
 	const struct dwell_lightning_own *own = actions->own;
 	struct dwell_scope scope = { .size = sizeof scope };
@@ -27,12 +27,12 @@ static int open_stage(const struct dwell_lightning_profiler *actions, struct dwe
 	return dwell_trace_open(trace, &path, 1, &scope, error);
 }
 
-static int print_layout(const struct dwell_lightning_profiler *actions, const char *layout,
-                        const struct dwell_view_options *options, FILE *file,
-                        struct dwell_error *error)
+static int profiler_print_layout(const struct dwell_lightning_profiler *actions, const char *layout,
+                                 const struct dwell_view_options *options, FILE *file,
+                                 struct dwell_error *error)
 {
 	struct dwell_trace *trace;
-	int code = open_stage(actions, &trace, error);
+	int code = profiler_open_stage(actions, &trace, error);
 
 	if (!code && trace)
 		code = dwell_trace_layout(trace, layout, options, file, error);
@@ -44,8 +44,8 @@ static int print_layout(const struct dwell_lightning_profiler *actions, const ch
 
 static int simple_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
 {
-	return print_layout(actions, actions->own->options.brief ? "lightning-short" : "lightning",
-	                    NULL, file, error);
+	return profiler_print_layout(actions, actions->own->options.brief ? "lightning-short" : "lightning",
+	                             NULL, file, error);
 }
 
 /* ---- advanced ------------------------------------------------------------------------------ */
@@ -57,7 +57,7 @@ static int advanced_setup(struct dwell_lightning_profiler *actions, struct dwell
 	return 0;
 }
 
-/* Below 1 the restriction is a share, which the layout's name carries. */
+/* A restriction below 1 is a share; it is a part of the layout's name. */
 static int advanced_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
 {
 	double restriction = actions->own->options.line_restriction;
@@ -67,7 +67,7 @@ static int advanced_summary(struct dwell_lightning_profiler *actions, FILE *file
 
 	if (restriction > 0 && restriction < 1)
 		snprintf(layout, sizeof layout, "pstats:%.15g", restriction);
-	return print_layout(actions, layout, &options, file, error);
+	return profiler_print_layout(actions, layout, &options, file, error);
 }
 
 /* ---- operators ------------------------------------------------------------------------------ */
@@ -82,7 +82,7 @@ static int operators_setup(struct dwell_lightning_profiler *actions, struct dwel
 	return 0;
 }
 
-/* The stage's own steps are its profile's: what a schedule counts. */
+/* The training steps of the stage are the steps of its profile, which a schedule counts. */
 static void operators_stop(struct dwell_lightning_profiler *actions, const char *action)
 {
 	static const char *const steps[][2] = { { "fit", "training_step" },
@@ -108,7 +108,7 @@ static int operators_summary(struct dwell_lightning_profiler *actions, FILE *fil
 
 	if (actions->own->record_functions)
 		snprintf(layout, sizeof layout, "lightning-pytorch:%s", actions->own->record_functions);
-	return print_layout(actions, layout, &options, file, error);
+	return profiler_print_layout(actions, layout, &options, file, error);
 }
 
 /* ---- xla -------------------------------------------------------------------------------------- */

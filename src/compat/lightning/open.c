@@ -46,7 +46,7 @@ static uint64_t hash_name(const char *name, size_t length)
 	return hash;
 }
 
-static struct open_action *push(struct thread *thread)
+static struct open_action *actions_push(struct thread *thread)
 {
 	if (thread->count == thread->capacity) {
 		size_t capacity = thread->capacity ? thread->capacity * 2 : 16;
@@ -61,7 +61,7 @@ static struct open_action *push(struct thread *thread)
 }
 
 /* Its beginning: snprintf() would be half of what an action costs. */
-static void copy_name(struct open_action *open, const char *name)
+static void action_copy_name(struct open_action *open, const char *name)
 {
 	size_t length = open->length < sizeof open->name ? open->length : sizeof open->name - 1;
 
@@ -70,7 +70,7 @@ static void copy_name(struct open_action *open, const char *name)
 }
 
 /* Ends the range of entry `at` by name: others may have begun within it. */
-static void end_range_at(struct thread *thread, size_t at)
+static void action_end_range(struct thread *thread, size_t at)
 {
 	if (thread->open[at].began)
 		dwell_end_named(thread->open[at].id);
@@ -78,15 +78,15 @@ static void end_range_at(struct thread *thread, size_t at)
 }
 
 /* Takes entry `at` out and ends its range. */
-static void close_at(struct thread *thread, size_t at)
+static void actions_close_at(struct thread *thread, size_t at)
 {
-	end_range_at(thread, at);
+	action_end_range(thread, at);
 	memmove(&thread->open[at], &thread->open[at + 1],
 	        (thread->count - at - 1) * sizeof *thread->open);
 	thread->count--;
 }
 
-static void forget_thread(void *pointer)
+static void actions_forget_thread(void *pointer)
 {
 	struct thread *thread = pointer, **at;
 
@@ -97,24 +97,24 @@ static void forget_thread(void *pointer)
 	pthread_mutex_unlock(&threads_lock);
 	this_thread = NULL;
 	while (thread->count)
-		close_at(thread, thread->count - 1);
+		actions_close_at(thread, thread->count - 1);
 	pthread_mutex_destroy(&thread->lock);
 	free(thread->open);
 	free(thread);
 }
 
-static void make_key(void)
+static void actions_make_key(void)
 {
-	pthread_key_create(&key, forget_thread);
+	pthread_key_create(&key, actions_forget_thread);
 }
 
-static struct thread *thread_here(void)
+static struct thread *actions_of_thread(void)
 {
 	struct thread *thread = this_thread;
 
 	if (thread)
 		return thread;
-	pthread_once(&once, make_key);
+	pthread_once(&once, actions_make_key);
 	thread = calloc(1, sizeof *thread);
 	if (!thread)
 		return NULL;
@@ -132,7 +132,7 @@ static struct thread *thread_here(void)
 void dwell_lightning_start(struct dwell_lightning_profiler *actions, const char *action)
 {
 	const uint32_t mask = 1u << DWELL_CATEGORY_ACTION;
-	struct thread *thread = actions ? thread_here() : NULL;
+	struct thread *thread = actions ? actions_of_thread() : NULL;
 	struct open_action *open;
 
 	if (!thread)
@@ -140,14 +140,14 @@ void dwell_lightning_start(struct dwell_lightning_profiler *actions, const char 
 	if (actions->methods->start)
 		actions->methods->start(actions, action);
 	pthread_mutex_lock(&thread->lock);
-	open = push(thread);
+	open = actions_push(thread);
 	if (open) {
 		open->actions = actions;
 		open->length = strlen(action);
 		open->hash = hash_name(action, open->length);
 		open->began = DWELL_NOT_BEGUN;
 		open->closed = false;
-		copy_name(open, action);
+		action_copy_name(open, action);
 		if (actions->records && dwell_wants(mask)) {
 			open->id = dwell_intern(DWELL_CATEGORY_ACTION, action, NULL);
 			open->began = dwell_begin_named(open->id, DWELL_CATEGORY_ACTION);
@@ -157,9 +157,9 @@ void dwell_lightning_start(struct dwell_lightning_profiler *actions, const char 
 }
 
 int dwell_lightning_stop(struct dwell_lightning_profiler *actions, const char *action,
-                       struct dwell_error *error)
+                         struct dwell_error *error)
 {
-	struct thread *thread = actions ? thread_here() : NULL;
+	struct thread *thread = actions ? actions_of_thread() : NULL;
 	size_t length = strlen(action), at;
 	uint64_t hash = hash_name(action, length);
 	bool closed = false;
@@ -177,13 +177,13 @@ int dwell_lightning_stop(struct dwell_lightning_profiler *actions, const char *a
 	}
 	if (at) {
 		closed = thread->open[at - 1].closed;
-		close_at(thread, at - 1);
+		actions_close_at(thread, at - 1);
 	}
 	pthread_mutex_unlock(&thread->lock);
 	if (!at)
 		return dw_error_set(error, DWELL_E_STATE,
-		                        "Attempting to stop recording an action (%.300s) which was never "
-		                        "started.", action);
+		                    "Attempting to stop recording an action (%.300s) which was never "
+		                    "started.", action);
 	if (!closed && actions->methods->stop)
 		actions->methods->stop(actions, action);
 	return 0;
@@ -196,8 +196,8 @@ int dwell_lightning_stop(struct dwell_lightning_profiler *actions, const char *a
  * thread ends its own ranges only: a range of another thread goes on until that thread stops
  * the action or ends.
  */
-static bool close_of(struct thread *thread, const struct dwell_lightning_profiler *actions, char *name,
-                     size_t room)
+static bool actions_close_of(struct thread *thread, const struct dwell_lightning_profiler *actions, char *name,
+                             size_t room)
 {
 	bool any = false;
 
@@ -210,7 +210,7 @@ static bool close_of(struct thread *thread, const struct dwell_lightning_profile
 		snprintf(name, room, "%s", open->name);
 		any = open->closed = true;
 		if (thread == this_thread)
-			end_range_at(thread, at - 1);
+			action_end_range(thread, at - 1);
 	}
 	pthread_mutex_unlock(&thread->lock);
 	return any;
@@ -222,14 +222,14 @@ bool dw_lightning_close_open(const struct dwell_lightning_profiler *actions, cha
 
 	pthread_mutex_lock(&threads_lock);
 	for (struct thread *thread = threads; thread; thread = thread->next)
-		any |= close_of(thread, actions, name, room);
+		any |= actions_close_of(thread, actions, name, room);
 	pthread_mutex_unlock(&threads_lock);
 	return any;
 }
 
 /* Entries without a range leave the list. The others stay, without a profiler, so that their
  * thread ends the ranges. */
-static void forget_of(struct thread *thread, const struct dwell_lightning_profiler *actions)
+static void actions_forget_of(struct thread *thread, const struct dwell_lightning_profiler *actions)
 {
 	pthread_mutex_lock(&thread->lock);
 	for (size_t at = thread->count; at > 0; at--) {
@@ -237,7 +237,7 @@ static void forget_of(struct thread *thread, const struct dwell_lightning_profil
 			continue;
 		thread->open[at - 1].actions = NULL;
 		if (!thread->open[at - 1].began || thread == this_thread)
-			close_at(thread, at - 1);
+			actions_close_at(thread, at - 1);
 	}
 	pthread_mutex_unlock(&thread->lock);
 }
@@ -246,6 +246,6 @@ void dw_lightning_forget_open(const struct dwell_lightning_profiler *actions)
 {
 	pthread_mutex_lock(&threads_lock);
 	for (struct thread *thread = threads; thread; thread = thread->next)
-		forget_of(thread, actions);
+		actions_forget_of(thread, actions);
 	pthread_mutex_unlock(&threads_lock);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* A copy in place of what was there; NULL stays NULL. False: no memory. */
-static bool copy_text(char **to, const char *from)
+static bool profiler_copy_text(char **to, const char *from)
 {
 	char *text = from ? strdup(from) : NULL;
 
@@ -24,17 +24,17 @@ static bool copy_text(char **to, const char *from)
 /* ---- made and destroyed ------------------------------------------------------------------- */
 
 int dwell_lightning_init(struct dwell_lightning_profiler *actions, const struct dwell_lightning_methods *methods,
-                       const char *dirpath, const char *filename, struct dwell_error *error)
+                         const char *dirpath, const char *filename, struct dwell_error *error)
 {
 	static const struct dwell_profile_options defaults = DWELL_PROFILE_OPTIONS_INIT;
 	struct dwell_lightning_own *own;
 
 	if (!methods || methods->size != sizeof *methods)
 		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                        "dwell_lightning_methods.size is %zu, not %zu",
-		                        methods ? methods->size : 0, sizeof *methods);
+		                    "dwell_lightning_methods.size is %zu, not %zu",
+		                    methods ? methods->size : 0, sizeof *methods);
 	own = calloc(1, sizeof *own);
-	if (!own || !copy_text(&own->dirpath, dirpath) || !copy_text(&own->filename, filename)) {
+	if (!own || !profiler_copy_text(&own->dirpath, dirpath) || !profiler_copy_text(&own->filename, filename)) {
 		if (own)
 			free(own->dirpath);
 		free(own);
@@ -46,7 +46,7 @@ int dwell_lightning_init(struct dwell_lightning_profiler *actions, const struct 
 	return 0;
 }
 
-static void free_own(struct dwell_lightning_own *own)
+static void profiler_free_own(struct dwell_lightning_own *own)
 {
 	dwell_profile_destroy(own->open);
 	free(own->stage);
@@ -65,7 +65,7 @@ void dwell_lightning_reset(struct dwell_lightning_profiler *actions)
 	if (actions->stage)
 		dwell_lightning_teardown(actions, NULL);
 	dw_lightning_forget_open(actions);
-	free_own(actions->own);
+	profiler_free_own(actions->own);
 	actions->own = NULL;
 }
 
@@ -78,8 +78,8 @@ void dwell_lightning_destroy(struct dwell_lightning_profiler *actions)
 }
 
 struct dwell_lightning_profiler *dwell_lightning_create(const char *name,
-                                           const struct dwell_lightning_options *options,
-                                           struct dwell_error *error)
+                                                        const struct dwell_lightning_options *options,
+                                                        struct dwell_error *error)
 {
 	static const struct dwell_lightning_options defaults = DWELL_LIGHTNING_OPTIONS_INIT;
 	const struct dwell_lightning_methods *methods = dw_lightning_builtin(name);
@@ -89,13 +89,13 @@ struct dwell_lightning_profiler *dwell_lightning_create(const char *name,
 		options = &defaults;
 	if (!methods) {
 		dw_error_set(error, DWELL_E_NAME, "no profiler '%.100s': there are %s", name,
-		                 dw_lightning_builtin_names);
+		             dw_lightning_builtin_names);
 		return NULL;
 	}
 	if (options->size != sizeof *options || !(options->line_restriction >= 0)) {
 		dw_error_set(error, DWELL_E_ARGUMENT,
-		                 "dwell_lightning_options: use DWELL_LIGHTNING_OPTIONS_INIT, and a "
-		                 "line_restriction of 0 or more");
+		             "dwell_lightning_options: use DWELL_LIGHTNING_OPTIONS_INIT, and a "
+		             "line_restriction of 0 or more");
 		return NULL;
 	}
 	actions = malloc(sizeof *actions);
@@ -107,8 +107,8 @@ struct dwell_lightning_profiler *dwell_lightning_create(const char *name,
 		free(actions);
 		return NULL;
 	}
-	if (!copy_text(&actions->own->sort_by, options->sort_by) ||
-	    !copy_text(&actions->own->record_functions, options->record_functions)) {
+	if (!profiler_copy_text(&actions->own->sort_by, options->sort_by) ||
+	    !profiler_copy_text(&actions->own->record_functions, options->record_functions)) {
 		dw_error_set(error, DWELL_E_NOMEM, "no memory for a profiler");
 		dwell_lightning_destroy(actions);
 		return NULL;
@@ -123,7 +123,7 @@ struct dwell_lightning_profiler *dwell_lightning_create(const char *name,
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-static int begin_stage(struct dwell_lightning_profiler *actions, struct dwell_error *error)
+static int profiler_begin_stage(struct dwell_lightning_profiler *actions, struct dwell_error *error)
 {
 	struct dwell_lightning_own *own = actions->own;
 	int code = 0;
@@ -139,7 +139,7 @@ static int begin_stage(struct dwell_lightning_profiler *actions, struct dwell_er
 }
 
 int dwell_lightning_setup(struct dwell_lightning_profiler *actions, const char *stage, int local_rank,
-                        const char *log_dir, struct dwell_error *error)
+                          const char *log_dir, struct dwell_error *error)
 {
 	struct dwell_error unused = { 0, "" };
 	struct dwell_lightning_own *own = actions ? actions->own : NULL;
@@ -149,15 +149,15 @@ int dwell_lightning_setup(struct dwell_lightning_profiler *actions, const char *
 		return 0;
 	if (actions->stage)
 		return dw_error_set(error, DWELL_E_STATE,
-		                        "the profiler is in stage '%.100s': tear that down first",
-		                        actions->stage);
-	if (!copy_text(&own->stage, stage) || (log_dir && !copy_text(&own->log_dir, log_dir)))
+		                    "the profiler is in stage '%.100s': tear that down first",
+		                    actions->stage);
+	if (!profiler_copy_text(&own->stage, stage) || (log_dir && !profiler_copy_text(&own->log_dir, log_dir)))
 		return dw_error_set(error, DWELL_E_NOMEM, "no memory for a stage");
 	actions->stage = own->stage;
 	actions->local_rank = local_rank < 0 ? -1 : local_rank;
 	if (!own->dirpath && own->log_dir)
 		actions->dirpath = own->log_dir;
-	code = begin_stage(actions, error ? error : &unused);
+	code = profiler_begin_stage(actions, error ? error : &unused);
 	if (code) {
 		dwell_profile_destroy(own->open);
 		own->open = NULL;
@@ -186,7 +186,7 @@ void dw_lightning_end_profile(struct dwell_lightning_own *own)
 }
 
 int dwell_lightning_result(const struct dwell_lightning_profiler *actions, struct dwell_profile_result *result,
-                         struct dwell_error *error)
+                           struct dwell_error *error)
 {
 	if (actions && actions->own->open && dwell_profile_id(actions->own->open) && dwell_trace_path()) {
 		*result = (struct dwell_profile_result){ .path = dwell_trace_path(),
@@ -195,7 +195,7 @@ int dwell_lightning_result(const struct dwell_lightning_profiler *actions, struc
 	}
 	if (!actions || !actions->own->has_result)
 		return dw_error_set(error, DWELL_E_NO_DATA,
-		                        "the profiler has recorded no stage: begin one with dwell_lightning_setup()");
+		                    "the profiler has recorded no stage: begin one with dwell_lightning_setup()");
 	*result = actions->own->result;
 	return 0;
 }
@@ -211,8 +211,8 @@ int dwell_lightning_teardown(struct dwell_lightning_profiler *actions, struct dw
 		return 0;
 	if (dw_lightning_close_open(actions, name, sizeof name))
 		code = dw_error_set(error, DWELL_E_STATE,
-		                        "action '%s' was open at the end of stage '%.100s': it was closed; "
-		                        "stop it with dwell_lightning_stop()", name, actions->stage);
+		                    "action '%s' was open at the end of stage '%.100s': it was closed; "
+		                    "stop it with dwell_lightning_stop()", name, actions->stage);
 	dw_lightning_end_profile(own);
 	if (actions->methods->teardown) {
 		int own_code = actions->methods->teardown(actions, error && !code ? error : &unused);

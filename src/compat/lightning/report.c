@@ -17,14 +17,14 @@ struct name {
 	bool any;
 };
 
-static void put(struct name *name, char c)
+static void report_put(struct name *name, char c)
 {
 	if (name->length + 1 < name->room)
 		name->text[name->length] = c;
 	name->length++;
 }
 
-static void put_safe(struct name *name, const char *text)
+static void report_put_safe(struct name *name, const char *text)
 {
 	for (; *text; text++) {
 		if (strchr("\\/:*?\"<>|\n\r\t_", *text)) {
@@ -32,39 +32,39 @@ static void put_safe(struct name *name, const char *text)
 			continue;
 		}
 		if (name->held)
-			put(name, '_');
+			report_put(name, '_');
 		name->held = false;
-		put(name, *text);
+		report_put(name, *text);
 	}
 }
 
-static void put_part(struct name *name, const char *part)
+static void report_put_part(struct name *name, const char *part)
 {
 	if (!part)
 		return;
 	if (name->any)
-		put_safe(name, "-");
-	put_safe(name, part);
+		report_put_safe(name, "-");
+	report_put_safe(name, part);
 	name->any = true;
 }
 
 int dwell_lightning_filename(const struct dwell_lightning_profiler *actions, const char *action,
-                           const char *extension, char *text, size_t room)
+                             const char *extension, char *text, size_t room)
 {
 	struct name name = { .text = text, .room = room };
 	char rank[16];
 
 	snprintf(rank, sizeof rank, "%d", actions->local_rank);
-	put_part(&name, actions->stage);
-	put_part(&name, actions->filename);
-	put_part(&name, actions->local_rank >= 0 ? rank : NULL);
-	put_part(&name, action);
+	report_put_part(&name, actions->stage);
+	report_put_part(&name, actions->filename);
+	report_put_part(&name, actions->local_rank >= 0 ? rank : NULL);
+	report_put_part(&name, action);
 	if (name.held)
-		put(&name, '_');
+		report_put(&name, '_');
 	for (const char *c = name.length ? "" : "profile"; *c; c++)
-		put(&name, *c);
+		report_put(&name, *c);
 	for (; *extension; extension++)
-		put(&name, *extension);
+		report_put(&name, *extension);
 	if (room)
 		text[name.length < room ? name.length : room - 1] = '\0';
 	return (int)name.length;
@@ -72,7 +72,7 @@ int dwell_lightning_filename(const struct dwell_lightning_profiler *actions, con
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-static int make_folders(char *path)
+static int report_make_folders(char *path)
 {
 	bool made = true;
 
@@ -86,20 +86,20 @@ static int make_folders(char *path)
 	return made ? 0 : -1;
 }
 
-static int open_file(const struct dwell_lightning_profiler *actions, char *path, size_t room, FILE **file,
-                     struct dwell_error *error)
+static int report_open_file(const struct dwell_lightning_profiler *actions, char *path, size_t room, FILE **file,
+                            struct dwell_error *error)
 {
 	char name[512];
 
 	if (dwell_lightning_filename(actions, NULL, ".txt", name, sizeof name) >= (int)sizeof name ||
 	    snprintf(path, room, "%s/%s", actions->dirpath, name) >= (int)room)
 		return dw_error_set(error, DWELL_E_ARGUMENT, "the report's path is too long: %.200s",
-		                        actions->dirpath);
-	*file = make_folders(path) == 0 ? fopen(path, "ae") : NULL;
+		                    actions->dirpath);
+	*file = report_make_folders(path) == 0 ? fopen(path, "ae") : NULL;
 	if (!*file)
 		return dw_error_set(error, DWELL_E_IO,
-		                        "cannot write the report %.300s: %s; give another dirpath", path,
-		                        strerror(errno));
+		                    "cannot write the report %.300s: %s; give another dirpath", path,
+		                    strerror(errno));
 	return 0;
 }
 
@@ -122,7 +122,7 @@ int dwell_lightning_describe(struct dwell_lightning_profiler *actions, struct dw
 	if (fclose(memory) != 0 && !code)
 		code = dw_error_set(error, DWELL_E_NOMEM, "no memory for a report");
 	if (!code && length && actions->dirpath && actions->filename) {
-		code = open_file(actions, path, sizeof path, &file, error);
+		code = report_open_file(actions, path, sizeof path, &file, error);
 	} else if (actions->local_rank > 0) {
 		length = 0;
 	}
@@ -132,7 +132,7 @@ int dwell_lightning_describe(struct dwell_lightning_profiler *actions, struct dw
 		failed |= file == stdout ? fflush(file) != 0 : fclose(file) != 0;
 		if (failed)
 			code = dw_error_set(error, DWELL_E_IO, "cannot write the report %.300s: %s",
-			                        file == stdout ? "to standard output" : path, strerror(errno));
+			                    file == stdout ? "to standard output" : path, strerror(errno));
 	}
 	free(text);
 	return code;

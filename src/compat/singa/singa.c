@@ -1,8 +1,8 @@
 /*
- * <dwell/compat/singa.h>: the verbosity is a profile that asks for the categories of its
- * level, and the listing is the layout "singa" of what that profile saw.
+ * <dwell/compat/singa.h>. A verbosity above 0 opens a profile that records the categories of its
+ * level. The listing is the layout "singa" of what that profile recorded.
  *
- * Invariant: `profile` is open exactly while `verbosity` is over 0 in the process `pid`.
+ * Invariant: `profile` is open exactly while `verbosity` is above 0 in the process `pid`.
  */
 #include <dwell/compat/singa.h>
 
@@ -18,7 +18,7 @@
 #define COMMUNICATION (1u << DWELL_CATEGORY_COMMUNICATION)
 #define OPERATORS (1u << DWELL_CATEGORY_OPERATOR)
 
-/* By verbosity. Steps are recorded in any session. */
+/* Indexed by the verbosity. Steps are recorded in any session. */
 static const uint32_t categories[MOST_VERBOSITY + 1] = { 0, PHASES, PHASES | OPERATORS | COMMUNICATION,
 	                                   PHASES | COMMUNICATION };
 
@@ -29,8 +29,8 @@ static struct {
 	struct dwell_profile *profile;
 } state = { .skip_iteration = DWELL_SINGA_SKIP_ITERATION };
 
-/* A child of fork has none of its father's profiles. */
-static void know_process(void)
+/* A forked child has none of its parent's profiles. */
+static void singa_know_process(void)
 {
 	if (state.pid == getpid())
 		return;
@@ -40,7 +40,7 @@ static void know_process(void)
 	state.pid = getpid();
 }
 
-static void number_fact(const char *key, uint64_t value)
+static void singa_store_number(const char *key, uint64_t value)
 {
 	char text[24];
 
@@ -53,11 +53,11 @@ int dwell_singa_set_verbosity(int verbosity, struct dwell_error *error)
 	struct dwell_profile_options options = DWELL_PROFILE_OPTIONS_INIT;
 	struct dwell_profile *profile = NULL;
 
-	know_process();
+	singa_know_process();
 	if (verbosity < 0 || verbosity > MOST_VERBOSITY)
 		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                        "no verbosity %d: 0 (nothing), 1 (forward and backward), 2 (each "
-		                        "operation) or 3 (the distributed ones)", verbosity);
+		                    "no verbosity %d: 0 (nothing), 1 (forward and backward), 2 (each "
+		                    "operation) or 3 (the distributed ones)", verbosity);
 	if (verbosity == state.verbosity && (!verbosity || dwell_active()))
 		return 0;
 	if (verbosity) {
@@ -71,8 +71,8 @@ int dwell_singa_set_verbosity(int verbosity, struct dwell_error *error)
 			dwell_profile_destroy(profile);
 			return error->code;
 		}
-		number_fact("singa.verbosity", (uint64_t)verbosity);
-		number_fact("singa.skip_iteration", state.skip_iteration);
+		singa_store_number("singa.verbosity", (uint64_t)verbosity);
+		singa_store_number("singa.skip_iteration", state.skip_iteration);
 	}
 	dwell_profile_destroy(state.profile);
 	state.profile = profile;
@@ -82,10 +82,10 @@ int dwell_singa_set_verbosity(int verbosity, struct dwell_error *error)
 
 void dwell_singa_set_skip_iteration(uint64_t iterations)
 {
-	know_process();
+	singa_know_process();
 	state.skip_iteration = iterations;
 	if (state.profile)
-		number_fact("singa.skip_iteration", iterations);
+		singa_store_number("singa.skip_iteration", iterations);
 }
 
 int dwell_singa_print_time_profiling(FILE *file, struct dwell_error *error)
@@ -97,13 +97,13 @@ int dwell_singa_print_time_profiling(FILE *file, struct dwell_error *error)
 	struct dwell_trace *trace;
 	int code;
 
-	know_process();
+	singa_know_process();
 	if (!state.profile)
 		return 0;
 	scope.profile_id = dwell_profile_id(state.profile);
 	if (!scope.profile_id || !path)
 		return dw_error_set(error, DWELL_E_NO_DATA,
-		                        "nothing records any more: print before dwell_stop()");
+		                    "the session has ended: print before dwell_stop()");
 	code = dwell_trace_open(&trace, &path, 1, &scope, error);
 	if (code)
 		return code;

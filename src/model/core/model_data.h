@@ -14,6 +14,7 @@
 #define DW_MODEL_CORE_MODEL_DATA_H
 
 #include "base/arena.h"
+#include "base/whole.h"
 #include "model/core/intervals.h"
 #include "model/core/model.h"
 #include "model/core/symbols.h"
@@ -58,6 +59,12 @@ static inline double dw_file_ratio(const struct dw_source *source, size_t file)
 	double ratio = source->files[file].clock.ns_per_tick / source->files[0].clock.ns_per_tick;
 
 	return ratio > 0.999999 && ratio < 1.000001 ? 1.0 : ratio;
+}
+
+/* Ticks of a file as ticks of the first one. */
+static inline uint64_t dw_file_scale(uint64_t ticks, double ratio)
+{
+	return ratio == 1 ? ticks : dw_whole((double)ticks * ratio);
 }
 
 int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error);

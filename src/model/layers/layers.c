@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/whole.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
@@ -89,7 +88,7 @@ struct layers {
 
 static uint64_t layers_scale(const struct layers *layers, uint64_t ticks)
 {
-	return dw_whole((double)ticks * layers->ratio);
+	return dw_file_scale(ticks, layers->ratio);
 }
 
 /* ---- begins ----------------------------------------------------------------------------- */

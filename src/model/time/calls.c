@@ -146,7 +146,7 @@ static void step_row_cover(struct step_row *steps, struct steps_at *at,
 	       (step[at->step].thread != call->thread || step[at->step].end_ticks <= call->start))
 		at->step++;
 	if (at->step < at->end && call->start >= step[at->step].start_ticks)
-		steps->covered_ticks += dw_whole((double)(call->end - call->start) * call->ratio);
+		steps->covered_ticks += dw_file_scale(call->end - call->start, call->ratio);
 }
 
 static void step_row_mark_inner(struct step_row *steps, struct steps_at *at,
@@ -257,8 +257,8 @@ static struct call_sum *calls_add(struct calls *calls, const struct frame *frame
 	}
 	call_sum_add(row, &pass->model->arena,
 	                dw_source_ns(&calls->pass.walk.file->clock, frame->frame.start),
-	                dw_whole((double)(ticks - frame->frame.start) * ratio),
-	                dw_whole((double)self * ratio));
+	                dw_file_scale(ticks - frame->frame.start, ratio),
+	                dw_file_scale(self, ratio));
 	row->self_bytes += frame->bytes;
 	row->total_bytes += frame->bytes + frame->child_bytes;
 	return row;
@@ -334,15 +334,15 @@ static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave 
 	if (!around || !pass->ask->top_level)
 		row = calls_add(calls, frame, ticks, self);
 	if (row && !pass->ask->top_level)
-		row->nested += (int64_t)nested < 0 ? -dw_whole((double)-nested * calls->ratio)
-		                                   : dw_whole((double)nested * calls->ratio);
+		row->nested += (int64_t)nested < 0 ? -dw_file_scale(-nested, calls->ratio)
+		                                   : dw_file_scale(nested, calls->ratio);
 	if (row) {
 		row->tally.open += how == DW_LEAVE_OPEN;
 		row->tally.cut += how == DW_LEAVE_CUT;
 	}
 	if (row && !frame->covered)
 		row->flops += pass->flops[frame->symbol];
-	pass->self_ticks += dw_whole((double)self * calls->ratio);
+	pass->self_ticks += dw_file_scale(self, calls->ratio);
 	if (around) {
 		around->child_bytes += frame->bytes + frame->child_bytes;
 	} else if (pass->ask->named) {

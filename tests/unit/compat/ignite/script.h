@@ -59,7 +59,7 @@ static inline int numbers_restart(void *user)
 }
 
 static inline struct dwell_ignite_data numbers_init(struct numbers *numbers, int first, int count,
-                                             bool sized, bool again)
+                                                    bool sized, bool again)
 {
 	struct dwell_ignite_data data = { "Data", sized ? (uint64_t)count : 0, numbers_next,
 		                       again ? numbers_restart : NULL, numbers };

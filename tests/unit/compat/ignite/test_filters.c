@@ -147,7 +147,7 @@ TEST(wrong_text_is_named_and_adds_nothing)
 		struct dwell_error error = { 0, "" };
 
 		CHECK_EQ(dwell_ignite_engine_add(engine, errors[i].when, "see", see, NULL, &seen, &handle,
-		                          &error), errors[i].code);
+		                                 &error), errors[i].code);
 		CHECK_EQ(error.code, errors[i].code);
 		CHECK_HAS(error.message, errors[i].part);
 		CHECK_EQ(dwell_ignite_engine_on(engine, errors[i].when, see, &seen, NULL), errors[i].code);

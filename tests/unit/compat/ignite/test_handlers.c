@@ -32,7 +32,7 @@ static int write_text(struct dwell_ignite_engine *from, void *user)
 static int add_text(const char *when, const char *text, uint64_t *handle)
 {
 	return dwell_ignite_engine_add(engine, when, "write_text", write_text, NULL, (void *)(uintptr_t)text,
-	                        handle, &error);
+	                               handle, &error);
 }
 
 static int add_another(struct dwell_ignite_engine *from, void *user)
@@ -73,7 +73,7 @@ TEST(what_is_removed_in_a_firing_is_not_called_again)
 
 	setup();
 	CHECK_EQ(dwell_ignite_engine_add(engine, "ITERATION_COMPLETED", "remove_both", remove_both, NULL,
-	                          NULL, &handle_a, &error), 0);
+	                                 NULL, &handle_a, &error), 0);
 	CHECK_EQ(add_text("STARTED | ITERATION_COMPLETED | COMPLETED", "later", &handle_b), 0);
 	CHECK_EQ(add_text("ITERATION_COMPLETED", "next", &third), 0);
 	CHECK_EQ(run_once(2), 0);
@@ -97,7 +97,7 @@ static int swap_self(struct dwell_ignite_engine *from, void *user)
 	say("x ");
 	CHECK_EQ(dwell_ignite_engine_remove(from, *handle, NULL), 0);
 	return dwell_ignite_engine_add(from, "ITERATION_STARTED(once=1)", "swap_self", swap_self, NULL,
-	                        user, handle, NULL);
+	                               user, handle, NULL);
 }
 
 TEST(a_handler_may_replace_itself_for_ever)
@@ -107,7 +107,7 @@ TEST(a_handler_may_replace_itself_for_ever)
 	setup();
 	/* Added in its own firing, it would run in it again and again. */
 	CHECK_EQ(dwell_ignite_engine_add(engine, "ITERATION_COMPLETED", "swap_self", swap_self, NULL,
-	                          &handle, &handle, &error), 0);
+	                                 &handle, &handle, &error), 0);
 	CHECK_EQ(run_once(1), 0);
 	CHECK_STR(page, "x ");
 	dwell_ignite_engine_destroy(engine);
@@ -130,7 +130,7 @@ TEST(custom_events_fire_and_filter)
 	CHECK_EQ(dwell_ignite_engine_register_event(engine, "BACKWARD_STARTED", NULL, &backward, &error), 0);
 	CHECK_EQ(add_text("BACKWARD_STARTED(every=20)", "no", NULL), DWELL_E_ARGUMENT);
 	CHECK_EQ(dwell_ignite_engine_register_event(engine, "BACKWARD_STARTED", &backward_count,
-	                                     &count_event, &error), 0);
+	                                            &count_event, &error), 0);
 	CHECK_EQ(backward, count_event);
 	CHECK_EQ(backward, DWELL_IGNITE_EVENT_COUNT);
 	CHECK_STR(dwell_ignite_engine_event_name(engine, backward), "BACKWARD_STARTED");

@@ -156,7 +156,7 @@ static void play(void)
 {
 	struct numbers numbers;
 	struct dwell_ignite_data data = numbers_init(&numbers, scenario->first, 3, !scenario->unsized,
-	                                      !scenario->once);
+	                                             !scenario->once);
 	struct dwell_error error;
 	struct dwell_ignite_engine *engine;
 	struct dwell_ignite_state *state;
@@ -168,7 +168,7 @@ static void play(void)
 		numbers_of_events[i] = (enum dwell_ignite_event)i;
 		if (i != DWELL_IGNITE_EVENT_EXCEPTION_RAISED)
 			CHECK_EQ(dwell_ignite_engine_on(engine, dwell_ignite_engine_event_name(engine, i), write_event,
-			                         &numbers_of_events[i], &error), 0);
+			                                &numbers_of_events[i], &error), 0);
 	}
 	if (scenario->action == BOOM_HANDLED)
 		CHECK_EQ(dwell_ignite_engine_on(engine, "EXCEPTION_RAISED", write_exception, NULL, &error), 0);

@@ -78,7 +78,7 @@ static int stop(struct dwell_ignite_engine *engine, void *user)
 }
 
 static const struct dwell_ignite_handler_time *row_of(const struct dwell_ignite_handlers_results *results,
-                                               const char *handler, const char *event)
+                                                      const char *handler, const char *event)
 {
 	static const struct dwell_ignite_handler_time none;
 
@@ -272,9 +272,9 @@ TEST(files_are_as_ignites)
 	read_lines(path, lines, &count);
 	CHECK_EQ(count, 7);
 	CHECK_STR(lines[0], "epoch,iteration,processing_stats,dataflow_stats,Event_STARTED,"
-	                    "Event_COMPLETED,Event_EPOCH_STARTED,Event_EPOCH_COMPLETED,"
-	                    "Event_ITERATION_STARTED,Event_ITERATION_COMPLETED,"
-	                    "Event_GET_BATCH_STARTED,Event_GET_BATCH_COMPLETED\n");
+	          "Event_COMPLETED,Event_EPOCH_STARTED,Event_EPOCH_COMPLETED,"
+	          "Event_ITERATION_STARTED,Event_ITERATION_COMPLETED,"
+	          "Event_GET_BATCH_STARTED,Event_GET_BATCH_COMPLETED\n");
 	for (int i = 1; i < count; i++) {
 		CHECK_EQ(sscanf(lines[i], "%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &v[0], &v[1],
 		                &v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &v[8], &v[9], &v[10], &v[11]),
@@ -288,7 +288,7 @@ TEST(files_are_as_ignites)
 	read_lines(path, lines, &count);
 	CHECK_EQ(count, 7);
 	CHECK_STR(lines[0], "#,processing_stats,dataflow_stats,slow (EPOCH_COMPLETED),"
-	                    "\"a, \"\"b\"\" (STARTED)\"\n");
+	          "\"a, \"\"b\"\" (STARTED)\"\n");
 	CHECK_HAS(lines[2], ",0,0\n");
 	dwell_ignite_profiler_destroy(profiler);
 	dwell_ignite_engine_destroy(engine);

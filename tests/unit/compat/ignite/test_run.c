@@ -151,7 +151,7 @@ TEST(a_failing_handler_is_named_with_its_event)
 	CHECK_EQ(run_for(2, 3), DWELL_E_STATE);
 	CHECK_EQ(error.code, DWELL_E_STATE);
 	CHECK_STR(error.message, "handler 'fail_with' on ITERATION_COMPLETED of engine 'trainer' failed "
-	                         "at epoch 1, iteration 2: it returned 7");
+	          "at epoch 1, iteration 2: it returned 7");
 	CHECK_STR(dwell_ignite_engine_state(engine)->failure.message, error.message);
 	code = DWELL_E_NOSPACE;
 	CHECK_EQ(run_for(2, 3), DWELL_E_NOSPACE);
@@ -340,7 +340,7 @@ static int validate(struct dwell_ignite_engine *from, void *user)
 	(void)from;
 	return result ? result
 	              : dwell_ignite_engine_set_metric(evaluator, "last",
-	                                        dwell_ignite_engine_state(evaluator)->output, NULL);
+	                                               dwell_ignite_engine_state(evaluator)->output, NULL);
 }
 
 TEST(engines_nest_and_failures_come_through)
@@ -360,7 +360,7 @@ TEST(engines_nest_and_failures_come_through)
 	CHECK_EQ(run_for(2, 4), DWELL_E_CORRUPT);
 	CHECK_HAS(error.message, "handler 'validate' on EPOCH_COMPLETED of engine 'trainer' failed");
 	CHECK_HAS(error.message, "the process function of engine 'evaluator' failed at epoch 1, "
-	                         "iteration 2: 99 is bad");
+	          "iteration 2: 99 is bad");
 	dwell_ignite_engine_destroy(evaluator);
 	dwell_ignite_engine_destroy(engine);
 }
@@ -387,10 +387,10 @@ TEST(the_state_prints_as_ignites)
 	dwell_ignite_engine_print_state(engine, out);
 	fclose(out);
 	CHECK_STR(text, "State:\n\titeration: 6\n\tepoch: 2\n\tepoch_length: 3\n\tmax_epochs: 2\n"
-	                "\tmax_iters: <class 'NoneType'>\n\toutput: 0.09705401211977005\n"
-	                "\tbatch: <class 'object'>\n\tmetrics: <class 'dict'>\n"
-	                "\tdataloader: <class 'Data'>\n\tseed: <class 'NoneType'>\n"
-	                "\ttimes: <class 'dict'>\n");
+	          "\tmax_iters: <class 'NoneType'>\n\toutput: 0.09705401211977005\n"
+	          "\tbatch: <class 'object'>\n\tmetrics: <class 'dict'>\n"
+	          "\tdataloader: <class 'Data'>\n\tseed: <class 'NoneType'>\n"
+	          "\ttimes: <class 'dict'>\n");
 	free(text);
 	dwell_ignite_engine_destroy(engine);
 }
@@ -474,8 +474,8 @@ TEST(a_timer_follows_events)
 	CHECK_EQ(dwell_ignite_timer_attach(&timer, engine, "EPOCH_STARTED", "nope", NULL, NULL, &error),
 	         DWELL_E_NAME);
 	CHECK_EQ(dwell_ignite_timer_attach(&timer, engine, "EPOCH_STARTED",
-	                            "EPOCH_STARTED | ITERATION_COMPLETED", "ITERATION_STARTED",
-	                            "ITERATION_COMPLETED", &error), 0);
+	                                   "EPOCH_STARTED | ITERATION_COMPLETED", "ITERATION_STARTED",
+	                                   "ITERATION_COMPLETED", &error), 0);
 	CHECK_EQ(run_for(1, 3), 0);
 	CHECK_EQ(timer.step_count, 3);
 	CHECK(!timer.running);

@@ -152,7 +152,7 @@ TEST(a_nested_run_is_all_ranges)
 	REQUIRE(dwell_ignite_engine_create(&evaluator, "evaluator", do_nothing, NULL, NULL) == 0);
 	CHECK_EQ(dwell_ignite_engine_on(trainer, "ITERATION_COMPLETED", log_loss, NULL, NULL), 0);
 	CHECK_EQ(dwell_ignite_engine_on(trainer, "ITERATION_COMPLETED(every=2) | INTERRUPT", log_loss, NULL,
-	                         NULL), 0);
+	                                NULL), 0);
 	CHECK_EQ(dwell_ignite_engine_on(trainer, "EPOCH_COMPLETED", validate, evaluator, NULL), 0);
 	start(); /* after the names were given */
 	CHECK_EQ(dwell_ignite_engine_run(trainer, &data, NULL, NULL), 0);
@@ -198,7 +198,7 @@ TEST(whatever_ends_a_run_closes_its_ranges)
 	for (int event = 0; event < DWELL_IGNITE_EVENT_COUNT; event++) {
 		REQUIRE(dwell_ignite_engine_create(&trainer, "trainer", do_nothing, NULL, NULL) == 0);
 		CHECK_EQ(dwell_ignite_engine_on(trainer, dwell_ignite_engine_event_name(trainer, event), stop_it,
-		                         &action, NULL), 0);
+		                                &action, NULL), 0);
 		for (action = 0; action < 4; action++) {
 			outermost++;
 			dwell_ignite_engine_run(trainer, &data, &limits, NULL);

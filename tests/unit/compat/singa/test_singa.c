@@ -210,7 +210,7 @@ TEST(verbosity_1_prints_forward_and_backward)
 
 	CHECK_EQ(code, 0);
 	CHECK_EQ(sscanf(text, "\nTime Profiling:\nForward Propagation Time : %lf sec\n"
-	                      "Backward Propagation Time : %lf sec\n%n", &forward, &backward, &end), 2);
+	                "Backward Propagation Time : %lf sec\n%n", &forward, &backward, &end), 2);
 	CHECK_EQ((size_t)end, strlen(text));
 	CHECK_RANGE(forward, 0.02, 0.06);
 	CHECK_RANGE(backward, 0.02, 0.06);
@@ -225,8 +225,8 @@ TEST(verbosity_2_prints_each_operation_in_order)
 
 	CHECK_EQ(code, 0);
 	CHECK_EQ(sscanf(text, "\nTime Profiling:\nOP_ID0. Conv : %lf sec\nOP_ID1. ReLU : %lf sec\n"
-	                      "OP_ID2. ConvBackward : %lf sec\n"
-	                      "OP_ID3. Dist_s_synch_allreduce : %lf sec\n", s, s + 1, s + 2, s + 3), 4);
+	                "OP_ID2. ConvBackward : %lf sec\n"
+	                "OP_ID3. Dist_s_synch_allreduce : %lf sec\n", s, s + 1, s + 2, s + 3), 4);
 	CHECK_RANGE(s[0], 0.02, 0.06);
 	CHECK_RANGE(s[2], 0.02, 0.06);
 	free(text);

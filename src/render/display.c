@@ -1,7 +1,7 @@
 /*
- * Cells as people read them, for text and Markdown: scaled by their column's unit,
- * durations each in the unit that fits, or a column in one unit when its values are
- * parts of a whole.
+ * Cells of the scaled formats (text, Markdown, HTML): scaled by the unit of their column.
+ * Durations each have the unit that fits, or one unit for the column if they are parts of a
+ * whole.
  */
 #include <math.h>
 #include <string.h>
@@ -22,40 +22,40 @@ static double display_unit_ns(const char *unit)
 	       ? 1e3 : 1;
 }
 
-void dw_people_column(struct dw_people_column *people, const struct dwell_table *table,
-                      size_t column,
-                      const struct dwell_print_options *options)
+void dw_display_column(struct dw_display_column *display, const struct dwell_table *table,
+                       size_t column,
+                       const struct dwell_print_options *options)
 {
 	const struct dw_column *from = &table->columns[column];
 
-	people->column = from;
-	people->like_ns = 0;
-	people->unit_ns = 0;
-	snprintf(people->label, sizeof people->label, "%s", from->label);
+	display->column = from;
+	display->like_ns = 0;
+	display->unit_ns = 0;
+	snprintf(display->label, sizeof display->label, "%s", from->label);
 	if (from->unit == DW_UNIT_NS && options->time_unit) {
-		people->unit_ns = display_unit_ns(options->time_unit);
-		snprintf(people->label, sizeof people->label, "%s%s%s", from->label,
+		display->unit_ns = display_unit_ns(options->time_unit);
+		snprintf(display->label, sizeof display->label, "%s%s%s", from->label,
 		         *from->label ? " " : "",
 		         options->time_unit);
 	}
-	if (!from->one_unit || from->unit != DW_UNIT_NS || people->unit_ns > 0)
+	if (!from->one_unit || from->unit != DW_UNIT_NS || display->unit_ns > 0)
 		return;
 	for (size_t row = 0; row < table->row_count; row++) {
 		double value = fabs(display_number_of(dw_table_at(table, row) + column));
 
-		if (value > people->like_ns)
-			people->like_ns = value;
+		if (value > display->like_ns)
+			display->like_ns = value;
 	}
 	/* three digits before the point: still one after it, for the sake of the small ones */
-	if (people->like_ns >= 1e3 &&
-	    !strchr(dw_text_ns_like(people->like_ns, people->like_ns).at, '.'))
-		people->like_ns /= 10;
-	snprintf(people->label, sizeof people->label, "%s%s%s", from->label, *from->label ? " " : "",
-	         dw_text_ns_unit(people->like_ns));
+	if (display->like_ns >= 1e3 &&
+	    !strchr(dw_text_ns_like(display->like_ns, display->like_ns).at, '.'))
+		display->like_ns /= 10;
+	snprintf(display->label, sizeof display->label, "%s%s%s", from->label, *from->label ? " " : "",
+	         dw_text_ns_unit(display->like_ns));
 }
 
-const char *dw_people_cell(const struct dw_people_column *people, const struct dw_cell *cell,
-                           char *room, size_t size)
+const char *dw_display_cell(const struct dw_display_column *display, const struct dw_cell *cell,
+                            char *buffer, size_t size)
 {
 	double value = display_number_of(cell);
 	struct dw_text text;
@@ -64,13 +64,13 @@ const char *dw_people_cell(const struct dw_people_column *people, const struct d
 		return cell->text;
 	if (cell->type == DW_CELL_NONE || !isfinite(value))
 		return "";
-	switch (people->column->unit) {
+	switch (display->column->unit) {
 	case DW_UNIT_NS:
-		if (people->unit_ns > 0)
-			snprintf(text.at, sizeof text.at, "%.*f", people->unit_ns > 1 ? 3 : 0,
-			         value / people->unit_ns);
+		if (display->unit_ns > 0)
+			snprintf(text.at, sizeof text.at, "%.*f", display->unit_ns > 1 ? 3 : 0,
+			         value / display->unit_ns);
 		else
-			text = people->column->one_unit ? dw_text_ns_like(value, people->like_ns)
+			text = display->column->one_unit ? dw_text_ns_like(value, display->like_ns)
 			                                : dw_text_ns(value, "");
 		break;
 	case DW_UNIT_BYTES: text = dw_text_bytes(value, ""); break;
@@ -90,11 +90,11 @@ const char *dw_people_cell(const struct dw_people_column *people, const struct d
 			text = dw_text_number(value);
 		break;
 	}
-	snprintf(room, size, "%s", text.at);
-	return room;
+	snprintf(buffer, size, "%s", text.at);
+	return buffer;
 }
 
-bool dw_people_scope(const struct dwell_table *table, char *room, size_t size)
+bool dw_display_scope(const struct dwell_table *table, char *buffer, size_t size)
 {
 	char steps[64] = "", thread[128] = "", profile[128] = "", action[128] = "";
 	size_t half = table->steps ? strcspn(table->steps, ".") : 0;
@@ -117,12 +117,12 @@ bool dw_people_scope(const struct dwell_table *table, char *room, size_t size)
 	if (table->thread)
 		snprintf(thread, sizeof thread, "%sthread %.100s",
 		         *steps || *profile || *action ? ", " : "", table->thread);
-	snprintf(room, size, "Only %s%s%s%s.", steps, profile, action, thread);
+	snprintf(buffer, size, "Only %s%s%s%s.", steps, profile, action, thread);
 	return true;
 }
 
-void dw_people_footer(const struct dwell_table *table, void (*line)(void *to, const char *text),
-                      void *to)
+void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, const char *text),
+                       void *to)
 {
 	char text[256];
 
