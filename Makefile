@@ -1,4 +1,5 @@
-# The front door. Meson builds; `meson setup build` and `ninja -C build` do without this file.
+# Short names for what Meson and the scripts in tools/ do. `meson setup build` and
+# `ninja -C build` need no make.
 #
 #   make             build into build/; installs nothing, needs a C compiler, Meson and Ninja
 #   make check-core  the tests that need no more than that

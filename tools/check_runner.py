@@ -178,7 +178,7 @@ class Suite:
             self.failed += 1
             self.failures.append((what, output))
 
-    def run(self, *command, env=None, timeout=900, cores=1, urgent=False):
+    def run(self, *command, env=None, timeout=1800, cores=1, urgent=False):
         """Status and output of a command, which are in the log too. `urgent`: other suites wait
         for it."""
         environment = dict(os.environ, **(env or {}))

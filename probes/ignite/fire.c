@@ -2,10 +2,10 @@
  * One firing of an Ignite engine.
  *
  * Does what Engine._fire_event does (the live list, the engine as first argument where the
- * handler takes it), reads the clock once a handler, and records event and handlers as
- * dwell's own engine does. Handlers stay as they are: who removes, looks for or replaces
- * one in the engine's lists finds what it put there. Of a filtered handler the filter is
- * asked here, so that only calls that it let through count.
+ * handler takes it), reads the clock once for each handler, and records the event and the
+ * handlers as dwell's own engine does. The engine's lists are not changed: code that removes,
+ * searches or replaces a handler finds what it put there. The filter of a filtered handler is
+ * called here, so that only calls that pass it count.
  */
 #include "recorder.h"
 
@@ -57,7 +57,7 @@ static int read_state(struct recorder *recorder, int event)
 		return -1;
 	}
 	Py_DECREF(state);
-	/* A fetch is the next iteration's. */
+	/* A fetch belongs to the next iteration. */
 	if (event == DWELL_IGNITE_EVENT_GET_BATCH_STARTED)
 		recorder->fetches = true;
 	else if (event < DWELL_IGNITE_EVENT_COUNT && event != DWELL_IGNITE_EVENT_GET_BATCH_COMPLETED &&
@@ -82,7 +82,7 @@ void recorder_close(struct recorder *recorder)
 static int enter(struct recorder *recorder, int event)
 {
 	if (event == DWELL_IGNITE_EVENT_STARTED) {
-		/* Another run: what the handlers are is looked at anew. */
+		/* A new run: the handlers are looked up again. */
 		recorder_close(recorder);
 		recorder_clear_events(recorder);
 		dwell_ignite_profiler_start(recorder->profiler);
@@ -122,7 +122,7 @@ static void leave(struct recorder *recorder, int event)
 
 /* ---- calling --------------------------------------------------------------------------- */
 
-/* Whether the handler's filter lets it through; -1: it failed. */
+/* Whether the handler passes its filter; -1 if the filter failed. */
 static int passes(struct recorder *recorder, const struct handler *handler)
 {
 	PyObject *state = PyObject_GetAttrString(recorder->engine, "state"), *value, *result = NULL;
@@ -164,7 +164,7 @@ static Py_ssize_t collect(struct recorder *recorder, PyObject *stored,
 	return at;
 }
 
-/* What is known of the handler at `place`; it may move whenever Python code runs. */
+/* The entry of the handler at `place`; it may move whenever Python code runs. */
 static struct handler *look_up(struct recorder *recorder, PyObject *key, Py_ssize_t place,
                                PyObject *entry)
 {
@@ -217,7 +217,7 @@ static int call_all(struct recorder *recorder, PyObject *key, PyObject *list,
                     PyObject *const *given, Py_ssize_t given_count, PyObject *keywords,
                     uint64_t *clock_ns)
 {
-	/* The list lives: handlers added meanwhile are called too. */
+	/* Handlers that are added during the firing are called too. */
 	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
 		PyObject *entry = Py_NewRef(PyList_GET_ITEM(list, i));
 		int result = keywords ? PyDict_Update(PyTuple_GET_ITEM(entry, 2), keywords) : 0;
@@ -231,7 +231,7 @@ static int call_all(struct recorder *recorder, PyObject *key, PyObject *list,
 	return 0;
 }
 
-/* Ignite's line for debugging, made only if somebody reads it. */
+/* Ignite's debug message, formatted only if the logger prints it. */
 static int log_firing(struct recorder *recorder, PyObject *key)
 {
 	PyObject *logger = PyObject_GetAttrString(recorder->engine, "logger"), *done;

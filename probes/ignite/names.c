@@ -1,9 +1,10 @@
 /*
  * The events and handlers of an Ignite engine: what each is called, and where it counts.
  *
- * Called by fire.c. An event is known by its key, a handler by its event and its place in
- * that one's list; who stands at a place is looked at each time, since handlers come and
- * go. Of a filtered handler Ignite's wrapper is opened, so that the filter can be asked.
+ * Called by fire.c. An event is identified by its key, a handler by its event and its place in
+ * the event's list. The handler at a place is compared at each call, because handlers are added
+ * and removed. Ignite's wrapper of a filtered handler is opened, so that the filter can be
+ * called.
  */
 #include "recorder.h"
 
@@ -100,7 +101,7 @@ static int open_filter(struct handler *handler)
 	}
 	Py_DECREF(names);
 	if (!handler->filter || !handler->filtered_event || !handler->inner) {
-		/* Somebody else's wrapper: it is a handler like any other. */
+		/* A wrapper that is not Ignite's is a handler like any other. */
 		Py_CLEAR(handler->filter);
 		Py_CLEAR(handler->filtered_event);
 		Py_CLEAR(handler->inner);

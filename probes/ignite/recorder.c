@@ -2,14 +2,14 @@
  * The module dwell._ignite: the type Recorder.
  *
  * Called by python/dwell/ignite.py, which puts recorder.fire in the place of an engine's
- * _fire_event and brackets its run with enter_run and leave_run. Results are plain tuples;
- * their form for people is Python's affair.
+ * _fire_event and brackets its run with enter_run and leave_run. Results are plain tuples, which
+ * Python formats.
  */
 #include "recorder.h"
 
 #include <string.h>
 
-/* Runs of this thread that lie in each other. */
+/* The number of nested runs of this thread. */
 static __thread unsigned depth;
 
 static int failed(const struct dwell_error *error)
@@ -145,8 +145,8 @@ static PyObject *leave_run(PyObject *object, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
-/* Single times are kept from the next run on: for who attaches a profiler to an engine
- * that is recorded anyway. */
+/* Keeps single durations from the next run on: for a profiler that is attached to an engine which
+ * is recorded already. */
 static PyObject *keep_times(PyObject *object, PyObject *unused)
 {
 	struct recorder *self = (struct recorder *)object;
@@ -164,7 +164,7 @@ static PyObject *keep_times(PyObject *object, PyObject *unused)
 		failed(&error);
 		return NULL;
 	}
-	recorder_clear_events(self); /* they bear the old one's numbers */
+	recorder_clear_events(self); /* they have the numbers of the old profiler */
 	dwell_ignite_profiler_destroy(self->profiler);
 	self->profiler = profiler;
 	self->keeps_times = true;

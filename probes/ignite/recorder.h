@@ -1,12 +1,12 @@
 /*
  * A recorder: what stands in for an Ignite engine's `_fire_event`.
  *
- *   recorder.c   the Python type: made, told of runs, asked for results
+ *   recorder.c   the Python type: creation, runs, results
  *   fire.c       one firing: handlers called, timed, recorded
  *   names.c      the engine's events and handlers: their names, their filters
  *
- * Public headers of dwell and Python's C API, nothing else. Everything runs with the GIL
- * held, an engine in one thread at a time.
+ * Uses only dwell's public headers and Python's C API. Everything runs with the GIL held, and an
+ * engine runs in one thread at a time.
  */
 #ifndef DWP_IGNITE_RECORDER_H
 #define DWP_IGNITE_RECORDER_H
@@ -55,7 +55,7 @@ struct recorder {
 	struct dwell_site run_site, nested_site, processing_site, dataflow_site, iteration_site,
 	    epoch_site;
 
-	/* Where the run stands. */
+	/* The position of the run. */
 	uint64_t iteration, epoch;    /* of what is under way */
 	uint64_t iteration_told, epoch_told;
 	bool fetches;                 /* between GET_BATCH_STARTED and ITERATION_STARTED */
@@ -67,7 +67,7 @@ struct recorder {
 /* recorder._fire_event(event, *args, **kwargs) */
 PyObject *recorder_fire(PyObject *self, PyObject *const *arguments, Py_ssize_t count,
                         PyObject *names);
-/* Ends what a run may have left open. */
+/* Ends ranges that a run left open. */
 void recorder_close(struct recorder *recorder);
 
 /* ---- names.c ---- NULL or -1 with a Python exception --------------------------------- */
@@ -79,7 +79,7 @@ struct handler *recorder_handler(struct recorder *recorder, struct event *event,
                                  Py_ssize_t place, PyObject *function);
 /* Names all events and handlers, called or not. */
 int recorder_name_all(struct recorder *recorder);
-/* Forgets the events; their handlers are looked at anew. */
+/* Forgets the events; their handlers are looked up again. */
 void recorder_clear_events(struct recorder *recorder);
 
 #endif

@@ -1,9 +1,8 @@
 /*
  * Events one by one, for programs: dwell_trace_events().
  *
- * Resolves what the model leaves as indices: names, threads, shapes, frames. What a
- * structure points to is made in buffers of the pass that are used again for the next
- * event, so that a program that counts pays for no copies.
+ * Replaces the model's indices by names, threads, shapes and frames. An event points to buffers
+ * of the pass, which the next event reuses, so that nothing is allocated for each event.
  */
 #include <stdlib.h>
 #include <string.h>

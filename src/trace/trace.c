@@ -1,7 +1,7 @@
 /*
  * The facade of include/dwell/trace.h: a source, a model, views, renderers and
- * exporters behind opaque pointers. Nothing is decided here but defaults; a
- * structure that an older program gave is shorter and the rest of it is zero.
+ * exporters behind opaque pointers. Only defaults are decided here. An older program's
+ * structures are shorter; the missing fields are zero.
  */
 #include "trace/trace.h"
 
@@ -21,7 +21,7 @@ struct dwell_trace {
 	char *thread, *profile, *action; /* the scope's, copied */
 };
 
-/* Copies what the caller's structure has of ours. */
+/* Copies the fields that the caller's structure has; the rest is zero. */
 static void trace_copy_options(void *to, size_t size, const void *from)
 {
 	size_t given = from ? *(const size_t *)from : 0;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The command as people use it: transcripts that are run and compared.
+"""Runs transcripts of the command and compares what it prints.
 
 usage: run.py [--update] MKTRACE DWELL [PART-OF-A-NAME...]
 
@@ -10,11 +10,11 @@ Every *.t beside this file is a transcript, run in an empty folder of its own:
     2> dwell: cannot open ...           what it prints: stderr lines begin with "2> "
     [1]                                 its exit status, when that is not 0
 
-A transcript whose name ends in _zlib is skipped where dwell was built without zlib.
+If dwell was built without zlib, transcripts whose name ends in _zlib are skipped.
 
-`trace NAME` makes NAME.dwell out of tests/golden/views/NAME.txt. Output that differs from
-run to run is piped through sed by the transcript. --update writes the transcripts anew.
-The last line is "N passed, N failed, N skipped": a command each, a transcript skipped.
+`trace NAME` makes NAME.dwell from tests/golden/views/NAME.txt. If output differs from run to run,
+the transcript pipes it through sed. --update writes the transcripts anew. The last line is
+"N passed, N failed, N skipped": commands passed and failed, transcripts skipped.
 """
 import os
 import subprocess
@@ -47,7 +47,7 @@ def read(path):
 
 def run(command, environment, folder):
     done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True,
-                          env=environment, cwd=folder, check=False, timeout=120)
+                          env=environment, cwd=folder, check=False, timeout=600)
     lines = done.stdout.decode("utf-8", "backslashreplace").replace("\r\n", "\n").splitlines()
     lines += ["2> " + line for line in done.stderr.decode("utf-8", "backslashreplace").splitlines()]
     while lines and not lines[-1]:
@@ -64,7 +64,7 @@ def prepare(tools, mktrace, dwell):
         file.write(f'#!/bin/sh\nexec "{mktrace}" "{TRACES}/$1.txt" "${{2:-$1.dwell}}"\n')
     os.chmod(path, 0o755)
     environment = {"PATH": tools + ":/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": tools}
-    for name in os.environ:  # what sanitizers are told
+    for name in os.environ:  # the options of sanitizers
         if name.endswith("SAN_OPTIONS") or name == "LD_LIBRARY_PATH":
             environment[name] = os.environ[name]
     return environment

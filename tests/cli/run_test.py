@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""dwell run: what it refuses before the program starts, and what it says after.
+"""dwell run: the errors before the program starts, and the messages after it has ended.
 
 usage: run_test.py DWELL OUTLIVE
 
-The last line is "N passed, N failed, N skipped", a check each.
+The last line is "N passed, N failed, N skipped", which counts checks.
 """
 import os
 import shutil
@@ -24,7 +24,7 @@ def check(what, value, text=""):
 
 
 def run(*arguments):
-    done = subprocess.run([DWELL, "run", *arguments], capture_output=True, text=True, timeout=120,
+    done = subprocess.run([DWELL, "run", *arguments], capture_output=True, text=True, timeout=600,
                           check=False)
     return done.returncode, done.stderr
 

@@ -50,7 +50,7 @@ def check(what, good):
 
 
 def dwell(*arguments):
-    return subprocess.run([DWELL, *arguments], capture_output=True, timeout=60, check=False)
+    return subprocess.run([DWELL, *arguments], capture_output=True, timeout=600, check=False)
 
 
 def listed(verb, heading):

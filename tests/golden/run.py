@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Views and renderers: small traces with an injected clock, an expected file each.
+"""Compares views and renderers with expected files, on small traces with given times.
 
 usage: run.py [--update] MKTRACE DWELL [PART-OF-A-NAME...]
 
-Every views/NAME.txt is made a trace by MKTRACE; `dwell report` shows it in the ways listed
-in CASES below; what comes out is compared, byte by byte, with views/expected/NAME.CASE.
-What goes to stderr and the exit status stand in the expected file too, when there is any.
+MKTRACE makes a trace of each views/NAME.txt, and `dwell report` prints it in the ways listed in
+CASES below. The output must be views/expected/NAME.CASE, byte for byte. An expected file also
+has stderr and the exit status, if they are not empty and 0.
 --update writes the expected files anew (tools/update_golden does that for all of them).
 The last line is "N passed, N failed".
 """
@@ -189,7 +189,7 @@ def on_terminal(command, width, environment, folder):
 
 def run(command, width, words, folder):
     environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8", "TERM": "xterm"}
-    for name in os.environ:  # what sanitizers are told
+    for name in os.environ:  # the options of sanitizers
         if name.endswith("SAN_OPTIONS") or name == "LD_LIBRARY_PATH":
             environment[name] = os.environ[name]
     if "color" not in words:

@@ -64,7 +64,7 @@ def main():
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS.values()])
     with tempfile.TemporaryDirectory() as folder:
         os.environ["IPYTHONDIR"] = os.environ["JUPYTER_RUNTIME_DIR"] = folder
-        client = NotebookClient(book, allow_errors=True, timeout=120,
+        client = NotebookClient(book, allow_errors=True, timeout=600,
                                 resources={"metadata": {"path": folder}})
         client.execute()
     cells = dict(zip(NAMES, book.cells))

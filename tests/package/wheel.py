@@ -45,7 +45,7 @@ def main():
 
     def run(*command):
         done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True,
-                              timeout=300, check=False)
+                              timeout=600, check=False)
         return done.returncode, done.stdout, done.stderr
 
     with zipfile.ZipFile(wheel) as content:

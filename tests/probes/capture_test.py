@@ -61,7 +61,7 @@ def free_port():
 
 
 def run(*command, **more):
-    done = subprocess.run([dwell, *command], capture_output=True, text=True, timeout=120, **more)
+    done = subprocess.run([dwell, *command], capture_output=True, text=True, timeout=600, **more)
     return done.returncode, done.stdout.strip(), done.stderr
 
 
@@ -102,7 +102,7 @@ def captures(name, port, folder):
     code, out, err = run("capture", address, "-o", folder)
     check(code == 1 and "captured already" in err, f"{name}, busy: {code} {err}")
     first.send_signal(signal.SIGINT)
-    out, err = first.communicate(timeout=60)
+    out, err = first.communicate(timeout=600)
     check(first.returncode == 0 and os.path.exists(out.strip()), f"{name}, Ctrl-C: {first.returncode} {err}")
     check(os.path.exists(out.strip()) and len(rows("steps", out.strip())) >= 5, f"{name}, Ctrl-C: steps")
 
@@ -128,7 +128,7 @@ def refusals(folder):
             connection = server.accept()[0]
             connection.sendall(answer)
             connection.close()
-            out, err = client.communicate(timeout=60)
+            out, err = client.communicate(timeout=600)
             check(client.returncode == 1 and "no profiler server" in err, f"{answer}: {err}")
 
 

@@ -2,14 +2,16 @@
 """What other tools read out of dwell's exports, against what `dwell report` says.
 
 usage: exports_test.py DWELL MKTRACE ["PROGRAM ARGUMENT..."...]
+       exports_test.py --install
 
 Readers that are not ours open the exports of hand-made traces and of a recorded run of
 each PROGRAM: Perfetto's own protocol buffers, pprof's format in Python and in JavaScript,
 speedscope's JSON schema, HolisticTraceAnalysis. Calls by name and sums of time and memory
 must be those of `dwell report --format json`.
 
-The readers are installed beside DWELL, into exports-readers/ (pip into a venv, npm), once;
-what cannot be had is skipped by name. The last line is "N passed, N failed, N skipped".
+The readers are installed once per machine (pip into a venv, npm) into dwell/exports-readers in
+the user's cache folder; --install does only that. What cannot be had is skipped by name. The
+last line is "N passed, N failed, N skipped".
 """
 import collections
 import contextlib
@@ -28,7 +30,7 @@ TRACES = ["export_order", "export_stacks", "views/train", "views/memory", "views
 PIP = {"perfetto": "perfetto", "protobuf": "google.protobuf", "jsonschema": "jsonschema",
        "HolisticTraceAnalysis": "hta.trace_analysis"}
 NPM = ["pprof-format", "speedscope"]
-SECONDS = 110  # for each of the two installers
+SECONDS = 300  # for each of the two installers
 counts = collections.Counter()
 
 
@@ -74,6 +76,11 @@ def quietly(*command, cwd=None):
                               stderr=subprocess.DEVNULL, timeout=SECONDS, check=False).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False
+
+
+def readers_folder():
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(cache, "dwell", "exports-readers-%d.%d" % sys.version_info[:2])
 
 
 def enter_venv(folder):
@@ -426,13 +433,15 @@ def check_trace(dwell, trace, name, readers, folder, slack_ns=0):
 
 
 def main():
-    if len(sys.argv) < 3:
+    if len(sys.argv) < 3 and sys.argv[1:] != ["--install"]:
         sys.exit(__doc__.split("\n\n")[1])
-    dwell, mktrace = (os.path.abspath(path) for path in sys.argv[1:3])
-    folder = os.path.join(os.path.dirname(dwell), "exports-readers")
+    folder = readers_folder()
     os.makedirs(folder, exist_ok=True)
     enter_venv(folder)
     install_node(folder)
+    if sys.argv[1:] == ["--install"]:
+        return 0
+    dwell, mktrace = (os.path.abspath(path) for path in sys.argv[1:3])
     readers = readers_of(folder)
     with tempfile.TemporaryDirectory() as work:
         for source in TRACES:

@@ -43,7 +43,7 @@ def check(what, passed, detail=""):
 
 
 def train(*options, check_status=True, folder=None):
-    return subprocess.run([RESNET18, "--threads", "1", *options], check=check_status, timeout=300, cwd=folder,
+    return subprocess.run([RESNET18, "--threads", "1", *options], check=check_status, timeout=600, cwd=folder,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -127,7 +127,7 @@ def view(trace, *options):
 def one_trace(folder):
     trace = f"{folder}/ranks.dwell"
     subprocess.run([DWELL, "run", "-o", trace, RESNET18, "--threads", "1", "--ranks", "2", "--max-steps", "4"],
-                   check=True, capture_output=True, timeout=300)
+                   check=True, capture_output=True, timeout=600)
     info = subprocess.run([DWELL, "info", trace], check=True, capture_output=True, text=True).stdout
     for rank in (0, 1):
         check(f"the trace has rank {rank}", f", rank {rank} of 2: " in info, info)
@@ -184,19 +184,19 @@ def listings(folder):
 
 def a_rank_dies():
     with subprocess.Popen([RESNET18, "--threads", "1", "--ranks", "2", "--epochs", "1000"], text=True,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as father:
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as parent:
         deadline, child = time.monotonic() + 60, ""
         while not child and time.monotonic() < deadline:
-            with open(f"/proc/{father.pid}/task/{father.pid}/children", encoding="ascii") as file:
+            with open(f"/proc/{parent.pid}/task/{parent.pid}/children", encoding="ascii") as file:
                 child = file.read().strip()
         os.kill(int(child), signal.SIGKILL)
         try:
-            _, message = father.communicate(timeout=60)
+            _, message = parent.communicate(timeout=600)
         except subprocess.TimeoutExpired:
-            father.kill()
-            _, message = father.communicate()
-        check("a killed rank ends the run", father.returncode == 1 and "rank 1 ended before" in message,
-              f"{father.returncode} {message}")
+            parent.kill()
+            _, message = parent.communicate()
+        check("a killed rank ends the run", parent.returncode == 1 and "rank 1 ended before" in message,
+              f"{parent.returncode} {message}")
 
 
 def main():

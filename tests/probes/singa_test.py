@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+import again
 import installed
 
 installed.need("torch")
@@ -105,7 +106,7 @@ def run(folder, script, *arguments):
         file.write(script)
     return subprocess.run([sys.executable, path, *arguments], cwd=folder, capture_output=True, text=True,
                           env=dict(os.environ, LD_LIBRARY_PATH=f"{build}:{build}/src/compat/singa",
-                                   PYTHONPATH=package), timeout=300)
+                                   PYTHONPATH=package, OMP_WAIT_POLICY="PASSIVE"), timeout=900)
 
 
 def take_trace(folder):
@@ -127,10 +128,28 @@ def same(one, other):
             all(abs(a - b) <= 1e-3 * b for a, b in zip(*figures)))
 
 
+TWO_LINES = (r"\nTime Profiling:\nForward Propagation Time : (\S+) sec\n"
+             r"Backward Propagation Time : (\S+) sec\n")
+SLOW = r"^OP_ID\d+\. .*SlowBackward.* : (\S+) sec$"
+
+
+def measured(folder, verbosity, pattern):
+    """A run whose times of the sleep are a little more than it, unless the machine has no calm moment."""
+    def measure():
+        trace = take_trace(folder)
+        if trace:
+            os.unlink(trace)
+        return run(folder, SCRIPT, verbosity, str(SKIP))
+
+    def is_undisturbed(done):
+        found = re.search(pattern, done.stdout, re.M)
+        return found and all(float(text) <= 2 * SLEEP for text in found.groups())
+    return again.until(is_undisturbed, measure)
+
+
 def level_1(folder):
-    done = run(folder, SCRIPT, "1", str(SKIP))
-    match = re.fullmatch(r"\nTime Profiling:\nForward Propagation Time : (\S+) sec\n"
-                         r"Backward Propagation Time : (\S+) sec\n", done.stdout)
+    done = measured(folder, "1", TWO_LINES)
+    match = re.fullmatch(TWO_LINES, done.stdout)
     check("verbosity 1 prints two lines", match, done.stdout + done.stderr)
     if match:
         for name, text in zip(("forward", "backward"), match.groups()):
@@ -138,7 +157,7 @@ def level_1(folder):
 
 
 def level_2(folder):
-    done = run(folder, SCRIPT, "2", str(SKIP))
+    done = measured(folder, "2", SLOW)
     lines = done.stdout.splitlines()
     rows = [re.fullmatch(r"OP_ID(\d+)\. (.+) : (\S+) sec", line) for line in lines[2:]]
     check("verbosity 2 prints a line an operation", lines[:2] == ["", "Time Profiling:"] and rows and all(rows),

@@ -179,7 +179,7 @@ def main():
     for i in range(3):
         trace = f"d{i}.dwell"
         subprocess.run([dwell, "run", "--stacks", "-o", trace, "--", sys.executable, "daemon.py"],
-                       capture_output=True, timeout=60, check=False)
+                       capture_output=True, timeout=600, check=False)
         found = stacks(dwell, trace)
         check("a daemon thread at the end", any("work" in stack[0] for stack in found.get("aten::add_", [])),
               found.keys())

@@ -2,8 +2,8 @@
 
 Each test has a program of its own under `dwell run --serve`, unless it says otherwise; the
 program must end as if nobody had asked for anything. It runs until the test closes its
-standard input. What is to happen is waited for, for LIMIT seconds at most; what takes a time
-that a busy machine stretches is tried again.
+standard input. The tests wait for conditions, LIMIT seconds at most. A measurement that a busy
+machine may have disturbed is repeated.
 """
 import contextlib
 import json
@@ -143,7 +143,7 @@ class Later(threading.Thread):
         return self.result
 
 
-# ---- what is asked for, and when ------------------------------------------------------------
+# ---- captures and their times ------------------------------------------------------------
 
 def test_window(folder):
     run = Run(folder)
@@ -335,7 +335,7 @@ def test_started_by_the_program(folder):
     check("and its server with it", wait_for(nobody_listens))
 
 
-# ---- what must not work ---------------------------------------------------------------------
+# ---- what the server refuses ---------------------------------------------------------------------
 
 def test_methods(folder):
     run = Run(folder)
@@ -431,7 +431,7 @@ def test_fifty(folder):
     states = [call.get() for call in calls]
     statuses = [state[0] if isinstance(state, tuple) else state for state in states]
     check("50 at once: one is served", statuses.count(h2.OK) == 1, statuses)
-    check("the others are told", statuses.count(h2.EXISTS) == 49, statuses)
+    check("the others get ALREADY_EXISTS", statuses.count(h2.EXISTS) == 49, statuses)
     raws = []
     with contextlib.suppress(OSError):
         for _ in range(300):
@@ -446,7 +446,7 @@ def test_fifty(folder):
     check("the program is unharmed", *run.ends())
 
 
-# ---- who may not keep others out ---------------------------------------------------------------
+# ---- clients that must not keep others out ---------------------------------------------------------------
 
 def closes(raw):
     """Whether the server ends the connection."""
@@ -475,12 +475,12 @@ def test_slow_clients(folder):
         with contextlib.suppress(OSError):
             pings.send(h2.frame(h2.PING, 0, 0, b"12345678"))
         time.sleep(0.1)
-    check("who asks nothing is closed", closes(silent))
-    check("who only pings is too", closes(pings))
+    check("a connection without a call is closed", closes(silent))
+    check("one that only pings is closed too", closes(pings))
     deaf = h2.Raw(run.port, hello=False)  # it takes no byte of an answer
     deaf.send(h2.PREFACE + h2.frame(h2.SETTINGS, 0, 0, struct.pack(">HI", 4, 0)))
     deaf.ask(1, h2.SERVICE + "Profile", h2.message(h2.profile_request(50)))
-    check("who does not read the answer is closed", closes(deaf))
+    check("a client that does not read the answer is closed", closes(deaf))
     check("a capture may take longer than all limits", wait_for(lambda: served(run, 1500)))
     check("the program is unharmed", *run.ends())
 
@@ -504,15 +504,15 @@ def as_user(user, function):
 
 def test_other_users(folder):
     run = Run(folder)
-    check("who runs the program is served", profile(run, 50)[0] == h2.OK)
+    check("the user of the program is served", profile(run, 50)[0] == h2.OK)
     if os.geteuid() != 0:
         print("skip: another user's client, which needs root")
     elif not os.access("/proc/net/tcp", os.R_OK):
         print("skip: another user's client, which needs /proc/net/tcp")
     else:
         status, message = as_user(65534, lambda: profile(run, 50)[:2])
-        check("another user is not", status == h2.UNAUTHENTICATED, status, message)
-        check("and is told why", "DWELL_TOKEN" in message, message)
+        check("another user is refused", status == h2.UNAUTHENTICATED, status, message)
+        check("and gets the reason", "DWELL_TOKEN" in message, message)
     check("the program is unharmed", *run.ends())
 
 

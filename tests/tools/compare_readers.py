@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Two readers, one answer: compare_readers.py MKTRACE FLATCSV SECOND_READER TEXT...
+"""Two readers must agree: compare_readers.py MKTRACE FLATCSV SECOND_READER TEXT...
 
-Compares what the C reader and second_reader.py say of the given traces and of random
+Compares what the C reader and second_reader.py read from the given traces and from random
 ones (fixed seeds) with gaps, thread switches, ranges left open and cut files.
 """
 import os

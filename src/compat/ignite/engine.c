@@ -1,5 +1,5 @@
 /*
- * An engine's life, its state and what is said about failures.
+ * Creates and destroys engines, prints their state, keeps their metrics and failures.
  */
 #include "compat/ignite/engine.h"
 
@@ -41,13 +41,13 @@ int dw_engine_failed(struct dwell_ignite_engine *engine, int result, const char 
 	va_start(arguments, format);
 	vsnprintf(what, sizeof what, format, arguments);
 	va_end(arguments);
-	/* A message counts for the result it came with. */
+	/* A message belongs to the result with which it was kept. */
 	if (said.code != result && result > 0)
 		snprintf(said.message, sizeof said.message, "it returned %d", result);
 	else if (said.code != result)
 		snprintf(said.message, sizeof said.message, "%s (%d)", dwell_error_text(result), result);
 	engine->fail.code = result < 0 ? result : DWELL_E_STATE;
-	/* What is too long loses its end. */
+	/* A message that is too long is cut at its end. */
 	int length = snprintf(engine->fail.message, sizeof engine->fail.message,
 	                      "%s of engine '%.64s' failed at epoch %llu, iteration %llu: ", what,
 	                      engine->name, (unsigned long long)engine->state.epoch,
@@ -246,7 +246,7 @@ void dwell_ignite_engine_print_state(const struct dwell_ignite_engine *engine, F
 {
 	const struct dwell_ignite_state *state = &engine->state;
 
-	/* Ignite prints numbers and texts as they are and of the rest the type. */
+	/* Ignite prints numbers and texts as they are, and the type of anything else. */
 	fprintf(out, "State:\n");
 	state_print_count(out, "iteration", state->iteration, true);
 	state_print_count(out, "epoch", state->epoch, true);

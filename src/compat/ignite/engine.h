@@ -1,19 +1,18 @@
 /*
- * The inside of an engine, shared by the files of this room.
+ * The structures of an engine, shared by the files of libdwell-ignite.
  *
  *   engine.c    create, destroy, state, metrics, failures
- *   when.c      the text of dwell_ignite_engine_add's `when` to filters
- *   events.c    the events, built in and registered
- *   handlers.c  their handlers: add, remove, fire
- *   places.c    what an iteration and an epoch are made of
- *   run.c       going from place to place: run, resume, requests, failures
- *   timer.c     dwell_ignite_timer
- *   profile.c   dwell_ignite_profiler: what everything took (profile.h)
- *   results.c   ... as results and files; rows.c the files' rows
- *   print.c     ... as Ignite prints it
+ *   when.c      reads the `when` of dwell_ignite_engine_add()
+ *   events.c    the events: built in and registered
+ *   handlers.c  the handlers of events: add, remove, fire
+ *   places.c    the places of an iteration and an epoch
+ *   run.c       moves from place to place: run, resume, requests, failures
+ *   timer.c     struct dwell_ignite_timer
+ *   profile.c   struct dwell_ignite_profiler: sums up durations (profile.h)
+ *   results.c   the profiler's results and files
  *
- * Names are recorded through sites inside the engine, so that they are interned
- * when first recorded, however late the session starts, and cost a load after.
+ * Names are recorded through sites inside the engine. So they are interned at their first
+ * record, however late the session starts, and cost a load afterwards.
  */
 #ifndef DW_ENGINE_ENGINE_H
 #define DW_ENGINE_ENGINE_H
@@ -38,8 +37,9 @@ struct dw_filter {
 	size_t once_count;
 };
 
-/* A handler on one event; `when` with several events makes several of one handle.
- * Removed in a firing: handler is NULL and the rest stays until the firing ends. */
+/* A handler of one event. A `when` with several events makes several slots with one handle. If a
+ * slot is removed while its event fires, `handler` becomes NULL and the rest stays until the
+ * firing ends. */
 struct dw_slot {
 	dwell_ignite_handler *handler;
 	void *user;
@@ -47,7 +47,7 @@ struct dw_slot {
 	dwell_ignite_event_filter *function;
 	uint64_t handle;
 	char *name;
-	int profile_row; /* where the profiler adds it up */
+	int profile_row; /* the profiler's number of the handler */
 	struct dwell_site site;
 };
 
@@ -59,7 +59,7 @@ struct dw_event {
 	struct dw_slot *slots; /* in the order of adding; moves when it grows */
 	unsigned count, capacity;
 	unsigned firing;       /* depth: slots keep their places while it is not 0 */
-	bool removed;          /* slots wait for the end of the firing */
+	bool removed;          /* removed slots are freed at the end of the firing */
 	struct dwell_site site;
 };
 
@@ -68,7 +68,7 @@ struct dw_metric {
 	double value;
 };
 
-/* What terminate, terminate_epoch and interrupt ask for. */
+/* Requests of terminate, terminate_epoch and interrupt. */
 enum {
 	DW_REQUEST_TERMINATE = 1,
 	DW_REQUEST_EPOCH = 2,
@@ -78,9 +78,8 @@ enum {
 };
 
 /*
- * Where a run stands: what it does next. Each place ends with the firing of an
- * event, after which requests are looked at; so a run that was interrupted goes on
- * with its place.
+ * What a run does next. Each place ends with the firing of an event, and then the run follows
+ * requests. So a run that was interrupted continues with its place.
  *
  *   START -> EPOCH -> FIRST_PASS -> FETCH -> NEXT -> ITERATE -> PROCESS -+
  *              ^                      ^      | ^                         |
@@ -110,17 +109,17 @@ struct dwell_ignite_engine {
 	dwell_ignite_process *process;
 	void *user;
 	const struct dwell_ignite_data *data;
-	struct dwell_ignite_engine *outer; /* that runs this one in a handler */
+	struct dwell_ignite_engine *outer; /* the engine whose handler runs this one, or NULL */
 
-	enum dw_place place; /* atomic, relaxed: terminate_epoch looks from other threads */
-	uint32_t requests;   /* atomic; set by anybody, cleared by the run; relaxed, see run.c */
+	enum dw_place place; /* atomic, relaxed: terminate_epoch reads it in other threads */
+	uint32_t requests;   /* atomic; any thread sets it, the run clears it; relaxed, see run.c */
 	bool running;        /* atomic, relaxed: only a hint for other threads */
 	bool steps;
-	bool has_pass;       /* the data was restarted and may give more */
-	bool new_pass;       /* ... by RESTART, and gave nothing yet */
+	bool has_pass;       /* the data was restarted and may have more batches */
+	bool new_pass;       /* the place RESTART restarted it, and no batch has come since */
 	bool skip_completed, skip_epoch_completed;
 
-	/* What is open in the trace. */
+	/* The open ranges of the trace. */
 	unsigned run_began, epoch_began, dataflow_began;
 	bool step_began;
 	struct dwell_site run_site, nested_site, epoch_site, processing_site, dataflow_site,
@@ -128,9 +127,9 @@ struct dwell_ignite_engine {
 
 	uint64_t run_start_ns, epoch_start_ns, pause_start_ns;
 
-	struct dwell_ignite_profiler *profiler; /* NULL: none */
+	struct dwell_ignite_profiler *profiler; /* or NULL */
 
-	struct dwell_error fail; /* of the call under way; code 0: it has said nothing */
+	struct dwell_error fail; /* of the current call; code 0 means that it kept no message */
 
 	struct dw_event builtin[DWELL_IGNITE_EVENT_COUNT];
 	struct dw_event **custom;
@@ -141,17 +140,17 @@ struct dwell_ignite_engine {
 	unsigned metric_count;
 	char *name;
 	char *iteration_name, *epoch_name; /* of the counters */
-	char data_name[64];                /* of the last run's data, which may be gone */
+	char data_name[64];                /* a copy: the last run's data may be freed */
 };
 
 /* engine.c */
-/* Something the engine called returned `result`: puts `what` and its message (if any)
- * into engine->fail; returns the failure's code, negative. */
+/* For a function of the program that returned `result`: stores the formatted text and the message
+ * that was kept, if any, in engine->fail. Returns the negative code of the failure. */
 int dw_engine_failed(struct dwell_ignite_engine *engine, int result, const char *format, ...)
     __attribute__((__format__(__printf__, 3, 4)));
 uint64_t dw_engine_now_ns(void);
 
-/* when.c: reads one "EVENT(filter)"; *at moves to what follows it, NULL at the end. */
+/* when.c: reads one "EVENT(filter)" and moves *at behind it; *at is NULL at the end. */
 int dw_when_next(struct dwell_ignite_engine *engine, const char **at, struct dw_event **event,
                  struct dw_filter *filter, struct dwell_error *error);
 bool dw_when_name_char(char c);
@@ -161,7 +160,7 @@ int dw_event_init(struct dw_event *event, const char *name, const struct dwell_i
                   const uint64_t *value);
 void dw_event_reset(struct dw_event *event);
 struct dw_event *dw_event_find(struct dwell_ignite_engine *engine, const char *name, size_t length);
-/* Puts the names of all events and handlers into the dictionary, once. */
+/* Interns the names of all events and handlers. */
 void dw_engine_announce(struct dwell_ignite_engine *engine);
 
 static inline int dw_event_count(const struct dwell_ignite_engine *engine)
@@ -169,7 +168,7 @@ static inline int dw_event_count(const struct dwell_ignite_engine *engine)
 	return DWELL_IGNITE_EVENT_COUNT + (int)engine->custom_count;
 }
 
-/* NULL: none */
+/* NULL if the engine has no such event. */
 static inline struct dw_event *dw_event_at(const struct dwell_ignite_engine *engine, int number)
 {
 	if (number < 0)
@@ -182,14 +181,14 @@ static inline struct dw_event *dw_event_at(const struct dwell_ignite_engine *eng
 
 /* handlers.c */
 void dw_slot_reset(struct dw_slot *slot);
-/* Calls the handlers. *clock, the profiler's: when the firing began, then when its last
- * handler ended; 0: nobody wants to know. */
+/* Calls the handlers. *clock is the time of the profiler's clock at which the firing began, and
+ * afterwards the time at which its last handler ended. It is 0 without a profiler. */
 int dw_event_call(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t *clock);
-/* now: the profiler's clock was just read; 0: it was not. */
+/* `now` is the profiler's clock if it was just read, otherwise 0. */
 int dw_event_fire_profiled(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t now);
 bool dw_event_has_handlers(const struct dw_event *event);
 
-/* places.c. Both return 0 or a failure whose words are in engine->fail. */
+/* places.c. Both return 0 or a failure, whose message is in engine->fail. */
 int dw_place_take(struct dwell_ignite_engine *engine);
 int dw_place_end_single_epoch(struct dwell_ignite_engine *engine, bool skip_epoch_completed);
 void dw_place_open_run(struct dwell_ignite_engine *engine);
@@ -206,7 +205,7 @@ static inline bool dw_place_in_iteration(enum dw_place place)
 	return place >= DW_PLACE_FETCH && place <= DW_PLACE_PROCESS;
 }
 
-/* One firing. Failures are in engine->fail. */
+/* Fires the event. The message of a failure is in engine->fail. */
 static inline int dw_event_fire(struct dwell_ignite_engine *engine, struct dw_event *event)
 {
 	uint64_t clock = 0;

@@ -1,8 +1,8 @@
 /*
- * The events of an engine: those that each one has, those that a program registers.
+ * The events of an engine: those that every engine has and those that a program registers.
  *
- * An event is known by its number, in the order of registering, and by its name. What
- * hangs on it is the affair of handlers.c.
+ * An event is identified by its number, in the order of registration, and by its name. Its
+ * handlers are in handlers.c.
  */
 #include "compat/ignite/profile.h"
 
@@ -103,7 +103,7 @@ int dwell_ignite_engine_register_event(struct dwell_ignite_engine *engine, const
 		if (!event_create(engine, name))
 			return dw_error_set(error, DWELL_E_NOMEM, "no memory for event '%.128s'", name);
 		number = dw_event_count(engine) - 1;
-		if (engine->profiler && engine->running) /* which numbers events in the same order */
+		if (engine->profiler && engine->running) /* the profiler numbers events in the same order */
 			dwell_ignite_profiler_event(engine->profiler, name);
 	}
 	if (value)

@@ -1,11 +1,10 @@
 /*
  * Handlers on events: adding, removing, firing.
  *
- * A firing goes over the live list by index, so that a handler added meanwhile
- * runs too and the list may move. Removed slots keep their places until the
- * outermost firing of their event ends. Ignite lets a handler that was removed by
- * an earlier one in the same firing run a last time; here it does not, because in C
- * what it works on may be gone.
+ * A firing visits the list by index. So a handler that is added during it also runs, and the list
+ * may move. Removed slots keep their places until the outermost firing of their event ends. If a
+ * handler removes a later one in the same firing, Ignite still runs the later one; here it does
+ * not run, because in C its data may be freed already.
  */
 #include "compat/ignite/profile.h"
 
@@ -28,8 +27,8 @@ static bool handler_has_name(const struct dw_event *event, const char *name)
 	return false;
 }
 
-/* "log", and beside another of that name "log #2". A number that is free is taken
- * again: adding and removing in turn makes no new names. */
+/* The name "log", or "log #2" if another handler has it. A free number is reused, so that adding
+ * and removing in turn makes no new names. */
 static char *handler_make_name(const struct dw_event *event, const char *name)
 {
 	size_t size = strlen(name) + 16;
@@ -212,7 +211,7 @@ static bool handler_passes_filter(struct dwell_ignite_engine *engine, const stru
 	return true;
 }
 
-/* Adds up what the handler took that has just ended. */
+/* Reports the duration of the handler that has just ended to the profiler. */
 static void handler_profile(struct dwell_ignite_engine *engine, int row, uint64_t *clock)
 {
 	uint64_t now;
@@ -251,7 +250,7 @@ static int handler_call(struct dwell_ignite_engine *engine, struct dw_event *eve
 		handler_profile(engine, row, clock);
 	if (DWELL_LIKELY(result == 0))
 		return 0;
-	/* A handler of EXCEPTION_RAISED that returns what it was called for. */
+	/* A handler of EXCEPTION_RAISED returns the failure for which it was called. */
 	if (event == &engine->builtin[DWELL_IGNITE_EVENT_EXCEPTION_RAISED] && engine->fail.code == 0 &&
 	    result == engine->state.failure.code) {
 		engine->fail = engine->state.failure;
@@ -274,7 +273,7 @@ int dw_event_call(struct dwell_ignite_engine *engine, struct dw_event *event, ui
 	return result;
 }
 
-/* An event without handlers takes no time and no reading of the clock. */
+/* For an event without handlers the clock is not read, and its time is 0. */
 int dw_event_fire_profiled(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t now)
 {
 	unsigned began = dwell_begin(&event->site);

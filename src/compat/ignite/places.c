@@ -1,10 +1,10 @@
 /*
- * The places of a run: what an iteration and an epoch are made of.
+ * The places of a run, of which iterations and epochs consist.
  *
- * Called by run.c, one place after the other. Order of events and times are
- * Ignite's (tests/golden/ignite/event_order.txt). A place that fires an event fires
- * it last and then says what comes next; one that fails says what failed in
- * engine->fail and closes nothing: run.c does.
+ * Called by run.c, one place after the other. The order of events and the times are Ignite's
+ * (tests/golden/ignite/event_order.txt). A place fires its event last and then sets the next
+ * place. If a place fails, it stores the message in engine->fail and closes no range: run.c
+ * does.
  */
 #include "compat/ignite/profile.h"
 
@@ -29,8 +29,7 @@ static void close_range(unsigned *began)
 	*began = DWELL_NOT_BEGUN;
 }
 
-/* A step moves the gate that decides what is recorded, so it is begun although
- * nothing may be wanted now. */
+/* Begins the step even if nothing is recorded now, because a step may open the gate. */
 static void begin_step(struct dwell_ignite_engine *engine)
 {
 	if (engine->steps && !engine->outer && !engine->step_began &&
@@ -93,7 +92,7 @@ static bool is_done(const struct dwell_ignite_engine *engine)
 
 	if (state->max_iters && state->iteration >= state->max_iters)
 		return true;
-	if (!state->max_epochs) /* data that is used up will not fill an epoch any more */
+	if (!state->max_epochs) /* the data is exhausted and cannot fill another epoch */
 		return state->exhausted && state->epoch > 0 && state->epoch_iteration == 0;
 	return state->epoch >= state->max_epochs ||
 	       (state->epoch_length && state->iteration / state->epoch_length >= state->max_epochs);
@@ -134,7 +133,7 @@ static int at_first_pass(struct dwell_ignite_engine *engine)
 	return result;
 }
 
-/* Where the fetch may find the end, the step waits for the batch. */
+/* If the fetch may find the end of the data, the step begins after it. */
 static bool knows_length(const struct dwell_ignite_engine *engine)
 {
 	return !engine->data || engine->data->length || engine->state.epoch_length;
@@ -236,8 +235,8 @@ static int at_iterate(struct dwell_ignite_engine *engine)
 	return result;
 }
 
-/* When the process function starts: now, which the fetch's end is where nobody else's code
- * ran since. */
+/* The time at which the process function starts. It is the end of the fetch if no code of the
+ * program ran since then. */
 static uint64_t process_start(struct dwell_ignite_engine *engine)
 {
 	uint64_t fetch_end = engine->profiler->fetch_end;
@@ -320,7 +319,7 @@ static int at_completed(struct dwell_ignite_engine *engine)
 	return result;
 }
 
-/* One place; no table of functions, so that the loop's calls can be inlined. */
+/* Runs one place. A switch and not a table of functions, so that the calls can be inlined. */
 int dw_place_take(struct dwell_ignite_engine *engine)
 {
 	switch (engine->place) {

@@ -1,8 +1,8 @@
 /*
- * The profiler's adding up: attached, told by the engine, detached.
+ * The profiler: attaching it, summing up durations, detaching it.
  *
- * Nothing is allocated in a run but by the first call of a handler that is new, and no
- * time is lost to a handler's removal: slots name a row of the profiler's own.
+ * During a run only the first call of a new handler allocates memory. The durations of a handler
+ * remain when it is removed, because they are in a row of the profiler.
  */
 #include "compat/ignite/profile.h"
 
@@ -17,7 +17,7 @@ static bool event_counts_epochs(unsigned event)
 	return event <= DWELL_IGNITE_EVENT_COMPLETED; /* EPOCH_*, STARTED, COMPLETED come first */
 }
 
-/* The iteration that is under way: a fetch is the next one's. */
+/* The current iteration; a fetch belongs to the next one. */
 static uint64_t iteration_of(const struct dwell_ignite_engine *engine)
 {
 	return engine->state.iteration +
@@ -71,7 +71,7 @@ void dw_profile_time(struct dwell_ignite_profiler *profiler, enum dwell_ignite_t
 
 /* ---- the clock ------------------------------------------------------------------------ */
 
-/* The kernel measures the counter against other clocks; what it does not use may jump. */
+/* The kernel compares the counter with other clocks. If it does not use it, the counter may jump. */
 static bool profile_counter_is_good(void)
 {
 #if defined(__x86_64__)
@@ -182,10 +182,10 @@ static void profile_forget(struct dwell_ignite_profiler *profiler)
 	profiler->fetch_start = profiler->fetch_end = 0;
 	profiler->no_memory = false;
 	if (profiler->times)
-		rewind(profiler->times); /* what lies beyond what is written is of the run before */
+		rewind(profiler->times); /* the file beyond the end is left from the previous run */
 }
 
-/* Numbers of enum dwell_ignite_event are the profiler's too. */
+/* Gives the events of enum dwell_ignite_event their numbers. */
 static void profile_name_builtin(struct dwell_ignite_profiler *profiler)
 {
 	static const char *const builtin[] = {
@@ -210,7 +210,7 @@ void dw_profile_start(struct dwell_ignite_profiler *profiler)
 	struct dw_event *event;
 
 	dwell_ignite_profiler_start(profiler);
-	/* All events in their order: numbers are the engine's. */
+	/* In the order of the engine, so that both number the events alike. */
 	for (int number = 0; (event = dw_event_at(profiler->engine, number)); number++) {
 		dwell_ignite_profiler_event(profiler, event->name);
 		for (unsigned i = 0; i < event->count; i++)

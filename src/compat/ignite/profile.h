@@ -1,10 +1,10 @@
 /*
- * The profiler from inside: what the engine tells it on the way.
+ * The structures of the profiler, and the functions with which the engine reports to it.
  *
- * Called by handlers.c and places.c where engine->profiler is not NULL. A reading of the
- * clock ends one handler and begins the next, so that a firing of N handlers takes N + 1.
- * The clock is the counter that the recorder uses, where the kernel trusts it too, else
- * CLOCK_MONOTONIC; sums are kept in its units and become seconds in results.
+ * Called by handlers.c and places.c if engine->profiler is not NULL. One clock reading ends a
+ * handler and begins the next, so that a firing of N handlers needs N + 1 readings. The clock is
+ * the counter that the recorder uses if the kernel uses it too, otherwise CLOCK_MONOTONIC. Sums
+ * are in units of the clock; results are in seconds.
  */
 #ifndef DW_ENGINE_PROFILE_H
 #define DW_ENGINE_PROFILE_H
@@ -24,27 +24,27 @@ struct dw_profile_event {
 };
 
 struct dwell_ignite_profiler {
-	struct dwell_ignite_engine *engine; /* NULL: detached */
+	struct dwell_ignite_engine *engine; /* NULL if it is detached */
 	struct dw_time_stat processing, dataflow;
 	struct dw_profile_event *events; /* by number */
 	unsigned event_count;
 	struct dw_profile_handler *handlers; /* in the order of adding */
 	unsigned handler_count, handler_capacity;
-	bool ticks;      /* the clock's units; else ns */
+	bool ticks;      /* the clock counts ticks; otherwise ns */
 	uint64_t base_ticks, base_ns; /* the same moment on both clocks */
 	uint64_t fetch_start;
 	uint64_t fetch_end; /* of this iteration */
 	bool ran;
-	bool no_memory; /* the results are not whole */
+	bool no_memory; /* the results are incomplete */
 	FILE *times;    /* struct dw_profile_time, or NULL */
-	/* What the last results point to. */
+	/* The memory of the last results. */
 	struct dwell_ignite_basic_results basic;
 	struct dwell_ignite_handlers_results by_handler;
 	const char **names;
 	struct dwell_ignite_handler_time *rows;
 };
 
-/* A time in the temporary file. */
+/* A duration in the temporary file. */
 struct dw_profile_time {
 	uint32_t what; /* DW_PROFILE_* */
 	uint32_t epoch;
@@ -58,14 +58,14 @@ enum {
 	DW_PROFILE_HANDLER = 1u << 20,   /* + index */
 };
 
-/* A run starts: forgets what was, names events and handlers. */
+/* Begins a run: discards earlier results, names the events and handlers. */
 void dw_profile_start(struct dwell_ignite_profiler *profiler);
 void dw_profile_add_slot(struct dwell_ignite_profiler *profiler, const struct dw_event *event,
                          struct dw_slot *slot);
-/* A time of the engine's iteration and epoch that are under way. */
+/* Adds a duration of the engine's current iteration and epoch. */
 void dw_profile_time(struct dwell_ignite_profiler *profiler, enum dwell_ignite_time_of of, int number,
                      uint64_t time);
-/* What a unit of the clock is. */
+/* The unit of the clock in seconds. */
 double dw_profile_unit_s(const struct dwell_ignite_profiler *profiler);
 
 static inline uint64_t dw_profile_now(const struct dwell_ignite_profiler *profiler)

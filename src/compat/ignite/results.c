@@ -1,5 +1,5 @@
 /*
- * What a profiler answers: its results as structures and as Ignite's files.
+ * The results of a profiler, as structures and as Ignite's files.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ const struct dwell_ignite_basic_results *dwell_ignite_profiler_basic(struct dwel
 
 	if (results_check(profiler, error))
 		return NULL;
-	/* The lists of names lie one after the other, each with its NULL. */
+	/* The lists of names follow one another, each ended by NULL. */
 	names = calloc(profiler->handler_count + DWELL_IGNITE_EVENT_COUNT, sizeof *names);
 	if (!names) {
 		results_no_memory(error);
@@ -98,7 +98,7 @@ void dwell_ignite_handlers_results_print(const struct dwell_ignite_handlers_resu
 
 /* ---- files ---------------------------------------------------------------------------- */
 
-/* Gives each time of the file to `take`, from the first on, in seconds. */
+/* Calls `take` with each duration of the file, in seconds and in order. */
 static int results_read_times(struct dwell_ignite_profiler *profiler,
                               int (*take)(void *, const struct dw_profile_time *), void *context,
                               struct dwell_error *error)
@@ -223,7 +223,7 @@ static int results_add_call(void *context, const struct dw_profile_time *time)
 	return 0;
 }
 
-/* Quoted where CSV needs it. */
+/* Writes a column's title, quoted if CSV needs it. */
 static void results_put_title(FILE *file, const char *handler, const char *event)
 {
 	bool quoted = handler[strcspn(handler, ",\"\r\n")];

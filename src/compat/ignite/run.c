@@ -2,10 +2,10 @@
  * A run goes from place to place (see enum dw_place) until the end, an interrupt or
  * a failure.
  *
- * What a request or a failure ends is as in Ignite. Whatever way a run is left, the
- * ranges and the step it opened are closed. The requests of terminate and the others
- * are one atomic word; relaxed, because it carries nothing but itself: a request
- * made by another thread is seen at one of the next events.
+ * Requests and failures end the same things as in Ignite. However a run is left, its open ranges
+ * and its step are closed. The requests of terminate, terminate_epoch and interrupt are one
+ * atomic word. Relaxed order is enough, because no other data depends on it: a request of another
+ * thread is seen at one of the next events.
  */
 #include "compat/ignite/profile.h"
 
@@ -19,7 +19,7 @@ static uint32_t take_requests(struct dwell_ignite_engine *engine, uint32_t mask)
 	return __atomic_fetch_and(&engine->requests, ~mask, __ATOMIC_RELAXED) & mask;
 }
 
-/* After the firing at place `from`; the most far-reaching request comes first. */
+/* Called after the firing at place `from`. The request that ends most comes first. */
 static int run_follow_requests(struct dwell_ignite_engine *engine, enum dw_place from)
 {
 	uint32_t taken = take_requests(engine, DW_REQUEST_TERMINATE | DW_REQUEST_SKIP_COMPLETED);
@@ -40,14 +40,14 @@ static int run_follow_requests(struct dwell_ignite_engine *engine, enum dw_place
 }
 
 /*
- * engine->fail says what failed at place `from`. 0: handlers of EXCEPTION_RAISED
- * have dealt with it, and the place is set to go on.
+ * Fires EXCEPTION_RAISED for the failure in engine->fail, which happened at place `from`. Returns 0
+ * if its handlers handled the failure; the next place is set then.
  */
 static int run_handle_failure(struct dwell_ignite_engine *engine, enum dw_place from)
 {
 	struct dwell_error *failure = &engine->state.failure;
 	struct dw_event *event = &engine->builtin[DWELL_IGNITE_EVENT_EXCEPTION_RAISED];
-	/* A source that has nothing more would be asked for ever. */
+	/* Without this check an exhausted source would be asked forever. */
 	bool inside = dw_place_in_iteration(from) && !engine->state.exhausted;
 	bool handled = dw_event_has_handlers(event);
 
@@ -190,7 +190,7 @@ int dwell_ignite_engine_resume(struct dwell_ignite_engine *engine, struct dwell_
 
 static int run_request(struct dwell_ignite_engine *engine, uint32_t request, struct dwell_error *error)
 {
-	/* Formatting a message is not async-signal-safe; without `error` none is made. */
+	/* Formatting a message is not async-signal-safe, so without `error` there is none. */
 	if (!__atomic_load_n(&engine->running, __ATOMIC_RELAXED))
 		return dw_error_set(error, DWELL_E_STATE, "engine '%.64s' does not run", engine->name);
 	__atomic_fetch_or(&engine->requests, request, __ATOMIC_RELAXED);

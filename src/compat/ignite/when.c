@@ -1,8 +1,8 @@
 /*
  * The text that says when a handler runs: "EVENT(every=3, after=4) | EVENT".
  *
- * Called when a handler is added, never in a loop. Reads term by term; says in the
- * message which term is wrong, why, and what would be right.
+ * Called when a handler is added, never during an iteration. Reads term by term. The message of
+ * an error names the term, what is wrong with it, and what would be right.
  */
 #include "compat/ignite/engine.h"
 
@@ -50,7 +50,7 @@ static int when_fail(struct reader *reader, const char *why)
 	                    (int)(length < 128 ? length : 128), reader->term, why);
 }
 
-/* Digits and then something that may follow a number. */
+/* Reads digits, behind which the number must end. */
 static bool when_read_number(struct reader *reader, uint64_t *number)
 {
 	const char *at = when_skip_blanks(reader->at), *digits = at;
@@ -138,7 +138,7 @@ static int when_read_argument(struct reader *reader)
 	return 0;
 }
 
-/* What stands between the parentheses. */
+/* Reads what is between the parentheses. */
 static int when_read_filter(struct reader *reader)
 {
 	struct dw_filter *filter = reader->filter;

@@ -1,6 +1,6 @@
 /*
- * The profilers by name: what each records of a stage, and its report, which is a layout
- * of the program's own trace as it stands.
+ * The profilers by name: what each of them records of a stage, and its report, which is a layout
+ * of the program's own trace.
  */
 #include "compat/lightning/lightning.h"
 
@@ -9,7 +9,7 @@
 
 #include <dwell/trace.h>
 
-/* The part of the trace that is the stage; *trace NULL: nothing was recorded yet. */
+/* Opens the part of the trace that is the stage; *trace is NULL if nothing was recorded yet. */
 static int profiler_open_stage(const struct dwell_lightning_profiler *actions, struct dwell_trace **trace,
                                struct dwell_error *error)
 {
@@ -57,7 +57,7 @@ static int advanced_setup(struct dwell_lightning_profiler *actions, struct dwell
 	return 0;
 }
 
-/* Below 1 the restriction is a share, which the layout's name carries. */
+/* A restriction below 1 is a share; it is a part of the layout's name. */
 static int advanced_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
 {
 	double restriction = actions->own->options.line_restriction;
@@ -82,7 +82,7 @@ static int operators_setup(struct dwell_lightning_profiler *actions, struct dwel
 	return 0;
 }
 
-/* The stage's own steps are its profile's: what a schedule counts. */
+/* The training steps of the stage are the steps of its profile, which a schedule counts. */
 static void operators_stop(struct dwell_lightning_profiler *actions, const char *action)
 {
 	static const char *const steps[][2] = { { "fit", "training_step" },

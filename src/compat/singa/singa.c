@@ -1,8 +1,8 @@
 /*
- * <dwell/compat/singa.h>: the verbosity is a profile that asks for the categories of its
- * level, and the listing is the layout "singa" of what that profile saw.
+ * <dwell/compat/singa.h>. A verbosity above 0 opens a profile that records the categories of its
+ * level. The listing is the layout "singa" of what that profile recorded.
  *
- * Invariant: `profile` is open exactly while `verbosity` is over 0 in the process `pid`.
+ * Invariant: `profile` is open exactly while `verbosity` is above 0 in the process `pid`.
  */
 #include <dwell/compat/singa.h>
 
@@ -18,7 +18,7 @@
 #define COMMUNICATION (1u << DWELL_CATEGORY_COMMUNICATION)
 #define OPERATORS (1u << DWELL_CATEGORY_OPERATOR)
 
-/* By verbosity. Steps are recorded in any session. */
+/* Indexed by the verbosity. Steps are recorded in any session. */
 static const uint32_t categories[MOST_VERBOSITY + 1] = { 0, PHASES, PHASES | OPERATORS | COMMUNICATION,
 	                                   PHASES | COMMUNICATION };
 
@@ -29,7 +29,7 @@ static struct {
 	struct dwell_profile *profile;
 } state = { .skip_iteration = DWELL_SINGA_SKIP_ITERATION };
 
-/* A child of fork has none of its father's profiles. */
+/* A forked child has none of its parent's profiles. */
 static void singa_know_process(void)
 {
 	if (state.pid == getpid())
@@ -103,7 +103,7 @@ int dwell_singa_print_time_profiling(FILE *file, struct dwell_error *error)
 	scope.profile_id = dwell_profile_id(state.profile);
 	if (!scope.profile_id || !path)
 		return dw_error_set(error, DWELL_E_NO_DATA,
-		                    "nothing records any more: print before dwell_stop()");
+		                    "the session has ended: print before dwell_stop()");
 	code = dwell_trace_open(&trace, &path, 1, &scope, error);
 	if (code)
 		return code;
