@@ -285,6 +285,9 @@ DWELL_API uint32_t dwell_link_thread(void);
  * same thread. */
 DWELL_API uint64_t dwell_step_now(void);
 DWELL_API void dwell_step_begin_at(uint64_t moment);
+/* For probes that detect late that a step has ended: ends the open step of this thread at
+ * `moment`, a dwell_ticks() taken in the step. A moment outside the step, or 0, means now. */
+DWELL_API void dwell_step_end_at(uint64_t moment);
 /* Cancels the open step of this thread: its time counts as outside any step, and its number
  * is reused. */
 DWELL_API void dwell_step_cancel(void);

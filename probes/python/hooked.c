@@ -129,7 +129,13 @@ static PyType_Slot slots[] = {
 	{ Py_tp_repr, show },               { Py_tp_members, members },
 	{ Py_tp_methods, methods },         { 0, NULL },
 };
-static PyType_Spec spec = { "dwell.hooked", sizeof(struct hooked), 0,
+/*
+ * torch.compile inlines what it compiles. A method that is no Python function it takes from the
+ * class without binding it to its object, unless its type has the name of Cython's functions:
+ * then it calls the method as Python does. Without the name, a compiled function that calls
+ * optimizer.step() or zero_grad() fails.
+ */
+static PyType_Spec spec = { "dwell.cython_function_or_method", sizeof(struct hooked), 0,
 	                        Py_TPFLAGS_DEFAULT | HAVE_VECTORCALL | METHOD_DESCRIPTOR, slots };
 
 static PyObject *wrap(PyObject *original, const char *name, const struct dwp_hook *hook)

@@ -76,11 +76,13 @@ static void before_samples(struct dwp_call *call)
 
 static void before_save(struct dwp_call *call)
 {
+	dwp_loop_checkpoint();
 	call->began = dwell_begin(&save_site);
 }
 
 static void before_load(struct dwp_call *call)
 {
+	dwp_loop_checkpoint();
 	call->began = dwell_begin(&load_site);
 }
 

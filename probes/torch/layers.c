@@ -37,7 +37,7 @@ static struct {
 
 /* The modules being called, by thread. */
 static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
-static __thread struct loop_call outermost __attribute__((tls_model("initial-exec")));
+static __thread unsigned outermost __attribute__((tls_model("initial-exec")));
 static __thread const char *caller_path __attribute__((tls_model("initial-exec")));
 
 /* ---- the table -------------------------------------------------------------------------- */
@@ -287,9 +287,9 @@ static void before(struct dwp_call *call)
 
 	call->flags = entry && entry->steps;
 	if (call->flags)
-		dwp_loop_module_step();
+		dwp_loop_module(true);
 	if (depth++ == 0 && call->self)
-		dwp_loop_forward(&outermost, call->self, !entry || !entry->root || entry->has_parameters);
+		outermost = dwp_loop_forward(call->self, !entry || !entry->root || entry->has_parameters);
 	if (way && !way->id)
 		way->id = dwp_layer_id(call->self, way->path, way == entry->ways);
 	call->place = (void *)(uintptr_t)caller_path;
@@ -302,9 +302,9 @@ static void after(struct dwp_call *call, PyObject *result)
 	dwell_end_id(call->began);
 	caller_path = call->place;
 	if (--depth == 0 && call->self)
-		dwp_loop_forward_end(&outermost);
+		dwp_loop_forward_end(outermost, !result);
 	if (call->flags)
-		dwp_loop_module_end();
+		dwp_loop_module(false);
 }
 
 void dwp_layers_attach(PyObject *torch)

@@ -1,45 +1,19 @@
 /*
  * Steps and phases, from what every training loop calls.
  *
- * A step begins at the first batch, zero_grad or forward after the step before, and
- * ends with an optimizer's step; several forwards and backwards may lie between
- * (gradient accumulation), and other optimizers' steps: of several, the one that a loop
- * steps last ends it, taken to be the one made last until the loop shows otherwise. A
- * step that a GradScaler skips is one too. Where there is no optimizer, each call of
- * an outermost module is a step. What the user names (step_on.c) is in place of all this, and
- * what the program says itself (dwell.step()) in place of both.
- *
- * That a batch or a zero_grad began a step is known only when a module is called for
- * training: an evaluation may follow as well. So the moment is kept, and the step is
- * begun with it later. Steps are the thread's that trains. Under the interpreter's
- * lock.
+ * The functions of PyTorch that training loops call are hooked. Each hook reports an event to
+ * the state machine of its thread (steps_state.h), does to the recorder's step what the machine
+ * answers, and records the phase: forward, backward, optimizer or evaluation. Under the
+ * interpreter's lock, except where a thread ends.
  */
 #include "format/keys.h"
 #include "torch.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
-static struct {
-	uint64_t pending;     /* when the next step began, if it is one; 0: nothing has */
-	bool evaluated;       /* a module was evaluated since: the next batch is another's */
-	bool open;            /* a step is */
-	uint64_t ended;       /* steps so far */
-	PyObject *pace;       /* weak reference to the optimizer that ends steps */
-	bool stepped;         /* it has, once */
-	bool settled;         /* where it stands among the others is known */
-	bool nested;          /* it steps within another one's step */
-	bool fetched;         /* a batch was since it did */
-	uint32_t others;      /* steps of others since it did */
-	bool optimizer_made;  /* any at all */
-	bool by_module;       /* the user named a module: its call began the step */
-	bool named_optimizer; /* one that the user named: only it sets the pace */
-	bool told;            /* the program says its steps */
-	bool trains, trained; /* an optimizer stepped in this one that it said; in one before */
-	PyObject *grad_enabled; /* torch.is_grad_enabled */
-} loop;
-
-/* Depth of optimizers' steps and of backwards: closures and graphs of graphs nest. */
-static uint32_t optimizers, backwards;
+#include "steps_state.h"
 
 DWELL_SITE(forward_site, DWELL_CATEGORY_PHASE, "forward", NULL);
 DWELL_SITE(backward_site, DWELL_CATEGORY_PHASE, "backward", NULL);
@@ -47,96 +21,130 @@ DWELL_SITE(optimizer_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
 DWELL_SITE(zero_grad_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
 DWELL_SITE(evaluation_site, DWELL_CATEGORY_EVALUATION, "evaluation", NULL);
 
-/* ---- steps -------------------------------------------------------------------------- */
+static struct steps_rules rules;
+static PyObject *grad_enabled; /* torch.is_grad_enabled */
 
-/* Whether steps are found by what loops do. */
-static bool automatic(void)
+/* ---- the threads -------------------------------------------------------------------------- */
+
+/* A thread that has done something that may concern steps. Allocated at its first event and
+ * freed when it ends. */
+struct loop_thread {
+	struct steps_state steps;
+	uint64_t kept, noted; /* moments for STEPS_DO_BEGIN and STEPS_DO_END_NOTED; 0: none */
+	struct loop_thread *next;
+};
+
+static __thread struct loop_thread *current_thread __attribute__((tls_model("initial-exec")));
+static struct loop_thread *all_threads;
+/* Guards all_threads: a thread ends without the interpreter's lock. */
+static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t thread_key;
+static bool has_key;
+
+/* What the machine asks for. The gate may change wherever a step begins or ends. */
+static void loop_act(struct loop_thread *thread, enum steps_action action)
 {
-	return loop.named_optimizer || !dwp_step_on_given();
+	switch (action) {
+	case STEPS_DO_NOTHING: break;
+	case STEPS_DO_KEEP: thread->kept = dwell_step_now(); break;
+	case STEPS_DO_FORGET: thread->kept = 0; break;
+	case STEPS_DO_NOTE: thread->noted = dwell_ticks(); break;
+	case STEPS_DO_BEGIN:
+		dwell_step_begin_at(thread->kept);
+		thread->kept = 0;
+		break;
+	case STEPS_DO_END: dwell_step_end(); break;
+	case STEPS_DO_END_NOTED: dwell_step_end_at(thread->noted); break;
+	case STEPS_DO_CANCEL: dwell_step_cancel(); break;
+	}
 }
 
-static void open_step(void)
+static enum steps_phase loop_report_of(struct loop_thread *thread, const struct steps_input *input)
 {
-	dwell_step_begin_at(loop.pending);
-	loop.open = true;
-	loop.pending = 0;
-	dwp_operators_follow_gate();
+	struct steps_answer answer = dwp_steps_event(&thread->steps, input);
+
+	for (unsigned i = 0; i < STEPS_ACTIONS; i++)
+		loop_act(thread, answer.actions[i]);
+	if (answer.actions[0] != STEPS_DO_NOTHING && input->event != STEPS_THREAD_ENDS)
+		dwp_operators_follow_gate();
+	return answer.phase;
 }
 
-static void close_step(void)
+static void thread_end(void *place)
 {
-	if (!loop.open)
+	struct loop_thread *thread = place, **at = &all_threads;
+
+	loop_report_of(thread, &(struct steps_input){ .event = STEPS_THREAD_ENDS });
+	pthread_mutex_lock(&threads_lock);
+	while (*at && *at != thread)
+		at = &(*at)->next;
+	if (*at)
+		*at = thread->next;
+	pthread_mutex_unlock(&threads_lock);
+	current_thread = NULL;
+	free(thread);
+}
+
+/* A child of fork has one thread, and its parent's open step is not its own. */
+static void threads_forked(void)
+{
+	pthread_mutex_init(&threads_lock, NULL);
+	while (all_threads) {
+		struct loop_thread *next = all_threads->next;
+
+		if (all_threads != current_thread)
+			free(all_threads);
+		all_threads = next;
+	}
+	all_threads = current_thread;
+	rules.shared = false; /* this process may be the one that trains */
+	if (!current_thread)
 		return;
-	dwell_step_end();
-	loop.open = false;
-	loop.pending = 0;
-	loop.ended++;
-	dwp_operators_follow_gate();
+	current_thread->next = NULL;
+	current_thread->kept = 0;
+	dwp_steps_leave(&current_thread->steps);
 }
 
-void dwp_loop_begin_step(void)
+/* The calling thread's; NULL: out of memory, and its steps are not found. */
+static struct loop_thread *thread_here(void)
 {
-	if (!loop.told)
-		open_step();
+	struct loop_thread *thread = current_thread;
+
+	if (DWELL_LIKELY(thread != NULL))
+		return thread;
+	thread = calloc(1, sizeof *thread);
+	if (!thread)
+		return NULL;
+	if (!has_key) {
+		pthread_atfork(NULL, NULL, threads_forked);
+		has_key = pthread_key_create(&thread_key, thread_end) == 0;
+	}
+	if (has_key)
+		pthread_setspecific(thread_key, thread);
+	dwp_steps_init(&thread->steps, &rules);
+	pthread_mutex_lock(&threads_lock);
+	thread->next = all_threads;
+	all_threads = thread;
+	pthread_mutex_unlock(&threads_lock);
+	current_thread = thread;
+	return thread;
 }
 
-static void begin_step(void)
+static enum steps_phase loop_report(const struct steps_input *input)
 {
-	if (!loop.open && automatic())
-		dwp_loop_begin_step();
+	struct loop_thread *thread = thread_here();
+
+	return thread ? loop_report_of(thread, input) : STEPS_PHASE_NONE;
 }
 
-void dwp_loop_end_step(void)
+static void loop_report_event(enum steps_event event)
 {
-	if (!loop.told)
-		close_step();
+	loop_report(&(struct steps_input){ .event = event });
 }
 
-static void end_step(void)
-{
-	if (automatic() || loop.by_module)
-		dwp_loop_end_step();
-}
+/* ---- from the other parts ----------------------------------------------------------------- */
 
-void dwp_loop_module_step(void)
-{
-	loop.by_module = true;
-	dwp_step_on_seen(true);
-	dwp_loop_begin_step();
-}
-
-/* In inference the call is the step; in training what follows belongs to it. */
-void dwp_loop_module_end(void)
-{
-	if (!loop.optimizer_made)
-		dwp_loop_end_step();
-}
-
-/* For the package dwell, under the interpreter's lock: the program says that a step ends, if
- * one is open, and whether another begins. From the first time on nobody else does. */
-DWELL_API void dwp_python_step(int begins);
-
-void dwp_python_step(int begins)
-{
-	close_step();
-	loop.told = true;
-	loop.trained |= loop.trains;
-	loop.trains = false;
-	loop.pending = 0;
-	if (begins)
-		open_step();
-}
-
-static void may_begin(void)
-{
-	if (loop.told || loop.open || (loop.pending && !loop.evaluated))
-		return;
-	loop.pending = dwell_step_now();
-	loop.evaluated = false;
-	dwp_operators_follow_gate(); /* the moment may have opened the gate */
-}
-
-static bool truth(PyObject *value)
+static bool is_true(PyObject *value)
 {
 	bool yes = value && PyObject_IsTrue(value) == 1;
 
@@ -145,141 +153,164 @@ static bool truth(PyObject *value)
 	return yes;
 }
 
-static bool grad_enabled(void)
+static bool grad_is_enabled(void)
 {
-	return truth(PyObject_CallObject(loop.grad_enabled, NULL));
+	return grad_enabled && is_true(PyObject_CallObject(grad_enabled, NULL));
 }
 
-/* The loop looks for data: a batch, or workers first. */
 void dwp_loop_data(void)
 {
-	if (grad_enabled())
-		may_begin();
+	loop_report(&(struct steps_input){ .event = STEPS_LOADER, .grad = grad_is_enabled() });
 }
 
 void dwp_loop_batch(void)
 {
-	dwp_loop_data();
-	loop.fetched |= grad_enabled();
+	loop_report(&(struct steps_input){ .event = STEPS_BATCH, .grad = grad_is_enabled() });
 }
 
-/* ---- forward --------------------------------------------------------------------------- */
-
-void dwp_loop_forward(struct loop_call *call, PyObject *module, bool has_parameters)
+void dwp_loop_checkpoint(void)
 {
-	bool grad = grad_enabled(), training = truth(PyObject_GetAttrString(module, "training"));
+	loop_report_event(STEPS_CHECKPOINT);
+}
 
-	*call = (struct loop_call){ DWELL_NOT_BEGUN, false };
+void dwp_loop_function(bool begins)
+{
+	loop_report_event(begins ? STEPS_FUNCTION_BEGINS : STEPS_FUNCTION_ENDS);
+}
+
+void dwp_loop_module(bool begins)
+{
+	if (begins)
+		dwp_step_on_seen(true);
+	loop_report_event(begins ? STEPS_MODULE_BEGINS : STEPS_MODULE_ENDS);
+}
+
+/* For the package dwell, under the interpreter's lock: the program says that a step ends, if
+ * one is open, and whether another begins. From the first time on nobody else does. */
+DWELL_API void dwp_python_step(int begins);
+
+void dwp_python_step(int begins)
+{
+	loop_report_event(begins ? STEPS_PROGRAM_BEGINS : STEPS_PROGRAM_ENDS);
+}
+
+/* ---- forward and backward ----------------------------------------------------------------- */
+
+unsigned dwp_loop_forward(PyObject *module, bool has_parameters)
+{
+	enum steps_phase phase;
+
 	dwp_step_on_look();
-	if (optimizers || backwards) /* a closure, or a checkpoint that is computed again */
-		return;
-	if (!loop.optimizer_made) {
-		call->steps = has_parameters && !loop.open;
-		if (call->steps)
-			begin_step();
-		call->began = dwell_begin(&forward_site);
-	} else if (training && (grad || loop.open)) {
-		if (has_parameters)
-			begin_step();
-		call->began = dwell_begin(&forward_site);
-	} else {
-		loop.evaluated = true;
-		if (!grad && !loop.open)
-			loop.pending = 0;
-		call->began = dwell_begin(&evaluation_site);
-	}
+	phase = loop_report(&(struct steps_input){ .event = STEPS_FORWARD_BEGINS,
+		.grad = grad_is_enabled(), .has_parameters = has_parameters,
+		.training = is_true(PyObject_GetAttrString(module, "training")) });
+	if (phase == STEPS_PHASE_NONE)
+		return DWELL_NOT_BEGUN;
+	return dwell_begin(phase == STEPS_PHASE_FORWARD ? &forward_site : &evaluation_site);
 }
 
-void dwp_loop_forward_end(const struct loop_call *call)
+void dwp_loop_forward_end(unsigned began, bool failed)
 {
-	dwell_end(call->began);
-	if (call->steps)
-		end_step();
+	dwell_end(began);
+	loop_report_event(failed ? STEPS_FORWARD_FAILS : STEPS_FORWARD_ENDS);
 }
-
-/* ---- backward ----------------------------------------------------------------------------- */
 
 static void before_backward(struct dwp_call *call)
 {
-	backwards++;
+	loop_report(&(struct steps_input){ .event = STEPS_BACKWARD_BEGINS, .accumulates = true });
+	call->began = dwell_begin(&backward_site);
+}
+
+static void before_grad(struct dwp_call *call)
+{
+	loop_report_event(STEPS_BACKWARD_BEGINS);
 	call->began = dwell_begin(&backward_site);
 }
 
 static void after_backward(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
-	backwards--;
+	loop_report_event(STEPS_BACKWARD_ENDS);
+}
+
+static void before_share(struct dwp_call *call)
+{
+	loop_report_event(STEPS_MODEL_SHARED);
+}
+
+static void after_nothing(struct dwp_call *call, PyObject *result)
+{
 }
 
 /* ---- optimizers ------------------------------------------------------------------------------ */
 
-#define MOST_OTHERS 8u /* steps of others after which the pace is theirs */
+/* Weak references that tell when an optimizer is freed: another may get its address. */
+static PyObject *references; /* a set */
 
-static PyObject *pace(void)
+static PyObject *optimizer_gone(PyObject *self, PyObject *reference)
 {
-	PyObject *optimizer = loop.pace ? PyWeakref_GetObject(loop.pace) : NULL;
+	struct steps_input input = { .event = STEPS_OPTIMIZER_GONE,
+		                         .optimizer = PyLong_AsVoidPtr(self) };
 
-	return optimizer == Py_None ? NULL : optimizer;
+	pthread_mutex_lock(&threads_lock);
+	for (struct loop_thread *thread = all_threads; thread; thread = thread->next)
+		dwp_steps_event(&thread->steps, &input);
+	pthread_mutex_unlock(&threads_lock);
+	PySet_Discard(references, reference);
+	PyErr_Clear();
+	Py_RETURN_NONE;
 }
 
-static void set_pace(PyObject *optimizer)
+static PyMethodDef optimizer_gone_method = { "dwell_optimizer_gone", optimizer_gone, METH_O, NULL };
+
+static void watch_optimizer(PyObject *optimizer)
 {
-	Py_XDECREF(loop.pace);
-	loop.pace = PyWeakref_NewRef(optimizer, NULL);
-	loop.stepped = loop.nested = false;
-	loop.others = 0;
+	PyObject *key = PyLong_FromVoidPtr(optimizer);
+	PyObject *function = key ? PyCFunction_New(&optimizer_gone_method, key) : NULL;
+	PyObject *reference = function ? PyWeakref_NewRef(optimizer, function) : NULL;
+
+	if (!references)
+		references = PySet_New(NULL);
+	if (references && reference)
+		PySet_Add(references, reference);
+	Py_XDECREF(reference);
+	Py_XDECREF(function);
+	Py_XDECREF(key);
 	PyErr_Clear();
 }
 
-/*
- * Whether this outermost step ends one of the loop. It does when the optimizer sets the
- * pace. That is given up to another when its own step lies within that one's, when it
- * does not step any more, and once when the other steps after it with no batch between.
- */
-static bool ends_step(PyObject *optimizer)
+static bool is_named(PyObject *optimizer)
 {
-	PyObject *from = pace();
+	char name[128];
 
-	if (from == optimizer) {
-		loop.settled |= loop.others > 0;
-	} else if (!from || loop.nested || (!loop.named_optimizer && ++loop.others >= MOST_OTHERS)) {
-		set_pace(optimizer);
-	} else if (loop.stepped && !loop.settled && !loop.fetched && !loop.named_optimizer) {
-		set_pace(optimizer);
-		loop.settled = true;
-		loop.stepped = true;
-		return loop.open;
-	} else {
+	if (!rules.named)
 		return false;
-	}
-	loop.stepped = true;
-	loop.fetched = false;
-	loop.others = 0;
-	return true;
+	dwp_python_text((PyObject *)Py_TYPE(optimizer), "__name__", name, sizeof name);
+	return dwp_step_on_is(name);
+}
+
+static void report_optimizer(enum steps_event event, PyObject *optimizer, bool named)
+{
+	loop_report(&(struct steps_input){ .event = event, .optimizer = optimizer, .named = named });
 }
 
 static void before_step(struct dwp_call *call)
 {
-	if (call->self && !optimizers)
+	if (call->self && !(current_thread && current_thread->steps.optimizers))
 		dwp_blocks_of_first_step(call->self);
-	optimizers++;
-	loop.trains = true;
+	loop_report_event(STEPS_OPTIMIZER_BEGINS);
 	call->began = dwell_begin(&optimizer_site);
 }
 
 static void after_step(struct dwp_call *call, PyObject *result)
 {
+	bool named = call->self && result && is_named(call->self);
+
 	dwell_end(call->began);
-	if (--optimizers) {
-		loop.nested |= call->self && call->self == pace();
-		return;
-	}
-	if (!call->self || !result || !ends_step(call->self))
-		return;
-	if (loop.named_optimizer)
+	if (named)
 		dwp_step_on_seen(true);
-	begin_step(); /* a model trained in evaluation mode: nothing else said so */
-	end_step();
+	report_optimizer(call->self && result ? STEPS_OPTIMIZER_ENDS : STEPS_OPTIMIZER_FAILS, call->self,
+	                 named);
 }
 
 static void after_state(struct dwp_call *call, PyObject *result)
@@ -290,20 +321,18 @@ static void after_state(struct dwp_call *call, PyObject *result)
 
 static void before_scaler(struct dwp_call *call)
 {
-	call->place = (void *)(uintptr_t)loop.ended;
+	loop_report_event(STEPS_SCALER_BEGINS);
 }
 
-/* The optimizer was not called: the gradients were not finite. */
 static void after_scaler(struct dwp_call *call, PyObject *result)
 {
-	if (result && call->second && loop.ended == (uint64_t)(uintptr_t)call->place &&
-	    pace() == call->second)
-		end_step();
+	if (result && call->second)
+		report_optimizer(STEPS_SCALER_ENDS, call->second, is_named(call->second));
 }
 
 static void before_zero_grad(struct dwp_call *call)
 {
-	may_begin();
+	loop_report_event(STEPS_ZERO_GRAD);
 	call->began = dwell_begin(&zero_grad_site);
 }
 
@@ -311,21 +340,17 @@ static void before_zero_grad(struct dwp_call *call)
 static void after_init(struct dwp_call *call, PyObject *result)
 {
 	static const struct dwp_hook step = { before_step, after_step };
-
+	bool named;
 	char name[128];
 
 	if (!result || !call->self)
 		return;
-	dwp_python_text((PyObject *)Py_TYPE(call->self), "__name__", name, sizeof name);
-	if (dwp_step_on_is(name))
-		loop.named_optimizer = true;
-	if (!loop.named_optimizer || dwp_step_on_is(name)) {
-		set_pace(call->self);
-		loop.settled = false;
-	}
-	loop.optimizer_made = true;
+	named = is_named(call->self);
+	watch_optimizer(call->self);
+	report_optimizer(STEPS_OPTIMIZER_MADE, call->self, named);
 	dwp_blocks_of_groups(call->self);
 	dwp_step_on_look();
+	dwp_python_text((PyObject *)Py_TYPE(call->self), "__name__", name, sizeof name);
 	dwp_step_on_could(name);
 	dwp_hook_attribute((PyObject *)Py_TYPE(call->self), "step", &step);
 }
@@ -349,20 +374,13 @@ static void after_range(struct dwp_call *call, PyObject *result)
 	dwell_end(call->began);
 }
 
-/* What began like a step and had no optimizer's step until the end was none: what other
- * optimizers did after the last step, a forward to look at a result, what came after the
- * last dwell.step() where that ends an iteration. */
 static PyObject *at_exit(PyObject *self, PyObject *arguments)
 {
-	if (loop.open && loop.told && (loop.trains || !loop.trained))
-		close_step();
-	else if (loop.open)
-		dwell_step_cancel();
-	loop.open = false;
+	loop_report_event(STEPS_EXIT);
 	Py_RETURN_NONE;
 }
 
-static PyMethodDef ender = { "dwp_loop_at_exit", at_exit, METH_VARARGS, NULL };
+static PyMethodDef at_exit_method = { "dwell_loop_at_exit", at_exit, METH_VARARGS, NULL };
 
 /* ---- attaching ------------------------------------------------------------------------------------ */
 
@@ -371,7 +389,8 @@ static const struct {
 	struct dwp_hook hook;
 } hooks[] = {
 	{ "autograd", "backward", { before_backward, after_backward } },
-	{ "autograd", "grad", { before_backward, after_backward } },
+	{ "autograd", "grad", { before_grad, after_backward } },
+	{ "nn.Module", "share_memory", { before_share, after_nothing } },
 	{ "optim.Optimizer", "__init__", { no_range, after_init } },
 	{ "optim.Optimizer", "load_state_dict", { no_range, after_state } },
 	{ "optim.Optimizer", "zero_grad", { before_zero_grad, after_range } },
@@ -382,12 +401,13 @@ static const struct {
 
 void dwp_loop_attach(PyObject *torch)
 {
-	loop.grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
-	if (!loop.grad_enabled) {
+	grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
+	if (!grad_enabled) {
 		PyErr_Clear();
 		return;
 	}
-	dwp_python_at_exit(&ender);
+	rules.named = dwp_step_on_given();
+	dwp_python_at_exit(&at_exit_method);
 	for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
 		dwp_hook_path(torch, hooks[i].path, hooks[i].name, &hooks[i].hook);
 }

@@ -1,12 +1,12 @@
 /*
- * dwell run --step-on NAME: what the user says makes a step.
+ * dwell run --step-on NAME: finds what the user says makes a step.
  *
- * NAME is a function ("train_step", "package.module.train_step", "Trainer.step"), whose
- * calls are the steps; a module's class or path in the model, whose calls begin them; or
- * an optimizer's class, whose step() ends them. Which it is shows when it is seen. A
- * function is hooked where it is found: in the script itself it exists only once the
- * script has run so far, so that it is looked for again whenever a loop does something.
- * Under the interpreter's lock.
+ * NAME is a function ("train_step", "package.module.train_step", "Trainer.step"), whose calls
+ * are the steps; or the class of a module, or its path in the model, whose calls begin steps;
+ * or the class of an optimizer, whose step() ends them. Which of these it is shows when
+ * something of that name is seen. A function of the script exists only once the script has
+ * run past its definition, so it is looked for again whenever a loop does something. Under the
+ * interpreter's lock.
  */
 #include "format/keys.h"
 #include "torch.h"
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char name[256];
-static bool read_options, found;
-static bool seen, stepped; /* and told so */
-static uint32_t calls; /* open ones: a function may call itself */
+static char step_name[256]; /* what the user gave; "": nothing */
+static bool read_options;
+static bool function_found;
+static bool seen, stepped;  /* what the trace already says: it exists, it made a step */
 
 bool dwp_step_on_given(void)
 {
@@ -28,21 +28,21 @@ bool dwp_step_on_given(void)
 		value = options ? strstr(options, "step-on=") : NULL;
 		read_options = true;
 		if (value)
-			snprintf(name, sizeof name, "%s", value + strlen("step-on="));
+			snprintf(step_name, sizeof step_name, "%s", value + strlen("step-on="));
 	}
-	return *name;
+	return *step_name;
 }
 
 bool dwp_step_on_is(const char *text)
 {
-	bool is = dwp_step_on_given() && strcmp(text, name) == 0;
+	bool is = dwp_step_on_given() && strcmp(text, step_name) == 0;
 
 	if (is)
 		dwp_step_on_seen(false);
 	return is;
 }
 
-/* ---- for who mistyped ---------------------------------------------------------------- */
+/* ---- names to suggest to a user who mistyped --------------------------------------------- */
 
 #define MOST_CANDIDATES 12u
 
@@ -70,8 +70,8 @@ static void add_candidate(const char *text)
 	candidate_count++;
 }
 
-/* The script's own: by the time that a model or an optimizer is there, most of them. */
-static void add_functions(void)
+/* The functions of the script. When a model or an optimizer exists, most of them do. */
+static void add_script_functions(void)
 {
 	PyObject *script = PyImport_AddModule("__main__"), *key, *value; /* borrowed */
 	PyObject *names = script ? PyModule_GetDict(script) : NULL;
@@ -95,7 +95,7 @@ void dwp_step_on_could(const char *text)
 	if (!dwp_step_on_given() || seen || candidate_count >= MOST_CANDIDATES)
 		return;
 	add_candidate(text);
-	add_functions();
+	add_script_functions();
 	if (candidate_count > before)
 		dwell_meta(DW_KEY_TORCH_STEP_ON_CANDIDATES, candidates);
 }
@@ -110,23 +110,22 @@ void dwp_step_on_seen(bool called)
 
 /* ---- the function --------------------------------------------------------------------- */
 
-static void before(struct dwp_call *call)
+static void before_function(struct dwp_call *call)
 {
 	dwp_step_on_seen(true);
-	if (calls++ == 0)
-		dwp_loop_begin_step();
+	dwp_loop_function(true);
 }
 
-static void after(struct dwp_call *call, PyObject *result)
+static void after_function(struct dwp_call *call, PyObject *result)
 {
-	if (--calls == 0)
-		dwp_loop_end_step();
+	dwp_loop_function(false);
 }
 
-/* Below `owner`, a new reference that is taken: "Trainer.step". */
-static bool hook_below(PyObject *owner, const char *path)
+/* Hooks the function at `path` below `owner` ("Trainer.step"); false: there is none. Takes the
+ * reference to `owner`. */
+static bool hook_function(PyObject *owner, const char *path)
 {
-	static const struct dwp_hook hook = { before, after };
+	static const struct dwp_hook hook = { before_function, after_function };
 	const char *last = strrchr(path, '.');
 	PyObject *next = owner;
 	char part[256];
@@ -143,7 +142,7 @@ static bool hook_below(PyObject *owner, const char *path)
 	}
 	owner = next;
 	next = owner ? PyObject_GetAttrString(owner, path) : NULL;
-	/* a class is a module's or an optimizer's */
+	/* calling a class makes an object, and a module is known by layers.c */
 	is_function = next && PyCallable_Check(next) && !PyType_Check(next) &&
 	              !PyObject_HasAttrString(next, "named_modules");
 	if (is_function)
@@ -154,7 +153,7 @@ static bool hook_below(PyObject *owner, const char *path)
 	return is_function;
 }
 
-static PyObject *module_named(const char *text, size_t length)
+static PyObject *find_module(const char *text, size_t length)
 {
 	PyObject *key = PyUnicode_FromStringAndSize(text, (Py_ssize_t)length);
 	PyObject *module = key ? PyImport_GetModule(key) : NULL;
@@ -168,13 +167,13 @@ void dwp_step_on_look(void)
 {
 	PyObject *module;
 
-	if (found || !dwp_step_on_given())
+	if (function_found || !dwp_step_on_given())
 		return;
-	for (const char *dot = name + strlen(name); dot > name && !found; dot--)
-		if (*dot == '.' && (module = module_named(name, (size_t)(dot - name))))
-			found = hook_below(module, dot + 1);
-	if (!found && (module = module_named("__main__", strlen("__main__"))))
-		found = hook_below(module, name);
-	if (found)
+	for (const char *dot = step_name + strlen(step_name); dot > step_name && !function_found; dot--)
+		if (*dot == '.' && (module = find_module(step_name, (size_t)(dot - step_name))))
+			function_found = hook_function(module, dot + 1);
+	if (!function_found && (module = find_module("__main__", strlen("__main__"))))
+		function_found = hook_function(module, step_name);
+	if (function_found)
 		dwp_step_on_seen(false);
 }

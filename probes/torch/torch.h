@@ -14,6 +14,7 @@
  *   parameters what a module has of its own
  *   blocks     which allocations are parameters, which an optimizer's state
  *   loop       steps and phases, from what a training loop calls
+ *   steps_state  where steps begin and end, a state machine without Python
  *   collectives  waits for other ranks
  *   data       batches and samples, checkpoints
  *   collectives  waits for other ranks
@@ -164,17 +165,15 @@ void dwp_data_attach(PyObject *torch);
 /* `cpu`: the library that has PyTorch's operators, or NULL. */
 void dwp_collectives_attach(PyObject *torch, void *cpu);
 
-/* The outermost module call of a thread, from layers to loop: a range to be ended. */
-struct loop_call {
-	unsigned began;
-	bool steps; /* the call is a step of its own */
-};
-void dwp_loop_forward(struct loop_call *call, PyObject *module, bool has_parameters);
-void dwp_loop_forward_end(const struct loop_call *call);
+/* From layers to loop: a module is called that no other module called; the phase's range, which
+ * the end wants back. `failed`: an exception leaves it. */
+unsigned dwp_loop_forward(PyObject *module, bool has_parameters);
+void dwp_loop_forward_end(unsigned began, bool failed);
 
-/* From data to loop: a batch is asked for, or the workers for some. */
+/* From data to loop: a batch is asked for, a loader's iterator, something is saved or loaded. */
 void dwp_loop_batch(void);
 void dwp_loop_data(void);
+void dwp_loop_checkpoint(void);
 
 /* ---- step_on, and what it asks of loop ------------------------------------------------ */
 
@@ -189,10 +188,8 @@ void dwp_step_on_seen(bool called);
 /* Hooks the function of that name, if there is one by now. */
 void dwp_step_on_look(void);
 
-void dwp_loop_begin_step(void);
-void dwp_loop_end_step(void);
-/* A call of a module that the user named begins and has returned. */
-void dwp_loop_module_step(void);
-void dwp_loop_module_end(void);
+/* A call of the function, or of a module, that the user named begins or has returned. */
+void dwp_loop_function(bool begins);
+void dwp_loop_module(bool begins);
 
 #endif

@@ -256,13 +256,16 @@ static __attribute__((noinline)) bool slot_renew(struct dw_slot *slot, enum dw_l
 
 struct dw_slot *dw_slot_here(enum dw_loss *cause)
 {
-	struct dw_slot *slot = (struct dw_slot *)(void *)dwell_this_stream;
+	/* Read once: a signal handler may register the thread between two looks, and the first
+	 * would then stand for the stream of threads that have no slot. */
+	struct dwell_stream *stream = DW_LOAD(dwell_this_stream);
+	struct dw_slot *slot = (struct dw_slot *)(void *)stream;
 
 	*cause = DW_LOSS_STOPPED;
 	if (!dw_session_head())
 		return NULL;
 	/* tid 0: wiped by fork; this thread is the child's first. */
-	if (dwell_this_stream == &no_stream || !DW_LOAD(slot->tid))
+	if (stream == &no_stream || !DW_LOAD(slot->tid))
 		return slot_register_thread(cause);
 	if (slot->generation != DW_LOAD(dw_session.generation) && !slot_renew(slot, cause))
 		return NULL;

@@ -222,15 +222,18 @@ static void step_end_summarised(struct dw_slot *slot, uint64_t now, uint64_t cpu
 	__atomic_store_n(&slot->step->entry.aux, DW_STEP_CANCELLED, __ATOMIC_RELEASE);
 }
 
-/* When it ended; 0: none was open. */
-static uint64_t step_close(struct dw_slot *slot)
+/* Ends the step now, or at an earlier `moment` of it, until which CPU time is not known. When it
+ * ended; 0: none was open. */
+static uint64_t step_close_at(struct dw_slot *slot, uint64_t moment)
 {
 	uint64_t now, cpu = 0;
 
 	if (!slot->step)
 		return 0;
 	now = dw_now();
-	if (slot->step_cpu_ns)
+	if (moment > slot->step->start_ticks && moment < now)
+		now = moment;
+	else if (slot->step_cpu_ns)
 		cpu = cpu_ns() - slot->step_cpu_ns;
 	slot->step_ticks = now - slot->step->start_ticks;
 	if (slot->summarises) {
@@ -242,6 +245,11 @@ static uint64_t step_close(struct dw_slot *slot)
 	}
 	slot->step = NULL;
 	return now;
+}
+
+static uint64_t step_close(struct dw_slot *slot)
+{
+	return step_close_at(slot, 0);
 }
 
 void dw_step_close(struct dw_slot *slot)
@@ -394,15 +402,20 @@ void dwell_step_begin_at(uint64_t ticks)
 }
 
 /* What lies between this step and the next belongs to the next. */
-uint64_t dw_step_end(struct dw_slot *slot)
+static uint64_t step_end_at(struct dw_slot *slot, uint64_t moment)
 {
 	uint64_t next = __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED);
 	struct dw_gate *gate = gate_own();
-	uint64_t ended = step_close(slot);
+	uint64_t ended = step_close_at(slot, moment);
 
 	if (gate && DW_LOAD(gate->open) && !step_is_wanted(next))
 		gate_set_open(gate, 0);
 	return ended;
+}
+
+uint64_t dw_step_end(struct dw_slot *slot)
+{
+	return step_end_at(slot, 0);
 }
 
 void dw_step_cancel(struct dw_slot *slot)
@@ -446,12 +459,17 @@ void dw_step_past(struct dw_slot *slot, uint64_t start_ticks)
 
 void dwell_step_end(void)
 {
+	dwell_step_end_at(0);
+}
+
+void dwell_step_end_at(uint64_t moment)
+{
 	int saved = errno;
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_slot_here(&cause);
 
 	if (slot && slot->step)
-		dw_step_end(slot);
+		step_end_at(slot, moment);
 	errno = saved;
 }
 

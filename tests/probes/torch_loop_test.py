@@ -3,7 +3,7 @@
 
 usage: torch_loop_test.py path/to/dwell
 
-Each script below is run as it is under `dwell run`. The number of steps is known, and
+Each script below is run as it is under `dwell run` (more are in torch_steps_test.py). The number of steps is known, and
 where the script sleeps, so is the time of a phase: a sleep must be found whole in the
 phase it lies in, and take no more than half as much again beyond the script's own work.
 
@@ -71,58 +71,6 @@ for epoch in range(2):
             net(x)
     scheduler.step()
 """, 10, {("steps", "data"): .2, ("steps", "python"): .1, ("outside", "evaluation"): .06}),
-    ("gradients cleared after the step", """
-optimizer = torch.optim.Adam(net.parameters())
-for epoch in range(2):
-    for x, y in DataLoader(Data(12), 4):
-        F.cross_entropy(net(x), y).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-    with torch.no_grad():
-        net.eval(); net(torch.ones(2, 4)); net.train()
-""", 6, {}),
-    ("gradient accumulation", """
-optimizer = torch.optim.SGD(net.parameters(), lr=.1)
-for i, (x, y) in enumerate(DataLoader(Data(32), 2)):
-    F.cross_entropy(net(x), y).backward()
-    if i % 4 == 3:
-        optimizer.step(); optimizer.zero_grad()
-""", 4, {}),
-    ("two optimizers", """
-other = nn.Linear(4, 4)
-first = torch.optim.Adam(net.parameters())
-second = torch.optim.Adam(other.parameters())
-for x, y in DataLoader(Data(20), 4):
-    first.zero_grad()
-    with torch.no_grad():
-        fake = other(x)
-    (F.cross_entropy(net(x), y) + net(fake).sum()).backward()
-    first.step()
-    second.zero_grad(); net(other(x)).sum().backward(); second.step()
-""", 5, {}),
-    ("two optimizers, the one made last steps first", """
-other = nn.Linear(4, 4)
-first = torch.optim.Adam(net.parameters())
-second = torch.optim.Adam(other.parameters())
-for x, y in DataLoader(Data(20), 4):
-    second.zero_grad(); net(other(x)).sum().backward(); second.step()
-    first.zero_grad(); net(other(x)).sum().backward(); first.step()
-""", 6, {}),
-    ("two optimizers, one after the other", """
-for model in (net, nn.Linear(4, 4)):
-    optimizer = torch.optim.SGD(model.parameters(), lr=.1)
-    for x, y in DataLoader(Data(20), 4):
-        optimizer.zero_grad(); model(x).sum().backward(); optimizer.step()
-""", 10, {}),
-    ("several steps of one optimizer to one of the other", """
-critic, generator = nn.Linear(4, 1), nn.Linear(4, 4)
-first = torch.optim.SGD(critic.parameters(), lr=.1)
-second = torch.optim.SGD(generator.parameters(), lr=.1)
-for i, (x, y) in enumerate(DataLoader(Data(60), 4)):
-    first.zero_grad(); critic(x).sum().backward(); first.step()
-    if i % 5 == 4:
-        second.zero_grad(); critic(generator(x)).sum().backward(); second.step()
-""", 3, {}),
     ("only the steps asked for, with their first wait", """
 optimizer = torch.optim.SGD(net.parameters(), lr=.1)
 for x, y in DataLoader(Data(40, .01), 4):
@@ -175,23 +123,6 @@ import dwell.xla
 for i in range(6):
     with dwell.xla.StepTrace("train", step_num=i): half(); half()
 """, 6, {}),
-    ("a closure", """
-optimizer = torch.optim.LBFGS(net.parameters(), max_iter=3)
-x, y = torch.ones(4, 4), torch.tensor([0, 1, 0, 1])
-for i in range(3):
-    def closure():
-        optimizer.zero_grad()
-        loss = F.cross_entropy(net(x), y)
-        loss.backward()
-        return loss
-    optimizer.step(closure)
-""", 3, {}),
-    ("inference", """
-net.eval()
-with torch.no_grad():
-    for x, y in DataLoader(Data(40), 4):
-        net(x)
-""", 10, {}),
     ("workers", """
 optimizer = torch.optim.SGD(net.parameters(), lr=.1)
 conv = nn.Conv2d(1, 2, 3)
@@ -200,35 +131,6 @@ for x, y in DataLoader(Data(16, .02), 4, num_workers=4):
     conv(x[None]).sum(); F.cross_entropy(net(x), y).backward()
     optimizer.step()
 """, 4, {"a batch's samples": .32}),
-    ("an exception in the loop", """
-optimizer = torch.optim.SGD(net.parameters(), lr=.1)
-for i in range(4):
-    try:
-        optimizer.zero_grad()
-        net(torch.ones(1, 5 if i == 1 else 4)).sum().backward()
-        optimizer.step()
-    except RuntimeError:
-        pass
-""", 3, {}),
-    ("a step that the scaler skips", """
-if not hasattr(torch.amp, "GradScaler"): raise SystemExit(77)
-optimizer = torch.optim.SGD(net.parameters(), lr=.1)
-scaler = torch.amp.GradScaler("cpu")
-for i in range(5):
-    optimizer.zero_grad()
-    loss = net(torch.ones(1, 4)).sum() * (float("inf") if i == 2 else 1)
-    scaler.scale(loss).backward()
-    scaler.step(optimizer)
-    scaler.update()
-""", 5, {}),
-    ("training in evaluation mode", """
-net.eval()
-optimizer = torch.optim.SGD(net.parameters(), lr=.1)
-for i in range(4):
-    optimizer.zero_grad()
-    net(torch.ones(1, 4)).sum().backward()
-    optimizer.step()
-""", 4, {}),
 )
 
 LOOP = """

@@ -262,11 +262,31 @@ static void give_backward(struct division *division, uint64_t from, uint64_t to,
 	}
 }
 
+/* A closure runs forward and backward within an optimizer's step, and a hook of a gradient steps
+ * an optimizer within a backward: the innermost of them has the time. Returns `set` without the
+ * others. */
+static uint32_t keep_inner_phase(const struct division *division, uint32_t set)
+{
+	const uint32_t passes = BIT(BACKWARD) | BIT(FORWARD);
+
+	if (!(set & BIT(OPTIMIZER)) || !(set & passes))
+		return set;
+	for (uint32_t place = division->pass.depth; place; place--) {
+		uint32_t share = 1u << frame_at(division, place)->share;
+
+		if (share & BIT(OPTIMIZER))
+			return set & ~passes;
+		if (share & passes)
+			return set & ~BIT(OPTIMIZER);
+	}
+	return set;
+}
+
 static void give_step(struct division *division, uint64_t from, uint64_t to)
 {
 	struct dw_pace_step *step = &division->pace->steps[division->pace->next];
 	bool idle = !division->classes_open[OPERATOR];
-	uint32_t set = division->set;
+	uint32_t set = keep_inner_phase(division, division->set);
 	enum dw_share share;
 	uint32_t frame = 0;
 

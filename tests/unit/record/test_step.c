@@ -1,7 +1,9 @@
-/* The schedule: letters as torch 1.13 and 2.13 give them. */
+/* Steps; the schedule: letters as torch 1.13 and 2.13 give them. */
 #include "check.h"
 
 #include "dwell/dwell.h"
+#include "dwell/probe.h"
+#include "session.h"
 
 static void check_plan(struct dwell_schedule plan, const char *letters)
 {
@@ -64,6 +66,32 @@ TEST(numbers_beyond_32_bits)
 	CHECK_EQ(dwell_schedule_action(&plan, cycle - 2), DWELL_ACTION_RECORD);
 	CHECK_EQ(dwell_schedule_action(&plan, cycle - 1), DWELL_ACTION_RECORD_AND_SAVE);
 	CHECK_EQ(dwell_schedule_action(&plan, cycle), DWELL_ACTION_NONE);
+}
+
+/* A step ends at a moment that has passed, if it lies in the step. */
+TEST(a_step_ends_where_its_probe_noted)
+{
+	const struct dw_entry_step *step;
+	uint64_t before, moment;
+	enum dw_loss cause;
+
+	REQUIRE(session_begin(0));
+	before = dwell_ticks();
+	dwell_step_begin();
+	step = dw_slot_here(&cause)->step;
+	usleep(1000);
+	moment = dwell_ticks();
+	usleep(1000);
+	dwell_step_end_at(moment);
+	CHECK_EQ(step->end_ticks, moment);
+	CHECK_EQ(step->cpu_ns, 0);
+	dwell_step_begin();
+	step = dw_slot_here(&cause)->step;
+	moment = dwell_ticks();
+	dwell_step_end_at(before);
+	CHECK(step->end_ticks >= moment);
+	dwell_step_end_at(moment); /* none is open */
+	session_end();
 }
 
 CHECK_MAIN

@@ -1,0 +1,523 @@
+/*
+ * The state machine of steps_state.h: what an event means here, and a table of what to do.
+ *
+ * An event alone does not say enough: a call of a model may train, evaluate or infer, and an
+ * optimizer's step may be one of several of an iteration. So each event first becomes a
+ * `meaning`, by what the thread has shown so far (read_event() and the functions above it). The table then
+ * gives for each state and meaning the actions and the next state. A pair that the table does
+ * not have changes nothing.
+ */
+#include "steps_state.h"
+
+#include <stddef.h>
+
+/* An event as the table sees it. */
+enum meaning {
+	NO_MEANING,
+	MARK,            /* a step may begin here */
+	CLEAR,           /* the same, but a step that is still to be known as one may go on */
+	CALL_LEARN,      /* a model is called in training; an optimizer will end the step */
+	CALL_UNKNOWN,    /* a model is called with gradients; it may be training or inference */
+	CALL_MANUAL,     /* a model is called in training, in a thread that trains without optimizer */
+	CALL_INFER,      /* a model is called without gradients, and nothing has shown training */
+	CALL_EVALUATE,   /* a model is called for evaluation, without gradients */
+	CALL_EVALUATE_GRAD, /* with gradients: it may be training in evaluation mode */
+	CALL_ENDS,
+	CALL_FAILS,
+	BACKWARD,        /* an outermost backward begins, and there is no optimizer */
+	BACKWARD_LEARN,  /* an outermost backward begins in a thread that has an optimizer */
+	BACKWARD_ENDS,
+	OPTIMIZER_MADE,
+	LAST_STEP,       /* the optimizer that ends steps has stepped */
+	MISPLACED_STEP,  /* another one did, and it shows that the last step ended too early */
+	CHECKPOINT,
+	FUNCTION_BEGINS,
+	FUNCTION_ENDS,
+	MODULE_BEGINS,
+	MODULE_ENDS,
+	PROGRAM_BEGINS,
+	PROGRAM_ENDS,
+	PROGRAM_ELSEWHERE, /* another thread says the program's steps */
+	PROGRAM_EMPTY,   /* the program ends, and no optimizer has stepped since it said a step */
+	THREAD_ENDS,
+	EXIT,
+	MEANINGS
+};
+
+struct cell {
+	enum steps_action actions[STEPS_ACTIONS];
+	enum steps_name next;
+};
+
+#define DO(...) { { __VA_ARGS__ }, STEPS_IN_NONE }
+#define GO(next, ...) { { __VA_ARGS__ }, STEPS_IN_##next }
+#define NOTHING STEPS_DO_NOTHING
+#define KEEP STEPS_DO_KEEP
+#define FORGET STEPS_DO_FORGET
+#define BEGIN STEPS_DO_BEGIN
+#define END STEPS_DO_END
+#define NOTE STEPS_DO_NOTE
+#define END_NOTED STEPS_DO_END_NOTED
+#define CANCEL STEPS_DO_CANCEL
+
+/* What the user or the program says ends whatever step is open. */
+#define NO_STEP_SAID                                \
+	[FUNCTION_BEGINS] = GO(FUNCTION, BEGIN),        \
+	[MODULE_BEGINS] = GO(MODULE, BEGIN),            \
+	[PROGRAM_BEGINS] = GO(PROGRAM, FORGET, BEGIN),  \
+	[PROGRAM_ENDS] = GO(SILENT, FORGET),            \
+	[PROGRAM_ELSEWHERE] = GO(SILENT, FORGET)
+#define STEP_SAID                                   \
+	[FUNCTION_BEGINS] = GO(FUNCTION, END, BEGIN),   \
+	[MODULE_BEGINS] = GO(MODULE, END, BEGIN),       \
+	[PROGRAM_BEGINS] = GO(PROGRAM, END, BEGIN),     \
+	[PROGRAM_ENDS] = GO(SILENT, END),               \
+	[PROGRAM_ELSEWHERE] = GO(SILENT, CANCEL)
+
+static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
+	[STEPS_IN_IDLE] = {
+		NO_STEP_SAID,
+		[MARK] = GO(MARKED, KEEP),
+		[CLEAR] = GO(MARKED, KEEP),
+		[CALL_LEARN] = GO(OPEN, BEGIN),
+		[CALL_UNKNOWN] = GO(CALLED, KEEP),
+		[CALL_MANUAL] = GO(MANUAL, BEGIN),
+		[CALL_INFER] = GO(INFERRING, BEGIN),
+		[BACKWARD] = GO(BARE, BEGIN),
+		[BACKWARD_LEARN] = GO(OPEN, BEGIN),
+		[LAST_STEP] = DO(BEGIN, END),
+	},
+	[STEPS_IN_MARKED] = {
+		NO_STEP_SAID,
+		[CALL_LEARN] = GO(OPEN, BEGIN),
+		[CALL_UNKNOWN] = GO(CALLED, NOTHING),
+		[CALL_MANUAL] = GO(MANUAL, BEGIN),
+		[CALL_INFER] = GO(INFERRING, BEGIN),
+		[CALL_EVALUATE] = GO(IDLE, FORGET),
+		[CALL_EVALUATE_GRAD] = GO(EVALUATED, NOTHING),
+		[BACKWARD] = GO(UPDATED, BEGIN),
+		[BACKWARD_LEARN] = GO(OPEN, BEGIN),
+		[LAST_STEP] = GO(IDLE, BEGIN, END),
+		[MISPLACED_STEP] = GO(IDLE, FORGET),
+	},
+	/* A second call shows that the first was inference, which ended where it was noted. */
+	[STEPS_IN_CALLED] = {
+		NO_STEP_SAID,
+		[MARK] = GO(MARKED, BEGIN, END_NOTED, KEEP),
+		[CALL_LEARN] = GO(OPEN, FORGET, BEGIN),
+		[CALL_UNKNOWN] = DO(BEGIN, END_NOTED, KEEP),
+		[CALL_INFER] = GO(INFERRING, BEGIN, END_NOTED, BEGIN),
+		[CALL_EVALUATE] = GO(IDLE, FORGET),
+		[CALL_EVALUATE_GRAD] = GO(IDLE, FORGET),
+		[CALL_ENDS] = DO(NOTE),
+		[CALL_FAILS] = GO(MARKED, NOTHING),
+		[BACKWARD] = GO(UPDATED, BEGIN),
+		[BACKWARD_LEARN] = GO(OPEN, BEGIN),
+		[OPTIMIZER_MADE] = GO(IDLE, FORGET),
+		[LAST_STEP] = GO(IDLE, BEGIN, END),
+		[MISPLACED_STEP] = GO(IDLE, FORGET),
+		[THREAD_ENDS] = GO(IDLE, FORGET),
+		[EXIT] = GO(IDLE, BEGIN, END_NOTED),
+	},
+	[STEPS_IN_EVALUATED] = {
+		NO_STEP_SAID,
+		[MARK] = GO(MARKED, KEEP),
+		[CLEAR] = GO(MARKED, KEEP),
+		[CALL_LEARN] = GO(OPEN, BEGIN),
+		[CALL_UNKNOWN] = GO(CALLED, NOTHING),
+		[CALL_MANUAL] = GO(MANUAL, BEGIN),
+		[CALL_EVALUATE] = GO(IDLE, FORGET),
+		[BACKWARD] = GO(UPDATED, BEGIN),
+		[BACKWARD_LEARN] = GO(OPEN, BEGIN),
+		[LAST_STEP] = GO(IDLE, BEGIN, END),
+		[MISPLACED_STEP] = GO(IDLE, FORGET),
+	},
+	[STEPS_IN_OPEN] = {
+		STEP_SAID,
+		[LAST_STEP] = GO(IDLE, END),
+		[MISPLACED_STEP] = GO(IDLE, CANCEL),
+		[THREAD_ENDS] = GO(IDLE, CANCEL),
+		[EXIT] = GO(IDLE, CANCEL),
+	},
+	[STEPS_IN_MANUAL] = {
+		STEP_SAID,
+		[CALL_LEARN] = GO(OPEN, NOTHING),
+		[BACKWARD] = GO(UPDATED, NOTHING),
+		[BACKWARD_LEARN] = GO(OPEN, NOTHING),
+		[LAST_STEP] = GO(IDLE, END),
+		[THREAD_ENDS] = GO(IDLE, CANCEL),
+		[EXIT] = GO(IDLE, CANCEL),
+	},
+	[STEPS_IN_UPDATED] = {
+		STEP_SAID,
+		[MARK] = GO(MARKED, END, KEEP),
+		[CLEAR] = GO(MARKED, END, KEEP),
+		[CALL_LEARN] = GO(OPEN, END, BEGIN),
+		[CALL_MANUAL] = GO(MANUAL, END, BEGIN),
+		[CALL_EVALUATE] = GO(IDLE, END),
+		[CALL_EVALUATE_GRAD] = GO(IDLE, END),
+		[BACKWARD_LEARN] = GO(OPEN, NOTHING),
+		[BACKWARD_ENDS] = DO(NOTE),
+		[OPTIMIZER_MADE] = GO(IDLE, END),
+		[LAST_STEP] = GO(IDLE, END),
+		[CHECKPOINT] = GO(IDLE, END),
+		[THREAD_ENDS] = GO(IDLE, END_NOTED),
+		[EXIT] = GO(IDLE, END_NOTED),
+	},
+	[STEPS_IN_BARE] = {
+		STEP_SAID,
+		[MARK] = GO(MARKED, END, KEEP),
+		[CLEAR] = GO(MARKED, END, KEEP),
+		[CALL_LEARN] = GO(OPEN, END, BEGIN),
+		[CALL_MANUAL] = GO(MANUAL, END, BEGIN),
+		[CALL_EVALUATE] = GO(IDLE, END),
+		[CALL_EVALUATE_GRAD] = GO(IDLE, END),
+		[BACKWARD] = DO(END, BEGIN),
+		[BACKWARD_LEARN] = GO(OPEN, END, BEGIN),
+		[BACKWARD_ENDS] = DO(NOTE),
+		[OPTIMIZER_MADE] = GO(IDLE, END),
+		[LAST_STEP] = GO(IDLE, END),
+		[CHECKPOINT] = GO(IDLE, END),
+		[THREAD_ENDS] = GO(IDLE, END_NOTED),
+		[EXIT] = GO(IDLE, END_NOTED),
+	},
+	[STEPS_IN_INFERRING] = {
+		STEP_SAID,
+		[CALL_ENDS] = GO(IDLE, END),
+		[CALL_FAILS] = GO(IDLE, END),
+		[THREAD_ENDS] = GO(IDLE, END),
+		[EXIT] = GO(IDLE, END),
+	},
+	[STEPS_IN_FUNCTION] = {
+		STEP_SAID,
+		[FUNCTION_ENDS] = GO(IDLE, END),
+		[THREAD_ENDS] = GO(IDLE, CANCEL),
+		[EXIT] = GO(IDLE, CANCEL),
+	},
+	[STEPS_IN_MODULE] = {
+		STEP_SAID,
+		[MODULE_ENDS] = GO(IDLE, END),
+		[LAST_STEP] = GO(IDLE, END),
+		[THREAD_ENDS] = GO(IDLE, CANCEL),
+		[EXIT] = GO(IDLE, CANCEL),
+	},
+	[STEPS_IN_PROGRAM] = {
+		[PROGRAM_BEGINS] = DO(END, BEGIN),
+		[PROGRAM_ENDS] = GO(SILENT, END),
+		[THREAD_ENDS] = GO(SILENT, END),
+		[PROGRAM_EMPTY] = GO(SILENT, CANCEL),
+		[EXIT] = GO(SILENT, END),
+	},
+	[STEPS_IN_SILENT] = {
+		[PROGRAM_BEGINS] = GO(PROGRAM, BEGIN),
+	},
+};
+
+/* ---- several optimizers -------------------------------------------------------------------- */
+
+#define MOST_RIVAL_STEPS 8u /* of one other optimizer, after which it ends steps instead */
+
+static void choose_pace(struct steps_pace *pace, const void *optimizer)
+{
+	*pace = (struct steps_pace){ .optimizer = optimizer };
+}
+
+static void forget_pace(struct steps_pace *pace, const void *optimizer)
+{
+	if (pace->optimizer == optimizer)
+		pace->optimizer = NULL;
+	if (pace->rival == optimizer)
+		pace->rival = NULL;
+}
+
+/* An optimizer other than the one that ends steps has stepped as often as it takes. */
+static bool outruns_pace(struct steps_pace *pace, const void *optimizer)
+{
+	if (!pace->rival) {
+		pace->rival = optimizer;
+		pace->rival_steps = 0;
+	}
+	pace->rival_steps += pace->rival == optimizer;
+	return pace->rival_steps >= MOST_RIVAL_STEPS;
+}
+
+/*
+ * What the step of an optimizer means that no other one's step encloses. Another one than
+ * assumed ends steps if the assumed one steps within its step, does not step any more, or is
+ * followed by it with no batch in between. In the last case the assumed one ended its first
+ * step too early: what follows it is the rest of that iteration and no step.
+ */
+static enum meaning read_pace(struct steps_pace *pace, const void *optimizer)
+{
+	bool misplaced;
+
+	if (pace->optimizer == optimizer) {
+		pace->settled |= pace->rival != NULL;
+		pace->alone = pace->rival ? 1 : pace->alone + 1;
+	} else if (!pace->optimizer || pace->nested) {
+		choose_pace(pace, optimizer);
+	} else if (pace->stepped && !pace->settled && !pace->fetched) {
+		misplaced = pace->alone == 1;
+		choose_pace(pace, optimizer);
+		pace->settled = pace->stepped = true;
+		pace->alone = 1;
+		return misplaced ? MISPLACED_STEP : LAST_STEP;
+	} else if (outruns_pace(pace, optimizer)) {
+		choose_pace(pace, optimizer);
+	} else {
+		return NO_MEANING;
+	}
+	pace->alone += !pace->alone;
+	pace->stepped = true;
+	pace->fetched = false;
+	pace->rival = NULL;
+	return LAST_STEP;
+}
+
+static enum meaning read_step(struct steps_state *steps, const struct steps_input *input)
+{
+	if (steps->rules->by_optimizer)
+		return input->named ? LAST_STEP : NO_MEANING;
+	return read_pace(&steps->pace, input->optimizer);
+}
+
+/* ---- what an event means here -------------------------------------------------------------- */
+
+static bool is_inside(const struct steps_state *steps)
+{
+	return steps->forwards || steps->backwards || steps->optimizers;
+}
+
+static enum meaning read_made(struct steps_state *steps, const struct steps_input *input)
+{
+	steps->rules->optimizers = true;
+	steps->rules->by_optimizer |= input->named;
+	steps->trainer = true;
+	choose_pace(&steps->pace, input->optimizer);
+	return OPTIMIZER_MADE;
+}
+
+/* Step() of an optimizer, or a scaler that may call it, begins. */
+static enum meaning read_step_begins(struct steps_state *steps)
+{
+	steps->trainer = true;
+	return is_inside(steps) ? NO_MEANING : MARK;
+}
+
+static enum meaning read_step_ends(struct steps_state *steps, const struct steps_input *input)
+{
+	if (steps->optimizers) {
+		steps->pace.nested |= steps->pace.optimizer == input->optimizer;
+		return NO_MEANING;
+	}
+	if (steps->backwards) { /* a hook of a gradient steps: the backward is the iteration */
+		steps->stepped_inside = true;
+		return NO_MEANING;
+	}
+	return read_step(steps, input);
+}
+
+static enum meaning read_backward_begins(struct steps_state *steps, const struct steps_input *input)
+{
+	bool outermost = !is_inside(steps);
+
+	steps->backwards++;
+	if (!outermost || !input->accumulates)
+		return NO_MEANING;
+	if (steps->called_training || steps->called_evaluation)
+		steps->evaluation_trains = !steps->called_training;
+	steps->called_training = steps->called_evaluation = false;
+	if (steps->rules->optimizers)
+		return steps->trainer ? BACKWARD_LEARN : NO_MEANING;
+	steps->trains_without = true;
+	return BACKWARD;
+}
+
+static enum meaning read_backward_ends(struct steps_state *steps)
+{
+	bool stepped = steps->stepped_inside;
+
+	if (--steps->backwards || is_inside(steps))
+		return NO_MEANING;
+	steps->stepped_inside = false;
+	return stepped ? LAST_STEP : BACKWARD_ENDS;
+}
+
+/* A call of a model by a program that trains, or of a part of one that has no parameters. */
+static enum meaning read_training_call(const struct steps_state *steps,
+                                       const struct steps_input *input)
+{
+	if (!input->has_parameters)
+		return NO_MEANING;
+	if (!steps->rules->optimizers)
+		return steps->trains_without ? CALL_MANUAL : CALL_UNKNOWN;
+	/* A thread that never steps an optimizer computes a part for one that does. */
+	return steps->trainer ? CALL_LEARN : MARK;
+}
+
+static enum meaning read_call(struct steps_state *steps, const struct steps_input *input,
+                              enum steps_phase *phase)
+{
+	const struct steps_rules *rules = steps->rules;
+	bool trains = rules->optimizers || rules->shared || steps->trains_without;
+	bool training = input->training || steps->evaluation_trains || !trains;
+
+	*phase = STEPS_PHASE_FORWARD;
+	if (input->grad && input->has_parameters) {
+		steps->called_training |= input->training;
+		steps->called_evaluation |= !input->training;
+	}
+	if (training && input->grad)
+		return read_training_call(steps, input);
+	if (!trains)
+		return input->has_parameters ? CALL_INFER : NO_MEANING;
+	if (input->training && dwp_steps_is_open(steps))
+		return NO_MEANING;
+	*phase = STEPS_PHASE_EVALUATION;
+	return input->grad ? CALL_EVALUATE_GRAD : CALL_EVALUATE;
+}
+
+static enum meaning read_forward_begins(struct steps_state *steps, const struct steps_input *input,
+                                        enum steps_phase *phase)
+{
+	bool inside = is_inside(steps);
+
+	steps->forwards++;
+	if (!inside)
+		return read_call(steps, input, phase);
+	if (steps->backwards) /* what it calls again belongs to it */
+		return NO_MEANING;
+	*phase = STEPS_PHASE_FORWARD; /* in a closure, which an optimizer calls */
+	return steps->optimizers && input->grad ? CALL_LEARN : NO_MEANING;
+}
+
+static enum meaning read_forward_ends(struct steps_state *steps, enum meaning meaning)
+{
+	steps->forwards--;
+	return is_inside(steps) ? NO_MEANING : meaning;
+}
+
+static enum meaning read_program(struct steps_state *steps, enum meaning meaning)
+{
+	steps->rules->by_program = true;
+	steps->program_trained |= steps->program_trains;
+	steps->program_trains = false;
+	return meaning;
+}
+
+/* Where the program says a step at the end of an iteration, the last one is empty. */
+static enum meaning read_exit(const struct steps_state *steps)
+{
+	bool empty = steps->program_trained && !steps->program_trains;
+
+	return steps->state == STEPS_IN_PROGRAM && empty ? PROGRAM_EMPTY : EXIT;
+}
+
+/* A thread whose only call trains may be one of several that compute a part of it. */
+static enum meaning read_thread_ends(const struct steps_state *steps)
+{
+	return steps->state == STEPS_IN_CALLED && !steps->called_training ? EXIT : THREAD_ENDS;
+}
+
+static enum meaning read_event(struct steps_state *steps, const struct steps_input *input,
+                               enum steps_phase *phase)
+{
+	switch (input->event) {
+	case STEPS_LOADER: return input->grad && !is_inside(steps) ? MARK : NO_MEANING;
+	case STEPS_BATCH:
+		steps->pace.fetched |= input->grad;
+		return input->grad && !is_inside(steps) ? MARK : NO_MEANING;
+	case STEPS_ZERO_GRAD: return is_inside(steps) ? NO_MEANING : CLEAR;
+	case STEPS_FORWARD_BEGINS: return read_forward_begins(steps, input, phase);
+	case STEPS_FORWARD_ENDS: return read_forward_ends(steps, CALL_ENDS);
+	case STEPS_FORWARD_FAILS: return read_forward_ends(steps, CALL_FAILS);
+	case STEPS_BACKWARD_BEGINS: return read_backward_begins(steps, input);
+	case STEPS_BACKWARD_ENDS: return read_backward_ends(steps);
+	case STEPS_OPTIMIZER_MADE: return read_made(steps, input);
+	case STEPS_OPTIMIZER_GONE: forget_pace(&steps->pace, input->optimizer); return NO_MEANING;
+	case STEPS_OPTIMIZER_BEGINS: {
+		enum meaning meaning = read_step_begins(steps);
+
+		steps->optimizers++;
+		steps->scaler_stepped = steps->program_trains = true;
+		return meaning;
+	}
+	case STEPS_OPTIMIZER_ENDS: steps->optimizers--; return read_step_ends(steps, input);
+	case STEPS_OPTIMIZER_FAILS: steps->optimizers--; return NO_MEANING;
+	case STEPS_SCALER_BEGINS: steps->scaler_stepped = false; return read_step_begins(steps);
+	case STEPS_SCALER_ENDS:
+		return steps->scaler_stepped ? NO_MEANING : read_step_ends(steps, input);
+	case STEPS_MODEL_SHARED: steps->rules->shared = true; return NO_MEANING;
+	case STEPS_CHECKPOINT: return is_inside(steps) ? NO_MEANING : CHECKPOINT;
+	case STEPS_FUNCTION_BEGINS: return steps->functions++ ? NO_MEANING : FUNCTION_BEGINS;
+	case STEPS_FUNCTION_ENDS: return --steps->functions ? NO_MEANING : FUNCTION_ENDS;
+	case STEPS_MODULE_BEGINS: return MODULE_BEGINS;
+	case STEPS_MODULE_ENDS: return steps->rules->optimizers ? NO_MEANING : MODULE_ENDS;
+	case STEPS_PROGRAM_BEGINS: return read_program(steps, PROGRAM_BEGINS);
+	case STEPS_PROGRAM_ENDS: return read_program(steps, PROGRAM_ENDS);
+	case STEPS_THREAD_ENDS: return read_thread_ends(steps);
+	case STEPS_EXIT: return read_exit(steps);
+	case STEPS_EVENTS: break;
+	}
+	return NO_MEANING;
+}
+
+/* Where the user named a function or a module, nothing else makes a step of its own. */
+static bool is_allowed(const struct steps_state *steps, enum meaning meaning)
+{
+	if (!steps->rules->named || steps->rules->by_optimizer)
+		return true;
+	switch (meaning) {
+	case CALL_LEARN:
+	case CALL_UNKNOWN:
+	case CALL_MANUAL:
+	case CALL_INFER:
+	case BACKWARD:
+	case BACKWARD_LEARN: return false;
+	case LAST_STEP:
+	case MISPLACED_STEP: return steps->state == STEPS_IN_MODULE;
+	default: return true;
+	}
+}
+
+/* ---- the machine ----------------------------------------------------------------------------- */
+
+void dwp_steps_init(struct steps_state *steps, struct steps_rules *rules)
+{
+	*steps = (struct steps_state){ .rules = rules, .state = STEPS_IN_IDLE };
+}
+
+bool dwp_steps_is_open(const struct steps_state *steps)
+{
+	return steps->state >= STEPS_IN_OPEN && steps->state != STEPS_IN_SILENT;
+}
+
+void dwp_steps_leave(struct steps_state *steps)
+{
+	bool silent = steps->state == STEPS_IN_PROGRAM || steps->state == STEPS_IN_SILENT;
+
+	steps->state = silent ? STEPS_IN_SILENT : STEPS_IN_IDLE;
+}
+
+static void follow(struct steps_state *steps, enum meaning meaning, struct steps_answer *answer)
+{
+	const struct cell *cell = &table[steps->state][meaning];
+
+	for (unsigned i = 0; i < STEPS_ACTIONS; i++)
+		answer->actions[i] = cell->actions[i];
+	if (cell->next != STEPS_IN_NONE)
+		steps->state = cell->next;
+}
+
+struct steps_answer dwp_steps_event(struct steps_state *steps, const struct steps_input *input)
+{
+	struct steps_answer answer = { { STEPS_DO_NOTHING }, STEPS_PHASE_NONE };
+	enum meaning meaning = read_event(steps, input, &answer.phase);
+
+	if (steps->rules->by_program && steps->state != STEPS_IN_PROGRAM &&
+	    steps->state != STEPS_IN_SILENT && meaning != PROGRAM_BEGINS && meaning != PROGRAM_ENDS)
+		follow(steps, PROGRAM_ELSEWHERE, &answer);
+	else if (meaning != NO_MEANING && is_allowed(steps, meaning))
+		follow(steps, meaning, &answer);
+	return answer;
+}
