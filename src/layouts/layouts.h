@@ -47,7 +47,7 @@ int dw_layout_run(const struct dw_layout *layout, struct dw_model *model,
 
 /* ---- for the layouts -------------------------------------------------------------------- */
 
-/* The number of rows that the caller asked for, or else the original's own. */
+/* The number of rows that the caller requested, or the default of the original. */
 static inline size_t dw_layout_rows(const struct dwell_view_options *options, size_t own)
 {
 	return options->limit == DWELL_NO_ROWS ? 0 : options->limit ? options->limit : own;
