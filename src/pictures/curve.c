@@ -2,7 +2,7 @@
  * The file of a curve: head, panels, axis, the holders of the peak; see curve.h.
  *
  * A panel is an inner <svg>. Its units are parts of the time line and of the largest value, so
- * zooming only changes the viewBox. The values that a browser shows at the pointer stand in the
+ * zooming only changes the viewBox. The values that a browser shows at the pointer are in the
  * attribute data-points of the panel, as whole numbers.
  */
 #include "pictures/curve.h"
@@ -131,7 +131,7 @@ static void curve_put_peak(const struct plot *plot, const struct dw_curve_panel 
 	double y = curve_y(plot, panel->peak_value) / (double)HIGH * 100;
 	char at[3][16];
 
-	/* without %f of printf, which takes the decimal point of the locale */
+	/* %f of printf would use the decimal point of the locale */
 	snprintf(at[0], sizeof at[0], "%u.%02u%%", (unsigned)x, (unsigned)(x * 100) % 100);
 	snprintf(at[1], sizeof at[1], "%u.%02u%%", (unsigned)y, (unsigned)(y * 100) % 100);
 	dw_pen_format(&plot->pen,
@@ -261,7 +261,7 @@ static void curve_put_holders(const struct plot *plot, unsigned y)
 		dw_pen_xml(&plot->pen, curve->holders[i].name, 40);
 		dw_pen_text(&plot->pen, "</text>\n");
 	}
-	/* the text of a bar stands beside it, so a bar cannot have the whole width */
+	/* the text of a bar is next to it, so a bar cannot have the whole width */
 	dw_pen_format(&plot->pen,
 	              "<svg class=\"holders\" x=\"%u\" y=\"%u\" width=\"%u\" overflow=\"visible\">\n",
 	              HOLDERS, y, DW_PICTURE_WIDTH - HOLDERS - HOLDER_WORDS);

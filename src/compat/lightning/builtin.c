@@ -1,6 +1,6 @@
 /*
- * The profilers by name: what each of them records of a stage, and its report, which is a layout
- * of the program's own trace.
+ * The profilers that can be created by name. Each decides what a stage records, and its report is a
+ * layout of the program's own trace.
  */
 #include "compat/lightning/lightning.h"
 
@@ -57,7 +57,7 @@ static int advanced_setup(struct dwell_lightning_profiler *actions, struct dwell
 	return 0;
 }
 
-/* A restriction below 1 is a share; it is a part of the layout's name. */
+/* A restriction below 1 is a share of the lines and becomes a part of the layout's name. */
 static int advanced_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
 {
 	double restriction = actions->own->options.line_restriction;
@@ -136,7 +136,7 @@ static void xla_start(struct dwell_lightning_profiler *actions, const char *acti
 		actions->own->asked = strcmp(dot ? dot + 1 : action, served[i]) == 0;
 	if (actions->own->asked &&
 	    dwell_serve_start(port ? port : 9012, &actions->own->failed) == DWELL_E_STATE)
-		actions->own->failed.code = 0; /* by an earlier stage, or by the program */
+		actions->own->failed.code = 0; /* an earlier stage or the program started the server */
 }
 
 static int xla_teardown(struct dwell_lightning_profiler *actions, struct dwell_error *error)
