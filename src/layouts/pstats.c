@@ -132,7 +132,7 @@ static int pstats_take_options(struct pstats_request *request, const struct dw_l
 	return 0;
 }
 
-/* ---- a table ------------------------------------------------------------------------------------ */
+/* ---- a table --------------------------------------------------------------------------------- */
 
 /* A function without a file has a name like "<built-in method len>" in Python. pstats prints it in
  * braces. */
@@ -220,7 +220,7 @@ static int pstats_put_table(struct dw_model *model, const struct pstats_request 
 	return 0;
 }
 
-/* ---- the report ----------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static int pstats_compare_numbers(const void *left, const void *right)
 {

@@ -31,7 +31,7 @@ struct table {
 	bool overload, memory, shapes, stacks, flops;
 };
 
-/* ---- values ------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void torch_time_text(const struct table *table, double us, char buffer[32])
 {
@@ -177,7 +177,7 @@ static void torch_make_columns(struct table *table)
 		dw_torch_add_column(page, torch_flops_head(table), COLUMN, false);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void torch_put_head(const struct table *table)
 {
@@ -289,7 +289,7 @@ static int torch_put_rows(const struct table *table, struct dwell_error *error)
 	return done ? 0 : dw_error_set(error, DWELL_E_NOMEM, "out of memory printing a table");
 }
 
-/* ---- the layout ----------------------------------------------------------------------------------- */
+/* ---- the layout ------------------------------------------------------------------------------ */
 
 /* FLOPs have a column only if the program requested them. They may be known without that. */
 static bool torch_asked_for_flops(const struct dw_source *source)

@@ -19,7 +19,7 @@
 #define LABEL 22u         /* above the plot */
 #define AXIS 24u          /* below the last plot */
 #define ROW 18u
-#define HOLDERS 320u      /* where the bars of holders begin; the script has the same number, and the next one */
+#define HOLDERS 320u      /* start of the bars of holders; the script repeats this and the next */
 #define HOLDER_WORDS 170u
 #define UNITS 1000000u    /* the width of a plot in its own units */
 #define HIGH 10000u       /* the height of a plot in its own units */
@@ -171,7 +171,7 @@ static void curve_put_panel(struct plot *plot, size_t index, unsigned y)
 	                        " height=\"100%\"/></svg>\n");
 }
 
-/* ---- axis, legend, holders --------------------------------------------------------------------------- */
+/* ---- axis, legend, holders ------------------------------------------------------------------- */
 
 /* The distance of ticks: 1, 2 or 5 times a power of ten, so that six fit. The script does the
  * same. */

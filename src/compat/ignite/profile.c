@@ -71,7 +71,8 @@ void dw_profile_time(struct dwell_ignite_profiler *profiler, enum dwell_ignite_t
 
 /* ---- the clock ------------------------------------------------------------------------ */
 
-/* The kernel compares the counter with other clocks. If it does not use it, the counter may jump. */
+/* Whether the kernel uses the counter. It compares the counter with other clocks; a counter that it
+ * does not use may jump. */
 static bool profile_counter_is_good(void)
 {
 #if defined(__x86_64__)

@@ -138,7 +138,7 @@ static int when_read_argument(struct reader *reader)
 	return 0;
 }
 
-/* Reads what is between the parentheses. */
+/* Reads the filter between the parentheses. */
 static int when_read_filter(struct reader *reader)
 {
 	struct dw_filter *filter = reader->filter;

@@ -111,7 +111,7 @@ static int operators_summary(struct dwell_lightning_profiler *actions, FILE *fil
 	return profiler_print_layout(actions, layout, &options, file, error);
 }
 
-/* ---- xla -------------------------------------------------------------------------------------- */
+/* ---- xla ------------------------------------------------------------------------------------- */
 
 static int xla_setup(struct dwell_lightning_profiler *actions, struct dwell_error *error)
 {
@@ -122,7 +122,8 @@ static int xla_setup(struct dwell_lightning_profiler *actions, struct dwell_erro
 	return dwell_active() ? 0 : dwell_start(&options, error);
 }
 
-/* "training_step", or "[Strategy]Single.training_step": what comes after the last dot. */
+/* Starts the server at the first of these actions. "[Strategy]Single.training_step" counts as
+ * training_step. */
 static void xla_start(struct dwell_lightning_profiler *actions, const char *action)
 {
 	static const char *const served[] = { "training_step", "backward", "validation_step",
@@ -149,7 +150,7 @@ static int xla_teardown(struct dwell_lightning_profiler *actions, struct dwell_e
 	return code;
 }
 
-/* ---- by name ---------------------------------------------------------------------------------- */
+/* ---- by name --------------------------------------------------------------------------------- */
 
 #define METHODS(name_, ...) { .size = sizeof(struct dwell_lightning_methods), .name = name_, __VA_ARGS__ }
 

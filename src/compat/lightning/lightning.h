@@ -17,7 +17,7 @@ struct dwell_lightning_own {
 	char *sort_by, *record_functions;
 	bool captured;                        /* only captures are recorded */
 	bool asked;                           /* dwell_serve_start() was called */
-	struct dwell_error failed;            /* why captures are not served; reported at the end of the stage */
+	struct dwell_error failed;            /* why captures are not served; reported at teardown */
 	bool made;                            /* not used */
 };
 

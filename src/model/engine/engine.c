@@ -175,7 +175,7 @@ static int engines_visit(struct dw_model *model, const struct dw_engines *all,
 	return failed ? -1 : 0;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 struct sums {
 	struct dw_engines *engines;

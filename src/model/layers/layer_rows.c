@@ -74,7 +74,7 @@ static void rows_add_up(struct taking *taking)
 	}
 }
 
-/* ---- operators -------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 static bool rows_place_counts(const struct dw_layer_tree *tree, const struct dw_layer_entry *entry)
 {
@@ -128,7 +128,7 @@ static struct dw_layer_operators rows_make_operators(struct taking *taking, uint
 	return taken;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static int rows_compare_calls(const void *left, const void *right)
 {
@@ -178,7 +178,7 @@ static void rows_make_calls(struct taking *taking)
 	}
 }
 
-/* ---- rows --------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* The number of elements of all tensors. The shapes of a layer are those of its parameters. */
 static uint64_t rows_count_elements(const struct dw_entry_shapes *shapes)

@@ -14,7 +14,7 @@ static const char *const share_names[] = {
 #undef X
 };
 
-/* ---- what is missing -------------------------------------------------------------------- */
+/* ---- missing records -------------------------------------------------------------------- */
 
 /* The part of [from, to) in the holes. *missing is the first hole that can overlap; it moves on. */
 static uint64_t steps_missing_in(const struct dw_interval **missing, uint64_t from, uint64_t to)
@@ -195,7 +195,7 @@ void dw_steps_convert_besides(struct dw_steps *steps, const struct dw_model *mod
 		return;
 	}
 	if (wall_ns < steps_ns)
-		wall_ns = steps_ns; /* rounding */
+		wall_ns = steps_ns; /* they differ only by rounding */
 	steps_scale_parts(pace->beside_ticks, ns, DW_BESIDE_COUNT, wall_ns - steps_ns);
 	steps_add_summed(steps, model, pace, ns);
 	steps->wall_ns += wall_ns;

@@ -54,8 +54,7 @@ struct division {
 	uint32_t step_depth;     /* ranges at places up to this one began before the step */
 	uint32_t phase, own;     /* places of the outermost ones in the step; 0: none */
 	uint32_t around;         /* place of the innermost named range up to step_depth; 0: none */
-	uint32_t unnested;       /* place of the range that ends although it is not the innermost; 0:
-	                          * none */
+	uint32_t unnested;       /* place of the range that ends; 0: the innermost */
 	const struct dw_interval *communication, *operators; /* the pace's next intervals */
 	struct row_ticks self;   /* of the current step */
 	struct row_ticks named;

@@ -30,7 +30,7 @@ struct dw_pace_step {
 
 enum { DW_BESIDE_START = DW_SHARE_COUNT, DW_BESIDE_AFTER, DW_BESIDE_SUMMED, DW_BESIDE_COUNT };
 
-/* A thread with steps. */
+/* A thread with steps, and the state of its walk. */
 struct dw_pace {
 	uint32_t process, thread;
 	size_t stream;                   /* index; the source's stream_count: it has no records */
@@ -58,8 +58,8 @@ int dw_pace_walk(struct dw_model *model, struct dw_pace *paces, size_t count);
 
 /* What threads without steps did (other_threads.c). */
 struct dw_helpers {
-	const struct dw_interval *communication, *operators; /* each ends with an interval that
-	                                                      * starts at UINT64_MAX */
+	const struct dw_interval *communication, *operators; /* ends with an interval that starts at
+	                                                      * UINT64_MAX */
 };
 /* Returns an array by process, in the model's arena. `steps`: by thread, whether it has steps.
  * NULL: out of memory. */

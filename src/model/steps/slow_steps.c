@@ -1,5 +1,5 @@
 /*
- * Why a step was slow: what took longest beyond its median over usual steps.
+ * Why a step was slow: which rows took most time beyond their medians over usual steps.
  *
  * Called by steps.c. The steps' lengths, and so the slow ones, are known before the walk. Therefore
  * the walk collects the times of rows only for slow steps and for a sample of usual ones. After the

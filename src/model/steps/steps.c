@@ -124,7 +124,7 @@ uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q)
 	return count ? sorted[rank ? rank - 1 : 0] : 0;
 }
 
-/* Of the steps that ended; if none did, of all. */
+/* Computes the lengths of the steps that ended; if none did, of all. */
 static int steps_measure(struct dw_steps *steps)
 {
 	uint64_t *lengths = malloc((steps->count + 1) * sizeof *lengths);
@@ -218,7 +218,7 @@ static int steps_order(struct work *work, const uint64_t *counts)
 	return next && work->order && work->first_of ? 0 : -1;
 }
 
-/* Adds the pace of a thread with steps, unless none of them is in scope. */
+/* Adds the pace of a thread with steps. Does nothing if no step of the thread is in scope. */
 static void steps_add_pace(struct work *work, uint32_t thread, uint64_t count, bool is_first,
                            const struct dw_interval *missing)
 {

@@ -26,7 +26,7 @@ struct dw_step {
 	uint64_t share_ns[DW_SHARE_COUNT]; /* sums to end_ns - start_ns exactly */
 	const struct dw_step_part *parts;  /* sum to share_ns[DW_SHARE_NAMED] exactly */
 	uint32_t part_count;
-	/* What took longest beyond its median over usual steps, to explain why the step was slow. */
+	/* The row that took most time beyond its median over usual steps: why the step was slow. */
 	uint32_t slow_symbol;      /* DW_NO_INDEX: no symbol explains it */
 	uint64_t slow_extra_ns;
 };

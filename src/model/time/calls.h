@@ -2,8 +2,8 @@
  * Calls: operators, and optionally the program's named ranges and steps, grouped by more than their
  * name.
  *
- * For tables like torch.profiler's. The request says what distinguishes rows besides the name
- * (shapes, overload, the innermost frames of the stack). Self memory is what an operator allocated
+ * For tables like torch.profiler's. The request selects what distinguishes calls of one name:
+ * shapes, overload, the innermost frames of the stack. Self memory is what an operator allocated
  * minus what it freed while it was the innermost one in its thread. If operators call operators,
  * FLOPs are counted once. One pass in one thread, slower than the profile by name. Its memory grows
  * with the rows and, if memory is requested, with the number of allocations and frees.

@@ -1,8 +1,8 @@
 /*
  * The FLOPs of a run, with the time of the calls; each call of an operator counts once.
  *
- * One pass that looks at operators only. The FLOPs of a call depend only on its symbol (name and
- * shapes), so the formula is computed once for each symbol; the pass adds up calls and ticks.
+ * A pass over the operators only. The FLOPs of a call depend only on its symbol (name and shapes),
+ * so the formula is computed once for each symbol; the pass adds up calls and ticks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +106,7 @@ static const struct dw_pass_hooks flops_hooks = {
 };
 DW_PASS_DEFINE(flops, flops_hooks)
 
-/* ---- streams side by side ------------------------------------------------------------------ */
+/* ---- parallel walk ------------------------------------------------------------------------- */
 
 static bool flops_prepare(struct worker *worker, size_t symbols)
 {

@@ -60,7 +60,7 @@ static int64_t size_at(const struct arg *arg, unsigned index)
 	return size;
 }
 
-/* The integer for a place; one integer stands for all places. */
+/* The integer for dimension `index`; a single integer applies to all dimensions. */
 static int64_t int_at(const struct arg *arg, unsigned index)
 {
 	return size_at(arg, index < arg->dims ? index : arg->dims - 1u);
@@ -245,7 +245,7 @@ static uint64_t attention(const struct args *args, const struct rule *rule)
 
 struct window {
 	int64_t size, stride, padding, dilation;
-	bool ceil; /* a window may begin inside and end outside */
+	bool ceil; /* a window that begins inside may end outside */
 };
 
 static uint64_t places(int64_t in, const struct window *window)

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What distinguishes rows besides the name. */
 struct dw_grouping {
 	bool shapes;           /* shapes of the arguments */
 	bool overload;         /* the detail of an operator */

@@ -9,8 +9,8 @@
 
 struct dw_loading {
 	uint64_t samples;
-	uint64_t asked, ready;     /* how often a batch was requested; sum of the batches that were
-	                            * ready then */
+	uint64_t asked, ready;     /* number of times that a batch was requested; sum of the batches
+	                            * that were ready at these times */
 };
 
 /* By thread, for the model's scope. NULL with `error` if memory ran out. */

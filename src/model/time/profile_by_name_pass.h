@@ -48,7 +48,8 @@ struct dw_profile_worker {
 /* The state for a stream. */
 struct dw_profile {
 	struct dw_profile_worker *worker;
-	struct dw_tally *tallies;      /* copies of the worker's pointers, for speed */
+	struct dw_tally *tallies;      /* this and the next three: copies of the worker's pointers,
+	                                * for speed */
 	uint32_t *calls, *row_calls;
 	uint64_t *nested;
 	struct dw_scope_set scopes;

@@ -18,7 +18,7 @@
 #include "model/core/scope.h"
 #include "model/time/threads_pass.h"
 
-/* ---- what is missing -------------------------------------------------------------------- */
+/* ---- missing records -------------------------------------------------------------------- */
 
 static void threads_add_hole(struct dw_threads_count *count, uint64_t start_ticks,
                              uint64_t end_ticks)
@@ -59,7 +59,7 @@ bool dw_threads_are_whole(const struct dw_model *model)
 	return true;
 }
 
-/* ---- holes ------------------------------------------------------------------------------ */
+/* ---- a stream --------------------------------------------------------------------------- */
 
 void dw_threads_begin(struct dw_threads_count *count, struct dw_threads_sums *sums,
                       struct dw_pass *pass, const struct dw_segment *segment)
@@ -433,7 +433,8 @@ static bool threads_compute(struct dw_model *model, const void *request, void *r
 	size_t count;
 	unsigned workers;
 
-	/* A hole may begin in one piece and end in another. */
+	/* Only a trace without missing records is split: a hole may begin in one segment and end in
+	 * another. */
 	if (whole)
 		pass.segments = dw_model_segments(model);
 	count = whole && pass.segments ? pass.segments->count : source->stream_count;
