@@ -303,7 +303,7 @@ struct dw_entry_string {
 struct dw_entry_op {
 	struct dw_entry entry;
 	uint32_t name;     /* STRING */
-	uint32_t detail;   /* STRING or 0: an ALLOC's device, a COUNTER's unit, an operator's overload */
+	uint32_t detail;   /* STRING or 0: ALLOC's device, COUNTER's unit, operator's overload */
 	uint32_t shapes;   /* SHAPES or 0: of an operator's arguments or a layer's own parameters */
 	uint32_t file;     /* STRING or 0 */
 	uint32_t line;
