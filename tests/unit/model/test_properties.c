@@ -1,15 +1,15 @@
 /*
- * Every product of the model against one reference stack, over random streams.
+ * Every product of the model, compared with one reference stack over random streams.
  *
- * A stream is drawn record by record: ranges of several kinds that begin, end, are ended
- * from the middle, by position or by name; lost records, gaps of recycled chunks, thread
- * switches, runs of ranges deeper than the limits. The same events drive the reference
- * below, which keeps all open ranges in a list and, whenever time passes, gives the time to
- * the ranges that are innermost of their kind. It has no tricks, so that a reader can see
- * that it is right. Then the figures of each product must equal the reference's.
+ * A stream is generated record by record: ranges of several kinds that begin, end, or are ended out
+ * of order by position or by name; lost records, gaps of recycled chunks, thread switches, nesting
+ * deeper than the limits. The same events drive the reference below, which keeps all open ranges in
+ * a list and, whenever time passes, adds the time to the innermost range of each kind. It is
+ * simple, so that a reader can see that it is right. The figures of each product must equal those
+ * of the reference.
  *
- * On a failure the seed of the stream is printed. With DWELL_TEST_SEED=N in the environment
- * only the stream of that seed is tested; DWELL_TEST_RUNS=N tests N streams instead of 300.
+ * On a failure the seed of the stream is printed. With DWELL_TEST_SEED=N in the environment only
+ * the stream of that seed is tested; DWELL_TEST_RUNS=N tests N streams instead of 300.
  */
 #include "made.h"
 
