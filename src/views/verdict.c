@@ -3,8 +3,8 @@
  *
  * A cause is reported if its share of the mean step reaches a threshold. Operators are the work of
  * a step; they are reported only if one of them dominates or if there are very many small ones. If
- * no cause is found, a verdict reports that operators take the time. A verdict on growing memory
- * comes first, because growing memory ends the run.
+ * no other cause was found and operators take more than half of a step, a verdict reports that. A
+ * verdict on growing memory comes first, because growing memory ends the run.
  */
 #include <math.h>
 #include <stdio.h>
