@@ -338,24 +338,34 @@ static bool stream_has_passed(const struct stream *stream, uint64_t ticks)
 
 /* ---- a step's operators -------------------------------------------------------------- */
 
-/* Those of the stream that begin before `ticks` and count; *count of them. */
-static const struct dw_sequence_item *
-stream_take_items(struct stream *stream, const struct dw_sequence_step *step, size_t *count)
+/* Those of the stream that begin in the step and count; *count of them. *own: all are of the
+ * step's thread. Threads may have taken the stream over from one another in the step. */
+static const struct dw_sequence_item *stream_take_items(struct stream *stream,
+                                                        const struct dw_sequence_step *step,
+                                                        size_t *count, bool *own)
 {
 	const struct streams *all = stream->all;
-	size_t from = stream->head, to;
+	struct dw_sequence_item *items = stream->items;
+	size_t from = stream->head, kept, at;
 
-	while (from < stream->count && stream->items[from].start < step->start_ticks)
+	while (from < stream->count && items[from].start < step->start_ticks)
 		from++;
-	to = from;
-	while (to < stream->count && stream->items[to].start < step->end_ticks)
-		to++;
-	stream->head = to;
-	*count = to - from;
-	if (*count && stream->items[from].thread != all->steps->thread &&
-	    !all->linked[stream->items[from].thread])
-		*count = 0;
-	return *count ? stream->items + from : NULL;
+	*own = true;
+	for (at = kept = from; at < stream->count && items[at].start < step->end_ticks; at++) {
+		uint32_t thread = items[at].thread;
+
+		if (thread != all->steps->thread) {
+			if (!all->linked[thread])
+				continue;
+			*own = false;
+		}
+		if (kept != at)
+			items[kept] = items[at];
+		kept++;
+	}
+	stream->head = at;
+	*count = kept - from;
+	return *count ? items + from : NULL;
 }
 
 static int items_compare_starts(const void *left, const void *right)
@@ -394,11 +404,13 @@ streams_gather(struct streams *all, const struct dw_sequence_step *step, size_t 
 
 	for (size_t i = 0; i < all->stream_count; i++) {
 		size_t count;
-		const struct dw_sequence_item *items = stream_take_items(&all->streams[i], step, &count);
+		bool own;
+		const struct dw_sequence_item *items =
+		    stream_take_items(&all->streams[i], step, &count, &own);
 
 		if (!count)
 			continue;
-		if (!first && items->thread == all->steps->thread) {
+		if (!first && own) {
 			first = items;
 			first_count = count;
 			continue;

@@ -1,14 +1,12 @@
 /*
- * Steps, their parts, and the operators of steps in order, against simple references over random
- * streams (random_stream.h).
+ * Steps and their parts against a reference division, over random streams with steps of several
+ * threads (random_steps.h).
  *
- * Steps of several threads are drawn among the ranges; some do not end or were not recorded. The
- * reference cuts a step where a range begins or ends, and divides it by the table in
+ * The reference cuts a step where a range begins or ends, and divides it by the table in
  * doc/figures.md: at each moment the first row that applies has the time.
  */
-#include "random_stream.h"
+#include "random_steps.h"
 
-#include "model/sequence/sequence.h"
 #include "model/steps/steps.h"
 
 /* ---- drawing -------------------------------------------------------------------------------- */
@@ -44,79 +42,19 @@ static const struct random_name names[] = {
 };
 enum { OPS = sizeof names / sizeof *names };
 
-struct step {
-	uint32_t thread;
-	uint64_t number, start, end;
-	bool open, recorded;
-};
-
-static struct step *steps;
-static size_t step_count, step_capacity;
-static uint64_t open_since[THREADS]; /* 0: the thread has no open step */
-static uint64_t last_border[THREADS], next_number[THREADS];
-static bool steps_thread[THREADS];   /* threads that may step */
 static bool python;
 
 static void steps_draw_begin(void)
 {
-	step_count = 0;
-	memset(open_since, 0, sizeof open_since);
-	memset(last_border, 0, sizeof last_border);
-	memset(next_number, 0, sizeof next_number);
-	for (uint32_t i = 0; i < THREADS; i++)
-		steps_thread[i] = random_below(2);
+	random_steps_start();
 	python = random_below(2);
 	dw_encode_process_entry(&made.process)->flags = python ? DW_PROCESS_PYTHON : 0;
 }
 
-static void steps_put(uint32_t thread, uint64_t end)
-{
-	struct step step = { .thread = thread, .number = next_number[thread]++,
-		.start = open_since[thread], .end = end, .open = !end, .recorded = random_below(8) };
-
-	steps = random_grow(steps, &step_capacity, step_count, sizeof *steps);
-	steps[step_count++] = step;
-	dw_encode_step(&made.process, random_threads[thread], step.number, step.start, step.end, 0,
-	               step.recorded ? DW_STEP_RECORDED : 0);
-	open_since[thread] = 0;
-}
-
-/* A step of some thread begins or ends, now or a little earlier: borders need not lie at records. */
-static void steps_draw_other(void)
-{
-	uint32_t thread = random_below(4) ? reference.thread : random_below(THREADS);
-	uint64_t border = reference.now;
-
-	if (random_below(2) && border > 200)
-		border -= random_below(200);
-	if (!steps_thread[thread] || !border || border < last_border[thread])
-		return;
-	last_border[thread] = border;
-	if (!open_since[thread]) {
-		open_since[thread] = border;
-		return;
-	}
-	steps_put(thread, border);
-	if (random_below(2))
-		open_since[thread] = border; /* the next one begins at once */
-}
-
-/* Steps that have not ended last until the end of the process. */
-static int steps_open(void)
-{
-	for (uint32_t thread = 0; thread < THREADS; thread++)
-		if (open_since[thread])
-			steps_put(thread, 0);
-	for (size_t i = 0; i < step_count; i++)
-		if (steps[i].open)
-			steps[i].end = reference.end;
-	return made_open(&made, NULL);
-}
-
 static bool steps_has_steps(uint32_t thread)
 {
-	for (size_t i = 0; i < step_count; i++)
-		if (steps[i].thread == thread)
+	for (size_t i = 0; i < random_step_count; i++)
+		if (random_steps[i].thread == thread)
 			return true;
 	return false;
 }
@@ -153,7 +91,7 @@ static int steps_compare_times(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static void steps_add_border(const struct step *step, uint64_t ticks)
+static void steps_add_border(const struct random_step *step, uint64_t ticks)
 {
 	if (ticks < step->start || ticks > step->end)
 		return;
@@ -167,7 +105,7 @@ static bool steps_is_help(const struct range *range)
 	                                names[range->op].category == DWELL_CATEGORY_OPERATOR);
 }
 
-static void steps_find_ranges(const struct step *step)
+static void steps_find_ranges(const struct random_step *step)
 {
 	own_count = other_count = border_count = 0;
 	for (size_t i = 0; i < reference.closed_count; i++) {
@@ -196,7 +134,7 @@ static void steps_find_ranges(const struct step *step)
 
 /* What is open from `from` to `to`. */
 struct moment {
-	const struct step *step;
+	const struct random_step *step;
 	uint64_t from, to;
 	uint32_t set;                /* rows of the table that ranges stand for, as bits */
 	bool operator, layer, function;
@@ -242,7 +180,7 @@ static void steps_add_range(struct moment *moment, const struct range *range)
 	}
 }
 
-static struct moment steps_find_moment(const struct step *step, uint64_t from, uint64_t to)
+static struct moment steps_find_moment(const struct random_step *step, uint64_t from, uint64_t to)
 {
 	struct moment moment = { .step = step, .from = from, .to = to, .innermost = NO_ROW };
 
@@ -307,7 +245,7 @@ static enum dw_share steps_row(const struct moment *moment, const struct range *
 	return steps_lower_row(moment, range);
 }
 
-static void steps_divide(const struct step *step)
+static void steps_divide(const struct random_step *step)
 {
 	memset(division.shares, 0, sizeof division.shares);
 	memset(division.parts, 0, sizeof division.parts);
@@ -347,7 +285,7 @@ static uint64_t steps_part_of(const struct dw_step_part *parts, size_t count, ui
 	return ns;
 }
 
-static void steps_compare_step(const struct dw_step *got, const struct step *want)
+static void steps_compare_step(const struct dw_step *got, const struct random_step *want)
 {
 	uint64_t sum = 0, parts = 0;
 
@@ -380,7 +318,7 @@ static void steps_compare_step(const struct dw_step *got, const struct step *wan
  * record is missing. Where no step ended, those that did not end count too. Only traces in which
  * nothing is missing tell exactly which steps those are. */
 static void steps_compare_counted(const struct dw_steps *got, const struct dw_step *step,
-                                  const struct step *want)
+                                  const struct random_step *want)
 {
 	bool may_count = want->recorded && (!want->open || got->open_count == got->count);
 
@@ -391,13 +329,13 @@ static void steps_compare_counted(const struct dw_steps *got, const struct dw_st
 
 static void steps_compare_lengths(const struct dw_steps *got)
 {
-	uint64_t *lengths = calloc(step_count + 1, sizeof *lengths), sum = 0;
+	uint64_t *lengths = calloc(random_step_count + 1, sizeof *lengths), sum = 0;
 	size_t count = 0;
 
-	for (size_t i = 0; i < step_count; i++)
-		if (!steps[i].open || got->open_count == step_count) {
-			lengths[count++] = steps[i].end - steps[i].start;
-			sum += steps[i].end - steps[i].start;
+	for (size_t i = 0; i < random_step_count; i++)
+		if (!random_steps[i].open || got->open_count == random_step_count) {
+			lengths[count++] = random_steps[i].end - random_steps[i].start;
+			sum += random_steps[i].end - random_steps[i].start;
 		}
 	qsort(lengths, count, sizeof *lengths, steps_compare_times);
 	CHECK_EQ(got->ended_count, count);
@@ -439,13 +377,13 @@ static void steps_compare(void)
 	memset(&division, 0, sizeof division);
 	for (uint32_t thread = 0; thread < THREADS; thread++)
 		helps[thread] = !steps_has_steps(thread);
-	CHECK_EQ(got->count, step_count);
+	CHECK_EQ(got->count, random_step_count);
 	for (size_t i = 0; i < got->count; i++) {
-		const struct step *want = NULL;
+		const struct random_step *want = NULL;
 
-		for (size_t s = 0; s < step_count; s++)
-			if (steps[s].thread == got->steps[i].thread && steps[s].number == got->steps[i].number)
-				want = &steps[s];
+		for (size_t s = 0; s < random_step_count; s++)
+			if (random_steps[s].thread == got->steps[i].thread && random_steps[s].number == got->steps[i].number)
+				want = &random_steps[s];
 		REQUIRE(want != NULL);
 		steps_compare_step(&got->steps[i], want);
 		steps_compare_counted(got, &got->steps[i], want);
@@ -457,9 +395,9 @@ static void steps_compare(void)
 TEST(steps_agree_with_the_reference_division)
 {
 	static const struct random_ask ask = { .names = names, .name_count = OPS, .others = 40,
-		.draw_other = steps_draw_other, .draw_begin = steps_draw_begin };
+		.draw_other = random_steps_draw, .draw_begin = steps_draw_begin };
 
-	random_test(&ask, steps_open, steps_compare, 200);
+	random_test(&ask, random_steps_open, steps_compare, 200);
 }
 
 CHECK_MAIN
