@@ -426,6 +426,8 @@ streams_gather(struct streams *all, const struct dw_sequence_step *step, size_t 
 	return all->merged;
 }
 
+/* A forward that outlives the step does not count: when the step is finished, the records with its
+ * end may not have been read. */
 static uint64_t stream_take_forward(struct stream *stream, const struct dw_sequence_step *step,
                                     bool *has)
 {
@@ -436,7 +438,7 @@ static uint64_t stream_take_forward(struct stream *stream, const struct dw_seque
 
 		if (span->start >= step->end_ticks)
 			break;
-		if (span->start >= step->start_ticks) {
+		if (span->start >= step->start_ticks && span->start + span->duration <= step->end_ticks) {
 			ticks += span->duration;
 			*has = true;
 		}

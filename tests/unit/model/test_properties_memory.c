@@ -352,7 +352,7 @@ TEST(memory_agrees_with_the_reference_account)
 	static const struct random_ask ask = { .names = names, .name_count = OPS, .others = 250,
 		.draw_other = memory_draw_other, .draw_begin = memory_draw_begin, .windows = true };
 
-	random_test(&ask, NULL, memory_compare, 300);
+	random_test(&ask, NULL, memory_compare, 150);
 }
 
 CHECK_MAIN

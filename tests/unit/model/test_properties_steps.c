@@ -397,7 +397,7 @@ TEST(steps_agree_with_the_reference_division)
 	static const struct random_ask ask = { .names = names, .name_count = OPS, .others = 40,
 		.draw_other = random_steps_draw, .draw_begin = steps_draw_begin };
 
-	random_test(&ask, random_steps_open, steps_compare, 200);
+	random_test(&ask, random_steps_open, steps_compare, 150);
 }
 
 CHECK_MAIN
