@@ -63,7 +63,8 @@ struct dw_sequence {
 	double iteration_ns;      /* mean of the timed iterations, from begin to end */
 	double drift;             /* of the iteration itself, as of an operator */
 	bool drifts;
-	double forward_ns;        /* mean time in the phase "forward" of the step's thread */
+	double forward_ns;        /* mean time in phases "forward" of the step's thread that begin and
+	                           * end in the step */
 	bool has_forward, has_backward; /* such phases are marked; in timed iterations */
 	uint32_t process_count;   /* that step */
 };

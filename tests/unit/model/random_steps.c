@@ -7,7 +7,7 @@ size_t random_step_count;
 static size_t step_capacity;
 static uint64_t open_since[THREADS]; /* 0: the thread has no open step */
 static uint64_t last_border[THREADS], next_number[THREADS];
-static bool may_step[THREADS];   /* threads that may step */
+static bool may_step[THREADS];
 
 void random_steps_start(void)
 {

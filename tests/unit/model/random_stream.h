@@ -11,8 +11,8 @@
  * records (allocations, counters, steps). It compares the product with figures that it computes
  * from `reference`, by the rules in doc/format.md and doc/figures.md.
  *
- * Each record has a time of its own, so a range is open at the time of a record if and only if
- * start < time <= end, and begins in or before a step by start alone. 1 tick = 1 ns.
+ * Each record has a time of its own: a range is open at the time of a later record if and only
+ * if start < time <= end. 1 tick = 1 ns.
  *
  * On a failure random_test() prints the seed of the stream. With DWELL_TEST_SEED=N in the
  * environment it tests only the stream of that seed; DWELL_TEST_RUNS=N tests N streams.
