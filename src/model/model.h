@@ -1,18 +1,18 @@
 /*
- * The model: what happened, in the field's terms. This header is what most views need of it.
+ * The model: what happened in a run, in terms of training. Most views need only this header.
  *
- * Between a source (records) and a view (a question) stand products, each computed once, when
- * first asked for, by a pass over the chunks that the scope touches, streams side by side on all
- * cores. Memory grows with what the product holds (names, tree nodes, steps), never with the
- * number of records. A product is NULL, with `error` filled, when memory ran out.
+ * A source holds records; a view answers a question. Between them, the model computes products.
+ * Each product is computed once, when it is first requested, by a pass over the chunks in scope
+ * that uses all cores. Its memory grows with what it holds (names, tree nodes, steps), never with
+ * the number of records. A product is NULL, with `error` set, if memory ran out.
  *
  *   core/model.h      a model: a run in a scope; its merged symbols
- *   core/events.h     every event in order, for exporters
- *   time/profiles.h   calls, self and total time by name, by call path; what was repaired
+ *   core/events.h     every event, for exporters
+ *   time/profiles.h   calls, self and total time by name and by call path; repairs
  *   time/threads.h    records, covered time and losses by thread
- *   steps/steps.h     each step with its breakdown; what lies outside them; the recorded share
+ *   steps/steps.h     each step with its breakdown; time outside steps; the recorded share
  *
- * More products have headers of their own: time/calls.h, time/functions.h, time/flops.h,
+ * Further products have headers of their own: time/calls.h, time/function_calls.h, time/flops.h,
  * time/loading.h, memory/memory.h, layers/layers.h, sequence/sequence.h, engine/engine.h.
  */
 #ifndef DW_MODEL_MODEL_H

@@ -1,10 +1,10 @@
 /*
- * Chunks: a stream's next piece of the file.
+ * Chunks: the pieces of the file that streams write to.
  *
- * When a chunk is full the stream takes a fresh block, or, when the file may not
- * grow, empties the oldest chunk of its own and counts what was in it. Only the
- * stream's own thread is here, under its `busy`; the process's lock is held for the
- * moment in which a block is taken.
+ * When its chunk is full, a stream takes a new block of the file. If the file may not grow, the
+ * stream recycles its own oldest chunk and counts the records in it as lost. Only the stream's
+ * own thread runs this code, with the stream's `busy` set. The process's lock is held only while
+ * a block is taken.
  */
 #include "record/record.h"
 
@@ -21,11 +21,11 @@ static void chunk_open(struct dwell_stream *stream, struct dw_slot *slot, struct
 		stream->last_ticks = dw_now();
 	writer->thread = slot->thread;
 	chunk->type = DW_CHUNK_STREAM;
-	chunk->process = slot->process; /* another session may have begun meanwhile */
+	chunk->process = slot->process; /* another session may have started meanwhile */
 	chunk->stream = writer->stream;
 	chunk->base_ticks = stream->last_ticks;
 	chunk->thread = slot->thread;
-	/* A follower that sees the number sees the rest. */
+	/* A follower that sees the number also sees the fields that were written before it. */
 	__atomic_store_n(&chunk->number, ++writer->number, __ATOMIC_RELEASE);
 	if (writer->chunk)
 		writer->chunk->next = block;
@@ -33,7 +33,7 @@ static void chunk_open(struct dwell_stream *stream, struct dw_slot *slot, struct
 	writer->block = block;
 	writer->closes = false;
 	stream->cursor = address + sizeof *chunk;
-	/* On a clock that needs a call the inline half never finds space. */
+	/* If reading the clock needs a call, the limit is NULL: inline code always finds no space. */
 	__atomic_store_n(&stream->limit,
 	                 dw_session_inline() ? address + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES
 	                                     : stream->cursor,
@@ -52,7 +52,7 @@ static void chunk_close(struct dwell_stream *stream, struct dw_writer *writer)
 
 uint32_t dw_chunk_own_range;
 
-/* Counts the records that the program made, without those that the recorder added. */
+/* Counts the program's records; the records that the recorder added are left out. */
 static uint64_t chunk_count_records(const struct dw_chunk *chunk)
 {
 	uint32_t own = __atomic_load_n(&dw_chunk_own_range, __ATOMIC_RELAXED);
@@ -66,14 +66,14 @@ static uint64_t chunk_count_records(const struct dw_chunk *chunk)
 		if (kind == DW_EXT || kind == DW_THREAD || kind == DW_LOSS)
 			continue;
 		if (!(*word & DW_WORD_END) && own && word[1] == own)
-			records--; /* a BEGIN of kind 0: its END will be counted and must not be */
+			records--; /* the END that follows a BEGIN of kind 0 is counted, and should not be */
 		else
 			records++;
 	}
 	return records;
 }
 
-/* Empties this stream's oldest chunk for reuse; its block, 0 if it cannot be written. */
+/* Empties this stream's oldest chunk for reuse. Returns its block, or 0 if it cannot be written. */
 static uint32_t chunk_recycle(struct dw_slot *slot, struct dw_writer *writer, char **address)
 {
 	uint32_t block = writer->oldest;
@@ -85,8 +85,8 @@ static uint32_t chunk_recycle(struct dw_slot *slot, struct dw_writer *writer, ch
 	records = chunk_count_records(chunk);
 	writer->oldest = block == writer->block ? 0 : chunk->next;
 	if (block == writer->block)
-		writer->chunk = NULL; /* the only one: it has no successor */
-	/* Followers recheck the number after copying: 0 first, the new one last. */
+		writer->chunk = NULL; /* the stream has only this chunk, so it has no successor */
+	/* Followers check the number again after copying. So it is 0 first, and is set again last. */
 	__atomic_store_n(&chunk->number, 0, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	chunk->end_bytes = 0;
@@ -98,8 +98,9 @@ static uint32_t chunk_recycle(struct dw_slot *slot, struct dw_writer *writer, ch
 	return block;
 }
 
-/* Under the lock, so that a session that stops next does not trim what this thread
- * is about to write. Number 0 keeps readers away until the header is whole. */
+/* Called under the lock, so that a session that stops next does not trim the block that this
+ * thread is about to write. Readers skip the chunk while its number is 0, until the header is
+ * complete. */
 static void chunk_mark_taken(char *address)
 {
 	struct dw_chunk *chunk = (struct dw_chunk *)(void *)address;
@@ -111,7 +112,7 @@ static void chunk_mark_taken(char *address)
 static uint32_t chunk_find_block(struct dw_slot *slot, struct dw_writer *writer, char **address,
                                  enum dw_loss *cause)
 {
-	/* A stream that has nothing to recycle may take a chunk of the reserve. */
+	/* A stream without a chunk to recycle may use the reserve. */
 	bool reserved = !writer->oldest && dw_session_map()->keep != DW_KEEP_OLDEST;
 	uint32_t block = 0;
 
@@ -119,7 +120,7 @@ static uint32_t chunk_find_block(struct dw_slot *slot, struct dw_writer *writer,
 	if (dw_now() >= slot->retry_ticks) {
 		*cause = DW_LOSS_BUSY;
 		if (dw_process_lock()) {
-			*cause = DW_LOSS_STOPPED; /* sessions start and stop under the lock */
+			*cause = DW_LOSS_STOPPED; /* sessions start and stop under the same lock */
 			if (dw_session_head() && slot->generation == DW_LOAD(dw_session.generation))
 				block = dw_window_take(reserved ? DW_CLAIM_RESERVED : DW_CLAIM_STREAM, address,
 				                       cause);
@@ -132,7 +133,8 @@ static uint32_t chunk_find_block(struct dw_slot *slot, struct dw_writer *writer,
 		return block;
 	if (block)
 		*cause = DW_LOSS_DISK;
-	/* Asking again for every record would cost more than recording did. */
+	/* After a refusal no block is claimed for a while: a claim for every record would cost more
+	 * than recording it. */
 	if (dw_now() >= slot->retry_ticks && *cause != DW_LOSS_BUSY) {
 		slot->retry_ticks = dw_now() + dw_session_map()->ticks_per_second / 16;
 		slot->refusal = *cause;
@@ -148,7 +150,7 @@ bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_
 
 	dw_step_look();
 	if (writer->chunk && !writer->chunk->end_bytes) {
-		/* A record that was taken for abandoned has gone on: see stream.c. */
+		/* A record that was considered abandoned continued after all: see stream.c. */
 		if ((uintptr_t)stream->cursor - (uintptr_t)writer->chunk > DW_BLOCK_BYTES)
 			dw_slot_resume(stream, writer->chunk);
 		chunk_close(stream, writer);
@@ -157,7 +159,7 @@ bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_
 	block = chunk_find_block(slot, writer, &address, cause);
 	if (block)
 		chunk_open(stream, slot, writer, block, address);
-	/* After the last write to it, which is the new chunk's place. */
+	/* After the last write to the closed chunk, which stores the place of the new one. */
 	if (closed && closed != block)
 		dw_window_drop(closed);
 	return block != 0;

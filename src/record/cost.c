@@ -20,7 +20,7 @@ static double now_ns(void)
 	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* The very code of a probe, into memory of our own. */
+/* The same inline code as in a probe, writing to a private buffer. */
 static double inline_round(void)
 {
 	struct dwell_stream stream = { 0 }, *saved = dwell_this_stream;
@@ -46,7 +46,7 @@ static double inline_round(void)
 	return (now_ns() - start) / (double)ranges;
 }
 
-/* On a clock that is a call, the two calls are nearly all of it. */
+/* If reading the clock needs a call, the two calls take nearly all of the time. */
 static double clock_round(void)
 {
 	const int count = 20000;
@@ -55,7 +55,7 @@ static double clock_round(void)
 
 	for (int i = 0; i < 2 * count; i++)
 		sum += dw_clock_read(DW_CLOCK_MONOTONIC);
-	__asm__ volatile("" : : "r"(sum)); /* the calls are what is measured */
+	__asm__ volatile("" : : "r"(sum)); /* keeps the compiler from removing the calls */
 	return (now_ns() - start) / count + 15;
 }
 

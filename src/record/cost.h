@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* Nanoseconds a range (begin and end), the pages it fills included; about 3 ms. */
+/* Nanoseconds per range (begin and end), including the pages that it fills. Takes about 3 ms. */
 double dw_cost_range_ns(uint32_t clock_kind);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Facts: what a trace says about its processes beside their records.
+ * Facts: what a trace stores about its processes in addition to their records.
  *
- * The command line is stored so that a trace explains itself; what looks like a
- * secret in it is not. Of the environment an allowlist is read, once, when the
- * library is loaded (getenv is not for signal handlers and children of fork).
+ * The command line is stored, so that a reader knows what was recorded; values that look like
+ * secrets are removed. Of the environment only the variables of an allowlist are read, once, when
+ * the library is loaded: getenv() is not safe in signal handlers and in children of fork.
  */
 #include "format/keys.h"
 #include "record/record.h"
@@ -45,7 +45,7 @@ void dw_facts_read_environment(void)
 		snprintf(environment.job, sizeof environment.job, "%s", job);
 }
 
-/* What names of secrets contain, whatever is around it: HF_TOKEN, --db-password. */
+/* Words that mark a name as that of a secret anywhere in it: HF_TOKEN, --db-password. */
 static bool names_a_secret(const char *text, size_t length)
 {
 	static const char *const words[] = { "token", "secret", "passw", "pwd", "passphrase", "apikey",
@@ -60,7 +60,7 @@ static bool names_a_secret(const char *text, size_t length)
 	return false;
 }
 
-/* The same of an argument or a field: there "key" alone names one too. */
+/* The same for the name of an argument or a field, where "key" alone is also a secret's name. */
 static bool names_an_argument_secret(const char *text, size_t length)
 {
 	if (names_a_secret(text, length))
@@ -85,7 +85,7 @@ static bool is_name_character(char c)
 	       c == '-' || c == '.';
 }
 
-/* "Bearer" and the like stand between a header's name and its secret. */
+/* The length of "Bearer" and the like, which is between a header's name and its secret. */
 static size_t scheme_length(const char *value)
 {
 	static const char *const schemes[] = { "Bearer ", "Basic ", "Digest ", "token " };
@@ -96,8 +96,8 @@ static size_t scheme_length(const char *value)
 	return 0;
 }
 
-/* The end of the value that begins at `value`: within quotes their end, for NAME=VALUE the
- * end of the argument or of a pair of a list, else the end of the line. */
+/* The end of the value that begins at `value`: the closing quote if the value is quoted; for
+ * NAME=VALUE the end of the argument or of the pair in a list; otherwise the end of the line. */
 static const char *end_of_value(const char *value, char sign, char quote)
 {
 	if (!quote)
@@ -108,8 +108,8 @@ static const char *end_of_value(const char *value, char sign, char quote)
 }
 
 /*
- * The value of a secret in text: what follows NAME=, NAME: or "NAME": where NAME names a
- * secret. *from and *to are its ends. False: there is none from `text` on.
+ * Finds the next value of a secret in text: it follows NAME=, NAME: or "NAME": where NAME is the
+ * name of a secret. Stores where it begins and ends in *from and *to. False: there is none.
  */
 static bool find_secret(const char *text, const char **from, const char **to)
 {
@@ -160,7 +160,7 @@ static size_t append_redacted(char *line, size_t at, size_t size, const char *ar
 	}
 }
 
-/* Programs whose -pPASSWORD is a password: for others -p is a port, a path, a profile. */
+/* Programs for which -pPASSWORD is a password. For others -p is a port, a path or a profile. */
 static bool takes_password(const char *program)
 {
 	static const char *const programs[] = { "mysql", "mysqldump", "mysqladmin", "mariadb",
@@ -174,9 +174,9 @@ static bool takes_password(const char *program)
 }
 
 /*
- * The arguments, blanks between them. Redacted are: the value of --token=V, of TOKEN=V and
- * of a header or a JSON member (Token: V); the argument after --token; what stands between
- * :// and @; and -pV of programs that take a password so.
+ * Joins the arguments with blanks and redacts: the value of --token=V, of TOKEN=V and of a header
+ * or a JSON member (Token: V); the argument after --token; the text between :// and @; and -pV
+ * of programs that take a password this way.
  */
 static void facts_redact(const char *arguments, size_t length, char *line, size_t size)
 {
@@ -241,9 +241,9 @@ bool dw_facts_process(struct dw_entry_process *entry)
 	return true;
 }
 
-/* ---- told by the program -------------------------------------------------------- */
+/* ---- facts that the program reports ---------------------------------------------- */
 
-/* A value may be long and is said once: it goes to the journal without the table. */
+/* A value may be long and is usually written once, so it is written without the table of names. */
 static uint32_t write_value(const char *text)
 {
 	size_t length = strlen(text), longest = DW_ENTRY_MAX_BYTES - sizeof(struct dw_entry_string);
@@ -321,7 +321,7 @@ void dwell_rank(int rank, int local_rank, int world_size)
 	environment.rank = rank;
 	environment.local_rank = local_rank;
 	environment.world_size = world_size;
-	/* The PROCESS entry may stand already: later facts win. */
+	/* The PROCESS entry may be written already: readers use the latest value of a fact. */
 	snprintf(text, sizeof text, "[%d,%d,%d]", rank, local_rank, world_size);
 	dw_meta(DW_KEY_RANK, text, DW_META_JSON);
 }

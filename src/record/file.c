@@ -1,4 +1,4 @@
-/* Trace files: created, opened, trimmed; see file.h. */
+/* Creates, opens and trims trace files; see file.h. */
 #include "record/file.h"
 #include "record/record.h"
 
@@ -20,7 +20,7 @@
 #include "base/host.h"
 #include "dwell/probe.h"
 
-#ifndef RENAME_NOREPLACE /* a C library may not have it */
+#ifndef RENAME_NOREPLACE /* some C libraries lack it */
 #define RENAME_NOREPLACE 1u
 #endif
 
@@ -28,7 +28,8 @@
 
 /* ---- creating ---------------------------------------------------------------- */
 
-/* The budget in blocks: what was asked, at most a tenth of what is free. */
+/* The budget in blocks: the requested size, but at most a tenth of the free space. Never less than
+ * the smallest budget. */
 static uint32_t file_budget(int fd, uint64_t max_size_bytes)
 {
 	struct statvfs fs;
@@ -114,7 +115,7 @@ static void fill_control(struct dw_control *control, const struct dwell_options 
 	control->gates[0].mask = control->gated ? 0 : control->mask;
 }
 
-/* Whether the file system lets us do what recording needs; the head is written. */
+/* Writes the head; fails if the file system lacks what recording needs. */
 static int write_head(int fd, const struct dwell_options *options, const uint8_t *run_id)
 {
 	struct dw_head *head;
@@ -129,12 +130,12 @@ static int write_head(int fd, const struct dwell_options *options, const uint8_t
 	fill_allocation(head, fd, options);
 	fill_control((struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET), options);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	memcpy(head->magic, DW_MAGIC, sizeof head->magic); /* last: a reader knows it is whole */
+	memcpy(head->magic, DW_MAGIC, sizeof head->magic); /* last, when the head is complete */
 	munmap(head, DW_BLOCK_BYTES);
 	return 0;
 }
 
-/* What may be replaced by a trace: a regular file that is empty or a trace itself. */
+/* Whether a trace may replace this file: a regular file that is empty or a trace. */
 static bool is_replaceable(const char *path)
 {
 	struct stat named, opened;
@@ -159,14 +160,14 @@ static bool is_replaceable(const char *path)
 
 static int create_at(const char *path, const struct dwell_options *options, const uint8_t *run_id)
 {
-	/* 0600: a trace holds names and arguments of its user. */
+	/* 0600: a trace contains names and arguments of its user */
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
 	int result;
 
 	if (fd < 0 && errno == EEXIST && options->overwrite) {
 		if (!is_replaceable(path))
 			return -ENOTUNIQ;
-		/* Removed rather than truncated: a process that has the old trace mapped keeps it. */
+		/* Removed and not truncated, so that a process that has the old trace mapped keeps it. */
 		unlink(path);
 		fd = open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
 	}
@@ -204,7 +205,7 @@ static int creation_error(struct dwell_error *error, const char *path, int resul
 	case EEXIST:
 		return dw_error_set(error, DWELL_E_EXISTS,
 		                    "%s exists; name another file with -o, or that one to replace it", path);
-	case ENOTUNIQ: /* create_at()'s own */
+	case ENOTUNIQ: /* set by create_at() */
 		return dw_error_set(error, DWELL_E_EXISTS,
 		                    "%s exists and is no dwell trace, so it is not replaced; name another "
 		                    "file with -o, or remove it first", path);
@@ -277,18 +278,17 @@ int dw_file_open(const char *path, struct dw_head **head, struct dwell_error *er
 /* ---- finishing ------------------------------------------------------------------- */
 
 struct extent {
-	uint32_t used_end; /* block after the last one in use */
+	uint32_t used_end; /* the block after the last one in use */
 	uint32_t alive;    /* processes that still write */
 	uint32_t unknown;  /* processes that may still write */
 };
 
-/* In other pid namespaces a look is expensive; see dw_process_lives(). */
+/* To look up a process of another pid namespace is expensive; see dw_process_lives(). */
 #define MOST_SCANS 64u
 
 /*
- * A process that writes to the file is named by the first entry of its journal. It stands
- * there without its tag while the process registers. An entry of an older version ends
- * before the identity's last two fields.
+ * The first entry of a process's journal identifies the process. While the process registers, the
+ * entry is there without its tag. An entry of an older version lacks the last two fields.
  */
 static void count_writer(int fd, off_t offset, const struct dw_chunk *chunk,
                          uint32_t self, unsigned *scans, struct extent *extent)
@@ -310,7 +310,7 @@ static void count_writer(int fd, off_t offset, const struct dw_chunk *chunk,
 	extent->unknown += alive == DW_ALIVE_UNKNOWN;
 }
 
-/* `self` is the PROCESS id of the caller, which is no other writer; 0: it has none. */
+/* `self` is the PROCESS id of the caller, which does not count as a writer; 0: it has none. */
 static void file_survey(int fd, uint32_t self, struct extent *extent)
 {
 	unsigned scans = MOST_SCANS;
@@ -346,7 +346,8 @@ static bool is_used(int fd, uint32_t block)
 	       magic == DW_CHUNK_MAGIC;
 }
 
-/* In runs, for each call takes long: a child that recorded little leaves 60 blocks. */
+/* Punches holes for runs of unused blocks, because each call is slow and a child process that
+ * recorded little leaves 60 unused blocks. */
 static void punch_unused(int fd, uint32_t blocks)
 {
 	uint32_t first = 1;
@@ -362,21 +363,21 @@ static void punch_unused(int fd, uint32_t blocks)
 }
 
 /*
- * Removes what nobody uses, if nobody writes.
+ * Removes unused blocks if no process writes to the file.
  *
  * Proof that no process loses a block that it writes to:
- * - A process writes through memory only to blocks that it claimed, and next_block never
- *   goes back over a claim that is in use. So only a process that joined can be harmed.
- * - A process that joins writes its identity into its first chunk with pwrite(), which
- *   cannot raise SIGBUS, and then reads the flags (join_file() in journal.c). Here the
- *   flags are set first, and the chunks are read after. All of it is seq_cst, so either
- *   the chunks read here hold the identity, or the process reads FINISHING or FINISHED.
- * - If the identity is read and the process lives, or may live, nothing is removed.
- * - If the process reads FINISHING, it gives its claim up without having touched it.
- * - If it reads FINISHED, all removing is over, for it happens once in a file's life: the
- *   process reserves its claim and writes its identity again. Its claim is its own still,
- *   because next_block is left as it is.
- * - If it read neither before its announcement and FINISHED after it, the same holds.
+ * - A process writes through memory only to blocks that it claimed, and next_block never goes
+ *   back over a claim that is in use. So only a process that joined can be harmed.
+ * - A process that joins writes its identity into its first chunk with pwrite(), which cannot
+ *   raise SIGBUS, and then reads the flags (join_file() in journal.c). This function sets the
+ *   flags first and reads the chunks after that. All of it is seq_cst. So either this function
+ *   reads the identity, or the process reads FINISHING or FINISHED.
+ * - If the identity is read and the process is alive, or may be, nothing is removed.
+ * - If the process reads FINISHING, it abandons its claim without having written to it.
+ * - If it reads FINISHED, removing has ended, because it is done once in a file's life. The
+ *   process reserves its claim and writes its identity again. The claim is still its own, because
+ *   next_block is not changed here.
+ * - If it read neither before it wrote its identity and FINISHED after it, the same applies.
  */
 static void remove_unused(int fd, struct dw_head *head, uint32_t self, struct extent *extent)
 {
@@ -385,7 +386,7 @@ static void remove_unused(int fd, struct dw_head *head, uint32_t self, struct ex
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	file_survey(fd, self, extent);
 	if (!extent->alive && !extent->unknown && !(flags & DW_HEAD_FINISHED)) {
-		/* The end is written first: a reader may look at any moment. */
+		/* The end is written first, because a reader may read the head at any time. */
 		__atomic_store_n(&head->end_blocks, extent->used_end, __ATOMIC_SEQ_CST);
 		if (ftruncate(fd, (off_t)extent->used_end * DW_BLOCK_BYTES) == 0)
 			punch_unused(fd, extent->used_end);
@@ -413,7 +414,7 @@ static int copy_all(int from, int to)
 	return got < 0 ? -errno : 0;
 }
 
-/* Gives a file its name unless something has that name: 0 or a negative errno. */
+/* Renames a file unless a file with that name exists; 0 or a negative errno. */
 static int name_file(const char *temporary, const char *path)
 {
 	if (link(temporary, path) == 0) {
@@ -422,16 +423,16 @@ static int name_file(const char *temporary, const char *path)
 	}
 	if (errno == EEXIST)
 		return -EEXIST;
-	/* File systems without hard links. */
+	/* For file systems without hard links. */
 	if (syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
 		return 0;
 	return -errno;
 }
 
 /*
- * What had the name was removed when the trace was made, if the caller wanted that. What
- * has it now came later and is somebody else's: it is never replaced, nor is a symbolic
- * link followed. So the copy is made under a new name and then given its own.
+ * An older file of this name was removed when the trace was created, if the caller asked for it.
+ * A file that has the name now is newer and belongs to another program. So it is never replaced,
+ * and a symbolic link is not followed: the copy is made under a temporary name and then renamed.
  */
 static int move_to(int fd, const char *path, const char *final_path, struct dwell_error *error)
 {

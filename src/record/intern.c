@@ -1,13 +1,12 @@
 /*
- * Names to ids, once for the life of the process.
+ * Interning: one id for each name, for the life of the process.
  *
- * A table of chains, pushed with a compare-and-swap and never removed from, so
- * that it may be used in signal handlers and is whole in a child of fork at any
- * moment: an entry goes to the journal first and into the table last. What the
- * table holds is the entry's own image, so that a session with a new file can
- * write all of it again under the same ids, and ids that call sites remember stay
- * true. Two threads that intern the same content at once may get two ids; readers
- * merge by content.
+ * The table consists of chains. Entries are added by compare-and-swap and never removed. So signal
+ * handlers may use it, and a child of fork always finds it complete: an entry is written to the
+ * journal first and added to the table last. The table holds the image of each entry. So a session
+ * with a new file can write all entries again under the same ids, and ids that call sites have
+ * stored stay valid. Two threads that intern the same content at the same time may get two ids;
+ * readers merge entries by content.
  */
 #include "record/record.h"
 
@@ -20,12 +19,12 @@
 struct node {
 	struct node *next;
 	uint64_t hash;
-	struct dw_entry entry; /* tag and id set; the rest of the entry follows */
+	struct dw_entry entry; /* with tag and id; the rest of the entry follows */
 };
 
 static struct node *chains[CHAINS];
 
-/* Memory for nodes: blocks from mmap, cut by moving one word. */
+/* Memory for nodes: blocks from mmap; advancing one word allocates from them. */
 struct block {
 	size_t used; /* atomic */
 	char data[];
@@ -66,7 +65,7 @@ void *dw_intern_memory(size_t bytes)
 		                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (fresh == MAP_FAILED)
 			return NULL;
-		/* The loser of a race gives its fresh block back: nobody has seen it. */
+		/* A thread that loses the race unmaps its new block, which no other thread has seen. */
 		if (!__atomic_compare_exchange_n(&newest_block, &block, fresh, false, __ATOMIC_RELEASE,
 		                                 __ATOMIC_RELAXED))
 			munmap(fresh, BLOCK_BYTES);
@@ -92,7 +91,7 @@ static bool intern_ids_left(void)
 	return head && DW_LOAD(head->next_id) <= DW_ID_MASK;
 }
 
-/* The content that makes two entries the same: all but tag and id. */
+/* Whether two entries are the same in all but tag and id. */
 static bool intern_same_content(const struct dw_entry *a, const struct dw_entry *b)
 {
 	return a->tag == b->tag && a->bytes == b->bytes && a->aux == b->aux &&
@@ -113,8 +112,8 @@ static uint32_t find(const struct node *node, uint64_t hash, const struct dw_ent
 	return 0;
 }
 
-/* An image without an id is given one when its place in the journal is there: on a full disk
- * attempts are many and ids are not. */
+/* Writes an image to the journal. It gets an id only when the journal has space for it, because on
+ * a full disk many attempts fail and the number of ids is limited. */
 static bool intern_append(struct dw_entry *image)
 {
 	struct dw_entry *entry = dw_journal_reserve(image->bytes);
@@ -132,7 +131,7 @@ uint32_t dw_intern(struct dw_entry *entry)
 {
 	uint64_t hash = intern_content_hash(entry);
 	struct node **chain = &chains[hash % CHAINS];
-	/* Pairs with the release below: nodes are seen whole. */
+	/* Pairs with the release below: nodes are complete. */
 	struct node *first = __atomic_load_n(chain, __ATOMIC_ACQUIRE);
 	uint32_t id = find(first, hash, entry);
 	uint32_t session = DW_LOAD(dw_session.generation);
@@ -146,15 +145,15 @@ uint32_t dw_intern(struct dw_entry *entry)
 		return 0;
 	node = dw_intern_memory(sizeof *node - sizeof *entry + entry->bytes);
 	if (!node)
-		return entry->id; /* good for this record; the next will intern again */
+		return entry->id; /* valid for this record; the next one interns it again */
 	node->hash = hash;
 	memcpy(&node->entry, entry, entry->bytes);
 	node->next = first;
 	while (!__atomic_compare_exchange_n(chain, &node->next, node, true, __ATOMIC_RELEASE,
 	                                    __ATOMIC_RELAXED))
 		;
-	/* A session that started meanwhile wrote the table to its file, perhaps without
-	 * us: either it met the node or we see its generation. */
+	/* A session that started meanwhile wrote the table to its file, perhaps without this node.
+	 * Either it found the node, or this thread sees its generation. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (session != DW_LOAD(dw_session.generation) && dw_process_ready(&cause))
 		intern_append(&node->entry);
@@ -165,7 +164,7 @@ uint32_t dw_intern_string(const char *text, size_t length)
 {
 	union {
 		struct dw_entry_string entry;
-		char room[sizeof(struct dw_entry) + 2048]; /* handlers may have small stacks */
+		char room[sizeof(struct dw_entry) + 2048]; /* signal handlers may have small stacks */
 	} image;
 	const size_t longest = sizeof image.room - sizeof image.entry;
 	uint32_t cut = 0;
@@ -198,7 +197,7 @@ uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, u
 	};
 	uint32_t id = 0;
 
-	/* What is refused is counted once: the rest is not asked for then. */
+	/* Stops at the first failure, so that a refusal is counted only once. */
 	if (op.name && (!detail || (op.detail = dw_intern_text(detail)) != 0) &&
 	    (!file || (op.file = dw_intern_text(file)) != 0))
 		id = dw_intern(&op.entry);
@@ -237,7 +236,7 @@ uint32_t dw_intern_stack(const uint32_t *frames, uint32_t count)
 		char room[sizeof(struct dw_entry) + (DW_STACK_DEEPEST + 1) * 4];
 	} image;
 
-	/* Of a deeper one the innermost frames. */
+	/* Of a deeper stack the innermost frames are stored. */
 	if (count > DW_STACK_DEEPEST)
 		count = DW_STACK_DEEPEST;
 	size_t bytes = (sizeof image.entry + (size_t)count * 4 + 7) & ~(size_t)7;
@@ -264,7 +263,7 @@ uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count)
 		size_t sizes = tensor->dimensions * sizeof(int64_t);
 
 		if (at + 8 + sizes > sizeof image.room)
-			break; /* more arguments than any operator has: the first ones must do */
+			break; /* more arguments than any operator has: the first ones are stored */
 		memset(image.room + at, 0, 8);
 		image.room[at] = (char)tensor->dtype;
 		image.room[at + 1] = (char)tensor->dimensions;

@@ -1,12 +1,12 @@
 /*
- * The journal: what is never recycled, appended by any thread without a lock.
+ * The journal: the part of the file that is never recycled. Any thread appends without a lock.
  *
- * Its place is one word: the window (from 1), the block within it and the next byte
- * of that block. To append is to move the word by the entry's size; the entry is
- * filled in place and its tag stored last. A new chunk is taken under the process's
- * lock. Entries begin on 8 bytes, so what a killed process reserved and did not fill
- * is found and passed over. The window's index is never used again, so a thread that
- * slept over the start of a new session writes to the old file, which stays mapped.
+ * One word holds its end: the index of the window (from 1), the block within it and the next byte
+ * of that block. A thread appends by advancing the word by the entry's size. It then fills in the
+ * entry in place and stores the tag last. A new chunk is taken under the process's lock. Entries
+ * are aligned to 8 bytes, so that readers can skip an entry that a killed process reserved and did
+ * not complete. A window's index is never reused. So a thread that was suspended while a new
+ * session started writes to the old file, which stays mapped.
  */
 #include "record/record.h"
 
@@ -35,7 +35,7 @@ static void journal_fill_header(struct dw_chunk *chunk)
 	chunk->number = ++dw_process->journal_number;
 }
 
-/* dw_window_take() left the window and the block after this one. */
+/* dw_window_take() has stored the window and the block after this one. */
 static void journal_publish_chunk(void)
 {
 	uint64_t place = dw_process->window >> 32 << 32 |
@@ -51,18 +51,18 @@ static bool journal_new_chunk(uint64_t seen)
 	char *address;
 
 	if (__atomic_load_n(&dw_process->journal, __ATOMIC_RELAXED) != seen)
-		return true; /* another thread took one */
-	/* Sessions start and stop under the lock: the old file is trimmed by now. */
+		return true; /* another thread has taken a chunk */
+	/* Sessions start and stop under the lock. Without a session the old file is already trimmed. */
 	if (!dw_session_head() || !dw_window_take(DW_CLAIM_RESERVED, &address, &cause)) {
 		DW_STORE(dw_process->refusal, cause);
 		return false;
 	}
 	chunk = (struct dw_chunk *)(void *)address;
 	journal_fill_header(chunk);
-	/* Pairs with a reader's acquire of magic: the header is whole. */
+	/* Pairs with a reader's acquire of magic: the header is complete. */
 	__atomic_store_n(&chunk->magic, DW_CHUNK_MAGIC, __ATOMIC_RELEASE);
 	journal_publish_chunk();
-	/* A thread that still writes to the old chunk fetches its page again. */
+	/* If a thread still writes to the old chunk, its access maps the page again. */
 	if (seen)
 		dw_window_drop(dw_process->windows[(seen >> 32) - 1].first +
 		               ((uint32_t)seen >> BYTE_BITS));
@@ -70,9 +70,9 @@ static bool journal_new_chunk(uint64_t seen)
 }
 
 /*
- * The first chunk of a process, with the identity of the process in its first entry, is
- * written with pwrite(): the file's owner may be removing unused blocks at this moment,
- * and memory mapped there would raise SIGBUS. The magic is last, as in memory.
+ * Writes the first chunk of a process, whose first entry identifies the process. It uses pwrite(),
+ * because the file's owner may be removing unused blocks, and a write to mapped memory would then
+ * raise SIGBUS. The magic is written last, as in memory.
  */
 static bool journal_announce(int fd, uint32_t block, struct dw_chunk *header,
                              const struct dw_entry_process *self)
@@ -94,9 +94,9 @@ static uint32_t finish_state(void)
 }
 
 /*
- * Makes this process visible to the file's owner before it writes through memory. The
- * proof that it is safe stands at dw_file_finish(). False: the owner removes unused
- * blocks right now, which takes milliseconds.
+ * Makes this process visible to the file's owner before it writes through memory. The proof that
+ * this is safe is at remove_unused() in file.c. False with the cause if that fails or if the owner
+ * is removing unused blocks now, which takes milliseconds.
  */
 static bool join_file(uint32_t block, struct dw_chunk *header, const struct dw_entry_process *self,
                       enum dw_loss *cause)
@@ -108,20 +108,20 @@ static bool join_file(uint32_t block, struct dw_chunk *header, const struct dw_e
 	*cause = DW_LOSS_DISK;
 	do {
 		before = finish_state();
-		/* The owner may have removed these blocks since they were claimed. */
+		/* The owner may have removed these blocks after they were claimed. */
 		if (before && fallocate(fd, 0, (off_t)window->first * DW_BLOCK_BYTES,
 		                        (off_t)window->count * DW_BLOCK_BYTES) != 0)
 			return false;
 		if (!journal_announce(fd, block, header, self))
 			return false;
-		/* Seq_cst pairs with the owner's change of the flags before it looks for writers:
-		 * either it sees the announcement or this sees the change. */
+		/* The seq_cst fence pairs with the owner's change of the flags before it searches for
+		 * writers: either the owner sees this process or this process sees the change. */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		after = finish_state();
 		*cause = DW_LOSS_STOPPED;
 		if (after & DW_HEAD_FINISHING)
 			return false;
-	} while (after != before); /* at most once: FINISHED is the last state */
+	} while (after != before); /* repeats at most once, because FINISHED is the last state */
 	if (after & DW_HEAD_FINISHED)
 		__atomic_store_n(&dw_session_map()->end_blocks, 0, __ATOMIC_RELAXED);
 	return true;
@@ -144,14 +144,14 @@ bool dw_journal_open(const struct dw_entry_process *self)
 			journal_publish_chunk();
 			return true;
 		}
-		dw_process->window = 0; /* nothing of it was touched; the next try claims another */
+		dw_process->window = 0; /* not written to; the next attempt claims another */
 	}
 	DW_STORE(dw_process->refusal, cause);
 	return false;
 }
 
-/* A refusal holds for 1/16 s, as with streams: to ask the file system again for each entry
- * would cost more than recording did. */
+/* A refusal holds for 1/16 s, as with streams: a request to the file system for each entry would
+ * cost more than recording it. */
 static bool journal_new_chunk_locked(uint64_t seen, enum dw_loss *cause)
 {
 	bool done;
@@ -161,7 +161,7 @@ static bool journal_new_chunk_locked(uint64_t seen, enum dw_loss *cause)
 		return false;
 	*cause = DW_LOSS_BUSY;
 	if (!dw_process_lock())
-		return false; /* a handler that interrupted the holder, or registration itself */
+		return false; /* a signal handler that interrupted the holder, or registration */
 	done = journal_new_chunk(seen);
 	*cause = (enum dw_loss)DW_LOAD(dw_process->refusal);
 	DW_STORE(dw_process->journal_retry_ticks,
@@ -194,8 +194,8 @@ void *dw_journal_try(size_t bytes, enum dw_loss *cause)
 
 enum dw_loss dw_journal_loss(enum dw_loss cause)
 {
-	/* A handler that interrupted a claim finds no place for a name either. That is no record
-	 * lost as busy: the range is there, without its name. */
+	/* A signal handler that interrupted a claim gets no space for a name. This does not count as
+	 * a record lost to BUSY, because the range is recorded, without its name. */
 	return cause == DW_LOSS_FULL || cause == DW_LOSS_BUSY ? DW_LOSS_DICTIONARY : cause;
 }
 
@@ -211,15 +211,15 @@ void *dw_journal_reserve(size_t bytes)
 
 void dw_journal_commit(void *entry, enum dw_entry_type type)
 {
-	/* Pairs with a reader's acquire of the tag: the entry is whole. */
+	/* Pairs with a reader's acquire of the tag: the entry is complete. */
 	__atomic_store_n(&((struct dw_entry *)entry)->tag, DW_ENTRY_TAG(type), __ATOMIC_RELEASE);
 }
 
 /* ---- clocks ----------------------------------------------------------------------- */
 
-#define CLOCK_LEAST_SECONDS 2u  /* between two entries, when a run is young */
-#define CLOCK_MOST_SECONDS 60u  /* when it is old */
-#define CLOCK_SHARE 64u         /* in between: this part of its age */
+#define CLOCK_LEAST_SECONDS 2u  /* between two entries, in a young run */
+#define CLOCK_MOST_SECONDS 60u  /* between two entries, in an old run */
+#define CLOCK_SHARE 64u         /* otherwise the run's age divided by this */
 
 void dw_journal_clock(void)
 {
@@ -240,7 +240,7 @@ void dw_journal_clock(void)
 	dw_journal_commit(entry, DW_ENTRY_CLOCK);
 }
 
-/* When the next entry is due if no window is claimed before. */
+/* When the next CLOCK entry is due if no window is claimed before. */
 static uint64_t journal_next_clock(const struct dw_head *head, uint64_t now)
 {
 	uint64_t least = CLOCK_LEAST_SECONDS * head->ticks_per_second;
@@ -259,12 +259,12 @@ void dw_journal_look(uint64_t now)
 		return;
 	if (now < due && !DW_LOAD(dw_process->clock_due))
 		return;
-	/* One thread writes it. */
+	/* One thread writes the entry. */
 	if (!__atomic_compare_exchange_n(&dw_process->clock_ticks, &due, journal_next_clock(head, now),
 	                                 false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
 	DW_STORE(dw_process->clock_due, false);
-	/* The last part of the file is kept for names. */
+	/* The last part of the file is reserved for names. */
 	if (due && dw_summary_blocks(head))
 		dw_journal_clock();
 }
@@ -286,7 +286,7 @@ void dw_journal_rebase(uint64_t last)
 	wanted = from + (uint64_t)((double)now_ns * 1e-9 * (double)head->ticks_per_second);
 	if (wanted < last)
 		wanted = last;
-	/* One thread does it; the others see its offset. */
+	/* One thread changes the offset; the others use it. */
 	if (__atomic_compare_exchange_n(&dw_session.tick_offset, &offset, wanted - sample.ticks, false,
 	                                __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		dw_journal_clock();

@@ -1,14 +1,14 @@
 /*
  * Which layers are recorded: a list of paths in the control page, for all processes.
  *
- * A probe of a layer comes here only while a list is set (DWELL_DETAIL_LAYERS in its
- * gate). Each process remembers by id what its layers are called and, for the list of
- * this generation, whether they are wanted: a lookup and a comparison, no text. A new
- * list has a new generation, so that sites, children and other processes of the run ask
- * anew at their next call. The generation is odd while a list is being written; who
- * meets that records the layer, and decides the next time.
+ * A probe of a layer calls this code only while a list is set (DWELL_DETAIL_LAYERS in its gate).
+ * Each process stores the path of each layer by id and whether the current list selects the layer.
+ * So the common case is a lookup and a comparison of numbers. A new list has a new generation, so
+ * that call sites, child processes and other processes of the run decide again at their next call.
+ * The generation is odd while a list is being written. A probe that reads an odd generation records
+ * the layer and decides at the next call.
  *
- * Probes stand in signal handlers: nothing here waits, and what is found once stays.
+ * Probes run in signal handlers. So nothing here waits, and entries are never removed.
  */
 #include "record/record.h"
 
@@ -25,7 +25,7 @@
 struct layer {
 	struct layer *next;
 	uint32_t id;
-	/* atomic, relaxed: it says all itself. Session << 32 | generation | wanted; a list's
+	/* atomic, relaxed: it refers to no other memory. Session << 32 | generation | wanted; a list's
 	 * generation is even. */
 	uint64_t decision;
 	char path[];
@@ -35,7 +35,7 @@ static struct layer *chains[LAYER_CHAINS]; /* pushed with a compare-and-swap, ne
 
 static struct layer *find(uint32_t id)
 {
-	/* Pairs with the release below: layers are seen whole. */
+	/* Pairs with the release below: layers are complete. */
 	struct layer *layer = __atomic_load_n(&chains[id % LAYER_CHAINS], __ATOMIC_ACQUIRE);
 
 	while (layer && layer->id != id)
@@ -59,7 +59,7 @@ void dw_layers_remember(uint32_t id, const char *path)
 		;
 }
 
-/* The list as it was at one moment, or false. */
+/* Copies the list. False: it changed meanwhile. */
 static bool copy_list(struct dw_control *control, uint32_t generation, char list[DW_LAYERS_BYTES])
 {
 	for (size_t i = 0; i < DW_LAYERS_BYTES; i++) {
@@ -68,7 +68,7 @@ static bool copy_list(struct dw_control *control, uint32_t generation, char list
 			break;
 	}
 	list[DW_LAYERS_BYTES - 1] = '\0';
-	/* Pairs with the fences of write_list(): what was read is of this generation. */
+	/* Pairs with the fences of write_list(): the copy is of this generation. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return DW_LOAD(control->layers_generation) == generation;
 }
@@ -94,7 +94,7 @@ bool dw_layer_chosen(uint32_t id)
 	bool wanted = true;
 
 	if (layer && control) {
-		/* Pairs with the release of write_list(): the list is seen as it was written. */
+		/* Pairs with the release of write_list(): the whole list of this generation is visible. */
 		uint32_t generation = __atomic_load_n(&control->layers_generation, __ATOMIC_ACQUIRE);
 		uint64_t known = (uint64_t)DW_LOAD(dw_session.generation) << 32 | generation;
 		uint64_t decision = DW_LOAD(layer->decision);
@@ -135,7 +135,7 @@ static void write_list(struct dw_control *control, const char *list)
 	uint32_t generation = DW_LOAD(control->layers_generation) & ~1u;
 	size_t bytes = strlen(list) + 1;
 
-	/* One writer at a time; one that was killed while it wrote is not waited for. */
+	/* One writer at a time. The wait is bounded, because a writer may be killed while it writes. */
 	for (int waits = 0; waits < LAYER_WAITS; waits++) {
 		if (__atomic_compare_exchange_n(&control->layers_generation, &generation, generation + 1,
 		                                false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))

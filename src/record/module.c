@@ -1,18 +1,18 @@
 /*
- * Modules: which file a piece of code came from.
+ * Modules: the executable file or library that a piece of code belongs to.
  *
- * A frame is stored as (module, offset), so that a trace can be read where the
- * program never ran. The list of modules is read from /proc/self/maps (the
- * loader's own list takes a lock) when an address is met that no known module
- * holds. The build-id is read from the module's own notes in memory.
+ * A frame is stored as (module, offset), so that a trace can be read on a machine where the
+ * program never ran. The list of modules is read from /proc/self/maps when an address is in no
+ * known module. The loader's own list is not used, because reading it takes a lock. The build-id
+ * is read from the module's notes in memory.
  *
- * A library may be unloaded and another one mapped to its addresses. So a known module
- * is compared with what is in memory before a frame is named by it: the first bytes of
- * its file, which hold its header and mostly its build-id. All memory is read by the kernel
- * for us, because another thread may unmap it at any time. Callers remember frames by
- * address; they forget them when dwell_code_generation changes.
+ * A library may be unloaded and another one mapped to its addresses. So before a module names a
+ * frame, the first bytes of its file are compared with what is in memory; they hold the file's
+ * header and usually its build-id. The kernel copies all memory that is read here, because
+ * another thread may unmap it at any time. Callers cache frames by address; they clear their
+ * caches when dwell_code_generation changes.
  *
- * One thread reads the maps at a time. Others wait for it for a bounded time.
+ * One thread at a time reads the maps. Other threads wait for it, for a bounded time.
  */
 #include "record/record.h"
 
@@ -29,27 +29,27 @@
 
 #define BLOCK_MODULES 512u
 #define MAX_BLOCKS 128u
-#define FIRST_BYTES 1024u /* of a file that are compared */
-#define RECENT 4u         /* modules that the frames of one stack are mostly of */
+#define FIRST_BYTES 1024u /* of a file, which are compared */
+#define RECENT 4u         /* modules that are cached while the frames of one stack are resolved */
 
-/* Written by the thread that holds the maps, read by any: each field atomically, and valid
- * when `version` is even and the same before and after. */
+/* Written by the thread that holds the maps, read by any thread. Each field is accessed atomically.
+ * A copy is valid if `version` is even and the same before and after copying. */
 struct module {
 	uint32_t version;
-	uint32_t id;           /* 0: code of no file */
+	uint32_t id;           /* 0: code that is in no file */
 	uintptr_t low, high;   /* of the executable mapping; both 0: it was unloaded */
-	uintptr_t base;        /* where the file's first bytes are; 0: not mapped */
-	uintptr_t bias;        /* address - offset in the file's own addresses */
-	uint64_t first_bytes;  /* hash of what is at `base` */
+	uintptr_t base;        /* address of the file's first bytes; 0: not mapped */
+	uintptr_t bias;        /* address minus the address that the file itself uses */
+	uint64_t first_bytes;  /* hash of the bytes at `base` */
 	bool is_libc;
 };
 
-uint32_t dwell_code_generation = 1; /* 0 is what was never asked for */
+uint32_t dwell_code_generation = 1; /* 0 means that nothing was looked up yet */
 
 static struct module *blocks[MAX_BLOCKS]; /* atomic */
-static uint32_t module_count;             /* atomic; so many have been used, with unloaded ones */
+static uint32_t module_count;             /* atomic; entries in use, unloaded modules included */
 
-/* ---- memory that may go away ------------------------------------------------------ */
+/* ---- memory that may be unmapped --------------------------------------------------- */
 
 static size_t read_by_file(void *to, uintptr_t from, size_t bytes)
 {
@@ -67,11 +67,11 @@ size_t dw_read_memory(void *to, uintptr_t from, size_t bytes)
 	long got = syscall(SYS_process_vm_readv, getpid(), &ours, 1ul, &theirs, 1ul, 0ul);
 
 	if (got < 0 && errno != EFAULT)
-		return read_by_file(to, from, bytes); /* a sandbox refuses the call */
+		return read_by_file(to, from, bytes); /* a sandbox refuses the system call */
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* 0: there is nothing. */
+/* 0: the memory cannot be read. */
 static uint64_t hash_first_bytes(uintptr_t base)
 {
 	char bytes[FIRST_BYTES];
@@ -114,7 +114,7 @@ static void read_notes(struct dw_entry_module *entry, uintptr_t address, size_t 
 	copy_build_id(entry, notes, dw_read_memory(notes, address, bytes));
 }
 
-/* Fills the build-id; the module's bias. */
+/* Fills in the build-id and returns the module's bias. */
 static uintptr_t read_header(struct dw_entry_module *entry, uintptr_t base)
 {
 	ElfW(Ehdr) elf;
@@ -124,7 +124,7 @@ static uintptr_t read_header(struct dw_entry_module *entry, uintptr_t base)
 	if (dw_read_memory(&elf, base, sizeof elf) != sizeof elf ||
 	    memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 || elf.e_phoff > 4096 || elf.e_phnum > 64)
 		return base;
-	for (int pass = 0; pass < 2; pass++) /* the bias first */
+	for (int pass = 0; pass < 2; pass++) /* the first pass finds the bias */
 		for (unsigned i = 0; i < elf.e_phnum; i++) {
 			if (dw_read_memory(&segment, base + elf.e_phoff + i * sizeof segment, sizeof segment) !=
 			    sizeof segment)
@@ -144,7 +144,7 @@ static struct module *module_at(uint32_t index)
 	return &__atomic_load_n(&blocks[index / BLOCK_MODULES], __ATOMIC_RELAXED)[index % BLOCK_MODULES];
 }
 
-/* False: it is being written. */
+/* False: another thread is changing the module. */
 static bool copy_module(struct module *copy, const struct module *module)
 {
 	/* Pairs with the release of write_module(). */
@@ -157,12 +157,12 @@ static bool copy_module(struct module *copy, const struct module *module)
 	copy->bias = DW_LOAD(module->bias);
 	copy->first_bytes = DW_LOAD(module->first_bytes);
 	copy->is_libc = DW_LOAD(module->is_libc);
-	/* The copy comes before the second look at the version. */
+	/* The copy is made before the version is read again. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return !(version & 1) && DW_LOAD(module->version) == version;
 }
 
-/* With the maps held. */
+/* The caller holds the maps. */
 static void write_module(struct module *module, const struct module *from)
 {
 	uint32_t version = DW_LOAD(module->version);
@@ -181,10 +181,10 @@ static void write_module(struct module *module, const struct module *from)
 	__atomic_store_n(&module->version, version + 2, __ATOMIC_RELEASE);
 }
 
-/* Where the module of an address stands, and what it says; NULL: none is known. */
+/* Finds the module of an address and copies it; NULL: no module is known there. */
 static struct module *find_module(uintptr_t address, struct module *copy)
 {
-	/* Pairs with the release of add_module(): the block is there. */
+	/* Pairs with the release of add_module(): the block is visible. */
 	uint32_t count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
 
 	while (count-- > 0) {
@@ -196,7 +196,7 @@ static struct module *find_module(uintptr_t address, struct module *copy)
 	return NULL;
 }
 
-/* With the maps held. An unloaded one's place, or a new one. */
+/* Reuses the entry of an unloaded module or adds one. The caller holds the maps. */
 static void add_module(const struct module *from)
 {
 	uint32_t count = module_count, at = 0;
@@ -229,10 +229,10 @@ struct mapping {
 	const char *path;
 };
 
-/* The thread that holds the maps uses it alone. Not on the stack: threads may have small ones. */
+/* Used only by the thread that holds the maps. Static, because a thread's stack may be small. */
 static struct {
 	char text[4096 + 512]; /* a path has at most 4,096 bytes */
-	uintptr_t base;        /* where the file with this device and inode begins; 0: not met */
+	uintptr_t base;        /* first bytes of the file with this device and inode; 0: not found */
 	uint64_t device, inode;
 } maps;
 
@@ -287,23 +287,23 @@ static void add_file(const struct mapping *mapping, uintptr_t base)
 	entry.bytes = mapping->high - (base ? base : mapping->low);
 	entry.path = dw_intern_text(mapping->path);
 	module.id = dw_intern(&entry.entry);
-	if (module.id) /* else the entry had no place in the file: another time */
+	if (module.id) /* without an id, the file had no space for the entry: it is tried again later */
 		add_module(&module);
 }
 
-/* With the maps held. */
+/* The caller holds the maps. */
 static void forget_module(struct module *module, bool has_names)
 {
 	static const struct module none;
 
 	write_module(module, &none);
-	/* Release: whoever sees the new generation finds the module no more. */
+	/* Release: a thread that sees the new generation does not find the old module. */
 	if (has_names)
 		__atomic_fetch_add(&dwell_code_generation, 1, __ATOMIC_RELEASE);
 }
 
-/* Forgets the modules that are no longer what is mapped from low to high. Code that a program
- * made itself has no names, so nobody remembers one when it becomes other such code. */
+/* Forgets the modules that are no longer mapped from low to high. Code that a program generated
+ * has no names. If it is replaced by other generated code, no cache has to be cleared. */
 static void forget_others(const struct mapping *mapping, bool is_file)
 {
 	struct module module;
@@ -336,7 +336,7 @@ static void read_line(const char *line)
 	forget_others(&mapping, is_file);
 	if (is_file)
 		add_file(&mapping, maps.base);
-	else /* known, so that the maps are not read again for each frame */
+	else /* added, so that the maps are not read again for each frame */
 		add_module(&(struct module){ .low = mapping.low, .high = mapping.high });
 }
 
@@ -359,12 +359,12 @@ static void read_lines(int fd)
 		held -= (size_t)(line - maps.text);
 		memmove(maps.text, line, held);
 		if (held >= sizeof maps.text - 1)
-			held = 0; /* a path longer than any: passed over */
+			held = 0; /* a line longer than the longest path: skipped */
 	}
 }
 
-/* False: this thread has them already (we are in a signal handler), or another keeps them
- * for longer than a second. */
+/* False: this thread holds the maps already (the caller runs in a signal handler), or another
+ * thread has held them for longer than a second. */
 static bool hold_maps(void)
 {
 	const struct timespec pause = { 0, 200000 };
@@ -373,7 +373,7 @@ static bool hold_maps(void)
 	for (int tries = 0; tries < 6000; tries++) {
 		uint32_t owner = 0;
 
-		/* Pairs with the release below: what holders before wrote is seen. */
+		/* Pairs with the release in read_maps(): this thread sees what earlier holders wrote. */
 		if (__atomic_compare_exchange_n(&dw_process->maps_reader, &owner, self, false,
 		                                __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return true;
@@ -391,8 +391,8 @@ static bool hold_maps(void)
 	return false;
 }
 
-/* When the maps are read although they may say the same as before: once in a hundred times
- * as long as it takes. */
+/* The earliest time at which the maps are read again without a new reason: after 100 times as long
+ * as reading them took. */
 static uint64_t module_is_later(uint64_t began)
 {
 	uint64_t now = dw_now();
@@ -400,8 +400,8 @@ static uint64_t module_is_later(uint64_t began)
 	return now + 100 * (now - began);
 }
 
-/* Reads the maps, unless another thread has meanwhile or they had nothing there just before.
- * False: another thread reads them and does not end, or we interrupted it. */
+/* Reads the maps, unless another thread did so meanwhile or they recently had nothing at this
+ * address. False: another thread does not finish reading them, or the caller interrupted it. */
 static bool read_maps(uintptr_t address, bool again)
 {
 	struct module module, *known;
@@ -413,7 +413,7 @@ static bool read_maps(uintptr_t address, bool again)
 	began = dw_now();
 	known = find_module(address, &module);
 	if (known && !is_same(&module))
-		forget_module(known, true); /* no mapping may be in its place */
+		forget_module(known, true); /* there may be no new mapping that replaces it */
 	again |= !find_module(address, &module) && began >= DW_LOAD(dw_process->maps_absent_until);
 	if (again) {
 		fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -429,13 +429,13 @@ static bool read_maps(uintptr_t address, bool again)
 	return true;
 }
 
-/* What is at the address now. False: that could not be found out. */
+/* Finds the module at the address now. False: it cannot be found out. */
 static bool look_up(uintptr_t address, struct module *module)
 {
 	bool known = find_module(address, module) != NULL;
 	bool changed = known && !is_same(module);
 
-	/* Code without a file may have become a file's. */
+	/* At an address of generated code there may be a file's code now. */
 	if (known && !module->id && dw_now() >= DW_LOAD(dw_process->maps_made_until))
 		changed = true;
 	if (known && !changed)
@@ -483,7 +483,7 @@ uint32_t dw_module_frame(uintptr_t address)
 
 bool dw_module_frames(void *const *addresses, int count, uint32_t *frames)
 {
-	struct module recent[RECENT] = { 0 }; /* looked up for this stack */
+	struct module recent[RECENT] = { 0 }; /* modules that were looked up for this stack */
 	unsigned next = 0;
 
 	if (!dw_session_head())

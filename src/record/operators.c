@@ -1,13 +1,13 @@
 /*
- * Operators with shapes and stacks: the id of a name with these tensors, and the begin.
+ * Operators with shapes and stacks: finds the id of a name with these tensors and begins the range.
  *
- * Invariant: as of all exported functions of probe.h, errno is left as it was.
+ * Invariant: like all exported functions of probe.h, these leave errno unchanged.
  */
 #include <errno.h>
 
 #include "record/record.h"
 
-/* Odd numbers without a pattern, one for each place in a list. */
+/* Random odd numbers, one for each position in a list. */
 static const uint64_t factors[16] = {
 	0x9e3779b97f4a7c15u, 0xd6e8feb86659fd93u, 0xa0761d6478bd642fu, 0xe7037ed1a0b428dbu,
 	0x8ebc6af09c88c6e3u, 0x589965cc75374cc3u, 0x1d8e4e27c47d124fu, 0xeb44accab455d165u,
@@ -15,7 +15,7 @@ static const uint64_t factors[16] = {
 	0x2127599bf4325c37u, 0x880355f21e6d1965u, 0xff51afd7ed558ccdu, 0xc4ceb9fe1a85ec53u,
 };
 
-/* A sum of products: unlike a chain of them, the processor makes several at once. */
+/* A sum of products. The processor computes several products in parallel, unlike a chain. */
 static inline uint64_t hash_tensors(const void *site, const struct dwell_tensor *tensors,
                                     unsigned count)
 {
@@ -29,7 +29,7 @@ static inline uint64_t hash_tensors(const void *site, const struct dwell_tensor 
 		        factors[place++ % 16];
 		for (unsigned d = 0; d < tensors[i].dimensions; d++) {
 			hash += (uint64_t)sizes[d] * factors[place++ % 16];
-			if (place % 16 == 0) /* the factors come again, for what is another sum */
+			if (place % 16 == 0) /* mixes, because the same factors are used again */
 				hash = (hash ^ hash >> 32) * factors[1];
 		}
 	}
@@ -37,8 +37,8 @@ static inline uint64_t hash_tensors(const void *site, const struct dwell_tensor 
 	return hash ^ hash >> 29;
 }
 
-/* Where a thread remembers its last shapes: four places for each hash. With one, two
- * lists of a small network that share it would drive each other out at every operator. */
+/* Where a thread caches its last shapes: four entries for each hash. With only one, two lists
+ * of a small network with the same entry would replace each other at every operator. */
 static inline uint32_t shapes_at(uint64_t hash)
 {
 	return (uint32_t)hash % (DW_SHAPE_CACHE / 4) * 4;
@@ -60,7 +60,7 @@ __attribute__((noinline)) static uint32_t new_shapes(struct dwell_site *site, ui
 	id = dw_intern_op(site->category, site->name, site->detail, dw_intern_shapes(tensors, count),
 	                  site->file, site->line);
 	if (slot) {
-		slot->shapes[at].id = 0; /* a handler between the two stores must not match */
+		slot->shapes[at].id = 0; /* a signal handler between the two stores must find no match */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		slot->shapes[at].hash = hash;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -70,15 +70,15 @@ __attribute__((noinline)) static uint32_t new_shapes(struct dwell_site *site, ui
 	return id;
 }
 
-/* Each thread remembers its last shapes by a 64-bit hash: two different lists of one
- * call site meet once in 10^19. */
+/* Each thread caches the ids of its last shapes by a 64-bit hash. Two different lists of one call
+ * site have the same hash with a probability of 1 in 10^19. */
 static inline uint32_t shaped_id(struct dwell_site *site, const struct dwell_tensor *tensors,
                                  unsigned count)
 {
 	struct dw_slot *slot = (struct dw_slot *)(void *)dwell_this_stream;
 	uint64_t hash = hash_tensors(site, tensors, count);
 
-	/* A stream without a chunk may be that of a thread without a slot. */
+	/* A stream without a limit may be the one that threads without a slot share. */
 	if (DWELL_LIKELY(DW_LOAD(slot->main.limit) != NULL))
 		for (uint32_t at = shapes_at(hash), i = at; i < at + 4; i++)
 			if (slot->shapes[i].hash == hash && slot->shapes[i].id)

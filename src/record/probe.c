@@ -1,4 +1,4 @@
-/* The exported functions of probe.h, on top of stream.c. Each leaves errno as it was. */
+/* The exported functions of probe.h, on top of stream.c. Each leaves errno unchanged. */
 #include <errno.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static void probe_put(uint32_t kind, uint32_t id, const void *payload, unsigned 
 	errno = saved;
 }
 
-/* A record with payload, without a call of stream.c while the chunk has space. */
+/* Writes a record with payload inline while the chunk has space. */
 static void probe_put_fast(uint32_t kind, uint32_t id, const void *payload, unsigned words)
 {
 	struct dwell_stream *stream = dwell_this_stream;
@@ -75,7 +75,7 @@ uint32_t dwell_slow_site(struct dwell_site *site)
 	int saved = errno;
 	uint32_t id = dw_intern_op(site->category, site->name, site->detail, 0, site->file, site->line);
 
-	/* Relaxed: the id is all that is told; what it means is in the file. */
+	/* Relaxed: other threads use only the id; its meaning is in the file. */
 	__atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
 	errno = saved;
 	return id;
@@ -83,10 +83,10 @@ uint32_t dwell_slow_site(struct dwell_site *site)
 
 /* ---- operators with stacks, ranges among functions ------------------------------- */
 
-/* The two lowest bits of what dwell_begin() returns; above them the id of the range. */
+/* The two lowest bits of what dwell_begin() returns; the other bits are the id of the range. */
 enum { WITH_STACK = 2, BY_NAME = 3 };
 
-/* Inner operators inherit the outermost's stack: their callers' would say the same again. */
+/* Inner operators use the outermost operator's stack, because theirs would repeat its callers. */
 unsigned dw_begin_with_stack(uint32_t id, const void *caller, uint32_t stack)
 {
 	int saved = errno;
@@ -102,8 +102,9 @@ unsigned dw_begin_with_stack(uint32_t id, const void *caller, uint32_t stack)
 	return WITH_STACK;
 }
 
-/* A function that begins a range and returns leaves it open: where functions are ranges
- * too they do not nest, and an end without a name would end another's. Operators do nest. */
+/* A function that begins a range and returns leaves the range open. So where functions are ranges
+ * too, ranges are not nested, and an end without a name would end another range. Operators are
+ * always nested. */
 static unsigned probe_begin_among(uint32_t id, uint32_t category, const void *caller)
 {
 	if (category == DWELL_CATEGORY_OPERATOR && dwell_wants(DWELL_DETAIL_STACKS))
@@ -214,7 +215,7 @@ uint32_t dwell_intern_layer(const char *path, const char *type,
 	return id;
 }
 
-/* ---- the rest --------------------------------------------------------------------- */
+/* ---- other records ---------------------------------------------------------------- */
 
 static void probe_put_handle(uint32_t kind, struct dwell_site *site, uint64_t handle)
 {
@@ -255,7 +256,7 @@ void dwell_alloc(struct dwell_site *site, const void *address, uint64_t size_byt
 		probe_put_fast(DW_ALLOC, dwell_site_id(site), payload, 4);
 }
 
-/* An EXT with words says its time in full; that of the record before is the least. */
+/* An EXT record with words has the full time, which is not before the last record's. */
 void dwell_alloc_is(struct dwell_site *site, const void *address)
 {
 	uint32_t word1 = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT |
@@ -298,7 +299,7 @@ void dwell_end_of(uint32_t n)
 		probe_put_fast(DW_END_OF, 0, &n, 1);
 }
 
-/* Readers look for ends by name only if the head says that the file has some. */
+/* Readers search for ends by name only if the head has this flag. */
 static void probe_note_named_ends(void)
 {
 	struct dw_head *head = dw_session_head();

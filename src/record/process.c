@@ -1,16 +1,15 @@
 /*
  * The process: everything that a child of fork must not share with its parent.
  *
- * It lies in one mapping that the kernel hands to children as zeros
- * (MADV_WIPEONFORK), so that a child starts unregistered whatever made it: fork,
- * _Fork or a raw clone. Where the kernel has no such mapping (Linux before 4.14) or says
- * that it has and does nothing (qemu), a fork handler clears it. Zero is the state
- * "knows nothing" of every field.
+ * It is in one mapping that the kernel gives to children filled with zeros (MADV_WIPEONFORK). So
+ * a child starts unregistered, however it was made: by fork, _Fork or a raw clone. Where the kernel
+ * has no such mapping (Linux before 4.14), or accepts the request and ignores it (qemu), a fork
+ * handler clears the memory. In every field, zero means that nothing is known yet.
  *
- * The slots are most of it, 150 MB for more threads than most programs ever have. They
- * are mapped without access and opened in parts as threads come, because a kernel that
- * promises no more memory than it has (vm.overcommit_memory=2) and a limit on private
- * memory (RLIMIT_DATA) count everything that may be written to.
+ * The slots are most of the mapping: 150 MB, for more threads than most programs ever have. They
+ * are mapped without access, and made accessible in parts as threads are added. Otherwise a kernel
+ * that does not overcommit memory (vm.overcommit_memory=2) and a limit on private memory
+ * (RLIMIT_DATA) would count all of them.
  */
 #include "record/record.h"
 
@@ -31,10 +30,10 @@ pid_t dw_gettid(void)
 	return (pid_t)syscall(SYS_gettid);
 }
 
-#define LARGEST_PAGE ((uintptr_t)65536) /* the largest of any kernel here */
+#define LARGEST_PAGE ((uintptr_t)65536) /* the largest page of any supported kernel */
 #define SLOTS_AT_ONCE 64u
 
-/* Bytes from the start to the end of so many slots, in whole pages. */
+/* The size of the mapping up to the end of that many slots, in whole pages. */
 static size_t process_bytes_with(uint32_t slots)
 {
 	size_t bytes = offsetof(struct dw_process, slots) + slots * sizeof *dw_process->slots;
@@ -56,8 +55,8 @@ bool dw_process_open_slot(uint32_t index)
 	uint32_t open = DW_LOAD(dw_process->open_slots);
 	uint32_t count = (index / SLOTS_AT_ONCE + 1) * SLOTS_AT_ONCE;
 
-	/* Two threads may open the same part, and the smaller count may be stored last: the
-	 * next thread then opens a part that is open already. */
+	/* Two threads may open the same part, and the smaller count may be stored last. Then the
+	 * next thread opens a part that is open already. */
 	return index < open || process_map_slots(dw_process, count);
 }
 
@@ -66,8 +65,8 @@ static void process_clear_in_child(void)
 	uint32_t pid = DW_LOAD(dw_process->pid), open = DW_LOAD(dw_process->open_slots);
 
 	if (!pid || pid == (uint32_t)getpid())
-		return; /* the kernel did, and an earlier handler may have recorded since */
-	/* Fresh zero pages; cheaper than writing megabytes of zeros. */
+		return; /* the kernel cleared it, and an earlier fork handler may have recorded since */
+	/* New zero pages are cheaper than writing megabytes of zeros. */
 	if (mmap(dw_process, process_bytes_with(open), PROT_READ | PROT_WRITE,
 	         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
 		memset(dw_process, 0, process_bytes_with(open));
@@ -80,10 +79,10 @@ static void process_note_fork(void)
 }
 
 /*
- * One thread makes the mapping while the others wait, so that nothing writes to
- * `dw_process` once it is set and every thread may read it without an atomic load. The
- * wait is bounded, because a child of fork inherits the lock of a thread that it does not
- * have. A signal handler that interrupted the thread which holds the lock goes on alone.
+ * One thread makes the mapping while the others wait. So `dw_process` never changes once it is
+ * set, and every thread may read it without an atomic load. The wait is bounded, because a child
+ * of fork may inherit a lock whose owner is not in the child. A signal handler that interrupted
+ * the owner of the lock continues without it.
  */
 static void process_wait_to_prepare(uint32_t *lock)
 {
@@ -100,7 +99,7 @@ static void process_wait_to_prepare(uint32_t *lock)
 
 int dw_process_prepare(void)
 {
-	static uint32_t lock; /* the tid of the thread that prepares, or 0 */
+	static uint32_t lock; /* tid of the thread that makes the mapping, or 0 */
 	struct dw_process *memory, *none = NULL;
 
 	if (__atomic_load_n(&dw_process, __ATOMIC_ACQUIRE))
@@ -121,7 +120,7 @@ int dw_process_prepare(void)
 		return DWELL_E_NOMEM;
 	}
 	memory->pid = (uint32_t)getpid();
-	/* Pairs with the acquire above. It fails only after a wait that ended without the lock. */
+	/* Pairs with the acquire above. Fails only if this thread stopped waiting without the lock. */
 	if (!__atomic_compare_exchange_n(&dw_process, &none, memory, false, __ATOMIC_ACQ_REL,
 	                                 __ATOMIC_ACQUIRE)) {
 		munmap(memory, sizeof *memory);
@@ -135,20 +134,11 @@ int dw_process_prepare(void)
 
 bool dw_process_thread_dead(uint32_t tid)
 {
-	/* With the pid of registration: in a child of vfork ours differs, and the
-	 * parent's threads would look dead. */
+	/* With the pid of registration: in a child of vfork the own pid differs, and the parent's
+	 * threads would seem to have ended. */
 	return syscall(SYS_tgkill, (pid_t)DW_LOAD(dw_process->pid), (pid_t)tid, 0) != 0 && errno == ESRCH;
 }
 
-/*
- * The lock serves claims and registration, which happen a few times a second at
- * most and take microseconds, or as long as the file system does. Waiting is
- * bounded (about a second), and a handler that interrupted the holder gives up at once.
- * The lock of a thread that was cancelled inside it is taken over, and so is the caller's
- * own if a signal handler left the code under it by siglongjmp(): nothing under
- * it is left half done in a way that harms. The acquire pairs with the release of
- * the unlock: its holder sees what earlier holders wrote.
- */
 bool dw_process_jumped(uintptr_t then, uintptr_t now)
 {
 	stack_t stack;
@@ -160,15 +150,15 @@ uint64_t dw_process_blocked_signals(void)
 {
 	uint64_t blocked = 0;
 
-	/* libc's function hides the signals that it uses itself; either would do. */
+	/* libc's function hides the signals that libc itself uses; either answer would do. */
 	syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof blocked);
 	return blocked;
 }
 
-/* The caller holds the lock already: it runs in a signal handler that interrupted the code
- * under it, or that handler jumped away. No handler stays there for a second. True: the lock
- * is the caller's now, and that of no handler that comes between the question and the answer:
- * such a handler changes the frame as well, and only one of the two succeeds. */
+/* The calling thread holds the lock already. Either the caller is a signal handler that interrupted
+ * the code under the lock, or a handler left that code by siglongjmp(). It is assumed that no
+ * handler runs for a second. True: the caller has the lock now. If another handler interrupts
+ * between check and exchange, it changes the frame too, and only one of the two succeeds. */
 static bool lock_take_over(uintptr_t frame)
 {
 	uint64_t now = dw_now(), seen = DW_LOAD(dw_process->lock_seen_ticks);
@@ -210,7 +200,16 @@ static bool lock_try(uintptr_t frame)
 	return false;
 }
 
-/* Not inline: its frame lies below that of its caller, as that of all the caller calls. */
+/*
+ * The lock protects claims and registration. They happen at most a few times a second and take
+ * microseconds, or as long as the file system takes. Waiting is bounded (about a second), and a
+ * signal handler that interrupted the holder gives up at once. A lock is taken over if its holder
+ * was cancelled, or if it is the caller's own and a signal handler left the code under it by
+ * siglongjmp(). This is safe because code under the lock leaves nothing half done that could do
+ * harm. The acquire pairs with the release of the unlock: a holder sees what earlier holders wrote.
+ *
+ * Not inline, so that its frame is below its caller's, like the frame of any other callee.
+ */
 __attribute__((noinline)) bool dw_process_lock(void)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
@@ -225,13 +224,13 @@ __attribute__((noinline)) bool dw_process_lock(void)
 void dw_process_unlock(void)
 {
 	DW_STORE(dw_process->lock_seen_ticks, 0);
-	DW_STORE(dw_process->lock_frame, 0); /* the next holder's is not known before it says so */
+	DW_STORE(dw_process->lock_frame, 0); /* unknown until the next holder stores its own */
 	__atomic_store_n(&dw_process->lock, 0, __ATOMIC_RELEASE);
 }
 
 enum dw_loss dw_process_refusal(void)
 {
-	/* A handler that interrupted the holder of the lock. */
+	/* The caller is a signal handler that interrupted the holder of the lock. */
 	if (__atomic_load_n(&dw_process->lock, __ATOMIC_RELAXED) == (uint32_t)dw_gettid())
 		return DW_LOSS_BUSY;
 	return (enum dw_loss)DW_LOAD(dw_process->refusal);
@@ -241,9 +240,9 @@ bool dw_process_own_memory(void)
 {
 	uint32_t pid = (uint32_t)getpid(), known = 0;
 
-	/* A new child stores its pid. A child of vfork finds its parent's pid: it runs on the
-	 * parent's memory and thread pointer. Neither it nor a thread of it may register, for
-	 * the parent's thread would go on with what the child registered. */
+	/* A new child of fork stores its pid. A child of vfork finds its parent's pid, because it uses
+	 * the parent's memory and thread pointer. It must not register, nor may its threads: the
+	 * parent's thread would continue with what the child registered. */
 	if (__atomic_compare_exchange_n(&dw_process->pid, &known, pid, false, __ATOMIC_ACQ_REL,
 	                                __ATOMIC_ACQUIRE))
 		return true;
@@ -260,7 +259,7 @@ static void process_forget_session(void)
 	DW_STORE(dw_process->has_gate, false);
 }
 
-/* What identifies this process; its names follow in process_write_entry(). */
+/* Fills in what identifies this process; process_write_entry() adds its names. */
 static void process_fill_identity(struct dw_entry_process *facts)
 {
 	struct dw_identity *self = &dw_process->identity;
@@ -275,15 +274,15 @@ static void process_fill_identity(struct dw_entry_process *facts)
 	};
 }
 
-/* The PROCESS entry is the first of its journal, and `id` is published when it
- * stands: a reader and dw_file_finish() rely on it. */
+/* The PROCESS entry is the first of the journal. `id` is published after the entry is written,
+ * which readers and dw_file_finish() rely on. */
 static bool process_write_entry(struct dw_entry_process *facts)
 {
 	struct dw_entry_process *entry = dw_journal_reserve(sizeof *entry);
 
 	if (!entry)
 		return false;
-	/* Not earlier: a name that a handler interns must not stand before this entry. */
+	/* Not earlier: a name that a signal handler interns must not come before this entry. */
 	__atomic_store_n(&dw_process->registering, (uint32_t)dw_gettid(), __ATOMIC_RELAXED);
 	dw_facts_process(facts);
 	*entry = *facts;
@@ -297,10 +296,10 @@ static bool process_register_locked(void)
 	bool done;
 
 	if (dw_process->id && dw_process->generation == DW_LOAD(dw_session.generation))
-		return true; /* another thread was first */
+		return true; /* another thread has registered the process */
 	if (dw_process->generation != DW_LOAD(dw_session.generation))
 		process_forget_session();
-	/* After id is 0: a thread that sees this generation sees no other session's id. */
+	/* After id is 0: a thread that sees this generation does not see another session's id. */
 	__atomic_store_n(&dw_process->generation, DW_LOAD(dw_session.generation), __ATOMIC_RELEASE);
 	DW_STORE(dw_process->new_id, dw_new_id());
 	if (!dw_process->new_id)
@@ -319,7 +318,7 @@ static bool process_register_locked(void)
 	return true;
 }
 
-/* Names of the PROCESS entry are interned while it is being written. */
+/* True while this thread writes the PROCESS entry, which interns names. */
 static __attribute__((noinline)) bool process_is_registering_here(void)
 {
 	uint32_t who = __atomic_load_n(&dw_process->registering, __ATOMIC_RELAXED);

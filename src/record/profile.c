@@ -1,14 +1,12 @@
 /*
- * Profile objects: ranges that somebody wants a result of.
+ * Profile objects: ranges of time for which a program asks for results.
  *
- * A profile keeps no events. It counts itself among those who want the gate open
- * (step.c), and brackets its recording with a PROFILE entry in the journal, by which
- * a reader finds its part of the trace. These functions are called a few times a
- * step at most and may allocate and wait, unlike probes.
+ * A profile stores no events. While it records, it asks for the gate to be open (step.c), and a
+ * PROFILE entry in the journal marks the range, by which a reader finds this part of the trace.
+ * Unlike probes, these functions may allocate and wait: they are called at most a few times a step.
  *
- * Invariant: `open` is set, and the profile's mask is among the gate's, exactly while
- * the action is RECORD or RECORD_AND_SAVE. In a child of fork a profile of the
- * parent does nothing.
+ * Invariant: `open` is set, and the profile's mask is part of the gate's, exactly while the action
+ * is RECORD or RECORD_AND_SAVE. In a child of fork, the parent's profiles do nothing.
  */
 #include "record/record.h"
 
@@ -23,17 +21,17 @@
 struct dwell_profile {
 	struct dwell_profile_options options;
 	uint32_t pid;
-	uint32_t name;                  /* STRING */
+	uint32_t name;                  /* a STRING id */
 	uint32_t mask;
 	const char *warning;
 
 	bool started, stepped;
-	bool open;                      /* recording */
+	bool open;                      /* it is recording */
 	enum dwell_action action;
 	uint64_t step_num, cycle;
-	uint64_t start_ticks;           /* of the first step, until it is known to be one */
-	uint64_t steps_before;          /* of the process, at the start */
-	struct dw_entry_profile *entry; /* the open range's; NULL: there was no room for it */
+	uint64_t start_ticks;           /* start of the first step, until that step is written */
+	uint64_t steps_before;          /* the process's steps at the profile's start */
+	struct dw_entry_profile *entry; /* of the open range; NULL: the file had no space for it */
 
 	bool has_result;
 	struct dwell_profile_result result;
@@ -98,7 +96,7 @@ static int profile_check(const struct dwell_profile_options *options, struct dwe
 	return 0;
 }
 
-/* The facts that torch stores with a trace. */
+/* Stores the facts that PyTorch's profiler stores with a trace. */
 static void store_facts(const struct dwell_profile_options *options)
 {
 	const struct { const char *key; bool value; } facts[] = {
@@ -169,7 +167,7 @@ static void *profile_work(void *pointer)
 	return NULL;
 }
 
-/* The program's signals are its own threads' affair. */
+/* The worker blocks all signals: the program's own threads handle them. */
 static bool work_in_background(struct dwell_profile *profile)
 {
 	sigset_t all, before;
@@ -193,8 +191,8 @@ static void hand_out(struct dwell_profile *profile)
 
 /* ---- recording ------------------------------------------------------------------ */
 
-/* A moment that nothing before it shares: counters of some machines stand for a while, and
- * a range that began in the same tick would be on both sides of the boundary. */
+/* Returns a time that is later than that of any range before it. Some machines' counters stay the
+ * same for a while: a range that began in the same tick would be on both sides of the boundary. */
 static uint64_t profile_boundary(void)
 {
 	uint64_t before = dw_now(), now = before;
@@ -227,7 +225,7 @@ static void end_cycle(struct dwell_profile *profile)
 {
 	struct dw_entry_profile *entry = profile->entry;
 
-	/* Pairs with a reader's acquire: what began before this lies in the range. */
+	/* Pairs with a reader's acquire: ranges that began before this are in the profile's range. */
 	if (entry)
 		__atomic_store_n(&entry->end_ticks, profile_boundary(), __ATOMIC_RELEASE);
 	dw_step_want(profile->mask, false);
@@ -240,7 +238,7 @@ static void end_cycle(struct dwell_profile *profile)
 	profile->cycle++;
 }
 
-/* From one action to the next; `next` NONE also at the end. */
+/* Changes the action; `next` is NONE also when the profile stops. */
 static int profile_change(struct dwell_profile *profile, enum dwell_action next, bool stopping,
                           const struct dw_slot *slot, struct dwell_error *error)
 {
@@ -277,7 +275,7 @@ static enum dwell_action action_of(const struct dwell_profile *profile)
 
 /* ---- the program's side ----------------------------------------------------------- */
 
-/* Not a child's of fork, where that word is wiped. */
+/* False in a child of fork, where dw_process->pid is wiped. */
 static bool is_ours(const struct dwell_profile *profile)
 {
 	return DW_LOAD(dw_process->pid) == profile->pid;
@@ -311,8 +309,8 @@ int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error
 	profile->steps_before = DW_LOAD(dw_process->steps);
 	result = profile_change(profile, action_of(profile), false, slot, error);
 	profile->start_ticks = dw_now();
-	/* A gate that follows steps must know of the first before it is over; who asks for
-	 * categories only looks on. */
+	/* A gate that follows steps must know of the first step before it ends. A profile of chosen
+	 * categories does not mark steps. */
 	if (dw_step_gated() && !profile->options.categories && !slot->marks_steps && !slot->stepper &&
 	    !slot->step) {
 		slot->stepper = profile;
@@ -322,7 +320,7 @@ int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error
 	return result;
 }
 
-/* Whether the steps of this thread are this profile's to mark. */
+/* Whether this profile marks the steps of this thread. */
 static bool is_stepper(const struct dwell_profile *profile, struct dw_slot *slot)
 {
 	if (slot->marks_steps)
@@ -332,7 +330,7 @@ static bool is_stepper(const struct dwell_profile *profile, struct dw_slot *slot
 	return slot->stepper == profile;
 }
 
-/* `changes`: what comes between this step and the next belongs to neither. */
+/* `changes`: the action changes, so the time between this step and the next belongs to neither. */
 static void end_step(struct dwell_profile *profile, struct dw_slot *slot, bool changes)
 {
 	if (slot->step && changes)
@@ -351,7 +349,7 @@ int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error)
 	if (!profile->started)
 		return dw_error_set(error, DWELL_E_STATE, "the profile is not started");
 	if (!slot)
-		return 0; /* of the parent, or of a session that was stopped */
+		return 0; /* made by the parent process, or in a session that was stopped */
 	steps = is_stepper(profile, slot);
 	profile->step_num++;
 	next = action_of(profile);
@@ -378,7 +376,7 @@ int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error)
 	if (!profile->started)
 		return dw_error_set(error, DWELL_E_STATE, "the profile is not started");
 	if (slot && slot->stepper == profile) {
-		/* A step ends with dwell_profile_step(): what came after the last is none. */
+		/* steps end with dwell_profile_step(); what comes after the last one is no step */
 		dw_step_cancel(slot);
 		slot->stepper = NULL;
 	}
@@ -397,7 +395,7 @@ int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error)
 	return 0;
 }
 
-/* ---- questions ---------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------ */
 
 uint64_t dwell_profile_step_num(const struct dwell_profile *profile)
 {

@@ -1,7 +1,7 @@
 /*
- * Schedules: what is done with a step, by its number.
+ * Schedules: the action for a step, computed from its number.
  *
- * Pure arithmetic, for the gate (step.c), for profiles (profile.c) and for programs.
+ * Used by the gate (step.c), by profiles (profile.c) and by programs.
  */
 #include "base/error.h"
 #include "dwell/dwell.h"
@@ -35,7 +35,7 @@ int dwell_schedule_check(const struct dwell_schedule *schedule, struct dwell_err
 		{ "repeat", schedule->repeat },
 	};
 
-	/* Nobody waits for two thousand million steps: it was a negative number. */
+	/* A number above 2^31 was a negative one: no schedule needs that many steps. */
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
 		if (fields[i].value > INT32_MAX)
 			return dw_error_set(error, DWELL_E_ARGUMENT, "schedule: %s is %d: not negative",

@@ -2,8 +2,8 @@
  * Steps that are blocks of the program: DWELL_STEP().
  *
  * A step is an entry of the journal. A step that is a block is also a pair of records in the
- * thread's stream, so that a reader ends with it the ranges whose ends longjmp() skipped. Both
- * get the step's own times: a step reads the clock twice, not four times.
+ * thread's stream. At its end a reader ends the ranges whose ends longjmp() skipped. Entry and
+ * records use the same times, so that a step reads the clock twice and not four times.
  */
 #include <errno.h>
 
@@ -19,8 +19,8 @@ static __attribute__((noinline)) void scope_put_slow(uint32_t word1, uint64_t ti
 	}
 }
 
-/* A record of a moment that has just passed. A signal handler may have recorded since: then
- * the record gets the time of the handler's last one. */
+/* Writes a record of a moment that has just passed. If a signal handler has recorded since, the
+ * record gets the time of the handler's last one. */
 static void scope_put(enum dw_ext type, uint64_t ticks)
 {
 	const uint32_t word1 = (uint32_t)DW_EXT << DW_KIND_SHIFT | (uint32_t)type << DW_EXT_TYPE_SHIFT;
@@ -50,17 +50,17 @@ static void scope_put(enum dw_ext type, uint64_t ticks)
 }
 
 /*
- * Whether longjmp() left the block of the slot's open scope. Its variable then begins
- * anew, or its function was called from one that has returned since: stacks grow
- * downward. In all other cases the new block may lie inside the old one, whose ranges
- * are still open.
+ * Whether longjmp() left the block of the slot's open scope. Then the scope's variable begins
+ * again, or the function of the scope was called by a function that has returned since: stacks
+ * grow downward. In all other cases the new block may be inside the old one, whose ranges are
+ * still open.
  */
 static bool scope_was_left(const struct dw_slot *slot, const void *scope, uintptr_t frame)
 {
 	return slot->scope && (slot->scope == scope || slot->scope_frame < frame);
 }
 
-/* Operators whose ends longjmp() skipped are not open any more. */
+/* Resets the count of open operators too: longjmp() may have skipped the ends of some. */
 static void scope_end(struct dw_slot *slot, uint64_t ticks)
 {
 	scope_put(DW_EXT_SCOPE_END, ticks);

@@ -1,12 +1,12 @@
 /*
- * Starting `dwell serve` beside this program, for captures of it.
+ * Starts `dwell serve` for captures of this program.
  *
- * Called by programs, at their start; nothing here is near a probe. The server is a
- * process of its own and no child of ours, so that a program that waits for its children
- * does not meet it: a helper starts it and ends at once, and says so to nobody (a clone
- * without an exit signal). It inherits the socket it listens at, bound here, where the
- * error can be told, and one end of a channel, on which it says what is wrong, if anything,
- * and whose closing ends it.
+ * Programs call this when they start; probes do not use it. The server is a process of its own and
+ * no child of this process. So a program that waits for its children never gets the server's
+ * status: a helper process starts the server and ends at once, without a signal to its parent (a
+ * clone without an exit signal). The server inherits the socket at which it listens, which is
+ * bound here so that the caller gets the error. It also inherits one end of a channel: it reports
+ * there whether it is ready or what is wrong, and it ends when the channel is closed.
  */
 #include "record/record.h"
 
@@ -33,7 +33,7 @@
 
 static struct {
 	uint32_t lock; /* atomic; pid of the process in which a thread starts or stops the server */
-	int channel;   /* ours, while `pid` is our process: a child of fork serves nothing */
+	int channel;   /* this process's end, while `pid` is its pid: a child of fork has no server */
 	pid_t pid;
 } server = { .channel = -1 };
 
@@ -44,7 +44,7 @@ static bool lock_server(struct dwell_error *error)
 	if (__atomic_compare_exchange_n(&server.lock, &owner, self, false, __ATOMIC_ACQUIRE,
 	                                __ATOMIC_RELAXED))
 		return true;
-	/* A child of fork finds the lock as it was when a thread of its parent held it. */
+	/* A child of fork may inherit the lock from a thread of its parent. */
 	if (owner != self && __atomic_compare_exchange_n(&server.lock, &owner, self, false,
 	                                                 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return true;
@@ -66,7 +66,7 @@ static bool is_program(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Beside this library, in the same prefix, or where a shell looks. */
+/* Searches next to this library, in the same prefix, and in PATH. */
 static bool find_command(char path[4096])
 {
 	static const char *const places[] = { "dwell", "../bin/dwell", "../../bin/dwell" };
@@ -100,7 +100,7 @@ struct launch {
 	int listener, channel;
 };
 
-/* Ours, without what would make the server part of what is recorded. */
+/* Copies the environment without the variables that would make the server part of the recording. */
 static void set_environment(struct launch *launch)
 {
 	static const char *const without[] = { "DWELL_TRACE=", "DWELL_RUN=", "DWELL_OPTIONS=",
@@ -118,7 +118,7 @@ static void set_environment(struct launch *launch)
 	launch->environment[count] = NULL;
 }
 
-/* In the new process: only what a signal handler may call. */
+/* Runs in the new process, so it calls only functions that are allowed in signal handlers. */
 static void become_server(const struct launch *launch)
 {
 	static const char failed[] = "the dwell command cannot be run";
@@ -130,7 +130,7 @@ static void become_server(const struct launch *launch)
 		signal(signal_number, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* 0, 1 and 2 may be what we hold */
+	/* moves the descriptors away from 0, 1 and 2 */
 	listener = fcntl(launch->listener, F_DUPFD_CLOEXEC, 3);
 	channel = fcntl(launch->channel, F_DUPFD_CLOEXEC, 3);
 	if (dup2(listener, 0) == 0 && dup2(channel, 1) == 1 && dup2(channel, 2) == 2) {
@@ -141,7 +141,7 @@ static void become_server(const struct launch *launch)
 	_exit(1);
 }
 
-/* A copy of this process, as _Fork() makes it, with or without SIGCHLD. */
+/* Copies this process like _Fork(), but its end sends no signal. */
 static pid_t copy_process(void)
 {
 	return (pid_t)syscall(SYS_clone, 0ul, NULL, NULL, NULL, NULL);
@@ -154,7 +154,7 @@ static int serve_spawn(const struct launch *launch, struct dwell_error *error)
 	pid_t helper;
 
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of the program runs in a copy */
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* no signal handlers in the copy */
 	helper = copy_process();
 	if (helper == 0) {
 		pid_t started = copy_process();
@@ -173,7 +173,7 @@ static int serve_spawn(const struct launch *launch, struct dwell_error *error)
 	return 0;
 }
 
-/* "ready", or what is wrong. */
+/* Waits until the server reports "ready" or what is wrong. */
 static int serve_await(int channel, struct dwell_error *error)
 {
 	char said[400] = "";
@@ -204,7 +204,7 @@ static int serve_await(int channel, struct dwell_error *error)
 
 /* ---- its socket ------------------------------------------------------------------------ */
 
-/* The descriptor; the port to *port. */
+/* Returns the socket and stores its port in *port. */
 static int listen_at(unsigned *port, struct dwell_error *error)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)*port),
@@ -229,7 +229,7 @@ static int listen_at(unsigned *port, struct dwell_error *error)
 	                    saved == EADDRINUSE ? "; give another, or 0 for any that is free" : "");
 }
 
-/* With the command and the listener in `launch`. */
+/* `launch` has the command and the socket. */
 static int launch_server(struct launch *launch, struct dwell_error *error)
 {
 	int ends[2], result;
@@ -255,7 +255,7 @@ static int launch_server(struct launch *launch, struct dwell_error *error)
 	return 0;
 }
 
-/* ---- the face --------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------ */
 
 static bool is_serving(void)
 {
@@ -274,7 +274,7 @@ static int start_session(struct dwell_error *error)
 
 static int start_locked(unsigned port, struct dwell_error *error)
 {
-	static struct launch launch; /* under the lock */
+	static struct launch launch; /* used under the lock */
 	bool ran = dwell_active();
 	int result;
 
@@ -318,7 +318,7 @@ void dwell_serve_stop(void)
 	if (!lock_server(NULL))
 		return;
 	if (is_serving()) {
-		shutdown(server.channel, SHUT_RDWR); /* children of fork may hold it too */
+		shutdown(server.channel, SHUT_RDWR); /* children of fork may have it open too */
 		close(server.channel);
 		server.channel = -1;
 	}

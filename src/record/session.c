@@ -1,10 +1,10 @@
 /*
  * The session: which file this process writes to.
  *
- * `dwell run` puts the file's path into the environment; the constructor here
- * joins it when the library is loaded, which maps the head and nothing more: a
- * process that never records takes nothing. A process that starts itself makes
- * its own file. Children of fork inherit the session as it is.
+ * `dwell run` puts the file's path into the environment. When the library is loaded, its
+ * constructor joins that file, which only maps the head: a process that never records uses no
+ * blocks. A program that calls dwell_start() creates its own file. Children of fork inherit the
+ * session.
  */
 #include "record/record.h"
 
@@ -31,7 +31,7 @@ uint64_t dw_now(void)
 	return dw_clock_read(DW_LOAD(dw_session.clock_kind)) + DW_LOAD(dw_session.tick_offset);
 }
 
-/* Under the lock, or before other threads can know. */
+/* Called under the lock. */
 static void session_open(struct dw_head *head, int fd, const char *path, bool started_here)
 {
 	struct stat status;
@@ -90,7 +90,8 @@ static bool parse_run_id(const char *text, uint8_t id[16])
 	return true;
 }
 
-/* What the run was asked to record; `layers` is the caller's memory for their list. */
+/* Copies what the run was asked to record; the caller provides the memory for the list in
+ * `layers`. */
 static void copy_options(const struct dw_head *run, struct dwell_options *options,
                          char layers[DW_LAYERS_BYTES])
 {
@@ -132,8 +133,8 @@ static int try_side_file(const char *folder, size_t folder_length, const char *n
 	return 0;
 }
 
-/* A file of its own for a process that cannot write to the run's. `run` is the head of
- * the run's file, or NULL where that cannot be read. */
+/* Creates a file for a process that cannot write to the run's file. `run` is the head of the run's
+ * file, or NULL if it cannot be read. */
 static int fall_back(const struct dw_head *run)
 {
 	struct dwell_options options = DWELL_OPTIONS_INIT;
@@ -153,12 +154,12 @@ static int fall_back(const struct dw_head *run)
 	return try_side_file("/tmp", 4, name + 1, run_id, &options);
 }
 
-/* A second, and 0.1% of the time since the file was made: the head's rate is an estimate. */
+/* A second plus 0.1% of the file's age, because the rate in the head is an estimate. */
 #define CLOCK_TOLERANCE_NS 1e9
 #define CLOCK_TOLERANCE 1e-3
 
-/* Whether ticks read here mean what the head says: false on another machine, in a virtual
- * machine that was moved, and after a suspension that the monotonic clock left out. */
+/* Whether ticks read here agree with the head. They do not on another machine, in a virtual machine
+ * that was moved, and after a suspension that the monotonic clock does not count. */
 static bool clock_agrees(const struct dw_head *head)
 {
 	struct dw_clock_sample now;
@@ -176,10 +177,10 @@ static bool clock_agrees(const struct dw_head *head)
 }
 
 /*
- * Whether this process may write to a file that another made: only on the same boot of the
- * same machine and by the same clock. A launcher passes DWELL_TRACE on to other machines
- * that share the file system, where ticks differ and atomic operations on the file do not
- * work. There, and in another time namespace, a process writes a file of its own.
+ * Whether this process may write to a file that another process made: only on the same boot of the
+ * same machine and with the same clock. A launcher passes DWELL_TRACE on to other machines that
+ * share the file system. There ticks differ, and atomic operations on the file do not work. On
+ * such a machine, and in another time namespace, a process writes its own file.
  */
 static bool belongs_here(const struct dw_head *head)
 {
@@ -255,7 +256,7 @@ static void default_path(char path[4096])
 	snprintf(path, 4096, "%s-%d.dwell", program_invocation_short_name, (int)getpid());
 }
 
-/* A path that stays true when the program changes its folder. */
+/* Makes the path absolute, so that it stays valid when the program changes its folder. */
 static void make_absolute(char path[4096])
 {
 	char folder[4096];
@@ -274,7 +275,7 @@ static void make_absolute(char path[4096])
 static int session_start(const struct dwell_options *options, struct dwell_error *error)
 {
 	char path[4096], actual[4096];
-	/* Ids of an earlier session go on: call sites remember them. */
+	/* The new session continues the ids of an earlier one, because call sites have stored them. */
 	uint32_t next_id = dw_session.map ? DW_LOAD(dw_session.map->next_id) : 1;
 	struct dw_head *head;
 	enum dw_loss cause;
@@ -292,7 +293,7 @@ static int session_start(const struct dwell_options *options, struct dwell_error
 	if (head == MAP_FAILED) {
 		result = dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", actual, strerror(errno));
 	} else {
-		head->next_id = next_id; /* before other threads can take one */
+		head->next_id = next_id; /* before other threads can use an id */
 		result = session_adopt(head, fd, actual, true, error);
 	}
 	if (result) {
@@ -307,7 +308,7 @@ static int session_start(const struct dwell_options *options, struct dwell_error
 	return 0;
 }
 
-/* One thread at a time starts or stops; in a child of fork nobody does yet. */
+/* One thread at a time starts or stops a session. In a child of fork the lock is free. */
 static int lock_session(struct dwell_error *error)
 {
 	uint32_t nobody = 0;
@@ -332,7 +333,7 @@ static int start_locked(const struct dwell_options *options, struct dwell_error 
 		if (dw_session.started_here && dw_session.starter == getpid())
 			return dw_error_set(error, DWELL_E_STATE, "recording to %s: stop that first",
 			                    dw_session.path);
-		return 0; /* the run's session, or the parent's */
+		return 0; /* the run's session, or the parent process's */
 	}
 	return session_start(options, error);
 }
@@ -375,8 +376,8 @@ static int stop_locked(struct dwell_error *error)
 		return dw_error_set(error, DWELL_E_STATE, "the recorder is busy in this very thread");
 	__atomic_store_n(&dw_session.head, NULL, __ATOMIC_RELEASE);
 	dw_stream_halt();
-	/* The program may have closed our descriptor and opened a file of its own under
-	 * the same number, which must not be trimmed. */
+	/* The program may have closed this descriptor and opened a file of its own with the same
+	 * number, which must not be trimmed. */
 	fd = dw_window_file();
 	if (fd < 0) {
 		result = dw_error_set(error, DWELL_E_IO, "%s is gone: it was not trimmed", dw_session.path);
@@ -411,7 +412,7 @@ __attribute__((destructor)) static void stop_at_exit(void)
 		return;
 	dw_step_leave();
 	if (dw_session.side && dw_session.starter == getpid()) {
-		dw_session.started_here = true; /* nobody else finishes a side file */
+		dw_session.started_here = true; /* no other process finishes a side file */
 		dwell_stop(NULL);
 	}
 }

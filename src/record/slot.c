@@ -1,11 +1,11 @@
 /*
- * Slots: a place for each live thread.
+ * Slots: one for each live thread.
  *
- * A slot holds one thread's streams. It is claimed at the thread's first record and
- * claimed again, chunks and all, by a later thread when its own is dead: no
- * destructor runs, so daemon threads and _exit lose nothing, and ten thousand short
- * threads fill a few chunks. A child of fork finds its slot zeroed and takes a new
- * one; a thread that meets a new session keeps its slot and empties it.
+ * A slot holds one thread's streams. A thread claims a slot at its first record. When the thread
+ * has ended, a later thread claims the slot with its chunks. No destructor runs at a thread's end,
+ * so nothing is lost with daemon threads and _exit, and ten thousand short threads fill only a
+ * few chunks. A child of fork finds its slots zeroed and claims a new one. When a new session
+ * starts, a thread keeps its slot and empties it.
  */
 #include "record/record.h"
 
@@ -14,8 +14,8 @@
 
 #include "format/words.h"
 
-/* The kernel orders a thread's end before the ESRCH that says so, which the thread
- * sanitizer cannot know: its tests release the slot at a thread's end instead. */
+/* The kernel orders a thread's end before the ESRCH that reports it. ThreadSanitizer cannot know
+ * this, so in its tests a thread releases its slot at its end. */
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 #define ORDERED_BY_EXIT(slot) __tsan_acquire(slot)
@@ -23,7 +23,7 @@
 #define ORDERED_BY_EXIT(slot) ((void)0)
 #endif
 
-/* Threads that have no slot yet share this one: busy for ever, never written. */
+/* Threads without a slot share this stream, which is always busy and never written. */
 static const struct dwell_stream no_stream = { .busy = 1 };
 
 __thread struct dwell_stream *dwell_this_stream __attribute__((tls_model("initial-exec"))) =
@@ -31,7 +31,7 @@ __thread struct dwell_stream *dwell_this_stream __attribute__((tls_model("initia
 
 /* ---- losses ------------------------------------------------------------------ */
 
-/* A thread with an entry counts there, alone; others in the head, together. */
+/* A thread with an entry counts its losses there, alone. Other losses are counted in the head. */
 void dw_slot_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records)
 {
 	struct dw_head *head = dw_session_head();
@@ -39,7 +39,7 @@ void dw_slot_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records)
 	if (slot && slot->entry && slot->generation == DW_LOAD(dw_session.generation)) {
 		uint64_t *lost = &slot->entry->lost[cause];
 
-		/* Adds in one step: a signal handler of this thread may count in between. */
+		/* Atomic: a signal handler of this thread may interrupt the addition and count too. */
 		__atomic_fetch_add(lost, records, __ATOMIC_RELAXED);
 	} else if (head) {
 		__atomic_fetch_add(&head->lost[cause], records, __ATOMIC_RELAXED);
@@ -55,14 +55,14 @@ static bool slot_try(struct dw_slot *slot, uint32_t self)
 	if (!owner || (owner != self && !dw_process_thread_dead(owner)))
 		return false;
 	if (owner == self && slot->main.busy)
-		return false; /* we are a handler that interrupted its own thread's claim */
-	/* Acquire: what the dead thread wrote last was released by the kernel's exit. */
+		return false; /* a signal handler interrupted its own thread's claim */
+	/* Acquire: the kernel's thread exit released the dead thread's last writes. */
 	return __atomic_compare_exchange_n(&slot->tid, &owner, self, false, __ATOMIC_ACQUIRE,
 	                                   __ATOMIC_RELAXED);
 }
 
-/* A dead thread's slot, or a new one. A few slots are looked at each time: as
- * many as are needed to keep up with threads that come and go. */
+/* Claims a dead thread's slot, or else a new one. Each call checks only a few slots, which is
+ * enough to keep up with threads that start and end. */
 static struct dw_slot *slot_claim(uint32_t self)
 {
 	uint32_t count = __atomic_load_n(&dw_process->slot_count, __ATOMIC_RELAXED), index;
@@ -77,7 +77,7 @@ static struct dw_slot *slot_claim(uint32_t self)
 			return &dw_process->slots[look];
 		}
 	}
-	/* Other threads look at each slot below the count, so it is opened before. */
+	/* Other threads read every slot below the count, so the slot is opened first. */
 	index = count;
 	do {
 		if (index >= DW_MAX_SLOTS || !dw_process_open_slot(index))
@@ -88,7 +88,7 @@ static struct dw_slot *slot_claim(uint32_t self)
 	return &dw_process->slots[index];
 }
 
-/* Not counted where there is no place: the caller counts the record that it loses. */
+/* A failure is not counted here: the caller counts the record that it loses. */
 static bool slot_write_thread_entry(struct dw_slot *slot, enum dw_loss *cause)
 {
 	struct dw_entry_thread *entry = dw_journal_try(sizeof *entry, cause);
@@ -100,7 +100,7 @@ static bool slot_write_thread_entry(struct dw_slot *slot, enum dw_loss *cause)
 	if (!id)
 		return false;
 	entry->entry.id = id;
-	/* Not `id`: the process may be registering, see process_is_registering_here(). */
+	/* Not `id`, because the process may be registering; see process_is_registering_here(). */
 	slot->process = DW_LOAD(dw_process->new_id);
 	entry->entry.aux = slot->process;
 	entry->tid = DW_LOAD(slot->tid);
@@ -113,7 +113,7 @@ static bool slot_write_thread_entry(struct dw_slot *slot, enum dw_loss *cause)
 	return true;
 }
 
-/* All but `busy`, which keeps handlers off meanwhile. */
+/* Empties all but `busy`, which keeps signal handlers away meanwhile. */
 static void slot_empty_stream(struct dwell_stream *stream)
 {
 	stream->cursor = NULL;
@@ -121,7 +121,7 @@ static void slot_empty_stream(struct dwell_stream *stream)
 	stream->last_ticks = 0;
 }
 
-/* Steps of the thread before, or of the session before, are not this one's. */
+/* Forgets the steps of the slot's last thread or of the last session. */
 static void slot_forget_steps(struct dw_slot *slot)
 {
 	slot->step = NULL;
@@ -133,7 +133,7 @@ static void slot_forget_steps(struct dw_slot *slot)
 	slot->summary_end = 0;
 }
 
-/* A slot of an earlier session, or never used: nothing of it belongs to this file. */
+/* Empties a slot that was used in an earlier session or never. */
 static void slot_forget(struct dw_slot *slot)
 {
 	slot_empty_stream(&slot->main);
@@ -150,12 +150,12 @@ static void slot_forget(struct dw_slot *slot)
 	slot->stack_high = 0;
 	memset(slot->shapes, 0, sizeof slot->shapes);
 	memset(slot->stacks, 0, sizeof slot->stacks);
-	slot->code_generation--; /* what else is remembered of stacks goes too */
+	slot->code_generation--; /* also clears the other caches of stacks at their next use */
 }
 
 /*
- * A thread that was cancelled inside a record may have left its stream's place and
- * time apart from what stands in the chunk, which alone is true.
+ * A thread that was cancelled inside a record may have left the stream's cursor and time different
+ * from the records in the chunk. The records are right, so both are computed from them.
  */
 void dw_slot_resume(struct dwell_stream *stream, const struct dw_chunk *chunk)
 {
@@ -171,7 +171,7 @@ void dw_slot_resume(struct dwell_stream *stream, const struct dw_chunk *chunk)
 			stream->last_ticks = word[2] | (uint64_t)word[3] << 32;
 	}
 	stream->cursor = (char *)word;
-	/* The rest of a record that has no first word: as data it would be garbage. */
+	/* Clears the rest of an unfinished record, which would otherwise be read as data. */
 	size_t left = DW_BLOCK_BYTES - (size_t)(stream->cursor - (const char *)chunk);
 	memset(word, 0, left < DW_CHUNK_TAIL_BYTES ? left : DW_CHUNK_TAIL_BYTES);
 }
@@ -197,7 +197,7 @@ static __attribute__((noinline)) struct dw_slot *slot_register_thread(enum dw_lo
 	if (!slot)
 		return NULL;
 	cut_short = slot->main.busy || slot->nested.busy;
-	/* A handler must not use it before it is whole. */
+	/* Keeps signal handlers away until the slot is complete. */
 	DW_STORE(slot->main.busy, dw_stream_busy((uintptr_t)__builtin_frame_address(0)));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (slot->generation != DW_LOAD(dw_session.generation) || !slot->entry)
@@ -205,8 +205,8 @@ static __attribute__((noinline)) struct dw_slot *slot_register_thread(enum dw_lo
 	else if (cut_short)
 		slot_resume_chunks(slot);
 	slot->nested.busy = 0;
-	/* The first record takes the slow path, which says whose it is: the chunk may
-	 * be a dead thread's with room in it. */
+	/* The first record takes the slow path, which notes the new thread: the chunk may be a dead
+	 * thread's and still have space. */
 	__atomic_store_n(&slot->main.limit, NULL, __ATOMIC_RELAXED);
 	slot->generation = DW_LOAD(dw_session.generation);
 	slot_forget_steps(slot);
@@ -216,7 +216,7 @@ static __attribute__((noinline)) struct dw_slot *slot_register_thread(enum dw_lo
 	slot->walked.busy = false;
 	slot->blocked_signals = dw_process_blocked_signals();
 	if (!slot_write_thread_entry(slot, cause)) {
-		/* The slot stays this thread's: without an owner no thread would ever take it. */
+		/* the thread keeps the slot: a slot without an owner is never claimed again */
 		dw_stream_leave(&slot->main);
 		return NULL;
 	}
@@ -225,7 +225,7 @@ static __attribute__((noinline)) struct dw_slot *slot_register_thread(enum dw_lo
 	return slot;
 }
 
-/* Whether a record is being written that goes to the old session: we are in a handler. */
+/* Whether a record of the old session is being written: the caller runs in a signal handler. */
 static bool slot_is_interrupted(struct dw_slot *slot, uintptr_t frame)
 {
 	uint64_t now = dw_now();
@@ -234,7 +234,7 @@ static bool slot_is_interrupted(struct dw_slot *slot, uintptr_t frame)
 	       (slot->nested.busy && !dw_stream_recover(slot, &slot->nested, frame, now));
 }
 
-/* An existing thread meets a new session: the slot is its own still. */
+/* Moves an existing thread's slot to a new session. */
 static __attribute__((noinline)) bool slot_renew(struct dw_slot *slot, enum dw_loss *cause)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
@@ -256,15 +256,15 @@ static __attribute__((noinline)) bool slot_renew(struct dw_slot *slot, enum dw_l
 
 struct dw_slot *dw_slot_here(enum dw_loss *cause)
 {
-	/* Read once: a signal handler may register the thread between two looks, and the first
-	 * would then stand for the stream of threads that have no slot. */
+	/* Read only once, because a signal handler may register the thread between two reads. With two
+	 * reads, the slot could be computed from the stream that threads without a slot share. */
 	struct dwell_stream *stream = DW_LOAD(dwell_this_stream);
 	struct dw_slot *slot = (struct dw_slot *)(void *)stream;
 
 	*cause = DW_LOSS_STOPPED;
 	if (!dw_session_head())
 		return NULL;
-	/* tid 0: wiped by fork; this thread is the child's first. */
+	/* tid 0: wiped by fork; this is the child's first thread */
 	if (stream == &no_stream || !DW_LOAD(slot->tid))
 		return slot_register_thread(cause);
 	if (slot->generation != DW_LOAD(dw_session.generation) && !slot_renew(slot, cause))

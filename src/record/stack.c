@@ -1,26 +1,27 @@
 /*
  * Call stacks: where an operator was called from.
  *
- * On the thread's own stack the frame pointers are walked. They may hold anything in code
- * built without them, so a frame is read only between the stack pointer and the end of that
- * stack, which was found readable page by page. On any other stack (a coroutine's, a signal
- * handler's) nothing is known about what lies beyond: the kernel copies each frame for us, and
- * the walk ends where no code returns to. Libc's unwinder is not asked there: it reads
- * what a coroutine's first frame says called it, which may be any number.
+ * On the thread's own stack the recorder follows frame pointers. In code that was built without
+ * frame pointers, a frame pointer may have any value. So a frame is read only if it is between
+ * the stack pointer and the end of the stack, and only after each page in between was found to
+ * be readable. The bounds of any other stack (a coroutine's, a signal handler's) are unknown.
+ * There the kernel copies each frame, and the walk ends at the first return address that is not
+ * in code. Libc's unwinder is not used on such stacks: it trusts the return address of a
+ * coroutine's first frame, which may be any number.
  *
- * A walk is known by the hash of its addresses. A new one is compared with what the
- * unwinder says. Where both agree, the hash stands for the stack from then on. Where they do
- * not, code without frame pointers has hidden some callers, and different stacks may have the
- * same hash. Such a stack is known by the words of the machine's stack that hold its return
- * addresses: as long as all of them are unchanged it is the same. Otherwise the unwinder is
- * asked again, which is right and slow.
+ * A walk is identified by the hash of its return addresses. The first walk with a hash is
+ * compared with the unwinder's result. If both agree, the hash identifies the stack from then
+ * on. If they differ, code without frame pointers hides some callers, and different stacks may
+ * have the same hash. Such a stack is identified by the words of stack memory that hold its
+ * return addresses: while they are unchanged, the stack is the same. If they changed, the
+ * unwinder is called again, which is correct but slow.
  *
- * Following frame pointers waits for memory at each step. So each thread remembers its
- * last walk: where a walk meets a frame of that one, the rest is compared with what was
- * remembered, all loads at once. It is a walk all the same: each frame must still say
- * what it said, caller and return address, up to the last. All of them lie on the thread's own
- * stack, above the frame that was met, so they can be read. A signal handler that comes
- * while a walk is under way goes frame by frame and remembers nothing.
+ * Each step along the frame pointers waits for a load from memory. So each thread remembers its
+ * last walk. When a new walk reaches a frame of the last walk, the remaining frames are compared
+ * with the remembered ones, and the processor does these loads in parallel. The result is still
+ * exact, because caller and return address of every frame are compared. All these frames can be
+ * read: they are on the thread's own stack, above the frame that was reached. A signal handler
+ * that interrupts a walk goes frame by frame and remembers nothing.
  */
 #include "record/record.h"
 
@@ -31,11 +32,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of <execinfo.h>, which other C libraries do not have. */
+/* Declared in <execinfo.h>, which other C libraries do not have. */
 #ifdef __GLIBC__
 extern int backtrace(void **addresses, int most) __attribute__((__visibility__("default")));
 #else
-/* Without an unwinder a stack ends where the frame pointers end. */
+/* Without an unwinder, a stack ends where the frame pointers end. */
 static __attribute__((__noinline__)) int backtrace(void **addresses, int most)
 {
 	addresses[0] = NULL;
@@ -45,17 +46,17 @@ static __attribute__((__noinline__)) int backtrace(void **addresses, int most)
 #endif
 
 #define DEEPEST DW_STACK_DEEPEST
-#define MOST_OWN 8 /* frames of the recorder around a walk */
+#define MOST_OWN 8 /* the most frames that the recorder itself has on the stack */
 
 #define LEAST_PAGE 4096u
-#define MOST_STACK_BYTES ((uintptr_t)64 << 20) /* in use; of a deeper stack the unwinder is asked */
-#define LONGEST_STEP ((uintptr_t)1 << 20) /* from a frame to its caller's, on other stacks */
-#define NEW_STACK_BYTES 16384u /* what a new stack may need below us */
+#define MOST_STACK_BYTES ((uintptr_t)64 << 20) /* a deeper stack is left to the unwinder */
+#define LONGEST_STEP ((uintptr_t)1 << 20) /* to a caller's frame, on other stacks */
+#define NEW_STACK_BYTES 16384u /* what the lookup of a new stack may need below the current frame */
 
-/* Where the hashes of stacks begin that are not the thread's own. */
+/* The initial hash of stacks that are not the thread's own. */
 #define OTHER_STACK 0x6f74686572u
 
-/* With the id of a hash: the walk missed frames, and the hash may be of several stacks. */
+/* A flag in the cached id: the walk missed frames, so several stacks may have this hash. */
 #define NOT_WHOLE (1u << 31)
 
 struct frame {
@@ -65,8 +66,8 @@ struct frame {
 
 /* ---- the thread's own stack ------------------------------------------------------------ */
 
-/* Whether the word at an address can be read. The kernel copies the word before it refuses the
- * request, whose action is none that it knows; it reports an address that it cannot read. */
+/* Whether the word at an address can be read. The system call has an invalid `how`. The kernel
+ * copies the word before it rejects `how`, so EFAULT means that the word cannot be read. */
 static bool kernel_reads(uintptr_t at)
 {
 	long got = syscall(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, NULL, 8ul);
@@ -76,16 +77,16 @@ static bool kernel_reads(uintptr_t at)
 
 static bool can_read(uintptr_t at)
 {
-	static int8_t reliable; /* atomic; 0: not known, -1: it reports all addresses as readable */
+	static int8_t reliable; /* atomic; 0: not known, -1: all addresses are reported as readable */
 
 	if (!DW_LOAD(reliable))
 		DW_STORE(reliable, (int8_t)(kernel_reads(8) ? -1 : 1));
 	return DW_LOAD(reliable) > 0 && kernel_reads(at);
 }
 
-/* An address above all frames of the thread's own stack, up to which that stack is readable. libc
- * keeps its data about a thread at the end of the thread's stack; the kernel stores random bytes
- * at the end of the first thread's. */
+/* The end of the thread's own stack: an address above all of its frames, up to which the stack
+ * can be read. libc keeps its data about a thread at the end of the thread's stack. At the end
+ * of the first thread's stack the kernel stores random bytes. */
 static uintptr_t stack_end(void)
 {
 	bool first = dw_gettid() == getpid();
@@ -93,8 +94,8 @@ static uintptr_t stack_end(void)
 	return first ? (uintptr_t)getauxval(AT_RANDOM) & ~(uintptr_t)15 : (uintptr_t)pthread_self();
 }
 
-/* Whether `here` lies on the thread's own stack: all pages from it to the end are there. A
- * guard page, or an unmapped one, ends every other stack before that. */
+/* Whether `here` is on the thread's own stack. It is if all pages from it to the stack's end can
+ * be read: between any other stack and that end is a guard page or an unmapped page. */
 static bool reaches_end(struct dw_slot *slot, uintptr_t here)
 {
 	uintptr_t page;
@@ -122,7 +123,7 @@ static inline bool on_own_stack(struct dw_slot *slot, uintptr_t here)
 	return (here >= slot->stack_low && here < slot->stack_high) || reaches_end(slot, here);
 }
 
-/* Whether a new stack can be looked up and interned on the stack that we are on. */
+/* Whether the current stack has enough space below for the lookup of a new call stack. */
 static bool has_space(uintptr_t here)
 {
 	for (uintptr_t below = LEAST_PAGE; below <= NEW_STACK_BYTES; below += LEAST_PAGE)
@@ -139,7 +140,7 @@ static bool stack_is_readable(uintptr_t at, uintptr_t low, uintptr_t high)
 	       at % sizeof(uintptr_t) == 0;
 }
 
-/* From the outermost frame in, so that what lies around a frame has a hash of its own. */
+/* Hashes from the outermost frame inwards, so that each frame has the hash of its callers. */
 static uint64_t hash_on(uint64_t hash, uintptr_t return_address)
 {
 	hash = (hash ^ return_address) * 0x9e3779b97f4a7c15u;
@@ -149,14 +150,14 @@ static uint64_t hash_on(uint64_t hash, uintptr_t return_address)
 /* Frames of one walk, innermost first. */
 struct way {
 	uintptr_t frames[DEEPEST], addresses[DEEPEST];
-	int count;      /* walked frame by frame */
-	uint32_t known; /* and then so many of the last walk */
-	uintptr_t end;  /* what the last one of them all says called it */
+	int count;      /* frames that were walked one by one */
+	uint32_t known; /* outer frames that are the same as in the last walk */
+	uintptr_t end;  /* the caller's frame in the outermost frame */
 };
 
-/* How many of the outermost `count` frames of the last walk are left when the inner ones
- * that say what they said are taken off: 0, all do. No branch within: it would make each
- * load wait for the one before. */
+/* Compares the outermost `count` frames of the last walk with the stack as it is now. Returns
+ * the number of frames from the outermost one to the innermost one that changed; 0: none did.
+ * The loop has no branch, because a branch would make each load wait for the one before. */
 static uint32_t stack_has_changed(const struct dw_walked *walked, uint32_t count)
 {
 	uintptr_t caller = walked->end;
@@ -179,8 +180,9 @@ static void stack_push(struct way *way, uintptr_t frame, uintptr_t return_addres
 	way->addresses[way->count++] = return_address;
 }
 
-/* At a frame that the last walk met too. Goes over those that are as they were: all, and
- * the walk is done, or some, and it goes on at `at`. */
+/* Called at a frame that is also in the last walk. If no frame from there on has changed, the
+ * walk is complete: true. Otherwise appends the unchanged inner frames, and the walk goes on at
+ * `at`. */
 static bool stack_compare(struct way *way, uintptr_t *at, const struct dw_walked *walked,
                           uint32_t *known)
 {
@@ -198,12 +200,12 @@ static bool stack_compare(struct way *way, uintptr_t *at, const struct dw_walked
 	for (; *known > left; --*known)
 		stack_push(way, walked->at[*known - 1].frame, walked->at[*known - 1].return_address);
 	*at = walked->at[left - 1].frame;
-	*known = left - 1; /* that one is another one now */
+	*known = left - 1; /* that frame has changed */
 	return false;
 }
 
-/* From the frame at `at` on. A frame without a return address ends it, and is remembered
- * with the others: it may have one next time. */
+/* Walks from the frame at `at` outwards. A frame without a return address ends the walk. It is
+ * remembered with the others, because it may have a return address at the next walk. */
 static void stack_walk(struct way *way, uintptr_t at, uintptr_t high, const struct dw_walked *walked,
                        uint32_t known)
 {
@@ -219,7 +221,7 @@ static void stack_walk(struct way *way, uintptr_t at, uintptr_t high, const stru
 			known--;
 		frame = (const struct frame *)at;
 		if (known && walked->at[known - 1].frame == at) {
-			/* the innermost ones are often others: that is seen at once */
+			/* the innermost frames often differ, which this comparison shows at once */
 			if (frame->return_address != walked->at[known - 1].return_address)
 				known--;
 			else if (stack_compare(way, &at, walked, &known))
@@ -235,8 +237,8 @@ static void stack_walk(struct way *way, uintptr_t at, uintptr_t high, const stru
 	way->end = at;
 }
 
-/* The walk's hash; remembers it unless it was cut short: then its last frame is not the
- * thread's outermost one. */
+/* Computes the walk's hash and remembers the walk. A walk that was cut short is not remembered,
+ * because its last frame is not the thread's outermost one. */
 static uint64_t stack_keep(struct dw_walked *walked, const struct way *way, bool ours)
 {
 	bool whole = ours && way->known + (uint32_t)way->count < DEEPEST;
@@ -281,7 +283,7 @@ static uint32_t intern_stack(void *const *addresses, int count)
 	return dw_intern_stack(frames, (uint32_t)count);
 }
 
-/* Whether the walk ended where threads start, which is in libc. */
+/* Whether the walk reached the function in which threads start, which is in libc. */
 static bool came_down(void *const *addresses, int count)
 {
 	return count > 0 && dw_module_is_libc((uintptr_t)addresses[count - 1] - 1);
@@ -298,7 +300,7 @@ static void stack_remember(struct dw_slot *slot, uint64_t hash, uint32_t id)
 	slot->stacks[at].id = id;
 }
 
-/* What the unwinder finds from `caller` on; 0: nothing. */
+/* The return addresses that the unwinder finds from `caller` outwards; 0: it finds none. */
 __attribute__((noinline)) static int stack_unwind(void **addresses, const void *caller)
 {
 	int count = backtrace(addresses, DEEPEST), own = 0;
@@ -306,14 +308,14 @@ __attribute__((noinline)) static int stack_unwind(void **addresses, const void *
 	while (own < count && addresses[own] != caller)
 		own++;
 	if (own >= count)
-		return count; /* it lost its way among our own frames */
+		return count; /* the unwinder did not get out of the recorder's own frames */
 	for (int i = own; i < count; i++)
 		addresses[i - own] = addresses[i];
 	return count - own;
 }
 
-/* Whether the walk found what is there: all that both found is the same, and it ends where
- * threads start or where the unwinder knew no further either. */
+/* Whether the walk is complete: it agrees with the unwinder on all frames that both found, and
+ * it ends where threads start or not before the unwinder's last frame. */
 static bool is_whole(void *const *walked, int walked_count, void *const *unwound, int unwound_count)
 {
 	int both = walked_count < unwound_count ? walked_count : unwound_count;
@@ -330,12 +332,12 @@ static bool is_whole(void *const *walked, int walked_count, void *const *unwound
 #define MOST_WORDS 192u
 
 /* A cache of the call stacks that libc's unwinder found, by hash and frame. `words` are the places
- * in the thread's stack memory where one of the stack's return addresses was found, and what was
- * there: while they are unchanged, the call stack is the same. */
+ * in stack memory that held the stack's return addresses, and their values. While these values are
+ * unchanged, the call stack is the same. */
 struct dw_unwound {
 	uint32_t next;
 	struct unwound_stack {
-		uint64_t key;    /* 0: none */
+		uint64_t key;    /* 0: the place is empty */
 		uint32_t id, count;
 		struct {
 			uintptr_t place, value;
@@ -348,7 +350,7 @@ static uint64_t unwound_key(uint64_t hash, uintptr_t frame)
 	return hash_on(hash, frame) | 1;
 }
 
-/* The stack may be anybody's locals, which sanitizers guard. */
+/* The words may be local variables of any function, which sanitizers guard. */
 __attribute__((no_sanitize_address, no_sanitize_thread, noinline)) static bool
 is_unchanged(const struct unwound_stack *stack)
 {
@@ -359,7 +361,7 @@ is_unchanged(const struct unwound_stack *stack)
 	return !differs;
 }
 
-/* Between `frame`, which is part of the key, and the stack's end: so its words can be read. */
+/* The words can be read: they are between `frame`, a part of the key, and the stack's end. */
 static uint32_t find_unwound(const struct dw_unwound *unwound, uint64_t key)
 {
 	const struct unwound_stack *set = unwound ? &unwound->stacks[key >> 32 & (SETS - 1)] : NULL;
@@ -387,7 +389,7 @@ static uint32_t filter_bit(uintptr_t address)
 	return (uint32_t)((uint64_t)address * 0x9e3779b97f4a7c15u >> 56);
 }
 
-/* False: more words than there are places, or an address that no word holds (it was signed). */
+/* False if there are too many words, or if no word holds some address because it was signed. */
 __attribute__((no_sanitize_address, no_sanitize_thread, noinline)) static bool
 find_words(struct unwound_stack *stack, void *const *addresses, int count, uintptr_t low,
            uintptr_t high)
@@ -417,7 +419,7 @@ find_words(struct unwound_stack *stack, void *const *addresses, int count, uintp
 	return true;
 }
 
-/* `frame` is the first that is not the recorder's: the first return address stands in it. */
+/* `frame` is the first frame outside the recorder: it holds the first return address. */
 static void remember_unwound(struct dw_slot *slot, uint64_t key, uint32_t id, void *const *addresses,
                              int count, uintptr_t frame)
 {
@@ -429,7 +431,7 @@ static void remember_unwound(struct dw_slot *slot, uint64_t key, uint32_t id, vo
 		return;
 	stack = &slot->unwound->stacks[(key >> 32 & (SETS - 1)) + SETS * (slot->unwound->next++ % WAYS)];
 	stack->key = 0;
-	/* The outermost frames of a deep stack are not part of it: nor what holds their addresses. */
+	/* In a deep stack the outermost frames are cut off, and so are the words of their addresses. */
 	if (!find_words(stack, addresses, count, frame, slot->stack_high))
 		return;
 	stack->id = id;
@@ -438,7 +440,7 @@ static void remember_unwound(struct dw_slot *slot, uint64_t key, uint32_t id, vo
 
 /* ---- this moment -------------------------------------------------------------------------- */
 
-/* Our own frames are innermost: the first one beyond them, or `at` where there is none. */
+/* Skips the recorder's own frames, which are innermost; returns `at` if `caller` is not found. */
 static uintptr_t beyond_own(uintptr_t at, uintptr_t high, const void *caller)
 {
 	uintptr_t low = at, own = at;
@@ -454,7 +456,7 @@ static uintptr_t beyond_own(uintptr_t at, uintptr_t high, const void *caller)
 	return own;
 }
 
-/* Stacks are known by addresses of code, which are another's after an unloading. */
+/* Stacks are identified by code addresses, which other code may have after an unloading. */
 static void forget_if_unloaded(struct dw_slot *slot)
 {
 	uint32_t generation = __atomic_load_n(&dwell_code_generation, __ATOMIC_ACQUIRE);
@@ -467,7 +469,7 @@ static void forget_if_unloaded(struct dw_slot *slot)
 	slot->code_generation = generation;
 }
 
-/* On a stack that is not the thread's own, of which frame pointers alone tell anything. */
+/* The call stack on a stack that is not the thread's own, where only frame pointers are usable. */
 __attribute__((noinline)) static uint32_t other_stack(struct dw_slot *slot, uintptr_t at,
                                                       const void *caller, bool ours)
 {
@@ -506,7 +508,7 @@ __attribute__((noinline)) static uint32_t other_stack(struct dw_slot *slot, uint
 	return id;
 }
 
-/* The walk has a new hash (`known` is 0), or one that stands for several stacks. */
+/* For a walk whose hash is new (`known` is 0) or is shared by several stacks. */
 __attribute__((noinline)) static uint32_t new_stack(struct dw_slot *slot, uint64_t hash,
                                                     uint32_t known, void *const *addresses, int count,
                                                     const void *caller, uintptr_t frame, bool ours)

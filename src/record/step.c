@@ -1,13 +1,13 @@
 /*
  * Steps, and the gate that follows them.
  *
- * A step is an entry in the journal, written when it begins and completed in
- * place when it ends, so that the step in which a program was killed is there and
- * steps outlive the chunks around them. When the file is nearly full they are summarised
- * instead (summary.c). The gate is what probes look at: a word in
- * the control page, one a process that steps, copied to children of fork until
- * they step themselves. Its mask is what the controller wants while the schedule
- * says open, what open profiles want, and what a capture does: format/control.h.
+ * A step is an entry in the journal. It is written when the step begins and completed in place when
+ * it ends. So a step in which the program was killed is in the trace, and steps are kept when the
+ * chunks of their time are recycled. When the file is nearly full, steps are summarised instead
+ * (summary.c). The gate is the word that probes test. It is in the control page; each process that
+ * steps has its own, and a child of fork uses its parent's until it begins a step itself. Its
+ * mask combines what the controller wants while the schedule keeps the gate open, what open
+ * profiles want, and what a capture wants: see format/control.h.
  */
 #include "record/record.h"
 
@@ -32,7 +32,7 @@ static void gate_compute_mask(struct dw_gate *gate)
 	dw_control_compute(DW_LOAD(dw_session.control), gate, 1);
 }
 
-/* The controller of a capture may have been killed. */
+/* Ends a capture whose time has passed: its controller may have been killed. */
 void dw_step_look(void)
 {
 	struct dw_control *control = DW_LOAD(dw_session.control);
@@ -52,7 +52,7 @@ static void gate_set_open(struct dw_gate *gate, uint32_t open)
 	gate_compute_mask(gate);
 }
 
-/* What the process's open profiles want together. */
+/* The masks of all open profiles of the process, combined. */
 static uint32_t step_profiles_want(void)
 {
 	uint32_t mask = 0;
@@ -71,8 +71,8 @@ static bool gate_claim(struct dw_gate *gate)
 	                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* A gate that nobody has had, or when there are no more, one that was given back; else the
- * gate of all processes that never step. */
+/* Finds a gate that was never used, or else one that was released, or else the gate that all
+ * processes share that never step. */
 static struct dw_gate *gate_find(void)
 {
 	struct dw_control *control = DW_LOAD(dw_session.control);
@@ -88,7 +88,8 @@ static struct dw_gate *gate_find(void)
 	return &control->gates[0];
 }
 
-/* Whoever serves the trace must not take a later process with the same id for this one. */
+/* Stores when this process began, so that whoever serves the trace does not mistake a later
+ * process with the same id for this one. */
 static void gate_note_birth(const struct dw_gate *gate)
 {
 	struct dw_control *control = DW_LOAD(dw_session.control);
@@ -124,9 +125,9 @@ void dw_step_join(void)
 }
 
 /*
- * The process ends: another may have its gate, of which a file has 2048. Only if it never
- * forked, for a child that lives on follows the gate of its parent. Threads that still run
- * use the gate of processes that never step.
+ * Called when the process ends: another process may use its gate, because a file has only 2,048.
+ * Not if the process ever forked, because a child that still runs may use its parent's gate.
+ * Threads that still run use the gate of processes that never step.
  */
 void dw_step_leave(void)
 {
@@ -145,10 +146,10 @@ void dw_step_leave(void)
 	__atomic_store_n(&gate->pid, 0, __ATOMIC_RELEASE);
 }
 
-/* A child of fork follows its parent's gate until it begins a step itself. */
+/* The gate of this process. A child of fork uses its parent's until it begins a step itself. */
 static struct dw_gate *gate_own(void)
 {
-	/* Acquire pairs with gate_use(): the gate is seen as it was taken. */
+	/* Acquire pairs with gate_use(): the gate is initialised. */
 	struct dw_gate *gate =
 	    (struct dw_gate *)(uintptr_t)__atomic_load_n(&dwell_gate, __ATOMIC_ACQUIRE);
 
@@ -175,8 +176,8 @@ void dw_step_want(uint32_t mask, bool more)
 	for (unsigned bit = 0; bit < 32; bit++)
 		if (mask >> bit & 1)
 			__atomic_fetch_add(&dw_process->wants[bit], more ? 1 : UINT32_MAX, __ATOMIC_SEQ_CST);
-	/* Two threads may store what they saw in the wrong order; the later of the two sums
-	 * is in the words themselves, so each looks again. */
+	/* Two threads may store their results in the wrong order. The words themselves have the
+	 * right sum, so each thread checks its result again. */
 	do
 		__atomic_store_n(&gate->profiles, step_profiles_want(), __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&gate->profiles, __ATOMIC_SEQ_CST) != step_profiles_want());
@@ -209,8 +210,8 @@ static void step_count_lost(struct dw_slot *slot, enum dw_loss cause)
 	dw_slot_lost(slot, dw_journal_loss(cause), 1);
 }
 
-/* A summarised step ends: it is added up, and its entry is free for the next one. A reader
- * that finds both takes the step for ended, because it began before the summary's end. */
+/* Adds a step that ends to the summary, and frees its entry for the next step. A reader that finds
+ * the step in both knows that it ended, because it began before the summary's end. */
 static void step_end_summarised(struct dw_slot *slot, uint64_t now, uint64_t cpu_ns)
 {
 	enum dw_loss cause;
@@ -222,8 +223,8 @@ static void step_end_summarised(struct dw_slot *slot, uint64_t now, uint64_t cpu
 	__atomic_store_n(&slot->step->entry.aux, DW_STEP_CANCELLED, __ATOMIC_RELEASE);
 }
 
-/* Ends the step now, or at an earlier `moment` of it, until which CPU time is not known. When it
- * ended; 0: none was open. */
+/* Ends the step now, or at an earlier `moment` within it, for which no CPU time is known. Returns
+ * when it ended; 0: no step was open. */
 static uint64_t step_close_at(struct dw_slot *slot, uint64_t moment)
 {
 	uint64_t now, cpu = 0;
@@ -258,15 +259,15 @@ void dw_step_close(struct dw_slot *slot)
 		step_close(slot);
 }
 
-/* CPU time is a system call, a microsecond each in some virtual machines: not for
- * steps as short as the last one of this thread was. */
+/* Reading the CPU time is a system call that takes a microsecond in some virtual machines. So it
+ * is not read if the thread's last step was short. */
 static bool cpu_worth_reading(const struct dw_slot *slot)
 {
 	return !slot->step_ticks ||
 	       slot->step_ticks > dw_session_map()->ticks_per_second / 5000;
 }
 
-/* Some kind of record is wanted; a choice of layers is none. */
+/* Whether any kind of record is wanted; a choice of layers alone is not one. */
 static bool gate_records(const struct dw_gate *gate)
 {
 	return DW_LOAD(gate->mask) & ~(DWELL_MASK_NONE | DWELL_DETAIL_LAYERS);
@@ -277,7 +278,7 @@ static uint32_t step_flags(const struct dw_gate *gate)
 	return gate && gate_records(gate) ? DW_STEP_RECORDED : 0;
 }
 
-/* An entry of its own for each step, or NULL (counted). */
+/* Writes an entry for one step; NULL (counted as lost) if there is no space. */
 static struct dw_entry_step *step_write(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
                                         uint64_t end_ticks, uint32_t flags)
 {
@@ -297,7 +298,8 @@ static struct dw_entry_step *step_write(struct dw_slot *slot, uint64_t number, u
 	return entry;
 }
 
-/* One entry for all summarised steps of a thread, so that an open one is seen after a kill. */
+/* Reuses one entry for all summarised steps of a thread: a step that is open when the program
+ * is killed can still be seen. */
 static struct dw_entry_step *step_reuse(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
                                         uint32_t flags)
 {
@@ -316,12 +318,12 @@ static struct dw_entry_step *step_reuse(struct dw_slot *slot, uint64_t number, u
 	}
 	entry->number = number;
 	entry->start_ticks = start_ticks;
-	/* Pairs with a reader's acquire of aux: the step's number and start are its own. */
+	/* Pairs with a reader's acquire of aux: number and start belong to this step. */
 	__atomic_store_n(&entry->entry.aux, flags, __ATOMIC_RELEASE);
 	return entry;
 }
 
-/* Once it summarises, a thread goes on so: what a summary holds is consecutive. */
+/* A thread that summarises continues to do so, because the steps of a summary are consecutive. */
 static bool step_summarises(struct dw_slot *slot)
 {
 	if (!slot->summarises)
@@ -329,7 +331,7 @@ static bool step_summarises(struct dw_slot *slot)
 	return slot->summarises;
 }
 
-/* start_ticks 0: now. Returns when the step began. */
+/* start_ticks 0: the step begins now. Returns when it began. */
 static uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks)
 {
 	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
@@ -361,7 +363,7 @@ void dwell_step_begin(void)
 	dwell_step_begin_at(0);
 }
 
-/* The gate opens here where the step is to be recorded: what begins it belongs to it. */
+/* Opens the gate here if the next step is to be recorded: what begins the step belongs to it. */
 uint64_t dwell_step_now(void)
 {
 	int saved = errno;
@@ -401,7 +403,7 @@ void dwell_step_begin_at(uint64_t ticks)
 	errno = saved;
 }
 
-/* What lies between this step and the next belongs to the next. */
+/* Ends the step and sets the gate for the next one: what comes in between belongs to the next. */
 static uint64_t step_end_at(struct dw_slot *slot, uint64_t moment)
 {
 	uint64_t next = __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED);
@@ -443,7 +445,7 @@ void dwell_step_cancel(void)
 	errno = saved;
 }
 
-/* A step of which only its end shows that it was one. */
+/* Records a step that is known to be one only at its end. */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks)
 {
 	uint32_t flags = step_flags(gate_own());

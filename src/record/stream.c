@@ -8,10 +8,10 @@
  */
 #include "record/record.h"
 
-/* The least that lies between interrupted code and its handler's frame on the stack. */
+/* The least distance on the stack between interrupted code and its signal handler's frame. */
 #define SIGNAL_FRAME_BYTES 512u
 #define USUAL_STACK_BYTES (64 << 20) /* few stacks are larger */
-#define LOOKS 512u /* a second, at a record that seems abandoned */
+#define LOOKS 512u /* checks in a second of a record that seems abandoned */
 
 /* ---- records ----------------------------------------------------------------- */
 
@@ -35,15 +35,15 @@ static void stream_put(struct dwell_stream *stream, uint64_t ticks, uint32_t wor
 	stream->cursor += 8 + 4 * words;
 }
 
-/* Time never runs back within a stream, although a thread may move to a core whose
- * counter is behind, or be interrupted by a handler's records between reading the
- * clock and writing: readers rely on it. */
+/* Readers rely on times that never decrease within a stream. A clock value may still be too small:
+ * the thread moved to a core whose counter is behind, or a signal handler recorded between the
+ * reading of the clock and the write. */
 static uint64_t stream_not_before(const struct dwell_stream *stream, uint64_t ticks)
 {
 	return ticks < stream->last_ticks ? stream->last_ticks : ticks;
 }
 
-/* After a long silence the delta does not fit into its bits: an EXT then holds the whole time. */
+/* After a long time without records the delta does not fit: an EXT record has the full time. */
 static void stream_put_time(struct dwell_stream *stream, uint64_t ticks)
 {
 	uint32_t word1 = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_TIME << DW_EXT_TYPE_SHIFT | 2;
@@ -64,7 +64,7 @@ static void stream_put_end(struct dwell_stream *stream, uint64_t ticks)
 	stream->cursor += 4;
 }
 
-/* Records as a range what a new chunk cost. */
+/* Records the time that a new chunk took as a range. */
 static void stream_put_slow_range(struct dwell_stream *stream)
 {
 	struct dw_writer *writer;
@@ -77,8 +77,8 @@ static void stream_put_slow_range(struct dwell_stream *stream)
 	if (!id) {
 		uint32_t first = 0;
 
-		/* Two threads may get two ids; both use the first, by which chunk_count_records() knows
-		 * the recorder's own ranges. */
+		/* Two threads may get two ids. Both use the first one, by which chunk_count_records()
+		 * recognises the recorder's own ranges. */
 		id = dw_intern_op(DWELL_CATEGORY_PROFILER, "dwell: new chunk", NULL, 0, NULL, 0);
 		if (!__atomic_compare_exchange_n(&dw_chunk_own_range, &first, id, false, __ATOMIC_RELAXED,
 		                                 __ATOMIC_RELAXED))
@@ -103,7 +103,7 @@ void dw_stream_put(struct dwell_stream *stream, uint64_t ticks, uint32_t word1,
 
 void dw_stream_put_end(struct dwell_stream *stream, uint64_t ticks)
 {
-	stream_put_end(stream, stream_not_before(stream, ticks)); /* before the new chunk was sought */
+	stream_put_end(stream, stream_not_before(stream, ticks)); /* before a new chunk was claimed */
 	stream_put_slow_range(stream);
 }
 
@@ -117,7 +117,7 @@ static bool stream_has_space(const struct dwell_stream *stream, const struct dw_
 	       stream->cursor < chunk + DW_BLOCK_BYTES - DW_CHUNK_TAIL_BYTES;
 }
 
-/* Records are missing here: a reader must not match ends to begins across this place. */
+/* Marks lost records, so that a reader does not match ends to begins across this place. */
 static void stream_put_loss(struct dwell_stream *stream, struct dw_writer *writer)
 {
 	uint64_t now = stream_not_before(stream, dw_now());
@@ -145,7 +145,7 @@ static bool stream_find_space(struct dwell_stream *stream, struct dw_slot *slot,
 		if (writer->lost)
 			stream_put_loss(stream, writer);
 	} else if (writer->thread != slot->thread) {
-		/* The slot's last thread is dead; its chunk goes on with this one. */
+		/* The slot's last thread has ended; the new thread goes on in its chunk. */
 		uint64_t now = stream_not_before(stream, dw_now());
 
 		stream_put_time(stream, now);
@@ -157,16 +157,16 @@ static bool stream_find_space(struct dwell_stream *stream, struct dw_slot *slot,
 		                 __ATOMIC_RELAXED);
 	else if (DW_LOAD(dw_session.tick_offset))
 		__atomic_store_n(&stream->limit, NULL, __ATOMIC_RELAXED);
-	/* Pairs with the fence of dw_stream_halt(): either it clears the limit after us,
-	 * or we see here that the session has ended. */
+	/* Pairs with the fence of dw_stream_halt(): either that clears the limit after this code set
+	 * it, or this code sees that the session has ended. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!dw_session_head() || slot->generation != DW_LOAD(dw_session.generation))
 		__atomic_store_n(&stream->limit, NULL, __ATOMIC_RELAXED);
 	return true;
 }
 
-/* Cores disagree by microseconds. A counter that is a second behind was reset; held at the
- * last record's time, the rest of the run would take no time at all. */
+/* The counters of cores differ by microseconds. A counter that is more than a second behind was
+ * reset. Without a correction, all later records would get the time of the last one. */
 static bool stream_clock_was_reset(const struct dw_slot *slot, uint64_t now)
 {
 	return slot->main.last_ticks > now &&
@@ -180,20 +180,20 @@ void dw_stream_leave(struct dwell_stream *stream)
 }
 
 /*
- * What `busy` holds while code out of line writes: where its frame lies, in units of 16 bytes,
- * and 2 in the lowest bits. It is one word so that a signal handler never finds `busy` set
- * with the frame of another function, which would be taken for a frame that is gone.
+ * The value of `busy` while a function out of line writes: the address of its frame in units of
+ * 16 bytes, and 2 in the lowest bits. Both are in one word, so that a signal handler never finds
+ * `busy` set together with the frame of another function: it would conclude that the frame is gone.
  */
 uint32_t dw_stream_busy(uintptr_t frame)
 {
 	return (uint32_t)(frame >> 4) << 2 | DW_BUSY_OUT_OF_LINE;
 }
 
-/* Whether the function out of line that set `busy` can no longer go on, seen from another frame.
- * Frames that lie far apart may be of two stacks, which says nothing. */
+/* Whether the function out of line that set `busy` can no longer continue, as seen from another
+ * frame. If the frames are far apart they may be of two stacks, which proves nothing. */
 static bool stream_frame_is_gone(uint32_t busy, uintptr_t frame)
 {
-	/* In units of 4 bytes: a frame's place in `busy` is shifted by 2. */
+	/* In units of 4 bytes: the frame's address in `busy` is shifted by 2. */
 	int32_t above = (int32_t)((dw_stream_busy(frame) - busy) & ~3u);
 
 	return above <= USUAL_STACK_BYTES / 4 &&
@@ -201,20 +201,20 @@ static bool stream_frame_is_gone(uint32_t busy, uintptr_t frame)
 }
 
 /*
- * Whether the record that `busy` stands for will never be finished, because a signal handler
+ * Whether the record for which `busy` is set will never be finished, because a signal handler
  * left the code that wrote it by siglongjmp().
  *
- * For code out of line that may be certain: its frame is gone when the caller's does not lie
- * below it. Inline code tells no frame, and nothing may be added there; and the program may
- * have gone on in deeper frames. Then the stream is looked at again, at most each 2 ms. The
- * record is taken for abandoned if the stream stood still for a second, or during 8 looks
- * that were no signal handler's: they came from well above the frame of the first one, and
- * with the signals blocked that are blocked where the thread registered. Neither alone is
- * enough, because handlers that interrupt each other look from different frames too, and on
- * a busy machine they may leave the interrupted code no time.
+ * For code out of line this can be certain: its frame is gone if the caller's frame is not below
+ * it. Inline code does not store its frame, and must not get slower by doing so. The program may
+ * also have gone on in deeper frames. In these cases the stream is checked again, at most every
+ * 2 ms. The record counts as abandoned if the stream did not change for a second, or during 8
+ * checks outside signal handlers. A check is outside handlers if its frame is well above that of
+ * the first check and if the thread blocks the same signals as when it registered. Both are
+ * required: handlers that interrupt each other also check from different frames, and on a busy
+ * machine they may leave the interrupted code no time to run.
  *
- * Being wrong costs a chunk. Inline code that goes on after all writes behind the end of a
- * closed chunk; code out of line finds that `busy` has changed.
+ * A wrong answer costs a chunk. Inline code that continues after all writes past the end of a
+ * closed chunk. Code out of line finds that `busy` has changed.
  */
 static bool stream_is_abandoned(const struct dw_slot *slot, const struct dwell_stream *stream,
                                 struct dw_writer *writer, uintptr_t frame, uint64_t now)
@@ -256,7 +256,7 @@ bool dw_stream_recover(struct dw_slot *slot, struct dwell_stream *stream, uintpt
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	writer->seen_frame = 0;
 	dw_slot_resume(stream, writer->chunk);
-	if (stream->cursor == before) { /* the record does not stand in the chunk */
+	if (stream->cursor == before) { /* the record is not in the chunk */
 		writer->lost++;
 		writer->lost_cause = DW_LOSS_BUSY;
 		dw_slot_lost(slot, DW_LOSS_BUSY, 1);
@@ -274,16 +274,16 @@ static bool stream_is_interrupted(struct dw_slot *slot, struct dwell_stream *str
 	return stream->busy && !dw_stream_recover(slot, stream, frame, now);
 }
 
-/* A place for a record in a stream that is claimed; else false, counted, and the stream is
- * free again. */
+/* Finds space for a record in a claimed stream. False: the record is counted as lost and the
+ * stream is free again. */
 static bool stream_prepare(struct dwell_stream *stream, struct dw_slot *slot, uintptr_t frame,
                            uint64_t entered)
 {
 	enum dw_loss cause;
 	bool place = stream_find_space(stream, slot, entered, &cause);
 
-	/* A handler took this record for abandoned, counted it and gave the stream another chunk:
-	 * to make room had taken a second of disk. */
+	/* A signal handler considered this record abandoned, because finding space took longer than
+	 * a second on a slow disk. It counted the record as lost and gave the stream another chunk. */
 	if (DWELL_UNLIKELY(DW_LOAD(stream->busy) != dw_stream_busy(frame)))
 		return false;
 	if (place)

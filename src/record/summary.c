@@ -1,17 +1,17 @@
 /*
- * Steps that are summarised: no step of a long run is missing from its trace.
+ * Summaries of steps, so that no step of a long run is missing from its trace.
  *
- * A step takes 48 bytes, and nothing of a journal is recycled. So steps are written one by
- * one until half of the file's reserve is used. From then on a thread adds its steps to a
- * STEPS entry, in place. An entry collects a number of steps, 1,024 at first, which doubles
- * each time half of what is left for such entries is used; so there is always space for the
- * steps to come, and the entries are denser where the run is longer. The last quarter of
- * the reserve is for names.
+ * The entry of a step takes 48 bytes, and a journal never recycles its blocks. So steps get their
+ * own entries until half of the file's reserve is used. From then on a thread adds its steps to a
+ * STEPS entry, in place. An entry collects a number of steps, 1,024 at first. The number doubles
+ * each time half of the remaining space for such entries is used. So there is always space for
+ * later steps, and the longer the run is, the more steps each entry collects. The last quarter
+ * of the reserve is for names.
  *
  *     | budget ...            | reserve: steps | steps | summaries | names |
  *                                        1/4     1/4        1/4       1/4
  *
- * step.c calls this. Only the thread whose steps an entry collects changes it.
+ * Called by step.c. Only the thread whose steps an entry collects changes the entry.
  */
 #include "record/record.h"
 
@@ -19,7 +19,7 @@
 
 #define FIRST_STEPS 1024u
 
-/* All processes of the run move next_block, so that the bounds hold for all together. */
+/* All processes of the run advance next_block, so the limit applies to all of them together. */
 bool dw_summary_needed(const struct dw_head *head)
 {
 	return DW_LOAD(head->next_block) >= head->max_blocks - head->reserve_blocks / 2;
@@ -33,8 +33,8 @@ uint32_t dw_summary_blocks(const struct dw_head *head)
 	return next < end ? end - next : 0;
 }
 
-/* How many steps a new entry collects; 0: none may be reserved any more. Threads that are
- * here at once may double twice, which does no harm. */
+/* How many steps a new entry collects; 0: no more entries may be reserved. Threads that run
+ * this at the same time may double the number twice, which does no harm. */
 static uint64_t steps_of_entry(void)
 {
 	uint32_t generation = DW_LOAD(dw_session.generation);
@@ -54,8 +54,8 @@ static uint64_t steps_of_entry(void)
 	return DW_LOAD(dw_process->summary_steps);
 }
 
-/* The entry for the thread's next step. Where there is no space for another one the last one
- * goes on. */
+/* The entry for the thread's next step. If there is no space for a new entry, the last one is
+ * used on. */
 static struct dw_entry_steps *find_entry(struct dw_slot *slot, enum dw_loss *cause)
 {
 	struct dw_entry_steps *entry = slot->summary;
@@ -69,7 +69,7 @@ static struct dw_entry_steps *find_entry(struct dw_slot *slot, enum dw_loss *cau
 	else
 		entry = NULL;
 	if (!entry) {
-		slot->summary_end += FIRST_STEPS; /* then looks again */
+		slot->summary_end += FIRST_STEPS; /* then tries again to reserve an entry */
 		return slot->summary;
 	}
 	entry->entry.id = slot->thread;
@@ -102,7 +102,7 @@ bool dw_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint
 	entry->recorded += step->entry.aux & DW_STEP_RECORDED;
 	entry->durations[dw_steps_bucket(ticks)]++;
 	DW_STORE(entry->end_ticks, end_ticks);
-	/* Pairs with a reader's acquire of count: that many steps are added up. */
+	/* Pairs with a reader's acquire of count: the sums include that many steps. */
 	__atomic_store_n(&entry->count, entry->count + 1, __ATOMIC_RELEASE);
 	return true;
 }

@@ -1,19 +1,18 @@
 /*
- * Windows: how blocks of the file come to a process.
+ * Windows: how a process gets blocks of the file.
  *
- * A window is claimed by moving head.next_block, which all processes of the run
- * share, then reserved on disk (so that a full disk is an error here and never a
- * SIGBUS in a probe), then mapped once. Blocks are handed out one by one under
- * the process's lock. Windows stay mapped for the life of the process. They cost
- * address space only, because the pages of closed chunks are dropped from the process:
- * those of a fresh window when its last chunk is closed, those of any window when chunks
- * were opened in DW_RESIDENT_WINDOWS others since. So a process keeps resident at most
- * DW_RESIDENT_WINDOWS windows and one chunk a stream.
+ * A process claims a window by advancing head.next_block, which all processes of the run share.
+ * It then reserves the window on disk, so that a full disk is an error here and not a SIGBUS in
+ * a probe, and maps it once. Blocks are taken from it one by one, under the process's lock.
+ * Windows stay mapped for the life of the process. They use only address space, because the pages
+ * of closed chunks are dropped from the process. The pages of a fresh window are dropped when its
+ * last chunk is closed; those of any window, when chunks were opened in DW_RESIDENT_WINDOWS others
+ * since. So a process keeps at most DW_RESIDENT_WINDOWS windows in memory and one chunk per stream.
  *
- * Fresh pages are the dearest part of recording: 4 us each where the kernel maps
- * them one by one (12 ns a range), a quarter of that in large folios, which
- * MADV_HUGEPAGE asks for. They are fetched when a chunk is opened, so that the
- * time stands in the trace as the recorder's own and not in a range of the program.
+ * Fresh pages are the largest cost of recording: 4 us each where the kernel maps them one by one
+ * (12 ns a range), and a quarter of that in large folios, which MADV_HUGEPAGE requests. They are
+ * fetched when a chunk is opened. So the trace shows this time as the recorder's own, and not
+ * within a range of the program.
  */
 #include "record/record.h"
 
@@ -28,8 +27,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Programs that become daemons close all descriptors, and others reuse the
- * number: ours is checked before each use and opened again by name. */
+/* Programs that become daemons close all descriptors, and other files may then get the number. So
+ * the descriptor is checked before each use, and if necessary the trace is opened again by name. */
 int dw_window_file(void)
 {
 	struct stat status;
@@ -50,14 +49,14 @@ int dw_window_file(void)
 	return fd;
 }
 
-/* Near the end of the budget windows get smaller, so that one process does not
- * take what is left for all. */
+/* Near the end of the budget windows get smaller, so that one process does not take all that is
+ * left. */
 static uint32_t window_blocks(uint32_t first, uint32_t limit)
 {
 	uint32_t left = limit - first, count = DW_WINDOW_BLOCKS - first % DW_WINDOW_BLOCKS;
 
 	if (dw_session.runner)
-		return 1; /* `dwell run` has a journal and nothing else */
+		return 1; /* `dwell run` writes only a journal */
 	if (left < 8 * DW_WINDOW_BLOCKS && count > left / 8)
 		count = left / 8;
 	return count ? count : 1;
@@ -77,7 +76,7 @@ static uint32_t window_claim(struct dw_head *head, enum dw_claim kind, uint32_t 
 	return first;
 }
 
-/* Gives the end of a claim back if nobody has claimed behind it. */
+/* Shortens a claim to `keep` blocks, unless something was claimed after it. */
 static void give_back(struct dw_head *head, uint32_t first, uint32_t count, uint32_t keep)
 {
 	uint32_t end = first + count;
@@ -90,7 +89,7 @@ static bool over_file_limit(uint32_t end_block)
 {
 	struct rlimit limit;
 
-	/* Growing past it raises SIGXFSZ, which kills; so look first. */
+	/* A file that grows past this limit raises SIGXFSZ, which kills the process. */
 	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
 	       (uint64_t)end_block * DW_BLOCK_BYTES > limit.rlim_cur;
 }
@@ -123,11 +122,11 @@ static bool window_reserve(int fd, uint32_t first, uint32_t *count, enum dw_loss
 }
 
 /*
- * The windows whose pages may stay in this process's memory: the DW_RESIDENT_WINDOWS in
- * which chunks were opened last. Another window's pages are dropped, together, because to
- * unmap one chunk unmaps the large folio its neighbours lie in and interrupts the other
- * cores. A thread that has a chunk open there fetches its pages again. Relaxed: all this
- * decides which pages are mapped and never what they hold.
+ * Limits the memory of this process: only the pages of the DW_RESIDENT_WINDOWS windows in which
+ * chunks were opened last stay. The pages of another window are dropped all at once. To unmap
+ * them chunk by chunk would split the large folio that neighbouring chunks share, and would
+ * interrupt the other cores each time. A thread with an open chunk there fetches its pages again.
+ * Relaxed, because all this decides which pages are mapped and not what they contain.
  */
 static void drop_pages(struct dw_window *window)
 {
@@ -173,12 +172,12 @@ static bool open_window(enum dw_claim kind, enum dw_loss *cause)
 		*cause = DW_LOSS_MEMORY;
 		return false;
 	}
-	madvise(window->base, (size_t)count * DW_BLOCK_BYTES, MADV_HUGEPAGE); /* may be refused */
+	madvise(window->base, (size_t)count * DW_BLOCK_BYTES, MADV_HUGEPAGE); /* the kernel may refuse */
 	window->first = first;
 	window->count = count;
 	window->closed = 0;
 	window->resident = 0;
-	/* Pairs with the acquire in dw_window_address: the window is seen whole. */
+	/* Pairs with the acquire in window_of(): the window is complete. */
 	__atomic_store_n(&dw_process->window_count, index + 1, __ATOMIC_RELEASE);
 	dw_process->window = (uint64_t)(index + 1) << 32;
 	DW_STORE(dw_process->clock_due, true);
@@ -207,7 +206,7 @@ static struct dw_window *window_of(uint32_t block)
 {
 	uint32_t count = __atomic_load_n(&dw_process->window_count, __ATOMIC_ACQUIRE);
 
-	/* Newest first: what is asked for is mostly there. */
+	/* The newest window first, because most requests are for it. */
 	while (count-- > 0)
 		if (block - dw_process->windows[count].first < dw_process->windows[count].count)
 			return &dw_process->windows[count];
@@ -221,9 +220,9 @@ char *dw_window_address(uint32_t block)
 	return window ? window->base + (size_t)(block - window->first) * DW_BLOCK_BYTES : NULL;
 }
 
-/* One write a page, of what is there already: a chunk's header may be in place. The
- * exchange of 0 for 0 asks the kernel for a writable page and changes no byte; a compiler
- * may turn an addition of 0 into a read, but not this. */
+/* Writes to each page without changing it, because a chunk's header may be there already. An
+ * exchange of 0 for 0 makes the kernel map a writable page. Unlike an addition of 0, a compiler
+ * cannot turn it into a read. */
 static void touch_pages(char *memory, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += 4096) {
@@ -240,10 +239,10 @@ bool dw_window_fetch(uint32_t block, char *chunk)
 
 	if (window)
 		keep_resident(window);
-	/* Linux 5.14; older kernels and some sandboxes refuse it. */
+	/* Since Linux 5.14; older kernels and some sandboxes refuse it. */
 	if (madvise(chunk, DW_BLOCK_BYTES, MADV_POPULATE_WRITE) == 0)
 		return true;
-	/* A write would be SIGBUS: a copy-on-write file system has no space for the new copy, or
+	/* A write would raise SIGBUS: a copy-on-write file system has no space for the new copy, or
 	 * the disk fails. */
 	if (errno == EFAULT || errno == EHWPOISON)
 		return false;
@@ -258,11 +257,11 @@ void dw_window_drop(uint32_t block)
 	if (!window)
 		return;
 	if (!DW_LOAD(window->resident)) {
-		/* It was still open when its window was dropped. */
+		/* The chunk was still open when the pages of its window were dropped. */
 		madvise(window->base + (size_t)(block - window->first) * DW_BLOCK_BYTES, DW_BLOCK_BYTES,
 		        MADV_DONTNEED);
 	} else if (__atomic_add_fetch(&window->closed, 1, __ATOMIC_RELAXED) == window->count) {
-		/* A fresh window that is full: most programs never see it again. */
+		/* A fresh window that is now full: most programs never access it again. */
 		DW_STORE(window->resident, 0);
 		drop_pages(window);
 	}

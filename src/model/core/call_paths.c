@@ -1,4 +1,4 @@
-/* Call paths while they are counted; see call_paths.h. */
+/* The call-path trie; see call_paths.h. */
 #include "model/core/call_paths.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "base/whole.h"
 
-#define MOST_QUANTILES (1u << 12) /* nodes that have percentiles: they take the most room */
+#define MOST_QUANTILES (1u << 12) /* nodes with percentiles, which need the most memory */
 
 struct dw_arena *dw_trunk_quantiles(struct dw_trunk *trunk, uint32_t node)
 {
@@ -62,7 +62,7 @@ uint32_t dw_trunk_root(struct dw_trunk *trunk, uint32_t thread)
 
 uint32_t dw_trunk_child(struct dw_trunk *trunk, uint32_t parent, uint32_t symbol)
 {
-	/* A path can be longer than the stack ever was: a range may outlive those it began in. */
+	/* A path can be longer than the stack ever was: a range can outlive the ranges around it. */
 	if (trunk->nodes[parent].depth >= DW_TRUNK_DEEPEST)
 		return DW_TRUNK_FOLDED;
 	return find_or_make(trunk, parent, symbol);
@@ -77,7 +77,7 @@ void dw_trunk_reset(struct dw_trunk *trunk)
 	*trunk = (struct dw_trunk){ .most = trunk->most, .detailed = trunk->detailed };
 }
 
-/* ---- putting together --------------------------------------------------------------------- */
+/* ---- merging ------------------------------------------------------------------------------ */
 
 static uint64_t scaled(uint64_t ticks, double ratio)
 {
@@ -118,7 +118,7 @@ bool dw_trunk_merge(struct dw_trunk *into, struct dw_trunk *from, double ratio)
 	bool good = !from->failed && !into->failed;
 	uint32_t *moved;
 
-	if (good && !into->count && ratio == 1) { /* the first one is taken as it is */
+	if (good && !into->count && ratio == 1) { /* nothing to merge with: move all nodes */
 		uint32_t most = into->most;
 
 		dw_trunk_reset(into);
@@ -147,8 +147,8 @@ static int compare_siblings(const void *left, const void *right, void *context)
 	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
 }
 
-/* `children` grouped by parent, the roots last, each group sorted; first[node] is where a
- * node's begin, first[node + 1] where they end. */
+/* Sorts the node indexes into `children`: grouped by parent, the roots last, each group in order.
+ * The children of a node are at first[node] to before first[node + 1]. */
 static void group(const struct dw_trunk *trunk, uint32_t *children, uint32_t *first)
 {
 	size_t count = trunk->count;
@@ -160,7 +160,8 @@ static void group(const struct dw_trunk *trunk, uint32_t *children, uint32_t *fi
 	}
 	for (size_t i = 2; i < count + 3; i++)
 		first[i] += first[i - 1];
-	for (size_t i = 0; i < count; i++) { /* afterwards first[node + 1] is its own end */
+	for (size_t i = 0; i < count; i++) { /* afterwards first[node + 1] is the end of the node's
+	                                      * group */
 		uint32_t parent = trunk->nodes[i].parent;
 
 		children[first[(parent == DW_NO_INDEX ? count : parent) + 1]++] = (uint32_t)i;
@@ -171,7 +172,8 @@ static void group(const struct dw_trunk *trunk, uint32_t *children, uint32_t *fi
 			        compare_siblings, trunk->nodes);
 }
 
-/* Depth first without recursion; `at` is where each group goes on, a copy of `first`. */
+/* Writes the nodes depth first to `order`, without recursion. `at` starts as a copy of `first` and
+ * holds the next child of each node. */
 static void descend(const struct dw_trunk *trunk, const uint32_t *children,
                     const uint32_t *first, uint32_t *at, uint32_t *order)
 {
@@ -184,7 +186,7 @@ static void descend(const struct dw_trunk *trunk, const uint32_t *children,
 	}
 }
 
-/* What a root has is what its children have. */
+/* The total of a root is the sum of its children's totals. */
 static void sum_roots(struct dw_trunk *trunk)
 {
 	for (size_t i = 0; i < trunk->count; i++)

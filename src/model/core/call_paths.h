@@ -1,10 +1,11 @@
 /*
- * A trunk: call paths while they are counted.
+ * The call-path trie: calls added up by call path.
  *
- * call_tree_walk.c grows one a worker and puts them together by path. A node is 32 bytes, so
- * that millions of paths fit in a picture's memory; a detailed trunk has a tally a node
- * beside it, for extremes and percentiles. Parents come before their children. Paths
- * beyond `most` are "(other calls)" of their parent: no call's time is lost.
+ * Each worker of call_tree_walk.c fills a trie of its own; the tries are then merged by path. A
+ * node has 32 bytes, so that the millions of paths of a picture fit in memory. A detailed trie also
+ * has a tally for each node, with extremes and percentiles. Parents come before their children in
+ * `nodes`. When the trie has `most` nodes, further children of a node are added to its child
+ * "(other calls)": no call's time is lost.
  */
 #ifndef DW_MODEL_CORE_CALL_PATHS_H
 #define DW_MODEL_CORE_CALL_PATHS_H
@@ -14,40 +15,42 @@
 #include "model/core/model_data.h"
 #include "model/core/tally.h"
 
-#define DW_TRUNK_FOLDED (DW_NO_INDEX - 1) /* of a call whose time is its parent's: in "(other calls)",
-                                           * or deeper than DW_TRUNK_DEEPEST */
-#define DW_TRUNK_DEEPEST 1024u            /* of a node's depth; a thread has 0 */
+#define DW_TRUNK_FOLDED (DW_NO_INDEX - 1) /* no node of its own: the call's time is its parent's
+                                           * self time. The parent is "(other calls)", or its
+                                           * depth is DW_TRUNK_DEEPEST */
+#define DW_TRUNK_DEEPEST 1024u            /* largest depth of a node; a thread has depth 0 */
 
 struct dw_trunk_node {
-	uint64_t total, self; /* ticks; a root has a total only, when ordered */
+	uint64_t total, self; /* ticks; a root has only a total, set by dw_trunk_order() */
 	uint32_t count;
-	uint32_t symbol;      /* of a root: the thread */
-	uint32_t parent;      /* DW_NO_INDEX: it is a root */
+	uint32_t symbol;      /* a root: index of the thread */
+	uint32_t parent;      /* index; DW_NO_INDEX: a root */
 	uint32_t depth;
 };
 
 struct dw_trunk {
 	struct dw_trunk_node *nodes;
-	struct dw_tally *tallies; /* by node, of a detailed trunk */
+	struct dw_tally *tallies; /* by node; NULL unless detailed */
 	size_t count, capacity, tally_capacity;
 	struct dw_map by_path; /* nodes by parent and symbol */
-	struct dw_arena arena; /* of the tallies */
+	struct dw_arena arena; /* memory of the tallies */
 	uint32_t most;
-	uint32_t deepest; /* of all nodes */
+	uint32_t deepest; /* largest depth of all nodes */
 	bool detailed;
-	bool failed; /* out of memory */
+	bool failed; /* memory ran out */
 };
 
-/* The node, made when it is new; DW_NO_INDEX when out of memory. */
+/* Finds or adds the root of a thread. DW_NO_INDEX: out of memory. */
 uint32_t dw_trunk_root(struct dw_trunk *trunk, uint32_t thread);
-/* Also DW_TRUNK_FOLDED. */
+/* Finds or adds a child. It can also return DW_TRUNK_FOLDED. */
 uint32_t dw_trunk_child(struct dw_trunk *trunk, uint32_t parent, uint32_t symbol);
 
-/* Adds all of `from`, times multiplied by `ratio`, and empties it. */
+/* Adds `from` to `into`, with times multiplied by `ratio`, and empties `from`. */
 bool dw_trunk_merge(struct dw_trunk *into, struct dw_trunk *from, double ratio);
 
-/* Nodes depth first, siblings by total, threads by index: to be freed, NULL when out of
- * memory. Roots get their children's total. Afterwards the trunk does not grow. */
+/* Returns the indexes of the nodes depth first: siblings by descending total, threads by index. The
+ * caller frees the array. NULL: out of memory. Sets the total of each root to the sum of its
+ * children. No node can be added afterwards. */
 uint32_t *dw_trunk_order(struct dw_trunk *trunk);
 
 void dw_trunk_reset(struct dw_trunk *trunk);

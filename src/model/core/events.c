@@ -1,10 +1,10 @@
 /*
- * Events in order, for exporters: every record of the scope, one call each.
+ * Events for exporters: calls a function once for each record in scope.
  *
- * Stream after stream, in one thread: exporters write a file. Ranges come when
- * they end, with what their ARGS and LINK records said. Asynchronous ranges may
- * begin in one stream and end in another: their records are collected and paired
- * by handle and name when all streams are done.
+ * Streams are walked one after the other in one thread, because an exporter writes one file. A
+ * range is reported when it ends, with its ARGS, STACK and LINK records. An asynchronous range may
+ * begin in one stream and end in another: its records are collected, and paired by handle and name
+ * after all streams.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ struct async {
 struct pass {
 	int (*each)(void *, const struct dw_event *);
 	void *context;
-	int result;     /* the first that is not 0 stops everything */
+	int result;     /* of `each`; the first that is not 0 stops the walk */
 	bool failed;
 	struct dw_frames frames;
 	struct async *asyncs;
@@ -230,7 +230,7 @@ static bool async_in_scope(const struct dw_model *model, const struct async *asy
 	return false;
 }
 
-/* Emits the asynchronous range that begins at `begin` and ends at `end`; NULL: it has no end. */
+/* Reports the asynchronous range from `begin` to `end`. NULL: the range has no end. */
 static void async_emit(struct dw_model *model, struct pass *pass, const struct async *begin,
                        const struct async *end)
 {
@@ -241,7 +241,8 @@ static void async_emit(struct dw_model *model, struct pass *pass, const struct a
 		.end_ns = end ? end->ns : model->source->processes[begin->process].end_ns,
 	};
 
-	if (event.end_ns < event.start_ns) /* of a chunk that says it ended earlier */
+	if (event.end_ns < event.start_ns) /* a damaged chunk header can place the process's end
+	                                    * before */
 		event.end_ns = event.start_ns;
 	if (!pass->result && async_in_scope(model, begin))
 		pass->result = pass->each(pass->context, &event);
@@ -253,9 +254,9 @@ static bool async_same_range(const struct async *a, const struct async *b)
 }
 
 /*
- * Pairs the records of one process, handle and name: a begin with the end that comes next.
- * Records of one ns are sorted begins first. While a range is open its end comes first, else
- * a begin: a handle may be used again at the ns at which it was given back.
+ * Pairs each begin with the next end, among the records of one process, handle and name. Records of
+ * the same ns are sorted with the begins first. If a range is open, its end is used first,
+ * otherwise a begin: a handle may be used again in the ns in which it was freed.
  */
 static void async_pair(struct dw_model *model, struct pass *pass, const struct async *at,
                        const struct async *last)
@@ -287,7 +288,7 @@ static void async_emit_all(struct dw_model *model, struct pass *pass)
 {
 	size_t next;
 
-	/* The same name may have several ids in a process; ops give it one row. */
+	/* One name may have several symbols (shapes, call sites); use the first symbol of its row. */
 	for (size_t i = 0; i < pass->async_count; i++)
 		pass->asyncs[i].symbol = model->row_symbol[model->symbol_row[pass->asyncs[i].symbol]];
 	if (pass->async_count)

@@ -1,5 +1,5 @@
 /*
- * Events in order, for exporters: every record of the scope, one call each.
+ * Events for exporters: calls a function once for each record in scope.
  */
 #ifndef DW_MODEL_CORE_EVENTS_H
 #define DW_MODEL_CORE_EVENTS_H
@@ -10,28 +10,30 @@ struct dw_event {
 	enum { DW_EVENT_RANGE, DW_EVENT_MARK, DW_EVENT_COUNTER, DW_EVENT_ALLOC, DW_EVENT_FREE,
 	       DW_EVENT_ASYNC, DW_EVENT_FLOW_OUT, DW_EVENT_FLOW_IN } type;
 	uint32_t symbol;
-	uint32_t thread;       /* index */
+	uint32_t thread;       /* index into the source's threads */
 	uint64_t start_ns, end_ns;
-	uint64_t handle;       /* async, flow; the address of ALLOC and FREE */
+	uint64_t handle;       /* ASYNC and FLOW: the handle; ALLOC and FREE: the address */
 	uint64_t size_bytes;   /* ALLOC */
 	double value;          /* COUNTER */
-	const char *args;      /* RANGE: from ARGS, or NULL */
-	uint64_t sequence;     /* RANGE: from LINK; UINT64_MAX: none */
+	const char *args;      /* RANGE: text of its ARGS record, or NULL */
+	uint64_t sequence;     /* RANGE: number from its LINK record; UINT64_MAX: none */
 	uint32_t forward_thread;
-	/* RANGE: where the program called it, an id in stacks of its file (the file of the
-	 * thread's process); ranges within have it from the outermost. 0: not recorded. */
+	/* RANGE: the call site, as an id in `stacks` of the file of the thread's process. A range
+	 * without a STACK record has the stack of the range around it. 0: not recorded. */
 	uint32_t stack;
-	bool nested;           /* of a signal handler's stream: it interrupted `thread`; of ASYNC
-	                        * the stream of its begin */
-	bool open;             /* RANGE, ASYNC: it never ended */
-	uint32_t depth;        /* RANGE: how many ranges it lies in */
+	bool nested;           /* the event (ASYNC: its begin) is from a signal handler that
+	                        * interrupted `thread` */
+	bool open;             /* RANGE, ASYNC: no end was recorded */
+	uint32_t depth;        /* RANGE: how many ranges are open around it */
 };
 
-/* Signal handlers write streams of their own, whose events lie in time within their threads'. */
+/* A signal handler writes a stream of its own. In time, its events are within those of the thread
+ * that it interrupted. */
 enum dw_event_streams { DW_EVENTS_ALL, DW_EVENTS_OF_THREADS, DW_EVENTS_OF_HANDLERS };
 
-/* Calls `each` for every event of the scope in these streams, stream after stream, ranges when
- * they end; stops at the first non-zero result and returns it. */
+/* Calls `each` for every event in scope of the chosen streams, one stream after the other, then for
+ * the asynchronous ranges. A range is reported when it ends. Stops at the first non-zero result of
+ * `each` and returns it. */
 int dw_model_events_of(struct dw_model *model, enum dw_event_streams which,
                        int (*each)(void *context, const struct dw_event *event), void *context,
                        struct dwell_error *error);

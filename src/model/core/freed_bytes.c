@@ -1,10 +1,10 @@
 /*
- * How many bytes each free gives back.
+ * The bytes that each free subtracts.
  *
- * A FREE record says an address. Streams are read one after the other and what is
- * freed in one may be allocated in another, so all of a process's are put in order of
- * time first. What was allocated before the recording is not known: 0. Memory on
- * devices counts nothing here: the columns are the CPU's.
+ * A FREE record has only an address. Memory may be allocated in one stream and freed in another,
+ * but a pass reads one stream after the other. All allocations and frees of a process are therefore
+ * sorted by address and time first. A free of memory that was allocated before the recording counts
+ * 0 bytes. Memory of devices counts 0 bytes too: the columns show CPU memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static int compare_changes(const void *left, const void *right)
 	return a->order < b->order ? -1 : 1;
 }
 
-/* In order of address and time a free follows its allocation. */
+/* Sorted by address and time, a free follows its allocation. */
 static void freed_resolve(struct collection *all, struct dw_freed_change *changes)
 {
 	uint64_t live = 0;
@@ -104,7 +104,7 @@ bool dw_freed_bytes_init(struct dw_freed_bytes *freed, struct dw_model *model, b
 	memset(freed, 0, sizeof *freed);
 	if (!wanted || !has_allocations(model))
 		return true;
-	/* What is freed in scope may have been allocated before or elsewhere. */
+	/* Memory freed in scope may have been allocated out of scope. */
 	if (!dw_scope_is_all(model) && dw_model_within(model, &everything, &all.model, NULL) != 0)
 		return false;
 	dw_model_events(all.model, freed_collect, &all, NULL);

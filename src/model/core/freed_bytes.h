@@ -1,7 +1,8 @@
 /*
- * How many bytes each allocation takes and each free gives back, in the order of the records.
+ * The bytes that each allocation adds and each free subtracts, in the order of the records.
  *
- * A FREE record has an address only. For walks that add up memory stream after stream.
+ * A FREE record has only an address. Passes that add up memory stream by stream look up its size
+ * here.
  */
 #ifndef DW_MODEL_CORE_FREED_BYTES_H
 #define DW_MODEL_CORE_FREED_BYTES_H
@@ -9,15 +10,15 @@
 #include "model/core/model_data.h"
 
 struct dw_freed_bytes {
-	/* Of all allocations and frees in the order in which streams have them, in scope or not. */
+	/* All allocations and frees, in scope or not, in the order of the streams. */
 	struct dw_freed_change { uint64_t address; int64_t bytes; } *changes;
 	size_t count, at;
-	bool any; /* the walk met one in scope */
+	bool any; /* the pass has found an allocation or free in scope */
 };
 
 bool dw_freed_bytes_init(struct dw_freed_bytes *freed, struct dw_model *model, bool wanted);
-/* Of the next allocation or free that the walk meets; 0 when memory is not wanted, and of
- * what a live stream has got since. */
+/* Returns the bytes of the next allocation or free of the walk, negative for a free. 0 if memory
+ * was not requested, and for records that were added to a live stream since. */
 static inline int64_t dw_freed_bytes_next(struct dw_freed_bytes *freed, uint64_t address)
 {
 	bool known = freed->at < freed->count && freed->changes[freed->at].address == address;

@@ -1,7 +1,7 @@
 /*
- * Lists of times: half-open intervals, ascending and apart.
+ * Lists of time intervals; see intervals.h.
  *
- * Called by the scope's files. What touches is one interval.
+ * Intervals are half-open. Intervals that touch become one.
  */
 #include <stdlib.h>
 

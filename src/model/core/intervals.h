@@ -1,22 +1,25 @@
-/* Lists of times. A list is united when its intervals ascend and lie apart. */
+/* Lists of time intervals. A list is united if its intervals ascend and do not touch. */
 #ifndef DW_MODEL_CORE_INTERVALS_H
 #define DW_MODEL_CORE_INTERVALS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Half-open, ascending, apart; the last one starts at UINT64_MAX. */
+/* Half-open. A list ascends, its intervals do not touch, and it ends with one that starts at
+ * UINT64_MAX. */
 struct dw_interval {
 	uint64_t start_ticks, end_ticks;
 };
 
-/* Unites them in place; how many are left. */
+/* Unites the intervals in place. Returns how many are left. */
 size_t dw_intervals_unite(struct dw_interval *intervals, size_t count);
-/* `from` without `less`, both united; at most the sum of both. */
+/* Subtracts `less` from `from`, both united. Writes at most count + less_count intervals and
+ * returns how many. */
 size_t dw_intervals_subtract(const struct dw_interval *from, size_t count,
                              const struct dw_interval *less, size_t less_count,
                              struct dw_interval *to);
-/* What lies in both, both united; at most the sum of both. */
+/* Intersects `a` and `b`, both united. Writes at most a_count + b_count intervals and returns how
+ * many. */
 size_t dw_intervals_intersect(const struct dw_interval *a, size_t a_count,
                               const struct dw_interval *b, size_t b_count, struct dw_interval *to);
 

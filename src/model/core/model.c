@@ -1,8 +1,8 @@
 /*
- * The model: created and destroyed, and the models of its other scopes.
+ * Creates and destroys models, and makes the models of further scopes.
  *
- * Called by views, exporters and whoever analyses a source. Names and scope are resolved at
- * once, because a user's words may name nothing; products are computed when they are asked for.
+ * Called by views, exporters and other users of a source. Symbols and scope are resolved at once,
+ * because a name that the user gave may not exist. Products are computed when they are requested.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static int model_compare_streams(const void *left, const void *right)
 	return (a->stream > b->stream) - (a->stream < b->stream);
 }
 
-/* Large streams first, so that no core is left with one at the end. */
+/* Large streams first, so that no core starts one when the others are finished. */
 static int model_order_streams(struct dw_model *model)
 {
 	size_t count = model->source->stream_count;
@@ -52,7 +52,7 @@ static int model_order_streams(struct dw_model *model)
 	return 0;
 }
 
-/* The model keeps texts of its own; what else the scope points to is the caller's. False: out of
+/* Copies the scope and its texts; other memory that it points to stays the caller's. False: out of
  * memory. */
 static bool model_copy_scope(struct dw_model *model, const struct dw_scope *scope)
 {
@@ -127,7 +127,7 @@ static bool scope_equals(const struct dw_scope *a, const struct dw_scope *b)
 	       scope_same_text(a->action, b->action);
 }
 
-/* What is the same in all scopes of a run. */
+/* Copies what is the same in all scopes of a run. */
 static void model_share_run(struct dw_model *part, const struct dw_model *whole)
 {
 	part->source = whole->source;
@@ -188,7 +188,7 @@ void dw_model_forget(struct dw_model *part)
 	model_free(part);
 }
 
-/* ---- questions ------------------------------------------------------------------------- */
+/* ---- accessors ------------------------------------------------------------------------- */
 
 const struct dw_source *dw_model_source(const struct dw_model *model)
 {

@@ -1,68 +1,72 @@
 /*
  * A model: a run in a scope.
  *
- * A model has one scope. dw_model_within() returns the model of another scope of the same run,
- * with the same symbols: it belongs to the first one, and equal scopes are the same model.
- * Everything that a model returns is the model's and ends with dw_model_destroy(). A model
- * belongs to one thread; products that it computes use all cores.
+ * A model has one scope. dw_model_within() returns the model of another scope of the same run. It
+ * has the same symbols, is owned by the first model, and is the same object for equal scopes.
+ * Everything that a model returns belongs to it and is freed by dw_model_destroy(). A model belongs
+ * to one thread; the products that it computes use all cores.
  */
 #ifndef DW_MODEL_CORE_MODEL_H
 #define DW_MODEL_CORE_MODEL_H
 
-#include "dwell/probe.h" /* categories */
+#include "dwell/probe.h" /* enum dwell_category */
 #include "read/source.h"
 
 struct dw_scope {
 	bool has_steps;
-	uint64_t steps_from, steps_to; /* ranges count that begin inside one of these steps */
-	const bool *steps_counted;     /* with has_steps: of those only these, by step of the
-	                                * source; it outlives the model. NULL: all */
-	bool step_threads;             /* ranges count of threads that step */
-	const char *thread;            /* name or tid; NULL: all */
-	/* Ranges count that begin while one of these profiles is open, in its thread or in
-	 * one that has no profile of its own open then; in its process or a child. */
-	const char *profile;           /* by name or id; NULL: all times */
-	uint32_t profile_id;           /* by id alone; 0: all */
-	/* Ranges count that begin in this window, by the run's time line; of the above with
-	 * `thread` alone. */
+	uint64_t steps_from, steps_to; /* only ranges count that begin inside one of these steps */
+	const bool *steps_counted;     /* with has_steps: by index of the source's steps; only steps
+	                                * that are true count. NULL: all. It must outlive the model */
+	bool step_threads;             /* only ranges of threads with steps count */
+	const char *thread;            /* name or tid; NULL: all threads */
+	/* Only ranges count that begin while one of the selected profiles is open. A profile counts for
+	 * its own thread. It also counts for the other threads of its process and of child processes,
+	 * while they have no profile of their own open. */
+	const char *profile;           /* name or id; NULL: all times */
+	uint32_t profile_id;           /* id only; 0: all times */
+	/* Only ranges count that begin in this window, in ns of the run. Not used if the scope has
+	 * steps, a profile or an action. */
 	bool has_window;
 	uint64_t from_ns, to_ns;
-	/* Ranges count that begin within this action of their thread, or of their process
-	 * where the thread has no actions at all. */
+	/* Only ranges count that begin inside this action of their thread. If their thread has no
+	 * actions at all: inside this action of any thread of their process. */
 	const char *action;            /* NULL: all times */
 };
 
 struct dw_model;
 
-/* `scope` NULL: everything. The source must outlive the model; the texts of the scope are copied. */
+/* `scope` NULL: everything. The source must outlive the model. The texts of the scope are
+ * copied. */
 int dw_model_create(struct dw_model **model, const struct dw_source *source,
                     const struct dw_scope *scope, struct dwell_error *error);
-/* Of a model that dw_model_create() made; with it end those of dw_model_within(). */
+/* For a model of dw_model_create(). Also destroys the models that dw_model_within() made from
+ * it. */
 void dw_model_destroy(struct dw_model *model);
 
 /*
- * The same run in another scope, which is all of it and no change of the model's own scope.
- * *part is the model itself where the scopes are equal; otherwise it is made once, and valid
- * until `model` is destroyed or *part forgotten.
+ * The same run in another scope, which replaces the scope of `model`. *part is the model of the run
+ * that has this scope already; otherwise a new one. It is valid until the model that
+ * dw_model_create() made is destroyed, or *part is forgotten.
  */
 int dw_model_within(struct dw_model *model, const struct dw_scope *scope, struct dw_model **part,
                     struct dwell_error *error);
-/* For callers that go through very many scopes: frees what dw_model_within() made now. A model
- * of dw_model_create() is left as it is. */
+/* Frees a model of dw_model_within() now, for callers that need very many scopes. Does nothing for
+ * a model of dw_model_create(). */
 void dw_model_forget(struct dw_model *part);
 
 const struct dw_source *dw_model_source(const struct dw_model *model);
-/* As views call it and --thread takes it: "resnet18", of several processes "rank 0 python",
- * of several threads of that name "worker [4713]". */
+/* The thread's name in views and for --thread: "resnet18"; with several processes "rank 0 python";
+ * with several threads of that name "worker [4713]". */
 void dw_model_thread_name(const struct dw_model *model, uint32_t thread, char *room, size_t size);
-/* Whether another thread of its process has its name: then the tid tells them apart. */
+/* Whether another thread of its process has the same name, so that the tid must be shown. */
 bool dw_model_has_namesake(const struct dw_model *model, uint32_t thread);
 const struct dw_scope *dw_model_scope(const struct dw_model *model);
-/* Whether only part of the time is in scope; and whether a step is. */
+/* dw_model_is_partial(): only part of the time is in scope. dw_model_has_step(): the step is in
+ * scope. */
 bool dw_model_is_partial(const struct dw_model *model);
 bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step *step);
 
-/* Merged names; *count of them (count may be NULL). */
+/* Returns the merged symbols, and their number in *count, which may be NULL. */
 const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count);
 
 #endif

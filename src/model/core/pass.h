@@ -1,40 +1,42 @@
 /*
- * The pass kernel: one stack of open ranges for every product of the model.
+ * The pass kernel: the stack of open ranges, for every product of the model.
  *
- * A product that needs to know what is open defines a frame that begins with struct
- * dw_frame, a state that begins with struct dw_pass, and a few hooks:
+ * A product that needs the open ranges defines a frame that begins with struct dw_frame, a state
+ * that begins with struct dw_pass, and some of these hooks:
  *
  *     enter(state, frame, ticks, id)        a range begins; `frame` is on the stack
- *     leave(state, frame, ticks, how)       it ends; `frame` is no longer on the stack
+ *     leave(state, frame, ticks, how)       a range ends; `frame` is no longer on the stack
  *     note(state, ticks, record)            any other record
- *     settle(state, ticks)                  optional: the stack is about to change; all records
- *                                           about the begin of the innermost range have been seen
- *     unnest(state, place)                  optional: the range at `place`, which is not the
- *                                           innermost, is about to be taken off the stack
- *     flushed(state, ticks, how)            optional: all that was open has been ended
- *     orphan(state, ticks, n)               optional: something ends the n-th range, from the
- *                                           innermost, of those that were open before
- *     after_break(state, ticks, record)     optional: a record that may have ended all that was
- *                                           open has been dealt with (dw_walk_break())
- *     carry(state, frame)                   of passes over segments: the range goes on in the next
- *                                           segment; its self time must not count `child` there
- *     carried(state)                        optional: the segment ends; before the calls of carry()
+ *     settle(state, ticks)                  optional: before the stack changes; all records about
+ *                                           the begin of the innermost range have been seen
+ *     unnest(state, place)                  optional: before the range at `place`, which is not
+ *                                           the innermost, is removed from the stack
+ *     flushed(state, ticks, how)            optional: all open ranges have been ended
+ *     orphan(state, ticks, n)               optional: an end without a begin; it ends the n-th
+ *                                           range, counted from the innermost (0), of those that
+ *                                           were open before the walk or before the last flush
+ *     after_break(state, ticks, record)     optional: after a record that may end all open ranges
+ *                                           has been handled (dw_walk_break())
+ *     carry(state, frame)                   passes over segments: the segment ends and the range
+ *                                           goes on in the next one, where `child` starts at 0;
+ *                                           subtract `child` from the range's self time here
+ *     carried(state)                        optional: the segment ends; called before carry()
  *
- * DW_PASS_DEFINE() makes the functions that walk a stream with them. The hooks are
- * constants and everything is inlined, so a product pays for what it uses.
+ * DW_PASS_DEFINE() defines the functions that walk a stream with these hooks. The hooks are
+ * constants and everything is inlined, so that a product has no cost for hooks that it lacks.
  *
- * The kernel owns what all products must treat alike: ends from the middle (END_OF), lost
- * records and gaps, thread switches, ranges deeper than the limit, chunks out of scope.
+ * The kernel handles what all products must treat alike: ends of ranges that are not the innermost
+ * (END_OF), lost records and gaps, thread switches, ranges deeper than the limit, chunks out of
+ * scope.
  *
- * Chains. A range belongs to at most one chain of ranges of its kind. Its `previous` is the
- * nearest open range of the same chain that it lies in, and `child` is the time of the ranges
- * directly in it, so that duration - child is its self time: the time during which it was the
- * innermost open range of its chain. That also holds for ranges that overlap: a range that is
- * ended from the middle keeps what lay in it until then, and later time belongs to the range
- * around it. frames[0] collects the time of ranges that lie in no other.
+ * Chains. A range belongs to at most one chain, which links ranges of the same kind. `previous` is
+ * the nearest open range of the chain around it. `child` is the time of the ranges of the chain
+ * directly in it. Then duration - child is its self time: the time in which it was the innermost
+ * open range of its chain. This also holds if ranges overlap: a range that ends while later ones
+ * are open keeps the time of the ranges in it until then; their later time belongs to the range
+ * around it. frames[0] collects the time of ranges without a range around them.
  *
- * Ranges deeper than `deepest` are folded: counted, so that ends find their begins, and not
- * told apart.
+ * Ranges deeper than `deepest` are folded: they are only counted, so that each end finds its begin.
  */
 #ifndef DW_MODEL_CORE_PASS_H
 #define DW_MODEL_CORE_PASS_H
@@ -44,25 +46,26 @@
 
 #define DW_CHAINS DW_KINDS
 
-/* Why a range left the stack. */
+/* Why a range was removed from the stack. */
 enum dw_leave {
 	DW_LEAVE_END,  /* its end was recorded */
-	DW_LEAVE_CUT,  /* its end is among lost or recycled records */
-	DW_LEAVE_OPEN, /* its thread or its process ended, or still runs */
+	DW_LEAVE_CUT,  /* its end is in lost or recycled records */
+	DW_LEAVE_OPEN, /* its thread or process ended, or is still running */
 };
 
-/* The first member of a product's frame. enter() finds `start` set and the rest 0. */
+/* The first member of a product's frame. When enter() is called, `start` is set and the rest is
+ * 0. */
 struct dw_frame {
 	uint64_t start;    /* ticks */
-	uint64_t child;    /* ticks of the ranges of its chain that lie directly in it */
-	uint32_t previous; /* place of the range of its chain around it; 0: none */
-	uint16_t chain;    /* see dw_pass_link(); 0: none */
+	uint64_t child;    /* ticks of the ranges of its chain directly in it */
+	uint32_t previous; /* place of the nearest range of its chain around it; 0: none */
+	uint16_t chain;    /* set by dw_pass_link(); 0: no chain */
 	uint16_t in_scope; /* set by enter(): the range counts, so its chunk must not be skipped */
 };
 
-/* The memory of a stack, kept from stream to stream. Zero is empty. */
+/* The memory of a stack, reused for each stream. All zero is empty. */
 struct dw_frames {
-	void *at;          /* capacity + 1 frames: one more to move a frame */
+	void *at;          /* capacity + 1 frames; the last one is used to move a frame */
 	uint32_t capacity; /* places are 0..capacity - 1 */
 };
 
@@ -72,25 +75,25 @@ struct dw_pass {
 	struct dw_frames *memory;
 	char *frames;      /* memory->at */
 	uint32_t capacity; /* memory->capacity */
-	uint32_t depth;    /* the innermost range's place; 0: nothing is open */
-	uint32_t folded;   /* open ranges beyond the deepest */
-	/* What begins and ends is usual while lowest < depth < highest: one comparison says that
-	 * there is a frame to end, or a place for one, and that nothing is folded. */
+	uint32_t depth;    /* place of the innermost range; 0: no range is open */
+	uint32_t folded;   /* number of open ranges deeper than `deepest` */
+	/* While lowest < depth < highest, begins and ends take the short path: one comparison shows
+	 * that there is a frame to end, or space for one, and that no range is folded. */
 	uint32_t lowest, highest;
-	uint32_t in_scope; /* open ranges that count */
-	uint64_t orphans;  /* ends whose begin was lost */
-	bool failed;       /* out of memory */
-	uint32_t top[DW_CHAINS]; /* the innermost range's place by chain */
+	uint32_t in_scope; /* number of open ranges that count */
+	uint64_t orphans;  /* number of ends whose begin was lost */
+	bool failed;       /* memory ran out */
+	uint32_t top[DW_CHAINS]; /* by chain: place of its innermost range; 0: none */
 };
 
 struct dw_pass_hooks {
 	size_t frame_bytes;
 	uint32_t deepest;
-	bool chains;       /* the product calls dw_pass_link() ... */
-	bool all_linked;   /* ... for all ranges */
+	bool chains;       /* the product calls dw_pass_link() */
+	bool all_linked;   /* it calls dw_pass_link() for every range */
 	bool scoped;       /* enter() sets in_scope */
-	bool siblings;     /* ranges that overlap are siblings in what lies around both, as
-	                    * torch.profiler has it: each keeps all of its time */
+	bool siblings;     /* ranges that overlap are siblings within the range around both, as in
+	                    * torch.profiler: each keeps all of its time */
 	void (*enter)(void *state, void *frame, uint64_t ticks, uint32_t id);
 	void (*leave)(void *state, void *frame, uint64_t ticks, enum dw_leave how);
 	void (*note)(void *state, uint64_t ticks, const struct dw_record *record);
@@ -105,23 +108,23 @@ struct dw_pass_hooks {
 
 #define DW_DEEPEST DW_MOST_DEPTH
 
-/* The frame at a place. `bytes` is the product's frame size. */
+/* Returns the frame at a place. `bytes` is the size of the product's frame. */
 DW_INLINE struct dw_frame *dw_pass_at(const struct dw_pass *pass, size_t bytes, uint32_t place)
 {
 	return (struct dw_frame *)(void *)(pass->frames + place * bytes);
 }
 
-/* The innermost range's frame; NULL: nothing is open, or what is innermost is folded. */
+/* The frame of the innermost range. NULL: no range is open, or the innermost one is folded. */
 #define DW_PASS_INNERMOST(pass, type) \
 	((pass)->depth && !(pass)->folded ? (type *)(void *)(pass)->frames + (pass)->depth : NULL)
 
-/* Whether a range that begins now counts. */
+/* Whether a range that begins now is in scope. */
 DW_INLINE bool dw_pass_in_scope(struct dw_pass *pass, uint64_t ticks)
 {
 	return pass->walk.wanted && dw_walk_in_time(&pass->walk, ticks);
 }
 
-/* For enter(): the innermost range belongs to `chain`, 1 to DW_CHAINS - 1. */
+/* For enter(): adds the innermost range to `chain`, 1 to DW_CHAINS - 1. */
 DW_INLINE void dw_pass_link(struct dw_pass *pass, struct dw_frame *frame, uint32_t chain)
 {
 	frame->chain = (uint16_t)chain;
@@ -129,7 +132,7 @@ DW_INLINE void dw_pass_link(struct dw_pass *pass, struct dw_frame *frame, uint32
 	pass->top[chain] = pass->depth;
 }
 
-/* Takes it back, before anything else has begun. */
+/* Undoes dw_pass_link(); only before another range begins. */
 DW_INLINE void dw_pass_unlink(struct dw_pass *pass, struct dw_frame *frame)
 {
 	if (!frame->chain)
@@ -138,7 +141,7 @@ DW_INLINE void dw_pass_unlink(struct dw_pass *pass, struct dw_frame *frame)
 	frame->chain = 0;
 }
 
-/* ---- inside ------------------------------------------------------------------------------- */
+/* ---- internal ----------------------------------------------------------------------------- */
 
 static __attribute__((noinline, unused)) bool dw_pass_grow(struct dw_pass *pass, size_t bytes,
                                                            uint32_t deepest)
@@ -163,7 +166,7 @@ static __attribute__((noinline, unused)) bool dw_pass_grow(struct dw_pass *pass,
 	return true;
 }
 
-/* After a change of `folded` or `capacity`. */
+/* To be called after a change of `folded` or `capacity`. */
 DW_INLINE void dw_pass_set_bounds(struct dw_pass *pass)
 {
 	pass->lowest = pass->folded ? UINT32_MAX : 0;
@@ -197,8 +200,8 @@ DW_INLINE void dw_pass_begin(struct dw_pass *pass, const struct dw_pass_hooks *h
 		pass->in_scope += frame->in_scope;
 }
 
-/* The innermost frame leaves the stack. `moved`: it was in the middle, and the innermost
- * ranges by chain are known. */
+/* Removes the innermost frame from the stack. `moved`: the frame was not the innermost;
+ * dw_pass_relink() has updated `top`. */
 DW_INLINE void dw_pass_pop(struct dw_pass *pass, const struct dw_pass_hooks *hooks, uint64_t ticks,
                            enum dw_leave how, const bool moved)
 {
@@ -237,8 +240,8 @@ DW_INLINE void dw_pass_end(struct dw_pass *pass, const struct dw_pass_hooks *hoo
 	dw_pass_pop(pass, hooks, ticks, DW_LEAVE_END, false);
 }
 
-/* The links of the frames that have moved down by one when the frame that was at `place`
- * became the innermost: see the head of this file. */
+/* Updates the links after the frame at `place` became the innermost and the frames above it moved
+ * down by one; see the head of this file. */
 static __attribute__((noinline, unused)) void dw_pass_relink(struct dw_pass *pass, size_t bytes,
                                                              uint32_t place, uint64_t ticks,
                                                              bool siblings)
@@ -255,7 +258,7 @@ static __attribute__((noinline, unused)) void dw_pass_relink(struct dw_pass *pas
 			if (siblings)
 				continue;
 			frame->child += ticks - above->start;
-			/* All of its time will be added when it ends. */
+			/* When `above` ends, its whole duration will be added there. */
 			dw_pass_at(pass, bytes, frame->previous)->child -= ticks - above->start;
 		}
 	}
@@ -267,7 +270,7 @@ static __attribute__((noinline, unused)) void dw_pass_relink(struct dw_pass *pas
 	}
 }
 
-/* Ends the n-th open range, counted from the innermost, which is 0. */
+/* Ends the n-th open range, counted from the innermost (0). */
 DW_INLINE void dw_pass_end_of(struct dw_pass *pass, const struct dw_pass_hooks *hooks,
                               uint64_t ticks, uint32_t n)
 {
@@ -317,7 +320,7 @@ DW_INLINE void dw_pass_flush(struct dw_pass *pass, const struct dw_pass_hooks *h
 
 /* ---- walking a stream ----------------------------------------------------------------------- */
 
-/* `pass` is a member of a zeroed state. */
+/* `pass` must be a member of a zeroed state. */
 static inline void dw_pass_init(struct dw_pass *pass, const struct dw_model *model, size_t stream,
                                 struct dw_frames *memory, void *buffer)
 {
@@ -328,7 +331,7 @@ static inline void dw_pass_init(struct dw_pass *pass, const struct dw_model *mod
 	dw_pass_set_bounds(pass);
 }
 
-/* As if all of the stream before the segment had been walked. */
+/* Restores the state at the begin of the segment, as if the stream had been walked up to there. */
 DW_INLINE void dw_pass_resume(struct dw_pass *pass, const struct dw_pass_hooks *hooks,
                               const struct dw_segment *segment)
 {
@@ -340,7 +343,7 @@ DW_INLINE void dw_pass_resume(struct dw_pass *pass, const struct dw_pass_hooks *
 		dw_pass_begin(pass, hooks, segment->open[i].start, segment->open[i].id);
 }
 
-/* The segment ends: what is open is not ended. */
+/* Ends a segment without ending the open ranges. */
 DW_INLINE void dw_pass_carry(struct dw_pass *pass, const struct dw_pass_hooks *hooks)
 {
 	if (hooks->carried)
@@ -358,10 +361,10 @@ static inline void dw_frames_reset(struct dw_frames *memory)
 }
 
 /*
- * Makes NAME_walk(state), which visits a whole stream, and NAME_chunk(state, i) and
- * NAME_finish(state), which do so chunk by chunk. `hooks` is a static const struct
- * dw_pass_hooks. NAME_segment(state, segment) visits a segment; for products that carry.
- * frames[0] exists from the first begin on.
+ * Defines NAME_walk(state), which walks a whole stream, NAME_chunk(state, i) and
+ * NAME_finish(state), which walk it chunk by chunk, and NAME_segment(state, segment), which walks a
+ * segment, for products with carry(). `hooks` is a static const struct dw_pass_hooks. frames[0]
+ * exists after the first begin.
  */
 #define DW_PASS_DEFINE(name, hooks)                                                              \
 	DW_INLINE void name##_begin(void *state, uint64_t ticks, uint32_t id)                        \

@@ -1,12 +1,12 @@
 /*
- * Which threads and which times a scope means.
+ * Which threads and times are in scope.
  *
- * Called by dw_model_create() once and by products for their walls. A range is in
- * scope when it begins in a wanted thread and inside one of the wanted steps of
- * its process; a process without steps of its own (a loader worker) goes with the
- * nearest ancestor that has some, else with all steps of the run. With profiles it
- * begins inside one of those too, and its thread is not inside another of its own; with
- * an action, inside that one.
+ * Called once by dw_model_create() and dw_model_within(), and by products for the wall time. A
+ * range is in scope if it begins in a selected thread and inside a selected step of its process. A
+ * process without steps (a loader worker) uses the steps of its nearest ancestor that has steps;
+ * without such an ancestor it uses the steps of all processes. With profiles, the range must also
+ * begin while one of them is open, and while its thread has no other profile of its own open. With
+ * an action, it must also begin inside that action.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 /* ---- threads ----------------------------------------------------------------------- */
 
-/* What tells the processes of this run apart. */
+/* Writes the prefix that identifies a thread's process; empty if the run has only one process. */
 static void scope_process_prefix(const struct dw_source *source, uint32_t index, char *room,
                                  size_t size)
 {
@@ -56,7 +56,7 @@ bool dw_model_has_namesake(const struct dw_model *model, uint32_t thread)
 	return model->namesakes[thread];
 }
 
-/* Threads of one name in one process stand together when they are in this order. */
+/* Sorts threads with the same process and name next to one another. */
 static int scope_compare_names(const void *left, const void *right)
 {
 	const struct dw_source_thread *a = *(const struct dw_source_thread *const *)left;
@@ -121,8 +121,8 @@ static int scope_resolve_thread(struct dw_model *model, struct dwell_error *erro
 
 /* ---- lists of intervals -------------------------------------------------------------- */
 
-/* From ns: the arena's, in the ticks of the process's file, with its last; NULL: out of
- * memory. */
+/* Copies intervals in ns to the arena, as ticks of the process's file, with an end marker. NULL:
+ * out of memory. */
 static struct dw_interval *scope_keep_intervals(struct dw_model *model, uint32_t process,
                                                 const struct dw_interval *intervals, size_t count)
 {
@@ -141,23 +141,25 @@ static struct dw_interval *scope_keep_intervals(struct dw_model *model, uint32_t
 	return to;
 }
 
-/* Of a list that scope_keep_intervals() made. */
+/* The length of a list that scope_keep_intervals() made. */
 static size_t scope_interval_count(const struct dw_interval *list)
 {
 	return (size_t)list[-1].start_ticks;
 }
 
-/* While the scope is resolved. */
+/* Used while the scope is resolved. */
 struct scratch {
-	size_t *first_step;                 /* by process: its steps begin here in the source's */
-	uint32_t *pacemakers;               /* by process, once found; UNKNOWN before */
-	struct dw_interval **by_pacemaker;  /* by process, last of all: a list made for its steps */
-	bool *thread_steps;                 /* by thread: the same */
-	struct dw_interval *steps;          /* those that a process goes by, united */
+	size_t *first_step;                 /* by process: index of its first step in the source */
+	uint32_t *pacemakers;               /* by process: the process whose steps it uses; UNKNOWN:
+	                                     * not computed yet */
+	struct dw_interval **by_pacemaker;  /* by the process whose steps are used, the last entry
+	                                     * for the steps of all: the list made for them */
+	bool *thread_steps;                 /* by thread: it has steps */
+	struct dw_interval *steps;          /* the steps that apply to the current process, united */
 	size_t step_count;
-	struct dw_profile_times *profiles;  /* NULL: no scope of profiles */
-	struct dw_interval *both;           /* room for what lies in steps and profiles */
-	struct dw_action_times *action;     /* NULL: no scope of an action */
+	struct dw_profile_times *profiles;  /* NULL: no profile in the scope */
+	struct dw_interval *both;           /* buffer: times in both steps and profiles */
+	struct dw_action_times *action;     /* NULL: no action in the scope */
 };
 
 #define UNKNOWN (DW_NO_INDEX - 1)
@@ -173,7 +175,7 @@ static bool scope_wants_step(const struct dw_model *model, const struct dw_sourc
 	        (!scope->steps_counted || scope->steps_counted[step - model->source->steps]));
 }
 
-/* Appends a process's wanted steps, or with `thread` those of a thread alone. */
+/* Appends the selected steps of a process. With `thread`: only the steps of that thread. */
 static void scope_append_steps(const struct dw_model *model, uint32_t process, uint32_t thread,
                                struct scratch *scratch)
 {
@@ -188,8 +190,8 @@ static void scope_append_steps(const struct dw_model *model, uint32_t process, u
 	}
 }
 
-/* The process whose steps a process goes by: itself, an ancestor, or DW_NO_INDEX. Each
- * process is looked at once, however long the chains of ancestors are. */
+/* Finds the process whose steps apply to `process`: itself, an ancestor, or DW_NO_INDEX. Each
+ * process is visited once, however long the chains of ancestors are. */
 static uint32_t scope_find_stepper(const struct dw_source *source, struct scratch *scratch,
                                    uint32_t process)
 {
@@ -219,7 +221,7 @@ static void scope_find_steps(const struct dw_model *model, uint32_t process, uin
 	uint32_t by = scope_find_stepper(source, scratch, process);
 
 	if (thread != DW_NO_INDEX && !scratch->thread_steps[thread])
-		thread = DW_NO_INDEX; /* it goes by the steps of its process */
+		thread = DW_NO_INDEX; /* use the steps of the process */
 	scratch->step_count = 0;
 	if (by != DW_NO_INDEX)
 		scope_append_steps(model, by, thread, scratch);
@@ -249,9 +251,9 @@ static int scope_no_such_steps(const struct dw_model *model, struct dwell_error 
 	                    (unsigned long long)model->scope.steps_to);
 }
 
-/* ---- both -------------------------------------------------------------------------------- */
+/* ---- steps, profiles and an action ------------------------------------------------------- */
 
-/* What lies in the action as well; `from` NULL: all times do. */
+/* Intersects with the times of the action. `from` NULL: all times. */
 static struct dw_interval *scope_keep_action(struct dw_model *model, uint32_t process,
                                              uint32_t thread, const struct scratch *scratch,
                                              const struct dw_interval *from, size_t from_count)
@@ -274,7 +276,7 @@ static struct dw_interval *scope_keep_action(struct dw_model *model, uint32_t pr
 	return kept;
 }
 
-/* A scope of steps alone: processes that go by the same steps share a list. */
+/* For a scope of steps only: processes that use the same steps share a list. */
 static struct dw_interval *scope_resolve_steps(struct dw_model *model, uint32_t process,
                                                uint32_t thread, struct scratch *scratch)
 {
@@ -282,7 +284,7 @@ static struct dw_interval *scope_resolve_steps(struct dw_model *model, uint32_t 
 	uint32_t by = scope_find_stepper(source, scratch, process);
 	struct dw_interval **shared = &scratch->by_pacemaker[by == DW_NO_INDEX ? source->process_count : by];
 	bool own = thread != DW_NO_INDEX && scratch->thread_steps[thread];
-	/* Ticks are those of the process's file. */
+	/* Lists are in ticks of the process's file. */
 	bool same = by == DW_NO_INDEX ? source->file_count == 1
 	                              : source->processes[by].file == source->processes[process].file;
 
@@ -345,10 +347,10 @@ static int scope_resolve_all(struct dw_model *model, struct scratch *scratch)
 	return 0;
 }
 
-/* Whether a process has several threads with steps: then a thread goes by its own. */
+/* Whether some process has several threads with steps. Then each such thread uses its own steps. */
 static bool scope_several_step(const struct dw_source *source)
 {
-	/* Steps lie by process. */
+	/* Steps are sorted by process. */
 	for (size_t i = 1; i < source->step_count; i++) {
 		uint32_t thread = source->steps[i].thread, before = source->steps[i - 1].thread;
 
@@ -405,7 +407,7 @@ static int scope_resolve_times(struct dw_model *model, struct dwell_error *error
 	struct scratch scratch = { .steps = NULL };
 	int result = 0;
 
-	/* First: it walks the streams, which are all in scope so far. */
+	/* This comes first: it walks the streams, which must all be in scope. */
 	if (model->scope.action) {
 		scratch.action = &action;
 		result = dw_action_times_init(&action, model, error);
@@ -429,7 +431,7 @@ static int scope_resolve_times(struct dw_model *model, struct dwell_error *error
 	return result;
 }
 
-/* The same window for all processes, in the ticks of each. */
+/* Sets the same window for all processes, in ticks of each file. */
 static int scope_resolve_window(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_interval window = { model->scope.from_ns, model->scope.to_ns };
@@ -444,7 +446,7 @@ static int scope_resolve_window(struct dw_model *model, struct dwell_error *erro
 	return model->intervals ? 0 : dw_model_no_memory(model, error);
 }
 
-/* Of the threads that are wanted, those with steps. */
+/* Of the selected threads, keeps those with steps. */
 static int scope_keep_step_threads(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
@@ -466,7 +468,7 @@ static uint32_t stream_hash(uint32_t process, uint32_t stream)
 	return dw_map_hash((uint64_t)process << 32 | stream);
 }
 
-/* The streams that wanted threads began in; those of signal handlers too. */
+/* Finds the streams of selected threads, including the streams of their signal handlers. */
 static int scope_find_streams(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
@@ -537,7 +539,7 @@ bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step
 		else
 			high = middle;
 	}
-	return at[low].start_ticks <= step->start_ticks; /* the list's end starts later than all */
+	return at[low].start_ticks <= step->start_ticks; /* the end marker starts later than any step */
 }
 
 bool dw_scope_has_stream(const struct dw_model *model, const struct dw_source_stream *stream)
@@ -563,7 +565,7 @@ uint64_t dw_scope_wall_ns(const struct dw_model *model)
 		}
 		return end_ns > start_ns ? end_ns - start_ns : 0;
 	}
-	/* Ranks step side by side: the longest of them, not the sum. */
+	/* Ranks run at the same time: use the longest, not the sum. */
 	for (size_t i = 0; i < source->process_count; i++) {
 		const struct dw_source_clock *clock =
 		    &source->files[source->processes[i].file].clock;

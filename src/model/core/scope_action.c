@@ -1,9 +1,9 @@
 /*
- * Where an action runs, thread by thread, for a scope.
+ * When an action runs, by thread, for a scope.
  *
- * scope.c asks once, before anything else walks the streams. An action is any range that
- * the program names itself. A thread without such ranges is nobody's own (a pool, autograd's
- * backward): it goes with its process, as it does with profiles.
+ * Called once by scope.c, before any other walk over the streams. An action is a range that the
+ * program names itself. A thread without such ranges (a pool, autograd's backward) uses the actions
+ * of all threads of its process.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "model/core/scope_times.h"
 #include "model/core/pass.h"
 
-#define OWN_KIND 1u /* dw_kind_of() what people name themselves */
+#define OWN_KIND 1u /* what dw_kind_of() returns for ranges that the program names */
 
 struct frame {
 	struct dw_frame frame;
@@ -64,7 +64,7 @@ static const struct dw_pass_hooks actions_hooks = {
 };
 DW_PASS_DEFINE(actions, actions_hooks)
 
-/* By row; NULL: out of memory. */
+/* Which rows have the action's name, by row. NULL: out of memory. */
 static bool *action_find_rows(struct dw_model *model, const char *action,
                               struct dw_nearest *nearest, bool *found)
 {

@@ -1,8 +1,8 @@
 /*
- * When profiles are open, process by process and thread by thread, for a scope.
+ * When profiles are open, by process and thread, for a scope.
  *
- * Called by scope.c. A profile counts for its thread, for others of its process and for
- * children of that, but not while such a thread has a profile of its own open.
+ * Called by scope.c. A profile counts for its own thread. It also counts for the other threads of
+ * its process and of child processes, while they have no profile of their own open.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +96,7 @@ void dw_profile_times_of(struct dw_profile_times *times, const struct dw_source 
 	}
 	own = dw_intervals_unite(times->own, own);
 	others = dw_intervals_unite(times->others, others);
-	/* A thread inside a profile of its own is that one's affair. */
+	/* A thread with a profile of its own open counts only for that profile. */
 	open = dw_intervals_subtract(times->others, others, times->own, own, times->open);
 	for (size_t i = 0; i < source->profile_count; i++)
 		if (times->wanted[i] && source->profiles[i].thread == thread)

@@ -1,12 +1,11 @@
 /*
- * Which of several scopes a range belongs to that begins now.
+ * Which of several scopes contain a range that begins now.
  *
- * For passes that compute a product for several models of one source at once: an overview
- * wants profiles of the whole run and of its steps. The answer holds until a time that is
- * kept, so a range costs one comparison.
+ * For passes that compute a product for several models of one source at once: an overview needs
+ * profiles of the whole run and of its steps. The answer is valid until a time that is stored with
+ * it, so that most ranges cost one comparison.
  *
- * Times of a stream must not run backward. After a change of the thread call
- * dw_scope_set_expire().
+ * Times of a stream must not run backward. After a change of the thread call dw_scope_set_expire().
  */
 #ifndef DW_MODEL_CORE_SCOPE_SET_H
 #define DW_MODEL_CORE_SCOPE_SET_H
@@ -17,11 +16,12 @@
 #define DW_SCOPES 3u
 
 struct dw_scope_set {
-	const struct dw_model *const *models;    /* `count` of them; all of one source */
-	const struct dw_interval *at[DW_SCOPES]; /* in or after which time is; NULL: all times count */
+	const struct dw_model *const *models;    /* `count` models of one source */
+	const struct dw_interval *at[DW_SCOPES]; /* the interval that contains the current time or
+	                                          * follows it; NULL: all times are in scope */
 	unsigned count;
-	uint32_t thread;  /* index; `at` holds for it */
-	uint32_t bits;    /* the answer: bit i is set where models[i] counts the range ... */
+	uint32_t thread;  /* index; `at` is valid for this thread */
+	uint32_t bits;    /* the answer: bit i is set if models[i] contains a range ... */
 	uint64_t until;   /* ... that begins before this time */
 };
 

@@ -1,4 +1,4 @@
-/* Pieces of streams; see segments.h. */
+/* Splits streams into pieces; see segments.h. */
 #include "model/core/segments.h"
 
 #include <stdlib.h>
@@ -11,15 +11,15 @@
 #include "model/core/product.h"
 #include "model/core/scope.h"
 
-#define LEAST_CHUNKS 64u      /* of a piece: 4 MiB */
-#define PIECES_PER_WORKER 4u  /* so that workers finish at about the same time */
+#define LEAST_CHUNKS 64u      /* least size of a piece: 4 MiB */
+#define PIECES_PER_WORKER 4u  /* more than one, so that workers finish at about the same time */
 
-/* What a piece does to the ranges that are open where it begins, and what it leaves. */
+/* How a piece changes the stack of open ranges. */
 struct effect {
-	bool outer_gone;          /* all ranges around it were ended at once */
-	uint64_t ended;           /* else, how many of them, innermost first */
-	bool overlaps;            /* a range was ended while one that began later was open */
-	struct dw_open_range *open; /* begun in it and still open */
+	bool outer_gone;          /* all ranges open at its begin were ended at once */
+	uint64_t ended;           /* otherwise: how many of them were ended, innermost first */
+	bool overlaps;            /* a range was ended while a later one was open */
+	struct dw_open_range *open; /* ranges that began in it and are still open */
 	uint32_t open_count, deepest;
 	uint32_t first_thread, last_thread;
 	uint64_t ticks, now;      /* at its end */
@@ -85,7 +85,8 @@ struct split {
 	struct effect *effects; /* by item */
 	size_t count, capacity, effect_capacity;
 	struct dw_frames *frames; /* by worker */
-	void *buffer;           /* not used: files that are still written are not split */
+	void *buffer;           /* NULL: files that are still being written, which need one, are not
+	                         * split */
 };
 
 static bool add_piece(struct split *split, size_t stream, size_t from, size_t to)
@@ -104,7 +105,7 @@ static bool can_split(const struct dw_model *model, const struct dw_source_strea
 	for (size_t i = 0; i < stream->chunk_count; i++)
 		if (stream->chunks[i].header)
 			return false;
-	/* Sums of pieces are added before they are scaled. */
+	/* The ratio must be 1: sums of pieces are added before they are scaled. */
 	return !model->intervals && !model->source->files[stream->file].named_ends &&
 	       dw_file_ratio(model->source, stream->file) == 1;
 }
@@ -133,7 +134,7 @@ static bool cut_streams(struct split *split, size_t piece)
 	return true;
 }
 
-/* The first pass over a piece; all but the last of a stream. */
+/* The first pass over a piece. The last piece of a stream does not need it. */
 static void find_effect(void *context, unsigned worker, size_t index)
 {
 	struct split *split = context;
@@ -167,16 +168,16 @@ static void find_effect(void *context, unsigned worker, size_t index)
 	dw_walk_reset(&boundary.pass.walk);
 }
 
-/* ---- putting together ------------------------------------------------------------------------- */
+/* ---- combining the pieces --------------------------------------------------------------------- */
 
-/* The stack where the piece behind `item` begins. False: out of memory, or not exact. */
+/* Computes the stack at the begin of the piece after `item`. False: out of memory, or not exact. */
 static bool follow(struct dw_model *model, const struct dw_segment *item,
                    const struct effect *effect, struct dw_segment *next)
 {
 	uint32_t outer = item->from ? item->open_count : 0;
 	struct dw_open_range *open;
 
-	/* Where ranges overlap, a call path can hold ranges that are no longer open. */
+	/* If ranges overlap, a call path can hold ranges that are no longer open. */
 	if (effect->failed || effect->overlaps || (uint64_t)outer + effect->deepest >= DW_TRUNK_DEEPEST)
 		return false;
 	open = dw_arena_alloc(&model->arena, (outer + effect->open_count + (size_t)1) * sizeof *open);
@@ -201,7 +202,7 @@ static bool follow(struct dw_model *model, const struct dw_segment *item,
 	return true;
 }
 
-/* Gives each piece its stack. A stream for which that fails becomes one piece again. */
+/* Sets the stack of each piece. If that fails, the stream becomes one piece again. */
 static void resolve(struct split *split)
 {
 	size_t kept = 0;

@@ -1,4 +1,4 @@
-/* The shapes of an operator's arguments as text; see calls.h. Called by views and layouts. */
+/* The shapes of an operator's arguments as text; see shapes.h. Called by views and layouts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,10 +5,10 @@
 #include "read/source.h"
 
 enum dw_shapes_style {
-	DW_SHAPES_AS_TORCH,   /* "[[2, 3], []]": what is no tensor is "[]" */
-	DW_SHAPES_FOR_PEOPLE, /* "float32[2,3], (1,1)": element types, and integers in round brackets */
+	DW_SHAPES_AS_TORCH,   /* "[[2, 3], []]": arguments that are not tensors are "[]" */
+	DW_SHAPES_FOR_PEOPLE, /* "float32[2,3], (1,1)": with element types; integers in parentheses */
 };
-/* To be freed; NULL when out of memory. `shapes` may be NULL. */
+/* The caller frees the text. NULL: out of memory. `shapes` may be NULL. */
 char *dw_shapes_text(const struct dw_entry_shapes *shapes, enum dw_shapes_style style);
 
 #endif

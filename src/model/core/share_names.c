@@ -1,4 +1,4 @@
-/* Which share of a step's time a range is, by its category and name. */
+/* Finds the share of a step's time that a range belongs to, from its category and name. */
 #include "model/core/share_names.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * The shares that a step's time is divided into, and which one a range's category and name mean.
+ * The shares of a step's time, and the share of a range by its category and name.
  */
 #ifndef DW_MODEL_CORE_SHARE_NAMES_H
 #define DW_MODEL_CORE_SHARE_NAMES_H
@@ -7,9 +7,10 @@
 #include "read/source.h"
 
 /*
- * The exclusive breakdown, first match wins. The order is the precedence up to PYTHON. The
- * rest of the time is NAMED after phases and outermost ranges of the program; where there is
- * none it is that of OPERATORS, LAYERS or FUNCTIONS, and OTHER: in no range of the thread.
+ * Each instant belongs to one share. Up to PYTHON, the order of the list is the precedence: if
+ * several shares are open, the first one gets the time. If none is, the time is NAMED after a phase
+ * or an outermost range of the program. Without such a range it is OPERATORS, LAYERS or FUNCTIONS;
+ * otherwise OTHER: outside all ranges of the thread.
  */
 #define DW_SHARES(X)                                                                   \
 	X(PROFILER, "profiler") X(COLLECTOR, "collector") X(DATA, "data")                  \
@@ -24,7 +25,7 @@ enum dw_share {
 	DW_SHARE_COUNT
 };
 
-/* The share that a range of this symbol is time of; DW_SHARE_COUNT: none of its own. */
+/* The share of a range with this symbol; DW_SHARE_COUNT: none. */
 enum dw_share dw_share_of(const struct dw_symbol *symbol);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * Functions of recorded stacks as symbols.
  *
- * tree.c asks once, before its workers start: a trunk's names are numbers, and what
- * is shared by workers has to stand still. A function is known by its name, whatever
- * file holds it; a frame that has several (inlined ones) keeps them in a row.
+ * Called once by call_tree.c, before its workers start: workers share the symbols, which must not
+ * change then, and a node of the trie has only a symbol's number. A function is identified by its
+ * name, in whatever file it is. A frame with several functions (inlined ones) has them in a row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static size_t functions_count(const struct dw_source *source)
 	return count;
 }
 
-/* DW_MAP_NONE when out of memory. */
+/* Finds or adds the symbol of a function. DW_MAP_NONE: out of memory. */
 static uint32_t functions_put_name(struct dw_map *names, struct dw_symbol *symbols, uint32_t *count,
                                    const struct dw_source_function *function)
 {

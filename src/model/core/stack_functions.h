@@ -5,11 +5,11 @@
 #include "model/core/model_data.h"
 
 struct dw_functions {
-	struct dw_symbol *symbols; /* first those of the model */
-	uint32_t **by_frame;       /* by file, then frame id: where its functions begin in `list` */
-	uint32_t *list;            /* symbols, a frame's innermost first */
+	struct dw_symbol *symbols; /* the model's symbols, then the functions */
+	uint32_t **by_frame;       /* by file, then frame id: index of its first function in `list` */
+	uint32_t *list;            /* symbols; the functions of a frame, innermost first */
 };
-/* In the model's arena; false when out of memory. */
+/* Allocates in the model's arena. False: out of memory. */
 bool dw_functions_init(struct dw_functions *functions, struct dw_model *model);
 
 #endif

@@ -1,11 +1,10 @@
 /*
- * Names merged by content.
+ * Merges names by content.
  *
- * Called once by model.c. Two processes may intern the same content under two
- * ids, two files always do; the model knows each content once. Rows go one step
- * further: all symbols of one category and name, whatever their shapes and call
- * sites, are one row. Invariant: every id of every file has a symbol and a row;
- * ids nobody wrote share "(unknown)".
+ * Called once by model.c. Two processes may give the same content two ids, and two files always do;
+ * the model has one symbol for each content. Rows merge further: all symbols of one category and
+ * name are one row, whatever their shapes and call sites. Invariant: every id of every file has a
+ * symbol and a row; ids that were never written share "(unknown)".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,7 @@ uint32_t dw_kind_of(uint32_t category)
 	case DWELL_CATEGORY_COMMUNICATION:
 	case DWELL_CATEGORY_EVENT:
 	case DWELL_CATEGORY_HANDLER:
-		return 1; /* what people name themselves nests as one kind */
+		return 1; /* all ranges that the program names are one kind */
 	default:
 		return category < DW_KINDS - 2 ? category + 2 : 1;
 	}
@@ -71,8 +70,8 @@ static bool symbol_equals(const struct dw_symbol *a, const struct dw_symbol *b, 
 	         a->line == b->line && symbol_same_shapes(a->shapes, b->shapes)));
 }
 
-/* The index in `items` of what equals `symbol`; `next` when it is new; DW_MAP_NONE when out
- * of memory. */
+/* Finds `symbol` in `items`, or adds it to the map as index `next`. Returns its index; DW_MAP_NONE:
+ * out of memory. */
 static uint32_t symbols_put(struct dw_map *map, const struct dw_symbol *items,
                             const struct dw_symbol *symbol, bool by_name, uint32_t next)
 {
@@ -86,7 +85,7 @@ static uint32_t symbols_put(struct dw_map *map, const struct dw_symbol *items,
 
 /* ---- merging ------------------------------------------------------------------------------ */
 
-/* Ids that are no OP point to this literal's symbol: recognised without a hash. */
+/* Ids that are not of an OP record have this symbol; it is compared without a hash. */
 static bool symbol_is_unknown(const struct dw_symbol *symbol)
 {
 	return symbol->category == 0 && strcmp(symbol->name, "(unknown)") == 0 && !symbol->detail &&
@@ -110,7 +109,7 @@ static int symbols_merge_files(struct dw_model *model, struct dw_map *map)
 
 		if (!by_id)
 			return -1;
-		model->symbol_by_id[f] = by_id; /* zeroed: unknown */
+		model->symbol_by_id[f] = by_id; /* zeroed: 0 is "(unknown)" */
 		for (uint32_t id = 0; id < file->symbol_count; id++) {
 			const struct dw_symbol *symbol = &file->symbols[id];
 

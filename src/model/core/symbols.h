@@ -1,5 +1,5 @@
 /*
- * Symbols: names merged by content, and what a record's id means to the products.
+ * Symbols: names merged by content, with the row and kind of each id.
  */
 #ifndef DW_MODEL_CORE_SYMBOLS_H
 #define DW_MODEL_CORE_SYMBOLS_H
@@ -8,19 +8,19 @@
 
 struct dw_model;
 
-/* What a record's id means to the products, by file and id: read on the hot path. */
+/* Row and kind of a record's id, by file and id. Read for every record. */
 struct dw_op {
-	uint32_t row;  /* by name: see dw_model.row_symbols */
-	uint32_t kind; /* self excludes children of the same kind; 1..DW_KINDS - 1 */
+	uint32_t row;  /* row in the profile by name: see dw_model.row_symbol */
+	uint32_t kind; /* self time excludes children of the same kind; 1..DW_KINDS - 1 */
 };
 #define DW_KINDS 32u
 
-/* The symbol of what is more than a product keeps apart. */
+/* The symbol "(other calls)", for what exceeds a product's limit. */
 #define DW_OTHER_CALLS 1u
 
-/* Fills the model's symbols, rows and ops. -1: out of memory. */
+/* Computes the model's symbols, rows and ops. -1: out of memory. */
 int dw_symbols_merge(struct dw_model *model);
-/* The kind of ranges of a category. */
+/* Returns the kind of ranges of a category. */
 uint32_t dw_kind_of(uint32_t category);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is kept of the durations of many calls; see tally.h. */
+/* Statistics of the durations of many calls; see tally.h. */
 #include "model/core/tally.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static unsigned octave_of(uint64_t duration, unsigned *bucket)
 	return shift + (duration >= DW_TALLY_BUCKETS);
 }
 
-/* The bucket's middle. */
+/* The duration in the middle of the bucket. */
 static uint64_t middle(unsigned octave, unsigned bucket)
 {
 	unsigned shift;
@@ -25,7 +25,7 @@ static uint64_t middle(unsigned octave, unsigned bucket)
 	return ((uint64_t)(DW_TALLY_BUCKETS + bucket) << shift) + (((uint64_t)1 << shift) >> 1);
 }
 
-/* Makes room for an octave; false when out of memory. */
+/* Extends the buckets to an octave. False: out of memory. */
 static bool widen(struct dw_tally *tally, struct dw_arena *arena, unsigned octave)
 {
 	unsigned first = tally->first_octave, end = first + tally->octaves;
@@ -56,7 +56,7 @@ static void put_bucket(struct dw_tally *tally, struct dw_arena *arena, uint64_t 
 		tally->buckets[(octave - tally->first_octave) * DW_TALLY_BUCKETS + bucket] += times;
 }
 
-/* From samples to buckets. */
+/* Moves the samples to buckets. */
 static bool pour(struct dw_tally *tally, struct dw_arena *arena, unsigned first_octave)
 {
 	const uint64_t *samples = tally->samples;
@@ -128,7 +128,8 @@ static void merge_buckets(struct dw_tally *into, struct dw_arena *arena,
 void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from,
                     double ratio)
 {
-	into->self += scale(from->self, ratio); /* also of calls that another worker counts */
+	into->self += scale(from->self, ratio); /* also if `from` counts no calls: another worker may
+	                                         * count them */
 	if (!from->count)
 		return;
 	if (from->octaves && arena && (into->octaves || pour(into, arena, from->first_octave)))
@@ -168,7 +169,8 @@ uint64_t dw_tally_quantile(const struct dw_tally *tally, double q)
 		held = tally->count;
 	if (!held)
 		return tally->min;
-	/* Nearest rank: the least value that at least q of all are not above. */
+	/* Nearest rank: the least value such that at least a fraction q of all values are at most
+	 * it. */
 	rank = (uint64_t)(q * (double)held);
 	rank = (double)rank < q * (double)held ? rank + 1 : rank;
 	rank = rank ? rank : 1;

@@ -1,11 +1,11 @@
 /*
- * A tally: what is kept of the durations of many calls.
+ * A tally: statistics of the durations of many calls.
  *
- * Count, sums, extremes and percentiles in ticks. Up to 64 durations are kept as
- * they are, so that few calls have exact percentiles; beyond, they are counted in
- * buckets, 32 an octave, which is within 1.6%. Buckets exist for the octaves from
- * the shortest to the longest met: durations of one name lie in few of them. Adding is inline and is
- * the reader's innermost loop; running out of memory loses percentiles, no sums.
+ * Count, sums, extremes and percentiles, in ticks. Up to 64 durations are stored as they are, so
+ * that few calls have exact percentiles. More are counted in buckets, 32 an octave, which is within
+ * 1.6%. There are buckets for the octaves from the shortest to the longest duration: durations of
+ * one name are in few octaves. Adding is inline and is the reader's innermost loop. If memory runs
+ * out, percentiles are lost, but not sums.
  */
 #ifndef DW_MODEL_CORE_TALLY_H
 #define DW_MODEL_CORE_TALLY_H
@@ -17,42 +17,42 @@
 #include "model/core/stat.h"
 
 #define DW_TALLY_EXACT 64u
-#define DW_TALLY_BUCKETS 32u /* an octave */
+#define DW_TALLY_BUCKETS 32u /* in an octave */
 
-/* As long as a cache line; where many are looked at, they lie on lines. */
+/* The size of a cache line. Arrays of many tallies are aligned to it. */
 #define DW_TALLY_BYTES 64u
 struct dw_tally {
 	uint64_t count, total, self;
-	uint64_t min, spread;           /* the longest is min + spread; 0 of an empty tally */
+	uint64_t min, spread;           /* the longest is min + spread; both are 0 in an empty tally */
 	union {
 		uint64_t *samples;
-		uint32_t *buckets;          /* of `octaves` octaves from `first_octave` on */
+		uint32_t *buckets;          /* of `octaves` octaves, beginning with `first_octave` */
 	};
-	uint32_t sample_count;          /* their room: 0, 4, 16, 64 */
-	uint16_t first_octave, octaves; /* octaves == 0: samples */
-	uint32_t open, cut;             /* of `count` */
+	uint32_t sample_count;          /* capacity of `samples`: 0, 4, 16, 64 */
+	uint16_t first_octave, octaves; /* octaves == 0: `samples` is used */
+	uint32_t open, cut;             /* how many of `count` have no end, or a recycled one */
 };
 _Static_assert(sizeof(struct dw_tally) == DW_TALLY_BYTES, "a tally is a line");
 
-/* `count` empty tallies, to be freed with free(); NULL when out of memory. */
+/* Returns `count` empty tallies, for free(). NULL: out of memory. */
 struct dw_tally *dw_tallies_create(size_t count);
-/* A tally's other memory is the arena's. */
-/* `arena` NULL: sums and extremes only, no percentiles, then and for ever. */
+/* Samples and buckets are in the arena. */
+/* `arena` NULL: only sums and extremes; the tally must never have percentiles then. */
 void dw_tally_add_slow(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration);
-/* Counts are added as they are, times multiplied by `ratio`. */
+/* Adds `from` to `into`: counts as they are, times multiplied by `ratio`. */
 void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from,
                     double ratio);
-/* The q-th quantile in ticks; 0 of an empty one. */
+/* The q-th quantile in ticks; 0 if the tally is empty. */
 uint64_t dw_tally_quantile(const struct dw_tally *tally, double q);
 void dw_tally_stat(const struct dw_tally *tally, double ns_per_tick, struct dw_stat *stat);
-/* The same where `nested` ticks of the durations lay within others of them. */
+/* The same if `nested` ticks of the durations are within other calls of the same row. */
 void dw_tally_stat_nested(const struct dw_tally *tally, uint64_t nested, double ns_per_tick,
                           struct dw_stat *stat);
 
-/* Of one row: the time in which at least one call of it is open, once. */
+/* For one row: computes the time in which at least one call of it is open. */
 struct dw_nesting {
 	uint64_t since;
-	uint64_t nested; /* durations less that time, so far */
+	uint64_t nested; /* sum of durations minus that time, so far */
 	uint64_t open;
 };
 
@@ -69,7 +69,7 @@ static inline void dw_nesting_end(struct dw_nesting *nesting, uint64_t ticks, ui
 		nesting->nested -= ticks - nesting->since;
 }
 
-/* A duration shorter or longer than all before; it is counted already. */
+/* For a duration below or above all before, which has been counted already. */
 static __attribute__((noinline, unused)) void dw_tally_add_extreme(struct dw_tally *tally,
                                                                    uint64_t duration)
 {
@@ -87,7 +87,7 @@ dw_tally_add(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration, 
 	tally->self += self;
 	if (__builtin_expect(duration - tally->min > tally->spread, 0))
 		dw_tally_add_extreme(tally, duration);
-	/* Octave 0 is 0..31, octave n is 2^(n+4) and on. The bucket, counted from octave 0: */
+	/* Octave 0 is 0..31, octave n begins at 2^(n+4). The bucket, counted from octave 0: */
 	unsigned shift = 58u - (unsigned)__builtin_clzll(duration | DW_TALLY_BUCKETS);
 	unsigned bucket = (shift * DW_TALLY_BUCKETS) + (unsigned)(duration >> shift) -
 	                  tally->first_octave * DW_TALLY_BUCKETS;

@@ -1,13 +1,12 @@
 /*
- * One stream's records in order, with everything between them.
+ * Walks one stream's records in order, with gaps and thread switches between them.
  *
- * For the products. dw_walk() decodes a stream's chunks one after the other and
- * calls a product's visitors, which inline (see format/decode.h). Between records
- * lie things that end what is open, for which it calls `flush`: a gap of recycled
- * chunks, a thread that hands the stream on, the end of the data. A product's
- * `other` must offer its records to dw_walk_break().
+ * For the products. dw_walk() decodes a stream's chunks one after the other and calls a product's
+ * visitors, which are inlined (see format/decode.h). Some events between records end all open
+ * ranges: a gap of recycled chunks, a thread that hands the stream on, the end of the data. For
+ * these it calls `flush`. A product's `other` must pass its records to dw_walk_break().
  *
- * Invariant: the time given to visitors and to flush never runs backward.
+ * Invariant: the time passed to visitors and to flush never runs backward.
  */
 #ifndef DW_MODEL_CORE_WALK_H
 #define DW_MODEL_CORE_WALK_H
@@ -16,9 +15,9 @@
 #include "model/core/model_data.h"
 
 enum dw_flush {
-	DW_FLUSH_GAP,    /* what was open was cut: its end is lost */
-	DW_FLUSH_THREAD, /* the thread has ended with ranges open */
-	DW_FLUSH_END,    /* the process has ended, or still runs */
+	DW_FLUSH_GAP,    /* records are missing: the ends of open ranges may be lost */
+	DW_FLUSH_THREAD, /* the thread ended with ranges open */
+	DW_FLUSH_END,    /* the process ended, or is still running */
 };
 
 /* The first member of a product's context for a stream. */
@@ -28,14 +27,15 @@ struct dw_walk {
 	const struct dw_source_file *file;
 	const struct dw_op *ops;    /* by id */
 	uint32_t op_count;
-	uint32_t thread;            /* index of who writes now */
+	uint32_t thread;            /* index of the current writer */
 	bool wanted;                /* that thread is in scope */
-	const struct dw_interval *interval; /* the one that time is in or before, or NULL */
+	const struct dw_interval *interval; /* that contains the current time or follows it; NULL:
+	                                     * all times are in scope */
 	struct dw_decode_time time;
 	struct dw_decode_open open;
-	uint64_t end_ticks;         /* until when open ranges count */
-	uint64_t gap_ticks;         /* recycled so far */
-	void *buffer;               /* DW_BLOCK_BYTES, for chunks of a live file; the caller's */
+	uint64_t end_ticks;         /* open ranges last until then */
+	uint64_t gap_ticks;         /* recycled time so far */
+	void *buffer;               /* DW_BLOCK_BYTES, for chunks of a live file; owned by the caller */
 };
 
 typedef void dw_walk_flush(void *context, uint64_t ticks, enum dw_flush why);
@@ -61,11 +61,11 @@ static inline void dw_walk_init(struct dw_walk *walk, const struct dw_model *mod
 
 DW_INLINE struct dw_op dw_walk_op(const struct dw_walk *walk, uint32_t id)
 {
-	/* id 0 is never allotted: what it resolves to is "(unknown)". */
+	/* id 0 is never allocated; its row is "(unknown)" */
 	return walk->ops[__builtin_expect(id < walk->op_count, 1) ? id : 0];
 }
 
-/* Whether `ticks` lies in scope; times must not run backward. */
+/* Whether `ticks` is in scope. Times must not run backward. */
 DW_INLINE bool dw_walk_in_time(struct dw_walk *walk, uint64_t ticks)
 {
 	if (!walk->interval)
@@ -83,7 +83,7 @@ DW_INLINE void dw_walk_set_thread(struct dw_walk *walk, uint32_t thread)
 		walk->interval = walk->model->thread_intervals[thread];
 }
 
-/* What is open has ended, for the product and for ends by name. */
+/* Ends all open ranges, in the decoder (for ends that name their range) and in the product. */
 DW_INLINE void dw_walk_end_all(struct dw_walk *walk, uint64_t ticks, enum dw_flush why,
                                dw_walk_flush *flush)
 {
@@ -91,7 +91,7 @@ DW_INLINE void dw_walk_end_all(struct dw_walk *walk, uint64_t ticks, enum dw_flu
 	flush(walk, ticks, why);
 }
 
-/* A DW_THREAD record: the stream goes to another thread. */
+/* Handles a DW_THREAD record: another thread writes the stream from here on. */
 DW_INLINE void dw_walk_thread(struct dw_walk *walk, uint64_t ticks, uint32_t id,
                               dw_walk_flush *flush)
 {
@@ -104,8 +104,8 @@ DW_INLINE void dw_walk_thread(struct dw_walk *walk, uint64_t ticks, uint32_t id,
 	dw_walk_set_thread(walk, thread);
 }
 
-/* A record that ends what is open: the thread has changed, or records were lost here
- * and with them, perhaps, ends. False: it is some other record. */
+/* Handles a record that ends all open ranges: the thread has changed, or records were lost here,
+ * which may include ends. False: it is another kind of record. */
 DW_INLINE bool dw_walk_break(struct dw_walk *walk, uint64_t ticks, const struct dw_record *record,
                              dw_walk_flush *flush)
 {
@@ -128,7 +128,7 @@ DW_INLINE void dw_walk_gap(struct dw_walk *walk, const struct dw_source_chunk *c
 		walk->gap_ticks += chunk->base_ticks - now;
 }
 
-/* Frees what a walk keeps; dw_walk() does so at its end. */
+/* Frees the walk's memory; dw_walk() does this at its end. */
 static inline void dw_walk_reset(struct dw_walk *walk)
 {
 	free(walk->open.ids);
@@ -136,9 +136,8 @@ static inline void dw_walk_reset(struct dw_walk *walk)
 }
 
 /*
- * Visits the stream's i-th chunk; they are visited in order. `skip` (NULL: never) says
- * whether a chunk may be left out: it is asked when the chunk holds nothing that begins
- * in scope.
+ * Visits the stream's i-th chunk; chunks are visited in order. `skip` is called if nothing in the
+ * chunk begins in scope, and returns whether the chunk may be skipped. NULL: no chunk is skipped.
  */
 DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *begin,
                              dw_visit_end *end, dw_visit_other *other, dw_walk_flush *flush,
@@ -159,7 +158,7 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 	    chunk->end_ticks < walk->interval->start_ticks && skip(walk)) {
 		if (chunk->end_ticks > walk->time.ticks)
 			dw_time_set(&walk->time, chunk->end_ticks);
-		dw_decode_end_all(&walk->time); /* skip() has ended all */
+		dw_decode_end_all(&walk->time); /* skip() has ended all open ranges of the product */
 		return;
 	}
 	words = dw_source_borrow(chunk, walk->buffer);
@@ -171,7 +170,7 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 	dw_decode_words(words, chunk->word_count, &walk->time, walk, begin, end, other);
 }
 
-/* After the last chunk. */
+/* To be called after the last chunk. */
 DW_INLINE void dw_walk_finish(struct dw_walk *walk, dw_walk_flush *flush)
 {
 	uint64_t now = dw_time_now(&walk->time);
@@ -180,7 +179,7 @@ DW_INLINE void dw_walk_finish(struct dw_walk *walk, dw_walk_flush *flush)
 	flush(walk, now > walk->end_ticks ? now : walk->end_ticks, DW_FLUSH_END);
 }
 
-/* Visits the stream. */
+/* Visits the whole stream. */
 DW_INLINE void dw_walk(struct dw_walk *walk, dw_visit_begin *begin, dw_visit_end *end,
                        dw_visit_other *other, dw_walk_flush *flush, bool (*skip)(void *))
 {
