@@ -1,4 +1,4 @@
-/* The table of frameworks, and what is asked of all of them. */
+/* The table of frameworks, and the functions that search all of them. */
 #include "frameworks/frameworks.h"
 
 #include <stddef.h>

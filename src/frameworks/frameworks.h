@@ -1,8 +1,8 @@
 /*
- * Frameworks: the names by which a reader knows what single frameworks do.
+ * Frameworks: the names of ranges that have a special meaning in one framework.
  *
- * Everything else in the reader treats all programs alike. A framework is one file with one
- * struct dw_framework, and one line in the table of frameworks.c. Names only: a framework's
+ * Only here does the reader distinguish frameworks. A framework is one file with one struct
+ * dw_framework, and one line in the table of frameworks.c. These have only names: a framework's
  * printouts are in src/layouts, its probe is in probes.
  */
 #ifndef DW_FRAMEWORKS_FRAMEWORKS_H
@@ -10,12 +10,12 @@
 
 #include <stdbool.h>
 
-/* Lists end with NULL; a member that is NULL says nothing. */
+/* Lists end with NULL. A member may be NULL, like an empty list. */
 struct dw_framework {
 	const char *name;
-	/* How names of ranges begin that exchange data with other processes. */
+	/* Prefixes of the names of ranges that exchange data with other processes. */
 	const char *const *collectives;
-	/* Operators that are no operation: a node of a graph that only waits for another stream. */
+	/* Operators that do no work: nodes of a graph that only wait for another stream. */
 	const char *const *waits;
 };
 

@@ -4,7 +4,7 @@
 
 #include "frameworks/frameworks.h"
 
-/* What torch.profiler calls a step: in a timeline, with the step's number, and in tables. */
+/* The names of steps in torch.profiler: in a timeline, followed by the number; in tables. */
 #define DW_TORCH_STEP "ProfilerStep#"
 #define DW_TORCH_STEPS "ProfilerStep*"
 

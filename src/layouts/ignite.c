@@ -1,8 +1,8 @@
 /*
- * Ignite: what BasicTimeProfiler and HandlersTimeProfiler print.
+ * Ignite: the printouts of BasicTimeProfiler and HandlersTimeProfiler.
  *
- * `ignite` is both, `ignite:basic` and `ignite:handlers` one of them. They are about the
- * engine's last run, as Ignite's are; the printing is that of libdwell-ignite (compat/ignite_results).
+ * `ignite` prints both, `ignite:basic` and `ignite:handlers` one of them. Like Ignite's they show
+ * the engine's last run. libdwell-ignite prints with the same functions (compat/ignite_results).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "layouts/layouts.h"
 #include "model/engine/engine.h"
 
-/* The names of an event's handlers, ended by NULL. */
+/* The names of an event's handlers. The last entry is NULL. */
 static const char **ignite_names_of(const struct dw_engine *engine, const char *event)
 {
 	const struct dw_engine_row *handlers = dw_engine_handlers(engine);

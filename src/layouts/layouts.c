@@ -1,4 +1,4 @@
-/* The registry of layouts, and what is done for all of them; see layouts.h. */
+/* The registry of layouts, and the functions that all of them share; see layouts.h. */
 #include "layouts/layouts.h"
 
 #include <stdlib.h>
@@ -101,7 +101,7 @@ int dw_layout_run(const struct dw_layout *layout, struct dw_model *model,
 		fputs(text, file);
 	}
 	free(text);
-	/* An error that a layout met and got over is no note. */
+	/* If the layout handled an error and returned 0, its message is not a note. */
 	if (!code && error && error->code)
 		dw_error_set(error, 0, "%s", "");
 	if (!code && (fflush(file) != 0 || ferror(file)))

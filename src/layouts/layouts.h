@@ -1,10 +1,10 @@
 /*
- * Layouts: the printouts of other profilers, made from our traces, to the letter.
+ * Layouts: the exact printouts of other profilers, made from our traces.
  *
  * `dwell report --layout NAME` prints one instead of a view. A layout is a file NAME.c, which
  * defines dw_layout_NAME, and a line in layouts.def. It asks the model for products, as views
- * do, and writes text. It copies an original's form, not its mistakes: doc/from-TOOL.md says
- * what differs on purpose. After a colon the name may carry a version of the original
+ * do, and writes text. It copies the form of the original, not its mistakes: doc/from-TOOL.md lists
+ * the intended differences. The name may have a version of the original after a colon
  * ("torch:1.13").
  *
  * Called by the facade (src/trace) and the command.
@@ -19,15 +19,15 @@
 
 struct dw_layout_request {
 	const char *version; /* the part of the name after the colon, or NULL */
-	/* Never NULL. What is not given has the original's default. */
+	/* Never NULL. An option that is not set has the default of the original. */
 	const struct dwell_view_options *options;
 };
 
 struct dw_layout {
 	const char *name;
 	const char *what;
-	/* The caller finds errors of the file. If the result is 0, a message with code 0 in
-	 * `error` is a note about the output. */
+	/* The caller checks the file for errors. If the result is 0, a message with code 0 in `error`
+	 * is a note about the output. */
 	int (*print)(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
 	             struct dwell_error *error);
 };
@@ -47,7 +47,7 @@ int dw_layout_run(const struct dw_layout *layout, struct dw_model *model,
 
 /* ---- for the layouts -------------------------------------------------------------------- */
 
-/* The number of rows that the caller asked for, or else the original's own. */
+/* The number of rows that the caller requested, or the default of the original. */
 static inline size_t dw_layout_rows(const struct dwell_view_options *options, size_t own)
 {
 	return options->limit == DWELL_NO_ROWS ? 0 : options->limit ? options->limit : own;

@@ -1,10 +1,11 @@
 /*
- * Lightning: what SimpleProfiler prints.
+ * Lightning: the report of SimpleProfiler.
  *
- * `lightning` is the extended report; lightning_short.c prints that of extended=False. One
- * report a stage (fit, validate, test, predict) where the trace has stages, which are
- * profiles of these names (<dwell/compat/lightning.h>); else one of the whole scope. Shares are
- * of the stage's own time. Actions nest, so that rows may add up to more than all of it.
+ * `lightning` is the extended report; lightning_short.c prints the report of extended=False. A
+ * stage is a profile named fit, validate, test, predict or sanity_check
+ * (<dwell/compat/lightning.h>). If the trace has stages, each has a report; otherwise there is one
+ * report of the whole scope. Shares are relative to the duration of the stage. Actions nest, so
+ * rows may sum to more than it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "layouts/lightning.h"
 #include "layouts/python.h"
 
-/* What a program names itself, where it has no actions. */
+/* Ranges that a program names itself; printed if it has no actions. */
 #define OTHER_NAMES                                                                      \
 	(1u << DWELL_CATEGORY_ZONE | 1u << DWELL_CATEGORY_PHASE | 1u << DWELL_CATEGORY_DATA |   \
 	 1u << DWELL_CATEGORY_COMMUNICATION | 1u << DWELL_CATEGORY_CHECKPOINT |                 \
@@ -57,7 +58,7 @@ static int lightning_compare_means(const void *left, const void *right)
 
 /* ---- the text --------------------------------------------------------------------------- */
 
-/* {text:<width}: Python counts characters. */
+/* Python's {text:<width}, which counts characters. */
 static void lightning_put_padded(FILE *file, const char *text, int width)
 {
 	int length = (int)dw_layout_characters(text, strlen(text));
@@ -83,7 +84,7 @@ static void lightning_put_row(FILE *file, const struct report *report, const cha
 	fputc('|', file);
 }
 
-/* The header's length with its tabs expanded, and its newline. */
+/* A line as long as the header with its tabs expanded and its newline. */
 static void lightning_put_line(FILE *file, const struct report *report, const char *const *cells)
 {
 	int at = 3 + report->name_width;

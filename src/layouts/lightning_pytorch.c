@@ -1,8 +1,9 @@
 /*
- * Lightning: what PyTorchProfiler prints, a table of operators for each of the actions that
- * it records: the steps and the backward, whoever's they are, and those that the layout
- * names ("lightning-pytorch:NAME,NAME"). One of the whole stage where none of them ran. The
- * tables are PyTorch's (torch.c), sorted as there by default.
+ * Lightning: the report of PyTorchProfiler, a table of operators for each action that it records.
+ *
+ * It records the steps and the backward of any object, and the actions that the name of the layout
+ * lists ("lightning-pytorch:NAME,NAME"). If none of them ran, there is one table of the whole
+ * stage. The tables are those of torch.c, with PyTorchProfiler's default order and 20 rows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #define OPERATORS (1u << DWELL_CATEGORY_OPERATOR)
 #define ACTIONS (1u << DWELL_CATEGORY_ACTION)
 
-/* Whether `text`, or what comes behind its last dot, is one of the names. */
+/* Whether `text`, or its part after the last dot, is one of the names. */
 static bool lightning_pytorch_is_among(const char *names, const char *text)
 {
 	const char *dot = strrchr(text, '.');
@@ -27,7 +28,8 @@ static bool lightning_pytorch_is_among(const char *names, const char *text)
 	return false;
 }
 
-/* "[Strategy]SingleDeviceStrategy.training_step" is a training_step. */
+/* Whether a table is printed for an action. "[Strategy]SingleDeviceStrategy.training_step" counts
+ * as training_step. */
 static bool lightning_pytorch_is_recorded(const char *action, const char *more)
 {
 	static const char defaults[] = "training_step,backward,validation_step,test_step,predict_step";
@@ -66,7 +68,7 @@ static int lightning_pytorch_put_action(struct dw_model *model, const char *acti
 	if (code)
 		return code;
 	code = lightning_pytorch_put_table(part, action, options, file, error);
-	dw_model_forget(part); /* there may be very many actions */
+	dw_model_forget(part); /* frees memory: there may be many actions */
 	return code;
 }
 

@@ -1,4 +1,4 @@
-/* Lightning: what SimpleProfiler(extended=False) prints; see lightning.c. */
+/* Lightning: the report of SimpleProfiler(extended=False); see lightning.c. */
 #include "layouts/lightning.h"
 
 static int lightning_short_print(struct dw_model *model, const struct dw_layout_request *request,

@@ -1,10 +1,11 @@
 /*
- * pstats: what Python's pstats prints of a cProfile, and Lightning's AdvancedProfiler of one
- * profile an action.
+ * pstats: the table that Python's pstats prints of a cProfile, and the report of Lightning's
+ * AdvancedProfiler, which has a table for each action.
  *
- * One table an action and stage, in the order in which the actions came first; with a
- * scope of one action that one's, and a bare table where the trace has no actions.
- * `pstats:0.1` is a restriction to a share of the lines, --limit to a number of them.
+ * Prints a table for each action of each stage, in the order in which the actions first occurred.
+ * If the scope is one action, prints only its table. If the trace has no actions and no stages,
+ * prints one table without headings. `pstats:0.1` prints this share of the lines, --limit this
+ * number of lines.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -131,9 +132,10 @@ static int pstats_take_options(struct pstats_request *request, const struct dw_l
 	return 0;
 }
 
-/* ---- a table ------------------------------------------------------------------------------------ */
+/* ---- a table --------------------------------------------------------------------------------- */
 
-/* What has no file is "<built-in method len>" for Python, and shown in braces. */
+/* A function without a file has a name like "<built-in method len>" in Python. pstats prints it in
+ * braces. */
 static void pstats_put_function(FILE *file, const struct dw_symbol *symbol)
 {
 	const char *name = symbol->name;
@@ -200,7 +202,7 @@ static int pstats_put_table(struct dw_model *model, const struct pstats_request 
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the pstats layout");
 	for (size_t i = 0; i < calls->count; i++)
 		lines[i] = (struct line){ &calls->rows[i], &symbols[calls->rows[i].symbol] };
-	if (request->order->compare != pstats_compare_totals) /* the rows have that order */
+	if (request->order->compare != pstats_compare_totals) /* the rows have this order already */
 		qsort(lines, calls->count, sizeof *lines, request->order->compare);
 	fprintf(file, "         %" PRIu64 " function calls ", calls->calls);
 	if (calls->calls != calls->primitive)
@@ -218,7 +220,7 @@ static int pstats_put_table(struct dw_model *model, const struct pstats_request 
 	return 0;
 }
 
-/* ---- the report ----------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static int pstats_compare_numbers(const void *left, const void *right)
 {
@@ -247,7 +249,7 @@ static int pstats_put_action(struct dw_model *model, const char *action,
 	fputc('\n', file);
 	code = pstats_put_table(part, request, file, error);
 	if (part != model)
-		dw_model_forget(part); /* there may be very many actions */
+		dw_model_forget(part); /* frees memory: there may be many actions */
 	return code;
 }
 
@@ -265,7 +267,7 @@ static int pstats_print_stage(struct dw_model *model, const char *stage, FILE *f
 	if (only || flat->count || stage)
 		dw_layout_put_stage(file, stage);
 	if (only && !flat->count && stage)
-		return 0; /* it did not run in this stage */
+		return 0; /* the action did not run in this stage */
 	if (only)
 		return pstats_put_action(model, only, context, file, error);
 	if (!flat->count && !stage)

@@ -1,10 +1,10 @@
-/* Numbers as Python writes them, and one report a stage; see python.h. */
+/* Prints numbers like Python, and a report for each stage; see python.h. */
 #include "layouts/python.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Without the zeros at the end of the digits before `end`. */
+/* Finds the end of the digits before `end` without zeros after the decimal point. */
 static char *python_strip_zeros(char *text, char *end)
 {
 	if (!memchr(text, '.', (size_t)(end - text)))
@@ -22,7 +22,7 @@ void dw_layout_python_real(char text[32], double value, int digits)
 	snprintf(text, 32, "%.*e", digits - 1, value);
 	exponent = strchr(text, 'e');
 	if (!exponent)
-		return; /* no number */
+		return; /* inf or nan */
 	sscanf(exponent + 1, "%d", &power);
 	if (power >= -4 && power < digits - 1) {
 		snprintf(text, 32, "%.*f", digits - 1 - power, value);
@@ -62,7 +62,7 @@ static bool python_is_stage(const char *name)
 	return false;
 }
 
-/* The profile that the scope is, or NULL. */
+/* The name of the stage that is the scope, or NULL. */
 static const char *python_scope_stage(const struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);

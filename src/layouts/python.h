@@ -1,6 +1,6 @@
 /*
- * What the layouts of Python's profilers share: numbers as Python writes them, and one
- * report a stage of a trainer.
+ * Functions that the layouts of Python's profilers share: printing numbers like Python, and a
+ * report for each stage of a trainer.
  */
 #ifndef DW_LAYOUTS_PYTHON_H
 #define DW_LAYOUTS_PYTHON_H
@@ -9,16 +9,15 @@
 
 /* f"{value:.{digits}}" */
 void dw_layout_python_real(char text[32], double value, int digits);
-/* len(text): code points in so many bytes. */
+/* Python's len(text): the number of code points in `bytes` bytes. */
 size_t dw_layout_characters(const char *text, size_t bytes);
 
-/* "FIT Profiler Report\n"; no stage: without its name. */
+/* Prints "FIT Profiler Report\n", or "Profiler Report\n" if `stage` is NULL. */
 void dw_layout_put_stage(FILE *file, const char *stage);
 
 /*
- * Calls `print` once for each stage that the trace has, with a model of that stage; once
- * with `model` itself and the scope's own stage (or NULL) when the scope is a profile
- * already or the trace has no stages.
+ * Calls `print` for each stage of the trace, with a model of that stage. If the scope is a profile
+ * or the trace has no stages, calls it once, with `model` and the stage that is the scope, or NULL.
  */
 typedef int dw_layout_stage(struct dw_model *model, const char *stage, FILE *file, void *context,
                             struct dwell_error *error);

@@ -1,13 +1,14 @@
 /*
- * singa: what SINGA's Device.PrintTimeProfiling() prints, of our steps.
+ * singa: the printout of SINGA's Device.PrintTimeProfiling(), made from our steps.
  *
- * Verbosity 1 is the time of forward and backward propagation, 2 each operation in the
- * graph's order, 3 the distributed ones ("Dist" in the name), 0 nothing. The program says
- * which in its facts `singa.verbosity` and `singa.skip_iteration`; the options override
- * them, and without both it is 2 and 0. As there, forward is the sum of the operations
- * before the first backward one and backward is the rest of the iteration. Unlike there,
- * a mean is over the iterations that are timed, and no figure is printed where there is
- * none. With result 0, `error` may hold a note.
+ * Verbosity 0 prints nothing, 1 the times of forward and backward propagation, 2 each operation in
+ * the order of the graph, 3 the distributed operations ("Dist" in the name). The program sets the
+ * verbosity and the number of skipped iterations with its facts `singa.verbosity` and
+ * `singa.skip_iteration`. The options override them. The defaults are 2 and 0.
+ *
+ * As in SINGA, the forward time is the sum of the operations before the first backward operation,
+ * and the backward time is the rest of the iteration. Unlike in SINGA, a mean is over the timed
+ * iterations that have the operation, and without timed iterations no figure is printed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,9 +31,9 @@ struct listing {
 	size_t limit;
 };
 
-/* ---- what was asked for -------------------------------------------------------------- */
+/* ---- options ------------------------------------------------------------------------- */
 
-/* The last value of the first process that has any; NULL: none. */
+/* The last value of the fact in the first process that has it, or NULL. */
 static const char *singa_find_fact(const struct dw_source *source, const char *key)
 {
 	const char *value = NULL;
@@ -49,7 +50,8 @@ static const char *singa_find_fact(const struct dw_source *source, const char *k
 	return value;
 }
 
-/* `option` overrides it. */
+/* Reads a fact, if the trace has it, into *value. `option` is the option that the message of an
+ * error suggests instead. */
 static int singa_take_fact(const struct dw_source *source, const char *key, const char *option,
                            uint64_t most, uint64_t *value, struct dwell_error *error)
 {
@@ -94,7 +96,7 @@ static int singa_take_options(struct listing *listing, const struct dw_source *s
 
 /* ---- printing ------------------------------------------------------------------------ */
 
-/* Nodes that wait and operations that take no time are in the graph and not in the list. */
+/* Nodes that wait, and operations without a time, are in the graph but not in the list. */
 static bool singa_is_timed(const struct listing *listing, const struct dw_sequence_op *op)
 {
 	return op->stat.count && op->mean_ns > 0 &&
@@ -110,7 +112,7 @@ static uint32_t singa_count_timed(const struct listing *listing)
 	return count;
 }
 
-/* By phase where the program marks it, else by the name. */
+/* Uses the phase if the program marks its backward phase, otherwise the name. */
 static bool singa_is_backward(const struct listing *listing, const struct dw_sequence_op *op)
 {
 	return op->phase == DW_IN_BACKWARD ||
@@ -136,7 +138,8 @@ static double singa_forward_ns(const struct listing *listing)
 		sum_ns += op->mean_ns * ((double)op->stat.count / (double)sequence->iterations);
 		any = true;
 	}
-	/* Phases alone were recorded, or communication beside them. */
+	/* No operation is before the first backward one: only phases were recorded, perhaps with
+	 * communication. Then the forward phase has the time. */
 	return any || !sequence->has_forward ? sum_ns : sequence->forward_ns;
 }
 
@@ -145,7 +148,7 @@ static void singa_print_phases(const struct listing *listing, FILE *file)
 	double iteration = listing->sequence->iteration_ns, forward = singa_forward_ns(listing);
 	double backward = iteration - forward;
 
-	/* Nothing is left, but for rounding; or threads ran side by side. */
+	/* The rest is 0 but for rounding, or negative because threads ran in parallel. */
 	if (backward < iteration * 1e-12)
 		backward = 0;
 	fprintf(file, "\nTime Profiling:\nForward Propagation Time : %g sec\n", forward * 1e-9);
@@ -186,7 +189,7 @@ static int singa_check_recorded(const struct listing *listing, struct dwell_erro
 	if (code || singa_count_timed(listing))
 		return code;
 	if (listing->verbosity == MOST_VERBOSITY && listing->recorded == MOST_VERBOSITY)
-		return 0; /* a program alone: the list of its distributed operations is empty */
+		return 0; /* recorded at verbosity 3: no operation is distributed */
 	if (listing->verbosity == 1 && !listing->sequence->has_forward)
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "neither operations nor the phase \"forward\" were recorded: mark them with "

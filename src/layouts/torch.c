@@ -1,12 +1,14 @@
 /*
- * torch: the table of torch.profiler's key_averages(), as PyTorch 2.13 prints it, or
- * 1.13 as "torch:1.13".
+ * torch: the table of torch.profiler's key_averages(), as PyTorch 2.13 prints it; "torch:1.13"
+ * prints it as PyTorch 1.13.
  *
- * A row is all calls of an operator, of a named range, or of the steps; in the order
- * in which they were first called, unless sorted. Columns are 12 wide but for names,
- * shapes and sources, which are as wide as needed up to a limit; two blanks follow
- * each. What PyTorch gets wrong is not copied: FLOPs stand under their own heading
- * beside a source, top-level looks at every call, and 999.9996us are 1.000ms.
+ * A row is all calls of an operator, of a named range, or of the steps. Rows are in the order of
+ * their first calls, unless the caller sorts them. Columns are 12 characters wide. Those of names,
+ * shapes and sources are as wide as needed, up to a limit. Two blanks follow each column.
+ *
+ * Three mistakes of PyTorch are not copied. FLOPs are under their own heading if there is a column
+ * of sources. Whether a call is top-level is decided for each call. 999.9996us is printed as
+ * 1.000ms.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,17 +27,17 @@ struct table {
 	const struct dw_symbol *symbols;
 	struct dw_layout_widths most;
 	double self_us, flops_scale;
-	bool old;             /* 1.13 */
+	bool old;             /* PyTorch 1.13 */
 	bool overload, memory, shapes, stacks, flops;
 };
 
-/* ---- values ------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void torch_time_text(const struct table *table, double us, char buffer[32])
 {
 	const char *unit = table->options->time_unit;
 
-	/* By what is printed, so that nothing shows as 1000.000us. */
+	/* The unit is chosen for the rounded value, so that 1000.000us is never printed. */
 	if (unit ? strcmp(unit, "s") == 0 : us >= 999999.5)
 		snprintf(buffer, 32, "%.3fs", us / 1e6);
 	else if (unit ? strcmp(unit, "ms") == 0 : us >= 999.9995)
@@ -128,7 +130,7 @@ static size_t torch_longest_source(const struct table *table)
 	return longest;
 }
 
-/* By the smallest; the largest unit that it has at least one of. */
+/* The heading of the FLOPs, with the largest unit in which the smallest value is at least 1. */
 static const char *torch_flops_head(struct table *table)
 {
 	static const char *const heads[] = { "Total FLOPs", "Total KFLOPs", "Total MFLOPs",
@@ -175,7 +177,7 @@ static void torch_make_columns(struct table *table)
 		dw_torch_add_column(page, torch_flops_head(table), COLUMN, false);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void torch_put_head(const struct table *table)
 {
@@ -190,7 +192,7 @@ static void torch_put_head(const struct table *table)
 	dw_torch_put_heads(&table->page);
 }
 
-/* The frames below the first, in lines of their own, and an empty one. */
+/* Prints each frame after the first in its own line, then an empty line. */
 static void torch_put_frames(const struct table *table, const char *rest)
 {
 	const struct dw_torch_page *page = &table->page;
@@ -213,7 +215,7 @@ static void torch_put_frames(const struct table *table, const char *rest)
 	}
 }
 
-/* Name and times. The column behind them. */
+/* Prints the name and the times. Returns the next column. */
 static const struct dw_torch_column *torch_put_times(const struct table *table,
                                                      const struct dw_call_row *row)
 {
@@ -287,9 +289,9 @@ static int torch_put_rows(const struct table *table, struct dwell_error *error)
 	return done ? 0 : dw_error_set(error, DWELL_E_NOMEM, "out of memory printing a table");
 }
 
-/* ---- the layout ----------------------------------------------------------------------------------- */
+/* ---- the layout ------------------------------------------------------------------------------ */
 
-/* FLOPs are a column when they were asked for, not when they happen to be known. */
+/* FLOPs have a column only if the program requested them. They may be known without that. */
 static bool torch_asked_for_flops(const struct dw_source *source)
 {
 	for (size_t i = 0; i < source->meta_count; i++)

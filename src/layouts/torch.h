@@ -1,9 +1,9 @@
 /*
- * What the torch layout's files share: a page of columns, and the order of rows.
+ * The interfaces that the files of the torch layout share: a page of columns, the order of rows.
  *
- *   torch.c        which columns there are, and what stands in them
- *   torch_page.c   text in columns: padded, cut, as wide as characters are many
- *   torch_order.c  the columns that rows are sorted by
+ *   torch.c        the columns and their values
+ *   torch_page.c   text in columns: padded, cut, its width in characters
+ *   torch_order.c  the columns by which rows can be sorted
  */
 #ifndef DW_LAYOUTS_TORCH_H
 #define DW_LAYOUTS_TORCH_H
@@ -30,22 +30,23 @@ int dw_torch_print(struct dw_model *model, const struct dw_layout_request *reque
 /* ---- torch_page.c ------------------------------------------------------------------- */
 
 void dw_torch_add_column(struct dw_torch_page *page, const char *head, unsigned width, bool left);
-/* The bytes of the first `length` characters. */
+/* The number of bytes of the first `length` characters. */
 size_t dw_torch_bytes(const char *text, size_t bytes, size_t length);
 
-/* A cell with the two blanks behind it. A text that is too long makes the line longer. */
+/* Prints a cell and two blanks. A text that is too long makes the line longer. */
 void dw_torch_put_cell(const struct dw_torch_page *page, const struct dw_torch_column *column,
                        const char *text, size_t bytes);
 void dw_torch_put_text(const struct dw_torch_page *page, const struct dw_torch_column *column,
                        const char *text);
-/* Cut at the end when it is near `limit`: "aten::a_very_long..." */
+/* A name of limit - 3 characters or more is cut at its end: "aten::a_very_long..." */
 void dw_torch_put_name(const struct dw_torch_page *page, const struct dw_torch_column *column,
                        const char *name, unsigned limit);
-/* Cut at the beginning: "...modules/conv.py(454): forward" */
+/* A text wider than the column is cut at its beginning: "...modules/conv.py(454): forward" */
 void dw_torch_put_source(const struct dw_torch_page *page, const struct dw_torch_column *column,
                          const char *text, size_t bytes);
 
-/* A line of `c`, over all columns; one of dashes below each; the heads between two of those. */
+/* Prints a line of `c` over all columns; a line of dashes for each column; the heads of the columns
+ * between two such lines. */
 void dw_torch_put_line(const struct dw_torch_page *page, char c);
 void dw_torch_put_separator(const struct dw_torch_page *page);
 void dw_torch_put_heads(const struct dw_torch_page *page);
@@ -57,10 +58,10 @@ int dw_torch_check_sort(const char *sort, struct dwell_error *error);
 
 struct dw_torch_row {
 	const struct dw_call_row *call;
-	double value; /* what it is sorted by; 0: nothing */
+	double value; /* the value by which it is sorted; 0 without `sort` */
 };
-/* All rows, largest first by `sort` (a known one), as they are when it is NULL. To be
- * freed; NULL when out of memory. */
+/* All rows, the largest value of `sort` first. `sort` must be a known name, or NULL: then the order
+ * does not change. The caller frees the result. NULL when out of memory. */
 struct dw_torch_row *dw_torch_order(const struct dw_calls *calls, const char *sort);
 
 #endif

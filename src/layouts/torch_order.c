@@ -1,8 +1,8 @@
 /*
- * The order of the torch layout's rows: PyTorch's names of columns and ours.
+ * The order of the torch layout's rows, by PyTorch's names of columns or ours.
  *
- * Called by torch.c. What only a device has is 0 here, so that a program's sort_by does
- * not fail where there is none.
+ * Called by torch.c. Columns of devices are known and their values are 0, so that a program that
+ * sorts by them does not fail.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/nearest.h"
 #include "layouts/torch.h"
 
-/* PyTorch adds up all calls, those within others of their row too. */
+/* The sum over all calls. As in PyTorch, a call within another call of its row counts too. */
 static double torch_order_total_of(const struct dw_call_row *row)
 {
 	return (double)(row->stat.total_ns + row->stat.nested_ns);
@@ -64,7 +64,7 @@ int dw_torch_check_sort(const char *sort, struct dwell_error *error)
 	                    nearest.best ? "'?" : ": self_cpu_time_total, cpu_time_total, count, ...");
 }
 
-/* Largest first, equal ones as they were: they stand in one array. */
+/* The largest value comes first. Equal ones keep their order, which is that of their addresses. */
 static int torch_order_compare(const void *left, const void *right)
 {
 	const struct dw_torch_row *a = left, *b = right;

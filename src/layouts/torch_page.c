@@ -1,8 +1,8 @@
 /*
- * A page of columns, as PyTorch prints its tables: text padded to the column's width and
- * two blanks, cut where it is too long.
+ * A page of columns, as PyTorch prints its tables: a text is padded to the width of its column and
+ * followed by two blanks. Names and sources that are too long are cut.
  *
- * Called by torch.c. Widths are in characters (code points), as Python's len().
+ * Called by torch.c. Widths are in characters (code points), like Python's len().
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ size_t dw_torch_bytes(const char *text, size_t bytes, size_t length)
 	return at;
 }
 
-/* `text` with something before and behind, padded to the column's width. */
+/* Prints `before`, `text` and `behind`, padded to the width of the column. */
 static void torch_page_put_parts(const struct dw_torch_page *page,
                                  const struct dw_torch_column *column,
                                  const char *before, const char *text, size_t bytes,
@@ -34,7 +34,7 @@ static void torch_page_put_parts(const struct dw_torch_page *page,
 	int blanks = length < column->width ? (int)(column->width - length) : 0;
 
 	fprintf(page->file, "%*s%s", column->left ? 0 : blanks, "", before);
-	for (size_t i = 0; i < bytes; i++) /* a line stays one */
+	for (size_t i = 0; i < bytes; i++) /* no line breaks in a cell */
 		fputc((unsigned char)text[i] < 0x20 ? ' ' : text[i], page->file);
 	fprintf(page->file, "%s%*s", behind, (column->left ? blanks : 0) + 2, "");
 }

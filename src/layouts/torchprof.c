@@ -1,15 +1,16 @@
 /*
- * torchprof: the listing of torchprof's display(), from our layers.
+ * torchprof: the listing of torchprof's display(), made from our layers.
  *
- * Leaves have figures, or with paths the layers that these name, each with all that lies
- * below it; other modules have none, as there. With events, a row for each operator by
- * name stands below, as they were first seen. What differs: a layer's total is the time
- * of its outermost operators, which is what their self times add up to, where torchprof
- * adds nested operators again; lines are drawn to the siblings that follow; a path that
- * names no layer is an error.
+ * As in torchprof, only some modules have figures: the leaves or, with paths, the layers that these
+ * name, each with the layers below it. With events, each of them is followed by a row for each
+ * operator by name, in order of their first calls.
  *
- * Lines are told from the end: a row has a next one when its depth was met since a
- * shallower row. So a listing costs what it prints, however deep.
+ * Unlike in torchprof, the total of a layer is the sum of its operators' self times, which is the
+ * time of its outermost operators; torchprof adds nested operators again. Lines are drawn only to
+ * siblings that follow. A path that names no layer is an error.
+ *
+ * A pass from the last row to the first finds the rows with a next sibling: those whose depth
+ * occurred since the last shallower row. So the cost of a listing does not depend on its depth.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static void torchprof_add_operator(struct listing *listing,
 	struct row *row = NULL;
 
 	if (!operator->calls)
-		return; /* of the backward pass only */
+		return; /* it was called in the backward pass only */
 	for (size_t i = first; i < listing->count && !row; i++)
 		if (strcmp(listing->rows[i].name, operator->name) == 0)
 			row = &listing->rows[i];
@@ -89,7 +90,7 @@ static void torchprof_add_operator(struct listing *listing,
 	row->calls += operator->calls;
 }
 
-/* Of the layer and, of a measured one, those below it: by name. */
+/* Adds a row for each operator of the layer and of the layers below it, by name. */
 static void torchprof_add_operators(struct listing *listing, size_t index)
 {
 	const struct dw_layers *layers = listing->layers;
@@ -111,7 +112,7 @@ static void torchprof_add_layer(struct listing *listing, size_t index)
 
 	if (!row || !(listing->by_path ? listing->choices[index] == DW_LAYER_CHOSEN : layer->leaf))
 		return;
-	if (listing->events) { /* figures are theirs */
+	if (listing->events) { /* the operators have the figures, not the layer */
 		torchprof_add_operators(listing, index);
 		return;
 	}
@@ -122,7 +123,7 @@ static void torchprof_add_layer(struct listing *listing, size_t index)
 	row->calls = layer->calls;
 }
 
-/* Which rows have a sibling after them; see above. */
+/* Finds the rows that have a next sibling; see above. */
 static bool torchprof_find_next(struct listing *listing)
 {
 	bool *met = calloc(listing->deepest + 2, sizeof *met);
@@ -243,7 +244,7 @@ static void torchprof_put_head(const size_t *widths, FILE *file)
 	fputc('\n', file);
 }
 
-/* `goes_on`: by depth, whether the row above at that depth has a next one. */
+/* `goes_on`: by depth, whether the last row of that depth has a next sibling. */
 static void torchprof_put_rows(const struct listing *listing, bool *goes_on, FILE *file)
 {
 	char cells[COLUMNS][CELL];

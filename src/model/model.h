@@ -2,9 +2,9 @@
  * The model: what happened in a run, in terms of training. Most views need only this header.
  *
  * A source holds records; a view answers a question. Between them, the model computes products.
- * Each product is computed once, when it is first requested, by a pass over the chunks in scope
- * that uses all cores. Its memory grows with what it holds (names, tree nodes, steps), never with
- * the number of records. A product is NULL, with `error` set, if memory ran out.
+ * Each product is computed once, when it is first requested, by a pass over the chunks in scope;
+ * most passes use all cores. The size of a product grows with what it holds (names, tree nodes,
+ * steps), not with the number of records. A product is NULL, with `error` set, if memory ran out.
  *
  *   core/model.h      a model: a run in a scope; its merged symbols
  *   core/events.h     every event, for exporters

@@ -2,7 +2,7 @@
  * The file of a curve: head, panels, axis, the holders of the peak; see curve.h.
  *
  * A panel is an inner <svg>. Its units are parts of the time line and of the largest value, so
- * zooming only changes the viewBox. The values that a browser shows at the pointer stand in the
+ * zooming only changes the viewBox. The values that a browser shows at the pointer are in the
  * attribute data-points of the panel, as whole numbers.
  */
 #include "pictures/curve.h"
@@ -19,7 +19,7 @@
 #define LABEL 22u         /* above the plot */
 #define AXIS 24u          /* below the last plot */
 #define ROW 18u
-#define HOLDERS 320u      /* where the bars of holders begin; the script has the same number, and the next one */
+#define HOLDERS 320u      /* start of the bars of holders; the script repeats this and the next */
 #define HOLDER_WORDS 170u
 #define UNITS 1000000u    /* the width of a plot in its own units */
 #define HIGH 10000u       /* the height of a plot in its own units */
@@ -131,7 +131,7 @@ static void curve_put_peak(const struct plot *plot, const struct dw_curve_panel 
 	double y = curve_y(plot, panel->peak_value) / (double)HIGH * 100;
 	char at[3][16];
 
-	/* without %f of printf, which takes the decimal point of the locale */
+	/* %f of printf would use the decimal point of the locale */
 	snprintf(at[0], sizeof at[0], "%u.%02u%%", (unsigned)x, (unsigned)(x * 100) % 100);
 	snprintf(at[1], sizeof at[1], "%u.%02u%%", (unsigned)y, (unsigned)(y * 100) % 100);
 	dw_pen_format(&plot->pen,
@@ -171,7 +171,7 @@ static void curve_put_panel(struct plot *plot, size_t index, unsigned y)
 	                        " height=\"100%\"/></svg>\n");
 }
 
-/* ---- axis, legend, holders --------------------------------------------------------------------------- */
+/* ---- axis, legend, holders ------------------------------------------------------------------- */
 
 /* The distance of ticks: 1, 2 or 5 times a power of ten, so that six fit. The script does the
  * same. */
@@ -261,7 +261,7 @@ static void curve_put_holders(const struct plot *plot, unsigned y)
 		dw_pen_xml(&plot->pen, curve->holders[i].name, 40);
 		dw_pen_text(&plot->pen, "</text>\n");
 	}
-	/* the text of a bar stands beside it, so a bar cannot have the whole width */
+	/* the text of a bar is next to it, so a bar cannot have the whole width */
 	dw_pen_format(&plot->pen,
 	              "<svg class=\"holders\" x=\"%u\" y=\"%u\" width=\"%u\" overflow=\"visible\">\n",
 	              HOLDERS, y, DW_PICTURE_WIDTH - HOLDERS - HOLDER_WORDS);

@@ -1,9 +1,9 @@
 /*
  * The call tree as a picture: a flame graph, or an icicle when it grows downwards.
  *
- * export/export.c calls it (formats "flamegraph" and "icicle"). The root stands for all threads
- * together; each thread lies in it, and its outermost ranges lie in the thread. Widths are
- * time, so those of several threads add up to more than the duration of the run.
+ * export/export.c calls it (formats "flamegraph" and "icicle"). The root is all threads together.
+ * The threads are its children, and the outermost ranges of a thread are the children of the
+ * thread. Widths are time, so those of several threads sum to more than the duration of the run.
  */
 #ifndef DW_PICTURES_FLAMEGRAPH_H
 #define DW_PICTURES_FLAMEGRAPH_H
@@ -18,7 +18,7 @@ struct dw_flamegraph_options {
 };
 
 /*
- * The metric says what nodes and widths are: "time", all ranges and their time; "self_cpu" (or
+ * The metric selects the nodes and their widths: "time", all ranges and their time; "self_cpu" (or
  * PyTorch's name of it), operators within the functions of their call stacks and their self
  * time; "layers", "memory" and "backward", layers and their time, memory or backward time.
  * `options` may be NULL. Errors: DWELL_E_NOMEM; DWELL_E_NAME for an unknown metric;

@@ -1,5 +1,5 @@
 /*
- * What picture.c and layout.c share.
+ * The structures and functions that picture.c and layout.c share.
  *
  * Nodes are laid out in their order, depth first, with one open interval for each level, so
  * memory grows with the depth and not with the number of nodes. There are two passes: the
@@ -29,7 +29,7 @@ struct dw_drawing {
 	struct dw_picture_level *levels;       /* of the open nodes; [0] is the root */
 	size_t capacity;
 	uint32_t deepest_open;
-	uint32_t closed;            /* depth of the merged node in which the next ones may lie */
+	uint32_t closed;            /* depth of the last merged node; deeper nodes after it are in it */
 	struct dw_picture_drawn drawn;
 	uint64_t merged_value;
 	uint32_t kinds;             /* mask of the kinds that occur */

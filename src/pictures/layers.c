@@ -63,7 +63,7 @@ static void layers_add_operators(struct drawing *drawing, struct dw_layer_operat
 	}
 }
 
-/* So far each layer has its own value: adds each to the layer around it. */
+/* Adds the value of each layer, which is its own until now, to the layer around it. */
 static void layers_sum_up(struct drawing *drawing, const size_t *node_of_layer)
 {
 	for (size_t i = drawing->layers->count; i-- > 0;) {
@@ -111,7 +111,8 @@ static uint64_t layers_whole(const struct drawing *drawing)
 	return value;
 }
 
-/* Bytes that layers freed and had not allocated. The view `layers` subtracts them; a width cannot. */
+/* Bytes that layers freed but had not allocated. The view `layers` subtracts them; a width cannot
+ * be negative. */
 static uint64_t layers_freed(const struct drawing *drawing)
 {
 	const struct dw_layers *layers = drawing->layers;

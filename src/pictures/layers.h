@@ -1,9 +1,9 @@
 /*
  * Layers as a picture: the time, memory or backward time of each.
  *
- * flamegraph.c calls it for its metrics `layers`, `memory` and `backward`. A layer lies in the
- * one that contains it; its own operators lie beside its inner layers. Operators outside any
- * layer have a block of their own, so that the root is the sum of the view `operators`.
+ * flamegraph.c calls it for its metrics `layers`, `memory` and `backward`. The children of a layer
+ * are its inner layers and its own operators. Operators outside any layer have a block of their
+ * own, so that the root is the sum of the view `operators`.
  */
 #ifndef DW_PICTURES_LAYERS_H
 #define DW_PICTURES_LAYERS_H

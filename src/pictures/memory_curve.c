@@ -12,8 +12,8 @@
 #define MOST_PANELS 6u
 #define MOST_HOLDERS 10u
 
-/* Kinds of memory that stay lie at the bottom, so that those that come and go move only the
- * upper edge. */
+/* Kinds of memory that change little are at the bottom, so that the other kinds move only the upper
+ * edge. */
 static const struct { enum dw_memory_kind kind; struct dw_picture_kind shown; } order[] = {
 	{ DW_MEMORY_PARAMETER, { "parameter", DW_HUE_BLUE } },
 	{ DW_MEMORY_OPTIMIZER_STATE, { "optimizer state", DW_HUE_VIOLET } },

@@ -1,5 +1,5 @@
 /*
- * Memory over time by what it is for, as a picture.
+ * Memory over time by kind, as a picture.
  *
  * export/export.c calls it (format "memory"). Each device of a process has a panel, the one
  * with the most memory on top. Lines show where steps begin. Below the panels are the holders

@@ -1,8 +1,8 @@
 /*
  * The pen of all pictures: it writes text, numbers, the head and the buttons.
  *
- * picture.c (nodes in one another) and curve.c (values over time) use it. A pen keeps no errors;
- * the function that it writes through does.
+ * picture.c (nested nodes) and curve.c (values over time) use it. A pen keeps no errors; the
+ * function that it writes through does.
  */
 #ifndef DW_PICTURES_PEN_H
 #define DW_PICTURES_PEN_H

@@ -20,7 +20,7 @@
 
 /* ---- text ----------------------------------------------------------------------------- */
 
-/* Percent without zeros at the end. %f of printf would take the decimal point of the locale. */
+/* Percent without zeros at the end. %f of printf would use the decimal point of the locale. */
 static struct dw_text picture_percent(uint32_t part)
 {
 	struct dw_text text;

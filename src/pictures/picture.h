@@ -1,5 +1,5 @@
 /*
- * Pictures: nodes that lie in one another, as one SVG that needs no other file.
+ * Pictures: nested nodes, as one SVG that needs no other file.
  *
  * One renderer draws flame graphs and icicles of anything with a value and parts: calls and
  * their time, layers and their bytes. It knows no model; flamegraph.c and layers.c make nodes
@@ -47,7 +47,7 @@ struct dw_picture_node {
 	uint64_t value;      /* with its children; cut at the value of its parent */
 	uint64_t self;       /* for the tooltip, or DW_PICTURE_NO_SELF */
 	uint64_t count;      /* of calls or the like, for the tooltip; 0: not shown */
-	uint32_t depth;      /* 0: lies in the root; at most one more than that of the node before */
+	uint32_t depth;      /* 0: a child of the root; at most one more than the node before */
 	uint32_t kind;       /* index into kinds */
 };
 
@@ -63,8 +63,8 @@ struct dw_picture {
 	bool down;                          /* the root on top: an icicle */
 	const struct dw_picture_kind *kinds; /* the first is that of the root */
 	size_t kind_count;                  /* at most 32 */
-	/* Gives the nodes in order, depth first. They are read several times. Labels must live
-	 * until the picture is written. */
+	/* Sets *node to the node of this index. Nodes are in order, depth first, and are read several
+	 * times. Labels must exist until the picture is written. */
 	void (*node)(const void *context, size_t index, struct dw_picture_node *node);
 	const void *context;
 	size_t count;

@@ -1,10 +1,10 @@
 /*
  * Colours and fonts of a picture; see picture.h.
  *
- * The rules for light come first and are plain; dark replaces only the colours. There are no
- * variables, so that viewers with little CSS show the light picture. Every rule begins with
- * .dwp, because a picture may stand within a page. The contrast of text to its bar is at least
- * 4.5 in both (tests/probes/pictures_chromium.py measures it).
+ * The rules of the light style come first; the dark style replaces only the colours. There are no
+ * variables, so that viewers with little CSS show the light picture. Every rule begins with .dwp,
+ * because a picture may be a part of a page. The contrast of text to its bar is at least 4.5 in
+ * both styles (tests/probes/pictures_chromium.py measures it).
  */
 #include "pictures/picture.h"
 

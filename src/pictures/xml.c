@@ -3,7 +3,7 @@
 
 #include "pictures/picture.h"
 
-/* Whether XML 1.0 has no such character, or a line of text no use for it. */
+/* Whether XML 1.0 does not allow the character, or a line of text must not contain it. */
 static bool xml_is_unfit(uint32_t code)
 {
 	return dw_utf8_steers(code) || (code >= 0xd800 && code < 0xe000) ||

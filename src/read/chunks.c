@@ -1,11 +1,10 @@
 /*
- * The blocks of a file: chunk headers checked and put in order.
+ * The blocks of a file: checks the headers of chunks and sorts the chunks.
  *
- * Called once a file by source.c. A block that is no chunk is unused, or damaged
- * when it carries the magic. Chunks of a stream are ordered by number, whatever
- * blocks they lie in; of two with one number the first stays. Invariant:
- * data_bytes of every chunk lies within the file and is a multiple of 4. A file that
- * lacks its end is known by its head.
+ * Called once for each file by source.c. A block that is not a chunk is unused, or damaged if it
+ * has the magic. The chunks of a stream are sorted by number, in whatever blocks they are. If two
+ * have the same number, the first one is kept. Invariant: data_bytes of every chunk is within the
+ * file and is a multiple of 4. A file whose end is missing is recognised by its head.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +34,7 @@ static int compare(const void *left, const void *right)
 	return order ? order : compare_u64(a->block, b->block);
 }
 
-/* The visitors of a chunk of which only the last time is wanted. */
+/* Visitors that do nothing, for a chunk of which only the last time is needed. */
 DW_INLINE void pass_begin(void *context, uint64_t ticks, uint32_t id)
 {
 }
@@ -48,9 +47,9 @@ DW_INLINE void pass_other(void *context, uint64_t ticks, const struct dw_record 
 {
 }
 
-/* How far an open chunk is written and when its last record was made. Words of a
- * live chunk appear in order, each after its payload, so that what is found now
- * is whole; later words may appear behind it and are left for the next opening. */
+/* Finds the end of an open chunk's data and the time of its last record. The words of a live chunk
+ * appear in order, each after its payload, so the records that are found now are complete. Words
+ * that are appended later are read when the file is opened again. */
 static void measure(struct dw_read_chunk *chunk)
 {
 	const uint32_t *words = (const uint32_t *)(const void *)(chunk->header + 1);
@@ -64,7 +63,7 @@ static void measure(struct dw_read_chunk *chunk)
 	chunk->end_ticks = dw_time_now(&time);
 }
 
-/* Fills `chunk` from its header; false: no chunk. */
+/* Fills `chunk` from its header; false if the block is not a chunk. */
 static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chunk *chunk)
 {
 	size_t offset = (size_t)block * DW_BLOCK_BYTES, left = file->size_bytes - offset;
@@ -79,7 +78,7 @@ static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chun
 		return false;
 	}
 	chunk->number = __atomic_load_n(&there->number, __ATOMIC_ACQUIRE);
-	/* Before the rest: with it, end_ticks stands. */
+	/* Read before the rest of the header: if it is set, end_ticks is set too. */
 	uint32_t end_bytes = __atomic_load_n(&there->end_bytes, __ATOMIC_ACQUIRE);
 	dw_read_copy(&header, there, sizeof header);
 	chunk->header = there;
@@ -91,7 +90,7 @@ static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chun
 	chunk->next = header.next;
 	chunk->block = block;
 	if (chunk->type != DW_CHUNK_STREAM && chunk->type != DW_CHUNK_JOURNAL) {
-		file->damaged += chunk->type == 0; /* other types: of a later version */
+		file->damaged += chunk->type == 0; /* other types are of a later version */
 		return false;
 	}
 	if (!chunk->number)
@@ -124,13 +123,13 @@ static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chun
 	return true;
 }
 
-/* The first block at or after `block` that is not in a hole of the file: a file of
- * terabytes costs nothing to make. */
+/* The first block at or after `block` that is not in a hole of the file. Without this, a sparse
+ * file of terabytes, which is easily made, would take long to read. */
 static uint32_t skip_hole(const struct dw_read_file *file, uint32_t block, uint32_t blocks)
 {
 	off_t at = (off_t)block * DW_BLOCK_BYTES, data;
 
-	if (file->foreign) /* the map is not the file's */
+	if (file->foreign) /* the mapped data is not the file's */
 		return block;
 	data = lseek(file->descriptor, at, SEEK_DATA);
 	if (data < 0)
@@ -138,7 +137,7 @@ static uint32_t skip_hole(const struct dw_read_file *file, uint32_t block, uint3
 	return data > at ? (uint32_t)((uint64_t)data / DW_BLOCK_BYTES) : block;
 }
 
-/* Of chunks that claim the same place, the first. */
+/* Keeps only the first of several chunks with the same number. */
 static void drop_doubles(struct dw_read_file *file)
 {
 	size_t kept = 0;
@@ -157,9 +156,9 @@ static void drop_doubles(struct dw_read_file *file)
 	file->chunk_count = kept;
 }
 
-/* How much of the file is not there. A finished file says how long it is. One that is not
- * finished is as long as its claims, unless its writer died while it claimed: so it counts
- * only where the end of the file cuts something. */
+/* How many bytes of the file are missing. The head of a finished file has the file's length. A file
+ * that is not finished is as long as its claims, unless its writer died during a claim. So these
+ * count only if the file's end cuts a chunk. */
 static uint64_t missing_bytes(const struct dw_read_file *file)
 {
 	uint64_t blocks = file->head->end_blocks, bytes;

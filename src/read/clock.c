@@ -1,29 +1,27 @@
 /*
- * Ticks of several files on one time line.
+ * Converts the ticks of several files to one time line.
  *
- * Called once by source.c with all files. Three questions, answered apart:
+ * Called once by source.c with all files. It answers four questions:
  *
- * How long is a tick? The head's estimate comes from about a millisecond and may
- * be off by some 10^-4, which is 9 s a day; CLOCK entries come with every window
- * of 4 MiB and about once a minute. The longest span between two pairings (the head's own
- * is one) gives the rate with an error of (error_first + error_last) / span: 10^-7 after
- * some seconds. It is taken when it is better than 10^-4 and within 10^-3 of the estimate;
- * the monotonic clock, not the wall clock, for that one may be stepped. A monotonic
- * trace has ticks of 1 ns by definition.
+ * How long is a tick? The estimate in the head comes from about a millisecond and may be wrong by
+ * some 10^-4, which is 9 s a day. CLOCK entries pair the clocks, with every window of 4 MiB and
+ * about once a minute. The longest span between two pairings (the head is one) gives the rate with
+ * an error of twice a pairing's error / span: 10^-7 after some seconds. This rate is used if its
+ * error is below 10^-4. The monotonic clock is used and not the wall clock, because the wall clock
+ * may be set. In a trace with the monotonic clock a tick is 1 ns by definition.
  *
- * Did the clock jump? While a machine sleeps or a virtual machine is paused, the
- * processor's counter goes on and the monotonic clock stands. Between two such pairings
- * the rate is far from the estimate. Then each stretch between jumps has its own line
- * through its pairings, and the ticks of a jump are laid between the two around it, for
- * nothing tells where in between it was. The rate for spans comes from the rest.
+ * Did the clock jump? While a machine sleeps or a virtual machine is paused, the processor's
+ * counter continues and the monotonic clock stops. Between two such pairings the rate differs from
+ * the estimate by more than 10^-3, or by more than the pairings are exact. Then each part between
+ * jumps has its own line through its pairings. The ticks of a jump are spread between the two
+ * pairings around it, because nothing shows when it happened. The rate comes from the other parts.
  *
- * Where does a file begin on the common line? Files of one boot of one machine
- * share the monotonic clock: its readings at the start place them to within the
- * reading's error. Files of other machines (or boots) are placed by the wall
- * clock. NTP keeps those within some ms of each other in a good network, which a
- * file cannot know; what it can know is added up in error_ns: the reading's error
- * and how far wall and monotonic clock ran apart from the first to the last
- * pairing, for a clock that is being pulled into step is not in step.
+ * Where does a file begin on the common time line? Files of one boot of one machine share the
+ * monotonic clock. Its values at their starts place the files exactly, except for the reading's
+ * error. Files of other machines (or boots) are placed by the wall clock. In a good network NTP
+ * keeps wall clocks within some ms of each other; a file cannot know by how much. What it can
+ * know is added up in error_ns: the reading's error, and how far wall clock and monotonic clock
+ * drifted apart from the first to the last pairing, because a clock that NTP corrects was wrong.
  *
  * Where is zero? At the earliest start of all files.
  */
@@ -33,11 +31,11 @@
 
 #include "read/read.h"
 
-#define GOOD_RATE_ERROR 1e-4   /* of a rate that two pairings give */
-#define GOOD_RATE 1e-3         /* how far it may be from the head's estimate */
-#define ESTIMATE_SPAN_NS 1e6   /* the span that estimate comes from */
+#define GOOD_RATE_ERROR 1e-4   /* the largest error of a rate that pairings give */
+#define GOOD_RATE 1e-3         /* how far that rate may be from the estimate in the head */
+#define ESTIMATE_SPAN_NS 1e6   /* the span from which the estimate was computed */
 #define LEAST_JUMP_NS 1e5
-#define NEAR_NS 100000u        /* pairings as near as this say nothing about the rate */
+#define NEAR_NS 100000u        /* pairings this close together do not show the rate */
 
 static double difference(uint64_t a, uint64_t b)
 {
@@ -50,8 +48,8 @@ static struct dw_read_clock head_clock(const struct dw_head *head)
 		                           head->start_realtime_ns, 0 };
 }
 
-/* How far a good pairing's rate may be from the head's estimate. That comes from a span of
- * 1 ms, whose ends are no better than other pairings of this machine. */
+/* How far the rate between good pairings may be from the head's estimate. The estimate comes from a
+ * span of 1 ms, whose ends are not more exact than other pairings of this machine. */
 static double rate_tolerance(const struct dw_read_file *file)
 {
 	uint64_t least_ns = UINT64_MAX;
@@ -79,8 +77,8 @@ static void count_jump(struct dw_read_file *file, double ns)
 		file->clock_jump_ns = size;
 }
 
-/* All pairings in order of ticks, without those that stand still or too near the one before
- * to say anything. */
+/* Sorts all pairings by ticks. Leaves out those whose clock did not advance or that are too close
+ * to the one before. */
 static size_t order_clocks(struct dw_read_file *file, struct dw_read_clock *ordered)
 {
 	size_t count = file->clock_count + 1, kept = 1;
@@ -103,7 +101,7 @@ static size_t order_clocks(struct dw_read_file *file, struct dw_read_clock *orde
 	return kept;
 }
 
-/* How much longer the monotonic clock went than the ticks at this rate; 0: as it should. */
+/* How much longer the time was on the monotonic clock than in ticks at this rate; 0: no jump. */
 static double jump_between(const struct dw_read_clock *a, const struct dw_read_clock *b,
                            double ns_per_tick, double tolerance)
 {
@@ -120,7 +118,7 @@ static void add_piece(struct dw_read_file *file, const struct dw_read_clock *a, 
 		a->ticks, difference(a->monotonic_ns, file->head->start_monotonic_ns), ns_per_tick };
 }
 
-/* A line for each jump and one for each stretch between jumps. */
+/* Makes a line for each jump and one for each part between jumps. */
 static void make_pieces(struct dw_read_file *file, const struct dw_read_clock *clocks, size_t count,
                         double estimate, double tolerance)
 {
@@ -170,7 +168,7 @@ static int fit_rate(struct dw_read_file *file)
 		span_ns += difference(clocks[i].monotonic_ns, clocks[i - 1].monotonic_ns);
 		error_ns = (double)clocks[i].error_ns;
 	}
-	/* Each jump cuts the span, and each cut has the error of its two ends. */
+	/* Each jump splits the span, and each part has the errors of its two ends. */
 	error_ns *= 2.0 * (jumps + 1);
 	if (span_ns >= 1e6 && error_ns / span_ns <= GOOD_RATE_ERROR)
 		file->ns_per_tick = span_ns / ticks;

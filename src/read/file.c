@@ -1,12 +1,10 @@
 /*
- * One trace file: mapped, recognised, or refused with a reason.
+ * One trace file: maps it, recognises its format, or refuses it with a reason.
  *
- * Called by source.c for every file. The size is read once; nothing beyond it is
- * looked at, so a file that grows is no danger. A file that somebody truncates
- * while it is mapped raises SIGBUS at the next look behind its new end: dwell
- * never shrinks a file that has readers' chunks in it (it cuts unused blocks
- * only), and a library must not take a process's signal handlers, so that much
- * is left.
+ * Called by source.c for every file. The size is read once and nothing beyond it is read, so a file
+ * that grows does no harm. If another program truncates a mapped file, the next read beyond the new
+ * end raises SIGBUS. This is not handled: dwell never removes chunks from a file that may have
+ * readers (it removes only unused blocks), and a library must not install signal handlers.
  */
 #include "read/read.h"
 
@@ -20,8 +18,7 @@
 
 #include "base/error.h"
 
-/* How often all processes of this machine are looked through for one of another pid
- * namespace. */
+/* How often all processes of this machine may be searched for one of another pid namespace. */
 #define MOST_SCANS 64u
 
 static const char *guess_text(const unsigned char *data, size_t size)
@@ -38,7 +35,7 @@ static const char *guess_text(const unsigned char *data, size_t size)
 	return " it looks like text";
 }
 
-/* What a file that is no trace seems to be. */
+/* Guesses what a file is that is not a trace. */
 static const char *guess(const char *bytes, size_t size)
 {
 	static const struct { const char *magic; size_t length; const char *text; } known[] = {
@@ -92,7 +89,7 @@ static int check_head(struct dw_read_file *file, struct dwell_error *error)
 	const size_t least = offsetof(struct dw_head, flags);
 
 	if (file->size_bytes < 8 || memcmp(head->magic, DW_MAGIC, 8) != 0) {
-		/* The creator writes the magic last: zeros are a head being made. */
+		/* The creator writes the magic last: zeros mean that the head was not completed. */
 		static const char zeros[8];
 
 		if (file->size_bytes >= DW_BLOCK_BYTES && memcmp(head->magic, zeros, 8) == 0)
@@ -126,7 +123,7 @@ static int check_head(struct dw_read_file *file, struct dwell_error *error)
 	return 0;
 }
 
-/* Its owner may change the file while we look. What the file is too short for is 0. */
+/* Copies the head, because its owner may change the file. Fields beyond the file's end are 0. */
 static int copy_head(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error)
 {
 	const size_t align = _Alignof(struct dw_head);
@@ -154,7 +151,7 @@ int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const c
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
 	result = map_file(file, error);
 	if (result == 0 && memcmp(file->data, DW_MAGIC, file->size_bytes < 8 ? file->size_bytes : 8) != 0) {
-		bool taken; /* what is nothing that we know is refused below */
+		bool taken; /* if false, check_head() below refuses the file */
 
 		result = dw_read_xspace(file, arena, &taken, error);
 	}

@@ -1,10 +1,10 @@
 /*
- * Other files of a file's run, and whether the processes that wrote to it live.
+ * Finds other files of a file's run, and whether the processes that wrote to it are alive.
  *
  * Called by source.c and people.c. A process that cannot write to the run's file writes
- * NAME.HOST.PID.RANDOM.dwell in the same folder, where NAME is the run's file with or
- * without ".dwell"; the run id in the head decides. A process of another boot or another
- * machine is dead; for the others see base/host.h.
+ * NAME.HOST.PID.RANDOM.dwell in the same folder, where NAME is the run's file with or without
+ * ".dwell". A file belongs to the run if its head has the same run id. A process of another boot or
+ * another machine counts as dead; for others see base/host.h.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ int dw_read_gather(const struct dw_read_file *file, struct dw_arena *arena, cons
 	*paths = NULL;
 	*count = 0;
 	if (memcmp(file->head->run_id, none, sizeof none) == 0)
-		return 0; /* made by hand: no run to belong to */
+		return 0; /* made by hand, without a run */
 	if (stem > 6 && strcmp(name + stem - 6, ".dwell") == 0)
 		stem -= 6;
 	directory = folder ? opendir(folder) : NULL;
@@ -89,13 +89,13 @@ int dw_read_gather(const struct dw_read_file *file, struct dw_arena *arena, cons
 	if (directory)
 		closedir(directory);
 	if (*count)
-		qsort(*paths, *count, sizeof **paths, compare_paths); /* not the directory's order */
+		qsort(*paths, *count, sizeof **paths, compare_paths); /* readdir() has any order */
 	return 0;
 }
 
 /* ---- writers that live -------------------------------------------------------------- */
 
-/* By the boot's id: containers of one machine have host names of their own. */
+/* Compares boot ids, because containers of one machine have different host names. */
 static bool this_boot(const struct dw_head *head)
 {
 	static const uint8_t unknown[sizeof head->boot_id];
@@ -109,7 +109,7 @@ static bool this_boot(const struct dw_head *head)
 	       strncmp(host, head->hostname, sizeof host) == 0;
 }
 
-/* When the process that has the pid now began, in ns of the monotonic clock. */
+/* When the process that now has the pid began, in ns of the monotonic clock. */
 static bool began_at(uint32_t pid, double *monotonic_ns)
 {
 	char path[32], text[1024], *at;
@@ -127,7 +127,7 @@ static bool began_at(uint32_t pid, double *monotonic_ns)
 	if (length <= 0)
 		return false;
 	text[length] = '\0';
-	at = strrchr(text, ')'); /* the name may hold anything; field 3 follows it */
+	at = strrchr(text, ')'); /* the name may contain any character; field 3 follows it */
 	while (at && *at && field < 22)
 		field += *at++ == ' ';
 	if (!at || sscanf(at, "%llu", &ticks) != 1)
@@ -140,8 +140,8 @@ static bool began_at(uint32_t pid, double *monotonic_ns)
 	return true;
 }
 
-/* Older traces do not say when a process began: one that has its pid now and began after
- * it joined is another. */
+/* Older traces do not have the time when a process began. If the process that has its pid now began
+ * after the trace's process joined the run, it is a different one. */
 static bool began_later(const struct dw_read_file *file, const struct dw_read_process *process)
 {
 	double began_ns, joined_ns;

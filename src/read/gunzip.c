@@ -1,8 +1,8 @@
 /*
- * A gzip file in memory, for foreign formats that are stored so.
+ * Decompresses a gzip file in memory, for foreign formats that are stored compressed.
  *
- * Called by xspace.c. What a small file may become is bounded: captures of XLA's profiler
- * become some ten times as long, a file made to fill memory a thousand times.
+ * Called by xspace.c. The output is bounded: captures of XLA's profiler become some ten times
+ * larger, but a file that is made to fill memory becomes a thousand times larger.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static int inflate_all(z_stream *stream, size_t most, unsigned char **out, size_
 		result = inflate(stream, Z_NO_FLUSH);
 		*used = size - stream->avail_out;
 		if (result == Z_BUF_ERROR && stream->avail_out)
-			return Z_DATA_ERROR; /* the input ended first */
+			return Z_DATA_ERROR; /* the input ended too early */
 	}
 	return result == Z_STREAM_END ? Z_OK : result;
 }

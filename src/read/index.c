@@ -1,9 +1,9 @@
 /*
  * Ids to places in an array.
  *
- * Used where a file may name any id, and a list would be searched for each of them. The
- * multiplier of the hash is chosen when the first id is added, so that no file can hold ids
- * that collide on purpose.
+ * Used where a file may contain any id and a search through a list would be slow. The multiplier of
+ * the hash is chosen when the first id is added, so that no file can contain ids that collide on
+ * purpose.
  */
 #include <stdlib.h>
 #include <time.h>

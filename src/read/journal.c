@@ -1,12 +1,12 @@
 /*
  * The entries of a file: dictionary, processes, threads, steps, clocks, facts.
  *
- * Called once a file by source.c, after chunks.c. An entry counts when its tag,
- * its size and the least size of its type are right. A killed process leaves holes:
- * where it wrote the size, the hole is passed over whole, because the text in it may
- * look like entries; else a reader goes on 8 bytes later. An entry is copied before it
- * is checked, and text is copied into the arena: nothing points into the map.
- * Invariant: every id kept is below id_count.
+ * Called once for each file by source.c, after chunks.c. An entry is valid if its tag and size are,
+ * and if it is not smaller than its type requires. A killed process leaves holes. If it wrote the
+ * size of an entry, the whole hole is skipped, because the text in it may look like entries.
+ * Otherwise reading continues 8 bytes later. An entry is copied before it is checked, and text is
+ * copied into the arena: no pointer into the map remains. Invariant: every stored id is below
+ * id_count.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@
 #include "format/decode.h"
 #include "read/read.h"
 
-/* Ids are counted up from 1 with an entry each. A session that goes on in a new
- * file goes on counting, so there may be more ids than entries. There is a bound,
- * because arrays are as long as the largest id. */
-#ifndef DW_READ_SPARE_IDS /* a fuzzer's inputs are small, and shall be read fast */
+/* Ids count from 1, with an entry for each. A session that starts a new file continues to count, so
+ * there may be more ids than entries. Arrays are as long as the largest id, so their number is
+ * bounded. */
+#ifndef DW_READ_SPARE_IDS /* lower for a fuzzer, whose inputs are small */
 #define DW_READ_SPARE_IDS (1u << 16)
 #endif
 
@@ -51,7 +51,7 @@ static inline uint64_t or_of_8(const uint64_t *words)
 	return some;
 }
 
-/* How many bytes from `at` on are zero, in steps of 8: what was never reserved, mostly. */
+/* How many bytes from `at` on are zero, in steps of 8. Usually these were never reserved. */
 static size_t zeros(const char *at, size_t left)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)at;
@@ -67,8 +67,8 @@ static size_t zeros(const char *at, size_t left)
 	return i * 8;
 }
 
-/* The header of the entry at `at` of a journal chunk with `left` bytes. False: there is
- * none, and *skip bytes are to be passed over. */
+/* Reads the header of the entry at `at` in a journal chunk with `left` bytes. False: it is not an
+ * entry, and the reader continues after *skip bytes. */
 static bool header_at(const char *at, size_t left, struct dw_entry *header, size_t *skip)
 {
 	const struct dw_entry *entry = (const struct dw_entry *)(const void *)at;
@@ -76,7 +76,7 @@ static bool header_at(const char *at, size_t left, struct dw_entry *header, size
 	*skip = 8;
 	if (left < sizeof *entry)
 		return false;
-	/* Pairs with the release of the tag: the entry is whole. */
+	/* Pairs with the release of the tag: the entry is complete. */
 	header->tag = __atomic_load_n(&entry->tag, __ATOMIC_ACQUIRE);
 	header->bytes = __atomic_load_n(&entry->bytes, __ATOMIC_RELAXED);
 	header->id = __atomic_load_n(&entry->id, __ATOMIC_RELAXED);
@@ -85,12 +85,12 @@ static bool header_at(const char *at, size_t left, struct dw_entry *header, size
 	    header->bytes < sizeof *header)
 		return false;
 	if (!header->tag)
-		*skip = header->bytes; /* reserved, and never finished */
+		*skip = header->bytes; /* reserved and never completed */
 	return header->tag >> 16 == DW_ENTRY_MAGIC &&
 	       header->bytes >= least_bytes(header->tag & 0xffff);
 }
 
-/* Where the field stands that is written last, after others that change in place; 0: none. */
+/* Offset of the field that is written last, after others that change in place; 0: none. */
 static size_t last_written(uint32_t type)
 {
 	switch (type) {
@@ -101,15 +101,15 @@ static size_t last_written(uint32_t type)
 	}
 }
 
-/* All of an entry whose header is known. What was added to a type later is 0 where an
- * older entry ends before it. */
+/* Copies an entry whose header was read. Fields that were added to a type later are 0 if the entry
+ * is of an older version. */
 static void copy_entry(const char *at, const struct dw_entry *header, struct dw_entry *to)
 {
 	uint32_t type = header->tag & 0xffff;
 	size_t last = last_written(type);
 	uint64_t value = 0;
 
-	/* Acquire pairs with the writer's release: what it wrote before is in the copy. */
+	/* Acquire pairs with the writer's release: the copy has what was written before. */
 	if (last)
 		value = __atomic_load_n((const uint64_t *)(const void *)(at + last), __ATOMIC_ACQUIRE);
 	dw_read_copy(to, at, header->bytes);
@@ -120,7 +120,7 @@ static void copy_entry(const char *at, const struct dw_entry *header, struct dw_
 		memset((char *)to + header->bytes, 0, sizeof(struct dw_entry_process) - header->bytes);
 }
 
-/* `entry` is a copy, whole where `whole` was asked for, else of the header alone. */
+/* `entry` is a copy: complete if `whole` was requested, otherwise only the header. */
 typedef int visit_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
                         const struct dw_entry *entry);
 
@@ -157,7 +157,7 @@ static int each_entry(struct dw_read_file *file, struct dw_arena *arena, bool wh
 	return result;
 }
 
-/* ---- the first pass: how many ids ----------------------------------------------- */
+/* ---- the first pass: the number of ids ------------------------------------------- */
 
 static bool has_id(uint32_t type)
 {
@@ -169,7 +169,7 @@ static bool has_id(uint32_t type)
 static int count_ids(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
                      const struct dw_entry *entry)
 {
-	/* op_capacity serves as the count of entries until there are ops. */
+	/* until the ops are read, op_capacity counts the entries */
 	file->op_capacity++;
 	if (has_id(entry->tag & 0xffff) && entry->id <= DW_ID_MASK && entry->id >= file->id_count)
 		file->id_count = entry->id + 1;
@@ -194,7 +194,7 @@ static int make_tables(struct dw_read_file *file)
 	return 0;
 }
 
-/* ---- the second pass: what they say ---------------------------------------------- */
+/* ---- the second pass: the entries' contents ---------------------------------------- */
 
 static int take_string(struct dw_read_file *file, struct dw_arena *arena,
                        const struct dw_entry *entry)
@@ -323,8 +323,8 @@ static int take_step(struct dw_read_file *file, const struct dw_entry *entry)
 	return 0;
 }
 
-/* The entry of a live program is being added to: it is a copy, whose sums may hold one step
- * more or less than `count`. */
+/* A live program may be adding to the entry. This is a copy, whose sums may include one step more
+ * or less than `count`. */
 static int take_summary(struct dw_read_file *file, struct dw_arena *arena,
                         const struct dw_entry *entry)
 {
@@ -495,11 +495,11 @@ static int take_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_
 	case DW_ENTRY_STEP: return take_step(file, entry);
 	case DW_ENTRY_STEPS: return take_summary(file, arena, entry);
 	case DW_ENTRY_CLOCK: return take_clock(file, entry);
-	default: return 0; /* names of threads: below; others are for later or newer readers */
+	default: return 0; /* names of threads follow below; other types are of later versions */
 	}
 }
 
-/* Last, for a THREAD_NAME may stand before its STRING where journals interleave. */
+/* Called last, because a THREAD_NAME may come before its STRING if journals interleave. */
 static int take_name(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
                      const struct dw_entry *entry)
 {

@@ -1,9 +1,9 @@
 /*
- * What people call a process: the script or module that a Python runs, else the program;
- * without folders. Called by people.c for each process.
+ * A short label for a process: the script or module that a Python interpreter runs, otherwise the
+ * program; without folders. Called by people.c for each process.
  *
- * A command is one line by now, its arguments parted by blanks: of a path with blanks
- * the last word is taken.
+ * A command is stored as one line with blanks between its arguments. So of a path that contains
+ * blanks only a part is found.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "read/read.h"
 
 #define MOST_LABEL 200u
-#define MOST_LOOK 4096u /* bytes of a name and a command that are looked at */
+#define MOST_LOOK 4096u /* bytes of a name and a command that are read */
 
-/* The word at *at and its length; *at moves behind it. */
+/* The word at *at and its length; *at moves to its end. */
 static const char *next_word(const char **at, size_t *length)
 {
 	const char *word = *at + strspn(*at, " ");
@@ -28,7 +28,7 @@ static bool is(const char *word, size_t length, const char *option)
 	return strlen(option) == length && memcmp(word, option, length) == 0;
 }
 
-/* The script or the module in a Python's command; length 0: none, as of -c. */
+/* The script or module in the command of a Python interpreter; length 0: none, as with -c. */
 static const char *script(const char *command, size_t *length)
 {
 	const char *word = next_word(&command, length);
@@ -53,7 +53,7 @@ static bool is_interpreter(const char *program)
 	return strncmp(slash ? slash + 1 : program, "python", strlen("python")) == 0;
 }
 
-/* Many processes may have one long name: a label is short, whatever the name is. */
+/* Cuts the label, because many processes may have the same long name. */
 static const char *keep(struct dw_arena *arena, const char *word, size_t length)
 {
 	return dw_arena_text(arena, word, length < MOST_LABEL ? length : MOST_LABEL);

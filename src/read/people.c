@@ -1,8 +1,8 @@
 /*
- * Files, names, processes and threads: from ids of a file to indices of the source.
+ * Files, names, processes and threads: converts ids of a file to indices of the source.
  *
- * Called once by source.c when all files are read. A process that chunks name and
- * no entry describes is made up; so every index given out is valid.
+ * Called once by source.c when all files are read. If chunks refer to a process without an entry, a
+ * process is added for it. So every index in the result is valid.
  */
 #include <string.h>
 
@@ -49,7 +49,7 @@ static bool waits(const struct dw_read_file *file)
 	return control.gated;
 }
 
-/* A file without it is older; the page may be written while we look. */
+/* A file without this list is older. The list may change while it is copied. */
 static const char *layers(struct dw_reader *reader, const struct dw_read_file *file)
 {
 	size_t at = DW_CONTROL_OFFSET + offsetof(struct dw_control, layers);
@@ -111,7 +111,7 @@ static struct dw_read_process *find_process(struct dw_read_file *file, uint32_t 
 	return place ? &file->processes[place - 1] : NULL;
 }
 
-/* The index of the process `id` of a file, made up where its entry is lost. */
+/* The index of the process `id` of a file; a process without an entry is added. */
 int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, uint32_t id,
                          uint32_t *index)
 {
@@ -135,7 +135,7 @@ int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, u
 	return 0;
 }
 
-/* Of several entries of one id the first counts. */
+/* If several entries have one id, the first one counts. */
 static int place_processes(struct dw_read_file *file)
 {
 	for (size_t i = 0; i < file->process_count; i++) {
@@ -154,7 +154,7 @@ static const char *text_or(const char *text, const char *otherwise)
 	return text ? text : otherwise;
 }
 
-/* Indices first: entries that nothing refers to but say who was there count too. */
+/* Assigns the indices first. Processes without any chunk or thread count too. */
 static int number_processes(struct dw_reader *reader)
 {
 	uint32_t index;

@@ -1,30 +1,29 @@
 /*
- * The parts of opening a source, for the files of this room only.
+ * The parts of opening a source, only for the files of this module.
  *
- *   file     one trace file: mapped, recognised, refused with a reason
+ *   file     one trace file: mapped, recognised, or refused with a reason
  *   xspace   a file of XLA's profiler, translated into a trace in memory (xspace.h)
- *   chunks   its blocks: chunk headers checked, put in order
+ *   chunks   its blocks: chunk headers, checked and sorted
  *   journal  its entries: the dictionary, processes, threads, steps, clocks
  *   clock    its ticks on the run's common time line
  *   index    ids looked up in a table
- *   gather   files of the same run that lie beside it; whether a writer lives
- *   source   all of it together as struct dw_source, by way of
+ *   gather   files of the same run in the same folder; whether a writer is alive
+ *   source   combines these as struct dw_source, with the help of
  *   people   files, names, processes, threads
  *   stacks   frames with their functions
  *   streams  chunks in order
  *   steps    steps, facts, ends
  *
- * What is found is kept in the file's own terms (ids, ticks) here and becomes
- * indices and ns in source.c, when all files are known.
+ * The structures here use the file's own ids and ticks. source.c converts them to indices and ns
+ * when all files are read.
  *
- * Another process may write to a file while it is read. So whatever decides about
- * memory is copied out of the map first (dw_read_copy()), then checked, and only the
- * copy is used. Nothing points into the map but the records of chunks, and the decoder
- * loads each of their words once.
+ * Another process may write to a file while it is read. So everything that decides about memory
+ * is copied out of the map first (dw_read_copy()), then checked, and only the copy is used. Only
+ * the records of chunks are read from the map; the decoder loads each of their words once.
  *
- * A file may be made to hurt its reader. What is held is at most some times the file's
- * bytes, and no loop is longer than a constant times the bytes: ids are looked up in
- * tables, and a text that is repeated for each of many things is cut.
+ * A file may be made to harm its reader. So memory is at most a small multiple of the file's size,
+ * and so is the number of iterations of every loop: ids are looked up in tables, and a text that
+ * many items share is cut.
  */
 #ifndef DW_READ_READ_H
 #define DW_READ_READ_H
@@ -36,16 +35,16 @@
 #include "base/map.h"
 #include "read/source.h"
 
-/* A chunk header that was checked, and its place. */
+/* A checked chunk header, and where the chunk is. */
 struct dw_read_chunk {
 	const struct dw_chunk *header; /* in the map */
 	uint64_t number;
 	uint64_t base_ticks, end_ticks;
 	uint32_t type, process, stream, thread;
 	uint32_t block;
-	uint32_t data_bytes;  /* of the chunk that are there, header included */
+	uint32_t data_bytes;  /* data that is present, with the header */
 	uint32_t next;        /* block of the stream's next chunk, or 0 */
-	bool open;            /* no end was written, or the file ends before it */
+	bool open;            /* its end was not written, or the file ends before it */
 };
 
 struct dw_read_process {
@@ -73,7 +72,7 @@ struct dw_read_step {
 	uint64_t number, start_ticks, end_ticks, cpu_ns;
 };
 
-/* Steps that were summarised, as they stand in the file. */
+/* Steps that were summarised, as stored in the file. */
 struct dw_read_summary {
 	uint32_t thread;      /* THREAD id */
 	uint64_t first_number, start_ticks, end_ticks, step_ticks, cpu_ns, cpu_count;
@@ -109,7 +108,7 @@ struct dw_read_frame {
 	uint64_t offset;
 	uint32_t function, file;  /* STRINGs */
 	uint32_t line;
-	uint32_t order;           /* in the file */
+	uint32_t order;           /* position in the file */
 };
 
 struct dw_read_module {
@@ -118,7 +117,7 @@ struct dw_read_module {
 	uint8_t build_id[32];
 };
 
-/* Ids to places in an array. The seed keeps a file from choosing ids that collide. */
+/* Ids to places in an array. A random seed prevents a file from choosing ids that collide. */
 struct dw_read_index {
 	struct dw_read_item { uint32_t id, place; } *items; /* place: from 1; 0: not set yet */
 	size_t count, capacity;
@@ -133,12 +132,12 @@ struct dw_read_file {
 	size_t size_bytes;
 	const struct dw_head *head; /* a copy, made when the file was opened */
 	uint64_t missing_bytes;    /* see struct dw_source_file */
-	bool side;                 /* gathered, not named */
-	bool torn;                 /* ends before a chunk does */
-	bool foreign;              /* another profiler's, translated */
+	bool side;                 /* found by gather.c, not named by the caller */
+	bool torn;                 /* the file ends within a chunk */
+	bool foreign;              /* written by another profiler and translated */
 	unsigned scans_left;       /* for dw_process_lives() */
-	size_t damaged;            /* blocks and entries that made no sense */
-	const char *note;          /* what a translation could not keep, or NULL */
+	size_t damaged;            /* blocks and entries that are invalid */
+	const char *note;          /* what a translation left out, or NULL */
 
 	struct dw_read_chunk *chunks;
 	size_t chunk_count, chunk_capacity;
@@ -162,8 +161,8 @@ struct dw_read_file {
 	size_t module_count, module_capacity;
 	struct dw_read_symbol *symbols;
 	size_t symbol_count, symbol_capacity;
-	struct dw_source_stack *stacks; /* by id; NULL: there are none */
-	/* the earliest and latest pairing, and the least exact one's error */
+	struct dw_source_stack *stacks; /* by id; NULL: none */
+	/* the earliest and the latest pairing, and the error of the least exact one */
 	struct dw_read_clock first_clock, last_clock;
 	struct dw_read_clock *clocks; /* all */
 	size_t clock_count, clock_capacity;
@@ -175,7 +174,7 @@ struct dw_read_file {
 	struct dw_read_index process_places; /* in processes, by id */
 
 	double ns_per_tick;
-	/* Where one rate will not do: from clock.c, ns counted from head.start_ticks. */
+	/* If one rate is not enough: from clock.c, with ns counted from head.start_ticks. */
 	struct dw_source_clock_piece *pieces;
 	size_t piece_count;
 	uint32_t clock_jumps;
@@ -184,7 +183,7 @@ struct dw_read_file {
 	uint64_t error_ns;
 };
 
-/* A source being made. `source` first: it is what others hold. */
+/* A source that is being made. `source` comes first, because callers have a pointer to it. */
 struct dw_reader {
 	struct dw_source source;
 	struct dw_arena arena;
@@ -198,39 +197,39 @@ static inline void *dw_read_take(struct dw_reader *reader, size_t count, size_t 
 	return dw_arena_alloc(&reader->arena, (count + 1) * item_bytes);
 }
 
-/* Copies what another process may change: the copy is made here and now, and nothing the
- * compiler knows about the original holds after it. */
+/* Copies what another process may change. The compiler cannot move or repeat the copy, nor use
+ * what it knew about the original. */
 static inline void dw_read_copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
 	__asm__ volatile("" : : : "memory");
 }
 
-/* Rounded and held within what ns and ticks may be. */
+/* Rounds a value and limits it to the range of ns and ticks. */
 static inline uint64_t dw_read_u64(double value)
 {
 	return value <= 0 ? 0 : value < 9e18 ? (uint64_t)(value + 0.5) : (uint64_t)9e18;
 }
 
-/* people.c, stacks.c, streams.c, steps.c: in this order; -1 when out of memory. */
+/* people.c, stacks.c, streams.c, steps.c: called in this order; -1 if out of memory. */
 int dw_read_fill_people(struct dw_reader *reader);
 int dw_read_fill_stacks(struct dw_reader *reader);
 int dw_read_fill_streams(struct dw_reader *reader);
 int dw_read_fill_steps(struct dw_reader *reader);
-/* The index of the process `id` of a file, made up where its entry is lost. */
+/* The index of the process `id` of a file; a process without an entry is added. */
 int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, uint32_t id,
                           uint32_t *index);
 
-/* file.c: maps `path`. Afterwards dw_read_file_close() always. */
+/* file.c: maps `path`. Always call dw_read_file_close() afterwards. */
 int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const char *path,
                       struct dwell_error *error);
 void dw_read_file_close(struct dw_read_file *file);
 
-/* xspace.c: when the file is an XSpace, a trace of the same takes its place. */
+/* xspace.c: if the file is an XSpace, replaces it with a trace of the same contents. */
 int dw_read_xspace(struct dw_read_file *file, struct dw_arena *arena, bool *taken,
                    struct dwell_error *error);
-/* gunzip.c: `out` is the caller's to free(). At most DW_GUNZIP_SPARE bytes and DW_GUNZIP_RATIO
- * times the size come out. */
+/* gunzip.c: the caller frees `out`. The output has at most DW_GUNZIP_SPARE bytes and
+ * DW_GUNZIP_RATIO times the size. */
 #define DW_GUNZIP_SPARE ((size_t)32 << 20)
 #define DW_GUNZIP_RATIO ((size_t)128)
 int dw_read_gunzip(const char *path, const void *bytes, size_t size, unsigned char **out,
@@ -239,27 +238,27 @@ int dw_read_gunzip(const char *path, const void *bytes, size_t size, unsigned ch
 /* chunks.c: fills `chunks`, sorted by type, process, stream, number. */
 int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error);
 
-/* journal.c: fills what entries say. */
+/* journal.c: reads the contents of all entries. */
 int dw_read_journals(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error);
-/* NULL for ids that are no STRING. */
+/* NULL if the id is not that of a STRING. */
 const char *dw_read_string(const struct dw_read_file *file, uint32_t id);
 
-/* index.c: a multiplier that nobody knows before. */
+/* index.c: a multiplier that cannot be predicted. */
 uint64_t dw_read_seed(const void *address);
-/* The id's place, 0 when it is new; NULL without memory. */
+/* The id's place, which is 0 if the id is new; NULL if out of memory. */
 uint32_t *dw_read_index_at(struct dw_read_index *index, uint32_t id);
 /* The place or 0. */
 uint32_t dw_read_index_find(const struct dw_read_index *index, uint32_t id);
 void dw_read_index_reset(struct dw_read_index *index);
 
-/* label.c: NULL without memory. */
+/* label.c: NULL if out of memory. */
 const char *dw_read_label(struct dw_arena *arena, const struct dw_source_process *process);
 
-/* clock.c: rates and places of all files, and the wall clock of ns 0; -1: out of memory. */
+/* clock.c: rates and starts of all files, and the wall clock at ns 0; -1: out of memory. */
 int dw_read_clocks(struct dw_read_file *files, size_t count, uint64_t *realtime_ns);
 
-/* gather.c: paths of files of the same run beside `file`; the list is the
- * arena's. And whether one of the file's processes is alive on this machine. */
+/* gather.c: the paths of files of the same run in the folder of `file`, in the arena; and whether
+ * one of the file's processes is alive on this machine. */
 int dw_read_gather(const struct dw_read_file *file, struct dw_arena *arena, const char ***paths,
                    size_t *count, struct dwell_error *error);
 enum dw_alive dw_read_process_alive(struct dw_read_file *file, const struct dw_read_process *process);

@@ -1,10 +1,10 @@
 /*
- * Opening: files become one source.
+ * Opening: combines files into one source.
  *
- * Called by everything that reads traces. Opens the named files and those of the
- * same run beside them, then translates what each holds from its own ids and
- * ticks into indices and ns of the whole. Invariant: every index in the result
- * is valid; what an entry should have said and did not is made up ("(unknown)").
+ * Called by all code that reads traces. Opens the named files and the files of the same runs in
+ * their folders. Then converts the contents of each file from its own ids and ticks to indices and
+ * ns of the source. Invariant: every index in the result is valid, and missing entries are replaced
+ * by placeholders ("(unknown)").
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static double difference(uint64_t a, uint64_t b)
 	return a >= b ? (double)(a - b) : -(double)(b - a);
 }
 
-/* The last piece that begins at or before `ticks`, or before `ns`; the first reaches back. */
+/* The last piece that begins at or before `ticks` or `ns`. The first piece also covers earlier
+ * times. */
 static const struct dw_source_clock_piece *find_piece(const struct dw_source_clock *clock,
                                                       uint64_t ticks, double ns, bool by_ns)
 {
@@ -78,14 +79,14 @@ const uint32_t *dw_source_borrow(const struct dw_source_chunk *chunk, void *buff
 	if (!chunk->header)
 		return chunk->words;
 	memcpy(buffer, chunk->words, (size_t)chunk->word_count * 4);
-	/* The copy's loads come before this one: with the number unchanged the chunk
-	 * was not being emptied while they ran. Pairs with the recorder's recycle(). */
+	/* The copy's loads come before this one. If the number is unchanged, the chunk was not emptied
+	 * during the copy. Pairs with chunk_recycle() in the recorder. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return __atomic_load_n(&chunk->header->number, __ATOMIC_RELAXED) == chunk->number ? buffer
 	                                                                                  : NULL;
 }
 
-/* ---- small things ----------------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------------- */
 
 static int no_memory(struct dwell_error *error)
 {
@@ -166,9 +167,9 @@ static int read_files(struct dw_reader *reader, const char *const *paths, size_t
 	return result;
 }
 
-/* ---- together ---------------------------------------------------------------------- */
+/* ---- the source -------------------------------------------------------------------- */
 
-/* A copy that was cut short is another thing than a program that was killed. */
+/* Tells a copy that was cut short from a trace of a program that was killed. */
 static const char *torn_sentence(struct dw_reader *reader, const struct dw_read_file *file)
 {
 	double size = (double)file->size_bytes, missing = (double)file->missing_bytes;

@@ -1,17 +1,15 @@
 /*
- * A source: one run, ready to be analysed, whatever it came from.
+ * A source: one run, ready for analysis, independent of its files.
  *
- * A source offers three things: the dictionary (arrays by id), the streams (each
- * a list of chunks of native records in order) and what it had to repair. A
- * trace file, a live one, a torn one and several files of one run all come to
- * this. A foreign format enters here too: its importer writes chunks and entries
- * as format/encode.h makes them into memory and fills the same structure;
- * nothing above this room knows the difference.
+ * A source offers the dictionary (arrays by id), the streams (each a list of chunks of native
+ * records in order) and a list of what was repaired. It may come from a trace file, a live one, an
+ * incomplete one, or several files of one run. A foreign format is imported here too: its importer
+ * writes chunks and entries into memory with format/encode.h and fills the same structure. Other
+ * modules do not notice the difference.
  *
- * Chunk data is mapped, not copied; the dictionary lives in the source's arena.
- * Everything is const after dw_source_open() and may be read by any thread.
- * Nothing in a file can make a reader crash or hang: sizes, ids and offsets are
- * checked here once, records when they are decoded.
+ * Chunk data is mapped, not copied; the dictionary is in the source's arena. After
+ * dw_source_open() everything is const and may be read by any thread. No file can make a reader
+ * crash or hang: sizes, ids and offsets are checked here once, and records when they are decoded.
  */
 #ifndef DW_READ_SOURCE_H
 #define DW_READ_SOURCE_H
@@ -25,14 +23,14 @@
 
 #define DW_NO_INDEX UINT32_MAX
 
-/* A name as records carry it, resolved. Ids of different files are different
- * symbols; the model merges them by content. */
+/* The name of a record, resolved. Ids of different files are different symbols; the model merges
+ * symbols of the same content. */
 struct dw_symbol {
 	const char *name;   /* never NULL */
 	const char *detail; /* or NULL */
 	const char *file;   /* or NULL */
 	uint32_t line;
-	uint32_t category;  /* enum dwell_category; unknown ones as found */
+	uint32_t category;  /* enum dw_category, or an unknown value */
 	const struct dw_entry_shapes *shapes; /* or NULL; checked against its size */
 };
 
@@ -44,37 +42,37 @@ struct dw_source_process {
 	int32_t rank, local_rank, world_size;
 	uint32_t flags;       /* DW_PROCESS_* */
 	const char *name, *command, *job; /* never NULL; "" when not known */
-	const char *label;    /* what people call it: train.py, resnet18 */
+	const char *label;    /* a short name: train.py, resnet18 */
 	uint64_t start_ns;
-	uint64_t end_ns;      /* of the last thing it wrote; while it lives, the trace's end */
-	bool alive;           /* on this machine, now */
-	bool may_write;       /* alive, or it cannot be known from this pid namespace */
+	uint64_t end_ns;      /* of its last record or entry; the trace's end while it is alive */
+	bool alive;           /* it is running on this machine now */
+	bool may_write;       /* alive, or not visible from this pid namespace */
 };
 
 struct dw_source_thread {
 	uint32_t process;     /* index */
 	uint32_t id;          /* THREAD id in its file */
 	uint32_t tid;
-	uint32_t stream;      /* number of the stream it was given first */
-	const char *name;     /* the last one it had; never NULL */
+	uint32_t stream;      /* number of its first stream */
+	const char *name;     /* the last one that it had; never NULL */
 	uint64_t start_ns;
 	uint64_t lost[DW_LOSS_SLOTS];
 };
 
 struct dw_source_step {
 	uint32_t thread;      /* index */
-	bool recorded;        /* its gate was open */
-	bool open;            /* never ended: end_ns is the trace's end */
+	bool recorded;        /* the gate was open */
+	bool open;            /* it never ended: end_ns is the trace's end */
 	uint64_t number;
 	uint64_t start_ns, end_ns;
-	uint64_t start_ticks, end_ticks; /* the same by its file's clock, exactly */
+	uint64_t start_ticks, end_ticks; /* the same in ticks of its file's clock, exactly */
 	uint64_t cpu_ns;
 };
 
 /*
- * Consecutive steps of one thread of which only sums are in the file, because its part for
- * single steps was full: the first is number `first_number`. A thread has one summary after
- * the other, and no single step after the first of them but perhaps an open one.
+ * Consecutive steps of one thread of which the file has only sums, because its space for single
+ * steps was full. The first of them has the number `first_number`. The summaries of a thread follow
+ * each other. After the first of them the thread has no single steps, except perhaps an open one.
  */
 struct dw_source_step_summary {
 	uint32_t thread;       /* index */
@@ -82,7 +80,7 @@ struct dw_source_step_summary {
 	uint64_t count;        /* steps, at least 1 */
 	uint64_t recorded;     /* of these, steps during which the gate was open */
 	uint64_t start_ns, end_ns;       /* begin of the first, end of the last */
-	uint64_t start_ticks, end_ticks; /* the same by its file's clock, exactly */
+	uint64_t start_ticks, end_ticks; /* the same in ticks of its file's clock, exactly */
 	uint64_t step_ns;      /* sum of the steps' durations */
 	uint64_t cpu_ns;       /* sum of their CPU times, where they were read */
 	uint64_t cpu_count;    /* steps whose CPU time was read */
@@ -92,36 +90,36 @@ struct dw_source_step_summary {
 	                              begins at 2^(8 + i/4) ticks (format/steps.h) */
 };
 
-/* A stretch that somebody wants a result of: a cycle of a profile object. */
+/* A range for which a result was requested: a cycle of a profile object. */
 struct dw_source_profile {
 	uint32_t file;        /* index */
 	uint32_t id;          /* in that file */
-	uint32_t thread;      /* index; whose profile it is */
+	uint32_t thread;      /* index; the thread that has the profile */
 	const char *name;
-	uint32_t mask;        /* what it asked for */
+	uint32_t mask;        /* the categories and details that it requested */
 	bool open;            /* it never ended: end_ns is its process's end */
 	uint64_t cycle;
 	uint64_t start_ns, end_ns;
-	uint64_t start_ticks, end_ticks; /* the same by its file's clock, exactly */
+	uint64_t start_ticks, end_ticks; /* the same in ticks of its file's clock, exactly */
 };
 
 /* One place in a program. */
 struct dw_source_function {
-	const char *name; /* demangled; never NULL: "libx.so+0x12f0" where it has no symbol */
+	const char *name; /* demangled; never NULL: "libx.so+0x12f0" or "[jit]" if there is no symbol */
 	const char *file; /* or NULL */
 	uint32_t line;    /* or 0 */
 };
 
-/* A frame with what was inlined there: `count` functions, at least 1, innermost first. */
+/* A frame and the functions inlined there: `count` functions, at least 1, innermost first. */
 struct dw_source_frame {
 	const struct dw_source_function *functions;
 	uint32_t count;
-	const char *module; /* path, or NULL: code that lies in no file */
+	const char *module; /* path, or NULL: the code is in no file */
 	uint64_t offset;    /* into the module */
-	bool found;         /* the name is not in the trace: it comes from the module on this machine */
+	bool found;         /* the name comes from the module on this machine, not from the trace */
 };
 
-/* Frame ids, innermost first; they may name frames that the file does not hold. */
+/* Frame ids, innermost first. The file may lack some of these frames. */
 struct dw_source_stack {
 	const uint32_t *frames;
 	uint32_t count;
@@ -133,17 +131,16 @@ struct dw_source_meta {
 	bool json;
 };
 
-/* Records of one writer in one go: `words` up to `word_count`, or to the first
- * zero word, whichever comes first. */
+/* Consecutive records of one writer: `words` up to `word_count` or to the first zero word. */
 struct dw_source_chunk {
 	const uint32_t *words;
 	uint32_t word_count;
-	uint32_t thread;      /* index of the thread at the start; made up when its entry is lost */
+	uint32_t thread;      /* index of the thread at the start, or of a placeholder */
 	uint64_t base_ticks;
 	uint64_t end_ticks;   /* of the last record */
 	uint64_t number;      /* chunks of a stream are consecutive unless some were recycled */
 	bool gap_before;      /* chunks before this one were recycled */
-	const struct dw_chunk *header; /* of a live file: see dw_source_borrow(); else NULL */
+	const struct dw_chunk *header; /* in a live file: see dw_source_borrow(); otherwise NULL */
 };
 
 struct dw_source_stream {
@@ -155,23 +152,23 @@ struct dw_source_stream {
 	size_t chunk_count;
 };
 
-/* From `ticks` to the next piece's. */
+/* Valid from `ticks` to the start of the next piece. */
 struct dw_source_clock_piece {
 	uint64_t ticks;
 	double ns;            /* on the run's common time line */
 	double ns_per_tick;
 };
 
-/* Ticks to ns since the run's start. One a file: hosts have clocks of their own. */
+/* Converts ticks to ns since the run's start. One for each file: hosts have their own clocks. */
 struct dw_source_clock {
 	uint64_t start_ticks;
-	uint64_t start_ns;    /* where start_ticks lies on the run's common time line */
+	uint64_t start_ns;    /* start_ticks on the run's common time line */
 	double ns_per_tick;
-	uint64_t error_ns;    /* how far this file's times may be off against the others' */
-	/* Where ticks and the monotonic clock went apart, because the machine slept or a virtual
-	 * machine was paused: in order of ticks. Spans have ns_per_tick also there. */
+	uint64_t error_ns;    /* how far this file's times may differ from the others' */
+	/* Parts with different rates, because the machine slept or a virtual machine was paused and
+	 * the clocks diverged; sorted by ticks. Durations use ns_per_tick there too. */
 	const struct dw_source_clock_piece *pieces;
-	size_t piece_count;   /* 0: one rate holds for the whole file */
+	size_t piece_count;   /* 0: one rate is valid for the whole file */
 };
 
 struct dw_source_file {
@@ -179,22 +176,22 @@ struct dw_source_file {
 	uint64_t size_bytes;
 	const struct dw_head *head;
 	struct dw_source_clock clock;
-	const struct dw_symbol *symbols; /* by id; ids nobody wrote are "(unknown)" */
+	const struct dw_symbol *symbols; /* by id; unknown ids are "(unknown)" */
 	uint32_t symbol_count;           /* length of the arrays by id */
-	const char *const *strings;      /* by id, NULL where the id is none */
-	const struct dw_source_stack *stacks; /* by id, count 0 where the id is none; NULL: no stacks */
-	const struct dw_source_frame *const *frames; /* by id, NULL where the id is none; NULL: none */
+	const char *const *strings;      /* by id, NULL if the id is not a STRING */
+	const struct dw_source_stack *stacks; /* by id, count 0 if it is no STACK; NULL: no stacks */
+	const struct dw_source_frame *const *frames; /* by id, NULL if it is no FRAME; NULL: no frames */
 	const uint32_t *thread_by_id;    /* by id: index of the thread, or DW_NO_INDEX */
 	uint32_t clock_jumps;            /* times that its clock jumped: see struct dw_source_clock */
-	uint64_t clock_jump_ns;          /* by how much at most */
-	bool foreign;                    /* another profiler wrote it: an XSpace */
-	bool torn;                       /* it ends before a chunk does */
-	/* A copy that was cut short lacks so many bytes of what was recorded; 0: it is whole,
-	 * or nothing shows that it is not. */
+	uint64_t clock_jump_ns;          /* by how much, at most */
+	bool foreign;                    /* written by another profiler: an XSpace */
+	bool torn;                       /* the file ends within a chunk */
+	/* How many bytes a copy that was cut short lacks; 0: it is complete, or that cannot be
+	 * found out. */
 	uint64_t missing_bytes;
 	bool waits;                      /* recording waits for steps: --steps or a schedule */
-	bool named_ends;                 /* some ends name their range */
-	const char *layers;              /* of layers only these are recorded, as it stands; NULL: all */
+	bool named_ends;                 /* some ends have the id of their range */
+	const char *layers;              /* only layers in this list are recorded; NULL: all */
 };
 
 struct dw_source {
@@ -215,34 +212,34 @@ struct dw_source {
 	struct dw_source_meta *metas;
 	size_t meta_count;
 	uint64_t lost[DW_LOSS_SLOTS];  /* all files and threads */
-	uint64_t end_ns;               /* of the last thing that any file knows of */
+	uint64_t end_ns;               /* of the last thing in any file */
 	uint64_t realtime_start_ns;    /* wall clock of ns 0 */
-	const char **repairs;          /* sentences: what was torn and what was recovered */
+	const char **repairs;          /* sentences: what was damaged and what was recovered */
 	size_t repair_count;
-	bool live;                     /* some writer still runs */
+	bool live;                     /* some writer is still running */
 	void *private_data;
 };
 
 /*
- * Opens the traces at `paths` as one run each sharing one time line. Beside each
- * it gathers the files that processes of the same run wrote elsewhere
- * (NAME.HOST.PID.RANDOM.dwell with the same run id).
+ * Opens the traces at `paths` as runs that share one time line. Also opens the files that other
+ * processes of the same runs wrote in the same folders (NAME.HOST.PID.RANDOM.dwell with the same
+ * run id).
  */
 int dw_source_open(struct dw_source **source, const char *const *paths, size_t count,
                    struct dwell_error *error);
 void dw_source_close(struct dw_source *source);
 
-/* ns on the run's time line; clamped at 0. */
+/* ns on the run's time line, at least 0. */
 uint64_t dw_source_ns(const struct dw_source_clock *clock, uint64_t ticks);
-/* The length of a span of ticks. */
+/* The duration of a number of ticks. */
 uint64_t dw_source_span_ns(const struct dw_source_clock *clock, uint64_t ticks);
 /* The tick at or after `ns` on the run's time line. */
 uint64_t dw_source_ticks(const struct dw_source_clock *clock, uint64_t ns);
 
 /*
- * The chunk's words, to be read now. A chunk of a live file may be recycled at
- * any moment: it is copied into `buffer` (DW_BLOCK_BYTES) and NULL says that it
- * was recycled meanwhile. Of any other it is the map itself.
+ * The chunk's words, for immediate use. A chunk of a live file may be recycled at any time: its
+ * words are copied into `buffer` (DW_BLOCK_BYTES), and the result is NULL if it was recycled
+ * during that. For other files the result points into the map.
  */
 const uint32_t *dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer);
 

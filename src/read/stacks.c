@@ -1,13 +1,12 @@
 /*
- * Stacks: frames with the functions they stand for.
+ * Stacks: frames with the functions that they belong to.
  *
  * Called once by source.c after people.c. A stack is a list of frame ids. A frame is a module and an
- * offset; the functions there come from SYMBOL entries, which `dwell run` appends
- * when the program has ended, or from the frame itself where whoever recorded it
- * knew the name. A trace without SYMBOL entries (the program runs still, or started
- * itself) gets them from its modules, where they are on this machine and the same
- * by build-id. Invariant: every frame has at least one function, so that what shows
- * it need not ask.
+ * offset. Its functions come from SYMBOL entries, which `dwell run` appends when the program has
+ * ended, or from the frame itself if its name was known when it was recorded. A trace without
+ * SYMBOL entries (the program is still running, or started the recording itself) gets them from
+ * its modules, if these are on this machine and have the same build-id. Invariant: every frame has
+ * at least one function, so views need no check.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 #include "base/elf_symbols.h"
 #include "read/read.h"
 
-#define MOST_PLACE 200 /* of a module's name where it stands for many functions */
+#define MOST_PLACE 200 /* bytes of a module's name within the names of its functions */
 
 static int compare_modules(const void *left, const void *right)
 {
@@ -27,7 +26,7 @@ static int compare_modules(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* The modules are sorted. */
+/* Uses binary search: the modules are sorted. */
 static const struct dw_read_module *find_module(const struct dw_read_file *file, uint32_t id)
 {
 	const struct dw_read_module key = { .id = id };
@@ -37,7 +36,7 @@ static const struct dw_read_module *find_module(const struct dw_read_file *file,
 	                          : NULL;
 }
 
-/* "libx.so+0x12f0" */
+/* A name such as "libx.so+0x12f0". */
 static const char *place_name(struct dw_reader *reader, const struct dw_source_frame *frame)
 {
 	const char *name = frame->module ? strrchr(frame->module, '/') : NULL;
@@ -102,7 +101,7 @@ static int fill_frame(struct dw_reader *reader, const struct dw_read_file *file,
 	return 0;
 }
 
-/* "train.constprop.0" is what the compiler made of train. */
+/* The length without the compiler's suffix: "train.constprop.0" is a copy of train. */
 static size_t plain_length(const char *name)
 {
 	static const char *const marks[] = { " [clone ", ".constprop.", ".isra.", ".part.", ".cold",
@@ -120,14 +119,14 @@ static size_t plain_length(const char *name)
 
 /* ---- names from the modules on this machine ------------------------------------------- */
 
-/* A frame without a name, and where it lies. */
+/* A frame without a name, and where its code is. */
 struct nameless {
 	const char *path;
 	const struct dw_read_module *module;
 	struct dw_source_frame *frame;
 };
 
-/* Frames of one module file stand together, whatever ids the module has. */
+/* Sorts frames by the path of their module, because several modules may have the same file. */
 static int compare_nameless(const void *left, const void *right)
 {
 	const struct nameless *a = left, *b = right;
@@ -173,7 +172,7 @@ static int name_frame(struct dw_reader *reader, const struct dw_elf_symbols *elf
 	return function->name ? 0 : -1;
 }
 
-/* Each module file is opened once. */
+/* Opens each module file once. */
 static int find_functions(struct dw_reader *reader, const struct dw_read_file *file,
                           struct dw_source_frame *frames)
 {
@@ -219,8 +218,8 @@ static int name_frames(struct dw_reader *reader, const struct dw_read_file *file
 	return 0;
 }
 
-/* Functions that were recorded by address are called what their frames are; where no file
- * of sources is known they lie in their module. */
+/* Functions that were recorded by address get the names of their frames. If the source file is not
+ * known, the module takes its place. */
 static void name_functions(const struct dw_read_file *file, struct dw_source_file *to)
 {
 	for (size_t i = 0; i < file->op_count; i++) {
@@ -248,7 +247,7 @@ static int compare_frames(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* One of each id, the last: the functions of an id are listed for each of its frames. */
+/* Keeps the last frame of each id: fill_frame() lists the functions of an id for each frame. */
 static void drop_doubles(struct dw_read_file *file)
 {
 	size_t kept = 0;

@@ -1,8 +1,8 @@
 /*
  * Steps, profiles, facts, and when everything ended.
  *
- * Called once by source.c, last: when a process ended is the last thing that any
- * of its streams, threads or steps says, and open steps last until then.
+ * Called last by source.c: the end of a process is the latest time in its streams, threads and
+ * steps, and open steps last until then.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ static int compare_steps(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* By process, then start: a counting sort by process of what is sorted by start. */
+/* Sorts by process, then start: a counting sort by process of steps that are sorted by start. */
 static int order_steps(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
@@ -58,7 +58,7 @@ static int fill_steps(struct dw_reader *reader)
 
 			if (from->thread >= file->id_count ||
 			    file->thread_by_id[from->thread] == DW_NO_INDEX)
-				continue; /* nobody's step */
+				continue; /* its thread is not known */
 			source->step_count++;
 			step->thread = file->thread_by_id[from->thread];
 			step->recorded = from->recorded;
@@ -85,7 +85,7 @@ static int compare_summaries(const void *left, const void *right)
 	return (a->first_number > b->first_number) - (a->first_number < b->first_number);
 }
 
-/* By process, then start. There are few: one for a thousand steps and more. */
+/* Sorts by process, then start. There are few summaries: one for a thousand or more steps. */
 static int order_summaries(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
@@ -129,7 +129,7 @@ static int fill_summaries(struct dw_reader *reader)
 			    from->thread < file->id_count ? file->thread_by_id[from->thread] : DW_NO_INDEX;
 
 			if (thread == DW_NO_INDEX)
-				continue; /* nobody's */
+				continue; /* its thread is not known */
 			source->step_summaries[source->step_summary_count++] = (struct dw_source_step_summary){
 				.thread = thread, .first_number = from->first_number, .count = from->count,
 				.recorded = from->recorded < from->count ? from->recorded : from->count,
@@ -147,7 +147,8 @@ static int fill_summaries(struct dw_reader *reader)
 	return order_summaries(reader);
 }
 
-/* The program was killed between adding an ended step to a summary and freeing its entry. */
+/* Drops open steps that a summary has already: the program was killed between adding an ended step
+ * to a summary and freeing the step's entry. */
 static int drop_summarised_steps(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
@@ -189,7 +190,7 @@ static int fill_profiles(struct dw_reader *reader)
 			    from->thread < file->id_count ? file->thread_by_id[from->thread] : DW_NO_INDEX;
 
 			if (thread == DW_NO_INDEX)
-				continue; /* nobody's */
+				continue; /* its thread is not known */
 			source->profiles[source->profile_count++] = (struct dw_source_profile){
 				.file = (uint32_t)f, .id = from->id, .thread = thread,
 				.name = name ? name : "(unknown)", .mask = from->mask, .open = !from->end_ticks,
@@ -248,7 +249,7 @@ static void end_open_step(const struct dw_source *source, struct dw_source_step 
 		step->end_ticks = step->start_ticks;
 }
 
-/* Its ns, and an end where it has none. */
+/* Sets its times in ns, and an end if it has none. */
 static void place_profile(const struct dw_source *source, struct dw_source_profile *profile)
 {
 	const struct dw_source_clock *clock = &source->files[profile->file].clock;

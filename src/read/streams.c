@@ -1,12 +1,12 @@
 /*
- * Streams: the chunks of each writer in order, with the gaps marked.
+ * Streams: the chunks of each writer in order, with marked gaps.
  *
- * Called once by source.c, after people.c. Every chunk has a thread: one whose
- * entry is lost gets one made up, the same for the rest of its stream.
+ * Called once by source.c, after people.c. Every chunk gets a thread. If the thread's entry is
+ * lost, a placeholder is added, one for each stream.
  */
 #include "read/read.h"
 
-/* A thread whose entry is lost, one a stream. */
+/* Adds a thread whose entry is lost, one for each stream. */
 static uint32_t unknown_thread(struct dw_source *source, const struct dw_source_stream *stream)
 {
 	struct dw_source_thread *thread = &source->threads[source->thread_count];

@@ -1,9 +1,9 @@
 /*
  * actions: what do the program's own named ranges take?
  *
- * Zones, phases, data loading and whatever else the program names itself. Self
- * excludes such ranges within, so that it is exclusive; operators inside count. Shares
- * are of wall time: several threads together may have more than all of it.
+ * The view lists zones, phases, data loading and all other ranges that the program names. The self
+ * time of a range excludes nested named ranges and includes operators. Shares are of wall time;
+ * with several threads they can add up to more than 100%.
  */
 #include "views/common.h"
 

@@ -1,9 +1,10 @@
 /*
- * calls: what was called, grouped as asked? And the operators view when it is grouped.
+ * calls: what was called, grouped as asked? The operators view uses the same tables when it is
+ * grouped.
  *
- * Rows as torch.profiler's key_averages() has them: operators, and in the calls view
- * named ranges and steps too; kept apart by shapes, overload or stack when asked.
- * Self excludes what is shown in a row of its own, so that self times add up.
+ * The rows are those of torch.profiler's key_averages(): operators, and in the calls view also
+ * named ranges and steps. The options separate calls by input shapes, overload or stack. Self time
+ * excludes everything that has a row of its own, so self times add up.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "model/time/calls.h"
 #include "views/common.h"
 
-/* Which columns there are, in their order. */
+/* All possible columns, in order. */
 enum { NAME, OVERLOAD, SHAPES, SOURCE, STAT, SHARE, SELF_BYTES, TOTAL_BYTES, FLOPS, INPUT_SHAPES,
        STACK,
 	CATEGORY, KINDS };
@@ -24,7 +25,7 @@ struct filling {
 	const struct dw_calls *calls;
 	const struct dw_symbol *symbols;
 	bool python;   /* a Python program: steps have torch.profiler's name */
-	int at[KINDS]; /* the column's place; -1: it is not there */
+	int at[KINDS]; /* index of each column, -1 if the table does not have it */
 };
 
 static size_t calls_choose_columns(struct filling *filling, const struct dw_grouping *group,
@@ -38,7 +39,7 @@ static size_t calls_choose_columns(struct filling *filling, const struct dw_grou
 		{ OVERLOAD, group->overload, DW_COLUMN("overload", "overload", NONE, TEXT) },
 		{ SHAPES, group->shapes, DW_COLUMN("shapes", "shapes", NONE, TEXT) },
 		{ SOURCE, group->stack_frames > 0, DW_COLUMN("source", "called from", NONE, TEXT) },
-		{ STAT, true, DW_COLUMN("", "", NONE, INT) }, /* several: below */
+		{ STAT, true, DW_COLUMN("", "", NONE, INT) }, /* several columns, see below */
 		{ SHARE, true, DW_COLUMN("share", "of self time", RATIO, REAL, .bar = true) },
 		{ SELF_BYTES, calls->has_memory, DW_COLUMN("self_bytes", "self memory", BYTES, INT) },
 		{ TOTAL_BYTES, calls->has_memory, DW_COLUMN("total_bytes", "memory", BYTES, INT) },
@@ -76,7 +77,7 @@ static void calls_put_shapes(struct filling *filling, struct dw_cell *cell,
 	free(text);
 }
 
-/* "forward (net.py:7) < main (main.py:3)" would be long: as recorded, innermost first. */
+/* Formats a stack as recorded, innermost frame first: "forward (net.py:7) < main (main.py:3)". */
 static void calls_put_source(struct filling *filling, struct dw_cell *cell, const char *stack)
 {
 	char *text = stack ? malloc(strlen(stack) * 3 + 1) : NULL, *to = text;

@@ -1,4 +1,4 @@
-/* What views have in common: names, columns, the steps seen from inside. */
+/* Shared parts of the views: names, columns, and the model of the counted steps; see common.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +127,7 @@ static void view_write_where(const struct dw_steps *steps, char *to, size_t size
 		snprintf(to, size, " of %zu processes", steps->thread_count);
 }
 
-/* Which steps the figures a step are of, where those are not all. */
+/* Adds a sentence on which steps the figures per step are about, unless they are about all. */
 static void view_head_counted(struct dwell_table *table, const struct dw_steps *steps)
 {
 	bool some = steps->recorded_count > 0, one = steps->recorded_count == 1;

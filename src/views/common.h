@@ -1,6 +1,4 @@
-/*
- * What views have in common: names, columns, the steps seen from inside, sentences.
- */
+/* Shared parts of the views: names, columns, sentences, and the model of the counted steps. */
 #ifndef DW_VIEWS_COMMON_H
 #define DW_VIEWS_COMMON_H
 

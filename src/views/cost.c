@@ -1,10 +1,10 @@
 /*
- * What recording cost: the time that the program would not have taken without it.
+ * Recording cost: an estimate of the time that recording added to the program.
  *
- * Called by the overview. Estimated from what is known: the records, those that were lost
- * too, each at the cost of one that `dwell run` measured on this machine; chunks at their
- * usual time, because one that was preempted says nothing about its cost; PyTorch's
- * callbacks and hooks, where the probe stored what one takes.
+ * The overview calls it. The estimate is a sum of
+ *   - all records, including lost ones, each at the cost that `dwell run` measured on this machine;
+ *   - chunk changes, each at the median time, so that preempted ones do not distort the sum;
+ *   - PyTorch's callbacks and hooks, if the probe stored their cost.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define OWN_CHUNK "dwell: new chunk"
 
-/* The last value of a fact that is a number; NaN: there is none. */
+/* Returns the last value of a numeric fact, or NaN if there is none. */
 static double cost_find_fact(const struct dw_source *source, const char *key)
 {
 	double value = NAN;
@@ -26,7 +26,7 @@ static double cost_find_fact(const struct dw_source *source, const char *key)
 	return value;
 }
 
-/* The time that ranges of the recorder and of probes stand for. */
+/* Returns the time of the ranges that the recorder and the probes wrote about themselves. */
 static double cost_own_ranges(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_CATEGORY(PROFILER), error);
@@ -56,8 +56,8 @@ static double cost_count_calls(struct dw_model *model, uint32_t categories,
 	return calls;
 }
 
-/* What PyTorch's callbacks and the layers' hooks take, less the ranges that they write: those
- * are counted with all others at `range_ns`. */
+/* Returns the cost of PyTorch's callbacks and the layers' hooks, without the cost of the ranges
+ * that they write: the caller adds `range_ns` for every range. */
 static double cost_torch_ns(const struct dw_source *source, struct dw_model *model, double range_ns,
                             struct dwell_error *error)
 {
@@ -72,7 +72,7 @@ static double cost_torch_ns(const struct dw_source *source, struct dw_model *mod
 	return ns;
 }
 
-/* Of the counted steps, in their own threads. */
+/* Estimates the cost of recording the counted steps, in the threads of the steps. */
 static void cost_of_steps(struct dw_overview *overview, double range_ns, struct dwell_error *error)
 {
 	const struct dw_steps *steps = overview->steps;
@@ -87,7 +87,8 @@ static void cost_of_steps(struct dw_overview *overview, double range_ns, struct 
 	overview->cost_share = ns / (double)steps->recorded_ns;
 }
 
-/* Of the thread that recorded most, kept or lost: others ran at the same time. */
+/* Estimates the cost for the thread with the most records, kept or lost. Other threads recorded at
+ * the same time and did not make the run longer. */
 static void cost_of_run(struct dw_overview *overview, double range_ns, struct dwell_error *error)
 {
 	const struct dw_threads *threads = dw_model_threads(overview->model, error);

@@ -1,8 +1,9 @@
 /*
  * dataloader: does the loop wait for its data, and what do the workers do?
  *
- * A row for each thread and outermost DATA range: of the loop, share is of its steps'
- * thread's time in range; of a worker, how busy it was. What that means stands above.
+ * There is one row for each thread and outermost DATA range. In a row of the loop, share is the
+ * part of the thread's time that it spent in this range; in a row of a worker it shows how busy the
+ * worker was. A sentence above the table interprets the figures.
  */
 #include <math.h>
 
@@ -26,7 +27,8 @@ static const struct dw_column columns[] = {
 };
 enum { THREAD, ROLE, NAME, CALLS, TOTAL, MEAN, SAMPLES, SAMPLE, READY, P50, P99, SHARE, COLUMNS };
 
-/* What is counted in a thread belongs to the range that it spends most in: its first row. */
+/* Counts are known per thread only. They are shown in the thread's first row, which is that of the
+ * range with the most time. Returns whether `at` is that row. */
 static bool dataloader_compare(const struct dw_loader *loader, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
@@ -80,7 +82,8 @@ static uint64_t dataloader_wall_ns(const struct dw_threads *threads, uint32_t th
 	return 0;
 }
 
-/* Of the workers' batches whose samples are known; 0: of none. */
+/* Returns the mean time of a sample over the workers' batches with a known number of samples, or 0
+ * if there are none. */
 static double dataloader_sample_ns(const struct dw_loader *loader, const struct dw_loading *counted)
 {
 	double ns = 0, samples = 0;

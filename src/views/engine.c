@@ -1,4 +1,4 @@
-/* What the views of engines share: the columns of a time, and the choice of the engine. */
+/* Shared parts of the views of engines: choice of the engine, columns of times; see engine.h. */
 #include "views/engine.h"
 
 #include <math.h>

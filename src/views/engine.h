@@ -1,4 +1,4 @@
-/* What the views `events` and `handlers` share (engine.c). */
+/* Shared parts of the views `events` and `handlers` (engine.c). */
 #ifndef DW_VIEWS_ENGINE_H
 #define DW_VIEWS_ENGINE_H
 
@@ -7,7 +7,7 @@
 
 #define DW_VIEW_ENGINE (DW_VIEW_CATEGORY(EVENT) | DW_VIEW_CATEGORY(HANDLER))
 
-/* After the columns that say what a row is. */
+/* The columns of times, which follow the columns that identify a row. */
 #define DW_VIEW_TIME_COLUMNS                                                             \
 	DW_COLUMN("calls", "calls", COUNT, INT),                                    \
 	DW_COLUMN("total_ns", "total", NS, INT),                                    \
@@ -20,11 +20,11 @@
 #define DW_VIEW_TIME_COUNT 8
 void dw_view_time(struct dw_cell *cells, const struct dw_time_stat *stat);
 
-/* Says above and below the table which engine it is about. */
+/* Names the table's engine above and below the table. */
 void dw_view_engine_state(struct dwell_table *table, struct dw_model *model,
                           const struct dw_engine *engine);
 
-/* Whether every time is wanted too: all rows are, as CSV and JSON want them. */
+/* Whether the caller asks for all rows, as CSV and JSON do: then each single time is listed too. */
 static inline bool dw_view_wants_times(const struct dwell_view_options *options)
 {
 	return options->limit != 0;

@@ -1,9 +1,9 @@
 /*
  * events: what do an engine's iterations, fetches and events take?
  *
- * An event's time is that of all its handlers in one firing. Where all rows are asked
- * for there is a second part with a row an iteration, in the columns and seconds of the
- * file that Ignite's BasicTimeProfiler writes; it is what CSV shows.
+ * The time of an event is the time of all its handlers in one firing. If the caller asks for all
+ * rows, a second part has one row per iteration, with the columns and the unit (seconds) of the
+ * file that Ignite's BasicTimeProfiler writes. CSV output contains this part.
  */
 #include <string.h>
 
@@ -28,7 +28,7 @@ static const struct dw_column iteration_columns[] = {
 };
 #define ITERATION_COLUMNS (sizeof iteration_columns / sizeof *iteration_columns)
 
-/* ---- a row an iteration ------------------------------------------------------------ */
+/* ---- one row per iteration --------------------------------------------------------- */
 
 struct context {
 	const struct dw_engine *engine;
@@ -91,7 +91,7 @@ static struct dwell_table *events_iterations_table(struct dw_model *model,
 	return table;
 }
 
-/* ---- a row an event ------------------------------------------------------------------ */
+/* ---- one row per event --------------------------------------------------------------- */
 
 static bool events_has_handlers(const struct dw_engine *engine, const char *event)
 {

@@ -1,11 +1,11 @@
 /*
  * flops: how much arithmetic is it, how fast, and what was not counted?
  *
- *   flops      operators by FLOPs: of their outermost calls, with their time
- *   uncounted  operators without a count, by self time, and why
+ *   flops      operators by FLOPs, with the time of their outermost calls
+ *   uncounted  operators without a count, by self time, and the reason
  *
- * Not columns of the operators view: there a row's time is its self time, here that
- * of whole calls, which is what FLOP/s are of. Formulas stand in model/flops.h.
+ * These are no columns of the operators view, because that view shows self time and FLOP/s must be
+ * computed from the time of whole calls. model/flops.h has the formulas.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 #include "model/time/flops.h"
 #include "views/common.h"
 
-#define PEAK_KEY "peak_flops_per_second" /* a fact of the run: the machine's, measured */
+#define PEAK_KEY "peak_flops_per_second" /* a fact of the run, measured on its machine */
 #define MOST_NAMED 3 /* operators without a count that the headline names */
-#define PEAK_HOW_KEY "peak_flops_measured_as"    /* a sentence */
+#define PEAK_HOW_KEY "peak_flops_measured_as"    /* a sentence on the method */
 
 static const struct dw_column counted_columns[] = {
 	DW_COLUMN("name", "operator", NONE, TEXT),
@@ -51,7 +51,7 @@ static const char *flops_why_uncounted(enum dw_flops_why reason)
 	}
 }
 
-/* A number with three digits and its prefix: "1.81 TFLOP". */
+/* Formats a number with three digits and a prefix: "1.81 TFLOP". */
 static struct dw_text flops_text(double flops, const char *unit)
 {
 	static const char *const prefixes[] = { "", "k", "M", "G", "T", "P", "E" };
@@ -74,7 +74,7 @@ static const char *flops_find_fact(const struct dw_source *source, const char *k
 	return NULL;
 }
 
-/* FLOP/s that the run's machine was measured to reach; 0: nobody measured. */
+/* Returns the FLOP/s measured on the machine of the run, or 0 if they were not measured. */
 static double flops_machine_peak(const struct dw_source *source)
 {
 	const char *text = flops_find_fact(source, PEAK_KEY);
@@ -82,7 +82,7 @@ static double flops_machine_peak(const struct dw_source *source)
 	return text ? strtod(text, NULL) : 0;
 }
 
-/* What the peak is, so that nobody takes it for the data sheet's. */
+/* Notes how the peak was measured, because it is not the peak of the processor's data sheet. */
 static void flops_note_peak(struct dwell_table *table, const struct dw_source *source)
 {
 	const char *how = flops_find_fact(source, PEAK_HOW_KEY);
@@ -178,7 +178,8 @@ static struct dwell_table *flops_put_uncounted(struct dw_model *model,
 	return table;
 }
 
-/* What a mean step has, counted inside the steps only. -1 when out of memory. */
+/* Adds a sentence on the FLOPs of a mean step, counted inside the steps only. Returns -1 if out of
+ * memory. */
 static int flops_head_steps(struct dwell_table *table, struct dw_model *model,
                             struct dwell_error *error)
 {
@@ -204,7 +205,7 @@ static int flops_head_steps(struct dwell_table *table, struct dw_model *model,
 	return result;
 }
 
-/* "; not counted: softmax (no formula), relu (no formula) and 3 more", the longest first. */
+/* Writes "; not counted: softmax (no formula), relu (no formula) and 3 more", longest first. */
 static void flops_note_missed(const struct dw_symbol *symbols, const struct dw_flops_sum *sum,
                               char *to,
                               size_t size)
@@ -226,7 +227,7 @@ static void flops_note_missed(const struct dw_symbol *symbols, const struct dw_f
 				next = row;
 		}
 		if (!next)
-			break; /* of the same time as the last one */
+			break; /* a row with the same time as the last one */
 		last_ns = next->missed_ns;
 		used += (size_t)snprintf(to + used, size - used, "%s%.80s (%s)",
 		                         named ? ", " : "; not counted: ",
@@ -238,7 +239,8 @@ static void flops_note_missed(const struct dw_symbol *symbols, const struct dw_f
 		         missed - named);
 }
 
-/* What it is of comes first: of a small part of the operators the rest says little. */
+/* The first sentence names the counted share of the operators' time: if it is small, the other
+ * figures mean little. */
 static void flops_head(struct dwell_table *table, const struct dw_symbol *symbols,
                        const struct dw_flops_sum *sum)
 {

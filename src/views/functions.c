@@ -1,9 +1,10 @@
 /*
  * functions: which functions take the time?
  *
- * Calls that the functions probe recorded (and Python's, where its probe runs), counted as
- * cProfile counts them: `primitive` calls are not within one of the same function, total
- * is theirs. Self excludes functions called, not operators and zones.
+ * The view shows calls that the functions probe recorded, and Python functions if the Python probe
+ * ran. They are counted as in cProfile: `primitive` calls are those that are not inside a call of
+ * the same function, and total time is the time of primitive calls. Self time excludes called
+ * functions but includes operators and zones.
  */
 #include <string.h>
 
@@ -24,7 +25,7 @@ static const struct dw_column columns[] = {
 };
 enum { NAME, FILE_, LINE, CALLS, PRIMITIVE, SELF, TOTAL, MEAN, SHARE, COLUMNS };
 
-/* The file without its folder: enough to tell functions apart. */
+/* Returns the name of the file without its folder, which is enough to tell functions apart. */
 static const char *functions_base_name(const char *file)
 {
 	const char *slash = strrchr(file, '/');

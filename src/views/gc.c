@@ -1,8 +1,8 @@
 /*
  * gc: when did the garbage collector stop the program, and for how long?
  *
- * A row for each kind of pause (Python: each generation), with the longest one's moment
- * and step. Pauses in all processes count.
+ * There is one row for each kind of pause (in Python, for each generation) with the time and the
+ * step of the longest one. Pauses of all processes are included.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,21 +25,21 @@ static const struct dw_column columns[] = {
 };
 enum { NAME, CALLS, TOTAL, SHARE, MEAN, P99, LONGEST, AT, STEP, IN_STEPS, COLUMNS };
 
-/* Of each row of the flat product. */
+/* One for each row of the flat product. */
 struct pauses {
 	uint64_t longest_ns, at_ns, in_steps_ns;
-	uint64_t step; /* UINT64_MAX: in none */
+	uint64_t step; /* UINT64_MAX: in no step */
 };
 
 struct search {
 	const struct dw_flat *flat;
 	const struct dw_symbol *symbols;
 	const struct dw_source *source;
-	const struct dw_steps *steps; /* NULL: none */
+	const struct dw_steps *steps; /* NULL: there are no steps */
 	struct pauses *pauses;
 };
 
-/* One past the last step of the thread of the one at `first`. */
+/* Returns the index after the last step of the thread that has the step at `first`. */
 static size_t gc_end_of_thread(const struct search *search, size_t first)
 {
 	const struct dw_step *steps = search->steps->steps;
@@ -53,8 +53,8 @@ static size_t gc_end_of_thread(const struct search *search, size_t first)
 	return high;
 }
 
-/* Steps lie together by thread, ascending in each. A thread without steps goes by those of
- * its process. */
+/* Finds the step at the time `ns`: of this thread, otherwise of another thread of its process.
+ * Steps are grouped by thread and ascending in each group. */
 static const struct dw_step *gc_step_at(const struct search *search, uint32_t thread, uint64_t ns)
 {
 	const struct dw_source_thread *threads = search->source->threads;

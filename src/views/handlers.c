@@ -1,9 +1,9 @@
 /*
  * handlers: what does each handler of an engine take?
  *
- * Where all rows are asked for there is a second part with a row for each handler's n-th
- * call, in the columns and seconds of the file that Ignite's HandlersTimeProfiler writes;
- * it is what CSV shows.
+ * If the caller asks for all rows, a second part has a row for the n-th call of each handler, with
+ * the columns and the unit (seconds) of the file that Ignite's HandlersTimeProfiler writes. CSV
+ * output contains this part.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static const struct dw_column columns[] = {
 };
 enum { HANDLER, EVENT, TIME, COLUMNS = TIME + DW_VIEW_TIME_COUNT };
 
-/* ---- a row a call --------------------------------------------------------------------- */
+/* ---- one row per call ----------------------------------------------------------------- */
 
 struct all_calls {
 	const struct dw_engine *engine;
@@ -109,7 +109,7 @@ static struct dwell_table *handlers_calls_table(struct dw_model *model,
 	return table;
 }
 
-/* ---- a row a handler --------------------------------------------------------------------- */
+/* ---- one row per handler ----------------------------------------------------------------- */
 
 static struct dwell_table *handlers_view(struct dw_model *model,
                                          const struct dwell_view_options *options,

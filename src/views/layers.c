@@ -1,11 +1,11 @@
 /*
  * layers: which layers of the model take the time and the memory?
  *
- * The tree by module path. Self and total are those of a layer's calls; operators and
- * backward are self times of operators, so that over all rows, with those for what lies
- * in other layers and in none, they add up to the operators view's. Without operators
- * shares are of layers' own time. Children stand as
- * first called; below a layer, when asked for, its calls and the operators within it.
+ * The table is the tree of layers by module path. Self and total are times of a layer's calls.
+ * Operators and backward are self times of operators: together with the rows for other layers and
+ * for operators outside all layers they add up to those of the operators view. Without operators,
+ * shares are of the layers' own time. Children are in the order of their first call. On request,
+ * the calls of a layer and the operators inside it follow below the layer.
  */
 #include "model/layers/layers.h"
 
@@ -50,13 +50,14 @@ struct filling {
 	const struct dw_layers *layers;
 	const struct dwell_view_options *options;
 	const enum dw_layer_choice *choices;
-	const char *chosen;             /* of layers only these were recorded; NULL: all */
-	uint64_t whole_ns;              /* of all operators; where there are none, of all layers */
-	bool operators;                 /* there are some */
-	struct dw_layer_sums elsewhere; /* of layers that have no row with figures */
+	const char *chosen;             /* only these layers were recorded; NULL: all */
+	uint64_t whole_ns;              /* time of all operators, or of all layers if there are no
+	                                 * operators */
+	bool operators;                 /* operators were recorded */
+	struct dw_layer_sums elsewhere; /* sum over layers without a row of their own */
 };
 
-/* Text and Markdown omit columns for which nothing was recorded; CSV and JSON have them. */
+/* Text and Markdown omit columns for which nothing was recorded; CSV and JSON have all columns. */
 static struct dwell_table *layers_make_table(const struct dw_layers *layers,
                                              const struct dwell_view_options *options,
                                              struct dwell_error *error)
@@ -88,7 +89,8 @@ static void layers_fill_kind(const struct filling *filling, struct dw_cell *row,
 	dw_cell_text(filling->table, &row[KIND], kind);
 }
 
-/* What every row has; of what holds no others `all` is NULL. */
+/* Fills the columns that every row has. `all` includes nested layers; it is NULL for a row without
+ * any. */
 static void layers_fill_sums(const struct filling *filling, struct dw_cell *row,
                              const struct dw_layer_sums *own, const struct dw_layer_sums *all)
 {
@@ -203,7 +205,7 @@ static void layers_fill_rest(const struct filling *filling, const char *name,
 	layers_fill_sums(filling, row, sums, NULL);
 }
 
-/* A layer that is not asked for, above one that is: it shows where that one stands. */
+/* Adds a row without figures for a layer that was not chosen and contains a chosen one. */
 static void layers_fill_above(const struct filling *filling, const struct dw_layer *layer)
 {
 	struct dw_cell *row = dw_table_row(filling->table, (int)layer->depth);
@@ -254,7 +256,7 @@ static void layers_fill_row(struct filling *filling)
 	filling->operators = filling->whole_ns > 0;
 	for (size_t i = 0; i < layers->count; i++)
 		self_ns += layers->rows[i].self_ns;
-	/* Layers alone rank by their own time. */
+	/* If only layers were recorded, shares are of the layers' own time. */
 	if (!filling->operators) {
 		filling->whole_ns = self_ns;
 		filling->table->columns[OPERATORS].data_only = true;

@@ -1,4 +1,4 @@
-/* Data loading, gathered from the tree: outermost DATA ranges by thread; see loader.h. */
+/* Collects data loading from the tree: the outermost DATA ranges of each thread; see loader.h. */
 #include "views/loader.h"
 
 #include <stdlib.h>
@@ -14,11 +14,11 @@ static bool loader_steps_in(const struct dw_source *source, uint32_t thread)
 	return false;
 }
 
-/* A node within data loading counts for what is around it. */
+/* The DATA ranges around the current node. Only the outermost range is counted. */
 struct place {
-	bool loop;          /* its thread steps */
-	uint32_t depth;     /* of the DATA range around; 0: none */
-	uint32_t own_depth; /* of one within that */
+	bool loop;          /* the thread has steps */
+	uint32_t depth;     /* of the outermost DATA range around the node; 0: none */
+	uint32_t own_depth; /* of a DATA range nested in that one; 0: none */
 };
 
 static void loader_add(struct dw_loader *loader, const struct dw_tree_node *node, bool loop)
@@ -27,7 +27,7 @@ static void loader_add(struct dw_loader *loader, const struct dw_tree_node *node
 
 	*row = (struct dw_loader_row){ node->thread, node->symbol, !loop, node->stat };
 	if (loop) {
-		/* an epoch's beginning is a range too: batches are what there is most of */
+		/* Starting an epoch is a range too. Batches are the range with the most calls. */
 		if (node->stat.count > loader->batches)
 			loader->batches = node->stat.count;
 		loader->wait_ns += node->stat.total_ns;

@@ -1,8 +1,9 @@
 /*
- * Data loading: what the loop waits for, and what its workers do meanwhile.
+ * Data loading: what the loop waits for, and what its workers do in that time.
  *
- * DATA ranges of a thread that steps are the loop's: waiting, or loading by itself.
- * Those of other threads and processes are workers'. For the view and the verdict.
+ * DATA ranges of a thread with steps belong to the loop: it waits for data or loads the data
+ * itself. DATA ranges of other threads and processes belong to workers. The dataloader view and the
+ * verdict use it.
  */
 #ifndef DW_VIEWS_LOADER_H
 #define DW_VIEWS_LOADER_H
@@ -16,20 +17,23 @@ struct dw_loader_row {
 };
 
 struct dw_loader {
-	uint64_t batches, wait_ns;  /* that the loop asked for; in its outermost ranges */
-	uint64_t own_ns;            /* of that, in ranges within: it loads by itself */
-	uint64_t queued, empty;     /* batches asked of a queue, and those that found it empty */
+	uint64_t batches, wait_ns;  /* batches that the loop asked for, and the time of its outermost
+	                             * ranges */
+	uint64_t own_ns;            /* part of wait_ns in nested ranges: the loop loads the data
+	                             * itself */
+	uint64_t queued, empty;     /* batches requested from a queue, and requests that found it
+	                             * empty */
 	uint32_t workers;           /* threads */
-	uint64_t made, making_ns;   /* their outermost ranges */
-	struct dw_loader_row *rows; /* the loop first; in the model's order */
+	uint64_t made, making_ns;   /* batches made by workers, and the time for them */
+	struct dw_loader_row *rows; /* rows of the loop first, each group by time */
 	size_t row_count;
 };
 
-/* The loop's sites say in their detail what they found. */
+/* The state of the queue as the loop's ranges record it in their detail. */
 #define DW_LOADER_EMPTY "the queue was empty"
 #define DW_LOADER_READY "a batch was ready"
 
-/* NULL with `error` when out of memory; dw_loader_done() frees it. */
+/* Returns NULL with `error` if out of memory. dw_loader_done() frees the result. */
 struct dw_loader *dw_loader(struct dw_model *model, struct dwell_error *error);
 void dw_loader_done(struct dw_loader *loader);
 

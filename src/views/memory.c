@@ -1,9 +1,9 @@
 /*
  * memory: who allocates, who holds it at the peak, what is left at the end?
  *
- *   categories  memory by purpose: at the peak, at the end, in all
- *   peak        which operators and ranges allocated the memory that was live at the peak
- *   allocators  which operators and ranges allocate most, with and without those they call
+ *   categories  memory by purpose: at the peak, at the end, in total
+ *   peak        operators and ranges that allocated the memory that was live at the peak
+ *   allocators  operators and ranges that allocate most, with and without those they call
  *   timeline    bytes by category over time, for CSV, JSON and pictures
  *
  * Usually there is one device of one process. If there are more, the sentences are about the one
@@ -28,7 +28,7 @@ static struct dw_text memory_bytes_text(uint64_t bytes)
 	return dw_text_bytes((double)bytes, " ");
 }
 
-/* The device and process of a row: "cpu", "rank 1 cpu", "loader[123] cpu". */
+/* Returns the device and process of a row: "cpu", "rank 1 cpu", "loader[123] cpu". */
 static const char *memory_pool_name(struct dw_model *model, const struct dw_memory *memory,
                                     const struct dw_memory_pool *pool, char buffer[256])
 {
@@ -75,7 +75,7 @@ static void memory_category_cells(struct dw_cell *cells, const struct dw_memory_
 	dw_cell_int(&cells[6], (int64_t)use->frees);
 }
 
-/* Peaks of several devices are not one moment: then there is no sum. */
+/* With several devices there is no sum, because their peaks occur at different times. */
 static struct dwell_table *memory_categories_table(struct dw_model *model,
                                                    const struct dw_memory *memory,
                                                    struct dwell_error *error)
@@ -286,7 +286,7 @@ static struct dwell_table *memory_owners_table(struct dw_model *model,
 
 /* ---- over time ----------------------------------------------------------------------------- */
 
-/* For pictures and JSON. Totals: the peak itself; so the part is never cut. */
+/* For pictures and JSON. The totals row is the peak; with it the part is never cut. */
 static struct dwell_table *memory_timeline_table(struct dw_model *model,
                                                  const struct dw_memory *memory,
                                                  struct dwell_error *error)

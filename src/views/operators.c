@@ -1,11 +1,11 @@
 /*
  * operators: which operators take the time?
  *
- * Self excludes operators called within. Shares are of all operators' self time, so
- * they add up to all of it. With steps there is also what a mean step has of each,
- * counted inside the counted steps only: validation's operators do not blur it. What
- * threads that do not step ran at that time has a column of its own, because it is no
- * part of a step's time.
+ * Self time excludes called operators. Shares are of the self time of all operators, so they add up
+ * to 100%. If there are steps, further columns show each operator's part of a mean step; only
+ * operators inside the counted steps are included, so that validation does not change the figures.
+ * Operators that threads without steps ran during the steps have a separate column, because their
+ * time is not part of a step.
  */
 #include <stdlib.h>
 
@@ -21,14 +21,14 @@ static const struct dw_column columns[] = {
 };
 enum { NAME, STAT, SHARE = STAT + DW_VIEW_STAT_COUNT, PER_STEP, OTHERS, COLUMNS };
 
-/* Of each operator inside the steps, by symbol; of the step threads and of all. */
+/* Self times inside the steps by symbol: in the threads with steps, and in all threads. */
 struct selfs {
 	uint64_t *own_ns, *all_ns;
-	size_t steps; /* 0: there are none */
+	size_t steps; /* 0 if there are no steps */
 };
 
-/* Self time by symbol. Both models are of one source, so that a row's symbol is the same
- * in both. NULL: out of memory. */
+/* Returns self times by symbol, or NULL if out of memory. Both models have the same source, so a
+ * symbol has the same index in both. */
 static uint64_t *operators_selfs_of(struct dw_model *model, enum dw_view_threads threads,
                                     struct dwell_error *error)
 {

@@ -1,9 +1,9 @@
 /*
  * overview: where does the time go?
  *
- * Steps and what lies outside them, a mean step divided, the names that take most of
- * it, the slowest step, what was lost and what recording cost. Every sentence follows
- * from the trace; what stands in the way is verdict.c's.
+ * The overview shows the steps and the time outside them, the parts of a mean step, the names that
+ * take most of it, the slowest step, lost records and the cost of recording. All sentences are
+ * derived from the trace. verdict.c finds the bottlenecks.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 #include "views/overview.h"
 
 #define SLOW_RATIO 1.5
-#define BESIDE_SHARE 0.002    /* of wall; smaller ones are other work */
-#define DELAY_SHARE 0.10      /* of the run; with less, times are nearly the program's own */
+#define BESIDE_SHARE 0.002    /* of wall time; smaller parts count as other work */
+#define DELAY_SHARE 0.10      /* of the run; below it no warning is shown */
 
 /* ---- the first sentence ------------------------------------------------------------------ */
 
@@ -50,7 +50,7 @@ static int overview_compare_besides(const void *left, const void *right)
 	return (b->ns > a->ns) - (b->ns < a->ns);
 }
 
-/* "; outside them 28.8 s of evaluation and 0.4 s of start-up", or "". */
+/* Writes "; outside them 28.8 s of evaluation and 0.4 s of start-up", or "". */
 static void overview_head_besides(const struct dw_steps *steps, char *to, size_t size)
 {
 	struct dw_beside *sorted = calloc(steps->beside_count + 1, sizeof *sorted);
@@ -86,7 +86,7 @@ static void overview_head_besides(const struct dw_steps *steps, char *to, size_t
 	free(sorted);
 }
 
-/* Above all else: where other programs had the CPU, no time below is the program's own. */
+/* Comes first: if other programs used the CPU, all times below include waiting for them. */
 static void overview_head_delay(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_source *source = overview->source;
@@ -171,7 +171,7 @@ static void overview_head_run(struct dwell_table *table, const struct dw_overvie
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* The probe of a framework says which device it uses; see doc/format.md, facts. */
+/* The framework's probe records which device it uses; see "facts" in doc/format.md. */
 bool dw_overview_device_unseen(const struct dw_overview *overview)
 {
 	bool used = false;
@@ -275,7 +275,7 @@ static void overview_note_losses(struct dwell_table *table, const struct dw_over
 		dw_table_note(table, "Lost: nothing.%s%s", *cost ? " " : "", cost);
 }
 
-/* `dwell run` saw how the program ended. */
+/* Notes how the program ended, if `dwell run` recorded it. */
 static void overview_note_end(struct dwell_table *table, const struct dw_overview *overview)
 {
 	for (size_t i = 0; i < overview->source->meta_count; i++) {
@@ -292,7 +292,7 @@ static void overview_note_end(struct dwell_table *table, const struct dw_overvie
 	}
 }
 
-/* Only views that have something to show of this trace. */
+/* Names further views, only those that have something to show for this trace. */
 static void overview_note_more(struct dwell_table *table, const struct dw_overview *overview)
 {
 	uint32_t categories = dw_model_categories(overview->model);
@@ -335,7 +335,7 @@ static const struct dw_column run_columns[] = {
 	DW_COLUMN("verdict_share", "its share", RATIO, REAL),
 };
 
-/* For machines; people read the heads. */
+/* For JSON and CSV; in text the sentences above the tables contain these figures. */
 static struct dwell_table *overview_run_table(const struct dw_overview *overview,
                                               struct dwell_error *error)
 {
@@ -373,7 +373,7 @@ static struct dwell_table *overview_run_table(const struct dw_overview *overview
 	return table;
 }
 
-/* Of the run's length the main thread could have run and got no CPU. */
+/* Returns the share of the run in which the main thread was ready to run and had no CPU. */
 static double overview_delay_share(const struct dw_source *source)
 {
 	double delay_ns = 0;
@@ -384,7 +384,8 @@ static double overview_delay_share(const struct dw_source *source)
 	return source->end_ns ? fmin(1, delay_ns / (double)source->end_ns) : 0;
 }
 
-/* A process that could write no more may have gone on: the wall lasts until the trace ends. */
+/* Returns the wall time. If records are missing at the end of a process, the process may have
+ * continued; then the wall time includes the interval of the missing records. */
 static uint64_t overview_wall_ns(struct dw_model *model, uint64_t recorded_ns,
                                  struct dwell_error *error)
 {
@@ -419,7 +420,7 @@ static bool overview_has_shapes(const struct dw_model *model, const struct dw_sy
 	return false;
 }
 
-/* The scopes of the counted steps, and all profiles by name from one walk. */
+/* Creates the models of the counted steps, and all profiles by name in one pass. */
 static int overview_look_inside(struct dw_overview *overview, struct dwell_error *error)
 {
 	struct dw_model *models[DW_JOINT_MOST] = { overview->model };

@@ -1,13 +1,14 @@
 /*
- * The parts of an overview: overview.c puts them together, overview_parts.c makes the
- * tables, and what both must agree on stands here.
+ * Interface between the parts of the overview: overview.c combines them, overview_parts.c makes the
+ * tables, verdict.c and verdict_memory.c find the bottlenecks, cost.c estimates the cost of
+ * recording.
  */
 #ifndef DW_VIEWS_OVERVIEW_H
 #define DW_VIEWS_OVERVIEW_H
 
 #include "views/common.h"
 
-/* What stands in the way of a step, by how much of it there is to gain. */
+/* A bottleneck of the steps, with the share of time that removing it could save. */
 struct dw_verdict {
 	const char *kind; /* "data", "communication", "collector", "python", "small operators",
 	                   * "one operator", "idle", "nameless", "memory growth", "compute" */
@@ -18,40 +19,41 @@ struct dw_verdict {
 #define DW_VERDICTS 10u
 
 struct dw_overview {
-	/* Of its counted steps, NULL without steps: the threads that step, and all threads (the
-	 * same where no other thread recorded anything). */
+	/* Models of the counted steps, NULL without steps: restricted to the threads with steps, and of
+	 * all threads. They are the same if no other thread recorded anything. */
 	struct dw_model *model, *inside, *inside_all;
 	const struct dw_source *source;
 	const struct dw_symbol *symbols;
 	const struct dw_steps *steps;    /* NULL without steps */
-	const struct dw_flat *flat;      /* of all time: records */
-	uint64_t wall_ns;                /* also of the time after the last record that fit */
-	double cost_share;               /* spent on recording: of a step, without steps of the
-	                                  * busiest thread's time; NaN: not known */
-	double cost_ns;                  /* a step */
-	double delay_share;              /* of the run the main thread waited for a CPU */
-	bool has_shapes;                 /* some operator has */
+	const struct dw_flat *flat;      /* profile by name of the whole trace */
+	uint64_t wall_ns;                /* includes time after the last record that was kept */
+	double cost_share;               /* cost of recording as a share of a step, or without steps of
+	                                  * the busiest thread's time; NaN: unknown */
+	double cost_ns;                  /* per step */
+	double delay_share;              /* share of the run in which the main thread waited for a
+	                                  * CPU */
+	bool has_shapes;                 /* at least one operator has shapes */
 	struct dw_verdict verdicts[DW_VERDICTS];
 	int verdict_count;
 };
 
-/* What recording cost, as far as it is known (cost.c). */
+/* Estimates the cost of recording, if enough is known (cost.c). */
 void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error);
 
-/* The program used a device, and nothing of what that did was recorded: then operators'
- * times are those of launching and waiting. */
+/* Whether the program used a device whose work was not recorded. If so, operators' times are those
+ * of launching work and waiting for it. */
 bool dw_overview_device_unseen(const struct dw_overview *overview);
 
-/* The first one is the verdict; how many there are, none without recorded steps; -1 with
- * `error` when out of memory. */
+/* Fills the verdicts, most important first. Returns their number, which is 0 without recorded
+ * steps, or -1 with `error` if out of memory. */
 int dw_overview_verdicts(const struct dw_overview *overview, struct dw_verdict verdicts[DW_VERDICTS],
                          struct dwell_error *error);
 
-/* Whether memory grows: 1 and the verdict, 0, or -1 with `error` when out of memory. */
+/* Returns 1 and the verdict if memory grows, 0 if not, -1 with `error` if out of memory. */
 int dw_verdict_memory(const struct dw_overview *overview, bool python, struct dw_verdict *verdict,
                       struct dwell_error *error);
 
-/* A part hangs itself on `table`'s end; NULL when there is nothing to show or no memory. */
+/* Each returns one part of the overview, or NULL if there is nothing to show or memory is out. */
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
                                           struct dwell_error *error);
 struct dwell_table *dw_overview_wall(const struct dw_overview *overview, struct dwell_error *error);

@@ -1,9 +1,9 @@
 /*
  * The tables of an overview.
  *
- *   breakdown  a mean step divided; sums to it
- *   wall       without steps: what the outermost ranges of the main thread take
- *   names      the operators, or else the program's own ranges, that take most
+ *   breakdown  the parts of a mean step, which add up to the step
+ *   wall       without steps: the outermost ranges of the main thread
+ *   names      the operators that take most time, or other ranges if there are no operators
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "views/overview.h"
 
-#define MOST_PARTS 16 /* rows of a step; more are one */
+#define MOST_PARTS 16 /* rows of a step; the remaining parts are one row */
 
 static double overview_of(uint64_t part, double whole)
 {
@@ -37,7 +37,7 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
 	size_t part_count;
 
 	if (steps->share_ns[DW_SHARE_OTHER] == steps->recorded_ns)
-		return NULL; /* it has no parts: another profiler's often has none */
+		return NULL; /* there are no parts, as often in the traces of other profilers */
 	table = dw_view_table("overview", breakdown_columns, 3, error);
 	parts = calloc(DW_SHARE_COUNT + steps->part_count, sizeof *parts);
 	if (!table || !parts) {
@@ -53,7 +53,7 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
 		bool other = i + 1 == part_count && steps->share_ns[DW_SHARE_OTHER];
 		const char *name = parts[i].name;
 
-		/* A program may have any number of names: the smallest ones are one row. */
+		/* A program may use any number of names: the smallest parts are combined in one row. */
 		bool small = parts[i].own && i + 2 < part_count && overview_of(ns,
 		                                                               (double)steps->recorded_ns) < 0.0005;
 
@@ -84,8 +84,8 @@ static const struct dw_column wall_columns[] = {
 	DW_COLUMN("calls", "calls", COUNT, INT),
 };
 
-/* The root of the thread that leads: the first process's main thread, or, where that
- * recorded nothing, the busiest of all. */
+/* Returns the root of the main thread of the first process, or of the busiest thread if that one
+ * recorded nothing. */
 static size_t overview_main_root(const struct dw_source *source, const struct dw_tree *tree)
 {
 	size_t best = tree->count;
@@ -115,7 +115,7 @@ static void overview_wall_row(struct dwell_table *table, const char *name, uint6
 	dw_cell_real(&row[2], overview_of(ns, (double)wall_ns));
 }
 
-/* The time of a thread outside its ranges in which records are missing. */
+/* Returns the time in which records of a thread are missing outside its ranges. */
 static uint64_t overview_missing_ns(const struct dw_overview *overview, uint32_t thread)
 {
 	const struct dw_threads *threads = dw_model_threads(overview->model, NULL);
@@ -193,8 +193,7 @@ static const struct dw_column run_columns[] = {
 	DW_COLUMN("p99_ns", "p99", NS, INT),
 };
 
-/* The ranges that the list is of: operators, else what the program named itself, else
- * layers, else functions. */
+/* The kinds of ranges to list. The first kind that the trace contains is used. */
 static const struct kind {
 	uint32_t categories;
 	const char *part, *label;
@@ -205,8 +204,8 @@ static const struct kind {
 	{ DW_VIEW_CATEGORY(FUNCTION), "functions", "functions by self time" },
 };
 
-/* Without steps: what shares are of. One thread's are of the run; several threads' together
- * may have more than that, and then shares are of all that is listed. */
+/* Returns what shares are of in a run without steps: wall time, or the self time of all listed
+ * ranges if several threads together have more than the wall time. */
 static uint64_t overview_thread_time(const struct dw_overview *overview, const struct dw_flat *flat,
                                      bool *several)
 {
@@ -221,7 +220,7 @@ static uint64_t overview_thread_time(const struct dw_overview *overview, const s
 struct naming {
 	const struct dw_overview *overview;
 	struct dwell_table *table;
-	double steps;     /* 0: without */
+	double steps;     /* 0: there are no steps */
 	uint64_t whole_ns;
 };
 
@@ -245,7 +244,7 @@ static void overview_fill_name(const struct naming *naming, const struct dw_stat
 	dw_cell_int(&row[4], (int64_t)stat->p99_ns);
 }
 
-/* What other threads did while the steps ran: their time is no part of a step's. */
+/* Adds rows for what other threads did during the steps. Their time is not part of a step. */
 static bool overview_fill_others(const struct naming *naming, const struct dw_flat *own,
                                  const struct dw_flat *all)
 {
@@ -289,7 +288,7 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 	bool several = false;
 
 	if (overview->steps && !steps)
-		return NULL; /* of steps whose records are missing there are no figures */
+		return NULL; /* the records of all steps are missing, so there are no figures */
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && (!all || !all->count); i++) {
 		kind = &kinds[i];
 		all = dw_model_flat(all_model, kind->categories, error);

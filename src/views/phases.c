@@ -1,8 +1,8 @@
 /*
  * phases: how much of the run is forward, backward, optimizer, data?
  *
- * The steps' exclusive shares and the program's own names, then the time outside the
- * steps; all rows together are the wall time of the threads that step.
+ * The rows are the exclusive shares of the steps, the program's own names, and the time outside the
+ * steps. Together they are the wall time of the threads with steps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void phases_fill_row(struct dwell_table *table, const char *phase, const 
 		dw_cell_real(&row[SHARE], (double)ns / (double)wall_ns);
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 static bool phases_fill_shares(struct dwell_table *table, const struct dw_steps *steps,
                                const struct dw_symbol *symbols)
 {
@@ -70,7 +70,7 @@ static struct dwell_table *phases_view(struct dw_model *model,
 	if (!table)
 		return NULL;
 	table->failed |= !phases_fill_shares(table, steps, dw_model_symbols(model, NULL));
-	/* Steps that are not counted: some of their records, or all, are missing. */
+	/* Steps with missing records are not counted. */
 	if (steps->steps_ns > steps->recorded_ns)
 		phases_fill_row(table, "not recorded", "steps", steps->steps_ns - steps->recorded_ns, 0,
 		                steps->wall_ns);

@@ -57,7 +57,7 @@ static int view_no_column(const struct dw_view *view, const struct dwell_table *
 	                    names);
 }
 
-/* People may type a label for a name: "self" for "self_ns". */
+/* Accepts a label as well as a name: "self" for "self_ns". */
 static int view_find_column(const struct dwell_table *table, const char *sort)
 {
 	int column = dw_table_column(table, sort);
@@ -79,10 +79,11 @@ static int view_arrange_rows(const struct dw_view *view, struct dwell_table *tab
 		if (column >= 0)
 			dw_table_sort(part, (size_t)column);
 		sorted |= column >= 0;
-		/* Parts of a whole are shown whole: only lists by name are cut. */
+		/* A part with totals shows a whole and is not cut: only lists by name are. */
 		if (!part->totals || !part->part)
 			dw_table_limit(part, options->limit ? options->limit : view->limit);
-		/* An overview's lists are the top of a view that it names. */
+		/* The overview's lists are the beginning of another view, which it names: rows cut are not
+		 * reported. */
 		if (part->part && !options->limit)
 			part->rows_cut = 0;
 	}
@@ -111,7 +112,8 @@ static void view_state_losses(struct dwell_table *table, const struct dw_source 
 	}
 }
 
-/* What the program called the profile; a number where the trace has none with that id. */
+/* Returns the name that the program gave the profile, or a number if the trace has no name for
+ * it. */
 static const char *view_profile_name(struct dwell_table *table, const struct dw_source *source,
                                      uint32_t id)
 {

@@ -1,8 +1,8 @@
 /*
  * sequence: which operators does a step run, in order, and what does each take?
  *
- * A row a position, repeated blocks folded into one with what all repetitions took.
- * With --sort, and for machines, every position stands for itself.
+ * There is one row per position. Repeated blocks are folded into one, with the time of all
+ * repetitions. With --sort, and in CSV and JSON, every position has a row of its own.
  */
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void sequence_put_op(struct answer *answer, const struct dw_sequence_op *
 	const char *name = answer->symbols[op->symbol].name;
 	struct dw_cell *row = dw_table_row(answer->table, depth);
 
-	/* A block of one is a row of its own. */
+	/* A repeated block of one operator has no heading: its own row shows the count. */
 	if (repeats > 1 && !depth)
 		name = dw_arena_printf(&answer->table->arena, "%s x%u", name, repeats);
 	dw_cell_text(answer->table, &row[NAME], name ? name : "");
@@ -75,7 +75,7 @@ static void sequence_put_block(struct answer *answer, const struct dw_sequence_b
 	struct dw_cell *row;
 
 	if (!block->ops[0].stat.count)
-		return; /* of skipped iterations */
+		return; /* this part is about skipped iterations */
 	if (block->length == 1) {
 		sequence_put_op(answer, &block->ops[0], block->first, block->repeats, 0);
 		return;
@@ -144,7 +144,7 @@ static void sequence_say_iterations(struct dwell_table *table, const struct dw_s
 	              dw_text_ns(sequence->iteration_ns, " ").at, skipped);
 }
 
-/* A sequence is that of one thread of each process. */
+/* There is one sequence per process, that of one thread. */
 static void sequence_note_threads(struct dwell_table *table, const struct dw_model *model,
                                   const struct dw_sequence *sequence)
 {

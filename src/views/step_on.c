@@ -10,7 +10,7 @@
 #include "format/keys.h"
 #include "views/common.h"
 
-/* The last value of a key, or NULL. */
+/* Returns the last value of a key, or NULL. */
 static const char *step_on_find_fact(const struct dw_source *source, const char *key)
 {
 	const char *value = NULL;

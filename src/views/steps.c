@@ -1,8 +1,8 @@
 /*
  * steps: how long does each step take, and why are slow ones slow?
  *
- * The slowest first, each against the median of all, with what took longer than it
- * usually does. --limit all gives every step, by number.
+ * The slowest steps come first. Each is compared with the median of all steps, and the table names
+ * the parts that took longer than usual. --limit all shows every step, ordered by number.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static const struct dw_column columns[] = {
 enum { STEP, THREAD, START, DURATION, OF_MEDIAN, CPU, MOST, WHY, SHARES,
        CPU_NS = SHARES + DW_SHARE_COUNT, COLUMNS };
 
-/* "backward 42%, forward 31%" */
+/* Writes the largest parts of a step: "backward 42%, forward 31%". */
 static void steps_put_most(struct dwell_table *table, struct dw_cell *cell,
                            const struct dw_step *step,
                            const struct dw_symbol *symbols)
@@ -41,7 +41,7 @@ static void steps_put_most(struct dwell_table *table, struct dw_cell *cell,
 	table->failed |= !parts;
 	count = parts ? dw_view_parts(step->parts, step->part_count, step->share_ns, symbols, parts)
 	       : 0;
-	/* Here the time in no range has its place by size. */
+	/* In this list the time in no range is sorted by size like all other parts. */
 	for (size_t at = count; at > 1 && parts[at - 1].ns > parts[at - 2].ns; at--) {
 		struct dw_view_part part = parts[at - 1];
 

@@ -1,6 +1,8 @@
 /*
- * threads: what did each thread record, and how busy was it? Busy is the time inside
- * some range, as a share of the time from the thread's first record to its last.
+ * threads: what did each thread record, and how busy was it?
+ *
+ * Busy is the time inside any range, as a share of the time from the thread's first record to its
+ * last.
  */
 #include "views/common.h"
 
@@ -57,7 +59,7 @@ static struct dwell_table *threads_view(struct dw_model *model,
 		const struct dw_thread_row *row = &threads->rows[i];
 		const struct dw_source *source = dw_model_source(model);
 
-		/* `dwell run` itself writes facts, no records */
+		/* the process of `dwell run` writes facts but no records */
 		if (!row->records && !row->lost &&
 		    source->processes[source->threads[row->thread].process].flags & DW_PROCESS_RUNNER)
 			continue;

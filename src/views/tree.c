@@ -1,9 +1,9 @@
 /*
  * tree: who calls whom, and what does it take?
  *
- * Calls by path, thread by thread. Self here excludes every range within, of whatever
- * kind. Rows under half a percent of their thread's time are left out and counted;
- * --limit all shows them.
+ * The table shows calls by path for each thread. Self time excludes all nested ranges of any kind.
+ * Rows with less than half a percent of their thread's time are omitted and counted; --limit all
+ * shows them.
  */
 #include "base/text.h"
 #include "views/common.h"
@@ -69,7 +69,7 @@ static struct dwell_table *tree_view(struct dw_model *model,
 		if (node->symbol == DW_NO_INDEX)
 			root_ns = node->stat.total_ns;
 		open += node->symbol != DW_NO_INDEX ? node->stat.open : 0;
-		/* a child has no more than its parent: whole subtrees go */
+		/* a child has at most its parent's time, so whole subtrees are omitted */
 		if (!all && node->symbol != DW_NO_INDEX &&
 		    (double)node->stat.total_ns < LEAST_SHARE * (double)root_ns)
 			hidden++;

@@ -1,10 +1,10 @@
 /*
- * Verdicts: what keeps a step from being shorter, with its share and what to try.
+ * Verdicts: what makes a step longer than necessary, the share of each cause, and what to try.
  *
- * Each cause has a share of the mean step below which it is not worth a word. What a
- * step must do anyway (its operators) is named only where one of them, or their sheer
- * number, is the matter; where nothing is, the verdict says that too. Memory that grows
- * comes first: it ends a run, whatever the step takes.
+ * A cause is reported if its share of the mean step reaches a threshold. Operators are the work of
+ * a step; they are reported only if one of them dominates or if there are very many small ones. If
+ * no cause is found, a verdict reports that operators take the time. A verdict on growing memory
+ * comes first, because growing memory ends the run.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,31 +15,34 @@
 #include "views/loader.h"
 #include "views/overview.h"
 
-/* From which on it is worth a word. A pause or a wait that is gone makes all steps
- * faster by its share; operators must be much of a step before one of them is "it". */
+/* Thresholds, as shares of a mean step. A pause or a wait that is removed makes all steps faster by
+ * its share. For operators the thresholds are higher. */
 #define WAIT_SHARE 0.10
-#define IDLE_SHARE 0.20       /* it may also be the machine's other programs */
+#define IDLE_SHARE 0.20       /* other programs on the machine may also be the cause */
 #define MOST_WORKERS 16u
 #define COLLECTOR_SHARE 0.05
-#define NAMELESS_SHARE 0.30   /* of a program that is not Python: it names what it likes */
+#define NAMELESS_SHARE 0.30   /* of a program without Python: it need not name all of its work */
 #define ONE_SHARE 0.40
-/* A call of an operator from Python costs some 2 to 10 us beside its work: operators of
- * less than this, close to each other, are mostly that. */
+/* Calling an operator from Python costs about 2 to 10 us in addition to its work. If operators are
+ * shorter than this and close to each other, the calls take most of the time. */
 #define SMALL_NS 20e3
 #define SMALL_GAP_NS 40e3
 #define SMALL_COUNT 100
 #define SMALL_SHARE 0.30
 
 struct step {
-	double ns, whole_ns;             /* of a mean one, of all */
+	double ns, whole_ns;             /* of the mean step, of all steps */
 	double share[DW_SHARE_COUNT];
-	double between;                  /* share with no operator, no wait that has a name */
-	double idle;                     /* of that, share in which no thread of the process ran */
-	double python_beside, collector_beside; /* outside any step, as parts of the recorded steps */
+	double between;                  /* share without operators and without waits that have a
+	                                  * name */
+	double idle;                     /* part of `between` in which no thread of the process ran */
+	double python_beside, collector_beside; /* outside any step, relative to the time of the
+	                                         * steps */
 	bool python, device_unseen;
-	bool shapes, layers, functions;  /* recorded */
-	double operators, operators_share, mean_ns; /* a step's; one's self time */
-	const struct dw_flat_row *largest;          /* or NULL */
+	bool shapes, layers, functions;  /* whether they were recorded */
+	double operators, operators_share, mean_ns; /* number per step, share of a step, mean self
+	                                             * time */
+	const struct dw_flat_row *largest;          /* by self time; may be NULL */
 };
 
 struct list {
@@ -121,7 +124,7 @@ static void verdict_rate_data(struct list *list, const struct step *step,
 		         "batches made ready while a step computes would save up to %s a step", save.at);
 }
 
-/* ---- what else is waited for ------------------------------------------------------------------ */
+/* ---- other waits ----------------------------------------------------------------------------- */
 
 static void verdict_rate_waits(struct list *list, const struct step *step)
 {
@@ -161,7 +164,7 @@ static void verdict_rate_waits(struct list *list, const struct step *step)
 	}
 }
 
-/* ---- the interpreter and operators -------------------------------------------------------------- */
+/* ---- the interpreter and operators ----------------------------------------------------------- */
 
 static void verdict_rate_small(struct list *list, const struct step *step)
 {
@@ -177,7 +180,7 @@ static void verdict_rate_small(struct list *list, const struct step *step)
 	         "foreach or fused optimizers, torch.compile");
 }
 
-/* Between operators, and between a step's end and the next one's first sign. */
+/* Python's time between operators, and from the end of a step to the start of the next one. */
 static void verdict_rate_python(struct list *list, const struct step *step)
 {
 	double own = step->between - step->idle, share = own, beside = step->python_beside;
@@ -245,7 +248,7 @@ static void verdict_rate_unnamed(struct list *list, const struct step *step)
 	         "DWELL_ZONE(\"name\") around its parts shows which");
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------- */
+/* ---- all verdicts ---------------------------------------------------------------------------- */
 
 static void verdict_measure_step(struct step *step, const struct dw_overview *overview,
                                  const struct dw_flat *operators)
@@ -294,7 +297,7 @@ static void verdict_measure_step(struct step *step, const struct dw_overview *ov
 	}
 }
 
-/* Largest first, but memory that grows before all. */
+/* Growing memory first, then by share, largest first. */
 static int verdict_compare(const void *left, const void *right)
 {
 	const struct dw_verdict *a = left, *b = right;
@@ -344,7 +347,7 @@ int dw_overview_verdicts(const struct dw_overview *overview,
 		return -1;
 	list.count += grows;
 	verdict_rate_operators(&list, &step, overview->symbols);
-	/* Hints are of what to record, and with what: who used another profiler has other ways. */
+	/* Hints explain what to record with dwell. They do not apply to traces of other profilers. */
 	for (int i = 0; i < list.count && overview->source->files[0].foreign; i++)
 		verdicts[i].hint[0] = '\0';
 	qsort(verdicts, (size_t)list.count, sizeof *verdicts, verdict_compare);

@@ -1,12 +1,12 @@
-/* The verdict on memory: it grows, so the run will end, whatever a step takes. */
+/* The verdict on growing memory: if memory keeps growing, the run will end when it is full. */
 #include <stdio.h>
 
 #include "base/text.h"
 #include "model/memory/memory.h"
 #include "views/overview.h"
 
-/* In all four quarters of the run more than in the one before. The first steps make what
- * stays (gradients, optimizer state) and are left out. */
+/* Memory grows if each quarter of the run has more than the one before. The first steps are left
+ * out, because they allocate what stays: gradients and optimizer state. */
 #define GROWTH_STEPS 12
 #define GROWTH_SHARE 0.10
 #define GROWTH_BYTES (1 << 20)
@@ -20,7 +20,7 @@ static uint64_t verdict_bytes_of(const struct dw_memory_point *point)
 	return bytes;
 }
 
-/* Means of the four quarters of from..to; false: one of them has no point. */
+/* Computes the means of the four quarters of from..to. Returns false if a quarter has no point. */
 static bool verdict_quarters(const struct dw_memory_pool *pool, uint64_t from_ns, uint64_t to_ns,
                              double means[4])
 {
@@ -76,7 +76,8 @@ int dw_verdict_memory(const struct dw_overview *overview, bool python, struct dw
 		if (!verdict_quarters(pool, steps->steps[first].start_ns,
 		                      steps->steps[steps->count - 1].end_ns, means))
 			continue;
-		growth = (means[3] - means[0]) * 4 / 3; /* from the beginning to the end */
+		growth = (means[3] - means[0]) * 4 / 3; /* extrapolated from the means of the quarters to
+		                                         * the whole run */
 		if (growth < GROWTH_BYTES || growth < GROWTH_SHARE * peak ||
 		    means[1] - means[0] < growth / 12 || means[2] - means[1] < growth / 12 ||
 		    means[3] - means[2] < growth / 12)

@@ -18,12 +18,12 @@
 
 struct dw_view {
 	const char *name;
-	const char *question; /* that it answers: `dwell report --help` lists it */
-	/* NULL with `error`; without an error memory is out. `options` is never NULL. */
+	const char *question; /* the question that it answers, for `dwell report --help` */
+	/* Returns NULL with `error`; if `error` is not set, memory is out. `options` is never NULL. */
 	struct dwell_table *(*run)(struct dw_model *model, const struct dwell_view_options *options,
 	                           struct dwell_error *error);
-	size_t limit;         /* rows that are shown if the caller sets no limit; SIZE_MAX: all */
-	/* What the trace must hold: ranges of one of these categories, 0 for any; and steps. */
+	size_t limit;         /* rows to show if the caller sets no limit; SIZE_MAX: all */
+	/* The trace must contain ranges of at least one of these categories (0: no condition). */
 	uint32_t categories;
 	bool needs_steps;
 	/* For the error "FILE has no NEEDS: REMEDY". */
@@ -31,18 +31,18 @@ struct dw_view {
 	const char *remedy;
 };
 
-/* The views in the order of views.def; NULL past the end. */
+/* Returns the view at `index` in the order of views.def, or NULL after the last. */
 const struct dw_view *dw_view_at(size_t index);
-/* Returns NULL, and names the nearest view in `error`, if there is none. */
+/* Returns NULL if there is no such view; `error` names the most similar one. */
 const struct dw_view *dw_view_find(const char *name, struct dwell_error *error);
 
-/* Runs a view. The caller destroys the table, which is sorted and cut and states its scope,
- * coverage and losses. */
+/* Runs a view. The table is sorted, cut to the limit, and states its scope, coverage and losses.
+ * The caller destroys it. */
 int dw_view_run(const struct dw_view *view, struct dw_model *model,
                 const struct dwell_view_options *options, struct dwell_table **table,
                 struct dwell_error *error);
 
-/* Writes a warning about a --step-on that made no step; false if there is none to give. */
+/* Writes a warning about a --step-on that made no step; returns false if no warning is needed. */
 bool dw_view_step_on(const struct dw_source *source, char *text, size_t size);
 
 #define VIEW(name) extern const struct dw_view dw_view_##name;

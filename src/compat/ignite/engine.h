@@ -11,8 +11,8 @@
  *   profile.c   struct dwell_ignite_profiler: sums up durations (profile.h)
  *   results.c   the profiler's results and files
  *
- * Names are recorded through sites inside the engine. So they are interned at their first
- * record, however late the session starts, and cost a load afterwards.
+ * Names are recorded through sites inside the engine. So they are interned at their first record,
+ * even if the session starts late. Afterwards looking up a name costs one load.
  */
 #ifndef DW_ENGINE_ENGINE_H
 #define DW_ENGINE_ENGINE_H
@@ -150,7 +150,7 @@ int dw_engine_failed(struct dwell_ignite_engine *engine, int result, const char 
     __attribute__((__format__(__printf__, 3, 4)));
 uint64_t dw_engine_now_ns(void);
 
-/* when.c: reads one "EVENT(filter)" and moves *at behind it; *at is NULL at the end. */
+/* when.c: reads one "EVENT(filter)" and moves *at after it; at the end *at is NULL. */
 int dw_when_next(struct dwell_ignite_engine *engine, const char **at, struct dw_event **event,
                  struct dw_filter *filter, struct dwell_error *error);
 bool dw_when_name_char(char c);

@@ -217,7 +217,7 @@ static void handler_profile(struct dwell_ignite_engine *engine, int row, uint64_
 	uint64_t now;
 
 	if (!engine->profiler) {
-		*clock = 0; /* the handler detached it */
+		*clock = 0; /* the handler has detached the profiler */
 		return;
 	}
 	now = dw_profile_now(engine->profiler);
@@ -235,7 +235,7 @@ static int handler_call(struct dwell_ignite_engine *engine, struct dw_event *eve
 	if (slot->filter.kind != DW_FILTER_NONE) {
 		if (!handler_passes_filter(engine, event, slot))
 			return 0;
-		slot = &event->slots[index]; /* a filter function may add and remove */
+		slot = &event->slots[index]; /* a filter function may have added or removed handlers */
 		if (!slot->handler)
 			return 0;
 		if (*clock && slot->filter.kind == DW_FILTER_FUNCTION)

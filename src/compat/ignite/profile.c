@@ -71,7 +71,8 @@ void dw_profile_time(struct dwell_ignite_profiler *profiler, enum dwell_ignite_t
 
 /* ---- the clock ------------------------------------------------------------------------ */
 
-/* The kernel compares the counter with other clocks. If it does not use it, the counter may jump. */
+/* Whether the kernel uses the counter. It compares the counter with other clocks; a counter that it
+ * does not use may jump. */
 static bool profile_counter_is_good(void)
 {
 #if defined(__x86_64__)
@@ -185,7 +186,7 @@ static void profile_forget(struct dwell_ignite_profiler *profiler)
 		rewind(profiler->times); /* the file beyond the end is left from the previous run */
 }
 
-/* Gives the events of enum dwell_ignite_event their numbers. */
+/* Adds the events of enum dwell_ignite_event first, so that their numbers are their values. */
 static void profile_name_builtin(struct dwell_ignite_profiler *profiler)
 {
 	static const char *const builtin[] = {
@@ -210,7 +211,7 @@ void dw_profile_start(struct dwell_ignite_profiler *profiler)
 	struct dw_event *event;
 
 	dwell_ignite_profiler_start(profiler);
-	/* In the order of the engine, so that both number the events alike. */
+	/* In the order of the engine, so that an event has the same number in both. */
 	for (int number = 0; (event = dw_event_at(profiler->engine, number)); number++) {
 		dwell_ignite_profiler_event(profiler, event->name);
 		for (unsigned i = 0; i < event->count; i++)

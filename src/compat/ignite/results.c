@@ -168,7 +168,7 @@ static int results_add_iteration(void *context, const struct dw_profile_time *ti
 	int column = -1;
 
 	if (time->what < DW_PROFILE_EVENT)
-		column = (int)time->what; /* the two enums begin alike */
+		column = (int)time->what; /* both enums begin with the same values */
 	else if (time->what - DW_PROFILE_EVENT < DWELL_IGNITE_EVENT_COUNT)
 		column = dw_iteration_column(names[time->what - DW_PROFILE_EVENT]);
 	return column < 0 ? 0 : dw_iterations_add(context, (enum dw_iteration_column)column, &moment);

@@ -47,7 +47,7 @@ static int run_handle_failure(struct dwell_ignite_engine *engine, enum dw_place 
 {
 	struct dwell_error *failure = &engine->state.failure;
 	struct dw_event *event = &engine->builtin[DWELL_IGNITE_EVENT_EXCEPTION_RAISED];
-	/* Without this check an exhausted source would be asked forever. */
+	/* Without this check the run would fetch from an exhausted source forever. */
 	bool inside = dw_place_in_iteration(from) && !engine->state.exhausted;
 	bool handled = dw_event_has_handlers(event);
 

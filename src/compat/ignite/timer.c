@@ -1,5 +1,5 @@
 /*
- * A stopwatch that events can drive.
+ * A timer. Events can start it, pause it, resume it and count its steps.
  */
 #include "compat/ignite/engine.h"
 

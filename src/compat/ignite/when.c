@@ -39,7 +39,7 @@ static size_t when_name_length(const char *at)
 	return length;
 }
 
-/* The term up to its end, for messages. */
+/* Sets the error. Its message quotes the term. */
 static int when_fail(struct reader *reader, const char *why)
 {
 	size_t length = strcspn(reader->term, "|");
@@ -50,7 +50,7 @@ static int when_fail(struct reader *reader, const char *why)
 	                    (int)(length < 128 ? length : 128), reader->term, why);
 }
 
-/* Reads digits, behind which the number must end. */
+/* Reads a number. After its digits the argument must end. */
 static bool when_read_number(struct reader *reader, uint64_t *number)
 {
 	const char *at = when_skip_blanks(reader->at), *digits = at;
@@ -138,7 +138,7 @@ static int when_read_argument(struct reader *reader)
 	return 0;
 }
 
-/* Reads what is between the parentheses. */
+/* Reads the filter between the parentheses. */
 static int when_read_filter(struct reader *reader)
 {
 	struct dw_filter *filter = reader->filter;

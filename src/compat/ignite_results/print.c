@@ -33,7 +33,7 @@ static void print_basic_stat(const struct dwell_ignite_time_stat *stat, FILE *ou
 	fputc('\n', out);
 }
 
-/* As Python prints a list of strings. */
+/* Prints names like a list of strings in Python. */
 static void print_names(const char *const *names, FILE *out)
 {
 	fputc('[', out);
@@ -90,7 +90,7 @@ struct number {
 	char at[48];
 };
 
-/* As Python prints round(time_s, 5): "0.0", "2e-05", "0.0005", "12.5". */
+/* Formats round(time_s, 5) like Python: "0.0", "2e-05", "0.0005", "12.5". */
 static struct number print_rounded(double time_s)
 {
 	struct number number;
@@ -171,7 +171,7 @@ static void print_summary(FILE *out, const char *what, const struct dwell_ignite
 
 void dw_ignite_print_handlers(const struct dwell_ignite_handlers_results *results, FILE *out)
 {
-	/* The two summaries count as names of handlers and events. */
+	/* As in Ignite, the names of the two summaries count for the widths, with the event "None". */
 	int widths[2] = { (int)strlen("Processing") + 4, (int)strlen("None") + 4 };
 	double total_s = 0;
 

@@ -1,9 +1,9 @@
 /*
  * Ignite's printouts and files, made from summaries and single times.
  *
- * Used twice: by libdwell-ignite for its profilers, and by the reader's views and layout,
- * which take the same figures from a trace. print.c prints summaries; rows.c arranges single
- * times as the rows of the two CSV files. Knows public headers and base alone.
+ * libdwell-ignite uses it for its profilers; the reader's views and layout use it with the same
+ * figures from a trace. print.c prints summaries; rows.c arranges single times as the rows of the
+ * two CSV files. Includes only public headers and base.
  */
 #ifndef DW_COMPAT_IGNITE_RESULTS_RESULTS_H
 #define DW_COMPAT_IGNITE_RESULTS_RESULTS_H
@@ -15,8 +15,8 @@
 /* The public form of a summary whose unit is `unit_s` seconds. */
 struct dwell_ignite_time_stat dw_ignite_time_stat(const struct dw_time_stat *stat, double unit_s);
 
-/* As BasicTimeProfiler.print_results and HandlersTimeProfiler.print_results print, to the
- * letter, but "None" where these print "Nones". */
+/* Prints exactly what BasicTimeProfiler.print_results and HandlersTimeProfiler.print_results print,
+ * except "None" where these print "Nones". */
 void dw_ignite_print_basic(const struct dwell_ignite_basic_results *results, FILE *out);
 void dw_ignite_print_handlers(const struct dwell_ignite_handlers_results *results, FILE *out);
 

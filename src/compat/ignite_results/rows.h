@@ -27,7 +27,7 @@ enum dw_iteration_column {
 struct dw_iteration {
 	uint64_t epoch, iteration;
 	uint32_t run;
-	bool happened; /* not a fetch that found the end */
+	bool happened; /* false: a fetch that found the end of the data */
 	double times_s[DW_ITERATION_COLUMNS];
 };
 
@@ -35,7 +35,7 @@ struct dw_iteration {
 struct dw_iterations {
 	struct dw_iteration *rows;
 	size_t count, capacity;
-	/* The run and epoch of the rows to come, and how long their starts took. */
+	/* The current run and epoch, and the durations of STARTED and EPOCH_STARTED. */
 	uint32_t run;
 	uint64_t epoch;
 	double started_s, epoch_started_s;

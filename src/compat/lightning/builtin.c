@@ -1,6 +1,6 @@
 /*
- * The profilers by name: what each of them records of a stage, and its report, which is a layout
- * of the program's own trace.
+ * The profilers that can be created by name. Each decides what a stage records, and its report is a
+ * layout of the program's own trace.
  */
 #include "compat/lightning/lightning.h"
 
@@ -57,7 +57,7 @@ static int advanced_setup(struct dwell_lightning_profiler *actions, struct dwell
 	return 0;
 }
 
-/* A restriction below 1 is a share; it is a part of the layout's name. */
+/* A restriction below 1 is a share of the lines and becomes a part of the layout's name. */
 static int advanced_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
 {
 	double restriction = actions->own->options.line_restriction;
@@ -111,7 +111,7 @@ static int operators_summary(struct dwell_lightning_profiler *actions, FILE *fil
 	return profiler_print_layout(actions, layout, &options, file, error);
 }
 
-/* ---- xla -------------------------------------------------------------------------------------- */
+/* ---- xla ------------------------------------------------------------------------------------- */
 
 static int xla_setup(struct dwell_lightning_profiler *actions, struct dwell_error *error)
 {
@@ -122,7 +122,8 @@ static int xla_setup(struct dwell_lightning_profiler *actions, struct dwell_erro
 	return dwell_active() ? 0 : dwell_start(&options, error);
 }
 
-/* "training_step", or "[Strategy]Single.training_step": what comes after the last dot. */
+/* Starts the server at the first of these actions. "[Strategy]Single.training_step" counts as
+ * training_step. */
 static void xla_start(struct dwell_lightning_profiler *actions, const char *action)
 {
 	static const char *const served[] = { "training_step", "backward", "validation_step",
@@ -136,7 +137,7 @@ static void xla_start(struct dwell_lightning_profiler *actions, const char *acti
 		actions->own->asked = strcmp(dot ? dot + 1 : action, served[i]) == 0;
 	if (actions->own->asked &&
 	    dwell_serve_start(port ? port : 9012, &actions->own->failed) == DWELL_E_STATE)
-		actions->own->failed.code = 0; /* by an earlier stage, or by the program */
+		actions->own->failed.code = 0; /* an earlier stage or the program started the server */
 }
 
 static int xla_teardown(struct dwell_lightning_profiler *actions, struct dwell_error *error)
@@ -149,7 +150,7 @@ static int xla_teardown(struct dwell_lightning_profiler *actions, struct dwell_e
 	return code;
 }
 
-/* ---- by name ---------------------------------------------------------------------------------- */
+/* ---- by name --------------------------------------------------------------------------------- */
 
 #define METHODS(name_, ...) { .size = sizeof(struct dwell_lightning_methods), .name = name_, __VA_ARGS__ }
 

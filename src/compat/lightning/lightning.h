@@ -1,4 +1,4 @@
-/* What the files of libdwell-lightning share. */
+/* The structures and functions that the files of libdwell-lightning share. */
 #ifndef DW_PROFILER_PROFILER_H
 #define DW_PROFILER_PROFILER_H
 
@@ -7,8 +7,8 @@
 #include "base/error.h"
 
 struct dwell_lightning_own {
-	struct dwell_profile_options profile; /* what a stage records */
-	struct dwell_profile *open;           /* the stage's */
+	struct dwell_profile_options profile; /* the options of a stage's profile */
+	struct dwell_profile *open;           /* the profile of the current stage, or NULL */
 	bool has_result;
 	struct dwell_profile_result result;   /* of the last stage */
 	char *stage, *dirpath, *filename;
@@ -17,8 +17,8 @@ struct dwell_lightning_own {
 	char *sort_by, *record_functions;
 	bool captured;                        /* only captures are recorded */
 	bool asked;                           /* dwell_serve_start() was called */
-	struct dwell_error failed;            /* why captures are not served; reported at the end of the stage */
-	bool made;                            /* by name: the library's memory */
+	struct dwell_error failed;            /* why captures are not served; reported at teardown */
+	bool made;                            /* not used */
 };
 
 /* Ends the stage's recording; later records do not belong to it. */

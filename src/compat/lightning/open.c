@@ -1,10 +1,12 @@
 /*
- * Actions by name: which ones each thread has open.
+ * The actions that each thread has open, by name.
  *
- * A thread's list is its own; its lock is there for dwell_lightning_teardown(), which may
- * run in another thread and names what was left open. A name is known by its hash and
- * length; the text kept beside is for messages and may be cut. Invariant: the recorded
- * entries of a list are open ranges of its thread, in the order in which they began.
+ * Each thread has a list, which only this thread adds to. The lock of the list is needed because
+ * dwell_lightning_teardown() may run in another thread; it reports an action that is still open.
+ * Names are compared by hash and length. The text of a name is only for messages and may be cut.
+ *
+ * Invariant: the recorded entries of a list are open ranges of its thread, in the order in which
+ * they began.
  */
 #include "compat/lightning/lightning.h"
 
@@ -18,7 +20,7 @@ struct open_action {
 	size_t length;
 	unsigned began;
 	uint32_t id;
-	bool closed; /* its stage has ended; a stop that comes later is no error */
+	bool closed; /* its stage has ended; a later stop is no error */
 	char name[91];
 };
 
@@ -60,7 +62,7 @@ static struct open_action *actions_push(struct thread *thread)
 	return &thread->open[thread->count++];
 }
 
-/* Its beginning: snprintf() would be half of what an action costs. */
+/* Copies the beginning of the name. snprintf() would take half of the time of an action. */
 static void action_copy_name(struct open_action *open, const char *name)
 {
 	size_t length = open->length < sizeof open->name ? open->length : sizeof open->name - 1;
@@ -69,7 +71,7 @@ static void action_copy_name(struct open_action *open, const char *name)
 	open->name[length] = '\0';
 }
 
-/* Ends the range of entry `at` by name: others may have begun within it. */
+/* Ends the range of entry `at` by its name, because later ranges may be open in it. */
 static void action_end_range(struct thread *thread, size_t at)
 {
 	if (thread->open[at].began)
@@ -77,7 +79,7 @@ static void action_end_range(struct thread *thread, size_t at)
 	thread->open[at].began = DWELL_NOT_BEGUN;
 }
 
-/* Takes entry `at` out and ends its range. */
+/* Removes entry `at` and ends its range. */
 static void actions_close_at(struct thread *thread, size_t at)
 {
 	action_end_range(thread, at);
@@ -227,8 +229,8 @@ bool dw_lightning_close_open(const struct dwell_lightning_profiler *actions, cha
 	return any;
 }
 
-/* Entries without a range leave the list. The others stay, without a profiler, so that their
- * thread ends the ranges. */
+/* Removes the entries of the profiler. An entry whose range another thread must end remains in that
+ * thread's list, without a profiler. */
 static void actions_forget_of(struct thread *thread, const struct dwell_lightning_profiler *actions)
 {
 	pthread_mutex_lock(&thread->lock);

@@ -1,15 +1,15 @@
 /*
- * A profiler's life: made, stage after stage, destroyed.
+ * Creates and destroys profilers, and begins and ends their stages.
  *
- * A stage is a profile object of <dwell/dwell.h> with the stage's name. Between setup and
- * teardown it is open; what is reported afterwards is its result.
+ * A stage is a profile object of <dwell/dwell.h> with the name of the stage. The profile is open
+ * between setup and teardown. After that, reports use its result.
  */
 #include "compat/lightning/lightning.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy in place of what was there; NULL stays NULL. False: no memory. */
+/* Replaces *to by a copy of `from`, which may be NULL. False when out of memory. */
 static bool profiler_copy_text(char **to, const char *from)
 {
 	char *text = from ? strdup(from) : NULL;
@@ -21,7 +21,7 @@ static bool profiler_copy_text(char **to, const char *from)
 	return true;
 }
 
-/* ---- made and destroyed ------------------------------------------------------------------- */
+/* ---- create and destroy ------------------------------------------------------------------- */
 
 int dwell_lightning_init(struct dwell_lightning_profiler *actions, const struct dwell_lightning_methods *methods,
                          const char *dirpath, const char *filename, struct dwell_error *error)

@@ -1,5 +1,5 @@
 /*
- * Where a report goes: its file's name, its folder, its text.
+ * Writes a report: the name of its file, its folder, its text.
  */
 #include "compat/lightning/lightning.h"
 
@@ -13,7 +13,7 @@
 struct name {
 	char *text;
 	size_t room, length;
-	bool held; /* an unsafe character waits: runs of "_" become one */
+	bool held; /* "_" is written before the next safe character, so that runs of "_" become one */
 	bool any;
 };
 
@@ -116,7 +116,7 @@ int dwell_lightning_describe(struct dwell_lightning_profiler *actions, struct dw
 	memory = open_memstream(&text, &length);
 	if (!memory)
 		return dw_error_set(error, DWELL_E_NOMEM, "no memory for a report");
-	/* Reading the trace is no part of the stage. */
+	/* Ends the stage's profile, which must not include the time of reading the trace. */
 	dw_lightning_end_profile(actions->own);
 	code = dwell_lightning_summary(actions, memory, error ? error : &unused);
 	if (fclose(memory) != 0 && !code)

@@ -18,7 +18,7 @@
 #define COMMUNICATION (1u << DWELL_CATEGORY_COMMUNICATION)
 #define OPERATORS (1u << DWELL_CATEGORY_OPERATOR)
 
-/* Indexed by the verbosity. Steps are recorded in any session. */
+/* By verbosity. Steps are not in the list because every session records them. */
 static const uint32_t categories[MOST_VERBOSITY + 1] = { 0, PHASES, PHASES | OPERATORS | COMMUNICATION,
 	                                   PHASES | COMMUNICATION };
 
@@ -29,7 +29,7 @@ static struct {
 	struct dwell_profile *profile;
 } state = { .skip_iteration = DWELL_SINGA_SKIP_ITERATION };
 
-/* A forked child has none of its parent's profiles. */
+/* Resets the state in a child process after fork, which has none of its parent's profiles. */
 static void singa_know_process(void)
 {
 	if (state.pid == getpid())

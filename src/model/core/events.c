@@ -1,5 +1,5 @@
 /*
- * Events for exporters: calls a function once for each record in scope.
+ * Events for exporters: calls a function once for each event in scope.
  *
  * Streams are walked one after the other in one thread, because an exporter writes one file. A
  * range is reported when it ends, with its ARGS, STACK and LINK records. An asynchronous range may

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Half-open. A list ascends, its intervals do not touch, and it ends with one that starts at
+/* Half-open. The lists that a model stores are united and end with an interval that starts at
  * UINT64_MAX. */
 struct dw_interval {
 	uint64_t start_ticks, end_ticks;

@@ -4,7 +4,7 @@
  * A model has one scope. dw_model_within() returns the model of another scope of the same run. It
  * has the same symbols, is owned by the first model, and is the same object for equal scopes.
  * Everything that a model returns belongs to it and is freed by dw_model_destroy(). A model belongs
- * to one thread; the products that it computes use all cores.
+ * to one thread; it uses further threads to compute its products.
  */
 #ifndef DW_MODEL_CORE_MODEL_H
 #define DW_MODEL_CORE_MODEL_H

@@ -407,7 +407,8 @@ static int scope_resolve_times(struct dw_model *model, struct dwell_error *error
 	struct scratch scratch = { .steps = NULL };
 	int result = 0;
 
-	/* This comes first: it walks the streams, which must all be in scope. */
+	/* This comes first: it walks the streams and needs all times, so model->intervals must be
+	 * unset. */
 	if (model->scope.action) {
 		scratch.action = &action;
 		result = dw_action_times_init(&action, model, error);

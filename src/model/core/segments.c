@@ -168,7 +168,7 @@ static void find_effect(void *context, unsigned worker, size_t index)
 	dw_walk_reset(&boundary.pass.walk);
 }
 
-/* ---- combining the pieces --------------------------------------------------------------------- */
+/* ---- combining the pieces ------------------------------------------------------------------- */
 
 /* Computes the stack at the begin of the piece after `item`. False: out of memory, or not exact. */
 static bool follow(struct dw_model *model, const struct dw_segment *item,

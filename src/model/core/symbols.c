@@ -85,7 +85,7 @@ static uint32_t symbols_put(struct dw_map *map, const struct dw_symbol *items,
 
 /* ---- merging ------------------------------------------------------------------------------ */
 
-/* Ids that are not of an OP record have this symbol; it is compared without a hash. */
+/* Ids that are not of an OP record have this symbol. Comparing it needs no hash. */
 static bool symbol_is_unknown(const struct dw_symbol *symbol)
 {
 	return symbol->category == 0 && strcmp(symbol->name, "(unknown)") == 0 && !symbol->detail &&

@@ -37,7 +37,8 @@ _Static_assert(sizeof(struct dw_tally) == DW_TALLY_BYTES, "a tally is a line");
 /* Returns `count` empty tallies, for free(). NULL: out of memory. */
 struct dw_tally *dw_tallies_create(size_t count);
 /* Samples and buckets are in the arena. */
-/* `arena` NULL: only sums and extremes; the tally must never have percentiles then. */
+/* `arena` NULL: only sums and extremes, no percentiles. Then it must be NULL for every call on this
+ * tally. */
 void dw_tally_add_slow(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration);
 /* Adds `from` to `into`: counts as they are, times multiplied by `ratio`. */
 void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from,

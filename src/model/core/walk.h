@@ -29,7 +29,7 @@ struct dw_walk {
 	uint32_t op_count;
 	uint32_t thread;            /* index of the current writer */
 	bool wanted;                /* that thread is in scope */
-	const struct dw_interval *interval; /* that contains the current time or follows it; NULL:
+	const struct dw_interval *interval; /* contains the current time or is the next one; NULL:
 	                                     * all times are in scope */
 	struct dw_decode_time time;
 	struct dw_decode_open open;

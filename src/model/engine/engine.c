@@ -1,12 +1,13 @@
 /*
- * What each engine's rows took; see engine.h.
+ * Sums up the times of each engine's rows; see engine.h.
  *
- * Streams are walked one after the other; a range's index is what the engine's counters said
- * last when it began. Chunks out of scope are walked too: they hold counters that number what
- * comes after them. A fetch waits for its batch: where the data ends there is a fetch without one.
+ * Streams are walked one after the other. The iteration and epoch of a range are the last values of
+ * the engine's counters before its begin. Therefore chunks out of scope are walked too: they may
+ * contain these counters. A fetch counts when its batch begins: the last fetch finds the end of the
+ * data and has no batch.
  *
- * Times are added up by stream in ticks, the streams' sums then in seconds: so that the
- * last run is each stream's own, and a file's clock is applied once.
+ * Times are summed for each stream in ticks, then the sums of the streams are merged in seconds.
+ * So each stream has its own last run, and the clock of its file is applied once.
  */
 #include "model/engine/engine.h"
 
@@ -24,13 +25,13 @@
 
 struct visitor {
 	void *context;
-	/* A time of `row`; `run` counts from 1 and 0 is a run whose start is not there. */
+	/* A time of a row. time->run counts from 1; 0 is a run whose start was not recorded. */
 	void (*time)(void *context, const struct dw_source_file *file, uint32_t engine,
 	             const struct dw_engine_time *time, uint64_t ticks);
 	void (*run)(void *context, const struct dw_source_file *file, uint32_t engine, bool nested,
 	            uint64_t ticks);
 	void (*open)(void *context, uint32_t engine);
-	void (*stream)(void *context, const struct dw_source_file *file); /* one has ended */
+	void (*stream)(void *context, const struct dw_source_file *file); /* the end of a stream */
 };
 
 struct frame {
@@ -40,11 +41,11 @@ struct frame {
 	bool counts;
 };
 
-/* Where an engine stands. */
+/* The state of an engine at the current record. */
 struct now {
 	uint64_t iteration, epoch;
 	uint32_t run;
-	bool fetched;  /* below: a fetch that has ended */
+	bool fetched;  /* the next two are a fetch that ended and waits for its batch */
 	struct dw_engine_time fetch;
 	uint64_t fetch_ticks;
 };
@@ -52,7 +53,7 @@ struct now {
 struct engines {
 	struct dw_pass pass;
 	const struct visitor *visitor;
-	const struct dw_engine_place *places; /* by merged symbol */
+	const struct dw_engine_place *places; /* by the model's merged symbols */
 	const uint32_t *symbol_by_id;
 	struct now *now;
 };
@@ -142,7 +143,7 @@ static void engines_note(void *state, uint64_t ticks, const struct dw_record *re
 		engines->now[place->engine].epoch = (uint64_t)value;
 }
 
-/* Not scoped: chunks out of scope hold counters that number what comes after them. */
+/* Not scoped: chunks out of scope contain counters that number later ranges. */
 static const struct dw_pass_hooks engines_hooks = {
 	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST,
 	.enter = engines_enter, .leave = engines_leave, .note = engines_note,
@@ -176,12 +177,12 @@ static int engines_visit(struct dw_model *model, const struct dw_engines *all,
 	return failed ? -1 : 0;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 struct sums {
 	struct dw_engines *engines;
-	struct dw_time_stat **stats; /* by engine, then row: of this stream, in ticks */
-	uint32_t *runs;                 /* by engine: the run that the stats are of */
+	struct dw_time_stat **stats; /* by engine, then by row; of this stream, in ticks */
+	uint32_t *runs;                 /* by engine: the run of the last time added */
 	enum dw_engine_runs which;
 };
 
@@ -258,7 +259,7 @@ static int engines_sum(struct dw_model *model, struct dw_engines *engines,
 	return failed ? -1 : 0;
 }
 
-/* Outermost first, of these the one that ran longest. */
+/* The engine with the longest runs comes first. Nested runs do not count. */
 static int engines_compare(const void *left, const void *right)
 {
 	const struct dw_engine *a = *(const struct dw_engine *const *)left,
@@ -358,7 +359,7 @@ static void forward_time(void *pointer, const struct dw_source_file *file, uint3
 	if (forward->result || &forward->engines->engines[at] != forward->engine)
 		return;
 	time.ns = dw_source_span_ns(&file->clock, ticks);
-	time.run += forward->streams << 20; /* runs of another thread are others */
+	time.run += forward->streams << 20; /* each stream numbers its own runs */
 	forward->result = forward->each(forward->context, &time);
 }
 

@@ -1,11 +1,11 @@
 /*
- * Who is who among an engine's names in the dictionary.
+ * Finds the engines, and the roles of their names in the dictionary.
  *
- * Called once by engine.c. Engines are found by their events ("STARTED" of detail
- * "trainer") and handlers (detail "trainer.STARTED"); processing, fetches, runs and
- * counters belong to an engine only if it was found so: other programs may have ranges
- * of these names. Rows come in Ignite's order: events as numbered in engine.h, those of
- * the program's own after them, handlers by event.
+ * Called by engine.c. Engines are found by their events (name "STARTED", detail "trainer") and
+ * handlers (detail "trainer.STARTED"). Processing, fetches, runs and counters belong to an engine
+ * only if it was found by these, because other programs may have ranges of the same names. Rows are
+ * in Ignite's order: events in the order of enum dwell_ignite_event, then those that the program
+ * registered, then handlers by event.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +15,14 @@
 #include "base/grow.h"
 #include "model/engine/engine_roles.h"
 
-/* An event or handler while the rows are put in order. */
+/* An event or handler that was found. Sorted, they become the rows. */
 struct found {
 	const char *engine;
 	size_t engine_length;
 	const char *event, *handler;
 	uint32_t symbol;
-	uint32_t index;  /* of the engine */
-	uint32_t order;  /* of the event */
+	uint32_t index;  /* index of the engine */
+	uint32_t order;  /* number of the event */
 };
 
 struct search {
@@ -97,7 +97,7 @@ static int roles_find(struct search *search)
 	return 0;
 }
 
-/* Events of an engine before its handlers; events in order, handlers by event. */
+/* Sorts by engine. Events come before handlers, events in order, handlers by event. */
 static int roles_compare(const void *left, const void *right)
 {
 	const struct found *a = left, *b = right;
@@ -128,8 +128,8 @@ static bool roles_by_epoch(uint32_t order)
 	       order == DWELL_IGNITE_EVENT_STARTED || order == DWELL_IGNITE_EVENT_COMPLETED;
 }
 
-/* The rows of the engine whose findings begin at `from`; returns where the next one's do.
- * The same name twice (of two call sites) is one row. */
+/* Makes the rows of the engine whose events and handlers begin at `from`. Returns the first of the
+ * next engine. A name that occurs twice (from two call sites) is one row. */
 static const struct found *roles_make_rows(struct search *search, const struct found *from)
 {
 	const struct found *end = search->found + search->count, *to = from;
@@ -163,7 +163,7 @@ static const struct found *roles_make_rows(struct search *search, const struct f
 	return to;
 }
 
-/* What is the engine's besides events and handlers. */
+/* Sets the roles of runs, processing, fetches and counters. */
 static void roles_place_rest(struct dw_model *model, struct dw_engines *engines)
 {
 	for (uint32_t i = 0; i < model->symbol_count; i++) {

@@ -1,5 +1,5 @@
 /*
- * Which engines a trace has, and what each symbol is to them, by the names in its dictionary.
+ * Finds the engines of a trace, and the role of each symbol, by the names in the dictionary.
  */
 #ifndef DW_MODEL_ENGINE_ENGINE_ROLES_H
 #define DW_MODEL_ENGINE_ENGINE_ROLES_H
@@ -12,14 +12,14 @@ enum dw_engine_role {
 	DW_ENGINE_RUN,
 	DW_ENGINE_NESTED_RUN,
 	DW_ENGINE_ROW,
-	DW_ENGINE_FETCH,      /* a row: counts when a batch was there */
+	DW_ENGINE_FETCH,      /* a row: counts if a batch follows */
 	DW_ENGINE_START,      /* a row: a run starts */
-	DW_ENGINE_BATCH,      /* a row: a batch is there */
+	DW_ENGINE_BATCH,      /* a row: the fetch got a batch */
 	DW_ENGINE_ITERATION,  /* counters */
 	DW_ENGINE_EPOCH,
 };
 
-/* What a symbol means. */
+/* The role of a symbol. */
 struct dw_engine_place {
 	uint32_t role;
 	uint32_t engine; /* index */
@@ -27,10 +27,10 @@ struct dw_engine_place {
 };
 
 struct dw_engines {
-	struct dw_engine *engines; /* as the dictionary has them */
+	struct dw_engine *engines; /* in the order of the dictionary */
 	size_t count;
-	struct dw_engine_place *places; /* by merged symbol */
-	const char **names;             /* outermost first; engine.c fills them in */
+	struct dw_engine_place *places; /* by the model's merged symbols */
+	const char **names;             /* longest runs first; set by engine.c */
 };
 
 static inline size_t dw_engine_row_count(const struct dw_engine *engine)
@@ -38,7 +38,8 @@ static inline size_t dw_engine_row_count(const struct dw_engine *engine)
 	return DW_ENGINE_EVENTS + engine->event_count + engine->handler_count;
 }
 
-/* Fills zeroed engines, with nothing counted yet. False: out of memory. */
+/* Sets the engines, their rows and places; the times stay 0. `engines` must be zeroed. False when
+ * out of memory. */
 bool dw_engines_name(struct dw_model *model, struct dw_engines *engines);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which layers people ask for by path; see layers.h. */
+/* Finds the layers that a list of paths and patterns names; see layers.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ int dw_layers_choose(struct dw_model *model, const struct dw_layers *layers, con
 			choices[i] = DW_LAYER_BELOW;
 		if (choices[i] != DW_LAYER_CHOSEN)
 			continue;
-		/* Those above it show where it stands. */
+		/* The layers above a chosen one are shown too, because they show its place in the tree. */
 		for (; parent != DW_NO_INDEX && choices[parent] == DW_LAYER_LEFT_OUT;
 		     parent = layers->rows[parent].parent)
 			choices[parent] = DW_LAYER_ABOVE;

@@ -1,7 +1,7 @@
 /*
- * The product out of the tree: rows depth first, calls by layer, operators by place.
+ * Makes the product from the tree: rows depth first, calls by layer, operators by place.
  *
- * Sums are converted to nanoseconds here and nowhere else.
+ * Only this file converts sums to nanoseconds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,12 @@ struct taking {
 	const struct dw_layers_ask *ask;
 	struct dw_layers *layers;
 	double ns_per_tick;
-	struct dw_layer_ticks *own, *all; /* by node: of its places; with those below */
-	struct dw_layer_ticks *call_all;  /* by place: with calls within */
-	bool *used;                       /* by node: something of it or below is in scope */
-	uint32_t *rows;                   /* by node */
-	size_t *first_entry;              /* by place: into `order` */
-	uint32_t *order;                  /* entries by place, then as they were first seen */
+	struct dw_layer_ticks *own, *all; /* by node: of its places; with the nodes below it */
+	struct dw_layer_ticks *call_all;  /* by place: with the calls within it */
+	bool *used;                       /* by node: the node or one below it has a row */
+	uint32_t *rows;                   /* by node: its row */
+	size_t *first_entry;              /* by place: its first index in `order` */
+	uint32_t *order;                  /* entries by place, then in order of their first calls */
 };
 
 static uint64_t rows_ns(const struct taking *taking, uint64_t ticks)
@@ -74,7 +74,7 @@ static void rows_add_up(struct taking *taking)
 	}
 }
 
-/* ---- operators -------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 static bool rows_place_counts(const struct dw_layer_tree *tree, const struct dw_layer_entry *entry)
 {
@@ -82,7 +82,7 @@ static bool rows_place_counts(const struct dw_layer_tree *tree, const struct dw_
 	       (entry->calls || entry->backward_calls);
 }
 
-/* Entries in order of their places: counted, then dealt out. */
+/* Sorts entries by place, as a counting sort: counts those of each place, then places them. */
 static void rows_sort_operators(struct taking *taking)
 {
 	const struct dw_layer_tree *tree = taking->tree;
@@ -100,7 +100,7 @@ static void rows_sort_operators(struct taking *taking)
 	for (size_t i = 1; i < tree->entry_count; i++)
 		if (rows_place_counts(tree, &tree->entries[i]))
 			taking->order[taking->first_entry[tree->entries[i].place]++] = (uint32_t)i;
-	/* Each has moved to where the next one begins. */
+	/* Each first_entry has moved to the first entry of the next place: moves them back. */
 	memmove(taking->first_entry + 1, taking->first_entry,
 	        tree->place_count * sizeof *taking->first_entry);
 	taking->first_entry[0] = 0;
@@ -128,7 +128,7 @@ static struct dw_layer_operators rows_make_operators(struct taking *taking, uint
 	return taken;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static int rows_compare_calls(const void *left, const void *right)
 {
@@ -178,9 +178,9 @@ static void rows_make_calls(struct taking *taking)
 	}
 }
 
-/* ---- rows --------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Elements of all tensors: a layer's shapes are those of its parameters. */
+/* The number of elements of all tensors. The shapes of a layer are those of its parameters. */
 static uint64_t rows_count_elements(const struct dw_entry_shapes *shapes)
 {
 	const uint8_t *tensor = shapes ? shapes->tensors : NULL;

@@ -1,12 +1,12 @@
 /*
- * The tree of layers: paths to nodes, and the places that sums go to.
+ * The tree of layers: finds the nodes of paths, and keeps the places in which sums are collected.
  *
- * A path is hashed once when it is met and its node found at once; only a new one looks
- * for its parent, so that deep models cost no more a layer than flat ones.
+ * The node of a path is found by the hash of the whole path. Only a new path searches for its
+ * parent, so that a layer of a deep model costs as little as one of a flat model.
  *
- * The walk makes places and links while it meets them; when it is through, each late
- * place finds the one that its link names. A link may lead to another late place (a
- * backward pass that was itself differentiated): then that one's counts.
+ * The walk adds places and links in the order of the records. After the walk each late place finds
+ * its place by its link. A link may lead to another late place (a backward pass that was itself
+ * differentiated). Then the search continues with the link of that place.
  */
 #include "model/layers/layer_tree.h"
 
@@ -17,14 +17,14 @@
 
 /* ---- places -------------------------------------------------------------------------------- */
 
-#define MOST_HOPS 16 /* from one backward pass to the next */
+#define MOST_HOPS 16 /* links to follow, from one backward pass to the next */
 
 static bool tree_init_places(struct dw_layer_tree *tree)
 {
 	if (!DW_GROW(&tree->entries, &tree->entry_capacity, 0))
 		return false;
 	tree->entry_count = 1;
-	/* place 0, of node 0 */
+	/* place 0 belongs to node 0 */
 	if (!DW_GROW(&tree->places, &tree->place_capacity, 0))
 		return false;
 	tree->place_count = 1;
@@ -92,7 +92,7 @@ uint32_t dw_layer_entry(struct dw_layer_tree *tree, uint32_t place, uint32_t row
 	return (uint32_t)tree->entry_count++;
 }
 
-/* ---- what was late ---------------------------------------------------------------------- */
+/* ---- late places ------------------------------------------------------------------------ */
 
 static int tree_compare_links(const void *left, const void *right)
 {
@@ -117,7 +117,7 @@ static uint32_t tree_find_place(const struct dw_layer_tree *tree, uint32_t place
 	return place;
 }
 
-/* Operators of late places join those of the place; in the order of their first calls. */
+/* Adds the operators of late places to those of the places found, in order of their first calls. */
 static bool tree_settle_operators(struct dw_layer_tree *tree)
 {
 	for (uint32_t i = 1, count = (uint32_t)tree->entry_count; i < count; i++) {
@@ -172,7 +172,7 @@ bool dw_layer_tree_make(struct dw_layer_tree *tree, struct dw_model *model)
 	return true;
 }
 
-/* 0: there is none. */
+/* The node of a path, or 0 if it has none. */
 static uint32_t tree_find_path(const struct dw_layer_tree *tree, const char *path, size_t length)
 {
 	uint32_t found = DW_MAP_FIND(&tree->by_path, dw_map_hash_bytes(0, path, length), i,
@@ -209,8 +209,8 @@ static uint32_t tree_add_node(struct dw_layer_tree *tree, const char *path, size
 	return index;
 }
 
-/* The node of a path, with those above it made where they are missing: found from the
- * end of the path, made from its beginning. */
+/* Finds the node of a path, and adds missing nodes for it and its parents. Searches from the end of
+ * the path towards its beginning, then adds nodes towards its end. */
 static uint32_t tree_find_node(struct dw_layer_tree *tree, const char *path)
 {
 	size_t length = strlen(path), known = length;
@@ -233,7 +233,8 @@ static uint32_t tree_find_node(struct dw_layer_tree *tree, const char *path)
 
 /* ---- what a range is ------------------------------------------------------------------ */
 
-/* A path from the model's root names its place itself, wherever it is called from. */
+/* A name that begins with the root of the layer around it is a whole path; any other name is
+ * relative to the layer around it. */
 static const char *tree_whole_path(struct dw_layer_tree *tree, const char *name, uint32_t around)
 {
 	const char *outer = tree->nodes[around].path;

@@ -1,10 +1,10 @@
 /*
- * The tree of layers while it is counted.
+ * The tree of layers during the walk over the records.
  *
- * A node is a layer. A place is what sums are kept of: a node, one call of it, or, of
- * something whose layer is not known yet, a late place, which finds its place in the end.
- * Node 0 and place 0 stand for what lies in no layer. Parents and what is around have
- * smaller indices.
+ * A node is a layer. Sums are collected in places. A place belongs to a node or to one call of it.
+ * If the layer is not known yet, the place is a late place: its sums are added to another place
+ * after the walk. Node 0 and place 0 are for everything outside layers. A parent has a smaller
+ * index than its children, and a call a smaller index than the calls in it.
  */
 #ifndef DW_MODEL_LAYERS_LAYER_TREE_H
 #define DW_MODEL_LAYERS_LAYER_TREE_H
@@ -15,7 +15,7 @@
 
 #define DW_LAYER_LATE UINT32_MAX /* the node of a late place */
 
-/* As struct dw_layer_sums, in ticks of the first file. */
+/* Like struct dw_layer_sums, in ticks of the first file. */
 struct dw_layer_ticks {
 	uint64_t operators, backward, device;
 	int64_t bytes, backward_bytes;
@@ -25,38 +25,38 @@ struct dw_layer_ticks {
 struct dw_layer_node {
 	const char *path;
 	uint32_t path_length;
-	uint32_t symbol;        /* one of those that name it, or DW_NO_INDEX: made up */
-	uint32_t parent, first_child, last_child, next; /* 0: none; of the top ones, node 0's */
-	uint32_t place;         /* what is in none of its calls, or all of it */
-	uint32_t unpaired;      /* its last call whose backward is still to come; 0: none */
-	uint32_t within;        /* calls of it that are open where the walk is */
+	uint32_t symbol;        /* a symbol that names it; DW_NO_INDEX: no range has its name */
+	uint32_t parent, first_child, last_child, next; /* 0: none; top layers are children of node 0 */
+	uint32_t place;         /* sums outside its calls; all its sums if calls are not kept */
+	uint32_t unpaired;      /* its last call without a backward call; 0: none */
+	uint32_t within;        /* number of its calls that are open now in the walk */
 	uint64_t calls, open, total, self;
 };
 
 struct dw_layer_place {
 	uint32_t node;          /* or DW_LAYER_LATE */
-	uint32_t around;        /* of a call: the call around it */
-	uint32_t before;        /* of a call: the node's unpaired one before it */
-	uint32_t thread;        /* of a call: whose; of a late place: who ran its forward */
+	uint32_t around;        /* call: the call around it; late place: the place found, or 0 */
+	uint32_t before;        /* call: the node's previous call without a backward call */
+	uint32_t thread;        /* call: its thread; late place: the thread of its forward */
 	union {
 		uint64_t start_ns;  /* of a call */
 		uint64_t sequence;  /* of a late place */
 	};
 	uint64_t total, self;   /* of a call */
-	bool counted, open;     /* a call in scope; without an end */
+	bool counted, open;     /* it is a call in scope; it has no end */
 	struct dw_layer_ticks ticks;
 };
 
-/* Operators of a name in a place. */
+/* All operators of one name in a place. */
 struct dw_layer_entry {
 	uint32_t place, row;    /* row: see dw_model.row_symbol */
-	uint32_t within;        /* open where the walk is */
+	uint32_t within;        /* number open now in the walk */
 	uint64_t calls, backward_calls, total, backward_total;
 	int64_t total_bytes;
 	struct dw_layer_ticks ticks;
 };
 
-/* Where something began that a late place goes by. */
+/* A forward operator or a flow that late places may name by `sequence` and `thread`. */
 struct dw_layer_link {
 	uint64_t sequence;
 	uint32_t thread, place;
@@ -69,13 +69,13 @@ struct dw_layer_tree {
 	struct dw_map by_path;  /* nodes; all but the first */
 	struct dw_layer_seen { uint32_t symbol, around, node; } *seen;
 	size_t seen_count, seen_capacity;
-	struct dw_map by_symbol; /* `seen` by symbol and what is around */
+	struct dw_map by_symbol; /* `seen` by symbol and the layer around it */
 
 	struct dw_layer_place *places;
 	size_t place_count, place_capacity;
 	struct dw_layer_link *links;
 	size_t link_count, link_capacity;
-	struct dw_layer_entry *entries; /* [0] stands for none */
+	struct dw_layer_entry *entries; /* [0] is not used: index 0 means none */
 	size_t entry_count, entry_capacity;
 	struct dw_map by_name;  /* entries by place and row; all but the first */
 	bool has_memory, failed;
@@ -83,9 +83,9 @@ struct dw_layer_tree {
 
 /* ---- nodes. False or 0 when out of memory, here and below ----------------------- */
 bool dw_layer_tree_make(struct dw_layer_tree *tree, struct dw_model *model);
-/* Which layer a range of this symbol is, inside the layer `around` (0: in none). */
+/* The layer of a range of this symbol in the layer `around` (0: in no layer). */
 uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around);
-/* Layers that were named and never called, of models that were. */
+/* Adds the layers that have a name but were never called, of models that were called. */
 bool dw_layer_tree_add_uncalled(struct dw_layer_tree *tree);
 void dw_layer_tree_reset(struct dw_layer_tree *tree);
 
@@ -95,10 +95,10 @@ uint32_t dw_layer_place(struct dw_layer_tree *tree, uint32_t node);
 uint32_t dw_layer_late(struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread);
 bool dw_layer_link(struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread, uint32_t place);
 uint32_t dw_layer_entry(struct dw_layer_tree *tree, uint32_t place, uint32_t row);
-/* What is late finds its place, with its operators. */
+/* Finds the places of late places and adds their sums and operators to these. */
 bool dw_layer_settle(struct dw_layer_tree *tree);
 
-/* ---- the product out of it, in nanoseconds (layer_rows.c) ----------------------------------- */
+/* ---- the product of the tree, in nanoseconds (layer_rows.c) --------------------------------- */
 
 bool dw_layers_take(struct dw_layer_tree *tree, const struct dw_layers_ask *ask,
                     struct dw_layers *layers);

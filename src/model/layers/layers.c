@@ -1,6 +1,6 @@
 /*
- * Layers and the operators that they cause; see layers.h. This file walks the records: it
- * nests ranges and gives each one's time to a place of the tree, see layer_tree.h.
+ * Layers and the operators that they cause; see layers.h. This file walks the records: it nests
+ * ranges and adds the time of each to a place of the tree (layer_tree.h).
  */
 #include "model/layers/layers.h"
 
@@ -20,7 +20,7 @@
 
 enum dw_layer_what { DW_LAYER_IS_NOTHING, DW_LAYER_IS_LAYER, DW_LAYER_IS_OPERATOR, DW_LAYER_IS_DEVICE };
 
-/* What the walk needs of a symbol. */
+/* The properties of a symbol that the walk needs. */
 struct layer_symbol {
 	uint64_t flops;
 	enum dw_layer_what what;
@@ -53,16 +53,16 @@ static struct layer_symbol *layers_make_symbols(const struct dw_model *model)
 /* ---- the walk ----------------------------------------------------------------------------- */
 
 struct frame {
-	struct dw_frame frame;  /* what counts is chained by `what` */
+	struct dw_frame frame;  /* ranges that count are chained by `what` */
 	enum dw_layer_what what;
 	uint32_t symbol;
-	uint32_t node;          /* the innermost layer, its own or inherited; 0: none */
+	uint32_t node;          /* the innermost layer: the range itself or around it; 0: none */
 	uint32_t call;          /* the place of the innermost layer's call; inherited */
-	uint32_t place;         /* where time goes: `call`, or a late one; inherited */
-	uint32_t entry;         /* of an operator's name in `place`; 0: none */
-	int64_t bytes;          /* of the stream when it began */
+	uint32_t place;         /* where its time is added: `call` or a late place; inherited */
+	uint32_t entry;         /* of the innermost operator, in `place`; 0: none */
+	int64_t bytes;          /* the stream's `bytes` when the range began */
 	bool backward;          /* in a backward phase, or linked to a forward; inherited */
-	bool covered;           /* an operator around it has FLOPs: its own are part of those */
+	bool covered;           /* an operator around it has FLOPs, which include its own */
 };
 
 struct pass {
@@ -79,11 +79,11 @@ struct layers {
 	struct dw_pass pass; /* first */
 	struct pass *all;
 	const uint32_t *symbol_by_id;
-	double ratio;        /* to ticks of the first file */
+	double ratio;        /* multiplies ticks of this file to get those of the first */
 	int64_t bytes;       /* allocated less freed so far */
 };
 
-/* Handles of flows are a process's; what they link has a thread of no other use. */
+/* A flow has a handle of its process and no thread. Its links have this value as their thread. */
 #define FLOW_THREAD(process) (0x80000000u | (process))
 
 static uint64_t layers_scale(const struct layers *layers, uint64_t ticks)
@@ -93,8 +93,8 @@ static uint64_t layers_scale(const struct layers *layers, uint64_t ticks)
 
 /* ---- begins ----------------------------------------------------------------------------- */
 
-/* A call's own place; of a call in the backward pass that of its forward, which is the
- * thread's last one without a backward. */
+/* The place of a call. A call in the backward pass has the place of its forward call: the node's
+ * last call without a backward call, if it ran in the same thread. */
 static uint32_t layers_find_place(struct layers *layers, const struct frame *frame, uint32_t around)
 {
 	struct dw_layer_tree *tree = &layers->all->tree;
@@ -134,7 +134,8 @@ static void layers_begin_layer(struct layers *layers, struct frame *frame)
 		pass->failed = true;
 }
 
-/* Of an operator, where it is now; what an operator's zones allocate is its own. */
+/* Sets the entry of an operator in its place. A zone in an operator keeps the operator's entry, so
+ * its allocations count as the operator's. */
 static void layers_enter_operator(struct pass *pass, struct frame *frame)
 {
 	if (frame->what != DW_LAYER_IS_NOTHING)
@@ -232,7 +233,7 @@ static void layers_leave(void *state, void *place, uint64_t ticks, enum dw_leave
 
 /* ---- links, flows, memory --------------------------------------------------------------- */
 
-/* The innermost range is what somewhere else began as `sequence`. */
+/* The innermost range belongs to the layer of something recorded elsewhere as `sequence`. */
 static void layers_make_late(struct pass *pass, struct frame *frame, uint64_t sequence,
                              uint32_t thread)
 {
@@ -242,7 +243,8 @@ static void layers_make_late(struct pass *pass, struct frame *frame, uint64_t se
 	layers_enter_operator(pass, frame);
 }
 
-/* Forward: the operator's place is known. Backward: it is what has to be found. */
+/* A link without a thread is in a forward operator, whose place is known. A link with a thread is
+ * in an operator of the backward pass, whose place is found after the walk. */
 static void layers_take_link(struct layers *layers, struct frame *frame,
                              const struct dw_record *record)
 {
@@ -261,7 +263,7 @@ static void layers_take_link(struct layers *layers, struct frame *frame,
 	}
 }
 
-/* From an operator or a layer to what a device does for it. */
+/* A flow leads from an operator or a layer to the range of a device that works for it. */
 static void layers_take_flow(struct layers *layers, struct frame *frame,
                              const struct dw_record *record)
 {
@@ -308,7 +310,7 @@ static void layers_note(void *state, uint64_t ticks, const struct dw_record *rec
 		layers_take_memory(layers, frame, ticks, record);
 }
 
-/* Not scoped: what a chunk out of scope allocates is freed in scope. */
+/* Not scoped: a block that is freed in scope may be allocated in a chunk out of scope. */
 static const struct dw_pass_hooks layers_hooks = {
 	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true,
 	.enter = layers_enter, .leave = layers_leave, .note = layers_note,
@@ -325,7 +327,7 @@ static bool layers_walk_streams(struct pass *pass)
 	for (size_t i = 0; i < source->stream_count && !pass->failed; i++) {
 		struct layers layers = { .all = pass };
 
-		/* Out of scope nothing counts; the memory of all streams is in one row. */
+		/* Ranges out of scope do not count, but any stream may free or allocate memory. */
 		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.count)
 			continue;
 		dw_pass_init(&layers.pass, model, i, &pass->frames, buffer);

@@ -1,14 +1,14 @@
 /*
- * A process's account: what is live, how much of what kind and whose, and when most.
+ * The account of a process: the live bytes by kind and by owner, and the peak.
  *
- * Takes allocations and frees in order of time. A level lasts from one event to the
- * next, so it is looked at when it ends: then it may be a peak (if some of that time
- * is in scope) and the largest of its buckets. At a peak nobody's bytes are copied:
- * every level remembers the peak that it last knew of and catches up before it
- * changes. An event costs the same however many owners there are.
+ * Reads allocations and frees in order of time. A level lasts from one event to the next. When it
+ * ends, it is compared with the peak (if a part of its time is in scope) and with the largest level
+ * of each bucket that it covers. A new peak copies no levels: it only increments the device's
+ * `epoch`. Each level has the epoch in which it last changed, and stores its value at the peak
+ * before it changes again. So the cost of an event does not depend on the number of owners.
  *
- * What was allocated before the scope still is live in it: levels count everything,
- * sums of allocations and frees count what is in scope.
+ * A block that was allocated before the scope is live in the scope. Therefore levels count all
+ * events; sums of allocations and frees count only events in scope.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static void account_draw(const struct dw_memory_account *account, struct dw_memo
 			account_fill_bucket(&device->buckets[i], device, account->from_ticks + i * width);
 }
 
-/* The device's level, unchanged since `since`, ends. */
+/* Ends the level that the device has had since `since`. */
 static void account_end_level(struct dw_memory_account *account, struct dw_memory_device *device,
                               uint64_t until)
 {
@@ -198,7 +198,8 @@ static void account_release(struct dw_memory_account *account, uint32_t number, 
 	dw_live_remove(&account->live, number);
 }
 
-/* Of the next allocation; what a live file has got between the passes keeps its name. */
+/* The kind of the next allocation, from the first pass. If the trace is still written, the second
+ * pass may find more allocations; these have the kind that their symbol names. */
 static uint32_t account_next_kind(struct dw_memory_account *account, uint32_t symbol)
 {
 	size_t at = account->allocation++;
@@ -211,7 +212,7 @@ static bool account_allocate(struct dw_memory_account *account, const struct dw_
 {
 	struct dw_memory_block *block;
 	uint32_t number;
-	uint64_t bytes = event->bytes & INT64_MAX; /* a damaged trace may say anything */
+	uint64_t bytes = event->bytes & INT64_MAX; /* a damaged trace may have any value */
 	uint32_t index = account_find_device(account, event->symbol),
 			 kind = account_next_kind(account, event->symbol);
 	uint32_t owner =
@@ -254,7 +255,7 @@ void dw_memory_account_put(struct dw_memory_account *account, const struct dw_me
 		return;
 	number = dw_live_find(&account->live, event->address, 0);
 	if (is_free && number == DW_MAP_NONE) {
-		/* With a scope of threads it may be one that is not looked at. */
+		/* In a scope of threads, a thread out of scope may have allocated it. */
 		account->unknown_frees += counts && !account->model->wanted_threads;
 		return;
 	}

@@ -1,5 +1,5 @@
 /*
- * The second pass: a process's account of what is live, levels, peaks and the curve.
+ * The second pass over a process's events: it sums up levels, peaks and the curve of memory.
  */
 #ifndef DW_MODEL_MEMORY_ACCOUNT_H
 #define DW_MODEL_MEMORY_ACCOUNT_H
@@ -8,8 +8,9 @@
 #include "model/memory/memory.h"
 #include "model/memory/streams.h"
 
-/* A level and what it was at the device's last peak: looked up when the level changes next,
- * so that a peak costs nothing but a number. */
+/* A level, and its value at the device's last peak. `at_peak` is valid if `epoch` is that of the
+ * device; otherwise `now` has not changed since the peak. So a new peak only increments the
+ * device's epoch. */
 struct dw_memory_level {
 	uint64_t now, at_peak, epoch;
 };
@@ -29,20 +30,20 @@ struct dw_memory_bucket {
 struct dw_memory_device {
 	const char *name;
 	uint64_t now, peak, peak_ticks, epoch;
-	uint64_t since; /* when the level became what it is */
+	uint64_t since; /* when the level last changed */
 	const struct dw_interval *interval;
 	struct dw_memory_level levels[DW_MEMORY_KIND_COUNT];
 	struct dw_memory_use kinds[DW_MEMORY_KIND_COUNT];
-	struct dw_memory_bucket *buckets; /* DW_MEMORY_POINTS - 1: the peak itself is a point */
+	struct dw_memory_bucket *buckets; /* DW_MEMORY_POINTS - 1: the peak may add a point */
 };
 
-/* A live block, by its number in `live`. */
+/* A live block, indexed by its number in `live`. */
 struct dw_memory_block {
 	uint64_t bytes;
 	uint32_t holder, kind;
 };
 
-#define DW_MEMORY_DEVICES 64u /* the last one stands for all others */
+#define DW_MEMORY_DEVICES 64u /* the last one is "other devices" */
 
 struct dw_memory_account {
 	struct dw_model *model;
@@ -50,17 +51,17 @@ struct dw_memory_account {
 	struct dw_memory_paths paths;
 	struct dw_memory_device *devices;
 	size_t device_count, device_capacity;
-	uint8_t *device_by_symbol, *kind_by_symbol; /* + 1; 0: not known yet */
+	uint8_t *device_by_symbol, *kind_by_symbol; /* index + 1; 0: not looked up yet */
 	struct dw_memory_holder *holders;
 	size_t holder_count, holder_capacity;
 	struct dw_map by_path; /* holders by path and device */
 	struct dw_live live;
 	struct dw_memory_block *blocks;
 	size_t block_capacity;
-	const uint8_t *kinds; /* of the first pass, by allocation; the caller's */
+	const uint8_t *kinds; /* from the first pass, by allocation; owned by the caller */
 	size_t kind_count, allocation;
 	const struct dw_interval *interval;
-	uint64_t from_ticks, to_ticks; /* what the curve shows */
+	uint64_t from_ticks, to_ticks; /* the time that the curve shows */
 	uint64_t bucket_ticks;
 	uint64_t unknown_frees, doubled;
 	bool failed;
@@ -71,9 +72,9 @@ bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *
                             uint32_t process);
 /* The kind that a symbol names. */
 uint32_t dw_memory_kind_of(struct dw_memory_account *account, uint32_t symbol);
-/* Events in order of time. */
+/* Adds an event. The caller adds events in order of time. */
 void dw_memory_account_put(struct dw_memory_account *account, const struct dw_memory_event *event);
-/* The levels last until the end; what lazy levels put off is done. */
+/* Ends all levels at the end of the scope and copies their values to the uses. */
 void dw_memory_account_end(struct dw_memory_account *account);
 void dw_memory_account_reset(struct dw_memory_account *account);
 

@@ -1,13 +1,13 @@
 /*
- * What blocks are for, of which the program says nothing: see the rule in memory.h.
+ * Finds the kinds of blocks that the program calls "other"; the rules are in memory.h.
  *
- * A first pass over a process's events, before its account is made: what a block is shows
- * when it is freed or where it outlives the range that decides (its span), and the peak may
- * lie before that. So the answer is kept, a byte an allocation in order of time, and the
- * account counts with it; it needs no correction, and categories sum to the whole.
+ * This is the first pass over a process's events. It runs before the account, because the kind of a
+ * block depends on its free and on the end of the range that decides (its span), and both may come
+ * after the peak. The pass stores one byte for each allocation, in order of time. The account
+ * reads these bytes, so that it corrects nothing later and its kinds sum to the total.
  *
- * A span needs no event of its own: streams are read ahead of the merge, so when a free is
- * met, every end before it has been read (an end that has not lies in a later chunk).
+ * The end of a span is no event in the merge. Streams are read ahead of the merge: when a free is
+ * handled, all ends before it have been read (an end that was not read is in a later chunk).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "model/memory/account.h"
 #include "model/memory/kinds.h"
 
-#define BY_RULE 0x80u /* beside the kind: by the rule, not by the program */
+#define BY_RULE 0x80u /* a bit above the kind: the kind comes from a rule, not from the program */
 
 /* ---- roles of ranges ----------------------------------------------------------------------- */
 
@@ -55,7 +55,7 @@ uint32_t dw_memory_span_open(struct dw_memory_kind_pass *pass, uint64_t ticks, b
 		pass->free_span = pass->spans[index].next_free;
 		span = &pass->spans[index];
 	} else {
-		if (!pass->span_count) /* 0 stands for none */
+		if (!pass->span_count) /* 0 means none */
 			pass->span_count = DW_GROW(&pass->spans, &pass->span_capacity, 0) != NULL;
 		span =
 			pass->span_count ? DW_GROW(&pass->spans, &pass->span_capacity, pass->span_count) : NULL;
@@ -75,9 +75,9 @@ uint32_t dw_memory_span_open(struct dw_memory_kind_pass *pass, uint64_t ticks, b
 			pass->failed = true;
 			return 0;
 		}
-		span->refs = 1; /* never given back */
+		span->refs = 1; /* never reused */
 		for (; at > pass->backward_at && pass->backwards[at - 1].ticks > ticks; at--)
-			pass->backwards[at] = pass->backwards[at - 1]; /* another thread's, read ahead */
+			pass->backwards[at] = pass->backwards[at - 1]; /* of a thread that was read ahead */
 		pass->backwards[at] = (struct dw_memory_backward){ ticks, index };
 		pass->backward_count++;
 	}
@@ -90,7 +90,7 @@ static void span_free(struct dw_memory_kind_pass *pass, uint32_t index)
 	pass->free_span = index;
 }
 
-/* Its blocks may still be in chunks that were read and not merged: they hold it too. */
+/* Ends a span. It is not reused while events that were read but not merged refer to it. */
 void dw_memory_span_close(struct dw_memory_kind_pass *pass, uint32_t index, uint64_t ticks)
 {
 	if (!index)
@@ -106,7 +106,7 @@ static void span_release(struct dw_memory_kind_pass *pass, uint32_t index)
 		span_free(pass, index);
 }
 
-/* ---- where an allocation stands ------------------------------------------------------------- */
+/* ---- what surrounds an allocation ----------------------------------------------------------- */
 
 static bool kinds_in_step(struct dw_memory_kind_pass *pass, uint64_t ticks)
 {
@@ -117,8 +117,8 @@ static bool kinds_in_step(struct dw_memory_kind_pass *pass, uint64_t ticks)
 	return ticks < pass->step_reach;
 }
 
-/* The backward of another thread that is open now; 0: none. Device threads run operators of
- * a backward that a thread waits for. */
+/* The span of the last backward range to begin, if it is still open; 0: none. Threads of devices
+ * run operators of a backward range that is open in the thread that waits for them. */
 static uint32_t kinds_find_backward(struct dw_memory_kind_pass *pass, uint64_t ticks)
 {
 	uint32_t span;
@@ -132,7 +132,7 @@ static uint32_t kinds_find_backward(struct dw_memory_kind_pass *pass, uint64_t t
 	return pass->spans[span].end_ticks > ticks ? span : 0;
 }
 
-/* What the block is if it outlives its span. */
+/* The kind of the block if it outlives its span. May replace the span by a backward range's. */
 static enum dw_memory_kind kinds_when_it_stays(struct dw_memory_kind_pass *pass,
                                                struct dw_memory_event *event)
 {
@@ -209,7 +209,7 @@ void dw_memory_kind_pass_put(struct dw_memory_kind_pass *pass, struct dw_memory_
 	number = dw_live_find(&pass->live, event->address, 0);
 	block = number == DW_MAP_NONE ? NULL : &pass->pending[number];
 	if (block)
-		kinds_decide(pass, block, event->ticks); /* gives its span back */
+		kinds_decide(pass, block, event->ticks); /* releases its span */
 	if (event->type == DW_MEMORY_SAID) {
 		if (block)
 			pass->kinds[block->allocation] =
@@ -265,7 +265,7 @@ void dw_memory_kind_pass_init(struct dw_memory_kind_pass *pass, struct dw_memory
 
 void dw_memory_kind_pass_end(struct dw_memory_kind_pass *pass)
 {
-	/* What is live still outlives what there was. Numbers out of use have no span. */
+	/* A block that is live at the end has outlived its span. Unused numbers have no span. */
 	for (size_t i = 0; i < pass->live.count; i++)
 		if (pass->pending[i].span)
 			pass->kinds[pass->pending[i].allocation] = (uint8_t)(BY_RULE | pass->pending[i].stays);

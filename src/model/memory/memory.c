@@ -1,9 +1,9 @@
 /*
- * Memory: the streams of each process merged, and what their accounts say.
+ * Merges the streams of each process and turns the process's account into pools; see memory.h.
  *
- * Processes are independent and done side by side; within one, streams are merged
- * with a heap, each decoded a chunk at a time. An account ends as a pool a device:
- * paths become owners by name, ticks become ns, buckets become the curve.
+ * Processes are independent and are computed in parallel. Within a process a heap merges the
+ * streams, and each stream is decoded one chunk at a time. An account becomes one pool for each
+ * device: paths become owners by name, ticks become ns, buckets become the curve.
  */
 #include "model/memory/memory.h"
 
@@ -26,7 +26,7 @@ struct pass {
 /* ---- merging ------------------------------------------------------------------------------- */
 
 struct heap {
-	struct dw_memory_stream **items; /* with an event each, the earliest first */
+	struct dw_memory_stream **items; /* streams with an event left, the earliest first */
 	size_t count;
 };
 
@@ -54,7 +54,8 @@ static void memory_sift(struct heap *heap, size_t at)
 	}
 }
 
-/* The first pass goes on behind the scope: what becomes of a block may show there. */
+/* The first pass continues after the end of the scope, because the kind of a block may depend on
+ * a free there. */
 static void memory_merge_streams(struct dw_memory_account *account,
                                  struct dw_memory_kind_pass *kind_pass, struct heap *heap)
 {
@@ -67,7 +68,7 @@ static void memory_merge_streams(struct dw_memory_account *account,
 		struct dw_memory_event *event = &first->events[first->at];
 
 		if (!kind_pass && model->intervals && event->ticks >= account->to_ticks)
-			break; /* what is live now is what was live at the end */
+			break; /* what is live now is live at the end of the scope */
 		if (kind_pass)
 			dw_memory_kind_pass_put(kind_pass, event);
 		else
@@ -91,7 +92,8 @@ static size_t memory_count_streams(const struct dw_source *source, uint32_t proc
 	return count;
 }
 
-/* All of them, whatever the scope: memory of a wanted thread is freed by any. */
+/* Walks all streams, also those of threads out of scope: any thread may free a block that a thread
+ * in scope allocated. */
 static void memory_walk_streams(struct dw_memory_account *account,
                                 struct dw_memory_kind_pass *kind_pass)
 {
@@ -100,7 +102,7 @@ static void memory_walk_streams(struct dw_memory_account *account,
 	size_t most = memory_count_streams(source, account->process), count = 0;
 	struct dw_memory_stream *streams = calloc(most + 1, sizeof *streams);
 	struct heap heap = { calloc(most + 1, sizeof *heap.items), 0 };
-	void *buffer = malloc(DW_BLOCK_BYTES); /* one for all: used within a chunk only */
+	void *buffer = malloc(DW_BLOCK_BYTES); /* for all streams: used while a chunk is read */
 
 	account->failed |= !streams || !heap.items || !buffer;
 	for (size_t i = 0; !account->failed && i < source->stream_count; i++) {
@@ -178,7 +180,8 @@ struct collection {
 	uint32_t rows;
 };
 
-/* Adds to each of those that the holder lies in once, recursion or not. */
+/* Adds a holder to its owner, and to the totals of the owners on its path: once to each, even if
+ * it is on the path several times. */
 static void memory_add_holder(struct collection *collection,
                               const struct dw_memory_account *account, uint32_t index)
 {
@@ -256,7 +259,7 @@ static void memory_put_point(struct dw_memory_pool *pool, uint64_t ns, const uin
 	memcpy(point->bytes, bytes, sizeof point->bytes);
 }
 
-/* Whether the bucket says what those before and after it say: then a curve needs none of it. */
+/* Whether the bucket equals the ones before and after it. Then the curve needs no point for it. */
 static bool memory_is_flat(const struct dw_memory_bucket *buckets, size_t at)
 {
 	const struct dw_memory_bucket *bucket = &buckets[at];
@@ -266,8 +269,8 @@ static bool memory_is_flat(const struct dw_memory_bucket *buckets, size_t at)
 	       memcmp(bucket->kinds, bucket[1].kinds, sizeof bucket->kinds) == 0;
 }
 
-/* A bucket keeps the first of its largest moments: so the peak is one of them, unless
- * the scope has gaps and a larger level lay in one. */
+/* A bucket keeps the first of its largest moments. So the peak is in a bucket, unless the scope has
+ * gaps and the level was larger in a gap. Then the peak is added as a point of its own. */
 static bool memory_make_points(struct dw_memory_pool *pool, const struct dw_memory_account *account,
                                const struct dw_memory_device *device)
 {

@@ -1,17 +1,17 @@
 /*
- * Memory: who allocated it, who held it at the peak, what is left at the end.
+ * Memory: which operators allocated it, which held it at the peak, what is live at the end.
  *
- * An allocation belongs to the innermost operator that is open in its own thread at
- * that moment, else to the innermost range that people name themselves (a zone, a
- * phase, ...), else to "(no operator)". A free belongs to whoever allocated what it
- * frees, in whatever thread it happens. All streams of a process are merged in order
- * of time for that; memory is bounded by what is live and by a chunk a stream.
+ * An allocation belongs to the innermost operator that is open in its thread at that moment.
+ * Without an operator it belongs to the innermost range that the program names itself (a zone, a
+ * phase, ...), without a range to "(no operator)". A free belongs to the owner of the allocation,
+ * in whatever thread the free happens. To match them, all streams of a process are merged in
+ * order of time. This takes memory for the live blocks and for one chunk of each stream.
  *
- * What a block is for, its kind, the program says with its allocation or later
- * (DWELL_ALLOC, DWELL_ALLOC_IS). Of a block that it calls "other", in a process with
- * operators, the range that it is allocated in tells:
+ * A program names the kind of a block, which is what the block is for, at its allocation or later
+ * (DWELL_ALLOC, DWELL_ALLOC_IS). If a program names the kind "other", and the process has
+ * operators, the kind follows from the range in which the block was allocated:
  *
- *   innermost of these in its thread       freed before the       else
+ *   innermost of these in its thread       freed before the       otherwise
  *                                          end of that range
  *   data loading                           temporary              input
  *   backward                               temporary              gradient
@@ -20,14 +20,14 @@
  *     in it                                outermost operator
  *   none, an operator in a step (or        the same               activation
  *     where the process has no steps)
- *   none, an operator beside the steps     the same               other
+ *   none, an operator outside any step     the same               other
  *   none, no operator                      other                  other
  *
- * An operator of a thread that has none of these ranges open is of the backward that
- * another thread waits in. A block that is not freed has outlived all.
+ * If the thread of an operator has none of these ranges open, but another thread is in a backward
+ * range, the block belongs to that backward range: other threads run operators for it. A block
+ * that is never freed counts as freed after the end of its range.
  *
- * There is one pool a process and device: addresses of different processes have
- * nothing to do with each other.
+ * Each process and device has its own pool, because processes share no addresses.
  */
 #ifndef DW_MODEL_MEMORY_MEMORY_H
 #define DW_MODEL_MEMORY_MEMORY_H
@@ -60,12 +60,13 @@ struct dw_memory_use {
 };
 
 struct dw_memory_owner {
-	uint32_t symbol;                   /* the first of its name; DW_NO_INDEX: no operator */
-	struct dw_memory_use use;          /* its own */
+	uint32_t symbol;                   /* the first with its name; DW_NO_INDEX: no operator */
+	struct dw_memory_use use;          /* of its own allocations */
 	uint64_t total_bytes, total_count; /* allocated, with the owners nested in it */
 };
 
-/* The largest moment of a stretch of time; stretches like those beside them are left out. */
+/* The moment with the most memory in an interval. An interval that equals the ones before and
+ * after it has no point. */
 struct dw_memory_point {
 	uint64_t ns;
 	uint64_t bytes[DW_MEMORY_KIND_COUNT];
@@ -79,15 +80,15 @@ struct dw_memory_pool {
 	uint32_t peak_step;             /* index into source steps, or DW_NO_INDEX */
 	struct dw_memory_owner *owners; /* by bytes at the peak, then bytes allocated */
 	size_t owner_count;
-	struct dw_memory_point *points; /* ascending, at most DW_MEMORY_POINTS; the peak is one */
+	struct dw_memory_point *points; /* ascending, at most DW_MEMORY_POINTS, with the peak */
 	size_t point_count;
 };
 
 struct dw_memory {
 	struct dw_memory_pool *pools; /* by peak, descending */
 	size_t pool_count;
-	uint64_t unknown_frees; /* of addresses allocated before the recording or where it was lost */
-	uint64_t doubled;       /* allocations of an address that was live: its free is missing */
+	uint64_t unknown_frees; /* of addresses whose allocation was not recorded or was lost */
+	uint64_t doubled;       /* allocations at a live address: the free between is missing */
 };
 
 /* NULL with `error` when out of memory. */

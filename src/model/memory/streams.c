@@ -1,9 +1,9 @@
 /*
- * A stream's allocations and frees, and the ranges that they happen in.
+ * Reads the allocations and frees of a stream, and the ranges in which they happen.
  *
- * Merging needs streams side by side, so they are walked chunk by chunk. A path is looked up when
- * something is allocated in it, not when a range begins: most ranges allocate
- * nothing. Frees carry no path, theirs is the allocation's.
+ * The merge reads all streams of a process at the same time, so each is read chunk by chunk. A path
+ * is looked up at an allocation, not when a range begins, because most ranges allocate nothing. A
+ * free has no path: it belongs to the path of the allocation.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 /* ---- paths --------------------------------------------------------------------------------- */
 
-/* DW_NO_INDEX when out of memory; `parent` where no more paths are kept. */
+/* DW_NO_INDEX when out of memory; `parent` if the path is too deep or there are too many. */
 static uint32_t paths_find_below(struct dw_memory_paths *paths, uint32_t parent,
                                  const struct dw_memory_frame *frame)
 {
@@ -56,7 +56,8 @@ static struct dw_memory_frame *stream_frame_at(const struct dw_memory_stream *st
 	                                            place);
 }
 
-/* The path of the open ranges: from the innermost whose path is known, inward. */
+/* The path of the open ranges. Starts at the innermost range whose path is known and looks up the
+ * paths of the ranges within it. */
 static uint32_t stream_find_path(struct dw_memory_stream *stream)
 {
 	uint32_t known = stream->pass.depth, path;
@@ -90,9 +91,10 @@ static void stream_take_record(struct dw_memory_stream *stream, struct dw_memory
 }
 
 /*
- * The range that decides about what is allocated now. In data, backward and optimizer: that
- * range, the outermost of those of its kind that lie directly in one another. Else the
- * outermost operator, within the forward if there is one.
+ * Finds the range that decides the kind of this allocation. If the innermost phase is data loading,
+ * backward or optimizer, it is the range of that phase; of several such ranges with no other phase
+ * between them, the outermost. Otherwise it is the outermost operator, within the forward range if
+ * there is one.
  */
 static void stream_find_span(struct dw_memory_stream *stream, struct dw_memory_event *event)
 {
@@ -131,7 +133,7 @@ DW_INLINE void memory_enter(void *state, void *place, uint64_t ticks, uint32_t i
 	struct dw_op op = dw_walk_op(&stream->pass.walk, id);
 
 	frame->is_operator = op.kind == dw_kind_of(DWELL_CATEGORY_OPERATOR);
-	/* What people name themselves is one kind; layers and functions own nothing. */
+	/* Ranges that a program names itself have one kind. Layers and functions own no memory. */
 	frame->row =
 		frame->is_operator || op.kind == dw_kind_of(DWELL_CATEGORY_ZONE) ? op.row : DW_NO_INDEX;
 	frame->path = DW_NO_INDEX;
@@ -150,7 +152,7 @@ DW_INLINE void memory_leave(void *state, void *place, uint64_t ticks, enum dw_le
 		dw_memory_span_close(stream->kind_pass, frame->span, ticks);
 }
 
-/* The ranges in it will lie in one range less. */
+/* A range was removed from the stack: forgets the paths of the ranges that were in it. */
 static void memory_unnest(void *state, uint32_t place)
 {
 	struct dw_memory_stream *stream = state;

@@ -1,10 +1,10 @@
 /*
- * What two orders of operators have in common: Myers' O(ND) greedy comparison.
+ * Finds the operators that two sequences have in common: Myers' O(ND) greedy comparison.
  *
- * Orders that have little in common are compared in pieces: after MOST_EDITS edits what
- * is best so far is kept, and the comparison goes on from there. So it costs at most
- * length * MOST_EDITS whatever it meets. Of ways that are as good, a piece takes the one
- * that leaves out more of `a`: what is not there now may well be further on.
+ * Sequences that have little in common are compared in pieces. After MOST_EDITS edits a piece ends
+ * at the best point reached, and the next piece begins there. So the cost is at most
+ * length * MOST_EDITS. Of equally good points a piece prefers the one that skips more of `a`,
+ * because the next operators of `b` may be further on in `a`.
  *
  * Called by positions.c.
  */
@@ -32,7 +32,7 @@ static int32_t *compare_trace_at(const struct piece *piece, int32_t edits, int32
 	return &piece->trace[edits * edits + diagonal + edits];
 }
 
-/* How far down the diagonal both are the same. */
+/* Follows the diagonal from x while both sequences are equal; returns the x where they differ. */
 static int32_t compare_follow(const struct piece *piece, int32_t x, int32_t diagonal)
 {
 	const uint32_t *a = piece->a + piece->a_from, *b = piece->b + piece->b_from;
@@ -44,13 +44,14 @@ static int32_t compare_follow(const struct piece *piece, int32_t x, int32_t diag
 	return x;
 }
 
-/* Whether an edit to this diagonal comes from the one above: an operator is inserted. */
+/* Whether the best edit to this diagonal comes from the diagonal above: an inserted operator. */
 static bool compare_from_above(int32_t below, int32_t above, int32_t edits, int32_t diagonal)
 {
 	return diagonal == -edits || (diagonal != edits && below < above);
 }
 
-/* Notes what is the same on the way to x on the diagonal after so many edits. */
+/* Goes back from x on the diagonal, reached after `edits` edits, and stores the equal operators on
+ * the way in `found`. */
 static void compare_walk_back(struct piece *piece, int32_t edits, int32_t x, int32_t diagonal)
 {
 	for (; edits >= 0; edits--) {
@@ -77,7 +78,7 @@ static void compare_walk_back(struct piece *piece, int32_t edits, int32_t x, int
 	}
 }
 
-/* One piece; true when it was the last. */
+/* Compares one piece. True if it was the last. */
 static bool compare_one_piece(struct piece *piece)
 {
 	int32_t a_left = piece->a_count - piece->a_from, b_left = piece->b_count - piece->b_from;
@@ -105,7 +106,7 @@ static bool compare_one_piece(struct piece *piece)
 	compare_walk_back(piece, MOST_EDITS, best, best_diagonal);
 	piece->a_from += best;
 	piece->b_from += best - best_diagonal;
-	return best <= 0 && best <= best_diagonal; /* nothing was gained: the rest is new */
+	return best <= 0 && best <= best_diagonal; /* no progress: the rest of b is new */
 }
 
 bool dw_sequence_compare(int32_t **trace, const uint32_t *a, size_t a_count, const uint32_t *b,

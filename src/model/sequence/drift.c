@@ -1,12 +1,12 @@
 /*
- * Whether a position's times go one way over the run.
+ * Tests whether the times of a position rise or fall over the run.
  *
- * Up to DW_DRIFT_SAMPLES iterations are sampled: the run in DW_DRIFT_BLOCKS blocks, some
- * of each, at places that are not evenly spaced, so that what happens every so many
- * iterations does not pass for a trend. The blocks' medians are tested for one with
- * Mann-Kendall's test (ties counted) and its size is Theil and Sen's slope: neither minds
- * outliers. A drift is marked when chance makes such a trend less than once in a hundred
- * sequences (0.01 / positions) and it amounts to 5% of the median over the run.
+ * Up to DW_DRIFT_SAMPLES iterations are sampled. Their distances are irregular, so that a periodic
+ * event does not look like a trend. The samples are divided into DW_DRIFT_BLOCKS blocks. The
+ * medians of the blocks are tested for a trend with the Mann-Kendall test (corrected for ties). The
+ * size of the trend is the Theil-Sen slope. Both tolerate outliers. A drift is marked if chance
+ * makes such a trend in less than one of a hundred sequences (0.01 / positions) and if it is at
+ * least 5% of the median over the run.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #define LEAST_CHANGE 0.05
 #define CHANCE 0.01
 
-/* Any well mixed bits do; the same in every run. */
+/* Pseudorandom bits, which are the same in every run. */
 static uint64_t drift_mix(uint64_t value)
 {
 	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
@@ -33,7 +33,7 @@ uint32_t dw_drift_choose(uint64_t total, uint64_t chosen[DW_DRIFT_SAMPLES])
 			chosen[i] = i;
 		return (uint32_t)total;
 	}
-	/* One at random in each of as many stretches as samples. */
+	/* Divides the iterations into DW_DRIFT_SAMPLES intervals and chooses a random one of each. */
 	for (uint64_t i = 0; i < DW_DRIFT_SAMPLES; i++) {
 		uint64_t from = i * total / DW_DRIFT_SAMPLES, to = (i + 1) * total / DW_DRIFT_SAMPLES;
 
@@ -49,7 +49,7 @@ static int drift_compare_doubles(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Sorts them. */
+/* Sorts the values. */
 static double drift_median(double *values, size_t count)
 {
 	qsort(values, count, sizeof *values, drift_compare_doubles);
@@ -57,7 +57,7 @@ static double drift_median(double *values, size_t count)
 }
 
 struct block {
-	double time; /* where it lies, in blocks */
+	double time; /* its position in the run, in blocks */
 	double value;
 };
 
@@ -78,7 +78,7 @@ static uint32_t drift_take_blocks(const float *samples, uint32_t count, struct b
 	return taken;
 }
 
-/* How likely chance alone makes as much of a trend, by Mann and Kendall. */
+/* The probability that chance alone makes at least such a trend, by the Mann-Kendall test. */
 static double drift_chance(const struct block *blocks, uint32_t count)
 {
 	double sum = 0, variance = (double)count * (count - 1) * (2.0 * count + 5);

@@ -1,4 +1,4 @@
-/* Whether the times of a position go one way over the run. */
+/* Tests whether the times of a position rise or fall over the run. */
 #ifndef DW_MODEL_SEQUENCE_DRIFT_H
 #define DW_MODEL_SEQUENCE_DRIFT_H
 
@@ -9,10 +9,11 @@
 #define DW_DRIFT_EACH 5u
 #define DW_DRIFT_SAMPLES (DW_DRIFT_BLOCKS * DW_DRIFT_EACH)
 
-/* Which of `total` iterations are sampled: an ascending list of their numbers, at most
- * DW_DRIFT_SAMPLES; returns how many. */
+/* Chooses the iterations to sample from `total` iterations: sets `chosen` to their numbers, in
+ * ascending order. Returns how many they are, at most DW_DRIFT_SAMPLES. */
 uint32_t dw_drift_choose(uint64_t total, uint64_t chosen[DW_DRIFT_SAMPLES]);
-/* Of the samples (0: none) of one of `tests` positions; NaN without enough of them. */
+/* The drift of the samples of one position, of `tests` positions that are tested. A sample of 0 is
+ * missing. NaN if there are too few samples. */
 double dw_drift_of(const float samples[DW_DRIFT_SAMPLES], uint32_t count, uint32_t tests,
                    bool *drifts);
 

@@ -1,14 +1,13 @@
 /*
- * Operators of a step to positions; see sequence.h.
+ * Finds the positions of a step's operators; see sequence.h.
  *
- * All positions stand in one line. An iteration whose operators are the last one's, or
- * those of some order met before (a variant: a branch, a validation's graph), is looked
- * up. A new order is compared once: with the variant that is most like it, and where the
- * two differ with the stretch of the line between. What is found keeps its position, the
- * rest gets a new one between its neighbours. Comparing with the whole line alone would
- * let an operator take the position of a namesake in a graph of long ago.
+ * All positions are in one line. A sequence of operators that occurred before (a variant: a branch,
+ * the graph of a validation) is looked up. A new sequence is compared once: first with the most
+ * similar variant, and where the two differ, with that part of the line. An operator that is found
+ * has the position found; any other gets a new position between its neighbours. A comparison with
+ * the whole line only could find an operator of the same name in a different, much older graph.
  *
- * Invariant: a position's id never changes, so a variant stays right when the line grows.
+ * Invariant: a position's id never changes, so variants stay valid when the line grows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +22,8 @@
 struct dw_line_variant {
 	uint64_t hash;
 	size_t count;
-	uint16_t bag[BAGS];  /* how many keys, by their hash: what is alike has much in common */
-	uint32_t *positions; /* by item, behind the keys */
+	uint16_t bag[BAGS];  /* number of keys by hash, to estimate how similar variants are */
+	uint32_t *positions; /* by item; in the memory after the keys */
 	uint32_t keys[];
 };
 
@@ -61,7 +60,7 @@ static struct dw_line_variant *line_find_variant(const struct dw_line *line, uin
 	return found == DW_MAP_NONE ? NULL : line->variants[found];
 }
 
-/* All but the last one, which the next is compared with. */
+/* Frees all variants but the last one, with which the next sequence is compared. */
 static void line_forget_variants(struct dw_line *line)
 {
 	for (size_t i = 0; i < line->variant_count; i++)
@@ -71,7 +70,7 @@ static void line_forget_variants(struct dw_line *line)
 	dw_map_reset(&line->by_order);
 }
 
-/* False when out of memory. */
+/* Adds a variant to those that are looked up. False when out of memory. */
 static bool line_keep_variant(struct dw_line *line, struct dw_line_variant *variant)
 {
 	if (!dw_map_add(&line->by_order, (uint32_t)variant->hash, (uint32_t)line->variant_count))
@@ -102,7 +101,7 @@ static struct dw_line_variant *variant_create(const struct dw_sequence_item *ite
 	return variant;
 }
 
-/* The variant that has most in common with this one; of equals the last one. */
+/* The variant that is most similar to this one. Of equally similar ones line->last is preferred. */
 static const struct dw_line_variant *line_most_alike(const struct dw_line *line,
                                                      const struct dw_line_variant *variant)
 {
@@ -146,8 +145,8 @@ static int line_reserve(struct dw_line *line, size_t added)
 	return 0;
 }
 
-/* Indices in the order to ids; what has none gets a new position before the next that
- * has one. `order` is the one before. */
+/* Converts the variant's positions from places in the line to ids. An operator without a place gets
+ * a new position, before that of the next operator that has one. `order` is the line until now. */
 static void line_insert(struct dw_line *line, const uint32_t *order, uint32_t order_count,
                         struct dw_line_variant *variant)
 {
@@ -176,7 +175,8 @@ static void line_insert(struct dw_line *line, const uint32_t *order, uint32_t or
 	line->count = next_id;
 }
 
-/* Where the variant and the one most like it differ: what stands there in the line. */
+/* Compares the parts of the variant that were not found in the most similar one with the parts of
+ * the line that are between the operators found. */
 static bool line_compare_gaps(struct dw_line *line, const uint32_t *keys,
                               struct dw_line_variant *variant)
 {
@@ -202,8 +202,8 @@ static bool line_compare_gaps(struct dw_line *line, const uint32_t *keys,
 	return true;
 }
 
-/* The variant's positions by their place in the line, whose keys these are. `places` is by
- * id. */
+/* Finds the places of the variant's operators in the line. `keys` are the line's keys by place;
+ * `places` are places by id. */
 static bool line_compare(struct dw_line *line, const uint32_t *keys, const uint32_t *places,
                          struct dw_line_variant *variant)
 {
@@ -253,7 +253,7 @@ static int line_place_new(struct dw_line *line, struct dw_line_variant *variant)
 	return 0;
 }
 
-/* ---- from outside ---------------------------------------------------------------------- */
+/* ---- the interface --------------------------------------------------------------------- */
 
 const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_item *items,
                               size_t count)
@@ -293,7 +293,7 @@ const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_ite
 
 void dw_line_reset(struct dw_line *line)
 {
-	line->last = NULL; /* it is among the variants */
+	line->last = NULL; /* it is one of the variants, so these are all freed */
 	line_forget_variants(line);
 	free(line->variants);
 	free(line->order);

@@ -1,15 +1,16 @@
-/* Operators of a step to positions in the line of all orders that were met. */
+/* Finds the positions of a step's operators in the line of the operators of all steps. */
 #ifndef DW_MODEL_SEQUENCE_POSITIONS_H
 #define DW_MODEL_SEQUENCE_POSITIONS_H
 
 #include "base/map.h"
 #include "model/sequence/step_operators.h"
 
-struct dw_line_variant; /* one order of operators that was met */
+struct dw_line_variant; /* one sequence of operators that occurred */
 
-/* Positions have an id that stays, and a place in the order that does not. */
+/* A position has an id, which never changes, and a place in the line, which changes when the line
+ * grows. */
 struct dw_line {
-	uint32_t *order;              /* ids */
+	uint32_t *order;              /* ids, by place */
 	uint32_t *keys;               /* by id */
 	uint32_t count, capacity;
 	struct dw_line_variant **variants;
@@ -19,11 +20,11 @@ struct dw_line {
 	int32_t *trace;               /* buffer for comparisons */
 	uint32_t *scratch;
 	size_t scratch_capacity;
-	uint64_t changes;             /* sequences that were not the one before */
+	uint64_t changes;             /* steps whose sequence differs from that of the step before */
 };
 
-/* The position of each item, DW_NO_INDEX beyond DW_SEQUENCE_POSITIONS; valid until the
- * next call. NULL when out of memory. */
+/* The id of the position of each item, or DW_NO_INDEX if there are more than DW_SEQUENCE_POSITIONS
+ * positions. Valid until the next call. NULL when out of memory. */
 const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_item *items,
                               size_t count);
 void dw_line_reset(struct dw_line *line);

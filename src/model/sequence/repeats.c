@@ -1,9 +1,9 @@
 /*
- * Repeated blocks in a sequence: where the same keys follow one another again and again.
+ * Finds repeated blocks in a sequence: consecutive repetitions of the same keys.
  *
- * For each place the period is found with which most of the sequence from there on
- * repeats; then the blocks that save most are taken, none overlapping another. Time is
- * length * MOST_LENGTH in the worst case.
+ * For each position, finds the block that begins there and saves the most operators. Then chooses
+ * blocks in order of the operators that they save, shortened so that they do not overlap. The
+ * search takes at most length * MOST_LENGTH steps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static uint32_t repeats_saved(const struct dw_sequence_block *block)
 	return (block->repeats - 1) * block->length;
 }
 
-/* By what they save; of equals the shorter and the earlier one. */
+/* Blocks that save more come first; of equal ones the shorter one, then the earlier one. */
 static int repeats_compare_saved(const void *left, const void *right)
 {
 	const struct dw_sequence_block *a = left, *b = right;
@@ -37,7 +37,7 @@ static int repeats_compare_places(const void *left, const void *right)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-/* The best block that begins at each place: `repeats` 0 where there is none. */
+/* Finds the best block that begins at each position. If there is none, its `repeats` is 0. */
 static void repeats_find(const uint64_t *keys, uint32_t count, struct dw_sequence_block *best)
 {
 	for (uint32_t length = 1; length <= MOST_LENGTH && length <= count / 2; length++) {
@@ -62,7 +62,7 @@ static bool repeats_is_free(const bool *taken, const struct dw_sequence_block *b
 	return !memchr(taken + block->first, true, length);
 }
 
-/* As much of it as is free. */
+/* Removes repetitions until the block overlaps no chosen block. */
 static void repeats_shorten(const bool *taken, struct dw_sequence_block *block)
 {
 	while (block->repeats > 1 && !repeats_is_free(taken, block))

@@ -1,6 +1,6 @@
 /*
- * The sequence as a product: iterations counted, times added up by position; see
- * sequence.h. Times are summed in ticks of the first file and converted once.
+ * Makes the sequence: counts iterations and sums up times by position; see sequence.h. Times are
+ * summed in ticks of the first file and converted to nanoseconds at the end.
  */
 #include "model/sequence/sequence.h"
 
@@ -18,29 +18,29 @@
 #include "model/sequence/positions.h"
 #include "model/sequence/repeats.h"
 
-/* What a tally lacks. */
+/* The values of a position that struct dw_tally does not have. */
 struct more {
 	uint64_t iterations;
-	double base, sum, squares; /* of the differences to the first duration */
-	float *samples;            /* for the drift, in ticks; 0: none */
+	double base, sum, squares; /* first duration; sums of differences to it, of their squares */
+	float *samples;            /* for the drift, ticks + 1; 0: no sample */
 };
 
 struct work {
 	struct dw_model *model;
 	struct dw_sequence *sequence;
 	uint64_t skip;
-	double ratio;              /* ticks of the first file a tick */
+	double ratio;              /* multiplies ticks of this process to get those of the first file */
 	struct dw_line line;
-	struct dw_arena arena;     /* of the tallies */
+	struct dw_arena arena;     /* memory of the tallies and samples */
 	struct dw_tally *tallies;  /* by position */
 	struct more *more;
 	uint32_t capacity;
 	double iterations_ns, forward_ns;
 	uint64_t chosen[DW_DRIFT_SAMPLES]; /* timed iterations of a process that are sampled */
 	uint32_t chosen_count, next_chosen;
-	struct more whole;         /* iterations, begin to end */
-	uint32_t samples;          /* of the process that has most */
-	uint64_t planned;          /* timed iterations of the process, so far */
+	struct more whole;         /* samples of whole iterations, from begin to end */
+	uint32_t samples;          /* the largest chosen_count of a process */
+	uint64_t planned;          /* timed iterations of this process so far */
 };
 
 int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequence_ask *ask,
@@ -91,7 +91,7 @@ static int sequence_reserve(struct work *work)
 	return 0;
 }
 
-/* The first process that has the position gives its samples. */
+/* Keeps a sample of a position. The sample of an earlier process is not replaced. */
 static int sequence_put_sample(struct work *work, struct more *more, uint64_t duration)
 {
 	if (!more->samples)
@@ -189,7 +189,8 @@ static int sequence_take_iteration(void *context, const struct dw_sequence_step 
 
 /* ---- the iterations of a process ----------------------------------------------------- */
 
-/* Its steps that were recorded and ended; *timed of them are timed, if nothing is lost. */
+/* Finds the steps of the thread that were recorded and ended. If no records are lost, *timed of
+ * them are timed. */
 static int sequence_find_steps(const struct work *work, struct dw_sequence_steps *steps,
                                uint64_t *timed)
 {
@@ -241,7 +242,7 @@ static int sequence_take_process(struct work *work, uint32_t process, uint32_t t
 	return code;
 }
 
-/* ---- what is known when all are through ---------------------------------------------- */
+/* ---- results, after all processes ---------------------------------------------------- */
 
 static double sequence_deviation(double count, double sum, double squares)
 {
@@ -289,7 +290,7 @@ static int sequence_finish_ops(struct work *work)
 	return 0;
 }
 
-/* One operator of a block: all its repetitions in one. */
+/* Merges all repetitions of one operator of a block. */
 static void sequence_join_repeats(struct work *work, const struct dw_sequence_block *block,
                                   uint32_t which, struct dw_sequence_op *op)
 {
@@ -320,7 +321,7 @@ static void sequence_join_repeats(struct work *work, const struct dw_sequence_bl
 	op->std_ns = sequence_deviation((double)tally.count, sum, squares) * ns_per_tick;
 }
 
-/* Repetitions are those of one name, phase and number of iterations. */
+/* Finds blocks. Repeated operators have the same name, phase and number of timed iterations. */
 static int sequence_finish_blocks(struct work *work)
 {
 	struct dw_sequence *sequence = work->sequence;

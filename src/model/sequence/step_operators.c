@@ -1,15 +1,15 @@
 /*
- * A process's streams to the operators of each step; see step_operators.h.
+ * Finds the operators of each step in the streams of a process; see step_operators.h.
  *
- * The streams are read a chunk at a time, always the one that is furthest behind, and
- * operators wait in a queue a stream until all streams have passed the step's end. So
- * memory holds a step and a chunk a stream, whatever the trace's size. Other threads'
- * operators count when their thread is known to run the backward pass of the step's
- * thread: some operator of theirs (LINK) names it as the one of its forward.
+ * The streams are read one chunk at a time, always from the stream that is furthest behind. Each
+ * stream has a queue of operators, which wait until all streams have passed the end of the step. So
+ * memory holds one step and one chunk of each stream, whatever the size of the trace. Operators of
+ * another thread count if that thread runs the backward pass of the step's thread: one of its
+ * operators has a LINK that names the step's thread as that of its forward operator.
  *
- * Only operators that lie in no other are kept, with the phase around them; so are
- * phases "forward" of the step's thread. What is lost, recycled, left open or does not fit
- * a queue is a gap in time, and a step that it touches is not complete.
+ * Only outermost operators are kept, each with the phase around it, and the outermost phases
+ * "forward" of the step's thread. Operators that are lost, recycled, left open or do not fit into a
+ * queue are recorded as gaps in time. A step that overlaps a gap is not complete.
  */
 #include "model/sequence/step_operators.h"
 
@@ -21,12 +21,12 @@
 #include "model/core/scope.h"
 #include "model/core/share_names.h"
 
-#define MOST_ITEMS (1u << 20) /* waiting, of a stream */
+#define MOST_ITEMS (1u << 20) /* operators that wait in the queue of a stream */
 
-/* What an id is, above its row: nothing, a phase (enum dw_sequence_phase), an operator. */
+/* The upper bits of an id's code, above its row: 0, an enum dw_sequence_phase, or IS_OPERATOR. */
 enum { IS_NOTHING, IS_OPERATOR = DW_IN_OTHER_PHASE + 1 };
 
-/* A stretch in which something of the steps is missing. */
+/* A time interval in which operators of the steps are missing. */
 struct gap {
 	uint64_t from, to; /* both inclusive */
 };
@@ -42,29 +42,29 @@ struct stream {
 	struct dw_pass pass;
 	struct dw_frames frames;
 	struct streams *all;
-	const uint32_t *codes;   /* by id: row, and above it what it is */
-	bool op_open;            /* an operator that lies in no other is open */
+	const uint32_t *codes;   /* by id: its row, and above it IS_NOTHING, a phase or IS_OPERATOR */
+	bool op_open;            /* an outermost operator is open; the next three are about it */
 	uint32_t op_key;
 	uint64_t op_start;
 	bool op_wanted;
-	uint32_t phase;          /* the innermost open one */
-	bool forward_open;       /* the outermost "forward" */
+	uint32_t phase;          /* the innermost open phase */
+	bool forward_open;       /* a phase "forward" is open */
 	struct dw_sequence_item *items;
 	size_t head, count, item_capacity;
-	struct span *forwards;   /* of the step's thread */
+	struct span *forwards;   /* outermost ones of the step's thread */
 	size_t forward_head, forward_count, forward_capacity;
 	size_t next_chunk;
 	bool finished;
 };
 
-/* Those of a process. */
+/* The streams of a process. */
 struct streams {
 	struct dw_model *model;
 	const struct dw_sequence_steps *steps;
-	uint64_t from;           /* what begins before is of no step that is still to come */
+	uint64_t from;           /* the start of the current step; earlier operators are dropped */
 	struct stream *streams;
 	size_t stream_count;
-	bool *linked;            /* threads, by index: backward passes of the steps' */
+	bool *linked;            /* by thread: it runs the backward pass of the steps' thread */
 	struct gap *gaps;
 	size_t gap_head, gap_count, gap_capacity;
 	struct dw_sequence_item *merged;
@@ -72,7 +72,7 @@ struct streams {
 	bool failed;
 };
 
-/* Whether its operators belong to the steps, where it is now. */
+/* Whether operators of the thread that the stream has now belong to the steps. */
 static bool stream_is_ours(const struct stream *stream)
 {
 	uint32_t thread = stream->pass.walk.thread;
@@ -81,7 +81,7 @@ static bool stream_is_ours(const struct stream *stream)
 	       (thread != DW_NO_INDEX && stream->all->linked[thread]);
 }
 
-/* ---- what happens in a stream -------------------------------------------------------- */
+/* ---- the queues of a stream ---------------------------------------------------------- */
 
 static void streams_add_gap(struct streams *all, uint64_t from, uint64_t to)
 {
@@ -149,7 +149,7 @@ static void stream_end_forward(struct stream *stream, uint64_t start, uint64_t t
 struct frame {
 	struct dw_frame frame; /* phases are chained */
 	uint8_t what;
-	bool outermost;        /* an operator that lies in no other, or such a "forward" */
+	bool outermost;        /* an operator in no other operator, or a "forward" in no other */
 };
 #define PHASES 1u
 
@@ -245,7 +245,7 @@ DW_PASS_DEFINE(sequence, sequence_hooks)
 
 /* ---- chunk after chunk --------------------------------------------------------------- */
 
-/* What was handed on makes room. */
+/* Removes the operators and phases before `head` and `forward_head` from the queues. */
 static void stream_compact(struct stream *stream)
 {
 	stream->count -= stream->head;
@@ -281,7 +281,7 @@ static void stream_advance(struct stream *stream)
 	stream->all->failed |= stream->pass.failed;
 }
 
-/* ---- what ids are -------------------------------------------------------------------- */
+/* ---- codes of ids -------------------------------------------------------------------- */
 
 static uint32_t streams_what_is(const struct dw_symbol *symbol)
 {
@@ -338,8 +338,9 @@ static bool stream_has_passed(const struct stream *stream, uint64_t ticks)
 
 /* ---- a step's operators -------------------------------------------------------------- */
 
-/* Those of the stream that begin in the step and count; *count of them. *own: all are of the
- * step's thread. Threads may have taken the stream over from one another in the step. */
+/* Removes the operators up to the end of the step from the stream's queue. Returns those that
+ * belong to the step; *count is their number. *own: all are of the step's thread. Threads may
+ * have taken the stream over from one another in the step. */
 static const struct dw_sequence_item *stream_take_items(struct stream *stream,
                                                         const struct dw_sequence_step *step,
                                                         size_t *count, bool *own)
@@ -377,7 +378,8 @@ static int items_compare_starts(const void *left, const void *right)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-/* Operators of a backward thread know no phase, for it is another thread that marks it. */
+/* Operators of another thread than the step's have no phase, because the step's thread marks the
+ * phases. They get the backward phase. */
 static void streams_append(struct streams *all, size_t *count, const struct dw_sequence_item *items,
                            size_t added)
 {
@@ -395,7 +397,8 @@ static void streams_append(struct streams *all, size_t *count, const struct dw_s
 	}
 }
 
-/* One stream's are handed on where they lie; those of several are put in order. */
+/* The operators of the step in order. If they are all from one stream of the step's thread, they
+ * are not copied; otherwise they are copied and sorted. */
 static const struct dw_sequence_item *
 streams_gather(struct streams *all, const struct dw_sequence_step *step, size_t *result)
 {

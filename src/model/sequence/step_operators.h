@@ -1,11 +1,12 @@
-/* The operators of each step of a thread, in order. */
+/* Finds the operators of each step of a thread, in order. */
 #ifndef DW_MODEL_SEQUENCE_STEP_OPERATORS_H
 #define DW_MODEL_SEQUENCE_STEP_OPERATORS_H
 
 #include "model/core/model_data.h"
 #include "model/sequence/sequence.h"
 
-/* What is the same operator in two iterations: its row by name, and the phase. */
+/* The key of an operator: its row by name, and its phase. Operators with equal keys in two
+ * iterations may have the same position. */
 #define DW_SEQUENCE_ROW_BITS 28u
 #define DW_SEQUENCE_ROW(key) ((key) & ((1u << DW_SEQUENCE_ROW_BITS) - 1))
 #define DW_SEQUENCE_PHASE(key) ((key) >> DW_SEQUENCE_ROW_BITS)
@@ -17,14 +18,15 @@ struct dw_sequence_item {
 };
 
 struct dw_sequence_step {
-	uint64_t index;                 /* in the run, of its thread */
+	uint64_t index;                 /* in its thread, from 0 */
 	uint64_t start_ticks, end_ticks;
-	bool complete;                  /* nothing of it is lost or open */
+	bool complete;                  /* no part of it is lost or open */
 	uint64_t forward_ticks;         /* in the phase "forward" */
-	bool has_forward, has_backward; /* such phases are marked */
+	bool has_forward, has_backward; /* it has such phases */
 };
 
-/* Steps of one thread, ascending, apart, with what is known before the walk. */
+/* The steps of one thread, ascending and without overlap. The caller sets index, start_ticks and
+ * end_ticks. */
 struct dw_sequence_steps {
 	uint32_t process, thread;
 	struct dw_sequence_step *steps;
@@ -33,7 +35,8 @@ struct dw_sequence_steps {
 
 typedef int dw_sequence_each(void *context, const struct dw_sequence_step *step,
                              const struct dw_sequence_item *items, size_t count);
-/* Calls `each` for every step, in order. -1 when out of memory, here or there. */
+/* Calls `each` for every step, in order, until it returns a value other than 0. Returns that value,
+ * 0, or -1 when out of memory. */
 int dw_sequence_walk(struct dw_model *model, const struct dw_sequence_steps *steps,
                      dw_sequence_each *each, void *context);
 

@@ -1,8 +1,8 @@
 /*
- * Steps from ticks to ns.
+ * Converts steps from ticks to ns.
  *
- * Called by steps.c after the walk. The shares of a step sum to its length, and steps
- * and the time outside them to the wall time, to the ns.
+ * Called by steps.c after the walk. In ns, the shares of a step sum exactly to its length. The
+ * steps and the time outside them sum exactly to the wall time.
  */
 #include <stdlib.h>
 
@@ -14,9 +14,9 @@ static const char *const share_names[] = {
 #undef X
 };
 
-/* ---- what is missing -------------------------------------------------------------------- */
+/* ---- missing records -------------------------------------------------------------------- */
 
-/* The part of [from, to) that lies in the holes, from *missing on. */
+/* The part of [from, to) in the holes. *missing is the first hole that can overlap; it moves on. */
 static uint64_t steps_missing_in(const struct dw_interval **missing, uint64_t from, uint64_t to)
 {
 	uint64_t ticks = 0;
@@ -33,7 +33,6 @@ static uint64_t steps_missing_in(const struct dw_interval **missing, uint64_t fr
 	return ticks;
 }
 
-/* Of the pace's wall, or with `partial` of its steps alone. */
 uint64_t dw_steps_missing_ticks(const struct dw_steps *steps, const struct dw_pace *pace,
                               const struct dw_interval *missing, bool partial)
 {
@@ -54,7 +53,7 @@ uint64_t dw_steps_missing_ticks(const struct dw_steps *steps, const struct dw_pa
 
 /* ---- ticks to ns ------------------------------------------------------------------------------------------ */
 
-/* Scales parts so that they sum to `whole_ns`; the largest takes the rounding. */
+/* Scales parts to ns so that they sum to `whole_ns`; the largest gets the rounding difference. */
 static void steps_scale_parts(const uint64_t *ticks, uint64_t *ns, size_t count, uint64_t whole_ns)
 {
 	unsigned __int128 sum = 0;
@@ -65,14 +64,14 @@ static void steps_scale_parts(const uint64_t *ticks, uint64_t *ns, size_t count,
 		sum += ticks[i];
 	for (size_t i = 0; i < count; i++) {
 		ns[i] = sum ? (uint64_t)((unsigned __int128)ticks[i] * whole_ns / sum) : 0;
-		given += ns[i]; /* rounded down: never more than the whole */
+		given += ns[i]; /* rounded down, so it never exceeds the whole */
 		if (ticks[i] > ticks[largest])
 			largest = i;
 	}
 	ns[largest] += whole_ns - given;
 }
 
-/* Of a step that spent time under names of the program: those as parts. */
+/* Converts a step with time under names of the program, which become its parts. */
 static int steps_convert_parts(struct dw_model *model, struct dw_step *step,
                                const struct dw_pace_step *ticks, const struct dw_self *owns)
 {
@@ -133,7 +132,7 @@ static int steps_compare_parts(const void *left, const void *right)
 	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
 }
 
-/* The parts of all counted steps by symbol. */
+/* Sums the parts of all counted steps by symbol. */
 int dw_steps_sum_parts(struct dw_model *model, struct dw_steps *steps)
 {
 	uint64_t *sums = calloc(model->symbol_count + 1, sizeof *sums);
@@ -154,8 +153,8 @@ int dw_steps_sum_parts(struct dw_model *model, struct dw_steps *steps)
 	return sums && steps->parts ? 0 : -1;
 }
 
-/* Steps of the pace's thread that the trace has as sums only: the walk gave their time to
- * what comes after the last step. */
+/* Handles steps of the pace's thread that the trace has only as sums: the walk counted their time
+ * as after the last step. */
 static void steps_add_summed(struct dw_steps *steps, const struct dw_model *model,
                              const struct dw_pace *pace, uint64_t *ns)
 {
@@ -196,7 +195,7 @@ void dw_steps_convert_besides(struct dw_steps *steps, const struct dw_model *mod
 		return;
 	}
 	if (wall_ns < steps_ns)
-		wall_ns = steps_ns; /* rounding */
+		wall_ns = steps_ns; /* they differ only by rounding */
 	steps_scale_parts(pace->beside_ticks, ns, DW_BESIDE_COUNT, wall_ns - steps_ns);
 	steps_add_summed(steps, model, pace, ns);
 	steps->wall_ns += wall_ns;

@@ -1,8 +1,8 @@
 /*
- * Coverage: which share of the scope's time was recorded.
+ * Coverage: the share of the scope's time that was recorded.
  *
- * Where there are steps, of the step threads' wall time; else of each thread from its first
- * to its last record.
+ * With steps: of the wall time of the step threads. Without: of each thread, from its first to its
+ * last record.
  */
 #include "model/steps/steps.h"
 #include "model/time/threads.h"
@@ -22,7 +22,7 @@ static uint64_t coverage_sum_intervals(const struct dw_interval *at)
 	return ticks;
 }
 
-/* The last tick of the holes; 0: there are none. */
+/* The end of the last hole; 0: there are none. */
 static uint64_t coverage_last_tick(const struct dw_interval *at)
 {
 	uint64_t last = 0;
@@ -32,7 +32,7 @@ static uint64_t coverage_last_tick(const struct dw_interval *at)
 	return last;
 }
 
-/* Without steps: of each thread from its first to its last record, which may be missing. */
+/* Without steps: of each thread, from its first to its last record or hole. */
 static double coverage_of_threads(const struct dw_model *model, const struct dw_threads *threads)
 {
 	const struct dw_source *source = model->source;

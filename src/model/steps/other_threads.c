@@ -1,9 +1,9 @@
 /*
- * What threads that do not step did, while others of their process stepped.
+ * What threads without steps did while threads of their process had steps.
  *
  * Called once by steps.c. A backward pass may run in threads of its own, and so may the
- * communication that it starts: to the step's thread both are a wait. Only the outermost
- * such range of a thread counts. Traces without such ranges cost no pass.
+ * communication that it starts; the step's thread waits for both. For each kind, only the outermost
+ * range of a stream counts. Traces without such ranges need no pass.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 #include "model/steps/shares.h"
 #include "model/core/pass.h"
 
-#define MOST_TIMES ((size_t)1 << 22) /* of a process and kind; what begins later does not count */
+#define MOST_TIMES ((size_t)1 << 22) /* for each process and kind; later intervals are ignored */
 
 enum { COMMUNICATION, OPERATORS, KINDS };
 
@@ -24,14 +24,14 @@ struct times {
 
 struct frame {
 	struct dw_frame frame;
-	uint8_t kinds;            /* bits */
+	uint8_t kinds;            /* bits of the range's kinds */
 };
 
 struct helpers {
 	struct dw_pass pass;
 	const uint8_t *kinds;     /* by row: bits of the kinds */
-	const bool *steps;        /* by thread */
-	struct times *times;      /* of the process: KINDS of them */
+	const bool *steps;        /* by thread: it has steps */
+	struct times *times;      /* of the process: KINDS entries */
 	uint64_t open[KINDS], since[KINDS];
 	bool failed;
 };
@@ -81,7 +81,7 @@ static const struct dw_pass_hooks helpers_hooks = {
 };
 DW_PASS_DEFINE(helpers, helpers_hooks)
 
-/* Of what the rows are; which kinds there are at all, as bits. */
+/* Sets the kinds of each row. Returns the bits of the kinds that occur. */
 static uint8_t helpers_find_kinds(const struct dw_model *model, uint8_t *kinds)
 {
 	uint8_t all = 0;
@@ -126,7 +126,7 @@ static bool helpers_has_others(const struct dw_source *source,
 	return false;
 }
 
-/* The streams of a process in which a thread that does not step may write. */
+/* Walks the streams of a process in which a thread without steps may write. */
 static bool helpers_walk_process(struct dw_model *model, uint32_t process, const uint8_t *kinds,
                                  const bool *steps, struct times *times, void *buffer)
 {

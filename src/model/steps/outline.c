@@ -1,9 +1,9 @@
 /*
- * The outline of the steps: what is known of them without a look at the records.
+ * The outline of the steps: what is known of them without walking the records.
  *
- * A caller that wants figures of the counted steps alone makes its scope of the outline, so
- * that the records can be walked for that scope and for others at once. Only where records
- * are missing it depends on the threads, which say in which steps.
+ * A caller that needs figures of the counted steps only makes its scope from the outline. Then one
+ * walk over the records can serve that scope and others. If records are missing, the outline needs
+ * the threads product, which knows the steps in which they are missing.
  */
 #include "model/core/model_data.h"
 #include "model/core/product.h"
@@ -12,8 +12,8 @@
 #include "model/time/threads.h"
 #include "model/time/threads_pass.h"
 
-/* Whether records are missing in some part of the step. `missing`: the first hole of its
- * process that may lie in it or after; steps of a process ascend. */
+/* Whether no records are missing in the step. *missing: the first hole of its process that can
+ * overlap; steps of a process ascend. */
 static bool outline_is_whole(const struct dw_source_step *step, const struct dw_interval **missing)
 {
 	while ((*missing)->start_ticks != UINT64_MAX && (*missing)->end_ticks <= step->start_ticks)
@@ -57,7 +57,7 @@ static bool outline_compute(struct dw_model *model, const void *request, void *r
 			process = source->threads[step->thread].process;
 			missing = threads->process_missing[process];
 		}
-		/* Steps that did not end count where none did. */
+		/* Steps without an end count only if no step has one. */
 		counted[i] = step->recorded && outline_is_whole(step, &missing) &&
 		             (!step->open || open == outline->count);
 		outline->counted_count += counted[i];

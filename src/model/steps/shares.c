@@ -1,17 +1,17 @@
 /*
- * Every tick of a step thread to one share: see shares.h.
+ * Assigns every tick of a step thread to one share; see shares.h.
  *
- * At each instant the open ranges make a set of shares; the first of them in the
- * order of precedence has the instant. Where there is none, the time belongs to the
- * program's own name for it: the outermost phase that began in the step, else the
- * outermost other range that the program named; else to operators, layers or functions;
- * else to a named range around the step. What is left lies in no range at all.
+ * At each instant, the open ranges form a set of shares; the first one in the order of precedence
+ * gets the time. If the set is empty, the time belongs to the first of these that exists: the
+ * outermost phase that began in the step; the outermost other range that the program named in the
+ * step; operators, layers or functions; a named range around the step. Otherwise the time is in no
+ * range at all.
  *
- * In a Python process forward, backward, optimizer and evaluation mean time inside an
- * operator: the rest of such a phase is the interpreter's. While backward waits for
- * another thread of the process, the time is what that thread did: communication, or an
- * operator of the backward pass. Outside the steps it is the other way round: evaluation
- * and checkpoints name the whole time that they last, data loading and all.
+ * In a Python process, forward, backward, optimizer and evaluation only include time inside an
+ * operator: the rest of such a phase is the interpreter's. While backward waits for another thread
+ * of the process, the time has the share of what that thread does: communication, or an operator of
+ * the backward pass. Outside the steps, evaluation and checkpoints have precedence over data
+ * loading and all others: they name all of their time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "model/core/pass.h"
 #include "model/core/scope.h"
 
-#define MOST_SELFS 4096u /* rows kept of one step; a step with more has no culprit */
+#define MOST_SELFS 4096u /* rows for each step; times of further rows are dropped */
 
 enum class { NO_CLASS, PHASE, OWN, OPERATOR, LAYER, FUNCTION, CLASSES };
 
@@ -33,7 +33,7 @@ struct frame {
 	uint8_t class;
 };
 
-/* Ticks by row, and which rows have some. */
+/* Ticks by row, and a list of the rows that have some. */
 struct row_ticks {
 	uint64_t *ticks;
 	uint32_t *rows;
@@ -44,19 +44,19 @@ struct division {
 	struct dw_pass pass;
 	struct dw_pace *paces;
 	size_t pace_count;
-	uint32_t thread;         /* the one that `pace` was chosen for */
-	struct dw_pace *pace;    /* NULL: it does not step */
-	const uint8_t *shares;   /* by row, what dw_share_of() says */
+	uint32_t thread;         /* the thread that `pace` belongs to */
+	struct dw_pace *pace;    /* NULL: the thread has no steps */
+	const uint8_t *shares;   /* by row: the result of dw_share_of() */
 	const uint8_t *classes;  /* by row */
 	uint32_t open[DW_SHARE_COUNT], classes_open[CLASSES];
-	uint32_t set;            /* the shares that are open: asked at every record */
+	uint32_t set;            /* bits of the open shares, because each record needs them */
 	bool python;
-	uint32_t step_depth;     /* ranges at places up to this began before the step */
-	uint32_t phase, own;     /* places of the outermost ones of the step; 0: none */
-	uint32_t around;         /* the innermost named one up to step_depth; 0: none */
-	uint32_t unnested;       /* place of the range that leaves from the middle; 0: the innermost */
-	const struct dw_interval *communication, *operators; /* next ones of the pace */
-	struct row_ticks self;   /* of this step */
+	uint32_t step_depth;     /* ranges at places up to this one began before the step */
+	uint32_t phase, own;     /* places of the outermost ones in the step; 0: none */
+	uint32_t around;         /* place of the innermost named range up to step_depth; 0: none */
+	uint32_t unnested;       /* place of the range that ends; 0: the innermost */
+	const struct dw_interval *communication, *operators; /* the pace's next intervals */
+	struct row_ticks self;   /* of the current step */
 	struct row_ticks named;
 	bool failed;
 };
@@ -88,7 +88,7 @@ static struct frame *frame_at(const struct division *division, uint32_t place)
 	return (struct frame *)dw_pass_at(&division->pass, sizeof(struct frame), place);
 }
 
-/* Looks anew for the frames that give the time of a step its name. */
+/* Finds the frames that name the time of a step, by searching the whole stack. */
 static void find_names(struct division *division)
 {
 	division->phase = division->own = division->around = 0;
@@ -105,7 +105,7 @@ static void find_names(struct division *division)
 	}
 }
 
-/* The innermost frame has begun. */
+/* To be called when the innermost frame has begun. */
 static void begin_name(struct division *division, const struct frame *frame)
 {
 	uint32_t *at = frame->class == PHASE ? &division->phase : &division->own;
@@ -114,7 +114,7 @@ static void begin_name(struct division *division, const struct frame *frame)
 		*at = division->pass.depth;
 }
 
-/* The frame that was at `place` has left the stack. */
+/* To be called when the frame that was at `place` has been removed from the stack. */
 static void end_name(struct division *division, uint32_t place)
 {
 	bool before = place <= division->step_depth;
@@ -135,7 +135,7 @@ static void end_name(struct division *division, uint32_t place)
 #define BIT(share) (1u << DW_SHARE_##share)
 #define PHASES (BIT(EVALUATION) | BIT(OPTIMIZER) | BIT(BACKWARD) | BIT(FORWARD))
 
-/* The share of time that no well-known name has, and the place of its frame. */
+/* The share of time without a well-known share, and the place of the frame that names it. */
 static enum dw_share own_share(const struct division *division, uint32_t *frame)
 {
 	*frame = division->phase ? division->phase : division->own;
@@ -167,7 +167,7 @@ static int beside_share(const struct division *division)
 	return set ? __builtin_ctz(set) : DW_SHARE_OTHER;
 }
 
-/* ---- giving time away ------------------------------------------------------------------------- */
+/* ---- assigning time -------------------------------------------------------------------------- */
 
 static void give_row(struct row_ticks *to, uint32_t row, uint64_t ticks)
 {
@@ -196,8 +196,8 @@ static void forget_rows(struct row_ticks *rows)
 
 /* The step has had `ticks` in the range that the row names. `known` of its rows are there
  * already: a thread may hand its stream on and get it back within a step. */
-static void division_keep_named(struct division *division, struct dw_pace_step *step, uint32_t known,
-                                uint32_t row, uint64_t ticks)
+static void division_keep_named(struct division *division, struct dw_pace_step *step,
+                                uint32_t known, uint32_t row, uint64_t ticks)
 {
 	struct dw_pace *pace = division->pace;
 	struct dw_self *own;
@@ -220,7 +220,7 @@ static void division_keep_named(struct division *division, struct dw_pace_step *
 	step->own_count++;
 }
 
-/* The step keeps what was collected of it. */
+/* Stores what was collected for the step that ends. */
 static void leave_step(struct division *division)
 {
 	struct dw_pace *pace = division->pace;
@@ -241,8 +241,8 @@ static void leave_step(struct division *division)
 	forget_rows(named);
 }
 
-/* Whether `at` lies in one of the intervals from *next on; *until: at most the time up to
- * which that holds. Times do not run backward. */
+/* Whether `at` is in one of the intervals from *next on. Lowers *until to the end of the time for
+ * which the answer is valid. Times must not run backward. */
 static bool lies_in(const struct dw_interval **next, uint64_t at, uint64_t *until)
 {
 	uint64_t border;
@@ -256,8 +256,8 @@ static bool lies_in(const struct dw_interval **next, uint64_t at, uint64_t *unti
 	return in;
 }
 
-/* Backward with no operator in this thread: it may wait for another one's. `share`: where
- * the time goes that it does not wait so. */
+/* Backward without an operator in this thread: it may wait for another thread's operator. `share`
+ * gets the time in which it does not. */
 static void give_backward(struct division *division, uint64_t from, uint64_t to,
                           enum dw_share share)
 {
@@ -279,8 +279,8 @@ static void give_backward(struct division *division, uint64_t from, uint64_t to,
 	}
 }
 
-/* A closure runs forward and backward within an optimizer's step, and a hook of a gradient steps
- * an optimizer within a backward: the innermost of them has the time. Returns `set` without the
+/* A closure runs forward and backward inside an optimizer's step, and a hook of a gradient runs an
+ * optimizer step inside backward. The innermost of them gets the time: returns `set` without the
  * others. */
 static uint32_t keep_inner_phase(const struct division *division, uint32_t set)
 {
@@ -338,7 +338,7 @@ static void give(struct division *division, uint64_t from, uint64_t to)
 	pace->beside = share;
 }
 
-/* Gives away all time up to `ticks`, cut where steps begin and end. */
+/* Assigns all time up to `ticks`, split where steps begin and end. */
 static void advance(struct division *division, uint64_t ticks)
 {
 	struct dw_pace *pace = division->pace;
@@ -369,7 +369,7 @@ static void advance(struct division *division, uint64_t ticks)
 
 /* ---- the records ---------------------------------------------------------------------------------- */
 
-/* The thread that writes now is another one: what was collected stays with the last. */
+/* Selects the pace of the thread that writes now. The previous pace keeps what was collected. */
 static __attribute__((noinline)) void choose_pace(struct division *division)
 {
 	division->thread = division->pass.walk.thread;
@@ -402,7 +402,7 @@ static void count_frame(struct division *division, const struct frame *frame, ui
 	division->classes_open[frame->class] += by;
 }
 
-/* Time up to now belongs to what is open before the stack changes. */
+/* Before the stack changes, assigns the time up to now to the ranges that are open. */
 DW_INLINE void division_settle(void *state, uint64_t ticks)
 {
 	struct division *division = state;
@@ -491,7 +491,7 @@ static int make_tables(struct dw_model *model, struct division *division)
 	return 0;
 }
 
-/* The time of a pace after its last record, or all of one that has none. */
+/* Assigns the time of a pace after its last record; if it has no records, all of its time. */
 static void finish(struct division *division, struct dw_pace *pace)
 {
 	division->pass.walk.thread = pace->thread;

@@ -1,9 +1,9 @@
 /*
- * Why a step was slow: what took longest beyond its median over usual steps.
+ * Why a step was slow: which rows took most time beyond their medians over usual steps.
  *
- * Called by steps.c. Slow steps are known before the walk, from the journal, so that only
- * they and a sample of the others are looked at closely; after it, what took time in slow
- * ones is compared with what it takes in the sample.
+ * Called by steps.c. The steps' lengths, and so the slow ones, are known before the walk. Therefore
+ * the walk collects the times of rows only for slow steps and for a sample of usual ones. After the
+ * walk, the times in slow steps are compared with their medians in the sample.
  */
 #include <stdlib.h>
 
@@ -11,9 +11,9 @@
 
 #define SLOW_RATIO 1.5
 #define MOST_SLOW 256u  /* steps that get an explanation */
-#define SAMPLE 128u     /* steps that say what is usual */
+#define SAMPLE 128u     /* usual steps in the sample */
 #define MOST_SUSPECTS 4096u
-#define LEAST_PART 0.2  /* of a step's excess that a culprit must explain */
+#define LEAST_PART 0.2  /* least part of a step's excess that a row must explain */
 
 static bool slow_is_slow(const struct dw_steps *steps, const struct dw_step *step)
 {
@@ -21,7 +21,7 @@ static bool slow_is_slow(const struct dw_steps *steps, const struct dw_step *ste
 	       step->whole;
 }
 
-/* The length from which on steps are explained: so that MOST_SLOW are. */
+/* The least length of steps that are explained, so that at most MOST_SLOW are. */
 static uint64_t slow_find_bar(const struct dw_steps *steps)
 {
 	uint64_t *lengths = malloc((steps->count + 1) * sizeof *lengths), bar = 0;
@@ -55,7 +55,7 @@ void dw_steps_sample(const struct dw_steps *steps, struct dw_pace_step *pace_ste
 			pace_steps[i].sampled = dw_step_length(step) >= bar;
 			continue;
 		}
-		/* evenly over the run */
+		/* spread evenly over the run */
 		if (usual <= SAMPLE || seen * SAMPLE / usual >= taken) {
 			pace_steps[i].sampled = taken < SAMPLE;
 			taken += taken < SAMPLE;
@@ -65,9 +65,9 @@ void dw_steps_sample(const struct dw_steps *steps, struct dw_pace_step *pace_ste
 }
 
 struct suspects {
-	uint32_t *index;   /* by row: + 1, or 0 */
+	uint32_t *index;   /* by row: number of the suspect, from 1; 0: none */
 	uint32_t count;
-	uint64_t *times;   /* suspect after suspect, `steps` of each */
+	uint64_t *times;   /* SAMPLE entries for each suspect, of which `steps` are used */
 	size_t steps;
 };
 

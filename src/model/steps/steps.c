@@ -1,10 +1,10 @@
 /*
- * Steps: each with its breakdown, and what lies outside them.
+ * Steps: each with its breakdown, and the time outside them.
  *
- * All threads with steps count, each with its own time, which is cut at its steps'
- * borders, divided by shares.c in ticks and made ns by steps_ns.c. The wall of a
- * process's first step thread is the process's; that of another one is the time from
- * its start to its last step's end. Why slow ones are slow is in steps_slow.c.
+ * All threads with steps count. The time of each is cut at the borders of its steps, divided by
+ * shares.c in ticks, and converted to ns by convert.c. The wall time of a process's first step
+ * thread, the one with the most steps, is that of the process. For another thread it is the time
+ * from its start to the end of its last step. slow_steps.c finds why slow steps are slow.
  */
 #include <stdlib.h>
 
@@ -14,9 +14,9 @@
 #include "model/core/scope.h"
 #include "model/time/threads.h"
 
-/* ---- which threads step --------------------------------------------------------------------- */
+/* ---- threads with steps --------------------------------------------------------------------- */
 
-/* The steps of each thread, malloc'ed; NULL: out of memory. */
+/* The number of steps of each thread, malloc'ed. NULL: out of memory. */
 static uint64_t *steps_count_by_thread(const struct dw_model *model)
 {
 	const struct dw_source *source = model->source;
@@ -70,8 +70,8 @@ const uint32_t *dw_model_step_threads(struct dw_model *model)
 
 /* ---- steps of one thread, before the walk ----------------------------------------------------- */
 
-/* Whether records of the process are missing in some part of the step. `missing`: the
- * first hole that may lie in it or after; steps ascend. */
+/* Whether no records of the process are missing in the step. *missing: the first hole that can
+ * overlap; steps ascend. */
 static bool step_is_whole(const struct dw_source_step *step, const struct dw_interval **missing)
 {
 	while ((*missing)->start_ticks != UINT64_MAX && (*missing)->end_ticks <= step->start_ticks)
@@ -91,7 +91,7 @@ static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace,
 		.slow_symbol = DW_NO_INDEX };
 	ticks->start_ticks = from->start_ticks;
 	ticks->end_ticks = from->end_ticks;
-	/* Damage may make them overlap; time belongs to one step only. */
+	/* Damaged steps may overlap, but time belongs to only one step. */
 	if (pace->count && ticks->start_ticks < ticks[-1].end_ticks) {
 		ticks->start_ticks = ticks[-1].end_ticks;
 		step->start_ns = step[-1].end_ns;
@@ -124,7 +124,7 @@ uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q)
 	return count ? sorted[rank ? rank - 1 : 0] : 0;
 }
 
-/* Of steps that ended; of all when none did. */
+/* Computes the lengths of the steps that ended; if none did, of all. */
 static int steps_measure(struct dw_steps *steps)
 {
 	uint64_t *lengths = malloc((steps->count + 1) * sizeof *lengths);
@@ -156,7 +156,7 @@ static int steps_measure(struct dw_steps *steps)
 	return 0;
 }
 
-/* Steps that did not end count where none did: a program that is in its first step. */
+/* If no step ended, steps without an end count: the program is in its first step. */
 static void steps_choose_counted(struct dw_steps *steps)
 {
 	for (size_t i = 0; steps->open_count == steps->count && i < steps->count; i++)
@@ -168,12 +168,12 @@ static void steps_choose_counted(struct dw_steps *steps)
 struct work {
 	struct dw_model *model;
 	struct dw_steps *steps;
-	struct dw_pace *paces;      /* by stream, so that one walk does for those of a stream */
-	size_t *first_paces;        /* by stream that has some: its first one */
+	struct dw_pace *paces;      /* sorted by stream: one walk serves all paces of a stream */
+	size_t *first_paces;        /* index of the first pace of each stream */
 	size_t stream_count;
 	struct dw_pace_step *ticks; /* by step, like steps->steps */
 	double *ns_per_tick;        /* by step */
-	size_t *from;               /* by step: index of the source's */
+	size_t *from;               /* by step: index of the source's step */
 	size_t *order, *first_of;   /* see steps_order() */
 	bool failed;
 };
@@ -197,8 +197,8 @@ static size_t steps_find_stream(const struct dw_source *source, uint32_t thread)
 	return source->stream_count;
 }
 
-/* The source's steps by thread, those of a thread as they began; and where each thread's
- * begin. -1: out of memory. */
+/* Sorts the source's steps by thread and, within a thread, by begin. Finds the first step of each
+ * thread. -1: out of memory. */
 static int steps_order(struct work *work, const uint64_t *counts)
 {
 	const struct dw_source *source = work->model->source;
@@ -218,7 +218,7 @@ static int steps_order(struct work *work, const uint64_t *counts)
 	return next && work->order && work->first_of ? 0 : -1;
 }
 
-/* A thread with steps; it is none of the paces where no step is in scope. */
+/* Adds the pace of a thread with steps. Does nothing if no step of the thread is in scope. */
 static void steps_add_pace(struct work *work, uint32_t thread, uint64_t count, bool is_first,
                            const struct dw_interval *missing)
 {
@@ -287,7 +287,7 @@ static int steps_compare_paces(const void *left, const void *right)
 	return (a->first_step > b->first_step) - (a->first_step < b->first_step);
 }
 
-/* What is known before the walk. */
+/* Computes what is known before the walk. */
 static int steps_prepare(struct work *work, const struct dw_threads *threads)
 {
 	struct dw_model *model = work->model;
@@ -320,7 +320,7 @@ static int steps_prepare(struct work *work, const struct dw_threads *threads)
 	return result;
 }
 
-/* Walks the streams of the step threads, side by side. */
+/* Walks the streams of the step threads, in parallel. */
 static int steps_walk(struct work *work)
 {
 	struct dw_model *model = work->model;

@@ -7,85 +7,90 @@
 #include "model/core/model.h"
 #include "model/core/share_names.h"
 
-/* Time under a name of the program's own. */
+/* Time under a name that the program gave. */
 struct dw_step_part {
 	uint32_t symbol;
 	uint64_t ns;
 };
 
 struct dw_step {
-	uint32_t thread;           /* index into source threads */
+	uint32_t thread;           /* index into the source's threads */
 	uint64_t number;
 	uint64_t start_ns, end_ns;
 	uint64_t cpu_ns;
-	bool open;                 /* it did not end: not in the percentiles */
-	bool recorded;             /* its gate was open; else all of it is OTHER */
+	bool open;                 /* no end was recorded: not in the percentiles */
+	bool recorded;             /* its gate was open; otherwise all of its time is OTHER */
 	bool whole;                /* no records of its process are missing in it */
-	bool counted;              /* it is part of figures a step: recorded, whole and ended */
+	bool counted;              /* included in the figures over steps: recorded, whole and ended;
+	                            * if no step ended, recorded and whole */
 	uint64_t share_ns[DW_SHARE_COUNT]; /* sums to end_ns - start_ns exactly */
 	const struct dw_step_part *parts;  /* sum to share_ns[DW_SHARE_NAMED] exactly */
 	uint32_t part_count;
-	/* what took longest beyond its median over all steps, for "why was it slow" */
-	uint32_t slow_symbol;      /* DW_NO_INDEX: nothing stands out */
+	/* The row that took most time beyond its median over usual steps: why the step was slow. */
+	uint32_t slow_symbol;      /* DW_NO_INDEX: no symbol explains it */
 	uint64_t slow_extra_ns;
 };
 
-/* The name among dw_steps.besides of steps that the trace has as sums only. */
+/* The name in dw_steps.besides for steps that the trace has only as sums. */
 #define DW_STEPS_SUMMED "summarised steps"
 
-struct dw_beside {             /* time of the step thread outside steps, named */
-	const char *name;          /* "start-up", "evaluation", "checkpoint", "data", "other", "after the last step" */
+struct dw_beside {             /* named time of the step threads outside steps */
+	const char *name;          /* label of a share, "start-up", "after the last step" or
+	                            * DW_STEPS_SUMMED */
 	uint64_t ns;
 	uint64_t count;
 };
 
 struct dw_steps {
-	struct dw_step *steps;     /* of the step threads, by process, thread and start */
+	struct dw_step *steps;     /* of the threads with steps, by process, thread and begin */
 	size_t count;
-	size_t open_count;         /* of `count`, those that did not end */
+	size_t open_count;         /* how many of `count` did not end */
 	struct dw_beside *besides;
 	size_t beside_count;
-	/* Over the counted steps; where none ended, those that did not count too. */
+	/* Sums over the counted steps. If no step ended, steps without an end are counted too. */
 	uint64_t share_ns[DW_SHARE_COUNT];
 	struct dw_step_part *parts;        /* of share_ns[DW_SHARE_NAMED], descending */
 	size_t part_count;
-	uint64_t recorded_ns;              /* what share_ns sums to */
+	uint64_t recorded_ns;              /* sum of share_ns */
 	size_t recorded_count;
-	uint64_t helped_ns;        /* of all steps: backward waited for operators of other threads */
-	bool *counted;             /* by step of the source */
+	uint64_t helped_ns;        /* time in all steps in which backward waited for operators of
+	                            * other threads */
+	bool *counted;             /* by index of the source's steps */
 	size_t cut_count;          /* recorded steps in which records are missing */
-	uint64_t steps_ns, wall_ns;        /* steps + besides = wall of the step threads; with a
-	                                    * scope of steps there are no besides */
-	uint64_t missing_ns;       /* of the wall: not recorded, or records are missing */
-	/* Of the steps that ended; of all when none did. */
+	uint64_t steps_ns, wall_ns;        /* steps + besides = wall time of the step threads; there
+	                                    * are no besides if only part of the time is in scope */
+	uint64_t missing_ns;       /* part of wall_ns that was not recorded or in which records are
+	                            * missing */
+	/* Of the steps that ended; if none did, of all. */
 	uint64_t ended_ns;
 	size_t ended_count;
 	uint64_t p50_ns, p95_ns, p99_ns, mean_ns;
-	uint32_t *threads;         /* the step threads: the first one of a process has most steps */
+	uint32_t *threads;         /* the threads with steps; the first one of a process has the most
+	                            * steps */
 	size_t thread_count, process_count;
-	/* Steps that the trace has as sums only, because the part of the file that holds
-	 * steps one by one was full: they are in none of the above. */
-	uint64_t summed_count, summed_ns, summed_from; /* `summed_from`: number of the first */
+	/* Steps that the trace has only as sums, because the part of the file for single steps was
+	 * full. They are not included above, except in `besides` and wall_ns. */
+	uint64_t summed_count, summed_ns, summed_from; /* `summed_from`: number of the first step */
 };
 
 const struct dw_steps *dw_model_steps(struct dw_model *model, struct dwell_error *error);
 
-/* What is known of the steps without a walk over the records. */
+/* What is known of the steps without walking the records. */
 struct dw_step_outline {
-	const bool *counted;       /* by step of the source: see struct dw_step */
-	size_t count;              /* steps in scope */
+	const bool *counted;       /* by index of the source's steps: see struct dw_step */
+	size_t count;              /* number of steps in scope */
 	size_t counted_count;
-	bool other_threads;        /* there are threads without steps */
+	bool other_threads;        /* some threads have no steps */
 };
 
 const struct dw_step_outline *dw_model_step_outline(struct dw_model *model,
                                                     struct dwell_error *error);
 
-/* By process: the thread that has most steps of those in scope, or DW_NO_INDEX. NULL: out of
- * memory. */
+/* By process: the thread in scope with the most steps, or DW_NO_INDEX. NULL: out of memory. */
 const uint32_t *dw_model_step_threads(struct dw_model *model);
 
-/* Share of the scope's time (of the step threads, else of all threads) that was recorded. */
+/* Share of the scope's time that was recorded: of the step threads' time; without steps, of all
+ * threads' time. */
 double dw_model_coverage(struct dw_model *model);
 
 #endif

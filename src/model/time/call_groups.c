@@ -1,10 +1,10 @@
 /*
- * What makes calls one row: classes of symbols, prefixes of stacks.
+ * Which calls share a row: classes of symbols, prefixes of stacks.
  *
- * A symbol is a name with its category, detail, shapes and call site; which of those
- * count is asked for. A stack is known by its file and id; its innermost frames are
- * written out once an id and told apart as text, so that the same frames of several
- * processes are the same.
+ * A symbol is a name with its category, detail, shapes and call site; the request says which of
+ * these distinguish rows. A stack is identified by its file and id. Its innermost frames are
+ * written as text once for each id and compared as text, so that equal frames of several processes
+ * are equal.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static bool groups_make_classes(struct dw_call_groups *groups, const struct dw_g
 
 /* ---- prefixes of stacks -------------------------------------------------------------------------- */
 
-/* The arena's; NULL when out of memory. */
+/* Returns text in the arena. NULL: out of memory. */
 static char *groups_write_prefix(struct dw_call_groups *groups, const struct dw_source_file *file,
                                  const struct dw_source_stack *stack)
 {
@@ -141,7 +141,7 @@ uint32_t dw_call_prefix(struct dw_call_groups *groups, uint32_t file, uint32_t s
 	return *known - 1;
 }
 
-/* ---- both ------------------------------------------------------------------------------------------- */
+/* ---- classes and prefixes -------------------------------------------------------------------- */
 
 bool dw_call_groups_make(struct dw_call_groups *groups, struct dw_model *model,
                          const struct dw_grouping *ask)

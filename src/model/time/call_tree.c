@@ -1,9 +1,9 @@
 /*
- * The tree, and the paths: the same as flat, by call path and thread.
+ * The call tree, and the paths for pictures: calls and times by call path and thread.
  *
- * What call_tree_walk.c has counted, put in order. A node's self time excludes all children,
- * whatever their kind: that is what a flame graph draws. The tree has percentiles;
- * the paths, of pictures, have none and are the trunk's own nodes.
+ * Sorts and converts what call_tree_walk.c counted. A node's self time excludes all children,
+ * whatever their kind, as a flame graph does. The tree has percentiles. The paths have none and
+ * reuse the memory of the call-path trie.
  */
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *
 
 _Static_assert(sizeof(struct dw_trunk_node) == sizeof(struct dw_path), "one becomes the other");
 
-/* Puts each where it belongs, cycle by cycle: a copy would double the memory. */
+/* Reorders the nodes in place, cycle by cycle: a copy would need twice the memory. */
 static void arrange(struct dw_trunk_node *nodes, uint32_t *order, size_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -77,7 +77,7 @@ static void arrange(struct dw_trunk_node *nodes, uint32_t *order, size_t count)
 	}
 }
 
-/* The trunk's nodes become the paths, where they lie. */
+/* Converts the trie's nodes to paths in place. */
 static bool put_paths(struct dw_paths *paths, struct dw_trunk *trunk, double ns_per_tick)
 {
 	uint32_t *order = dw_trunk_order(trunk);
@@ -120,7 +120,7 @@ static bool paths_compute(struct dw_model *model, const void *request, void *res
 	return good;
 }
 
-/* The nodes are too many to be copied into the arena. */
+/* The nodes are not in the arena: copying them would need too much memory. */
 static void paths_free(void *result)
 {
 	struct dw_paths *paths = result;

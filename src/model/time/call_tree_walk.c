@@ -1,14 +1,13 @@
 /*
- * The pass behind the tree and the paths: call paths of all streams, in one trunk.
+ * The pass behind the tree and the paths: one trie with the call paths of all streams.
  *
- * Called by tree.c. Each worker grows a trunk of its own; they are put together by path
- * when all streams are done. Ranges deeper than DW_TREE_DEEPEST are part of their
- * ancestor's self time, so that a runaway recursion does not cost a node a level.
+ * Called by call_tree.c. Each worker fills a trie of its own; when all streams of a file are done,
+ * the tries are merged by path. The time of ranges deeper than DW_TREE_DEEPEST is self time of
+ * their ancestor, so that a runaway recursion does not add a node for each level.
  *
- * Of recorded stacks, nodes are the frames of the outermost operator's stack and the
- * operators; all other ranges are passed through as if they were not there. An
- * operator's stack is the record after its begin: so its node is PENDING until more
- * is known.
+ * With recorded stacks, the nodes are the frames of the outermost operator's stack and the
+ * operators; other ranges get no node. The STACK record of an operator follows its begin. Until
+ * then its node is PENDING.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +18,14 @@
 #include "model/core/scope.h"
 
 #define PENDING (DW_NO_INDEX - 2)
-#define UNKNOWN 0u             /* the symbol of frames that the file does not hold */
+#define UNKNOWN 0u             /* the symbol of frames that the file lacks */
 
 struct frame {
-	struct dw_frame frame; /* chained: it has a node, or is out of scope */
+	struct dw_frame frame; /* in the chain if it has a node or is out of scope */
 	uint32_t node;   /* DW_NO_INDEX: out of scope */
 	uint32_t symbol;
-	uint32_t stack;  /* recorded, its own or inherited; 0: none */
-	bool passed;     /* no node of its own: `node` is that of what it lies in */
+	uint32_t stack;  /* STACK id, its own or that of the range around it; 0: none */
+	bool passed;     /* it has no node of its own: `node` is that of the range around it */
 };
 #define CHAIN 1u
 
@@ -39,19 +38,19 @@ struct worker {
 
 struct pass {
 	struct dw_model *model;
-	const struct dw_functions *functions; /* of stacks; NULL: of calls */
+	const struct dw_functions *functions; /* NULL: by calls, not by stacks */
 	bool detailed;
 	const struct dw_segments *segments;
 	struct worker *workers;
 	uint32_t file;
 };
 
-/* A stream's state. */
+/* The state for a stream. */
 struct tree {
 	struct dw_pass pass;
 	struct worker *worker;
 	const struct dw_functions *functions;
-	uint32_t root;       /* node of the thread; DW_NO_INDEX: none yet */
+	uint32_t root;       /* node of the current thread; DW_NO_INDEX: none yet */
 };
 
 /* ---- the hooks -------------------------------------------------------------------------------- */
@@ -61,16 +60,17 @@ static struct frame *frame_at(const struct tree *tree, uint32_t place)
 	return (struct frame *)dw_pass_at(&tree->pass, sizeof(struct frame), place);
 }
 
-/* The node of what lies around the frame at `place`. */
+/* The node of the range around the frame at `place`. */
 static uint32_t node_around(const struct tree *tree, uint32_t place)
 {
 	uint32_t node = place > 1 ? frame_at(tree, place - 1)->node : tree->root;
 
-	return node == DW_NO_INDEX ? tree->root : node; /* what began out of scope has none */
+	return node == DW_NO_INDEX ? tree->root : node; /* a range that began out of scope has no
+	                                                 * node */
 }
 
-/* Gives the innermost frame, which has no stack of its own, its node. The time of a folded
- * node stays its parent's. */
+/* Sets the node of the innermost frame, which has no stack of its own. If the node is folded, its
+ * time is left in its parent. */
 DW_INLINE void find_node(struct tree *tree, struct frame *frame)
 {
 	uint32_t parent = node_around(tree, tree->pass.depth);
@@ -137,8 +137,9 @@ DW_INLINE void tree_leave(void *state, void *place, uint64_t ticks, enum dw_leav
 	}
 }
 
-/* A frame's functions below `node`, outermost first. What is beyond the most paths is one
- * node, which then has the operator's time too: frames have none that it could be part of. */
+/* Adds the functions of a recorded frame below `node`, outermost first. Beyond the largest number
+ * of paths all are one node, which then also has the operator's time: frames have no time of their
+ * own that could include it. */
 static uint32_t enter_frame(struct tree *tree, uint32_t node, uint32_t id)
 {
 	const struct dw_source_file *file = tree->pass.walk.file;
@@ -159,7 +160,7 @@ static uint32_t enter_frame(struct tree *tree, uint32_t node, uint32_t id)
 	return node;
 }
 
-/* How many of the outermost frames two stacks share. */
+/* Returns how many outermost frames two stacks share. */
 static uint32_t shared_frames(const struct dw_source_stack *a, const struct dw_source_stack *b)
 {
 	uint32_t shared = 0;
@@ -170,8 +171,8 @@ static uint32_t shared_frames(const struct dw_source_stack *a, const struct dw_s
 	return shared;
 }
 
-/* The innermost frame, an operator that has just begun, was called there. One inside of
- * another that has a stack too (a script's call) stays below it, with the frames between. */
+/* Handles the STACK record of the innermost frame, an operator that has just begun. If an operator
+ * around it has a stack too (a script's call), it stays below that one, with the frames between. */
 static void take_stack(struct tree *tree, uint32_t id)
 {
 	const struct dw_source_file *file = tree->pass.walk.file;
@@ -191,7 +192,7 @@ static void take_stack(struct tree *tree, uint32_t id)
 		shared = shared_frames(stack, &file->stacks[around]);
 	}
 	if (node == DW_NO_INDEX || node == DW_TRUNK_FOLDED)
-		return; /* its node is found as that of any other */
+		return; /* find_node() will set its node */
 	for (uint32_t i = stack->count - shared; i-- > 0 && node != DW_NO_INDEX;)
 		if (stack->frames[i] < file->symbol_count)
 			node = enter_frame(tree, node, stack->frames[i]);
@@ -222,7 +223,7 @@ static void tree_carry(void *state, void *place)
 		trunk->tallies[frame->node].self -= frame->frame.child;
 }
 
-/* The stream may go to another thread. */
+/* The next records may be of another thread. */
 static void tree_flushed(void *state, uint64_t ticks, enum dw_flush why)
 {
 	((struct tree *)state)->root = DW_NO_INDEX;
@@ -254,7 +255,7 @@ static void walk_segment(void *pointer, unsigned index, size_t at)
 	const struct dw_source_stream *from = &pass->model->source->streams[segment->stream];
 	struct tree tree;
 
-	/* An operator's stack is known only where it begins: then streams stay in one piece. */
+	/* An operator's stack is known only where it begins; then streams must stay in one piece. */
 	if (from->file != pass->file || (pass->functions && segment->from) ||
 	    !prepare(worker, pass->detailed))
 		return;
@@ -270,7 +271,8 @@ static void walk_segment(void *pointer, unsigned index, size_t at)
 	worker->trunk.failed |= tree.pass.failed;
 }
 
-/* A frame has no time but what is called from it: sums go up, children being behind. */
+/* A recorded frame only has the time of what it calls. Children come after their parents, so going
+ * backward adds up all levels. */
 static void sum_frames(struct dw_trunk *trunk, uint32_t first_function)
 {
 	for (size_t i = trunk->count; i-- > 0;) {

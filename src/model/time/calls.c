@@ -1,10 +1,10 @@
 /*
- * Calls grouped by more than a name; see calls.h.
+ * Calls grouped by more than their name; see calls.h.
  *
- * One walk over the streams, in one thread: a call that ends is added to the sums of its row,
- * which is known by the class of its symbol, its prefix of stacks and whether it is asynchronous.
- * The steps are a row too: a step's own time is what no call in it took. A step that lies inside
- * a range which counts is no call: it would count the range's time again.
+ * One walk over the streams, in one thread. When a call ends, it is added to the sums of its row,
+ * which is identified by the class of its symbol, the prefix of its stack and whether it is
+ * asynchronous. The steps are a row too; its self time is the time of steps outside all calls. A
+ * step inside a range that counts is not added: it would count the range's time twice.
  */
 #include "model/time/calls.h"
 
@@ -30,8 +30,8 @@ struct call_sum {
 	struct dw_tally tally;
 	int64_t self_bytes, total_bytes;
 	uint64_t flops, first_ns; /* UINT64_MAX: none yet */
-	uint64_t nested;          /* ticks: durations beyond the time in the row */
-	uint32_t class, prefix;   /* class DW_NO_INDEX: the steps */
+	uint64_t nested;          /* ticks: sum of durations minus the time in which a call is open */
+	uint32_t class, prefix;   /* class DW_NO_INDEX: the row of the steps */
 	uint32_t symbol;
 	bool is_async;
 };
@@ -42,7 +42,7 @@ struct call_sums {
 	struct dw_map map; /* rows by class, prefix and whether they are asynchronous */
 };
 
-/* Valid until the next one is asked for; NULL when out of memory. */
+/* Finds or adds a row. Valid until the next call. NULL: out of memory. */
 static struct call_sum *call_sums_find(struct call_sums *sums, uint32_t class, uint32_t prefix,
                                    uint32_t symbol, bool is_async)
 {
@@ -82,7 +82,7 @@ static void call_sums_reset(struct call_sums *sums)
 
 /* ---- the steps as a row ----------------------------------------------------------------------- */
 
-/* To ticks of the first file. */
+/* Converts ns to ticks of the first file. */
 static inline uint64_t calls_ticks_of_ns(const struct dw_model *model, uint64_t ns)
 {
 	return dw_whole((double)ns / model->source->files[0].clock.ns_per_tick + 0.5);
@@ -90,19 +90,21 @@ static inline uint64_t calls_ticks_of_ns(const struct dw_model *model, uint64_t 
 
 struct step_row {
 	struct dw_model *model;
-	bool *inner;             /* by step: it lies in a range that counts, whose time it is already */
-	uint64_t covered_ticks;  /* of calls that lie in no other */
-	uint64_t self_ticks;     /* when taken: what those leave */
+	bool *inner;             /* by step: it is inside a range that counts, which includes its
+	                          * time */
+	uint64_t covered_ticks;  /* time in steps of calls that are in no other call */
+	uint64_t self_ticks;     /* set at the end: time of the steps minus covered_ticks */
 };
 
-/* Where a stream is among the steps of its process. */
+/* The position of a stream among the steps of its process. */
 struct steps_at {
-	size_t step; /* the source's step that time is in or before */
-	size_t end;  /* past the steps of the process */
-	size_t next; /* the first that may lie in a range which begins later */
+	size_t step; /* the source's step that contains the current time or follows it */
+	size_t end;  /* one past the last step of the process */
+	size_t next; /* the first step that may be inside a range that begins later */
 };
 
-/* A call that lies in no other, in ticks of its file; `ratio` makes them ticks of the first. */
+/* A call that is in no other call, in ticks of its file; `ratio` converts to ticks of the first
+ * file. */
 struct call_span {
 	uint64_t start, end;
 	uint32_t thread;
@@ -136,7 +138,7 @@ static void step_row_seek(const struct step_row *steps, uint32_t process,
 		at->end++;
 }
 
-/* Its time, where a step is around it. */
+/* Counts the call's time as covered if it begins in a step. */
 static void step_row_cover(struct step_row *steps, struct steps_at *at,
                   const struct call_span *call)
 {
@@ -205,11 +207,11 @@ static bool step_row_finish(struct step_row *steps, struct call_sums *sums)
 /* ---- a stream --------------------------------------------------------------------------------- */
 
 struct frame {
-	struct dw_frame frame;      /* what counts is chained */
-	int64_t bytes, child_bytes; /* its own, and its children's */
-	uint32_t symbol;            /* merged */
-	uint32_t stack;             /* STACK id, its own or inherited; 0: none */
-	bool covered;               /* one around it has FLOPs: its own are part of those */
+	struct dw_frame frame;      /* in the chain if it counts */
+	int64_t bytes, child_bytes; /* of the call itself; of its children */
+	uint32_t symbol;            /* merged symbol */
+	uint32_t stack;             /* STACK id, its own or that of the range around it; 0: none */
+	bool covered;               /* a call around it has FLOPs, which include its own */
 };
 #define CHAIN 1u
 
@@ -221,15 +223,15 @@ struct pass {
 	struct dw_freed_bytes memory;
 	struct call_sums sums;
 	struct step_row steps;
-	uint64_t *flops; /* by symbol */
-	struct dw_nesting *nestings; /* by class; of the stream that is walked */
+	uint64_t *flops; /* by merged symbol */
+	struct dw_nesting *nestings; /* by class; for the current stream */
 	struct dw_frames frames;
 	uint64_t self_ticks;
 	bool has_async, failed;
 };
 
 struct calls {
-	struct dw_pass pass; /* first */
+	struct dw_pass pass; /* must be the first member */
 	struct pass *all;
 	const uint32_t *symbol_by_id;
 	struct steps_at step;
@@ -269,8 +271,9 @@ static struct frame *call_frame_at(const struct calls *calls, uint32_t place)
 	return (struct frame *)dw_pass_at(&calls->pass, sizeof(struct frame), place);
 }
 
-/* Ticks of a call that ends which lie in other calls of its row, and count there. Rows are
- * classes; grouped by stacks too, only a call around it from the same place is of its row. */
+/* When a call ends: how many of its ticks are within other calls of its row, and count there.
+ * Rows are classes. With grouping by stacks, only calls around it with the same prefix are of
+ * its row. */
 static uint64_t call_nested_ticks(struct calls *calls, const struct frame *frame, uint64_t ticks)
 {
 	struct pass *pass = calls->all;
@@ -323,7 +326,7 @@ static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave 
 	struct pass *pass = calls->all;
 	struct frame *frame = place, *around;
 	uint64_t duration = ticks - frame->frame.start, nested;
-	/* Ranges in it may overlap one another. */
+	/* Children that overlap can sum to more than the duration. */
 	uint64_t self = duration > frame->frame.child ? duration - frame->frame.child : 0;
 	struct call_sum *row = NULL;
 
@@ -388,7 +391,7 @@ static void calls_note(void *state, uint64_t ticks, const struct dw_record *reco
 	}
 }
 
-/* Not scoped: what a chunk out of scope allocates is freed in scope. */
+/* Not `scoped`: chunks out of scope are not skipped, because their memory may be freed in scope. */
 static const struct dw_pass_hooks calls_hooks = {
 	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true, .siblings = true,
 	.enter = calls_enter, .leave = calls_leave, .note = calls_note, .unnest = calls_unnest,
@@ -405,7 +408,8 @@ static bool calls_walk_streams(struct pass *pass)
 	for (size_t i = 0; i < source->stream_count && !pass->failed; i++) {
 		struct calls calls = { .all = pass };
 
-		/* Out of scope nothing counts; the memory of all streams is in one row. */
+		/* A stream out of scope is walked only for its allocations: the list has those of all
+		 * streams. */
 		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.count)
 			continue;
 		dw_pass_init(&calls.pass, model, i, &pass->frames, buffer);
@@ -445,7 +449,7 @@ static int calls_compare_rows(const void *left, const void *right)
 
 	if (a->first_ns != b->first_ns)
 		return a->first_ns < b->first_ns ? -1 : 1;
-	/* What is around begins with what is in it. */
+	/* A call that begins together with its child comes first. */
 	if (a->stat.max_ns != b->stat.max_ns)
 		return a->stat.max_ns > b->stat.max_ns ? -1 : 1;
 	return strcmp(a->name, b->name);

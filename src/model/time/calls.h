@@ -1,12 +1,12 @@
 /*
- * Calls: operators, and with them the ranges that people name and the steps, grouped
- * by more than a name.
+ * Calls: operators, and optionally the program's named ranges and steps, grouped by more than their
+ * name.
  *
- * For tables as torch.profiler's: what is told apart is asked for (shapes, overload,
- * the innermost frames of the stack), memory is what an operator allocated less what
- * it freed while it was the innermost one in its own thread, FLOPs are counted once
- * where operators call operators. One pass in one thread, slower than flat; memory
- * grows with the rows and, with memory asked for, with what is live.
+ * For tables like torch.profiler's. The request selects what distinguishes calls of one name:
+ * shapes, overload, the innermost frames of the stack. Self memory is what an operator allocated
+ * minus what it freed while it was the innermost one in its thread. If operators call operators,
+ * FLOPs are counted once. One pass in one thread, slower than the profile by name. Its memory grows
+ * with the rows and, if memory is requested, with the number of allocations and frees.
  */
 #ifndef DW_MODEL_TIME_CALLS_H
 #define DW_MODEL_TIME_CALLS_H
@@ -18,8 +18,9 @@
 
 struct dw_calls_ask {
 	struct dw_grouping group;
-	bool named;     /* ranges that people name and steps too; nested they are one kind with operators */
-	bool top_level; /* only calls that lie in no other */
+	bool named;     /* also ranges that the program names, and steps; with operators they are one
+	                 * kind for self time */
+	bool top_level; /* only calls that are in no other call */
 	bool memory;
 };
 
@@ -27,23 +28,24 @@ struct dw_call_row {
 	const char *name;
 	uint32_t symbol;          /* the first of its symbols; DW_NO_INDEX: the steps */
 	uint32_t category;
-	const char *stack;        /* "file(line): function", a line a frame; NULL: not asked for, or none */
+	const char *stack;        /* "file(line): function", one line for each frame; NULL: not
+	                           * requested, or none */
 	bool is_async;            /* asynchronous ranges: no self time, no children */
 	struct dw_stat stat;
-	int64_t self_bytes, total_bytes; /* on the CPU */
+	int64_t self_bytes, total_bytes; /* CPU memory */
 	uint64_t flops;
-	uint64_t first_ns;        /* where the first of them began */
+	uint64_t first_ns;        /* begin of the first call */
 };
 
 struct dw_calls {
-	struct dw_call_row *rows; /* by where the first of each began */
+	struct dw_call_row *rows; /* by first_ns */
 	size_t count;
-	uint64_t self_ns;         /* of all calls, also those that top_level leaves out */
-	uint64_t overlapping;     /* calls that ended while one begun later was open */
-	bool has_shapes, has_stacks, has_memory, has_flops; /* something of it was recorded */
+	uint64_t self_ns;         /* of all calls, including those that top_level omits */
+	uint64_t overlapping;     /* calls that ended while a later one was open */
+	bool has_shapes, has_stacks, has_memory, has_flops; /* such data was recorded */
 };
 
-/* NULL with `error` when out of memory. */
+/* NULL with `error` if memory ran out. */
 const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_calls_ask *ask,
                                       struct dwell_error *error);
 

@@ -1,9 +1,8 @@
 /*
- * The FLOPs of a run: each call of an operator counted once, with its time.
+ * The FLOPs of a run, with the time of the calls; each call of an operator counts once.
  *
- * One pass that looks at operators only. What a call costs depends on
- * its symbol alone (name and shapes), so formulas are asked once a symbol and the
- * pass adds up calls and ticks.
+ * A pass over the operators only. The FLOPs of a call depend only on its symbol (name and shapes),
+ * so the formula is computed once for each symbol; the pass adds up calls and ticks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +19,16 @@ struct cost {
 };
 
 struct frame {
-	struct dw_frame frame; /* operators in scope are chained */
-	uint32_t symbol;       /* merged */
-	bool covered;          /* it or an operator around it counts */
+	struct dw_frame frame; /* in the chain: operators in scope */
+	uint32_t symbol;       /* merged symbol */
+	bool covered;          /* it counts, or an operator around it does */
 	bool inner;            /* an operator around it counts */
 };
 #define CHAIN 1u
 
 struct tally {
 	uint64_t calls, ticks;               /* of calls that count */
-	uint64_t missed_calls, missed_ticks; /* of calls that do not, by self time */
+	uint64_t missed_calls, missed_ticks; /* calls that do not count, and their self time */
 };
 
 struct worker {
@@ -107,7 +106,7 @@ static const struct dw_pass_hooks flops_hooks = {
 };
 DW_PASS_DEFINE(flops, flops_hooks)
 
-/* ---- streams side by side ------------------------------------------------------------------ */
+/* ---- parallel walk ------------------------------------------------------------------------- */
 
 static bool flops_prepare(struct worker *worker, size_t symbols)
 {
@@ -153,8 +152,8 @@ static uint64_t flops_of(uint64_t flops, uint64_t calls)
 	return __builtin_mul_overflow(flops, calls, &product) ? UINT64_MAX : product;
 }
 
-/* Ticks are added up before they become nanoseconds: whichever worker had a stream, the sum
- * is rounded once. */
+/* Ticks are added up before they are converted to ns, so that the sum is rounded once, whichever
+ * worker had which stream. */
 static void flops_fold(struct worker *into, struct worker *from, size_t symbols)
 {
 	struct tally *tallies = from->tallies;

@@ -1,18 +1,18 @@
 /*
  * What one call of an operator costs: the formulas that flops.h lists.
  *
- * Called once a symbol, never once a call. Shapes come from a file: a size that is negative or
- * missing and a product that overflows are UNKNOWN, which spreads to the result, and tensors
- * that do not fit together make an operator one that is not counted; nothing here trusts them.
- * How often a window fits is PyTorch's arithmetic where strides are given; otherwise the
- * output's shape decides.
+ * Called once for each symbol, not for each call. Shapes come from a file and are not trusted: a
+ * size that is negative or missing, and a product that overflows, are UNKNOWN, which makes the
+ * result UNKNOWN. If tensors do not fit together, the operator is not counted. The positions of a
+ * window are computed as PyTorch does if strides are given; otherwise they come from the output's
+ * shape.
  */
 #include <string.h>
 
 #include "model/time/flops.h"
 
 #define MOST_ARGS 16u
-#define UNKNOWN UINT64_MAX /* what a formula gives when the arguments do not say */
+#define UNKNOWN UINT64_MAX /* result of a formula if the arguments are not enough */
 
 struct arg {
 	uint8_t type;
@@ -23,14 +23,14 @@ struct arg {
 struct args {
 	struct arg at[MOST_ARGS];
 	unsigned count;
-	bool aten; /* PyTorch's own: the order is that of its signature */
+	bool aten; /* a PyTorch operator: the arguments are in the order of its signature */
 };
 
 struct rule {
 	const char *name;
 	uint64_t (*formula)(const struct args *args, const struct rule *rule);
-	unsigned each; /* a number for the formula: most often operations an element */
-	unsigned from; /* the argument that it begins with */
+	unsigned each; /* a number for the formula, mostly operations for each element */
+	unsigned from; /* index of the first argument that the formula uses */
 };
 
 /* ---- arguments ----------------------------------------------------------------------------- */
@@ -60,13 +60,13 @@ static int64_t size_at(const struct arg *arg, unsigned index)
 	return size;
 }
 
-/* The integer for a place; one integer stands for all places. */
+/* The integer for dimension `index`; a single integer applies to all dimensions. */
 static int64_t int_at(const struct arg *arg, unsigned index)
 {
 	return size_at(arg, index < arg->dims ? index : arg->dims - 1u);
 }
 
-/* ---- arithmetic that does not trust its numbers -------------------------------------------- */
+/* ---- arithmetic that checks for overflow --------------------------------------------------- */
 
 static uint64_t times(uint64_t a, uint64_t b)
 {
@@ -89,7 +89,7 @@ static uint64_t size_of(const struct arg *arg, unsigned index)
 	return size < 0 ? UNKNOWN : (uint64_t)size;
 }
 
-/* Elements of the dimensions from `first` to before `end`. */
+/* Number of elements of the dimensions from `first` to before `end`. */
 static uint64_t span(const struct arg *arg, unsigned first, unsigned end)
 {
 	uint64_t elements = 1;
@@ -122,13 +122,13 @@ static void read_args(struct args *args, const struct dw_entry_shapes *shapes)
 	}
 }
 
-/* Of two sizes that broadcast to one another. */
+/* The size of a dimension if two sizes broadcast to each other. */
 static uint64_t broad(uint64_t a, uint64_t b)
 {
 	return a == b || b == 1 ? a : a == 1 ? b : UNKNOWN;
 }
 
-/* Elements of two shapes broadcast, their last `skip` dimensions left out. */
+/* Number of elements of two shapes that broadcast, without their last `skip` dimensions. */
 static uint64_t broadcast(const struct arg *a, const struct arg *b, unsigned skip)
 {
 	unsigned dims = a->dims > b->dims ? a->dims : b->dims;
@@ -152,7 +152,7 @@ static uint64_t each(const struct args *args, const struct rule *rule)
 	return times(rule->each, elements_of(arg_at(args, rule->from)));
 }
 
-/* One or two operands: the other may be a number. */
+/* One or two operands; one of them may be a number. */
 static uint64_t each_result(const struct args *args, const struct rule *rule)
 {
 	const struct arg *a = arg_at(args, 0), *b = arg_at(args, 1);
@@ -164,8 +164,8 @@ static uint64_t each_result(const struct args *args, const struct rule *rule)
 	return times(rule->each, broadcast(a, b, 0));
 }
 
-/* With fixed statistics only what is left of the formula, x * a + b, is done. PyTorch
- * says so; a plain operator then reads the statistics after scale and shift. */
+/* With fixed statistics only x * a + b is left of the formula. PyTorch passes a flag for them; a
+ * plain operator then reads the statistics after scale and shift. */
 static uint64_t batch_norm(const struct args *args, const struct rule *rule)
 {
 	const struct arg *flag = arg_at(args, 5), *fourth = arg_at(args, 3);
@@ -197,7 +197,7 @@ static uint64_t matmul(const struct args *args, const struct rule *rule)
 	return times(2, times(broadcast(a, b, 2), times(rows, times(inner, columns))));
 }
 
-/* (input, weight [out, in...]): every element of the input meets each output. */
+/* (input, weight [out, in...]): every element of the input is multiplied for each output. */
 static uint64_t linear(const struct args *args, const struct rule *rule)
 {
 	const struct arg *weight = arg_at(args, 1);
@@ -241,11 +241,11 @@ static uint64_t attention(const struct args *args, const struct rule *rule)
 	return times(2, times(scores, widths));
 }
 
-/* ---- windows that slide over places: convolutions and pools ------------------------------- */
+/* ---- sliding windows: convolutions and pools ---------------------------------------------- */
 
 struct window {
 	int64_t size, stride, padding, dilation;
-	bool ceil; /* a window may begin inside and end outside */
+	bool ceil; /* a window that begins inside may end outside */
 };
 
 static uint64_t places(int64_t in, const struct window *window)
@@ -262,7 +262,7 @@ static uint64_t places(int64_t in, const struct window *window)
 	if (room < 0)
 		return UNKNOWN;
 	int64_t out = (room + (window->ceil ? window->stride - 1 : 0)) / window->stride + 1;
-	/* PyTorch leaves out one that would begin in the padding behind. */
+	/* PyTorch omits a window that would begin in the padding after the input. */
 	if (window->ceil && (out - 1) * window->stride >= in + window->padding)
 		out--;
 	return (uint64_t)out;
@@ -276,8 +276,8 @@ static bool has_ints(const struct args *args, unsigned first, unsigned count)
 	return true;
 }
 
-/* 2 x batch x places x weight, the places being those of `tensor` [batch, channels, ...];
- * one dimension less: no batch. */
+/* 2 x batch x places x weight. Places are those of `tensor` [batch, channels, ...]; with one
+ * dimension less there is no batch. */
 static uint64_t conv_over(const struct arg *tensor, const struct arg *weight, unsigned places_dims)
 {
 	if (!is_tensor(tensor) || !is_tensor(weight) || tensor->dims < places_dims + 1u ||
@@ -307,7 +307,7 @@ static uint64_t conv_by_ints(const struct args *args, const struct arg *input,
 	             times(input->dims == count + 2 ? size_of(input, 0) : 1, out));
 }
 
-/* `from`: where PyTorch says whether it is transposed; 0: it is not. */
+/* `from`: the argument with PyTorch's flag for transposed; 0: it has none. */
 static uint64_t conv(const struct args *args, const struct rule *rule)
 {
 	const struct arg *input = arg_at(args, 0), *weight = arg_at(args, 1);
@@ -321,7 +321,7 @@ static uint64_t conv(const struct args *args, const struct rule *rule)
 			return weight->dims < 3 ? UNKNOWN : conv_over(input, weight, weight->dims - 2u);
 		return conv_by_ints(args, input, weight);
 	}
-	for (unsigned i = args->count; !args->aten && i-- > 2;) /* what it writes stands last */
+	for (unsigned i = args->count; !args->aten && i-- > 2;) /* the output is the last tensor */
 		if (is_tensor(arg_at(args, i)) && arg_at(args, i)->dims == input->dims && input->dims > 2)
 			return conv_over(arg_at(args, i), weight, input->dims - 2u);
 	return UNKNOWN;
@@ -361,14 +361,14 @@ static uint64_t conv_backward_weights(const struct args *args, const struct rule
 {
 	const struct arg *gradient = arg_at(args, 1);
 
-	for (unsigned i = args->count; i-- > 2;) /* grouped weights have a dimension more */
+	for (unsigned i = args->count; i-- > 2;) /* grouped weights have one dimension more */
 		if (is_tensor(arg_at(args, i)) && gradient->dims > 2 &&
 		    arg_at(args, i)->dims >= gradient->dims)
 			return conv_over(gradient, arg_at(args, i), gradient->dims - 2u);
 	return UNKNOWN;
 }
 
-/* Places of a window given as integers. */
+/* Number of elements in a window whose sizes are given as integers. */
 static uint64_t window_area(const struct arg *kernel, unsigned dims)
 {
 	uint64_t area = 1;
@@ -380,8 +380,8 @@ static uint64_t window_area(const struct arg *kernel, unsigned dims)
 	return area;
 }
 
-/* PyTorch's: (input, kernel, stride, padding, dilation, ceil mode); an average has no
- * dilation. `each`: places' dimensions; `from`: where the ceil mode stands. */
+/* PyTorch's: (input, kernel, stride, padding, dilation, ceil mode); an average has no dilation.
+ * `each`: number of window dimensions; `from`: the argument with the ceil mode. */
 static uint64_t pool(const struct args *args, const struct rule *rule)
 {
 	const struct arg *input = arg_at(args, 0), *kernel = arg_at(args, 1);
@@ -405,7 +405,8 @@ static uint64_t pool(const struct args *args, const struct rule *rule)
 	return times(out, window_area(kernel, dims));
 }
 
-/* Plain: (input, output, ...) and somewhere the window; an average of all needs none. */
+/* Plain: (input, output, ...) and the window as a later argument; a global average has no
+ * window. */
 static uint64_t plain_pool(const struct args *args, const struct rule *rule)
 {
 	const struct arg *input = arg_at(args, 0), *output = arg_at(args, 1);
@@ -418,8 +419,8 @@ static uint64_t plain_pool(const struct args *args, const struct rule *rule)
 	return span(output, 2, output->dims) == 1 ? elements_of(input) : UNKNOWN;
 }
 
-/* PyTorch's: (gradient, input, kernel, ...); plain: (gradient, gradient of the input) of an
- * average of all. */
+/* PyTorch's: (gradient, input, kernel, ...); plain, for a global average: (gradient, gradient of
+ * the input). */
 static uint64_t avg_pool_backward(const struct args *args, const struct rule *rule)
 {
 	const struct arg *gradient = arg_at(args, 0), *input = arg_at(args, 1);
@@ -549,7 +550,7 @@ static const struct rule rules[] = {
 	{ "_adaptive_avg_pool3d_backward", each, 1, 1 },
 };
 
-/* They move memory or make another view of it. */
+/* These move memory or make another view of it. */
 static const char *const idle[] = {
 	"alias",
 	"as_strided",

@@ -1,10 +1,9 @@
 /*
  * Function calls as cProfile counts them: by function, and by caller and function.
  *
- * A call of a function that is on the stack already is no primitive call; its time is in
- * that of the outermost one. Self excludes functions called, and nothing else: the
- * operators and zones of a function are its own. Streams one after the other; what
- * begins out of scope is nobody's caller.
+ * A call is primitive if no other call of its function is open; only primitive calls add to the
+ * total time. Self time excludes called functions and nothing more: it includes operators and
+ * zones. Streams are walked one after the other. A call that begins out of scope is no caller.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +18,17 @@
 #define NONE UINT32_MAX
 
 struct count {
-	uint32_t caller, symbol;  /* caller NONE: all calls of the function */
-	uint32_t level;           /* open calls of the stream */
+	uint32_t caller, symbol;  /* caller NONE: the function, whoever calls it */
+	uint32_t level;           /* number of open calls in the current stream */
 	uint64_t calls, primitive, open;
-	uint64_t self, total;     /* ticks of the file; ns when it has been walked */
+	uint64_t self, total;     /* ticks in the current file; then added to self_ns and total_ns */
 	uint64_t self_ns, total_ns;
 };
 
 struct frame {
-	struct dw_frame frame; /* functions in scope are chained */
+	struct dw_frame frame; /* in the chain: functions in scope */
 	uint32_t symbol;
-	uint32_t all, edge;    /* its counts; edge NONE: no caller */
+	uint32_t all, edge;    /* indexes of its counts; edge NONE: no caller */
 };
 #define CHAIN 1u
 
@@ -119,7 +118,7 @@ static const struct dw_pass_hooks functions_hooks = {
 };
 DW_PASS_DEFINE(functions, functions_hooks)
 
-/* A stream's ticks are its file's. */
+/* Converts the sums of a file's streams to ns. */
 static void functions_settle(struct functions *functions, const struct dw_source_file *file)
 {
 	for (size_t i = 0; i < functions->count; i++) {
@@ -143,7 +142,7 @@ static void functions_walk_streams(struct functions *functions, struct dw_model 
 
 		if (!dw_scope_has_stream(model, stream))
 			continue;
-		/* A whole file at a time, so that sums are converted once. */
+		/* Convert once for each file, to round each sum once. */
 		if (file && file != &source->files[stream->file])
 			functions_settle(functions, file);
 		file = &source->files[stream->file];

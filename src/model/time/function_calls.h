@@ -1,6 +1,6 @@
 /*
- * Function calls: a product of the model, for the functions view, the pstats layout and
- * the .pstats export. Streams of a file are neighbours; sums are converted once a file.
+ * Function calls: by function, and by caller and function. For the functions view, the pstats
+ * layout and the .pstats export.
  */
 #ifndef DW_MODEL_TIME_FUNCTION_CALLS_H
 #define DW_MODEL_TIME_FUNCTION_CALLS_H
@@ -9,10 +9,10 @@
 
 struct dw_function_row {
 	uint32_t symbol;      /* index into dw_model_symbols() */
-	uint32_t caller;      /* the same; of an edge */
-	uint64_t calls, primitive; /* primitive: not within a call of the same function */
+	uint32_t caller;      /* index into dw_model_symbols(); only of an edge */
+	uint64_t calls, primitive; /* primitive: not inside a call of the same function */
 	uint64_t self_ns;
-	uint64_t total_ns;    /* of the primitive calls */
+	uint64_t total_ns;    /* time of the primitive calls */
 };
 
 struct dw_function_calls {
@@ -23,7 +23,7 @@ struct dw_function_calls {
 	uint64_t calls, primitive, self_ns, open; /* sums of the rows */
 };
 
-/* Of the model's scope. NULL with `error`: out of memory. */
+/* For the model's scope. NULL with `error`: out of memory. */
 const struct dw_function_calls *dw_model_function_calls(struct dw_model *model,
                                                         struct dwell_error *error);
 

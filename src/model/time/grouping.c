@@ -1,4 +1,4 @@
-/* The text of --group-by; see grouping.h (dw_grouping_parse). */
+/* Parses the text of --group-by; see grouping.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
- * Profiles by name of several scopes and the threads, from one walk; see joint.h.
+ * The profiles by name of several scopes, and the threads, in one walk; see joint.h.
  *
- * A chunk's records are decoded once and each range is pushed once. What the products do with
- * it is inlined from profile_by_name_pass.h and threads_pass.h.
+ * The records of a chunk are decoded once, and each range is pushed once. The code of the products
+ * is inlined from profile_by_name_pass.h and threads_pass.h.
  */
 #include "model/time/joint.h"
 
@@ -22,7 +22,7 @@ struct joint_frame {
 struct joint_state {
 	struct dw_pass pass;
 	struct dw_profile profile;
-	struct dw_threads_count count; /* used where the threads are computed, too */
+	struct dw_threads_count count; /* used if the threads are computed too */
 };
 
 /* ---- the hooks ---------------------------------------------------------------------------- */
@@ -124,13 +124,14 @@ static const struct dw_pass_hooks joint_hooks_counted = {
 DW_PASS_DEFINE(joint, joint_hooks)
 DW_PASS_DEFINE(joint_counted, joint_hooks_counted)
 
-/* ---- streams side by side ----------------------------------------------------------------- */
+/* ---- parallel walk ------------------------------------------------------------------------ */
 
 struct joint {
-	struct dw_model *models[DW_JOINT_MOST]; /* those without a profile yet, the first always */
+	struct dw_model *models[DW_JOINT_MOST]; /* the first model, and those whose profile is not
+	                                         * computed yet */
 	struct dw_flat_all *profiles[DW_JOINT_MOST];
 	unsigned count;
-	bool counted;             /* the threads, too */
+	bool counted;             /* compute the threads too */
 	struct dw_threads_sums threads;
 	const struct dw_op **ops; /* by file */
 	const struct dw_segments *segments;
@@ -197,7 +198,7 @@ static bool joint_run(struct joint *joint)
 
 /* ---- the products ------------------------------------------------------------------------- */
 
-/* The results, which are the models' from now on only when all is computed. */
+/* Stores the results in the models. Called when everything has been computed. */
 static bool joint_keep(struct joint *joint)
 {
 	for (unsigned i = 0; i < joint->count; i++) {

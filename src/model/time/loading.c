@@ -1,4 +1,5 @@
-/* Counters of data loading, by thread: one walk over the streams, where there are any. */
+/* Counters of data loading, by thread: one walk over the streams, if the trace has such
+ * counters. */
 #include "model/time/loading.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ enum { NOTHING, SAMPLES, QUEUE };
 struct context {
 	struct dw_walk walk;
 	struct dw_loading *threads;
-	const uint8_t *meanings;  /* by merged symbol */
+	const uint8_t *meanings;  /* by merged symbol: NOTHING, SAMPLES or QUEUE */
 	const uint32_t *symbol_by_id;
 };
 
@@ -56,7 +57,7 @@ static void visit_other(void *pointer, uint64_t ticks, const struct dw_record *r
 	}
 }
 
-/* False: none of the symbols is one of the counters. */
+/* Finds the symbols of the counters. False: there are none. */
 static bool find_counters(const struct dw_model *model, uint8_t *meanings)
 {
 	bool any = false;

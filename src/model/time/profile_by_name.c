@@ -1,8 +1,8 @@
 /*
- * Flat: how often and how long, by name.
+ * The profile by name: number of calls and times.
  *
- * The first pass everybody asks for, and the fastest (profile_by_name_walk.c). All categories are
- * counted at once and kept; what is handed out is chosen and sorted from there.
+ * Most views need this pass, and it is the fastest one (profile_by_name_walk.c). All categories are
+ * counted at once and stored; a request selects rows from there and sorts them.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #include "model/core/scope.h"
 #include "model/time/profiles.h"
 
-/* The file's ops table with a row a symbol; NULL when out of memory. */
+/* The ops of a file with one row for each symbol. NULL: out of memory. */
 static const struct dw_op *ops_by_symbol(struct dw_model *model, size_t file)
 {
 	uint32_t count = model->source->files[file].symbol_count;
@@ -24,7 +24,7 @@ static const struct dw_op *ops_by_symbol(struct dw_model *model, size_t file)
 	return ops;
 }
 
-/* The rows of `all`, and in which of them an id counts, by file; NULL when out of memory. */
+/* Sets the rows of `all`. Returns the row and kind of each id, by file. NULL: out of memory. */
 static const struct dw_op **choose_rows(struct dw_model *model, struct dw_flat_all *all,
                                         enum dw_by by)
 {
@@ -63,7 +63,7 @@ const struct dw_op **dw_profile_prepare(struct dw_model *model, struct dw_flat_a
 void dw_profile_finish(const struct dw_model *model, struct dw_flat_all *all)
 {
 	if (!dw_scope_is_all(model))
-		all->orphans = 0; /* chunks that were skipped leave ends without begins */
+		all->orphans = 0; /* skipped chunks cause ends without a begin */
 	for (uint32_t row = 0; row < all->row_count; row++) {
 		uint32_t category = model->symbols[all->row_symbol[row]].category;
 
@@ -73,7 +73,7 @@ void dw_profile_finish(const struct dw_model *model, struct dw_flat_all *all)
 	}
 }
 
-/* All categories. The request is an enum dw_by. */
+/* Counts all categories. The request is an enum dw_by. */
 static bool profile_compute_all(struct dw_model *model, const void *request, void *result)
 {
 	const enum dw_by *by = request;
@@ -124,7 +124,7 @@ struct profile_request {
 	enum dw_by by;
 };
 
-/* The rows of the categories, sorted. */
+/* Selects the rows of the requested categories and sorts them. */
 static bool profile_choose(struct dw_model *model, const void *pointer, void *result)
 {
 	const struct profile_request *request = pointer;

@@ -1,4 +1,4 @@
-/* Profile by name, shared by profile_by_name.c (rows) and profile_by_name_walk.c (the pass over the records). */
+/* The profile by name, for profile_by_name.c (rows) and profile_by_name_walk.c (the pass). */
 #ifndef DW_MODEL_TIME_PROFILE_BY_NAME_H
 #define DW_MODEL_TIME_PROFILE_BY_NAME_H
 
@@ -9,23 +9,24 @@
 
 struct dw_flat_all {
 	struct dw_tally *tallies; /* by row, in ticks of the first file */
-	uint64_t *nested;         /* by row: what durations sum to beyond the time in the row */
+	uint64_t *nested;         /* by row: sum of durations minus the time in which a call is open */
 	const uint32_t *row_symbol;
 	uint32_t row_count;
-	uint32_t categories;      /* that occur, ranges or not */
+	uint32_t categories;      /* bits of the categories that occur, of ranges and other records */
 	uint64_t records, ranges, open, orphans, last_ns;
 };
 
-/* Of all categories; its key is the enum dw_by. */
+/* The product with all categories; its key is the enum dw_by. */
 extern const struct dw_product dw_profile_product;
 
-/* The rows of a zeroed profile; in which of them an id counts, by file. NULL: out of memory. */
+/* Sets the rows of a zeroed profile. Returns the row and kind of each id, by file. NULL: out of
+ * memory. */
 const struct dw_op **dw_profile_prepare(struct dw_model *model, struct dw_flat_all *all,
                                         enum dw_by by);
-/* When all has been added to the tallies. */
+/* Computes the sums over all rows. Call it when all tallies are complete. */
 void dw_profile_finish(const struct dw_model *model, struct dw_flat_all *all);
-/* Adds up all streams into `all`, whose tallies are there and empty; `ranges` and the
- * categories of ranges are the caller's to find. `ops`: by file, then id. -1: out of memory. */
+/* Adds all streams to `all`, whose tallies must exist and be empty. `ops`: by file, then id. Call
+ * dw_profile_finish() afterwards. -1: out of memory. */
 int dw_flat_walk(struct dw_model *model, const struct dw_op **ops, struct dw_flat_all *all);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * The hot half of the profile by name: what a pass does when a range begins and ends.
+ * The hot part of the profile by name: what a pass does when a range begins and ends.
  *
- * For the pass of profile_by_name_walk.c and for passes that compute other products beside
- * it. A range's chain is its kind, because self time excludes ranges of the same kind.
+ * For the pass of profile_by_name_walk.c and for passes that also compute other products. The chain
+ * of a range is its kind, because self time excludes ranges of the same kind.
  *
- * Scopes. A pass counts for up to DW_SCOPES models of one source at once. Each combination
- * of scopes has tallies of its own, and a range is added to one of them; sums of tallies are
- * the profiles. So a further scope costs nothing for each range.
+ * Scopes. A pass can count for up to DW_SCOPES models of one source at once. Each combination of
+ * scopes has tallies of its own, and a range is added to one tally; the profile of a scope is the
+ * sum over its combinations. So a further scope costs no time for each range.
  *
- * Recursion. The total of a row counts the time of calls within calls of the same row once:
+ * Recursion. In the total of a row, the time of calls inside calls of the same row counts once.
  * `nested` is the time of calls that ended while another call of their tally was open. In many
- * programs that is a matter of chance for each range, so it is computed without a branch.
+ * programs this is hard to predict for each range, so it is computed without a branch.
  */
 #ifndef DW_MODEL_TIME_PROFILE_BY_NAME_PASS_H
 #define DW_MODEL_TIME_PROFILE_BY_NAME_PASS_H
@@ -19,54 +19,58 @@
 #include "model/core/scope_set.h"
 #include "model/time/profile_by_name.h"
 
-/* Beside a struct dw_frame, in the frame of the pass. */
+/* The part of a pass's frame that follows struct dw_frame. */
 struct dw_profile_frame {
-	uint32_t tally; /* index into the worker's tallies; 0 is of ranges that count nowhere */
-	uint32_t row;   /* not set where everything is in scope */
+	uint32_t tally; /* index into the worker's tallies; 0: the range is in no scope */
+	uint32_t row;   /* not set if everything is in scope */
 };
 
-/* What one worker adds up, over all streams of a file. */
+/* What one worker adds up over all streams of a file. */
 struct dw_profile_worker {
 	uint32_t row_count;
-	struct dw_tally *tallies;      /* 1 and row_count for each combination of scopes met */
-	uint32_t combinations[1u << DW_SCOPES]; /* by bits: index of its first tally, or 0 */
+	struct dw_tally *tallies;      /* one for ranges in no scope, then row_count for each
+	                                * combination of scopes found */
+	uint32_t combinations[1u << DW_SCOPES]; /* by the combination's bits: index of its first
+	                                         * tally, or 0 */
 	uint32_t combination_count;
-	uint32_t *calls;               /* by tally: calls that are open */
-	uint64_t *nested;              /* by tally; [0] has no meaning */
-	uint32_t *row_calls;           /* by row: calls that are open, whatever their scopes */
-	uint64_t *shared;              /* by scope and row: as `nested`, of calls within calls that
-	                                * are in other scopes too; NULL: there were none yet */
+	uint32_t *calls;               /* by tally: number of open calls */
+	uint64_t *nested;              /* by tally; [0] is not used */
+	uint32_t *row_calls;           /* by row: number of open calls, in any scope */
+	uint64_t *shared;              /* by scope and row: as `nested`, for calls inside calls that
+	                                * have another combination of scopes; NULL: there were none
+	                                * yet */
 	struct dw_arena arena;
 	uint64_t records, orphans, last_ns;
-	uint32_t other_categories;     /* of records that are no ranges; bits */
+	uint32_t other_categories;     /* bits of the categories of records that are not ranges */
 	bool failed;
 };
 
-/* A stream's state. */
+/* The state for a stream. */
 struct dw_profile {
 	struct dw_profile_worker *worker;
-	struct dw_tally *tallies;      /* the worker's, nearer; and so are those: */
+	struct dw_tally *tallies;      /* this and the next three: copies of the worker's pointers,
+	                                * for speed */
 	uint32_t *calls, *row_calls;
 	uint64_t *nested;
 	struct dw_scope_set scopes;
-	uint32_t first_tally;          /* of scopes.bits */
+	uint32_t first_tally;          /* first tally of the combination scopes.bits */
 };
 
-/* False when out of memory; then and later the worker's `failed` is set. */
+/* False: out of memory; the worker's `failed` is set and stays set. */
 bool dw_profile_worker_init(struct dw_profile_worker *worker, uint32_t row_count);
 void dw_profile_worker_reset(struct dw_profile_worker *worker);
 void dw_profile_begin_stream(struct dw_profile *profile, struct dw_profile_worker *worker,
                              const struct dw_model *const *models, unsigned count,
                              uint32_t process);
-/* Takes over what the walk itself counted. */
+/* Adds what the walk itself counted to the worker. */
 void dw_profile_end_stream(struct dw_profile *profile, const struct dw_pass *pass);
 
-/* The slow halves. */
+/* The rare cases, not inlined. */
 void dw_profile_renew_scopes(struct dw_profile *profile, uint32_t thread, uint64_t ticks);
-/* A call ended of whose row calls in other scopes are open. */
+/* A call ended while calls of its row with other scopes are open. */
 void dw_profile_end_shared(struct dw_profile *profile, const struct dw_profile_frame *frame,
                            uint64_t duration);
-/* The range at `place` is about to end although it is not the innermost. `offset`: of the
+/* The range at `place` is about to end, but it is not the innermost. `offset`: offset of the
  * dw_profile_frame in the pass's frame, which has frame_bytes. */
 void dw_profile_unnest(struct dw_profile *profile, const struct dw_pass *pass, uint32_t place,
                        size_t frame_bytes, size_t offset);
@@ -74,17 +78,17 @@ void dw_profile_note(struct dw_profile *profile, const struct dw_record *record)
 void dw_profile_carry(struct dw_profile *profile, const struct dw_profile_frame *frame,
                       uint64_t child, bool all);
 
-/* Adds a file's worker to the profiles of its models, by place in the scope set, and resets
- * it. */
+/* Adds the worker of a file to the profiles of the models, which are in the order of the scope set,
+ * and resets the worker. */
 void dw_profile_merge(struct dw_flat_all *const *profiles, struct dw_model *const *models,
                       unsigned count, struct dw_profile_worker *worker, double ratio);
 
 DW_INLINE void dw_profile_flushed(struct dw_profile *profile)
 {
-	dw_scope_set_expire(&profile->scopes); /* the stream may go to another thread */
+	dw_scope_set_expire(&profile->scopes); /* the next records may be of another thread */
 }
 
-/* A range of `op` begins. `all`: there is one scope, and everything is in it. */
+/* A range of `op` begins. `all`: there is one scope, which includes everything. */
 DW_INLINE void dw_profile_enter(struct dw_profile *profile, struct dw_pass *pass,
                                 struct dw_frame *frame, struct dw_profile_frame *own,
                                 uint64_t ticks, struct dw_op op, const bool all)
@@ -110,7 +114,8 @@ DW_INLINE void dw_profile_leave(struct dw_profile *profile, const struct dw_fram
 
 	uint32_t within = -(uint32_t)(calls != 0);
 
-	__asm__("" : "+r"(within)); /* else compilers make a branch of it, which is often mispredicted */
+	__asm__("" : "+r"(within)); /* keeps the compiler from making a branch, which would often be
+	                             * mispredicted */
 	profile->nested[own->tally & within] += duration;
 	if (!all && __builtin_expect(!calls & (--profile->row_calls[own->row] != 0), 0))
 		dw_profile_end_shared(profile, own, duration);

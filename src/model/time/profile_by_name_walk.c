@@ -1,9 +1,9 @@
 /*
- * The pass behind the profile by name: a range that ends is added to the tally of its row.
+ * The pass of the profile by name: adds each range to the tally of its row when it ends.
  *
- * Called by profile_by_name.c; what happens for each range is in profile_by_name_pass.h.
- * Workers add up streams and pieces of streams on their own. Their sums are merged file by
- * file, because files have clocks of their own.
+ * Called by profile_by_name.c. The code for each range is in profile_by_name_pass.h. Workers add up
+ * streams and segments separately. Their sums are merged after each file, because each file has a
+ * clock of its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 /* ---- a worker ----------------------------------------------------------------------------- */
 
-/* Makes the arrays by tally longer; those that are there keep their values. */
+/* Extends the arrays that are indexed by tally; existing values are kept. */
 static bool grow_tallies(struct dw_profile_worker *worker, size_t used, size_t count)
 {
 	struct dw_tally *tallies = dw_tallies_create(count);
@@ -63,7 +63,8 @@ void dw_profile_worker_reset(struct dw_profile_worker *worker)
 	worker->failed = failed;
 }
 
-/* The first tally of a combination of scopes, made when it is met; 0 when out of memory. */
+/* Finds the first tally of a combination of scopes; adds the combination if it is new. 0: out of
+ * memory. */
 static uint32_t find_combination(struct dw_profile_worker *worker, uint32_t bits)
 {
 	size_t used = 1 + (size_t)worker->combination_count * worker->row_count;
@@ -91,7 +92,7 @@ void dw_profile_begin_stream(struct dw_profile *profile, struct dw_profile_worke
 	*profile = (struct dw_profile){ .worker = worker, .row_calls = worker->row_calls };
 	dw_scope_set_init(&profile->scopes, models, count, process);
 	if (count == 1 && dw_scope_is_all(models[0]))
-		find_combination(worker, 1); /* dw_profile_enter() knows where it lies */
+		find_combination(worker, 1); /* dw_profile_enter() assumes that its first tally is 1 */
 	take_arrays(profile);
 }
 
@@ -101,7 +102,8 @@ void dw_profile_end_stream(struct dw_profile *profile, const struct dw_pass *pas
 	uint64_t last_ns = dw_source_ns(&pass->walk.file->clock, dw_time_now(&pass->walk.time));
 
 	worker->failed |= pass->failed;
-	/* Ends of damaged traces that would take too long to find count as ends without a begin. */
+	/* In damaged traces, ends whose begin would take too long to find count as ends without a
+	 * begin. */
 	worker->orphans += pass->orphans + pass->walk.time.skipped;
 	worker->records += pass->walk.time.records;
 	worker->last_ns = last_ns > worker->last_ns ? last_ns : worker->last_ns;
@@ -126,7 +128,7 @@ static uint32_t row_of(const struct dw_profile_worker *worker, uint32_t tally)
 	return (tally - 1) % worker->row_count;
 }
 
-/* The scopes that a tally belongs to. */
+/* The combination of scopes that a tally belongs to, as bits. */
 static uint32_t bits_of(const struct dw_profile_worker *worker, uint32_t tally)
 {
 	for (uint32_t bits = 1; tally && bits < 1u << DW_SCOPES; bits++) {
@@ -138,7 +140,7 @@ static uint32_t bits_of(const struct dw_profile_worker *worker, uint32_t tally)
 	return 0;
 }
 
-/* Open calls of the row in a scope, but not those of the tally. */
+/* Whether calls of the row are open in a scope, other than calls of the tally. */
 static bool others_open(const struct dw_profile_worker *worker, uint32_t row, uint32_t tally,
                         unsigned scope)
 {
@@ -176,8 +178,9 @@ __attribute__((noinline)) void dw_profile_end_shared(struct dw_profile *profile,
 }
 
 /*
- * The range will count as one that lies in those of its row that stay open. If they all
- * began after it, the time until the first of them began is in the row and in none of them.
+ * When the range ends, its whole duration will count as nested in the open ranges of its row. If
+ * all of these began later, the time from its begin to the first of theirs is in none of them and
+ * must not count as nested. So that time is subtracted here.
  */
 __attribute__((noinline)) void dw_profile_unnest(struct dw_profile *profile,
                                                  const struct dw_pass *pass, uint32_t place,
@@ -315,7 +318,7 @@ static void profile_flushed(void *state, uint64_t ticks, enum dw_flush why)
 	dw_profile_flushed(&((struct profile_state *)state)->profile);
 }
 
-/* Two loops, so that a pass over everything does not pay for the scope. */
+/* Two loops, so that a pass over everything has no cost for scopes. */
 static const struct dw_pass_hooks profile_hooks = {
 	.frame_bytes = sizeof(struct profile_frame), .deepest = DW_DEEPEST, .chains = true,
 	.all_linked = true,
@@ -332,7 +335,7 @@ static const struct dw_pass_hooks profile_hooks_scoped = {
 DW_PASS_DEFINE(profile_all, profile_hooks)
 DW_PASS_DEFINE(profile_scoped, profile_hooks_scoped)
 
-/* ---- streams side by side ----------------------------------------------------------------- */
+/* ---- parallel walk ------------------------------------------------------------------------ */
 
 struct profile_pass {
 	struct dw_model *model;
@@ -375,7 +378,7 @@ static void profile_walk_segment(void *context, unsigned index, size_t at)
 	dw_profile_end_stream(&state.profile, &state.pass);
 }
 
-/* Also of what was subtracted, which is negative. */
+/* Also for negative values, which result from subtractions. */
 static uint64_t scale_ticks(uint64_t ticks, double ratio)
 {
 	return ratio == 1 ? ticks : (uint64_t)(int64_t)((double)(int64_t)ticks * ratio);

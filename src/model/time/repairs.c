@@ -1,7 +1,8 @@
 /*
- * Repairs: what was torn in the source and what was recovered, as sentences.
+ * Repairs: what was damaged in the source and what was recovered, as sentences.
  *
- * The source itself says what it repaired, without numbers, which take a pass over the records.
+ * The source has sentences of its own on its repairs, but without numbers: counting needs a pass
+ * over the records.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "model/core/product.h"
 #include "model/time/profiles.h"
 
-/* 1204331 as 1,204,331. */
+/* Formats 1204331 as 1,204,331. */
 static const char *repairs_group_digits(char text[32], uint64_t value)
 {
 	char digits[24];
@@ -67,7 +68,7 @@ static bool repairs_compute(struct dw_model *model, const void *request, void *r
 		if (!repairs->list[repairs->count++])
 			return false;
 	}
-	/* The source's own sentences on these files have no numbers. */
+	/* Replaces the source's own sentences on these files, which have no numbers. */
 	for (size_t i = 0; i < source->repair_count; i++)
 		if (!strstr(source->repairs[i], " ends inside a chunk ") &&
 		    !strstr(source->repairs[i], " is a truncated copy: "))

@@ -1,13 +1,13 @@
 /*
- * Threads: what each wrote, how long it was inside some range, what is missing.
+ * Threads: what each recorded, how long it was inside a range, and when records are missing.
  *
- * One row a thread and kind of stream (a thread's signal handlers are a track of
- * their own), in the order of threads. A stream that short threads hand on fills
- * one row after the other.
+ * One row for each thread and kind of stream, in the order of threads: the signal handlers of a
+ * thread are a track of their own. A stream that short threads hand on fills one row after the
+ * other.
  *
- * Missing times are those in which a thread may have written records that the trace
- * does not hold: chunks were recycled, a LOSS record says so, or the thread lost
- * records until its end because there was no space.
+ * Missing times (holes) are those in which a thread may have written records that the trace lacks:
+ * chunks were recycled, there is a LOSS record, or the thread lost records until its end because
+ * there was no space.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "model/core/scope.h"
 #include "model/time/threads_pass.h"
 
-/* ---- what is missing -------------------------------------------------------------------- */
+/* ---- missing records -------------------------------------------------------------------- */
 
 static void threads_add_hole(struct dw_threads_count *count, uint64_t start_ticks,
                              uint64_t end_ticks)
@@ -73,7 +73,7 @@ void dw_threads_begin(struct dw_threads_count *count, struct dw_threads_sums *su
 	if (segment->from) {
 		count->resumed = segment->open_count;
 		count->resumed_ticks = segment->ticks > segment->floor ? segment->ticks : segment->floor;
-	} else if (first->gap_before) { /* the beginning was recycled */
+	} else if (first->gap_before) { /* the beginning of the stream was recycled */
 		uint64_t began =
 		    dw_source_ticks(&pass->walk.file->clock, source->threads[first->thread].start_ns);
 
@@ -87,7 +87,7 @@ void dw_threads_begin(struct dw_threads_count *count, struct dw_threads_sums *su
 
 __attribute__((noinline)) void dw_threads_unusual(struct dw_threads_count *count, uint64_t ticks)
 {
-	if (count->resumed) { /* no record of this piece */
+	if (count->resumed) { /* this is no record of the piece: its range began before */
 		count->resumed--;
 		count->records--;
 		count->ranges--;
@@ -103,7 +103,7 @@ __attribute__((noinline)) void dw_threads_unusual(struct dw_threads_count *count
 	count->unusual = false;
 }
 
-/* What was counted belongs to the thread that wrote until now. */
+/* Adds what was counted to the row of the thread that wrote until now. */
 static void threads_close_row(struct dw_threads_count *count)
 {
 	const struct dw_walk *walk = &count->pass->walk;
@@ -155,7 +155,7 @@ void dw_threads_flushed(struct dw_threads_count *count, uint64_t ticks, enum dw_
 	threads_close_row(count);
 }
 
-/* A piece ends; what is open goes on in the next one. */
+/* A piece ends; its open ranges continue in the next piece. */
 void dw_threads_carry(struct dw_threads_count *count)
 {
 	uint64_t now = dw_time_now(&count->pass->walk.time);
@@ -165,7 +165,7 @@ void dw_threads_carry(struct dw_threads_count *count)
 	threads_close_row(count);
 }
 
-/* The record that hands a stream on is the first one of the next thread. */
+/* The record that hands the stream on is the first one of the next thread. */
 void dw_threads_after_break(struct dw_threads_count *count, uint64_t ticks,
                             const struct dw_record *record)
 {
@@ -229,7 +229,7 @@ static const struct dw_pass_hooks threads_hooks = {
 };
 DW_PASS_DEFINE(threads, threads_hooks)
 
-/* ---- streams side by side --------------------------------------------------------------- */
+/* ---- parallel walk ---------------------------------------------------------------------- */
 
 struct threads_pass {
 	struct dw_threads_sums sums;
@@ -261,8 +261,8 @@ static void threads_walk_piece(void *pointer, unsigned worker, size_t at)
 		__atomic_store_n(&pass->sums.failed, true, __ATOMIC_RELAXED);
 }
 
-/* Whether the thread lost records after its last one, until its end. Records that it lost
- * before are in its LOSS records; those of causes that refuse no space leave none. */
+/* Whether the thread lost records after its last record, until its end. Earlier losses are counted
+ * in its LOSS records. Only the causes below are compared: they mean that there was no space. */
 static bool threads_ends_in_hole(const struct dw_threads_sums *sums, uint32_t thread)
 {
 	const struct dw_source *source = sums->model->source;
@@ -273,7 +273,8 @@ static bool threads_ends_in_hole(const struct dw_threads_sums *sums, uint32_t th
 	return refused > sums->losses[thread];
 }
 
-/* Where a copy of a file was cut off nobody knows what any of its threads wrote then. */
+/* Adds the holes at the ends of threads. If a copy of a file was cut off, any of its threads may
+ * have written records after the cut. */
 static int threads_add_ends(struct dw_threads_sums *sums)
 {
 	const struct dw_source *source = sums->model->source;
@@ -291,7 +292,8 @@ static int threads_add_ends(struct dw_threads_sums *sums)
 			continue;
 		if (!start_ticks)
 			start_ticks = dw_source_ticks(clock, source->threads[i].start_ns);
-		/* Of a process that could write no more nobody knows when it ended. */
+		/* The end of a process that could not write any more is not known; use the end of the
+		 * run. */
 		end_ticks = dw_source_ticks(clock, source->end_ns);
 		if (start_ticks >= end_ticks)
 			continue;
@@ -317,7 +319,7 @@ static int threads_compare_holes(const void *left, const void *right)
 	return (a->start_ticks > b->start_ticks) - (a->start_ticks < b->start_ticks);
 }
 
-/* The holes as lists of times, by thread and by process. */
+/* Converts the holes to lists of intervals, by thread and by process. */
 static int threads_fill_missing(struct dw_model *model, struct dw_threads *threads, struct dw_threads_sums *sums)
 {
 	static const struct dw_interval none = { UINT64_MAX, UINT64_MAX };
@@ -431,7 +433,8 @@ static bool threads_compute(struct dw_model *model, const void *request, void *r
 	size_t count;
 	unsigned workers;
 
-	/* A hole may begin in one piece and end in another. */
+	/* Only a trace without missing records is split: a hole may begin in one segment and end in
+	 * another. */
 	if (whole)
 		pass.segments = dw_model_segments(model);
 	count = whole && pass.segments ? pass.segments->count : source->stream_count;

@@ -10,17 +10,17 @@ struct dw_thread_row {
 	bool nested;
 	uint64_t records, ranges;
 	uint64_t first_ns, last_ns;
-	uint64_t busy_ns;          /* inside some range */
-	uint64_t gap_ns;           /* recycled */
-	uint64_t missing_ns;       /* records are missing, and no range is known to last on */
+	uint64_t busy_ns;          /* inside at least one range */
+	uint64_t gap_ns;           /* time of recycled chunks */
+	uint64_t missing_ns;       /* records are missing, and no range is known to cover the time */
 	uint64_t lost;
 };
 
 struct dw_threads {
 	struct dw_thread_row *rows;
 	size_t count;
-	/* Times in which records are missing: recycled, or lost for want of space. By index of
-	 * the thread, and by index of the process over all its threads in scope. */
+	/* Times in which records are missing: they were recycled, or lost because there was no space.
+	 * By index of the thread; and by index of the process, united over its threads in scope. */
 	const struct dw_interval **missing, **process_missing;
 };
 

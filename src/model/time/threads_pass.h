@@ -1,9 +1,9 @@
 /*
- * The hot half of the threads: what a pass does for each record.
+ * The hot part of the threads: what a pass does for each record.
  *
- * For the pass of threads.c and for passes that compute other products beside it. Pieces of
- * a stream may be walked side by side where nothing is missing (dw_threads_are_whole()):
- * then a thread's sums are the sums of its pieces.
+ * For the pass of threads.c and for passes that also compute other products. If no records are
+ * missing (dw_threads_are_whole()), segments of a stream may be walked in parallel: the sums of a
+ * thread are then the sums of its segments.
  */
 #ifndef DW_MODEL_TIME_THREADS_PASS_H
 #define DW_MODEL_TIME_THREADS_PASS_H
@@ -20,47 +20,48 @@ struct dw_hole {
 	uint64_t start_ticks, end_ticks;
 };
 
-/* What all streams are added to. */
+/* The sums over all streams. */
 struct dw_threads_sums {
 	struct dw_model *model;
-	struct dw_thread_row *rows; /* by thread, then the same for nested streams */
+	struct dw_thread_row *rows; /* by thread, then by thread for streams of signal handlers */
 	struct dw_hole *holes;
 	size_t hole_count, hole_capacity;
-	uint64_t *losses;           /* by thread: records that its LOSS records count */
-	uint64_t *last_ticks;       /* by thread: its last record */
-	uint64_t *covered_ticks;    /* by thread: until when ranges last that did not end */
-	pthread_mutex_t lock;       /* of all: damaged headers may share a thread */
+	uint64_t *losses;           /* by thread: number of records that its LOSS records count */
+	uint64_t *last_ticks;       /* by thread: time of its last record */
+	uint64_t *covered_ticks;    /* by thread: end of its ranges that did not end */
+	pthread_mutex_t lock;       /* several workers may add to the row of one thread */
 	bool failed;
 };
 
-/* A stream's state, or a piece's. */
+/* The state for a stream or a segment. */
 struct dw_threads_count {
 	struct dw_pass *pass;
 	struct dw_threads_sums *sums;
-	struct dw_thread_row *rows; /* of this kind of stream, by thread */
+	struct dw_thread_row *rows; /* by thread, for this kind of stream */
 	uint64_t busy_ticks, busy_since, records, ranges;
 	uint64_t first_ticks, last_ticks, gap_before;
-	uint64_t hole_start;        /* records after this time are missing; see in_hole */
-	uint32_t resumed;           /* ranges still to come that began before the piece */
-	uint64_t resumed_ticks;     /* where the piece begins */
-	bool unusual;               /* the next record is the first, of the thread or after a hole */
+	uint64_t hole_start;        /* records after this time are missing; valid with in_hole */
+	uint32_t resumed;           /* number of ranges from before the segment that are still to be
+	                             * pushed */
+	uint64_t resumed_ticks;     /* begin of the segment */
+	bool unusual;               /* the next record is the first of the thread or after a hole */
 	bool any, in_hole;
-	bool cut;                   /* ranges were open where all were ended */
-	bool covered;               /* with in_hole: a range lasts until the next record */
+	bool cut;                   /* ranges were open when all ranges were ended */
+	bool covered;               /* with in_hole: a range covers the time until the next record */
 };
 
 extern const struct dw_product dw_threads_product;
 
-/* Whether no records are missing, as far as it can be known without looking at them. */
+/* Whether no records are missing, as far as this can be known without reading them. */
 bool dw_threads_are_whole(const struct dw_model *model);
 
-/* False when out of memory; reset in any case. */
+/* False: out of memory. Call the reset function in any case. */
 bool dw_threads_sums_init(struct dw_threads_sums *sums, struct dw_model *model);
 void dw_threads_sums_reset(struct dw_threads_sums *sums);
-/* The product of what was added. False: out of memory. */
+/* Makes the product from the sums. False: out of memory. */
 bool dw_threads_finish(struct dw_threads_sums *sums, struct dw_threads *threads);
 
-/* `pass` is initialised for the stream of the segment. */
+/* `pass` must be initialised for the segment's stream. */
 void dw_threads_begin(struct dw_threads_count *count, struct dw_threads_sums *sums,
                       struct dw_pass *pass, const struct dw_segment *segment);
 void dw_threads_unusual(struct dw_threads_count *count, uint64_t ticks);
@@ -77,7 +78,7 @@ DW_INLINE void dw_threads_note(struct dw_threads_count *count, uint64_t ticks)
 	count->last_ticks = ticks;
 }
 
-/* A range has begun and is on the stack. */
+/* To be called when a range has begun and is on the stack. */
 DW_INLINE void dw_threads_enter(struct dw_threads_count *count, uint64_t ticks)
 {
 	count->ranges++;
@@ -86,7 +87,7 @@ DW_INLINE void dw_threads_enter(struct dw_threads_count *count, uint64_t ticks)
 	dw_threads_note(count, ticks);
 }
 
-/* A range is no longer on the stack. */
+/* To be called when a range is no longer on the stack. */
 DW_INLINE void dw_threads_leave(struct dw_threads_count *count, uint64_t ticks, enum dw_leave how)
 {
 	if (!count->pass->depth)
