@@ -24,14 +24,15 @@ static void random_steps_put(uint32_t thread, uint64_t end)
 	struct random_step step = { .thread = thread, .number = next_number[thread]++,
 		.start = open_since[thread], .end = end, .open = !end, .recorded = random_below(8) };
 
-	random_steps = random_grow(random_steps, &step_capacity, random_step_count, sizeof *random_steps);
+	random_steps = random_grow(random_steps, &step_capacity, random_step_count,
+	                           sizeof *random_steps);
 	random_steps[random_step_count++] = step;
 	dw_encode_step(&made.process, random_threads[thread], step.number, step.start, step.end, 0,
 	               step.recorded ? DW_STEP_RECORDED : 0);
 	open_since[thread] = 0;
 }
 
-/* A step of some thread begins or ends, now or a little earlier: borders need not lie at records. */
+/* A step of some thread begins or ends, now or a little earlier. */
 void random_steps_draw(void)
 {
 	uint32_t thread = random_below(4) ? reference.thread : random_below(THREADS);

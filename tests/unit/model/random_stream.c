@@ -21,7 +21,7 @@ void *random_grow(void *items, size_t *capacity, size_t count, size_t bytes)
 	return items;
 }
 
-/* ---- the reference -------------------------------------------------------------------------- */
+/* ---- the reference ----------------------------------------------------------------------- */
 
 static uint32_t reference_path_below(uint32_t parent, uint32_t op, uint32_t thread)
 {
@@ -186,7 +186,7 @@ static void reference_end_all(enum range_end why)
 		reference_end_at(reference.depth - 1, why);
 }
 
-/* ---- drawing a stream ------------------------------------------------------------------------- */
+/* ---- drawing a stream -------------------------------------------------------------------- */
 
 uint32_t random_below(uint32_t below)
 {
@@ -204,7 +204,8 @@ struct dw_encode_stream *random_stream(void)
 static uint32_t random_make_op(uint32_t i)
 {
 	static const int64_t left[] = { 2, 3 }, right[] = { 3, 4 };
-	const struct dwell_tensor tensors[] = { { left, 2, DWELL_FLOAT32 }, { right, 2, DWELL_FLOAT32 } };
+	const struct dwell_tensor tensors[] = { { left, 2, DWELL_FLOAT32 },
+		                                    { right, 2, DWELL_FLOAT32 } };
 	const struct random_name *name = &reference.names[i];
 	uint32_t shapes = name->flops ? dw_encode_shapes(&made.process, tensors, 2) : 0;
 
@@ -301,8 +302,8 @@ static void random_put_mark(void)
 	static const struct {
 		enum dw_kind kind;
 		unsigned words;
-	} kinds[] = { { DW_MARK, 0 },     { DW_COUNTER, 2 },  { DW_ASYNC_BEGIN, 2 }, { DW_ASYNC_END, 2 },
-		          { DW_FLOW_OUT, 2 }, { DW_FLOW_IN, 2 } };
+	} kinds[] = { { DW_MARK, 0 },      { DW_COUNTER, 2 },  { DW_ASYNC_BEGIN, 2 },
+		          { DW_ASYNC_END, 2 }, { DW_FLOW_OUT, 2 }, { DW_FLOW_IN, 2 } };
 	uint32_t kind = random_below(sizeof kinds / sizeof *kinds);
 	uint64_t handle = random_below(4);
 
@@ -401,7 +402,8 @@ void random_draw_trace(const struct random_ask *ask, uint64_t seed)
 		dw_encode_head(&made.encode)->flags |= DW_HEAD_NAMED_ENDS;
 	random_threads[0] = made.thread;
 	for (uint32_t i = 1; i < THREADS; i++)
-		random_threads[i] = dw_encode_thread(&made.process, 100 + i, i >= FIRST_THREADS, 0, "other");
+		random_threads[i] =
+		    dw_encode_thread(&made.process, 100 + i, i >= FIRST_THREADS, 0, "other");
 	for (uint32_t i = 0; i < reference.name_count; i++)
 		random_ids[i] = random_make_op(i);
 	if (ask->windows && random_below(3) == 0) { /* its times are known only roughly beforehand */

@@ -25,7 +25,7 @@
 
 enum {
 	MOST_OPS = 40,
-	THREADS = 5,        /* the first FIRST_THREADS may hold the first stream, the others the second */
+	THREADS = 5,        /* those below FIRST_THREADS hold the first stream, the others the second */
 	FIRST_THREADS = 3,
 	MOST_OPEN = 4096,
 	DEEPEST_OF_TREE = 1024,

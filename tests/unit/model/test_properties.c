@@ -30,7 +30,7 @@ struct sums {
 	uint64_t count, total, self, least, most, open, cut;
 };
 
-/* ---- the comparisons ---------------------------------------------------------------------------- */
+/* ---- the comparisons --------------------------------------------------------------------- */
 
 static void sum_up(uint32_t op, bool operators, struct sums *sums)
 {
@@ -53,7 +53,8 @@ static void sum_up(uint32_t op, bool operators, struct sums *sums)
 		sums->self = reference.self_operator[op];
 }
 
-static void compare_stat(const char *product, uint32_t op, const struct dw_stat *stat, bool operators)
+static void compare_stat(const char *product, uint32_t op, const struct dw_stat *stat,
+                         bool operators)
 {
 	struct sums sums;
 	bool same;

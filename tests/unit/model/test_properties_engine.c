@@ -9,7 +9,7 @@
 
 #include "model/engine/engine.h"
 
-/* ---- drawing -------------------------------------------------------------------------------- */
+/* ---- drawing ----------------------------------------------------------------------------- */
 
 enum { TRAINER, EVALUATOR, ENGINES };
 
@@ -81,7 +81,7 @@ static void engine_draw_other(void)
 	counters[counter_count++] = counter;
 }
 
-/* ---- the reference lists ---------------------------------------------------------------------- */
+/* ---- the reference lists ----------------------------------------------------------------- */
 
 static uint32_t engine_of(uint32_t op)
 {
@@ -208,7 +208,7 @@ static void engine_find_times(uint32_t engine)
 	}
 }
 
-/* ---- the comparison --------------------------------------------------------------------------- */
+/* ---- the comparison ---------------------------------------------------------------------- */
 
 static bool engine_is_row(uint32_t op, const struct dw_engine_row *row, size_t index)
 {

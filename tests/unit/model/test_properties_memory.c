@@ -11,7 +11,7 @@
 
 #include "model/memory/memory.h"
 
-/* ---- drawing -------------------------------------------------------------------------------- */
+/* ---- drawing ----------------------------------------------------------------------------- */
 
 /* `meaning`: what a range of the name is to the owner of an allocation. */
 enum { OWNS_NOTHING, NAMED_RANGE, OPERATOR_RANGE };
@@ -113,7 +113,7 @@ static void memory_draw_other(void)
 	events[event_count++] = event;
 }
 
-/* ---- the reference account ------------------------------------------------------------------- */
+/* ---- the reference account --------------------------------------------------------------- */
 
 struct account {
 	struct dw_memory_use uses[DEVICES][OWNERS];
@@ -144,7 +144,8 @@ static void memory_end_level(uint32_t device, uint64_t until)
 
 	if (at < reference.from)
 		at = reference.from;
-	if ((at == account.since[device] || at < until) && account.level[device] > account.peak[device]) {
+	if ((at == account.since[device] || at < until) &&
+	    account.level[device] > account.peak[device]) {
 		account.peak[device] = account.level[device];
 		account.peak_ticks[device] = at;
 		for (uint32_t owner = 0; owner < OWNERS; owner++)
@@ -229,7 +230,7 @@ static void memory_make_account(void)
 		memory_end_level(device, end > account.since[device] ? end : account.since[device]);
 }
 
-/* ---- the comparison -------------------------------------------------------------------------- */
+/* ---- the comparison ---------------------------------------------------------------------- */
 
 static void memory_compare_use(const char *device, const char *owner,
                                const struct dw_memory_use *got, const struct dw_memory_use *want)

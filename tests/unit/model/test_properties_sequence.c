@@ -33,7 +33,7 @@ static const struct random_name names[] = {
 };
 enum { OPS = sizeof names / sizeof *names };
 
-/* ---- the reference lists ---------------------------------------------------------------------- */
+/* ---- the reference lists ----------------------------------------------------------------- */
 
 /* A range of the thread that steps, with what is open when it begins. */
 struct call {
@@ -244,7 +244,7 @@ static void sequence_take_steps(const struct dw_sequence *sequence, const uint32
 	}
 }
 
-/* ---- the comparison --------------------------------------------------------------------------- */
+/* ---- the comparison ---------------------------------------------------------------------- */
 
 static uint32_t sequence_op(const struct dw_sequence_op *op)
 {

@@ -9,7 +9,7 @@
 
 #include "model/steps/steps.h"
 
-/* ---- drawing -------------------------------------------------------------------------------- */
+/* ---- drawing ----------------------------------------------------------------------------- */
 
 /* `meaning`: the row of the table that the range's name or category stands for by itself;
  * otherwise NO_ROW, and the category decides. */
@@ -59,7 +59,7 @@ static bool steps_has_steps(uint32_t thread)
 	return false;
 }
 
-/* ---- the reference division of a step --------------------------------------------------------- */
+/* ---- the reference division of a step ---------------------------------------------------- */
 
 static struct division {
 	uint64_t shares[DW_SHARE_COUNT], parts[OPS], helped;
@@ -266,7 +266,7 @@ static void steps_divide(const struct random_step *step)
 	}
 }
 
-/* ---- comparing steps ------------------------------------------------------------------------- */
+/* ---- comparing steps --------------------------------------------------------------------- */
 
 static const char *const share_labels[] = {
 #define X(name, label) label,
@@ -382,7 +382,8 @@ static void steps_compare(void)
 		const struct random_step *want = NULL;
 
 		for (size_t s = 0; s < random_step_count; s++)
-			if (random_steps[s].thread == got->steps[i].thread && random_steps[s].number == got->steps[i].number)
+			if (random_steps[s].thread == got->steps[i].thread &&
+			    random_steps[s].number == got->steps[i].number)
 				want = &random_steps[s];
 		REQUIRE(want != NULL);
 		steps_compare_step(&got->steps[i], want);
