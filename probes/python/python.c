@@ -11,7 +11,12 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "../torch/torch.h"
+/* The probes' functions in C, of the types that known.def says. */
+#define KNOWN_C(name, attach) void attach(PyObject *module);
+#define KNOWN_PYTHON(name, object, package, function)
+#include "known.def"
+#undef KNOWN_C
+#undef KNOWN_PYTHON
 
 /* A module, and what takes it once it is imported: C, or a function of the package dwell, which
  * is called with an object of the module. */
@@ -202,6 +207,44 @@ static void watch_imports(void)
 	PyErr_Clear();
 }
 
+/* ---- the gate ------------------------------------------------------------------------------ */
+
+#define MOST_FOLLOWERS 8u
+
+static void (*followers[MOST_FOLLOWERS])(void);
+static unsigned follower_count;
+
+void dwp_python_on_gate(void (*follow)(void))
+{
+	if (follower_count < MOST_FOLLOWERS)
+		followers[follower_count++] = follow;
+}
+
+/* ---- lines of Python ------------------------------------------------------------------------- */
+
+PyObject *dwp_python_names(const char *name, PyObject *object)
+{
+	PyObject *names = PyDict_New();
+
+	if (names) {
+		PyDict_SetItemString(names, name, object);
+		PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins());
+	}
+	return names;
+}
+
+bool dwp_python_run(PyObject *names, const char *code)
+{
+	PyObject *compiled = Py_CompileString(code, "<dwell>", Py_file_input);
+	PyObject *result = compiled ? PyEval_EvalCode(compiled, names, names) : NULL;
+	bool done = result != NULL;
+
+	Py_XDECREF(compiled);
+	Py_XDECREF(result);
+	PyErr_Clear();
+	return done;
+}
+
 /* ---- attaching ----------------------------------------------------------------------- */
 
 /* attach.c calls the first before the script begins, the package dwell when it is
@@ -256,5 +299,6 @@ void dwp_python_follow_gate(void)
 	if (!is_main_interpreter())
 		return;
 	dwp_functions_follow_gate();
-	dwp_operators_follow_gate();
+	for (unsigned i = 0; i < follower_count; i++)
+		followers[i]();
 }

@@ -81,6 +81,16 @@ bool dwp_actions_is_own(const void *method);
 
 PyObject *dwp_python_import(const char *name);
 
+/* Calls `follow` whenever the gate may have changed, from then on; a probe calls this once, when it
+ * is attached. At most 8 functions; more are ignored. */
+void dwp_python_on_gate(void (*follow)(void));
+
+/* A new dictionary of global names for dwp_python_run(), with `object` under `name`; NULL: out of
+ * memory. It holds what the lines made until it is released. */
+PyObject *dwp_python_names(const char *name, PyObject *object);
+/* Runs lines of Python with these names. False: they raised an exception, which is cleared. */
+bool dwp_python_run(PyObject *names, const char *code);
+
 /* `text` of an attribute, copied: "" when it has none. */
 void dwp_python_text(PyObject *object, const char *attribute, char *text, size_t room);
 

@@ -13,25 +13,21 @@
  */
 #include "torch.h"
 
-#include <dlfcn.h>
-
-static void before_wait(struct dwp_call *call)
+static void collectives_before_wait(struct dwp_call *call)
 {
 	static struct dwell_site site = { "Work.wait", NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 };
 
 	call->began = dwell_begin(&site);
 }
 
-static void after_wait(struct dwp_call *call, PyObject *result)
+static void collectives_after_wait(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
 }
 
-#define FINALIZE "_ZN4c10d7Reducer17finalize_backwardEv"
-
 static void (*finalize_backward)(void *reducer);
 
-static void record_finalize_backward(void *reducer)
+static void collectives_record_finalize(void *reducer)
 {
 	static struct dwell_site site = { "DistributedDataParallel.finalize_backward", NULL, NULL, 0,
 		                              DWELL_CATEGORY_COMMUNICATION, 0 };
@@ -40,15 +36,10 @@ static void record_finalize_backward(void *reducer)
 	finalize_backward(reducer);
 }
 
-void dwp_collectives_attach(PyObject *torch, void *cpu)
+void dwp_collectives_attach(PyObject *torch)
 {
-	static const struct dwp_hook wait = { before_wait, after_wait };
-	void **slot = cpu ? dwp_redirect_slot(cpu, FINALIZE) : NULL;
+	static const struct dwp_hook wait = { collectives_before_wait, collectives_after_wait };
 
 	dwp_hook_path(torch, "_C._distributed_c10d.Work", "wait", &wait);
-	if (!slot)
-		return;
-	*(void **)&finalize_backward = dlsym(cpu, FINALIZE);
-	if (finalize_backward)
-		dwp_redirect(slot, (void *)(uintptr_t)record_finalize_backward);
+	dwp_abi_replace_finalize_backward(collectives_record_finalize, &finalize_backward);
 }

@@ -108,28 +108,24 @@ static const char operators[] =
 static void measure_operators(PyObject *torch, double range)
 {
 	static const uint8_t scopes[] = { TORCH_FUNCTION, TORCH_BACKWARD, TORCH_SCRIPT, TORCH_USER };
-	PyObject *names = dwp_torch_names(torch), *work = NULL; /* borrowed */
+	PyObject *names = dwp_python_names("torch", torch), *work = NULL; /* borrowed */
 	double without = 1e9, with = 1e9;
 	uint64_t handles[sizeof scopes];
 
-	if (names && dwp_torch_run(names, operators))
+	if (names && dwp_python_run(names, operators))
 		work = PyDict_GetItemString(names, "work");
 	for (int round = 0; work && round < ROUNDS; round++) {
 		without = time_of(work, without);
-		for (size_t i = 0; i < sizeof scopes; i++) {
-			struct torch_callback callback = { (torch_start *)on_count, on_end, 1.0, { 0 }, 0, 0, 0 };
-
-			callback.scopes[scopes[i]] = 1;
-			handles[i] = dwp_torch_layout.add(callback);
-		}
-		dwp_states_leave_out(true);
+		for (size_t i = 0; i < sizeof scopes; i++)
+			handles[i] = dwp_abi_add_callback((torch_start *)on_count, on_end, 1u << scopes[i], false);
+		dwp_abi_skip_states(true);
 		count.operators = 0;
 		count.watcher = &here;
 		with = time_of(work, with);
 		count.watcher = NULL;
-		dwp_states_leave_out(false);
+		dwp_abi_skip_states(false);
 		for (size_t i = 0; i < sizeof scopes; i++)
-			dwp_torch_layout.remove(handles[i]);
+			dwp_abi_remove_callback(handles[i]);
 	}
 	if (with < 1e9 && without < 1e9 && count.operators)
 		say(DW_KEY_TORCH_CALLBACK_NS, (with > without ? with - without : 0) / count.operators + range, 5.5 * range,
@@ -156,10 +152,10 @@ static const char calls[] = "class Callee:\n"
 static void measure_hook(PyObject *torch, double range)
 {
 	static const struct dwp_hook hook = { before, after };
-	PyObject *names = dwp_torch_names(torch), *work = NULL, *callee = NULL; /* borrowed */
+	PyObject *names = dwp_python_names("torch", torch), *work = NULL, *callee = NULL; /* borrowed */
 	double without = 1e9, with = 1e9;
 
-	if (names && dwp_torch_run(names, calls)) {
+	if (names && dwp_python_run(names, calls)) {
 		work = PyDict_GetItemString(names, "work");
 		callee = PyDict_GetItemString(names, "Callee");
 	}
@@ -183,7 +179,7 @@ void dwp_cost_measure(PyObject *torch)
 	if (dwell_wants(1u << DWELL_CATEGORY_FUNCTION) || !dwell_gate)
 		return;
 	range = range_ns();
-	if (dwp_torch_layout.add)
+	if (dwp_abi_has_operators())
 		measure_operators(torch, range);
 	measure_hook(torch, range);
 }

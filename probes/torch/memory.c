@@ -1,49 +1,35 @@
 /*
  * Allocations and frees on the CPU, where libc10 calls its own allocator.
  *
- * libc10 reaches c10::alloc_cpu and c10::free_cpu through its procedure linkage
- * table, whose two entries are pointed here. PyTorch's own reporting would be in the
- * way of the program's torch.profiler. Which operator an allocation belongs to
- * follows from where it stands between the operators' records.
+ * libc10's calls of c10::alloc_cpu and c10::free_cpu come here (abi/abi.h). PyTorch's own reporting
+ * of memory cannot be used: the program's torch.profiler may need it. Which operator an
+ * allocation belongs to follows from its position between the records of operators.
  *
  * alloc_cpu may throw: this file is compiled so that exceptions pass through.
  */
 #include "torch.h"
 
-#include <dlfcn.h>
+static struct torch_allocator real;
 
-static void *(*real_alloc)(size_t bytes);
-static void (*real_free)(void *address);
-
-static void *record_alloc(size_t bytes)
+static void *memory_record_alloc(size_t bytes)
 {
-	void *address = real_alloc(bytes);
+	void *address = real.alloc(bytes);
 
 	if (address)
 		DWELL_ALLOC("other", "cpu", address, bytes);
 	return address;
 }
 
-static void record_free(void *address)
+static void memory_record_free(void *address)
 {
 	if (address)
 		DWELL_FREE(address);
-	real_free(address);
+	real.free(address);
 }
 
-/* Both or neither: frees without allocations would be worse than nothing. */
-void dwp_memory_attach(void *c10)
+void dwp_memory_attach(void)
 {
-	void **alloc_slot = dwp_redirect_slot(c10, "_ZN3c109alloc_cpuEm");
-	void **free_slot = dwp_redirect_slot(c10, "_ZN3c108free_cpuEPv");
+	static const struct torch_allocator ours = { memory_record_alloc, memory_record_free };
 
-	*(void **)&real_alloc = dlsym(c10, "_ZN3c109alloc_cpuEm");
-	*(void **)&real_free = dlsym(c10, "_ZN3c108free_cpuEPv");
-	if (!real_alloc || !real_free)
-		return;
-	if (alloc_slot && free_slot && dwp_redirect(alloc_slot, (void *)(uintptr_t)record_alloc))
-		dwp_redirect(free_slot, (void *)(uintptr_t)record_free);
-	else
-		fprintf(stderr, "dwell: this PyTorch's allocations are not recorded: its allocator is not "
-		                "called in a known way\n");
+	dwp_abi_replace_allocator(&ours, &real);
 }

@@ -3,8 +3,7 @@
  *
  * PyTorch calls a start function and on_end() around each operator, mostly without the
  * interpreter's lock. There is a start function for each kind of RecordFunction. The
- * callbacks are built by hand (torch.h) and return no context: a context would have to be
- * a C++ object. Which call an end belongs to, each thread knows from a stack of its own.
+ * callbacks return no context: a context would have to be a C++ object. Which call an end belongs to, each thread knows from a stack of its own.
  * If another thread ends a RecordFunction, it marks the frame in the stack of the thread
  * that began it, and that thread ends the range at its next operator.
  *
@@ -25,7 +24,7 @@
 #define MOST_SCRIPT_FRAMES 64u /* the innermost */
 #define CACHE 512u
 #define SITES 16384u
-#define NO_SEQUENCE UINT64_MAX
+#define NO_SEQUENCE DWP_ABI_NO_SEQUENCE
 
 struct frame {
 	const char *function; /* the RecordFunction; NULL: another thread has ended it */
@@ -178,8 +177,8 @@ static uint32_t link_threads[THREADS]; /* atomic */
 
 static void link_forward(const struct frame *frame)
 {
-	if (dwp_torch_layout.forward_thread) {
-		uint64_t number = TORCH_WORD(frame->function, TORCH_THIS_THREAD);
+	if (dwp_abi_has_threads()) {
+		uint64_t number = dwp_abi_thread(frame->function);
 
 		__atomic_store_n(&link_threads[number % THREADS], dwell_link_thread(), __ATOMIC_RELAXED);
 	}
@@ -188,8 +187,7 @@ static void link_forward(const struct frame *frame)
 
 static void link_backward(const struct frame *frame)
 {
-	uint32_t offset = dwp_torch_layout.forward_thread;
-	uint64_t number = offset ? TORCH_WORD(frame->function, offset) : 0;
+	uint64_t number = dwp_abi_has_threads() ? dwp_abi_forward_thread(frame->function) : 0;
 
 	dwell_link(frame->sequence,
 	           number ? __atomic_load_n(&link_threads[number % THREADS], __ATOMIC_RELAXED) : 0);
@@ -302,14 +300,12 @@ static __attribute__((noinline)) struct known_name *made_name(struct thread *thr
 
 static inline struct known_name *name_of(struct thread *thread, const char *function, uint32_t category)
 {
-	const struct torch_layout *layout = &dwp_torch_layout;
+	size_t length;
+	const char *name = dwp_abi_static_name(function, &length);
 
-	if (DWELL_LIKELY(layout->schema && TORCH_HAS_SCHEMA(function, layout->schema))) {
-		const char *schema = TORCH_POINTER(function, layout->schema), *name = TORCH_POINTER(schema, 0);
-
-		return known_at(thread, (uintptr_t)name >> 4, name, TORCH_WORD(schema, 8), category);
-	}
-	return made_name(thread, layout->name(function), category);
+	if (DWELL_LIKELY(name != NULL))
+		return known_at(thread, (uintptr_t)name >> 4, name, length, category);
+	return made_name(thread, dwp_abi_name(function), category);
 }
 
 /* ---- ends from other threads -------------------------------------------------------------- */
@@ -392,7 +388,7 @@ static uint32_t stack_of(const struct thread *thread)
 		at--;
 	if (at && thread->frames[at - 1].scope != TORCH_SCRIPT)
 		return 0;
-	return dwp_python_stack(frames, dwp_script_frames(frames, MOST_SCRIPT_FRAMES));
+	return dwp_python_stack(frames, dwp_abi_script_frames(frames, MOST_SCRIPT_FRAMES));
 }
 
 /* Bits of the gate that ask for more than a range. */
@@ -403,7 +399,7 @@ static __attribute__((noinline)) unsigned begin_with_stack(const struct thread *
                                                            bool shapes)
 {
 	struct dwell_tensor tensors[TORCH_MOST_TENSORS];
-	unsigned count = shapes ? dwp_shapes_of(function, tensors) : 0;
+	unsigned count = shapes ? dwp_abi_inputs(function, tensors) : 0;
 	uint32_t stack = stack_of(thread);
 
 	return stack ? dwell_op_begin_from(site, tensors, count, stack) : dwell_op_begin(site, tensors, count);
@@ -412,7 +408,7 @@ static __attribute__((noinline)) unsigned begin_with_stack(const struct thread *
 static __attribute__((noinline)) unsigned begin_more(struct thread *thread, const char *function,
                                                      struct dwell_site *site)
 {
-	bool shapes = dwp_torch_layout.inputs && dwell_wants(DWELL_DETAIL_SHAPES);
+	bool shapes = dwp_abi_has_inputs() && dwell_wants(DWELL_DETAIL_SHAPES);
 	uint32_t id = 0;
 
 	if (site->category != DWELL_CATEGORY_OPERATOR)
@@ -442,7 +438,6 @@ static inline unsigned begin(struct thread *thread, const char *function, uint32
 static inline __attribute__((always_inline)) void start(const char *function, enum torch_scope scope,
                                                         uint32_t category)
 {
-	const struct torch_layout *layout = &dwp_torch_layout;
 	struct thread *thread = this_thread;
 
 	if (DWELL_UNLIKELY(!thread) && !(thread = new_thread())) {
@@ -459,8 +454,7 @@ static inline __attribute__((always_inline)) void start(const char *function, en
 	struct frame *frame = &thread->frames[thread->depth];
 	__atomic_store_n(&frame->function, function, __ATOMIC_RELAXED);
 	frame->scope = (uint8_t)scope;
-	frame->sequence = layout->sequence && scope != TORCH_USER ? TORCH_WORD(function, layout->sequence)
-	                                                          : NO_SEQUENCE;
+	frame->sequence = scope != TORCH_USER ? dwp_abi_sequence(function) : NO_SEQUENCE;
 	thread->depth++;
 	frame->began = begin(thread, function, category);
 	if (scope == TORCH_BACKWARD) {
@@ -534,7 +528,7 @@ static void on_end(const char *function, void *context)
 	}
 	frame = &thread->frames[thread->depth - 1];
 	if (frame->sequence != NO_SEQUENCE && frame->began &&
-	    dwp_torch_layout.next_sequence() > frame->sequence)
+	    dwp_abi_made_node(frame->sequence))
 		link_forward(frame);
 	dwell_end(frame->began);
 	/* The address may be used again at once: mark_stray() must not find it here. */
@@ -544,7 +538,7 @@ static void on_end(const char *function, void *context)
 
 /* ---- the gate ------------------------------------------------------------------------------ */
 
-/* A callback each: an object need not be asked what it is, see torch.h. */
+/* A callback each: an object need not be asked what it is, see abi/abi.h. */
 static const struct {
 	enum torch_scope scope;
 	torch_start *start;
@@ -566,35 +560,31 @@ static void arm(bool shapes)
 	if (!follows_forks)
 		follow_forks();
 	follows_forks = true;
-	for (unsigned i = 0; i < KINDS; i++) {
-		struct torch_callback callback = { kinds[i].start, on_end, 1.0, { 0 }, shapes, 0, 0 };
-
-		callback.scopes[kinds[i].scope] = 1;
-		handles[i] = dwp_torch_layout.add(callback);
-	}
-	dwp_states_leave_out(true);
+	for (unsigned i = 0; i < KINDS; i++)
+		handles[i] = dwp_abi_add_callback(kinds[i].start, on_end, 1u << kinds[i].scope, shapes);
+	dwp_abi_skip_states(true);
 }
 
 static void disarm(void)
 {
-	dwp_states_leave_out(false);
+	dwp_abi_skip_states(false);
 	for (unsigned i = 0; i < KINDS; i++)
-		dwp_torch_layout.remove(handles[i]);
+		dwp_abi_remove_callback(handles[i]);
 }
 
 void dwp_operators_follow_gate(void)
 {
 	bool wanted = dwell_wants(1u << DWELL_CATEGORY_OPERATOR | 1u << DWELL_CATEGORY_ZONE);
-	bool shapes = wanted && dwell_wants(DWELL_DETAIL_SHAPES) && dwp_torch_layout.inputs;
+	bool shapes = wanted && dwell_wants(DWELL_DETAIL_SHAPES) && dwp_abi_has_inputs();
 	bool stacks = wanted && dwell_wants(DWELL_DETAIL_STACKS);
 
-	if (!dwp_torch_layout.add ||
+	if (!dwp_abi_has_operators() ||
 	    (armed == wanted && armed_with_shapes == shapes && armed_with_stacks == stacks))
 		return;
 	if (armed)
 		disarm();
 	if (stacks)
-		dwp_script_find();
+		dwp_abi_find_script();
 	if (wanted)
 		arm(shapes);
 	armed = wanted;

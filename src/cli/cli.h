@@ -17,7 +17,7 @@
 
 enum { DW_EXIT_OK = 0, DW_EXIT_BAD_INPUT = 1, DW_EXIT_USAGE = 2, DW_EXIT_PIPE = 141 };
 
-/* Options by their meaning, which is the same in all verbs. */
+/* Options by their meaning. An option has the same meaning in all verbs. */
 enum dw_option_id {
 	DW_OPTION_OUTPUT, DW_OPTION_MAX_SIZE, DW_OPTION_KEEP, DW_OPTION_STEPS, DW_OPTION_STEP_ON,
 	DW_OPTION_SCHEDULE,
@@ -31,7 +31,7 @@ enum dw_option_id {
 	DW_OPTION_HELP, DW_OPTION_VERSION,
 };
 
-/* What an option of views sets: a field of struct dwell_view_options. */
+/* The field of struct dwell_view_options that an option sets. */
 struct dw_option_field {
 	enum dw_option_kind { DW_OPTION_TEXT, DW_OPTION_FLAG, DW_OPTION_ROWS, DW_OPTION_NUMBER } kind;
 	size_t offset;     /* of the field */
@@ -64,11 +64,11 @@ extern const size_t dw_verb_count;
 const struct dw_verb *dw_verb_find(const char *name);
 
 /*
- * Calls `take` for each option and moves the operands to the start of argv, which ends with
- * NULL. Returns the number of operands, or -1 after an error message. Values of options with
- * choices are checked, except where they come from a registry. --help is answered here and sets
- * *done. With `stop_early` nothing after the first operand is parsed; otherwise options and
- * operands may be mixed.
+ * Calls `take` for each option and moves the operands to the start of argv, which ends with NULL.
+ * Returns the number of operands, or -1 after an error message. Values of options with choices are
+ * checked, except if they come from a registry. --help prints the help and sets *done. With
+ * `stop_early` nothing after the first operand is parsed; otherwise options and operands may be
+ * mixed.
  */
 int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool stop_early,
                      int (*take)(void *context, const struct dw_option *option, const char *value),
@@ -80,32 +80,32 @@ void dw_options_help(const struct dw_verb *verb);
 void dw_options_dump(void);
 void dw_options_usage(void);
 
-/* "A..B", "A..", "..B", "A"; false after saying what is wrong. */
+/* Parses "A..B", "A..", "..B" or "A". Returns false after an error message. */
 bool dw_parse_steps(const char *text, uint64_t *from, uint64_t *to);
-/* "512K", "64M", "2G". */
+/* Parses "512K", "64M" or "2G". */
 bool dw_parse_size(const char *text, uint64_t *bytes);
-/* "skip=10,wait=5,warmup=1,active=3,repeat=2" */
+/* Parses "skip=10,wait=5,warmup=1,active=3,repeat=2". */
 bool dw_parse_schedule(const char *text, struct dwell_schedule *schedule);
 bool dw_parse_keep(const char *text, enum dwell_keep *keep);
 
-/* dwell's own words: "dwell: ..." on stderr. */
+/* Prints a message of dwell, "dwell: ...", to stderr. */
 void dw_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The error's message, and the exit status that its code means. */
+/* Prints the error's message and returns the exit status for `code`. */
 int dw_say_error(const struct dwell_error *error, int code);
 
 /* Shows on a terminal that a large file is being read; NULL removes the message. */
 void dw_say_progress(const char *path);
-/* Says which traces are damaged and which are still being written. */
+/* Prints which traces are damaged and which are still being written. */
 void dw_say_state(struct dwell_trace *trace);
-/* An option of the scope; 0 for any other one, -1 after saying what is wrong. */
+/* Handles an option of the scope. Returns 0 for any other option, -1 after an error message. */
 int dw_take_scope(struct dwell_scope *scope, const struct dw_option *option, const char *value);
 
-/* How to print on a stream: its width if it is a terminal, colour, UTF-8. */
+/* Determines how to print to `fd`: its width if it is a terminal, colour, UTF-8. */
 void dw_terminal(int fd, struct dwell_print_options *options);
 /* Finds the newest *.dwell of the current folder and names it on stderr; false if there is none. */
 bool dw_newest_trace(char *path, size_t size);
 
-/* Prints the overview of a finished run to stderr: stdout is the program's. */
+/* Prints the overview of a finished run to stderr, because stdout belongs to the program. */
 void dw_report_after_run(const char *trace);
 
 int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv);
@@ -114,7 +114,7 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv);
-/* `dwell COMMAND...`: run, then the overview. */
+/* `dwell COMMAND...`: runs the command, then prints the overview. */
 int dw_run_command(char **command);
 
 #endif

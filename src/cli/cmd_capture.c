@@ -1,4 +1,4 @@
-/* dwell capture: a capture from a profiler server, stored as TensorBoard stores it. */
+/* dwell capture: gets a capture from a profiler server and stores it in TensorBoard's layout. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv)
 }
 #else
 
-#define ATTEMPTS 3 /* of captures that come back empty */
+#define ATTEMPTS 3 /* number of captures to try while they come back empty */
 #define EXIT_INTERRUPTED 130
 
 struct request {
@@ -32,7 +32,8 @@ struct request {
 
 static volatile int stopped;
 
-/* A second Ctrl-C gives up; the same one twice (to a group and to its members) does not. */
+/* A second Ctrl-C ends the command. A signal that arrives twice, because it was sent to the process
+ * group and to its members, does not. */
 static void capture_stop(int signal)
 {
 	static struct timespec first;
@@ -46,7 +47,7 @@ static void capture_stop(int signal)
 	stopped = stopped > 1 || since_ms > 200 ? 2 : 1;
 }
 
-/* "500ms", "2s", "1m" */
+/* Parses "500ms", "2s" or "1m". */
 static bool capture_parse_time(const char *option, const char *text, uint64_t least, uint64_t *ms)
 {
 	static const struct { const char *unit; double ms; } units[] = { { "ms", 1 }, { "s", 1e3 },
@@ -81,7 +82,7 @@ static int capture_take_option(void *context, const struct dw_option *option, co
 	}
 }
 
-/* ---- where it goes ------------------------------------------------------------------ */
+/* ---- the output path ---------------------------------------------------------------- */
 
 /* FOLDER/plugins/profile/RUN/HOST.xplane.pb, where RUN is the time as JAX writes it. */
 static bool capture_choose_path(struct request *request)
@@ -144,13 +145,13 @@ static int capture_note_done(const struct request *request, uint64_t bytes)
 
 	dw_say("%.1f MB; look at it with dwell report, or tensorboard --logdir %s", (double)bytes / 1e6,
 	       request->folder);
-	/* Below the folder as it was named; the whole path is for the server. */
+	/* Printed relative to the folder that the user named; only the server needs the whole path. */
 	printf("%s%s%s\n", request->folder, ends_in_slash ? "" : "/",
 	       request->path + strlen(request->repository) - strlen("plugins/profile"));
 	return fflush(stdout) == 0 ? 0 : DW_EXIT_BAD_INPUT;
 }
 
-/* What one answer means; -1: try again. */
+/* Evaluates one answer. Returns -1 to try again. */
 static int capture_conclude(const struct request *request, const struct dw_client_answer *answer)
 {
 	struct stat status;
@@ -158,7 +159,7 @@ static int capture_conclude(const struct request *request, const struct dw_clien
 	if (answer->xspace)
 		return capture_store(request, answer) ? capture_note_done(request, answer->xspace_bytes)
 		       : DW_EXIT_BAD_INPUT;
-	if (stat(request->path, &status) == 0) /* the server shares our disk and wrote it */
+	if (stat(request->path, &status) == 0) /* the server wrote it, because it uses the same disk */
 		return capture_note_done(request, (uint64_t)status.st_size);
 	if (answer->empty)
 		return -1;

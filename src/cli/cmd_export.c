@@ -1,4 +1,4 @@
-/* dwell export: a trace for another tool. */
+/* dwell export: converts a trace to the format of another tool. */
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ static bool export_check_format(const struct request *request)
 	return false;
 }
 
-/* FOLDER/plugins/profile/TRACE/HOST.xplane.pb for an output that is a folder; said. */
+/* If the output is a folder, chooses FOLDER/plugins/profile/TRACE/HOST.xplane.pb and prints it. */
 static bool export_place_in_logdir(struct request *request, const char *trace_path,
                                    struct dwell_trace *trace,
                                    char path[DW_LOGDIR_PATH])

@@ -1,6 +1,6 @@
 /*
- * dwell info: all that a trace holds apart from its records, so that its owner can see what it
- * would reveal to others.
+ * dwell info: prints all that a trace contains apart from its records, so that its owner can see
+ * what it would reveal to others.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -103,7 +103,7 @@ static void info_print_processes(const struct dw_source *source)
 	}
 }
 
-/* Everything anybody could read in the file: names, paths, arguments, facts. */
+/* Prints all texts that can be read in the file: names, paths, arguments, facts. */
 static void info_print_texts(const struct dw_source *source)
 {
 	for (size_t f = 0; f < source->file_count; f++) {
@@ -131,7 +131,7 @@ static uint64_t info_text_count(const struct dw_source *source)
 	return count;
 }
 
-/* The report's figures a step are of the steps that ended. */
+/* The report's figures per step are about the steps that ended. */
 static void info_print_steps(const struct dw_source *source)
 {
 	uint64_t count = source->step_count, summed = 0, open = 0;
@@ -168,7 +168,7 @@ static void info_print_contents(const struct dw_source *source, struct dw_model 
 	info_print_number("threads", DW_UNIT_COUNT, (int64_t)source->thread_count, "");
 	info_print_number("streams", DW_UNIT_COUNT, (int64_t)source->stream_count, "");
 	info_print_number("chunks", DW_UNIT_COUNT, (int64_t)chunks, "");
-	info_print_number("names", DW_UNIT_COUNT, (int64_t)symbols - 2, ""); /* two are the model's */
+	info_print_number("names", DW_UNIT_COUNT, (int64_t)symbols - 2, ""); /* two are internal */
 	info_print_number("texts", DW_UNIT_COUNT, (int64_t)info_text_count(source),
 	                  " (dwell info --texts prints them)");
 	info_print_steps(source);
@@ -209,7 +209,7 @@ static void info_print_profiles(const struct dw_source *source)
 	}
 }
 
-/* With the same key the last value holds. */
+/* Whether a later fact has the same key: the last value counts. */
 static bool info_is_overridden(const struct dw_source *source, size_t meta)
 {
 	const struct dw_source_meta *metas = source->metas;

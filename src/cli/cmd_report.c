@@ -1,4 +1,4 @@
-/* dwell report: views of traces. */
+/* dwell report: prints views of traces. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@
 struct report_request {
 	const struct dw_view *views[MOST_VIEWS];
 	size_t view_count;
-	const struct dw_layout *layout; /* printed instead of views; or NULL */
+	const struct dw_layout *layout; /* printed instead of views; NULL: none */
 	struct dw_layout_request layout_request;
 	const struct dw_renderer *renderer;
 	const char *output;
@@ -26,7 +26,7 @@ struct report_request {
 	struct dwell_print_options print;
 };
 
-/* Names are looked up here, so that a wrong one is found before a large trace is read. */
+/* Names are looked up here, so that a wrong name is reported before a large trace is read. */
 static int report_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct report_request *request = context;
@@ -54,7 +54,7 @@ static int report_take_option(void *context, const struct dw_option *option, con
 	return found ? 0 : -1;
 }
 
-/* What depends on several options. */
+/* Checks and sets what depends on several options. */
 static int report_finish_options(struct report_request *request)
 {
 	struct dwell_error error = { 0, "" };
@@ -66,7 +66,7 @@ static int report_finish_options(struct report_request *request)
 	}
 	if (!request->view_count)
 		request->views[request->view_count++] = dw_view_find("overview", &error);
-	/* Formats for programs have all rows, those for people the first ones. */
+	/* CSV and JSON contain all rows; text, Markdown and HTML contain the first ones. */
 	if (!request->options.limit && !request->layout && !request->renderer->is_scaled)
 		request->options.limit = SIZE_MAX;
 	if (!request->output)
@@ -90,7 +90,8 @@ static int report_layout(const struct report_request *request, struct dwell_trac
 	return code ? dw_say_error(&error, code) : 0;
 }
 
-/* `dwell report operators` looks like a view's name; that of a trace is expected there. */
+/* Whether the operand is the name of a view: in `dwell report operators` the user has forgotten
+ * --view. */
 static bool report_is_slip(const char *path)
 {
 	const struct dw_view *view;
@@ -105,7 +106,7 @@ static bool report_is_slip(const char *path)
 	return false;
 }
 
-/* CSV has no place for losses and coverage: they go to stderr. */
+/* CSV cannot contain losses and coverage, so they are printed to stderr. */
 static void report_say_missing(const struct report_request *request, const struct dwell_table *table)
 {
 	if (strcmp(request->renderer->name, "csv") != 0)

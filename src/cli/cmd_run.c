@@ -33,7 +33,7 @@ static int run_take_functions(const char *value, uint32_t *categories)
 	return 0;
 }
 
-/* Below the least a trace would hold nothing, or be larger than asked for. */
+/* Rejects sizes below the minimum: such a trace would be empty, or larger than requested. */
 static int run_take_max_size(const char *value, uint64_t *bytes)
 {
 	if (!dw_parse_size(value, bytes))
@@ -69,7 +69,8 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	}
 }
 
-/* A name that was mistyped shows only now. */
+/* Warns about a --step-on name that made no step, for example a mistyped one. This is known only
+ * after the run. */
 static void run_say_step_on(const char *trace)
 {
 	struct dwell_error error = { 0, "" };

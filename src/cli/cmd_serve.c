@@ -1,4 +1,4 @@
-/* dwell serve: captures of a running program, for TensorBoard and other clients. */
+/* dwell serve: serves captures of a running program to TensorBoard and other clients. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>

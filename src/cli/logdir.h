@@ -9,16 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DW_LOGDIR_PATH 4608 /* characters of a path below */
+#define DW_LOGDIR_PATH 4608 /* characters of a path inside the log directory */
 
-/* Makes the folder and those above it; says what is wrong. */
+/* Creates the folder and its parents. Returns false after an error message. */
 bool dw_logdir_make(const char *folder);
-/* The folder's absolute path with /plugins/profile; it is made. */
+/* Writes the absolute path of FOLDER/plugins/profile to `path` and creates the folder. */
 bool dw_logdir_profiles(const char *folder, char path[DW_LOGDIR_PATH]);
-/* PROFILES/RUN/HOST.xplane.pb; what a file's name cannot hold becomes _. */
+/* Writes PROFILES/RUN/HOST.xplane.pb. Characters that file names cannot contain become "_". */
 bool dw_logdir_path(const char *profiles, const char *run, const char *host,
                     char path[DW_LOGDIR_PATH]);
-/* Whether an output is a log directory: a folder that is there, or a name that ends in /. */
+/* Whether an output is a log directory: an existing folder, or a name that ends in "/". */
 bool dw_is_logdir(const char *output);
 
 #endif

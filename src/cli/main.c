@@ -1,4 +1,4 @@
-/* main: finds the verb; anything else is a program to run. */
+/* main: finds the verb. If the first word is no verb, it is a program to run. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 
-#define LONG_BYTES (64 << 20) /* reading a larger file takes long enough to say so */
+#define LONG_BYTES (64 << 20) /* reading a larger file takes long enough to show a message */
 
 void dw_say(const char *format, ...)
 {
@@ -23,7 +23,7 @@ void dw_say(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	/* Names out of a trace or the command line stay on their line. */
+	/* Names from a trace or the command line must not break the line. */
 	dw_text_disarm(text, false);
 	fprintf(stderr, "dwell: %s\n", text);
 }
@@ -88,12 +88,12 @@ static int main_print_help(const char *name)
 	return DW_EXIT_USAGE;
 }
 
-/* Words that other profilers have as verbs and that are also the names of programs: whoever
- * types one of them does not want that program recorded. */
+/* Other profilers have these words as verbs, and programs with the same names exist. A user who
+ * types one of them does not want to record that program. */
 static bool main_is_other_verb(const char *word)
 {
 	static const struct {
-		const char *word, *instead; /* the verb of dwell that does it, or NULL */
+		const char *word, *instead; /* instead: dwell's verb for the same purpose, or NULL */
 	} others[] = {
 		{ "annotate", "report" }, { "attach", NULL },     { "compare", NULL },  { "diff", NULL },
 		{ "list", "info" },       { "ls", "info" },       { "merge", "report" }, { "record",
@@ -117,7 +117,7 @@ static bool main_is_other_verb(const char *word)
 	return false;
 }
 
-/* A word that is nearly a verb and not a program was meant as the verb. */
+/* Whether the word is similar to a verb and is not the name of a program. */
 static bool main_is_mistyped_verb(const char *word)
 {
 	struct dw_nearest nearest;
@@ -146,7 +146,7 @@ static bool main_is_mistyped_verb(const char *word)
 	return !program;
 }
 
-/* `dwell train.dwell` asks for a report. */
+/* Whether the word is a trace: `dwell train.dwell` prints a report. */
 static bool main_is_trace(const char *word)
 {
 	size_t length = strlen(word);
@@ -164,7 +164,8 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
 		if (argc < 2)
-			dup2(STDERR_FILENO, STDOUT_FILENO); /* asked for nothing: it is a usage error */
+			dup2(STDERR_FILENO, STDOUT_FILENO); /* without arguments the help is printed as a usage
+			                                     * error */
 		dw_options_usage();
 		return argc < 2 ? DW_EXIT_USAGE : 0;
 	}

@@ -1,4 +1,4 @@
-/* Options: parsed, explained and dumped from the tables of verbs.c; see cli.h. */
+/* Options: parsing, help and dump, from the tables of verbs.c; see cli.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static const char *option_list_choices(const char *choices, char *text, size_t s
 	return text;
 }
 
-/* False, after an error message, if the option takes only other values. */
+/* Returns false, after an error message, if `value` is not one of the option's choices. */
 static bool option_check_choice(const struct dw_option *option, const char *value)
 {
 	const char *at = option->choices;
@@ -135,7 +135,7 @@ int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool sto
 		const char *value;
 
 		if (strcmp(argv[at], "--") == 0) {
-			/* all after it are operands, behind those found before */
+			/* all words after "--" are operands and follow those found before */
 			for (at++; at < argc; at++)
 				option_move_operand(argv, at, operands++);
 			break;
@@ -163,7 +163,7 @@ int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool sto
 	return operands;
 }
 
-/* ---- explaining -------------------------------------------------------------------- */
+/* ---- help -------------------------------------------------------------------------- */
 
 static const char *renderer_name(size_t index, const char **what)
 {
@@ -174,7 +174,8 @@ static const char *renderer_name(size_t index, const char **what)
 	return renderer ? renderer->name : NULL;
 }
 
-/* The name at `index` of the registry that `choices` names, and in *what its meaning. */
+/* Returns the name at `index` of the registry that `choices` names, and its description in
+ * *what. */
 static const char *option_registered(const char *choices, size_t index, const char **what)
 {
 	static const struct {
@@ -196,7 +197,7 @@ static const char *option_registered(const char *choices, size_t index, const ch
 #define HELP_COLUMN 26
 #define HELP_WIDTH 80
 
-/* From column `left` on, broken at blanks. */
+/* Prints from column `left` on and breaks lines at blanks. */
 static void help_print_wrapped(const char *text, int column, int left)
 {
 	while (*text) {
@@ -236,7 +237,7 @@ static void help_print_option(const struct dw_option *option)
 	help_print_wrapped(option->help, HELP_COLUMN, HELP_COLUMN);
 }
 
-/* The names of a registry, each with what it is for. */
+/* Prints the names of a registry, each with its description. */
 static void help_print_registered(const char *choices)
 {
 	const char *name, *what = "";

@@ -1,4 +1,4 @@
-/* Where a report goes; see output.h. */
+/* The output of a report; see output.h. */
 #include "cli/output.h"
 
 #include <errno.h>

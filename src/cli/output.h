@@ -12,14 +12,14 @@
 struct dw_output {
 	FILE *file;
 	const char *path;     /* NULL: standard output */
-	char temporary[4096]; /* ours, or "" */
+	char temporary[4096]; /* its temporary name, or "" */
 };
 
 /* NULL and "-" mean standard output. Returns 0, or an exit status after an error message. */
 int dw_output_open(struct dw_output *output, const char *path);
-/* `status` is that of the report: only a successful one is renamed. Returns the exit status. */
+/* `status` is the report's: the file is renamed only if it is 0. Returns the exit status. */
 int dw_output_close(struct dw_output *output, int status);
-/* Whether the reader of a pipe has closed it, which is no error. */
+/* Whether the reader of a pipe has closed it, which is not an error. */
 bool dw_output_left(FILE *file);
 
 #endif

@@ -1,4 +1,4 @@
-/* How fast this machine multiplies and adds; see peak.h. */
+/* Measures the peak of this machine's cores in FLOP/s; see peak.h. */
 #include "cli/peak.h"
 
 #include <pthread.h>
@@ -6,13 +6,14 @@
 #include <stdint.h>
 #include <time.h>
 
-#define ROUNDS 6          /* the best of them counts */
+#define ROUNDS 6          /* the fastest round counts */
 #define ROUND_NS 7e6
-#define LOOPS 2000        /* between two looks at the clock */
-#define CHAINS 12         /* enough to hide what one addition waits for the one before */
+#define LOOPS 2000        /* between two readings of the clock */
+#define CHAINS 12         /* enough to hide the latency of an addition */
 #define MOST_THREADS 1024
 
-/* Loops of CHAINS sums in registers; returns something of them, so that they are made. */
+/* Computes CHAINS sums in registers for LOOPS rounds. The result depends on all sums, so the
+ * compiler cannot remove them. */
 #define PEAK_LOOP(name, attributes, width)                                                   \
 	typedef float name##_vector __attribute__((vector_size(width)));                         \
 	attributes static float name(void)                                                       \
@@ -25,7 +26,7 @@
 			d = d * scale + add, e = e * scale + add, f = f * scale + add;                   \
 			g = g * scale + add, h = h * scale + add, i = i * scale + add;                   \
 			j = j * scale + add, k = k * scale + add, l = l * scale + add;                   \
-			/* twelve sums, not one twelve times */                                          \
+			/* keeps the compiler from merging them */                                       \
 			__asm__ volatile("" : "+" VECTOR(a), "+" VECTOR(b), "+" VECTOR(c), "+" VECTOR(d), \
 			                 "+" VECTOR(e), "+" VECTOR(f));                                  \
 			__asm__ volatile("" : "+" VECTOR(g), "+" VECTOR(h), "+" VECTOR(i), "+" VECTOR(j), \
@@ -84,7 +85,7 @@ struct worker {
 	pthread_t thread;
 };
 
-/* The thread's own time: what others take of the core meanwhile is not the core's doing. */
+/* Uses the thread's CPU time, because other programs may use the core at the same time. */
 static void *peak_work(void *pointer)
 {
 	struct worker *worker = pointer;

@@ -1,11 +1,11 @@
 /*
- * What `dwell run` puts before the program's libraries: the way into Python, and for C functions
- * the probe that programs and libraries compiled with -finstrument-functions call.
+ * The libraries that `dwell run` loads into the program with LD_PRELOAD: the loader of the Python
+ * probes, and for C functions the probe that code compiled with -finstrument-functions calls.
  *
- * Called in the child before it becomes the program. LD_PRELOAD reaches every process
- * that the program starts; the first does nothing in those that run no interpreter,
- * the second nothing in those without such code. They lie near the command: in the build folder,
- * or where all are installed.
+ * Called in the child process before it executes the program. LD_PRELOAD applies to every process
+ * that the program starts. The first library does nothing in processes without a Python
+ * interpreter, the second does nothing in those without instrumented code. The libraries are found
+ * relative to the command, in the build folder or where dwell is installed.
  */
 #include "cli/preload.h"
 
@@ -44,7 +44,7 @@ static bool preload_find_library(const char *const places[2], char path[4096])
 	return false;
 }
 
-/* A sanitizer's runtime refuses to start when a library stands before it. */
+/* The runtime of a sanitizer refuses to start if another library is loaded before it. */
 static bool preload_is_sanitized(const char *path)
 {
 	static const char *const runtimes[] = { "libasan.so", "libtsan.so", "libclang_rt." };
@@ -66,7 +66,7 @@ static bool preload_is_sanitized(const char *path)
 	return found;
 }
 
-/* The file that execvp() will run; false: not to be found. */
+/* Finds the file that execvp() will run. Returns false if there is none. */
 static bool preload_find_program(const char *program, char path[4096])
 {
 	const char *folders = getenv("PATH");

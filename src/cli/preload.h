@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-/* Sets LD_PRELOAD for the program that is about to be executed, to the libraries that are
- * there; `functions`: C functions are recorded too. */
+/* Sets LD_PRELOAD, for the program that is executed next, to those libraries that exist. With
+ * `functions` C functions are recorded too. */
 void dw_preload(const char *program, bool functions);
-/* The file that execvp() will run; false: there is none. */
+/* Finds the file that execvp() will run. Returns false if there is none. */
 bool dw_find_program(const char *program, char path[4096]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Running a program under dwell; see run.h. */
+/* Runs a program under dwell; see run.h. */
 #include "cli/run.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static const char *run_last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The name of the run: train for `python3 -u train.py`, app for ./app. */
+/* Writes the name of the run: train for `python3 -u train.py`, app for ./app. */
 static void run_name(char **command, char *name, size_t size)
 {
 	const char *word = run_last_part(command[0]);
@@ -71,7 +71,7 @@ static int run_absolute_path(const char *path, char *result, size_t size)
 	return snprintf(result, size, "%s/%s", folder, path) < (int)size ? 0 : -1;
 }
 
-/* The first of NAME.dwell, NAME-2.dwell, ... in a folder that does not exist. */
+/* Creates the first of NAME.dwell, NAME-2.dwell, ... that does not exist in a folder. */
 static int run_create_in(const char *folder, const struct dw_run_request *request,
                          const char *spill,
                          char *wanted, char *actual, struct dwell_error *error)
@@ -123,7 +123,7 @@ static int run_create_trace(const struct dw_run_request *request, char *wanted, 
 		         options.path);
 		return DWELL_E_ARGUMENT;
 	}
-	options.overwrite = true; /* named: it may be replaced */
+	options.overwrite = true; /* the user named the file, so it may be replaced */
 	return dw_file_create(wanted, &options, NULL, spill, actual, error);
 }
 
@@ -162,7 +162,7 @@ static void run_note_cost(void)
 	dwell_meta_json(DW_KEY_COST_RANGE_NS, text);
 }
 
-/* What the flops view compares with. */
+/* Stores the peak that the flops view compares with. */
 static void run_note_peak(void)
 {
 	struct dw_peak peak;
@@ -189,8 +189,9 @@ static void run_note_status(int status)
 	dwell_meta_json(DW_KEY_STATUS, text);
 }
 
-/* How long the program's main thread could have run and got no core: without it a busy
- * machine looks like a program that waits. Read between its end and its burial. */
+/* Stores how long the program's main thread was ready to run and had no core. Without it a busy
+ * machine looks like a program that waits. Must be called after the program ended and before
+ * waitpid() reaps it. */
 static void run_note_delay(pid_t pid)
 {
 	unsigned long long ran_ns, delayed_ns;
@@ -213,8 +214,8 @@ static void run_note_delay(pid_t pid)
 
 static volatile sig_atomic_t child;
 
-/* What is sent to us alone is meant for the program. What a terminal sends goes to
- * the whole group, and the program has it already. */
+/* A signal sent to this process alone is meant for the program and is forwarded. A terminal sends
+ * signals to the whole process group, so the program has received those already. */
 static void run_pass_signal(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
@@ -233,7 +234,8 @@ static void run_catch_signals(struct sigaction old[PASSED])
 
 	for (size_t i = 0; i < PASSED; i++) {
 		sigaction(passed[i], NULL, &old[i]);
-		/* nohup and shells' background jobs ignore some: so do we, and the program */
+		/* nohup and background jobs of shells ignore some signals: keep them ignored, here and in
+		 * the program */
 		if (old[i].sa_handler != SIG_IGN)
 			sigaction(passed[i], &action, &old[i]);
 	}
@@ -262,7 +264,8 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
 	_exit(status);
 }
 
-/* Stops when the program is stopped, so that the shell sees the job stopped. */
+/* Waits for the child process. If it is stopped, this process stops too, so that the shell sees a
+ * stopped job. */
 static int run_wait_for_child(void)
 {
 	int status;
@@ -292,7 +295,8 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 	sigset_t all, mask;
 	int status;
 
-	/* Nothing arrives between the fork and knowing whom to pass it to. */
+	/* Signals are blocked from the fork until the child's id is known, because they are
+	 * forwarded. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &mask);
 	run_catch_signals(old);
@@ -310,9 +314,9 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 	return status;
 }
 
-/* The descriptor of a socket that listens at the port, "0" being any that is free; -1 after
- * saying what is wrong. It is opened before anything runs: a program that was to be captured
- * must not run for a day without the service. */
+/* Opens a socket that listens at the port ("0" means any free port). Returns its descriptor, or -1
+ * after an error message. The socket is opened before the program starts, so that a long run cannot
+ * go on without the service that it was started with. */
 static int run_listen_for_captures(const char *text, unsigned *port)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
@@ -343,7 +347,7 @@ static int run_listen_for_captures(const char *text, unsigned *port)
 	return listener;
 }
 
-/* Whether the service says that it is ready, within 20 seconds. */
+/* Whether the service reports within 20 seconds that it is ready. */
 static bool run_is_ready(int channel)
 {
 	struct pollfd polled = { channel, POLLIN, 0 };
@@ -366,8 +370,8 @@ static void run_end_serving(pid_t server)
 		;
 }
 
-/* The capture service, which ends with this process at the latest; -1: it did not start, and
- * has said why. The channel stays open until then. */
+/* Starts the capture service. It ends at the latest with this process, which keeps the channel
+ * open. Returns -1 after an error message if it did not start. */
 static pid_t run_start_serving(int listener, unsigned port, const char *trace)
 {
 	int ends[2];
@@ -395,8 +399,8 @@ static pid_t run_start_serving(int listener, unsigned port, const char *trace)
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-/* Helpers of a program (Python's resource tracker) often outlive it by milliseconds: only
- * what still lives after a second was left running. */
+/* Helpers of a program, such as Python's resource tracker, often outlive it by milliseconds. Waits
+ * up to a second: processes that still run then were left running by the program. */
 static void run_wait_for_writers(void)
 {
 	struct timespec pause = { 0, 2000000 };
@@ -420,7 +424,7 @@ static void run_warn_writers(const struct dw_finish *result)
 		        "container\n", result->unknown, result->unknown == 1 ? "" : "es", result->path);
 }
 
-/* Copies the path of the trace to `trace`, or "" if there is none. */
+/* Finishes the trace and copies its path to `trace`, or "" if there is none. */
 static int run_finish(const char *wanted, const char *actual, bool nothing_ran, char *trace)
 {
 	struct dwell_error error = { 0, "" };
@@ -444,8 +448,8 @@ static int run_finish(const char *wanted, const char *actual, bool nothing_ran, 
 	return 0;
 }
 
-/* Programs that run with more rights than their caller's are kept apart by the kernel: no
- * library of the caller's is loaded into them, and the recorder ignores the environment. */
+/* Warns if the program runs with more rights than its caller. The kernel then loads none of the
+ * caller's libraries into it, and the recorder ignores the environment. */
 static void run_warn_apart(const char *program)
 {
 	char path[4096], value[64];
@@ -465,7 +469,8 @@ static void run_warn_apart(const char *program)
 		       "a program; run it as its owner, or a copy of it", path, what);
 }
 
-/* More than the disk has is no error, but the user thinks of another size. */
+/* Warns if the size limit is larger than the free disk space: it is no error, but not what the user
+ * expects. */
 static void run_warn_budget(const struct dw_run_request *request)
 {
 	uint64_t bytes = (uint64_t)dw_session.map->max_blocks * DW_BLOCK_BYTES;
@@ -527,7 +532,7 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	if (request->step_on)
 		dwell_meta(DW_KEY_STEP_ON, request->step_on);
 	code = run_exit_status(status);
-	bool joined = dw_session.map->next_gate > 2; /* the first gate is our own */
+	bool joined = dw_session.map->next_gate > 2; /* the first gate belongs to this process */
 	bool nothing_ran = (code == DW_EXIT_NOT_FOUND || code == DW_EXIT_CANNOT_RUN) && !joined;
 	if (!joined && !nothing_ran)
 		run_warn_apart(request->command[0]);

@@ -1,6 +1,6 @@
 /*
- * Running a program under dwell: the trace made before, the program left alone
- * while it runs, the trace finished after.
+ * Runs a program under dwell: creates the trace, runs the program without intervening, and finishes
+ * the trace.
  */
 #ifndef DW_CLI_RUN_H
 #define DW_CLI_RUN_H
@@ -12,17 +12,18 @@
 #define DW_EXIT_NOT_FOUND 127
 
 struct dw_run_request {
-	struct dwell_options options; /* path NULL: a new name after the program */
+	struct dwell_options options; /* path NULL: a new name derived from the program's */
 	char **command;               /* NULL-terminated */
-	const char *step_on;          /* what makes a step, or NULL: found by what loops do */
+	const char *step_on;          /* name of the function whose calls are steps; NULL: steps are
+	                               * found automatically */
 	const char *serve;            /* a port for captures, or NULL */
-	int quiet;                    /* nothing but errors on stderr */
+	int quiet;                    /* print only errors to stderr */
 };
 
 /*
- * Runs the command and returns the exit status of contracts: the program's, 128 +
- * signal, or one of the above. `trace` (4096 bytes) receives the trace's path, ""
- * when there is none. Says on stderr where the trace is and what was lost.
+ * Runs the command and returns its exit status, 128 + signal if a signal ended it, or one of the
+ * above. `trace` (4096 bytes) receives the trace's path, or "" if there is none. Prints to stderr
+ * where the trace is and what was lost.
  */
 int dw_run(const struct dw_run_request *request, char *trace);
 

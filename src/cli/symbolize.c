@@ -1,4 +1,4 @@
-/* Names for the frames of a trace; see symbolize.h. */
+/* Finds names for the frames of a trace; see symbolize.h. */
 #include "cli/symbolize.h"
 
 #include "read/source.h"

@@ -1,15 +1,15 @@
 /*
  * Names for the frames of a trace.
  *
- * `dwell run` calls it when the program has ended: the modules are still on this
- * machine, and with names appended the trace reads on any other.
+ * `dwell run` calls it after the program has ended. The modules are still on this machine then;
+ * with the names in the trace, it can be read on any other machine.
  */
 #ifndef DW_CLI_SYMBOLIZE_H
 #define DW_CLI_SYMBOLIZE_H
 
-/* Appends a SYMBOL entry for every frame of the session's trace that a module's
- * symbol table explains. A module that changed since (build-id) or is gone is
- * passed over: its frames stay (module, offset). */
+/* Appends a SYMBOL entry for every frame of the session's trace that is in a module's symbol table.
+ * Modules that have changed (build-id) or no longer exist are skipped: their frames remain (module,
+ * offset). */
 void dw_symbolize(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* What verbs that read traces share: which trace, which part of it, how it stands. */
+/* Shared parts of the verbs that read traces: choosing the trace, its scope, reporting its
+ * state. */
 #include <glob.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -17,7 +17,7 @@
 #define STEPS(doing)                                                                     \
 	{ DW_OPTION_STEPS, "steps", .argument = "A..B",                                       \
 	  .help = doing " steps A to B, counted from 0" }
-/* The part of a trace that a verb looks at. */
+/* Options that select the part of a trace to read. */
 #define SCOPE(doing)                                                                     \
 	STEPS(doing),                                                                         \
 	{ DW_OPTION_PROFILE, "profile", .argument = "P",                                      \

@@ -1,7 +1,9 @@
 /*
- * CSV as RFC 4180 has it: CRLF, quotes where needed, raw values. Totals, notes and
- * prose are left out: a sum among its parts spoils every sum made of them; so is a
- * part that sums up the part that follows it. Several tables are parted by an empty line.
+ * CSV as defined by RFC 4180: CRLF, quotes where needed, raw values.
+ *
+ * Totals, notes and sentences are omitted: a total among its parts would be included in every sum
+ * over the column. A part that summarizes the next part is omitted for the same reason. An empty
+ * line separates tables.
  */
 #include <math.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 #include "base/text.h"
 #include "render/render.h"
 
-/* Valid UTF-8 whatever the name was; on a terminal nothing that steers it. */
+/* Writes valid UTF-8 for any name, and to a terminal no control characters. */
 static void csv_put_text(FILE *file, const char *text, bool terminal)
 {
 	bool quoted = text[strcspn(text, ",\"\r\n")] || *text == ' ';

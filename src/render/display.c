@@ -1,7 +1,6 @@
 /*
- * Cells of the scaled formats (text, Markdown, HTML): scaled by the unit of their column.
- * Durations each have the unit that fits, or one unit for the column if they are parts of a
- * whole.
+ * Cells of the scaled formats (text, Markdown, HTML), scaled by the unit of their column. Each
+ * duration has a suitable unit; durations that are parts of a whole share one unit.
  */
 #include <math.h>
 #include <string.h>
@@ -46,7 +45,7 @@ void dw_display_column(struct dw_display_column *display, const struct dwell_tab
 		if (value > display->like_ns)
 			display->like_ns = value;
 	}
-	/* three digits before the point: still one after it, for the sake of the small ones */
+	/* if the largest has three digits before the point, keep one decimal for the small ones */
 	if (display->like_ns >= 1e3 &&
 	    !strchr(dw_text_ns_like(display->like_ns, display->like_ns).at, '.'))
 		display->like_ns /= 10;
@@ -106,7 +105,7 @@ bool dw_display_scope(const struct dwell_table *table, char *buffer, size_t size
 		snprintf(steps, sizeof steps, "step %.*s", (int)half, table->steps);
 	else if (table->steps)
 		snprintf(steps, sizeof steps, "steps %s", table->steps);
-	/* "profile" is the name of one that the program gave none. */
+	/* A profile without a name is called "profile". */
 	if (table->profile && strcmp(table->profile, "profile") == 0)
 		snprintf(profile, sizeof profile, "%sthis profile", *steps ? ", " : "");
 	else if (table->profile)

@@ -1,8 +1,9 @@
 /*
- * HTML: tables for a notebook or a page of somebody's own. A fragment, whole in itself:
- * one <div> with its style inside, no script, nothing from elsewhere. Values are scaled
- * as in text, a column with bars shows them behind its cells; the raw values are in the
- * cells' titles, so that a page that sorts or copies has them.
+ * HTML: tables for a notebook or another page.
+ *
+ * The output is a self-contained fragment: one <div> with its style, without scripts and external
+ * resources. Values are scaled as in text. A column with bars draws them behind its cells. The
+ * titles of cells contain the raw values for pages that sort or copy them.
  */
 #include <math.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static double html_number_of(const struct dw_cell *cell)
 	return cell->type == DW_CELL_REAL ? cell->real : NAN;
 }
 
-/* Of the rows, not of the totals: a bar compares its row with the others. */
+/* The maximum of the rows without the totals, because a bar compares its row with other rows. */
 static double html_most_of(const struct dwell_table *table, size_t column)
 {
 	double most = 0;

@@ -1,11 +1,12 @@
 /*
- * JSON: the document of contracts.md, raw values, for programs.
+ * JSON: raw values, for programs.
  *
  *     {"dwell":1,"views":[{"view":..,"traces":[..],"scope":{..},"columns":[..],
  *      "rows":[..],"totals":{..},"coverage":1,"losses":[..],"notes":[..]}]}
  *
- * A part of an answer in several tables has "part" too, a table with prose above it
- * "heads", a cut one "rows_cut". One row a line, so that a diff reads.
+ * A table that is a part of an answer also has "part", one with sentences above it has "heads", and
+ * one with omitted rows has "rows_cut". Each row is on a line of its own, so that diffs are
+ * readable.
  */
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Markdown: tables as GitHub has them, to paste where people talk. Values are scaled
- * as in text. Whatever Markdown would take for its own is escaped in names.
+ * Markdown: tables in GitHub's syntax, to paste into issues and reviews. Values are scaled as in
+ * text. Characters in names that have a meaning in Markdown are escaped.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ static void markdown_put_escaped(FILE *file, const char *text)
 		}
 		if (code < 0x80 && strchr("\\`*_{}[]<>#|~&", (int)code))
 			fputc('\\', file);
-		/* invalid bytes become U+FFFD, the rest is what it was */
+		/* invalid bytes become U+FFFD, all other characters are unchanged */
 		if (code == 0xfffd)
 			fwrite(bytes, 1, dw_utf8_put(bytes, code), file);
 		else

@@ -1,6 +1,4 @@
-/*
- * A page of text: what text.c lays out and text_put.c puts on a terminal.
- */
+/* A page of text: text.c computes its layout, text_put.c prints it. */
 #ifndef DW_RENDER_PAGE_H
 #define DW_RENDER_PAGE_H
 
@@ -16,23 +14,24 @@ struct dw_page {
 	bool shown[DW_PAGE_COLUMNS];
 	unsigned widths[DW_PAGE_COLUMNS];
 	unsigned margin, bar_width;
-	int bar;            /* the column that is drawn, or -1 */
+	int bar;            /* index of the column with bars, or -1 */
 	double bar_most;
-	bool first;         /* part of its answer */
-	bool blank_owed;    /* between the rows and a footer, should there be one */
+	bool first;         /* it is the first part of its answer */
+	bool blank_owed;    /* print a blank line between the rows and the footer, if there is a
+	                     * footer */
 };
 
 void dw_page_style(const struct dw_page *page, const char *code);
 void dw_page_spaces(const struct dw_page *page, unsigned count);
-/* Columns that a text takes. */
+/* Returns the number of terminal columns that a text needs. */
 unsigned dw_page_columns(const char *text);
-/* The part of `text` that lies in columns from..to - 1. */
+/* Prints the part of `text` in columns from..to - 1. */
 void dw_page_text(const struct dw_page *page, const char *text, unsigned from, unsigned to);
-/* At most `width` columns: the middle gives way, for both ends of a name tell it.
- * Returns the columns used. */
+/* Prints at most `width` columns. The middle of a longer text is omitted, because both ends
+ * identify a name. Returns the number of columns used. */
 unsigned dw_page_short(const struct dw_page *page, const char *text, unsigned width);
-/* A sentence, broken at blanks where the terminal ends; a hint keeps its indent. The
- * last line's end is the caller's. */
+/* Prints a sentence, broken at blanks to the width of the terminal; a hint keeps its indent. The
+ * caller ends the last line. */
 void dw_page_sentence(const struct dw_page *page, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* The list of renderers, and what they have in common; see render.h. */
+/* The list of renderers and the code that they share; see render.h. */
 #include "render/render.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /*
  * Text: aligned columns, scaled values.
  *
- * On a terminal the table fits its width: columns that are wide_only go first, then
- * the texts are shortened in their middle; what is left over becomes bars. In a pipe
- * nothing is shortened or drawn. Names come from other people's programs: control
- * characters never reach the terminal (text_put.c).
+ * On a terminal the table is fitted to the width: columns with wide_only are omitted first, then
+ * texts are shortened in their middle; the remaining width is used for bars. In a pipe nothing is
+ * shortened and no bars are drawn. Names come from other programs, so control characters are never
+ * printed to the terminal (text_put.c).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "render/page.h"
 
 #define GAP 2u
-#define LEAST_NAME 20u /* texts are not shortened further while a column can go */
-#define COMMON_NAME 30u /* texts up to this are worth more than a column that can go */
+#define LEAST_NAME 20u /* texts are not shortened below this while a column can be omitted */
+#define COMMON_NAME 30u /* a column is omitted before texts are shortened below this */
 #define MOST_BAR 24u
 #define MOST_INDENT 40u
 
@@ -54,7 +54,7 @@ static unsigned text_total_width(const struct dw_page *page)
 	return width + (shown ? shown - 1 : 0) * GAP;
 }
 
-/* Narrows the widest text column until the table fits or none gives more. */
+/* Narrows the widest text column until the table fits or no column can be narrowed. */
 static void text_shorten(struct dw_page *page, unsigned least)
 {
 	while (text_total_width(page) > page->options->width) {
@@ -80,14 +80,14 @@ static void text_fit_columns(struct dw_page *page)
 	if (!width)
 		return;
 	memcpy(natural, page->widths, sizeof natural);
-	/* Long names should not cost columns: they count for a common one. */
+	/* Long names must not cause columns to be omitted: they count as COMMON_NAME. */
 	for (size_t i = 0; i < count; i++)
 		if (text_is_text(page, i) && page->widths[i] > COMMON_NAME)
 			page->widths[i] = COMMON_NAME;
 	for (size_t i = count; i-- > 0 && text_total_width(page) > width;)
 		if (page->table->columns[i].wide_only)
 			page->shown[i] = false;
-	/* What is left over goes back to the names. */
+	/* The remaining width is given to the names. */
 	for (size_t i = 0; i < count; i++)
 		page->widths[i] = natural[i];
 	text_shorten(page, LEAST_NAME);
@@ -170,8 +170,8 @@ static void text_put_bar(const struct dw_page *page, const struct dw_cell *cell)
 	dw_page_style(page, "0");
 }
 
-/* Numbers are padded on the left, texts on the right. Returns the blanks that are owed
- * behind it: they are put when something follows. */
+/* Pads numbers on the left and texts on the right. Returns the number of blanks to print after it
+ * if something follows. */
 static unsigned text_put_padded(const struct dw_page *page, const char *text, size_t i,
                                 unsigned indent)
 {
@@ -272,7 +272,7 @@ static void text_put_line(const struct dw_page *page, const char *text)
 	fputc('\n', page->file);
 }
 
-/* Whether a part from here on has something for people. */
+/* Whether this part or a later one is shown in text. */
 static bool text_says_more(const struct dwell_table *part)
 {
 	for (; part; part = part->next)

@@ -1,6 +1,6 @@
 /*
- * Text on a terminal: columns counted, long texts shortened, sentences broken, and
- * nothing printed that would move the cursor or hide what follows.
+ * Text on a terminal: counts columns, shortens long texts, breaks sentences, and replaces
+ * characters that would move the cursor or hide text.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ void dw_page_spaces(const struct dw_page *page, unsigned count)
 	fprintf(page->file, "%*s", (int)count, "");
 }
 
-/* A code point as it may be shown: no control characters, no change of direction. */
+/* Returns a code point that is safe to print: no control characters and no changes of direction. */
 static uint32_t text_is_harmless(uint32_t code)
 {
 	return dw_utf8_steers(code) ? '?' : code;
@@ -63,10 +63,10 @@ unsigned dw_page_short(const struct dw_page *page, const char *text, unsigned wi
 	dw_page_text(page, text, 0, head);
 	fputs(dots, page->file);
 	dw_page_text(page, text, columns - (width - head), columns);
-	return width + dot_columns; /* a wide character at the cut may leave a column empty */
+	return width + dot_columns; /* a wide character at the cut may leave one column empty */
 }
 
-/* The columns of the word that `text` begins with. */
+/* Returns the number of columns of the first word of `text`. */
 static unsigned text_word_columns(const char *text, size_t length)
 {
 	unsigned columns = 0;
@@ -77,8 +77,8 @@ static unsigned text_word_columns(const char *text, size_t length)
 	return columns;
 }
 
-/* The length of the first word, or of its part up to and with a '|': lists of alternatives
- * may be longer than a line. */
+/* Returns the length of the first word, or of its part up to and including a '|', because lists of
+ * alternatives may be longer than a line. */
 static size_t text_piece_length(const char *text)
 {
 	size_t length = strcspn(text, " |");

@@ -1,4 +1,4 @@
-/* Tables: filled, sorted, cut; see table.h. */
+/* Tables: filling, sorting, cutting; see table.h. */
 #include "table/table.h"
 
 #include <math.h>
@@ -67,7 +67,7 @@ static bool table_grow(struct dwell_table *table)
 	return true;
 }
 
-/* The first row with a depth makes it a tree. */
+/* A table becomes a tree with the first row that has a depth. */
 static bool table_set_depth(struct dwell_table *table, int depth)
 {
 	if (depth && !table->depths) {
@@ -156,7 +156,7 @@ int dw_table_column(const struct dwell_table *table, const char *name)
 
 struct key {
 	const struct dw_cell *cell;
-	size_t row, next; /* its subtree is row..next - 1 */
+	size_t row, next; /* its subtree consists of the rows row..next - 1 */
 };
 
 static bool table_is_empty(const struct dw_cell *cell)
@@ -199,15 +199,14 @@ static size_t table_subtree_end(const struct dwell_table *table, size_t row, siz
 	return next;
 }
 
-/* Below this depth rows keep their order: a damaged trace may nest a million deep, and
- * neither our stack nor our patience does. */
+/* Rows below this depth are not sorted: a damaged trace may be nested a million levels deep, which
+ * would overflow the stack. */
 #define DEEPEST_SORTED 4096
 
 /*
- * Sorts the siblings in start..end - 1 and what lies below them. `order` receives
- * the rows; `keys` has room for as many. Siblings' keys must outlive the descent, so
- * each level takes its keys from the front of what is left: levels hold different
- * rows, so that is enough.
+ * Sorts the siblings in start..end - 1 and their subtrees. `order` receives the rows, and `keys`
+ * has the same capacity. The keys of siblings are needed until their subtrees are sorted, so each
+ * level uses the front of the remaining keys. This is enough, because no row belongs to two levels.
  */
 static void table_sort_level(const struct dwell_table *table, size_t column, size_t start,
                              size_t end,

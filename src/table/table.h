@@ -43,7 +43,7 @@ struct dw_cell {
 	union {
 		int64_t integer;
 		double real;      /* NaN and infinities are written as null */
-		const char *text; /* UTF-8 as found; renderers escape */
+		const char *text; /* UTF-8 as recorded; renderers escape it */
 	};
 };
 
@@ -74,19 +74,19 @@ struct dwell_table {
 	const char *view;          /* "operators" */
 	const char *part;          /* of an answer in several tables: "breakdown"; else NULL */
 	struct dwell_table *next;     /* the next part, destroyed with this one; or NULL */
-	bool heads_only;           /* the heads say it all: text and Markdown omit the rows */
-	bool summary;              /* it sums up the next part: CSV omits it */
-	bool failed;               /* memory was out: the table is not complete */
+	bool heads_only;           /* the heads contain everything: text and Markdown omit the rows */
+	bool summary;              /* it summarizes the next part: CSV omits it */
+	bool failed;               /* memory ran out: the table is not complete */
 	struct dw_column *columns;
 	size_t column_count;
 	struct dw_cell *cells;     /* row after row */
 	size_t row_count, row_capacity;
 	int *depths;               /* of each row in a tree: text indents the first column; or NULL */
 	struct dw_cell *totals;    /* one row, or NULL */
-	struct dw_cell *spare;     /* the row that is filled when memory is out */
+	struct dw_cell *spare;     /* the row that is filled after memory ran out */
 	const char **notes;        /* sentences below the table */
 	size_t note_count, note_capacity;
-	const char **heads;        /* sentences above the table: an overview's prose */
+	const char **heads;        /* sentences above the table */
 	size_t head_count, head_capacity;
 	struct dw_loss_line *losses;
 	size_t loss_count;

@@ -23,7 +23,8 @@ struct pass {
 	bool failed;
 };
 
-/* The sizes lie in the dictionary; the structures before them are packed differently. */
+/* Sets the sizes of the tensors. They are in the dictionary; the structures before them are packed
+ * differently. */
 static void event_set_tensors(struct pass *pass, struct dwell_trace_event *to,
                         const struct dw_entry_shapes *shapes)
 {

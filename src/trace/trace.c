@@ -1,7 +1,7 @@
 /*
- * The facade of include/dwell/trace.h: a source, a model, views, renderers and
- * exporters behind opaque pointers. Only defaults are decided here. An older program's
- * structures are shorter; the missing fields are zero.
+ * The facade of include/dwell/trace.h: sources, models, views, renderers and exporters behind
+ * opaque pointers. Its only decisions are default values. Programs built for an older version pass
+ * shorter structures; the missing fields are zero.
  */
 #include "trace/trace.h"
 
@@ -18,7 +18,7 @@
 struct dwell_trace {
 	struct dw_source *source;
 	struct dw_model *model;
-	char *thread, *profile, *action; /* the scope's, copied */
+	char *thread, *profile, *action; /* copies of the scope's texts */
 };
 
 /* Copies the fields that the caller's structure has; the rest is zero. */

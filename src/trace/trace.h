@@ -1,6 +1,6 @@
 /*
- * The facade from inside: what include/dwell/trace.h hides, for the command, which
- * asks the model more than the public functions do.
+ * The inside of the facade, which include/dwell/trace.h hides. The command uses it, because it
+ * needs more of the model than the public functions offer.
  */
 #ifndef DW_TRACE_TRACE_H
 #define DW_TRACE_TRACE_H

@@ -152,7 +152,7 @@ def scenario(kind, attach):
 
     if attach:
         attach(engine)
-    for again in range(2):
+    for attempt in range(2):
         try:
             engine.run(Batches(3), max_epochs=2)
             seen.append("returned")

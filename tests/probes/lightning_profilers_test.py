@@ -412,10 +412,10 @@ def test_actions():
     brief.setup("fit")
     check(brief.summary().startswith("FIT Profiler Report"), "9. no actions, extended=False")
     brief.teardown()
-    again = pickle.loads(pickle.dumps(own.SimpleProfiler("a", "b")))
-    check((again.dirpath, again.filename) == ("a", "b"), "pickled")
-    again.start("x")
-    again.stop("x")
+    thawed = pickle.loads(pickle.dumps(own.SimpleProfiler("a", "b")))
+    check((thawed.dirpath, thawed.filename) == ("a", "b"), "pickled")
+    thawed.start("x")
+    thawed.stop("x")
 
 
 def test_synchronize():
@@ -439,9 +439,9 @@ def test_synchronize():
         cuda.is_initialized, cuda.synchronize = real
     check(len(waits) == 2, f"8. waits before an action and at its end: {len(waits)}")
     check(0.02 <= mine["launch"][1] < 0.035, f"8. the wait at its end is the action's: {mine['launch']}")
-    again = pickle.loads(pickle.dumps(own.SimpleProfiler(synchronize=True)))
-    again.start("x")  # no device: no wait
-    again.stop("x")
+    thawed = pickle.loads(pickle.dumps(own.SimpleProfiler(synchronize=True)))
+    thawed.start("x")  # no device: no wait
+    thawed.stop("x")
 
 
 def test_functions_of_nested_actions():

@@ -1,11 +1,10 @@
 /*
- * Functions that a library of PyTorch calls through its procedure linkage table: where the
- * pointer lies that such a call goes by, and another function in its place.
+ * Replaces functions that a library of PyTorch calls through its procedure linkage table, by
+ * replacing the pointer that such a call reads.
  *
- * Called when PyTorch is attached, by memory.c and states.c. What is put in place stays
- * there: another thread may be about to call it.
+ * Called when PyTorch is attached. A replacement stays: another thread may be about to call it.
  */
-#include "torch.h"
+#include "private.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -21,7 +20,7 @@ struct tables {
 	const char *names;
 };
 
-static struct tables tables_of(const struct link_map *library)
+static struct tables redirect_read_tables(const struct link_map *library)
 {
 	struct tables tables = { NULL, 0, NULL, NULL };
 
@@ -36,13 +35,13 @@ static struct tables tables_of(const struct link_map *library)
 	return tables;
 }
 
-void **dwp_redirect_slot(void *handle, const char *function)
+void **dwp_abi_find_slot(void *handle, const char *function)
 {
 	const struct link_map *library = NULL;
 
 	if (dlinfo(handle, RTLD_DI_LINKMAP, &library) != 0)
 		return NULL;
-	struct tables tables = tables_of(library);
+	struct tables tables = redirect_read_tables(library);
 	for (size_t i = 0; tables.relocations && i < tables.bytes / sizeof *tables.relocations; i++) {
 		const ElfW(Rela) *relocation = &tables.relocations[i];
 		const char *name = tables.names + tables.symbols[ELF64_R_SYM(relocation->r_info)].st_name;
@@ -53,7 +52,7 @@ void **dwp_redirect_slot(void *handle, const char *function)
 	return NULL;
 }
 
-bool dwp_redirect(void **slot, void *to)
+bool dwp_abi_replace(void **slot, void *to)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)slot & ~(page - 1);
 

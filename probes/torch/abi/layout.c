@@ -10,7 +10,7 @@
  * anything in a PyTorch that is not known, so the search reads memory through the kernel,
  * which refuses what is not mapped.
  */
-#include "torch.h"
+#include "private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 #include <dlfcn.h>
 
-struct torch_layout dwp_torch_layout;
+struct dwp_abi_layout dwp_abi_layout;
 
 /* Two shapes that nothing else looks like. */
 static const struct {
@@ -58,17 +58,17 @@ static __thread char here;
 
 /* ---- reading what may not be there ------------------------------------------------------ */
 
-static ssize_t read_own_file(void *to, const void *from, size_t bytes)
+static ssize_t layout_read_own_file(void *to, const void *from, size_t bytes)
 {
-	int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	ssize_t got = memory < 0 ? -1 : pread(memory, to, bytes, (off_t)(uintptr_t)from);
+	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : pread(fd, to, bytes, (off_t)(uintptr_t)from);
 
-	if (memory >= 0)
-		close(memory);
+	if (fd >= 0)
+		close(fd);
 	return got;
 }
 
-size_t dwp_torch_read(void *to, const void *from, size_t bytes)
+size_t dwp_abi_read(void *to, const void *from, size_t bytes)
 {
 	struct iovec here_part = { to, bytes }, there_part = { (void *)(uintptr_t)from, bytes };
 	int saved = errno;
@@ -78,7 +78,7 @@ size_t dwp_torch_read(void *to, const void *from, size_t bytes)
 	got = process_vm_readv(getpid(), &here_part, 1, &there_part, 1, 0);
 	/* Some sandboxes refuse the call; and it may stop between two mappings. */
 	if (got < (ssize_t)bytes)
-		got = read_own_file(to, from, bytes);
+		got = layout_read_own_file(to, from, bytes);
 	errno = saved;
 	return got < 0 ? 0 : (size_t)got;
 }
@@ -88,18 +88,18 @@ size_t dwp_torch_read(void *to, const void *from, size_t bytes)
 /* As much of an object as the search looks at: its copy, zeros where there is no memory. */
 #define OBJECT 512u
 
-static void look_at_tensor(const char *tensor)
+static void layout_watch_tensor(const char *tensor)
 {
 	const int64_t *sizes = probes[search.probe].sizes;
 	char object[OBJECT];
 	uint64_t found = 0;
 
-	if (!dwp_torch_read(object, tensor, sizeof object))
+	if (!dwp_abi_read(object, tensor, sizeof object))
 		return;
 	for (unsigned i = 0; i < 12; i++) {
 		const char *at = object + FIRST_SIZES + i * 8;
 
-		if (TORCH_WORD(at, 0) == 3 && memcmp(at + 8, sizes, sizeof probes[0].sizes) == 0)
+		if (ABI_WORD(at, 0) == 3 && memcmp(at + 8, sizes, sizeof probes[0].sizes) == 0)
 			found |= 1ull << i;
 	}
 	search.sizes &= found;
@@ -113,159 +113,134 @@ static void look_at_tensor(const char *tensor)
 }
 
 /* The input list of the operator: one argument, a tensor. `function` is a copy. */
-static void look_at_inputs(const char *function)
+static void layout_watch_inputs(const char *function)
 {
 	char value[16];
 
-	if (TORCH_WORD(function, INPUTS + 8) == 1 &&
-	    dwp_torch_read(value, TORCH_POINTER(function, INPUTS), sizeof value) == sizeof value &&
+	if (ABI_WORD(function, INPUTS + 8) == 1 &&
+	    dwp_abi_read(value, ABI_POINTER(function, INPUTS), sizeof value) == sizeof value &&
 	    *(const uint32_t *)(const void *)(value + 8) == 1)
-		look_at_tensor(TORCH_POINTER(value, 0));
+		layout_watch_tensor(ABI_POINTER(value, 0));
 }
 
-static void look_at_words(const char *function, unsigned first, uint64_t wanted, uint64_t *found)
+static void layout_watch_words(const char *function, unsigned first, uint64_t wanted, uint64_t *found)
 {
 	for (unsigned i = 0; i < 20; i++)
-		if (TORCH_WORD(function, first + i * 8) != wanted)
+		if (ABI_WORD(function, first + i * 8) != wanted)
 			*found &= ~(1ull << i);
 }
 
 /* The name is so short that it lies in its std::string, which begins the schema, behind a
  * pointer and a length. Strings of the older kind lie elsewhere: then the schema is not found. */
-static void look_at_schema(const char *function, const char *name)
+static void layout_watch_schema(const char *function, const char *name)
 {
 	for (unsigned i = 0; i < SCHEMAS; i++)
-		if (TORCH_POINTER(function, i * 8) != name - 16 || !TORCH_HAS_SCHEMA(function, i * 8))
+		if (ABI_POINTER(function, i * 8) != name - 16 || !ABI_HAS_SCHEMA(function, i * 8))
 			search.schemas &= ~(1ull << i);
 }
 
 /* One with a name of its own has none. */
-static void look_at_name(const char *function)
+static void layout_watch_name(const char *function)
 {
 	for (unsigned i = 0; i < SCHEMAS; i++)
-		if (TORCH_HAS_SCHEMA(function, i * 8))
+		if (ABI_HAS_SCHEMA(function, i * 8))
 			search.schemas &= ~(1ull << i);
 }
 
-TORCH_START(on_look, look_at)
+TORCH_START(layout_on_start, layout_watch)
 
-static void look_at(const char *function)
+static void layout_watch(const char *function)
 {
 	char object[OBJECT];
 
 	if (search.watcher != &here)
 		return;
-	const char *name = dwp_torch_layout.name(function);
-	if (!dwp_torch_read(object, function, sizeof object))
+	const char *name = dwp_abi_layout.name(function);
+	if (!dwp_abi_read(object, function, sizeof object))
 		return;
 	if (strcmp(name, "aten::neg") == 0 && !search.backward) {
-		look_at_inputs(object);
+		layout_watch_inputs(object);
 	} else if (strcmp(name, "aten::exp") == 0) {
-		search.sequence = dwp_torch_layout.next_sequence();
-		look_at_words(object, FIRST_SEQUENCE, search.sequence, &search.sequences);
+		search.sequence = dwp_abi_layout.next_sequence();
+		layout_watch_words(object, FIRST_SEQUENCE, search.sequence, &search.sequences);
 		/* no forward thread in an operator that is not backward */
-		look_at_words(object, FIRST_THREAD, 0, &search.threads);
-		look_at_schema(object, name);
+		layout_watch_words(object, FIRST_THREAD, 0, &search.threads);
+		layout_watch_schema(object, name);
 		search.seen_forward = true;
 	} else if (strcmp(name, "ExpBackward0") == 0 && search.backward) {
-		uint64_t number = TORCH_WORD(object, TORCH_THIS_THREAD);
+		uint64_t number = ABI_WORD(object, ABI_THIS_THREAD);
 
-		look_at_words(object, FIRST_SEQUENCE, search.sequence, &search.sequences);
+		layout_watch_words(object, FIRST_SEQUENCE, search.sequence, &search.sequences);
 		if (number)
-			look_at_words(object, FIRST_THREAD, number, &search.threads);
+			layout_watch_words(object, FIRST_THREAD, number, &search.threads);
 		else
 			search.threads = 0;
-		look_at_name(object);
+		layout_watch_name(object);
 		search.seen_backward = true;
 	}
 }
 
-static void on_end(const char *function, void *context)
+static void layout_on_end(const char *function, void *context)
 {
 }
 
 /* ---- the search ------------------------------------------------------------------------- */
 
-PyObject *dwp_torch_names(PyObject *torch)
-{
-	PyObject *names = PyDict_New();
-
-	if (names) {
-		PyDict_SetItemString(names, "torch", torch);
-		PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins());
-	}
-	return names;
-}
-
-bool dwp_torch_run(PyObject *names, const char *code)
-{
-	PyObject *compiled = Py_CompileString(code, "<dwell>", Py_file_input);
-	PyObject *result = compiled ? PyEval_EvalCode(compiled, names, names) : NULL;
-	bool done = result != NULL;
-
-	Py_XDECREF(compiled);
-	Py_XDECREF(result);
-	PyErr_Clear();
-	return done;
-}
-
-static uint32_t only(uint64_t candidates, bool seen, uint32_t first, uint32_t width)
+static uint32_t layout_take_only(uint64_t candidates, bool seen, uint32_t first, uint32_t width)
 {
 	return seen && candidates && !(candidates & (candidates - 1))
 	           ? first + (uint32_t)__builtin_ctzll(candidates) * width : 0;
 }
 
-static void search_shapes(PyObject *names)
+static void layout_search_shapes(PyObject *names)
 {
 	search.sizes = ~0ull;
 	search.dtypes = ~0ull >> 44;
 	for (search.probe = 0; search.probe < PROBES; search.probe++) {
 		search.seen_sizes = false;
-		if (!dwp_torch_run(names, probes[search.probe].code))
+		if (!dwp_python_run(names, probes[search.probe].code))
 			return;
 		search.watcher = &here;
-		dwp_torch_run(names, "with torch.no_grad(): torch.neg(t)");
+		dwp_python_run(names, "with torch.no_grad(): torch.neg(t)");
 		search.watcher = NULL;
 	}
 }
 
-static void search_links(PyObject *names)
+static void layout_search_links(PyObject *names)
 {
 	search.sequences = search.threads = ~0ull >> 44;
 	search.schemas = ~0ull >> (64 - SCHEMAS);
 	/* Whatever is around the arming: a number of 0 would be found in many places. */
-	if (!dwp_torch_run(names,
+	if (!dwp_python_run(names,
 	                     "with torch.inference_mode(False), torch.enable_grad():\n"
 	                     " t = torch.ones(3, device='cpu', requires_grad=True)\n"
 	                     " for i in range(7): t.exp()\n"))
 		return;
 	search.watcher = &here;
-	dwp_torch_run(names, "with torch.inference_mode(False), torch.enable_grad(): y = t.exp()");
+	dwp_python_run(names, "with torch.inference_mode(False), torch.enable_grad(): y = t.exp()");
 	search.backward = true;
-	dwp_torch_run(names, "with torch.inference_mode(False): torch.autograd.grad(y, t, torch.ones_like(t))");
+	dwp_python_run(names, "with torch.inference_mode(False): torch.autograd.grad(y, t, torch.ones_like(t))");
 	search.watcher = NULL;
 }
 
 /* The main thread's tensors only: nothing else of the program has run yet. */
-static void look(PyObject *torch)
+static void layout_search(PyObject *torch)
 {
-	struct torch_callback callback = { (torch_start *)on_look, on_end, 1.0, { 0 }, 1, 0, 0 };
-	PyObject *names = dwp_torch_names(torch);
+	PyObject *names = dwp_python_names("torch", torch);
 	uint64_t handle;
 
 	if (!names)
 		return;
-	memset(callback.scopes, 1, sizeof callback.scopes);
-	handle = dwp_torch_layout.add(callback);
-	search_shapes(names);
-	search_links(names);
-	dwp_torch_layout.remove(handle);
+	handle = dwp_abi_add_callback((torch_start *)layout_on_start, layout_on_end, TORCH_ALL_SCOPES, true);
+	layout_search_shapes(names);
+	layout_search_links(names);
+	dwp_abi_remove_callback(handle);
 	Py_DECREF(names);
 }
 
-bool dwp_torch_find_layout(PyObject *torch, void *library)
+bool dwp_abi_find_layout(PyObject *torch, void *library)
 {
-	struct torch_layout *layout = &dwp_torch_layout;
+	struct dwp_abi_layout *layout = &dwp_abi_layout;
 
 	*(void **)&layout->add = dlsym(library, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
 	*(void **)&layout->remove = dlsym(library, "_ZN2at14removeCallbackEm");
@@ -280,13 +255,13 @@ bool dwp_torch_find_layout(PyObject *torch, void *library)
 		layout->add = NULL;
 		return false;
 	}
-	look(torch);
-	layout->sizes = only(search.sizes, search.seen_sizes, FIRST_SIZES, 8);
-	layout->dtype = only(search.dtypes, layout->sizes, layout->sizes + FIRST_DTYPE, 2);
+	layout_search(torch);
+	layout->sizes = layout_take_only(search.sizes, search.seen_sizes, FIRST_SIZES, 8);
+	layout->dtype = layout_take_only(search.dtypes, layout->sizes, layout->sizes + FIRST_DTYPE, 2);
 	layout->inputs = layout->sizes && layout->dtype && layout->undefined_tensor ? INPUTS : 0;
 	layout->sequence =
-	    only(search.sequences, search.seen_forward && search.seen_backward, FIRST_SEQUENCE, 8);
-	layout->schema = only(search.schemas, search.seen_forward && search.seen_backward, 0, 8);
-	layout->forward_thread = only(search.threads, search.seen_backward, FIRST_THREAD, 8);
+	    layout_take_only(search.sequences, search.seen_forward && search.seen_backward, FIRST_SEQUENCE, 8);
+	layout->schema = layout_take_only(search.schemas, search.seen_forward && search.seen_backward, 0, 8);
+	layout->forward_thread = layout_take_only(search.threads, search.seen_backward, FIRST_THREAD, 8);
 	return true;
 }

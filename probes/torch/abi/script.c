@@ -10,13 +10,13 @@
  * only call of a function that we know, which must have its name and its source; else scripts
  * have no frames here.
  */
-#include "torch.h"
+#include "private.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
 struct vector {
-	char *first, *last, *room;
+	char *first, *last, *capacity;
 };
 
 /* Sizes in bytes and offsets with either kind of std::string. */
@@ -45,7 +45,7 @@ static struct {
 /* ---- what C++ leaves to its callers ------------------------------------------------------ */
 
 /* As shared_ptr does: a table of functions, how many own the object, how many know of it. */
-static void release_source(void **counted)
+static void script_release_source(void **counted)
 {
 	int *owners = (int *)(void *)(counted + 1);
 	void (**functions)(void *);
@@ -58,17 +58,17 @@ static void release_source(void **counted)
 		functions[3](counted);
 }
 
-static void release_calls(const struct vector *calls)
+static void script_release_calls(const struct vector *calls)
 {
 	for (char *at = calls->first; at != calls->last; at += script.call_size) {
 		script.destroy(at);
-		release_source(*(void ***)(void *)(at + script.kind->source + 8));
+		script_release_source(*(void ***)(void *)(at + script.kind->source + 8));
 	}
 	if (calls->first)
 		script.release(calls->first);
 }
 
-static void release_frames(const struct vector *frames)
+static void script_release_frames(const struct vector *frames)
 {
 	for (char *at = frames->first; at != frames->last; at += script.kind->frame) {
 		script.destroy(at);
@@ -84,72 +84,71 @@ static void release_frames(const struct vector *frames)
 
 /* Its name, and a source that shared_ptr's object was made together with. What is to be a
  * pointer may be anything: memory is read through the kernel. */
-static bool is_known(const char *call, const struct kind *kind)
+static bool script_is_known(const char *call, const struct kind *kind)
 {
-	const char *text = TORCH_POINTER(call, 0);
-	const char *source = TORCH_POINTER(call, kind->source), *counted = TORCH_POINTER(call, kind->source + 8);
+	const char *text = ABI_POINTER(call, 0);
+	const char *source = ABI_POINTER(call, kind->source), *counted = ABI_POINTER(call, kind->source + 8);
 	char name[sizeof KNOWN], header[8];
 	uint64_t length = 0;
 
 	if (kind == &kinds[0])
-		length = text == call + 16 ? TORCH_WORD(call, 8) : 0;
-	else if (dwp_torch_read(header, text - 24, sizeof header) == sizeof header)
-		length = TORCH_WORD(header, 0); /* before the text */
-	return length == sizeof KNOWN - 1 && dwp_torch_read(name, text, sizeof name) == sizeof name &&
+		length = text == call + 16 ? ABI_WORD(call, 8) : 0;
+	else if (dwp_abi_read(header, text - 24, sizeof header) == sizeof header)
+		length = ABI_WORD(header, 0); /* before the text */
+	return length == sizeof KNOWN - 1 && dwp_abi_read(name, text, sizeof name) == sizeof name &&
 	       memcmp(name, KNOWN, sizeof KNOWN) == 0 && counted && source == counted + 16;
 }
 
 static __thread bool looking;
 static const struct kind *seen;
 
-TORCH_START(on_script_look, look_at_script)
+TORCH_START(script_on_start, script_watch_call)
 
-static void look_at_script(const char *function)
+static void script_watch_call(const char *function)
 {
-	if (!looking || strcmp(dwp_torch_layout.name(function), "aten::neg") != 0)
+	if (!looking || strcmp(dwp_abi_name(function), "aten::neg") != 0)
 		return;
 	looking = false;
 	struct vector calls = script.calls();
 	script.call_size = (size_t)(calls.last - calls.first);
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !seen; i++)
-		if (script.call_size >= kinds[i].source + 16 && script.call_size < 256 && is_known(calls.first, &kinds[i]))
+		if (script.call_size >= kinds[i].source + 16 && script.call_size < 256 && script_is_known(calls.first, &kinds[i]))
 			seen = &kinds[i];
 	/* The vector is left as it is, a hundred bytes, once: who does not know it cannot release it. */
 }
 
-static void on_end(const char *function, void *context)
+static void script_on_end(const char *function, void *context)
 {
 }
 
-static void look(PyObject *torch)
+static void script_search(PyObject *torch)
 {
-	struct torch_callback callback = { (torch_start *)on_script_look, on_end, 1.0, { 1 }, 0, 0, 0 };
-	PyObject *names = dwp_torch_names(torch);
+	PyObject *names = dwp_python_names("torch", torch);
 	uint64_t handle;
 
 	if (!names)
 		return;
-	handle = dwp_torch_layout.add(callback);
+	handle = dwp_abi_add_callback((torch_start *)script_on_start, script_on_end, 1u << TORCH_FUNCTION, false);
 	looking = true;
-	dwp_torch_run(names, "torch.jit.CompilationUnit('def " KNOWN "(x):\\n return torch.neg(x)\\n')." KNOWN
+	dwp_python_run(names, "torch.jit.CompilationUnit('def " KNOWN "(x):\\n return torch.neg(x)\\n')." KNOWN
 	                "(torch.zeros(1, device='cpu'))");
 	looking = false;
-	dwp_torch_layout.remove(handle);
+	dwp_abi_remove_callback(handle);
 	Py_DECREF(names);
 }
 
-void dwp_script_attach(PyObject *torch, void *library)
+void dwp_abi_prepare_script(PyObject *torch, void *library)
 {
 	Py_INCREF(torch);
 	script.torch = torch;
 	script.library = library;
 }
 
-void dwp_script_find(void)
+void dwp_abi_find_script(void)
 {
 	void *library = script.library;
 
-	if (!library || !dwp_torch_layout.add)
+	if (!library || !dwp_abi_has_operators())
 		return;
 	script.library = NULL; /* once */
 	*(void **)&script.calls = dlsym(library, "_ZN5torch3jit16currentCallstackEv");
@@ -157,7 +156,7 @@ void dwp_script_find(void)
 	                                          "NS_3jit10StackEntryESaIS4_EE");
 	*(void **)&script.release = dlsym(library, "_ZdlPv");
 	if (script.calls && script.frames && script.release)
-		look(script.torch);
+		script_search(script.torch);
 	if (seen)
 		*(void **)&script.destroy = dlsym(library, seen->destroy);
 	if (script.destroy)
@@ -169,7 +168,7 @@ void dwp_script_find(void)
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-unsigned dwp_script_frames(uint32_t *ids, unsigned room)
+unsigned dwp_abi_script_frames(uint32_t *ids, unsigned capacity)
 {
 	struct vector calls, frames;
 	unsigned count = 0;
@@ -178,16 +177,16 @@ unsigned dwp_script_frames(uint32_t *ids, unsigned room)
 		return 0;
 	calls = script.calls();
 	if (calls.first == calls.last) {
-		release_calls(&calls);
+		script_release_calls(&calls);
 		return 0;
 	}
 	frames = script.frames(&calls);
-	release_calls(&calls);
-	for (const char *at = frames.first; at != frames.last && count < room; at += script.kind->frame) {
-		ids[count] = dwell_intern_frame(TORCH_POINTER(at, script.kind->function), TORCH_POINTER(at, 0),
-		                                (uint32_t)TORCH_WORD(at, script.kind->line));
+	script_release_calls(&calls);
+	for (const char *at = frames.first; at != frames.last && count < capacity; at += script.kind->frame) {
+		ids[count] = dwell_intern_frame(ABI_POINTER(at, script.kind->function), ABI_POINTER(at, 0),
+		                                (uint32_t)ABI_WORD(at, script.kind->line));
 		count += ids[count] != 0;
 	}
-	release_frames(&frames);
+	script_release_frames(&frames);
 	return count;
 }

@@ -1,0 +1,139 @@
+/*
+ * How the inline answers of abi.h read PyTorch's objects: the code on the path of each operator.
+ *
+ * Only abi.h and this folder include it.
+ */
+#ifndef DWP_TORCH_ABI_INLINE_H
+#define DWP_TORCH_ABI_INLINE_H
+
+/* at::RecordFunctionCallback: the same in every version from 1.13 on. */
+struct torch_callback {
+	torch_start *start;
+	torch_end *end;
+	double probability;
+	uint8_t scopes[10];
+	uint8_t needs_inputs, needs_outputs, needs_ids;
+};
+
+/* What was found at attach; constant afterwards. Offsets are in bytes; 0: not known. */
+struct dwp_abi_layout {
+	uint64_t (*add)(struct torch_callback callback);
+	void (*remove)(uint64_t handle);
+	const char *(*name)(const void *function);
+	uint64_t (*next_sequence)(void);
+	const void *undefined_tensor;
+	uint32_t sequence, forward_thread, inputs; /* of a RecordFunction */
+	uint32_t schema;                           /* of a RecordFunction that has one */
+	uint32_t sizes, dtype;                     /* of a TensorImpl */
+};
+
+extern struct dwp_abi_layout dwp_abi_layout;
+
+#define ABI_WORD(object, offset) (*(const uint64_t *)(const void *)((object) + (offset)))
+#define ABI_POINTER(object, offset) (*(const char *const *)(const void *)((object) + (offset)))
+
+/* A RecordFunction has a variant: a name of its own, or the operator's schema, which begins
+ * with its name as a pointer and a length. */
+#define ABI_HAS_SCHEMA(function, offset) ((function)[(offset) + 32] == 1)
+/* The thread that runs it, in StepCallbacks. It is right if forward_thread was found, because that
+ * was compared with it. */
+#define ABI_THIS_THREAD 88u
+/* Dimensions that lie in the tensor itself. */
+#define ABI_MOST_INLINE_SIZES 5u
+
+static inline bool dwp_abi_has_operators(void)
+{
+	return dwp_abi_layout.add != NULL;
+}
+
+static inline const char *dwp_abi_static_name(const char *function, size_t *length)
+{
+	uint32_t offset = dwp_abi_layout.schema;
+	const char *schema;
+
+	if (DWELL_UNLIKELY(!offset || !ABI_HAS_SCHEMA(function, offset)))
+		return NULL;
+	schema = ABI_POINTER(function, offset);
+	*length = ABI_WORD(schema, 8);
+	return ABI_POINTER(schema, 0);
+}
+
+static inline const char *dwp_abi_name(const char *function)
+{
+	return dwp_abi_layout.name(function);
+}
+
+static inline bool dwp_abi_has_sequences(void)
+{
+	return dwp_abi_layout.sequence != 0;
+}
+
+static inline uint64_t dwp_abi_sequence(const char *function)
+{
+	uint32_t offset = dwp_abi_layout.sequence;
+
+	return offset ? ABI_WORD(function, offset) : DWP_ABI_NO_SEQUENCE;
+}
+
+static inline bool dwp_abi_made_node(uint64_t sequence)
+{
+	return dwp_abi_layout.next_sequence() > sequence;
+}
+
+static inline bool dwp_abi_has_threads(void)
+{
+	return dwp_abi_layout.forward_thread != 0;
+}
+
+static inline uint64_t dwp_abi_thread(const char *function)
+{
+	return ABI_WORD(function, ABI_THIS_THREAD);
+}
+
+static inline uint64_t dwp_abi_forward_thread(const char *function)
+{
+	return ABI_WORD(function, dwp_abi_layout.forward_thread);
+}
+
+static inline bool dwp_abi_has_inputs(void)
+{
+	return dwp_abi_layout.inputs != 0;
+}
+
+/* An IValue is 16 bytes: a value and its kind, of which 1 is a tensor. */
+static inline bool dwp_abi_is_tensor(const char *value)
+{
+	return *(const uint32_t *)(const void *)(value + 8) == 1;
+}
+
+static inline uint64_t dwp_abi_mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
+}
+
+static inline uint64_t dwp_abi_hash_inputs(const char *function, uint64_t hash)
+{
+	const struct dwp_abi_layout *layout = &dwp_abi_layout;
+	const char *value = ABI_POINTER(function, layout->inputs);
+	uint64_t count = ABI_WORD(function, layout->inputs + 8);
+
+	hash = dwp_abi_mix(hash, count);
+	for (uint64_t i = 0; i < count; i++, value += 16) {
+		const char *tensor = ABI_POINTER(value, 0);
+		uint64_t dimensions;
+
+		if (!dwp_abi_is_tensor(value))
+			continue;
+		dimensions = ABI_WORD(tensor, layout->sizes);
+		if (dimensions > ABI_MOST_INLINE_SIZES)
+			return 0;
+		hash ^= (uint64_t)(tensor == layout->undefined_tensor) << 63;
+		hash = dwp_abi_mix(hash, i << 16 | dimensions << 8 | *(const uint8_t *)(tensor + layout->dtype));
+		for (uint64_t d = 0; d < dimensions; d++)
+			hash = dwp_abi_mix(hash, ABI_WORD(tensor, layout->sizes + 8 + d * 8));
+	}
+	return hash;
+}
+
+#endif

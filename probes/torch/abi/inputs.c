@@ -1,0 +1,37 @@
+/*
+ * An operator's inputs as the recorder wants them.
+ *
+ * Called at the beginning of an operator, in its thread.
+ */
+#include "private.h"
+
+static struct dwell_tensor inputs_read_tensor(const char *tensor)
+{
+	const struct dwp_abi_layout *layout = &dwp_abi_layout;
+	struct dwell_tensor none = { NULL, 0, DWELL_DTYPE_NONE };
+	uint64_t dimensions = ABI_WORD(tensor, layout->sizes);
+	const int64_t *sizes = (const int64_t *)(const void *)(tensor + layout->sizes + 8);
+
+	if (tensor == layout->undefined_tensor || dimensions > 64)
+		return none;
+	if (dimensions > ABI_MOST_INLINE_SIZES)
+		sizes = *(const int64_t *const *)(const void *)sizes;
+	for (uint64_t i = 0; i < dimensions; i++)
+		if (sizes[i] < 0 || sizes[i] >> 48)
+			return none; /* symbolic sizes, or no sizes at all */
+	return (struct dwell_tensor){ sizes, (uint8_t)dimensions,
+		*(const uint8_t *)(tensor + layout->dtype) };
+}
+
+unsigned dwp_abi_inputs(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS])
+{
+	const char *value = ABI_POINTER(function, dwp_abi_layout.inputs);
+	uint64_t count = ABI_WORD(function, dwp_abi_layout.inputs + 8);
+
+	if (count > TORCH_MOST_TENSORS)
+		count = TORCH_MOST_TENSORS;
+	for (uint64_t i = 0; i < count; i++, value += 16)
+		tensors[i] = dwp_abi_is_tensor(value) ? inputs_read_tensor(ABI_POINTER(value, 0))
+		                                      : (struct dwell_tensor){ NULL, 0, DWELL_DTYPE_NONE };
+	return (unsigned)count;
+}

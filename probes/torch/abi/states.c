@@ -1,0 +1,91 @@
+/*
+ * Skips what PyTorch does for callbacks at each node of a backward where it changes nothing.
+ *
+ * Before and after each node autograd sets the state of the thread that called backward():
+ * with it the callbacks that are the thread's own, through at::set_record_function_tls_(). PyTorch
+ * then makes its lists of callbacks anew for all ten kinds of RecordFunction, and copies the
+ * global ones for it, under a lock. That takes a third of what a callback costs a step of small
+ * operators. Here the call returns at once if our callbacks are registered and the thread's new
+ * state equals its old one: no callbacks of its own, and the same kinds enabled. A global callback
+ * that is added or removed still takes effect, because PyTorch compares a version at each operator.
+ *
+ * The state is a std::vector (begin, end, capacity) and a bool. This is verified at attach; if it
+ * is not so, nothing is replaced.
+ */
+#include "private.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#define ENABLED 24u /* behind the vector's three pointers */
+
+static const char *(*get_state)(void);
+static void (*set_state)(const char *state);
+static bool skipped; /* atomic: our callbacks are registered in PyTorch */
+
+static inline bool states_is_empty(const char *state)
+{
+	return ABI_POINTER(state, 0) == ABI_POINTER(state, 8);
+}
+
+static void states_set_if_other(const char *state)
+{
+	if (DWELL_LIKELY(__atomic_load_n(&skipped, __ATOMIC_RELAXED))) {
+		const char *now = get_state();
+
+		if (states_is_empty(now) && states_is_empty(state) && now[ENABLED] == state[ENABLED])
+			return;
+	}
+	set_state(state);
+}
+
+void dwp_abi_skip_states(bool skip)
+{
+	__atomic_store_n(&skipped, skip, __ATOMIC_RELAXED);
+}
+
+/* ---- the state's layout ------------------------------------------------------------------ */
+
+TORCH_START(states_on_start, states_ignore)
+
+static void states_ignore(const char *function)
+{
+}
+
+static void states_on_end(const char *function, void *context)
+{
+}
+
+/* A callback of the thread's own must make the vector longer, and disabling callbacks must clear the
+ * bool. A callback for no kind of RecordFunction is never called. */
+static bool states_verify(void *library)
+{
+	struct torch_callback callback = { (torch_start *)states_on_start, states_on_end, 1.0, { 0 }, 0, 0, 0 };
+	uint64_t (*add)(struct torch_callback callback);
+	void (*enable)(bool enabled);
+	bool right;
+
+	*(void **)&add = dlsym(library, "_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE");
+	*(void **)&enable = dlsym(library, "_ZN2at20enableRecordFunctionEb");
+	if (!add || !enable || !states_is_empty(get_state()) || get_state()[ENABLED] != 1)
+		return false;
+	uint64_t handle = add(callback);
+	right = ABI_POINTER(get_state(), 8) > ABI_POINTER(get_state(), 0) &&
+	        ABI_POINTER(get_state(), 16) >= ABI_POINTER(get_state(), 8) && get_state()[ENABLED] == 1;
+	dwp_abi_layout.remove(handle);
+	enable(false);
+	right = right && states_is_empty(get_state()) && get_state()[ENABLED] == 0;
+	enable(true);
+	return right && states_is_empty(get_state()) && get_state()[ENABLED] == 1;
+}
+
+/* `library`: whose libraries have the functions; `cpu`: the one that calls them. */
+void dwp_abi_find_states(void *library, void *cpu)
+{
+	void **slot = dwp_abi_find_slot(cpu, "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE");
+
+	*(void **)&get_state = dlsym(library, "_ZN2at24get_record_function_tls_Ev");
+	*(void **)&set_state = dlsym(library, "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE");
+	if (slot && get_state && set_state && states_verify(library))
+		dwp_abi_replace(slot, (void *)(uintptr_t)states_set_if_other);
+}
