@@ -1,4 +1,4 @@
-/* An arena: memory that is given back all at once; see arena.h. */
+/* An arena: memory that is freed all at once; see arena.h. */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static int grow(struct dw_arena *arena, size_t size_bytes)
 		size = LARGEST_BLOCK_BYTES;
 	if (size < size_bytes)
 		size = size_bytes;
-	/* calloc: large blocks come zeroed from the kernel and cost nothing until used */
+	/* calloc: large blocks come zeroed from the kernel and take no memory until used */
 	block = calloc(1, sizeof *block + size);
 	if (!block)
 		return -1;

@@ -1,9 +1,8 @@
 /*
- * An arena: memory that is given back all at once.
+ * An arena: memory that is freed all at once.
  *
- * Zeroed allocations out of growing blocks; no single one is freed. Used by
- * everything that lives as long as its parent (a dictionary, a model, a table).
- * Not thread-safe.
+ * Allocations are zeroed and come from growing blocks; no single allocation is freed. Used by
+ * everything that lives as long as its owner (a dictionary, a model, a table). Not thread-safe.
  */
 #ifndef DW_BASE_ARENA_H
 #define DW_BASE_ARENA_H
@@ -17,7 +16,7 @@ struct dw_arena {
 	size_t used, size; /* of the newest block */
 };
 
-/* A zeroed arena is an empty one. NULL when out of memory; aligned for anything. */
+/* A zeroed arena is empty. NULL if out of memory; aligned for any type. */
 void *dw_arena_alloc(struct dw_arena *arena, size_t size_bytes);
 char *dw_arena_text(struct dw_arena *arena, const char *text, size_t length); /* adds a NUL */
 char *dw_arena_printf(struct dw_arena *arena, const char *format, ...)

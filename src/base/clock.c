@@ -1,4 +1,4 @@
-/* Clocks: which one a run uses, and how its ticks relate to time; see clock.h. */
+/* Clocks: which one a run uses, and how to convert its ticks to time; see clock.h. */
 #include "base/clock.h"
 
 #include <fcntl.h>
@@ -18,8 +18,8 @@ static uint64_t now_ns(clockid_t clock)
 }
 
 #if defined(__x86_64__)
-/* The processor says that the rate is constant; the kernel says, by not having
- * fallen back to a slow clock, that the cores agree. */
+/* The processor states that the rate is constant. If the kernel has not switched to a slow clock,
+ * the counters of all cores agree. */
 static int tsc_is_good(void)
 {
 	static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -59,7 +59,7 @@ uint32_t dw_clock_pick(const char *wanted)
 bool dw_clock_usable(uint32_t kind)
 {
 #if defined(__x86_64__)
-	/* Not tsc_is_good(): DWELL_CLOCK=tsc may have asked for it where it is not. */
+	/* Not tsc_is_good(): DWELL_CLOCK=tsc may have requested the TSC on other machines. */
 	if (kind == DW_CLOCK_KIND_TSC)
 		return true;
 #elif defined(__aarch64__)
@@ -99,7 +99,7 @@ void dw_clock_sample(uint32_t kind, struct dw_clock_sample *sample)
 		sample->error_ns = after - before;
 		sample->ticks = ticks;
 		sample->realtime_ns = realtime;
-		/* On the monotonic clock ticks are the time; else take the middle. */
+		/* With the monotonic clock the ticks are the time; otherwise use the middle. */
 		sample->monotonic_ns =
 		    kind == DW_CLOCK_KIND_MONOTONIC ? ticks : before + (after - before) / 2;
 	}
@@ -120,7 +120,8 @@ uint64_t dw_clock_rate(uint32_t kind)
 		return rate;
 #endif
 	dw_clock_sample(kind, &first);
-	/* Longer where reading the clock takes a system call: a rate to 10^-4, or 20 ms. */
+	/* At least 1 ms. Longer where reading the clock takes a system call: until the error is below
+	 * 10^-4, or for 20 ms. */
 	do {
 		dw_clock_sample(kind, &last);
 		span_ns = last.monotonic_ns - first.monotonic_ns;

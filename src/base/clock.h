@@ -1,9 +1,9 @@
 /*
- * Clocks: which one a run uses, and how its ticks relate to time.
+ * Clocks: which one a run uses, and how to convert its ticks to time.
  *
- * A run has one kind of clock (enum dw_clock_kind by value, base does not know
- * the format): the processor's counter where it runs at a constant rate and is
- * alike on all cores, else clock_gettime. dw_clock_read() is async-signal-safe.
+ * A run has one kind of clock (the values are those of enum dw_clock_kind; base does not include
+ * the format): the processor's counter if its rate is constant and the same on all cores, otherwise
+ * clock_gettime. dw_clock_read() is async-signal-safe.
  */
 #ifndef DW_BASE_CLOCK_H
 #define DW_BASE_CLOCK_H
@@ -18,14 +18,14 @@ struct dw_clock_sample {
 	uint64_t error_ns; /* how long the reading took */
 };
 
-/* The best kind here; `wanted` ("tsc", "monotonic", NULL) may ask for one. */
+/* The best kind on this machine; `wanted` ("tsc", "monotonic", NULL) may request one. */
 uint32_t dw_clock_pick(const char *wanted);
-/* Whether dw_clock_read() reads this kind here. */
+/* Whether dw_clock_read() supports this kind on this machine. */
 bool dw_clock_usable(uint32_t kind);
 uint64_t dw_clock_read(uint32_t kind);
-/* The three clocks as close together as a few tries allow. */
+/* Reads the three clocks several times and returns the closest readings. */
 void dw_clock_sample(uint32_t kind, struct dw_clock_sample *sample);
-/* Takes about a millisecond where the rate is not stated by the processor. */
+/* Ticks per second. Takes 1 to 20 ms if the processor does not state the rate. */
 uint64_t dw_clock_rate(uint32_t kind);
 
 #endif

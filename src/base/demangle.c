@@ -1,8 +1,8 @@
 /*
- * C++ names in plain words, by the C++ library of this machine if there is one.
+ * Demangles C++ names with the C++ library of this machine, if there is one.
  *
- * It is loaded when the first such name comes: what reads traces of C programs needs
- * no C++. Called by the reader, from any thread.
+ * The library is loaded at the first such name, so that traces of C programs can be read without
+ * it. Called by the reader, from any thread.
  */
 #include "base/demangle.h"
 
@@ -20,7 +20,7 @@ char *dw_demangle(const char *name)
 
 	if (strncmp(name, "_Z", 2) != 0)
 		return NULL;
-	/* Loaded again it is the same one; it stays. */
+	/* Loading it twice gives the same library; it is never unloaded. */
 	library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 	demangle = library ? (demangler *)dlsym(library, "__cxa_demangle") : NULL;
 	return demangle ? demangle(name, NULL, NULL, &status) : NULL;

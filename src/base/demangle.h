@@ -1,8 +1,8 @@
-/* C++ names in plain words. */
+/* Demangles C++ names. */
 #ifndef DW_BASE_DEMANGLE_H
 #define DW_BASE_DEMANGLE_H
 
-/* To be freed; NULL: it is none, or this machine has no C++ library. */
+/* The caller frees the result. NULL: not a C++ name, or this machine has no C++ library. */
 char *dw_demangle(const char *name);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A part of the file, or NULL when it does not lie in it. */
+/* A part of the file, or NULL if it is not within the file. */
 static const void *part(const struct dw_elf_symbols *elf, uint64_t offset, uint64_t bytes)
 {
 	if (offset > elf->size_bytes || bytes > elf->size_bytes - offset || offset % 4)
@@ -18,7 +18,7 @@ static const void *part(const struct dw_elf_symbols *elf, uint64_t offset, uint6
 	return elf->map + offset;
 }
 
-/* A copy of a part, with a NUL behind it; the caller's to free. */
+/* A copy of a part, with a NUL appended; the caller frees it. */
 static void *copy_part(const struct dw_elf_symbols *elf, uint64_t offset, uint64_t bytes)
 {
 	const void *from = part(elf, offset, bytes);
@@ -27,7 +27,7 @@ static void *copy_part(const struct dw_elf_symbols *elf, uint64_t offset, uint64
 	if (copy) {
 		memcpy(copy, from, bytes);
 		copy[bytes] = '\0';
-		__asm__ volatile("" : : : "memory"); /* nobody looks at the original again */
+		__asm__ volatile("" : : : "memory"); /* the original is not read again */
 	}
 	return copy;
 }
@@ -61,7 +61,7 @@ static bool build_id_is(const struct dw_elf_symbols *elf, const Elf64_Shdr *sect
 	       memcmp(note + sizeof header + 4, build_id, bytes) == 0;
 }
 
-/* `index`: 0 or 1, one table of each kind. */
+/* `index`: 0 or 1, for one table of each kind. */
 static void add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all, unsigned sections_count,
                           const Elf64_Shdr *table, unsigned index)
 {
@@ -99,7 +99,7 @@ static int by_start(const void *a, const void *b)
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	return strcmp(x->name, y->name); /* aliases: the same one every time */
+	return strcmp(x->name, y->name); /* always the same one of several aliases */
 }
 
 static int map_file(struct dw_elf_symbols *elf, const char *path)
@@ -163,7 +163,7 @@ const char *dw_elf_find(const struct dw_elf_symbols *elf, uint64_t offset)
 		else
 			high = middle;
 	}
-	/* Several names may begin at one place, and some say no size. */
+	/* Several symbols may begin at one address, and some have no size. */
 	for (size_t back = 0; back < 8 && low > back; back++) {
 		const struct dw_elf_function *function = &elf->functions[low - 1 - back];
 

@@ -1,10 +1,9 @@
 /*
- * The function symbols of an ELF file: sorted, looked up by address.
+ * The function symbols of an ELF file, sorted and looked up by address.
  *
- * 64-bit little-endian files of this kind of machine; anything else has no
- * symbols. Nothing in the file can make it read outside of it, and what another process
- * writes to it meanwhile neither: headers, symbols and names are copied before they are
- * checked.
+ * Only 64-bit little-endian files for this kind of machine; other files have no symbols. No file
+ * can cause reads outside of it, not even if another process writes to it at the same time:
+ * headers, symbols and names are copied before they are checked.
  */
 #ifndef DW_BASE_ELF_SYMBOLS_H
 #define DW_BASE_ELF_SYMBOLS_H
@@ -19,11 +18,11 @@ struct dw_elf_symbols {
 		uint64_t start, end;
 		const char *name; /* in one of `names` */
 	} *functions;
-	char *names[2];       /* copies, of both tables */
+	char *names[2];       /* copies of both tables */
 	size_t count;
 };
 
-/* build_id NULL: any. Returns 0, or -1 when the file is not what was asked for. */
+/* build_id NULL: any. Returns 0, or -1 if the file is not the requested one. */
 int dw_elf_open(struct dw_elf_symbols *symbols, const char *path, const uint8_t *build_id,
                 size_t build_id_bytes);
 const char *dw_elf_find(const struct dw_elf_symbols *symbols, uint64_t offset);

@@ -1,4 +1,4 @@
-/* Filling a caller's dwell_error; see error.h. */
+/* Fills a caller's dwell_error; see error.h. */
 #include "base/error.h"
 
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /*
- * Filling a caller's dwell_error.
+ * Fills a caller's dwell_error.
  *
- * dw_error_set() returns the code so that a failing function can end with
+ * dw_error_set() returns the code, so that a failing function can end with
  * `return dw_error_set(error, DWELL_E_IO, "cannot open %s: %s; ...", ...)`.
  * The message names the file, the place and the remedy.
  */

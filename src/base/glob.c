@@ -7,8 +7,8 @@ bool dw_glob_match(const char *pattern, size_t length, const char *text)
 {
 	const char *end = pattern + length, *star = NULL, *from = NULL;
 
-	/* After a star, the shortest stretch is tried first; only the last star can need
-	 * a longer one, since what matched before it stays matched. */
+	/* A star first matches as little as possible. Only the last star may have to match more,
+	 * because what matched before it stays matched. */
 	while (*text) {
 		if (pattern < end && *pattern == '*') {
 			star = pattern++;

@@ -1,9 +1,9 @@
 /*
- * Names by pattern: `*` is any characters, `?` one of them, all else itself.
+ * Patterns for names: `*` matches any characters, `?` one, any other character itself.
  *
- * Used by the recorder in probes and by readers, so that a list means the same to both:
- * it allocates nothing, asks no locale and takes time in the product of both lengths at
- * most.
+ * Used by the recorder in probes and by readers, so that a list means the same to both. It
+ * allocates nothing, does not depend on the locale, and takes at most time in proportion to the
+ * product of both lengths.
  */
 #ifndef DW_BASE_GLOB_H
 #define DW_BASE_GLOB_H
@@ -11,14 +11,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The first `length` bytes of `pattern` against all of `text`. */
+/* Whether the first `length` bytes of `pattern` match all of `text`. */
 bool dw_glob_match(const char *pattern, size_t length, const char *text);
 
-/* A list "A.b,C.*,D": whether one of its patterns matches. Empty ones match nothing. */
+/* Whether one of the patterns in a list such as "A.b,C.*,D" matches. Empty patterns match
+ * nothing. */
 bool dw_glob_any(const char *list, const char *text);
 
-/* Steps through a list: the pattern at *list with its length, and *list moved past it;
- * NULL at the end. Blanks around patterns are left out. */
+/* The next pattern in a list: returns the pattern at *list with its length and moves *list to its
+ * end; NULL at the end of the list. Blanks around patterns are skipped. */
 const char *dw_glob_next(const char **list, size_t *length);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Arrays that grow: room for one more item, doubling.
+ * Arrays that grow: space for one more item, by doubling the capacity.
  *
- *     item = DW_GROW(&array, &capacity, count);   NULL when out of memory
+ *     item = DW_GROW(&array, &capacity, count);   NULL if out of memory
  *
- * The array is the caller's to free(). New items are zeroed.
+ * The caller frees the array. New items are zeroed.
  */
 #ifndef DW_BASE_GROW_H
 #define DW_BASE_GROW_H

@@ -1,4 +1,4 @@
-/* The host: its boot, its namespaces, and which processes live; see host.h. */
+/* The host: its boot, its namespaces, and which processes are alive; see host.h. */
 #include "base/host.h"
 
 #include <errno.h>
@@ -91,13 +91,13 @@ uint64_t dw_host_namespace(const char *name)
 
 struct facts {
 	uint64_t birth;
-	bool dead; /* a zombie with no thread left */
+	bool dead; /* a zombie without other threads */
 };
 
 /*
- * Of a process's first thread, which are the process's: `folder` is its name in /proc, or
- * "self", and `id` its number there. Under qemu a process's own /proc/PID/stat shows other
- * numbers than the one that others read.
+ * Reads facts of a process from its first thread: `folder` is the process's name in /proc, or
+ * "self", and `id` its number there. The thread's file is used because under qemu a process reads
+ * other values in its own /proc/PID/stat than other processes do.
  */
 static bool read_stat(const char *folder, const char *id, struct facts *facts)
 {
@@ -108,7 +108,7 @@ static bool read_stat(const char *folder, const char *id, struct facts *facts)
 	snprintf(path, sizeof path, "/proc/%.20s/task/%.20s/stat", folder, id);
 	if (!read_text(path, text, sizeof text))
 		return false;
-	at = strrchr(text, ')'); /* the program's name may hold anything; field 3 follows it */
+	at = strrchr(text, ')'); /* the program's name may contain any character; field 3 follows it */
 	if (!at || at[1] != ' ')
 		return false;
 	state = at[2];
@@ -122,12 +122,12 @@ static bool read_stat(const char *folder, const char *id, struct facts *facts)
 			facts->birth = number_at(at + 1);
 		at += 1 + strcspn(at + 1, " ");
 	}
-	/* A process whose first thread has ended appears as a zombie while others go on. */
+	/* A process whose first thread has ended is shown as a zombie while other threads run. */
 	facts->dead = (state == 'Z' || state == 'X' || state == 'x') && threads <= 1;
 	return true;
 }
 
-/* In a time namespace that shifts the clock of births, /proc shows shifted births. */
+/* Whether /proc shows shifted births, because a time namespace shifts their clock. */
 static bool births_are_shifted(void)
 {
 	char text[256];
@@ -136,7 +136,7 @@ static bool births_are_shifted(void)
 	if (!read_text("/proc/self/timens_offsets", text, sizeof text))
 		return false; /* a kernel without time namespaces */
 	if (dw_host_namespace("time") != dw_host_namespace("time_for_children"))
-		return true; /* the offsets shown are those of children */
+		return true; /* the offsets in the file are those of child processes */
 	at = strstr(text, "boottime");
 	if (!at)
 		return false;
@@ -145,8 +145,8 @@ static bool births_are_shifted(void)
 	return *at != '\n' && *at != '\0';
 }
 
-/* The ids of /proc/NAME, from the namespace of /proc to the process's own; the number
- * of them, or 0 when the file cannot be read. `*last` is the id in its own namespace. */
+/* Counts the ids in /proc/NAME, from the namespace of /proc to the process's own; 0 if the file
+ * cannot be read. `*last` is the id in the process's own namespace. */
 static unsigned read_ids(const char *name, uint32_t *last)
 {
 	char path[48], text[STATUS_BYTES];
@@ -164,8 +164,8 @@ static unsigned read_ids(const char *name, uint32_t *last)
 	return count;
 }
 
-/* Whether /proc shows the pid namespace that the caller is in. It shows another after
- * unshare() or in a container that mounts its host's /proc. */
+/* Whether /proc shows the caller's pid namespace. It shows another one after unshare() or in a
+ * container that mounts its host's /proc. */
 static bool proc_is_own(void)
 {
 	char link[24];
@@ -187,7 +187,7 @@ static bool born_then(uint64_t birth, uint64_t wanted)
 	return birth + BIRTH_TOLERANCE >= wanted && wanted + BIRTH_TOLERANCE >= birth;
 }
 
-/* ---- itself ------------------------------------------------------------------------- */
+/* ---- this process ------------------------------------------------------------------- */
 
 void dw_identify(struct dw_identity *self)
 {
@@ -207,7 +207,7 @@ bool dw_identity_same(const struct dw_identity *a, const struct dw_identity *b)
 	return a->pid == b->pid && a->pid_namespace == b->pid_namespace && a->birth == b->birth;
 }
 
-/* ---- others ------------------------------------------------------------------------- */
+/* ---- other processes ---------------------------------------------------------------- */
 
 static enum dw_alive lives_here(const struct dw_identity *process)
 {
@@ -226,7 +226,7 @@ static enum dw_alive lives_here(const struct dw_identity *process)
 	return DW_ALIVE;
 }
 
-/* One entry of /proc, compared with a process of another namespace. */
+/* Compares an entry of /proc with a process of another namespace. */
 static enum dw_alive host_compare_entry(const char *name, const struct dw_identity *process)
 {
 	struct facts facts;
@@ -236,7 +236,7 @@ static enum dw_alive host_compare_entry(const char *name, const struct dw_identi
 
 	if (!read_ids(name, &last)) {
 		snprintf(path, sizeof path, "/proc/%.24s", name);
-		/* It ended meanwhile, or it is hidden from us. */
+		/* It ended meanwhile, or it is hidden from this process. */
 		return stat(path, &status) != 0 && errno == ENOENT ? DW_DEAD : DW_ALIVE_UNKNOWN;
 	}
 	if (last != process->pid)
@@ -251,7 +251,7 @@ static enum dw_alive host_compare_entry(const char *name, const struct dw_identi
 	return errno == ENOENT || errno == ESRCH ? DW_DEAD : DW_ALIVE_UNKNOWN;
 }
 
-/* All of /proc: ALIVE when the process is found, DEAD when each entry is another process. */
+/* Searches /proc: ALIVE if the process is found, DEAD if every entry is another process. */
 static enum dw_alive host_scan(const struct dw_identity *process)
 {
 	char buffer[4096] __attribute__((__aligned__(8)));
@@ -280,8 +280,8 @@ static enum dw_alive host_scan(const struct dw_identity *process)
 	return got < 0 && answer == DW_DEAD ? DW_ALIVE_UNKNOWN : answer;
 }
 
-/* Whether /proc shows every process of this boot: it belongs to the first namespace, which
- * contains all others, and hides none (the mount option hidepid would hide the first). */
+/* Whether /proc shows every process of this boot: it belongs to the first pid namespace, which
+ * contains all others, and hides none (the mount option hidepid would hide process 1). */
 static bool sees_all(uint64_t own_namespace)
 {
 	struct stat status;
@@ -308,7 +308,7 @@ enum dw_alive dw_process_lives(const struct dw_identity *process, unsigned *scan
 	return answer == DW_DEAD && !sees_all(own) ? DW_ALIVE_UNKNOWN : answer;
 }
 
-/* ---- descriptors -------------------------------------------------------------------- */
+/* ---- file descriptors --------------------------------------------------------------- */
 
 static void close_up_to_limit(int first)
 {
@@ -320,7 +320,7 @@ static void close_up_to_limit(int first)
 		close(fd);
 }
 
-/* Closes what one pass over /proc/self/fd shows; false when that was nothing. */
+/* Closes the descriptors that one pass over /proc/self/fd lists; false if there were none. */
 static bool close_listed(int folder, int first)
 {
 	char buffer[4096] __attribute__((__aligned__(8)));
@@ -352,7 +352,7 @@ void dw_host_close_from(int first)
 		close_up_to_limit(first);
 		return;
 	}
-	while (close_listed(folder, first)) /* again: closing moves what is still to be listed */
+	while (close_listed(folder, first)) /* again, because closing may make a pass skip entries */
 		;
 	close(folder);
 }

@@ -1,9 +1,9 @@
 /*
- * Which addresses are live, and a small number for each.
+ * The set of live addresses, with a small number for each.
  *
- * The numbers are those of an array that the caller keeps: dw_live_add() gives the lowest
- * unused ones again, so the array is as long as the most addresses that were live at once.
- * `space` tells equal addresses of different processes apart.
+ * The numbers are indices of an array that the caller keeps. dw_live_add() reuses freed numbers. So
+ * the array is as long as the largest number of addresses that were live at the same time. `space`
+ * distinguishes equal addresses of different processes.
  */
 #ifndef DW_BASE_LIVE_H
 #define DW_BASE_LIVE_H
@@ -14,10 +14,10 @@
 struct dw_live_item {
 	uint64_t address;
 	uint32_t space;
-	uint32_t next_free; /* of an unused number: the next one + 1; 0: none */
+	uint32_t next_free; /* in an unused item: the next unused number + 1; 0: none */
 };
 
-/* Zeroed it is empty. */
+/* A zeroed structure is empty. */
 struct dw_live {
 	struct dw_live_item *items;
 	size_t count, capacity; /* numbers that were ever used */
@@ -30,14 +30,14 @@ static inline uint32_t dw_live_hash(uint64_t address, uint32_t space)
 	return dw_map_hash(address ^ (uint64_t)space << 48);
 }
 
-/* DW_MAP_NONE when the address is not live. */
+/* DW_MAP_NONE if the address is not live. */
 static inline uint32_t dw_live_find(const struct dw_live *live, uint64_t address, uint32_t space)
 {
 	return DW_MAP_FIND(&live->map, dw_live_hash(address, space), i,
 	                   live->items[i].address == address && live->items[i].space == space);
 }
 
-/* An address that is not live; DW_MAP_NONE when out of memory. */
+/* Adds an address that is not live; DW_MAP_NONE if out of memory. */
 static inline uint32_t dw_live_add(struct dw_live *live, uint64_t address, uint32_t space)
 {
 	uint32_t number = live->free ? live->free - 1 : (uint32_t)live->count;

@@ -1,8 +1,8 @@
 /*
  * A map from keys to items of an array that the caller keeps.
  *
- * The map holds, for each item, its index and a hash of its key, and no key: whether an
- * item is the wanted one is an expression of the caller.
+ * For each item the map stores its index and a hash of its key, and not the key. The caller passes
+ * an expression that compares an item with the key.
  *
  *     uint32_t hash = dw_map_hash((uint64_t)parent << 32 | symbol);
  *     uint32_t found = DW_MAP_FIND(&map, hash, i, nodes[i].parent == parent &&
@@ -11,9 +11,9 @@
  *     if (found == DW_MAP_NONE && !dw_map_add(&map, hash, new_index))
  *         return out_of_memory;
  *
- * Open addressing with linear probing, at most three quarters full, 8 bytes a slot. An item
- * is compared only when its whole hash is equal. A zeroed map is empty; it must not move
- * between threads while it grows. Indices are at most DW_MAP_NONE - 2.
+ * Open addressing with linear probing, at most three quarters full, 8 bytes per slot. An item is
+ * compared only if its whole hash is equal. A zeroed map is empty. Not thread-safe. Indices are at
+ * most DW_MAP_NONE - 2.
  */
 #ifndef DW_BASE_MAP_H
 #define DW_BASE_MAP_H
@@ -31,14 +31,14 @@ struct dw_map {
 	uint32_t count;
 };
 
-/* Of a number, every bit of which matters. */
+/* The hash of a number, all bits of which count. */
 static inline uint32_t dw_map_hash(uint64_t key)
 {
 	key *= 0x9e3779b97f4a7c15u;
 	return (uint32_t)(key ^ key >> 32);
 }
 
-/* Of bytes; `seed` is the hash of what comes before them, or 0. */
+/* The hash of bytes; `seed` is the hash of the bytes before them, or 0. */
 static inline uint32_t dw_map_hash_bytes(uint32_t seed, const void *bytes, size_t length)
 {
 	const unsigned char *at = bytes;
@@ -49,7 +49,7 @@ static inline uint32_t dw_map_hash_bytes(uint32_t seed, const void *bytes, size_
 	return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* The item with this hash for which `same`, an expression of `item`, is true; DW_MAP_NONE. */
+/* The item with this hash for which `same`, an expression with `item`, is true; or DW_MAP_NONE. */
 #define DW_MAP_FIND(map, hash, item, same)                                               \
 	__extension__({                                                                      \
 		const struct dw_map *map_ = (map);                                               \
@@ -97,7 +97,7 @@ static __attribute__((noinline, unused)) bool dw_map_grow(struct dw_map *map)
 	return true;
 }
 
-/* An item that is not in the map yet; false when out of memory. */
+/* Adds an item that is not in the map; false if out of memory. */
 static inline bool dw_map_add(struct dw_map *map, uint32_t hash, uint32_t item)
 {
 	if ((!map->slots || map->count >= map->mask / 4 * 3) && !dw_map_grow(map))
@@ -107,7 +107,7 @@ static inline bool dw_map_add(struct dw_map *map, uint32_t hash, uint32_t item)
 	return true;
 }
 
-/* An item that is in the map. Slots behind it move up, so that no search ends too early. */
+/* Removes an item that is in the map. Later slots move up, so that no search ends too early. */
 static inline void dw_map_remove(struct dw_map *map, uint32_t hash, uint32_t item)
 {
 	uint32_t hole = hash & map->mask, at;

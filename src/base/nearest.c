@@ -14,7 +14,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 	return smaller < c ? smaller : c;
 }
 
-/* Levenshtein's distance, case aside, a row at a time. */
+/* The Levenshtein distance without regard to case, computed row by row. */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned row[LONGEST + 1];
@@ -51,7 +51,7 @@ void dw_nearest_try(struct dw_nearest *nearest, const char *name)
 	size_t wanted = strlen(nearest->wanted);
 	unsigned edits = distance(nearest->wanted, name);
 
-	/* A third of the letters may be wrong; a beginning of a name is near too. */
+	/* A third of the letters may differ; the beginning of a name also counts as near. */
 	if (edits > wanted / 3 + 1 && (wanted < 3 || strncasecmp(name, nearest->wanted, wanted) != 0))
 		return;
 	if (!nearest->best || edits < nearest->distance) {

@@ -3,14 +3,14 @@
  *
  *     dw_nearest_init(&nearest, "operatrs");
  *     for each name: dw_nearest_try(&nearest, name);
- *     nearest.best is the nearest one, or NULL when none is near
+ *     nearest.best is the nearest one, or NULL if no name is near
  */
 #ifndef DW_BASE_NEAREST_H
 #define DW_BASE_NEAREST_H
 
 struct dw_nearest {
 	const char *wanted;
-	const char *best;   /* of those tried; not copied */
+	const char *best;   /* one of the names that were tried; not copied */
 	unsigned distance;  /* edits from wanted to best */
 };
 

@@ -1,4 +1,4 @@
-/* Work side by side on all cores; see pool.h. */
+/* Runs tasks in parallel on all cores; see pool.h. */
 #include "base/pool.h"
 
 #include <pthread.h>
@@ -25,7 +25,7 @@ unsigned dw_pool_workers(size_t count)
 	cpu_set_t set;
 	unsigned cores = 1;
 
-	/* The cores we may use, not those there are: containers and taskset. */
+	/* The cores that this process may use, which containers and taskset limit. */
 	if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
 		cores = (unsigned)CPU_COUNT(&set);
 	if (cores > MOST_WORKERS)
@@ -41,8 +41,8 @@ static void *work(void *argument)
 	struct run *run = member->run;
 	size_t index;
 
-	/* Relaxed: an index is all that is taken; what tasks read was there before the
-	 * threads, and pthread_join publishes what they wrote. */
+	/* Relaxed: only an index is shared. What tasks read was written before the threads started,
+	 * and pthread_join() publishes what they write. */
 	while ((index = __atomic_fetch_add(&run->next, 1, __ATOMIC_RELAXED)) < run->count)
 		run->task(run->context, member->worker, index);
 	return NULL;
@@ -56,7 +56,7 @@ void dw_pool_run(size_t count, unsigned workers, void (*task)(void *, unsigned, 
 	unsigned started = 1;
 	sigset_t all, old;
 
-	/* The program's handlers have no business in our threads. */
+	/* The program's signal handlers must not run in these threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	for (; started < workers && started < MOST_WORKERS; started++) {

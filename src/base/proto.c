@@ -1,9 +1,9 @@
 /*
  * Protocol buffers, the writing half; see proto.h.
  *
- * A message's length stands before it and is known behind it. One byte is left for it,
- * which is enough up to 127; what is longer is moved, so that lengths are as short as
- * every reader expects.
+ * A message's length comes before it and is known only at its end. One byte is left for it, which
+ * is enough up to 127. A longer message is moved, so that its length is encoded in the fewest
+ * bytes, as every reader expects.
  */
 #include "base/proto.h"
 
@@ -21,7 +21,7 @@ void dw_proto_reset(struct dw_proto *proto)
 	memset(proto, 0, sizeof *proto);
 }
 
-/* Where `bytes` fit, or NULL. */
+/* A place for `bytes`, or NULL. */
 static unsigned char *make_room(struct dw_proto *proto, size_t bytes)
 {
 	size_t size = proto->size ? proto->size : 256;

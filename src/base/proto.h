@@ -1,17 +1,17 @@
 /*
- * Protocol buffers: fields into a buffer that grows (proto.c), and out of bytes that
- * anybody may have sent (proto_read.c).
+ * Protocol buffers: writes fields into a buffer that grows (proto.c), and reads them from untrusted
+ * bytes (proto_read.c).
  *
- * Used by the exports whose formats are protocol buffers and by the capture service. It
- * knows no schema: the caller names field numbers. A message within a message is opened, filled and closed:
+ * Used by the exports whose formats are protocol buffers and by the capture service. There is no
+ * schema: the caller gives field numbers. A message within a message is opened, filled and closed:
  *
  *     at = dw_proto_open(&proto, 3);
  *     dw_proto_u64(&proto, 1, 42);
  *     dw_proto_close(&proto, at);
  *
- * Messages of the outermost level may be taken out and the buffer emptied (`used` = 0)
- * after each, since a message is what its fields are in a row. After `failed` (no
- * memory) everything is dropped. A zeroed structure is an empty buffer.
+ * After each message of the outermost level the bytes may be written out and the buffer emptied
+ * (`used` = 0), because a message is the sequence of its fields. After `failed` (out of memory) all
+ * fields are dropped. A zeroed structure is an empty buffer.
  */
 #ifndef DW_BASE_PROTO_H
 #define DW_BASE_PROTO_H
@@ -28,13 +28,13 @@ struct dw_proto {
 
 void dw_proto_reset(struct dw_proto *proto);
 
-/* Without a field's key: an item of a packed list, which is opened and closed. */
+/* Without a key: an item of a packed list, which is opened and closed like a message. */
 void dw_proto_varint(struct dw_proto *proto, uint64_t value);
 void dw_proto_u64(struct dw_proto *proto, uint32_t field, uint64_t value);
 void dw_proto_fixed64(struct dw_proto *proto, uint32_t field, uint64_t value);
 void dw_proto_double(struct dw_proto *proto, uint32_t field, double value);
 void dw_proto_bytes(struct dw_proto *proto, uint32_t field, const void *bytes, size_t length);
-/* A proto string is UTF-8, whatever `text` is: other bytes become U+FFFD. */
+/* Writes valid UTF-8 for any `text`: other bytes become U+FFFD. */
 void dw_proto_text(struct dw_proto *proto, uint32_t field, const char *text);
 
 size_t dw_proto_open(struct dw_proto *proto, uint32_t field);
@@ -48,18 +48,18 @@ enum dw_proto_wire { DW_PROTO_VARINT = 0, DW_PROTO_FIXED64 = 1, DW_PROTO_BYTES =
 struct dw_proto_field {
 	uint32_t field;
 	enum dw_proto_wire wire;
-	uint64_t number;            /* of all but BYTES */
-	const unsigned char *bytes; /* of BYTES: within what is read */
+	uint64_t number;            /* the value, unless it is BYTES */
+	const unsigned char *bytes; /* the value of BYTES, within the bytes that are read */
 	size_t length;
 };
 
 struct dw_proto_reader {
 	const unsigned char *at, *end;
-	bool bad; /* it stopped at something that is no field */
+	bool bad; /* reading stopped at bytes that are not a field */
 };
 
 struct dw_proto_reader dw_proto_read(const void *bytes, size_t length);
-/* False at the end, and at what is no field. */
+/* False at the end, and at bytes that are not a field. */
 bool dw_proto_next(struct dw_proto_reader *reader, struct dw_proto_field *field);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Protocol buffers, the reading half; see proto.h.
  *
- * The bytes may be anything: a field is handed out only when all of it lies within
- * them. Groups (wire types 3 and 4) are refused: no schema that we read has them.
+ * The bytes may have any value: a field is returned only if all of it is within them. Groups (wire
+ * types 3 and 4) are refused, because no schema that dwell reads has them.
  */
 #include "base/proto.h"
 

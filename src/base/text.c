@@ -26,7 +26,7 @@ static const struct scale sizes[] = {
 	{ "TiB", 1024.0 * 1024 * 1024 * 1024 },
 };
 
-/* Digits after the point, so that there are three in all. */
+/* The number of digits after the point that makes three digits in all. */
 static int decimals(double value, double smallest_factor)
 {
 	value = fabs(value);
@@ -35,7 +35,7 @@ static int decimals(double value, double smallest_factor)
 	return value >= 9.995 ? 1 : 2;
 }
 
-/* The scale by which the number has less than four digits before the point. */
+/* The scale with which the number has less than four digits before the point. */
 static const struct scale *pick(const struct scale *scales, size_t count, double value)
 {
 	size_t i = 0;
@@ -152,7 +152,7 @@ uint32_t dw_utf8_next(const char **text)
 		}
 		code = code << 6 | (at[i] & 0x3f);
 	}
-	/* Overlong forms, surrogates and what lies beyond Unicode are no characters. */
+	/* Overlong forms, surrogates and codes beyond Unicode are not characters. */
 	if (!length || code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) {
 		*text += 1;
 		return 0xfffd;
@@ -211,7 +211,7 @@ void dw_text_disarm(char *text, bool lines)
 	*to = '\0';
 }
 
-/* Not wcwidth(): it depends on setlocale(), which is the program's to call. */
+/* Not wcwidth(), which depends on setlocale(): only the program may call that. */
 unsigned dw_utf8_columns(uint32_t code)
 {
 	static const uint32_t none[][2] = {
@@ -243,7 +243,7 @@ bool dw_utf8_locale(void)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		const char *value = getenv(names[i]);
 
-		/* the first that is set decides */
+		/* the first variable that is set counts */
 		if (value && *value)
 			return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
 	}

@@ -1,8 +1,8 @@
 /*
- * Text: quantities as people read them, UTF-8, JSON strings.
+ * Text: quantities in readable units, UTF-8, JSON strings.
  *
- * Used by views (sentences), renderers (cells), exporters and the command. A
- * quantity comes back by value, so that it can stand in a printf's arguments:
+ * Used by views (sentences), renderers (cells), exporters and the command. A quantity is returned
+ * by value, so that it can be an argument of printf():
  *
  *     dw_table_head(table, "%s a step", dw_text_ns(mean_ns, " ").at);
  */
@@ -17,10 +17,10 @@ struct dw_text {
 	char at[40];
 };
 
-/* Three significant digits and the unit: "812ns", "99.6ms", "3.11s"; `gap` goes
- * between the two. */
+/* Three significant digits and the unit: "812ns", "99.6ms", "3.11s"; `gap` is put between the
+ * two. */
 struct dw_text dw_text_ns(double ns, const char *gap);
-/* In the unit and with the decimals that `like_ns` would have, without the unit. */
+/* In the unit and with the decimals of `like_ns`, but without the unit. */
 struct dw_text dw_text_ns_like(double ns, double like_ns);
 const char *dw_text_ns_unit(double like_ns);
 struct dw_text dw_text_bytes(double bytes, const char *gap); /* KiB, MiB, ... */
@@ -28,30 +28,31 @@ struct dw_text dw_text_count(int64_t count);                 /* "1,204,331" */
 struct dw_text dw_text_percent(double ratio);                /* "26.5%" */
 struct dw_text dw_text_number(double value);                 /* three digits, no trailing zeros */
 
-/* "s" unless the count is one. */
+/* "s", or "" if the count is one. */
 static inline const char *dw_text_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
 
-/* The next code point, 0 at the end. Bytes that are no UTF-8 give U+FFFD each. */
+/* The next code point, 0 at the end. Each byte that is not valid UTF-8 gives U+FFFD. */
 uint32_t dw_utf8_next(const char **text);
-/* Bytes written, at most 4; no NUL. */
+/* Returns the number of bytes written, at most 4; adds no NUL. */
 unsigned dw_utf8_put(char *to, uint32_t code);
-/* Whether a terminal obeys the code point and does not show it: control characters of both
- * sets (C0, DEL and C1) and changes of the direction of writing. */
+/* Whether a terminal executes the code point instead of showing it: control characters of both sets
+ * (C0, DEL and C1) and changes of the direction of writing. */
 bool dw_utf8_steers(uint32_t code);
-/* What steers a terminal, and bytes that are no UTF-8, become '?', in place. `lines`: line
- * ends and tabs stay. All that prints texts out of a trace uses one of the two. */
+/* Replaces code points that a terminal executes, and invalid UTF-8, by '?', in place. `lines`:
+ * keeps line ends and tabs. All code that prints texts from a trace uses one of the two
+ * functions. */
 void dw_text_disarm(char *text, bool lines);
-/* Columns of a terminal: 0, 1 or 2. */
+/* The width in columns of a terminal: 0, 1 or 2. */
 unsigned dw_utf8_columns(uint32_t code);
-/* Whether the environment's locale speaks UTF-8. */
+/* Whether the environment's locale uses UTF-8. */
 bool dw_utf8_locale(void);
 
 typedef void dw_put(void *to, const char *bytes, size_t length);
 
-/* A JSON string with its quotes; what is no UTF-8 becomes U+FFFD. */
+/* Writes a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
 void dw_json_text(dw_put *put, void *to, const char *text);
 
 #endif

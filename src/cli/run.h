@@ -14,8 +14,7 @@
 struct dw_run_request {
 	struct dwell_options options; /* path NULL: a new name derived from the program's */
 	char **command;               /* NULL-terminated */
-	const char *step_on;          /* name of the function whose calls are steps; NULL: steps are
-	                               * found automatically */
+	const char *step_on;          /* NAME of --step-on, or NULL */
 	const char *serve;            /* a port for captures, or NULL */
 	int quiet;                    /* print only errors to stderr */
 };

@@ -1,9 +1,8 @@
 /*
  * Arrows between two calls; see arrows.h.
  *
- * Called by timeline.c. Two sends or receptions belong together when their names, processes
- * and handles are equal; two linked calls when the thread of the forward call and the
- * sequence number are.
+ * Called by timeline.c. Sends and receptions are paired by name, process and handle; linked calls
+ * are paired by the thread of the forward call and the sequence number.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +10,14 @@
 #include "base/grow.h"
 #include "export/arrows.h"
 
-#define LINK 0x7fffffffu /* in place of a name: forward to backward */
+#define LINK 0x7fffffffu /* in place of a name: an arrow from a forward to a backward call */
 #define ARRIVES 0x80000000u
 
 struct dw_arrow_item {
-	uint64_t handle, ns; /* handle: of a link its sequence number */
+	uint64_t handle, ns; /* handle: of a link, its sequence number */
 	uint32_t owner;      /* the process, or the thread of the forward call */
 	uint32_t track;
-	uint32_t name; /* the first symbol whose name both ends have, or LINK; | ARRIVES */
+	uint32_t name; /* the first symbol with the name of both ends, or LINK; | ARRIVES */
 	uint32_t symbol;
 };
 
@@ -49,7 +48,7 @@ static int arrow_compare_names(const void *left, const void *right, void *contex
 	return order ? order : a < b ? -1 : 1;
 }
 
-/* The two ends are two places in the program, which have two symbols of one name. */
+/* The two ends are at two places in the program, so they have two symbols with the same name. */
 static bool arrow_make_names(struct dw_arrows *arrows, const struct dw_symbol *symbols,
                              size_t count)
 {
@@ -152,7 +151,7 @@ void dw_arrows_pair(struct dw_arrows *arrows, uint64_t *last_id,
 			continue;
 		}
 		if (!from || (link && received))
-			continue; /* a backward call that repeats is no second backward call */
+			continue; /* only the first backward call of a forward call gets an arrow */
 		received = true;
 		end = arrow_end(from, link ? ++last_link : ++*last_id, false);
 		go_on = put(to, &end);

@@ -1,15 +1,13 @@
 /*
- * Chrome trace: JSON that ui.perfetto.dev, chrome://tracing and tools for PyTorch's traces
- * open.
+ * Chrome trace: JSON for ui.perfetto.dev, chrome://tracing and tools for PyTorch's traces.
  *
- * Times are microseconds since the start of the run with three decimals, so no nanosecond is
- * lost. Events stand in the order of their streams; readers of the format sort them by time.
- * Ranges and steps are "X" where they nest, else "b" and "e"; marks are "i", counters "C",
- * arrows "s" and "f". An "f" never lacks its "s". The "args" of ranges are what tools for
- * PyTorch's traces look for: ids, shapes, call stack, sequence number; then what the program
- * gave.
+ * Times are microseconds since the start of the run with three decimals, so nanoseconds are kept.
+ * Events are in the order of their streams; readers of the format sort them by time. Ranges and
+ * steps that nest are "X" events, others are "b" and "e"; marks are "i", counters "C", arrows "s"
+ * and "f". Every "f" has an "s". The "args" of ranges contain what tools for PyTorch's traces
+ * expect (ids, shapes, call stack, sequence number), then the program's own arguments.
  *
- * Called through export.c. Memory: that of the timeline and 32 bytes a symbol.
+ * Called through export.c. Memory: that of the timeline and 32 bytes per symbol.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +18,15 @@
 #include "export/timeline.h"
 #include "frameworks/torch.h"
 
-#define EVENT_BYTES 512u /* the most of an event without its name and args */
+#define EVENT_BYTES 512u /* maximum size of an event without its name and args */
 
 /* The members of an event that all events of a symbol share, without braces. */
 struct chrome_label {
-	struct dw_label head; /* "cat":"cpu_op","name":"aten::add"; text NULL: not made yet */
+	struct dw_label head; /* "cat":"cpu_op","name":"aten::add"; text is NULL until first used */
 	struct dw_label args;
 };
 
-/* ,"pid":N,"tid":N,"ts": of a track */
+/* ,"pid":N,"tid":N,"ts": for a track */
 struct chrome_track {
 	char text[76];
 	uint32_t length;
@@ -94,7 +92,7 @@ static const struct chrome_label *chrome_label(struct chrome *chrome, uint32_t i
 	return label;
 }
 
-/* "b" and "e" with an id of their own. `args` has no braces. */
+/* Writes a range that does not nest, as "b" and "e" with an id of its own. `args` has no braces. */
 static void chrome_put_apart(struct chrome *chrome, struct dw_label head, uint32_t track,
                              uint64_t start_ns, uint64_t end_ns, const char *args)
 {
@@ -118,8 +116,8 @@ static void chrome_put_apart(struct chrome *chrome, struct dw_label head, uint32
 
 /* ---- names and order of processes and threads -------------------------------------------- */
 
-/* A metadata event. `of_thread`: of the thread, else of its process. `name` NULL: the fact is
- * `sort_index`. */
+/* Writes a metadata event about the thread (`of_thread`) or its process. If `name` is NULL, it
+ * contains `sort_index`. */
 static void chrome_put_fact(struct chrome *chrome, const char *what, struct dw_timeline_track at,
                             bool of_thread, const char *name, uint64_t sort_index)
 {
@@ -143,7 +141,8 @@ static void chrome_put_fact(struct chrome *chrome, const char *what, struct dw_t
 	dw_out_text(out, "}}");
 }
 
-/* Ranks in their order, each followed by the processes that it started; then the rest. */
+/* Returns the position of a process: ranks in their order, each followed by the processes that it
+ * started, then all other processes. */
 static uint64_t chrome_sort_index(const struct dw_source *source, uint32_t index)
 {
 	uint32_t at = index;
@@ -186,7 +185,7 @@ static void chrome_put_handlers(void *to, uint32_t track)
 	chrome_put_track(chrome, track, name);
 }
 
-/* An instant of the whole trace, on the first thread that has a track. */
+/* Writes an instant event for the whole trace, on the first thread that has a track. */
 static void chrome_put_instant(struct chrome *chrome, const char *name, uint64_t ns)
 {
 	const struct dw_source *source = chrome->timeline.source;
@@ -218,8 +217,8 @@ static void chrome_put_tracks(struct chrome *chrome)
 
 /* ---- ranges and steps -------------------------------------------------------------------- */
 
-/* The three numbers by which tools tell calls apart. All come from one counter: the first two
- * from 1, the last from 0. */
+/* Writes the three numbers by which tools identify calls. All come from one counter: the first two
+ * start at 1, the last at 0. */
 static void chrome_put_ids(struct chrome *chrome, struct dw_writer_out *out)
 {
 	uint64_t id = ++chrome->last_range;
@@ -235,7 +234,7 @@ static void chrome_put_ids(struct chrome *chrome, struct dw_writer_out *out)
 	dw_out_wrote(out, dw_put_u64(to, id - 1));
 }
 
-/* What differs between two calls of one symbol. */
+/* Writes the arguments that differ between two calls of one symbol. */
 static void chrome_put_own_args(struct chrome *chrome, struct dw_writer_out *out,
                                 const struct dw_event *event)
 {

@@ -1,6 +1,6 @@
 /*
- * What stands above the events of a Chrome trace: which traces it was made from, what was
- * recorded and what was lost, and what the program said about itself.
+ * The members of a Chrome trace before its events: the traces from which it was made, what was
+ * recorded and lost, and the program's facts.
  *
  * Called by chrome.c, once.
  */
@@ -39,7 +39,7 @@ static void facts_put_value(struct dw_writer_out *out, const struct dw_source_me
 		dw_out_string(out, meta->value);
 }
 
-/* The facts of `process`, which `metas` begins with; of each key the last value. */
+/* Writes the facts of `process`, which are at the start of `metas`: the last value of each key. */
 static void facts_put_metas(struct dw_writer_out *out, const struct dw_source_meta **metas,
                         size_t count, uint32_t process)
 {
@@ -114,7 +114,7 @@ static void facts_put_processes(struct dw_timeline *timeline)
 	free(metas);
 }
 
-/* Whether the document has a member of this name anyway. */
+/* Whether the document has a member of its own with this name. */
 static bool facts_is_own_key(const char *key)
 {
 	static const char *const ours[] = {
@@ -129,8 +129,8 @@ static bool facts_is_own_key(const char *key)
 	return false;
 }
 
-/* The facts that the first process with any said about itself, as members of the document:
- * tools for PyTorch's traces look for them there. */
+/* Writes the facts of the first process that has any as members of the document, where tools for
+ * PyTorch's traces expect them. */
 static void facts_put_program_facts(struct dw_timeline *timeline)
 {
 	const struct dw_source *source = timeline->source;
@@ -157,7 +157,7 @@ static void facts_put_program_facts(struct dw_timeline *timeline)
 	free(metas);
 }
 
-/* Whether shapes, stacks and memory were recorded: 1 or 0, as in PyTorch's traces. */
+/* Writes whether shapes, stacks and memory were recorded: 1 or 0, as in PyTorch's traces. */
 static void facts_put_recorded(struct dw_timeline *timeline)
 {
 	bool shapes = false, stacks = dw_stacks_any(timeline->source);
@@ -201,7 +201,7 @@ static void facts_put_texts(struct dw_timeline *timeline, const char *const *tex
 	dw_out_text(timeline->out, "]");
 }
 
-/* The rank whose trace this is, as Kineto writes it. A trace of several ranks has none. */
+/* Writes the rank in Kineto's form. A trace of several ranks has none. */
 static void facts_put_rank(struct dw_timeline *timeline)
 {
 	const struct dw_source_process *ranked = NULL;

@@ -16,14 +16,14 @@ struct dw_writer_out;
 
 struct dw_export_format {
 	const char *name;
-	const char *what;  /* a phrase: what it is and which tool opens it */
+	const char *what;  /* a phrase: the format and the tools that open it */
 	bool takes_metric; /* otherwise the only metric is "time" */
 	/* Errors of the output are sticky and reported by dw_export_run(). */
 	int (*write)(struct dw_model *model, const struct dwell_export_options *options,
 	             struct dw_writer_out *out, struct dwell_error *error);
 };
 
-/* The format at an index, NULL past the end; the format of a name, NULL if there is none. */
+/* Return the format at an index (NULL after the last) or with a name (NULL if there is none). */
 const struct dw_export_format *dw_export_at(size_t index);
 const struct dw_export_format *dw_export_find(const char *name);
 
@@ -33,7 +33,7 @@ const struct dw_export_format *dw_export_find(const char *name);
 int dw_export_run(struct dw_model *model, const char *format, const char *path,
                   const struct dwell_export_options *options, struct dwell_error *error);
 
-/* For folded.c: metrics other than time. (folded_stacks.c) */
+/* Metrics of folded.c other than time. (folded_stacks.c) */
 int dw_export_folded_stacks(struct dw_model *model, const struct dwell_export_options *options,
                             struct dw_writer_out *out, struct dwell_error *error);
 

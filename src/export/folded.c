@@ -1,11 +1,11 @@
 /*
- * Folded stacks: "thread;outer;inner NANOSECONDS", what flame graph tools read.
+ * Folded stacks: "thread;outer;inner NANOSECONDS", the input of flame graph tools.
  *
- * A line is a path of the call tree with the self time of its last frame. Times are in
- * nanoseconds, so that they add up to the busy time of the threads exactly. Paths without
- * self time are left out. If several processes have stacks, a stack begins with a frame for
- * its process. Equal paths of threads of one name are several lines: the tools add them up.
- * Metrics other than time count the recorded call stacks (folded_stacks.c).
+ * Each line is a path of the call tree with the self time of its last frame. Times are in
+ * nanoseconds, so that they add up exactly to the busy time of the threads. Paths without self time
+ * are omitted. If several processes have stacks, a stack begins with a frame for its process.
+ * Threads with the same name may have equal paths; these are separate lines, which the tools add
+ * up. Metrics other than time use the recorded call stacks (folded_stacks.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct folded {
 	bool name_process;
 };
 
-/* Replaces separators within a name, and bytes that are not UTF-8, which stop some tools. */
+/* Replaces separators in a name, and bytes that are not UTF-8, on which some tools stop. */
 static void folded_add_frame(struct dw_writer_out *path, const char *name)
 {
 	while (*name) {

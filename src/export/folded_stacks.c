@@ -1,10 +1,10 @@
 /*
- * Folded stacks as PyTorch's export_stacks() writes them: "outermost;..;innermost US",
- * the recorded call stacks with the whole microseconds of what they called.
+ * Folded stacks in the form of PyTorch's export_stacks(), "outermost;..;innermost US": the recorded
+ * call stacks with the time of the operators that they called, in whole microseconds.
  *
- * Called by folded.c for its metrics other than time. PyTorch writes a line for each call;
- * here each stack has one line with the sum, because flame graph tools add lines up anyway.
- * Sums below a microsecond are left out, as in PyTorch.
+ * Called by folded.c for its metrics other than time. PyTorch writes a line for each call; here
+ * each stack has one line with the sum, because flame graph tools add lines up anyway. Sums below a
+ * microsecond are omitted, as in PyTorch.
  */
 #include <stdlib.h>
 

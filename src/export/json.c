@@ -1,8 +1,8 @@
 /*
- * Whether a text is JSON (RFC 8259), for texts that a program stored as such.
+ * Checks whether a text is JSON (RFC 8259), for texts that a program stored as JSON.
  *
- * A valid text is written as it is, so the check is strict: no NaN, no trailing commas, UTF-8
- * only. Depth is limited, because parsers that recurse have a limited stack.
+ * A valid text is copied to the output unchanged, so the check is strict: no NaN, no trailing
+ * commas, UTF-8 only. Depth is limited, because recursive parsers have a limited stack.
  */
 #include <string.h>
 
@@ -16,7 +16,8 @@ static const char *json_skip_blanks(const char *at)
 	return at + strspn(at, " \t\r\n");
 }
 
-/* Each of these returns the first byte after what it skips, or NULL if that is not there. */
+/* Each of these functions returns the first byte after the item that it skips, or NULL if the item
+ * is not there. */
 static const char *json_skip_string(const char *at)
 {
 	if (*at++ != '"')
@@ -74,7 +75,7 @@ static const char *json_skip_scalar(const char *at)
 	return json_skip_number(at);
 }
 
-/* "name" : before the value of a member. */
+/* Skips "name" : before the value of a member. */
 static const char *json_skip_key(const char *at)
 {
 	at = json_skip_string(json_skip_blanks(at));

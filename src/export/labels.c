@@ -1,7 +1,7 @@
 /*
- * Labels: what all events of one symbol have in common, formatted once; and call stacks.
+ * Labels: text that all events of one symbol have in common, formatted once; and call stacks.
  *
- * Called by the formats, through timeline.h. Memory grows with the symbols that occur.
+ * Called by the formats, through timeline.h. Memory grows with the number of symbols in use.
  */
 #include <stdio.h>
 
@@ -28,8 +28,8 @@ static bool label_is_annotation(uint32_t category)
 	       category == DWELL_CATEGORY_CHECKPOINT || category == DWELL_CATEGORY_EVALUATION;
 }
 
-/* A range that the program names itself is an annotation; "Category" in its args tells
- * which kind of range it is. */
+/* A range that the program names is an annotation; "Category" in its args contains the kind of
+ * range. */
 const char *dw_label_category(uint32_t category, char buffer[24])
 {
 	switch (category) {
@@ -87,12 +87,12 @@ static void label_put_sizes(struct dw_writer_out *out, const uint8_t *tensor, co
 	dw_out_text(out, "]");
 }
 
-/* One of the lists of an operator, with an item for each argument. An argument that is a
- * list of integers has no dimensions but a value. */
+/* Writes one of an operator's lists, with an item for each argument. An argument that is a list of
+ * integers has a value and no dimensions. */
 static void label_put_list(struct dw_writer_out *out, const struct dw_entry_shapes *shapes,
                        const char *key)
 {
-	const uint8_t *tensor = shapes->tensors; /* the source has checked their size */
+	const uint8_t *tensor = shapes->tensors; /* their size was checked when the trace was read */
 
 	dw_out_text(out, key);
 	for (uint32_t i = 0; i < shapes->entry.aux; i++, tensor += 8 + tensor[1] * 8) {

@@ -1,4 +1,4 @@
-/* Memory over time by what it is for, as a picture. */
+/* Memory over time by purpose, as a picture. */
 #include "export/export.h"
 #include "export/out.h"
 #include "pictures/memory_curve.h"

@@ -1,7 +1,7 @@
 /*
  * Memory in use after each allocation and free; see memory_totals.h.
  *
- * Called by timeline.c. 40 bytes a change, and 24 bytes a block that is live.
+ * Called by timeline.c. Uses 40 bytes per change and 24 bytes per live block.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #define FREED UINT64_MAX
 
 struct dw_memory_change {
-	uint64_t ns, address, bytes; /* bytes FREED: a free */
+	uint64_t ns, address, bytes; /* bytes is FREED for a free */
 	uint64_t order;
 	uint32_t symbol, track;
 };
@@ -45,7 +45,7 @@ static int memory_compare_changes(const void *left, const void *right)
 
 struct device {
 	const char *name;
-	int type, number; /* as PyTorch counts them: CPU 0, CUDA 1; number -1: none */
+	int type, number; /* numbers of PyTorch: CPU 0, CUDA 1; number -1: none */
 };
 
 struct block {
@@ -97,7 +97,7 @@ static uint32_t memory_device(struct replay *replay, uint32_t symbol)
 	while (at < replay->device_count && strcmp(replay->devices[at].name, name) != 0)
 		at++;
 	if (at == MOST_DEVICES)
-		at--; /* the last one stands for all others */
+		at--; /* the last device also counts for all further devices */
 	else if (at == replay->device_count)
 		replay->devices[replay->device_count++] = memory_device_of_name(name);
 	replay->device_by_symbol[symbol] = (uint8_t)(at + 1);
@@ -106,7 +106,7 @@ static uint32_t memory_device(struct replay *replay, uint32_t symbol)
 
 /* ---- the replay -------------------------------------------------------------------------- */
 
-/* Removes the block at an address, if there is one. Its bytes, and its device. */
+/* Removes the block at an address, if there is one. Returns its bytes, and its device. */
 static int64_t memory_remove_block(struct replay *replay, uint64_t address, uint32_t process,
                                    int64_t *totals, uint32_t *device)
 {
@@ -117,7 +117,7 @@ static int64_t memory_remove_block(struct replay *replay, uint64_t address, uint
 		return 0;
 	block = &replay->blocks[number];
 	*device = block->device;
-	/* a damaged trace may hold any number */
+	/* a damaged trace may contain any number */
 	if (__builtin_sub_overflow(totals[block->device], (int64_t)block->bytes,
 	                           &totals[block->device]))
 		totals[block->device] = INT64_MIN;
@@ -138,7 +138,7 @@ static bool memory_add_block(struct replay *replay, uint64_t address, uint32_t p
 	return block != NULL;
 }
 
-/* False when out of memory. */
+/* Returns false if out of memory. */
 static bool memory_replay_change(struct replay *replay, const struct dw_memory_change *change,
                                  struct dw_memory_total *to)
 {

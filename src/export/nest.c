@@ -1,8 +1,8 @@
 /*
- * Which ranges and steps of a track nest; see nest.h.
+ * Finds out which ranges and steps of a track nest; see nest.h.
  *
- * Called by timeline.c for every range. Memory is bounded by the depth of open ranges as
- * long as ranges end in order.
+ * Called by timeline.c for every range. Memory is bounded by the depth of open ranges as long as
+ * ranges end in order.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ void dw_nest_start(struct dw_nest *nest)
 	nest->apart = true;
 }
 
-/* How many spans begin before `start_ns`. */
+/* Returns the number of spans that begin before `start_ns`. */
 static size_t nest_spans_before(const struct dw_nest *nest, uint64_t start_ns)
 {
 	size_t low = 0, high = nest->count;
@@ -35,12 +35,11 @@ static size_t nest_spans_before(const struct dw_nest *nest, uint64_t start_ns)
 }
 
 /*
- * Spans that the new one encloses are forgotten, because whatever encloses the new one
- * encloses them too. Spans before the new one are kept while a range is open that may begin
- * after them. Two neighbours of the same depth lie in the same open ranges, so no open range
- * begins between them, and they are joined to one span: this bounds memory by the depth. Two
- * spans may not be joined when a range between them was not added (never_joined) or did not
- * nest (apart).
+ * Spans inside the new one are removed, because a range that encloses the new span encloses them
+ * too. Spans before the new one are kept while a range is open that may begin after them. Two
+ * neighbours of the same depth are inside the same open ranges, so no open range begins between
+ * them, and they are merged into one span: this bounds memory by the depth. Two spans must not be
+ * merged if a range between them was not added (never_joined) or did not nest (apart).
  */
 int dw_nest_add(struct dw_nest *nest, uint64_t start_ns, uint64_t end_ns,
                        uint32_t depth)
@@ -90,8 +89,8 @@ static int nest_compare_steps(const void *left, const void *right)
 	return a->step < b->step ? -1 : 1;
 }
 
-/* Moves steps that overlap an earlier one behind the others, so that searches do not see
- * them. Only damaged traces have such steps. -1: out of memory. */
+/* Moves steps that overlap an earlier one to the end, so that searches do not find them. Only
+ * damaged traces have such steps. Returns -1 if out of memory. */
 static int nest_set_apart(struct dw_nest_steps *steps)
 {
 	struct dw_nest_step *overlapping = calloc(steps->count + 1, sizeof *overlapping);
@@ -154,7 +153,7 @@ void dw_nest_steps_reset(struct dw_nest_steps *steps)
 	memset(steps, 0, sizeof *steps);
 }
 
-/* The last step of a thread that began before `ns`, or NULL. */
+/* Returns the last step of a thread that began before `ns`, or NULL. */
 static struct dw_nest_step *nest_step_before(struct dw_nest_steps *steps, uint32_t thread,
                                           uint64_t ns)
 {

@@ -1,5 +1,5 @@
 /*
- * The buffer of an output, numbers and strings; see out.h.
+ * The buffer of an output; formatting of numbers and strings; see out.h.
  *
  * printf is used only for numbers that need more than six decimals, because it is slow.
  */
@@ -126,7 +126,8 @@ void dw_out_hex(struct dw_writer_out *out, uint64_t value)
 	dw_out_bytes(out, at, (size_t)(text + sizeof text - at));
 }
 
-/* A value with up to six decimals, which most counters have. False: it has more. */
+/* Writes a value with up to six decimals, which covers most counters. Returns false if it has
+ * more. */
 static bool out_put_short(struct dw_writer_out *out, double magnitude, bool negative)
 {
 	char text[40], *end = text;
@@ -171,7 +172,7 @@ void dw_out_real(struct dw_writer_out *out, double value)
 	if (out_put_short(out, fabs(value), value < 0))
 		return;
 	length = snprintf(text, sizeof text, "%.17g", value);
-	/* the locale of the program may have another decimal point */
+	/* the program's locale may have another decimal point */
 	for (int i = 0; i < length; i++)
 		if (!strchr("0123456789+-e", text[i]))
 			text[i] = '.';
@@ -185,7 +186,7 @@ static void out_put_part(void *to, const char *bytes, size_t length)
 	dw_out_bytes(to, bytes, length);
 }
 
-/* The length of the ASCII text at the start that needs no escape in JSON. */
+/* Returns the length of the ASCII text at the start that needs no escapes in JSON. */
 static size_t out_plain_length(const char *text)
 {
 	const char *at = text;

@@ -1,14 +1,14 @@
 /*
- * Output of an export: bytes to a file, numbers and strings as JSON has them.
+ * Output of an export: bytes to a file, and numbers and strings in the syntax of JSON.
  *
- * Called by the formats. Everything goes through one buffer. Code that runs for every event
- * reserves space once an event with dw_out_reserve() and fills it with the dw_put_*()
- * functions, which are inline and call nothing. Errors are sticky: after the first one
- * everything written is dropped, and dw_out_close() reports it.
+ * Called by the formats. All output goes through one buffer. Code that runs for every event
+ * reserves space once per event with dw_out_reserve() and fills it with the dw_put_*() functions,
+ * which are inline and call nothing. Errors are sticky: after the first error all output is
+ * dropped, and dw_out_close() reports the error.
  *
- * A file is written under a temporary name in the same folder and gets its name when it is
- * complete. Something that is not a plain file (a pipe, /dev/null) is written in place. An
- * output in memory (dw_out_init_memory) grows, and fails only when out of memory.
+ * A file is written under a temporary name in the same folder and renamed when it is complete. An
+ * output that is not a regular file (a pipe, /dev/null) is written in place. An output in memory
+ * (dw_out_init_memory) grows, and fails only if out of memory.
  */
 #ifndef DW_EXPORT_OUT_H
 #define DW_EXPORT_OUT_H
@@ -21,7 +21,7 @@
 #include "dwell/dwell.h"
 
 #define DW_OUT_BYTES (256u << 10)
-#define DW_OUT_MOST (DW_OUT_BYTES / 2) /* the most that dw_out_reserve() gives */
+#define DW_OUT_MOST (DW_OUT_BYTES / 2) /* maximum size for dw_out_reserve() */
 
 struct dw_out_gzip; /* out_file.c */
 
@@ -29,26 +29,26 @@ struct dw_writer_out {
 	char *buffer;
 	size_t used, size;
 	int error;   /* errno of the first failure, or 0 */
-	bool memory; /* in memory only: nothing below is used */
+	bool memory; /* in memory only: the members below are not used */
 	int fd;
-	const char *path; /* as the user gave it; NULL: standard output */
+	const char *path; /* as the user named it; NULL: standard output */
 	char *target;     /* the final name of the file; NULL: written in place */
-	char *temporary;  /* its name until then, or NULL */
+	char *temporary;  /* its name until it is complete, or NULL */
 	struct dw_out_gzip *gzip;
 	uint64_t bytes; /* written so far, before compression */
 };
 
 /* out_file.c. `path` is kept, not copied. */
 int dw_out_open(struct dw_writer_out *out, const char *path, struct dwell_error *error);
-/* `keep` false removes what was written. */
+/* If `keep` is false, removes what was written. */
 int dw_out_close(struct dw_writer_out *out, bool keep, struct dwell_error *error);
 void dw_out_drain(struct dw_writer_out *out);
-/* dw_out_bytes() as the pictures take it: `out` is a struct dw_writer_out. */
+/* dw_out_bytes() with the signature that the pictures need: `out` is a struct dw_writer_out. */
 void dw_out_put(void *out, const char *bytes, size_t length);
-/* Its name in messages and in the export itself. */
+/* The output's name in messages and in the export itself. */
 const char *dw_out_name(const struct dw_writer_out *out);
 
-/* out.c. Free with dw_out_reset(). */
+/* out.c. The caller frees it with dw_out_reset(). */
 void dw_out_init_memory(struct dw_writer_out *out);
 void dw_out_reset(struct dw_writer_out *out);
 void dw_out_make_space(struct dw_writer_out *out, size_t bytes);
@@ -57,16 +57,16 @@ void dw_out_text(struct dw_writer_out *out, const char *text);
 void dw_out_u64(struct dw_writer_out *out, uint64_t value);
 void dw_out_i64(struct dw_writer_out *out, int64_t value);
 void dw_out_us(struct dw_writer_out *out, uint64_t ns); /* see dw_put_us() */
-/* Reads back as the same value. Infinities and NaN become null. */
+/* Writes a number that reads back as the same value. Infinities and NaN become null. */
 void dw_out_real(struct dw_writer_out *out, double value);
-/* A string with its quotes. Bytes that are not UTF-8 are replaced; NULL becomes null. */
+/* Writes a string with quotes. Bytes that are not UTF-8 are replaced; NULL becomes null. */
 void dw_out_string(struct dw_writer_out *out, const char *text);
-/* An integer; a string if it is too large for a number of JavaScript. */
+/* Writes an integer, as a string if it is too large for a number of JavaScript. */
 void dw_out_big(struct dw_writer_out *out, uint64_t value);
 void dw_out_hex(struct dw_writer_out *out, uint64_t value); /* "0x1f", with quotes */
 
-/* Returns where to write up to `bytes` (at most DW_OUT_MOST); then call dw_out_wrote(). NULL only
- * for an output in memory, when out of memory. */
+/* Returns space for up to `bytes` (at most DW_OUT_MOST); call dw_out_wrote() after filling it.
+ * Returns NULL only for an output in memory, if out of memory. */
 static inline char *dw_out_reserve(struct dw_writer_out *out, size_t bytes)
 {
 	if (__builtin_expect(out->size - out->used < bytes, 0)) {
@@ -126,7 +126,7 @@ static inline char *dw_put_u64(char *to, uint64_t value)
 	return end;
 }
 
-/* Nanoseconds as microseconds with three decimals: no nanosecond is lost. */
+/* Writes nanoseconds as microseconds with three decimals, so nanoseconds are kept. */
 #define DW_PUT_US 24
 static inline char *dw_put_us(char *to, uint64_t ns)
 {

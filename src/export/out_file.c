@@ -1,8 +1,8 @@
 /*
- * The destination of an output: a file that gets its name at the end, standard output, or
- * something that is not a plain file; compressed or not. See out.h.
+ * The destination of an output: a file that is renamed at the end, standard output, or a pipe or
+ * device; compressed or not. See out.h.
  *
- * Invariant: until dw_out_close() has succeeded, an older file at the path is untouched.
+ * Invariant: until dw_out_close() has succeeded, an older file at the path is unchanged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -144,7 +144,7 @@ static void out_drain(struct dw_writer_out *out, bool last)
 {
 	out->bytes += out->used;
 	if (out->error)
-		; /* dropped: the error is reported at the end */
+		; /* dropped; the error is reported at the end */
 	else if (out->gzip)
 		out_gzip_write(out, last);
 	else
@@ -166,7 +166,8 @@ static bool out_is_gzip_name(const char *path)
 	return length > 3 && strcmp(path + length - 3, ".gz") == 0;
 }
 
-/* Opens a pipe, a device or an open file descriptor, which are written in place. 0 or errno. */
+/* Opens a pipe, a device or an open file descriptor, which are written in place. Returns 0 or
+ * errno. */
 static int out_open_in_place(struct dw_writer_out *out)
 {
 	out->fd = strcmp(out->path, "/dev/stdout") == 0
@@ -199,7 +200,7 @@ static int out_create_unique(char *path)
 
 static int out_open_temporary(struct dw_writer_out *out)
 {
-	/* A link stays a link: the file that it leads to is replaced. */
+	/* If the path is a symbolic link, the link is kept and its target is replaced. */
 	out->target = realpath(out->path, NULL);
 	if (!out->target)
 		out->target = strdup(out->path);
@@ -263,7 +264,7 @@ int dw_out_close(struct dw_writer_out *out, bool keep, struct dwell_error *error
 		out_drain(out, true);
 	if (out->gzip)
 		out_gzip_close(out);
-	/* Some file systems report only now that the disk is full. */
+	/* Some file systems report a full disk only when the file is closed. */
 	if (out->fd >= 0 && close(out->fd) && errno != EINTR && !out->error)
 		out->error = errno;
 	if (keep && !out->error && out->temporary && rename(out->temporary, out->target))

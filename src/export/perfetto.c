@@ -1,16 +1,16 @@
 /*
  * Perfetto: track events as protocol buffers, for ui.perfetto.dev and trace_processor.
  *
- * Times are nanoseconds since the start of the run. Begins and ends of a track nest by their
- * order alone, also within one nanosecond, so the ranges of an outermost range are kept until
- * it ends and are then written from the outermost inwards. Otherwise packets stand in the
- * order of the streams, and readers sort them. What does not nest (asynchronous ranges, ranges
- * ended out of order) has a track of its own. Steps have a track beside their thread. The ends
- * of arrows are instants at the begin of the calls that they join. Memory is a counter by
- * process and device.
+ * Times are nanoseconds since the start of the run. Perfetto nests the begins and ends of a track
+ * by their order alone, also within one nanosecond. Therefore the ranges inside an outermost range
+ * are kept until it ends and are then written from the outermost to the innermost. All other
+ * packets are in the order of the streams; readers sort them. Ranges that do not nest (asynchronous
+ * ranges, ranges ended out of order) have tracks of their own. The steps of a thread have a track
+ * next to the thread's. The ends of arrows are instants at the begin of the calls that they join.
+ * Memory is a counter by process and device.
  *
- * Called through export.c. Memory: that of the timeline, and 80 bytes a range of one outermost
- * range.
+ * Called through export.c. Memory: that of the timeline, and 80 bytes per range inside one
+ * outermost range.
  */
 #include <math.h>
 #include <stdio.h>
@@ -29,20 +29,20 @@ struct slice {
 	const char *args;
 	uint32_t symbol, stack, depth;
 	bool open;
-	size_t first; /* the first slice that lies in it, or itself */
+	size_t first; /* index of the first slice inside it, or its own */
 };
 
 struct perfetto {
 	struct dw_timeline timeline;
 	struct dw_perfetto packets;
-	struct slice *slices; /* of the track `kept_track`, as they ended */
+	struct slice *slices; /* slices of the track `kept_track` in the order of their ends */
 	size_t slice_count, slice_capacity;
 	uint32_t kept_track;
-	size_t *open; /* slices, the innermost last */
+	size_t *open; /* indices of slices, the innermost last */
 	size_t open_capacity;
-	size_t *order; /* slices, as they are written */
+	size_t *order; /* indices of slices in the order of writing */
 	size_t order_capacity;
-	uint64_t step_track, step_of; /* the track of the last step, and its thread's + 1 */
+	uint64_t step_track, step_of; /* the track of the last step, and its thread's track + 1 */
 };
 
 /* ---- ranges ------------------------------------------------------------------------------ */
@@ -76,9 +76,9 @@ static void perfetto_put_begin(struct perfetto *perfetto, const struct slice *sl
 }
 
 /*
- * Slices are kept as they end, so those within a slice come right before it. The outermost is
- * written first: the place of a slice is the first place of its subtree, plus the number of
- * slices around it.
+ * Slices are stored in the order of their ends, so those inside a slice come directly before it.
+ * The outermost slice is written first: the position of a slice is the first position of its
+ * subtree, plus the number of slices around it.
  */
 static bool perfetto_find_order(struct perfetto *perfetto)
 {
@@ -86,7 +86,7 @@ static bool perfetto_find_order(struct perfetto *perfetto)
 	size_t count = 0;
 
 	for (size_t i = 0; i < perfetto->slice_count; i++) {
-		/* In the second loop all slices may lie in one another. */
+		/* In the second loop each slice may be inside the previous one. */
 		if (!DW_GROW(&perfetto->open, &perfetto->open_capacity, i) ||
 		    !DW_GROW(&perfetto->order, &perfetto->order_capacity, i))
 			return false;
@@ -105,8 +105,8 @@ static bool perfetto_find_order(struct perfetto *perfetto)
 	return true;
 }
 
-/* Writes all slices that are kept, in order of time: an end before the begin of the next
- * slice, a begin before the slices that lie in it. */
+/* Writes all kept slices in order of time: an end before the begin of the next slice, a begin
+ * before the slices inside it. */
 static void perfetto_put_slices(struct perfetto *perfetto)
 {
 	const struct slice *slices = perfetto->slices;
@@ -177,7 +177,7 @@ static void perfetto_put_step(void *to, const struct dw_nest_step *step)
 	struct dw_perfetto_event event;
 	char name[64];
 
-	/* Steps that overlap others come last: those have a track each. */
+	/* Steps that overlap other steps are at the end of the list; each has a track of its own. */
 	if (step >= perfetto->timeline.steps.steps + perfetto->timeline.steps.apart ||
 	    perfetto->step_of != (uint64_t)step->track + 1)
 		perfetto->step_track = dw_perfetto_new_track(packets, 1 + step->track, "steps");

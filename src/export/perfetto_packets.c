@@ -153,7 +153,7 @@ void dw_perfetto_put_tracks(struct dw_perfetto *perfetto)
 	}
 }
 
-/* Opens the descriptor of a track and puts its name. */
+/* Opens the descriptor of a track and writes its name. */
 static struct dw_perfetto_event perfetto_open_track(struct dw_perfetto *perfetto, uint64_t uuid,
                                            uint64_t parent, const char *name)
 {
@@ -242,7 +242,7 @@ static size_t perfetto_open_annotation(struct dw_perfetto *perfetto, const char 
 	return at;
 }
 
-/* As the value of an annotation the members need braces. */
+/* The members need braces to be the value of an annotation. */
 void dw_perfetto_args(struct dw_perfetto *perfetto, uint32_t symbol)
 {
 	const struct dw_label args = dw_label_args(perfetto->timeline, symbol);
@@ -299,7 +299,8 @@ void dw_perfetto_put_arrow(struct dw_perfetto *perfetto, const struct dw_arrow_e
 	dw_perfetto_close(perfetto, event);
 }
 
-/* The track of a counter of a process, made when it is first used. 0 when out of memory. */
+/* Returns the track of a process's counter, which is created at the first use. Returns 0 if out of
+ * memory. */
 static uint64_t perfetto_counter_track(struct dw_perfetto *perfetto, uint32_t process,
                                        uint32_t key, const char *name, const char *unit)
 {

@@ -1,9 +1,9 @@
 /*
  * The packets of a Perfetto trace: tracks, events, interned names, annotations, counters.
  *
- * A file is a row of packets of one sequence. A packet is in the output when it is closed.
- * Tracks have numbers: 1 + the timeline's number of the track, then the processes, then
- * others as they are made.
+ * A file is a list of packets of one sequence. A packet is written when it is closed. The number of
+ * a track is 1 + the timeline's number; processes follow, then other tracks in the order of their
+ * creation.
  */
 #ifndef DW_EXPORT_PERFETTO_PACKETS_H
 #define DW_EXPORT_PERFETTO_PACKETS_H
@@ -20,28 +20,28 @@ struct dw_perfetto {
 	bool *interned;          /* by symbol */
 	struct dw_perfetto_counter *counters;
 	size_t counter_count, counter_capacity;
-	struct dw_map counter_map; /* by process and what is counted */
+	struct dw_map counter_map; /* by process and counted item */
 	uint64_t next_track, first_process_track;
-	uint64_t categories; /* mask of those that are interned */
-	bool cleared;        /* the packet that starts the interning is written */
+	uint64_t categories; /* bit mask of interned categories */
+	bool cleared;        /* the packet that starts the interning was written */
 };
 
 /* Types of events, with the numbers of Perfetto's TrackEvent. */
 enum dw_perfetto_type { DW_PERFETTO_BEGIN = 1, DW_PERFETTO_END = 2, DW_PERFETTO_INSTANT = 3,
 	                    DW_PERFETTO_COUNTER = 4 };
 
-/* The places in `message` of an open packet and of the event in it. */
+/* The offsets in `message` of an open packet and of its event. */
 struct dw_perfetto_event {
 	size_t packet, event;
 };
 
-/* Sets timeline->failed when out of memory. */
+/* Sets timeline->failed if out of memory. */
 void dw_perfetto_init(struct dw_perfetto *perfetto, struct dw_timeline *timeline);
 void dw_perfetto_reset(struct dw_perfetto *perfetto);
 
-/* The clock, and the tracks of processes and threads. */
+/* Writes the clock, and the tracks of processes and threads. */
 void dw_perfetto_put_tracks(struct dw_perfetto *perfetto);
-/* Makes a track in another one. Returns its number. */
+/* Creates a track inside another one. Returns its number. */
 uint64_t dw_perfetto_new_track(struct dw_perfetto *perfetto, uint64_t parent, const char *name);
 
 /* Interns the name of a symbol. No event may be open. */
@@ -50,11 +50,11 @@ struct dw_perfetto_event dw_perfetto_open(struct dw_perfetto *perfetto,
                                           enum dw_perfetto_type type, uint64_t track, uint64_t ns);
 void dw_perfetto_close(struct dw_perfetto *perfetto, struct dw_perfetto_event event);
 
-/* ---- of the open event ------------------------------------------------------------------- */
+/* ---- members of the open event ----------------------------------------------------------- */
 
-void dw_perfetto_name(struct dw_perfetto *perfetto, uint32_t symbol); /* it is interned */
+void dw_perfetto_name(struct dw_perfetto *perfetto, uint32_t symbol); /* must be interned */
 void dw_perfetto_name_text(struct dw_perfetto *perfetto, const char *name);
-/* What is known about all calls of a symbol. */
+/* Adds what all calls of a symbol have in common. */
 void dw_perfetto_args(struct dw_perfetto *perfetto, uint32_t symbol);
 void dw_perfetto_annotate(struct dw_perfetto *perfetto, const char *name, const char *value,
                           bool json);

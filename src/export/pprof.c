@@ -1,14 +1,14 @@
 /*
  * pprof: calls, time and memory as profile.proto, for `pprof` and tools that read its files.
  *
- * With recorded stacks a sample is the name of a range and the functions that called it;
- * without, it is a path of the call tree. Time is the self time of the innermost frame, so
- * that samples add up to the busy time of the threads. Memory has samples of its own, by the
- * operator that allocated it. The thread is a label of a sample, not a frame.
+ * If stacks were recorded, a sample consists of the name of a range and the functions that called
+ * it; otherwise it is a path of the call tree. Time is the self time of the innermost frame, so
+ * samples add up to the busy time of the threads. Memory has separate samples, by the operator that
+ * allocated it. The thread is a label of a sample, not a frame.
  *
- * Called through export.c. Each message is written when it is complete. Strings are numbered
- * in the order of their first use and written before it: the format allows lists in pieces
- * and in any order.
+ * Called through export.c. Each message is written when it is complete. Strings are numbered in the
+ * order of their first use and written before it: the format allows lists in pieces and in any
+ * order.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@
 #include "export/stacks.h"
 #include "model/memory/memory.h"
 
-/* A sample names its whole path, so a runaway recursion would need the square of its depth. */
+/* A sample contains its whole path, so without a limit the size of the file would grow with the
+ * square of the depth of a runaway recursion. */
 #define MOST_FRAMES 2048u
 
 /* Fields of profile.proto. */
@@ -42,10 +43,11 @@ struct pprof {
 	size_t symbol_count;
 	struct dw_writer_out *out;
 	struct dw_proto message;
-	uint64_t strings, functions, locations; /* number of each that is written */
+	uint64_t strings, functions, locations; /* number of written items of each kind */
 	uint64_t labels[LABEL_COUNT];           /* strings */
-	uint64_t *symbol_locations;             /* by symbol, and one for no operator; 0: not written yet */
-	uint64_t **frame_locations;             /* by file, then frame id */
+	uint64_t *symbol_locations;             /* by symbol, with one more for "no operator"; 0: not
+	                                         * written yet */
+	uint64_t **frame_locations;             /* by file, then by frame id */
 	uint64_t *thread_names;                 /* by thread: string */
 	uint64_t path[MOST_FRAMES];  /* locations of a sample, innermost first */
 	uint64_t outer[MOST_FRAMES]; /* locations of a call path, outermost first */
@@ -53,7 +55,7 @@ struct pprof {
 	bool failed;
 };
 
-/* Writes the message, or the complete part of it. */
+/* Writes the message, or its complete part. */
 static void pprof_send(struct pprof *pprof)
 {
 	pprof->failed |= pprof->message.failed;
@@ -61,7 +63,7 @@ static void pprof_send(struct pprof *pprof)
 	pprof->message.used = 0;
 }
 
-/* The number of a string, which is written if it is new. No message may be open. */
+/* Returns the number of a string, which is written if it is new. No message may be open. */
 static uint64_t pprof_put_string(struct pprof *pprof, const char *text)
 {
 	dw_proto_text(&pprof->message, STRING_TABLE, text);
@@ -69,7 +71,7 @@ static uint64_t pprof_put_string(struct pprof *pprof, const char *text)
 	return pprof->strings++;
 }
 
-/* ---- places ------------------------------------------------------------------------- */
+/* ---- locations ---------------------------------------------------------------------- */
 
 static uint64_t pprof_put_function(struct pprof *pprof, const char *name, const char *file)
 {
@@ -124,7 +126,7 @@ static uint64_t pprof_symbol_location(struct pprof *pprof, uint32_t symbol)
 	return *at;
 }
 
-/* 0 when the file lacks the frame. */
+/* Returns 0 if the file does not contain the frame. */
 static uint64_t pprof_frame_location(struct pprof *pprof, const struct dw_stack *stack, uint32_t index)
 {
 	const struct dw_source_frame *frame = dw_stack_frame(stack, index);
@@ -155,7 +157,8 @@ static void pprof_put_label(struct pprof *pprof, enum label key, uint32_t field,
 	dw_proto_close(&pprof->message, at);
 }
 
-/* Begins a sample of path[0] to path[frames - 1]. Labels follow, then the caller closes it. */
+/* Begins a sample with the frames path[0] to path[frames - 1]. The caller adds labels and closes
+ * it. */
 static size_t pprof_begin_sample(struct pprof *pprof, uint32_t frames,
                                  const uint64_t values[VALUE_COUNT])
 {
@@ -189,7 +192,7 @@ static void pprof_put_time(struct pprof *pprof, uint32_t frames, uint32_t thread
 	pprof_send(pprof);
 }
 
-/* Of a path that is too deep the outermost frames and the innermost one. */
+/* If a path is too deep, its sample contains the outermost frames and the innermost one. */
 static int pprof_put_paths(struct pprof *pprof, struct dwell_error *error)
 {
 	const struct dw_paths *paths = dw_model_paths(pprof->model, DW_PATHS_CALLS, error);
@@ -300,7 +303,7 @@ static void pprof_put_head(struct pprof *pprof)
 	pprof_send(pprof);
 }
 
-/* Lost and repaired records, for whoever opens the file with another tool. */
+/* Comments on lost and repaired records, shown by other tools that open the file. */
 static void pprof_put_comments(struct pprof *pprof)
 {
 	size_t count;

@@ -1,11 +1,11 @@
 /*
- * pstats: function calls as cProfile stores them, in Python's marshal format.
+ * pstats: function calls in the format of cProfile, as Python's marshal data.
  *
  *     {(file, line, name): (primitive, calls, tottime, cumtime,
  *                           {caller: (calls, primitive, tottime, cumtime)})}
  *
  * `python3 -m pstats`, snakeviz and similar tools open it. Marshal is little-endian. Only its
- * oldest types are used, which all versions of Python read.
+ * oldest types are used, which all versions of Python can read.
  */
 #include "export/export.h"
 #include "export/out.h"
@@ -27,7 +27,7 @@ static void pstats_put_tuple(struct dw_writer_out *out, uint32_t count)
 	pstats_put_u32(out, count);
 }
 
-/* An integer of up to 31 bits as such, a larger one in digits of 15 bits. */
+/* Writes an integer: up to 31 bits as an int, a larger one in digits of 15 bits. */
 static void pstats_put_integer(struct dw_writer_out *out, uint64_t value)
 {
 	uint32_t digits = 0;
@@ -59,7 +59,7 @@ static void pstats_put_seconds(struct dw_writer_out *out, uint64_t ns)
 	pstats_put_u32(out, (uint32_t)(bits >> 32));
 }
 
-/* The length of the UTF-8 character at `at`; 0 if it is not well-formed. */
+/* Returns the length of the UTF-8 character at `at`, or 0 if it is not well-formed. */
 static size_t pstats_character_length(const unsigned char *at)
 {
 	size_t length = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 :
@@ -74,7 +74,7 @@ static size_t pstats_character_length(const unsigned char *at)
 	return length;
 }
 
-/* Python refuses a text that is not UTF-8, so other bytes become "?". */
+/* Replaces bytes that are not UTF-8 by "?", because Python would not load the file. */
 static void pstats_put_text(struct dw_writer_out *out, const char *text)
 {
 	const unsigned char *at = (const unsigned char *)text;
@@ -106,7 +106,7 @@ static void pstats_put_counts(struct dw_writer_out *out, uint64_t first, uint64_
 	pstats_put_seconds(out, row->total_ns);
 }
 
-/* The first edge of a function; edges are sorted by symbol. */
+/* Returns the first edge of a function; edges are sorted by symbol. */
 static size_t pstats_find_first_edge(const struct dw_function_calls *calls, uint32_t symbol)
 {
 	size_t low = 0, high = calls->edge_count;

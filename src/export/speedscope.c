@@ -1,10 +1,10 @@
 /*
- * speedscope: the call tree as one sampled profile a thread, for speedscope.app.
+ * speedscope: the call tree as one sampled profile per thread, for speedscope.app.
  *
- * A sample is a path of the tree. Its weight is the self time of its last frame in
- * nanoseconds, so that weights add up to the busy time of the thread. Siblings are ordered by
- * their time, so the picture "time order" shows the tree and not the run. All profiles share
- * their frames, one for each name that occurs.
+ * A sample is a path of the tree. Its weight is the self time of its last frame in nanoseconds, so
+ * weights add up to the busy time of the thread. Siblings are ordered by their time, so the view
+ * "time order" shows the tree and not the order of the run. All profiles share their frames, one
+ * for each name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 #include "export/export.h"
 #include "export/out.h"
 
-/* A sample names its whole path, so a runaway recursion would need the square of its depth. */
+/* A sample contains its whole path, so without a limit the size of the file would grow with the
+ * square of the depth of a runaway recursion. */
 #define MOST_FRAMES 2048u
 
 struct speedscope {
@@ -21,7 +22,7 @@ struct speedscope {
 	const struct dw_symbol *symbols;
 	const struct dw_paths *paths;
 	struct dw_writer_out *out;
-	uint32_t *frames; /* by symbol: its frame + 1; 0: it does not occur */
+	uint32_t *frames; /* by symbol: its frame + 1; 0: not used */
 	uint32_t path[MOST_FRAMES + 1]; /* by depth: frames */
 };
 
@@ -53,7 +54,7 @@ static void speedscope_put_frames(struct speedscope *speedscope)
 	dw_out_text(out, "]},\n");
 }
 
-/* The frames of a path, outermost first; of a path that is too deep the outermost ones. */
+/* Writes the frames of a path, outermost first; if it is too deep, only the outermost ones. */
 static void speedscope_put_path(struct speedscope *speedscope, uint32_t depth)
 {
 	dw_out_text(speedscope->out, "[");
@@ -64,7 +65,7 @@ static void speedscope_put_path(struct speedscope *speedscope, uint32_t depth)
 	dw_out_text(speedscope->out, "]");
 }
 
-/* The nodes of the thread whose root is at `from`, except those without self time. */
+/* Writes the nodes of the thread whose root is at `from`, except those without self time. */
 static void speedscope_put_samples(struct speedscope *speedscope, size_t from, size_t end)
 {
 	struct dw_writer_out *out = speedscope->out;

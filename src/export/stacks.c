@@ -1,9 +1,9 @@
 /*
  * Recorded stacks: their functions as text, and self time by symbol and stack.
  *
- * Called by labels.c, folded_stacks.c and pprof.c. Ranges come in the order of their ends, so
- * the inner ones before the outer one, whose self time is its own without theirs. Memory: a
- * row for each thread, symbol and stack that occur together.
+ * Called by labels.c, folded_stacks.c and pprof.c. Ranges arrive in the order of their ends, inner
+ * ranges before the outer one; the self time of a range is its time without that of the inner
+ * ranges. Memory: one row for each combination of thread, symbol and stack that occurs.
  */
 #include "export/stacks.h"
 
@@ -68,7 +68,8 @@ void dw_stack_text(struct dw_writer_out *out, struct dw_stack stack)
 
 /* ---- sums --------------------------------------------------------------------------- */
 
-/* A range that has ended while the range around it is open; neighbours of one depth are one. */
+/* A range that has ended while the range around it is open. Neighbours of the same depth are
+ * merged. */
 struct ended {
 	uint64_t start_ns, took_ns;
 	uint32_t depth;
@@ -80,7 +81,8 @@ struct pass {
 	size_t count, capacity;
 	uint32_t thread;
 	bool nested, failed;
-	bool apart; /* within a scope of steps, where the range around two neighbours may be missing */
+	bool apart; /* not merged: within a scope of steps the range around two neighbours may be
+	             * missing */
 };
 
 static uint32_t stacks_hash(const struct dw_stacks_row *key)
@@ -118,7 +120,7 @@ static bool stacks_subtract_inner(struct pass *pass, const struct dw_event *even
 	pass->nested = event->nested;
 	while (pass->count && pass->ended[pass->count - 1].start_ns >= event->start_ns)
 		within += pass->ended[--pass->count].took_ns;
-	/* a range that was ended out of order may be shorter than those that began in it */
+	/* a range that was ended out of order may be shorter than the ranges that began in it */
 	*self_ns = took > within ? took - within : 0;
 	if (event->depth == 0) {
 		pass->count = 0;

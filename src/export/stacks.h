@@ -1,11 +1,11 @@
 /*
- * Recorded stacks for the exports: where a range was called from.
+ * Recorded stacks for the exports: the functions that called a range.
  *
  *   dw_stack_*    the functions of one stack, innermost first
  *   dw_stacks_*   the self time of all ranges of the scope, by symbol and stack
  *
- * Called by the formats that show stacks. Stack ids belong to a file: that of the process of
- * the thread.
+ * Called by the formats that show stacks. Stack ids are per file; a thread uses the file of its
+ * process.
  */
 #ifndef DW_EXPORT_STACKS_H
 #define DW_EXPORT_STACKS_H
@@ -24,11 +24,11 @@ struct dw_stack {
 bool dw_stacks_any(const struct dw_source *source);
 
 struct dw_stack dw_stack_at(const struct dw_source *source, uint32_t thread, uint32_t stack);
-/* NULL when the file lacks it. */
+/* Returns NULL if the file does not contain it. */
 const struct dw_source_frame *dw_stack_frame(const struct dw_stack *stack, uint32_t index);
-/* "file(line): name", or only the name when there is no file. */
+/* Writes "file(line): name", or only the name if there is no file. */
 void dw_stack_function_text(struct dw_writer_out *out, const struct dw_source_function *function);
-/* All functions, innermost first, with ';' between. */
+/* Writes all functions, innermost first, separated by ';'. */
 void dw_stack_text(struct dw_writer_out *out, struct dw_stack stack);
 
 struct dw_stacks_row {
@@ -42,8 +42,8 @@ struct dw_stacks {
 	struct dw_map map; /* rows by thread, symbol and stack */
 };
 
-/* Self time excludes all inner ranges, so that the rows add up to the time of the outermost
- * ranges. Errors: DWELL_E_NOMEM. */
+/* Self time excludes all inner ranges, so the rows add up to the time of the outermost ranges.
+ * Errors: DWELL_E_NOMEM. */
 int dw_stacks_make(struct dw_stacks *stacks, struct dw_model *model, struct dwell_error *error);
 void dw_stacks_reset(struct dw_stacks *stacks);
 

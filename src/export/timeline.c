@@ -1,8 +1,8 @@
 /*
  * The timeline of a trace; see timeline.h.
  *
- * Called by chrome.c, perfetto.c and xplane.c. It numbers the tracks and hands every event
- * to the functions of the format, with its track.
+ * Called by chrome.c, perfetto.c and xplane.c. It numbers the tracks and passes every event with
+ * its track to the functions of the format.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 
 /* ---- numbers of processes and threads ---------------------------------------------------- */
 
-/* Several processes may have one pid: on different hosts, in different containers, before
- * and after exec. Pids have at most seven digits, and the n-th further user of one gets the
- * number n in front of them. Threads likewise. */
+/* Several processes may have the same pid: on different hosts, in different containers, before and
+ * after exec. Pids have at most seven digits; the n-th further process with a pid gets the number n
+ * before its digits. The same applies to threads. */
 #define AGAIN 10000000u
 #define MOST_AGAIN 99u
 #define HANDLERS_AGAIN 100u /* added to n for the signal handlers of a thread */
@@ -35,13 +35,14 @@ static int timeline_compare_numbers(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* How often the number at `i` was there before, in its process; `before`: the same at i - 1. */
+/* Returns how many earlier entries of the process have the same number as entry `i`; `before` is
+ * the result for i - 1. */
 static uint64_t timeline_users_before(const struct timeline_number *numbers, size_t i, uint64_t before)
 {
 	bool same = i && numbers[i].process == numbers[i - 1].process &&
 	            numbers[i].number == numbers[i - 1].number;
 
-	/* Beyond the limit the kernel has reused the tid: such threads never overlap. */
+	/* Above the limit the kernel has reused the tid; such threads never overlap. */
 	return !same ? 0 : before < MOST_AGAIN ? before + 1 : before;
 }
 
@@ -54,7 +55,7 @@ static void timeline_number_processes(struct dw_timeline *timeline, struct timel
 		numbers[i] = (struct timeline_number){ 0, source->processes[i].pid, i };
 	qsort(numbers, source->process_count, sizeof *numbers, timeline_compare_numbers);
 	for (size_t i = 0; i < source->process_count; i++) {
-		/* Processes with one pid may overlap, so their number has no limit. */
+		/* Processes with the same pid may overlap, so there is no limit. */
 		times = i && numbers[i].number == numbers[i - 1].number ? times + 1 : 0;
 		timeline->pids[numbers[i].index] = numbers[i].number + times * AGAIN;
 	}
@@ -173,9 +174,9 @@ int dw_timeline_close(struct dw_timeline *timeline, int result, struct dwell_err
 	return result;
 }
 
-/* ---- events as they come ----------------------------------------------------------------- */
+/* ---- events in the order of the streams -------------------------------------------------- */
 
-/* Whether nothing should be written any more. */
+/* Whether writing should stop. */
 static bool timeline_is_over(const struct dw_timeline *timeline)
 {
 	return timeline->failed || timeline->out->error;
@@ -261,7 +262,7 @@ int dw_timeline_events(struct dw_timeline *timeline, struct dwell_error *error)
 	return result < 0 ? result : 0;
 }
 
-/* ---- what has an order only when all streams are read ------------------------------------ */
+/* ---- events that can be ordered only after all streams were read ------------------------- */
 
 void dw_timeline_steps(struct dw_timeline *timeline)
 {

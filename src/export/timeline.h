@@ -1,13 +1,13 @@
 /*
  * A trace as a timeline: the basis of every exporter that writes event by event.
  *
- * A format fills in a struct dw_timeline_format: functions that write one event each. The
- * timeline walks the events of the model and calls them with what no format should find
- * out by itself: the track of an event, whether a range nests there, the memory in use after
- * an allocation, the two ends of an arrow. A format calls, in the order of its document:
+ * A format fills in a struct dw_timeline_format with functions that write one event each. The
+ * timeline walks the events of the model and calls these functions. It computes what all formats
+ * need: the track of an event, whether a range nests there, the memory in use after an allocation,
+ * the two ends of an arrow. A format calls, in the order of its document:
  *
  *     dw_timeline_open()      always, and dw_timeline_close() at the end
- *     dw_timeline_events()    ranges, marks, counters, asynchronous ranges, as streams have them
+ *     dw_timeline_events()    ranges, marks, counters, asynchronous ranges, in stream order
  *     dw_timeline_steps()     after the events, which decide whether a step nests
  *     dw_timeline_memory()    allocations and frees in order of time
  *     dw_timeline_arrows()    arrows, one end after the other
@@ -15,8 +15,8 @@
  * A track is a row of a viewer: number thread * 2 for a thread, thread * 2 + 1 for its signal
  * handlers, whose ranges overlap those of the thread.
  *
- * Memory: 16 bytes a symbol; 40 bytes an allocation or free and 32 bytes an end of an arrow,
- * because these have an order only when all streams are read. Nothing for a range.
+ * Memory: 16 bytes per symbol, 40 bytes per allocation or free and 32 bytes per end of an arrow,
+ * because these can be ordered only after all streams were read. Ranges need no memory.
  */
 #ifndef DW_EXPORT_TIMELINE_H
 #define DW_EXPORT_TIMELINE_H
@@ -30,11 +30,11 @@
 
 /* Functions that write one event. Only `put_handlers` may be NULL. */
 struct dw_timeline_format {
-	/* The streams of signal handlers are walked after all others, not in between. */
+	/* The streams of signal handlers are read after all others. */
 	bool handlers_last;
-	/* Before the first event of a track of signal handlers. */
+	/* Called before the first event of a track of signal handlers. */
 	void (*put_handlers)(void *to, uint32_t track);
-	/* `nests`: it lies in or beside every range of its track that was put before. */
+	/* `nests`: no range that was written to its track before overlaps it only partly. */
 	void (*put_range)(void *to, const struct dw_event *event, uint32_t track, bool nests);
 	void (*put_mark)(void *to, const struct dw_event *event, uint32_t track);
 	void (*put_counter)(void *to, const struct dw_event *event, uint32_t track);
@@ -44,41 +44,41 @@ struct dw_timeline_format {
 	void (*put_arrow)(void *to, const struct dw_arrow_end *end);
 };
 
-/* The numbers by which a viewer knows a track. */
+/* The numbers that identify a track in a viewer. */
 struct dw_timeline_track {
 	uint64_t pid, tid;
 };
 
 /* Text that all calls of a symbol share. */
 struct dw_label {
-	const char *text; /* NULL: not made yet */
+	const char *text; /* NULL until it is first used */
 	uint32_t length;
 };
 
 struct dw_timeline {
 	const struct dw_timeline_format *format;
-	void *to; /* what the functions of `format` are called with */
+	void *to; /* first argument of the functions of `format` */
 	struct dw_model *model;
 	const struct dw_source *source;
 	const struct dw_symbol *symbols;
 	size_t symbol_count;
-	struct dw_writer_out *out; /* nothing goes on after its first error */
+	struct dw_writer_out *out; /* writing stops after its first error */
 	struct dw_arena arena;
 	struct dw_writer_out scratch;     /* in memory; empty between two uses */
 	uint64_t *pids;                   /* by process */
 	struct dw_timeline_track *tracks; /* by track */
-	bool *begun;                      /* by track: has an event; of signal handlers only */
+	bool *begun;                      /* by track: it has an event; only used for signal handlers */
 	struct dw_label *args;            /* by symbol */
 	struct dw_nest nest;
-	uint32_t nest_track; /* whose ranges `nest` holds */
+	uint32_t nest_track; /* the track of the ranges in `nest` */
 	struct dw_nest_steps steps;
 	struct dw_memory_totals memory;
 	struct dw_arrows arrows;
-	uint64_t last_id; /* of arrows, and of what a format numbers with them */
+	uint64_t last_id; /* of arrows, and of other items that a format numbers with them */
 	bool failed;      /* out of memory */
 };
 
-/* `failed` says whether there was enough memory. */
+/* Sets `failed` if out of memory. */
 void dw_timeline_open(struct dw_timeline *timeline, const struct dw_timeline_format *format,
                       void *to, struct dw_model *model, struct dw_writer_out *out);
 /* Returns `result`, or DWELL_E_NOMEM if that is 0 and `failed` is set. */
@@ -96,22 +96,22 @@ void dw_timeline_arrows(struct dw_timeline *timeline);
 bool dw_timeline_is_silent(const struct dw_source *source, uint32_t process);
 /* Whether signal handlers of a thread recorded anything. */
 bool dw_timeline_has_handlers(const struct dw_source *source, uint32_t thread);
-/* With the rank of the process, if it has one. */
+/* Includes the rank of the process, if it has one. */
 void dw_timeline_process_name(const struct dw_source *source, uint32_t process, char name[128]);
 void dw_timeline_track_name(const struct dw_source *source, uint32_t track, char name[256]);
 
 /* ---- labels.c ---------------------------------------------------------------------------- */
 
-/* The name of a category that tools for PyTorch's traces know, or else dwell's own. */
+/* Returns the name of a category that tools for PyTorch's traces know, otherwise dwell's name. */
 const char *dw_label_category(uint32_t category, char buffer[24]);
-/* What is known about all calls of a symbol, as the members of a JSON object:
- * "Input Dims":[[2]],"Input type":["float"]. Empty when there is nothing, and when out of
- * memory, which sets `failed`. Made once a symbol. */
+/* Returns what all calls of a symbol have in common, as the members of a JSON object: "Input
+ * Dims":[[2]],"Input type":["float"]. It is empty if there is nothing, or if out of memory, which
+ * sets `failed`. It is made once per symbol. */
 struct dw_label dw_label_args(struct dw_timeline *timeline, uint32_t symbol);
-/* Copies what is in `scratch` and empties that. */
+/* Returns a copy of `scratch` and empties `scratch`. */
 struct dw_label dw_label_take(struct dw_timeline *timeline);
-/* The call stack of a range from the innermost frame, as PyTorch writes it: "FILE(LINE):
- * FUNCTION;...". Lies in `scratch` until that is used again. */
+/* Returns the call stack of a range from the innermost frame, in PyTorch's form: "FILE(LINE):
+ * FUNCTION;...". It is valid until `scratch` is used again. */
 const char *dw_label_stack(struct dw_timeline *timeline, uint32_t thread, uint32_t stack);
 
 #endif

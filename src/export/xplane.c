@@ -1,15 +1,15 @@
 /*
  * XSpace: the format of XLA's profiler, which TensorBoard's profile plugin (XProf) reads.
  *
- * All threads are lines of the plane "/host:CPU", where the plugin looks for steps and
- * operators. Times are since the first event. No event has a stat "group_id", so that the
- * plugin groups events by step itself.
+ * All threads are lines of the plane "/host:CPU", where the plugin looks for steps and operators.
+ * Times are relative to the first event. No event has a stat "group_id", so that the plugin groups
+ * events by step itself.
  *
- * An allocation belongs to the innermost operator that is open in its thread, else to the
- * innermost range that the program named, as in the view `memory` (model/memory/memory.h).
+ * An allocation belongs to the innermost open operator of its thread. If there is none, it belongs
+ * to the innermost range that the program named, as in the view `memory` (model/memory/memory.h).
  *
- * Called through export.c; it collects all events, because lines are sorted. Memory: that of
- * the timeline, 48 bytes an event, and the encoded plane with some 30 bytes an event.
+ * Called through export.c. It collects all events, because lines are sorted. Memory: that of the
+ * timeline, 48 bytes per event, and the encoded plane with about 30 bytes per event.
  */
 #include <math.h>
 #include <stdio.h>
@@ -27,9 +27,9 @@ struct dw_xplane_peak {
 	int64_t bytes;
 };
 
-/* ---- events as they come ----------------------------------------------------------------- */
+/* ---- events in the order of the streams -------------------------------------------------- */
 
-/* NULL when out of memory. */
+/* Returns NULL if out of memory. */
 static struct dw_xplane_event *xplane_add(struct dw_xplane *xplane, uint32_t line,
                                       enum dw_xplane_kind kind, uint32_t name, uint64_t start_ns,
                                       uint64_t end_ns)
@@ -58,9 +58,9 @@ static void xplane_add_range(struct dw_xplane *xplane, const struct dw_event *fr
 	if (!event)
 		return;
 	event->async = from->type == DW_EVENT_ASYNC;
-	event->depth = from->depth + 1; /* a step of the same times lies around it */
+	event->depth = from->depth + 1; /* a step with the same times is around it */
 	event->number = number;
-	/* `from->args` lives as long as the call. */
+	/* `from->args` is valid only during the call. */
 	event->args = args ? dw_arena_text(&xplane->timeline.arena, args, strlen(args)) : NULL;
 }
 
@@ -74,7 +74,7 @@ static void xplane_put_async(void *to, const struct dw_event *event, uint32_t tr
 	xplane_add_range(to, event, event->thread * 2, UINT64_MAX, NULL);
 }
 
-/* An event without duration, inside everything that is open. NULL when out of memory. */
+/* Adds an event without duration, inside all open events. Returns NULL if out of memory. */
 static struct dw_xplane_event *xplane_add_moment(struct dw_xplane *xplane, uint32_t line,
                                                  enum dw_xplane_kind kind, uint32_t name,
                                                  uint64_t ns)
@@ -119,7 +119,7 @@ static void xplane_put_step(void *to, const struct dw_nest_step *from)
 	}
 }
 
-/* The end of an arrow is a moment at the begin of the call that it joins. */
+/* The end of an arrow is an event without duration at the begin of the call that it joins. */
 static void xplane_put_arrow(void *to, const struct dw_arrow_end *end)
 {
 	struct dw_xplane *xplane = to;
@@ -128,12 +128,12 @@ static void xplane_put_arrow(void *to, const struct dw_arrow_end *end)
 		end->link ? dw_xplane_own_name(xplane, NAME_LINK) : end->symbol, end->ns);
 
 	if (event)
-		event->number = end->id << 1 | end->link; /* the ids of links are their own */
+		event->number = end->id << 1 | end->link; /* links have ids of their own */
 }
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
-/* The most that a device has held in a process, up to this change. */
+/* Returns the largest total of a device in a process up to this change. */
 static int64_t xplane_peak(struct dw_xplane *xplane, const struct dw_memory_total *at)
 {
 	uint32_t hash = dw_map_hash((uint64_t)at->process << 32 | at->device);
@@ -191,7 +191,7 @@ struct open_range {
 	uint32_t name;
 };
 
-/* The symbol of the open range to which an allocation belongs; UINT32_MAX: none. */
+/* Returns the symbol of the open range to which an allocation belongs, or UINT32_MAX. */
 static uint32_t xplane_owner(const struct dw_xplane *xplane, const struct open_range *open, size_t count,
                          uint64_t ns)
 {
@@ -225,7 +225,7 @@ static int xplane_compare_steps(const void *left, const void *right)
 	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* The step of a process at a time; UINT32_MAX: none. */
+/* Returns the step of a process at a time, or UINT32_MAX. */
 static uint32_t xplane_step_at(const struct step_span *steps, size_t count, uint32_t process, uint64_t ns)
 {
 	size_t low = 0, high = count;
@@ -245,13 +245,12 @@ static uint32_t xplane_step_at(const struct step_span *steps, size_t count, uint
 }
 
 /*
- * Joins the last allocations to their steps.
+ * Assigns the last allocations to their steps.
  *
- * On the line of allocations no event of a step lies around them, and the plugin warns of
- * steps that are not whole when the last of its thousand samples belongs to none. Those before
- * the last peak stay without a step: the plugin counts an allocation without a step that
- * follows one with a step to a later step, and takes everything older than the step of the
- * peak for unused.
+ * On the line of allocations no event of a step encloses them, and the plugin warns of incomplete
+ * steps if the last of its thousand samples belongs to no step. Allocations before the last peak
+ * remain without a step: the plugin assigns an allocation without a step that follows one with a
+ * step to a later step, and treats everything older than the step of the peak as unused.
  */
 static void xplane_find_steps(struct dw_xplane *xplane)
 {
@@ -288,11 +287,11 @@ static void xplane_find_steps(struct dw_xplane *xplane)
 }
 
 /*
- * Gives each allocation its owner, from sorted events, and moves it to the line of allocations.
+ * Finds the owner of each allocation in the sorted events, and moves it to the line of allocations.
  *
- * The plugin's memory profile shows the owner as "op name". It takes it from a stat for which
- * its operator statistics count the event as a call of the operator, except on a line whose
- * number is one of those that the plugin derives. So all allocations stand on one such line.
+ * The plugin's memory profile shows the owner as "op name". It reads it from a stat that also makes
+ * its operator statistics count the event as a call of the operator, except on a line with a number
+ * of the lines that the plugin derives. Therefore all allocations are on one such line.
  */
 static void xplane_find_owners(struct dw_xplane *xplane)
 {
@@ -364,7 +363,7 @@ static void xplane_put_environment(struct dw_xplane *xplane, uint64_t end_ns)
 	xplane_drain(xplane);
 }
 
-/* Whether names of lines must name the process too. `dwell run` itself does not count. */
+/* Finds out whether names of lines must contain the process. `dwell run` itself does not count. */
 static void xplane_count_processes(struct dw_xplane *xplane)
 {
 	const struct dw_source *source = xplane->timeline.source;
@@ -380,7 +379,7 @@ static void xplane_count_processes(struct dw_xplane *xplane)
 		xplane->pid = 0;
 }
 
-/* `device_length`: the length of `name` if it is a device's, else 0. */
+/* `device_length`: the length of `name` for a device, 0 otherwise. */
 static void xplane_put_plane(struct dw_xplane *xplane, uint64_t id, const char *name,
                              size_t device_length)
 {
@@ -399,7 +398,7 @@ static void xplane_put_plane(struct dw_xplane *xplane, uint64_t id, const char *
 	xplane_drain(xplane);
 }
 
-/* A plane for each device: the name of its threads begins with its own. */
+/* Writes a plane for each device. The names of a device's threads begin with its name. */
 static void xplane_put_devices(struct dw_xplane *xplane)
 {
 	uint64_t id = FIRST_DEVICE_PLANE;
@@ -417,7 +416,7 @@ static void xplane_put_devices(struct dw_xplane *xplane)
 	}
 }
 
-/* The start of the first event. Returns the end of the last one. */
+/* Finds the start of the first event. Returns the end of the last one. */
 static uint64_t xplane_find_span(struct dw_xplane *xplane)
 {
 	uint64_t end_ns = 0;

@@ -1,7 +1,7 @@
 /*
- * An XSpace that is being written: what its two files share.
+ * The interface between the two files that write an XSpace.
  *
- *   xplane.c        collects the events, finds the owner of each allocation; the document
+ *   xplane.c        collects the events, finds the owner of each allocation, writes the document
  *   xplane_lines.c  encodes the lines of a plane: events, their stats and names
  */
 #ifndef DW_EXPORT_XPLANE_H
@@ -34,7 +34,7 @@ enum dw_xplane_stat {
 	STAT_COUNT
 };
 
-/* Names of events that are no symbol: they are numbered behind the symbols. */
+/* Names of events that have no symbol. Their numbers follow those of the symbols. */
 enum dw_xplane_name { NAME_STEP, NAME_ALLOCATION, NAME_DEALLOCATION, NAME_LINK, NAME_COUNT };
 
 enum dw_xplane_kind { RANGE, RANGE_OPEN, STEP, MEMORY, FLOW_OUT, FLOW_IN, COUNTER };
@@ -47,7 +47,7 @@ struct dw_xplane_event {
 	uint8_t kind; /* enum dw_xplane_kind */
 	bool async;
 	union {
-		uint64_t number; /* of a step, a sequence or an arrow; MEMORY: index in `memory` */
+		uint64_t number; /* number of a step, a sequence or an arrow; MEMORY: index in `memory` */
 		double value;    /* COUNTER */
 	};
 	union {
@@ -61,7 +61,7 @@ struct dw_xplane_memory {
 	int64_t bytes, total, peak;
 	uint32_t symbol;
 	uint32_t track; /* of the thread that allocated it */
-	uint32_t step;  /* in which it happened, of the source's; UINT32_MAX: none, or not needed */
+	uint32_t step;  /* index of its step in the source; UINT32_MAX: none, or not needed */
 	uint32_t owner; /* symbol of the operator that it belongs to; UINT32_MAX: none */
 	const char *device;
 };
@@ -76,12 +76,12 @@ struct dw_xplane {
 	struct dw_xplane_peak *peaks; /* by process and device */
 	size_t peak_count, peak_capacity;
 	struct dw_map peak_map;
-	bool *named;      /* by symbol: some event has it */
+	bool *named;      /* by symbol: at least one event has it */
 	uint64_t base_ns; /* the start of the first event */
 	uint64_t left_out;
 	uint32_t pid; /* of the only process; 0: there are several */
 	bool several;
-	uint32_t counters; /* the line of counters; the next one is that of allocations */
+	uint32_t counters; /* number of the line of counters; the next one is that of allocations */
 };
 
 static inline uint32_t dw_xplane_memory_line(const struct dw_xplane *xplane)
@@ -95,13 +95,13 @@ static inline uint32_t dw_xplane_own_name(const struct dw_xplane *xplane, enum d
 }
 
 void dw_xplane_sort(struct dw_xplane *xplane);
-/* The lines of one plane, from sorted events. The plane is that of the device whose name is the
- * first `length` characters of `device`; length 0: that of the host. */
+/* Writes the lines of one plane, from sorted events. The first `length` characters of `device` are
+ * the name of the plane's device; if `length` is 0, it is the plane of the host. */
 void dw_xplane_put_lines(struct dw_xplane *xplane, const char *device, size_t length);
-/* The device of a line, by the name of its thread ("/device:GPU:0 Stream #7"): the length of its
- * name; 0: none. */
+/* Returns the length of the device's name in the name of the line's thread ("/device:GPU:0 Stream
+ * #7"), or 0 if the line belongs to no device. */
 size_t dw_xplane_device(const struct dw_xplane *xplane, uint32_t line, const char **name);
-/* The names of events and of stats. */
+/* Write the names of events and of stats. */
 void dw_xplane_put_names(struct dw_xplane *xplane);
 void dw_xplane_put_stat_names(struct dw_proto *to);
 void dw_xplane_put_uint(struct dw_proto *to, uint32_t field, enum dw_xplane_stat stat,

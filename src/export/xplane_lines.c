@@ -1,11 +1,11 @@
 /*
  * The lines of an XSpace: the events of a thread with their stats, and the names of both.
  *
- * Called by xplane.c. The events of a line are sorted and nest: an event that overlaps another
- * partly goes to a further line of the same thread. The profile plugin recognises operators by
- * the form of their names, so an operator has two names: one for the plugin, and its own for
- * display. Category and detail stand with the name, for dwell itself, which reads the file as a
- * trace again (read/xspace_names.c).
+ * Called by xplane.c. The events of a line are sorted and nest: an event that partly overlaps
+ * another one is moved to a further line of the same thread. The profile plugin recognises
+ * operators by the form of their names, so an operator has two names: one for the plugin, and its
+ * own for display. Category and detail are stored with the name for dwell itself, which can read
+ * the file as a trace (read/xspace_names.c).
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -16,12 +16,12 @@
 #include "export/xplane.h"
 
 #define PS_PER_NS 1000u
-#define MOST_LANES 64u /* of one thread */
+#define MOST_LANES 64u /* lines of one thread */
 #define MOST_NAME 512u
 
 /* ---- names of operators ------------------------------------------------------------------ */
 
-/* The plugin's name of an operator: "aten::add" becomes "aten/add". Returns the length. */
+/* Writes the plugin's name of an operator: "aten::add" becomes "aten/add". Returns the length. */
 static size_t xplane_operation_name(char *to, size_t size, const char *name)
 {
 	size_t used = 0;
@@ -39,8 +39,8 @@ static size_t xplane_operation_name(char *to, size_t size, const char *name)
 	return used;
 }
 
-/* The plugin takes an event for an operator when its name is "scope/op:Type" and the type
- * begins with a capital: "aten::add" becomes "aten/add:Aten_add". */
+/* The plugin treats an event as an operator if its name has the form "scope/op:Type" and the type
+ * begins with a capital letter: "aten::add" becomes "aten/add:Aten_add". */
 static void xplane_operator_name(char *to, size_t size, const char *name)
 {
 	size_t used = xplane_operation_name(to, size / 2 - 1, name), type;
@@ -69,7 +69,7 @@ size_t dw_xplane_device(const struct dw_xplane *xplane, uint32_t line, const cha
 	return strncmp(*name, "/device:", 8) == 0 && space ? (size_t)(space - *name) : 0;
 }
 
-/* The name of the line of a thread, as read/xspace_owners.c takes it apart. */
+/* Writes the name of a thread's line in the form that read/xspace_owners.c parses. */
 static void xplane_line_name(const struct dw_xplane *xplane, uint32_t line, char to[MOST_NAME])
 {
 	const struct dw_source *source = xplane->timeline.source;
@@ -238,7 +238,7 @@ static int xplane_compare_events(const void *left, const void *right)
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
-/* 1: the event nests in the open ones, and is open from now on; 0: it does not; -1: out of
+/* Returns 1 if the event nests in the open ones, and opens it; 0 if it does not nest; -1 if out of
  * memory. */
 static int xplane_nests(uint64_t **ends, size_t *capacity, size_t *open, const struct dw_xplane_event *event)
 {
@@ -276,7 +276,7 @@ static void xplane_put_line_name(struct dw_xplane *xplane, uint32_t line, unsign
 	}
 }
 
-/* Puts one line of the events that nest. Moves the others to the front and returns their
+/* Writes one line with the events that nest. Moves the others to the front and returns their
  * number. */
 static size_t xplane_put_lane(struct dw_xplane *xplane, struct dw_xplane_event *events, size_t count, unsigned lane)
 {
@@ -348,7 +348,7 @@ static const char *xplane_category_name(const struct dw_symbol *symbol)
 	return symbol && symbol->category < sizeof texts / sizeof *texts ? texts[symbol->category] : NULL;
 }
 
-/* `symbol` is NULL for an event that is no symbol. */
+/* `symbol` is NULL for an event without one. */
 static void xplane_put_event_name(struct dw_proto *to, uint64_t id, const char *name, const char *display,
                            const struct dw_symbol *symbol)
 {

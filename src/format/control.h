@@ -1,19 +1,19 @@
 /*
- * The control page's arithmetic: what a gate lets through, and a capture's word.
+ * Operations on the control page: the masks of gates, and captures.
  *
- * Shared by the recorder, which steps gates and opens profiles, and by the capture
- * service. A gate's mask is made of words that others may change at the same time. Each
- * who changes one adds to `generation` and computes until no generation passed in
- * between: the last to compute has seen all. All of it seq_cst: it happens at steps and
- * captures, never in a probe.
+ * Used by the recorder, which moves gates and opens profiles, and by the capture service. A gate's
+ * mask is computed from words that other processes may change at the same time. Whoever changes one
+ * of them adds one to `generation` and computes the masks until no other change came in between. So
+ * the last one to compute has seen all changes. All of it is seq_cst, because it happens at steps
+ * and captures and never in a probe.
  *
- * A capture is one word, so that whoever ends it ends that one and no later one:
+ * A capture is one word, so that whoever ends it ends this capture and no later one:
  *
  *     63               32 31                0
- *     | categories wanted | when it is over |   in 2^20 ticks, which wrap; 0: none
+ *     | categories wanted | when it ends    |   in 2^20 ticks, which wrap; 0: none
  *
- * It ends at its time whether its controller lives or not: the recorder looks when it
- * takes a chunk and at steps, a controller when it wants one of its own.
+ * It ends at its time even if its controller was killed. The recorder checks this when it takes a
+ * chunk and at steps; a controller, when it wants a capture of its own.
  */
 #ifndef DW_FORMAT_CONTROL_H
 #define DW_FORMAT_CONTROL_H
@@ -22,12 +22,12 @@
 
 #include "format/layout.h"
 
-/* Each side uses some of them, and the recorder in two files is one side. */
+/* Each file that includes this uses only some of the functions. */
 #define DW_CONTROL_INLINE __attribute__((unused)) static inline
 
 #define DW_CAPTURE_SHIFT 20
-#define DW_CONTROL_NOTHING (1u << 31) /* DWELL_MASK_NONE: a mask of nothing, as 0 is all */
-#define DW_CONTROL_LAYERS (1u << 27)  /* DWELL_DETAIL_LAYERS: with whatever opens the gate */
+#define DW_CONTROL_NOTHING (1u << 31) /* DWELL_MASK_NONE: a mask of nothing, because 0 means all */
+#define DW_CONTROL_LAYERS (1u << 27)  /* DWELL_DETAIL_LAYERS: added to any open gate */
 
 DW_CONTROL_INLINE uint64_t dw_control_capture(uint32_t mask, uint64_t end_ticks)
 {
@@ -50,9 +50,9 @@ DW_CONTROL_INLINE uint32_t dw_control_mask(const struct dw_control *control, con
 	return mask ? mask | (wanted & DW_CONTROL_LAYERS) : 0;
 }
 
-/* After a change of what `count` gates depend on. Whoever changes the page at the same time
- * computes the gates too, so looking again a few times is enough; the bound keeps a process that
- * changes the page without end from holding others up. */
+/* Call it after a change of words that the masks of `count` gates depend on. A process that changes
+ * the page at the same time computes the gates too, so a few repetitions are enough. The limit
+ * keeps a process that changes the page all the time from blocking others. */
 DW_CONTROL_INLINE void dw_control_compute(struct dw_control *control, struct dw_gate *gates,
                                       uint32_t count)
 {
@@ -75,7 +75,7 @@ DW_CONTROL_INLINE void dw_control_compute_all(struct dw_head *head, struct dw_co
 	dw_control_compute(control, control->gates, count < DW_GATES ? count : DW_GATES);
 }
 
-/* False: another capture is not over. */
+/* False: another capture has not ended. */
 DW_CONTROL_INLINE bool dw_control_begin_capture(struct dw_head *head, struct dw_control *control,
                                             uint64_t capture, uint64_t ticks)
 {
@@ -89,7 +89,7 @@ DW_CONTROL_INLINE bool dw_control_begin_capture(struct dw_head *head, struct dw_
 	return true;
 }
 
-/* This capture, if it is not over yet. */
+/* Ends this capture, unless it has ended already. */
 DW_CONTROL_INLINE void dw_control_end_capture(struct dw_head *head, struct dw_control *control,
                                           uint64_t capture)
 {
@@ -98,7 +98,7 @@ DW_CONTROL_INLINE void dw_control_end_capture(struct dw_head *head, struct dw_co
 		dw_control_compute_all(head, control);
 }
 
-/* For who has the chance to look: ends a capture whose time has passed. */
+/* Ends a capture whose time has passed. Any process may call it. */
 DW_CONTROL_INLINE void dw_control_look(struct dw_head *head, struct dw_control *control, uint64_t ticks)
 {
 	uint64_t capture = __atomic_load_n(&control->capture, __ATOMIC_RELAXED);

@@ -1,27 +1,25 @@
 /*
- * Decoding the words of a chunk: one loop, visitors that inline.
+ * Decodes the words of a chunk in one loop, with visitors that are inlined.
  *
- * For readers. dw_decode_words() calls `begin`, `end` or `other` for each record
- * with the record's time; they are passed as constants and everything here is
- * always inlined, so that the compiler makes one loop out of both with no call a
- * record. Every read is checked against the data's end: whatever the words hold,
- * nothing outside them is looked at and the loop ends.
+ * For readers. dw_decode_words() calls `begin`, `end` or `other` for each record with the record's
+ * time. The visitors are passed as constants and everything here is always inlined. So the compiler
+ * makes one loop of them, without a call for each record. Every read is checked against the end of
+ * the data: whatever the words are, nothing outside of them is read and the loop ends.
  *
- * Another process may write to the words while they are decoded. So each word is
- * loaded once, and a visitor gets a copy of the payload: what was checked is what
- * is used.
+ * Another process may write to the words while they are decoded. So each word is loaded once, and a
+ * visitor gets a copy of the payload: it uses the same values that were checked.
  *
- * Time never runs backward for a visitor. Where the counter did (an EXT TIME or
- * a chunk's base before the record before), times are held at the latest one
- * until the counter has caught up, and `backward` counts it.
+ * For a visitor time never decreases. If the counter did (an EXT TIME or the base of a chunk before
+ * the last record), the latest time is used until the counter has reached it again, and `backward`
+ * counts this.
  *
- * A longjmp() out of a step skips the ends of ranges. EXT SCOPE_BEGIN and SCOPE_END
- * say where such a step began and ended: what began between and is still open gets
- * a plain end from here, at SCOPE_END, so that visitors see balanced ranges.
+ * A longjmp() out of a step skips the ends of ranges. EXT SCOPE_BEGIN and SCOPE_END mark the begin
+ * and the end of such a step. Ranges that began in between and are still open at SCOPE_END are
+ * ended here, so that visitors see a matching end for each begin.
  *
- * The time of decoding is linear in the words. Ends of ranges far from the innermost
- * cost as many moves as ranges lie between; beyond DW_MOVES_A_WORD for each word
- * decoded they are left out and counted in `skipped`.
+ * The time of decoding is linear in the number of words. To end a range that is not the innermost
+ * one, the ranges inside it are moved. If this takes more than DW_MOVES_A_WORD moves for each
+ * decoded word, such ends are left out and counted in `skipped`.
  */
 #ifndef DW_FORMAT_DECODE_H
 #define DW_FORMAT_DECODE_H
@@ -37,36 +35,36 @@
 #define DW_INLINE static inline __attribute__((always_inline))
 
 /* The ids of a stream's open ranges, outermost first, for ends that name their range. */
-#define DW_OPEN_BY_NAME 0x80000000u /* beside the id: an end without a name is another's */
+#define DW_OPEN_BY_NAME 0x80000000u /* a plain END does not end this range */
 struct dw_decode_open {
 	uint32_t *ids;
 	uint32_t depth;
-	uint32_t capacity; /* deeper ones are not kept: see dw_open_grow() */
+	uint32_t capacity; /* ids of deeper ranges are not stored: see dw_open_grow() */
 };
 
-/* A stream's time, carried from chunk to chunk. Zeroed at the stream's start. */
+/* A stream's time, which continues from chunk to chunk. Zero at the stream's start. */
 struct dw_decode_time {
-	uint64_t ticks;    /* the counter, as the records say */
-	uint64_t floor;    /* no visitor sees a time before this */
-	uint64_t backward; /* how often it ran backward */
+	uint64_t ticks;    /* the counter, as recorded */
+	uint64_t floor;    /* the smallest time that visitors may get */
+	uint64_t backward; /* how often the counter decreased */
 	uint64_t records;
 	uint64_t cut;      /* ranges that a SCOPE_END ended */
 	uint64_t skipped;  /* ends left out, because finding them took too long */
-	uint64_t moves, most_moves; /* steps that ends of outer ranges took, and may take */
-	uint32_t inside;   /* ranges that are open and began after the SCOPE_BEGIN */
+	uint64_t moves, most_moves; /* moves that ends of outer ranges took, and the limit */
+	uint32_t inside;   /* open ranges that began after the SCOPE_BEGIN */
 	bool in_scope;     /* a SCOPE_BEGIN has no SCOPE_END yet */
-	bool damaged;      /* words that are no record: the rest of the chunk was left out */
-	struct dw_decode_open *open; /* NULL: ends by name are not found; the caller's */
+	bool damaged;      /* a word was not a record: the rest of the chunk was left out */
+	struct dw_decode_open *open; /* owned by the caller; NULL: ends by name are not found */
 };
 
-/* A record that is neither a BEGIN nor an END without more. */
+/* Any record other than a BEGIN or a plain END. */
 struct dw_record {
 	uint32_t kind;           /* enum dw_kind */
 	uint32_t id;             /* EXT: type << 12 | words */
-	uint32_t words;          /* of the payload; as many as the kind needs, or more */
+	uint32_t words;          /* of the payload; at least as many as the kind needs */
 	const uint32_t *payload; /* a copy of its first DW_PAYLOAD_KEPT words */
 };
-#define DW_PAYLOAD_KEPT 5u   /* of the longest record that is known: ALLOC_IS */
+#define DW_PAYLOAD_KEPT 5u   /* the payload of the longest known record, ALLOC_IS */
 
 DW_INLINE uint64_t dw_record_u64(const struct dw_record *record, uint32_t word)
 {
@@ -91,11 +89,11 @@ DW_INLINE uint64_t dw_time_now(const struct dw_decode_time *time)
 	return time->ticks > time->floor ? time->ticks : time->floor;
 }
 
-/* No clock of 1 GHz and more gets there in a lifetime. What says more is damage, and
- * below it the deltas of a chunk cannot overflow. */
+/* No clock gets there in a lifetime, even at some GHz. A larger value is damage. Below it, the
+ * deltas of a chunk cannot overflow. */
 #define DW_TICKS_MAX ((uint64_t)1 << 62)
 
-/* An absolute time: a chunk's base or an EXT. */
+/* Sets an absolute time: a chunk's base or an EXT. */
 DW_INLINE void dw_time_set(struct dw_decode_time *time, uint64_t ticks)
 {
 	uint64_t now = dw_time_now(time);
@@ -113,11 +111,12 @@ DW_INLINE void dw_time_set(struct dw_decode_time *time, uint64_t ticks)
 
 /* ---- ends by name ---------------------------------------------------------------------- */
 
-/* No n of an END_OF that ends anything. */
+/* An n for an END_OF that ends no range. */
 #define DW_NOT_OPEN UINT32_MAX
 #define DW_OPEN_MOST (1u << 20)
 
-/* Without memory, or beyond the most, what begins is not kept and its end by name is none. */
+/* If memory or the limit does not suffice, deeper ids are not stored and their ends are not
+ * found. */
 __attribute__((noinline, unused)) static void dw_open_grow(struct dw_decode_open *open)
 {
 	uint32_t capacity = open->capacity ? open->capacity * 2 : 256;
@@ -130,12 +129,12 @@ __attribute__((noinline, unused)) static void dw_open_grow(struct dw_decode_open
 	open->capacity = capacity;
 }
 
-/* For each word decoded so many ranges may be passed over by ends of outer ranges, and so
- * many at once besides. What programs do needs a few; a trace made for it needs no end. */
+/* How many ranges the ends of outer ranges may move, for each word decoded, and in addition to
+ * that. Programs need few; a file that is made to harm its reader may need any number. */
 #define DW_MOVES_A_WORD 64u
 #define DW_MOVES_SPARE ((uint64_t)1 << 20)
 
-/* Whether `moves` more are within the bound. */
+/* Whether `moves` more are within the limit. */
 DW_INLINE bool dw_may_move(struct dw_decode_time *time, uint64_t moves)
 {
 	if (time->moves + moves > time->most_moves + DW_MOVES_SPARE) {
@@ -146,14 +145,14 @@ DW_INLINE bool dw_may_move(struct dw_decode_time *time, uint64_t moves)
 	return true;
 }
 
-/* Takes the n-th open range out of the list. DW_NOT_OPEN: that would take too long. */
+/* Removes the n-th open range from the list. DW_NOT_OPEN: that would take too long. */
 __attribute__((noinline, unused)) static uint32_t dw_open_take(struct dw_decode_time *time,
                                                                struct dw_decode_open *open,
                                                                uint32_t n)
 {
 	uint32_t *at;
 
-	/* Without a list nobody knows how deep it is; visitors move at most DW_OPEN_MOST. */
+	/* Without a list the depth is unknown; visitors move at most DW_OPEN_MOST. */
 	if (open ? n >= open->depth : n > DW_OPEN_MOST)
 		return n;
 	if (!dw_may_move(time, n))
@@ -168,7 +167,7 @@ __attribute__((noinline, unused)) static uint32_t dw_open_take(struct dw_decode_
 	return n;
 }
 
-/* What an END_OF ends, counted from the innermost, which is no longer open then. */
+/* The position, from the innermost, of the range that an END_OF ends; removes that range. */
 __attribute__((noinline, unused)) static uint32_t dw_open_end(struct dw_decode_time *time,
                                                               struct dw_decode_open *open,
                                                               uint32_t id, uint32_t n)
@@ -177,7 +176,7 @@ __attribute__((noinline, unused)) static uint32_t dw_open_end(struct dw_decode_t
 		if (!open || open->depth > open->capacity)
 			return DW_NOT_OPEN;
 		for (n = 0; n < open->depth && (open->ids[open->depth - 1 - n] & DW_ID_MASK) != id;) {
-			/* To look is cheaper than to move. */
+			/* Comparing takes less time than moving. */
 			if (++n % 8 == 0 && !dw_may_move(time, 1))
 				return DW_NOT_OPEN;
 		}
@@ -187,7 +186,7 @@ __attribute__((noinline, unused)) static uint32_t dw_open_end(struct dw_decode_t
 	return dw_open_take(time, open, n);
 }
 
-/* The same for an end without a name while the innermost range is one that ends by name. */
+/* The same for an END without an id if the innermost range must be ended by name. */
 __attribute__((noinline, unused)) static uint32_t dw_open_end_nested(struct dw_decode_time *time,
                                                                      struct dw_decode_open *open)
 {
@@ -201,7 +200,7 @@ __attribute__((noinline, unused)) static uint32_t dw_open_end_nested(struct dw_d
 
 /* ---- scopes ---------------------------------------------------------------------------- */
 
-/* All that is open has ended: for visitors and callers, at a gap or another thread. */
+/* No range is open any more: called by visitors and callers at a gap or another thread. */
 DW_INLINE void dw_decode_end_all(struct dw_decode_time *time)
 {
 	time->inside = 0;
@@ -210,7 +209,7 @@ DW_INLINE void dw_decode_end_all(struct dw_decode_time *time)
 		time->open->depth = 0;
 }
 
-/* At a SCOPE_END: the ranges that began since the SCOPE_BEGIN and are still open. */
+/* Ends the ranges that began since the SCOPE_BEGIN and are still open, at the SCOPE_END. */
 __attribute__((noinline, unused)) static void dw_decode_cut(struct dw_decode_time *time,
                                                             void *context, uint64_t now,
                                                             dw_visit_end *end)
@@ -225,8 +224,8 @@ __attribute__((noinline, unused)) static void dw_decode_cut(struct dw_decode_tim
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
-/* `named` and `scoped` are constants: without ends by name nothing is kept of what is open,
- * and outside of scopes nothing is counted. The loop without `scoped` ends at a SCOPE_BEGIN. */
+/* `named` and `scoped` are constants. Without `named`, open ranges are not stored; without
+ * `scoped`, they are not counted, and the loop ends at a SCOPE_BEGIN. */
 DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
                                   struct dw_decode_time *time, void *context,
                                   dw_visit_begin *begin, dw_visit_end *end,
@@ -268,7 +267,7 @@ DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
 			continue;
 		}
 		if (__builtin_expect(limit - at < 2, 0))
-			break; /* the file ends inside this record */
+			break; /* the data ends within this record */
 		uint32_t word1 = __atomic_load_n(at + 1, __ATOMIC_RELAXED);
 		if (__builtin_expect(word1 >> DW_KIND_SHIFT == DW_BEGIN, 1)) {
 			at += 2;
@@ -322,7 +321,7 @@ DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
 				dw_decode_cut(time, context, now, end);
 			time->in_scope = false;
 		}
-		/* Ends are among what was lost, or the thread that made them is gone. */
+		/* The ends were lost, or belong to a thread that has ended. */
 		if (record.kind == DW_THREAD || record.kind == DW_LOSS)
 			time->in_scope = false;
 		other(context, now, &record);
@@ -340,8 +339,8 @@ DW_INLINE uint32_t dw_decode_loop(const uint32_t *words, uint32_t count,
 }
 
 /*
- * Decodes `words` from its start to `count` words, the first zero word or the
- * first damage. `time` must hold the chunk's base. Returns the words used.
+ * Decodes up to `count` words, to the first zero word or to the first damage. `time` must contain
+ * the chunk's base. Returns how many words were decoded.
  */
 DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
                                    struct dw_decode_time *time, void *context,

@@ -11,7 +11,7 @@
 
 /* ---- the file ----------------------------------------------------------------- */
 
-/* Fresh pages are zero. */
+/* Grows the mapping; new pages are zero. */
 static char *grow_image(char *image, size_t old_bytes, size_t bytes)
 {
 	void *grown = image ? mremap(image, old_bytes, bytes, MREMAP_MAYMOVE)

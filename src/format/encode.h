@@ -1,15 +1,14 @@
 /*
- * Building a trace in memory: heads, chunks, journals, entries, records.
+ * Builds a trace in memory: heads, chunks, journals, entries, records.
  *
- * For tests, for tools that make traces by hand and for importers of foreign
- * formats; the recorder writes the same structures into a mapped file and does
- * not use this. What is built here is what the format says, so a reader cannot
- * tell the difference. Running out of memory sets `failed` and makes every later
- * call a no-operation, so callers check once, at the end. Invariant: the image
- * always is a valid trace up to the records not yet closed into a chunk.
+ * For tests, for tools that make traces, and for importers of foreign formats. The recorder does
+ * not use this: it writes the same structures into a mapped file. A reader cannot tell the
+ * difference. If memory runs out, `failed` is set and all later calls do nothing, so that callers
+ * need only one check, at the end. Invariant: the image is always a valid trace, up to the records
+ * that are not yet in a closed chunk.
  *
- * The image is mapped, not from the heap: of a block that holds a few records only the
- * pages that were written take memory.
+ * The image is mapped and not allocated from the heap. So a block with a few records takes only the
+ * memory of the pages that were written.
  */
 #ifndef DW_FORMAT_ENCODE_H
 #define DW_FORMAT_ENCODE_H
@@ -21,7 +20,7 @@
 #include "dwell/probe.h"
 #include "format/layout.h"
 
-/* The file. Addresses into the image hold until the next call that may grow it. */
+/* The file. Addresses within the image are valid until the next call that may grow it. */
 struct dw_encode {
 	char *image;
 	uint32_t blocks;   /* in use */
@@ -34,7 +33,7 @@ struct dw_encode_process {
 	struct dw_encode *encode;
 	uint32_t id;       /* of its PROCESS entry */
 	uint32_t block, at_bytes;
-	uint32_t first_block; /* where the PROCESS entry stands */
+	uint32_t first_block; /* the block with the PROCESS entry */
 	uint64_t number;
 };
 
@@ -43,50 +42,51 @@ struct dw_encode_stream {
 	struct dw_encode *encode;
 	uint32_t process;  /* PROCESS id */
 	uint32_t stream;   /* number, | DW_STREAM_NESTED */
-	uint32_t thread;   /* THREAD id that holds it now */
-	uint32_t block;    /* 0: no chunk open */
+	uint32_t thread;   /* id of the THREAD that has it now */
+	uint32_t block;    /* 0: no chunk is open */
 	uint32_t last_block;
 	uint32_t at_bytes;
 	uint64_t number;
 	uint64_t last_ticks;
 };
 
-/* A head with 1 tick = 1 ns of CLOCK_MONOTONIC for ticks_per_second 10^9; other
- * fields may be changed through dw_encode_head(). */
+/* Makes a head. For CLOCK_MONOTONIC with ticks_per_second 10^9 a tick is 1 ns. Other fields may be
+ * changed through dw_encode_head(). */
 void dw_encode_init(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t ticks_per_second);
 void dw_encode_reset(struct dw_encode *encode);
 struct dw_head *dw_encode_head(struct dw_encode *encode);
 size_t dw_encode_bytes(const struct dw_encode *encode);
-/* The image, to be unmapped by the caller; NULL when out of memory. */
+/* Returns the image, which the caller unmaps; NULL if out of memory. */
 void *dw_encode_take(struct dw_encode *encode, size_t *bytes);
 uint32_t dw_encode_new_id(struct dw_encode *encode);
 
-/* Of its parts: a chunk in a new block (0: out of memory), and the chunk in a block. */
+/* Parts of the image: makes a chunk in a new block (0: out of memory), and finds a block's
+ * chunk. */
 uint32_t dw_encode_new_chunk(struct dw_encode *encode, uint32_t type, uint32_t process,
                              uint32_t stream, uint64_t number);
 struct dw_chunk *dw_encode_chunk(const struct dw_encode *encode, uint32_t block);
 
 /* ---- journals --------------------------------------------------------------- */
 
-/* Opens a journal whose first entry is the PROCESS, which is returned to be
- * filled in (strings are entries too: make them after, then use
- * dw_encode_process_entry again). NULL when out of memory. */
+/* Opens a journal and returns its first entry, the PROCESS, for the caller to fill in. Its strings
+ * are entries too: make them after this call, then get the PROCESS again, which may have moved,
+ * with dw_encode_process_entry(). NULL if out of memory. */
 struct dw_entry_process *dw_encode_process_init(struct dw_encode_process *process,
                                                 struct dw_encode *encode, uint32_t parent);
 struct dw_entry_process *dw_encode_process_entry(const struct dw_encode_process *process);
 
-/* A zeroed entry of `bytes` (with its header), tagged; NULL when out of memory
- * or over DW_ENTRY_MAX_BYTES. */
+/* A zeroed entry of `bytes` (with its header), tagged; NULL if out of memory or if the entry is
+ * larger than DW_ENTRY_MAX_BYTES. */
 void *dw_encode_entry(struct dw_encode_process *process, enum dw_entry_type type, uint32_t id,
                       uint32_t aux, size_t bytes);
-/* A hole as a killed process leaves it: reserved, not tagged. */
+/* A hole such as a killed process leaves: reserved and not tagged. */
 void dw_encode_hole(struct dw_encode_process *process, size_t bytes);
 
-/* Each returns the new entry's id, 0 when it could not be made. NULL texts: 0. */
+/* Each returns the new entry's id, 0 if it could not be made. A NULL text has id 0. */
 uint32_t dw_encode_string(struct dw_encode_process *process, const char *text);
 uint32_t dw_encode_op(struct dw_encode_process *process, uint32_t category, const char *name,
                       const char *detail, uint32_t shapes, const char *file, uint32_t line);
-/* The same of STRING ids. */
+/* The same with STRING ids. */
 uint32_t dw_encode_op_of(struct dw_encode_process *process, uint32_t category, uint32_t name,
                          uint32_t detail, uint32_t shapes, uint32_t file, uint32_t line);
 uint32_t dw_encode_shapes(struct dw_encode_process *process, const struct dwell_tensor *tensors,
@@ -100,13 +100,13 @@ void dw_encode_clock(struct dw_encode_process *process, uint64_t ticks, uint64_t
                      uint64_t realtime_ns, uint64_t error_ns);
 void dw_encode_step(struct dw_encode_process *process, uint32_t thread, uint64_t number,
                     uint64_t start_ticks, uint64_t end_ticks, uint64_t cpu_ns, uint32_t flags);
-/* Steps that were summarised, without durations: the entry is returned to be filled in. */
+/* Steps that were summarised, without durations. Returns the entry for the caller to fill in. */
 struct dw_entry_steps *dw_encode_steps(struct dw_encode_process *process, uint32_t thread,
                                        uint64_t first_number, uint64_t count);
 
 uint32_t dw_encode_profile(struct dw_encode_process *process, uint32_t thread, const char *name,
                            uint64_t cycle, uint64_t start_ticks, uint64_t end_ticks);
-/* A frame that is known by name; a stack of such, innermost first. */
+/* A frame that is known by name; a stack of such frames, innermost first. */
 uint32_t dw_encode_frame(struct dw_encode_process *process, const char *function, const char *file,
                          uint32_t line);
 uint32_t dw_encode_stack(struct dw_encode_process *process, const uint32_t *frames,
@@ -116,20 +116,20 @@ uint32_t dw_encode_stack(struct dw_encode_process *process, const uint32_t *fram
 
 void dw_encode_stream_init(struct dw_encode_stream *stream, const struct dw_encode_process *process,
                            uint32_t number, uint32_t thread);
-/* A record at `ticks`; times that no delta can say are said with EXT TIME. */
+/* A record at `ticks`. If no delta can represent the time, an EXT TIME comes first. */
 void dw_encode_record(struct dw_encode_stream *stream, uint64_t ticks, enum dw_kind kind,
                       uint32_t id, const void *payload, unsigned words);
-/* EXT ALLOC_IS: the block at `address` is what `op` says. */
+/* EXT ALLOC_IS: the block at `address` is of the category of `op`. */
 void dw_encode_alloc_is(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op,
                         uint64_t address);
 void dw_encode_begin(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op);
 void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks);
-/* EXT SCOPE_BEGIN and SCOPE_END: a step that is a block of the program begins, ends. */
+/* EXT SCOPE_BEGIN and SCOPE_END: the begin and the end of a step that is a block of the program. */
 void dw_encode_scope_begin(struct dw_encode_stream *stream, uint64_t ticks);
 void dw_encode_scope_end(struct dw_encode_stream *stream, uint64_t ticks);
-/* Closes the open chunk (at the next record a new one begins). */
+/* Closes the open chunk; the next record begins a new one. */
 void dw_encode_close(struct dw_encode_stream *stream);
-/* Closes the chunk and leaves out `chunks` numbers, as recycling does. */
+/* Closes the chunk and skips `chunks` numbers, like recycling. */
 void dw_encode_gap(struct dw_encode_stream *stream, uint64_t chunks);
 
 #endif

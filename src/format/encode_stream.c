@@ -49,14 +49,14 @@ void dw_encode_gap(struct dw_encode_stream *stream, uint64_t chunks)
 	stream->number += chunks;
 }
 
-/* Where `words` words go in a chunk that has room for them; NULL: out of memory. */
+/* The place for `words` words in a chunk with enough space; NULL: out of memory. */
 static uint32_t *room(struct dw_encode_stream *stream, uint64_t ticks, unsigned words)
 {
 	uint32_t limit = DW_BLOCK_BYTES - 4; /* a zero word ends the data */
 
 	if (stream->encode->failed)
 		return NULL;
-	/* Four more: an EXT TIME may have to go before it. */
+	/* Four more, because an EXT TIME may have to come first. */
 	if (stream->block && stream->at_bytes + (words + 4) * 4 > limit)
 		dw_encode_close(stream);
 	if (!stream->block && !open_chunk(stream, ticks))

@@ -1,32 +1,31 @@
 /*
- * The records on disk: every structure, constant and limit of a trace file.
+ * The format of trace files: every structure, constant and limit.
  *
- * doc/format.md is the specification; this header is the same in C and the
- * only place in the sources where the numbers stand. The recorder writes these
- * structures into a mapped file, the reader reads them from one. Everything is
- * little-endian. A field is never reused for another meaning: a new meaning
- * takes a reserved field or a new type, which older readers skip.
+ * doc/format.md is the specification. This header states the same in C; no other source file
+ * repeats the numbers. The recorder writes these structures into a mapped file and the reader reads
+ * them from one. Everything is little-endian. A field never gets another meaning: a new meaning
+ * uses a reserved field or a new type, which older readers skip.
  *
  *   file    | block 0: head | block 1: chunk | block 2: chunk | ...   64 KiB each
  *   head    | identity | clock | allocation | losses |  4096: control page |
  *   chunk   | 64 byte header | records (a stream) or entries (a journal) | 0
  *
- * A window is a run of blocks that one process claimed with one step of
- * head.next_block. Windows are an affair of the recorder; a reader sees blocks.
+ * A window is a run of blocks that one process claimed by advancing head.next_block once. Only the
+ * recorder knows windows; a reader sees blocks.
  */
 #ifndef DW_FORMAT_LAYOUT_H
 #define DW_FORMAT_LAYOUT_H
 
 #include <stdint.h>
 
-#define DW_MAGIC "\x89" "DWELL\r\n"    /* 8 bytes; catches text-mode copies */
-#define DW_VERSION_MAJOR 1              /* readers refuse a newer major */
-#define DW_VERSION_MINOR 0              /* readers accept a newer minor */
+#define DW_MAGIC "\x89" "DWELL\r\n"    /* 8 bytes; detects copies in text mode */
+#define DW_VERSION_MAJOR 1              /* readers reject a newer major version */
+#define DW_VERSION_MINOR 0              /* readers accept a newer minor version */
 #define DW_BYTE_ORDER 0x01020304u
 
 #define DW_BLOCK_BYTES 65536u
 #define DW_CHUNK_HEADER_BYTES 64u
-#define DW_CHUNK_TAIL_BYTES 64u         /* kept free at a chunk's end: the longest hot record and a zero word */
+#define DW_CHUNK_TAIL_BYTES 64u         /* space for the longest hot record and a zero word */
 #define DW_WINDOW_BLOCKS 64u            /* 4 MiB */
 #define DW_CONTROL_OFFSET 4096u
 #define DW_GATES 2048u
@@ -62,7 +61,7 @@ enum dw_loss {
 #undef X
 	DW_LOSS_COUNT
 };
-#define DW_LOSS_SLOTS 16u /* room on disk for more causes */
+#define DW_LOSS_SLOTS 16u /* space on disk for more causes */
 
 struct dw_head {
 	/* identity, written once by the creator */
@@ -72,7 +71,7 @@ struct dw_head {
 	uint32_t block_bytes;
 	uint32_t byte_order;
 	uint32_t flags;               /* atomic: DW_HEAD_* */
-	uint8_t run_id[16];           /* alike in all files of one run */
+	uint8_t run_id[16];           /* the same in all files of one run */
 	uint8_t boot_id[16];          /* of the creator's machine; zero when unknown */
 	char hostname[64];            /* NUL-terminated */
 	char writer[32];              /* "dwell 0.1.0" */
@@ -89,41 +88,40 @@ struct dw_head {
 	uint64_t creator_birth;
 	uint8_t reserved0[256 - 224];
 	/* allocation, changed by every process of the run */
-	__attribute__((__aligned__(64))) uint32_t next_block;  /* atomic: first block nobody has claimed */
+	__attribute__((__aligned__(64))) uint32_t next_block;  /* atomic: first unclaimed block */
 	uint32_t max_blocks;               /* the budget, block 0 included */
 	uint32_t reserve_blocks;           /* the last part of the budget, for journals and first chunks */
 	uint32_t keep_blocks;              /* stream chunks below this block are never recycled */
 	uint32_t next_id;                  /* atomic: next dictionary id */
 	uint32_t keep;                     /* enum dw_keep */
-	uint32_t next_gate;                /* atomic: next gate nobody has taken */
+	uint32_t next_gate;                /* atomic: next gate that no process has taken */
 	uint32_t end_blocks;               /* blocks of the finished file; 0 while it is recorded */
 	uint32_t reserved1[8];
 	/* records lost by threads that have no THREAD entry, by enum dw_loss; atomic */
 	__attribute__((__aligned__(64))) uint64_t lost[DW_LOSS_SLOTS];
 };
 
-/* Some ends name their range (END_OF with an id, EXT BY_NAME): a reader must know which
- * ranges are open. Set before the first such record. */
+/* Some ends have the id of their range (END_OF with an id, EXT BY_NAME), so a reader must know
+ * which ranges are open. Set before the first such record. */
 #define DW_HEAD_NAMED_ENDS 1u
-/* A file's owner removes its unused blocks once. FINISHING is set while it does so, and a
- * process that is about to join must not write; FINISHED replaces it when that is done. */
+/* A file's owner removes its unused blocks once. FINISHING is set during that, and a process that
+ * is about to join must not write. Afterwards FINISHED replaces it. */
 #define DW_HEAD_FINISHING 2u
 #define DW_HEAD_FINISHED 4u
 
 /* ---- the control page: at byte 4096 of the head ------------------------- */
 
 /*
- * The only way back to the recorder. `mask` has one bit a category (1 << enum
- * dw_category); a controller changes it, adds one to `generation` and then sets
- * each gate that is open to the new mask
- * (with what the gate's profiles want, and a capture: format/control.h). A probe
- * reads its process's gate and nothing else.
+ * The only way to control the recorder. `mask` has one bit for each category (1 << enum
+ * dw_category). A controller changes it, adds one to `generation` and then computes the mask of
+ * each gate. A gate's mask also contains what the gate's profiles and a capture want: see
+ * format/control.h. A probe reads only the gate of its process.
  */
 struct dw_gate {
 	uint32_t mask;    /* atomic: categories recorded now; 0 when closed */
 	uint32_t open;    /* atomic: what the process's schedule says, 0 or 1 */
-	uint32_t pid;     /* who steps it; 0: nobody yet */
-	uint32_t profiles; /* atomic: what the process's open profiles want beside the mask */
+	uint32_t pid;     /* the process that steps it; 0: none */
+	uint32_t profiles; /* atomic: what the process's open profiles want in addition to the mask */
 	uint64_t step;    /* atomic: steps begun by this process */
 };
 
@@ -134,7 +132,7 @@ struct dw_control {
 	uint32_t reserved0;
 	uint64_t steps_from;    /* first step recorded, from 0 */
 	uint64_t steps_to;      /* last step recorded; UINT64_MAX: no end */
-	/* torch's schedule; active == 0: none */
+	/* PyTorch's schedule; active == 0: none */
 	uint32_t skip_first;
 	uint32_t skip_first_wait;
 	uint32_t wait;
@@ -143,13 +141,13 @@ struct dw_control {
 	uint32_t repeat;        /* 0: for ever */
 	uint64_t capture;       /* atomic: a capture under way, see format/control.h; 0: none */
 	uint8_t reserved1[184];
-	struct dw_gate gates[DW_GATES]; /* gate 0: processes that never step */
-	/* Which LAYER ranges are recorded while the mask has DWELL_DETAIL_LAYERS. */
+	struct dw_gate gates[DW_GATES]; /* gate 0: all processes that never step */
+	/* Which LAYER ranges are recorded while the mask contains DWELL_DETAIL_LAYERS. */
 	uint32_t layers_generation;     /* atomic: counts lists by 2; odd while one is written */
 	uint32_t reserved2;
 	char layers[DW_LAYERS_BYTES];   /* atomic: paths and patterns, commas between, NUL-terminated */
-	/* Per gate, when the process that steps it was born: the low half of a PROCESS entry's
-	 * birth, if it is of the creator's pid namespace; 0: not known. */
+	/* For each gate, when the process that steps it began: the low half of a PROCESS entry's birth,
+	 * if the process is in the creator's pid namespace; 0: not known. */
 	uint32_t gate_births[DW_GATES]; /* atomic */
 };
 
@@ -166,11 +164,11 @@ struct dw_chunk {
 	uint32_t type;        /* enum dw_chunk_type */
 	uint32_t process;     /* id of the PROCESS entry */
 	uint32_t stream;      /* number of the stream within its process */
-	uint64_t number;      /* place in its stream, from 1; 0 while being recycled; atomic */
-	uint64_t base_ticks;  /* time that the first record's delta counts from */
+	uint64_t number;      /* position in its stream, from 1; 0 while it is recycled; atomic */
+	uint64_t base_ticks;  /* the time to which the first record's delta is added */
 	uint64_t end_ticks;   /* time of the last record; 0 while the chunk is open */
-	uint32_t end_bytes;   /* first byte not used; 0 while the chunk is open */
-	uint32_t thread;      /* id of the THREAD entry that holds the stream at the start */
+	uint32_t end_bytes;   /* offset of the first unused byte; 0 while the chunk is open */
+	uint32_t thread;      /* id of the THREAD entry that has the stream at the start */
 	uint32_t next;        /* block of the stream's next chunk; 0: none yet */
 	uint32_t reserved[3];
 };
@@ -211,12 +209,12 @@ enum dw_kind {
 	DW_EXT = 15,        /* id: type << 12 | words; u64 ticks, then words - 2 more */
 };
 
-/* Words after word 1, by kind; EXT says its own. */
+/* Number of words after word 1, by kind; EXT has its own number. */
 #define DW_PAYLOAD_WORDS { 0, 0, 2, 4, 2, 0, 2, 2, 2, 2, 3, 0, 0, 1, 2, 0 }
 
 enum dw_ext {
 	DW_EXT_TIME = 1,    /* nothing but the time */
-	DW_EXT_BY_NAME = 2, /* no words: the innermost open range ends by an END_OF with its id alone */
+	DW_EXT_BY_NAME = 2, /* no words: only an END_OF with its id ends the innermost open range */
 	DW_EXT_ALLOC_IS = 3, /* u64 ticks, u64 address, u32 OP: the block that is live there is of the
 	                        OP's category, since its allocation */
 	DW_EXT_SCOPE_BEGIN = 4, /* no words: a block-structured step (DWELL_STEP) begins here */
@@ -230,9 +228,9 @@ enum dw_ext {
 /* ---- entries of a journal ------------------------------------------------ */
 
 /*
- * Entries start on 8 bytes. `tag` is written last (release). A process that was
- * killed between reserving and tagging leaves a hole of zeros or untagged
- * bytes; a reader goes on at the next 8 bytes that hold a valid tag and size.
+ * Entries are aligned to 8 bytes. `tag` is written last (release). A process that was killed
+ * between reserving and tagging leaves a hole of zeros or untagged bytes; a reader continues at the
+ * next multiple of 8 bytes that has a valid tag and size.
  */
 #define DW_ENTRY_MAGIC 0x4457u /* "WD" in the upper half of tag */
 #define DW_ENTRY_TAG(type) ((uint32_t)DW_ENTRY_MAGIC << 16 | (uint32_t)(type))
@@ -258,13 +256,13 @@ enum dw_entry_type {
 
 struct dw_entry {
 	uint32_t tag;   /* DW_ENTRY_TAG(type) */
-	uint32_t bytes; /* whole entry with this header, a multiple of 8 */
-	uint32_t id;    /* dictionary id, or what the type says */
-	uint32_t aux;   /* what the type says, else 0 */
+	uint32_t bytes; /* size of the whole entry with this header, a multiple of 8 */
+	uint32_t id;    /* dictionary id, or as the type defines it */
+	uint32_t aux;   /* as the type defines it, otherwise 0 */
 };
 
-/* id: its own; aux: id of the PROCESS entry it was forked from, or 0. A process
- * may have several (its threads raced to be first): the one chunks name counts. */
+/* id: its own; aux: id of the PROCESS entry it was forked from, or 0. A process may have several,
+ * because its threads may register it at the same time: the one that chunks refer to counts. */
 struct dw_entry_process {
 	struct dw_entry entry;
 	uint32_t pid, ppid;
@@ -274,22 +272,22 @@ struct dw_entry_process {
 	uint32_t name;           /* STRING: the program's path */
 	uint32_t command;        /* STRING: its arguments, redacted */
 	uint32_t job;            /* STRING: the job's id, or 0 */
-	uint32_t gate;           /* the gate it follows */
-	/* Both 0 when not known, and absent from older traces. They tell a live process from
-	 * a later one with the same pid, also across pid namespaces. */
+	uint32_t gate;           /* the gate it uses */
+	/* Both are 0 if not known, and missing in older traces. They tell a live process from a later
+	 * one with the same pid, also in different pid namespaces. */
 	uint64_t pid_namespace;  /* inode of the pid namespace in which `pid` is its id */
 	uint64_t birth;          /* field 22 of /proc/self/stat: when it started, in kernel clock ticks */
 };
 #define DW_PROCESS_PYTHON 1u /* the process runs a Python interpreter */
-#define DW_PROCESS_RUNNER 2u /* `dwell run` itself: not part of what is profiled */
+#define DW_PROCESS_RUNNER 2u /* `dwell run` itself, which is not part of the profiled program */
 
 /* id: its own; aux: its PROCESS */
 struct dw_entry_thread {
 	struct dw_entry entry;
 	uint32_t tid;
-	uint32_t stream;         /* the stream it was given first */
+	uint32_t stream;         /* its first stream */
 	uint64_t start_ticks;
-	uint64_t lost[DW_LOSS_SLOTS]; /* in place, by the thread itself, while it runs */
+	uint64_t lost[DW_LOSS_SLOTS]; /* updated in place by the thread while it runs */
 	char name[16];           /* the kernel's, NUL-terminated */
 };
 
@@ -306,10 +304,10 @@ struct dw_entry_op {
 	struct dw_entry entry;
 	uint32_t name;     /* STRING */
 	uint32_t detail;   /* STRING or 0: device of an ALLOC, unit of a COUNTER, overload of an operator */
-	uint32_t shapes;   /* SHAPES or 0: of an operator's arguments, of a layer's own parameters */
+	uint32_t shapes;   /* SHAPES or 0: of an operator's arguments or a layer's own parameters */
 	uint32_t file;     /* STRING or 0 */
 	uint32_t line;
-	uint32_t frame;    /* FRAME or 0: of a function, whose name and place it has when `name` is 0 */
+	uint32_t frame;    /* FRAME or 0: of a function, which has its name and place if `name` is 0 */
 };
 
 /* id: its own; aux: number of tensors. Each tensor: u8 dtype, u8 ndim, u16 flags,
@@ -319,7 +317,7 @@ struct dw_entry_shapes {
 	uint8_t tensors[];
 };
 
-/* id: its own; aux: MODULE, or 0 for a frame that is a FUNCTION known by name */
+/* id: its own; aux: MODULE, or 0 for a frame that is known by the name `function` */
 struct dw_entry_frame {
 	struct dw_entry entry;
 	uint64_t offset;   /* into the module, or 0 */
@@ -358,7 +356,7 @@ struct dw_entry_clock {
 	uint64_t ticks;
 	uint64_t monotonic_ns;
 	uint64_t realtime_ns;
-	uint64_t error_ns; /* the reading took this long: the pairing is no better */
+	uint64_t error_ns; /* how long the reading took, which limits its precision */
 };
 
 /* id: STRING, the key; aux: STRING, the value */
@@ -378,12 +376,12 @@ struct dw_entry_step {
 	uint64_t cpu_ns;      /* CPU time of the process during the step; 0: open, or not read */
 };
 #define DW_STEP_RECORDED 1u  /* the gate was open */
-#define DW_STEP_CANCELLED 2u /* in place: it was no step after all; its number may be used again */
+#define DW_STEP_CANCELLED 2u /* changed in place: it was not a step; its number may be used again */
 
 /*
- * id: THREAD; aux: 0. Consecutive steps of one thread that were summarised, because the
- * part of the file that holds steps one by one is full. Their thread updates the entry in
- * place while it collects steps; `count` is written last.
+ * id: THREAD; aux: 0. Consecutive steps of one thread that were summarised, because the file's
+ * space for entries of single steps is full. The thread updates the entry in place while it
+ * collects steps; `count` is written last.
  */
 #define DW_STEPS_BUCKETS 128u
 #define DW_STEPS_BUCKETS_PER_OCTAVE 4u
@@ -398,8 +396,8 @@ struct dw_entry_steps {
 	uint64_t shortest_ticks, longest_ticks;
 	uint64_t recorded;       /* steps during which the gate was open */
 	uint64_t count;          /* steps; atomic, written last */
-	/* Steps by duration d in ticks: bucket i holds 2^(i/4) <= d < 2^((i+1)/4), counted
-	 * from 2^8 ticks; the first and the last bucket also hold what lies beyond them. */
+	/* Steps by duration d in ticks: bucket i holds 2^(8 + i/4) <= d < 2^(8 + (i+1)/4). The first
+	 * and the last bucket also hold what is below and above. */
 	uint32_t durations[DW_STEPS_BUCKETS];
 };
 
@@ -408,11 +406,11 @@ struct dw_entry_thread_name {
 	struct dw_entry entry;
 };
 
-/* id: its own; aux: THREAD. A stretch that somebody wants a result of. */
+/* id: its own; aux: THREAD. A range for which a result was requested. */
 struct dw_entry_profile {
 	struct dw_entry entry;
 	uint32_t name;        /* STRING */
-	uint32_t mask;        /* what it asked for: categories and details */
+	uint32_t mask;        /* the categories and details that it requested */
 	uint64_t cycle;       /* from 0, by profile */
 	uint64_t start_ticks;
 	uint64_t end_ticks;   /* 0 while it is open; written last; atomic */

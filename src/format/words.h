@@ -1,8 +1,8 @@
 /*
- * How long a record is: the one rule that skipping records needs.
+ * The length of a record, which is all that is needed to skip it.
  *
- * Used by the recorder when it empties a chunk and by readers. The words must be
- * readable: see decode.h for the checked reading of unknown data.
+ * Used by the recorder when it empties a chunk, and by readers. The words must be readable; see
+ * decode.h for unknown data, whose reading must be checked.
  */
 #ifndef DW_FORMAT_WORDS_H
 #define DW_FORMAT_WORDS_H

@@ -180,7 +180,7 @@ struct dw_source_file {
 	uint32_t symbol_count;           /* length of the arrays by id */
 	const char *const *strings;      /* by id, NULL if the id is not a STRING */
 	const struct dw_source_stack *stacks; /* by id, count 0 if it is no STACK; NULL: no stacks */
-	const struct dw_source_frame *const *frames; /* by id, NULL if it is no FRAME; NULL: no frames */
+	const struct dw_source_frame *const *frames; /* by id, NULL if it is no FRAME; NULL: none */
 	const uint32_t *thread_by_id;    /* by id: index of the thread, or DW_NO_INDEX */
 	uint32_t clock_jumps;            /* times that its clock jumped: see struct dw_source_clock */
 	uint64_t clock_jump_ns;          /* by how much, at most */

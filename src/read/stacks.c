@@ -1,12 +1,12 @@
 /*
  * Stacks: frames with the functions that they belong to.
  *
- * Called once by source.c after people.c. A stack is a list of frame ids. A frame is a module and an
- * offset. Its functions come from SYMBOL entries, which `dwell run` appends when the program has
+ * Called once by source.c after people.c. A stack is a list of frame ids. A frame is a module and
+ * an offset. Its functions come from SYMBOL entries, which `dwell run` appends when the program has
  * ended, or from the frame itself if its name was known when it was recorded. A trace without
- * SYMBOL entries (the program is still running, or started the recording itself) gets them from
- * its modules, if these are on this machine and have the same build-id. Invariant: every frame has
- * at least one function, so views need no check.
+ * SYMBOL entries (the program is still running, or started the recording itself) gets them from its
+ * modules, if these are on this machine and have the same build-id. Invariant: every frame has at
+ * least one function, so views need no check.
  */
 #include <limits.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
- * One capture after the other: it waits for its start, records for its time, and is
- * written as XSpace by a forked child, whose file is the answer.
+ * Captures, one after the other. A capture waits for its start and records for its duration. A
+ * forked child process then writes it as XSpace, and the child's file is the answer.
  *
- * Called by http.c with requests and by serve.c when time has passed or the child is
- * done. However a capture ends, the control page is as it was before.
+ * Called by http.c with requests, and by serve.c when time has passed or the child has ended. After
+ * a capture, however it ends, the control page is as it was before.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ uint64_t dw_serve_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* ---- the child: the window as XSpace ------------------------------------------------ */
+/* ---- the child process: writes the window as XSpace ---------------------------------- */
 
 static int write_window(const struct dw_serve *serve, struct dwell_error *error)
 {
@@ -47,10 +47,10 @@ static int write_window(const struct dw_serve *serve, struct dwell_error *error)
 	result = dw_model_create(&model, source, &scope, error);
 	if (result == 0)
 		result = dw_export_run(model, "xplane", capture->path, NULL, error);
-	return result; /* the process ends: nothing is closed */
+	return result; /* nothing is closed, because the process ends */
 }
 
-/* What it says through the pipe is why it failed. */
+/* If it fails, the child writes the reason to the pipe. */
 static void be_child(const struct dw_serve *serve, int pipe_end)
 {
 	struct dwell_error error = { 0, "" };
@@ -58,7 +58,7 @@ static void be_child(const struct dw_serve *serve, int pipe_end)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
-	/* The clients' sockets are not ours: they would stay open with us. */
+	/* Closes the clients' sockets, which would otherwise stay open in this process. */
 	if (dup2(pipe_end, 3) != 3)
 		_exit(1);
 	dw_host_close_from(4);
@@ -214,7 +214,7 @@ void dw_capture_step(struct dw_serve *serve, bool child_done)
 		answer(capture);
 }
 
-/* As XLA's server does: what was recorded so far is the answer. */
+/* The answer is what was recorded so far, as with XLA's server. */
 void dw_capture_finish(struct dw_serve *serve)
 {
 	struct dw_serve_capture *capture = &serve->capture;

@@ -1,4 +1,4 @@
-/* Asking a profiler server for a capture; see client.h. */
+/* Requests a capture from a profiler server; see client.h. */
 #include "serve/client.h"
 
 #include <errno.h>
@@ -18,20 +18,20 @@
 #include "serve/client_message.h"
 #include "serve/inside.h"
 
-#define MOST_ANSWER ((size_t)1 << 31) /* of a protocol buffer */
+#define MOST_ANSWER ((size_t)1 << 31) /* the largest protocol buffer */
 #define CONNECT_MS 10000
 #define LEAST_WAIT_MS 60000u
-#define TERMINATE_MS 20000u /* what a server may take to answer a capture that was ended */
+#define TERMINATE_MS 20000u /* time for a server to answer a capture that was ended */
 #define WINDOW (64 << 20)
 
-/* One call: bytes out, bytes in. */
+/* One call: its request and its answer. */
 struct call {
 	int32_t id;
 	struct dw_proto request; /* with gRPC's frame header */
 	size_t sent;
 	unsigned char *in;
 	size_t length, size;
-	int status; /* gRPC's; -1: none yet */
+	int status; /* of gRPC; -1: none yet */
 	char message[256];
 	bool http, done;
 };
@@ -43,7 +43,7 @@ struct client {
 	int socket;
 	nghttp2_session *session;
 	struct call profile, terminate;
-	bool failed; /* out of memory, or an answer beyond all bounds */
+	bool failed; /* out of memory, or the answer is too large */
 };
 
 static uint64_t now_ns(clockid_t clock)
@@ -101,7 +101,7 @@ static void submit(struct client *client, struct call *call, const char *path, u
 	client->failed |= call->id < 0 || call->request.failed;
 }
 
-/* gRPC's text: %XX for what a header cannot hold. */
+/* Decodes gRPC's text, in which %XX is a byte that a header cannot contain. */
 static void take_message(char *to, size_t room, const uint8_t *value, size_t length)
 {
 	size_t used = 0;
@@ -202,7 +202,7 @@ static bool make_session(struct client *client)
 
 /* ---- the socket --------------------------------------------------------------------- */
 
-/* "HOST:PORT" or "[HOST]:PORT" */
+/* Splits "HOST:PORT" or "[HOST]:PORT". */
 static int split(struct client *client, struct dwell_error *error)
 {
 	const char *address = client->options->address, *colon = strrchr(address, ':');
@@ -334,7 +334,7 @@ static int wait_for(struct client *client, uint64_t wait_ms, const volatile int 
 	return 0;
 }
 
-/* The server's status as an error, with what to do. */
+/* Makes an error of the server's status, with a remedy. */
 static int judge(const struct client *client, struct dwell_error *error)
 {
 	const struct call *call = &client->profile;
@@ -346,7 +346,7 @@ static int judge(const struct client *client, struct dwell_error *error)
 		return dw_error_set(error, DWELL_E_IO, "%s is no profiler server: it did not answer as gRPC "
 		                    "does", address);
 	if (call->status == DW_GRPC_ALREADY_EXISTS ||
-	    strstr(call->message, "nother profiling session")) /* XLA says it as INTERNAL */
+	    strstr(call->message, "nother profiling session")) /* XLA returns INTERNAL for it */
 		return dw_error_set(error, DWELL_E_STATE,
 		                    "%s is being captured already (%s); wait until that has ended", address,
 		                    call->message);

@@ -1,7 +1,7 @@
 /*
- * What a client of tensorflow.ProfilerService says and hears; called by client.c.
+ * The messages that a client of tensorflow.ProfilerService sends and receives; called by client.c.
  *
- * Messages go out with gRPC's frame header before them. What comes in is anybody's bytes.
+ * Messages are sent with gRPC's frame header before them. Received bytes are not trusted.
  */
 #include "serve/client_message.h"
 
@@ -29,12 +29,12 @@ static void frame(struct dw_proto *message)
 
 static void open_frame(struct dw_proto *message)
 {
-	/* a varint is a byte here: room for the header */
+	/* each varint of 0 is one byte: reserves space for the header */
 	for (unsigned i = 0; i < DW_CLIENT_FRAME; i++)
 		dw_proto_varint(message, 0);
 }
 
-/* By the wall clock, which the server's is taken to be near. */
+/* On the wall clock, which is assumed to be close to the server's. */
 static uint64_t start_ns(uint64_t delay_ms)
 {
 	struct timespec now;
@@ -66,7 +66,7 @@ void dw_client_request(struct dw_proto *to, const struct dw_client_options *opti
 	dw_proto_u64(to, OPTIONS_HLO, 1);
 	if (options->delay_ms)
 		dw_proto_u64(to, OPTIONS_START_NS, start_ns(options->delay_ms));
-	dw_proto_u64(to, OPTIONS_DURATION, options->duration_ms); /* the one that servers obey */
+	dw_proto_u64(to, OPTIONS_DURATION, options->duration_ms); /* the one that servers use */
 	dw_proto_close(to, at);
 	dw_proto_text(to, REQUEST_ROOT, options->repository);
 	dw_proto_text(to, REQUEST_SESSION, options->session);

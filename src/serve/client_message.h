@@ -5,11 +5,11 @@
 #include "base/proto.h"
 #include "serve/client.h"
 
-#define DW_CLIENT_FRAME 5u /* bytes of gRPC's header: compressed or not, the length */
+#define DW_CLIENT_FRAME 5u /* size of gRPC's header: whether it is compressed, and the length */
 
 void dw_client_request(struct dw_proto *to, const struct dw_client_options *options);
 void dw_client_terminate(struct dw_proto *to, const struct dw_client_options *options);
-/* Finds the capture in answer->message; false: it is no ProfileResponse. */
+/* Finds the capture in answer->message; false: the message is not a ProfileResponse. */
 bool dw_client_read(struct dw_client_answer *answer);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * The one way back to a program: its control page; see format/layout.h.
+ * The control page of a trace, the only way to control a program; see format/layout.h.
  *
- * A capture is a word there that carries its own end (format/control.h), so that nothing
- * stays switched on when this process is killed, and gates that a schedule has closed
- * open for it too.
+ * A capture is a word in that page that contains its own end (format/control.h). So nothing stays
+ * enabled if this process is killed. A capture also opens gates that a schedule has closed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +18,7 @@
 #include "format/control.h"
 #include "serve/inside.h"
 
-/* A look at a process of another pid namespace goes through all of /proc. */
+/* To check a process of another pid namespace, all of /proc is searched. */
 #define MOST_SCANS 64u
 #define LOOK_AGAIN_MS 500u
 
@@ -95,7 +94,7 @@ uint64_t dw_serve_ticks(const struct dw_serve_control *control)
 	return dw_clock_read(control->head->clock_kind);
 }
 
-/* A trace of an older version names no namespace: its processes are looked for in ours. */
+/* A trace of an older version has no namespace: its processes are looked up in this process's. */
 static bool control_process_lives(const struct dw_serve_control *control, uint32_t pid,
                                   uint64_t birth, unsigned *scans)
 {
@@ -114,7 +113,7 @@ static bool control_has_writer(const struct dw_serve_control *control)
 	                          &scans))
 		return true;
 	for (uint32_t i = 0; i < count; i++) {
-		/* A process stores its id before its birth, which is 0 until then. */
+		/* A process stores its id before its birth. Until then the birth is 0. */
 		uint32_t birth = __atomic_load_n(&control->page->gate_births[i], __ATOMIC_RELAXED);
 		uint32_t pid = __atomic_load_n(&control->page->gates[i].pid, __ATOMIC_RELAXED);
 

@@ -1,9 +1,9 @@
 /*
- * One connection: HTTP/2 by nghttp2, gRPC's frames and status by hand.
+ * One connection: HTTP/2 by nghttp2; the frames and status of gRPC are handled here.
  *
- * Called by serve.c when a socket is ready, and by capture.c with answers. A call is a
- * stream with one message each way. What a client may make us hold is bounded: streams,
- * the bytes of a request, and of an answer nothing but a descriptor.
+ * Called by serve.c when a socket is ready, and by capture.c with answers. A call is a stream with
+ * one message in each direction. A client can make the server hold only a bounded number of
+ * streams and of bytes of a request. Of an answer only a file descriptor is held.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 
 #define MOST_STREAMS 16u
 #define MOST_REQUEST (64u << 10)
-#define SLOWEST 64u /* bytes a millisecond that a client of an answer takes at least */
-#define FRAME_HEADER 5u /* compressed or not, then the length, big-endian */
+#define SLOWEST 64u /* bytes per millisecond: the rate of the slowest client that is tolerated */
+#define FRAME_HEADER 5u /* whether it is compressed, then the length, big-endian */
 #define SERVICE "/tensorflow.ProfilerService/"
 
 #define FIELD(name, value) \
@@ -25,7 +25,7 @@
 
 /* ---- answers ------------------------------------------------------------------------ */
 
-/* Without a message: headers that are trailers too. */
+/* Answers without a message: the headers are also the trailers. */
 static void submit_error(struct dw_serve_stream *stream)
 {
 	char status[12];
@@ -88,7 +88,7 @@ void dw_serve_answer(struct dw_serve_stream *stream, enum dw_grpc status, const 
 	stream->status = status;
 	stream->answered_ms = dw_serve_now_ms();
 	snprintf(stream->message, sizeof stream->message, "%s", message);
-	for (char *at = stream->message; *at; at++) /* a header's value */
+	for (char *at = stream->message; *at; at++) /* it becomes the value of a header */
 		if (*at < ' ' || *at > '~' || *at == '%')
 			*at = '?';
 	if (status == DW_GRPC_OK) {
@@ -110,8 +110,8 @@ static size_t put_varint(unsigned char *to, uint64_t value)
 }
 
 /*
- * ProfileResponse: xspace (8), or tool_data (6) of a name (1) and data (2); the file is
- * the end of either, so only what stands before it is made here.
+ * ProfileResponse: xspace (8), or tool_data (6) with a name (1) and data (2). The file is the last
+ * part of both, so only the bytes before it are made here.
  */
 void dw_serve_answer_file(struct dw_serve_stream *stream, int file, uint64_t bytes, bool as_xspace)
 {
@@ -158,7 +158,7 @@ static void terminate(struct dw_serve_stream *stream, const unsigned char *messa
 	dw_serve_answer(stream, DW_GRPC_OK, "");
 }
 
-/* With a token it decides; without one, whose the client is. */
+/* If a token is set, it decides; otherwise the user of the client process does. */
 static bool is_authorized(struct dw_serve_stream *stream)
 {
 	struct dw_serve_connection *connection = stream->connection;
@@ -201,7 +201,7 @@ static void dispatch(struct dw_serve_stream *stream)
 		dw_capture_start(stream->connection->serve, stream);
 }
 
-/* ---- what nghttp2 calls ------------------------------------------------------------- */
+/* ---- callbacks of nghttp2 ----------------------------------------------------------- */
 
 static int begin(nghttp2_session *session, const nghttp2_frame *frame, void *context)
 {
@@ -223,7 +223,7 @@ static int begin(nghttp2_session *session, const nghttp2_frame *frame, void *con
 	return 0;
 }
 
-/* As long for a wrong token as for a right one. */
+/* Compares tokens of the right length in constant time. */
 static bool is_token(const char *token, const uint8_t *value, size_t length)
 {
 	static const char scheme[] = "Bearer ";
@@ -270,7 +270,7 @@ static int data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8
 		return 0;
 	if (stream->in_length + length > MOST_REQUEST) {
 		stream->in_length = MOST_REQUEST + 1;
-		dispatch(stream); /* refused now: the rest is not waited for */
+		dispatch(stream); /* refused now, without waiting for the rest */
 		return 0;
 	}
 	if (stream->in_length + length > stream->in_size) {
@@ -402,7 +402,7 @@ static bool is_captured(const struct dw_serve_stream *stream)
 	return capture->phase != DW_CAPTURE_NONE && capture->stream == stream;
 }
 
-/* An answer may take as long as it takes at SLOWEST bytes a millisecond, and some time more. */
+/* An answer may take the time that it needs at SLOWEST bytes per millisecond, plus unread_ms. */
 bool dw_serve_is_overdue(const struct dw_serve_connection *connection, uint64_t now_ms)
 {
 	const struct dw_serve_limits *limits = &connection->serve->limits;

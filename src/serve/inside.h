@@ -1,10 +1,10 @@
 /*
- * The capture service from inside.
+ * The internal interfaces of the capture service.
  *
  *   serve.c    the socket, the loop
  *   http.c     one connection: HTTP/2 and gRPC's frames
- *   peer.c     whose a client is
- *   request.c  what the messages say
+ *   peer.c     which user a client belongs to
+ *   request.c  reads the messages
  *   capture.c  one capture after the other: delay, window, answer
  *   control.c  the trace's control page
  */
@@ -31,20 +31,20 @@ enum dw_grpc {
 struct dw_serve_control {
 	struct dw_head *head; /* block 0, mapped */
 	struct dw_control *page;
-	uint64_t capture; /* ours, while armed; else 0 */
-	uint64_t alive_until_ms; /* dw_serve_is_alive() says true until then without another look */
+	uint64_t capture; /* this server's capture while it records; otherwise 0 */
+	uint64_t alive_until_ms; /* until then dw_serve_is_alive() returns true without a new check */
 };
 
 int dw_serve_control_open(struct dw_serve_control *control, const char *trace,
                           struct dwell_error *error);
 void dw_serve_control_close(struct dw_serve_control *control);
-/* For that long at most, whatever becomes of us. False: another controller's capture is
- * under way. */
+/* Enables recording for at most that duration, even if this process is killed. False: another
+ * controller's capture is running. */
 bool dw_serve_arm(struct dw_serve_control *control, uint32_t mask, uint64_t duration_ms);
 void dw_serve_disarm(struct dw_serve_control *control);
 uint64_t dw_serve_ticks(const struct dw_serve_control *control);
-/* Whether some process that steps or the creator still lives, or may live where this process
- * cannot see it. An answer "true" is up to half a second old. */
+/* Whether the creator or a process that steps is alive, or may be alive where this process cannot
+ * see it. An answer "true" may be half a second old. */
 bool dw_serve_is_alive(struct dw_serve_control *control);
 
 /* ---- request.c ---------------------------------------------------------------------- */
@@ -54,12 +54,12 @@ bool dw_serve_is_alive(struct dw_serve_control *control);
 
 struct dw_serve_request {
 	uint64_t duration_ms, start_ns; /* start_ns: wall clock; 0: now */
-	bool functions;                 /* of the language too */
-	bool emit_xspace;               /* the answer in `xspace`, not as a tool's file */
+	bool functions;                 /* also the functions of the language */
+	bool emit_xspace;               /* answer in `xspace`, not as a tool's file */
 	char session[DW_SERVE_MOST_SESSION];
 };
 
-/* INVALID_ARGUMENT with a message of at most `room`. */
+/* INVALID_ARGUMENT, with a message of at most `room` bytes, if the request is not valid. */
 enum dw_grpc dw_serve_read_profile(struct dw_serve_request *request, const unsigned char *bytes,
                                    size_t length, char *message, size_t room);
 bool dw_serve_read_terminate(char session[DW_SERVE_MOST_SESSION], const unsigned char *bytes,
@@ -67,7 +67,7 @@ bool dw_serve_read_terminate(char session[DW_SERVE_MOST_SESSION], const unsigned
 
 /* ---- peer.c ------------------------------------------------------------------------- */
 
-/* Whether the other end of a connection of this machine is ours or root's. */
+/* Whether the client of a local connection belongs to this process's user or to root. */
 bool dw_serve_is_ours(int socket);
 
 /* ---- http.c ------------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ struct dw_serve_stream {
 	uint64_t file_bytes, file_at;
 	enum dw_grpc status;
 	char message[256];
-	uint64_t began_ms, answered_ms; /* answered_ms: when the answer was ready; 0: it is not */
+	uint64_t began_ms, answered_ms; /* answered_ms: when the answer was ready; 0: not yet */
 };
 
 struct dw_serve_connection {
@@ -99,20 +99,20 @@ struct dw_serve_connection {
 	int socket;
 	nghttp2_session *session;
 	struct dw_serve_stream *streams;
-	uint64_t last_ms; /* it began, or a request was complete */
+	uint64_t last_ms; /* when it began or a request was complete */
 	enum { DW_PEER_UNKNOWN, DW_PEER_OURS, DW_PEER_OTHER } peer;
 };
 
 struct dw_serve_connection *dw_serve_connect(struct dw_serve *serve, int socket);
 void dw_serve_disconnect(struct dw_serve_connection *connection);
-/* False: it is over. */
+/* False: the connection has ended. */
 bool dw_serve_receive(struct dw_serve_connection *connection);
 bool dw_serve_send(struct dw_serve_connection *connection);
-/* Whether it keeps us waiting beyond the limits. A capture that runs may take its time. */
+/* Whether the client has exceeded the time limits. A running capture has no limit. */
 bool dw_serve_is_overdue(const struct dw_serve_connection *connection, uint64_t now_ms);
-/* Whether it has a capture that runs, or one that is being sent. */
+/* Whether it has a capture that is running or being sent. */
 bool dw_serve_is_served(const struct dw_serve_connection *connection);
-/* Ends a call; without a file the message is empty. Takes the descriptor. */
+/* Ends a call; without a file the message is empty. The file descriptor is closed with the call. */
 void dw_serve_answer(struct dw_serve_stream *stream, enum dw_grpc status, const char *message);
 void dw_serve_answer_file(struct dw_serve_stream *stream, int file, uint64_t bytes,
                           bool as_xspace);
@@ -123,14 +123,14 @@ struct dw_serve_capture {
 	enum { DW_CAPTURE_NONE, DW_CAPTURE_WAITS, DW_CAPTURE_RECORDS, DW_CAPTURE_WRITES } phase;
 	struct dw_serve_stream *stream;
 	struct dw_serve_request request;
-	uint64_t until_ms; /* monotonic; of WAITS and RECORDS */
+	uint64_t until_ms; /* on the monotonic clock; while it WAITS or RECORDS */
 	uint64_t from_ticks, to_ticks;
 	pid_t child;
-	int done;          /* readable when the child has ended */
+	int done;          /* becomes readable when the child has ended */
 	char path[64];
 };
 
-/* How long a client may keep a connection; see serve.c. */
+/* How long a client may keep a connection open; see serve.c. */
 struct dw_serve_limits {
 	uint64_t request_ms, silent_ms, unread_ms;
 };
@@ -146,11 +146,11 @@ struct dw_serve {
 uint64_t dw_serve_now_ms(void);
 void dw_capture_start(struct dw_serve *serve, struct dw_serve_stream *stream);
 void dw_capture_terminate(struct dw_serve *serve, const char *session);
-/* Whatever is recorded by now is the answer. */
+/* Ends the capture; what was recorded so far is the answer. */
 void dw_capture_finish(struct dw_serve *serve);
-/* The client has left. */
+/* Called when the client has disconnected. */
 void dw_capture_cancel(struct dw_serve *serve, const struct dw_serve_stream *stream);
-/* What is due; called whenever poll() returns. */
+/* Does what is due. Called whenever poll() returns. */
 void dw_capture_step(struct dw_serve *serve, bool child_done);
 void dw_capture_stop(struct dw_serve *serve);
 

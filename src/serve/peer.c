@@ -1,12 +1,12 @@
 /*
- * Whether a client is of the user whose server this is.
+ * Whether a client belongs to the user of this server.
  *
- * Called by http.c before the first call of a connection is answered, when no token is
- * set. The trace may be readable for its user alone, but every user of the machine can
- * connect to 127.0.0.1. The kernel lists all TCP sockets of the network namespace with
- * their owners (/proc/net/tcp, and tcp6 for sockets of IPv6 that speak IPv4): the client's
- * is the one whose two ends are ours the other way round. Only an established connection
- * counts: the list says 0, which is root's number, for sockets that nobody holds any more.
+ * Called by http.c before the first call of a connection is answered, if no token is set. The trace
+ * may be readable only for its user, but every user of the machine can connect to 127.0.0.1. The
+ * kernel lists all TCP sockets of the network namespace with their owners (/proc/net/tcp, and tcp6
+ * for sockets of IPv6 that use IPv4). The client's socket has the two addresses of the server's
+ * socket in reverse order. Only an established connection counts, because for sockets that no
+ * process holds any more the list contains 0, which is also root's number.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ bool dw_serve_is_ours(int socket)
 	if (getsockname(socket, (struct sockaddr *)&here, &length) != 0)
 		return false;
 	if (here.ss_family == AF_UNIX)
-		return true; /* a pair that this process has made */
+		return true; /* a socket pair that this process has made */
 	length = sizeof there;
 	if (getpeername(socket, (struct sockaddr *)&there, &length) != 0 ||
 	    here.ss_family != AF_INET || there.ss_family != AF_INET)

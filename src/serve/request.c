@@ -1,9 +1,9 @@
 /*
- * What the messages of tensorflow.ProfilerService say; called by http.c and capture.c.
+ * Reads the messages of tensorflow.ProfilerService; called by http.c and capture.c.
  *
- * Of a ProfileRequest only numbers and the session's name are taken. Paths
- * (repository_root) are for servers that share a file system with the client: ours
- * answers with the bytes, and the client stores them.
+ * Of a ProfileRequest only numbers and the session's name are used. Paths (repository_root) are for
+ * servers that share a file system with the client. This server answers with the bytes, and the
+ * client stores them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static bool read_options(struct dw_serve_request *request, const struct dw_proto
 		if (field.wire != DW_PROTO_VARINT)
 			continue;
 		if (field.field == OPTIONS_DURATION && field.number)
-			request->duration_ms = field.number; /* the one that XLA's server obeys */
+			request->duration_ms = field.number; /* the one that XLA's server uses */
 		else if (field.field == OPTIONS_START_NS)
 			request->start_ns = field.number;
 		else if (field.field == OPTIONS_PYTHON_LEVEL)

@@ -1,10 +1,10 @@
 /*
  * The capture service's socket and loop; see serve.h.
  *
- * Connections are few and small; all that can wait is in one poll(). A client cannot keep
- * one for long without a capture: a request has REQUEST_MS to be complete, an answer
- * UNREAD_MS and the time of a slow line to be read, and between calls there are SILENT_MS.
- * When all are taken, a new one replaces the one that has been idle for longest.
+ * Connections are few and small, and one poll() waits for all of them. A client without a capture
+ * cannot keep a connection for long: a request must be complete after REQUEST_MS; an answer must be
+ * read within UNREAD_MS and the time that a slow line needs; and between calls at most SILENT_MS
+ * may pass. If all connections are in use, a new one replaces the one that was idle for longest.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,9 +30,9 @@
 struct loop {
 	struct dw_serve serve;
 	struct dw_serve_connection *connections[MOST_CONNECTIONS];
-	uint64_t over_ms; /* since when it is over; 0: it is not */
+	uint64_t over_ms; /* when it was asked to end; 0: not yet */
 	struct pollfd polled[FIXED + MOST_CONNECTIONS]; /* listener, child, channel, connections */
-	bool closed;      /* the channel */
+	bool closed;      /* the channel was closed */
 };
 
 static int check_host(const struct dw_serve_options *options, struct sockaddr_in *address,
@@ -85,8 +85,8 @@ static int listen_at(struct dw_serve *serve, struct dwell_error *error)
 	return 0;
 }
 
-/* A place for a connection, taken from the one that has been idle for longest if there is
- * no other; MOST_CONNECTIONS: all of them are served. */
+/* A place for a connection. If all are used, closes the one that was idle for longest;
+ * MOST_CONNECTIONS: all have captures. */
 static size_t free_place(struct loop *loop)
 {
 	size_t oldest = MOST_CONNECTIONS;
@@ -166,12 +166,12 @@ static void serve_connections(struct loop *loop)
 		if (!goes_on) {
 			dw_serve_disconnect(connection);
 			loop->connections[i] = NULL;
-			malloc_trim(0); /* between captures this process is to be small */
+			malloc_trim(0); /* keeps this process small between captures */
 		}
 	}
 }
 
-/* Whether a call is under way: who says nothing does not keep us. */
+/* Whether a call is in progress. Connections without a call do not keep the server running. */
 static bool is_answering(const struct loop *loop)
 {
 	for (size_t i = 0; i < MOST_CONNECTIONS; i++)
@@ -180,8 +180,8 @@ static bool is_answering(const struct loop *loop)
 	return false;
 }
 
-/* Whether it is over: asked to stop, or the run has ended; what is under way is brought to
- * an end before that, for a while. */
+/* Whether the server should end: it was asked to stop, or the run has ended. Before that, it
+ * finishes calls in progress, for at most OVER_MS. */
 static bool is_over(struct loop *loop, bool stop)
 {
 	struct dw_serve *serve = &loop->serve;
@@ -200,7 +200,7 @@ static void run(struct loop *loop, const volatile int *stop)
 	while (!is_over(loop, *stop)) {
 		set_polled(loop);
 		if (poll(loop->polled, FIXED + MOST_CONNECTIONS, wait_ms(&loop->serve)) < 0)
-			continue; /* a signal: nothing of `revents` holds */
+			continue; /* interrupted by a signal: `revents` is not valid */
 		loop->closed |= loop->polled[2].revents != 0;
 		dw_capture_step(&loop->serve, loop->polled[1].revents != 0);
 		serve_connections(loop);
@@ -209,7 +209,7 @@ static void run(struct loop *loop, const volatile int *stop)
 	}
 }
 
-/* A test cannot wait for minutes: DWELL_TEST_SERVE_MS is the least limit then. */
+/* Tests cannot wait for minutes: for them DWELL_TEST_SERVE_MS sets the shortest limit. */
 static struct dw_serve_limits limits(void)
 {
 	const char *test = getenv("DWELL_TEST_SERVE_MS");
@@ -223,7 +223,7 @@ static struct dw_serve_limits limits(void)
 int dw_serve_run(const struct dw_serve_options *options, const volatile int *stop,
                  struct dwell_error *error)
 {
-	static struct loop loop; /* one a process */
+	static struct loop loop; /* one per process */
 	int result;
 
 	loop = (struct loop){ .serve = { .options = options, .limits = limits(), .listener = -1 } };

@@ -1,13 +1,12 @@
 /*
- * The capture service: what XLA's profiler server offers, over a trace that is being
- * written.
+ * The capture service: the functions of XLA's profiler server for a trace that is being written.
  *
- * `dwell serve` runs it, in a process of its own. It speaks gRPC over cleartext HTTP/2:
- * tensorflow.ProfilerService with Profile and Terminate. A Profile sets the control
- * page's mask for its duration and is answered with that window as XSpace. One thread
- * and a poll(); the answer is made in a forked child, so that the server stays small and
- * hears a Terminate meanwhile. Nothing that a client sends reaches the program but the
- * mask, and a file system path from a client is never used.
+ * `dwell serve` runs it, in a process of its own. It uses gRPC over cleartext HTTP/2:
+ * tensorflow.ProfilerService with Profile and Terminate. A Profile sets a capture in the control
+ * page for its duration; the answer is that window as XSpace. The server is one thread with poll().
+ * A forked child process makes the answer, so that the server stays small and can receive a
+ * Terminate meanwhile. Of what a client sends only the mask of the capture reaches the program. A
+ * file system path from a client is never used.
  */
 #ifndef DW_SERVE_SERVE_H
 #define DW_SERVE_SERVE_H
@@ -16,18 +15,18 @@
 
 struct dw_serve_options {
 	const char *trace;
-	const char *host;  /* NULL: 127.0.0.1; another one needs a token */
-	unsigned port;     /* 0: any that is free */
+	const char *host;  /* NULL: 127.0.0.1; any other needs a token */
+	unsigned port;     /* 0: any free port */
 	bool inherited;    /* standard input is the socket that listens already, standard output a
 	                    * channel: its other end closed means stop */
-	const char *token; /* clients send "authorization: Bearer TOKEN"; NULL: none is asked for */
-	/* Called when it listens. */
+	const char *token; /* clients send "authorization: Bearer TOKEN"; NULL: no token is required */
+	/* Called when the server listens. */
 	void (*ready)(void *context, const char *host, unsigned port);
 	void *context;
 };
 
-/* Until `*stop` is set (a signal handler may, and wakes poll()) or the run has ended.
- * Errors: those of opening a trace; DWELL_E_ARGUMENT, DWELL_E_IO for the address. */
+/* Runs until `*stop` is set (a signal handler may set it and wake poll()) or the run has ended.
+ * Errors: those of opening a trace; DWELL_E_ARGUMENT or DWELL_E_IO for the address. */
 int dw_serve_run(const struct dw_serve_options *options, const volatile int *stop,
                  struct dwell_error *error);
 
