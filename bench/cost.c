@@ -1,15 +1,13 @@
 /*
- * What a record costs, beside the floor that no recorder can go under: two
- * readings of the clock.
+ * The cost of a record, compared with the minimum for any recorder: two readings of the clock.
  *
  *     bench_cost FOLDER [ALTERNATIONS]
  *
- * Every case runs once an alternation, in turn, so that what the machine does in
- * between falls on all of them. A line is a case's name, then nanoseconds a range (or
- * a call): the median of the thread's CPU time, the least, and of the median's run
- * user, system and wall; last the bytes in the file. CPU time, because others may
- * want the processor too. Ranges are four begin/end pairs nested to depth
- * three, written into a fresh file of FOLDER, page faults included.
+ * Each alternation runs every case once, so that disturbances of the machine affect all cases. A
+ * line contains a case's name, then nanoseconds per range (or call): the median and the minimum of
+ * the thread's CPU time, and the user, system and wall time of the median run; last the bytes in
+ * the file. CPU time is used because other programs may need the processor too. Ranges are four
+ * begin/end pairs nested to depth three, written into a new file in FOLDER, page faults included.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -28,7 +26,7 @@
 #include "dwell/probe.h"
 #include "dwell/compat/lightning.h"
 
-#define RANGES 2000000L /* a case and thread: 24 MB */
+#define RANGES 2000000L /* per case and thread: 24 MB */
 #define MAX_ALTERNATIONS 99
 #define BARRIER() __asm__ volatile("" ::: "memory")
 
@@ -57,7 +55,7 @@ static void loop_floor(long n)
 	sink = sum;
 }
 
-/* An empty action of a profiler that has nothing to say itself. */
+/* An empty action of a profiler that records nothing itself. */
 static void loop_actions(long n)
 {
 	static const struct dwell_lightning_methods methods = { .size = sizeof methods, .name = "simple" };
@@ -88,7 +86,7 @@ static void loop_ranges(long n)
 	}
 }
 
-/* While other layers are chosen. */
+/* Layers that are not recorded, because other layers were chosen. */
 static void loop_unchosen(long n)
 {
 	for (long i = 0; i < n; i++) {
@@ -119,7 +117,7 @@ static void loop_disabled(long n)
 	}
 }
 
-/* Eight layers' shapes in turn, as a network's operators have them. */
+/* The shapes of eight layers in turn, as operators of a network have them. */
 static void loop_shapes(long n)
 {
 	int64_t sizes[8][6];
@@ -174,7 +172,7 @@ static void loop_steps(long n)
 /* ---- one measurement ------------------------------------------------------------- */
 
 struct cost {
-	double cpu, wall, user, system; /* ns; cpu = user + system, by a finer clock */
+	double cpu, wall, user, system; /* ns; cpu = user + system, by a more precise clock */
 };
 
 static double ns_of(struct timespec time)
@@ -222,8 +220,8 @@ static void *work(void *argument)
 
 	CPU_ZERO(&set);
 	CPU_SET(worker->cpu, &set);
-	sched_setaffinity(0, sizeof set, &set); /* may be refused: then it runs where it runs */
-	worker->loop(4); /* names and chunk are there */
+	sched_setaffinity(0, sizeof set, &set); /* if it is refused, the thread is not pinned */
+	worker->loop(4); /* creates the names and the first chunk */
 	pthread_barrier_wait(worker->together);
 	worker->cost = timed(worker->loop, worker->n);
 	return NULL;
@@ -262,7 +260,7 @@ struct bench_case {
 	bool recorded;
 	uint32_t details;
 	const char *layers;
-	bool armed; /* recorded, but nothing until a capture asks */
+	bool armed; /* recorded only when a capture asks for it */
 	struct cost costs[MAX_ALTERNATIONS];
 	double bytes;
 };
@@ -291,8 +289,8 @@ static struct bench_case cases[] = {
 };
 #define CASES (sizeof cases / sizeof *cases)
 
-/* In a process of its own: a recorder's windows stay mapped for the life of the process,
- * and the pages of files deleted since would never come back to be used again. */
+/* Each measurement runs in a process of its own: a recorder's windows remain mapped until the
+ * process ends, so the pages of deleted files could not be reused. */
 struct result {
 	struct cost cost;
 	double bytes;
@@ -346,8 +344,8 @@ static void run_in_child(struct bench_case *one, int alternation)
 	one->bytes = result->bytes;
 }
 
-/* A virtual machine's memory is made by its host at the first touch (microseconds a
- * page, at random): pages are touched once before anything is measured. */
+/* On a virtual machine the host allocates memory at the first access, which takes microseconds per
+ * page, at random. Therefore pages are touched once before the measurement. */
 static void warm_memory(size_t bytes)
 {
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -373,7 +371,7 @@ int main(int count, char **arguments)
 	if (alternations < 1 || alternations > MAX_ALTERNATIONS)
 		return 2;
 	warm_memory((size_t)512 << 20);
-	for (int a = -1; a < alternations; a++) /* the first round warms up */
+	for (int a = -1; a < alternations; a++) /* the first alternation is a warm-up */
 		for (size_t i = 0; i < CASES; i++)
 			run_in_child(&cases[i], a < 0 ? 0 : a);
 	for (size_t i = 0; i < CASES; i++) {

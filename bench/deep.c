@@ -1,10 +1,10 @@
-/* Operators called 20 frames deep, for cost.c: a file of its own because it is built
- * with frame pointers, as programs that want stacks are. */
+/* Operators called 20 frames deep, for cost.c. This is a separate file because it is built with
+ * frame pointers, like programs that want stacks. */
 #include "deep.h"
 
 #include "dwell/probe.h"
 
-#define DEEP 16 /* and those of the thread and the benchmark around it */
+#define DEEP 16 /* in addition to the frames of the thread and the benchmark */
 
 static __attribute__((noinline)) void leaf(void)
 {
@@ -18,7 +18,7 @@ static __attribute__((noinline)) void other(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* Two operators in turn, each called in two places. */
+/* Two operators in turn, each with two call sites. */
 static __attribute__((noinline)) void down(int depth, long n)
 {
 	if (depth) {

@@ -1,11 +1,11 @@
 /*
- * How fast the exports are: bytes a second of what they write, before compression.
+ * The speed of the exports: bytes of output per second, before compression.
  *
  *     export_speed TRACE [FORMAT...]     default: all formats
  *
- * TRACE is any trace; `reader_speed RANGES FILE` makes one of a known size. Writes to
- * /dev/null, so that no disk is measured; the process is pinned to one core and CPU
- * time is what counts. The best of three rounds.
+ * TRACE is any trace; `reader_speed RANGES FILE` writes one of a known size. The output is
+ * /dev/null, so that no disk is measured. The process is pinned to one core, and CPU time is
+ * measured. Prints the best of three rounds.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void print_machine(void)
 		fclose(file);
 }
 
-/* Seconds of one export from a model of its own, or a negative number. */
+/* Exports once with a new model. Returns seconds, or a negative number after an error. */
 static double export_once(const struct dw_source *source, const struct dw_export_format *format,
                           uint64_t *bytes, struct dwell_error *error)
 {

@@ -1,11 +1,11 @@
 /*
- * A trace of many calls of layers, for bench/run.
+ * Writes a trace with many calls of layers, for bench/run.
  *
  *     many_layers CALLS LAYERS DEPTH FILE
  *
- * LAYERS layers in chains of DEPTH below one root; a pass calls all of them, forward with
- * two operators and an allocation in each, then backward by links on another thread, until
- * there are CALLS calls.
+ * There are LAYERS layers in chains of DEPTH below one root. A pass calls all of them: forward,
+ * with two operators and an allocation in each, then backward by links on another thread. Passes
+ * are repeated until there are CALLS calls.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void backward(uint64_t number)
 	dw_encode_end(&streams[1], ticks += 100);
 }
 
-/* Calls of all layers, fewer in the last pass. */
+/* Calls all layers once, fewer in the last pass. */
 static uint64_t pass(uint64_t calls, uint64_t count, uint64_t depth)
 {
 	uint64_t done = 0, first = sequence;

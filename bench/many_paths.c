@@ -1,11 +1,11 @@
 /*
- * A trace with very many call stacks, for bench/run: what a flame graph of it costs.
+ * Writes a trace with very many call stacks, for bench/run, which measures its flame graph.
  *
  *     many_paths ranges|stacks COUNT FILE
  *
- * Every call stack is another one: 20 deep, the names of its levels being the digits of
- * its number in base 8 below a common beginning. `ranges`: ranges nested in one another;
- * `stacks`: one operator called from COUNT recorded stacks.
+ * All call stacks are different. Each is 20 frames deep: after a common beginning, the names of its
+ * levels are the digits of its number in base 8. `ranges` writes nested ranges; `stacks` writes one
+ * operator that is called from COUNT recorded stacks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +21,14 @@ static struct dw_encode_process process;
 static struct dw_encode_stream stream;
 static uint32_t names[DEPTH][DIGITS];
 
-/* The last levels count, so that stacks share as much as a program's do. */
+/* The last levels contain the digits, so that stacks have as many levels in common as in a
+ * program. */
 static uint32_t name_at(uint64_t number, int level)
 {
 	return names[level][number >> 3 * (DEPTH - 1 - level) & (DIGITS - 1)];
 }
 
-/* How many of their outermost levels two stacks have in common. */
+/* Returns the number of outermost levels that two stacks have in common. */
 static int common_levels(uint64_t number, uint64_t other)
 {
 	int level = 0;

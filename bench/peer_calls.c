@@ -1,6 +1,6 @@
 /*
- * The same nested calls for peers that instrument functions: four a round, to depth
- * three. bench/run builds it plain and with -pg; it prints nanoseconds of CPU time a call.
+ * The same nested calls for other tools that instrument functions: four per round, to depth three.
+ * bench/run builds it with and without -pg. Prints nanoseconds of CPU time per call.
  */
 #include <stdio.h>
 #include <stdlib.h>

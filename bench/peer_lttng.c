@@ -1,6 +1,6 @@
 /*
- * The same ranges as LTTng-UST tracepoints; bench/run builds it and starts the
- * session daemon. Prints nanoseconds of CPU time a range.
+ * The same ranges as LTTng-UST tracepoints. bench/run builds it and starts the session daemon.
+ * Prints nanoseconds of CPU time per range.
  */
 #include <stdio.h>
 #include <stdlib.h>

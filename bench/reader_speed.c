@@ -1,12 +1,12 @@
 /*
- * How fast the reader is: events a second, and what it keeps in memory.
+ * The speed of the reader in events per second, and the memory that it uses.
  *
  *     reader_speed [RANGES [FILE]]     default 20,000,000 ranges, a file in /tmp
  *
- * Writes a synthetic trace (512 names by Zipf, depth up to 8, lognormal pauses of
- * 2 us in the median, one thread), then reads it in a fresh process for each
- * product and prints events a second (a begin and an end are two) and RssAnon.
- * One core: the process is pinned, and CPU time is what counts.
+ * Writes a synthetic trace (512 names by Zipf, depth up to 8, lognormal pauses with a median of 2
+ * us, one thread), then reads it in a new process for each product and prints events per second (a
+ * begin and an end are two events) and RssAnon. The process is pinned to one core, and CPU time is
+ * measured.
  */
 #include <math.h>
 #include <sched.h>
@@ -41,7 +41,7 @@ static double now_s(void)
 {
 	struct timespec time;
 
-	/* of this process: the machine may be shared, and one worker does all the work */
+	/* CPU time of this process: the machine may be shared, and one worker does all the work */
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }

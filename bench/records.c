@@ -1,6 +1,6 @@
 /*
- * What a trace holds, for bench/run: its records, those of the recorder itself, and
- * the time that the recorder says it took for its own slow paths.
+ * The contents of a trace, for bench/run: the number of its records, of those that the recorder
+ * wrote about itself, and the time of the recorder's slow paths.
  *
  *     bench_records TRACE
  */

@@ -1,13 +1,13 @@
 /*
- * How fast iterations are aligned: the sequence of 10,000 steps of 2,000 operators.
+ * The speed of aligning iterations: the sequence of 10,000 steps of 2,000 operators.
  *
  *     sequence_speed [STEPS [OPERATORS [FILE]]]     default 10000 2000, a file in /tmp
  *
- * Writes a synthetic trace (blocks of 25 operators by 40 names, each with pauses of its
- * own and lognormal noise; every hundredth step takes a branch, one operator drifts), then
- * reads it in a fresh process for each way: flat is the decoding with sums by name,
- * sequence the product, view the whole answer. One core: the process is pinned, and its
- * CPU time is what counts. Prints the best of five in seconds, opening included.
+ * Writes a synthetic trace (blocks of 25 operators with 40 names, each with its own pauses and
+ * lognormal noise; every hundredth step takes a branch, and the duration of one operator drifts).
+ * Then reads it in a new process for each case: `flat` decodes it and computes sums by name,
+ * `sequence` computes the product, `view` the whole answer. The process is pinned to one core, and
+ * CPU time is measured. Prints the best of five in seconds, opening included.
  */
 #include <math.h>
 #include <sched.h>
@@ -59,7 +59,7 @@ static void put_step(struct dw_encode_stream *stream, uint64_t *ticks, const uin
 
 	for (unsigned op = 0; op < operators; op++) {
 		if (op == 100 && step % 100 == 99)
-			op += 3; /* the branch leaves three out */
+			op += 3; /* the branch omits three operators */
 		dw_encode_begin(stream, *ticks += 300, ops[(op % 25 + op / 250) % NAMES]);
 		dw_encode_end(stream, *ticks += duration_of(op, step, steps));
 	}

@@ -1,5 +1,6 @@
-/* An empty RecordFunction callback: what PyTorch itself takes for calling anybody. For
- * bench/torch_cost.py, which loads it into the measured process; and the clock's price. */
+/* An empty RecordFunction callback, which measures the time that PyTorch itself needs to call any
+ * callback, and the cost of reading the clock. bench/torch_cost.py loads it into the measured
+ * process. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static void end(const void *function, void *context)
 {
 }
 
-/* A reading of the time stamp counter, in picoseconds; for bench/torch_layers.py. */
+/* Returns the time of one reading of the time stamp counter in picoseconds; for
+ * bench/torch_layers.py. */
 __attribute__((visibility("default"))) uint64_t empty_reading_ps(void);
 
 uint64_t empty_reading_ps(void)
@@ -46,7 +48,7 @@ uint64_t empty_reading_ps(void)
 	return best * 1000 / READINGS;
 }
 
-/* 0: done */
+/* Returns 0 on success. */
 __attribute__((visibility("default"))) int empty_on(const char *library, int inputs);
 
 int empty_on(const char *library, int inputs)

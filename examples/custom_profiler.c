@@ -1,8 +1,8 @@
 /*
- * A profiler of one's own: when each action came first and how often it came. Beside it a
- * module that holds a profiler for actions of its own, and may do without one.
+ * A custom profiler that counts each action and notes when it first occurred. Also a module that
+ * has a profiler for its own actions and works without one.
  *
- *     custom_profiler            prints its counts, then Lightning's report of the same
+ *     custom_profiler            prints its counts, then Lightning's report of the same actions
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,8 @@ struct action_count {
 };
 
 struct count_profiler {
-	struct dwell_lightning_profiler base; /* first: the functions below are handed its address */
+	struct dwell_lightning_profiler base; /* must be first: the functions below receive its
+	                                       * address */
 	struct action_count counts[MOST_ACTIONS];
 	unsigned used;
 };
@@ -84,7 +85,7 @@ static const struct dwell_lightning_methods count_methods = {
 	.teardown = count_teardown,
 };
 
-/* ---- a module that profiles what interests it --------------------------------------------- */
+/* ---- a module that profiles its own actions ----------------------------------------------- */
 
 struct my_model {
 	struct dwell_lightning_profiler *profiler; /* NULL: none */
@@ -119,7 +120,7 @@ static int run(struct dwell_lightning_profiler *profiler)
 		return 1;
 	}
 	fit(profiler, &model);
-	/* A name that is made at run time has no block. */
+	/* DWELL_LIGHTNING_ACTION needs a literal: names made at run time use start and stop. */
 	dwell_lightning_start(profiler, "save_checkpoint");
 	if (dwell_lightning_stop(profiler, "save_checkpoint", &error) ||
 	    dwell_lightning_describe(profiler, &error) || dwell_lightning_teardown(profiler, &error)) {

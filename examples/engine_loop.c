@@ -1,6 +1,6 @@
 /*
- * A line is fitted to points: a trainer, an evaluator that one of its handlers runs,
- * filters, an event of its own, and an early end. dwell ./engine_loop
+ * Fits a line to points: a trainer, an evaluator that one of its handlers runs, filters, a custom
+ * event, and an early end. dwell ./engine_loop
  */
 #include <dwell/compat/ignite.h>
 #include <math.h>
@@ -11,7 +11,7 @@ struct points {
 };
 
 struct job {
-	double a, b;            /* y = a x + b; to be found: y = 3 x - 1 */
+	double a, b;            /* y = a x + b; the solution is y = 3 x - 1 */
 	double loss;
 	int right, updates;
 	int updated;            /* the event WEIGHTS_UPDATED */
@@ -70,7 +70,7 @@ static int validate(struct dwell_ignite_engine *trainer, void *user)
 	job->loss = job->right = 0;
 	result = dwell_ignite_engine_run(job->evaluator, &job->test, NULL, NULL);
 	if (result)
-		return result; /* its message goes with it */
+		return result; /* the caller prints its message */
 	dwell_ignite_engine_set_metric(trainer, "loss", job->loss, NULL);
 	dwell_ignite_engine_set_metric(trainer, "accuracy", job->right / 256.0, NULL);
 	return job->right == 256 ? dwell_ignite_engine_terminate(trainer, false, NULL) : 0;

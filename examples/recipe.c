@@ -1,9 +1,9 @@
 /*
- * PyTorch's profiler recipe in C, step by step, on ResNet-18: what takes the time, by
- * shape, with memory, as a trace file, with stacks, as a flame graph, and in a job that
- * runs for long. doc/from-torch-profiler.md shows both outputs side by side.
+ * PyTorch's profiler recipe in C, step by step, on ResNet-18: operators by time, by shape, with
+ * memory, as a trace file, with stacks, as a flame graph, and in a long job.
+ * doc/from-torch-profiler.md compares both outputs.
  *
- *     recipe [FOLDER]        files go to FOLDER, by default the current one
+ *     recipe [FOLDER]        writes files to FOLDER, by default the current one
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 static const char *folder = ".";
 
-/* Errors of the profiler do not end the program: they are said. */
+/* Errors of the profiler do not end the program; they are printed. */
 static struct dwell_error error;
 
 static void say(int code)
@@ -74,7 +74,7 @@ static void model_reset(struct model *model)
 
 /* ---- results -------------------------------------------------------------------------- */
 
-/* The table of key_averages(), sorted, ten rows; by shape or by stack when asked. */
+/* Prints the table of key_averages(), sorted, ten rows; optionally by shape or by stack. */
 static void print_table(const struct dwell_profile_result *result, const char *sort,
                         const char *group_by, size_t limit)
 {
@@ -109,7 +109,7 @@ static void export(const struct dwell_profile_result *result, const char *format
 		printf("wrote %s\n", path);
 }
 
-/* One inference under a profile; its result. False: there is none. */
+/* Profiles one inference. Returns false if there is no result. */
 static bool profile_once(const struct model *model, const struct dwell_profile_options *options,
                          struct dwell_profile_result *result)
 {
@@ -181,7 +181,7 @@ static void show_trace_and_stacks(const struct model *model)
 	export(&result, "flamegraph", "self_cpu", "CPU time", "recipe.svg");
 }
 
-/* ---- 8. a job that runs for long --------------------------------------------------------- */
+/* ---- 8. a long job ----------------------------------------------------------------------- */
 
 static void ready(struct dwell_profile *profile, const struct dwell_profile_result *result,
                   void *context)
@@ -229,13 +229,13 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof path, "%s/recipe.dwell", folder);
 	session.path = path;
 	session.overwrite = true;
-	session.categories = DWELL_MASK_NONE; /* only what the profiles ask for */
+	session.categories = DWELL_MASK_NONE; /* record only what the profiles request */
 	if (dwell_start(&session, &error)) {
 		say(error.code);
 		return 1;
 	}
 	model_init(&model);
-	model_run(&model); /* the first one makes what the others find */
+	model_run(&model); /* the first run allocates what later runs reuse */
 	show_time(&model);
 	show_memory(&model);
 	show_trace_and_stacks(&model);

@@ -1,6 +1,6 @@
 /*
- * actions.c - see actions.h. Called by main.c. Both versions' names are sites of probes, so
- * that an action costs what a zone does.
+ * actions.c - see actions.h. Called by main.c. The names of both versions are sites of probes, so
+ * that an action costs as much as a zone.
  */
 #include "actions.h"
 

@@ -1,7 +1,7 @@
 /*
- * data.c - reads and checks IDX files, and finds the digits that come with the
- * program from any folder. A message about a bad file says which one, where in
- * it, and what to do.
+ * data.c - reads and checks IDX files, and finds the digits that are shipped with the program from
+ * any folder. A message about a bad file contains the file's name, the position of the error, and a
+ * remedy.
  *
  *   images:  00 00 08 03 | count | height | width | count*height*width bytes
  *   labels:  00 00 08 01 | count | count bytes          (numbers: big-endian)
@@ -135,7 +135,7 @@ static bool holds_digits(const char *folder)
 	return access(path, R_OK) == 0;
 }
 
-/* Beside the executable, then where it was built from, then where it is installed. */
+/* Looks next to the executable, then in the source folder, then in the installed folder. */
 static void find_shipped_digits(char *folder, size_t size)
 {
 	ssize_t length = readlink("/proc/self/exe", folder, size - sizeof "/data");

@@ -1,7 +1,5 @@
-/*
- * device.c - see device.h. Called by main.c for each training step; evaluation
- * is never buffered.
- */
+/* device.c - see device.h. Called by step.c for each training step; evaluation is never
+ * buffered. */
 #include "device.h"
 
 #include <stdlib.h>

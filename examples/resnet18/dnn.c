@@ -1,6 +1,6 @@
 /*
- * dnn.c - the few calls of oneDNN that are not a layer: engine, stream, thread
- * count, memory layouts and the error check. Used by every op_*.c.
+ * dnn.c - the calls of oneDNN that are not layers: engine, stream, thread count, memory layouts and
+ * the error check. Used by every op_*.c.
  */
 #include "dnn.h"
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /*
- * Debian's oneDNN runs on GNU OpenMP. Two prototypes are all that is needed of
- * it; clang's -fopenmp would bring a second runtime into the process.
+ * Debian's oneDNN uses GNU OpenMP. These two prototypes are sufficient; clang's -fopenmp would load
+ * a second runtime into the process.
  */
 void omp_set_num_threads(int count);
 int omp_get_max_threads(void);
@@ -35,7 +35,7 @@ void dnn_check(dnnl_status_t status, const char *what)
 		die("oneDNN: %s: status %d; ONEDNN_VERBOSE=1 shows the call before", what, (int)status);
 }
 
-/* Before any primitive: oneDNN fixes its split of the work at creation. */
+/* Must be called before any primitive is created: oneDNN then fixes how it splits the work. */
 void dnn_init(struct dnn *dnn, int threads)
 {
 	if (threads > 0)

@@ -1,6 +1,6 @@
 /*
- * fit.c - the training run as loops with events and handlers (dwell/compat/ignite.h): a trainer,
- * an evaluator that a handler of the trainer's epochs runs, and what handlers print.
+ * fit.c - the training run as loops with events and handlers (dwell/compat/ignite.h): a trainer, an
+ * evaluator that a handler runs after each epoch, and the handlers that print.
  */
 #include <stdio.h>
 
@@ -37,7 +37,7 @@ static int end_epoch(struct dwell_ignite_engine *engine, void *user)
 	return 0;
 }
 
-/* The hooks before and after the held-out digits. */
+/* The hooks before and after the evaluation on the held-out digits. */
 static void begin_evaluation(struct dwell_lightning_profiler *profiler)
 {
 	actions_call(profiler, ACTION_ON_VALIDATION_MODEL_ZERO_GRAD);
@@ -100,9 +100,9 @@ void fit_prepare(struct trainer *trainer)
 		dwell_ignite_engine_on(trainer->trainer, "ITERATION_COMPLETED", log_loss, trainer, &error))
 		die("%s", error.message);
 	if (ranks_own(trainer->ranks))
-		return; /* rank 0 evaluates and prints, the others wait for it in their next step */
+		return; /* rank 0 evaluates and prints; the other ranks wait for it in their next step */
 	if (dwell_ignite_engine_on(trainer->trainer, "EPOCH_STARTED", begin_epoch, trainer, &error) ||
-		/* --max-steps may end the run within an epoch. */
+		/* --max-steps may end the run inside an epoch. */
 		dwell_ignite_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", evaluate, trainer,
 						&error) ||
 		dwell_ignite_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", log_results, trainer,
@@ -112,7 +112,7 @@ void fit_prepare(struct trainer *trainer)
 		die("%s", error.message);
 }
 
-/* What the loop's events and handlers took, as PyTorch-Ignite prints it. */
+/* Prints the times of the loop's events and handlers in PyTorch-Ignite's format. */
 static void print_times(const struct trainer *trainer, struct dwell_ignite_profiler *profiler)
 {
 	dwell_ignite_engine_print_state(trainer->trainer, stdout);

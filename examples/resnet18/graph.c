@@ -1,8 +1,7 @@
 /*
- * graph.c - building the list of operations: appending, the tape, gradients
- * that meet, and the lifetime of every tensor. Called by net.c, optim.c and the
- * op_*.c files. Operations of one phase are neighbours in the list; running
- * them is run.c.
+ * graph.c - builds the list of operations: appending, the tape, sums of gradients, and the lifetime
+ * of every tensor. Called by net.c, optim.c and the op_*.c files. Operations of one phase are
+ * neighbours in the list; run.c runs them.
  */
 #include "graph.h"
 
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Grows by doubling; op pointers are valid until the next append. */
+/* Doubles the capacity if necessary. Pointers to operations are valid until the next append. */
 static void *grown(void *items, int count, int *capacity, size_t item_size)
 {
 	if (count < *capacity)
@@ -117,7 +116,7 @@ void op_writes(struct op *op, int argument, struct tensor *tensor)
 	add_argument(op, argument, tensor);
 }
 
-/* Without training nothing will ask; the entry is still valid to fill in. */
+/* Without training the entry is not used, but it can still be filled in. */
 struct tape_entry *graph_tape(struct graph *graph, struct tensor *input, struct tensor *output)
 {
 	struct tape_entry *entry;
@@ -169,8 +168,8 @@ void graph_settle(struct graph *graph, struct tensor *staging, struct tensor *ta
 }
 
 /*
- * The sum goes to a new tensor: the first gradient may also be that of another
- * tensor (a residual addition hands one tensor to both of its inputs).
+ * The sum is written to a new tensor, because the first gradient may also be that of another
+ * tensor: a residual addition passes one tensor to both of its inputs.
  */
 void graph_add_gradient(struct graph *graph, struct tensor *tensor, struct tensor *gradient)
 {
@@ -228,7 +227,7 @@ void graph_finish(struct graph *graph)
 		note_uses(graph->ops[i].reads, graph->ops[i].read_count, i);
 		note_uses(graph->ops[i].writes, graph->ops[i].write_count, i);
 	}
-	/* The forward descriptors were hints for the backward ones. */
+	/* The forward descriptors were needed to create the backward ones. */
 	for (int i = 0; i < graph->tape_count; i++)
 		if (graph->tape[i].forward)
 			dnnl_primitive_desc_destroy(graph->tape[i].forward);

@@ -1,7 +1,7 @@
 /*
- * loader.c - the loader's thread and its bounded queue. One mutex guards the
- * queue; the batches in it belong to nobody else. Called by main.c; the batch
- * functions also by evaluate.c, which needs no thread.
+ * loader.c - the loader's thread and its bounded queue. A mutex guards the queue; only the loader
+ * uses the batches in it. Called by main.c, fit.c and step.c. The evaluation (metrics.c) uses only
+ * the batch functions, because it needs no thread.
  */
 #include "loader.h"
 
@@ -19,10 +19,10 @@ struct loader {
 	struct loader_settings settings;
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* of anything below */
+	pthread_cond_t changed; /* signals a change of any member below */
 	bool stopping;
 	int first, count;
-	struct batch *queue; /* settings.prefetch places, a ring */
+	struct batch *queue; /* ring buffer of settings.prefetch batches */
 };
 
 void batch_init(struct batch *batch, const struct digits *digits, int size)
@@ -73,7 +73,7 @@ static void prepare(const struct loader *loader, const int *order, struct batch 
 	pause_ms(loader->settings.delay_ms);
 }
 
-/* False when the loader is to end. */
+/* Returns false if the loader should end. */
 static bool put(struct loader *loader, const struct batch *batch)
 {
 	DWELL_ZONE("put batch");

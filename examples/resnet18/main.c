@@ -1,6 +1,6 @@
 /*
- * main.c - trains ResNet-18 on digits: reads the options, prepares data, network and
- * optimizer, fits (fit.c), and writes what was asked for.
+ * main.c - trains ResNet-18 on digits: reads the options, prepares data, network and optimizer,
+ * trains (fit.c), and writes the requested files.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * metrics.c - see metrics.h. Called by main.c; everything runs in handlers and in
- * the evaluator's data source.
+ * metrics.c - see metrics.h. Called by fit.c and step.c; all code runs in handlers and in the
+ * evaluator's data source.
  */
 #include "metrics.h"
 
@@ -25,7 +25,7 @@ static int metrics_update(struct dwell_ignite_engine *engine, void *user)
 	int images = 0;
 
 	for (int i = 0; i < batch->size; i++)
-		images += labels[i] >= 0; /* others pad the batch */
+		images += labels[i] >= 0; /* other images only fill up the batch */
 	metrics->loss += net_loss(metrics->net) * images;
 	metrics->correct += (double)net_correct(metrics->net);
 	metrics->images += images;

@@ -1,7 +1,6 @@
 /*
- * net.c - puts ResNet-18 together from layers.h: a stem, four stages of two
- * basic blocks, pooling and a linear layer. Called by main.c, once for training
- * and once for evaluation.
+ * net.c - builds ResNet-18 from layers.h: a stem, four stages of two basic blocks, pooling and a
+ * linear layer. Called by main.c, once for training and once for evaluation.
  */
 #include "net.h"
 
@@ -12,7 +11,7 @@
 
 enum { CLASSES = 10, STEM_CHANNELS = 64, STAGES = 4, BLOCKS_PER_STAGE = 2 };
 
-/* Enters a layer by its path and returns the path: the parameters' prefix. */
+/* Enters a layer and returns its path, which is the prefix of its parameters' names. */
 static const char *enter(struct graph *graph, char path[GRAPH_LAYER_MAX], const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

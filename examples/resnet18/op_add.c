@@ -1,7 +1,7 @@
 /*
- * op_add.c - the addition that closes a residual block. Its backward is no
- * operation at all: both inputs have the output's gradient, so they share the
- * tensor (graph_add_gradient never writes into it).
+ * op_add.c - the addition that ends a residual block. Its backward pass needs no operation: both
+ * inputs have the output's gradient, so they share the tensor (graph_add_gradient never writes to
+ * it).
  */
 #include "layers.h"
 

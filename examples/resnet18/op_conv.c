@@ -1,7 +1,7 @@
 /*
- * op_conv.c - convolution without bias. Every kernel chooses the layouts that
- * it is fast in; what it is given in another one is reordered by an operation
- * of its own. The weight lives in the layout of the forward kernel.
+ * op_conv.c - convolution without bias. Every kernel chooses the layouts for which it is fast;
+ * tensors in another layout are converted by a separate reorder operation. The weight is stored in
+ * the layout of the forward kernel.
  */
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static void backward_data(struct graph *graph, struct tape_entry *entry)
 static void append_backward(struct graph *graph, struct tape_entry *entry)
 {
 	backward_weights(graph, entry);
-	/* Nobody asks for the gradient of the images. */
+	/* The gradient of the images is not needed. */
 	if (entry->input->category != TENSOR_INPUT)
 		backward_data(graph, entry);
 }
@@ -90,7 +90,7 @@ static dnnl_primitive_desc_t describe_forward(struct graph *graph, const struct 
 	dnnl_memory_desc_t dst = dnn_layout(4, out_dims, dnnl_format_tag_any);
 	dnnl_convolution_desc_t desc;
 
-	/* Images come in row-major order and only one layer reads them. */
+	/* Images are in row-major order and only one layer reads them. */
 	if (input->category == TENSOR_INPUT)
 		src = input->layout;
 	dnn_check(dnnl_convolution_forward_desc_init(

@@ -1,7 +1,7 @@
 /*
- * op_linear.c - the fully connected layer at the end, with bias. It takes the
- * pooled N x C x 1 x 1 tensor as it is: its weight is OUT x C x 1 x 1, in memory
- * the same as PyTorch's OUT x C.
+ * op_linear.c - the fully connected layer at the end, with bias. It reads the pooled N x C x 1 x 1
+ * tensor directly: its weight is OUT x C x 1 x 1, which has the same memory layout as PyTorch's OUT
+ * x C.
  */
 #include <stdio.h>
 
@@ -66,7 +66,7 @@ static struct param *declare(struct graph *graph, const char *name, const char *
 	return param;
 }
 
-/* Ten outputs of 512 inputs: plain layouts cost nothing here. */
+/* With ten outputs and 512 inputs, plain layouts are fast enough. */
 struct tensor *layer_linear(struct graph *graph, const char *name, struct tensor *input,
 							int features)
 {

@@ -1,7 +1,7 @@
 /*
- * op_loss.c - softmax and cross entropy in one operation, written here: with
- * ten classes it is too small for a kernel of its own. Sums are kept in double,
- * so the loss does not depend on the order of the images.
+ * op_loss.c - softmax and cross entropy in one operation, implemented here, because with ten
+ * classes it is too small to use a kernel. Sums are doubles, so that the loss hardly depends on the
+ * order of the images.
  */
 #include <math.h>
 

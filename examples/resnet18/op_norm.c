@@ -1,7 +1,7 @@
 /*
- * op_norm.c - batch normalization. In training it normalizes by the batch's own
- * mean and variance and an operation of its own updates the running statistics;
- * in evaluation, or where the graph's are frozen, it normalizes by those.
+ * op_norm.c - batch normalization. In training it normalizes by the batch's mean and variance, and
+ * a separate operation updates the running statistics. In evaluation, or if the graph's statistics
+ * are frozen, it normalizes by the running statistics.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static const float momentum = 0.1f;
 
 enum { MEAN, VARIANCE };
 
-/* oneDNN's variance divides by the count; PyTorch keeps the unbiased one. */
+/* oneDNN's variance divides by the count; PyTorch stores the unbiased variance. */
 static void run_running_statistics(const struct op *op, const struct dnn *dnn)
 {
 	const float *mean = op->reads[0]->data, *variance = op->reads[1]->data;
@@ -31,7 +31,7 @@ static void run_running_statistics(const struct op *op, const struct dnn *dnn)
 	}
 }
 
-/* Whether the kernel is given the statistics: the running ones, or those over ranks. */
+/* Whether the kernel receives the statistics as input: the running ones, or those of all ranks. */
 static bool is_given(const struct graph *graph)
 {
 	return !graph->training || graph->frozen_norm || graph->norm_ranks;
@@ -60,7 +60,7 @@ static void append_backward(struct graph *graph, struct tape_entry *entry)
 	op_reads(op, DNNL_ARG_MEAN, entry->saved[MEAN]);
 	op_reads(op, DNNL_ARG_VARIANCE, entry->saved[VARIANCE]);
 	op_reads(op, DNNL_ARG_SCALE, &entry->weight->value);
-	op_reads(op, DNNL_ARG_SHIFT, &entry->bias->value); /* not used, but counted */
+	op_reads(op, DNNL_ARG_SHIFT, &entry->bias->value); /* not used, but counted as an input */
 	op_writes(op, DNNL_ARG_DIFF_SRC, result);
 	op_writes(op, DNNL_ARG_DIFF_SCALE, &entry->weight->gradient);
 	op_writes(op, DNNL_ARG_DIFF_SHIFT, &entry->bias->gradient);
@@ -103,13 +103,13 @@ static void append_running_statistics(struct graph *graph, struct tensor *input,
 
 	op_reads(op, OP_PLAIN, saved[MEAN]);
 	op_reads(op, OP_PLAIN, saved[VARIANCE]);
-	op_reads(op, OP_PLAIN, input); /* for its shape */
+	op_reads(op, OP_PLAIN, input); /* only for its shape */
 	op->settings = graph->norm_ranks;
 	op_writes(op, OP_PLAIN, &running_mean->value);
 	op_writes(op, OP_PLAIN, &running_variance->value);
 }
 
-/* `saved`: the batch's own statistics, which the backward needs too. */
+/* `saved`: the batch's statistics, which the backward pass also needs. */
 static void append_training(struct graph *graph, struct op *op, struct tensor *input,
 							struct tensor *output, struct tape_entry *entry,
 							struct param *running_mean, struct param *running_variance)

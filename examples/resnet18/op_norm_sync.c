@@ -1,11 +1,11 @@
 /*
- * op_norm_sync.c - batch normalization by the statistics of the whole batch, of which
- * each rank has a part. Called by op_norm.c, whose kernels then normalize by given
- * statistics; what these leave out is here: sums over the part, over the ranks, and
- * the share of the statistics in the gradient.
+ * op_norm_sync.c - batch normalization by the statistics of the whole batch, which is distributed
+ * over the ranks. Called by op_norm.c, whose kernels then normalize by given statistics. This file
+ * computes the rest: sums over the rank's part, sums over the ranks, and the part of the gradient
+ * that is due to the statistics.
  *
- * Sums are kept in doubles: the variance is the mean of the squares less the square of
- * the mean. All ranks have parts of one size.
+ * Sums are doubles, because the variance is the mean of the squares minus the square of the mean.
+ * The parts of all ranks have the same size.
  */
 #include <math.h>
 
@@ -18,7 +18,8 @@ enum { MEAN, VARIANCE };
 
 struct walk {
 	dnnl_dim_t images, channels, height, width;
-	dnnl_dim_t block;      /* channels that lie beside one another; 1: none do */
+	dnnl_dim_t block;      /* number of channels that are adjacent in memory; 1: channels are not
+	                        * interleaved */
 	const dnnl_dim_t *strides;
 };
 
@@ -35,7 +36,8 @@ static struct walk walk_of(const dnnl_memory_desc_t *layout)
 	return walk;
 }
 
-/* Where the channel's pixels of the image begin; they lie strides[2] and [3] apart. */
+/* Returns the index of the channel's first pixel in the image. Pixels are strides[2] and [3]
+ * apart. */
 static dnnl_dim_t start_of(const struct walk *walk, dnnl_dim_t image, dnnl_dim_t channel)
 {
 	return image * walk->strides[0] + channel / walk->block * walk->strides[1] +
@@ -99,7 +101,7 @@ static void run_statistics(const struct op *op, const struct dnn *dnn)
 	}
 }
 
-/* Two doubles a channel. */
+/* Two doubles per channel. */
 static struct tensor *sums_tensor(struct graph *graph, dnnl_dim_t channels)
 {
 	dnnl_memory_desc_t layout = dnn_layout(1, (dnnl_dims_t){ 4 * channels }, dnnl_a);
@@ -133,7 +135,7 @@ void norm_sync_statistics(struct graph *graph, struct tensor *input, struct tens
 		graph_tensor(graph, TENSOR_ACTIVATION, TENSOR_TRANSIENT, "batch variance", &layout);
 	op = graph_plain_op(graph, "batch_norm_statistics", run_statistics);
 	op_reads(op, OP_PLAIN, sums);
-	op_reads(op, OP_PLAIN, input); /* for its shape */
+	op_reads(op, OP_PLAIN, input); /* only for its shape */
 	op_writes(op, OP_PLAIN, statistics[MEAN]);
 	op_writes(op, OP_PLAIN, statistics[VARIANCE]);
 }
@@ -158,7 +160,7 @@ static void run_gradient_sums(const struct op *op, const struct dnn *dnn)
 
 enum { SUMS, INPUT, CORRECTION_MEAN, CORRECTION_VARIANCE, SCALE };
 
-/* The kernel took the statistics for constants; they depend on every element. */
+/* The kernel treated the statistics as constants, but they depend on every element. */
 static void run_correction(const struct op *op, const struct dnn *dnn)
 {
 	const double *sums = op->reads[SUMS]->data;

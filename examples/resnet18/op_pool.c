@@ -1,6 +1,6 @@
 /*
- * op_pool.c - max pooling, which keeps a workspace of where each maximum was
- * found, and the average over the whole image that ends the network.
+ * op_pool.c - max pooling, which stores the position of each maximum in a workspace, and the
+ * average over the whole image at the end of the network.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * op_relu.c - ReLU. Its backward looks at its output, so that its input can be
- * released as soon as the forward has run.
+ * op_relu.c - ReLU. Its backward pass reads its output, so that its input can be released directly
+ * after the forward pass.
  */
 #include "layers.h"
 

@@ -1,7 +1,6 @@
 /*
- * optim.c - the optimizer's operations. A parameter, its gradient and its
- * states have one layout, so the update runs over memory in order; padding
- * elements are zero everywhere and stay so.
+ * optim.c - the optimizer's operations. A parameter, its gradient and its states have the same
+ * layout, so the update processes memory in order. Padding elements are zero and remain zero.
  */
 #include "optim.h"
 
@@ -20,7 +19,7 @@ static size_t stored_count(const struct tensor *tensor)
 	return tensor->size_bytes / sizeof(float);
 }
 
-/* Without momentum the velocity is absent: plain steps along the gradient. */
+/* Without momentum there is no velocity: the step follows the gradient. */
 static void run_sgd(const struct op *op, const struct dnn *dnn)
 {
 	const struct optimizer *optimizer = op->settings;

@@ -1,6 +1,6 @@
 /*
- * options.c - parses the command line into struct options, or ends the program
- * with a message that names the option and what it takes. Called once, by main.
+ * options.c - parses the command line into struct options, or ends the program with a message that
+ * contains the option and its valid values. Called once, by main.
  */
 #include "options.h"
 
@@ -170,7 +170,7 @@ static void take_path(struct options *options, int option)
 	case OPT_DUMP:
 		options->dump = optarg;
 		break;
-	default: /* getopt has said what is wrong */
+	default: /* getopt has printed the error */
 		usage_error();
 	}
 }

@@ -1,7 +1,6 @@
 /*
- * params.c - declares, finds and initializes parameters. Called by the op_*.c
- * files while a graph is built and by main.c to fill them. The items never
- * move: graphs keep pointers to them.
+ * params.c - declares, finds and initializes parameters. Called by the op_*.c files while a graph
+ * is built and by main.c to fill them. Items are never moved, because graphs keep pointers to them.
  */
 #include "params.h"
 
@@ -80,7 +79,7 @@ static void fill_values(const struct param *param, struct rng *rng, float *value
 	}
 }
 
-/* Drawn in row-major order, so that a seed means the same with any layout. */
+/* Values are drawn in row-major order, so that a seed has the same result with any layout. */
 void params_fill(struct params *params, uint64_t seed)
 {
 	struct rng rng;

@@ -1,7 +1,7 @@
 /*
- * profile.c - layers, operators and facts for dwell. Called by run.c around
- * every operation and by main.c once. What is not recorded costs a load and a
- * branch an operation; nothing here changes what the trainer computes.
+ * profile.c - layers, operators and facts for dwell. Called by run.c and device.c before and after
+ * operations, by loader.c, and by main.c once. If recording is off, an operation costs a load and a
+ * branch. The code does not change the results of the training.
  */
 #include "profile.h"
 
@@ -54,7 +54,7 @@ void profile_run_facts(const struct options *options, const char *data_folder)
 
 #else
 
-/* How many layers two paths share: "A.b.c" and "A.b.d" share two. */
+/* Returns the number of layers that two paths have in common: two for "A.b.c" and "A.b.d". */
 static int shared_depth(const char *a, const char *b)
 {
 	const char *start = a;
@@ -111,7 +111,7 @@ static unsigned begin_communication(struct op *op)
 	return dwell_begin(&op->site);
 }
 
-/* With what it trains of its own: "ResNet.bn1" has the parameters bn1.weight and bn1.bias. */
+/* Includes the layer's own parameters: "ResNet.bn1" has bn1.weight and bn1.bias. */
 static uint32_t name_layer(const struct params *params, const char *path)
 {
 	const char *own = strchr(path, '.') ? strchr(path, '.') + 1 : path;
@@ -130,7 +130,7 @@ static uint32_t name_layer(const struct params *params, const char *path)
 	return dwell_intern_layer(path, NULL, tensors, count);
 }
 
-/* Once for each operation: later calls have the ids. */
+/* Runs once for each operation; later calls use the ids. */
 static void name_layers(const struct params *params, struct op *op)
 {
 	char path[GRAPH_LAYER_MAX];
@@ -164,8 +164,8 @@ void profile_enter_layer(struct profile_layers *open, const struct graph *graph,
 	snprintf(open->path, sizeof open->path, "%s", path);
 }
 
-/* The arguments are what the operation reads, then what it writes: FLOPs follow
- * from both. oneDNN's scratch memory is neither. */
+/* The arguments are the tensors that the operation reads, then those that it writes; FLOPs are
+ * computed from both. oneDNN's scratch memory is not included. */
 unsigned profile_begin_op(struct op *op)
 {
 	struct dwell_tensor arguments[OP_ARGUMENTS_MAX];

@@ -1,10 +1,10 @@
 /*
- * ranks.c - see ranks.h. The shared memory is one file without a name: a head, a part
- * for each rank, which it alone fills, and the averages. Each rank sums its own slice
- * of all the parts, in the order of ranks, so that every rank gets the same numbers.
+ * ranks.c - see ranks.h. The shared memory is a file without a name: a header, a part for each
+ * rank, to which only this rank writes, and the averages. Each rank sums its slice of all parts in
+ * the order of ranks, so that all ranks compute the same numbers.
  *
- * A barrier orders it: parts are read when all are full, averages when all slices are
- * done; the next filling is safe because who comes to it has passed the second barrier.
+ * A barrier defines the order: parts are read when all are complete, averages are read when all
+ * slices are complete. A rank may overwrite its part after the second barrier.
  */
 #define _GNU_SOURCE 1 /* memfd_create */
 
@@ -30,7 +30,7 @@ enum { HEAD_BYTES = 4096, SCALARS_MAX = 4 };
 
 struct shared {
 	_Atomic uint32_t arrived;
-	_Atomic uint32_t turn; /* of the barrier; a futex */
+	_Atomic uint32_t turn; /* the barrier's turn, a futex */
 };
 
 struct ranks {
@@ -41,7 +41,7 @@ struct ranks {
 	struct params *params;
 	struct tensor *scalars[SCALARS_MAX];
 	int scalar_count;
-	size_t floats; /* of a part */
+	size_t floats; /* per part */
 	float *parts;  /* count x floats, then the averages */
 };
 
@@ -113,7 +113,8 @@ void ranks_finish(struct ranks *ranks)
 
 /* ---- the barrier --------------------------------------------------------- */
 
-/* Of the ranks that this one can know about. */
+/* Ends the program if another rank has ended. Rank 0 checks its child processes, the other ranks
+ * check their parent process. */
 static void check_others(struct ranks *ranks)
 {
 	int status;
@@ -134,7 +135,8 @@ static void meet(struct ranks *ranks)
 	uint32_t turn = atomic_load(&shared->turn);
 	struct timespec patience = { 0, 200000000 };
 
-	/* Sequentially consistent: who leaves has seen what each did before it came. */
+	/* Sequentially consistent: a rank that leaves sees everything that all ranks did before they
+	 * arrived. */
 	if (atomic_fetch_add(&shared->arrived, 1) + 1 == (uint32_t)ranks->count) {
 		atomic_store(&shared->arrived, 0);
 		atomic_store(&shared->turn, turn + 1);
@@ -154,7 +156,7 @@ static float *part_of(const struct ranks *ranks, int rank)
 	return ranks->parts + (size_t)rank * ranks->floats;
 }
 
-/* Between the gradients and scalars and one stretch of memory. */
+/* Copies between the gradients and scalars and one contiguous block of memory. */
 static void copy_all(const struct ranks *ranks, float *memory, bool out)
 {
 	for (int i = 0; i < ranks->params->count + ranks->scalar_count; i++) {
@@ -202,7 +204,7 @@ static void run_allreduce(const struct op *op, const struct dnn *dnn)
 	meet(ranks);
 }
 
-/* Few values: every rank adds up all of them itself. */
+/* There are few values, so every rank adds up all of them. */
 void ranks_average(struct ranks *ranks, double *values, size_t count)
 {
 	assert(count * sizeof *values <= ranks->floats * sizeof(float));
@@ -241,7 +243,7 @@ static void map_parts(struct ranks *ranks)
 			ranks->floats += ranks->params->items[i].gradient.size_bytes / sizeof(float);
 	for (int i = 0; i < ranks->scalar_count; i++)
 		ranks->floats += ranks->scalars[i]->size_bytes / sizeof(float);
-	/* All ranks come to the same size, whoever is first. */
+	/* All ranks compute the same size, so any of them may be the first. */
 	bytes = (size_t)(ranks->count + 1) * ranks->floats * sizeof(float);
 	if (ftruncate(ranks->file, (off_t)(HEAD_BYTES + bytes)))
 		die("no memory that ranks share: %s", strerror(errno));
@@ -250,7 +252,7 @@ static void map_parts(struct ranks *ranks)
 		die("no memory that ranks share: %s", strerror(errno));
 }
 
-/* The names are SINGA's, whose verbosity 3 shows operations named with "Dist". */
+/* The names are SINGA's: with verbosity 3 it shows operations whose names contain "Dist". */
 void ranks_append(struct ranks *ranks, struct graph *graph, struct tensor *const *scalars,
 				  int count)
 {

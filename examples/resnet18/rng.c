@@ -1,7 +1,6 @@
 /*
- * rng.c - SplitMix64 (Steele, Lea, Flood 2014) and the two distributions that
- * weight initialization needs. Called by params.c and loader.c; an rng belongs
- * to one thread.
+ * rng.c - SplitMix64 (Steele, Lea, Flood 2014) and the two distributions for the initialization of
+ * weights. Called by params.c and loader.c; each rng is used by one thread only.
  */
 #include "rng.h"
 

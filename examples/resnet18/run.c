@@ -1,8 +1,7 @@
 /*
- * run.c - runs one phase of a list of operations: gives every operation's
- * results memory, runs it, and returns the memory of what was used last.
- * Called by device.c for each step and by main.c for each evaluation. This is
- * where the profiler learns of operators and layers.
+ * run.c - runs one phase of a list of operations: allocates the results of every operation, runs
+ * it, and frees tensors after their last use. Called by device.c for each step and by step.c for
+ * each evaluation. Operators and layers are reported to the profiler here.
  */
 #include "graph.h"
 #include "profile.h"

@@ -1,7 +1,7 @@
 /*
- * step.c - a step of training and one of evaluation: the fetch of a batch and what is
- * computed with it, in the parts that a profiler divides a step into: data, forward,
- * backward, optimizer. Lightning's hooks are called where Lightning calls them.
+ * step.c - a training step and an evaluation step: gets a batch and computes with it, divided into
+ * the parts that a profiler shows: data, forward, backward, optimizer. Lightning's hooks are called
+ * in the same places as in Lightning.
  */
 #include <dwell/compat/ignite.h>
 #include <dwell/probe.h>
@@ -9,7 +9,7 @@
 #include "tensorfile.h"
 #include "trainer.h"
 
-/* The network takes the batch's memory for its own: there is no device to transfer to. */
+/* The network uses the batch's memory directly: there is no device to which it would be copied. */
 static void bind_batch(struct trainer *trainer, struct net *net, const struct batch *batch)
 {
 	actions_call(trainer->profiler, ACTION_ON_BEFORE_BATCH_TRANSFER);
@@ -51,7 +51,7 @@ int next_batch(void *user, void **batch)
 	return 1;
 }
 
-/* The closure that Lightning's optimizer_step runs: the gradients of a batch. */
+/* The closure that Lightning's optimizer_step calls: computes the gradients of a batch. */
 static void forward_backward(struct trainer *trainer)
 {
 	struct net *net = &trainer->training;
@@ -63,7 +63,8 @@ static void forward_backward(struct trainer *trainer)
 	}
 	count_memory();
 	actions_call(trainer->profiler, ACTION_ON_BEFORE_ZERO_GRAD);
-	actions_call(trainer->profiler, ACTION_OPTIMIZER_ZERO_GRAD); /* each backward writes anew */
+	actions_call(trainer->profiler, ACTION_OPTIMIZER_ZERO_GRAD); /* nothing to clear: each backward
+	                                                              * pass overwrites them */
 	{
 		ACTION(trainer->profiler, BACKWARD);
 		actions_call(trainer->profiler, ACTION_ON_BEFORE_BACKWARD);
@@ -78,7 +79,7 @@ static void forward_backward(struct trainer *trainer)
 		dump_gradients(trainer);
 }
 
-/* What an iteration would run, recorded. */
+/* Records the operations that an iteration would run. */
 static void buffer_iteration(struct trainer *trainer)
 {
 	trainer->device.buffering = true;

@@ -1,7 +1,7 @@
 /*
- * tensor.c - the allocator and the tensor's life. Every byte of every tensor,
- * the loader's batches and oneDNN's scratch memory included, passes through
- * tensor_memory_alloc and tensor_memory_free, with its category.
+ * tensor.c - the allocator and the lifetime of tensors. The memory of all tensors, of the loader's
+ * batches and of oneDNN's scratch buffers is allocated by tensor_memory_alloc and freed by
+ * tensor_memory_free, with its category.
  */
 #include "tensor.h"
 
@@ -16,7 +16,7 @@
 
 enum { ALIGNMENT = 64 }; /* a cache line and an AVX-512 register */
 
-/* Two threads allocate (loader and trainer); the counts order nothing else. */
+/* Two threads allocate (loader and trainer). The counts are not used to order anything. */
 static _Atomic size_t live_bytes;
 static _Atomic size_t peak_bytes;
 
@@ -29,15 +29,15 @@ const char *tensor_category_name(enum tensor_category category)
 	return names[category];
 }
 
-/* Freed memory stays with the process: giving it back to the kernel and faulting
- * it in again took a sixth of a step. */
+/* Keeps freed memory in the process: returning it to the kernel and faulting it in again took a
+ * sixth of a step. */
 void tensor_memory_keep_freed(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
-/* The category of a probe is a literal, hence one probe a category. */
+/* The category of a probe must be a literal, hence one probe per category. */
 static void tell_profiler(const void *memory, size_t size_bytes, enum tensor_category category)
 {
 	switch (category) {
@@ -199,7 +199,7 @@ static dnnl_memory_t wrap_plain(const struct dnn *dnn, const struct tensor *tens
 
 void tensor_from_plain(const struct dnn *dnn, struct tensor *tensor, const float *values)
 {
-	/* oneDNN's handle has no const; the reorder only reads it. */
+	/* oneDNN's handle is not const, but the reorder only reads it. */
 	dnnl_memory_t plain = wrap_plain(dnn, tensor, (void *)values);
 
 	copy_between(dnn, plain, tensor->memory);

@@ -1,7 +1,7 @@
 /*
- * tensorfile.c - writes and reads named tensors. Called by main.c for
- * --save-weights, --load-weights and --dump, and written in Python by
- * tests/probes/resnet18_torch_test.py. Little-endian, row-major float32:
+ * tensorfile.c - writes and reads named tensors. Called by main.c for --save-weights,
+ * --load-weights and --dump. tests/probes/resnet18_torch_test.py writes the same format in Python.
+ * Little-endian, row-major float32:
  *
  *   "RN18TENS"
  *   repeated until the end of the file:
@@ -86,7 +86,7 @@ static void get_bytes(FILE *file, const char *path, void *bytes, size_t size_byt
 		die("%s: ends at offset %ld inside a tensor: truncated; save it again", path, ftell(file));
 }
 
-/* False at the end of the file. */
+/* Returns false at the end of the file. */
 static bool get_name(FILE *file, const char *path, char name[TENSOR_NAME_MAX])
 {
 	uint32_t length;

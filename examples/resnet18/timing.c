@@ -1,6 +1,4 @@
-/*
- * timing.c - see timing.h. Called by main.c before the training and after all else.
- */
+/* timing.c - see timing.h. Called by main.c before the training and at the end of the program. */
 #include "timing.h"
 
 #include <stdio.h>

@@ -1,21 +1,22 @@
 /*
- * The functions probe: every call of a function that was compiled with
- * -finstrument-functions is a range of the trace.
+ * The functions probe: every call of a function that was compiled with -finstrument-functions is a
+ * range of the trace.
  *
- * The compiler calls the two functions at the end of this file. Each thread keeps which
- * functions it is in, so that an exit ends the range of its own entry: recording may
- * begin and end in the middle of a call, and longjmp leaves functions without an exit.
- * A function's address becomes an id once; readers give it its name.
+ * The compiler inserts calls of the two functions at the end of this file. Each thread keeps a list
+ * of its open calls, so that an exit ends the range of its own entry: recording may begin and end
+ * in the middle of a call, and longjmp leaves functions without an exit. A function's address is
+ * converted to an id once; the reader of the trace resolves its name.
  *
- * Other ranges may begin in a function and outlive it (a start(), a constructor): when any
- * record came between two of ours, the functions that were open then end by name.
+ * Other ranges may begin in a function and outlive it (a start(), a constructor). If another record
+ * was written between two records of this probe, the ranges of the functions that were open then
+ * are ended by name.
  *
- * A library may be unloaded and another one come to its addresses. Ids count only as long as
- * dwell_code_generation is what it was. It changes when a dlclose() of the program ends: a
- * program whose functions call us calls our dlclose() too, since both stand before libc's.
+ * A library may be unloaded and another one loaded at its addresses. Ids are valid only while
+ * dwell_code_generation is unchanged. It changes after each dlclose() of the program: a program
+ * whose functions call this probe also calls this probe's dlclose(), because both precede libc's.
  *
- * Invariant: the entries of a thread's list that were begun are, in order, ranges open in
- * that thread's stream; from entry `mixed` on nothing else is open.
+ * Invariant: the entries of a thread's list with `begun` are, in order, open ranges in that
+ * thread's stream; from entry `mixed` on no other range is open.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -39,14 +40,14 @@ struct call {
 
 struct thread {
 	struct dwp_thread_memory memory;
-	uint32_t depth; /* may be more than DEEPEST: those are not recorded */
+	uint32_t depth; /* may be more than DEEPEST: deeper calls are not recorded */
 	uint32_t mixed;
-	const char *cursor; /* of the stream after our last record */
+	const char *cursor; /* of the stream after this probe's last record */
 	bool interning;
 	struct call calls[DEEPEST];
 };
 
-/* One word, so that a plugin with this library may be loaded at any time. */
+/* One word of static TLS, so that a plugin with this library can be loaded at any time. */
 static __thread struct thread *this_thread __attribute__((tls_model("initial-exec")));
 static struct dwp_thread_pool pool;
 
@@ -62,7 +63,7 @@ __attribute__((noinline)) static struct thread *new_thread(void)
 	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	this_thread = thread;
-	/* For a report of a trace with nothing in it. */
+	/* Lets the report explain why a trace has no functions. */
 	if (dwell_active() && !dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
 		dwell_meta(DW_KEY_FUNCTIONS, "not asked for");
 	return thread;
@@ -81,7 +82,7 @@ int dlclose(void *handle)
 	if (!next_dlclose)
 		*(void **)&next_dlclose = dlsym(RTLD_NEXT, "dlclose");
 	if (!next_dlclose)
-		return -1; /* no libc is without it */
+		return -1; /* does not happen: every libc has dlclose() */
 	result = next_dlclose(handle);
 	__atomic_fetch_add(&dwell_code_generation, 1, __ATOMIC_RELEASE);
 	return result;
@@ -94,13 +95,13 @@ __attribute__((constructor)) static void find_dlclose(void)
 
 /* ---- ids ------------------------------------------------------------------------------- */
 
-/* Address to id, by open addressing; addresses are added, never changed. */
+/* Maps addresses to ids by open addressing. Addresses are added and never changed. */
 static struct {
 	void *function; /* atomic: set once */
-	uint64_t known; /* atomic; generation << 32 | id; 0: not known yet, as no generation is 0 */
+	uint64_t known; /* atomic; generation << 32 | id; 0: unknown, since no generation is 0 */
 } ids[IDS];
 
-/* The allocator that interning may call can be instrumented itself. */
+/* The allocator, which interning may call, can be instrumented itself: that would recurse. */
 __attribute__((noinline)) static uint32_t new_id(struct thread *thread, void *function, uint32_t at)
 {
 	uint32_t generation = __atomic_load_n(&dwell_code_generation, __ATOMIC_ACQUIRE), id;
@@ -116,7 +117,8 @@ __attribute__((noinline)) static uint32_t new_id(struct thread *thread, void *fu
 		if (__atomic_compare_exchange_n(&ids[at].function, &expected, function, false,
 		                                __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
 		    expected == function) {
-			/* A reader that meets the address without its id interns it again, to the same. */
+			/* A reader that finds the address without its id interns it again and gets the same
+			 * id. */
 			__atomic_store_n(&ids[at].known, (uint64_t)generation << 32 | id, __ATOMIC_RELAXED);
 			break;
 		}
@@ -147,14 +149,15 @@ DWELL_INLINE uint32_t id_of(struct thread *thread, void *function)
 
 /* ---- calls ------------------------------------------------------------------------------- */
 
-/* Whether the stream is as we left it: what came since may be open above our `depth`. */
+/* Checks whether other records were written since this probe's last one: their ranges may be open
+ * above `depth`. */
 DWELL_INLINE void look_for_others(struct thread *thread, uint32_t depth)
 {
 	if (DWELL_UNLIKELY(dwell_this_stream->cursor != thread->cursor))
 		thread->mixed = depth;
 }
 
-/* Entry `at`, the last one, ends. */
+/* Ends the call of entry `at`, the last one. */
 DWELL_INLINE void end_call(struct thread *thread, uint32_t at)
 {
 	if (thread->calls[at].begun) {
@@ -168,8 +171,8 @@ DWELL_INLINE void end_call(struct thread *thread, uint32_t at)
 	thread->cursor = dwell_this_stream->cursor;
 }
 
-/* An exit whose entry is not the innermost: what lies above it was left by longjmp. An
- * entry that is not there was before the probe. */
+/* Handles an exit whose entry is not the innermost: longjmp left the entries above it. If there is
+ * no entry, the function was entered before the probe was loaded. */
 __attribute__((noinline)) static void leave_below(struct thread *thread, void *function)
 {
 	uint32_t depth = thread->depth, at = depth;
@@ -200,7 +203,7 @@ void __cyg_profile_func_enter(void *function, void *caller)
 	depth = thread->depth++;
 	if (DWELL_UNLIKELY(depth >= DEEPEST))
 		return;
-	/* A handler that interrupts here pushes above and leaves this entry alone. */
+	/* A signal handler that interrupts here adds entries above this one and does not change it. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->calls[depth].function = function;
 	thread->calls[depth].begun = false;

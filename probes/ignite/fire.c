@@ -1,11 +1,11 @@
 /*
  * One firing of an Ignite engine.
  *
- * Does what Engine._fire_event does (the live list, the engine as first argument where the
- * handler takes it), reads the clock once for each handler, and records the event and the
- * handlers as dwell's own engine does. The engine's lists are not changed: code that removes,
- * searches or replaces a handler finds what it put there. The filter of a filtered handler is
- * called here, so that only calls that pass it count.
+ * Does what Engine._fire_event does: it iterates the live list and passes the engine as first
+ * argument to handlers that take it. In addition it reads the clock once for each handler, and
+ * records the event and the handlers as dwell's own engine does. The engine's lists are not
+ * changed, so code that removes, searches or replaces a handler finds what it registered. The
+ * filter of a filtered handler is called here, so that only calls that pass it count.
  */
 #include "recorder.h"
 
@@ -21,7 +21,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- where the run stands -------------------------------------------------------------- */
+/* ---- state of the run ------------------------------------------------------------------ */
 
 static void add(struct recorder *recorder, enum dwell_ignite_time_of of, int number, uint64_t ns)
 {
@@ -78,7 +78,7 @@ void recorder_close(struct recorder *recorder)
 	recorder->processing = recorder->dataflow = recorder->fetches = false;
 }
 
-/* Before an event's handlers: what it ends, what it begins. */
+/* Runs before an event's handlers: ends and begins the ranges that the event delimits. */
 static int enter(struct recorder *recorder, int event)
 {
 	if (event == DWELL_IGNITE_EVENT_STARTED) {
@@ -99,7 +99,7 @@ static int enter(struct recorder *recorder, int event)
 		recorder->dataflow = false;
 		add(recorder, DWELL_IGNITE_TIME_OF_DATAFLOW, 0, now_ns() - recorder->dataflow_start_ns);
 	} else if (event < DWELL_IGNITE_EVENT_COUNT && event != DWELL_IGNITE_EVENT_DATALOADER_STOP_ITERATION) {
-		recorder_close(recorder); /* of an iteration that failed */
+		recorder_close(recorder); /* ranges of an iteration that failed */
 	}
 	if (read_state(recorder, event))
 		return -1;
@@ -122,7 +122,7 @@ static void leave(struct recorder *recorder, int event)
 
 /* ---- calling --------------------------------------------------------------------------- */
 
-/* Whether the handler passes its filter; -1 if the filter failed. */
+/* Returns whether the handler passes its filter, -1 if the filter failed. */
 static int passes(struct recorder *recorder, const struct handler *handler)
 {
 	PyObject *state = PyObject_GetAttrString(recorder->engine, "state"), *value, *result = NULL;
@@ -141,8 +141,8 @@ static int passes(struct recorder *recorder, const struct handler *handler)
 	return passed;
 }
 
-/* The engine, where the handler was registered with it, what was given with the event, what
- * was given with the handler. -1: failed. */
+/* Collects the arguments of a handler: the engine if the handler takes it, then those given with
+ * the event, then those given with the handler. Returns -1 if it failed. */
 static Py_ssize_t collect(struct recorder *recorder, PyObject *stored,
                           PyObject *const *given, Py_ssize_t given_count, PyObject **to)
 {
@@ -164,7 +164,7 @@ static Py_ssize_t collect(struct recorder *recorder, PyObject *stored,
 	return at;
 }
 
-/* The entry of the handler at `place`; it may move whenever Python code runs. */
+/* Returns the entry of the handler at `place`. The pointer is invalid after Python code has run. */
 static struct handler *look_up(struct recorder *recorder, PyObject *key, Py_ssize_t place,
                                PyObject *entry)
 {
@@ -231,7 +231,7 @@ static int call_all(struct recorder *recorder, PyObject *key, PyObject *list,
 	return 0;
 }
 
-/* Ignite's debug message, formatted only if the logger prints it. */
+/* Writes Ignite's debug message, formatted only if the logger prints it. */
 static int log_firing(struct recorder *recorder, PyObject *key)
 {
 	PyObject *logger = PyObject_GetAttrString(recorder->engine, "logger"), *done;

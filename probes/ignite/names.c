@@ -1,10 +1,10 @@
 /*
- * The events and handlers of an Ignite engine: what each is called, and where it counts.
+ * The events and handlers of an Ignite engine: their names and their numbers in the profiler.
  *
- * Called by fire.c. An event is identified by its key, a handler by its event and its place in
- * the event's list. The handler at a place is compared at each call, because handlers are added
- * and removed. Ignite's wrapper of a filtered handler is opened, so that the filter can be
- * called.
+ * Called by fire.c. An event is identified by its key, a handler by its event and its place in the
+ * event's list. The handler at a place is compared at each call, because handlers are added and
+ * removed. The filter of a filtered handler is read from Ignite's wrapper, so that it can be called
+ * separately.
  */
 #include "recorder.h"
 
@@ -63,7 +63,7 @@ struct event *recorder_event(struct recorder *recorder, PyObject *key)
 	return event;
 }
 
-/* As Ignite calls a handler: its __qualname__, else its class. */
+/* Returns Ignite's name of a handler: its __qualname__, otherwise its class. */
 static PyObject *name_of_handler(PyObject *function)
 {
 	PyObject *name = PyObject_GetAttrString(function, "__qualname__");
@@ -74,7 +74,7 @@ static PyObject *name_of_handler(PyObject *function)
 	return PyObject_GetAttrString((PyObject *)Py_TYPE(function), "__name__");
 }
 
-/* What Engine._handler_wrapper closed over. */
+/* Reads the closure of Engine._handler_wrapper. */
 static int open_filter(struct handler *handler)
 {
 	PyObject *function = handler->function, *closure, *code, *names;
@@ -101,7 +101,7 @@ static int open_filter(struct handler *handler)
 	}
 	Py_DECREF(names);
 	if (!handler->filter || !handler->filtered_event || !handler->inner) {
-		/* A wrapper that is not Ignite's is a handler like any other. */
+		/* A wrapper that is not Ignite's is an ordinary handler. */
 		Py_CLEAR(handler->filter);
 		Py_CLEAR(handler->filtered_event);
 		Py_CLEAR(handler->inner);
@@ -117,8 +117,8 @@ static void clear_handler(struct handler *handler)
 	Py_CLEAR(handler->inner);
 }
 
-/* Names the handler at `place` of the event's list: "log", and the next of that name that
- * is another one "log #2". */
+/* Names the handler at `place` of the event's list: "log", and a different handler with the same
+ * name "log #2". */
 static int name_handler(struct recorder *recorder, struct event *event, Py_ssize_t place)
 {
 	struct handler *handler = &event->handlers[place];

@@ -1,9 +1,9 @@
 /*
  * The module dwell._ignite: the type Recorder.
  *
- * Called by python/dwell/ignite.py, which puts recorder.fire in the place of an engine's
- * _fire_event and brackets its run with enter_run and leave_run. Results are plain tuples, which
- * Python formats.
+ * Called by python/dwell/ignite.py, which replaces an engine's _fire_event by recorder.fire and
+ * calls enter_run and leave_run before and after its run. Results are plain tuples, which Python
+ * formats.
  */
 #include "recorder.h"
 
@@ -34,7 +34,7 @@ static char *join(const char *first, const char *second)
 	return text;
 }
 
-/* ---- life ------------------------------------------------------------------------------ */
+/* ---- creation and destruction ---------------------------------------------------------- */
 
 static void set_site(struct dwell_site *site, enum dwell_category category, const char *name,
                      const char *detail)
@@ -117,7 +117,7 @@ static void recorder_dealloc(PyObject *object)
 	PyObject_GC_UnTrack(object);
 	recorder_clear(object);
 	dwell_ignite_profiler_destroy(self->profiler);
-	/* Names stay: sites that were recorded point to them. */
+	/* Names are not freed: recorded sites point to them. */
 	Py_TYPE(object)->tp_free(object);
 }
 
@@ -145,8 +145,8 @@ static PyObject *leave_run(PyObject *object, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
-/* Keeps single durations from the next run on: for a profiler that is attached to an engine which
- * is recorded already. */
+/* Keeps single durations from the next run on: for a profiler that is attached to an engine that is
+ * already being recorded. */
 static PyObject *keep_times(PyObject *object, PyObject *unused)
 {
 	struct recorder *self = (struct recorder *)object;

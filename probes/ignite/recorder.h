@@ -1,12 +1,12 @@
 /*
- * A recorder: what stands in for an Ignite engine's `_fire_event`.
+ * A recorder: the replacement of an Ignite engine's `_fire_event`.
  *
  *   recorder.c   the Python type: creation, runs, results
- *   fire.c       one firing: handlers called, timed, recorded
+ *   fire.c       one firing: calls, times and records the handlers
  *   names.c      the engine's events and handlers: their names, their filters
  *
- * Uses only dwell's public headers and Python's C API. Everything runs with the GIL held, and an
- * engine runs in one thread at a time.
+ * Uses only dwell's public headers and Python's C API. All functions need the GIL, and an engine
+ * runs in one thread at a time.
  */
 #ifndef DWP_IGNITE_RECORDER_H
 #define DWP_IGNITE_RECORDER_H
@@ -26,19 +26,19 @@ static inline PyObject *Py_XNewRef(PyObject *object)
 #define Py_NewRef Py_XNewRef
 #endif
 
-/* A handler as the engine's list holds it, at the place where it was seen last. */
+/* A handler as it was last seen at its place in the engine's list. */
 struct handler {
-	PyObject *function; /* strong: what is compared */
-	/* Of one behind an event filter; else NULL. */
+	PyObject *function; /* strong reference; compared at each call */
+	/* The parts of a handler with an event filter, otherwise NULL. */
 	PyObject *filter, *filtered_event, *inner;
-	int row;            /* the profiler's */
-	uint32_t id;        /* in traces */
+	int row;            /* its number in the profiler */
+	uint32_t id;        /* its id in traces */
 };
 
 struct event {
-	PyObject *key;      /* strong: Events.STARTED, "my_event" */
+	PyObject *key;      /* strong reference: Events.STARTED, "my_event" */
 	char *name;
-	int number;         /* the profiler's */
+	int number;         /* its number in the profiler */
 	uint32_t id;
 	struct handler *handlers;
 	Py_ssize_t count;
@@ -56,10 +56,10 @@ struct recorder {
 	    epoch_site;
 
 	/* The position of the run. */
-	uint64_t iteration, epoch;    /* of what is under way */
+	uint64_t iteration, epoch;    /* current */
 	uint64_t iteration_told, epoch_told;
 	bool fetches;                 /* between GET_BATCH_STARTED and ITERATION_STARTED */
-	bool processing, dataflow;    /* open */
+	bool processing, dataflow;    /* whether the range is open */
 	uint64_t processing_start_ns, dataflow_start_ns;
 	unsigned processing_began, dataflow_began, run_began;
 };
@@ -72,14 +72,14 @@ void recorder_close(struct recorder *recorder);
 
 /* ---- names.c ---- NULL or -1 with a Python exception --------------------------------- */
 
-/* What is known of the event, named when it is new. Valid until the next new one. */
+/* Returns the entry of an event; a new one is named. Valid until the next new event. */
 struct event *recorder_event(struct recorder *recorder, PyObject *key);
-/* The same of the handler at `place` of its list, which is `function` now. */
+/* Returns the entry of the handler at `place` of the event's list, which is `function` now. */
 struct handler *recorder_handler(struct recorder *recorder, struct event *event,
                                  Py_ssize_t place, PyObject *function);
 /* Names all events and handlers, called or not. */
 int recorder_name_all(struct recorder *recorder);
-/* Forgets the events; their handlers are looked up again. */
+/* Removes all events; their handlers are looked up again. */
 void recorder_clear_events(struct recorder *recorder);
 
 #endif

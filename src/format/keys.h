@@ -16,9 +16,9 @@
                                                     * run and got no CPU */
 #define DW_KEY_STEP_ON "dwell.step_on"             /* text: the NAME of `dwell run --step-on` */
 #define DW_KEY_FUNCTIONS "dwell.functions"         /* "not asked for": the program has the functions
-                                                    * probe, and functions were not to be recorded */
+                                                    * probe, but none were requested */
 
-/* ---- facts of Python's and PyTorch's probes ---------------------------------------------------- */
+/* ---- facts of Python's and PyTorch's probes -------------------------------------------------- */
 
 #define DW_KEY_PYTHON_FUNCTIONS "python.functions" /* text: why functions are missing */
 #define DW_KEY_TORCH_VERSION "torch.version"       /* text */
@@ -28,7 +28,7 @@
 #define DW_KEY_TORCH_STEP_ON "torch.step_on"       /* result of --step-on: "there", "steps" */
 #define DW_KEY_TORCH_STEP_ON_CANDIDATES "torch.step_on.candidates" /* text: possible names */
 
-/* ---- counters of data loading ------------------------------------------------------------------ */
+/* ---- counters of data loading ---------------------------------------------------------------- */
 
 #define DW_COUNTER_SAMPLES "batch samples"         /* samples of the batch being made */
 #define DW_COUNTER_READY_BATCHES "DataLoader queue" /* batches ready at a request */

@@ -90,7 +90,7 @@ struct dw_head {
 	/* allocation, changed by every process of the run */
 	__attribute__((__aligned__(64))) uint32_t next_block;  /* atomic: first unclaimed block */
 	uint32_t max_blocks;               /* the budget, block 0 included */
-	uint32_t reserve_blocks;           /* the last part of the budget, for journals and first chunks */
+	uint32_t reserve_blocks;           /* the budget's last part, for journals and first chunks */
 	uint32_t keep_blocks;              /* stream chunks below this block are never recycled */
 	uint32_t next_id;                  /* atomic: next dictionary id */
 	uint32_t keep;                     /* enum dw_keep */
@@ -119,7 +119,7 @@ struct dw_head {
  */
 struct dw_gate {
 	uint32_t mask;    /* atomic: categories recorded now; 0 when closed */
-	uint32_t open;    /* atomic: what the process's schedule says, 0 or 1 */
+	uint32_t open;    /* atomic: whether the process's schedule opens it, 0 or 1 */
 	uint32_t pid;     /* the process that steps it; 0: none */
 	uint32_t profiles; /* atomic: what the process's open profiles want in addition to the mask */
 	uint64_t step;    /* atomic: steps begun by this process */
@@ -193,7 +193,7 @@ enum dw_kind {
 	DW_BEGIN = 0,       /* id: OP                                               */
 	DW_MARK = 1,        /* id: OP                                               */
 	DW_COUNTER = 2,     /* id: OP; f64 value                                    */
-	DW_ALLOC = 3,       /* id: OP (its name the memory category, its detail the device); u64 address, u64 bytes */
+	DW_ALLOC = 3,       /* id: OP (name: memory category, detail: device); u64 address, u64 bytes */
 	DW_FREE = 4,        /* id: OP; u64 address                                  */
 	DW_THREAD = 5,      /* id: THREAD; records from here on are that thread's   */
 	DW_ASYNC_BEGIN = 6, /* id: OP; u64 handle                                   */
@@ -276,7 +276,7 @@ struct dw_entry_process {
 	/* Both are 0 if not known, and missing in older traces. They tell a live process from a later
 	 * one with the same pid, also in different pid namespaces. */
 	uint64_t pid_namespace;  /* inode of the pid namespace in which `pid` is its id */
-	uint64_t birth;          /* field 22 of /proc/self/stat: when it started, in kernel clock ticks */
+	uint64_t birth;          /* field 22 of /proc/self/stat: its start, in kernel clock ticks */
 };
 #define DW_PROCESS_PYTHON 1u /* the process runs a Python interpreter */
 #define DW_PROCESS_RUNNER 2u /* `dwell run` itself, which is not part of the profiled program */
@@ -303,7 +303,7 @@ struct dw_entry_string {
 struct dw_entry_op {
 	struct dw_entry entry;
 	uint32_t name;     /* STRING */
-	uint32_t detail;   /* STRING or 0: device of an ALLOC, unit of a COUNTER, overload of an operator */
+	uint32_t detail;   /* STRING or 0: ALLOC's device, COUNTER's unit, operator's overload */
 	uint32_t shapes;   /* SHAPES or 0: of an operator's arguments or a layer's own parameters */
 	uint32_t file;     /* STRING or 0 */
 	uint32_t line;

@@ -77,9 +77,9 @@ struct xs_map_item {
 	uint32_t value; /* 0 when new */
 };
 
-/* From hashes of 64 bits to numbers of what was made already. A key stands for its item, so
- * the hash must be xs_hash(). The seed is chosen anew for each map, so that no file can hold
- * keys that collide in it on purpose. Zeroed it is empty. */
+/* Maps 64-bit hashes to numbers of items that exist already. The hash alone identifies an item, so
+ * it must be xs_hash(). Each map has its own random seed, so that no file can contain keys that
+ * collide on purpose. A zeroed map is empty. */
 struct xs_map {
 	struct dw_map map;
 	struct xs_map_item *items;

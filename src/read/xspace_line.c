@@ -229,7 +229,7 @@ static void line_put_range(struct xspace *space, struct xs_thread *to, const str
 	line_put_flows(space, to, event, stats);
 }
 
-/* Writes an event as a step, unless it is none or lies within another step. */
+/* Writes an event as a step if it is one and does not begin within another step. */
 static bool line_put_step(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
                           const struct xs_stats *stats, uint64_t *step_end_ns)
 {
@@ -268,7 +268,7 @@ static void line_put_event(struct xspace *space, struct xs_thread *to, const str
 	} else if (line_put_step(space, to, event, &stats, step_end_ns)) {
 		line_put_flows(space, to, event, &stats);
 	} else if (name->role == XS_LINK && line_has(&stats, XS_FLOW)) {
-		return; /* the sequence numbers of the ranges say the same */
+		return; /* the sequence numbers of the ranges link them already */
 	} else if ((moment && line_has(&stats, XS_FLOW)) ||
 	           (line_has(&stats, XS_CONSUMER) && xs_begins(name->name, "end: "))) {
 		line_put_flows(space, to, event, &stats);

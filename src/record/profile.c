@@ -310,7 +310,7 @@ int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error
 	result = profile_change(profile, action_of(profile), false, slot, error);
 	profile->start_ticks = dw_now();
 	/* A gate that follows steps must know of the first step before it ends. A profile of chosen
-	 * categories does not mark steps. */
+	 * categories does not begin that step. */
 	if (dw_step_gated() && !profile->options.categories && !slot->marks_steps && !slot->stepper &&
 	    !slot->step) {
 		slot->stepper = profile;

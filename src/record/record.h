@@ -64,7 +64,7 @@ struct dw_session {
 	bool started_here;          /* by dwell_start(), not by `dwell run` */
 	bool side;                  /* a file that this process made because it cannot join the run's */
 	pid_t starter;              /* the process that ends the run when it ends, if started_here */
-	uint32_t parent_process;    /* PROCESS id of the last process that registered: a child's parent */
+	uint32_t parent_process;    /* PROCESS id of the last process to register: a child's parent */
 	char path[4096];
 	char final_path[4096];      /* where a spilled trace is moved at the end; otherwise "" */
 };

@@ -172,7 +172,7 @@ static bool open_window(enum dw_claim kind, enum dw_loss *cause)
 		*cause = DW_LOSS_MEMORY;
 		return false;
 	}
-	madvise(window->base, (size_t)count * DW_BLOCK_BYTES, MADV_HUGEPAGE); /* the kernel may refuse */
+	madvise(window->base, (size_t)count * DW_BLOCK_BYTES, MADV_HUGEPAGE); /* may be refused */
 	window->first = first;
 	window->count = count;
 	window->closed = 0;

@@ -1,6 +1,6 @@
 /*
- * --max-size: the file keeps within it, what --keep says is kept, each record that
- * is not there is counted, and a follower of the live file is never deceived.
+ * --max-size: the file stays within the limit, the part that --keep names is kept, each missing
+ * record is counted, and a reader that follows the live file never gets wrong data.
  */
 #include "stress.h"
 

@@ -1,10 +1,10 @@
 /*
  * A decoder of trace files for tests of the recorder.
  *
- * Written from layout.h alone and sharing no code with the project's reader, so
- * that the two can be wrong only separately. It is strict where a reader is
- * tolerant: whatever a correct recorder never writes is counted in `bad` and the
- * first such thing described in `why`.
+ * It is written from layout.h alone and shares no code with the project's reader, so that an error
+ * in one of them does not hide the same error in the other. It is strict where a reader is
+ * tolerant: everything that a correct recorder never writes is counted in `bad`, and `why`
+ * describes the first case.
  */
 #ifndef TESTS_STRESS_DECODE_H
 #define TESTS_STRESS_DECODE_H

@@ -1,6 +1,6 @@
 /*
- * Disks that fill and limits that are reached: the program goes on, no signal
- * reaches it, and what is not in the file is counted.
+ * Full disks and other limits: the program continues, it receives no signal, and records that are
+ * not in the file are counted.
  */
 #include "stress.h"
 

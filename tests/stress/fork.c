@@ -1,6 +1,6 @@
 /*
- * Children of every kind: each is a process of its own in the trace, whole, and
- * takes nothing from its father's streams.
+ * Child processes of every kind: each is a separate and complete process in the trace, and contains
+ * nothing from its parent's streams.
  */
 #include "stress.h"
 

@@ -1,6 +1,7 @@
 /*
- * As much of a free-threaded Python as libdwell-attach looks at, which must not load its probe.
- * Real ones are rare; what such a process exports is all that matters here.
+ * Imitates a free-threaded Python, as far as libdwell-attach examines it; libdwell-attach must not
+ * load its probe there. Such Pythons are rarely installed, and only the symbols that the process
+ * exports matter.
  */
 #include <stddef.h>
 

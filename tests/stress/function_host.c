@@ -3,9 +3,9 @@
  *
  *     stress_function_host TRACE LIBRARY_A LIBRARY_B [threads N]
  *
- * Calls the function of A 10 times, unloads A, loads B, calls its function 1,000 times, and so
- * on, five times. With `threads`: N threads, one after the other, call A's function, and the
- * program prints how many KiB its memory has grown in the last nine tenths of them.
+ * Five times: calls the function of A 10 times, unloads A, loads B, calls its function 1,000 times.
+ * With `threads`: N threads, one after the other, call A's function, and the program prints by how
+ * many KiB its memory has grown during the last nine tenths of them.
  */
 #include <dlfcn.h>
 #include <pthread.h>

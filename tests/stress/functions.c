@@ -1,7 +1,7 @@
 /*
  * The functions probe in programs that load and unload libraries and start many threads.
  *
- * Both libraries have one function at the same place, so one gets the other's address. The
+ * Both libraries have one function at the same offset, so one gets the address of the other. The
  * decoder names a function after its module.
  */
 #include "stress.h"

@@ -1,6 +1,6 @@
 /*
- * Older kernels and sandboxes: what Linux 4.18 does not have is refused (refuse.c), one at a
- * time and all at once, and the trace must hold exactly what was recorded.
+ * Older kernels and sandboxes: features that Linux 4.18 does not have are refused (refuse.c), one
+ * at a time and all together, and the trace must contain exactly what was recorded.
  *
  * With --long the recorder's other tests run under the refusals that concern it.
  */

@@ -1,9 +1,8 @@
 /*
- * Killed at any moment: what was recorded before the kill is in the file.
+ * Programs that are killed at any moment: everything recorded before the kill is in the file.
  *
- * Each thread counts a range beside the trace after its end was written, so the
- * trace must hold at least that many and at most one more, and nothing else may
- * be wrong with the file.
+ * Each thread counts a range outside the trace after its end was written. The trace must contain at
+ * least this number of ranges and at most one more, and the file must have no other errors.
  */
 #include "stress.h"
 

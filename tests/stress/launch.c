@@ -1,9 +1,9 @@
 /*
- * Makes a trace and runs a program under it, as `dwell run` does and no more.
+ * Creates a trace and runs a program under it: the minimum of what `dwell run` does.
  *
  *     stress_launch TRACE PROGRAM [ARGUMENT ...]
  *
- * With STRESS_STEPS=FROM-TO the trace is gated. The tests of the recorder must not
+ * With STRESS_STEPS=FROM-TO only these steps are recorded. The tests of the recorder must not
  * depend on the command.
  */
 #include <stdio.h>

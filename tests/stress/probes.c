@@ -1,6 +1,6 @@
 /*
- * Every probe: what it is given stands in the trace, and errno is as it was. On
- * both clocks, for every record takes another way on the one that is a call.
+ * Every probe: its arguments are in the trace, and errno is unchanged. Tested with both clocks,
+ * because every record takes a different code path if reading the clock is a call.
  */
 #include "stress.h"
 

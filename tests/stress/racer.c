@@ -1,11 +1,10 @@
 /*
  * Readers of a trace that another process changes all the time: none may crash.
  *
- * usage: racer DWELL [ROUNDS]
- * A child maps the file and overwrites words of it with values that hurt: ids and sizes
- * that are too large, entries and records of other kinds. Meanwhile the library opens the
- * file and asks for everything, and `dwell info` and `dwell report` run. What they say
- * means nothing; they must end by themselves.
+ * usage: racer DWELL [ROUNDS] A child process maps the file and overwrites words of it with invalid
+ * values: ids and sizes that are too large, entries and records of other kinds. At the same time
+ * the library opens the file and requests everything, and `dwell info` and `dwell report` run.
+ * Their output is not checked; they must end by themselves.
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -1,12 +1,12 @@
 /*
- * Runs a program as an older kernel would, or a sandbox: one thing is refused, or all are.
+ * Runs a program as under an older kernel or in a sandbox: one feature is refused, or all are.
  *
  *     refuse THING|all PROGRAM [ARGUMENT ...]
  *     refuse --list
  *
- * THING names a system call or a flag that Linux 4.18, the oldest kernel dwell supports, does
- * not have. Refused are calls with ENOSYS, flags and advice with EINVAL, as that kernel does.
- * Ends with 77 where no filter can be installed.
+ * THING names a system call or a flag that Linux 4.18, the oldest kernel that dwell supports, does
+ * not have. As on that kernel, calls fail with ENOSYS, flags and advice with EINVAL. Exits with 77
+ * if no filter can be installed.
  */
 #include <errno.h>
 #include <linux/audit.h>

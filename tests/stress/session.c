@@ -1,7 +1,6 @@
 /*
- * Sessions that start and stop while threads record, and programs that take the
- * ground from under the recorder: closed descriptors, another folder, a trace
- * that is deleted.
+ * Sessions that start and stop while threads record, and programs that interfere with the recorder:
+ * they close its descriptors, change the folder, or delete the trace.
  */
 #include "stress.h"
 

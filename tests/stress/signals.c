@@ -1,9 +1,9 @@
 /*
  * Probes in signal handlers that interrupt probes.
  *
- * Handlers of several signals, which interrupt each other too, record zones,
- * counters, marks and names never seen before while the interrupted code records.
- * Whatever is lost is counted, and nothing is torn.
+ * Handlers of several signals, which also interrupt each other, record zones, counters, marks and
+ * new names while the interrupted code records. All lost records are counted, and no record is
+ * torn.
  */
 #include "stress.h"
 

@@ -1,9 +1,9 @@
 /*
  * Call stacks of code without frame pointers, and on stacks that are not the thread's own.
  *
- * Every call path has a name of its own, so a path that is recorded with another's stack
- * shows. Coroutines, handlers on alternate stacks and threads with small stacks record while
- * the frame pointer's register holds anything at all: nothing may crash.
+ * Every call path has a unique name, so that a path recorded with the stack of another one is
+ * noticed. Coroutines, handlers on alternate stacks and threads with small stacks record while the
+ * frame pointer's register contains arbitrary values: nothing may crash.
  */
 #include "stress.h"
 

@@ -1,6 +1,6 @@
 /*
- * Runs of very many steps in a small file: each step is in the trace, alone or in a summary,
- * names still have their place, and the step in which the program was killed is there.
+ * Runs with very many steps in a small file: each step is in the trace, alone or in a summary, new
+ * names still fit, and the step in which the program was killed is there.
  */
 #include "stress.h"
 

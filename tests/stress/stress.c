@@ -1,10 +1,10 @@
 /*
- * The stress tests' driver: each test in a child with a folder and a deadline.
+ * The driver of the stress tests: runs each test in a child process with its own folder and a
+ * deadline.
  *
  *     stress [--long] [part of a name ...]
  *
- * Prints one line a test and "N passed, N failed, N skipped"; ends with 1 when
- * one failed.
+ * Prints one line per test and "N passed, N failed, N skipped"; exits with 1 if a test failed.
  */
 #include "stress.h"
 

@@ -1,10 +1,9 @@
 /*
  * The harness of the stress tests.
  *
- * A test runs in a process and a folder of its own; programs under record are
- * further children of it, so that the test itself never records and can be
- * trusted with counting. Counts that the recorded programs keep beside the trace
- * lie in shared memory, which survives whatever kills them.
+ * A test runs in its own process and folder. Programs under record are child processes of it, so
+ * that the test itself never records and its counts can be trusted. Counts of the recorded programs
+ * are in shared memory, which remains if they are killed.
  *
  * tests/stress/meson.build lists the files; each has a table entry per test.
  */

@@ -1,6 +1,6 @@
 /*
- * Threads that come and go: slots and chunks are used again, every record stays
- * with the thread that made it, memory and file stay small.
+ * Threads that start and end: slots and chunks are reused, every record belongs to the thread that
+ * wrote it, memory and file stay small.
  */
 #include "stress.h"
 

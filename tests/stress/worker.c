@@ -1,10 +1,10 @@
 /*
- * A small instrumented program for tests that need one to execute.
+ * A small instrumented program for tests that execute one.
  *
  *     stress_worker NAME RANGES [exec|fork|posix|steps N]
  *
- * Records RANGES zones of NAME; then, when asked, executes itself once more as
- * "NAME.next", in the same process (exec), or a child (fork, posix).
+ * Records RANGES zones of NAME. On request it then executes itself once more as "NAME.next", in the
+ * same process (exec) or in a child process (fork, posix).
  */
 #include <spawn.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
  * A test harness in one header.
  *
- * Not cmocka: `make check-core` needs a C compiler, Meson and Ninja and nothing
- * else. A test file includes this once and defines tests:
+ * cmocka is not used, because `make check-core` needs only a C compiler, Meson and Ninja. A test
+ * file includes this once and defines tests:
  *
  *     TEST(the_name_says_what_holds)
  *     {
@@ -10,10 +10,9 @@
  *     }
  *     CHECK_MAIN
  *
- * A failed check prints one line with both values and goes on; a test that
- * cannot go on says REQUIRE(condition) and returns. The program ends with
- * "N passed, N failed" and with 1 if a check failed. Arguments choose tests by
- * a part of their names.
+ * A failed check prints one line with both values, and the test continues. A test that cannot
+ * continue uses REQUIRE(condition), which returns. The program prints "N passed, N failed" and
+ * exits with 1 if a check failed. Arguments select tests by a part of their names.
  */
 #ifndef TESTS_UNIT_CHECK_H
 #define TESTS_UNIT_CHECK_H

@@ -1,9 +1,9 @@
 /*
  * A trace made in memory for a test: one process, one thread, 1 tick = 1 ns.
  *
- * made_init(), then records with dw_encode_*(), then made_open() gives a source
- * and a model of it; made_close() at the end. Tests that want more processes or
- * threads make them with dw_encode_*() on `encode`.
+ * Call made_init(), then write records with dw_encode_*(). made_open() returns a source and a model
+ * of it; call made_close() at the end. Tests that need more processes or threads create them with
+ * dw_encode_*() on `encode`.
  */
 #ifndef TESTS_UNIT_MADE_H
 #define TESTS_UNIT_MADE_H

@@ -1,4 +1,4 @@
-/* Which processes live: of this pid namespace, of another, with an id that was given again. */
+/* Which processes are alive: in this pid namespace, in another one, and with a reused id. */
 #include "check.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The map against a list that is searched from end to end. */
+/* The map, compared with a linear search in a list. */
 #include "../check.h"
 
 #include "base/map.h"

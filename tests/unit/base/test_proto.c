@@ -1,4 +1,4 @@
-/* Protocol buffers: bytes as the encoding's own documentation has them. */
+/* Protocol buffers: bytes from the documentation of the encoding. */
 #include <string.h>
 
 #include "base/proto.h"

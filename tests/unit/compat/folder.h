@@ -1,5 +1,5 @@
-/* A test program in a folder of its own, where programs that start no session write their
- * traces: made and entered before main(), removed at the end. */
+/* A folder for a test program, in which programs that start no session write their traces. It is
+ * created and entered before main() and removed at the end. */
 #ifndef DWELL_TESTS_FOLDER_H
 #define DWELL_TESTS_FOLDER_H
 

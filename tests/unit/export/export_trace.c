@@ -1,10 +1,10 @@
 /*
- * export_trace: exports a trace by what the room itself offers; for tests and measuring.
+ * export_trace: exports a trace with the functions of src/export alone; for tests and measurements.
  *
  *     export_trace FORMAT TRACE OUT
  *
- * Prints how long the export took and how fast that is to standard error. Not the
- * command: that one is tested by tests/cli.
+ * Prints the time and the speed of the export to standard error. It is not the command, which
+ * tests/cli tests.
  */
 #include <stdio.h>
 #include <sys/stat.h>

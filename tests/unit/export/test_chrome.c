@@ -1,4 +1,4 @@
-/* Chrome traces: what the golden file cannot say (tests/golden/export_small.txt). */
+/* Chrome traces: properties that the golden file (tests/golden/export_small.txt) cannot show. */
 #include "export/export.h"
 #include "export/out.h"
 #include "made.h"

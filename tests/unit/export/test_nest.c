@@ -1,4 +1,4 @@
-/* Which ranges nest: against a check of all pairs. */
+/* Which ranges nest, compared with a check of all pairs. */
 #include "check.h"
 #include "export/nest.h"
 

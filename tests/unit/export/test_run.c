@@ -1,4 +1,4 @@
-/* Running an export: formats by name, files that are whole or not there, errors. */
+/* Running an export: formats by name, files that are complete or absent, errors. */
 #include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>

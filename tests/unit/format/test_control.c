@@ -1,4 +1,4 @@
-/* Gates and captures: what is let through, and when a capture is over. */
+/* Gates and captures: what is recorded, and when a capture ends. */
 #include "check.h"
 
 #include "dwell/probe.h"

@@ -1,4 +1,4 @@
-/* Decoding of what a hostile or a torn stream holds, and of scopes that longjmp() left. */
+/* Decoding of hostile and torn streams, and of scopes that longjmp() left. */
 #include "check.h"
 
 #include <time.h>

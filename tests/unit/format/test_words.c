@@ -1,4 +1,4 @@
-/* What is encoded is what is decoded, and what is not whole is left. */
+/* Decoding returns what was encoded, and ignores incomplete records. */
 #include "check.h"
 
 #include "format/decode.h"

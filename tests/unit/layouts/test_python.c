@@ -1,4 +1,4 @@
-/* Numbers as Python writes them: what CPython 3.11 says of f"{value:.5}". */
+/* Numbers in Python's format: the output of f"{value:.5}" in CPython 3.11. */
 #include "check.h"
 
 #include "layouts/python.h"

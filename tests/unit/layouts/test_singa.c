@@ -1,4 +1,4 @@
-/* SINGA's listing: what is forward, what is listed, what is refused. */
+/* SINGA's listing: which operators are forward, which are listed, what is refused. */
 #include "made.h"
 
 #include <stdlib.h>

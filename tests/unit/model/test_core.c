@@ -1,4 +1,4 @@
-/* What products stand on: tallies, nesting, names of shares, shapes as text, merged symbols. */
+/* The basis of the products: tallies, nesting, names of shares, shapes as text, merged symbols. */
 #include "made.h"
 
 #include "frameworks/frameworks.h"

@@ -1,4 +1,4 @@
-/* Events in order: ranges with what was said of them, asynchronous pairs, filters. */
+/* Events in order: ranges with their details, asynchronous pairs, filters. */
 #include "made.h"
 
 static struct made made;

@@ -1,4 +1,4 @@
-/* FLOPs: numbers worked out by hand from the definitions, or quoted from a source. */
+/* FLOPs: numbers computed by hand from the definitions, or quoted from a source. */
 #include "made.h"
 #include "model/time/flops.h"
 

@@ -1,4 +1,4 @@
-/* Layers: sums over the tree, shared modules, calls apart, backward both ways, limits. */
+/* Layers: sums over the tree, shared modules, single calls, backward in both ways, limits. */
 #include "made.h"
 
 #include "model/layers/layers.h"

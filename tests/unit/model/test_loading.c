@@ -1,4 +1,4 @@
-/* Data loading: samples by thread, and how many batches lay ready. */
+/* Data loading: samples by thread, and the number of batches that were ready. */
 #include "made.h"
 
 #include "format/keys.h"

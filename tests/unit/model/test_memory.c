@@ -1,4 +1,4 @@
-/* Memory by owner, at the peak and over time, against sums made by hand. */
+/* Memory by owner, at the peak and over time, compared with sums computed by hand. */
 #include "made.h"
 #include "model/memory/memory.h"
 

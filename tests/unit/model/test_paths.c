@@ -1,4 +1,4 @@
-/* Call paths for pictures: of calls as in the tree, of recorded stacks with operators. */
+/* Call paths for pictures: of calls as in the tree, and of recorded stacks with operators. */
 #include "made.h"
 
 #define OP DWELL_CATEGORY_OPERATOR

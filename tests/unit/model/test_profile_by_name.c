@@ -1,4 +1,4 @@
-/* Flat sums against durations known by construction. */
+/* Profiles by name, compared with durations that are known by construction. */
 #include "made.h"
 
 #define OP DWELL_CATEGORY_OPERATOR

@@ -1,4 +1,4 @@
-/* Iterations aligned position by position, against known orders and times. */
+/* Iterations aligned position by position, compared with known orders and times. */
 #include "made.h"
 
 #include <math.h>

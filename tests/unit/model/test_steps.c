@@ -1,4 +1,4 @@
-/* Steps, their breakdown and what lies beside them, against known times. */
+/* Steps, their breakdown and the time outside them, compared with known times. */
 #include "made.h"
 
 static struct made made;

@@ -1,12 +1,12 @@
 /*
- * draw_trace: a trace as a picture, with every option, and a million stacks.
+ * draw_trace: draws a trace as a picture, with every option, and pictures of a million stacks.
  *
  *     draw_trace [--down] [--title T] TRACE.dwell > OUT.svg
- *     draw_trace --million [--down] > OUT.svg     nodes made up here: what the renderer costs
- *     draw_trace --million-trace OUT.dwell        the same as a trace: what all of it costs
+ *     draw_trace --million [--down] > OUT.svg     synthetic nodes: measures the renderer
+ *     draw_trace --million-trace OUT.dwell        the same as a trace: measures everything
  *
- * For tests/probes/pictures_chromium.py and for measuring; prints what was drawn and, to
- * standard error, the time and the most memory.
+ * For tests/probes/pictures_chromium.py and for measurements. Prints what was drawn and, to
+ * standard error, the time and the peak memory.
  */
 #include <stdio.h>
 #include <stdlib.h>

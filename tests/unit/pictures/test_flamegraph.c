@@ -1,4 +1,4 @@
-/* From a trace to the picture's nodes: threads in the whole, kinds, titles. */
+/* From a trace to the picture's nodes: threads, kinds, titles. */
 #include "made.h"
 #include "pictures/flamegraph.h"
 

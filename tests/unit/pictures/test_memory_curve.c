@@ -1,4 +1,4 @@
-/* Memory over time as a picture: what the file says, and when there is nothing to draw. */
+/* Memory over time as a picture: the content of the file, and traces with nothing to draw. */
 #include "made.h"
 
 #include "pictures/memory_curve.h"

@@ -1,4 +1,5 @@
-/* The renderer of pictures: text in XML, what is merged, that parts lie in their wholes. */
+/* The renderer of pictures: text in XML, merged nodes, and that parts are drawn inside their
+ * wholes. */
 #include <errno.h>
 
 #include "check.h"

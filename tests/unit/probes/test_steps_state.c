@@ -1,9 +1,9 @@
 /*
- * The state machine of steps, fed with what training scripts do.
+ * The state machine of steps, driven by the events of training scripts.
  *
- * Each file of tests/data/steps is a script: what each thread does, one event a line, in the
- * order of the hooks. Its head says how many steps the author of such a script would count,
- * and where they lie. tests/data/steps/README.md is the notation.
+ * Each file of tests/data/steps is a script: the events of each thread, one per line, in the order
+ * of the hooks. Its header contains the number of steps that the author of such a script would
+ * count, and their places. tests/data/steps/README.md describes the notation.
  */
 #include "check.h"
 

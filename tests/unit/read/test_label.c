@@ -1,4 +1,4 @@
-/* What people call a process. */
+/* Labels of processes, as shown to users. */
 #include "check.h"
 
 #include "read/read.h"

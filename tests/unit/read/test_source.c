@@ -1,4 +1,4 @@
-/* Opening: what is refused and why, what is torn and recovered, several files. */
+/* Opening: which files are refused and why, recovery of torn files, several files. */
 #include "made.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* A session in a folder of its own, for tests of the recorder's rooms. */
+/* A session in its own folder, for tests of the recorder's modules. */
 #ifndef TESTS_UNIT_RECORD_SESSION_H
 #define TESTS_UNIT_RECORD_SESSION_H
 

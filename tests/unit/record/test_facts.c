@@ -1,4 +1,4 @@
-/* What is stored of a command line: everything but what looks like a secret. */
+/* Command lines are stored without the parts that look like a secret. */
 #include "check.h"
 
 #include "record/facts.c"

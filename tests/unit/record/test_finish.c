@@ -1,6 +1,6 @@
 /*
- * Joining a file while its owner removes unused blocks, one order of events at a time:
- * what a process wrote stays, and what it may write to is not removed.
+ * Joining a file while its owner removes unused blocks, tested for each order of events: everything
+ * that a process wrote is kept, and blocks to which it may still write are not removed.
  */
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* Names to ids: alike for alike, also when threads ask at once, and in a new session. */
+/* Interning: equal names get equal ids, also with concurrent threads and in a new session. */
 #include "check.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* The journal: entries by many threads, chunk after chunk, and the holes of the killed. */
+/* The journal: entries by many threads, chunk after chunk, and holes left by killed processes. */
 #include "check.h"
 
 #include <pthread.h>

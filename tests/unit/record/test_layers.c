@@ -1,4 +1,4 @@
-/* Which layers are recorded: by site, by id, changed while running, in children. */
+/* Which layers are recorded: by site, by id, changed while running, in child processes. */
 #include "check.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Modules: what is mapped at an address now names it, whatever was there before. */
+/* Modules: an address belongs to the module that is mapped there now, not to an earlier one. */
 #include "check.h"
 
 #include <fcntl.h>

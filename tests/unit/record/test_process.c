@@ -1,4 +1,4 @@
-/* The process: its lock, which signal handlers may meet and jump out of. */
+/* The process: its lock, which signal handlers may interrupt and leave by a jump. */
 #include "check.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Steps that are blocks: the records that bracket them, with longjmp in and out of them. */
+/* Steps that are blocks: the records at their begin and end, with longjmp into and out of them. */
 #include "check.h"
 
 #include <errno.h>

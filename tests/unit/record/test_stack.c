@@ -1,4 +1,4 @@
-/* A walk that is compared with the last one finds what a plain walk finds, always. */
+/* A stack walk that reuses the last one always has the same result as a complete walk. */
 #include "check.h"
 
 #include "record/stack.c"

@@ -1,4 +1,4 @@
-/* Steps; the schedule: letters as torch 1.13 and 2.13 give them. */
+/* Steps; the schedule: the same letters as torch 1.13 and 2.13. */
 #include "check.h"
 
 #include "dwell/dwell.h"

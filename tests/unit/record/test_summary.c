@@ -1,4 +1,5 @@
-/* Summarised steps: when they begin, how many an entry collects, what is left for names. */
+/* Summarised steps: when they begin, how many an entry contains, how much space remains for
+ * names. */
 #include "check.h"
 
 #include "record/summary.c"

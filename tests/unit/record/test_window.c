@@ -1,4 +1,4 @@
-/* Claims of blocks: never past the budget, smaller near its end, given back. */
+/* Reserving blocks: never above the budget, smaller near its end, returned if unused. */
 #include "check.h"
 
 #include "record/window.c"

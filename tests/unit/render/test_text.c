@@ -1,4 +1,4 @@
-/* Quantities, UTF-8 and JSON strings; and what renderers do with values that are none. */
+/* Quantities, UTF-8 and JSON strings; and rendering of missing and infinite values. */
 #include "check.h"
 
 #include "base/text.h"

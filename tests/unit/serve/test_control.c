@@ -1,4 +1,4 @@
-/* Whether the program whose trace is served still lives, as its control page names it. */
+/* Whether the program of a served trace is still alive, according to its control page. */
 #include "check.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What requests say, from bytes that a protobuf library wrote. */
+/* Parsing requests, from bytes that a protobuf library wrote. */
 #include "check.h"
 
 #include "serve/inside.h"

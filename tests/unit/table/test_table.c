@@ -1,4 +1,4 @@
-/* Tables: order, trees, limits, and that filling one never fails in the filler's face. */
+/* Tables: order, trees, limits, and filling without error checks. */
 #include "check.h"
 
 #include "table/table.h"

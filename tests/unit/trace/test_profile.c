@@ -1,6 +1,6 @@
 /*
- * Profile objects, from the call to the table: what each saw, read from the trace that
- * the same process is writing.
+ * Profile objects, from the call to the table: the content of each, read from the trace that the
+ * same process is writing.
  */
 #include "check.h"
 

@@ -1,6 +1,6 @@
 /*
- * What the engine's tests share: data sources of numbers, and a page that handlers
- * write on.
+ * Shared parts of the engine's tests: data sources of numbers, and a text buffer to which handlers
+ * write.
  */
 #ifndef TESTS_UNIT_ENGINE_SCRIPT_H
 #define TESTS_UNIT_ENGINE_SCRIPT_H

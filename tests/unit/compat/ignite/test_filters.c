@@ -1,6 +1,6 @@
 /*
- * Which values each filter lets pass, against what Ignite's let pass
- * (tests/golden/ignite/filters.txt), and what is said about wrong ones.
+ * The values that each filter passes, compared with Ignite's (tests/golden/ignite/filters.txt), and
+ * the errors for invalid filters.
  */
 #include "script.h"
 

@@ -1,7 +1,6 @@
 /*
- * The runs of Ignite whose events were written down
- * (tests/golden/ignite/event_order.txt, made by Ignite 0.6.0), run again here: every
- * line must be the same. The path of the golden file comes in DWELL_GOLDEN.
+ * Repeats runs of Ignite 0.6.0 whose events were logged in tests/golden/ignite/event_order.txt:
+ * every line must be the same. DWELL_GOLDEN contains the path of the golden file.
  */
 #include "script.h"
 

@@ -1,6 +1,6 @@
 /*
- * What Ignite prints, to the letter: its own printouts are read back into results and
- * printed again. Figures have five digits there, so that nothing may change.
+ * Output that must equal Ignite's exactly: Ignite's own printouts are parsed into results and
+ * printed again. Figures have five digits, so they must not change.
  */
 #include <dwell/compat/ignite.h>
 #include <stdlib.h>

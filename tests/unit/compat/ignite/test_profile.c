@@ -1,6 +1,6 @@
 /*
- * The profiler of an engine: what it counts, what its indices name, what it writes; and
- * what Ignite's originals get wrong.
+ * The profiler of an engine: its counts, the meaning of its indices, its output; and errors of
+ * Ignite's originals.
  */
 #include <dwell/compat/ignite.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * What a run leaves in the trace: every firing, handler, fetch and iteration as a
- * range in its place, the counters that number them, and one step an iteration.
+ * The trace of a run: every firing, handler, fetch and iteration is a range in its place; counters
+ * number them; there is one step per iteration.
  */
 #include <unistd.h>
 

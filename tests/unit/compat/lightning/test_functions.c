@@ -1,6 +1,6 @@
 /*
- * The functions probe in a program compiled with -finstrument-functions: every call is
- * there, once and under its name, whatever ends it, wherever recording begins.
+ * The functions probe in a program compiled with -finstrument-functions: every call is recorded
+ * once and under its name, however it ends and wherever recording begins.
  */
 #include "check.h"
 

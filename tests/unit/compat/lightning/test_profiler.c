@@ -1,7 +1,6 @@
 /*
- * libdwell-lightning: stages, actions that nest, recur, overlap and run in threads, the
- * report's place and name, and what is said about misuse. In a folder of its own, which
- * holds the trace.
+ * libdwell-lightning: stages; actions that nest, recur, overlap and run in threads; the report's
+ * path and name; errors for misuse. Runs in its own folder, which contains the trace.
  */
 #include "check.h"
 #include "folder.h"

@@ -1,6 +1,6 @@
 /*
- * Time profiling: what each verbosity records, in a program that started no session and
- * beside one that it started; what is refused; the listing.
+ * Time profiling: what each verbosity records, in a program with and without a session of its own;
+ * what is refused; the listing.
  */
 #include "check.h"
 #include "folder.h"
