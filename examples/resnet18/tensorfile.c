@@ -1,5 +1,5 @@
 /*
- * tensorfile.c - writes and reads named tensors. Called by main.c for --save-weights,
+ * tensorfile.c - writes and reads named tensors. Called by main.c and step.c for --save-weights,
  * --load-weights and --dump. tests/probes/resnet18_torch_test.py writes the same format in Python.
  * Little-endian, row-major float32:
  *

@@ -1,7 +1,6 @@
 /*
- * The output of a report. A regular file is written under a temporary name in the same folder
- * and renamed when it is complete. Anything else (a device, a pipe, a link) is written in place
- * and never removed.
+ * The output of a report. A regular file is written under a temporary name in the same folder and
+ * renamed when it is complete. Devices, pipes and links are written in place and never removed.
  */
 #ifndef DW_CLI_OUTPUT_H
 #define DW_CLI_OUTPUT_H

@@ -17,7 +17,7 @@
 struct dw_renderer {
 	const char *name; /* "text" */
 	const char *what;
-	bool is_scaled;   /* values are scaled and few rows shown; else raw, and all rows */
+	bool is_scaled;   /* values are scaled and few rows shown; otherwise raw values and all rows */
 	void (*render)(const struct dwell_table *const *tables, size_t count, FILE *file,
 	               const struct dwell_print_options *options);
 };
@@ -52,7 +52,7 @@ void dw_render_real(FILE *file, double value);
 /* How a column is displayed. If its cells share a unit, the largest of them decides it. */
 struct dw_display_column {
 	const struct dw_column *column;
-	double like_ns; /* with a shared unit: a duration that has this unit; else 0 */
+	double like_ns; /* with a shared unit: a duration with this unit; otherwise 0 */
 	double unit_ns; /* of --time-unit, or 0 */
 	char label[64];
 };

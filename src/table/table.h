@@ -72,7 +72,7 @@ struct dw_loss_line {
 struct dwell_table {
 	struct dw_arena arena;
 	const char *view;          /* "operators" */
-	const char *part;          /* of an answer in several tables: "breakdown"; else NULL */
+	const char *part;          /* of an answer in several tables: "breakdown"; otherwise NULL */
 	struct dwell_table *next;     /* the next part, destroyed with this one; or NULL */
 	bool heads_only;           /* the heads contain everything: text and Markdown omit the rows */
 	bool summary;              /* it summarizes the next part: CSV omits it */
