@@ -67,8 +67,10 @@ static void engines_begin_range(struct engines *engines, const struct dw_engine_
 {
 	struct now *now = &engines->now[place->engine];
 
-	if (place->role == DW_ENGINE_START)
+	if (place->role == DW_ENGINE_START) {
 		now->run++;
+		now->fetched = false; /* the run before ended without a batch of it */
+	}
 	if (place->role == DW_ENGINE_BATCH && now->fetched) {
 		now->fetched = false;
 		engines->visitor->time(engines->visitor->context, engines->pass.walk.file, place->engine,

@@ -281,7 +281,9 @@ bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *
 	account->model = model;
 	account->process = process;
 	account->interval = at;
-	if (at && at->start_ticks == UINT64_MAX)
+	/* Also where the scope begins after the process's end: it holds nothing then. */
+	if (at && (at->start_ticks == UINT64_MAX ||
+	           at->start_ticks > dw_source_ticks(clock, from->end_ns)))
 		return false;
 	account->from_ticks = at ? at->start_ticks : dw_source_ticks(clock, from->start_ns);
 	account->to_ticks = at ? at->end_ticks : dw_source_ticks(clock, from->end_ns);

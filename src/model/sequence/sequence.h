@@ -64,7 +64,8 @@ struct dw_sequence {
 	double iteration_ns;      /* mean of the timed iterations, from begin to end */
 	double drift;             /* of the iteration's time, like dw_sequence_op.drift */
 	bool drifts;
-	double forward_ns;        /* mean time in the phase "forward" of the step's thread */
+	double forward_ns;        /* mean time in phases "forward" of the step's thread that begin and
+	                           * end in the step */
 	bool has_forward, has_backward; /* timed iterations have such phases */
 	uint32_t process_count;   /* number of processes with steps */
 };

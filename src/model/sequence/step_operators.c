@@ -339,24 +339,34 @@ static bool stream_has_passed(const struct stream *stream, uint64_t ticks)
 /* ---- a step's operators -------------------------------------------------------------- */
 
 /* Removes the operators up to the end of the step from the stream's queue. Returns those that
- * belong to the step; *count is their number. */
-static const struct dw_sequence_item *
-stream_take_items(struct stream *stream, const struct dw_sequence_step *step, size_t *count)
+ * belong to the step; *count is their number. *own: all are of the step's thread. Threads may
+ * have taken the stream over from one another in the step. */
+static const struct dw_sequence_item *stream_take_items(struct stream *stream,
+                                                        const struct dw_sequence_step *step,
+                                                        size_t *count, bool *own)
 {
 	const struct streams *all = stream->all;
-	size_t from = stream->head, to;
+	struct dw_sequence_item *items = stream->items;
+	size_t from = stream->head, kept, at;
 
-	while (from < stream->count && stream->items[from].start < step->start_ticks)
+	while (from < stream->count && items[from].start < step->start_ticks)
 		from++;
-	to = from;
-	while (to < stream->count && stream->items[to].start < step->end_ticks)
-		to++;
-	stream->head = to;
-	*count = to - from;
-	if (*count && stream->items[from].thread != all->steps->thread &&
-	    !all->linked[stream->items[from].thread])
-		*count = 0;
-	return *count ? stream->items + from : NULL;
+	*own = true;
+	for (at = kept = from; at < stream->count && items[at].start < step->end_ticks; at++) {
+		uint32_t thread = items[at].thread;
+
+		if (thread != all->steps->thread) {
+			if (!all->linked[thread])
+				continue;
+			*own = false;
+		}
+		if (kept != at)
+			items[kept] = items[at];
+		kept++;
+	}
+	stream->head = at;
+	*count = kept - from;
+	return *count ? items + from : NULL;
 }
 
 static int items_compare_starts(const void *left, const void *right)
@@ -397,11 +407,13 @@ streams_gather(struct streams *all, const struct dw_sequence_step *step, size_t 
 
 	for (size_t i = 0; i < all->stream_count; i++) {
 		size_t count;
-		const struct dw_sequence_item *items = stream_take_items(&all->streams[i], step, &count);
+		bool own;
+		const struct dw_sequence_item *items =
+		    stream_take_items(&all->streams[i], step, &count, &own);
 
 		if (!count)
 			continue;
-		if (!first && items->thread == all->steps->thread) {
+		if (!first && own) {
 			first = items;
 			first_count = count;
 			continue;
@@ -417,6 +429,8 @@ streams_gather(struct streams *all, const struct dw_sequence_step *step, size_t 
 	return all->merged;
 }
 
+/* A forward that outlives the step does not count: when the step is finished, the records with its
+ * end may not have been read. */
 static uint64_t stream_take_forward(struct stream *stream, const struct dw_sequence_step *step,
                                     bool *has)
 {
@@ -427,7 +441,7 @@ static uint64_t stream_take_forward(struct stream *stream, const struct dw_seque
 
 		if (span->start >= step->end_ticks)
 			break;
-		if (span->start >= step->start_ticks) {
+		if (span->start >= step->start_ticks && span->start + span->duration <= step->end_ticks) {
 			ticks += span->duration;
 			*has = true;
 		}

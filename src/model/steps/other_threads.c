@@ -111,6 +111,21 @@ static const struct dw_interval *helpers_keep(struct dw_model *model, const stru
 	return to;
 }
 
+/* Whether a thread that does not step wrote into the stream. It may have taken the stream over
+ * from one that does, in the middle of a chunk. */
+static bool helpers_has_others(const struct dw_source *source,
+                               const struct dw_source_stream *stream, const bool *steps)
+{
+	for (size_t c = 0; c < stream->chunk_count; c++)
+		if (!steps[stream->chunks[c].thread])
+			return true;
+	for (size_t t = 0; t < source->thread_count; t++)
+		if (!steps[t] && source->threads[t].process == stream->process &&
+		    source->threads[t].stream == stream->stream)
+			return true;
+	return false;
+}
+
 /* Walks the streams of a process in which a thread without steps may write. */
 static bool helpers_walk_process(struct dw_model *model, uint32_t process, const uint8_t *kinds,
                                  const bool *steps, struct times *times, void *buffer)
@@ -122,11 +137,9 @@ static bool helpers_walk_process(struct dw_model *model, uint32_t process, const
 	for (size_t i = 0; i < source->stream_count && !failed; i++) {
 		const struct dw_source_stream *stream = &source->streams[i];
 		struct helpers helpers = { .kinds = kinds, .steps = steps, .times = times };
-		bool others = false;
 
-		for (size_t c = 0; c < stream->chunk_count && !others; c++)
-			others = !steps[stream->chunks[c].thread];
-		if (stream->process != process || !others || stream->nested)
+		if (stream->process != process || stream->nested ||
+		    !helpers_has_others(source, stream, steps))
 			continue;
 		dw_pass_init(&helpers.pass, model, i, &frames, buffer);
 		helpers_walk(&helpers.pass);

@@ -194,12 +194,39 @@ static void forget_rows(struct row_ticks *rows)
 	rows->count = 0;
 }
 
+/* The step has had `ticks` in the range that the row names. `known` of its rows are there
+ * already: a thread may hand its stream on and get it back within a step. */
+static void division_keep_named(struct division *division, struct dw_pace_step *step,
+                                uint32_t known, uint32_t row, uint64_t ticks)
+{
+	struct dw_pace *pace = division->pace;
+	struct dw_self *own;
+
+	if (!step->own_count)
+		step->own_first = pace->own_count;
+	for (uint32_t i = 0; i < known; i++) {
+		own = &pace->owns[step->own_first + i];
+		if (own->row == row) {
+			own->ticks += ticks;
+			return;
+		}
+	}
+	own = DW_GROW(&pace->owns, &pace->own_capacity, pace->own_count);
+	division->failed |= !own;
+	if (!own)
+		return;
+	*own = (struct dw_self){ row, ticks };
+	pace->own_count++;
+	step->own_count++;
+}
+
 /* Stores what was collected for the step that ends. */
 static void leave_step(struct division *division)
 {
 	struct dw_pace *pace = division->pace;
 	struct dw_pace_step *step = &pace->steps[pace->next];
 	struct row_ticks *self = &division->self, *named = &division->named;
+	uint32_t known = step->own_count;
 
 	if (step->sampled && self->count && !step->selfs) {
 		step->selfs = malloc(self->count * sizeof *step->selfs);
@@ -208,18 +235,8 @@ static void leave_step(struct division *division)
 			step->selfs[step->self_count++] =
 			    (struct dw_self){ self->rows[i], self->ticks[self->rows[i]] };
 	}
-	if (named->count)
-		step->own_first = pace->own_count;
-	for (uint32_t i = 0; i < named->count; i++) {
-		struct dw_self *own = DW_GROW(&pace->owns, &pace->own_capacity, pace->own_count);
-
-		division->failed |= !own;
-		if (!own)
-			break;
-		*own = (struct dw_self){ named->rows[i], named->ticks[named->rows[i]] };
-		pace->own_count++;
-		step->own_count++;
-	}
+	for (uint32_t i = 0; i < named->count; i++)
+		division_keep_named(division, step, known, named->rows[i], named->ticks[named->rows[i]]);
 	forget_rows(self);
 	forget_rows(named);
 }

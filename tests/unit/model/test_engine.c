@@ -162,6 +162,28 @@ TEST(nested_runs_count_apart)
 	made_close(&made);
 }
 
+/* A run's last fetch, which gave no batch, does not wait for the batch of the next run. */
+TEST(a_fetch_without_a_batch_ends_with_its_run)
+{
+	made_init(&made);
+	name_trainer();
+	put_run(1000, 20);
+	range(2000, 2001, ids.started); /* the fetch of this run's batch is missing */
+	range(2100, 2101, ids.batch);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_engine *engine =
+	    dw_model_engine(made.model, NULL, DW_ENGINE_ALL_RUNS, &made.error);
+
+	REQUIRE(engine != NULL);
+	CHECK_EQ(engine->rows[DW_ENGINE_DATAFLOW].stat.count, 2);
+	CHECK_EQ(engine->runs, 2);
+	engine = dw_model_engine(made.model, NULL, DW_ENGINE_LAST_RUN, &made.error);
+	REQUIRE(engine != NULL);
+	CHECK_EQ(engine->rows[DW_ENGINE_DATAFLOW].stat.count, 0);
+	CHECK_EQ(engine->rows[DW_ENGINE_EVENTS].stat.count, 1);
+	made_close(&made);
+}
+
 static int take_time(void *context, const struct dw_engine_time *time)
 {
 	struct dw_engine_time **to = context;

@@ -229,6 +229,50 @@ TEST(an_operator_that_ends_out_of_turn_is_one)
 	made_close(&made);
 }
 
+/* Another thread has the stream for a while in the middle of each step. */
+TEST(operators_of_another_thread_in_the_stream_are_none)
+{
+	uint32_t other;
+
+	start();
+	other = dw_encode_thread(&made.process, 101, 0, 0, "other");
+	for (int i = 0; i < 3; i++) {
+		begin_step();
+		op_of('a', 100);
+		dw_encode_record(&made.stream, now += 10, DW_THREAD, other, NULL, 0);
+		op_of('b', 100);
+		dw_encode_record(&made.stream, now += 10, DW_THREAD, made.thread, NULL, 0);
+		op_of('c', 100);
+		end_step();
+	}
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK_STR(text_of(sequence_of(0)), "a3 c3");
+	made_close(&made);
+}
+
+/* Whether the end of the forward has been read when the step is finished must not matter. */
+TEST(a_forward_that_outlives_its_step_does_not_count)
+{
+	uint32_t forward;
+
+	start();
+	forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+	for (int i = 0; i < 2; i++) {
+		begin_step();
+		dw_encode_begin(&made.stream, now += 10, forward);
+		op_of('a', 100);
+		end_step();
+		if (i == 1)
+			dw_encode_close(&made.stream); /* the end is in another chunk */
+		dw_encode_end(&made.stream, now += 10);
+	}
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK_STR(text_of(sequence_of(0)), "a2");
+	CHECK(!sequence_of(0)->has_forward);
+	CHECK_NEAR(sequence_of(0)->forward_ns, 0, 0);
+	made_close(&made);
+}
+
 /* A second process steps too; its operators are those of the first, and one more. */
 TEST(processes_that_step_are_one_sequence)
 {

@@ -470,4 +470,30 @@ TEST(no_steps_is_no_error)
 	made_close(&made);
 }
 
+/* A thread hands its stream on and gets it back in the middle of a step. */
+TEST(named_time_before_and_after_another_thread)
+{
+	made_init(&made);
+	uint32_t first = made_op(&made, DWELL_CATEGORY_ZONE, "first");
+	uint32_t second = made_op(&made, DWELL_CATEGORY_ZONE, "second");
+	uint32_t other = dw_encode_thread(&made.process, 101, 0, 0, "other");
+
+	range(1, 3, first);
+	dw_encode_record(&made.stream, 4 * ms, DW_THREAD, other, NULL, 0);
+	range(4, 5, second);
+	dw_encode_record(&made.stream, 5 * ms, DW_THREAD, made.thread, NULL, 0);
+	range(6, 7, second);
+	range(7, 8, first);
+	step(0, 0, 10);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_steps *steps = dw_model_steps(made.model, &made.error);
+	REQUIRE(steps && steps->count == 1);
+	check_sums(steps);
+	CHECK_EQ(steps->steps[0].share_ns[DW_SHARE_NAMED], 4 * ms);
+	REQUIRE(steps->part_count == 2 && steps->steps[0].part_count == 2);
+	CHECK_EQ(steps->parts[0].ns, 3 * ms);
+	CHECK_EQ(steps->parts[1].ns, 1 * ms);
+	made_close(&made);
+}
+
 CHECK_MAIN
