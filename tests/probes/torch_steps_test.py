@@ -621,6 +621,9 @@ for number, text in enumerate(SCRIPTS):
     sys.stdout.flush()
     child = os.fork()
     if not child:
+        # PyTorch makes its autograd engine anew in a forked child, when it is first used. If two
+        # threads use it first at the same time, PyTorch crashes; so it is used here.
+        torch.ones(1, requires_grad=True) * torch.ones(1)
         names = {"__name__": "__main__"}
         status = run(text, names)
         print("workers", number, *(worker.pid for worker in names.get("workers", ())), flush=True)
