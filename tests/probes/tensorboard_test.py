@@ -82,8 +82,8 @@ def long_enough(profile):
     for milliseconds in (500, 1000, 2000, 4000, 8000, 16000):
         reply = profile(h2.profile_request(milliseconds), timeout=600)
         if h2.events(h2.tool_data(reply)).get("train", 0) >= 6:
-            return 2 * milliseconds
-    return 32000
+            return 4 * milliseconds
+    return 64000
 
 
 def check_grpc(port):
