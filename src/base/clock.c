@@ -69,19 +69,8 @@ bool dw_clock_usable(uint32_t kind)
 	return kind == DW_CLOCK_KIND_MONOTONIC;
 }
 
-uint64_t dw_clock_read(uint32_t kind)
+uint64_t dw_clock_monotonic_ns(void)
 {
-#if defined(__x86_64__)
-	if (kind == DW_CLOCK_KIND_TSC)
-		return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-	if (kind == DW_CLOCK_KIND_CNTVCT) {
-		uint64_t ticks;
-
-		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-		return ticks;
-	}
-#endif
 	return now_ns(CLOCK_MONOTONIC);
 }
 

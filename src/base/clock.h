@@ -22,7 +22,24 @@ struct dw_clock_sample {
 uint32_t dw_clock_pick(const char *wanted);
 /* Whether dw_clock_read() supports this kind on this machine. */
 bool dw_clock_usable(uint32_t kind);
-uint64_t dw_clock_read(uint32_t kind);
+/* clock_gettime(CLOCK_MONOTONIC). */
+uint64_t dw_clock_monotonic_ns(void);
+/* Inline, because every record and every step reads the clock. */
+static inline uint64_t dw_clock_read(uint32_t kind)
+{
+#if defined(__x86_64__)
+	if (kind == DW_CLOCK_KIND_TSC)
+		return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	if (kind == DW_CLOCK_KIND_CNTVCT) {
+		uint64_t ticks;
+
+		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+		return ticks;
+	}
+#endif
+	return dw_clock_monotonic_ns();
+}
 /* Reads the three clocks several times and returns the closest readings. */
 void dw_clock_sample(uint32_t kind, struct dw_clock_sample *sample);
 /* Ticks per second. Takes 1 to 20 ms if the processor does not state the rate. */

@@ -209,12 +209,6 @@ void *dw_journal_reserve(size_t bytes)
 	return entry;
 }
 
-void dw_journal_commit(void *entry, enum dw_entry_type type)
-{
-	/* Pairs with a reader's acquire of the tag: the entry is complete. */
-	__atomic_store_n(&((struct dw_entry *)entry)->tag, DW_ENTRY_TAG(type), __ATOMIC_RELEASE);
-}
-
 /* ---- clocks ----------------------------------------------------------------------- */
 
 #define CLOCK_LEAST_SECONDS 2u  /* between two entries, in a young run */
@@ -250,7 +244,7 @@ static uint64_t journal_next_clock(const struct dw_head *head, uint64_t now)
 	return now + (wait < least ? least : wait > most ? most : wait);
 }
 
-void dw_journal_look(uint64_t now)
+void dw_journal_clock_due(uint64_t now)
 {
 	const struct dw_head *head = dw_session_head();
 	uint64_t due = DW_LOAD(dw_process->clock_ticks);

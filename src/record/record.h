@@ -39,6 +39,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/clock.h"
 #include "base/host.h"
 #include "dwell/dwell.h"
 #include "dwell/probe.h"
@@ -85,7 +86,11 @@ static inline struct dw_head *dw_session_head(void)
 
 /* Adopts an open trace file: maps its head and opens the gate. */
 int dw_session_adopt(int fd, const char *path, bool started_here, struct dwell_error *error);
-uint64_t dw_now(void);
+/* The time now, in ticks of the run's clock. */
+static inline uint64_t dw_now(void)
+{
+	return dw_clock_read(DW_LOAD(dw_session.clock_kind)) + DW_LOAD(dw_session.tick_offset);
+}
 /* Whether probes may read the counter inline: it is the run's clock. */
 static inline bool dw_session_inline(void)
 {
@@ -276,10 +281,19 @@ void *dw_journal_reserve(size_t bytes);
 void *dw_journal_try(size_t bytes, enum dw_loss *cause);
 /* The loss cause of a name or step whose entry failed because of `cause`. */
 enum dw_loss dw_journal_loss(enum dw_loss cause);
-void dw_journal_commit(void *entry, enum dw_entry_type type);
+static inline void dw_journal_commit(void *entry, enum dw_entry_type type)
+{
+	/* Pairs with a reader's acquire of the tag: the entry is complete. */
+	__atomic_store_n(&((struct dw_entry *)entry)->tag, DW_ENTRY_TAG(type), __ATOMIC_RELEASE);
+}
 void dw_journal_clock(void);
+void dw_journal_clock_due(uint64_t now); /* of dw_journal_look() */
 /* Writes a CLOCK entry if one is due. Called where recording takes a slow path. */
-void dw_journal_look(uint64_t now);
+static inline void dw_journal_look(uint64_t now)
+{
+	if (now >= DW_LOAD(dw_process->clock_ticks) || DW_LOAD(dw_process->clock_due))
+		dw_journal_clock_due(now);
+}
 /* Corrects the clock after the counter was reset, which some machines do when they wake up. `last`
  * is the time of a record, which is later than the counter's time now. */
 void dw_journal_rebase(uint64_t last);
@@ -323,8 +337,20 @@ void dw_layers_fill(struct dw_control *control, const char *list);
 
 /* ---- slots and chunks ------------------------------------------------------------ */
 
+extern const struct dwell_stream dw_slot_none; /* dwell_this_stream of threads without a slot */
+struct dw_slot *dw_slot_find(enum dw_loss *cause); /* of dw_slot_here() */
 /* The calling thread's slot, registered if necessary; NULL with the cause. */
-struct dw_slot *dw_slot_here(enum dw_loss *cause);
+static inline struct dw_slot *dw_slot_here(enum dw_loss *cause)
+{
+	/* Read only once: see dw_slot_find(). */
+	struct dwell_stream *stream = DW_LOAD(dwell_this_stream);
+	struct dw_slot *slot = (struct dw_slot *)(void *)stream;
+
+	if (dw_session_head() && stream != &dw_slot_none && DW_LOAD(slot->tid) &&
+	    slot->generation == DW_LOAD(dw_session.generation))
+		return slot;
+	return dw_slot_find(cause);
+}
 /* The slot of a stream of the calling thread, and the stream's writer. */
 struct dw_slot *dw_slot_of(struct dwell_stream *stream, struct dw_writer **writer);
 /* Sets a stream's cursor and time from the records in its open chunk. */
@@ -397,14 +423,24 @@ uint64_t dw_step_end(struct dw_slot *slot);
 uint64_t dw_step_begin(struct dw_slot *slot, uint64_t ticks);
 void dw_step_cancel(struct dw_slot *slot);                /* cancels the open step */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks); /* records a step that ends now */
-/* Whether the file has no more space for an entry per step. */
-bool dw_summary_needed(const struct dw_head *head);
+/* Whether the file has no more space for an entry per step. All processes of the run advance
+ * next_block, so the limit applies to all of them together. */
+static inline bool dw_summary_needed(const struct dw_head *head)
+{
+	return DW_LOAD(head->next_block) >= head->max_blocks - head->reserve_blocks / 2;
+}
 /* How many blocks summaries of steps may still use. */
 uint32_t dw_summary_blocks(const struct dw_head *head);
 /* Adds a step that ended to the summary; false with the cause if there is no entry for it. */
 bool dw_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint64_t end_ticks,
                     uint64_t cpu_ns, enum dw_loss *cause);
-void dw_step_look(void);                                  /* ends a capture whose time has passed */
+void dw_step_look_at_capture(void); /* of dw_step_look() */
+/* Ends a capture whose time has passed: its controller may have been killed. */
+static inline void dw_step_look(void)
+{
+	if (DW_LOAD(DW_LOAD(dw_session.control)->capture))
+		dw_step_look_at_capture();
+}
 bool dw_step_gated(void);                                 /* whether the gate follows steps */
 /* Computes the masks of all gates after a change of the control page's mask. */
 void dw_step_compute_all(void);

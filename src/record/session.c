@@ -26,11 +26,6 @@ struct dw_session dw_session = { .fd = -1 };
 
 const struct dwell_gate_word *dwell_gate;
 
-uint64_t dw_now(void)
-{
-	return dw_clock_read(DW_LOAD(dw_session.clock_kind)) + DW_LOAD(dw_session.tick_offset);
-}
-
 /* Called under the lock. */
 static void session_open(struct dw_head *head, int fd, const char *path, bool started_here)
 {

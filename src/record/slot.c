@@ -24,10 +24,10 @@
 #endif
 
 /* Threads without a slot share this stream, which is always busy and never written. */
-static const struct dwell_stream no_stream = { .busy = 1 };
+const struct dwell_stream dw_slot_none = { .busy = 1 };
 
 __thread struct dwell_stream *dwell_this_stream __attribute__((tls_model("initial-exec"))) =
-    (struct dwell_stream *)&no_stream;
+    (struct dwell_stream *)&dw_slot_none;
 
 /* ---- losses ------------------------------------------------------------------ */
 
@@ -254,7 +254,7 @@ static __attribute__((noinline)) bool slot_renew(struct dw_slot *slot, enum dw_l
 	return done;
 }
 
-struct dw_slot *dw_slot_here(enum dw_loss *cause)
+struct dw_slot *dw_slot_find(enum dw_loss *cause)
 {
 	/* Read only once, because a signal handler may register the thread between two reads. With two
 	 * reads, the slot could be computed from the stream that threads without a slot share. */
@@ -265,7 +265,7 @@ struct dw_slot *dw_slot_here(enum dw_loss *cause)
 	if (!dw_session_head())
 		return NULL;
 	/* tid 0: wiped by fork; this is the child's first thread */
-	if (stream == &no_stream || !DW_LOAD(slot->tid))
+	if (stream == &dw_slot_none || !DW_LOAD(slot->tid))
 		return slot_register_thread(cause);
 	if (slot->generation != DW_LOAD(dw_session.generation) && !slot_renew(slot, cause))
 		return NULL;

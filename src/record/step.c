@@ -32,13 +32,9 @@ static void gate_compute_mask(struct dw_gate *gate)
 	dw_control_compute(DW_LOAD(dw_session.control), gate, 1);
 }
 
-/* Ends a capture whose time has passed: its controller may have been killed. */
-void dw_step_look(void)
+void dw_step_look_at_capture(void)
 {
-	struct dw_control *control = DW_LOAD(dw_session.control);
-
-	if (DW_LOAD(control->capture))
-		dw_control_look(dw_session_map(), control, dw_now());
+	dw_control_look(dw_session_map(), DW_LOAD(dw_session.control), dw_now());
 }
 
 void dw_step_compute_all(void)
@@ -146,23 +142,26 @@ void dw_step_leave(void)
 	__atomic_store_n(&gate->pid, 0, __ATOMIC_RELEASE);
 }
 
+static __attribute__((noinline)) struct dw_gate *gate_make_own(struct dw_gate *gate)
+{
+	if (DW_LOAD(gate->pid) != (uint32_t)getpid()) {
+		gate = gate_take(DW_LOAD(gate->open));
+		gate_use(gate);
+	}
+	DW_STORE(dw_process->has_gate, true);
+	return gate;
+}
+
 /* The gate of this process. A child of fork uses its parent's until it begins a step itself. */
-static struct dw_gate *gate_own(void)
+static inline struct dw_gate *gate_own(void)
 {
 	/* Acquire pairs with gate_use(): the gate is initialised. */
 	struct dw_gate *gate =
 	    (struct dw_gate *)(uintptr_t)__atomic_load_n(&dwell_gate, __ATOMIC_ACQUIRE);
 
-	if (!gate)
-		return NULL;
-	if (!DW_LOAD(dw_process->has_gate)) {
-		if (DW_LOAD(gate->pid) != (uint32_t)getpid()) {
-			gate = gate_take(DW_LOAD(gate->open));
-			gate_use(gate);
-		}
-		DW_STORE(dw_process->has_gate, true);
-	}
-	return gate;
+	if (!gate || DW_LOAD(dw_process->has_gate))
+		return gate;
+	return gate_make_own(gate);
 }
 
 void dw_step_want(uint32_t mask, bool more)

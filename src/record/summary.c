@@ -19,12 +19,6 @@
 
 #define FIRST_STEPS 1024u
 
-/* All processes of the run advance next_block, so the limit applies to all of them together. */
-bool dw_summary_needed(const struct dw_head *head)
-{
-	return DW_LOAD(head->next_block) >= head->max_blocks - head->reserve_blocks / 2;
-}
-
 uint32_t dw_summary_blocks(const struct dw_head *head)
 {
 	uint32_t names = head->reserve_blocks / 4 ? head->reserve_blocks / 4 : 1;

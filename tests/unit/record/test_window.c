@@ -22,7 +22,7 @@ TEST(windows_are_whole_while_there_is_much_left)
 TEST(claims_shrink_and_end_at_the_budget)
 {
 	struct dw_head head = budget_of(1024, 128);
-	uint32_t count, first, last = 64, end = 1;
+	uint32_t count = 0, first, last = 64, end = 1;
 
 	while ((first = window_claim(&head, DW_CLAIM_STREAM, &count)) != 0) {
 		CHECK_EQ(first, end);
@@ -47,7 +47,7 @@ TEST(claims_shrink_and_end_at_the_budget)
 TEST(the_smallest_budget_serves_several)
 {
 	struct dw_head head = budget_of(16, 2);
-	uint32_t count, claims = 0;
+	uint32_t count = 0, claims = 0;
 
 	while (window_claim(&head, DW_CLAIM_STREAM, &count))
 		claims++;
@@ -57,7 +57,7 @@ TEST(the_smallest_budget_serves_several)
 TEST(what_was_not_reserved_is_given_back)
 {
 	struct dw_head head = budget_of(32768, 4096);
-	uint32_t count, first = window_claim(&head, DW_CLAIM_STREAM, &count);
+	uint32_t count = 0, first = window_claim(&head, DW_CLAIM_STREAM, &count);
 
 	give_back(&head, first, count, 3);
 	CHECK_EQ(head.next_block, first + 3);
