@@ -1,0 +1,90 @@
+/*
+ * Facts: measured quantities of a training loop, each with its unit, denominator and source.
+ *
+ * Rules, the view `facts`, JSON, comparisons and pages use facts, and no sums of their own.
+ * facts.def is the list. A fact that the trace cannot give is "not measured" and says what to
+ * record; it is never 0. A share does not exceed its denominator.
+ *
+ * A loop is a thread with steps. Facts of steps are medians over its steady steps: the steps that
+ * were recorded and ended, without the first ones that took longer (the warm-up) and without later
+ * ones that did (outliers). Both are facts of their own.
+ */
+#ifndef DW_FACTS_FACTS_H
+#define DW_FACTS_FACTS_H
+
+#include "model/core/model.h"
+
+enum dw_fact_id {
+#define FACT(id, name, unit, denominator, meaning, source) DW_FACT_##id,
+#include "facts/facts.def"
+#undef FACT
+	DW_FACT_COUNT
+};
+
+enum dw_fact_unit {
+	DW_FACT_RATIO,   /* 0 to 1 */
+	DW_FACT_TIMES,   /* a factor */
+	DW_FACT_NS,
+	DW_FACT_COUNTED, /* COUNT in facts.def */
+	DW_FACT_BYTES,
+	DW_FACT_PER_SECOND,
+};
+
+/* Whose words a remedy uses: what the program is written with, as far as the trace shows it. */
+enum dw_facts_framework {
+	DW_FACTS_C,         /* a program with dwell's probes */
+	DW_FACTS_PYTHON,    /* Python without PyTorch's probe */
+	DW_FACTS_PYTORCH,
+	DW_FACTS_LIGHTNING,
+	DW_FACTS_IGNITE,
+	DW_FACTS_JAX,
+	DW_FACTS_FRAMEWORK_COUNT
+};
+
+struct dw_fact {
+	bool measured;
+	const char *missing; /* not measured: what to record ("dwell run --shapes"), or why it cannot
+	                      * be measured. Otherwise NULL */
+	double value;
+	double low, high;    /* 95% interval of the median, by order statistics; both equal the value
+	                      * if it is not a median over steps */
+	size_t samples;      /* steps or other instances that the value is from */
+	uint32_t symbol;     /* index into dw_model_symbols(): what the fact names; or DW_NO_INDEX */
+	const char *name;    /* name of the symbol, or NULL */
+	const char *where;   /* "train.py:41", or "train.py:41 and train.py:44"; or NULL */
+	const char *note;    /* a further word, as the meaning in facts.def says; or NULL */
+};
+
+struct dw_facts {
+	struct dw_fact at[DW_FACT_COUNT];
+	size_t loop, loop_count; /* the facts are of loop number `loop`, from 0 */
+	uint32_t thread;         /* its thread: index into the source's threads; DW_NO_INDEX: the trace
+	                          * has no steps, and facts of loops and steps are not measured */
+	enum dw_facts_framework framework;
+	bool foreign;            /* another profiler wrote the trace */
+};
+
+/*
+ * The facts of the main loop: that of the thread with the most steps. Computed once for a model.
+ * NULL with `error` if memory ran out.
+ */
+const struct dw_facts *dw_facts(struct dw_model *model, struct dwell_error *error);
+/* The same for each loop; `loop` must be less than loop_count. 0 is the main loop. */
+const struct dw_facts *dw_facts_of_loop(struct dw_model *model, size_t loop,
+                                        struct dwell_error *error);
+
+/* What facts.def says about a fact. */
+struct dw_fact_kind {
+	const char *name, *denominator, *meaning, *source;
+	enum dw_fact_unit unit;
+};
+const struct dw_fact_kind *dw_fact_kind(enum dw_fact_id id);
+/* The fact of this name, or DW_FACT_COUNT. */
+enum dw_fact_id dw_fact_find(const char *name);
+
+const char *dw_facts_framework_name(enum dw_facts_framework framework);
+
+/* For tests and callers that make facts by hand: all facts "not measured: not computed". */
+void dw_facts_init(struct dw_facts *facts);
+
+#endif
