@@ -167,6 +167,41 @@ static int beside_share(const struct division *division)
 	return set ? __builtin_ctz(set) : DW_SHARE_OTHER;
 }
 
+/* The share of time between steps, for dw_pace.outside_ticks. *row: the operator or the named range
+ * that has it; DW_NO_INDEX: none. */
+static enum dw_share outside_share(const struct division *division, uint32_t *row)
+{
+	const uint32_t first = BIT(EVALUATION) | BIT(CHECKPOINT);
+	const uint32_t waits = BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) | BIT(COMMUNICATION) |
+	                       BIT(DEVICE);
+	uint32_t place, named = 0;
+
+	*row = DW_NO_INDEX;
+	if (division->set & first)
+		return division->set & BIT(EVALUATION) ? DW_SHARE_EVALUATION : DW_SHARE_CHECKPOINT;
+	if (division->set & waits)
+		return (enum dw_share)__builtin_ctz(division->set & waits);
+	for (place = division->pass.depth; place; place--) {
+		const struct frame *frame = frame_at(division, place);
+
+		if (frame->class == OPERATOR) {
+			*row = frame->row;
+			return DW_SHARE_OPERATORS;
+		}
+		if (is_named(frame))
+			named = place;
+	}
+	if (named) {
+		*row = frame_at(division, named)->row;
+		return DW_SHARE_NAMED;
+	}
+	if (!division->python && division->set & PHASES)
+		return (enum dw_share)__builtin_ctz(division->set & PHASES);
+	return division->classes_open[LAYER]      ? DW_SHARE_LAYERS
+	       : division->classes_open[FUNCTION] ? DW_SHARE_FUNCTIONS
+	                                          : DW_SHARE_OTHER;
+}
+
 /* ---- assigning time -------------------------------------------------------------------------- */
 
 static void give_row(struct row_ticks *to, uint32_t row, uint64_t ticks)
@@ -271,7 +306,7 @@ static void give_backward(struct division *division, uint64_t from, uint64_t to,
 			shares[DW_SHARE_COMMUNICATION] += until - from;
 		} else if (lies_in(&division->operators, from, &until)) {
 			shares[DW_SHARE_BACKWARD] += until - from;
-			pace->helped_ticks += until - from;
+			pace->steps[pace->next].helped_ticks += until - from;
 		} else {
 			shares[share] += until - from;
 		}
@@ -299,6 +334,55 @@ static uint32_t keep_inner_phase(const struct division *division, uint32_t set)
 	return set;
 }
 
+/* The innermost open operator gets the ticks as its self time. */
+static void give_operator(struct division *division, uint64_t ticks)
+{
+	for (uint32_t place = division->pass.depth; place; place--) {
+		const struct frame *frame = frame_at(division, place);
+
+		if (frame->class == OPERATOR) {
+			division->pace->rows[frame->row].ticks += ticks;
+			return;
+		}
+	}
+}
+
+/* What is measured beside the shares: phases as a whole, and operators. */
+static void give_wholes(struct division *division, struct dw_pace_step *step, uint64_t ticks)
+{
+	for (unsigned i = 0; i < DW_WHOLE_COUNT; i++)
+		if (division->set & (BIT(OPTIMIZER) << i))
+			step->whole_ticks[i] += ticks;
+	if (!division->classes_open[OPERATOR])
+		return;
+	if (division->set & BIT(DATA)) {
+		step->data_operator_ticks += ticks;
+		return;
+	}
+	step->operator_ticks += ticks;
+	if (step->usual)
+		give_operator(division, ticks);
+}
+
+/* An operator begins. */
+static void count_operator(struct division *division, uint32_t row)
+{
+	struct dw_pace *pace = division->pace;
+	struct dw_pace_step *step;
+
+	if (!pace->inside || pace->next == pace->count)
+		return;
+	step = &pace->steps[pace->next];
+	if (division->set & BIT(DATA)) {
+		step->data_operator_count++;
+		return;
+	}
+	step->operator_count++;
+	step->optimizer_count += (keep_inner_phase(division, division->set) & BIT(OPTIMIZER)) != 0;
+	if (step->usual)
+		pace->rows[row].count++;
+}
+
 static void give_step(struct division *division, uint64_t from, uint64_t to)
 {
 	struct dw_pace_step *step = &division->pace->steps[division->pace->next];
@@ -307,6 +391,7 @@ static void give_step(struct division *division, uint64_t from, uint64_t to)
 	enum dw_share share;
 	uint32_t frame = 0;
 
+	give_wholes(division, step, to - from);
 	if (step->sampled)
 		give_self(division, to - from);
 	if (idle && set & BIT(BACKWARD) && !(set & ~PHASES)) {
@@ -322,6 +407,22 @@ static void give_step(struct division *division, uint64_t from, uint64_t to)
 		give_row(&division->named, frame_at(division, frame)->row, to - from);
 }
 
+static void give_outside(struct division *division, uint64_t ticks)
+{
+	struct dw_pace *pace = division->pace;
+	uint32_t row;
+	int share;
+
+	if (!pace->next || pace->next == pace->count)
+		return;
+	share = (int)outside_share(division, &row);
+	pace->outside_ticks[share] += ticks;
+	pace->outside_counts[share] += share != pace->outside;
+	pace->outside = share;
+	if (row != DW_NO_INDEX)
+		pace->rows[row].outside_ticks += ticks;
+}
+
 static void give(struct division *division, uint64_t from, uint64_t to)
 {
 	struct dw_pace *pace = division->pace;
@@ -329,9 +430,10 @@ static void give(struct division *division, uint64_t from, uint64_t to)
 
 	if (pace->inside) {
 		give_step(division, from, to);
-		pace->beside = -1;
+		pace->beside = pace->outside = -1;
 		return;
 	}
+	give_outside(division, to - from);
 	share = beside_share(division);
 	pace->beside_ticks[share] += to - from;
 	pace->beside_counts[share] += share != pace->beside;
@@ -424,6 +526,8 @@ DW_INLINE void division_enter(void *state, void *place, uint64_t ticks, uint32_t
 	frame->class = division->classes[row];
 	count_frame(division, frame, 1);
 	begin_name(division, frame);
+	if (frame->class == OPERATOR)
+		count_operator(division, row);
 }
 
 static void division_unnest(void *state, uint32_t place)
@@ -512,7 +616,10 @@ int dw_pace_walk(struct dw_model *model, struct dw_pace *paces, size_t count)
 	division.python = source->processes[paces[0].process].flags & DW_PROCESS_PYTHON;
 	for (size_t i = 0; i < count; i++) {
 		paces[i].last = paces[i].start_ticks;
-		paces[i].beside = -1;
+		paces[i].beside = paces[i].outside = -1;
+		paces[i].rows = calloc(model->row_count + 1, sizeof *paces[i].rows);
+		if (!paces[i].rows)
+			result = -1;
 	}
 	if (result == 0 && paces[0].stream < source->stream_count) {
 		dw_pass_init(&division.pass, model, paces[0].stream, &frames, buffer);

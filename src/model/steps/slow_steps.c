@@ -57,7 +57,7 @@ void dw_steps_sample(const struct dw_steps *steps, struct dw_pace_step *pace_ste
 		}
 		/* spread evenly over the run */
 		if (usual <= SAMPLE || seen * SAMPLE / usual >= taken) {
-			pace_steps[i].sampled = taken < SAMPLE;
+			pace_steps[i].sampled = pace_steps[i].usual = taken < SAMPLE;
 			taken += taken < SAMPLE;
 		}
 		seen++;

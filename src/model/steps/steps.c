@@ -298,6 +298,8 @@ static int steps_prepare(struct work *work, const struct dw_threads *threads)
 	int result = -1;
 
 	steps->steps = dw_arena_alloc(&model->arena, (source->step_count + 1) * sizeof *steps->steps);
+	steps->loops =
+	    dw_arena_alloc(&model->arena, (source->thread_count + 1) * sizeof *steps->loops);
 	steps->counted =
 	    dw_arena_alloc(&model->arena, (source->step_count + 1) * sizeof *steps->counted);
 	steps->threads =
@@ -307,7 +309,7 @@ static int steps_prepare(struct work *work, const struct dw_threads *threads)
 	work->from = calloc(source->step_count + 1, sizeof *work->from);
 	work->paces = calloc(source->thread_count + 1, sizeof *work->paces);
 	work->first_paces = calloc(source->thread_count + 2, sizeof *work->first_paces);
-	if (counts && first && steps->steps && steps->counted && steps->threads && work->ticks &&
+	if (counts && first && steps->steps && steps->loops && steps->counted && steps->threads && work->ticks &&
 	    work->ns_per_tick && work->from && work->paces && work->first_paces)
 		result = steps_order(work, counts);
 	if (result == 0) {
@@ -368,7 +370,8 @@ static int steps_compute_all(struct work *work, const struct dw_threads *threads
 		if (dw_steps_convert(work->model, steps, pace))
 			return -1;
 		dw_steps_convert_besides(steps, work->model, pace, beside_ns, beside_counts);
-		steps->helped_ns += dw_source_span_ns(clock, pace->helped_ticks);
+		if (dw_steps_convert_loop(work->model, steps, pace))
+			return -1;
 		steps->missing_ns += dw_source_span_ns(
 		    clock, dw_steps_missing_ticks(steps, pace, threads->missing[pace->thread],
 		                         work->model->intervals != NULL));
@@ -387,8 +390,10 @@ static bool steps_compute(struct dw_model *model, const void *request, void *res
 
 	for (size_t i = 0; work.ticks && i < work.steps->count; i++)
 		free(work.ticks[i].selfs);
-	for (size_t i = 0; work.paces && i < work.steps->thread_count; i++)
+	for (size_t i = 0; work.paces && i < work.steps->thread_count; i++) {
 		free(work.paces[i].owns);
+		free(work.paces[i].rows);
+	}
 	free(work.ticks);
 	free(work.ns_per_tick);
 	free(work.from);

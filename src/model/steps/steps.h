@@ -13,6 +13,9 @@ struct dw_step_part {
 	uint64_t ns;
 };
 
+/* Phases that are also measured as a whole, from begin to end. */
+enum dw_whole { DW_WHOLE_OPTIMIZER, DW_WHOLE_BACKWARD, DW_WHOLE_FORWARD, DW_WHOLE_COUNT };
+
 struct dw_step {
 	uint32_t thread;           /* index into the source's threads */
 	uint64_t number;
@@ -26,6 +29,12 @@ struct dw_step {
 	uint64_t share_ns[DW_SHARE_COUNT]; /* sums to end_ns - start_ns exactly */
 	const struct dw_step_part *parts;  /* sum to share_ns[DW_SHARE_NAMED] exactly */
 	uint32_t part_count;
+	uint64_t whole_ns[DW_WHOLE_COUNT]; /* while such a phase is open, with all that is in it */
+	uint64_t operator_ns, data_operator_ns; /* in operators of the thread: outside data loading,
+	                                         * and in it */
+	uint32_t operator_count, data_operator_count; /* operators that began in the step; the same */
+	uint32_t optimizer_count;  /* of operator_count, in the optimizer */
+	uint64_t helped_ns;        /* backward waited for operators of other threads */
 	/* The row that took most time beyond its median over usual steps: why the step was slow. */
 	uint32_t slow_symbol;      /* DW_NO_INDEX: no symbol explains it */
 	uint64_t slow_extra_ns;
@@ -39,6 +48,32 @@ struct dw_beside {             /* named time of the step threads outside steps *
 	                            * DW_STEPS_SUMMED */
 	uint64_t ns;
 	uint64_t count;
+};
+
+/* An operator or a named range of a loop. */
+struct dw_loop_row {
+	uint32_t symbol;           /* the first with its name */
+	uint64_t ns, count;
+};
+
+/*
+ * A loop: a thread with steps, from the begin of its first step to the end of its last one. Its
+ * operators are those of its usual steps: at most 128 steps, spread over the run, none of which took
+ * 1.5 times the median. Operators of data loading are left out.
+ */
+struct dw_loop {
+	uint32_t thread;
+	size_t first_step, count;  /* its steps in dw_steps.steps */
+	uint64_t start_ns, end_ns;
+	uint64_t outside_ns[DW_SHARE_COUNT];     /* the time between its steps, by share; they sum to
+	                                          * it. Empty if only part of the time is in scope */
+	uint64_t outside_counts[DW_SHARE_COUNT]; /* times that a share began there */
+	struct dw_loop_row *outside_rows;        /* of the shares OPERATORS and NAMED, descending; no
+	                                          * counts */
+	size_t outside_row_count;
+	struct dw_loop_row *operators;           /* self times and calls in the usual steps,
+	                                          * descending */
+	size_t operator_count, usual_count;
 };
 
 struct dw_steps {
@@ -55,6 +90,7 @@ struct dw_steps {
 	size_t recorded_count;
 	uint64_t helped_ns;        /* time in all steps in which backward waited for operators of
 	                            * other threads */
+	struct dw_loop *loops;     /* by index of `threads` */
 	bool *counted;             /* by index of the source's steps */
 	size_t cut_count;          /* recorded steps in which records are missing */
 	uint64_t steps_ns, wall_ns;        /* steps + besides = wall time of the step threads; there

@@ -14,7 +14,7 @@ static inline uint64_t dw_step_length(const struct dw_step *step)
 int dw_steps_compare(const void *left, const void *right);
 uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q);
 
-/* ---- convert.c -------------------------------------------------------------------------- */
+/* ---- convert.c, loops.c -------------------------------------------------------------------------- */
 
 /* Converts the steps of a pace after the walk, with their shares and parts. -1: out of memory. */
 int dw_steps_convert(struct dw_model *model, struct dw_steps *steps, const struct dw_pace *pace);
@@ -23,6 +23,9 @@ int dw_steps_sum_parts(struct dw_model *model, struct dw_steps *steps);
 /* The ticks of the pace's wall time that were not recorded; with `partial` only of its steps. */
 uint64_t dw_steps_missing_ticks(const struct dw_steps *steps, const struct dw_pace *pace,
                                 const struct dw_interval *missing, bool partial);
+/* Fills the loop of a pace, after its steps have been converted. -1: out of memory. */
+int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps,
+                          const struct dw_pace *pace);
 /* Adds a pace's time outside its steps to `ns` and `counts`, which have DW_BESIDE_COUNT entries. */
 void dw_steps_convert_besides(struct dw_steps *steps, const struct dw_model *model,
                               const struct dw_pace *pace, uint64_t *ns, uint64_t *counts);

@@ -120,6 +120,70 @@ TEST(what_lies_beside_steps_is_named)
 	made_close(&made);
 }
 
+TEST(a_loop_has_its_operators_and_the_time_between_its_steps)
+{
+	made_init(&made);
+	dw_encode_process_entry(&made.process)->flags = DW_PROCESS_PYTHON;
+	uint32_t data = made_op(&made, DWELL_CATEGORY_DATA, "next batch");
+	uint32_t forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+	uint32_t valid = made_op(&made, DWELL_CATEGORY_EVALUATION, "validation");
+	uint32_t save = made_op(&made, DWELL_CATEGORY_CHECKPOINT, "torch.save");
+	uint32_t log = made_op(&made, DWELL_CATEGORY_ZONE, "logging");
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::mm");
+	uint32_t relu = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::relu");
+
+	range(10, 90, valid); /* before the loop: no part of it */
+	for (uint64_t i = 0; i < 4; i++) {
+		uint64_t at = 100 + i * 100;
+
+		dw_encode_begin(&made.stream, at * ms, data);
+		range(at + 1, at + 3, op);
+		dw_encode_end(&made.stream, (at + 10) * ms);
+		dw_encode_begin(&made.stream, (at + 10) * ms, forward);
+		dw_encode_begin(&made.stream, (at + 12) * ms, op);
+		range(at + 14, at + 17, relu);
+		dw_encode_end(&made.stream, (at + 20) * ms);
+		dw_encode_end(&made.stream, (at + 30) * ms);
+		step(i, at, at + 40);
+		range(at + 40, at + 50, valid);
+		range(at + 50, at + 70, save);
+		range(at + 70, at + 75, log);
+		range(at + 80, at + 88, relu);
+	}
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_steps *steps = dw_model_steps(made.model, NULL);
+	size_t count;
+	const struct dw_symbol *symbols = dw_model_symbols(made.model, &count);
+	REQUIRE(steps && steps->thread_count == 1);
+	const struct dw_loop *loop = &steps->loops[0];
+	CHECK_EQ(loop->count, 4);
+	CHECK_EQ(loop->usual_count, 4);
+	CHECK_EQ(loop->start_ns, 100 * ms);
+	CHECK_EQ(loop->end_ns, 440 * ms);
+	CHECK_EQ(loop->outside_ns[DW_SHARE_EVALUATION], 30 * ms);
+	CHECK_EQ(loop->outside_counts[DW_SHARE_EVALUATION], 3);
+	CHECK_EQ(loop->outside_ns[DW_SHARE_CHECKPOINT], 60 * ms);
+	CHECK_EQ(loop->outside_ns[DW_SHARE_NAMED], 15 * ms);
+	CHECK_EQ(loop->outside_ns[DW_SHARE_OPERATORS], 24 * ms);
+	CHECK_EQ(loop->outside_ns[DW_SHARE_OTHER], 51 * ms);
+	REQUIRE(loop->outside_row_count == 2);
+	CHECK_STR(symbols[loop->outside_rows[0].symbol].name, "aten::relu");
+	CHECK_STR(symbols[loop->outside_rows[1].symbol].name, "logging");
+	REQUIRE(loop->operator_count == 2);
+	CHECK_STR(symbols[loop->operators[0].symbol].name, "aten::mm");
+	CHECK_EQ(loop->operators[0].ns, 4 * 5 * ms);
+	CHECK_EQ(loop->operators[0].count, 4); /* without those of data loading */
+	CHECK_EQ(loop->operators[1].ns, 4 * 3 * ms);
+	CHECK_EQ(steps->steps[1].whole_ns[DW_WHOLE_FORWARD], 20 * ms);
+	CHECK_EQ(steps->steps[1].whole_ns[DW_WHOLE_BACKWARD], 0);
+	CHECK_EQ(steps->steps[1].operator_ns, 8 * ms);
+	CHECK_EQ(steps->steps[1].operator_count, 2);
+	CHECK_EQ(steps->steps[1].data_operator_ns, 2 * ms);
+	CHECK_EQ(steps->steps[1].data_operator_count, 1);
+	check_sums(steps);
+	made_close(&made);
+}
+
 TEST(a_slow_step_names_its_culprit)
 {
 	made_init(&made);

@@ -1,0 +1,84 @@
+/*
+ * Loops: converts what the walk collected for each thread with steps from ticks to ns.
+ *
+ * Called by steps.c after the steps have been converted.
+ */
+#include <stdlib.h>
+
+#include "model/steps/steps_build.h"
+
+static int loops_compare_rows(const void *left, const void *right)
+{
+	const struct dw_loop_row *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? 1 : -1;
+	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
+}
+
+/* Makes the list of rows with time; with `outside` of those between steps. */
+static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct dw_pace *pace,
+                                           const struct dw_source_clock *clock, bool outside,
+                                           size_t *count)
+{
+	struct dw_loop_row *rows;
+	size_t most = 0;
+
+	for (uint32_t row = 0; row < model->row_count; row++)
+		most += outside ? pace->rows[row].outside_ticks > 0 : pace->rows[row].count > 0;
+	rows = dw_arena_alloc(&model->arena, (most + 1) * sizeof *rows);
+	*count = 0;
+	for (uint32_t row = 0; rows && row < model->row_count; row++) {
+		const struct dw_pace_row *from = &pace->rows[row];
+
+		if (outside ? !from->outside_ticks : !from->count)
+			continue;
+		rows[(*count)++] = (struct dw_loop_row){ model->row_symbol[row],
+			dw_source_span_ns(clock, outside ? from->outside_ticks : from->ticks),
+			outside ? 0 : from->count };
+	}
+	if (*count)
+		qsort(rows, *count, sizeof *rows, loops_compare_rows);
+	return rows;
+}
+
+static void loops_convert_step(struct dw_step *step, const struct dw_pace_step *ticks,
+                               const struct dw_source_clock *clock)
+{
+	for (unsigned i = 0; i < DW_WHOLE_COUNT; i++)
+		step->whole_ns[i] = dw_source_span_ns(clock, ticks->whole_ticks[i]);
+	step->operator_ns = dw_source_span_ns(clock, ticks->operator_ticks);
+	step->data_operator_ns = dw_source_span_ns(clock, ticks->data_operator_ticks);
+	step->operator_count = ticks->operator_count;
+	step->data_operator_count = ticks->data_operator_count;
+	step->optimizer_count = ticks->optimizer_count;
+	step->helped_ns = dw_source_span_ns(clock, ticks->helped_ticks);
+}
+
+int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps,
+                          const struct dw_pace *pace)
+{
+	const struct dw_source_process *process = &model->source->processes[pace->process];
+	const struct dw_source_clock *clock = &model->source->files[process->file].clock;
+	struct dw_step *step = &steps->steps[pace->first_step];
+	struct dw_loop *loop = steps->loops;
+
+	while (steps->threads[loop - steps->loops] != pace->thread)
+		loop++;
+	*loop = (struct dw_loop){ .thread = pace->thread, .first_step = pace->first_step,
+		                      .count = pace->count };
+	loop->start_ns = step[0].start_ns;
+	loop->end_ns = step[pace->count - 1].end_ns;
+	for (size_t i = 0; i < pace->count; i++) {
+		loops_convert_step(&step[i], &pace->steps[i], clock);
+		loop->usual_count += pace->steps[i].usual;
+		steps->helped_ns += step[i].helped_ns;
+	}
+	for (unsigned i = 0; i < DW_SHARE_COUNT && !model->intervals; i++) {
+		loop->outside_ns[i] = dw_source_span_ns(clock, pace->outside_ticks[i]);
+		loop->outside_counts[i] = pace->outside_counts[i];
+	}
+	loop->outside_rows = loops_make_rows(model, pace, clock, true, &loop->outside_row_count);
+	loop->operators = loops_make_rows(model, pace, clock, false, &loop->operator_count);
+	return loop->outside_rows && loop->operators ? 0 : -1;
+}
