@@ -63,7 +63,8 @@ extern "C" {
 	X(COUNTER, 15, "counter")       \
 	X(ALLOCATION, 16, "allocation") \
 	X(FLOW, 17, "flow")             \
-	X(MARK, 18, "mark")
+	X(MARK, 18, "mark")             \
+	X(RUNTIME, 19, "runtime")
 
 enum dwell_category {
 #define DWELL_CATEGORY_ENUM(name, value, text) DWELL_CATEGORY_##name = value,

@@ -127,9 +127,70 @@ void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks);
 /* EXT SCOPE_BEGIN and SCOPE_END: the begin and the end of a step that is a block of the program. */
 void dw_encode_scope_begin(struct dw_encode_stream *stream, uint64_t ticks);
 void dw_encode_scope_end(struct dw_encode_stream *stream, uint64_t ticks);
+/* EXT CORRELATION: the innermost open range is the call that device events name by this number. */
+void dw_encode_correlation(struct dw_encode_stream *stream, uint32_t correlation);
+/* EXT EXTERNAL: the same for the external id of device events. */
+void dw_encode_external(struct dw_encode_stream *stream, uint64_t ticks, uint64_t external);
 /* Closes the open chunk; the next record begins a new one. */
 void dw_encode_close(struct dw_encode_stream *stream);
 /* Closes the chunk and skips `chunks` numbers, like recycling. */
 void dw_encode_gap(struct dw_encode_stream *stream, uint64_t chunks);
+
+/* ---- devices ------------------------------------------------------------------ */
+
+/* Each returns the new entry's id, 0 if it could not be made. The device's `number` is the
+ * process's; the queue's is that of the stream, or DW_QUEUE_NONE. A NULL name is unknown. */
+uint32_t dw_encode_device(struct dw_encode_process *process, uint32_t number, const char *name,
+                          enum dw_device_api api);
+uint32_t dw_encode_queue(struct dw_encode_process *process, uint32_t device, uint64_t number,
+                         uint32_t context, const char *name);
+/* A kernel with its shape. `op` is of category DWELL_CATEGORY_DEVICE. */
+struct dw_launch_shape {
+	uint32_t grid[3], block[3], registers, static_shared_bytes, dynamic_shared_bytes, local_bytes;
+};
+uint32_t dw_encode_launch(struct dw_encode_process *process, uint32_t op,
+                          const struct dw_launch_shape *shape);
+/* A pairing of a device's clock with the file's. `clock` 0 makes a new clock. Returns its id. */
+uint32_t dw_encode_device_clock(struct dw_encode_process *process, uint32_t clock,
+                                uint64_t device_ticks, uint64_t ticks, uint64_t ticks_per_second,
+                                uint64_t error_ns);
+
+/* A writer of device events. */
+struct dw_encode_events {
+	struct dw_encode *encode;
+	uint32_t process;    /* PROCESS id */
+	uint32_t stream;     /* number of the writer in its process */
+	uint32_t clock;      /* DEVICE_CLOCK id; 0: the file's clock */
+	uint32_t record_bytes;
+	uint32_t block;      /* 0: no chunk is open */
+	uint32_t last_block;
+	uint32_t at_bytes;
+	uint64_t number;
+	uint64_t end_ticks;  /* latest end in the open chunk */
+};
+
+/* One event. Fields that its kind lacks are 0. */
+struct dw_device_event_in {
+	enum dw_device_kind kind;
+	uint32_t queue;       /* QUEUE; of a CALL: THREAD */
+	uint64_t start_ticks, duration_ticks;
+	uint32_t correlation;
+	uint32_t detail;      /* of the kind, see layout.h */
+	uint32_t name, node;  /* kinds with a name: LAUNCH or OP; graph node */
+	uint64_t bytes;       /* COPY, SET, MEMORY */
+	uint32_t event;       /* SYNC, RECORD */
+	uint32_t wait_queue;  /* SYNC: QUEUE that is waited for */
+	/* Only in wide records: other writers drop them. */
+	uint64_t external;
+	uint32_t other_name;  /* OP: name of a COPY, SET or SYNC if not the usual one */
+	uint32_t recorded_by;
+};
+
+/* `wide`: records of 48 bytes, with external ids. Writers of one process have different numbers. */
+void dw_encode_events_init(struct dw_encode_events *events, const struct dw_encode_process *process,
+                           uint32_t number, uint32_t clock, bool wide);
+/* A duration of 2^48 ticks or more becomes 2^48 - 1. */
+void dw_encode_event(struct dw_encode_events *events, const struct dw_device_event_in *event);
+void dw_encode_events_close(struct dw_encode_events *events);
 
 #endif

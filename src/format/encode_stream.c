@@ -136,3 +136,20 @@ void dw_encode_scope_end(struct dw_encode_stream *stream, uint64_t ticks)
 {
 	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_SCOPE_END << DW_EXT_TYPE_SHIFT, NULL, 0);
 }
+
+/* One word has no time, so that the record does not move the stream's. */
+void dw_encode_correlation(struct dw_encode_stream *stream, uint32_t correlation)
+{
+	dw_encode_record(stream, stream->last_ticks, DW_EXT,
+	                 DW_EXT_CORRELATION << DW_EXT_TYPE_SHIFT | DW_CORRELATION_WORDS, &correlation,
+	                 DW_CORRELATION_WORDS);
+}
+
+void dw_encode_external(struct dw_encode_stream *stream, uint64_t ticks, uint64_t external)
+{
+	uint32_t payload[DW_EXTERNAL_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32),
+		                                    (uint32_t)external, (uint32_t)(external >> 32) };
+
+	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_EXTERNAL << DW_EXT_TYPE_SHIFT | DW_EXTERNAL_WORDS,
+	                 payload, DW_EXTERNAL_WORDS);
+}

@@ -155,7 +155,7 @@ struct dw_control {
 
 #define DW_CHUNK_MAGIC 0x48435744u /* "DWCH" */
 
-enum dw_chunk_type { DW_CHUNK_STREAM = 1, DW_CHUNK_JOURNAL = 2 };
+enum dw_chunk_type { DW_CHUNK_STREAM = 1, DW_CHUNK_JOURNAL = 2, DW_CHUNK_DEVICE = 3 };
 
 #define DW_STREAM_NESTED 0x80000000u /* bit in chunk.stream: the stream of signal handlers */
 
@@ -170,7 +170,10 @@ struct dw_chunk {
 	uint32_t end_bytes;   /* offset of the first unused byte; 0 while the chunk is open */
 	uint32_t thread;      /* id of the THREAD entry that has the stream at the start */
 	uint32_t next;        /* block of the stream's next chunk; 0: none yet */
-	uint32_t reserved[3];
+	/* of device chunks; otherwise 0 */
+	uint32_t clock;       /* DEVICE_CLOCK of its times; 0: the file's clock */
+	uint32_t record_bytes; /* size of each record, a multiple of 8, at least 32 */
+	uint32_t reserved;
 };
 
 /* ---- records of a stream ------------------------------------------------- */
@@ -220,10 +223,87 @@ enum dw_ext {
 	DW_EXT_SCOPE_BEGIN = 4, /* no words: a block-structured step (DWELL_STEP) begins here */
 	DW_EXT_SCOPE_END = 5,   /* no words: it ends. Ranges that began after the matching SCOPE_BEGIN
 	                           and are still open end here as cut: a longjmp() skipped their ends */
+	DW_EXT_CORRELATION = 6, /* u32: the innermost open range is the call that devices' records name
+	                           by this number. One word, so that it has no time */
+	DW_EXT_EXTERNAL = 7,    /* u64 ticks, u64: the same for the records' external id */
 };
 #define DW_ALLOC_IS_WORDS 5u
+#define DW_CORRELATION_WORDS 1u
+#define DW_EXTERNAL_WORDS 4u
 #define DW_EXT_WORDS_MASK 0xfffu
 #define DW_EXT_TYPE_SHIFT 12
+
+/* ---- records of a device chunk -------------------------------------------- */
+
+/*
+ * What the devices of a process did, in any order: drivers report late, and events of different
+ * queues overlap. A device chunk's `stream` numbers the writers of its process, and its base_ticks
+ * is 0. The records are of one size, from byte 64; `what` is written last, and a `what` of 0 ends the
+ * data.
+ */
+enum dw_device_kind {
+	DW_DEVICE_KERNEL = 1,   /* name */
+	DW_DEVICE_COPY = 2,     /* bytes; detail: memories and DW_COPY_* */
+	DW_DEVICE_SET = 3,      /* bytes; detail: memories, of which the destination counts */
+	DW_DEVICE_SYNC = 4,     /* wait; detail: enum dw_device_sync */
+	DW_DEVICE_GRAPH = 5,    /* name: all of a graph's kernels, as one event */
+	DW_DEVICE_MEMORY = 6,   /* bytes; detail: enum dw_device_change, | memory << 4 */
+	DW_DEVICE_OVERHEAD = 7, /* name: time that recording took */
+	DW_DEVICE_RANGE = 8,    /* name: what a program's range covers on the device; overlaps others */
+	DW_DEVICE_RECORD = 9,   /* wait.event: the queue reached it here, and later waits are for this */
+	DW_DEVICE_CALL = 10,    /* name: a runtime call that the driver reported late; `what` has the
+	                           THREAD instead of a QUEUE */
+};
+
+struct dw_device_record {
+	uint64_t start_ticks;
+	uint64_t length;      /* bits 0 to 47: duration in ticks; bits 48 to 63: detail, by kind */
+	union {
+		struct {
+			uint32_t id;      /* LAUNCH or OP */
+			uint32_t node;    /* of a graph; 0: none */
+		} name;
+		uint64_t bytes;
+		struct {
+			uint32_t event;   /* the program's number of it */
+			uint32_t queue;   /* QUEUE that is waited for; 0: none, or unknown */
+		} wait;
+	};
+	uint32_t what;        /* kind << 28 | QUEUE; written last, release */
+	uint32_t correlation; /* number of the call that caused it, in its process; 0: unknown */
+};
+
+/* The further fields of records of 48 bytes or more. */
+struct dw_device_record_wide {
+	struct dw_device_record record;
+	uint64_t external;    /* id that the program gave; MEMORY: the address; 0: none */
+	uint32_t name;        /* OP: the event's name if its kind and detail do not give it; 0: they do */
+	uint32_t recorded_by; /* SYNC: correlation of the call that recorded the event; 0: unknown */
+};
+
+#define DW_DEVICE_LENGTH_BITS 48
+#define DW_DEVICE_LENGTH_MASK (((uint64_t)1 << DW_DEVICE_LENGTH_BITS) - 1)
+#define DW_DEVICE_RECORD_BYTES 32u
+#define DW_DEVICE_WIDE_BYTES 48u
+
+/* Memories of a copy: source | destination << 4. */
+enum dw_device_memory {
+	DW_MEMORY_UNKNOWN = 0, DW_MEMORY_PAGEABLE = 1, DW_MEMORY_PINNED = 2, DW_MEMORY_DEVICE = 3,
+	DW_MEMORY_ARRAY = 4, DW_MEMORY_MANAGED = 5, DW_MEMORY_DEVICE_STATIC = 6,
+	DW_MEMORY_MANAGED_STATIC = 7, DW_MEMORY_HOST = 8, /* pageable or pinned */
+};
+#define DW_COPY_ASYNC 0x100u
+#define DW_COPY_PEER 0x200u   /* between two devices */
+
+enum dw_device_sync {
+	DW_SYNC_EVENT = 1,        /* the host waits for an event */
+	DW_SYNC_QUEUE_WAIT = 2,   /* the queue waits for an event of another queue */
+	DW_SYNC_QUEUE = 3,        /* the host waits for the queue */
+	DW_SYNC_CONTEXT = 4,      /* the host waits for all queues of the context */
+	DW_SYNC_DEVICE = 5,
+};
+
+enum dw_device_change { DW_CHANGE_ALLOCATED = 1, DW_CHANGE_FREED = 2 };
 
 /* ---- entries of a journal ------------------------------------------------ */
 
@@ -252,6 +332,10 @@ enum dw_entry_type {
 	DW_ENTRY_THREAD_NAME = 13,
 	DW_ENTRY_PROFILE = 14,
 	DW_ENTRY_STEPS = 15,
+	DW_ENTRY_DEVICE = 16,
+	DW_ENTRY_QUEUE = 17,
+	DW_ENTRY_LAUNCH = 18,
+	DW_ENTRY_DEVICE_CLOCK = 19,
 };
 
 struct dw_entry {
@@ -416,9 +500,56 @@ struct dw_entry_profile {
 	uint64_t end_ticks;   /* 0 while it is open; written last; atomic */
 };
 
+/* id: its own; aux: PROCESS */
+struct dw_entry_device {
+	struct dw_entry entry;
+	uint32_t number;       /* as the process numbers its devices */
+	uint32_t name;         /* STRING: "NVIDIA A100-SXM4-40GB", or 0 */
+	uint32_t api;          /* enum dw_device_api */
+	uint32_t processors;   /* multiprocessors or compute units; 0: unknown */
+	uint64_t memory_bytes; /* 0: unknown */
+	uint8_t uuid[16];      /* zeros: unknown */
+};
+
+enum dw_device_api { DW_API_UNKNOWN = 0, DW_API_CUDA = 1, DW_API_HIP = 2, DW_API_TPU = 3 };
+
+/* id: its own; aux: DEVICE. What runs its work in order: a stream of CUDA or HIP. */
+struct dw_entry_queue {
+	struct dw_entry entry;
+	uint64_t number;   /* of the stream; DW_QUEUE_NONE: events that are in no stream */
+	uint32_t context;
+	uint32_t name;     /* STRING, or 0 */
+	int32_t priority;  /* smaller numbers come first */
+	uint32_t flags;    /* DW_QUEUE_* */
+};
+#define DW_QUEUE_NONE UINT64_MAX
+#define DW_QUEUE_DEFAULT 1u /* the context's default stream, for which others wait */
+
+/* id: its own; aux: OP, the kernel's name. A kernel with its shape. */
+struct dw_entry_launch {
+	struct dw_entry entry;
+	uint32_t grid[3], block[3];
+	uint32_t registers;            /* of each thread */
+	uint32_t static_shared_bytes;  /* of each block */
+	uint32_t dynamic_shared_bytes;
+	uint32_t local_bytes;          /* of each thread */
+};
+
+/* id: its own, the same in all pairings of one clock; aux: 0. A device's clock and the file's, read
+ * together. Between two pairings, ticks are interpolated. */
+struct dw_entry_device_clock {
+	struct dw_entry entry;
+	uint64_t device_ticks;
+	uint64_t ticks;            /* the file's clock */
+	uint64_t ticks_per_second; /* of the device's clock, for times beyond the pairings */
+	uint64_t error_ns;         /* how far the two may be apart */
+};
+
 _Static_assert(sizeof(struct dw_head) <= DW_CONTROL_OFFSET, "the head ends before the control page");
 _Static_assert(DW_CONTROL_OFFSET + sizeof(struct dw_control) <= DW_BLOCK_BYTES, "control fits block 0");
 _Static_assert(sizeof(struct dw_chunk) == DW_CHUNK_HEADER_BYTES, "a chunk header is 64 bytes");
+_Static_assert(sizeof(struct dw_device_record) == DW_DEVICE_RECORD_BYTES, "a kernel takes 32 bytes");
+_Static_assert(sizeof(struct dw_device_record_wide) == DW_DEVICE_WIDE_BYTES, "and 48 with its ids");
 _Static_assert(DW_LOSS_COUNT <= DW_LOSS_SLOTS, "room for every cause");
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "format/decode.h"
+#include "format/device.h"
 #include "read/read.h"
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -63,6 +64,41 @@ static void measure(struct dw_read_chunk *chunk)
 	chunk->end_ticks = dw_time_now(&time);
 }
 
+/* Reads what only device chunks have. */
+static bool check_device(const struct dw_chunk *header, struct dw_read_chunk *chunk)
+{
+	chunk->clock = header->clock;
+	chunk->record_bytes = header->record_bytes;
+	return chunk->record_bytes >= DW_DEVICE_RECORD_BYTES && chunk->record_bytes % 8 == 0 &&
+	       chunk->record_bytes <= DW_BLOCK_BYTES - DW_CHUNK_HEADER_BYTES;
+}
+
+/* Keeps whole records only, and of an open chunk those that have been written. */
+static void measure_device(struct dw_read_chunk *chunk)
+{
+	const char *at = (const char *)(chunk->header + 1);
+	uint32_t left = chunk->data_bytes - DW_CHUNK_HEADER_BYTES, used = 0;
+
+	if (!chunk->open) {
+		chunk->data_bytes -= left % chunk->record_bytes;
+		return;
+	}
+	chunk->end_ticks = 0;
+	for (; used + chunk->record_bytes <= left; used += chunk->record_bytes) {
+		const struct dw_device_record *there = (const void *)(at + used);
+		struct dw_device_record record;
+
+		/* Pairs with the writer's release of `what`. */
+		if (!__atomic_load_n(&there->what, __ATOMIC_ACQUIRE))
+			break;
+		dw_read_copy(&record, there, sizeof record);
+		if (record.start_ticks <= DW_TICKS_MAX &&
+		    record.start_ticks + dw_device_duration(&record) > chunk->end_ticks)
+			chunk->end_ticks = record.start_ticks + dw_device_duration(&record);
+	}
+	chunk->data_bytes = DW_CHUNK_HEADER_BYTES + used;
+}
+
 /* Fills `chunk` from its header; false if the block is not a chunk. */
 static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chunk *chunk)
 {
@@ -89,7 +125,12 @@ static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chun
 	chunk->base_ticks = header.base_ticks;
 	chunk->next = header.next;
 	chunk->block = block;
-	if (chunk->type != DW_CHUNK_STREAM && chunk->type != DW_CHUNK_JOURNAL) {
+	if (chunk->type == DW_CHUNK_DEVICE && !check_device(&header, chunk)) {
+		file->damaged++;
+		return false;
+	}
+	if (chunk->type != DW_CHUNK_STREAM && chunk->type != DW_CHUNK_JOURNAL &&
+	    chunk->type != DW_CHUNK_DEVICE) {
 		file->damaged += chunk->type == 0; /* other types are of a later version */
 		return false;
 	}
@@ -120,6 +161,8 @@ static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chun
 	}
 	if (chunk->type == DW_CHUNK_STREAM && chunk->open)
 		measure(chunk);
+	if (chunk->type == DW_CHUNK_DEVICE)
+		measure_device(chunk);
 	return true;
 }
 
@@ -190,7 +233,7 @@ int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error)
 				block = skip_hole(file, block + 1, (uint32_t)blocks) - 1;
 			continue;
 		}
-		file->torn |= chunk->next >= blocks && chunk->type == DW_CHUNK_STREAM;
+		file->torn |= chunk->next >= blocks && chunk->type != DW_CHUNK_JOURNAL;
 		file->chunk_count++;
 	}
 	file->missing_bytes = missing_bytes(file);

@@ -185,6 +185,7 @@ void dw_read_file_close(struct dw_read_file *file)
 	free(file->modules);
 	free(file->symbols);
 	free(file->stacks);
+	dw_read_device_parts_reset(&file->device_parts);
 	free(file->strings);
 	free(file->shapes);
 	free(file->thread_by_id);

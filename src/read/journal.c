@@ -38,6 +38,10 @@ static size_t least_bytes(uint32_t type)
 	case DW_ENTRY_STEP: return sizeof(struct dw_entry_step);
 	case DW_ENTRY_PROFILE: return sizeof(struct dw_entry_profile);
 	case DW_ENTRY_STEPS: return sizeof(struct dw_entry_steps);
+	case DW_ENTRY_DEVICE: return sizeof(struct dw_entry_device);
+	case DW_ENTRY_QUEUE: return sizeof(struct dw_entry_queue);
+	case DW_ENTRY_LAUNCH: return sizeof(struct dw_entry_launch);
+	case DW_ENTRY_DEVICE_CLOCK: return sizeof(struct dw_entry_device_clock);
 	default: return sizeof(struct dw_entry);
 	}
 }
@@ -163,7 +167,8 @@ static bool has_id(uint32_t type)
 {
 	return type == DW_ENTRY_PROCESS || type == DW_ENTRY_THREAD || type == DW_ENTRY_STRING ||
 	       type == DW_ENTRY_OP || type == DW_ENTRY_SHAPES || type == DW_ENTRY_FRAME ||
-	       type == DW_ENTRY_STACK || type == DW_ENTRY_MODULE || type == DW_ENTRY_PROFILE;
+	       type == DW_ENTRY_STACK || type == DW_ENTRY_MODULE || type == DW_ENTRY_PROFILE ||
+	       (type >= DW_ENTRY_DEVICE && type <= DW_ENTRY_DEVICE_CLOCK);
 }
 
 static int count_ids(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
@@ -495,6 +500,10 @@ static int take_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_
 	case DW_ENTRY_STEP: return take_step(file, entry);
 	case DW_ENTRY_STEPS: return take_summary(file, arena, entry);
 	case DW_ENTRY_CLOCK: return take_clock(file, entry);
+	case DW_ENTRY_DEVICE:
+	case DW_ENTRY_QUEUE:
+	case DW_ENTRY_LAUNCH:
+	case DW_ENTRY_DEVICE_CLOCK: return dw_read_device_entry(file, entry);
 	default: return 0; /* names of threads follow below; other types are of later versions */
 	}
 }

@@ -33,6 +33,13 @@ static int fill_symbols(struct dw_reader *reader, const struct dw_read_file *fro
 		symbol->category = op->category;
 		symbol->shapes = op->shapes < from->id_count ? from->shapes[op->shapes] : NULL;
 	}
+	for (size_t i = 0; i < from->device_parts.launch_count; i++) {
+		const struct dw_entry *launch = &from->device_parts.launches[i].entry;
+
+		/* An OP cannot be a LAUNCH, so that the order of these copies does not matter. */
+		if (launch->aux < from->id_count)
+			symbols[launch->id] = symbols[launch->aux];
+	}
 	file->symbols = symbols;
 	file->symbol_count = from->id_count;
 	file->strings = from->strings;

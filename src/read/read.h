@@ -12,6 +12,7 @@
  *   people   files, names, processes, threads
  *   stacks   frames with their functions
  *   streams  chunks in order
+ *   devices  devices, their queues, clocks and chunks
  *   steps    steps, facts, ends
  *
  * The structures here use the file's own ids and ticks. source.c converts them to indices and ns
@@ -44,6 +45,7 @@ struct dw_read_chunk {
 	uint32_t block;
 	uint32_t data_bytes;  /* data that is present, with the header */
 	uint32_t next;        /* block of the stream's next chunk, or 0 */
+	uint32_t clock, record_bytes; /* of device chunks */
 	bool open;            /* its end was not written, or the file ends before it */
 };
 
@@ -117,6 +119,18 @@ struct dw_read_module {
 	uint8_t build_id[32];
 };
 
+/* What devices.c reads of the journals: copies of entries. */
+struct dw_read_device_parts {
+	struct dw_entry_device *devices;
+	size_t device_count, device_capacity;
+	struct dw_entry_queue *queues;
+	size_t queue_count, queue_capacity;
+	struct dw_entry_launch *launches;
+	size_t launch_count, launch_capacity;
+	struct dw_entry_device_clock *clocks;
+	size_t clock_count, clock_capacity;
+};
+
 /* Ids to places in an array. A random seed prevents a file from choosing ids that collide. */
 struct dw_read_index {
 	struct dw_read_item { uint32_t id, place; } *items; /* place: from 1; 0: not set yet */
@@ -162,6 +176,7 @@ struct dw_read_file {
 	struct dw_read_symbol *symbols;
 	size_t symbol_count, symbol_capacity;
 	struct dw_source_stack *stacks; /* by id; NULL: none */
+	struct dw_read_device_parts device_parts;
 	/* the earliest and the latest pairing, and the error of the least exact one */
 	struct dw_read_clock first_clock, last_clock;
 	struct dw_read_clock *clocks; /* all */
@@ -211,10 +226,11 @@ static inline uint64_t dw_read_u64(double value)
 	return value <= 0 ? 0 : value < 9e18 ? (uint64_t)(value + 0.5) : (uint64_t)9e18;
 }
 
-/* people.c, stacks.c, streams.c, steps.c: called in this order; -1 if out of memory. */
+/* people.c, stacks.c, streams.c, devices.c, steps.c: called in this order; -1 if out of memory. */
 int dw_read_fill_people(struct dw_reader *reader);
 int dw_read_fill_stacks(struct dw_reader *reader);
 int dw_read_fill_streams(struct dw_reader *reader);
+int dw_read_fill_devices(struct dw_reader *reader);
 int dw_read_fill_steps(struct dw_reader *reader);
 /* The index of the process `id` of a file; a process without an entry is added. */
 int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, uint32_t id,
@@ -240,6 +256,9 @@ int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error);
 
 /* journal.c: reads the contents of all entries. */
 int dw_read_journals(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error);
+/* devices.c: keeps an entry of a device's type. -1 if out of memory. */
+int dw_read_device_entry(struct dw_read_file *file, const struct dw_entry *entry);
+void dw_read_device_parts_reset(struct dw_read_device_parts *parts);
 /* NULL if the id is not that of a STRING. */
 const char *dw_read_string(const struct dw_read_file *file, uint32_t id);
 

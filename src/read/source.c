@@ -226,7 +226,7 @@ int dw_source_open(struct dw_source **source, const char *const *paths, size_t c
 	reader->source.private_data = reader;
 	result = read_files(reader, paths, count, error);
 	if (result == 0 && (dw_read_fill_people(reader) || dw_read_fill_stacks(reader) ||
-	                    dw_read_fill_streams(reader) ||
+	                    dw_read_fill_streams(reader) || dw_read_fill_devices(reader) ||
 	                    dw_read_fill_steps(reader)))
 		result = no_memory(error);
 	if (result == 0 && fill_repairs(reader))

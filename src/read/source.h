@@ -143,6 +143,49 @@ struct dw_source_chunk {
 	const struct dw_chunk *header; /* in a live file: see dw_source_borrow(); otherwise NULL */
 };
 
+/* ---- devices; a trace without them has none of this ---- */
+
+struct dw_source_device {
+	uint32_t process;     /* index */
+	uint32_t id;          /* DEVICE id in its file; 0: a placeholder */
+	uint32_t number;      /* as the process numbers its devices */
+	uint32_t api;         /* enum dw_device_api, or an unknown value */
+	uint32_t processors;  /* 0: unknown */
+	uint64_t memory_bytes; /* 0: unknown */
+	const char *name;     /* never NULL; "" when not known */
+};
+
+/* What runs its work in order: a stream of CUDA or HIP. */
+struct dw_source_queue {
+	uint32_t device;      /* index */
+	uint32_t id;          /* QUEUE id in its file; 0: a placeholder for events without a queue */
+	uint64_t number;      /* DW_QUEUE_NONE: its events are in no stream */
+	uint32_t context;
+	int32_t priority;
+	uint32_t flags;       /* DW_QUEUE_* */
+	const char *name;     /* or NULL */
+};
+
+/* A device's clock and the file's, read together: device ticks become ticks of the file. */
+struct dw_source_pairing {
+	uint64_t device_ticks, ticks;
+	double ticks_per_device_tick; /* from here to the next pairing, or beyond the last one */
+};
+
+struct dw_source_device_clock {
+	const struct dw_source_pairing *pairings; /* ascending */
+	size_t pairing_count; /* 0: the clock is the file's */
+	uint64_t error_ns;    /* of the least exact pairing */
+};
+
+/* Events of devices in any order: chunk.words are records of record_bytes each (format/device.h). */
+struct dw_source_events {
+	struct dw_source_chunk chunk; /* see dw_source_borrow() */
+	uint32_t file, process;       /* index */
+	uint32_t record_bytes;
+	struct dw_source_device_clock clock;
+};
+
 struct dw_source_stream {
 	uint32_t file;        /* index */
 	uint32_t process;     /* index */
@@ -181,6 +224,9 @@ struct dw_source_file {
 	const char *const *strings;      /* by id, NULL if the id is not a STRING */
 	const struct dw_source_stack *stacks; /* by id, count 0 if it is no STACK; NULL: no stacks */
 	const struct dw_source_frame *const *frames; /* by id, NULL if it is no FRAME; NULL: none */
+	const uint32_t *queue_by_id;     /* by id: index of the queue, of a placeholder if the id is not
+	                                  * a QUEUE; NULL: the file has no events of devices */
+	const struct dw_entry_launch *const *launches; /* by id, NULL if it is no LAUNCH; NULL: none */
 	const uint32_t *thread_by_id;    /* by id: index of the thread, or DW_NO_INDEX */
 	uint32_t clock_jumps;            /* times that its clock jumped: see struct dw_source_clock */
 	uint64_t clock_jump_ns;          /* by how much, at most */
@@ -203,6 +249,12 @@ struct dw_source {
 	size_t thread_count;
 	struct dw_source_stream *streams;
 	size_t stream_count;
+	struct dw_source_device *devices;
+	size_t device_count;
+	struct dw_source_queue *queues;
+	size_t queue_count;
+	struct dw_source_events *events; /* device chunks, by process */
+	size_t events_count;
 	struct dw_source_step *steps;  /* by process, then start */
 	size_t step_count;
 	struct dw_source_step_summary *step_summaries; /* by process, then start */
@@ -235,6 +287,9 @@ uint64_t dw_source_ns(const struct dw_source_clock *clock, uint64_t ticks);
 uint64_t dw_source_span_ns(const struct dw_source_clock *clock, uint64_t ticks);
 /* The tick at or after `ns` on the run's time line. */
 uint64_t dw_source_ticks(const struct dw_source_clock *clock, uint64_t ns);
+
+/* A time of a device's clock on the clock of its file. */
+uint64_t dw_source_device_ticks(const struct dw_source_device_clock *clock, uint64_t device_ticks);
 
 /*
  * The chunk's words, for immediate use. A chunk of a live file may be recycled at any time: its

@@ -291,6 +291,10 @@ static void fill_ends(struct dw_reader *reader)
 	}
 	for (size_t i = 0; i < source->process_count; i++)
 		raise_end(&source->end_ns, source->processes[i].end_ns);
+	/* Work of devices may go on after the process; open ranges do not last until then. */
+	for (size_t i = 0; i < source->events_count; i++)
+		raise_end(&source->end_ns, dw_source_ns(&source->files[source->events[i].file].clock,
+		                                        source->events[i].chunk.end_ticks));
 	for (size_t f = 0; f < reader->file_count; f++)
 		if (reader->files[f].last_clock.ticks)
 			raise_end(&source->end_ns, dw_source_ns(&source->files[f].clock,

@@ -43,6 +43,10 @@
  *   truncate BYTES                   cuts the file; negative: that much off the end
  *   repeat N ... done                N times; may be nested
  *
+ *   correlation N | external N       the innermost range is the call that device events name
+ *
+ * Devices and their events: see mktrace_device.h.
+ *
  * Chunks are closed at the end unless `kill` said otherwise. `meta`, `clock` and
  * `hole` go to the process of the current stream (else the last process).
  */
@@ -450,6 +454,8 @@ static void do_clock(const struct line *line)
 	                time_option(line, "error", 0));
 }
 
+#include "mktrace_device.h"
+
 /* ---- records -------------------------------------------------------------------- */
 
 static void put_handle(const struct line *line, enum dw_kind kind, uint32_t category)
@@ -557,6 +563,10 @@ static bool put_record(const struct line *line)
 	} else if (!strcmp(verb, "loss")) {
 		uint64_t count = number_of(word(line, 2));
 		dw_encode_record(stream, now, DW_LOSS, cause_of(word(line, 1)), &count, 2);
+	} else if (!strcmp(verb, "correlation")) {
+		dw_encode_correlation(stream, (uint32_t)number_of(word(line, 1)));
+	} else if (!strcmp(verb, "external")) {
+		dw_encode_external(stream, now, number_of(word(line, 1)));
 	} else if (!strcmp(verb, "switch")) {
 		streams[current].thread = index_of(word(line, 1));
 		dw_encode_record(stream, now, DW_THREAD, thread_at(streams[current].thread), NULL, 0);
@@ -601,6 +611,8 @@ static void do_line(struct line *line)
 		do_clock(line);
 	} else if (!strcmp(verb, "lost")) {
 		do_lost(line);
+	} else if (do_device_line(line)) {
+		return;
 	} else if (!strcmp(verb, "hole")) {
 		dw_encode_hole(here(), number_of(word(line, 1)));
 	} else if (!strcmp(verb, "truncate")) {
@@ -701,6 +713,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < MAX_ITEMS; i++)
 		if (streams[i].used && !streams[i].killed)
 			dw_encode_close(&streams[i].stream);
+	close_devices();
 	int64_t bytes = (int64_t)dw_encode_bytes(&encode);
 	if (encode.failed)
 		fail("out of memory");
