@@ -353,6 +353,19 @@ struct dw_entry_steps *dw_encode_steps(struct dw_encode_process *process, uint32
 	return entry;
 }
 
+struct dw_entry_usage *dw_encode_usage(struct dw_encode_process *process, uint32_t thread,
+                                       uint64_t start_ticks, uint64_t end_ticks)
+{
+	struct dw_entry_usage *entry =
+	    dw_encode_entry(process, DW_ENTRY_USAGE, thread, DW_USAGE_DELAY, sizeof *entry);
+
+	if (entry) {
+		entry->start_ticks = start_ticks;
+		entry->end_ticks = end_ticks;
+	}
+	return entry;
+}
+
 uint32_t dw_encode_profile(struct dw_encode_process *process, uint32_t thread, const char *name,
                            uint64_t cycle, uint64_t start_ticks, uint64_t end_ticks)
 {

@@ -103,6 +103,9 @@ void dw_encode_step(struct dw_encode_process *process, uint32_t thread, uint64_t
 /* Steps that were summarised, without durations. Returns the entry for the caller to fill in. */
 struct dw_entry_steps *dw_encode_steps(struct dw_encode_process *process, uint32_t thread,
                                        uint64_t first_number, uint64_t count);
+/* A USAGE entry, whose other fields the caller sets. NULL: out of memory. */
+struct dw_entry_usage *dw_encode_usage(struct dw_encode_process *process, uint32_t thread,
+                                       uint64_t start_ticks, uint64_t end_ticks);
 
 uint32_t dw_encode_profile(struct dw_encode_process *process, uint32_t thread, const char *name,
                            uint64_t cycle, uint64_t start_ticks, uint64_t end_ticks);

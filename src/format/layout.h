@@ -336,6 +336,7 @@ enum dw_entry_type {
 	DW_ENTRY_QUEUE = 17,
 	DW_ENTRY_LAUNCH = 18,
 	DW_ENTRY_DEVICE_CLOCK = 19,
+	DW_ENTRY_USAGE = 20,
 };
 
 struct dw_entry {
@@ -484,6 +485,24 @@ struct dw_entry_steps {
 	 * and the last bucket also hold what is below and above. */
 	uint32_t durations[DW_STEPS_BUCKETS];
 };
+
+/*
+ * id: THREAD; aux: DW_USAGE_*. What a thread with steps used between two moments, by the kernel's
+ * account. Written at a step's begin or end, if enough time has passed since the last reading. An
+ * entry begins where the one before it ended.
+ */
+struct dw_entry_usage {
+	struct dw_entry entry;
+	uint64_t start_ticks, end_ticks;
+	uint64_t cpu_ns;         /* the thread ran */
+	uint64_t delay_ns;       /* the thread was ready to run and waited for a CPU */
+	uint64_t process_cpu_ns; /* all threads of the process ran */
+	uint32_t waits;          /* voluntary context switches of the thread */
+	uint32_t preemptions;    /* involuntary ones */
+	uint32_t minor_faults;   /* page faults of the thread without and with reading from a disk */
+	uint32_t major_faults;
+};
+#define DW_USAGE_DELAY 1u /* delay_ns is known */
 
 /* id: THREAD; aux: STRING */
 struct dw_entry_thread_name {

@@ -176,6 +176,7 @@ void dw_read_file_close(struct dw_read_file *file)
 	free(file->threads);
 	free(file->steps);
 	free(file->summaries);
+	free(file->usages);
 	free(file->clocks);
 	free(file->pieces);
 	free(file->profiles);

@@ -42,6 +42,7 @@ static size_t least_bytes(uint32_t type)
 	case DW_ENTRY_QUEUE: return sizeof(struct dw_entry_queue);
 	case DW_ENTRY_LAUNCH: return sizeof(struct dw_entry_launch);
 	case DW_ENTRY_DEVICE_CLOCK: return sizeof(struct dw_entry_device_clock);
+	case DW_ENTRY_USAGE: return sizeof(struct dw_entry_usage);
 	default: return sizeof(struct dw_entry);
 	}
 }
@@ -357,6 +358,24 @@ static int take_summary(struct dw_read_file *file, struct dw_arena *arena,
 	return 0;
 }
 
+static int take_usage(struct dw_read_file *file, const struct dw_entry *entry)
+{
+	const struct dw_entry_usage *from = (const struct dw_entry_usage *)(const void *)entry;
+	struct dw_read_usage *usage = DW_GROW(&file->usages, &file->usage_capacity, file->usage_count);
+
+	if (!usage)
+		return -1;
+	if (from->end_ticks > DW_TICKS_MAX || from->start_ticks > from->end_ticks) {
+		file->damaged++;
+		return 0;
+	}
+	*usage = (struct dw_read_usage){ entry->id, entry->aux & DW_USAGE_DELAY, from->start_ticks,
+		from->end_ticks, from->cpu_ns, from->delay_ns, from->process_cpu_ns, from->waits,
+		from->preemptions, from->minor_faults, from->major_faults };
+	file->usage_count++;
+	return 0;
+}
+
 static int take_stack(struct dw_read_file *file, struct dw_arena *arena,
                       const struct dw_entry *entry)
 {
@@ -499,6 +518,7 @@ static int take_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_
 	case DW_ENTRY_META: return take_meta(file, process, entry);
 	case DW_ENTRY_STEP: return take_step(file, entry);
 	case DW_ENTRY_STEPS: return take_summary(file, arena, entry);
+	case DW_ENTRY_USAGE: return take_usage(file, entry);
 	case DW_ENTRY_CLOCK: return take_clock(file, entry);
 	case DW_ENTRY_DEVICE:
 	case DW_ENTRY_QUEUE:

@@ -82,6 +82,14 @@ struct dw_read_summary {
 	uint32_t *durations;  /* DW_STEPS_BUCKETS, in the arena */
 };
 
+/* A USAGE entry. */
+struct dw_read_usage {
+	uint32_t thread;      /* THREAD id */
+	bool delay_known;
+	uint64_t start_ticks, end_ticks, cpu_ns, delay_ns, process_cpu_ns;
+	uint32_t waits, preemptions, minor_faults, major_faults;
+};
+
 struct dw_read_profile {
 	uint32_t id, thread, name, mask; /* PROFILE and THREAD ids, STRING */
 	uint64_t cycle, start_ticks, end_ticks;
@@ -163,6 +171,8 @@ struct dw_read_file {
 	size_t step_count, step_capacity;
 	struct dw_read_summary *summaries;
 	size_t summary_count, summary_capacity;
+	struct dw_read_usage *usages;
+	size_t usage_count, usage_capacity;
 	struct dw_read_profile *profiles;
 	size_t profile_count, profile_capacity;
 	struct dw_read_meta *metas;

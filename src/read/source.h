@@ -90,6 +90,19 @@ struct dw_source_step_summary {
 	                              begins at 2^(8 + i/4) ticks (format/steps.h) */
 };
 
+/* What a thread with steps used between two moments, by the kernel's account. The usages of a
+ * thread do not overlap and are sorted by time. */
+struct dw_source_usage {
+	uint32_t thread;       /* index */
+	bool delay_known;      /* otherwise delay_ns is 0 */
+	uint64_t start_ticks, end_ticks; /* of its file's clock; end > start */
+	uint64_t cpu_ns;       /* the thread ran */
+	uint64_t delay_ns;     /* the thread was ready to run and waited for a CPU */
+	uint64_t process_cpu_ns; /* all threads of the process ran */
+	uint32_t waits, preemptions; /* voluntary and involuntary context switches of the thread */
+	uint32_t minor_faults, major_faults; /* of the thread: without and with reading from a disk */
+};
+
 /* A range for which a result was requested: a cycle of a profile object. */
 struct dw_source_profile {
 	uint32_t file;        /* index */
@@ -259,6 +272,8 @@ struct dw_source {
 	size_t step_count;
 	struct dw_source_step_summary *step_summaries; /* by process, then start */
 	size_t step_summary_count;
+	struct dw_source_usage *usages; /* by thread, then start */
+	size_t usage_count;
 	struct dw_source_profile *profiles; /* in the order of the files' journals */
 	size_t profile_count;
 	struct dw_source_meta *metas;

@@ -170,6 +170,66 @@ static int drop_summarised_steps(struct dw_reader *reader)
 	return 0;
 }
 
+static int compare_usages(const void *left, const void *right)
+{
+	const struct dw_source_usage *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return (a->start_ticks > b->start_ticks) - (a->start_ticks < b->start_ticks);
+}
+
+/* Sorts the usages and drops those that overlap the one before: only damaged files have such. */
+static void order_usages(struct dw_source *source)
+{
+	size_t kept = 0;
+
+	if (source->usage_count)
+		qsort(source->usages, source->usage_count, sizeof *source->usages, compare_usages);
+	for (size_t i = 0; i < source->usage_count; i++) {
+		const struct dw_source_usage *before = kept ? &source->usages[kept - 1] : NULL;
+
+		if (!before || before->thread != source->usages[i].thread ||
+		    before->end_ticks <= source->usages[i].start_ticks)
+			source->usages[kept++] = source->usages[i];
+	}
+	source->usage_count = kept;
+}
+
+static int fill_usages(struct dw_reader *reader)
+{
+	struct dw_source *source = &reader->source;
+	size_t count = 0;
+
+	for (size_t f = 0; f < reader->file_count; f++)
+		count += reader->files[f].usage_count;
+	source->usages = dw_read_take(reader, count, sizeof *source->usages);
+	if (!source->usages)
+		return -1;
+	for (size_t f = 0; f < reader->file_count; f++) {
+		const struct dw_read_file *file = &reader->files[f];
+
+		for (size_t i = 0; i < file->usage_count; i++) {
+			const struct dw_read_usage *from = &file->usages[i];
+			uint32_t thread =
+			    from->thread < file->id_count ? file->thread_by_id[from->thread] : DW_NO_INDEX;
+
+			if (thread == DW_NO_INDEX || from->end_ticks == from->start_ticks)
+				continue; /* its thread is not known, or it says nothing */
+			source->usages[source->usage_count++] = (struct dw_source_usage){
+				.thread = thread, .delay_known = from->delay_known,
+				.start_ticks = from->start_ticks, .end_ticks = from->end_ticks,
+				.cpu_ns = from->cpu_ns, .delay_ns = from->delay_known ? from->delay_ns : 0,
+				.process_cpu_ns = from->process_cpu_ns, .waits = from->waits,
+				.preemptions = from->preemptions, .minor_faults = from->minor_faults,
+				.major_faults = from->major_faults,
+			};
+		}
+	}
+	order_usages(source);
+	return 0;
+}
+
 static int fill_profiles(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
@@ -311,7 +371,7 @@ static void fill_ends(struct dw_reader *reader)
 
 int dw_read_fill_steps(struct dw_reader *reader)
 {
-	if (fill_steps(reader) || fill_summaries(reader) || drop_summarised_steps(reader) ||
+	if (fill_steps(reader) || fill_summaries(reader) || fill_usages(reader) || drop_summarised_steps(reader) ||
 	    fill_profiles(reader) || fill_metas(reader))
 		return -1;
 	fill_ends(reader);

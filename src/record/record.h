@@ -145,6 +145,14 @@ struct dw_walked {
 	} at[DW_STACK_DEEPEST];
 };
 
+/* What the kernel has counted for a thread since its start; see usage.c. */
+struct dw_usage {
+	uint64_t ticks;              /* when it was read; 0: not yet */
+	uint64_t cpu_ns, delay_ns, process_cpu_ns;
+	uint32_t waits, preemptions, minor_faults, major_faults;
+	bool delay_known;            /* and cpu_ns is from the same account */
+};
+
 /* What belongs to one thread. `main` comes first: dwell_this_stream points to it. */
 struct dw_slot {
 	struct dwell_stream main;
@@ -170,6 +178,8 @@ struct dw_slot {
 	uint64_t step_cpu_ns;        /* of the process at the begin of the step; 0: not read */
 	uint64_t moment_cpu_ns;      /* the same at the last dwell_step_now(); 0: not read */
 	uint64_t step_ticks;         /* duration of this thread's last step */
+	uint64_t usage_due;          /* no reading of the usage before this time */
+	struct dw_usage usage;       /* the last reading */
 	uint64_t retry_ticks;        /* after a refused claim: no claim before this time */
 	uint32_t refusal;            /* enum dw_loss of the refused claim */
 	uint32_t operators;          /* open operators, while stacks are recorded */
@@ -440,6 +450,14 @@ static inline void dw_step_look(void)
 {
 	if (DW_LOAD(DW_LOAD(dw_session.control)->capture))
 		dw_step_look_at_capture();
+}
+/* Reads the calling thread's usage and writes what it used since the last reading (usage.c). */
+void dw_usage_read(struct dw_slot *slot);
+/* The same, if a reading is due at `now`. */
+static inline void dw_usage_look(struct dw_slot *slot, uint64_t now)
+{
+	if (now >= slot->usage_due)
+		dw_usage_read(slot);
 }
 bool dw_step_gated(void);                                 /* whether the gate follows steps */
 /* Computes the masks of all gates after a change of the control page's mask. */

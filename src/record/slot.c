@@ -127,6 +127,8 @@ static void slot_forget_steps(struct dw_slot *slot)
 	slot->step = NULL;
 	slot->scope = NULL;
 	slot->step_ticks = 0;
+	slot->usage_due = 0;
+	slot->usage.ticks = 0;
 	slot->summarises = false;
 	slot->reused_step = NULL;
 	slot->summary = NULL;

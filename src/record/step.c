@@ -204,6 +204,17 @@ static bool step_is_wanted(uint64_t number)
 
 /* ---- steps ---------------------------------------------------------------------- */
 
+/* When a step begins now: after a reading of the usage, if one is due. */
+static uint64_t step_now(struct dw_slot *slot)
+{
+	uint64_t now = dw_now();
+
+	if (now < slot->usage_due)
+		return now;
+	dw_usage_read(slot);
+	return dw_now();
+}
+
 static void step_count_lost(struct dw_slot *slot, enum dw_loss cause)
 {
 	dw_slot_lost(slot, dw_journal_loss(cause), 1);
@@ -244,6 +255,7 @@ static uint64_t step_close_at(struct dw_slot *slot, uint64_t moment)
 		__atomic_store_n(&slot->step->end_ticks, now, __ATOMIC_RELEASE);
 	}
 	slot->step = NULL;
+	dw_usage_look(slot, now);
 	return now;
 }
 
@@ -343,7 +355,7 @@ static uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks)
 		__atomic_store_n(&gate->step, number + 1, __ATOMIC_RELAXED);
 	slot->step_cpu_ns = cpu_worth_reading(slot) ? cpu_ns() : 0;
 	if (!start_ticks)
-		start_ticks = dw_now();
+		start_ticks = step_now(slot);
 	dw_journal_look(start_ticks);
 	if (step_summarises(slot))
 		slot->step = step_reuse(slot, number, start_ticks, step_flags(gate));
@@ -369,7 +381,7 @@ uint64_t dwell_step_now(void)
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_session_head() ? dw_slot_here(&cause) : NULL;
 	struct dw_gate *gate = slot ? gate_own() : NULL;
-	uint64_t now = slot ? dw_now() : 0;
+	uint64_t now = slot ? step_now(slot) : 0;
 
 	if (gate && !DW_LOAD(gate->open) &&
 	    step_is_wanted(__atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED)))

@@ -11,7 +11,7 @@ static struct dw_head budget_of(uint32_t blocks, uint32_t reserve)
 TEST(windows_are_whole_while_there_is_much_left)
 {
 	struct dw_head head = budget_of(32768, 4096);
-	uint32_t count;
+	uint32_t count = 0;
 
 	CHECK_EQ(window_claim(&head, DW_CLAIM_STREAM, &count), 1);
 	CHECK_EQ(count, 63); /* up to the next multiple of 4 MiB: large folios are aligned */

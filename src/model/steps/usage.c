@@ -1,0 +1,91 @@
+/* What threads with steps used, from the readings that the recorder made; see usage.h. */
+#include "model/steps/usage.h"
+
+#include "model/core/product.h"
+#include "model/steps/steps.h"
+
+/* The place of the first reading of the thread that ends after `ticks`. */
+static size_t usage_find(const struct dw_source *source, uint32_t thread, uint64_t ticks)
+{
+	size_t low = 0, high = source->usage_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct dw_source_usage *at = &source->usages[middle];
+
+		if (at->thread < thread || (at->thread == thread && at->end_ticks <= ticks))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void usage_add(struct dw_usage_of *to, const struct dw_source_usage *from, double part)
+{
+	to->delay_known = to->delay_known && from->delay_known;
+	to->cpu_ns += part * (double)from->cpu_ns;
+	to->delay_ns += part * (double)from->delay_ns;
+	to->process_cpu_ns += part * (double)from->process_cpu_ns;
+	to->waits += part * from->waits;
+	to->preemptions += part * from->preemptions;
+	to->minor_faults += part * from->minor_faults;
+	to->major_faults += part * from->major_faults;
+}
+
+struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t thread,
+                                    uint64_t start_ticks, uint64_t end_ticks)
+{
+	const struct dw_source *source = dw_model_source(model);
+	uint32_t process = source->threads[thread].process;
+	const struct dw_source_clock *clock = &source->files[source->processes[process].file].clock;
+	struct dw_usage_of usage = { .delay_known = true };
+	uint64_t covered = 0;
+
+	for (size_t i = usage_find(source, thread, start_ticks); i < source->usage_count; i++) {
+		const struct dw_source_usage *at = &source->usages[i];
+		uint64_t from = at->start_ticks > start_ticks ? at->start_ticks : start_ticks;
+		uint64_t to = at->end_ticks < end_ticks ? at->end_ticks : end_ticks;
+
+		if (at->thread != thread || from >= to)
+			break;
+		usage_add(&usage, at, (double)(to - from) / (double)(at->end_ticks - at->start_ticks));
+		covered += to - from;
+	}
+	usage.delay_known = usage.delay_known && covered;
+	usage.wall_ns = (double)dw_source_span_ns(clock, covered);
+	usage.known = covered ? (double)covered / (double)(end_ticks - start_ticks) : 0;
+	return usage;
+}
+
+struct usages {
+	struct dw_usage_of *steps;
+};
+
+static bool usages_compute(struct dw_model *model, const void *request, void *result)
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_steps *steps = dw_model_steps(model, NULL);
+	struct usages *usages = result;
+
+	if (steps)
+		usages->steps = dw_arena_alloc(&model->arena, (steps->count + 1) * sizeof *usages->steps);
+	for (size_t i = 0; usages->steps && i < steps->count; i++) {
+		const struct dw_step *step = &steps->steps[i];
+		uint32_t process = source->threads[step->thread].process;
+		const struct dw_source_clock *clock = &source->files[source->processes[process].file].clock;
+
+		usages->steps[i] = dw_usage_between(model, step->thread,
+		                                    dw_source_ticks(clock, step->start_ns),
+		                                    dw_source_ticks(clock, step->end_ns));
+	}
+	return usages->steps != NULL;
+}
+
+const struct dw_usage_of *dw_model_step_usages(struct dw_model *model, struct dwell_error *error)
+{
+	static const struct dw_product product = { sizeof(struct usages), usages_compute, NULL };
+	const struct usages *usages = dw_product_get(model, &product, 0, NULL, error);
+
+	return usages ? usages->steps : NULL;
+}

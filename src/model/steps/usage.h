@@ -1,0 +1,34 @@
+/*
+ * What a thread with steps used, by the kernel's account: CPU time, time without a CPU, context
+ * switches, page faults.
+ *
+ * The recorder reads these at the begin and the end of steps, at most every 10 ms (USAGE entries in
+ * doc/format.md). So a long step has a reading of its own, and short steps share one. Each step gets
+ * its part of a reading by time.
+ */
+#ifndef DW_MODEL_STEPS_USAGE_H
+#define DW_MODEL_STEPS_USAGE_H
+
+#include "model/core/model.h"
+
+struct dw_usage_of {
+	double known;          /* part of the time that readings cover, 0 to 1; the rest of this is of
+	                        * that part only */
+	bool delay_known;      /* the kernel counts the time without a CPU */
+	double wall_ns;        /* of the covered time */
+	double cpu_ns;         /* the thread ran */
+	double delay_ns;       /* the thread was ready to run and had no CPU */
+	double process_cpu_ns; /* all threads of the process ran; may exceed wall_ns */
+	double waits, preemptions; /* voluntary and involuntary context switches of the thread */
+	double minor_faults, major_faults;
+};
+
+/* What a thread used from start_ticks to end_ticks of its file's clock. `thread` is an index into
+ * the source's threads. `known` is 0 if nothing was read. */
+struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t thread,
+                                    uint64_t start_ticks, uint64_t end_ticks);
+
+/* The usage of each step, in the order of dw_model_steps()->steps. NULL: out of memory. */
+const struct dw_usage_of *dw_model_step_usages(struct dw_model *model, struct dwell_error *error);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * Usage: what the kernel counted for a thread with steps.
+ *
+ * A step that waits for a lock, a file or a CPU looks the same in its records. The kernel knows the
+ * difference: time on a CPU, time ready without a CPU, context switches, page faults. A thread
+ * reads these counts when a step begins or ends, if enough time has passed since its last reading,
+ * and writes the difference to the journal. A reading takes some microseconds, so it is made at most
+ * every 10 ms. In a long run it is made more rarely, so that the journal stays small: an hour has
+ * some 20,000 entries, a day 30,000.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/record.h"
+
+#define USAGE_PER_SECOND 100u /* readings in a second of a young run */
+#define USAGE_AGE_SHARE 4096u /* in an older run: the run's age between two readings, divided by this */
+
+/* Reads the first two numbers of the thread's schedstat: time on a CPU and time ready without one.
+ * The file is opened each time, because the program may close descriptors that it does not know.
+ * libc's open() and read() would be cancellation points. */
+static bool usage_read_delay(struct dw_usage *usage)
+{
+	char text[96], *end;
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	long length;
+
+	if (fd < 0)
+		return false;
+	length = syscall(SYS_read, fd, text, sizeof text - 1);
+	syscall(SYS_close, fd);
+	if (length <= 0)
+		return false;
+	text[length] = '\0';
+	usage->cpu_ns = strtoull(text, &end, 10);
+	usage->delay_ns = strtoull(end, NULL, 10);
+	return usage->cpu_ns != 0; /* 0: the kernel was built without this account */
+}
+
+static uint64_t usage_clock_ns(clockid_t clock)
+{
+	struct timespec time = { 0, 0 };
+
+	clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static bool usage_read(struct dw_usage *usage)
+{
+	struct rusage self;
+
+	if (getrusage(RUSAGE_THREAD, &self) != 0)
+		return false;
+	usage->waits = (uint32_t)self.ru_nvcsw;
+	usage->preemptions = (uint32_t)self.ru_nivcsw;
+	usage->minor_faults = (uint32_t)self.ru_minflt;
+	usage->major_faults = (uint32_t)self.ru_majflt;
+	usage->process_cpu_ns = usage_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	usage->delay_known = usage_read_delay(usage);
+	if (!usage->delay_known)
+		usage->cpu_ns = usage_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	usage->ticks = dw_now();
+	return true;
+}
+
+/* The kernel's counts may run backward by a little when a thread moves to another CPU. */
+static uint64_t usage_since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void usage_write(const struct dw_slot *slot, const struct dw_usage *now)
+{
+	const struct dw_usage *before = &slot->usage;
+	struct dw_entry_usage *entry = dw_journal_reserve(sizeof *entry);
+
+	if (!entry)
+		return;
+	entry->entry.id = slot->thread;
+	entry->entry.aux = now->delay_known && before->delay_known ? DW_USAGE_DELAY : 0;
+	entry->start_ticks = before->ticks;
+	entry->end_ticks = now->ticks;
+	entry->cpu_ns = usage_since(now->cpu_ns, before->cpu_ns);
+	entry->delay_ns = entry->entry.aux ? usage_since(now->delay_ns, before->delay_ns) : 0;
+	entry->process_cpu_ns = usage_since(now->process_cpu_ns, before->process_cpu_ns);
+	entry->waits = now->waits - before->waits;
+	entry->preemptions = now->preemptions - before->preemptions;
+	entry->minor_faults = now->minor_faults - before->minor_faults;
+	entry->major_faults = now->major_faults - before->major_faults;
+	dw_journal_commit(entry, DW_ENTRY_USAGE);
+}
+
+void dw_usage_read(struct dw_slot *slot)
+{
+	const struct dw_head *head = dw_session_map();
+	uint64_t wait = head->ticks_per_second / USAGE_PER_SECOND;
+	struct dw_usage now;
+	int saved = errno;
+	uint64_t age;
+
+	slot->usage_due = UINT64_MAX; /* a signal handler that steps does not come here */
+	/* When the file is nearly full, its last part is for names and summaries. */
+	if (slot->summarises || !usage_read(&now)) {
+		errno = saved;
+		return;
+	}
+	/* After a change of the clock's offset the time may be before the last reading. */
+	if (slot->usage.ticks && now.ticks > slot->usage.ticks)
+		usage_write(slot, &now);
+	slot->usage = now;
+	age = usage_since(now.ticks, head->start_ticks) / USAGE_AGE_SHARE;
+	slot->usage_due = now.ticks + (age > wait ? age : wait);
+	errno = saved;
+}
