@@ -5,9 +5,10 @@
  * facts.def is the list. A fact that the trace cannot give is "not measured" and says what to
  * record; it is never 0. A share does not exceed its denominator.
  *
- * A loop is a thread with steps. Facts of steps are medians over its steady steps: the steps that
- * were recorded and ended, without the first ones that took longer (the warm-up) and without later
- * ones that did (outliers). Both are facts of their own.
+ * A loop is a thread with steps. Facts of steps are of its steady steps: the steps that were recorded
+ * and ended, without the first ones that took longer (the warm-up) and without rare later ones that
+ * did (outliers). Both are facts of their own. Durations and counts are medians over the steady
+ * steps; shares are of sums over them, so that they add up.
  */
 #ifndef DW_FACTS_FACTS_H
 #define DW_FACTS_FACTS_H
@@ -46,8 +47,8 @@ struct dw_fact {
 	const char *missing; /* not measured: what to record ("dwell run --shapes"), or why it cannot
 	                      * be measured. Otherwise NULL */
 	double value;
-	double low, high;    /* 95% interval of the median, by order statistics; both equal the value
-	                      * if it is not a median over steps */
+	double low, high;    /* 95% interval of the median over steps, or over blocks of steps, by order
+	                      * statistics; both equal the value if it is not of steps */
 	size_t samples;      /* steps or other instances that the value is from */
 	uint32_t symbol;     /* index into dw_model_symbols(): what the fact names; or DW_NO_INDEX */
 	const char *name;    /* name of the symbol, or NULL */

@@ -301,7 +301,8 @@ static void overview_note_more(struct dwell_table *table, const struct dw_overvi
 	for (size_t i = 0; dw_view_at(i); i++) {
 		const struct dw_view *view = dw_view_at(i);
 
-		if (strcmp(view->name, "overview") == 0 || (view->needs_steps && !overview->steps) ||
+		if (strcmp(view->name, "overview") == 0 || strcmp(view->name, "facts") == 0 ||
+		    (view->needs_steps && !overview->steps) ||
 		    (view->categories && !(categories & view->categories)) ||
 		    (strcmp(view->name, "flops") == 0 && !overview->has_shapes))
 			continue;

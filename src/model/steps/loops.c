@@ -71,7 +71,10 @@ int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps,
 	loop->end_ns = step[pace->count - 1].end_ns;
 	for (size_t i = 0; i < pace->count; i++) {
 		loops_convert_step(&step[i], &pace->steps[i], clock);
-		loop->usual_count += pace->steps[i].usual;
+		if (pace->steps[i].usual) {
+			loop->usual_count++;
+			loop->usual_ns += dw_step_length(&step[i]);
+		}
 		steps->helped_ns += step[i].helped_ns;
 	}
 	for (unsigned i = 0; i < DW_SHARE_COUNT && !model->intervals; i++) {

@@ -74,6 +74,7 @@ struct dw_loop {
 	struct dw_loop_row *operators;           /* self times and calls in the usual steps,
 	                                          * descending */
 	size_t operator_count, usual_count;
+	uint64_t usual_ns;         /* length of the usual steps */
 };
 
 struct dw_steps {

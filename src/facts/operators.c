@@ -1,0 +1,231 @@
+/*
+ * Facts of the operators that the loop's own thread called, without those of the data set.
+ *
+ * Times by name are of the loop's usual steps (struct dw_loop). Which operators wait for a result,
+ * copy or change a layout follows from their names, in PyTorch and in oneDNN.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "facts/work.h"
+
+#define SMALL_NS 20e3 /* about what calling an operator from Python costs */
+
+enum group { OTHER, SYNCHRONISING, LAYOUT, COPY, ELEMENTWISE, GROUPS };
+
+static const struct {
+	const char *name;
+	enum group group;
+} known[] = {
+	{ "item", SYNCHRONISING },           { "_local_scalar_dense", SYNCHRONISING },
+	{ "nonzero", SYNCHRONISING },        { "is_nonzero", SYNCHRONISING },
+	{ "masked_select", SYNCHRONISING },  { "unique", SYNCHRONISING },
+	{ "_unique2", SYNCHRONISING },       { "equal", SYNCHRONISING },
+	{ "cudaStreamSynchronize", SYNCHRONISING }, { "cudaDeviceSynchronize", SYNCHRONISING },
+	{ "contiguous", LAYOUT },            { "reorder", LAYOUT },
+	{ "to_mkldnn", LAYOUT },             { "to_dense", LAYOUT },
+	{ "copy_", COPY },                   { "clone", COPY },
+	{ "_to_copy", COPY },                { "to", COPY },
+	{ "fill_", COPY },                   { "zero_", COPY },
+	{ "cat", COPY },                     { "stack", COPY },
+	{ "add", ELEMENTWISE },              { "add_", ELEMENTWISE },
+	{ "sub", ELEMENTWISE },              { "sub_", ELEMENTWISE },
+	{ "mul", ELEMENTWISE },              { "mul_", ELEMENTWISE },
+	{ "div", ELEMENTWISE },              { "div_", ELEMENTWISE },
+	{ "relu", ELEMENTWISE },             { "relu_", ELEMENTWISE },
+	{ "clamp_min", ELEMENTWISE },        { "clamp_min_", ELEMENTWISE },
+	{ "threshold_backward", ELEMENTWISE }, { "gelu", ELEMENTWISE },
+	{ "gelu_backward", ELEMENTWISE },    { "silu", ELEMENTWISE },
+	{ "sigmoid", ELEMENTWISE },          { "tanh", ELEMENTWISE },
+	{ "sigmoid_backward", ELEMENTWISE }, { "tanh_backward", ELEMENTWISE },
+	{ "exp", ELEMENTWISE },              { "sqrt", ELEMENTWISE },
+	{ "pow", ELEMENTWISE },              { "neg", ELEMENTWISE },
+	{ "dropout", ELEMENTWISE },          { "native_dropout", ELEMENTWISE },
+	{ "addcmul_", ELEMENTWISE },         { "addcdiv_", ELEMENTWISE },
+	{ "lerp_", ELEMENTWISE },            { "where", ELEMENTWISE },
+};
+
+static const char *operators_plain(const char *name)
+{
+	return strncmp(name, "aten::", 6) == 0 ? name + 6 : name;
+}
+
+static enum group operators_group(const char *name)
+{
+	name = operators_plain(name);
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcmp(name, known[i].name) == 0)
+			return known[i].group;
+	return OTHER;
+}
+
+static const struct dw_loop_row *operators_find(const struct dw_facts_work *work, const char *name)
+{
+	for (size_t i = 0; i < work->loop->operator_count; i++)
+		if (strcmp(work->symbols[work->loop->operators[i].symbol].name, name) == 0)
+			return &work->loop->operators[i];
+	return NULL;
+}
+
+/* contiguous() is implemented by a clone, which is implemented by a copy. Moves their self times
+ * from the copies to the layout, in proportion to the calls. */
+static double operators_layout_copies(const struct dw_facts_work *work)
+{
+	const struct dw_loop_row *contiguous = operators_find(work, "aten::contiguous");
+	const struct dw_loop_row *of[2] = { operators_find(work, "aten::clone"),
+		                                operators_find(work, "aten::copy_") };
+	double ns = 0;
+
+	for (unsigned i = 0; contiguous && i < 2; i++)
+		if (of[i] && of[i]->count)
+			ns += (double)of[i]->ns *
+			      fmin(1, (double)contiguous->count / (double)of[i]->count);
+	return ns;
+}
+
+struct sums {
+	double ns[GROUPS], counts[GROUPS];
+	uint32_t largest[GROUPS];
+	double small_ns, small_count, all_ns, all_count;
+	bool fused, foreach;
+};
+
+static struct sums operators_sum(const struct dw_facts_work *work)
+{
+	struct sums sums = { .ns = { 0 } };
+
+	for (unsigned g = 0; g < GROUPS; g++)
+		sums.largest[g] = DW_NO_INDEX;
+	for (size_t i = 0; i < work->loop->operator_count; i++) {
+		const struct dw_loop_row *row = &work->loop->operators[i];
+		const char *name = work->symbols[row->symbol].name;
+		enum group group = operators_group(name);
+		double ns = (double)row->ns, count = (double)row->count;
+
+		sums.ns[group] += ns;
+		sums.counts[group] += count;
+		if (sums.largest[group] == DW_NO_INDEX)
+			sums.largest[group] = row->symbol;
+		sums.all_ns += ns;
+		sums.all_count += count;
+		if (ns < SMALL_NS * count) {
+			sums.small_ns += ns;
+			sums.small_count += count;
+		}
+		sums.fused |= strncmp(name, "aten::_fused_", 13) == 0 && strstr(name, "ad") != NULL;
+		sums.fused |= strncmp(name, "aten::_fused_sgd", 16) == 0;
+		sums.foreach |= strncmp(name, "aten::_foreach_", 15) == 0;
+	}
+	return sums;
+}
+
+static void operators_put_groups(struct dw_facts_work *work, const struct sums *sums,
+                                 double whole_ns, double steps)
+{
+	static const struct {
+		enum dw_fact_id id;
+		enum group group;
+	} shares[] = {
+		{ DW_FACT_OPERATORS_SYNCHRONISING, SYNCHRONISING },
+		{ DW_FACT_OPERATORS_LAYOUT, LAYOUT },
+		{ DW_FACT_OPERATORS_COPIES, COPY },
+		{ DW_FACT_OPERATORS_ELEMENTWISE, ELEMENTWISE },
+	};
+	double moved = operators_layout_copies(work);
+
+	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+		enum group group = shares[i].group;
+		double ns = sums->ns[group];
+		struct dw_fact *fact;
+
+		ns += group == LAYOUT ? moved : group == COPY ? -moved : 0;
+		fact = dw_fact_set_share(work, shares[i].id, ns, whole_ns, work->loop->usual_count);
+		dw_fact_name(work, fact, sums->largest[group]);
+	}
+	dw_fact_set(work, DW_FACT_OPERATORS_SYNCHRONISING_COUNT, sums->counts[SYNCHRONISING] / steps,
+	            work->loop->usual_count);
+}
+
+/* The two operators that take most. */
+static void operators_put_largest(struct dw_facts_work *work, double whole_ns, double steps)
+{
+	const struct dw_loop_row *rows = work->loop->operators;
+	static const enum dw_fact_id ids[] = { DW_FACT_OPERATORS_LARGEST, DW_FACT_OPERATORS_SECOND };
+	struct dw_fact *fact;
+
+	for (size_t i = 0; i < 2; i++) {
+		if (i >= work->loop->operator_count) {
+			dw_fact_miss(work, ids[i], "there are not so many operators");
+			continue;
+		}
+		fact = dw_fact_set_share(work, ids[i], (double)rows[i].ns, whole_ns,
+		                         work->loop->usual_count);
+		dw_fact_name(work, fact, rows[i].symbol);
+	}
+	fact = dw_fact_set(work, DW_FACT_OPERATORS_LARGEST_COUNT, (double)rows[0].count / steps,
+	                   work->loop->usual_count);
+	dw_fact_name(work, fact, rows[0].symbol);
+}
+
+/* Figures that each step has. */
+static void operators_put_steady(struct dw_facts_work *work)
+{
+	size_t count = work->steady_count;
+	double ns = 0, calls = 0, python = 0, parts[DW_PART_COUNT];
+
+	for (size_t i = 0; i < count; i++) {
+		work->values[i] = (double)work->steady[i]->operator_ns;
+		work->wholes[i] = (double)(work->steady[i]->end_ns - work->steady[i]->start_ns);
+		ns += work->values[i];
+		calls += work->steady[i]->operator_count;
+		dw_facts_divide(work, work->steady[i], parts);
+		python += parts[DW_PART_PYTHON];
+	}
+	dw_fact_set_blocks(work, DW_FACT_OPERATORS_SHARE, count);
+	for (size_t i = 0; i < count; i++)
+		work->values[i] = (double)work->steady[i]->helped_ns;
+	dw_fact_set_blocks(work, DW_FACT_OPERATORS_OTHER_THREADS, count);
+	for (size_t i = 0; i < count; i++)
+		work->values[i] = (double)work->steady[i]->data_operator_ns;
+	dw_fact_set_blocks(work, DW_FACT_LOADER_OPERATORS_SHARE, count);
+	for (size_t i = 0; i < count; i++)
+		work->values[i] = work->steady[i]->operator_count;
+	dw_fact_set_median(work, DW_FACT_OPERATORS_COUNT, count);
+	for (size_t i = 0; i < count; i++)
+		work->values[i] = work->steady[i]->data_operator_count;
+	dw_fact_set_median(work, DW_FACT_LOADER_OPERATORS, count);
+	for (size_t i = 0; i < count; i++)
+		work->values[i] = work->steady[i]->optimizer_count;
+	dw_fact_set_median(work, DW_FACT_OPTIMIZER_COUNT, count);
+	if (calls > 0) {
+		dw_fact_set(work, DW_FACT_OPERATORS_MEAN_SELF, ns / calls, count);
+		if (work->python)
+			dw_fact_set(work, DW_FACT_OPERATORS_GAP, python / calls, count);
+	}
+}
+
+void dw_facts_of_operators(struct dw_facts_work *work)
+{
+	const struct dw_loop *loop = work->loop;
+	double whole_ns = (double)loop->usual_ns, steps = (double)loop->usual_count;
+	struct sums sums;
+
+	if (!work->steady_count)
+		return;
+	operators_put_steady(work);
+	if (!loop->operator_count || !(steps > 0)) {
+		for (unsigned id = DW_FACT_OPERATORS_LARGEST; id <= DW_FACT_OPERATORS_ELEMENTWISE; id++)
+			dw_fact_miss(work, (enum dw_fact_id)id, "the steps have no operators");
+		return;
+	}
+	sums = operators_sum(work);
+	operators_put_largest(work, whole_ns, steps);
+	dw_fact_set_share(work, DW_FACT_OPERATORS_SMALL, sums.small_ns, whole_ns, loop->usual_count);
+	dw_fact_set(work, DW_FACT_OPERATORS_SMALL_COUNT, sums.small_count / steps, loop->usual_count);
+	if (sums.small_count > 0)
+		dw_fact_set(work, DW_FACT_OPERATORS_SMALL_MEAN, sums.small_ns / sums.small_count,
+		            loop->usual_count);
+	operators_put_groups(work, &sums, whole_ns, steps);
+	dw_fact_set(work, DW_FACT_OPTIMIZER_FUSED, sums.fused, loop->usual_count);
+	dw_fact_set(work, DW_FACT_OPTIMIZER_FOREACH, sums.foreach, loop->usual_count);
+}

@@ -1,0 +1,139 @@
+/*
+ * Facts of the loop: its wall time, divided into its steps and the parts of the time between them.
+ *
+ * The division is that of the model (struct dw_loop). In a Python program the time between steps
+ * that no range explains is the interpreter's.
+ */
+#include <strings.h>
+
+#include "facts/work.h"
+
+/* Names of ranges that write progress: a name counts if it begins with one of them. */
+static const char *const logging[] = { "log", "print", "metric", "summary", "tensorboard", "wandb",
+	                                   "progress", NULL };
+
+static bool outside_is_logging(const char *name)
+{
+	for (const char *const *prefix = logging; *prefix; prefix++) {
+		size_t length = 0;
+
+		while ((*prefix)[length])
+			length++;
+		if (strncasecmp(name, *prefix, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Divides the named ranges between the steps into those of logging and others, and names the
+ * largest of each and of the operators. */
+static void outside_put_names(struct dw_facts_work *work, double named_ns)
+{
+	const struct dw_loop *loop = work->loop;
+	uint32_t largest_name = DW_NO_INDEX, largest_log = DW_NO_INDEX, largest_op = DW_NO_INDEX;
+	double logging_ns = 0;
+	struct dw_fact *fact;
+
+	for (size_t i = 0; i < loop->outside_row_count; i++) {
+		uint32_t symbol = loop->outside_rows[i].symbol;
+		bool is_operator = work->symbols[symbol].category == DWELL_CATEGORY_OPERATOR;
+		bool is_logging = !is_operator && outside_is_logging(work->symbols[symbol].name);
+		uint32_t *largest = is_operator  ? &largest_op
+		                    : is_logging ? &largest_log
+		                                 : &largest_name;
+
+		if (is_logging)
+			logging_ns += (double)loop->outside_rows[i].ns;
+		if (*largest == DW_NO_INDEX)
+			*largest = symbol;
+	}
+	fact = dw_fact_set_share(work, DW_FACT_LOOP_OPERATORS,
+	                         (double)loop->outside_ns[DW_SHARE_OPERATORS], work->loop_ns, 1);
+	dw_fact_name(work, fact, largest_op);
+	fact = dw_fact_set_share(work, DW_FACT_LOOP_NAMED, named_ns - logging_ns, work->loop_ns, 1);
+	dw_fact_name(work, fact, largest_name);
+	if (largest_log == DW_NO_INDEX) {
+		dw_fact_miss(work, DW_FACT_LOOP_LOGGING, "no range is named after logging");
+		return;
+	}
+	fact = dw_fact_set_share(work, DW_FACT_LOOP_LOGGING, logging_ns, work->loop_ns, 1);
+	dw_fact_name(work, fact, largest_log);
+}
+
+/* A share in and outside the steps. */
+static void outside_put_all(struct dw_facts_work *work, enum dw_fact_id id, enum dw_share share)
+{
+	double ns = (double)work->loop->outside_ns[share];
+
+	for (size_t i = 0; i < work->loop->count; i++)
+		ns += (double)work->all[i].share_ns[share];
+	dw_fact_set_share(work, id, ns, work->loop_ns, work->loop->count);
+}
+
+static void outside_put_gap(struct dw_facts_work *work)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i + 1 < work->loop->count; i++)
+		if (work->roles[i] & DW_ROLE_STEADY)
+			work->values[count++] = (double)(work->all[i + 1].start_ns - work->all[i].end_ns);
+	if (count)
+		dw_fact_set_median(work, DW_FACT_LOOP_GAP, count);
+}
+
+void dw_facts_of_time_outside(struct dw_facts_work *work)
+{
+	static const struct {
+		enum dw_fact_id id;
+		enum dw_share share;
+	} parts[] = {
+		{ DW_FACT_LOOP_EVALUATION, DW_SHARE_EVALUATION },
+		{ DW_FACT_LOOP_CHECKPOINT, DW_SHARE_CHECKPOINT },
+		{ DW_FACT_LOOP_DATA, DW_SHARE_DATA },
+		{ DW_FACT_LOOP_COLLECTOR, DW_SHARE_COLLECTOR },
+		{ DW_FACT_LOOP_COMMUNICATION, DW_SHARE_COMMUNICATION },
+		{ DW_FACT_LOOP_DEVICE, DW_SHARE_DEVICE },
+		{ DW_FACT_LOOP_PROFILER, DW_SHARE_PROFILER },
+	}, all[] = {
+		{ DW_FACT_LOOP_EVALUATION_ALL, DW_SHARE_EVALUATION },
+		{ DW_FACT_LOOP_CHECKPOINT_ALL, DW_SHARE_CHECKPOINT },
+		{ DW_FACT_LOOP_COLLECTOR_ALL, DW_SHARE_COLLECTOR },
+		{ DW_FACT_LOOP_DATA_ALL, DW_SHARE_DATA },
+		{ DW_FACT_LOOP_COMMUNICATION_ALL, DW_SHARE_COMMUNICATION },
+	};
+	const uint64_t *ns = work->loop->outside_ns;
+	const uint64_t *counts = work->loop->outside_counts;
+	double named_ns, rest_ns, steps_ns = 0;
+
+	if (!(work->loop_ns > 0)) {
+		for (unsigned id = DW_FACT_LOOP_WALL; id <= DW_FACT_LOOP_GAP; id++)
+			dw_fact_miss(work, (enum dw_fact_id)id, "only part of the run is in scope");
+		return;
+	}
+	for (size_t i = 0; i < work->loop->count; i++)
+		steps_ns += (double)(work->all[i].end_ns - work->all[i].start_ns);
+	dw_fact_set(work, DW_FACT_LOOP_WALL, work->loop_ns, 1);
+	dw_fact_set_share(work, DW_FACT_LOOP_STEPS, steps_ns, work->loop_ns, work->loop->count);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		dw_fact_set_share(work, parts[i].id, (double)ns[parts[i].share], work->loop_ns,
+		                  counts[parts[i].share]);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		outside_put_all(work, all[i].id, all[i].share);
+	dw_fact_set(work, DW_FACT_LOOP_EVALUATIONS, (double)counts[DW_SHARE_EVALUATION], 1);
+	dw_fact_set(work, DW_FACT_LOOP_CHECKPOINTS, (double)counts[DW_SHARE_CHECKPOINT], 1);
+	named_ns = (double)ns[DW_SHARE_NAMED];
+	rest_ns = (double)ns[DW_SHARE_OTHER];
+	if (!work->python)
+		named_ns += (double)(ns[DW_SHARE_FORWARD] + ns[DW_SHARE_BACKWARD] +
+		                     ns[DW_SHARE_OPTIMIZER] + ns[DW_SHARE_LAYERS] + ns[DW_SHARE_FUNCTIONS]);
+	else
+		rest_ns += (double)(ns[DW_SHARE_LAYERS] + ns[DW_SHARE_FUNCTIONS]);
+	outside_put_names(work, named_ns);
+	dw_fact_miss(work, DW_FACT_LOOP_WAITING, "the CPU time between steps was not recorded");
+	dw_fact_set_share(work, work->python ? DW_FACT_LOOP_PYTHON : DW_FACT_LOOP_UNNAMED, rest_ns,
+	                  work->loop_ns, 1);
+	dw_fact_miss(work, work->python ? DW_FACT_LOOP_UNNAMED : DW_FACT_LOOP_PYTHON,
+	             work->python ? "in a Python program it is part of loop.python"
+	                          : "the program is not a Python program");
+	outside_put_gap(work);
+}

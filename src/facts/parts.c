@@ -1,0 +1,71 @@
+/*
+ * Divides a step into parts: the shares of the model, and the rest into interpreter and idle time.
+ *
+ * In a Python program the rest is what no operator, wait or name explains: time in a phase outside
+ * its operators, in layers and functions, and in no range. It is the interpreter's time unless the
+ * process used no CPU. A step has one figure of CPU time, so the idle time of a step is known, but
+ * not where it lies. The waits that have a name (data, communication, device, backward waiting for
+ * another thread) are assumed to be idle first; what remains, at most the rest, is `idle`.
+ */
+#include "facts/work.h"
+
+static const struct {
+	enum dw_share from;
+	enum dw_part to;
+} same[] = {
+	{ DW_SHARE_PROFILER, DW_PART_PROFILER },
+	{ DW_SHARE_COLLECTOR, DW_PART_COLLECTOR },
+	{ DW_SHARE_DATA, DW_PART_DATA },
+	{ DW_SHARE_COMMUNICATION, DW_PART_COMMUNICATION },
+	{ DW_SHARE_DEVICE, DW_PART_DEVICE },
+	{ DW_SHARE_CHECKPOINT, DW_PART_CHECKPOINT },
+	{ DW_SHARE_EVALUATION, DW_PART_EVALUATION },
+	{ DW_SHARE_OPTIMIZER, DW_PART_OPTIMIZER },
+	{ DW_SHARE_BACKWARD, DW_PART_BACKWARD },
+	{ DW_SHARE_FORWARD, DW_PART_FORWARD },
+	{ DW_SHARE_OPERATORS, DW_PART_OPERATORS },
+	{ DW_SHARE_NAMED, DW_PART_NAMED },
+};
+
+static double parts_idle(const struct dw_step *step, double rest)
+{
+	double waits = (double)(step->share_ns[DW_SHARE_DATA] +
+	                        step->share_ns[DW_SHARE_COMMUNICATION] +
+	                        step->share_ns[DW_SHARE_DEVICE] + step->helped_ns);
+	double idle = (double)(step->end_ns - step->start_ns) - (double)step->cpu_ns - waits;
+
+	if (!step->cpu_ns || idle < 0)
+		return 0;
+	return idle < rest ? idle : rest;
+}
+
+void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *step,
+                     double parts[DW_PART_COUNT])
+{
+	double rest = (double)step->share_ns[DW_SHARE_OTHER];
+
+	for (unsigned i = 0; i < DW_PART_COUNT; i++)
+		parts[i] = 0;
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		parts[same[i].to] = (double)step->share_ns[same[i].from];
+	if (work->python) {
+		rest += (double)(step->share_ns[DW_SHARE_PYTHON] + step->share_ns[DW_SHARE_LAYERS] +
+		                 step->share_ns[DW_SHARE_FUNCTIONS]);
+	} else {
+		parts[DW_PART_LAYERS] = (double)step->share_ns[DW_SHARE_LAYERS];
+		parts[DW_PART_FUNCTIONS] = (double)step->share_ns[DW_SHARE_FUNCTIONS];
+	}
+	parts[DW_PART_IDLE] = parts_idle(step, rest);
+	parts[work->python ? DW_PART_PYTHON : DW_PART_UNNAMED] = rest - parts[DW_PART_IDLE];
+}
+
+const char *dw_facts_part_name(enum dw_part part)
+{
+	static const char *const names[] = {
+#define X(name, label) label,
+		DW_PARTS(X)
+#undef X
+	};
+
+	return names[part];
+}

@@ -1,0 +1,157 @@
+/* Facts of the run: its length, how it was recorded, and the processor. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts/work.h"
+#include "format/keys.h"
+#include "model/time/profiles.h"
+
+/* ---- how it was recorded ---------------------------------------------------------------------- */
+
+/* Whether a range of the category has one of the names, or any name if there are none. */
+static bool run_has_name(const struct dw_facts_work *work, const char *const *prefixes)
+{
+	size_t count;
+
+	dw_model_symbols(work->model, &count);
+	for (size_t i = 0; i < count; i++)
+		for (const char *const *prefix = prefixes; *prefix; prefix++)
+			if (strncmp(work->symbols[i].name, *prefix, strlen(*prefix)) == 0)
+				return true;
+	return false;
+}
+
+static bool run_has_shapes(const struct dw_facts_work *work)
+{
+	size_t count;
+
+	dw_model_symbols(work->model, &count);
+	for (size_t i = 0; i < count; i++)
+		if (work->symbols[i].category == DWELL_CATEGORY_OPERATOR && work->symbols[i].shapes)
+			return true;
+	return false;
+}
+
+static enum dw_facts_framework run_find_framework(const struct dw_facts_work *work,
+                                                  uint32_t categories, bool torch)
+{
+	static const char *const lightning[] = { "run_training_batch", "[Strategy]", "[Callback]",
+		                                     "[LightningModule]", NULL };
+	static const char *const jax[] = { "PjitFunction", "PjRt", "XlaModule", "jit_", NULL };
+
+	if (categories & DW_FACTS_CATEGORY(ACTION) && run_has_name(work, lightning))
+		return DW_FACTS_LIGHTNING;
+	if (categories & (DW_FACTS_CATEGORY(EVENT) | DW_FACTS_CATEGORY(HANDLER)))
+		return DW_FACTS_IGNITE;
+	if (torch)
+		return DW_FACTS_PYTORCH;
+	if (run_has_name(work, jax))
+		return DW_FACTS_JAX;
+	return work->python ? DW_FACTS_PYTHON : DW_FACTS_C;
+}
+
+static void run_put_trace(struct dw_facts_work *work)
+{
+	uint32_t categories = dw_model_categories(work->model);
+	bool torch = dw_facts_meta(work, DW_KEY_TORCH_VERSION) != NULL;
+	bool foreign = work->source->file_count && work->source->files[0].foreign;
+	struct dw_fact *fact;
+
+	for (size_t i = 0; !work->loop && i < work->source->process_count; i++)
+		work->python |= (work->source->processes[i].flags & DW_PROCESS_PYTHON) != 0;
+	work->facts->foreign = foreign;
+	work->facts->framework = run_find_framework(work, categories, torch);
+	dw_fact_set(work, DW_FACT_TRACE_PYTHON, work->python, 1);
+	dw_fact_set(work, DW_FACT_TRACE_TORCH, torch, 1);
+	fact = dw_fact_set(work, DW_FACT_TRACE_FRAMEWORK, work->facts->framework, 1);
+	fact->note = dw_facts_framework_name(work->facts->framework);
+	dw_fact_set(work, DW_FACT_TRACE_FOREIGN, foreign, 1);
+	dw_fact_set(work, DW_FACT_TRACE_FUNCTIONS,
+	            (categories & DW_FACTS_CATEGORY(FUNCTION)) != 0, 1);
+	dw_fact_set(work, DW_FACT_TRACE_SHAPES, run_has_shapes(work), 1);
+	dw_fact_set(work, DW_FACT_TRACE_LAYERS, (categories & DW_FACTS_CATEGORY(LAYER)) != 0, 1);
+	dw_fact_set(work, DW_FACT_TRACE_MEMORY, (categories & DW_FACTS_CATEGORY(ALLOCATION)) != 0, 1);
+	dw_fact_set(work, DW_FACT_TRACE_DEVICE_UNSEEN,
+	            dw_facts_meta(work, DW_KEY_TORCH_DEVICE) &&
+	                !(categories & DW_FACTS_CATEGORY(DEVICE)), 1);
+}
+
+/* ---- its length ------------------------------------------------------------------------------- */
+
+static void run_put_delay(struct dw_facts_work *work)
+{
+	const char *delay = dw_facts_meta(work, DW_KEY_DELAY_NS);
+
+	if (delay)
+		dw_fact_set_share(work, DW_FACT_RUN_DELAY, strtod(delay, NULL),
+		                  (double)work->source->end_ns, 1);
+	else
+		dw_fact_miss(work, DW_FACT_RUN_DELAY, "the kernel's account was not read: record with "
+		                                      "dwell run");
+}
+
+void dw_facts_of_run(struct dw_facts_work *work)
+{
+	const struct dw_source_process *process = NULL;
+	size_t ranks = work->steps->process_count;
+	double start_ns = 0, end_ns = (double)work->source->end_ns, wall_ns;
+
+	if (work->loop) {
+		process = &work->source->processes[work->source->threads[work->loop->thread].process];
+		start_ns = (double)process->start_ns;
+		end_ns = (double)process->end_ns;
+		if (end_ns < (double)work->loop->end_ns)
+			end_ns = (double)work->loop->end_ns;
+	}
+	wall_ns = end_ns - start_ns;
+	dw_fact_set(work, DW_FACT_RUN_WALL, wall_ns, 1);
+	dw_fact_set_share(work, DW_FACT_RUN_RECORDED, dw_model_coverage(work->model), 1, 1);
+	dw_fact_set(work, DW_FACT_RUN_LOOPS, (double)work->steps->thread_count, 1);
+	dw_fact_set(work, DW_FACT_RUN_RANKS, (double)ranks, 1);
+	run_put_delay(work);
+	run_put_trace(work);
+	if (!process || !(work->loop_ns > 0))
+		return;
+	dw_fact_set(work, DW_FACT_RUN_START_UP_NS, (double)work->loop->start_ns - start_ns, 1);
+	dw_fact_set_share(work, DW_FACT_RUN_START_UP, (double)work->loop->start_ns - start_ns, wall_ns,
+	                  1);
+	dw_fact_set_share(work, DW_FACT_RUN_LOOP, work->loop_ns, wall_ns, 1);
+	dw_fact_set_share(work, DW_FACT_RUN_END, end_ns - (double)work->loop->end_ns, wall_ns, 1);
+}
+
+/* ---- the processor ---------------------------------------------------------------------------- */
+
+static void cpu_put_busy(struct dw_facts_work *work)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < work->steady_count; i++) {
+		const struct dw_step *step = work->steady[i];
+
+		if (step->cpu_ns && step->end_ns > step->start_ns)
+			work->values[known++] = (double)step->cpu_ns / (double)(step->end_ns - step->start_ns);
+	}
+	if (work->cpu_known)
+		dw_fact_set_median(work, DW_FACT_CPU_BUSY, known);
+	else
+		dw_fact_miss(work, DW_FACT_CPU_BUSY, "the steps are too short to read their CPU time");
+}
+
+static void cpu_put_number(struct dw_facts_work *work, enum dw_fact_id id, const char *key,
+                           const char *missing)
+{
+	const char *value = dw_facts_meta(work, key);
+
+	if (value && strtod(value, NULL) > 0)
+		dw_fact_set(work, id, strtod(value, NULL), 1);
+	else
+		dw_fact_miss(work, id, missing);
+}
+
+void dw_facts_of_cpu(struct dw_facts_work *work)
+{
+	cpu_put_busy(work);
+	cpu_put_number(work, DW_FACT_CPU_CPUS, "host.cpus", "record with dwell run");
+	cpu_put_number(work, DW_FACT_CPU_OPERATOR_THREADS, "torch.threads",
+	               "the number of threads of an operator is not in the trace");
+}

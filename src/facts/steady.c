@@ -1,0 +1,342 @@
+/*
+ * Steady steps: finds the warm-up and the outliers, and divides the steady steps into parts.
+ *
+ * A step is long if it exceeds the bar: 1.4 times the median, and six deviations above it. Both are
+ * robust (median, median absolute deviation) and of the later three quarters of the run, so that
+ * slow first steps do not raise them. Long steps at the beginning are the warm-up. Later ones are
+ * outliers, unless more than a fifth of the steps are long: then the steps have two usual lengths.
+ * Outliers of more than one step in twenty recur: they are reported, and stay among the steady
+ * steps, because the time that they take is part of every epoch.
+ *
+ * Shares are of sums over the steady steps, so that they add up to a step and parts that do not
+ * occur in each step count (a batch that comes in every fourth step).
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "facts/work.h"
+
+#define LONG_RATIO 1.4
+#define LONG_DEVIATIONS 6
+#define MOST_LONG 0.20   /* of the steps; if more are long, none is an outlier */
+#define MOST_RARE 0.05   /* outliers that are rarer are not steady */
+#define LEAST_STEPS 3u
+#define MOST_WARM_UP 5u  /* steps, or a tenth of the run if that is more */
+
+/* ---- roles ----------------------------------------------------------------------------------- */
+
+static double steady_find_bar(const double *lengths, size_t count, double *space)
+{
+	size_t from = count >= 8 ? count / 4 : 1, n = count - from;
+	double median, deviation;
+
+	for (size_t i = 0; i < n; i++)
+		space[i] = lengths[from + i];
+	median = dw_facts_median(space, n);
+	for (size_t i = 0; i < n; i++)
+		space[i] = fabs(lengths[from + i] - median);
+	deviation = 1.4826 * dw_facts_median(space, n);
+	return fmax(LONG_RATIO * median, median + LONG_DEVIATIONS * deviation);
+}
+
+/* The number of steps of the warm-up. One usual step between long ones belongs to it. Slow steps that
+ * go on for longer than a tenth of the run are no warm-up, but a part of it. */
+static size_t steady_warm_up(const double *lengths, size_t count, double bar)
+{
+	size_t most = count / 10 > MOST_WARM_UP ? count / 10 : MOST_WARM_UP, end = 0;
+
+	if (most > (count + 1) / 2)
+		most = (count + 1) / 2;
+	for (size_t i = 0; i < most && i < end + 2; i++)
+		if (lengths[i] > bar)
+			end = i + 1;
+	return end;
+}
+
+void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_t *roles,
+                         double *space)
+{
+	double bar = count >= LEAST_STEPS ? steady_find_bar(lengths, count, space) : INFINITY;
+	size_t warm_up = first && count >= LEAST_STEPS ? steady_warm_up(lengths, count, bar) : 0;
+	size_t outliers = 0, rest = count - warm_up;
+	bool rare;
+
+	for (size_t i = warm_up; i < count; i++)
+		outliers += lengths[i] > bar;
+	if ((double)outliers > MOST_LONG * (double)rest)
+		bar = INFINITY;
+	rare = (double)outliers <= MOST_RARE * (double)rest;
+	for (size_t i = 0; i < count; i++) {
+		bool outlier = i >= warm_up && lengths[i] > bar;
+
+		roles[i] = i < warm_up ? DW_ROLE_WARM_UP
+		           : !outlier  ? DW_ROLE_STEADY
+		           : rare      ? DW_ROLE_OUTLIER
+		                       : DW_ROLE_OUTLIER | DW_ROLE_STEADY;
+	}
+}
+
+static double steady_length(const struct dw_step *step)
+{
+	return (double)(step->end_ns - step->start_ns);
+}
+
+/* Sets the roles of the loop's counted steps, and the list of the steady ones. */
+static size_t steady_choose(struct dw_facts_work *work)
+{
+	const struct dw_loop *loop = work->loop;
+	uint8_t *roles = calloc(loop->count + 1, 1);
+	size_t counted = 0, at = 0;
+	bool first = loop->count && work->all[0].counted &&
+	             (work->all[0].number == 0 || !dw_model_is_partial(work->model));
+
+	work->failed |= !roles;
+	for (size_t i = 0; roles && i < loop->count; i++)
+		if (work->all[i].counted)
+			work->values[counted++] = steady_length(&work->all[i]);
+	if (roles)
+		dw_facts_find_roles(work->values, counted, first, roles, work->wholes);
+	for (size_t i = 0; roles && i < loop->count; i++) {
+		if (!work->all[i].counted)
+			continue;
+		work->roles[i] = roles[at++];
+		if (work->roles[i] & DW_ROLE_STEADY)
+			work->steady[work->steady_count++] = &work->all[i];
+	}
+	free(roles);
+	return counted;
+}
+
+/* ---- warm-up and outliers ------------------------------------------------------------------- */
+
+/* Means of the parts of the steps that are steady and not outliers. Returns their mean length. */
+static double steady_usual(const struct dw_facts_work *work, double usual[DW_PART_COUNT])
+{
+	double parts[DW_PART_COUNT], length = 0;
+	size_t count = 0;
+
+	for (unsigned p = 0; p < DW_PART_COUNT; p++)
+		usual[p] = 0;
+	for (size_t i = 0; i < work->loop->count; i++) {
+		if (work->roles[i] != DW_ROLE_STEADY)
+			continue;
+		dw_facts_divide(work, &work->all[i], parts);
+		for (unsigned p = 0; p < DW_PART_COUNT; p++)
+			usual[p] += parts[p];
+		length += steady_length(&work->all[i]);
+		count++;
+	}
+	for (unsigned p = 0; p < DW_PART_COUNT && count; p++)
+		usual[p] /= (double)count;
+	return count ? length / (double)count : 0;
+}
+
+struct excess {
+	double ns, length_ns;
+	double parts[DW_PART_COUNT];
+	double slow_ns;          /* largest slow_extra_ns */
+	uint32_t slow_symbol;
+	size_t count;
+};
+
+/* What the steps of a role took beyond usual ones. */
+static struct excess steady_excess(const struct dw_facts_work *work, unsigned role)
+{
+	struct excess excess = { .slow_symbol = DW_NO_INDEX };
+	double usual[DW_PART_COUNT], parts[DW_PART_COUNT], length = steady_usual(work, usual);
+
+	for (size_t i = 0; i < work->loop->count; i++) {
+		const struct dw_step *step = &work->all[i];
+
+		if (!(work->roles[i] & role))
+			continue;
+		dw_facts_divide(work, step, parts);
+		excess.count++;
+		excess.length_ns += steady_length(step);
+		excess.ns += steady_length(step) - length;
+		for (unsigned p = 0; p < DW_PART_COUNT; p++)
+			excess.parts[p] += parts[p] - usual[p];
+		if (step->slow_symbol != DW_NO_INDEX && (double)step->slow_extra_ns > excess.slow_ns) {
+			excess.slow_ns = (double)step->slow_extra_ns;
+			excess.slow_symbol = step->slow_symbol;
+		}
+	}
+	return excess;
+}
+
+static enum dw_part steady_largest(const double parts[DW_PART_COUNT])
+{
+	unsigned largest = 0;
+
+	for (unsigned p = 1; p < DW_PART_COUNT; p++)
+		if (parts[p] > parts[largest])
+			largest = p;
+	return (enum dw_part)largest;
+}
+
+static void steady_put_excess(struct dw_facts_work *work, enum dw_fact_id id,
+                              const struct excess *excess)
+{
+	struct dw_fact *fact;
+
+	if (!(work->loop_ns > 0)) {
+		dw_fact_miss(work, id, "only part of the run is in scope");
+		return;
+	}
+	fact = dw_fact_set_share(work, id, fmax(0, excess->ns), work->loop_ns, excess->count);
+	if (!excess->count)
+		return;
+	fact->note = dw_facts_part_name(steady_largest(excess->parts));
+	if (excess->slow_ns >= 0.2 * excess->ns)
+		dw_fact_name(work, fact, excess->slow_symbol);
+}
+
+static void steady_put_long_steps(struct dw_facts_work *work)
+{
+	struct excess warm_up = steady_excess(work, DW_ROLE_WARM_UP);
+	struct excess outliers = steady_excess(work, DW_ROLE_OUTLIER);
+
+	dw_fact_set(work, DW_FACT_STEP_WARM_UP, (double)warm_up.count, warm_up.count);
+	dw_fact_set(work, DW_FACT_STEP_WARM_UP_NS, warm_up.length_ns, warm_up.count);
+	steady_put_excess(work, DW_FACT_STEP_WARM_UP_EXCESS, &warm_up);
+	dw_fact_set(work, DW_FACT_STEP_OUTLIERS, (double)outliers.count, outliers.count);
+	steady_put_excess(work, DW_FACT_STEP_OUTLIERS_EXCESS, &outliers);
+	if (outliers.count)
+		dw_fact_set_share(work, DW_FACT_STEP_OUTLIERS_PART,
+		                  outliers.parts[steady_largest(outliers.parts)], outliers.ns,
+		                  outliers.count);
+	else
+		dw_fact_miss(work, DW_FACT_STEP_OUTLIERS_PART, "there are no outliers");
+}
+
+/* ---- the steady steps ------------------------------------------------------------------------ */
+
+static void steady_put_lengths(struct dw_facts_work *work, size_t counted)
+{
+	size_t count = work->steady_count;
+	double median;
+
+	dw_fact_set(work, DW_FACT_STEP_COUNT, (double)(work->loop->count), work->loop->count);
+	dw_fact_set(work, DW_FACT_STEP_COUNTED, (double)counted, counted);
+	dw_fact_set(work, DW_FACT_STEP_STEADY, (double)count, count);
+	for (size_t i = 0; i < count; i++)
+		work->values[i] = steady_length(work->steady[i]);
+	if (!count)
+		return;
+	median = dw_fact_set_median(work, DW_FACT_STEP_WALL, count)->value;
+	/* The values are sorted now. */
+	dw_fact_set_share(work, DW_FACT_STEP_SPREAD,
+	                  work->values[(size_t)(0.95 * (double)(count - 1) + 0.5)] -
+	                      work->values[(size_t)(0.05 * (double)(count - 1) + 0.5)],
+	                  median, count);
+}
+
+static void steady_put_mean(struct dw_facts_work *work)
+{
+	double sum = 0;
+	size_t ended = 0;
+
+	for (size_t i = 0; i < work->loop->count; i++)
+		if (!work->all[i].open) {
+			sum += steady_length(&work->all[i]);
+			ended++;
+		}
+	if (!ended)
+		return;
+	dw_fact_set(work, DW_FACT_STEP_COUNT, (double)ended, ended);
+	dw_fact_set(work, DW_FACT_STEP_MEAN, sum / (double)ended, ended);
+}
+
+static const char *steady_part_missing(const struct dw_facts_work *work, enum dw_part part)
+{
+	switch (part) {
+	case DW_PART_LAYERS:
+	case DW_PART_FUNCTIONS: return work->python ? "in a Python program it is part of step.python" : NULL;
+	case DW_PART_PYTHON: return work->python ? NULL : "the program is not a Python program";
+	case DW_PART_UNNAMED: return work->python ? "in a Python program it is part of step.python" : NULL;
+	case DW_PART_IDLE:
+		return work->cpu_known ? NULL : "the CPU time of the steps was not recorded: steps are too short";
+	default: return NULL;
+	}
+}
+
+static uint32_t steady_largest_name(const struct dw_facts_work *work)
+{
+	return work->steps->part_count ? work->steps->parts[0].symbol : DW_NO_INDEX;
+}
+
+static void steady_put_parts(struct dw_facts_work *work)
+{
+	double (*divided)[DW_PART_COUNT] = calloc(work->steady_count + 1, sizeof *divided);
+
+	work->failed |= !divided;
+	for (size_t i = 0; divided && i < work->steady_count; i++)
+		dw_facts_divide(work, work->steady[i], divided[i]);
+	for (unsigned p = 0; divided && p < DW_PART_COUNT; p++) {
+		enum dw_fact_id id = (enum dw_fact_id)(DW_FACT_STEP_PROFILER + p);
+		const char *missing = steady_part_missing(work, (enum dw_part)p);
+		struct dw_fact *fact;
+
+		if (missing) {
+			dw_fact_miss(work, id, missing);
+			continue;
+		}
+		for (size_t i = 0; i < work->steady_count; i++) {
+			work->values[i] = divided[i][p];
+			work->wholes[i] = steady_length(work->steady[i]);
+		}
+		fact = dw_fact_set_blocks(work, id, work->steady_count);
+		if (p == DW_PART_NAMED && fact->value > 0)
+			dw_fact_name(work, fact, steady_largest_name(work));
+	}
+	free(divided);
+}
+
+/* Without the steps' own scheduling delay, idle time may be time in which other programs had the CPU,
+ * as often as they had it during the run. */
+static void steady_widen_idle(struct dw_facts_work *work)
+{
+	const struct dw_fact *delay = &work->facts->at[DW_FACT_RUN_DELAY];
+	struct dw_fact *idle = &work->facts->at[DW_FACT_STEP_IDLE];
+	struct dw_fact *python = &work->facts->at[DW_FACT_STEP_PYTHON];
+	double doubt;
+
+	if (!delay->measured || !idle->measured)
+		return;
+	doubt = fmin(delay->value, idle->value);
+	idle->low = fmax(0, fmin(idle->low, idle->value - doubt));
+	if (python->measured)
+		python->high = fmin(1, fmax(python->high, python->value + doubt));
+}
+
+static void steady_put_wholes(struct dw_facts_work *work)
+{
+	static const enum dw_fact_id ids[DW_WHOLE_COUNT] = {
+		DW_FACT_STEP_OPTIMIZER_ALL, DW_FACT_STEP_BACKWARD_ALL, DW_FACT_STEP_FORWARD_ALL,
+	};
+
+	for (unsigned w = 0; w < DW_WHOLE_COUNT; w++) {
+		for (size_t i = 0; i < work->steady_count; i++) {
+			work->values[i] = (double)work->steady[i]->whole_ns[w];
+			work->wholes[i] = steady_length(work->steady[i]);
+		}
+		dw_fact_set_blocks(work, ids[w], work->steady_count);
+	}
+}
+
+void dw_facts_of_steps(struct dw_facts_work *work)
+{
+	size_t counted = steady_choose(work), known = 0;
+
+	for (size_t i = 0; i < work->steady_count; i++)
+		known += work->steady[i]->cpu_ns > 0;
+	work->cpu_known = work->steady_count && known * 10 >= work->steady_count * 9;
+	steady_put_lengths(work, counted);
+	steady_put_mean(work);
+	steady_put_long_steps(work);
+	if (!work->steady_count)
+		return;
+	steady_put_parts(work);
+	steady_widen_idle(work);
+	steady_put_wholes(work);
+}

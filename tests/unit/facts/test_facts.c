@@ -1,0 +1,273 @@
+/* Facts of hand-made traces: each has a known division of its loop and its steps. */
+#include "made.h"
+
+#include "facts/work.h"
+
+static struct made made;
+static const uint64_t ms = 1000000;
+
+static void range(uint64_t from_ms, uint64_t to_ms, uint32_t op)
+{
+	dw_encode_begin(&made.stream, from_ms * ms, op);
+	dw_encode_end(&made.stream, to_ms * ms);
+}
+
+static void step(uint64_t number, uint64_t from_ms, uint64_t to_ms, uint64_t cpu_ms)
+{
+	dw_encode_step(&made.process, made.thread, number, from_ms * ms, to_ms * ms, cpu_ms * ms,
+	               DW_STEP_RECORDED);
+}
+
+static void begin_trace(uint32_t flags)
+{
+	made_init(&made);
+	dw_encode_process_entry(&made.process)->flags = flags;
+}
+
+static const struct dw_facts *facts_of(void)
+{
+	const struct dw_facts *facts;
+
+	if (made_open(&made, NULL))
+		return NULL;
+	facts = dw_facts(made.model, &made.error);
+	for (unsigned id = 0; facts && id < DW_FACT_COUNT; id++) {
+		const struct dw_fact *fact = &facts->at[id];
+
+		CHECK(fact->measured == !fact->missing);
+		CHECK(!fact->measured || (fact->low <= fact->value && fact->value <= fact->high));
+		if (fact->measured && dw_fact_kind((enum dw_fact_id)id)->unit == DW_FACT_RATIO)
+			CHECK(fact->value >= 0 && fact->value <= 1);
+	}
+	return facts;
+}
+
+#define VALUE(facts, id) ((facts)->at[DW_FACT_##id].value)
+#define CLOSE(a, b) CHECK((a) > (b) - 1e-6 && (a) < (b) + 1e-6)
+
+/* The parts of a step add up to it. */
+static double parts_sum(const struct dw_facts *facts)
+{
+	double sum = 0;
+
+	for (unsigned id = DW_FACT_STEP_PROFILER; id <= DW_FACT_STEP_UNNAMED; id++)
+		sum += facts->at[id].measured ? facts->at[id].value : 0;
+	return sum;
+}
+
+TEST(names_are_unique_and_in_groups)
+{
+	for (unsigned id = 0; id < DW_FACT_COUNT; id++) {
+		const struct dw_fact_kind *kind = dw_fact_kind((enum dw_fact_id)id);
+
+		CHECK_EQ(dw_fact_find(kind->name), id);
+		CHECK(strchr(kind->name, '.') != NULL);
+		CHECK(*kind->meaning && *kind->source);
+		if (kind->unit == DW_FACT_RATIO)
+			CHECK(*kind->denominator != 0);
+	}
+	CHECK_EQ(dw_fact_find("no such fact"), DW_FACT_COUNT);
+}
+
+TEST(a_trace_without_steps_measures_nothing_of_them)
+{
+	begin_trace(0);
+	range(10, 20, made_op(&made, DWELL_CATEGORY_ZONE, "work"));
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_EQ(facts->thread, DW_NO_INDEX);
+	CHECK(!facts->at[DW_FACT_STEP_WALL].measured);
+	CHECK(!facts->at[DW_FACT_LOOP_WALL].measured);
+	CHECK(facts->at[DW_FACT_RUN_WALL].measured);
+	made_close(&made);
+}
+
+/* Steps of 10 ms: 2 data, 5 operators of forward, 3 nothing, of which `busy_ms` with CPU time. */
+static void make_steps(size_t count, const uint64_t *lengths_ms, uint64_t gap_ms)
+{
+	uint32_t data = made_op(&made, DWELL_CATEGORY_DATA, "next batch");
+	uint32_t forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::mm");
+	uint64_t at = 100;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t length = lengths_ms ? lengths_ms[i] : 10;
+
+		range(at, at + 2, data);
+		dw_encode_begin(&made.stream, (at + 2) * ms, forward);
+		range(at + 2, at + 7, op);
+		dw_encode_end(&made.stream, (at + 8) * ms);
+		step(i, at, at + length, length - 4);
+		at += length + gap_ms;
+	}
+}
+
+TEST(parts_of_a_steady_step)
+{
+	begin_trace(DW_PROCESS_PYTHON);
+	make_steps(40, NULL, 0);
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_EQ(VALUE(facts, STEP_STEADY), 40);
+	CLOSE(VALUE(facts, STEP_WALL), 10e6);
+	CLOSE(VALUE(facts, STEP_DATA), 0.2);
+	CLOSE(VALUE(facts, STEP_FORWARD), 0.5);
+	CLOSE(VALUE(facts, STEP_FORWARD_ALL), 0.6);
+	/* 10 ms of wall time, 6 of CPU time, 2 of waiting for data: 2 idle; the rest is Python's. */
+	CLOSE(VALUE(facts, STEP_IDLE), 0.2);
+	CLOSE(VALUE(facts, STEP_PYTHON), 0.1);
+	CLOSE(parts_sum(facts), 1);
+	CLOSE(VALUE(facts, LOOP_STEPS), 1);
+	CLOSE(VALUE(facts, OPERATORS_LARGEST), 0.5);
+	CHECK_STR(facts->at[DW_FACT_OPERATORS_LARGEST].name, "aten::mm");
+	made_close(&made);
+}
+
+TEST(without_python_the_rest_is_unnamed)
+{
+	begin_trace(0);
+	make_steps(40, NULL, 0);
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK(!facts->at[DW_FACT_STEP_PYTHON].measured);
+	CLOSE(VALUE(facts, STEP_FORWARD), 0.6);
+	CLOSE(VALUE(facts, STEP_UNNAMED) + VALUE(facts, STEP_IDLE), 0.2);
+	CLOSE(parts_sum(facts), 1);
+	made_close(&made);
+}
+
+TEST(slow_first_steps_are_the_warm_up)
+{
+	uint64_t lengths[50];
+
+	for (size_t i = 0; i < 50; i++)
+		lengths[i] = i == 0 ? 330 : i == 2 ? 60 : 10;
+	begin_trace(DW_PROCESS_PYTHON);
+	make_steps(50, lengths, 0);
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_EQ(VALUE(facts, STEP_WARM_UP), 3);
+	CLOSE(VALUE(facts, STEP_WARM_UP_NS), 400e6);
+	CLOSE(VALUE(facts, STEP_WARM_UP_EXCESS), 370.0 / (330 + 60 + 480));
+	CHECK_STR(facts->at[DW_FACT_STEP_WARM_UP_EXCESS].note, "python");
+	CHECK_EQ(VALUE(facts, STEP_OUTLIERS), 0);
+	CHECK_EQ(VALUE(facts, STEP_STEADY), 47);
+	CLOSE(VALUE(facts, STEP_WALL), 10e6);
+	CLOSE(VALUE(facts, STEP_DATA), 0.2);
+	made_close(&made);
+}
+
+TEST(a_rare_slow_step_is_an_outlier_and_a_recurring_one_counts)
+{
+	uint64_t lengths[60];
+	double space[60], values[60];
+	uint8_t roles[60];
+
+	for (size_t i = 0; i < 60; i++)
+		lengths[i] = i == 30 ? 50 : 10;
+	begin_trace(DW_PROCESS_PYTHON);
+	make_steps(60, lengths, 0);
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_EQ(VALUE(facts, STEP_OUTLIERS), 1);
+	CHECK_EQ(VALUE(facts, STEP_STEADY), 59);
+	CHECK_EQ(VALUE(facts, STEP_WARM_UP), 0);
+	CLOSE(VALUE(facts, STEP_OUTLIERS_EXCESS), 40.0 / 640);
+	made_close(&made);
+
+	for (size_t i = 0; i < 60; i++)
+		values[i] = i % 8 == 7 ? 50 : 10;
+	dw_facts_find_roles(values, 60, true, roles, space);
+	CHECK_EQ(roles[7], DW_ROLE_OUTLIER | DW_ROLE_STEADY);
+	CHECK_EQ(roles[8], DW_ROLE_STEADY);
+	for (size_t i = 0; i < 60; i++)
+		values[i] = i % 3 == 2 ? 50 : 10; /* two usual lengths */
+	dw_facts_find_roles(values, 60, true, roles, space);
+	for (size_t i = 2; i < 60; i++)
+		CHECK_EQ(roles[i], DW_ROLE_STEADY);
+	for (size_t i = 0; i < 60; i++)
+		values[i] = i < 30 ? 10 : 20; /* slower from the middle on: no warm-up, no outliers */
+	dw_facts_find_roles(values, 60, true, roles, space);
+	for (size_t i = 0; i < 60; i++)
+		CHECK_EQ(roles[i], DW_ROLE_STEADY);
+}
+
+TEST(few_steps_are_all_steady_or_warm_up)
+{
+	double space[3], one[1] = { 5 }, two[2] = { 50, 5 }, three[3] = { 50, 5, 5 };
+	uint8_t roles[3];
+
+	dw_facts_find_roles(one, 1, true, roles, space);
+	CHECK_EQ(roles[0], DW_ROLE_STEADY);
+	dw_facts_find_roles(two, 2, true, roles, space);
+	CHECK_EQ(roles[0], DW_ROLE_STEADY);
+	dw_facts_find_roles(three, 3, true, roles, space);
+	CHECK_EQ(roles[0], DW_ROLE_WARM_UP);
+	CHECK_EQ(roles[2], DW_ROLE_STEADY);
+	dw_facts_find_roles(three, 3, false, roles, space);
+	CHECK_EQ(roles[1], DW_ROLE_STEADY);
+	dw_facts_find_roles(NULL, 0, true, roles, space);
+}
+
+/* Idle time is each step's own: a process that was busy before the loop changes nothing. */
+TEST(idle_after_a_busy_start_up)
+{
+	begin_trace(DW_PROCESS_PYTHON);
+	uint32_t optimizer = made_op(&made, DWELL_CATEGORY_PHASE, "optimizer");
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::add_");
+	dw_encode_meta(&made.process, "dwell.delay_ns", "3000000000", true);
+
+	for (uint64_t i = 0; i < 30; i++) {
+		uint64_t at = 4000 + i * 31;
+
+		dw_encode_begin(&made.stream, at * ms, optimizer);
+		range(at, at + 1, op);
+		dw_encode_end(&made.stream, (at + 1) * ms);
+		step(i, at, at + 31, 1);
+	}
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, STEP_IDLE), 30.0 / 31);
+	CLOSE(VALUE(facts, STEP_PYTHON), 0);
+	CLOSE(VALUE(facts, STEP_OPTIMIZER), 1.0 / 31);
+	made_close(&made);
+}
+
+/* Evaluation at 45% of the loop, a checkpoint at 15%, and evaluation before the loop. */
+TEST(time_outside_steps_is_divided)
+{
+	begin_trace(DW_PROCESS_PYTHON);
+	uint32_t valid = made_op(&made, DWELL_CATEGORY_EVALUATION, "validation");
+	uint32_t save = made_op(&made, DWELL_CATEGORY_CHECKPOINT, "torch.save");
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::mm");
+	uint32_t log = made_op(&made, DWELL_CATEGORY_ZONE, "log metrics");
+
+	range(10, 90, valid);
+	for (uint64_t i = 0; i <= 20; i++) {
+		uint64_t at = 100 + i * 100;
+
+		range(at, at + 20, op);
+		step(i, at, at + 20, 20);
+		dw_encode_begin(&made.stream, (at + 20) * ms, valid);
+		range(at + 21, at + 60, op);
+		dw_encode_end(&made.stream, (at + 65) * ms);
+		range(at + 65, at + 80, save);
+		range(at + 80, at + 86, op);
+		range(at + 86, at + 90, log);
+	}
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, LOOP_WALL), 2020e6);
+	CLOSE(VALUE(facts, LOOP_STEPS), 21 * 20 / 2020.0);
+	CLOSE(VALUE(facts, LOOP_EVALUATION), 20 * 45 / 2020.0);
+	CLOSE(VALUE(facts, LOOP_CHECKPOINT), 20 * 15 / 2020.0);
+	CLOSE(VALUE(facts, LOOP_OPERATORS), 20 * 6 / 2020.0);
+	CHECK_STR(facts->at[DW_FACT_LOOP_OPERATORS].name, "aten::mm");
+	CLOSE(VALUE(facts, LOOP_LOGGING), 20 * 4 / 2020.0);
+	CLOSE(VALUE(facts, LOOP_PYTHON), 20 * 10 / 2020.0);
+	CHECK_EQ(VALUE(facts, LOOP_EVALUATIONS), 20);
+	CLOSE(VALUE(facts, LOOP_GAP), 80e6);
+	made_close(&made);
+}
+
+CHECK_MAIN
