@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/machine.h"
 #include "cli/peak.h"
 #include "cli/preload.h"
 #include "cli/symbolize.h"
@@ -309,7 +310,9 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 		fprintf(stderr, "dwell: cannot start %s: %s\n", request->command[0], strerror(errno));
 		return -1;
 	}
+	dw_machine_watch((pid_t)child);
 	status = run_wait_for_child();
+	dw_machine_end();
 	child = 0;
 	return status;
 }

@@ -503,6 +503,9 @@ struct dw_entry_usage {
 	uint32_t major_faults;
 };
 #define DW_USAGE_DELAY 1u /* delay_ns is known */
+/* id is 0: all processors of the machine ran for cpu_ns, and process_cpu_ns of that was for the
+ * program that `dwell run` started, with its child processes. The other fields are 0. */
+#define DW_USAGE_MACHINE 2u
 
 /* id: THREAD; aux: STRING */
 struct dw_entry_thread_name {

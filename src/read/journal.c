@@ -369,7 +369,8 @@ static int take_usage(struct dw_read_file *file, const struct dw_entry *entry)
 		file->damaged++;
 		return 0;
 	}
-	*usage = (struct dw_read_usage){ entry->id, entry->aux & DW_USAGE_DELAY, from->start_ticks,
+	*usage = (struct dw_read_usage){ entry->id, entry->aux & DW_USAGE_DELAY,
+		entry->aux & DW_USAGE_MACHINE, from->start_ticks,
 		from->end_ticks, from->cpu_ns, from->delay_ns, from->process_cpu_ns, from->waits,
 		from->preemptions, from->minor_faults, from->major_faults };
 	file->usage_count++;

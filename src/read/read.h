@@ -85,7 +85,7 @@ struct dw_read_summary {
 /* A USAGE entry. */
 struct dw_read_usage {
 	uint32_t thread;      /* THREAD id */
-	bool delay_known;
+	bool delay_known, machine;
 	uint64_t start_ticks, end_ticks, cpu_ns, delay_ns, process_cpu_ns;
 	uint32_t waits, preemptions, minor_faults, major_faults;
 };

@@ -103,6 +103,14 @@ struct dw_source_usage {
 	uint32_t minor_faults, major_faults; /* of the thread: without and with reading from a disk */
 };
 
+/* How much all processors of a file's machine ran between two moments. Sorted by file and time. */
+struct dw_source_machine {
+	uint32_t file;         /* index */
+	uint64_t start_ticks, end_ticks; /* of its clock; end > start */
+	uint64_t busy_ns;      /* all programs */
+	uint64_t own_ns;       /* the program that `dwell run` started, with its child processes */
+};
+
 /* A range for which a result was requested: a cycle of a profile object. */
 struct dw_source_profile {
 	uint32_t file;        /* index */
@@ -274,6 +282,8 @@ struct dw_source {
 	size_t step_summary_count;
 	struct dw_source_usage *usages; /* by thread, then start */
 	size_t usage_count;
+	struct dw_source_machine *machines; /* by file, then start */
+	size_t machine_count;
 	struct dw_source_profile *profiles; /* in the order of the files' journals */
 	size_t profile_count;
 	struct dw_source_meta *metas;

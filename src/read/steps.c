@@ -196,6 +196,15 @@ static void order_usages(struct dw_source *source)
 	source->usage_count = kept;
 }
 
+static int compare_machines(const void *left, const void *right)
+{
+	const struct dw_source_machine *a = left, *b = right;
+
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	return (a->start_ticks > b->start_ticks) - (a->start_ticks < b->start_ticks);
+}
+
 static int fill_usages(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
@@ -204,7 +213,8 @@ static int fill_usages(struct dw_reader *reader)
 	for (size_t f = 0; f < reader->file_count; f++)
 		count += reader->files[f].usage_count;
 	source->usages = dw_read_take(reader, count, sizeof *source->usages);
-	if (!source->usages)
+	source->machines = dw_read_take(reader, count, sizeof *source->machines);
+	if (!source->usages || !source->machines)
 		return -1;
 	for (size_t f = 0; f < reader->file_count; f++) {
 		const struct dw_read_file *file = &reader->files[f];
@@ -214,7 +224,11 @@ static int fill_usages(struct dw_reader *reader)
 			uint32_t thread =
 			    from->thread < file->id_count ? file->thread_by_id[from->thread] : DW_NO_INDEX;
 
-			if (thread == DW_NO_INDEX || from->end_ticks == from->start_ticks)
+			if (from->machine && from->end_ticks > from->start_ticks)
+				source->machines[source->machine_count++] = (struct dw_source_machine){
+					(uint32_t)f, from->start_ticks, from->end_ticks, from->cpu_ns,
+					from->process_cpu_ns };
+			if (from->machine || thread == DW_NO_INDEX || from->end_ticks == from->start_ticks)
 				continue; /* its thread is not known, or it says nothing */
 			source->usages[source->usage_count++] = (struct dw_source_usage){
 				.thread = thread, .delay_known = from->delay_known,
@@ -227,6 +241,8 @@ static int fill_usages(struct dw_reader *reader)
 		}
 	}
 	order_usages(source);
+	if (source->machine_count)
+		qsort(source->machines, source->machine_count, sizeof *source->machines, compare_machines);
 	return 0;
 }
 

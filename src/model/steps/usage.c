@@ -1,6 +1,8 @@
 /* What threads with steps used, from the readings that the recorder made; see usage.h. */
 #include "model/steps/usage.h"
 
+#include <math.h>
+
 #include "model/core/product.h"
 #include "model/steps/steps.h"
 
@@ -56,6 +58,32 @@ struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t threa
 	usage.wall_ns = (double)dw_source_span_ns(clock, covered);
 	usage.known = covered ? (double)covered / (double)(end_ticks - start_ticks) : 0;
 	return usage;
+}
+
+struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t start_ns,
+                                        uint64_t end_ns)
+{
+	const struct dw_source *source = dw_model_source(model);
+	struct dw_machine_of machine = { .known = 0 };
+
+	for (size_t i = 0; i < source->machine_count; i++) {
+		const struct dw_source_machine *at = &source->machines[i];
+		const struct dw_source_clock *clock = &source->files[at->file].clock;
+		double from_ns = (double)dw_source_ns(clock, at->start_ticks);
+		double to_ns = (double)dw_source_ns(clock, at->end_ticks), length_ns = to_ns - from_ns;
+		double covered_ns = fmin(to_ns, (double)end_ns) - fmax(from_ns, (double)start_ns);
+		double others_ns = (double)at->busy_ns - (double)at->own_ns;
+
+		if (covered_ns <= 0 || length_ns <= 0)
+			continue;
+		machine.wall_ns += covered_ns;
+		machine.own_ns += covered_ns / length_ns * (double)at->own_ns;
+		/* Both are rounded to the kernel's ticks of some milliseconds. */
+		machine.others_ns += covered_ns / length_ns * fmax(0, others_ns);
+	}
+	if (end_ns > start_ns)
+		machine.known = fmin(1, machine.wall_ns / (double)(end_ns - start_ns));
+	return machine;
 }
 
 struct usages {

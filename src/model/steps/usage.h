@@ -1,6 +1,6 @@
 /*
  * What a thread with steps used, by the kernel's account: CPU time, time without a CPU, context
- * switches, page faults.
+ * switches, page faults. And what the processors of the whole machine did in that time.
  *
  * The recorder reads these at the begin and the end of steps, at most every 10 ms (USAGE entries in
  * doc/format.md). So a long step has a reading of its own, and short steps share one. Each step gets
@@ -27,6 +27,16 @@ struct dw_usage_of {
  * the source's threads. `known` is 0 if nothing was read. */
 struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t thread,
                                     uint64_t start_ticks, uint64_t end_ticks);
+
+/* What the machine's processors did from start_ns to end_ns of the run's time line. */
+struct dw_machine_of {
+	double known;     /* part of the time that readings cover, 0 to 1 */
+	double wall_ns;   /* of the covered time; the machine had host.cpus times as much to give */
+	double own_ns;    /* for the program that `dwell run` started, with its child processes */
+	double others_ns; /* for all other programs */
+};
+struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t start_ns,
+                                        uint64_t end_ns);
 
 /* The usage of each step, in the order of dw_model_steps()->steps. NULL: out of memory. */
 const struct dw_usage_of *dw_model_step_usages(struct dw_model *model, struct dwell_error *error);

@@ -97,4 +97,30 @@ TEST(readings_that_overlap_or_run_backward_are_dropped)
 	made_close(&made);
 }
 
+TEST(other_programs_are_what_the_program_did_not_use)
+{
+	struct dw_machine_of machine;
+
+	made_init(&made);
+	for (uint64_t i = 0; i < 4; i++) {
+		struct dw_entry_usage *entry = dw_encode_usage(&made.process, 0, (100 + 10 * i) * ms,
+		                                               (110 + 10 * i) * ms);
+
+		entry->entry.aux = DW_USAGE_MACHINE;
+		entry->cpu_ns = 16 * ms;
+		entry->process_cpu_ns = i < 2 ? 4 * ms : 20 * ms;
+	}
+	step(0, 100, 140);
+	REQUIRE(made_open(&made, NULL) == 0);
+	machine = dw_machine_between(made.model, 105 * ms, 120 * ms);
+	CHECK_NEAR(machine.known, 1, 1e-6);
+	CHECK_NEAR(machine.own_ns, 6e6, 10);
+	CHECK_NEAR(machine.others_ns, 18e6, 10);
+	machine = dw_machine_between(made.model, 120 * ms, 160 * ms);
+	CHECK_NEAR(machine.known, 0.5, 1e-6);
+	CHECK_NEAR(machine.others_ns, 0, 10);
+	CHECK_EQ(made.source->usage_count, 0);
+	made_close(&made);
+}
+
 CHECK_MAIN

@@ -1,0 +1,212 @@
+/* Watches the machine while a program runs; see machine.h. */
+#include "cli/machine.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/record.h"
+
+#define MACHINE_PER_SECOND 2u      /* readings in a second of a young run */
+#define MACHINE_AGE_SHARE 1024u    /* in an older run: its age between two readings, divided by this */
+#define MACHINE_MOST_PROCESSES 512u /* of the program; more are not looked at */
+#define MACHINE_MOST_THREADS 256u   /* of a process, for its child processes */
+
+static struct {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	pid_t program;
+	bool started, ends;
+} machine = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+
+struct machine_reading {
+	uint64_t ticks;
+	uint64_t busy_ns; /* all processors of the machine, since it was started */
+	uint64_t own_ns;  /* the program and its child processes, since their start */
+};
+
+static uint64_t machine_ns(unsigned long long kernel_ticks)
+{
+	static long per_second;
+
+	if (!per_second)
+		per_second = sysconf(_SC_CLK_TCK);
+	return kernel_ticks * (1000000000u / (uint64_t)(per_second > 0 ? per_second : 100));
+}
+
+/* The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq. */
+static bool machine_read_busy(uint64_t *busy_ns)
+{
+	unsigned long long times[7];
+	FILE *file = fopen("/proc/stat", "re");
+	int count;
+
+	if (!file)
+		return false;
+	count = fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu", &times[0], &times[1], &times[2],
+	               &times[3], &times[4], &times[5], &times[6]);
+	fclose(file);
+	if (count == 7)
+		*busy_ns = machine_ns(times[0] + times[1] + times[2] + times[5] + times[6]);
+	return count == 7;
+}
+
+/* The processor time of a process and of its child processes that have ended. */
+static uint64_t machine_read_process(pid_t pid)
+{
+	char path[64], text[1024];
+	unsigned long long times[4];
+	const char *name_end;
+	size_t length;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	length = fread(text, 1, sizeof text - 1, file);
+	fclose(file);
+	text[length] = '\0';
+	name_end = strrchr(text, ')'); /* the name may contain spaces and parentheses */
+	if (!name_end || sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu "
+	                                      "%llu %llu", &times[0], &times[1], &times[2],
+	                        &times[3]) != 4)
+		return 0;
+	return machine_ns(times[0] + times[1] + times[2] + times[3]);
+}
+
+/* Appends the child processes of one thread. Kernels without this file have only the program. */
+static size_t machine_add_children(pid_t pid, const char *thread, pid_t *to, size_t count)
+{
+	char path[320];
+	FILE *file;
+	int child;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)pid, thread);
+	file = fopen(path, "re");
+	while (file && count < MACHINE_MOST_PROCESSES && fscanf(file, "%d", &child) == 1)
+		to[count++] = (pid_t)child;
+	if (file)
+		fclose(file);
+	return count;
+}
+
+static size_t machine_add_descendants(pid_t pid, pid_t *to, size_t count)
+{
+	unsigned threads = 0;
+	struct dirent *entry;
+	char path[64];
+	DIR *folder;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	folder = opendir(path);
+	while (folder && threads < MACHINE_MOST_THREADS && (entry = readdir(folder)))
+		if (entry->d_name[0] != '.') {
+			count = machine_add_children(pid, entry->d_name, to, count);
+			threads++;
+		}
+	if (folder)
+		closedir(folder);
+	return count;
+}
+
+static bool machine_read(struct machine_reading *reading)
+{
+	pid_t processes[MACHINE_MOST_PROCESSES];
+	size_t count = 1;
+
+	processes[0] = machine.program;
+	reading->own_ns = 0;
+	for (size_t i = 0; i < count; i++) {
+		reading->own_ns += machine_read_process(processes[i]);
+		count = machine_add_descendants(processes[i], processes, count);
+	}
+	reading->ticks = dw_now();
+	return machine_read_busy(&reading->busy_ns);
+}
+
+static void machine_write(const struct machine_reading *before, const struct machine_reading *now)
+{
+	struct dw_entry_usage *entry = dw_journal_reserve(sizeof *entry);
+
+	if (!entry)
+		return;
+	entry->entry.id = 0;
+	entry->entry.aux = DW_USAGE_MACHINE;
+	entry->start_ticks = before->ticks;
+	entry->end_ticks = now->ticks;
+	/* A process that ended and was not waited for takes its time with it. */
+	entry->cpu_ns = now->busy_ns > before->busy_ns ? now->busy_ns - before->busy_ns : 0;
+	entry->process_cpu_ns = now->own_ns > before->own_ns ? now->own_ns - before->own_ns : 0;
+	dw_journal_commit(entry, DW_ENTRY_USAGE);
+}
+
+/* Sleeps until the next reading is due. False: the program has ended. */
+static bool machine_sleep(uint64_t nanoseconds)
+{
+	struct timespec until;
+	bool ends;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += (time_t)(nanoseconds / 1000000000u);
+	until.tv_nsec += (long)(nanoseconds % 1000000000u);
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	pthread_mutex_lock(&machine.lock);
+	while (!machine.ends && pthread_cond_timedwait(&machine.wake, &machine.lock, &until) == 0)
+		;
+	ends = machine.ends;
+	pthread_mutex_unlock(&machine.lock);
+	return !ends;
+}
+
+static void *machine_loop(void *unused)
+{
+	struct machine_reading before, now;
+	uint64_t wait_ns = 1000000000u / MACHINE_PER_SECOND, age_ns = 0, sleep_ns = wait_ns;
+
+	if (!machine_read(&before))
+		return NULL;
+	while (machine_sleep(sleep_ns)) {
+		if (!machine_read(&now))
+			break;
+		machine_write(&before, &now);
+		before = now;
+		age_ns += sleep_ns;
+		sleep_ns = age_ns / MACHINE_AGE_SHARE > wait_ns ? age_ns / MACHINE_AGE_SHARE : wait_ns;
+	}
+	return unused;
+}
+
+void dw_machine_watch(pid_t program)
+{
+	sigset_t all, mask;
+
+	machine.program = program;
+	machine.ends = false;
+	/* Signals are for the thread that waits for the program. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	machine.started = pthread_create(&machine.thread, NULL, machine_loop, NULL) == 0;
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+void dw_machine_end(void)
+{
+	if (!machine.started)
+		return;
+	pthread_mutex_lock(&machine.lock);
+	machine.ends = true;
+	pthread_cond_signal(&machine.wake);
+	pthread_mutex_unlock(&machine.lock);
+	pthread_join(machine.thread, NULL);
+	machine.started = false;
+}
