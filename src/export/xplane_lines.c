@@ -5,7 +5,7 @@
  * another one is moved to a further line of the same thread. The profile plugin recognises
  * operators by the form of their names, so an operator has two names: one for the plugin, and its
  * own for display. Category and detail are stored with the name for dwell itself, which can read
- * the file as a trace (read/xspace_names.c).
+ * the file as a trace (import/xspace_names.c).
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ size_t dw_xplane_device(const struct dw_xplane *xplane, uint32_t line, const cha
 	return strncmp(*name, "/device:", 8) == 0 && space ? (size_t)(space - *name) : 0;
 }
 
-/* Writes the name of a thread's line in the form that read/xspace_owners.c parses. */
+/* Writes the name of a thread's line in the form that import/xspace_owners.c parses. */
 static void xplane_line_name(const struct dw_xplane *xplane, uint32_t line, char to[MOST_NAME])
 {
 	const struct dw_source *source = xplane->timeline.source;

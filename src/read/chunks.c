@@ -91,7 +91,7 @@ static void measure_device(struct dw_read_chunk *chunk)
 		/* Pairs with the writer's release of `what`. */
 		if (!__atomic_load_n(&there->what, __ATOMIC_ACQUIRE))
 			break;
-		dw_read_copy(&record, there, sizeof record);
+		dw_copy_shared(&record, there, sizeof record);
 		if (record.start_ticks <= DW_TICKS_MAX &&
 		    record.start_ticks + dw_device_duration(&record) > chunk->end_ticks)
 			chunk->end_ticks = record.start_ticks + dw_device_duration(&record);
@@ -116,7 +116,7 @@ static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chun
 	chunk->number = __atomic_load_n(&there->number, __ATOMIC_ACQUIRE);
 	/* Read before the rest of the header: if it is set, end_ticks is set too. */
 	uint32_t end_bytes = __atomic_load_n(&there->end_bytes, __ATOMIC_ACQUIRE);
-	dw_read_copy(&header, there, sizeof header);
+	dw_copy_shared(&header, there, sizeof header);
 	chunk->header = there;
 	chunk->type = header.type;
 	chunk->process = header.process;

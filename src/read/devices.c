@@ -275,7 +275,7 @@ static int devices_fill_chunk(struct dw_reader *reader, struct dw_read_file *fil
 static int devices_fill_chunks(struct dw_reader *reader, uint32_t f)
 {
 	struct dw_read_file *file = &reader->files[f];
-	struct clocks clocks = { .places = { .seed = dw_read_seed(file) } };
+	struct clocks clocks = { .places = { .seed = dw_hash_seed(file) } };
 	int result = devices_fill_clocks(reader, file, &clocks);
 
 	for (size_t i = 0; i < file->chunk_count && !result; i++)
@@ -290,7 +290,7 @@ static int devices_fill_file(struct dw_reader *reader, uint32_t f)
 	struct dw_source *source = &reader->source;
 	struct dw_read_file *file = &reader->files[f];
 	size_t before = source->events_count;
-	struct dw_read_index places = { .seed = dw_read_seed(file) };
+	struct dw_read_index places = { .seed = dw_hash_seed(file) };
 	int result = devices_fill_chunks(reader, f);
 
 	if (!result && source->events_count > before) {

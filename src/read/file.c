@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "import/import.h"
 
 /* How often all processes of this machine may be searched for one of another pid namespace. */
 #define MOST_SCANS 64u
@@ -133,8 +134,25 @@ static int copy_head(struct dw_read_file *file, struct dw_arena *arena, struct d
 	if (!room)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
 	head = (struct dw_head *)(void *)(room + (align - (uintptr_t)room % align) % align);
-	dw_read_copy(head, file->data, file->size_bytes < sizeof *head ? file->size_bytes : sizeof *head);
+	dw_copy_shared(head, file->data, file->size_bytes < sizeof *head ? file->size_bytes : sizeof *head);
 	file->head = head;
+	return 0;
+}
+
+/* Replaces a file of another tool by its translation. check_head() refuses what nobody takes. */
+static int import_file(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error)
+{
+	struct dw_import_file foreign = { file->path, file->data, file->size_bytes };
+	struct dw_import_result imported;
+	int result = dw_import_open(&foreign, arena, &imported, error);
+
+	if (result || !imported.image)
+		return result;
+	munmap((void *)(uintptr_t)file->data, file->size_bytes);
+	file->data = imported.image;
+	file->size_bytes = imported.image_bytes;
+	file->note = imported.note;
+	file->foreign = true;
 	return 0;
 }
 
@@ -150,11 +168,8 @@ int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const c
 	if (!file->path)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
 	result = map_file(file, error);
-	if (result == 0 && memcmp(file->data, DW_MAGIC, file->size_bytes < 8 ? file->size_bytes : 8) != 0) {
-		bool taken; /* if false, check_head() below refuses the file */
-
-		result = dw_read_xspace(file, arena, &taken, error);
-	}
+	if (result == 0 && memcmp(file->data, DW_MAGIC, file->size_bytes < 8 ? file->size_bytes : 8) != 0)
+		result = import_file(file, arena, error);
 	if (result == 0) {
 		result = copy_head(file, arena, error);
 		if (result == 0)

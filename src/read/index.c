@@ -6,8 +6,8 @@
  * purpose.
  */
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/foreign.h"
 #include "base/grow.h"
 #include "read/read.h"
 
@@ -21,16 +21,6 @@ static uint32_t index_find_item(const struct dw_read_index *index, uint32_t id)
 	return DW_MAP_FIND(&index->by_id, index_hash(index, id), i, index->items[i].id == id);
 }
 
-uint64_t dw_read_seed(const void *address)
-{
-	struct timespec now;
-	uint64_t seed;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	seed = ((uint64_t)now.tv_nsec ^ (uint64_t)(uintptr_t)address) * 0x9e3779b97f4a7c15u;
-	return (seed ^ seed >> 29) | 1;
-}
-
 uint32_t *dw_read_index_at(struct dw_read_index *index, uint32_t id)
 {
 	uint32_t found = index_find_item(index, id);
@@ -42,7 +32,7 @@ uint32_t *dw_read_index_at(struct dw_read_index *index, uint32_t id)
 	if (!item)
 		return NULL;
 	if (!index->seed)
-		index->seed = dw_read_seed(index->items);
+		index->seed = dw_hash_seed(index->items);
 	if (!dw_map_add(&index->by_id, index_hash(index, id), (uint32_t)index->count))
 		return NULL;
 	index->count++;

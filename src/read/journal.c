@@ -117,7 +117,7 @@ static void copy_entry(const char *at, const struct dw_entry *header, struct dw_
 	/* Acquire pairs with the writer's release: the copy has what was written before. */
 	if (last)
 		value = __atomic_load_n((const uint64_t *)(const void *)(at + last), __ATOMIC_ACQUIRE);
-	dw_read_copy(to, at, header->bytes);
+	dw_copy_shared(to, at, header->bytes);
 	*to = *header;
 	if (last)
 		memcpy((char *)to + last, &value, sizeof value);

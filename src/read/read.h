@@ -1,8 +1,7 @@
 /*
  * The parts of opening a source, only for the files of this module.
  *
- *   file     one trace file: mapped, recognised, or refused with a reason
- *   xspace   a file of XLA's profiler, translated into a trace in memory (xspace.h)
+ *   file     one file: mapped, recognised, imported (src/import), or refused with a reason
  *   chunks   its blocks: chunk headers, checked and sorted
  *   journal  its entries: the dictionary, processes, threads, steps, clocks
  *   clock    its ticks on the run's common time line
@@ -19,7 +18,7 @@
  * when all files are read.
  *
  * Another process may write to a file while it is read. So everything that decides about memory
- * is copied out of the map first (dw_read_copy()), then checked, and only the copy is used. Only
+ * is copied out of the map first (dw_copy_shared()), then checked, and only the copy is used. Only
  * the records of chunks are read from the map; the decoder loads each of their words once.
  *
  * A file may be made to harm its reader. So memory is at most a small multiple of the file's size,
@@ -32,6 +31,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/foreign.h"
 #include "base/host.h"
 #include "base/map.h"
 #include "read/source.h"
@@ -222,14 +222,6 @@ static inline void *dw_read_take(struct dw_reader *reader, size_t count, size_t 
 	return dw_arena_alloc(&reader->arena, (count + 1) * item_bytes);
 }
 
-/* Copies what another process may change. The compiler cannot move or repeat the copy, nor use
- * what it knew about the original. */
-static inline void dw_read_copy(void *to, const void *from, size_t bytes)
-{
-	memcpy(to, from, bytes);
-	__asm__ volatile("" : : : "memory");
-}
-
 /* Rounds a value and limits it to the range of ns and ticks. */
 static inline uint64_t dw_read_u64(double value)
 {
@@ -251,16 +243,6 @@ int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const c
                       struct dwell_error *error);
 void dw_read_file_close(struct dw_read_file *file);
 
-/* xspace.c: if the file is an XSpace, replaces it with a trace of the same contents. */
-int dw_read_xspace(struct dw_read_file *file, struct dw_arena *arena, bool *taken,
-                   struct dwell_error *error);
-/* gunzip.c: the caller frees `out`. The output has at most DW_GUNZIP_SPARE bytes and
- * DW_GUNZIP_RATIO times the size. */
-#define DW_GUNZIP_SPARE ((size_t)32 << 20)
-#define DW_GUNZIP_RATIO ((size_t)128)
-int dw_read_gunzip(const char *path, const void *bytes, size_t size, unsigned char **out,
-                   size_t *out_size, struct dwell_error *error);
-
 /* chunks.c: fills `chunks`, sorted by type, process, stream, number. */
 int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error);
 
@@ -272,9 +254,7 @@ void dw_read_device_parts_reset(struct dw_read_device_parts *parts);
 /* NULL if the id is not that of a STRING. */
 const char *dw_read_string(const struct dw_read_file *file, uint32_t id);
 
-/* index.c: a multiplier that cannot be predicted. */
-uint64_t dw_read_seed(const void *address);
-/* The id's place, which is 0 if the id is new; NULL if out of memory. */
+/* index.c. The id's place, which is 0 if the id is new; NULL if out of memory. */
 uint32_t *dw_read_index_at(struct dw_read_index *index, uint32_t id);
 /* The place or 0. */
 uint32_t dw_read_index_find(const struct dw_read_index *index, uint32_t id);

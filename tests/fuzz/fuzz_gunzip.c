@@ -3,7 +3,7 @@
  * is bounded: a bomb is refused.
  */
 #include "bounds.h"
-#include "read/read.h"
+#include "import/import.h"
 
 /* Unpacked bytes for each compressed one, with the copy that growing takes, by what the bound
  * allows anyway. */
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t out_size;
 
 	bounds_begin();
-	if (dw_read_gunzip("fuzz", data, size, &out, &out_size, NULL) == 0) {
+	if (dw_import_gunzip("fuzz", data, size, &out, &out_size, NULL) == 0) {
 		demand(out_size <= DW_GUNZIP_SPARE + DW_GUNZIP_RATIO * size);
 		free(out);
 	}

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "read/xspace.h"
+#include "import/xspace.h"
 
 #define MOST_NAME 256u
 /* Each thread takes a page of the image at least. A program has fewer threads than its file has

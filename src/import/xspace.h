@@ -10,8 +10,8 @@
  * format/xspace.h describes the format. A file is translated into a trace in memory when it is
  * opened; the rest of the reader does not notice the difference. Its bytes are not trusted.
  */
-#ifndef DW_READ_XSPACE_H
-#define DW_READ_XSPACE_H
+#ifndef DW_IMPORT_XSPACE_H
+#define DW_IMPORT_XSPACE_H
 
 #include <string.h>
 
@@ -19,7 +19,8 @@
 #include "base/proto.h"
 #include "format/encode.h"
 #include "format/xspace.h"
-#include "read/read.h"
+#include "import/import.h"
+#include "import/ranges.h"
 
 /* Kinds of stats that dwell understands. */
 #define XS_STATS(X)                                                                        \
@@ -94,10 +95,6 @@ struct xs_event {
 	uint32_t name;  /* index */
 };
 
-struct xs_stack_item {
-	uint64_t end_ns, handle; /* handle: of an asynchronous range; 0: an ordinary range */
-};
-
 struct xs_thread {
 	uint64_t key;     /* of its process and name */
 	uint32_t thread;  /* THREAD id */
@@ -142,10 +139,10 @@ struct xspace {
 	struct xs_map owners;     /* processes, by rank and pid, + 1 */
 	size_t args_count, args_bytes; /* of the different texts of events */
 	size_t lines_kept;
-	struct xs_stack_item *open;
-	size_t open_count, open_capacity, open_async, overlaps_open;
+	struct dw_ranges ranges;
+	size_t async_count;
 	/* counted for the note on the file */
-	size_t events, overlaps, cut, aggregated, damaged, texts_dropped, lines_dropped;
+	size_t events, aggregated, damaged, texts_dropped, lines_dropped;
 	bool python;
 	bool failed; /* out of memory */
 };

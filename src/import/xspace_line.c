@@ -1,18 +1,15 @@
 /*
  * The events of one thread in order, as records of a stream.
  *
- * Called by xspace.c when the lines of a plane are read. Events should nest. One that overlaps
- * another partly becomes a range that ends out of order (END_OF). Beyond a depth at which the
- * search for the earliest end would take long, it is cut at the end of the range around it and
- * counted.
+ * Called by xspace.c when the lines of a plane are read. ranges.h says what becomes of events that
+ * overlap.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
-#include "read/xspace.h"
+#include "import/xspace.h"
 
-#define MOST_OVERLAPPING 256u /* ranges open at once while some of them overlap */
 #define MOST_TEXTS 100000u
 #define SPARE_TEXT_BYTES ((size_t)16 << 20) /* of texts of events, beyond the size of the file */
 
@@ -45,88 +42,6 @@ static void line_sort(struct xs_thread *thread)
 			qsort(thread->events, thread->count, sizeof *thread->events, line_compare_events);
 			return;
 		}
-}
-
-/* ---- open ranges ------------------------------------------------------------------------- */
-
-/* The open range that ends first; of several the innermost. */
-static size_t line_first_to_end(const struct xspace *space)
-{
-	size_t first = space->open_count - 1;
-
-	for (size_t i = first; space->overlaps_open && i-- > 0;)
-		if (space->open[i].end_ns < space->open[first].end_ns)
-			first = i;
-	return first;
-}
-
-static void line_close_at(struct xspace *space, struct dw_encode_stream *stream, size_t index)
-{
-	struct xs_stack_item item = space->open[index];
-	uint32_t above = 0;
-
-	for (size_t i = index + 1; i < space->open_count; i++)
-		above += !space->open[i].handle;
-	if (item.handle)
-		dw_encode_record(stream, item.end_ns, DW_ASYNC_END, (uint32_t)(item.handle & DW_ID_MASK),
-		                 &item.handle, 2);
-	else if (above)
-		dw_encode_record(stream, item.end_ns, DW_END_OF, 0, &above, 1);
-	else
-		dw_encode_end(stream, item.end_ns);
-	memmove(&space->open[index], &space->open[index + 1],
-	        (space->open_count - index - 1) * sizeof item);
-	space->open_count--;
-	if (!space->overlaps_open)
-		return;
-	space->overlaps_open = 0;
-	for (size_t i = 1; i < space->open_count; i++)
-		space->overlaps_open |= space->open[i].end_ns > space->open[i - 1].end_ns;
-}
-
-static void line_close_until(struct xspace *space, struct dw_encode_stream *stream, uint64_t ns)
-{
-	while (space->open_count) {
-		size_t first = line_first_to_end(space);
-
-		if (space->open[first].end_ns > ns)
-			return;
-		line_close_at(space, stream, first);
-	}
-}
-
-/* Cuts open ranges so that each ends within the one around it. */
-static void line_make_nest(struct xspace *space)
-{
-	for (size_t i = 1; i < space->open_count; i++)
-		if (space->open[i].end_ns > space->open[i - 1].end_ns) {
-			space->open[i].end_ns = space->open[i - 1].end_ns;
-			space->cut++;
-		}
-	space->overlaps_open = 0;
-}
-
-static void line_push(struct xspace *space, uint64_t end_ns, uint64_t handle)
-{
-	struct xs_stack_item *item, *last;
-
-	if (space->open_count == MOST_OVERLAPPING && space->overlaps_open)
-		line_make_nest(space);
-	item = DW_GROW(&space->open, &space->open_capacity, space->open_count);
-	if (!item) {
-		space->failed = true;
-		return;
-	}
-	last = space->open_count ? item - 1 : NULL;
-	if (last && end_ns > last->end_ns && space->open_count >= MOST_OVERLAPPING) {
-		end_ns = last->end_ns;
-		space->cut++;
-	} else if (last && end_ns > last->end_ns) {
-		space->overlaps_open = 1;
-		space->overlaps += !handle && !last->handle;
-	}
-	*item = (struct xs_stack_item){ end_ns, handle };
-	space->open_count++;
 }
 
 /* ---- records ------------------------------------------------------------------------ */
@@ -213,10 +128,10 @@ static void line_put_range(struct xspace *space, struct xs_thread *to, const str
 
 	if (line_has(stats, XS_ASYNC)) {
 		/* ASYNC_END takes the OP id of its range from the low bits of the handle. */
-		handle = (uint64_t)++space->open_async << 28 | op;
+		handle = (uint64_t)++space->async_count << 28 | op;
 		line_put_u64s(to, event->start_ns, DW_ASYNC_BEGIN, op, &handle, 1);
 		if (!line_has(stats, XS_OPEN))
-			line_push(space, event->end_ns, handle);
+			dw_ranges_push(&space->ranges, event->end_ns, handle);
 		return;
 	}
 	dw_encode_begin(&to->stream, event->start_ns, op);
@@ -225,7 +140,7 @@ static void line_put_range(struct xspace *space, struct xs_thread *to, const str
 		dw_encode_record(&to->stream, event->start_ns, DW_LINK, 0, link, 3);
 	}
 	line_put_args(space, to, event, stats);
-	line_push(space, event->end_ns, 0);
+	dw_ranges_push(&space->ranges, event->end_ns, 0);
 	line_put_flows(space, to, event, stats);
 }
 
@@ -291,12 +206,12 @@ void xs_put_thread(struct xspace *space, struct xs_thread *thread)
 	uint64_t step_end_ns = 0;
 
 	line_sort(thread);
-	space->open_count = space->overlaps_open = 0;
 	for (size_t i = 0; i < thread->count && !space->failed; i++) {
-		line_close_until(space, &thread->stream, thread->events[i].start_ns);
+		dw_ranges_close_until(&space->ranges, &thread->stream, thread->events[i].start_ns);
 		line_put_event(space, thread, &thread->events[i], &step_end_ns);
 	}
-	line_close_until(space, &thread->stream, UINT64_MAX);
+	dw_ranges_close_until(&space->ranges, &thread->stream, UINT64_MAX);
+	space->failed |= space->ranges.failed;
 	dw_encode_close(&thread->stream);
 	space->events += thread->count;
 	free(thread->events);

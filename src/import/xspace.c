@@ -1,11 +1,11 @@
 /*
  * An XSpace file, translated into a trace in memory; see xspace.h.
  *
- * Called by file.c for files that are no trace. Lines become threads of one process, or of
+ * Called by import.c. Lines become threads of one process, or of
  * several if dwell's export wrote the file. The name of a line gives the name and number of the
  * thread. Invariant: only bytes of the file are read, and memory is bounded by their number.
  */
-#include "read/xspace.h"
+#include "import/xspace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,32 +280,24 @@ static void xspace_translate(struct xspace *space)
 	snprintf(head->writer, sizeof head->writer, "XSpace");
 }
 
-static void xspace_note(struct xspace *space, struct dw_read_file *file, size_t count, const char *what)
+/* Takes the image, which is mapped like a file. */
+static int xspace_finish_result(struct xspace *space, struct dw_import_result *result,
+                                struct dwell_error *error)
 {
-	if (count)
-		file->note = dw_arena_printf(space->arena, "%s%s%zu %s", file->note ? file->note : "",
-		                             file->note ? "; " : "", count, what);
-}
-
-/* Replaces the data of the file by the image, which is mapped like a file. */
-static int xspace_install(struct xspace *space, struct dw_read_file *file, struct dwell_error *error)
-{
-	size_t size = 0;
-	void *pages = space->failed ? NULL : dw_encode_take(&space->encode, &size);
-
-	if (!pages)
+	result->image = space->failed ? NULL : dw_encode_take(&space->encode, &result->image_bytes);
+	if (!result->image)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory translating %s (an XSpace of %zu MB)",
-		                    file->path, space->size >> 20);
-	munmap((void *)(uintptr_t)file->data, file->size_bytes);
-	file->data = pages;
-	file->size_bytes = size;
-	xspace_note(space, file, space->overlaps, "events overlap others of their line partly");
-	xspace_note(space, file, space->cut, "of them end where what is around them ends");
-	xspace_note(space, file, space->aggregated, "events are sums without a time, and are left out");
-	xspace_note(space, file, space->damaged, "events or lines make no sense, and are left out");
-	xspace_note(space, file, space->texts_dropped, "events have more to say than is kept");
-	xspace_note(space, file, space->lines_dropped, "lines are left out: there are more than threads of a file "
-	                                        "of this size");
+		                    space->path, space->size >> 20);
+	dw_import_note(result, space->arena, space->ranges.overlaps, "events overlap others of their line partly");
+	dw_import_note(result, space->arena, space->ranges.cut, "of them end where what is around them ends");
+	dw_import_note(result, space->arena, space->aggregated,
+	               "events are sums without a time, and are left out");
+	dw_import_note(result, space->arena, space->damaged,
+	               "events or lines make no sense, and are left out");
+	dw_import_note(result, space->arena, space->texts_dropped,
+	               "events have more to say than is kept");
+	dw_import_note(result, space->arena, space->lines_dropped,
+	               "lines are left out: there are more than threads of a file of this size");
 	return 0;
 }
 
@@ -318,20 +310,21 @@ static void xspace_reset(struct xspace *space)
 	free(space->processes);
 	free(space->names);
 	free(space->stat_names);
-	free(space->open);
+	dw_ranges_reset(&space->ranges);
 	xs_map_reset(&space->ops);
 	xs_map_reset(&space->texts);
 	xs_map_reset(&space->keys);
 	xs_map_reset(&space->owners);
 }
 
-static int xspace_read_bytes(struct dw_read_file *file, struct dw_arena *arena, const void *bytes,
-                             size_t size, bool packed, bool *taken, struct dwell_error *error)
+static int xspace_read_bytes(const struct dw_import_file *file, struct dw_arena *arena,
+                             const void *bytes, size_t size, bool packed,
+                             struct dw_import_result *result, struct dwell_error *error)
 {
 	struct xspace space = { .path = file->path, .bytes = bytes, .size = size, .arena = arena,
 		.host = { "", 0 } };
 	size_t bad_at = 0;
-	int result;
+	int code;
 
 	if (!xspace_has_form(bytes, size, &bad_at)) {
 		if (!xspace_ends_in(file->path, ".xplane.pb") && !xspace_ends_in(file->path, ".xplane.pb.gz"))
@@ -342,49 +335,47 @@ static int xspace_read_bytes(struct dw_read_file *file, struct dw_arena *arena, 
 		                    file->path, bad_at, size, packed ? " (unpacked)" : "");
 	}
 	xspace_translate(&space);
-	result = xspace_install(&space, file, error);
+	code = xspace_finish_result(&space, result, error);
 	xspace_reset(&space);
-	*taken = file->foreign = result == 0;
-	return result;
+	return code;
 }
 
 /* Reads a copy of the file if it has the form of an XSpace: texts are read more than once, and
  * another process may change the file meanwhile. */
-static int xspace_read_copy(struct dw_read_file *file, struct dw_arena *arena, bool *taken,
-                            struct dwell_error *error)
+static int xspace_read_copy(const struct dw_import_file *file, struct dw_arena *arena,
+                            struct dw_import_result *result, struct dwell_error *error)
 {
 	size_t bad_at = 0, size = file->size_bytes;
 	unsigned char *copy;
-	int result;
+	int code;
 
 	if (!xspace_has_form((const unsigned char *)file->data, size, &bad_at))
-		return xspace_read_bytes(file, arena, file->data, size, false, taken, error);
+		return xspace_read_bytes(file, arena, file->data, size, false, result, error);
 	copy = malloc(size);
 	if (!copy)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
-	dw_read_copy(copy, file->data, size);
-	result = xspace_read_bytes(file, arena, copy, size, false, taken, error);
+	dw_copy_shared(copy, file->data, size);
+	code = xspace_read_bytes(file, arena, copy, size, false, result, error);
 	free(copy);
-	return result;
+	return code;
 }
 
-int dw_read_xspace(struct dw_read_file *file, struct dw_arena *arena, bool *taken,
-                   struct dwell_error *error)
+int dw_import_xspace(const struct dw_import_file *file, struct dw_arena *arena,
+                     struct dw_import_result *result, struct dwell_error *error)
 {
 	const unsigned char *bytes = (const unsigned char *)file->data;
 	unsigned char *unpacked;
 	size_t size;
-	int result;
+	int code;
 
-	*taken = false;
 	if (file->size_bytes < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b)
-		return xspace_read_copy(file, arena, taken, error);
+		return xspace_read_copy(file, arena, result, error);
 	if (!xspace_ends_in(file->path, ".pb.gz"))
 		return 0;
-	result = dw_read_gunzip(file->path, bytes, file->size_bytes, &unpacked, &size, error);
-	if (result)
-		return result;
-	result = xspace_read_bytes(file, arena, unpacked, size, true, taken, error);
+	code = dw_import_gunzip(file->path, bytes, file->size_bytes, &unpacked, &size, error);
+	if (code)
+		return code;
+	code = xspace_read_bytes(file, arena, unpacked, size, true, result, error);
 	free(unpacked);
-	return result;
+	return code;
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "read/xspace.h"
+#include "import/xspace.h"
 
 static const struct xs_stat_name *stats_find_name(const struct xspace *space, uint64_t id)
 {

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "read/read.h"
+#include "import/import.h"
 
 #ifndef DW_HAVE_ZLIB
-int dw_read_gunzip(const char *path, const void *bytes, size_t size, unsigned char **out,
+int dw_import_gunzip(const char *path, const void *bytes, size_t size, unsigned char **out,
                    size_t *out_size, struct dwell_error *error)
 {
 	return dw_error_set(error, DWELL_E_NOT_TRACE,
@@ -49,7 +49,7 @@ static int inflate_all(z_stream *stream, size_t most, unsigned char **out, size_
 	return result == Z_STREAM_END ? Z_OK : result;
 }
 
-int dw_read_gunzip(const char *path, const void *bytes, size_t size, unsigned char **out,
+int dw_import_gunzip(const char *path, const void *bytes, size_t size, unsigned char **out,
                    size_t *out_size, struct dwell_error *error)
 {
 	z_stream stream = { .next_in = (Bytef *)(uintptr_t)bytes };

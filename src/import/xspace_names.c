@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "read/xspace.h"
+#include "import/xspace.h"
 
 #define MOST_TEXT 4096u
 
@@ -36,7 +36,7 @@ uint32_t *xs_map_at(struct xs_map *map, uint64_t key)
 	uint32_t hash, found;
 
 	if (!map->seed)
-		map->seed = dw_read_seed(map);
+		map->seed = dw_hash_seed(map);
 	hash = (uint32_t)((key ^ key >> 32) * map->seed >> 32);
 	found = DW_MAP_FIND(&map->map, hash, i, map->items[i].key == key);
 	if (found != DW_MAP_NONE)

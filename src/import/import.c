@@ -1,0 +1,21 @@
+/*
+ * Which importer a file belongs to; see import.h.
+ *
+ * Called by the reader for files that are no traces of dwell.
+ */
+#include "import/import.h"
+
+void dw_import_note(struct dw_import_result *result, struct dw_arena *arena, size_t count,
+                    const char *what)
+{
+	if (count)
+		result->note = dw_arena_printf(arena, "%s%s%zu %s", result->note ? result->note : "",
+		                               result->note ? "; " : "", count, what);
+}
+
+int dw_import_open(const struct dw_import_file *file, struct dw_arena *arena,
+                   struct dw_import_result *result, struct dwell_error *error)
+{
+	*result = (struct dw_import_result){ .image = NULL };
+	return dw_import_xspace(file, arena, result, error);
+}

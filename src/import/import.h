@@ -1,0 +1,59 @@
+/*
+ * Files of other tools become traces of dwell.
+ *
+ *   import.c      which importer a file belongs to, by its content; where the image lies
+ *   xspace*.c     XSpace, the file of XLA's profiler (xspace.h)
+ *   ranges.c      events of one thread in order, as records of its stream
+ *   gunzip.c      a whole compressed file
+ *
+ * An importer translates a file into an image: the bytes of a trace file, mapped. The rest of dwell
+ * does not notice the difference. A file may be made to harm its reader: an importer reads only the
+ * bytes it is given, and its memory is bounded by a multiple of their number.
+ */
+#ifndef DW_IMPORT_IMPORT_H
+#define DW_IMPORT_IMPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/foreign.h"
+#include "dwell/dwell.h"
+
+/* A file that is mapped. Another process may change its bytes while they are read. */
+struct dw_import_file {
+	const char *path;
+	const char *data;
+	size_t size_bytes;
+};
+
+/* What a translation makes. */
+struct dw_import_result {
+	void *image;        /* the caller unmaps it */
+	size_t image_bytes;
+	const char *note;   /* what was left out, for people; in the arena, or NULL */
+};
+
+/*
+ * Translates the file. `result->image` is NULL, and the result 0, if the file belongs to no importer:
+ * the caller then says what it looks like.
+ */
+int dw_import_open(const struct dw_import_file *file, struct dw_arena *arena,
+                   struct dw_import_result *result, struct dwell_error *error);
+
+/* Appends "COUNT WHAT" to the note, unless the count is 0. */
+void dw_import_note(struct dw_import_result *result, struct dw_arena *arena, size_t count,
+                    const char *what);
+
+/* xspace.c; the same contract as dw_import_open(). */
+int dw_import_xspace(const struct dw_import_file *file, struct dw_arena *arena,
+                     struct dw_import_result *result, struct dwell_error *error);
+
+/* gunzip.c: the caller frees `out`. The output has at most DW_GUNZIP_SPARE bytes and
+ * DW_GUNZIP_RATIO times the size. */
+#define DW_GUNZIP_SPARE ((size_t)32 << 20)
+#define DW_GUNZIP_RATIO ((size_t)128)
+int dw_import_gunzip(const char *path, const void *bytes, size_t size, unsigned char **out,
+                     size_t *out_size, struct dwell_error *error);
+
+#endif

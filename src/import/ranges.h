@@ -1,0 +1,43 @@
+/*
+ * The open ranges of one thread whose events come in order of their start.
+ *
+ * Files of other tools give a range as its start and its end. In a stream of records an end is a record
+ * of its own. So an importer keeps the ranges that are open, and before each event it closes those that
+ * have ended. Events should nest. One that overlaps another partly becomes a range that ends out of
+ * order (END_OF). Beyond a depth at which the search for the earliest end would take long, it is cut at
+ * the end of the range around it and counted.
+ */
+#ifndef DW_IMPORT_RANGES_H
+#define DW_IMPORT_RANGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/encode.h"
+
+#define DW_RANGE_NO_END UINT64_MAX /* the end is an event of its own: dw_ranges_end() */
+
+struct dw_range {
+	uint64_t end_ns, handle; /* handle: of an asynchronous range; 0: an ordinary range */
+};
+
+struct dw_ranges {
+	struct dw_range *open;
+	size_t count, capacity;
+	bool overlapping;     /* some range ends after one around it */
+	bool failed;          /* out of memory */
+	size_t overlaps, cut; /* counted for the note on the file */
+};
+
+void dw_ranges_reset(struct dw_ranges *ranges);
+/* A range begins; its BEGIN is written already. */
+void dw_ranges_push(struct dw_ranges *ranges, uint64_t end_ns, uint64_t handle);
+/* Writes the ends of the ranges that end at `ns` or before. */
+void dw_ranges_close_until(struct dw_ranges *ranges, struct dw_encode_stream *stream, uint64_t ns);
+/* Ends the innermost range without an end; false if there is none. */
+bool dw_ranges_end(struct dw_ranges *ranges, struct dw_encode_stream *stream, uint64_t ns);
+/* Ends all ranges, those without an end at `ns`. Returns how many these are. */
+size_t dw_ranges_close(struct dw_ranges *ranges, struct dw_encode_stream *stream, uint64_t ns);
+
+#endif
