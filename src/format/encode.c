@@ -2,26 +2,46 @@
 #include "format/encode.h"
 
 #include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define FIRST_BLOCKS 16u
 #define MOST_BLOCKS (1u << 28)
+#define FILE_BLOCKS 1024u   /* by which a file grows */
+#define RELEASE_BLOCKS 512u /* after so many new blocks the pages of a file are released */
 
 /* ---- the file ----------------------------------------------------------------- */
 
-/* Grows the mapping; new pages are zero. */
-static char *grow_image(char *image, size_t old_bytes, size_t bytes)
+/* Grows the mapping; new pages are zero. A file's space is reserved first, because a write to a page
+ * without space on disk ends the process. */
+static char *grow_image(struct dw_encode *encode, size_t old_bytes, size_t bytes)
 {
-	void *grown = image ? mremap(image, old_bytes, bytes, MREMAP_MAYMOVE)
-	                    : mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-	                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int flags = encode->in_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	void *grown;
 
+	if (encode->in_file) {
+		encode->error = posix_fallocate(encode->fd, (off_t)old_bytes, (off_t)(bytes - old_bytes));
+		if (encode->error)
+			return NULL;
+	}
+	grown = encode->image ? mremap(encode->image, old_bytes, bytes, MREMAP_MAYMOVE)
+	                      : mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags,
+	                             encode->in_file ? encode->fd : -1, 0);
 	if (grown == MAP_FAILED)
 		return NULL;
-	madvise(grown, bytes, MADV_NOHUGEPAGE); /* blocks may be nearly empty */
+	if (!encode->in_file)
+		madvise(grown, bytes, MADV_NOHUGEPAGE); /* blocks may be nearly empty */
 	return grown;
+}
+
+static uint32_t next_capacity(const struct dw_encode *encode)
+{
+	if (encode->in_file)
+		return encode->capacity + FILE_BLOCKS;
+	return encode->capacity ? encode->capacity * 2 : FIRST_BLOCKS;
 }
 
 static uint32_t new_block(struct dw_encode *encode)
@@ -29,9 +49,9 @@ static uint32_t new_block(struct dw_encode *encode)
 	if (encode->failed)
 		return 0;
 	if (encode->blocks == encode->capacity) {
-		uint32_t capacity = encode->capacity ? encode->capacity * 2 : FIRST_BLOCKS;
+		uint32_t capacity = next_capacity(encode);
 		char *image = capacity <= MOST_BLOCKS
-		                  ? grow_image(encode->image, (size_t)encode->capacity * DW_BLOCK_BYTES,
+		                  ? grow_image(encode, (size_t)encode->capacity * DW_BLOCK_BYTES,
 		                               (size_t)capacity * DW_BLOCK_BYTES)
 		                  : NULL;
 
@@ -42,6 +62,9 @@ static uint32_t new_block(struct dw_encode *encode)
 		encode->image = image;
 		encode->capacity = capacity;
 	}
+	/* The file keeps what the pages have. */
+	if (encode->in_file && encode->blocks % RELEASE_BLOCKS == 0)
+		madvise(encode->image, (size_t)encode->blocks * DW_BLOCK_BYTES, MADV_DONTNEED);
 	return encode->blocks++;
 }
 
@@ -55,11 +78,10 @@ struct dw_head *dw_encode_head(struct dw_encode *encode)
 	return (struct dw_head *)(void *)encode->image;
 }
 
-void dw_encode_init(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t ticks_per_second)
+static void init_image(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t ticks_per_second)
 {
 	struct dw_head *head;
 
-	memset(encode, 0, sizeof *encode);
 	new_block(encode);
 	if (encode->failed)
 		return;
@@ -78,6 +100,21 @@ void dw_encode_init(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t 
 	head->next_gate = 1;
 }
 
+void dw_encode_init(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t ticks_per_second)
+{
+	memset(encode, 0, sizeof *encode);
+	init_image(encode, kind, ticks_per_second);
+}
+
+void dw_encode_init_file(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t ticks_per_second,
+                         int fd)
+{
+	memset(encode, 0, sizeof *encode);
+	encode->in_file = true;
+	encode->fd = fd;
+	init_image(encode, kind, ticks_per_second);
+}
+
 void dw_encode_reset(struct dw_encode *encode)
 {
 	if (encode->image)
@@ -92,6 +129,8 @@ void *dw_encode_take(struct dw_encode *encode, size_t *bytes)
 	if (!image)
 		return NULL;
 	*bytes = dw_encode_bytes(encode);
+	if (encode->in_file && ftruncate(encode->fd, (off_t)*bytes) != 0)
+		return NULL;
 	if (encode->capacity > encode->blocks)
 		munmap(image + *bytes, (size_t)(encode->capacity - encode->blocks) * DW_BLOCK_BYTES);
 	memset(encode, 0, sizeof *encode);

@@ -26,6 +26,8 @@ struct dw_encode {
 	uint32_t blocks;   /* in use */
 	uint32_t capacity;
 	bool failed;
+	bool in_file;      /* the image is a mapped file */
+	int fd, error;     /* of that file; error: errno if it could not grow */
 };
 
 /* One process's journal. */
@@ -53,10 +55,14 @@ struct dw_encode_stream {
 /* Makes a head. For CLOCK_MONOTONIC with ticks_per_second 10^9 a tick is 1 ns. Other fields may be
  * changed through dw_encode_head(). */
 void dw_encode_init(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t ticks_per_second);
+/* The same in a file, from its first byte on. Its pages need not stay in memory, so an image may be
+ * larger than that. The caller keeps the descriptor until dw_encode_take() or dw_encode_reset(). */
+void dw_encode_init_file(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t ticks_per_second,
+                         int fd);
 void dw_encode_reset(struct dw_encode *encode);
 struct dw_head *dw_encode_head(struct dw_encode *encode);
 size_t dw_encode_bytes(const struct dw_encode *encode);
-/* Returns the image, which the caller unmaps; NULL if out of memory. */
+/* Returns the image, which the caller unmaps; NULL if out of memory, or if the file could not grow. */
 void *dw_encode_take(struct dw_encode *encode, size_t *bytes);
 uint32_t dw_encode_new_id(struct dw_encode *encode);
 

@@ -16,6 +16,9 @@ void dw_import_note(struct dw_import_result *result, struct dw_arena *arena, siz
 int dw_import_open(const struct dw_import_file *file, struct dw_arena *arena,
                    struct dw_import_result *result, struct dwell_error *error)
 {
+	int code;
+
 	*result = (struct dw_import_result){ .image = NULL };
-	return dw_import_xspace(file, arena, result, error);
+	code = dw_import_chrome(file, arena, result, error);
+	return code || result->image ? code : dw_import_xspace(file, arena, result, error);
 }

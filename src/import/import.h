@@ -2,7 +2,11 @@
  * Files of other tools become traces of dwell.
  *
  *   import.c      which importer a file belongs to, by its content; where the image lies
+ *   chrome*.c     JSON of Kineto (torch.profiler) and other Chrome traces (chrome.h)
  *   xspace*.c     XSpace, the file of XLA's profiler (xspace.h)
+ *   input.c       the bytes of a file, plain or compressed, a window at a time
+ *   json.c        a scanner of JSON in such windows
+ *   sort.c        events in order of thread and time, in bounded memory
  *   ranges.c      events of one thread in order, as records of its stream
  *   gunzip.c      a whole compressed file
  *
@@ -25,6 +29,7 @@ struct dw_import_file {
 	const char *path;
 	const char *data;
 	size_t size_bytes;
+	int image_fd;       /* of the file in which the image is made; -1: a temporary one, or memory */
 };
 
 /* What a translation makes. */
@@ -36,7 +41,8 @@ struct dw_import_result {
 
 /*
  * Translates the file. `result->image` is NULL, and the result 0, if the file belongs to no importer:
- * the caller then says what it looks like.
+ * the caller then says what it looks like. A large image lies in a temporary file without a name
+ * (in TMPDIR, or /var/tmp), so that its pages need not stay in memory.
  */
 int dw_import_open(const struct dw_import_file *file, struct dw_arena *arena,
                    struct dw_import_result *result, struct dwell_error *error);
@@ -45,7 +51,9 @@ int dw_import_open(const struct dw_import_file *file, struct dw_arena *arena,
 void dw_import_note(struct dw_import_result *result, struct dw_arena *arena, size_t count,
                     const char *what);
 
-/* xspace.c; the same contract as dw_import_open(). */
+/* chrome.c, xspace.c; the same contract as dw_import_open(). */
+int dw_import_chrome(const struct dw_import_file *file, struct dw_arena *arena,
+                     struct dw_import_result *result, struct dwell_error *error);
 int dw_import_xspace(const struct dw_import_file *file, struct dw_arena *arena,
                      struct dw_import_result *result, struct dwell_error *error);
 

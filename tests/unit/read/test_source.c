@@ -83,7 +83,7 @@ TEST(what_is_no_trace_is_refused_with_a_reason)
 	CHECK_HAS(made.error.message, "directory");
 	CHECK_EQ(open_bytes("", 0), DWELL_E_NOT_TRACE);
 	CHECK_HAS(made.error.message, "empty");
-	CHECK_EQ(open_bytes("{\"traceEvents\": []}", 19), DWELL_E_NOT_TRACE);
+	CHECK_EQ(open_bytes("{\"traceEvent\": []}", 18), DWELL_E_NOT_TRACE);
 	CHECK_HAS(made.error.message, "JSON");
 	CHECK_EQ(open_bytes("\x1f\x8b\x08", 3), DWELL_E_NOT_TRACE);
 	CHECK_HAS(made.error.message, "gzip");

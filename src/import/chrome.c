@@ -1,0 +1,434 @@
+/*
+ * A Chrome trace becomes a trace of dwell; see chrome.h.
+ *
+ * Called by import.c for files that begin like JSON. An event that is no JSON is read once more,
+ * leniently: Kineto writes some names without escapes. If that fails too it is left out, and reading
+ * continues where the next event seems to begin. A file that ends too early gives what it has.
+ */
+#include "import/chrome.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#define MOST_PROPERTIES_BYTES (1 << 20)
+#define LARGE_BYTES ((size_t)64 << 20) /* of a file whose image is made in a temporary file */
+
+void chrome_count(struct chrome *chrome, struct chrome_fault *fault)
+{
+	if (!fault->count++)
+		dw_input_place(&chrome->input, chrome->input.at, &fault->line, &fault->column);
+}
+
+/* ---- the window -------------------------------------------------------------------------------- */
+
+/* Continues at `at`, which lies in the window. */
+static void chrome_consume(struct chrome *chrome, const char *at)
+{
+	chrome->input.at = at;
+}
+
+static bool chrome_more(struct chrome *chrome)
+{
+	bool more = dw_input_more(&chrome->input);
+
+	chrome->json.end = chrome->input.end;
+	chrome->json.last = chrome->input.last;
+	return more;
+}
+
+/* The next byte that is no white space; 0: the end. */
+static char chrome_peek(struct chrome *chrome)
+{
+	for (;;) {
+		chrome_consume(chrome, dw_json_space(chrome->input.at));
+		if (chrome->input.at < chrome->input.end)
+			return *chrome->input.at;
+		if (!chrome_more(chrome))
+			return '\0';
+	}
+}
+
+/* Skips the next byte that is no white space if it is `c`. */
+static bool chrome_take(struct chrome *chrome, char c)
+{
+	if (chrome_peek(chrome) != c || !c)
+		return false;
+	chrome_consume(chrome, chrome->input.at + 1);
+	return true;
+}
+
+/* ---- events -------------------------------------------------------------------------------------- */
+
+/* Reads the event at the start of the window; NULL: it is none, or the file ends in it. */
+static const char *chrome_parse(struct chrome *chrome, struct chrome_event *event)
+{
+	const char *end;
+
+	while (!(end = chrome_read_event(&chrome->json, chrome->input.at, event)) &&
+	       chrome->json.why == DW_JSON_NEEDS_MORE && chrome_more(chrome))
+		;
+	return end;
+}
+
+/*
+ * Finds the next event after one that cannot be read: a '{' behind "}," or the end of the list. Both
+ * may lie within a text, so what is found may be no event, and then this is called again.
+ */
+static bool chrome_find_event(struct chrome *chrome)
+{
+	chrome_consume(chrome, chrome->input.at + 1);
+	for (;;) {
+		const char *at = chrome->input.at;
+		const char *brace = memchr(at, '}', (size_t)(chrome->input.end - at)), *next;
+
+		if (!brace) {
+			chrome_consume(chrome, chrome->input.end);
+			if (!chrome_more(chrome))
+				return false;
+			continue;
+		}
+		next = dw_json_space(brace + 1);
+		if (*next == ',')
+			next = dw_json_space(next + 1);
+		if (next >= chrome->input.end && !chrome->input.last) {
+			chrome_consume(chrome, brace);
+			if (!chrome_more(chrome))
+				return false;
+			continue;
+		}
+		chrome_consume(chrome, *next == '{' ? next : brace + 1);
+		if (*next == '{')
+			return true;
+	}
+}
+
+/* Reads one event and hands it over. False: the file ends. */
+static bool chrome_read_one(struct chrome *chrome, struct chrome_event *event)
+{
+	const char *end = chrome_parse(chrome, event);
+
+	if (!end && chrome->json.why == DW_JSON_BAD && chrome->json.bad_at < chrome->input.end) {
+		chrome->json.lenient = true;
+		end = chrome_parse(chrome, event);
+		chrome->json.lenient = false;
+		if (end)
+			chrome_count(chrome, &chrome->repaired);
+	}
+	if (end) {
+		chrome_take_event(chrome, event);
+		chrome_consume(chrome, end);
+		return true;
+	}
+	if (chrome->input.last && chrome->json.bad_at >= chrome->input.end) {
+		chrome->truncated = true;
+		return false;
+	}
+	chrome_count(chrome, &chrome->damaged);
+	return chrome_find_event(chrome);
+}
+
+/* Reads the elements of an array whose bracket was taken. False: the file ends within it. */
+static bool chrome_read_events(struct chrome *chrome)
+{
+	struct chrome_event *event = calloc(1, sizeof *event);
+	bool more = event != NULL;
+
+	chrome->has_events = true;
+	chrome->failed |= !event;
+	while (more && !chrome->failed && !chrome->sort.failed && !chrome->encode.failed) {
+		char next = chrome_peek(chrome);
+
+		if (next == ']')
+			break;
+		if (next == ',')
+			chrome_consume(chrome, chrome->input.at + 1);
+		else if (next == '{')
+			more = chrome_read_one(chrome, event);
+		else if (next)
+			more = (chrome_count(chrome, &chrome->damaged), chrome_find_event(chrome));
+		else
+			more = false;
+	}
+	free(event);
+	return chrome_take(chrome, ']');
+}
+
+/* ---- what the file says about itself --------------------------------------------------------------- */
+
+/* The value at the start of the window, all of which is in the window then; NULL: it is none. */
+static const char *chrome_parse_value(struct chrome *chrome)
+{
+	const char *end;
+
+	while (!(end = dw_json_skip(&chrome->json, chrome->input.at)) &&
+	       chrome->json.why == DW_JSON_NEEDS_MORE && chrome_more(chrome))
+		;
+	return end;
+}
+
+static bool chrome_find_integer(const char *at, const char *end, const char *key, int64_t *value)
+{
+	struct dw_json json = { .end = end, .last = true };
+	const char *found = memmem(at, (size_t)(end - at), key, strlen(key));
+	struct dw_json_number number;
+
+	if (!found)
+		return false;
+	found = dw_json_space(found + strlen(key));
+	return *found == ':' && dw_json_read_number(&json, dw_json_space(found + 1), &number) &&
+	       dw_json_i64(&number, value);
+}
+
+/* Stores a member of the file's object as a fact. */
+static void chrome_put_fact(struct chrome *chrome, const struct dw_json_string *key, const char *at,
+                            const char *end)
+{
+	const struct dw_json_string value = { at, (uint32_t)(end - at), false };
+	struct dw_entry_meta *entry;
+	uint32_t key_id, value_id;
+	char text[64];
+
+	if (key->length > 40 || end - at > 16384)
+		return;
+	snprintf(text, sizeof text, "kineto.%.*s", (int)key->length, key->at);
+	key_id = chrome_string(chrome, chrome_text_plain(chrome, text));
+	value_id = chrome_json_of(chrome, &value);
+	entry = dw_encode_entry(chrome_journal(chrome), DW_ENTRY_META, key_id, value_id, sizeof *entry);
+	if (entry)
+		entry->flags = DW_META_JSON;
+}
+
+static void chrome_take_member(struct chrome *chrome, const struct dw_json_string *key, const char *at,
+                               const char *end)
+{
+	struct dw_json json = { .end = end, .last = true };
+	struct dw_json_number number;
+
+	if (DW_JSON_IS(key, "baseTimeNanoseconds") && dw_json_read_number(&json, at, &number))
+		dw_json_i64(&number, &chrome->base_ns);
+	if (DW_JSON_IS(key, "distributedInfo")) {
+		chrome_find_integer(at, end, "\"rank\"", &chrome->rank);
+		chrome_find_integer(at, end, "\"world_size\"", &chrome->world_size);
+	}
+	if (DW_JSON_IS(key, "deviceProperties") && *at == '[' && end - at < MOST_PROPERTIES_BYTES) {
+		chrome->devices.properties = dw_arena_text(&chrome->names.arena, at, (size_t)(end - at));
+		chrome->devices.properties_length = (size_t)(end - at);
+		chrome->failed |= !chrome->devices.properties;
+	} else {
+		chrome_put_fact(chrome, key, at, end);
+	}
+}
+
+/* Reads a member of the file's object, and its events if these are it. False: the file ends. */
+static bool chrome_read_member(struct chrome *chrome)
+{
+	struct dw_json_string key;
+	char name[64] = "";
+	const char *end;
+
+	while (!(end = dw_json_read_string(&chrome->json, chrome->input.at, &key)) &&
+	       chrome->json.why == DW_JSON_NEEDS_MORE && chrome_more(chrome))
+		;
+	if (!end)
+		return false;
+	if (key.length < sizeof name)
+		memcpy(name, key.at, key.length);
+	chrome_consume(chrome, end);
+	if (!chrome_take(chrome, ':'))
+		return false;
+	if (strcmp(name, "traceEvents") == 0 && chrome_take(chrome, '['))
+		return chrome_read_events(chrome);
+	chrome_peek(chrome);
+	end = chrome_parse_value(chrome);
+	if (!end)
+		return false;
+	key = (struct dw_json_string){ name, (uint32_t)strlen(name), false };
+	if (*name)
+		chrome_take_member(chrome, &key, chrome->input.at, end);
+	chrome_consume(chrome, end);
+	return true;
+}
+
+static void chrome_read_file(struct chrome *chrome)
+{
+	if (chrome_peek(chrome) == '[') {
+		chrome_take(chrome, '[');
+		chrome->truncated |= !chrome_read_events(chrome);
+		return;
+	}
+	chrome_take(chrome, '{');
+	while (chrome_peek(chrome) != '}') {
+		if (chrome_take(chrome, ','))
+			continue;
+		if (*chrome->input.at != '"' || !chrome_read_member(chrome)) {
+			chrome->truncated = true;
+			return;
+		}
+	}
+}
+
+/* ---- the image -------------------------------------------------------------------------------------- */
+
+static void chrome_note(struct chrome *chrome, struct dw_import_result *result,
+                        const struct chrome_fault *fault, const char *what)
+{
+	if (fault->count)
+		result->note = dw_arena_printf(chrome->arena, "%s%s%" PRIu64 " %s (the first at line %" PRIu64
+		                               ", column %" PRIu64 ")", result->note ? result->note : "",
+		                               result->note ? "; " : "", fault->count, what, fault->line,
+		                               fault->column);
+}
+
+static void chrome_notes(struct chrome *chrome, struct dw_import_result *result)
+{
+	uint64_t line, column;
+
+	dw_input_place(&chrome->input, chrome->input.at, &line, &column);
+	if (chrome->truncated || chrome->input.cut || chrome->input.bomb)
+		result->note = dw_arena_printf(chrome->arena, "the %s at line %" PRIu64 ", column %" PRIu64
+		                               "; what lies before is here",
+		                               chrome->input.bomb ? "compressed file becomes larger than a trace can be"
+		                               : chrome->input.cut ? "compressed data are damaged or end too early"
+		                                                   : "file ends too early",
+		                               line, column);
+	else if (!chrome->events)
+		result->note = "it has no events";
+	chrome_note(chrome, result, &chrome->damaged, "events are no valid JSON and are left out");
+	chrome_note(chrome, result, &chrome->repaired, "events have text without escapes, or invalid "
+	            "UTF-8, and were repaired");
+	chrome_note(chrome, result, &chrome->wrong, "events have members of a wrong type or lack their time");
+	chrome_note(chrome, result, &chrome->negative, "events have a negative duration, which is taken as 0");
+	chrome_note(chrome, result, &chrome->before_zero, "events begin before time 0, and are moved there");
+	chrome_note(chrome, result, &chrome->unknown_phase, "events are of a kind that dwell does not know");
+	chrome_note(chrome, result, &chrome->cut_texts, "texts are longer than 32000 bytes and were cut");
+	chrome_note(chrome, result, &chrome->names_dropped, "events have names or shapes beyond those that "
+	            "are kept");
+	dw_import_note(result, chrome->arena, chrome->ranges.overlaps,
+	               "events overlap others of their thread partly");
+	dw_import_note(result, chrome->arena, chrome->ranges.cut,
+	               "of them end where what is around them ends");
+	dw_import_note(result, chrome->arena, chrome->unmatched_begins, "events begin and do not end");
+	dw_import_note(result, chrome->arena, chrome->unmatched_ends, "events end and did not begin");
+	dw_import_note(result, chrome->arena, chrome->args_dropped, "events have arguments beyond those "
+	               "that are kept");
+}
+
+static void chrome_finish(struct chrome *chrome)
+{
+	struct dw_head *head;
+
+	if (chrome->first_ns == INT64_MAX)
+		chrome->first_ns = 0;
+	chrome_owners_finish(chrome);
+	chrome_devices_finish(chrome);
+	chrome_write(chrome);
+	if (chrome->failed)
+		return;
+	head = dw_encode_head(&chrome->encode);
+	head->start_ticks = head->start_monotonic_ns = (uint64_t)chrome->first_ns;
+	head->start_realtime_ns = (uint64_t)(chrome->base_ns > 0 ? chrome->base_ns : 0) +
+	                          (uint64_t)chrome->first_ns;
+	snprintf(head->writer, sizeof head->writer, "Chrome trace");
+}
+
+static void chrome_reset(struct chrome *chrome)
+{
+	dw_input_close(&chrome->input);
+	dw_encode_reset(&chrome->encode);
+	dw_sort_reset(&chrome->sort);
+	dw_ranges_reset(&chrome->ranges);
+	chrome_names_reset(&chrome->names);
+	chrome_owners_reset(chrome);
+	chrome_devices_reset(&chrome->devices);
+	free(chrome->votes);
+	if (chrome->temporary_fd >= 0)
+		close(chrome->temporary_fd);
+}
+
+static int chrome_run(struct chrome *chrome, struct dw_import_result *result, struct dwell_error *error)
+{
+	const struct dw_import_file *file = chrome->file;
+
+	chrome_read_file(chrome);
+	if (!chrome->has_events && !chrome->failed)
+		return dw_error_set(error, DWELL_E_NOT_TRACE,
+		                    "%s is JSON without \"traceEvents\": it is no trace of Kineto or Chrome",
+		                    file->path);
+	if (!chrome->failed)
+		chrome_finish(chrome);
+	if (chrome->sort.failed && chrome->sort.error)
+		return dw_error_set(error, DWELL_E_IO, "cannot write a temporary file for %s: %s; name a folder "
+		                    "with space in TMPDIR", file->path, strerror(chrome->sort.error));
+	chrome->failed |= chrome->input.failed;
+	if (chrome->encode.error)
+		return dw_error_set(error, DWELL_E_IO, "cannot write the trace of %s: %s; %s", file->path,
+		                    strerror(chrome->encode.error), file->image_fd >= 0
+		                        ? "write it where there is space"
+		                        : "name a folder with space in TMPDIR");
+	result->image = chrome->failed ? NULL : dw_encode_take(&chrome->encode, &result->image_bytes);
+	if (!result->image)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory translating %s", file->path);
+	chrome_notes(chrome, result);
+	return 0;
+}
+
+/* Whether the text begins like a Chrome trace: an object or an array of objects. */
+static bool chrome_is_json(struct chrome *chrome)
+{
+	char first = chrome_peek(chrome);
+	const char *next;
+
+	if (first != '{' && first != '[')
+		return false;
+	next = dw_json_space(chrome->input.at + 1);
+	return first == '{' ? *next == '"' || *next == '}' : *next == '{' || *next == ']';
+}
+
+/* A large image does not stay in memory. Without a temporary file it has to. */
+static void chrome_init_image(struct chrome *chrome)
+{
+	const struct dw_import_file *file = chrome->file;
+	size_t large = chrome->input.inflater ? LARGE_BYTES / 16 : LARGE_BYTES;
+
+	chrome->temporary_fd = -1;
+	if (file->image_fd < 0 && file->size_bytes >= large)
+		chrome->temporary_fd = dw_sort_temporary();
+	if (file->image_fd >= 0 || chrome->temporary_fd >= 0)
+		dw_encode_init_file(&chrome->encode, DW_CLOCK_MONOTONIC, 1000000000,
+		                    file->image_fd >= 0 ? file->image_fd : chrome->temporary_fd);
+	else
+		dw_encode_init(&chrome->encode, DW_CLOCK_MONOTONIC, 1000000000);
+}
+
+int dw_import_chrome(const struct dw_import_file *file, struct dw_arena *arena,
+                     struct dw_import_result *result, struct dwell_error *error)
+{
+	struct chrome *chrome = calloc(1, sizeof *chrome);
+	int code = 0;
+
+	if (!chrome)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
+	chrome->file = file;
+	chrome->arena = arena;
+	chrome->rank = chrome->world_size = -1;
+	chrome->temporary_fd = -1;
+	chrome->first_ns = INT64_MAX;
+	chrome->names.seed = dw_hash_seed(chrome);
+	dw_sort_init(&chrome->sort);
+	code = dw_input_open(&chrome->input, file, error);
+	chrome->json = (struct dw_json){ .end = chrome->input.end, .last = chrome->input.last };
+	if (code == 0 && chrome_is_json(chrome)) {
+		chrome_init_image(chrome);
+		chrome->votes = calloc(CHROME_VOTES, sizeof *chrome->votes);
+		chrome->failed = !chrome->votes || chrome->encode.failed || !chrome_owners_init(chrome);
+		code = chrome_run(chrome, result, error);
+	}
+	chrome_reset(chrome);
+	free(chrome);
+	return code;
+}

@@ -1,0 +1,303 @@
+/*
+ * A Chrome trace that is being read: what the files of its importer share.
+ *
+ *   chrome.c         recognises a file, reads its members and its events, makes the image
+ *   chrome_event.c   one event: from text to struct chrome_event
+ *   chrome_names.c   names, shapes and operators, each written once
+ *   chrome_owners.c  processes and threads
+ *   chrome_host.c    what an event of the host becomes
+ *   chrome_device.c  what an event of a device becomes
+ *   chrome_write.c   the sorted events of each thread, as records
+ *
+ * A Chrome trace is JSON: an object with an array `traceEvents`, or the array alone. Kineto, which is
+ * behind torch.profiler, writes this form, with categories and arguments of its own. Events are in no
+ * order, and what a file says about itself may follow them.
+ *
+ * The file is read once, a window at a time. An event of the host becomes an item of a sorted list
+ * (sort.h), a name becomes an entry of the image at once, and an event of a device becomes a record of
+ * the image at once, because those need no order. So memory is that of the window, the sorter's buffer
+ * and the names, and does not grow with the number of events.
+ */
+#ifndef DW_IMPORT_CHROME_H
+#define DW_IMPORT_CHROME_H
+
+#include "base/map.h"
+#include "format/encode.h"
+#include "import/input.h"
+#include "import/json.h"
+#include "import/ranges.h"
+#include "import/sort.h"
+
+/* ---- one event --------------------------------------------------------------------------- */
+
+/* Members of `args` that dwell understands. */
+#define CHROME_ARGS(X)                                                                     \
+	X(EXTERNAL_ID, "External id") X(CORRELATION, "correlation")                            \
+	X(SEQUENCE, "Sequence number") X(FORWARD_THREAD, "Fwd thread id")                      \
+	X(DIMS, "Input Dims") X(TYPES, "Input type")                                           \
+	X(DEVICE, "device") X(STREAM, "stream") X(CONTEXT, "context") X(BYTES, "bytes")        \
+	X(GRID, "grid") X(BLOCK, "block") X(REGISTERS, "registers per thread")                 \
+	X(SHARED, "shared memory") X(SYNC_KIND, "cuda_sync_kind")                              \
+	X(WAIT_STREAM, "wait_on_stream") X(WAIT_EVENT, "wait_on_cuda_event_id")                \
+	X(WAIT_CORRELATION, "wait_on_cuda_event_record_corr_id")                               \
+	X(ADDRESS, "Addr") X(MEMORY_BYTES, "Bytes") X(DEVICE_TYPE, "Device Type")              \
+	X(DEVICE_ID, "Device Id") X(NAME, "name") X(KIND, "kind")                               \
+	X(COLLECTIVE, "Collective name")                                                       \
+	X(GRAPH_NODE, "graph node id") X(GRAPH, "graph id")
+enum chrome_arg {
+#define X(name, text) CHROME_##name,
+	CHROME_ARGS(X)
+#undef X
+	CHROME_ARG_COUNT
+};
+
+/* The name of a process, a thread or an id: a number or a text. */
+struct chrome_id {
+	bool given, is_text;
+	int64_t number;
+	struct dw_json_string text;
+};
+
+struct chrome_value {
+	enum { CHROME_OTHER, CHROME_NUMBER, CHROME_TEXT } kind;
+	struct dw_json_number number;
+	struct dw_json_string text; /* OTHER: all of the value */
+};
+
+/* What an event is, from its `cat`. */
+#define CHROME_CATEGORIES(X)                                                               \
+	X(OPERATOR, "cpu_op") X(OPERATOR, "Operator") X(OPERATOR, "operator")                  \
+	X(ANNOTATION, "user_annotation") X(PYTHON, "python_function")                          \
+	X(RUNTIME, "cuda_runtime") X(RUNTIME, "cuda_driver") X(RUNTIME, "Runtime")             \
+	X(RUNTIME, "runtime") X(RUNTIME, "hip_runtime") X(RUNTIME, "xpu_runtime")              \
+	X(RUNTIME, "mtia_runtime") X(RUNTIME, "privateuse1_runtime")                           \
+	X(RUNTIME, "privateuse1_driver") X(RUNTIME, "glow_runtime")                            \
+	X(KERNEL, "kernel") X(KERNEL, "Kernel")                                                \
+	X(COPY, "gpu_memcpy") X(COPY, "Memcpy") X(COPY, "memcpy")                              \
+	X(SET, "gpu_memset") X(SET, "Memset") X(SET, "memset") X(SYNC, "cuda_sync")            \
+	X(DEVICE_ANNOTATION, "gpu_user_annotation") X(OVERHEAD, "overhead")                    \
+	X(LAUNCH_FLOW, "ac2g") X(LAUNCH_FLOW, "async_cpu_to_gpu") X(LAUNCH_FLOW, "async_gpu")  \
+	X(BACKWARD_FLOW, "fwdbwd") X(BACKWARD_FLOW, "forward_backward")                        \
+	X(INSTANT, "cpu_instant_event") X(SPAN, "Trace")                                       \
+	X(SPAN, "cuda_profiler_range") X(KERNEL, "xpu_kernel")
+enum chrome_category {
+	CHROME_UNKNOWN, /* another writer's: the form of the event decides */
+	CHROME_IS_OPERATOR, CHROME_IS_ANNOTATION, CHROME_IS_PYTHON, CHROME_IS_RUNTIME, CHROME_IS_KERNEL,
+	CHROME_IS_COPY, CHROME_IS_SET, CHROME_IS_SYNC, CHROME_IS_DEVICE_ANNOTATION, CHROME_IS_OVERHEAD,
+	CHROME_IS_LAUNCH_FLOW, CHROME_IS_BACKWARD_FLOW, CHROME_IS_INSTANT, CHROME_IS_SPAN,
+};
+
+struct chrome_event {
+	char phase;           /* `ph`; 0: none */
+	enum chrome_category category;
+	struct dw_json_string cat, name;
+	struct chrome_id pid, tid, id;
+	bool has_start, has_length, wrong_type, negative_length;
+	int64_t start_ns, length_ns;
+	struct dw_json_string args; /* all of it, with its braces; length 0: none */
+	uint32_t has;         /* 1 << enum chrome_arg */
+	struct chrome_value values[CHROME_ARG_COUNT];
+};
+
+/* Reads the object at `at`. NULL: json.why tells the reason. Strings lie in the window. */
+const char *chrome_read_event(struct dw_json *json, const char *at, struct chrome_event *event);
+
+static inline bool chrome_has(const struct chrome_event *event, enum chrome_arg arg)
+{
+	return event->has >> arg & 1;
+}
+/* The integer of an argument; `fallback` if there is none, or if it does not fit. */
+int64_t chrome_integer(const struct chrome_event *event, enum chrome_arg arg, int64_t fallback);
+uint64_t chrome_unsigned(const struct chrome_event *event, enum chrome_arg arg, uint64_t fallback);
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+struct chrome_text {
+	const char *bytes; /* as in the file, with escapes */
+	uint32_t length;
+	uint32_t string;   /* STRING id */
+};
+
+struct chrome_op {
+	uint32_t category, name, detail, shapes, file, line; /* texts: indices + 1, or 0 */
+	uint32_t id;
+};
+
+struct chrome_shapes {
+	const char *bytes; /* of both members, one behind the other */
+	uint32_t dims_length, types_length;
+	uint32_t id;
+};
+
+struct chrome_names {
+	struct dw_arena arena;
+	struct chrome_text *texts;
+	struct chrome_op *ops;
+	struct chrome_shapes *shapes;
+	size_t text_count, text_capacity, op_count, op_capacity, shapes_count, shapes_capacity;
+	struct dw_map texts_by_bytes, ops_by_key, shapes_by_bytes;
+	uint64_t seed, bytes;
+	char *plain;       /* for texts without their escapes */
+	size_t plain_capacity;
+};
+
+/* ---- owners --------------------------------------------------------------------------------- */
+
+struct chrome_process {
+	uint64_t key;
+	struct dw_encode_process journal;
+	uint32_t pid, file;
+	uint32_t name;        /* text index + 1; 0: none */
+	uint32_t streams;
+	uint64_t calls;       /* of the runtime */
+};
+
+struct chrome_thread {
+	uint64_t key;
+	uint32_t process;     /* index */
+	uint32_t tid;
+	uint32_t id, number;  /* of the THREAD and of its stream, once they are written */
+	uint32_t name;        /* text index + 1; 0: none */
+};
+
+/* A name that a metadata event gives a process or a thread, which may have no events. */
+struct chrome_label {
+	uint64_t process, thread; /* keys; thread 0: the process itself */
+	uint32_t name;
+};
+
+/* ---- devices -------------------------------------------------------------------------------- */
+
+struct chrome_device {
+	uint32_t number, id; /* DEVICE id */
+};
+
+struct chrome_queue {
+	uint32_t device;     /* number */
+	int64_t stream;      /* negative: none */
+	uint32_t id;         /* QUEUE id */
+};
+
+struct chrome_launch {
+	uint32_t op;
+	struct dw_launch_shape shape;
+	uint32_t id;         /* LAUNCH id */
+};
+
+struct chrome_devices {
+	struct chrome_device *devices;
+	struct chrome_queue *queues;
+	struct chrome_launch *launches;
+	size_t count, capacity, queue_count, queue_capacity, launch_count, launch_capacity;
+	struct dw_map queues_by_key, launches_by_key;
+	struct dw_encode_events events[2]; /* short records, long ones; not begun: encode is NULL */
+	const char *properties;            /* deviceProperties, in the arena of names; or NULL */
+	size_t properties_length;
+	bool hip;
+};
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+/* What the file lacked or had too much of, and where it began. */
+struct chrome_fault {
+	uint64_t count, line, column;
+};
+
+/* What a sorted event becomes: struct dw_sort_event. */
+enum chrome_kind {
+	/* Ranges: more: STRING of the arguments, or 0. */
+	CHROME_RANGE,       /* value: sequence number + 1 or 0; extra: PyTorch's number of the thread */
+	CHROME_CALL,        /* of the runtime; value: correlation id */
+	CHROME_BEGIN,       /* a range whose end is an event of its own */
+	CHROME_END,
+	CHROME_STEP,        /* value: its number; op: if it lies in a step, it is an ordinary range */
+	CHROME_MARK,
+	CHROME_COUNTER,     /* value: bits of the f64 */
+	CHROME_ALLOC,       /* value: address, more: bytes */
+	CHROME_FREE,        /* value: address */
+	CHROME_FLOW_OUT, CHROME_FLOW_IN, CHROME_ASYNC_BEGIN, CHROME_ASYNC_END, /* value: handle */
+};
+
+#define CHROME_VOTES 65536u
+#define CHROME_FORWARD_THREADS 256u
+
+struct chrome {
+	const struct dw_import_file *file;
+	struct dw_arena *arena;   /* for messages */
+	struct dw_input input;
+	struct dw_json json;
+	struct dw_encode encode;
+	struct dw_sort sort;
+	struct chrome_names names;
+	struct chrome_devices devices;
+	struct chrome_process *processes;
+	struct chrome_thread *threads;
+	struct chrome_label *labels;
+	size_t process_count, process_capacity, thread_count, thread_capacity;
+	size_t label_count, label_capacity;
+	struct dw_map processes_by_key, threads_by_key, labels_by_key;
+	uint32_t last_thread;     /* index; of the event before */
+	uint64_t last_process_key, last_thread_key;
+	struct dw_ranges ranges;
+	/* what the file says about itself */
+	int64_t base_ns, rank, world_size;
+	bool has_events;
+	/* PyTorch numbers its threads: which thread has a number is found by sequence numbers that a
+	 * forward and a backward operator share. */
+	struct chrome_vote { uint64_t sequence; uint32_t thread, number; } *votes;
+	struct { uint32_t thread, count; } forward[CHROME_FORWARD_THREADS];
+	/* times of the events */
+	int64_t first_ns, last_ns;
+	/* counted for the note on the file */
+	uint64_t events, args_bytes, args_count;
+	struct chrome_fault damaged, repaired, wrong, negative, before_zero, cut_texts, names_dropped;
+	struct chrome_fault unknown_phase;
+	uint64_t unmatched_begins, unmatched_ends, args_dropped;
+	int temporary_fd;         /* of the image; -1: none */
+	bool truncated;
+	bool failed;              /* out of memory */
+};
+
+/* Counts a fault at the current event. */
+void chrome_count(struct chrome *chrome, struct chrome_fault *fault);
+
+/* chrome_names.c. A text's index + 1, or 0; an operator's id. */
+uint32_t chrome_text_of(struct chrome *chrome, const struct dw_json_string *string);
+uint32_t chrome_text_plain(struct chrome *chrome, const char *text);
+/* The STRING id of a piece of JSON, which is stored as it is. */
+uint32_t chrome_json_of(struct chrome *chrome, const struct dw_json_string *json);
+uint32_t chrome_string(const struct chrome *chrome, uint32_t text); /* STRING id */
+uint32_t chrome_op_of(struct chrome *chrome, uint32_t category, uint32_t name, uint32_t detail,
+                      uint32_t shapes, uint32_t file, uint32_t line);
+/* The id of the SHAPES of an event's arguments; 0: it has none. */
+uint32_t chrome_shapes_of(struct chrome *chrome, const struct chrome_event *event);
+uint64_t chrome_hash(uint64_t seed, const void *bytes, size_t length);
+void chrome_names_reset(struct chrome_names *names);
+
+/* chrome_owners.c */
+uint64_t chrome_key_of(const struct chrome *chrome, const struct chrome_id *id);
+/* The index of the event's thread; UINT32_MAX: out of memory. */
+uint32_t chrome_thread_of(struct chrome *chrome, const struct chrome_event *event);
+void chrome_take_metadata(struct chrome *chrome, const struct chrome_event *event);
+struct dw_encode_process *chrome_journal(struct chrome *chrome); /* of the dictionary */
+bool chrome_owners_init(struct chrome *chrome);
+/* Writes names and PROCESS entries. */
+void chrome_owners_finish(struct chrome *chrome);
+void chrome_owners_reset(struct chrome *chrome);
+
+/* chrome_host.c */
+void chrome_take_event(struct chrome *chrome, const struct chrome_event *event);
+/* The event's start, at least 0. */
+uint64_t chrome_start_ns(struct chrome *chrome, const struct chrome_event *event);
+/* chrome_device.c */
+/* Writes DEVICE entries; after that there may be no more events of devices. */
+void chrome_devices_finish(struct chrome *chrome);
+void chrome_devices_reset(struct chrome_devices *devices);
+void chrome_take_device(struct chrome *chrome, const struct chrome_event *event);
+/* The thread that PyTorch gives a number; UINT32_MAX: unknown. */
+uint32_t chrome_forward_thread(const struct chrome *chrome, uint32_t number);
+
+/* chrome_write.c: writes all sorted events. */
+void chrome_write(struct chrome *chrome);
+
+#endif

@@ -1,0 +1,254 @@
+/*
+ * One event of a Chrome trace: from text to struct chrome_event.
+ *
+ * Called by chrome.c for each element of traceEvents. Nothing is copied. Members that dwell does not
+ * know are skipped, and so are those of a wrong type, which are counted.
+ */
+#include <string.h>
+
+#include "import/chrome.h"
+
+/* ---- known words ------------------------------------------------------------------------- */
+
+struct event_word {
+	const char *text;
+	uint8_t length, value;
+};
+
+enum { TOP_PH, TOP_CAT, TOP_NAME, TOP_PID, TOP_TID, TOP_TS, TOP_DUR, TOP_ID, TOP_ARGS, TOP_OTHER };
+
+#define WORD(text, value) { text, sizeof(text) - 1, value }
+static const struct event_word event_members[] = {
+	WORD("ph", TOP_PH), WORD("cat", TOP_CAT), WORD("name", TOP_NAME), WORD("pid", TOP_PID),
+	WORD("tid", TOP_TID), WORD("ts", TOP_TS), WORD("dur", TOP_DUR), WORD("id", TOP_ID),
+	WORD("args", TOP_ARGS),
+};
+static const struct event_word event_args[] = {
+#define X(name, text) WORD(text, CHROME_##name),
+	CHROME_ARGS(X)
+#undef X
+};
+static const struct event_word event_categories[] = {
+#define X(name, text) WORD(text, CHROME_IS_##name),
+	CHROME_CATEGORIES(X)
+#undef X
+};
+
+/* Compares the length and the first byte of each word before its text: the lists are short, and most
+ * words differ there. */
+static unsigned event_find(const struct event_word *words, size_t count,
+                           const struct dw_json_string *string, unsigned none)
+{
+	for (size_t i = 0; i < count; i++)
+		if (words[i].length == string->length && words[i].text[0] == string->at[0] &&
+		    memcmp(words[i].text, string->at, string->length) == 0)
+			return words[i].value;
+	return none;
+}
+#define FIND(words, string, none) event_find(words, sizeof(words) / sizeof *(words), string, none)
+
+/* ---- values ------------------------------------------------------------------------------ */
+
+static const char *event_read_value(struct dw_json *json, const char *at, struct chrome_value *value)
+{
+	const char *end;
+
+	if (*at == '"') {
+		value->kind = CHROME_TEXT;
+		return dw_json_read_string(json, at, &value->text);
+	}
+	if ((*at >= '0' && *at <= '9') || (*at == '-' && at[1] >= '0' && at[1] <= '9')) {
+		value->kind = CHROME_NUMBER;
+		return dw_json_read_number(json, at, &value->number);
+	}
+	value->kind = CHROME_OTHER;
+	end = dw_json_skip(json, at);
+	if (end)
+		value->text = (struct dw_json_string){ at, (uint32_t)(end - at), false };
+	return end;
+}
+
+static const char *event_read_text(struct dw_json *json, const char *at, struct chrome_event *event,
+                                   struct dw_json_string *text)
+{
+	if (*at == '"')
+		return dw_json_read_string(json, at, text);
+	event->wrong_type = true;
+	return dw_json_skip(json, at);
+}
+
+static const char *event_read_id(struct dw_json *json, const char *at, struct chrome_event *event,
+                                 struct chrome_id *id)
+{
+	struct chrome_value value;
+
+	at = event_read_value(json, at, &value);
+	if (!at)
+		return NULL;
+	id->given = value.kind != CHROME_OTHER;
+	id->is_text = value.kind == CHROME_TEXT;
+	if (id->is_text)
+		id->text = value.text;
+	else if (id->given && !dw_json_i64(&value.number, &id->number)) {
+		uint64_t large = 0;
+
+		id->given = dw_json_u64(&value.number, &large);
+		id->number = (int64_t)large;
+	}
+	event->wrong_type |= !id->given;
+	return at;
+}
+
+static const char *event_read_time(struct dw_json *json, const char *at, struct chrome_event *event,
+                                   int64_t *ns, bool *has)
+{
+	struct chrome_value value;
+
+	at = event_read_value(json, at, &value);
+	if (at) {
+		*has = value.kind == CHROME_NUMBER && dw_json_fixed(&value.number, 3, ns);
+		event->wrong_type |= !*has;
+	}
+	return at;
+}
+
+/* ---- objects ------------------------------------------------------------------------------ */
+
+/* Reads a key and its colon. `*at` is then the value. False with *at NULL: failed; false: the end. */
+static bool event_next(struct dw_json *json, const char **at, bool first, struct dw_json_string *key)
+{
+	const char *here = dw_json_space(*at);
+
+	if (*here == '}' && (first || json->lenient)) {
+		*at = here + 1;
+		return false;
+	}
+	if (!first) {
+		if (*here != ',') {
+			*at = dw_json_fail(json, here);
+			return false;
+		}
+		here = dw_json_space(here + 1);
+		if (*here == '}' && json->lenient) {
+			*at = here + 1;
+			return false;
+		}
+	}
+	here = dw_json_read_string(json, here, key);
+	if (here) {
+		here = dw_json_space(here);
+		here = *here == ':' ? dw_json_space(here + 1) : dw_json_fail(json, here);
+	}
+	*at = here;
+	return here != NULL;
+}
+
+/* Whether the object ended; the end of an object that is not its first member. */
+static bool event_ended(const char **at)
+{
+	const char *here = dw_json_space(*at);
+
+	if (*here != '}')
+		return false;
+	*at = here + 1;
+	return true;
+}
+
+static const char *event_read_args(struct dw_json *json, const char *at, struct chrome_event *event)
+{
+	const char *start = at++;
+	struct dw_json_string key;
+
+	event->has = 0;
+	for (bool first = true; first || !event_ended(&at); first = false) {
+		unsigned arg;
+
+		if (!event_next(json, &at, first, &key)) {
+			if (!at)
+				return NULL;
+			break;
+		}
+		arg = FIND(event_args, &key, CHROME_ARG_COUNT);
+		at = arg == CHROME_ARG_COUNT ? dw_json_skip(json, at)
+		                             : event_read_value(json, at, &event->values[arg]);
+		if (!at)
+			return NULL;
+		if (arg != CHROME_ARG_COUNT)
+			event->has |= 1u << arg;
+	}
+	event->args = (struct dw_json_string){ start, (uint32_t)(at - start), false };
+	return at;
+}
+
+static const char *event_read_member(struct dw_json *json, const char *at, struct chrome_event *event,
+                                     unsigned member)
+{
+	struct dw_json_string text = { "", 0, false };
+
+	switch (member) {
+	case TOP_PH:
+		at = event_read_text(json, at, event, &text);
+		event->phase = text.length == 1 ? text.at[0] : '\0';
+		return at;
+	case TOP_CAT: return event_read_text(json, at, event, &event->cat);
+	case TOP_NAME: return event_read_text(json, at, event, &event->name);
+	case TOP_PID: return event_read_id(json, at, event, &event->pid);
+	case TOP_TID: return event_read_id(json, at, event, &event->tid);
+	case TOP_ID: return event_read_id(json, at, event, &event->id);
+	case TOP_TS: return event_read_time(json, at, event, &event->start_ns, &event->has_start);
+	case TOP_DUR: return event_read_time(json, at, event, &event->length_ns, &event->has_length);
+	case TOP_ARGS:
+		if (*at == '{')
+			return event_read_args(json, at, event);
+		return dw_json_skip(json, at);
+	default: return dw_json_skip(json, at);
+	}
+}
+
+const char *chrome_read_event(struct dw_json *json, const char *at, struct chrome_event *event)
+{
+	struct dw_json_string key;
+
+	/* `values` stay as they are: `has` tells which of them count. */
+	memset(event, 0, offsetof(struct chrome_event, values));
+	event->cat.at = event->name.at = "";
+	if (*at != '{')
+		return dw_json_fail(json, at);
+	at++;
+	for (bool first = true; first || !event_ended(&at); first = false) {
+		if (!event_next(json, &at, first, &key)) {
+			if (!at)
+				return NULL;
+			break;
+		}
+		at = event_read_member(json, at, event, FIND(event_members, &key, TOP_OTHER));
+		if (!at)
+			return NULL;
+	}
+	event->negative_length = event->length_ns < 0;
+	if (event->negative_length)
+		event->length_ns = 0;
+	if (event->cat.length)
+		event->category = FIND(event_categories, &event->cat, CHROME_UNKNOWN);
+	return at;
+}
+
+/* ---- arguments ---------------------------------------------------------------------------- */
+
+int64_t chrome_integer(const struct chrome_event *event, enum chrome_arg arg, int64_t fallback)
+{
+	int64_t value;
+
+	return chrome_has(event, arg) && event->values[arg].kind == CHROME_NUMBER &&
+	               dw_json_i64(&event->values[arg].number, &value)
+	           ? value : fallback;
+}
+
+uint64_t chrome_unsigned(const struct chrome_event *event, enum chrome_arg arg, uint64_t fallback)
+{
+	uint64_t value;
+
+	return chrome_has(event, arg) && event->values[arg].kind == CHROME_NUMBER &&
+	               dw_json_u64(&event->values[arg].number, &value)
+	           ? value : fallback;
+}

@@ -1,0 +1,373 @@
+/*
+ * What an event of the host becomes: an item of the sorted list, or nothing.
+ *
+ * Called by chrome.c for each event. Kineto's categories decide; other writers' events are ranges,
+ * moments, counters and flows by their form. Left out without a word are flows that repeat what the
+ * events say themselves: Kineto's arrows from a call to its kernel (both have the correlation id) and
+ * from forward to backward (both have the sequence number).
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/chrome.h"
+
+#define STEP_NAME "ProfilerStep#"
+
+static bool host_begins(const struct dw_json_string *string, const char *what)
+{
+	size_t length = strlen(what);
+
+	return string->length >= length && memcmp(string->at, what, length) == 0;
+}
+
+static struct dw_json_string host_part(const struct dw_json_string *string, size_t from, size_t to)
+{
+	return (struct dw_json_string){ string->at + from, (uint32_t)(to - from), string->escaped };
+}
+
+static uint32_t host_op(struct chrome *chrome, uint32_t category, const struct dw_json_string *name)
+{
+	return chrome_op_of(chrome, category, chrome_text_of(chrome, name), 0, 0, 0, 0);
+}
+
+uint64_t chrome_start_ns(struct chrome *chrome, const struct chrome_event *event)
+{
+	int64_t start_ns = event->start_ns;
+
+	if (start_ns < 0) {
+		start_ns = 0;
+		chrome_count(chrome, &chrome->before_zero);
+	}
+	if (start_ns < chrome->first_ns)
+		chrome->first_ns = start_ns;
+	return (uint64_t)start_ns;
+}
+
+static void host_add(struct chrome *chrome, const struct chrome_event *event,
+                     struct dw_sort_event *item)
+{
+	item->thread = chrome_thread_of(chrome, event);
+	if (item->thread == UINT32_MAX)
+		return;
+	item->start_ns = (int64_t)chrome_start_ns(chrome, event);
+	if (item->kind == CHROME_CALL)
+		chrome->processes[chrome->threads[item->thread].process].calls++;
+	dw_sort_add(&chrome->sort, item);
+}
+
+/* ---- PyTorch's threads ---------------------------------------------------------------------- */
+
+/*
+ * "Fwd thread id" is PyTorch's own number of a thread. An operator of the forward pass has 0 there, and
+ * its sequence number comes back in the backward pass, with the number of the forward thread. Which
+ * thread has a number is decided by majority (Boyer and Moore), because other operators repeat sequence
+ * numbers, and because the table forgets.
+ */
+static void host_vote(struct chrome *chrome, uint64_t sequence, uint64_t number, uint32_t thread)
+{
+	struct chrome_vote *vote = &chrome->votes[sequence % CHROME_VOTES];
+
+	if (vote->sequence != sequence + 1)
+		*vote = (struct chrome_vote){ sequence + 1, UINT32_MAX, 0 };
+	if (number)
+		vote->number = number < CHROME_FORWARD_THREADS ? (uint32_t)number : 0;
+	else
+		vote->thread = thread;
+	if (!vote->number || vote->thread == UINT32_MAX)
+		return;
+	if (!chrome->forward[vote->number].count)
+		chrome->forward[vote->number].thread = vote->thread;
+	if (chrome->forward[vote->number].thread == vote->thread)
+		chrome->forward[vote->number].count++;
+	else
+		chrome->forward[vote->number].count--;
+}
+
+uint32_t chrome_forward_thread(const struct chrome *chrome, uint32_t number)
+{
+	return number && number < CHROME_FORWARD_THREADS && chrome->forward[number].count
+	           ? chrome->forward[number].thread : UINT32_MAX;
+}
+
+/* ---- ranges ----------------------------------------------------------------------------------- */
+
+static void host_put_operator(struct chrome *chrome, const struct chrome_event *event,
+                              struct dw_sort_event *item)
+{
+	uint64_t sequence = chrome_unsigned(event, CHROME_SEQUENCE, UINT64_MAX);
+	uint64_t number = chrome_unsigned(event, CHROME_FORWARD_THREAD, 0);
+
+	item->op = chrome_op_of(chrome, DWELL_CATEGORY_OPERATOR, chrome_text_of(chrome, &event->name), 0,
+	                        chrome_shapes_of(chrome, event), 0, 0);
+	item->kind = CHROME_RANGE;
+	if (chrome_has(event, CHROME_COLLECTIVE))
+		item->more = chrome_json_of(chrome, &event->args);
+	if (sequence < UINT64_MAX) {
+		item->value = sequence + 1;
+		item->extra = number < CHROME_FORWARD_THREADS ? (uint32_t)number : 0;
+		host_vote(chrome, sequence, number, chrome_thread_of(chrome, event));
+	}
+	host_add(chrome, event, item);
+}
+
+/* "## forward ##" names a phase; so do PyTorch's own annotations of optimizers and loaders. */
+static uint32_t host_annotation_op(struct chrome *chrome, const struct dw_json_string *name)
+{
+	static const struct { const char *begin, *name; uint32_t category; } known[] = {
+		{ "Optimizer.step#", "optimizer", DWELL_CATEGORY_PHASE },
+		{ "Optimizer.zero_grad#", "optimizer", DWELL_CATEGORY_PHASE },
+		{ "enumerate(DataLoader)#", "DataLoader.__next__", DWELL_CATEGORY_DATA },
+	};
+	static const char *const phases[] = { "forward", "backward", "optimizer" };
+	size_t from = 0, to = name->length;
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (host_begins(name, known[i].begin)) {
+			struct dw_json_string rest = host_part(name, strlen(known[i].begin), name->length);
+
+			return chrome_op_of(chrome, known[i].category, chrome_text_plain(chrome, known[i].name),
+			                    chrome_text_of(chrome, &rest), 0, 0, 0);
+		}
+	while (from < to && (name->at[from] == '#' || name->at[from] == ' '))
+		from++;
+	while (to > from && (name->at[to - 1] == '#' || name->at[to - 1] == ' '))
+		to--;
+	for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
+		if (to - from == strlen(phases[i]) && memcmp(name->at + from, phases[i], to - from) == 0)
+			return chrome_op_of(chrome, DWELL_CATEGORY_PHASE, chrome_text_plain(chrome, phases[i]), 0,
+			                    0, 0, 0);
+	return host_op(chrome, host_begins(name, "nccl:") || host_begins(name, "gloo:")
+	                           ? DWELL_CATEGORY_COMMUNICATION : DWELL_CATEGORY_ZONE, name);
+}
+
+/* The number in "ProfilerStep#12" or "ProfilerStep*"; false: the name is no step's. */
+static bool host_step_number(const struct dw_json_string *name, uint64_t *number)
+{
+	size_t at = sizeof STEP_NAME - 1;
+
+	*number = 0;
+	if (!host_begins(name, STEP_NAME) || name->length == at || name->length - at > 18)
+		return false;
+	for (; at < name->length; at++) {
+		if (!isdigit((unsigned char)name->at[at]))
+			return false;
+		*number = *number * 10 + (uint64_t)(name->at[at] - '0');
+	}
+	return true;
+}
+
+/*
+ * "nn.Module: Conv2d_3" is a call of a module, the fourth of its class. Its name is a path below the
+ * module around it. "train.py(12): step" is a function; "<built-in method ...>" one without a file.
+ */
+static uint32_t host_python_op(struct chrome *chrome, const struct dw_json_string *name)
+{
+	static const char module[] = "nn.Module: ";
+	struct dw_json_string first, second;
+	const char *colon, *open;
+	uint64_t line = 0;
+
+	if (host_begins(name, module)) {
+		size_t end = name->length;
+
+		while (end > sizeof module && isdigit((unsigned char)name->at[end - 1]))
+			end--;
+		if (end == name->length || name->at[end - 1] != '_')
+			end = name->length + 1;
+		first = host_part(name, sizeof module - 1, name->length);
+		second = host_part(name, sizeof module - 1, end - 1);
+		return chrome_op_of(chrome, DWELL_CATEGORY_LAYER, chrome_text_of(chrome, &first),
+		                    chrome_text_of(chrome, &second), 0, 0, 0);
+	}
+	colon = memmem(name->at, name->length, "): ", 3);
+	open = colon ? memrchr(name->at, '(', (size_t)(colon - name->at)) : NULL;
+	if (!open || open == name->at || colon == open + 1 || colon - open > 10)
+		return host_op(chrome, DWELL_CATEGORY_FUNCTION, name);
+	for (const char *at = open + 1; at < colon; at++) {
+		if (!isdigit((unsigned char)*at))
+			return host_op(chrome, DWELL_CATEGORY_FUNCTION, name);
+		line = line * 10 + (uint64_t)(*at - '0');
+	}
+	first = host_part(name, 0, (size_t)(open - name->at));
+	second = host_part(name, (size_t)(colon + 3 - name->at), name->length);
+	return chrome_op_of(chrome, DWELL_CATEGORY_FUNCTION, chrome_text_of(chrome, &second), 0, 0,
+	                    chrome_text_of(chrome, &first), line < UINT32_MAX ? (uint32_t)line : 0);
+}
+
+static void host_put_range(struct chrome *chrome, const struct chrome_event *event)
+{
+	struct dw_sort_event item = { .length_ns = (uint64_t)event->length_ns, .kind = CHROME_RANGE };
+
+	switch (event->category) {
+	case CHROME_IS_OPERATOR: host_put_operator(chrome, event, &item); return;
+	case CHROME_IS_ANNOTATION:
+		if (host_step_number(&event->name, &item.value) && event->length_ns)
+			item.kind = CHROME_STEP;
+		else
+			item.value = 0;
+		item.op = item.kind == CHROME_STEP ? host_op(chrome, DWELL_CATEGORY_ZONE, &event->name)
+		                                   : host_annotation_op(chrome, &event->name);
+		break;
+	case CHROME_IS_PYTHON: item.op = host_python_op(chrome, &event->name); break;
+	case CHROME_IS_RUNTIME:
+		item.kind = CHROME_CALL;
+		item.value = chrome_unsigned(event, CHROME_CORRELATION, 0);
+		item.op = host_op(chrome, DWELL_CATEGORY_RUNTIME, &event->name);
+		chrome->devices.hip |= host_begins(&event->name, "hip");
+		break;
+	case CHROME_IS_OVERHEAD: item.op = host_op(chrome, DWELL_CATEGORY_PROFILER, &event->name); break;
+	default:
+		item.op = host_op(chrome, DWELL_CATEGORY_ZONE, &event->name);
+		if (event->args.length > 2)
+			item.more = chrome_json_of(chrome, &event->args);
+	}
+	host_add(chrome, event, &item);
+}
+
+/* ---- what is no range --------------------------------------------------------------------------- */
+
+/* "[memory]": an allocation, or with a negative number of bytes a free. */
+static void host_put_memory(struct chrome *chrome, const struct chrome_event *event)
+{
+	int64_t bytes = chrome_integer(event, CHROME_MEMORY_BYTES, 0);
+	int64_t type = chrome_integer(event, CHROME_DEVICE_TYPE, 0);
+	int64_t index = chrome_integer(event, CHROME_DEVICE_ID, 0);
+	struct dw_sort_event item = { .value = chrome_unsigned(event, CHROME_ADDRESS, 0) };
+	char device[32] = "cpu";
+
+	if (type)
+		snprintf(device, sizeof device, "%s:%d", type == 1 ? "cuda" : "device", (int)(index & 0xffff));
+	item.kind = bytes < 0 ? CHROME_FREE : CHROME_ALLOC;
+	item.more = (uint64_t)bytes;
+	item.op = chrome_op_of(chrome, DWELL_CATEGORY_ALLOCATION, chrome_text_plain(chrome, "other"),
+	                       chrome_text_plain(chrome, device), 0, 0, 0);
+	host_add(chrome, event, &item);
+}
+
+static void host_put_instant(struct chrome *chrome, const struct chrome_event *event)
+{
+	struct dw_sort_event item = { .kind = CHROME_MARK };
+
+	if (DW_JSON_IS(&event->name, "[memory]") && chrome_has(event, CHROME_ADDRESS)) {
+		host_put_memory(chrome, event);
+		return;
+	}
+	if (DW_JSON_IS(&event->name, "Record Window End") || host_begins(&event->name, "Iteration Start: "))
+		return; /* Kineto's own marks belong to no thread */
+	item.op = host_op(chrome, DWELL_CATEGORY_MARK, &event->name);
+	host_add(chrome, event, &item);
+}
+
+/* Each number of `args` is a counter of its own: "NAME" if there is one, else "NAME MEMBER". */
+static void host_put_counters(struct chrome *chrome, const struct chrome_event *event)
+{
+	struct dw_json json = chrome->json;
+	const char *at = event->args.length ? dw_json_space(event->args.at + 1) : "}";
+	struct dw_json_string key;
+	struct dw_json_number number;
+
+	while (*at == '"') {
+		struct dw_sort_event item = { .kind = CHROME_COUNTER };
+		double value;
+
+		at = dw_json_read_string(&json, at, &key);
+		if (!at)
+			return;
+		at = dw_json_space(dw_json_space(at) + 1); /* behind the colon */
+		if ((*at >= '0' && *at <= '9') || (*at == '-' && isdigit((unsigned char)at[1]))) {
+			at = dw_json_read_number(&json, at, &number);
+			value = dw_json_double(&number);
+			memcpy(&item.value, &value, sizeof value);
+			item.op = chrome_op_of(chrome, DWELL_CATEGORY_COUNTER, chrome_text_of(chrome, &event->name),
+			                       chrome_text_of(chrome, &key), 0, 0, 0);
+			host_add(chrome, event, &item);
+		} else {
+			at = dw_json_skip(&json, at);
+		}
+		if (!at)
+			return;
+		at = dw_json_space(at);
+		if (*at == ',')
+			at = dw_json_space(at + 1);
+	}
+}
+
+static void host_put_handle(struct chrome *chrome, const struct chrome_event *event, uint32_t kind,
+                            uint32_t category)
+{
+	struct dw_sort_event item = { .kind = kind };
+	uint64_t key = chrome_key_of(chrome, &event->id);
+
+	item.op = host_op(chrome, category, &event->name);
+	item.value = chrome_hash(key, event->cat.at, event->cat.length);
+	host_add(chrome, event, &item);
+}
+
+static void host_put_flow(struct chrome *chrome, const struct chrome_event *event)
+{
+	if (event->category == CHROME_IS_LAUNCH_FLOW || event->category == CHROME_IS_BACKWARD_FLOW)
+		return;
+	if (event->phase != 's')
+		host_put_handle(chrome, event, CHROME_FLOW_IN, DWELL_CATEGORY_FLOW);
+	if (event->phase != 'f')
+		host_put_handle(chrome, event, CHROME_FLOW_OUT, DWELL_CATEGORY_FLOW);
+}
+
+static void host_put_open(struct chrome *chrome, const struct chrome_event *event)
+{
+	struct dw_sort_event item = { .kind = event->phase == 'B' ? CHROME_BEGIN : CHROME_END };
+
+	if (item.kind == CHROME_BEGIN) {
+		item.op = event->category == CHROME_IS_PYTHON ? host_python_op(chrome, &event->name)
+		          : host_op(chrome, event->category == CHROME_IS_OPERATOR ? DWELL_CATEGORY_OPERATOR
+		                                                                  : DWELL_CATEGORY_ZONE,
+		                    &event->name);
+		if (event->args.length > 2)
+			item.more = chrome_json_of(chrome, &event->args);
+	}
+	host_add(chrome, event, &item);
+}
+
+/* ---- all ---------------------------------------------------------------------------------------- */
+
+static void host_take_phase(struct chrome *chrome, const struct chrome_event *event)
+{
+	switch (event->phase) {
+	case 'X':
+		if (event->category == CHROME_IS_SPAN)
+			return;
+		if (event->category >= CHROME_IS_KERNEL && event->category <= CHROME_IS_DEVICE_ANNOTATION)
+			chrome_take_device(chrome, event);
+		else
+			host_put_range(chrome, event);
+		return;
+	case 'B': case 'E': host_put_open(chrome, event); return;
+	case 'i': case 'I': case 'R': case 'n': host_put_instant(chrome, event); return;
+	case 'C': host_put_counters(chrome, event); return;
+	case 's': case 't': case 'f': host_put_flow(chrome, event); return;
+	case 'b': case 'S':
+		host_put_handle(chrome, event, CHROME_ASYNC_BEGIN, DWELL_CATEGORY_ZONE);
+		return;
+	case 'e': case 'F':
+		host_put_handle(chrome, event, CHROME_ASYNC_END, DWELL_CATEGORY_ZONE);
+		return;
+	default: chrome_count(chrome, &chrome->unknown_phase);
+	}
+}
+
+void chrome_take_event(struct chrome *chrome, const struct chrome_event *event)
+{
+	chrome->events++;
+	if (event->wrong_type)
+		chrome_count(chrome, &chrome->wrong);
+	if (event->negative_length)
+		chrome_count(chrome, &chrome->negative);
+	if (event->phase == 'M')
+		chrome_take_metadata(chrome, event);
+	else if (!event->has_start && !event->wrong_type)
+		chrome_count(chrome, &chrome->wrong);
+	else if (event->has_start)
+		host_take_phase(chrome, event);
+}

@@ -1,0 +1,81 @@
+/*
+ * A scanner of JSON text in a window of bytes.
+ *
+ * A function begins at a pointer, stops behind what it read and returns that place, or NULL. `why` then
+ * tells whether the window ended first (more bytes may help) or the text is no JSON, and `bad_at`
+ * where. Every text ends with a NUL at `end`, so no function tests for the end at each byte.
+ *
+ * Texts are places in the window, with their escapes; dw_json_unescape() copies one. Numbers are exact:
+ * integers have 64 bits, and times are decimal fractions, never doubles.
+ *
+ * `lenient` reads what some writers make of names that contain quotes, backslashes or control
+ * characters: a quote ends a text only if what follows it can follow a text.
+ */
+#ifndef DW_IMPORT_JSON_H
+#define DW_IMPORT_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dw_json_why { DW_JSON_FINE, DW_JSON_NEEDS_MORE, DW_JSON_BAD };
+
+struct dw_json {
+	const char *end;    /* of the window */
+	bool last;          /* nothing follows the window */
+	bool lenient;
+	enum dw_json_why why;
+	const char *bad_at;
+};
+
+/* A string without its quotes, in the window. */
+struct dw_json_string {
+	const char *at;
+	uint32_t length;
+	bool escaped;       /* it contains a backslash */
+};
+
+/* A number, as its digits: value = (negative ? -1 : 1) * digits * 10^exponent. */
+struct dw_json_number {
+	uint64_t digits;
+	int32_t exponent;
+	bool negative;
+	bool cut;           /* it has more digits than 64 bits hold; the rest was dropped */
+};
+
+/* Behind white space. */
+static inline const char *dw_json_space(const char *at)
+{
+	while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')
+		at++;
+	return at;
+}
+
+/* Sets `why` and `bad_at`; always NULL. */
+const char *dw_json_fail(struct dw_json *json, const char *at);
+
+/* `at` is the opening quote. */
+const char *dw_json_read_string(struct dw_json *json, const char *at, struct dw_json_string *string);
+const char *dw_json_read_number(struct dw_json *json, const char *at, struct dw_json_number *number);
+/* Any value. */
+const char *dw_json_skip(struct dw_json *json, const char *at);
+
+/* Copies a string without its escapes, as UTF-8 with a NUL behind it. Bytes that are no UTF-8, NUL and
+ * halves of surrogates become U+FFFD. Returns its length. `to` has space for length * 3 + 1 bytes.
+ * `repaired` is set if something was replaced. */
+size_t dw_json_unescape(const struct dw_json_string *string, char *to, bool *repaired);
+
+/* The integer; false if the number is none, or does not fit in 64 bits. */
+bool dw_json_u64(const struct dw_json_number *number, uint64_t *value);
+bool dw_json_i64(const struct dw_json_number *number, int64_t *value);
+/* The number times 10^decimals, towards zero; false if that does not fit. */
+bool dw_json_fixed(const struct dw_json_number *number, int decimals, int64_t *value);
+double dw_json_double(const struct dw_json_number *number);
+
+static inline bool dw_json_is(const struct dw_json_string *string, const char *text, size_t length)
+{
+	return string->length == length && __builtin_memcmp(string->at, text, length) == 0;
+}
+#define DW_JSON_IS(string, text) dw_json_is(string, text, sizeof(text) - 1)
+
+#endif

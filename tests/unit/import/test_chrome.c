@@ -1,0 +1,308 @@
+/* Chrome traces: Kineto's variants, other writers, and broken files. */
+#include "made.h"
+
+static struct made made;
+
+struct found {
+	size_t ranges, marks, counters, allocs, frees, flows, asyncs;
+	uint64_t ranges_ns;
+};
+
+static int open_text(const char *text)
+{
+	const char *path;
+	int result;
+
+	memset(&made, 0, sizeof made);
+	made.file = -1;
+	if (made_write(&made, text, strlen(text)))
+		return -100;
+	path = made.path;
+	result = dw_source_open(&made.source, &path, 1, &made.error);
+	return result ? result : dw_model_create(&made.model, made.source, NULL, &made.error);
+}
+
+static int count_event(void *context, const struct dw_event *event)
+{
+	struct found *found = context;
+
+	switch (event->type) {
+	case DW_EVENT_RANGE:
+		found->ranges++;
+		found->ranges_ns += event->end_ns - event->start_ns;
+		break;
+	case DW_EVENT_MARK: found->marks++; break;
+	case DW_EVENT_COUNTER: found->counters++; break;
+	case DW_EVENT_ALLOC: found->allocs++; break;
+	case DW_EVENT_FREE: found->frees++; break;
+	case DW_EVENT_ASYNC: found->asyncs++; break;
+	default: found->flows++; break;
+	}
+	return 0;
+}
+
+static struct found found_in(const char *text)
+{
+	struct found found = { 0 };
+	int code = open_text(text);
+
+	if (code)
+		CHECK_FAIL("%d: %s", code, made.error.message);
+	else
+		dw_model_events(made.model, count_event, &found, NULL);
+	return found;
+}
+
+static const char *repairs(void)
+{
+	static char all[4096];
+
+	*all = '\0';
+	for (size_t i = 0; made.source && i < made.source->repair_count; i++)
+		snprintf(all + strlen(all), sizeof all - strlen(all), "%s\n", made.source->repairs[i]);
+	return all;
+}
+
+static const struct dw_symbol *symbol_of(const char *name)
+{
+	static const struct dw_symbol none = { .name = "" };
+	const struct dw_source_file *file = &made.source->files[0];
+
+	for (uint32_t id = 0; id < file->symbol_count; id++)
+		if (strcmp(file->symbols[id].name, name) == 0)
+			return &file->symbols[id];
+	CHECK_FAIL("no symbol '%s'", name);
+	return &none;
+}
+
+#define X(cat, name, ts, dur) \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":5,\"tid\":6,\"ts\":" ts ",\"dur\":" dur "}"
+
+TEST(ranges_nest_whatever_their_order)
+{
+	struct found found = found_in("{\"traceEvents\":[" X("cpu_op", "inner", "12.5", "1.25") ","
+	                              X("cpu_op", "outer", "10", "10") "]}");
+
+	CHECK_EQ(found.ranges, 2);
+	CHECK_EQ(found.ranges_ns, 11250);
+	CHECK_EQ(made.source->process_count, 1);
+	CHECK_EQ(made.source->processes[0].pid, 5);
+	CHECK_EQ(made.source->threads[0].tid, 6);
+	CHECK_EQ(symbol_of("inner")->category, DWELL_CATEGORY_OPERATOR);
+	made_close(&made);
+}
+
+TEST(an_array_alone_is_a_trace_too)
+{
+	struct found found = found_in(" [ " X("a", "b", "1", "2") " , " X("a", "c", "4", "2") " ] ");
+
+	CHECK_EQ(found.ranges, 2);
+	CHECK_EQ(symbol_of("b")->category, DWELL_CATEGORY_ZONE);
+	made_close(&made);
+}
+
+TEST(what_a_file_says_of_itself_may_follow)
+{
+	found_in("{\"traceEvents\":[" X("cpu_op", "a", "1", "2") "],\"baseTimeNanoseconds\":1700000000000000000,"
+	         "\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":3,\"world_size\":8}}");
+	CHECK_EQ(made.source->realtime_start_ns, 1700000000000001000);
+	CHECK_EQ(made.source->processes[0].rank, 3);
+	CHECK_EQ(made.source->processes[0].world_size, 8);
+	made_close(&made);
+}
+
+TEST(annotations_steps_and_modules_have_categories)
+{
+	found_in("{\"traceEvents\":[" X("user_annotation", "ProfilerStep#7", "0", "100") ","
+	         X("user_annotation", "## forward ##", "1", "10") ","
+	         X("user_annotation", "Optimizer.step#SGD.step", "20", "10") ","
+	         X("user_annotation", "enumerate(DataLoader)#X.__next__", "40", "1") ","
+	         X("python_function", "nn.Module: Conv2d_3", "2", "5") ","
+	         X("python_function", "net/train.py(12): step", "50", "5") ","
+	         X("python_function", "<built-in method sum>", "51", "1") "]}");
+	CHECK_EQ(made.source->step_count, 1);
+	CHECK_EQ(made.source->steps[0].number, 7);
+	CHECK_EQ(made.source->steps[0].end_ns - made.source->steps[0].start_ns, 100000);
+	CHECK_EQ(symbol_of("forward")->category, DWELL_CATEGORY_PHASE);
+	CHECK_STR(symbol_of("optimizer")->detail, "SGD.step");
+	CHECK_EQ(symbol_of("DataLoader.__next__")->category, DWELL_CATEGORY_DATA);
+	CHECK_EQ(symbol_of("Conv2d_3")->category, DWELL_CATEGORY_LAYER);
+	CHECK_STR(symbol_of("Conv2d_3")->detail, "Conv2d");
+	CHECK_EQ(symbol_of("step")->line, 12);
+	CHECK_STR(symbol_of("step")->file, "net/train.py");
+	CHECK_EQ(symbol_of("<built-in method sum>")->category, DWELL_CATEGORY_FUNCTION);
+	made_close(&made);
+}
+
+TEST(shapes_and_types_of_arguments)
+{
+	const struct dw_entry_shapes *shapes;
+	int64_t size;
+
+	found_in("[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"cat\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"args\":"
+	         "{\"Input Dims\":[[2,3],[],[[4],[5]]],\"Input type\":[\"float\",\"Scalar\",\"TensorList\"]}}]");
+	shapes = symbol_of("cat")->shapes;
+	CHECK(shapes != NULL);
+	if (shapes) {
+		CHECK_EQ(shapes->entry.aux, 4);
+		CHECK_EQ(shapes->tensors[0], DWELL_FLOAT32);
+		CHECK_EQ(shapes->tensors[1], 2);
+		memcpy(&size, shapes->tensors + 16, 8);
+		CHECK_EQ(size, 3);
+		CHECK_EQ(shapes->tensors[24], DWELL_DTYPE_NONE);
+	}
+	made_close(&made);
+}
+
+static int find_backward(void *context, const struct dw_event *event)
+{
+	if (event->type == DW_EVENT_RANGE && event->sequence == 9007199254740993u && event->depth == 0 &&
+	    event->forward_thread != DW_NO_INDEX)
+		*(uint32_t *)context = made.source->threads[event->forward_thread].tid;
+	return 0;
+}
+
+TEST(a_backward_operator_names_its_forward_thread)
+{
+	uint32_t tid = 0;
+
+	found_in("[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"MmBackward\",\"pid\":1,\"tid\":20,\"ts\":9,\"dur\":1,"
+	         "\"args\":{\"Sequence number\":9007199254740993,\"Fwd thread id\":1}},"
+	         "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"mm\",\"pid\":1,\"tid\":10,\"ts\":1,\"dur\":1,"
+	         "\"args\":{\"Sequence number\":9007199254740993,\"Fwd thread id\":0}}]");
+	dw_model_events(made.model, find_backward, &tid, NULL);
+	CHECK_EQ(tid, 10);
+	made_close(&made);
+}
+
+TEST(other_forms_of_events)
+{
+	struct found found = found_in(
+	    "[{\"ph\":\"B\",\"name\":\"b\",\"pid\":\"main\",\"tid\":\"t\",\"ts\":1},"
+	    "{\"ph\":\"B\",\"name\":\"c\",\"pid\":\"main\",\"tid\":\"t\",\"ts\":2},"
+	    "{\"ph\":\"E\",\"pid\":\"main\",\"tid\":\"t\",\"ts\":3},{\"ph\":\"E\",\"pid\":\"main\",\"tid\":\"t\",\"ts\":5},"
+	    "{\"ph\":\"C\",\"name\":\"n\",\"pid\":\"main\",\"tid\":\"t\",\"ts\":2,\"args\":{\"x\":1.5,\"y\":-2,\"z\":\"no\"}},"
+	    "{\"ph\":\"i\",\"name\":\"m\",\"pid\":\"main\",\"tid\":\"t\",\"ts\":2,\"s\":\"t\"},"
+	    "{\"ph\":\"s\",\"cat\":\"f\",\"name\":\"f\",\"id\":1,\"pid\":\"main\",\"tid\":\"t\",\"ts\":2},"
+	    "{\"ph\":\"f\",\"cat\":\"f\",\"name\":\"f\",\"id\":1,\"pid\":\"main\",\"tid\":\"t\",\"ts\":4},"
+	    "{\"ph\":\"s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":1,\"pid\":\"main\",\"tid\":\"t\",\"ts\":2},"
+	    "{\"ph\":\"b\",\"cat\":\"a\",\"name\":\"a\",\"id\":\"0x1\",\"pid\":\"main\",\"tid\":\"t\",\"ts\":2},"
+	    "{\"ph\":\"e\",\"cat\":\"a\",\"name\":\"a\",\"id\":\"0x1\",\"pid\":\"main\",\"tid\":\"t\",\"ts\":4},"
+	    "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":\"main\",\"tid\":\"t\",\"args\":{\"name\":\"worker\"}},"
+	    "{\"ph\":\"Q\",\"name\":\"?\",\"ts\":1},{\"ph\":\"E\",\"pid\":\"main\",\"tid\":\"t\",\"ts\":9}]");
+
+	CHECK_EQ(found.ranges, 2);
+	CHECK_EQ(found.ranges_ns, 5000);
+	CHECK_EQ(found.counters, 2);
+	CHECK_EQ(found.marks, 1);
+	CHECK_EQ(found.flows, 2);
+	CHECK_EQ(found.asyncs, 1);
+	CHECK_STR(made.source->threads[0].name, "worker");
+	CHECK_STR(made.source->processes[0].name, "main");
+	CHECK_HAS(repairs(), "1 events are of a kind that dwell does not know (the first at line 1, column");
+	CHECK_HAS(repairs(), "1 events end and did not begin");
+	made_close(&made);
+}
+
+TEST(memory_events_are_allocations)
+{
+	struct found found = found_in(
+	    "[{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\",\"pid\":1,\"tid\":1,\"ts\":1,\"args\":"
+	    "{\"Addr\":140737488355327,\"Bytes\":512,\"Device Type\":1,\"Device Id\":1}},"
+	    "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\",\"pid\":1,\"tid\":1,\"ts\":2,\"args\":"
+	    "{\"Addr\":140737488355327,\"Bytes\":-512,\"Device Type\":1,\"Device Id\":1}}]");
+
+	CHECK_EQ(found.allocs, 1);
+	CHECK_EQ(found.frees, 1);
+	CHECK_STR(symbol_of("other")->detail, "cuda:1");
+	made_close(&made);
+}
+
+TEST(events_of_devices_name_their_call)
+{
+	found_in("{\"deviceProperties\":[{\"id\":0,\"name\":\"A100\",\"totalGlobalMem\":42297524224,\"numSms\":108}],"
+	         "\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"Kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,\"ts\":5,\"dur\":2,"
+	         "\"args\":{\"device\":0,\"context\":1,\"stream\":7,\"correlation\":11,\"grid\":[8,16,5],"
+	         "\"block\":[128,1,1],\"registers per thread\":122,\"shared memory\":12544}},"
+	         "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy HtoD (Pageable -> Device)\",\"pid\":0,\"tid\":7,"
+	         "\"ts\":8,\"dur\":2,\"args\":{\"device\":0,\"stream\":7,\"correlation\":12,\"bytes\":64}},"
+	         "{\"ph\":\"X\",\"cat\":\"Runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":9,\"tid\":9,\"ts\":1,\"dur\":1,"
+	         "\"args\":{\"correlation\":11}}]}");
+	CHECK_EQ(made.source->process_count, 1);
+	CHECK_EQ(made.source->processes[0].pid, 9);
+	CHECK_EQ(symbol_of("cudaLaunchKernel")->category, DWELL_CATEGORY_RUNTIME);
+	CHECK(made.source->device_count > 0 && made.source->events_count == 1);
+	CHECK_STR(made.source->devices[0].name, "A100");
+	made_close(&made);
+}
+
+TEST(broken_events_are_left_out_and_counted)
+{
+	struct found found = found_in(
+	    "{\"traceEvents\":[\n" X("cpu_op", "good", "1", "1") ",\n"
+	    "  {\"ph\":\"X\",\"name\":\"lambda \"x\" of C:\\Users\",\"pid\":5,\"tid\":6,\"ts\":3,\"dur\":1},\n"
+	    "  {\"ph\":\"X\", what is this},\n"
+	    "  {\"ph\":\"X\",\"name\":\"bandwidth\",\"pid\":5,\"tid\":6,\"ts\":5,\"dur\":1,\"args\":{\"GB/s\":inf}},\n"
+	    "  {\"ph\":\"X\",\"name\":\"negative\",\"pid\":5,\"tid\":6,\"ts\":7,\"dur\":-5},\n"
+	    "  {\"ph\":\"X\",\"name\":7,\"pid\":5,\"tid\":6,\"ts\":\"8\",\"dur\":1},\n"
+	    "  {\"ph\":\"X\",\"name\":\"early\",\"pid\":5,\"tid\":6,\"ts\":-8,\"dur\":1}\n]}");
+
+	CHECK_EQ(found.ranges, 5);
+	symbol_of("lambda \"x\" of C:\\Users");
+	CHECK_HAS(repairs(), "1 events are no valid JSON and are left out (the first at line 4, column 3)");
+	CHECK_HAS(repairs(), "2 events have text without escapes");
+	CHECK_HAS(repairs(), "(the first at line 3, column 3)");
+	CHECK_HAS(repairs(), "1 events have a negative duration");
+	CHECK_HAS(repairs(), "1 events have members of a wrong type");
+	CHECK_HAS(repairs(), "1 events begin before time 0");
+	made_close(&made);
+}
+
+TEST(a_file_that_ends_too_early_gives_what_it_has)
+{
+	static const char text[] = "{\"a\":1,\"traceEvents\":[" X("cpu_op", "a", "1", "1") ","
+	                           X("cpu_op", "b", "2", "1") "],\"c\":[1,2]}";
+	char cut[sizeof text];
+	size_t most = 0;
+
+	for (size_t length = 40; length < sizeof text - 1; length++) {
+		struct found found;
+
+		memcpy(cut, text, length);
+		cut[length] = '\0';
+		found = found_in(cut);
+		CHECK(found.ranges >= most && found.ranges <= 2);
+		most = found.ranges;
+		CHECK_HAS(repairs(), "the file ends too early at line 1, column");
+		made_close(&made);
+	}
+	CHECK_EQ(most, 2);
+}
+
+TEST(what_is_no_chrome_trace_is_refused)
+{
+	CHECK_EQ(open_text("{\"name\": \"package\", \"version\": 3}"), DWELL_E_NOT_TRACE);
+	CHECK_HAS(made.error.message, "traceEvents");
+	made_close(&made);
+	CHECK_EQ(open_text("[1, 2, 3]"), DWELL_E_NOT_TRACE);
+	CHECK_HAS(made.error.message, "JSON");
+	made_close(&made);
+	CHECK_EQ(open_text("{\"traceEvents\": 5}"), DWELL_E_NOT_TRACE);
+	made_close(&made);
+	CHECK_EQ(open_text("{\"traceEvents\": []}"), 0);
+	CHECK_HAS(repairs(), "it has no events");
+	made_close(&made);
+}
+
+/* Events of two threads with one number in different processes, and ids beyond 2^53. */
+TEST(ids_are_exact)
+{
+	found_in("[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":9007199254740992,\"ts\":1,\"dur\":1},"
+	         "{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":9007199254740993,\"ts\":1,\"dur\":1},"
+	         "{\"ph\":\"X\",\"name\":\"a\",\"pid\":2,\"tid\":9007199254740993,\"ts\":1,\"dur\":1}]");
+	CHECK_EQ(made.source->process_count, 2);
+	CHECK_EQ(made.source->thread_count, 3);
+	made_close(&made);
+}
+
+CHECK_MAIN
