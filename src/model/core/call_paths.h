@@ -1,11 +1,14 @@
 /*
- * The call-path trie: calls added up by call path.
+ * The call-path trie: numbers for call paths, for every product that adds up by path.
  *
- * Each worker of call_tree_walk.c fills a trie of its own; the tries are then merged by path. A
- * node has 32 bytes, so that the millions of paths of a picture fit in memory. A detailed trie also
- * has a tally for each node, with extremes and percentiles. Parents come before their children in
- * `nodes`. When the trie has `most` nodes, further children of a node are added to its child
- * "(other calls)": no call's time is lost.
+ * A call path is another path and one more key below it. The product chooses what keys are: symbols
+ * of ranges, rows, functions. Each path has a node, and the index of the node is the number of the
+ * path. A product's node begins with struct dw_call_path, and what the product adds up follows.
+ * Parents come before their children.
+ *
+ * Depth and number of nodes are limited. When there are `most` nodes, further children of a node
+ * are one child with the key `other_key`; if this is 0, they have no node. No sum is lost: a path
+ * without a node counts as its parent.
  */
 #ifndef DW_MODEL_CORE_CALL_PATHS_H
 #define DW_MODEL_CORE_CALL_PATHS_H
@@ -13,60 +16,54 @@
 #include "base/map.h"
 #include "format/decode.h"
 #include "model/core/model_data.h"
-#include "model/core/tally.h"
 
-#define DW_TRUNK_FOLDED (DW_NO_INDEX - 1) /* no node of its own: the call's time is its parent's
-                                           * self time. The parent is "(other calls)", or its
-                                           * depth is DW_TRUNK_DEEPEST */
-#define DW_TRUNK_DEEPEST 1024u            /* largest depth of a node; a thread has depth 0 */
+#define DW_CALL_PATH_FOLDED (DW_NO_INDEX - 1) /* the path has no node, because of a limit */
+#define DW_CALL_PATH_DEEPEST 1024u /* largest depth in the call tree; deeper ranges count as their
+                                    * ancestor at this depth */
 
-struct dw_trunk_node {
-	uint64_t total, self; /* ticks; a root has only a total, set by dw_trunk_order() */
-	uint32_t count;
-	uint32_t symbol;      /* a root: index of the thread */
-	uint32_t parent;      /* index; DW_NO_INDEX: a root */
-	uint32_t depth;
+struct dw_call_path {
+	uint32_t parent; /* index; DW_NO_INDEX: a root */
+	uint32_t key;
+	uint32_t depth;  /* of a root: 0 */
+	uint32_t calls;  /* for the product; the trie does not use it */
 };
 
-struct dw_trunk {
-	struct dw_trunk_node *nodes;
-	struct dw_tally *tallies; /* by node; NULL unless detailed */
-	size_t count, capacity, tally_capacity;
-	struct dw_map by_path; /* nodes by parent and symbol */
-	struct dw_arena arena; /* memory of the tallies */
-	uint32_t most;
-	uint32_t deepest; /* largest depth of all nodes */
-	bool detailed;
-	bool failed; /* memory ran out */
+struct dw_call_paths {
+	uint32_t node_bytes; /* size of the product's node; this and the limits are set by the product */
+	uint32_t most;       /* number of nodes; roots and nodes for `other_key` are always added */
+	uint32_t deepest;    /* largest depth of a node */
+	uint32_t other_key;  /* 0: none */
+	void *nodes;         /* zeroed beyond struct dw_call_path when they are added */
+	size_t count, capacity;
+	struct dw_map by_key; /* nodes by parent and key */
+	bool failed;         /* memory ran out */
 };
 
-/* Finds or adds the root of a thread. DW_NO_INDEX: out of memory. */
-uint32_t dw_trunk_root(struct dw_trunk *trunk, uint32_t thread);
-/* Finds or adds a child. It can also return DW_TRUNK_FOLDED. */
-uint32_t dw_trunk_child(struct dw_trunk *trunk, uint32_t parent, uint32_t symbol);
+/* Finds or adds a root. DW_NO_INDEX: out of memory. */
+uint32_t dw_call_path_root(struct dw_call_paths *paths, uint32_t key);
+void dw_call_paths_reset(struct dw_call_paths *paths); /* keeps size and limits */
 
-/* Adds `from` to `into`, with times multiplied by `ratio`, and empties `from`. */
-bool dw_trunk_merge(struct dw_trunk *into, struct dw_trunk *from, double ratio);
+/* For dw_call_path_child(). */
+uint32_t dw_call_path_add(struct dw_call_paths *paths, uint32_t parent, uint32_t key, uint32_t hash);
 
-/* Returns the indexes of the nodes depth first: siblings by descending total, threads by index. The
- * caller frees the array. NULL: out of memory. Sets the total of each root to the sum of its
- * children. No node can be added afterwards. */
-uint32_t *dw_trunk_order(struct dw_trunk *trunk);
-
-void dw_trunk_reset(struct dw_trunk *trunk);
-
-struct dw_arena *dw_trunk_quantiles(struct dw_trunk *trunk, uint32_t node);
-
-DW_INLINE void dw_trunk_add(struct dw_trunk *trunk, uint32_t index, uint64_t duration,
-                            uint64_t self)
+DW_INLINE struct dw_call_path *dw_call_path_at(const struct dw_call_paths *paths, size_t index)
 {
-	struct dw_trunk_node *node = &trunk->nodes[index];
+	return (struct dw_call_path *)(void *)((char *)paths->nodes + index * paths->node_bytes);
+}
 
-	node->total += duration;
-	node->self += self;
-	node->count++;
-	if (trunk->detailed)
-		dw_tally_add(&trunk->tallies[index], dw_trunk_quantiles(trunk, index), duration, self);
+DW_INLINE bool dw_call_path_is(const struct dw_call_path *path, uint32_t parent, uint32_t key)
+{
+	return path->parent == parent && path->key == key;
+}
+
+/* Finds or adds a child. DW_NO_INDEX: out of memory. Or DW_CALL_PATH_FOLDED. */
+DW_INLINE uint32_t dw_call_path_child(struct dw_call_paths *paths, uint32_t parent, uint32_t key)
+{
+	uint32_t hash = dw_map_hash((uint64_t)parent << 32 | key);
+	uint32_t found = DW_MAP_FIND(&paths->by_key, hash, i,
+	                             dw_call_path_is(dw_call_path_at(paths, i), parent, key));
+
+	return found != DW_MAP_NONE ? found : dw_call_path_add(paths, parent, key, hash);
 }
 
 #endif

@@ -71,7 +71,7 @@ static void boundary_flushed(void *state, uint64_t ticks, enum dw_flush why)
 }
 
 static const struct dw_pass_hooks boundary_hooks = {
-	.frame_bytes = sizeof(struct frame), .deepest = DW_TRUNK_DEEPEST,
+	.frame_bytes = sizeof(struct frame), .deepest = DW_CALL_PATH_DEEPEST,
 	.enter = boundary_enter, .leave = boundary_leave, .orphan = boundary_orphan,
 	.unnest = boundary_unnest, .flushed = boundary_flushed,
 };
@@ -178,7 +178,7 @@ static bool follow(struct dw_model *model, const struct dw_segment *item,
 	struct dw_open_range *open;
 
 	/* If ranges overlap, a call path can hold ranges that are no longer open. */
-	if (effect->failed || effect->overlaps || (uint64_t)outer + effect->deepest >= DW_TRUNK_DEEPEST)
+	if (effect->failed || effect->overlaps || (uint64_t)outer + effect->deepest >= DW_CALL_PATH_DEEPEST)
 		return false;
 	open = dw_arena_alloc(&model->arena, (outer + effect->open_count + (size_t)1) * sizeof *open);
 	if (!open)

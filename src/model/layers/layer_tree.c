@@ -17,6 +17,8 @@
 
 /* ---- places -------------------------------------------------------------------------------- */
 
+#define MOST_CALLED (1u << 18)
+#define DEEPEST_CALLED 256u
 #define MOST_HOPS 16 /* links to follow, from one backward pass to the next */
 
 static bool tree_init_places(struct dw_layer_tree *tree)
@@ -164,7 +166,9 @@ bool dw_layer_tree_make(struct dw_layer_tree *tree, struct dw_model *model)
 	tree->model = model;
 	if (!tree_init_places(tree))
 		return false;
-	if (!DW_GROW(&tree->nodes, &tree->capacity, 0))
+	tree->called = (struct dw_call_paths){ .node_bytes = sizeof(struct dw_layer_called),
+		.most = MOST_CALLED, .deepest = DEEPEST_CALLED };
+	if (dw_call_path_root(&tree->called, 0) != 0 || !DW_GROW(&tree->nodes, &tree->capacity, 0))
 		return false;
 	tree->nodes[0].path = "";
 	tree->nodes[0].symbol = DW_NO_INDEX;
@@ -247,31 +251,32 @@ static const char *tree_whole_path(struct dw_layer_tree *tree, const char *name,
 	return dw_arena_printf(&tree->model->arena, "%s.%s", outer, name);
 }
 
-uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around)
+uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around,
+                       uint32_t *called)
 {
-	uint32_t hash = dw_map_hash((uint64_t)symbol << 32 | around), found, node;
-	struct dw_layer_seen *seen;
+	struct dw_layer_called none = { .node = 0 }, *to = &none;
 	const char *path;
 
-	found = DW_MAP_FIND(&tree->by_symbol, hash, i, tree->seen[i].symbol == symbol &&
-	                                               tree->seen[i].around == around);
-	if (found != DW_MAP_NONE)
-		return tree->seen[found].node;
-	path = tree_whole_path(tree, tree->model->symbols[symbol].name, around);
-	node = path ? tree_find_node(tree, path) : 0;
-	if (node && (tree->nodes[node].symbol == DW_NO_INDEX || tree->model->symbols[symbol].shapes))
-		tree->nodes[node].symbol = symbol;
-	seen = DW_GROW(&tree->seen, &tree->seen_capacity, tree->seen_count);
-	if (!seen || !dw_map_add(&tree->by_symbol, hash, (uint32_t)tree->seen_count))
+	if (*called != DW_CALL_PATH_FOLDED)
+		*called = dw_call_path_child(&tree->called, *called, symbol);
+	if (*called == DW_NO_INDEX)
 		return 0;
-	*seen = (struct dw_layer_seen){ symbol, around, node };
-	tree->seen_count++;
-	return node;
+	if (*called != DW_CALL_PATH_FOLDED)
+		to = (struct dw_layer_called *)tree->called.nodes + *called;
+	if (to->node)
+		return to->node;
+	path = tree_whole_path(tree, tree->model->symbols[symbol].name, around);
+	to->node = path ? tree_find_node(tree, path) : 0;
+	if (to->node &&
+	    (tree->nodes[to->node].symbol == DW_NO_INDEX || tree->model->symbols[symbol].shapes))
+		tree->nodes[to->node].symbol = symbol;
+	return to->node;
 }
 
 bool dw_layer_tree_add_uncalled(struct dw_layer_tree *tree)
 {
 	const struct dw_model *model = tree->model;
+	uint32_t called;
 
 	for (uint32_t i = 0; i < model->symbol_count; i++) {
 		const char *name = model->symbols[i].name;
@@ -280,7 +285,8 @@ bool dw_layer_tree_add_uncalled(struct dw_layer_tree *tree)
 		if (model->symbols[i].category != DWELL_CATEGORY_LAYER || !name[root] ||
 		    !tree_find_path(tree, name, root))
 			continue;
-		if (!dw_layer_node(tree, i, 0))
+		called = 0;
+		if (!dw_layer_node(tree, i, 0, &called))
 			return false;
 	}
 	return true;
@@ -290,7 +296,6 @@ void dw_layer_tree_reset(struct dw_layer_tree *tree)
 {
 	free(tree->nodes);
 	dw_map_reset(&tree->by_path);
-	free(tree->seen);
-	dw_map_reset(&tree->by_symbol);
+	dw_call_paths_reset(&tree->called);
 	tree_reset_places(tree);
 }

@@ -9,8 +9,7 @@
 #ifndef DW_MODEL_LAYERS_LAYER_TREE_H
 #define DW_MODEL_LAYERS_LAYER_TREE_H
 
-#include "base/map.h"
-#include "model/core/model_data.h"
+#include "model/core/call_paths.h"
 #include "model/layers/layers.h"
 
 #define DW_LAYER_LATE UINT32_MAX /* the node of a late place */
@@ -31,6 +30,12 @@ struct dw_layer_node {
 	uint32_t unpaired;      /* its last call without a backward call; 0: none */
 	uint32_t within;        /* number of its calls that are open now in the walk */
 	uint64_t calls, open, total, self;
+};
+
+/* Ranges of layers within one another. Their names need to be compared only once. */
+struct dw_layer_called {
+	struct dw_call_path path;
+	uint32_t node;          /* 0: not looked up yet */
 };
 
 struct dw_layer_place {
@@ -67,9 +72,7 @@ struct dw_layer_tree {
 	struct dw_layer_node *nodes;
 	size_t count, capacity;
 	struct dw_map by_path;  /* nodes; all but the first */
-	struct dw_layer_seen { uint32_t symbol, around, node; } *seen;
-	size_t seen_count, seen_capacity;
-	struct dw_map by_symbol; /* `seen` by symbol and the layer around it */
+	struct dw_call_paths called; /* of struct dw_layer_called, by symbol; 0: in no layer */
 
 	struct dw_layer_place *places;
 	size_t place_count, place_capacity;
@@ -83,8 +86,10 @@ struct dw_layer_tree {
 
 /* ---- nodes. False or 0 when out of memory, here and below ----------------------- */
 bool dw_layer_tree_make(struct dw_layer_tree *tree, struct dw_model *model);
-/* The layer of a range of this symbol in the layer `around` (0: in no layer). */
-uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around);
+/* The layer of a range of this symbol in the layer `around` (0: in no layer). `called` is the path
+ * of the ranges of layers around it, and is set to that with this range. */
+uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around,
+                       uint32_t *called);
 /* Adds the layers that have a name but were never called, of models that were called. */
 bool dw_layer_tree_add_uncalled(struct dw_layer_tree *tree);
 void dw_layer_tree_reset(struct dw_layer_tree *tree);

@@ -57,6 +57,7 @@ struct frame {
 	enum dw_layer_what what;
 	uint32_t symbol;
 	uint32_t node;          /* the innermost layer: the range itself or around it; 0: none */
+	uint32_t called;        /* the path of ranges of layers: see dw_layer_node() */
 	uint32_t call;          /* the place of the innermost layer's call; inherited */
 	uint32_t place;         /* where its time is added: `call` or a late place; inherited */
 	uint32_t entry;         /* of the innermost operator, in `place`; 0: none */
@@ -124,7 +125,7 @@ static void layers_begin_layer(struct layers *layers, struct frame *frame)
 {
 	struct pass *pass = layers->all;
 
-	frame->node = dw_layer_node(&pass->tree, frame->symbol, frame->node);
+	frame->node = dw_layer_node(&pass->tree, frame->symbol, frame->node, &frame->called);
 	frame->call = frame->node ? layers_find_place(layers, frame, frame->call) : 0;
 	frame->place = frame->call;
 	frame->entry = 0;

@@ -18,6 +18,8 @@
 #include "model/memory/account.h"
 
 #define BUCKETS (DW_MEMORY_POINTS - 1)
+#define MOST_PATHS (1u << 20)
+#define DEEPEST_PATH 256u
 
 static const char *const kind_names[] = {
 #define X(name, label) label,
@@ -275,7 +277,6 @@ bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *
 	const struct dw_source_process *from = &model->source->processes[process];
 	const struct dw_source_clock *clock = &model->source->files[from->file].clock;
 	const struct dw_interval *at = model->intervals ? model->intervals[process] : NULL;
-	struct dw_memory_path *root;
 
 	memset(account, 0, sizeof *account);
 	account->model = model;
@@ -294,12 +295,10 @@ bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *
 	account->bucket_ticks = (account->to_ticks - account->from_ticks) / BUCKETS + 1;
 	account->device_by_symbol = calloc(model->symbol_count + 1, 1);
 	account->kind_by_symbol = calloc(model->symbol_count + 1, 1);
-	root = DW_GROW(&account->paths.items, &account->paths.capacity, account->paths.count);
-	account->failed = !account->device_by_symbol || !account->kind_by_symbol || !root;
-	if (root) {
-		*root = (struct dw_memory_path){ DW_NO_INDEX, DW_NO_INDEX, DW_NO_INDEX, 0, false };
-		account->paths.count = 1;
-	}
+	account->paths = (struct dw_call_paths){ .node_bytes = sizeof(struct dw_call_path),
+		.most = MOST_PATHS, .deepest = DEEPEST_PATH };
+	account->failed = !account->device_by_symbol || !account->kind_by_symbol ||
+	                  dw_call_path_root(&account->paths, DW_NO_INDEX) != 0;
 	return !account->failed;
 }
 
@@ -336,6 +335,6 @@ void dw_memory_account_reset(struct dw_memory_account *account)
 	dw_map_reset(&account->by_path);
 	free(account->blocks);
 	dw_live_reset(&account->live);
-	dw_memory_paths_reset(&account->paths);
+	dw_call_paths_reset(&account->paths);
 	memset(account, 0, sizeof *account);
 }

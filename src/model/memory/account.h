@@ -48,7 +48,8 @@ struct dw_memory_block {
 struct dw_memory_account {
 	struct dw_model *model;
 	uint32_t process;
-	struct dw_memory_paths paths;
+	struct dw_call_paths paths; /* by row, of operators and of ranges that the program names; a path
+	                             * without a node counts as its parent. 0: no range is open */
 	struct dw_memory_device *devices;
 	size_t device_count, device_capacity;
 	uint8_t *device_by_symbol, *kind_by_symbol; /* index + 1; 0: not looked up yet */

@@ -180,27 +180,39 @@ struct collection {
 	uint32_t rows;
 };
 
+/* The row of the innermost operator of a path, or of the innermost range if there is no operator. */
+static uint32_t memory_find_owner(const struct dw_memory_account *account, uint32_t index)
+{
+	const struct dw_call_path *path = dw_call_path_at(&account->paths, index);
+	const struct dw_model *model = account->model;
+	uint32_t innermost = path->key;
+
+	for (; path->depth; path = dw_call_path_at(&account->paths, path->parent))
+		if (model->symbols[model->row_symbol[path->key]].category == DWELL_CATEGORY_OPERATOR)
+			return path->key;
+	return innermost;
+}
+
 /* Adds a holder to its owner, and to the totals of the owners on its path: once to each, even if
  * it is on the path several times. */
 static void memory_add_holder(struct collection *collection,
                               const struct dw_memory_account *account, uint32_t index)
 {
 	const struct dw_memory_holder *holder = &account->holders[index];
-	const struct dw_memory_path *path = &account->paths.items[holder->path];
-	uint32_t owner = path->owner == DW_NO_INDEX ? collection->rows : path->owner;
+	const struct dw_call_path *path = dw_call_path_at(&account->paths, holder->path);
+	uint32_t owner = path->depth ? memory_find_owner(account, holder->path) : collection->rows;
 
 	memory_add_use(&collection->owners[owner].use, &holder->use);
-	for (;;) {
-		uint32_t row = path->row == DW_NO_INDEX ? collection->rows : path->row;
+	for (;; path = dw_call_path_at(&account->paths, path->parent)) {
+		uint32_t row = path->depth ? path->key : collection->rows;
 
 		if (collection->seen[row] != index + 1 && (row < collection->rows || row == owner)) {
 			collection->seen[row] = index + 1;
 			collection->owners[row].total_bytes += holder->use.allocated_bytes;
 			collection->owners[row].total_count += holder->use.allocations;
 		}
-		if (path->row == DW_NO_INDEX)
+		if (!path->depth)
 			break;
-		path = &account->paths.items[path->parent];
 	}
 }
 

@@ -15,40 +15,6 @@
 
 /* ---- paths --------------------------------------------------------------------------------- */
 
-/* DW_NO_INDEX when out of memory; `parent` if the path is too deep or there are too many. */
-static uint32_t paths_find_below(struct dw_memory_paths *paths, uint32_t parent,
-                                 const struct dw_memory_frame *frame)
-{
-	uint32_t hash = dw_map_hash((uint64_t)parent << 32 | frame->row), found;
-	struct dw_memory_path *path, above;
-
-	found = DW_MAP_FIND(&paths->by_parent, hash, i, paths->items[i].parent == parent &&
-	                                                paths->items[i].row == frame->row);
-	if (found != DW_MAP_NONE)
-		return found;
-	above = paths->items[parent];
-	if (above.depth >= DW_MEMORY_DEEPEST || paths->count >= DW_MEMORY_PATHS)
-		return parent;
-	path = DW_GROW(&paths->items, &paths->capacity, paths->count);
-	if (!path || !dw_map_add(&paths->by_parent, hash, (uint32_t)paths->count))
-		return DW_NO_INDEX;
-	*path = (struct dw_memory_path){
-		.parent = parent,
-		.row = frame->row,
-		.depth = above.depth + 1,
-		.owner = frame->is_operator || !above.in_operator ? frame->row : above.owner,
-		.in_operator = frame->is_operator || above.in_operator,
-	};
-	return (uint32_t)paths->count++;
-}
-
-void dw_memory_paths_reset(struct dw_memory_paths *paths)
-{
-	free(paths->items);
-	dw_map_reset(&paths->by_parent);
-	memset(paths, 0, sizeof *paths);
-}
-
 static struct dw_memory_frame *stream_frame_at(const struct dw_memory_stream *stream,
                                                uint32_t place)
 {
@@ -67,13 +33,14 @@ static uint32_t stream_find_path(struct dw_memory_stream *stream)
 	path = known ? stream_frame_at(stream, known)->path : 0;
 	while (known < stream->pass.depth) {
 		struct dw_memory_frame *frame = stream_frame_at(stream, ++known);
+		uint32_t below = frame->row == DW_NO_INDEX
+		                     ? path : dw_call_path_child(stream->paths, path, frame->row);
 
-		if (frame->row != DW_NO_INDEX)
-			path = paths_find_below(stream->paths, path, frame);
-		if (path == DW_NO_INDEX) {
+		if (below == DW_NO_INDEX) {
 			stream->failed = true;
 			return 0;
 		}
+		path = below == DW_CALL_PATH_FOLDED ? path : below;
 		frame->path = path;
 	}
 	return path;

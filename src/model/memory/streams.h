@@ -5,27 +5,8 @@
 #ifndef DW_MODEL_MEMORY_STREAMS_H
 #define DW_MODEL_MEMORY_STREAMS_H
 
-#include "base/map.h"
+#include "model/core/call_paths.h"
 #include "model/core/pass.h"
-
-/* ---- paths of nested operators and named ranges ---------------------------------------------- */
-
-#define DW_MEMORY_DEEPEST 256u     /* deeper ranges count as the range at this depth */
-#define DW_MEMORY_PATHS (1u << 20) /* further paths count as their parents */
-
-struct dw_memory_path {
-	uint32_t parent; /* index; DW_NO_INDEX: this is the root, 0 */
-	uint32_t row;    /* DW_NO_INDEX: this is the root */
-	uint32_t owner;  /* row of the innermost operator, or of the innermost range if there is none */
-	uint32_t depth;
-	bool in_operator; /* it is an operator or within one */
-};
-
-struct dw_memory_paths {
-	struct dw_memory_path *items;
-	size_t count, capacity;
-	struct dw_map by_parent; /* by parent and row; all but the root */
-};
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
@@ -47,7 +28,7 @@ enum dw_memory_role {
 struct dw_memory_event {
 	uint64_t ticks, address, bytes;
 	uint32_t symbol; /* index into the model's merged symbols */
-	uint32_t path;   /* set in the second pass */
+	uint32_t path;   /* call path; set in the second pass */
 	uint32_t span;   /* set in the first: the range that decides; 0: none. A counted reference. */
 	uint8_t type, role;
 };
@@ -66,7 +47,7 @@ struct dw_memory_kind_pass;
 struct dw_memory_stream {
 	struct dw_pass pass; /* first */
 	struct dw_memory_kind_pass *kind_pass; /* NULL in the second pass */
-	struct dw_memory_paths *paths;
+	struct dw_call_paths *paths;
 	const uint32_t *symbol_by_id;
 	struct dw_frames frames;        /* struct dw_memory_frame */
 	size_t chunk;                   /* the next one to read */
@@ -78,6 +59,5 @@ struct dw_memory_stream {
 /* Reads chunks until there is an event at `at`. False at the end or when out of memory. */
 bool dw_memory_stream_fill(struct dw_memory_stream *stream);
 void dw_memory_stream_reset(struct dw_memory_stream *stream);
-void dw_memory_paths_reset(struct dw_memory_paths *paths);
 
 #endif

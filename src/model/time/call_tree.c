@@ -3,7 +3,7 @@
  *
  * Sorts and converts what call_tree_walk.c counted. A node's self time excludes all children,
  * whatever their kind, as a flame graph does. The tree has percentiles. The paths have none and
- * reuse the memory of the call-path trie.
+ * reuse the memory of the sums.
  */
 #include <stdlib.h>
 
@@ -13,25 +13,26 @@
 
 /* ---- the tree ------------------------------------------------------------------------- */
 
-static bool put_tree(struct dw_model *model, struct dw_tree *tree, struct dw_trunk *trunk)
+static bool tree_put(struct dw_model *model, struct dw_tree *tree, struct dw_call_sums *sums)
 {
 	double ns_per_tick = model->source->files[0].clock.ns_per_tick;
-	uint32_t *order = dw_trunk_order(trunk), way[DW_TREE_DEEPEST + 2];
+	uint32_t *order = dw_call_sums_order(sums), way[DW_TREE_DEEPEST + 2];
 
-	tree->nodes = dw_arena_alloc(&model->arena, (trunk->count + 1) * sizeof *tree->nodes);
-	for (; order && tree->nodes && tree->count < trunk->count; tree->count++) {
-		const struct dw_trunk_node *node = &trunk->nodes[order[tree->count]];
+	tree->nodes = dw_arena_alloc(&model->arena, (sums->paths.count + 1) * sizeof *tree->nodes);
+	for (; order && tree->nodes && tree->count < sums->paths.count; tree->count++) {
+		const struct dw_call_sum *sum = dw_call_sums_at(sums, order[tree->count]);
 		struct dw_tree_node *to = &tree->nodes[tree->count];
+		uint32_t depth = sum->path.depth;
 
-		to->symbol = node->depth ? node->symbol : DW_NO_INDEX;
-		to->thread = node->depth ? tree->nodes[way[0]].thread : node->symbol;
-		to->parent = node->depth ? way[node->depth - 1] : DW_NO_INDEX;
-		to->depth = node->depth;
-		way[node->depth] = (uint32_t)tree->count;
-		if (node->depth)
-			dw_tally_stat(&trunk->tallies[order[tree->count]], ns_per_tick, &to->stat);
+		to->symbol = depth ? sum->path.key : DW_NO_INDEX;
+		to->thread = depth ? tree->nodes[way[0]].thread : sum->path.key;
+		to->parent = depth ? way[depth - 1] : DW_NO_INDEX;
+		to->depth = depth;
+		way[depth] = (uint32_t)tree->count;
+		if (depth)
+			dw_tally_stat(&sums->tallies[order[tree->count]], ns_per_tick, &to->stat);
 		else
-			to->stat.total_ns = dw_whole((double)node->total * ns_per_tick + 0.5);
+			to->stat.total_ns = dw_whole((double)sum->total * ns_per_tick + 0.5);
 	}
 	free(order);
 	return order && tree->nodes;
@@ -39,11 +40,11 @@ static bool put_tree(struct dw_model *model, struct dw_tree *tree, struct dw_tru
 
 static bool tree_compute(struct dw_model *model, const void *request, void *result)
 {
-	struct dw_trunk whole = { .most = 4 * DW_TREE_NODES, .detailed = true };
+	struct dw_call_sums whole = dw_call_sums_make(4 * DW_TREE_NODES, true);
 	bool has_stacks = false;
-	bool good = dw_tree_walk(model, NULL, &whole, &has_stacks) && put_tree(model, result, &whole);
+	bool good = dw_tree_walk(model, NULL, &whole, &has_stacks) && tree_put(model, result, &whole);
 
-	dw_trunk_reset(&whole);
+	dw_call_sums_reset(&whole);
 	return good;
 }
 
@@ -56,13 +57,13 @@ const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *
 
 /* ---- the paths ------------------------------------------------------------------------ */
 
-_Static_assert(sizeof(struct dw_trunk_node) == sizeof(struct dw_path), "one becomes the other");
+_Static_assert(sizeof(struct dw_call_sum) == sizeof(struct dw_path), "one becomes the other");
 
 /* Reorders the nodes in place, cycle by cycle: a copy would need twice the memory. */
-static void arrange(struct dw_trunk_node *nodes, uint32_t *order, size_t count)
+static void paths_arrange(struct dw_call_sum *nodes, uint32_t *order, size_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		struct dw_trunk_node first = nodes[i];
+		struct dw_call_sum first = nodes[i];
 		uint32_t at = i;
 
 		while (order[at] != i) {
@@ -77,28 +78,27 @@ static void arrange(struct dw_trunk_node *nodes, uint32_t *order, size_t count)
 	}
 }
 
-/* Converts the trie's nodes to paths in place. */
-static bool put_paths(struct dw_paths *paths, struct dw_trunk *trunk, double ns_per_tick)
+/* Converts the sums to paths in place. */
+static bool paths_put(struct dw_paths *paths, struct dw_call_sums *sums, double ns_per_tick)
 {
-	uint32_t *order = dw_trunk_order(trunk);
+	uint32_t *order = dw_call_sums_order(sums);
 
 	if (!order)
 		return false;
-	arrange(trunk->nodes, order, trunk->count);
+	paths->count = sums->paths.count;
+	paths_arrange(sums->paths.nodes, order, paths->count);
 	free(order);
-	paths->nodes = (struct dw_path *)(void *)trunk->nodes;
-	paths->count = trunk->count;
-	for (size_t i = 0; i < trunk->count; i++) {
-		struct dw_trunk_node node = trunk->nodes[i];
+	for (size_t i = 0; i < paths->count; i++) {
+		struct dw_call_sum sum = *dw_call_sums_at(sums, i);
 
-		paths->nodes[i] = (struct dw_path){
-			dw_whole((double)node.total * ns_per_tick + 0.5),
-			dw_whole((double)node.self * ns_per_tick + 0.5),
-			node.count, node.symbol, node.depth,
+		((struct dw_path *)sums->paths.nodes)[i] = (struct dw_path){
+			dw_whole((double)sum.total * ns_per_tick + 0.5),
+			dw_whole((double)sum.self * ns_per_tick + 0.5),
+			sum.path.calls, sum.path.key, sum.path.depth,
 		};
 	}
-	trunk->nodes = NULL;
-	trunk->count = trunk->capacity = 0;
+	paths->nodes = sums->paths.nodes;
+	sums->paths.nodes = NULL;
 	return true;
 }
 
@@ -106,7 +106,7 @@ static bool put_paths(struct dw_paths *paths, struct dw_trunk *trunk, double ns_
 static bool paths_compute(struct dw_model *model, const void *request, void *result)
 {
 	const enum dw_paths_of *of = request;
-	struct dw_trunk whole = { .most = DW_TREE_PATHS };
+	struct dw_call_sums whole = dw_call_sums_make(DW_TREE_PATHS, false);
 	struct dw_functions stacks, *functions = *of == DW_PATHS_STACKS ? &stacks : NULL;
 	struct dw_paths *paths = result;
 	bool good = (!functions || dw_functions_init(functions, model)) &&
@@ -114,9 +114,9 @@ static bool paths_compute(struct dw_model *model, const void *request, void *res
 
 	if (good) {
 		paths->symbols = functions ? functions->symbols : model->symbols;
-		good = put_paths(paths, &whole, model->source->files[0].clock.ns_per_tick);
+		good = paths_put(paths, &whole, model->source->files[0].clock.ns_per_tick);
 	}
-	dw_trunk_reset(&whole);
+	dw_call_sums_reset(&whole);
 	return good;
 }
 

@@ -30,7 +30,7 @@ struct frame {
 #define CHAIN 1u
 
 struct worker {
-	struct dw_trunk trunk;
+	struct dw_call_sums sums;
 	struct dw_frames frames;
 	void *buffer;
 	bool has_stacks;
@@ -39,7 +39,6 @@ struct worker {
 struct pass {
 	struct dw_model *model;
 	const struct dw_functions *functions; /* NULL: by calls, not by stacks */
-	bool detailed;
 	const struct dw_segments *segments;
 	struct worker *workers;
 	uint32_t file;
@@ -55,15 +54,15 @@ struct tree {
 
 /* ---- the hooks -------------------------------------------------------------------------------- */
 
-static struct frame *frame_at(const struct tree *tree, uint32_t place)
+static struct frame *tree_frame_at(const struct tree *tree, uint32_t place)
 {
 	return (struct frame *)dw_pass_at(&tree->pass, sizeof(struct frame), place);
 }
 
 /* The node of the range around the frame at `place`. */
-static uint32_t node_around(const struct tree *tree, uint32_t place)
+static uint32_t tree_node_around(const struct tree *tree, uint32_t place)
 {
-	uint32_t node = place > 1 ? frame_at(tree, place - 1)->node : tree->root;
+	uint32_t node = place > 1 ? tree_frame_at(tree, place - 1)->node : tree->root;
 
 	return node == DW_NO_INDEX ? tree->root : node; /* a range that began out of scope has no
 	                                                 * node */
@@ -71,14 +70,14 @@ static uint32_t node_around(const struct tree *tree, uint32_t place)
 
 /* Sets the node of the innermost frame, which has no stack of its own. If the node is folded, its
  * time is left in its parent. */
-DW_INLINE void find_node(struct tree *tree, struct frame *frame)
+DW_INLINE void tree_find_node(struct tree *tree, struct frame *frame)
 {
-	uint32_t parent = node_around(tree, tree->pass.depth);
+	uint32_t parent = tree_node_around(tree, tree->pass.depth);
 
-	frame->node = parent == DW_TRUNK_FOLDED || parent == DW_NO_INDEX
+	frame->node = parent == DW_CALL_PATH_FOLDED || parent == DW_NO_INDEX
 	                  ? parent
-	                  : dw_trunk_child(&tree->worker->trunk, parent, frame->symbol);
-	if (frame->node == DW_TRUNK_FOLDED)
+	                  : dw_call_sums_child(&tree->worker->sums, parent, frame->symbol);
+	if (frame->node == DW_CALL_PATH_FOLDED)
 		dw_pass_unlink(&tree->pass, &frame->frame);
 }
 
@@ -90,7 +89,7 @@ DW_INLINE void tree_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 	bool in = dw_pass_in_scope(&tree->pass, ticks), nested = tree->pass.depth > 1;
 
 	if (__builtin_expect(tree->root == DW_NO_INDEX, 0) && in)
-		tree->root = dw_trunk_root(&tree->worker->trunk, tree->pass.walk.thread);
+		tree->root = dw_call_sums_root(&tree->worker->sums, tree->pass.walk.thread);
 	frame->node = DW_NO_INDEX;
 	frame->symbol = tree->pass.walk.model->row_symbol[op.row];
 	frame->stack = nested ? frame[-1].stack : 0;
@@ -107,7 +106,7 @@ DW_INLINE void tree_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 	} else {
 		dw_pass_link(&tree->pass, &frame->frame, CHAIN);
 		if (in)
-			find_node(tree, frame);
+			tree_find_node(tree, frame);
 	}
 	frame->frame.in_scope = frame->node != DW_NO_INDEX;
 }
@@ -115,32 +114,32 @@ DW_INLINE void tree_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 DW_INLINE void tree_settle(void *state, uint64_t ticks)
 {
 	struct tree *tree = state;
-	struct frame *frame = tree->pass.depth ? frame_at(tree, tree->pass.depth) : NULL;
+	struct frame *frame = tree->pass.depth ? tree_frame_at(tree, tree->pass.depth) : NULL;
 
 	if (frame && frame->node == PENDING)
-		find_node(tree, frame);
+		tree_find_node(tree, frame);
 }
 
 DW_INLINE void tree_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
 	struct tree *tree = state;
 	const struct frame *frame = place;
-	struct dw_trunk *trunk = &tree->worker->trunk;
+	struct dw_call_sums *sums = &tree->worker->sums;
 	uint64_t duration = ticks - frame->frame.start;
 
-	if (frame->passed || frame->node == DW_TRUNK_FOLDED || frame->node == DW_NO_INDEX)
+	if (frame->passed || frame->node == DW_CALL_PATH_FOLDED || frame->node == DW_NO_INDEX)
 		return;
-	dw_trunk_add(trunk, frame->node, duration, duration - frame->frame.child);
-	if (how != DW_LEAVE_END && trunk->detailed) {
-		trunk->tallies[frame->node].open += how == DW_LEAVE_OPEN;
-		trunk->tallies[frame->node].cut += how == DW_LEAVE_CUT;
+	dw_call_sums_add(sums, frame->node, duration, duration - frame->frame.child);
+	if (how != DW_LEAVE_END && sums->detailed) {
+		sums->tallies[frame->node].open += how == DW_LEAVE_OPEN;
+		sums->tallies[frame->node].cut += how == DW_LEAVE_CUT;
 	}
 }
 
 /* Adds the functions of a recorded frame below `node`, outermost first. Beyond the largest number
  * of paths all are one node, which then also has the operator's time: frames have no time of their
  * own that could include it. */
-static uint32_t enter_frame(struct tree *tree, uint32_t node, uint32_t id)
+static uint32_t tree_enter_frame(struct tree *tree, uint32_t node, uint32_t id)
 {
 	const struct dw_source_file *file = tree->pass.walk.file;
 	const struct dw_functions *functions = tree->functions;
@@ -148,10 +147,10 @@ static uint32_t enter_frame(struct tree *tree, uint32_t node, uint32_t id)
 	uint32_t count = file->frames[id] ? file->frames[id]->count : 0;
 
 	for (uint32_t n = count ? count : 1; n-- > 0;) {
-		uint32_t next = dw_trunk_child(&tree->worker->trunk, node,
-		                               count ? functions->list[first + n] : UNKNOWN);
+		uint32_t next = dw_call_sums_child(&tree->worker->sums, node,
+		                                   count ? functions->list[first + n] : UNKNOWN);
 
-		if (next == DW_TRUNK_FOLDED)
+		if (next == DW_CALL_PATH_FOLDED)
 			return node;
 		if (next == DW_NO_INDEX)
 			return next;
@@ -161,7 +160,7 @@ static uint32_t enter_frame(struct tree *tree, uint32_t node, uint32_t id)
 }
 
 /* Returns how many outermost frames two stacks share. */
-static uint32_t shared_frames(const struct dw_source_stack *a, const struct dw_source_stack *b)
+static uint32_t tree_shared_frames(const struct dw_source_stack *a, const struct dw_source_stack *b)
 {
 	uint32_t shared = 0;
 
@@ -173,11 +172,11 @@ static uint32_t shared_frames(const struct dw_source_stack *a, const struct dw_s
 
 /* Handles the STACK record of the innermost frame, an operator that has just begun. If an operator
  * around it has a stack too (a script's call), it stays below that one, with the frames between. */
-static void take_stack(struct tree *tree, uint32_t id)
+static void tree_take_stack(struct tree *tree, uint32_t id)
 {
 	const struct dw_source_file *file = tree->pass.walk.file;
 	struct frame *frame = DW_PASS_INNERMOST(&tree->pass, struct frame);
-	struct dw_trunk *trunk = &tree->worker->trunk;
+	struct dw_call_sums *sums = &tree->worker->sums;
 	const struct dw_source_stack *stack;
 	uint32_t around, node, leaf, shared = 0;
 
@@ -189,16 +188,16 @@ static void take_stack(struct tree *tree, uint32_t id)
 	node = tree->root;
 	if (around && frame[-1].node != DW_NO_INDEX) {
 		node = frame[-1].node;
-		shared = shared_frames(stack, &file->stacks[around]);
+		shared = tree_shared_frames(stack, &file->stacks[around]);
 	}
-	if (node == DW_NO_INDEX || node == DW_TRUNK_FOLDED)
-		return; /* find_node() will set its node */
+	if (node == DW_NO_INDEX || node == DW_CALL_PATH_FOLDED)
+		return; /* tree_find_node() will set its node */
 	for (uint32_t i = stack->count - shared; i-- > 0 && node != DW_NO_INDEX;)
 		if (stack->frames[i] < file->symbol_count)
-			node = enter_frame(tree, node, stack->frames[i]);
+			node = tree_enter_frame(tree, node, stack->frames[i]);
 	tree->worker->has_stacks |= stack->count > 0;
-	leaf = node == DW_NO_INDEX ? node : dw_trunk_child(trunk, node, frame->symbol);
-	frame->node = leaf == DW_TRUNK_FOLDED ? node : leaf;
+	leaf = node == DW_NO_INDEX ? node : dw_call_sums_child(sums, node, frame->symbol);
+	frame->node = leaf == DW_CALL_PATH_FOLDED ? node : leaf;
 	frame->stack = id;
 }
 
@@ -207,20 +206,20 @@ static void tree_note(void *state, uint64_t ticks, const struct dw_record *recor
 	struct tree *tree = state;
 
 	if (record->kind == DW_STACK && tree->functions)
-		take_stack(tree, record->id);
+		tree_take_stack(tree, record->id);
 }
 
 static void tree_carry(void *state, void *place)
 {
 	struct tree *tree = state;
 	const struct frame *frame = place;
-	struct dw_trunk *trunk = &tree->worker->trunk;
+	struct dw_call_sums *sums = &tree->worker->sums;
 
 	if (frame->node >= PENDING)
 		return;
-	trunk->nodes[frame->node].self -= frame->frame.child;
-	if (trunk->detailed)
-		trunk->tallies[frame->node].self -= frame->frame.child;
+	dw_call_sums_at(sums, frame->node)->self -= frame->frame.child;
+	if (sums->detailed)
+		sums->tallies[frame->node].self -= frame->frame.child;
 }
 
 /* The next records may be of another thread. */
@@ -236,18 +235,15 @@ static const struct dw_pass_hooks tree_hooks = {
 };
 DW_PASS_DEFINE(tree, tree_hooks)
 
-static bool prepare(struct worker *worker, bool detailed)
+static bool tree_prepare(struct worker *worker)
 {
-	worker->trunk.most = detailed ? DW_TREE_NODES : DW_TREE_PATHS;
-	worker->trunk.detailed = detailed;
 	if (!worker->buffer)
 		worker->buffer = malloc(DW_BLOCK_BYTES);
-	if (!worker->buffer)
-		worker->trunk.failed = true;
-	return !worker->trunk.failed;
+	worker->sums.paths.failed |= !worker->buffer;
+	return !worker->sums.paths.failed;
 }
 
-static void walk_segment(void *pointer, unsigned index, size_t at)
+static void tree_walk_segment(void *pointer, unsigned index, size_t at)
 {
 	struct pass *pass = pointer;
 	struct worker *worker = &pass->workers[index];
@@ -257,7 +253,7 @@ static void walk_segment(void *pointer, unsigned index, size_t at)
 
 	/* An operator's stack is known only where it begins; then streams must stay in one piece. */
 	if (from->file != pass->file || (pass->functions && segment->from) ||
-	    !prepare(worker, pass->detailed))
+	    !tree_prepare(worker))
 		return;
 	memset(&tree, 0, sizeof tree);
 	dw_pass_init(&tree.pass, pass->model, segment->stream, &worker->frames, worker->buffer);
@@ -268,48 +264,52 @@ static void walk_segment(void *pointer, unsigned index, size_t at)
 		tree_walk(&tree.pass);
 	else
 		tree_segment(&tree.pass, segment);
-	worker->trunk.failed |= tree.pass.failed;
+	worker->sums.paths.failed |= tree.pass.failed;
 }
 
 /* A recorded frame only has the time of what it calls. Children come after their parents, so going
  * backward adds up all levels. */
-static void sum_frames(struct dw_trunk *trunk, uint32_t first_function)
+static void tree_sum_frames(struct dw_call_sums *sums, uint32_t first_function)
 {
-	for (size_t i = trunk->count; i-- > 0;) {
-		const struct dw_trunk_node *node = &trunk->nodes[i];
-		struct dw_trunk_node *parent = node->depth > 1 ? &trunk->nodes[node->parent] : NULL;
+	for (size_t i = sums->paths.count; i-- > 0;) {
+		const struct dw_call_sum *sum = dw_call_sums_at(sums, i);
+		struct dw_call_sum *above =
+			sum->path.depth > 1 ? dw_call_sums_at(sums, sum->path.parent) : NULL;
 
-		if (parent && (parent->symbol >= first_function || parent->symbol == UNKNOWN)) {
-			parent->total += node->total;
-			parent->count += node->count;
+		if (above && (above->path.key >= first_function || above->path.key == UNKNOWN)) {
+			above->total += sum->total;
+			above->path.calls += sum->path.calls;
 		}
 	}
 }
 
 bool dw_tree_walk(struct dw_model *model, const struct dw_functions *functions,
-                  struct dw_trunk *whole, bool *has_stacks)
+                  struct dw_call_sums *whole, bool *has_stacks)
 {
 	const struct dw_source *source = model->source;
 	const struct dw_segments *segments = dw_model_segments(model);
 	unsigned count = segments ? dw_pool_workers(segments->count) : 0;
-	struct pass pass = { .model = model, .functions = functions, .detailed = whole->detailed,
-		.segments = segments };
+	struct pass pass = { .model = model, .functions = functions, .segments = segments };
 	bool good;
 
 	pass.workers = segments ? calloc(count, sizeof *pass.workers) : NULL;
 	good = pass.workers != NULL;
+	for (unsigned i = 0; good && i < count; i++)
+		pass.workers[i].sums = dw_call_sums_make(whole->detailed ? DW_TREE_NODES : DW_TREE_PATHS,
+		                                         whole->detailed);
 	for (uint32_t f = 0; good && f < source->file_count; f++) {
 		pass.file = f;
-		dw_pool_run(segments->count, count, walk_segment, &pass);
+		dw_pool_run(segments->count, count, tree_walk_segment, &pass);
 		for (unsigned i = 0; i < count; i++) {
 			*has_stacks |= pass.workers[i].has_stacks;
 			if (functions)
-				sum_frames(&pass.workers[i].trunk, model->symbol_count);
-			good = good && dw_trunk_merge(whole, &pass.workers[i].trunk, dw_file_ratio(source, f));
+				tree_sum_frames(&pass.workers[i].sums, model->symbol_count);
+			good = good &&
+			       dw_call_sums_merge(whole, &pass.workers[i].sums, dw_file_ratio(source, f));
 		}
 	}
 	for (unsigned i = 0; pass.workers && i < count; i++) {
-		dw_trunk_reset(&pass.workers[i].trunk);
+		dw_call_sums_reset(&pass.workers[i].sums);
 		dw_frames_reset(&pass.workers[i].frames);
 		free(pass.workers[i].buffer);
 	}

@@ -5,20 +5,22 @@
  * total time. Self time excludes called functions and nothing more: it includes operators and
  * zones. Streams are walked one after the other. A call that begins out of scope is no caller.
  */
+#include "model/time/function_calls.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/map.h"
-#include "model/time/function_calls.h"
+#include "model/core/call_paths.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
 
 #define NONE UINT32_MAX
 
+/* A root counts the calls of a function, whoever calls it. Its children count those of the functions
+ * that it calls. */
 struct count {
-	uint32_t caller, symbol;  /* caller NONE: the function, whoever calls it */
+	struct dw_call_path path; /* by symbol */
 	uint32_t level;           /* number of open calls in the current stream */
 	uint64_t calls, primitive, open;
 	uint64_t self, total;     /* ticks in the current file; then added to self_ns and total_ns */
@@ -27,7 +29,6 @@ struct count {
 
 struct frame {
 	struct dw_frame frame; /* in the chain: functions in scope */
-	uint32_t symbol;
 	uint32_t all, edge;    /* indexes of its counts; edge NONE: no caller */
 };
 #define CHAIN 1u
@@ -36,32 +37,13 @@ struct functions {
 	struct dw_pass pass;
 	const struct dw_symbol *symbols;
 	const uint32_t *symbol_by_id;
-	struct count *counts;
-	size_t count, capacity;
-	struct dw_map by_edge; /* counts by caller and symbol */
+	struct dw_call_paths counts; /* of struct count */
 	struct dw_frames frames;
-	bool failed;
 };
 
-/* ---- the table of counts ------------------------------------------------------------------ */
-
-static uint32_t functions_find_count(struct functions *functions, uint32_t caller, uint32_t symbol)
+static struct count *functions_count_at(const struct functions *functions, size_t index)
 {
-	uint32_t hash = dw_map_hash((uint64_t)caller << 32 | symbol), found;
-	struct count *count;
-
-	found = DW_MAP_FIND(&functions->by_edge, hash, i, functions->counts[i].caller == caller &&
-	                                                  functions->counts[i].symbol == symbol);
-	if (found != DW_MAP_NONE)
-		return found;
-	count = DW_GROW(&functions->counts, &functions->capacity, functions->count);
-	if (!count || !dw_map_add(&functions->by_edge, hash, (uint32_t)functions->count)) {
-		functions->failed = true;
-		return NONE;
-	}
-	count->caller = caller;
-	count->symbol = symbol;
-	return (uint32_t)functions->count++;
+	return (struct count *)functions->counts.nodes + index;
 }
 
 /* ---- the walk ------------------------------------------------------------------------------ */
@@ -77,15 +59,14 @@ static void functions_enter(void *state, void *place, uint64_t ticks, uint32_t i
 	    !dw_pass_in_scope(&functions->pass, ticks))
 		return;
 	outer = around ? (struct frame *)dw_pass_at(&functions->pass, sizeof *outer, around) : NULL;
-	frame->all = functions_find_count(functions, NONE, symbol);
-	frame->edge = outer ? functions_find_count(functions, outer->symbol, symbol) : NONE;
-	if (functions->failed)
+	frame->all = dw_call_path_root(&functions->counts, symbol);
+	frame->edge = outer ? dw_call_path_child(&functions->counts, outer->all, symbol) : NONE;
+	if (functions->counts.failed)
 		return;
-	frame->symbol = symbol;
 	dw_pass_link(&functions->pass, &frame->frame, CHAIN);
-	functions->counts[frame->all].level++;
+	functions_count_at(functions, frame->all)->level++;
 	if (frame->edge != NONE)
-		functions->counts[frame->edge].level++;
+		functions_count_at(functions, frame->edge)->level++;
 }
 
 static void functions_add(struct count *count, uint64_t self, uint64_t total, bool open)
@@ -107,9 +88,9 @@ static void functions_leave(void *state, void *place, uint64_t ticks, enum dw_le
 
 	if (!frame->frame.chain)
 		return;
-	functions_add(&functions->counts[frame->all], self, total, how != DW_LEAVE_END);
+	functions_add(functions_count_at(functions, frame->all), self, total, how != DW_LEAVE_END);
 	if (frame->edge != NONE)
-		functions_add(&functions->counts[frame->edge], self, total, how != DW_LEAVE_END);
+		functions_add(functions_count_at(functions, frame->edge), self, total, how != DW_LEAVE_END);
 }
 
 static const struct dw_pass_hooks functions_hooks = {
@@ -121,8 +102,8 @@ DW_PASS_DEFINE(functions, functions_hooks)
 /* Converts the sums of a file's streams to ns. */
 static void functions_settle(struct functions *functions, const struct dw_source_file *file)
 {
-	for (size_t i = 0; i < functions->count; i++) {
-		struct count *count = &functions->counts[i];
+	for (size_t i = 0; i < functions->counts.count; i++) {
+		struct count *count = functions_count_at(functions, i);
 
 		count->self_ns += dw_source_span_ns(&file->clock, count->self);
 		count->total_ns += dw_source_span_ns(&file->clock, count->total);
@@ -137,7 +118,7 @@ static void functions_walk_streams(struct functions *functions, struct dw_model 
 	const struct dw_source *source = model->source;
 	const struct dw_source_file *file = NULL;
 
-	for (size_t i = 0; i < source->stream_count && !functions->failed; i++) {
+	for (size_t i = 0; i < source->stream_count && !functions->counts.failed; i++) {
 		const struct dw_source_stream *stream = &source->streams[i];
 
 		if (!dw_scope_has_stream(model, stream))
@@ -150,7 +131,7 @@ static void functions_walk_streams(struct functions *functions, struct dw_model 
 		memset(&functions->pass, 0, sizeof functions->pass);
 		dw_pass_init(&functions->pass, model, i, &functions->frames, buffer);
 		functions_walk(&functions->pass);
-		functions->failed |= functions->pass.failed;
+		functions->counts.failed |= functions->pass.failed;
 	}
 	if (file)
 		functions_settle(functions, file);
@@ -181,28 +162,29 @@ static int functions_compare_edges(const void *left, const void *right)
 static bool functions_make_rows(struct dw_model *model, const struct functions *from,
                                 struct dw_function_calls *calls)
 {
-	struct dw_function_row *rows =
-		dw_arena_alloc(&model->arena, (from->count + 1) * sizeof *rows);
-	size_t functions = 0, edges = 0;
+	size_t count = from->counts.count, functions = 0, edges = 0;
+	struct dw_function_row *rows = dw_arena_alloc(&model->arena, (count + 1) * sizeof *rows);
 
 	if (!rows)
 		return false;
-	for (size_t i = 0; i < from->count; i++)
-		functions += from->counts[i].caller == NONE;
+	for (size_t i = 0; i < count; i++)
+		functions += !functions_count_at(from, i)->path.depth;
 	calls->rows = rows;
 	calls->edges = rows + functions;
 	calls->count = functions;
-	calls->edge_count = from->count - functions;
+	calls->edge_count = count - functions;
 	functions = 0;
-	for (size_t i = 0; i < from->count; i++) {
-		const struct count *each = &from->counts[i];
-		struct dw_function_row *to =
-			each->caller == NONE ? &rows[functions++] : &calls->edges[edges++];
+	for (size_t i = 0; i < count; i++) {
+		const struct count *each = functions_count_at(from, i);
+		bool edge = each->path.depth > 0;
+		struct dw_function_row *to = edge ? &calls->edges[edges++] : &rows[functions++];
 
-		*to = (struct dw_function_row){ each->symbol, each->caller, each->calls, each->primitive,
-			each->self_ns, each->total_ns };
-		if (each->caller != NONE)
+		*to = (struct dw_function_row){ .symbol = each->path.key, .calls = each->calls,
+			.primitive = each->primitive, .self_ns = each->self_ns, .total_ns = each->total_ns };
+		if (edge) {
+			to->caller = functions_count_at(from, each->path.parent)->path.key;
 			continue;
+		}
 		calls->calls += each->calls;
 		calls->primitive += each->primitive;
 		calls->self_ns += each->self_ns;
@@ -218,14 +200,15 @@ static bool functions_make_rows(struct dw_model *model, const struct functions *
 static bool functions_compute(struct dw_model *model, const void *request, void *result)
 {
 	void *buffer = malloc(DW_BLOCK_BYTES);
-	struct functions functions = { .symbols = model->symbols, .failed = !buffer };
+	struct functions functions = { .symbols = model->symbols,
+		.counts = { .node_bytes = sizeof(struct count), .most = DW_CALL_PATH_FOLDED, .deepest = 1,
+		            .failed = !buffer } };
 	bool good;
 
 	functions_walk_streams(&functions, model, buffer);
-	good = !functions.failed && functions_make_rows(model, &functions, result);
+	good = !functions.counts.failed && functions_make_rows(model, &functions, result);
 	free(buffer);
-	free(functions.counts);
-	dw_map_reset(&functions.by_edge);
+	dw_call_paths_reset(&functions.counts);
 	dw_frames_reset(&functions.frames);
 	return good;
 }
