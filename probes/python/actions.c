@@ -1,17 +1,18 @@
 /*
  * Lightning's actions for the package dwell: `with profiler.profile("name"):` in C.
  *
- * dwell.lightning asks for a recorder and gives it what libdwell-lightning has for it, which
- * this library does not link. A recorder's profile(), start() and stop() are those of a
- * Lightning profiler. A block's range is begun and ended here; start() and stop() may
- * stand anywhere and are the library's. A name becomes an id once.
+ * dwell.lightning creates a recorder with dwp_python_recorder() and passes the functions of
+ * libdwell-lightning, which this library does not link. A recorder's profile(), start() and stop()
+ * are those of a Lightning profiler. The range of a block begins and ends here. start() and stop()
+ * may be called in any order, so they call the functions of libdwell-lightning. The id of a name is
+ * looked up once and kept in a dictionary.
  */
 #include "python.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* Of the limited API from 3.10 on only, but there from 3.7. */
+/* In the limited API only from 3.10 on, but exported by every CPython from 3.7 on. */
 #define FASTCALL 0x0080
 PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size);
 
@@ -26,11 +27,11 @@ struct recorder {
 	PyObject *ids; /* by name */
 };
 
-/* A block. */
+/* The context manager of a block. */
 struct scope {
 	PyObject_HEAD
 	PyObject *name;
-	uint32_t id; /* 0: no session when it was made */
+	uint32_t id; /* 0: no session was running when it was created; then nothing is recorded */
 	unsigned began;
 };
 
@@ -38,8 +39,9 @@ static PyObject *recorder_type, *scope_type;
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-/* A str's bytes in UTF-8; `*bytes` (a new reference or NULL) holds them where the str does
- * not. What is no str is turned into one. */
+/* Returns a name as UTF-8. An object that is not a str is converted to one. Sets `*bytes` to a new
+ * reference to an object that holds the text, or to NULL if `name` itself holds it. NULL with a
+ * Python exception: failed. */
 static const char *text_of(PyObject *name, PyObject **bytes)
 {
 	const char *utf8 = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
@@ -48,7 +50,7 @@ static const char *text_of(PyObject *name, PyObject **bytes)
 	*bytes = NULL;
 	if (utf8)
 		return utf8;
-	PyErr_Clear(); /* it stands for bytes that are no UTF-8 */
+	PyErr_Clear(); /* the str has surrogates, which stand for bytes that are not UTF-8 */
 	text = PyObject_Str(name);
 	if (!text)
 		return NULL;
@@ -61,7 +63,8 @@ static const char *text_of(PyObject *name, PyObject **bytes)
 	return *bytes ? PyBytes_AsString(*bytes) : NULL;
 }
 
-/* 0: not to be had now; an error is set only when Python has failed. */
+/* Returns the id of a name that is not in `ids`. 0: no session is running, or Python failed; then a
+ * Python exception is set. */
 static uint32_t new_id(struct recorder *self, PyObject *name)
 {
 	PyObject *bytes, *number;
@@ -197,8 +200,8 @@ static void recorder_free(PyObject *object)
 
 static PyMethodDef recorder_methods[] = {
 	{ "profile", recorder_profile, METH_O, "A context manager: its block is the action." },
-	{ "start", recorder_start, METH_O, "An action begins." },
-	{ "stop", recorder_stop, METH_O, "It ends." },
+	{ "start", recorder_start, METH_O, "Begins an action." },
+	{ "stop", recorder_stop, METH_O, "Ends an action." },
 	{ 0 },
 };
 
@@ -211,8 +214,9 @@ static PyType_Slot recorder_slots[] = {
 static PyType_Spec recorder_spec = { "dwell.lightning.Recorder", sizeof(struct recorder), 0,
 	                                 Py_TPFLAGS_DEFAULT, recorder_slots };
 
-/* Called by dwell.lightning: a struct dwell_lightning_profiler, which must outlive the recorder, and
- * the addresses of dwell_lightning_start() and dwell_lightning_stop(). */
+/* Creates a recorder; dwell.lightning calls it. `actions` is a struct dwell_lightning_profiler, and
+ * must outlive the recorder. `start` and `stop` are the addresses of dwell_lightning_start() and
+ * dwell_lightning_stop(). */
 DWELL_API PyObject *dwp_python_recorder(void *actions, void *start, void *stop);
 
 PyObject *dwp_python_recorder(void *actions, void *start, void *stop)

@@ -1,12 +1,12 @@
 /*
- * The way into a Python program that nobody has changed.
+ * Loads the Python probe into a Python program, without a change to the program.
  *
- * `dwell run` preloads this small library into the program and all that it starts.
- * In a process without an interpreter it does nothing. In one, an audit hook waits
- * for the moment when the interpreter is whole and its script not yet begun, and
- * loads the probe that lies beside this file. So it works with -I, -E, -S and -m, in
- * spawned workers and virtual environments, where sitecustomize and PYTHONPATH do
- * not reach. Links libc alone: it is in every process of the run.
+ * `dwell run` preloads this small library into the program and into all processes that it starts.
+ * In a process without a Python interpreter it does nothing. Otherwise it adds an audit hook. When
+ * the interpreter is initialised and about to begin the script, the hook loads the probe from the
+ * folder of this library. This also works with -I, -E, -S and -m, in spawned workers and in virtual
+ * environments, where sitecustomize and PYTHONPATH have no effect. The library links libc alone,
+ * because it is in every process of the run.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -21,7 +21,8 @@ typedef int audit_hook(const char *event, void *arguments, void *data);
 static char probe_path[4096];
 static bool attached;
 
-/* Its objects are laid out otherwise than those that the probe was built for. */
+/* The objects of a free-threaded build have another layout than those that the probe was built
+ * for. */
 static bool is_free_threaded(void)
 {
 	const char *(*version)(void) = NULL;
@@ -50,9 +51,9 @@ static void attach(void)
 		fprintf(stderr, "dwell: Python is not profiled: %s\n", dlerror());
 }
 
-/* ---- the interpreter's end ---------------------------------------------------------- */
+/* ---- the end of the interpreter ----------------------------------------------------- */
 
-/* PyMemAllocatorEx */
+/* The same layout as Python's PyMemAllocatorEx. */
 struct allocator {
 	void *context;
 	void *(*malloc)(void *context, size_t bytes);
@@ -66,12 +67,12 @@ static struct allocator raw;
 static int on_audit(const char *event, void *arguments, void *data);
 
 /*
- * The hook was added before the interpreter chose its allocators, and so lies in a
- * block of malloc; in development mode (-X dev, PYTHONMALLOC=debug) it would be given
- * to another allocator's free, which aborts. It is known by what it holds: the next
- * hook, ours, our data.
+ * Frees a block for the interpreter. The entry of our hook is from malloc(), because it was added
+ * before the interpreter chose its allocators. In development mode (-X dev, PYTHONMALLOC=debug) the
+ * interpreter would free it with another allocator, which aborts. The entry is recognised by its
+ * content: a pointer to the next entry, our function, our data.
  */
-static void free_block(void *context, void *block)
+static void attach_free_block(void *context, void *block)
 {
 	void **words = block;
 
@@ -81,7 +82,7 @@ static void free_block(void *context, void *block)
 		raw.free(raw.context, block);
 }
 
-static void take_hook_back(void)
+static void attach_free_hook(void)
 {
 	void (*get)(int domain, struct allocator *allocator) = NULL;
 	void (*set)(int domain, struct allocator *allocator) = NULL;
@@ -92,13 +93,14 @@ static void take_hook_back(void)
 		return;
 	get(0, &raw);
 	struct allocator ours = raw;
-	ours.free = free_block;
+	ours.free = attach_free_block;
 	set(0, &ours);
 }
 
 /* ---- the hook ------------------------------------------------------------------------ */
 
-/* Called with the interpreter's lock, before the script, -c, -m or a prompt begins. */
+/* The audit hook. The interpreter raises an event "cpython.run_..." before it begins a script, -c,
+ * -m or a prompt, and calls the hook with its lock held. */
 static int on_audit(const char *event, void *arguments, void *data)
 {
 	if (strncmp(event, "cpython.", 8) != 0)
@@ -106,11 +108,11 @@ static int on_audit(const char *event, void *arguments, void *data)
 	if (!attached && strncmp(event + 8, "run_", 4) == 0)
 		attach();
 	else if (strcmp(event + 8, "_PySys_ClearAuditHooks") == 0)
-		take_hook_back();
+		attach_free_hook();
 	return 0;
 }
 
-/* False: the path is too long, or not known. */
+/* Sets probe_path. False: the path is too long or cannot be found. */
 static bool find_probe(void)
 {
 	Dl_info here;

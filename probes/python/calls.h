@@ -1,12 +1,13 @@
 /*
- * What has begun in a thread since we watch its functions, for functions.c (the
+ * The open function calls of a thread, and the ids of code objects. Used by functions.c (the
  * interpreter's profile function) and frames.c (its frame evaluation function).
  *
- * Calls begun earlier end unseen. Other ranges may begin in a function and outlive it (a
- * context manager's __enter__): when any record came between two of ours, the functions that
- * were open then end by name. A call that frames.c entered is left by it alone, so that one
- * may go on where the other has stopped. Under the interpreter's lock, but for the thread's
- * own.
+ * Only calls that began after the recording of functions are known; ends of earlier calls are
+ * ignored. A range of another kind may begin in a function and outlive it (a context manager's
+ * __enter__). Therefore, if another record was written between two records of functions, the
+ * functions that were open then end by name (dwell_end_named()) and not as the innermost range. A
+ * call that frames.c entered is left only by frames.c, so that functions.c can take over while
+ * calls are open. All of this needs the interpreter's lock, except the thread's own struct.
  */
 #ifndef DWP_PYTHON_CALLS_H
 #define DWP_PYTHON_CALLS_H
@@ -19,37 +20,37 @@
 
 #define DWP_MOST_CALLS 8192u
 
-/* With an id, which has 28 bits. */
-#define DWP_CALL_BY_FRAME (1u << 31)  /* of a call: frames.c leaves it */
-#define DWP_CODE_RESUMED (1u << 30)   /* of a code object: its first call makes a generator */
+/* Flags in the same word as an id, which has 28 bits. */
+#define DWP_CALL_BY_FRAME (1u << 31)  /* of a call: entered by frames.c, which also leaves it */
+#define DWP_CODE_RESUMED (1u << 30)   /* of a code object: its first call creates a generator */
 #define DWP_CODE_SUBSCRIPT (1u << 29) /* of a code object: a __getitem__ */
 #define DWP_ID_BITS 0x0fffffffu
 
 struct dwp_calls {
 	struct dwp_thread_memory memory;
 	uint32_t depth;
-	uint32_t mixed;         /* from this depth on nothing but functions is open */
-	const char *cursor;     /* of the stream after our last record */
+	uint32_t mixed;         /* calls below this depth end by name: other records followed them */
+	const char *cursor;     /* where the stream was after the last record of a function */
 	const void *entered;    /* the code object that frames.c entered last */
-	uintptr_t stack_begin;  /* the machine's stack of this thread; 0: not known */
-	uintptr_t stack_scarce; /* a frame that lies less than this beyond has too little left */
+	uintptr_t stack_begin;  /* lowest address of this thread's machine stack; 0: not known */
+	uintptr_t stack_scarce; /* a frame nearer than this to stack_begin has too little stack left */
 	uint32_t ids[DWP_MOST_CALLS]; /* 0: not recorded */
 };
 
 extern __thread struct dwp_calls *dwp_calls __attribute__((tls_model("initial-exec")));
 
-/* Those of the calling thread, which has none yet; NULL: there is no memory. */
+/* Creates the struct of the calling thread, which has none yet. NULL: out of memory. */
 struct dwp_calls *dwp_calls_create(void);
 
 /* ---- code objects ------------------------------------------------------------------------ */
 
-/* A code object's extra field: gone with it. */
+/* Stored in an extra field of the code object, which ends with the code object. */
 struct dwp_known_code {
 	PyObject *code;
-	uint32_t id; /* 0: not to be recorded */
+	uint32_t id; /* with flags; 0: its calls are not recorded */
 };
 
-/* The last ones by address, so that a call asks Python for the code object alone. */
+/* A cache by address of the code object, so that most calls need not ask Python for the field. */
 #define DWP_RECENT_CODES 4096u
 extern struct dwp_known_code dwp_recent_codes[DWP_RECENT_CODES];
 
@@ -58,7 +59,8 @@ static inline struct dwp_known_code *dwp_place_of_code(const void *code)
 	return &dwp_recent_codes[((uintptr_t)code >> 4) * 0x9e3779b1u >> 16 & (DWP_RECENT_CODES - 1)];
 }
 
-/* Keeps the exception that may be set. */
+/* Returns the id and flags of a code object that is not in the cache. An exception that is set
+ * remains set. */
 uint32_t dwp_find_code(PyObject *code);
 
 static inline uint32_t dwp_code_id(PyObject *code)
@@ -85,7 +87,7 @@ static inline void dwp_calls_enter(struct dwp_calls *calls, uint32_t id, uint32_
 	calls->cursor = dwell_this_stream->cursor;
 }
 
-/* The innermost one. */
+/* Leaves the innermost call. */
 static inline void dwp_calls_leave(struct dwp_calls *calls)
 {
 	uint32_t at = --calls->depth, id;
@@ -104,15 +106,16 @@ static inline void dwp_calls_leave(struct dwp_calls *calls)
 	calls->cursor = dwell_this_stream->cursor;
 }
 
-/* ---- frames, and the way from them to the profile function ---------------------------------- */
+/* ---- frames, and the change from them to the profile function ------------------------------- */
 
-/* Records Python's functions by the interpreter's frame evaluation function from now on;
- * NULL, or why that is not to be had here. */
+/* Starts to record Python functions by the interpreter's frame evaluation function. Returns NULL,
+ * or a text for the trace: why this is not possible here. */
 const char *dwp_frames_begin(void);
-/* No longer: what is open is still left, nothing more is entered. */
+/* Stops that. Open calls are still left; no further calls are entered. */
 void dwp_frames_end(void);
 
-/* Goes on with the profile function, in all threads and for good; keeps the exception. */
+/* Records with the profile function from now on, in all threads and until the end of the run. An
+ * exception that is set remains set. `why` is for the trace. */
 void dwp_functions_by_profile(const char *why);
 /* Whether the calling thread has a profile function, ours or another's. */
 bool dwp_functions_profiled(void);

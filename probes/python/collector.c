@@ -1,4 +1,4 @@
-/* The garbage collector's pauses, each a range: what gc.callbacks tells. */
+/* Records each pause of the garbage collector as a range, with a function in gc.callbacks. */
 #include "python.h"
 
 #include <string.h>

@@ -1,27 +1,30 @@
 /*
- * Python functions alone, by the interpreter's frame evaluation function (PEP 523).
+ * Records Python functions alone, by the interpreter's frame evaluation function (PEP 523), for
+ * `dwell run --functions=python`.
  *
- * `dwell run --functions=python`: about half of what a profile function costs. The slot is
- * the interpreter's and serves all its threads. Each call of it is a range: a call of a
- * function, or a resume of a generator or coroutine; the call that only makes one is none,
- * as for a profile function. Where the code object stands in a frame, and where it says that
- * a generator owns it, is found with functions that we know, or nothing is recorded here.
+ * This costs about half of what a profile function costs. The interpreter has one slot for the
+ * function, for all threads. Each evaluation is a range: a call of a function, or a resume of a
+ * generator or coroutine. A call that only creates a generator is not a range, as with a profile
+ * function. The layout of frames differs between versions of Python. So the probe first evaluates
+ * functions of its own, and finds the place of the code object in a frame and the byte that says
+ * that a generator owns the frame. If it cannot find them, this file records nothing.
  *
- * What a program may find out, and when we go on with the profile function for good:
- *   - With an evaluation function each Python call takes some of the machine's stack, which
- *     from 3.11 on it would not: when half of it is used, or half of the nesting that the
- *     interpreter allows, we give the slot up and deeper calls are as without us.
- *   - Who sets the slot after us has it (torch.compile). Those that call what they found
- *     there go on being recorded by it; when they do not, or have taken us out, we see that
- *     at the end of a call. Who set it before us keeps it.
+ * In these cases the profile function takes over for the rest of the run:
+ *   - Deep calls. With an evaluation function each Python call uses some of the machine's stack;
+ *     without one it does not, from 3.11 on. When half of the stack is used, or half of the nesting
+ *     that the interpreter allows, the probe gives up the slot, so that a program which recurses
+ *     deeply runs as it does without dwell.
+ *   - Another owner of the slot. Whoever sets the slot after the probe keeps it (torch.compile). If
+ *     the new function calls the one that it found there, the probe goes on recording through it.
+ *     If it does not, or if the slot was reset, the probe notices at the end of a call. If the slot
+ *     was set before the probe attached, the probe leaves it alone.
  *
+ * Python 3.11 specialises x[i] for classes with a __getitem__ of their own: it then evaluates the
+ * method without the slot. It specialises only functions whose version number is below 2^16. So
+ * the probe gives such a function a larger version when it sees it first.
  *
- * 3.11 evaluates x[i] of a class with its own __getitem__ within the caller's frame once it has
- * specialised that place, slot or not. It specialises for functions whose version has 16 bits
- * only, so such a function is given a larger one when it is first seen.
- *
- * Invariant: run_frame() is called once for each call of eval_frame(), with its arguments,
- * and nothing here sets, clears or reads an exception.
+ * Invariant: eval_frame() calls run_frame() exactly once, with its own arguments, and nothing here
+ * changes an exception that is set.
  */
 #include "calls.h"
 
@@ -37,10 +40,11 @@ static evaluator *(*get_slot)(PyInterpreterState *interpreter);
 static void (*set_slot)(PyInterpreterState *interpreter, evaluator *function);
 static PyInterpreterState *interpreter;
 static bool recording;
-static evaluator *chained;     /* has the slot and calls us */
-static uint32_t most_nested;   /* calls, before the interpreter would refuse */
-static uint32_t code_offset, owner_offset; /* in bytes; the second 0: creation is no call */
-static uint32_t version_offset;            /* of a function, which the frame begins with; 0: 3.11 only */
+static evaluator *chained;     /* another owner of the slot, which calls eval_frame() */
+static uint32_t most_nested;   /* largest depth of calls that this file records */
+static uint32_t code_offset;   /* in a frame, in bytes */
+static uint32_t owner_offset;  /* in a frame; 0: creating a generator evaluates no frame */
+static uint32_t version_offset; /* in a function; 0: not needed, only 3.11 needs it */
 
 #define FRAME_CODE(frame) (*(PyObject *const *)(const void *)((const char *)(frame) + code_offset))
 #define OWNED_BY_GENERATOR 1
@@ -49,7 +53,8 @@ static uint32_t version_offset;            /* of a function, which the frame beg
 
 #define LARGE_VERSION 0x70000000u
 
-/* Versions are unique: places specialised otherwise compare all of it. */
+/* Keeps 3.11 from specialising subscripts of this function, which is the frame's first word.
+ * Versions must be unique, because other specialised code compares all 32 bits. */
 static void keep_subscript_seen(const void *frame)
 {
 	static uint32_t next = LARGE_VERSION;
@@ -60,7 +65,7 @@ static void keep_subscript_seen(const void *frame)
 		*version = next++;
 }
 
-/* Behind the pointer that calls it. */
+/* Sets version_offset: the version follows the pointer to the function's vectorcall. */
 static void find_version(PyObject *function)
 {
 	const void *call = dlsym(RTLD_DEFAULT, "_PyFunction_Vectorcall");
@@ -73,16 +78,18 @@ static void find_version(PyObject *function)
 
 /* ---- the search ---------------------------------------------------------------------------- */
 
-#define CODE_WORDS 8u   /* in the first words, */
-#define FIRST_OWNER 64u /* and behind them: every frame is as long as that */
+/* The code object is one of the first words of a frame. The owner is one of the bytes after them.
+ * Every frame has at least these bytes. */
+#define CODE_WORDS 8u
+#define FIRST_OWNER 64u
 #define OWNER_BYTES 8u
 
 static struct {
-	const PyObject *code; /* the next frame's; NULL: it is not looked at */
-	bool owned;           /* by a generator */
-	bool seen;
-	unsigned words, bytes; /* that may still be it, a bit each */
-	unsigned subscripts;
+	const PyObject *code;  /* code object of the next frame to examine; NULL: none */
+	bool owned;            /* a generator owns that frame */
+	bool seen;             /* the frame was examined */
+	unsigned words, bytes; /* candidates that are left, a bit for each word or byte */
+	unsigned subscripts;   /* frames of __getitem__ that came through the slot */
 } search;
 #define SUBSCRIPTS 100
 
@@ -111,7 +118,7 @@ static PyObject *count_subscripts(PyThreadState *thread, void *frame, int raised
 	return run_frame(thread, frame, raised);
 }
 
-/* Whether every call of a __getitem__ comes through the slot. */
+/* Tests whether every call of a __getitem__ comes through the slot. */
 static bool sees_subscripts(PyObject *names)
 {
 	PyObject *item = PyDict_GetItemString(names, "item"), *loop = PyDict_GetItemString(names, "loop");
@@ -128,7 +135,8 @@ static bool sees_subscripts(PyObject *names)
 	return search.subscripts == SUBSCRIPTS;
 }
 
-/* The frame of `function`, when `object` is called (a generator: resumed). */
+/* Calls `object` (a generator: resumes it) and examines the frame of `function` meanwhile. False:
+ * the call failed, or no such frame was evaluated. */
 static bool watch(PyObject *names, const char *function, const char *object, bool owned)
 {
 	PyObject *known = PyDict_GetItemString(names, function);
@@ -147,6 +155,7 @@ static bool watch(PyObject *names, const char *function, const char *object, boo
 	return search.seen && result;
 }
 
+/* The offset of the only candidate; 0 if there are none or several. */
 static unsigned only(unsigned candidates, unsigned first, unsigned width)
 {
 	return candidates && !(candidates & (candidates - 1))
@@ -172,7 +181,8 @@ static bool find_places(PyObject *names)
 	return seen && search.words && !(search.words & (search.words - 1)) && (!created || owner_offset);
 }
 
-/* Generators made before we have the slot are made in their caller's frame evaluation. */
+/* Finds the places in a frame with functions of our own. Returns false if they are not certain. The
+ * generators are created here, before the slot is set, so that only their resumes are examined. */
 static bool find_in_frames(int minor)
 {
 	static const char *const text = "def f(a=1): return a\n"
@@ -194,7 +204,8 @@ static bool find_in_frames(int minor)
 		find_version(PyDict_GetItemString(names, "item"));
 	found = found && sees_subscripts(names);
 	if (names)
-		PyDict_Clear(names); /* now, unseen: its functions hold it in a circle */
+		PyDict_Clear(names); /* its functions refer to it: without this the garbage collector would
+		                      * have to free them */
 	Py_XDECREF(done);
 	Py_XDECREF(code);
 	Py_XDECREF(names);
@@ -202,11 +213,12 @@ static bool find_in_frames(int minor)
 	return found;
 }
 
-/* ---- the slot after us ----------------------------------------------------------------------- */
+/* ---- another owner of the slot --------------------------------------------------------------- */
 
 enum { CALL = 0 };
 
-/* Set in a thread that saw another owner, until its next call: has that come through us? */
+/* A profile function for one call, in a thread that found another owner of the slot. It finds out
+ * whether the new owner calls eval_frame(): then the call's code object was entered just before. */
 static int on_trial(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)
 {
 	PyObject *code;
@@ -223,6 +235,7 @@ static int on_trial(PyObject *self, PyFrameObject *frame, int what, PyObject *ar
 	return 0;
 }
 
+/* Called at the end of a call if the slot has changed to `now`. */
 __attribute__((noinline)) static void look_at_slot(evaluator *now)
 {
 	PyObject *type, *value, *trace;
@@ -254,14 +267,14 @@ static struct dwp_calls *new_thread(void)
 	return calls;
 }
 
-/* Of a call's nesting: deeper calls are left to the interpreter. */
+/* Whether half of the stack or of the allowed nesting is used. */
 static inline bool is_deep(const struct dwp_calls *calls)
 {
 	return (uintptr_t)__builtin_frame_address(0) - calls->stack_begin < calls->stack_scarce ||
 	       calls->depth >= most_nested;
 }
 
-/* 0: not recorded. */
+/* The id of a call. 0: it is not recorded. */
 static inline uint32_t id_of_call(PyObject *code, const void *frame)
 {
 	uint32_t id;
@@ -271,7 +284,7 @@ static inline uint32_t id_of_call(PyObject *code, const void *frame)
 	id = dwp_code_id(code);
 	if (DWELL_UNLIKELY(id & ~DWP_ID_BITS)) {
 		if (id & DWP_CODE_SUBSCRIPT)
-			keep_subscript_seen(frame); /* while the gate is closed too */
+			keep_subscript_seen(frame); /* also while recording is paused */
 		if (id & DWP_CODE_RESUMED && owner_offset &&
 		    ((const char *)frame)[owner_offset] != OWNED_BY_GENERATOR)
 			return 0;
@@ -301,7 +314,7 @@ static PyObject *eval_frame(PyThreadState *thread, void *frame, int raised)
 	calls->entered = code;
 	result = run_frame(thread, frame, raised);
 	if (DWELL_UNLIKELY(calls->depth != at + 1)) {
-		/* a profile function was taken away below: its calls have not ended */
+		/* A profile function was removed during the call, so its open calls were not left. */
 		calls->depth = at + 1;
 		calls->mixed = at + 1;
 	}
@@ -313,7 +326,7 @@ static PyObject *eval_frame(PyThreadState *thread, void *frame, int raised)
 
 /* ---- begin and end ------------------------------------------------------------------------------ */
 
-/* 3.9 to 3.13; the minor version, or 0. */
+/* The minor version of Python 3.9 to 3.13; 0 for any other Python. */
 static int minor_version(void)
 {
 	int major = 0, minor = 0;
@@ -338,8 +351,8 @@ const char *dwp_frames_begin(void)
 		return "by the profile function: another has the frame evaluation function";
 	if (!find_in_frames(minor))
 		return "by the profile function: frames of this Python are not known";
-	/* From 3.12 on the interpreter counts evaluations within one another, and allows 1500 in
-	 * the first 3.12, some thousands in 3.13. */
+	/* From 3.12 on the interpreter limits the depth of nested evaluations: to 1500 in the first
+	 * 3.12, to some thousands in 3.13. */
 	most_nested = minor == 12 ? 500 : minor > 12 ? 1500 : DWP_MOST_CALLS;
 	recording = true;
 	set_slot(interpreter, eval_frame);

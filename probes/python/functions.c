@@ -1,12 +1,13 @@
 /*
- * Python functions, and the C functions that they call, as ranges.
+ * Records Python functions, and the C functions that they call, as ranges.
  *
- * Only when they are asked for. With C functions (`dwell run --functions`) the
- * interpreter's profile function is ours, in the main thread at once and in others from
- * their first moment (threading.setprofile runs our starter there). Without them frames.c
- * records at a lower cost, and this is where it cannot. A code object remembers its id in its
- * own extra field, so that the id dies with it; C functions are known by their definitions.
- * When a program sets a profiler of its own, it has the thread from then on and we stop.
+ * Used only if functions are requested. With C functions (`dwell run --functions`) this file sets
+ * the interpreter's profile function: in the main thread at once, in other threads when they begin
+ * (threading.setprofile() calls our starter there). Python functions alone are recorded by frames.c
+ * at a lower cost, and by this file where frames.c cannot. The id of a Python function is in an
+ * extra field of its code object, so that it ends with the code object. The id of a C function is
+ * found by the function's definition. If a program sets a profile function of its own in a thread,
+ * the thread's functions are no longer recorded.
  */
 #include "calls.h"
 #include "format/keys.h"
@@ -29,19 +30,19 @@ struct dwp_calls *dwp_calls_create(void)
 	static struct dwp_thread_pool pool;
 	struct dwp_calls *calls = dwp_thread_memory(&pool, sizeof *calls);
 
-	if (calls) /* what a thread before left, but for its calls, which are beyond our depth */
+	if (calls) /* Clears what an ended thread left. `ids` need not be cleared: `depth` is 0. */
 		memset(&calls->depth, 0,
 		       offsetof(struct dwp_calls, ids) - offsetof(struct dwp_calls, depth));
 	return dwp_calls = calls;
 }
 
-/* A code object's field when it is not to be recorded. */
+/* The id of functions that are not recorded. */
 #define UNSEEN UINT32_MAX
 
-/* Whether a file is of the package dwell, whose functions are not the program's. */
+/* Whether a file belongs to the package dwell, whose functions are not recorded. */
 static bool is_own(const char *file)
 {
-	static char folder[1024]; /* with the last slash; "": the package is not imported */
+	static char folder[1024]; /* ends with a slash; "": the package is not imported */
 	PyObject *name = *folder ? NULL : PyUnicode_FromString("dwell");
 	PyObject *package = name ? PyImport_GetModule(name) : NULL;
 	char *slash = NULL;
@@ -60,7 +61,7 @@ static bool is_own(const char *file)
 	return *folder && strncmp(file, folder, strlen(folder)) == 0;
 }
 
-/* A generator's, a coroutine's, or both's. */
+/* Whether it is the code of a generator, a coroutine or an asynchronous generator. */
 static bool makes_generator(PyObject *code)
 {
 	PyObject *flags = PyObject_GetAttrString(code, "co_flags");
@@ -151,21 +152,21 @@ static inline uint32_t frame_id(PyFrameObject *frame)
 	PyObject *code = (PyObject *)PyFrame_GetCode(frame);
 	uint32_t id = dwp_code_id(code);
 
-	Py_DECREF(code); /* the frame has it too */
+	Py_DECREF(code); /* the frame keeps a reference */
 	return id & DWP_ID_BITS;
 }
 
 /* ---- C functions --------------------------------------------------------------------------- */
 
-/* How every CPython's PyCFunctionObject begins. */
+/* The beginning of PyCFunctionObject, the same in every CPython. */
 struct c_function {
 	PyObject_HEAD
 	PyMethodDef *method;
 };
 PyAPI_DATA(PyTypeObject) PyCMethod_Type;
 
-/* By their definition, which is there as long as any function made of it; another may come
- * to its place, with another name or another function. */
+/* A cache by address of the definition. A definition exists as long as a function made from it.
+ * Later another one may have the same address, so the name and the C function are compared too. */
 static struct known_c {
 	const PyMethodDef *method;
 	PyCFunction function;
@@ -220,7 +221,7 @@ static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *ar
 	return 0;
 }
 
-/* threading.setprofile() calls it with a new thread's first event. */
+/* Set with threading.setprofile(), so that each new thread calls it at its first event. */
 static PyObject *start_thread(PyObject *self, PyObject *arguments)
 {
 	PyEval_SetProfile(on_event, NULL);
@@ -273,8 +274,9 @@ static void profile_new_threads(void)
 	PyErr_Clear();
 }
 
-/* Those that have no profile function of their own. Before 3.12 a thread's state is changed
- * by being the current one for a moment, which is a matter of a pointer there. */
+/* Sets our profile function in all threads that have none. PyEval_SetProfile() sets it for the
+ * current thread state. Before 3.12, which has a function for all threads, the thread states are
+ * therefore made current one after the other, which only sets a pointer there. */
 static void profile_all_threads(void)
 {
 	void (*all)(dwp_tracer *tracer, PyObject *self) = NULL;

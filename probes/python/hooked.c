@@ -1,9 +1,9 @@
 /*
  * A callable in place of another, with C code before and after it.
  *
- * Put into a class or a module, it is found, bound, pickled by name and inspected as
- * the original is: its attributes are the original's. A call costs two
- * C calls more; arguments, result and exception pass through untouched.
+ * In a class or a module it behaves like the original when it is looked up, bound, pickled by name
+ * or inspected: its attributes are the original's. A call costs two more C calls. Arguments, result
+ * and exception pass through unchanged.
  */
 #include "python.h"
 
@@ -20,12 +20,12 @@ struct hooked {
 	dwp_vectorcall *call;
 	PyObject *original;
 	const struct dwp_hook *hook;
-	bool same_name; /* it is found under the original's own name */
+	bool same_name; /* the attribute's name is the original's __name__ */
 };
 
 static PyObject *type;
 
-/* Python 3.9 and 3.10 have PyObject_Vectorcall() in their headers only. */
+/* Replaces PyObject_Vectorcall(), which Python 3.9 and 3.10 do not export. */
 __attribute__((noinline)) static PyObject *call_with_dict(PyObject *callable,
                                                           PyObject *const *arguments, size_t count,
                                                           PyObject *names)
@@ -73,7 +73,8 @@ static PyObject *get_method(PyObject *callable, PyObject *object, PyObject *owne
 	return callable;
 }
 
-/* The few that are not the original's, so that it is called and found through us. */
+/* Whether an attribute is our own and not the original's: the attributes by which a callable is
+ * called, bound and pickled. */
 static bool is_own(PyObject *name)
 {
 	static const char *const own[] = { "__wrapped__", "__class__", "__call__", "__get__",
@@ -101,8 +102,9 @@ static PyObject *show(PyObject *callable)
 	return PyObject_Repr(((struct hooked *)callable)->original);
 }
 
-/* copy and pickle take it for the function that it stands for: by name, or, where that
- * name is still the original's, as the original (which copy.copy() gives back). */
+/* __reduce__(): copy and pickle handle it like the original. If it has the original's name, it is
+ * pickled by name. Otherwise that name leads to the original itself, and unpickling calls
+ * copy.copy(original), which returns the original. */
 static PyObject *reduce(PyObject *callable, PyObject *unused)
 {
 	const struct hooked *hooked = (const struct hooked *)callable;
@@ -130,10 +132,10 @@ static PyType_Slot slots[] = {
 	{ Py_tp_methods, methods },         { 0, NULL },
 };
 /*
- * torch.compile inlines what it compiles. A method that is no Python function it takes from the
- * class without binding it to its object, unless its type has the name of Cython's functions:
- * then it calls the method as Python does. Without the name, a compiled function that calls
- * optimizer.step() or zero_grad() fails.
+ * The name of the type is that of Cython's functions, for torch.compile. A method that is not a
+ * Python function is called there without its object, unless its type has this name: then it is
+ * called as Python calls it. With another name, a compiled function that calls optimizer.step() or
+ * zero_grad() fails.
  */
 static PyType_Spec spec = { "dwell.cython_function_or_method", sizeof(struct hooked), 0,
 	                        Py_TPFLAGS_DEFAULT | HAVE_VECTORCALL | METHOD_DESCRIPTOR, slots };
@@ -157,8 +159,8 @@ static PyObject *wrap(PyObject *original, const char *name, const struct dwp_hoo
 	return (PyObject *)hooked;
 }
 
-/* A function that is known in two places (torch.save is torch.serialization.save) is
- * hooked in both: pickle finds it where it was made. */
+/* Also replaces a function in the module that defined it (torch.save is torch.serialization.save),
+ * because pickle looks it up there. */
 static void replace_at_home(PyObject *original, PyObject *hooked, const char *name)
 {
 	PyObject *home = PyObject_GetAttrString(original, "__module__");

@@ -1,25 +1,25 @@
 /*
- * Attaching to a Python process, and waiting for the modules that probes know.
+ * Attaches to a Python process and waits for the import of modules that probes know.
  *
- * attach.c calls dwp_python_attach() once, before the script begins. A finder at
- * the head of sys.meta_path watches for those modules: it asks the other finders,
- * takes what they found, and puts itself before the loader's exec_module, so that a
- * probe runs when the module is whole. Nothing of it stays in the module.
+ * attach.c calls dwp_python_attach() once, before the script begins. A finder at the head of
+ * sys.meta_path waits for those modules. It asks the other finders, and replaces exec_module() of
+ * the loader that they found, so that a probe runs when the module has been executed. Afterwards
+ * the module and its loader are as they would be without the finder.
  */
 #include "python.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-/* The probes' functions in C, of the types that known.def says. */
+/* Declares the probes' C functions. */
 #define KNOWN_C(name, attach) void attach(PyObject *module);
 #define KNOWN_PYTHON(name, object, package, function)
 #include "known.def"
 #undef KNOWN_C
 #undef KNOWN_PYTHON
 
-/* A module, and what takes it once it is imported: C, or a function of the package dwell, which
- * is called with an object of the module. */
+/* A module, and the function that is called when it has been imported: a C function, or a function
+ * of the package dwell, whose argument is an object of the module. See known.def. */
 struct known_module {
 	const char *name;
 	void (*attach)(PyObject *module);
@@ -34,7 +34,7 @@ static const struct known_module known[] = {
 #undef KNOWN_PYTHON
 };
 
-/* If the package lacks the part, the module is not recorded and nothing else changes. */
+/* Calls the function of a module. If the package dwell lacks it, the module is not recorded. */
 static void known_take(const struct known_module *known_module, PyObject *module)
 {
 	PyObject *object, *package, *done;
@@ -65,13 +65,13 @@ bool dwp_python_at_exit(PyMethodDef *function)
 	return registered;
 }
 
-void dwp_python_text(PyObject *object, const char *attribute, char *text, size_t room)
+void dwp_python_text(PyObject *object, const char *attribute, char *text, size_t size)
 {
 	PyObject *value = PyObject_GetAttrString(object, attribute);
 	PyObject *bytes = value && PyUnicode_Check(value)
 	                      ? PyUnicode_AsEncodedString(value, "utf-8", "replace") : NULL;
 
-	snprintf(text, room, "%s", bytes ? PyBytes_AsString(bytes) : "");
+	snprintf(text, size, "%s", bytes ? PyBytes_AsString(bytes) : "");
 	Py_XDECREF(bytes);
 	Py_XDECREF(value);
 	PyErr_Clear();
@@ -79,7 +79,8 @@ void dwp_python_text(PyObject *object, const char *attribute, char *text, size_t
 
 /* ---- the package dwell ----------------------------------------------------------------- */
 
-/* LIBDIR/dwell/python, last on the path: who installed the package keeps theirs. */
+/* Appends LIBDIR/dwell/python to sys.path. It comes last, so that an installed package dwell is
+ * preferred. */
 static bool add_folder(void)
 {
 	PyObject *path = PySys_GetObject("path"), *folder = NULL;
@@ -100,8 +101,7 @@ static bool add_folder(void)
 	return done;
 }
 
-/* A module of the package dwell: of the one that the script can import, else of the one that
- * is installed beside this library; NULL: there is none. */
+/* Prefers the package that the script can import to the one that is installed with this library. */
 PyObject *dwp_python_import(const char *name)
 {
 	PyObject *ours = PyImport_ImportModule(name);
@@ -115,13 +115,14 @@ PyObject *dwp_python_import(const char *name)
 
 /* ---- the finder -------------------------------------------------------------------- */
 
-/* self: (loader, its exec_module, name). */
+/* exec_module() of a loader of a known module. `self` is a tuple: the loader, its own exec_module()
+ * and the module's name. */
 static PyObject *exec_module(PyObject *self, PyObject *module)
 {
 	PyObject *loader = PyTuple_GetItem(self, 0), *result;
 	const char *name = PyBytes_AsString(PyTuple_GetItem(self, 2));
 
-	/* The loader is as it was before the module can look at it. */
+	/* Restores the loader before the module can see it. */
 	PyObject_SetAttrString(loader, "exec_module", NULL);
 	PyErr_Clear();
 	result = PyObject_CallFunctionObjArgs(PyTuple_GetItem(self, 1), module, NULL);
@@ -151,7 +152,8 @@ static void watch_loader(PyObject *spec, const char *name)
 	PyErr_Clear();
 }
 
-/* What the finders behind us find: a new reference, None, or NULL with their error. */
+/* Asks the other finders. Returns a new reference to the spec, or to None; or NULL with their
+ * exception. */
 static PyObject *ask_others(PyObject *self, PyObject *name, PyObject *path, PyObject *target)
 {
 	PyObject *finders = PySys_GetObject("meta_path"), *spec = NULL;
@@ -247,10 +249,10 @@ bool dwp_python_run(PyObject *names, const char *code)
 
 /* ---- attaching ----------------------------------------------------------------------- */
 
-/* attach.c calls the first before the script begins, the package dwell when it is
- * imported, which may be late: modules that are there already are taken at once. The
- * package calls the second after whatever may have opened or closed the gate. */
+/* Called by attach.c before the script begins, or by the package dwell when it is imported. Modules
+ * that have been imported before are handled at once. */
 DWELL_API void dwp_python_attach(void);
+/* Called by the package dwell after each call that may have opened or closed the gate. */
 DWELL_API void dwp_python_follow_gate(void);
 
 static void take_imported(void)

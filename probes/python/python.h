@@ -1,19 +1,19 @@
 /*
  * The Python probe and its parts.
  *
- *   python     attaching, and waiting for the import of what other probes know
+ *   python     attaches, and waits for the import of modules that probes know
  *   hooked     a callable in place of another, with C code before and after it
  *   collector  the garbage collector's pauses
- *   functions  Python and C functions, when they are asked for
- *   frames     Python functions alone, cheaper
+ *   functions  Python and C functions (--functions)
+ *   frames     Python functions alone, at a lower cost (--functions=python)
  *   actions    the blocks of a Lightning profiler, for the package dwell
- *   stacks     where in Python the calling thread is
+ *   stacks     the Python functions that called an operator (--stacks)
  *
- * One build serves every CPython from 3.9 on: the limited API, and a few functions
- * that all of them export. Nothing here links to Python; the symbols are those of
- * the process. Everything is called with the interpreter's lock unless it says not.
- * A failure of ours never reaches the program: errors are cleared, what was there
- * before stays in place.
+ * One build works with every CPython from 3.9 on: it uses the limited API and a few functions that
+ * all these versions export. The probe does not link to Python; its symbols are resolved in the
+ * process. Functions need the interpreter's lock unless their comment says otherwise. If the probe
+ * fails, the program does not notice: the probe clears its exceptions and leaves everything as it
+ * was.
  */
 #ifndef DWP_PYTHON_H
 #define DWP_PYTHON_H
@@ -24,7 +24,7 @@
 
 #include <dwell/probe.h>
 
-/* Exported by every CPython since 3.9, though not of the limited API. */
+/* Every CPython since 3.9 exports these, but they are not part of the limited API. */
 typedef PyObject *dwp_vectorcall(PyObject *callable, PyObject *const *arguments, size_t count,
                                    PyObject *names);
 typedef int dwp_tracer(PyObject *self, PyFrameObject *frame, int what, PyObject *argument);
@@ -40,13 +40,13 @@ PyAPI_FUNC(void) PyEval_SetProfile(dwp_tracer *tracer, PyObject *self);
 
 /* ---- hooked -------------------------------------------------------------------- */
 
-/* What a hook keeps between its two halves. */
+/* A call of a hooked callable, for before() and after(). */
 struct dwp_call {
 	PyObject *self;    /* the first argument, borrowed; NULL: none */
 	PyObject *second;  /* the second, borrowed; NULL: none, or given by name */
-	unsigned began;
-	unsigned flags;    /* the hook's own */
-	void *place;       /* the hook's own */
+	unsigned began;    /* these three are for the hook; 0 in before() */
+	unsigned flags;
+	void *place;
 };
 
 struct dwp_hook {
@@ -54,31 +54,32 @@ struct dwp_hook {
 	void (*after)(struct dwp_call *call, PyObject *result); /* NULL: an exception is set */
 };
 
-/* Replaces owner.name by a callable that runs the hook around the original; once. */
+/* Replaces owner.name by a callable that runs the hook around the original. Does nothing if it is
+ * replaced already. */
 void dwp_hook_attribute(PyObject *owner, const char *name, const struct dwp_hook *hook);
-/* The same for `path` ("optim.Optimizer") below a module; what is missing is left alone. */
+/* The same for the object at `path` ("optim.Optimizer") in a module. Does nothing if there is no
+ * such object. */
 void dwp_hook_path(PyObject *module, const char *path, const char *name,
                      const struct dwp_hook *hook);
 
-/* Calls `function` when the interpreter ends, in its main thread; false: it will not. */
+/* Registers a function that the interpreter calls in its main thread when it ends. False: not
+ * registered. */
 bool dwp_python_at_exit(PyMethodDef *function);
 
 /* ---- the other parts ---------------------------------------------------------------- */
 
 void dwp_collector_attach(void);
-/* `count` frames of another language, innermost first, and the Python functions of the calling
- * thread that called them, as a STACK id; 0: it has none. Takes the interpreter's lock, so
- * the caller may hold none that another thread wants with it. */
+/* Returns the STACK id of `count` frames of another language, innermost first, and of the Python
+ * functions of the calling thread around them. 0: there are no frames. Takes the interpreter's lock,
+ * so the caller must not hold a lock that another thread may request while it has that lock. */
 uint32_t dwp_python_stack(const uint32_t *inner, uint32_t count);
 void dwp_stacks_attach(void);
-/* Watches functions from the first time that they are wanted. */
+/* Starts to record functions when the gate first opens for them. */
 void dwp_functions_follow_gate(void);
-/* Watches Python functions alone; false: not here, or another has the interpreter's slot. */
-bool dwp_frames_watch(void);
-bool dwp_frames_watched(void);
-/* Whether a PyMethodDef is of the blocks of actions.c. */
+/* Whether a PyMethodDef belongs to the blocks of actions.c, whose calls are not recorded. */
 bool dwp_actions_is_own(const void *method);
 
+/* Imports a module of the package dwell. NULL: there is none. */
 PyObject *dwp_python_import(const char *name);
 
 /* Calls `follow` whenever the gate may have changed, from then on; a probe calls this once, when it
@@ -91,7 +92,8 @@ PyObject *dwp_python_names(const char *name, PyObject *object);
 /* Runs lines of Python with these names. False: they raised an exception, which is cleared. */
 bool dwp_python_run(PyObject *names, const char *code);
 
-/* `text` of an attribute, copied: "" when it has none. */
-void dwp_python_text(PyObject *object, const char *attribute, char *text, size_t room);
+/* Copies the text of an attribute into `text`, at most `size` bytes with the final 0. "" if the
+ * object has no such attribute or it is not a str. */
+void dwp_python_text(PyObject *object, const char *attribute, char *text, size_t size);
 
 #endif

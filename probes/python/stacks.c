@@ -1,15 +1,16 @@
 /*
- * Where in Python the calling thread is, for operators that are recorded with stacks.
+ * The Python stack of the calling thread, for operators that are recorded with stacks.
  *
- * Called by the PyTorch probe at the beginning of an outermost operator, mostly without
- * the interpreter's lock, which is taken: frames may be looked at only with it. A thread
- * that Python does not know (autograd's, a pool's) has no Python stack and takes no lock.
+ * The PyTorch probe calls this at the beginning of an outermost operator, mostly without the
+ * interpreter's lock. Frames may be read only with the lock, so it is taken here. A thread that
+ * Python does not know (of autograd, of a pool) has no Python stack and takes no lock.
  *
- * Walking costs an object a frame; naming would cost far more, so a whole stack is known
- * by a hash over its code objects and places in them. A code object is told by a number
- * in its extra field, never by its address, which the next one may have.
+ * A walk creates one Python object for each frame. Names would cost far more. Therefore a stack
+ * that occurred before is found by a hash of its code objects and of the places in them. A code
+ * object is identified by a number in its extra field and not by its address, because a later code
+ * object may have the same address.
  *
- * Invariant: the tables are changed with the interpreter's lock only.
+ * Invariant: the tables are changed only with the interpreter's lock.
  */
 #include "python.h"
 
@@ -20,20 +21,20 @@
 #include <time.h>
 
 #define DEEPEST 128u
-#define STACKS 8192u /* remembered; a collision makes the older one be named again */
+#define STACKS 8192u /* entries; a stack that another one replaced is named again when it recurs */
 
-/* Exported by every CPython since 3.9, though not of the limited API of then. */
+/* Every CPython since 3.9 exports these, but they are not part of its limited API. */
 PyAPI_FUNC(PyThreadState *) PyGILState_GetThisThreadState(void);
 PyAPI_FUNC(PyFrameObject *) PyThreadState_GetFrame(PyThreadState *thread);
 PyAPI_FUNC(PyFrameObject *) PyFrame_GetBack(PyFrameObject *frame);
 PyAPI_FUNC(int) PyFrame_GetLineNumber(PyFrameObject *frame);
 
 static struct {
-	Py_ssize_t extra;    /* index of our field in code objects; -1: not to be had */
+	Py_ssize_t extra;    /* index of our field in code objects; -1: there is none */
 	int (*get_extra)(PyObject *code, Py_ssize_t index, void **extra);
 	int (*set_extra)(PyObject *code, Py_ssize_t index, void *extra);
-	int (*last)(PyFrameObject *frame);  /* place in the code, from 3.11 on; else NULL */
-	uintptr_t codes;     /* numbers given so far */
+	int (*last)(PyFrameObject *frame);  /* the place in the code; NULL before 3.11 */
+	uintptr_t codes;     /* the last number of a code object */
 } python = { .extra = -1 };
 
 static struct {
@@ -41,18 +42,20 @@ static struct {
 	uint32_t id;
 } stacks[STACKS];
 
-/* ---- the interpreter's end -------------------------------------------------------- */
+/* ---- the end of the interpreter --------------------------------------------------- */
 
 /*
- * A thread that waits for the interpreter's lock while the interpreter ends is ended
- * itself, by unwinding, which PyTorch's frames below us do not survive. So nobody may
- * wait any more when that begins: at exit no thread begins to wait, and those that do
- * already get the lock first. Sequentially consistent: a thread counts itself before it
- * looks, we tell before we count.
+ * When the interpreter ends, it ends threads that wait for its lock. It unwinds their stacks, and
+ * PyTorch's frames on them then abort the program. Therefore no thread may wait for the lock when
+ * that begins: from exit on no thread starts to wait, and threads that wait already get the lock
+ * first. Both variables are sequentially consistent: a thread increments `waiting` and then reads
+ * `ending`; at_exit() sets `ending` and then reads `waiting`. So at least one of them sees the
+ * other.
  */
 static int waiting;
 static bool ending;
-#define PATIENCE_MS 500 /* a child of fork may have inherited a count that nobody takes back */
+/* After a fork, the child may have inherited a count that no thread of it will decrement. */
+#define LONGEST_WAIT_MS 500
 
 static PyObject *at_exit(PyObject *self, PyObject *arguments)
 {
@@ -60,7 +63,7 @@ static PyObject *at_exit(PyObject *self, PyObject *arguments)
 
 	__atomic_store_n(&ending, true, __ATOMIC_SEQ_CST);
 	Py_BEGIN_ALLOW_THREADS
-	for (int i = 0; i < PATIENCE_MS && __atomic_load_n(&waiting, __ATOMIC_SEQ_CST); i++)
+	for (int i = 0; i < LONGEST_WAIT_MS && __atomic_load_n(&waiting, __ATOMIC_SEQ_CST); i++)
 		nanosleep(&millisecond, NULL);
 	Py_END_ALLOW_THREADS
 	Py_RETURN_NONE;
@@ -83,7 +86,7 @@ void dwp_stacks_attach(void)
 		*(void **)&python.set_extra = dlsym(RTLD_DEFAULT, names[i][2]);
 	}
 	*(void **)&python.last = dlsym(RTLD_DEFAULT, "PyFrame_GetLasti");
-	/* Without it no stack is better than a program that ends otherwise than without us. */
+	/* Without at_exit() the program might abort at its end, so then no stacks are recorded. */
 	ending = !dwp_python_at_exit(&ender);
 	if (request && python.get_extra && python.set_extra)
 		python.extra = request(NULL);
@@ -133,7 +136,7 @@ static uint64_t mix(uint64_t hash, uint64_t next)
 	return hash ^ hash >> 32;
 }
 
-/* With the lock. Frames are ours to release. */
+/* Needs the lock. The references to frames are released here. */
 static uint32_t walk(PyThreadState *thread, const uint32_t *inner, uint32_t inner_count)
 {
 	PyFrameObject *frames[DEEPEST], *frame = PyThreadState_GetFrame(thread);
