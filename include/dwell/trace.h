@@ -100,6 +100,11 @@ struct dwell_view_options {
 	uint64_t verbosity;
 	/* --time-unit UNIT: print all times in one unit */
 	const char *time_unit;
+
+	/* ---- For views; layouts ignore it. */
+	/* --all: verdict: list every rule, with those that were not measured and what to record for
+	 * them */
+	bool all;
 };
 /* [tools/generate end] */
 

@@ -18,6 +18,7 @@ class View:
         paths: str | None = None,
         leaves: bool = False,
         per_call: bool = False,
+        all: bool = False,
         # [tools/generate end]
     ) -> None: ...
     def __del__(self) -> None: ...

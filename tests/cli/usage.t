@@ -101,9 +101,12 @@ Options of views and layouts:
                           program's, else 2)
       --time-unit s|ms|us|ns
                           print all times in one unit
+      --all               verdict: list every rule, with those that were not
+                          measured and what to record for them
 
 --view NAME:
   overview    where does the time go?
+  verdict     what makes a step longer than necessary, and what to try?
   steps       how long does each step take, and why are slow ones slow?
   phases      how much of the run is forward, backward, optimizer, data?
   actions     what do the program's own named ranges take?
@@ -121,6 +124,7 @@ Options of views and layouts:
   threads     what did each thread record, and how busy was it?
   memory      who allocates, who holds it at the peak, what is left at the end?
   flops       how much arithmetic is it, how fast, and what was not counted?
+  facts       which measured quantities do verdicts and comparisons use?
 
 --layout NAME:
   ignite             PyTorch-Ignite's time profilers (ignite:basic,

@@ -1,0 +1,75 @@
+/*
+ * A rule's case: the facts, what is known about the program, and the arithmetic that entries of
+ * the tables share. Only for this folder.
+ */
+#ifndef DW_RULES_CASE_H
+#define DW_RULES_CASE_H
+
+#include <math.h>
+
+#include "rules/rules.h"
+
+struct dw_rule_case {
+	const struct dw_facts *facts;
+	const struct dw_rule *rule;
+	/* Filled when the rule's share is known, for the words. */
+	const struct dw_verdict *verdict;
+};
+
+/* Tables of rules, each ending with an entry without an id. judge.c has their order. */
+extern const struct dw_rule dw_rules_memory[], dw_rules_loader[], dw_rules_ranks[], dw_rules_loop[],
+    dw_rules_host[], dw_rules_operators[], dw_rules_machine[];
+
+static inline const struct dw_fact *dw_case_fact(const struct dw_rule_case *at, enum dw_fact_id id)
+{
+	return &at->facts->at[id];
+}
+
+/* NaN if it was not measured: each comparison with it is false, so that the rule says nothing. */
+static inline double dw_case_value(const struct dw_rule_case *at, enum dw_fact_id id)
+{
+	return dw_case_fact(at, id)->measured ? dw_case_fact(at, id)->value : NAN;
+}
+
+/* 0 if it was not measured: for a part that adds to something measured. */
+static inline double dw_case_part(const struct dw_rule_case *at, enum dw_fact_id id)
+{
+	return dw_case_fact(at, id)->measured ? dw_case_fact(at, id)->value : 0;
+}
+
+static inline struct dw_amount dw_case_amount(const struct dw_rule_case *at, enum dw_fact_id id)
+{
+	const struct dw_fact *fact = dw_case_fact(at, id);
+
+	return fact->measured ? (struct dw_amount){ fact->value, fact->low, fact->high }
+	                      : (struct dw_amount){ NAN, NAN, NAN };
+}
+
+/* Whether a quantity is measured and more than 0. */
+static inline bool dw_case_has(const struct dw_rule_case *at, enum dw_fact_id id)
+{
+	return dw_case_fact(at, id)->measured && dw_case_fact(at, id)->value > 0;
+}
+
+/* The amount times a factor. */
+static inline struct dw_amount dw_amount_times(struct dw_amount amount, double factor)
+{
+	return (struct dw_amount){ amount.value * factor, amount.low * factor, amount.high * factor };
+}
+
+/* The sum of amounts of which the second one may be missing. */
+static inline struct dw_amount dw_amount_plus(struct dw_amount amount, struct dw_amount more)
+{
+	if (isnan(more.value))
+		return amount;
+	return (struct dw_amount){ amount.value + more.value, amount.low + more.low,
+		                       amount.high + more.high };
+}
+
+/* The time of the whole a step, for shares of time; NaN for shares of memory. */
+double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole);
+
+/* Fills in a template. Returns NULL if out of memory. (words.c) */
+const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena);
+
+#endif

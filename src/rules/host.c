@@ -1,0 +1,316 @@
+/*
+ * Rules about the host: the interpreter, waits, the collector, calls of operators.
+ */
+#include "rules/case.h"
+
+/* The interpreter between two operators takes 2 to 40 us when it does nothing but call the next
+ * one. Longer gaps are other code. */
+#define HOST_SMALL_NS 20e3
+#define HOST_SMALL_GAP_NS 40e3
+#define HOST_SMALL_COUNT 100
+
+/* Of the loop, if what happens outside steps is at least a twentieth of the loop. */
+static enum dw_rule_whole host_whole(double outside)
+{
+	return outside >= DW_RULE_DEADBAND ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
+}
+
+/* A part of the steps and the same outside them, as a share of what host_whole() says. */
+static struct dw_amount host_share(const struct dw_rule_case *at, enum dw_fact_id inside,
+                                   enum dw_fact_id outside)
+{
+	if (host_whole(dw_case_part(at, outside)) == DW_RULE_OF_STEP)
+		return dw_case_amount(at, inside);
+	return dw_amount_plus(dw_case_amount(at, outside),
+	                      dw_amount_times(dw_case_amount(at, inside),
+	                                      dw_case_part(at, DW_FACT_LOOP_STEPS)));
+}
+
+/* Outside steps only if waits are known there: otherwise they are part of loop.python. */
+static enum dw_rule_whole host_whole_python(const struct dw_rule_case *at)
+{
+	if (!dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured)
+		return DW_RULE_OF_STEP;
+	return host_whole(dw_case_part(at, DW_FACT_LOOP_PYTHON));
+}
+
+static struct dw_amount host_share_python(const struct dw_rule_case *at)
+{
+	if (host_whole_python(at) == DW_RULE_OF_STEP)
+		return dw_case_amount(at, DW_FACT_STEP_PYTHON);
+	return host_share(at, DW_FACT_STEP_PYTHON, DW_FACT_LOOP_PYTHON);
+}
+
+static enum dw_rule_whole host_whole_idle(const struct dw_rule_case *at)
+{
+	return host_whole(dw_case_part(at, DW_FACT_LOOP_WAITING));
+}
+
+static struct dw_amount host_share_idle(const struct dw_rule_case *at)
+{
+	return host_share(at, DW_FACT_STEP_IDLE, DW_FACT_LOOP_WAITING);
+}
+
+/* Without the delay of each step, a wait for a CPU cannot be told from a sleep. */
+static bool host_is_idle(const struct dw_rule_case *at)
+{
+	return dw_case_fact(at, DW_FACT_CPU_DELAY)->measured || host_share_idle(at).value >= 0.20 ||
+	       !(dw_case_value(at, DW_FACT_RUN_DELAY) > 0.05);
+}
+
+/* ---- calls of operators ---------------------------------------------------------------------- */
+
+/* Small operators, and the interpreter's time for them. */
+static struct dw_amount host_share_small(const struct dw_rule_case *at)
+{
+	struct dw_amount small = dw_case_amount(at, DW_FACT_OPERATORS_SMALL);
+	double part = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT) /
+	              dw_case_value(at, DW_FACT_OPERATORS_COUNT);
+
+	return dw_amount_plus(small, dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON), part));
+}
+
+static bool host_calls_small(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT) >= HOST_SMALL_COUNT &&
+	       dw_case_value(at, DW_FACT_OPERATORS_SMALL_MEAN) < HOST_SMALL_NS &&
+	       dw_case_value(at, DW_FACT_STEP_PYTHON) *
+	               dw_case_whole_ns(at, DW_RULE_OF_STEP) /
+	               dw_case_value(at, DW_FACT_OPERATORS_COUNT) < HOST_SMALL_GAP_NS;
+}
+
+static struct dw_amount host_share_breaks(const struct dw_rule_case *at)
+{
+	return dw_case_amount(at, DW_FACT_STEP_PYTHON);
+}
+
+static bool host_breaks(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_OPERATORS_GRAPH_BREAKS) >= 1;
+}
+
+static bool host_synchronises(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) >= 1;
+}
+
+static bool host_is_python(const struct dw_rule_case *at)
+{
+	return dw_case_has(at, DW_FACT_TRACE_PYTHON);
+}
+
+#define HOST_FUNCTIONS                                                                       \
+	.look = "dwell report --view functions", .unless = DW_FACT_TRACE_FUNCTIONS,              \
+	.record = "dwell run --functions tells which functions"
+
+const struct dw_rule dw_rules_host[] = {
+	{
+		.id = "collector",
+		.question = "Does the garbage collector interrupt the loop?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_COLLECTOR,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_COLLECTOR_ALL),
+		.threshold = 0.05,
+		.reason = "Collections of a program that keeps few new objects are well below 1%. In and "
+		          "outside steps, because they come at any place.",
+		.statement = "Garbage collection takes {share} {of}.",
+		.remedy = {
+			[DW_WORDS_ANY] = "allocate fewer objects that are collected",
+			[DW_WORDS_PYTHON] = "gc.freeze() once the model and the data are made, or gc.disable() and "
+			                    "a gc.collect() now and then",
+			[DW_WORDS_LIGHTNING] = "gc.freeze() in on_train_start, or gc.disable() there and a "
+			                       "gc.collect() after each epoch",
+		},
+		.look = "dwell report --view gc",
+	},
+	{
+		.id = "waiting-file",
+		.question = "Does the loop wait for files?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_IDLE,
+		.part = DW_RULE_PART_IDLE,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_WAIT_FILE),
+		.threshold = 0.05,
+		.reason = "Time in functions that read, write and flush files.",
+		.statement = "Waiting for files {takes} {share} {of}[, most of it in {wait.file:name}]"
+		             "{wait.file:where}.",
+		.remedy = {
+			[DW_WORDS_ANY] = "read and write in another thread, in larger pieces, and flush less often",
+		},
+		.look = "dwell report --view functions",
+	},
+	{
+		.id = "waiting-lock",
+		.question = "Does the loop wait for a lock or another thread?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_IDLE,
+		.part = DW_RULE_PART_IDLE,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_WAIT_LOCK),
+		.threshold = 0.05,
+		.reason = "Time in functions that acquire locks, join threads or get from queues.",
+		.statement = "Waiting for a lock or another thread {takes} {share} {of}"
+		             "[, most of it in {wait.lock:name}]{wait.lock:where}.",
+		.remedy = {
+			[DW_WORDS_ANY] = "hold the lock for less time, or exchange through a queue that has "
+			                 "entries ready",
+		},
+		.look = "dwell report --view functions",
+	},
+	{
+		.id = "idle",
+		.question = "Does the program wait without using a CPU?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_IDLE,
+		.part = DW_RULE_PART_IDLE,
+		.whole_of = host_whole_idle,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_IDLE),
+		.share = host_share_idle,
+		.threshold = 0.10,
+		.reason = "No thread of the process used a CPU, and none waited for one. If that wait is "
+		          "known for the whole run only, 20% are needed.",
+		.applies = host_is_idle,
+		.statement = "The program is idle for {share} {of}{step.idle:where}: it waits, not for data.",
+		.remedy = {
+			[DW_WORDS_ANY] = "a sleep, a lock, a file or a network",
+		},
+		HOST_FUNCTIONS,
+	},
+	{
+		.id = "synchronising-call",
+		.question = "Does a call wait for the device in the middle of a step?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_HOST,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SYNCHRONISING, DW_FACT_OPERATORS_SYNCHRONISING_COUNT),
+		.threshold = 0.05,
+		.reason = "Such calls keep the host from launching work ahead.",
+		.applies = host_synchronises,
+		.statement = "Calls that wait for a result {take} {share} {of}[, most of it in "
+		             "{operators.synchronising:name}]{operators.synchronising:where}: "
+		             "{operators.synchronising_count} calls a step.",
+		.remedy = {
+			[DW_WORDS_ANY] = "read results on the host every n-th step",
+			[DW_WORDS_PYTORCH] = "keep losses and metrics as tensors, and call item() or cpu() every "
+			                     "n-th step",
+			[DW_WORDS_LIGHTNING] = "self.log() of tensors in place of item(), and a larger "
+			                       "log_every_n_steps",
+			[DW_WORDS_JAX] = "keep results as arrays and read them every n-th step",
+		},
+		.look = "dwell report --view operators --group-by stack:5",
+	},
+	{
+		.id = "compilation",
+		.question = "Is the model compiled again after the first steps?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_HOST,
+		.part = DW_RULE_PART_NONE,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_COMPILATION, DW_FACT_OPERATORS_COMPILATIONS),
+		.threshold = 0.05,
+		.reason = "Compilation after the warm-up; the first one is necessary.",
+		.statement = "Compiling again takes {share} {of}: {operators.compilations} "
+		             "time{operators.compilations:s} after the first steps.",
+		.remedy = {
+			[DW_WORDS_ANY] = "inputs of the same shapes in all steps",
+			[DW_WORDS_PYTORCH] = "inputs of the same shapes, or torch.compile(dynamic=True); "
+			                     "TORCH_LOGS=recompiles names the reasons",
+			[DW_WORDS_JAX] = "inputs of the same shapes and static arguments that do not change; "
+			                 "jax_log_compiles names the functions",
+		},
+	},
+	{
+		.id = "first-shapes",
+		.question = "Do new shapes of inputs make steps slow?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_HOST,
+		.part = DW_RULE_PART_NONE,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_FIRST_SHAPES, DW_FACT_OPERATORS_NEW_SHAPES),
+		.threshold = 0.05,
+		.reason = "What calls with a new shape take beyond later calls with the same shape, after "
+		          "the warm-up.",
+		.statement = "Operators that meet a shape for the first time take {share} {of} beyond their "
+		             "usual time, in {operators.new_shapes} step{operators.new_shapes:s}.",
+		.remedy = {
+			[DW_WORDS_ANY] = "fewer different shapes: pad inputs to a few sizes",
+			[DW_WORDS_PYTORCH] = "pad inputs to a few sizes, and leave out the last short batch "
+			                     "(drop_last=True)",
+		},
+		.look = "dwell report --view operators --group-by shape",
+	},
+	{
+		.id = "graph-breaks",
+		.question = "Is the compiled model in several pieces?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_HOST,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_GRAPH_BREAKS, DW_FACT_STEP_PYTHON),
+		.share = host_share_breaks,
+		.threshold = 0.05,
+		.reason = "The interpreter runs between the pieces; its share bounds what a model in one "
+		          "piece can save.",
+		.applies = host_breaks,
+		.statement = "The compiled model breaks {operators.graph_breaks} time{operators.graph_breaks:s} "
+		             "a step, and Python, which runs in between, {takes} {share} {of}.",
+		.remedy = {
+			[DW_WORDS_ANY] = "compile the model in one piece",
+			[DW_WORDS_PYTORCH] = "torch.compile(fullgraph=True) or TORCH_LOGS=graph_breaks names the "
+			                     "lines: prints, item() and code that depends on values",
+		},
+	},
+	{
+		.id = "small-operators",
+		.question = "Are there so many small operators that calling them takes most of the time?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_HOST,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SMALL, DW_FACT_OPERATORS_SMALL_COUNT,
+		                       DW_FACT_OPERATORS_SMALL_MEAN, DW_FACT_OPERATORS_COUNT,
+		                       DW_FACT_STEP_PYTHON, DW_FACT_STEP_WALL),
+		.share = host_share_small,
+		.threshold = 0.30,
+		.reason = "Calling an operator costs 2 to 10 us beside its work. At least 100 operators of "
+		          "less than 20 us each, close to each other, of the step's own thread and without "
+		          "those of the data set.",
+		.applies = host_calls_small,
+		.statement = "{operators.small_count} small operators a step, {operators.small_mean} each, "
+		             "{take} {share} {of} with the calls between them.",
+		.remedy = {
+			[DW_WORDS_ANY] = "fewer and larger operators: whole tensors in place of loops over rows, "
+			                 "larger batches",
+			[DW_WORDS_PYTORCH] = "fewer and larger ones: whole tensors in place of loops over rows, "
+			                     "larger batches[!operators.compiled: , torch.compile]"
+			                     "[!optimizer.fused: , a fused optimizer]",
+			[DW_WORDS_JAX] = "put the whole step under jax.jit, with lax.scan in place of loops",
+		},
+		.look = "dwell report --view operators --sort calls",
+	},
+	{
+		.id = "python",
+		.question = "How much of the time is the interpreter's own?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_HOST,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole_of = host_whole_python,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_PYTHON),
+		.share = host_share_python,
+		.threshold = 0.10,
+		.reason = "What operators, waits and named ranges do not explain. A loop that only calls "
+		          "operators has a few percent.",
+		.applies = host_is_python,
+		.statement = "Python {takes} {share} {of}{step.python:where}, beside operators and waits.",
+		.remedy = {
+			[DW_WORDS_ANY] = "tensor operations in place of loops, or work once instead of in every "
+			                 "step",
+		},
+		HOST_FUNCTIONS,
+	},
+	{ 0 },
+};

@@ -1,0 +1,382 @@
+/*
+ * The judge: applies every rule to the facts, ranks what fired, and bounds the gains.
+ *
+ * Gains do not add. The bound of all gains together lies on the critical path of a step: within
+ * each exclusive part of the time, gains count up to the size of the part, and the step cannot be
+ * faster than the loader's workers make batches, unless the wait for data is among the causes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "rules/case.h"
+
+static const struct dw_rule *const tables[] = {
+	dw_rules_memory, dw_rules_loader, dw_rules_ranks, dw_rules_loop, dw_rules_host,
+	dw_rules_operators, dw_rules_machine,
+};
+
+const struct dw_rule *dw_rule_at(size_t index)
+{
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		for (const struct dw_rule *rule = tables[i]; rule->id; rule++)
+			if (index-- == 0)
+				return rule;
+	return NULL;
+}
+
+const struct dw_rule *dw_rule_find(const char *id)
+{
+	const struct dw_rule *rule;
+
+	for (size_t i = 0; (rule = dw_rule_at(i)); i++)
+		if (strcmp(rule->id, id) == 0)
+			return rule;
+	return NULL;
+}
+
+const char *dw_rule_whole_text(enum dw_rule_whole whole)
+{
+	static const char *const texts[DW_RULE_OF_COUNT] = {
+		[DW_RULE_OF_STEP] = "of each step",
+		[DW_RULE_OF_LOOP] = "of the loop",
+		[DW_RULE_OF_PEAK] = "of the peak",
+		[DW_RULE_OF_CAPACITY] = "of the memory",
+	};
+
+	return texts[whole];
+}
+
+double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole)
+{
+	if (whole == DW_RULE_OF_STEP)
+		return dw_case_value(at, DW_FACT_STEP_WALL);
+	if (whole == DW_RULE_OF_LOOP)
+		return dw_case_value(at, DW_FACT_LOOP_WALL) / dw_case_value(at, DW_FACT_STEP_COUNT);
+	return NAN;
+}
+
+/* ---- one rule -------------------------------------------------------------------------------- */
+
+static bool judge_has_evidence(const struct dw_rule_case *at, const char **missing)
+{
+	for (const enum dw_fact_id *id = at->rule->needs; *id != DW_FACT_COUNT; id++)
+		if (!at->facts->at[*id].measured) {
+			*missing = at->facts->at[*id].missing;
+			if (!*missing)
+				*missing = "";
+			return false;
+		}
+	return true;
+}
+
+static enum dw_rule_whole judge_whole(const struct dw_rule_case *at)
+{
+	return at->rule->whole_of ? at->rule->whole_of(at) : at->rule->whole;
+}
+
+static struct dw_amount judge_share(const struct dw_rule_case *at)
+{
+	enum dw_fact_id id = at->rule->needs[0];
+
+	if (at->rule->share)
+		return at->rule->share(at);
+	if (dw_fact_kind(id)->unit == DW_FACT_NS)
+		return dw_amount_times(dw_case_amount(at, id), 1 / dw_case_whole_ns(at, judge_whole(at)));
+	return dw_case_amount(at, id);
+}
+
+/* A share cannot exceed its whole. */
+static double judge_clamp(double share)
+{
+	return share > 1 ? 1 : share < 0 ? 0 : share;
+}
+
+static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict)
+{
+	const struct dw_rule *rule = at->rule;
+	double steady = dw_case_value(at, DW_FACT_STEP_STEADY);
+	double least = rule->threshold;
+
+	*verdict = (struct dw_verdict){ .rule = rule, .state = DW_RULE_NOT_MEASURED,
+		.time_ns = NAN, .gain_ns = NAN, .statement = "", .hint = "", .missing = "" };
+	if (!judge_has_evidence(at, &verdict->missing))
+		return;
+	verdict->state = DW_RULE_QUIET;
+	verdict->share = judge_share(at);
+	verdict->whole = judge_whole(at);
+	if (verdict->whole == DW_RULE_OF_STEP || verdict->whole == DW_RULE_OF_LOOP) {
+		verdict->share.value = judge_clamp(verdict->share.value);
+		verdict->share.low = judge_clamp(verdict->share.low);
+		verdict->share.high = judge_clamp(verdict->share.high);
+		if (least < DW_RULE_DEADBAND && rule->kind <= DW_RULE_WORK)
+			least = DW_RULE_DEADBAND;
+	}
+	if (isnan(verdict->share.value) || verdict->share.value < least ||
+	    (rule->host_times && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) ||
+	    (rule->applies && !rule->applies(at)))
+		return;
+	verdict->state = DW_RULE_FIRED;
+	verdict->firm = steady >= DW_RULE_FIRM_STEPS &&
+	                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND);
+	verdict->time_ns = verdict->share.value * dw_case_whole_ns(at, verdict->whole);
+	if (rule->no_gain)
+		return;
+	verdict->gain_ns = rule->gain_ns ? rule->gain_ns(at, verdict->time_ns) : verdict->time_ns;
+	if (verdict->gain_ns > dw_case_whole_ns(at, DW_RULE_OF_LOOP))
+		verdict->gain_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP);
+	if (!(verdict->gain_ns > 0))
+		verdict->gain_ns = NAN;
+}
+
+/* ---- all rules ------------------------------------------------------------------------------- */
+
+/* The time by which a verdict is ranked: see enum dw_rule_kind. */
+static double judge_weight_ns(const struct dw_verdict *verdict)
+{
+	if (isnan(verdict->time_ns))
+		return 0;
+	return verdict->rule->kind == DW_RULE_WORK ? verdict->time_ns / 2 : verdict->time_ns;
+}
+
+static bool judge_is_cause(const struct dw_verdict *verdict)
+{
+	return verdict->state == DW_RULE_FIRED &&
+	       (verdict->rule->kind == DW_RULE_CAUSE || verdict->rule->kind == DW_RULE_WORK);
+}
+
+static void judge_groups(struct dw_verdicts *verdicts)
+{
+	double largest_ns[DW_RULE_GROUPS] = { 0 };
+	bool found[DW_RULE_GROUPS] = { false };
+	bool any = false;
+
+	for (size_t i = 0; i < verdicts->count; i++) {
+		const struct dw_verdict *verdict = &verdicts->at[i];
+		enum dw_rule_group group = verdict->rule->group;
+
+		if (verdict->state == DW_RULE_FIRED && judge_weight_ns(verdict) > largest_ns[group])
+			largest_ns[group] = judge_weight_ns(verdict);
+	}
+	for (size_t i = 0; i < verdicts->count; i++) {
+		struct dw_verdict *verdict = &verdicts->at[i];
+		enum dw_rule_group group = verdict->rule->group;
+
+		if (verdict->state != DW_RULE_FIRED || group == DW_RULE_ALONE)
+			continue;
+		if (found[group] || judge_weight_ns(verdict) < largest_ns[group] / 2)
+			verdict->state = DW_RULE_COVERED;
+		else
+			found[group] = true;
+	}
+	for (size_t i = 0; i < verdicts->count; i++)
+		any |= judge_is_cause(&verdicts->at[i]) ||
+		       (verdicts->at[i].state == DW_RULE_FIRED &&
+		        verdicts->at[i].rule->kind == DW_RULE_RISK);
+	for (size_t i = 0; i < verdicts->count; i++)
+		if (any && verdicts->at[i].state == DW_RULE_FIRED &&
+		    verdicts->at[i].rule->kind == DW_RULE_ANSWER)
+			verdicts->at[i].state = DW_RULE_QUIET;
+}
+
+/* Work is ranked among the causes. */
+static int judge_kind(const struct dw_verdict *verdict)
+{
+	return verdict->rule->kind == DW_RULE_WORK ? DW_RULE_CAUSE : (int)verdict->rule->kind;
+}
+
+static int judge_compare(const void *left, const void *right)
+{
+	const struct dw_verdict *a = left, *b = right;
+	double a_ns = judge_weight_ns(a), b_ns = judge_weight_ns(b);
+
+	if (a->state != b->state)
+		return (int)a->state - (int)b->state;
+	if (a->state == DW_RULE_FIRED && judge_kind(a) != judge_kind(b))
+		return judge_kind(a) - judge_kind(b);
+	if (a->state == DW_RULE_FIRED && a_ns != b_ns)
+		return a_ns < b_ns ? 1 : -1;
+	return 0;
+}
+
+/* A stable sort; there are about fifty rules. */
+static void judge_sort(struct dw_verdicts *verdicts)
+{
+	for (size_t i = 1; i < verdicts->count; i++)
+		for (size_t at = i; at && judge_compare(&verdicts->at[at - 1], &verdicts->at[at]) > 0;
+		     at--) {
+			struct dw_verdict verdict = verdicts->at[at];
+
+			verdicts->at[at] = verdicts->at[at - 1];
+			verdicts->at[at - 1] = verdict;
+		}
+}
+
+static void judge_ties(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
+{
+	struct dw_verdict *first = NULL, *second = NULL;
+	double first_ns, second_ns;
+
+	for (size_t i = 0; i < verdicts->count; i++) {
+		if (!judge_is_cause(&verdicts->at[i]))
+			continue;
+		if (first) {
+			second = &verdicts->at[i];
+			break;
+		}
+		first = &verdicts->at[i];
+	}
+	if (!second || first->rule->kind != DW_RULE_CAUSE || second->rule->kind != DW_RULE_CAUSE)
+		return;
+	first_ns = first->share.low * dw_case_whole_ns(at, first->whole);
+	second_ns = second->share.high * dw_case_whole_ns(at, second->whole);
+	first->tied = second->tied = second_ns >= first_ns && second_ns > 0;
+}
+
+/* ---- the bound of all gains ------------------------------------------------------------------ */
+
+/* If only some steps are in scope, there is no loop. */
+static double judge_loop_ns(const struct dw_rule_case *at)
+{
+	double loop_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP);
+
+	return isnan(loop_ns) ? dw_case_whole_ns(at, DW_RULE_OF_STEP) : loop_ns;
+}
+
+static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part part)
+{
+	double step_ns = dw_case_whole_ns(at, DW_RULE_OF_STEP);
+	double loop_ns = judge_loop_ns(at);
+
+	switch (part) {
+	case DW_RULE_PART_OUTSIDE:
+		return loop_ns * (1 - dw_case_part(at, DW_FACT_LOOP_STEPS));
+	case DW_RULE_PART_DATA:
+		return fmax(dw_case_part(at, DW_FACT_STEP_DATA) * step_ns,
+		            dw_case_part(at, DW_FACT_LOOP_DATA_ALL) * loop_ns);
+	case DW_RULE_PART_COMMUNICATION:
+		return fmax(fmax(dw_case_part(at, DW_FACT_STEP_COMMUNICATION),
+		                 dw_case_part(at, DW_FACT_COMM_EXPOSED)) * step_ns,
+		            dw_case_part(at, DW_FACT_LOOP_COMMUNICATION_ALL) * loop_ns);
+	case DW_RULE_PART_COLLECTOR:
+		return fmax(dw_case_part(at, DW_FACT_STEP_COLLECTOR) * step_ns,
+		            dw_case_part(at, DW_FACT_LOOP_COLLECTOR_ALL) * loop_ns);
+	case DW_RULE_PART_COMPUTE:
+		return step_ns * fmax(0, 1 - dw_case_part(at, DW_FACT_STEP_DATA) -
+		                      dw_case_part(at, DW_FACT_STEP_COMMUNICATION) -
+		                      dw_case_part(at, DW_FACT_STEP_COLLECTOR) -
+		                      dw_case_part(at, DW_FACT_STEP_IDLE)) +
+		       dw_case_part(at, DW_FACT_LOOP_PYTHON) * loop_ns;
+	case DW_RULE_PART_IDLE:
+		return dw_case_part(at, DW_FACT_STEP_IDLE) * step_ns +
+		       dw_case_part(at, DW_FACT_LOOP_WAITING) * loop_ns;
+	default:
+		return loop_ns;
+	}
+}
+
+static void judge_combine(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
+{
+	double sums_ns[DW_RULE_PART_COUNT] = { 0 }, floor_ns = 0, all_ns = 0;
+	double production_ns = dw_case_value(at, DW_FACT_LOADER_PRODUCTION);
+	double workers = dw_case_value(at, DW_FACT_LOADER_WORKERS);
+	bool any = false;
+
+	verdicts->loop_ns = judge_loop_ns(at);
+	verdicts->combined_ns = NAN;
+	for (size_t i = 0; i < verdicts->fired; i++) {
+		const struct dw_verdict *verdict = &verdicts->at[i];
+
+		if (!judge_is_cause(verdict) || isnan(verdict->gain_ns))
+			continue;
+		sums_ns[verdict->rule->part] += verdict->gain_ns;
+		any = true;
+	}
+	for (unsigned part = DW_RULE_PART_NONE + 1; part < DW_RULE_PART_COUNT; part++)
+		all_ns += fmin(sums_ns[part], fmax(0, judge_part_ns(at, part)));
+	if (production_ns > 0 && workers > 0 && !(sums_ns[DW_RULE_PART_DATA] > 0))
+		floor_ns = production_ns / workers;
+	if (any && all_ns > 0)
+		verdicts->combined_ns = fmax(0, fmin(all_ns, verdicts->loop_ns - floor_ns));
+}
+
+/* ---- sentences ------------------------------------------------------------------------------- */
+
+static const char *judge_remedy(const struct dw_rule_case *at)
+{
+	static const enum dw_rule_words first[DW_FACTS_FRAMEWORK_COUNT] = {
+		[DW_FACTS_C] = DW_WORDS_C,
+		[DW_FACTS_PYTHON] = DW_WORDS_PYTHON,
+		[DW_FACTS_PYTORCH] = DW_WORDS_PYTORCH,
+		[DW_FACTS_LIGHTNING] = DW_WORDS_LIGHTNING,
+		[DW_FACTS_IGNITE] = DW_WORDS_IGNITE,
+		[DW_FACTS_JAX] = DW_WORDS_JAX,
+	};
+	static const enum dw_rule_words general[DW_WORDS_COUNT] = {
+		[DW_WORDS_LIGHTNING] = DW_WORDS_PYTORCH,
+		[DW_WORDS_IGNITE] = DW_WORDS_PYTORCH,
+		[DW_WORDS_PYTORCH] = DW_WORDS_PYTHON,
+		[DW_WORDS_JAX] = DW_WORDS_PYTHON,
+	};
+	enum dw_rule_words words = first[at->facts->framework];
+
+	while (!at->rule->remedy[words] && words != DW_WORDS_ANY)
+		words = general[words];
+	return at->rule->remedy[words];
+}
+
+static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict,
+                     struct dw_arena *arena)
+{
+	const struct dw_rule *rule = verdict->rule;
+	const char *remedy = judge_remedy(at), *look = rule->look, *gain = "";
+
+	verdict->statement = dw_rule_words(at, rule->statement, arena);
+	remedy = remedy ? dw_rule_words(at, remedy, arena) : "";
+	if (rule->record && !dw_case_has(at, rule->unless))
+		look = at->facts->foreign ? NULL : rule->record;
+	look = look ? dw_rule_words(at, look, arena) : "";
+	if (!verdict->statement || !remedy || !look)
+		return -1;
+	if (!isnan(verdict->gain_ns) && *remedy) {
+		gain = dw_arena_printf(arena, ": at most %s a step",
+		                       dw_text_ns(verdict->gain_ns, " ").at);
+		if (!gain)
+			return -1;
+	}
+	if (*remedy && *look)
+		verdict->hint = dw_arena_printf(arena, "%s%s (%s)", remedy, gain, look);
+	else
+		verdict->hint = dw_arena_printf(arena, "%s%s%s", remedy, gain, look);
+	return verdict->hint ? 0 : -1;
+}
+
+int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena,
+                   struct dw_verdicts *verdicts)
+{
+	struct dw_rule_case at = { .facts = facts };
+
+	*verdicts = (struct dw_verdicts){ 0 };
+	while (dw_rule_at(verdicts->count))
+		verdicts->count++;
+	verdicts->at = dw_arena_alloc(arena, verdicts->count * sizeof *verdicts->at);
+	if (!verdicts->at)
+		return -1;
+	for (size_t i = 0; i < verdicts->count; i++) {
+		at.rule = dw_rule_at(i);
+		judge_rule(&at, &verdicts->at[i]);
+	}
+	judge_groups(verdicts);
+	judge_sort(verdicts);
+	for (size_t i = 0; i < verdicts->count; i++)
+		verdicts->fired += verdicts->at[i].state == DW_RULE_FIRED;
+	judge_ties(&at, verdicts);
+	judge_combine(&at, verdicts);
+	for (size_t i = 0; i < verdicts->count; i++) {
+		at.verdict = &verdicts->at[i];
+		at.rule = verdicts->at[i].rule;
+		if (verdicts->at[i].state <= DW_RULE_COVERED && judge_say(&at, &verdicts->at[i], arena))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,278 @@
+/*
+ * Rules about the input: what keeps the loop waiting for data.
+ *
+ * With n workers, each of which takes p to make a batch, and a step that takes T and of these W
+ * waiting for data, n' = p / (T - W) workers are enough, and a step then takes T - W.
+ */
+#include "rules/case.h"
+
+#define LOADER_SHARE 0.10
+#define LOADER_MOST_WORKERS 16
+
+/* In the loop outside steps the wait counts too, if it is not a worker's start. */
+static double loader_outside(const struct dw_rule_case *at)
+{
+	return dw_case_part(at, DW_FACT_LOOP_DATA_ALL) - dw_case_part(at, DW_FACT_LOADER_START_SHARE);
+}
+
+/* Of the loop if more than the steady steps' waits keeps it waiting: bursts that a median does not
+ * see, and requests outside steps. */
+static enum dw_rule_whole loader_whole(const struct dw_rule_case *at)
+{
+	double steps = dw_case_part(at, DW_FACT_STEP_DATA) * dw_case_part(at, DW_FACT_LOOP_STEPS);
+
+	return loader_outside(at) > 1.25 * steps + 0.05 ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
+}
+
+static struct dw_amount loader_share(const struct dw_rule_case *at)
+{
+	double loop = loader_outside(at);
+
+	if (loader_whole(at) == DW_RULE_OF_LOOP)
+		return (struct dw_amount){ loop, loop, loop };
+	return dw_case_amount(at, DW_FACT_STEP_DATA);
+}
+
+/* The part of a step that is not spent waiting for data. */
+static double loader_work_ns(const struct dw_rule_case *at)
+{
+	return dw_case_whole_ns(at, loader_whole(at)) * (1 - loader_share(at).value);
+}
+
+static bool loader_has_workers(const struct dw_rule_case *at)
+{
+	return dw_case_has(at, DW_FACT_LOADER_WORKERS);
+}
+
+static bool loader_has_none(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_LOADER_WORKERS) == 0;
+}
+
+/* At most as many workers as there are CPUs help; a batch then takes p / n'. */
+static double loader_gain_workers(const struct dw_rule_case *at, double share_ns)
+{
+	double production_ns = dw_case_value(at, DW_FACT_LOADER_PRODUCTION);
+	double cpus = dw_case_value(at, DW_FACT_CPU_CPUS);
+	double now_ns = loader_work_ns(at) + share_ns;
+	double most = fmin(LOADER_MOST_WORKERS, cpus > 1 ? cpus : LOADER_MOST_WORKERS);
+
+	if (!(production_ns > 0))
+		return share_ns;
+	return now_ns - fmax(loader_work_ns(at), production_ns / most);
+}
+
+static bool loader_restarts(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_LOADER_EPOCHS) > 1 &&
+	       dw_case_value(at, DW_FACT_LOADER_WORKERS_STARTED) >
+	           dw_case_value(at, DW_FACT_LOADER_WORKERS);
+}
+
+/* The first start remains. */
+static double loader_gain_restart(const struct dw_rule_case *at, double share_ns)
+{
+	return share_ns * (1 - 1 / dw_case_value(at, DW_FACT_LOADER_EPOCHS));
+}
+
+static bool loader_hands_over(const struct dw_rule_case *at)
+{
+	double hand_over = dw_case_value(at, DW_FACT_LOADER_HAND_OVER);
+
+	return loader_has_workers(at) && hand_over >= loader_share(at).value / 2 &&
+	       !(dw_case_value(at, DW_FACT_LOADER_STARVED) > hand_over) &&
+	       !(dw_case_value(at, DW_FACT_LOADER_EMPTY) > 0.5);
+}
+
+static bool loader_has_slow_one(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_LOADER_WORKERS) >= 2 &&
+	       dw_case_value(at, DW_FACT_LOADER_SLOWEST) >= 1.5;
+}
+
+/* Production is quick enough on average, and yet the queue runs empty: single batches take long. */
+static bool loader_is_bursty(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_LOADER_PRODUCTION) /
+	               dw_case_value(at, DW_FACT_LOADER_WORKERS) <
+	           0.8 * loader_work_ns(at) &&
+	       dw_case_value(at, DW_FACT_LOADER_VARIATION) >= 2;
+}
+
+static struct dw_amount loader_share_part(const struct dw_rule_case *at)
+{
+	return dw_amount_times(loader_share(at), dw_case_value(at, DW_FACT_LOADER_PART));
+}
+
+static bool loader_part_dominates(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_LOADER_PART) >= 0.6 &&
+	       loader_share(at).value >= LOADER_SHARE &&
+	       (dw_case_fact(at, DW_FACT_LOADER_PART)->name ||
+	        dw_case_fact(at, DW_FACT_LOADER_PART)->note);
+}
+
+const struct dw_rule dw_rules_loader[] = {
+	{
+		.id = "loader-restart",
+		.question = "Are the loader's workers started anew in each epoch?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_DATA,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_LOADER_START_SHARE, DW_FACT_LOADER_EPOCHS,
+		                       DW_FACT_LOADER_WORKERS_STARTED, DW_FACT_LOADER_WORKERS),
+		.threshold = 0.05,
+		.reason = "The first start is necessary; the gain leaves it out. A start takes as long "
+		          "whatever the samples cost, so that it is reported apart from them.",
+		.applies = loader_restarts,
+		.gain_ns = loader_gain_restart,
+		.statement = "Starting {loader.workers} loader worker{loader.workers:s} in each of "
+		             "{loader.epochs} epochs {takes} {share} {of}[: {loader.start} an epoch].",
+		.remedy = {
+			[DW_WORDS_ANY] = "keep the workers from one epoch to the next",
+			[DW_WORDS_PYTORCH] = "DataLoader(..., persistent_workers=True)",
+		},
+		.look = "dwell report --view dataloader",
+	},
+	{
+		.id = "loader-one-slow-worker",
+		.question = "Is one of the loader's workers slower than the others?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_DATA,
+		.part = DW_RULE_PART_DATA,
+		.whole_of = loader_whole,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS, DW_FACT_LOADER_SLOWEST),
+		.share = loader_share,
+		.threshold = 0.10,
+		.reason = "A loader returns batches in order, so that all wait for the slowest worker. "
+		          "Usual differences of workers are below a half.",
+		.applies = loader_has_slow_one,
+		.statement = "Waiting for data {takes} {share} {of}: one of {loader.workers} loader workers"
+		             "[ ({loader.slowest:note})] takes {loader.slowest} times as long for a batch as "
+		             "the median worker.",
+		.remedy = {
+			[DW_WORDS_ANY] = "find what this worker reads or computes that the others do not",
+		},
+		.look = "dwell report --view dataloader",
+	},
+	{
+		.id = "loader-handover",
+		.question = "Do batches wait ready, and takes handing them to the loop long?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_DATA,
+		.part = DW_RULE_PART_DATA,
+		.whole_of = loader_whole,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS, DW_FACT_LOADER_HAND_OVER),
+		.share = loader_share,
+		.threshold = 0.10,
+		.reason = "At least half of the wait passes while a batch is ready: more workers cannot "
+		          "shorten it.",
+		.applies = loader_hands_over,
+		.statement = "Getting data {takes} {share} {of} although batches are ready"
+		             "[ ({loader.ready} of them on average)]: most of it is handing them over"
+		             "[, {loader.hand_over_ns} a batch].",
+		.remedy = {
+			[DW_WORDS_ANY] = "hand over fewer and larger objects",
+			[DW_WORDS_PYTORCH] = "fewer, larger tensors in a batch (a collate_fn that stacks) in "
+			                     "place of lists and objects; with samples this cheap num_workers=0 "
+			                     "may be faster",
+		},
+		.look = "dwell report --view dataloader",
+	},
+	{
+		.id = "loader-shallow-queue",
+		.question = "Is the queue too short for batches of different cost?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_DATA,
+		.part = DW_RULE_PART_DATA,
+		.whole_of = loader_whole,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS,
+		                       DW_FACT_LOADER_PRODUCTION, DW_FACT_LOADER_VARIATION),
+		.share = loader_share,
+		.threshold = 0.10,
+		.reason = "The workers make a batch in 80% of the time that a step takes for it, so that "
+		          "they suffice on average, and the slowest hundredth of the batches takes twice "
+		          "the median or more: a longer queue evens that out.",
+		.applies = loader_is_bursty,
+		.statement = "Waiting for data {takes} {share} {of}, although {loader.workers} "
+		             "worker{loader.workers:s} make batches fast enough on average: single batches take "
+		             "{loader.variation} times the usual {loader.production}.",
+		.remedy = {
+			[DW_WORDS_ANY] = "a longer queue of batches",
+			[DW_WORDS_PYTORCH] = "DataLoader(..., prefetch_factor=8), or samples of more equal cost in "
+			                     "each batch",
+		},
+		.look = "dwell report --view dataloader",
+	},
+	{
+		.id = "loader-slow-workers",
+		.question = "Do the loader's workers make batches too slowly?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_DATA,
+		.part = DW_RULE_PART_DATA,
+		.whole_of = loader_whole,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS),
+		.share = loader_share,
+		.threshold = 0.10,
+		.reason = "Waits that are removed make every step faster by their share. Below a tenth, the "
+		          "order of the batches and other programs change as much.",
+		.applies = loader_has_workers,
+		.gain_ns = loader_gain_workers,
+		.statement = "Waiting for data {takes} {share} {of}: {loader.workers} loader "
+		             "worker{loader.workers:s} cannot keep up[ (queue empty at {loader.empty} of "
+		             "requests)].",
+		.remedy = {
+			[DW_WORDS_ANY] = "more workers if CPUs are free, or cheaper samples[: one takes "
+			                 "{loader.sample}]",
+			[DW_WORDS_PYTORCH] = "a larger num_workers if CPUs are free[ (a worker takes "
+			                     "{loader.production} for a batch)], or cheaper samples, decoded once "
+			                     "and cached",
+		},
+		.look = "dwell report --view dataloader",
+	},
+	{
+		.id = "loader-in-process",
+		.question = "Does the loop load its batches itself?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_DATA,
+		.part = DW_RULE_PART_DATA,
+		.whole_of = loader_whole,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS),
+		.share = loader_share,
+		.threshold = 0.10,
+		.reason = "Waits that are removed make every step faster by their share. Below a tenth, the "
+		          "order of the batches and other programs change as much.",
+		.applies = loader_has_none,
+		.gain_ns = loader_gain_workers,
+		.statement = "Waiting for data {takes} {share} {of}[?loader.in_process: : the loop loads its "
+		             "batches itself].",
+		.remedy = {
+			[DW_WORDS_ANY] = "make batches ready in another thread while a step computes",
+			[DW_WORDS_PYTORCH] = "DataLoader(..., num_workers=1) or more, if CPUs are free",
+			[DW_WORDS_JAX] = "make batches ready in another thread or process while a step computes "
+			                 "(grain, tf.data with prefetch)",
+		},
+		.look = "dwell report --view dataloader",
+	},
+	{
+		.id = "loader-part",
+		.question = "Which part of making a batch takes most of it?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_DATA,
+		.whole_of = loader_whole,
+		.needs = DW_RULE_NEEDS(DW_FACT_LOADER_PART, DW_FACT_STEP_DATA),
+		.share = loader_share_part,
+		.threshold = 0.06,
+		.reason = "The loop waits for data in at least a tenth of its time, and one named part has "
+		          "60% of what a batch costs: making that part cheaper helps more than anything "
+		          "else in the data set.",
+		.applies = loader_part_dominates,
+		.statement = "{loader.part:name} {takes} {loader.part} of the time for a batch"
+		             "[ ({loader.production})] that the loop waits for.",
+		.remedy = {
+			[DW_WORDS_ANY] = "do this part once and store the result, or use a faster library for it",
+		},
+		.look = "dwell report --view dataloader",
+	},
+	{ 0 },
+};

@@ -1,0 +1,261 @@
+/*
+ * Rules about the loop: what it does besides steps, and how its pace changes.
+ */
+#include <string.h>
+
+#include "rules/case.h"
+
+static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id inside,
+                                 enum dw_fact_id outside)
+{
+	double share = dw_case_part(at, outside) +
+	               dw_case_part(at, inside) * dw_case_part(at, DW_FACT_LOOP_STEPS);
+
+	return (struct dw_amount){ share, share, share };
+}
+
+static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
+{
+	return dw_amount_times(loop_sum(at, DW_FACT_STEP_EVALUATION, DW_FACT_LOOP_EVALUATION),
+	                       dw_case_value(at, DW_FACT_EVALUATION_GRAPHS));
+}
+
+/* What lies between the steps and is neither Python nor a wait, which have rules of their own. If
+ * the two cannot be told from each other, they are part of it. */
+static struct dw_amount loop_share_between(const struct dw_rule_case *at)
+{
+	double share = dw_case_part(at, DW_FACT_LOOP_OPERATORS) +
+	               dw_case_part(at, DW_FACT_LOOP_NAMED) + dw_case_part(at, DW_FACT_LOOP_UNNAMED);
+
+	if (!dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured)
+		share += dw_case_part(at, DW_FACT_LOOP_PYTHON);
+
+	return (struct dw_amount){ share, share, share };
+}
+
+/* One-off first steps are not slow steps, and what the collector does has its own verdict. */
+static bool loop_has_slow_steps(const struct dw_rule_case *at)
+{
+	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+
+	return dw_case_value(at, DW_FACT_STEP_OUTLIERS) >= 1 &&
+	       !(excess->note && strcmp(excess->note, "collector") == 0);
+}
+
+static bool loop_has_steps_to_drift(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS;
+}
+
+/* Compared with a run at the pace of its first step: on average half of the slope. */
+static double loop_gain_drift(const struct dw_rule_case *at, double share_ns)
+{
+	(void)at;
+	return share_ns / 2;
+}
+
+static bool loop_varies(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_STEP_SPREAD) >= 0.3;
+}
+
+static bool loop_warms_up(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_STEP_WARM_UP) >= 1;
+}
+
+const struct dw_rule dw_rules_loop[] = {
+	{
+		.id = "checkpoint",
+		.question = "How much of the loop are checkpoints?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_OUTSIDE,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_CHECKPOINT_ALL),
+		.threshold = 0.05,
+		.reason = "Checkpoints guard against lost work; at a twentieth of the time they cost more "
+		          "than most failures.",
+		.statement = "Checkpoints take {share} {of}[?loop.checkpoints: : {loop.checkpoints} of "
+		             "them].",
+		.remedy = {
+			[DW_WORDS_ANY] = "write them less often, or from another thread",
+			[DW_WORDS_PYTORCH] = "write them less often, or asynchronously "
+			                     "(torch.distributed.checkpoint.async_save)",
+			[DW_WORDS_LIGHTNING] = "ModelCheckpoint(every_n_train_steps=...) with a larger number, or "
+			                       "AsyncCheckpointIO()",
+			[DW_WORDS_IGNITE] = "a larger every= in the event of Checkpoint's handler",
+			[DW_WORDS_JAX] = "write them less often, or asynchronously (orbax AsyncCheckpointer)",
+		},
+	},
+	{
+		.id = "logging",
+		.question = "How much of the loop is logging?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_OUTSIDE,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_LOGGING),
+		.threshold = 0.05,
+		.reason = "Logging does not train.",
+		.statement = "Logging takes {share} {of}{loop.logging:where}.",
+		.remedy = {
+			[DW_WORDS_ANY] = "log every n-th step, and flush less often",
+			[DW_WORDS_LIGHTNING] = "Trainer(log_every_n_steps=...) with a larger number",
+			[DW_WORDS_IGNITE] = "Events.ITERATION_COMPLETED(every=...) for the handlers that log",
+		},
+	},
+	{
+		.id = "evaluation-graphs",
+		.question = "Does evaluation build graphs that no backward uses?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_EVALUATION,
+		.part = DW_RULE_PART_OUTSIDE,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_EVALUATION_GRAPHS, DW_FACT_LOOP_EVALUATION),
+		.share = loop_share_graphs,
+		.threshold = 0.05,
+		.reason = "A graph costs memory for every activation, and part of each operator's call.",
+		.no_gain = true,
+		.statement = "Evaluation builds graphs that no backward uses: {evaluation.graphs} of its "
+		             "operators, in {share} {of}.",
+		.remedy = {
+			[DW_WORDS_ANY] = "evaluate without recording gradients",
+			[DW_WORDS_PYTORCH] = "with torch.inference_mode(): or torch.no_grad() around it",
+		},
+	},
+	{
+		.id = "evaluation",
+		.question = "How much of the loop is evaluation?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_EVALUATION,
+		.part = DW_RULE_PART_OUTSIDE,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_EVALUATION_ALL),
+		.threshold = 0.10,
+		.reason = "An evaluation after each epoch is usually a tenth of the loop or less.",
+		.statement = "Evaluation takes {share} {of}[?loop.evaluations: : {loop.evaluations} of them].",
+		.remedy = {
+			[DW_WORDS_ANY] = "evaluate less often or on fewer samples",
+			[DW_WORDS_PYTORCH] = "evaluate less often or on fewer samples, with larger batches and "
+			                     "torch.inference_mode()",
+			[DW_WORDS_LIGHTNING] = "a larger check_val_every_n_epoch or val_check_interval, or "
+			                       "limit_val_batches; larger batches in the validation loader",
+			[DW_WORDS_IGNITE] = "a larger every= in the event that runs the evaluator",
+		},
+	},
+	{
+		.id = "between-steps",
+		.question = "What does the loop compute between steps?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_OUTSIDE,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_OPERATORS),
+		.share = loop_share_between,
+		.threshold = 0.10,
+		.reason = "Evaluation, checkpoints, logging, data, Python and waits between the steps have "
+		          "rules of their own; the rest is usually metrics or preparation.",
+		.statement = "{share} {of} lies between the steps[?loop.operators: : operators "
+		             "{loop.operators}{loop.operators:where}][?loop.named: , ranges of the program's "
+		             "own {loop.named}, most of it {loop.named:name}][?loop.python: , Python and waits "
+		             "{loop.python}{loop.python:where}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "do it once, every n-th step, or in another thread",
+			[DW_WORDS_PYTORCH] = "compute metrics every n-th step, on detached tensors, and move "
+			                     "preparation of inputs to the loader",
+		},
+		.look = "dwell report --view tree",
+	},
+	{
+		.id = "slow-steps",
+		.question = "Do single slow steps take a part of the loop that counts?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_PACE,
+		.part = DW_RULE_PART_NONE,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OUTLIERS_EXCESS, DW_FACT_STEP_OUTLIERS),
+		.threshold = 0.05,
+		.reason = "What slow steps take beyond as many usual ones. The first steps are counted "
+		          "apart, as warm-up.",
+		.applies = loop_has_slow_steps,
+		.statement = "{step.outliers} slow step{step.outliers:s} take {share} {of} beyond the usual "
+		             "time[, most of it in {step.outliers_excess:note}]"
+		             "[ ({step.outliers_excess:name})].",
+		.remedy = {
+			[DW_WORDS_ANY] = "the view steps lists them with what took longer",
+		},
+		.look = "dwell report --view steps",
+	},
+	{
+		.id = "change-point",
+		.question = "Do steps take longer from some step on?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_PACE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_CHANGE, DW_FACT_DRIFT_CHANGE_STEP),
+		.threshold = 0.10,
+		.reason = "Twenty steps or more on each side, and a difference that other programs seldom "
+		          "make.",
+		.applies = loop_has_steps_to_drift,
+		.no_gain = true,
+		.statement = "From step {drift.change_step} on, steps take {drift.change} longer than before"
+		             "[, most of it in {drift.change:note}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "compare both parts with --steps: the machine's clock, other programs, or "
+			                 "what the program does from then on",
+		},
+		.look = "dwell report --view steps --limit all",
+	},
+	{
+		.id = "drift",
+		.question = "Do steps get slower as the run goes on?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_PACE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_SLOPE),
+		.threshold = 0.10,
+		.reason = "A trend over at least 40 steady steps that chance does not explain.",
+		.applies = loop_has_steps_to_drift,
+		.gain_ns = loop_gain_drift,
+		.statement = "Steps get slower: by {share} of the median from the first to the last"
+		             "[, most of it in {drift.slope:note}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "something grows with the steps: a list that is walked, a graph that is "
+			                 "kept, a file that is written anew",
+		},
+		.look = "dwell report --view steps --limit all",
+	},
+	{
+		.id = "input-size-variance",
+		.question = "Do slow steps have large inputs?",
+		.kind = DW_RULE_CHANCE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_INPUT_VARIATION, DW_FACT_STEP_SPREAD),
+		.threshold = 0.5,
+		.reason = "The size of the input explains at least half of the spread of the steps' "
+		          "durations, and the spread is at least 30% of the median.",
+		.applies = loop_varies,
+		.no_gain = true,
+		.statement = "The size of the input explains {input.variation} of the spread of the steps' "
+		             "durations ({step.spread} of the median).",
+		.remedy = {
+			[DW_WORDS_ANY] = "batches of inputs of like size",
+			[DW_WORDS_PYTORCH] = "a sampler that groups samples of like length, so that less is padded",
+		},
+		.look = "dwell report --view steps",
+	},
+	{
+		.id = "warm-up",
+		.question = "How long do the first steps take?",
+		.kind = DW_RULE_INFORMATION,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_WARM_UP_EXCESS, DW_FACT_STEP_WARM_UP),
+		.threshold = 0.05,
+		.reason = "Information: a longer run makes it small. All other statements leave these steps "
+		          "out.",
+		.applies = loop_warms_up,
+		.no_gain = true,
+		.statement = "Warm-up: the first {step.warm_up} step{step.warm_up:s} took "
+		             "{step.warm_up_ns}, {share} {of} beyond the usual time"
+		             "[, most of it in {step.warm_up_excess:note}]. Other statements leave them out.",
+	},
+	{ 0 },
+};

@@ -1,0 +1,150 @@
+/* Rules about memory: growth and limits end runs, the rest are chances. */
+#include <string.h>
+
+#include "rules/case.h"
+
+#define MEMORY_GROWTH_BYTES (64 << 10) /* a step */
+#define MEMORY_LARGE_BYTES (256e6)
+
+static bool memory_grows(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_MEMORY_GROWTH) >= MEMORY_GROWTH_BYTES;
+}
+
+/* The memory of a CPU is other programs' memory too. */
+static bool memory_has_room(const struct dw_rule_case *at)
+{
+	const struct dw_fact *peak = dw_case_fact(at, DW_FACT_MEMORY_PEAK);
+
+	return peak->note && strcmp(peak->note, "cpu") != 0;
+}
+
+static struct dw_amount memory_room(const struct dw_rule_case *at)
+{
+	double room = 1 - dw_case_value(at, DW_FACT_MEMORY_PEAK_SHARE);
+
+	return (struct dw_amount){ room, room, room };
+}
+
+static bool memory_is_tight(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_MEMORY_PEAK_SHARE) >= 0.7;
+}
+
+static bool memory_is_large(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_MEMORY_PEAK) >= MEMORY_LARGE_BYTES;
+}
+
+const struct dw_rule dw_rules_memory[] = {
+	{
+		.id = "memory-growth",
+		.question = "Does memory grow with every step?",
+		.kind = DW_RULE_RISK,
+		.whole = DW_RULE_OF_PEAK,
+		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_GROWTH_SHARE, DW_FACT_MEMORY_GROWTH),
+		.threshold = 0.10,
+		.reason = "Growth over the steady steps of a tenth of the peak, and of 64 KiB a step or "
+		          "more. The first steps allocate what stays.",
+		.applies = memory_grows,
+		.no_gain = true,
+		.statement = "Memory grows by {memory.growth} with each step[ on {memory.peak:note}][, most of "
+		             "it made by {memory.growth:name}]{memory.growth:where}.",
+		.remedy = {
+			[DW_WORDS_ANY] = "dwell report --view memory shows what is left at the end",
+			[DW_WORDS_PYTORCH] = "something keeps what each step made: losses kept with their graphs "
+			                     "are the usual cause; keep loss.item() or loss.detach()",
+		},
+	},
+	{
+		.id = "memory-limit",
+		.question = "Is memory nearly full?",
+		.kind = DW_RULE_RISK,
+		.whole = DW_RULE_OF_CAPACITY,
+		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_PEAK_SHARE, DW_FACT_MEMORY_PEAK,
+		                       DW_FACT_MEMORY_CAPACITY),
+		.threshold = 0.90,
+		.reason = "A larger input, or fragments, need the last tenth.",
+		.no_gain = true,
+		.statement = "The peak of {memory.peak} is {memory.peak_share} of {memory.capacity}"
+		             "[ on {memory.peak:note}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "smaller batches",
+			[DW_WORDS_PYTORCH] = "smaller batches with accumulation, activation checkpointing, or "
+			                     "zero_grad(set_to_none=True)",
+			[DW_WORDS_LIGHTNING] = "smaller batches with accumulate_grad_batches, or activation "
+			                       "checkpointing",
+		},
+		.look = "dwell report --view memory",
+	},
+	{
+		.id = "memory-owners",
+		.question = "Do gradients stay in memory where they are not needed?",
+		.kind = DW_RULE_CHANCE,
+		.whole = DW_RULE_OF_PEAK,
+		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_GRADIENTS, DW_FACT_MEMORY_PEAK_SHARE),
+		.threshold = 0.15,
+		.reason = "Said only where the peak is 70% of the memory or more.",
+		.applies = memory_is_tight,
+		.no_gain = true,
+		.statement = "Gradients hold {share} {of}[; most is held by {memory.owner:name}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "free gradients before the forward of the next step",
+			[DW_WORDS_PYTORCH] = "zero_grad(set_to_none=True) before forward",
+		},
+		.look = "dwell report --view memory",
+	},
+	{
+		.id = "memory-room",
+		.question = "Is there memory for larger batches?",
+		.kind = DW_RULE_CHANCE,
+		.whole = DW_RULE_OF_CAPACITY,
+		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_PEAK_SHARE, DW_FACT_MEMORY_PEAK,
+		                       DW_FACT_MEMORY_CAPACITY),
+		.share = memory_room,
+		.threshold = 0.50,
+		.reason = "Of a device, whose memory the program has for itself. Whether larger batches are "
+		          "faster is not known from one size.",
+		.applies = memory_has_room,
+		.no_gain = true,
+		.statement = "{share} {of} on {memory.peak:note} is free at the peak of {memory.peak}.",
+		.remedy = {
+			[DW_WORDS_ANY] = "try larger batches",
+		},
+		.look = "dwell report --view memory",
+	},
+	{
+		.id = "memory-temporaries",
+		.question = "Are temporaries most of the peak?",
+		.kind = DW_RULE_CHANCE,
+		.whole = DW_RULE_OF_PEAK,
+		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_TEMPORARIES_SHARE, DW_FACT_MEMORY_PEAK),
+		.threshold = 0.50,
+		.reason = "What is allocated and freed within one operator, of a peak of 256 MB or more.",
+		.applies = memory_is_large,
+		.no_gain = true,
+		.statement = "Temporaries hold {share} {of}.",
+		.remedy = {
+			[DW_WORDS_ANY] = "in-place operators or buffers that are used again",
+		},
+		.look = "dwell report --view memory",
+	},
+	{
+		.id = "allocator",
+		.question = "Does the allocator take time in every step?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_ALLOCATOR),
+		.threshold = 0.05,
+		.reason = "An allocator that keeps freed memory takes less than 1%.",
+		.statement = "The allocator {takes} {share} {of}[: {memory.allocations} calls].",
+		.remedy = {
+			[DW_WORDS_ANY] = "keep buffers from step to step",
+			[DW_WORDS_PYTORCH] = "an allocator that keeps freed memory (jemalloc or tcmalloc by "
+			                     "LD_PRELOAD), and buffers that are used again (out=)",
+		},
+		.look = "dwell report --view memory",
+	},
+	{ 0 },
+};

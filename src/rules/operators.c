@@ -1,0 +1,271 @@
+/*
+ * Rules about the work itself: operators, the optimizer, layout and precision.
+ */
+#include "rules/case.h"
+
+static bool operators_optimizer_unfused(const struct dw_rule_case *at)
+{
+	return !dw_case_has(at, DW_FACT_OPTIMIZER_FUSED) && !dw_case_has(at, DW_FACT_OPTIMIZER_FOREACH) &&
+	       dw_case_value(at, DW_FACT_OPTIMIZER_COUNT) >= 40;
+}
+
+/* The optimizer with the interpreter's time in it, where its ranges are recorded. */
+static struct dw_amount operators_share_optimizer(const struct dw_rule_case *at)
+{
+	struct dw_amount all = dw_case_amount(at, DW_FACT_STEP_OPTIMIZER_ALL);
+
+	return isnan(all.value) ? dw_case_amount(at, DW_FACT_STEP_OPTIMIZER) : all;
+}
+
+static struct dw_amount operators_share_layout(const struct dw_rule_case *at)
+{
+	return dw_amount_plus(dw_case_amount(at, DW_FACT_OPERATORS_LAYOUT),
+	                      dw_case_amount(at, DW_FACT_OPERATORS_COPIES));
+}
+
+/* Two elementwise operators in one pass read and write half as much. */
+static double operators_half(const struct dw_rule_case *at, double share_ns)
+{
+	(void)at;
+	return share_ns / 2;
+}
+
+static bool operators_not_compiled(const struct dw_rule_case *at)
+{
+	return !dw_case_has(at, DW_FACT_OPERATORS_COMPILED);
+}
+
+/* The operators whose arithmetic is counted, without what they would take at the peak. */
+static struct dw_amount operators_share_roof(const struct dw_rule_case *at)
+{
+	double counted = dw_case_value(at, DW_FACT_FLOPS_COUNTED);
+	double lost = 1 - dw_case_value(at, DW_FACT_FLOPS_PEAK_SHARE);
+
+	return dw_amount_times(dw_case_amount(at, DW_FACT_OPERATORS_SHARE), counted * lost);
+}
+
+static bool operators_below_roof(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_FLOPS_PEAK_SHARE) < 0.3 &&
+	       dw_case_value(at, DW_FACT_FLOPS_COUNTED) >= 0.5;
+}
+
+static bool operators_no_python(const struct dw_rule_case *at)
+{
+	return !dw_case_has(at, DW_FACT_TRACE_PYTHON);
+}
+
+static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
+{
+	return dw_case_amount(at, DW_FACT_STEP_UNNAMED);
+}
+
+/* Everything in a step that is work under a name. */
+static struct dw_amount operators_share_work(const struct dw_rule_case *at)
+{
+	static const enum dw_fact_id parts[] = { DW_FACT_STEP_FORWARD, DW_FACT_STEP_BACKWARD,
+		DW_FACT_STEP_OPTIMIZER, DW_FACT_STEP_OPERATORS, DW_FACT_STEP_LAYERS,
+		DW_FACT_STEP_FUNCTIONS, DW_FACT_STEP_NAMED };
+	struct dw_amount sum = dw_case_amount(at, DW_FACT_STEP_OPERATORS);
+
+	sum.value = sum.low = sum.high = 0;
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		sum = dw_amount_plus(sum, dw_case_amount(at, parts[i]));
+	return sum;
+}
+
+const struct dw_rule dw_rules_operators[] = {
+	{
+		.id = "optimizer-unfused",
+		.question = "Does the optimizer call operators for each parameter?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_OPTIMIZER,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPTIMIZER, DW_FACT_OPTIMIZER_COUNT,
+		                       DW_FACT_OPTIMIZER_FUSED),
+		.share = operators_share_optimizer,
+		.threshold = 0.15,
+		.reason = "At least 40 operators in the optimizer, none of them over lists of tensors. An "
+		          "optimizer that works on all parameters at once takes a few percent of a step.",
+		.applies = operators_optimizer_unfused,
+		.gain_ns = operators_half,
+		.statement = "The optimizer {takes} {share} {of} with {optimizer.count} operators: it works on "
+		             "one parameter at a time.",
+		.remedy = {
+			[DW_WORDS_ANY] = "update all parameters in one pass",
+			[DW_WORDS_PYTORCH] = "fused=True or foreach=True in the optimizer's constructor",
+		},
+		.look = "dwell report --view phases",
+	},
+	{
+		.id = "optimizer-dominates",
+		.question = "Is the optimizer the largest part of a step?",
+		.kind = DW_RULE_WORK,
+		.group = DW_RULE_OPTIMIZER,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPTIMIZER),
+		.share = operators_share_optimizer,
+		.threshold = 0.40,
+		.reason = "An update costs as much for a small batch as for a large one. Where it takes 40% "
+		          "of a step, the batch is small for the number of parameters.",
+		.gain_ns = operators_half,
+		.statement = "The optimizer {takes} {share} {of}: the update of the parameters costs as much as "
+		             "forward and backward.",
+		.remedy = {
+			[DW_WORDS_ANY] = "larger batches, or an update every n-th batch",
+			[DW_WORDS_PYTORCH] = "larger batches, an update every n-th batch"
+			                     "[!optimizer.fused: , or fused=True in the optimizer's constructor]",
+			[DW_WORDS_LIGHTNING] = "larger batches, accumulate_grad_batches"
+			                       "[!optimizer.fused: , or fused=True in the optimizer's "
+			                       "constructor]",
+		},
+		.look = "dwell report --view phases",
+	},
+	{
+		.id = "layout-copies",
+		.question = "Are tensors copied from one layout to another?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_OPERATORS,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LAYOUT, DW_FACT_OPERATORS_COPIES),
+		.share = operators_share_layout,
+		.threshold = 0.10,
+		.reason = "Copies compute nothing.",
+		.statement = "Copies and changes of layout {take} {share} {of}[, most of it in "
+		             "{operators.layout:name}]{operators.layout:where}.",
+		.remedy = {
+			[DW_WORDS_ANY] = "keep tensors in the layout that the next operator wants",
+			[DW_WORDS_PYTORCH] = "channels_last for model and inputs of convolutions, fewer transposes "
+			                     "before contiguous(), the right type and device from the start",
+		},
+		.look = "dwell report --view operators --group-by shape",
+		.unless = DW_FACT_TRACE_SHAPES,
+		.record = "dwell run --shapes tells which tensors",
+	},
+	{
+		.id = "one-operator",
+		.question = "Does one operator take most of a step?",
+		.kind = DW_RULE_WORK,
+		.group = DW_RULE_OPERATORS,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LARGEST),
+		.threshold = 0.40,
+		.reason = "One name with 40% decides how long a step takes. The gain is that of making it "
+		          "twice as fast.",
+		.gain_ns = operators_half,
+		.statement = "One operator, {operators.largest:name}, {takes} {share} {of}"
+		             "{operators.largest:where}[: {operators.largest_count} "
+		             "call{operators.largest_count:s}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "twice as fast, it would save half of that",
+		},
+		.look = "dwell report --view operators --group-by shape",
+		.unless = DW_FACT_TRACE_SHAPES,
+		.record = "dwell run --shapes tells which calls",
+	},
+	{
+		.id = "memory-bound-chain",
+		.question = "Do elementwise operators move data that one pass could keep?",
+		.kind = DW_RULE_WORK,
+		.group = DW_RULE_OPERATORS,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_ELEMENTWISE),
+		.threshold = 0.40,
+		.reason = "Elementwise operators read and write memory and compute little. Merged in pairs "
+		          "they move half as much.",
+		.applies = operators_not_compiled,
+		.gain_ns = operators_half,
+		.statement = "Elementwise operators {take} {share} {of}[, most of it in "
+		             "{operators.elementwise:name}]: they move data and compute little.",
+		.remedy = {
+			[DW_WORDS_ANY] = "merge consecutive ones into one pass",
+			[DW_WORDS_PYTORCH] = "torch.compile merges consecutive ones; in-place and addcmul-like "
+			                     "operators save passes",
+			[DW_WORDS_JAX] = "put them under one jax.jit, which merges them",
+		},
+		.look = "dwell report --view operators",
+	},
+	{
+		.id = "roofline",
+		.question = "Do operators compute far below the machine's peak?",
+		.kind = DW_RULE_WORK,
+		.group = DW_RULE_OPERATORS,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SHARE, DW_FACT_FLOPS_COUNTED,
+		                       DW_FACT_FLOPS_PEAK_SHARE),
+		.share = operators_share_roof,
+		.threshold = 0.40,
+		.reason = "The arithmetic of at least half of the operators' time is counted, and they reach "
+		          "less than 30% of the peak that was measured on this machine.",
+		.applies = operators_below_roof,
+		.statement = "Operators reach {flops.peak_share} of the machine's measured peak "
+		             "({flops.counted} of their time is counted): {share} {of} is lost to it.",
+		.remedy = {
+			[DW_WORDS_ANY] = "larger batches and dimensions that are multiples of 16 or more",
+		},
+		.look = "dwell report --view flops",
+	},
+	{
+		.id = "precision",
+		.question = "Are products computed in a longer type than needed?",
+		.kind = DW_RULE_CHANCE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_FLOAT32),
+		.threshold = 0.40,
+		.reason = "Products that a 16-bit type could make, on a machine that has instructions for it.",
+		.no_gain = true,
+		.statement = "Products in 32-bit floating point {take} {share} {of}; this machine computes "
+		             "faster in 16 bits.",
+		.remedy = {
+			[DW_WORDS_PYTORCH] = "torch.autocast(..., dtype=torch.bfloat16)",
+			[DW_WORDS_LIGHTNING] = "Trainer(precision=\"bf16-mixed\")",
+			[DW_WORDS_JAX] = "bfloat16 for activations, or jax_default_matmul_precision",
+		},
+	},
+	{
+		.id = "nameless",
+		.question = "How much of a step lies in no named range?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_HOST,
+		.part = DW_RULE_PART_NONE,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_UNNAMED),
+		.share = operators_share_nameless,
+		.threshold = 0.30,
+		.reason = "A program without Python need not name all of its work; at 30% the report says "
+		          "too little.",
+		.applies = operators_no_python,
+		.no_gain = true,
+		.statement = "{share} {of} lies in no named range.",
+		.remedy = {
+			[DW_WORDS_C] = "DWELL_ZONE(\"name\") around its parts shows which",
+		},
+	},
+	{
+		.id = "compute",
+		.question = "Does nothing stand out?",
+		.kind = DW_RULE_ANSWER,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPERATORS),
+		.share = operators_share_work,
+		.threshold = 0.5,
+		.reason = "Named work takes more than half of a step, and no other rule says anything.",
+		.no_gain = true,
+		.statement = "Work takes {share} {of} and nothing stands out[; the largest operator is "
+		             "{operators.largest:name}, {operators.largest}].",
+	},
+	{ 0 },
+};

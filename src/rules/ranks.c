@@ -1,0 +1,71 @@
+/* Rules about several ranks: communication, and waiting for the last rank. */
+#include "rules/case.h"
+
+static struct dw_amount ranks_exposed(const struct dw_rule_case *at)
+{
+	struct dw_amount exposed = dw_case_amount(at, DW_FACT_COMM_EXPOSED);
+	struct dw_amount own = dw_case_amount(at, DW_FACT_STEP_COMMUNICATION);
+
+	return exposed.value > own.value ? exposed : own;
+}
+
+static bool ranks_wait_dominates(const struct dw_rule_case *at)
+{
+	return !(dw_case_value(at, DW_FACT_COMM_WAIT) < ranks_exposed(at).value / 2) &&
+	       dw_case_value(at, DW_FACT_RUN_RANKS) > 1;
+}
+
+/* No more than the last rank takes beyond the median rank. */
+static double ranks_gain_wait(const struct dw_rule_case *at, double share_ns)
+{
+	double excess = dw_case_value(at, DW_FACT_COMM_LAST_RANK_EXCESS);
+	double most_ns = excess * dw_case_whole_ns(at, DW_RULE_OF_STEP);
+
+	return most_ns > 0 && most_ns < share_ns ? most_ns : share_ns;
+}
+
+const struct dw_rule dw_rules_ranks[] = {
+	{
+		.id = "rank-waits",
+		.question = "Do ranks wait for the slowest one?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_RANKS,
+		.part = DW_RULE_PART_COMMUNICATION,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_COMM_WAIT, DW_FACT_RUN_RANKS),
+		.threshold = 0.10,
+		.reason = "At least half of the communication is waiting for a rank that comes later. A "
+		          "faster network cannot shorten it.",
+		.applies = ranks_wait_dominates,
+		.gain_ns = ranks_gain_wait,
+		.statement = "Waiting for the last rank {takes} {share} {of}[: rank {comm.last_rank} is last in "
+		             "{comm.last_rank_share} of the steps][, longest in {comm.last_rank:note}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "find what this rank does longer than the others: its data, its CPUs, its "
+			                 "device",
+		},
+		.look = "dwell report --view steps",
+	},
+	{
+		.id = "communication",
+		.question = "Does a step wait for communication?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_RANKS,
+		.part = DW_RULE_PART_COMMUNICATION,
+		.whole = DW_RULE_OF_STEP,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_COMMUNICATION),
+		.share = ranks_exposed,
+		.threshold = 0.10,
+		.reason = "A collective of a few percent belongs to any run with several ranks.",
+		.statement = "Communication {takes} {share} {of}[, most of it in {comm.count:name}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "larger batches, or sums over several steps, save transfers",
+			[DW_WORDS_PYTORCH] = "larger batches, or several batches a step under no_sync(), save "
+			                     "transfers; larger buckets (bucket_cap_mb) save calls",
+			[DW_WORDS_LIGHTNING] = "larger batches or accumulate_grad_batches save transfers; larger "
+			                       "buckets (DDPStrategy(bucket_cap_mb=...)) save calls",
+		},
+		.look = "dwell report --view steps shows what each rank does",
+	},
+	{ 0 },
+};

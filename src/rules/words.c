@@ -1,0 +1,195 @@
+/*
+ * The words of rules: templates, filled in with what was measured.
+ *
+ *     {share} {gain}          of the verdict: "16%", "14.1 ms"
+ *     {of}                    the whole of the share: "of each step"
+ *     {takes} {is} ...        a verb; "may take" and so on if the statement is not firm
+ *     {step.wall}             a fact by its name, in its unit; a list of forms follows
+ *     [text]                  only if all that it names is known
+ *     [?trace.shapes: text]   only if the fact is more than 0; [!trace.shapes: text] if not
+ *
+ * Forms of a fact: {F:s} "s" unless the fact is 1; {F:name} its symbol's name, or its note;
+ * {F:note}; {F:where} " at train.py:41", or "" if no place is known; {F:ns} of a share of a step,
+ * the time.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "rules/case.h"
+
+struct words {
+	const struct dw_rule_case *at;
+	char text[4 * DW_RULE_TEXT];
+	size_t used;
+	bool known;      /* all placeholders of the innermost [...] had a value */
+};
+
+static const char *const verbs[][2] = {
+	{ "takes", "may take" }, { "take", "may take" }, { "is", "may be" }, { "are", "may be" },
+	{ "has", "may have" }, { "grows", "may grow" }, { "waits", "may wait" },
+	{ "slows", "may slow" },
+};
+
+static void words_put(struct words *words, const char *text, size_t length)
+{
+	if (length > sizeof words->text - 1 - words->used)
+		length = sizeof words->text - 1 - words->used;
+	memcpy(words->text + words->used, text, length);
+	words->used += length;
+	words->text[words->used] = '\0';
+}
+
+static void words_put_text(struct words *words, const char *text)
+{
+	words_put(words, text, strlen(text));
+}
+
+static void words_put_share(struct words *words, double share)
+{
+	char text[32];
+
+	if (share > 0 && share < 0.01)
+		snprintf(text, sizeof text, "%.1f%%", share * 100);
+	else
+		snprintf(text, sizeof text, "%.0f%%", round(share * 100));
+	words_put_text(words, text);
+}
+
+/* A value in its unit, as a sentence has it. */
+static void words_put_value(struct words *words, enum dw_fact_unit unit, double value)
+{
+	switch (unit) {
+	case DW_FACT_RATIO:
+		words_put_share(words, value);
+		return;
+	case DW_FACT_NS:
+		words_put_text(words, dw_text_ns(value, " ").at);
+		return;
+	case DW_FACT_BYTES:
+		words_put_text(words, dw_text_bytes(value, " ").at);
+		return;
+	case DW_FACT_COUNTED:
+		if (value >= 100 || value == floor(value))
+			words_put_text(words, dw_text_count((int64_t)llround(value)).at);
+		else
+			words_put_text(words, dw_text_number(value).at);
+		return;
+	default:
+		words_put_text(words, dw_text_number(value).at);
+		return;
+	}
+}
+
+static const char *words_name(const struct dw_fact *fact)
+{
+	return fact->name ? fact->name : fact->note;
+}
+
+static void words_put_fact(struct words *words, const char *name, const char *form)
+{
+	enum dw_fact_id id = dw_fact_find(name);
+	const struct dw_fact *fact;
+	const char *text = NULL;
+
+	if (id == DW_FACT_COUNT || !words->at->facts->at[id].measured) {
+		words->known = false;
+		return;
+	}
+	fact = &words->at->facts->at[id];
+	if (!*form) {
+		words_put_value(words, dw_fact_kind(id)->unit, fact->value);
+	} else if (strcmp(form, "s") == 0) {
+		words_put_text(words, fact->value == 1 ? "" : "s");
+	} else if (strcmp(form, "ns") == 0) {
+		words_put_text(words, dw_text_ns(fact->value * dw_case_whole_ns(words->at, DW_RULE_OF_STEP),
+		                                 " ").at);
+	} else {
+		text = strcmp(form, "name") == 0 ? words_name(fact)
+		     : strcmp(form, "note") == 0 ? fact->note
+		                                 : fact->where;
+		if (text && *text && strcmp(form, "where") == 0)
+			words_put_text(words, strstr(text, " and ") ? " between " : " at ");
+		if (text && *text)
+			words_put(words, text, strnlen(text, 80));
+		else if (strcmp(form, "where") != 0)
+			words->known = false;
+	}
+}
+
+static void words_put_place(struct words *words, const char *place)
+{
+	const struct dw_verdict *verdict = words->at->verdict;
+	char name[64];
+	const char *colon = strchr(place, ':');
+
+	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+		if (strcmp(place, verbs[i][0]) == 0) {
+			words_put_text(words, verbs[i][!verdict->firm]);
+			return;
+		}
+	if (strcmp(place, "share") == 0) {
+		words_put_share(words, verdict->share.value);
+	} else if (strcmp(place, "of") == 0) {
+		words_put_text(words, dw_rule_whole_text(verdict->whole));
+	} else if (strcmp(place, "gain") == 0) {
+		if (isnan(verdict->gain_ns))
+			words->known = false;
+		else
+			words_put_text(words, dw_text_ns(verdict->gain_ns, " ").at);
+	} else {
+		snprintf(name, sizeof name, "%.*s", (int)(colon ? colon - place : (ptrdiff_t)strlen(place)),
+		         place);
+		words_put_fact(words, name, colon ? colon + 1 : "");
+	}
+}
+
+/* The condition of "[?FACT: text]": returns where the text begins, and whether it is wanted. */
+static const char *words_condition(const struct words *words, const char *text, bool *wanted)
+{
+	size_t length = strcspn(text, ":");
+	enum dw_fact_id id;
+	char name[64];
+
+	*wanted = true;
+	if (*text != '?' && *text != '!')
+		return text;
+	snprintf(name, sizeof name, "%.*s", (int)length - 1, text + 1);
+	id = dw_fact_find(name);
+	*wanted = (id != DW_FACT_COUNT && dw_case_has(words->at, id)) == (*text == '?');
+	return text + length + (text[length] == ':') + (text[length] && text[length + 1] == ' ');
+}
+
+const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena)
+{
+	struct words words = { .at = at, .known = true };
+	size_t begin = 0;
+	bool wanted = true;
+
+	while (*text) {
+		if (*text == '{') {
+			char place[80];
+			size_t length = strcspn(text + 1, "}");
+
+			snprintf(place, sizeof place, "%.*s", (int)length, text + 1);
+			words_put_place(&words, place);
+			text += length + 1 + (text[length + 1] == '}');
+		} else if (*text == '[') {
+			begin = words.used;
+			words.known = true;
+			text = words_condition(&words, text + 1, &wanted);
+		} else if (*text == ']') {
+			if (!words.known || !wanted)
+				words.used = begin;
+			words.text[words.used] = '\0';
+			words.known = wanted = true;
+			text++;
+		} else {
+			size_t length = strcspn(text, "{[]");
+
+			words_put(&words, text, length);
+			text += length;
+		}
+	}
+	return dw_arena_text(arena, words.text, words.used);
+}

@@ -1,0 +1,584 @@
+/*
+ * Rules: each on facts made by hand. It fires, it does not fire just below its threshold, it
+ * abstains without evidence, and it is not deceived by what looks alike.
+ */
+#include "check.h"
+#include "rules/rules.h"
+
+struct judged {
+	struct dw_facts facts;
+	struct dw_arena arena;
+	struct dw_verdicts verdicts;
+};
+
+static void set(struct judged *at, enum dw_fact_id id, double value)
+{
+	at->facts.at[id] = (struct dw_fact){ .measured = true, .value = value, .low = value,
+		.high = value, .samples = 60, .symbol = DW_NO_INDEX };
+}
+
+/* A healthy loop of 60 PyTorch steps of 10 ms: 40% forward, 45% backward, 10% optimizer. */
+static void healthy(struct judged *at)
+{
+	*at = (struct judged){ 0 };
+	dw_facts_init(&at->facts);
+	at->facts.framework = DW_FACTS_PYTORCH;
+	set(at, DW_FACT_TRACE_PYTHON, 1);
+	set(at, DW_FACT_TRACE_TORCH, 1);
+	set(at, DW_FACT_TRACE_FUNCTIONS, 0);
+	set(at, DW_FACT_TRACE_SHAPES, 0);
+	set(at, DW_FACT_TRACE_DEVICE_UNSEEN, 0);
+	set(at, DW_FACT_RUN_RANKS, 1);
+	set(at, DW_FACT_RUN_DELAY, 0);
+	set(at, DW_FACT_LOOP_WALL, 62 * 10e6);
+	set(at, DW_FACT_LOOP_STEPS, 0.97);
+	set(at, DW_FACT_STEP_COUNT, 62);
+	set(at, DW_FACT_STEP_STEADY, 60);
+	set(at, DW_FACT_STEP_WALL, 10e6);
+	set(at, DW_FACT_STEP_DATA, 0.02);
+	set(at, DW_FACT_STEP_FORWARD, 0.40);
+	set(at, DW_FACT_STEP_BACKWARD, 0.43);
+	set(at, DW_FACT_STEP_OPTIMIZER, 0.10);
+	set(at, DW_FACT_STEP_OPERATORS, 0);
+	set(at, DW_FACT_STEP_COMMUNICATION, 0);
+	set(at, DW_FACT_STEP_COLLECTOR, 0);
+	set(at, DW_FACT_STEP_PYTHON, 0.04);
+	set(at, DW_FACT_STEP_IDLE, 0.01);
+	set(at, DW_FACT_OPERATORS_SHARE, 0.93);
+	set(at, DW_FACT_OPERATORS_COUNT, 60);
+	set(at, DW_FACT_OPERATORS_LARGEST, 0.30);
+	at->facts.at[DW_FACT_OPERATORS_LARGEST].name = "aten::mm";
+	set(at, DW_FACT_OPERATORS_LARGEST_COUNT, 6);
+	set(at, DW_FACT_LOADER_WORKERS, 0);
+	set(at, DW_FACT_LOADER_IN_PROCESS, 0.02);
+	set(at, DW_FACT_LOOP_CHECKPOINT_ALL, 0);
+	set(at, DW_FACT_LOOP_EVALUATION_ALL, 0);
+	set(at, DW_FACT_LOOP_EVALUATION, 0);
+	set(at, DW_FACT_LOOP_COLLECTOR_ALL, 0.01);
+	set(at, DW_FACT_LOOP_LOGGING, 0);
+	set(at, DW_FACT_LOOP_OPERATORS, 0);
+	set(at, DW_FACT_LOOP_PYTHON, 0.01);
+	set(at, DW_FACT_LOOP_WAITING, 0);
+}
+
+static void judge(struct judged *at)
+{
+	if (dw_rules_judge(&at->facts, &at->arena, &at->verdicts))
+		abort();
+}
+
+static void done(struct judged *at)
+{
+	dw_arena_reset(&at->arena);
+}
+
+static const struct dw_verdict *found(const struct judged *at, const char *id)
+{
+	for (size_t i = 0; i < at->verdicts.count; i++)
+		if (strcmp(at->verdicts.at[i].rule->id, id) == 0)
+			return &at->verdicts.at[i];
+	return NULL;
+}
+
+static const char *first(const struct judged *at)
+{
+	return at->verdicts.fired ? at->verdicts.at[0].rule->id : "";
+}
+
+/* ---- each rule ------------------------------------------------------------------------------- */
+
+struct setting {
+	enum dw_fact_id id;
+	double value;
+};
+
+/* Facts beside those of a healthy loop under which a rule fires. The first is the one whose value
+ * decides; at `below` the rule must be silent. `other`: a second way to be silent, which looks
+ * alike; DW_FACT_COUNT: none. */
+static const struct trial {
+	const char *id;
+	double below;
+	struct setting other;
+	struct setting settings[8];
+} trials[] = {
+#define S(id, value) { DW_FACT_##id, value }
+#define NO_OTHER { DW_FACT_COUNT, 0 }
+	{ "loader-restart", 0.04, S(LOADER_WORKERS_STARTED, 2),
+	  { S(LOADER_START_SHARE, 0.4), S(LOADER_EPOCHS, 3), S(LOADER_WORKERS_STARTED, 6),
+	    S(LOADER_WORKERS, 2), S(LOADER_START, 100e6) } },
+	{ "loader-one-slow-worker", 1.2, S(STEP_DATA, 0.05),
+	  { S(LOADER_SLOWEST, 3), S(STEP_DATA, 0.3), S(LOADER_WORKERS, 4) } },
+	{ "loader-handover", 0.1, S(LOADER_EMPTY, 0.9),
+	  { S(LOADER_HAND_OVER, 0.4), S(STEP_DATA, 0.5), S(LOADER_WORKERS, 2), S(LOADER_EMPTY, 0.02),
+	    S(LOADER_STARVED, 0.05), S(LOADER_READY, 3.8), S(LOADER_HAND_OVER_NS, 2.4e6) } },
+	{ "loader-shallow-queue", 1.2, S(LOADER_PRODUCTION, 40e6),
+	  { S(LOADER_VARIATION, 5), S(STEP_DATA, 0.3), S(LOADER_WORKERS, 2),
+	    S(LOADER_PRODUCTION, 5e6), S(LOADER_EMPTY, 0.3) } },
+	{ "loader-slow-workers", 0.05, S(LOADER_WORKERS, 0),
+	  { S(STEP_DATA, 0.3), S(LOADER_WORKERS, 2), S(LOADER_PRODUCTION, 20e6),
+	    S(LOADER_EMPTY, 0.9) } },
+	{ "loader-in-process", 0.09, S(LOADER_WORKERS, 2),
+	  { S(STEP_DATA, 0.3), S(LOADER_IN_PROCESS, 0.3), S(LOADER_PRODUCTION, 3e6) } },
+	{ "loader-part", 0.4, S(STEP_DATA, 0.08), { S(LOADER_PART, 0.8), S(STEP_DATA, 0.3) } },
+	{ "communication", 0.08, NO_OTHER, { S(STEP_COMMUNICATION, 0.3) } },
+	{ "rank-waits", 0.05, S(COMM_EXPOSED, 0.9),
+	  { S(COMM_WAIT, 0.3), S(RUN_RANKS, 2), S(COMM_EXPOSED, 0.35), S(COMM_LAST_RANK, 1),
+	    S(COMM_LAST_RANK_SHARE, 0.95), S(STEP_COMMUNICATION, 0.35) } },
+	{ "checkpoint", 0.04, NO_OTHER, { S(LOOP_CHECKPOINT_ALL, 0.45), S(LOOP_STEPS, 0.5) } },
+	{ "logging", 0.04, NO_OTHER, { S(LOOP_LOGGING, 0.3), S(LOOP_STEPS, 0.6) } },
+	{ "evaluation", 0.08, NO_OTHER, { S(LOOP_EVALUATION_ALL, 0.5), S(LOOP_STEPS, 0.45) } },
+	{ "evaluation-graphs", 0.02, S(LOOP_EVALUATION, 0.03),
+	  { S(EVALUATION_GRAPHS, 1), S(LOOP_EVALUATION, 0.3), S(LOOP_EVALUATION_ALL, 0.3),
+	    S(LOOP_STEPS, 0.6) } },
+	{ "between-steps", 0.05, NO_OTHER, { S(LOOP_OPERATORS, 0.3), S(LOOP_STEPS, 0.6) } },
+	{ "slow-steps", 0.03, S(STEP_OUTLIERS, 0),
+	  { S(STEP_OUTLIERS_EXCESS, 0.3), S(STEP_OUTLIERS, 4) } },
+	{ "change-point", 0.05, S(STEP_STEADY, 30),
+	  { S(DRIFT_CHANGE, 0.4), S(DRIFT_CHANGE_STEP, 31) } },
+	{ "drift", 0.05, S(STEP_STEADY, 30), { S(DRIFT_SLOPE, 0.4) } },
+	{ "input-size-variance", 0.3, S(STEP_SPREAD, 0.1),
+	  { S(INPUT_VARIATION, 0.8), S(STEP_SPREAD, 0.6) } },
+	{ "warm-up", 0.02, S(STEP_WARM_UP, 0),
+	  { S(STEP_WARM_UP_EXCESS, 0.6), S(STEP_WARM_UP, 1), S(STEP_WARM_UP_NS, 330e6) } },
+	{ "collector", 0.03, NO_OTHER, { S(LOOP_COLLECTOR_ALL, 0.2) } },
+	{ "waiting-file", 0.03, NO_OTHER, { S(WAIT_FILE, 0.3), S(STEP_IDLE, 0.3) } },
+	{ "waiting-lock", 0.03, NO_OTHER, { S(WAIT_LOCK, 0.3), S(STEP_IDLE, 0.3) } },
+	{ "idle", 0.08, NO_OTHER, { S(STEP_IDLE, 0.35) } },
+	{ "synchronising-call", 0.03, S(OPERATORS_SYNCHRONISING_COUNT, 0),
+	  { S(OPERATORS_SYNCHRONISING, 0.3), S(OPERATORS_SYNCHRONISING_COUNT, 5) } },
+	{ "compilation", 0.03, NO_OTHER, { S(OPERATORS_COMPILATION, 0.3), S(OPERATORS_COMPILATIONS, 3) } },
+	{ "first-shapes", 0.03, NO_OTHER, { S(OPERATORS_FIRST_SHAPES, 0.3), S(OPERATORS_NEW_SHAPES, 3) } },
+	{ "graph-breaks", 0, S(STEP_PYTHON, 0.03),
+	  { S(OPERATORS_GRAPH_BREAKS, 2), S(STEP_PYTHON, 0.2), S(OPERATORS_COMPILED, 6) } },
+	{ "small-operators", 0.05, S(OPERATORS_SMALL_COUNT, 60),
+	  { S(OPERATORS_SMALL, 0.4), S(OPERATORS_SMALL_COUNT, 1500), S(OPERATORS_SMALL_MEAN, 2.6e3),
+	    S(OPERATORS_COUNT, 1560), S(STEP_PYTHON, 0.2) } },
+	{ "python", 0.08, S(TRACE_PYTHON, 0), { S(STEP_PYTHON, 0.35) } },
+	{ "optimizer-unfused", 0.12, S(OPTIMIZER_FOREACH, 1),
+	  { S(STEP_OPTIMIZER, 0.3), S(OPTIMIZER_COUNT, 120), S(OPTIMIZER_FUSED, 0),
+	    S(OPTIMIZER_FOREACH, 0) } },
+	{ "optimizer-dominates", 0.35, NO_OTHER, { S(STEP_OPTIMIZER, 0.66) } },
+	{ "layout-copies", 0.02, NO_OTHER, { S(OPERATORS_LAYOUT, 0.3), S(OPERATORS_COPIES, 0.02) } },
+	{ "one-operator", 0.38, S(TRACE_DEVICE_UNSEEN, 1), { S(OPERATORS_LARGEST, 0.7) } },
+	{ "memory-bound-chain", 0.30, S(OPERATORS_COMPILED, 3), { S(OPERATORS_ELEMENTWISE, 0.6) } },
+	{ "roofline", 0.45, S(FLOPS_PEAK_SHARE, 0.8),
+	  { S(FLOPS_COUNTED, 0.8), S(FLOPS_PEAK_SHARE, 0.1) } },
+	{ "precision", 0.30, NO_OTHER, { S(OPERATORS_FLOAT32, 0.7) } },
+	{ "nameless", 0.25, S(TRACE_PYTHON, 1), { S(STEP_UNNAMED, 0.5), S(TRACE_PYTHON, 0) } },
+	{ "compute", 0, S(STEP_IDLE, 0.35), { S(STEP_FORWARD, 0.5), S(STEP_OPTIMIZER, 0) } },
+	{ "memory-growth", 0.05, S(MEMORY_GROWTH, 1000),
+	  { S(MEMORY_GROWTH_SHARE, 0.5), S(MEMORY_GROWTH, 4e6), S(MEMORY_PEAK, 1e8) } },
+	{ "memory-limit", 0.85, NO_OTHER,
+	  { S(MEMORY_PEAK_SHARE, 0.95), S(MEMORY_PEAK, 15e9), S(MEMORY_CAPACITY, 16e9) } },
+	{ "memory-owners", 0.10, S(MEMORY_PEAK_SHARE, 0.4),
+	  { S(MEMORY_GRADIENTS, 0.3), S(MEMORY_PEAK_SHARE, 0.8) } },
+	{ "memory-room", 0.60, NO_OTHER,
+	  { S(MEMORY_PEAK_SHARE, 0.2), S(MEMORY_PEAK, 3e9), S(MEMORY_CAPACITY, 16e9) } },
+	{ "memory-temporaries", 0.40, S(MEMORY_PEAK, 1e6),
+	  { S(MEMORY_TEMPORARIES_SHARE, 0.7), S(MEMORY_PEAK, 3e9) } },
+	{ "allocator", 0.03, NO_OTHER, { S(MEMORY_ALLOCATOR, 0.3) } },
+	{ "oversubscribed", 2, S(CPU_OTHERS, 0.5),
+	  { S(CPU_THREADS, 16), S(CPU_CPUS, 2), S(CPU_DELAY, 0.4), S(CPU_OTHERS, 0.02) } },
+	{ "thread-count", 7, S(CPU_OPERATOR_THREADS, 2),
+	  { S(CPU_BUSY, 1.2), S(CPU_OPERATOR_THREADS, 8), S(CPU_CPUS, 8) } },
+	{ "page-faults", 100, NO_OTHER, { S(CPU_FAULTS_MINOR, 8000), S(CPU_FAULTS_MAJOR, 0) } },
+	{ "profiler-cost", 0.03, NO_OTHER, { S(RUN_PROFILER, 0.27) } },
+};
+
+/* Of these the first sentence is another rule's: what contains them. */
+static bool trial_is_detail(const struct trial *trial)
+{
+	return strcmp(trial->id, "loader-part") == 0;
+}
+
+static const struct trial *trial_find(const char *id)
+{
+	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
+		if (strcmp(trials[i].id, id) == 0)
+			return &trials[i];
+	abort();
+}
+
+/* The facts of a trial, and the words that some rules need. */
+static void trial_prepare(const struct trial *trial, struct judged *at)
+{
+	healthy(at);
+	for (size_t i = 0; i < 8 && (i == 0 || trial->settings[i].id); i++)
+		set(at, trial->settings[i].id, trial->settings[i].value);
+	at->facts.at[DW_FACT_MEMORY_PEAK].note = "cuda:0";
+	at->facts.at[DW_FACT_LOADER_PART].name = "decode";
+}
+
+TEST(each_rule_fires)
+{
+	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+		struct judged at;
+
+		trial_prepare(&trials[i], &at);
+		judge(&at);
+		REQUIRE(found(&at, trials[i].id));
+		if (found(&at, trials[i].id)->state != DW_RULE_FIRED)
+			CHECK_FAIL("%s: state %d", trials[i].id, (int)found(&at, trials[i].id)->state);
+		if (!*found(&at, trials[i].id)->statement)
+			CHECK_FAIL("%s says nothing", trials[i].id);
+		done(&at);
+	}
+}
+
+TEST(each_rule_is_first_if_it_is_alone)
+{
+	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+		struct judged at;
+
+		trial_prepare(&trials[i], &at);
+		judge(&at);
+		if (found(&at, trials[i].id)->rule->kind <= DW_RULE_WORK &&
+		    !trial_is_detail(&trials[i]) &&
+		    strcmp(first(&at), trials[i].id) != 0)
+			CHECK_FAIL("%s: the first sentence is of %s", trials[i].id, first(&at));
+		done(&at);
+	}
+}
+
+TEST(each_rule_is_silent_below_its_threshold)
+{
+	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+		struct judged at;
+
+		trial_prepare(&trials[i], &at);
+		set(&at, trials[i].settings[0].id, trials[i].below);
+		judge(&at);
+		if (found(&at, trials[i].id)->state == DW_RULE_FIRED)
+			CHECK_FAIL("%s fires", trials[i].id);
+		done(&at);
+	}
+}
+
+TEST(each_rule_is_silent_about_what_looks_alike)
+{
+	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+		struct judged at;
+
+		if (trials[i].other.id == DW_FACT_COUNT)
+			continue;
+		trial_prepare(&trials[i], &at);
+		set(&at, trials[i].other.id, trials[i].other.value);
+		judge(&at);
+		if (found(&at, trials[i].id)->state == DW_RULE_FIRED)
+			CHECK_FAIL("%s fires", trials[i].id);
+		done(&at);
+	}
+}
+
+TEST(each_rule_abstains_without_evidence)
+{
+	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+		const struct dw_rule *rule = dw_rule_find(trials[i].id);
+
+		REQUIRE(rule);
+		for (const enum dw_fact_id *id = rule->needs; *id != DW_FACT_COUNT; id++) {
+			struct judged at;
+
+			trial_prepare(&trials[i], &at);
+			at.facts.at[*id] = (struct dw_fact){ .missing = "record with dwell run --more",
+				.symbol = DW_NO_INDEX };
+			judge(&at);
+			CHECK_EQ(found(&at, trials[i].id)->state, DW_RULE_NOT_MEASURED);
+			CHECK_STR(found(&at, trials[i].id)->missing, "record with dwell run --more");
+			done(&at);
+		}
+	}
+}
+
+TEST(every_rule_has_a_trial)
+{
+	for (size_t i = 0; dw_rule_at(i); i++) {
+		bool tried = false;
+
+		for (size_t n = 0; n < sizeof trials / sizeof *trials; n++)
+			tried |= strcmp(trials[n].id, dw_rule_at(i)->id) == 0;
+		if (!tried)
+			CHECK_FAIL("%s has no trial", dw_rule_at(i)->id);
+	}
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* All {...} of a template are words that words.c knows, or facts. */
+static void check_template(const char *id, const char *text)
+{
+	static const char *const words[] = { "share", "of", "gain", "takes", "take", "is", "are", "has",
+		"grows", "waits", "slows" };
+
+	for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
+		char name[80];
+		bool known = false;
+
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1, "}:"), at + 1);
+		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+			known |= strcmp(words[i], name) == 0;
+		if (!known && dw_fact_find(name) == DW_FACT_COUNT)
+			CHECK_FAIL("%s: {%s} is not a fact", id, name);
+	}
+	for (const char *at = strchr(text, '['); at; at = strchr(at + 1, '[')) {
+		char name[80];
+
+		if (at[1] != '?' && at[1] != '!')
+			continue;
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 2, ":"), at + 2);
+		if (dw_fact_find(name) == DW_FACT_COUNT)
+			CHECK_FAIL("%s: [?%s is not a fact", id, name);
+	}
+}
+
+TEST(templates_name_facts)
+{
+	for (size_t i = 0; dw_rule_at(i); i++) {
+		const struct dw_rule *rule = dw_rule_at(i);
+
+		check_template(rule->id, rule->statement);
+		for (unsigned words = 0; words < DW_WORDS_COUNT; words++)
+			if (rule->remedy[words])
+				check_template(rule->id, rule->remedy[words]);
+	}
+}
+
+TEST(entries_are_whole)
+{
+	for (size_t i = 0; dw_rule_at(i); i++) {
+		const struct dw_rule *rule = dw_rule_at(i);
+
+		CHECK(rule->question && rule->reason && rule->statement && rule->needs);
+		CHECK(rule->threshold > 0);
+		for (size_t n = 0; n < i; n++)
+			if (strcmp(dw_rule_at(n)->id, rule->id) == 0)
+				CHECK_FAIL("%s twice", rule->id);
+	}
+}
+
+/* ---- guards ---------------------------------------------------------------------------------- */
+
+TEST(a_healthy_loop_gets_an_answer_and_nothing_else)
+{
+	struct judged at;
+
+	healthy(&at);
+	judge(&at);
+	CHECK_EQ(at.verdicts.fired, 1);
+	CHECK_STR(first(&at), "compute");
+	CHECK(isnan(at.verdicts.combined_ns));
+	done(&at);
+}
+
+TEST(without_facts_nothing_is_said)
+{
+	struct judged at = { 0 };
+
+	dw_facts_init(&at.facts);
+	judge(&at);
+	CHECK_EQ(at.verdicts.fired, 0);
+	done(&at);
+}
+
+TEST(few_steps_are_not_firm)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_IDLE, 0.01);
+	set(&at, DW_FACT_STEP_PYTHON, 0.35);
+	judge(&at);
+	CHECK_STR(found(&at, "python")->statement,
+	          "Python takes 35% of each step, beside operators and waits.");
+	done(&at);
+	set(&at, DW_FACT_STEP_STEADY, 19);
+	at.arena = (struct dw_arena){ 0 };
+	judge(&at);
+	CHECK_STR(found(&at, "python")->statement,
+	          "Python may take 35% of each step, beside operators and waits.");
+	done(&at);
+}
+
+TEST(causes_with_overlapping_intervals_are_both_named)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_PYTHON, 0.30);
+	set(&at, DW_FACT_STEP_IDLE, 0.28);
+	at.facts.at[DW_FACT_STEP_IDLE].high = 0.33;
+	judge(&at);
+	CHECK_STR(first(&at), "python");
+	CHECK(found(&at, "python")->tied && found(&at, "idle")->tied);
+	done(&at);
+	at.facts.at[DW_FACT_STEP_IDLE].high = 0.29;
+	at.arena = (struct dw_arena){ 0 };
+	judge(&at);
+	CHECK(!found(&at, "python")->tied && !found(&at, "idle")->tied);
+	done(&at);
+}
+
+TEST(shares_of_step_and_loop_are_ranked_by_time)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_LOOP_STEPS, 0.5);
+	set(&at, DW_FACT_LOOP_CHECKPOINT_ALL, 0.45);
+	set(&at, DW_FACT_LOOP_WALL, 62 * 20e6);
+	set(&at, DW_FACT_STEP_PYTHON, 0.60);
+	judge(&at);
+	CHECK_STR(first(&at), "checkpoint");
+	done(&at);
+}
+
+TEST(gains_together_are_at_most_the_parts_they_come_from)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_DATA, 0.30);
+	set(&at, DW_FACT_STEP_PYTHON, 0.20);
+	set(&at, DW_FACT_STEP_OPTIMIZER, 0.66);
+	judge(&at);
+	CHECK(at.verdicts.combined_ns <= at.verdicts.loop_ns);
+	CHECK(at.verdicts.combined_ns > 4.9e6);
+	for (size_t i = 0; i < at.verdicts.fired; i++)
+		CHECK(isnan(at.verdicts.at[i].gain_ns) ||
+		      at.verdicts.at[i].gain_ns <= at.verdicts.loop_ns);
+	done(&at);
+}
+
+TEST(a_share_does_not_exceed_its_whole)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_PYTHON, 2.5);
+	judge(&at);
+	CHECK(found(&at, "python")->share.value <= 1);
+	done(&at);
+}
+
+/* ---- hints ----------------------------------------------------------------------------------- */
+
+TEST(hints_do_not_suggest_what_was_recorded)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_PYTHON, 0.35);
+	judge(&at);
+	CHECK(strstr(found(&at, "python")->hint, "dwell run --functions"));
+	done(&at);
+	set(&at, DW_FACT_TRACE_FUNCTIONS, 1);
+	at.arena = (struct dw_arena){ 0 };
+	judge(&at);
+	CHECK(!strstr(found(&at, "python")->hint, "dwell run --functions"));
+	CHECK(strstr(found(&at, "python")->hint, "--view functions"));
+	done(&at);
+}
+
+TEST(foreign_traces_get_no_options_of_dwell_run)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_PYTHON, 0.35);
+	at.facts.foreign = true;
+	judge(&at);
+	CHECK(!strstr(found(&at, "python")->hint, "dwell run"));
+	done(&at);
+}
+
+TEST(hints_do_not_suggest_what_is_in_use)
+{
+	struct judged at;
+
+	trial_prepare(trial_find("small-operators"), &at);
+	judge(&at);
+	CHECK(strstr(found(&at, "small-operators")->hint, "torch.compile"));
+	CHECK(strstr(found(&at, "small-operators")->hint, "fused"));
+	done(&at);
+	set(&at, DW_FACT_OPERATORS_COMPILED, 2);
+	set(&at, DW_FACT_OPTIMIZER_FUSED, 1);
+	at.arena = (struct dw_arena){ 0 };
+	judge(&at);
+	CHECK(!strstr(found(&at, "small-operators")->hint, "torch.compile"));
+	CHECK(!strstr(found(&at, "small-operators")->hint, "fused"));
+	done(&at);
+}
+
+TEST(remedies_are_in_the_words_of_the_framework)
+{
+	static const struct {
+		enum dw_facts_framework framework;
+		const char *word;
+	} cases[] = {
+		{ DW_FACTS_C, "less often" },          { DW_FACTS_PYTORCH, "async_save" },
+		{ DW_FACTS_LIGHTNING, "every_n_train_steps" }, { DW_FACTS_IGNITE, "every=" },
+		{ DW_FACTS_JAX, "orbax" },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct judged at;
+
+		healthy(&at);
+		set(&at, DW_FACT_LOOP_CHECKPOINT_ALL, 0.45);
+		at.facts.framework = cases[i].framework;
+		judge(&at);
+		CHECK(strstr(found(&at, "checkpoint")->hint, cases[i].word));
+		done(&at);
+	}
+}
+
+/* ---- what earlier versions said wrongly ------------------------------------------------------ */
+
+TEST(workers_with_a_full_queue_are_not_too_slow)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_DATA, 0.50);
+	set(&at, DW_FACT_LOADER_WORKERS, 2);
+	set(&at, DW_FACT_LOADER_EMPTY, 0.02);
+	set(&at, DW_FACT_LOADER_READY, 3.8);
+	set(&at, DW_FACT_LOADER_HAND_OVER, 0.48);
+	set(&at, DW_FACT_LOADER_HAND_OVER_NS, 2.45e6);
+	set(&at, DW_FACT_LOADER_STARVED, 0.02);
+	judge(&at);
+	CHECK_STR(first(&at), "loader-handover");
+	CHECK(found(&at, "loader-slow-workers")->state != DW_RULE_FIRED);
+	done(&at);
+}
+
+TEST(a_slow_first_step_is_warm_up_only)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_WARM_UP, 1);
+	set(&at, DW_FACT_STEP_WARM_UP_NS, 3e9);
+	set(&at, DW_FACT_STEP_WARM_UP_EXCESS, 0.6);
+	judge(&at);
+	CHECK_EQ(at.verdicts.fired, 2);
+	CHECK_STR(first(&at), "warm-up");
+	CHECK_STR(at.verdicts.at[1].rule->id, "compute");
+	done(&at);
+}
+
+TEST(contention_by_other_programs_is_no_verdict)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_CPU_THREADS, 1);
+	set(&at, DW_FACT_CPU_CPUS, 2);
+	set(&at, DW_FACT_CPU_DELAY, 0.6);
+	set(&at, DW_FACT_CPU_OTHERS, 0.9);
+	judge(&at);
+	CHECK_STR(first(&at), "compute");
+	done(&at);
+}
+
+CHECK_MAIN
