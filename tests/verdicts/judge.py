@@ -1,0 +1,162 @@
+"""Compares what dwell reported with what is true, and counts.
+
+An outcome is one rule in one run of a scenario: found (planted and reported), missed (planted, not
+reported), false (reported, not true), right (neither). Rules that may be reported count as nothing:
+`also` and `first` of scenarios.py, and causes whose measured share lies between the limits there.
+"""
+import math
+from dataclasses import dataclass, field
+
+from scenarios import ALWAYS, CERTAIN, NOT_PLANTED, RULES, SILENT
+
+FOUND, MISSED, FALSE, RIGHT = "found", "missed", "false", "right"
+FACTOR = 1.5  # how far an estimated gain may be from the measured one
+
+
+@dataclass
+class Judgement:
+    """One run of one scenario."""
+    certain: bool            # the truth is clear: planted and large enough, or not planted
+    first: str
+    first_right: bool
+    outcomes: dict = field(default_factory=dict)  # rule: FOUND, MISSED, FALSE or RIGHT
+
+    def faults(self):
+        return [rule for rule, outcome in self.outcomes.items() if outcome in (MISSED, FALSE)]
+
+    def right(self):
+        return self.first_right and not self.faults()
+
+
+def certainty(scenario, truth):
+    """"yes": the rules must be reported; "no": they need not, since little was planted; or "may"."""
+    if scenario.only_if:
+        key, limit = scenario.only_if
+        if truth.get(key, limit) >= limit:
+            return "may"
+    if not scenario.rules or not scenario.measured or scenario.kind == "decoy":
+        return "yes"
+    share = truth.get("share", 0)
+    return "yes" if share >= CERTAIN else "may" if share >= SILENT else "no"
+
+
+def judge(scenario, truth, rows):
+    """`rows` are the rows of dwell's verdict, each with its "rule"; the first is the first sentence."""
+    reported = [row["rule"] for row in rows]
+    named = [rule for rule in reported if rule != "compute"]
+    sure = certainty(scenario, truth)
+    allowed = scenario.allowed()
+    first = reported[0] if reported else "compute"
+    result = Judgement(sure != "may", first, True)
+    if sure == "yes":
+        result.first_right = first in scenario.may_be_first()
+        for names in scenario.expected():
+            hits = [name for name in names if name in named]
+            for name in hits:
+                result.outcomes[name] = FOUND
+            if not hits:
+                result.outcomes[names[0]] = MISSED
+    else:
+        result.first_right = first in allowed | {"compute"}
+    for rule in RULES:
+        if rule == "compute":
+            continue
+        if rule in result.outcomes:
+            continue
+        if rule in named and rule not in allowed:
+            result.outcomes[rule] = FALSE
+        elif rule not in named and (rule not in allowed or rule in ALWAYS and rule not in scenario.named()):
+            result.outcomes[rule] = RIGHT
+    for rule in set(named) - set(RULES):  # a rule that this list does not know is not right by silence
+        result.outcomes[rule] = FALSE
+    judge_compute(result, scenario, sure, first)
+    return result
+
+
+def judge_compute(result, scenario, sure, first):
+    """`compute` is the answer that nothing stands out: right where nothing was planted."""
+    if sure != "yes" or "compute" in scenario.first:
+        return
+    if scenario.rules:
+        result.outcomes["compute"] = FALSE if first == "compute" else RIGHT
+    elif not scenario.first:
+        result.outcomes["compute"] = FOUND if first == "compute" else MISSED
+
+
+def wilson(hits, count, z=1.96):
+    """The 95% interval of a ratio; None without outcomes."""
+    if not count:
+        return None
+    p, square = hits / count, z * z / count
+    middle, spread = p + square / 2, z * math.sqrt(p * (1 - p) / count + square / (4 * count))
+    return max(0.0, (middle - spread) / (1 + square)), min(1.0, (middle + spread) / (1 + square))
+
+
+class Counts:
+    """Outcomes of one rule, or of all."""
+
+    def __init__(self):
+        self.of = dict.fromkeys((FOUND, MISSED, FALSE, RIGHT), 0)
+
+    def add(self, outcome):
+        self.of[outcome] += 1
+
+    def precision(self):
+        return self.of[FOUND], self.of[FOUND] + self.of[FALSE]
+
+    def recall(self):
+        return self.of[FOUND], self.of[FOUND] + self.of[MISSED]
+
+
+def count(judgements):
+    """Counts by rule, in the order of the rules, and of all rules together."""
+    rules, total = {rule: Counts() for rule in RULES}, Counts()
+    for judgement in judgements:
+        for rule, outcome in judgement.outcomes.items():
+            rules.setdefault(rule, Counts()).add(outcome)
+            total.add(outcome)
+    return rules, total
+
+
+def median(values):
+    values = sorted(values)
+    return values[len(values) // 2] if values else None
+
+
+@dataclass
+class Gain:
+    """A rule's estimate, and what the fault took by two measures; milliseconds a step."""
+    scenario: str
+    rule: str
+    estimated: float
+    planted: float  # by the script's clock
+    removed: float  # against the scenario without the fault; None if it was not run
+
+    def near(self, measured):
+        return bool(measured) and measured > 0 and 1 / FACTOR <= self.estimated / measured <= FACTOR
+
+
+def gains(results):
+    """`results`: (scenario, truth, rows) of each run. Medians of each scenario's runs."""
+    means, found = {}, []
+    for scenario, truth, _ in results:
+        means.setdefault(scenario.name, []).append(truth["mean_ms"])
+    estimates = {}
+    for scenario, truth, rows in results:
+        if scenario.kind not in ("weak", "strong") or certainty(scenario, truth) != "yes":
+            continue
+        row = next((row for row in rows if row["rule"] in scenario.named() and row.get("gain_ns")), None)
+        if row:
+            estimates.setdefault(scenario.name, []).append((row, truth["planted_ms"], scenario))
+    for name, runs in estimates.items():
+        scenario = runs[0][2]
+        planted = median([planted for _, planted, _ in runs]) if scenario.measured else 0
+        clean = means.get(scenario.clean)
+        found.append(Gain(name, runs[0][0]["rule"], median([row["gain_ns"] for row, _, _ in runs]) / 1e6, planted,
+                          median(means[name]) - median(clean) if clean else None))
+    return found
+
+
+def not_planted(rule):
+    """Why a rule has no scenario, or ""."""
+    return NOT_PLANTED.get(rule, "")

@@ -1,0 +1,246 @@
+"""Operators: what the step computes, and how.
+
+The planted time is measured around the planted operators, in the loop's thread. Where it lies in
+backward or where the truth is a comparison, the script measures it as its function says.
+
+small-forward  a long chain of operators on a tensor of few elements                small-operators
+one            one large product of matrices takes most of the step (45%, 70%)      one-operator
+layout         images are reordered to channels last and back, again and again      layout-copies
+chain          element-wise operators on a tensor that no cache holds               memory-bound-chain
+slow-product   int32 matrices, for which no fast product exists                     roofline, one-operator
+bf16           large products in float32, where bfloat16 is twice as fast           precision, one-operator
+many-tensors   Adam over a thousand small parameters, one after another             optimizer-unfused
+large-adam     Adam, fused, over an embedding that is larger than the network       optimizer-dominates
+fresh-memory   each step fills tens of megabytes that come from the kernel          page-faults, allocator
+allocator      many large tensors are made and dropped, hardly touched              allocator, page-faults
+threads        16 threads share the operators on few processors                     oversubscribed
+worker-threads two loader workers compute with 8 threads each                       oversubscribed
+one-thread     large products by one thread, while the other processors have no work   thread-count
+functions      dwell itself: every call of Python functions is recorded (--functions)  profiler-cost
+
+Decoys: what looks alike
+fused-adam     Adam, fused, over a thousand small parameters
+few-large      element-wise operators as many as in `chain`, on tensors that a cache holds
+reorder-once   images are reordered before the loop
+reuse          the memory of `fresh-memory` is allocated once
+idle-threads   16 threads are allowed, but operators are too small to use them
+prepare-small  a long chain of small operators before the loop
+views          transposed views of a tensor, which copy nothing
+"""
+import os
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.utils.data import DataLoader, Dataset
+
+from planted import BATCH, Mixer, Run, Training, images
+
+run = Run(steps=80)
+cause, ms = run.cause, run.ms()
+cpus = len(os.sched_getaffinity(0))
+
+
+def repeat(operator):
+    """Calls it until the planted time is over."""
+    end = time.perf_counter() + run.ms() / 1e3
+    while time.perf_counter() < end:
+        operator()
+
+
+def best_ms(operator, calls=5):
+    times = []
+    for _ in range(calls):
+        began = time.perf_counter()
+        operator()
+        times.append(time.perf_counter() - began)
+    return min(times) * 1e3
+
+
+def count_down(number):
+    """A chain of calls of Python functions that do nothing else."""
+    return count_down(number - 1) + 1 if number else 0
+
+
+class Planted:
+    """The planted operators of a step, by cause."""
+
+    def __init__(self):
+        self.few = torch.ones(16)
+        self.picture = torch.randn(BATCH, 32, 32, 32)
+        self.large = torch.randn(1 << 23)  # 32 MiB
+        self.cached = torch.randn(1 << 13)
+        self.whole = torch.randint(0, 9, (160, 160), dtype=torch.int32)
+        self.buffer = torch.empty(1 << 23)
+        self.side = 0
+        if cause in ("one", "bf16", "one-thread") and ms:
+            self.side = self.side_for(ms)
+            self.left, self.right = torch.randn(self.side, self.side), torch.randn(self.side, self.side)
+        if cause == "bf16" and ms:
+            self.compare_precision()
+        if cause == "one-thread" and ms:
+            self.compare_threads()
+
+    @staticmethod
+    def side_for(milliseconds):
+        """The side of square matrices whose product takes so long."""
+        a = torch.randn(640, 640)
+        return max(64, int(640 * (milliseconds / best_ms(lambda: torch.mm(a, a))) ** (1 / 3)) // 16 * 16)
+
+    def compare_precision(self):
+        """What the product takes in bfloat16: the truth of `precision`, where it is faster."""
+        fast = best_ms(lambda: torch.mm(self.left.bfloat16(), self.right.bfloat16()))
+        run.say(bfloat16_ratio=round(fast / best_ms(lambda: torch.mm(self.left, self.right)), 3))
+
+    def compare_threads(self):
+        """What the product takes with all processors: the truth of `thread-count`."""
+        one = best_ms(lambda: torch.mm(self.left, self.right))
+        torch.set_num_threads(cpus)
+        run.say(threads_ratio=round(best_ms(lambda: torch.mm(self.left, self.right)) / one, 3), cpus=cpus)
+        torch.set_num_threads(1)
+
+    def small_forward(self):
+        for _ in range(20):
+            self.few = self.few + 0.0
+
+    def layout(self):
+        turned = self.picture.contiguous(memory_format=torch.channels_last)
+        self.picture = turned.contiguous(memory_format=torch.contiguous_format)
+
+    def chain(self):
+        torch.mul(self.large, 0.5, out=self.buffer)
+        self.buffer.add_(1.0).relu_().mul_(2.0).sub_(0.5)
+
+    def few_large(self):
+        for _ in range(20):
+            self.cached.mul_(0.5).add_(1.0).relu_().mul_(2.0).sub_(0.5)
+
+    def slow_product(self):
+        torch.mm(self.whole, self.whole)
+
+    def one(self):
+        torch.mm(self.left, self.right)
+
+    bf16 = one_thread = one
+
+    def fresh_memory(self):
+        torch.zeros(1 << 22).add_(1.0)
+
+    def reuse(self):
+        self.buffer[:1 << 22].zero_().add_(1.0)
+
+    def allocator(self):
+        for _ in range(4):
+            torch.empty(1 << 22)[::1 << 18].zero_()
+
+    def functions(self):
+        count_down(200)
+
+    def call(self):
+        operator = getattr(self, cause.replace("-", "_"), None)
+        if not operator or not ms:
+            return
+        if cause in ("one", "bf16", "one-thread"):
+            operator()
+        else:
+            repeat(operator)
+
+
+class Threaded(Dataset):
+    """Samples that each worker computes with eight threads."""
+
+    def __len__(self):
+        return run.count * BATCH
+
+    def __getitem__(self, number):
+        if ms:
+            torch.set_num_threads(8)
+        a = torch.randn(192, 192)
+        for _ in range(4):
+            a = torch.mm(a, a).clamp(-1, 1)
+        return a[:96, :32].reshape(3, 32, 32), number % 10
+
+
+class Wide(nn.Module):
+    """A small network with a thousand parameters beside it, as adapters of a large model are."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.net = Mixer()
+        self.adapters = nn.ParameterList(nn.Parameter(torch.randn(8)) for _ in range(count))
+
+    def forward(self, x):
+        return self.net(x)
+
+
+def optimizer_loop():
+    """Optimizers: the planted time is that of step(), less what the same step takes for the network alone."""
+    if cause == "large-adam":
+        # Adam takes about 0.35 ns an element where no cache holds its state.
+        extra = nn.Parameter(torch.randn(max(1, int(ms / run.speed / 0.35e-6))))
+        model = Mixer()
+        parameters = [*model.parameters(), extra]
+        optimizer = torch.optim.Adam(parameters, 1e-3, fused=True)
+        given = [extra]
+    else:
+        # One after another takes about 14 us a parameter; fused all of them together a tenth of a millisecond.
+        many = cause == "many-tensors"
+        model = Wide(max(1, int(ms / run.speed / 0.014)))
+        optimizer = torch.optim.Adam(model.parameters(), 1e-3, fused=not many or not ms, foreach=False)
+        given = list(model.adapters)
+    for parameter in given:
+        parameter.grad = torch.randn_like(parameter)
+    own = torch.optim.Adam(Mixer().parameters(), 1e-3, fused=True)
+    for parameter in own.param_groups[0]["params"]:
+        parameter.grad = torch.zeros_like(parameter)
+    alone = best_ms(own.step, 10)
+    batches = [images() for _ in range(8)]
+    for number in run.steps():
+        x, y = batches[number % 8]
+        model.zero_grad()
+        functional.cross_entropy(model(x), y).backward()
+        for parameter in given:
+            parameter.grad = parameter.grad if parameter.grad is not None else torch.zeros_like(parameter)
+        began = time.perf_counter()
+        optimizer.step()
+        run.add(max(0.0, time.perf_counter() - began - alone / 1e3))
+    run.close()
+
+
+def main():
+    if cause in ("many-tensors", "large-adam", "fused-adam"):
+        optimizer_loop()
+        return
+    if cause == "threads" and ms:
+        torch.set_num_threads(16)
+    elif cause == "idle-threads":
+        torch.set_num_threads(16)
+    planted = Planted()
+    model = nn.Sequential(nn.Flatten(), nn.Linear(3072, 128), nn.ReLU(), nn.Linear(128, 10)) if cause == "idle-threads" else None
+    training, batches = Training(model), [images() for _ in range(8)]
+    if cause == "prepare-small":
+        for _ in range(100):
+            planted.small_forward()
+    elif cause == "reorder-once":
+        for _ in range(100):
+            planted.layout()
+    loader = iter(DataLoader(Threaded(), BATCH, num_workers=2)) if cause == "worker-threads" else None
+    model, optimizer = training.model, training.optimizer
+    for number in run.steps():
+        x, y = next(loader) if loader else batches[number % 8]
+        optimizer.zero_grad()
+        loss = functional.cross_entropy(model(x), y)
+        if cause == "views":
+            for _ in range(20):
+                planted.picture.transpose(1, 2).permute(0, 3, 1, 2)
+        elif cause not in ("prepare-small", "reorder-once"):
+            with run.planting():
+                planted.call()
+        loss.backward()
+        optimizer.step()
+    run.close()
+
+
+if __name__ == "__main__":
+    main()

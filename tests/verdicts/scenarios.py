@@ -1,0 +1,247 @@
+"""What is true of each scenario: the rules that a right report names, and those that it may name.
+
+A scenario is a script of this folder with a cause and a share. fault() plants a cause twice, weakly and
+strongly; clean() runs a script without a fault; decoy() runs one that looks like a fault and is none, or is
+another. The scripts' headers say what is planted and how the truth is measured.
+
+rules    each of them must be reported; "a|b" means either
+first    what the first sentence may name besides `rules`
+also     rules whose statement is true as well, and may be reported
+clean    the scenario without the fault, with which the gain is measured
+measured False: the script cannot measure the planted share by itself
+only_if  (key, limit): the rules hold if the script measured less than that; else nothing is expected
+options  options of dwell run
+"""
+from dataclasses import dataclass, field
+
+WEAK, STRONG = 0.12, 0.40
+# True of every script here: first steps are slower, the machine has more memory than they need, and they
+# run with one thread. A report may say so, but not first.
+ALWAYS = frozenset({"warm-up", "memory-room", "thread-count"})
+# A cause that takes less of the loop than this need not be reported; one between the two limits may be.
+SILENT, CERTAIN = 0.05, 0.08
+
+
+@dataclass
+class Scenario:
+    name: str
+    script: str
+    cause: str
+    share: float
+    kind: str  # "weak", "strong", "clean" or "decoy"
+    rules: tuple = ()
+    first: tuple = ()
+    also: tuple = ()
+    clean: str = ""
+    looks_like: str = ""
+    measured: bool = True
+    only_if: tuple = ()
+    options: tuple = ()
+    subset: bool = False
+
+    def expected(self):
+        """The rules that must be reported, each as a tuple of alternatives."""
+        return [tuple(rule.split("|")) for rule in self.rules]
+
+    def named(self):
+        """Every rule that a right report may name because of what was planted."""
+        return {name for names in self.expected() for name in names}
+
+    def allowed(self):
+        return self.named() | set(self.first) | set(self.also) | ALWAYS
+
+    def may_be_first(self):
+        return self.named() | set(self.first) if self.rules else set(self.first) | {"compute"}
+
+
+@dataclass
+class Script:
+    """Adds the scenarios of one script to `all`."""
+    name: str
+    all: list = field(default_factory=list)
+
+    def add(self, cause, kind, share, **facts):
+        facts = {key: tuple(value.split()) if isinstance(value, str) and key in ("rules", "first", "also", "options") else value
+                 for key, value in facts.items()}
+        stem = self.name.partition(".")[0]
+        facts.setdefault("clean", f"{stem}.none")
+        self.all.append(Scenario(f"{stem}.{cause}" + ("" if kind == "decoy" or cause == "none" else f".{kind}"), self.name,
+                                 cause, share, kind, **facts))
+
+    def fault(self, cause, rules, weak=WEAK, strong=STRONG, subset=None, **facts):
+        for kind, share in (("weak", weak), ("strong", strong)):
+            self.add(cause, kind, share, rules=rules, subset=kind == subset, **facts)
+
+    def clean(self, cause="none", **facts):
+        self.add(cause, "clean", 0.0, clean="", **facts)
+
+    def decoy(self, cause, looks_like="", share=0.0, **facts):
+        self.add(cause, "decoy", share, looks_like=looks_like, **facts)
+
+
+SCENARIOS = []
+
+loading = Script("loading.py", SCENARIOS)
+loading.clean(subset=True)
+loading.fault("in-process", "loader-in-process", also="loader-part", subset="strong")
+loading.fault("read", "loader-in-process loader-part", also="idle")
+loading.fault("collate", "loader-in-process loader-part")
+loading.fault("workers", "loader-slow-workers", also="loader-part", clean="loading.workers.clean", subset="strong")
+loading.fault("decode-worker", "loader-slow-workers", also="loader-part", clean="loading.workers.clean")
+loading.fault("handover", "loader-handover", also="loader-part", clean="loading.handover.clean")
+loading.fault("restart", "loader-restart", clean="loading.persistent")
+loading.fault("one-slow", "loader-one-slow-worker", first="loader-slow-workers", also="loader-part",
+              clean="loading.workers.clean")
+loading.fault("burst", "loader-shallow-queue", also="loader-part slow-steps", clean="loading.workers.clean")
+loading.clean("workers")
+loading.clean("handover")
+loading.decoy("prepare", "loader-in-process")
+loading.decoy("small-samples", "small-operators")
+loading.decoy("full-queue", "loader-slow-workers")
+loading.decoy("persistent", "loader-restart", share=WEAK)
+loading.decoy("slow-start", "loader-slow-workers")
+
+outside = Script("outside.py", SCENARIOS)
+outside.clean()
+outside.fault("checkpoint", "checkpoint", also="waiting-file", subset="strong")
+outside.fault("evaluation", "evaluation", subset="weak")
+outside.fault("graphs", "evaluation-graphs", first="evaluation")
+outside.fault("logging", "logging", first="between-steps python", also="waiting-file")
+outside.fault("metrics", "between-steps|python", first="between-steps python")
+outside.fault("operators", "between-steps", also="memory-bound-chain small-operators one-operator")
+outside.decoy("evaluate-first", "evaluation", subset=True)
+outside.decoy("evaluate-last", "evaluation")
+outside.decoy("save-last", "checkpoint")
+outside.decoy("save-small", "checkpoint")
+outside.decoy("log-rarely", "logging")
+outside.decoy("count-first", "python")
+outside.decoy("sleep-last", "idle")
+
+waiting = Script("waiting.py", SCENARIOS)
+waiting.clean()
+waiting.fault("sleep", "idle")
+waiting.fault("pipe", "idle|waiting-file")
+waiting.fault("fsync", "waiting-file", also="idle")
+waiting.fault("lock", "waiting-lock", also="idle")
+waiting.fault("python", "python", subset="strong")
+waiting.fault("numpy", "python")
+waiting.fault("items", "synchronising-call", first="python small-operators", also="one-operator")
+waiting.fault("collector", "collector")
+waiting.decoy("sleep-first", "python", share=STRONG, rules="idle")
+waiting.decoy("other-thread", "waiting-lock")
+waiting.decoy("helper-waits", "waiting-file")
+waiting.decoy("frozen", "collector", share=STRONG)
+waiting.decoy("one-item", "synchronising-call")
+waiting.decoy("collect-first", "collector")
+
+operators = Script("operators.py", SCENARIOS)
+operators.clean()
+operators.fault("small-forward", "small-operators", also="one-operator python", subset="strong")
+operators.fault("one", "one-operator", weak=0.48, strong=0.70, also="roofline precision")
+operators.fault("layout", "layout-copies", also="one-operator memory-bound-chain allocator page-faults memory-temporaries")
+operators.fault("chain", "memory-bound-chain", also="roofline", options="--shapes")
+operators.fault("slow-product", "roofline", strong=0.55, first="one-operator", also="precision", options="--flops")
+operators.fault("bf16", "precision", strong=0.60, first="one-operator", also="roofline", options="--flops",
+                only_if=("bfloat16_ratio", 0.7))
+operators.fault("many-tensors", "optimizer-unfused", first="optimizer-dominates", also="small-operators python",
+                clean="operators.fused-adam")
+operators.fault("large-adam", "optimizer-dominates", weak=0.25, strong=0.55,
+                also="one-operator memory-owners memory-bound-chain roofline", clean="operators.fused-adam")
+operators.fault("fresh-memory", "page-faults|allocator",
+                also="memory-temporaries memory-bound-chain one-operator")
+operators.fault("allocator", "allocator|page-faults", also="memory-temporaries")
+operators.fault("threads", "oversubscribed", measured=False)
+operators.fault("worker-threads", "oversubscribed", measured=False, also="loader-slow-workers loader-part",
+                clean="operators.worker-threads.clean")
+operators.clean("worker-threads", also="loader-part")
+operators.fault("one-thread", "thread-count", strong=0.60, first="one-operator", also="roofline precision",
+                only_if=("threads_ratio", 0.75))
+operators.fault("functions", "profiler-cost", strong=0.60, measured=False, first="python",
+                options="--functions", clean="operators.none")
+operators.decoy("fused-adam", "optimizer-unfused", share=STRONG)
+operators.decoy("few-large", "memory-bound-chain", share=WEAK, measured=False)
+operators.decoy("reorder-once", "layout-copies")
+operators.decoy("reuse", "page-faults", share=WEAK, measured=False, also="memory-bound-chain")
+operators.decoy("idle-threads", "oversubscribed", also="small-operators python optimizer-dominates optimizer-unfused one-operator",
+                first="small-operators python optimizer-dominates optimizer-unfused one-operator")
+operators.decoy("prepare-small", "small-operators")
+operators.decoy("views", "layout-copies")
+
+over_time = Script("over_time.py", SCENARIOS)
+over_time.clean()
+over_time.fault("spikes", "slow-steps", subset="strong")
+over_time.fault("sleep-spikes", "slow-steps")
+over_time.fault("drift", "drift", first="python")
+over_time.fault("change", "change-point", first="python")
+over_time.fault("sizes", "input-size-variance", first="slow-steps")
+over_time.fault("shapes", "first-shapes", also="slow-steps", clean="over_time.shapes.clean")
+over_time.clean("shapes", also="input-size-variance")
+over_time.fault("compilation", "compilation", also="slow-steps first-shapes", clean="over_time.compile-once")
+over_time.fault("breaks", "graph-breaks", also="python small-operators", clean="over_time.compile-once")
+over_time.decoy("first", "python", rules="warm-up", first="compute")
+over_time.decoy("jitter", "slow-steps")
+over_time.decoy("early-change", "change-point", rules="warm-up", first="compute")
+over_time.decoy("same-sizes", "input-size-variance", also="input-size-variance")
+over_time.decoy("compile-once", "compilation")
+over_time.decoy("spike-last", "slow-steps")
+
+memory = Script("memory.py", SCENARIOS)
+memory.clean()
+memory.fault("keep-graphs", "memory-growth")
+memory.fault("keep-outputs", "memory-growth", subset="strong")
+memory.fault("gradients", "memory-owners", weak=0.2, strong=0.5)
+memory.fault("old-copy", "memory-owners")
+memory.fault("temporaries", "memory-temporaries", weak=0.3, strong=0.6, also="page-faults allocator memory-bound-chain")
+memory.fault("small-batch", "memory-room", first="small-operators python optimizer-dominates optimizer-unfused",
+             measured=False, only_if=("time_ratio", 1.5), also="memory-room")
+memory.decoy("cache", "memory-growth")
+memory.decoy("keep-numbers", "memory-growth")
+memory.decoy("sawtooth", "memory-growth")
+memory.decoy("large-batch", "memory-room", also="input-size-variance")
+
+ranks = Script("ranks.py", SCENARIOS)
+ranks.clean(also="communication rank-waits", first="communication rank-waits")
+ranks.fault("reduce", "communication", also="rank-waits")
+ranks.fault("straggler", "rank-waits", first="communication", also="idle")
+ranks.fault("busy-rank", "rank-waits", first="communication", also="python")
+ranks.decoy("both-wait", "rank-waits", share=STRONG, rules="idle", also="communication")
+ranks.decoy("small", "communication", also="communication rank-waits", first="communication rank-waits")
+
+in_c = Script("in_c.c", SCENARIOS)
+in_c.clean(subset=True)
+for _cause, _rules, _facts in (
+        ("sleep", "idle", {"subset": "weak"}),
+        ("fsync", "waiting-file", {"also": "idle"}),
+        ("lock", "waiting-lock", {"also": "idle"}),
+        ("data", "loader-in-process", {"subset": "strong", "also": "loader-part"}),
+        ("small", "small-operators", {"subset": "strong"}),
+        ("nameless", "nameless", {}),
+        ("between", "between-steps", {"also": "nameless"}),
+        ("checkpoint", "checkpoint", {"subset": "weak"}),
+        ("evaluation", "evaluation", {"subset": "strong", "also": "one-operator"}),
+        ("communication", "communication", {"also": "idle"}),
+        ("growth", "memory-growth", {"subset": "weak"}),
+        ("temporaries", "memory-temporaries", {"weak": 0.3, "strong": 0.6}),
+        ("faults", "page-faults|allocator", {"also": "nameless"}),
+        ("spikes", "slow-steps", {"subset": "weak"}),
+        ("drift", "drift", {"also": "one-operator"}),
+        ("change", "change-point", {"also": "one-operator"}),
+        ("threads", "oversubscribed", {"measured": False, "also": "one-operator"})):
+    in_c.fault(_cause, _rules, **_facts)
+in_c.fault("one", "one-operator", weak=0.48, strong=0.70)
+in_c.decoy("first", "slow-steps", rules="warm-up", first="compute", subset=True)
+for _cause, _looks_like in (("sleep-first", "idle"), ("work-first", "nameless"), ("sleep-last", "idle"), ("sleeper", "waiting-lock"),
+                            ("small-first", "small-operators"), ("evaluate-first", "evaluation"), ("save-last", "checkpoint"),
+                            ("zones", "nameless"), ("sawtooth", "memory-growth"), ("jitter", "slow-steps"),
+                            ("spike-last", "slow-steps"), ("reused", "page-faults")):
+    in_c.decoy(_cause, _looks_like, subset=_cause in ("zones", "sleep-last"))
+
+# Every rule of dwell; those without a scenario have their reason below.
+RULES = tuple("""
+loader-in-process loader-slow-workers loader-part loader-handover loader-restart loader-one-slow-worker
+loader-shallow-queue communication rank-waits collector idle waiting-file waiting-lock python small-operators
+one-operator memory-growth checkpoint logging evaluation evaluation-graphs oversubscribed synchronising-call
+first-shapes compilation graph-breaks layout-copies optimizer-unfused optimizer-dominates allocator slow-steps drift
+change-point memory-limit memory-room memory-owners memory-temporaries roofline memory-bound-chain precision
+thread-count page-faults input-size-variance profiler-cost between-steps nameless warm-up compute""".split())
+NOT_PLANTED = {"memory-limit": "needs a machine or a container whose memory is nearly full"}
