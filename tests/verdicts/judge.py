@@ -34,9 +34,11 @@ def certainty(scenario, truth):
         key, limit = scenario.only_if
         if truth.get(key, limit) >= limit:
             return "may"
-    if not scenario.rules or not scenario.measured or scenario.kind == "decoy":
-        return "yes"
     share = truth.get("share", 0)
+    if not scenario.rules:  # where the script measures more than it planted, what is true besides may be first
+        return "may" if scenario.also and scenario.measured and share >= SILENT else "yes"
+    if not scenario.measured or scenario.kind == "decoy":
+        return "yes"
     return "yes" if share >= CERTAIN else "may" if share >= SILENT else "no"
 
 

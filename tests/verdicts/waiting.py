@@ -40,8 +40,20 @@ log = tempfile.NamedTemporaryFile("a", dir=".")
 lock, stop = threading.Lock(), threading.Event()
 
 
+# The other process answers so many seconds late as it is told.
+ANSWER_LATE = """
+import os, time
+while True:
+    seconds = os.read(0, 8)
+    if not seconds:
+        break
+    time.sleep(float(seconds))
+    os.write(1, b"x")
+"""
+
+
 def hold_lock():
-    """Holds the lock, asleep, until the loop wants it and then for `ms`."""
+    """Takes the lock when the loop is about to want it, and sleeps with it."""
     while not stop.is_set():
         wanted.wait(0.1)
         if wanted.is_set():
@@ -125,10 +137,8 @@ def main():
     if cause == "sleep-first":
         compute(3000)
     if cause == "pipe" and ms:
-        # The other process sends one byte `ms` after it got one.
-        filler = subprocess.Popen([sys.executable, "-S", "-c", "import os, time\nwhile os.read(0, 1):\n"
-                                   f"    time.sleep({ms / 1e3})\n    os.write(1, b'x')"],
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        filler = subprocess.Popen([sys.executable, "-S", "-c", ANSWER_LATE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  bufsize=0)
     if cause in ("collector", "frozen") and ms:
         kept = objects_for_collector()
         if cause == "frozen":
@@ -174,7 +184,7 @@ def plant(values, rows, filler):
     if cause in ("sleep", "sleep-first"):
         wait(run.ms())
     elif cause == "pipe" and filler:
-        filler.stdin.write(b"x")
+        filler.stdin.write(b"%8.5f" % (run.ms() / 1e3))
         filler.stdout.read(1)
     elif cause == "fsync":
         store(run.ms())
