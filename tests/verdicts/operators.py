@@ -13,7 +13,7 @@ many-tensors   Adam over a thousand small parameters, one after another         
 large-adam     Adam, fused, over an embedding that is larger than the network       optimizer-dominates
 fresh-memory   each step fills tens of megabytes that come from the kernel          page-faults, allocator
 allocator      many large tensors are made and dropped, hardly touched              allocator, page-faults
-threads        16 threads share the operators on few processors                     oversubscribed
+threads        twice as many threads as processors share the operators, or 16       oversubscribed
 worker-threads two loader workers compute with 8 threads each                       oversubscribed
 one-thread     large products by one thread, while the other processors have no work   thread-count
 functions      dwell itself: every call of Python functions is recorded (--functions)  profiler-cost
@@ -28,6 +28,7 @@ prepare-small  a long chain of small operators before the loop
 views          transposed views of a tensor, which copy nothing
 """
 import os
+import sys
 import time
 
 import torch
@@ -37,7 +38,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from planted import BATCH, Mixer, Run, Training, images
 
-run = Run(steps=80)
+run = Run(steps=40 if sys.argv[1] == "threads" else 80)  # with too many threads a step takes long
 cause, ms = run.cause, run.ms()
 cpus = len(os.sched_getaffinity(0))
 
@@ -213,7 +214,7 @@ def main():
         optimizer_loop()
         return
     if cause == "threads" and ms:
-        torch.set_num_threads(16)
+        torch.set_num_threads(16 if run.share > 0.2 else 2 * cpus)
     elif cause == "idle-threads":
         torch.set_num_threads(16)
     planted = Planted()
