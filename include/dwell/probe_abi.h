@@ -291,6 +291,13 @@ DWELL_API void dwell_step_end_at(uint64_t moment);
 /* Cancels the open step of this thread: its time counts as outside any step, and its number
  * is reused. */
 DWELL_API void dwell_step_cancel(void);
+/* For probes that learn late which program they are in, such as one that evaluates before it trains.
+ * As dwell_step_begin_at(), but the step is one only until dwell_steps_withdraw(). */
+DWELL_API void dwell_step_begin_tentative(uint64_t moment);
+/* The tentative steps of this process so far were none: their time counts as outside any step, and
+ * if it had no others, its next step has the number 0. If `site` is not NULL, its ranges in the
+ * trace are those of `as`. */
+DWELL_API void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *as);
 
 /* Counts `records` that the caller could not make, in the calling thread. Reports state them. */
 DWELL_API void dwell_probe_lost(uint64_t records);

@@ -20,6 +20,8 @@ DWELL_SITE(backward_site, DWELL_CATEGORY_PHASE, "backward", NULL);
 DWELL_SITE(optimizer_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
 DWELL_SITE(zero_grad_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
 DWELL_SITE(evaluation_site, DWELL_CATEGORY_EVALUATION, "evaluation", NULL);
+/* Becomes evaluation if the process turns out to train. */
+DWELL_SITE(tentative_site, DWELL_CATEGORY_PHASE, "forward", NULL);
 
 static struct steps_rules rules;
 static PyObject *grad_enabled; /* torch.is_grad_enabled */
@@ -53,6 +55,10 @@ static void loop_act(struct loop_thread *thread, enum steps_action action)
 		dwell_step_begin_at(thread->kept);
 		thread->kept = 0;
 		break;
+	case STEPS_DO_INFER:
+		dwell_step_begin_tentative(thread->kept);
+		thread->kept = 0;
+		break;
 	case STEPS_DO_END: dwell_step_end(); break;
 	case STEPS_DO_END_NOTED: dwell_step_end_at(thread->noted); break;
 	case STEPS_DO_CANCEL: dwell_step_cancel(); break;
@@ -62,10 +68,14 @@ static void loop_act(struct loop_thread *thread, enum steps_action action)
 static enum steps_phase loop_report_of(struct loop_thread *thread, const struct steps_input *input)
 {
 	struct steps_answer answer = dwp_steps_event(&thread->steps, input);
+	bool withdraws = answer.withdrawal != STEPS_WITHDRAW_NONE;
 
+	if (withdraws)
+		dwell_steps_withdraw(answer.withdrawal == STEPS_WITHDRAW_PHASES ? &tentative_site : NULL,
+		                     &evaluation_site);
 	for (unsigned i = 0; i < STEPS_ACTIONS; i++)
 		loop_act(thread, answer.actions[i]);
-	if (answer.actions[0] != STEPS_DO_NOTHING && input->event != STEPS_THREAD_ENDS)
+	if ((withdraws || answer.actions[0] != STEPS_DO_NOTHING) && input->event != STEPS_THREAD_ENDS)
 		dwp_operators_follow_gate();
 	return answer.phase;
 }
@@ -98,6 +108,7 @@ static void threads_forked(void)
 	}
 	all_threads = current_thread;
 	rules.shared = false; /* this process may be the one that trains */
+	rules.withdrawn = rules.optimizers || rules.trained;
 	if (!current_thread)
 		return;
 	current_thread->next = NULL;
@@ -204,9 +215,13 @@ unsigned dwp_loop_forward(PyObject *module, bool has_parameters)
 	phase = loop_report(&(struct steps_input){ .event = STEPS_FORWARD_BEGINS,
 		.grad = grad_is_enabled(), .has_parameters = has_parameters,
 		.training = is_true(PyObject_GetAttrString(module, "training")) });
-	if (phase == STEPS_PHASE_NONE)
-		return DWELL_NOT_BEGUN;
-	return dwell_begin(phase == STEPS_PHASE_FORWARD ? &forward_site : &evaluation_site);
+	switch (phase) {
+	case STEPS_PHASE_NONE: return DWELL_NOT_BEGUN;
+	case STEPS_PHASE_FORWARD: return dwell_begin(&forward_site);
+	case STEPS_PHASE_EVALUATION: return dwell_begin(&evaluation_site);
+	case STEPS_PHASE_TENTATIVE: return dwell_begin(&tentative_site);
+	}
+	return DWELL_NOT_BEGUN;
 }
 
 void dwp_loop_forward_end(unsigned began, bool failed)

@@ -55,6 +55,7 @@ struct cell {
 #define KEEP STEPS_DO_KEEP
 #define FORGET STEPS_DO_FORGET
 #define BEGIN STEPS_DO_BEGIN
+#define INFER STEPS_DO_INFER
 #define END STEPS_DO_END
 #define NOTE STEPS_DO_NOTE
 #define END_NOTED STEPS_DO_END_NOTED
@@ -82,7 +83,7 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 		[CALL_LEARN] = GO(OPEN, BEGIN),
 		[CALL_UNKNOWN] = GO(CALLED, KEEP),
 		[CALL_MANUAL] = GO(MANUAL, BEGIN),
-		[CALL_INFER] = GO(INFERRING, BEGIN),
+		[CALL_INFER] = GO(INFERRING, INFER),
 		[BACKWARD] = GO(BARE, BEGIN),
 		[BACKWARD_LEARN] = GO(OPEN, BEGIN),
 		[LAST_STEP] = DO(BEGIN, END),
@@ -92,7 +93,7 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 		[CALL_LEARN] = GO(OPEN, BEGIN),
 		[CALL_UNKNOWN] = GO(CALLED, NOTHING),
 		[CALL_MANUAL] = GO(MANUAL, BEGIN),
-		[CALL_INFER] = GO(INFERRING, BEGIN),
+		[CALL_INFER] = GO(INFERRING, INFER),
 		[CALL_EVALUATE] = GO(IDLE, FORGET),
 		[CALL_EVALUATE_GRAD] = GO(EVALUATED, NOTHING),
 		[BACKWARD] = GO(UPDATED, BEGIN),
@@ -103,10 +104,10 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 	/* A second call shows that the first was inference, which ended where it was noted. */
 	[STEPS_IN_CALLED] = {
 		NO_STEP_SAID,
-		[MARK] = GO(MARKED, BEGIN, END_NOTED, KEEP),
+		[MARK] = GO(MARKED, INFER, END_NOTED, KEEP),
 		[CALL_LEARN] = GO(OPEN, FORGET, BEGIN),
-		[CALL_UNKNOWN] = DO(BEGIN, END_NOTED, KEEP),
-		[CALL_INFER] = GO(INFERRING, BEGIN, END_NOTED, BEGIN),
+		[CALL_UNKNOWN] = DO(INFER, END_NOTED, KEEP),
+		[CALL_INFER] = GO(INFERRING, INFER, END_NOTED, INFER),
 		[CALL_EVALUATE] = GO(IDLE, FORGET),
 		[CALL_EVALUATE_GRAD] = GO(IDLE, FORGET),
 		[CALL_ENDS] = DO(NOTE),
@@ -117,7 +118,7 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 		[LAST_STEP] = GO(IDLE, BEGIN, END),
 		[MISPLACED_STEP] = GO(IDLE, FORGET),
 		[THREAD_ENDS] = GO(IDLE, FORGET),
-		[EXIT] = GO(IDLE, BEGIN, END_NOTED),
+		[EXIT] = GO(IDLE, INFER, END_NOTED),
 	},
 	[STEPS_IN_EVALUATED] = {
 		NO_STEP_SAID,
@@ -329,7 +330,7 @@ static enum meaning read_backward_begins(struct steps_state *steps, const struct
 	steps->called_training = steps->called_evaluation = false;
 	if (steps->rules->optimizers)
 		return steps->trainer ? BACKWARD_LEARN : NO_MEANING;
-	steps->trains_without = true;
+	steps->trains_without = steps->rules->trained = true;
 	return BACKWARD;
 }
 
@@ -341,6 +342,12 @@ static enum meaning read_backward_ends(struct steps_state *steps)
 		return NO_MEANING;
 	steps->stepped_inside = false;
 	return stepped ? LAST_STEP : BACKWARD_ENDS;
+}
+
+/* Whether anything has shown that the process, or others for it, train. */
+static bool trains(const struct steps_rules *rules)
+{
+	return rules->optimizers || rules->shared || rules->trained;
 }
 
 /* A call of a model by a program that trains, or of a part of one that has no parameters. */
@@ -358,18 +365,17 @@ static enum meaning read_training_call(const struct steps_state *steps,
 static enum meaning read_call(struct steps_state *steps, const struct steps_input *input,
                               enum steps_phase *phase)
 {
-	const struct steps_rules *rules = steps->rules;
-	bool trains = rules->optimizers || rules->shared || steps->trains_without;
-	bool training = input->training || steps->evaluation_trains || !trains;
+	bool known = trains(steps->rules);
+	bool training = input->training || steps->evaluation_trains || !known;
 
-	*phase = STEPS_PHASE_FORWARD;
+	*phase = known || (input->grad && input->training) ? STEPS_PHASE_FORWARD : STEPS_PHASE_TENTATIVE;
 	if (input->grad && input->has_parameters) {
 		steps->called_training |= input->training;
 		steps->called_evaluation |= !input->training;
 	}
 	if (training && input->grad)
 		return read_training_call(steps, input);
-	if (!trains)
+	if (!known)
 		return input->has_parameters ? CALL_INFER : NO_MEANING;
 	if (input->training && dwp_steps_is_open(steps))
 		return NO_MEANING;
@@ -499,6 +505,27 @@ void dwp_steps_leave(struct steps_state *steps)
 	steps->state = silent ? STEPS_IN_SILENT : STEPS_IN_IDLE;
 }
 
+/* The process has just shown that it trains. Where it trains a model in evaluation mode, a tentative
+ * phase may have been the first forward. */
+static enum steps_withdrawal read_withdrawal(struct steps_state *steps)
+{
+	if (steps->rules->withdrawn || !trains(steps->rules))
+		return STEPS_WITHDRAW_NONE;
+	steps->rules->withdrawn = true;
+	return steps->evaluation_trains ? STEPS_WITHDRAW_STEPS : STEPS_WITHDRAW_PHASES;
+}
+
+/* A call of a model that was neither followed by a backward nor evaluated, in a process that trains
+ * elsewhere: it is no step. */
+static void leave_out_inference(struct steps_answer *answer)
+{
+	for (unsigned i = 0; i < STEPS_ACTIONS; i++)
+		if (answer->actions[i] == STEPS_DO_INFER)
+			answer->actions[i] = STEPS_DO_FORGET;
+		else if (answer->actions[i] == STEPS_DO_END_NOTED && i && answer->actions[i - 1] == STEPS_DO_FORGET)
+			answer->actions[i] = STEPS_DO_NOTHING;
+}
+
 static void follow(struct steps_state *steps, enum meaning meaning, struct steps_answer *answer)
 {
 	const struct cell *cell = &table[steps->state][meaning];
@@ -511,7 +538,7 @@ static void follow(struct steps_state *steps, enum meaning meaning, struct steps
 
 struct steps_answer dwp_steps_event(struct steps_state *steps, const struct steps_input *input)
 {
-	struct steps_answer answer = { { STEPS_DO_NOTHING }, STEPS_PHASE_NONE };
+	struct steps_answer answer = { STEPS_WITHDRAW_NONE, { STEPS_DO_NOTHING }, STEPS_PHASE_NONE };
 	enum meaning meaning = read_event(steps, input, &answer.phase);
 
 	if (steps->rules->by_program && steps->state != STEPS_IN_PROGRAM &&
@@ -519,5 +546,8 @@ struct steps_answer dwp_steps_event(struct steps_state *steps, const struct step
 		follow(steps, PROGRAM_ELSEWHERE, &answer);
 	else if (meaning != NO_MEANING && is_allowed(steps, meaning))
 		follow(steps, meaning, &answer);
+	answer.withdrawal = read_withdrawal(steps);
+	if (steps->rules->withdrawn)
+		leave_out_inference(&answer);
 	return answer;
 }

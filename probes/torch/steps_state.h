@@ -12,7 +12,8 @@
  *     iteration steps last ends it (`steps_pace`).
  *   - With gradients but no optimizer: from the call of a model that has a backward to the next
  *     sign after that backward.
- *   - With neither: each call of a model. That is inference.
+ *   - With neither: each call of a model. That is inference, unless the process turns out to train:
+ *     then the calls before were evaluation, and the machine withdraws their steps.
  *   - Evaluation is no step: a call without gradients, or of a model in evaluation mode, in a
  *     program that trains.
  *   - If the user named what makes a step (--step-on), only that does. If the program says its
@@ -71,24 +72,39 @@ struct steps_input {
 	bool accumulates;      /* BACKWARD_BEGINS: into .grad; autograd.grad() does not */
 };
 
-/* What to do with the thread's step, in this order. */
+/* What to do with the thread's step. */
 enum steps_action {
 	STEPS_DO_NOTHING,
 	STEPS_DO_KEEP,      /* keep this moment: the next step may have begun at it */
 	STEPS_DO_FORGET,    /* forget the kept moment */
 	STEPS_DO_BEGIN,     /* begin a step at the kept moment, or now if there is none; forget it */
+	STEPS_DO_INFER,     /* the same, but the step may be withdrawn */
 	STEPS_DO_END,       /* end the step now */
 	STEPS_DO_NOTE,      /* keep this moment: the step may have ended at it */
 	STEPS_DO_END_NOTED, /* end the step at the noted moment */
 	STEPS_DO_CANCEL,    /* the step was none; its time is outside any step */
 };
 
-/* The phase that FORWARD_BEGINS begins. */
-enum steps_phase { STEPS_PHASE_NONE, STEPS_PHASE_FORWARD, STEPS_PHASE_EVALUATION };
+/* The phase that FORWARD_BEGINS begins. TENTATIVE: forward if the process only infers, evaluation if it
+ * turns out to train. */
+enum steps_phase {
+	STEPS_PHASE_NONE,
+	STEPS_PHASE_FORWARD,
+	STEPS_PHASE_EVALUATION,
+	STEPS_PHASE_TENTATIVE
+};
+
+/* The process turns out to train. */
+enum steps_withdrawal {
+	STEPS_WITHDRAW_NONE,
+	STEPS_WITHDRAW_STEPS,  /* steps that inferred were none; it trains a model in evaluation mode */
+	STEPS_WITHDRAW_PHASES, /* and tentative phases were evaluation */
+};
 
 #define STEPS_ACTIONS 3u
 struct steps_answer {
-	enum steps_action actions[STEPS_ACTIONS];
+	enum steps_withdrawal withdrawal;         /* of all threads; first */
+	enum steps_action actions[STEPS_ACTIONS]; /* then these, in this order */
 	enum steps_phase phase;
 };
 
@@ -96,6 +112,8 @@ struct steps_answer {
 struct steps_rules {
 	bool optimizers;     /* one has been made; set by the machine */
 	bool shared;         /* other processes train a model of this one; set by the machine */
+	bool trained;        /* a thread had a backward without an optimizer; set by the machine */
+	bool withdrawn;      /* what was inference is evaluation; set by the machine */
 	bool named;          /* the user named what makes a step */
 	bool by_optimizer;   /* and it is an optimizer: only that one ends steps */
 	bool by_program;     /* the program says its steps; set by the machine */

@@ -337,6 +337,7 @@ enum dw_entry_type {
 	DW_ENTRY_LAUNCH = 18,
 	DW_ENTRY_DEVICE_CLOCK = 19,
 	DW_ENTRY_USAGE = 20,
+	DW_ENTRY_WITHDRAWAL = 21,
 };
 
 struct dw_entry {
@@ -462,11 +463,22 @@ struct dw_entry_step {
 };
 #define DW_STEP_RECORDED 1u  /* the gate was open */
 #define DW_STEP_CANCELLED 2u /* changed in place: it was not a step; its number may be used again */
+#define DW_STEP_TENTATIVE 4u /* a step unless a WITHDRAWAL of its process follows */
 
 /*
- * id: THREAD; aux: 0. Consecutive steps of one thread that were summarised, because the file's
- * space for entries of single steps is full. The thread updates the entry in place while it
- * collects steps; `count` is written last.
+ * id: PROCESS; aux: 0. The process's tentative steps that began before `ticks` were none, and its
+ * next step may have the number 0. What the ranges of `op` were is only known now: they are `as`.
+ */
+struct dw_entry_withdrawal {
+	struct dw_entry entry;
+	uint64_t ticks;
+	uint32_t op, as; /* OPs, or 0 */
+};
+
+/*
+ * id: THREAD; aux: DW_STEP_TENTATIVE or 0. Consecutive steps of one thread that were summarised,
+ * because the file's space for entries of single steps is full. The thread updates the entry in
+ * place while it collects steps; `count` is written last.
  */
 #define DW_STEPS_BUCKETS 128u
 #define DW_STEPS_BUCKETS_PER_OCTAVE 4u

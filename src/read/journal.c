@@ -43,6 +43,7 @@ static size_t least_bytes(uint32_t type)
 	case DW_ENTRY_LAUNCH: return sizeof(struct dw_entry_launch);
 	case DW_ENTRY_DEVICE_CLOCK: return sizeof(struct dw_entry_device_clock);
 	case DW_ENTRY_USAGE: return sizeof(struct dw_entry_usage);
+	case DW_ENTRY_WITHDRAWAL: return sizeof(struct dw_entry_withdrawal);
 	default: return sizeof(struct dw_entry);
 	}
 }
@@ -322,6 +323,7 @@ static int take_step(struct dw_read_file *file, const struct dw_entry *entry)
 	step->end_ticks = from->end_ticks;
 	step->thread = entry->id;
 	step->recorded = entry->aux & DW_STEP_RECORDED;
+	step->tentative = entry->aux & DW_STEP_TENTATIVE;
 	step->number = from->number;
 	step->start_ticks = from->start_ticks;
 	step->cpu_ns = step->end_ticks ? from->cpu_ns : 0;
@@ -338,7 +340,7 @@ static int take_summary(struct dw_read_file *file, struct dw_arena *arena,
 	struct dw_read_summary *summary, now = {
 		entry->id, from->first_number, from->start_ticks, from->end_ticks, from->step_ticks,
 		from->cpu_ns, from->cpu_count, from->shortest_ticks, from->longest_ticks, from->recorded,
-		from->count, NULL };
+		from->count, entry->aux & DW_STEP_TENTATIVE, NULL };
 
 	if (!now.count)
 		return 0; /* reserved, and the thread was killed in its first step */
@@ -374,6 +376,18 @@ static int take_usage(struct dw_read_file *file, const struct dw_entry *entry)
 		from->end_ticks, from->cpu_ns, from->delay_ns, from->process_cpu_ns, from->waits,
 		from->preemptions, from->minor_faults, from->major_faults };
 	file->usage_count++;
+	return 0;
+}
+
+static int take_withdrawal(struct dw_read_file *file, const struct dw_entry *entry)
+{
+	struct dw_entry_withdrawal *withdrawal =
+	    DW_GROW(&file->withdrawals, &file->withdrawal_capacity, file->withdrawal_count);
+
+	if (!withdrawal)
+		return -1;
+	memcpy(withdrawal, entry, sizeof *withdrawal);
+	file->withdrawal_count++;
 	return 0;
 }
 
@@ -520,6 +534,7 @@ static int take_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_
 	case DW_ENTRY_STEP: return take_step(file, entry);
 	case DW_ENTRY_STEPS: return take_summary(file, arena, entry);
 	case DW_ENTRY_USAGE: return take_usage(file, entry);
+	case DW_ENTRY_WITHDRAWAL: return take_withdrawal(file, entry);
 	case DW_ENTRY_CLOCK: return take_clock(file, entry);
 	case DW_ENTRY_DEVICE:
 	case DW_ENTRY_QUEUE:
@@ -552,7 +567,7 @@ int dw_read_journals(struct dw_read_file *file, struct dw_arena *arena, struct d
 {
 	each_entry(file, arena, false, count_ids);
 	if (make_tables(file) || each_entry(file, arena, true, take_entry) ||
-	    each_entry(file, arena, false, take_name))
+	    each_entry(file, arena, false, take_name) || dw_read_withdraw(file))
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading the names in %s",
 		                    file->path);
 	return 0;

@@ -4,6 +4,7 @@
  *   file     one file: mapped, recognised, imported (src/import), or refused with a reason
  *   chunks   its blocks: chunk headers, checked and sorted
  *   journal  its entries: the dictionary, processes, threads, steps, clocks
+ *   withdraw steps that turned out to be none
  *   clock    its ticks on the run's common time line
  *   index    ids looked up in a table
  *   gather   files of the same run in the same folder; whether a writer is alive
@@ -70,7 +71,7 @@ struct dw_read_thread {
 
 struct dw_read_step {
 	uint32_t thread;      /* THREAD id */
-	bool recorded;
+	bool recorded, tentative;
 	uint64_t number, start_ticks, end_ticks, cpu_ns;
 };
 
@@ -79,6 +80,7 @@ struct dw_read_summary {
 	uint32_t thread;      /* THREAD id */
 	uint64_t first_number, start_ticks, end_ticks, step_ticks, cpu_ns, cpu_count;
 	uint64_t shortest_ticks, longest_ticks, recorded, count;
+	bool tentative;
 	uint32_t *durations;  /* DW_STEPS_BUCKETS, in the arena */
 };
 
@@ -173,6 +175,8 @@ struct dw_read_file {
 	size_t summary_count, summary_capacity;
 	struct dw_read_usage *usages;
 	size_t usage_count, usage_capacity;
+	struct dw_entry_withdrawal *withdrawals;
+	size_t withdrawal_count, withdrawal_capacity;
 	struct dw_read_profile *profiles;
 	size_t profile_count, profile_capacity;
 	struct dw_read_meta *metas;
@@ -227,6 +231,10 @@ static inline uint64_t dw_read_u64(double value)
 {
 	return value <= 0 ? 0 : value < 9e18 ? (uint64_t)(value + 0.5) : (uint64_t)9e18;
 }
+
+/* withdraw.c: leaves out tentative steps that were none, and names their phases as they are known
+ * since. -1 if out of memory. */
+int dw_read_withdraw(struct dw_read_file *file);
 
 /* people.c, stacks.c, streams.c, devices.c, steps.c: called in this order; -1 if out of memory. */
 int dw_read_fill_people(struct dw_reader *reader);

@@ -256,6 +256,7 @@ static void process_forget_session(void)
 	DW_STORE(dw_process->journal, 0);
 	dw_process->journal_number = 0;
 	DW_STORE(dw_process->steps, 0);
+	DW_STORE(dw_process->tentative_steps, 0);
 	DW_STORE(dw_process->has_gate, false);
 }
 

@@ -221,6 +221,7 @@ struct dw_process {
 	uint32_t slot_look;       /* atomic; where the next search for a dead thread's slot begins */
 	uint32_t stream_count;    /* atomic */
 	uint64_t steps;           /* atomic; steps begun */
+	uint64_t tentative_steps; /* atomic; of these, steps that may be withdrawn */
 	uint64_t summary_steps;   /* atomic; steps that a new STEPS entry collects; see summary.c */
 	uint32_t summary_left;    /* atomic; blocks left for such entries when it doubled */
 	uint32_t summary_generation; /* atomic; the session of the two fields above */

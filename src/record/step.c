@@ -342,8 +342,8 @@ static bool step_summarises(struct dw_slot *slot)
 	return slot->summarises;
 }
 
-/* start_ticks 0: the step begins now. Returns when it began. */
-static uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks)
+/* start_ticks 0: the step begins now. `kind`: DW_STEP_TENTATIVE or 0. Returns when it began. */
+static uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks, uint32_t kind)
 {
 	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
 	struct dw_gate *gate = gate_own();
@@ -357,16 +357,18 @@ static uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks)
 	if (!start_ticks)
 		start_ticks = step_now(slot);
 	dw_journal_look(start_ticks);
+	if (kind)
+		__atomic_fetch_add(&dw_process->tentative_steps, 1, __ATOMIC_RELAXED);
 	if (step_summarises(slot))
-		slot->step = step_reuse(slot, number, start_ticks, step_flags(gate));
+		slot->step = step_reuse(slot, number, start_ticks, step_flags(gate) | kind);
 	else
-		slot->step = step_write(slot, number, start_ticks, 0, step_flags(gate));
+		slot->step = step_write(slot, number, start_ticks, 0, step_flags(gate) | kind);
 	return start_ticks;
 }
 
 void dw_step_next(struct dw_slot *slot)
 {
-	step_open(slot, step_close(slot));
+	step_open(slot, step_close(slot), 0);
 }
 
 void dwell_step_begin(void)
@@ -392,10 +394,10 @@ uint64_t dwell_step_now(void)
 	return now;
 }
 
-uint64_t dw_step_begin(struct dw_slot *slot, uint64_t ticks)
+static uint64_t step_begin(struct dw_slot *slot, uint64_t ticks, uint32_t kind)
 {
 	uint64_t closed = step_close(slot);
-	uint64_t begun = step_open(slot, closed ? closed : ticks);
+	uint64_t begun = step_open(slot, closed ? closed : ticks, kind);
 
 	slot->marks_steps = true;
 	if (ticks && !closed && slot->moment_cpu_ns)
@@ -403,15 +405,30 @@ uint64_t dw_step_begin(struct dw_slot *slot, uint64_t ticks)
 	return begun;
 }
 
-void dwell_step_begin_at(uint64_t ticks)
+uint64_t dw_step_begin(struct dw_slot *slot, uint64_t ticks)
+{
+	return step_begin(slot, ticks, 0);
+}
+
+static void step_begin_here(uint64_t ticks, uint32_t kind)
 {
 	int saved = errno;
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_slot_here(&cause);
 
 	if (slot)
-		dw_step_begin(slot, ticks);
+		step_begin(slot, ticks, kind);
 	errno = saved;
+}
+
+void dwell_step_begin_at(uint64_t ticks)
+{
+	step_begin_here(ticks, 0);
+}
+
+void dwell_step_begin_tentative(uint64_t ticks)
+{
+	step_begin_here(ticks, DW_STEP_TENTATIVE);
 }
 
 /* Ends the step and sets the gate for the next one: what comes in between belongs to the next. */
@@ -453,6 +470,38 @@ void dwell_step_cancel(void)
 
 	if (slot)
 		dw_step_cancel(slot);
+	errno = saved;
+}
+
+/* The numbers of withdrawn steps are used again if the process had no others. */
+static void step_number_anew(uint64_t withdrawn)
+{
+	struct dw_gate *gate = gate_own();
+
+	if (!__atomic_compare_exchange_n(&dw_process->steps, &withdrawn, 0, false, __ATOMIC_RELAXED,
+	                                 __ATOMIC_RELAXED) || !gate)
+		return;
+	__atomic_store_n(&gate->step, 0, __ATOMIC_RELAXED);
+	if (DW_LOAD(gate->open) != step_is_wanted(0))
+		gate_set_open(gate, step_is_wanted(0));
+}
+
+void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *as)
+{
+	int saved = errno;
+	enum dw_loss cause;
+	struct dw_slot *slot = dw_session_head() ? dw_slot_here(&cause) : NULL;
+	uint64_t steps = slot ? __atomic_exchange_n(&dw_process->tentative_steps, 0, __ATOMIC_RELAXED) : 0;
+	struct dw_entry_withdrawal *entry = NULL;
+
+	if (steps && (entry = dw_journal_reserve(sizeof *entry)) != NULL) {
+		entry->entry.id = slot->process;
+		entry->ticks = dw_now();
+		entry->op = site ? dwell_site_id(site) : 0;
+		entry->as = site ? dwell_site_id(as) : 0;
+		dw_journal_commit(entry, DW_ENTRY_WITHDRAWAL);
+		step_number_anew(steps);
+	}
 	errno = saved;
 }
 

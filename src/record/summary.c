@@ -49,12 +49,14 @@ static uint64_t steps_of_entry(void)
 }
 
 /* The entry for the thread's next step. If there is no space for a new entry, the last one is
- * used on. */
-static struct dw_entry_steps *find_entry(struct dw_slot *slot, enum dw_loss *cause)
+ * used on, if its steps are of the same kind: a withdrawal applies to all steps of an entry. */
+static struct dw_entry_steps *find_entry(struct dw_slot *slot, uint32_t kind, enum dw_loss *cause)
 {
 	struct dw_entry_steps *entry = slot->summary;
 	uint64_t steps;
 
+	if (entry && entry->entry.aux != kind)
+		entry = slot->summary = NULL;
 	if (entry && entry->count < slot->summary_end)
 		return entry;
 	steps = steps_of_entry();
@@ -67,6 +69,7 @@ static struct dw_entry_steps *find_entry(struct dw_slot *slot, enum dw_loss *cau
 		return slot->summary;
 	}
 	entry->entry.id = slot->thread;
+	entry->entry.aux = kind;
 	dw_journal_commit(entry, DW_ENTRY_STEPS);
 	slot->summary = entry;
 	slot->summary_end = steps ? steps : FIRST_STEPS;
@@ -76,7 +79,7 @@ static struct dw_entry_steps *find_entry(struct dw_slot *slot, enum dw_loss *cau
 bool dw_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint64_t end_ticks,
                     uint64_t cpu_ns, enum dw_loss *cause)
 {
-	struct dw_entry_steps *entry = find_entry(slot, cause);
+	struct dw_entry_steps *entry = find_entry(slot, step->entry.aux & DW_STEP_TENTATIVE, cause);
 	uint64_t ticks = end_ticks > step->start_ticks ? end_ticks - step->start_ticks : 0;
 
 	if (!entry)

@@ -71,6 +71,27 @@ for epoch in range(2):
             net(x)
     scheduler.step()
 """, 10, {("steps", "data"): .2, ("steps", "python"): .1, ("outside", "evaluation"): .06}),
+    ("evaluation before anything trains, which trains without an optimizer", """
+net.append(Sleep(.01)) if hasattr(net, "append") else net.add_module("3", Sleep(.01))
+net.eval()
+with torch.no_grad():
+    for x, y in DataLoader(Data(12), 4): net(x)
+net.train()
+for x, y in DataLoader(Data(20, .005), 4):
+    net.zero_grad()
+    F.cross_entropy(net(x), y).backward()
+    for p in net.parameters(): p.data.add_(p.grad, alpha=-.1)
+""", 5, {("steps", "data"): .1, ("outside", "evaluation"): .03}),
+    # Only its backward() shows that the first one is that: its wait was not recorded.
+    ("the same, and only the first of its steps", """
+net.eval()
+with torch.no_grad():
+    for x, y in DataLoader(Data(12), 4): net(x)
+net.train()
+for x, y in DataLoader(Data(20, .01), 4):
+    net.zero_grad()
+    F.cross_entropy(net(x), y).backward()
+""", 5, {("steps", "data"): .08}, ["--steps", "0..2"]),
     ("only the steps asked for, with their first wait", """
 optimizer = torch.optim.SGD(net.parameters(), lr=.1)
 for x, y in DataLoader(Data(40, .01), 4):

@@ -580,6 +580,41 @@ for worker in workers: worker.join()
 os.path.exists(name) and os.unlink(name)
 if any(worker.exitcode for worker in workers): raise SystemExit(77)
 """, [6, 6]),
+    ("evaluation before the optimizer is made", """
+evaluate(net, batches(4))
+optimizer = sgd(net)
+for x, y in batches(5): learn(net, optimizer, x, y)
+""", 5),
+    ("evaluation before parameters are updated by hand", """
+evaluate(net, batches(4))
+for epoch in range(2):
+    for x, y in batches(5):
+        net.zero_grad()
+        F.cross_entropy(net(x), y).backward()
+        for p in net.parameters(): p.data.add_(p.grad, alpha=-.1)
+    evaluate(net, batches(4))
+""", 10),
+    ("evaluation with gradients before anything trains", """
+net.eval()
+for x, y in batches(6): F.cross_entropy(net(x), y)
+net.train()
+for x, y in batches(5):
+    net.zero_grad()
+    F.cross_entropy(net(x), y).backward()
+    for p in net.parameters(): p.data.add_(p.grad, alpha=-.1)
+""", 5),
+    ("a process that evaluates a model before it shares it", """
+import torch.multiprocessing as mp
+evaluate(net, batches(3))
+net.share_memory()
+def train(count):
+    optimizer = sgd(net)
+    for x, y in batches(count): learn(net, optimizer, x, y)
+workers = [mp.get_context("fork").Process(target=train, args=(4,))]
+for worker in workers: worker.start()
+for worker in workers: worker.join()
+evaluate(net, batches(5))
+""", [4]),
     ("inference", """
 net.eval()
 with torch.no_grad():

@@ -472,6 +472,66 @@ TEST(a_step_that_lost_records_is_in_no_figure)
 	check_whole(6, 1 - 0.31);
 }
 
+/* Three calls of a model that turned out to be evaluation, before two steps. */
+static void make_withdrawn(uint64_t withdrawn_ms)
+{
+	struct dw_entry_withdrawal *entry;
+
+	made_init(&made);
+	uint32_t forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+	uint32_t tentative = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+	uint32_t evaluation = made_op(&made, DWELL_CATEGORY_EVALUATION, "evaluation");
+	uint32_t process = dw_encode_process_entry(&made.process)->entry.id;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		range(10 * i, 10 * i + 8, tentative);
+		dw_encode_step(&made.process, made.thread, i, 10 * i * ms, (10 * i + 8) * ms, 0,
+		               DW_STEP_RECORDED | DW_STEP_TENTATIVE);
+	}
+	entry = dw_encode_entry(&made.process, DW_ENTRY_WITHDRAWAL, process, 0, sizeof *entry);
+	REQUIRE(entry);
+	entry->ticks = withdrawn_ms * ms;
+	entry->op = tentative;
+	entry->as = evaluation;
+	for (uint64_t i = 0; i < 2; i++) {
+		range(30 + 10 * i, 35 + 10 * i, forward);
+		step(i, 30 + 10 * i, 40 + 10 * i);
+	}
+	entry = dw_encode_entry(&made.process, DW_ENTRY_WITHDRAWAL, UINT32_MAX, 0, sizeof *entry);
+	REQUIRE(entry);
+	entry->ticks = UINT64_MAX; /* of a process that is not known */
+	entry->op = entry->as = UINT32_MAX;
+}
+
+TEST(withdrawn_steps_are_evaluation)
+{
+	const struct dw_steps *steps;
+
+	make_withdrawn(29);
+	REQUIRE(made_open(&made, NULL) == 0);
+	steps = dw_model_steps(made.model, &made.error);
+	REQUIRE(steps);
+	CHECK_EQ(steps->count, 2);
+	CHECK_EQ(steps->steps[0].number, 0);
+	CHECK_EQ(steps->steps[0].share_ns[DW_SHARE_FORWARD], 5 * ms);
+	CHECK_EQ(beside(steps, "evaluation")->ns, 24 * ms);
+	check_sums(steps);
+	made_close(&made);
+}
+
+/* Of a thread that went on inferring: these are steps. */
+TEST(tentative_steps_after_the_withdrawal_are_steps)
+{
+	const struct dw_steps *steps;
+
+	make_withdrawn(15);
+	REQUIRE(made_open(&made, NULL) == 0);
+	steps = dw_model_steps(made.model, &made.error);
+	REQUIRE(steps);
+	CHECK_EQ(steps->count, 3);
+	made_close(&made);
+}
+
 /* The main thread's entry counts records as refused. */
 static void lose(uint64_t count)
 {

@@ -22,6 +22,7 @@ struct thread {
 	int began;        /* of the open step; 0: none is open */
 	int steps;
 	int from[MOST_STEPS], to[MOST_STEPS];
+	bool tentative[MOST_STEPS], tentative_now;
 };
 
 struct replay {
@@ -48,15 +49,22 @@ static void replay_act(struct replay *replay, enum steps_action action)
 	case STEPS_DO_FORGET: thread->kept = 0; break;
 	case STEPS_DO_NOTE: thread->noted = at; break;
 	case STEPS_DO_BEGIN:
+	case STEPS_DO_INFER:
 		if (thread->began)
 			CHECK_FAIL("%s: a step begins at %d while one is open", replay->file, at);
 		thread->began = thread->kept ? thread->kept : at;
 		thread->kept = 0;
+		thread->tentative_now = action == STEPS_DO_INFER;
 		break;
 	case STEPS_DO_END:
 	case STEPS_DO_END_NOTED:
 		if (!thread->began || thread->steps == MOST_STEPS)
 			CHECK_FAIL("%s: a step ends at %d and none is open", replay->file, at);
+		thread->tentative[thread->steps] = thread->tentative_now && !replay->rules.withdrawn;
+		if (thread->tentative_now && replay->rules.withdrawn) { /* was withdrawn while it was open */
+			thread->began = 0;
+			break;
+		}
 		thread->from[thread->steps] = thread->began;
 		thread->to[thread->steps++] = action == STEPS_DO_END ? at : thread->noted;
 		thread->began = 0;
@@ -69,9 +77,34 @@ static void replay_act(struct replay *replay, enum steps_action action)
 	}
 }
 
+/* As the recorder does: tentative steps of all threads were none. */
+static void replay_withdrawal(struct replay *replay, enum steps_withdrawal withdrawal)
+{
+	if (withdrawal == STEPS_WITHDRAW_NONE)
+		return;
+	for (int t = 0; t < replay->thread_count; t++) {
+		struct thread *thread = &replay->threads[t];
+		int kept = 0;
+
+		for (int i = 0; i < thread->steps; i++) {
+			if (thread->tentative[i])
+				continue;
+			thread->tentative[kept] = false;
+			thread->from[kept] = thread->from[i];
+			thread->to[kept++] = thread->to[i];
+		}
+		thread->steps = kept;
+	}
+	for (int i = 0; i < replay->phase_count; i++)
+		if (replay->phases[i] == STEPS_PHASE_TENTATIVE)
+			replay->phases[i] = withdrawal == STEPS_WITHDRAW_PHASES ? STEPS_PHASE_EVALUATION : STEPS_PHASE_FORWARD;
+}
+
 static void replay_event(struct replay *replay, struct steps_input input)
 {
 	struct steps_answer answer = dwp_steps_event(&replay->thread->state, &input);
+
+	replay_withdrawal(replay, answer.withdrawal);
 
 	for (unsigned i = 0; i < STEPS_ACTIONS; i++)
 		replay_act(replay, answer.actions[i]);

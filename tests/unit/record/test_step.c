@@ -94,4 +94,36 @@ TEST(a_step_ends_where_its_probe_noted)
 	session_end();
 }
 
+/* Numbers begin anew where only tentative steps were counted. */
+TEST(tentative_steps_are_withdrawn_together)
+{
+	static struct dwell_site site = { "forward", NULL, NULL, 0, DWELL_CATEGORY_PHASE, 0 };
+	static struct dwell_site as = { "evaluation", NULL, NULL, 0, DWELL_CATEGORY_EVALUATION, 0 };
+	const struct dw_entry_step *step;
+	enum dw_loss cause;
+
+	REQUIRE(session_begin(0));
+	dwell_steps_withdraw(&site, &as); /* there are none: nothing is written */
+	CHECK_EQ(site.id, 0);
+	for (uint64_t i = 0; i < 3; i++) {
+		dwell_step_begin_tentative(0);
+		step = dw_slot_here(&cause)->step;
+		CHECK_EQ(step->number, i);
+		CHECK(step->entry.aux & DW_STEP_TENTATIVE);
+		dwell_step_end();
+	}
+	dwell_steps_withdraw(&site, &as);
+	CHECK(site.id && as.id);
+	CHECK_EQ(dwell_steps_begun(), 0);
+	dwell_step_begin();
+	step = dw_slot_here(&cause)->step;
+	CHECK_EQ(step->number, 0);
+	CHECK(!(step->entry.aux & DW_STEP_TENTATIVE));
+	dwell_step_end();
+	dwell_step_begin_tentative(0);
+	dwell_steps_withdraw(NULL, NULL); /* there was another step: numbers go on */
+	CHECK_EQ(dwell_steps_begun(), 2);
+	session_end();
+}
+
 CHECK_MAIN

@@ -84,4 +84,22 @@ TEST(an_entry_adds_up_its_steps)
 	             entry.durations[dw_steps_bucket(900)], 3);
 }
 
+/* What may be withdrawn has an entry of its own. If there is no space for another, steps are lost. */
+TEST(an_entry_has_steps_of_one_kind)
+{
+	struct dw_entry_steps entry = { .entry.aux = DW_STEP_TENTATIVE };
+	struct dw_slot slot = { .summary = &entry, .summary_end = 100 };
+	struct dw_entry_step step = { .entry.aux = DW_STEP_RECORDED | DW_STEP_TENTATIVE };
+	enum dw_loss cause = DW_LOSS_COUNT;
+
+	begin(16);
+	CHECK(dw_summary_add(&slot, &step, 100, 0, &cause));
+	CHECK_EQ(entry.count, 1);
+	step.entry.aux = DW_STEP_RECORDED;
+	head.next_block = 16;
+	dw_process->journal_retry_ticks = UINT64_MAX;
+	CHECK(!dw_summary_add(&slot, &step, 200, 0, &cause));
+	CHECK_EQ(entry.count, 1);
+}
+
 CHECK_MAIN
