@@ -188,10 +188,13 @@ _READ = {
 
 
 def _load(name, functions, mode):
-    # In the package, beside LIBDIR/dwell/python/dwell, or where the loader looks.
+    # In the package, in LIBDIR of LIBDIR/dwell/python/dwell, or where the loader looks. The folder
+    # above a checkout of the sources is not LIBDIR.
     found = f"lib{name}.so.0"
-    for folder in ("lib", "../../.."):
-        path = os.path.normpath(os.path.join(os.path.dirname(__file__), folder, f"lib{name}.so.0"))
+    here = os.path.dirname(__file__)
+    checkout = os.path.exists(os.path.join(here, "../../meson.build"))
+    for folder in ("lib",) if checkout else ("lib", "../../.."):
+        path = os.path.normpath(os.path.join(here, folder, f"lib{name}.so.0"))
         if os.path.exists(path):
             found = path
             break
