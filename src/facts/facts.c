@@ -154,6 +154,10 @@ static void facts_choose_loop(struct dw_facts_work *work, size_t number)
 		return;
 	work->facts->thread = work->loop->thread;
 	work->all = &steps->steps[work->loop->first_step];
+	work->usages = dw_model_step_usages(work->model, NULL);
+	work->failed |= !work->usages;
+	if (work->usages)
+		work->usages += work->loop->first_step;
 	process = work->source->threads[work->loop->thread].process;
 	work->python = work->source->processes[process].flags & DW_PROCESS_PYTHON;
 	if (!dw_model_is_partial(work->model))
@@ -168,7 +172,7 @@ static void facts_fill(struct dw_facts_work *work)
 	work->steady = calloc(count + 1, sizeof *work->steady);
 	work->values = calloc(count + 1, sizeof *work->values);
 	work->wholes = calloc(count + 1, sizeof *work->wholes);
-	if (!work->roles || !work->steady || !work->values || !work->wholes) {
+	if (work->failed || !work->roles || !work->steady || !work->values || !work->wholes) {
 		work->failed = true;
 		return;
 	}

@@ -4,6 +4,7 @@
  * The division is that of the model (struct dw_loop). In a Python program the time between steps
  * that no range explains is the interpreter's.
  */
+#include <math.h>
 #include <strings.h>
 
 #include "facts/work.h"
@@ -81,6 +82,39 @@ static void outside_put_gap(struct dw_facts_work *work)
 		dw_fact_set_median(work, DW_FACT_LOOP_GAP, count);
 }
 
+/* Divides the rest of the time between steps into the interpreter's (or unnamed) time and waiting,
+ * by the CPU time and the delay of the whole loop without those of its steps. */
+static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
+{
+	const struct dw_loop *loop = work->loop;
+	uint32_t process = work->source->threads[loop->thread].process;
+	const struct dw_source_clock *clock =
+	    &work->source->files[work->source->processes[process].file].clock;
+	struct dw_usage_of usage = dw_usage_between(work->model, loop->thread,
+	                                            dw_source_ticks(clock, loop->start_ns),
+	                                            dw_source_ticks(clock, loop->end_ns));
+	double waiting_ns = 0;
+
+	if (usage.known > 0.5 && usage.wall_ns > 0) {
+		waiting_ns = (usage.wall_ns - usage.cpu_ns - usage.delay_ns) * work->loop_ns / usage.wall_ns;
+		for (size_t i = 0; i < loop->count; i++)
+			waiting_ns -= fmax(0, dw_facts_unused(work, &work->all[i]));
+		waiting_ns -= (double)(loop->outside_ns[DW_SHARE_DATA] +
+		                       loop->outside_ns[DW_SHARE_COMMUNICATION] +
+		                       loop->outside_ns[DW_SHARE_DEVICE]);
+		waiting_ns = fmax(0, fmin(waiting_ns, rest_ns));
+		dw_fact_set_share(work, DW_FACT_LOOP_WAITING, waiting_ns, work->loop_ns, 1);
+	} else {
+		dw_fact_miss(work, DW_FACT_LOOP_WAITING,
+		             "the trace has no readings of the kernel's account between steps");
+	}
+	dw_fact_set_share(work, work->python ? DW_FACT_LOOP_PYTHON : DW_FACT_LOOP_UNNAMED,
+	                  rest_ns - waiting_ns, work->loop_ns, 1);
+	dw_fact_miss(work, work->python ? DW_FACT_LOOP_UNNAMED : DW_FACT_LOOP_PYTHON,
+	             work->python ? "in a Python program it is part of loop.python"
+	                          : "the program is not a Python program");
+}
+
 void dw_facts_of_time_outside(struct dw_facts_work *work)
 {
 	static const struct {
@@ -129,11 +163,6 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 	else
 		rest_ns += (double)(ns[DW_SHARE_LAYERS] + ns[DW_SHARE_FUNCTIONS]);
 	outside_put_names(work, named_ns);
-	dw_fact_miss(work, DW_FACT_LOOP_WAITING, "the CPU time between steps was not recorded");
-	dw_fact_set_share(work, work->python ? DW_FACT_LOOP_PYTHON : DW_FACT_LOOP_UNNAMED, rest_ns,
-	                  work->loop_ns, 1);
-	dw_fact_miss(work, work->python ? DW_FACT_LOOP_UNNAMED : DW_FACT_LOOP_PYTHON,
-	             work->python ? "in a Python program it is part of loop.python"
-	                          : "the program is not a Python program");
+	outside_put_rest(work, rest_ns);
 	outside_put_gap(work);
 }

@@ -3,8 +3,8 @@
  *
  * In a Python program the rest is what no operator, wait or name explains: time in a phase outside
  * its operators, in layers and functions, and in no range. It is the interpreter's time unless the
- * process used no CPU. A step has one figure of CPU time, so the idle time of a step is known, but
- * not where it lies. The waits that have a name (data, communication, device, backward waiting for
+ * thread used no CPU and did not wait for one. CPU times are of whole steps, so the idle time of a
+ * step is known, but not where it lies. The waits that have a name (data, communication, device, backward waiting for
  * another thread) are assumed to be idle first; what remains, at most the rest, is `idle`.
  */
 #include "facts/work.h"
@@ -27,14 +27,44 @@ static const struct {
 	{ DW_SHARE_NAMED, DW_PART_NAMED },
 };
 
-static double parts_idle(const struct dw_step *step, double rest)
+#define MANY_THREADS 0.05 /* of the wall time: CPU time of other threads of the process */
+
+/*
+ * Two readings tell. The CPU time of the process is exact for each step, but other threads may run
+ * while the step's thread waits. The kernel's account is of the thread; several short steps share a
+ * reading. So the first one serves while the other threads use no CPU.
+ */
+double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *step)
+{
+	const struct dw_usage_of *usage = &work->usages[step - work->all];
+	double wall = (double)(step->end_ns - step->start_ns), cpu, delay = 0, unused;
+	bool alone = true;
+
+	if (usage->known > 0.5 && usage->wall_ns > 0) {
+		double scale = wall / usage->wall_ns;
+
+		delay = usage->delay_known ? usage->delay_ns * scale : 0;
+		cpu = usage->cpu_ns * scale;
+		alone = usage->process_cpu_ns - usage->cpu_ns < MANY_THREADS * usage->wall_ns;
+		if (alone && step->cpu_ns)
+			cpu = (double)step->cpu_ns;
+	} else if (step->cpu_ns) {
+		cpu = (double)step->cpu_ns;
+	} else {
+		return -1;
+	}
+	unused = wall - cpu - delay;
+	return unused > 0 ? unused : 0;
+}
+
+static double parts_idle(const struct dw_facts_work *work, const struct dw_step *step, double rest)
 {
 	double waits = (double)(step->share_ns[DW_SHARE_DATA] +
 	                        step->share_ns[DW_SHARE_COMMUNICATION] +
 	                        step->share_ns[DW_SHARE_DEVICE] + step->helped_ns);
-	double idle = (double)(step->end_ns - step->start_ns) - (double)step->cpu_ns - waits;
+	double idle = dw_facts_unused(work, step) - waits;
 
-	if (!step->cpu_ns || idle < 0)
+	if (idle < 0)
 		return 0;
 	return idle < rest ? idle : rest;
 }
@@ -55,7 +85,7 @@ void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *ste
 		parts[DW_PART_LAYERS] = (double)step->share_ns[DW_SHARE_LAYERS];
 		parts[DW_PART_FUNCTIONS] = (double)step->share_ns[DW_SHARE_FUNCTIONS];
 	}
-	parts[DW_PART_IDLE] = parts_idle(step, rest);
+	parts[DW_PART_IDLE] = parts_idle(work, step, rest);
 	parts[work->python ? DW_PART_PYTHON : DW_PART_UNNAMED] = rest - parts[DW_PART_IDLE];
 }
 

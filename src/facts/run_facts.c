@@ -1,4 +1,4 @@
-/* Facts of the run: its length, how it was recorded, and the processor. */
+/* Facts of the run: its length, and how it was recorded. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,41 +117,4 @@ void dw_facts_of_run(struct dw_facts_work *work)
 	                  1);
 	dw_fact_set_share(work, DW_FACT_RUN_LOOP, work->loop_ns, wall_ns, 1);
 	dw_fact_set_share(work, DW_FACT_RUN_END, end_ns - (double)work->loop->end_ns, wall_ns, 1);
-}
-
-/* ---- the processor ---------------------------------------------------------------------------- */
-
-static void cpu_put_busy(struct dw_facts_work *work)
-{
-	size_t known = 0;
-
-	for (size_t i = 0; i < work->steady_count; i++) {
-		const struct dw_step *step = work->steady[i];
-
-		if (step->cpu_ns && step->end_ns > step->start_ns)
-			work->values[known++] = (double)step->cpu_ns / (double)(step->end_ns - step->start_ns);
-	}
-	if (work->cpu_known)
-		dw_fact_set_median(work, DW_FACT_CPU_BUSY, known);
-	else
-		dw_fact_miss(work, DW_FACT_CPU_BUSY, "the steps are too short to read their CPU time");
-}
-
-static void cpu_put_number(struct dw_facts_work *work, enum dw_fact_id id, const char *key,
-                           const char *missing)
-{
-	const char *value = dw_facts_meta(work, key);
-
-	if (value && strtod(value, NULL) > 0)
-		dw_fact_set(work, id, strtod(value, NULL), 1);
-	else
-		dw_fact_miss(work, id, missing);
-}
-
-void dw_facts_of_cpu(struct dw_facts_work *work)
-{
-	cpu_put_busy(work);
-	cpu_put_number(work, DW_FACT_CPU_CPUS, "host.cpus", "record with dwell run");
-	cpu_put_number(work, DW_FACT_CPU_OPERATOR_THREADS, "torch.threads",
-	               "the number of threads of an operator is not in the trace");
 }

@@ -301,7 +301,7 @@ static void steady_widen_idle(struct dw_facts_work *work)
 	struct dw_fact *python = &work->facts->at[DW_FACT_STEP_PYTHON];
 	double doubt;
 
-	if (!delay->measured || !idle->measured)
+	if (work->delay_known || !delay->measured || !idle->measured)
 		return;
 	doubt = fmin(delay->value, idle->value);
 	idle->low = fmax(0, fmin(idle->low, idle->value - doubt));
@@ -326,11 +326,16 @@ static void steady_put_wholes(struct dw_facts_work *work)
 
 void dw_facts_of_steps(struct dw_facts_work *work)
 {
-	size_t counted = steady_choose(work), known = 0;
+	size_t counted = steady_choose(work), known = 0, delays = 0;
 
-	for (size_t i = 0; i < work->steady_count; i++)
-		known += work->steady[i]->cpu_ns > 0;
+	for (size_t i = 0; i < work->steady_count; i++) {
+		const struct dw_usage_of *usage = &work->usages[work->steady[i] - work->all];
+
+		known += dw_facts_unused(work, work->steady[i]) >= 0;
+		delays += usage->known > 0.5 && usage->delay_known;
+	}
 	work->cpu_known = work->steady_count && known * 10 >= work->steady_count * 9;
+	work->delay_known = work->steady_count && delays * 10 >= work->steady_count * 9;
 	steady_put_lengths(work, counted);
 	steady_put_mean(work);
 	steady_put_long_steps(work);

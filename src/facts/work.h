@@ -4,6 +4,7 @@
 
 #include "facts/facts.h"
 #include "model/steps/steps.h"
+#include "model/steps/usage.h"
 
 #define DW_FACTS_CATEGORY(name) (1u << DWELL_CATEGORY_##name)
 
@@ -37,13 +38,15 @@ struct dw_facts_work {
 	const struct dw_steps *steps;
 	const struct dw_loop *loop;    /* NULL: the trace has no steps */
 	const struct dw_step *all;     /* the steps of the loop */
+	const struct dw_usage_of *usages; /* of the same steps */
 	uint8_t *roles;                /* by step of the loop; 0: it is not counted */
 	const struct dw_step **steady; /* the steady steps, in order */
 	size_t steady_count;
 	double *values, *wholes;       /* space for a number for each step of the loop */
 	double loop_ns;                /* wall time of the loop; 0: only part of the run is in scope */
 	bool python;                   /* the loop's process is a Python program */
-	bool cpu_known;                /* most steady steps have their CPU time */
+	bool cpu_known;                /* the CPU time of most steady steps is known */
+	bool delay_known;              /* and for how long they waited for a CPU */
 	bool failed;                   /* memory ran out */
 	struct dw_facts *facts;
 };
@@ -74,6 +77,8 @@ const char *dw_facts_meta(const struct dw_facts_work *work, const char *key);
 /* Divides a step into parts, in ns; they sum to its length. */
 void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *step,
                      double parts[DW_PART_COUNT]);
+/* The time of a step in which its thread neither ran nor waited for a CPU. Negative: not known. */
+double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *step);
 const char *dw_facts_part_name(enum dw_part part);
 
 /* ---- steady.c -------------------------------------------------------------------------------- */

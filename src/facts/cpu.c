@@ -1,0 +1,85 @@
+/*
+ * Facts of the processor: what the step's thread and its process used, by the kernel's account, and
+ * what the machine has.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "facts/work.h"
+
+#define TOO_SHORT "record with this version of dwell: the trace has no readings of the kernel's account"
+
+static void cpu_put_busy(struct dw_facts_work *work)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < work->steady_count; i++) {
+		const struct dw_step *step = work->steady[i];
+		const struct dw_usage_of *usage = &work->usages[step - work->all];
+
+		if (step->cpu_ns && step->end_ns > step->start_ns)
+			work->values[known++] = (double)step->cpu_ns / (double)(step->end_ns - step->start_ns);
+		else if (usage->wall_ns > 0)
+			work->values[known++] = usage->process_cpu_ns / usage->wall_ns;
+	}
+	if (work->cpu_known)
+		dw_fact_set_median(work, DW_FACT_CPU_BUSY, known);
+	else
+		dw_fact_miss(work, DW_FACT_CPU_BUSY, "the steps are too short to read their CPU time");
+}
+
+/* Figures of the kernel's account, by the place of their double in struct dw_usage_of. */
+static void cpu_put_usage(struct dw_facts_work *work, enum dw_fact_id id, size_t place, bool share)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < work->steady_count; i++) {
+		const struct dw_step *step = work->steady[i];
+		const struct dw_usage_of *usage = &work->usages[step - work->all];
+		double value = *(const double *)(const void *)((const char *)usage + place);
+
+		if (!(usage->known > 0.5) || !(usage->wall_ns > 0))
+			continue;
+		/* A reading of several steps is divided by time. */
+		work->values[known] = share ? value : value / usage->known;
+		work->wholes[known++] = usage->wall_ns;
+	}
+	if (known * 10 < work->steady_count * 9)
+		dw_fact_miss(work, id, TOO_SHORT);
+	else if (share)
+		dw_fact_set_blocks(work, id, known);
+	else
+		dw_fact_set_median(work, id, known);
+}
+
+static void cpu_put_number(struct dw_facts_work *work, enum dw_fact_id id, const char *key,
+                           const char *missing)
+{
+	const char *value = dw_facts_meta(work, key);
+
+	if (value && strtod(value, NULL) > 0)
+		dw_fact_set(work, id, strtod(value, NULL), 1);
+	else
+		dw_fact_miss(work, id, missing);
+}
+
+#define USAGE(field) offsetof(struct dw_usage_of, field)
+
+void dw_facts_of_cpu(struct dw_facts_work *work)
+{
+	cpu_put_number(work, DW_FACT_CPU_CPUS, "host.cpus", "record with dwell run");
+	cpu_put_number(work, DW_FACT_CPU_OPERATOR_THREADS, "torch.threads",
+	               "the number of threads of an operator is not in the trace");
+	if (!work->steady_count)
+		return;
+	cpu_put_busy(work);
+	cpu_put_usage(work, DW_FACT_CPU_THREAD, USAGE(cpu_ns), true);
+	cpu_put_usage(work, DW_FACT_CPU_SWITCHES_WAIT, USAGE(waits), false);
+	cpu_put_usage(work, DW_FACT_CPU_SWITCHES_FORCED, USAGE(preemptions), false);
+	cpu_put_usage(work, DW_FACT_CPU_FAULTS_MINOR, USAGE(minor_faults), false);
+	cpu_put_usage(work, DW_FACT_CPU_FAULTS_MAJOR, USAGE(major_faults), false);
+	if (work->delay_known)
+		cpu_put_usage(work, DW_FACT_CPU_DELAY, USAGE(delay_ns), true);
+	else
+		dw_fact_miss(work, DW_FACT_CPU_DELAY, TOO_SHORT);
+}
