@@ -183,6 +183,7 @@ static void facts_fill(struct dw_facts_work *work)
 	dw_facts_of_time_outside(work);
 	dw_facts_of_cpu(work);
 	dw_facts_of_operators(work);
+	dw_facts_of_loader(work);
 }
 
 static bool facts_compute(struct dw_model *model, const void *request, void *result)

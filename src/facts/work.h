@@ -95,5 +95,6 @@ void dw_facts_of_run(struct dw_facts_work *work);
 void dw_facts_of_time_outside(struct dw_facts_work *work);
 void dw_facts_of_cpu(struct dw_facts_work *work);
 void dw_facts_of_operators(struct dw_facts_work *work);
+void dw_facts_of_loader(struct dw_facts_work *work);
 
 #endif

@@ -8,6 +8,7 @@
 #ifndef DW_VIEWS_LOADER_H
 #define DW_VIEWS_LOADER_H
 
+#include "model/time/loading.h"
 #include "views/common.h"
 
 struct dw_loader_row {
@@ -28,10 +29,6 @@ struct dw_loader {
 	struct dw_loader_row *rows; /* rows of the loop first, each group by time */
 	size_t row_count;
 };
-
-/* The state of the queue as the loop's ranges record it in their detail. */
-#define DW_LOADER_EMPTY "the queue was empty"
-#define DW_LOADER_READY "a batch was ready"
 
 /* Returns NULL with `error` if out of memory. dw_loader_done() frees the result. */
 struct dw_loader *dw_loader(struct dw_model *model, struct dwell_error *error);

@@ -1,0 +1,539 @@
+/*
+ * Facts of the data loader: production, hand-over and the start of workers, apart.
+ *
+ * The loop's requests of training are divided into epochs at each begin of an iteration. The first
+ * request of an epoch is left out of the figures of a batch: it waits for workers to start.
+ *
+ * A request ends when its batch has been made and handed over. A batch belongs to the request: the
+ * i-th request of an epoch gets the batch of worker i mod n, in the order in which the workers were
+ * started. Where this agrees with the times (no batch was made after its request ended), the wait
+ * is divided at the moment when the batch was made. Otherwise the queue tells: a request that found
+ * no batch ready waited for production, except for what a usual hand-over takes.
+ *
+ * Workers are counted at one time: the threads that made batches in one epoch.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "facts/work.h"
+#include "model/time/loading.h"
+
+#define NO_LOADER "the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, \"name\")"
+#define NO_WORKERS "the loader has no workers"
+#define EARLY_NS 2e6       /* a batch may be logged as made this much after its request ended */
+#define LEAST_MATCHED 0.95
+
+struct epoch {
+	size_t first, end;     /* its requests; a begin of an iteration is not one of them */
+	uint64_t start_ns, end_ns;
+	uint64_t iterator_ns;  /* duration of the begin of the iteration */
+};
+
+struct loader {
+	const struct dw_loading_all *all;
+	struct dw_request *requests;  /* of training, without begins of iterations */
+	size_t request_count;
+	struct epoch *epochs;
+	size_t epoch_count;
+	double *production_ns;        /* by request: how long it waited for production */
+	uint32_t *workers;            /* threads that made batches, by process and thread start */
+	size_t worker_count, most_workers;
+	bool *first;                  /* by request: it is the first of its epoch */
+};
+
+/* ---- requests and epochs ----------------------------------------------------------------------- */
+
+static bool loader_gather_requests(struct dw_facts_work *work, struct loader *loader)
+{
+	const struct dw_loading *of = &loader->all->threads[work->loop->thread];
+	struct epoch *epoch = NULL;
+
+	loader->requests = calloc(of->request_count + 1, sizeof *loader->requests);
+	loader->epochs = calloc(of->request_count + 2, sizeof *loader->epochs);
+	loader->production_ns = calloc(of->request_count + 1, sizeof *loader->production_ns);
+	loader->first = calloc(of->request_count + 1, sizeof *loader->first);
+	if (!loader->requests || !loader->epochs || !loader->production_ns || !loader->first)
+		return false;
+	for (size_t i = 0; i < of->request_count; i++) {
+		const struct dw_request *request = &of->requests[i];
+
+		if (request->evaluation)
+			continue;
+		if (request->kind == DW_REQUEST_START || !epoch) {
+			if (!epoch || epoch->end > epoch->first)
+				epoch = &loader->epochs[loader->epoch_count++];
+			*epoch = (struct epoch){ .first = loader->request_count,
+				                     .end = loader->request_count,
+				                     .start_ns = request->start_ns };
+			if (request->kind == DW_REQUEST_START)
+				epoch->iterator_ns = request->end_ns - request->start_ns;
+		}
+		epoch->end_ns = request->end_ns;
+		if (request->kind == DW_REQUEST_START)
+			continue;
+		loader->first[loader->request_count] = epoch->end == epoch->first;
+		loader->requests[loader->request_count++] = *request;
+		epoch->end = loader->request_count;
+	}
+	return true;
+}
+
+static double loader_length(const struct dw_request *request)
+{
+	return (double)(request->end_ns - request->start_ns);
+}
+
+/* ---- workers ----------------------------------------------------------------------------------- */
+
+/* Whether a thread makes batches for the loop: it is another thread or process of the loop's rank. */
+static bool loader_is_worker(const struct dw_facts_work *work, const struct loader *loader,
+                             uint32_t thread)
+{
+	const struct dw_source *source = work->source;
+	uint32_t loop = source->threads[work->loop->thread].process;
+	uint32_t process = source->threads[thread].process;
+
+	if (thread == work->loop->thread || !loader->all->threads[thread].made_count ||
+	    loader->all->threads[thread].request_count)
+		return false;
+	while (process != loop && process != DW_NO_INDEX)
+		process = source->processes[process].parent;
+	return process == loop || work->steps->process_count == 1;
+}
+
+static uint64_t loader_started(const struct dw_facts_work *work, uint32_t thread)
+{
+	return work->source->processes[work->source->threads[thread].process].start_ns;
+}
+
+static bool loader_find_workers(struct dw_facts_work *work, struct loader *loader)
+{
+	size_t threads = work->source->thread_count;
+
+	loader->workers = calloc(threads + 1, sizeof *loader->workers);
+	if (!loader->workers)
+		return false;
+	for (uint32_t t = 0; t < threads; t++) {
+		size_t at = loader->worker_count;
+
+		if (!loader_is_worker(work, loader, t))
+			continue;
+		for (; at && loader_started(work, loader->workers[at - 1]) > loader_started(work, t); at--)
+			loader->workers[at] = loader->workers[at - 1];
+		loader->workers[at] = t;
+		loader->worker_count++;
+	}
+	return true;
+}
+
+/* The first batch of a thread that began at or after `ns`. */
+static size_t loader_first_made(const struct dw_loading *of, uint64_t ns)
+{
+	size_t low = 0, high = of->made_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (of->made[middle].start_ns < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The workers that made batches in the epoch, in `of`, with their first batch in `from`. */
+static size_t loader_workers_of(const struct loader *loader, const struct epoch *epoch,
+                                uint32_t *of, size_t *from)
+{
+	size_t count = 0;
+
+	for (size_t w = 0; w < loader->worker_count; w++) {
+		const struct dw_loading *made = &loader->all->threads[loader->workers[w]];
+		size_t first = loader_first_made(made, epoch->start_ns);
+
+		if (first == made->made_count || made->made[first].start_ns >= epoch->end_ns)
+			continue;
+		of[count] = loader->workers[w];
+		from[count++] = first;
+	}
+	return count;
+}
+
+/* Divides the waits of an epoch by the times at which batches were made. Returns whether these fit
+ * the requests. */
+static bool loader_match_epoch(struct loader *loader, const struct epoch *epoch,
+                               const uint32_t *workers, const size_t *from, size_t count)
+{
+	size_t matched = 0, requests = epoch->end - epoch->first;
+
+	for (size_t i = 0; count && i < requests; i++) {
+		const struct dw_request *request = &loader->requests[epoch->first + i];
+		const struct dw_loading *of = &loader->all->threads[workers[i % count]];
+		size_t at = from[i % count] + i / count;
+		double wait;
+
+		if (at >= of->made_count) {
+			matched += i + 1 == requests; /* the request that ends the epoch */
+			continue;
+		}
+		matched += (double)of->made[at].end_ns <= (double)request->end_ns + EARLY_NS;
+		wait = (double)of->made[at].end_ns - (double)request->start_ns;
+		loader->production_ns[epoch->first + i] = fmax(0, fmin(wait, loader_length(request)));
+	}
+	return count && (double)matched >= LEAST_MATCHED * (double)requests;
+}
+
+/* Divides them by the state of the queue. */
+static void loader_divide_by_queue(struct loader *loader, const struct epoch *epoch,
+                                   double hand_over_ns)
+{
+	for (size_t i = epoch->first; i < epoch->end; i++) {
+		const struct dw_request *request = &loader->requests[i];
+
+		loader->production_ns[i] = request->kind == DW_REQUEST_EMPTY
+		                               ? fmax(0, loader_length(request) - hand_over_ns) : 0;
+	}
+}
+
+/* The median request that found a batch ready. */
+static double loader_usual_hand_over(struct loader *loader, double *space)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < loader->request_count; i++)
+		if (loader->requests[i].kind == DW_REQUEST_READY)
+			space[count++] = loader_length(&loader->requests[i]);
+	return dw_facts_median(space, count);
+}
+
+static bool loader_divide_waits(struct loader *loader)
+{
+	uint32_t *workers = calloc(loader->worker_count + 1, sizeof *workers);
+	size_t *from = calloc(loader->worker_count + 1, sizeof *from);
+	double *space = calloc(loader->request_count + 1, sizeof *space);
+	bool good = workers && from && space;
+	double usual = good ? loader_usual_hand_over(loader, space) : 0;
+
+	for (size_t e = 0; good && e < loader->epoch_count; e++) {
+		const struct epoch *epoch = &loader->epochs[e];
+		size_t count = loader_workers_of(loader, epoch, workers, from);
+
+		if (count > loader->most_workers)
+			loader->most_workers = count;
+		if (!loader_match_epoch(loader, epoch, workers, from, count))
+			loader_divide_by_queue(loader, epoch, usual);
+	}
+	free(workers);
+	free(from);
+	free(space);
+	return good;
+}
+
+/* ---- figures of steps ---------------------------------------------------------------------------- */
+
+enum of_request { MADE, PRODUCTION, HAND_OVER };
+
+/* Sums a part of the requests by the steady step in which they begin. */
+static void loader_put_of_steps(struct dw_facts_work *work, const struct loader *loader,
+                                enum dw_fact_id id, enum of_request which)
+{
+	size_t at = 0;
+
+	for (size_t s = 0; s < work->steady_count; s++) {
+		const struct dw_step *step = work->steady[s];
+		double ns = 0;
+
+		while (at < loader->request_count && loader->requests[at].start_ns < step->start_ns)
+			at++;
+		for (; at < loader->request_count && loader->requests[at].start_ns < step->end_ns; at++) {
+			double made = (double)loader->requests[at].made_ns;
+			double production = loader->production_ns[at];
+
+			if (loader->first[at] && which != MADE)
+				continue;
+			ns += which == MADE         ? made
+			      : which == PRODUCTION ? production
+			                            : loader_length(&loader->requests[at]) - made - production;
+		}
+		work->values[s] = fmax(0, ns);
+		work->wholes[s] = (double)(step->end_ns - step->start_ns);
+	}
+	if (work->steady_count)
+		dw_fact_set_blocks(work, id, work->steady_count);
+}
+
+/* ---- production ------------------------------------------------------------------------------------ */
+
+/* The durations of all batches that were made for the loop. */
+static double *loader_made_lengths(const struct dw_facts_work *work, const struct loader *loader,
+                                   size_t *count, uint64_t *samples)
+{
+	double *lengths = NULL;
+	size_t all = 0;
+
+	*count = 0;
+	*samples = 0;
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t w = 0; w <= loader->worker_count; w++) {
+			uint32_t thread = w < loader->worker_count ? loader->workers[w] : work->loop->thread;
+			const struct dw_loading *of = &loader->all->threads[thread];
+
+			all += pass ? 0 : of->made_count;
+			*samples += pass ? of->samples : 0;
+			for (size_t i = 0; pass && i < of->made_count; i++)
+				lengths[(*count)++] = (double)(of->made[i].end_ns - of->made[i].start_ns);
+		}
+		if (!pass)
+			lengths = calloc(all + 1, sizeof *lengths);
+		if (!lengths)
+			break;
+	}
+	return lengths;
+}
+
+static void loader_put_production(struct dw_facts_work *work, const struct loader *loader)
+{
+	size_t count;
+	uint64_t samples;
+	double *lengths = loader_made_lengths(work, loader, &count, &samples);
+	double sum = 0, median;
+
+	work->failed |= !lengths;
+	for (size_t i = 0; lengths && i < count; i++)
+		sum += lengths[i];
+	if (lengths && count) {
+		median = dw_facts_median(lengths, count);
+		dw_fact_set(work, DW_FACT_LOADER_PRODUCTION, median, count);
+		if (median > 0)
+			dw_fact_set(work, DW_FACT_LOADER_VARIATION,
+			            lengths[(size_t)(0.99 * (double)(count - 1))] / median, count);
+		if (samples)
+			dw_fact_set(work, DW_FACT_LOADER_SAMPLE, sum / (double)samples, samples);
+		else
+			dw_fact_miss(work, DW_FACT_LOADER_SAMPLE, "the number of samples is not in the trace");
+	} else {
+		for (unsigned id = DW_FACT_LOADER_PRODUCTION; id <= DW_FACT_LOADER_PART_COLLATE; id++)
+			dw_fact_miss(work, (enum dw_fact_id)id, "no batch was seen being made");
+		dw_fact_miss(work, DW_FACT_LOADER_VARIATION, "no batch was seen being made");
+	}
+	free(lengths);
+}
+
+static bool loader_has_word(const char *name, const char *const *words)
+{
+	for (; *words; words++) {
+		size_t length = strlen(*words);
+
+		for (const char *at = name; *at; at++)
+			if (strncasecmp(at, *words, length) == 0)
+				return true;
+	}
+	return false;
+}
+
+static void loader_put_parts(struct dw_facts_work *work, const struct loader *loader)
+{
+	static const char *const words[3][6] = {
+		{ "read", "open", "fetch", "load", NULL },
+		{ "decode", "transform", "augment", "resize", "crop", NULL },
+		{ "collate", "aten::stack", "aten::cat", NULL },
+	};
+	static const enum dw_fact_id ids[3] = { DW_FACT_LOADER_PART_READ, DW_FACT_LOADER_PART_DECODE,
+		                                    DW_FACT_LOADER_PART_COLLATE };
+	double all = (double)loader->all->making_ns, sums[3] = { 0 };
+	struct dw_fact *fact;
+
+	if (!loader->all->part_count)
+		return;
+	for (size_t i = 0; i < loader->all->part_count; i++) {
+		const struct dw_symbol *symbol = &work->symbols[loader->all->parts[i].symbol];
+
+		/* The range around a batch has the data set's own code, which has no name. */
+		for (unsigned w = 0; w < 3 && symbol->category != DWELL_CATEGORY_DATA; w++)
+			if (loader_has_word(symbol->name, words[w])) {
+				sums[w] += (double)loader->all->parts[i].ns;
+				break;
+			}
+	}
+	for (unsigned w = 0; w < 3; w++)
+		if (sums[w] > 0)
+			dw_fact_set_share(work, ids[w], sums[w], all, loader->all->part_count);
+		else
+			dw_fact_miss(work, ids[w], "no range within a batch has such a name: record with "
+			                           "dwell run --functions, or name the parts");
+	fact = dw_fact_set_share(work, DW_FACT_LOADER_PART, (double)loader->all->parts[0].ns, all,
+	                         loader->all->parts[0].count);
+	dw_fact_name(work, fact, loader->all->parts[0].symbol);
+	if (work->symbols[fact->symbol].category == DWELL_CATEGORY_DATA)
+		fact->note = "the data set's own code, not named";
+}
+
+/* ---- workers ----------------------------------------------------------------------------------- */
+
+static double loader_mean_made(const struct dw_loading *of)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < of->made_count; i++)
+		sum += (double)(of->made[i].end_ns - of->made[i].start_ns);
+	return of->made_count ? sum / (double)of->made_count : 0;
+}
+
+static void loader_put_workers(struct dw_facts_work *work, const struct loader *loader)
+{
+	double busy = 0, span = 0, slowest = 0, *means;
+	uint32_t slow = DW_NO_INDEX;
+	struct dw_fact *fact;
+	double median;
+
+	dw_fact_set(work, DW_FACT_LOADER_WORKERS, (double)loader->most_workers, loader->epoch_count);
+	dw_fact_set(work, DW_FACT_LOADER_WORKERS_STARTED, (double)loader->worker_count, 1);
+	if (!loader->worker_count) {
+		dw_fact_miss(work, DW_FACT_LOADER_BUSY, NO_WORKERS);
+		dw_fact_miss(work, DW_FACT_LOADER_SLOWEST, NO_WORKERS);
+		return;
+	}
+	means = calloc(loader->worker_count + 1, sizeof *means);
+	work->failed |= !means;
+	for (size_t w = 0; means && w < loader->worker_count; w++) {
+		const struct dw_loading *of = &loader->all->threads[loader->workers[w]];
+
+		means[w] = loader_mean_made(of);
+		busy += means[w] * (double)of->made_count;
+		span += (double)(of->made[of->made_count - 1].end_ns - of->made[0].start_ns);
+		if (means[w] > slowest) {
+			slowest = means[w];
+			slow = loader->workers[w];
+		}
+	}
+	median = means ? dw_facts_median(means, loader->worker_count) : 0;
+	free(means);
+	dw_fact_set_share(work, DW_FACT_LOADER_BUSY, busy, span, loader->worker_count);
+	if (loader->worker_count < 2 || !(median > 0)) {
+		dw_fact_miss(work, DW_FACT_LOADER_SLOWEST, "there is only one worker");
+		return;
+	}
+	fact = dw_fact_set(work, DW_FACT_LOADER_SLOWEST, slowest / median, loader->worker_count);
+	fact->note = work->source->threads[slow].name;
+}
+
+/* ---- requests ---------------------------------------------------------------------------------- */
+
+static void loader_put_requests(struct dw_facts_work *work, const struct loader *loader,
+                                double *space)
+{
+	const struct dw_loading *of = &loader->all->threads[work->loop->thread];
+	double wait = 0, empty = 0, asked = 0, count = 0;
+	size_t hand_overs = 0;
+
+	for (size_t i = 0; i < loader->request_count; i++) {
+		const struct dw_request *request = &loader->requests[i];
+
+		if (loader->first[i])
+			continue;
+		count++;
+		wait += loader_length(request);
+		asked += request->kind == DW_REQUEST_EMPTY || request->kind == DW_REQUEST_READY;
+		empty += request->kind == DW_REQUEST_EMPTY;
+		if (loader->worker_count && loader->production_ns[i] <= 0)
+			space[hand_overs++] = loader_length(request);
+	}
+	dw_fact_set(work, DW_FACT_LOADER_EPOCHS, (double)loader->epoch_count, 1);
+	dw_fact_set(work, DW_FACT_LOADER_BATCHES, (double)loader->request_count, 1);
+	if (count > 0)
+		dw_fact_set(work, DW_FACT_LOADER_WAIT, wait / count, (size_t)count);
+	if (asked > 0)
+		dw_fact_set_share(work, DW_FACT_LOADER_EMPTY, empty, asked, (size_t)asked);
+	else
+		dw_fact_miss(work, DW_FACT_LOADER_EMPTY, NO_WORKERS);
+	if (of->asked)
+		dw_fact_set(work, DW_FACT_LOADER_READY, (double)of->ready / (double)of->asked,
+		            (size_t)of->asked);
+	else
+		dw_fact_miss(work, DW_FACT_LOADER_READY, NO_WORKERS);
+	if (hand_overs)
+		dw_fact_set(work, DW_FACT_LOADER_HAND_OVER_NS, dw_facts_median(space, hand_overs),
+		            hand_overs);
+	else
+		dw_fact_miss(work, DW_FACT_LOADER_HAND_OVER_NS,
+		             loader->worker_count ? "no request found a batch ready" : NO_WORKERS);
+}
+
+/* What a begin of an epoch costs beyond a usual batch and the making of the first one. */
+static void loader_put_start(struct dw_facts_work *work, const struct loader *loader,
+                             double usual_ns, double production_ns)
+{
+	double sum = 0, within = 0;
+
+	if (!loader->worker_count || !loader->epoch_count) {
+		dw_fact_miss(work, DW_FACT_LOADER_START, NO_WORKERS);
+		dw_fact_miss(work, DW_FACT_LOADER_START_SHARE, NO_WORKERS);
+		return;
+	}
+	for (size_t e = 0; e < loader->epoch_count; e++) {
+		const struct epoch *epoch = &loader->epochs[e];
+		double ns = (double)epoch->iterator_ns;
+
+		if (epoch->end > epoch->first)
+			ns += fmax(0, loader_length(&loader->requests[epoch->first]) - usual_ns -
+			                  production_ns);
+		sum += ns;
+		within += e && epoch->start_ns < work->loop->end_ns ? ns : 0;
+	}
+	dw_fact_set(work, DW_FACT_LOADER_START, sum / (double)loader->epoch_count,
+	            loader->epoch_count);
+	dw_fact_set_share(work, DW_FACT_LOADER_START_SHARE, within, work->loop_ns,
+	                  loader->epoch_count - 1);
+}
+
+static void loader_put_all(struct dw_facts_work *work, struct loader *loader)
+{
+	double *space = calloc(loader->request_count + 1, sizeof *space);
+	const struct dw_fact *production = &work->facts->at[DW_FACT_LOADER_PRODUCTION];
+	const struct dw_fact *wait = &work->facts->at[DW_FACT_LOADER_WAIT];
+
+	if (!space) {
+		work->failed = true;
+		return;
+	}
+	loader_put_requests(work, loader, space);
+	loader_put_production(work, loader);
+	loader_put_parts(work, loader);
+	loader_put_workers(work, loader);
+	loader_put_start(work, loader, wait->measured ? wait->value : 0,
+	                 production->measured ? production->value : 0);
+	loader_put_of_steps(work, loader, DW_FACT_LOADER_IN_PROCESS, MADE);
+	if (loader->worker_count) {
+		loader_put_of_steps(work, loader, DW_FACT_LOADER_STARVED, PRODUCTION);
+		loader_put_of_steps(work, loader, DW_FACT_LOADER_HAND_OVER, HAND_OVER);
+	} else {
+		dw_fact_miss(work, DW_FACT_LOADER_STARVED, NO_WORKERS);
+		dw_fact_miss(work, DW_FACT_LOADER_HAND_OVER, NO_WORKERS);
+	}
+	free(space);
+}
+
+void dw_facts_of_loader(struct dw_facts_work *work)
+{
+	struct loader loader = { .all = dw_model_loading_all(work->model, NULL) };
+
+	work->failed |= !loader.all;
+	if (loader.all && loader_gather_requests(work, &loader) && loader.request_count) {
+		if (loader_find_workers(work, &loader) && loader_divide_waits(&loader))
+			loader_put_all(work, &loader);
+		else
+			work->failed = true;
+	} else {
+		for (unsigned id = DW_FACT_LOADER_WORKERS; id <= DW_FACT_LOADER_VARIATION; id++)
+			if (!work->facts->at[id].measured)
+				dw_fact_miss(work, (enum dw_fact_id)id, NO_LOADER);
+	}
+	free(loader.requests);
+	free(loader.epochs);
+	free(loader.production_ns);
+	free(loader.workers);
+	free(loader.first);
+}
