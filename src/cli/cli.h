@@ -113,6 +113,7 @@ int dw_cmd_report(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_import(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv);
 /* `dwell COMMAND...`: runs the command, then prints the overview. */
 int dw_run_command(char **command);

@@ -102,6 +102,12 @@ static const struct dw_option export_options[] = {
 	HELP,
 };
 
+static const struct dw_option import_options[] = {
+	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
+	  .help = "write the trace to FILE, replacing it (required)" },
+	HELP,
+};
+
 static const struct dw_option info_options[] = {
 	{ DW_OPTION_TEXTS, "texts",
 	  .help = "print every text that is stored in the trace, one per line" },
@@ -139,6 +145,8 @@ const struct dw_verb dw_verbs[] = {
 	{ "report", "show where a trace's time goes", "[TRACE...]", OPTIONS(report_options),
 	  dw_cmd_report },
 	{ "export", "write a trace for another tool", "[TRACE]", OPTIONS(export_options), dw_cmd_export },
+	{ "import", "store another tool's files as a trace", "FILE...", OPTIONS(import_options),
+	  dw_cmd_import },
 	{ "serve", "let TensorBoard capture from a running program", "TRACE", OPTIONS(serve_options),
 	  dw_cmd_serve },
 	{ "capture", "capture from a program that is serving", "HOST:PORT",

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 
+#define LENIENT_BYTES ((size_t)32 << 10) /* of an event that is no JSON */
 #define MOST_PROPERTIES_BYTES (1 << 20)
 #define LARGE_BYTES ((size_t)64 << 20) /* of a file whose image is made in a temporary file */
 
@@ -75,6 +76,20 @@ static const char *chrome_parse(struct chrome *chrome, struct chrome_event *even
 	return end;
 }
 
+/* The same for an event that is no JSON. It does not look far: a quote without its partner would
+ * otherwise lead to the end of the file, and so would the next. */
+static const char *chrome_parse_leniently(struct chrome *chrome, struct chrome_event *event)
+{
+	const struct dw_input *input = &chrome->input;
+	struct dw_json json = { .end = input->end, .last = true, .lenient = true };
+
+	while (!input->last && (size_t)(input->end - input->at) < LENIENT_BYTES && chrome_more(chrome))
+		;
+	json.end = (size_t)(input->end - input->at) < LENIENT_BYTES ? input->end
+	                                                            : input->at + LENIENT_BYTES;
+	return chrome_read_event(&json, input->at, event);
+}
+
 /*
  * Finds the next event after one that cannot be read: a '{' behind "}," or the end of the list. Both
  * may lie within a text, so what is found may be no event, and then this is called again.
@@ -112,10 +127,10 @@ static bool chrome_read_one(struct chrome *chrome, struct chrome_event *event)
 {
 	const char *end = chrome_parse(chrome, event);
 
-	if (!end && chrome->json.why == DW_JSON_BAD && chrome->json.bad_at < chrome->input.end) {
-		chrome->json.lenient = true;
-		end = chrome_parse(chrome, event);
-		chrome->json.lenient = false;
+	bool cut = !end && chrome->input.last && chrome->json.bad_at >= chrome->input.end;
+
+	if (!end && !cut) {
+		end = chrome_parse_leniently(chrome, event);
 		if (end)
 			chrome_count(chrome, &chrome->repaired);
 	}
@@ -124,7 +139,7 @@ static bool chrome_read_one(struct chrome *chrome, struct chrome_event *event)
 		chrome_consume(chrome, end);
 		return true;
 	}
-	if (chrome->input.last && chrome->json.bad_at >= chrome->input.end) {
+	if (cut) {
 		chrome->truncated = true;
 		return false;
 	}
@@ -284,8 +299,9 @@ static void chrome_note(struct chrome *chrome, struct dw_import_result *result,
 		                               fault->column);
 }
 
-static void chrome_notes(struct chrome *chrome, struct dw_import_result *result)
+static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 {
+	struct dw_import_result notes = { .note = NULL }, *result = &notes;
 	uint64_t line, column;
 
 	dw_input_place(&chrome->input, chrome->input.at, &line, &column);
@@ -308,6 +324,8 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *result)
 	chrome_note(chrome, result, &chrome->cut_texts, "texts are longer than 32000 bytes and were cut");
 	chrome_note(chrome, result, &chrome->names_dropped, "events have names or shapes beyond those that "
 	            "are kept");
+	chrome_note(chrome, result, &chrome->threads_dropped, "events are left out, of more threads than a "
+	            "file of this size has");
 	dw_import_note(result, chrome->arena, chrome->ranges.overlaps,
 	               "events overlap others of their thread partly");
 	dw_import_note(result, chrome->arena, chrome->ranges.cut,
@@ -316,66 +334,50 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *result)
 	dw_import_note(result, chrome->arena, chrome->unmatched_ends, "events end and did not begin");
 	dw_import_note(result, chrome->arena, chrome->args_dropped, "events have arguments beyond those "
 	               "that are kept");
+	if (!notes.note)
+		return;
+	/* A single file is named before the note anyway. */
+	all->note = dw_arena_printf(chrome->arena, "%s%s%s%s%s", all->note ? all->note : "",
+	                            all->note ? "; " : "", chrome->file_count > 1 ? chrome->file->path : "",
+	                            chrome->file_count > 1 ? ": " : "", notes.note);
 }
 
-static void chrome_finish(struct chrome *chrome)
+static void chrome_finish_file(struct chrome *chrome)
 {
-	struct dw_head *head;
-
 	if (chrome->first_ns == INT64_MAX)
 		chrome->first_ns = 0;
+	if (chrome->file_count > 1 && chrome->base_ns > 0)
+		chrome->offset_ns = (uint64_t)chrome->base_ns;
+	if (chrome->first_process == chrome->process_count || !chrome->process_used)
+		chrome_add_process(chrome, 0); /* of devices alone */
 	chrome_owners_finish(chrome);
 	chrome_devices_finish(chrome);
 	chrome_write(chrome);
-	if (chrome->failed)
-		return;
-	head = dw_encode_head(&chrome->encode);
-	head->start_ticks = head->start_monotonic_ns = (uint64_t)chrome->first_ns;
-	head->start_realtime_ns = (uint64_t)(chrome->base_ns > 0 ? chrome->base_ns : 0) +
-	                          (uint64_t)chrome->first_ns;
-	snprintf(head->writer, sizeof head->writer, "Chrome trace");
+	if ((uint64_t)chrome->first_ns + chrome->offset_ns < chrome->start_ns)
+		chrome->start_ns = (uint64_t)chrome->first_ns + chrome->offset_ns;
+}
+
+static void chrome_end_file(struct chrome *chrome)
+{
+	dw_input_close(&chrome->input);
+	dw_sort_reset(&chrome->sort);
+	chrome_owners_end_file(chrome);
+	chrome_devices_reset(&chrome->devices);
 }
 
 static void chrome_reset(struct chrome *chrome)
 {
-	dw_input_close(&chrome->input);
+	chrome_end_file(chrome);
 	dw_encode_reset(&chrome->encode);
-	dw_sort_reset(&chrome->sort);
 	dw_ranges_reset(&chrome->ranges);
 	chrome_names_reset(&chrome->names);
 	chrome_owners_reset(chrome);
-	chrome_devices_reset(&chrome->devices);
 	free(chrome->votes);
 	if (chrome->temporary_fd >= 0)
 		close(chrome->temporary_fd);
 }
 
-static int chrome_run(struct chrome *chrome, struct dw_import_result *result, struct dwell_error *error)
-{
-	const struct dw_import_file *file = chrome->file;
-
-	chrome_read_file(chrome);
-	if (!chrome->has_events && !chrome->failed)
-		return dw_error_set(error, DWELL_E_NOT_TRACE,
-		                    "%s is JSON without \"traceEvents\": it is no trace of Kineto or Chrome",
-		                    file->path);
-	if (!chrome->failed)
-		chrome_finish(chrome);
-	if (chrome->sort.failed && chrome->sort.error)
-		return dw_error_set(error, DWELL_E_IO, "cannot write a temporary file for %s: %s; name a folder "
-		                    "with space in TMPDIR", file->path, strerror(chrome->sort.error));
-	chrome->failed |= chrome->input.failed;
-	if (chrome->encode.error)
-		return dw_error_set(error, DWELL_E_IO, "cannot write the trace of %s: %s; %s", file->path,
-		                    strerror(chrome->encode.error), file->image_fd >= 0
-		                        ? "write it where there is space"
-		                        : "name a folder with space in TMPDIR");
-	result->image = chrome->failed ? NULL : dw_encode_take(&chrome->encode, &result->image_bytes);
-	if (!result->image)
-		return dw_error_set(error, DWELL_E_NOMEM, "out of memory translating %s", file->path);
-	chrome_notes(chrome, result);
-	return 0;
-}
+/* ---- files --------------------------------------------------------------------------------------------- */
 
 /* Whether the text begins like a Chrome trace: an object or an array of objects. */
 static bool chrome_is_json(struct chrome *chrome)
@@ -389,45 +391,132 @@ static bool chrome_is_json(struct chrome *chrome)
 	return first == '{' ? *next == '"' || *next == '}' : *next == '{' || *next == ']';
 }
 
-/* A large image does not stay in memory. Without a temporary file it has to. */
-static void chrome_init_image(struct chrome *chrome)
+/* Forgets the file before and opens the next one. */
+static int chrome_begin_file(struct chrome *chrome, const struct dw_import_file *file,
+                             struct dwell_error *error)
 {
-	const struct dw_import_file *file = chrome->file;
-	size_t large = chrome->input.inflater ? LARGE_BYTES / 16 : LARGE_BYTES;
+	int code;
 
-	chrome->temporary_fd = -1;
-	if (file->image_fd < 0 && file->size_bytes >= large)
-		chrome->temporary_fd = dw_sort_temporary();
-	if (file->image_fd >= 0 || chrome->temporary_fd >= 0)
-		dw_encode_init_file(&chrome->encode, DW_CLOCK_MONOTONIC, 1000000000,
-		                    file->image_fd >= 0 ? file->image_fd : chrome->temporary_fd);
-	else
-		dw_encode_init(&chrome->encode, DW_CLOCK_MONOTONIC, 1000000000);
-}
-
-int dw_import_chrome(const struct dw_import_file *file, struct dw_arena *arena,
-                     struct dw_import_result *result, struct dwell_error *error)
-{
-	struct chrome *chrome = calloc(1, sizeof *chrome);
-	int code = 0;
-
-	if (!chrome)
-		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
+	memset(&chrome->damaged, 0, sizeof *chrome - offsetof(struct chrome, damaged));
+	memset(chrome->forward, 0, sizeof chrome->forward);
 	chrome->file = file;
-	chrome->arena = arena;
+	chrome->base_ns = 0;
+	chrome->offset_ns = chrome->events = chrome->args_count = 0;
 	chrome->rank = chrome->world_size = -1;
-	chrome->temporary_fd = -1;
 	chrome->first_ns = INT64_MAX;
-	chrome->names.seed = dw_hash_seed(chrome);
+	chrome->has_events = false;
+	chrome->first_process = chrome->process_used ? chrome->process_count : 0;
+	chrome->last_thread = UINT32_MAX;
+	chrome->ranges.overlaps = chrome->ranges.cut = 0;
 	dw_sort_init(&chrome->sort);
 	code = dw_input_open(&chrome->input, file, error);
 	chrome->json = (struct dw_json){ .end = chrome->input.end, .last = chrome->input.last };
-	if (code == 0 && chrome_is_json(chrome)) {
+	return code;
+}
+
+/* A large image does not stay in memory. Without a temporary file it has to. */
+static void chrome_init_image(struct chrome *chrome)
+{
+	int fd = chrome->image_fd;
+	uint64_t bytes = 0;
+
+	/* Compressed files become some twenty times larger. */
+	for (size_t i = 0; i < chrome->file_count; i++)
+		bytes += chrome->files[i].size_bytes * (chrome->files[i].data[0] == '\x1f' ? 16 : 1);
+	if (fd < 0 && bytes >= LARGE_BYTES)
+		fd = chrome->temporary_fd = dw_sort_temporary();
+	if (fd >= 0)
+		dw_encode_init_file(&chrome->encode, DW_CLOCK_MONOTONIC, 1000000000, fd);
+	else
+		dw_encode_init(&chrome->encode, DW_CLOCK_MONOTONIC, 1000000000);
+	chrome->votes = calloc(CHROME_VOTES, sizeof *chrome->votes);
+	chrome->failed = !chrome->votes || chrome->encode.failed || !chrome_owners_init(chrome);
+}
+
+static int chrome_check(struct chrome *chrome, struct dwell_error *error)
+{
+	const char *path = chrome->file->path;
+
+	if (chrome->sort.failed && chrome->sort.error)
+		return dw_error_set(error, DWELL_E_IO, "cannot write a temporary file for %s: %s; name a folder "
+		                    "with space in TMPDIR", path, strerror(chrome->sort.error));
+	if (chrome->encode.error)
+		return dw_error_set(error, DWELL_E_IO, "cannot write the trace of %s: %s; write it where there is "
+		                    "space, or name such a folder in TMPDIR", path, strerror(chrome->encode.error));
+	if (chrome->failed || chrome->input.failed || chrome->encode.failed)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory translating %s", path);
+	return 0;
+}
+
+/* Reads one of the files. `*taken` is false if it is no Chrome trace. */
+static int chrome_run(struct chrome *chrome, const struct dw_import_file *file, bool *taken,
+                      struct dw_import_result *result, struct dwell_error *error)
+{
+	int code = chrome_begin_file(chrome, file, error);
+
+	*taken = code == 0 && chrome_is_json(chrome);
+	if (!*taken)
+		return code;
+	if (!chrome->encode.image)
 		chrome_init_image(chrome);
-		chrome->votes = calloc(CHROME_VOTES, sizeof *chrome->votes);
-		chrome->failed = !chrome->votes || chrome->encode.failed || !chrome_owners_init(chrome);
-		code = chrome_run(chrome, result, error);
+	chrome->first_block = chrome->encode.blocks;
+	if (!chrome->failed)
+		chrome_read_file(chrome);
+	if (!chrome->has_events && !chrome->failed)
+		return dw_error_set(error, DWELL_E_NOT_TRACE,
+		                    "%s is JSON without \"traceEvents\": it is no trace of Kineto or Chrome",
+		                    file->path);
+	if (!chrome->failed)
+		chrome_finish_file(chrome);
+	code = chrome_check(chrome, error);
+	if (code == 0)
+		chrome_notes(chrome, result);
+	return code;
+}
+
+static int chrome_finish(struct chrome *chrome, struct dw_import_result *result,
+                         struct dwell_error *error)
+{
+	struct dw_head *head = dw_encode_head(&chrome->encode);
+
+	head->start_ticks = head->start_monotonic_ns = chrome->start_ns;
+	head->start_realtime_ns = chrome->start_ns;
+	if (chrome->file_count == 1 && chrome->base_ns > 0)
+		head->start_realtime_ns += (uint64_t)chrome->base_ns;
+	head->end_blocks = chrome->encode.blocks;
+	snprintf(head->writer, sizeof head->writer, "Chrome trace");
+	result->image = dw_encode_take(&chrome->encode, &result->image_bytes);
+	return result->image ? 0 : chrome_check(chrome, error);
+}
+
+int dw_import_chrome(const struct dw_import_file *files, size_t count, int image_fd,
+                     struct dw_arena *arena, struct dw_import_result *result,
+                     struct dwell_error *error)
+{
+	struct chrome *chrome = calloc(1, sizeof *chrome);
+	bool taken = true;
+	int code = 0;
+
+	if (!chrome)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", files->path);
+	chrome->arena = arena;
+	chrome->files = files;
+	chrome->file_count = count;
+	chrome->image_fd = image_fd;
+	chrome->temporary_fd = -1;
+	dw_sort_init(&chrome->sort);
+	chrome->start_ns = UINT64_MAX;
+	chrome->names.seed = dw_hash_seed(chrome);
+	for (size_t i = 0; i < count && code == 0 && taken; i++) {
+		chrome_end_file(chrome);
+		code = chrome_run(chrome, &files[i], &taken, result, error);
+		if (code == 0 && !taken && count > 1)
+			code = dw_error_set(error, DWELL_E_NOT_TRACE, "%s is no Chrome trace: only these can be "
+			                    "imported together", files[i].path);
 	}
+	if (code == 0 && taken)
+		code = chrome_finish(chrome, result, error);
+	result->in_file = result->image && image_fd >= 0;
 	chrome_reset(chrome);
 	free(chrome);
 	return code;

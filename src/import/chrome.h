@@ -190,6 +190,7 @@ struct chrome_devices {
 	struct chrome_launch *launches;
 	size_t count, capacity, queue_count, queue_capacity, launch_count, launch_capacity;
 	struct dw_map queues_by_key, launches_by_key;
+	uint32_t clock;                    /* DEVICE_CLOCK id; 0: the times are the trace's */
 	struct dw_encode_events events[2]; /* short records, long ones; not begun: encode is NULL */
 	const char *properties;            /* deviceProperties, in the arena of names; or NULL */
 	size_t properties_length;
@@ -239,6 +240,16 @@ struct chrome {
 	uint32_t last_thread;     /* index; of the event before */
 	uint64_t last_process_key, last_thread_key;
 	struct dw_ranges ranges;
+	/* of the files together */
+	const struct dw_import_file *files;
+	size_t file_count;
+	int image_fd, temporary_fd; /* files of the image; -1: none */
+	bool process_used;        /* the first process, which has the dictionary, has an owner */
+	uint64_t start_ns;        /* of the earliest event, on the common time line */
+	/* ---- from here on: of one file ---- */
+	size_t first_process;     /* of its processes */
+	uint32_t first_block;
+	uint64_t offset_ns;       /* from its times to the common time line */
 	/* what the file says about itself */
 	int64_t base_ns, rank, world_size;
 	bool has_events;
@@ -246,14 +257,12 @@ struct chrome {
 	 * forward and a backward operator share. */
 	struct chrome_vote { uint64_t sequence; uint32_t thread, number; } *votes;
 	struct { uint32_t thread, count; } forward[CHROME_FORWARD_THREADS];
-	/* times of the events */
-	int64_t first_ns, last_ns;
+	int64_t first_ns;         /* the earliest start; INT64_MAX: there are no events */
 	/* counted for the note on the file */
-	uint64_t events, args_bytes, args_count;
+	uint64_t events, args_count;
 	struct chrome_fault damaged, repaired, wrong, negative, before_zero, cut_texts, names_dropped;
-	struct chrome_fault unknown_phase;
+	struct chrome_fault unknown_phase, threads_dropped;
 	uint64_t unmatched_begins, unmatched_ends, args_dropped;
-	int temporary_fd;         /* of the image; -1: none */
 	bool truncated;
 	bool failed;              /* out of memory */
 };
@@ -276,13 +285,17 @@ void chrome_names_reset(struct chrome_names *names);
 
 /* chrome_owners.c */
 uint64_t chrome_key_of(const struct chrome *chrome, const struct chrome_id *id);
-/* The index of the event's thread; UINT32_MAX: out of memory. */
+/* The index of the event's thread; UINT32_MAX: out of memory, or there are too many. */
 uint32_t chrome_thread_of(struct chrome *chrome, const struct chrome_event *event);
 void chrome_take_metadata(struct chrome *chrome, const struct chrome_event *event);
 struct dw_encode_process *chrome_journal(struct chrome *chrome); /* of the dictionary */
 bool chrome_owners_init(struct chrome *chrome);
+/* A new process of the file; its index. */
+uint32_t chrome_add_process(struct chrome *chrome, uint64_t key);
 /* Writes names and PROCESS entries. */
 void chrome_owners_finish(struct chrome *chrome);
+/* Forgets the threads and labels of a file. */
+void chrome_owners_end_file(struct chrome *chrome);
 void chrome_owners_reset(struct chrome *chrome);
 
 /* chrome_host.c */

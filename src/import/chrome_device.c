@@ -25,6 +25,7 @@ void chrome_devices_reset(struct chrome_devices *devices)
 	free(devices->launches);
 	dw_map_reset(&devices->queues_by_key);
 	dw_map_reset(&devices->launches_by_key);
+	memset(devices, 0, sizeof *devices);
 }
 
 /* ---- devices and queues ---------------------------------------------------------------------- */
@@ -91,7 +92,7 @@ static uint32_t device_queue_of(struct chrome *chrome, const struct chrome_event
 static bool device_read_size(const struct chrome *chrome, const struct chrome_event *event,
                              enum chrome_arg arg, uint32_t size[3])
 {
-	struct dw_json json = chrome->json;
+	struct dw_json json = { .end = chrome->json.end, .last = true };
 	struct dw_json_number number;
 	const char *at;
 	uint64_t value;
@@ -233,8 +234,12 @@ static void device_put(struct chrome *chrome, const struct dw_device_event_in *r
 	bool wide = record->external || record->other_name || record->recorded_by;
 	struct dw_encode_events *events = &chrome->devices.events[wide];
 
-	if (!events->encode)
-		dw_encode_events_init(events, chrome_journal(chrome), wide, 0, wide);
+	if (!events->encode) {
+		/* What the file says about its time may follow: the clock is tied to the trace's later. */
+		if (chrome->file_count > 1 && !chrome->devices.clock)
+			chrome->devices.clock = dw_encode_new_id(&chrome->encode);
+		dw_encode_events_init(events, chrome_journal(chrome), wide, chrome->devices.clock, wide);
+	}
 	dw_encode_event(events, record);
 }
 
@@ -346,17 +351,21 @@ static void device_write(struct chrome *chrome, const struct chrome_device *devi
 void chrome_devices_finish(struct chrome *chrome)
 {
 	struct chrome_devices *all = &chrome->devices;
-	size_t owner = 0;
+	uint64_t ticks = (uint64_t)chrome->first_ns;
+	size_t owner = chrome->first_process;
 
-	for (size_t i = 1; i < chrome->process_count; i++)
+	for (size_t i = owner; i < chrome->process_count; i++)
 		if (chrome->processes[i].calls > chrome->processes[owner].calls)
 			owner = i;
+	if (all->clock)
+		dw_encode_device_clock(chrome_journal(chrome), all->clock, ticks, ticks + chrome->offset_ns,
+		                       1000000000, 0);
 	for (size_t i = 0; i < all->count; i++)
 		device_write(chrome, &all->devices[i], chrome->processes[owner].journal.id);
 	for (unsigned i = 0; i < 2; i++)
 		if (all->events[i].encode)
 			dw_encode_events_close(&all->events[i]);
-	for (uint32_t block = 1; owner && block < chrome->encode.blocks; block++)
+	for (uint32_t block = chrome->first_block; owner && block < chrome->encode.blocks; block++)
 		if (dw_encode_chunk(&chrome->encode, block)->type == DW_CHUNK_DEVICE)
 			dw_encode_chunk(&chrome->encode, block)->process = chrome->processes[owner].journal.id;
 }

@@ -263,7 +263,7 @@ static void host_put_instant(struct chrome *chrome, const struct chrome_event *e
 /* Each number of `args` is a counter of its own: "NAME" if there is one, else "NAME MEMBER". */
 static void host_put_counters(struct chrome *chrome, const struct chrome_event *event)
 {
-	struct dw_json json = chrome->json;
+	struct dw_json json = { .end = chrome->json.end, .last = true, .lenient = true };
 	const char *at = event->args.length ? dw_json_space(event->args.at + 1) : "}";
 	struct dw_json_string key;
 	struct dw_json_number number;

@@ -285,7 +285,7 @@ static uint32_t shapes_write(struct chrome *chrome, const struct chrome_value *d
 		chrome->failed = true;
 		return 0;
 	}
-	reader->json = chrome->json;
+	reader->json = (struct dw_json){ .end = chrome->json.end, .last = true };
 	if (types)
 		reader->types = types->text.at + 1;
 	while (at && *at == '[') {

@@ -12,7 +12,9 @@
 #include "import/chrome.h"
 
 #define MOST_PROCESSES 4096u
-#define MOST_THREADS ((size_t)1 << 20)
+/* Each thread takes a page of the image at least: as many as a file may have kilobytes. */
+#define SPARE_THREADS 4096u
+#define BYTES_A_THREAD 1024u
 #define MOST_LABELS ((size_t)1 << 20)
 
 bool chrome_owners_init(struct chrome *chrome)
@@ -20,7 +22,6 @@ bool chrome_owners_init(struct chrome *chrome)
 	struct chrome_process *process =
 	    DW_GROW(&chrome->processes, &chrome->process_capacity, chrome->process_count);
 
-	chrome->last_thread = UINT32_MAX;
 	if (!process)
 		return false;
 	/* The dictionary needs a journal before the first event; the first process takes it over. */
@@ -34,14 +35,21 @@ struct dw_encode_process *chrome_journal(struct chrome *chrome)
 	return &chrome->processes[0].journal;
 }
 
-void chrome_owners_reset(struct chrome *chrome)
+void chrome_owners_end_file(struct chrome *chrome)
 {
-	free(chrome->processes);
-	free(chrome->threads);
-	free(chrome->labels);
 	dw_map_reset(&chrome->processes_by_key);
 	dw_map_reset(&chrome->threads_by_key);
 	dw_map_reset(&chrome->labels_by_key);
+	chrome->thread_count = chrome->label_count = 0;
+	chrome->last_thread = UINT32_MAX;
+}
+
+void chrome_owners_reset(struct chrome *chrome)
+{
+	chrome_owners_end_file(chrome);
+	free(chrome->processes);
+	free(chrome->threads);
+	free(chrome->labels);
 }
 
 uint64_t chrome_key_of(const struct chrome *chrome, const struct chrome_id *id)
@@ -58,6 +66,24 @@ static uint32_t owners_hash(const struct chrome *chrome, uint64_t a, uint64_t b)
 	return (uint32_t)chrome_hash(chrome->names.seed, key, sizeof key);
 }
 
+uint32_t chrome_add_process(struct chrome *chrome, uint64_t key)
+{
+	struct chrome_process *process = &chrome->processes[0];
+
+	if (chrome->process_used) {
+		process = DW_GROW(&chrome->processes, &chrome->process_capacity, chrome->process_count);
+		if (!process) {
+			chrome->failed = true;
+			return 0;
+		}
+		chrome->process_count++;
+		dw_encode_process_init(&process->journal, &chrome->encode, 0);
+	}
+	chrome->process_used = true;
+	process->key = key;
+	return (uint32_t)(process - chrome->processes);
+}
+
 static uint32_t owners_find_process(struct chrome *chrome, const struct chrome_id *pid, uint64_t key)
 {
 	uint32_t hash = owners_hash(chrome, key, 0), found;
@@ -67,21 +93,9 @@ static uint32_t owners_find_process(struct chrome *chrome, const struct chrome_i
 	if (found != DW_MAP_NONE)
 		return found;
 	if (chrome->process_count >= MOST_PROCESSES)
-		return 0;
-	found = (uint32_t)chrome->process_count;
-	if (!chrome->thread_count) {
-		found = 0;
-		process = &chrome->processes[0];
-	} else {
-		process = DW_GROW(&chrome->processes, &chrome->process_capacity, chrome->process_count);
-		if (!process) {
-			chrome->failed = true;
-			return 0;
-		}
-		chrome->process_count++;
-		dw_encode_process_init(&process->journal, &chrome->encode, 0);
-	}
-	process->key = key;
+		return (uint32_t)chrome->process_count - 1;
+	found = chrome_add_process(chrome, key);
+	process = &chrome->processes[found];
 	process->pid = pid->is_text ? 0 : (uint32_t)pid->number;
 	process->name = pid->is_text ? chrome_text_of(chrome, &pid->text) : 0;
 	chrome->failed |= !dw_map_add(&chrome->processes_by_key, hash, found);
@@ -101,8 +115,11 @@ uint32_t chrome_thread_of(struct chrome *chrome, const struct chrome_event *even
 	process = owners_find_process(chrome, &event->pid, pid);
 	found = DW_MAP_FIND(&chrome->threads_by_key, hash, i,
 	                    chrome->threads[i].key == tid && chrome->threads[i].process == process);
-	if (found == DW_MAP_NONE && chrome->thread_count >= MOST_THREADS)
-		found = 0;
+	if (found == DW_MAP_NONE &&
+	    chrome->thread_count >= SPARE_THREADS + dw_input_offset(&chrome->input, chrome->input.at) / BYTES_A_THREAD) {
+		chrome_count(chrome, &chrome->threads_dropped);
+		return UINT32_MAX;
+	}
 	if (found == DW_MAP_NONE) {
 		thread = DW_GROW(&chrome->threads, &chrome->thread_capacity, chrome->thread_count);
 		if (!thread || chrome->failed ||
@@ -166,7 +183,7 @@ void chrome_owners_finish(struct chrome *chrome)
 		if (label != DW_MAP_NONE)
 			thread->name = chrome->labels[label].name;
 	}
-	for (size_t i = 0; i < chrome->process_count; i++) {
+	for (size_t i = chrome->first_process; i < chrome->process_count; i++) {
 		struct chrome_process *process = &chrome->processes[i];
 		struct dw_entry_process *entry;
 
@@ -181,6 +198,6 @@ void chrome_owners_finish(struct chrome *chrome)
 		entry->rank = chrome->rank >= 0 && chrome->rank <= INT32_MAX ? (int32_t)chrome->rank : -1;
 		entry->world_size = chrome->world_size > 0 && chrome->world_size <= INT32_MAX
 		                        ? (int32_t)chrome->world_size : -1;
-		entry->start_ticks = chrome->first_ns > 0 ? (uint64_t)chrome->first_ns : 0;
+		entry->start_ticks = (uint64_t)chrome->first_ns + chrome->offset_ns;
 	}
 }

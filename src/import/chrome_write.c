@@ -65,7 +65,7 @@ static void write_event(struct chrome *chrome, struct write_thread *to,
 		[CHROME_ASYNC_BEGIN] = DW_ASYNC_BEGIN, [CHROME_ASYNC_END] = DW_ASYNC_END,
 	};
 	const uint64_t values[2] = { event->value, event->more };
-	uint64_t ns = (uint64_t)event->start_ns;
+	uint64_t ns = (uint64_t)event->start_ns + chrome->offset_ns;
 
 	dw_ranges_close_until(&chrome->ranges, &to->stream, ns);
 	if (event->kind <= CHROME_STEP && event->kind != CHROME_END)
@@ -107,7 +107,7 @@ static void write_threads(struct chrome *chrome)
 
 		thread->number = ++process->streams;
 		thread->id = dw_encode_thread(&process->journal, thread->tid, thread->number,
-		                              chrome->first_ns > 0 ? (uint64_t)chrome->first_ns : 0, NULL);
+		                              (uint64_t)chrome->first_ns + chrome->offset_ns, NULL);
 		if (name)
 			dw_encode_entry(&process->journal, DW_ENTRY_THREAD_NAME, thread->id, name,
 			                sizeof(struct dw_entry_thread_name));

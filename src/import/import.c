@@ -13,12 +13,20 @@ void dw_import_note(struct dw_import_result *result, struct dw_arena *arena, siz
 		                               result->note ? "; " : "", count, what);
 }
 
-int dw_import_open(const struct dw_import_file *file, struct dw_arena *arena,
-                   struct dw_import_result *result, struct dwell_error *error)
+int dw_import_files(const struct dw_import_file *files, size_t count, int image_fd,
+                    struct dw_arena *arena, struct dw_import_result *result,
+                    struct dwell_error *error)
 {
 	int code;
 
 	*result = (struct dw_import_result){ .image = NULL };
-	code = dw_import_chrome(file, arena, result, error);
-	return code || result->image ? code : dw_import_xspace(file, arena, result, error);
+	code = dw_import_chrome(files, count, image_fd, arena, result, error);
+	return code || result->image || count > 1 ? code
+	                                          : dw_import_xspace(files, arena, result, error);
+}
+
+int dw_import_open(const struct dw_import_file *file, struct dw_arena *arena,
+                   struct dw_import_result *result, struct dwell_error *error)
+{
+	return dw_import_files(file, 1, -1, arena, result, error);
 }

@@ -29,13 +29,13 @@ struct dw_import_file {
 	const char *path;
 	const char *data;
 	size_t size_bytes;
-	int image_fd;       /* of the file in which the image is made; -1: a temporary one, or memory */
 };
 
 /* What a translation makes. */
 struct dw_import_result {
 	void *image;        /* the caller unmaps it */
 	size_t image_bytes;
+	bool in_file;       /* the image is the file that the caller named */
 	const char *note;   /* what was left out, for people; in the arena, or NULL */
 };
 
@@ -47,13 +47,22 @@ struct dw_import_result {
 int dw_import_open(const struct dw_import_file *file, struct dw_arena *arena,
                    struct dw_import_result *result, struct dwell_error *error);
 
+/*
+ * The same for several files, which must be Chrome traces then: the ranks of one run become one trace,
+ * on a common time line. The image is made in the file `image_fd` if its importer can do so.
+ */
+int dw_import_files(const struct dw_import_file *files, size_t count, int image_fd,
+                    struct dw_arena *arena, struct dw_import_result *result,
+                    struct dwell_error *error);
+
 /* Appends "COUNT WHAT" to the note, unless the count is 0. */
 void dw_import_note(struct dw_import_result *result, struct dw_arena *arena, size_t count,
                     const char *what);
 
 /* chrome.c, xspace.c; the same contract as dw_import_open(). */
-int dw_import_chrome(const struct dw_import_file *file, struct dw_arena *arena,
-                     struct dw_import_result *result, struct dwell_error *error);
+int dw_import_chrome(const struct dw_import_file *files, size_t count, int image_fd,
+                     struct dw_arena *arena, struct dw_import_result *result,
+                     struct dwell_error *error);
 int dw_import_xspace(const struct dw_import_file *file, struct dw_arena *arena,
                      struct dw_import_result *result, struct dwell_error *error);
 

@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 
-#define DEEPEST 1024u /* objects and arrays within each other */
+#define DEEPEST 128u /* objects and arrays within each other */
 
 const char *dw_json_fail(struct dw_json *json, const char *at)
 {
@@ -78,6 +78,8 @@ const char *dw_json_read_string(struct dw_json *json, const char *at, struct dw_
 		return dw_json_fail(json, at);
 	string->escaped = false;
 	for (at = json_find_special(start);; at = json_find_special(at)) {
+		if (at >= json->end)
+			return dw_json_fail(json, at);
 		if (*at == '"') {
 			if (json->lenient && !json_ends_text(json, at, &ends))
 				return NULL;
@@ -94,7 +96,7 @@ const char *dw_json_read_string(struct dw_json *json, const char *at, struct dw_
 				at++;
 			else
 				return dw_json_fail(json, at);
-		} else if (at >= json->end || !json->lenient) {
+		} else if (!json->lenient) {
 			return dw_json_fail(json, at);
 		} else {
 			at++;

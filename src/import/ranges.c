@@ -62,7 +62,10 @@ void dw_ranges_close_until(struct dw_ranges *ranges, struct dw_encode_stream *st
 
 bool dw_ranges_end(struct dw_ranges *ranges, struct dw_encode_stream *stream, uint64_t ns)
 {
-	for (size_t i = ranges->count; i-- > 0;)
+	/* Further out it would take long: such a range ends with its thread. */
+	size_t most = ranges->count > MOST_OVERLAPPING ? ranges->count - MOST_OVERLAPPING : 0;
+
+	for (size_t i = ranges->count; i-- > most;)
 		if (ranges->open[i].end_ns == DW_RANGE_NO_END && !ranges->open[i].handle) {
 			ranges->open[i].end_ns = ns;
 			ranges_close_at(ranges, stream, i);

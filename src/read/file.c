@@ -142,7 +142,7 @@ static int copy_head(struct dw_read_file *file, struct dw_arena *arena, struct d
 /* Replaces a file of another tool by its translation. check_head() refuses what nobody takes. */
 static int import_file(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error)
 {
-	struct dw_import_file foreign = { file->path, file->data, file->size_bytes, -1 };
+	struct dw_import_file foreign = { file->path, file->data, file->size_bytes };
 	struct dw_import_result imported;
 	int result = dw_import_open(&foreign, arena, &imported, error);
 

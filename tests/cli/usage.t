@@ -6,6 +6,7 @@ $ dwell
 2>   dwell run COMMAND...      run a program and record it
 2>   dwell report [TRACE...]   show where a trace's time goes
 2>   dwell export [TRACE]      write a trace for another tool
+2>   dwell import FILE...      store another tool's files as a trace
 2>   dwell serve TRACE         let TensorBoard capture from a running program
 2>   dwell capture HOST:PORT   capture from a program that is serving
 2>   dwell info [TRACE]        list what a trace holds
@@ -29,6 +30,7 @@ dwell: where a neural network's training time and memory go
   dwell run COMMAND...      run a program and record it
   dwell report [TRACE...]   show where a trace's time goes
   dwell export [TRACE]      write a trace for another tool
+  dwell import FILE...      store another tool's files as a trace
   dwell serve TRACE         let TensorBoard capture from a running program
   dwell capture HOST:PORT   capture from a program that is serving
   dwell info [TRACE]        list what a trace holds
@@ -159,6 +161,7 @@ $ dwell --dump-verbs | grep '^verb'
 verb	run	run a program and record it
 verb	report	show where a trace's time goes
 verb	export	write a trace for another tool
+verb	import	store another tool's files as a trace
 verb	serve	let TensorBoard capture from a running program
 verb	capture	capture from a program that is serving
 verb	info	list what a trace holds
@@ -176,6 +179,7 @@ dwell: where a neural network's training time and memory go
   dwell run COMMAND...      run a program and record it
   dwell report [TRACE...]   show where a trace's time goes
   dwell export [TRACE]      write a trace for another tool
+  dwell import FILE...      store another tool's files as a trace
   dwell serve TRACE         let TensorBoard capture from a running program
   dwell capture HOST:PORT   capture from a program that is serving
   dwell info [TRACE]        list what a trace holds

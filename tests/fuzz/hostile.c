@@ -5,6 +5,7 @@
  * target's bounds decide (bounds.h). TARGET is what the program was linked with.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/proto.h"
@@ -162,6 +163,84 @@ static void many_events(void)
 	dw_proto_close(&space, plane);
 }
 
+/* ---- Chrome traces --------------------------------------------------------------------------- */
+
+static char *text;
+static size_t text_size;
+
+/* Makes a Chrome trace whose events are `event` with a number in it, `count` of them. */
+static void put_events(const char *event, unsigned count)
+{
+	FILE *out = open_memstream(&text, &text_size);
+
+	fputs("{\"traceEvents\":[", out);
+	for (unsigned i = 0; i < count; i++)
+		fprintf(out, event, i);
+	fputs("]}", out);
+	fclose(out);
+}
+
+static void chrome_names(void)
+{
+	put_events("{\"ph\":\"X\",\"ts\":1,\"name\":\"n%u\"},", 200000);
+}
+
+static void chrome_threads(void)
+{
+	put_events("{\"ph\":\"X\",\"ts\":1,\"tid\":%u},", 200000);
+}
+
+static void chrome_processes(void)
+{
+	put_events("{\"ph\":\"X\",\"ts\":1,\"pid\":%u},", 200000);
+}
+
+static void chrome_backward(void)
+{
+	put_events("{\"ph\":\"X\",\"ts\":-%u,\"dur\":1e9},", 200000);
+}
+
+static void chrome_overlaps(void)
+{
+	put_events("{\"ph\":\"X\",\"ts\":%u,\"dur\":100000},", 200000);
+}
+
+static void chrome_quotes(void)
+{
+	put_events("{\"n%u\":\"},", 100000);
+}
+
+static void chrome_nested(void)
+{
+	put_events("{\"k%u\":[{},", 100000);
+}
+
+static void chrome_open(void)
+{
+	put_events("{\"ph\":\"B\",\"ts\":%u},", 200000);
+}
+
+static void chrome_queues(void)
+{
+	put_events("{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"pid\":%u},", 200000);
+}
+
+/* Ends whose begins lie under many open ranges. */
+static void chrome_ends(void)
+{
+	FILE *out = open_memstream(&text, &text_size);
+
+	fputs("[", out);
+	for (unsigned i = 0; i < 50000; i++)
+		fputs("{\"ph\":\"B\",\"ts\":1},", out);
+	for (unsigned i = 0; i < 50000; i++)
+		fprintf(out, "{\"ph\":\"X\",\"ts\":%u,\"dur\":%u},", i + 2, 10000000 - 2 * i);
+	for (unsigned i = 0; i < 100000; i++)
+		fprintf(out, "{\"ph\":\"E\",\"ts\":%u},", 100000 + i);
+	fputs("]", out);
+	fclose(out);
+}
+
 /* ---- all ------------------------------------------------------------------------------------ */
 
 static const struct hostile {
@@ -178,6 +257,16 @@ static const struct hostile {
 	{ "xspace", "many lines that overlap", many_lines_that_overlap },
 	{ "xspace", "many ranks", many_ranks },
 	{ "xspace", "many events", many_events },
+	{ "kineto", "names", chrome_names },
+	{ "kineto", "threads", chrome_threads },
+	{ "kineto", "processes", chrome_processes },
+	{ "kineto", "backward", chrome_backward },
+	{ "kineto", "overlaps", chrome_overlaps },
+	{ "kineto", "quotes", chrome_quotes },
+	{ "kineto", "nested", chrome_nested },
+	{ "kineto", "open", chrome_open },
+	{ "kineto", "queues", chrome_queues },
+	{ "kineto", "ends", chrome_ends },
 };
 
 static void run_trace(const struct hostile *hostile)
@@ -203,6 +292,13 @@ static void run_space(const struct hostile *hostile)
 	dw_proto_reset(&space);
 }
 
+static void run_text(const struct hostile *hostile)
+{
+	hostile->make();
+	LLVMFuzzerTestOneInput((const uint8_t *)text, text_size);
+	free(text);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned ran = 0;
@@ -213,7 +309,8 @@ int main(int argc, char **argv)
 			continue;
 		printf("%s\n", all[i].name);
 		fflush(stdout);
-		(strcmp(argv[1], "source") ? run_space : run_trace)(&all[i]);
+		(strcmp(argv[1], "source") == 0 ? run_trace
+		 : strcmp(argv[1], "xspace") == 0 ? run_space : run_text)(&all[i]);
 		ran++;
 	}
 	printf("%u passed, 0 failed\n", ran);
