@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "format/keys.h"
-#include "model/time/joint.h"
+#include "model/joint/joint.h"
 #include "views/overview.h"
 
 #define SLOW_RATIO 1.5

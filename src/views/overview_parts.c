@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/time/outermost.h"
 #include "views/overview.h"
 
 #define MOST_PARTS 16 /* rows of a step; the remaining parts are one row */
@@ -131,7 +132,7 @@ static uint64_t overview_missing_ns(const struct dw_overview *overview, uint32_t
 
 struct dwell_table *dw_overview_wall(const struct dw_overview *overview, struct dwell_error *error)
 {
-	const struct dw_tree *tree = dw_model_tree(overview->model, error);
+	const struct dw_tree *tree = dw_model_outermost(overview->model, error);
 	size_t root = tree ? overview_main_root(overview->source, tree) : 0;
 	uint64_t wall_ns, named_ns = 0, small_ns = 0, lost_ns;
 	struct dwell_table *table;
@@ -151,7 +152,7 @@ struct dwell_table *dw_overview_wall(const struct dw_overview *overview, struct 
 	for (size_t i = root + 1; i < tree->count && tree->nodes[i].symbol != DW_NO_INDEX; i++) {
 		const struct dw_tree_node *node = &tree->nodes[i];
 
-		if (node->parent != root)
+		if (node->depth != 1) /* the outermost ranges of another scope come from the whole tree */
 			continue;
 		named_ns += node->stat.total_ns;
 		if (table->row_count == 12 || overview_of(node->stat.total_ns, (double)wall_ns) < 0.0005) {

@@ -7,6 +7,7 @@
  *   time/    profile by name, call tree, calls, functions, threads, FLOPs, data loading
  *   steps/   each step and its division into shares
  *   memory/, layers/, sequence/, engine/   the products of these names
+ *   joint/   several products in one walk
  *
  * Products are computed in ticks of a file and converted once, at the end.
  */
@@ -43,6 +44,8 @@ struct dw_model {
 	bool *namesakes;              /* by thread: another thread of its process has its name */
 	size_t *stream_order;         /* indexes of the streams, largest first */
 	size_t segment_chunks;        /* for tests: chunks of a segment; 0: chosen by size */
+	uint32_t **visits;            /* for tests, by stream and chunk: how often a walk has visited it;
+	                               * NULL: not counted. In the whole model. */
 
 	/* Of this scope. */
 	bool *wanted_threads;         /* by thread; NULL: all */

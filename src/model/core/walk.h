@@ -135,6 +135,16 @@ static inline void dw_walk_reset(struct dw_walk *walk)
 	walk->open = (struct dw_decode_open){ 0 };
 }
 
+/* Counts a visit of a chunk, if a test has asked for it. Several workers may call it. */
+static inline void dw_walk_count_visit(const struct dw_walk *walk, size_t chunk)
+{
+	uint32_t **visits = walk->model->whole->visits;
+
+	if (__builtin_expect(visits != NULL, 0))
+		__atomic_add_fetch(&visits[walk->stream - walk->model->source->streams][chunk], 1,
+		                   __ATOMIC_RELAXED);
+}
+
 /*
  * Visits the stream's i-th chunk; chunks are visited in order. `skip` is called if nothing in the
  * chunk begins in scope, and returns whether the chunk may be skipped. NULL: no chunk is skipped.
@@ -166,6 +176,7 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 		dw_walk_end_all(walk, dw_time_now(&walk->time), DW_FLUSH_GAP, flush);
 		return;
 	}
+	dw_walk_count_visit(walk, i);
 	walk->time.open = walk->file->named_ends ? &walk->open : NULL;
 	dw_decode_words(words, chunk->word_count, &walk->time, walk, begin, end, other);
 }

@@ -73,7 +73,7 @@ static void steps_scale_parts(const uint64_t *ticks, uint64_t *ns, size_t count,
 
 /* Converts a step with time under names of the program, which become its parts. */
 static int steps_convert_parts(struct dw_model *model, struct dw_step *step,
-                               const struct dw_pace_step *ticks, const struct dw_self *owns)
+                               const struct dw_pace_step *ticks, const struct dw_own *owns)
 {
 	size_t count = DW_SHARE_COUNT + ticks->own_count;
 	uint64_t *from = malloc(count * sizeof *from), *to = malloc(count * sizeof *to);
@@ -82,7 +82,7 @@ static int steps_convert_parts(struct dw_model *model, struct dw_step *step,
 	bool ready = from && to && parts;
 
 	for (unsigned i = 0; ready && i < DW_SHARE_COUNT; i++)
-		from[i] = i == DW_SHARE_NAMED ? 0 : ticks->share_ticks[i];
+		from[i] = i == DW_SHARE_NAMED ? 0 : ticks->sums.share_ticks[i];
 	for (uint32_t i = 0; ready && i < ticks->own_count; i++)
 		from[DW_SHARE_COUNT + i] = owns[i].ticks;
 	if (ready) {
@@ -109,7 +109,7 @@ int dw_steps_convert(struct dw_model *model, struct dw_steps *steps, const struc
 		const struct dw_pace_step *ticks = &pace->steps[i];
 
 		if (!ticks->own_count)
-			steps_scale_parts(ticks->share_ticks, step->share_ns, DW_SHARE_COUNT,
+			steps_scale_parts(ticks->sums.share_ticks, step->share_ns, DW_SHARE_COUNT,
 			                  dw_step_length(step));
 		else if (steps_convert_parts(model, step, ticks, pace->owns + ticks->own_first))
 			return -1;
@@ -196,12 +196,12 @@ void dw_steps_convert_besides(struct dw_steps *steps, const struct dw_model *mod
 	}
 	if (wall_ns < steps_ns)
 		wall_ns = steps_ns; /* they differ only by rounding */
-	steps_scale_parts(pace->beside_ticks, ns, DW_BESIDE_COUNT, wall_ns - steps_ns);
+	steps_scale_parts(pace->out.beside_ticks, ns, DW_BESIDE_COUNT, wall_ns - steps_ns);
 	steps_add_summed(steps, model, pace, ns);
 	steps->wall_ns += wall_ns;
 	for (unsigned i = 0; i < DW_BESIDE_COUNT; i++) {
 		beside_ns[i] += ns[i];
-		beside_counts[i] += pace->beside_counts[i];
+		beside_counts[i] += pace->out.beside_counts[i];
 	}
 }
 

@@ -42,16 +42,16 @@ static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct 
 	return rows;
 }
 
-static void loops_convert_step(struct dw_step *step, const struct dw_pace_step *ticks,
+static void loops_convert_step(struct dw_step *step, const struct dw_step_sums *ticks,
                                const struct dw_source_clock *clock)
 {
 	for (unsigned i = 0; i < DW_WHOLE_COUNT; i++)
 		step->whole_ns[i] = dw_source_span_ns(clock, ticks->whole_ticks[i]);
 	step->operator_ns = dw_source_span_ns(clock, ticks->operator_ticks);
 	step->data_operator_ns = dw_source_span_ns(clock, ticks->data_operator_ticks);
-	step->operator_count = ticks->operator_count;
-	step->data_operator_count = ticks->data_operator_count;
-	step->optimizer_count = ticks->optimizer_count;
+	step->operator_count = (uint32_t)ticks->operator_count;
+	step->data_operator_count = (uint32_t)ticks->data_operator_count;
+	step->optimizer_count = (uint32_t)ticks->optimizer_count;
 	step->helped_ns = dw_source_span_ns(clock, ticks->helped_ticks);
 }
 
@@ -70,7 +70,7 @@ int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps,
 	loop->start_ns = step[0].start_ns;
 	loop->end_ns = step[pace->count - 1].end_ns;
 	for (size_t i = 0; i < pace->count; i++) {
-		loops_convert_step(&step[i], &pace->steps[i], clock);
+		loops_convert_step(&step[i], &pace->steps[i].sums, clock);
 		if (pace->steps[i].usual) {
 			loop->usual_count++;
 			loop->usual_ns += dw_step_length(&step[i]);
@@ -78,8 +78,8 @@ int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps,
 		steps->helped_ns += step[i].helped_ns;
 	}
 	for (unsigned i = 0; i < DW_SHARE_COUNT && !model->intervals; i++) {
-		loop->outside_ns[i] = dw_source_span_ns(clock, pace->outside_ticks[i]);
-		loop->outside_counts[i] = pace->outside_counts[i];
+		loop->outside_ns[i] = dw_source_span_ns(clock, pace->out.outside_ticks[i]);
+		loop->outside_counts[i] = pace->out.outside_counts[i];
 	}
 	loop->outside_rows = loops_make_rows(model, pace, clock, true, &loop->outside_row_count);
 	loop->operators = loops_make_rows(model, pace, clock, false, &loop->operator_count);

@@ -1,183 +1,205 @@
-/*
- * What threads without steps did while threads of their process had steps.
- *
- * Called once by steps.c. A backward pass may run in threads of its own, and so may the
- * communication that it starts; the step's thread waits for both. For each kind, only the outermost
- * range of a stream counts. Traces without such ranges need no pass.
- */
+/* Collects what threads without steps did; see other_threads.h. */
+#include "model/steps/other_threads.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "dwell/probe.h"
 #include "model/core/scope.h"
-#include "model/steps/shares.h"
-#include "model/core/pass.h"
+#include "model/core/share_names.h"
 
 #define MOST_TIMES ((size_t)1 << 22) /* for each process and kind; later intervals are ignored */
 
-enum { COMMUNICATION, OPERATORS, KINDS };
+/* ---- a stream --------------------------------------------------------------------------- */
 
-struct times {
-	struct dw_interval *list;
-	size_t count, capacity;
-};
+static bool others_append(struct dw_other_list *to, struct dw_interval interval)
+{
+	struct dw_interval *item;
 
-struct frame {
+	if (to->count == MOST_TIMES)
+		return true;
+	item = DW_GROW(&to->list, &to->capacity, to->count);
+	if (!item)
+		return false;
+	*item = interval;
+	to->count++;
+	return true;
+}
+
+void dw_others_add(struct dw_others_pass *others, enum dw_other_kind kind, uint64_t ticks)
+{
+	if (ticks > others->since[kind] &&
+	    !others_append(&others->lists[kind], (struct dw_interval){ others->since[kind], ticks }))
+		others->failed = true;
+}
+
+void dw_others_close(struct dw_others_pass *others, uint32_t process)
+{
+	struct dw_others_sums *sums = others->sums;
+
+	pthread_mutex_lock(&sums->lock);
+	sums->failed |= others->failed;
+	for (unsigned kind = 0; kind < DW_OTHER_KINDS; kind++) {
+		struct dw_other_list *from = &others->lists[kind];
+		struct dw_other_list *to = &sums->lists[(size_t)process * DW_OTHER_KINDS + kind];
+
+		if (!to->count) {
+			free(to->list);
+			*to = *from;
+		} else {
+			for (size_t i = 0; i < from->count; i++)
+				sums->failed |= !others_append(to, from->list[i]);
+			free(from->list);
+		}
+		*from = (struct dw_other_list){ NULL, 0, 0 };
+	}
+	pthread_mutex_unlock(&sums->lock);
+}
+
+/* ---- a pass for these times alone --------------------------------------------------------- */
+
+struct others_frame {
 	struct dw_frame frame;
-	uint8_t kinds;            /* bits of the range's kinds */
+	uint8_t kinds;
 };
 
-struct helpers {
+struct others_state {
 	struct dw_pass pass;
-	const uint8_t *kinds;     /* by row: bits of the kinds */
-	const bool *steps;        /* by thread: it has steps */
-	struct times *times;      /* of the process: KINDS entries */
-	uint64_t open[KINDS], since[KINDS];
-	bool failed;
+	struct dw_others_pass others;
 };
 
-static void helpers_add(struct helpers *helpers, int kind, uint64_t ticks)
+static void others_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 {
-	struct times *times = &helpers->times[kind];
-	struct dw_interval *to;
+	struct others_state *at = state;
 
-	if (times->count == MOST_TIMES || ticks <= helpers->since[kind])
-		return;
-	to = DW_GROW(&times->list, &times->capacity, times->count);
-	helpers->failed |= !to;
-	if (!to)
-		return;
-	*to = (struct dw_interval){ helpers->since[kind], ticks };
-	times->count++;
+	((struct others_frame *)place)->kinds =
+		dw_others_enter(&at->others, &at->pass, ticks, dw_walk_op(&at->pass.walk, id).row);
 }
 
-static void helpers_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+static void others_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
-	struct helpers *helpers = state;
-	struct frame *frame = place;
-	uint32_t thread = helpers->pass.walk.thread;
-
-	frame->kinds = 0;
-	if (thread != DW_NO_INDEX && !helpers->steps[thread])
-		frame->kinds = helpers->kinds[dw_walk_op(&helpers->pass.walk, id).row];
-	for (int kind = 0; kind < KINDS; kind++)
-		if (frame->kinds >> kind & 1 && !helpers->open[kind]++)
-			helpers->since[kind] = ticks;
+	dw_others_leave(&((struct others_state *)state)->others,
+	                ((const struct others_frame *)place)->kinds, ticks);
 }
 
-static void helpers_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
-{
-	struct helpers *helpers = state;
-	const struct frame *frame = place;
-
-	for (int kind = 0; kind < KINDS; kind++)
-		if (frame->kinds >> kind & 1 && !--helpers->open[kind])
-			helpers_add(helpers, kind, ticks);
-}
-
-static const struct dw_pass_hooks helpers_hooks = {
-	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST,
-	.enter = helpers_enter, .leave = helpers_leave,
+static const struct dw_pass_hooks others_hooks = {
+	.frame_bytes = sizeof(struct others_frame), .deepest = DW_DEEPEST,
+	.enter = others_enter, .leave = others_leave,
 };
-DW_PASS_DEFINE(helpers, helpers_hooks)
+DW_PASS_DEFINE(others, others_hooks)
 
-/* Sets the kinds of each row. Returns the bits of the kinds that occur. */
-static uint8_t helpers_find_kinds(const struct dw_model *model, uint8_t *kinds)
+void dw_others_walk(struct dw_others_sums *sums, size_t stream)
 {
+	struct dw_frames frames = { NULL, 0 };
+	struct others_state state;
+	void *buffer = malloc(DW_BLOCK_BYTES);
+
+	memset(&state, 0, sizeof state);
+	state.others.sums = sums;
+	state.others.failed = !buffer;
+	if (buffer) {
+		dw_pass_init(&state.pass, sums->model, stream, &frames, buffer);
+		others_walk(&state.pass);
+		state.others.failed |= state.pass.failed;
+	}
+	dw_others_close(&state.others, sums->model->source->streams[stream].process);
+	dw_frames_reset(&frames);
+	free(buffer);
+}
+
+/* ---- the sums --------------------------------------------------------------------------- */
+
+/* Sets the kinds of each row. Returns whether there are any. */
+static bool others_find_kinds(struct dw_others_sums *sums)
+{
+	const struct dw_model *model = sums->model;
 	uint8_t all = 0;
 
 	for (uint32_t row = 0; row < model->row_count; row++) {
 		const struct dw_symbol *symbol = &model->symbols[model->row_symbol[row]];
 
 		if (dw_share_of(symbol) == DW_SHARE_COMMUNICATION)
-			kinds[row] = 1 << COMMUNICATION;
+			sums->kinds[row] = 1 << DW_OTHERS_COMMUNICATE;
 		else if (symbol->category == DWELL_CATEGORY_OPERATOR)
-			kinds[row] = 1 << OPERATORS;
-		all |= kinds[row];
+			sums->kinds[row] = 1 << DW_OTHERS_OPERATE;
+		all |= sums->kinds[row];
 	}
 	return all;
 }
 
-static const struct dw_interval *helpers_keep(struct dw_model *model, const struct times *times)
+bool dw_others_init(struct dw_others_sums *sums, struct dw_model *model, const bool *steps)
 {
-	size_t count = dw_intervals_unite(times->list, times->count);
-	struct dw_interval *to = dw_arena_alloc(&model->arena, (count + 1) * sizeof *to);
+	const struct dw_source *source = model->source;
+	bool any;
 
-	if (!to)
-		return NULL;
-	for (size_t i = 0; i < count; i++)
-		to[i] = times->list[i];
-	to[count] = (struct dw_interval){ UINT64_MAX, UINT64_MAX };
-	return to;
+	*sums = (struct dw_others_sums){ .model = model, .steps = steps,
+		.lock = PTHREAD_MUTEX_INITIALIZER };
+	sums->kinds = calloc(model->row_count + (size_t)1, 1);
+	sums->needed = calloc(source->process_count + 1, sizeof *sums->needed);
+	sums->lists = calloc((source->process_count + 1) * DW_OTHER_KINDS, sizeof *sums->lists);
+	if (!sums->kinds || !sums->needed || !sums->lists)
+		return false;
+	any = others_find_kinds(sums);
+	for (uint32_t t = 0; any && t < source->thread_count; t++)
+		sums->needed[source->threads[t].process] |= steps[t];
+	return true;
 }
 
-/* Whether a thread that does not step wrote into the stream. It may have taken the stream over
- * from one that does, in the middle of a chunk. */
-static bool helpers_has_others(const struct dw_source *source,
-                               const struct dw_source_stream *stream, const bool *steps)
+void dw_others_reset(struct dw_others_sums *sums)
 {
+	for (size_t i = 0; sums->lists && i < sums->model->source->process_count * DW_OTHER_KINDS; i++)
+		free(sums->lists[i].list);
+	free(sums->lists);
+	free(sums->kinds);
+	free(sums->needed);
+}
+
+/* A thread without steps may have taken the stream over from one with steps, in the middle of a
+ * chunk. */
+bool dw_others_wants(const struct dw_others_sums *sums, size_t index)
+{
+	const struct dw_source *source = sums->model->source;
+	const struct dw_source_stream *stream = &source->streams[index];
+
+	if (stream->nested || !sums->needed[stream->process])
+		return false;
 	for (size_t c = 0; c < stream->chunk_count; c++)
-		if (!steps[stream->chunks[c].thread])
+		if (!sums->steps[stream->chunks[c].thread])
 			return true;
 	for (size_t t = 0; t < source->thread_count; t++)
-		if (!steps[t] && source->threads[t].process == stream->process &&
+		if (!sums->steps[t] && source->threads[t].process == stream->process &&
 		    source->threads[t].stream == stream->stream)
 			return true;
 	return false;
 }
 
-/* Walks the streams of a process in which a thread without steps may write. */
-static bool helpers_walk_process(struct dw_model *model, uint32_t process, const uint8_t *kinds,
-                                 const bool *steps, struct times *times, void *buffer)
+static bool others_keep(struct dw_model *model, struct dw_others *others, unsigned kind,
+                        const struct dw_other_list *from)
 {
-	const struct dw_source *source = model->source;
-	struct dw_frames frames = { NULL, 0 };
-	bool failed = false;
+	size_t count = dw_intervals_unite(from->list, from->count);
+	struct dw_interval *to = dw_arena_alloc(&model->arena, (count + 1) * sizeof *to);
 
-	for (size_t i = 0; i < source->stream_count && !failed; i++) {
-		const struct dw_source_stream *stream = &source->streams[i];
-		struct helpers helpers = { .kinds = kinds, .steps = steps, .times = times };
-
-		if (stream->process != process || stream->nested ||
-		    !helpers_has_others(source, stream, steps))
-			continue;
-		dw_pass_init(&helpers.pass, model, i, &frames, buffer);
-		helpers_walk(&helpers.pass);
-		failed = helpers.failed || helpers.pass.failed;
-	}
-	dw_frames_reset(&frames);
-	return !failed;
+	if (!to)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		to[i] = from->list[i];
+	to[count] = (struct dw_interval){ UINT64_MAX, UINT64_MAX };
+	others->times[kind] = to;
+	others->counts[kind] = count;
+	return true;
 }
 
-struct dw_helpers *dw_helpers_find(struct dw_model *model, const bool *steps)
+struct dw_others *dw_others_finish(struct dw_others_sums *sums)
 {
-	static const struct dw_interval none = { UINT64_MAX, UINT64_MAX };
-	const struct dw_source *source = model->source;
-	struct dw_helpers *helpers =
-	    dw_arena_alloc(&model->arena, (source->process_count + 1) * sizeof *helpers);
-	uint8_t *kinds = calloc(model->row_count + 1, 1);
-	void *buffer = malloc(DW_BLOCK_BYTES);
-	bool *with_steps = calloc(source->process_count + 1, sizeof *with_steps);
-	bool ready = helpers && kinds && buffer && with_steps,
-		 any = ready && helpers_find_kinds(model, kinds);
+	size_t processes = sums->model->source->process_count;
+	struct dw_others *others =
+	    dw_arena_alloc(&sums->model->arena, (processes + 1) * sizeof *others);
 
-	for (uint32_t t = 0; ready && t < source->thread_count; t++)
-		with_steps[source->threads[t].process] |= steps[t];
-	for (uint32_t p = 0; ready && p < source->process_count; p++) {
-		struct times times[KINDS] = { { NULL, 0, 0 } };
-
-		helpers[p] = (struct dw_helpers){ &none, &none };
-		if (any && with_steps[p]) {
-			ready = helpers_walk_process(model, p, kinds, steps, times, buffer);
-			helpers[p].communication = helpers_keep(model, &times[COMMUNICATION]);
-			helpers[p].operators = helpers_keep(model, &times[OPERATORS]);
-			ready = ready && helpers[p].communication && helpers[p].operators;
-		}
-		for (int kind = 0; kind < KINDS; kind++)
-			free(times[kind].list);
-	}
-	free(kinds);
-	free(buffer);
-	free(with_steps);
-	return ready ? helpers : NULL;
+	for (size_t p = 0; others && p < processes; p++)
+		for (unsigned kind = 0; kind < DW_OTHER_KINDS; kind++)
+			if (!others_keep(sums->model, &others[p], kind,
+			                 &sums->lists[p * DW_OTHER_KINDS + kind]))
+				return NULL;
+	return sums->failed ? NULL : others;
 }

@@ -1,15 +1,20 @@
 /*
- * Shares: divides the time of a thread that has steps.
+ * Shares: divides the time of the threads that have steps.
  *
- * steps.c prepares one dw_pace for each such thread. dw_pace_walk() reads the records of a stream
- * once and assigns every tick of its threads to one share of one step, or to the time outside the
- * steps.
+ * steps.c prepares one dw_pace for each such thread. A walk over the streams (shares_pass.h)
+ * assigns every tick of these threads to one share of one step, or to the time outside the steps.
+ * Segments of a stream may be walked in any order and in parallel: each adds sums and a piece, the
+ * time that it has divided. dw_shares_finish() divides the time between the pieces, in which
+ * nothing was open.
  */
 #ifndef DW_MODEL_STEPS_SHARES_H
 #define DW_MODEL_STEPS_SHARES_H
 
+#include <pthread.h>
+
 #include "model/core/model_data.h"
 #include "model/core/share_names.h"
+#include "model/steps/other_threads.h"
 #include "model/steps/steps.h"
 
 /* Time of a step in which the innermost range was of one row. */
@@ -18,18 +23,32 @@ struct dw_self {
 	uint64_t ticks;
 };
 
-struct dw_pace_step {
-	uint64_t start_ticks, end_ticks; /* the steps of a pace ascend and do not overlap */
+/* Time of a step under a name of the program. */
+struct dw_own {
+	uint64_t ticks;
+	uint32_t row;
+	uint32_t order;   /* of the entries of a piece */
+	size_t step;      /* index into the pace's steps */
+	uint64_t from;    /* where the piece begins */
+};
+
+/* What is added up for a step. */
+struct dw_step_sums {
 	uint64_t share_ticks[DW_SHARE_COUNT];
-	size_t own_first;                /* index into dw_pace.owns: the names of the time in
-	                                  * DW_SHARE_NAMED */
-	uint32_t own_count;
 	/* Whatever share the time has. By enum dw_whole: while such a range is open. */
 	uint64_t whole_ticks[DW_WHOLE_COUNT];
 	uint64_t operator_ticks, data_operator_ticks; /* in an operator; outside and in data loading */
-	uint32_t operator_count, data_operator_count; /* operators that began in the step; the same */
-	uint32_t optimizer_count;        /* of operator_count, in the optimizer */
+	uint64_t operator_count, data_operator_count; /* operators that began in the step; the same */
+	uint64_t optimizer_count;        /* of operator_count, in the optimizer */
 	uint64_t helped_ticks;           /* in which backward waited for operators of other threads */
+};
+
+struct dw_pace_step {
+	uint64_t start_ticks, end_ticks; /* the steps of a pace ascend and do not overlap */
+	struct dw_step_sums sums;
+	size_t own_first;                /* index into dw_pace.owns: the names of the time in
+	                                  * DW_SHARE_NAMED */
+	uint32_t own_count;
 	bool sampled;                    /* `selfs` is to be collected */
 	bool usual;                      /* sampled and not slow: its operators count in dw_pace.rows */
 	struct dw_self *selfs;           /* malloc'ed, or NULL */
@@ -45,42 +64,67 @@ struct dw_pace_row {
 
 enum { DW_BESIDE_START = DW_SHARE_COUNT, DW_BESIDE_AFTER, DW_BESIDE_SUMMED, DW_BESIDE_COUNT };
 
-/* A thread with steps, and the state of its walk. */
+/* Instead of a share outside steps; see struct dw_pace_piece. */
+enum { DW_OUT_IN_STEP = -1, DW_OUT_NOTHING = -2 };
+
+/* The time outside steps, divided in two ways. */
+struct dw_out_sums {
+	uint64_t beside_ticks[DW_BESIDE_COUNT], beside_counts[DW_BESIDE_COUNT];
+	/* Between the first step and the last one: by enum dw_share. Evaluation and checkpoints come
+	 * first, the time of other ranges is OPERATORS, NAMED, LAYERS or FUNCTIONS. */
+	uint64_t outside_ticks[DW_SHARE_COUNT], outside_counts[DW_SHARE_COUNT];
+};
+
+/* The shares of an instant in both divisions. DW_OUT_IN_STEP: the instant is in a step, or before
+ * the first or after the last one (`outside`). */
+struct dw_out {
+	int beside, outside;
+};
+
+/* A time of a thread that a segment has divided. */
+struct dw_pace_piece {
+	uint64_t from, to;
+	struct dw_out first, last; /* of its first and its last instant */
+};
+
+/* A thread with steps. */
 struct dw_pace {
 	uint32_t process, thread;
 	size_t stream;                   /* index; the source's stream_count: it has no records */
 	uint64_t start_ticks, end_ticks; /* begin and end of its wall time */
 	struct dw_pace_step *steps;
 	size_t count, first_step;        /* `first_step`: index of steps[0] among all steps */
-	uint64_t beside_ticks[DW_BESIDE_COUNT], beside_counts[DW_BESIDE_COUNT];
-	/* Between the first step and the last one, outside of steps: by enum dw_share. Evaluation and
-	 * checkpoints come first, the time of other ranges is OPERATORS, NAMED, LAYERS or FUNCTIONS. */
-	uint64_t outside_ticks[DW_SHARE_COUNT], outside_counts[DW_SHARE_COUNT];
+	struct dw_out_sums out;
 	struct dw_pace_row *rows;        /* by row; malloc'ed */
-	struct dw_self *owns;            /* grouped by step; malloc'ed */
+	struct dw_own *owns;             /* grouped by step when finished; malloc'ed */
 	size_t own_count, own_capacity;
-	/* Times in which threads of the process without steps communicated, and ran operators. */
-	const struct dw_interval *communication, *operators;
-	/* State of the walk. */
-	uint64_t last;                   /* all time before this has been assigned */
-	size_t next;                     /* index of the step that contains the current time or
-	                                  * follows it */
-	bool inside;
-	int beside;                      /* the share outside steps that got the previous instant;
-	                                  * -1: it was in a step */
-	int outside;                     /* the same for outside_ticks */
+	struct dw_pace_piece *pieces;    /* malloc'ed */
+	size_t piece_count, piece_capacity;
 };
 
-/* Walks the stream of `paces`, which must be the same for all of them. -1: out of memory. */
-int dw_pace_walk(struct dw_model *model, struct dw_pace *paces, size_t count);
-
-/* What threads without steps did (other_threads.c). */
-struct dw_helpers {
-	const struct dw_interval *communication, *operators; /* ends with an interval that starts at
-	                                                      * UINT64_MAX */
+/* What all walkers share. */
+struct dw_shares {
+	struct dw_model *model;
+	struct dw_pace *paces;
+	size_t count;
+	uint32_t *by_thread;         /* index of the thread's pace; DW_NO_INDEX: it has no steps */
+	bool *steps;                 /* by thread: it has steps */
+	uint8_t *shares, *classes;   /* by row */
+	struct dw_others_sums others;
+	const struct dw_others *times; /* by process; to be set before a stream with steps is walked */
+	pthread_mutex_t lock;        /* for the paces */
+	bool failed;
 };
-/* Returns an array by process, in the model's arena. `steps`: by thread, whether it has steps.
- * NULL: out of memory. */
-struct dw_helpers *dw_helpers_find(struct dw_model *model, const bool *steps);
+
+/* False: out of memory. Call the reset function in any case; `paces` remains the caller's. */
+bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_pace *paces,
+                    size_t count);
+void dw_shares_reset(struct dw_shares *shares);
+/* Whether threads with steps write into the stream. */
+bool dw_shares_has_steps(const struct dw_shares *shares, size_t stream);
+/* Walks what is needed of all streams, for the steps alone. */
+bool dw_shares_walk(struct dw_shares *shares);
+/* Call it when all streams have been walked. False: out of memory. */
+bool dw_shares_finish(struct dw_shares *shares);
 
 #endif

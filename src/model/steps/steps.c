@@ -2,13 +2,12 @@
  * Steps: each with its breakdown, and the time outside them.
  *
  * All threads with steps count. The time of each is cut at the borders of its steps, divided by
- * shares.c in ticks, and converted to ns by convert.c. The wall time of a process's first step
+ * division.c in ticks, and converted to ns by convert.c. The wall time of a process's first step
  * thread, the one with the most steps, is that of the process. For another thread it is the time
  * from its start to the end of its last step. slow_steps.c finds why slow steps are slow.
  */
 #include <stdlib.h>
 
-#include "base/pool.h"
 #include "model/core/product.h"
 #include "model/steps/steps_build.h"
 #include "model/core/scope.h"
@@ -165,28 +164,6 @@ static void steps_choose_counted(struct dw_steps *steps)
 
 /* ---- the product --------------------------------------------------------------------------------------------- */
 
-struct work {
-	struct dw_model *model;
-	struct dw_steps *steps;
-	struct dw_pace *paces;      /* sorted by stream: one walk serves all paces of a stream */
-	size_t *first_paces;        /* index of the first pace of each stream */
-	size_t stream_count;
-	struct dw_pace_step *ticks; /* by step, like steps->steps */
-	double *ns_per_tick;        /* by step */
-	size_t *from;               /* by step: index of the source's step */
-	size_t *order, *first_of;   /* see steps_order() */
-	bool failed;
-};
-
-static void steps_walk_one(void *context, unsigned worker, size_t index)
-{
-	struct work *work = context;
-	size_t first = work->first_paces[index];
-
-	if (dw_pace_walk(work->model, &work->paces[first], work->first_paces[index + 1] - first))
-		__atomic_store_n(&work->failed, true, __ATOMIC_RELAXED);
-}
-
 static size_t steps_find_stream(const struct dw_source *source, uint32_t thread)
 {
 	for (size_t i = 0; i < source->stream_count; i++)
@@ -199,7 +176,7 @@ static size_t steps_find_stream(const struct dw_source *source, uint32_t thread)
 
 /* Sorts the source's steps by thread and, within a thread, by begin. Finds the first step of each
  * thread. -1: out of memory. */
-static int steps_order(struct work *work, const uint64_t *counts)
+static int steps_order(struct dw_steps_work *work, const uint64_t *counts)
 {
 	const struct dw_source *source = work->model->source;
 	size_t at = 0, *next = calloc(source->thread_count + 1, sizeof *next);
@@ -219,7 +196,7 @@ static int steps_order(struct work *work, const uint64_t *counts)
 }
 
 /* Adds the pace of a thread with steps. Does nothing if no step of the thread is in scope. */
-static void steps_add_pace(struct work *work, uint32_t thread, uint64_t count, bool is_first,
+static void steps_add_pace(struct dw_steps_work *work, uint32_t thread, uint64_t count, bool is_first,
                            const struct dw_interval *missing)
 {
 	const struct dw_source *source = work->model->source;
@@ -259,36 +236,28 @@ static void steps_add_pace(struct work *work, uint32_t thread, uint64_t count, b
 		pace->end_ticks = last->end_ticks;
 }
 
-static void steps_add_paces(struct work *work, const struct dw_threads *threads,
+static void steps_add_paces(struct dw_steps_work *work, const struct dw_threads *threads,
                             const uint64_t *counts, const uint32_t *first)
 {
+	static const struct dw_interval none = { UINT64_MAX, UINT64_MAX };
 	const struct dw_source *source = work->model->source;
 
 	for (uint32_t p = 0; p < source->process_count; p++) {
 		size_t before = work->steps->thread_count;
+		const struct dw_interval *missing = threads ? threads->process_missing[p] : &none;
 
 		if (first[p] == DW_NO_INDEX)
 			continue;
-		steps_add_pace(work, first[p], counts[first[p]], true, threads->process_missing[p]);
+		steps_add_pace(work, first[p], counts[first[p]], true, missing);
 		for (uint32_t t = 0; t < source->thread_count; t++)
 			if (t != first[p] && source->threads[t].process == p &&
 			    steps_thread_counts(work->model, counts, t))
-				steps_add_pace(work, t, counts[t], work->steps->thread_count == before,
-				               threads->process_missing[p]);
+				steps_add_pace(work, t, counts[t], work->steps->thread_count == before, missing);
 	}
 }
 
-static int steps_compare_paces(const void *left, const void *right)
-{
-	const struct dw_pace *a = left, *b = right;
-
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	return (a->first_step > b->first_step) - (a->first_step < b->first_step);
-}
-
 /* Computes what is known before the walk. */
-static int steps_prepare(struct work *work, const struct dw_threads *threads)
+static int steps_prepare(struct dw_steps_work *work, const struct dw_threads *threads)
 {
 	struct dw_model *model = work->model;
 	const struct dw_source *source = model->source;
@@ -308,9 +277,8 @@ static int steps_prepare(struct work *work, const struct dw_threads *threads)
 	work->ns_per_tick = calloc(source->step_count + 1, sizeof *work->ns_per_tick);
 	work->from = calloc(source->step_count + 1, sizeof *work->from);
 	work->paces = calloc(source->thread_count + 1, sizeof *work->paces);
-	work->first_paces = calloc(source->thread_count + 2, sizeof *work->first_paces);
-	if (counts && first && steps->steps && steps->loops && steps->counted && steps->threads && work->ticks &&
-	    work->ns_per_tick && work->from && work->paces && work->first_paces)
+	if (counts && first && steps->steps && steps->loops && steps->counted && steps->threads &&
+	    work->ticks && work->ns_per_tick && work->from && work->paces)
 		result = steps_order(work, counts);
 	if (result == 0) {
 		steps_add_paces(work, threads, counts, first);
@@ -322,91 +290,76 @@ static int steps_prepare(struct work *work, const struct dw_threads *threads)
 	return result;
 }
 
-/* Walks the streams of the step threads, in parallel. */
-static int steps_walk(struct work *work)
+bool dw_steps_begin(struct dw_steps_work *work, struct dw_model *model, struct dw_steps *steps,
+                    const struct dw_threads *threads)
 {
-	struct dw_model *model = work->model;
-	struct dw_steps *steps = work->steps;
-	bool *threads = calloc(model->source->thread_count + 1, sizeof *threads);
-	const struct dw_helpers *helpers = NULL;
-
-	for (size_t i = 0; threads && i < steps->thread_count; i++)
-		threads[steps->threads[i]] = true;
-	if (threads)
-		helpers = dw_helpers_find(model, threads);
-	free(threads);
-	if (!helpers)
-		return -1;
-	for (size_t i = 0; i < steps->thread_count; i++) {
-		work->paces[i].communication = helpers[work->paces[i].process].communication;
-		work->paces[i].operators = helpers[work->paces[i].process].operators;
-	}
-	if (steps->thread_count)
-		qsort(work->paces, steps->thread_count, sizeof *work->paces, steps_compare_paces);
-	for (size_t i = 0; i < steps->thread_count; i++)
-		if (!i || work->paces[i].stream != work->paces[i - 1].stream)
-			work->first_paces[work->stream_count++] = i;
-	work->first_paces[work->stream_count] = steps->thread_count;
-	dw_pool_run(work->stream_count, dw_pool_workers(work->stream_count), steps_walk_one, work);
-	return work->failed ? -1 : 0;
+	*work = (struct dw_steps_work){ .model = model, .steps = steps };
+	if (steps_prepare(work, threads) || steps_measure(steps))
+		return false;
+	dw_steps_sample(steps, work->ticks);
+	return dw_shares_init(&work->shares, model, work->paces, steps->thread_count);
 }
 
-static int steps_compute_all(struct work *work, const struct dw_threads *threads)
+bool dw_steps_end(struct dw_steps_work *work, const struct dw_threads *threads)
 {
 	uint64_t beside_ns[DW_BESIDE_COUNT] = { 0 }, beside_counts[DW_BESIDE_COUNT] = { 0 };
 	const struct dw_source *source = work->model->source;
 	struct dw_steps *steps = work->steps;
 
-	if (steps_prepare(work, threads) || steps_measure(steps))
-		return -1;
-	dw_steps_sample(steps, work->ticks);
-	if (steps_walk(work))
-		return -1;
+	if (!dw_shares_finish(&work->shares))
+		return false;
 	for (size_t i = 0; i < steps->thread_count; i++) {
 		const struct dw_pace *pace = &work->paces[i];
 		const struct dw_source_clock *clock =
 		    &source->files[source->processes[pace->process].file].clock;
 
 		if (dw_steps_convert(work->model, steps, pace))
-			return -1;
+			return false;
 		dw_steps_convert_besides(steps, work->model, pace, beside_ns, beside_counts);
 		if (dw_steps_convert_loop(work->model, steps, pace))
-			return -1;
+			return false;
 		steps->missing_ns += dw_source_span_ns(
 		    clock, dw_steps_missing_ticks(steps, pace, threads->missing[pace->thread],
 		                         work->model->intervals != NULL));
 	}
-	if (dw_steps_sum_parts(work->model, steps) ||
-	    dw_steps_explain(work->model, steps, work->ticks, work->ns_per_tick))
-		return -1;
-	return dw_steps_name_besides(work->model, steps, beside_ns, beside_counts);
+	return dw_steps_sum_parts(work->model, steps) == 0 &&
+	       dw_steps_explain(work->model, steps, work->ticks, work->ns_per_tick) == 0 &&
+	       dw_steps_name_besides(work->model, steps, beside_ns, beside_counts) == 0;
+}
+
+void dw_steps_reset(struct dw_steps_work *work)
+{
+	for (size_t i = 0; work->ticks && i < work->steps->count; i++)
+		free(work->ticks[i].selfs);
+	for (size_t i = 0; work->paces && i < work->steps->thread_count; i++) {
+		free(work->paces[i].owns);
+		free(work->paces[i].rows);
+		free(work->paces[i].pieces);
+	}
+	if (work->shares.model)
+		dw_shares_reset(&work->shares);
+	free(work->ticks);
+	free(work->ns_per_tick);
+	free(work->from);
+	free(work->order);
+	free(work->first_of);
+	free(work->paces);
 }
 
 static bool steps_compute(struct dw_model *model, const void *request, void *result)
 {
 	const struct dw_threads *threads = dw_model_threads(model, NULL);
-	struct work work = { .model = model, .steps = result };
-	bool good = threads && steps_compute_all(&work, threads) == 0;
+	struct dw_steps_work work = { .model = NULL };
+	bool good = threads && dw_steps_begin(&work, model, result, threads) &&
+	            dw_shares_walk(&work.shares) && dw_steps_end(&work, threads);
 
-	for (size_t i = 0; work.ticks && i < work.steps->count; i++)
-		free(work.ticks[i].selfs);
-	for (size_t i = 0; work.paces && i < work.steps->thread_count; i++) {
-		free(work.paces[i].owns);
-		free(work.paces[i].rows);
-	}
-	free(work.ticks);
-	free(work.ns_per_tick);
-	free(work.from);
-	free(work.order);
-	free(work.first_of);
-	free(work.paces);
-	free(work.first_paces);
+	dw_steps_reset(&work);
 	return good;
 }
 
+const struct dw_product dw_steps_product = { sizeof(struct dw_steps), steps_compute, NULL };
+
 const struct dw_steps *dw_model_steps(struct dw_model *model, struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_steps), steps_compute, NULL };
-
-	return dw_product_get(model, &product, 0, NULL, error);
+	return dw_product_get(model, &dw_steps_product, 0, NULL, error);
 }

@@ -1,9 +1,41 @@
-/* Functions that steps.c, convert.c and slow_steps.c share. */
+/*
+ * How the steps are computed: for the product of steps.c, and for a walk that also computes other
+ * products.
+ *
+ *     dw_steps_begin()   before the walk
+ *     ...                the walk, with shares_pass.h
+ *     dw_steps_end()     after it
+ */
 #ifndef DW_MODEL_STEPS_STEPS_BUILD_H
 #define DW_MODEL_STEPS_STEPS_BUILD_H
 
+#include "model/core/product.h"
 #include "model/steps/shares.h"
 #include "model/steps/steps.h"
+#include "model/time/threads.h"
+
+struct dw_steps_work {
+	struct dw_model *model;
+	struct dw_steps *steps;
+	struct dw_pace *paces;
+	struct dw_pace_step *ticks; /* by step, like steps->steps */
+	double *ns_per_tick;        /* by step */
+	size_t *from;               /* by step: index of the source's step */
+	size_t *order, *first_of;   /* steps.c: the source's steps by thread */
+	struct dw_shares shares;
+};
+
+extern const struct dw_product dw_steps_product;
+
+/* Prepares the walk; `steps` is zeroed. `threads` NULL: no records are missing. False: out of
+ * memory. Call the reset function in any case. */
+bool dw_steps_begin(struct dw_steps_work *work, struct dw_model *model, struct dw_steps *steps,
+                    const struct dw_threads *threads);
+/* Fills `steps`. False: out of memory. */
+bool dw_steps_end(struct dw_steps_work *work, const struct dw_threads *threads);
+void dw_steps_reset(struct dw_steps_work *work);
+
+/* ---- steps.c, for the files below -------------------------------------------------------- */
 
 static inline uint64_t dw_step_length(const struct dw_step *step)
 {

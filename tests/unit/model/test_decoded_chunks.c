@@ -12,7 +12,7 @@
 #include "model/time/calls.h"
 #include "model/time/flops.h"
 #include "model/time/function_calls.h"
-#include "model/time/joint.h"
+#include "model/joint/joint.h"
 
 const uint32_t *__real_dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer);
 const uint32_t *__wrap_dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer);

@@ -8,7 +8,7 @@
 #include "model/time/flops.h"
 #include "model/time/function_calls.h"
 #include "model/layers/layers.h"
-#include "model/time/joint.h"
+#include "model/joint/joint.h"
 
 static const struct random_name names[] = {
 	{ .name = "zone a", .category = DWELL_CATEGORY_ZONE },

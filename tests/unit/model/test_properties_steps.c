@@ -7,6 +7,7 @@
  */
 #include "random_steps.h"
 
+#include "model/joint/joint.h"
 #include "model/steps/steps.h"
 
 /* ---- drawing ----------------------------------------------------------------------------- */
@@ -369,6 +370,66 @@ static void steps_compare_sums(const struct dw_steps *got)
 	CHECK_EQ(got->helped_ns, division.all_helped);
 }
 
+/* ---- the joint walk ---------------------------------------------------------------------- */
+
+static void steps_compare_rows(const struct dw_loop_row *got, const struct dw_loop_row *want,
+                               size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		CHECK_EQ(got[i].symbol, want[i].symbol);
+		CHECK_EQ(got[i].ns, want[i].ns);
+		CHECK_EQ(got[i].count, want[i].count);
+	}
+}
+
+static void steps_compare_loops(const struct dw_loop *got, const struct dw_loop *want)
+{
+	for (uint32_t share = 0; share < DW_SHARE_COUNT; share++) {
+		CHECK_EQ(got->outside_ns[share], want->outside_ns[share]);
+		CHECK_EQ(got->outside_counts[share], want->outside_counts[share]);
+	}
+	REQUIRE(got->outside_row_count == want->outside_row_count &&
+	        got->operator_count == want->operator_count);
+	steps_compare_rows(got->outside_rows, want->outside_rows, got->outside_row_count);
+	steps_compare_rows(got->operators, want->operators, got->operator_count);
+}
+
+/* Steps of a joint walk over segments are those of a walk for the steps alone. */
+static void steps_compare_joint(const struct dw_steps *want)
+{
+	const struct dw_steps *got;
+	struct dw_model *model = NULL;
+
+	REQUIRE(dw_model_create(&model, dw_model_source(made.model), dw_model_scope(made.model),
+	                        &made.error) == 0);
+	model->segment_chunks = random_below(4);
+	CHECK_EQ(dw_model_compute_together(&model, 1, &made.error), 0);
+	got = dw_model_steps(model, &made.error);
+	REQUIRE(got != NULL && got->count == want->count && got->beside_count == want->beside_count);
+	for (size_t i = 0; i < got->count; i++) {
+		const struct dw_step *a = &got->steps[i], *b = &want->steps[i];
+
+		CHECK(memcmp(a->share_ns, b->share_ns, sizeof a->share_ns) == 0);
+		CHECK(memcmp(a->whole_ns, b->whole_ns, sizeof a->whole_ns) == 0);
+		CHECK_EQ(a->operator_ns, b->operator_ns);
+		CHECK_EQ(a->operator_count, b->operator_count);
+		CHECK_EQ(a->optimizer_count, b->optimizer_count);
+		CHECK_EQ(a->helped_ns, b->helped_ns);
+		CHECK_EQ(a->slow_symbol, b->slow_symbol);
+		REQUIRE(a->part_count == b->part_count);
+		for (uint32_t part = 0; part < a->part_count; part++)
+			CHECK_EQ(a->parts[part].symbol, b->parts[part].symbol);
+	}
+	for (size_t i = 0; i < got->beside_count; i++) {
+		CHECK_STR(got->besides[i].name, want->besides[i].name);
+		CHECK_EQ(got->besides[i].ns, want->besides[i].ns);
+		CHECK_EQ(got->besides[i].count, want->besides[i].count);
+	}
+	for (size_t i = 0; i < got->thread_count; i++)
+		steps_compare_loops(&got->loops[i], &want->loops[i]);
+	dw_model_destroy(model);
+}
+
 static void steps_compare(void)
 {
 	const struct dw_steps *got = dw_model_steps(made.model, &made.error);
@@ -391,6 +452,7 @@ static void steps_compare(void)
 	}
 	steps_compare_lengths(got);
 	steps_compare_sums(got);
+	steps_compare_joint(got);
 }
 
 TEST(steps_agree_with_the_reference_division)

@@ -1,0 +1,192 @@
+/*
+ * The hot part of the shares: what a pass does for each range of a thread with steps.
+ *
+ * For the pass of shares.c and for passes that also compute other products. The passes need
+ * `settle`, `unnest` and `flushed`, and for segments `carried`. Streams without steps may be walked
+ * with the same pass: then it collects the times of other_threads.h.
+ */
+#ifndef DW_MODEL_STEPS_SHARES_PASS_H
+#define DW_MODEL_STEPS_SHARES_PASS_H
+
+#include "model/core/pass.h"
+#include "model/steps/shares.h"
+
+enum dw_share_class { DW_CLASS_NONE, DW_CLASS_PHASE, DW_CLASS_OWN, DW_CLASS_OPERATOR,
+	DW_CLASS_LAYER, DW_CLASS_FUNCTION, DW_CLASSES };
+
+#define DW_MOST_SELFS 4096u /* rows for each step; times of further rows are dropped */
+
+/* The part of a pass's frame that follows struct dw_frame. */
+struct dw_shares_frame {
+	uint32_t row;
+	uint8_t share;   /* DW_SHARE_COUNT: none */
+	uint8_t class;
+	uint8_t others;  /* see dw_others_enter() */
+};
+
+/* Ticks by row, and a list of the rows that have some. */
+struct dw_row_ticks {
+	uint64_t *ticks;
+	uint32_t *rows;
+	uint32_t count;
+};
+
+/* The memory of a worker, reused for each stream. All zero is empty. */
+struct dw_shares_worker {
+	struct dw_row_ticks self, named; /* of the current step */
+	struct dw_pace_row *rows;        /* of the piece, by row */
+	uint32_t *touched;               /* the rows that have some */
+	uint32_t touched_count;
+};
+
+/* The state for a stream or a segment. */
+struct dw_division {
+	struct dw_shares *all;
+	struct dw_shares_worker *worker;
+	struct dw_pass *pass;
+	size_t stream, frame_bytes, frame_offset;
+	uint32_t thread;         /* the thread that `pace` belongs to */
+	struct dw_pace *pace;    /* NULL: the thread has no steps */
+	uint32_t resumed;        /* number of ranges from before the segment that are still to be
+	                          * pushed */
+	uint64_t resumed_ticks;  /* begin of the segment */
+	bool python;
+	bool collects;           /* the stream's threads without steps are to be collected */
+	struct dw_others_pass others;
+
+	uint32_t open[DW_SHARE_COUNT], classes_open[DW_CLASSES];
+	uint32_t set;            /* bits of the open shares, because each record needs them */
+	uint32_t step_depth;     /* ranges at places up to this one began before the step */
+	uint32_t phase, own;     /* places of the outermost ones in the step; 0: none */
+	uint32_t around;         /* place of the innermost named range up to step_depth; 0: none */
+	uint32_t unnested;       /* place of the range that ends; 0: the innermost */
+	const struct dw_interval *times[DW_OTHER_KINDS]; /* the pace's next intervals */
+
+	uint64_t from, last;     /* the piece; all time of it before `last` has been assigned */
+	size_t next;             /* index of the step that contains `last` or follows it */
+	bool inside;
+	struct dw_out first, at; /* of the piece's first instant, and of the latest */
+	struct dw_step_sums sums; /* of the current step */
+	struct dw_out_sums out;  /* of the piece */
+	bool failed;
+};
+
+bool dw_shares_worker_init(struct dw_shares_worker *worker, uint32_t row_count);
+void dw_shares_worker_reset(struct dw_shares_worker *worker);
+
+/* Prepares a zeroed state. `pass` must be initialised for the segment's stream. `frame_offset`:
+ * offset of the dw_shares_frame in the pass's frame, which has frame_bytes. `collects`: the times
+ * of threads without steps are to be collected; then those of others need not be known. */
+void dw_shares_begin(struct dw_division *division, struct dw_shares *shares,
+                     struct dw_shares_worker *worker, struct dw_pass *pass,
+                     const struct dw_segment *segment, size_t frame_bytes, size_t frame_offset,
+                     bool collects);
+/* To be called when the stream or segment has been walked. */
+void dw_shares_end(struct dw_division *division);
+
+void dw_shares_carry(struct dw_division *division);
+void dw_shares_flushed(struct dw_division *division, uint64_t ticks, enum dw_flush why);
+
+/* Internal: see division.c. */
+void dw_division_count_operator(struct dw_division *division, uint32_t row);
+int dw_division_beside_share(const struct dw_pace *pace, uint32_t set, size_t next);
+/* Index of the first step that ends after `ticks`. */
+size_t dw_division_find_step(const struct dw_pace *pace, uint64_t ticks);
+void dw_division_choose_pace(struct dw_division *division, uint64_t ticks);
+void dw_division_advance(struct dw_division *division, uint64_t ticks);
+void dw_division_resume(struct dw_division *division);
+void dw_division_find_names(struct dw_division *division);
+
+DW_INLINE bool dw_division_has_pace(struct dw_division *division, uint64_t ticks)
+{
+	if (__builtin_expect(division->pass->walk.thread != division->thread, 0))
+		dw_division_choose_pace(division, ticks);
+	return division->pace != NULL;
+}
+
+DW_INLINE void dw_division_count(struct dw_division *division, const struct dw_shares_frame *frame,
+                                 uint32_t by)
+{
+	if (frame->share < DW_SHARE_COUNT) {
+		division->open[frame->share] += by;
+		division->set &= ~(1u << frame->share);
+		division->set |= (uint32_t)(division->open[frame->share] > 0) << frame->share;
+	}
+	division->classes_open[frame->class] += by;
+}
+
+DW_INLINE bool dw_division_is_named(const struct dw_shares_frame *frame)
+{
+	return frame->share == DW_SHARE_COUNT &&
+	       (frame->class == DW_CLASS_PHASE || frame->class == DW_CLASS_OWN);
+}
+
+/* Before the stack changes, assigns the time up to now to the ranges that are open. */
+DW_INLINE void dw_shares_settle(struct dw_division *division, uint64_t ticks)
+{
+	if (dw_division_has_pace(division, ticks) && !division->resumed)
+		dw_division_advance(division, ticks);
+}
+
+/* To be called when a range has begun and is on the stack. */
+DW_INLINE void dw_shares_enter(struct dw_division *division, struct dw_shares_frame *frame,
+                               uint64_t ticks, uint32_t row)
+{
+	*frame = (struct dw_shares_frame){ row, DW_SHARE_COUNT, DW_CLASS_NONE, 0 };
+	if (!division->pace) {
+		if (division->collects)
+			frame->others = dw_others_enter(&division->others, division->pass, ticks, row);
+		return;
+	}
+	frame->share = division->all->shares[row];
+	frame->class = division->all->classes[row];
+	dw_division_count(division, frame, 1);
+	if (__builtin_expect(division->resumed, 0)) {
+		dw_division_resume(division);
+	} else if (dw_division_is_named(frame)) {
+		uint32_t *at = frame->class == DW_CLASS_PHASE ? &division->phase : &division->own;
+
+		*at = *at ? *at : division->pass->depth;
+	} else if (frame->class == DW_CLASS_OPERATOR) {
+		dw_division_count_operator(division, row);
+	}
+}
+
+DW_INLINE void dw_shares_unnest(struct dw_division *division, uint32_t place)
+{
+	division->unnested = place;
+}
+
+/* To be called when the frame that was at `place` has been removed from the stack. */
+DW_INLINE void dw_division_end_name(struct dw_division *division, uint32_t place)
+{
+	bool before = place <= division->step_depth;
+
+	division->step_depth -= before;
+	if (place <= division->pass->depth || (before && division->around)) {
+		dw_division_find_names(division);
+		return;
+	}
+	if (division->phase == place)
+		division->phase = 0;
+	if (division->own == place)
+		division->own = 0;
+}
+
+DW_INLINE void dw_shares_leave(struct dw_division *division, const struct dw_shares_frame *frame,
+                               uint64_t ticks, enum dw_leave how)
+{
+	uint32_t place = division->unnested ? division->unnested : division->pass->depth + 1;
+
+	division->unnested = 0;
+	if (!division->pace) {
+		if (division->collects)
+			dw_others_leave(&division->others, frame->others, ticks);
+		return;
+	}
+	dw_division_count(division, frame, (uint32_t)-1);
+	if (how == DW_LEAVE_END)
+		dw_division_end_name(division, place);
+}
+
+#endif

@@ -1,0 +1,138 @@
+/* The outermost ranges of each thread; see outermost.h. */
+#include "model/time/outermost_pass.h"
+
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "base/whole.h"
+
+bool dw_outermost_worker_init(struct dw_outermost_worker *worker, uint32_t row_count)
+{
+	worker->by_row = calloc(row_count + (size_t)1, sizeof *worker->by_row);
+	worker->rows = calloc(row_count + (size_t)1, sizeof *worker->rows);
+	return worker->by_row && worker->rows;
+}
+
+void dw_outermost_worker_reset(struct dw_outermost_worker *worker)
+{
+	free(worker->by_row);
+	free(worker->rows);
+	*worker = (struct dw_outermost_worker){ NULL, NULL, 0 };
+}
+
+void dw_outermost_close(struct dw_outermost_worker *worker, struct dw_outermost_sums *sums,
+                        uint32_t thread, double ratio)
+{
+	if (!worker->row_count)
+		return;
+	pthread_mutex_lock(&sums->lock);
+	for (uint32_t i = 0; i < worker->row_count; i++) {
+		struct dw_outermost_sum *from = &worker->by_row[worker->rows[i]];
+		struct dw_outermost_sum *to = DW_GROW(&sums->items, &sums->capacity, sums->count);
+
+		sums->failed |= !to;
+		if (to) {
+			*to = (struct dw_outermost_sum){ thread, worker->rows[i], from->count,
+				                             dw_file_scale(from->ticks, ratio) };
+			sums->count++;
+		}
+		*from = (struct dw_outermost_sum){ 0, 0, 0, 0 };
+	}
+	worker->row_count = 0;
+	pthread_mutex_unlock(&sums->lock);
+}
+
+/* ---- the product ------------------------------------------------------------------------ */
+
+static int outermost_compare_rows(const void *left, const void *right)
+{
+	const struct dw_outermost_sum *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+/* The order of the call tree: threads by index, rows by descending total. `row` is a symbol. */
+static int outermost_compare_totals(const void *left, const void *right)
+{
+	const struct dw_outermost_sum *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->ticks != b->ticks)
+		return a->ticks < b->ticks ? 1 : -1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+/* Adds up the sums of the same row and thread, and puts them in order. */
+static void outermost_unite(const struct dw_model *model, struct dw_outermost_sums *sums)
+{
+	size_t count = 0;
+
+	if (sums->count)
+		qsort(sums->items, sums->count, sizeof *sums->items, outermost_compare_rows);
+	for (size_t i = 0; i < sums->count; i++) {
+		struct dw_outermost_sum *item = &sums->items[i];
+
+		item->row = model->row_symbol[item->row];
+		if (count && sums->items[count - 1].thread == item->thread &&
+		    sums->items[count - 1].row == item->row) {
+			sums->items[count - 1].count += item->count;
+			sums->items[count - 1].ticks += item->ticks;
+			continue;
+		}
+		sums->items[count++] = *item;
+	}
+	sums->count = count;
+	if (count)
+		qsort(sums->items, count, sizeof *sums->items, outermost_compare_totals);
+}
+
+bool dw_outermost_finish(struct dw_model *model, struct dw_outermost_sums *sums,
+                         struct dw_tree *result)
+{
+	double ns_per_tick = model->source->files[0].clock.ns_per_tick;
+	struct dw_tree_node *nodes, *root = NULL;
+	uint64_t root_ticks = 0;
+
+	outermost_unite(model, sums);
+	nodes = dw_arena_alloc(&model->arena, (2 * sums->count + 1) * sizeof *nodes);
+	for (size_t i = 0; nodes && i < sums->count; i++) {
+		const struct dw_outermost_sum *sum = &sums->items[i];
+
+		if (!root || root->thread != sum->thread) {
+			root = &nodes[result->count++];
+			*root = (struct dw_tree_node){ .symbol = DW_NO_INDEX, .thread = sum->thread,
+				.parent = DW_NO_INDEX };
+			root_ticks = 0;
+		}
+		root_ticks += sum->ticks;
+		root->stat.total_ns = dw_whole((double)root_ticks * ns_per_tick + 0.5);
+		nodes[result->count++] = (struct dw_tree_node){ .symbol = sum->row,
+			.thread = sum->thread, .parent = (uint32_t)(root - nodes), .depth = 1,
+			.stat = { .count = sum->count,
+			          .total_ns = dw_whole((double)sum->ticks * ns_per_tick + 0.5) } };
+	}
+	result->nodes = nodes;
+	free(sums->items);
+	sums->items = NULL;
+	return nodes && !sums->failed;
+}
+
+/* Of a scope that no joint walk has served. */
+static bool outermost_compute(struct dw_model *model, const void *request, void *result)
+{
+	const struct dw_tree *tree = dw_model_tree(model, NULL);
+
+	if (tree)
+		*(struct dw_tree *)result = *tree;
+	return tree != NULL;
+}
+
+const struct dw_product dw_outermost_product = { sizeof(struct dw_tree), outermost_compute, NULL };
+
+const struct dw_tree *dw_model_outermost(struct dw_model *model, struct dwell_error *error)
+{
+	return dw_product_get(model, &dw_outermost_product, 0, NULL, error);
+}
