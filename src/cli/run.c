@@ -149,6 +149,9 @@ static void run_note_machine(void)
 		fclose(file);
 	snprintf(text, sizeof text, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
 	dwell_meta_json("host.cpus", text);
+	snprintf(text, sizeof text, "%.0f",
+	         (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE));
+	dwell_meta_json("host.memory", text);
 	if (uname(&kernel) == 0) {
 		dwell_meta("host.kernel", kernel.release);
 		dwell_meta("host.machine", kernel.machine);

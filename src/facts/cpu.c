@@ -63,6 +63,20 @@ static void cpu_put_number(struct dw_facts_work *work, enum dw_fact_id id, const
 		dw_fact_miss(work, id, missing);
 }
 
+/* The time that other programs had the machine's CPUs during the loop. */
+static void cpu_put_others(struct dw_facts_work *work)
+{
+	const struct dw_fact *cpus = &work->facts->at[DW_FACT_CPU_CPUS];
+	struct dw_machine_of machine =
+	    dw_machine_between(work->model, work->loop->start_ns, work->loop->end_ns);
+
+	if (machine.known > 0.5 && machine.wall_ns > 0 && cpus->measured)
+		dw_fact_set_share(work, DW_FACT_CPU_OTHERS, machine.others_ns,
+		                  machine.wall_ns * cpus->value, 1);
+	else
+		dw_fact_miss(work, DW_FACT_CPU_OTHERS, "record with dwell run; the loop must last a second");
+}
+
 #define USAGE(field) offsetof(struct dw_usage_of, field)
 
 void dw_facts_of_cpu(struct dw_facts_work *work)
@@ -70,6 +84,7 @@ void dw_facts_of_cpu(struct dw_facts_work *work)
 	cpu_put_number(work, DW_FACT_CPU_CPUS, "host.cpus", "record with dwell run");
 	cpu_put_number(work, DW_FACT_CPU_OPERATOR_THREADS, "torch.threads",
 	               "the number of threads of an operator is not in the trace");
+	cpu_put_others(work);
 	if (!work->steady_count)
 		return;
 	cpu_put_busy(work);

@@ -164,6 +164,35 @@ static void facts_choose_loop(struct dw_facts_work *work, size_t number)
 		work->loop_ns = (double)(work->loop->end_ns - work->loop->start_ns);
 }
 
+/* Why facts that no file computes are not measured. */
+static void facts_say_why(struct dw_facts_work *work)
+{
+	static const struct {
+		enum dw_fact_id id;
+		const char *why;
+	} whys[] = {
+		{ DW_FACT_CPU_THREADS, "the number of threads that can run is not in the trace" },
+		{ DW_FACT_CPU_BANDWIDTH, "the bandwidth of memory was not measured" },
+		{ DW_FACT_OPERATORS_FIRST_SHAPES, "calls by shape are not followed over the run yet" },
+		{ DW_FACT_OPERATORS_NEW_SHAPES, "calls by shape are not followed over the run yet" },
+		{ DW_FACT_OPERATORS_DISPATCH, "the cost of an empty operator was not measured" },
+		{ DW_FACT_OPERATORS_FLOAT32, "the types of operators are not summed yet" },
+		{ DW_FACT_EVALUATION_GRAPHS, "the gradient mode of operators is not recorded" },
+		{ DW_FACT_COMM_COUNT, "collectives are not counted by step yet" },
+		{ DW_FACT_INPUT_VARIATION, "the sizes of inputs are not followed over the run yet" },
+	};
+	const char *none = dw_facts_missing_default();
+
+	for (size_t i = 0; i < sizeof whys / sizeof *whys; i++)
+		if (!work->facts->at[whys[i].id].measured && work->facts->at[whys[i].id].missing == none)
+			dw_fact_miss(work, whys[i].id, whys[i].why);
+	for (unsigned id = 0; id < DW_FACT_COUNT; id++)
+		if (!work->facts->at[id].measured && work->facts->at[id].missing == none)
+			dw_fact_miss(work, (enum dw_fact_id)id, !work->loop ? "the trace has no steps"
+			             : !work->steady_count ? "no step was recorded without missing records"
+			                                   : "the trace has nothing of it");
+}
+
 static void facts_fill(struct dw_facts_work *work)
 {
 	size_t count = work->loop ? work->loop->count : 0;
@@ -184,6 +213,10 @@ static void facts_fill(struct dw_facts_work *work)
 	dw_facts_of_cpu(work);
 	dw_facts_of_operators(work);
 	dw_facts_of_loader(work);
+	dw_facts_of_memory(work);
+	dw_facts_of_ranks(work);
+	dw_facts_of_pace(work);
+	dw_facts_of_flops(work);
 }
 
 static bool facts_compute(struct dw_model *model, const void *request, void *result)
@@ -198,6 +231,7 @@ static bool facts_compute(struct dw_model *model, const void *request, void *res
 		return false;
 	facts_choose_loop(&work, *(const size_t *)request);
 	facts_fill(&work);
+	facts_say_why(&work);
 	free(work.roles);
 	free(work.steady);
 	free(work.values);

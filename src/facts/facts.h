@@ -24,6 +24,7 @@ enum dw_fact_id {
 
 enum dw_fact_unit {
 	DW_FACT_RATIO,   /* 0 to 1 */
+	DW_FACT_CHANGED, /* CHANGE in facts.def: a ratio of any sign */
 	DW_FACT_TIMES,   /* a factor */
 	DW_FACT_NS,
 	DW_FACT_COUNTED, /* COUNT in facts.def */

@@ -1,10 +1,11 @@
 /* The list of facts.def as a table: names, units, denominators and sources. */
 #include <string.h>
 
-#include "facts/facts.h"
+#include "facts/work.h"
 
 static const struct dw_fact_kind kinds[] = {
 #define RATIO DW_FACT_RATIO
+#define CHANGE DW_FACT_CHANGED
 #define TIMES DW_FACT_TIMES
 #define NS DW_FACT_NS
 #define COUNT DW_FACT_COUNTED
@@ -39,9 +40,14 @@ const char *dw_facts_framework_name(enum dw_facts_framework framework)
 	return framework < DW_FACTS_FRAMEWORK_COUNT ? names[framework] : "C";
 }
 
+const char *dw_facts_missing_default(void)
+{
+	return "not computed";
+}
+
 void dw_facts_init(struct dw_facts *facts)
 {
 	*facts = (struct dw_facts){ .thread = DW_NO_INDEX };
 	for (unsigned id = 0; id < DW_FACT_COUNT; id++)
-		facts->at[id] = (struct dw_fact){ .missing = "not computed", .symbol = DW_NO_INDEX };
+		facts->at[id] = (struct dw_fact){ .missing = dw_facts_missing_default(), .symbol = DW_NO_INDEX };
 }

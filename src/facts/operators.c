@@ -5,9 +5,11 @@
  * copy or change a layout follows from their names, in PyTorch and in oneDNN.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "facts/work.h"
+#include "format/keys.h"
 
 #define SMALL_NS 20e3 /* about what calling an operator from Python costs */
 
@@ -204,6 +206,33 @@ static void operators_put_steady(struct dw_facts_work *work)
 	}
 }
 
+/* What recording the operators costs, with the recorder's own work that the trace shows. */
+static void operators_put_cost(struct dw_facts_work *work)
+{
+	const char *range = dw_facts_meta(work, DW_KEY_COST_RANGE_NS);
+	const char *callback = dw_facts_meta(work, DW_KEY_TORCH_CALLBACK_NS);
+	const struct dw_fact *own = &work->facts->at[DW_FACT_STEP_PROFILER];
+	double each = fmax(range ? strtod(range, NULL) : 0, callback ? strtod(callback, NULL) : 0);
+	struct dw_fact *fact;
+
+	if (!(each > 0)) {
+		dw_fact_miss(work, DW_FACT_RUN_PROFILER, "the cost was not measured: record with dwell run");
+		return;
+	}
+	for (size_t i = 0; i < work->steady_count; i++) {
+		const struct dw_step *step = work->steady[i];
+
+		work->values[i] = each * (step->operator_count + step->data_operator_count);
+		work->wholes[i] = (double)(step->end_ns - step->start_ns);
+	}
+	fact = dw_fact_set_blocks(work, DW_FACT_RUN_PROFILER, work->steady_count);
+	if (own->measured) {
+		fact->value = fmin(1, fact->value + own->value);
+		fact->low = fmin(1, fact->low + own->value);
+		fact->high = fmin(1, fact->high + own->value);
+	}
+}
+
 void dw_facts_of_operators(struct dw_facts_work *work)
 {
 	const struct dw_loop *loop = work->loop;
@@ -213,6 +242,7 @@ void dw_facts_of_operators(struct dw_facts_work *work)
 	if (!work->steady_count)
 		return;
 	operators_put_steady(work);
+	operators_put_cost(work);
 	if (!loop->operator_count || !(steps > 0)) {
 		for (unsigned id = DW_FACT_OPERATORS_LARGEST; id <= DW_FACT_OPERATORS_ELEMENTWISE; id++)
 			dw_fact_miss(work, (enum dw_fact_id)id, "the steps have no operators");

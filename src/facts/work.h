@@ -69,6 +69,8 @@ struct dw_fact *dw_fact_set_blocks(struct dw_facts_work *work, enum dw_fact_id i
 /* The median of an array, which it sorts. 0: it is empty. */
 double dw_facts_median(double *values, size_t count);
 
+/* `missing` of a fact that was not touched yet. */
+const char *dw_facts_missing_default(void);
 /* The last value of a key, or NULL. */
 const char *dw_facts_meta(const struct dw_facts_work *work, const char *key);
 
@@ -96,5 +98,9 @@ void dw_facts_of_time_outside(struct dw_facts_work *work);
 void dw_facts_of_cpu(struct dw_facts_work *work);
 void dw_facts_of_operators(struct dw_facts_work *work);
 void dw_facts_of_loader(struct dw_facts_work *work);
+void dw_facts_of_memory(struct dw_facts_work *work);
+void dw_facts_of_ranks(struct dw_facts_work *work);
+void dw_facts_of_pace(struct dw_facts_work *work);
+void dw_facts_of_flops(struct dw_facts_work *work);
 
 #endif

@@ -33,6 +33,7 @@ static void facts_write(char *to, size_t size, enum dw_fact_unit unit, double va
 {
 	switch (unit) {
 	case DW_FACT_RATIO: snprintf(to, size, "%s", dw_text_percent(value).at); break;
+	case DW_FACT_CHANGED: snprintf(to, size, "%+.1f%%", value * 100); break;
 	case DW_FACT_TIMES: snprintf(to, size, "%.1fx", value); break;
 	case DW_FACT_NS: snprintf(to, size, "%s", dw_text_ns(value, " ").at); break;
 	case DW_FACT_BYTES: snprintf(to, size, "%s", dw_text_bytes(value, " ").at); break;
@@ -50,6 +51,7 @@ static const char *facts_unit_name(enum dw_fact_unit unit)
 {
 	switch (unit) {
 	case DW_FACT_RATIO: return "ratio";
+	case DW_FACT_CHANGED: return "ratio";
 	case DW_FACT_TIMES: return "times";
 	case DW_FACT_NS: return "ns";
 	case DW_FACT_BYTES: return "bytes";

@@ -414,4 +414,101 @@ TEST(a_loop_that_loads_its_data_itself)
 	made_close(&made);
 }
 
+/* ---- change over the run, ranks ----------------------------------------------------------- */
+
+/* Steps of the lengths, each with an operator for all but 1 ms. */
+static const struct dw_facts *facts_of_lengths(const uint64_t *lengths, size_t count)
+{
+	uint64_t at = 10;
+
+	begin_trace(DW_PROCESS_PYTHON);
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::mm");
+	for (size_t i = 0; i < count; i++) {
+		range(at, at + lengths[i] - 1, op);
+		step(i, at, at + lengths[i], lengths[i]);
+		at += lengths[i];
+	}
+	return facts_of();
+}
+
+TEST(a_trend_and_a_change_point_are_told_apart)
+{
+	uint64_t lengths[200];
+
+	for (size_t i = 0; i < 200; i++)
+		lengths[i] = 100 + i / 4 + i % 3;
+	const struct dw_facts *facts = facts_of_lengths(lengths, 200);
+	REQUIRE(facts != NULL);
+	CHECK(VALUE(facts, DRIFT_SLOPE) > 0.35 && VALUE(facts, DRIFT_SLOPE) < 0.45);
+	CHECK_STR(facts->at[DW_FACT_DRIFT_SLOPE].note, "operators");
+	CLOSE(VALUE(facts, DRIFT_CHANGE), 0);
+	made_close(&made);
+
+	for (size_t i = 0; i < 200; i++)
+		lengths[i] = (i < 120 ? 100 : 125) + i % 3;
+	facts = facts_of_lengths(lengths, 200);
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, DRIFT_SLOPE), 0);
+	CHECK(VALUE(facts, DRIFT_CHANGE) > 0.23 && VALUE(facts, DRIFT_CHANGE) < 0.27);
+	CHECK(VALUE(facts, DRIFT_CHANGE_STEP) >= 115 && VALUE(facts, DRIFT_CHANGE_STEP) <= 125);
+	made_close(&made);
+
+	for (size_t i = 0; i < 200; i++)
+		lengths[i] = 100 + i % 7;
+	facts = facts_of_lengths(lengths, 200);
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, DRIFT_SLOPE), 0);
+	CLOSE(VALUE(facts, DRIFT_CHANGE), 0);
+	made_close(&made);
+}
+
+/* Rank 1 takes 30 ms longer in its operators; rank 0 waits for it. */
+TEST(the_last_rank_and_what_the_other_one_waits)
+{
+	struct dw_encode_process second;
+	struct dw_encode_stream stream;
+	uint32_t thread;
+
+	begin_trace(DW_PROCESS_PYTHON);
+	dw_encode_process_entry(&made.process)->rank = 0;
+	dw_encode_process_init(&second, &made.encode, 0)->pid = 0x7ffffffd;
+	dw_encode_process_entry(&second)->rank = 1;
+	dw_encode_process_entry(&second)->flags = DW_PROCESS_PYTHON;
+	thread = dw_encode_thread(&second, 200, 0, 0, "main");
+	dw_encode_stream_init(&stream, &second, 0, thread);
+	uint32_t op[2] = { made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::mm"),
+		               dw_encode_op(&second, DWELL_CATEGORY_OPERATOR, "aten::mm", NULL, 0, NULL, 0) };
+	uint32_t wait[2] = { made_op(&made, DWELL_CATEGORY_COMMUNICATION, "Work.wait"),
+		                 dw_encode_op(&second, DWELL_CATEGORY_COMMUNICATION, "Work.wait", NULL, 0,
+		                              NULL, 0) };
+
+	for (uint64_t i = 0; i < 20; i++) {
+		uint64_t at = 100 + i * 50;
+
+		range(at, at + 15, op[0]);
+		range(at + 15, at + 50, wait[0]);
+		step(i, at, at + 50, 15);
+		dw_encode_begin(&stream, at * ms, op[1]);
+		dw_encode_end(&stream, (at + 45) * ms);
+		dw_encode_begin(&stream, (at + 45) * ms, wait[1]);
+		dw_encode_end(&stream, (at + 50) * ms);
+		dw_encode_step(&second, thread, i, at * ms, (at + 50) * ms, 45 * ms, DW_STEP_RECORDED);
+	}
+	dw_encode_close(&stream);
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_EQ(facts->loop_count, 2);
+	CHECK_EQ(VALUE(facts, COMM_LAST_RANK), 1);
+	CHECK_STR(facts->at[DW_FACT_COMM_LAST_RANK].note, "operators");
+	CLOSE(VALUE(facts, COMM_LAST_RANK_SHARE), 1);
+	CLOSE(VALUE(facts, COMM_WAIT), 0.6);
+	CLOSE(VALUE(facts, COMM_EXPOSED), 0.7);
+	CLOSE(VALUE(facts, COMM_LAST_RANK_EXCESS), 0.6);
+	facts = dw_facts_of_loop(made.model, 1, &made.error);
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, STEP_COMMUNICATION), 0.1);
+	CLOSE(VALUE(facts, COMM_WAIT), 0);
+	made_close(&made);
+}
+
 CHECK_MAIN

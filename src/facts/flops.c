@@ -1,0 +1,38 @@
+/*
+ * Facts of arithmetic: what the operators with known FLOPs achieved, and the machine's peak.
+ *
+ * Counting FLOPs walks the records. So it is done only if the run was recorded for it: with --flops,
+ * which measures the peak of the machine.
+ */
+#include <stdlib.h>
+
+#include "facts/work.h"
+#include "model/time/flops.h"
+
+#define NO_FLOPS "record with dwell run --flops"
+
+void dw_facts_of_flops(struct dw_facts_work *work)
+{
+	const char *peak = dw_facts_meta(work, "peak_flops_per_second");
+	const struct dw_flops_sum *sum = NULL;
+	double achieved = 0;
+
+	if (peak && work->facts->at[DW_FACT_TRACE_SHAPES].value > 0) {
+		sum = dw_model_flops(work->model, NULL);
+		work->failed |= !sum;
+	}
+	if (!sum || !sum->counted_ns) {
+		for (unsigned id = DW_FACT_FLOPS_STEP; id <= DW_FACT_FLOPS_PEAK_SHARE; id++)
+			dw_fact_miss(work, (enum dw_fact_id)id, NO_FLOPS);
+		return;
+	}
+	achieved = (double)sum->flops / ((double)sum->counted_ns / 1e9);
+	dw_fact_set(work, DW_FACT_FLOPS_STEP, (double)sum->flops / (double)work->loop->count,
+	            work->loop->count);
+	dw_fact_set(work, DW_FACT_FLOPS_ACHIEVED, achieved, work->loop->count);
+	dw_fact_set_share(work, DW_FACT_FLOPS_COUNTED, (double)sum->counted_ns,
+	                  (double)sum->counted_ns + (double)sum->missed_ns, work->loop->count);
+	dw_fact_set(work, DW_FACT_FLOPS_PEAK, strtod(peak, NULL), 1);
+	dw_fact_set_share(work, DW_FACT_FLOPS_PEAK_SHARE, achieved, strtod(peak, NULL),
+	                  work->loop->count);
+}

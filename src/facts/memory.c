@@ -1,0 +1,170 @@
+/*
+ * Facts of memory: the peak and who owns it, growth from step to step, temporaries.
+ *
+ * They are of the pool with the largest peak among those of the loop's process. Memory grows if each
+ * quarter of the steady part of the loop has more than the one before it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts/work.h"
+#include "model/memory/memory.h"
+
+#define GROWTH_STEPS 12u
+#define NO_MEMORY "no allocations were recorded: record with dwell run, without --no-memory"
+
+static const struct dw_memory_pool *memory_find_pool(const struct dw_facts_work *work,
+                                                     const struct dw_memory *memory)
+{
+	uint32_t process = work->source->threads[work->loop->thread].process;
+
+	for (size_t i = 0; i < memory->pool_count; i++)
+		if (memory->pools[i].process == process && memory->pools[i].all.at_peak_bytes)
+			return &memory->pools[i];
+	return NULL;
+}
+
+static double memory_bytes_of(const struct dw_memory_point *point)
+{
+	double bytes = 0;
+
+	for (unsigned i = 0; i < DW_MEMORY_KIND_COUNT; i++)
+		bytes += (double)point->bytes[i];
+	return bytes;
+}
+
+/* The means of the four quarters of from..to. False: a quarter has no point. */
+static bool memory_quarters(const struct dw_memory_pool *pool, double from_ns, double to_ns,
+                            double means[4])
+{
+	double sums[4] = { 0 }, counts[4] = { 0 };
+
+	for (size_t i = 0; i < pool->point_count; i++) {
+		double ns = (double)pool->points[i].ns;
+		unsigned quarter;
+
+		if (ns < from_ns || ns >= to_ns)
+			continue;
+		quarter = (unsigned)((ns - from_ns) / (to_ns - from_ns) * 4) & 3;
+		sums[quarter] += memory_bytes_of(&pool->points[i]);
+		counts[quarter]++;
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		if (!(counts[i] > 0))
+			return false;
+		means[i] = sums[i] / counts[i];
+	}
+	return true;
+}
+
+/* The owner with most bytes: at the peak, or that are left at the end. */
+static uint32_t memory_find_owner(const struct dw_memory_pool *pool, bool live, double *bytes)
+{
+	uint32_t symbol = DW_NO_INDEX;
+
+	*bytes = 0;
+	for (size_t i = 0; i < pool->owner_count; i++) {
+		const struct dw_memory_use *use = &pool->owners[i].use;
+		double has = (double)(live ? use->live_bytes : use->at_peak_bytes);
+
+		if (pool->owners[i].symbol == DW_NO_INDEX || has <= *bytes)
+			continue;
+		*bytes = has;
+		symbol = pool->owners[i].symbol;
+	}
+	return symbol;
+}
+
+static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory_pool *pool)
+{
+	size_t count = work->loop->count, first = count / 10 + 2;
+	double means[4], growth = 0, bytes, peak = (double)pool->all.at_peak_bytes;
+	struct dw_fact *fact;
+
+	/* The first steps allocate what stays: gradients and the optimizer's state. */
+	if (count < GROWTH_STEPS ||
+	    !memory_quarters(pool, (double)work->all[first].start_ns,
+	                     (double)work->all[count - 1].end_ns, means)) {
+		dw_fact_miss(work, DW_FACT_MEMORY_GROWTH, "there are too few steps");
+		dw_fact_miss(work, DW_FACT_MEMORY_GROWTH_SHARE, "there are too few steps");
+		return;
+	}
+	growth = fmax(0, (means[3] - means[0]) * 4 / 3); /* the means are three quarters apart */
+	for (unsigned i = 0; i < 3; i++)
+		if (means[i + 1] - means[i] < growth / 12)
+			growth = 0;
+	fact = dw_fact_set(work, DW_FACT_MEMORY_GROWTH, growth / (double)(count - first),
+	                   count - first);
+	if (growth > 0)
+		dw_fact_name(work, fact, memory_find_owner(pool, true, &bytes));
+	dw_fact_set_share(work, DW_FACT_MEMORY_GROWTH_SHARE, growth, peak, count - first);
+}
+
+static void memory_put_kinds(struct dw_facts_work *work, const struct dw_memory_pool *pool)
+{
+	static const struct {
+		enum dw_fact_id id;
+		enum dw_memory_kind kind;
+	} kinds[] = {
+		{ DW_FACT_MEMORY_TEMPORARIES_SHARE, DW_MEMORY_TEMPORARY },
+		{ DW_FACT_MEMORY_GRADIENTS, DW_MEMORY_GRADIENT },
+		{ DW_FACT_MEMORY_ACTIVATIONS, DW_MEMORY_ACTIVATION },
+		{ DW_FACT_MEMORY_PARAMETERS, DW_MEMORY_PARAMETER },
+		{ DW_FACT_MEMORY_OPTIMIZER_STATE, DW_MEMORY_OPTIMIZER_STATE },
+		{ DW_FACT_MEMORY_INPUTS, DW_MEMORY_INPUT },
+	};
+	double peak = (double)pool->all.at_peak_bytes, bytes;
+	struct dw_fact *fact;
+	uint32_t owner = memory_find_owner(pool, false, &bytes);
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		dw_fact_set_share(work, kinds[i].id, (double)pool->kinds[kinds[i].kind].at_peak_bytes, peak,
+		                  1);
+	fact = dw_fact_set_share(work, DW_FACT_MEMORY_OWNER, bytes, peak, 1);
+	dw_fact_name(work, fact, owner);
+}
+
+static void memory_put_peak(struct dw_facts_work *work, const struct dw_memory_pool *pool)
+{
+	const char *capacity = dw_facts_meta(work, "host.memory");
+	double peak = (double)pool->all.at_peak_bytes;
+	struct dw_fact *fact = dw_fact_set(work, DW_FACT_MEMORY_PEAK, peak, 1);
+
+	fact->note = pool->device;
+	if (strncmp(pool->device, "cpu", 3) != 0 || !capacity || !(strtod(capacity, NULL) > 0)) {
+		dw_fact_miss(work, DW_FACT_MEMORY_CAPACITY, capacity ? "the device's capacity is not in the "
+		                                                       "trace" : "record with dwell run");
+		dw_fact_miss(work, DW_FACT_MEMORY_PEAK_SHARE, "the capacity is not known");
+		return;
+	}
+	dw_fact_set(work, DW_FACT_MEMORY_CAPACITY, strtod(capacity, NULL), 1);
+	dw_fact_set_share(work, DW_FACT_MEMORY_PEAK_SHARE, peak, strtod(capacity, NULL), 1);
+}
+
+void dw_facts_of_memory(struct dw_facts_work *work)
+{
+	const struct dw_memory *memory = NULL;
+	const struct dw_memory_pool *pool = NULL;
+	double steps = (double)work->loop->count;
+
+	if (work->facts->at[DW_FACT_TRACE_MEMORY].value > 0) {
+		memory = dw_model_memory(work->model, NULL);
+		work->failed |= !memory;
+	}
+	if (memory)
+		pool = memory_find_pool(work, memory);
+	if (!pool) {
+		for (unsigned id = DW_FACT_MEMORY_PEAK; id <= DW_FACT_MEMORY_INPUTS; id++)
+			dw_fact_miss(work, (enum dw_fact_id)id, NO_MEMORY);
+		return;
+	}
+	memory_put_peak(work, pool);
+	memory_put_growth(work, pool);
+	memory_put_kinds(work, pool);
+	dw_fact_set(work, DW_FACT_MEMORY_TEMPORARIES,
+	            (double)pool->kinds[DW_MEMORY_TEMPORARY].allocated_bytes / steps, 1);
+	dw_fact_set(work, DW_FACT_MEMORY_ALLOCATIONS, (double)pool->all.allocations / steps, 1);
+	dw_fact_set(work, DW_FACT_MEMORY_ALLOCATED, (double)pool->all.allocated_bytes / steps, 1);
+	dw_fact_miss(work, DW_FACT_MEMORY_ALLOCATOR, "the time in the allocator is not recorded");
+}

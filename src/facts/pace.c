@@ -1,0 +1,173 @@
+/*
+ * Facts of change over the run: a trend of the steps' durations, or a point at which they change.
+ *
+ * The trend is that of the sequence view (Mann-Kendall over medians of blocks, Theil-Sen). A change
+ * point divides the medians of the blocks into two parts by Pettitt's test at 0.01. Of the two the
+ * one that explains the medians better is reported: smaller absolute deviations from a line, or
+ * from two levels.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts/work.h"
+#include "model/sequence/drift.h"
+
+#define BLOCKS 64u
+#define LEAST_STEPS 30u
+#define LEAST_SIDE 5u      /* blocks before and after a change point */
+#define LEAST_CHANGE 0.05
+#define CHANCE 0.01
+
+struct blocks {
+	double medians[BLOCKS];
+	size_t first[BLOCKS + 1]; /* first steady step of a block */
+	size_t count;
+};
+
+static void pace_make_blocks(struct dw_facts_work *work, struct blocks *blocks)
+{
+	size_t count = work->steady_count;
+
+	blocks->count = count / 3 < BLOCKS ? count / 3 : BLOCKS;
+	for (size_t b = 0; b <= blocks->count; b++)
+		blocks->first[b] = b * count / blocks->count;
+	for (size_t b = 0; b < blocks->count; b++) {
+		size_t n = 0;
+
+		for (size_t i = blocks->first[b]; i < blocks->first[b + 1]; i++)
+			work->values[n++] = (double)(work->steady[i]->end_ns - work->steady[i]->start_ns);
+		blocks->medians[b] = dw_facts_median(work->values, n);
+	}
+}
+
+static double pace_median(const double *values, size_t count)
+{
+	double copy[BLOCKS];
+
+	memcpy(copy, values, count * sizeof *copy);
+	return dw_facts_median(copy, count);
+}
+
+/* The block before which the medians change, by Pettitt's test; 0: chance explains it. */
+static size_t pace_find_change(const struct blocks *blocks)
+{
+	double n = (double)blocks->count, largest = 0, sum = 0;
+	size_t at = 0;
+
+	for (size_t t = 0; t + 1 < blocks->count; t++) {
+		for (size_t j = 0; j < blocks->count; j++)
+			sum += (blocks->medians[t] > blocks->medians[j]) -
+			       (blocks->medians[t] < blocks->medians[j]);
+		if (fabs(sum) > largest) {
+			largest = fabs(sum);
+			at = t + 1;
+		}
+	}
+	if (2 * exp(-6 * largest * largest / (n * n * n + n * n)) >= CHANCE || at < LEAST_SIDE ||
+	    blocks->count - at < LEAST_SIDE)
+		return 0;
+	return at;
+}
+
+static double pace_deviation_of_levels(const struct blocks *blocks, size_t at, double before,
+                                       double after)
+{
+	double sum = 0;
+
+	for (size_t b = 0; b < blocks->count; b++)
+		sum += fabs(blocks->medians[b] - (b < at ? before : after));
+	return sum;
+}
+
+static double pace_deviation_of_line(const struct blocks *blocks, double change)
+{
+	double middle = pace_median(blocks->medians, blocks->count), sum = 0;
+	double n = (double)(blocks->count - 1);
+
+	for (size_t b = 0; b < blocks->count; b++)
+		sum += fabs(blocks->medians[b] - middle - change * middle * ((double)b / n - 0.5));
+	return sum;
+}
+
+/* The trend over the run as a part of the median, 0 where chance explains it. */
+static double pace_trend(const struct dw_facts_work *work)
+{
+	uint64_t chosen[DW_DRIFT_SAMPLES];
+	float samples[DW_DRIFT_SAMPLES];
+	uint32_t count = dw_drift_choose(work->steady_count, chosen);
+	bool drifts;
+	double change;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct dw_step *step = work->steady[chosen[i]];
+
+		samples[i] = (float)(step->end_ns - step->start_ns);
+	}
+	change = dw_drift_of(samples, count, 1, &drifts);
+	return isfinite(change) ? change : 0;
+}
+
+/* The part that changes most between the steady steps before and after `at`. */
+static const char *pace_part(const struct dw_facts_work *work, size_t at)
+{
+	double changes[DW_PART_COUNT] = { 0 }, parts[DW_PART_COUNT];
+	size_t count = work->steady_count;
+	unsigned largest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double weight = i < at ? -1.0 / (double)at : 1.0 / (double)(count - at);
+
+		dw_facts_divide(work, work->steady[i], parts);
+		for (unsigned p = 0; p < DW_PART_COUNT; p++)
+			changes[p] += weight * parts[p];
+	}
+	for (unsigned p = 1; p < DW_PART_COUNT; p++)
+		if (fabs(changes[p]) > fabs(changes[largest]))
+			largest = p;
+	return dw_facts_part_name((enum dw_part)largest);
+}
+
+static void pace_put(struct dw_facts_work *work, const struct blocks *blocks)
+{
+	double trend = pace_trend(work), before = 0, after = 0, change = 0;
+	size_t at = pace_find_change(blocks);
+	struct dw_fact *fact;
+
+	if (at) {
+		before = pace_median(blocks->medians, at);
+		after = pace_median(blocks->medians + at, blocks->count - at);
+		change = before > 0 ? after / before - 1 : 0;
+		if (fabs(change) < LEAST_CHANGE)
+			change = 0;
+	}
+	if (change != 0 && pace_deviation_of_levels(blocks, at, before, after) <
+	                       pace_deviation_of_line(blocks, trend))
+		trend = 0;
+	else
+		change = 0;
+	fact = dw_fact_set(work, DW_FACT_DRIFT_SLOPE, trend, work->steady_count);
+	if (trend != 0)
+		fact->note = pace_part(work, work->steady_count / 2);
+	fact = dw_fact_set(work, DW_FACT_DRIFT_CHANGE, change, work->steady_count);
+	if (change != 0) {
+		fact->note = pace_part(work, blocks->first[at]);
+		dw_fact_set(work, DW_FACT_DRIFT_CHANGE_STEP,
+		            (double)work->steady[blocks->first[at]]->number, 1);
+	} else {
+		dw_fact_miss(work, DW_FACT_DRIFT_CHANGE_STEP, "there is no change point");
+	}
+}
+
+void dw_facts_of_pace(struct dw_facts_work *work)
+{
+	struct blocks blocks;
+
+	if (work->steady_count < LEAST_STEPS) {
+		for (unsigned id = DW_FACT_DRIFT_SLOPE; id <= DW_FACT_DRIFT_CHANGE_STEP; id++)
+			dw_fact_miss(work, (enum dw_fact_id)id, "there are fewer than 30 steady steps");
+		return;
+	}
+	pace_make_blocks(work, &blocks);
+	pace_put(work, &blocks);
+}
