@@ -15,7 +15,7 @@ struct dw_arena_block {
 	_Alignas(max_align_t) char data[];
 };
 
-static int grow(struct dw_arena *arena, size_t size_bytes)
+static int arena_grow(struct dw_arena *arena, size_t size_bytes)
 {
 	size_t size = arena->size ? arena->size * 2 : FIRST_BLOCK_BYTES;
 	struct dw_arena_block *block;
@@ -43,7 +43,7 @@ void *dw_arena_alloc(struct dw_arena *arena, size_t size_bytes)
 	if (size_bytes > SIZE_MAX / 2)
 		return NULL;
 	size_bytes = (size_bytes + align - 1) & ~(align - 1);
-	if ((!arena->blocks || size_bytes > arena->size - arena->used) && grow(arena, size_bytes))
+	if ((!arena->blocks || size_bytes > arena->size - arena->used) && arena_grow(arena, size_bytes))
 		return NULL;
 	memory = arena->blocks->data + arena->used;
 	arena->used += size_bytes;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* A part of the file, or NULL if it is not within the file. */
-static const void *part(const struct dw_elf_symbols *elf, uint64_t offset, uint64_t bytes)
+static const void *elf_part(const struct dw_elf_symbols *elf, uint64_t offset, uint64_t bytes)
 {
 	if (offset > elf->size_bytes || bytes > elf->size_bytes - offset || offset % 4)
 		return NULL;
@@ -21,7 +21,7 @@ static const void *part(const struct dw_elf_symbols *elf, uint64_t offset, uint6
 /* A copy of a part, with a NUL appended; the caller frees it. */
 static void *copy_part(const struct dw_elf_symbols *elf, uint64_t offset, uint64_t bytes)
 {
-	const void *from = part(elf, offset, bytes);
+	const void *from = elf_part(elf, offset, bytes);
 	char *copy = from ? malloc(bytes + 1) : NULL;
 
 	if (copy) {
@@ -34,7 +34,7 @@ static void *copy_part(const struct dw_elf_symbols *elf, uint64_t offset, uint64
 
 static Elf64_Shdr *copy_sections(const struct dw_elf_symbols *elf, unsigned *count)
 {
-	const void *there = part(elf, 0, sizeof(Elf64_Ehdr));
+	const void *there = elf_part(elf, 0, sizeof(Elf64_Ehdr));
 	Elf64_Ehdr header;
 
 	if (!there)
@@ -51,7 +51,7 @@ static Elf64_Shdr *copy_sections(const struct dw_elf_symbols *elf, unsigned *cou
 static bool build_id_is(const struct dw_elf_symbols *elf, const Elf64_Shdr *section,
                         const uint8_t *build_id, size_t bytes)
 {
-	const char *note = part(elf, section->sh_offset, section->sh_size);
+	const char *note = elf_part(elf, section->sh_offset, section->sh_size);
 	Elf64_Nhdr header;
 
 	if (!note || section->sh_size < sizeof header + 4 + bytes)
@@ -65,7 +65,7 @@ static bool build_id_is(const struct dw_elf_symbols *elf, const Elf64_Shdr *sect
 static void add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all, unsigned sections_count,
                           const Elf64_Shdr *table, unsigned index)
 {
-	const char *symbols = part(elf, table->sh_offset, table->sh_size);
+	const char *symbols = elf_part(elf, table->sh_offset, table->sh_size);
 	const Elf64_Shdr *strings = table->sh_link < sections_count ? &all[table->sh_link] : NULL;
 	size_t count = table->sh_size / sizeof(Elf64_Sym);
 	struct dw_elf_function *grown;

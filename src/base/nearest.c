@@ -7,7 +7,7 @@
 
 #define LONGEST 128u
 
-static unsigned least(unsigned a, unsigned b, unsigned c)
+static unsigned nearest_least(unsigned a, unsigned b, unsigned c)
 {
 	unsigned smaller = a < b ? a : b;
 
@@ -15,7 +15,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 }
 
 /* The Levenshtein distance without regard to case, computed row by row. */
-static unsigned distance(const char *a, const char *b)
+static unsigned nearest_distance(const char *a, const char *b)
 {
 	unsigned row[LONGEST + 1];
 	size_t length = strlen(b);
@@ -32,7 +32,7 @@ static unsigned distance(const char *a, const char *b)
 			unsigned above = row[j];
 			int differ = tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]);
 
-			row[j] = least(above + 1, row[j - 1] + 1, diagonal + (unsigned)differ);
+			row[j] = nearest_least(above + 1, row[j - 1] + 1, diagonal + (unsigned)differ);
 			diagonal = above;
 		}
 	}
@@ -49,7 +49,7 @@ void dw_nearest_init(struct dw_nearest *nearest, const char *wanted)
 void dw_nearest_try(struct dw_nearest *nearest, const char *name)
 {
 	size_t wanted = strlen(nearest->wanted);
-	unsigned edits = distance(nearest->wanted, name);
+	unsigned edits = nearest_distance(nearest->wanted, name);
 
 	/* A third of the letters may differ; the beginning of a name also counts as near. */
 	if (edits > wanted / 3 + 1 && (wanted < 3 || strncasecmp(name, nearest->wanted, wanted) != 0))

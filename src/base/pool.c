@@ -35,7 +35,7 @@ unsigned dw_pool_workers(size_t count)
 	return cores;
 }
 
-static void *work(void *argument)
+static void *pool_work(void *argument)
 {
 	struct member *member = argument;
 	struct run *run = member->run;
@@ -61,11 +61,11 @@ void dw_pool_run(size_t count, unsigned workers, void (*task)(void *, unsigned, 
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	for (; started < workers && started < MOST_WORKERS; started++) {
 		members[started] = (struct member){ &run, started, 0 };
-		if (pthread_create(&members[started].thread, NULL, work, &members[started]) != 0)
+		if (pthread_create(&members[started].thread, NULL, pool_work, &members[started]) != 0)
 			break;
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	work(&members[0]);
+	pool_work(&members[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(members[i].thread, NULL);
 }

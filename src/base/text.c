@@ -27,7 +27,7 @@ static const struct scale sizes[] = {
 };
 
 /* The number of digits after the point that makes three digits in all. */
-static int decimals(double value, double smallest_factor)
+static int text_decimals(double value, double smallest_factor)
 {
 	value = fabs(value);
 	if (smallest_factor == 1 || value >= 99.95)
@@ -36,7 +36,7 @@ static int decimals(double value, double smallest_factor)
 }
 
 /* The scale with which the number has less than four digits before the point. */
-static const struct scale *pick(const struct scale *scales, size_t count, double value)
+static const struct scale *text_pick(const struct scale *scales, size_t count, double value)
 {
 	size_t i = 0;
 
@@ -45,10 +45,10 @@ static const struct scale *pick(const struct scale *scales, size_t count, double
 	return &scales[i];
 }
 
-static struct dw_text scaled(const struct scale *scales, size_t count, double value,
-                             const char *gap)
+static struct dw_text text_scaled(const struct scale *scales, size_t count, double value,
+                                  const char *gap)
 {
-	const struct scale *scale = pick(scales, count, value);
+	const struct scale *scale = text_pick(scales, count, value);
 	double number = value / scale->factor;
 	struct dw_text text;
 
@@ -58,26 +58,27 @@ static struct dw_text scaled(const struct scale *scales, size_t count, double va
 		snprintf(text.at, sizeof text.at, "%s%s%s", dw_text_count(llround(number)).at, gap,
 		         scale->unit);
 	else
-		snprintf(text.at, sizeof text.at, "%.*f%s%s", decimals(number, scale->factor), number, gap,
+		snprintf(text.at, sizeof text.at, "%.*f%s%s", text_decimals(number, scale->factor), number,
+		         gap,
 		         scale->unit);
 	return text;
 }
 
 struct dw_text dw_text_ns(double ns, const char *gap)
 {
-	return scaled(durations, sizeof durations / sizeof *durations, ns, gap);
+	return text_scaled(durations, sizeof durations / sizeof *durations, ns, gap);
 }
 
 const char *dw_text_ns_unit(double like_ns)
 {
-	return pick(durations, sizeof durations / sizeof *durations, like_ns)->unit;
+	return text_pick(durations, sizeof durations / sizeof *durations, like_ns)->unit;
 }
 
 struct dw_text dw_text_ns_like(double ns, double like_ns)
 {
-	const struct scale *scale = pick(durations, sizeof durations / sizeof *durations, like_ns);
+	const struct scale *scale = text_pick(durations, sizeof durations / sizeof *durations, like_ns);
 	struct dw_text text;
-	int places = decimals(like_ns / scale->factor, scale->factor);
+	int places = text_decimals(like_ns / scale->factor, scale->factor);
 
 	snprintf(text.at, sizeof text.at, "%.*f", places, ns / scale->factor);
 	return text;
@@ -85,7 +86,7 @@ struct dw_text dw_text_ns_like(double ns, double like_ns)
 
 struct dw_text dw_text_bytes(double bytes, const char *gap)
 {
-	return scaled(sizes, sizeof sizes / sizeof *sizes, bytes, gap);
+	return text_scaled(sizes, sizeof sizes / sizeof *sizes, bytes, gap);
 }
 
 struct dw_text dw_text_count(int64_t count)

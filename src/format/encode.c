@@ -171,7 +171,7 @@ uint32_t dw_encode_new_chunk(struct dw_encode *encode, uint32_t type, uint32_t p
 
 /* ---- journals --------------------------------------------------------------- */
 
-static void *reserve(struct dw_encode_process *process, size_t bytes)
+static void *encode_reserve_entry(struct dw_encode_process *process, size_t bytes)
 {
 	bytes = (bytes + 7) & ~(size_t)7;
 	if (bytes > DW_ENTRY_MAX_BYTES || process->encode->failed)
@@ -194,7 +194,7 @@ static void *reserve(struct dw_encode_process *process, size_t bytes)
 void *dw_encode_entry(struct dw_encode_process *process, enum dw_entry_type type, uint32_t id,
                       uint32_t aux, size_t bytes)
 {
-	struct dw_entry *entry = reserve(process, bytes);
+	struct dw_entry *entry = encode_reserve_entry(process, bytes);
 
 	if (!entry)
 		return NULL;
@@ -206,7 +206,7 @@ void *dw_encode_entry(struct dw_encode_process *process, enum dw_entry_type type
 
 void dw_encode_hole(struct dw_encode_process *process, size_t bytes)
 {
-	struct dw_entry *entry = reserve(process, bytes);
+	struct dw_entry *entry = encode_reserve_entry(process, bytes);
 
 	if (entry)
 		memset(entry, 0, sizeof *entry);

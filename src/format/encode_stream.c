@@ -50,7 +50,7 @@ void dw_encode_gap(struct dw_encode_stream *stream, uint64_t chunks)
 }
 
 /* The place for `words` words in a chunk with enough space; NULL: out of memory. */
-static uint32_t *room(struct dw_encode_stream *stream, uint64_t ticks, unsigned words)
+static uint32_t *encode_reserve_words(struct dw_encode_stream *stream, uint64_t ticks, unsigned words)
 {
 	uint32_t limit = DW_BLOCK_BYTES - 4; /* a zero word ends the data */
 
@@ -80,7 +80,7 @@ static uint32_t *put_time(struct dw_encode_stream *stream, uint64_t ticks, uint3
 void dw_encode_record(struct dw_encode_stream *stream, uint64_t ticks, enum dw_kind kind,
                       uint32_t id, const void *payload, unsigned words)
 {
-	uint32_t *at = room(stream, ticks, words + 2);
+	uint32_t *at = encode_reserve_words(stream, ticks, words + 2);
 
 	if (!at)
 		return;
@@ -116,7 +116,7 @@ void dw_encode_begin(struct dw_encode_stream *stream, uint64_t ticks, uint32_t o
 
 void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks)
 {
-	uint32_t *at = room(stream, ticks, 1);
+	uint32_t *at = encode_reserve_words(stream, ticks, 1);
 
 	if (!at)
 		return;

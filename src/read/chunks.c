@@ -21,7 +21,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int compare(const void *left, const void *right)
+static int chunks_compare_places(const void *left, const void *right)
 {
 	const struct dw_read_chunk *a = left, *b = right;
 	int order = compare_u64(a->type, b->type);
@@ -51,7 +51,7 @@ DW_INLINE void pass_other(void *context, uint64_t ticks, const struct dw_record 
 /* Finds the end of an open chunk's data and the time of its last record. The words of a live chunk
  * appear in order, each after its payload, so the records that are found now are complete. Words
  * that are appended later are read when the file is opened again. */
-static void measure(struct dw_read_chunk *chunk)
+static void chunks_measure(struct dw_read_chunk *chunk)
 {
 	const uint32_t *words = (const uint32_t *)(const void *)(chunk->header + 1);
 	uint32_t count = (chunk->data_bytes - DW_CHUNK_HEADER_BYTES) / 4;
@@ -100,7 +100,7 @@ static void measure_device(struct dw_read_chunk *chunk)
 }
 
 /* Fills `chunk` from its header; false if the block is not a chunk. */
-static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chunk *chunk)
+static bool chunks_check(struct dw_read_file *file, uint32_t block, struct dw_read_chunk *chunk)
 {
 	size_t offset = (size_t)block * DW_BLOCK_BYTES, left = file->size_bytes - offset;
 	const struct dw_chunk *there = (const struct dw_chunk *)(const void *)(file->data + offset);
@@ -160,7 +160,7 @@ static bool check(struct dw_read_file *file, uint32_t block, struct dw_read_chun
 		chunk->open = true;
 	}
 	if (chunk->type == DW_CHUNK_STREAM && chunk->open)
-		measure(chunk);
+		chunks_measure(chunk);
 	if (chunk->type == DW_CHUNK_DEVICE)
 		measure_device(chunk);
 	return true;
@@ -225,7 +225,7 @@ int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error)
 
 		if (!chunk)
 			return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
-		if (!check(file, block, chunk)) {
+		if (!chunks_check(file, block, chunk)) {
 			size_t at = (size_t)block * DW_BLOCK_BYTES;
 
 			if (file->size_bytes - at >= 4 &&
@@ -239,7 +239,7 @@ int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error)
 	file->missing_bytes = missing_bytes(file);
 	if (!file->chunk_count)
 		return 0;
-	qsort(file->chunks, file->chunk_count, sizeof *file->chunks, compare);
+	qsort(file->chunks, file->chunk_count, sizeof *file->chunks, chunks_compare_places);
 	drop_doubles(file);
 	return 0;
 }

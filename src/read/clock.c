@@ -37,7 +37,7 @@
 #define LEAST_JUMP_NS 1e5
 #define NEAR_NS 100000u        /* pairings this close together do not show the rate */
 
-static double difference(uint64_t a, uint64_t b)
+static double clock_difference(uint64_t a, uint64_t b)
 {
 	return a >= b ? (double)(a - b) : -(double)(b - a);
 }
@@ -93,7 +93,7 @@ static size_t order_clocks(struct dw_read_file *file, struct dw_read_clock *orde
 		if (ordered[i].monotonic_ns < last->monotonic_ns + NEAR_NS ||
 		    ordered[i].ticks == last->ticks) {
 			if (last->monotonic_ns > ordered[i].monotonic_ns + NEAR_NS)
-				count_jump(file, difference(last->monotonic_ns, ordered[i].monotonic_ns));
+				count_jump(file, clock_difference(last->monotonic_ns, ordered[i].monotonic_ns));
 			continue;
 		}
 		ordered[kept++] = ordered[i];
@@ -105,8 +105,8 @@ static size_t order_clocks(struct dw_read_file *file, struct dw_read_clock *orde
 static double jump_between(const struct dw_read_clock *a, const struct dw_read_clock *b,
                            double ns_per_tick, double tolerance)
 {
-	double ticks_ns = difference(b->ticks, a->ticks) * ns_per_tick;
-	double jump = difference(b->monotonic_ns, a->monotonic_ns) - ticks_ns;
+	double ticks_ns = clock_difference(b->ticks, a->ticks) * ns_per_tick;
+	double jump = clock_difference(b->monotonic_ns, a->monotonic_ns) - ticks_ns;
 	double least = tolerance * ticks_ns + (double)(a->error_ns + b->error_ns) + LEAST_JUMP_NS;
 
 	return fabs(jump) > least ? jump : 0;
@@ -115,7 +115,7 @@ static double jump_between(const struct dw_read_clock *a, const struct dw_read_c
 static void add_piece(struct dw_read_file *file, const struct dw_read_clock *a, double ns_per_tick)
 {
 	file->pieces[file->piece_count++] = (struct dw_source_clock_piece){
-		a->ticks, difference(a->monotonic_ns, file->head->start_monotonic_ns), ns_per_tick };
+		a->ticks, clock_difference(a->monotonic_ns, file->head->start_monotonic_ns), ns_per_tick };
 }
 
 /* Makes a line for each jump and one for each part between jumps. */
@@ -130,8 +130,8 @@ static void make_pieces(struct dw_read_file *file, const struct dw_read_clock *c
 		       jump_between(&clocks[to], &clocks[to + 1], estimate, tolerance) == 0)
 			to++;
 		add_piece(file, &clocks[from],
-		          difference(clocks[to].monotonic_ns, clocks[from].monotonic_ns) /
-		              difference(clocks[to].ticks, clocks[from].ticks));
+		          clock_difference(clocks[to].monotonic_ns, clocks[from].monotonic_ns) /
+		              clock_difference(clocks[to].ticks, clocks[from].ticks));
 	}
 	add_piece(file, &clocks[count - 1], file->ns_per_tick);
 }
@@ -164,8 +164,8 @@ static int fit_rate(struct dw_read_file *file)
 			jumps++;
 			continue;
 		}
-		ticks += difference(clocks[i].ticks, clocks[i - 1].ticks);
-		span_ns += difference(clocks[i].monotonic_ns, clocks[i - 1].monotonic_ns);
+		ticks += clock_difference(clocks[i].ticks, clocks[i - 1].ticks);
+		span_ns += clock_difference(clocks[i].monotonic_ns, clocks[i - 1].monotonic_ns);
 		error_ns = (double)clocks[i].error_ns;
 	}
 	/* Each jump splits the span, and each part has the errors of its two ends. */
@@ -209,10 +209,10 @@ int dw_read_clocks(struct dw_read_file *files, size_t count, uint64_t *realtime_
 			return -1;
 		file->start_ns = 0;
 		if (i > 0 && same_boot(main, file->head)) {
-			file->start_ns = difference(file->head->start_monotonic_ns, main->start_monotonic_ns);
+			file->start_ns = clock_difference(file->head->start_monotonic_ns, main->start_monotonic_ns);
 			error = (double)file->last_clock.error_ns + (double)files[0].last_clock.error_ns;
 		} else if (i > 0) {
-			file->start_ns = difference(file->head->start_realtime_ns, main->start_realtime_ns);
+			file->start_ns = clock_difference(file->head->start_realtime_ns, main->start_realtime_ns);
 			error = (double)file->last_clock.error_ns + (double)files[0].last_clock.error_ns +
 			        drift_ns(file) + drift_ns(&files[0]);
 		}

@@ -37,7 +37,7 @@ static const char *guess_text(const unsigned char *data, size_t size)
 }
 
 /* Guesses what a file is that is not a trace. */
-static const char *guess(const char *bytes, size_t size)
+static const char *file_guess(const char *bytes, size_t size)
 {
 	static const struct { const char *magic; size_t length; const char *text; } known[] = {
 		{ "\x1f\x8b", 2, " it looks like gzip: gunzip it first" },
@@ -98,8 +98,8 @@ static int check_head(struct dw_read_file *file, struct dwell_error *error)
 			                    "%s is not a dwell trace: it starts with zeros (a trace whose "
 			                    "creation was interrupted looks like this)", file->path);
 		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is not a dwell trace%s%s", file->path,
-		                    *guess(file->data, file->size_bytes) ? ":" : "",
-		                    guess(file->data, file->size_bytes));
+		                    *file_guess(file->data, file->size_bytes) ? ":" : "",
+		                    file_guess(file->data, file->size_bytes));
 	}
 	if (file->size_bytes >= least && head->byte_order != DW_BYTE_ORDER)
 		return dw_error_set(error, DWELL_E_NOT_TRACE,

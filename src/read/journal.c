@@ -58,7 +58,7 @@ static inline uint64_t or_of_8(const uint64_t *words)
 }
 
 /* How many bytes from `at` on are zero, in steps of 8. Usually these were never reserved. */
-static size_t zeros(const char *at, size_t left)
+static size_t journal_zeros(const char *at, size_t left)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)at;
 	size_t count = left / 8, i = 0;
@@ -144,7 +144,7 @@ static int each_entry(struct dw_read_file *file, struct dw_arena *arena, bool wh
 		if (chunk->type != DW_CHUNK_JOURNAL)
 			continue;
 		for (size_t at = DW_CHUNK_HEADER_BYTES; at < chunk->data_bytes && !result;) {
-			skip = zeros(data + at, chunk->data_bytes - at);
+			skip = journal_zeros(data + at, chunk->data_bytes - at);
 			at += skip;
 			if (skip)
 				continue;

@@ -23,24 +23,24 @@ static const char *next_word(const char **at, size_t *length)
 	return word;
 }
 
-static bool is(const char *word, size_t length, const char *option)
+static bool label_word_is(const char *word, size_t length, const char *option)
 {
 	return strlen(option) == length && memcmp(word, option, length) == 0;
 }
 
 /* The script or module in the command of a Python interpreter; length 0: none, as with -c. */
-static const char *script(const char *command, size_t *length)
+static const char *label_find_script(const char *command, size_t *length)
 {
 	const char *word = next_word(&command, length);
 
 	while (*(word = next_word(&command, length)) == '-') {
-		if (is(word, *length, "-m"))
+		if (label_word_is(word, *length, "-m"))
 			return next_word(&command, length);
-		if (is(word, *length, "-c") || *length == 1)
+		if (label_word_is(word, *length, "-c") || *length == 1)
 			*length = 0;
 		if (!*length)
 			return word;
-		if (is(word, *length, "-X") || is(word, *length, "-W"))
+		if (label_word_is(word, *length, "-X") || label_word_is(word, *length, "-W"))
 			next_word(&command, length);
 	}
 	return word;
@@ -54,7 +54,7 @@ static bool is_interpreter(const char *program)
 }
 
 /* Cuts the label, because many processes may have the same long name. */
-static const char *keep(struct dw_arena *arena, const char *word, size_t length)
+static const char *label_keep(struct dw_arena *arena, const char *word, size_t length)
 {
 	return dw_arena_text(arena, word, length < MOST_LABEL ? length : MOST_LABEL);
 }
@@ -68,7 +68,7 @@ const char *dw_read_label(struct dw_arena *arena, const struct dw_source_process
 	snprintf(name, sizeof name, "%.*s", (int)MOST_LOOK, process->name);
 	if (is_interpreter(name)) {
 		snprintf(command, sizeof command, "%.*s", (int)MOST_LOOK, process->command);
-		word = script(command, &length);
+		word = label_find_script(command, &length);
 	}
 	if (!length) {
 		word = name;
@@ -76,6 +76,6 @@ const char *dw_read_label(struct dw_arena *arena, const struct dw_source_process
 	}
 	for (size_t i = length; i-- > 0;)
 		if (word[i] == '/' && i + 1 < length)
-			return keep(arena, word + i + 1, length - i - 1);
-	return keep(arena, word, length);
+			return label_keep(arena, word + i + 1, length - i - 1);
+	return label_keep(arena, word, length);
 }

@@ -46,7 +46,7 @@ static int fill_symbols(struct dw_reader *reader, const struct dw_read_file *fro
 	return 0;
 }
 
-static bool waits(const struct dw_read_file *file)
+static bool people_file_waits(const struct dw_read_file *file)
 {
 	struct dw_control control;
 
@@ -57,7 +57,7 @@ static bool waits(const struct dw_read_file *file)
 }
 
 /* A file without this list is older. The list may change while it is copied. */
-static const char *layers(struct dw_reader *reader, const struct dw_read_file *file)
+static const char *people_copy_layers(struct dw_reader *reader, const struct dw_read_file *file)
 {
 	size_t at = DW_CONTROL_OFFSET + offsetof(struct dw_control, layers);
 	const char *list = (const char *)file->data + at;
@@ -93,9 +93,9 @@ static int fill_files(struct dw_reader *reader)
 		file->head = from->head;
 		file->torn = from->torn;
 		file->missing_bytes = from->missing_bytes;
-		file->waits = waits(from);
+		file->waits = people_file_waits(from);
 		file->named_ends = from->head->flags & DW_HEAD_NAMED_ENDS;
-		file->layers = layers(reader, from);
+		file->layers = people_copy_layers(reader, from);
 		file->clock = (struct dw_source_clock){ from->head->start_ticks, dw_read_u64(from->start_ns),
 			                                    from->ns_per_tick, from->error_ns, from->pieces,
 			                                    from->piece_count };

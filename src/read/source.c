@@ -16,7 +16,7 @@
 
 /* ---- time ----------------------------------------------------------------------- */
 
-static double difference(uint64_t a, uint64_t b)
+static double source_difference(uint64_t a, uint64_t b)
 {
 	return a >= b ? (double)(a - b) : -(double)(b - a);
 }
@@ -46,9 +46,9 @@ uint64_t dw_source_ns(const struct dw_source_clock *clock, uint64_t ticks)
 
 	if (!clock->piece_count)
 		return dw_read_u64((double)clock->start_ns +
-		                   difference(ticks, clock->start_ticks) * clock->ns_per_tick);
+		                   source_difference(ticks, clock->start_ticks) * clock->ns_per_tick);
 	piece = find_piece(clock, ticks, 0, false);
-	return dw_read_u64(piece->ns + difference(ticks, piece->ticks) * piece->ns_per_tick);
+	return dw_read_u64(piece->ns + source_difference(ticks, piece->ticks) * piece->ns_per_tick);
 }
 
 uint64_t dw_source_span_ns(const struct dw_source_clock *clock, uint64_t ticks)
@@ -93,7 +93,7 @@ static int no_memory(struct dwell_error *error)
 	return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening the trace");
 }
 
-static int repair(struct dw_reader *reader, const char *text)
+static int source_repair(struct dw_reader *reader, const char *text)
 {
 	const char **slot = DW_GROW(&reader->source.repairs, &reader->repair_capacity,
 	                            reader->source.repair_count);
@@ -146,7 +146,8 @@ static int read_side_files(struct dw_reader *reader, size_t index, struct dwell_
 		result = read_file(reader, paths[i], true, &why);
 		if (result == DWELL_E_NOMEM)
 			return no_memory(error);
-		if (result && repair(reader, dw_arena_printf(&reader->arena, "left out: %s", why.message)))
+		if (result &&
+		    source_repair(reader, dw_arena_printf(&reader->arena, "left out: %s", why.message)))
 			return no_memory(error);
 		result = 0;
 	}
@@ -189,23 +190,24 @@ static int fill_repairs(struct dw_reader *reader)
 		const struct dw_read_file *file = &reader->files[f];
 
 		if ((file->torn || file->missing_bytes) && !reader->source.live &&
-		    repair(reader, torn_sentence(reader, file)))
+		    source_repair(reader, torn_sentence(reader, file)))
 			return -1;
 		if (file->clock_jumps &&
-		    repair(reader, dw_arena_printf(&reader->arena,
-		                                   "%s: its clock jumped %u time%s, by up to %.3g s (the "
-		                                   "machine slept, or a virtual machine was paused); "
-		                                   "times near that are estimates",
-		                                   file->path, file->clock_jumps,
-		                                   file->clock_jumps == 1 ? "" : "s",
-		                                   (double)file->clock_jump_ns / 1e9)))
+		    source_repair(reader, dw_arena_printf(&reader->arena,
+		                                          "%s: its clock jumped %u time%s, by up to %.3g s (the "
+		                                          "machine slept, or a virtual machine was paused); "
+		                                          "times near that are estimates",
+		                                          file->path, file->clock_jumps,
+		                                          file->clock_jumps == 1 ? "" : "s",
+		                                          (double)file->clock_jump_ns / 1e9)))
 			return -1;
-		if (file->note && repair(reader, dw_arena_printf(&reader->arena, "%s: %s", file->path, file->note)))
+		if (file->note &&
+		    source_repair(reader, dw_arena_printf(&reader->arena, "%s: %s", file->path, file->note)))
 			return -1;
 		if (file->damaged &&
-		    repair(reader, dw_arena_printf(&reader->arena,
-		                                   "%s is damaged: %zu blocks or entries that make no "
-		                                   "sense were left out", file->path, file->damaged)))
+		    source_repair(reader, dw_arena_printf(&reader->arena,
+		                                          "%s is damaged: %zu blocks or entries that make no "
+		                                          "sense were left out", file->path, file->damaged)))
 			return -1;
 	}
 	return 0;

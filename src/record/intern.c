@@ -104,7 +104,7 @@ static uint64_t intern_content_hash(const struct dw_entry *entry)
 	               (uint64_t)entry->tag << 32 | entry->aux);
 }
 
-static uint32_t find(const struct node *node, uint64_t hash, const struct dw_entry *entry)
+static uint32_t intern_find(const struct node *node, uint64_t hash, const struct dw_entry *entry)
 {
 	for (; node; node = node->next)
 		if (node->hash == hash && intern_same_content(&node->entry, entry))
@@ -133,7 +133,7 @@ uint32_t dw_intern(struct dw_entry *entry)
 	struct node **chain = &chains[hash % CHAINS];
 	/* Pairs with the release below: nodes are complete. */
 	struct node *first = __atomic_load_n(chain, __ATOMIC_ACQUIRE);
-	uint32_t id = find(first, hash, entry);
+	uint32_t id = intern_find(first, hash, entry);
 	uint32_t session = DW_LOAD(dw_session.generation);
 	enum dw_loss cause;
 	struct node *node;

@@ -33,7 +33,7 @@ struct layer {
 
 static struct layer *chains[LAYER_CHAINS]; /* pushed with a compare-and-swap, never removed from */
 
-static struct layer *find(uint32_t id)
+static struct layer *layers_find(uint32_t id)
 {
 	/* Pairs with the release below: layers are complete. */
 	struct layer *layer = __atomic_load_n(&chains[id % LAYER_CHAINS], __ATOMIC_ACQUIRE);
@@ -48,7 +48,7 @@ void dw_layers_remember(uint32_t id, const char *path)
 	struct layer **chain = &chains[id % LAYER_CHAINS], *layer;
 	size_t bytes = strlen(path) + 1;
 
-	if (!id || find(id) || !(layer = dw_intern_memory(sizeof *layer + bytes)))
+	if (!id || layers_find(id) || !(layer = dw_intern_memory(sizeof *layer + bytes)))
 		return;
 	layer->id = id;
 	layer->decision = 0;
@@ -90,7 +90,7 @@ __attribute__((noinline)) static bool layers_decide(struct layer *layer, struct 
 bool dw_layer_chosen(uint32_t id)
 {
 	struct dw_control *control = DW_LOAD(dw_session.control);
-	struct layer *layer = find(id);
+	struct layer *layer = layers_find(id);
 	bool wanted = true;
 
 	if (layer && control) {

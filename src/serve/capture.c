@@ -111,7 +111,7 @@ static int end_child(struct dw_serve_capture *capture)
 
 /* ---- the capture -------------------------------------------------------------------- */
 
-static void fail(struct dw_serve_capture *capture, enum dw_grpc status, const char *message)
+static void capture_fail(struct dw_serve_capture *capture, enum dw_grpc status, const char *message)
 {
 	capture->phase = DW_CAPTURE_NONE;
 	dw_serve_answer(capture->stream, status, message);
@@ -129,8 +129,8 @@ static void begin_window(struct dw_serve *serve)
 	capture->until_ms = dw_serve_now_ms() + capture->request.duration_ms;
 	capture->from_ticks = dw_serve_ticks(&serve->control);
 	if (!dw_serve_arm(&serve->control, mask, capture->request.duration_ms))
-		fail(capture, DW_GRPC_ALREADY_EXISTS,
-		     "another server captures from this program; try again when that has ended");
+		capture_fail(capture, DW_GRPC_ALREADY_EXISTS,
+		             "another server captures from this program; try again when that has ended");
 }
 
 static void end_window(struct dw_serve *serve)
@@ -141,10 +141,10 @@ static void end_window(struct dw_serve *serve)
 	dw_serve_disarm(&serve->control);
 	capture->phase = DW_CAPTURE_WRITES;
 	if (start_child(serve) != 0)
-		fail(capture, DW_GRPC_INTERNAL, "cannot start writing the capture");
+		capture_fail(capture, DW_GRPC_INTERNAL, "cannot start writing the capture");
 }
 
-static void answer(struct dw_serve_capture *capture)
+static void capture_answer(struct dw_serve_capture *capture)
 {
 	char message[sizeof ((struct dwell_error *)0)->message];
 	ssize_t said = read(capture->done, message, sizeof message - 1);
@@ -211,7 +211,7 @@ void dw_capture_step(struct dw_serve *serve, bool child_done)
 	else if (capture->phase == DW_CAPTURE_RECORDS && dw_serve_now_ms() >= capture->until_ms)
 		end_window(serve);
 	else if (capture->phase == DW_CAPTURE_WRITES && child_done)
-		answer(capture);
+		capture_answer(capture);
 }
 
 /* The answer is what was recorded so far, as with XLA's server. */
@@ -220,7 +220,7 @@ void dw_capture_finish(struct dw_serve *serve)
 	struct dw_serve_capture *capture = &serve->capture;
 
 	if (capture->phase == DW_CAPTURE_WAITS)
-		fail(capture, DW_GRPC_ABORTED, "terminated before it began");
+		capture_fail(capture, DW_GRPC_ABORTED, "terminated before it began");
 	else if (capture->phase == DW_CAPTURE_RECORDS)
 		end_window(serve);
 }

@@ -80,7 +80,7 @@ static ssize_t next_bytes(nghttp2_session *session, int32_t id, uint8_t *to, siz
 #define FIELD(name, value) \
 	{ (uint8_t *)(uintptr_t)(name), (uint8_t *)(uintptr_t)(value), strlen(name), strlen(value), 0 }
 
-static void submit(struct client *client, struct call *call, const char *path, uint64_t wait_ms)
+static void client_submit(struct client *client, struct call *call, const char *path, uint64_t wait_ms)
 {
 	char timeout[24], authorization[512];
 	nghttp2_nv headers[] = { FIELD(":method", "POST"), FIELD(":scheme", "http"),
@@ -116,9 +116,10 @@ static void take_message(char *to, size_t room, const uint8_t *value, size_t len
 	to[used] = '\0';
 }
 
-static int header(nghttp2_session *session, const nghttp2_frame *frame_in, const uint8_t *name,
-                  size_t name_length, const uint8_t *value, size_t length, uint8_t flags,
-                  void *context)
+static int client_on_header(nghttp2_session *session, const nghttp2_frame *frame_in,
+                            const uint8_t *name,
+                            size_t name_length, const uint8_t *value, size_t length, uint8_t flags,
+                            void *context)
 {
 	struct call *call = call_of(context, frame_in->hd.stream_id);
 
@@ -133,8 +134,8 @@ static int header(nghttp2_session *session, const nghttp2_frame *frame_in, const
 	return 0;
 }
 
-static int data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes,
-                size_t length, void *context)
+static int client_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes,
+                          size_t length, void *context)
 {
 	struct client *client = context;
 	struct call *call = call_of(client, id);
@@ -160,7 +161,7 @@ static int data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8
 	return 0;
 }
 
-static int closed(nghttp2_session *session, int32_t id, uint32_t code, void *context)
+static int client_on_closed(nghttp2_session *session, int32_t id, uint32_t code, void *context)
 {
 	struct call *call = call_of(context, id);
 
@@ -190,9 +191,9 @@ static bool make_session(struct client *client)
 
 	if (nghttp2_session_callbacks_new(&callbacks) != 0)
 		return false;
-	nghttp2_session_callbacks_set_on_header_callback(callbacks, header);
-	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, data);
-	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, closed);
+	nghttp2_session_callbacks_set_on_header_callback(callbacks, client_on_header);
+	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, client_on_data);
+	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, client_on_closed);
 	nghttp2_session_callbacks_set_send_callback(callbacks, send_bytes);
 	result = nghttp2_session_client_new(&client->session, callbacks, client);
 	nghttp2_session_callbacks_del(callbacks);
@@ -203,7 +204,7 @@ static bool make_session(struct client *client)
 /* ---- the socket --------------------------------------------------------------------- */
 
 /* Splits "HOST:PORT" or "[HOST]:PORT". */
-static int split(struct client *client, struct dwell_error *error)
+static int client_split(struct client *client, struct dwell_error *error)
 {
 	const char *address = client->options->address, *colon = strrchr(address, ':');
 	size_t length = colon ? (size_t)(colon - address) : 0;
@@ -272,7 +273,7 @@ static int connect_to(struct client *client, const volatile int *stop, struct dw
 
 /* ---- the call ----------------------------------------------------------------------- */
 
-static int lost(const struct client *client, struct dwell_error *error)
+static int client_lost(const struct client *client, struct dwell_error *error)
 {
 	if (client->failed)
 		return dw_error_set(error, DWELL_E_NOMEM,
@@ -283,7 +284,7 @@ static int lost(const struct client *client, struct dwell_error *error)
 	                    client->options->address);
 }
 
-static bool receive(struct client *client)
+static bool client_receive(struct client *client)
 {
 	uint8_t bytes[32 << 10];
 	ssize_t got = recv(client->socket, bytes, sizeof bytes, 0);
@@ -293,11 +294,11 @@ static bool receive(struct client *client)
 	return got && nghttp2_session_mem_recv(client->session, bytes, (size_t)got) >= 0;
 }
 
-static void terminate(struct client *client)
+static void client_terminate(struct client *client)
 {
 	dw_client_terminate(&client->terminate.request, client->options);
 	client->terminate.status = -1;
-	submit(client, &client->terminate, "/tensorflow.ProfilerService/Terminate", TERMINATE_MS);
+	client_submit(client, &client->terminate, "/tensorflow.ProfilerService/Terminate", TERMINATE_MS);
 }
 
 static int wait_for(struct client *client, uint64_t wait_ms, const volatile int *stop,
@@ -313,7 +314,7 @@ static int wait_for(struct client *client, uint64_t wait_ms, const volatile int 
 			return dw_error_set(error, DWELL_E_IO, "given up: nothing was stored");
 		if (*stop && !ended) {
 			ended = true;
-			terminate(client);
+			client_terminate(client);
 			until = now_ns(CLOCK_MONOTONIC) + TERMINATE_MS * 1000000ull;
 		}
 		now = now_ns(CLOCK_MONOTONIC);
@@ -322,20 +323,20 @@ static int wait_for(struct client *client, uint64_t wait_ms, const volatile int 
 			                    "no profiler server?", client->options->address,
 			                    (unsigned long long)(ended ? TERMINATE_MS : wait_ms) / 1000);
 		if (client->failed || nghttp2_session_send(client->session) != 0)
-			return lost(client, error);
+			return client_lost(client, error);
 		if (nghttp2_session_want_write(client->session))
 			polled.events |= POLLOUT;
 		now = until - now < 500000000 ? until - now : 500000000;
 		if (poll(&polled, 1, (int)(now / 1000000) + 1) > 0 &&
-		    polled.revents & (POLLIN | POLLHUP | POLLERR) && !receive(client) &&
+		    polled.revents & (POLLIN | POLLHUP | POLLERR) && !client_receive(client) &&
 		    !client->profile.done)
-			return lost(client, error);
+			return client_lost(client, error);
 	}
 	return 0;
 }
 
 /* Makes an error of the server's status, with a remedy. */
-static int judge(const struct client *client, struct dwell_error *error)
+static int client_judge(const struct client *client, struct dwell_error *error)
 {
 	const struct call *call = &client->profile;
 	const char *address = client->options->address, *remedy = "";
@@ -358,8 +359,8 @@ static int judge(const struct client *client, struct dwell_error *error)
 	                    *call->message ? call->message : "no reason given", call->status, remedy);
 }
 
-static int unframe(struct client *client, struct dw_client_answer *answer,
-                   struct dwell_error *error)
+static int client_unframe(struct client *client, struct dw_client_answer *answer,
+                          struct dwell_error *error)
 {
 	struct call *call = &client->profile;
 	size_t length = 0;
@@ -384,7 +385,7 @@ int dw_client_profile(const struct dw_client_options *options, const volatile in
 {
 	struct client client = { .options = options, .socket = -1, .profile.status = -1 };
 	uint64_t wait_ms = options->duration_ms * 2;
-	int result = split(&client, error);
+	int result = client_split(&client, error);
 
 	*answer = (struct dw_client_answer){ .message = NULL };
 	if (result == 0)
@@ -394,13 +395,13 @@ int dw_client_profile(const struct dw_client_options *options, const volatile in
 	if (result == 0) {
 		wait_ms = (wait_ms > LEAST_WAIT_MS ? wait_ms : LEAST_WAIT_MS) + options->delay_ms;
 		dw_client_request(&client.profile.request, options);
-		submit(&client, &client.profile, "/tensorflow.ProfilerService/Profile", wait_ms);
+		client_submit(&client, &client.profile, "/tensorflow.ProfilerService/Profile", wait_ms);
 		result = wait_for(&client, wait_ms, stop, error);
 	}
 	if (result == 0)
-		result = judge(&client, error);
+		result = client_judge(&client, error);
 	if (result == 0)
-		result = unframe(&client, answer, error);
+		result = client_unframe(&client, answer, error);
 	nghttp2_session_del(client.session);
 	if (client.socket >= 0)
 		close(client.socket);

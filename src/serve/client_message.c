@@ -16,7 +16,7 @@ enum { OPTIONS_DATASET = 1, OPTIONS_HOST_LEVEL = 2, OPTIONS_DEVICE_LEVEL = 3,
 enum { RESPONSE_TOOL = 6, RESPONSE_EMPTY = 7, RESPONSE_XSPACE = 8, TOOL_NAME = 1, TOOL_DATA = 2 };
 enum { TERMINATE_SESSION = 1 };
 
-static void frame(struct dw_proto *message)
+static void message_frame(struct dw_proto *message)
 {
 	size_t length = message->used - DW_CLIENT_FRAME;
 
@@ -47,7 +47,7 @@ void dw_client_terminate(struct dw_proto *to, const struct dw_client_options *op
 {
 	open_frame(to);
 	dw_proto_text(to, TERMINATE_SESSION, options->session);
-	frame(to);
+	message_frame(to);
 }
 
 void dw_client_request(struct dw_proto *to, const struct dw_client_options *options)
@@ -71,7 +71,7 @@ void dw_client_request(struct dw_proto *to, const struct dw_client_options *opti
 	dw_proto_text(to, REQUEST_ROOT, options->repository);
 	dw_proto_text(to, REQUEST_SESSION, options->session);
 	dw_proto_text(to, REQUEST_HOST, options->address);
-	frame(to);
+	message_frame(to);
 }
 
 static void take_tool(const struct dw_proto_field *tool, struct dw_client_answer *answer)

@@ -146,7 +146,7 @@ void dw_serve_answer_file(struct dw_serve_stream *stream, int file, uint64_t byt
 
 /* ---- calls -------------------------------------------------------------------------- */
 
-static void terminate(struct dw_serve_stream *stream, const unsigned char *message, size_t length)
+static void http_terminate(struct dw_serve_stream *stream, const unsigned char *message, size_t length)
 {
 	char session[DW_SERVE_MOST_SESSION];
 
@@ -170,7 +170,7 @@ static bool is_authorized(struct dw_serve_stream *stream)
 	return connection->peer == DW_PEER_OURS;
 }
 
-static void dispatch(struct dw_serve_stream *stream)
+static void http_dispatch(struct dw_serve_stream *stream)
 {
 	const unsigned char *in = stream->in;
 	const char *method = stream->path + strlen(SERVICE);
@@ -196,14 +196,14 @@ static void dispatch(struct dw_serve_stream *stream)
 	else if (in[0])
 		dw_serve_answer(stream, DW_GRPC_UNIMPLEMENTED, "compressed requests are not taken");
 	else if (strcmp(method, "Terminate") == 0)
-		terminate(stream, in + FRAME_HEADER, stream->in_length - FRAME_HEADER);
+		http_terminate(stream, in + FRAME_HEADER, stream->in_length - FRAME_HEADER);
 	else
 		dw_capture_start(stream->connection->serve, stream);
 }
 
 /* ---- callbacks of nghttp2 ----------------------------------------------------------- */
 
-static int begin(nghttp2_session *session, const nghttp2_frame *frame, void *context)
+static int http_on_begin(nghttp2_session *session, const nghttp2_frame *frame, void *context)
 {
 	struct dw_serve_connection *connection = context;
 	struct dw_serve_stream *stream;
@@ -237,9 +237,9 @@ static bool is_token(const char *token, const uint8_t *value, size_t length)
 	return !different;
 }
 
-static int header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
-                  size_t name_length, const uint8_t *value, size_t length, uint8_t flags,
-                  void *context)
+static int http_on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
+                          size_t name_length, const uint8_t *value, size_t length, uint8_t flags,
+                          void *context)
 {
 	static const char grpc[] = "application/grpc";
 	struct dw_serve_stream *stream =
@@ -260,8 +260,8 @@ static int header(nghttp2_session *session, const nghttp2_frame *frame, const ui
 	return 0;
 }
 
-static int data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes,
-                size_t length, void *context)
+static int http_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes,
+                        size_t length, void *context)
 {
 	struct dw_serve_stream *stream = nghttp2_session_get_stream_user_data(session, id);
 	unsigned char *grown;
@@ -270,7 +270,7 @@ static int data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8
 		return 0;
 	if (stream->in_length + length > MOST_REQUEST) {
 		stream->in_length = MOST_REQUEST + 1;
-		dispatch(stream); /* refused now, without waiting for the rest */
+		http_dispatch(stream); /* refused now, without waiting for the rest */
 		return 0;
 	}
 	if (stream->in_length + length > stream->in_size) {
@@ -294,11 +294,11 @@ static int frame_end(nghttp2_session *session, const nghttp2_frame *frame, void 
 		return 0;
 	stream = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
 	if (stream && !stream->asked)
-		dispatch(stream);
+		http_dispatch(stream);
 	return 0;
 }
 
-static void drop(struct dw_serve_stream *stream)
+static void http_drop(struct dw_serve_stream *stream)
 {
 	struct dw_serve_stream **at = &stream->connection->streams;
 
@@ -314,12 +314,12 @@ static void drop(struct dw_serve_stream *stream)
 	free(stream);
 }
 
-static int closed(nghttp2_session *session, int32_t id, uint32_t code, void *context)
+static int http_on_closed(nghttp2_session *session, int32_t id, uint32_t code, void *context)
 {
 	struct dw_serve_stream *stream = nghttp2_session_get_stream_user_data(session, id);
 
 	if (stream)
-		drop(stream);
+		http_drop(stream);
 	return 0;
 }
 
@@ -346,11 +346,11 @@ static int make_session(struct dw_serve_connection *connection)
 
 	if (nghttp2_session_callbacks_new(&callbacks) != 0)
 		return -1;
-	nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, begin);
-	nghttp2_session_callbacks_set_on_header_callback(callbacks, header);
-	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, data);
+	nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, http_on_begin);
+	nghttp2_session_callbacks_set_on_header_callback(callbacks, http_on_header);
+	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, http_on_data);
 	nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, frame_end);
-	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, closed);
+	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, http_on_closed);
 	nghttp2_session_callbacks_set_send_callback(callbacks, send_bytes);
 	result = nghttp2_session_server_new(&connection->session, callbacks, connection);
 	nghttp2_session_callbacks_del(callbacks);
@@ -379,7 +379,7 @@ struct dw_serve_connection *dw_serve_connect(struct dw_serve *serve, int socket)
 void dw_serve_disconnect(struct dw_serve_connection *connection)
 {
 	while (connection->streams)
-		drop(connection->streams);
+		http_drop(connection->streams);
 	nghttp2_session_del(connection->session);
 	close(connection->socket);
 	free(connection);

@@ -195,7 +195,7 @@ static bool is_over(struct loop *loop, bool stop)
 	       dw_serve_now_ms() > loop->over_ms + OVER_MS;
 }
 
-static void run(struct loop *loop, const volatile int *stop)
+static void serve_run(struct loop *loop, const volatile int *stop)
 {
 	while (!is_over(loop, *stop)) {
 		set_polled(loop);
@@ -210,7 +210,7 @@ static void run(struct loop *loop, const volatile int *stop)
 }
 
 /* Tests cannot wait for minutes: for them DWELL_TEST_SERVE_MS sets the shortest limit. */
-static struct dw_serve_limits limits(void)
+static struct dw_serve_limits serve_limits(void)
 {
 	const char *test = getenv("DWELL_TEST_SERVE_MS");
 	uint64_t least = test ? strtoull(test, NULL, 10) : 0;
@@ -226,12 +226,12 @@ int dw_serve_run(const struct dw_serve_options *options, const volatile int *sto
 	static struct loop loop; /* one per process */
 	int result;
 
-	loop = (struct loop){ .serve = { .options = options, .limits = limits(), .listener = -1 } };
+	loop = (struct loop){ .serve = { .options = options, .limits = serve_limits(), .listener = -1 } };
 	result = dw_serve_control_open(&loop.serve.control, options->trace, error);
 	if (result == 0)
 		result = listen_at(&loop.serve, error);
 	if (result == 0)
-		run(&loop, stop);
+		serve_run(&loop, stop);
 	for (size_t i = 0; i < MOST_CONNECTIONS; i++)
 		if (loop.connections[i])
 			dw_serve_disconnect(loop.connections[i]);

@@ -10,14 +10,14 @@
 
 #include <math.h>
 
-static int fire(struct dwell_ignite_engine *engine, enum dwell_ignite_event event)
+static int place_fire(struct dwell_ignite_engine *engine, enum dwell_ignite_event event)
 {
 	return dw_event_fire(engine, &engine->builtin[event]);
 }
 
 /* ---- what is recorded ------------------------------------------------------------ */
 
-static void count(struct dwell_site *site, uint64_t value)
+static void place_count(struct dwell_site *site, uint64_t value)
 {
 	if (dwell_wants(1u << DWELL_CATEGORY_COUNTER))
 		dwell_counter(site, (double)value);
@@ -62,13 +62,13 @@ void dw_place_open_run(struct dwell_ignite_engine *engine)
 {
 	dw_engine_announce(engine);
 	engine->run_began = dwell_begin(engine->outer ? &engine->nested_site : &engine->run_site);
-	count(&engine->epoch_count_site, engine->state.epoch);
-	count(&engine->iteration_site, engine->state.iteration);
+	place_count(&engine->epoch_count_site, engine->state.epoch);
+	place_count(&engine->iteration_site, engine->state.iteration);
 }
 
 /* ---- the data source ------------------------------------------------------------- */
 
-static int restart(struct dwell_ignite_engine *engine)
+static int place_restart(struct dwell_ignite_engine *engine)
 {
 	const struct dwell_ignite_data *data = engine->data;
 	unsigned began;
@@ -100,7 +100,7 @@ static bool is_done(const struct dwell_ignite_engine *engine)
 
 static int at_start(struct dwell_ignite_engine *engine)
 {
-	int result = fire(engine, DWELL_IGNITE_EVENT_STARTED);
+	int result = place_fire(engine, DWELL_IGNITE_EVENT_STARTED);
 
 	dw_place_set(engine, DW_PLACE_EPOCH);
 	return result;
@@ -119,15 +119,15 @@ static int at_epoch(struct dwell_ignite_engine *engine)
 	engine->skip_epoch_completed = false;
 	engine->epoch_start_ns = dw_engine_now_ns();
 	engine->epoch_began = dwell_begin(&engine->epoch_site);
-	count(&engine->epoch_count_site, engine->state.epoch);
-	result = fire(engine, DWELL_IGNITE_EVENT_EPOCH_STARTED);
+	place_count(&engine->epoch_count_site, engine->state.epoch);
+	result = place_fire(engine, DWELL_IGNITE_EVENT_EPOCH_STARTED);
 	dw_place_set(engine, engine->has_pass ? DW_PLACE_FETCH : DW_PLACE_FIRST_PASS);
 	return result;
 }
 
 static int at_first_pass(struct dwell_ignite_engine *engine)
 {
-	int result = restart(engine);
+	int result = place_restart(engine);
 
 	dw_place_set(engine, DW_PLACE_FETCH);
 	return result;
@@ -150,7 +150,7 @@ static int at_fetch(struct dwell_ignite_engine *engine)
 	engine->new_pass = false;
 	if (knows_length(engine))
 		begin_step(engine);
-	count(&engine->iteration_site, state->iteration + 1);
+	place_count(&engine->iteration_site, state->iteration + 1);
 	if (!engine->data) {
 		dw_place_set(engine, DW_PLACE_ITERATE);
 		return 0;
@@ -158,7 +158,7 @@ static int at_fetch(struct dwell_ignite_engine *engine)
 	engine->dataflow_began = dwell_begin(&engine->dataflow_site);
 	if (engine->profiler)
 		engine->profiler->fetch_start = dw_profile_now(engine->profiler);
-	result = fire(engine, DWELL_IGNITE_EVENT_GET_BATCH_STARTED);
+	result = place_fire(engine, DWELL_IGNITE_EVENT_GET_BATCH_STARTED);
 	dw_place_set(engine, DW_PLACE_NEXT);
 	return result;
 }
@@ -184,7 +184,7 @@ static int at_end_of_pass(struct dwell_ignite_engine *engine)
 		dw_place_set(engine, DW_PLACE_EPOCH_END);
 		return 0;
 	}
-	result = fire(engine, DWELL_IGNITE_EVENT_DATALOADER_STOP_ITERATION);
+	result = place_fire(engine, DWELL_IGNITE_EVENT_DATALOADER_STOP_ITERATION);
 	dw_place_set(engine, DW_PLACE_RESTART);
 	return result;
 }
@@ -210,14 +210,14 @@ static int at_next(struct dwell_ignite_engine *engine)
 		                engine->profiler->fetch_end - engine->profiler->fetch_start);
 	}
 	engine->state.batch = batch;
-	result = fire(engine, DWELL_IGNITE_EVENT_GET_BATCH_COMPLETED);
+	result = place_fire(engine, DWELL_IGNITE_EVENT_GET_BATCH_COMPLETED);
 	dw_place_set(engine, DW_PLACE_ITERATE);
 	return result;
 }
 
 static int at_restart(struct dwell_ignite_engine *engine)
 {
-	int result = restart(engine);
+	int result = place_restart(engine);
 
 	engine->new_pass = true;
 	dw_place_set(engine, DW_PLACE_NEXT);
@@ -230,7 +230,7 @@ static int at_iterate(struct dwell_ignite_engine *engine)
 
 	engine->state.iteration++;
 	engine->state.epoch_iteration++;
-	result = fire(engine, DWELL_IGNITE_EVENT_ITERATION_STARTED);
+	result = place_fire(engine, DWELL_IGNITE_EVENT_ITERATION_STARTED);
 	dw_place_set(engine, DW_PLACE_PROCESS);
 	return result;
 }
@@ -288,7 +288,7 @@ static int at_epoch_end(struct dwell_ignite_engine *engine)
 
 	engine->state.times.epoch_completed_s = since_s(engine->epoch_start_ns);
 	if (!engine->skip_epoch_completed) {
-		result = fire(engine, DWELL_IGNITE_EVENT_EPOCH_COMPLETED);
+		result = place_fire(engine, DWELL_IGNITE_EVENT_EPOCH_COMPLETED);
 		engine->state.times.epoch_completed_s = since_s(engine->epoch_start_ns);
 	}
 	dw_place_set(engine, DW_PLACE_EPOCH);
@@ -301,7 +301,7 @@ static int at_terminate(struct dwell_ignite_engine *engine)
 
 	engine->state.terminated = true;
 	dw_place_close_epoch(engine);
-	result = fire(engine, DWELL_IGNITE_EVENT_TERMINATE);
+	result = place_fire(engine, DWELL_IGNITE_EVENT_TERMINATE);
 	dw_place_set(engine, DW_PLACE_COMPLETED);
 	return result;
 }
@@ -312,7 +312,7 @@ static int at_completed(struct dwell_ignite_engine *engine)
 
 	engine->state.times.completed_s = since_s(engine->run_start_ns);
 	if (!engine->skip_completed) {
-		result = fire(engine, DWELL_IGNITE_EVENT_COMPLETED);
+		result = place_fire(engine, DWELL_IGNITE_EVENT_COMPLETED);
 		engine->state.times.completed_s = since_s(engine->run_start_ns);
 	}
 	dw_place_set(engine, DW_PLACE_END);
@@ -360,6 +360,6 @@ int dw_place_end_single_epoch(struct dwell_ignite_engine *engine, bool skip_epoc
 	dw_place_close_iteration(engine);
 	dw_place_set(engine, DW_PLACE_EPOCH_END);
 	engine->skip_epoch_completed = skip_epoch_completed;
-	result = fire(engine, DWELL_IGNITE_EVENT_TERMINATE_SINGLE_EPOCH);
-	return result ? result : restart(engine);
+	result = place_fire(engine, DWELL_IGNITE_EVENT_TERMINATE_SINGLE_EPOCH);
+	return result ? result : place_restart(engine);
 }

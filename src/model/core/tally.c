@@ -15,7 +15,7 @@ static unsigned octave_of(uint64_t duration, unsigned *bucket)
 }
 
 /* The duration in the middle of the bucket. */
-static uint64_t middle(unsigned octave, unsigned bucket)
+static uint64_t tally_bucket_middle(unsigned octave, unsigned bucket)
 {
 	unsigned shift;
 
@@ -26,7 +26,7 @@ static uint64_t middle(unsigned octave, unsigned bucket)
 }
 
 /* Extends the buckets to an octave. False: out of memory. */
-static bool widen(struct dw_tally *tally, struct dw_arena *arena, unsigned octave)
+static bool tally_widen(struct dw_tally *tally, struct dw_arena *arena, unsigned octave)
 {
 	unsigned first = tally->first_octave, end = first + tally->octaves;
 	uint32_t *buckets;
@@ -52,16 +52,16 @@ static void put_bucket(struct dw_tally *tally, struct dw_arena *arena, uint64_t 
 {
 	unsigned bucket, octave = octave_of(duration, &bucket);
 
-	if (octave - tally->first_octave < tally->octaves || widen(tally, arena, octave))
+	if (octave - tally->first_octave < tally->octaves || tally_widen(tally, arena, octave))
 		tally->buckets[(octave - tally->first_octave) * DW_TALLY_BUCKETS + bucket] += times;
 }
 
 /* Moves the samples to buckets. */
-static bool pour(struct dw_tally *tally, struct dw_arena *arena, unsigned first_octave)
+static bool tally_fill_buckets(struct dw_tally *tally, struct dw_arena *arena, unsigned first_octave)
 {
 	const uint64_t *samples = tally->samples;
 
-	if (!widen(tally, arena, first_octave))
+	if (!tally_widen(tally, arena, first_octave))
 		return false;
 	for (uint32_t i = 0; i < tally->sample_count; i++)
 		put_bucket(tally, arena, samples[i], 1);
@@ -95,7 +95,7 @@ void dw_tally_add_slow(struct dw_tally *tally, struct dw_arena *arena, uint64_t 
 	if (!arena)
 		return;
 	if (!tally->octaves && (put_sample(tally, arena, duration) ||
-	                        !pour(tally, arena, octave_of(duration, &bucket))))
+	                        !tally_fill_buckets(tally, arena, octave_of(duration, &bucket))))
 		return;
 	put_bucket(tally, arena, duration, 1);
 }
@@ -107,7 +107,7 @@ struct dw_tally *dw_tallies_create(size_t count)
 	return tallies ? memset(tallies, 0, (count + 1) * sizeof *tallies) : NULL;
 }
 
-static uint64_t scale(uint64_t value, double ratio)
+static uint64_t tally_scale(uint64_t value, double ratio)
 {
 	double scaled = (double)value * ratio;
 
@@ -120,41 +120,42 @@ static void merge_buckets(struct dw_tally *into, struct dw_arena *arena,
 	for (unsigned i = 0; i < from->octaves * DW_TALLY_BUCKETS; i++)
 		if (from->buckets[i])
 			put_bucket(into, arena,
-			           scale(middle(from->first_octave + i / DW_TALLY_BUCKETS,
-			                        i % DW_TALLY_BUCKETS), ratio),
+			           tally_scale(tally_bucket_middle(from->first_octave + i / DW_TALLY_BUCKETS,
+			                                           i % DW_TALLY_BUCKETS), ratio),
 			           from->buckets[i]);
 }
 
 void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from,
                     double ratio)
 {
-	into->self += scale(from->self, ratio); /* also if `from` counts no calls: another worker may
+	into->self += tally_scale(from->self, ratio); /* also if `from` counts no calls: another worker may
 	                                         * count them */
 	if (!from->count)
 		return;
-	if (from->octaves && arena && (into->octaves || pour(into, arena, from->first_octave)))
+	if (from->octaves && arena &&
+	    (into->octaves || tally_fill_buckets(into, arena, from->first_octave)))
 		merge_buckets(into, arena, from, ratio);
 	for (uint32_t i = 0; !from->octaves && i < from->sample_count; i++)
-		dw_tally_add_slow(into, arena, scale(from->samples[i], ratio));
-	uint64_t min = scale(from->min, ratio), max = scale(from->min + from->spread, ratio);
+		dw_tally_add_slow(into, arena, tally_scale(from->samples[i], ratio));
+	uint64_t min = tally_scale(from->min, ratio), max = tally_scale(from->min + from->spread, ratio);
 	uint64_t old_max = into->min + into->spread;
 
 	into->min = !into->count || min < into->min ? min : into->min;
 	into->spread = (max > old_max ? max : old_max) - into->min;
 	into->count += from->count;
-	into->total += scale(from->total, ratio);
+	into->total += tally_scale(from->total, ratio);
 	into->open += from->open;
 	into->cut += from->cut;
 }
 
-static int compare(const void *left, const void *right)
+static int tally_compare_samples(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
 	return (a > b) - (a < b);
 }
 
-static uint64_t clamp(const struct dw_tally *tally, uint64_t value)
+static uint64_t tally_clamp(const struct dw_tally *tally, uint64_t value)
 {
 	uint64_t max = tally->min + tally->spread;
 
@@ -178,14 +179,14 @@ uint64_t dw_tally_quantile(const struct dw_tally *tally, double q)
 		uint64_t sorted[DW_TALLY_EXACT];
 
 		memcpy(sorted, tally->samples, held * sizeof *sorted);
-		qsort(sorted, held, sizeof *sorted, compare);
+		qsort(sorted, held, sizeof *sorted, tally_compare_samples);
 		return sorted[rank - 1];
 	}
 	for (unsigned i = 0; i < tally->octaves * DW_TALLY_BUCKETS; i++) {
 		seen += tally->buckets[i];
 		if (seen >= rank)
-			return clamp(tally, middle(tally->first_octave + i / DW_TALLY_BUCKETS,
-			                           i % DW_TALLY_BUCKETS));
+			return tally_clamp(tally, tally_bucket_middle(tally->first_octave + i / DW_TALLY_BUCKETS,
+			                                              i % DW_TALLY_BUCKETS));
 	}
 	return tally->min + tally->spread;
 }
@@ -196,12 +197,12 @@ void dw_tally_stat(const struct dw_tally *tally, double ns_per_tick, struct dw_s
 
 	*stat = (struct dw_stat){
 		.count = tally->count,
-		.total_ns = scale(tally->total, ns_per_tick),
-		.self_ns = scale(tally->self, ns_per_tick),
-		.min_ns = scale(tally->min, ns_per_tick),
-		.max_ns = scale(tally->min + tally->spread, ns_per_tick),
-		.p50_ns = known ? scale(dw_tally_quantile(tally, 0.50), ns_per_tick) : DW_NOT_KEPT,
-		.p99_ns = known ? scale(dw_tally_quantile(tally, 0.99), ns_per_tick) : DW_NOT_KEPT,
+		.total_ns = tally_scale(tally->total, ns_per_tick),
+		.self_ns = tally_scale(tally->self, ns_per_tick),
+		.min_ns = tally_scale(tally->min, ns_per_tick),
+		.max_ns = tally_scale(tally->min + tally->spread, ns_per_tick),
+		.p50_ns = known ? tally_scale(dw_tally_quantile(tally, 0.50), ns_per_tick) : DW_NOT_KEPT,
+		.p99_ns = known ? tally_scale(dw_tally_quantile(tally, 0.99), ns_per_tick) : DW_NOT_KEPT,
 		.open = tally->open,
 		.cut = tally->cut,
 	};
@@ -211,7 +212,7 @@ void dw_tally_stat_nested(const struct dw_tally *tally, uint64_t nested, double 
                           struct dw_stat *stat)
 {
 	dw_tally_stat(tally, ns_per_tick, stat);
-	stat->nested_ns = scale(nested, ns_per_tick);
+	stat->nested_ns = tally_scale(nested, ns_per_tick);
 	if (stat->nested_ns > stat->total_ns)
 		stat->nested_ns = stat->total_ns;
 	stat->total_ns -= stat->nested_ns;

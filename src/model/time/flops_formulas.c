@@ -68,7 +68,7 @@ static int64_t int_at(const struct arg *arg, unsigned index)
 
 /* ---- arithmetic that checks for overflow --------------------------------------------------- */
 
-static uint64_t times(uint64_t a, uint64_t b)
+static uint64_t flops_times(uint64_t a, uint64_t b)
 {
 	uint64_t product;
 
@@ -77,7 +77,7 @@ static uint64_t times(uint64_t a, uint64_t b)
 	return product;
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
+static uint64_t flops_plus(uint64_t a, uint64_t b)
 {
 	return a == UNKNOWN || b == UNKNOWN || a > UNKNOWN - b ? UNKNOWN : a + b;
 }
@@ -90,20 +90,20 @@ static uint64_t size_of(const struct arg *arg, unsigned index)
 }
 
 /* Number of elements of the dimensions from `first` to before `end`. */
-static uint64_t span(const struct arg *arg, unsigned first, unsigned end)
+static uint64_t flops_span(const struct arg *arg, unsigned first, unsigned end)
 {
 	uint64_t elements = 1;
 
 	if (!is_tensor(arg))
 		return UNKNOWN;
 	for (unsigned i = first; i < end; i++)
-		elements = times(elements, size_of(arg, i));
+		elements = flops_times(elements, size_of(arg, i));
 	return elements;
 }
 
 static uint64_t elements_of(const struct arg *arg)
 {
-	return span(arg, 0, arg->dims);
+	return flops_span(arg, 0, arg->dims);
 }
 
 static void read_args(struct args *args, const struct dw_entry_shapes *shapes)
@@ -123,33 +123,33 @@ static void read_args(struct args *args, const struct dw_entry_shapes *shapes)
 }
 
 /* The size of a dimension if two sizes broadcast to each other. */
-static uint64_t broad(uint64_t a, uint64_t b)
+static uint64_t flops_broad(uint64_t a, uint64_t b)
 {
 	return a == b || b == 1 ? a : a == 1 ? b : UNKNOWN;
 }
 
 /* Number of elements of two shapes that broadcast, without their last `skip` dimensions. */
-static uint64_t broadcast(const struct arg *a, const struct arg *b, unsigned skip)
+static uint64_t flops_broadcast(const struct arg *a, const struct arg *b, unsigned skip)
 {
 	unsigned dims = a->dims > b->dims ? a->dims : b->dims;
 	uint64_t elements = 1;
 
 	for (unsigned i = skip + 1; i <= dims; i++)
-		elements = times(elements, broad(i <= a->dims ? size_of(a, a->dims - i) : 1,
-		                                 i <= b->dims ? size_of(b, b->dims - i) : 1));
+		elements = flops_times(elements, flops_broad(i <= a->dims ? size_of(a, a->dims - i) : 1,
+		                                             i <= b->dims ? size_of(b, b->dims - i) : 1));
 	return elements;
 }
 
 /* ---- by element ---------------------------------------------------------------------------- */
 
-static uint64_t nothing(const struct args *args, const struct rule *rule)
+static uint64_t flops_nothing(const struct args *args, const struct rule *rule)
 {
 	return 0;
 }
 
-static uint64_t each(const struct args *args, const struct rule *rule)
+static uint64_t flops_each(const struct args *args, const struct rule *rule)
 {
-	return times(rule->each, elements_of(arg_at(args, rule->from)));
+	return flops_times(rule->each, elements_of(arg_at(args, rule->from)));
 }
 
 /* One or two operands; one of them may be a number. */
@@ -160,8 +160,8 @@ static uint64_t each_result(const struct args *args, const struct rule *rule)
 	if (!is_tensor(a) && !is_tensor(b))
 		return UNKNOWN;
 	if (!is_tensor(b) || !is_tensor(a))
-		return times(rule->each, elements_of(is_tensor(a) ? a : b));
-	return times(rule->each, broadcast(a, b, 0));
+		return flops_times(rule->each, elements_of(is_tensor(a) ? a : b));
+	return flops_times(rule->each, flops_broadcast(a, b, 0));
 }
 
 /* With fixed statistics only x * a + b is left of the formula. PyTorch passes a flag for them; a
@@ -177,12 +177,12 @@ static uint64_t batch_norm(const struct args *args, const struct rule *rule)
 		return UNKNOWN;
 	else
 		training = !is_tensor(fourth) || fourth->dims != 1;
-	return times(training ? rule->each : 2, elements_of(arg_at(args, 0)));
+	return flops_times(training ? rule->each : 2, elements_of(arg_at(args, 0)));
 }
 
 /* ---- products ------------------------------------------------------------------------------ */
 
-static uint64_t matmul(const struct args *args, const struct rule *rule)
+static uint64_t flops_matmul(const struct args *args, const struct rule *rule)
 {
 	const struct arg *a = arg_at(args, rule->from), *b = arg_at(args, rule->from + 1);
 	uint64_t inner, rows, columns;
@@ -194,17 +194,19 @@ static uint64_t matmul(const struct args *args, const struct rule *rule)
 		return UNKNOWN;
 	rows = a->dims > 1 ? size_of(a, a->dims - 2u) : 1;
 	columns = b->dims > 1 ? size_of(b, b->dims - 1u) : 1;
-	return times(2, times(broadcast(a, b, 2), times(rows, times(inner, columns))));
+	return flops_times(2, flops_times(flops_broadcast(a, b, 2),
+	                                  flops_times(rows, flops_times(inner, columns))));
 }
 
 /* (input, weight [out, in...]): every element of the input is multiplied for each output. */
-static uint64_t linear(const struct args *args, const struct rule *rule)
+static uint64_t flops_linear(const struct args *args, const struct rule *rule)
 {
 	const struct arg *weight = arg_at(args, 1);
 
 	if (!is_tensor(weight) || !weight->dims)
 		return UNKNOWN;
-	return times(2, times(elements_of(arg_at(args, 0)), weight->dims > 1 ? size_of(weight, 0) : 1));
+	return flops_times(2, flops_times(elements_of(arg_at(args, 0)),
+	                                  weight->dims > 1 ? size_of(weight, 0) : 1));
 }
 
 /* (weight, gradient [batch, out]) */
@@ -212,7 +214,8 @@ static uint64_t linear_backward_data(const struct args *args, const struct rule 
 {
 	const struct arg *weight = arg_at(args, 0);
 
-	return times(2, times(elements_of(arg_at(args, 1)), span(weight, 1, weight->dims)));
+	return flops_times(2, flops_times(elements_of(arg_at(args, 1)),
+	                                  flops_span(weight, 1, weight->dims)));
 }
 
 /* (input, gradient [batch, out]) */
@@ -222,11 +225,12 @@ static uint64_t linear_backward_weights(const struct args *args, const struct ru
 
 	if (!is_tensor(gradient) || !gradient->dims)
 		return UNKNOWN;
-	return times(2, times(elements_of(arg_at(args, 0)), size_of(gradient, gradient->dims - 1u)));
+	return flops_times(2, flops_times(elements_of(arg_at(args, 0)),
+	                                  size_of(gradient, gradient->dims - 1u)));
 }
 
 /* Q [..., L, E], K [..., S, E], V [..., S, Ev]; `each` 1: forward, 3: backward. */
-static uint64_t attention(const struct args *args, const struct rule *rule)
+static uint64_t flops_attention(const struct args *args, const struct rule *rule)
 {
 	const struct arg *q = arg_at(args, rule->from), *k = arg_at(args, rule->from + 1);
 	const struct arg *v = arg_at(args, rule->from + 2);
@@ -235,10 +239,10 @@ static uint64_t attention(const struct args *args, const struct rule *rule)
 	if (!is_tensor(q) || !is_tensor(k) || !is_tensor(v) || q->dims < 2 || k->dims < 2 ||
 	    v->dims < 2)
 		return UNKNOWN;
-	scores = times(span(q, 0, q->dims - 1u), size_of(k, k->dims - 2u));
-	widths = plus(times(rule->each, size_of(q, q->dims - 1u)),
-	              times(rule->each == 1 ? 1 : 2, size_of(v, v->dims - 1u)));
-	return times(2, times(scores, widths));
+	scores = flops_times(flops_span(q, 0, q->dims - 1u), size_of(k, k->dims - 2u));
+	widths = flops_plus(flops_times(rule->each, size_of(q, q->dims - 1u)),
+	                    flops_times(rule->each == 1 ? 1 : 2, size_of(v, v->dims - 1u)));
+	return flops_times(2, flops_times(scores, widths));
 }
 
 /* ---- sliding windows: convolutions and pools ---------------------------------------------- */
@@ -248,7 +252,7 @@ struct window {
 	bool ceil; /* a window that begins inside may end outside */
 };
 
-static uint64_t places(int64_t in, const struct window *window)
+static uint64_t flops_places(int64_t in, const struct window *window)
 {
 	const int64_t most = 1 << 30;
 	int64_t reach, room;
@@ -283,9 +287,9 @@ static uint64_t conv_over(const struct arg *tensor, const struct arg *weight, un
 	if (!is_tensor(tensor) || !is_tensor(weight) || tensor->dims < places_dims + 1u ||
 	    tensor->dims > places_dims + 2u)
 		return UNKNOWN;
-	return times(times(2, elements_of(weight)),
-	             times(tensor->dims == places_dims + 2u ? size_of(tensor, 0) : 1,
-	                   span(tensor, tensor->dims - places_dims, tensor->dims)));
+	return flops_times(flops_times(2, elements_of(weight)),
+	                   flops_times(tensor->dims == places_dims + 2u ? size_of(tensor, 0) : 1,
+	                               flops_span(tensor, tensor->dims - places_dims, tensor->dims)));
 }
 
 /* PyTorch's: (input, weight, bias, stride, padding, dilation, ...). */
@@ -301,14 +305,14 @@ static uint64_t conv_by_ints(const struct args *args, const struct arg *input,
 		struct window window = { size_at(weight, i + 2), int_at(arg_at(args, 3), i),
 			                     int_at(arg_at(args, 4), i), int_at(arg_at(args, 5), i), false };
 
-		out = times(out, places(size_at(input, input->dims - count + i), &window));
+		out = flops_times(out, flops_places(size_at(input, input->dims - count + i), &window));
 	}
-	return times(times(2, elements_of(weight)),
-	             times(input->dims == count + 2 ? size_of(input, 0) : 1, out));
+	return flops_times(flops_times(2, elements_of(weight)),
+	                   flops_times(input->dims == count + 2 ? size_of(input, 0) : 1, out));
 }
 
 /* `from`: the argument with PyTorch's flag for transposed; 0: it has none. */
-static uint64_t conv(const struct args *args, const struct rule *rule)
+static uint64_t flops_conv(const struct args *args, const struct rule *rule)
 {
 	const struct arg *input = arg_at(args, 0), *weight = arg_at(args, 1);
 
@@ -345,7 +349,7 @@ static uint64_t conv_backward(const struct args *args, const struct rule *rule)
 	    wanted->dims < 2)
 		return UNKNOWN;
 	one = conv_over(arg_at(args, int_at(arg_at(args, 7), 0) ? 1 : 0), weight, weight->dims - 2u);
-	return times(one, (uint64_t)(size_at(wanted, 0) != 0) + (uint64_t)(size_at(wanted, 1) != 0));
+	return flops_times(one, (uint64_t)(size_at(wanted, 0) != 0) + (uint64_t)(size_at(wanted, 1) != 0));
 }
 
 /* (weight, gradient of the output) */
@@ -376,13 +380,13 @@ static uint64_t window_area(const struct arg *kernel, unsigned dims)
 	if (!is_ints(kernel) || !kernel->dims)
 		return UNKNOWN;
 	for (unsigned i = 0; i < dims; i++)
-		area = times(area, int_at(kernel, i) < 1 ? UNKNOWN : (uint64_t)int_at(kernel, i));
+		area = flops_times(area, int_at(kernel, i) < 1 ? UNKNOWN : (uint64_t)int_at(kernel, i));
 	return area;
 }
 
 /* PyTorch's: (input, kernel, stride, padding, dilation, ceil mode); an average has no dilation.
  * `each`: number of window dimensions; `from`: the argument with the ceil mode. */
-static uint64_t pool(const struct args *args, const struct rule *rule)
+static uint64_t flops_pool(const struct args *args, const struct rule *rule)
 {
 	const struct arg *input = arg_at(args, 0), *kernel = arg_at(args, 1);
 	const struct arg *stride = arg_at(args, 2), *ceil = arg_at(args, rule->from);
@@ -392,7 +396,7 @@ static uint64_t pool(const struct args *args, const struct rule *rule)
 	if (!is_tensor(input) || input->dims < dims || !has_ints(args, 1, 1) || !has_ints(args, 3, 1) ||
 	    !is_ints(stride) || (rule->from == 5 && !has_ints(args, 4, 1)))
 		return UNKNOWN;
-	out = span(input, 0, input->dims - dims);
+	out = flops_span(input, 0, input->dims - dims);
 	for (unsigned i = 0; i < dims; i++) {
 		struct window window = { int_at(kernel, i), int_at(stride->dims ? stride : kernel, i),
 			                     int_at(arg_at(args, 3), i), 1,
@@ -400,9 +404,9 @@ static uint64_t pool(const struct args *args, const struct rule *rule)
 
 		if (rule->from == 5)
 			window.dilation = int_at(arg_at(args, 4), i);
-		out = times(out, places(size_at(input, input->dims - dims + i), &window));
+		out = flops_times(out, flops_places(size_at(input, input->dims - dims + i), &window));
 	}
-	return times(out, window_area(kernel, dims));
+	return flops_times(out, window_area(kernel, dims));
 }
 
 /* Plain: (input, output, ...) and the window as a later argument; a global average has no
@@ -415,8 +419,8 @@ static uint64_t plain_pool(const struct args *args, const struct rule *rule)
 		return UNKNOWN;
 	for (unsigned i = 2; i < args->count; i++)
 		if (is_ints(arg_at(args, i)))
-			return times(elements_of(output), window_area(arg_at(args, i), input->dims - 2u));
-	return span(output, 2, output->dims) == 1 ? elements_of(input) : UNKNOWN;
+			return flops_times(elements_of(output), window_area(arg_at(args, i), input->dims - 2u));
+	return flops_span(output, 2, output->dims) == 1 ? elements_of(input) : UNKNOWN;
 }
 
 /* PyTorch's: (gradient, input, kernel, ...); plain, for a global average: (gradient, gradient of
@@ -426,9 +430,9 @@ static uint64_t avg_pool_backward(const struct args *args, const struct rule *ru
 	const struct arg *gradient = arg_at(args, 0), *input = arg_at(args, 1);
 
 	if (is_ints(arg_at(args, 2)))
-		return times(elements_of(gradient), window_area(arg_at(args, 2), rule->each));
+		return flops_times(elements_of(gradient), window_area(arg_at(args, 2), rule->each));
 	if (args->aten || !is_tensor(gradient) || gradient->dims < 3 ||
-	    span(gradient, 2, gradient->dims) != 1)
+	    flops_span(gradient, 2, gradient->dims) != 1)
 		return UNKNOWN;
 	return elements_of(input);
 }
@@ -436,11 +440,11 @@ static uint64_t avg_pool_backward(const struct args *args, const struct rule *ru
 /* ---- names --------------------------------------------------------------------------------- */
 
 static const struct rule rules[] = {
-	{ "conv1d", conv, 0, 0 },
-	{ "conv2d", conv, 0, 0 },
-	{ "conv3d", conv, 0, 0 },
-	{ "convolution", conv, 0, 6 },
-	{ "_convolution", conv, 0, 6 },
+	{ "conv1d", flops_conv, 0, 0 },
+	{ "conv2d", flops_conv, 0, 0 },
+	{ "conv3d", flops_conv, 0, 0 },
+	{ "convolution", flops_conv, 0, 6 },
+	{ "_convolution", flops_conv, 0, 6 },
 	{ "conv_transpose1d", conv_transpose, 0, 0 },
 	{ "conv_transpose2d", conv_transpose, 0, 0 },
 	{ "conv_transpose3d", conv_transpose, 0, 0 },
@@ -449,29 +453,29 @@ static const struct rule rules[] = {
 	{ "convolution_backward_data", conv_backward_data, 0, 0 },
 	{ "convolution_backward_weights", conv_backward_weights, 0, 0 },
 
-	{ "mm", matmul, 0, 0 },
-	{ "bmm", matmul, 0, 0 },
-	{ "matmul", matmul, 0, 0 },
-	{ "mv", matmul, 0, 0 },
-	{ "dot", matmul, 0, 0 },
-	{ "vdot", matmul, 0, 0 },
-	{ "addmm", matmul, 0, 1 },
-	{ "baddbmm", matmul, 0, 1 },
-	{ "addmv", matmul, 0, 1 },
-	{ "linear", linear, 0, 0 },
+	{ "mm", flops_matmul, 0, 0 },
+	{ "bmm", flops_matmul, 0, 0 },
+	{ "matmul", flops_matmul, 0, 0 },
+	{ "mv", flops_matmul, 0, 0 },
+	{ "dot", flops_matmul, 0, 0 },
+	{ "vdot", flops_matmul, 0, 0 },
+	{ "addmm", flops_matmul, 0, 1 },
+	{ "baddbmm", flops_matmul, 0, 1 },
+	{ "addmv", flops_matmul, 0, 1 },
+	{ "linear", flops_linear, 0, 0 },
 	{ "linear_backward_data", linear_backward_data, 0, 0 },
 	{ "linear_backward_weights", linear_backward_weights, 0, 0 },
 
-	{ "scaled_dot_product_attention", attention, 1, 0 },
-	{ "_scaled_dot_product_flash_attention", attention, 1, 0 },
-	{ "_scaled_dot_product_flash_attention_for_cpu", attention, 1, 0 },
-	{ "_scaled_dot_product_efficient_attention", attention, 1, 0 },
-	{ "_scaled_dot_product_cudnn_attention", attention, 1, 0 },
-	{ "_scaled_dot_product_attention_math", attention, 1, 0 },
-	{ "_scaled_dot_product_flash_attention_backward", attention, 3, 1 },
-	{ "_scaled_dot_product_flash_attention_for_cpu_backward", attention, 3, 1 },
-	{ "_scaled_dot_product_efficient_attention_backward", attention, 3, 1 },
-	{ "_scaled_dot_product_cudnn_attention_backward", attention, 3, 1 },
+	{ "scaled_dot_product_attention", flops_attention, 1, 0 },
+	{ "_scaled_dot_product_flash_attention", flops_attention, 1, 0 },
+	{ "_scaled_dot_product_flash_attention_for_cpu", flops_attention, 1, 0 },
+	{ "_scaled_dot_product_efficient_attention", flops_attention, 1, 0 },
+	{ "_scaled_dot_product_cudnn_attention", flops_attention, 1, 0 },
+	{ "_scaled_dot_product_attention_math", flops_attention, 1, 0 },
+	{ "_scaled_dot_product_flash_attention_backward", flops_attention, 3, 1 },
+	{ "_scaled_dot_product_flash_attention_for_cpu_backward", flops_attention, 3, 1 },
+	{ "_scaled_dot_product_efficient_attention_backward", flops_attention, 3, 1 },
+	{ "_scaled_dot_product_cudnn_attention_backward", flops_attention, 3, 1 },
 
 	{ "add", each_result, 1, 0 },
 	{ "sub", each_result, 1, 0 },
@@ -482,72 +486,72 @@ static const struct rule rules[] = {
 	{ "maximum", each_result, 1, 0 },
 	{ "minimum", each_result, 1, 0 },
 	{ "gradient_add", each_result, 1, 0 },
-	{ "addcmul", each, 3, 0 },
-	{ "addcdiv", each, 3, 0 },
-	{ "lerp", each, 3, 0 },
-	{ "neg", each, 1, 0 },
-	{ "abs", each, 1, 0 },
-	{ "sqrt", each, 1, 0 },
-	{ "rsqrt", each, 1, 0 },
-	{ "exp", each, 1, 0 },
-	{ "log", each, 1, 0 },
-	{ "tanh", each, 1, 0 },
-	{ "sigmoid", each, 1, 0 },
-	{ "reciprocal", each, 1, 0 },
-	{ "clamp", each, 1, 0 },
-	{ "clamp_min", each, 1, 0 },
-	{ "relu", each, 1, 0 },
-	{ "threshold_backward", each, 1, 0 },
-	{ "relu_backward", each, 1, 0 },
-	{ "sum", each, 1, 0 },
-	{ "mean", each, 1, 0 },
+	{ "addcmul", flops_each, 3, 0 },
+	{ "addcdiv", flops_each, 3, 0 },
+	{ "lerp", flops_each, 3, 0 },
+	{ "neg", flops_each, 1, 0 },
+	{ "abs", flops_each, 1, 0 },
+	{ "sqrt", flops_each, 1, 0 },
+	{ "rsqrt", flops_each, 1, 0 },
+	{ "exp", flops_each, 1, 0 },
+	{ "log", flops_each, 1, 0 },
+	{ "tanh", flops_each, 1, 0 },
+	{ "sigmoid", flops_each, 1, 0 },
+	{ "reciprocal", flops_each, 1, 0 },
+	{ "clamp", flops_each, 1, 0 },
+	{ "clamp_min", flops_each, 1, 0 },
+	{ "relu", flops_each, 1, 0 },
+	{ "threshold_backward", flops_each, 1, 0 },
+	{ "relu_backward", flops_each, 1, 0 },
+	{ "sum", flops_each, 1, 0 },
+	{ "mean", flops_each, 1, 0 },
 
-	{ "softmax", each, 5, 0 },
-	{ "_softmax", each, 5, 0 },
-	{ "log_softmax", each, 5, 0 },
-	{ "_log_softmax", each, 5, 0 },
-	{ "_softmax_backward_data", each, 4, 0 },
-	{ "_log_softmax_backward_data", each, 4, 0 },
-	{ "cross_entropy", each, 5, 0 },
-	{ "cross_entropy_backward", each, 2, 0 },
+	{ "softmax", flops_each, 5, 0 },
+	{ "_softmax", flops_each, 5, 0 },
+	{ "log_softmax", flops_each, 5, 0 },
+	{ "_log_softmax", flops_each, 5, 0 },
+	{ "_softmax_backward_data", flops_each, 4, 0 },
+	{ "_log_softmax_backward_data", flops_each, 4, 0 },
+	{ "cross_entropy", flops_each, 5, 0 },
+	{ "cross_entropy_backward", flops_each, 2, 0 },
 
 	{ "batch_norm", batch_norm, 8, 0 },
 	{ "native_batch_norm", batch_norm, 8, 0 },
 	{ "cudnn_batch_norm", batch_norm, 8, 0 },
 	{ "_batch_norm_impl_index", batch_norm, 8, 0 },
-	{ "native_batch_norm_backward", each, 9, 0 },
-	{ "batch_norm_backward", each, 9, 0 },
-	{ "layer_norm", each, 8, 0 },
-	{ "native_layer_norm", each, 8, 0 },
-	{ "native_layer_norm_backward", each, 13, 0 },
-	{ "group_norm", each, 8, 0 },
-	{ "native_group_norm", each, 8, 0 },
-	{ "native_group_norm_backward", each, 13, 0 },
-	{ "rms_norm", each, 4, 0 },
+	{ "native_batch_norm_backward", flops_each, 9, 0 },
+	{ "batch_norm_backward", flops_each, 9, 0 },
+	{ "layer_norm", flops_each, 8, 0 },
+	{ "native_layer_norm", flops_each, 8, 0 },
+	{ "native_layer_norm_backward", flops_each, 13, 0 },
+	{ "group_norm", flops_each, 8, 0 },
+	{ "native_group_norm", flops_each, 8, 0 },
+	{ "native_group_norm_backward", flops_each, 13, 0 },
+	{ "rms_norm", flops_each, 4, 0 },
 
-	{ "max_pool1d", pool, 1, 5 },
-	{ "max_pool2d", pool, 2, 5 },
-	{ "max_pool3d", pool, 3, 5 },
-	{ "max_pool2d_with_indices", pool, 2, 5 },
-	{ "max_pool3d_with_indices", pool, 3, 5 },
-	{ "avg_pool1d", pool, 1, 4 },
-	{ "avg_pool2d", pool, 2, 4 },
-	{ "avg_pool3d", pool, 3, 4 },
+	{ "max_pool1d", flops_pool, 1, 5 },
+	{ "max_pool2d", flops_pool, 2, 5 },
+	{ "max_pool3d", flops_pool, 3, 5 },
+	{ "max_pool2d_with_indices", flops_pool, 2, 5 },
+	{ "max_pool3d_with_indices", flops_pool, 3, 5 },
+	{ "avg_pool1d", flops_pool, 1, 4 },
+	{ "avg_pool2d", flops_pool, 2, 4 },
+	{ "avg_pool3d", flops_pool, 3, 4 },
 	{ "max_pool", plain_pool, 0, 0 },
 	{ "average_pool", plain_pool, 0, 0 },
-	{ "max_pool2d_with_indices_backward", each, 1, 0 },
-	{ "max_pool3d_with_indices_backward", each, 1, 0 },
-	{ "max_pool_backward", each, 1, 0 },
+	{ "max_pool2d_with_indices_backward", flops_each, 1, 0 },
+	{ "max_pool3d_with_indices_backward", flops_each, 1, 0 },
+	{ "max_pool_backward", flops_each, 1, 0 },
 	{ "avg_pool2d_backward", avg_pool_backward, 2, 0 },
 	{ "avg_pool3d_backward", avg_pool_backward, 3, 0 },
 	{ "average_pool_backward", avg_pool_backward, 2, 0 },
-	{ "adaptive_avg_pool1d", each, 1, 0 },
-	{ "adaptive_avg_pool2d", each, 1, 0 },
-	{ "adaptive_avg_pool3d", each, 1, 0 },
-	{ "_adaptive_avg_pool2d", each, 1, 0 },
-	{ "_adaptive_avg_pool3d", each, 1, 0 },
-	{ "_adaptive_avg_pool2d_backward", each, 1, 1 },
-	{ "_adaptive_avg_pool3d_backward", each, 1, 1 },
+	{ "adaptive_avg_pool1d", flops_each, 1, 0 },
+	{ "adaptive_avg_pool2d", flops_each, 1, 0 },
+	{ "adaptive_avg_pool3d", flops_each, 1, 0 },
+	{ "_adaptive_avg_pool2d", flops_each, 1, 0 },
+	{ "_adaptive_avg_pool3d", flops_each, 1, 0 },
+	{ "_adaptive_avg_pool2d_backward", flops_each, 1, 1 },
+	{ "_adaptive_avg_pool3d_backward", flops_each, 1, 1 },
 };
 
 /* These move memory or make another view of it. */
@@ -598,9 +602,9 @@ static const char *const idle[] = {
 	"_unsafe_view",
 };
 
-static const struct rule *find(const char *name, size_t length)
+static const struct rule *flops_find(const char *name, size_t length)
 {
-	static const struct rule is_idle = { "", nothing, 0, 0 };
+	static const struct rule is_idle = { "", flops_nothing, 0, 0 };
 
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
 		if (strncmp(rules[i].name, name, length) == 0 && !rules[i].name[length])
@@ -616,16 +620,16 @@ uint64_t dw_flops(const char *name, const struct dw_entry_shapes *shapes, enum d
 	struct args args = { .aten = strncmp(name, "aten::", 6) == 0 };
 	const char *plain = args.aten ? name + 6 : name;
 	size_t length = strlen(plain);
-	const struct rule *rule = find(plain, length);
+	const struct rule *rule = flops_find(plain, length);
 	uint64_t flops;
 
 	if (!rule && length > 1 && plain[length - 1] == '_')
-		rule = find(plain, length - 1);
+		rule = flops_find(plain, length - 1);
 	*why = DW_FLOPS_NO_FORMULA;
 	if (!rule)
 		return 0;
 	*why = DW_FLOPS_NO_SHAPES;
-	if (!shapes && rule->formula != nothing)
+	if (!shapes && rule->formula != flops_nothing)
 		return 0;
 	if (shapes)
 		read_args(&args, shapes);

@@ -110,8 +110,8 @@ static int compare_rows(const void *left, const void *right)
 	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
 }
 
-static bool chosen(const struct dw_model *model, const struct dw_flat_all *all, uint32_t row,
-                   uint32_t categories)
+static bool profile_chosen(const struct dw_model *model, const struct dw_flat_all *all, uint32_t row,
+                           uint32_t categories)
 {
 	uint32_t category = model->symbols[all->row_symbol[row]].category;
 
@@ -134,12 +134,12 @@ static bool profile_choose(struct dw_model *model, const void *pointer, void *re
 	size_t count = 0;
 
 	for (uint32_t row = 0; all && row < all->row_count; row++)
-		count += chosen(model, all, row, request->categories);
+		count += profile_chosen(model, all, row, request->categories);
 	flat->rows = dw_arena_alloc(&model->arena, (count + 1) * sizeof *flat->rows);
 	if (!all || !flat->rows)
 		return false;
 	for (uint32_t row = 0; row < all->row_count; row++) {
-		if (!chosen(model, all, row, request->categories))
+		if (!profile_chosen(model, all, row, request->categories))
 			continue;
 		flat->rows[flat->count].symbol = all->row_symbol[row];
 		dw_tally_stat_nested(&all->tallies[row], all->nested[row], ns_per_tick,
