@@ -10,6 +10,7 @@
 #include "torch.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -351,6 +352,25 @@ static void before_zero_grad(struct dwp_call *call)
 	call->began = dwell_begin(&zero_grad_site);
 }
 
+/* Notes how many threads an operator may use: scripts set it before they make an optimizer. */
+static void note_threads(void)
+{
+	static long noted;
+	PyObject *torch = PyImport_ImportModule("torch");
+	PyObject *threads = torch ? PyObject_CallMethod(torch, "get_num_threads", NULL) : NULL;
+	long count = threads ? PyLong_AsLong(threads) : -1;
+	char text[24];
+
+	Py_XDECREF(threads);
+	Py_XDECREF(torch);
+	PyErr_Clear();
+	if (count <= 0 || count == noted)
+		return;
+	noted = count;
+	snprintf(text, sizeof text, "%ld", count);
+	dwell_meta_json(DW_KEY_TORCH_THREADS, text);
+}
+
 /* Each class has a step of its own, which is hooked when its first object is made. */
 static void after_init(struct dwp_call *call, PyObject *result)
 {
@@ -365,6 +385,7 @@ static void after_init(struct dwp_call *call, PyObject *result)
 	report_optimizer(STEPS_OPTIMIZER_MADE, call->self, named);
 	dwp_blocks_of_groups(call->self);
 	dwp_step_on_look();
+	note_threads();
 	dwp_python_text((PyObject *)Py_TYPE(call->self), "__name__", name, sizeof name);
 	dwp_step_on_could(name);
 	dwp_hook_attribute((PyObject *)Py_TYPE(call->self), "step", &step);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "facts/work.h"
+#include "format/keys.h"
 
 #define TOO_SHORT "record with this version of dwell: the trace has no readings of the kernel's account"
 
@@ -82,7 +83,7 @@ static void cpu_put_others(struct dw_facts_work *work)
 void dw_facts_of_cpu(struct dw_facts_work *work)
 {
 	cpu_put_number(work, DW_FACT_CPU_CPUS, "host.cpus", "record with dwell run");
-	cpu_put_number(work, DW_FACT_CPU_OPERATOR_THREADS, "torch.threads",
+	cpu_put_number(work, DW_FACT_CPU_OPERATOR_THREADS, DW_KEY_TORCH_THREADS,
 	               "the number of threads of an operator is not in the trace");
 	cpu_put_others(work);
 	if (!work->steady_count)

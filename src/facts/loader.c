@@ -516,6 +516,16 @@ static void loader_put_all(struct dw_facts_work *work, struct loader *loader)
 	free(space);
 }
 
+/* Operators' threads in each process with steps, and workers: they use one thread. */
+static void loader_put_threads(struct dw_facts_work *work, size_t workers)
+{
+	const struct dw_fact *threads = &work->facts->at[DW_FACT_CPU_OPERATOR_THREADS];
+
+	if (threads->measured)
+		dw_fact_set(work, DW_FACT_CPU_THREADS,
+		            (threads->value + (double)workers) * (double)work->steps->process_count, 1);
+}
+
 void dw_facts_of_loader(struct dw_facts_work *work)
 {
 	struct loader loader = { .all = dw_model_loading_all(work->model, NULL) };
@@ -531,6 +541,7 @@ void dw_facts_of_loader(struct dw_facts_work *work)
 			if (!work->facts->at[id].measured)
 				dw_fact_miss(work, (enum dw_fact_id)id, NO_LOADER);
 	}
+	loader_put_threads(work, loader.most_workers);
 	free(loader.requests);
 	free(loader.epochs);
 	free(loader.production_ns);

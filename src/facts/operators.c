@@ -206,6 +206,49 @@ static void operators_put_steady(struct dw_facts_work *work)
 	}
 }
 
+/*
+ * torch.compile: a call of a compiled region is an operator "Torch-Compiled Region: A/B". A is the
+ * number of the code, which a graph break divides into several; B counts its compilations.
+ */
+static void operators_put_compiled(struct dw_facts_work *work, double steps)
+{
+	static const char region[] = "Torch-Compiled Region: ";
+	const struct dw_fact *outliers = &work->facts->at[DW_FACT_STEP_OUTLIERS_EXCESS];
+	double calls = 0, again = 0;
+	struct dw_fact *fact;
+	size_t count;
+
+	for (size_t i = 0; i < work->loop->operator_count; i++)
+		if (strncmp(work->symbols[work->loop->operators[i].symbol].name, region,
+		            sizeof region - 1) == 0)
+			calls += (double)work->loop->operators[i].count;
+	dw_fact_set(work, DW_FACT_OPERATORS_COMPILED, calls / steps, work->loop->usual_count);
+	if (!(calls > 0)) {
+		for (unsigned id = DW_FACT_OPERATORS_COMPILATION; id <= DW_FACT_OPERATORS_GRAPH_BREAKS; id++)
+			if (id != DW_FACT_OPERATORS_COMPILED)
+				dw_fact_miss(work, (enum dw_fact_id)id, "no compiled region was called");
+		return;
+	}
+	dw_model_symbols(work->model, &count);
+	for (size_t i = 0; i < count; i++) {
+		const char *name = work->symbols[i].name, *slash = strchr(name, '/');
+
+		again += strncmp(name, region, sizeof region - 1) == 0 && slash && strcmp(slash, "/0") != 0;
+	}
+	dw_fact_set(work, DW_FACT_OPERATORS_GRAPH_BREAKS, fmax(0, round(calls / steps) - 1),
+	            work->loop->usual_count);
+	dw_fact_set(work, DW_FACT_OPERATORS_COMPILATIONS, again, 1);
+	if (again > 0 && outliers->measured) {
+		work->facts->at[DW_FACT_OPERATORS_COMPILATION] = *outliers;
+		return;
+	}
+	fact = dw_fact_set(work, DW_FACT_OPERATORS_COMPILATION, 0, 1);
+	if (again > 0) {
+		fact->measured = false;
+		fact->missing = outliers->missing;
+	}
+}
+
 /* What recording the operators costs, with the recorder's own work that the trace shows. */
 static void operators_put_cost(struct dw_facts_work *work)
 {
@@ -256,6 +299,7 @@ void dw_facts_of_operators(struct dw_facts_work *work)
 		dw_fact_set(work, DW_FACT_OPERATORS_SMALL_MEAN, sums.small_ns / sums.small_count,
 		            loop->usual_count);
 	operators_put_groups(work, &sums, whole_ns, steps);
+	operators_put_compiled(work, steps);
 	dw_fact_set(work, DW_FACT_OPTIMIZER_FUSED, sums.fused, loop->usual_count);
 	dw_fact_set(work, DW_FACT_OPTIMIZER_FOREACH, sums.foreach, loop->usual_count);
 }

@@ -23,6 +23,8 @@
 #define DW_KEY_PYTHON_FUNCTIONS "python.functions" /* text: why functions are missing */
 #define DW_KEY_TORCH_VERSION "torch.version"       /* text */
 #define DW_KEY_TORCH_DEVICE "torch.device"         /* "cuda": an optimizer works on that device */
+#define DW_KEY_TORCH_THREADS "torch.threads"       /* JSON: threads that an operator may use, when an
+                                                    * optimizer was made */
 #define DW_KEY_TORCH_CALLBACK_NS "torch.callback_ns" /* JSON: time added to an operator */
 #define DW_KEY_TORCH_HOOK_NS "torch.hook_ns"       /* JSON: what a layer's hooks cost */
 #define DW_KEY_TORCH_STEP_ON "torch.step_on"       /* result of --step-on: "there", "steps" */
