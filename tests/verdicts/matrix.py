@@ -156,7 +156,8 @@ class Page:
             "## Planted and reported", "", piped(self.by_planted()), "",
             "## Gains", "",
             "What dwell estimates that a step would save at most; the planted time by the script's clock; the difference to"
-            " the scenario without the fault, in another run.", "", piped(self.by_gain()), "", *self.gain_sentences(), "",
+            " the scenario without the fault, in another run. Not here: " + ", ".join(sorted(judge.GAIN_IS_A_PART))
+            + ", whose work can be made faster, but not left out.", "", piped(self.by_gain()), "", *self.gain_sentences(), "",
             "## Scenarios", "",
             "Share: what the script measured of the planted cause, as a part of the loop (of memory: of the peak)."
             f" A cause under {100 * judge.SILENT:.0f}% need not be reported, one up to {100 * judge.CERTAIN:.0f}% may be.", "",

@@ -10,7 +10,7 @@ change         from the middle of the loop on each step does more               
 sizes          a few batches have much larger images                                input-size-variance
 shapes         the first batch of a size computes tables for it; it comes again     first-shapes
 compilation    torch.compile compiles anew for each size, in the loop               compilation
-breaks         the compiled model prints in the middle: a break of the graph        graph-breaks
+breaks         a compiled function breaks its graph, and calls itself                graph-breaks
 first          the first step loads for a second: all others are alike              warm-up
 
 Decoys: what looks alike
@@ -87,20 +87,28 @@ def shapes_loop():
         training.one(images(BATCH - 4 + (seen if number % 6 == 0 else random.randint(1, seen)) % 20))
 
 
+def broken(x, depth):
+    """Each call is compiled as two graphs."""
+    if depth == 0:
+        return x
+    x = torch.tanh(x)
+    torch._dynamo.graph_break()
+    return broken(x * 2, depth - 1)
+
+
 class Compiled(nn.Module):
-    """A compiled part behind the network."""
+    """A compiled part behind the network. For `breaks` the network is small: a break takes a tenth of a millisecond."""
 
     def __init__(self):
         super().__init__()
-        self.net = Mixer()
+        self.net = nn.Sequential(nn.Flatten(), nn.Linear(3072, 64), nn.ReLU(), nn.Linear(64, 10)) if cause == "breaks" else Mixer()
         self.weight = nn.Parameter(torch.ones(10))
+        self.depth = max(1, round(25 * run.share)) if run.share else 0
 
     def tail(self, x):
         x = torch.tanh(x * self.weight)
-        if cause == "breaks" and ms:
-            for _ in range(max(1, round(ms / run.speed / 0.15))):
-                torch._dynamo.graph_break()
-                x = x + 0.0 * self.weight
+        if cause == "breaks":
+            return broken(x, self.depth)
         return x * 2
 
 
@@ -112,8 +120,8 @@ def compile_loop():
     tail = torch.compile(module.tail, backend="aot_eager" if cause == "compilation" else "eager", dynamic=False)
     optimizer = torch.optim.SGD(module.parameters(), 0.01)
     sizes, usual, fresh = [BATCH], [], 0
-    # To compile this function takes about 12 ms.
-    every = max(1, round(12 / ms)) if cause == "compilation" and ms else 0
+    # To compile this function takes about 60 ms.
+    every = max(1, round(60 / ms)) if cause == "compilation" and ms else 0
     for number in run.steps():
         new = bool(every) and number > 0 and number % every == 0
         if new:

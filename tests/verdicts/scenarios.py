@@ -159,10 +159,10 @@ operators.fault("one-thread", "thread-count", strong=0.60, first="one-operator",
                 only_if=("threads_ratio", 0.75))
 operators.fault("functions", "profiler-cost", strong=0.60, measured=False, first="python",
                 options="--functions", clean="operators.none")
-operators.decoy("fused-adam", "optimizer-unfused", share=STRONG)
-operators.decoy("few-large", "memory-bound-chain", share=WEAK, measured=False)
+operators.decoy("fused-adam", "optimizer-unfused", share=STRONG, first="optimizer-dominates")
+operators.decoy("few-large", "memory-bound-chain", share=WEAK, measured=False, first="small-operators")
 operators.decoy("reorder-once", "layout-copies")
-operators.decoy("reuse", "page-faults", share=WEAK, measured=False, also="memory-bound-chain")
+operators.decoy("reuse", "page-faults", share=WEAK, measured=False, first="memory-bound-chain")
 operators.decoy("idle-threads", "oversubscribed", also="small-operators python optimizer-dominates optimizer-unfused one-operator",
                 first="small-operators python optimizer-dominates optimizer-unfused one-operator")
 operators.decoy("prepare-small", "small-operators")
@@ -178,7 +178,10 @@ over_time.fault("sizes", "input-size-variance", first="slow-steps")
 over_time.fault("shapes", "first-shapes", also="slow-steps", clean="over_time.shapes.clean")
 over_time.clean("shapes", also="input-size-variance")
 over_time.fault("compilation", "compilation", also="slow-steps first-shapes", clean="over_time.compile-once")
-over_time.fault("breaks", "graph-breaks", also="python small-operators", clean="over_time.compile-once")
+over_time.fault("breaks", "graph-breaks", also="python small-operators optimizer-dominates optimizer-unfused one-operator",
+                clean="over_time.breaks.clean")
+over_time.clean("breaks", also="python small-operators optimizer-dominates optimizer-unfused one-operator",
+                first="python small-operators optimizer-dominates optimizer-unfused one-operator")
 over_time.decoy("first", "python", rules="warm-up", first="compute")
 over_time.decoy("jitter", "slow-steps")
 over_time.decoy("early-change", "change-point", rules="warm-up", first="compute")
