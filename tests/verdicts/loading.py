@@ -29,7 +29,7 @@ from torch.utils.data import DataLoader, Dataset, get_worker_info
 
 from planted import BATCH, Run, Training, compute, images, wait
 
-run = Run(steps=80)
+run = Run()
 cause = run.cause
 ms = run.ms()  # a batch's planted milliseconds, at the start
 # The same and a step's other milliseconds, as the loop measures them: its workers read it here.

@@ -23,7 +23,7 @@ from torch.nn import functional
 from planted import Mixer, Run, Training, images
 
 MIB = 1 << 20
-run = Run(steps=80)
+run = Run()
 cause, share = run.cause, run.share
 PARAMETERS_MIB = 24
 

@@ -38,7 +38,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from planted import BATCH, Mixer, Run, Training, images
 
-run = Run(steps=40 if sys.argv[1] == "threads" else 80)  # with too many threads a step takes long
+run = Run(steps=40 if sys.argv[1] == "threads" else 50)  # with too many threads a step takes long
 cause, ms = run.cause, run.ms()
 cpus = len(os.sched_getaffinity(0))
 

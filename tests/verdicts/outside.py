@@ -29,7 +29,7 @@ from planted import STEP_MS, Mixer, Run, Training, compute, images, wait
 
 EVERY = 4
 
-run = Run(steps=80)
+run = Run()
 cause, ms = run.cause, run.ms()
 folder = tempfile.TemporaryDirectory()
 
@@ -62,8 +62,8 @@ def file_logger():
 def main():
     training, held_out = Training(), images(16)
     model, batches = training.model, [images() for _ in range(8)]
-    # To evaluate a batch of 16 takes about 85% of a step's time.
-    rounds = max(1, round(ms * EVERY / (STEP_MS * run.speed * 0.85))) if ms else 0
+    # To evaluate a batch takes about 40% of a step's time.
+    rounds = max(1, round(ms * EVERY / (STEP_MS * run.speed * 0.4))) if ms else 0
     # A checkpoint takes about 1 ms for each MiB.
     ballast = torch.zeros(max(1, int(ms * EVERY / run.speed)), 1 << 18) if cause == "checkpoint" and ms else None
     average, logger = torch.zeros(1 << 18), file_logger()

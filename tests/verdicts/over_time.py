@@ -3,8 +3,8 @@
 The planted time is measured around the planted lines, in the loop's thread. `compilation` and `shapes`
 measure a first call against the median of later ones with the same shape.
 
-spikes         every twentieth step computes metrics in Python                      slow-steps
-sleep-spikes   every twentieth step waits for a service                             slow-steps
+spikes         every fifteenth step computes metrics in Python                      slow-steps
+sleep-spikes   every fifteenth step waits for a service                             slow-steps
 drift          a metric over all losses so far: each step takes a little longer     drift
 change         from the middle of the loop on each step does more                   change-point
 sizes          a few batches have much larger images                                input-size-variance
@@ -29,10 +29,10 @@ from torch.nn import functional
 
 from planted import BATCH, Mixer, Run, Training, compute, images, wait
 
-run = Run(steps=120)
+run = Run(steps=90)
 cause, ms = run.cause, run.ms()
 random.seed(0)
-SPIKE = 20
+SPIKE = 15
 
 
 def sizes_loop():

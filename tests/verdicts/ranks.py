@@ -27,7 +27,7 @@ from planted import Mixer, Run, compute, images, wait
 
 
 def train(rank, meeting):
-    run = Run(steps=60)
+    run = Run(steps=50)
     cause, ms = run.cause, run.ms()
     dist.init_process_group("gloo", init_method="file://" + meeting, rank=rank, world_size=2)
     batches, alone = [images() for _ in range(4)], backward_alone()

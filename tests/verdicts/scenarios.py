@@ -146,7 +146,7 @@ operators.fault("bf16", "precision", strong=0.60, first="one-operator", also="ro
                 only_if=("bfloat16_ratio", 0.7))
 operators.fault("many-tensors", "optimizer-unfused", first="optimizer-dominates", also="small-operators python",
                 clean="operators.fused-adam")
-operators.fault("large-adam", "optimizer-dominates", weak=0.25, strong=0.55,
+operators.fault("large-adam", "optimizer-dominates", weak=0.2, strong=0.4,
                 also="one-operator memory-owners memory-bound-chain roofline", clean="operators.fused-adam")
 operators.fault("fresh-memory", "page-faults|allocator",
                 also="memory-temporaries memory-bound-chain one-operator")
@@ -214,9 +214,10 @@ ranks.decoy("small", "communication", also="communication rank-waits", first="co
 in_c = Script("in_c.c", SCENARIOS)
 in_c.clean(subset=True)
 for _cause, _rules, _facts in (
-        ("sleep", "idle", {"subset": "weak"}),
-        ("fsync", "waiting-file", {"also": "idle"}),
-        ("lock", "waiting-lock", {"also": "idle"}),
+        # Where the thread waits there is no range either: a report may say so.
+        ("sleep", "idle", {"subset": "weak", "also": "nameless"}),
+        ("fsync", "waiting-file", {"also": "idle nameless"}),
+        ("lock", "waiting-lock", {"also": "idle nameless"}),
         ("data", "loader-in-process", {"subset": "strong", "also": "loader-part"}),
         ("small", "small-operators", {"subset": "strong"}),
         ("nameless", "nameless", {}),

@@ -34,7 +34,7 @@ from torch.nn import functional
 
 from planted import Run, Training, compute, images, wait
 
-run = Run(steps=80)
+run = Run()
 cause, ms = run.cause, run.ms()  # at the start
 log = tempfile.NamedTemporaryFile("a", dir=".")
 lock, stop = threading.Lock(), threading.Event()
