@@ -8,6 +8,8 @@
 #define HOST_SMALL_NS 20e3
 #define HOST_SMALL_GAP_NS 40e3
 #define HOST_SMALL_COUNT 100
+#define HOST_SMALL_SHARE 0.30
+#define HOST_MANY_COUNT 500
 
 /* Of the loop, if what happens outside steps is at least a twentieth of the loop. */
 static enum dw_rule_whole host_whole(double outside)
@@ -54,8 +56,8 @@ static struct dw_amount host_share_idle(const struct dw_rule_case *at)
 /* Without the delay of each step, a wait for a CPU cannot be told from a sleep. */
 static bool host_is_idle(const struct dw_rule_case *at)
 {
-	return dw_case_fact(at, DW_FACT_CPU_DELAY)->measured || host_share_idle(at).value >= 0.20 ||
-	       !(dw_case_value(at, DW_FACT_RUN_DELAY) > 0.05);
+	return dw_case_fact(at, DW_FACT_CPU_DELAY)->measured ||
+	       host_share_idle(at).value >= fmax(0.20, dw_case_part(at, DW_FACT_RUN_DELAY));
 }
 
 /* ---- calls of operators ---------------------------------------------------------------------- */
@@ -72,7 +74,10 @@ static struct dw_amount host_share_small(const struct dw_rule_case *at)
 
 static bool host_calls_small(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT) >= HOST_SMALL_COUNT &&
+	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
+
+	return (count >= HOST_MANY_COUNT ||
+	        (count >= HOST_SMALL_COUNT && host_share_small(at).value >= HOST_SMALL_SHARE)) &&
 	       dw_case_value(at, DW_FACT_OPERATORS_SMALL_MEAN) < HOST_SMALL_NS &&
 	       dw_case_value(at, DW_FACT_STEP_PYTHON) *
 	               dw_case_whole_ns(at, DW_RULE_OF_STEP) /
@@ -94,6 +99,19 @@ static bool host_synchronises(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) >= 1;
 }
 
+/* Of the loop, unless only some of its steps are in scope. */
+static enum dw_rule_whole host_whole_collector(const struct dw_rule_case *at)
+{
+	return dw_case_fact(at, DW_FACT_LOOP_COLLECTOR_ALL)->measured ? DW_RULE_OF_LOOP
+	                                                              : DW_RULE_OF_STEP;
+}
+
+static struct dw_amount host_share_collector(const struct dw_rule_case *at)
+{
+	return dw_case_amount(at, host_whole_collector(at) == DW_RULE_OF_LOOP
+	                              ? DW_FACT_LOOP_COLLECTOR_ALL : DW_FACT_STEP_COLLECTOR);
+}
+
 static bool host_is_python(const struct dw_rule_case *at)
 {
 	return dw_case_has(at, DW_FACT_TRACE_PYTHON);
@@ -109,8 +127,9 @@ const struct dw_rule dw_rules_host[] = {
 		.question = "Does the garbage collector interrupt the loop?",
 		.kind = DW_RULE_CAUSE,
 		.part = DW_RULE_PART_COLLECTOR,
-		.whole = DW_RULE_OF_LOOP,
-		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_COLLECTOR_ALL),
+		.whole_of = host_whole_collector,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_COLLECTOR),
+		.share = host_share_collector,
 		.threshold = 0.05,
 		.reason = "Collections of a program that keeps few new objects are well below 1%. In and "
 		          "outside steps, because they come at any place.",
@@ -170,7 +189,7 @@ const struct dw_rule dw_rules_host[] = {
 		.share = host_share_idle,
 		.threshold = 0.10,
 		.reason = "No thread of the process used a CPU, and none waited for one. If that wait is "
-		          "known for the whole run only, 20% are needed.",
+		          "known for the whole run only, the share must exceed it, and 20%.",
 		.applies = host_is_idle,
 		.statement = "The program is idle for {share} {of}{step.idle:where}: it waits, not for data.",
 		.remedy = {
@@ -275,9 +294,9 @@ const struct dw_rule dw_rules_host[] = {
 		                       DW_FACT_OPERATORS_SMALL_MEAN, DW_FACT_OPERATORS_COUNT,
 		                       DW_FACT_STEP_PYTHON, DW_FACT_STEP_WALL),
 		.share = host_share_small,
-		.threshold = 0.30,
-		.reason = "Calling an operator costs 2 to 10 us beside its work. At least 100 operators of "
-		          "less than 20 us each, close to each other, of the step's own thread and without "
+		.threshold = 0.10,
+		.reason = "Calling an operator costs 2 to 10 us beside its work. At least 500 operators a "
+		          "step of less than 20 us each, or 100 that take 30% of it, close to each other, of the step's own thread and without "
 		          "those of the data set.",
 		.applies = host_calls_small,
 		.statement = "{operators.small_count} small operators a step, {operators.small_mean} each, "

@@ -49,17 +49,28 @@ static bool loader_has_none(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_LOADER_WORKERS) == 0;
 }
 
-/* At most as many workers as there are CPUs help; a batch then takes p / n'. */
+/* How many workers are enough, if CPUs are free for them. NaN if there are as many, or if so many
+ * would be too many. */
+static double loader_workers(const struct dw_rule_case *at)
+{
+	double wanted = ceil(dw_case_value(at, DW_FACT_LOADER_PRODUCTION) / loader_work_ns(at));
+
+	if (wanted < 1)
+		wanted = 1;
+	return wanted > dw_case_value(at, DW_FACT_LOADER_WORKERS) && wanted <= LOADER_MOST_WORKERS
+	           ? wanted : NAN;
+}
+
+/* With more workers a batch comes every p / n. Whether samples wait or compute is not known, so the
+ * number of CPUs is no bound. */
 static double loader_gain_workers(const struct dw_rule_case *at, double share_ns)
 {
 	double production_ns = dw_case_value(at, DW_FACT_LOADER_PRODUCTION);
-	double cpus = dw_case_value(at, DW_FACT_CPU_CPUS);
 	double now_ns = loader_work_ns(at) + share_ns;
-	double most = fmin(LOADER_MOST_WORKERS, cpus > 1 ? cpus : LOADER_MOST_WORKERS);
 
 	if (!(production_ns > 0))
 		return share_ns;
-	return now_ns - fmax(loader_work_ns(at), production_ns / most);
+	return now_ns - fmax(loader_work_ns(at), production_ns / LOADER_MOST_WORKERS);
 }
 
 static bool loader_restarts(const struct dw_rule_case *at)
@@ -69,17 +80,15 @@ static bool loader_restarts(const struct dw_rule_case *at)
 	           dw_case_value(at, DW_FACT_LOADER_WORKERS);
 }
 
-/* The first start remains. */
-static double loader_gain_restart(const struct dw_rule_case *at, double share_ns)
-{
-	return share_ns * (1 - 1 / dw_case_value(at, DW_FACT_LOADER_EPOCHS));
-}
-
 static bool loader_hands_over(const struct dw_rule_case *at)
 {
 	double hand_over = dw_case_value(at, DW_FACT_LOADER_HAND_OVER);
 
-	return loader_has_workers(at) && hand_over >= loader_share(at).value / 2 &&
+	bool ready = dw_case_fact(at, DW_FACT_LOADER_READY)->measured ||
+	             dw_case_fact(at, DW_FACT_LOADER_EMPTY)->measured;
+
+	return ready && loader_has_workers(at) && hand_over >= loader_share(at).value / 2 &&
+	       !(dw_case_value(at, DW_FACT_LOADER_READY) < 0.8) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_STARVED) > hand_over) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_EMPTY) > 0.5);
 }
@@ -106,10 +115,10 @@ static struct dw_amount loader_share_part(const struct dw_rule_case *at)
 
 static bool loader_part_dominates(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_LOADER_PART) >= 0.6 &&
+	return dw_case_value(at, DW_FACT_LOADER_PART) >= 0.6 && !loader_hands_over(at) &&
 	       loader_share(at).value >= LOADER_SHARE &&
-	       (dw_case_fact(at, DW_FACT_LOADER_PART)->name ||
-	        dw_case_fact(at, DW_FACT_LOADER_PART)->note);
+	       dw_case_fact(at, DW_FACT_LOADER_PART)->name &&
+	       !dw_case_fact(at, DW_FACT_LOADER_PART)->note; /* code without a name of its own */
 }
 
 const struct dw_rule dw_rules_loader[] = {
@@ -122,10 +131,9 @@ const struct dw_rule dw_rules_loader[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_LOADER_START_SHARE, DW_FACT_LOADER_EPOCHS,
 		                       DW_FACT_LOADER_WORKERS_STARTED, DW_FACT_LOADER_WORKERS),
 		.threshold = 0.05,
-		.reason = "The first start is necessary; the gain leaves it out. A start takes as long "
+		.reason = "The first start is necessary, and is not counted. A start takes as long "
 		          "whatever the samples cost, so that it is reported apart from them.",
 		.applies = loader_restarts,
-		.gain_ns = loader_gain_restart,
 		.statement = "Starting {loader.workers} loader worker{loader.workers:s} in each of "
 		             "{loader.epochs} epochs {takes} {share} {of}[: {loader.start} an epoch].",
 		.remedy = {
@@ -218,15 +226,15 @@ const struct dw_rule dw_rules_loader[] = {
 		          "order of the batches and other programs change as much.",
 		.applies = loader_has_workers,
 		.gain_ns = loader_gain_workers,
+		.number = loader_workers,
 		.statement = "Waiting for data {takes} {share} {of}: {loader.workers} loader "
 		             "worker{loader.workers:s} cannot keep up[ (queue empty at {loader.empty} of "
 		             "requests)].",
 		.remedy = {
-			[DW_WORDS_ANY] = "more workers if CPUs are free, or cheaper samples[: one takes "
-			                 "{loader.sample}]",
-			[DW_WORDS_PYTORCH] = "a larger num_workers if CPUs are free[ (a worker takes "
-			                     "{loader.production} for a batch)], or cheaper samples, decoded once "
-			                     "and cached",
+			[DW_WORDS_ANY] = "more workers if CPUs are free, or cheaper samples[ (one takes "
+			                 "{loader.sample})]",
+			[DW_WORDS_PYTORCH] = "[num_workers={number} if CPUs are free, or ]cheaper samples, decoded "
+			                     "once and cached[ (a worker takes {loader.production} for a batch)]",
 		},
 		.look = "dwell report --view dataloader",
 	},
@@ -244,11 +252,13 @@ const struct dw_rule dw_rules_loader[] = {
 		          "order of the batches and other programs change as much.",
 		.applies = loader_has_none,
 		.gain_ns = loader_gain_workers,
+		.number = loader_workers,
 		.statement = "Waiting for data {takes} {share} {of}[?loader.in_process: : the loop loads its "
 		             "batches itself].",
 		.remedy = {
 			[DW_WORDS_ANY] = "make batches ready in another thread while a step computes",
-			[DW_WORDS_PYTORCH] = "DataLoader(..., num_workers=1) or more, if CPUs are free",
+			[DW_WORDS_PYTORCH] = "[DataLoader(..., num_workers={number}), if CPUs are free, or ]cheaper "
+			                     "samples, decoded once and cached",
 			[DW_WORDS_JAX] = "make batches ready in another thread or process while a step computes "
 			                 "(grain, tf.data with prefetch)",
 		},
@@ -257,7 +267,7 @@ const struct dw_rule dw_rules_loader[] = {
 	{
 		.id = "loader-part",
 		.question = "Which part of making a batch takes most of it?",
-		.kind = DW_RULE_CAUSE,
+		.kind = DW_RULE_WORK,
 		.part = DW_RULE_PART_DATA,
 		.whole_of = loader_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOADER_PART, DW_FACT_STEP_DATA),

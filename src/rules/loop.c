@@ -33,13 +33,16 @@ static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 	return (struct dw_amount){ share, share, share };
 }
 
-/* One-off first steps are not slow steps, and what the collector does has its own verdict. */
+/* One-off first steps are not slow steps. What the collector and starts of workers take has its own
+ * verdict. */
 static bool loop_has_slow_steps(const struct dw_rule_case *at)
 {
 	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
 
 	return dw_case_value(at, DW_FACT_STEP_OUTLIERS) >= 1 &&
-	       !(excess->note && strcmp(excess->note, "collector") == 0);
+	       !(excess->note && strcmp(excess->note, "collector") == 0) &&
+	       !(excess->note && strcmp(excess->note, "data") == 0 &&
+	         dw_case_part(at, DW_FACT_LOADER_START_SHARE) >= excess->value / 2);
 }
 
 static bool loop_has_steps_to_drift(const struct dw_rule_case *at)
@@ -75,8 +78,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.threshold = 0.05,
 		.reason = "Checkpoints guard against lost work; at a twentieth of the time they cost more "
 		          "than most failures.",
-		.statement = "Checkpoints take {share} {of}[?loop.checkpoints: : {loop.checkpoints} of "
-		             "them].",
+		.statement = "Checkpoints take {share} {of}[?loop.checkpoints:  ({loop.checkpoints} of them)].",
 		.remedy = {
 			[DW_WORDS_ANY] = "write them less often, or from another thread",
 			[DW_WORDS_PYTORCH] = "write them less often, or asynchronously "
@@ -132,7 +134,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_EVALUATION_ALL),
 		.threshold = 0.10,
 		.reason = "An evaluation after each epoch is usually a tenth of the loop or less.",
-		.statement = "Evaluation takes {share} {of}[?loop.evaluations: : {loop.evaluations} of them].",
+		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} times)].",
 		.remedy = {
 			[DW_WORDS_ANY] = "evaluate less often or on fewer samples",
 			[DW_WORDS_PYTORCH] = "evaluate less often or on fewer samples, with larger batches and "
@@ -153,14 +155,15 @@ const struct dw_rule dw_rules_loop[] = {
 		.threshold = 0.10,
 		.reason = "Evaluation, checkpoints, logging, data, Python and waits between the steps have "
 		          "rules of their own; the rest is usually metrics or preparation.",
-		.statement = "{share} {of} lies between the steps[?loop.operators: : operators "
-		             "{loop.operators}{loop.operators:where}][?loop.named: , ranges of the program's "
-		             "own {loop.named}, most of it {loop.named:name}][?loop.python: , Python and waits "
-		             "{loop.python}{loop.python:where}].",
+		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators "
+		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program "
+		             "{loop.named}][ (most of it {loop.named:name})][?loop.unnamed: , in no range "
+		             "{loop.unnamed}][-loop.waiting: , in Python and waits {loop.python}"
+		             "{loop.python:where}].",
 		.remedy = {
-			[DW_WORDS_ANY] = "do it once, every n-th step, or in another thread",
-			[DW_WORDS_PYTORCH] = "compute metrics every n-th step, on detached tensors, and move "
-			                     "preparation of inputs to the loader",
+			[DW_WORDS_ANY] = "do what is no training once, every n-th step, or in another thread",
+			[DW_WORDS_PYTORCH] = "metrics and logging every n-th step, preparation of inputs in the "
+			                     "loader",
 		},
 		.look = "dwell report --view tree",
 	},
@@ -176,7 +179,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.reason = "What slow steps take beyond as many usual ones. The first steps are counted "
 		          "apart, as warm-up.",
 		.applies = loop_has_slow_steps,
-		.statement = "{step.outliers} slow step{step.outliers:s} take {share} {of} beyond the usual "
+		.statement = "{step.outliers} slow step{step.outliers:s} {step.outliers:takes} {share} {of} beyond the usual "
 		             "time[, most of it in {step.outliers_excess:note}]"
 		             "[ ({step.outliers_excess:name})].",
 		.remedy = {
@@ -253,7 +256,7 @@ const struct dw_rule dw_rules_loop[] = {
 		          "out.",
 		.applies = loop_warms_up,
 		.no_gain = true,
-		.statement = "Warm-up: the first {step.warm_up} step{step.warm_up:s} took "
+		.statement = "Warm-up of {step.warm_up} step{step.warm_up:s}: "
 		             "{step.warm_up_ns}, {share} {of} beyond the usual time"
 		             "[, most of it in {step.warm_up_excess:note}]. Other statements leave them out.",
 	},

@@ -3,9 +3,19 @@
  */
 #include "rules/case.h"
 
+/* An optimizer that calls forward and backward itself, as LBFGS does, has no time of its own. */
+static bool operators_optimizer_alone(const struct dw_rule_case *at)
+{
+	double all = dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL);
+
+	return all < 0.9 && all + dw_case_part(at, DW_FACT_STEP_FORWARD_ALL) +
+	                            dw_case_part(at, DW_FACT_STEP_BACKWARD_ALL) < 1.05 &&
+	       dw_case_part(at, DW_FACT_STEP_OPTIMIZER) < 0.9;
+}
+
 static bool operators_optimizer_unfused(const struct dw_rule_case *at)
 {
-	return !dw_case_has(at, DW_FACT_OPTIMIZER_FUSED) && !dw_case_has(at, DW_FACT_OPTIMIZER_FOREACH) &&
+	return operators_optimizer_alone(at) && !dw_case_has(at, DW_FACT_OPTIMIZER_FUSED) && !dw_case_has(at, DW_FACT_OPTIMIZER_FOREACH) &&
 	       dw_case_value(at, DW_FACT_OPTIMIZER_COUNT) >= 40;
 }
 
@@ -21,6 +31,17 @@ static struct dw_amount operators_share_layout(const struct dw_rule_case *at)
 {
 	return dw_amount_plus(dw_case_amount(at, DW_FACT_OPERATORS_LAYOUT),
 	                      dw_case_amount(at, DW_FACT_OPERATORS_COPIES));
+}
+
+/* Without the optimizer's, which has rules of its own: all of its operators are counted as
+ * elementwise. */
+static struct dw_amount operators_share_elementwise(const struct dw_rule_case *at)
+{
+	double optimizer = dw_case_part(at, DW_FACT_STEP_OPTIMIZER);
+	struct dw_amount share = dw_case_amount(at, DW_FACT_OPERATORS_ELEMENTWISE);
+
+	return (struct dw_amount){ share.value - optimizer, share.low - optimizer,
+		                       share.high - optimizer };
 }
 
 /* Two elementwise operators in one pass read and write half as much. */
@@ -78,7 +99,7 @@ const struct dw_rule dw_rules_operators[] = {
 	{
 		.id = "optimizer-unfused",
 		.question = "Does the optimizer call operators for each parameter?",
-		.kind = DW_RULE_CAUSE,
+		.kind = DW_RULE_WORK,
 		.group = DW_RULE_OPTIMIZER,
 		.part = DW_RULE_PART_COMPUTE,
 		.whole = DW_RULE_OF_STEP,
@@ -109,12 +130,13 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPTIMIZER),
 		.share = operators_share_optimizer,
-		.threshold = 0.40,
-		.reason = "An update costs as much for a small batch as for a large one. Where it takes 40% "
+		.threshold = 0.20,
+		.reason = "An update costs as much for a small batch as for a large one. Where it takes 20% "
 		          "of a step, the batch is small for the number of parameters.",
+		.applies = operators_optimizer_alone,
 		.gain_ns = operators_half,
-		.statement = "The optimizer {takes} {share} {of}: the update of the parameters costs as much as "
-		             "forward and backward.",
+		.statement = "The optimizer {takes} {share} {of}: the batch is small for the number of "
+		             "parameters.",
 		.remedy = {
 			[DW_WORDS_ANY] = "larger batches, or an update every n-th batch",
 			[DW_WORDS_PYTORCH] = "larger batches, an update every n-th batch"
@@ -180,13 +202,14 @@ const struct dw_rule dw_rules_operators[] = {
 		.whole = DW_RULE_OF_STEP,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_ELEMENTWISE),
-		.threshold = 0.40,
+		.share = operators_share_elementwise,
+		.threshold = 0.20,
 		.reason = "Elementwise operators read and write memory and compute little. Merged in pairs "
 		          "they move half as much.",
 		.applies = operators_not_compiled,
 		.gain_ns = operators_half,
-		.statement = "Elementwise operators {take} {share} {of}[, most of it in "
-		             "{operators.elementwise:name}]: they move data and compute little.",
+		.statement = "Elementwise operators {take} {share} {of} outside the "
+		             "optimizer[, most of it in {operators.elementwise:name}]: they move data and compute little.",
 		.remedy = {
 			[DW_WORDS_ANY] = "merge consecutive ones into one pass",
 			[DW_WORDS_PYTORCH] = "torch.compile merges consecutive ones; in-place and addcmul-like "

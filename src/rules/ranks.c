@@ -1,6 +1,8 @@
 /* Rules about several ranks: communication, and waiting for the last rank. */
 #include "rules/case.h"
 
+#define RANKS_OFTEN 0.6   /* of the steps: one rank is the last one, and not each in its turn */
+
 static struct dw_amount ranks_exposed(const struct dw_rule_case *at)
 {
 	struct dw_amount exposed = dw_case_amount(at, DW_FACT_COMM_EXPOSED);
@@ -9,9 +11,20 @@ static struct dw_amount ranks_exposed(const struct dw_rule_case *at)
 	return exposed.value > own.value ? exposed : own;
 }
 
+/* What this loop's rank waits. If it is the last rank itself, what the others wait for it. */
+static struct dw_amount ranks_share_wait(const struct dw_rule_case *at)
+{
+	struct dw_amount wait = dw_case_amount(at, DW_FACT_COMM_WAIT);
+	struct dw_amount excess = dw_case_amount(at, DW_FACT_COMM_LAST_RANK_EXCESS);
+
+	if (dw_case_value(at, DW_FACT_COMM_LAST_RANK_SHARE) >= RANKS_OFTEN && excess.value > wait.value)
+		return excess;
+	return wait;
+}
+
 static bool ranks_wait_dominates(const struct dw_rule_case *at)
 {
-	return !(dw_case_value(at, DW_FACT_COMM_WAIT) < ranks_exposed(at).value / 2) &&
+	return !(ranks_share_wait(at).value < ranks_exposed(at).value / 2) &&
 	       dw_case_value(at, DW_FACT_RUN_RANKS) > 1;
 }
 
@@ -33,6 +46,7 @@ const struct dw_rule dw_rules_ranks[] = {
 		.part = DW_RULE_PART_COMMUNICATION,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_COMM_WAIT, DW_FACT_RUN_RANKS),
+		.share = ranks_share_wait,
 		.threshold = 0.10,
 		.reason = "At least half of the communication is waiting for a rank that comes later. A "
 		          "faster network cannot shorten it.",

@@ -6,9 +6,13 @@
  *     {takes} {is} ...        a verb; "may take" and so on if the statement is not firm
  *     {step.wall}             a fact by its name, in its unit; a list of forms follows
  *     [text]                  only if all that it names is known
- *     [?trace.shapes: text]   only if the fact is more than 0; [!trace.shapes: text] if not
+ *     [?trace.shapes: text]   only if the fact is more than 0, a share more than half a percent
+ *     [!trace.shapes: text]   only if it was measured and is not more than that
+ *     [-loop.waiting: text]   only if it was not measured
+ *     {number}                what the rule's function number() returns
  *
- * Forms of a fact: {F:s} "s" unless the fact is 1; {F:name} its symbol's name, or its note;
+ * Forms of a fact: {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
+ * {F:name} its symbol's name, unless its note is the same;
  * {F:note}; {F:where} " at train.py:41", or "" if no place is known; {F:ns} of a share of a step,
  * the time.
  */
@@ -83,7 +87,10 @@ static void words_put_value(struct words *words, enum dw_fact_unit unit, double 
 
 static const char *words_name(const struct dw_fact *fact)
 {
-	return fact->name ? fact->name : fact->note;
+	/* Every tensor is made by aten::empty: that says nothing. */
+	if (!fact->name || strncmp(fact->name, "aten::empty", 11) == 0)
+		return NULL;
+	return fact->note && strcmp(fact->name, fact->note) == 0 ? NULL : fact->name;
 }
 
 static void words_put_fact(struct words *words, const char *name, const char *form)
@@ -101,6 +108,8 @@ static void words_put_fact(struct words *words, const char *name, const char *fo
 		words_put_value(words, dw_fact_kind(id)->unit, fact->value);
 	} else if (strcmp(form, "s") == 0) {
 		words_put_text(words, fact->value == 1 ? "" : "s");
+	} else if (strcmp(form, "takes") == 0) {
+		words_put_text(words, fact->value == 1 ? "takes" : "take");
 	} else if (strcmp(form, "ns") == 0) {
 		words_put_text(words, dw_text_ns(fact->value * dw_case_whole_ns(words->at, DW_RULE_OF_STEP),
 		                                 " ").at);
@@ -132,6 +141,12 @@ static void words_put_place(struct words *words, const char *place)
 		words_put_share(words, verdict->share.value);
 	} else if (strcmp(place, "of") == 0) {
 		words_put_text(words, dw_rule_whole_text(verdict->whole));
+	} else if (strcmp(place, "number") == 0) {
+		double number = words->at->rule->number ? words->at->rule->number(words->at) : NAN;
+
+		words->known &= !isnan(number);
+		if (!isnan(number))
+			words_put_text(words, dw_text_number(number).at);
 	} else if (strcmp(place, "gain") == 0) {
 		if (isnan(verdict->gain_ns))
 			words->known = false;
@@ -144,6 +159,11 @@ static void words_put_place(struct words *words, const char *place)
 	}
 }
 
+static bool words_is_something(const struct words *words, enum dw_fact_id id)
+{
+	return dw_case_value(words->at, id) > (dw_fact_kind(id)->unit == DW_FACT_RATIO ? 0.005 : 0);
+}
+
 /* The condition of "[?FACT: text]": returns where the text begins, and whether it is wanted. */
 static const char *words_condition(const struct words *words, const char *text, bool *wanted)
 {
@@ -152,11 +172,12 @@ static const char *words_condition(const struct words *words, const char *text, 
 	char name[64];
 
 	*wanted = true;
-	if (*text != '?' && *text != '!')
+	if (*text != '?' && *text != '!' && *text != '-')
 		return text;
 	snprintf(name, sizeof name, "%.*s", (int)length - 1, text + 1);
 	id = dw_fact_find(name);
-	*wanted = (id != DW_FACT_COUNT && dw_case_has(words->at, id)) == (*text == '?');
+	*wanted = id != DW_FACT_COUNT && words->at->facts->at[id].measured;
+	*wanted = *text == '-' ? !*wanted : *wanted && words_is_something(words, id) == (*text == '?');
 	return text + length + (text[length] == ':') + (text[length] && text[length + 1] == ' ');
 }
 

@@ -3,7 +3,7 @@
  *
  * The overview shows the steps and the time outside them, the parts of a mean step, the names that
  * take most of it, the slowest step, lost records and the cost of recording. All sentences are
- * derived from the trace. verdict.c finds the bottlenecks.
+ * derived from the trace. The rules of src/rules find what takes longer than necessary.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@
 
 #define SLOW_RATIO 1.5
 #define BESIDE_SHARE 0.002    /* of wall time; smaller parts count as other work */
+#define MOST_VERDICTS 5u      /* the view verdict has the rest */
 #define DELAY_SHARE 0.10      /* of the run; below it no warning is shown */
 
 /* ---- the first sentence ------------------------------------------------------------------ */
@@ -86,13 +87,30 @@ static void overview_head_besides(const struct dw_steps *steps, char *to, size_t
 	free(sorted);
 }
 
+/* Then a verdict says so. */
+static bool overview_is_oversubscribed(const struct dw_overview *overview)
+{
+	for (size_t i = 0; i < overview->verdicts.fired; i++)
+		if (strcmp(overview->verdicts.at[i].rule->id, "oversubscribed") == 0)
+			return true;
+	return false;
+}
+
 /* Comes first: if other programs used the CPU, all times below include waiting for them. */
 static void overview_head_delay(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_source *source = overview->source;
+	const struct dw_fact *delay = overview->facts ? &overview->facts->at[DW_FACT_CPU_DELAY] : NULL;
 	size_t threads = 0;
 	long cpus = 0;
 
+	if (delay && delay->measured) {
+		if (delay->value >= DELAY_SHARE && !overview_is_oversubscribed(overview))
+			dw_table_head(table, "The steps' thread waited for a CPU for %.0f%% of its time: other "
+			                     "programs or threads had it. Times are not this thread's alone.",
+			              delay->value * 100);
+		return;
+	}
 	if (overview->delay_share < DELAY_SHARE)
 		return;
 	for (size_t i = 0; i < source->thread_count; i++)
@@ -185,11 +203,7 @@ static void overview_head_verdicts(struct dwell_table *table, const struct dw_ov
 {
 	if (dw_overview_device_unseen(overview))
 		dw_table_head(table, "Device time not recorded: operator times are launch and wait times.");
-	for (int i = 0; i < overview->verdict_count; i++) {
-		dw_table_head(table, "%s", overview->verdicts[i].what);
-		if (*overview->verdicts[i].hint)
-			dw_table_head(table, "  -> %s", overview->verdicts[i].hint);
-	}
+	dw_view_head_verdicts(table, &overview->verdicts, MOST_VERDICTS);
 }
 
 /* ---- the last sentences ----------------------------------------------------------------- */
@@ -367,9 +381,9 @@ static struct dwell_table *overview_run_table(const struct dw_overview *overview
 		dw_cell_int(&row[11], (int64_t)slowest->number);
 		dw_cell_int(&row[12], (int64_t)(slowest->end_ns - slowest->start_ns));
 	}
-	if (overview->verdict_count) {
-		dw_cell_text(table, &row[13], overview->verdicts[0].kind);
-		dw_cell_real(&row[14], overview->verdicts[0].share);
+	if (overview->verdicts.fired) {
+		dw_cell_text(table, &row[13], overview->verdicts.at[0].rule->id);
+		dw_cell_real(&row[14], overview->verdicts.at[0].share.value);
 	}
 	return table;
 }
@@ -465,10 +479,14 @@ static int overview_prepare(struct dw_overview *overview, struct dw_model *model
 		if (!overview->steps->count) /* none in this scope */
 			overview->steps = NULL;
 	}
-	if (overview->steps)
-		overview->verdict_count = dw_overview_verdicts(overview, overview->verdicts, error);
+	if (overview->steps) {
+		overview->facts = dw_facts(model, error);
+		if (!overview->facts ||
+		    dw_rules_judge(overview->facts, &overview->texts, &overview->verdicts))
+			return -1;
+	}
 	dw_overview_cost(overview, error);
-	return overview->verdict_count < 0 ? -1 : 0;
+	return 0;
 }
 
 static struct dwell_table *overview_append(struct dwell_table *last, struct dwell_table *part)
@@ -506,6 +524,7 @@ static struct dwell_table *overview_view(struct dw_model *model,
 		overview_note_losses(last, &overview);
 		overview_note_more(last, &overview);
 	}
+	dw_arena_reset(&overview.texts);
 	return table;
 }
 

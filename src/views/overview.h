@@ -1,22 +1,12 @@
 /*
  * Interface between the parts of the overview: overview.c combines them, overview_parts.c makes the
- * tables, verdict.c and verdict_memory.c find the bottlenecks, cost.c estimates the cost of
- * recording.
+ * tables, cost.c estimates the cost of recording. The verdicts are those of verdict.h.
  */
 #ifndef DW_VIEWS_OVERVIEW_H
 #define DW_VIEWS_OVERVIEW_H
 
 #include "views/common.h"
-
-/* A bottleneck of the steps, with the share of time that removing it could save. */
-struct dw_verdict {
-	const char *kind; /* "data", "communication", "collector", "python", "small operators",
-	                   * "one operator", "idle", "nameless", "memory growth", "compute" */
-	double share;     /* of a step; of memory growth: of the peak */
-	char what[256];   /* a sentence */
-	char hint[256];   /* what to try, or "" */
-};
-#define DW_VERDICTS 10u
+#include "views/verdict.h"
 
 struct dw_overview {
 	/* Models of the counted steps, NULL without steps: restricted to the threads with steps, and of
@@ -33,8 +23,9 @@ struct dw_overview {
 	double delay_share;              /* share of the run in which the main thread waited for a
 	                                  * CPU */
 	bool has_shapes;                 /* at least one operator has shapes */
-	struct dw_verdict verdicts[DW_VERDICTS];
-	int verdict_count;
+	const struct dw_facts *facts;    /* NULL without steps */
+	struct dw_verdicts verdicts;
+	struct dw_arena texts;           /* of the verdicts */
 };
 
 /* Estimates the cost of recording, if enough is known (cost.c). */
@@ -43,15 +34,6 @@ void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error);
 /* Whether the program used a device whose work was not recorded. If so, operators' times are those
  * of launching work and waiting for it. */
 bool dw_overview_device_unseen(const struct dw_overview *overview);
-
-/* Fills the verdicts, most important first. Returns their number, which is 0 without recorded
- * steps, or -1 with `error` if out of memory. */
-int dw_overview_verdicts(const struct dw_overview *overview, struct dw_verdict verdicts[DW_VERDICTS],
-                         struct dwell_error *error);
-
-/* Returns 1 and the verdict if memory grows, 0 if not, -1 with `error` if out of memory. */
-int dw_verdict_memory(const struct dw_overview *overview, bool python, struct dw_verdict *verdict,
-                      struct dwell_error *error);
 
 /* Each returns one part of the overview, or NULL if there is nothing to show or memory is out. */
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,

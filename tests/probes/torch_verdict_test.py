@@ -37,12 +37,12 @@ class Slow(Dataset):
 
 # verdict, what its sentence says, script
 SCRIPTS = (
-    ("data", "the loop loads its batches itself", "for x in DataLoader(Slow(), 4): step(x)"),
-    ("data", "2 loader workers cannot keep up", """
+    ("loader-in-process", "the loop loads its batches itself", "for x in DataLoader(Slow(), 4): step(x)"),
+    ("loader-slow-workers", "2 loader workers cannot keep up", """
 if __name__ == "__main__":
     for x in DataLoader(Slow(), 4, num_workers=2): step(x)
 """),
-    ("python", "Python between operators takes", """
+    ("python", "Python takes", """
 def tokenize(n): return [sum(ord(c) for c in "a sentence of words") for _ in range(n)]
 for i in range(30):
     tokenize(5000)
@@ -54,14 +54,14 @@ for i in range(30):
     step(torch.ones(4, 64))
     gc.collect()
 """),
-    ("small operators", "calling them takes more than their work", """
+    ("small-operators", "small operators a step", """
 for i in range(40):
     optimizer.zero_grad()
     y = net(torch.ones(64, 64))
     torch.stack([y[r] * 2 + 1 for r in range(64)]).sum().backward()
     optimizer.step()
 """),
-    ("memory growth", "with each step", """
+    ("memory-growth", "with each step", """
 total = 0
 for i in range(60):
     x = torch.randn(2048, 64)
@@ -71,7 +71,7 @@ for i in range(60):
     loss.backward(retain_graph=True)
     optimizer.step()
 """),
-    ("one operator", "aten::mm", """
+    ("one-operator", "aten::mm", """
 big = torch.randn(700, 700, requires_grad=True)
 for i in range(10):
     optimizer.zero_grad()
@@ -97,7 +97,7 @@ def check(what, good, said=""):
 
 
 # What the overview says before all else where the machine is busy.
-MACHINE = ("Other programs had the CPU", "The main thread waited for a CPU")
+MACHINE = ("Other programs had the CPU", "The main thread waited for a CPU", "The steps' thread waited for a CPU")
 
 
 def report(dwell, trace, *options):
@@ -128,7 +128,7 @@ def main():
         check(f"{verdict}: it runs", done.returncode == 0, done.stderr)
         check(f"{verdict}: the verdict", got == verdict, report(dwell, trace))
         check(f"{verdict}: its sentence is the first", len(text) > 1 and sentence in text[1], text)
-        if verdict == "data":
+        if verdict.startswith("loader-"):
             loader = report(dwell, trace, "--view", "dataloader", "--format", "csv")
             check("the dataloader view", ("worker" in loader) == ("workers" in sentence), loader)
         if verdict == "collector":
