@@ -193,18 +193,37 @@ static void facts_say_why(struct dw_facts_work *work)
 			                                   : "the trace has nothing of it");
 }
 
-static void facts_fill(struct dw_facts_work *work)
+bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t loop,
+                    struct dw_facts *facts)
 {
-	size_t count = work->loop ? work->loop->count : 0;
+	static const struct dw_steps none;
+	size_t count;
 
+	*work = (struct dw_facts_work){ .model = model, .source = dw_model_source(model),
+		                            .symbols = dw_model_symbols(model, NULL), .facts = facts };
+	dw_facts_init(facts);
+	work->steps = work->source->step_count ? dw_model_steps(model, NULL) : &none;
+	if (!work->steps)
+		return false;
+	facts_choose_loop(work, loop);
+	count = work->loop ? work->loop->count : 0;
 	work->roles = calloc(count + 1, sizeof *work->roles);
 	work->steady = calloc(count + 1, sizeof *work->steady);
 	work->values = calloc(count + 1, sizeof *work->values);
 	work->wholes = calloc(count + 1, sizeof *work->wholes);
-	if (work->failed || !work->roles || !work->steady || !work->values || !work->wholes) {
-		work->failed = true;
-		return;
-	}
+	return !work->failed && work->roles && work->steady && work->values && work->wholes;
+}
+
+void dw_facts_end(struct dw_facts_work *work)
+{
+	free(work->roles);
+	free(work->steady);
+	free(work->values);
+	free(work->wholes);
+}
+
+static void facts_fill(struct dw_facts_work *work)
+{
 	dw_facts_of_run(work);
 	if (!work->loop)
 		return;
@@ -221,22 +240,15 @@ static void facts_fill(struct dw_facts_work *work)
 
 static bool facts_compute(struct dw_model *model, const void *request, void *result)
 {
-	static const struct dw_steps none;
-	struct dw_facts_work work = { .model = model, .source = dw_model_source(model),
-		                          .symbols = dw_model_symbols(model, NULL), .facts = result };
+	struct dw_facts_work work;
+	bool good = dw_facts_begin(&work, model, *(const size_t *)request, result);
 
-	dw_facts_init(work.facts);
-	work.steps = work.source->step_count ? dw_model_steps(model, NULL) : &none;
-	if (!work.steps)
-		return false;
-	facts_choose_loop(&work, *(const size_t *)request);
-	facts_fill(&work);
-	facts_say_why(&work);
-	free(work.roles);
-	free(work.steady);
-	free(work.values);
-	free(work.wholes);
-	return !work.failed;
+	if (good) {
+		facts_fill(&work);
+		facts_say_why(&work);
+	}
+	dw_facts_end(&work);
+	return good && !work.failed;
 }
 
 const struct dw_facts *dw_facts_of_loop(struct dw_model *model, size_t loop,

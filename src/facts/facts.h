@@ -75,6 +75,26 @@ const struct dw_facts *dw_facts(struct dw_model *model, struct dwell_error *erro
 const struct dw_facts *dw_facts_of_loop(struct dw_model *model, size_t loop,
                                         struct dwell_error *error);
 
+/* A part of the mean steady step of all loops: step.profiler .. step.unnamed, or a name that the
+ * program gave. */
+struct dw_steady_part {
+	const char *name;
+	double ns;           /* a step */
+	bool own;            /* the program gave the name */
+};
+
+struct dw_steady {
+	size_t steps;        /* steady steps of all loops */
+	size_t warm_up, outliers; /* steps that were left out */
+	double ns;           /* their mean length */
+	struct dw_steady_part *parts; /* they sum to it; descending, but time without a name is last */
+	size_t part_count;
+	bool unnamed;        /* the last part is time without a name */
+};
+
+/* With one loop, the parts are those of its facts. NULL with `error` if memory ran out. */
+const struct dw_steady *dw_facts_steady(struct dw_model *model, struct dwell_error *error);
+
 /* What facts.def says about a fact. */
 struct dw_fact_kind {
 	const char *name, *denominator, *meaning, *source;

@@ -81,8 +81,7 @@ static double steady_length(const struct dw_step *step)
 	return (double)(step->end_ns - step->start_ns);
 }
 
-/* Sets the roles of the loop's counted steps, and the list of the steady ones. */
-static size_t steady_choose(struct dw_facts_work *work)
+size_t dw_facts_choose_steady(struct dw_facts_work *work)
 {
 	const struct dw_loop *loop = work->loop;
 	uint8_t *roles = calloc(loop->count + 1, 1);
@@ -326,7 +325,7 @@ static void steady_put_wholes(struct dw_facts_work *work)
 
 void dw_facts_of_steps(struct dw_facts_work *work)
 {
-	size_t counted = steady_choose(work), known = 0, delays = 0;
+	size_t counted = dw_facts_choose_steady(work), known = 0, delays = 0;
 
 	for (size_t i = 0; i < work->steady_count; i++) {
 		const struct dw_usage_of *usage = &work->usages[work->steady[i] - work->all];

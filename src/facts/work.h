@@ -51,6 +51,14 @@ struct dw_facts_work {
 	struct dw_facts *facts;
 };
 
+/* ---- facts.c --------------------------------------------------------------------------------- */
+
+/* Prepares the state for a loop, from 0; work->loop is NULL if there is no such loop. False: out of
+ * memory. dw_facts_end() frees it in any case. */
+bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t loop,
+                    struct dw_facts *facts);
+void dw_facts_end(struct dw_facts_work *work);
+
 /* ---- facts.c: filling a fact ---------------------------------------------------------------- */
 
 /* A fact that is not a median over steps. Returns it. */
@@ -89,6 +97,9 @@ const char *dw_facts_part_name(enum dw_part part);
  * the loop. `space` has `count` numbers. */
 void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_t *roles,
                          double *space);
+/* Sets the roles of the loop's counted steps and the list of the steady ones. Returns how many
+ * steps are counted. */
+size_t dw_facts_choose_steady(struct dw_facts_work *work);
 void dw_facts_of_steps(struct dw_facts_work *work);
 
 /* ---- one file each ------------------------------------------------------------------------------ */

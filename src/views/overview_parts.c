@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "model/time/outermost.h"
+#include "base/text.h"
+#include "facts/facts.h"
 #include "views/overview.h"
 
 #define MOST_PARTS 16 /* rows of a step; the remaining parts are one row */
@@ -27,52 +29,64 @@ static const struct dw_column breakdown_columns[] = {
 	DW_COLUMN("share", "of a step", RATIO, REAL, .bar = true),
 };
 
+/* Says which steps the parts are of, if they are not of all recorded ones. */
+static void overview_note_steady(struct dwell_table *table, const struct dw_steady *steady)
+{
+	char warm_up[48] = "", outliers[48] = "";
+
+	if (!steady->warm_up && !steady->outliers)
+		return;
+	if (steady->warm_up)
+		snprintf(warm_up, sizeof warm_up, "%zu of warm-up", steady->warm_up);
+	if (steady->outliers)
+		snprintf(outliers, sizeof outliers, "%zu outlier%s", steady->outliers,
+		         dw_text_plural(steady->outliers));
+	dw_table_note(table, "The parts are of %s steady step%s, without %s%s%s.",
+	              dw_text_count((int64_t)steady->steps).at, dw_text_plural(steady->steps), warm_up,
+	              *warm_up && *outliers ? " and " : "", outliers);
+}
+
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
                                           struct dwell_error *error)
 {
 	const struct dw_steps *steps = overview->steps;
-	double count = (double)steps->recorded_count;
-	struct dw_view_part *parts;
+	const struct dw_steady *steady;
 	struct dwell_table *table;
 	struct dw_cell *row;
-	size_t part_count;
+	size_t named_end;
 
 	if (steps->share_ns[DW_SHARE_OTHER] == steps->recorded_ns)
 		return NULL; /* there are no parts, as often in the traces of other profilers */
-	table = dw_view_table("overview", breakdown_columns, 3, error);
-	parts = calloc(DW_SHARE_COUNT + steps->part_count, sizeof *parts);
-	if (!table || !parts) {
-		dw_table_destroy(table);
-		free(parts);
+	steady = dw_facts_steady(overview->model, error);
+	if (!steady)
 		return NULL;
-	}
+	table = dw_view_table("overview", breakdown_columns, 3, error);
+	if (!table)
+		return NULL;
 	table->part = "breakdown";
-	part_count = dw_view_parts(steps->parts, steps->part_count, steps->share_ns, overview->symbols,
-	                           parts);
-	for (size_t i = 0; i < part_count; i++) {
-		uint64_t ns = parts[i].ns;
-		bool other = i + 1 == part_count && steps->share_ns[DW_SHARE_OTHER];
-		const char *name = parts[i].name;
-
+	named_end = steady->part_count - steady->unnamed;
+	for (size_t i = 0; i < steady->part_count; i++) {
+		const struct dw_steady_part *part = &steady->parts[i];
+		double ns = part->ns;
+		const char *name = part->name;
 		/* A program may use any number of names: the smallest parts are combined in one row. */
-		bool small = parts[i].own && i + 2 < part_count && overview_of(ns,
-		                                                               (double)steps->recorded_ns) < 0.0005;
+		bool small = part->own && i + 1 < named_end && ns < 0.0005 * steady->ns;
 
-		if ((i >= MOST_PARTS || small) && !other) {
-			for (; i + 1 < part_count - (steps->share_ns[DW_SHARE_OTHER] > 0); i++)
-				ns += parts[i + 1].ns;
+		if ((i >= MOST_PARTS || small) && i < named_end) {
+			for (; i + 1 < named_end; i++)
+				ns += steady->parts[i + 1].ns;
 			name = "smaller ones";
 		}
 		row = dw_table_row(table, 0);
 		dw_cell_text(table, &row[0], name);
-		dw_cell_real(&row[1], (double)ns / count);
-		dw_cell_real(&row[2], overview_of(ns, (double)steps->recorded_ns));
+		dw_cell_real(&row[1], ns);
+		dw_cell_real(&row[2], steady->ns > 0 ? ns / steady->ns : 0);
 	}
-	free(parts);
 	row = dw_table_totals(table);
 	dw_cell_text(table, &row[0], "all");
-	dw_cell_real(&row[1], (double)steps->recorded_ns / count);
+	dw_cell_real(&row[1], steady->ns);
 	dw_cell_real(&row[2], 1);
+	overview_note_steady(table, steady);
 	return table;
 }
 
