@@ -466,6 +466,7 @@ static void loader_put_requests(struct dw_facts_work *work, const struct loader 
 static void loader_put_start(struct dw_facts_work *work, const struct loader *loader,
                              double usual_ns, double production_ns)
 {
+	struct dw_fact *outliers = &work->facts->at[DW_FACT_STEP_OUTLIERS_EXCESS];
 	double sum = 0, within = 0;
 
 	if (!loader->worker_count || !loader->epoch_count) {
@@ -487,6 +488,11 @@ static void loader_put_start(struct dw_facts_work *work, const struct loader *lo
 	            loader->epoch_count);
 	dw_fact_set_share(work, DW_FACT_LOADER_START_SHARE, within, work->loop_ns,
 	                  loader->epoch_count - 1);
+	/* The first steps of epochs are outliers for this reason alone. */
+	if (outliers->measured && outliers->note && strcmp(outliers->note, "data") == 0 &&
+	    work->loop_ns > 0)
+		outliers->value = outliers->low = outliers->high =
+		    fmax(0, outliers->value - within / work->loop_ns);
 }
 
 static void loader_put_all(struct dw_facts_work *work, struct loader *loader)

@@ -1,5 +1,6 @@
 /*
  * Facts of change over the run: a trend of the steps' durations, or a point at which they change.
+ * Durations are without the time for which a step waited for a CPU, where that is known.
  *
  * The trend is that of the sequence view (Mann-Kendall over medians of blocks, Theil-Sen). A change
  * point divides the medians of the blocks into two parts by Pettitt's test at 0.01. Of the two the
@@ -25,6 +26,18 @@ struct blocks {
 	size_t count;
 };
 
+/* A step's length without the time for which its thread waited for a CPU: other programs come and
+ * go during a run. */
+static double pace_length(const struct dw_facts_work *work, const struct dw_step *step)
+{
+	const struct dw_usage_of *usage = &work->usages[step - work->all];
+	double length = (double)(step->end_ns - step->start_ns);
+
+	if (!work->delay_known || !(usage->wall_ns > 0))
+		return length;
+	return fmax(0, length * (1 - usage->delay_ns / usage->wall_ns));
+}
+
 static void pace_make_blocks(struct dw_facts_work *work, struct blocks *blocks)
 {
 	size_t count = work->steady_count;
@@ -36,7 +49,7 @@ static void pace_make_blocks(struct dw_facts_work *work, struct blocks *blocks)
 		size_t n = 0;
 
 		for (size_t i = blocks->first[b]; i < blocks->first[b + 1]; i++)
-			work->values[n++] = (double)(work->steady[i]->end_ns - work->steady[i]->start_ns);
+			work->values[n++] = pace_length(work, work->steady[i]);
 		blocks->medians[b] = dw_facts_median(work->values, n);
 	}
 }
@@ -100,9 +113,7 @@ static double pace_trend(const struct dw_facts_work *work)
 	double change;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct dw_step *step = work->steady[chosen[i]];
-
-		samples[i] = (float)(step->end_ns - step->start_ns);
+		samples[i] = (float)pace_length(work, work->steady[chosen[i]]);
 	}
 	change = dw_drift_of(samples, count, 1, &drifts);
 	return isfinite(change) ? change : 0;

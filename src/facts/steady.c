@@ -6,7 +6,8 @@
  * slow first steps do not raise them. Long steps at the beginning are the warm-up. Later ones are
  * outliers, unless more than a fifth of the steps are long: then the steps have two usual lengths.
  * Outliers of more than one step in twenty recur: they are reported, and stay among the steady
- * steps, because the time that they take is part of every epoch.
+ * steps, because the time that they take is part of every epoch. Lengths are compared without the
+ * time for which a step waited for a CPU, where that is known: other programs come and go.
  *
  * Shares are of sums over the steady steps, so that they add up to a step and parts that do not
  * occur in each step count (a batch that comes in every fourth step).
@@ -81,6 +82,14 @@ static double steady_length(const struct dw_step *step)
 	return (double)(step->end_ns - step->start_ns);
 }
 
+/* The time for which a step waited for a CPU, or 0. */
+static double steady_delay(const struct dw_facts_work *work, const struct dw_step *step)
+{
+	const struct dw_usage_of *usage = &work->usages[step - work->all];
+
+	return usage->wall_ns > 0 ? usage->delay_ns * steady_length(step) / usage->wall_ns : 0;
+}
+
 size_t dw_facts_choose_steady(struct dw_facts_work *work)
 {
 	const struct dw_loop *loop = work->loop;
@@ -92,7 +101,8 @@ size_t dw_facts_choose_steady(struct dw_facts_work *work)
 	work->failed |= !roles;
 	for (size_t i = 0; roles && i < loop->count; i++)
 		if (work->all[i].counted)
-			work->values[counted++] = steady_length(&work->all[i]);
+			work->values[counted++] =
+			    fmax(0, steady_length(&work->all[i]) - steady_delay(work, &work->all[i]));
 	if (roles)
 		dw_facts_find_roles(work->values, counted, first, roles, work->wholes);
 	for (size_t i = 0; roles && i < loop->count; i++) {
@@ -109,10 +119,13 @@ size_t dw_facts_choose_steady(struct dw_facts_work *work)
 /* ---- warm-up and outliers ------------------------------------------------------------------- */
 
 /* Means of the parts of the steps that are steady and not outliers. Returns their mean length. */
-static double steady_usual(const struct dw_facts_work *work, double usual[DW_PART_COUNT])
+static double steady_usual(const struct dw_facts_work *work, double usual[DW_PART_COUNT],
+                           double *delay)
 {
 	double parts[DW_PART_COUNT], length = 0;
 	size_t count = 0;
+
+	*delay = 0;
 
 	for (unsigned p = 0; p < DW_PART_COUNT; p++)
 		usual[p] = 0;
@@ -123,16 +136,19 @@ static double steady_usual(const struct dw_facts_work *work, double usual[DW_PAR
 		for (unsigned p = 0; p < DW_PART_COUNT; p++)
 			usual[p] += parts[p];
 		length += steady_length(&work->all[i]);
+		*delay += steady_delay(work, &work->all[i]);
 		count++;
 	}
 	for (unsigned p = 0; p < DW_PART_COUNT && count; p++)
 		usual[p] /= (double)count;
+	*delay /= count ? (double)count : 1;
 	return count ? length / (double)count : 0;
 }
 
 struct excess {
 	double ns, length_ns;
 	double parts[DW_PART_COUNT];
+	double delay_ns;         /* of `ns`: waiting for a CPU */
 	double slow_ns;          /* largest slow_extra_ns */
 	uint32_t slow_symbol;
 	size_t count;
@@ -142,7 +158,8 @@ struct excess {
 static struct excess steady_excess(const struct dw_facts_work *work, unsigned role)
 {
 	struct excess excess = { .slow_symbol = DW_NO_INDEX };
-	double usual[DW_PART_COUNT], parts[DW_PART_COUNT], length = steady_usual(work, usual);
+	double usual[DW_PART_COUNT], parts[DW_PART_COUNT], delay;
+	double length = steady_usual(work, usual, &delay);
 
 	for (size_t i = 0; i < work->loop->count; i++) {
 		const struct dw_step *step = &work->all[i];
@@ -153,6 +170,7 @@ static struct excess steady_excess(const struct dw_facts_work *work, unsigned ro
 		excess.count++;
 		excess.length_ns += steady_length(step);
 		excess.ns += steady_length(step) - length;
+		excess.delay_ns += steady_delay(work, step) - delay;
 		for (unsigned p = 0; p < DW_PART_COUNT; p++)
 			excess.parts[p] += parts[p] - usual[p];
 		if (step->slow_symbol != DW_NO_INDEX && (double)step->slow_extra_ns > excess.slow_ns) {
@@ -186,6 +204,10 @@ static void steady_put_excess(struct dw_facts_work *work, enum dw_fact_id id,
 	if (!excess->count)
 		return;
 	fact->note = dw_facts_part_name(steady_largest(excess->parts));
+	if (excess->delay_ns > 0.5 * excess->ns) {
+		fact->note = "no CPU";
+		return;
+	}
 	if (excess->slow_ns >= 0.2 * excess->ns)
 		dw_fact_name(work, fact, excess->slow_symbol);
 }
