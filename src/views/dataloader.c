@@ -6,8 +6,10 @@
  * worker was. A sentence above the table interprets the figures.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/text.h"
+#include "facts/facts.h"
 #include "model/time/loading.h"
 #include "views/loader.h"
 
@@ -117,13 +119,19 @@ static void dataloader_head_queue(struct dwell_table *table, const struct dw_loa
 		dw_table_head(table, "%.0f%% of them found the queue empty.", empty);
 }
 
+/* Epochs may start workers of their own: how many there were at one time is said too. */
 static void dataloader_head_workers(struct dwell_table *table, const struct dw_loader *loader,
-                                    const struct dw_loading *counted)
+                                    const struct dw_loading *counted, const struct dw_facts *facts)
 {
+	const struct dw_fact *fact = &facts->at[DW_FACT_LOADER_WORKERS];
 	double sample = dataloader_sample_ns(loader, counted);
+	char at_once[48] = "";
 
-	dw_table_head(table, "%u worker%s made %s batch%s, %s each%s%s%s.", loader->workers,
-	              dw_text_plural(loader->workers), dw_text_count((int64_t)loader->made).at,
+	if (fact->measured && fact->value >= 1 && fact->value < loader->workers)
+		snprintf(at_once, sizeof at_once, ", %.0f at a time,", fact->value);
+	dw_table_head(table, "%u worker%s%s made %s batch%s, %s each%s%s%s.", loader->workers,
+	              dw_text_plural(loader->workers), at_once,
+	              dw_text_count((int64_t)loader->made).at,
 	              loader->made == 1 ? "" : "es",
 	              dw_text_ns((double)loader->making_ns / (double)loader->made, " ").at,
 	              sample > 0 ? ", " : "", sample > 0 ? dw_text_ns(sample, " ").at : "",
@@ -131,7 +139,7 @@ static void dataloader_head_workers(struct dwell_table *table, const struct dw_l
 }
 
 static void dataloader_head(struct dwell_table *table, const struct dw_loader *loader,
-                            const struct dw_loading *counted)
+                            const struct dw_loading *counted, const struct dw_facts *facts)
 {
 	if (loader->batches)
 		dw_table_head(table, "The loop asked for %s batch%s and waited %s for them, %s each.",
@@ -141,7 +149,7 @@ static void dataloader_head(struct dwell_table *table, const struct dw_loader *l
 	if (loader->queued)
 		dataloader_head_queue(table, loader, counted);
 	if (loader->workers)
-		dataloader_head_workers(table, loader, counted);
+		dataloader_head_workers(table, loader, counted, facts);
 	else if (loader->own_ns)
 		dw_table_head(table, "It loads them itself: there are no workers.");
 }
@@ -152,7 +160,8 @@ static struct dwell_table *dataloader_view(struct dw_model *model,
 {
 	const struct dw_threads *threads = dw_model_threads(model, error);
 	const struct dw_loading *counted = threads ? dw_model_loading(model, error) : NULL;
-	struct dw_loader *loader = counted ? dw_loader(model, error) : NULL;
+	const struct dw_facts *facts = counted ? dw_facts(model, error) : NULL;
+	struct dw_loader *loader = facts ? dw_loader(model, error) : NULL;
 	struct dwell_table *table = loader ? dw_view_table("dataloader", columns, COLUMNS, error)
 	       : NULL;
 
@@ -161,7 +170,7 @@ static struct dwell_table *dataloader_view(struct dw_model *model,
 		dataloader_fill_row(table, model, loader, i, counted, dataloader_wall_ns(threads,
 		                                                                         loader->rows[i].thread));
 	if (table)
-		dataloader_head(table, loader, counted);
+		dataloader_head(table, loader, counted, facts);
 	dw_loader_done(loader);
 	return table;
 }
