@@ -10,6 +10,7 @@
 #include "model/core/call_paths.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
+#include "model/core/segments_plan.h"
 
 #define LEAST_CHUNKS 64u      /* least size of a piece: 4 MiB */
 #define PIECES_PER_WORKER 4u  /* more than one, so that workers finish at about the same time */
@@ -290,9 +291,99 @@ static bool segments_compute(struct dw_model *model, const void *request, void *
 	return segments->items != NULL;
 }
 
+static const struct dw_product segments_product = { sizeof(struct dw_segments), segments_compute,
+	                                                NULL };
+
 const struct dw_segments *dw_model_segments(struct dw_model *model)
 {
-	static const struct dw_product product = { sizeof(struct dw_segments), segments_compute, NULL };
+	return dw_product_get(model, &segments_product, 0, NULL, NULL);
+}
 
-	return dw_product_get(model, &product, 0, NULL, NULL);
+/* ---- begins that another walk finds -------------------------------------------------------- */
+
+bool dw_segments_plan(struct dw_segments_plan *plan, struct dw_model *model)
+{
+	struct split split = { .model = model };
+	bool good = true;
+
+	*plan = (struct dw_segments_plan){ NULL, 0 };
+	if (dw_product_has(model, &segments_product, 0))
+		return true;
+	good = cut_streams(&split, piece_size(model));
+	plan->items = good ? calloc(split.count + 1, sizeof *plan->items) : NULL;
+	for (size_t i = 0; plan->items && i < split.count; i++)
+		plan->items[plan->count++].segment = split.items[i];
+	free(split.items);
+	free(split.effects);
+	return plan->items != NULL;
+}
+
+void dw_segments_plan_reset(struct dw_segments_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		free(plan->items[i].open);
+	free(plan->items);
+}
+
+bool dw_segment_begin(struct dw_segment_plan *item, const struct dw_pass *pass)
+{
+	struct dw_segment *segment = &item->segment;
+
+	if (pass->folded || pass->depth >= DW_CALL_PATH_DEEPEST)
+		return false;
+	item->open = malloc((pass->depth + (size_t)1) * sizeof *item->open);
+	segment->open_count = item->open ? pass->depth : 0;
+	segment->thread = pass->walk.thread;
+	segment->ticks = pass->walk.time.ticks;
+	segment->floor = dw_time_now(&pass->walk.time);
+	return item->open != NULL;
+}
+
+/* Copies the segments of a stream, or makes them one. Returns how many were copied. */
+static size_t segments_copy_stream(struct dw_model *model, struct dw_segment *to,
+                                   const struct dw_segment_plan *from, size_t count)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < count; i++) {
+		size_t bytes = (from[i].segment.open_count + (size_t)1) * sizeof *from[i].open;
+		struct dw_open_range *open;
+
+		to[i] = from[i].segment;
+		if (!i)
+			continue;
+		open = from[i].open ? dw_arena_alloc(&model->arena, bytes) : NULL;
+		if (open)
+			memcpy(open, from[i].open, bytes - sizeof *open);
+		to[i].open = open;
+		good = open != NULL;
+	}
+	if (good)
+		return count;
+	to[0] = from[0].segment;
+	to[0].to = from[count - 1].segment.to;
+	return 1;
+}
+
+bool dw_segments_put(const struct dw_segments_plan *plan, struct dw_model *model)
+{
+	struct dw_segments *segments;
+
+	if (!plan->items)
+		return true;
+	segments = dw_product_put(model, &segments_product, 0);
+	if (segments)
+		segments->items = dw_arena_alloc(&model->arena, (plan->count + 1) * sizeof *segments->items);
+	if (!segments || !segments->items)
+		return false;
+	for (size_t i = 0, end; i < plan->count; i = end) {
+		for (end = i + 1; end < plan->count &&
+		                  plan->items[end].segment.stream == plan->items[i].segment.stream;)
+			end++;
+		segments->count += segments_copy_stream(model, &segments->items[segments->count],
+		                                        &plan->items[i], end - i);
+	}
+	if (segments->count)
+		qsort(segments->items, segments->count, sizeof *segments->items, compare_sizes);
+	return true;
 }

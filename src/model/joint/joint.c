@@ -15,7 +15,9 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "dwell/probe.h"
 #include "model/core/scope.h"
+#include "model/memory/memory.h"
 #include "model/steps/shares_pass.h"
 #include "model/steps/steps_build.h"
 #include "model/time/outermost_pass.h"
@@ -435,6 +437,17 @@ static bool joint_compute(struct joint *joint)
 	return good;
 }
 
+/* Whether the facts of a run with steps include its memory. */
+static bool joint_wants_memory(const struct dw_model *model)
+{
+	if (!model->source->step_count || !dw_scope_is_all(model))
+		return false;
+	for (uint32_t i = 0; i < model->symbol_count; i++)
+		if (model->symbols[i].category == DWELL_CATEGORY_ALLOCATION)
+			return true;
+	return false;
+}
+
 int dw_model_compute_together(struct dw_model *const *models, unsigned count,
                               struct dwell_error *error)
 {
@@ -451,6 +464,9 @@ int dw_model_compute_together(struct dw_model *const *models, unsigned count,
 		if (!again)
 			joint.models[joint.count++] = models[i];
 	}
+	/* Before the segments: its walk over the streams finds them too. */
+	if (joint_wants_memory(first) && !dw_model_memory(first, error))
+		return DWELL_E_NOMEM;
 	joint.counted = !dw_product_has(first, &dw_threads_product, 0) && dw_threads_are_whole(first);
 	joint.stepped = joint.counted && dw_scope_is_all(first) && first->source->step_count &&
 	                !dw_product_has(first, &dw_steps_product, 0);

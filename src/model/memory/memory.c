@@ -1,6 +1,12 @@
 /*
  * Merges the streams of each process and turns the process's account into pools; see memory.h.
  *
+ * The events are handled twice, in order of time: first to find the kinds of blocks, then to count.
+ * The first time they are kept, so that the records are walked once. Of processes with very many
+ * events they are not kept, and the records are walked twice.
+ *
+ * The walk also finds where other walks can begin (segments_plan.h).
+ *
  * Processes are independent and are computed in parallel. Within a process a heap merges the
  * streams, and each stream is decoded one chunk at a time. An account becomes one pool for each
  * device: paths become owners by name, ticks become ns, buckets become the curve.
@@ -10,14 +16,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/pool.h"
 #include "model/core/product.h"
 #include "model/memory/account.h"
 #include "model/memory/kinds.h"
 #include "model/core/scope.h"
 
+#define MOST_KEPT ((size_t)1 << 20) /* events of all processes, 40 bytes each */
+
+/* The events of a process, in order of time. */
+struct kept {
+	struct dw_memory_event *events;
+	size_t count, capacity, most;
+	bool full; /* there were too many: `events` is not used */
+};
+
 struct pass {
 	struct dw_model *model;
+	struct dw_segments_plan plan;
 	uint8_t *roles;                    /* by row */
 	struct dw_memory_account *accounts; /* by process */
 	bool failed;
@@ -54,25 +71,48 @@ static void memory_sift(struct heap *heap, size_t at)
 	}
 }
 
+static void memory_keep_event(struct kept *kept, const struct dw_memory_event *event)
+{
+	struct dw_memory_event *to;
+
+	if (kept->full || event->type == DW_MEMORY_SAID)
+		return;
+	to = kept->count < kept->most ? DW_GROW(&kept->events, &kept->capacity, kept->count) : NULL;
+	if (to) {
+		*to = *event;
+		kept->count++;
+		return;
+	}
+	kept->full = true;
+	free(kept->events);
+	kept->events = NULL;
+}
+
+static bool memory_is_after_scope(const struct dw_memory_account *account, uint64_t ticks)
+{
+	return account->model->intervals && ticks >= account->to_ticks;
+}
+
 /* The first pass continues after the end of the scope, because the kind of a block may depend on
  * a free there. */
 static void memory_merge_streams(struct dw_memory_account *account,
-                                 struct dw_memory_kind_pass *kind_pass, struct heap *heap)
+                                 struct dw_memory_kind_pass *kind_pass, struct kept *kept,
+                                 struct heap *heap)
 {
-	const struct dw_model *model = account->model;
-
 	for (size_t i = heap->count; i-- > 0;)
 		memory_sift(heap, i);
 	while (heap->count && !account->failed) {
 		struct dw_memory_stream *first = heap->items[0];
 		struct dw_memory_event *event = &first->events[first->at];
 
-		if (!kind_pass && model->intervals && event->ticks >= account->to_ticks)
+		if (!kind_pass && memory_is_after_scope(account, event->ticks))
 			break; /* what is live now is live at the end of the scope */
-		if (kind_pass)
+		if (kind_pass) {
+			memory_keep_event(kept, event);
 			dw_memory_kind_pass_put(kind_pass, event);
-		else
+		} else {
 			dw_memory_account_put(account, event);
+		}
 		first->at++;
 		if (!dw_memory_stream_fill(first)) {
 			account->failed |= first->failed;
@@ -92,10 +132,28 @@ static size_t memory_count_streams(const struct dw_source *source, uint32_t proc
 	return count;
 }
 
+/* The part of the plan that is about the stream, without the first segment, which begins with the
+ * stream. */
+static void memory_take_plan(struct dw_memory_stream *stream, const struct dw_segments_plan *plan,
+                             size_t index)
+{
+	size_t first = 0, end;
+
+	while (first < plan->count && plan->items[first].segment.stream != index)
+		first++;
+	for (end = first; end < plan->count && plan->items[end].segment.stream == index;)
+		end++;
+	if (end > first + 1) {
+		stream->segments = &plan->items[first + 1];
+		stream->segment_count = end - first - 1;
+	}
+}
+
 /* Walks all streams, also those of threads out of scope: any thread may free a block that a thread
  * in scope allocated. */
 static void memory_walk_streams(struct dw_memory_account *account,
-                                struct dw_memory_kind_pass *kind_pass)
+                                struct dw_memory_kind_pass *kind_pass, struct kept *kept,
+                                const struct dw_segments_plan *plan)
 {
 	struct dw_model *model = account->model;
 	const struct dw_source *source = model->source;
@@ -112,6 +170,9 @@ static void memory_walk_streams(struct dw_memory_account *account,
 			continue;
 		dw_pass_init(&stream->pass, model, i, &stream->frames, buffer);
 		stream->kind_pass = kind_pass;
+		stream->finds_paths = !kind_pass || kept->most;
+		if (kind_pass)
+			memory_take_plan(stream, plan, i);
 		stream->paths = &account->paths;
 		stream->symbol_by_id = model->symbol_by_id[source->streams[i].file];
 		count++;
@@ -120,7 +181,7 @@ static void memory_walk_streams(struct dw_memory_account *account,
 		account->failed |= stream->failed;
 	}
 	if (!account->failed)
-		memory_merge_streams(account, kind_pass, &heap);
+		memory_merge_streams(account, kind_pass, kept, &heap);
 	for (size_t i = 0; streams && i < count; i++)
 		dw_memory_stream_reset(&streams[i]);
 	free(streams);
@@ -128,22 +189,36 @@ static void memory_walk_streams(struct dw_memory_account *account,
 	free(buffer);
 }
 
+/* The second time that the events are handled. */
+static void memory_count(struct dw_memory_account *account, struct kept *kept)
+{
+	if (kept->full) {
+		memory_walk_streams(account, NULL, NULL, NULL);
+		return;
+	}
+	for (size_t i = 0; i < kept->count && !account->failed &&
+	                   !memory_is_after_scope(account, kept->events[i].ticks); i++)
+		dw_memory_account_put(account, &kept->events[i]);
+}
+
 static void memory_walk_process(void *context, unsigned worker, size_t process)
 {
 	struct pass *pass = context;
 	struct dw_memory_account *account = &pass->accounts[process];
+	struct kept kept = { .most = MOST_KEPT / pass->model->source->process_count };
 	struct dw_memory_kind_pass kind_pass;
 
 	if (dw_memory_account_init(account, pass->model, (uint32_t)process)) {
 		dw_memory_kind_pass_init(&kind_pass, account, pass->roles);
-		memory_walk_streams(account, &kind_pass);
+		memory_walk_streams(account, &kind_pass, &kept, &pass->plan);
 		dw_memory_kind_pass_end(&kind_pass);
 		account->failed |= kind_pass.failed;
 		account->kinds = kind_pass.kinds;
 		account->kind_count = kind_pass.kind_count;
-		memory_walk_streams(account, NULL);
+		memory_count(account, &kept);
 		dw_memory_account_end(account);
 		dw_memory_kind_pass_reset(&kind_pass);
+		free(kept.events);
 	}
 	if (account->failed)
 		__atomic_store_n(&pass->failed, true, __ATOMIC_RELAXED);
@@ -367,13 +442,15 @@ static bool memory_make_pools(struct dw_memory *memory, const struct pass *pass)
 static bool memory_compute(struct dw_model *model, const void *request, void *result)
 {
 	size_t processes = model->source->process_count;
-	struct pass pass = { model, dw_memory_roles(model),
-		                 calloc(processes + 1, sizeof *pass.accounts), false };
-	bool good = pass.roles && pass.accounts;
+	struct pass pass = { .model = model, .roles = dw_memory_roles(model),
+		.accounts = calloc(processes + 1, sizeof *pass.accounts) };
+	bool good = dw_segments_plan(&pass.plan, model) && pass.roles && pass.accounts;
 
 	if (good)
 		dw_pool_run(processes, dw_pool_workers(processes), memory_walk_process, &pass);
-	good = good && !pass.failed && memory_make_pools(result, &pass);
+	good = good && !pass.failed && memory_make_pools(result, &pass) &&
+	       dw_segments_put(&pass.plan, model);
+	dw_segments_plan_reset(&pass.plan);
 	for (size_t i = 0; pass.accounts && i < processes; i++)
 		dw_memory_account_reset(&pass.accounts[i]);
 	free(pass.accounts);

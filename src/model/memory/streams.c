@@ -99,6 +99,7 @@ DW_INLINE void memory_enter(void *state, void *place, uint64_t ticks, uint32_t i
 	struct dw_memory_frame *frame = place;
 	struct dw_op op = dw_walk_op(&stream->pass.walk, id);
 
+	frame->id = id;
 	frame->is_operator = op.kind == dw_kind_of(DWELL_CATEGORY_OPERATOR);
 	/* Ranges that a program names itself have one kind. Layers and functions own no memory. */
 	frame->row =
@@ -124,6 +125,7 @@ static void memory_unnest(void *state, uint32_t place)
 {
 	struct dw_memory_stream *stream = state;
 
+	stream->overlaps = true;
 	for (; place <= stream->pass.depth; place++)
 		stream_frame_at(stream, place)->path = DW_NO_INDEX;
 }
@@ -157,7 +159,7 @@ static void stream_add_event(struct dw_memory_stream *stream, uint64_t ticks,
 	event->symbol = stream_symbol(stream, record->id);
 	if (stream->kind_pass)
 		stream_find_span(stream, event);
-	else
+	if (stream->finds_paths)
 		event->path = stream_find_path(stream);
 }
 
@@ -189,9 +191,27 @@ DW_PASS_DEFINE(memory, memory_hooks)
 
 /* ---- chunks -------------------------------------------------------------------------------- */
 
+/* Stores the open ranges at the begin of a segment: its first chunk is the next one to read. */
+static void stream_set_segment(struct dw_memory_stream *stream, struct dw_segment_plan *segment)
+{
+	const struct dw_pass *pass = &stream->pass;
+
+	if (stream->overlaps || !dw_segment_begin(segment, pass))
+		return;
+	for (uint32_t i = 0; i < pass->depth; i++) {
+		const struct dw_memory_frame *frame = stream_frame_at(stream, i + 1);
+
+		segment->open[i] = (struct dw_open_range){ frame->frame.start, frame->id };
+	}
+}
+
 bool dw_memory_stream_fill(struct dw_memory_stream *stream)
 {
 	while (stream->at == stream->count && stream->chunk < stream->pass.walk.stream->chunk_count) {
+		if (stream->segment_count && stream->segments->segment.from == stream->chunk) {
+			stream_set_segment(stream, stream->segments++);
+			stream->segment_count--;
+		}
 		stream->at = stream->count = 0;
 		memory_chunk(&stream->pass, stream->chunk++);
 		stream->failed |= stream->pass.failed;

@@ -1,12 +1,13 @@
 /*
  * Reads the allocations and frees of a stream in order, chunk by chunk. Each allocation has the
- * path of ranges in which it happened (second pass) or the range that decides its kind (first).
+ * path of ranges in which it happened, and in the first pass the range that decides its kind.
  */
 #ifndef DW_MODEL_MEMORY_STREAMS_H
 #define DW_MODEL_MEMORY_STREAMS_H
 
 #include "model/core/call_paths.h"
 #include "model/core/pass.h"
+#include "model/core/segments_plan.h"
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
@@ -28,13 +29,14 @@ enum dw_memory_role {
 struct dw_memory_event {
 	uint64_t ticks, address, bytes;
 	uint32_t symbol; /* index into the model's merged symbols */
-	uint32_t path;   /* call path; set in the second pass */
+	uint32_t path;   /* call path; set if the stream finds paths */
 	uint32_t span;   /* set in the first: the range that decides; 0: none. A counted reference. */
 	uint8_t type, role;
 };
 
 struct dw_memory_frame {
 	struct dw_frame frame;
+	uint32_t id;   /* of its OP record */
 	uint32_t row;  /* DW_NO_INDEX: it cannot own memory */
 	uint32_t path; /* DW_NO_INDEX: not looked up yet */
 	uint32_t span; /* 0: none yet */
@@ -47,6 +49,10 @@ struct dw_memory_kind_pass;
 struct dw_memory_stream {
 	struct dw_pass pass; /* first */
 	struct dw_memory_kind_pass *kind_pass; /* NULL in the second pass */
+	bool finds_paths;               /* allocations get their call path */
+	struct dw_segment_plan *segments; /* whose begins are still to be set; in order of chunks */
+	size_t segment_count;
+	bool overlaps;                  /* a range ended while a later one was open */
 	struct dw_call_paths *paths;
 	const uint32_t *symbol_by_id;
 	struct dw_frames frames;        /* struct dw_memory_frame */
