@@ -18,6 +18,7 @@ WEAK, STRONG = 0.12, 0.40
 # True of every script here: first steps are slower, the machine has more memory than they need, and they
 # run with one thread. A report may say so, but not first.
 ALWAYS = frozenset({"warm-up", "memory-room", "thread-count"})
+# Where operators are tiny, dwell itself takes more than 1% of a step: profiler-cost is among `also` there.
 # A cause that takes less of the loop than this need not be reported; one between the two limits may be.
 SILENT, CERTAIN = 0.05, 0.08
 
@@ -89,7 +90,7 @@ loading.fault("collate", "loader-in-process loader-part")
 loading.fault("workers", "loader-slow-workers", also="loader-part", clean="loading.workers.clean", subset="strong")
 loading.fault("decode-worker", "loader-slow-workers", also="loader-part", clean="loading.workers.clean")
 loading.fault("handover", "loader-handover", also="loader-part", clean="loading.handover.clean")
-loading.fault("restart", "loader-restart", clean="loading.persistent")
+loading.fault("restart", "loader-restart", also="loader-part", clean="loading.persistent")
 loading.fault("one-slow", "loader-one-slow-worker", first="loader-slow-workers", also="loader-part",
               clean="loading.workers.clean")
 loading.fault("burst", "loader-shallow-queue", also="loader-part slow-steps", clean="loading.workers.clean")
@@ -126,7 +127,7 @@ waiting.fault("fsync", "waiting-file", also="idle")
 waiting.fault("lock", "waiting-lock", also="idle")
 waiting.fault("python", "python", subset="strong")
 waiting.fault("numpy", "python")
-waiting.fault("items", "synchronising-call", first="python small-operators", also="one-operator")
+waiting.fault("items", "synchronising-call", first="python small-operators", also="one-operator profiler-cost")
 waiting.fault("collector", "collector")
 waiting.decoy("sleep-first", "python", share=STRONG, rules="idle")
 waiting.decoy("other-thread", "waiting-lock")
@@ -137,22 +138,22 @@ waiting.decoy("collect-first", "collector")
 
 operators = Script("operators.py", SCENARIOS)
 operators.clean()
-operators.fault("small-forward", "small-operators", also="one-operator python", subset="strong")
+operators.fault("small-forward", "small-operators", also="one-operator python profiler-cost", subset="strong")
 operators.fault("one", "one-operator", weak=0.48, strong=0.70, also="roofline precision")
 operators.fault("layout", "layout-copies", also="one-operator memory-bound-chain allocator page-faults memory-temporaries")
 operators.fault("chain", "memory-bound-chain", also="roofline", options="--shapes")
 operators.fault("slow-product", "roofline", strong=0.55, first="one-operator", also="precision", options="--flops")
 operators.fault("bf16", "precision", strong=0.60, first="one-operator", also="roofline", options="--flops",
                 only_if=("bfloat16_ratio", 0.7))
-operators.fault("many-tensors", "optimizer-unfused", first="optimizer-dominates", also="small-operators python",
+operators.fault("many-tensors", "optimizer-unfused", first="optimizer-dominates", also="small-operators python profiler-cost",
                 clean="operators.fused-adam")
 operators.fault("large-adam", "optimizer-dominates", weak=0.2, strong=0.4,
                 also="one-operator memory-owners memory-bound-chain roofline", clean="operators.fused-adam")
 operators.fault("fresh-memory", "page-faults|allocator",
                 also="memory-temporaries memory-bound-chain one-operator")
-operators.fault("allocator", "allocator|page-faults", also="memory-temporaries")
-operators.fault("threads", "oversubscribed", measured=False)
-operators.fault("worker-threads", "oversubscribed", measured=False, also="loader-slow-workers loader-part",
+operators.fault("allocator", "allocator|page-faults", also="memory-temporaries small-operators profiler-cost")
+operators.fault("threads", "oversubscribed", measured=False, also="one-operator")
+operators.fault("worker-threads", "oversubscribed", measured=False, also="loader-slow-workers loader-part loader-handover",
                 clean="operators.worker-threads.clean")
 operators.clean("worker-threads", also="loader-part")
 operators.fault("one-thread", "thread-count", strong=0.60, first="one-operator", also="roofline precision",
@@ -160,10 +161,10 @@ operators.fault("one-thread", "thread-count", strong=0.60, first="one-operator",
 operators.fault("functions", "profiler-cost", strong=0.60, measured=False, first="python",
                 options="--functions", clean="operators.none")
 operators.decoy("fused-adam", "optimizer-unfused", share=STRONG, first="optimizer-dominates")
-operators.decoy("few-large", "memory-bound-chain", share=WEAK, measured=False, first="small-operators")
+operators.decoy("few-large", "memory-bound-chain", share=WEAK, measured=False, first="small-operators", also="profiler-cost")
 operators.decoy("reorder-once", "layout-copies")
 operators.decoy("reuse", "page-faults", share=WEAK, measured=False, first="memory-bound-chain")
-operators.decoy("idle-threads", "oversubscribed", also="small-operators python optimizer-dominates optimizer-unfused one-operator",
+operators.decoy("idle-threads", "oversubscribed", also="profiler-cost small-operators python optimizer-dominates optimizer-unfused one-operator",
                 first="small-operators python optimizer-dominates optimizer-unfused one-operator")
 operators.decoy("prepare-small", "small-operators")
 operators.decoy("views", "layout-copies")
@@ -178,9 +179,9 @@ over_time.fault("sizes", "input-size-variance", first="slow-steps")
 over_time.fault("shapes", "first-shapes", also="slow-steps", clean="over_time.shapes.clean")
 over_time.clean("shapes", also="input-size-variance")
 over_time.fault("compilation", "compilation", also="slow-steps first-shapes", clean="over_time.compile-once")
-over_time.fault("breaks", "graph-breaks", also="python small-operators optimizer-dominates optimizer-unfused one-operator",
+over_time.fault("breaks", "graph-breaks", also="python small-operators optimizer-dominates optimizer-unfused one-operator profiler-cost",
                 clean="over_time.breaks.clean")
-over_time.clean("breaks", also="python small-operators optimizer-dominates optimizer-unfused one-operator",
+over_time.clean("breaks", also="python small-operators optimizer-dominates optimizer-unfused one-operator profiler-cost",
                 first="python small-operators optimizer-dominates optimizer-unfused one-operator")
 over_time.decoy("first", "python", rules="warm-up", first="compute")
 over_time.decoy("jitter", "slow-steps")
@@ -195,9 +196,10 @@ memory.fault("keep-graphs", "memory-growth")
 memory.fault("keep-outputs", "memory-growth", subset="strong")
 memory.fault("gradients", "memory-owners", weak=0.2, strong=0.5)
 memory.fault("old-copy", "memory-owners")
-memory.fault("temporaries", "memory-temporaries", weak=0.3, strong=0.6, also="page-faults allocator memory-bound-chain")
+memory.fault("temporaries", "memory-temporaries", weak=0.3, strong=0.6,
+             first="between-steps page-faults allocator memory-bound-chain")
 memory.fault("small-batch", "memory-room", first="small-operators python optimizer-dominates optimizer-unfused",
-             measured=False, only_if=("time_ratio", 1.5), also="memory-room")
+             measured=False, only_if=("time_ratio", 1.5), also="memory-room profiler-cost")
 memory.decoy("cache", "memory-growth")
 memory.decoy("keep-numbers", "memory-growth")
 memory.decoy("sawtooth", "memory-growth")
@@ -219,7 +221,7 @@ for _cause, _rules, _facts in (
         ("fsync", "waiting-file", {"also": "idle nameless"}),
         ("lock", "waiting-lock", {"also": "idle nameless"}),
         ("data", "loader-in-process", {"subset": "strong", "also": "loader-part"}),
-        ("small", "small-operators", {"subset": "strong"}),
+        ("small", "small-operators", {"subset": "strong", "also": "profiler-cost"}),
         ("nameless", "nameless", {}),
         ("between", "between-steps", {"also": "nameless"}),
         ("checkpoint", "checkpoint", {"subset": "weak"}),
