@@ -414,6 +414,67 @@ TEST(a_loop_that_loads_its_data_itself)
 	made_close(&made);
 }
 
+/* Functions that wait count in the loop: not at start-up, and not those that only look alike. */
+TEST(functions_that_wait)
+{
+	begin_trace(DW_PROCESS_PYTHON);
+	uint32_t fsync = made_op(&made, DWELL_CATEGORY_FUNCTION, "posix.fsync");
+	uint32_t write = made_op(&made, DWELL_CATEGORY_FUNCTION, "TextIOWrapper.write");
+	uint32_t acquire = made_op(&made, DWELL_CATEGORY_FUNCTION, "_thread.lock.acquire");
+	uint32_t other = made_op(&made, DWELL_CATEGORY_FUNCTION, "spread");
+
+	range(10, 90, fsync);
+	for (uint64_t i = 0; i < 20; i++) {
+		uint64_t at = 100 + i * 50;
+
+		range(at, at + 10, other);
+		range(at + 10, at + 15, acquire);
+		step(i, at, at + 20, 10);
+		if (i == 19)
+			break;
+		range(at + 20, at + 35, fsync);
+		range(at + 35, at + 40, write);
+	}
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, WAIT_FILE), 19 * 20 / 970.0);
+	CHECK_STR(facts->at[DW_FACT_WAIT_FILE].name, "posix.fsync");
+	CLOSE(VALUE(facts, WAIT_LOCK), 20 * 5 / 970.0);
+	made_close(&made);
+
+	begin_trace(DW_PROCESS_PYTHON);
+	make_steps(20, NULL, 0);
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_STR(facts->at[DW_FACT_WAIT_FILE].missing, "record with dwell run --functions");
+	made_close(&made);
+}
+
+/* Memory that each step adds to, and a peak. */
+TEST(memory_that_grows)
+{
+	begin_trace(DW_PROCESS_PYTHON);
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::normal_");
+	uint32_t device = made_op(&made, DWELL_CATEGORY_ALLOCATION, "cpu");
+
+	for (uint64_t i = 0; i < 40; i++) {
+		uint64_t at = 100 + i * 10;
+		uint64_t words[2] = { 4096 + i * 16, 1 << 20 };
+
+		dw_encode_begin(&made.stream, at * ms, op);
+		dw_encode_record(&made.stream, (at + 1) * ms, DW_ALLOC, device, words, 4);
+		dw_encode_end(&made.stream, (at + 9) * ms);
+		step(i, at, at + 10, 10);
+	}
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, MEMORY_PEAK), 40.0 * (1 << 20));
+	CHECK(VALUE(facts, MEMORY_GROWTH) > 0.9 * (1 << 20) && VALUE(facts, MEMORY_GROWTH) < 1.1 * (1 << 20));
+	CHECK_STR(facts->at[DW_FACT_MEMORY_GROWTH].name, "aten::normal_");
+	CLOSE(VALUE(facts, MEMORY_ALLOCATIONS), 1);
+	made_close(&made);
+}
+
 /* ---- change over the run, ranks ----------------------------------------------------------- */
 
 /* Steps of the lengths, each with an operator for all but 1 ms. */

@@ -1,0 +1,83 @@
+/*
+ * Facts of functions that wait: for files and the network, and for locks. Known by their names in
+ * CPython, where functions were recorded. Their times are of the threads with steps, in the loop.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "facts/work.h"
+#include "model/time/profiles.h"
+
+#define NO_FUNCTIONS "record with dwell run --functions"
+
+/* A name matches if it begins with the first text and ends with the second one. */
+static const struct {
+	const char *begin, *end;
+	enum dw_fact_id id;
+} known[] = {
+	{ "posix.", "sync", DW_FACT_WAIT_FILE },      { "posix.", "read", DW_FACT_WAIT_FILE },
+	{ "posix.", "write", DW_FACT_WAIT_FILE },     { "posix.", "open", DW_FACT_WAIT_FILE },
+	{ "posix.sendfile", "", DW_FACT_WAIT_FILE },  { "io.open", "", DW_FACT_WAIT_FILE },
+	{ "_io.", "", DW_FACT_WAIT_FILE },            { "Buffered", "read", DW_FACT_WAIT_FILE },
+	{ "Buffered", "read1", DW_FACT_WAIT_FILE },   { "Buffered", "readinto", DW_FACT_WAIT_FILE },
+	{ "Buffered", "write", DW_FACT_WAIT_FILE },   { "Buffered", "flush", DW_FACT_WAIT_FILE },
+	{ "Buffered", "close", DW_FACT_WAIT_FILE },   { "TextIOWrapper.", "", DW_FACT_WAIT_FILE },
+	{ "FileIO.", "", DW_FACT_WAIT_FILE },         { "socket.", "recv", DW_FACT_WAIT_FILE },
+	{ "socket.", "recv_into", DW_FACT_WAIT_FILE }, { "socket.", "send", DW_FACT_WAIT_FILE },
+	{ "socket.", "sendall", DW_FACT_WAIT_FILE },  { "socket.", "connect", DW_FACT_WAIT_FILE },
+	{ "", "lock.acquire", DW_FACT_WAIT_LOCK },    { "", "Lock.acquire", DW_FACT_WAIT_LOCK },
+	{ "", "lock.__enter__", DW_FACT_WAIT_LOCK },  { "", "Lock.__enter__", DW_FACT_WAIT_LOCK },
+	{ "", "SemLock.acquire", DW_FACT_WAIT_LOCK }, { "SimpleQueue.get", "", DW_FACT_WAIT_LOCK },
+	{ "select.", "", DW_FACT_WAIT_LOCK },         { "poll.poll", "", DW_FACT_WAIT_LOCK },
+	{ "epoll.poll", "", DW_FACT_WAIT_LOCK },      { "posix.wait", "", DW_FACT_WAIT_LOCK },
+};
+
+static enum dw_fact_id waits_find(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		size_t begin = strlen(known[i].begin), end = strlen(known[i].end);
+
+		if (length >= begin + end && strncmp(name, known[i].begin, begin) == 0 &&
+		    strcmp(name + length - end, known[i].end) == 0)
+			return known[i].id;
+	}
+	return DW_FACT_COUNT;
+}
+
+void dw_facts_of_waits(struct dw_facts_work *work)
+{
+	static const enum dw_fact_id ids[2] = { DW_FACT_WAIT_FILE, DW_FACT_WAIT_LOCK };
+	struct dw_scope scope = { .has_window = true, .step_threads = true };
+	uint32_t largest[2] = { DW_NO_INDEX, DW_NO_INDEX };
+	double ns[2] = { 0 }, counts[2] = { 0 };
+	const struct dw_flat *flat = NULL;
+	struct dw_model *loop = NULL;
+
+	if (work->facts->at[DW_FACT_TRACE_FUNCTIONS].value > 0 && work->loop_ns > 0) {
+		scope.from_ns = work->loop->start_ns;
+		scope.to_ns = work->loop->end_ns;
+		if (dw_model_within(work->model, &scope, &loop, NULL) == 0)
+			flat = dw_model_flat(loop, DW_FACTS_CATEGORY(FUNCTION), NULL);
+		work->failed |= !flat;
+	}
+	for (size_t i = 0; flat && i < flat->count; i++) {
+		enum dw_fact_id id = waits_find(work->symbols[flat->rows[i].symbol].name);
+
+		if (id == DW_FACT_COUNT)
+			continue;
+		ns[id == ids[1]] += (double)flat->rows[i].stat.self_ns;
+		counts[id == ids[1]] += (double)flat->rows[i].stat.count;
+		if (largest[id == ids[1]] == DW_NO_INDEX) /* the rows descend by self time */
+			largest[id == ids[1]] = flat->rows[i].symbol;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		if (flat)
+			dw_fact_name(work, dw_fact_set_share(work, ids[i], ns[i], work->loop_ns *
+			                                     (double)work->steps->thread_count,
+			                                     (size_t)counts[i]), largest[i]);
+		else
+			dw_fact_miss(work, ids[i], NO_FUNCTIONS);
+	}
+}
