@@ -346,7 +346,8 @@ static void chrome_finish_file(struct chrome *chrome)
 {
 	if (chrome->first_ns == INT64_MAX)
 		chrome->first_ns = 0;
-	if (chrome->file_count > 1 && chrome->base_ns > 0)
+	if (chrome->file_count > 1 && chrome->base_ns > 0 &&
+	    chrome->base_ns <= CHROME_LATEST_NS - chrome->last_ns)
 		chrome->offset_ns = (uint64_t)chrome->base_ns;
 	if (chrome->first_process == chrome->process_count || !chrome->process_used)
 		chrome_add_process(chrome, 0); /* of devices alone */
@@ -404,6 +405,7 @@ static int chrome_begin_file(struct chrome *chrome, const struct dw_import_file 
 	chrome->offset_ns = chrome->events = chrome->args_count = 0;
 	chrome->rank = chrome->world_size = -1;
 	chrome->first_ns = INT64_MAX;
+	chrome->last_ns = 0;
 	chrome->has_events = false;
 	chrome->first_process = chrome->process_used ? chrome->process_count : 0;
 	chrome->last_thread = UINT32_MAX;

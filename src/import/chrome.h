@@ -219,6 +219,9 @@ enum chrome_kind {
 	CHROME_FLOW_OUT, CHROME_FLOW_IN, CHROME_ASYNC_BEGIN, CHROME_ASYNC_END, /* value: handle */
 };
 
+/* The latest start of an event, in 2043, and the longest range: no time of a trace is beyond it. */
+#define CHROME_LATEST_NS ((int64_t)1 << 61)
+
 #define CHROME_VOTES 65536u
 #define CHROME_FORWARD_THREADS 256u
 
@@ -257,7 +260,7 @@ struct chrome {
 	 * forward and a backward operator share. */
 	struct chrome_vote { uint64_t sequence; uint32_t thread, number; } *votes;
 	struct { uint32_t thread, count; } forward[CHROME_FORWARD_THREADS];
-	int64_t first_ns;         /* the earliest start; INT64_MAX: there are no events */
+	int64_t first_ns, last_ns; /* of starts; first_ns is INT64_MAX if there are no events */
 	/* counted for the note on the file */
 	uint64_t events, args_count;
 	struct chrome_fault damaged, repaired, wrong, negative, before_zero, cut_texts, names_dropped;

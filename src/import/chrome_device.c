@@ -314,10 +314,11 @@ static const char *device_read_properties(struct dw_json *json, const char *at, 
 static void device_write(struct chrome *chrome, const struct chrome_device *device, uint32_t process)
 {
 	struct chrome_devices *all = &chrome->devices;
-	struct dw_json json = { .end = all->properties + all->properties_length, .last = true };
+	const char *properties = all->properties ? all->properties : "";
+	struct dw_json json = { .end = properties + all->properties_length, .last = true };
 	struct dw_json_string name = { "", 0, false };
 	int64_t bytes = 0, processors = 0;
-	const char *at = all->properties ? dw_json_space(all->properties + 1) : "";
+	const char *at = *properties ? dw_json_space(properties + 1) : "";
 	struct dw_entry_device *entry;
 	uint32_t text;
 

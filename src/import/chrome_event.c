@@ -225,6 +225,11 @@ const char *chrome_read_event(struct dw_json *json, const char *at, struct chrom
 		if (!at)
 			return NULL;
 	}
+	/* No sum of two times is too large for a trace. */
+	if (event->start_ns > CHROME_LATEST_NS)
+		event->has_start = false;
+	if (event->length_ns > CHROME_LATEST_NS / 4)
+		event->length_ns = CHROME_LATEST_NS / 4;
 	event->negative_length = event->length_ns < 0;
 	if (event->negative_length)
 		event->length_ns = 0;

@@ -42,6 +42,8 @@ uint64_t chrome_start_ns(struct chrome *chrome, const struct chrome_event *event
 	}
 	if (start_ns < chrome->first_ns)
 		chrome->first_ns = start_ns;
+	if (start_ns > chrome->last_ns)
+		chrome->last_ns = start_ns;
 	return (uint64_t)start_ns;
 }
 
@@ -366,7 +368,7 @@ void chrome_take_event(struct chrome *chrome, const struct chrome_event *event)
 		chrome_count(chrome, &chrome->negative);
 	if (event->phase == 'M')
 		chrome_take_metadata(chrome, event);
-	else if (!event->has_start && !event->wrong_type)
+	else if (!event->has_start && !event->wrong_type) /* none, or one that no clock shows */
 		chrome_count(chrome, &chrome->wrong);
 	else if (event->has_start)
 		host_take_phase(chrome, event);

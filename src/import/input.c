@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #ifdef DW_HAVE_ZLIB
 #include <zlib.h>
 #endif
@@ -112,14 +115,30 @@ static size_t input_copy(struct dw_input *input, char *to, size_t space)
 
 /* ---- the window -------------------------------------------------------------------------- */
 
-static void input_count_lines(struct dw_input *input, const char *from, const char *to)
+static uint64_t input_newlines(const char *from, const char *to)
 {
 	uint64_t lines = 0;
+	const char *at = from;
+
+#ifdef __SSE2__
+	const __m128i newline = _mm_set1_epi8('\n');
+
+	for (; to - at >= 16; at += 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+
+		lines += (uint64_t)__builtin_popcount((unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, newline)));
+	}
+#endif
+	for (; at < to; at++)
+		lines += *at == '\n';
+	return lines;
+}
+
+static void input_count_lines(struct dw_input *input, const char *from, const char *to)
+{
+	uint64_t lines = input_newlines(from, to);
 	const char *last;
 
-	/* Compilers make vectors of this loop. */
-	for (const char *at = from; at < to; at++)
-		lines += *at == '\n';
 	last = lines ? memrchr(from, '\n', (size_t)(to - from)) : NULL;
 	input->lines += lines;
 	if (last)
@@ -206,8 +225,6 @@ void dw_input_place(const struct dw_input *input, const char *at, uint64_t *line
 {
 	const char *newline = memrchr(input->buffer, '\n', (size_t)(at - input->buffer));
 
-	*line = input->lines + 1;
-	for (const char *c = input->buffer; c < at; c++)
-		*line += *c == '\n';
+	*line = input->lines + 1 + input_newlines(input->buffer, at);
 	*column = newline ? (uint64_t)(at - newline) : dw_input_offset(input, at) - input->line_offset + 1;
 }

@@ -192,6 +192,11 @@ size_t dw_json_unescape(const struct dw_json_string *string, char *to, bool *rep
 
 static const char *json_read_digits(const char *at, struct dw_json_number *number, int32_t each)
 {
+	/* So many more digits fit in any case. */
+	for (; number->digits < UINT64_MAX / 100 && *at >= '0' && *at <= '9'; at++) {
+		number->digits = number->digits * 10 + (uint64_t)(*at - '0');
+		number->exponent += each;
+	}
 	for (; *at >= '0' && *at <= '9'; at++) {
 		uint64_t digits;
 

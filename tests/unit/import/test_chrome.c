@@ -294,6 +294,17 @@ TEST(what_is_no_chrome_trace_is_refused)
 	made_close(&made);
 }
 
+TEST(times_that_no_clock_shows_are_left_out)
+{
+	struct found found = found_in("[" X("a", "b", "5707417525512110", "1") "," X("a", "c", "1", "1e30") ","
+	                              X("a", "d", "2", "9e15") "]");
+
+	CHECK_EQ(found.ranges, 2);
+	CHECK_HAS(repairs(), "2 events have members of a wrong type or lack their time");
+	CHECK(!strstr(repairs(), "damaged"));
+	made_close(&made);
+}
+
 /* Events of two threads with one number in different processes, and ids beyond 2^53. */
 TEST(ids_are_exact)
 {
