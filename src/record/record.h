@@ -225,7 +225,6 @@ struct dw_process {
 	uint64_t summary_steps;   /* atomic; steps that a new STEPS entry collects; see summary.c */
 	uint32_t summary_left;    /* atomic; blocks left for such entries when it doubled */
 	uint32_t summary_generation; /* atomic; the session of the two fields above */
-	uint32_t gate;            /* not used */
 	bool has_gate;            /* atomic */
 	uint32_t maps_reader;     /* atomic; tid of the thread that reads /proc/self/maps */
 	uint64_t maps_absent_until; /* atomic; an address in no mapping is not looked up again before */
@@ -423,7 +422,6 @@ bool dw_module_is_libc(uintptr_t address);
 
 void dw_facts_read_environment(void);                     /* when the library is loaded */
 bool dw_facts_process(struct dw_entry_process *entry);
-uint32_t dw_facts_python(void);
 void dw_step_join(void);                                  /* takes a gate in a new session */
 void dw_step_leave(void);                                 /* releases it at process exit */
 void dw_step_close(struct dw_slot *slot);                 /* ends the open step; slot may be NULL */

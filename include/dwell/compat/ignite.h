@@ -435,7 +435,7 @@ DWELL_API void dwell_ignite_profiler_detach(struct dwell_ignite_profiler *profil
 DWELL_API void dwell_ignite_profiler_destroy(struct dwell_ignite_profiler *profiler);
 
 /* The results. They belong to the profiler and are valid until the same function is called
- * again or the profiler is destroyed. NULL on failure: DWELL_E_STATE if nothing was run yet,
+ * again or the profiler is destroyed. NULL on failure: DWELL_E_STATE if no engine has run yet,
  * or DWELL_E_NOMEM. */
 DWELL_API const struct dwell_ignite_basic_results *
 dwell_ignite_profiler_basic(struct dwell_ignite_profiler *profiler, struct dwell_error *error);
@@ -444,8 +444,8 @@ dwell_ignite_profiler_handlers(struct dwell_ignite_profiler *profiler, struct dw
 
 /*
  * Write CSV as Ignite's write_results does: one row for each iteration, or one row for the
- * n-th call of every handler. Errors: DWELL_E_STATE if nothing was run yet or times were not
- * kept, DWELL_E_IO, DWELL_E_NOSPACE, DWELL_E_NOMEM.
+ * n-th call of every handler. Errors: DWELL_E_STATE if no engine has run yet, or if the
+ * profiler was attached without keep_times, DWELL_E_IO, DWELL_E_NOSPACE, DWELL_E_NOMEM.
  */
 DWELL_API int dwell_ignite_profiler_write_basic(struct dwell_ignite_profiler *profiler,
                                                 const char *path, struct dwell_error *error);

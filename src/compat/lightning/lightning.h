@@ -18,7 +18,6 @@ struct dwell_lightning_own {
 	bool captured;                        /* only captures are recorded */
 	bool asked;                           /* dwell_serve_start() was called */
 	struct dwell_error failed;            /* why captures are not served; reported at teardown */
-	bool made;                            /* not used */
 };
 
 /* Ends the stage's recording; later records do not belong to it. */
