@@ -1,12 +1,12 @@
 /*
- * What only PyTorch's objects say of blocks: which are parameters (buffers count with
- * them) and which an optimizer's state. What the rest is for follows from where it was
- * allocated.
+ * Reports which blocks of memory are parameters (buffers of a module count as parameters) and which
+ * are an optimizer's state: only PyTorch's objects show this. The kinds of all other blocks follow
+ * from the range in which they were allocated.
  *
- * Called when a module is named (parameters.c) and by loop.c when an optimizer is made, has
- * loaded its state or steps for the first time. A tensor is a view of a storage; the block is
- * the storage's. Storages without one (lazy, on other devices, mapped from a file) are at
- * addresses where nothing recorded lives. Under the interpreter's lock.
+ * Called when a module is named (parameters.c), and by loop.c when an optimizer is created, has
+ * loaded its state or steps for the first time. The block of a tensor is that of its storage.
+ * Storages that were not allocated on the CPU (lazy, on other devices, mapped from a file) are at
+ * addresses without a recorded block, so that a reader ignores them. Needs the interpreter's lock.
  */
 #include "torch.h"
 
@@ -18,7 +18,7 @@ static bool wanted(void)
 	return dwell_wants(1u << DWELL_CATEGORY_ALLOCATION);
 }
 
-/* Before 2.0 storages have a type. */
+/* Returns a tensor's storage. PyTorch before 2.0 has no untyped_storage(). */
 static PyObject *storage_of(PyObject *tensor)
 {
 	bool untyped = PyObject_HasAttrString(tensor, "untyped_storage");
@@ -28,6 +28,7 @@ static PyObject *storage_of(PyObject *tensor)
 	return PyObject_CallMethod(tensor, untyped ? "untyped_storage" : "storage", NULL);
 }
 
+/* Reports the block of a tensor. */
 static void say(PyObject *tensor, struct dwell_site *site)
 {
 	PyObject *storage = tensor != Py_None ? storage_of(tensor) : NULL;
@@ -41,14 +42,16 @@ static void say(PyObject *tensor, struct dwell_site *site)
 	Py_XDECREF(storage);
 }
 
-/* Of a list's items or a dictionary's values; NULL is nothing, and takes the error. */
+/* Reports the blocks of the tensors in a list, or of the values of a dictionary. NULL is ignored. A
+ * Python exception is cleared. */
 static void say_all(PyObject *tensors, struct dwell_site *site)
 {
 	PyObject *values = tensors && PyDict_Check(tensors) ? PyDict_Values(tensors) : tensors;
 
 	if (values && PyList_Check(values))
 		for (Py_ssize_t i = 0; i < PyList_Size(values); i++) {
-			PyObject *tensor = PyList_GetItem(values, i); /* borrowed, and it runs code */
+			/* Borrowed. Calls of its methods may run Python code, which may remove it from the list. */
+			PyObject *tensor = PyList_GetItem(values, i);
 
 			Py_INCREF(tensor);
 			say(tensor, site);
@@ -93,7 +96,7 @@ void dwp_blocks_of_state(PyObject *optimizer)
 	PyObject *values = state && PyDict_Check(state) ? PyDict_Values(state) : NULL;
 
 	for (Py_ssize_t i = 0; values && i < PyList_Size(values); i++)
-		say_all(PyList_GetItem(values, i), &state_site); /* a dictionary each, or say nothing */
+		say_all(PyList_GetItem(values, i), &state_site); /* mostly dictionaries; others are ignored */
 	Py_XDECREF(values);
 	Py_XDECREF(state);
 	PyErr_Clear();
@@ -101,8 +104,9 @@ void dwp_blocks_of_state(PyObject *optimizer)
 
 #define MOST_KNOWN 32u
 
-/* State that was made elsewhere than in a step: with the optimizer, of a checkpoint. Once,
- * when it steps for the first time; with more optimizers than these, again and again. */
+/* Reports the state that an optimizer has before its first step, which was created with the
+ * optimizer or loaded from a checkpoint. With more than MOST_KNOWN optimizers it may be reported
+ * again. */
 void dwp_blocks_of_first_step(PyObject *optimizer)
 {
 	static const void *known[MOST_KNOWN];

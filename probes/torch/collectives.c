@@ -1,15 +1,15 @@
 /*
- * Waiting for other ranks: a range of communication where a thread waits for a collective.
+ * Waits for other ranks: a range of communication while a thread waits for a collective.
  *
- * The collectives' own operators (c10d::allreduce_, gloo:all_reduce) are recorded as all
- * operators are, but they only start the work or run in another thread. A step waits in
+ * The operators of collectives (c10d::allreduce_, gloo:all_reduce) are recorded like all operators,
+ * but they only start the work, or they run in another thread. A step waits in two places: in
  * Work.wait(), which torch.distributed's functions call unless async_op is given, and with
- * DistributedDataParallel at the end of its backward: there its reducer waits for the
- * gradients of all buckets and copies them. PyTorch announces neither. The first is hooked in
- * Python, the second where libtorch_cpu calls it.
+ * DistributedDataParallel at the end of backward, where its reducer waits for the gradients of all
+ * buckets and copies them. PyTorch has no callback for either. The first is hooked in Python, the
+ * second where libtorch_cpu calls it.
  *
- * A collective that fails throws: this file is compiled so that exceptions pass through and
- * end the range.
+ * A collective that fails throws a C++ exception. This file is compiled so that exceptions pass
+ * through it and end the range.
  */
 #include "torch.h"
 

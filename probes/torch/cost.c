@@ -1,18 +1,18 @@
 /*
- * What an operator and a layer cost when they are recorded: torch.callback_ns, torch.hook_ns.
+ * Measures what a recorded operator and a recorded layer cost: torch.callback_ns, torch.hook_ns.
  *
- * Measured once at attach, in about a millisecond, before any callback of ours stands in
- * PyTorch. A range's own cost is what `dwell run` measured (dwell.cost_range_ns); here comes what
- * PyTorch takes to call us: RecordFunction, and for the nodes of a backward the names that it
- * makes only for callbacks. So a few operators with their backward run with empty callbacks
- * and without, and an empty hook around a call in Python likewise. Nothing is recorded
- * meanwhile. Both figures are of a whole operator and a whole layer, their range included.
+ * This is done once at attach, in about a millisecond, before any callback is registered in PyTorch.
+ * A range alone costs what `dwell run` measured (dwell.cost_range_ns). To this comes the time that
+ * PyTorch needs to call the probe: RecordFunction, and for the nodes of a backward their names,
+ * which PyTorch makes only for callbacks. So a few operators with their backward run with empty
+ * callbacks and without. An empty hook around a call in Python is measured in the same way. Nothing
+ * is recorded meanwhile. Both figures are for a whole operator and a whole layer, with its range.
  *
- * A program's work drives our code and PyTorch's out of the processor's caches, the loop here
- * does not: what it measures is multiplied by COLD. bench/torch_stated.py compares the result
- * with the truth, which must lie within a factor of two.
+ * The work of a program displaces the code of dwell and PyTorch from the processor's caches; the
+ * loop here does not. Therefore the measured time is multiplied by COLD. bench/torch_stated.py
+ * compares the result with a measurement of a real program; they must agree within a factor of two.
  *
- * Under the interpreter's lock.
+ * Needs the interpreter's lock.
  */
 #include "format/keys.h"
 #include "torch.h"
@@ -25,8 +25,8 @@
 #define COLD 2.2
 
 static struct {
-	unsigned operators; /* that the callbacks have seen */
-	const void *watcher;
+	unsigned operators;  /* number of callbacks so far */
+	const void *watcher; /* `here` of the thread whose callbacks count */
 } count;
 
 static __thread char here;
@@ -51,7 +51,8 @@ static double now_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* The fastest of a few, since whatever disturbs one only makes it slower. */
+/* Returns the shorter one of `fastest` and the time of a call. The fastest of several calls is used,
+ * because disturbances only make a call slower. */
 static double time_of(PyObject *function, double fastest)
 {
 	double start = now_ns();
@@ -63,7 +64,7 @@ static double time_of(PyObject *function, double fastest)
 	return result && took < fastest ? took : fastest;
 }
 
-/* As a range is written: two readings of the clock, three words. */
+/* The time to write a range: two readings of the clock and three words. */
 static double range_ns(void)
 {
 	uint32_t words[2 * CALLS + CALLS];
@@ -88,8 +89,8 @@ static double range_ns(void)
 	return fastest / CALLS;
 }
 
-/* Held between bounds, in ranges' costs, which are measured well: on a busy machine a
- * difference of two times may come out as anything. */
+/* Stores a figure in the trace. It is limited to bounds, which are multiples of the cost of a range:
+ * on a busy machine the difference of two times can have any value. */
 static void say(const char *key, double ns, double least, double most)
 {
 	char text[32];
@@ -171,7 +172,8 @@ static void measure_hook(PyObject *torch, double range)
 	PyErr_Clear();
 }
 
-/* Not where functions are recorded: ours would be among them, and cost what they do not. */
+/* Does nothing if functions are recorded: the calls here would be recorded too, which makes them
+ * slower than calls of the program are. */
 void dwp_cost_measure(PyObject *torch)
 {
 	double range;

@@ -1,8 +1,8 @@
 /*
- * The data that a loop waits for, and checkpoints.
+ * The time in which a loop waits for data, and checkpoints.
  *
- * What a DataLoader does is hooked in the loop's process and, with the loader's fork, in
- * its workers. How many batches lay ready is a counter, as is the size of each.
+ * A DataLoader is hooked in the loop's process. Its workers are forked from there, so the hooks work
+ * in them too. Counters have the number of batches that are ready and the size of each batch.
  */
 #include "format/keys.h"
 #include "torch.h"
@@ -17,7 +17,7 @@ DWELL_SITE(count_site, DWELL_CATEGORY_COUNTER, DW_COUNTER_SAMPLES, "samples");
 DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
 DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
 
-/* Whether the next batch came before its turn, and lies in the iterator. */
+/* Whether the iterator has the next batch already: it arrived before an earlier one. */
 static bool next_is_kept(PyObject *iterator)
 {
 	PyObject *tasks = PyObject_GetAttrString(iterator, "_task_info");
@@ -32,7 +32,7 @@ static bool next_is_kept(PyObject *iterator)
 	return kept;
 }
 
-/* What the workers of an iterator have ready; -1: it has no workers. */
+/* The number of batches that the workers of an iterator have ready; -1: it has no workers. */
 static long queue_depth(PyObject *iterator)
 {
 	PyObject *queue = iterator ? PyObject_GetAttrString(iterator, "_data_queue") : NULL;

@@ -1,31 +1,31 @@
 /*
  * Calls of nn.Module, by their path in the model: "ResNet.layer1.0.conv1".
  *
- * nn.Module.__call__ is hooked. When a module that no other called is seen for the
- * first time, it is the root of a model, and its named_modules() get their paths; a
- * module that came later is named by who called it and its class. One that lies in
- * several others has a path for each, and a call goes by the one below its caller. The
- * table goes by address and each entry lives as long as its module (a weak reference
- * removes it). Under the interpreter's lock.
+ * nn.Module.__call__ is hooked. A module that is called for the first time, and not within another
+ * module, is the root of a model; the modules in its named_modules() get their paths. A module that
+ * was added later gets the path of the module that called it, and the name of its class. A module in
+ * several others has several paths; a call uses the path below its caller. The table finds modules
+ * by address. An entry ends with its module (a weak reference removes it). Needs the interpreter's
+ * lock.
  */
 #include "torch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A path by which a module is reached: one that lies in several others has several. */
+/* A path of a module. A module in several others has several. */
 struct way {
 	struct way *next;
-	uint32_t id;         /* 0: met before a session began */
+	uint32_t id;         /* 0: none yet; it is set at a call while a session is running */
 	char path[];
 };
 
 struct entry {
 	const void *module;  /* NULL: free; the table's own address: removed */
-	PyObject *reference; /* calls us when the module dies */
-	struct way *ways;    /* the first that named_modules() gives comes first */
+	PyObject *reference; /* weak; removes the entry when the module is freed */
+	struct way *ways;    /* in the order of named_modules() */
 	bool root, has_parameters;
-	bool steps;          /* the user said that its calls begin steps */
+	bool steps;          /* --step-on names it: its calls begin steps */
 };
 
 static struct {
@@ -35,7 +35,7 @@ static struct {
 
 #define REMOVED ((const void *)&table)
 
-/* The modules being called, by thread. */
+/* The open calls of modules in this thread. */
 static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
 static __thread unsigned outermost __attribute__((tls_model("initial-exec")));
 static __thread const char *caller_path __attribute__((tls_model("initial-exec")));
@@ -51,7 +51,7 @@ static struct entry *place(struct entry *entries, size_t size, const void *modul
 	return &entries[at];
 }
 
-/* Without the removed ones; twice as large when the live ones need it. */
+/* Rebuilds the table without removed entries, twice as large if the others need it. */
 static bool renew(void)
 {
 	size_t size = table.size ? table.size : 256, live = 0;
@@ -121,7 +121,7 @@ static struct way *new_way(PyObject *module, const char *path, bool first)
 	return way;
 }
 
-/* A module that has an entry is reached by this path too. */
+/* Adds a path to a module that has an entry. */
 static void add_way(struct entry *entry, PyObject *module, const char *path)
 {
 	struct way **last = &entry->ways;
@@ -178,14 +178,14 @@ static bool any(PyObject *object, const char *method)
 	return found;
 }
 
-/* All modules below, those that lie in several others by each path. */
+/* An iterator over all modules in a module, with each of their paths. */
 static PyObject *modules_below(PyObject *module)
 {
 	PyObject *method = PyObject_GetAttrString(module, "named_modules");
 	PyObject *none = PyTuple_New(0), *all = Py_BuildValue("{s:O}", "remove_duplicate", Py_False);
 	PyObject *iterator = method && none && all ? PyObject_Call(method, none, all) : NULL;
 
-	if (!iterator && method && none) { /* one that a program wrote itself */
+	if (!iterator && method && none) { /* a named_modules() of the program, without that argument */
 		PyErr_Clear();
 		iterator = PyObject_CallObject(method, none);
 	}
@@ -195,8 +195,8 @@ static PyObject *modules_below(PyObject *module)
 	return iterator;
 }
 
-#define MOST_PATH 2048     /* the recorder keeps no longer text */
-#define MOST_BELOW 1000000 /* a model that holds itself has paths without end */
+#define MOST_PATH 2048     /* the recorder shortens longer texts */
+#define MOST_BELOW 1000000 /* a module that contains itself has paths without end */
 
 static void add_below(PyObject *module, const char *root)
 {
@@ -231,7 +231,7 @@ static bool is_root(const char *name)
 	return false;
 }
 
-/* Two models of one class are told apart: "Net" and "Net#2". */
+/* Names a root. A second model of a class becomes "Net#2". */
 static void name_root(const char *name, char *path, size_t room)
 {
 	snprintf(path, room, "%s", name);
@@ -257,7 +257,7 @@ static struct entry *meet(PyObject *module)
 		dwp_step_on_could(path);
 	entry->has_parameters = any(module, "parameters");
 	add_below(module, path);
-	return find(module); /* the table may have moved */
+	return find(module); /* the table may have been rebuilt */
 }
 
 /* ---- calls --------------------------------------------------------------------------------------- */
@@ -269,7 +269,7 @@ static struct entry *entry_of(PyObject *module)
 	return entry ? entry : meet(module);
 }
 
-/* The one below the caller, or the first. */
+/* The path below the caller, or the module's first path. */
 static struct way *way_of(const struct entry *entry)
 {
 	size_t length = caller_path ? strlen(caller_path) : 0;
@@ -314,11 +314,11 @@ void dwp_layers_attach(PyObject *torch)
 	dwp_hook_path(torch, "nn.Module", "__call__", &hook);
 }
 
-/* ---- for the package ---------------------------------------------------------------------------- */
+/* ---- for the Python package --------------------------------------------------------------------- */
 
-/* The paths by which a module's calls are recorded, a list of text. With `name` it is a
- * model, which is met now if it was not called yet; children that it has got since it was
- * met are named too. */
+/* Returns a list of the paths by which a module's calls are recorded. With `name`, the module is a
+ * model: it gets its path now if it was not called yet, and modules that were added to it since get
+ * theirs. */
 DWELL_API PyObject *dwp_python_layer_paths(PyObject *module, int name);
 
 PyObject *dwp_python_layer_paths(PyObject *module, int name)

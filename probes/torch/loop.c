@@ -1,5 +1,5 @@
 /*
- * Steps and phases, from what every training loop calls.
+ * Steps and phases, from the functions that every training loop calls.
  *
  * The functions of PyTorch that training loops call are hooked. Each hook reports an event to
  * the state machine of its thread (steps_state.h), does to the recorder's step what the machine
@@ -44,7 +44,7 @@ static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t thread_key;
 static bool has_key;
 
-/* What the machine asks for. The gate may change wherever a step begins or ends. */
+/* Does what the state machine returned. The gate may change whenever a step begins or ends. */
 static void loop_act(struct loop_thread *thread, enum steps_action action)
 {
 	switch (action) {
@@ -117,7 +117,7 @@ static void threads_forked(void)
 	dwp_steps_leave(&current_thread->steps);
 }
 
-/* The calling thread's; NULL: out of memory, and its steps are not found. */
+/* The struct of the calling thread. NULL: out of memory; then its steps are not found. */
 static struct loop_thread *thread_here(void)
 {
 	struct loop_thread *thread = current_thread;
@@ -154,7 +154,7 @@ static void loop_report_event(enum steps_event event)
 	loop_report(&(struct steps_input){ .event = event });
 }
 
-/* ---- from the other parts ----------------------------------------------------------------- */
+/* ---- calls from other files of the probe -------------------------------------------------- */
 
 static bool is_true(PyObject *value)
 {
@@ -197,8 +197,9 @@ void dwp_loop_module(bool begins)
 	loop_report_event(begins ? STEPS_MODULE_BEGINS : STEPS_MODULE_ENDS);
 }
 
-/* For the package dwell, under the interpreter's lock: the program says that a step ends, if
- * one is open, and whether another begins. From the first time on nobody else does. */
+/* Called by the package dwell with the interpreter's lock: the program marks its steps itself. Ends
+ * the open step, if any, and begins another if requested. From the first call on, nothing else makes
+ * steps. */
 DWELL_API void dwp_python_step(int begins);
 
 void dwp_python_step(int begins)
@@ -260,7 +261,7 @@ static void after_nothing(struct dwp_call *call, PyObject *result)
 
 /* ---- optimizers ------------------------------------------------------------------------------ */
 
-/* Weak references that tell when an optimizer is freed: another may get its address. */
+/* Weak references, which call a function when an optimizer is freed: another may get its address. */
 static PyObject *references; /* a set */
 
 static PyObject *optimizer_gone(PyObject *self, PyObject *reference)
@@ -352,7 +353,7 @@ static void before_zero_grad(struct dwp_call *call)
 	call->began = dwell_begin(&zero_grad_site);
 }
 
-/* Notes how many threads an operator may use: scripts set it before they make an optimizer. */
+/* Stores how many threads an operator may use. Scripts set this before they create an optimizer. */
 static void note_threads(void)
 {
 	static long noted;
@@ -371,7 +372,8 @@ static void note_threads(void)
 	dwell_meta_json(DW_KEY_TORCH_THREADS, text);
 }
 
-/* Each class has a step of its own, which is hooked when its first object is made. */
+/* Each class of optimizers has a step() of its own, which is hooked when its first object is
+ * created. */
 static void after_init(struct dwp_call *call, PyObject *result)
 {
 	static const struct dwp_hook step = { before_step, after_step };
@@ -393,7 +395,7 @@ static void after_init(struct dwp_call *call, PyObject *result)
 
 /* ---- devices, the end ------------------------------------------------------------------------- */
 
-/* What a device does is not recorded; that there is one, is. */
+/* Stores that a device is used. What it does is not recorded here. */
 static void after_device(struct dwp_call *call, PyObject *result)
 {
 	if (result)

@@ -3,7 +3,8 @@
  *
  * PyTorch calls a start function and on_end() around each operator, mostly without the
  * interpreter's lock. There is a start function for each kind of RecordFunction. The
- * callbacks return no context: a context would have to be a C++ object. Which call an end belongs to, each thread knows from a stack of its own.
+ * callbacks return no context, because a context would have to be a C++ object. Instead each thread
+ * has a stack of its open operators, in which on_end() finds the operator.
  * If another thread ends a RecordFunction, it marks the frame in the stack of the thread
  * that began it, and that thread ends the range at its next operator.
  *
@@ -28,29 +29,29 @@
 
 struct frame {
 	const char *function; /* the RecordFunction; NULL: another thread has ended it */
-	uint64_t sequence;    /* to be linked at the end; NO_SEQUENCE: it is not */
+	uint64_t sequence;    /* for a link at the end; NO_SEQUENCE: none */
 	unsigned began;
 	uint8_t scope; /* enum torch_scope */
 };
 
-/* The name that came last at this place: one line of the processor's cache, since between
- * two operators PyTorch has used most of the others. */
+/* An entry of a thread's cache of names. It is one line of the processor's cache, because between
+ * two operators PyTorch uses most of the other lines. */
 struct known_name {
 	struct dwell_site *site;
 	uint32_t id; /* 0: not known yet */
 	uint16_t category;
 	uint16_t length; /* of the name; 0: same_text() cannot compare it */
-	char text[48];   /* "": longer, look at the site */
+	char text[48];   /* "": it is longer; compare the site's name */
 };
 _Static_assert(sizeof(struct known_name) == 64, "one line of the processor's cache");
 
-/* What a thread keeps. The memory is never unmapped: a later thread takes it over from one
- * that has ended, and other threads look through it for what they end. */
+/* The memory of a thread. It is never unmapped: a later thread reuses that of an ended one, and
+ * other threads search it for frames that they end. */
 struct thread {
-	uint32_t depth;       /* of frames; other threads read it under the lock */
-	uint32_t strays;      /* atomic: frames that other threads have ended */
-	uint32_t lock;        /* atomic: of frames against other threads' looks, where they move */
-	uint32_t tid;         /* atomic: whose it is */
+	uint32_t depth;       /* number of frames; other threads read it with the lock */
+	uint32_t strays;      /* atomic: number of frames that other threads have ended */
+	uint32_t lock;        /* atomic: held while frames move, and while other threads search them */
+	uint32_t tid;         /* atomic: id of the thread */
 	struct thread *next;  /* in `threads` */
 	struct frame frames[MOST_DEPTH];
 	_Alignas(64) struct known_name cache[CACHE];
@@ -61,18 +62,18 @@ static __thread struct thread *this_thread __attribute__((tls_model("initial-exe
 
 /* ---- memory of threads --------------------------------------------------------------- */
 
-#define LOOKS 16u /* so many are looked at for a new thread: more threads end than begin */
+#define LOOKS 16u /* most entries that a new thread examines to find an ended thread */
 
-static struct thread *threads;      /* atomic, only grows at its head */
-static struct thread *look_next;    /* atomic: where the last look stopped */
-static uint32_t threads_process;    /* whose tids they are: a process's number */
+static struct thread *threads;      /* atomic; a list that only grows at its head */
+static struct thread *look_next;    /* atomic: where the last search stopped */
+static uint32_t threads_process;    /* id of the process to which the thread ids belong */
 
 static uint32_t own_tid(void)
 {
 	return (uint32_t)syscall(SYS_gettid);
 }
 
-/* Whoever does not get the lock in time leaves the frames as they are. */
+/* False: the lock was not free in time; then the caller leaves the frames as they are. */
 static bool lock_frames(struct thread *thread)
 {
 	for (unsigned tries = 0; tries < 10000; tries++) {
@@ -91,8 +92,8 @@ static void unlock_frames(struct thread *thread)
 	__atomic_store_n(&thread->lock, 0, __ATOMIC_RELEASE);
 }
 
-/* The frames of the thread before are gone with it: their ranges are cut off where its records
- * end. Names and shapes that it knew are the process's. */
+/* Takes the memory of an ended thread. Its frames are removed; their ranges end where its records
+ * end. Its cached names and shapes remain, because they are valid for the whole process. */
 static bool take_over(struct thread *thread, uint32_t self)
 {
 	uint32_t owner = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);
@@ -105,7 +106,7 @@ static bool take_over(struct thread *thread, uint32_t self)
 		return false;
 	if (thread->depth)
 		dwell_probe_lost(thread->depth);
-	lock_frames(thread); /* in vain if its owner has ended with it */
+	lock_frames(thread); /* fails if the thread ended while it held the lock */
 	thread->depth = 0;
 	__atomic_store_n(&thread->strays, 0, __ATOMIC_RELAXED);
 	unlock_frames(thread);
@@ -127,7 +128,7 @@ static struct thread *find_dead(uint32_t self)
 	return NULL;
 }
 
-/* The thread that called fork() is the child's only one and goes on under another number. */
+/* In a child process: its only thread is the one that called fork(), which now has another id. */
 static void after_fork(void)
 {
 	if (this_thread)
@@ -137,12 +138,12 @@ static void after_fork(void)
 	threads_process = (uint32_t)getpid();
 }
 
-/* Pages that nobody has touched cost nothing: calloc() and a fill would touch them all. */
+/* Uses mmap(), because its pages cost nothing until they are written; calloc() may write them all. */
 static __attribute__((noinline)) struct thread *new_thread(void)
 {
 	int saved = errno;
 	uint32_t self = own_tid();
-	/* A child that was made without fork()'s handlers cannot tell its threads from its parent's. */
+	/* In a child made without fork()'s handlers, the list still has the parent's thread ids. */
 	struct thread *thread = threads_process == (uint32_t)getpid() ? find_dead(self) : NULL;
 
 	if (!thread) {
@@ -153,7 +154,7 @@ static __attribute__((noinline)) struct thread *new_thread(void)
 		}
 		thread->tid = self;
 		thread->next = __atomic_load_n(&threads, __ATOMIC_RELAXED);
-		/* Release: whoever finds it in the list sees it whole. */
+		/* Release: a thread that finds it in the list also sees its content. */
 		while (!__atomic_compare_exchange_n(&threads, &thread->next, thread, true, __ATOMIC_RELEASE,
 		                                    __ATOMIC_RELAXED))
 			;
@@ -170,8 +171,9 @@ static void follow_forks(void)
 
 /* ---- threads ------------------------------------------------------------------------ */
 
-/* PyTorch counts its threads from 1; a backward operator names its forward's. What the
- * recorder knows them by is told anew with each link: it changes in a child of fork. */
+/* PyTorch numbers its threads from 1, and a backward operator has the number of its forward's thread.
+ * This table has the recorder's id of each. It is set at each link, because the id changes in a child
+ * process. */
 #define THREADS 1024u
 static uint32_t link_threads[THREADS]; /* atomic */
 
@@ -195,7 +197,7 @@ static void link_backward(const struct frame *frame)
 
 /* ---- names -------------------------------------------------------------------------- */
 
-/* By content and category, for the life of the process. */
+/* Found by name and category. They exist until the process ends. */
 static struct dwell_site *sites[SITES];
 static uint32_t site_count;
 static pthread_mutex_t sites_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -252,7 +254,7 @@ static inline uint64_t word_at(const char *text)
 	return word;
 }
 
-/* Of at least 8 bytes; a call of libc costs more than the comparison. */
+/* Compares texts of at least 8 bytes. A call of memcmp() would cost more than the comparison. */
 static inline bool same_text(const char *a, const char *b, size_t bytes)
 {
 	for (size_t i = 0; i + 8 < bytes; i += 8)
@@ -261,7 +263,7 @@ static inline bool same_text(const char *a, const char *b, size_t bytes)
 	return word_at(a + bytes - 8) == word_at(b + bytes - 8);
 }
 
-/* Compared by content: names that a program makes reuse addresses. */
+/* Compares the text, because names that a program makes reuse addresses. */
 static inline bool is_named(const struct known_name *known, const char *name, size_t length)
 {
 	const char *text = DWELL_LIKELY(*known->text) ? known->text : known->site->name;
@@ -281,7 +283,8 @@ static inline struct known_name *known_at(struct thread *thread, uint64_t hash, 
 	return known;
 }
 
-/* A name that was made for one call lies elsewhere each time: its place goes by its content. */
+/* For a name that was made for one call. Its address differs each time, so its entry in the cache
+ * follows from its text. */
 static __attribute__((noinline)) struct known_name *made_name(struct thread *thread, const char *name,
                                                               uint32_t category)
 {
@@ -310,7 +313,7 @@ static inline struct known_name *name_of(struct thread *thread, const char *func
 
 /* ---- ends from other threads -------------------------------------------------------------- */
 
-/* Frames move: the caller has the lock. */
+/* Needs the lock, because frames move. */
 static void end_frame(struct thread *thread, uint32_t at)
 {
 	uint32_t inner = thread->depth - 1 - at, open = 0;
@@ -320,7 +323,7 @@ static void end_frame(struct thread *thread, uint32_t at)
 	if (thread->frames[at].began == DWELL_BEGUN && open)
 		dwell_end_of(open);
 	else
-		dwell_end(thread->frames[at].began); /* with a name it finds its range itself */
+		dwell_end(thread->frames[at].began); /* innermost, or a range that is ended by its name */
 	memmove(&thread->frames[at], &thread->frames[at + 1], inner * sizeof thread->frames[0]);
 	thread->depth--;
 }
@@ -337,9 +340,9 @@ static __attribute__((noinline)) void end_strays(struct thread *thread)
 }
 
 /*
- * Marks the frame of a RecordFunction that another thread began. That thread pushes and pops
- * frames meanwhile, but not this one: it is popped by its end alone, which is here. Where it
- * is moved its owner has the lock.
+ * Marks the frame of a RecordFunction that began in another thread. That thread may push and pop
+ * other frames at the same time, but it pops this one only when its RecordFunction ends, which
+ * happens here. Frames move only with the lock, which the caller has.
  */
 static bool mark_stray(struct thread *thread, const char *function)
 {
@@ -358,7 +361,8 @@ static bool mark_stray(struct thread *thread, const char *function)
 	return false;
 }
 
-/* What nobody has was nested too deeply to be recorded, and was counted when it began. */
+/* Finds the thread in which a RecordFunction began, and marks its frame there. If no thread has it,
+ * it was nested too deeply and was counted as lost when it began. */
 static void leave_stray(const struct thread *self, const char *function)
 {
 	struct thread *thread = __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
@@ -367,7 +371,7 @@ static void leave_stray(const struct thread *self, const char *function)
 		if (thread == self)
 			continue;
 		if (!lock_frames(thread)) {
-			dwell_probe_lost(1); /* its end; the range lasts until what lies around it ends */
+			dwell_probe_lost(1); /* the end; the range lasts until the range around it ends */
 			continue;
 		}
 		found = mark_stray(thread, function);
@@ -377,9 +381,9 @@ static void leave_stray(const struct thread *self, const char *function)
 
 /* ---- the callbacks ------------------------------------------------------------------------- */
 
-/* The stack of the innermost frame, if it is the program's or a script's call; 0: none. What
- * operators call has their caller's. A script goes on in a pool's thread after a wait: there
- * nothing lies around its calls. */
+/* Returns the stack id for the innermost frame; 0: none. Only an operator that the program or a
+ * script calls has a stack of its own; an operator within another one shares that one's stack. After
+ * a wait a script may continue in another thread, where no frame is around its calls. */
 static uint32_t stack_of(const struct thread *thread)
 {
 	uint32_t frames[MOST_SCRIPT_FRAMES], at = thread->depth - 1;
@@ -391,7 +395,7 @@ static uint32_t stack_of(const struct thread *thread)
 	return dwp_python_stack(frames, dwp_abi_script_frames(frames, MOST_SCRIPT_FRAMES));
 }
 
-/* Bits of the gate that ask for more than a range. */
+/* Bits of the gate that request more than a range. */
 #define MORE (DWELL_DETAIL_SHAPES | DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS | 1u << DWELL_CATEGORY_FUNCTION)
 
 static __attribute__((noinline)) unsigned begin_with_stack(const struct thread *thread,
@@ -492,7 +496,7 @@ static void start_user(const char *function)
 	start(function, TORCH_USER, DWELL_CATEGORY_ZONE);
 }
 
-/* Not the innermost, or none of this thread's. */
+/* Ends an operator that is not the innermost one, or that began in another thread. */
 static __attribute__((noinline)) void end_other(struct thread *thread, const char *function)
 {
 	uint32_t at;
@@ -514,8 +518,8 @@ static __attribute__((noinline)) void end_other(struct thread *thread, const cha
 	}
 }
 
-/* A forward operator is linked when it has made a node of the graph: only then has
- * its sequence number a backward. */
+/* A forward operator gets its link at its end, and only if it created a node of the graph: otherwise
+ * no backward has its sequence number. */
 static void on_end(const char *function, void *context)
 {
 	struct thread *thread = this_thread;
@@ -538,7 +542,8 @@ static void on_end(const char *function, void *context)
 
 /* ---- the gate ------------------------------------------------------------------------------ */
 
-/* A callback each: an object need not be asked what it is, see abi/abi.h. */
+/* A start function for each kind, so that the probe need not read the kind from the object; see
+ * abi/abi.h. */
 static const struct {
 	enum torch_scope scope;
 	torch_start *start;

@@ -1,8 +1,8 @@
 /*
- * What a module is and what parameters it has of its own, once, when it is named.
+ * The class of a module and the sizes of its own parameters, stored once when it is named.
  *
- * Called by layers.c under the interpreter's lock. Parameters whose sizes are not known
- * yet (lazy ones) are left out.
+ * Called by layers.c with the interpreter's lock. Parameters whose sizes are not known yet (lazy
+ * ones) are left out.
  */
 #include "torch.h"
 

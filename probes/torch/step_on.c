@@ -1,11 +1,11 @@
 /*
- * dwell run --step-on NAME: finds what the user says makes a step.
+ * dwell run --step-on NAME: finds the function, module or optimizer that makes a step.
  *
- * NAME is a function ("train_step", "package.module.train_step", "Trainer.step"), whose calls
- * are the steps; or the class of a module, or its path in the model, whose calls begin steps;
- * or the class of an optimizer, whose step() ends them. Which of these it is shows when
- * something of that name is seen. A function of the script exists only once the script has
- * run past its definition, so it is looked for again whenever a loop does something. Under the
+ * NAME is a function ("train_step", "package.module.train_step", "Trainer.step"), and its calls are
+ * the steps. Or it is the class of a module or its path in the model, and its calls begin steps. Or
+ * it is the class of an optimizer, and its step() ends them. Which of these applies is known when
+ * something of that name exists. A function of the script exists only after the script has run its
+ * definition, so it is looked up again at each call that loop.c or data.c hooks. Needs the
  * interpreter's lock.
  */
 #include "format/keys.h"
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char step_name[256]; /* what the user gave; "": nothing */
+static char step_name[256]; /* NAME; "": not given */
 static bool read_options;
 static bool function_found;
-static bool seen, stepped;  /* what the trace already says: it exists, it made a step */
+static bool seen, stepped;  /* the trace says already that it exists, that it made a step */
 
 bool dwp_step_on_given(void)
 {
@@ -70,7 +70,7 @@ static void add_candidate(const char *text)
 	candidate_count++;
 }
 
-/* The functions of the script. When a model or an optimizer exists, most of them do. */
+/* Adds the functions of the script. Most of them exist when a model or an optimizer exists. */
 static void add_script_functions(void)
 {
 	PyObject *script = PyImport_AddModule("__main__"), *key, *value; /* borrowed */
@@ -121,8 +121,8 @@ static void after_function(struct dwp_call *call, PyObject *result)
 	dwp_loop_function(false);
 }
 
-/* Hooks the function at `path` below `owner` ("Trainer.step"); false: there is none. Takes the
- * reference to `owner`. */
+/* Hooks the function at `path` in `owner` ("Trainer.step"). Returns false if there is none. Takes
+ * over the reference to `owner`. */
 static bool hook_function(PyObject *owner, const char *path)
 {
 	static const struct dwp_hook hook = { before_function, after_function };
@@ -142,7 +142,7 @@ static bool hook_function(PyObject *owner, const char *path)
 	}
 	owner = next;
 	next = owner ? PyObject_GetAttrString(owner, path) : NULL;
-	/* calling a class makes an object, and a module is known by layers.c */
+	/* A call of a class creates an object and is not a step. Calls of modules are seen by layers.c. */
 	is_function = next && PyCallable_Check(next) && !PyType_Check(next) &&
 	              !PyObject_HasAttrString(next, "named_modules");
 	if (is_function)

@@ -1,7 +1,7 @@
 /*
  * The PyTorch probe and its parts.
  *
- *   torch       attaching when torch has been imported
+ *   torch       attaches when torch has been imported
  *   abi/        what is asked of PyTorch's objects, and all that is assumed about them
  *   operators   ranges of operators from RecordFunction, in every thread
  *   shapes      ids of operators with the shapes of their inputs
@@ -29,8 +29,8 @@ void dwp_torch_attach(PyObject *torch);
 
 /* ---- operators, memory, layers, loop ------------------------------------------------- */
 
-/* Callbacks stand in PyTorch exactly while operators are wanted; called where the gate
- * may have changed. */
+/* Registers or removes the callbacks in PyTorch, which are registered exactly while operators are
+ * recorded. Called whenever the gate may have changed. */
 void dwp_operators_follow_gate(void);
 
 /* shapes.c: the ids that a thread has seen, zeroed at first. Returns the id of an operator with its
@@ -42,16 +42,17 @@ struct torch_shapes {
 #define TORCH_SHAPES 1024u
 uint32_t dwp_shapes_id(struct torch_shapes *known, const char *function, const struct dwell_site *site);
 
-/* cost.c: what a recorded operator and a recorded layer cost, stored with the trace; before
- * anything is recorded or hooked. */
+/* cost.c: measures what a recorded operator and a recorded layer cost, and stores it in the trace.
+ * Called before anything is recorded or hooked. */
 void dwp_cost_measure(PyObject *torch);
 
 void dwp_memory_attach(void);
 void dwp_layers_attach(PyObject *torch);
-/* Its id, with its class and, by its first path, its own parameters (parameters.c); 0: no
- * session. */
+/* parameters.c: returns the id of a layer, stored with its class. With `first`, the first path of
+ * the module, also with its own parameters. 0: no session is running. */
 uint32_t dwp_layer_id(PyObject *module, const char *path, bool first);
-/* blocks.c: a module's own parameters and buffers; an optimizer's parameters, its state. */
+/* blocks.c: report the blocks of a module's own parameters and buffers, of an optimizer's
+ * parameters, of its state. */
 void dwp_blocks_of_module(PyObject *module);
 void dwp_blocks_of_groups(PyObject *optimizer);
 void dwp_blocks_of_state(PyObject *optimizer);
@@ -60,30 +61,33 @@ void dwp_loop_attach(PyObject *torch);
 void dwp_data_attach(PyObject *torch);
 void dwp_collectives_attach(PyObject *torch);
 
-/* From layers to loop: a module is called that no other module called; the phase's range, which
- * the end wants back. `failed`: an exception leaves it. */
+/* Called by layers.c when a module is called that is not within another module, and when the call
+ * ends. The first returns the phase's range, an argument of the second. `failed`: the call ended
+ * with an exception. */
 unsigned dwp_loop_forward(PyObject *module, bool has_parameters);
 void dwp_loop_forward_end(unsigned began, bool failed);
 
-/* From data to loop: a batch is asked for, a loader's iterator, something is saved or loaded. */
+/* Called by data.c when the program requests a batch, requests a loader's iterator, saves or loads a
+ * file. */
 void dwp_loop_batch(void);
 void dwp_loop_data(void);
 void dwp_loop_checkpoint(void);
 
-/* ---- step_on, and what it asks of loop ------------------------------------------------ */
+/* ---- step_on ---------------------------------------------------------------------------- */
 
-/* Whether the user named what makes a step; then nothing else does. */
+/* Whether --step-on NAME was given. Then nothing else makes steps. */
 bool dwp_step_on_given(void);
-/* Whether it is the name of this class, or this path of a module. */
+/* Whether NAME is this name of a class or this path of a module. */
 bool dwp_step_on_is(const char *text);
-/* A name that would do: the first dozen are stored, for who named another. */
+/* Reports a name that NAME could be. The first dozen are stored, to suggest them if NAME matches
+ * nothing. */
 void dwp_step_on_could(const char *text);
-/* What the user named is there; `called`: it begins or ends a step. */
+/* Notes in the trace that NAME exists; `called`: that it began or ended a step. */
 void dwp_step_on_seen(bool called);
-/* Hooks the function of that name, if there is one by now. */
+/* Hooks the function NAME if it exists by now. */
 void dwp_step_on_look(void);
 
-/* A call of the function, or of a module, that the user named begins or has returned. */
+/* A call of the function or module NAME begins or has returned. */
 void dwp_loop_function(bool begins);
 void dwp_loop_module(bool begins);
 
