@@ -7,28 +7,16 @@
 #include "format/keys.h"
 #include "torch.h"
 
-static void torch_report_missing(const char *version)
-{
-	bool shapes = dwp_abi_has_inputs(), links = dwp_abi_has_sequences() && dwp_abi_has_threads();
-
-	if (!shapes || !links)
-		fprintf(stderr, "dwell: PyTorch %s is not known: its operators are recorded without%s%s\n",
-		        version, shapes ? "" : " shapes", links ? "" : " links to their backward");
-}
-
 void dwp_torch_attach(PyObject *torch)
 {
 	char version[64];
 
 	dwp_python_text(torch, "__version__", version, sizeof version);
 	dwell_meta(DW_KEY_TORCH_VERSION, version);
-	if (dwp_abi_attach(torch)) {
-		torch_report_missing(version);
+	if (dwp_abi_attach(torch, version)) {
 		dwp_cost_measure(torch);
 		dwp_python_on_gate(dwp_operators_follow_gate);
 		dwp_operators_follow_gate();
-	} else {
-		fprintf(stderr, "dwell: PyTorch %s is not known: its operators are not recorded\n", version);
 	}
 	dwp_memory_attach();
 	dwp_layers_attach(torch);

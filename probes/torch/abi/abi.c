@@ -1,14 +1,19 @@
 /*
  * Asks each question of abi.h when PyTorch is attached, and replaces functions that it calls.
  */
+#include "format/keys.h"
 #include "private.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define ALLOC "_ZN3c109alloc_cpuEm"
 #define FREE "_ZN3c108free_cpuEPv"
 #define SET_STATE "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE"
 #define FINALIZE "_ZN4c10d7Reducer17finalize_backwardEv"
+
+struct dwp_abi_functions dwp_abi_functions;
 
 static struct {
 	void *c10; /* has the allocator; NULL: not found */
@@ -39,18 +44,111 @@ static void *abi_open_library_of(void *handle, const char *function)
 	           ? dlopen(found.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
 }
 
-bool dwp_abi_attach(PyObject *torch)
+/* ---- what this PyTorch does not answer ---------------------------------------------------- */
+
+/* Name, and the line that the user reads; DWELL_TEST_BREAK has such a name in tests. What only takes
+ * longer is in the fact alone. */
+static const struct {
+	const char *name, *what, *why;
+} questions[DWP_ABI_QUESTIONS] = {
+	[DWP_ABI_OPERATORS] = { "operators", "operators are not recorded", "calls callbacks" },
+	[DWP_ABI_NAMES] = { "names", "recording an operator takes longer", NULL },
+	[DWP_ABI_SEQUENCES] = { "sequences", "operators have no links to their backward", "numbers operators" },
+	[DWP_ABI_THREADS] = { "threads", "links to a backward do not name the thread", "numbers threads" },
+	[DWP_ABI_SHAPES] = { "shapes", "shapes are not recorded", "lays out tensors" },
+	[DWP_ABI_SCRIPT] = { "script", "stacks have no frames of TorchScript", "returns a script's calls" },
+	[DWP_ABI_STATES] = { "states", "recording a backward takes longer", NULL },
+	[DWP_ABI_ALLOCATOR] = { "allocator", "allocations on the CPU are not recorded", "calls its allocator" },
+	[DWP_ABI_REDUCER] = { "reducer", "waits of DistributedDataParallel are not recorded",
+	                      "calls its reducer" },
+};
+
+static char torch_version[64];
+static uint32_t lacks; /* a bit for each question */
+
+/* The fact has all of them: the last value of a key is valid. */
+static void abi_tell_lacks(void)
+{
+	char text[1024] = "";
+	size_t at = 0;
+
+	for (unsigned i = 0; i < DWP_ABI_QUESTIONS && at < sizeof text; i++)
+		if (lacks >> i & 1)
+			at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", at ? "; " : "", questions[i].what);
+	dwell_meta(DW_KEY_TORCH_LACKS, text);
+}
+
+void dwp_abi_lacks(enum dwp_abi_question question)
+{
+	if (lacks >> question & 1)
+		return;
+	lacks |= 1u << question;
+	if (questions[question].why)
+		fprintf(stderr, "dwell: PyTorch %s: %s: this version %s in a way that dwell does not know\n",
+		        torch_version, questions[question].what, questions[question].why);
+	abi_tell_lacks();
+}
+
+#ifdef DWP_ABI_BREAK
+bool dwp_abi_breaks(enum dwp_abi_question question)
+{
+	const char *name = getenv("DWELL_TEST_BREAK");
+
+	return name && strcmp(name, questions[question].name) == 0;
+}
+#endif
+
+/* ---- attaching ------------------------------------------------------------------------------- */
+
+static bool abi_find_functions(void *library)
+{
+	struct dwp_abi_functions *functions = &dwp_abi_functions;
+
+	if (!TORCH_HAS_CALLBACKS || !library)
+		return false;
+	*(void **)&functions->remove = dlsym(library, "_ZN2at14removeCallbackEm");
+	*(void **)&functions->name = dlsym(library, "_ZNK2at14RecordFunction4nameEv");
+	*(void **)&functions->next_sequence = dlsym(library, "_ZN2at15sequence_number4peekEv");
+	if (functions->remove && functions->name && functions->next_sequence)
+		*(void **)&functions->add = dlsym(library, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
+	return functions->add != NULL;
+}
+
+#ifdef DWP_TORCH_ABI
+static void abi_find_answers(PyObject *torch, void *library)
+{
+	dwp_abi_find_layout(torch, library);
+	dwp_abi_check(torch);
+	if (!dwp_abi_has_operators())
+		return;
+	if (libraries.cpu)
+		dwp_abi_find_states(library, libraries.cpu);
+	dwp_abi_prepare_script(torch, library);
+}
+#else
+static void abi_find_answers(PyObject *torch, void *library)
+{
+	static const char absent[] = "this dwell was built with torch_abi=disabled: PyTorch's operators have no "
+	                             "shapes, links to their backward and frames of TorchScript";
+
+	if (dwell_wants(DWELL_DETAIL_SHAPES))
+		fprintf(stderr, "dwell: %s\n", absent);
+	dwell_meta(DW_KEY_TORCH_LACKS, absent);
+}
+#endif
+
+bool dwp_abi_attach(PyObject *torch, const char *version)
 {
 	void *own = abi_open_extension(torch);
 
+	snprintf(torch_version, sizeof torch_version, "%s", version);
 	libraries.c10 = own ? abi_open_library_of(own, ALLOC) : NULL;
 	libraries.cpu = own ? abi_open_library_of(own, SET_STATE) : NULL;
-	if (!own || !dwp_abi_find_layout(torch, own))
-		return false;
-	if (libraries.cpu)
-		dwp_abi_find_states(own, libraries.cpu);
-	dwp_abi_prepare_script(torch, own);
-	return true;
+	if (abi_find_functions(own))
+		abi_find_answers(torch, own);
+	else
+		dwp_abi_lacks(DWP_ABI_OPERATORS);
+	return dwp_abi_has_operators();
 }
 
 uint64_t dwp_abi_add_callback(torch_start *start, torch_end *end, unsigned scopes, bool inputs)
@@ -59,13 +157,15 @@ uint64_t dwp_abi_add_callback(torch_start *start, torch_end *end, unsigned scope
 
 	for (unsigned i = 0; i < sizeof callback.scopes; i++)
 		callback.scopes[i] = scopes >> i & 1;
-	return dwp_abi_layout.add(callback);
+	return dwp_abi_functions.add(callback);
 }
 
 void dwp_abi_remove_callback(uint64_t handle)
 {
-	dwp_abi_layout.remove(handle);
+	dwp_abi_functions.remove(handle);
 }
+
+/* ---- functions that PyTorch calls ---------------------------------------------------------------- */
 
 /* Both or neither: frees without allocations would be worse than nothing. */
 void dwp_abi_replace_allocator(const struct torch_allocator *ours, struct torch_allocator *real)
@@ -74,26 +174,24 @@ void dwp_abi_replace_allocator(const struct torch_allocator *ours, struct torch_
 	void **alloc_slot = c10 ? dwp_abi_find_slot(c10, ALLOC) : NULL;
 	void **free_slot = c10 ? dwp_abi_find_slot(c10, FREE) : NULL;
 
-	if (!c10)
-		return;
-	*(void **)&real->alloc = dlsym(c10, ALLOC);
-	*(void **)&real->free = dlsym(c10, FREE);
-	if (!real->alloc || !real->free)
-		return;
-	if (alloc_slot && free_slot && dwp_abi_replace(alloc_slot, (void *)(uintptr_t)ours->alloc))
+	if (c10) {
+		*(void **)&real->alloc = dlsym(c10, ALLOC);
+		*(void **)&real->free = dlsym(c10, FREE);
+	}
+	if (!dwp_abi_breaks(DWP_ABI_ALLOCATOR) && real->alloc && real->free && alloc_slot && free_slot &&
+	    dwp_abi_replace(alloc_slot, (void *)(uintptr_t)ours->alloc))
 		dwp_abi_replace(free_slot, (void *)(uintptr_t)ours->free);
 	else
-		fprintf(stderr, "dwell: this PyTorch's allocations are not recorded: its allocator is not "
-		                "called in a known way\n");
+		dwp_abi_lacks(DWP_ABI_ALLOCATOR);
 }
 
 void dwp_abi_replace_finalize_backward(void (*ours)(void *reducer), void (**real)(void *reducer))
 {
 	void **slot = libraries.cpu ? dwp_abi_find_slot(libraries.cpu, FINALIZE) : NULL;
 
-	if (!slot)
-		return;
+	if (!libraries.cpu || !dlsym(libraries.cpu, FINALIZE))
+		return; /* a PyTorch without torch.distributed */
 	*(void **)real = dlsym(libraries.cpu, FINALIZE);
-	if (*real)
-		dwp_abi_replace(slot, (void *)(uintptr_t)ours);
+	if (dwp_abi_breaks(DWP_ABI_REDUCER) || !slot || !dwp_abi_replace(slot, (void *)(uintptr_t)ours))
+		dwp_abi_lacks(DWP_ABI_REDUCER);
 }

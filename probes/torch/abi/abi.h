@@ -7,18 +7,23 @@
  * in the process, and where fields lie is found at run time with tensors that the probe knows, so
  * that one build serves PyTorch from 1.13 on.
  *
- * Each question stands alone. What this PyTorch does not answer is not recorded.
+ * Each question stands alone. Its answer is found when PyTorch is attached, and verified by itself with
+ * other values than it was found with (check.c). What fails is not recorded: one line on standard
+ * error and the fact torch.lacks name it, and all else is recorded.
  *
- *   question       asked of                            found by
- *   operators      RecordFunction's callbacks          symbols; the callback's fields are fixed
- *   static names   RecordFunction, FunctionSchema      search: a pointer to the known name
- *   sequences      RecordFunction                      search: a known sequence number
- *   threads        RecordFunction                      search: the number of a known thread
- *   inputs         RecordFunction, IValue, TensorImpl  search: known sizes and types
- *   script         jit::currentCallstack()             search: the only call of a known function
- *   states         RecordFunctionTLS                   a known change must be seen in it
- *   allocator      libc10's procedure linkage table    symbols
- *   reducer        libtorch's procedure linkage table  symbols
+ *   question   asked of                            found by                        verified with
+ *   operators  RecordFunction's callbacks          symbols; fields are fixed       an operator's two calls
+ *   names      RecordFunction, FunctionSchema      search: the known name          a name kept elsewhere
+ *   sequences  RecordFunction                      search: a known number          a forward and its backward
+ *   threads    RecordFunction                      search: a known thread          a forward and its backward
+ *   shapes     RecordFunction, IValue, TensorImpl  search: known sizes and types   tensors of 3 and 6 dimensions
+ *   script     jit::currentCallstack()             search: a known call            (the search)
+ *   states     RecordFunctionTLS                   its fields are fixed            a known change
+ *   allocator  libc10's procedure linkage table    symbols                         the slot
+ *   reducer    libtorch's procedure linkage table  symbols                         the slot
+ *
+ * The build option torch_abi=disabled leaves out what reads PyTorch's memory: names, sequences, threads,
+ * shapes, script and states (absent.h takes the place of inline.h). The rest needs functions only.
  *
  * All were verified with PyTorch 1.13.1, 2.6.0 and 2.13.0 (README.md).
  *
@@ -31,8 +36,9 @@
 #include "../../python/python.h"
 
 /* Finds PyTorch's libraries and the answers to all questions, except for script. Before other
- * threads use PyTorch. False: operators cannot be recorded at all. */
-bool dwp_abi_attach(PyObject *torch);
+ * threads use PyTorch. `version`: PyTorch's, for messages. False: operators cannot be recorded at
+ * all. */
+bool dwp_abi_attach(PyObject *torch, const char *version);
 
 /* ---- operators ---------------------------------------------------------------------------- */
 
@@ -76,8 +82,29 @@ typedef void torch_end(const char *function, void *context);
 	static void (*const name)(const char *function) = body;
 #endif
 
+/* at::RecordFunctionCallback: the same in every version from 1.13 on. */
+struct torch_callback {
+	torch_start *start;
+	torch_end *end;
+	double probability;
+	uint8_t scopes[10];
+	uint8_t needs_inputs, needs_outputs, needs_ids;
+};
+
+/* PyTorch's functions; constant after attach. */
+struct dwp_abi_functions {
+	uint64_t (*add)(struct torch_callback callback); /* NULL: operators are not recorded */
+	void (*remove)(uint64_t handle);
+	const char *(*name)(const void *function);
+	uint64_t (*next_sequence)(void);
+};
+extern struct dwp_abi_functions dwp_abi_functions;
+
 /* Whether operators can be recorded. */
-static inline bool dwp_abi_has_operators(void);
+static inline bool dwp_abi_has_operators(void)
+{
+	return dwp_abi_functions.add != NULL;
+}
 /* From now on PyTorch calls `start` and `end` around what is of the given kinds, 1 << enum
  * torch_scope each, in every thread and mostly without the interpreter's lock. `start` is made by
  * TORCH_START. `inputs`: dwp_abi_inputs() is going to be asked. Returns what removes the callback. */
@@ -90,7 +117,10 @@ void dwp_abi_remove_callback(uint64_t handle);
  * name of its own, or schemas are not known; ask dwp_abi_name(). */
 static inline const char *dwp_abi_static_name(const char *function, size_t *length);
 /* The name. It may be gone when the operator has ended. */
-static inline const char *dwp_abi_name(const char *function);
+static inline const char *dwp_abi_name(const char *function)
+{
+	return dwp_abi_functions.name(function);
+}
 
 /* The number that joins a forward operator to its backward; DWP_ABI_NO_SEQUENCE: not known. */
 #define DWP_ABI_NO_SEQUENCE UINT64_MAX
@@ -132,12 +162,16 @@ struct torch_allocator {
 	void (*free)(void *address);
 };
 /* PyTorch calls `ours` in place of its allocator of the CPU, which is stored in `real`. The
- * replacement stays. Writes a line to standard error if that is not possible. */
+ * replacement stays. */
 void dwp_abi_replace_allocator(const struct torch_allocator *ours, struct torch_allocator *real);
 
 /* The same for what DistributedDataParallel calls at the end of a backward. It may throw. */
 void dwp_abi_replace_finalize_backward(void (*ours)(void *reducer), void (**real)(void *reducer));
 
+#ifdef DWP_TORCH_ABI
 #include "inline.h"
+#else
+#include "absent.h"
+#endif
 
 #endif

@@ -6,21 +6,8 @@
 #ifndef DWP_TORCH_ABI_INLINE_H
 #define DWP_TORCH_ABI_INLINE_H
 
-/* at::RecordFunctionCallback: the same in every version from 1.13 on. */
-struct torch_callback {
-	torch_start *start;
-	torch_end *end;
-	double probability;
-	uint8_t scopes[10];
-	uint8_t needs_inputs, needs_outputs, needs_ids;
-};
-
 /* What was found at attach; constant afterwards. Offsets are in bytes; 0: not known. */
 struct dwp_abi_layout {
-	uint64_t (*add)(struct torch_callback callback);
-	void (*remove)(uint64_t handle);
-	const char *(*name)(const void *function);
-	uint64_t (*next_sequence)(void);
 	const void *undefined_tensor;
 	uint32_t sequence, forward_thread, inputs; /* of a RecordFunction */
 	uint32_t schema;                           /* of a RecordFunction that has one */
@@ -41,11 +28,6 @@ extern struct dwp_abi_layout dwp_abi_layout;
 /* Dimensions that lie in the tensor itself. */
 #define ABI_MOST_INLINE_SIZES 5u
 
-static inline bool dwp_abi_has_operators(void)
-{
-	return dwp_abi_layout.add != NULL;
-}
-
 static inline const char *dwp_abi_static_name(const char *function, size_t *length)
 {
 	uint32_t offset = dwp_abi_layout.schema;
@@ -56,11 +38,6 @@ static inline const char *dwp_abi_static_name(const char *function, size_t *leng
 	schema = ABI_POINTER(function, offset);
 	*length = ABI_WORD(schema, 8);
 	return ABI_POINTER(schema, 0);
-}
-
-static inline const char *dwp_abi_name(const char *function)
-{
-	return dwp_abi_layout.name(function);
 }
 
 static inline bool dwp_abi_has_sequences(void)
@@ -77,7 +54,7 @@ static inline uint64_t dwp_abi_sequence(const char *function)
 
 static inline bool dwp_abi_made_node(uint64_t sequence)
 {
-	return dwp_abi_layout.next_sequence() > sequence;
+	return dwp_abi_functions.next_sequence() > sequence;
 }
 
 static inline bool dwp_abi_has_threads(void)

@@ -155,13 +155,13 @@ static void layout_watch(const char *function)
 
 	if (search.watcher != &here)
 		return;
-	const char *name = dwp_abi_layout.name(function);
+	const char *name = dwp_abi_name(function);
 	if (!dwp_abi_read(object, function, sizeof object))
 		return;
 	if (strcmp(name, "aten::neg") == 0 && !search.backward) {
 		layout_watch_inputs(object);
 	} else if (strcmp(name, "aten::exp") == 0) {
-		search.sequence = dwp_abi_layout.next_sequence();
+		search.sequence = dwp_abi_functions.next_sequence();
 		layout_watch_words(object, FIRST_SEQUENCE, search.sequence, &search.sequences);
 		/* no forward thread in an operator that is not backward */
 		layout_watch_words(object, FIRST_THREAD, 0, &search.threads);
@@ -238,30 +238,21 @@ static void layout_search(PyObject *torch)
 	Py_DECREF(names);
 }
 
-bool dwp_abi_find_layout(PyObject *torch, void *library)
+void dwp_abi_find_layout(PyObject *torch, void *library)
 {
 	struct dwp_abi_layout *layout = &dwp_abi_layout;
+	bool seen;
 
-	*(void **)&layout->add = dlsym(library, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
-	*(void **)&layout->remove = dlsym(library, "_ZN2at14removeCallbackEm");
-	*(void **)&layout->name = dlsym(library, "_ZNK2at14RecordFunction4nameEv");
-	*(void **)&layout->next_sequence = dlsym(library, "_ZN2at15sequence_number4peekEv");
 	layout->undefined_tensor =
 	    dlsym(RTLD_DEFAULT, "_ZN3c1019UndefinedTensorImpl10_singletonE");
 	if (!layout->undefined_tensor)
 		layout->undefined_tensor = dlsym(library, "_ZN3c1019UndefinedTensorImpl10_singletonE");
-	if (!TORCH_HAS_CALLBACKS || !layout->add || !layout->remove || !layout->name ||
-	    !layout->next_sequence) {
-		layout->add = NULL;
-		return false;
-	}
 	layout_search(torch);
+	seen = search.seen_forward && search.seen_backward;
 	layout->sizes = layout_take_only(search.sizes, search.seen_sizes, FIRST_SIZES, 8);
 	layout->dtype = layout_take_only(search.dtypes, layout->sizes, layout->sizes + FIRST_DTYPE, 2);
 	layout->inputs = layout->sizes && layout->dtype && layout->undefined_tensor ? INPUTS : 0;
-	layout->sequence =
-	    layout_take_only(search.sequences, search.seen_forward && search.seen_backward, FIRST_SEQUENCE, 8);
-	layout->schema = layout_take_only(search.schemas, search.seen_forward && search.seen_backward, 0, 8);
+	layout->sequence = layout_take_only(search.sequences, seen, FIRST_SEQUENCE, 8);
+	layout->schema = layout_take_only(search.schemas, seen, 0, 8);
 	layout->forward_thread = layout_take_only(search.threads, search.seen_backward, FIRST_THREAD, 8);
-	return true;
 }

@@ -157,13 +157,14 @@ void dwp_abi_find_script(void)
 	*(void **)&script.release = dlsym(library, "_ZdlPv");
 	if (script.calls && script.frames && script.release)
 		script_search(script.torch);
+	if (dwp_abi_breaks(DWP_ABI_SCRIPT))
+		seen = NULL;
 	if (seen)
 		*(void **)&script.destroy = dlsym(library, seen->destroy);
 	if (script.destroy)
 		__atomic_store_n(&script.kind, seen, __ATOMIC_RELEASE);
 	else
-		fprintf(stderr,
-		        "dwell: this PyTorch is not known: stacks are recorded without TorchScript's frames\n");
+		dwp_abi_lacks(DWP_ABI_SCRIPT);
 }
 
 /* ---- frames -------------------------------------------------------------------------------- */

@@ -72,7 +72,7 @@ static bool states_verify(void *library)
 	uint64_t handle = add(callback);
 	right = ABI_POINTER(get_state(), 8) > ABI_POINTER(get_state(), 0) &&
 	        ABI_POINTER(get_state(), 16) >= ABI_POINTER(get_state(), 8) && get_state()[ENABLED] == 1;
-	dwp_abi_layout.remove(handle);
+	dwp_abi_remove_callback(handle);
 	enable(false);
 	right = right && states_is_empty(get_state()) && get_state()[ENABLED] == 0;
 	enable(true);
@@ -86,6 +86,7 @@ void dwp_abi_find_states(void *library, void *cpu)
 
 	*(void **)&get_state = dlsym(library, "_ZN2at24get_record_function_tls_Ev");
 	*(void **)&set_state = dlsym(library, "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE");
-	if (slot && get_state && set_state && states_verify(library))
-		dwp_abi_replace(slot, (void *)(uintptr_t)states_set_if_other);
+	if (dwp_abi_breaks(DWP_ABI_STATES) || !slot || !get_state || !set_state || !states_verify(library) ||
+	    !dwp_abi_replace(slot, (void *)(uintptr_t)states_set_if_other))
+		dwp_abi_lacks(DWP_ABI_STATES);
 }

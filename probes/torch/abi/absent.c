@@ -1,0 +1,20 @@
+/* The other answers of abi.h in a build with torch_abi=disabled; see absent.h. */
+#include "private.h"
+
+unsigned dwp_abi_inputs(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS])
+{
+	return 0;
+}
+
+void dwp_abi_find_script(void)
+{
+}
+
+unsigned dwp_abi_script_frames(uint32_t *ids, unsigned capacity)
+{
+	return 0;
+}
+
+void dwp_abi_skip_states(bool skip)
+{
+}

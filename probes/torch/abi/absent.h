@@ -1,0 +1,54 @@
+/*
+ * The inline answers of abi.h in a build with torch_abi=disabled: PyTorch's memory is not read.
+ *
+ * Only abi.h includes it.
+ */
+#ifndef DWP_TORCH_ABI_ABSENT_H
+#define DWP_TORCH_ABI_ABSENT_H
+
+static inline const char *dwp_abi_static_name(const char *function, size_t *length)
+{
+	return NULL;
+}
+
+static inline bool dwp_abi_has_sequences(void)
+{
+	return false;
+}
+
+static inline uint64_t dwp_abi_sequence(const char *function)
+{
+	return DWP_ABI_NO_SEQUENCE;
+}
+
+static inline bool dwp_abi_made_node(uint64_t sequence)
+{
+	return false;
+}
+
+static inline bool dwp_abi_has_threads(void)
+{
+	return false;
+}
+
+static inline uint64_t dwp_abi_thread(const char *function)
+{
+	return 0;
+}
+
+static inline uint64_t dwp_abi_forward_thread(const char *function)
+{
+	return 0;
+}
+
+static inline bool dwp_abi_has_inputs(void)
+{
+	return false;
+}
+
+static inline uint64_t dwp_abi_hash_inputs(const char *function, uint64_t seed)
+{
+	return 0;
+}
+
+#endif

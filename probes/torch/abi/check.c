@@ -1,0 +1,223 @@
+/*
+ * Verifies each answer of abi.h with values that it was not found with.
+ *
+ * Called once at attach, after layout.c. A few operators run while a callback asks what the probe is
+ * going to ask of every operator, in the same way. A question whose answer is wrong is taken back
+ * alone. Where a wrong answer could be a pointer to nothing, its target is read through the kernel
+ * before the answer is.
+ */
+#include "private.h"
+
+#include <string.h>
+
+static __thread char here;
+
+static struct {
+	const void *watcher; /* the thread, by an address that only it has */
+	const char *forward;  /* the RecordFunction of aten::sin while it runs */
+	uint64_t sequence, thread;
+	/* what has been seen to be right, and how often */
+	unsigned begins, ends, backwards;
+	unsigned short_names, long_names, own_names;
+	unsigned sequences, made, links;
+	unsigned plain, deep, mixed;
+} check;
+
+/* ---- shapes --------------------------------------------------------------------------------- */
+
+static const int64_t plain_sizes[] = { 7, 1, 3 }, deep_sizes[] = { 2, 1, 1, 3, 1, 5 };
+#define CHECK_AXIS 2 /* of cumsum */
+
+static bool check_is_tensor(const struct dwell_tensor *tensor, const int64_t *sizes, unsigned dimensions,
+                            uint16_t dtype)
+{
+	return tensor->dimensions == dimensions && tensor->dtype == dtype &&
+	       memcmp(tensor->sizes, sizes, dimensions * sizeof *sizes) == 0;
+}
+
+/* The input list's entries and the first one's sizes, read so that a wrong offset does no harm. */
+static bool check_can_read(const char *function, unsigned inputs, const int64_t *sizes, unsigned dimensions)
+{
+	const struct dwp_abi_layout *layout = &dwp_abi_layout;
+	char values[3 * 16], tensor[256];
+	int64_t found[8];
+	const char *at = tensor + layout->sizes + 8;
+
+	if (ABI_WORD(function, layout->inputs + 8) != inputs || layout->sizes + 64 > sizeof tensor ||
+	    dwp_abi_read(values, ABI_POINTER(function, layout->inputs), (size_t)inputs * 16) != (size_t)inputs * 16 ||
+	    !dwp_abi_is_tensor(values) ||
+	    dwp_abi_read(tensor, ABI_POINTER(values, 0), sizeof tensor) != sizeof tensor ||
+	    ABI_WORD(tensor, layout->sizes) != dimensions)
+		return false;
+	if (inputs > 1 && (ABI_WORD(values, 16) != CHECK_AXIS || dwp_abi_is_tensor(values + 16)))
+		return false;
+	if (dimensions <= ABI_MOST_INLINE_SIZES)
+		return memcmp(at, sizes, dimensions * sizeof *sizes) == 0;
+	return dwp_abi_read(found, ABI_POINTER(at, 0), dimensions * sizeof *sizes) == dimensions * sizeof *sizes &&
+	       memcmp(found, sizes, dimensions * sizeof *sizes) == 0;
+}
+
+static bool check_inputs(const char *function, unsigned inputs, const int64_t *sizes, unsigned dimensions,
+                         uint16_t dtype)
+{
+	struct dwell_tensor tensors[TORCH_MOST_TENSORS];
+	uint64_t hash;
+
+	if (!dwp_abi_has_inputs() || !check_can_read(function, inputs, sizes, dimensions) ||
+	    dwp_abi_inputs(function, tensors) != inputs || !check_is_tensor(tensors, sizes, dimensions, dtype))
+		return false;
+	for (unsigned i = 1; i < inputs; i++)
+		if (tensors[i].dtype != DWELL_DTYPE_NONE)
+			return false;
+	hash = dwp_abi_hash_inputs(function, 1);
+	return dimensions > ABI_MOST_INLINE_SIZES ? !hash : hash && hash != dwp_abi_hash_inputs(function, 2);
+}
+
+/* ---- callbacks -------------------------------------------------------------------------------- */
+
+TORCH_START(check_on_function, check_function)
+
+static void check_function(const char *function)
+{
+	const char *name, *fixed;
+	size_t length = 0;
+
+	if (check.watcher != &here)
+		return;
+	name = dwp_abi_name(function);
+	fixed = dwp_abi_static_name(function, &length);
+	if (strcmp(name, "aten::sin") == 0) {
+		check.begins++;
+		check.forward = function;
+		check.short_names += fixed && length == strlen(name) && strcmp(fixed, name) == 0;
+		check.sequence = dwp_abi_sequence(function);
+		check.sequences += check.sequence == dwp_abi_functions.next_sequence();
+		check.thread = dwp_abi_has_threads() ? dwp_abi_thread(function) : 0;
+	} else if (strcmp(name, "aten::bitwise_not") == 0) {
+		check.plain += check_inputs(function, 1, plain_sizes, 3, DWELL_INT16);
+	} else if (strcmp(name, "aten::logical_not") == 0) {
+		check.deep += check_inputs(function, 1, deep_sizes, 6, DWELL_BFLOAT16);
+	} else if (strcmp(name, "aten::cumsum") == 0) {
+		check.mixed += check_inputs(function, 3, plain_sizes, 3, DWELL_FLOAT64);
+	} else if (strcmp(name, "aten::scalar_tensor") == 0) { /* too long for the string itself */
+		check.long_names += fixed && length == strlen(name) && strcmp(fixed, name) == 0;
+	}
+}
+
+static void check_on_end(const char *function, void *context)
+{
+	if (check.watcher != &here || check.forward != function)
+		return;
+	check.forward = NULL;
+	check.ends++;
+	check.made += dwp_abi_has_sequences() && dwp_abi_made_node(check.sequence);
+}
+
+TORCH_START(check_on_backward, check_backward)
+
+static void check_backward(const char *function)
+{
+	size_t length;
+
+	if (check.watcher != &here || strcmp(dwp_abi_name(function), "SinBackward0") != 0)
+		return;
+	check.backwards++;
+	check.own_names += dwp_abi_static_name(function, &length) == NULL;
+	check.sequences += dwp_abi_sequence(function) == check.sequence;
+	check.links += dwp_abi_has_threads() && check.thread && dwp_abi_forward_thread(function) == check.thread;
+}
+
+static void check_on_other_end(const char *function, void *context)
+{
+}
+
+/* ---- what runs, and what it must show ---------------------------------------------------------- */
+
+static const char work[] =
+    "with torch.inference_mode(False), torch.no_grad():\n"
+    " torch.bitwise_not(torch.zeros((7, 1, 3), dtype=torch.int16, device='cpu'))\n"
+    " torch.logical_not(torch.zeros((2, 1, 1, 3, 1, 5), dtype=torch.bfloat16, device='cpu'))\n"
+    " torch.cumsum(torch.zeros((7, 1, 3), dtype=torch.float64, device='cpu'), 2)\n"
+    " torch.scalar_tensor(1, device='cpu')\n"
+    "with torch.inference_mode(False), torch.enable_grad():\n"
+    " t = torch.ones(3, device='cpu', requires_grad=True)\n"
+    " y = t.sin()\n"
+    " torch.autograd.grad(y, t, torch.ones_like(t))\n";
+
+static void check_run(PyObject *torch)
+{
+	PyObject *names = dwp_python_names("torch", torch);
+	uint64_t handles[2];
+
+	if (!names)
+		return;
+	handles[0] = dwp_abi_add_callback((torch_start *)check_on_function, check_on_end, 1u << TORCH_FUNCTION, true);
+	handles[1] = dwp_abi_add_callback((torch_start *)check_on_backward, check_on_other_end, 1u << TORCH_BACKWARD,
+	                                  false);
+	check.watcher = &here;
+	dwp_python_run(names, work);
+	check.watcher = NULL;
+	dwp_abi_remove_callback(handles[1]);
+	dwp_abi_remove_callback(handles[0]);
+	Py_DECREF(names);
+}
+
+#ifdef DWP_ABI_BREAK
+static uint64_t check_add_nothing(struct torch_callback callback)
+{
+	return 0;
+}
+
+static void check_remove_nothing(uint64_t handle)
+{
+}
+
+/* As a PyTorch that moved the field would be read. */
+static void check_break(void)
+{
+	struct dwp_abi_layout *layout = &dwp_abi_layout;
+
+	if (dwp_abi_breaks(DWP_ABI_OPERATORS)) {
+		dwp_abi_functions.add = check_add_nothing;
+		dwp_abi_functions.remove = check_remove_nothing;
+	}
+	layout->schema -= dwp_abi_breaks(DWP_ABI_NAMES) ? 8 : 0;
+	layout->sequence += dwp_abi_breaks(DWP_ABI_SEQUENCES) ? 8 : 0;
+	layout->forward_thread -= dwp_abi_breaks(DWP_ABI_THREADS) ? 8 : 0;
+	layout->sizes += dwp_abi_breaks(DWP_ABI_SHAPES) ? 8 : 0;
+}
+#else
+static void check_break(void)
+{
+}
+#endif
+
+void dwp_abi_check(PyObject *torch)
+{
+	struct dwp_abi_layout *layout = &dwp_abi_layout;
+	bool right[DWP_ABI_QUESTIONS] = { false };
+
+	check_break();
+	check_run(torch);
+	right[DWP_ABI_OPERATORS] = check.begins == 1 && check.ends == 1 && check.backwards == 1;
+	right[DWP_ABI_NAMES] = layout->schema && check.short_names == 1 && check.long_names && check.own_names == 1;
+	right[DWP_ABI_SEQUENCES] = layout->sequence && check.sequences == 2 && check.made == 1;
+	right[DWP_ABI_THREADS] = layout->forward_thread && check.links == 1;
+	right[DWP_ABI_SHAPES] = layout->inputs && check.plain && check.deep && check.mixed;
+	if (!right[DWP_ABI_OPERATORS]) {
+		dwp_abi_functions.add = NULL;
+		dwp_abi_lacks(DWP_ABI_OPERATORS);
+		return;
+	}
+	if (!right[DWP_ABI_NAMES])
+		layout->schema = 0;
+	if (!right[DWP_ABI_SEQUENCES])
+		layout->sequence = 0;
+	if (!right[DWP_ABI_THREADS])
+		layout->forward_thread = 0;
+	if (!right[DWP_ABI_SHAPES])
+		layout->inputs = 0;
+	for (enum dwp_abi_question i = DWP_ABI_NAMES; i <= DWP_ABI_SHAPES; i++)
+		if (!right[i])
+			dwp_abi_lacks(i);
+}
