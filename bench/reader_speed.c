@@ -1,10 +1,11 @@
 /*
  * The speed of the reader in events per second, and the memory that it uses.
  *
- *     reader_speed [RANGES [FILE]]     default 20,000,000 ranges, a file in /tmp
+ *     reader_speed [RANGES [FILE [THREADS [STEPS]]]]
  *
- * Writes a synthetic trace (512 names by Zipf, depth up to 8, lognormal pauses with a median of 2
- * us, one thread), then reads it in a new process for each product and prints events per second (a
+ * Default: 20,000,000 ranges, a file in /tmp, one thread, no steps. Writes a synthetic trace (512
+ * names by Zipf, depth up to 8, lognormal pauses with a median of 2 us; the first thread has the
+ * steps), prints what two readings of the clock take, then reads it in a new process for each product and prints events per second (a
  * begin and an end are two events) and RssAnon. The process is pinned to one core, and CPU time is
  * measured.
  */
@@ -17,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "format/encode.h"
 #include "model/model.h"
 
@@ -46,26 +48,21 @@ static double now_s(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static size_t make(const char *path, uint64_t ranges)
+struct size {
+	uint64_t ranges;
+	uint32_t threads;
+	uint64_t steps;
+};
+
+/* Writes the ranges of a thread. Returns the time of the last record. */
+static uint64_t make_thread(struct dw_encode_process *process, uint32_t number, uint32_t thread,
+                            const uint32_t *ops, uint64_t ranges)
 {
-	struct dw_encode encode;
-	struct dw_encode_process process;
 	struct dw_encode_stream stream;
-	uint32_t ops[512];
 	uint64_t ticks = (uint64_t)1 << 40, begun = 0;
 	int depth = 0;
-	FILE *file;
 
-	dw_encode_init(&encode, DW_CLOCK_MONOTONIC, 1000000000);
-	dw_encode_process_init(&process, &encode, 0)->pid = 0x7ffffffe;
-	dw_encode_stream_init(&stream, &process, 0, dw_encode_thread(&process, 1, 0, ticks, "main"));
-	dw_encode_head(&encode)->start_ticks = ticks;
-	for (int i = 0; i < 512; i++) {
-		char name[32];
-
-		snprintf(name, sizeof name, "aten::op_%d", i);
-		ops[i] = dw_encode_op(&process, DWELL_CATEGORY_OPERATOR, name, NULL, 0, NULL, 0);
-	}
+	dw_encode_stream_init(&stream, process, number, thread);
 	while (begun < ranges || depth > 0) {
 		ticks += pause_ticks();
 		if (begun < ranges && (depth == 0 || (depth < 8 && uniform() < 0.5))) {
@@ -78,6 +75,37 @@ static size_t make(const char *path, uint64_t ranges)
 		}
 	}
 	dw_encode_close(&stream);
+	return ticks;
+}
+
+static size_t make(const char *path, const struct size *size)
+{
+	const uint64_t start = (uint64_t)1 << 40;
+	struct dw_encode encode;
+	struct dw_encode_process process;
+	uint32_t ops[512], first = 0;
+	uint64_t end = start;
+	FILE *file;
+
+	dw_encode_init(&encode, DW_CLOCK_MONOTONIC, 1000000000);
+	dw_encode_process_init(&process, &encode, 0)->pid = 0x7ffffffe;
+	dw_encode_head(&encode)->start_ticks = start;
+	for (int i = 0; i < 512; i++) {
+		char name[32];
+
+		snprintf(name, sizeof name, "aten::op_%d", i);
+		ops[i] = dw_encode_op(&process, DWELL_CATEGORY_OPERATOR, name, NULL, 0, NULL, 0);
+	}
+	for (uint32_t i = 0; i < size->threads; i++) {
+		uint32_t thread = dw_encode_thread(&process, 1 + i, i, start, i ? "helper" : "main");
+		uint64_t last = make_thread(&process, i, thread, ops, size->ranges / size->threads);
+
+		first = i ? first : thread;
+		end = i ? end : last;
+	}
+	for (uint64_t i = 0; i < size->steps; i++)
+		dw_encode_step(&process, first, i, start + (end - start) / size->steps * i,
+		               start + (end - start) / size->steps * (i + 1), 0, DW_STEP_RECORDED);
 	file = fopen(path, "wb");
 	if (!file || encode.failed || fwrite(encode.image, dw_encode_bytes(&encode), 1, file) != 1 ||
 	    fclose(file)) {
@@ -87,6 +115,25 @@ static size_t make(const char *path, uint64_t ranges)
 	size_t bytes = dw_encode_bytes(&encode);
 	dw_encode_reset(&encode);
 	return bytes;
+}
+
+/* The unit of other figures: the same processor takes this long to read its counter twice. */
+static double two_readings_ns(void)
+{
+	enum { ROUNDS = 10000000 };
+	const uint32_t kind = dw_clock_pick(NULL);
+	double best = 1e9;
+
+	for (int round = 0; round < 5; round++) {
+		double begun = now_s();
+
+		for (int i = 0; i < ROUNDS; i++) {
+			dw_clock_read(kind);
+			dw_clock_read(kind);
+		}
+		best = fmin(best, (now_s() - begun) * 1e9 / ROUNDS);
+	}
+	return best;
 }
 
 static long rss_anon_kib(void)
@@ -153,13 +200,16 @@ static void measure(const char *path, uint64_t ranges, const char *name)
 int main(int argc, char **argv)
 {
 	static const char *const products[] = { "flat", "tree", "threads", "events" };
-	uint64_t ranges = argc > 1 ? strtoull(argv[1], NULL, 10) : 20000000;
+	const struct size size = { argc > 1 ? strtoull(argv[1], NULL, 10) : 20000000,
+		argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 1,
+		argc > 4 ? strtoull(argv[4], NULL, 10) : 0 };
+	const uint64_t ranges = size.ranges;
 	const char *path = argc > 2 ? argv[2] : "/tmp/dwell-reader-speed.dwell";
 	cpu_set_t set;
 	pid_t child = fork();
 
 	if (child == 0) {
-		size_t bytes = make(path, ranges);
+		size_t bytes = make(path, &size);
 
 		printf("%llu ranges, %.1f MB, %.2f bytes/range\n", (unsigned long long)ranges,
 		       (double)bytes / 1e6, (double)bytes / (double)ranges);
@@ -169,6 +219,7 @@ int main(int argc, char **argv)
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
 	sched_setaffinity(0, sizeof set, &set);
+	printf("two readings of the clock: %.1f ns\n", two_readings_ns());
 	for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
 		fflush(stdout);
 		child = fork();
