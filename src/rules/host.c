@@ -7,6 +7,7 @@
  * one. Longer gaps are other code. */
 #define HOST_SMALL_NS 20e3
 #define HOST_SMALL_GAP_NS 40e3
+#define HOST_CALL_NS 10e3
 #define HOST_SMALL_COUNT 100
 #define HOST_SMALL_SHARE 0.30
 #define HOST_MANY_COUNT 500
@@ -72,6 +73,17 @@ static struct dw_amount host_share_small(const struct dw_rule_case *at)
 	return dw_amount_plus(small, dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON), part));
 }
 
+/* Calls that wait for a result, and the interpreter's time for them. */
+static struct dw_amount host_share_synchronising(const struct dw_rule_case *at)
+{
+	double part = dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) /
+	              dw_case_value(at, DW_FACT_OPERATORS_COUNT);
+
+	return dw_amount_plus(dw_case_amount(at, DW_FACT_OPERATORS_SYNCHRONISING),
+	                      dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON),
+	                                      isnan(part) ? 0 : fmin(1, part)));
+}
+
 static bool host_calls_small(const struct dw_rule_case *at)
 {
 	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
@@ -79,7 +91,7 @@ static bool host_calls_small(const struct dw_rule_case *at)
 	return (count >= HOST_MANY_COUNT ||
 	        (count >= HOST_SMALL_COUNT && host_share_small(at).value >= HOST_SMALL_SHARE)) &&
 	       dw_case_value(at, DW_FACT_OPERATORS_SMALL_MEAN) < HOST_SMALL_NS &&
-	       dw_case_value(at, DW_FACT_STEP_PYTHON) *
+	       dw_case_part(at, DW_FACT_STEP_PYTHON) *
 	               dw_case_whole_ns(at, DW_RULE_OF_STEP) /
 	               dw_case_value(at, DW_FACT_OPERATORS_COUNT) < HOST_SMALL_GAP_NS;
 }
@@ -112,9 +124,14 @@ static struct dw_amount host_share_collector(const struct dw_rule_case *at)
 	                              ? DW_FACT_LOOP_COLLECTOR_ALL : DW_FACT_STEP_COLLECTOR);
 }
 
+/* A loop that only calls operators takes some microseconds of Python for each. */
 static bool host_is_python(const struct dw_rule_case *at)
 {
-	return dw_case_has(at, DW_FACT_TRACE_PYTHON);
+	double whole_ns = dw_case_whole_ns(at, host_whole_python(at));
+	double calls_ns = dw_case_part(at, DW_FACT_OPERATORS_COUNT) * HOST_CALL_NS;
+
+	return dw_case_has(at, DW_FACT_TRACE_PYTHON) &&
+	       host_share_python(at).value * whole_ns - calls_ns >= DW_RULE_DEADBAND * whole_ns;
 }
 
 #define HOST_FUNCTIONS                                                                       \
@@ -187,7 +204,7 @@ const struct dw_rule dw_rules_host[] = {
 		.whole_of = host_whole_idle,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_IDLE),
 		.share = host_share_idle,
-		.threshold = 0.10,
+		.threshold = 0.08,
 		.reason = "No thread of the process used a CPU, and none waited for one. If that wait is "
 		          "known for the whole run only, the share must exceed it, and 20%.",
 		.applies = host_is_idle,
@@ -201,10 +218,10 @@ const struct dw_rule dw_rules_host[] = {
 		.id = "synchronising-call",
 		.question = "Does a call wait for the device in the middle of a step?",
 		.kind = DW_RULE_CAUSE,
-		.group = DW_RULE_HOST,
 		.part = DW_RULE_PART_COMPUTE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SYNCHRONISING, DW_FACT_OPERATORS_SYNCHRONISING_COUNT),
+		.share = host_share_synchronising,
 		.threshold = 0.05,
 		.reason = "Such calls keep the host from launching work ahead.",
 		.applies = host_synchronises,
@@ -292,7 +309,7 @@ const struct dw_rule dw_rules_host[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SMALL, DW_FACT_OPERATORS_SMALL_COUNT,
 		                       DW_FACT_OPERATORS_SMALL_MEAN, DW_FACT_OPERATORS_COUNT,
-		                       DW_FACT_STEP_PYTHON, DW_FACT_STEP_WALL),
+		                       DW_FACT_STEP_WALL),
 		.share = host_share_small,
 		.threshold = 0.10,
 		.reason = "Calling an operator costs 2 to 10 us beside its work. At least 500 operators a "
@@ -321,8 +338,8 @@ const struct dw_rule dw_rules_host[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_PYTHON),
 		.share = host_share_python,
 		.threshold = 0.10,
-		.reason = "What operators, waits and named ranges do not explain. A loop that only calls "
-		          "operators has a few percent.",
+		.reason = "What operators, waits and named ranges do not explain. Of this, 10 us for each "
+		          "operator are its call; without them at least 5% must remain.",
 		.applies = host_is_python,
 		.statement = "Python {takes} {share} {of}{step.python:where}, beside operators and waits.",
 		.remedy = {

@@ -231,10 +231,10 @@ const struct dw_rule dw_rules_loader[] = {
 		             "worker{loader.workers:s} cannot keep up[ (queue empty at {loader.empty} of "
 		             "requests)].",
 		.remedy = {
-			[DW_WORDS_ANY] = "more workers if CPUs are free, or cheaper samples[ (one takes "
-			                 "{loader.sample})]",
-			[DW_WORDS_PYTORCH] = "[num_workers={number} if CPUs are free, or ]cheaper samples, decoded "
-			                     "once and cached[ (a worker takes {loader.production} for a batch)]",
+			[DW_WORDS_ANY] = "more workers if CPUs are free, or cheaper samples[; one takes "
+			                 "{loader.sample}]",
+			[DW_WORDS_PYTORCH] = "[num_workers={number} if CPUs are free, or ]samples that are decoded "
+			                     "once and cached[; a worker takes {loader.production} for a batch]",
 		},
 		.look = "dwell report --view dataloader",
 	},
@@ -257,8 +257,8 @@ const struct dw_rule dw_rules_loader[] = {
 		             "batches itself].",
 		.remedy = {
 			[DW_WORDS_ANY] = "make batches ready in another thread while a step computes",
-			[DW_WORDS_PYTORCH] = "[DataLoader(..., num_workers={number}), if CPUs are free, or ]cheaper "
-			                     "samples, decoded once and cached",
+			[DW_WORDS_PYTORCH] = "[DataLoader(..., num_workers={number}), if CPUs are free, or ]samples "
+			                     "that are decoded once and cached",
 			[DW_WORDS_JAX] = "make batches ready in another thread or process while a step computes "
 			                 "(grain, tf.data with prefetch)",
 		},

@@ -5,6 +5,8 @@
 
 #include "rules/case.h"
 
+#define LOOP_DELAY 0.25 /* of the steps' time */
+
 static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id inside,
                                  enum dw_fact_id outside)
 {
@@ -45,9 +47,17 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 	         dw_case_part(at, DW_FACT_LOADER_START_SHARE) >= excess->value / 2);
 }
 
-static bool loop_has_steps_to_drift(const struct dw_rule_case *at)
+/* Other programs that take the CPU change the pace of steps, too. */
+static bool loop_changes(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS;
+	return dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS &&
+	       !(dw_case_value(at, DW_FACT_DRIFT_CHANGE) < 2 * dw_case_value(at, DW_FACT_CPU_DELAY));
+}
+
+static bool loop_drifts(const struct dw_rule_case *at)
+{
+	return !(dw_case_value(at, DW_FACT_CPU_DELAY) > LOOP_DELAY) &&
+	       dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS;
 }
 
 /* Compared with a run at the pace of its first step: on average half of the slope. */
@@ -195,9 +205,9 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_CHANGE, DW_FACT_DRIFT_CHANGE_STEP),
 		.threshold = 0.10,
-		.reason = "Twenty steps or more on each side, and a difference that other programs seldom "
-		          "make.",
-		.applies = loop_has_steps_to_drift,
+		.reason = "At least 40 steady steps, and a difference of twice the share of the time in which "
+		          "the steps' thread waits for a CPU.",
+		.applies = loop_changes,
 		.no_gain = true,
 		.statement = "From step {drift.change_step} on, steps take {drift.change} longer than before"
 		             "[, most of it in {drift.change:note}].",
@@ -215,8 +225,10 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_SLOPE),
 		.threshold = 0.10,
-		.reason = "A trend over at least 40 steady steps that chance does not explain.",
-		.applies = loop_has_steps_to_drift,
+		.reason = "A trend over at least 40 steady steps that chance does not explain. Not reported if "
+		          "the steps' thread waits for a CPU for a quarter of its time: other programs "
+		          "change the pace.",
+		.applies = loop_drifts,
 		.gain_ns = loop_gain_drift,
 		.statement = "Steps get slower: by {share} of the median from the first to the last"
 		             "[, most of it in {drift.slope:note}].",

@@ -3,12 +3,13 @@
 
 #include "rules/case.h"
 
-#define MEMORY_GROWTH_BYTES (64 << 10) /* a step */
-#define MEMORY_LARGE_BYTES (256e6)
+#define MEMORY_GROWTH_BYTES (1 << 20) /* in all steps */
+#define MEMORY_LARGE_BYTES (32 << 20)
 
 static bool memory_grows(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_MEMORY_GROWTH) >= MEMORY_GROWTH_BYTES;
+	return dw_case_value(at, DW_FACT_MEMORY_GROWTH) * dw_case_value(at, DW_FACT_STEP_COUNT) >=
+	       MEMORY_GROWTH_BYTES;
 }
 
 /* The memory of a CPU is other programs' memory too. */
@@ -44,8 +45,8 @@ const struct dw_rule dw_rules_memory[] = {
 		.whole = DW_RULE_OF_PEAK,
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_GROWTH_SHARE, DW_FACT_MEMORY_GROWTH),
 		.threshold = 0.10,
-		.reason = "Growth over the steady steps of a tenth of the peak, and of 64 KiB a step or "
-		          "more. The first steps allocate what stays.",
+		.reason = "Growth over the steady steps of a tenth of the peak, and of 1 MiB or more in all. "
+		          "The first steps allocate what stays.",
 		.applies = memory_grows,
 		.no_gain = true,
 		.statement = "Memory grows by {memory.growth} with each step[ on {memory.peak:note}][, most of "
@@ -120,7 +121,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.whole = DW_RULE_OF_PEAK,
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_TEMPORARIES_SHARE, DW_FACT_MEMORY_PEAK),
 		.threshold = 0.50,
-		.reason = "What is allocated and freed within one operator, of a peak of 256 MB or more.",
+		.reason = "What is allocated and freed within one operator, of a peak of 32 MiB or more.",
 		.applies = memory_is_large,
 		.no_gain = true,
 		.statement = "Temporaries hold {share} {of}.",

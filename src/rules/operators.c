@@ -261,15 +261,15 @@ const struct dw_rule dw_rules_operators[] = {
 	{
 		.id = "nameless",
 		.question = "How much of a step lies in no named range?",
-		.kind = DW_RULE_CAUSE,
+		.kind = DW_RULE_WORK,
 		.group = DW_RULE_HOST,
 		.part = DW_RULE_PART_NONE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_UNNAMED),
 		.share = operators_share_nameless,
-		.threshold = 0.30,
-		.reason = "A program without Python need not name all of its work; at 30% the report says "
-		          "too little.",
+		.threshold = 0.12,
+		.reason = "A program without Python need not name all of its work; from an eighth of a step "
+		          "on, what lies there can be the cause of something. It is ranked as work.",
 		.applies = operators_no_python,
 		.no_gain = true,
 		.statement = "{share} {of} lies in no named range.",

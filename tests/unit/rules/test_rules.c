@@ -143,7 +143,7 @@ static const struct trial {
 	{ "collector", 0.03, NO_OTHER, { S(LOOP_COLLECTOR_ALL, 0.2), S(STEP_COLLECTOR, 0.2) } },
 	{ "waiting-file", 0.03, NO_OTHER, { S(WAIT_FILE, 0.3), S(STEP_IDLE, 0.3) } },
 	{ "waiting-lock", 0.03, NO_OTHER, { S(WAIT_LOCK, 0.3), S(STEP_IDLE, 0.3) } },
-	{ "idle", 0.08, NO_OTHER, { S(STEP_IDLE, 0.35) } },
+	{ "idle", 0.07, NO_OTHER, { S(STEP_IDLE, 0.35) } },
 	{ "synchronising-call", 0.03, S(OPERATORS_SYNCHRONISING_COUNT, 0),
 	  { S(OPERATORS_SYNCHRONISING, 0.3), S(OPERATORS_SYNCHRONISING_COUNT, 5) } },
 	{ "compilation", 0.03, NO_OTHER, { S(OPERATORS_COMPILATION, 0.3), S(OPERATORS_COMPILATIONS, 3) } },
@@ -164,7 +164,7 @@ static const struct trial {
 	{ "roofline", 0.45, S(FLOPS_PEAK_SHARE, 0.8),
 	  { S(FLOPS_COUNTED, 0.8), S(FLOPS_PEAK_SHARE, 0.1) } },
 	{ "precision", 0.30, NO_OTHER, { S(OPERATORS_FLOAT32, 0.7) } },
-	{ "nameless", 0.25, S(TRACE_PYTHON, 1), { S(STEP_UNNAMED, 0.5), S(TRACE_PYTHON, 0) } },
+	{ "nameless", 0.08, S(TRACE_PYTHON, 1), { S(STEP_UNNAMED, 0.5), S(TRACE_PYTHON, 0) } },
 	{ "compute", 0, S(STEP_IDLE, 0.35), { S(STEP_FORWARD, 0.5), S(STEP_OPTIMIZER, 0) } },
 	{ "memory-growth", 0.05, S(MEMORY_GROWTH, 1000),
 	  { S(MEMORY_GROWTH_SHARE, 0.5), S(MEMORY_GROWTH, 4e6), S(MEMORY_PEAK, 1e8) } },
@@ -181,7 +181,7 @@ static const struct trial {
 	  { S(CPU_THREADS, 16), S(CPU_CPUS, 2), S(CPU_DELAY, 0.4), S(CPU_OTHERS, 0.02) } },
 	{ "thread-count", 7, S(CPU_OPERATOR_THREADS, 2),
 	  { S(CPU_BUSY, 1.2), S(CPU_OPERATOR_THREADS, 8), S(CPU_CPUS, 8) } },
-	{ "page-faults", 100, NO_OTHER, { S(CPU_FAULTS_MINOR, 8000), S(CPU_FAULTS_MAJOR, 0) } },
+	{ "page-faults", 700, NO_OTHER, { S(CPU_FAULTS_MINOR, 4000), S(CPU_FAULTS_MAJOR, 0) } },
 	{ "profiler-cost", 0.03, NO_OTHER, { S(RUN_PROFILER, 0.27) } },
 };
 
@@ -597,6 +597,22 @@ TEST(a_wait_for_a_cpu_is_not_idle_time)
 	at.arena = (struct dw_arena){ 0 };
 	judge(&at);
 	CHECK(found(&at, "idle")->state == DW_RULE_FIRED);
+	done(&at);
+}
+
+TEST(a_busy_machine_is_no_drift)
+{
+	struct judged at;
+
+	trial_prepare(trial_find("drift"), &at);
+	set(&at, DW_FACT_CPU_DELAY, 0.4);
+	judge(&at);
+	CHECK(found(&at, "drift")->state == DW_RULE_QUIET);
+	done(&at);
+	trial_prepare(trial_find("change-point"), &at);
+	set(&at, DW_FACT_CPU_DELAY, 0.3);
+	judge(&at);
+	CHECK(found(&at, "change-point")->state == DW_RULE_QUIET);
 	done(&at);
 }
 
