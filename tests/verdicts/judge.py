@@ -23,11 +23,9 @@ class Judgement:
     first_right: bool
     outcomes: dict = field(default_factory=dict)  # rule: FOUND, MISSED, FALSE or RIGHT
 
-    def faults(self):
-        return [rule for rule, outcome in self.outcomes.items() if outcome in (MISSED, FALSE)]
-
-    def right(self):
-        return self.first_right and not self.faults()
+    def faults(self, only_missed=False):
+        return [rule for rule, outcome in self.outcomes.items()
+                if outcome == MISSED or outcome == FALSE and not only_missed]
 
 
 def certainty(scenario, truth):
@@ -73,12 +71,13 @@ def judge(scenario, truth, rows):
             result.outcomes[rule] = RIGHT
     for rule in set(named) - set(RULES):  # a rule that this list does not know is not right by silence
         result.outcomes[rule] = FALSE
-    judge_compute(result, scenario, sure, first)
+    judge_compute(result, scenario, sure, "compute" if not set(named) - ALWAYS else first)
     return result
 
 
 def judge_compute(result, scenario, sure, first):
-    """`compute` is the answer that nothing stands out: right where nothing was planted."""
+    """`compute` is the answer that nothing stands out: right where nothing was planted. `first` is the first
+    sentence that is more than an information."""
     if sure != "yes" or "compute" in scenario.first:
         return
     if scenario.rules:

@@ -8,7 +8,7 @@ import sys
 
 import judge
 import matrix
-from scenarios import NOT_PLANTED, RULES, SCENARIOS, Scenario
+from scenarios import NOT_PLANTED, RULES, SCENARIOS, SUBSET, Scenario
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 failed = passed = 0
@@ -57,6 +57,8 @@ def test_judge():
     check("neither is one miss", outcomes(either, truth(), rows())[0].get("allocator") == "missed")
     clean = scenario((), "clean")
     check("nothing stands out", outcomes(clean, truth(0), rows("compute")) == ({"compute": "found"}, True))
+    check("an information before it does not change it", outcomes(clean, truth(0), rows("warm-up", "compute"))[0]
+          == {"compute": "found"})
     check("no row says the same", outcomes(clean, truth(0), rows()) == ({"compute": "found"}, True))
     check("a false alarm", outcomes(clean, truth(0), rows("idle")) == ({"idle": "false", "compute": "missed"}, False))
     limited = scenario(only_if=("ratio", 0.7))
@@ -89,6 +91,7 @@ def test_page():
 def test_scenarios():
     names = [case.name for case in SCENARIOS]
     check("each scenario has its own name", len(set(names)) == len(names) >= 100)
+    check("the subset's names exist", SUBSET <= set(names))
     planted = {rule for case in SCENARIOS for rule in case.named()}
     check("each rule is planted, or it is said why not", planted | set(NOT_PLANTED) | {"compute"} == set(RULES))
     check("no rule outside the list", all(case.allowed() <= set(RULES) for case in SCENARIOS))

@@ -1,7 +1,7 @@
 """The results of tools/verdicts as text and as a page: by rule, by scenario, first sentences, gains."""
 import judge
 from judge import FALSE, FOUND, MISSED, RIGHT
-from scenarios import RULES
+from scenarios import RULES, SCENARIOS
 
 
 def description(scenario):
@@ -125,11 +125,11 @@ class Page:
         yield (f"{machine.get('processor', '')}, {machine.get('cores', '?')} cores; {machine.get('versions', '')},"
                f" judged by commit {machine.get('judged', '?')}; {machine.get('date', '')}.")
         beside = machine.get("busy", 0)
-        yield (f"{len(self.runs)} runs of {len({scenario.name for scenario, _, _ in self.runs})} scenarios,"
+        yield (f"{len(self.runs)} runs of {len({scenario.name for scenario, _, _ in self.runs})} of {len(SCENARIOS)} scenarios,"
                f" {machine.get('jobs', 1)} at the same time, load at the end {machine.get('load', '?')}"
                + (f", with {beside} busy loops beside them." if beside else "."))
         if self.errors:
-            yield f"{len(self.errors)} runs failed: " + "; ".join(f"{scenario.name}: {why}" for scenario, why in self.errors)
+            yield f"{len(self.errors)} runs ended with an error: " + "; ".join(f"{scenario.name}: {why}" for scenario, why in self.errors)
 
     # ---- forms ---------------------------------------------------------------------------------
 

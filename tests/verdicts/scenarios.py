@@ -38,7 +38,6 @@ class Scenario:
     measured: bool = True
     only_if: tuple = ()
     options: tuple = ()
-    subset: bool = False
 
     def expected(self):
         """The rules that must be reported, each as a tuple of alternatives."""
@@ -69,9 +68,9 @@ class Script:
         self.all.append(Scenario(f"{stem}.{cause}" + ("" if kind == "decoy" or cause == "none" else f".{kind}"), self.name,
                                  cause, share, kind, **facts))
 
-    def fault(self, cause, rules, weak=WEAK, strong=STRONG, subset=None, **facts):
+    def fault(self, cause, rules, weak=WEAK, strong=STRONG, **facts):
         for kind, share in (("weak", weak), ("strong", strong)):
-            self.add(cause, kind, share, rules=rules, subset=kind == subset, **facts)
+            self.add(cause, kind, share, rules=rules, **facts)
 
     def clean(self, cause="none", **facts):
         self.add(cause, "clean", 0.0, clean="", **facts)
@@ -83,11 +82,11 @@ class Script:
 SCENARIOS = []
 
 loading = Script("loading.py", SCENARIOS)
-loading.clean(subset=True)
-loading.fault("in-process", "loader-in-process", also="loader-part", subset="strong")
+loading.clean()
+loading.fault("in-process", "loader-in-process", also="loader-part")
 loading.fault("read", "loader-in-process loader-part", also="idle")
 loading.fault("collate", "loader-in-process loader-part")
-loading.fault("workers", "loader-slow-workers", also="loader-part", clean="loading.workers.clean", subset="strong")
+loading.fault("workers", "loader-slow-workers", also="loader-part", clean="loading.workers.clean")
 loading.fault("decode-worker", "loader-slow-workers", also="loader-part", clean="loading.workers.clean")
 loading.fault("handover", "loader-handover", also="loader-part", clean="loading.handover.clean")
 loading.fault("restart", "loader-restart", also="loader-part", clean="loading.persistent")
@@ -105,13 +104,13 @@ loading.decoy("slow-start", "loader-slow-workers", also="loader-handover")
 
 outside = Script("outside.py", SCENARIOS)
 outside.clean()
-outside.fault("checkpoint", "checkpoint", also="waiting-file", subset="strong")
-outside.fault("evaluation", "evaluation", subset="weak")
+outside.fault("checkpoint", "checkpoint", also="waiting-file")
+outside.fault("evaluation", "evaluation")
 outside.fault("graphs", "evaluation-graphs", first="evaluation")
 outside.fault("logging", "logging", first="between-steps python", also="waiting-file")
 outside.fault("metrics", "between-steps|python", first="between-steps python")
 outside.fault("operators", "between-steps", also="memory-bound-chain small-operators one-operator")
-outside.decoy("evaluate-first", "evaluation", subset=True)
+outside.decoy("evaluate-first", "evaluation")
 outside.decoy("evaluate-last", "evaluation")
 outside.decoy("save-last", "checkpoint")
 outside.decoy("save-small", "checkpoint")
@@ -125,7 +124,7 @@ waiting.fault("sleep", "idle")
 waiting.fault("pipe", "idle|waiting-file")
 waiting.fault("fsync", "waiting-file", also="idle")
 waiting.fault("lock", "waiting-lock", also="idle")
-waiting.fault("python", "python", subset="strong")
+waiting.fault("python", "python")
 waiting.fault("numpy", "python")
 waiting.fault("items", "synchronising-call", first="python small-operators", also="one-operator profiler-cost")
 waiting.fault("collector", "collector")
@@ -138,7 +137,7 @@ waiting.decoy("collect-first", "collector")
 
 operators = Script("operators.py", SCENARIOS)
 operators.clean()
-operators.fault("small-forward", "small-operators", also="one-operator python profiler-cost", subset="strong")
+operators.fault("small-forward", "small-operators", also="one-operator python profiler-cost")
 operators.fault("one", "one-operator", weak=0.48, strong=0.70, also="roofline precision")
 operators.fault("layout", "layout-copies", also="one-operator memory-bound-chain allocator page-faults memory-temporaries")
 operators.fault("chain", "memory-bound-chain", also="roofline", options="--shapes")
@@ -171,7 +170,7 @@ operators.decoy("views", "layout-copies")
 
 over_time = Script("over_time.py", SCENARIOS)
 over_time.clean()
-over_time.fault("spikes", "slow-steps", subset="strong")
+over_time.fault("spikes", "slow-steps")
 over_time.fault("sleep-spikes", "slow-steps")
 over_time.fault("drift", "drift", first="python")
 over_time.fault("change", "change-point", first="python")
@@ -193,7 +192,7 @@ over_time.decoy("spike-last", "slow-steps")
 memory = Script("memory.py", SCENARIOS)
 memory.clean()
 memory.fault("keep-graphs", "memory-growth")
-memory.fault("keep-outputs", "memory-growth", subset="strong")
+memory.fault("keep-outputs", "memory-growth")
 memory.fault("gradients", "memory-owners", weak=0.2, strong=0.5)
 memory.fault("old-copy", "memory-owners")
 memory.fault("temporaries", "memory-temporaries", weak=0.3, strong=0.6,
@@ -214,34 +213,34 @@ ranks.decoy("both-wait", "rank-waits", share=STRONG, rules="idle", also="communi
 ranks.decoy("small", "communication", also="communication rank-waits", first="communication rank-waits")
 
 in_c = Script("in_c.c", SCENARIOS)
-in_c.clean(subset=True)
+in_c.clean()
 for _cause, _rules, _facts in (
         # Where the thread waits there is no range either: a report may say so.
-        ("sleep", "idle", {"subset": "weak", "also": "nameless"}),
+        ("sleep", "idle", {"also": "nameless"}),
         ("fsync", "waiting-file", {"also": "idle nameless"}),
         ("lock", "waiting-lock", {"also": "idle nameless"}),
-        ("data", "loader-in-process", {"subset": "strong", "also": "loader-part"}),
-        ("small", "small-operators", {"subset": "strong", "also": "profiler-cost"}),
+        ("data", "loader-in-process", {"also": "loader-part"}),
+        ("small", "small-operators", {"also": "profiler-cost"}),
         ("nameless", "nameless", {}),
         ("between", "between-steps", {"also": "nameless"}),
-        ("checkpoint", "checkpoint", {"subset": "weak"}),
-        ("evaluation", "evaluation", {"subset": "strong", "also": "one-operator"}),
+        ("checkpoint", "checkpoint", {}),
+        ("evaluation", "evaluation", {"also": "one-operator"}),
         ("communication", "communication", {"also": "idle"}),
-        ("growth", "memory-growth", {"subset": "weak"}),
+        ("growth", "memory-growth", {}),
         ("temporaries", "memory-temporaries", {"weak": 0.3, "strong": 0.6}),
         ("faults", "page-faults|allocator", {"also": "nameless"}),
-        ("spikes", "slow-steps", {"subset": "weak"}),
+        ("spikes", "slow-steps", {}),
         ("drift", "drift", {"also": "one-operator"}),
         ("change", "change-point", {"also": "one-operator"}),
         ("threads", "oversubscribed", {"measured": False, "also": "one-operator"})):
     in_c.fault(_cause, _rules, **_facts)
 in_c.fault("one", "one-operator", weak=0.48, strong=0.70)
-in_c.decoy("first", "slow-steps", rules="warm-up", first="compute", subset=True)
+in_c.decoy("first", "slow-steps", rules="warm-up", first="compute")
 for _cause, _looks_like in (("sleep-first", "idle"), ("work-first", "nameless"), ("sleep-last", "idle"), ("sleeper", "waiting-lock"),
                             ("small-first", "small-operators"), ("evaluate-first", "evaluation"), ("save-last", "checkpoint"),
                             ("zones", "nameless"), ("sawtooth", "memory-growth"), ("jitter", "slow-steps"),
                             ("spike-last", "slow-steps"), ("reused", "page-faults")):
-    in_c.decoy(_cause, _looks_like, subset=_cause in ("zones", "sleep-last"))
+    in_c.decoy(_cause, _looks_like)
 
 # Every rule of dwell; those without a scenario have their reason below.
 RULES = tuple("""
@@ -252,3 +251,10 @@ first-shapes compilation graph-breaks layout-copies optimizer-unfused optimizer-
 change-point memory-limit memory-room memory-owners memory-temporaries roofline memory-bound-chain precision
 thread-count page-faults input-size-variance profiler-cost between-steps nameless warm-up compute""".split())
 NOT_PLANTED = {"memory-limit": "needs a machine or a container whose memory is nearly full"}
+# What tools/check runs: about a minute of one core. Strong causes of many kinds, which a busy machine does not hide.
+SUBSET = frozenset("""
+loading.in-process.strong outside.checkpoint.strong outside.evaluation.strong outside.evaluate-first
+waiting.sleep.strong waiting.python.strong operators.small-forward.strong operators.layout.strong
+memory.keep-outputs.strong in_c.none in_c.sleep.strong in_c.data.strong in_c.checkpoint.strong in_c.evaluation.strong
+in_c.between.strong in_c.communication.strong in_c.spikes.strong in_c.one.strong in_c.first in_c.zones in_c.sleep-last
+in_c.save-last""".split())
