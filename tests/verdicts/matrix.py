@@ -122,8 +122,8 @@ class Page:
 
     def heads(self):
         machine = self.machine
-        yield (f"{machine.get('processor', '')}, {machine.get('cores', '?')} cores; {machine.get('versions', '')},"
-               f" judged by commit {machine.get('judged', '?')}; {machine.get('date', '')}.")
+        yield (f"{machine.get('processor', '')}, {machine.get('cores', '?')} cores; {machine.get('versions', '')};"
+               f" {machine.get('date', '')}.")
         beside = machine.get("busy", 0)
         yield (f"{len(self.runs)} runs of {len({scenario.name for scenario, _, _ in self.runs})} of {len(SCENARIOS)} scenarios,"
                f" {machine.get('jobs', 1)} at the same time, load at the end {machine.get('load', '?')}"
