@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/bandwidth.h"
 #include "cli/cli.h"
 #include "cli/machine.h"
 #include "cli/peak.h"
@@ -166,8 +167,8 @@ static void run_note_cost(void)
 	dwell_meta_json(DW_KEY_COST_RANGE_NS, text);
 }
 
-/* Stores the peak that the flops view compares with. */
-static void run_note_peak(void)
+/* Stores the peaks that FLOPs and bytes are compared with. */
+static void run_note_peaks(void)
 {
 	struct dw_peak peak;
 	char text[160];
@@ -180,6 +181,8 @@ static void run_note_peak(void)
 	         "%.1f GFLOP/s", peak.vectors, peak.threads, peak.threads == 1 ? "" : "s",
 	         peak.one_thread / 1e9);
 	dwell_meta("peak_flops_measured_as", text);
+	snprintf(text, sizeof text, "%.0f", dw_bandwidth_measure());
+	dwell_meta_json("host.bandwidth", text);
 }
 
 static void run_note_status(int status)
@@ -518,7 +521,7 @@ int dw_run(const struct dw_run_request *request, char *trace)
 		run_note_machine();
 		run_note_cost();
 		if (request->options.categories & DWELL_DETAIL_FLOPS)
-			run_note_peak();
+			run_note_peaks();
 	}
 	if (request->serve) {
 		server = run_start_serving(listener, port, actual);

@@ -1,0 +1,15 @@
+/*
+ * The memory bandwidth of this machine in bytes a second: reading and writing together.
+ *
+ * run.c measures it once before the program starts if --flops is set, in about 100 ms. Each core that
+ * the program may use copies a block that is larger than its share of the caches, all at the same
+ * time; the fastest round counts. An operator that only moves data cannot be faster than its bytes
+ * divided by this.
+ */
+#ifndef DW_CLI_BANDWIDTH_H
+#define DW_CLI_BANDWIDTH_H
+
+/* 0: it could not be measured. */
+double dw_bandwidth_measure(void);
+
+#endif
