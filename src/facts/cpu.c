@@ -85,6 +85,7 @@ void dw_facts_of_cpu(struct dw_facts_work *work)
 	cpu_put_number(work, DW_FACT_CPU_CPUS, "host.cpus", "record with dwell run");
 	cpu_put_number(work, DW_FACT_CPU_OPERATOR_THREADS, DW_KEY_TORCH_THREADS,
 	               "the number of threads of an operator is not in the trace");
+	cpu_put_number(work, DW_FACT_CPU_BANDWIDTH, "host.bandwidth", "dwell run --flops");
 	cpu_put_others(work);
 	if (!work->steady_count)
 		return;

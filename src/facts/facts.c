@@ -172,7 +172,6 @@ static void facts_say_why(struct dw_facts_work *work)
 		const char *why;
 	} whys[] = {
 		{ DW_FACT_CPU_THREADS, "the number of threads that can run is not in the trace" },
-		{ DW_FACT_CPU_BANDWIDTH, "the bandwidth of memory was not measured" },
 		{ DW_FACT_OPERATORS_FIRST_SHAPES, "calls by shape are not followed over the run yet" },
 		{ DW_FACT_OPERATORS_NEW_SHAPES, "calls by shape are not followed over the run yet" },
 		{ DW_FACT_OPERATORS_DISPATCH, "the cost of an empty operator was not measured" },
