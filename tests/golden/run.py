@@ -51,7 +51,7 @@ CASES = {
        ("actions.md", 0, ["--view", "actions", "--format", "md"])],
     "python": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS] + [("overview.80", 80, [])],
     "loader": [(f"{view}.{form}", 0, ["--view", view, "--format", form])
-               for view in ("overview", "dataloader", "gc") for form in ("text", "json")],
+               for view in ("overview", "dataloader", "gc", "facts") for form in ("text", "json")],
     "ranks": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS],
     "names": [(f"operators.{form}", 0, ["--view", "operators", "--format", form]) for form in [*FORMATS, "html"]]
     + [(f"operators.{width}", width, ["--view", "operators"]) for width in (40, 80, 120)]
