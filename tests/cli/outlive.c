@@ -25,7 +25,7 @@ int main(int count, char **arguments)
 	if (pipe(said) != 0)
 		return 1;
 	if (fork() == 0) {
-		close(STDOUT_FILENO); /* whoever reads our output need not wait */
+		close(STDOUT_FILENO); /* so that a reader of our output need not wait for this process */
 		close(STDERR_FILENO);
 		{
 			DWELL_ZONE("child");

@@ -1,9 +1,9 @@
 /*
  * Memory and time of an execution; see bounds.h.
  *
- * Under AddressSanitizer the allocator says what it does; else malloc() and its like are
- * defined here and count on the way to the C library's. The size of a block is what the
- * allocator says it is, so that nothing is stored beside it.
+ * Under AddressSanitizer the allocator reports allocations. Otherwise malloc() and similar
+ * functions are defined here: they count, and call those of the C library. The size of a block is what
+ * malloc_usable_size() returns, so that no size need be stored.
  */
 #include "bounds.h"
 

@@ -150,7 +150,7 @@ static const uint8_t *unpack_block(const uint8_t **at, const uint8_t *end, size_
 	return data;
 }
 
-/* Fills the file with what `data` is or stands for; its size, 0 when there is none. */
+/* Fills the file with `data`, or with what its packed form means. Returns the size; 0: no file. */
 static size_t unpack(const uint8_t *data, size_t size)
 {
 	const uint8_t *at = data, *end = data + size;

@@ -1,6 +1,6 @@
 /*
- * Runs a fuzz target over files, without a fuzzer: `replay FILE...`. A folder
- * stands for its files. For plain `make check`, where there is no clang.
+ * Runs a fuzz target on files, without a fuzzer: `replay FILE...`. A folder means all files in it.
+ * For `make check` without clang.
  */
 #include <dirent.h>
 #include <stdint.h>

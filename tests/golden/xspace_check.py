@@ -51,7 +51,7 @@ def paths(path):
             old = sums.get(key, (0, 0, 0))
             sums[key] = tuple(a + int(row[column]) for a, column in
                               zip(old, ("calls", "total_ns", "self_ns")))
-    # A moment where its range ends lies behind it in an XSpace.
+    # An XSpace puts a moment that equals the end of its range after the range.
     return {key: value for key, value in sums.items() if value[1]}
 
 

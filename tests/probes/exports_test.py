@@ -255,7 +255,7 @@ def read_perfetto(path, truth, name):
     same(calls, truth.calls, f"{name} perfetto: calls")
     near(totals, truth.total_ns, truth, f"{name} perfetto: time")
     paths = collections.Counter(path for category, path, _ in slices if category)
-    # what lies on a track of its own has lost its path
+    # a range on a track of its own has lost its path
     apart = {d.name for d in (p.track_descriptor for p in trace.packet) if d.name and not
              d.HasField("counter")}
     same(*({path: count for path, count in found.items() if not apart & set(path)}

@@ -47,7 +47,7 @@ def actions_of(dwell, trace):
                 begun[event["name"], event["id"]] = event["ts"]
             elif event["ph"] == "e" and event["name"] not in ENGINE:
                 found.append((begun[event["name"], event["id"]], event["ts"], event["name"]))
-    # What began in one tick: the longer lies around the other.
+    # If two ranges begin in the same tick, the longer one is around the other.
     for start, end, name in sorted(dict.fromkeys(found), key=lambda one: (one[0], -one[1])):
         if name in ENGINE:
             continue

@@ -162,7 +162,7 @@ def unused(): pass
 for x, y in DataLoader(Data(8), 4):
     train_step(x, y)
 """
-# what --step-on names, steps, what is said of it
+# the NAME of --step-on, the number of steps, the expected note
 STEP_ON = (
     ("train_step", 2, None),
     ("trian_step", 0, "nothing of this name was seen; these would do: SGD, Sequential, train_step, unused"),

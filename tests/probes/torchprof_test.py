@@ -41,8 +41,8 @@ try:
     import torchprof as theirs
     torch.autograd.profiler.format_time = lambda us: f"{us:.3f}us"
     torch.autograd.profiler.format_memory = lambda size: f"{size} b"
-    # It leaves out a call that lies alone in one of its name; in 1.13, whose times are whole
-    # microseconds, also short ones that came one after the other.
+    # This removes a call that is the only child of a call with its name. In 1.13, whose times are
+    # whole microseconds, it also removes short calls that follow one another.
     profiler_util.EventList._remove_dup_nodes = lambda self: None
     warnings.filterwarnings("ignore", category=FutureWarning)
 except ImportError:

@@ -131,7 +131,7 @@ static void keep_newest(void)
 
 /* ---- a follower ---------------------------------------------------------------------- */
 
-/* Word by word in order, each before what stands behind it. */
+/* Copies words in order, each before the words after it. */
 static void copy_chunk(struct dw_chunk *to, const struct dw_chunk *from)
 {
 	const uint32_t *source = (const void *)from;

@@ -179,7 +179,7 @@ static void other_ways(void *path)
 	ranges_named("before", 100);
 	child = vfork();
 	if (child == 0) {
-		/* On the father's memory: one record by the father's thread, whole. */
+		/* The child runs on the parent's memory and records as the parent's thread. */
 		DWELL_MARK("in vfork");
 		execv("/bin/true", arguments);
 		_exit(127);

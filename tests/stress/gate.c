@@ -156,8 +156,8 @@ static void await(uint32_t at)
 		stress_sleep_us(50);
 }
 
-/* A child that does not step follows its father's steps (a data loader's worker);
- * one that steps goes its own way. */
+/* A child process that marks no steps follows its parent's steps (a data loader's worker). One that
+ * marks steps has a gate of its own. */
 static void gated_family(void *path)
 {
 	pid_t follower, stepper;

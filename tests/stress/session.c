@@ -279,8 +279,8 @@ static void session_other_machine(void)
 	             "\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0another-host");
 }
 
-/* A program whose private memory is limited: the recorder takes it in small parts, where
- * the kernel promises no more than it has (vm.overcommit_memory=2). */
+/* A program with limited private memory: the recorder requests memory in small parts, because a
+ * kernel with vm.overcommit_memory=2 grants only what it has. */
 static void limit_memory(void *unused)
 {
 	struct rlimit limit = { 48u << 20, 48u << 20 };

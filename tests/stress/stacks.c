@@ -185,8 +185,8 @@ __asm__(".text\n"
         "pop %rbp\n"
         "ret\n"
         ".size stress_call_plainly, .-stress_call_plainly\n"
-        /* a change of stacks that the unwinding information does not know of: what lies at the
-         * end of the new stack is taken for a return address */
+        /* changes the stack without unwinding information: the unwinder takes the last word of the
+         * new stack for a return address */
         ".type stress_run_on, @function\n"
         "stress_run_on:\n"
         ".cfi_startproc\n"

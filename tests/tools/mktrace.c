@@ -47,7 +47,7 @@
  *
  * Devices and their events: see mktrace_device.h.
  *
- * Chunks are closed at the end unless `kill` said otherwise. `meta`, `clock` and
+ * Chunks are closed at the end, except after `kill`. `meta`, `clock` and
  * `hole` go to the process of the current stream (else the last process).
  */
 #include <errno.h>

@@ -79,7 +79,7 @@ static const char *check_name;
 			CHECK_FAIL("%s is %" PRId64 ", not %" PRId64, #got, check_got, check_want); \
 	} while (0)
 
-/* got lies in [low, high]. */
+/* low <= got <= high. */
 #define CHECK_RANGE(got, low, high)                                              \
 	do {                                                                         \
 		int64_t check_got = (int64_t)(got), check_low = (int64_t)(low);          \

@@ -40,7 +40,7 @@ log = tempfile.NamedTemporaryFile("a", dir=".")
 lock, stop = threading.Lock(), threading.Event()
 
 
-# The other process answers so many seconds late as it is told.
+# The other process answers late, by the number of seconds in its argument.
 ANSWER_LATE = """
 import os, time
 while True:

@@ -14,7 +14,7 @@
 
 #include "base/host.h"
 
-/* A child that lives until it is told to end; its identity arrives through a pipe. */
+/* A child process that runs until the test ends it. It sends its identity through a pipe. */
 struct child {
 	pid_t pid;
 	int say;

@@ -57,10 +57,10 @@ struct range {
 	uint64_t self_kind; /* time as the innermost open range of its kind */
 	uint64_t self_all;  /* time as the innermost open range that the tree keeps */
 	uint32_t path;      /* of the tree; NO_PATH: beyond its depth */
-	uint32_t layer;     /* the innermost layer that it lies in or is; MOST_OPS: none */
+	uint32_t layer;     /* the layer that it is, or else the innermost layer around it; MOST_OPS: none */
 	uint32_t path_depth;
 	bool folded;        /* deeper than the tree's stack */
-	bool kept;          /* the tree tells it apart from the range around it */
+	bool kept;          /* it has a node of its own in the tree */
 	bool by_name, counts, covered, inner;
 	enum range_end why;
 };

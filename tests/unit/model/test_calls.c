@@ -265,7 +265,7 @@ TEST(flops_count_once)
 	REQUIRE(row(calls, "matmul") && row(calls, "mm"));
 	CHECK(calls->has_flops);
 	CHECK_EQ(row(calls, "matmul")->flops, 60); /* 2 x 2 x 3 x 5 */
-	CHECK_EQ(row(calls, "mm")->flops, 60);     /* of the one that lies in no other */
+	CHECK_EQ(row(calls, "mm")->flops, 60);     /* only of the outer one */
 	made_close(&made);
 }
 

@@ -131,7 +131,7 @@ TEST(a_shared_module_is_credited_by_path)
 
 	for (int i = 0; i < 3; i++) {
 		begin(i == 1 ? b : a);
-		begin(act); /* a name without a root lies below what is around it */
+		begin(act); /* a name without a root is a path in the layer around it */
 		operate(relu, 100 + (uint64_t)i, 0, 0);
 		end(0);
 		end(0);

@@ -478,7 +478,7 @@ TEST(what_is_said_to_be_other_is_told_by_its_range)
 	uint32_t other = kind("other", "cpu"), op = made_op(&made, OP, "op");
 
 	begin(100, op);
-	alloc(101, other, 0x1, 2048); /* beside the steps: a data set */
+	alloc(101, other, 0x1, 2048); /* outside any step: a data set */
 	alloc(102, other, 0x2, 4096); /* temporary there too */
 	unalloc(103, 0x2);
 	end(110);
@@ -579,7 +579,7 @@ TEST(without_operators_other_stays_other)
 	made_close(&made);
 }
 
-/* Operators of a backward run in another thread; that of the first is over for the last. */
+/* Operators of a backward run in another thread. One begins after the backward's end. */
 TEST(a_backward_reaches_into_other_threads)
 {
 	struct dw_encode_stream device;

@@ -102,7 +102,7 @@ static const char *engine_event(uint32_t op)
 	return names[op].category == DWELL_CATEGORY_EVENT ? names[op].name : NULL;
 }
 
-/* What the engine's counter said last when the range began. */
+/* The last value of the engine's counter before the range began. */
 static uint64_t engine_index(const struct range *range)
 {
 	bool epoch = engine_by_epoch(engine_event(range->op));

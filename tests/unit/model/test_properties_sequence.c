@@ -39,8 +39,8 @@ enum { OPS = sizeof names / sizeof *names };
 struct call {
 	const struct range *range;
 	enum dw_sequence_phase phase;
-	/* Of an operator: it lies in no other that is outermost itself. One that has outlived the
-	 * outermost one around it hides nothing. The same holds of a forward. */
+	/* For an operator: no open operator around it is outermost. One that began in an outermost
+	 * operator and outlived it is not outermost. The same for a forward. */
 	bool outermost;
 };
 

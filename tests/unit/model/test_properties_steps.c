@@ -12,8 +12,8 @@
 
 /* ---- drawing ----------------------------------------------------------------------------- */
 
-/* `meaning`: the row of the table that the range's name or category stands for by itself;
- * otherwise NO_ROW, and the category decides. */
+/* `meaning`: the row of the table that the range's name or category has there; NO_ROW: none, and the
+ * category decides. */
 enum { NO_ROW = DW_SHARE_COUNT };
 
 static const struct random_name names[] = {

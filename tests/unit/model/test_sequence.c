@@ -189,7 +189,7 @@ TEST(only_operators_that_lie_in_no_other_count)
 		dw_encode_end(&made.stream, now += 10);
 		op_of('e', 100);
 		end_step();
-		op_of('f', 100); /* beside the steps */
+		op_of('f', 100); /* outside any step */
 	}
 	REQUIRE(made_open(&made, NULL) == 0);
 	const struct dw_sequence *sequence = sequence_of(0);

@@ -58,7 +58,7 @@ static void make_run(uint32_t flags)
 	for (uint64_t i = 0; i < 10; i++) {
 		uint64_t at = 100 + i * 10 + (i >= 5) * 50;
 
-		if (i == 5) { /* 50 ms beside the steps, 40 of them named */
+		if (i == 5) { /* 50 ms outside any step, 40 of them named */
 			dw_encode_begin(&made.stream, 150 * ms, valid);
 			range(155, 160, data);
 			dw_encode_end(&made.stream, 190 * ms);

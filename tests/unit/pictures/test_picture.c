@@ -98,8 +98,8 @@ TEST(text_is_cut_to_columns)
 	          "\xe5\xb1\x82\xe5\xb1\x82\xe2\x80\xa6");
 }
 
-/* Every byte, in every place where a name stands, leaves the picture well-formed: no
- * markup beyond what an innocent name gives. */
+/* Any byte at any place of a name leaves the picture well-formed: its markup is the same as with a
+ * plain name. */
 TEST(any_byte_makes_the_same_markup)
 {
 	char name[] = "xxxx?yyyyyyyyyyy";
@@ -192,7 +192,7 @@ static size_t read_bars(const char *svg, struct bar *bars, size_t most)
 	return count;
 }
 
-/* Random trees: every bar lies in one of the row below it, and bars of a row are apart. */
+/* Random trees: every bar is within a bar of the row below it, and bars of a row do not overlap. */
 TEST(bars_lie_in_the_bar_below)
 {
 	static struct dw_picture_node nodes[4000];

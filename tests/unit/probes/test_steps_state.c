@@ -19,7 +19,7 @@ struct thread {
 	char name[32];
 	struct steps_state state;
 	int kept, noted;  /* ticks; 0: none */
-	int began;        /* of the open step; 0: none is open */
+	int began;        /* of the open step; 0: no step is open */
 	int steps;
 	int from[MOST_STEPS], to[MOST_STEPS];
 	bool tentative[MOST_STEPS], tentative_now;

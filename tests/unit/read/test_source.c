@@ -175,7 +175,7 @@ TEST(a_truncated_copy_is_told_from_a_program_that_was_killed)
 		CHECK(!strstr(repairs[0], "killed"));
 		made_close_model(&made);
 	}
-	/* Between two blocks nothing is cut, and only the head of a finished file tells. */
+	/* A cut between two blocks damages no block. Only the head of a finished file shows it. */
 	REQUIRE(made_open_bytes(&made, bytes - DW_BLOCK_BYTES, NULL) == 0);
 	CHECK_EQ(made.source->files[0].missing_bytes, DW_BLOCK_BYTES);
 	made_close_model(&made);
@@ -364,8 +364,8 @@ TEST(side_files_are_gathered_and_clocks_aligned)
 	rmdir(folder);
 }
 
-/* Pairings once a second at 2 ticks a ns; `pause_ns` after `second` the monotonic clock stands
- * while the ticks go on. */
+/* Writes a CLOCK entry for each second, at 2 ticks a ns. After `second`, the monotonic clock stops for
+ * `pause_ns` while the ticks continue. */
 static void make_clocks(uint64_t seconds, uint64_t second, uint64_t pause_ns)
 {
 	struct dw_head *head;
@@ -473,7 +473,7 @@ TEST(a_writer_that_lives_makes_the_trace_live)
 	dw_encode_process_entry(&made.process)->start_ticks = start - 1000000000; /* long before */
 	dw_encode_head(&made.encode)->start_monotonic_ns -= 60000000000u;
 	REQUIRE(made_open_bytes(&made, dw_encode_bytes(&made.encode), NULL) == 0);
-	CHECK(!made.source->live); /* whoever has the pid now began after it */
+	CHECK(!made.source->live); /* the process that has the pid now began later */
 	made_close(&made);
 }
 

@@ -83,7 +83,7 @@ TEST(another_library_at_the_same_address)
 	b = dw_module_frame((uintptr_t)at + 100);
 	CHECK(b != 0 && b != a);
 	CHECK(strncmp(module_name((uintptr_t)at + 100), "libb.so", 7) == 0);
-	CHECK(dwell_code_generation != generation); /* whoever remembers `a` asks again */
+	CHECK(dwell_code_generation != generation); /* an id that was kept for `a` is not valid any more */
 	munmap(at, SIZE);
 	CHECK(dw_module_frame((uintptr_t)at + 100) != b); /* and of no library now */
 	session_end();

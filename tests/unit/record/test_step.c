@@ -68,7 +68,7 @@ TEST(numbers_beyond_32_bits)
 	CHECK_EQ(dwell_schedule_action(&plan, cycle), DWELL_ACTION_NONE);
 }
 
-/* A step ends at a moment that has passed, if it lies in the step. */
+/* A step may end at a past moment, if the moment is within the step. */
 TEST(a_step_ends_where_its_probe_noted)
 {
 	const struct dw_entry_step *step;
@@ -90,7 +90,7 @@ TEST(a_step_ends_where_its_probe_noted)
 	moment = dwell_ticks();
 	dwell_step_end_at(before);
 	CHECK(step->end_ticks >= moment);
-	dwell_step_end_at(moment); /* none is open */
+	dwell_step_end_at(moment); /* no step is open */
 	session_end();
 }
 

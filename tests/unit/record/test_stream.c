@@ -21,7 +21,7 @@ static uint64_t lost(const struct dw_slot *slot, enum dw_loss cause)
 	return __atomic_load_n(&slot->entry->lost[cause], __ATOMIC_RELAXED);
 }
 
-/* As a handler that interrupts the caller: its frame lies well below. */
+/* Acts like a signal handler that interrupts the caller: its frame is well below the caller's. */
 static __attribute__((noinline)) struct dwell_stream *enter_below(void)
 {
 	volatile char signal_frame[2048];
@@ -117,7 +117,7 @@ TEST(a_record_that_a_jump_left_is_lost_once_and_the_stream_goes_on)
 	session_end();
 }
 
-/* Inline code tells no frame: only standstill shows that it will not go on. */
+/* Inline code stores no stack frame: only a standstill shows that it will not continue. */
 TEST(a_stream_that_stands_still_is_recovered)
 {
 	struct dw_slot *slot = stream_begin();

@@ -35,7 +35,7 @@ TEST(claims_shrink_and_end_at_the_budget)
 	}
 	CHECK_EQ(end, 1024 - 128);
 	CHECK_EQ(last, 1);
-	/* The reserve goes block by block, to who has nothing. */
+	/* The reserve is given out block by block, to processes that have no block. */
 	for (int i = 0; i < 128; i++) {
 		CHECK_EQ(window_claim(&head, DW_CLAIM_RESERVED, &count), end + (uint32_t)i);
 		CHECK_EQ(count, 1);

@@ -12,7 +12,7 @@
 
 static struct {
 	int at, length;
-	uint64_t gone; /* the handle of who removes itself */
+	uint64_t gone; /* handle of the handler that removes itself */
 	struct dwell_ignite_engine *inner;
 	int fail_at;
 } job;
