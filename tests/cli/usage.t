@@ -172,25 +172,7 @@ $ dwell run --layers , true
 2> dwell: --layers: the list of layers ',' names none
 [2]
 # Help as a verb, and verbs of other profilers that are names of programs.
-$ dwell help
-dwell: where a neural network's training time and memory go
-
-  dwell COMMAND...          run a program, record it and show the overview
-  dwell run COMMAND...      run a program and record it
-  dwell report [TRACE...]   show where a trace's time goes
-  dwell export [TRACE]      write a trace for another tool
-  dwell import FILE...      store another tool's files as a trace
-  dwell serve TRACE         let TensorBoard capture from a running program
-  dwell capture HOST:PORT   capture from a program that is serving
-  dwell info [TRACE]        list what a trace holds
-
-  dwell help VERB           show the options of a verb (or dwell VERB --help)
-  dwell --version           show the version
-
-Examples:
-  dwell python train.py                 record a script and show the overview
-  dwell report --view operators         look at the newest trace of this folder
-  dwell export -f chrome -o trace.json  write it for Perfetto and chrome://tracing
+$ dwell --help > help.txt && dwell help | cmp - help.txt
 
 $ dwell help info
 dwell info: list what a trace holds
