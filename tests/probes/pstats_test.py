@@ -95,12 +95,17 @@ def stop_held(): profiler.stop("held")
 def nap(): time.sleep(0.02)
 def first(): profiler.start("over"); nap()
 def second(): nap(); profiler.stop("over"); nap()
+def waited():
+    try: return int(open("/proc/thread-self/schedstat").read().split()[1]) / 1e3
+    except OSError: return 0
 def main():
+    before = waited()
     with around("zone"): nap()
     with Held(): nap(); nap()
     with profiler.profile("block"): nap()
     first(); second()
     profiler.start("a"); profiler.start("b"); nap(); profiler.stop("a"); nap(); profiler.stop("b")
+    print(waited() - before)
 main()
 """
 THREADS = """
@@ -179,9 +184,10 @@ def outliving(build, dwell, which):
         file.write(OUTLIVING)
     folders = [build, os.path.join(build, "src", "compat", "lightning")]
     here = os.path.dirname(os.path.abspath(__file__))
-    subprocess.run([dwell, "run", "--functions=" + which, "-o", "outliving.dwell", sys.executable, "outliving.py",
-                    os.path.join(here, "..", "..", "python")], check=True, capture_output=True,
-                   env={**os.environ, "LD_LIBRARY_PATH": ":".join(folders)})
+    done = subprocess.run([dwell, "run", "--functions=" + which, "-o", "outliving.dwell", sys.executable, "outliving.py",
+                           os.path.join(here, "..", "..", "python")], check=True, capture_output=True, text=True,
+                          env={**os.environ, "LD_LIBRARY_PATH": ":".join(folders)})
+    waited_us = float(done.stdout.splitlines()[-1])  # ready, and without a processor
     subprocess.run([dwell, "export", "--format", "chrome", "-o", "outliving.json", "outliving.dwell"], check=True)
     times, begun = {}, {}
     with open("outliving.json", encoding="utf-8") as file:
@@ -192,11 +198,11 @@ def outliving(build, dwell, which):
                 begun[event["name"], event["id"]] = event["ts"]
             elif event["ph"] == "e":
                 times.setdefault(event["name"], []).append(event["ts"] - begun[event["name"], event["id"]])
-    nap = sum(times["nap"]) / len(times["nap"])
+    nap = min(times["nap"])
     longest = {name: max(durations) / nap for name, durations in times.items()}
     failed = 0
     for name, naps in NAPS.items():
-        if not naps - 0.4 <= longest.get(name, -1) < naps + 0.4:
+        if not naps - 0.4 <= longest.get(name, -1) < naps + 0.4 + waited_us / nap:
             failed += 1
             print(f"FAILED: --functions={which}: {name}: {longest.get(name)} naps, not {naps}")
     return failed
