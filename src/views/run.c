@@ -20,6 +20,9 @@ static int view_check_needs(const struct dw_view *view, struct dw_model *model,
 	if (view->needs_steps && !dw_model_source(model)->step_count)
 		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s",
 		                    dw_view_trace_name(model, name), view->needs, view->remedy);
+	if (view->needs_device && !dw_model_source(model)->events_count)
+		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s",
+		                    dw_view_trace_name(model, name), view->needs, view->remedy);
 	if (!view->categories || dw_model_categories(model) & view->categories)
 		return 0;
 	if (dw_model_is_partial(model) || dw_model_scope(model)->thread)

@@ -88,6 +88,11 @@ CASES = {
                  ("operators.text", 0, ["--view", "operators"]),
                  ("torchprof", 0, ["--layout", "torchprof"]),
                  ("torchprof.events", 0, ["--layout", "torchprof", "--events"])],
+    "device": [(f"{view}.{form}", 0, ["--view", view, "--format", form])
+               for view in ("device", "kernels", "streams") for form in FORMATS]
+    + [(f"{view}.80", 80, ["--view", view]) for view in ("device", "kernels", "streams")]
+    + [(f"{view}.scope", 0, ["--view", view, "--steps", "1"]) for view in ("device", "kernels", "streams")]
+    + [("overview.text", 0, [])],
     "flops": [(f"flops.{form}", 0, ["--view", "flops", "--format", form]) for form in FORMATS],
     "calls": [(f"calls.{form}", 0, ["--view", "calls", "--format", form]) for form in FORMATS]
     + [(f"operators.{name.replace(':', '')}", 0, ["--view", "operators", "--group-by", name])

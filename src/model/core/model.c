@@ -205,6 +205,11 @@ bool dw_model_is_partial(const struct dw_model *model)
 	return model->intervals != NULL;
 }
 
+uint32_t dw_model_symbol_row(const struct dw_model *model, uint32_t symbol)
+{
+	return model->symbol_row[symbol];
+}
+
 const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count)
 {
 	if (count)

@@ -68,5 +68,7 @@ bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step
 
 /* Returns the merged symbols, and their number in *count, which may be NULL. */
 const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count);
+/* Symbols with one category and name have one row, below the number of symbols. */
+uint32_t dw_model_symbol_row(const struct dw_model *model, uint32_t symbol);
 
 #endif

@@ -1,0 +1,125 @@
+/*
+ * Device work: what the devices of a run did, and which part of the program caused it.
+ *
+ * An event is what a device did: a kernel, a copy, a wait. The call that caused it has the same
+ * correlation number; the ranges that were open around that call are its owners. Device time is
+ * the time of kernels, copies and memory sets. Events overlap, also within one queue.
+ *
+ * An event is in scope if its call began in scope; an event without a known call, if it began
+ * there itself. Times are ns of the run. A trace without device chunks has no events, and the
+ * product costs nothing.
+ */
+#ifndef DW_MODEL_DEVICE_DEVICE_H
+#define DW_MODEL_DEVICE_DEVICE_H
+
+#include "model/core/model.h"
+
+/* What a device was busy with. Other events (waits, ranges, overhead) are of no class. */
+enum dw_device_class { DW_CLASS_COMPUTE, DW_CLASS_COMMUNICATION, DW_CLASS_COPY, DW_CLASS_COUNT };
+
+/* X(NAME, text) */
+#define DW_FAMILIES(X)              \
+	X(MATMUL, "matmul")             \
+	X(CONVOLUTION, "convolution")   \
+	X(ATTENTION, "attention")       \
+	X(NORMALISATION, "normalisation") \
+	X(POOLING, "pooling")           \
+	X(SOFTMAX, "softmax")           \
+	X(EMBEDDING, "embedding")       \
+	X(OPTIMIZER, "optimizer")       \
+	X(REDUCTION, "reduction")       \
+	X(ELEMENTWISE, "elementwise")   \
+	X(SORT, "sort and scan")        \
+	X(COMMUNICATION, "communication") \
+	X(COPY, "copy")                 \
+	X(SET, "memory set")            \
+	X(OTHER, "other")
+
+enum dw_family {
+#define X(name, text) DW_FAMILY_##name,
+	DW_FAMILIES(X)
+#undef X
+	DW_FAMILY_COUNT
+};
+
+/* One name of events of one kind. */
+struct dw_device_name {
+	const char *name;
+	uint32_t kind;              /* enum dw_device_kind */
+	enum dw_device_class class; /* DW_CLASS_COUNT: none */
+	enum dw_family family;
+};
+
+struct dw_device_event {
+	uint64_t start_ns, end_ns;
+	uint64_t bytes;        /* of copies, sets and memory */
+	uint32_t name;         /* index */
+	uint32_t queue;        /* index in the source */
+	uint32_t call;         /* index, or DW_NO_INDEX */
+	uint32_t wait_queue;   /* of a wait: index of the queue that is waited for, or DW_NO_INDEX */
+	uint16_t kind, detail; /* as in the file */
+	bool in_scope;
+	uint32_t correlation;
+	const struct dw_entry_launch *launch; /* a kernel's shape, or NULL */
+};
+
+/* A call of the host that caused events, or that waits for a device. */
+struct dw_device_call {
+	uint64_t start_ns, end_ns;
+	uint64_t device_ns;    /* sum of its events that have a class */
+	uint32_t symbol, thread;
+	uint32_t owner;        /* index of the innermost range around it, or DW_NO_INDEX */
+	uint32_t events;       /* number of its events */
+	bool in_scope;
+	bool synchronises;     /* it returns when the device has finished some work */
+};
+
+/* A range of the host that has such calls in it. A parent has a smaller index. */
+struct dw_device_owner {
+	uint64_t start_ns, end_ns;
+	uint64_t self_ns, total_ns; /* device time of calls directly in it, and of all */
+	uint64_t sequence;     /* of its LINK record; UINT64_MAX: none */
+	uint32_t forward_thread; /* of its LINK record, or DW_NO_INDEX: it is the forward itself */
+	uint32_t parent;       /* index, or DW_NO_INDEX */
+	uint32_t forward;      /* index of the forward operator's owner, or DW_NO_INDEX */
+	uint32_t symbol, thread;
+	bool in_scope;
+};
+
+/* The events of one queue are events[first..first + count), by begin. */
+struct dw_device_queue {
+	uint32_t queue;        /* index in the source */
+	size_t first, count;
+};
+
+struct dw_device_work {
+	struct dw_device_event *events;   /* by queue, then by begin */
+	size_t event_count;
+	struct dw_device_queue *queues;   /* only those with events: by process, device, number */
+	size_t queue_count;
+	struct dw_device_name *names;
+	size_t name_count;
+	struct dw_device_call *calls;     /* by process and begin */
+	size_t call_count;
+	struct dw_device_owner *owners;
+	size_t owner_count;
+	size_t without_call;              /* events of a class whose call is not in the trace */
+	size_t before_call;               /* events that began before their call did */
+	size_t duplicates;                /* calls whose number an earlier call of the process has */
+	uint64_t clock_error_ns;          /* of the least exact device clock */
+};
+
+const struct dw_device_work *dw_model_device_work(struct dw_model *model, struct dwell_error *error);
+
+/* The innermost owner of one of the `categories` (bits) around a call, or around the forward
+ * operator of a backward one. DW_NO_INDEX: none. */
+uint32_t dw_device_owner_of(const struct dw_model *model, const struct dw_device_work *work,
+                            uint32_t owner, uint32_t categories);
+
+/* families.c */
+enum dw_family dw_device_family(uint32_t kind, const char *name);
+const char *dw_family_name(enum dw_family family);
+/* Whether the runtime call waits for a device before it returns. */
+bool dw_device_call_waits(const char *name);
+
+#endif

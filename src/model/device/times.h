@@ -1,0 +1,115 @@
+/*
+ * Device times: how the time of a device divides into work and idle time, and why it was idle.
+ *
+ * At each instant a device is busy with a set of classes (compute, communication, copy) or idle. The
+ * division of an interval gives an instant to the first of compute, communication and copy that
+ * runs, so that communication means communication that no computation hides; the parts sum to the
+ * interval exactly. Idle time has a cause, which follows from the next event and from the call that
+ * submitted it:
+ *
+ *   before the call began   the host was late. If the host was in a call that waits for the device when the
+ *                           device ran out of work, or is in one later, the cause is that call
+ *   after the call began    the work was submitted: it waited for an event of another queue, or the time is
+ *                           launch latency
+ *   no next event, or the call belongs to a later step: nothing was submitted
+ *
+ * The host's division of a step (steps.h) and this one are two views of the same wall time; they are
+ * never added.
+ */
+#ifndef DW_MODEL_DEVICE_TIMES_H
+#define DW_MODEL_DEVICE_TIMES_H
+
+#include "model/device/device.h"
+
+/* X(NAME, text) */
+#define DW_DEVICE_PARTS(X)                    \
+	X(COMPUTE, "compute")                     \
+	X(COMMUNICATION, "communication")         \
+	X(COPY, "copy")                           \
+	X(HOST_LATE, "idle: host late")           \
+	X(SYNC, "idle: synchronising call")       \
+	X(WAIT, "idle: waits for another stream") \
+	X(LATENCY, "idle: launch latency")        \
+	X(NOTHING, "idle: nothing submitted")
+
+enum dw_device_part {
+#define X(name, text) DW_PART_##name,
+	DW_DEVICE_PARTS(X)
+#undef X
+	DW_PART_COUNT
+};
+#define DW_PART_FIRST_IDLE DW_PART_HOST_LATE
+
+#define DW_CLASS_SETS (1u << DW_CLASS_COUNT) /* sets of classes; 0: idle */
+
+/* From here to the begin of the next one, the device runs these classes. */
+struct dw_device_segment {
+	uint64_t start_ns;
+	uint32_t next;    /* of idle time: the event after it, or DW_NO_INDEX */
+	uint32_t classes; /* bits: 1 << enum dw_device_class; 0: idle */
+};
+
+struct dw_device_time {
+	uint32_t device;                  /* index in the source */
+	uint64_t first_ns, last_ns;       /* begin of its first event in scope, end of the last */
+	uint64_t set_ns[DW_CLASS_SETS];   /* time in which exactly these classes ran; they sum to the span */
+	uint64_t class_ns[DW_CLASS_COUNT]; /* time in which an event of the class ran */
+	uint64_t part_ns[DW_PART_COUNT];  /* the division of the span */
+	size_t event_count;               /* events of a class in scope */
+	struct dw_device_segment *segments; /* of all events, ascending; the last one is idle */
+	size_t segment_count;
+};
+
+struct dw_device_step {
+	uint32_t step;                    /* index in the source */
+	uint32_t device;                  /* index in dw_device_times.devices */
+	uint64_t part_ns[DW_PART_COUNT];  /* sum to the step's duration exactly */
+};
+
+/* Idle time that a call of the host caused because it waited for the device. */
+struct dw_device_cause {
+	uint32_t call_symbol;             /* "cudaStreamSynchronize" */
+	uint32_t operator_symbol;         /* the innermost operator around it, or DW_NO_INDEX */
+	uint64_t ns, count;               /* of the steps, or of the spans if there are no steps */
+};
+
+/* A gap of a queue is the time from the latest end so far to the next begin. */
+enum dw_gap { DW_GAP_HOST_LATE, DW_GAP_SHORT, DW_GAP_OTHER, DW_GAP_COUNT };
+#define DW_SHORT_GAP_NS 30000u
+
+struct dw_device_depth {              /* work that was submitted and has not begun */
+	size_t points;                    /* where it changed; the next figures are over these */
+	double mean, deviation;
+	double p25, p50, p75;
+	int64_t least, most;
+	double mean_over_time;            /* from the first point to the last */
+};
+
+struct dw_queue_time {
+	uint32_t queue;                   /* index in dw_device_work.queues */
+	uint64_t first_ns, last_ns;
+	size_t event_count;               /* of a class, in scope */
+	uint64_t busy_ns;                 /* time in which at least one ran */
+	uint64_t overlap_ns;              /* of it: another queue of the device was busy too */
+	uint64_t gap_ns[DW_GAP_COUNT];    /* a gap of which the launch came late; else a gap of less than
+	                                   * DW_SHORT_GAP_NS; else another one */
+	size_t gap_count[DW_GAP_COUNT];
+	struct dw_device_depth depth;
+};
+
+struct dw_device_times {
+	struct dw_device_time *devices;   /* with events of a class, in the order of the queues */
+	size_t device_count;
+	struct dw_device_step *steps;     /* counted steps of the processes of the devices */
+	size_t step_count;
+	struct dw_device_cause *causes;   /* longest first */
+	size_t cause_count;
+	struct dw_queue_time *queues;
+	size_t queue_count;
+};
+
+const struct dw_device_times *dw_model_device_times(struct dw_model *model, struct dwell_error *error);
+
+const char *dw_device_part_name(enum dw_device_part part);
+
+#endif

@@ -1,0 +1,233 @@
+/*
+ * device: what does a step's wall time look like from the device, and why was it idle?
+ *
+ * A second division of the wall time that the overview divides for the host; the two are never
+ * added. Without steps, the time from the first event of a device to its last is divided.
+ */
+#include <stdio.h>
+
+#include "base/text.h"
+#include "model/device/times.h"
+#include "views/common.h"
+#include "views/device.h"
+
+static const struct dw_column division_columns[] = {
+	DW_COLUMN("part", "part", NONE, TEXT),
+	DW_COLUMN("device", "device", NONE, TEXT),
+	DW_COLUMN("ns", "time", NS, INT),
+	DW_COLUMN("step_ns", "a step", NS, REAL, .one_unit = true),
+	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+};
+enum { D_PART, D_DEVICE, D_NS, D_STEP, D_SHARE, D_COLUMNS };
+
+static const struct dw_column device_columns[] = {
+	DW_COLUMN("device", "device", NONE, TEXT),
+	DW_COLUMN("events", "events", COUNT, INT),
+	DW_COLUMN("first_ns", "first", NS, INT, .wide_only = true),
+	DW_COLUMN("last_ns", "last", NS, INT, .wide_only = true),
+	DW_COLUMN("span_ns", "span", NS, INT),
+	DW_COLUMN("compute_ns", "compute", NS, INT),
+	DW_COLUMN("communication_ns", "communication", NS, INT),
+	DW_COLUMN("copy_ns", "copy", NS, INT),
+	DW_COLUMN("idle_ns", "idle", NS, INT),
+	DW_COLUMN("hidden_ns", "communication hidden", NS, INT),
+	DW_COLUMN("only_compute_ns", "only compute", NS, INT, .data_only = true),
+	DW_COLUMN("only_communication_ns", "only communication", NS, INT, .data_only = true),
+	DW_COLUMN("compute_communication_ns", "compute, communication", NS, INT, .data_only = true),
+	DW_COLUMN("only_copy_ns", "only copy", NS, INT, .data_only = true),
+	DW_COLUMN("compute_copy_ns", "compute, copy", NS, INT, .data_only = true),
+	DW_COLUMN("communication_copy_ns", "communication, copy", NS, INT, .data_only = true),
+	DW_COLUMN("all_classes_ns", "all", NS, INT, .data_only = true),
+};
+enum { V_DEVICE, V_EVENTS, V_FIRST, V_LAST, V_SPAN, V_COMPUTE, V_COMMUNICATION, V_COPY, V_IDLE,
+       V_HIDDEN, V_SETS, V_COLUMNS = V_SETS + DW_CLASS_SETS - 1 };
+
+static const struct dw_column cause_columns[] = {
+	DW_COLUMN("call", "synchronising call", NONE, TEXT),
+	DW_COLUMN("operator", "in operator", NONE, TEXT),
+	DW_COLUMN("times", "times", COUNT, INT),
+	DW_COLUMN("idle_ns", "device idle", NS, INT),
+	DW_COLUMN("share", "of the wall time", RATIO, REAL),
+};
+enum { C_CALL, C_OPERATOR, C_TIMES, C_IDLE, C_SHARE, C_COLUMNS };
+
+const char *dw_view_device_name(const struct dw_model *model, uint32_t device, char buffer[256])
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_source_device *from = &source->devices[device];
+	const struct dw_source_process *process = &source->processes[from->process];
+	int used = 0;
+
+	*buffer = '\0';
+	if (process->rank >= 0 && source->process_count > 1)
+		used = snprintf(buffer, 256, "rank %d ", process->rank);
+	snprintf(buffer + used, (size_t)(256 - used), "%s%s%u", *from->name ? from->name : "device", " ",
+	         from->number);
+	return buffer;
+}
+
+static void device_sum_parts(const struct dw_device_times *times, size_t device, uint64_t *part_ns,
+                             size_t *steps)
+{
+	*steps = 0;
+	for (size_t i = 0; i < times->step_count; i++) {
+		if (times->steps[i].device != device)
+			continue;
+		++*steps;
+		for (unsigned p = 0; p < DW_PART_COUNT; p++)
+			part_ns[p] += times->steps[i].part_ns[p];
+	}
+	for (unsigned p = 0; p < DW_PART_COUNT && !*steps; p++)
+		part_ns[p] = times->devices[device].part_ns[p];
+}
+
+/* Returns the wall time that is divided. */
+static uint64_t device_fill_division(struct dwell_table *table, struct dw_model *model,
+                                     const struct dw_device_times *times, size_t device)
+{
+	uint64_t part_ns[DW_PART_COUNT] = { 0 }, all_ns = 0, busy_ns = 0;
+	char name[256];
+	size_t steps;
+
+	device_sum_parts(times, device, part_ns, &steps);
+	for (unsigned p = 0; p < DW_PART_COUNT; p++) {
+		all_ns += part_ns[p];
+		busy_ns += p < DW_PART_FIRST_IDLE ? part_ns[p] : 0;
+	}
+	dw_view_device_name(model, times->devices[device].device, name);
+	if (all_ns && steps)
+		dw_table_head(table, "%s: busy %.1f%% of %s step%s, %s a step on the wall clock.", name,
+		              100.0 * (double)busy_ns / (double)all_ns, dw_text_count((int64_t)steps).at,
+		              dw_text_plural(steps), dw_text_ns((double)all_ns / (double)steps, " ").at);
+	else if (all_ns)
+		dw_table_head(table, "%s: busy %.1f%% of the %s from its first event to its last; the trace "
+		              "has no steps.", name, 100.0 * (double)busy_ns / (double)all_ns,
+		              dw_text_ns((double)all_ns, " ").at);
+	for (unsigned p = 0; p < DW_PART_COUNT; p++) {
+		struct dw_cell *row;
+
+		if (!part_ns[p])
+			continue;
+		row = dw_table_row(table, 0);
+		dw_cell_text(table, &row[D_PART], dw_device_part_name(p));
+		dw_cell_text(table, &row[D_DEVICE], name);
+		dw_cell_int(&row[D_NS], (int64_t)part_ns[p]);
+		if (steps)
+			dw_cell_real(&row[D_STEP], (double)part_ns[p] / (double)steps);
+		dw_cell_real(&row[D_SHARE], (double)part_ns[p] / (double)all_ns);
+	}
+	return all_ns;
+}
+
+static struct dwell_table *device_devices(struct dw_model *model,
+                                          const struct dw_device_times *times,
+                                          struct dwell_error *error)
+{
+	struct dwell_table *table = dw_view_table("device", device_columns, V_COLUMNS, error);
+
+	if (!table)
+		return NULL;
+	table->part = "devices";
+	for (size_t i = 0; i < times->device_count; i++) {
+		const struct dw_device_time *from = &times->devices[i];
+		struct dw_cell *row = dw_table_row(table, 0);
+		char name[256];
+
+		dw_cell_text(table, &row[V_DEVICE], dw_view_device_name(model, from->device, name));
+		dw_cell_int(&row[V_EVENTS], (int64_t)from->event_count);
+		dw_cell_int(&row[V_FIRST], (int64_t)from->first_ns);
+		dw_cell_int(&row[V_LAST], (int64_t)from->last_ns);
+		dw_cell_int(&row[V_SPAN], (int64_t)(from->last_ns - from->first_ns));
+		for (unsigned class = 0; class < DW_CLASS_COUNT; class++)
+			dw_cell_int(&row[V_COMPUTE + class], (int64_t)from->class_ns[class]);
+		dw_cell_int(&row[V_IDLE], (int64_t)from->set_ns[0]);
+		dw_cell_int(&row[V_HIDDEN], (int64_t)(from->set_ns[3] + from->set_ns[7]));
+		for (unsigned set = 1; set < DW_CLASS_SETS; set++)
+			dw_cell_int(&row[V_SETS + set - 1], (int64_t)from->set_ns[set]);
+	}
+	return table;
+}
+
+static struct dwell_table *device_causes(struct dw_model *model,
+                                         const struct dw_device_times *times, uint64_t wall_ns,
+                                         struct dwell_error *error)
+{
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+	struct dwell_table *table = dw_view_table("device", cause_columns, C_COLUMNS, error);
+
+	if (!table)
+		return NULL;
+	table->part = "synchronising calls";
+	for (size_t i = 0; i < times->cause_count; i++) {
+		const struct dw_device_cause *from = &times->causes[i];
+		struct dw_cell *row = dw_table_row(table, 0);
+
+		dw_cell_text(table, &row[C_CALL], symbols[from->call_symbol].name);
+		if (from->operator_symbol != DW_NO_INDEX)
+			dw_cell_text(table, &row[C_OPERATOR], symbols[from->operator_symbol].name);
+		dw_cell_int(&row[C_TIMES], (int64_t)from->count);
+		dw_cell_int(&row[C_IDLE], (int64_t)from->ns);
+		if (wall_ns)
+			dw_cell_real(&row[C_SHARE], (double)from->ns / (double)wall_ns);
+	}
+	return table;
+}
+
+void dw_view_note_device(struct dwell_table *table, const struct dw_device_work *work)
+{
+	if (work->without_call)
+		dw_table_note(table, "%s event%s: the call that submitted %s is not in the trace.",
+		              dw_text_count((int64_t)work->without_call).at, dw_text_plural(work->without_call),
+		              work->without_call == 1 ? "it" : "them");
+	if (work->before_call)
+		dw_table_note(table, "%s event%s began before the call that submitted %s: the clocks of host "
+		              "and device differ.", dw_text_count((int64_t)work->before_call).at,
+		              dw_text_plural(work->before_call), work->before_call == 1 ? "it" : "them");
+	if (work->duplicates)
+		dw_table_note(table, "%s call%s had the number of an earlier call; events belong to the "
+		              "earlier one.", dw_text_count((int64_t)work->duplicates).at,
+		              dw_text_plural(work->duplicates));
+	if (work->clock_error_ns)
+		dw_table_note(table, "Times of devices and of the host may differ by %s.",
+		              dw_text_ns((double)work->clock_error_ns, " ").at);
+}
+
+static struct dwell_table *device_view(struct dw_model *model,
+                                       const struct dwell_view_options *options,
+                                       struct dwell_error *error)
+{
+	const struct dw_device_work *work;
+	const struct dw_device_times *times;
+	struct dwell_table *table;
+	uint64_t wall_ns = 0;
+
+	(void)options;
+	work = dw_model_device_work(model, error);
+	times = work ? dw_model_device_times(model, error) : NULL;
+	table = times ? dw_view_table("device", division_columns, D_COLUMNS, error) : NULL;
+	if (!table)
+		return NULL;
+	for (size_t i = 0; i < times->device_count; i++)
+		wall_ns += device_fill_division(table, model, times, i);
+	table->part = "division";
+	table->columns[D_DEVICE].data_only = times->device_count < 2;
+	table->columns[D_STEP].data_only = !times->step_count;
+	dw_view_note_device(table, work);
+	table->next = device_devices(model, times, error);
+	if (table->next && times->cause_count)
+		table->next->next = device_causes(model, times, wall_ns, error);
+	if (!table->next || (times->cause_count && !table->next->next)) {
+		dw_table_destroy(table);
+		return NULL;
+	}
+	return table;
+}
+
+const struct dw_view dw_view_device = {
+	.name = "device",
+	.question = "how busy was the device in a step, and why was it idle?",
+	.run = device_view,
+	.limit = 20,
+	.needs_device = true,
+	DW_VIEW_NEEDS_DEVICE,
+};

@@ -1,0 +1,309 @@
+/*
+ * kernels: which kernels and copies take the device's time, and which operators submitted them?
+ *
+ * Three tables: by family, by name, by operator. Times are sums over events, so that events that
+ * run at the same time count twice. An operator's time is that of all events which calls in it
+ * caused; "self" leaves out those of operators within it.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "dwell/probe.h"
+#include "views/device.h"
+
+static const struct dw_column family_columns[] = {
+	DW_COLUMN("family", "family", NONE, TEXT),
+	DW_COLUMN("calls", "events", COUNT, INT),
+	DW_COLUMN("total_ns", "total", NS, INT),
+	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
+};
+enum { F_FAMILY, F_CALLS, F_TOTAL, F_SHARE, F_COLUMNS };
+
+static const struct dw_column name_columns[] = {
+	DW_COLUMN("name", "name", NONE, TEXT),
+	DW_COLUMN("family", "family", NONE, TEXT),
+	DW_COLUMN("class", "class", NONE, TEXT, .data_only = true),
+	DW_COLUMN("calls", "events", COUNT, INT),
+	DW_COLUMN("total_ns", "total", NS, INT),
+	DW_COLUMN("share", "share", RATIO, REAL),
+	DW_COLUMN("mean_ns", "mean", NS, REAL),
+	DW_COLUMN("min_ns", "min", NS, INT, .wide_only = true),
+	DW_COLUMN("max_ns", "max", NS, INT, .wide_only = true),
+	DW_COLUMN("deviation_ns", "deviation", NS, REAL, .data_only = true),
+	DW_COLUMN("bytes", "bytes", BYTES, INT),
+	DW_COLUMN("bytes_per_second", "a second", BYTES, REAL, .wide_only = true),
+	DW_COLUMN("operator", "most in operator", NONE, TEXT),
+};
+enum { N_NAME, N_FAMILY, N_CLASS, N_CALLS, N_TOTAL, N_SHARE, N_MEAN, N_MIN, N_MAX, N_DEVIATION,
+       N_BYTES, N_RATE, N_OPERATOR, N_COLUMNS };
+
+static const struct dw_column operator_columns[] = {
+	DW_COLUMN("operator", "operator", NONE, TEXT),
+	DW_COLUMN("calls", "calls", COUNT, INT),
+	DW_COLUMN("self_ns", "self", NS, INT),
+	DW_COLUMN("total_ns", "total", NS, INT),
+	DW_COLUMN("share", "share of all", RATIO, REAL, .bar = true),
+};
+enum { O_OPERATOR, O_CALLS, O_SELF, O_TOTAL, O_SHARE, O_COLUMNS };
+
+/* Sums of one name. */
+struct name_sums {
+	uint64_t count, total_ns, min_ns, max_ns, bytes;
+	double mean, squares;      /* of durations, by Welford's method */
+	uint32_t operator;         /* symbol of the operator with most time, or DW_NO_INDEX */
+	uint64_t operator_ns;
+};
+
+/* Time of one name in one operator. */
+struct pair {
+	uint32_t name, row;
+	uint64_t ns;
+};
+
+struct kernels {
+	struct dw_model *model;
+	const struct dw_symbol *symbols;
+	const struct dw_device_work *work;
+	struct name_sums *names;
+	struct pair *pairs;
+	size_t pair_count;
+	struct dw_map pair_map;
+	uint64_t all_ns, all_count;
+};
+
+static const char *kernels_class(enum dw_device_class class)
+{
+	static const char *const names[] = { "compute", "communication", "copy", "" };
+
+	return names[class];
+}
+
+static void kernels_add_pair(struct kernels *kernels, uint32_t name, uint32_t row, uint32_t symbol,
+                             uint64_t ns)
+{
+	uint32_t hash = dw_map_hash((uint64_t)name << 32 | row);
+	uint32_t found = DW_MAP_FIND(&kernels->pair_map, hash, i,
+	                             kernels->pairs[i].name == name && kernels->pairs[i].row == row);
+	struct name_sums *sums = &kernels->names[name];
+
+	if (found == DW_MAP_NONE) {
+		found = (uint32_t)kernels->pair_count;
+		if (!dw_map_add(&kernels->pair_map, hash, found))
+			return; /* only the column with the operator is less exact */
+		kernels->pairs[kernels->pair_count++] = (struct pair){ name, row, 0 };
+	}
+	kernels->pairs[found].ns += ns;
+	if (kernels->pairs[found].ns > sums->operator_ns || sums->operator == DW_NO_INDEX) {
+		sums->operator_ns = kernels->pairs[found].ns;
+		sums->operator = symbol;
+	}
+}
+
+static void kernels_add(struct kernels *kernels, const struct dw_device_event *event)
+{
+	const struct dw_device_work *work = kernels->work;
+	struct name_sums *sums = &kernels->names[event->name];
+	uint64_t ns = event->end_ns - event->start_ns;
+	double before = (double)ns - sums->mean;
+	uint32_t owner;
+
+	if (!sums->count || ns < sums->min_ns)
+		sums->min_ns = ns;
+	if (ns > sums->max_ns)
+		sums->max_ns = ns;
+	sums->count++;
+	sums->total_ns += ns;
+	sums->bytes += event->bytes;
+	sums->mean += before / (double)sums->count;
+	sums->squares += before * ((double)ns - sums->mean);
+	kernels->all_ns += ns;
+	kernels->all_count++;
+	if (event->call == DW_NO_INDEX)
+		return;
+	owner = work->calls[event->call].owner;
+	owner = dw_device_owner_of(kernels->model, work, owner, DW_VIEW_CATEGORY(OPERATOR));
+	if (owner != DW_NO_INDEX)
+		kernels_add_pair(kernels, event->name,
+		                 dw_model_symbol_row(kernels->model, work->owners[owner].symbol),
+		                 work->owners[owner].symbol, ns);
+}
+
+static double kernels_share(const struct kernels *kernels, uint64_t ns)
+{
+	return kernels->all_ns ? (double)ns / (double)kernels->all_ns : 0;
+}
+
+static struct dwell_table *kernels_by_family(const struct kernels *kernels,
+                                             struct dwell_error *error)
+{
+	struct dwell_table *table = dw_view_table("kernels", family_columns, F_COLUMNS, error);
+	uint64_t calls[DW_FAMILY_COUNT] = { 0 }, ns[DW_FAMILY_COUNT] = { 0 };
+	struct dw_cell *totals;
+
+	if (!table)
+		return NULL;
+	table->part = "families";
+	for (size_t i = 0; i < kernels->work->name_count; i++) {
+		calls[kernels->work->names[i].family] += kernels->names[i].count;
+		ns[kernels->work->names[i].family] += kernels->names[i].total_ns;
+	}
+	for (unsigned family = 0; family < DW_FAMILY_COUNT; family++) {
+		struct dw_cell *row;
+
+		if (!calls[family])
+			continue;
+		row = dw_table_row(table, 0);
+		dw_cell_text(table, &row[F_FAMILY], dw_family_name(family));
+		dw_cell_int(&row[F_CALLS], (int64_t)calls[family]);
+		dw_cell_int(&row[F_TOTAL], (int64_t)ns[family]);
+		dw_cell_real(&row[F_SHARE], kernels_share(kernels, ns[family]));
+	}
+	dw_table_sort(table, F_TOTAL);
+	totals = dw_table_totals(table);
+	dw_cell_text(table, &totals[F_FAMILY], "all");
+	dw_cell_int(&totals[F_CALLS], (int64_t)kernels->all_count);
+	dw_cell_int(&totals[F_TOTAL], (int64_t)kernels->all_ns);
+	return table;
+}
+
+static struct dwell_table *kernels_by_name(const struct kernels *kernels, struct dwell_error *error)
+{
+	struct dwell_table *table = dw_view_table("kernels", name_columns, N_COLUMNS, error);
+	bool bytes = false;
+
+	if (!table)
+		return NULL;
+	table->part = "names";
+	for (size_t i = 0; i < kernels->work->name_count; i++) {
+		const struct name_sums *from = &kernels->names[i];
+		const struct dw_device_name *name = &kernels->work->names[i];
+		struct dw_cell *row;
+
+		if (!from->count)
+			continue;
+		row = dw_table_row(table, 0);
+		dw_cell_text(table, &row[N_NAME], name->name);
+		dw_cell_text(table, &row[N_FAMILY], dw_family_name(name->family));
+		dw_cell_text(table, &row[N_CLASS], kernels_class(name->class));
+		dw_cell_int(&row[N_CALLS], (int64_t)from->count);
+		dw_cell_int(&row[N_TOTAL], (int64_t)from->total_ns);
+		dw_cell_real(&row[N_SHARE], kernels_share(kernels, from->total_ns));
+		dw_cell_real(&row[N_MEAN], (double)from->total_ns / (double)from->count);
+		dw_cell_int(&row[N_MIN], (int64_t)from->min_ns);
+		dw_cell_int(&row[N_MAX], (int64_t)from->max_ns);
+		dw_cell_real(&row[N_DEVIATION],
+		             from->count > 1 ? sqrt(from->squares / (double)(from->count - 1)) : 0);
+		if (from->bytes) {
+			bytes = true;
+			dw_cell_int(&row[N_BYTES], (int64_t)from->bytes);
+			if (from->total_ns)
+				dw_cell_real(&row[N_RATE], (double)from->bytes / ((double)from->total_ns / 1e9));
+		}
+		if (from->operator != DW_NO_INDEX)
+			dw_cell_text(table, &row[N_OPERATOR], kernels->symbols[from->operator].name);
+	}
+	table->columns[N_BYTES].data_only = !bytes;
+	table->columns[N_RATE].data_only = !bytes;
+	dw_table_sort(table, N_TOTAL);
+	return table;
+}
+
+/* Device time by the names of operators. A call within a call of the same name counts once. */
+static bool kernels_operators(const struct kernels *kernels, struct dwell_table *table)
+{
+	const struct dw_device_work *work = kernels->work;
+	size_t symbols;
+	struct { uint64_t calls, self_ns, total_ns; const char *name; } *rows;
+
+	dw_model_symbols(kernels->model, &symbols);
+	rows = calloc(symbols + 1, sizeof *rows);
+	if (!rows)
+		return false;
+	for (size_t i = 0; i < work->owner_count; i++) {
+		const struct dw_device_owner *owner = &work->owners[i];
+		uint32_t row = dw_model_symbol_row(kernels->model, owner->symbol), up = owner->parent;
+
+		if (kernels->symbols[owner->symbol].category != DWELL_CATEGORY_OPERATOR || !owner->total_ns)
+			continue;
+		while (up != DW_NO_INDEX &&
+		       dw_model_symbol_row(kernels->model, work->owners[up].symbol) != row)
+			up = work->owners[up].parent;
+		rows[row].name = kernels->symbols[owner->symbol].name;
+		rows[row].calls++;
+		rows[row].total_ns += up == DW_NO_INDEX ? owner->total_ns : 0;
+		rows[row].self_ns += owner->self_ns;
+	}
+	for (size_t i = 0; i < symbols; i++) {
+		struct dw_cell *row;
+
+		if (!rows[i].calls)
+			continue;
+		row = dw_table_row(table, 0);
+		dw_cell_text(table, &row[O_OPERATOR], rows[i].name);
+		dw_cell_int(&row[O_CALLS], (int64_t)rows[i].calls);
+		dw_cell_int(&row[O_SELF], (int64_t)rows[i].self_ns);
+		dw_cell_int(&row[O_TOTAL], (int64_t)rows[i].total_ns);
+		dw_cell_real(&row[O_SHARE], kernels_share(kernels, rows[i].total_ns));
+	}
+	free(rows);
+	dw_table_sort(table, O_SELF);
+	return true;
+}
+
+static struct dwell_table *kernels_tables(struct kernels *kernels, struct dwell_error *error)
+{
+	struct dwell_table *table = kernels_by_family(kernels, error);
+
+	if (!table)
+		return NULL;
+	dw_view_note_device(table, kernels->work);
+	table->next = kernels_by_name(kernels, error);
+	if (table->next) {
+		table->next->next = dw_view_table("kernels", operator_columns, O_COLUMNS, error);
+		if (table->next->next) {
+			table->next->next->part = "operators";
+			table->next->next->failed |= !kernels_operators(kernels, table->next->next);
+			return table;
+		}
+	}
+	dw_table_destroy(table);
+	return NULL;
+}
+
+static struct dwell_table *kernels_view(struct dw_model *model,
+                                        const struct dwell_view_options *options,
+                                        struct dwell_error *error)
+{
+	struct kernels kernels = { .model = model, .symbols = dw_model_symbols(model, NULL) };
+	struct dwell_table *table = NULL;
+
+	(void)options;
+	kernels.work = dw_model_device_work(model, error);
+	if (!kernels.work)
+		return NULL;
+	kernels.names = calloc(kernels.work->name_count + 1, sizeof *kernels.names);
+	kernels.pairs = calloc(kernels.work->event_count + 1, sizeof *kernels.pairs);
+	if (kernels.names && kernels.pairs) {
+		for (size_t i = 0; i < kernels.work->name_count; i++)
+			kernels.names[i].operator = DW_NO_INDEX;
+		for (size_t i = 0; i < kernels.work->event_count; i++)
+			if (kernels.work->events[i].in_scope &&
+			    kernels.work->names[kernels.work->events[i].name].class != DW_CLASS_COUNT)
+				kernels_add(&kernels, &kernels.work->events[i]);
+		table = kernels_tables(&kernels, error);
+	}
+	free(kernels.names);
+	free(kernels.pairs);
+	dw_map_reset(&kernels.pair_map);
+	return table;
+}
+
+const struct dw_view dw_view_kernels = {
+	.name = "kernels",
+	.question = "which kernels and copies take the device's time?",
+	.run = kernels_view,
+	.limit = 20,
+	.needs_device = true,
+	DW_VIEW_NEEDS_DEVICE,
+};

@@ -1,0 +1,268 @@
+/* Device work: joining events with calls and operators, and dividing a step's time, on made traces. */
+#include "made.h"
+
+#include "model/device/times.h"
+
+struct gpu {
+	struct made made;
+	struct dw_encode_events events;
+	uint32_t queue, other, kernel, launch, sync, op, layer;
+};
+
+static void gpu_init(struct gpu *gpu)
+{
+	uint32_t device;
+
+	memset(gpu, 0, sizeof *gpu);
+	made_init(&gpu->made);
+	device = dw_encode_device(&gpu->made.process, 0, "GPU", DW_API_CUDA);
+	gpu->queue = dw_encode_queue(&gpu->made.process, device, 7, 1, NULL);
+	gpu->other = dw_encode_queue(&gpu->made.process, device, 20, 1, NULL);
+	gpu->kernel = made_op(&gpu->made, DWELL_CATEGORY_DEVICE, "gemm");
+	gpu->launch = made_op(&gpu->made, DWELL_CATEGORY_RUNTIME, "cudaLaunchKernel");
+	gpu->sync = made_op(&gpu->made, DWELL_CATEGORY_RUNTIME, "cudaStreamSynchronize");
+	gpu->op = made_op(&gpu->made, DWELL_CATEGORY_OPERATOR, "aten::mm");
+	gpu->layer = made_op(&gpu->made, DWELL_CATEGORY_LAYER, "Net.fc");
+	dw_encode_events_init(&gpu->events, &gpu->made.process, 0, 0, true);
+}
+
+static const struct dw_device_work *gpu_open(struct gpu *gpu, const struct dw_scope *scope)
+{
+	dw_encode_events_close(&gpu->events);
+	if (made_open(&gpu->made, scope))
+		return NULL;
+	return dw_model_device_work(gpu->made.model, &gpu->made.error);
+}
+
+static void gpu_call(struct gpu *gpu, uint32_t call, uint32_t correlation, uint64_t start, uint64_t end)
+{
+	dw_encode_begin(&gpu->made.stream, start, call);
+	dw_encode_correlation(&gpu->made.stream, correlation);
+	dw_encode_end(&gpu->made.stream, end);
+}
+
+static void gpu_kernel(struct gpu *gpu, uint32_t queue, uint32_t correlation, uint64_t start,
+                       uint64_t end)
+{
+	dw_encode_event(&gpu->events, &(struct dw_device_event_in){ .kind = DW_DEVICE_KERNEL,
+		.queue = queue, .correlation = correlation, .start_ticks = start,
+		.duration_ticks = end - start, .name = gpu->kernel });
+}
+
+TEST(a_trace_without_devices_has_no_work)
+{
+	struct made made;
+	const struct dw_device_times *times;
+
+	made_init(&made);
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK_EQ(dw_model_device_work(made.model, NULL)->event_count, 0);
+	times = dw_model_device_times(made.model, NULL);
+	REQUIRE(times);
+	CHECK_EQ(times->device_count + times->step_count + times->queue_count, 0);
+	made_close(&made);
+}
+
+TEST(an_event_belongs_to_its_call_and_the_ranges_around_it)
+{
+	struct gpu gpu;
+	const struct dw_device_work *work;
+	uint32_t owner;
+
+	gpu_init(&gpu);
+	dw_encode_begin(&gpu.made.stream, 100, gpu.layer);
+	dw_encode_begin(&gpu.made.stream, 110, gpu.op);
+	gpu_call(&gpu, gpu.launch, 5, 120, 130);
+	gpu_call(&gpu, gpu.launch, 6, 140, 150);
+	dw_encode_end(&gpu.made.stream, 160);
+	dw_encode_end(&gpu.made.stream, 170);
+	gpu_call(&gpu, gpu.launch, 99, 180, 190); /* caused nothing */
+	gpu_kernel(&gpu, gpu.queue, 6, 200, 230); /* in any order */
+	gpu_kernel(&gpu, gpu.queue, 5, 150, 160);
+	gpu_kernel(&gpu, gpu.queue, 77, 300, 301); /* its call is not there */
+	work = gpu_open(&gpu, NULL);
+	REQUIRE(work && work->event_count == 3);
+	CHECK_EQ(work->call_count, 2);
+	CHECK_EQ(work->without_call, 1);
+	CHECK_EQ(work->events[0].start_ns, 150);
+	REQUIRE(work->events[0].call != DW_NO_INDEX);
+	CHECK_EQ(work->calls[work->events[0].call].start_ns, 120);
+	CHECK_EQ(work->calls[work->events[0].call].end_ns, 130);
+	CHECK_EQ(work->owner_count, 2);
+	owner = work->calls[work->events[1].call].owner;
+	CHECK_EQ(work->owners[owner].self_ns, 40);
+	CHECK_EQ(work->owners[owner].end_ns, 160);
+	owner = dw_device_owner_of(gpu.made.model, work, owner, 1u << DWELL_CATEGORY_LAYER);
+	REQUIRE(owner != DW_NO_INDEX);
+	CHECK_EQ(work->owners[owner].self_ns, 0);
+	CHECK_EQ(work->owners[owner].total_ns, 40);
+	made_close(&gpu.made);
+}
+
+TEST(a_backward_operator_leads_to_its_forward_operator)
+{
+	struct gpu gpu;
+	const struct dw_device_work *work;
+	uint32_t forward[3] = { 42, 0, 0 }, backward[3] = { 42, 0, 0 }, owner;
+
+	gpu_init(&gpu);
+	backward[2] = gpu.made.thread;
+	dw_encode_begin(&gpu.made.stream, 100, gpu.layer);
+	dw_encode_begin(&gpu.made.stream, 110, gpu.op);
+	dw_encode_record(&gpu.made.stream, 110, DW_LINK, 0, forward, 3);
+	gpu_call(&gpu, gpu.launch, 1, 120, 130);
+	dw_encode_end(&gpu.made.stream, 140);
+	dw_encode_end(&gpu.made.stream, 150);
+	dw_encode_begin(&gpu.made.stream, 200, gpu.op);
+	dw_encode_record(&gpu.made.stream, 200, DW_LINK, 0, backward, 3);
+	gpu_call(&gpu, gpu.launch, 2, 210, 220);
+	dw_encode_end(&gpu.made.stream, 230);
+	gpu_kernel(&gpu, gpu.queue, 1, 130, 140);
+	gpu_kernel(&gpu, gpu.queue, 2, 230, 250);
+	work = gpu_open(&gpu, NULL);
+	REQUIRE(work && work->call_count == 2);
+	owner = dw_device_owner_of(gpu.made.model, work, work->calls[1].owner, 1u << DWELL_CATEGORY_LAYER);
+	REQUIRE(owner != DW_NO_INDEX);
+	CHECK_EQ(work->owners[owner].start_ns, 100);
+	made_close(&gpu.made);
+}
+
+TEST(late_calls_and_external_ids_find_their_operators)
+{
+	struct gpu gpu;
+	const struct dw_device_work *work;
+
+	gpu_init(&gpu);
+	dw_encode_begin(&gpu.made.stream, 100, gpu.op);
+	dw_encode_external(&gpu.made.stream, 100, (uint64_t)1 << 40);
+	dw_encode_end(&gpu.made.stream, 200);
+	dw_encode_begin(&gpu.made.stream, 300, gpu.layer);
+	dw_encode_end(&gpu.made.stream, 400);
+	dw_encode_event(&gpu.events, &(struct dw_device_event_in){ .kind = DW_DEVICE_CALL,
+		.queue = gpu.made.thread, .correlation = 9, .start_ticks = 350, .duration_ticks = 5,
+		.name = gpu.launch });
+	dw_encode_event(&gpu.events, &(struct dw_device_event_in){ .kind = DW_DEVICE_KERNEL,
+		.queue = gpu.queue, .external = (uint64_t)1 << 40, .start_ticks = 150, .duration_ticks = 10,
+		.name = gpu.kernel });
+	gpu_kernel(&gpu, gpu.queue, 9, 360, 380);
+	work = gpu_open(&gpu, NULL);
+	REQUIRE(work && work->event_count == 2 && work->call_count == 2);
+	CHECK_EQ(work->calls[work->events[0].call].start_ns, 100);
+	REQUIRE(work->events[1].call != DW_NO_INDEX);
+	CHECK_EQ(work->calls[work->events[1].call].start_ns, 350);
+	CHECK_EQ(work->calls[work->events[1].call].end_ns, 355);
+	CHECK_EQ(work->owners[work->calls[work->events[1].call].owner].start_ns, 300);
+	made_close(&gpu.made);
+}
+
+TEST(a_step_is_divided_to_the_nanosecond)
+{
+	struct gpu gpu;
+	const struct dw_device_times *times;
+	const uint64_t *part;
+	uint64_t sum = 0;
+
+	gpu_init(&gpu);
+	gpu_call(&gpu, gpu.launch, 1, 120, 130);
+	dw_encode_begin(&gpu.made.stream, 140, gpu.op);
+	gpu_call(&gpu, gpu.sync, 2, 145, 210);
+	dw_encode_end(&gpu.made.stream, 212);
+	gpu_call(&gpu, gpu.launch, 3, 250, 255);
+	gpu_call(&gpu, gpu.launch, 4, 350, 355);
+	gpu_call(&gpu, gpu.launch, 5, 500, 505); /* of the next step */
+	dw_encode_step(&gpu.made.process, gpu.made.thread, 0, 100, 480, 0, DW_STEP_RECORDED);
+	gpu_kernel(&gpu, gpu.queue, 1, 150, 200);
+	dw_encode_event(&gpu.events, &(struct dw_device_event_in){ .kind = DW_DEVICE_COPY, .queue = gpu.other,
+		.correlation = 1, .start_ticks = 190, .duration_ticks = 15, .bytes = 8 });
+	gpu_kernel(&gpu, gpu.queue, 3, 260, 300);
+	gpu_kernel(&gpu, gpu.queue, 4, 380, 400);
+	gpu_kernel(&gpu, gpu.queue, 5, 520, 530);
+	REQUIRE(gpu_open(&gpu, NULL));
+	times = dw_model_device_times(gpu.made.model, &gpu.made.error);
+	REQUIRE(times && times->step_count == 1 && times->device_count == 1);
+	part = times->steps[0].part_ns;
+	for (unsigned p = 0; p < DW_PART_COUNT; p++)
+		sum += part[p];
+	CHECK_EQ(sum, 380);
+	CHECK_EQ(part[DW_PART_COMPUTE], 50 + 40 + 20);
+	CHECK_EQ(part[DW_PART_COPY], 5);                      /* 10 of 15 are beside the kernel */
+	CHECK_EQ(part[DW_PART_SYNC], 45);                     /* 205..250: the host waited at 205 */
+	CHECK_EQ(part[DW_PART_HOST_LATE], 50);                /* 300..350 */
+	CHECK_EQ(part[DW_PART_LATENCY], 10 + 30);             /* 250..260, 350..380 */
+	CHECK_EQ(part[DW_PART_NOTHING], 50 + 80);             /* 100..150, 400..480 */
+	REQUIRE(times->cause_count == 1);
+	CHECK_EQ(times->causes[0].ns, 45);
+	CHECK(times->causes[0].operator_symbol != DW_NO_INDEX);
+	CHECK_EQ(times->devices[0].first_ns, 150);
+	CHECK_EQ(times->devices[0].last_ns, 530);
+	CHECK_EQ(times->devices[0].set_ns[1 << DW_CLASS_COMPUTE | 1 << DW_CLASS_COPY], 10);
+	made_close(&gpu.made);
+}
+
+TEST(a_wait_for_another_queue_is_a_cause)
+{
+	struct gpu gpu;
+	const struct dw_device_times *times;
+
+	gpu_init(&gpu);
+	gpu_call(&gpu, gpu.launch, 1, 100, 110);
+	gpu_call(&gpu, gpu.launch, 2, 120, 130);
+	gpu_call(&gpu, gpu.launch, 3, 150, 160);
+	gpu_kernel(&gpu, gpu.queue, 1, 120, 140);
+	gpu_kernel(&gpu, gpu.other, 2, 140, 200);
+	dw_encode_event(&gpu.events, &(struct dw_device_event_in){ .kind = DW_DEVICE_SYNC,
+		.queue = gpu.queue, .start_ticks = 140, .duration_ticks = 1, .detail = DW_SYNC_QUEUE_WAIT,
+		.wait_queue = gpu.other });
+	gpu_kernel(&gpu, gpu.queue, 3, 220, 230);
+	REQUIRE(gpu_open(&gpu, NULL));
+	times = dw_model_device_times(gpu.made.model, &gpu.made.error);
+	REQUIRE(times && times->device_count == 1);
+	CHECK_EQ(times->devices[0].part_ns[DW_PART_WAIT], 20);
+	CHECK_EQ(times->devices[0].part_ns[DW_PART_LATENCY], 0);
+	REQUIRE(times->queue_count == 2);
+	CHECK_EQ(times->queues[0].gap_ns[DW_GAP_HOST_LATE], 80); /* launched 10 ns after the first ended */
+	CHECK_EQ(times->queues[0].busy_ns, 30);
+	CHECK_EQ(times->queues[0].overlap_ns, 0);
+	CHECK_EQ(times->queues[0].depth.most, 1);
+	made_close(&gpu.made);
+}
+
+TEST(only_events_that_were_submitted_in_scope_count)
+{
+	struct gpu gpu;
+	const struct dw_device_work *work;
+	struct dw_scope scope = { .has_steps = true, .steps_from = 1, .steps_to = 1 };
+
+	gpu_init(&gpu);
+	gpu_call(&gpu, gpu.launch, 1, 100, 110);
+	gpu_call(&gpu, gpu.launch, 2, 210, 220);
+	dw_encode_step(&gpu.made.process, gpu.made.thread, 0, 100, 200, 0, DW_STEP_RECORDED);
+	dw_encode_step(&gpu.made.process, gpu.made.thread, 1, 200, 300, 0, DW_STEP_RECORDED);
+	gpu_kernel(&gpu, gpu.queue, 1, 230, 240); /* runs in step 1, submitted in step 0 */
+	gpu_kernel(&gpu, gpu.queue, 2, 240, 250);
+	gpu_kernel(&gpu, gpu.queue, 77, 150, 160); /* without a call: by its own time */
+	gpu_kernel(&gpu, gpu.queue, 78, 260, 270);
+	work = gpu_open(&gpu, &scope);
+	REQUIRE(work && work->event_count == 4);
+	CHECK_EQ(work->events[0].in_scope, false);
+	CHECK_EQ(work->events[1].in_scope, false);
+	CHECK_EQ(work->events[2].in_scope, true);
+	CHECK_EQ(work->events[3].in_scope, true);
+	made_close(&gpu.made);
+}
+
+TEST(families_of_kernels)
+{
+	CHECK_EQ(dw_device_family(DW_DEVICE_KERNEL, "ampere_sgemm_128x64_nn"), DW_FAMILY_MATMUL);
+	CHECK_EQ(dw_device_family(DW_DEVICE_KERNEL, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)"),
+	         DW_FAMILY_COMMUNICATION);
+	CHECK_EQ(dw_device_family(DW_DEVICE_KERNEL, "void cudnn::bn_bw_1C11_kernel_new<float>"),
+	         DW_FAMILY_NORMALISATION);
+	CHECK_EQ(dw_device_family(DW_DEVICE_KERNEL, "pytorch_flash::flash_fwd_kernel"), DW_FAMILY_ATTENTION);
+	CHECK_EQ(dw_device_family(DW_DEVICE_COPY, "Memcpy HtoD"), DW_FAMILY_COPY);
+	CHECK_EQ(dw_device_family(DW_DEVICE_KERNEL, "my_kernel"), DW_FAMILY_OTHER);
+	CHECK(dw_device_call_waits("cudaDeviceSynchronize"));
+	CHECK(dw_device_call_waits("hipMemcpyWithStream"));
+	CHECK(!dw_device_call_waits("cudaMemcpyAsync"));
+}
+CHECK_MAIN
