@@ -125,9 +125,13 @@ class Page:
         yield (f"{machine.get('processor', '')}, {machine.get('cores', '?')} cores; {machine.get('versions', '')};"
                f" {machine.get('date', '')}.")
         beside = machine.get("busy", 0)
-        yield (f"{len(self.runs)} runs of {len({scenario.name for scenario, _, _ in self.runs})} of {len(SCENARIOS)} scenarios,"
+        yield (f"{len(self.runs)} runs, of {len({scenario.name for scenario, _, _ in self.runs})} of the {len(SCENARIOS)} scenarios,"
                f" {machine.get('jobs', 1)} at the same time, load at the end {machine.get('load', '?')}"
                + (f", with {beside} busy loops beside them." if beside else "."))
+        if (machine.get("load") or 0) > machine.get("cores", 0) + machine.get("jobs", 1):
+            yield "Other programs used the processor as well, so that steps were longer and less even than the scripts made them."
+        if machine.get("note"):
+            yield machine["note"]
         if self.errors:
             yield f"{len(self.errors)} runs ended with an error: " + "; ".join(f"{scenario.name}: {why}" for scenario, why in self.errors)
 
