@@ -127,6 +127,9 @@ Options of views and layouts:
   memory      who allocates, who holds it at the peak, what is left at the end?
   flops       how much arithmetic is it, how fast, and what was not counted?
   facts       which measured quantities do verdicts and comparisons use?
+  device      how busy was the device in a step, and why was it idle?
+  kernels     which kernels and copies take the device's time?
+  streams     how busy was each stream, and was its work submitted in time?
 
 --layout NAME:
   ignite             PyTorch-Ignite's time profilers (ignite:basic,
