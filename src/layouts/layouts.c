@@ -58,9 +58,9 @@ int dw_layout_parse_widths(const char *text, struct dw_layout_widths *widths,
 			i++;
 		if (i < 3)
 			number = strtoul(at + strlen(columns[i].name), &end, 10);
-		if (i == 3 || number < 4 || number > 100000 || (*end && *end != ','))
+		if (i == 3 || number < 1 || number > 100000 || (*end && *end != ','))
 			return dw_error_set(error, DWELL_E_ARGUMENT,
-			                    "--widths takes name=N,shapes=N,source=N, each at least 4; not '%.100s'",
+			                    "--widths takes name=N,shapes=N,source=N, each at least 1; not '%.100s'",
 			                    text);
 		*columns[i].width = (unsigned)number;
 		at = end + (*end == ',');
