@@ -236,6 +236,7 @@ static void facts_fill(struct dw_facts_work *work)
 	dw_facts_of_pace(work);
 	dw_facts_of_flops(work);
 	dw_facts_of_waits(work);
+	dw_facts_of_device(work);
 }
 
 static bool facts_compute(struct dw_model *model, const void *request, void *result)

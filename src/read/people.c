@@ -88,7 +88,8 @@ static int fill_files(struct dw_reader *reader)
 		struct dw_source_file *file = &source->files[i];
 
 		file->path = from->path;
-		file->foreign = from->foreign;
+		/* `dwell import` names the other tool as the writer of its trace. */
+		file->foreign = from->foreign || strncmp(from->head->writer, "dwell", 5) != 0;
 		file->size_bytes = from->size_bytes;
 		file->head = from->head;
 		file->torn = from->torn;

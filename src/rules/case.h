@@ -18,7 +18,7 @@ struct dw_rule_case {
 
 /* Tables of rules, each ending with an entry without an id. judge.c has their order. */
 extern const struct dw_rule dw_rules_memory[], dw_rules_loader[], dw_rules_ranks[], dw_rules_loop[],
-    dw_rules_host[], dw_rules_operators[], dw_rules_machine[];
+    dw_rules_host[], dw_rules_operators[], dw_rules_machine[], dw_rules_device[];
 
 static inline const struct dw_fact *dw_case_fact(const struct dw_rule_case *at, enum dw_fact_id id)
 {

@@ -106,9 +106,12 @@ static bool host_breaks(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_OPERATORS_GRAPH_BREAKS) >= 1;
 }
 
+/* Where the work of a device was recorded, the time in such a call is the device's: device-sync says
+ * what the device loses by it. */
 static bool host_synchronises(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) >= 1;
+	return dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) >= 1 &&
+	       !dw_case_has(at, DW_FACT_DEVICE_BUSY);
 }
 
 /* Of the loop, unless only some of its steps are in scope. */
@@ -223,7 +226,8 @@ const struct dw_rule dw_rules_host[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SYNCHRONISING, DW_FACT_OPERATORS_SYNCHRONISING_COUNT),
 		.share = host_share_synchronising,
 		.threshold = 0.05,
-		.reason = "Such calls keep the host from launching work ahead.",
+		.reason = "Such calls keep the host from launching work ahead. Where the work of a device was "
+		          "recorded, device-sync states what the device loses.",
 		.applies = host_synchronises,
 		.statement = "Calls that wait for a result {take} {share} {of}[, most of it in "
 		             "{operators.synchronising:name}]{operators.synchronising:where}: "

@@ -13,7 +13,7 @@
 
 static const struct dw_rule *const tables[] = {
 	dw_rules_memory, dw_rules_loader, dw_rules_ranks, dw_rules_loop, dw_rules_host,
-	dw_rules_operators, dw_rules_machine,
+	dw_rules_operators, dw_rules_machine, dw_rules_device,
 };
 
 const struct dw_rule *dw_rule_at(size_t index)
@@ -92,6 +92,22 @@ static double judge_clamp(double share)
 	return share > 1 ? 1 : share < 0 ? 0 : share;
 }
 
+/* Whether the rule is about time of the host that a device hides while it works. Where the work of
+ * a device was recorded, the rules of device.c take the place of these. */
+static bool judge_is_of_host(const struct dw_rule *rule)
+{
+	switch (rule->group) {
+	case DW_RULE_RANKS:
+	case DW_RULE_IDLE:
+	case DW_RULE_HOST:
+	case DW_RULE_OPTIMIZER:
+	case DW_RULE_OPERATORS:
+		return true;
+	default:
+		return rule->kind == DW_RULE_ANSWER && rule->part != DW_RULE_PART_DEVICE;
+	}
+}
+
 static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
 	const struct dw_rule *rule = at->rule;
@@ -114,6 +130,7 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	}
 	if (isnan(verdict->share.value) || verdict->share.value < least ||
 	    (rule->host_times && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) ||
+	    (judge_is_of_host(rule) && dw_case_has(at, DW_FACT_DEVICE_BUSY)) ||
 	    (rule->applies && !rule->applies(at)))
 		return;
 	verdict->state = DW_RULE_FIRED;
@@ -267,6 +284,8 @@ static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part par
 		                      dw_case_part(at, DW_FACT_STEP_COLLECTOR) -
 		                      dw_case_part(at, DW_FACT_STEP_IDLE)) +
 		       dw_case_part(at, DW_FACT_LOOP_PYTHON) * loop_ns;
+	case DW_RULE_PART_DEVICE:
+		return step_ns * (1 - dw_case_part(at, DW_FACT_DEVICE_COMPUTE));
 	case DW_RULE_PART_IDLE:
 		return dw_case_part(at, DW_FACT_STEP_IDLE) * step_ns +
 		       dw_case_part(at, DW_FACT_LOOP_WAITING) * loop_ns;

@@ -61,6 +61,7 @@ enum dw_rule_part {
 	DW_RULE_PART_IDLE,
 	DW_RULE_PART_COMPUTE,       /* operators, and Python between them */
 	DW_RULE_PART_OUTSIDE,       /* the loop's time outside steps */
+	DW_RULE_PART_DEVICE,        /* the device's time without computation, where it was recorded */
 	DW_RULE_PART_COUNT
 };
 

@@ -74,10 +74,10 @@ static void device_sum_parts(const struct dw_device_times *times, size_t device,
 		if (times->steps[i].device != device)
 			continue;
 		++*steps;
-		for (unsigned p = 0; p < DW_PART_COUNT; p++)
+		for (unsigned p = 0; p < DW_DEVICE_PART_COUNT; p++)
 			part_ns[p] += times->steps[i].part_ns[p];
 	}
-	for (unsigned p = 0; p < DW_PART_COUNT && !*steps; p++)
+	for (unsigned p = 0; p < DW_DEVICE_PART_COUNT && !*steps; p++)
 		part_ns[p] = times->devices[device].part_ns[p];
 }
 
@@ -85,14 +85,14 @@ static void device_sum_parts(const struct dw_device_times *times, size_t device,
 static uint64_t device_fill_division(struct dwell_table *table, struct dw_model *model,
                                      const struct dw_device_times *times, size_t device)
 {
-	uint64_t part_ns[DW_PART_COUNT] = { 0 }, all_ns = 0, busy_ns = 0;
+	uint64_t part_ns[DW_DEVICE_PART_COUNT] = { 0 }, all_ns = 0, busy_ns = 0;
 	char name[256];
 	size_t steps;
 
 	device_sum_parts(times, device, part_ns, &steps);
-	for (unsigned p = 0; p < DW_PART_COUNT; p++) {
+	for (unsigned p = 0; p < DW_DEVICE_PART_COUNT; p++) {
 		all_ns += part_ns[p];
-		busy_ns += p < DW_PART_FIRST_IDLE ? part_ns[p] : 0;
+		busy_ns += p < DW_DEVICE_PART_FIRST_IDLE ? part_ns[p] : 0;
 	}
 	dw_view_device_name(model, times->devices[device].device, name);
 	if (all_ns && steps)
@@ -103,7 +103,7 @@ static uint64_t device_fill_division(struct dwell_table *table, struct dw_model 
 		dw_table_head(table, "%s: busy %.1f%% of the %s from its first event to its last; the trace "
 		              "has no steps.", name, 100.0 * (double)busy_ns / (double)all_ns,
 		              dw_text_ns((double)all_ns, " ").at);
-	for (unsigned p = 0; p < DW_PART_COUNT; p++) {
+	for (unsigned p = 0; p < DW_DEVICE_PART_COUNT; p++) {
 		struct dw_cell *row;
 
 		if (!part_ns[p])

@@ -5,12 +5,17 @@
  * run at the same time count twice. An operator's time is that of all events which calls in it
  * caused; "self" leaves out those of operators within it.
  */
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "dwell/probe.h"
 #include "views/device.h"
+
+#define SHORT_NAME 73u /* bytes of a name in text, with the NUL */
 
 static const struct dw_column family_columns[] = {
 	DW_COLUMN("family", "family", NONE, TEXT),
@@ -21,7 +26,8 @@ static const struct dw_column family_columns[] = {
 enum { F_FAMILY, F_CALLS, F_TOTAL, F_SHARE, F_COLUMNS };
 
 static const struct dw_column name_columns[] = {
-	DW_COLUMN("name", "name", NONE, TEXT),
+	DW_COLUMN("short_name", "name", NONE, TEXT),
+	DW_COLUMN("name", "full name", NONE, TEXT, .data_only = true),
 	DW_COLUMN("family", "family", NONE, TEXT),
 	DW_COLUMN("class", "class", NONE, TEXT, .data_only = true),
 	DW_COLUMN("calls", "events", COUNT, INT),
@@ -35,7 +41,7 @@ static const struct dw_column name_columns[] = {
 	DW_COLUMN("bytes_per_second", "a second", BYTES, REAL, .wide_only = true),
 	DW_COLUMN("operator", "most in operator", NONE, TEXT),
 };
-enum { N_NAME, N_FAMILY, N_CLASS, N_CALLS, N_TOTAL, N_SHARE, N_MEAN, N_MIN, N_MAX, N_DEVIATION,
+enum { N_SHORT, N_NAME, N_FAMILY, N_CLASS, N_CALLS, N_TOTAL, N_SHARE, N_MEAN, N_MIN, N_MAX, N_DEVIATION,
        N_BYTES, N_RATE, N_OPERATOR, N_COLUMNS };
 
 static const struct dw_column operator_columns[] = {
@@ -167,6 +173,62 @@ static struct dwell_table *kernels_by_family(const struct kernels *kernels,
 	return table;
 }
 
+/* Copies a name without the namespaces and classes in front of its identifiers: `a::f<b::c>` becomes
+ * `f<c>`. Returns its length, which is less than `size`. */
+static size_t kernels_drop_qualifiers(const char *name, size_t length, char *to, size_t size)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	size_t used = 0;
+
+	for (size_t i = 0; i < length && used + 1 < size; i++) {
+		to[used++] = name[i];
+		if (used < 2 || name[i] != ':' || to[used - 2] != ':')
+			continue;
+		used -= 2;
+		if (used >= sizeof anonymous - 1 &&
+		    memcmp(to + used - (sizeof anonymous - 1), anonymous, sizeof anonymous - 1) == 0)
+			used -= sizeof anonymous - 1;
+		while (used && (isalnum((unsigned char)to[used - 1]) || to[used - 1] == '_'))
+			used--;
+	}
+	to[used] = '\0';
+	return used;
+}
+
+/* Where the parameters of a signature begin; `length` if it has none. */
+static size_t kernels_find_parameters(const char *name, size_t length)
+{
+	int depth = 0;
+
+	for (size_t i = length; i && name[length - 1] == ')';) {
+		i--;
+		depth += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
+		if (depth == 0)
+			return i ? i : length;
+	}
+	return length;
+}
+
+/* Shortens a C++ signature: without "void ", parameters and qualifiers, and without what does not fit
+ * in the middle, because kernels often differ at both ends. */
+static void kernels_shorten(const char *name, char to[SHORT_NAME])
+{
+	static const char returns[] = "void ", left_out[] = "...";
+	const size_t head = (SHORT_NAME - sizeof left_out) * 2 / 3;
+	const size_t tail = SHORT_NAME - sizeof left_out - head;
+	char text[2048];
+	size_t length;
+
+	if (strncmp(name, returns, sizeof returns - 1) == 0)
+		name += sizeof returns - 1;
+	length = kernels_find_parameters(name, strlen(name));
+	length = kernels_drop_qualifiers(name, length, text, sizeof text);
+	if (length < SHORT_NAME)
+		memcpy(to, text, length + 1);
+	else
+		snprintf(to, SHORT_NAME, "%.*s%s%s", (int)head, text, left_out, text + length - tail);
+}
+
 static struct dwell_table *kernels_by_name(const struct kernels *kernels, struct dwell_error *error)
 {
 	struct dwell_table *table = dw_view_table("kernels", name_columns, N_COLUMNS, error);
@@ -178,11 +240,15 @@ static struct dwell_table *kernels_by_name(const struct kernels *kernels, struct
 	for (size_t i = 0; i < kernels->work->name_count; i++) {
 		const struct name_sums *from = &kernels->names[i];
 		const struct dw_device_name *name = &kernels->work->names[i];
+		char short_name[SHORT_NAME];
 		struct dw_cell *row;
 
 		if (!from->count)
 			continue;
 		row = dw_table_row(table, 0);
+		kernels_shorten(name->name, short_name);
+		dw_cell_text(table, &row[N_SHORT],
+		             name->kind == DW_DEVICE_KERNEL ? short_name : name->name);
 		dw_cell_text(table, &row[N_NAME], name->name);
 		dw_cell_text(table, &row[N_FAMILY], dw_family_name(name->family));
 		dw_cell_text(table, &row[N_CLASS], kernels_class(name->class));

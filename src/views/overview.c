@@ -514,6 +514,7 @@ static struct dwell_table *overview_view(struct dw_model *model,
 			overview_head_verdicts(table, &overview);
 			if (overview.steps->recorded_count)
 				last = overview_append(last, dw_overview_breakdown(&overview, error));
+			last = overview_append(last, dw_overview_device(&overview, error));
 		} else {
 			overview_head_run(table, &overview);
 			last = overview_append(last, dw_overview_wall(&overview, error));

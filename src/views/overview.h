@@ -38,6 +38,8 @@ bool dw_overview_device_unseen(const struct dw_overview *overview);
 /* Each returns one part of the overview, or NULL if there is nothing to show or memory is out. */
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
                                           struct dwell_error *error);
+struct dwell_table *dw_overview_device(const struct dw_overview *overview,
+                                       struct dwell_error *error);
 struct dwell_table *dw_overview_wall(const struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error);
 

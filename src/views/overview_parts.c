@@ -12,6 +12,7 @@
 #include "model/time/outermost.h"
 #include "base/text.h"
 #include "facts/facts.h"
+#include "model/device/times.h"
 #include "views/overview.h"
 
 #define MOST_PARTS 16 /* rows of a step; the remaining parts are one row */
@@ -87,6 +88,36 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
 	dw_cell_real(&row[1], steady->ns);
 	dw_cell_real(&row[2], 1);
 	overview_note_steady(table, steady);
+	return table;
+}
+
+/* The device's division of the same steps, if the work of a device was recorded. */
+struct dwell_table *dw_overview_device(const struct dw_overview *overview, struct dwell_error *error)
+{
+	static const struct dw_column columns[] = {
+		DW_COLUMN("name", "the device", NONE, TEXT),
+		DW_COLUMN("per_step_ns", "", NS, REAL, .one_unit = true),
+		DW_COLUMN("share", "of a step", RATIO, REAL, .bar = true),
+	};
+	const struct dw_facts *facts = dw_facts(overview->model, error);
+	struct dwell_table *table = NULL;
+	struct dw_cell *row;
+
+	if (facts && facts->at[DW_FACT_DEVICE_BUSY].measured)
+		table = dw_view_table("overview", columns, 3, error);
+	if (!table)
+		return NULL;
+	table->part = "device";
+	for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++) {
+		double share = facts->at[DW_FACT_DEVICE_COMPUTE + part].value;
+
+		if (share <= 0)
+			continue;
+		row = dw_table_row(table, 0);
+		dw_cell_text(table, &row[0], dw_device_part_name(part));
+		dw_cell_real(&row[1], share * facts->at[DW_FACT_STEP_WALL].value);
+		dw_cell_real(&row[2], share);
+	}
 	return table;
 }
 

@@ -243,13 +243,13 @@ static void times_divide_late(struct times *times, const struct interval *in, ui
 		      : call->end_ns < to ? call->end_ns : to;
 		if (end <= start)
 			continue;
-		in->part_ns[DW_PART_HOST_LATE] += start - from;
-		in->part_ns[DW_PART_SYNC] += end - start;
+		in->part_ns[DW_DEVICE_PART_HOST_LATE] += start - from;
+		in->part_ns[DW_DEVICE_PART_SYNC] += end - start;
 		if (in->causes)
 			times_add_cause(times, times->syncs[i], end - start);
 		from = end;
 	}
-	in->part_ns[DW_PART_HOST_LATE] += to - from;
+	in->part_ns[DW_DEVICE_PART_HOST_LATE] += to - from;
 }
 
 /* Idle time of the segment from `idle_ns` on; the part from `from` to `to` is in the interval. */
@@ -262,20 +262,20 @@ static void times_divide_idle(struct times *times, const struct interval *in, ui
 	uint64_t submitted_ns;
 
 	if (!call || (in->is_step && call->start_ns >= in->to_ns)) {
-		in->part_ns[DW_PART_NOTHING] += to - from;
+		in->part_ns[DW_DEVICE_PART_NOTHING] += to - from;
 		return;
 	}
 	submitted_ns = call->start_ns < from ? from : call->start_ns > to ? to : call->start_ns;
 	times_divide_late(times, in, times_process(times, call), idle_ns, from, submitted_ns);
 	if (submitted_ns < to)
-		in->part_ns[times_waited(times, event) ? DW_PART_WAIT : DW_PART_LATENCY] += to - submitted_ns;
+		in->part_ns[times_waited(times, event) ? DW_DEVICE_PART_WAIT : DW_DEVICE_PART_LATENCY] += to - submitted_ns;
 }
 
 static enum dw_device_part times_busy_part(uint32_t classes)
 {
 	if (classes & 1u << DW_CLASS_COMPUTE)
-		return DW_PART_COMPUTE;
-	return classes & 1u << DW_CLASS_COMMUNICATION ? DW_PART_COMMUNICATION : DW_PART_COPY;
+		return DW_DEVICE_PART_COMPUTE;
+	return classes & 1u << DW_CLASS_COMMUNICATION ? DW_DEVICE_PART_COMMUNICATION : DW_DEVICE_PART_COPY;
 }
 
 /* Gives every ns of the interval to one part. */
@@ -296,7 +296,7 @@ static void times_divide(struct times *times, const struct dw_device_segment *se
 	if (!low && count) { /* before the first event */
 		uint64_t to = segments[0].start_ns < in->to_ns ? segments[0].start_ns : in->to_ns;
 
-		in->part_ns[DW_PART_NOTHING] += to - at;
+		in->part_ns[DW_DEVICE_PART_NOTHING] += to - at;
 		at = to;
 		low = 1;
 	}
@@ -312,7 +312,7 @@ static void times_divide(struct times *times, const struct dw_device_segment *se
 		at = to;
 	}
 	if (!count)
-		in->part_ns[DW_PART_NOTHING] += in->to_ns - at;
+		in->part_ns[DW_DEVICE_PART_NOTHING] += in->to_ns - at;
 }
 
 /* ---- devices and steps ------------------------------------------------------------------------------ */

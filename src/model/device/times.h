@@ -33,12 +33,12 @@
 	X(NOTHING, "idle: nothing submitted")
 
 enum dw_device_part {
-#define X(name, text) DW_PART_##name,
+#define X(name, text) DW_DEVICE_PART_##name,
 	DW_DEVICE_PARTS(X)
 #undef X
-	DW_PART_COUNT
+	DW_DEVICE_PART_COUNT
 };
-#define DW_PART_FIRST_IDLE DW_PART_HOST_LATE
+#define DW_DEVICE_PART_FIRST_IDLE DW_DEVICE_PART_HOST_LATE
 
 #define DW_CLASS_SETS (1u << DW_CLASS_COUNT) /* sets of classes; 0: idle */
 
@@ -54,7 +54,7 @@ struct dw_device_time {
 	uint64_t first_ns, last_ns;       /* begin of its first event in scope, end of the last */
 	uint64_t set_ns[DW_CLASS_SETS];   /* time in which exactly these classes ran; they sum to the span */
 	uint64_t class_ns[DW_CLASS_COUNT]; /* time in which an event of the class ran */
-	uint64_t part_ns[DW_PART_COUNT];  /* the division of the span */
+	uint64_t part_ns[DW_DEVICE_PART_COUNT];  /* the division of the span */
 	size_t event_count;               /* events of a class in scope */
 	struct dw_device_segment *segments; /* of all events, ascending; the last one is idle */
 	size_t segment_count;
@@ -63,7 +63,7 @@ struct dw_device_time {
 struct dw_device_step {
 	uint32_t step;                    /* index in the source */
 	uint32_t device;                  /* index in dw_device_times.devices */
-	uint64_t part_ns[DW_PART_COUNT];  /* sum to the step's duration exactly */
+	uint64_t part_ns[DW_DEVICE_PART_COUNT];  /* sum to the step's duration exactly */
 };
 
 /* Idle time that a call of the host caused because it waited for the device. */

@@ -181,15 +181,15 @@ TEST(a_step_is_divided_to_the_nanosecond)
 	times = dw_model_device_times(gpu.made.model, &gpu.made.error);
 	REQUIRE(times && times->step_count == 1 && times->device_count == 1);
 	part = times->steps[0].part_ns;
-	for (unsigned p = 0; p < DW_PART_COUNT; p++)
+	for (unsigned p = 0; p < DW_DEVICE_PART_COUNT; p++)
 		sum += part[p];
 	CHECK_EQ(sum, 380);
-	CHECK_EQ(part[DW_PART_COMPUTE], 50 + 40 + 20);
-	CHECK_EQ(part[DW_PART_COPY], 5);                      /* 10 of 15 are beside the kernel */
-	CHECK_EQ(part[DW_PART_SYNC], 45);                     /* 205..250: the host waited at 205 */
-	CHECK_EQ(part[DW_PART_HOST_LATE], 50);                /* 300..350 */
-	CHECK_EQ(part[DW_PART_LATENCY], 10 + 30);             /* 250..260, 350..380 */
-	CHECK_EQ(part[DW_PART_NOTHING], 50 + 80);             /* 100..150, 400..480 */
+	CHECK_EQ(part[DW_DEVICE_PART_COMPUTE], 50 + 40 + 20);
+	CHECK_EQ(part[DW_DEVICE_PART_COPY], 5);                      /* 10 of 15 are beside the kernel */
+	CHECK_EQ(part[DW_DEVICE_PART_SYNC], 45);                     /* 205..250: the host waited at 205 */
+	CHECK_EQ(part[DW_DEVICE_PART_HOST_LATE], 50);                /* 300..350 */
+	CHECK_EQ(part[DW_DEVICE_PART_LATENCY], 10 + 30);             /* 250..260, 350..380 */
+	CHECK_EQ(part[DW_DEVICE_PART_NOTHING], 50 + 80);             /* 100..150, 400..480 */
 	REQUIRE(times->cause_count == 1);
 	CHECK_EQ(times->causes[0].ns, 45);
 	CHECK(times->causes[0].operator_symbol != DW_NO_INDEX);
@@ -217,8 +217,8 @@ TEST(a_wait_for_another_queue_is_a_cause)
 	REQUIRE(gpu_open(&gpu, NULL));
 	times = dw_model_device_times(gpu.made.model, &gpu.made.error);
 	REQUIRE(times && times->device_count == 1);
-	CHECK_EQ(times->devices[0].part_ns[DW_PART_WAIT], 20);
-	CHECK_EQ(times->devices[0].part_ns[DW_PART_LATENCY], 0);
+	CHECK_EQ(times->devices[0].part_ns[DW_DEVICE_PART_WAIT], 20);
+	CHECK_EQ(times->devices[0].part_ns[DW_DEVICE_PART_LATENCY], 0);
 	REQUIRE(times->queue_count == 2);
 	CHECK_EQ(times->queues[0].gap_ns[DW_GAP_HOST_LATE], 80); /* launched 10 ns after the first ended */
 	CHECK_EQ(times->queues[0].busy_ns, 30);

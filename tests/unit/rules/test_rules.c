@@ -183,6 +183,17 @@ static const struct trial {
 	  { S(CPU_BUSY, 1.2), S(CPU_OPERATOR_THREADS, 8), S(CPU_CPUS, 8) } },
 	{ "page-faults", 700, NO_OTHER, { S(CPU_FAULTS_MINOR, 4000), S(CPU_FAULTS_MAJOR, 0) } },
 	{ "profiler-cost", 0.03, NO_OTHER, { S(RUN_PROFILER, 0.27) } },
+	{ "device-host-late", 0.08, NO_OTHER,
+	  { S(DEVICE_HOST_LATE, 0.35), S(DEVICE_BUSY, 0.6), S(DEVICE_COMPUTE, 0.4), S(STEP_PYTHON, 0.5) } },
+	{ "device-sync", 0.03, NO_OTHER, { S(DEVICE_SYNC, 0.3), S(DEVICE_BUSY, 0.6), S(STEP_IDLE, 0.5) } },
+	{ "device-communication", 0.08, NO_OTHER,
+	  { S(DEVICE_COMMUNICATION, 0.3), S(DEVICE_BUSY, 0.9), S(STEP_COMMUNICATION, 0.5) } },
+	{ "device-pageable", 0.3, S(DEVICE_COPY, 0.03),
+	  { S(DEVICE_PAGEABLE, 0.9), S(DEVICE_COPY, 0.2), S(DEVICE_BUSY, 0.9) } },
+	{ "device-copies", 0.08, NO_OTHER, { S(DEVICE_COPY, 0.2), S(DEVICE_BUSY, 0.9) } },
+	{ "device-streams", 0.08, NO_OTHER, { S(DEVICE_WAIT, 0.2), S(DEVICE_BUSY, 0.7) } },
+	{ "device-latency", 0.08, NO_OTHER, { S(DEVICE_LATENCY, 0.2), S(DEVICE_BUSY, 0.7) } },
+	{ "device-compute", 0.4, S(DEVICE_SYNC, 0.2), { S(DEVICE_COMPUTE, 0.9), S(DEVICE_BUSY, 0.95) } },
 };
 
 /* Of these the first sentence is another rule's: what contains them. */
