@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "export/chrome_device.h"
 #include "export/chrome_facts.h"
 #include "export/export.h"
 #include "export/json.h"
@@ -480,6 +481,7 @@ static int chrome_put_document(struct chrome *chrome, struct dwell_error *error)
 	chrome_put_instant(chrome, "Record Window End", timeline->source->end_ns);
 	dw_timeline_memory(timeline);
 	dw_timeline_arrows(timeline);
+	dw_chrome_put_devices(timeline, &chrome->any_event);
 	dw_out_text(out, "\n],\n\"traceName\":");
 	dw_out_string(out, dw_out_name(out));
 	dw_out_text(out, "}\n");

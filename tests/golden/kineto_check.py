@@ -81,5 +81,44 @@ check("a backward operator says its forward",
 starts = {e["id"] for e in document["traceEvents"] if e["ph"] == "s"}
 ends = {e["id"] for e in document["traceEvents"] if e["ph"] == "f"}
 check("every arrow has both ends, counted from 1", starts == ends == {1})
+
+# Devices: a row has no events that overlap, every event is there, and the export reads back.
+HERE = os.path.dirname(os.path.abspath(__file__))
+CLASSES = ("kernel", "gpu_memcpy", "gpu_memset")
+
+
+def families(path):
+    """Events and their time by family, of a trace or an export."""
+    text = subprocess.run([DWELL, "report", "--view", "kernels", "--format", "json", path], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    for table in json.loads(text)["views"]:
+        if table.get("part") == "families":
+            return sorted(tuple(row[:3]) for row in table["rows"])
+    return None
+
+
+with tempfile.TemporaryDirectory() as folder:
+    trace, path = os.path.join(folder, "t.dwell"), os.path.join(folder, "t.json")
+    subprocess.run([MKTRACE, os.path.join(HERE, "views", "device.txt"), trace], check=True)
+    subprocess.run([DWELL, "export", "--format", "chrome", "-o", path, trace], check=True)
+    with open(path, encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    of_trace, of_export = families(trace), families(path)
+rows = {}
+for event in events:
+    if event["ph"] == "X" and "device" in event.get("args", {}):
+        rows.setdefault((event["pid"], event["tid"]), []).append((event["ts"], event["ts"] + event["dur"]))
+check("three streams and a row for what overlaps", len(rows) >= 4)
+for row in rows.values():
+    row.sort()
+    check(f"no overlap in a row: {row}", all(b[0] >= a[1] - 1e-6 for a, b in zip(row, row[1:])))
+check("kernels, copies and sets are there",
+      sum(event["ph"] == "X" and event.get("cat") in CLASSES for event in events) == 10)
+check("rows have names", {(e["pid"], e["tid"]) for e in events if e["ph"] == "M"
+                          and e["name"] == "thread_name"} >= set(rows))
+check("an arrow leads to each event with a call",
+      sum(e["ph"] == "s" and e.get("cat") == "ac2g" for e in events)
+      == sum(e["ph"] == "f" and e.get("cat") == "ac2g" for e in events) >= 5)
+check(f"the export reads back: {of_trace} {of_export}", of_trace is not None and of_trace == of_export)
 print(f"{passed} passed, {failed} failed")
 sys.exit(1 if failed else 0)
