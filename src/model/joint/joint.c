@@ -6,8 +6,8 @@
  * is inlined from profile_by_name_pass.h, outermost_pass.h, threads_pass.h and shares_pass.h.
  *
  * The division of a step needs the times in which threads without steps communicated and ran
- * operators. So the streams of such threads are walked first. A stream that threads with and
- * without steps hand on to each other is walked once more, before all others.
+ * operators. So the streams of such threads are walked first. Threads with and without steps can
+ * hand on one stream to each other. Such a stream is walked once more, before all others.
  */
 #include "model/joint/joint.h"
 
@@ -360,8 +360,9 @@ static bool joint_run(struct joint *joint)
 
 /* ---- the products ------------------------------------------------------------------------- */
 
-/* Records can be missing although nothing said so before the walk. Then the steps have been divided
- * as if they were whole; a request computes them again. */
+/* Stores the steps, unless the walk found that records are missing although the file did not report
+ * it. In that case the steps were divided as if they were whole: a later request computes them
+ * again. False: out of memory. */
 static bool joint_keep_steps(struct joint *joint, const struct dw_threads *threads)
 {
 	struct dw_model *model = joint->models[0];
@@ -464,7 +465,7 @@ int dw_model_compute_together(struct dw_model *const *models, unsigned count,
 		if (!again)
 			joint.models[joint.count++] = models[i];
 	}
-	/* Before the segments: its walk over the streams finds them too. */
+	/* Memory comes first, because its walk over the streams also finds the segments. */
 	if (joint_wants_memory(first) && !dw_model_memory(first, error))
 		return DWELL_E_NOMEM;
 	joint.counted = !dw_product_has(first, &dw_threads_product, 0) && dw_threads_are_whole(first);
