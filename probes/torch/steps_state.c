@@ -1,11 +1,10 @@
 /*
- * The state machine of steps_state.h: what an event means here, and a table of what to do.
+ * The state machine of steps_state.h: what an event means, and a table of what to do.
  *
- * An event alone does not say enough: a call of a model may train, evaluate or infer, and an
- * optimizer's step may be one of several of an iteration. So each event first becomes a
- * `meaning`, by what the thread has shown so far (read_event() and the functions above it). The table then
- * gives for each state and meaning the actions and the next state. A pair that the table does
- * not have changes nothing.
+ * An event alone is not enough: a call of a model may train, evaluate or infer, and an optimizer's
+ * step may be one of several in an iteration. So read_event() first converts each event to a
+ * `meaning`, which depends on what the thread has done so far. The table then has the actions and
+ * the next state for each state and meaning. If the table has no entry, nothing changes.
  */
 #include "steps_state.h"
 
@@ -15,7 +14,7 @@
 enum meaning {
 	NO_MEANING,
 	MARK,            /* a step may begin here */
-	CLEAR,           /* the same, but a step that is still to be known as one may go on */
+	CLEAR,           /* the same, but a step that may already have begun can also continue */
 	CALL_LEARN,      /* a model is called in training; an optimizer will end the step */
 	CALL_UNKNOWN,    /* a model is called with gradients; it may be training or inference */
 	CALL_MANUAL,     /* a model is called in training, in a thread that trains without optimizer */
@@ -29,7 +28,7 @@ enum meaning {
 	BACKWARD_ENDS,
 	OPTIMIZER_MADE,
 	LAST_STEP,       /* the optimizer that ends steps has stepped */
-	MISPLACED_STEP,  /* another one did, and it shows that the last step ended too early */
+	MISPLACED_STEP,  /* another optimizer has stepped: the step before ended too early */
 	CHECKPOINT,
 	FUNCTION_BEGINS,
 	FUNCTION_ENDS,
@@ -37,8 +36,8 @@ enum meaning {
 	MODULE_ENDS,
 	PROGRAM_BEGINS,
 	PROGRAM_ENDS,
-	PROGRAM_ELSEWHERE, /* another thread says the program's steps */
-	PROGRAM_EMPTY,   /* the program ends, and no optimizer has stepped since it said a step */
+	PROGRAM_ELSEWHERE, /* the program marks its steps, in another thread */
+	PROGRAM_EMPTY,   /* the program ends, and no optimizer has stepped in its last step */
 	THREAD_ENDS,
 	EXIT,
 	MEANINGS
@@ -61,7 +60,7 @@ struct cell {
 #define END_NOTED STEPS_DO_END_NOTED
 #define CANCEL STEPS_DO_CANCEL
 
-/* What the user or the program says ends whatever step is open. */
+/* A begin that the user named or the program marked ends a step that is open. */
 #define NO_STEP_SAID                                \
 	[FUNCTION_BEGINS] = GO(FUNCTION, BEGIN),        \
 	[MODULE_BEGINS] = GO(MODULE, BEGIN),            \
@@ -101,7 +100,7 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 		[LAST_STEP] = GO(IDLE, BEGIN, END),
 		[MISPLACED_STEP] = GO(IDLE, FORGET),
 	},
-	/* A second call shows that the first was inference, which ended where it was noted. */
+	/* A second call shows that the first was inference: its step ended at the noted moment. */
 	[STEPS_IN_CALLED] = {
 		NO_STEP_SAID,
 		[MARK] = GO(MARKED, INFER, END_NOTED, KEEP),
@@ -216,7 +215,7 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 
 /* ---- several optimizers -------------------------------------------------------------------- */
 
-#define MOST_RIVAL_STEPS 8u /* of one other optimizer, after which it ends steps instead */
+#define MOST_RIVAL_STEPS 8u /* after so many steps of the rival alone, the rival ends steps */
 
 static void choose_pace(struct steps_pace *pace, const void *optimizer)
 {
@@ -231,7 +230,7 @@ static void forget_pace(struct steps_pace *pace, const void *optimizer)
 		pace->rival = NULL;
 }
 
-/* An optimizer other than the one that ends steps has stepped as often as it takes. */
+/* Counts the step of another optimizer. Returns whether that optimizer ends steps from now on. */
 static bool outruns_pace(struct steps_pace *pace, const void *optimizer)
 {
 	if (!pace->rival) {
@@ -243,10 +242,12 @@ static bool outruns_pace(struct steps_pace *pace, const void *optimizer)
 }
 
 /*
- * What the step of an optimizer means that no other one's step encloses. Another one than
- * assumed ends steps if the assumed one steps within its step, does not step any more, or is
- * followed by it with no batch in between. In the last case the assumed one ended its first
- * step too early: what follows it is the rest of that iteration and no step.
+ * The meaning of an optimizer's step, if no other optimizer's step encloses it.
+ *
+ * Another optimizer replaces the assumed one in three cases: the assumed one steps within the
+ * other's step; the assumed one does not step any more; or the other one steps after it without a
+ * batch in between. In the last case the assumed one ended its first step too early. The other's
+ * step is then the rest of that iteration and ends no step of its own.
  */
 static enum meaning read_pace(struct steps_pace *pace, const void *optimizer)
 {
@@ -298,7 +299,7 @@ static enum meaning read_made(struct steps_state *steps, const struct steps_inpu
 	return OPTIMIZER_MADE;
 }
 
-/* Step() of an optimizer, or a scaler that may call it, begins. */
+/* A call begins: step() of an optimizer, or a scaler that may call step(). */
 static enum meaning read_step_begins(struct steps_state *steps)
 {
 	steps->trainer = true;
@@ -311,7 +312,7 @@ static enum meaning read_step_ends(struct steps_state *steps, const struct steps
 		steps->pace.nested |= steps->pace.optimizer == input->optimizer;
 		return NO_MEANING;
 	}
-	if (steps->backwards) { /* a hook of a gradient steps: the backward is the iteration */
+	if (steps->backwards) { /* a gradient's hook calls step(): the step ends with the backward */
 		steps->stepped_inside = true;
 		return NO_MEANING;
 	}
@@ -344,13 +345,14 @@ static enum meaning read_backward_ends(struct steps_state *steps)
 	return stepped ? LAST_STEP : BACKWARD_ENDS;
 }
 
-/* Whether anything has shown that the process, or others for it, train. */
+/* Whether the process, or another one that shares its model, has been seen to train. */
 static bool trains(const struct steps_rules *rules)
 {
 	return rules->optimizers || rules->shared || rules->trained;
 }
 
-/* A call of a model by a program that trains, or of a part of one that has no parameters. */
+/* A call of a module that may train: gradients are enabled. A module without parameters, such as a
+ * loss, means nothing. */
 static enum meaning read_training_call(const struct steps_state *steps,
                                        const struct steps_input *input)
 {
@@ -391,9 +393,9 @@ static enum meaning read_forward_begins(struct steps_state *steps, const struct 
 	steps->forwards++;
 	if (!inside)
 		return read_call(steps, input, phase);
-	if (steps->backwards) /* what it calls again belongs to it */
+	if (steps->backwards) /* recomputation within a backward is a part of the backward */
 		return NO_MEANING;
-	*phase = STEPS_PHASE_FORWARD; /* in a closure, which an optimizer calls */
+	*phase = STEPS_PHASE_FORWARD; /* within an optimizer's closure */
 	return steps->optimizers && input->grad ? CALL_LEARN : NO_MEANING;
 }
 
@@ -411,7 +413,7 @@ static enum meaning read_program(struct steps_state *steps, enum meaning meaning
 	return meaning;
 }
 
-/* Where the program says a step at the end of an iteration, the last one is empty. */
+/* If the program calls dwell.step() at the end of each iteration, the last step is empty. */
 static enum meaning read_exit(const struct steps_state *steps)
 {
 	bool empty = steps->program_trained && !steps->program_trains;
@@ -419,7 +421,8 @@ static enum meaning read_exit(const struct steps_state *steps)
 	return steps->state == STEPS_IN_PROGRAM && empty ? PROGRAM_EMPTY : EXIT;
 }
 
-/* A thread whose only call trains may be one of several that compute a part of it. */
+/* A thread that only called a model in training mode may have computed a part of another thread's
+ * step: its call is no inference. */
 static enum meaning read_thread_ends(const struct steps_state *steps)
 {
 	return steps->state == STEPS_IN_CALLED && !steps->called_training ? EXIT : THREAD_ENDS;
@@ -468,7 +471,7 @@ static enum meaning read_event(struct steps_state *steps, const struct steps_inp
 	return NO_MEANING;
 }
 
-/* Where the user named a function or a module, nothing else makes a step of its own. */
+/* If the user named a function or a module, nothing else makes a step. */
 static bool is_allowed(const struct steps_state *steps, enum meaning meaning)
 {
 	if (!steps->rules->named || steps->rules->by_optimizer)
@@ -505,8 +508,8 @@ void dwp_steps_leave(struct steps_state *steps)
 	steps->state = silent ? STEPS_IN_SILENT : STEPS_IN_IDLE;
 }
 
-/* The process has just shown that it trains. Where it trains a model in evaluation mode, a tentative
- * phase may have been the first forward. */
+/* What to withdraw if the process has just shown that it trains. If it trains a model in evaluation
+ * mode, a tentative phase may have been the first forward and stays. */
 static enum steps_withdrawal read_withdrawal(struct steps_state *steps)
 {
 	if (steps->rules->withdrawn || !trains(steps->rules))
@@ -515,8 +518,8 @@ static enum steps_withdrawal read_withdrawal(struct steps_state *steps)
 	return steps->evaluation_trains ? STEPS_WITHDRAW_STEPS : STEPS_WITHDRAW_PHASES;
 }
 
-/* A call of a model that was neither followed by a backward nor evaluated, in a process that trains
- * elsewhere: it is no step. */
+/* Removes steps of inference from the answer: the process trains, so that a call without a backward
+ * is no step. */
 static void leave_out_inference(struct steps_answer *answer)
 {
 	for (unsigned i = 0; i < STEPS_ACTIONS; i++)

@@ -1,5 +1,6 @@
 /*
- * Asks each question of abi.h when PyTorch is attached, and replaces functions that it calls.
+ * Finds the answer to each question of abi.h when PyTorch is attached, and replaces PyTorch's
+ * allocator and the end of a backward of DistributedDataParallel.
  */
 #include "format/keys.h"
 #include "private.h"
@@ -20,8 +21,8 @@ static struct {
 	void *cpu; /* has the operators; NULL: not found */
 } libraries;
 
-/* The module's own extension. Functions are looked up in it and in the libraries that it needs,
- * whatever other PyTorch is in the process. */
+/* Opens the extension torch._C of this module. Functions are looked up in it and in the libraries
+ * that it needs, so that another PyTorch in the process is not used by mistake. */
 static void *abi_open_extension(PyObject *torch)
 {
 	PyObject *module = PyObject_GetAttrString(torch, "_C");
@@ -34,7 +35,7 @@ static void *abi_open_extension(PyObject *torch)
 	return *path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
 }
 
-/* The library that defines a function. */
+/* Opens the library that defines a function; NULL if none does. */
 static void *abi_open_library_of(void *handle, const char *function)
 {
 	void *address = dlsym(handle, function);
@@ -46,8 +47,9 @@ static void *abi_open_library_of(void *handle, const char *function)
 
 /* ---- what this PyTorch does not answer ---------------------------------------------------- */
 
-/* Name, and the line that the user reads; DWELL_TEST_BREAK has such a name in tests. What only takes
- * longer is in the fact alone. */
+/* `name`: what DWELL_TEST_BREAK contains in tests. `what`: what is missing without the answer.
+ * `why`: the end of the line on standard error; NULL: recording only takes longer, so that no line
+ * is printed. */
 static const struct {
 	const char *name, *what, *why;
 } questions[DWP_ABI_QUESTIONS] = {
@@ -64,9 +66,9 @@ static const struct {
 };
 
 static char torch_version[64];
-static uint32_t lacks; /* a bit for each question */
+static uint32_t lacks; /* bits: 1 << question without an answer */
 
-/* The fact has all of them: the last value of a key is valid. */
+/* Stores a text about all questions without an answer. Only the last value of a key counts. */
 static void abi_tell_lacks(void)
 {
 	char text[1024] = "";
@@ -167,7 +169,7 @@ void dwp_abi_remove_callback(uint64_t handle)
 
 /* ---- functions that PyTorch calls ---------------------------------------------------------------- */
 
-/* Both or neither: frees without allocations would be worse than nothing. */
+/* Replaces both functions or none: frees without allocations would make the figures wrong. */
 void dwp_abi_replace_allocator(const struct torch_allocator *ours, struct torch_allocator *real)
 {
 	void *c10 = libraries.c10;

@@ -1,58 +1,65 @@
 /*
- * What the probe asks PyTorch's objects.
+ * What the probe reads from PyTorch's objects, and how it calls and replaces PyTorch's functions.
  *
- * Everything that the probe assumes about PyTorch's memory, about the mangled names of its
- * functions and about how C++ calls and returns lies in this folder. The rest of the probe
- * includes this header and sees no offset. Nothing links to PyTorch: functions are found by name
- * in the process, and where fields lie is found at run time with tensors that the probe knows, so
- * that one build serves PyTorch from 1.13 on.
+ * This folder holds everything that the probe assumes about PyTorch's memory, about the mangled
+ * names of its functions and about how C++ calls and returns. The rest of the probe includes this
+ * header and uses no offset of a field. Nothing links to PyTorch: the probe looks functions up by
+ * name in the process, and searches for the offsets of fields at run time with tensors whose values
+ * it knows. So one build serves PyTorch from 1.13 on.
  *
- * Each question stands alone. Its answer is found when PyTorch is attached, and verified by itself with
- * other values than it was found with (check.c). What fails is not recorded: one line on standard
- * error and the fact torch.lacks name it, and all else is recorded.
+ * The table lists the questions. They do not depend on each other. When PyTorch is attached, the
+ * answer to each question is found, and then verified with values other than those that it was
+ * found with (check.c). If that fails, what needs the answer is not recorded, or recording takes
+ * longer; all else is recorded. The key torch.lacks of the trace says what is missing. If something
+ * is not recorded, one line on standard error says so.
  *
- *   question   asked of                            found by                        verified with
- *   operators  RecordFunction's callbacks          symbols; fields are fixed       an operator's two calls
- *   names      RecordFunction, FunctionSchema      search: the known name          a name kept elsewhere
- *   sequences  RecordFunction                      search: a known number          a forward and its backward
- *   threads    RecordFunction                      search: a known thread          a forward and its backward
- *   shapes     RecordFunction, IValue, TensorImpl  search: known sizes and types   tensors of 3 and 6 dimensions
- *   script     jit::currentCallstack()             search: a known call            (the search)
- *   states     RecordFunctionTLS                   its fields are fixed            a known change
- *   allocator  libc10's procedure linkage table    symbols                         the slot
- *   reducer    libtorch's procedure linkage table  symbols                         the slot
+ *   question   read from                  found by                verified with
+ *   operators  RecordFunction callbacks   symbols; fixed fields   the two calls of an operator
+ *   names      RecordFunction,            search: a known name    short, long and own names
+ *              FunctionSchema
+ *   sequences  RecordFunction             search: a known number  a forward and its backward
+ *   threads    RecordFunction             search: a known thread  a forward and its backward
+ *   shapes     RecordFunction, IValue,    search: known sizes     tensors of 3 and 6 dimensions
+ *              TensorImpl                 and types
+ *   script     jit::currentCallstack()    search: a known call    (the search itself)
+ *   states     RecordFunctionTLS          fixed fields            a known change
+ *   allocator  linkage table of libc10    symbols                 the slot is found
+ *   reducer    linkage table of libtorch  symbols                 the slot is found
  *
- * The build option torch_abi=disabled leaves out what reads PyTorch's memory: names, sequences, threads,
- * shapes, script and states (absent.h takes the place of inline.h). The rest needs functions only.
+ * The build option torch_abi=disabled leaves out the questions that read PyTorch's memory: names,
+ * sequences, threads, shapes, script and states. absent.h then takes the place of inline.h. The
+ * other questions need only functions of PyTorch.
  *
- * All were verified with PyTorch 1.13.1, 2.6.0 and 2.13.0 (README.md).
+ * All answers were verified with PyTorch 1.13.1, 2.6.0 and 2.13.0 (README.md).
  *
- * Functions are called under the interpreter's lock and when PyTorch is attached, unless they say
- * otherwise.
+ * The caller holds the interpreter's lock, and calls these functions while it attaches PyTorch,
+ * unless a comment says otherwise.
  */
 #ifndef DWP_TORCH_ABI_H
 #define DWP_TORCH_ABI_H
 
 #include "../../python/python.h"
 
-/* Finds PyTorch's libraries and the answers to all questions, except for script. Before other
- * threads use PyTorch. `version`: PyTorch's, for messages. False: operators cannot be recorded at
- * all. */
+/* Finds PyTorch's libraries and the answers to all questions, except for `script`. Call it before
+ * other threads use PyTorch. `version` is PyTorch's version, for messages. Returns false if
+ * operators cannot be recorded at all. */
 bool dwp_abi_attach(PyObject *torch, const char *version);
 
 /* ---- operators ---------------------------------------------------------------------------- */
 
-/* Kinds of RecordFunction. Each has a callback of its own, so that no object has to be read to
- * know its kind. */
+/* Kinds of RecordFunction, with PyTorch's numbers. The probe adds one callback for each kind. So it
+ * knows the kind without reading an object. */
 enum torch_scope { TORCH_FUNCTION = 0, TORCH_BACKWARD = 1, TORCH_SCRIPT = 2, TORCH_USER = 7 };
 #define TORCH_ALL_SCOPES 0x3ffu
 
 /*
- * What PyTorch calls at the beginning of an operator returns a std::unique_ptr, an object that is
- * made where the caller says. On x86-64 the caller passes that place like a first argument and
- * expects it back; on aarch64 it passes it in x8, which C cannot name. Ours is always empty.
- * TORCH_START(name, body) defines such a function, `name`, which calls body(). The caller defines
- * body() below it.
+ * The callback that PyTorch calls at the beginning of an operator returns a std::unique_ptr. C++
+ * returns such an object in memory whose address the caller passes. On x86-64 this address is a
+ * hidden first argument and also the return value. On aarch64 it is in register x8, which C cannot
+ * name. The probe always returns an empty pointer.
+ *
+ * TORCH_START(name, body) defines such a function, `name`, which calls body(). The user of the
+ * macro defines body() below it.
  */
 typedef void torch_start(void);
 typedef void torch_end(const char *function, void *context);
@@ -82,7 +89,7 @@ typedef void torch_end(const char *function, void *context);
 	static void (*const name)(const char *function) = body;
 #endif
 
-/* at::RecordFunctionCallback: the same in every version from 1.13 on. */
+/* at::RecordFunctionCallback. Its layout is the same in every version from 1.13 on. */
 struct torch_callback {
 	torch_start *start;
 	torch_end *end;
@@ -91,7 +98,7 @@ struct torch_callback {
 	uint8_t needs_inputs, needs_outputs, needs_ids;
 };
 
-/* PyTorch's functions; constant after attach. */
+/* Pointers to PyTorch's functions. They do not change after dwp_abi_attach(). */
 struct dwp_abi_functions {
 	uint64_t (*add)(struct torch_callback callback); /* NULL: operators are not recorded */
 	void (*remove)(uint64_t handle);
@@ -105,67 +112,78 @@ static inline bool dwp_abi_has_operators(void)
 {
 	return dwp_abi_functions.add != NULL;
 }
-/* From now on PyTorch calls `start` and `end` around what is of the given kinds, 1 << enum
- * torch_scope each, in every thread and mostly without the interpreter's lock. `start` is made by
- * TORCH_START. `inputs`: dwp_abi_inputs() is going to be asked. Returns what removes the callback. */
+/* From now on PyTorch calls `start` and `end` at the begin and end of each operator of the given
+ * kinds, in every thread and mostly without the interpreter's lock. `scopes` is a sum of 1 << enum
+ * torch_scope. `start` is defined by TORCH_START. `inputs` must be true if the callback reads the
+ * operator's inputs. Returns the handle for dwp_abi_remove_callback(). */
 uint64_t dwp_abi_add_callback(torch_start *start, torch_end *end, unsigned scopes, bool inputs);
 void dwp_abi_remove_callback(uint64_t handle);
 
-/* ---- of an operator: in a callback, in any thread, without a lock ------------------------------ */
+/* ---- about an operator: called in a callback, in any thread, without a lock -------------------- */
 
-/* The name of the operator's schema and its length. The text never moves. NULL: the operator has a
- * name of its own, or schemas are not known; ask dwp_abi_name(). */
+/* `function` is the RecordFunction that PyTorch passes to the callback. */
+
+/* The name in the operator's schema, and its length in bytes. The text is never moved or freed.
+ * NULL: the operator has a name of its own, or the schema's place is not known. Then use
+ * dwp_abi_name(). */
 static inline const char *dwp_abi_static_name(const char *function, size_t *length);
-/* The name. It may be gone when the operator has ended. */
+/* The operator's name. It may be freed when the operator has ended. */
 static inline const char *dwp_abi_name(const char *function)
 {
 	return dwp_abi_functions.name(function);
 }
 
-/* The number that joins a forward operator to its backward; DWP_ABI_NO_SEQUENCE: not known. */
+/* The sequence number, which links a forward operator to its backward; DWP_ABI_NO_SEQUENCE if it is
+ * not known. */
 #define DWP_ABI_NO_SEQUENCE UINT64_MAX
 static inline bool dwp_abi_has_sequences(void);
 static inline uint64_t dwp_abi_sequence(const char *function);
-/* Whether the calling thread has made nodes of the graph since it was at that number. */
+/* Whether the calling thread has added nodes to the autograd graph since its next sequence number
+ * was `sequence`. */
 static inline bool dwp_abi_made_node(uint64_t sequence);
 
-/* PyTorch counts its threads from 1. Of an operator, the number of the thread that runs it; of a
- * backward, also that of its forward, 0: it has none. */
+/* PyTorch numbers its threads from 1. dwp_abi_thread() is the number of the thread that runs the
+ * operator. dwp_abi_forward_thread() is the number of the thread that ran the forward operator of
+ * this backward; 0 if the operator is no backward. Call both only if dwp_abi_has_threads(). */
 static inline bool dwp_abi_has_threads(void);
 static inline uint64_t dwp_abi_thread(const char *function);
 static inline uint64_t dwp_abi_forward_thread(const char *function);
 
-/* The tensors among the inputs in their places; the sizes point into PyTorch's tensors. Returns the
- * number of inputs, at most TORCH_MOST_TENSORS. Only if the callback was added with `inputs`. */
+/* Stores each input that is a tensor at the index of the input. Sizes point into PyTorch's tensors.
+ * Returns the number of inputs, at most TORCH_MOST_TENSORS. Call it only if dwp_abi_has_inputs()
+ * and the callback was added with `inputs`. */
 #define TORCH_MOST_TENSORS 64u
 static inline bool dwp_abi_has_inputs(void);
 unsigned dwp_abi_inputs(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS]);
-/* A hash of the same and `seed`; 0: a tensor has so many dimensions that they lie elsewhere. */
+/* A hash of these tensors and of `seed`. 0: a tensor has so many dimensions that its sizes are not
+ * stored in the tensor itself. */
 static inline uint64_t dwp_abi_hash_inputs(const char *function, uint64_t seed);
 
 /* ---- TorchScript ----------------------------------------------------------------------------- */
 
-/* Finds out how PyTorch returns a script's calls; only the first call does something. */
+/* Finds out how PyTorch returns the calls that a script is in. Only the first call has an
+ * effect. */
 void dwp_abi_find_script(void);
-/* The script functions that the calling thread is in as frame ids, innermost first. Returns how
- * many, at most `capacity`. In any thread, without a lock. */
+/* Stores the frame ids of the script functions that the calling thread is in, innermost first.
+ * Returns their number, at most `capacity`. May be called in any thread, without a lock. */
 unsigned dwp_abi_script_frames(uint32_t *ids, unsigned capacity);
 
 /* ---- functions that PyTorch calls --------------------------------------------------------------- */
 
-/* While `skip` is set, PyTorch's changes of a thread's callbacks are skipped where they change
- * nothing; set it only while callbacks are added. */
+/* While `skip` is true, PyTorch's call that sets a thread's callback state returns at once if the
+ * state would not change (states.c). Set it only while the probe's callbacks are registered. */
 void dwp_abi_skip_states(bool skip);
 
 struct torch_allocator {
 	void *(*alloc)(size_t bytes); /* may throw */
 	void (*free)(void *address);
 };
-/* PyTorch calls `ours` in place of its allocator of the CPU, which is stored in `real`. The
- * replacement stays. */
+/* Makes PyTorch call `ours` instead of its allocator for the CPU, and stores PyTorch's functions in
+ * `real`. The replacement cannot be undone. */
 void dwp_abi_replace_allocator(const struct torch_allocator *ours, struct torch_allocator *real);
 
-/* The same for what DistributedDataParallel calls at the end of a backward. It may throw. */
+/* The same for the function that DistributedDataParallel calls at the end of a backward. That
+ * function may throw. */
 void dwp_abi_replace_finalize_backward(void (*ours)(void *reducer), void (**real)(void *reducer));
 
 #ifdef DWP_TORCH_ABI

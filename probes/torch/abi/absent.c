@@ -1,4 +1,4 @@
-/* The other answers of abi.h in a build with torch_abi=disabled; see absent.h. */
+/* The other functions of abi.h for a build with torch_abi=disabled; see absent.h. */
 #include "private.h"
 
 unsigned dwp_abi_inputs(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS])

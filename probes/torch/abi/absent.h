@@ -1,5 +1,6 @@
 /*
- * The inline answers of abi.h in a build with torch_abi=disabled: PyTorch's memory is not read.
+ * The inline functions of abi.h for a build with torch_abi=disabled, which reads no memory of
+ * PyTorch: each one answers that nothing is known.
  *
  * Only abi.h includes it.
  */

@@ -1,10 +1,10 @@
 /*
- * Verifies each answer of abi.h with values that it was not found with.
+ * Verifies each answer of abi.h with other values than those that it was found with.
  *
- * Called once at attach, after layout.c. A few operators run while a callback asks what the probe is
- * going to ask of every operator, in the same way. A question whose answer is wrong is taken back
- * alone. Where a wrong answer could be a pointer to nothing, its target is read through the kernel
- * before the answer is.
+ * Called once at attach, after layout.c. It runs a few operators with a callback that reads the
+ * same fields as the probe reads for every operator, in the same way. Only an answer that is wrong
+ * is removed. A wrong offset may yield a pointer to memory that is not mapped. So the callback
+ * first reads the target of such a pointer through the kernel.
  */
 #include "private.h"
 
@@ -13,10 +13,10 @@
 static __thread char here;
 
 static struct {
-	const void *watcher; /* the thread, by an address that only it has */
+	const void *watcher; /* the thread that verifies: its address of `here` */
 	const char *forward;  /* the RecordFunction of aten::sin while it runs */
 	uint64_t sequence, thread;
-	/* what has been seen to be right, and how often */
+	/* how often each thing was right */
 	unsigned begins, ends, backwards;
 	unsigned short_names, long_names, own_names;
 	unsigned sequences, made, links;
@@ -35,7 +35,8 @@ static bool check_is_tensor(const struct dwell_tensor *tensor, const int64_t *si
 	       memcmp(tensor->sizes, sizes, dimensions * sizeof *sizes) == 0;
 }
 
-/* The input list's entries and the first one's sizes, read so that a wrong offset does no harm. */
+/* Whether the list of inputs and the sizes of the first tensor are what was passed. Reads them
+ * through the kernel, so that a wrong offset cannot crash the program. */
 static bool check_can_read(const char *function, unsigned inputs, const int64_t *sizes, unsigned dimensions)
 {
 	const struct dwp_abi_layout *layout = &dwp_abi_layout;
@@ -172,7 +173,7 @@ static void check_remove_nothing(uint64_t handle)
 {
 }
 
-/* As a PyTorch that moved the field would be read. */
+/* For tests: makes offsets wrong, as they are for a PyTorch that has moved the fields. */
 static void check_break(void)
 {
 	struct dwp_abi_layout *layout = &dwp_abi_layout;

@@ -1,12 +1,12 @@
 /*
- * How the inline answers of abi.h read PyTorch's objects: the code on the path of each operator.
+ * The inline functions of abi.h, which read PyTorch's objects. They run for each operator.
  *
- * Only abi.h and this folder include it.
+ * Only abi.h includes it.
  */
 #ifndef DWP_TORCH_ABI_INLINE_H
 #define DWP_TORCH_ABI_INLINE_H
 
-/* What was found at attach; constant afterwards. Offsets are in bytes; 0: not known. */
+/* Offsets that were found at attach. They do not change afterwards. In bytes; 0: not known. */
 struct dwp_abi_layout {
 	const void *undefined_tensor;
 	uint32_t sequence, forward_thread, inputs; /* of a RecordFunction */
@@ -19,13 +19,14 @@ extern struct dwp_abi_layout dwp_abi_layout;
 #define ABI_WORD(object, offset) (*(const uint64_t *)(const void *)((object) + (offset)))
 #define ABI_POINTER(object, offset) (*(const char *const *)(const void *)((object) + (offset)))
 
-/* A RecordFunction has a variant: a name of its own, or the operator's schema, which begins
- * with its name as a pointer and a length. */
+/* A RecordFunction contains a variant: either a name of its own, or a pointer to the operator's
+ * schema. A schema begins with its name as a pointer and a length. The byte behind the variant
+ * tells which of the two it is. */
 #define ABI_HAS_SCHEMA(function, offset) ((function)[(offset) + 32] == 1)
-/* The thread that runs it, in StepCallbacks. It is right if forward_thread was found, because that
- * was compared with it. */
+/* Offset of the number of the thread that runs the operator, a field of StepCallbacks. This offset
+ * is fixed. It is right if forward_thread was found, because the search compares the two. */
 #define ABI_THIS_THREAD 88u
-/* Dimensions that lie in the tensor itself. */
+/* Sizes of at most this many dimensions are stored in the tensor itself. */
 #define ABI_MOST_INLINE_SIZES 5u
 
 static inline const char *dwp_abi_static_name(const char *function, size_t *length)
@@ -77,7 +78,7 @@ static inline bool dwp_abi_has_inputs(void)
 	return dwp_abi_layout.inputs != 0;
 }
 
-/* An IValue is 16 bytes: a value and its kind, of which 1 is a tensor. */
+/* An IValue has 16 bytes: a value, then its kind. Kind 1 is a tensor. */
 static inline bool dwp_abi_is_tensor(const char *value)
 {
 	return *(const uint32_t *)(const void *)(value + 8) == 1;

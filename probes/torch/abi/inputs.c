@@ -1,5 +1,5 @@
 /*
- * An operator's inputs as the recorder wants them.
+ * Converts an operator's inputs to the form that the recorder stores.
  *
  * Called at the beginning of an operator, in its thread.
  */

@@ -1,14 +1,13 @@
 /*
- * Where things lie inside this PyTorch's objects.
+ * Finds the offsets of fields inside this PyTorch's objects.
  *
- * Called once, when torch has been imported. A few fields of RecordFunction and of
- * TensorImpl have no function to ask and move between versions. They are not looked
- * up by version but found: a callback watches operators on tensors whose sizes, types
- * and sequence numbers we know, and a place counts only when it holds the right value
- * each time and is the only one that does. What is not found stays 0 and is not
- * recorded; a wrong shape is worse than none. A word that is to be a pointer may be
- * anything in a PyTorch that is not known, so the search reads memory through the kernel,
- * which refuses what is not mapped.
+ * Called once, when torch has been imported. PyTorch has no functions that return a few fields of
+ * RecordFunction and of TensorImpl, and the offsets of these fields differ between versions. So
+ * they are searched for. A callback watches operators on tensors whose sizes, types and sequence
+ * numbers are known. An offset is used only if it holds the right value each time, and if no other
+ * offset does. An offset that is not found stays 0, and the field is not recorded: a wrong shape is
+ * worse than none. In an unknown PyTorch a supposed pointer may be any value. So the search reads
+ * memory through the kernel, which refuses addresses that are not mapped.
  */
 #include "private.h"
 
@@ -23,10 +22,10 @@
 
 struct dwp_abi_layout dwp_abi_layout;
 
-/* Two shapes that nothing else looks like. */
+/* Shapes and types that no other words of an object are likely to equal. */
 static const struct {
 	int64_t sizes[3];
-	const char *code; /* makes `t` */
+	const char *code; /* Python that makes the tensor `t` */
 	uint16_t dtype;
 } probes[] = {
 	{ { 3, 57, 2 }, "t = torch.zeros((3, 57, 2), device='cpu', dtype=torch.int16)", DWELL_INT16 },
@@ -35,28 +34,28 @@ static const struct {
 };
 #define PROBES 3
 
-/* What the callback is to look for; written and read in one thread, see `watcher`. */
+/* What the callback looks for. Only the thread `watcher` writes and reads it. */
 static struct {
-	const void *watcher; /* the thread, by an address that only it has */
+	const void *watcher; /* the thread that searches: its address of `here` */
 	unsigned probe;
 	bool backward;
 	uint64_t sequence;
-	/* candidates, a bit each 8 bytes (sizes, sequence, thread) or 2 (dtype) */
+	/* candidates: a bit for each offset, in steps of 8 bytes, or of 2 bytes for dtypes */
 	uint64_t sizes, sequences, threads, schemas;
 	uint64_t dtypes;
 	bool seen_sizes, seen_forward, seen_backward;
 } search;
 
 #define FIRST_SIZES 40u
-#define FIRST_DTYPE 88u     /* behind the sizes: numel, type */
+#define FIRST_DTYPE 88u     /* from the offset of the sizes on */
 #define FIRST_SEQUENCE 120u
 #define FIRST_THREAD 216u
 #define INPUTS 208u
-#define SCHEMAS 44u         /* so many words from the beginning on */
+#define SCHEMAS 44u         /* number of words from the beginning on that are candidates */
 
 static __thread char here;
 
-/* ---- reading what may not be there ------------------------------------------------------ */
+/* ---- reading memory that may not be mapped ---------------------------------------------- */
 
 static ssize_t layout_read_own_file(void *to, const void *from, size_t bytes)
 {
@@ -76,7 +75,7 @@ size_t dwp_abi_read(void *to, const void *from, size_t bytes)
 
 	memset(to, 0, bytes);
 	got = process_vm_readv(getpid(), &here_part, 1, &there_part, 1, 0);
-	/* Some sandboxes refuse the call; and it may stop between two mappings. */
+	/* Some sandboxes refuse this system call. It may also stop between two mappings. */
 	if (got < (ssize_t)bytes)
 		got = layout_read_own_file(to, from, bytes);
 	errno = saved;
@@ -85,7 +84,7 @@ size_t dwp_abi_read(void *to, const void *from, size_t bytes)
 
 /* ---- the callback --------------------------------------------------------------------- */
 
-/* As much of an object as the search looks at: its copy, zeros where there is no memory. */
+/* Bytes of an object that the search copies and looks at. */
 #define OBJECT 512u
 
 static void layout_watch_tensor(const char *tensor)
@@ -112,7 +111,8 @@ static void layout_watch_tensor(const char *tensor)
 			search.dtypes &= ~(1ull << i);
 }
 
-/* The input list of the operator: one argument, a tensor. `function` is a copy. */
+/* Looks at the operator's list of inputs, which has one tensor. `function` is a copy of the
+ * RecordFunction. */
 static void layout_watch_inputs(const char *function)
 {
 	char value[16];
@@ -130,8 +130,10 @@ static void layout_watch_words(const char *function, unsigned first, uint64_t wa
 			*found &= ~(1ull << i);
 }
 
-/* The name is so short that it lies in its std::string, which begins the schema, behind a
- * pointer and a length. Strings of the older kind lie elsewhere: then the schema is not found. */
+/* Keeps the candidates that point to the operator's schema. A schema begins with its name, a
+ * std::string. This name is so short that its text lies in the string itself, 16 bytes behind a
+ * pointer and a length. A std::string of the older kind has its text elsewhere: then the schema is
+ * not found. */
 static void layout_watch_schema(const char *function, const char *name)
 {
 	for (unsigned i = 0; i < SCHEMAS; i++)
@@ -139,7 +141,8 @@ static void layout_watch_schema(const char *function, const char *name)
 			search.schemas &= ~(1ull << i);
 }
 
-/* One with a name of its own has none. */
+/* Removes the candidates that look like a schema here: an operator with a name of its own has
+ * none. */
 static void layout_watch_name(const char *function)
 {
 	for (unsigned i = 0; i < SCHEMAS; i++)
@@ -163,7 +166,7 @@ static void layout_watch(const char *function)
 	} else if (strcmp(name, "aten::exp") == 0) {
 		search.sequence = dwp_abi_functions.next_sequence();
 		layout_watch_words(object, FIRST_SEQUENCE, search.sequence, &search.sequences);
-		/* no forward thread in an operator that is not backward */
+		/* An operator that is no backward has no forward thread. */
 		layout_watch_words(object, FIRST_THREAD, 0, &search.threads);
 		layout_watch_schema(object, name);
 		search.seen_forward = true;
@@ -210,7 +213,7 @@ static void layout_search_links(PyObject *names)
 {
 	search.sequences = search.threads = ~0ull >> 44;
 	search.schemas = ~0ull >> (64 - SCHEMAS);
-	/* Whatever is around the arming: a number of 0 would be found in many places. */
+	/* Raises the sequence number first: a number near 0 would be found at many offsets. */
 	if (!dwp_python_run(names,
 	                     "with torch.inference_mode(False), torch.enable_grad():\n"
 	                     " t = torch.ones(3, device='cpu', requires_grad=True)\n"
@@ -223,7 +226,8 @@ static void layout_search_links(PyObject *names)
 	search.watcher = NULL;
 }
 
-/* The main thread's tensors only: nothing else of the program has run yet. */
+/* Runs the operators of the search and watches them. Only the main thread's operators are watched;
+ * nothing else of the program has run yet. */
 static void layout_search(PyObject *torch)
 {
 	PyObject *names = dwp_python_names("torch", torch);

@@ -1,25 +1,26 @@
 /*
- * What the files of this folder know of each other.
+ * Functions that the files of this folder share.
  *
  *   abi.c       finds the libraries and asks each question
- *   layout.c    names, sequences, threads, shapes: finds where they lie
+ *   layout.c    finds the offsets of the fields for names, sequences, threads and shapes
  *   check.c     verifies each answer
  *   inputs.c    reads an operator's inputs
- *   script.c    TorchScript's calls
- *   states.c    a thread's callbacks
+ *   script.c    reads the calls that TorchScript is in
+ *   states.c    skips changes of a thread's callback state that change nothing
  *   redirect.c  replaces a function that a library calls
- *   absent.c    without the files that read PyTorch's memory: layout, check, inputs, script, states
+ *   absent.c    replaces layout.c, check.c, inputs.c, script.c and states.c in a build with
+ *               torch_abi=disabled
  */
 #ifndef DWP_TORCH_ABI_PRIVATE_H
 #define DWP_TORCH_ABI_PRIVATE_H
 
 #include "abi.h"
 
-/* Copies memory of this process that may not be mapped; what is not is zeros. Returns the number of
- * bytes that were copied. */
+/* Copies memory of this process that may not be mapped. Bytes that are not mapped become zeros.
+ * Returns the number of bytes that were copied. */
 size_t dwp_abi_read(void *to, const void *from, size_t bytes);
 
-/* What PyTorch's objects are asked; abi.c has their names and what is missing without an answer. */
+/* The questions of abi.h. abi.c has their names, and what is missing if one has no answer. */
 enum dwp_abi_question {
 	DWP_ABI_OPERATORS,
 	DWP_ABI_NAMES,
@@ -33,9 +34,10 @@ enum dwp_abi_question {
 	DWP_ABI_QUESTIONS
 };
 
-/* This PyTorch does not answer the question: says so to the user, once. */
+/* Marks the question as one that this PyTorch does not answer, and stores it in the trace. If
+ * records are missing because of it, prints a line for the user, once. */
 void dwp_abi_lacks(enum dwp_abi_question question);
-/* In a build for tests, whether the test breaks this answer; otherwise false. */
+/* In a build for tests: whether the test wants this answer to be wrong. Otherwise always false. */
 #ifdef DWP_ABI_BREAK
 bool dwp_abi_breaks(enum dwp_abi_question question);
 #else
@@ -45,17 +47,22 @@ static inline bool dwp_abi_breaks(enum dwp_abi_question question)
 }
 #endif
 
-/* Finds where fields lie; `library`: a handle of dlopen(); it or what it needs has the functions. */
+/* Finds the offsets of fields. `library` is a handle of dlopen(): this library, or one that it
+ * needs, defines PyTorch's functions. */
 void dwp_abi_find_layout(PyObject *torch, void *library);
-/* Verifies the answers and takes back what fails. */
+/* Verifies the answers, and removes those that are wrong. */
 void dwp_abi_check(PyObject *torch);
+/* Keeps the arguments for dwp_abi_find_script(), which is called only if stacks are recorded. */
 void dwp_abi_prepare_script(PyObject *torch, void *library);
-/* `cpu`: the library that calls the function. */
+/* Verifies the state's layout and replaces the function that sets it. `library` leads to PyTorch's
+ * functions as above; `cpu` is the library whose calls are replaced. */
 void dwp_abi_find_states(void *library, void *cpu);
 
-/* The pointer through which the library `handle` calls a function; NULL: it does not. */
+/* The slot of the linkage table through which the library `handle` calls a function; NULL if it
+ * does not call that function. */
 void **dwp_abi_find_slot(void *handle, const char *function);
-/* Replaces the pointer. Another thread may be about to call what it was. */
+/* Stores `to` in the slot. Another thread may still call the old function once. Returns false if
+ * the slot cannot be made writable. */
 bool dwp_abi_replace(void **slot, void *to);
 
 #endif

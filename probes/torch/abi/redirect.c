@@ -2,7 +2,8 @@
  * Replaces functions that a library of PyTorch calls through its procedure linkage table, by
  * replacing the pointer that such a call reads.
  *
- * Called when PyTorch is attached. A replacement stays: another thread may be about to call it.
+ * Called when PyTorch is attached. A replacement is never undone, because another thread may be
+ * about to call the new function.
  */
 #include "private.h"
 

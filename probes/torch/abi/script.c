@@ -1,14 +1,17 @@
 /*
- * Where in TorchScript the calling thread is, for operators that are recorded with stacks.
+ * Finds the TorchScript functions that the calling thread is in, for operators that are recorded
+ * with stacks.
  *
- * Called at the beginning of an operator that a script function called, in any thread.
- * PyTorch knows the calls that its interpreter is in, and makes files and lines of them, as
- * for its own profiler; both are vectors returned by value. C sees of them what libstdc++
- * keeps stable: a vector is three pointers, a string of either of its kinds begins with a
- * pointer to its text and is destroyed by a function of libstdc++, a shared_ptr's object is
- * counted. Which kind of strings this PyTorch has, and how large a call is, are seen at the
- * only call of a function that we know, which must have its name and its source; else scripts
- * have no frames here.
+ * Called at the beginning of an operator that a script function called, in any thread. One function
+ * of PyTorch returns the calls that its interpreter is in. Another one converts them to files and
+ * lines, as for PyTorch's own profiler. Both return a vector by value. This file uses only what
+ * libstdc++ keeps stable: a vector is three pointers; a string of either kind begins with a pointer
+ * to its text, and a function of libstdc++ destroys it; the object of a shared_ptr has a count of
+ * its owners.
+ *
+ * Two things differ between builds of PyTorch: the kind of strings, and the size of a call. Both
+ * are found with one call of a script function that is made here: its name and its source must be
+ * found in the vector. Otherwise stacks have no frames of TorchScript.
  */
 #include "private.h"
 
@@ -33,18 +36,20 @@ static const struct kind kinds[] = {
 
 static struct {
 	PyObject *torch;                                     /* the module */
-	void *library;                                       /* its; NULL: looked */
+	void *library;                                       /* of PyTorch; NULL after the search */
 	struct vector (*calls)(void);                        /* jit::currentCallstack() */
 	struct vector (*frames)(const struct vector *calls); /* prepareCallstack() */
 	void (*release)(void *memory);                       /* operator delete */
 	void (*destroy)(void *string);
 	size_t call_size;                                    /* of a StackEntry */
-	const struct kind *kind; /* NULL: not known; atomic: told when all else is there */
+	const struct kind *kind; /* NULL: not known. Atomic: stored with release order after all other
+	                          * members are set */
 } script;
 
 /* ---- what C++ leaves to its callers ------------------------------------------------------ */
 
-/* As shared_ptr does: a table of functions, how many own the object, how many know of it. */
+/* Releases a shared_ptr's object as libstdc++ does. `counted` points to a pointer to a table of
+ * functions, followed by the number of owners and the number of weak references. */
 static void script_release_source(void **counted)
 {
 	int *owners = (int *)(void *)(counted + 1);
@@ -80,10 +85,11 @@ static void script_release_frames(const struct vector *frames)
 
 /* ---- the kind ------------------------------------------------------------------------------ */
 
-#define KNOWN "dwp_where" /* so short that a string holds it itself, if it can */
+#define KNOWN "dwp_where" /* short enough to lie in a string itself, if the kind of string has that */
 
-/* Its name, and a source that shared_ptr's object was made together with. What is to be a
- * pointer may be anything: memory is read through the kernel. */
+/* Whether the call has the known name, and a source that lies directly behind its reference counts,
+ * as std::make_shared() places it. A supposed pointer may be any value: memory is read through the
+ * kernel. */
 static bool script_is_known(const char *call, const struct kind *kind)
 {
 	const char *text = ABI_POINTER(call, 0);
@@ -114,7 +120,7 @@ static void script_watch_call(const char *function)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !seen; i++)
 		if (script.call_size >= kinds[i].source + 16 && script.call_size < 256 && script_is_known(calls.first, &kinds[i]))
 			seen = &kinds[i];
-	/* The vector is left as it is, a hundred bytes, once: who does not know it cannot release it. */
+	/* The vector is not freed, because its layout may be unknown: about a hundred bytes, once. */
 }
 
 static void script_on_end(const char *function, void *context)
@@ -150,7 +156,7 @@ void dwp_abi_find_script(void)
 
 	if (!library || !dwp_abi_has_operators())
 		return;
-	script.library = NULL; /* once */
+	script.library = NULL; /* search only once */
 	*(void **)&script.calls = dlsym(library, "_ZN5torch3jit16currentCallstackEv");
 	*(void **)&script.frames = dlsym(library, "_ZN5torch8profiler4impl16prepareCallstackERKSt6vectorI"
 	                                          "NS_3jit10StackEntryESaIS4_EE");

@@ -1,16 +1,19 @@
 /*
- * Skips what PyTorch does for callbacks at each node of a backward where it changes nothing.
+ * Skips changes of a thread's callback state that change nothing.
  *
- * Before and after each node autograd sets the state of the thread that called backward():
- * with it the callbacks that are the thread's own, through at::set_record_function_tls_(). PyTorch
- * then makes its lists of callbacks anew for all ten kinds of RecordFunction, and copies the
- * global ones for it, under a lock. That takes a third of what a callback costs a step of small
- * operators. Here the call returns at once if our callbacks are registered and the thread's new
- * state equals its old one: no callbacks of its own, and the same kinds enabled. A global callback
- * that is added or removed still takes effect, because PyTorch compares a version at each operator.
+ * Before and after each node of a backward, autograd sets the state of the thread that called
+ * backward(). A part of this state are the callbacks of the thread's own, which
+ * at::set_record_function_tls_() sets. PyTorch then makes its lists of callbacks again for all ten
+ * kinds of RecordFunction, and copies the global callbacks under a lock. In a step of small
+ * operators this is a third of the cost of a callback.
  *
- * The state is a std::vector (begin, end, capacity) and a bool. This is verified at attach; if it
- * is not so, nothing is replaced.
+ * The replacement returns at once if the probe's callbacks are registered and the new state equals
+ * the old one: the thread has no callbacks of its own, and RecordFunction is enabled or disabled as
+ * before. A global callback that is added or removed still takes effect, because PyTorch compares a
+ * version at each operator.
+ *
+ * The state is a std::vector (begin, end, capacity) and a bool. This is verified at attach. If the
+ * state is different, nothing is replaced.
  */
 #include "private.h"
 
@@ -56,8 +59,9 @@ static void states_on_end(const char *function, void *context)
 {
 }
 
-/* A callback of the thread's own must make the vector longer, and disabling callbacks must clear the
- * bool. A callback for no kind of RecordFunction is never called. */
+/* Verifies the layout: adding a callback of the thread's own must make the vector longer, and
+ * disabling callbacks must clear the bool. The added callback is for no kind of RecordFunction, so
+ * that it is never called. */
 static bool states_verify(void *library)
 {
 	struct torch_callback callback = { (torch_start *)states_on_start, states_on_end, 1.0, { 0 }, 0, 0, 0 };
@@ -79,7 +83,6 @@ static bool states_verify(void *library)
 	return right && states_is_empty(get_state()) && get_state()[ENABLED] == 1;
 }
 
-/* `library`: whose libraries have the functions; `cpu`: the one that calls them. */
 void dwp_abi_find_states(void *library, void *cpu)
 {
 	void **slot = dwp_abi_find_slot(cpu, "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE");
