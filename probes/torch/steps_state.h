@@ -141,7 +141,7 @@ enum steps_name {
 	STEPS_IN_NONE,      /* in the table only: the state does not change */
 	STEPS_IN_IDLE,      /* no step is open and none may have begun */
 	STEPS_IN_MARKED,    /* a batch, zero_grad or the like: a step may have begun */
-	STEPS_IN_CALLED,    /* a model was called with gradients: inference, unless a backward follows */
+	STEPS_IN_CALLED,    /* a model was called with gradients: no step yet, or inference */
 	STEPS_IN_EVALUATED, /* a model was evaluated since the kept moment */
 	STEPS_IN_OPEN,      /* a step is open; an optimizer ends it */
 	STEPS_IN_MANUAL,    /* a step is open; there is no optimizer, and no backward in it yet */

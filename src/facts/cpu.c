@@ -1,6 +1,6 @@
 /*
- * Facts of the processor: what the step's thread and its process used, by the kernel's account, and
- * what the machine has.
+ * Facts of the processor: what the step's thread and its process used, as counted by the kernel,
+ * and what the machine has.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void cpu_put_busy(struct dw_facts_work *work)
 		dw_fact_miss(work, DW_FACT_CPU_BUSY, "the steps are too short to read their CPU time");
 }
 
-/* Figures of the kernel's account, by the place of their double in struct dw_usage_of. */
+/* Figures that the kernel counts, each with the offset of its double in struct dw_usage_of. */
 static void cpu_put_usage(struct dw_facts_work *work, enum dw_fact_id id, size_t place, bool share)
 {
 	size_t known = 0;
@@ -64,7 +64,7 @@ static void cpu_put_number(struct dw_facts_work *work, enum dw_fact_id id, const
 		dw_fact_miss(work, id, missing);
 }
 
-/* The time that other programs had the machine's CPUs during the loop. */
+/* Computes the CPU time that other programs used during the loop. */
 static void cpu_put_others(struct dw_facts_work *work)
 {
 	const struct dw_fact *cpus = &work->facts->at[DW_FACT_CPU_CPUS];

@@ -1,4 +1,5 @@
-/* The facts of a loop, computed once for each loop of a model; and helpers that fill a fact. */
+/* Computes the facts of a loop, once for each loop of a model, and has the helpers that fill a
+ * fact. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static int facts_compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Of a sorted array. */
+/* The median of a sorted array; 0 if it is empty. */
 static double facts_middle(const double *sorted, size_t count)
 {
 	if (!count)
@@ -127,7 +128,8 @@ const char *dw_facts_meta(const struct dw_facts_work *work, const char *key)
 
 /* ---- one loop --------------------------------------------------------------------------------- */
 
-/* The loop with the number `number`: loops with more steps come first. NULL: there is none. */
+/* The loop with the given number. Loops are numbered by descending count of steps. NULL: there is
+ * none. */
 static const struct dw_loop *facts_find_loop(const struct dw_steps *steps, size_t number)
 {
 	for (size_t i = 0; i < steps->thread_count; i++) {
@@ -164,7 +166,7 @@ static void facts_choose_loop(struct dw_facts_work *work, size_t number)
 		work->loop_ns = (double)(work->loop->end_ns - work->loop->start_ns);
 }
 
-/* Why facts that no file computes are not measured. */
+/* Sets why facts that no file has computed are not measured. */
 static void facts_say_why(struct dw_facts_work *work)
 {
 	static const struct {

@@ -1,14 +1,15 @@
 /*
  * Facts: measured quantities of a training loop, each with its unit, denominator and source.
  *
- * Rules, the view `facts`, JSON, comparisons and pages use facts, and no sums of their own.
- * facts.def is the list. A fact that the trace cannot give is "not measured" and says what to
- * record; it is never 0. A share does not exceed its denominator.
+ * Rules, the view `facts`, JSON, comparisons and pages use facts and compute no sums of their own.
+ * facts.def is the list. A fact that cannot be computed from the trace is "not measured", and not
+ * 0; it says what to record. A share does not exceed its denominator.
  *
- * A loop is a thread with steps. Facts of steps are of its steady steps: the steps that were recorded
- * and ended, without the first ones that took longer (the warm-up) and without rare later ones that
- * did (outliers). Both are facts of their own. Durations and counts are medians over the steady
- * steps; shares are of sums over them, so that they add up.
+ * A loop consists of the steps of one thread. Facts of steps cover its steady steps. These are the
+ * steps that were recorded and ended, without the warm-up and without outliers. The warm-up are
+ * first steps that took longer; outliers are rare later steps that did. Both have facts of their
+ * own. Durations and counts are medians over the steady steps. Shares are computed from sums over
+ * the steady steps, so that they add up.
  */
 #ifndef DW_FACTS_FACTS_H
 #define DW_FACTS_FACTS_H
@@ -32,7 +33,7 @@ enum dw_fact_unit {
 	DW_FACT_PER_SECOND,
 };
 
-/* Whose words a remedy uses: what the program is written with, as far as the trace shows it. */
+/* The framework of the program, as far as the trace shows it. Remedies use its words. */
 enum dw_facts_framework {
 	DW_FACTS_C,         /* a program with dwell's probes */
 	DW_FACTS_PYTHON,    /* Python without PyTorch's probe */
@@ -45,16 +46,17 @@ enum dw_facts_framework {
 
 struct dw_fact {
 	bool measured;
-	const char *missing; /* not measured: what to record ("dwell run --shapes"), or why it cannot
-	                      * be measured. Otherwise NULL */
+	const char *missing; /* if not measured: what to record ("dwell run --shapes"), or why it cannot
+	                      * be measured; otherwise NULL */
 	double value;
 	double low, high;    /* 95% interval of the median over steps, or over blocks of steps, by order
-	                      * statistics; both equal the value if it is not of steps */
-	size_t samples;      /* steps or other instances that the value is from */
-	uint32_t symbol;     /* index into dw_model_symbols(): what the fact names; or DW_NO_INDEX */
+	                      * statistics; both equal the value if it is no median over steps */
+	size_t samples;      /* number of steps or other instances that the value was computed from */
+	uint32_t symbol;     /* index into dw_model_symbols() of the name that belongs to the fact, or
+	                      * DW_NO_INDEX */
 	const char *name;    /* name of the symbol, or NULL */
 	const char *where;   /* "train.py:41", or "train.py:41 and train.py:44"; or NULL */
-	const char *note;    /* a further word, as the meaning in facts.def says; or NULL */
+	const char *note;    /* a further text, which the meaning in facts.def describes; or NULL */
 };
 
 struct dw_facts {
@@ -67,19 +69,19 @@ struct dw_facts {
 };
 
 /*
- * The facts of the main loop: that of the thread with the most steps. Computed once for a model.
- * NULL with `error` if memory ran out.
+ * The facts of the main loop, which is the loop of the thread with the most steps. Computed once
+ * for a model, which owns the result. NULL with `error` if memory ran out.
  */
 const struct dw_facts *dw_facts(struct dw_model *model, struct dwell_error *error);
 /* The same for each loop; `loop` must be less than loop_count. 0 is the main loop. */
 const struct dw_facts *dw_facts_of_loop(struct dw_model *model, size_t loop,
                                         struct dwell_error *error);
 
-/* A part of the mean steady step of all loops: step.profiler .. step.unnamed, or a name that the
- * program gave. */
+/* A part of the mean steady step of all loops: the part of a fact from step.profiler to
+ * step.unnamed, or ranges under a name that the program gave. */
 struct dw_steady_part {
 	const char *name;
-	double ns;           /* a step */
+	double ns;           /* mean time in a step */
 	bool own;            /* the program gave the name */
 };
 

@@ -1,8 +1,8 @@
 /*
  * Facts of arithmetic: what the operators with known FLOPs achieved, and the machine's peak.
  *
- * Counting FLOPs walks the records. So it is done only if the run was recorded for it: with --flops,
- * which measures the peak of the machine.
+ * Counting FLOPs walks the records once more. So it is done only if the run was recorded with
+ * --flops, which measures the peak of the machine.
  */
 #include <stdlib.h>
 

@@ -1,16 +1,17 @@
 /*
- * Facts of the data loader: production, hand-over and the start of workers, apart.
+ * Facts of the data loader: production, hand-over and the start of workers, separately.
  *
- * The loop's requests of training are divided into epochs at each begin of an iteration. The first
- * request of an epoch is left out of the figures of a batch: it waits for workers to start.
+ * The loop's requests for training batches are divided into epochs: an epoch begins when the loop
+ * begins to iterate over a loader. The first request of an epoch is left out of the figures of a
+ * batch, because it waits for workers to start.
  *
- * A request ends when its batch has been made and handed over. A batch belongs to the request: the
- * i-th request of an epoch gets the batch of worker i mod n, in the order in which the workers were
- * started. Where this agrees with the times (no batch was made after its request ended), the wait
- * is divided at the moment when the batch was made. Otherwise the queue tells: a request that found
- * no batch ready waited for production, except for what a usual hand-over takes.
+ * A request ends when its batch has been made and handed over. With n workers, the i-th request of
+ * an epoch gets the batch of worker i mod n, in the order in which the workers were started. If
+ * this agrees with the times (no batch was made after its request ended), the wait is divided at
+ * the moment when the batch was made. Otherwise it is divided by the state of the queue: a request
+ * that found no batch ready waited for production, except for the time of a usual hand-over.
  *
- * Workers are counted at one time: the threads that made batches in one epoch.
+ * loader.workers is the number of threads that made batches in one epoch.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,11 +23,11 @@
 
 #define NO_LOADER "the trace has no data loading: mark it with DWELL_SCOPE(DWELL_CATEGORY_DATA, \"name\")"
 #define NO_WORKERS "the loader has no workers"
-#define EARLY_NS 2e6       /* a batch may be logged as made this much after its request ended */
+#define EARLY_NS 2e6       /* tolerance: a batch may seem to be made this much after its request ended */
 #define LEAST_MATCHED 0.95
 
 struct epoch {
-	size_t first, end;     /* its requests; a begin of an iteration is not one of them */
+	size_t first, end;     /* its requests, without the begin of the iteration */
 	uint64_t start_ns, end_ns;
 	uint64_t iterator_ns;  /* duration of the begin of the iteration */
 };
@@ -87,7 +88,8 @@ static double loader_length(const struct dw_request *request)
 
 /* ---- workers ----------------------------------------------------------------------------------- */
 
-/* Whether a thread makes batches for the loop: it is another thread or process of the loop's rank. */
+/* Whether a thread makes batches for the loop: it must be another thread of the loop's rank, in the
+ * loop's process or in another one. */
 static bool loader_is_worker(const struct dw_facts_work *work, const struct loader *loader,
                              uint32_t thread)
 {
@@ -144,7 +146,8 @@ static size_t loader_first_made(const struct dw_loading *of, uint64_t ns)
 	return low;
 }
 
-/* The workers that made batches in the epoch, in `of`, with their first batch in `from`. */
+/* Finds the workers that made batches in the epoch. Stores them in `of`, and the index of their
+ * first batch in `from`. */
 static size_t loader_workers_of(const struct loader *loader, const struct epoch *epoch,
                                 uint32_t *of, size_t *from)
 {
@@ -176,7 +179,7 @@ static bool loader_match_epoch(struct loader *loader, const struct epoch *epoch,
 		double wait;
 
 		if (at >= of->made_count) {
-			matched += i + 1 == requests; /* the request that ends the epoch */
+			matched += i + 1 == requests; /* the last request gets no batch: it ends the epoch */
 			continue;
 		}
 		matched += (double)of->made[at].end_ns <= (double)request->end_ns + EARLY_NS;
@@ -186,7 +189,7 @@ static bool loader_match_epoch(struct loader *loader, const struct epoch *epoch,
 	return count && (double)matched >= LEAST_MATCHED * (double)requests;
 }
 
-/* Divides them by the state of the queue. */
+/* Divides the waits of an epoch by the state of the queue. */
 static void loader_divide_by_queue(struct loader *loader, const struct epoch *epoch,
                                    double hand_over_ns)
 {
@@ -198,7 +201,7 @@ static void loader_divide_by_queue(struct loader *loader, const struct epoch *ep
 	}
 }
 
-/* The median request that found a batch ready. */
+/* The median duration of the requests that found a batch ready. */
 static double loader_usual_hand_over(struct loader *loader, double *space)
 {
 	size_t count = 0;
@@ -351,7 +354,7 @@ static void loader_put_parts(struct dw_facts_work *work, const struct loader *lo
 	for (size_t i = 0; i < loader->all->part_count; i++) {
 		const struct dw_symbol *symbol = &work->symbols[loader->all->parts[i].symbol];
 
-		/* The range around a batch has the data set's own code, which has no name. */
+		/* The self time of the range around a batch is the data set's own code, without a name. */
 		for (unsigned w = 0; w < 3 && symbol->category != DWELL_CATEGORY_DATA; w++)
 			if (loader_has_word(symbol->name, words[w])) {
 				sums[w] += (double)loader->all->parts[i].ns;
@@ -462,7 +465,7 @@ static void loader_put_requests(struct dw_facts_work *work, const struct loader 
 		             loader->worker_count ? "no request found a batch ready" : NO_WORKERS);
 }
 
-/* What a begin of an epoch costs beyond a usual batch and the making of the first one. */
+/* The time that the begin of an epoch takes beyond a usual batch and making the first batch. */
 static void loader_put_start(struct dw_facts_work *work, const struct loader *loader,
                              double usual_ns, double production_ns)
 {
@@ -488,7 +491,7 @@ static void loader_put_start(struct dw_facts_work *work, const struct loader *lo
 	            loader->epoch_count);
 	dw_fact_set_share(work, DW_FACT_LOADER_START_SHARE, within, work->loop_ns,
 	                  loader->epoch_count - 1);
-	/* The first steps of epochs are outliers for this reason alone. */
+	/* The first steps of epochs are outliers only because workers start in them. */
 	if (outliers->measured && outliers->note && strcmp(outliers->note, "data") == 0 &&
 	    work->loop_ns > 0)
 		outliers->value = outliers->low = outliers->high =
@@ -522,7 +525,8 @@ static void loader_put_all(struct dw_facts_work *work, struct loader *loader)
 	free(space);
 }
 
-/* Operators' threads in each process with steps, and workers: they use one thread. */
+/* The number of threads that can run at one time: the operators' threads of each process with
+ * steps, and one thread for each worker. */
 static void loader_put_threads(struct dw_facts_work *work, size_t workers)
 {
 	const struct dw_fact *threads = &work->facts->at[DW_FACT_CPU_OPERATOR_THREADS];

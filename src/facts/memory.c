@@ -1,8 +1,8 @@
 /*
  * Facts of memory: the peak and who owns it, growth from step to step, temporaries.
  *
- * They are of the pool with the largest peak among those of the loop's process. Memory grows if each
- * quarter of the steady part of the loop has more than the one before it.
+ * They cover the pool with the largest peak in the loop's process. Memory grows if the mean of each
+ * quarter of the loop's steady part exceeds that of the quarter before it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,8 @@ static double memory_bytes_of(const struct dw_memory_point *point)
 	return bytes;
 }
 
-/* The means of the four quarters of from..to. False: a quarter has no point. */
+/* Computes the means of the four quarters of the time from `from` to `to`. False: a quarter has no
+ * point. */
 static bool memory_quarters(const struct dw_memory_pool *pool, double from_ns, double to_ns,
                             double means[4])
 {
@@ -58,7 +59,7 @@ static bool memory_quarters(const struct dw_memory_pool *pool, double from_ns, d
 	return true;
 }
 
-/* The owner with most bytes: at the peak, or that are left at the end. */
+/* The name that owns most bytes at the peak, or most of the bytes that are left at the end. */
 static uint32_t memory_find_owner(const struct dw_memory_pool *pool, bool live, double *bytes)
 {
 	uint32_t symbol = DW_NO_INDEX;
@@ -82,7 +83,7 @@ static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory
 	double means[4], growth = 0, bytes, peak = (double)pool->all.at_peak_bytes;
 	struct dw_fact *fact;
 
-	/* The first steps allocate what stays: gradients and the optimizer's state. */
+	/* The first steps allocate memory that stays: gradients and the optimizer's state. */
 	if (count < GROWTH_STEPS ||
 	    !memory_quarters(pool, (double)work->all[first].start_ns,
 	                     (double)work->all[count - 1].end_ns, means)) {

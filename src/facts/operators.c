@@ -1,8 +1,8 @@
 /*
  * Facts of the operators that the loop's own thread called, without those of the data set.
  *
- * Times by name are of the loop's usual steps (struct dw_loop). Which operators wait for a result,
- * copy or change a layout follows from their names, in PyTorch and in oneDNN.
+ * Times by name cover the loop's usual steps (struct dw_loop). Names of PyTorch and oneDNN show
+ * which operators wait for a result, copy or change a layout.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ static void operators_put_groups(struct dw_facts_work *work, const struct sums *
 	            work->loop->usual_count);
 }
 
-/* The two operators that take most. */
+/* Finds the two operators with the most self time. */
 static void operators_put_largest(struct dw_facts_work *work, double whole_ns, double steps)
 {
 	const struct dw_loop_row *rows = work->loop->operators;
@@ -169,7 +169,7 @@ static void operators_put_largest(struct dw_facts_work *work, double whole_ns, d
 	dw_fact_name(work, fact, rows[0].symbol);
 }
 
-/* Figures that each step has. */
+/* Sets the facts that are medians over the steady steps. */
 static void operators_put_steady(struct dw_facts_work *work)
 {
 	size_t count = work->steady_count;
@@ -249,7 +249,7 @@ static void operators_put_compiled(struct dw_facts_work *work, double steps)
 	}
 }
 
-/* What recording the operators costs, with the recorder's own work that the trace shows. */
+/* Estimates the cost of recording operators and adds the recorder's own work that was recorded. */
 static void operators_put_cost(struct dw_facts_work *work)
 {
 	const char *range = dw_facts_meta(work, DW_KEY_COST_RANGE_NS);

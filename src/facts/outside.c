@@ -61,7 +61,7 @@ static void outside_put_names(struct dw_facts_work *work, double named_ns)
 	dw_fact_name(work, fact, largest_log);
 }
 
-/* A share in and outside the steps. */
+/* Sets a fact for a share's time both in and outside the steps. */
 static void outside_put_all(struct dw_facts_work *work, enum dw_fact_id id, enum dw_share share)
 {
 	double ns = (double)work->loop->outside_ns[share];
@@ -82,8 +82,8 @@ static void outside_put_gap(struct dw_facts_work *work)
 		dw_fact_set_median(work, DW_FACT_LOOP_GAP, count);
 }
 
-/* Divides the rest of the time between steps into the interpreter's (or unnamed) time and waiting,
- * by the CPU time and the delay of the whole loop without those of its steps. */
+/* Divides the rest of the time between steps into waiting and the interpreter's (or unnamed) time.
+ * The CPU time and the delay outside steps are those of the whole loop less those of its steps. */
 static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 {
 	const struct dw_loop *loop = work->loop;

@@ -1,11 +1,11 @@
 /*
  * Facts of change over the run: a trend of the steps' durations, or a point at which they change.
- * Durations are without the time for which a step waited for a CPU, where that is known.
+ * The time for which a step waited for a CPU is subtracted from its duration, if it is known.
  *
  * The trend is that of the sequence view (Mann-Kendall over medians of blocks, Theil-Sen). A change
- * point divides the medians of the blocks into two parts by Pettitt's test at 0.01. Of the two the
- * one that explains the medians better is reported: smaller absolute deviations from a line, or
- * from two levels.
+ * point divides the medians of the blocks into two parts by Pettitt's test at 0.01. Only one of the
+ * two is reported: the trend if the medians deviate less from a line, the change point if they
+ * deviate less from two levels.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ struct blocks {
 	size_t count;
 };
 
-/* A step's length without the time for which its thread waited for a CPU: other programs come and
- * go during a run. */
+/* A step's length without the time for which its thread waited for a CPU, because the load by other
+ * programs changes during a run. */
 static double pace_length(const struct dw_facts_work *work, const struct dw_step *step)
 {
 	const struct dw_usage_of *usage = &work->usages[step - work->all];
@@ -62,7 +62,8 @@ static double pace_median(const double *values, size_t count)
 	return dw_facts_median(copy, count);
 }
 
-/* The block before which the medians change, by Pettitt's test; 0: chance explains it. */
+/* The block at whose begin the medians change, by Pettitt's test; 0 if chance explains the
+ * change. */
 static size_t pace_find_change(const struct blocks *blocks)
 {
 	double n = (double)blocks->count, largest = 0, sum = 0;
@@ -103,7 +104,7 @@ static double pace_deviation_of_line(const struct blocks *blocks, double change)
 	return sum;
 }
 
-/* The trend over the run as a part of the median, 0 where chance explains it. */
+/* The trend over the run, divided by the median; 0 if chance explains it. */
 static double pace_trend(const struct dw_facts_work *work)
 {
 	uint64_t chosen[DW_DRIFT_SAMPLES];

@@ -1,11 +1,12 @@
 /*
- * Divides a step into parts: the shares of the model, and the rest into interpreter and idle time.
+ * Divides a step into parts: the model's shares, and the rest, which is interpreter or idle time.
  *
  * In a Python program the rest is what no operator, wait or name explains: time in a phase outside
  * its operators, in layers and functions, and in no range. It is the interpreter's time unless the
- * thread used no CPU and did not wait for one. CPU times are of whole steps, so the idle time of a
- * step is known, but not where it lies. The waits that have a name (data, communication, device, backward waiting for
- * another thread) are assumed to be idle first; what remains, at most the rest, is `idle`.
+ * thread used no CPU and did not wait for one. CPU times cover whole steps: the idle time of a step
+ * is known, but not its place in the step. So idle time is first assigned to the waits that have a
+ * name (data, communication, device, backward waiting for another thread). What remains, at most
+ * the rest, is `idle`.
  */
 #include "facts/work.h"
 
@@ -30,9 +31,9 @@ static const struct {
 #define MANY_THREADS 0.05 /* of the wall time: CPU time of other threads of the process */
 
 /*
- * Two readings tell. The CPU time of the process is exact for each step, but other threads may run
- * while the step's thread waits. The kernel's account is of the thread; several short steps share a
- * reading. So the first one serves while the other threads use no CPU.
+ * There are two sources. The CPU time of the process is exact for each step, but other threads may
+ * run while the step's thread waits. The kernel's count is that of the thread, but several short
+ * steps share a reading. So the first source is used if the other threads use almost no CPU.
  */
 double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *step)
 {

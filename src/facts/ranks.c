@@ -1,9 +1,9 @@
 /*
  * Facts of ranks: which rank takes longest without communication, and why.
  *
- * Steps of the same number in different processes belong together. The work of a step is its length
- * without communication. What a rank waits in a step is at most what the rank with the most work
- * takes beyond its own.
+ * Steps with the same number in different processes belong together. The work of a step is its
+ * length without communication. In a step, a rank waits for others at most as long as the work of
+ * the rank with the most work exceeds its own work.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -52,12 +52,12 @@ static double ranks_work(const struct dw_step *step)
 	       (double)step->share_ns[DW_SHARE_COMMUNICATION];
 }
 
-/* What is known of all ranks. */
+/* Sums over all ranks. */
 struct last {
 	size_t steps;
 	size_t *times;        /* by rank: steps in which it worked longest */
 	double *excess;       /* by rank: sum of its work beyond the median rank's */
-	double wait, length;  /* of this loop's rank, and the length of its steps */
+	double wait, length;  /* of this loop's rank: the time that it waits, the length of its steps */
 };
 
 static void ranks_compare_step(const struct dw_facts_work *work, const struct ranks *ranks, size_t i,
@@ -82,7 +82,7 @@ static void ranks_compare_step(const struct dw_facts_work *work, const struct ra
 	}
 	median = dw_facts_median(sorted, ranks->count);
 	if (ranks->count == 2)
-		median = sorted[0]; /* of two, the other one */
+		median = sorted[0]; /* of two ranks, the one with less work */
 	for (size_t r = 0; r < ranks->count; r++)
 		last->excess[r] += works[r] - median;
 	last->times[slowest]++;
@@ -91,7 +91,7 @@ static void ranks_compare_step(const struct dw_facts_work *work, const struct ra
 	last->steps++;
 }
 
-/* The part in which the rank's steps exceed those of the other ranks. */
+/* The part of the step by which the rank's steps exceed those of the other ranks most. */
 static const char *ranks_part(const struct dw_facts_work *work, const struct ranks *ranks, size_t rank)
 {
 	double excess[DW_PART_COUNT] = { 0 };

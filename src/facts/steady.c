@@ -1,16 +1,17 @@
 /*
  * Steady steps: finds the warm-up and the outliers, and divides the steady steps into parts.
  *
- * A step is long if it exceeds the bar: 1.4 times the median, and six deviations above it. Both are
- * robust (median, median absolute deviation) and of the later three quarters of the run, so that
- * slow first steps do not raise them. Long steps at the beginning are the warm-up. Later ones are
- * outliers, unless more than a fifth of the steps are long: then the steps have two usual lengths.
- * Outliers of more than one step in twenty recur: they are reported, and stay among the steady
- * steps, because the time that they take is part of every epoch. Lengths are compared without the
- * time for which a step waited for a CPU, where that is known: other programs come and go.
+ * A step is long if it exceeds both 1.4 times the median and the median plus six deviations. The
+ * median and the deviation (median absolute deviation) are those of the later three quarters of the
+ * run, so that slow first steps do not raise them. Long steps at the beginning are the warm-up.
+ * Later long steps are outliers, unless more than a fifth of the steps are long: then the steps
+ * have two usual lengths. If more than one step in twenty is an outlier, outliers recur. Then they
+ * are reported and also stay among the steady steps, because the time that they take is part of
+ * every epoch. The time for which a step waited for a CPU is subtracted from its length if it is
+ * known, because the load by other programs changes.
  *
- * Shares are of sums over the steady steps, so that they add up to a step and parts that do not
- * occur in each step count (a batch that comes in every fourth step).
+ * Shares are computed from sums over the steady steps. So they add up to a step, and parts that do
+ * not occur in each step count too (a batch that comes in every fourth step).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,8 +20,8 @@
 
 #define LONG_RATIO 1.4
 #define LONG_DEVIATIONS 6
-#define MOST_LONG 0.20   /* of the steps; if more are long, none is an outlier */
-#define MOST_RARE 0.05   /* outliers that are rarer are not steady */
+#define MOST_LONG 0.20   /* part of the steps; if more are long, none is an outlier */
+#define MOST_RARE 0.05   /* part of the steps; if more are outliers, they are steady steps too */
 #define LEAST_STEPS 3u
 #define MOST_WARM_UP 5u  /* steps, or a tenth of the run if that is more */
 
@@ -40,8 +41,8 @@ static double steady_find_bar(const double *lengths, size_t count, double *space
 	return fmax(LONG_RATIO * median, median + LONG_DEVIATIONS * deviation);
 }
 
-/* The number of steps of the warm-up. One usual step between long ones belongs to it. Slow steps that
- * go on for longer than a tenth of the run are no warm-up, but a part of it. */
+/* The number of steps of the warm-up: at most a tenth of the run or MOST_WARM_UP, whichever is more,
+ * and at most half of the run. A single usual step between long ones belongs to it. */
 static size_t steady_warm_up(const double *lengths, size_t count, double bar)
 {
 	size_t most = count / 10 > MOST_WARM_UP ? count / 10 : MOST_WARM_UP, end = 0;
@@ -154,7 +155,7 @@ struct excess {
 	size_t count;
 };
 
-/* What the steps of a role took beyond usual ones. */
+/* Computes the time that the steps of a role took beyond usual steps. */
 static struct excess steady_excess(const struct dw_facts_work *work, unsigned role)
 {
 	struct excess excess = { .slow_symbol = DW_NO_INDEX };
@@ -313,8 +314,8 @@ static void steady_put_parts(struct dw_facts_work *work)
 	free(divided);
 }
 
-/* Without the steps' own scheduling delay, idle time may be time in which other programs had the CPU,
- * as often as they had it during the run. */
+/* Widens the intervals of idle and interpreter time if the steps' own delay is not known. A part of
+ * the idle time may then be waiting for a CPU: at most the delay of the whole run. */
 static void steady_widen_idle(struct dw_facts_work *work)
 {
 	const struct dw_fact *delay = &work->facts->at[DW_FACT_RUN_DELAY];

@@ -1,4 +1,4 @@
-/* The mean steady step of all loops, divided into parts and the names that the program gave. */
+/* Divides the mean steady step of all loops into parts and into names that the program gave. */
 #include <stdlib.h>
 
 #include "facts/work.h"

@@ -1,6 +1,7 @@
 /*
- * Facts of functions that wait: for files and the network, and for locks. Known by their names in
- * CPython, where functions were recorded. Their times are of the threads with steps, in the loop.
+ * Facts of functions that wait for files, for the network or for locks. They are found by their
+ * names in CPython, if functions were recorded. Their times cover the loop, in the threads with
+ * steps.
  */
 #include <stddef.h>
 #include <string.h>
@@ -69,7 +70,7 @@ void dw_facts_of_waits(struct dw_facts_work *work)
 			continue;
 		ns[id == ids[1]] += (double)flat->rows[i].stat.self_ns;
 		counts[id == ids[1]] += (double)flat->rows[i].stat.count;
-		if (largest[id == ids[1]] == DW_NO_INDEX) /* the rows descend by self time */
+		if (largest[id == ids[1]] == DW_NO_INDEX) /* rows are sorted by descending self time */
 			largest[id == ids[1]] = flat->rows[i].symbol;
 	}
 	for (unsigned i = 0; i < 2; i++) {

@@ -8,8 +8,8 @@
 
 #define DW_FACTS_CATEGORY(name) (1u << DWELL_CATEGORY_##name)
 
-/* The parts of a step, each instant in one of them. The facts step.profiler .. step.unnamed have
- * this order. */
+/* The parts of a step. Each instant of a step belongs to one part. The facts from step.profiler to
+ * step.unnamed have this order. */
 #define DW_PARTS(X)                                                                       \
 	X(PROFILER, "profiler") X(COLLECTOR, "collector") X(DATA, "data")                     \
 	X(COMMUNICATION, "communication") X(DEVICE, "device") X(CHECKPOINT, "checkpoint")     \
@@ -24,7 +24,7 @@ enum dw_part {
 	DW_PART_COUNT
 };
 
-/* What a step of the loop is; several may be true. */
+/* Roles of a step of the loop; a step may have several. An outlier that recurs is also steady. */
 enum {
 	DW_ROLE_WARM_UP = 1,
 	DW_ROLE_OUTLIER = 2,
@@ -46,40 +46,43 @@ struct dw_facts_work {
 	double loop_ns;                /* wall time of the loop; 0: only part of the run is in scope */
 	bool python;                   /* the loop's process is a Python program */
 	bool cpu_known;                /* the CPU time of most steady steps is known */
-	bool delay_known;              /* and for how long they waited for a CPU */
+	bool delay_known;              /* it is also known for how long they waited for a CPU */
 	bool failed;                   /* memory ran out */
 	struct dw_facts *facts;
 };
 
 /* ---- facts.c --------------------------------------------------------------------------------- */
 
-/* Prepares the state for a loop, from 0; work->loop is NULL if there is no such loop. False: out of
- * memory. dw_facts_end() frees it in any case. */
+/* Prepares the state for loop number `loop`, from 0. work->loop is NULL if there is no such loop.
+ * False: out of memory. Call dw_facts_end() in any case; it frees what the state holds. */
 bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t loop,
                     struct dw_facts *facts);
 void dw_facts_end(struct dw_facts_work *work);
 
 /* ---- facts.c: filling a fact ---------------------------------------------------------------- */
 
-/* A fact that is not a median over steps. Returns it. */
+/* Sets a fact that is no median over steps. Returns it. */
 struct dw_fact *dw_fact_set(struct dw_facts_work *work, enum dw_fact_id id, double value,
                             size_t samples);
 /* The same for a share: at most 1, and not measured if the whole is 0. */
 struct dw_fact *dw_fact_set_share(struct dw_facts_work *work, enum dw_fact_id id, double part,
                                   double whole, size_t samples);
+/* Sets a fact to "not measured". `missing` is not copied. */
 void dw_fact_miss(struct dw_facts_work *work, enum dw_fact_id id, const char *missing);
+/* Sets the symbol of a fact and its name. DW_NO_INDEX: none. */
 void dw_fact_name(struct dw_facts_work *work, struct dw_fact *fact, uint32_t symbol);
-/* The median of work->values[0..count), with its interval. Sorts the values. */
+/* Sets a fact to the median of the first `count` elements of work->values, with its interval. Sorts
+ * the values. */
 struct dw_fact *dw_fact_set_median(struct dw_facts_work *work, enum dw_fact_id id, size_t count);
-/* The share of the sum of work->values in the sum of work->wholes, `count` of each. The interval is
- * that of the median over blocks of consecutive steps. */
+/* Sets a fact to the sum of work->values divided by the sum of work->wholes, `count` elements of
+ * each. The interval is that of the median over blocks of consecutive steps. */
 struct dw_fact *dw_fact_set_blocks(struct dw_facts_work *work, enum dw_fact_id id, size_t count);
-/* The median of an array, which it sorts. 0: it is empty. */
+/* Sorts the array and returns its median; 0 if it is empty. */
 double dw_facts_median(double *values, size_t count);
 
-/* `missing` of a fact that was not touched yet. */
+/* The value of `missing` in a fact that was not computed yet. */
 const char *dw_facts_missing_default(void);
-/* The last value of a key, or NULL. */
+/* The last value that the trace has for a key, or NULL. */
 const char *dw_facts_meta(const struct dw_facts_work *work, const char *key);
 
 /* ---- parts.c --------------------------------------------------------------------------------- */
@@ -93,16 +96,17 @@ const char *dw_facts_part_name(enum dw_part part);
 
 /* ---- steady.c -------------------------------------------------------------------------------- */
 
-/* Sets the roles of the steps by their lengths in ns; `first`: the first of them is the first of
- * the loop. `space` has `count` numbers. */
+/* Sets the roles of the steps by their lengths in ns. `first`: the first length is that of the
+ * loop's first step. `space` is scratch memory for `count` numbers. */
 void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_t *roles,
                          double *space);
 /* Sets the roles of the loop's counted steps and the list of the steady ones. Returns how many
  * steps are counted. */
 size_t dw_facts_choose_steady(struct dw_facts_work *work);
+/* Fills the facts of steps: step.count to step.unnamed and those of warm-up and outliers. */
 void dw_facts_of_steps(struct dw_facts_work *work);
 
-/* ---- one file each ------------------------------------------------------------------------------ */
+/* ---- each fills the facts of one file; see the head of that file --------------------------------- */
 
 void dw_facts_of_run(struct dw_facts_work *work);
 void dw_facts_of_time_outside(struct dw_facts_work *work);

@@ -1,4 +1,4 @@
-/* The parts of computing device work; only for the files of this folder. */
+/* State and functions that compute device work (device.h). Only for the files of this folder. */
 #ifndef DW_MODEL_DEVICE_BUILD_H
 #define DW_MODEL_DEVICE_BUILD_H
 
@@ -6,7 +6,7 @@
 #include "model/core/model_data.h"
 #include "model/device/device.h"
 
-/* A number by which events name their call. */
+/* A number by which events refer to their call. */
 struct dw_device_key {
 	uint64_t id;
 	uint32_t process;
@@ -36,12 +36,14 @@ struct dw_device_build {
 	size_t late_count;
 };
 
-/* events.c: decodes all events. Until the calls are known, event.call is the index of a key. */
+/* events.c: decodes all events. Afterwards `call` of an event is the index of a key, until
+ * dw_device_find_calls() has found the calls. False: out of memory. */
 bool dw_device_read_events(struct dw_device_build *build);
-/* calls.c: walks the host's streams and finds the calls of the keys. */
+/* calls.c: walks the host's streams and finds the calls of the keys. False: out of memory. */
 bool dw_device_find_calls(struct dw_device_build *build);
 
-/* The key of an id; NULL: none. `add`: adds a missing one; NULL: out of memory. */
+/* The key of an id. If there is none, adds it if `add` is true, and otherwise returns NULL. NULL
+ * with `add`: out of memory. */
 struct dw_device_key *dw_device_key_at(struct dw_device_build *build, uint32_t process, uint64_t id,
                                        bool external, bool add);
 

@@ -2,13 +2,13 @@
  * Finds the host's calls that caused device events, and the ranges around them.
  *
  * One pass over the host's streams. A range with a CORRELATION or EXTERNAL record is a call if an
- * event has that number, or if it waits for a device. Its owners, the ranges that are open around
- * it, are stored when the first call in them is seen, so that memory grows with the ranges that
- * caused device work and not with all.
+ * event has that number, or if it waits for a device. Its owners are the ranges that are open
+ * around it. An owner is stored when the first call in it is seen. So memory grows with the number
+ * of ranges that caused device work, and not with the number of all ranges.
  *
- * Calls that the driver reported late are in no stream. They take part in the pass by their time:
- * before the stack of open ranges changes, all late calls of the thread that began earlier belong
- * to the ranges that are open.
+ * Calls that the driver reported late are in no stream. The pass adds them by their time: before
+ * the stack of open ranges changes, it gives the late calls of the thread that began earlier to the
+ * ranges that are open.
  */
 #include <stdlib.h>
 
@@ -66,7 +66,8 @@ static void calls_add_owner(struct calls *calls, struct frame *frame, uint32_t p
 	frame->owner = (uint32_t)work->owner_count++;
 }
 
-/* The owner that is the innermost range at places up to `place`; its parents are added first. */
+/* The owner for the innermost range at places up to `place`. Adds it, and its parents before it, if
+ * they are not stored yet. */
 static uint32_t calls_owner(struct calls *calls, uint32_t place)
 {
 	uint32_t from = place, owner = DW_NO_INDEX;
@@ -79,14 +80,14 @@ static uint32_t calls_owner(struct calls *calls, uint32_t place)
 		struct frame *frame = calls_frame(calls, at);
 
 		if (frame->is_call)
-			continue; /* calls are no owners */
+			continue; /* a call is no owner */
 		calls_add_owner(calls, frame, owner);
 		owner = frame->owner;
 	}
 	return owner;
 }
 
-/* Adds a call, and gives it to the key. */
+/* Adds a call and stores its index in the key. */
 static uint32_t calls_add(struct calls *calls, struct dw_device_key *key,
                           const struct dw_device_call *from)
 {
@@ -106,7 +107,7 @@ static uint32_t calls_add(struct calls *calls, struct dw_device_key *key,
 	return (uint32_t)work->call_count++;
 }
 
-/* The innermost range has a number. */
+/* Takes a CORRELATION or EXTERNAL record, which belongs to the innermost range. */
 static void calls_take_number(struct calls *calls, uint64_t id, bool external)
 {
 	struct frame *frame = DW_PASS_INNERMOST(&calls->pass, struct frame);
@@ -118,7 +119,7 @@ static void calls_take_number(struct calls *calls, uint64_t id, bool external)
 	key = dw_device_key_at(calls->build, process, id, external, false);
 	if (frame->call != DW_NO_INDEX) {
 		if (key && key->call == DW_NO_INDEX)
-			key->call = frame->call; /* a correlation and an external id */
+			key->call = frame->call; /* the call has both a correlation and an external id */
 		return;
 	}
 	if (!key && !calls->waits[frame->symbol])
@@ -131,7 +132,8 @@ static void calls_take_number(struct calls *calls, uint64_t id, bool external)
 	});
 }
 
-/* Late calls of this thread that began before `ticks` belong to what is open now. */
+/* Adds the late calls of this thread that began before `ticks`: the ranges that are open now are
+ * their owners. */
 static void calls_take_lates(struct calls *calls, uint64_t ticks)
 {
 	const struct dw_device_build *build = calls->build;

@@ -1,20 +1,21 @@
 /*
  * Device work: what the devices of a run did, and which part of the program caused it.
  *
- * An event is what a device did: a kernel, a copy, a wait. The call that caused it has the same
- * correlation number; the ranges that were open around that call are its owners. Device time is
- * the time of kernels, copies and memory sets. Events overlap, also within one queue.
+ * An event is something that a device did: a kernel, a copy, a wait. The host's call that caused it
+ * has the same correlation number. The ranges that were open around that call are the event's
+ * owners. Device time is the time of kernels, copies and memory sets. Events can overlap, also
+ * within one queue.
  *
- * An event is in scope if its call began in scope; an event without a known call, if it began
- * there itself. Times are ns of the run. A trace without device chunks has no events, and the
- * product costs nothing.
+ * An event is in scope if its call began in scope. An event without a known call is in scope if the
+ * event itself began in scope. Times are ns of the run. A trace without device chunks has no
+ * events, and then the product costs nothing.
  */
 #ifndef DW_MODEL_DEVICE_DEVICE_H
 #define DW_MODEL_DEVICE_DEVICE_H
 
 #include "model/core/model.h"
 
-/* What a device was busy with. Other events (waits, ranges, overhead) are of no class. */
+/* What a device was busy with. Other events (waits, ranges, overhead) have no class. */
 enum dw_device_class { DW_CLASS_COMPUTE, DW_CLASS_COMMUNICATION, DW_CLASS_COPY, DW_CLASS_COUNT };
 
 /* X(NAME, text) */
@@ -42,7 +43,7 @@ enum dw_family {
 	DW_FAMILY_COUNT
 };
 
-/* One name of events of one kind. */
+/* A name of events. Equal names of different kinds are different entries. */
 struct dw_device_name {
 	const char *name;
 	uint32_t kind;              /* enum dw_device_kind */
@@ -66,7 +67,7 @@ struct dw_device_event {
 /* A call of the host that caused events, or that waits for a device. */
 struct dw_device_call {
 	uint64_t start_ns, end_ns;
-	uint64_t device_ns;    /* sum of its events that have a class */
+	uint64_t device_ns;    /* sum of the durations of its events that have a class */
 	uint32_t symbol, thread;
 	uint32_t owner;        /* index of the innermost range around it, or DW_NO_INDEX */
 	uint32_t events;       /* number of its events */
@@ -74,10 +75,10 @@ struct dw_device_call {
 	bool synchronises;     /* it returns when the device has finished some work */
 };
 
-/* A range of the host that has such calls in it. A parent has a smaller index. */
+/* A range of the host that encloses such calls. The index of a parent is smaller than its own. */
 struct dw_device_owner {
 	uint64_t start_ns, end_ns;
-	uint64_t self_ns, total_ns; /* device time of calls directly in it, and of all */
+	uint64_t self_ns, total_ns; /* device time of the calls directly in it; of all calls in it */
 	uint64_t sequence;     /* of its LINK record; UINT64_MAX: none */
 	uint32_t forward_thread; /* of its LINK record, or DW_NO_INDEX: it is the forward itself */
 	uint32_t parent;       /* index, or DW_NO_INDEX */
@@ -86,7 +87,7 @@ struct dw_device_owner {
 	bool in_scope;
 };
 
-/* The events of one queue are events[first..first + count), by begin. */
+/* A queue with events: events[first] to events[first + count - 1], ordered by begin. */
 struct dw_device_queue {
 	uint32_t queue;        /* index in the source */
 	size_t first, count;
@@ -109,17 +110,18 @@ struct dw_device_work {
 	uint64_t clock_error_ns;          /* of the least exact device clock */
 };
 
+/* Computed once for a model, which owns the result. NULL with `error` if memory ran out. */
 const struct dw_device_work *dw_model_device_work(struct dw_model *model, struct dwell_error *error);
 
-/* The innermost owner of one of the `categories` (bits) around a call, or around the forward
- * operator of a backward one. DW_NO_INDEX: none. */
+/* The innermost owner of one of the `categories` (bits: 1 << category) from `owner` outwards. If
+ * there is none, continues with the forward operator of a backward operator. DW_NO_INDEX: none. */
 uint32_t dw_device_owner_of(const struct dw_model *model, const struct dw_device_work *work,
                             uint32_t owner, uint32_t categories);
 
-/* families.c */
+/* families.c: the family of an event, by its kind and name. */
 enum dw_family dw_device_family(uint32_t kind, const char *name);
 const char *dw_family_name(enum dw_family family);
-/* Whether the runtime call waits for a device before it returns. */
+/* Whether the runtime call of this name waits for a device before it returns. */
 bool dw_device_call_waits(const char *name);
 
 #endif

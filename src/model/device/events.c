@@ -1,9 +1,9 @@
 /*
  * Reads the events of device chunks, and joins them with their calls.
  *
- * Called once for a model, at the first request. Events are in any order in the file; they are
- * sorted by queue and begin. Each event has the number of its call, and the calls of these numbers
- * are looked for in the host's streams (calls.c).
+ * Called once for a model, at the first request. The file has events in any order. They are sorted
+ * by queue and begin. Each event has the number of its call; calls.c searches the host's streams
+ * for the calls with these numbers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,8 @@ static enum dw_device_class events_class(uint32_t kind, enum dw_family family)
 	}
 }
 
-/* The index of a name, which `key` identifies; a new one gets the text. -1: out of memory. */
+/* The index of the name that `key` identifies. Adds a new name with the given text. -1: out of
+ * memory. */
 static uint32_t events_put_name(struct dw_device_build *build, uint64_t key, uint32_t kind,
                                 const char *text, bool copy)
 {
@@ -280,8 +281,8 @@ static bool events_sort(struct dw_device_build *build)
 
 /* ---- joining ---------------------------------------------------------------------------------- */
 
-/* Whether an event without a call began in scope. `*at` goes on from the event before, which is of
- * the same queue; NULL: this one is the first of its queue. */
+/* Whether an event without a call began in scope. `*at` is the interval of the event before in the
+ * same queue, where the search continues; NULL if this event is the first of its queue. */
 static bool events_time_in_scope(const struct dw_model *model, const struct dw_device_event *event,
                                  const struct dw_interval **at)
 {
@@ -336,7 +337,8 @@ static void events_join(struct dw_device_build *build)
 	}
 }
 
-/* Finds the forward operators of backward ones, which have their number and name their thread. */
+/* Finds the forward operator of each backward operator: a backward operator has the sequence number
+ * of its forward operator and names its thread. */
 static bool events_link(struct dw_device_build *build)
 {
 	struct dw_device_work *work = build->work;

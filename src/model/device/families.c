@@ -1,9 +1,9 @@
 /*
- * Families of kernels, by their names.
+ * Finds the family of a kernel by its name.
  *
- * A kernel's name is all that a driver tells about it. The table has parts of names as libraries
- * spell them today; the first line that matches counts, so that narrow names come before wide ones
- * ("softmax" before "elementwise"). A kernel that no line matches is "other", never a guess.
+ * A driver reports nothing but the name of a kernel. The table has parts of names as libraries
+ * spell them today. The first line that matches decides, so specific names come before general ones
+ * ("softmax" before "elementwise"). A kernel that no line matches has the family "other".
  */
 #include <string.h>
 

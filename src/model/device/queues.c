@@ -31,7 +31,7 @@ static int queues_compare_values(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* The q-th quantile of sorted values, between two of them in proportion. */
+/* The quantile q (0 to 1) of sorted values, interpolated linearly. */
 static double queues_quantile(const int64_t *values, size_t count, double q)
 {
 	double place = q * (double)(count - 1);
@@ -151,8 +151,8 @@ static int queues_compare_busy(const void *left, const void *right)
 	return (a->queue > b->queue) - (a->queue < b->queue);
 }
 
-/* The time in which a queue is busy together with another one of its device: the time in which it
- * is busy, less the time in which it alone is. */
+/* Computes the time in which a queue and another queue of its device are busy: the queue's busy
+ * time less the time in which only this queue is busy. */
 static void queues_sum_overlap(struct dw_device_times *times, const struct busy *edges, size_t count,
                                uint32_t *running)
 {
@@ -169,7 +169,7 @@ static void queues_sum_overlap(struct dw_device_times *times, const struct busy 
 			queues--;
 			ids -= queue;
 		}
-		if (queues == 1 && i + 1 < count) /* then the sum is the index of the one */
+		if (queues == 1 && i + 1 < count) /* `ids` is then the index of this queue */
 			times->queues[ids].overlap_ns -= edges[i + 1].ns - edges[i].ns;
 	}
 }

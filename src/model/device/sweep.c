@@ -1,8 +1,8 @@
 /*
  * The segments of a device: intervals in which the same classes run.
  *
- * Begins and ends of all events are sorted by time, and a counter for each class tells which run.
- * Zero-length events leave no trace, except that idle time before them ends there.
+ * Begins and ends of all events are sorted by time. A counter for each class shows which classes
+ * run. An event of zero length makes no segment, but it ends the idle time before it.
  */
 #include <stdlib.h>
 

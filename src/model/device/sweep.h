@@ -1,16 +1,16 @@
-/* The parts of computing device times; only for the files of this folder. */
+/* Functions that compute parts of device times (times.h). Only for the files of this folder. */
 #ifndef DW_MODEL_DEVICE_SWEEP_H
 #define DW_MODEL_DEVICE_SWEEP_H
 
 #include "model/core/model_data.h"
 #include "model/device/times.h"
 
-/* Computes the segments of a device from its events that have a class: those in scope, or all.
- * *segments is malloc'ed. False: out of memory. */
+/* Computes the segments of a device from its events that have a class. `in_scope`: only from those
+ * in scope. The caller frees *segments. False: out of memory. */
 bool dw_device_sweep(const struct dw_device_work *work, const struct dw_model *model,
                      uint32_t device, bool in_scope, struct dw_device_segment **segments,
                      size_t *count);
-/* queues.c: fills times->queues. */
+/* queues.c: fills times->queues. False: out of memory. */
 bool dw_device_queue_times(struct dw_model *model, const struct dw_device_work *work,
                            struct dw_device_times *times);
 

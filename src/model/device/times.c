@@ -1,8 +1,8 @@
 /*
  * Divides the time of devices; see times.h.
  *
- * Computed from the events of device.h, the counted steps, and the calls of the host that wait for a
- * device. One pass over the segments of a device for each request; all sums are exact in ns.
+ * Computed from the events of device.h, the counted steps, and the calls of the host that wait for
+ * a device. All sums are exact in ns.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +26,12 @@ const char *dw_device_part_name(enum dw_device_part part)
 	return names[part];
 }
 
-/* How many calls, and events of a queue, are looked at for one idle interval. Programs need a few; a
- * file that is made to harm its reader may have any number. */
+/* Most calls, and most events of a queue, that are searched for one idle interval. Real programs
+ * need a few. A file that was made to harm its reader may have any number. */
 #define MOST_CALLS 256u
 
-/* A wait of a queue for an event of another one, at the call that asked for it. */
+/* A wait of a queue for an event of another queue. Its time is that of the call that requested
+ * it. */
 struct queue_wait {
 	uint32_t queue;
 	uint64_t ns;
@@ -45,7 +46,7 @@ struct times {
 	size_t *process_syncs;  /* by process: index of its first one */
 	struct queue_wait *waits; /* by queue and begin */
 	size_t wait_count;
-	uint64_t *sync_end;     /* by sync: the latest end of those of its process up to it */
+	uint64_t *sync_end;     /* by sync: the latest end of this one and earlier ones of its process */
 	struct dw_map cause_map;
 	size_t cause_capacity, step_capacity, device_capacity;
 	bool failed;
@@ -115,7 +116,7 @@ static size_t times_first_sync(const struct times *times, uint32_t process, uint
 	return low;
 }
 
-/* The first symbol of the same name: shapes and call sites do not matter. */
+/* The first symbol with the same name, so that shapes and call sites are not distinguished. */
 static uint32_t times_first_symbol(const struct times *times, uint32_t symbol)
 {
 	return times->model->row_symbol[times->model->symbol_row[symbol]];
@@ -181,7 +182,7 @@ static bool times_find_waits(struct times *times)
 	return true;
 }
 
-/* Whether the queue was told to wait after it got the event before this one. */
+/* Whether the queue was told to wait between the submission of the event before and of this one. */
 static bool times_waited(const struct times *times, const struct dw_device_event *event)
 {
 	const struct dw_device_work *work = times->work;
@@ -218,10 +219,10 @@ struct interval {
 	uint64_t from_ns, to_ns;
 	uint64_t *part_ns;
 	bool is_step;
-	bool causes; /* calls that wait are added to the causes */
+	bool causes; /* add calls that wait to the causes */
 };
 
-/* The idle time from `from` to `to`, before the next work was submitted. */
+/* Divides the idle time from `from` to `to`, which lies before the next work was submitted. */
 static void times_divide_late(struct times *times, const struct interval *in, uint32_t process,
                               uint64_t idle_ns, uint64_t from, uint64_t to)
 {
@@ -238,7 +239,7 @@ static void times_divide_late(struct times *times, const struct interval *in, ui
 			break;
 		if (call->end_ns <= from && call->end_ns <= idle_ns)
 			continue;
-		/* If the host waited when the device ran out of work, it had nothing in store. */
+		/* If the host waited when the device ran out of work, no work was left in the queue. */
 		end = call->start_ns <= idle_ns && call->end_ns > idle_ns ? to
 		      : call->end_ns < to ? call->end_ns : to;
 		if (end <= start)
@@ -252,7 +253,7 @@ static void times_divide_late(struct times *times, const struct interval *in, ui
 	in->part_ns[DW_DEVICE_PART_HOST_LATE] += to - from;
 }
 
-/* Idle time of the segment from `idle_ns` on; the part from `from` to `to` is in the interval. */
+/* Divides the part from `from` to `to` of an idle segment that began at `idle_ns`. */
 static void times_divide_idle(struct times *times, const struct interval *in, uint64_t idle_ns,
                               uint32_t next, uint64_t from, uint64_t to)
 {
@@ -285,7 +286,7 @@ static void times_divide(struct times *times, const struct dw_device_segment *se
 	size_t low = 0, high = count;
 	uint64_t at = in->from_ns;
 
-	while (low < high) { /* the first segment that begins after the interval */
+	while (low < high) { /* the first segment that begins after the interval's begin */
 		size_t middle = low + (high - low) / 2;
 
 		if (segments[middle].start_ns <= at)
@@ -293,7 +294,7 @@ static void times_divide(struct times *times, const struct dw_device_segment *se
 		else
 			high = middle;
 	}
-	if (!low && count) { /* before the first event */
+	if (!low && count) { /* the interval begins before the first event */
 		uint64_t to = segments[0].start_ns < in->to_ns ? segments[0].start_ns : in->to_ns;
 
 		in->part_ns[DW_DEVICE_PART_NOTHING] += to - at;

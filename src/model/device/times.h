@@ -1,20 +1,23 @@
 /*
  * Device times: how the time of a device divides into work and idle time, and why it was idle.
  *
- * At each instant a device is busy with a set of classes (compute, communication, copy) or idle. The
- * division of an interval gives an instant to the first of compute, communication and copy that
- * runs, so that communication means communication that no computation hides; the parts sum to the
- * interval exactly. Idle time has a cause, which follows from the next event and from the call that
- * submitted it:
+ * At each instant a device is busy with a set of classes (compute, communication, copy) or idle. An
+ * interval is divided into parts: each instant belongs to the first of compute, communication and
+ * copy that runs. So the part communication is communication that no computation hides. The parts
+ * sum to the interval exactly. The cause of idle time follows from the next event and from the call
+ * that submitted it:
  *
- *   before the call began   the host was late. If the host was in a call that waits for the device when the
- *                           device ran out of work, or is in one later, the cause is that call
- *   after the call began    the work was submitted: it waited for an event of another queue, or the time is
- *                           launch latency
- *   no next event, or the call belongs to a later step: nothing was submitted
+ *   before that call began    The host was late. If the host was in a call that waits for the device
+ *                             when the device ran out of work, or in one later, that call is the
+ *                             cause.
+ *   after that call began     The work was submitted. It waited for an event of another queue;
+ *                             otherwise the time is launch latency.
+ *   no next event, its call   Nothing was submitted.
+ *   is not known, or belongs
+ *   to a later step
  *
- * The host's division of a step (steps.h) and this one are two views of the same wall time; they are
- * never added.
+ * The host's division of a step (steps.h) and this one divide the same wall time. Their parts must
+ * not be added to each other.
  */
 #ifndef DW_MODEL_DEVICE_TIMES_H
 #define DW_MODEL_DEVICE_TIMES_H
@@ -40,12 +43,13 @@ enum dw_device_part {
 };
 #define DW_DEVICE_PART_FIRST_IDLE DW_DEVICE_PART_HOST_LATE
 
-#define DW_CLASS_SETS (1u << DW_CLASS_COUNT) /* sets of classes; 0: idle */
+#define DW_CLASS_SETS (1u << DW_CLASS_COUNT) /* number of sets of classes; set 0: idle */
 
-/* From here to the begin of the next one, the device runs these classes. */
+/* A time from `start_ns` to the begin of the next segment, in which the device runs these
+ * classes. */
 struct dw_device_segment {
 	uint64_t start_ns;
-	uint32_t next;    /* of idle time: the event after it, or DW_NO_INDEX */
+	uint32_t next;    /* idle time: index of the event after it, or DW_NO_INDEX */
 	uint32_t classes; /* bits: 1 << enum dw_device_class; 0: idle */
 };
 
@@ -66,23 +70,24 @@ struct dw_device_step {
 	uint64_t part_ns[DW_DEVICE_PART_COUNT];  /* sum to the step's duration exactly */
 };
 
-/* Idle time that a call of the host caused because it waited for the device. */
+/* Idle time that calls of the host caused because they waited for the device. */
 struct dw_device_cause {
 	uint32_t call_symbol;             /* "cudaStreamSynchronize" */
 	uint32_t operator_symbol;         /* the innermost operator around it, or DW_NO_INDEX */
-	uint64_t ns, count;               /* of the steps, or of the spans if there are no steps */
+	uint64_t ns, count;               /* in the steps; without steps, in the spans of the devices */
 };
 
 /* A gap of a queue is the time from the latest end so far to the next begin. */
 enum dw_gap { DW_GAP_HOST_LATE, DW_GAP_SHORT, DW_GAP_OTHER, DW_GAP_COUNT };
 #define DW_SHORT_GAP_NS 30000u
 
-struct dw_device_depth {              /* work that was submitted and has not begun */
-	size_t points;                    /* where it changed; the next figures are over these */
-	double mean, deviation;
+/* The depth of a queue: the number of events that were submitted and have not begun. */
+struct dw_device_depth {
+	size_t points;                    /* moments at which the depth changed */
+	double mean, deviation;           /* this and the next figures: over these moments */
 	double p25, p50, p75;
 	int64_t least, most;
-	double mean_over_time;            /* from the first point to the last */
+	double mean_over_time;            /* over the time from the first moment to the last */
 };
 
 struct dw_queue_time {
@@ -90,9 +95,9 @@ struct dw_queue_time {
 	uint64_t first_ns, last_ns;
 	size_t event_count;               /* of a class, in scope */
 	uint64_t busy_ns;                 /* time in which at least one ran */
-	uint64_t overlap_ns;              /* of it: another queue of the device was busy too */
-	uint64_t gap_ns[DW_GAP_COUNT];    /* a gap of which the launch came late; else a gap of less than
-	                                   * DW_SHORT_GAP_NS; else another one */
+	uint64_t overlap_ns;              /* of busy_ns: another queue of the device was busy too */
+	uint64_t gap_ns[DW_GAP_COUNT];    /* by enum dw_gap: the call of the next event came late; the
+	                                   * gap is shorter than DW_SHORT_GAP_NS; any other gap */
 	size_t gap_count[DW_GAP_COUNT];
 	struct dw_device_depth depth;
 };
@@ -108,6 +113,7 @@ struct dw_device_times {
 	size_t queue_count;
 };
 
+/* Computed once for a model, which owns the result. NULL with `error` if memory ran out. */
 const struct dw_device_times *dw_model_device_times(struct dw_model *model, struct dwell_error *error);
 
 const char *dw_device_part_name(enum dw_device_part part);
