@@ -1,22 +1,22 @@
 /*
- * A Chrome trace that is being read: what the files of its importer share.
+ * The importer of Chrome traces: structures and functions that its files share.
  *
  *   chrome.c         recognises a file, reads its members and its events, makes the image
  *   chrome_event.c   one event: from text to struct chrome_event
  *   chrome_names.c   names, shapes and operators, each written once
  *   chrome_owners.c  processes and threads
- *   chrome_host.c    what an event of the host becomes
- *   chrome_device.c  what an event of a device becomes
- *   chrome_write.c   the sorted events of each thread, as records
+ *   chrome_host.c    converts events of the host to items of the sorted list
+ *   chrome_device.c  converts events of devices to records
+ *   chrome_write.c   writes the sorted events of each thread as records
  *
- * A Chrome trace is JSON: an object with an array `traceEvents`, or the array alone. Kineto, which is
- * behind torch.profiler, writes this form, with categories and arguments of its own. Events are in no
- * order, and what a file says about itself may follow them.
+ * A Chrome trace is JSON: an object with an array `traceEvents`, or the array alone. Kineto, the
+ * library behind torch.profiler, writes this form with categories and arguments of its own. Events
+ * are in no order. Members that describe the file may follow the events.
  *
  * The file is read once, a window at a time. An event of the host becomes an item of a sorted list
- * (sort.h), a name becomes an entry of the image at once, and an event of a device becomes a record of
- * the image at once, because those need no order. So memory is that of the window, the sorter's buffer
- * and the names, and does not grow with the number of events.
+ * (sort.h). Names and events of devices need no order, so they are written to the image at once. So
+ * memory consists of the window, the sorter's buffer and the names; it does not grow with the
+ * number of events.
  */
 #ifndef DW_IMPORT_CHROME_H
 #define DW_IMPORT_CHROME_H
@@ -30,7 +30,7 @@
 
 /* ---- one event --------------------------------------------------------------------------- */
 
-/* Members of `args` that dwell understands. */
+/* X(NAME, text): members of `args` that dwell understands. */
 #define CHROME_ARGS(X)                                                                     \
 	X(EXTERNAL_ID, "External id") X(CORRELATION, "correlation")                            \
 	X(SEQUENCE, "Sequence number") X(FORWARD_THREAD, "Fwd thread id")                      \
@@ -51,7 +51,7 @@ enum chrome_arg {
 	CHROME_ARG_COUNT
 };
 
-/* The name of a process, a thread or an id: a number or a text. */
+/* A pid, a tid or an id of an event: a number or a text. */
 struct chrome_id {
 	bool given, is_text;
 	int64_t number;
@@ -61,10 +61,10 @@ struct chrome_id {
 struct chrome_value {
 	enum { CHROME_OTHER, CHROME_NUMBER, CHROME_TEXT } kind;
 	struct dw_json_number number;
-	struct dw_json_string text; /* OTHER: all of the value */
+	struct dw_json_string text; /* of OTHER: the whole value as JSON */
 };
 
-/* What an event is, from its `cat`. */
+/* X(NAME, text): what an event is, by its `cat`. */
 #define CHROME_CATEGORIES(X)                                                               \
 	X(OPERATOR, "cpu_op") X(OPERATOR, "Operator") X(OPERATOR, "operator")                  \
 	X(ANNOTATION, "user_annotation") X(PYTHON, "python_function")                          \
@@ -81,7 +81,7 @@ struct chrome_value {
 	X(INSTANT, "cpu_instant_event") X(SPAN, "Trace")                                       \
 	X(SPAN, "cuda_profiler_range") X(KERNEL, "xpu_kernel")
 enum chrome_category {
-	CHROME_UNKNOWN, /* another writer's: the form of the event decides */
+	CHROME_UNKNOWN, /* of another writer: the phase of the event decides what it is */
 	CHROME_IS_OPERATOR, CHROME_IS_ANNOTATION, CHROME_IS_PYTHON, CHROME_IS_RUNTIME, CHROME_IS_KERNEL,
 	CHROME_IS_COPY, CHROME_IS_SET, CHROME_IS_SYNC, CHROME_IS_DEVICE_ANNOTATION, CHROME_IS_OVERHEAD,
 	CHROME_IS_LAUNCH_FLOW, CHROME_IS_BACKWARD_FLOW, CHROME_IS_INSTANT, CHROME_IS_SPAN,
@@ -94,19 +94,21 @@ struct chrome_event {
 	struct chrome_id pid, tid, id;
 	bool has_start, has_length, wrong_type, negative_length;
 	int64_t start_ns, length_ns;
-	struct dw_json_string args; /* all of it, with its braces; length 0: none */
-	uint32_t has;         /* 1 << enum chrome_arg */
+	struct dw_json_string args; /* the whole object with its braces; length 0: none */
+	uint32_t has;         /* bits: 1 << enum chrome_arg, set if values[] has the argument */
 	struct chrome_value values[CHROME_ARG_COUNT];
 };
 
-/* Reads the object at `at`. NULL: json.why tells the reason. Strings lie in the window. */
+/* Reads the object at `at` and returns the place behind it, or NULL with the reason in json->why.
+ * Strings of the event point into the window. */
 const char *chrome_read_event(struct dw_json *json, const char *at, struct chrome_event *event);
 
 static inline bool chrome_has(const struct chrome_event *event, enum chrome_arg arg)
 {
 	return event->has >> arg & 1;
 }
-/* The integer of an argument; `fallback` if there is none, or if it does not fit. */
+/* The integer value of an argument. `fallback` if the event does not have it, or if it does not fit
+ * in 64 bits. */
 int64_t chrome_integer(const struct chrome_event *event, enum chrome_arg arg, int64_t fallback);
 uint64_t chrome_unsigned(const struct chrome_event *event, enum chrome_arg arg, uint64_t fallback);
 
@@ -124,7 +126,7 @@ struct chrome_op {
 };
 
 struct chrome_shapes {
-	const char *bytes; /* of both members, one behind the other */
+	const char *bytes; /* the texts of "Input Dims" and "Input type", one behind the other */
 	uint32_t dims_length, types_length;
 	uint32_t id;
 };
@@ -137,7 +139,7 @@ struct chrome_names {
 	size_t text_count, text_capacity, op_count, op_capacity, shapes_count, shapes_capacity;
 	struct dw_map texts_by_bytes, ops_by_key, shapes_by_bytes;
 	uint64_t seed, bytes;
-	char *plain;       /* for texts without their escapes */
+	char *plain;       /* buffer for a text without its escapes */
 	size_t plain_capacity;
 };
 
@@ -149,18 +151,18 @@ struct chrome_process {
 	uint32_t pid, file;
 	uint32_t name;        /* text index + 1; 0: none */
 	uint32_t streams;
-	uint64_t calls;       /* of the runtime */
+	uint64_t calls;       /* number of its runtime calls */
 };
 
 struct chrome_thread {
 	uint64_t key;
 	uint32_t process;     /* index */
 	uint32_t tid;
-	uint32_t id, number;  /* of the THREAD and of its stream, once they are written */
+	uint32_t id, number;  /* THREAD id, and number of its stream; set when they are written */
 	uint32_t name;        /* text index + 1; 0: none */
 };
 
-/* A name that a metadata event gives a process or a thread, which may have no events. */
+/* A name that a metadata event gives to a process or a thread. The thread may have no events. */
 struct chrome_label {
 	uint64_t process, thread; /* keys; thread 0: the process itself */
 	uint32_t name;
@@ -191,7 +193,8 @@ struct chrome_devices {
 	size_t count, capacity, queue_count, queue_capacity, launch_count, launch_capacity;
 	struct dw_map queues_by_key, launches_by_key;
 	uint32_t clock;                    /* DEVICE_CLOCK id; 0: the times are the trace's */
-	struct dw_encode_events events[2]; /* short records, long ones; not begun: encode is NULL */
+	struct dw_encode_events events[2]; /* writers of short and of long records; `encode` is NULL
+	                                    * until a writer is used */
 	const char *properties;            /* deviceProperties, in the arena of names; or NULL */
 	size_t properties_length;
 	bool hip;
@@ -199,19 +202,19 @@ struct chrome_devices {
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-/* What the file lacked or had too much of, and where it began. */
+/* A kind of fault in the file: how often it occurred, and where it occurred first. */
 struct chrome_fault {
 	uint64_t count, line, column;
 };
 
-/* What a sorted event becomes: struct dw_sort_event. */
+/* `kind` of struct dw_sort_event, and what its other members contain. */
 enum chrome_kind {
-	/* Ranges: more: STRING of the arguments, or 0. */
+	/* For the ranges, `more` is the STRING id of the arguments, or 0. */
 	CHROME_RANGE,       /* value: sequence number + 1 or 0; extra: PyTorch's number of the thread */
-	CHROME_CALL,        /* of the runtime; value: correlation id */
+	CHROME_CALL,        /* a runtime call; value: correlation id */
 	CHROME_BEGIN,       /* a range whose end is an event of its own */
 	CHROME_END,
-	CHROME_STEP,        /* value: its number; op: if it lies in a step, it is an ordinary range */
+	CHROME_STEP,        /* value: its number; op: used if it lies in a step, as an ordinary range */
 	CHROME_MARK,
 	CHROME_COUNTER,     /* value: bits of the f64 */
 	CHROME_ALLOC,       /* value: address, more: bytes */
@@ -219,7 +222,7 @@ enum chrome_kind {
 	CHROME_FLOW_OUT, CHROME_FLOW_IN, CHROME_ASYNC_BEGIN, CHROME_ASYNC_END, /* value: handle */
 };
 
-/* The latest start of an event, in 2043, and the longest range: no time of a trace is beyond it. */
+/* Limit of the start of an event (in the year 2043) and of the length of a range. */
 #define CHROME_LATEST_NS ((int64_t)1 << 61)
 
 #define CHROME_VOTES 65536u
@@ -227,7 +230,7 @@ enum chrome_kind {
 
 struct chrome {
 	const struct dw_import_file *file;
-	struct dw_arena *arena;   /* for messages */
+	struct dw_arena *arena;   /* for messages; borrowed */
 	struct dw_input input;
 	struct dw_json json;
 	struct dw_encode encode;
@@ -240,24 +243,24 @@ struct chrome {
 	size_t process_count, process_capacity, thread_count, thread_capacity;
 	size_t label_count, label_capacity;
 	struct dw_map processes_by_key, threads_by_key, labels_by_key;
-	uint32_t last_thread;     /* index; of the event before */
+	uint32_t last_thread;     /* index of the thread of the event before */
 	uint64_t last_process_key, last_thread_key;
 	struct dw_ranges ranges;
-	/* of the files together */
+	/* of all files together */
 	const struct dw_import_file *files;
 	size_t file_count;
 	int image_fd, temporary_fd; /* files of the image; -1: none */
-	bool process_used;        /* the first process, which has the dictionary, has an owner */
+	bool process_used;        /* the first process, whose journal has the dictionary, is in use */
 	uint64_t start_ns;        /* of the earliest event, on the common time line */
 	/* ---- from here on: of one file ---- */
-	size_t first_process;     /* of its processes */
+	size_t first_process;     /* index of its first process */
 	uint32_t first_block;
 	uint64_t offset_ns;       /* from its times to the common time line */
-	/* what the file says about itself */
+	/* members that describe the file */
 	int64_t base_ns, rank, world_size;
 	bool has_events;
-	/* PyTorch numbers its threads: which thread has a number is found by sequence numbers that a
-	 * forward and a backward operator share. */
+	/* PyTorch numbers its threads. Which thread has a number is found with the sequence numbers
+	 * that a forward and a backward operator share (chrome_host.c). */
 	struct chrome_vote { uint64_t sequence; uint32_t thread, number; } *votes;
 	struct { uint32_t thread, count; } forward[CHROME_FORWARD_THREADS];
 	int64_t first_ns, last_ns; /* of starts; first_ns is INT64_MAX if there are no events */
@@ -270,47 +273,48 @@ struct chrome {
 	bool failed;              /* out of memory */
 };
 
-/* Counts a fault at the current event. */
+/* Counts a fault, and stores its place (the current event) if it is the first of its kind. */
 void chrome_count(struct chrome *chrome, struct chrome_fault *fault);
 
-/* chrome_names.c. A text's index + 1, or 0; an operator's id. */
+/* chrome_names.c. The functions for texts return the text's index + 1, or 0 if there is no text or
+ * memory ran out. chrome_op_of() returns an OP id. */
 uint32_t chrome_text_of(struct chrome *chrome, const struct dw_json_string *string);
 uint32_t chrome_text_plain(struct chrome *chrome, const char *text);
-/* The STRING id of a piece of JSON, which is stored as it is. */
+/* The STRING id of a piece of JSON, which is stored unchanged. */
 uint32_t chrome_json_of(struct chrome *chrome, const struct dw_json_string *json);
 uint32_t chrome_string(const struct chrome *chrome, uint32_t text); /* STRING id */
 uint32_t chrome_op_of(struct chrome *chrome, uint32_t category, uint32_t name, uint32_t detail,
                       uint32_t shapes, uint32_t file, uint32_t line);
-/* The id of the SHAPES of an event's arguments; 0: it has none. */
+/* The SHAPES id for the arguments of an event; 0 if it has no shapes. */
 uint32_t chrome_shapes_of(struct chrome *chrome, const struct chrome_event *event);
 uint64_t chrome_hash(uint64_t seed, const void *bytes, size_t length);
 void chrome_names_reset(struct chrome_names *names);
 
 /* chrome_owners.c */
 uint64_t chrome_key_of(const struct chrome *chrome, const struct chrome_id *id);
-/* The index of the event's thread; UINT32_MAX: out of memory, or there are too many. */
+/* The index of the event's thread. UINT32_MAX: out of memory, or too many threads. */
 uint32_t chrome_thread_of(struct chrome *chrome, const struct chrome_event *event);
 void chrome_take_metadata(struct chrome *chrome, const struct chrome_event *event);
-struct dw_encode_process *chrome_journal(struct chrome *chrome); /* of the dictionary */
+struct dw_encode_process *chrome_journal(struct chrome *chrome); /* which has the dictionary */
 bool chrome_owners_init(struct chrome *chrome);
-/* A new process of the file; its index. */
+/* Adds a process of the file and returns its index. */
 uint32_t chrome_add_process(struct chrome *chrome, uint64_t key);
 /* Writes names and PROCESS entries. */
 void chrome_owners_finish(struct chrome *chrome);
-/* Forgets the threads and labels of a file. */
+/* Removes the threads and labels of a file that has been read. */
 void chrome_owners_end_file(struct chrome *chrome);
 void chrome_owners_reset(struct chrome *chrome);
 
-/* chrome_host.c */
+/* chrome_host.c: adds an event to the sorted list, or passes an event of a device on. */
 void chrome_take_event(struct chrome *chrome, const struct chrome_event *event);
 /* The event's start, at least 0. */
 uint64_t chrome_start_ns(struct chrome *chrome, const struct chrome_event *event);
 /* chrome_device.c */
-/* Writes DEVICE entries; after that there may be no more events of devices. */
+/* Writes DEVICE entries. Call it after the last event of a device. */
 void chrome_devices_finish(struct chrome *chrome);
 void chrome_devices_reset(struct chrome_devices *devices);
 void chrome_take_device(struct chrome *chrome, const struct chrome_event *event);
-/* The thread that PyTorch gives a number; UINT32_MAX: unknown. */
+/* The index of the thread with PyTorch's number; UINT32_MAX if it is unknown. */
 uint32_t chrome_forward_thread(const struct chrome *chrome, uint32_t number);
 
 /* chrome_write.c: writes all sorted events. */

@@ -1,12 +1,12 @@
 /*
- * The bytes of a file, plain or compressed, a window at a time.
+ * Reads a file, plain or compressed, a window at a time.
  *
- * Used by importers of text. The window holds what was not consumed yet and is followed by a NUL, so
- * that a scanner needs no test for the end: it stops at the NUL and then asks whether the NUL lies at
- * `end`. Whoever needs more bytes sets `at` to the first byte that it still wants and calls
- * dw_input_more(), which may move the window: pointers into it are invalid then.
+ * Importers of text use it. The window has the bytes that were not consumed yet, and a NUL behind
+ * them. So a scanner needs no test for the end at each byte: it stops at a NUL and compares its
+ * place with `end`. To get more bytes, the caller sets `at` to the first byte that it still needs
+ * and calls dw_input_more(). This may move the window: pointers into it are invalid then.
  *
- * Memory is that of the window. Pages of the file that were read are given back, because the file may
+ * Only the window takes memory. Pages of the file that were read are released, because the file may
  * be larger than memory.
  */
 #ifndef DW_IMPORT_INPUT_H
@@ -18,38 +18,38 @@
 
 #include "import/import.h"
 
-#define DW_INPUT_MOST_BYTES ((size_t)16 << 20) /* of a window: of one event */
+#define DW_INPUT_MOST_BYTES ((size_t)16 << 20) /* of a window, and so of one event */
 
 struct dw_input {
 	const char *at, *end;  /* not consumed yet; *end is NUL */
 	bool last;             /* nothing follows `end` */
-	bool cut;              /* compressed data that are damaged or end too early */
-	bool bomb;             /* more came out than a trace of this size can have */
+	bool cut;              /* the compressed data are damaged or end too early */
+	bool bomb;             /* the file decompresses to more bytes than a trace of its size can have */
 	bool failed;           /* out of memory */
 	/* private */
 	const struct dw_import_file *file;
 	char *buffer;
 	size_t capacity;
 	size_t taken;          /* bytes of the file that were read */
-	size_t given_back;     /* of these, pages that were given back */
+	size_t given_back;     /* of these, bytes whose pages were released */
 	uint64_t offset;       /* of the buffer's first byte in the text */
 	uint64_t lines;        /* line ends before the buffer */
-	uint64_t line_offset;  /* of the last of them, + 1 */
+	uint64_t line_offset;  /* offset of the last of these line ends, + 1 */
 	void *inflater;        /* NULL: not compressed */
 };
 
-/* Makes the first window. -1 with `error` if out of memory, or if the file is compressed and dwell was
- * built without zlib. */
+/* Makes the first window. -1 with `error` if out of memory, or if the file is compressed and dwell
+ * was built without zlib. */
 int dw_input_open(struct dw_input *input, const struct dw_import_file *file, struct dwell_error *error);
 void dw_input_close(struct dw_input *input);
 
-/* Appends bytes to the window. False if there are none, or if the window would become larger than
- * DW_INPUT_MOST_BYTES. */
+/* Appends bytes to the window. False if the file has no more bytes, if the window would become
+ * larger than DW_INPUT_MOST_BYTES, or on one of the errors in `input`. */
 bool dw_input_more(struct dw_input *input);
 
-/* Where a byte of the window is in the text, counted from 1. */
+/* The line and column of a byte of the window, counted from 1. */
 void dw_input_place(const struct dw_input *input, const char *at, uint64_t *line, uint64_t *column);
-/* Bytes of the text up to a byte of the window. */
+/* The offset in the (decompressed) text of a byte of the window. */
 uint64_t dw_input_offset(const struct dw_input *input, const char *at);
 
 #endif

@@ -1,15 +1,16 @@
 /*
  * A scanner of JSON text in a window of bytes.
  *
- * A function begins at a pointer, stops behind what it read and returns that place, or NULL. `why` then
- * tells whether the window ended first (more bytes may help) or the text is no JSON, and `bad_at`
- * where. Every text ends with a NUL at `end`, so no function tests for the end at each byte.
+ * A reading function gets the place where it begins, and returns the place behind what it has read.
+ * On failure it returns NULL. Then `why` says whether the window ended (more bytes may help) or the
+ * text is no JSON, and `bad_at` is the place. The window ends with a NUL at `end`, so no function
+ * tests for the end at each byte.
  *
- * Texts are places in the window, with their escapes; dw_json_unescape() copies one. Numbers are exact:
- * integers have 64 bits, and times are decimal fractions, never doubles.
+ * Strings point into the window and contain their escapes; dw_json_unescape() makes a copy without
+ * them. Numbers are exact: integers have 64 bits, and times are decimal fractions and not doubles.
  *
- * `lenient` reads what some writers make of names that contain quotes, backslashes or control
- * characters: a quote ends a text only if what follows it can follow a text.
+ * Some writers do not escape quotes, backslashes or control characters in names. `lenient` reads
+ * such strings: a quote ends a string only if the bytes behind it can follow a string.
  */
 #ifndef DW_IMPORT_JSON_H
 #define DW_IMPORT_JSON_H
@@ -35,15 +36,15 @@ struct dw_json_string {
 	bool escaped;       /* it contains a backslash */
 };
 
-/* A number, as its digits: value = (negative ? -1 : 1) * digits * 10^exponent. */
+/* A decimal number: value = (negative ? -1 : 1) * digits * 10^exponent. */
 struct dw_json_number {
 	uint64_t digits;
 	int32_t exponent;
 	bool negative;
-	bool cut;           /* it has more digits than 64 bits hold; the rest was dropped */
+	bool cut;           /* it has more digits than fit in 64 bits; further digits were dropped */
 };
 
-/* Behind white space. */
+/* The place behind white space. */
 static inline const char *dw_json_space(const char *at)
 {
 	while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')
@@ -51,24 +52,25 @@ static inline const char *dw_json_space(const char *at)
 	return at;
 }
 
-/* Sets `why` and `bad_at`; always NULL. */
+/* Sets `why` and `bad_at`. Always returns NULL. */
 const char *dw_json_fail(struct dw_json *json, const char *at);
 
 /* `at` is the opening quote. */
 const char *dw_json_read_string(struct dw_json *json, const char *at, struct dw_json_string *string);
 const char *dw_json_read_number(struct dw_json *json, const char *at, struct dw_json_number *number);
-/* Any value. */
+/* Skips a value of any kind. */
 const char *dw_json_skip(struct dw_json *json, const char *at);
 
-/* Copies a string without its escapes, as UTF-8 with a NUL behind it. Bytes that are no UTF-8, NUL and
- * halves of surrogates become U+FFFD. Returns its length. `to` has space for length * 3 + 1 bytes.
- * `repaired` is set if something was replaced. */
+/* Copies a string without its escapes, as UTF-8 with a NUL behind it. Bytes that are no UTF-8, NUL
+ * characters and unpaired surrogates become U+FFFD; then *repaired is set to true, and otherwise it
+ * stays as it is. Returns the length in bytes. `to` must have length * 3 + 1 bytes. */
 size_t dw_json_unescape(const struct dw_json_string *string, char *to, bool *repaired);
 
-/* The integer; false if the number is none, or does not fit in 64 bits. */
+/* Converts to an integer. False if the number is no integer or does not fit in 64 bits. */
 bool dw_json_u64(const struct dw_json_number *number, uint64_t *value);
 bool dw_json_i64(const struct dw_json_number *number, int64_t *value);
-/* The number times 10^decimals, towards zero; false if that does not fit. */
+/* Converts to the number times 10^decimals, rounded towards zero. False if the result does not
+ * fit. */
 bool dw_json_fixed(const struct dw_json_number *number, int decimals, int64_t *value);
 double dw_json_double(const struct dw_json_number *number);
 

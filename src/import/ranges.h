@@ -1,11 +1,11 @@
 /*
  * The open ranges of one thread whose events come in order of their start.
  *
- * Files of other tools give a range as its start and its end. In a stream of records an end is a record
- * of its own. So an importer keeps the ranges that are open, and before each event it closes those that
- * have ended. Events should nest. One that overlaps another partly becomes a range that ends out of
- * order (END_OF). Beyond a depth at which the search for the earliest end would take long, it is cut at
- * the end of the range around it and counted.
+ * In files of other tools a range is one event with a start and an end. In a stream of records the
+ * end is a record of its own. So an importer keeps a list of open ranges, and before each event it
+ * ends those that are due. Ranges should nest. A range that partly overlaps another one ends out of
+ * order (END_OF). With many open ranges the search for the earliest end would take long: then such
+ * a range is cut at the end of the range around it and counted.
  */
 #ifndef DW_IMPORT_RANGES_H
 #define DW_IMPORT_RANGES_H
@@ -27,17 +27,19 @@ struct dw_ranges {
 	size_t count, capacity;
 	bool overlapping;     /* some range ends after one around it */
 	bool failed;          /* out of memory */
-	size_t overlaps, cut; /* counted for the note on the file */
+	size_t overlaps, cut; /* numbers of ranges, for the note on the file */
 };
 
+/* Frees the list. */
 void dw_ranges_reset(struct dw_ranges *ranges);
-/* A range begins; its BEGIN is written already. */
+/* Adds a range whose BEGIN was written. */
 void dw_ranges_push(struct dw_ranges *ranges, uint64_t end_ns, uint64_t handle);
 /* Writes the ends of the ranges that end at `ns` or before. */
 void dw_ranges_close_until(struct dw_ranges *ranges, struct dw_encode_stream *stream, uint64_t ns);
 /* Ends the innermost range without an end; false if there is none. */
 bool dw_ranges_end(struct dw_ranges *ranges, struct dw_encode_stream *stream, uint64_t ns);
-/* Ends all ranges, those without an end at `ns`. Returns how many these are. */
+/* Ends all ranges: those without an end at `ns`, the others at their own end. Returns the number of
+ * ranges without an end. */
 size_t dw_ranges_close(struct dw_ranges *ranges, struct dw_encode_stream *stream, uint64_t ns);
 
 #endif

@@ -1,11 +1,13 @@
 /*
- * Events in order of thread and time, in bounded memory.
+ * Sorts events by thread and time in bounded memory.
  *
- * The events of a Chrome trace are in no order. They are collected in a buffer of fixed size. When it
- * is full its events are sorted and appended to a temporary file without a name, as a run; in the end
- * the runs are merged. Without a temporary file everything stays in memory.
+ * The events of a Chrome trace are in no order. They are collected in a buffer of fixed size. When
+ * the buffer is full, its events are sorted and appended to a temporary file without a name. Each
+ * such part is a run. At the end the runs are merged. If no temporary file can be made, all events
+ * stay in memory.
  *
- * The order is: thread, start, longer ranges first, order of being added.
+ * Events are ordered by thread, then by start, then longer ranges first, then in the order in which
+ * they were added.
  */
 #ifndef DW_IMPORT_SORT_H
 #define DW_IMPORT_SORT_H
@@ -27,15 +29,15 @@ struct dw_sort_event {
 struct dw_sort_run;
 
 struct dw_sort {
-	struct dw_sort_event *events, *other; /* other: what sorting needs */
+	struct dw_sort_event *events, *other; /* other: a second buffer, for sorting */
 	size_t count, capacity;
 	struct dw_sort_run *runs;
 	size_t run_count, run_capacity;
-	uint32_t thread_count;  /* threads of events are below it */
+	uint32_t thread_count;  /* more than the largest `thread` of an event */
 	int fd;                 /* of the temporary file; -1: none yet */
 	uint64_t file_bytes;
 	bool failed;            /* out of memory, or the temporary file cannot be written */
-	int error;              /* errno of the latter; 0: out of memory */
+	int error;              /* errno of the temporary file; 0: out of memory */
 	/* while reading */
 	size_t next;
 	uint32_t *heap;         /* indices of runs, the one with the earliest event first */
@@ -45,12 +47,14 @@ struct dw_sort {
 void dw_sort_init(struct dw_sort *sort);
 void dw_sort_reset(struct dw_sort *sort);
 void dw_sort_add(struct dw_sort *sort, const struct dw_sort_event *event);
-/* After the last dw_sort_add(). */
+/* Call it after the last dw_sort_add() and before the first dw_sort_next(). */
 void dw_sort_finish(struct dw_sort *sort);
-/* The next event, valid until the next call; NULL: that was the last one, or `failed`. */
+/* The next event, valid until the next call. NULL: there are no more events, or sort->failed is
+ * set. */
 const struct dw_sort_event *dw_sort_next(struct dw_sort *sort);
 
-/* A temporary file without a name, in TMPDIR or /var/tmp. -1 with errno. */
+/* Opens a temporary file without a name, in TMPDIR or /var/tmp. The caller closes it. -1 with errno
+ * on failure. */
 int dw_sort_temporary(void);
 
 #endif

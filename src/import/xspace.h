@@ -1,14 +1,15 @@
 /*
- * An XSpace that is being read: what the files of the import share.
+ * The importer of XSpace files: structures and functions that its files share.
  *
  *   xspace.c         recognises a file, reads its planes, installs the image
  *   xspace_owners.c  the process and thread of a line
- *   xspace_names.c   the metadata of a plane: names, and what an event of a name is
- *   xspace_stats.c   the stats of one event
- *   xspace_line.c    the events of one thread in order, as records
+ *   xspace_names.c   reads the metadata of a plane: names, and the role of their events
+ *   xspace_stats.c   reads the stats of one event
+ *   xspace_line.c    writes the events of one thread as records
  *
  * format/xspace.h describes the format. A file is translated into a trace in memory when it is
- * opened; the rest of the reader does not notice the difference. Its bytes are not trusted.
+ * opened. The rest of the reader does not know that the trace was imported. The bytes of the file
+ * are not trusted.
  */
 #ifndef DW_IMPORT_XSPACE_H
 #define DW_IMPORT_XSPACE_H
@@ -22,7 +23,7 @@
 #include "import/import.h"
 #include "import/ranges.h"
 
-/* Kinds of stats that dwell understands. */
+/* X(NAME, text): kinds of stats that dwell understands. */
 #define XS_STATS(X)                                                                        \
 	X(STEP_NUM, "step_num") X(FLOW, "flow") X(VALUE, "value") X(ARGS, "args")              \
 	X(ALLOCATOR, "allocator_name") X(REQUESTED, "requested_bytes")                         \
@@ -32,7 +33,7 @@
 	X(PRODUCER, "_p") X(PRODUCER_TYPE, "_pt") X(CONSUMER, "_c") X(CONSUMER_TYPE, "_ct")    \
 	X(CATEGORY, "dwell_category") X(DETAIL, "dwell_detail") X(THREAD, "dwell_thread")      \
 	X(START_TIME, "profile_start_time") X(PROCESS_ID, "process_id")                        \
-	/* different for each event, so not kept as text */                                    \
+	/* these differ for each event, so they are not kept as text */                        \
 	X(RUN_ID, "run_id") X(PROGRAM_ID, "program_id") X(DEVICE, "device_ordinal")            \
 	X(GROUP_ID, "group_id") X(CORRELATION, "correlation_id") X(CONTEXT, "context_id")
 enum xs_stat {
@@ -40,7 +41,7 @@ enum xs_stat {
 #define X(name, text) XS_##name,
 	XS_STATS(X)
 #undef X
-	XS_HIDDEN, /* begins with _ */
+	XS_HIDDEN, /* its name begins with _ */
 	XS_STAT_COUNT
 };
 
@@ -62,14 +63,14 @@ struct xs_stat_name {
 	struct xs_text name;
 };
 
-/* What the events of a name are. */
+/* What the events of a name become. */
 enum xs_role { XS_RANGE, XS_ALLOC, XS_FREE, XS_LINK };
 
 struct xs_name {
 	uint64_t id;
 	struct xs_text name, display, detail;
-	struct xs_text stats; /* the bytes of the message that has the stats */
-	int category;         /* enum dwell_category; -1: the stats of the event decide */
+	struct xs_text stats; /* the message that contains the stats of the name */
+	int category;         /* enum dwell_category; -1: the stats of each event decide */
 	enum xs_role role;
 };
 
@@ -135,9 +136,9 @@ struct xspace {
 	struct xs_thread *threads;
 	size_t thread_count, thread_capacity;
 	struct xs_map ops, texts; /* ops: of the plane; texts: of all planes */
-	struct xs_map keys;       /* threads: the last one with a key, + 1 */
-	struct xs_map owners;     /* processes, by rank and pid, + 1 */
-	size_t args_count, args_bytes; /* of the different texts of events */
+	struct xs_map keys;       /* by a thread's key: index of the last thread with it, + 1 */
+	struct xs_map owners;     /* by rank and pid: index of the process, + 1 */
+	size_t args_count, args_bytes; /* number and bytes of the different texts of events */
 	size_t lines_kept;
 	struct dw_ranges ranges;
 	size_t async_count;
@@ -168,29 +169,30 @@ static inline int xs_at_most(size_t length, size_t most)
 }
 
 uint64_t xs_hash(uint64_t seed, const void *bytes, size_t length);
-/* The value of a key, which is added with value 0. Valid until the next call with this map. NULL
- * when out of memory. */
+/* A pointer to the value of a key. A new key is added with value 0. The pointer is valid until the
+ * next call with this map. NULL: out of memory. */
 uint32_t *xs_map_at(struct xs_map *map, uint64_t key);
 void xs_map_reset(struct xs_map *map);
 
 /* xspace_names.c: fills names and stat_names from the message of a plane. */
 void xs_read_names(struct xspace *space, struct xs_text plane);
 uint32_t xs_find_name(const struct xspace *space, uint64_t id); /* UINT32_MAX: none */
-/* An OP's id. `detail` may be empty. */
+/* The OP id for a name of the plane. `detail` may be empty. */
 uint32_t xs_op(struct xspace *space, uint32_t name, uint32_t category, struct xs_text detail);
 uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name,
                     struct xs_text detail);
 
-/* The id of the STRING of a text, which is written once. */
+/* The STRING id of a text. Each text is written once. */
 uint32_t xs_string(struct xspace *space, const char *text);
 
-/* xspace_owners.c. NULL when out of memory; xs_find_thread() also when there are too many. */
+/* xspace_owners.c. NULL: out of memory. xs_find_thread() also returns NULL if there are too many
+ * threads. */
 struct xs_process *xs_add_process(struct xspace *space);
 struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name, uint64_t line);
 
 /* xspace_stats.c */
 struct xs_stats {
-	uint64_t has; /* 1 << enum xs_stat */
+	uint64_t has; /* bits: 1 << enum xs_stat, set if values[] has the stat */
 	struct xs_value values[XS_STAT_COUNT];
 	char args[1024]; /* JSON, or the text that dwell exported; "" if there is none */
 };
