@@ -196,10 +196,17 @@ static void judge_groups(struct dw_verdicts *verdicts)
 			verdicts->at[i].state = DW_RULE_QUIET;
 }
 
-/* Work is ranked among the causes. */
+#define JUDGE_LARGE 0.3 /* of the loop: a warm-up of this size is what a short run is about */
+
+/* Work is ranked among the causes, and information about a large part of the loop before the
+ * answer. */
 static int judge_kind(const struct dw_verdict *verdict)
 {
-	return verdict->rule->kind == DW_RULE_WORK ? DW_RULE_CAUSE : (int)verdict->rule->kind;
+	if (verdict->rule->kind == DW_RULE_WORK)
+		return DW_RULE_CAUSE;
+	if (verdict->rule->kind == DW_RULE_INFORMATION && verdict->share.value >= JUDGE_LARGE)
+		return DW_RULE_WORK;
+	return (int)verdict->rule->kind;
 }
 
 static int judge_compare(const void *left, const void *right)

@@ -32,8 +32,8 @@ enum dw_rule_kind {
 	DW_RULE_WORK,          /* time of useful work: ranked by half of it, because no work goes away
 	                        * entirely */
 	DW_RULE_CHANCE,        /* could be used; takes no measured time */
-	DW_RULE_INFORMATION,
 	DW_RULE_ANSWER,        /* reported only if there is no risk and no cause */
+	DW_RULE_INFORMATION,   /* before the answer if it is about a large part of the loop */
 };
 
 /* Rules of one group explain the same time. Of those that fire, the first in the table whose time
