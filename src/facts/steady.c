@@ -41,8 +41,8 @@ static double steady_find_bar(const double *lengths, size_t count, double *space
 	return fmax(LONG_RATIO * median, median + LONG_DEVIATIONS * deviation);
 }
 
-/* The number of steps of the warm-up: at most a tenth of the run or MOST_WARM_UP, whichever is more,
- * and at most half of the run. A single usual step between long ones belongs to it. */
+/* The number of steps of the warm-up: at most a tenth of the run or MOST_WARM_UP, whichever is
+ * more, and at most half of the run. A single usual step between long ones belongs to it. */
 static size_t steady_warm_up(const double *lengths, size_t count, double bar)
 {
 	size_t most = count / 10 > MOST_WARM_UP ? count / 10 : MOST_WARM_UP, end = 0;

@@ -38,8 +38,8 @@ struct dw_input {
 	void *inflater;        /* NULL: not compressed */
 };
 
-/* Makes the first window. -1 with `error` if out of memory, or if the file is compressed and dwell
- * was built without zlib. */
+/* Makes the first window. Returns 0, or a negative DWELL_E_* with `error`: out of memory, or the
+ * file is compressed and dwell was built without zlib. `file` must live until dw_input_close(). */
 int dw_input_open(struct dw_input *input, const struct dw_import_file *file, struct dwell_error *error);
 void dw_input_close(struct dw_input *input);
 

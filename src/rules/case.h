@@ -1,6 +1,6 @@
 /*
- * A rule's case: the facts, what is known about the program, and the arithmetic that entries of
- * the tables share. Only for this folder.
+ * What the functions of a rule are called with, and the arithmetic that the tables of rules share.
+ * Only for this folder.
  */
 #ifndef DW_RULES_CASE_H
 #define DW_RULES_CASE_H
@@ -12,7 +12,7 @@
 struct dw_rule_case {
 	const struct dw_facts *facts;
 	const struct dw_rule *rule;
-	/* Filled when the rule's share is known, for the words. */
+	/* The rule's verdict, for the words. Set when the rule's share is known. */
 	const struct dw_verdict *verdict;
 };
 
@@ -25,13 +25,15 @@ static inline const struct dw_fact *dw_case_fact(const struct dw_rule_case *at, 
 	return &at->facts->at[id];
 }
 
-/* NaN if it was not measured: each comparison with it is false, so that the rule says nothing. */
+/* The value of a fact; NaN if it was not measured. Each comparison with NaN is false, so that the
+ * rule does not fire. */
 static inline double dw_case_value(const struct dw_rule_case *at, enum dw_fact_id id)
 {
 	return dw_case_fact(at, id)->measured ? dw_case_fact(at, id)->value : NAN;
 }
 
-/* 0 if it was not measured: for a part that adds to something measured. */
+/* The value of a fact; 0 if it was not measured. For a part that is added to a measured
+ * quantity. */
 static inline double dw_case_part(const struct dw_rule_case *at, enum dw_fact_id id)
 {
 	return dw_case_fact(at, id)->measured ? dw_case_fact(at, id)->value : 0;
@@ -45,7 +47,7 @@ static inline struct dw_amount dw_case_amount(const struct dw_rule_case *at, enu
 	                      : (struct dw_amount){ NAN, NAN, NAN };
 }
 
-/* Whether a quantity is measured and more than 0. */
+/* Whether a fact is measured and more than 0. */
 static inline bool dw_case_has(const struct dw_rule_case *at, enum dw_fact_id id)
 {
 	return dw_case_fact(at, id)->measured && dw_case_fact(at, id)->value > 0;
@@ -66,10 +68,10 @@ static inline struct dw_amount dw_amount_plus(struct dw_amount amount, struct dw
 		                       amount.high + more.high };
 }
 
-/* The time of the whole a step, for shares of time; NaN for shares of memory. */
+/* The time of the whole in ns per step, for shares of time; NaN for shares of memory. */
 double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole);
 
-/* Fills in a template. Returns NULL if out of memory. (words.c) */
+/* words.c: fills in a template. The text lives in `arena`. NULL: out of memory. */
 const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena);
 
 #endif

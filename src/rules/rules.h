@@ -3,15 +3,15 @@
  *
  *     facts of a step (src/facts) -> rules -> verdicts -> views `verdict` and `overview`
  *
- * A rule is one entry of a table in this folder: the facts that it needs, the share that it looks
- * at, the threshold with its reason, an upper bound of the gain, a sentence, and remedies in the
- * words of a framework. judge.c applies all rules and ranks what they find; it knows no single
- * rule. A rule reads facts and nothing else: a rule that needs another quantity needs another fact.
+ * A rule is one entry of a table in this folder: the facts that it needs, the share that it tests,
+ * the threshold with its reason, an upper bound of the gain, a sentence, and remedies in the words
+ * of each framework. judge.c applies all rules and ranks those that fire; it contains no code for a
+ * single rule. A rule reads only facts: for a new quantity, add a fact.
  *
- * Guards hold for all rules: a cause under 5% is not reported. A statement is firm only if 20
- * steady steps are behind it; below that it says "may". A rule whose evidence was not recorded says
- * nothing, except in the list of all rules. Among rules of one group, which explain the same time,
- * only one is reported.
+ * Some guards hold for all rules. A cause under 5% is not reported. A statement is firm only if it
+ * is based on at least 20 steady steps; otherwise it says "may". A rule whose facts were not
+ * measured is only in the list of all rules. Rules of one group explain the same time, and only one
+ * of them is reported.
  */
 #ifndef DW_RULES_RULES_H
 #define DW_RULES_RULES_H
@@ -22,8 +22,8 @@
 #include "base/arena.h"
 #include "facts/facts.h"
 
-#define DW_RULE_DEADBAND 0.05   /* smaller causes are within what changes from run to run */
-#define DW_RULE_FIRM_STEPS 20u  /* an interval of a median over fewer steps is hardly one */
+#define DW_RULE_DEADBAND 0.05   /* smaller causes are within the variation between runs */
+#define DW_RULE_FIRM_STEPS 20u  /* over fewer steps the interval of a median means little */
 #define DW_RULE_TEXT 400u       /* bytes of a sentence */
 
 enum dw_rule_kind {
@@ -31,13 +31,14 @@ enum dw_rule_kind {
 	DW_RULE_CAUSE,         /* takes time: ranked by the time */
 	DW_RULE_WORK,          /* time of useful work: ranked by half of it, because no work goes away
 	                        * entirely */
-	DW_RULE_CHANCE,        /* could be used; takes no measured time */
+	DW_RULE_CHANCE,        /* a possible improvement; takes no measured time */
 	DW_RULE_ANSWER,        /* reported only if there is no risk and no cause */
 	DW_RULE_INFORMATION,   /* before the answer if it is about a large part of the loop */
 };
 
-/* Rules of one group explain the same time. Of those that fire, the first in the table whose time
- * is at least half of the group's largest is reported: the more specific ones come first. */
+/* Rules of one group explain the same time. Of the rules that fire, one is reported: the first in
+ * the table whose time is at least half of the longest time in the group. So tables list specific
+ * rules before general ones. */
 enum dw_rule_group {
 	DW_RULE_ALONE,         /* in no group */
 	DW_RULE_DATA,
@@ -51,8 +52,8 @@ enum dw_rule_group {
 	DW_RULE_GROUPS
 };
 
-/* The exclusive part of the time from which a gain comes, for the bound of all gains together:
- * the gains of one part cannot exceed the part. */
+/* The exclusive part of the time from which a gain comes. Used for the bound of all gains together:
+ * the sum of the gains from one part cannot exceed the part. */
 enum dw_rule_part {
 	DW_RULE_PART_NONE,
 	DW_RULE_PART_DATA,
@@ -80,8 +81,9 @@ struct dw_amount {
 
 struct dw_rule_case;
 
-/* Remedies are given in the words of a framework. Without an own one the next more general is used:
- * Lightning, Ignite -> PyTorch -> Python -> any; JAX -> Python -> any; C -> any. */
+/* A rule may have a remedy in the words of each framework. If it has none for the program's
+ * framework, the next more general one is used: Lightning, Ignite -> PyTorch -> Python -> any; JAX
+ * -> Python -> any; C -> any. */
 enum dw_rule_words {
 	DW_WORDS_ANY,
 	DW_WORDS_C,
@@ -93,7 +95,7 @@ enum dw_rule_words {
 	DW_WORDS_COUNT
 };
 
-/* Members that are 0 or NULL are optional, except `id` to `threshold` and `statement`. */
+/* Members from `whole_of` on may be 0 or NULL, except `needs`, `threshold` and `statement`. */
 struct dw_rule {
 	const char *id;
 	const char *question;
@@ -102,16 +104,16 @@ struct dw_rule {
 	enum dw_rule_part part;
 	enum dw_rule_whole whole;
 	enum dw_rule_whole (*whole_of)(const struct dw_rule_case *); /* if it depends on the facts */
-	bool host_times;       /* operators' times must be those of their work: not reported if a device
-	                        * was used and its work was not recorded */
+	bool host_times;       /* the rule assumes that operators compute on the host: it is not reported
+	                        * if a device was used and its work was not recorded */
 	const enum dw_fact_id *needs; /* DW_RULE_NEEDS(...): all must be measured */
-	/* The share of the whole. By default that of the first fact in `needs`: a ratio as it is, a
-	 * time as a part of the whole. */
+	/* The share of the whole. By default, it is computed from the first fact in `needs`: a ratio is
+	 * used unchanged, a time is divided by the whole. */
 	struct dw_amount (*share)(const struct dw_rule_case *);
 	double threshold;      /* of the share */
 	const char *reason;    /* why this threshold, and why the further conditions */
 	bool (*applies)(const struct dw_rule_case *);
-	/* An upper bound of the gain in ns a step; by default the share's time. */
+	/* An upper bound of the gain in ns per step; by default the share's time. */
 	double (*gain_ns)(const struct dw_rule_case *, double share_ns);
 	bool no_gain;          /* the gain is unknown */
 	double (*number)(const struct dw_rule_case *); /* for templates; NaN: unknown */
@@ -119,8 +121,8 @@ struct dw_rule {
 	const char *remedy[DW_WORDS_COUNT]; /* templates; NULL: none */
 	/* Where to read more, a template: "dwell report --view gc". */
 	const char *look;
-	/* If `unless` was not recorded: how to record it, instead of `look`. Not for traces of other
-	 * profilers. */
+	/* If the fact `unless` is not measured or 0, `record` replaces `look`: it says how to record
+	 * the fact. Not used for traces of other profilers. */
 	enum dw_fact_id unless;
 	const char *record;    /* "dwell run --functions tells which functions" */
 };
@@ -133,8 +135,8 @@ const struct dw_rule *dw_rule_find(const char *id);
 
 enum dw_rule_state {
 	DW_RULE_FIRED,
-	DW_RULE_COVERED,       /* its condition holds, and another rule explains the same time */
-	DW_RULE_QUIET,         /* measured, and its condition does not hold */
+	DW_RULE_COVERED,       /* its condition holds, but another rule explains the same time */
+	DW_RULE_QUIET,         /* its facts are measured, and its condition does not hold */
 	DW_RULE_NOT_MEASURED,  /* `missing` says what to record */
 };
 
@@ -143,21 +145,21 @@ struct dw_verdict {
 	enum dw_rule_state state;
 	enum dw_rule_whole whole;
 	bool firm;
-	bool tied;             /* of two causes whose intervals overlap, the first ones */
+	bool tied;             /* one of the first two causes, and their intervals overlap */
 	struct dw_amount share;
-	double time_ns;        /* the share's time a step; NaN if it is no share of time */
-	double gain_ns;        /* at most, a step; NaN if unknown */
+	double time_ns;        /* the share's time per step; NaN if it is no share of time */
+	double gain_ns;        /* upper bound per step; NaN if unknown */
 	const char *statement;
 	const char *hint;      /* "" if there is none */
 	const char *missing;   /* "record with dwell run --functions"; "" unless not measured */
 };
 
 struct dw_verdicts {
-	struct dw_verdict *at; /* one of each rule: those that fired first, most important first */
-	size_t count, fired;
-	double loop_ns;        /* of the loop a step */
-	double combined_ns;    /* at most, a step, if the causes of all verdicts were removed; NaN if
-	                        * no gain is known */
+	struct dw_verdict *at; /* one for each rule; rules that fired come first, by importance */
+	size_t count, fired;   /* number of all verdicts; of those that fired */
+	double loop_ns;        /* the loop's time per step */
+	double combined_ns;    /* upper bound of the gain per step if the causes of all verdicts were
+	                        * removed; NaN if no gain is known */
 };
 
 /* Applies all rules. The texts live in `arena`. Returns -1 if out of memory. */
