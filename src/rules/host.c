@@ -3,8 +3,8 @@
  */
 #include "rules/case.h"
 
-/* The interpreter between two operators takes 2 to 40 us when it does nothing but call the next
- * one. Longer gaps are other code. */
+/* Between two operators the interpreter takes 2 to 40 us if it only calls the next operator. Longer
+ * gaps are other code. */
 #define HOST_SMALL_NS 20e3
 #define HOST_SMALL_GAP_NS 40e3
 #define HOST_CALL_NS 10e3
@@ -12,13 +12,13 @@
 #define HOST_SMALL_SHARE 0.30
 #define HOST_MANY_COUNT 500
 
-/* Of the loop, if what happens outside steps is at least a twentieth of the loop. */
+/* The whole is the loop if the time outside steps is at least a twentieth of the loop. */
 static enum dw_rule_whole host_whole(double outside)
 {
 	return outside >= DW_RULE_DEADBAND ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
 }
 
-/* A part of the steps and the same outside them, as a share of what host_whole() says. */
+/* A part of the steps plus the same part outside steps, as a share of the whole of host_whole(). */
 static struct dw_amount host_share(const struct dw_rule_case *at, enum dw_fact_id inside,
                                    enum dw_fact_id outside)
 {
@@ -29,7 +29,8 @@ static struct dw_amount host_share(const struct dw_rule_case *at, enum dw_fact_i
 	                                      dw_case_part(at, DW_FACT_LOOP_STEPS)));
 }
 
-/* Outside steps only if waits are known there: otherwise they are part of loop.python. */
+/* Counts the time outside steps only if waits are known there: otherwise waits are included in
+ * loop.python. */
 static enum dw_rule_whole host_whole_python(const struct dw_rule_case *at)
 {
 	if (!dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured)
@@ -54,7 +55,7 @@ static struct dw_amount host_share_idle(const struct dw_rule_case *at)
 	return host_share(at, DW_FACT_STEP_IDLE, DW_FACT_LOOP_WAITING);
 }
 
-/* Without the delay of each step, a wait for a CPU cannot be told from a sleep. */
+/* If the delay of each step is not known, a wait for a CPU cannot be distinguished from a sleep. */
 static bool host_is_idle(const struct dw_rule_case *at)
 {
 	return dw_case_fact(at, DW_FACT_CPU_DELAY)->measured ||
@@ -106,15 +107,15 @@ static bool host_breaks(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_OPERATORS_GRAPH_BREAKS) >= 1;
 }
 
-/* Where the work of a device was recorded, the time in such a call is the device's: device-sync says
- * what the device loses by it. */
+/* Where the work of a device was recorded, the time in such a call is the device's: device-sync
+ * says what the device loses by it. */
 static bool host_synchronises(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) >= 1 &&
 	       !dw_case_has(at, DW_FACT_DEVICE_BUSY);
 }
 
-/* Of the loop, unless only some of its steps are in scope. */
+/* The whole is the loop, unless only some of its steps are in scope. */
 static enum dw_rule_whole host_whole_collector(const struct dw_rule_case *at)
 {
 	return dw_case_fact(at, DW_FACT_LOOP_COLLECTOR_ALL)->measured ? DW_RULE_OF_LOOP
@@ -127,7 +128,7 @@ static struct dw_amount host_share_collector(const struct dw_rule_case *at)
 	                              ? DW_FACT_LOOP_COLLECTOR_ALL : DW_FACT_STEP_COLLECTOR);
 }
 
-/* A loop that only calls operators takes some microseconds of Python for each. */
+/* A loop that only calls operators takes some microseconds of Python for each operator. */
 static bool host_is_python(const struct dw_rule_case *at)
 {
 	double whole_ns = dw_case_whole_ns(at, host_whole_python(at));

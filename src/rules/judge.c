@@ -1,9 +1,10 @@
 /*
- * The judge: applies every rule to the facts, ranks what fired, and bounds the gains.
+ * Applies every rule to the facts, ranks the rules that fire, and computes an upper bound of all
+ * gains together.
  *
- * Gains do not add. The bound of all gains together lies on the critical path of a step: within
- * each exclusive part of the time, gains count up to the size of the part, and the step cannot be
- * faster than the loader's workers make batches, unless the wait for data is among the causes.
+ * Gains do not add up. Within each exclusive part of the time, the sum of the gains is limited to
+ * the size of the part. A step also cannot become shorter than the time in which the loader's
+ * workers make a batch, unless the wait for data is among the causes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -259,7 +260,7 @@ static void judge_ties(const struct dw_rule_case *at, struct dw_verdicts *verdic
 
 /* ---- the bound of all gains ------------------------------------------------------------------ */
 
-/* If only some steps are in scope, there is no loop. */
+/* If only some steps are in scope, the loop's time is not known. */
 static double judge_loop_ns(const struct dw_rule_case *at)
 {
 	double loop_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP);

@@ -1,22 +1,22 @@
 /*
- * Rules about the input: what keeps the loop waiting for data.
+ * Rules about the input: why the loop waits for data.
  *
- * With n workers, each of which takes p to make a batch, and a step that takes T and of these W
- * waiting for data, n' = p / (T - W) workers are enough, and a step then takes T - W.
+ * A worker makes a batch in time p. A step takes time T, of which W is waiting for data. Then
+ * n' = p / (T - W) workers are enough, and a step takes T - W with them.
  */
 #include "rules/case.h"
 
 #define LOADER_SHARE 0.10
 #define LOADER_MOST_WORKERS 16
 
-/* In the loop outside steps the wait counts too, if it is not a worker's start. */
+/* Includes waits of the loop outside steps, except for the start of workers. */
 static double loader_outside(const struct dw_rule_case *at)
 {
 	return dw_case_part(at, DW_FACT_LOOP_DATA_ALL) - dw_case_part(at, DW_FACT_LOADER_START_SHARE);
 }
 
-/* Of the loop if more than the steady steps' waits keeps it waiting: bursts that a median does not
- * see, and requests outside steps. */
+/* The whole is the loop if it waits longer than the steady steps show: there are bursts, which a
+ * median does not show, or requests outside steps. */
 static enum dw_rule_whole loader_whole(const struct dw_rule_case *at)
 {
 	double steps = dw_case_part(at, DW_FACT_STEP_DATA) * dw_case_part(at, DW_FACT_LOOP_STEPS);
@@ -49,8 +49,8 @@ static bool loader_has_none(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_LOADER_WORKERS) == 0;
 }
 
-/* How many workers are enough, if CPUs are free for them. NaN if there are as many, or if so many
- * would be too many. */
+/* The number of workers that are enough, if CPUs are free for them. NaN if there are already as
+ * many, or if the number is too large. */
 static double loader_workers(const struct dw_rule_case *at)
 {
 	double wanted = ceil(dw_case_value(at, DW_FACT_LOADER_PRODUCTION) / loader_work_ns(at));
@@ -61,8 +61,8 @@ static double loader_workers(const struct dw_rule_case *at)
 	           ? wanted : NAN;
 }
 
-/* With more workers a batch comes every p / n. Whether samples wait or compute is not known, so the
- * number of CPUs is no bound. */
+/* With n workers a batch is ready every p / n. The number of CPUs is not used as a bound, because
+ * it is not known whether samples wait or compute. */
 static double loader_gain_workers(const struct dw_rule_case *at, double share_ns)
 {
 	double production_ns = dw_case_value(at, DW_FACT_LOADER_PRODUCTION);
@@ -99,7 +99,7 @@ static bool loader_has_slow_one(const struct dw_rule_case *at)
 	       dw_case_value(at, DW_FACT_LOADER_SLOWEST) >= 1.5;
 }
 
-/* Production is quick enough on average, and yet the queue runs empty: single batches take long. */
+/* Production is fast enough on average, but the queue becomes empty: single batches take long. */
 static bool loader_is_bursty(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_LOADER_PRODUCTION) /

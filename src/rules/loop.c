@@ -1,5 +1,5 @@
 /*
- * Rules about the loop: what it does besides steps, and how its pace changes.
+ * Rules about the loop: what it does outside steps, and how the durations of its steps change.
  */
 #include <string.h>
 
@@ -22,8 +22,8 @@ static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 	                       dw_case_value(at, DW_FACT_EVALUATION_GRAPHS));
 }
 
-/* What lies between the steps and is neither Python nor a wait, which have rules of their own. If
- * the two cannot be told from each other, they are part of it. */
+/* Time between the steps that is neither Python nor a wait: these two have rules of their own. If
+ * they cannot be distinguished from each other, both are included. */
 static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 {
 	double share = dw_case_part(at, DW_FACT_LOOP_OPERATORS) +
@@ -35,8 +35,8 @@ static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 	return (struct dw_amount){ share, share, share };
 }
 
-/* One-off first steps are not slow steps. What the collector and starts of workers take has its own
- * verdict. */
+/* Single slow first steps are not slow steps. The time of the collector and of starting workers has
+ * rules of its own. */
 static bool loop_has_slow_steps(const struct dw_rule_case *at)
 {
 	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
@@ -47,7 +47,7 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 	         dw_case_part(at, DW_FACT_LOADER_START_SHARE) >= excess->value / 2);
 }
 
-/* Other programs that take the CPU change the pace of steps, too. */
+/* Other programs that use the CPU also change the durations of steps. */
 static bool loop_changes(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS &&
@@ -60,7 +60,7 @@ static bool loop_drifts(const struct dw_rule_case *at)
 	       dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS;
 }
 
-/* Compared with a run at the pace of its first step: on average half of the slope. */
+/* The gain over a run in which every step is as long as the first: on average half of the slope. */
 static double loop_gain_drift(const struct dw_rule_case *at, double share_ns)
 {
 	(void)at;

@@ -1,7 +1,7 @@
 /* Rules about the machine: CPUs, threads, page faults, and the recorder itself. */
 #include "rules/case.h"
 
-/* Of each step where it was measured, otherwise of the run. */
+/* The whole is a step if the delay was measured for each step, otherwise the run. */
 static struct dw_amount machine_delay(const struct dw_rule_case *at)
 {
 	struct dw_amount delay = dw_case_amount(at, DW_FACT_CPU_DELAY);
@@ -9,7 +9,7 @@ static struct dw_amount machine_delay(const struct dw_rule_case *at)
 	return isnan(delay.value) ? dw_case_amount(at, DW_FACT_RUN_DELAY) : delay;
 }
 
-/* The program's own threads want the CPUs, and other programs do not. */
+/* The program's own threads compete for the CPUs, and other programs do not. */
 static bool machine_is_oversubscribed(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) &&
@@ -24,8 +24,8 @@ static bool machine_threads_rest(const struct dw_rule_case *at)
 	       dw_case_value(at, DW_FACT_CPU_BUSY) < 0.4 * threads;
 }
 
-/* A fault without input takes about 1 us in the kernel, with clearing a page: 0.5 us on bare
- * machines, 3 us in virtual ones. One with input waits for a disk, some 100 us. */
+/* A fault without input takes about 1 us in the kernel, including clearing a page: 0.5 us on
+ * physical machines, 3 us in virtual ones. A fault with input waits for a disk, about 100 us. */
 static struct dw_amount machine_share_faults(const struct dw_rule_case *at)
 {
 	double step_ns = dw_case_whole_ns(at, DW_RULE_OF_STEP);

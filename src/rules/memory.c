@@ -1,4 +1,4 @@
-/* Rules about memory: growth and limits end runs, the rest are chances. */
+/* Rules about memory. Growth and limits can end a run; the others are possible improvements. */
 #include <string.h>
 
 #include "rules/case.h"
@@ -12,7 +12,7 @@ static bool memory_grows(const struct dw_rule_case *at)
 	       MEMORY_GROWTH_BYTES;
 }
 
-/* The memory of a CPU is other programs' memory too. */
+/* Other programs also use the memory of a CPU. */
 static bool memory_has_room(const struct dw_rule_case *at)
 {
 	const struct dw_fact *peak = dw_case_fact(at, DW_FACT_MEMORY_PEAK);

@@ -19,7 +19,7 @@ static bool operators_optimizer_unfused(const struct dw_rule_case *at)
 	       dw_case_value(at, DW_FACT_OPTIMIZER_COUNT) >= 40;
 }
 
-/* The optimizer with the interpreter's time in it, where its ranges are recorded. */
+/* The optimizer including the interpreter's time in it, if its ranges are recorded. */
 static struct dw_amount operators_share_optimizer(const struct dw_rule_case *at)
 {
 	struct dw_amount all = dw_case_amount(at, DW_FACT_STEP_OPTIMIZER_ALL);
@@ -33,8 +33,8 @@ static struct dw_amount operators_share_layout(const struct dw_rule_case *at)
 	                      dw_case_amount(at, DW_FACT_OPERATORS_COPIES));
 }
 
-/* Without the optimizer's, which has rules of its own: all of its operators are counted as
- * elementwise. */
+/* Elementwise operators without those of the optimizer, which has rules of its own. All operators
+ * of the optimizer are counted as elementwise. */
 static struct dw_amount operators_share_elementwise(const struct dw_rule_case *at)
 {
 	double optimizer = dw_case_part(at, DW_FACT_STEP_OPTIMIZER);
@@ -56,7 +56,8 @@ static bool operators_not_compiled(const struct dw_rule_case *at)
 	return !dw_case_has(at, DW_FACT_OPERATORS_COMPILED);
 }
 
-/* The operators whose arithmetic is counted, without what they would take at the peak. */
+/* The time of the operators whose arithmetic is counted, less the time that they would take at the
+ * peak. */
 static struct dw_amount operators_share_roof(const struct dw_rule_case *at)
 {
 	double counted = dw_case_value(at, DW_FACT_FLOPS_COUNTED);
@@ -81,7 +82,7 @@ static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
 	return dw_case_amount(at, DW_FACT_STEP_UNNAMED);
 }
 
-/* Everything in a step that is work under a name. */
+/* The time of a step that is work with a name. */
 static struct dw_amount operators_share_work(const struct dw_rule_case *at)
 {
 	static const enum dw_fact_id parts[] = { DW_FACT_STEP_FORWARD, DW_FACT_STEP_BACKWARD,

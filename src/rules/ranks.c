@@ -1,7 +1,7 @@
 /* Rules about several ranks: communication, and waiting for the last rank. */
 #include "rules/case.h"
 
-#define RANKS_OFTEN 0.6   /* of the steps: one rank is the last one, and not each in its turn */
+#define RANKS_OFTEN 0.6   /* part of the steps in which the same rank is the last one */
 
 static struct dw_amount ranks_exposed(const struct dw_rule_case *at)
 {
@@ -11,7 +11,8 @@ static struct dw_amount ranks_exposed(const struct dw_rule_case *at)
 	return exposed.value > own.value ? exposed : own;
 }
 
-/* What this loop's rank waits. If it is the last rank itself, what the others wait for it. */
+/* The time that this loop's rank waits. If it is the last rank itself: the time that the others
+ * wait for it. */
 static struct dw_amount ranks_share_wait(const struct dw_rule_case *at)
 {
 	struct dw_amount wait = dw_case_amount(at, DW_FACT_COMM_WAIT);
@@ -28,7 +29,7 @@ static bool ranks_wait_dominates(const struct dw_rule_case *at)
 	       dw_case_value(at, DW_FACT_RUN_RANKS) > 1;
 }
 
-/* No more than the last rank takes beyond the median rank. */
+/* The gain is at most the time that the last rank takes beyond the median rank. */
 static double ranks_gain_wait(const struct dw_rule_case *at, double share_ns)
 {
 	double excess = dw_case_value(at, DW_FACT_COMM_LAST_RANK_EXCESS);

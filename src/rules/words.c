@@ -1,14 +1,14 @@
 /*
- * The words of rules: templates, filled in with what was measured.
+ * Fills in the templates of rules with measured values.
  *
  *     {share} {gain}          of the verdict: "16%", "14.1 ms"
  *     {of}                    the whole of the share: "of each step"
  *     {takes} {is} ...        a verb; "may take" and so on if the statement is not firm
  *     {step.wall}             a fact by its name, in its unit; a list of forms follows
- *     [text]                  only if all that it names is known
- *     [?trace.shapes: text]   only if the fact is more than 0, a share more than half a percent
- *     [!trace.shapes: text]   only if it was measured and is not more than that
- *     [-loop.waiting: text]   only if it was not measured
+ *     [text]                  the text, only if all placeholders in it have a value
+ *     [?trace.shapes: text]   only if the fact is more than 0; a share, more than half a percent
+ *     [!trace.shapes: text]   only if the fact was measured and is not more than that
+ *     [-loop.waiting: text]   only if the fact was not measured
  *     {number}                what the rule's function number() returns
  *
  * Forms of a fact: {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
@@ -60,7 +60,7 @@ static void words_put_share(struct words *words, double share)
 	words_put_text(words, text);
 }
 
-/* A value in its unit, as a sentence has it. */
+/* Formats a value in its unit, for a sentence. */
 static void words_put_value(struct words *words, enum dw_fact_unit unit, double value)
 {
 	switch (unit) {
@@ -87,7 +87,7 @@ static void words_put_value(struct words *words, enum dw_fact_unit unit, double 
 
 static const char *words_name(const struct dw_fact *fact)
 {
-	/* Every tensor is made by aten::empty: that says nothing. */
+	/* aten::empty makes every tensor, so the name is no information. */
 	if (!fact->name || strncmp(fact->name, "aten::empty", 11) == 0)
 		return NULL;
 	return fact->note && strcmp(fact->name, fact->note) == 0 ? NULL : fact->name;
