@@ -1,9 +1,10 @@
 /*
  * A Chrome trace becomes a trace of dwell; see chrome.h.
  *
- * Called by import.c for files that begin like JSON. An event that is no JSON is read once more,
- * leniently: Kineto writes some names without escapes. If that fails too it is left out, and reading
- * continues where the next event seems to begin. A file that ends too early gives what it has.
+ * Called by import.c for files that begin like JSON. An event that is no JSON is read once more
+ * with `lenient` (json.h), because Kineto writes some names without escapes. If that fails too, the
+ * event is left out, and reading continues where the next event seems to begin. If a file ends too
+ * early, its events up to there are used.
  */
 #include "import/chrome.h"
 
@@ -17,7 +18,7 @@
 
 #define LENIENT_BYTES ((size_t)32 << 10) /* of an event that is no JSON */
 #define MOST_PROPERTIES_BYTES (1 << 20)
-#define LARGE_BYTES ((size_t)64 << 20) /* of a file whose image is made in a temporary file */
+#define LARGE_BYTES ((size_t)64 << 20) /* images of larger files are made in a temporary file */
 
 void chrome_count(struct chrome *chrome, struct chrome_fault *fault)
 {
@@ -65,7 +66,7 @@ static bool chrome_take(struct chrome *chrome, char c)
 
 /* ---- events -------------------------------------------------------------------------------------- */
 
-/* Reads the event at the start of the window; NULL: it is none, or the file ends in it. */
+/* Reads the event at the start of the window. NULL: it is no event, or the file ends within it. */
 static const char *chrome_parse(struct chrome *chrome, struct chrome_event *event)
 {
 	const char *end;
@@ -76,8 +77,8 @@ static const char *chrome_parse(struct chrome *chrome, struct chrome_event *even
 	return end;
 }
 
-/* The same for an event that is no JSON. It does not look far: a quote without its partner would
- * otherwise lead to the end of the file, and so would the next. */
+/* The same for an event that is no JSON. It reads at most LENIENT_BYTES: otherwise each quote
+ * without a partner would make it read to the end of the file. */
 static const char *chrome_parse_leniently(struct chrome *chrome, struct chrome_event *event)
 {
 	const struct dw_input *input = &chrome->input;
@@ -91,8 +92,9 @@ static const char *chrome_parse_leniently(struct chrome *chrome, struct chrome_e
 }
 
 /*
- * Finds the next event after one that cannot be read: a '{' behind "}," or the end of the list. Both
- * may lie within a text, so what is found may be no event, and then this is called again.
+ * Finds the next event after one that cannot be read: a '{' behind "}," or the end of the list.
+ * Both may also occur within a string. Then the place is no event, and this function is called
+ * again.
  */
 static bool chrome_find_event(struct chrome *chrome)
 {
@@ -173,9 +175,9 @@ static bool chrome_read_events(struct chrome *chrome)
 	return chrome_take(chrome, ']');
 }
 
-/* ---- what the file says about itself --------------------------------------------------------------- */
+/* ---- members that describe the file ---------------------------------------------------------------- */
 
-/* The value at the start of the window, all of which is in the window then; NULL: it is none. */
+/* Reads more until the value at the start of the window is complete. NULL: it is no value. */
 static const char *chrome_parse_value(struct chrome *chrome)
 {
 	const char *end;
@@ -199,7 +201,7 @@ static bool chrome_find_integer(const char *at, const char *end, const char *key
 	       dw_json_i64(&number, value);
 }
 
-/* Stores a member of the file's object as a fact. */
+/* Stores a member of the file's object under a key of the trace. */
 static void chrome_put_fact(struct chrome *chrome, const struct dw_json_string *key, const char *at,
                             const char *end)
 {
@@ -239,7 +241,8 @@ static void chrome_take_member(struct chrome *chrome, const struct dw_json_strin
 	}
 }
 
-/* Reads a member of the file's object, and its events if these are it. False: the file ends. */
+/* Reads a member of the file's object. If the member is the list of events, reads the events.
+ * False: the file ends. */
 static bool chrome_read_member(struct chrome *chrome)
 {
 	struct dw_json_string key;
@@ -392,7 +395,7 @@ static bool chrome_is_json(struct chrome *chrome)
 	return first == '{' ? *next == '"' || *next == '}' : *next == '{' || *next == ']';
 }
 
-/* Forgets the file before and opens the next one. */
+/* Resets the state of the file before and opens the next one. */
 static int chrome_begin_file(struct chrome *chrome, const struct dw_import_file *file,
                              struct dwell_error *error)
 {
@@ -416,7 +419,8 @@ static int chrome_begin_file(struct chrome *chrome, const struct dw_import_file 
 	return code;
 }
 
-/* A large image does not stay in memory. Without a temporary file it has to. */
+/* Prepares the image and the tables. A large image is made in a temporary file, so that it does not
+ * stay in memory; if that file cannot be opened, the image is made in memory. */
 static void chrome_init_image(struct chrome *chrome)
 {
 	int fd = chrome->image_fd;

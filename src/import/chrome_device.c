@@ -1,10 +1,11 @@
 /*
- * What an event of a device becomes: a record of the image, at once, because their order is free.
+ * Converts an event of a device to a record of the image, at once, because these records need no
+ * order.
  *
- * Called by chrome_host.c. Kineto gives a device the number of a process and a stream the number of a
- * thread. Most records are short; what has a name or ids of its own goes to a second writer whose
- * records are long. Which process the devices belong to is known at the end: the one whose calls they
- * follow.
+ * Called by chrome_host.c. In Kineto's files a device is written as a process and a stream as a
+ * thread. Most records are short. An event with a name or ids of its own goes to a second writer
+ * with long records. The process of the devices is known only at the end: it is the process with
+ * the runtime calls.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,7 +205,7 @@ static void device_fill_sync(struct chrome *chrome, const struct chrome_event *e
 		record->recorded_by = (uint32_t)recorded_by;
 }
 
-/* The OP of the event's name if that is not the usual one of its kind. */
+/* The OP id of the event's name; 0 if the name is the usual one for its kind. */
 static uint32_t device_other_name(struct chrome *chrome, const struct chrome_event *event,
                                   const struct dw_device_event_in *record)
 {
@@ -235,7 +236,7 @@ static void device_put(struct chrome *chrome, const struct dw_device_event_in *r
 	struct dw_encode_events *events = &chrome->devices.events[wide];
 
 	if (!events->encode) {
-		/* What the file says about its time may follow: the clock is tied to the trace's later. */
+		/* Members about the file's time may follow, so the clock is tied to the trace's later. */
 		if (chrome->file_count > 1 && !chrome->devices.clock)
 			chrome->devices.clock = dw_encode_new_id(&chrome->encode);
 		dw_encode_events_init(events, chrome_journal(chrome), wide, chrome->devices.clock, wide);
@@ -310,7 +311,7 @@ static const char *device_read_properties(struct dw_json *json, const char *at, 
 	return *at == '}' ? at + 1 : NULL;
 }
 
-/* Writes the DEVICE of a number, with what deviceProperties says of it. */
+/* Writes the DEVICE entry of a number, with its members of deviceProperties. */
 static void device_write(struct chrome *chrome, const struct chrome_device *device, uint32_t process)
 {
 	struct chrome_devices *all = &chrome->devices;

@@ -1,8 +1,8 @@
 /*
  * One event of a Chrome trace: from text to struct chrome_event.
  *
- * Called by chrome.c for each element of traceEvents. Nothing is copied. Members that dwell does not
- * know are skipped, and so are those of a wrong type, which are counted.
+ * Called by chrome.c for each element of traceEvents. Nothing is copied. Members that dwell does
+ * not know are skipped, and so are those of a wrong type, which are counted.
  */
 #include <string.h>
 
@@ -34,8 +34,8 @@ static const struct event_word event_categories[] = {
 #undef X
 };
 
-/* Compares the length and the first byte of each word before its text: the lists are short, and most
- * words differ there. */
+/* Finds a word. Compares the length and the first byte before the text: the lists are short, and
+ * most words already differ there. */
 static unsigned event_find(const struct event_word *words, size_t count,
                            const struct dw_json_string *string, unsigned none)
 {
@@ -114,7 +114,8 @@ static const char *event_read_time(struct dw_json *json, const char *at, struct 
 
 /* ---- objects ------------------------------------------------------------------------------ */
 
-/* Reads a key and its colon. `*at` is then the value. False with *at NULL: failed; false: the end. */
+/* Reads a key and its colon. `*at` is then the value. False with *at NULL: failed; false: the
+ * end. */
 static bool event_next(struct dw_json *json, const char **at, bool first, struct dw_json_string *key)
 {
 	const char *here = dw_json_space(*at);
@@ -209,7 +210,7 @@ const char *chrome_read_event(struct dw_json *json, const char *at, struct chrom
 {
 	struct dw_json_string key;
 
-	/* `values` stay as they are: `has` tells which of them count. */
+	/* `values` need not be cleared: `has` tells which of them are valid. */
 	memset(event, 0, offsetof(struct chrome_event, values));
 	event->cat.at = event->name.at = "";
 	if (*at != '{')
@@ -225,7 +226,7 @@ const char *chrome_read_event(struct dw_json *json, const char *at, struct chrom
 		if (!at)
 			return NULL;
 	}
-	/* No sum of two times is too large for a trace. */
+	/* With these limits, the sum of a start and a length fits in a trace. */
 	if (event->start_ns > CHROME_LATEST_NS)
 		event->has_start = false;
 	if (event->length_ns > CHROME_LATEST_NS / 4)

@@ -1,10 +1,11 @@
 /*
- * What an event of the host becomes: an item of the sorted list, or nothing.
+ * Converts an event of the host to an item of the sorted list.
  *
- * Called by chrome.c for each event. Kineto's categories decide; other writers' events are ranges,
- * moments, counters and flows by their form. Left out without a word are flows that repeat what the
- * events say themselves: Kineto's arrows from a call to its kernel (both have the correlation id) and
- * from forward to backward (both have the sequence number).
+ * Called by chrome.c for each event. In Kineto's files the category decides what an event becomes.
+ * In files of other writers the phase decides: a range, a mark, a counter or a flow. Two kinds of
+ * flows are left out and not counted, because they repeat ids that the events have: Kineto's arrows
+ * from a call to its kernel (both have the correlation id), and from forward to backward (both have
+ * the sequence number).
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -62,10 +63,10 @@ static void host_add(struct chrome *chrome, const struct chrome_event *event,
 /* ---- PyTorch's threads ---------------------------------------------------------------------- */
 
 /*
- * "Fwd thread id" is PyTorch's own number of a thread. An operator of the forward pass has 0 there, and
- * its sequence number comes back in the backward pass, with the number of the forward thread. Which
- * thread has a number is decided by majority (Boyer and Moore), because other operators repeat sequence
- * numbers, and because the table forgets.
+ * Finds which thread has PyTorch's number of a thread ("Fwd thread id"). A forward operator has 0
+ * there. Its backward operator has the same sequence number, and the number of the forward thread.
+ * A majority decides which thread has a number (Boyer and Moore): other operators repeat sequence
+ * numbers, and a later sequence number overwrites an earlier one in the table.
  */
 static void host_vote(struct chrome *chrome, uint64_t sequence, uint64_t number, uint32_t thread)
 {
@@ -161,8 +162,9 @@ static bool host_step_number(const struct dw_json_string *name, uint64_t *number
 }
 
 /*
- * "nn.Module: Conv2d_3" is a call of a module, the fourth of its class. Its name is a path below the
- * module around it. "train.py(12): step" is a function; "<built-in method ...>" one without a file.
+ * "nn.Module: Conv2d_3" is a call of a module, the fourth of its class. Its name is a path below
+ * the module around it. "train.py(12): step" is a function; "<built-in method ...>" one without a
+ * file.
  */
 static uint32_t host_python_op(struct chrome *chrome, const struct dw_json_string *name)
 {
@@ -228,7 +230,7 @@ static void host_put_range(struct chrome *chrome, const struct chrome_event *eve
 	host_add(chrome, event, &item);
 }
 
-/* ---- what is no range --------------------------------------------------------------------------- */
+/* ---- events that are no ranges ------------------------------------------------------------------ */
 
 /* "[memory]": an allocation, or with a negative number of bytes a free. */
 static void host_put_memory(struct chrome *chrome, const struct chrome_event *event)
@@ -368,7 +370,7 @@ void chrome_take_event(struct chrome *chrome, const struct chrome_event *event)
 		chrome_count(chrome, &chrome->negative);
 	if (event->phase == 'M')
 		chrome_take_metadata(chrome, event);
-	else if (!event->has_start && !event->wrong_type) /* none, or one that no clock shows */
+	else if (!event->has_start && !event->wrong_type) /* no time, or one that is out of range */
 		chrome_count(chrome, &chrome->wrong);
 	else if (event->has_start)
 		host_take_phase(chrome, event);

@@ -1,9 +1,9 @@
 /*
  * The names of a Chrome trace: texts, operators and shapes, each written once.
  *
- * Called by chrome_host.c, chrome_device.c and chrome_owners.c. A text is known by its bytes in the
- * file, with escapes, so that looking up a known name needs no copy. The number of texts is bounded;
- * further ones become one name and are counted.
+ * Called by chrome_host.c, chrome_device.c and chrome_owners.c. The key of a text is its bytes in
+ * the file, with escapes, so that looking up a known name needs no copy. The number of texts is
+ * bounded. All further texts become one name and are counted.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
  * The processes and threads of a Chrome trace.
  *
- * Called by chrome_host.c for each event, so the thread of the event before is tried first. A process
- * or a thread exists if it has an event of the host: Kineto gives a device a "process" and each of its
- * streams a "thread" of their own, and names eight devices whether they exist or not.
+ * Called by chrome_host.c for each event, so the thread of the event before is tried first. Only a
+ * process or a thread with an event of the host is stored: Kineto also writes devices as processes
+ * and their streams as threads, and names eight devices whether they exist or not.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "import/chrome.h"
 
 #define MOST_PROCESSES 4096u
-/* Each thread takes a page of the image at least: as many as a file may have kilobytes. */
+/* Each thread takes at least a page of the image. So the number of threads is limited by the size
+ * of the file in KiB. */
 #define SPARE_THREADS 4096u
 #define BYTES_A_THREAD 1024u
 #define MOST_LABELS ((size_t)1 << 20)

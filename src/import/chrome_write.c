@@ -1,8 +1,8 @@
 /*
  * The sorted events of each thread, as records of its stream.
  *
- * Called by chrome.c when all events of a file were read: only then is known what its threads are
- * called, and which thread a backward operator means.
+ * Called by chrome.c when all events of a file were read. Only then the names of its threads are
+ * known, and the forward thread of each backward operator.
  */
 #include <string.h>
 

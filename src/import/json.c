@@ -52,7 +52,8 @@ static bool json_is_escape(char c)
 	return c && strchr("\"\\/bfnrtu", c) != NULL;
 }
 
-/* Whether the quote at `at` can end a text, by what follows it. NULL: more bytes are needed. */
+/* Whether the bytes behind the quote at `at` show that it can end a string. NULL: more bytes are
+ * needed. */
 static const char *json_ends_text(struct dw_json *json, const char *at, bool *ends)
 {
 	const char *next = dw_json_space(at + 1);
@@ -192,7 +193,7 @@ size_t dw_json_unescape(const struct dw_json_string *string, char *to, bool *rep
 
 static const char *json_read_digits(const char *at, struct dw_json_number *number, int32_t each)
 {
-	/* So many more digits fit in any case. */
+	/* Fast path: another digit fits without a check. */
 	for (; number->digits < UINT64_MAX / 100 && *at >= '0' && *at <= '9'; at++) {
 		number->digits = number->digits * 10 + (uint64_t)(*at - '0');
 		number->exponent += each;
@@ -317,7 +318,7 @@ static const char *json_skip_word(struct dw_json *json, const char *at)
 	for (unsigned i = 0; i < 3; i++)
 		if ((size_t)(at - word) == strlen(words[i]) && memcmp(word, words[i], strlen(words[i])) == 0)
 			return at;
-	/* What C and Python print for numbers that are none: inf, -nan, Infinity. */
+	/* C and Python print values that are no numbers as inf, -nan or Infinity. */
 	return json->lenient && at > word ? at : dw_json_fail(json, word);
 }
 

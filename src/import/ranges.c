@@ -62,7 +62,7 @@ void dw_ranges_close_until(struct dw_ranges *ranges, struct dw_encode_stream *st
 
 bool dw_ranges_end(struct dw_ranges *ranges, struct dw_encode_stream *stream, uint64_t ns)
 {
-	/* Further out it would take long: such a range ends with its thread. */
+	/* A search further out would take long: such a range ends at the end of its thread. */
 	size_t most = ranges->count > MOST_OVERLAPPING ? ranges->count - MOST_OVERLAPPING : 0;
 
 	for (size_t i = ranges->count; i-- > most;)

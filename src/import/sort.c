@@ -112,8 +112,9 @@ static void sort_merge(const struct dw_sort_event *from, size_t middle, size_t e
 }
 
 /*
- * Sorts the events of a thread, which come in few ascending parts: merges neighbouring parts until one
- * is left, so that sorted events cost one comparison each. The result is in `to`.
+ * Sorts the events of a thread, which consist of a few ascending parts. Merges neighbouring parts
+ * until one is left. So events that are already sorted cost one comparison each. The result is in
+ * `to`.
  */
 static void sort_thread(struct dw_sort_event *from, struct dw_sort_event *to, size_t count)
 {
@@ -255,7 +256,7 @@ void dw_sort_add(struct dw_sort *sort, const struct dw_sort_event *event)
 
 /* ---- merging -------------------------------------------------------------------------------- */
 
-/* Of equal events that of the earlier run comes first. */
+/* Of equal events, the one of the earlier run comes first. */
 static bool sort_run_is_before(const struct dw_sort *sort, uint32_t a, uint32_t b)
 {
 	const struct dw_sort_event *x = &sort->runs[a].buffer[sort->runs[a].next];

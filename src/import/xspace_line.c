@@ -1,8 +1,8 @@
 /*
  * The events of one thread in order, as records of a stream.
  *
- * Called by xspace.c when the lines of a plane are read. ranges.h says what becomes of events that
- * overlap.
+ * Called by xspace.c when the lines of a plane were read. ranges.h describes how overlapping events
+ * are written.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -12,8 +12,8 @@
 #include "import/xspace.h"
 
 #define MOST_NAME 256u
-/* Each thread takes a page of the image at least. A program has fewer threads than its file has
- * kilobytes, and a run has fewer ranks. */
+/* Each thread takes at least a page of the image. So the numbers of threads and of ranks are
+ * limited by the size of the file in KiB. */
 #define SPARE_THREADS 4096u
 #define BYTES_A_THREAD 1024u
 #define MOST_PROCESSES 4096u
