@@ -12,10 +12,10 @@
 
 #include "record/record.h"
 
-#define MACHINE_PER_SECOND 2u      /* readings in a second of a young run */
-#define MACHINE_AGE_SHARE 1024u    /* in an older run: its age between two readings, divided by this */
-#define MACHINE_MOST_PROCESSES 512u /* of the program; more are not looked at */
-#define MACHINE_MOST_THREADS 256u   /* of a process, for its child processes */
+#define MACHINE_PER_SECOND 2u      /* readings per second at the beginning of a run */
+#define MACHINE_AGE_SHARE 1024u    /* later, the time between two readings is the run's age / this */
+#define MACHINE_MOST_PROCESSES 512u /* of the program; more are not read */
+#define MACHINE_MOST_THREADS 256u   /* of a process, whose child processes are read */
 
 static struct {
 	pthread_t thread;
@@ -141,7 +141,7 @@ static void machine_write(const struct machine_reading *before, const struct mac
 	entry->entry.aux = DW_USAGE_MACHINE;
 	entry->start_ticks = before->ticks;
 	entry->end_ticks = now->ticks;
-	/* A process that ended and was not waited for takes its time with it. */
+	/* If a process ends and nobody waits for it, its time is lost and the sum decreases. */
 	entry->cpu_ns = now->busy_ns > before->busy_ns ? now->busy_ns - before->busy_ns : 0;
 	entry->process_cpu_ns = now->own_ns > before->own_ns ? now->own_ns - before->own_ns : 0;
 	dw_journal_commit(entry, DW_ENTRY_USAGE);
@@ -192,7 +192,7 @@ void dw_machine_watch(pid_t program)
 
 	machine.program = program;
 	machine.ends = false;
-	/* Signals are for the thread that waits for the program. */
+	/* Only the thread that waits for the program handles signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	machine.started = pthread_create(&machine.thread, NULL, machine_loop, NULL) == 0;

@@ -1,6 +1,6 @@
 /*
- * Watches the machine while a program runs under `dwell run`: how much processor time everything on
- * the machine used, and how much of it the program with its child processes.
+ * Watches the machine while a program runs under `dwell run`. It measures how much processor time
+ * was used on the whole machine, and how much of it the program and its child processes used.
  *
  * A thread of `dwell run` reads this from /proc twice a second, and more rarely in long runs, and
  * writes it to the trace (USAGE entries without a thread, doc/format.md). The program itself pays
@@ -11,7 +11,8 @@
 
 #include <sys/types.h>
 
-/* Starts to watch. Does nothing if /proc cannot be read or no thread can be made. */
+/* Starts the thread that watches. `program` is the pid of the program. Does nothing if /proc cannot
+ * be read or no thread can be created. */
 void dw_machine_watch(pid_t program);
 /* Ends the thread; call it before the trace is finished. Does nothing if none was started. */
 void dw_machine_end(void);
