@@ -307,9 +307,9 @@ DWELL_API int dwell_ignite_engine_resume(struct dwell_ignite_engine *engine,
                                          struct dwell_error *error);
 
 /*
- * Requests. The engine follows them after the handlers of the event that is firing now; a
- * process function's are followed after the handlers of ITERATION_COMPLETED. DWELL_E_STATE if
- * the engine does not run. They are async-signal-safe if `error` is NULL.
+ * Requests. The engine follows a request after the handlers of the event that is firing now. It
+ * follows a request of the process function after the handlers of ITERATION_COMPLETED. Errors:
+ * DWELL_E_STATE if the engine does not run. The functions are async-signal-safe if `error` is NULL.
  *
  * terminate ends the run with TERMINATE and, unless `skip_completed`, COMPLETED.
  * terminate_epoch ends the epoch with TERMINATE_SINGLE_EPOCH and, unless `skip_epoch_completed`,
@@ -334,10 +334,10 @@ DWELL_API int dwell_ignite_engine_fail(struct dwell_ignite_engine *engine, int c
 /* ---- a timer ------------------------------------------------------------------------------- */
 
 /*
- * Measures time between events, in the caller's memory. It runs from init or reset on. Pause
- * stops it and resume continues it; step counts. Its value is the time that it ran; with
- * `average` this time is divided by the number of steps (by 1 if there are none). A timer may be
- * used by one thread at a time.
+ * Measures time between events, in the caller's memory. A timer runs after init and after reset.
+ * Pause stops it, resume continues it, and step counts a step. Its value is the time in which it
+ * ran; with `average` this time is divided by the number of steps (by 1 if there are none). A timer
+ * may be used by one thread at a time.
  */
 struct dwell_ignite_timer {
 	bool average;
@@ -355,9 +355,9 @@ DWELL_API void dwell_ignite_timer_step(struct dwell_ignite_timer *timer);
 DWELL_API double dwell_ignite_timer_value_s(const struct dwell_ignite_timer *timer);
 
 /*
- * Lets events drive the timer. Each of the four is a `when` of dwell_ignite_engine_add():
+ * Lets events control the timer. Each of the four texts is a `when` of dwell_ignite_engine_add():
  * `start_when` resets the timer (NULL stands for "STARTED"), `pause_when` pauses it (NULL stands
- * for "COMPLETED"), `resume_when` and `step_when` resume it and count (NULL means never). The
+ * for "COMPLETED"), `resume_when` resumes it and `step_when` counts a step (NULL means never). The
  * timer must live as long as the engine. On an error nothing is attached; errors are those of
  * dwell_ignite_engine_add().
  */
@@ -410,12 +410,12 @@ dwell_ignite_handlers_results_print(const struct dwell_ignite_handlers_results *
                                     FILE *out);
 
 /*
- * Both of Ignite's profilers in one object. It is attached to an engine; its results cover the
- * engine's last run, or the current run so far. It sums up while the run goes on and needs no
- * trace: the results are complete whether or not a session records, is bounded or follows a
- * schedule. Memory grows with the number of handlers, not with iterations. With `keep_times`
- * the rows of dwell_ignite_profiler_write_basic() and dwell_ignite_profiler_write_handlers(),
- * one for each iteration, go to a temporary file in /tmp (24 bytes a duration).
+ * Both of Ignite's profilers in one object. It is attached to an engine. Its results cover the
+ * engine's last run, or the current run so far. It adds up durations during the run and needs no
+ * trace: the results are complete even if no session records, or if a session is bounded or follows
+ * a schedule. Memory grows with the number of handlers, and not with iterations. With `keep_times`,
+ * each duration is also stored in a temporary file in /tmp (24 bytes), for
+ * dwell_ignite_profiler_write_basic() and dwell_ignite_profiler_write_handlers().
  *
  * If it is attached during a run, it counts from then on. Handlers that are removed stay in the
  * results. An engine has at most one profiler at a time, and a profiler one engine. A profiler

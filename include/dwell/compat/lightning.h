@@ -118,9 +118,9 @@ DWELL_API int dwell_lightning_init(struct dwell_lightning_profiler *profiler,
 DWELL_API void dwell_lightning_reset(struct dwell_lightning_profiler *profiler);
 
 /*
- * Begins a stage: "fit", "validate", "test" or "predict". Its report covers everything from here
- * on, in this thread and in threads without a profile of their own. `local_rank` is -1 without
- * ranks. The report goes to `log_dir` if no other folder was given. Starts a session if none
+ * Begins a stage: "fit", "validate", "test" or "predict". Its report covers what is recorded from
+ * now on, in this thread and in threads without a profile of their own. `local_rank` is -1 if there
+ * are no ranks. The report goes to `log_dir` if no other folder was given. Starts a session if none
  * runs. Errors: DWELL_E_STATE inside a stage, DWELL_E_NOMEM, and those of dwell_start().
  */
 DWELL_API int dwell_lightning_setup(struct dwell_lightning_profiler *profiler, const char *stage,

@@ -25,7 +25,7 @@
 enum dw_filter_kind {
 	DW_FILTER_NONE,
 	DW_FILTER_EVERY,       /* value % every == 0 */
-	DW_FILTER_BETWEEN,     /* after < value < before, every-th of them, the first one too */
+	DW_FILTER_BETWEEN,     /* after < value < before; of these values each every-th from the first on */
 	DW_FILTER_ONCE,        /* value is one of once[] */
 	DW_FILTER_FUNCTION,
 };
@@ -129,7 +129,7 @@ struct dwell_ignite_engine {
 
 	struct dwell_ignite_profiler *profiler; /* or NULL */
 
-	struct dwell_error fail; /* of the current call; code 0 means that it kept no message */
+	struct dwell_error fail; /* message of the current call's failure; code 0: none was kept */
 
 	struct dw_event builtin[DWELL_IGNITE_EVENT_COUNT];
 	struct dw_event **custom;
@@ -144,10 +144,12 @@ struct dwell_ignite_engine {
 };
 
 /* engine.c */
-/* For a function of the program that returned `result`: stores the formatted text and the message
- * that was kept, if any, in engine->fail. Returns the negative code of the failure. */
+/* Call it if a function of the program returned the failure `result`. Stores the formatted text in
+ * engine->fail, followed by the message that the function kept, if any. Returns the negative code
+ * of the failure. */
 int dw_engine_failed(struct dwell_ignite_engine *engine, int result, const char *format, ...)
     __attribute__((__format__(__printf__, 3, 4)));
+/* The monotonic clock. */
 uint64_t dw_engine_now_ns(void);
 
 /* when.c: reads one "EVENT(filter)" and moves *at after it; at the end *at is NULL. */
@@ -168,7 +170,7 @@ static inline int dw_event_count(const struct dwell_ignite_engine *engine)
 	return DWELL_IGNITE_EVENT_COUNT + (int)engine->custom_count;
 }
 
-/* NULL if the engine has no such event. */
+/* The event with this number; NULL if the engine has no such event. */
 static inline struct dw_event *dw_event_at(const struct dwell_ignite_engine *engine, int number)
 {
 	if (number < 0)
@@ -181,10 +183,11 @@ static inline struct dw_event *dw_event_at(const struct dwell_ignite_engine *eng
 
 /* handlers.c */
 void dw_slot_reset(struct dw_slot *slot);
-/* Calls the handlers. *clock is the time of the profiler's clock at which the firing began, and
- * afterwards the time at which its last handler ended. It is 0 without a profiler. */
+/* Calls the handlers of the event. On entry *clock is the profiler's clock when the firing began,
+ * on return when the last handler ended. It is 0 without a profiler. Returns 0 or a failure. */
 int dw_event_call(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t *clock);
-/* `now` is the profiler's clock if it was just read, otherwise 0. */
+/* Fires the event and reports its duration to the profiler. `now` is the profiler's clock if it was
+ * just read, otherwise 0. */
 int dw_event_fire_profiled(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t now);
 bool dw_event_has_handlers(const struct dw_event *event);
 

@@ -1,10 +1,9 @@
 /*
- * The places of a run, of which iterations and epochs consist.
+ * The places of a run. Iterations and epochs are sequences of places.
  *
  * Called by run.c, one place after the other. The order of events and the times are Ignite's
- * (tests/golden/ignite/event_order.txt). A place fires its event last and then sets the next
- * place. If a place fails, it stores the message in engine->fail and closes no range: run.c
- * does.
+ * (tests/golden/ignite/event_order.txt). A place fires its event last and then sets the next place.
+ * If a place fails, it stores the message in engine->fail; run.c then closes the open ranges.
  */
 #include "compat/ignite/profile.h"
 
@@ -235,8 +234,8 @@ static int at_iterate(struct dwell_ignite_engine *engine)
 	return result;
 }
 
-/* The time at which the process function starts. It is the end of the fetch if no code of the
- * program ran since then. */
+/* The time at which the process function starts. If no code of the program ran since the fetch
+ * ended, it is the end of the fetch, which saves a reading of the clock. */
 static uint64_t process_start(struct dwell_ignite_engine *engine)
 {
 	uint64_t fetch_end = engine->profiler->fetch_end;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the engine tells ---------------------------------------------------------- */
+/* ---- what the engine reports -------------------------------------------------------- */
 
 static bool event_counts_epochs(unsigned event)
 {
@@ -71,8 +71,8 @@ void dw_profile_time(struct dwell_ignite_profiler *profiler, enum dwell_ignite_t
 
 /* ---- the clock ------------------------------------------------------------------------ */
 
-/* Whether the kernel uses the counter. It compares the counter with other clocks; a counter that it
- * does not use may jump. */
+/* Whether the kernel uses the counter as its clock. The kernel compares the counter with other
+ * clocks; a counter that it does not use may jump. */
 static bool profile_counter_is_good(void)
 {
 #if defined(__x86_64__)
@@ -183,7 +183,7 @@ static void profile_forget(struct dwell_ignite_profiler *profiler)
 	profiler->fetch_start = profiler->fetch_end = 0;
 	profiler->no_memory = false;
 	if (profiler->times)
-		rewind(profiler->times); /* the file beyond the end is left from the previous run */
+		rewind(profiler->times); /* bytes behind the new end are from the previous run */
 }
 
 /* Adds the events of enum dwell_ignite_event first, so that their numbers are their values. */

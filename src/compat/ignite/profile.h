@@ -14,7 +14,7 @@
 
 struct dw_profile_handler {
 	char *name;
-	unsigned event; /* number */
+	unsigned event; /* number of its event */
 	struct dw_time_stat stat;
 };
 
@@ -26,18 +26,18 @@ struct dw_profile_event {
 struct dwell_ignite_profiler {
 	struct dwell_ignite_engine *engine; /* NULL if it is detached */
 	struct dw_time_stat processing, dataflow;
-	struct dw_profile_event *events; /* by number */
+	struct dw_profile_event *events; /* by number of the event */
 	unsigned event_count;
 	struct dw_profile_handler *handlers; /* in the order of adding */
 	unsigned handler_count, handler_capacity;
 	bool ticks;      /* the clock counts ticks; otherwise ns */
 	uint64_t base_ticks, base_ns; /* the same moment on both clocks */
-	uint64_t fetch_start;
-	uint64_t fetch_end; /* of this iteration */
+	uint64_t fetch_start; /* the clock at the begin of the current fetch; 0: none */
+	uint64_t fetch_end;   /* the clock at its end; 0: none */
 	bool ran;
-	bool no_memory; /* the results are incomplete */
-	FILE *times;    /* struct dw_profile_time, or NULL */
-	/* The memory of the last results. */
+	bool no_memory; /* memory ran out: the results are incomplete */
+	FILE *times;    /* temporary file of struct dw_profile_time, or NULL */
+	/* The last results that were returned; owned. */
 	struct dwell_ignite_basic_results basic;
 	struct dwell_ignite_handlers_results by_handler;
 	const char **names;

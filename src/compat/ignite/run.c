@@ -1,11 +1,10 @@
 /*
- * A run goes from place to place (see enum dw_place) until the end, an interrupt or
- * a failure.
+ * A run goes from place to place (see enum dw_place) until the end, an interrupt or a failure.
  *
- * Requests and failures end the same things as in Ignite. However a run is left, its open ranges
- * and its step are closed. The requests of terminate, terminate_epoch and interrupt are one
- * atomic word. Relaxed order is enough, because no other data depends on it: a request of another
- * thread is seen at one of the next events.
+ * Requests and failures have the same effects as in Ignite. In every case the open ranges and the
+ * step of a run that ends are closed. The requests of terminate, terminate_epoch and interrupt are
+ * bits of one atomic word. Relaxed order is enough, because no other data depends on it: the run
+ * sees a request of another thread at one of the next events.
  */
 #include "compat/ignite/profile.h"
 
@@ -19,7 +18,8 @@ static uint32_t take_requests(struct dwell_ignite_engine *engine, uint32_t mask)
 	return __atomic_fetch_and(&engine->requests, ~mask, __ATOMIC_RELAXED) & mask;
 }
 
-/* Called after the firing at place `from`. The request that ends most comes first. */
+/* Follows requests after the firing at place `from`. The request with the largest effect has
+ * priority. */
 static int run_follow_requests(struct dwell_ignite_engine *engine, enum dw_place from)
 {
 	uint32_t taken = take_requests(engine, DW_REQUEST_TERMINATE | DW_REQUEST_SKIP_COMPLETED);

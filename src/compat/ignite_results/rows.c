@@ -20,8 +20,8 @@ int dw_iteration_column(const char *event)
 	return -1;
 }
 
-/* Sets a column in the rows that this run has until now. Without `whole_run`, only in the rows of
- * the moment's epoch. */
+/* Sets a column in all rows that this run has so far, or without `whole_run` only in those of the
+ * moment's epoch. */
 static void rows_set_column(struct dw_iterations *all, const struct dw_moment *moment, bool whole_run,
                             enum dw_iteration_column column)
 {

@@ -57,7 +57,7 @@ static int advanced_setup(struct dwell_lightning_profiler *actions, struct dwell
 	return 0;
 }
 
-/* A restriction below 1 is a share of the lines and becomes a part of the layout's name. */
+/* A restriction below 1 is a share of the lines. It is passed as a part of the layout's name. */
 static int advanced_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
 {
 	double restriction = actions->own->options.line_restriction;

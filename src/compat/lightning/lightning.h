@@ -13,9 +13,10 @@ struct dwell_lightning_own {
 	struct dwell_profile_result result;   /* of the last stage */
 	char *stage, *dirpath, *filename;
 	char *log_dir;                        /* of dwell_lightning_setup() */
-	struct dwell_lightning_options options; /* of a profiler made by name; its texts are not used */
+	struct dwell_lightning_options options; /* of a profiler that was created by name; the copies
+	                                         * below are used instead of its texts */
 	char *sort_by, *record_functions;
-	bool captured;                        /* only captures are recorded */
+	bool captured;                        /* records only captures (the profiler "xla") */
 	bool asked;                           /* dwell_serve_start() was called */
 	struct dwell_error failed;            /* why captures are not served; reported at teardown */
 };
@@ -23,12 +24,12 @@ struct dwell_lightning_own {
 /* Ends the stage's recording; later records do not belong to it. */
 void dw_lightning_end_profile(struct dwell_lightning_own *own);
 
-/* The methods by name, or NULL. builtin.c */
+/* builtin.c: the methods of the profiler with this name, or NULL. */
 const struct dwell_lightning_methods *dw_lightning_builtin(const char *name);
 extern const char dw_lightning_builtin_names[];
 
-/* open.c: the open actions of all threads. Closes those of this profiler and copies the name of
- * one of them to `name`. Returns false if there was none. */
+/* open.c: closes the open actions of this profiler in all threads. Copies the name of one of them
+ * to `name`, which has `room` bytes. Returns false if no action was open. */
 bool dw_lightning_close_open(const struct dwell_lightning_profiler *actions, char *name, size_t room);
 /* Called before the profiler is freed: no open action may point to it. */
 void dw_lightning_forget_open(const struct dwell_lightning_profiler *actions);
