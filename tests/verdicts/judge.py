@@ -29,13 +29,14 @@ class Judgement:
 
 
 def certainty(scenario, truth):
-    """"yes": the rules must be reported; "no": they need not, since little was planted; or "may"."""
+    """What the truth requires. "yes": the rules must be reported. "no": too little was planted, so that they
+    need not be reported. "may": both are right."""
     if scenario.only_if:
         key, limit = scenario.only_if
         if truth.get(key, limit) >= limit:
             return "may"
     share = truth.get("share", 0)
-    if not scenario.rules:  # where the script measures more than it planted, what is true besides may be first
+    if not scenario.rules:  # no rule is required; if the script measured enough, one of `also` may come first
         return "may" if scenario.also and scenario.measured and share >= SILENT else "yes"
     if not scenario.measured or scenario.kind == "decoy":
         return "yes"
@@ -69,15 +70,15 @@ def judge(scenario, truth, rows):
             result.outcomes[rule] = FALSE
         elif rule not in named and (rule not in allowed or rule in ALWAYS and rule not in scenario.named()):
             result.outcomes[rule] = RIGHT
-    for rule in set(named) - set(RULES):  # a rule that this list does not know is not right by silence
+    for rule in set(named) - set(RULES):  # a rule that RULES does not list must not be ignored
         result.outcomes[rule] = FALSE
     judge_compute(result, scenario, sure, "compute" if not set(named) - ALWAYS else first)
     return result
 
 
 def judge_compute(result, scenario, sure, first):
-    """`compute` is the answer that nothing stands out: right where nothing was planted. `first` is the first
-    sentence that is more than an information."""
+    """The rule `compute` says that nothing stands out, which is right if nothing was planted. `first` is the
+    first sentence that is more than an information."""
     if sure != "yes" or "compute" in scenario.first:
         return
     if scenario.rules:
@@ -128,7 +129,7 @@ def median(values):
 
 @dataclass
 class Gain:
-    """A rule's estimate, and what the fault took by two measures; milliseconds a step."""
+    """A rule's estimated gain, and the time that the fault took by two measures; milliseconds per step."""
     scenario: str
     rule: str
     estimated: float

@@ -32,7 +32,7 @@ from planted import BATCH, Run, Training, compute, images, wait
 run = Run()
 cause = run.cause
 ms = run.ms()  # a batch's planted milliseconds, at the start
-# The same and a step's other milliseconds, as the loop measures them: its workers read it here.
+# The planted and the other milliseconds of a step, as the loop measures them. Its workers read them here.
 pace = torch.tensor([ms, run.rest_ms()]).share_memory_()
 packed = zlib.compress(pickle.dumps(torch.randn(3, 32, 32).numpy().round(1)), 1)
 
@@ -61,15 +61,15 @@ class Samples(Dataset):
         if cause == "read":
             wait(planted / BATCH)
         elif cause == "workers" and ms:
-            # Each of two workers has two steps' time for a batch; the rest of it is what the loop waits.
+            # Each of two workers has the time of two steps for a batch. The loop waits for the rest.
             wait((step + planted) * 2 / BATCH)
         elif cause == "decode-worker" and ms:
             return decompress((step + planted) / BATCH), number % 10
         elif cause == "one-slow" and ms and get_worker_info().id == 1:
-            # Every other batch comes from this worker: two steps' time is free.
+            # This worker makes every other batch: it has the time of two steps. The loop waits for the rest.
             wait((step + planted) * 2 / BATCH)
         elif cause == "burst" and ms and number % (10 * BATCH) == 0:
-            # One worker, one batch ahead: a step's time is free, the rest is what the loop waits.
+            # One worker is one batch ahead: it has the time of a step. The loop waits for the rest.
             wait(step + planted * 10)
         elif cause == "full-queue":
             wait(step * 0.8 / BATCH)

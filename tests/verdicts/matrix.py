@@ -35,7 +35,7 @@ def interval(part, whole):
 
 
 class Page:
-    """What was counted, and its two forms."""
+    """The counts of all runs, printed as text or as a page in Markdown."""
 
     def __init__(self, runs, machine):
         self.machine = machine

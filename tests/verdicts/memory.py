@@ -45,10 +45,10 @@ def tensor_mib(tensors):
 
 
 def keep_loop():
-    """Keeps something each step; `share` is the planted part of the model's and the kept tensors' MiB."""
+    """Keeps tensors in each step; `share` is the planted part of the MiB of the model and of kept tensors."""
     training, kept = Training(), []
     batches = [images() for _ in range(8)]
-    # All that is kept is this share of the peak; the rest is about 60 MiB.
+    # The kept tensors are this share of the peak; the rest of the peak is about 60 MiB.
     each_mib = 60 * share / (1 - share) / run.count
     if cause == "keep-graphs" and share:
         each_mib = max(each_mib, 0.1)

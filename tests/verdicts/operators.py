@@ -44,7 +44,7 @@ cpus = len(os.sched_getaffinity(0))
 
 
 def repeat(operator):
-    """Calls it until the planted time is over."""
+    """Calls the function until the planted time has passed."""
     end = time.perf_counter() + run.ms() / 1e3
     while time.perf_counter() < end:
         operator()
@@ -85,17 +85,17 @@ class Planted:
 
     @staticmethod
     def side_for(milliseconds):
-        """The side of square matrices whose product takes so long."""
+        """The size of square matrices whose product takes this long."""
         a = torch.randn(640, 640)
         return max(64, int(640 * (milliseconds / best_ms(lambda: torch.mm(a, a))) ** (1 / 3)) // 16 * 16)
 
     def compare_precision(self):
-        """What the product takes in bfloat16: the truth of `precision`, where it is faster."""
+        """The time of the product in bfloat16: the truth of `precision`, if bfloat16 is faster."""
         fast = best_ms(lambda: torch.mm(self.left.bfloat16(), self.right.bfloat16()))
         run.say(bfloat16_ratio=round(fast / best_ms(lambda: torch.mm(self.left, self.right)), 3))
 
     def compare_threads(self):
-        """What the product takes with all processors: the truth of `thread-count`."""
+        """The time of the product with all processors: the truth of `thread-count`."""
         one = best_ms(lambda: torch.mm(self.left, self.right))
         torch.set_num_threads(cpus)
         run.say(threads_ratio=round(best_ms(lambda: torch.mm(self.left, self.right)) / one, 3), cpus=cpus)

@@ -2,10 +2,10 @@
 
     python SCRIPT.py CAUSE SHARE
 
-CAUSE is one of the script's causes, SHARE is how much of the loop it shall take (0.12; 0 plants nothing).
-The amount that makes this share is computed from the length of a step without the fault: at first from the
-speed of this processor, then from the steps so far, which other programs may make longer. What it came to be
-is measured with time.perf_counter() and printed at the end:
+CAUSE is one of the script's causes. SHARE is the part of the loop that it is to take (0.12; 0 plants nothing).
+The planted time for this share is computed from the length of a step without the fault. At first this length
+is estimated from the speed of this processor, later from the steps so far, which other programs may make
+longer. The planted time is measured with time.perf_counter(), and printed at the end:
 
     TRUTH {"cause": "checkpoint", "steps": 80, "share": 0.131, ...}
 
@@ -14,8 +14,7 @@ is measured with time.perf_counter() and printed at the end:
     mean_ms     the loop's time divided by its steps
     step_ms     the median time from one step's begin to the next
 
-The first WARM_UP steps are not in these figures. The loop goes from the begin of a step to its end and
-what follows it, up to the next begin.
+The first WARM_UP steps are not in these figures. A step counts from its begin to the begin of the next one.
 """
 import contextlib
 import json
@@ -80,7 +79,7 @@ WORDS = ("the quick brown fox jumps over the lazy dog while small models learn t
 
 
 def compute(ms):
-    """Python at work for some milliseconds: counts words as a metric of a text model does."""
+    """Runs Python for some milliseconds: counts words as a metric of a text model does."""
     counts, end = {}, time.perf_counter() + ms / 1e3
     while time.perf_counter() < end:
         for word in WORDS:
@@ -99,7 +98,7 @@ class Run:
         self.begins, self.planted, self.extra = [], [], {}
 
     def rest_ms(self):
-        """What a step takes without the planted time: the median of the newest steps."""
+        """The time of a step without the planted time: the median of the newest steps."""
         ends = self.begins[-LATEST:]
         rest = sorted(b - a - planted for a, b, planted in zip(ends, ends[1:], self.planted[-LATEST:]))
         return rest[len(rest) // 2] * 1e3 if len(rest) > 2 else STEP_MS * self.speed
@@ -135,7 +134,7 @@ class Run:
             self.planted[-1] += seconds
 
     def say(self, **facts):
-        """More that the script measured."""
+        """Adds further measured values to the line of the truth."""
         self.extra.update(facts)
 
     def close(self):

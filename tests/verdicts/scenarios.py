@@ -1,15 +1,15 @@
 """What is true of each scenario: the rules that a right report names, and those that it may name.
 
-A scenario is a script of this folder with a cause and a share. fault() plants a cause twice, weakly and
-strongly; clean() runs a script without a fault; decoy() runs one that looks like a fault and is none, or is
-another. The scripts' headers say what is planted and how the truth is measured.
+A scenario is a script of this folder with a cause and a share. fault() makes two scenarios of a cause, a weak
+and a strong one. clean() runs a script without a fault. decoy() runs a script that looks like a fault but has
+none, or has another one. The scripts' headers say what is planted and how the truth is measured.
 
 rules    each of them must be reported; "a|b" means either
 first    what the first sentence may name besides `rules`
 also     rules whose statement is true as well, and may be reported
 clean    the scenario without the fault, with which the gain is measured
 measured False: the script cannot measure the planted share by itself
-only_if  (key, limit): the rules hold if the script measured less than that; else nothing is expected
+only_if  (key, limit): the rules are expected only if the script measured less than the limit for the key
 options  options of dwell run
 """
 from dataclasses import dataclass, field
@@ -18,8 +18,8 @@ WEAK, STRONG = 0.12, 0.40
 # True of every script here: first steps are slower, the machine has more memory than they need, and they
 # run with one thread. A report may say so, but not first.
 ALWAYS = frozenset({"warm-up", "memory-room", "thread-count"})
-# Where operators are tiny, dwell itself takes more than 1% of a step: profiler-cost is among `also` there.
-# A cause that takes less of the loop than this need not be reported; one between the two limits may be.
+# If operators are tiny, dwell itself takes more than 1% of a step: profiler-cost is in `also` there.
+# A cause below the first limit (a part of the loop) need not be reported. A cause between the limits may be.
 SILENT, CERTAIN = 0.05, 0.08
 
 
@@ -93,7 +93,7 @@ loading.fault("restart", "loader-restart", also="loader-part", clean="loading.pe
 loading.fault("one-slow", "loader-one-slow-worker", first="loader-slow-workers", also="loader-part",
               clean="loading.workers.clean")
 loading.fault("burst", "loader-shallow-queue", also="loader-part slow-steps", clean="loading.workers.clean")
-# A batch from a worker costs a look at another process: on a busy machine some milliseconds.
+# To get a batch from a worker, the loop waits for another process: some milliseconds on a busy machine.
 loading.clean("workers", also="loader-handover")
 loading.clean("handover", also="loader-handover")
 loading.decoy("prepare", "loader-in-process")
@@ -215,7 +215,7 @@ ranks.decoy("small", "communication", also="communication rank-waits", first="co
 in_c = Script("in_c.c", SCENARIOS)
 in_c.clean()
 for _cause, _rules, _facts in (
-        # Where the thread waits there is no range either: a report may say so.
+        # The waiting time also has no range: a report may say so.
         ("sleep", "idle", {"also": "nameless"}),
         ("fsync", "waiting-file", {"also": "idle nameless"}),
         ("lock", "waiting-lock", {"also": "idle nameless"}),

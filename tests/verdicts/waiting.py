@@ -53,7 +53,7 @@ while True:
 
 
 def hold_lock():
-    """Takes the lock when the loop is about to want it, and sleeps with it."""
+    """Takes the lock just before the loop needs it, and sleeps while it holds it."""
     while not stop.is_set():
         wanted.wait(0.1)
         if wanted.is_set():
@@ -99,7 +99,7 @@ def store(milliseconds):
 
 
 class CollectorClock:
-    """The collector's time in the loop's thread goes to the planted time."""
+    """Adds the collector's time in the loop's thread to the planted time."""
 
     def __init__(self):
         self.began = 0.0
