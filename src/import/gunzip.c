@@ -1,8 +1,8 @@
 /*
  * Decompresses a gzip file in memory, for foreign formats that are stored compressed.
  *
- * Called by xspace.c. The output is bounded: captures of XLA's profiler become some ten times
- * larger, but a file that is made to fill memory becomes a thousand times larger.
+ * Called by xspace.c. The size of the output is limited: captures of XLA's profiler become about
+ * ten times larger, but a file that was made to fill memory can become a thousand times larger.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * The metadata of a plane: the names of events, and what an event of a name is.
+ * Reads the metadata of a plane: the names of events, and what an event of each name becomes.
  *
  * Called by xspace.c for each plane before its lines. dwell's export writes the category with
  * the name. In other files the form of the name decides: "$file.py:12 f" is a Python function,

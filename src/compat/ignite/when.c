@@ -1,8 +1,8 @@
 /*
  * The text that says when a handler runs: "EVENT(every=3, after=4) | EVENT".
  *
- * Called when a handler is added, never during an iteration. Reads term by term. The message of
- * an error names the term, what is wrong with it, and what would be right.
+ * Called when a handler is added, never during an iteration. Reads term by term. An error message
+ * names the term, what is wrong with it, and what is valid.
  */
 #include "compat/ignite/engine.h"
 

@@ -20,7 +20,7 @@ struct open_action {
 	size_t length;
 	unsigned began;
 	uint32_t id;
-	bool closed; /* its stage has ended; a later stop is no error */
+	bool closed; /* its stage has ended; stopping it later is no error */
 	char name[91];
 };
 
@@ -62,7 +62,8 @@ static struct open_action *actions_push(struct thread *thread)
 	return &thread->open[thread->count++];
 }
 
-/* Copies the beginning of the name. snprintf() would take half of the time of an action. */
+/* Copies the beginning of the name. snprintf() would take half of the time of an action, so it is
+ * not used. */
 static void action_copy_name(struct open_action *open, const char *name)
 {
 	size_t length = open->length < sizeof open->name ? open->length : sizeof open->name - 1;
