@@ -26,8 +26,8 @@
  *
  * An overview also needs products that are not computed here. The facts of a run with steps walk
  * the records once more for each of these: data loading (dw_model_loading_all(), if the trace has
- * ranges or counters of data loading), FLOPs (if recorded with --flops) and waits (if functions
- * were recorded).
+ * ranges or counters of data loading), FLOPs (if recorded with --flops), waits (if functions were
+ * recorded) and device work (if the trace has device events).
  *
  * Does nothing if the profile of the first model exists already, because no walk would be saved.
  * Does nothing either if the scope of the first model has only part of the time: separate passes
