@@ -258,7 +258,7 @@ enum dw_device_kind {
 struct dw_device_record {
 	uint64_t start_ticks;
 	uint64_t length;      /* bits 0 to 47: duration in ticks; bits 48 to 63: detail, by kind */
-	union {
+	__extension__ union { /* unnamed, which C99 does not have */
 		struct {
 			uint32_t id;      /* LAUNCH or OP */
 			uint32_t node;    /* of a graph; 0: none */
