@@ -276,6 +276,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.statement = "{share} {of} lies in no named range.",
 		.remedy = {
 			[DW_WORDS_C] = "DWELL_ZONE(\"name\") around its parts shows which",
+			[DW_WORDS_PYTORCH] = "torch.profiler.record_function(\"name\") around its parts shows which",
 		},
 	},
 	{

@@ -182,9 +182,11 @@ static void overview_head_run(struct dwell_table *table, const struct dw_overvie
 	              dw_text_ns((double)overview->wall_ns, " ").at,
 	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
 	dw_table_head(table, "  -> %s shows what a step takes",
-	              overview_is_python(overview->source)
-	       ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
-	                                          : "DWELL_STEP() around an iteration");
+	              overview->source->files[0].foreign
+	                  ? "the other profiler's step marker (prof.step() in PyTorch)"
+	              : overview_is_python(overview->source)
+	                  ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
+	                  : "DWELL_STEP() around an iteration");
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
