@@ -35,6 +35,11 @@ def make_digits(folder):
             file.write(struct.pack(">II", 2049, count) + bytes(range(count)))
 
 
+def to_ns(us):
+    """Whole nanoseconds: sums of microseconds as floats may lie just outside a range's end."""
+    return round(us * 1000)
+
+
 def actions_of(dwell, trace):
     """Names in the order of their begin, indented by nesting."""
     subprocess.run([dwell, "export", "--format", "chrome", "-o", "actions.json", trace], check=True)
@@ -42,11 +47,12 @@ def actions_of(dwell, trace):
     with open("actions.json", encoding="utf-8") as file:
         for event in json.load(file)["traceEvents"]:
             if event.get("args", {}).get("Category") == "action" and event["ph"] == "X":
-                found.append((event["ts"], event["ts"] + event["dur"], event["name"]))
+                start = to_ns(event["ts"])
+                found.append((start, start + to_ns(event["dur"]), event["name"]))
             elif event["ph"] == "b":
-                begun[event["name"], event["id"]] = event["ts"]
+                begun[event["name"], event["id"]] = to_ns(event["ts"])
             elif event["ph"] == "e" and event["name"] not in ENGINE:
-                found.append((begun[event["name"], event["id"]], event["ts"], event["name"]))
+                found.append((begun[event["name"], event["id"]], to_ns(event["ts"]), event["name"]))
     # If two ranges begin in the same tick, the longer one is around the other.
     for start, end, name in sorted(dict.fromkeys(found), key=lambda one: (one[0], -one[1])):
         if name in ENGINE:
