@@ -64,14 +64,18 @@ static bool host_is_idle(const struct dw_rule_case *at)
 
 /* ---- calls of operators ---------------------------------------------------------------------- */
 
-/* Small operators, and the interpreter's time for them. */
+/* Small operators, and the interpreter's time for their calls: its other time is its own. */
 static struct dw_amount host_share_small(const struct dw_rule_case *at)
 {
 	struct dw_amount small = dw_case_amount(at, DW_FACT_OPERATORS_SMALL);
-	double part = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT) /
-	              dw_case_value(at, DW_FACT_OPERATORS_COUNT);
+	struct dw_amount calls = dw_case_amount(at, DW_FACT_STEP_PYTHON);
+	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
+	double most = count * HOST_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_STEP);
 
-	return dw_amount_plus(small, dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON), part));
+	calls = dw_amount_times(calls, count / dw_case_value(at, DW_FACT_OPERATORS_COUNT));
+	if (calls.value > most)
+		calls = dw_amount_times(calls, most / calls.value);
+	return dw_amount_plus(small, calls);
 }
 
 /* Calls that wait for a result, and the interpreter's time for them. */
@@ -317,9 +321,10 @@ const struct dw_rule dw_rules_host[] = {
 		                       DW_FACT_STEP_WALL),
 		.share = host_share_small,
 		.threshold = 0.10,
-		.reason = "Calling an operator costs 2 to 10 us beside its work. At least 500 operators a "
-		          "step of less than 20 us each, or 100 that take 30% of it, close to each other, of the step's own thread and without "
-		          "those of the data set.",
+		.reason = "Calling an operator costs 2 to 10 us in addition to its work. At least 500 "
+		          "operators a step of less than 20 us each, or 100 that take 30% of it, close to "
+		          "each other, of the step's own thread and without those of the data set. Of "
+		          "Python's time at most 10 us count for each.",
 		.applies = host_calls_small,
 		.statement = "{operators.small_count} small operators a step, {operators.small_mean} each, "
 		             "{take} {share} {of} with the calls between them.",

@@ -281,6 +281,23 @@ TEST(each_rule_is_silent_about_what_looks_alike)
 	}
 }
 
+TEST(python_is_not_what_a_few_small_operators_cost)
+{
+	struct judged at;
+
+	/* 120 calls cost Python 1.2 of its 4 ms. */
+	healthy(&at);
+	set(&at, DW_FACT_STEP_PYTHON, 0.4);
+	set(&at, DW_FACT_OPERATORS_COUNT, 140);
+	set(&at, DW_FACT_OPERATORS_SMALL, 0.05);
+	set(&at, DW_FACT_OPERATORS_SMALL_COUNT, 120);
+	set(&at, DW_FACT_OPERATORS_SMALL_MEAN, 4e3);
+	judge(&at);
+	CHECK_STR(first(&at), "python");
+	CHECK(found(&at, "small-operators")->state != DW_RULE_FIRED);
+	done(&at);
+}
+
 TEST(each_rule_abstains_without_evidence)
 {
 	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
