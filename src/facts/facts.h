@@ -6,7 +6,7 @@
  * 0; it says what to record. A share does not exceed its denominator.
  *
  * A loop consists of the steps of one thread. Facts of steps cover its steady steps. These are the
- * steps that were recorded and ended, without the warm-up and without outliers. The warm-up are
+ * steps that were recorded and ended, without the warm-up and without outliers. The warm-up consists of
  * first steps that took longer; outliers are rare later steps that did. Both have facts of their
  * own. Durations and counts are medians over the steady steps. Shares are computed from sums over
  * the steady steps, so that they add up.

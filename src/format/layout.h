@@ -225,7 +225,8 @@ enum dw_ext {
 	                           and are still open end here as cut: a longjmp() skipped their ends */
 	DW_EXT_CORRELATION = 6, /* u32: the innermost open range is the call that devices' records name
 	                           by this number. One word, so that it has no time */
-	DW_EXT_EXTERNAL = 7,    /* u64 ticks, u64: the same for the records' external id */
+	DW_EXT_EXTERNAL = 7,    /* u64 ticks, u64: the innermost open range is the call that wide records
+	                           of devices name by this number as `external` */
 };
 #define DW_ALLOC_IS_WORDS 5u
 #define DW_CORRELATION_WORDS 1u
