@@ -19,36 +19,16 @@
 #include "base/error.h"
 #include "base/glob.h"
 
-#define LAYER_CHAINS 4096u
 #define LAYER_WAITS 1000
 
-struct layer {
-	struct layer *next;
-	uint32_t id;
-	/* atomic, relaxed: it refers to no other memory. Session << 32 | generation | wanted; a list's
-	 * generation is even. */
-	uint64_t decision;
-	char path[];
-};
-
-static struct layer *chains[LAYER_CHAINS]; /* pushed with a compare-and-swap, never removed from */
-
-static struct layer *layers_find(uint32_t id)
-{
-	/* Pairs with the release below: layers are complete. */
-	struct layer *layer = __atomic_load_n(&chains[id % LAYER_CHAINS], __ATOMIC_ACQUIRE);
-
-	while (layer && layer->id != id)
-		layer = layer->next;
-	return layer;
-}
+struct dw_layer *dw_layer_chains[DW_LAYER_CHAINS];
 
 void dw_layers_remember(uint32_t id, const char *path)
 {
-	struct layer **chain = &chains[id % LAYER_CHAINS], *layer;
+	struct dw_layer **chain = &dw_layer_chains[id % DW_LAYER_CHAINS], *layer;
 	size_t bytes = strlen(path) + 1;
 
-	if (!id || layers_find(id) || !(layer = dw_intern_memory(sizeof *layer + bytes)))
+	if (!id || dw_layer_find(id) || !(layer = dw_intern_memory(sizeof *layer + bytes)))
 		return;
 	layer->id = id;
 	layer->decision = 0;
@@ -73,8 +53,7 @@ static bool copy_list(struct dw_control *control, uint32_t generation, char list
 	return DW_LOAD(control->layers_generation) == generation;
 }
 
-__attribute__((noinline)) static bool layers_decide(struct layer *layer, struct dw_control *control,
-                                                    uint32_t generation)
+bool dw_layer_decide(struct dw_layer *layer, struct dw_control *control, uint32_t generation)
 {
 	char list[DW_LAYERS_BYTES];
 	bool wanted;
@@ -84,24 +63,6 @@ __attribute__((noinline)) static bool layers_decide(struct layer *layer, struct 
 	wanted = !*list || dw_glob_any(list, layer->path);
 	DW_STORE(layer->decision,
 	         (uint64_t)DW_LOAD(dw_session.generation) << 32 | generation | wanted);
-	return wanted;
-}
-
-bool dw_layer_chosen(uint32_t id)
-{
-	struct dw_control *control = DW_LOAD(dw_session.control);
-	struct layer *layer = layers_find(id);
-	bool wanted = true;
-
-	if (layer && control) {
-		/* Pairs with the release of write_list(): the whole list of this generation is visible. */
-		uint32_t generation = __atomic_load_n(&control->layers_generation, __ATOMIC_ACQUIRE);
-		uint64_t known = (uint64_t)DW_LOAD(dw_session.generation) << 32 | generation;
-		uint64_t decision = DW_LOAD(layer->decision);
-
-		wanted = (decision & ~(uint64_t)1) == known ? decision & 1
-		                                            : layers_decide(layer, control, generation);
-	}
 	return wanted;
 }
 

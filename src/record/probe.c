@@ -105,20 +105,28 @@ unsigned dw_begin_with_stack(uint32_t id, const void *caller, uint32_t stack)
 /* A function that begins a range and returns leaves the range open. So where functions are ranges
  * too, ranges are not nested, and an end without a name would end another range. Operators are
  * always nested. */
-static unsigned probe_begin_among(uint32_t id, uint32_t category, const void *caller)
+static __attribute__((noinline)) unsigned probe_begin_among(uint32_t id, uint32_t category,
+                                                            const void *caller)
 {
 	if (category == DWELL_CATEGORY_OPERATOR && dwell_wants(DWELL_DETAIL_STACKS))
 		return dw_begin_with_stack(id, caller, 0);
-	if (category == DWELL_CATEGORY_LAYER && dwell_wants(DWELL_DETAIL_LAYERS) && !dw_layer_chosen(id))
-		return DWELL_NOT_BEGUN;
 	dwell_put_begin(id);
 	if (category == DWELL_CATEGORY_OPERATOR || !dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
 		return DWELL_BEGUN;
 	return id << 2 | BY_NAME;
 }
 
+/* A layer that a list leaves out. */
+static inline bool probe_leaves_out(uint32_t id, uint32_t category)
+{
+	return category == DWELL_CATEGORY_LAYER && dwell_wants(DWELL_DETAIL_LAYERS) &&
+	       !dw_layer_chosen(id);
+}
+
 unsigned dwell_slow_range(uint32_t id, uint32_t category)
 {
+	if (probe_leaves_out(id, category))
+		return DWELL_NOT_BEGUN;
 	return probe_begin_among(id, category, __builtin_return_address(0));
 }
 
@@ -142,7 +150,9 @@ unsigned dwell_begin_id(uint32_t id, enum dwell_category category)
 {
 	if (!dwell_wants(1u << category))
 		return DWELL_NOT_BEGUN;
-	if (dwell_wants(DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS | 1u << DWELL_CATEGORY_FUNCTION))
+	if (probe_leaves_out(id, category))
+		return DWELL_NOT_BEGUN;
+	if (dwell_wants(DWELL_DETAIL_STACKS | 1u << DWELL_CATEGORY_FUNCTION))
 		return probe_begin_among(id, category, __builtin_return_address(0));
 	dwell_put_begin(id);
 	return DWELL_BEGUN;

@@ -165,6 +165,9 @@ struct dw_slot {
 	uint64_t blocked_signals;    /* of the thread when it registered */
 	struct dw_entry_thread *entry;
 	struct dw_entry_step *step;  /* the open step */
+	struct dw_entry_step *reserved;     /* entries for the next steps: the first one, */
+	struct dw_entry_step *reserved_end; /* and the end */
+	bool reserving;              /* atomic; the two fields above are being changed */
 	bool summarises;             /* this thread's steps are summarised from now on */
 	struct dw_entry_step *reused_step; /* for open steps that are summarised; NULL: none */
 	struct dw_entry_step hidden_step;  /* used instead if the file has no space for that entry */
@@ -338,8 +341,46 @@ void *dw_intern_memory(size_t bytes);
 
 /* Stores the path of the layer with this id. */
 void dw_layers_remember(uint32_t id, const char *path);
+/* A layer's path, and whether the current list selects it. */
+#define DW_LAYER_CHAINS 4096u
+struct dw_layer {
+	struct dw_layer *next;
+	uint32_t id;
+	/* atomic, relaxed: it refers to no other memory. Session << 32 | generation | wanted; a list's
+	 * generation is even. */
+	uint64_t decision;
+	char path[];
+};
+/* Pushed with a compare-and-swap, never removed from. */
+extern struct dw_layer *dw_layer_chains[DW_LAYER_CHAINS];
+static inline struct dw_layer *dw_layer_find(uint32_t id)
+{
+	/* Pairs with the release in dw_layers_remember(): layers are complete. */
+	struct dw_layer *layer =
+	    __atomic_load_n(&dw_layer_chains[id % DW_LAYER_CHAINS], __ATOMIC_ACQUIRE);
+
+	while (layer && layer->id != id)
+		layer = layer->next;
+	return layer;
+}
+bool dw_layer_decide(struct dw_layer *layer, struct dw_control *control, uint32_t generation);
 /* Whether the layer is recorded while a list selects layers. */
-bool dw_layer_chosen(uint32_t id);
+static inline bool dw_layer_chosen(uint32_t id)
+{
+	struct dw_control *control = DW_LOAD(dw_session.control);
+	struct dw_layer *layer = dw_layer_find(id);
+
+	if (!layer || !control)
+		return true;
+	/* Pairs with the release of the list's writer: the whole list of this generation is visible. */
+	uint32_t generation = __atomic_load_n(&control->layers_generation, __ATOMIC_ACQUIRE);
+	uint64_t known = (uint64_t)DW_LOAD(dw_session.generation) << 32 | generation;
+	uint64_t decision = DW_LOAD(layer->decision);
+
+	if ((decision & ~(uint64_t)1) == known)
+		return decision & 1;
+	return dw_layer_decide(layer, control, generation);
+}
 /* Whether a list of layers can be set; if not, `error` says why. */
 bool dw_layers_fit(const char *list, struct dwell_error *error);
 /* Sets the list in a control page that no other process has mapped yet. */

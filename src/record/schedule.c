@@ -17,9 +17,12 @@ enum dwell_action dwell_schedule_action(const struct dwell_schedule *schedule, u
 	step -= schedule->skip_first;
 	if (schedule->skip_first_wait)
 		step += schedule->wait;
-	if (schedule->repeat && step / cycle >= schedule->repeat)
-		return DWELL_ACTION_NONE;
-	step %= cycle;
+	/* A division takes as long as the rest of a step that is not recorded. */
+	if (step >= cycle) {
+		if (schedule->repeat && step / cycle >= schedule->repeat)
+			return DWELL_ACTION_NONE;
+		step %= cycle;
+	}
 	if (step < schedule->wait)
 		return DWELL_ACTION_NONE;
 	if (step - schedule->wait < schedule->warmup)

@@ -125,6 +125,9 @@ static void slot_empty_stream(struct dwell_stream *stream)
 static void slot_forget_steps(struct dw_slot *slot)
 {
 	slot->step = NULL;
+	slot->reserved = NULL;
+	slot->reserved_end = NULL;
+	slot->reserving = false;
 	slot->scope = NULL;
 	slot->step_ticks = 0;
 	slot->usage_due = 0;

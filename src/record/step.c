@@ -17,7 +17,7 @@
 
 #include "format/control.h"
 
-static uint64_t cpu_ns(void)
+static __attribute__((noinline)) uint64_t cpu_ns(void)
 {
 	struct timespec time;
 
@@ -42,7 +42,7 @@ void dw_step_compute_all(void)
 	dw_control_compute_all(dw_session_map(), DW_LOAD(dw_session.control));
 }
 
-static void gate_set_open(struct dw_gate *gate, uint32_t open)
+static __attribute__((noinline)) void gate_set_open(struct dw_gate *gate, uint32_t open)
 {
 	__atomic_store_n(&gate->open, open, __ATOMIC_SEQ_CST);
 	gate_compute_mask(gate);
@@ -188,13 +188,10 @@ bool dw_step_gated(void)
 	return DW_LOAD(dw_session.control)->gated;
 }
 
-static bool step_is_wanted(uint64_t number)
+static __attribute__((noinline)) bool step_is_chosen(const struct dw_control *control, uint64_t number)
 {
-	const struct dw_control *control = DW_LOAD(dw_session.control);
 	struct dwell_schedule schedule;
 
-	if (!control->gated)
-		return true;
 	if (number < control->steps_from || number > control->steps_to)
 		return false;
 	schedule = (struct dwell_schedule){ control->skip_first, control->skip_first_wait, control->wait,
@@ -202,10 +199,21 @@ static bool step_is_wanted(uint64_t number)
 	return dwell_schedule_action(&schedule, number) >= DWELL_ACTION_RECORD;
 }
 
+static inline bool step_is_wanted(uint64_t number)
+{
+	const struct dw_control *control = DW_LOAD(dw_session.control);
+
+	return !control->gated || step_is_chosen(control, number);
+}
+
 /* ---- steps ---------------------------------------------------------------------- */
 
+/* Functions on the path of each step: a call of them would cost more than what they do. */
+#define STEP_PATH static inline __attribute__((always_inline))
+#define RESERVED_STEPS 16u /* entries that a thread with short steps reserves at a time */
+
 /* When a step begins now: after a reading of the usage, if one is due. */
-static uint64_t step_now(struct dw_slot *slot)
+STEP_PATH uint64_t step_now(struct dw_slot *slot)
 {
 	uint64_t now = dw_now();
 
@@ -222,7 +230,7 @@ static void step_count_lost(struct dw_slot *slot, enum dw_loss cause)
 
 /* Adds a step that ends to the summary, and frees its entry for the next step. A reader that finds
  * the step in both knows that it ended, because it began before the summary's end. */
-static void step_end_summarised(struct dw_slot *slot, uint64_t now, uint64_t cpu_ns)
+static __attribute__((noinline)) void step_end_summarised(struct dw_slot *slot, uint64_t now, uint64_t cpu_ns)
 {
 	enum dw_loss cause;
 
@@ -235,7 +243,7 @@ static void step_end_summarised(struct dw_slot *slot, uint64_t now, uint64_t cpu
 
 /* Ends the step now, or at an earlier `moment` within it, for which no CPU time is known. Returns
  * when it ended; 0: no step was open. */
-static uint64_t step_close_at(struct dw_slot *slot, uint64_t moment)
+STEP_PATH uint64_t step_close_at(struct dw_slot *slot, uint64_t moment)
 {
 	uint64_t now, cpu = 0;
 
@@ -259,7 +267,7 @@ static uint64_t step_close_at(struct dw_slot *slot, uint64_t moment)
 	return now;
 }
 
-static uint64_t step_close(struct dw_slot *slot)
+STEP_PATH uint64_t step_close(struct dw_slot *slot)
 {
 	return step_close_at(slot, 0);
 }
@@ -289,17 +297,60 @@ static uint32_t step_flags(const struct dw_gate *gate)
 	return gate && gate_records(gate) ? DW_STEP_RECORDED : 0;
 }
 
-/* Writes an entry for one step; NULL (counted as lost) if there is no space. */
-static struct dw_entry_step *step_write(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
-                                        uint64_t end_ticks, uint32_t flags)
+/* Reserves space for the entry of one step; NULL (counted as lost) if there is none. While steps
+ * are short it also reserves the entries of the next ones, because a reservation changes a word that
+ * all threads share. Readers skip entries that were never completed. */
+static __attribute__((noinline)) struct dw_entry_step *step_reserve(struct dw_slot *slot)
 {
+	uint32_t count = DW_LOAD(slot->reserving) || cpu_worth_reading(slot) ? 1 : RESERVED_STEPS;
 	enum dw_loss cause;
-	struct dw_entry_step *entry = dw_journal_try(sizeof *entry, &cause);
+	struct dw_entry_step *first = dw_journal_try(count * sizeof *first, &cause);
 
-	if (!entry) {
+	if (!first) {
 		step_count_lost(slot, cause);
 		return NULL;
 	}
+	for (uint32_t i = 0; i < count; i++)
+		first[i].entry.bytes = sizeof *first;
+	if (count > 1) {
+		DW_STORE(slot->reserving, true);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		slot->reserved = first + 1;
+		slot->reserved_end = first + count;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		DW_STORE(slot->reserving, false);
+	}
+	return first;
+}
+
+/* The next reserved entry, or NULL. A signal handler that begins a step in the middle of this finds
+ * `reserving` set and reserves an entry of its own. If it never returns, `reserving` stays set, and
+ * each step reserves its own. */
+static inline struct dw_entry_step *step_take_reserved(struct dw_slot *slot)
+{
+	struct dw_entry_step *entry = NULL;
+
+	if (DW_LOAD(slot->reserving))
+		return NULL;
+	DW_STORE(slot->reserving, true);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (slot->reserved != slot->reserved_end)
+		entry = slot->reserved++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	DW_STORE(slot->reserving, false);
+	return entry;
+}
+
+/* Writes an entry for one step; NULL (counted as lost) if there is no space. */
+STEP_PATH struct dw_entry_step *step_write(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
+                                        uint64_t end_ticks, uint32_t flags)
+{
+	struct dw_entry_step *entry = step_take_reserved(slot);
+
+	if (!entry)
+		entry = step_reserve(slot);
+	if (!entry)
+		return NULL;
 	entry->entry.id = slot->thread;
 	entry->entry.aux = flags;
 	entry->number = number;
@@ -311,7 +362,7 @@ static struct dw_entry_step *step_write(struct dw_slot *slot, uint64_t number, u
 
 /* Reuses one entry for all summarised steps of a thread: a step that is open when the program
  * is killed can still be seen. */
-static struct dw_entry_step *step_reuse(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
+static __attribute__((noinline)) struct dw_entry_step *step_reuse(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
                                         uint32_t flags)
 {
 	struct dw_entry_step *entry = slot->reused_step;
@@ -334,16 +385,17 @@ static struct dw_entry_step *step_reuse(struct dw_slot *slot, uint64_t number, u
 	return entry;
 }
 
-/* A thread that summarises continues to do so, because the steps of a summary are consecutive. */
+/* A thread that summarises continues to do so, because the steps of a summary are consecutive.
+ * Before that it uses the entries that it has reserved. */
 static bool step_summarises(struct dw_slot *slot)
 {
-	if (!slot->summarises)
+	if (!slot->summarises && slot->reserved == slot->reserved_end)
 		slot->summarises = dw_summary_needed(dw_session_map());
 	return slot->summarises;
 }
 
 /* start_ticks 0: the step begins now. `kind`: DW_STEP_TENTATIVE or 0. Returns when it began. */
-static uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks, uint32_t kind)
+STEP_PATH uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks, uint32_t kind)
 {
 	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
 	struct dw_gate *gate = gate_own();
@@ -394,7 +446,7 @@ uint64_t dwell_step_now(void)
 	return now;
 }
 
-static uint64_t step_begin(struct dw_slot *slot, uint64_t ticks, uint32_t kind)
+STEP_PATH uint64_t step_begin(struct dw_slot *slot, uint64_t ticks, uint32_t kind)
 {
 	uint64_t closed = step_close(slot);
 	uint64_t begun = step_open(slot, closed ? closed : ticks, kind);
@@ -432,7 +484,7 @@ void dwell_step_begin_tentative(uint64_t ticks)
 }
 
 /* Ends the step and sets the gate for the next one: what comes in between belongs to the next. */
-static uint64_t step_end_at(struct dw_slot *slot, uint64_t moment)
+STEP_PATH uint64_t step_end_at(struct dw_slot *slot, uint64_t moment)
 {
 	uint64_t next = __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED);
 	struct dw_gate *gate = gate_own();

@@ -5,6 +5,8 @@
 #include "stress.h"
 
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/time.h>
 
 #define STEPS 300000u
 #define BUDGET ((uint64_t)8 << 20)
@@ -170,7 +172,62 @@ static void killed_in_a_summarised_step(void)
 	}
 }
 
+/* ---- steps in signal handlers ------------------------------------------------------ */
+
+static void step_in_handler(int signal)
+{
+	(void)signal;
+	dwell_step();
+}
+
+static void interrupted_steps(void *path)
+{
+	struct itimerval interval = { { 0, 53 }, { 0, 53 } }, none = { { 0, 0 }, { 0, 0 } };
+	struct sigaction action = { .sa_handler = step_in_handler, .sa_flags = SA_RESTART };
+	uint64_t end = stress_now_ns() + (stress_long ? 20000000000u : 1000000000u);
+
+	stress_start(path, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &interval, NULL);
+	while (stress_now_ns() < end)
+		for (int i = 0; i < 20; i++)
+			dwell_step();
+	setitimer(ITIMER_REAL, &none, NULL);
+	*begun = dwell_steps_begun();
+}
+
+/* Each step has an entry of its own or is counted as lost, also if a handler begins one while
+ * another is being written. */
+static void interrupted_steps_are_there(void)
+{
+	struct trace trace;
+	uint64_t entries = 0, twice = 0;
+	unsigned char *seen;
+
+	begun = stress_shared(sizeof *begun);
+	CHECK_EXITED(stress_child(interrupted_steps, (void *)(uintptr_t) "interrupted.dwell"), 0);
+	seen = calloc(*begun, 1);
+	if (!seen || !stress_read(&trace, "interrupted.dwell"))
+		return;
+	for (size_t i = 0; i < trace.all_count; i++) {
+		const struct dw_entry_step *step = (const void *)trace.all[i];
+
+		if (step->entry.tag != DW_ENTRY_TAG(DW_ENTRY_STEP))
+			continue;
+		CHECK(step->number < *begun);
+		twice += step->number < *begun && seen[step->number]++;
+		entries++;
+	}
+	/* A handler that interrupts a claim of space gets none. Entries of other types may be lost
+	 * in the same way. */
+	CHECK(entries <= *begun && entries + trace_lost(&trace, DW_LOSS_DICTIONARY) >= *begun);
+	CHECK_U64(twice, 0);
+	trace_close(&trace);
+	free(seen);
+}
+
 const struct stress_test step_tests[] = {
+	{ "steps.interrupted", interrupted_steps_are_there },
 	{ "steps.all", all_steps_are_there },
 	{ "steps.killed", killed_in_a_summarised_step },
 	{ NULL, NULL },
