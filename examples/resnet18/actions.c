@@ -17,7 +17,7 @@ static struct {
 	ACTIONS(ACTIONS_SITES)
 };
 
-static struct dwell_site *site_of(enum action action)
+static struct dwell_site *actions_site_of(enum action action)
 {
 	return old_names ? &sites[action].old_site : &sites[action].site;
 }
@@ -26,14 +26,14 @@ struct dwell_lightning_scope actions_enter(struct dwell_lightning_profiler *acti
 {
 	struct dwell_lightning_scope nothing = { NULL, NULL, DWELL_NOT_BEGUN };
 
-	if (!site_of(action)->name)
+	if (!actions_site_of(action)->name)
 		return nothing;
 	if (old_names && sites[action].callbacks.name) {
 		struct dwell_lightning_scope before = dwell_lightning_enter(actions, &sites[action].callbacks);
 
 		dwell_lightning_leave(&before);
 	}
-	return dwell_lightning_enter(actions, site_of(action));
+	return dwell_lightning_enter(actions, actions_site_of(action));
 }
 
 void actions_call(struct dwell_lightning_profiler *actions, enum action action)
@@ -45,12 +45,12 @@ void actions_call(struct dwell_lightning_profiler *actions, enum action action)
 
 void actions_start(struct dwell_lightning_profiler *actions, enum action action)
 {
-	dwell_lightning_start(actions, site_of(action)->name);
+	dwell_lightning_start(actions, actions_site_of(action)->name);
 }
 
 void actions_stop(struct dwell_lightning_profiler *actions, enum action action)
 {
-	dwell_lightning_stop(actions, site_of(action)->name, NULL);
+	dwell_lightning_stop(actions, actions_site_of(action)->name, NULL);
 }
 
 struct dwell_lightning_profiler *actions_create(const char *profiler, bool want_old_names)

@@ -18,7 +18,7 @@ enum { DIGIT_CLASSES = 10, SIDE_MIN = 8, SIDE_MAX = 256, IMAGES_MAX = 10000000 }
 
 static const float mnist_mean = 0.1307f, mnist_deviation = 0.3081f;
 
-static void die_absent(const char *path, int error)
+static void data_die_absent(const char *path, int error)
 {
 	char packed[4200];
 
@@ -30,7 +30,7 @@ static void die_absent(const char *path, int error)
 	die("%s: %s", path, strerror(error));
 }
 
-static uint32_t read_number(FILE *file, const char *path, long offset)
+static uint32_t data_read_number(FILE *file, const char *path, long offset)
 {
 	uint8_t bytes[4];
 
@@ -40,14 +40,14 @@ static uint32_t read_number(FILE *file, const char *path, long offset)
 	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-static FILE *open_idx(const char *path, uint32_t magic)
+static FILE *data_open_idx(const char *path, uint32_t magic)
 {
 	FILE *file = fopen(path, "rb");
 	uint32_t found;
 
 	if (!file)
-		die_absent(path, errno);
-	found = read_number(file, path, 0);
+		data_die_absent(path, errno);
+	found = data_read_number(file, path, 0);
 	if (found >> 16 == 0x1f8b)
 		die("%s: compressed with gzip (offset 0): unpack it with gunzip", path);
 	if (found != magic)
@@ -56,7 +56,7 @@ static FILE *open_idx(const char *path, uint32_t magic)
 	return file;
 }
 
-static uint8_t *read_body(FILE *file, const char *path, size_t size_bytes, long offset)
+static uint8_t *data_read_body(FILE *file, const char *path, size_t size_bytes, long offset)
 {
 	uint8_t *body = tensor_memory_alloc(size_bytes, TENSOR_INPUT);
 	size_t got = fread(body, 1, size_bytes, file);
@@ -72,9 +72,9 @@ static uint8_t *read_body(FILE *file, const char *path, size_t size_bytes, long 
 	return body;
 }
 
-static int read_count(FILE *file, const char *path)
+static int data_read_count(FILE *file, const char *path)
 {
-	uint32_t count = read_number(file, path, 4);
+	uint32_t count = data_read_number(file, path, 4);
 
 	if (count == 0 || count > IMAGES_MAX)
 		die("%s: %u items by the header (offset 4); this program takes 1 to %d", path, count,
@@ -82,9 +82,9 @@ static int read_count(FILE *file, const char *path)
 	return (int)count;
 }
 
-static int read_side(FILE *file, const char *path, long offset)
+static int data_read_side(FILE *file, const char *path, long offset)
 {
-	uint32_t side = read_number(file, path, offset);
+	uint32_t side = data_read_number(file, path, offset);
 
 	if (side < SIDE_MIN || side > SIDE_MAX)
 		die("%s: images of %u pixels by the header (offset %ld); this program takes %d to %d", path,
@@ -92,42 +92,42 @@ static int read_side(FILE *file, const char *path, long offset)
 	return (int)side;
 }
 
-static void read_images(struct digits *digits, const char *path)
+static void data_read_images(struct digits *digits, const char *path)
 {
-	FILE *file = open_idx(path, 0x803);
+	FILE *file = data_open_idx(path, 0x803);
 
-	digits->count = read_count(file, path);
-	digits->height = read_side(file, path, 8);
-	digits->width = read_side(file, path, 12);
+	digits->count = data_read_count(file, path);
+	digits->height = data_read_side(file, path, 8);
+	digits->width = data_read_side(file, path, 12);
 	digits->pixels =
-		read_body(file, path, (size_t)digits->count * (size_t)(digits->height * digits->width), 16);
+		data_read_body(file, path, (size_t)digits->count * (size_t)(digits->height * digits->width), 16);
 }
 
-static void read_labels(struct digits *digits, const char *path)
+static void data_read_labels(struct digits *digits, const char *path)
 {
-	FILE *file = open_idx(path, 0x801);
-	int count = read_count(file, path);
+	FILE *file = data_open_idx(path, 0x801);
+	int count = data_read_count(file, path);
 
 	if (count != digits->count)
 		die("%s: %d labels (offset 4) for %d images: the files do not belong together", path, count,
 			digits->count);
-	digits->labels = read_body(file, path, (size_t)count, 8);
+	digits->labels = data_read_body(file, path, (size_t)count, 8);
 	for (int i = 0; i < count; i++)
 		if (digits->labels[i] >= DIGIT_CLASSES)
 			die("%s: label %d at offset %d; digits are 0 to 9", path, digits->labels[i], 8 + i);
 }
 
-static void read_digits(struct digits *digits, const char *folder, const char *prefix)
+static void data_read_digits(struct digits *digits, const char *folder, const char *prefix)
 {
 	char path[4160];
 
 	snprintf(path, sizeof path, "%s/%s-images-idx3-ubyte", folder, prefix);
-	read_images(digits, path);
+	data_read_images(digits, path);
 	snprintf(path, sizeof path, "%s/%s-labels-idx1-ubyte", folder, prefix);
-	read_labels(digits, path);
+	data_read_labels(digits, path);
 }
 
-static bool holds_digits(const char *folder)
+static bool data_holds_digits(const char *folder)
 {
 	char path[4160];
 
@@ -136,7 +136,7 @@ static bool holds_digits(const char *folder)
 }
 
 /* Looks next to the executable, then in the source folder, then in the installed folder. */
-static void find_shipped_digits(char *folder, size_t size)
+static void data_find_shipped_digits(char *folder, size_t size)
 {
 	ssize_t length = readlink("/proc/self/exe", folder, size - sizeof "/data");
 	char *slash;
@@ -145,17 +145,17 @@ static void find_shipped_digits(char *folder, size_t size)
 	slash = strrchr(folder, '/');
 	if (slash) {
 		memcpy(slash, "/data", sizeof "/data");
-		if (holds_digits(folder))
+		if (data_holds_digits(folder))
 			return;
 	}
 #ifdef RESNET18_SOURCE_DATA
 	snprintf(folder, size, "%s", RESNET18_SOURCE_DATA);
-	if (holds_digits(folder))
+	if (data_holds_digits(folder))
 		return;
 #endif
 #ifdef DWELL_DATADIR
 	snprintf(folder, size, "%s/resnet18", DWELL_DATADIR);
-	if (holds_digits(folder))
+	if (data_holds_digits(folder))
 		return;
 #endif
 	die("the digits that come with this program are not beside it, in its source or installed; "
@@ -168,16 +168,16 @@ void data_load(struct data_set *data, const char *folder)
 	if (folder)
 		snprintf(data->folder, sizeof data->folder, "%s", folder);
 	else
-		find_shipped_digits(data->folder, sizeof data->folder);
-	read_digits(&data->train, data->folder, "train");
-	read_digits(&data->held_out, data->folder, "t10k");
+		data_find_shipped_digits(data->folder, sizeof data->folder);
+	data_read_digits(&data->train, data->folder, "train");
+	data_read_digits(&data->held_out, data->folder, "t10k");
 	if (data->train.height != data->held_out.height || data->train.width != data->held_out.width)
 		die("%s: training images are %dx%d, held-out images %dx%d; they must be of one size",
 			data->folder, data->train.height, data->train.width, data->held_out.height,
 			data->held_out.width);
 }
 
-static void free_digits(struct digits *digits)
+static void data_free_digits(struct digits *digits)
 {
 	tensor_memory_free(digits->pixels,
 					   (size_t)digits->count * (size_t)(digits->height * digits->width));
@@ -186,8 +186,8 @@ static void free_digits(struct digits *digits)
 
 void data_reset(struct data_set *data)
 {
-	free_digits(&data->train);
-	free_digits(&data->held_out);
+	data_free_digits(&data->train);
+	data_free_digits(&data->held_out);
 }
 
 void data_normalize(const struct digits *digits, int index, float *out)

@@ -6,7 +6,7 @@
 
 #include "profile.h"
 
-static void record(struct device *device, const struct graph *graph, int index)
+static void device_record(struct device *device, const struct graph *graph, int index)
 {
 	if (device->count == device->capacity) {
 		device->capacity = device->capacity ? 2 * device->capacity : 256;
@@ -24,7 +24,7 @@ void device_execute(struct device *device, const struct graph *graph, enum op_ph
 		return;
 	}
 	for (int i = graph->phase_first[phase]; i < graph->phase_first[phase + 1]; i++)
-		record(device, graph, i);
+		device_record(device, graph, i);
 }
 
 void device_run_graph(const struct device *device)

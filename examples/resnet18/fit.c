@@ -9,14 +9,14 @@
 
 #include "trainer.h"
 
-static int log_loss(struct dwell_ignite_engine *engine, void *user)
+static int fit_log_loss(struct dwell_ignite_engine *engine, void *user)
 {
 	(void)user;
 	DWELL_COUNTER("loss", dwell_ignite_engine_state(engine)->output);
 	return 0;
 }
 
-static int begin_epoch(struct dwell_ignite_engine *engine, void *user)
+static int fit_begin_epoch(struct dwell_ignite_engine *engine, void *user)
 {
 	struct trainer *trainer = user;
 
@@ -27,7 +27,7 @@ static int begin_epoch(struct dwell_ignite_engine *engine, void *user)
 	return 0;
 }
 
-static int end_epoch(struct dwell_ignite_engine *engine, void *user)
+static int fit_end_epoch(struct dwell_ignite_engine *engine, void *user)
 {
 	struct trainer *trainer = user;
 
@@ -38,7 +38,7 @@ static int end_epoch(struct dwell_ignite_engine *engine, void *user)
 }
 
 /* The hooks before and after the evaluation on the held-out digits. */
-static void begin_evaluation(struct dwell_lightning_profiler *profiler)
+static void fit_begin_evaluation(struct dwell_lightning_profiler *profiler)
 {
 	actions_call(profiler, ACTION_ON_VALIDATION_MODEL_ZERO_GRAD);
 	actions_call(profiler, ACTION_ON_VALIDATION_MODEL_EVAL);
@@ -47,14 +47,14 @@ static void begin_evaluation(struct dwell_lightning_profiler *profiler)
 	actions_call(profiler, ACTION_ON_VALIDATION_EPOCH_START);
 }
 
-static void end_evaluation(struct dwell_lightning_profiler *profiler)
+static void fit_end_evaluation(struct dwell_lightning_profiler *profiler)
 {
 	actions_call(profiler, ACTION_ON_VALIDATION_EPOCH_END);
 	actions_call(profiler, ACTION_ON_VALIDATION_END);
 	actions_call(profiler, ACTION_STRATEGY_ON_VALIDATION_END);
 }
 
-static int evaluate(struct dwell_ignite_engine *engine, void *user)
+static int fit_evaluate(struct dwell_ignite_engine *engine, void *user)
 {
 	struct trainer *trainer = user;
 	struct dwell_ignite_data data = { "held-out digits", 0, next_held_out, NULL, trainer };
@@ -65,15 +65,15 @@ static int evaluate(struct dwell_ignite_engine *engine, void *user)
 	held_out_init(&trainer->held_out, &trainer->data.held_out,
 				  trainer->options.batch_size / trainer->options.ranks);
 	data.length = held_out_batches(&trainer->held_out);
-	begin_evaluation(trainer->profiler);
+	fit_begin_evaluation(trainer->profiler);
 	result = dwell_ignite_engine_run(trainer->evaluator, &data, NULL, NULL);
-	end_evaluation(trainer->profiler);
+	fit_end_evaluation(trainer->profiler);
 	held_out_reset(&trainer->held_out);
 	DWELL_COUNTER("held-out accuracy", dwell_ignite_engine_metric(trainer->evaluator, "accuracy"));
 	return result;
 }
 
-static int log_results(struct dwell_ignite_engine *engine, void *user)
+static int fit_log_results(struct dwell_ignite_engine *engine, void *user)
 {
 	struct trainer *trainer = user;
 
@@ -97,23 +97,23 @@ void fit_prepare(struct trainer *trainer)
 		metrics_attach(&trainer->training_metrics, trainer->trainer, &trainer->training, &error) ||
 		metrics_attach(&trainer->held_out_metrics, trainer->evaluator, &trainer->evaluation,
 					   &error) ||
-		dwell_ignite_engine_on(trainer->trainer, "ITERATION_COMPLETED", log_loss, trainer, &error))
+		dwell_ignite_engine_on(trainer->trainer, "ITERATION_COMPLETED", fit_log_loss, trainer, &error))
 		die("%s", error.message);
 	if (ranks_own(trainer->ranks))
 		return; /* rank 0 evaluates and prints; the other ranks wait for it in their next step */
-	if (dwell_ignite_engine_on(trainer->trainer, "EPOCH_STARTED", begin_epoch, trainer, &error) ||
+	if (dwell_ignite_engine_on(trainer->trainer, "EPOCH_STARTED", fit_begin_epoch, trainer, &error) ||
 		/* --max-steps may end the run inside an epoch. */
-		dwell_ignite_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", evaluate, trainer,
+		dwell_ignite_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", fit_evaluate, trainer,
 						&error) ||
-		dwell_ignite_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", log_results, trainer,
+		dwell_ignite_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", fit_log_results, trainer,
 						&error) ||
-		dwell_ignite_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", end_epoch, trainer,
+		dwell_ignite_engine_on(trainer->trainer, "EPOCH_COMPLETED | TERMINATE", fit_end_epoch, trainer,
 						&error))
 		die("%s", error.message);
 }
 
 /* Prints the times of the loop's events and handlers in PyTorch-Ignite's format. */
-static void print_times(const struct trainer *trainer, struct dwell_ignite_profiler *profiler)
+static void fit_print_times(const struct trainer *trainer, struct dwell_ignite_profiler *profiler)
 {
 	dwell_ignite_engine_print_state(trainer->trainer, stdout);
 	dwell_ignite_basic_results_print(dwell_ignite_profiler_basic(profiler, NULL), stdout);
@@ -146,6 +146,6 @@ void fit_run(struct trainer *trainer)
 	actions_call(trainer->profiler, ACTION_TEARDOWN);
 	batch_reset(&trainer->batch);
 	if (profiler)
-		print_times(trainer, profiler);
+		fit_print_times(trainer, profiler);
 	dwell_ignite_profiler_destroy(profiler);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Doubles the capacity if necessary. Pointers to operations are valid until the next append. */
-static void *grown(void *items, int count, int *capacity, size_t item_size)
+static void *graph_grown(void *items, int count, int *capacity, size_t item_size)
 {
 	if (count < *capacity)
 		return items;
@@ -57,7 +57,7 @@ struct tensor *graph_tensor(struct graph *graph, enum tensor_category category,
 		die("no memory for the list of operations");
 	tensor_init(tensor, graph->dnn, name, category, lifetime, layout);
 	graph->tensors =
-		grown(graph->tensors, graph->tensor_count, &graph->tensor_capacity, sizeof *graph->tensors);
+		graph_grown(graph->tensors, graph->tensor_count, &graph->tensor_capacity, sizeof *graph->tensors);
 	graph->tensors[graph->tensor_count++] = tensor;
 	return tensor;
 }
@@ -67,14 +67,14 @@ struct op *graph_plain_op(struct graph *graph, const char *name,
 {
 	struct op *op;
 
-	graph->ops = grown(graph->ops, graph->op_count, &graph->op_capacity, sizeof *graph->ops);
+	graph->ops = graph_grown(graph->ops, graph->op_count, &graph->op_capacity, sizeof *graph->ops);
 	op = &graph->ops[graph->op_count++];
 	*op = (struct op){ .name = name, .phase = graph->phase, .run = run };
 	memcpy(op->layer, graph->layer, sizeof op->layer);
 	return op;
 }
 
-static void run_kernel(const struct op *op, const struct dnn *dnn)
+static void graph_run_kernel(const struct op *op, const struct dnn *dnn)
 {
 	dnn_check(dnnl_primitive_execute(op->primitive, dnn->stream, op->argument_count, op->arguments),
 			  op->name);
@@ -85,7 +85,7 @@ struct op *graph_kernel_op(struct graph *graph, const char *name,
 						   const_dnnl_primitive_desc_t kernel)
 {
 	dnnl_memory_desc_t scratch = dnn_wanted_layout(kernel, DNNL_ARG_SCRATCHPAD);
-	struct op *op = graph_plain_op(graph, name, run_kernel);
+	struct op *op = graph_plain_op(graph, name, graph_run_kernel);
 
 	dnn_check(dnnl_primitive_create(&op->primitive, kernel), name);
 	if (dnnl_memory_desc_get_size(&scratch))
@@ -94,7 +94,7 @@ struct op *graph_kernel_op(struct graph *graph, const char *name,
 	return op;
 }
 
-static void add_argument(struct op *op, int argument, struct tensor *tensor)
+static void graph_add_argument(struct op *op, int argument, struct tensor *tensor)
 {
 	if (argument == OP_PLAIN)
 		return;
@@ -106,14 +106,14 @@ void op_reads(struct op *op, int argument, struct tensor *tensor)
 {
 	assert(op->read_count < OP_READS_MAX);
 	op->reads[op->read_count++] = tensor;
-	add_argument(op, argument, tensor);
+	graph_add_argument(op, argument, tensor);
 }
 
 void op_writes(struct op *op, int argument, struct tensor *tensor)
 {
 	assert(op->write_count < OP_WRITES_MAX);
 	op->writes[op->write_count++] = tensor;
-	add_argument(op, argument, tensor);
+	graph_add_argument(op, argument, tensor);
 }
 
 /* Without training the entry is not used, but it can still be filled in. */
@@ -121,14 +121,14 @@ struct tape_entry *graph_tape(struct graph *graph, struct tensor *input, struct 
 {
 	struct tape_entry *entry;
 
-	graph->tape = grown(graph->tape, graph->tape_count, &graph->tape_capacity, sizeof *graph->tape);
+	graph->tape = graph_grown(graph->tape, graph->tape_count, &graph->tape_capacity, sizeof *graph->tape);
 	entry = &graph->tape[graph->tape_count++];
 	*entry = (struct tape_entry){ .input = input, .output = output };
 	memcpy(entry->layer, graph->layer, sizeof entry->layer);
 	return entry;
 }
 
-static void append_reorder(struct graph *graph, struct tensor *from, struct tensor *to)
+static void graph_append_reorder(struct graph *graph, struct tensor *from, struct tensor *to)
 {
 	dnnl_primitive_desc_t kernel;
 	struct op *op;
@@ -149,7 +149,7 @@ struct tensor *graph_in_layout(struct graph *graph, struct tensor *tensor,
 	struct tensor *copy = graph_staging(graph, tensor, layout);
 
 	if (copy != tensor)
-		append_reorder(graph, tensor, copy);
+		graph_append_reorder(graph, tensor, copy);
 	return copy;
 }
 
@@ -164,7 +164,7 @@ struct tensor *graph_staging(struct graph *graph, struct tensor *target,
 void graph_settle(struct graph *graph, struct tensor *staging, struct tensor *target)
 {
 	if (staging != target)
-		append_reorder(graph, staging, target);
+		graph_append_reorder(graph, staging, target);
 }
 
 /*
@@ -213,7 +213,7 @@ void graph_build_backward(struct graph *graph)
 	graph_set_layer(graph, "");
 }
 
-static void note_uses(struct tensor *const *tensors, int count, int index)
+static void graph_note_uses(struct tensor *const *tensors, int count, int index)
 {
 	for (int i = 0; i < count; i++)
 		tensors[i]->last_use = index;
@@ -224,8 +224,8 @@ void graph_finish(struct graph *graph)
 	for (int phase = graph->phase + 1; phase <= OP_PHASE_COUNT; phase++)
 		graph->phase_first[phase] = graph->op_count;
 	for (int i = 0; i < graph->op_count; i++) {
-		note_uses(graph->ops[i].reads, graph->ops[i].read_count, i);
-		note_uses(graph->ops[i].writes, graph->ops[i].write_count, i);
+		graph_note_uses(graph->ops[i].reads, graph->ops[i].read_count, i);
+		graph_note_uses(graph->ops[i].writes, graph->ops[i].write_count, i);
 	}
 	/* The forward descriptors were needed to create the backward ones. */
 	for (int i = 0; i < graph->tape_count; i++)

@@ -56,7 +56,7 @@ void batch_set(struct batch *batch, const struct digits *digits, int place, int 
 	data_normalize(digits, index, image);
 }
 
-static void pause_ms(int delay_ms)
+static void loader_pause_ms(int delay_ms)
 {
 	struct timespec delay = { delay_ms / 1000, delay_ms % 1000 * 1000000L };
 
@@ -64,17 +64,17 @@ static void pause_ms(int delay_ms)
 		nanosleep(&delay, NULL);
 }
 
-static void prepare(const struct loader *loader, const int *order, struct batch *batch)
+static void loader_prepare(const struct loader *loader, const int *order, struct batch *batch)
 {
 	DWELL_SCOPE(DWELL_CATEGORY_DATA, "load batch");
 	batch_init(batch, loader->digits, loader->settings.batch_size);
 	for (int i = 0; i < batch->size; i++)
 		batch_set(batch, loader->digits, i, order[i]);
-	pause_ms(loader->settings.delay_ms);
+	loader_pause_ms(loader->settings.delay_ms);
 }
 
 /* Returns false if the loader should end. */
-static bool put(struct loader *loader, const struct batch *batch)
+static bool loader_put(struct loader *loader, const struct batch *batch)
 {
 	DWELL_ZONE("put batch");
 	bool going;
@@ -94,7 +94,7 @@ static bool put(struct loader *loader, const struct batch *batch)
 	return going;
 }
 
-static void shuffle(int *order, int count, struct rng *rng)
+static void loader_shuffle(int *order, int count, struct rng *rng)
 {
 	for (int i = count - 1; i > 0; i--) {
 		int other = (int)rng_below(rng, (uint32_t)i + 1), kept = order[i];
@@ -121,10 +121,10 @@ static void *run_loader(void *argument)
 	rng_init(&rng, loader->settings.seed, 2);
 	for (;;) {
 		if (loader->settings.shuffle)
-			shuffle(order, count, &rng);
+			loader_shuffle(order, count, &rng);
 		for (int first = 0; first + batch_size <= count; first += batch_size) {
-			prepare(loader, order + first + loader->settings.part * part_size, &batch);
-			if (!put(loader, &batch)) {
+			loader_prepare(loader, order + first + loader->settings.part * part_size, &batch);
+			if (!loader_put(loader, &batch)) {
 				batch_reset(&batch);
 				free(order);
 				return NULL;

@@ -21,7 +21,7 @@ double now_s(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void prepare_networks(struct trainer *trainer)
+static void main_prepare_networks(struct trainer *trainer)
 {
 	const struct options *options = &trainer->options;
 	ACTION(trainer->profiler, SETUP);
@@ -42,14 +42,14 @@ static void prepare_networks(struct trainer *trainer)
 		tensorfile_load_params(options->load_weights, &trainer->params);
 }
 
-static void prepare_optimizer(struct trainer *trainer)
+static void main_prepare_optimizer(struct trainer *trainer)
 {
 	ACTION(trainer->profiler, CONFIGURE_OPTIMIZERS);
 	optimizer_append(&trainer->options.optimizer, &trainer->training.graph);
 	graph_finish(&trainer->training.graph);
 }
 
-static void prepare_data(struct trainer *trainer)
+static void main_prepare_data(struct trainer *trainer)
 {
 	const struct options *options = &trainer->options;
 	long long steps;
@@ -76,7 +76,7 @@ static void prepare_data(struct trainer *trainer)
 		die("no memory for the losses of %lld steps", steps);
 }
 
-static void print_start(const struct trainer *trainer)
+static void main_print_start(const struct trainer *trainer)
 {
 	const struct options *options = &trainer->options;
 	const struct digits *train = &trainer->data.train;
@@ -92,7 +92,7 @@ static void print_start(const struct trainer *trainer)
 	fflush(stdout);
 }
 
-static void finish_dump(struct trainer *trainer)
+static void main_finish_dump(struct trainer *trainer)
 {
 	const char *path = trainer->options.dump;
 
@@ -105,7 +105,7 @@ static void finish_dump(struct trainer *trainer)
 	tensorfile_close(trainer->dump, path);
 }
 
-static void release(struct trainer *trainer)
+static void main_release(struct trainer *trainer)
 {
 	device_reset(&trainer->device);
 	dwell_ignite_engine_destroy(trainer->trainer);
@@ -121,7 +121,7 @@ static void release(struct trainer *trainer)
 
 /* A session for the time profiling begins before the ranks part, so that they share it;
  * the verbosity is a process's own. */
-static void start_ranks(struct trainer *trainer)
+static void main_start_ranks(struct trainer *trainer)
 {
 	struct options *options = &trainer->options;
 
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 	int rank;
 
 	options_parse(&trainer.options, argc, argv);
-	start_ranks(&trainer);
+	main_start_ranks(&trainer);
 	tensor_memory_keep_freed();
 	trainer.profiler = actions_create(trainer.options.profiler, trainer.options.old_names);
 	actions_call(trainer.profiler, ACTION_CONFIGURE_CALLBACKS);
@@ -154,24 +154,24 @@ int main(int argc, char **argv)
 	dnn_init(&trainer.dnn, trainer.options.threads);
 	if (trainer.options.dump)
 		trainer.dump = tensorfile_create(trainer.options.dump);
-	prepare_data(&trainer);
-	prepare_networks(&trainer);
-	prepare_optimizer(&trainer);
+	main_prepare_data(&trainer);
+	main_prepare_networks(&trainer);
+	main_prepare_optimizer(&trainer);
 	fit_prepare(&trainer);
 	profile_run_facts(&trainer.options, trainer.data.folder);
 	if (ranks_own(trainer.ranks) == 0)
-		print_start(&trainer);
+		main_print_start(&trainer);
 	fit_run(&trainer);
 	actions_end_fit(trainer.profiler);
 	if (ranks_own(trainer.ranks) == 0)
 		printf("%d steps in %.1f s; tensors took %.0f MB at their peak\n", trainer.steps,
 		   now_s() - start, (double)tensor_memory_usage().peak_bytes / 1e6);
-	finish_dump(&trainer);
+	main_finish_dump(&trainer);
 	if (trainer.options.save_weights)
 		tensorfile_save_params(trainer.options.save_weights, &trainer.params);
 	rank = ranks_own(trainer.ranks);
 	ranks_finish(trainer.ranks);
-	release(&trainer);
+	main_release(&trainer);
 	if (rank == 0)
 		timing_print();
 	return 0;

@@ -12,10 +12,10 @@
 enum { CLASSES = 10, STEM_CHANNELS = 64, STAGES = 4, BLOCKS_PER_STAGE = 2 };
 
 /* Enters a layer and returns its path, which is the prefix of its parameters' names. */
-static const char *enter(struct graph *graph, char path[GRAPH_LAYER_MAX], const char *format, ...)
+static const char *net_enter(struct graph *graph, char path[GRAPH_LAYER_MAX], const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static const char *enter(struct graph *graph, char path[GRAPH_LAYER_MAX], const char *format, ...)
+static const char *net_enter(struct graph *graph, char path[GRAPH_LAYER_MAX], const char *format, ...)
 {
 	char layer[GRAPH_LAYER_MAX + sizeof "ResNet."];
 	va_list args;
@@ -28,66 +28,66 @@ static const char *enter(struct graph *graph, char path[GRAPH_LAYER_MAX], const 
 	return path;
 }
 
-static struct tensor *shortcut(struct graph *graph, const char *block, struct tensor *input,
-							   int channels, int stride)
+static struct tensor *net_shortcut(struct graph *graph, const char *block, struct tensor *input,
+							       int channels, int stride)
 {
 	char path[GRAPH_LAYER_MAX];
 	struct tensor *x = input;
 
 	if (stride == 1 && input->layout.dims[1] == channels)
 		return input;
-	x = layer_conv(graph, enter(graph, path, "%s.downsample.0", block), x,
+	x = layer_conv(graph, net_enter(graph, path, "%s.downsample.0", block), x,
 				   &(struct conv_shape){ channels, 1, stride, 0 }, PARAM_KAIMING_NORMAL);
-	return layer_batch_norm(graph, enter(graph, path, "%s.downsample.1", block), x);
+	return layer_batch_norm(graph, net_enter(graph, path, "%s.downsample.1", block), x);
 }
 
-static struct tensor *basic_block(struct graph *graph, const char *block, struct tensor *input,
-								  int channels, int stride)
+static struct tensor *net_basic_block(struct graph *graph, const char *block, struct tensor *input,
+								      int channels, int stride)
 {
 	char path[GRAPH_LAYER_MAX];
 	struct tensor *x = input, *identity;
 
-	x = layer_conv(graph, enter(graph, path, "%s.conv1", block), x,
+	x = layer_conv(graph, net_enter(graph, path, "%s.conv1", block), x,
 				   &(struct conv_shape){ channels, 3, stride, 1 }, PARAM_KAIMING_NORMAL);
-	x = layer_batch_norm(graph, enter(graph, path, "%s.bn1", block), x);
-	enter(graph, path, "%s.relu", block);
+	x = layer_batch_norm(graph, net_enter(graph, path, "%s.bn1", block), x);
+	net_enter(graph, path, "%s.relu", block);
 	x = layer_relu(graph, x);
-	x = layer_conv(graph, enter(graph, path, "%s.conv2", block), x,
+	x = layer_conv(graph, net_enter(graph, path, "%s.conv2", block), x,
 				   &(struct conv_shape){ channels, 3, 1, 1 }, PARAM_KAIMING_NORMAL);
-	x = layer_batch_norm(graph, enter(graph, path, "%s.bn2", block), x);
-	identity = shortcut(graph, block, input, channels, stride);
-	enter(graph, path, "%s", block);
+	x = layer_batch_norm(graph, net_enter(graph, path, "%s.bn2", block), x);
+	identity = net_shortcut(graph, block, input, channels, stride);
+	net_enter(graph, path, "%s", block);
 	x = layer_add(graph, x, identity);
-	enter(graph, path, "%s.relu", block);
+	net_enter(graph, path, "%s.relu", block);
 	return layer_relu(graph, x);
 }
 
-static struct tensor *build_logits(struct graph *graph, struct tensor *images)
+static struct tensor *net_build_logits(struct graph *graph, struct tensor *images)
 {
 	char path[GRAPH_LAYER_MAX];
 	struct tensor *x;
 
-	x = layer_conv(graph, enter(graph, path, "conv1"), images,
+	x = layer_conv(graph, net_enter(graph, path, "conv1"), images,
 				   &(struct conv_shape){ STEM_CHANNELS, 3, 1, 1 }, PARAM_KAIMING_UNIFORM);
-	x = layer_batch_norm(graph, enter(graph, path, "bn1"), x);
-	enter(graph, path, "relu");
+	x = layer_batch_norm(graph, net_enter(graph, path, "bn1"), x);
+	net_enter(graph, path, "relu");
 	x = layer_relu(graph, x);
-	enter(graph, path, "maxpool");
+	net_enter(graph, path, "maxpool");
 	x = layer_max_pool(graph, x, 3, 2, 1);
 	for (int stage = 0; stage < STAGES; stage++) {
 		for (int i = 0; i < BLOCKS_PER_STAGE; i++) {
 			char block[GRAPH_LAYER_MAX / 2];
 
 			snprintf(block, sizeof block, "layer%d.%d", stage + 1, i);
-			x = basic_block(graph, block, x, STEM_CHANNELS << stage, stage > 0 && i == 0 ? 2 : 1);
+			x = net_basic_block(graph, block, x, STEM_CHANNELS << stage, stage > 0 && i == 0 ? 2 : 1);
 		}
 	}
-	enter(graph, path, "avgpool");
+	net_enter(graph, path, "avgpool");
 	x = layer_global_average_pool(graph, x);
-	return layer_linear(graph, enter(graph, path, "fc"), x, CLASSES);
+	return layer_linear(graph, net_enter(graph, path, "fc"), x, CLASSES);
 }
 
-static struct tensor *scalar(struct graph *graph, const char *name)
+static struct tensor *net_scalar(struct graph *graph, const char *name)
 {
 	dnnl_memory_desc_t layout = dnn_layout(1, (dnnl_dims_t){ 1 }, dnnl_a);
 
@@ -111,9 +111,9 @@ void net_init(struct net *net, const struct dnn *dnn, struct params *params,
 	graph->norm_ranks = training ? shape->norm_ranks : NULL;
 	net->images = graph_tensor(graph, TENSOR_INPUT, TENSOR_BOUND, "images", &images);
 	net->labels = graph_tensor(graph, TENSOR_INPUT, TENSOR_BOUND, "labels", &labels);
-	net->loss = scalar(graph, "loss");
-	net->correct = scalar(graph, "correct");
-	logits = build_logits(graph, net->images);
+	net->loss = net_scalar(graph, "loss");
+	net->correct = net_scalar(graph, "correct");
+	logits = net_build_logits(graph, net->images);
 	graph_set_layer(graph, "CrossEntropyLoss");
 	layer_cross_entropy(graph, logits, net->labels, net->loss, net->correct);
 	if (training)

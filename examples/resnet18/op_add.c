@@ -5,7 +5,7 @@
  */
 #include "layers.h"
 
-static void append_backward(struct graph *graph, struct tape_entry *entry)
+static void add_append_backward(struct graph *graph, struct tape_entry *entry)
 {
 	graph_add_gradient(graph, entry->input, entry->output->gradient);
 	graph_add_gradient(graph, entry->saved[0], entry->output->gradient);
@@ -29,7 +29,7 @@ struct tensor *layer_add(struct graph *graph, struct tensor *a, struct tensor *b
 	op_reads(op, DNNL_ARG_SRC_1, second);
 	op_writes(op, DNNL_ARG_DST, output);
 	entry = graph_tape(graph, a, output);
-	entry->append_backward = append_backward;
+	entry->append_backward = add_append_backward;
 	entry->forward = kernel;
 	entry->saved[0] = b;
 	return output;

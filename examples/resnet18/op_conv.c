@@ -8,7 +8,7 @@
 
 #include "layers.h"
 
-static void backward_weights(struct graph *graph, struct tape_entry *entry)
+static void conv_backward_weights(struct graph *graph, struct tape_entry *entry)
 {
 	dnnl_memory_desc_t src = dnn_any_layout(&entry->input->layout);
 	dnnl_memory_desc_t weight = dnn_any_layout(&entry->weight->value.layout);
@@ -38,7 +38,7 @@ static void backward_weights(struct graph *graph, struct tape_entry *entry)
 	dnnl_primitive_desc_destroy(kernel);
 }
 
-static void backward_data(struct graph *graph, struct tape_entry *entry)
+static void conv_backward_data(struct graph *graph, struct tape_entry *entry)
 {
 	dnnl_memory_desc_t src = dnn_any_layout(&entry->input->layout);
 	dnnl_memory_desc_t weight_any = dnn_any_layout(&entry->weight->value.layout);
@@ -68,17 +68,17 @@ static void backward_data(struct graph *graph, struct tape_entry *entry)
 	dnnl_primitive_desc_destroy(kernel);
 }
 
-static void append_backward(struct graph *graph, struct tape_entry *entry)
+static void conv_append_backward(struct graph *graph, struct tape_entry *entry)
 {
-	backward_weights(graph, entry);
+	conv_backward_weights(graph, entry);
 	/* The gradient of the images is not needed. */
 	if (entry->input->category != TENSOR_INPUT)
-		backward_data(graph, entry);
+		conv_backward_data(graph, entry);
 }
 
-static dnnl_primitive_desc_t describe_forward(struct graph *graph, const struct tensor *input,
-											  const struct conv_shape *shape,
-											  const dnnl_dims_t strides, const dnnl_dims_t padding)
+static dnnl_primitive_desc_t conv_describe_forward(struct graph *graph, const struct tensor *input,
+											       const struct conv_shape *shape,
+											       const dnnl_dims_t strides, const dnnl_dims_t padding)
 {
 	const dnnl_dim_t *in = input->layout.dims;
 	dnnl_dims_t weight_dims = { shape->channels, in[1], shape->kernel, shape->kernel };
@@ -100,8 +100,8 @@ static dnnl_primitive_desc_t describe_forward(struct graph *graph, const struct 
 	return dnn_describe(graph->dnn, &desc, NULL);
 }
 
-static struct param *declare_weight(struct graph *graph, const char *name,
-									const_dnnl_primitive_desc_t kernel, enum param_init init)
+static struct param *conv_declare_weight(struct graph *graph, const char *name,
+									     const_dnnl_primitive_desc_t kernel, enum param_init init)
 {
 	dnnl_memory_desc_t layout = dnn_wanted_layout(kernel, DNNL_ARG_WEIGHTS);
 	char full_name[TENSOR_NAME_MAX];
@@ -120,11 +120,11 @@ struct tensor *layer_conv(struct graph *graph, const char *name, struct tensor *
 {
 	dnnl_dims_t strides = { shape->stride, shape->stride };
 	dnnl_dims_t padding = { shape->padding, shape->padding };
-	dnnl_primitive_desc_t kernel = describe_forward(graph, input, shape, strides, padding);
+	dnnl_primitive_desc_t kernel = conv_describe_forward(graph, input, shape, strides, padding);
 	dnnl_memory_desc_t src = dnn_wanted_layout(kernel, DNNL_ARG_SRC);
 	dnnl_memory_desc_t weight_layout = dnn_wanted_layout(kernel, DNNL_ARG_WEIGHTS);
 	dnnl_memory_desc_t dst = dnn_wanted_layout(kernel, DNNL_ARG_DST);
-	struct param *weight = declare_weight(graph, name, kernel, init);
+	struct param *weight = conv_declare_weight(graph, name, kernel, init);
 	struct tensor *output = graph_tensor(graph, TENSOR_ACTIVATION, TENSOR_TRANSIENT, name, &dst);
 	struct tensor *source = graph_in_layout(graph, input, &src);
 	struct tensor *weight_value = graph_in_layout(graph, &weight->value, &weight_layout);
@@ -134,7 +134,7 @@ struct tensor *layer_conv(struct graph *graph, const char *name, struct tensor *
 	op_reads(op, DNNL_ARG_SRC, source);
 	op_reads(op, DNNL_ARG_WEIGHTS, weight_value);
 	op_writes(op, DNNL_ARG_DST, output);
-	entry->append_backward = append_backward;
+	entry->append_backward = conv_append_backward;
 	entry->forward = kernel;
 	entry->weight = weight;
 	memcpy(entry->strides, strides, sizeof strides);

@@ -7,7 +7,7 @@
 
 #include "layers.h"
 
-static void backward_weights(struct graph *graph, struct tape_entry *entry)
+static void linear_backward_weights(struct graph *graph, struct tape_entry *entry)
 {
 	dnnl_memory_desc_t *weight = &entry->weight->gradient.layout;
 	dnnl_inner_product_desc_t desc;
@@ -27,7 +27,7 @@ static void backward_weights(struct graph *graph, struct tape_entry *entry)
 	dnnl_primitive_desc_destroy(kernel);
 }
 
-static void backward_data(struct graph *graph, struct tape_entry *entry)
+static void linear_backward_data(struct graph *graph, struct tape_entry *entry)
 {
 	struct tensor *result = graph_tensor(graph, TENSOR_GRADIENT, TENSOR_TRANSIENT,
 										 entry->input->name, &entry->input->layout);
@@ -47,14 +47,14 @@ static void backward_data(struct graph *graph, struct tape_entry *entry)
 	dnnl_primitive_desc_destroy(kernel);
 }
 
-static void append_backward(struct graph *graph, struct tape_entry *entry)
+static void linear_append_backward(struct graph *graph, struct tape_entry *entry)
 {
-	backward_weights(graph, entry);
-	backward_data(graph, entry);
+	linear_backward_weights(graph, entry);
+	linear_backward_data(graph, entry);
 }
 
-static struct param *declare(struct graph *graph, const char *name, const char *part,
-							 const dnnl_memory_desc_t *layout, long fan)
+static struct param *linear_declare(struct graph *graph, const char *name, const char *part,
+							        const dnnl_memory_desc_t *layout, long fan)
 {
 	char full_name[TENSOR_NAME_MAX];
 	struct param *param;
@@ -77,8 +77,8 @@ struct tensor *layer_linear(struct graph *graph, const char *name, struct tensor
 	dnnl_memory_desc_t bias_layout = dnn_layout(1, bias_dims, dnnl_a);
 	dnnl_memory_desc_t dst = dnn_layout(2, out_dims, dnnl_ab);
 	long fan = (long)(in[1] * in[2] * in[3]);
-	struct param *weight = declare(graph, name, "weight", &weight_layout, fan);
-	struct param *bias = declare(graph, name, "bias", &bias_layout, fan);
+	struct param *weight = linear_declare(graph, name, "weight", &weight_layout, fan);
+	struct param *bias = linear_declare(graph, name, "bias", &bias_layout, fan);
 	struct tensor *output = graph_tensor(graph, TENSOR_ACTIVATION, TENSOR_TRANSIENT, name, &dst);
 	dnnl_inner_product_desc_t desc;
 	dnnl_primitive_desc_t kernel;
@@ -96,7 +96,7 @@ struct tensor *layer_linear(struct graph *graph, const char *name, struct tensor
 	op_reads(op, DNNL_ARG_BIAS, &bias->value);
 	op_writes(op, DNNL_ARG_DST, output);
 	entry = graph_tape(graph, input, output);
-	entry->append_backward = append_backward;
+	entry->append_backward = linear_append_backward;
 	entry->forward = kernel;
 	entry->weight = weight;
 	entry->bias = bias;

@@ -10,8 +10,8 @@
 enum { PROBABILITIES, LABELS };
 
 /* Returns -log of the label's probability. */
-static double softmax(const float *logits, float *probabilities, dnnl_dim_t classes, int32_t label,
-					  dnnl_dim_t *best)
+static double loss_softmax(const float *logits, float *probabilities, dnnl_dim_t classes, int32_t label,
+					       dnnl_dim_t *best)
 {
 	double sum = 0;
 
@@ -26,7 +26,7 @@ static double softmax(const float *logits, float *probabilities, dnnl_dim_t clas
 	return label < 0 ? 0 : log(sum) - ((double)logits[label] - logits[*best]);
 }
 
-static void run_cross_entropy(const struct op *op, const struct dnn *dnn)
+static void loss_run_cross_entropy(const struct op *op, const struct dnn *dnn)
 {
 	const float *logits = op->reads[0]->data;
 	const int32_t *labels = op->reads[1]->data;
@@ -41,7 +41,7 @@ static void run_cross_entropy(const struct op *op, const struct dnn *dnn)
 		dnnl_dim_t best;
 
 		sum +=
-			softmax(logits + i * classes, probabilities + i * classes, classes, labels[i], &best);
+			loss_softmax(logits + i * classes, probabilities + i * classes, classes, labels[i], &best);
 		counted += labels[i] >= 0;
 		right += labels[i] == best;
 	}
@@ -49,7 +49,7 @@ static void run_cross_entropy(const struct op *op, const struct dnn *dnn)
 	*correct = (float)right;
 }
 
-static void run_cross_entropy_backward(const struct op *op, const struct dnn *dnn)
+static void loss_run_cross_entropy_backward(const struct op *op, const struct dnn *dnn)
 {
 	const float *probabilities = op->reads[0]->data;
 	const int32_t *labels = op->reads[1]->data;
@@ -68,11 +68,11 @@ static void run_cross_entropy_backward(const struct op *op, const struct dnn *dn
 					: (probabilities[i * classes + k] - (labels[i] == k)) / (float)counted;
 }
 
-static void append_backward(struct graph *graph, struct tape_entry *entry)
+static void loss_append_backward(struct graph *graph, struct tape_entry *entry)
 {
 	struct tensor *result = graph_tensor(graph, TENSOR_GRADIENT, TENSOR_TRANSIENT,
 										 entry->input->name, &entry->input->layout);
-	struct op *op = graph_plain_op(graph, "cross_entropy_backward", run_cross_entropy_backward);
+	struct op *op = graph_plain_op(graph, "cross_entropy_backward", loss_run_cross_entropy_backward);
 
 	op_reads(op, OP_PLAIN, entry->saved[PROBABILITIES]);
 	op_reads(op, OP_PLAIN, entry->saved[LABELS]);
@@ -85,7 +85,7 @@ void layer_cross_entropy(struct graph *graph, struct tensor *logits, struct tens
 {
 	struct tensor *probabilities =
 		graph_tensor(graph, TENSOR_ACTIVATION, TENSOR_TRANSIENT, "probabilities", &logits->layout);
-	struct op *op = graph_plain_op(graph, "cross_entropy", run_cross_entropy);
+	struct op *op = graph_plain_op(graph, "cross_entropy", loss_run_cross_entropy);
 	struct tape_entry *entry = graph_tape(graph, logits, loss);
 
 	op_reads(op, OP_PLAIN, logits);
@@ -93,7 +93,7 @@ void layer_cross_entropy(struct graph *graph, struct tensor *logits, struct tens
 	op_writes(op, OP_PLAIN, loss);
 	op_writes(op, OP_PLAIN, correct);
 	op_writes(op, OP_PLAIN, probabilities);
-	entry->append_backward = append_backward;
+	entry->append_backward = loss_append_backward;
 	entry->saved[PROBABILITIES] = probabilities;
 	entry->saved[LABELS] = labels;
 }

@@ -15,7 +15,7 @@ static const float momentum = 0.1f;
 enum { MEAN, VARIANCE };
 
 /* oneDNN's variance divides by the count; PyTorch stores the unbiased variance. */
-static void run_running_statistics(const struct op *op, const struct dnn *dnn)
+static void norm_run_running_statistics(const struct op *op, const struct dnn *dnn)
 {
 	const float *mean = op->reads[0]->data, *variance = op->reads[1]->data;
 	const dnnl_memory_desc_t *layout = &op->reads[2]->layout;
@@ -32,12 +32,12 @@ static void run_running_statistics(const struct op *op, const struct dnn *dnn)
 }
 
 /* Whether the kernel receives the statistics as input: the running ones, or those of all ranks. */
-static bool is_given(const struct graph *graph)
+static bool norm_is_given(const struct graph *graph)
 {
 	return !graph->training || graph->frozen_norm || graph->norm_ranks;
 }
 
-static void append_backward(struct graph *graph, struct tape_entry *entry)
+static void norm_append_backward(struct graph *graph, struct tape_entry *entry)
 {
 	unsigned flags = dnnl_use_scale | dnnl_use_shift;
 	struct tensor *input = entry->input, *gradient, *result;
@@ -49,7 +49,7 @@ static void append_backward(struct graph *graph, struct tape_entry *entry)
 	result = graph_tensor(graph, TENSOR_GRADIENT, TENSOR_TRANSIENT, input->name, &input->layout);
 	dnn_check(dnnl_batch_normalization_backward_desc_init(&desc, dnnl_backward, &input->layout,
 														  &input->layout, norm_epsilon,
-														  is_given(graph)
+														  norm_is_given(graph)
 															  ? flags | dnnl_use_global_stats
 															  : flags),
 			  "batch normalization backward");
@@ -70,8 +70,8 @@ static void append_backward(struct graph *graph, struct tape_entry *entry)
 	dnnl_primitive_desc_destroy(kernel);
 }
 
-static struct param *declare(struct graph *graph, const char *name, const char *part, bool trained,
-							 enum param_init init, dnnl_dim_t channels)
+static struct param *norm_declare(struct graph *graph, const char *name, const char *part, bool trained,
+							      enum param_init init, dnnl_dim_t channels)
 {
 	dnnl_memory_desc_t layout = dnn_layout(1, &channels, dnnl_a);
 	char full_name[TENSOR_NAME_MAX];
@@ -83,23 +83,24 @@ static struct param *declare(struct graph *graph, const char *name, const char *
 	return param;
 }
 
-static dnnl_primitive_desc_t describe_forward(struct graph *graph, const struct tensor *input)
+static dnnl_primitive_desc_t norm_describe_forward(struct graph *graph, const struct tensor *input)
 {
 	unsigned flags = dnnl_use_scale | dnnl_use_shift;
 	dnnl_batch_normalization_desc_t desc;
 
 	dnn_check(dnnl_batch_normalization_forward_desc_init(
 				  &desc, graph->training ? dnnl_forward_training : dnnl_forward_inference,
-				  &input->layout, norm_epsilon, is_given(graph) ? flags | dnnl_use_global_stats : flags),
-			  "batch normalization");
+				  &input->layout, norm_epsilon,
+				  norm_is_given(graph) ? flags | dnnl_use_global_stats : flags),
+	          "batch normalization");
 	return dnn_describe(graph->dnn, &desc, NULL);
 }
 
-static void append_running_statistics(struct graph *graph, struct tensor *input,
-									  struct tensor *const saved[2], struct param *running_mean,
-									  struct param *running_variance)
+static void norm_append_running_statistics(struct graph *graph, struct tensor *input,
+									       struct tensor *const saved[2], struct param *running_mean,
+									       struct param *running_variance)
 {
-	struct op *op = graph_plain_op(graph, "batch_norm_running_statistics", run_running_statistics);
+	struct op *op = graph_plain_op(graph, "batch_norm_running_statistics", norm_run_running_statistics);
 
 	op_reads(op, OP_PLAIN, saved[MEAN]);
 	op_reads(op, OP_PLAIN, saved[VARIANCE]);
@@ -110,9 +111,9 @@ static void append_running_statistics(struct graph *graph, struct tensor *input,
 }
 
 /* `saved`: the batch's statistics, which the backward pass also needs. */
-static void append_training(struct graph *graph, struct op *op, struct tensor *input,
-							struct tensor *output, struct tape_entry *entry,
-							struct param *running_mean, struct param *running_variance)
+static void norm_append_training(struct graph *graph, struct op *op, struct tensor *input,
+							     struct tensor *output, struct tape_entry *entry,
+							     struct param *running_mean, struct param *running_variance)
 {
 	const dnnl_memory_desc_t *layout = &running_mean->value.layout;
 
@@ -123,18 +124,18 @@ static void append_training(struct graph *graph, struct op *op, struct tensor *i
 	op_writes(op, DNNL_ARG_DST, output);
 	op_writes(op, DNNL_ARG_MEAN, entry->saved[MEAN]);
 	op_writes(op, DNNL_ARG_VARIANCE, entry->saved[VARIANCE]);
-	entry->append_backward = append_backward;
-	append_running_statistics(graph, input, entry->saved, running_mean, running_variance);
+	entry->append_backward = norm_append_backward;
+	norm_append_running_statistics(graph, input, entry->saved, running_mean, running_variance);
 }
 
 struct tensor *layer_batch_norm(struct graph *graph, const char *name, struct tensor *input)
 {
 	dnnl_dim_t channels = input->layout.dims[1];
-	struct param *weight = declare(graph, name, "weight", true, PARAM_ONE, channels);
-	struct param *bias = declare(graph, name, "bias", true, PARAM_ZERO, channels);
-	struct param *mean = declare(graph, name, "running_mean", false, PARAM_ZERO, channels);
-	struct param *variance = declare(graph, name, "running_var", false, PARAM_ONE, channels);
-	dnnl_primitive_desc_t kernel = describe_forward(graph, input);
+	struct param *weight = norm_declare(graph, name, "weight", true, PARAM_ONE, channels);
+	struct param *bias = norm_declare(graph, name, "bias", true, PARAM_ZERO, channels);
+	struct param *mean = norm_declare(graph, name, "running_mean", false, PARAM_ZERO, channels);
+	struct param *variance = norm_declare(graph, name, "running_var", false, PARAM_ONE, channels);
+	dnnl_primitive_desc_t kernel = norm_describe_forward(graph, input);
 	struct tensor *output =
 		graph_tensor(graph, TENSOR_ACTIVATION, TENSOR_TRANSIENT, name, &input->layout);
 	struct tensor *given[2] = { &mean->value, &variance->value };
@@ -151,16 +152,16 @@ struct tensor *layer_batch_norm(struct graph *graph, const char *name, struct te
 	op_reads(op, DNNL_ARG_SRC, input);
 	op_reads(op, DNNL_ARG_SCALE, &weight->value);
 	op_reads(op, DNNL_ARG_SHIFT, &bias->value);
-	if (!is_given(graph)) {
-		append_training(graph, op, input, output, entry, mean, variance);
+	if (!norm_is_given(graph)) {
+		norm_append_training(graph, op, input, output, entry, mean, variance);
 	} else {
 		op_reads(op, DNNL_ARG_MEAN, given[MEAN]);
 		op_reads(op, DNNL_ARG_VARIANCE, given[VARIANCE]);
 		op_writes(op, DNNL_ARG_DST, output);
 		memcpy(entry->saved, given, sizeof given);
-		entry->append_backward = append_backward;
+		entry->append_backward = norm_append_backward;
 		if (graph->norm_ranks)
-			append_running_statistics(graph, input, given, mean, variance);
+			norm_append_running_statistics(graph, input, given, mean, variance);
 	}
 	return output;
 }

@@ -33,19 +33,19 @@ static void append_pool_backward(struct graph *graph, struct tape_entry *entry, 
 	dnnl_primitive_desc_destroy(kernel);
 }
 
-static void append_max_backward(struct graph *graph, struct tape_entry *entry)
+static void pool_append_max_backward(struct graph *graph, struct tape_entry *entry)
 {
 	append_pool_backward(graph, entry, "max_pool_backward", dnnl_pooling_max);
 }
 
-static void append_average_backward(struct graph *graph, struct tape_entry *entry)
+static void pool_append_average_backward(struct graph *graph, struct tape_entry *entry)
 {
 	append_pool_backward(graph, entry, "average_pool_backward", dnnl_pooling_avg_exclude_padding);
 }
 
-static dnnl_primitive_desc_t describe_forward(struct graph *graph, const struct tensor *input,
-											  dnnl_alg_kind_t algorithm,
-											  const struct tape_entry *entry)
+static dnnl_primitive_desc_t pool_describe_forward(struct graph *graph, const struct tensor *input,
+											       dnnl_alg_kind_t algorithm,
+											       const struct tape_entry *entry)
 {
 	const dnnl_dim_t *in = input->layout.dims;
 	dnnl_dims_t out_dims = { in[0], in[1] };
@@ -68,7 +68,7 @@ static dnnl_primitive_desc_t describe_forward(struct graph *graph, const struct 
 static struct tensor *append_pool(struct graph *graph, struct tensor *input, const char *name,
 								  dnnl_alg_kind_t algorithm, const struct tape_entry *shape)
 {
-	dnnl_primitive_desc_t kernel = describe_forward(graph, input, algorithm, shape);
+	dnnl_primitive_desc_t kernel = pool_describe_forward(graph, input, algorithm, shape);
 	dnnl_memory_desc_t dst = dnn_wanted_layout(kernel, DNNL_ARG_DST);
 	dnnl_memory_desc_t workspace = dnn_wanted_layout(kernel, DNNL_ARG_WORKSPACE);
 	struct tensor *output = graph_tensor(graph, TENSOR_ACTIVATION, TENSOR_TRANSIENT, name, &dst);
@@ -93,7 +93,7 @@ static struct tensor *append_pool(struct graph *graph, struct tensor *input, con
 struct tensor *layer_max_pool(struct graph *graph, struct tensor *input, int kernel, int stride,
 							  int padding)
 {
-	struct tape_entry shape = { .append_backward = append_max_backward,
+	struct tape_entry shape = { .append_backward = pool_append_max_backward,
 								.kernel = { kernel, kernel },
 								.strides = { stride, stride },
 								.padding = { padding, padding } };
@@ -103,7 +103,7 @@ struct tensor *layer_max_pool(struct graph *graph, struct tensor *input, int ker
 
 struct tensor *layer_global_average_pool(struct graph *graph, struct tensor *input)
 {
-	struct tape_entry shape = { .append_backward = append_average_backward,
+	struct tape_entry shape = { .append_backward = pool_append_average_backward,
 								.kernel = { input->layout.dims[2], input->layout.dims[3] },
 								.strides = { 1, 1 } };
 

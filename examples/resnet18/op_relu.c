@@ -6,7 +6,7 @@
 
 static const dnnl_alg_kind_t algorithm = dnnl_eltwise_relu_use_dst_for_bwd;
 
-static void append_backward(struct graph *graph, struct tape_entry *entry)
+static void relu_append_backward(struct graph *graph, struct tape_entry *entry)
 {
 	struct tensor *output = entry->output, *gradient, *result;
 	dnnl_primitive_desc_t kernel;
@@ -46,7 +46,7 @@ struct tensor *layer_relu(struct graph *graph, struct tensor *input)
 	op_reads(op, DNNL_ARG_SRC, input);
 	op_writes(op, DNNL_ARG_DST, output);
 	entry = graph_tape(graph, input, output);
-	entry->append_backward = append_backward;
+	entry->append_backward = relu_append_backward;
 	entry->forward = kernel;
 	return output;
 }

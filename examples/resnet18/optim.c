@@ -14,19 +14,19 @@ const char *optimizer_name(enum optimizer_kind kind)
 	return kind == OPTIMIZER_SGD ? "sgd" : "rmsprop";
 }
 
-static size_t stored_count(const struct tensor *tensor)
+static size_t optim_stored_count(const struct tensor *tensor)
 {
 	return tensor->size_bytes / sizeof(float);
 }
 
 /* Without momentum there is no velocity: the step follows the gradient. */
-static void run_sgd(const struct op *op, const struct dnn *dnn)
+static void optim_run_sgd(const struct op *op, const struct dnn *dnn)
 {
 	const struct optimizer *optimizer = op->settings;
 	const float *restrict gradient = op->reads[0]->data;
 	float *restrict value = op->writes[0]->data;
 	float rate = optimizer->learning_rate, momentum = optimizer->momentum;
-	size_t count = stored_count(op->writes[0]);
+	size_t count = optim_stored_count(op->writes[0]);
 
 	(void)dnn;
 	if (op->write_count == 1) {
@@ -42,14 +42,14 @@ static void run_sgd(const struct op *op, const struct dnn *dnn)
 	}
 }
 
-static void run_rmsprop(const struct op *op, const struct dnn *dnn)
+static void optim_run_rmsprop(const struct op *op, const struct dnn *dnn)
 {
 	const struct optimizer *optimizer = op->settings;
 	const float *restrict gradient = op->reads[0]->data;
 	float *restrict value = op->writes[0]->data, *restrict square = op->writes[1]->data;
 	float rate = optimizer->learning_rate, momentum = optimizer->momentum;
 	float keep = rmsprop_smoothing, take = 1 - rmsprop_smoothing;
-	size_t count = stored_count(op->writes[0]);
+	size_t count = optim_stored_count(op->writes[0]);
 
 	(void)dnn;
 	if (op->write_count == 2) {
@@ -68,7 +68,7 @@ static void run_rmsprop(const struct op *op, const struct dnn *dnn)
 	}
 }
 
-static void add_states(struct graph *graph, struct param *param, int count)
+static void optim_add_states(struct graph *graph, struct param *param, int count)
 {
 	while (param->state_count < count)
 		tensor_init(&param->states[param->state_count++], graph->dnn, param->value.name,
@@ -88,8 +88,8 @@ void optimizer_append(const struct optimizer *optimizer, struct graph *graph)
 
 		if (!param->trained)
 			continue;
-		add_states(graph, param, state_count);
-		op = graph_plain_op(graph, sgd ? "sgd" : "rmsprop", sgd ? run_sgd : run_rmsprop);
+		optim_add_states(graph, param, state_count);
+		op = graph_plain_op(graph, sgd ? "sgd" : "rmsprop", sgd ? optim_run_sgd : optim_run_rmsprop);
 		op->settings = optimizer;
 		op_reads(op, OP_PLAIN, &param->gradient);
 		op_writes(op, OP_PLAIN, &param->value);

@@ -100,15 +100,15 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static void usage_error(void) __attribute__((noreturn));
+static void options_usage_error(void) __attribute__((noreturn));
 
-static void usage_error(void)
+static void options_usage_error(void)
 {
 	fputs("resnet18: --help lists the options\n", stderr);
 	exit(2);
 }
 
-static long long whole_number(const char *option, const char *text, long long low, long long high)
+static long long options_whole_number(const char *option, const char *text, long long low, long long high)
 {
 	char *end;
 	long long value;
@@ -118,12 +118,12 @@ static long long whole_number(const char *option, const char *text, long long lo
 	if (end == text || *end || errno || value < low || value > high) {
 		fprintf(stderr, "resnet18: --%s takes a whole number from %lld to %lld, not '%s'\n", option,
 				low, high, text);
-		usage_error();
+		options_usage_error();
 	}
 	return value;
 }
 
-static float decimal(const char *option, const char *text, float low, float high)
+static float options_decimal(const char *option, const char *text, float low, float high)
 {
 	char *end;
 	float value = strtof(text, &end);
@@ -131,31 +131,31 @@ static float decimal(const char *option, const char *text, float low, float high
 	if (end == text || *end || !isfinite(value) || value < low || value >= high) {
 		fprintf(stderr, "resnet18: --%s takes a number from %g to below %g, not '%s'\n", option,
 				(double)low, (double)high, text);
-		usage_error();
+		options_usage_error();
 	}
 	return value;
 }
 
-static enum optimizer_kind optimizer_kind(const char *text)
+static enum optimizer_kind options_optimizer_kind(const char *text)
 {
 	if (strcmp(text, "sgd") == 0)
 		return OPTIMIZER_SGD;
 	if (strcmp(text, "rmsprop") == 0)
 		return OPTIMIZER_RMSPROP;
 	fprintf(stderr, "resnet18: --optimizer takes sgd or rmsprop, not '%s'\n", text);
-	usage_error();
+	options_usage_error();
 }
 
-static bool has_old_names(const char *text)
+static bool options_has_old_names(const char *text)
 {
 	if (strcmp(text, "1.6") != 0 && strcmp(text, "2.2") != 0) {
 		fprintf(stderr, "resnet18: --action-names takes 2.2 or 1.6, not '%s'\n", text);
-		usage_error();
+		options_usage_error();
 	}
 	return text[0] == '1';
 }
 
-static void take_path(struct options *options, int option)
+static void options_take_path(struct options *options, int option)
 {
 	switch (option) {
 	case OPT_DATA:
@@ -171,7 +171,7 @@ static void take_path(struct options *options, int option)
 		options->dump = optarg;
 		break;
 	default: /* getopt has printed the error */
-		usage_error();
+		options_usage_error();
 	}
 }
 
@@ -179,49 +179,49 @@ static void take_option(struct options *options, int option, const char *name)
 {
 	switch (option) {
 	case OPT_EPOCHS:
-		options->epochs = (int)whole_number(name, optarg, 1, 1000000);
+		options->epochs = (int)options_whole_number(name, optarg, 1, 1000000);
 		break;
 	case OPT_BATCH:
-		options->batch_size = (int)whole_number(name, optarg, 1, 4096);
+		options->batch_size = (int)options_whole_number(name, optarg, 1, 4096);
 		break;
 	case OPT_MAX_STEPS:
-		options->max_steps = (int)whole_number(name, optarg, 1, 1000000000);
+		options->max_steps = (int)options_whole_number(name, optarg, 1, 1000000000);
 		break;
 	case OPT_OPTIMIZER:
-		options->optimizer.kind = optimizer_kind(optarg);
+		options->optimizer.kind = options_optimizer_kind(optarg);
 		break;
 	case OPT_LR:
-		options->optimizer.learning_rate = decimal(name, optarg, 0, 1000);
+		options->optimizer.learning_rate = options_decimal(name, optarg, 0, 1000);
 		break;
 	case OPT_MOMENTUM:
-		options->optimizer.momentum = decimal(name, optarg, 0, 1);
+		options->optimizer.momentum = options_decimal(name, optarg, 0, 1);
 		break;
 	case OPT_SEED:
-		options->seed = (uint64_t)whole_number(name, optarg, 0, INT64_MAX);
+		options->seed = (uint64_t)options_whole_number(name, optarg, 0, INT64_MAX);
 		break;
 	case OPT_NO_SHUFFLE:
 		options->shuffle = false;
 		break;
 	case OPT_THREADS:
-		options->threads = (int)whole_number(name, optarg, 1, 1024);
+		options->threads = (int)options_whole_number(name, optarg, 1, 1024);
 		break;
 	case OPT_PREFETCH:
-		options->prefetch = (int)whole_number(name, optarg, 1, 1024);
+		options->prefetch = (int)options_whole_number(name, optarg, 1, 1024);
 		break;
 	case OPT_LOADER_DELAY:
-		options->loader_delay_ms = (int)whole_number(name, optarg, 0, 60000);
+		options->loader_delay_ms = (int)options_whole_number(name, optarg, 0, 60000);
 		break;
 	case OPT_RANKS:
-		options->ranks = (int)whole_number(name, optarg, 1, 64);
+		options->ranks = (int)options_whole_number(name, optarg, 1, 64);
 		break;
 	case OPT_GRAPH:
 		options->graph = true;
 		break;
 	case OPT_VERBOSITY:
-		options->verbosity = (int)whole_number(name, optarg, 0, 3);
+		options->verbosity = (int)options_whole_number(name, optarg, 0, 3);
 		break;
 	case OPT_SKIP_ITERATION:
-		options->skip_iteration = (int)whole_number(name, optarg, 0, 1000000000);
+		options->skip_iteration = (int)options_whole_number(name, optarg, 0, 1000000000);
 		break;
 	case OPT_FROZEN_NORM:
 		options->frozen_norm = true;
@@ -236,13 +236,13 @@ static void take_option(struct options *options, int option, const char *name)
 		options->profiler = optarg;
 		break;
 	case OPT_ACTION_NAMES:
-		options->old_names = has_old_names(optarg);
+		options->old_names = options_has_old_names(optarg);
 		break;
 	case OPT_HELP:
 		fputs(help_text, stdout);
 		exit(0);
 	default:
-		take_path(options, option);
+		options_take_path(options, option);
 	}
 }
 
@@ -263,16 +263,16 @@ void options_parse(struct options *options, int argc, char **argv)
 		take_option(options, option, long_options[index].name);
 	if (optind < argc) {
 		fprintf(stderr, "resnet18: '%s' is not an option\n", argv[optind]);
-		usage_error();
+		options_usage_error();
 	}
 	if (options->batch_size % options->ranks) {
 		fprintf(stderr, "resnet18: --ranks %d does not divide --batch %d\n", options->ranks,
 				options->batch_size);
-		usage_error();
+		options_usage_error();
 	}
 	if (options->sync_norm && options->frozen_norm) {
 		fputs("resnet18: --sync-norm and --frozen-norm exclude each other\n", stderr);
-		usage_error();
+		options_usage_error();
 	}
 	sgd = options->optimizer.kind == OPTIMIZER_SGD;
 	if (options->optimizer.learning_rate < 0)

@@ -56,7 +56,7 @@ struct param *params_declare(struct params *params, const char *name, bool train
 	return param;
 }
 
-static void fill_values(const struct param *param, struct rng *rng, float *values, size_t count)
+static void params_fill_values(const struct param *param, struct rng *rng, float *values, size_t count)
 {
 	float deviation = param->fan ? sqrtf(2.0f / (float)param->fan) : 0;
 	float bound = param->fan ? 1.0f / sqrtf((float)param->fan) : 0;
@@ -91,7 +91,7 @@ void params_fill(struct params *params, uint64_t seed)
 		size_t size_bytes = count * sizeof(float);
 		float *values = tensor_memory_alloc(size_bytes, TENSOR_TEMPORARY);
 
-		fill_values(param, &rng, values, count);
+		params_fill_values(param, &rng, values, count);
 		tensor_from_plain(params->dnn, &param->value, values);
 		tensor_memory_free(values, size_bytes);
 	}

@@ -55,7 +55,7 @@ void profile_run_facts(const struct options *options, const char *data_folder)
 #else
 
 /* Returns the number of layers that two paths have in common: two for "A.b.c" and "A.b.d". */
-static int shared_depth(const char *a, const char *b)
+static int profile_shared_depth(const char *a, const char *b)
 {
 	const char *start = a;
 	int depth = 0;
@@ -67,7 +67,7 @@ static int shared_depth(const char *a, const char *b)
 	return depth;
 }
 
-static void leave_to(struct profile_layers *open, int depth)
+static void profile_leave_to(struct profile_layers *open, int depth)
 {
 	while (open->depth > depth)
 		dwell_end(open->began[--open->depth]);
@@ -91,19 +91,19 @@ void profile_end_phase(unsigned began)
 	dwell_end(began);
 }
 
-static uint8_t element_type(const struct tensor *tensor)
+static uint8_t profile_element_type(const struct tensor *tensor)
 {
 	return tensor->layout.data_type == dnnl_f32 ? DWELL_FLOAT32 : DWELL_INT32;
 }
 
-static struct dwell_tensor shape_of(const struct tensor *tensor)
+static struct dwell_tensor profile_shape_of(const struct tensor *tensor)
 {
 	return (struct dwell_tensor){ .sizes = tensor->layout.dims,
 								  .dimensions = (uint8_t)tensor->layout.ndims,
-								  .dtype = element_type(tensor) };
+								  .dtype = profile_element_type(tensor) };
 }
 
-static unsigned begin_communication(struct op *op)
+static unsigned profile_begin_communication(struct op *op)
 {
 	op->site.name = op->name;
 	op->site.file = __FILE__;
@@ -112,7 +112,7 @@ static unsigned begin_communication(struct op *op)
 }
 
 /* Includes the layer's own parameters: "ResNet.bn1" has bn1.weight and bn1.bias. */
-static uint32_t name_layer(const struct params *params, const char *path)
+static uint32_t profile_name_layer(const struct params *params, const char *path)
 {
 	const char *own = strchr(path, '.') ? strchr(path, '.') + 1 : path;
 	size_t length = strlen(own);
@@ -125,13 +125,13 @@ static uint32_t name_layer(const struct params *params, const char *path)
 
 		if (param->trained && strncmp(name, own, length) == 0 && name[length] == '.' &&
 			!strchr(name + length + 1, '.'))
-			tensors[count++] = shape_of(&param->value);
+			tensors[count++] = profile_shape_of(&param->value);
 	}
 	return dwell_intern_layer(path, NULL, tensors, count);
 }
 
 /* Runs once for each operation; later calls use the ids. */
-static void name_layers(const struct params *params, struct op *op)
+static void profile_name_layers(const struct params *params, struct op *op)
 {
 	char path[GRAPH_LAYER_MAX];
 	int depth = 0;
@@ -139,7 +139,7 @@ static void name_layers(const struct params *params, struct op *op)
 	for (size_t i = 0; i < sizeof path && depth < GRAPH_LAYER_DEPTH_MAX; i++) {
 		path[i] = '\0';
 		if (op->layer[i] == '.' || op->layer[i] == '\0')
-			op->layer_ids[depth++] = name_layer(params, path);
+			op->layer_ids[depth++] = profile_name_layer(params, path);
 		if (op->layer[i] == '\0')
 			break;
 		path[i] = op->layer[i];
@@ -153,11 +153,11 @@ void profile_enter_layer(struct profile_layers *open, const struct graph *graph,
 
 	if (strcmp(open->path, path) == 0)
 		return;
-	leave_to(open, shared_depth(open->path, path));
+	profile_leave_to(open, profile_shared_depth(open->path, path));
 	for (const char *at = path; *at; at++)
 		depth += *at == '.';
 	if (depth && !op->layer_ids[0] && dwell_wants(1u << DWELL_CATEGORY_LAYER))
-		name_layers(graph->params, op);
+		profile_name_layers(graph->params, op);
 	for (; open->depth < depth && open->depth < GRAPH_LAYER_DEPTH_MAX; open->depth++)
 		open->began[open->depth] =
 			dwell_begin_id(op->layer_ids[open->depth], DWELL_CATEGORY_LAYER);
@@ -172,14 +172,14 @@ unsigned profile_begin_op(struct op *op)
 	unsigned count = 0;
 
 	if (op->communicates)
-		return begin_communication(op);
+		return profile_begin_communication(op);
 	if (!dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
 		return 0;
 	for (int i = 0; i < op->read_count; i++)
-		arguments[count++] = shape_of(op->reads[i]);
+		arguments[count++] = profile_shape_of(op->reads[i]);
 	for (int i = 0; i < op->write_count; i++)
 		if (strcmp(op->writes[i]->name, "scratch") != 0)
-			arguments[count++] = shape_of(op->writes[i]);
+			arguments[count++] = profile_shape_of(op->writes[i]);
 	op->site.name = op->name;
 	op->site.file = __FILE__;
 	op->site.category = DWELL_CATEGORY_OPERATOR;
@@ -196,7 +196,7 @@ void profile_name_thread(const char *name)
 	dwell_thread_name(name);
 }
 
-static void number_fact(const char *key, double value)
+static void profile_number_fact(const char *key, double value)
 {
 	char text[32];
 
@@ -209,12 +209,12 @@ void profile_run_facts(const struct options *options, const char *data_folder)
 	dwell_meta("model", "ResNet-18");
 	dwell_meta("data", data_folder);
 	dwell_meta("optimizer", optimizer_name(options->optimizer.kind));
-	number_fact("learning_rate", (double)options->optimizer.learning_rate);
-	number_fact("momentum", (double)options->optimizer.momentum);
-	number_fact("batch_size", options->batch_size);
-	number_fact("ranks", options->ranks);
-	number_fact("threads", dnn_thread_count());
-	number_fact("loader_prefetch", options->prefetch);
+	profile_number_fact("learning_rate", (double)options->optimizer.learning_rate);
+	profile_number_fact("momentum", (double)options->optimizer.momentum);
+	profile_number_fact("batch_size", options->batch_size);
+	profile_number_fact("ranks", options->ranks);
+	profile_number_fact("threads", dnn_thread_count());
+	profile_number_fact("loader_prefetch", options->prefetch);
 }
 
 #endif

@@ -47,7 +47,7 @@ struct ranks {
 
 /* ---- processes ----------------------------------------------------------- */
 
-static void become(struct ranks *ranks, int own)
+static void ranks_become(struct ranks *ranks, int own)
 {
 	ranks->own = own;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -76,7 +76,7 @@ struct ranks *ranks_start(int count)
 		if (ranks->children[rank] < 0)
 			die("no process for rank %d: %s", rank, strerror(errno));
 		if (ranks->children[rank] == 0)
-			become(ranks, rank);
+			ranks_become(ranks, rank);
 	}
 	if (ranks->own)
 		dwell_rank(ranks->own, ranks->own, count);
@@ -115,7 +115,7 @@ void ranks_finish(struct ranks *ranks)
 
 /* Ends the program if another rank has ended. Rank 0 checks its child processes, the other ranks
  * check their parent process. */
-static void check_others(struct ranks *ranks)
+static void ranks_check_others(struct ranks *ranks)
 {
 	int status;
 
@@ -129,7 +129,7 @@ static void check_others(struct ranks *ranks)
 			die("rank %d ended before the others: status 0x%x", rank, (unsigned)status);
 }
 
-static void meet(struct ranks *ranks)
+static void ranks_meet(struct ranks *ranks)
 {
 	struct shared *shared = ranks->shared;
 	uint32_t turn = atomic_load(&shared->turn);
@@ -146,18 +146,18 @@ static void meet(struct ranks *ranks)
 	while (atomic_load(&shared->turn) == turn)
 		if (syscall(SYS_futex, &shared->turn, FUTEX_WAIT, turn, &patience, NULL, 0) &&
 			errno == ETIMEDOUT)
-			check_others(ranks);
+			ranks_check_others(ranks);
 }
 
 /* ---- the operations ------------------------------------------------------ */
 
-static float *part_of(const struct ranks *ranks, int rank)
+static float *ranks_part_of(const struct ranks *ranks, int rank)
 {
 	return ranks->parts + (size_t)rank * ranks->floats;
 }
 
 /* Copies between the gradients and scalars and one contiguous block of memory. */
-static void copy_all(const struct ranks *ranks, float *memory, bool out)
+static void ranks_copy_all(const struct ranks *ranks, float *memory, bool out)
 {
 	for (int i = 0; i < ranks->params->count + ranks->scalar_count; i++) {
 		int scalar = i - ranks->params->count;
@@ -174,45 +174,45 @@ static void copy_all(const struct ranks *ranks, float *memory, bool out)
 	}
 }
 
-static void run_filling(const struct op *op, const struct dnn *dnn)
+static void ranks_run_filling(const struct op *op, const struct dnn *dnn)
 {
 	const struct ranks *ranks = op->settings;
 
 	(void)dnn;
-	copy_all(ranks, part_of(ranks, ranks->own), true);
+	ranks_copy_all(ranks, ranks_part_of(ranks, ranks->own), true);
 }
 
-static void run_allreduce(const struct op *op, const struct dnn *dnn)
+static void ranks_run_allreduce(const struct op *op, const struct dnn *dnn)
 {
 	struct ranks *ranks = (struct ranks *)op->settings;
 	size_t first = ranks->floats * (size_t)ranks->own / (size_t)ranks->count;
 	size_t end = ranks->floats * (size_t)(ranks->own + 1) / (size_t)ranks->count;
-	float *restrict average = part_of(ranks, ranks->count);
+	float *restrict average = ranks_part_of(ranks, ranks->count);
 	float share = 1.0f / (float)ranks->count;
 
 	(void)dnn;
-	meet(ranks);
+	ranks_meet(ranks);
 	memcpy(average + first, ranks->parts + first, (end - first) * sizeof *average);
 	for (int rank = 1; rank < ranks->count; rank++) {
-		const float *restrict part = part_of(ranks, rank);
+		const float *restrict part = ranks_part_of(ranks, rank);
 
 		for (size_t i = first; i < end; i++)
 			average[i] += part[i];
 	}
 	for (size_t i = first; i < end; i++)
 		average[i] *= share;
-	meet(ranks);
+	ranks_meet(ranks);
 }
 
 /* There are few values, so every rank adds up all of them. */
 void ranks_average(struct ranks *ranks, double *values, size_t count)
 {
 	assert(count * sizeof *values <= ranks->floats * sizeof(float));
-	memcpy(part_of(ranks, ranks->own), values, count * sizeof *values);
-	meet(ranks);
+	memcpy(ranks_part_of(ranks, ranks->own), values, count * sizeof *values);
+	ranks_meet(ranks);
 	memset(values, 0, count * sizeof *values);
 	for (int rank = 0; rank < ranks->count; rank++) {
-		const char *part = (const char *)part_of(ranks, rank);
+		const char *part = (const char *)ranks_part_of(ranks, rank);
 
 		for (size_t i = 0; i < count; i++) {
 			double value;
@@ -223,18 +223,18 @@ void ranks_average(struct ranks *ranks, double *values, size_t count)
 	}
 	for (size_t i = 0; i < count; i++)
 		values[i] /= ranks->count;
-	meet(ranks);
+	ranks_meet(ranks);
 }
 
-static void run_copy_back(const struct op *op, const struct dnn *dnn)
+static void ranks_run_copy_back(const struct op *op, const struct dnn *dnn)
 {
 	const struct ranks *ranks = op->settings;
 
 	(void)dnn;
-	copy_all(ranks, part_of(ranks, ranks->count), false);
+	ranks_copy_all(ranks, ranks_part_of(ranks, ranks->count), false);
 }
 
-static void map_parts(struct ranks *ranks)
+static void ranks_map_parts(struct ranks *ranks)
 {
 	size_t bytes;
 
@@ -259,16 +259,16 @@ void ranks_append(struct ranks *ranks, struct graph *graph, struct tensor *const
 	static const struct {
 		const char *name;
 		void (*run)(const struct op *op, const struct dnn *dnn);
-	} operations[] = { { "Dist_c1_fusedSynch_filling", run_filling },
-					   { "Dist_s_fusedSynch_allreduce", run_allreduce },
-					   { "Dist_c1_fusedSynch_copyBackToTensor", run_copy_back } };
+	} operations[] = { { "Dist_c1_fusedSynch_filling", ranks_run_filling },
+					   { "Dist_s_fusedSynch_allreduce", ranks_run_allreduce },
+					   { "Dist_c1_fusedSynch_copyBackToTensor", ranks_run_copy_back } };
 
 	if (!ranks)
 		return;
 	ranks->params = graph->params;
 	ranks->scalar_count = count;
 	memcpy(ranks->scalars, scalars, (size_t)count * sizeof *scalars);
-	map_parts(ranks);
+	ranks_map_parts(ranks);
 	graph_set_layer(graph, "");
 	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
 		struct op *op = graph_plain_op(graph, operations[i].name, operations[i].run);

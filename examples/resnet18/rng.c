@@ -26,20 +26,20 @@ uint32_t rng_below(struct rng *rng, uint32_t limit)
 	return (uint32_t)(((rng_next(rng) >> 32) * limit) >> 32);
 }
 
-static double unit(struct rng *rng)
+static double rng_unit(struct rng *rng)
 {
 	return (double)(rng_next(rng) >> 11) * 0x1.0p-53;
 }
 
 float rng_uniform(struct rng *rng, float low, float high)
 {
-	return low + (high - low) * (float)unit(rng);
+	return low + (high - low) * (float)rng_unit(rng);
 }
 
 /* Box-Muller; its second value is dropped to keep the stream stateless. */
 float rng_normal(struct rng *rng, float deviation)
 {
-	double radius = sqrt(-2.0 * log(1.0 - unit(rng)));
+	double radius = sqrt(-2.0 * log(1.0 - rng_unit(rng)));
 
-	return deviation * (float)(radius * cos(6.283185307179586 * unit(rng)));
+	return deviation * (float)(radius * cos(6.283185307179586 * rng_unit(rng)));
 }

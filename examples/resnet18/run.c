@@ -6,14 +6,14 @@
 #include "graph.h"
 #include "profile.h"
 
-static void make_results_alive(const struct op *op)
+static void run_make_results_alive(const struct op *op)
 {
 	for (int i = 0; i < op->write_count; i++)
 		if (op->writes[i]->lifetime == TENSOR_TRANSIENT)
 			tensor_make_alive(op->writes[i]);
 }
 
-static void release_last_used(struct tensor *const *tensors, int count, int index)
+static void run_release_last_used(struct tensor *const *tensors, int count, int index)
 {
 	for (int i = 0; i < count; i++)
 		if (tensors[i]->lifetime == TENSOR_TRANSIENT && tensors[i]->last_use == index &&
@@ -28,10 +28,10 @@ void graph_run_op(const struct graph *graph, int index, struct profile_layers *o
 
 	profile_enter_layer(open, graph, op);
 	began = profile_begin_op(op);
-	make_results_alive(op);
+	run_make_results_alive(op);
 	op->run(op, graph->dnn);
-	release_last_used(op->reads, op->read_count, index);
-	release_last_used(op->writes, op->write_count, index);
+	run_release_last_used(op->reads, op->read_count, index);
+	run_release_last_used(op->writes, op->write_count, index);
 	profile_end_op(began);
 }
 

@@ -10,7 +10,7 @@
 #include "trainer.h"
 
 /* The network uses the batch's memory directly: there is no device to which it would be copied. */
-static void bind_batch(struct trainer *trainer, struct net *net, const struct batch *batch)
+static void step_bind_batch(struct trainer *trainer, struct net *net, const struct batch *batch)
 {
 	actions_call(trainer->profiler, ACTION_ON_BEFORE_BATCH_TRANSFER);
 	ACTION(trainer->profiler, BATCH_TO_DEVICE);
@@ -22,7 +22,7 @@ static void bind_batch(struct trainer *trainer, struct net *net, const struct ba
 	actions_call(trainer->profiler, ACTION_ON_AFTER_BATCH_TRANSFER);
 }
 
-static void dump_gradients(struct trainer *trainer)
+static void step_dump_gradients(struct trainer *trainer)
 {
 	for (int i = 0; i < trainer->params.count; i++)
 		if (trainer->params.items[i].trained)
@@ -30,7 +30,7 @@ static void dump_gradients(struct trainer *trainer)
 						   &trainer->params.items[i].gradient);
 }
 
-static void count_memory(void)
+static void step_count_memory(void)
 {
 	DWELL_COUNTER_UNIT("tensor memory", "bytes", (double)tensor_memory_usage().live_bytes);
 }
@@ -46,13 +46,13 @@ int next_batch(void *user, void **batch)
 		batch_reset(&trainer->batch);
 		loader_take(trainer->loader, &trainer->batch);
 	}
-	bind_batch(trainer, &trainer->training, &trainer->batch);
+	step_bind_batch(trainer, &trainer->training, &trainer->batch);
 	*batch = &trainer->batch;
 	return 1;
 }
 
 /* The closure that Lightning's optimizer_step calls: computes the gradients of a batch. */
-static void forward_backward(struct trainer *trainer)
+static void step_forward_backward(struct trainer *trainer)
 {
 	struct net *net = &trainer->training;
 
@@ -61,7 +61,7 @@ static void forward_backward(struct trainer *trainer)
 		DWELL_PHASE("forward");
 		device_execute(&trainer->device, &net->graph, OP_FORWARD);
 	}
-	count_memory();
+	step_count_memory();
 	actions_call(trainer->profiler, ACTION_ON_BEFORE_ZERO_GRAD);
 	actions_call(trainer->profiler, ACTION_OPTIMIZER_ZERO_GRAD); /* nothing to clear: each backward
 	                                                              * pass overwrites them */
@@ -74,13 +74,13 @@ static void forward_backward(struct trainer *trainer)
 		}
 		actions_call(trainer->profiler, ACTION_ON_AFTER_BACKWARD);
 	}
-	count_memory();
+	step_count_memory();
 	if (trainer->dump && trainer->steps == 0)
-		dump_gradients(trainer);
+		step_dump_gradients(trainer);
 }
 
 /* Records the operations that an iteration would run. */
-static void buffer_iteration(struct trainer *trainer)
+static void step_buffer_iteration(struct trainer *trainer)
 {
 	trainer->device.buffering = true;
 	for (int phase = 0; phase < OP_PHASE_COUNT; phase++)
@@ -88,25 +88,25 @@ static void buffer_iteration(struct trainer *trainer)
 	trainer->device.buffering = false;
 }
 
-static void replay_iteration(struct trainer *trainer)
+static void step_replay_iteration(struct trainer *trainer)
 {
 	if (!trainer->device.count)
-		buffer_iteration(trainer);
+		step_buffer_iteration(trainer);
 	device_run_graph(&trainer->device);
 	if (trainer->dump && trainer->steps == 0)
-		dump_gradients(trainer);
-	count_memory();
+		step_dump_gradients(trainer);
+	step_count_memory();
 }
 
-static void run_training_batch(struct trainer *trainer)
+static void step_run_training_batch(struct trainer *trainer)
 {
 	ACTION(trainer->profiler, RUN_TRAINING_BATCH);
 	ACTION(trainer->profiler, OPTIMIZER_STEP);
 	if (trainer->options.graph) {
-		replay_iteration(trainer);
+		step_replay_iteration(trainer);
 		return;
 	}
-	forward_backward(trainer);
+	step_forward_backward(trainer);
 	actions_call(trainer->profiler, ACTION_ON_BEFORE_OPTIMIZER_STEP);
 	actions_call(trainer->profiler, ACTION_CONFIGURE_GRADIENT_CLIPPING);
 	DWELL_PHASE("optimizer");
@@ -121,7 +121,7 @@ int train_step(struct dwell_ignite_engine *engine, void *batch, void *user)
 	(void)batch;
 	actions_call(trainer->profiler, ACTION_ON_TRAIN_BATCH_START);
 	actions_call(trainer->profiler, ACTION_STRATEGY_ON_TRAIN_BATCH_START);
-	run_training_batch(trainer);
+	step_run_training_batch(trainer);
 	actions_call(trainer->profiler, ACTION_ON_TRAIN_BATCH_END);
 	trainer->losses[trainer->steps++] = net_loss(net);
 	dwell_ignite_engine_state(engine)->output = net_loss(net);
@@ -140,7 +140,7 @@ int next_held_out(void *user, void **batch)
 		result = held_out_next(&trainer->held_out, batch);
 	}
 	if (result > 0)
-		bind_batch(trainer, &trainer->evaluation, *batch);
+		step_bind_batch(trainer, &trainer->evaluation, *batch);
 	return result;
 }
 

@@ -38,7 +38,7 @@ void tensor_memory_keep_freed(void)
 }
 
 /* The category of a probe must be a literal, hence one probe per category. */
-static void tell_profiler(const void *memory, size_t size_bytes, enum tensor_category category)
+static void tensor_tell_profiler(const void *memory, size_t size_bytes, enum tensor_category category)
 {
 	switch (category) {
 	case TENSOR_PARAMETER:
@@ -80,7 +80,7 @@ void *tensor_memory_alloc(size_t size_bytes, enum tensor_category category)
 	while (peak < live && !atomic_compare_exchange_weak_explicit(
 							  &peak_bytes, &peak, live, memory_order_relaxed, memory_order_relaxed))
 		;
-	tell_profiler(memory, size_bytes, category);
+	tensor_tell_profiler(memory, size_bytes, category);
 	return memory;
 }
 
@@ -101,7 +101,7 @@ struct tensor_usage tensor_memory_usage(void)
 	};
 }
 
-static void set_data(struct tensor *tensor, void *data)
+static void tensor_set_data(struct tensor *tensor, void *data)
 {
 	tensor->data = data;
 	dnn_check(dnnl_memory_set_data_handle(tensor->memory, data), tensor->name);
@@ -122,7 +122,7 @@ void tensor_init(struct tensor *tensor, const struct dnn *dnn, const char *name,
 		void *data = tensor_memory_alloc(tensor->size_bytes, category);
 
 		memset(data, 0, tensor->size_bytes);
-		set_data(tensor, data);
+		tensor_set_data(tensor, data);
 	}
 }
 
@@ -137,20 +137,20 @@ void tensor_reset(struct tensor *tensor)
 void tensor_bind(struct tensor *tensor, void *data)
 {
 	assert(tensor->lifetime == TENSOR_BOUND);
-	set_data(tensor, data);
+	tensor_set_data(tensor, data);
 }
 
 void tensor_make_alive(struct tensor *tensor)
 {
 	if (!tensor->data)
-		set_data(tensor, tensor_memory_alloc(tensor->size_bytes, tensor->category));
+		tensor_set_data(tensor, tensor_memory_alloc(tensor->size_bytes, tensor->category));
 }
 
 void tensor_release(struct tensor *tensor)
 {
 	assert(tensor->lifetime == TENSOR_TRANSIENT);
 	tensor_memory_free(tensor->data, tensor->size_bytes);
-	set_data(tensor, NULL);
+	tensor_set_data(tensor, NULL);
 }
 
 size_t tensor_element_count(const struct tensor *tensor)
@@ -167,7 +167,7 @@ bool tensor_same_layout(const dnnl_memory_desc_t *a, const dnnl_memory_desc_t *b
 	return dnnl_memory_desc_equal(a, b) != 0;
 }
 
-static void copy_between(const struct dnn *dnn, dnnl_memory_t from, dnnl_memory_t to)
+static void tensor_copy_between(const struct dnn *dnn, dnnl_memory_t from, dnnl_memory_t to)
 {
 	dnnl_primitive_desc_t kernel;
 	dnnl_primitive_t reorder;
@@ -188,7 +188,7 @@ static void copy_between(const struct dnn *dnn, dnnl_memory_t from, dnnl_memory_
 	dnnl_primitive_desc_destroy(kernel);
 }
 
-static dnnl_memory_t wrap_plain(const struct dnn *dnn, const struct tensor *tensor, void *values)
+static dnnl_memory_t tensor_wrap_plain(const struct dnn *dnn, const struct tensor *tensor, void *values)
 {
 	dnnl_memory_desc_t plain = dnn_plain_layout(&tensor->layout);
 	dnnl_memory_t memory;
@@ -200,16 +200,16 @@ static dnnl_memory_t wrap_plain(const struct dnn *dnn, const struct tensor *tens
 void tensor_from_plain(const struct dnn *dnn, struct tensor *tensor, const float *values)
 {
 	/* oneDNN's handle is not const, but the reorder only reads it. */
-	dnnl_memory_t plain = wrap_plain(dnn, tensor, (void *)values);
+	dnnl_memory_t plain = tensor_wrap_plain(dnn, tensor, (void *)values);
 
-	copy_between(dnn, plain, tensor->memory);
+	tensor_copy_between(dnn, plain, tensor->memory);
 	dnnl_memory_destroy(plain);
 }
 
 void tensor_to_plain(const struct dnn *dnn, const struct tensor *tensor, float *values)
 {
-	dnnl_memory_t plain = wrap_plain(dnn, tensor, values);
+	dnnl_memory_t plain = tensor_wrap_plain(dnn, tensor, values);
 
-	copy_between(dnn, tensor->memory, plain);
+	tensor_copy_between(dnn, tensor->memory, plain);
 	dnnl_memory_destroy(plain);
 }

@@ -15,7 +15,7 @@
 
 static const char magic[8] = { 'R', 'N', '1', '8', 'T', 'E', 'N', 'S' };
 
-static void put_bytes(FILE *file, const char *path, const void *bytes, size_t size_bytes)
+static void tensorfile_put_bytes(FILE *file, const char *path, const void *bytes, size_t size_bytes)
 {
 	if (fwrite(bytes, 1, size_bytes, file) != size_bytes)
 		die("%s: cannot write: %s", path, strerror(errno));
@@ -27,7 +27,7 @@ FILE *tensorfile_create(const char *path)
 
 	if (!file)
 		die("%s: cannot write: %s", path, strerror(errno));
-	put_bytes(file, path, magic, sizeof magic);
+	tensorfile_put_bytes(file, path, magic, sizeof magic);
 	return file;
 }
 
@@ -37,15 +37,15 @@ void tensorfile_close(FILE *file, const char *path)
 		die("%s: cannot write: %s", path, strerror(errno));
 }
 
-static void put_header(FILE *file, const char *path, const char *name, uint32_t dim_count,
-					   const int64_t *dims)
+static void tensorfile_put_header(FILE *file, const char *path, const char *name, uint32_t dim_count,
+					              const int64_t *dims)
 {
 	uint32_t length = (uint32_t)strlen(name);
 
-	put_bytes(file, path, &length, sizeof length);
-	put_bytes(file, path, name, length);
-	put_bytes(file, path, &dim_count, sizeof dim_count);
-	put_bytes(file, path, dims, dim_count * sizeof *dims);
+	tensorfile_put_bytes(file, path, &length, sizeof length);
+	tensorfile_put_bytes(file, path, name, length);
+	tensorfile_put_bytes(file, path, &dim_count, sizeof dim_count);
+	tensorfile_put_bytes(file, path, dims, dim_count * sizeof *dims);
 }
 
 void tensorfile_put(FILE *file, const char *path, const char *prefix, const struct dnn *dnn,
@@ -57,16 +57,16 @@ void tensorfile_put(FILE *file, const char *path, const char *prefix, const stru
 
 	snprintf(name, sizeof name, "%s%s", prefix, tensor->name);
 	tensor_to_plain(dnn, tensor, values);
-	put_header(file, path, name, (uint32_t)tensor->layout.ndims, tensor->layout.dims);
-	put_bytes(file, path, values, size_bytes);
+	tensorfile_put_header(file, path, name, (uint32_t)tensor->layout.ndims, tensor->layout.dims);
+	tensorfile_put_bytes(file, path, values, size_bytes);
 	tensor_memory_free(values, size_bytes);
 }
 
 void tensorfile_put_values(FILE *file, const char *path, const char *name, const float *values,
 						   int count)
 {
-	put_header(file, path, name, 1, (int64_t[]){ count });
-	put_bytes(file, path, values, (size_t)count * sizeof *values);
+	tensorfile_put_header(file, path, name, 1, (int64_t[]){ count });
+	tensorfile_put_bytes(file, path, values, (size_t)count * sizeof *values);
 }
 
 void tensorfile_save_params(const char *path, const struct params *params)
@@ -78,7 +78,7 @@ void tensorfile_save_params(const char *path, const struct params *params)
 	tensorfile_close(file, path);
 }
 
-static void get_bytes(FILE *file, const char *path, void *bytes, size_t size_bytes)
+static void tensorfile_get_bytes(FILE *file, const char *path, void *bytes, size_t size_bytes)
 {
 	size_t got = fread(bytes, 1, size_bytes, file);
 
@@ -87,7 +87,7 @@ static void get_bytes(FILE *file, const char *path, void *bytes, size_t size_byt
 }
 
 /* Returns false at the end of the file. */
-static bool get_name(FILE *file, const char *path, char name[TENSOR_NAME_MAX])
+static bool tensorfile_get_name(FILE *file, const char *path, char name[TENSOR_NAME_MAX])
 {
 	uint32_t length;
 	int first = fgetc(file);
@@ -95,25 +95,25 @@ static bool get_name(FILE *file, const char *path, char name[TENSOR_NAME_MAX])
 	if (first == EOF)
 		return false;
 	ungetc(first, file);
-	get_bytes(file, path, &length, sizeof length);
+	tensorfile_get_bytes(file, path, &length, sizeof length);
 	if (length == 0 || length >= TENSOR_NAME_MAX)
 		die("%s: a name of %u bytes before offset %ld: damaged; save it again", path, length,
 			ftell(file));
-	get_bytes(file, path, name, length);
+	tensorfile_get_bytes(file, path, name, length);
 	name[length] = '\0';
 	return true;
 }
 
-static void check_shape(FILE *file, const char *path, const struct tensor *tensor)
+static void tensorfile_check_shape(FILE *file, const char *path, const struct tensor *tensor)
 {
 	uint64_t dims[DNNL_MAX_NDIMS];
 	uint32_t dim_count;
 	bool same;
 
-	get_bytes(file, path, &dim_count, sizeof dim_count);
+	tensorfile_get_bytes(file, path, &dim_count, sizeof dim_count);
 	same = dim_count == (uint32_t)tensor->layout.ndims;
 	if (same)
-		get_bytes(file, path, dims, dim_count * sizeof *dims);
+		tensorfile_get_bytes(file, path, dims, dim_count * sizeof *dims);
 	for (uint32_t i = 0; same && i < dim_count; i++)
 		same = dims[i] == (uint64_t)tensor->layout.dims[i];
 	if (!same)
@@ -121,7 +121,7 @@ static void check_shape(FILE *file, const char *path, const struct tensor *tenso
 			tensor->name, ftell(file));
 }
 
-static void load_param(FILE *file, const char *path, struct params *params, const char *name)
+static void tensorfile_load_param(FILE *file, const char *path, struct params *params, const char *name)
 {
 	struct param *param = params_find(params, name);
 	size_t size_bytes;
@@ -130,10 +130,10 @@ static void load_param(FILE *file, const char *path, struct params *params, cons
 	if (!param)
 		die("%s: unknown parameter %s before offset %ld: weights of another network", path, name,
 			ftell(file));
-	check_shape(file, path, &param->value);
+	tensorfile_check_shape(file, path, &param->value);
 	size_bytes = tensor_element_count(&param->value) * sizeof(float);
 	values = tensor_memory_alloc(size_bytes, TENSOR_TEMPORARY);
-	get_bytes(file, path, values, size_bytes);
+	tensorfile_get_bytes(file, path, values, size_bytes);
 	tensor_from_plain(params->dnn, &param->value, values);
 	tensor_memory_free(values, size_bytes);
 }
@@ -148,8 +148,8 @@ void tensorfile_load_params(const char *path, struct params *params)
 		die("%s: cannot read: %s", path, strerror(errno));
 	if (fread(found, 1, sizeof found, file) != sizeof found || memcmp(found, magic, sizeof magic))
 		die("%s: does not begin with RN18TENS (offset 0): not written by --save-weights", path);
-	while (get_name(file, path, name)) {
-		load_param(file, path, params, name);
+	while (tensorfile_get_name(file, path, name)) {
+		tensorfile_load_param(file, path, params, name);
 		loaded[params_find(params, name) - params->items] = true;
 	}
 	for (int i = 0; i < params->count; i++)

@@ -13,7 +13,7 @@
 
 #define MOST_ARGUMENTS 16
 
-static uint64_t now_ns(void)
+static uint64_t fire_now_ns(void)
 {
 	struct timespec now;
 
@@ -23,12 +23,12 @@ static uint64_t now_ns(void)
 
 /* ---- state of the run ------------------------------------------------------------------ */
 
-static void add(struct recorder *recorder, enum dwell_ignite_time_of of, int number, uint64_t ns)
+static void fire_append(struct recorder *recorder, enum dwell_ignite_time_of of, int number, uint64_t ns)
 {
 	dwell_ignite_profiler_add(recorder->profiler, of, number, recorder->epoch, recorder->iteration, ns);
 }
 
-static int read_number(PyObject *state, const char *name, uint64_t *number)
+static int fire_read_number(PyObject *state, const char *name, uint64_t *number)
 {
 	PyObject *value = PyObject_GetAttrString(state, name);
 
@@ -39,7 +39,7 @@ static int read_number(PyObject *state, const char *name, uint64_t *number)
 	return PyErr_Occurred() ? -1 : 0;
 }
 
-static void tell(struct dwell_site *site, uint64_t *told, uint64_t value)
+static void fire_report(struct dwell_site *site, uint64_t *told, uint64_t value)
 {
 	if (*told == value || !dwell_wants(1u << DWELL_CATEGORY_COUNTER))
 		return;
@@ -47,12 +47,12 @@ static void tell(struct dwell_site *site, uint64_t *told, uint64_t value)
 	*told = value;
 }
 
-static int read_state(struct recorder *recorder, int event)
+static int fire_read_state(struct recorder *recorder, int event)
 {
 	PyObject *state = PyObject_GetAttrString(recorder->engine, "state");
 
-	if (!state || read_number(state, "epoch", &recorder->epoch) ||
-	    read_number(state, "iteration", &recorder->iteration)) {
+	if (!state || fire_read_number(state, "epoch", &recorder->epoch) ||
+	    fire_read_number(state, "iteration", &recorder->iteration)) {
 		Py_XDECREF(state);
 		return -1;
 	}
@@ -64,8 +64,8 @@ static int read_state(struct recorder *recorder, int event)
 	         event != DWELL_IGNITE_EVENT_DATALOADER_STOP_ITERATION)
 		recorder->fetches = false;
 	recorder->iteration += recorder->fetches;
-	tell(&recorder->epoch_site, &recorder->epoch_told, recorder->epoch);
-	tell(&recorder->iteration_site, &recorder->iteration_told, recorder->iteration);
+	fire_report(&recorder->epoch_site, &recorder->epoch_told, recorder->epoch);
+	fire_report(&recorder->iteration_site, &recorder->iteration_told, recorder->iteration);
 	return 0;
 }
 
@@ -79,7 +79,7 @@ void recorder_close(struct recorder *recorder)
 }
 
 /* Runs before an event's handlers: ends and begins the ranges that the event delimits. */
-static int enter(struct recorder *recorder, int event)
+static int fire_enter(struct recorder *recorder, int event)
 {
 	if (event == DWELL_IGNITE_EVENT_STARTED) {
 		/* A new run: the handlers are looked up again. */
@@ -93,37 +93,39 @@ static int enter(struct recorder *recorder, int event)
 	if (event == DWELL_IGNITE_EVENT_ITERATION_COMPLETED && recorder->processing) {
 		dwell_end(recorder->processing_began);
 		recorder->processing = false;
-		add(recorder, DWELL_IGNITE_TIME_OF_PROCESSING, 0, now_ns() - recorder->processing_start_ns);
+		fire_append(recorder, DWELL_IGNITE_TIME_OF_PROCESSING, 0,
+		            fire_now_ns() - recorder->processing_start_ns);
 	} else if (event == DWELL_IGNITE_EVENT_GET_BATCH_COMPLETED && recorder->dataflow) {
 		dwell_end(recorder->dataflow_began);
 		recorder->dataflow = false;
-		add(recorder, DWELL_IGNITE_TIME_OF_DATAFLOW, 0, now_ns() - recorder->dataflow_start_ns);
+		fire_append(recorder, DWELL_IGNITE_TIME_OF_DATAFLOW, 0,
+		            fire_now_ns() - recorder->dataflow_start_ns);
 	} else if (event < DWELL_IGNITE_EVENT_COUNT && event != DWELL_IGNITE_EVENT_DATALOADER_STOP_ITERATION) {
 		recorder_close(recorder); /* ranges of an iteration that failed */
 	}
-	if (read_state(recorder, event))
+	if (fire_read_state(recorder, event))
 		return -1;
 	if (event == DWELL_IGNITE_EVENT_GET_BATCH_STARTED) {
 		recorder->dataflow = true;
 		recorder->dataflow_began = dwell_begin(&recorder->dataflow_site);
-		recorder->dataflow_start_ns = now_ns();
+		recorder->dataflow_start_ns = fire_now_ns();
 	}
 	return 0;
 }
 
-static void leave(struct recorder *recorder, int event)
+static void fire_leave(struct recorder *recorder, int event)
 {
 	if (event == DWELL_IGNITE_EVENT_ITERATION_STARTED) {
 		recorder->processing = true;
 		recorder->processing_began = dwell_begin(&recorder->processing_site);
-		recorder->processing_start_ns = now_ns();
+		recorder->processing_start_ns = fire_now_ns();
 	}
 }
 
 /* ---- calling --------------------------------------------------------------------------- */
 
 /* Returns whether the handler passes its filter, -1 if the filter failed. */
-static int passes(struct recorder *recorder, const struct handler *handler)
+static int fire_passes_filter(struct recorder *recorder, const struct handler *handler)
 {
 	PyObject *state = PyObject_GetAttrString(recorder->engine, "state"), *value, *result = NULL;
 	PyObject *filter = Py_NewRef(handler->filter), *event = Py_NewRef(handler->filtered_event);
@@ -143,8 +145,8 @@ static int passes(struct recorder *recorder, const struct handler *handler)
 
 /* Collects the arguments of a handler: the engine if the handler takes it, then those given with
  * the event, then those given with the handler. Returns -1 if it failed. */
-static Py_ssize_t collect(struct recorder *recorder, PyObject *stored,
-                          PyObject *const *given, Py_ssize_t given_count, PyObject **to)
+static Py_ssize_t fire_collect(struct recorder *recorder, PyObject *stored,
+                               PyObject *const *given, Py_ssize_t given_count, PyObject **to)
 {
 	Py_ssize_t stored_count = PyTuple_GET_SIZE(stored), at = 0, from = 0;
 
@@ -165,18 +167,18 @@ static Py_ssize_t collect(struct recorder *recorder, PyObject *stored,
 }
 
 /* Returns the entry of the handler at `place`. The pointer is invalid after Python code has run. */
-static struct handler *look_up(struct recorder *recorder, PyObject *key, Py_ssize_t place,
-                               PyObject *entry)
+static struct handler *fire_find_method(struct recorder *recorder, PyObject *key, Py_ssize_t place,
+                                        PyObject *entry)
 {
 	struct event *event = recorder_event(recorder, key);
 
 	return event ? recorder_handler(recorder, event, place, PyTuple_GET_ITEM(entry, 0)) : NULL;
 }
 
-static int call(struct recorder *recorder, PyObject *key, Py_ssize_t place, PyObject *entry,
-                PyObject *const *given, Py_ssize_t given_count, uint64_t *clock_ns)
+static int fire_call(struct recorder *recorder, PyObject *key, Py_ssize_t place, PyObject *entry,
+                     PyObject *const *given, Py_ssize_t given_count, uint64_t *clock_ns)
 {
-	struct handler *handler = look_up(recorder, key, place, entry);
+	struct handler *handler = fire_find_method(recorder, key, place, entry);
 	PyObject *arguments[MOST_ARGUMENTS + 1], *function, *result;
 	PyObject *keywords = PyTuple_GET_ITEM(entry, 2);
 	int passed, row;
@@ -187,15 +189,15 @@ static int call(struct recorder *recorder, PyObject *key, Py_ssize_t place, PyOb
 	if (!handler)
 		return -1;
 	if (handler->filter) {
-		passed = passes(recorder, handler);
-		*clock_ns = now_ns();
+		passed = fire_passes_filter(recorder, handler);
+		*clock_ns = fire_now_ns();
 		if (passed <= 0)
 			return passed;
-		handler = look_up(recorder, key, place, entry);
+		handler = fire_find_method(recorder, key, place, entry);
 		if (!handler)
 			return -1;
 	}
-	count = collect(recorder, PyTuple_GET_ITEM(entry, 1), given, given_count, arguments);
+	count = fire_collect(recorder, PyTuple_GET_ITEM(entry, 1), given, given_count, arguments);
 	if (count < 0)
 		return -1;
 	function = Py_NewRef(handler->filter ? handler->inner : handler->function);
@@ -205,17 +207,17 @@ static int call(struct recorder *recorder, PyObject *key, Py_ssize_t place, PyOb
 	                                 PyDict_GET_SIZE(keywords) ? keywords : NULL);
 	dwell_end_id(began);
 	Py_DECREF(function);
-	end_ns = now_ns();
+	end_ns = fire_now_ns();
 	if (result)
-		add(recorder, DWELL_IGNITE_TIME_OF_HANDLER, row, end_ns - *clock_ns);
+		fire_append(recorder, DWELL_IGNITE_TIME_OF_HANDLER, row, end_ns - *clock_ns);
 	*clock_ns = end_ns;
 	Py_XDECREF(result);
 	return result ? 0 : -1;
 }
 
-static int call_all(struct recorder *recorder, PyObject *key, PyObject *list,
-                    PyObject *const *given, Py_ssize_t given_count, PyObject *keywords,
-                    uint64_t *clock_ns)
+static int fire_call_all(struct recorder *recorder, PyObject *key, PyObject *list,
+                         PyObject *const *given, Py_ssize_t given_count, PyObject *keywords,
+                         uint64_t *clock_ns)
 {
 	/* Handlers that are added during the firing are called too. */
 	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
@@ -223,7 +225,7 @@ static int call_all(struct recorder *recorder, PyObject *key, PyObject *list,
 		int result = keywords ? PyDict_Update(PyTuple_GET_ITEM(entry, 2), keywords) : 0;
 
 		if (!result)
-			result = call(recorder, key, i, entry, given, given_count, clock_ns);
+			result = fire_call(recorder, key, i, entry, given, given_count, clock_ns);
 		Py_DECREF(entry);
 		if (result)
 			return -1;
@@ -232,7 +234,7 @@ static int call_all(struct recorder *recorder, PyObject *key, PyObject *list,
 }
 
 /* Writes Ignite's debug message, formatted only if the logger prints it. */
-static int log_firing(struct recorder *recorder, PyObject *key)
+static int fire_log_firing(struct recorder *recorder, PyObject *key)
 {
 	PyObject *logger = PyObject_GetAttrString(recorder->engine, "logger"), *done;
 	PyObject *wanted = logger ? PyObject_CallMethod(logger, "isEnabledFor", "i", 10) : NULL;
@@ -260,7 +262,7 @@ static int log_firing(struct recorder *recorder, PyObject *key)
 	return result;
 }
 
-static PyObject *keywords_of(PyObject *const *values, PyObject *names)
+static PyObject *fire_keywords_of(PyObject *const *values, PyObject *names)
 {
 	PyObject *keywords = PyDict_New();
 
@@ -279,7 +281,7 @@ static int fire(struct recorder *recorder, PyObject *key, PyObject *const *given
 	uint64_t start_ns = 0, clock_ns = 0;
 	unsigned began;
 
-	if (!event || enter(recorder, number) || log_firing(recorder, key) ||
+	if (!event || fire_enter(recorder, number) || fire_log_firing(recorder, key) ||
 	    PyObject_SetAttrString(recorder->engine, "last_event_name", key))
 		return -1;
 	event = recorder_event(recorder, key);
@@ -292,13 +294,13 @@ static int fire(struct recorder *recorder, PyObject *key, PyObject *const *given
 		return -1;
 	began = dwell_begin_id(event->id, DWELL_CATEGORY_EVENT);
 	if (list && PyList_GET_SIZE(list)) {
-		start_ns = clock_ns = now_ns();
-		result = call_all(recorder, key, list, given, given_count, keywords, &clock_ns);
+		start_ns = clock_ns = fire_now_ns();
+		result = fire_call_all(recorder, key, list, given, given_count, keywords, &clock_ns);
 	}
 	dwell_end_id(began);
 	Py_XDECREF(list);
-	add(recorder, DWELL_IGNITE_TIME_OF_EVENT, number, clock_ns - start_ns);
-	leave(recorder, result ? -1 : number);
+	fire_append(recorder, DWELL_IGNITE_TIME_OF_EVENT, number, clock_ns - start_ns);
+	fire_leave(recorder, result ? -1 : number);
 	return result;
 }
 
@@ -318,7 +320,7 @@ PyObject *recorder_fire(PyObject *self, PyObject *const *arguments, Py_ssize_t c
 		return NULL;
 	}
 	if (names && PyTuple_GET_SIZE(names)) {
-		keywords = keywords_of(arguments + count, names);
+		keywords = fire_keywords_of(arguments + count, names);
 		if (!keywords)
 			return NULL;
 	}

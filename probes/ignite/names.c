@@ -8,7 +8,7 @@
  */
 #include "recorder.h"
 
-static char *copy_text(PyObject *text)
+static char *names_copy_text(PyObject *text)
 {
 	const char *utf8 = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : NULL;
 	char *copy = utf8 ? strdup(utf8) : NULL;
@@ -28,7 +28,7 @@ static char *name_of_event(PyObject *key)
 		PyErr_Clear();
 		name = PyObject_Str(key);
 	}
-	copy = copy_text(name);
+	copy = names_copy_text(name);
 	Py_XDECREF(name);
 	return copy;
 }
@@ -75,7 +75,7 @@ static PyObject *name_of_handler(PyObject *function)
 }
 
 /* Reads the closure of Engine._handler_wrapper. */
-static int open_filter(struct handler *handler)
+static int names_open_filter(struct handler *handler)
 {
 	PyObject *function = handler->function, *closure, *code, *names;
 
@@ -109,7 +109,7 @@ static int open_filter(struct handler *handler)
 	return 0;
 }
 
-static void clear_handler(struct handler *handler)
+static void names_clear_handler(struct handler *handler)
 {
 	Py_CLEAR(handler->function);
 	Py_CLEAR(handler->filter);
@@ -141,7 +141,7 @@ static int name_handler(struct recorder *recorder, struct event *event, Py_ssize
 	}
 	if (same > 1)
 		numbered = PyUnicode_FromFormat("%U #%u", text, same);
-	name = copy_text(numbered ? numbered : text);
+	name = names_copy_text(numbered ? numbered : text);
 	Py_DECREF(text);
 	Py_XDECREF(numbered);
 	if (!name)
@@ -168,10 +168,10 @@ struct handler *recorder_handler(struct recorder *recorder, struct event *event,
 		memset(&more[event->count], 0, (size_t)(place + 1 - event->count) * sizeof *more);
 		event->count = place + 1;
 	}
-	clear_handler(&event->handlers[place]);
+	names_clear_handler(&event->handlers[place]);
 	event->handlers[place].function = Py_NewRef(function);
-	if (open_filter(&event->handlers[place]) || name_handler(recorder, event, place)) {
-		clear_handler(&event->handlers[place]);
+	if (names_open_filter(&event->handlers[place]) || name_handler(recorder, event, place)) {
+		names_clear_handler(&event->handlers[place]);
 		return NULL;
 	}
 	return &event->handlers[place];
@@ -181,7 +181,7 @@ void recorder_clear_events(struct recorder *recorder)
 {
 	for (Py_ssize_t e = 0; e < recorder->event_count; e++) {
 		for (Py_ssize_t i = 0; i < recorder->events[e].count; i++)
-			clear_handler(&recorder->events[e].handlers[i]);
+			names_clear_handler(&recorder->events[e].handlers[i]);
 		free(recorder->events[e].handlers);
 		free(recorder->events[e].name);
 		Py_CLEAR(recorder->events[e].key);

@@ -12,7 +12,7 @@
 /* The number of nested runs of this thread. */
 static __thread unsigned depth;
 
-static int failed(const struct dwell_error *error)
+static int recorder_failed(const struct dwell_error *error)
 {
 	if (error->code == DWELL_E_NOMEM)
 		PyErr_NoMemory();
@@ -22,7 +22,7 @@ static int failed(const struct dwell_error *error)
 	return -1;
 }
 
-static char *join(const char *first, const char *second)
+static char *recorder_join(const char *first, const char *second)
 {
 	size_t length = strlen(first), more = strlen(second);
 	char *text = malloc(length + more + 1);
@@ -36,26 +36,26 @@ static char *join(const char *first, const char *second)
 
 /* ---- creation and destruction ---------------------------------------------------------- */
 
-static void set_site(struct dwell_site *site, enum dwell_category category, const char *name,
-                     const char *detail)
+static void recorder_set_site(struct dwell_site *site, enum dwell_category category, const char *name,
+                              const char *detail)
 {
 	*site = (struct dwell_site){ .name = name, .detail = detail, .category = (uint32_t)category };
 }
 
-static int init_sites(struct recorder *self)
+static int recorder_init_sites(struct recorder *self)
 {
-	self->iteration_name = join(self->name, ".iteration");
-	self->epoch_name = join(self->name, ".epoch");
+	self->iteration_name = recorder_join(self->name, ".iteration");
+	self->epoch_name = recorder_join(self->name, ".epoch");
 	if (!self->iteration_name || !self->epoch_name) {
 		PyErr_NoMemory();
 		return -1;
 	}
-	set_site(&self->run_site, DWELL_CATEGORY_ACTION, "run", self->name);
-	set_site(&self->nested_site, DWELL_CATEGORY_EVALUATION, "run", self->name);
-	set_site(&self->processing_site, DWELL_CATEGORY_ACTION, "processing", self->name);
-	set_site(&self->dataflow_site, DWELL_CATEGORY_DATA, "dataflow", self->name);
-	set_site(&self->iteration_site, DWELL_CATEGORY_COUNTER, self->iteration_name, NULL);
-	set_site(&self->epoch_site, DWELL_CATEGORY_COUNTER, self->epoch_name, NULL);
+	recorder_set_site(&self->run_site, DWELL_CATEGORY_ACTION, "run", self->name);
+	recorder_set_site(&self->nested_site, DWELL_CATEGORY_EVALUATION, "run", self->name);
+	recorder_set_site(&self->processing_site, DWELL_CATEGORY_ACTION, "processing", self->name);
+	recorder_set_site(&self->dataflow_site, DWELL_CATEGORY_DATA, "dataflow", self->name);
+	recorder_set_site(&self->iteration_site, DWELL_CATEGORY_COUNTER, self->iteration_name, NULL);
+	recorder_set_site(&self->epoch_site, DWELL_CATEGORY_COUNTER, self->epoch_name, NULL);
 	return 0;
 }
 
@@ -74,11 +74,11 @@ static int recorder_init(PyObject *object, PyObject *arguments, PyObject *keywor
 		PyErr_SetString(PyExc_RuntimeError, "a recorder is made once");
 		return -1;
 	}
-	self->name = join(name, "");
-	if (!self->name || init_sites(self))
+	self->name = recorder_join(name, "");
+	if (!self->name || recorder_init_sites(self))
 		return -1;
 	if (dwell_ignite_profiler_create(&self->profiler, keep_times, &error))
-		return failed(&error);
+		return recorder_failed(&error);
 	self->keeps_times = keep_times;
 	self->engine = Py_NewRef(engine);
 	return 0;
@@ -123,7 +123,7 @@ static void recorder_dealloc(PyObject *object)
 
 /* ---- runs ------------------------------------------------------------------------------ */
 
-static PyObject *enter_run(PyObject *object, PyObject *unused)
+static PyObject *recorder_enter_run(PyObject *object, PyObject *unused)
 {
 	struct recorder *self = (struct recorder *)object;
 
@@ -133,7 +133,7 @@ static PyObject *enter_run(PyObject *object, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
-static PyObject *leave_run(PyObject *object, PyObject *unused)
+static PyObject *recorder_leave_run(PyObject *object, PyObject *unused)
 {
 	struct recorder *self = (struct recorder *)object;
 
@@ -147,7 +147,7 @@ static PyObject *leave_run(PyObject *object, PyObject *unused)
 
 /* Keeps single durations from the next run on: for a profiler that is attached to an engine that is
  * already being recorded. */
-static PyObject *keep_times(PyObject *object, PyObject *unused)
+static PyObject *recorder_keep_times(PyObject *object, PyObject *unused)
 {
 	struct recorder *self = (struct recorder *)object;
 	struct dwell_ignite_profiler *profiler;
@@ -161,7 +161,7 @@ static PyObject *keep_times(PyObject *object, PyObject *unused)
 		return NULL;
 	}
 	if (dwell_ignite_profiler_create(&profiler, true, &error)) {
-		failed(&error);
+		recorder_failed(&error);
 		return NULL;
 	}
 	recorder_clear_events(self); /* they have the numbers of the old profiler */
@@ -174,7 +174,7 @@ static PyObject *keep_times(PyObject *object, PyObject *unused)
 /* ---- results --------------------------------------------------------------------------- */
 
 /* (count, total, min, its index, max, its index, mean, std): seconds. */
-static PyObject *stat_tuple(const struct dwell_ignite_time_stat *stat)
+static PyObject *recorder_stat_tuple(const struct dwell_ignite_time_stat *stat)
 {
 	return Py_BuildValue("(KddKdKdd)", (unsigned long long)stat->count, stat->total_s, stat->min_s,
 	                     (unsigned long long)stat->min_index, stat->max_s,
@@ -182,7 +182,7 @@ static PyObject *stat_tuple(const struct dwell_ignite_time_stat *stat)
 	                     stat->std_s);
 }
 
-static PyObject *name_list(const char *const *names)
+static PyObject *recorder_name_list(const char *const *names)
 {
 	PyObject *list = PyList_New(0);
 
@@ -197,7 +197,7 @@ static PyObject *name_list(const char *const *names)
 }
 
 /* (processing, dataflow, {event: (stat, [names])}) */
-static PyObject *basic_results(PyObject *object, PyObject *unused)
+static PyObject *recorder_basic_results(PyObject *object, PyObject *unused)
 {
 	static const char *const names[] = {
 #define NAME(name, number, value) [number] = #name,
@@ -211,13 +211,13 @@ static PyObject *basic_results(PyObject *object, PyObject *unused)
 
 	(void)unused;
 	if (!results) {
-		failed(&error);
+		recorder_failed(&error);
 		return NULL;
 	}
 	events = PyDict_New();
 	for (int e = 0; events && e < DWELL_IGNITE_EVENT_COUNT; e++) {
-		PyObject *item = Py_BuildValue("(NN)", stat_tuple(&results->events[e]),
-		                               name_list(results->handlers[e]));
+		PyObject *item = Py_BuildValue("(NN)", recorder_stat_tuple(&results->events[e]),
+		                               recorder_name_list(results->handlers[e]));
 
 		if (!item || PyDict_SetItemString(events, names[e], item))
 			Py_CLEAR(events);
@@ -225,12 +225,12 @@ static PyObject *basic_results(PyObject *object, PyObject *unused)
 	}
 	if (!events)
 		return NULL;
-	return Py_BuildValue("(NNN)", stat_tuple(&results->processing),
-	                     stat_tuple(&results->dataflow), events);
+	return Py_BuildValue("(NNN)", recorder_stat_tuple(&results->processing),
+	                     recorder_stat_tuple(&results->dataflow), events);
 }
 
 /* (processing, dataflow, [(handler, event, stat)]) */
-static PyObject *handlers_results(PyObject *object, PyObject *unused)
+static PyObject *recorder_handlers_results(PyObject *object, PyObject *unused)
 {
 	struct recorder *self = (struct recorder *)object;
 	struct dwell_error error;
@@ -239,14 +239,14 @@ static PyObject *handlers_results(PyObject *object, PyObject *unused)
 
 	(void)unused;
 	if (!results) {
-		failed(&error);
+		recorder_failed(&error);
 		return NULL;
 	}
 	rows = PyList_New(0);
 	for (size_t i = 0; rows && i < results->count; i++) {
 		PyObject *row = Py_BuildValue("(ssN)", results->handlers[i].handler,
 		                              results->handlers[i].event,
-		                              stat_tuple(&results->handlers[i].stat));
+		                              recorder_stat_tuple(&results->handlers[i].stat));
 
 		if (!row || PyList_Append(rows, row))
 			Py_CLEAR(rows);
@@ -254,13 +254,13 @@ static PyObject *handlers_results(PyObject *object, PyObject *unused)
 	}
 	if (!rows)
 		return NULL;
-	return Py_BuildValue("(NNN)", stat_tuple(&results->processing),
-	                     stat_tuple(&results->dataflow), rows);
+	return Py_BuildValue("(NNN)", recorder_stat_tuple(&results->processing),
+	                     recorder_stat_tuple(&results->dataflow), rows);
 }
 
-static PyObject *write_with(PyObject *object, PyObject *path,
-                            int (*write)(struct dwell_ignite_profiler *, const char *,
-                                         struct dwell_error *))
+static PyObject *recorder_write_with(PyObject *object, PyObject *path,
+                                     int (*write)(struct dwell_ignite_profiler *, const char *,
+                                                  struct dwell_error *))
 {
 	struct recorder *self = (struct recorder *)object;
 	struct dwell_error error;
@@ -272,20 +272,20 @@ static PyObject *write_with(PyObject *object, PyObject *path,
 	result = write(self->profiler, PyBytes_AS_STRING(bytes), &error);
 	Py_DECREF(bytes);
 	if (result) {
-		failed(&error);
+		recorder_failed(&error);
 		return NULL;
 	}
 	Py_RETURN_NONE;
 }
 
-static PyObject *write_basic(PyObject *object, PyObject *path)
+static PyObject *recorder_write_basic(PyObject *object, PyObject *path)
 {
-	return write_with(object, path, dwell_ignite_profiler_write_basic);
+	return recorder_write_with(object, path, dwell_ignite_profiler_write_basic);
 }
 
-static PyObject *write_handlers(PyObject *object, PyObject *path)
+static PyObject *recorder_write_handlers(PyObject *object, PyObject *path)
 {
-	return write_with(object, path, dwell_ignite_profiler_write_handlers);
+	return recorder_write_with(object, path, dwell_ignite_profiler_write_handlers);
 }
 
 /* ---- the module ------------------------------------------------------------------------ */
@@ -293,13 +293,13 @@ static PyObject *write_handlers(PyObject *object, PyObject *path)
 static PyMethodDef recorder_methods[] = {
 	{ "fire", (PyCFunction)(void (*)(void))recorder_fire, METH_FASTCALL | METH_KEYWORDS,
 	  "fires an event as the engine's own _fire_event does, timed" },
-	{ "enter_run", enter_run, METH_NOARGS, "the engine's run begins" },
-	{ "leave_run", leave_run, METH_NOARGS, "... has ended, however" },
-	{ "keep_times", keep_times, METH_NOARGS, "single times are wanted, for the files" },
-	{ "basic", basic_results, METH_NOARGS, "(processing, dataflow, {event: (stat, names)})" },
-	{ "handlers", handlers_results, METH_NOARGS, "(processing, dataflow, [(name, event, stat)])" },
-	{ "write_basic", write_basic, METH_O, "CSV, a row an iteration" },
-	{ "write_handlers", write_handlers, METH_O, "CSV, a row a call" },
+	{ "enter_run", recorder_enter_run, METH_NOARGS, "the engine's run begins" },
+	{ "leave_run", recorder_leave_run, METH_NOARGS, "... has ended, however" },
+	{ "keep_times", recorder_keep_times, METH_NOARGS, "single times are wanted, for the files" },
+	{ "basic", recorder_basic_results, METH_NOARGS, "(processing, dataflow, {event: (stat, names)})" },
+	{ "handlers", recorder_handlers_results, METH_NOARGS, "(processing, dataflow, [(name, event, stat)])" },
+	{ "write_basic", recorder_write_basic, METH_O, "CSV, a row an iteration" },
+	{ "write_handlers", recorder_write_handlers, METH_O, "CSV, a row a call" },
 	{ NULL, NULL, 0, NULL },
 };
 

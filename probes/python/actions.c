@@ -42,7 +42,7 @@ static PyObject *recorder_type, *scope_type;
 /* Returns a name as UTF-8. An object that is not a str is converted to one. Sets `*bytes` to a new
  * reference to an object that holds the text, or to NULL if `name` itself holds it. NULL with a
  * Python exception: failed. */
-static const char *text_of(PyObject *name, PyObject **bytes)
+static const char *actions_text_of(PyObject *name, PyObject **bytes)
 {
 	const char *utf8 = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
 	PyObject *text;
@@ -65,10 +65,10 @@ static const char *text_of(PyObject *name, PyObject **bytes)
 
 /* Returns the id of a name that is not in `ids`. 0: no session is running, or Python failed; then a
  * Python exception is set. */
-static uint32_t new_id(struct recorder *self, PyObject *name)
+static uint32_t actions_new_id(struct recorder *self, PyObject *name)
 {
 	PyObject *bytes, *number;
-	const char *text = text_of(name, &bytes);
+	const char *text = actions_text_of(name, &bytes);
 	uint32_t id = text ? dwell_intern(DWELL_CATEGORY_ACTION, text, NULL) : 0;
 
 	Py_XDECREF(bytes);
@@ -81,16 +81,16 @@ static uint32_t new_id(struct recorder *self, PyObject *name)
 	return id;
 }
 
-static uint32_t id_of(struct recorder *self, PyObject *name)
+static uint32_t actions_id_of(struct recorder *self, PyObject *name)
 {
 	PyObject *number = PyUnicode_Check(name) ? PyDict_GetItemWithError(self->ids, name) : NULL;
 
-	return number ? (uint32_t)PyLong_AsUnsignedLong(number) : new_id(self, name);
+	return number ? (uint32_t)PyLong_AsUnsignedLong(number) : actions_new_id(self, name);
 }
 
 /* ---- a block -------------------------------------------------------------------------------- */
 
-static void scope_free(PyObject *object)
+static void actions_scope_free(PyObject *object)
 {
 	struct scope *scope = (struct scope *)object;
 	PyTypeObject *type = Py_TYPE(object);
@@ -100,7 +100,7 @@ static void scope_free(PyObject *object)
 	Py_DECREF(type);
 }
 
-static PyObject *scope_enter(PyObject *object, PyObject *unused)
+static PyObject *actions_scope_enter(PyObject *object, PyObject *unused)
 {
 	struct scope *scope = (struct scope *)object;
 
@@ -109,7 +109,7 @@ static PyObject *scope_enter(PyObject *object, PyObject *unused)
 	return scope->name;
 }
 
-static PyObject *scope_exit(PyObject *object, PyObject *const *arguments, Py_ssize_t count)
+static PyObject *actions_scope_exit(PyObject *object, PyObject *const *arguments, Py_ssize_t count)
 {
 	struct scope *scope = (struct scope *)object;
 
@@ -119,13 +119,13 @@ static PyObject *scope_exit(PyObject *object, PyObject *const *arguments, Py_ssi
 }
 
 static PyMethodDef scope_methods[] = {
-	{ "__enter__", scope_enter, METH_NOARGS, NULL },
-	{ "__exit__", (PyCFunction)(void (*)(void))scope_exit, FASTCALL, NULL },
+	{ "__enter__", actions_scope_enter, METH_NOARGS, NULL },
+	{ "__exit__", (PyCFunction)(void (*)(void))actions_scope_exit, FASTCALL, NULL },
 	{ 0 },
 };
 
 static PyType_Slot scope_slots[] = {
-	{ Py_tp_dealloc, (void *)scope_free },
+	{ Py_tp_dealloc, (void *)actions_scope_free },
 	{ Py_tp_methods, scope_methods },
 	{ Py_tp_doc, "The block of an action." },
 	{ 0 },
@@ -140,9 +140,9 @@ bool dwp_actions_is_own(const void *method)
 
 /* ---- a recorder ----------------------------------------------------------------------------- */
 
-static PyObject *recorder_profile(PyObject *object, PyObject *name)
+static PyObject *actions_recorder_profile(PyObject *object, PyObject *name)
 {
-	uint32_t id = id_of((struct recorder *)object, name);
+	uint32_t id = actions_id_of((struct recorder *)object, name);
 	struct scope *scope = NULL;
 
 	if (id || !PyErr_Occurred())
@@ -156,11 +156,11 @@ static PyObject *recorder_profile(PyObject *object, PyObject *name)
 	return (PyObject *)scope;
 }
 
-static PyObject *recorder_start(PyObject *object, PyObject *name)
+static PyObject *actions_recorder_start(PyObject *object, PyObject *name)
 {
 	struct recorder *self = (struct recorder *)object;
 	PyObject *bytes;
-	const char *text = text_of(name, &bytes);
+	const char *text = actions_text_of(name, &bytes);
 
 	if (!text)
 		return NULL;
@@ -169,12 +169,12 @@ static PyObject *recorder_start(PyObject *object, PyObject *name)
 	Py_RETURN_NONE;
 }
 
-static PyObject *recorder_stop(PyObject *object, PyObject *name)
+static PyObject *actions_recorder_stop(PyObject *object, PyObject *name)
 {
 	struct recorder *self = (struct recorder *)object;
 	struct dwell_error error = { 0, "" };
 	PyObject *bytes, *message;
-	const char *text = text_of(name, &bytes);
+	const char *text = actions_text_of(name, &bytes);
 
 	if (!text)
 		return NULL;
@@ -189,7 +189,7 @@ static PyObject *recorder_stop(PyObject *object, PyObject *name)
 	return NULL;
 }
 
-static void recorder_free(PyObject *object)
+static void actions_recorder_free(PyObject *object)
 {
 	PyTypeObject *type = Py_TYPE(object);
 
@@ -199,14 +199,14 @@ static void recorder_free(PyObject *object)
 }
 
 static PyMethodDef recorder_methods[] = {
-	{ "profile", recorder_profile, METH_O, "A context manager: its block is the action." },
-	{ "start", recorder_start, METH_O, "Begins an action." },
-	{ "stop", recorder_stop, METH_O, "Ends an action." },
+	{ "profile", actions_recorder_profile, METH_O, "A context manager: its block is the action." },
+	{ "start", actions_recorder_start, METH_O, "Begins an action." },
+	{ "stop", actions_recorder_stop, METH_O, "Ends an action." },
 	{ 0 },
 };
 
 static PyType_Slot recorder_slots[] = {
-	{ Py_tp_dealloc, (void *)recorder_free },
+	{ Py_tp_dealloc, (void *)actions_recorder_free },
 	{ Py_tp_methods, recorder_methods },
 	{ Py_tp_doc, "Records the actions of a profiler." },
 	{ 0 },

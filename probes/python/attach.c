@@ -23,7 +23,7 @@ static bool attached;
 
 /* The objects of a free-threaded build have another layout than those that the probe was built
  * for. */
-static bool is_free_threaded(void)
+static bool attach_is_free_threaded(void)
 {
 	const char *(*version)(void) = NULL;
 
@@ -37,7 +37,7 @@ static void attach(void)
 	void *probe;
 
 	attached = true;
-	if (is_free_threaded()) {
+	if (attach_is_free_threaded()) {
 		fprintf(stderr, "dwell: Python is not profiled: it is a free-threaded build, and dwell "
 		                "knows only those with a global interpreter lock\n");
 		return;
@@ -64,7 +64,7 @@ struct allocator {
 
 static struct allocator raw;
 
-static int on_audit(const char *event, void *arguments, void *data);
+static int attach_on_audit(const char *event, void *arguments, void *data);
 
 /*
  * Frees a block for the interpreter. The entry of our hook is from malloc(), because it was added
@@ -76,7 +76,7 @@ static void attach_free_block(void *context, void *block)
 {
 	void **words = block;
 
-	if (block && words[1] == (void *)(size_t)&on_audit && words[2] == (void *)probe_path)
+	if (block && words[1] == (void *)(size_t)&attach_on_audit && words[2] == (void *)probe_path)
 		free(block);
 	else
 		raw.free(raw.context, block);
@@ -101,7 +101,7 @@ static void attach_free_hook(void)
 
 /* The audit hook. The interpreter raises an event "cpython.run_..." before it begins a script, -c,
  * -m or a prompt, and calls the hook with its lock held. */
-static int on_audit(const char *event, void *arguments, void *data)
+static int attach_on_audit(const char *event, void *arguments, void *data)
 {
 	if (strncmp(event, "cpython.", 8) != 0)
 		return 0;
@@ -113,12 +113,12 @@ static int on_audit(const char *event, void *arguments, void *data)
 }
 
 /* Sets probe_path. False: the path is too long or cannot be found. */
-static bool find_probe(void)
+static bool attach_find_probe(void)
 {
 	Dl_info here;
 	const char *slash;
 
-	if (!dladdr((void *)(size_t)&find_probe, &here) || !here.dli_fname)
+	if (!dladdr((void *)(size_t)&attach_find_probe, &here) || !here.dli_fname)
 		return false;
 	slash = strrchr(here.dli_fname, '/');
 	return slash && snprintf(probe_path, sizeof probe_path, "%.*s/" PROBE,
@@ -131,6 +131,6 @@ __attribute__((constructor)) static void wait_for_interpreter(void)
 	int (*add_hook)(audit_hook *hook, void *data) = NULL;
 
 	*(void **)&add_hook = dlsym(RTLD_DEFAULT, "PySys_AddAuditHook");
-	if (add_hook && getenv("DWELL_TRACE") && find_probe())
-		add_hook(on_audit, probe_path);
+	if (add_hook && getenv("DWELL_TRACE") && attach_find_probe())
+		add_hook(attach_on_audit, probe_path);
 }

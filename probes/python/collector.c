@@ -11,7 +11,7 @@ static struct dwell_site generations[] = {
 
 static __thread unsigned began __attribute__((tls_model("initial-exec")));
 
-static PyObject *on_collection(PyObject *self, PyObject *arguments)
+static PyObject *collector_on_collection(PyObject *self, PyObject *arguments)
 {
 	const char *phase = NULL;
 	PyObject *info = NULL, *generation;
@@ -29,7 +29,7 @@ static PyObject *on_collection(PyObject *self, PyObject *arguments)
 	Py_RETURN_NONE;
 }
 
-static PyMethodDef callback = { "dwp_collection", on_collection, METH_VARARGS, NULL };
+static PyMethodDef callback = { "dwp_collection", collector_on_collection, METH_VARARGS, NULL };
 
 void dwp_collector_attach(void)
 {

@@ -55,7 +55,7 @@ static uint32_t version_offset; /* in a function; 0: not needed, only 3.11 needs
 
 /* Keeps 3.11 from specialising subscripts of this function, which is the frame's first word.
  * Versions must be unique, because other specialised code compares all 32 bits. */
-static void keep_subscript_seen(const void *frame)
+static void frames_keep_subscript_seen(const void *frame)
 {
 	static uint32_t next = LARGE_VERSION;
 	char *function = *(char *const *)frame;
@@ -66,7 +66,7 @@ static void keep_subscript_seen(const void *frame)
 }
 
 /* Sets version_offset: the version follows the pointer to the function's vectorcall. */
-static void find_version(PyObject *function)
+static void frames_find_version(PyObject *function)
 {
 	const void *call = dlsym(RTLD_DEFAULT, "_PyFunction_Vectorcall");
 	const void *const *words = (const void *const *)function;
@@ -93,7 +93,7 @@ static struct {
 } search;
 #define SUBSCRIPTS 100
 
-static PyObject *look(PyThreadState *thread, void *frame, int raised)
+static PyObject *frames_inspect(PyThreadState *thread, void *frame, int raised)
 {
 	const PyObject *const *words = frame;
 	const unsigned char *bytes = (const unsigned char *)frame + FIRST_OWNER;
@@ -109,24 +109,24 @@ static PyObject *look(PyThreadState *thread, void *frame, int raised)
 	return run_frame(thread, frame, raised);
 }
 
-static PyObject *count_subscripts(PyThreadState *thread, void *frame, int raised)
+static PyObject *frames_count_subscripts(PyThreadState *thread, void *frame, int raised)
 {
 	if (FRAME_CODE(frame) == search.code) {
-		keep_subscript_seen(frame);
+		frames_keep_subscript_seen(frame);
 		search.subscripts++;
 	}
 	return run_frame(thread, frame, raised);
 }
 
 /* Tests whether every call of a __getitem__ comes through the slot. */
-static bool sees_subscripts(PyObject *names)
+static bool frames_sees_subscripts(PyObject *names)
 {
 	PyObject *item = PyDict_GetItemString(names, "item"), *loop = PyDict_GetItemString(names, "loop");
 	PyObject *code = item ? PyObject_GetAttrString(item, "__code__") : NULL, *result = NULL;
 
 	search.code = code;
 	search.subscripts = 0;
-	set_slot(interpreter, count_subscripts);
+	set_slot(interpreter, frames_count_subscripts);
 	if (code && loop)
 		result = PyObject_CallObject(loop, NULL);
 	set_slot(interpreter, run_frame);
@@ -137,7 +137,7 @@ static bool sees_subscripts(PyObject *names)
 
 /* Calls `object` (a generator: resumes it) and examines the frame of `function` meanwhile. False:
  * the call failed, or no such frame was evaluated. */
-static bool watch(PyObject *names, const char *function, const char *object, bool owned)
+static bool frames_watch(PyObject *names, const char *function, const char *object, bool owned)
 {
 	PyObject *known = PyDict_GetItemString(names, function);
 	PyObject *code = known ? PyObject_GetAttrString(known, "__code__") : NULL;
@@ -156,28 +156,28 @@ static bool watch(PyObject *names, const char *function, const char *object, boo
 }
 
 /* The offset of the only candidate; 0 if there are none or several. */
-static unsigned only(unsigned candidates, unsigned first, unsigned width)
+static unsigned frames_only(unsigned candidates, unsigned first, unsigned width)
 {
 	return candidates && !(candidates & (candidates - 1))
 	           ? first + (unsigned)__builtin_ctz(candidates) * width : 0;
 }
 
-static bool find_places(PyObject *names)
+static bool frames_find_places(PyObject *names)
 {
 	bool seen, created;
 
 	search.words = (1u << CODE_WORDS) - 1;
 	search.bytes = (1u << OWNER_BYTES) - 1;
-	set_slot(interpreter, look);
-	seen = watch(names, "f", "f", false) && watch(names, "g", "made_g", true);
-	created = watch(names, "h", "h", false);
-	seen = seen && watch(names, "g", "made_g", true) && watch(names, "h", "made_h", true) &&
-	       watch(names, "f", "f", false);
+	set_slot(interpreter, frames_inspect);
+	seen = frames_watch(names, "f", "f", false) && frames_watch(names, "g", "made_g", true);
+	created = frames_watch(names, "h", "h", false);
+	seen = seen && frames_watch(names, "g", "made_g", true) && frames_watch(names, "h", "made_h", true) &&
+	       frames_watch(names, "f", "f", false);
 	if (created)
-		seen = watch(names, "g", "g", false) && seen;
+		seen = frames_watch(names, "g", "g", false) && seen;
 	set_slot(interpreter, run_frame);
-	code_offset = only(search.words, 0, sizeof(void *));
-	owner_offset = created ? only(search.bytes, FIRST_OWNER, 1) : 0;
+	code_offset = frames_only(search.words, 0, sizeof(void *));
+	owner_offset = created ? frames_only(search.bytes, FIRST_OWNER, 1) : 0;
 	return seen && search.words && !(search.words & (search.words - 1)) && (!created || owner_offset);
 }
 
@@ -199,10 +199,10 @@ static bool find_in_frames(int minor)
 		PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins());
 	if (names && code)
 		done = PyEval_EvalCode(code, names, names);
-	found = done && find_places(names);
+	found = done && frames_find_places(names);
 	if (found && minor == 11)
-		find_version(PyDict_GetItemString(names, "item"));
-	found = found && sees_subscripts(names);
+		frames_find_version(PyDict_GetItemString(names, "item"));
+	found = found && frames_sees_subscripts(names);
 	if (names)
 		PyDict_Clear(names); /* its functions refer to it: without this the garbage collector would
 		                      * have to free them */
@@ -219,7 +219,7 @@ enum { CALL = 0 };
 
 /* A profile function for one call, in a thread that found another owner of the slot. It finds out
  * whether the new owner calls eval_frame(): then the call's code object was entered just before. */
-static int on_trial(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)
+static int frames_on_trial(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)
 {
 	PyObject *code;
 
@@ -244,13 +244,13 @@ __attribute__((noinline)) static void look_at_slot(evaluator *now)
 	if (now == run_frame)
 		dwp_functions_by_profile("by the profile function: another has reset the frame evaluation function");
 	else if (!dwp_functions_profiled())
-		PyEval_SetProfile(on_trial, NULL);
+		PyEval_SetProfile(frames_on_trial, NULL);
 	PyErr_Restore(type, value, trace);
 }
 
 /* ---- the evaluation ---------------------------------------------------------------------------- */
 
-static struct dwp_calls *new_thread(void)
+static struct dwp_calls *frames_new_thread(void)
 {
 	struct dwp_calls *calls = dwp_calls_create();
 	pthread_attr_t attributes;
@@ -268,14 +268,14 @@ static struct dwp_calls *new_thread(void)
 }
 
 /* Whether half of the stack or of the allowed nesting is used. */
-static inline bool is_deep(const struct dwp_calls *calls)
+static inline bool frames_is_deep(const struct dwp_calls *calls)
 {
 	return (uintptr_t)__builtin_frame_address(0) - calls->stack_begin < calls->stack_scarce ||
 	       calls->depth >= most_nested;
 }
 
 /* The id of a call. 0: it is not recorded. */
-static inline uint32_t id_of_call(PyObject *code, const void *frame)
+static inline uint32_t frames_id_of_call(PyObject *code, const void *frame)
 {
 	uint32_t id;
 
@@ -284,7 +284,7 @@ static inline uint32_t id_of_call(PyObject *code, const void *frame)
 	id = dwp_code_id(code);
 	if (DWELL_UNLIKELY(id & ~DWP_ID_BITS)) {
 		if (id & DWP_CODE_SUBSCRIPT)
-			keep_subscript_seen(frame); /* also while recording is paused */
+			frames_keep_subscript_seen(frame); /* also while recording is paused */
 		if (id & DWP_CODE_RESUMED && owner_offset &&
 		    ((const char *)frame)[owner_offset] != OWNED_BY_GENERATOR)
 			return 0;
@@ -301,14 +301,14 @@ static PyObject *eval_frame(PyThreadState *thread, void *frame, int raised)
 	evaluator *now;
 
 	if (DWELL_UNLIKELY(!calls))
-		calls = new_thread();
+		calls = frames_new_thread();
 	if (DWELL_UNLIKELY(!recording || !calls))
 		return run_frame(thread, frame, raised);
-	if (DWELL_UNLIKELY(is_deep(calls))) {
+	if (DWELL_UNLIKELY(frames_is_deep(calls))) {
 		dwp_functions_by_profile("by the profile function: calls were nested too deep for frames");
 		return run_frame(thread, frame, raised);
 	}
-	id = id_of_call(code, frame);
+	id = frames_id_of_call(code, frame);
 	at = calls->depth;
 	dwp_calls_enter(calls, id, DWP_CALL_BY_FRAME);
 	calls->entered = code;
@@ -327,7 +327,7 @@ static PyObject *eval_frame(PyThreadState *thread, void *frame, int raised)
 /* ---- begin and end ------------------------------------------------------------------------------ */
 
 /* The minor version of Python 3.9 to 3.13; 0 for any other Python. */
-static int minor_version(void)
+static int frames_minor_version(void)
 {
 	int major = 0, minor = 0;
 
@@ -339,7 +339,7 @@ static int minor_version(void)
 
 const char *dwp_frames_begin(void)
 {
-	int minor = minor_version();
+	int minor = frames_minor_version();
 
 	*(void **)&run_frame = dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
 	*(void **)&get_slot = dlsym(RTLD_DEFAULT, "_PyInterpreterState_GetEvalFrameFunc");

@@ -40,7 +40,7 @@ struct dwp_calls *dwp_calls_create(void)
 #define UNSEEN UINT32_MAX
 
 /* Whether a file belongs to the package dwell, whose functions are not recorded. */
-static bool is_own(const char *file)
+static bool functions_is_own(const char *file)
 {
 	static char folder[1024]; /* ends with a slash; "": the package is not imported */
 	PyObject *name = *folder ? NULL : PyUnicode_FromString("dwell");
@@ -62,7 +62,7 @@ static bool is_own(const char *file)
 }
 
 /* Whether it is the code of a generator, a coroutine or an asynchronous generator. */
-static bool makes_generator(PyObject *code)
+static bool functions_makes_generator(PyObject *code)
 {
 	PyObject *flags = PyObject_GetAttrString(code, "co_flags");
 	long bits = flags ? PyLong_AsLong(flags) : 0;
@@ -72,7 +72,7 @@ static bool makes_generator(PyObject *code)
 	return bits & (0x20 | 0x80 | 0x200);
 }
 
-static uint32_t new_id(PyObject *code)
+static uint32_t functions_new_id(PyObject *code)
 {
 	char name[256], file[1024];
 	PyObject *line = PyObject_GetAttrString(code, "co_firstlineno");
@@ -90,17 +90,17 @@ static uint32_t new_id(PyObject *code)
 		site.line = (uint32_t)PyLong_AsLong(line);
 	Py_XDECREF(line);
 	PyErr_Clear();
-	if (is_own(file))
+	if (functions_is_own(file))
 		return UNSEEN;
 	id = dwell_slow_site(&site);
-	if (id && makes_generator(code))
+	if (id && functions_makes_generator(code))
 		id |= DWP_CODE_RESUMED;
 	if (id && length >= strlen(item) && strcmp(name + length - strlen(item), item) == 0)
 		id |= DWP_CODE_SUBSCRIPT;
 	return id;
 }
 
-static void forget_code(void *extra)
+static void functions_forget_code(void *extra)
 {
 	struct dwp_known_code *known = extra;
 
@@ -109,7 +109,7 @@ static void forget_code(void *extra)
 	PyMem_Free(known);
 }
 
-static uint32_t find_code(PyObject *code)
+static uint32_t functions_find_code(PyObject *code)
 {
 	void *extra = NULL;
 	struct dwp_known_code *known;
@@ -121,7 +121,7 @@ static uint32_t find_code(PyObject *code)
 		*dwp_place_of_code(code) = *known;
 		return known->id;
 	}
-	id = new_id(code);
+	id = functions_new_id(code);
 	known = id ? PyMem_Malloc(sizeof *known) : NULL;
 	if (!known)
 		return 0;
@@ -142,12 +142,12 @@ __attribute__((noinline)) uint32_t dwp_find_code(PyObject *code)
 	uint32_t id;
 
 	PyErr_Fetch(&type, &value, &trace);
-	id = find_code(code);
+	id = functions_find_code(code);
 	PyErr_Restore(type, value, trace);
 	return id;
 }
 
-static inline uint32_t frame_id(PyFrameObject *frame)
+static inline uint32_t functions_frame_id(PyFrameObject *frame)
 {
 	PyObject *code = (PyObject *)PyFrame_GetCode(frame);
 	uint32_t id = dwp_code_id(code);
@@ -174,7 +174,7 @@ static struct known_c {
 	uint32_t id;
 } recent_c[DWP_RECENT_CODES];
 
-static uint32_t name_c(PyObject *function)
+static uint32_t functions_name_c(PyObject *function)
 {
 	char name[256], module[128], whole[400];
 
@@ -184,25 +184,25 @@ static uint32_t name_c(PyObject *function)
 	return dwell_intern(DWELL_CATEGORY_FUNCTION, whole, NULL);
 }
 
-static uint32_t builtin_id(PyObject *function)
+static uint32_t functions_builtin_id(PyObject *function)
 {
 	const PyMethodDef *method;
 	struct known_c *known;
 
 	if (Py_TYPE(function) != &PyCFunction_Type && Py_TYPE(function) != &PyCMethod_Type)
-		return name_c(function);
+		return functions_name_c(function);
 	method = ((struct c_function *)function)->method;
 	known = &recent_c[((uintptr_t)method >> 4) * 0x9e3779b1u >> 16 & (DWP_RECENT_CODES - 1)];
 	if (DWELL_UNLIKELY(known->method != method || known->function != method->ml_meth ||
 	                   known->name != method->ml_name || !known->id))
 		*known = (struct known_c){ method, method->ml_meth, method->ml_name,
-			                       dwp_actions_is_own(method) ? UNSEEN : name_c(function) };
+			                       dwp_actions_is_own(method) ? UNSEEN : functions_name_c(function) };
 	return known->id == UNSEEN ? 0 : known->id;
 }
 
 /* ---- the interpreter's events -------------------------------------------------------------- */
 
-static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)
+static int functions_on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)
 {
 	struct dwp_calls *calls = dwp_calls;
 	bool wanted = dwell_wants(1u << DWELL_CATEGORY_FUNCTION);
@@ -210,9 +210,12 @@ static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *ar
 	if (!calls && !(calls = dwp_calls_create()))
 		return 0;
 	if (what == CALL)
-		dwp_calls_enter(calls, wanted ? frame_id(frame) : 0, 0);
+		dwp_calls_enter(calls, wanted ? functions_frame_id(frame) : 0, 0);
 	else if (what == C_CALL)
-		dwp_calls_enter(calls, wanted && dwell_wants(DWELL_DETAIL_C_FUNCTIONS) ? builtin_id(argument) : 0, 0);
+		dwp_calls_enter(
+			calls,
+			wanted && dwell_wants(DWELL_DETAIL_C_FUNCTIONS) ? functions_builtin_id(argument) : 0,
+			0);
 	else if (what != RETURN && what != C_RETURN && what != C_EXCEPTION)
 		return 0;
 	else if (calls->depth > DWP_MOST_CALLS ||
@@ -222,15 +225,15 @@ static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *ar
 }
 
 /* Set with threading.setprofile(), so that each new thread calls it at its first event. */
-static PyObject *start_thread(PyObject *self, PyObject *arguments)
+static PyObject *functions_start_thread(PyObject *self, PyObject *arguments)
 {
-	PyEval_SetProfile(on_event, NULL);
+	PyEval_SetProfile(functions_on_event, NULL);
 	Py_RETURN_NONE;
 }
 
-static PyMethodDef starter = { "dwp_start_thread", start_thread, METH_VARARGS, NULL };
+static PyMethodDef starter = { "dwp_start_thread", functions_start_thread, METH_VARARGS, NULL };
 
-static bool find_extra(void)
+static bool functions_find_extra(void)
 {
 	Py_ssize_t (*request)(void (*release)(void *)) = NULL;
 	static const char *const names[][3] = {
@@ -244,7 +247,7 @@ static bool find_extra(void)
 		*(void **)&get_extra = dlsym(RTLD_DEFAULT, names[i][1]);
 		*(void **)&set_extra = dlsym(RTLD_DEFAULT, names[i][2]);
 	}
-	extra_index = request ? request(forget_code) : -1;
+	extra_index = request ? request(functions_forget_code) : -1;
 	return extra_index >= 0 && get_extra && set_extra;
 }
 
@@ -264,7 +267,7 @@ bool dwp_functions_profiled(void)
 	return is;
 }
 
-static void profile_new_threads(void)
+static void functions_profile_new_threads(void)
 {
 	PyObject *function = PyCFunction_New(&starter, NULL);
 
@@ -277,7 +280,7 @@ static void profile_new_threads(void)
 /* Sets our profile function in all threads that have none. PyEval_SetProfile() sets it for the
  * current thread state. Before 3.12, which has a function for all threads, the thread states are
  * therefore made current one after the other, which only sets a pointer there. */
-static void profile_all_threads(void)
+static void functions_profile_all_threads(void)
 {
 	void (*all)(dwp_tracer *tracer, PyObject *self) = NULL;
 	PyThreadState *(*first)(PyInterpreterState *interpreter) = NULL;
@@ -289,14 +292,14 @@ static void profile_all_threads(void)
 	*(void **)&next = dlsym(RTLD_DEFAULT, "PyThreadState_Next");
 	if (all) {
 		if (!dwp_functions_profiled())
-			all(on_event, NULL);
+			all(functions_on_event, NULL);
 		return;
 	}
 	for (PyThreadState *thread = first && next ? first(PyInterpreterState_Get()) : NULL; thread;
 	     thread = next(thread)) {
 		PyThreadState_Swap(thread);
 		if (!dwp_functions_profiled())
-			PyEval_SetProfile(on_event, NULL);
+			PyEval_SetProfile(functions_on_event, NULL);
 	}
 	PyThreadState_Swap(self);
 }
@@ -310,13 +313,13 @@ void dwp_functions_by_profile(const char *why)
 	who = BY_PROFILE;
 	PyErr_Fetch(&type, &value, &trace);
 	dwp_frames_end();
-	profile_new_threads();
-	profile_all_threads();
+	functions_profile_new_threads();
+	functions_profile_all_threads();
 	dwell_meta(DW_KEY_PYTHON_FUNCTIONS, why);
 	PyErr_Restore(type, value, trace);
 }
 
-static PyObject *attribute_of(const char *module, const char *name)
+static PyObject *functions_attribute_of(const char *module, const char *name)
 {
 	PyObject *object = PyImport_ImportModule(module);
 	PyObject *attribute = object ? PyObject_GetAttrString(object, name) : NULL;
@@ -326,12 +329,12 @@ static PyObject *attribute_of(const char *module, const char *name)
 	return attribute;
 }
 
-static void begin(bool c_functions)
+static void functions_begin(bool c_functions)
 {
 	const char *why = NULL;
 
-	for_new_threads = attribute_of("threading", "setprofile");
-	ask_profile = attribute_of("sys", "getprofile");
+	for_new_threads = functions_attribute_of("threading", "setprofile");
+	ask_profile = functions_attribute_of("sys", "getprofile");
 	if (!c_functions)
 		why = dwp_frames_begin();
 	who = c_functions || why ? BY_PROFILE : BY_FRAME;
@@ -339,8 +342,8 @@ static void begin(bool c_functions)
 		dwell_meta(DW_KEY_PYTHON_FUNCTIONS, why);
 	if (who == BY_FRAME)
 		return;
-	profile_new_threads();
-	PyEval_SetProfile(on_event, NULL);
+	functions_profile_new_threads();
+	PyEval_SetProfile(functions_on_event, NULL);
 }
 
 void dwp_functions_follow_gate(void)
@@ -349,8 +352,8 @@ void dwp_functions_follow_gate(void)
 
 	if (!dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
 		return;
-	if (who == NOBODY && find_extra())
-		begin(c_functions);
+	if (who == NOBODY && functions_find_extra())
+		functions_begin(c_functions);
 	else if (who == BY_FRAME && c_functions)
 		dwp_functions_by_profile("by the profile function: C functions are wanted too");
 }

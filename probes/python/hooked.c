@@ -60,12 +60,12 @@ static PyObject *call_hooked(PyObject *callable, PyObject *const *arguments, siz
 	return result;
 }
 
-static PyObject *call_tuple(PyObject *callable, PyObject *arguments, PyObject *names)
+static PyObject *hooked_call_tuple(PyObject *callable, PyObject *arguments, PyObject *names)
 {
 	return PyVectorcall_Call(callable, arguments, names);
 }
 
-static PyObject *get_method(PyObject *callable, PyObject *object, PyObject *owner)
+static PyObject *hooked_get_method(PyObject *callable, PyObject *object, PyObject *owner)
 {
 	if (object && object != Py_None)
 		return PyMethod_New(callable, object);
@@ -75,7 +75,7 @@ static PyObject *get_method(PyObject *callable, PyObject *object, PyObject *owne
 
 /* Whether an attribute is our own and not the original's: the attributes by which a callable is
  * called, bound and pickled. */
-static bool is_own(PyObject *name)
+static bool hooked_is_own(PyObject *name)
 {
 	static const char *const own[] = { "__wrapped__", "__class__", "__call__", "__get__",
 		                               "__reduce__", "__reduce_ex__" };
@@ -86,18 +86,18 @@ static bool is_own(PyObject *name)
 	return false;
 }
 
-static PyObject *get_attribute(PyObject *callable, PyObject *name)
+static PyObject *hooked_get_attribute(PyObject *callable, PyObject *name)
 {
-	return is_own(name) ? PyObject_GenericGetAttr(callable, name)
+	return hooked_is_own(name) ? PyObject_GenericGetAttr(callable, name)
 	                    : PyObject_GetAttr(((struct hooked *)callable)->original, name);
 }
 
-static int set_attribute(PyObject *callable, PyObject *name, PyObject *value)
+static int hooked_set_attribute(PyObject *callable, PyObject *name, PyObject *value)
 {
 	return PyObject_SetAttr(((struct hooked *)callable)->original, name, value);
 }
 
-static PyObject *show(PyObject *callable)
+static PyObject *hooked_repr(PyObject *callable)
 {
 	return PyObject_Repr(((struct hooked *)callable)->original);
 }
@@ -105,7 +105,7 @@ static PyObject *show(PyObject *callable)
 /* __reduce__(): copy and pickle handle it like the original. If it has the original's name, it is
  * pickled by name. Otherwise that name leads to the original itself, and unpickling calls
  * copy.copy(original), which returns the original. */
-static PyObject *reduce(PyObject *callable, PyObject *unused)
+static PyObject *hooked_reduce(PyObject *callable, PyObject *unused)
 {
 	const struct hooked *hooked = (const struct hooked *)callable;
 	PyObject *copy, *result;
@@ -119,16 +119,16 @@ static PyObject *reduce(PyObject *callable, PyObject *unused)
 	return result;
 }
 
-static PyMethodDef methods[] = { { "__reduce__", reduce, METH_NOARGS, NULL }, { 0 } };
+static PyMethodDef methods[] = { { "__reduce__", hooked_reduce, METH_NOARGS, NULL }, { 0 } };
 static PyMemberDef members[] = {
 	{ "__vectorcalloffset__", T_PYSSIZET, offsetof(struct hooked, call), READONLY, NULL },
 	{ "__wrapped__", T_OBJECT, offsetof(struct hooked, original), READONLY, NULL },
 	{ 0 },
 };
 static PyType_Slot slots[] = {
-	{ Py_tp_call, call_tuple },         { Py_tp_descr_get, get_method },
-	{ Py_tp_getattro, get_attribute },  { Py_tp_setattro, set_attribute },
-	{ Py_tp_repr, show },               { Py_tp_members, members },
+	{ Py_tp_call, hooked_call_tuple },         { Py_tp_descr_get, hooked_get_method },
+	{ Py_tp_getattro, hooked_get_attribute },  { Py_tp_setattro, hooked_set_attribute },
+	{ Py_tp_repr, hooked_repr },               { Py_tp_members, members },
 	{ Py_tp_methods, methods },         { 0, NULL },
 };
 /*
@@ -140,7 +140,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = { "dwell.cython_function_or_method", sizeof(struct hooked), 0,
 	                        Py_TPFLAGS_DEFAULT | HAVE_VECTORCALL | METHOD_DESCRIPTOR, slots };
 
-static PyObject *wrap(PyObject *original, const char *name, const struct dwp_hook *hook)
+static PyObject *hooked_wrap(PyObject *original, const char *name, const struct dwp_hook *hook)
 {
 	struct hooked *hooked;
 	char known[64];
@@ -161,7 +161,7 @@ static PyObject *wrap(PyObject *original, const char *name, const struct dwp_hoo
 
 /* Also replaces a function in the module that defined it (torch.save is torch.serialization.save),
  * because pickle looks it up there. */
-static void replace_at_home(PyObject *original, PyObject *hooked, const char *name)
+static void hooked_replace_at_home(PyObject *original, PyObject *hooked, const char *name)
 {
 	PyObject *home = PyObject_GetAttrString(original, "__module__");
 	PyObject *module = home ? PyImport_GetModule(home) : NULL;
@@ -180,9 +180,9 @@ void dwp_hook_attribute(PyObject *owner, const char *name, const struct dwp_hook
 	PyObject *original = PyObject_GetAttrString(owner, name), *hooked = NULL;
 
 	if (original && !(type && Py_TYPE(original) == (PyTypeObject *)type))
-		hooked = wrap(original, name, hook);
+		hooked = hooked_wrap(original, name, hook);
 	if (hooked && PyObject_SetAttrString(owner, name, hooked) == 0)
-		replace_at_home(original, hooked, name);
+		hooked_replace_at_home(original, hooked, name);
 	Py_XDECREF(hooked);
 	Py_XDECREF(original);
 	PyErr_Clear();

@@ -35,7 +35,7 @@ static const struct known_module known[] = {
 };
 
 /* Calls the function of a module. If the package dwell lacks it, the module is not recorded. */
-static void known_take(const struct known_module *known_module, PyObject *module)
+static void python_take_known(const struct known_module *known_module, PyObject *module)
 {
 	PyObject *object, *package, *done;
 
@@ -81,7 +81,7 @@ void dwp_python_text(PyObject *object, const char *attribute, char *text, size_t
 
 /* Appends LIBDIR/dwell/python to sys.path. It comes last, so that an installed package dwell is
  * preferred. */
-static bool add_folder(void)
+static bool python_add_folder(void)
 {
 	PyObject *path = PySys_GetObject("path"), *folder = NULL;
 	char text[4096];
@@ -107,7 +107,7 @@ PyObject *dwp_python_import(const char *name)
 	PyObject *ours = PyImport_ImportModule(name);
 
 	PyErr_Clear();
-	if (!ours && add_folder())
+	if (!ours && python_add_folder())
 		ours = PyImport_ImportModule(name);
 	PyErr_Clear();
 	return ours;
@@ -117,7 +117,7 @@ PyObject *dwp_python_import(const char *name)
 
 /* exec_module() of a loader of a known module. `self` is a tuple: the loader, its own exec_module()
  * and the module's name. */
-static PyObject *exec_module(PyObject *self, PyObject *module)
+static PyObject *python_exec_module(PyObject *self, PyObject *module)
 {
 	PyObject *loader = PyTuple_GetItem(self, 0), *result;
 	const char *name = PyBytes_AsString(PyTuple_GetItem(self, 2));
@@ -128,13 +128,13 @@ static PyObject *exec_module(PyObject *self, PyObject *module)
 	result = PyObject_CallFunctionObjArgs(PyTuple_GetItem(self, 1), module, NULL);
 	for (size_t i = 0; result && i < sizeof known / sizeof *known; i++)
 		if (strcmp(name, known[i].name) == 0)
-			known_take(&known[i], module);
+			python_take_known(&known[i], module);
 	return result;
 }
 
-static PyMethodDef executor = { "exec_module", exec_module, METH_O, NULL };
+static PyMethodDef executor = { "exec_module", python_exec_module, METH_O, NULL };
 
-static void watch_loader(PyObject *spec, const char *name)
+static void python_watch_loader(PyObject *spec, const char *name)
 {
 	PyObject *loader = PyObject_GetAttrString(spec, "loader"), *self = NULL, *function = NULL;
 	PyObject *original = loader ? PyObject_GetAttrString(loader, "exec_module") : NULL;
@@ -154,7 +154,7 @@ static void watch_loader(PyObject *spec, const char *name)
 
 /* Asks the other finders. Returns a new reference to the spec, or to None; or NULL with their
  * exception. */
-static PyObject *ask_others(PyObject *self, PyObject *name, PyObject *path, PyObject *target)
+static PyObject *python_ask_other_finders(PyObject *self, PyObject *name, PyObject *path, PyObject *target)
 {
 	PyObject *finders = PySys_GetObject("meta_path"), *spec = NULL;
 
@@ -175,7 +175,7 @@ static PyObject *ask_others(PyObject *self, PyObject *name, PyObject *path, PyOb
 	Py_RETURN_NONE;
 }
 
-static PyObject *find_spec(PyObject *self, PyObject *arguments)
+static PyObject *python_find_spec(PyObject *self, PyObject *arguments)
 {
 	PyObject *name = NULL, *path = Py_None, *target = Py_None, *spec;
 	const char *wanted = NULL;
@@ -187,18 +187,18 @@ static PyObject *find_spec(PyObject *self, PyObject *arguments)
 			wanted = known[i].name;
 	if (!wanted)
 		Py_RETURN_NONE;
-	spec = ask_others(self, name, path, target);
+	spec = python_ask_other_finders(self, name, path, target);
 	if (spec && spec != Py_None)
-		watch_loader(spec, wanted);
+		python_watch_loader(spec, wanted);
 	return spec;
 }
 
-static PyMethodDef finder_methods[] = { { "find_spec", find_spec, METH_VARARGS, NULL }, { 0 } };
+static PyMethodDef finder_methods[] = { { "find_spec", python_find_spec, METH_VARARGS, NULL }, { 0 } };
 static struct PyModuleDef finder_module = { PyModuleDef_HEAD_INIT, "dwp_finder",
 	                                        "Watches for modules that dwell profiles.", 0,
 	                                        finder_methods, NULL, NULL, NULL, NULL };
 
-static void watch_imports(void)
+static void python_watch_imports(void)
 {
 	PyObject *finders = PySys_GetObject("meta_path");
 	PyObject *finder = PyModule_Create(&finder_module);
@@ -255,14 +255,14 @@ DWELL_API void dwp_python_attach(void);
 /* Called by the package dwell after each call that may have opened or closed the gate. */
 DWELL_API void dwp_python_follow_gate(void);
 
-static void take_imported(void)
+static void python_take_imported(void)
 {
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
 		PyObject *name = PyUnicode_FromString(known[i].name);
 		PyObject *module = name ? PyImport_GetModule(name) : NULL;
 
 		if (module)
-			known_take(&known[i], module);
+			python_take_known(&known[i], module);
 		Py_XDECREF(module);
 		Py_XDECREF(name);
 		PyErr_Clear();
@@ -272,7 +272,7 @@ static void take_imported(void)
 /* The probe attaches to the main interpreter only: another interpreter may end before the process,
  * and the objects that the probe keeps would end with it. Free-threaded builds are refused, because
  * their objects have another layout. */
-static bool is_main_interpreter(void)
+static bool python_is_main_interpreter(void)
 {
 	PyInterpreterState *(*main_interpreter)(void) = NULL;
 
@@ -286,19 +286,19 @@ void dwp_python_attach(void)
 {
 	static bool attached;
 
-	if (attached || !is_main_interpreter())
+	if (attached || !python_is_main_interpreter())
 		return;
 	attached = true;
-	watch_imports();
+	python_watch_imports();
 	dwp_collector_attach();
 	dwp_stacks_attach();
 	dwp_functions_follow_gate();
-	take_imported();
+	python_take_imported();
 }
 
 void dwp_python_follow_gate(void)
 {
-	if (!is_main_interpreter())
+	if (!python_is_main_interpreter())
 		return;
 	dwp_functions_follow_gate();
 	for (unsigned i = 0; i < follower_count; i++)

@@ -49,7 +49,7 @@ static struct {
  * PyTorch's frames on them then abort the program. Therefore no thread may wait for the lock when
  * that begins: from exit on no thread starts to wait, and threads that wait already get the lock
  * first. Both variables are sequentially consistent: a thread increments `waiting` and then reads
- * `ending`; at_exit() sets `ending` and then reads `waiting`. So at least one of them sees the
+ * `ending`; stacks_at_exit() sets `ending` and then reads `waiting`. So at least one of them sees the
  * other.
  */
 static int waiting;
@@ -57,7 +57,7 @@ static bool ending;
 /* After a fork, the child may have inherited a count that no thread of it will decrement. */
 #define LONGEST_WAIT_MS 500
 
-static PyObject *at_exit(PyObject *self, PyObject *arguments)
+static PyObject *stacks_at_exit(PyObject *self, PyObject *arguments)
 {
 	const struct timespec millisecond = { 0, 1000000 };
 
@@ -69,7 +69,7 @@ static PyObject *at_exit(PyObject *self, PyObject *arguments)
 	Py_RETURN_NONE;
 }
 
-static PyMethodDef ender = { "dwp_at_exit", at_exit, METH_VARARGS, NULL };
+static PyMethodDef ender = { "dwp_at_exit", stacks_at_exit, METH_VARARGS, NULL };
 
 void dwp_stacks_attach(void)
 {
@@ -86,13 +86,13 @@ void dwp_stacks_attach(void)
 		*(void **)&python.set_extra = dlsym(RTLD_DEFAULT, names[i][2]);
 	}
 	*(void **)&python.last = dlsym(RTLD_DEFAULT, "PyFrame_GetLasti");
-	/* Without at_exit() the program might abort at its end, so then no stacks are recorded. */
+	/* Without stacks_at_exit() the program might abort at its end, so then no stacks are recorded. */
 	ending = !dwp_python_at_exit(&ender);
 	if (request && python.get_extra && python.set_extra)
 		python.extra = request(NULL);
 }
 
-static uint64_t code_number(PyObject *code)
+static uint64_t stacks_code_number(PyObject *code)
 {
 	void *number = NULL;
 
@@ -104,7 +104,7 @@ static uint64_t code_number(PyObject *code)
 	return (uintptr_t)number;
 }
 
-static uint32_t intern_frame(PyFrameObject *frame)
+static uint32_t stacks_intern_frame(PyFrameObject *frame)
 {
 	PyObject *code = (PyObject *)PyFrame_GetCode(frame);
 	char name[256], file[1024];
@@ -123,33 +123,33 @@ static uint32_t name_stack(const uint32_t *inner, uint32_t inner_count, PyFrameO
 	uint32_t ids[DEEPEST];
 
 	for (uint32_t i = 0; i < count; i++)
-		if (!(ids[inner_count + i] = intern_frame(frames[i])))
+		if (!(ids[inner_count + i] = stacks_intern_frame(frames[i])))
 			return 0;
 	for (uint32_t i = 0; i < inner_count; i++)
 		ids[i] = inner[i];
 	return dwell_intern_stack(ids, inner_count + count);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t next)
+static uint64_t stacks_mix(uint64_t hash, uint64_t next)
 {
 	hash = (hash ^ next) * 0x9e3779b97f4a7c15u;
 	return hash ^ hash >> 32;
 }
 
 /* Needs the lock. The references to frames are released here. */
-static uint32_t walk(PyThreadState *thread, const uint32_t *inner, uint32_t inner_count)
+static uint32_t stacks_walk(PyThreadState *thread, const uint32_t *inner, uint32_t inner_count)
 {
 	PyFrameObject *frames[DEEPEST], *frame = PyThreadState_GetFrame(thread);
 	uint32_t count = 0, at, id;
 	uint64_t hash = 1;
 
 	for (uint32_t i = 0; i < inner_count; i++)
-		hash = mix(hash, inner[i]);
+		hash = stacks_mix(hash, inner[i]);
 	while (frame && inner_count + count < DEEPEST) {
 		PyObject *code = (PyObject *)PyFrame_GetCode(frame);
 		int place = python.last ? python.last(frame) : PyFrame_GetLineNumber(frame);
 
-		hash = mix(hash, code_number(code) << 20 ^ (uint64_t)(unsigned)place);
+		hash = stacks_mix(hash, stacks_code_number(code) << 20 ^ (uint64_t)(unsigned)place);
 		Py_DECREF(code);
 		frames[count++] = frame;
 		frame = PyFrame_GetBack(frame);
@@ -179,7 +179,7 @@ uint32_t dwp_python_stack(const uint32_t *inner, uint32_t count)
 		PyGILState_STATE state = PyGILState_Ensure();
 
 		PyErr_Fetch(&type, &value, &traceback);
-		id = walk(thread, inner, count);
+		id = stacks_walk(thread, inner, count);
 		PyErr_Restore(type, value, traceback);
 		PyGILState_Release(state);
 	}

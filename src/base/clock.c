@@ -9,7 +9,7 @@
 #include <cpuid.h>
 #endif
 
-static uint64_t now_ns(clockid_t clock)
+static uint64_t clock_now_ns(clockid_t clock)
 {
 	struct timespec time;
 
@@ -20,7 +20,7 @@ static uint64_t now_ns(clockid_t clock)
 #if defined(__x86_64__)
 /* The processor states that the rate is constant. If the kernel has not switched to a slow clock,
  * the counters of all cores agree. */
-static int tsc_is_good(void)
+static int clock_tsc_is_good(void)
 {
 	static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 	unsigned a, b, c, d;
@@ -47,7 +47,7 @@ uint32_t dw_clock_pick(const char *wanted)
 	if (wanted && strcmp(wanted, "monotonic") == 0)
 		return DW_CLOCK_KIND_MONOTONIC;
 #if defined(__x86_64__)
-	return (wanted && strcmp(wanted, "tsc") == 0) || tsc_is_good() ? DW_CLOCK_KIND_TSC
+	return (wanted && strcmp(wanted, "tsc") == 0) || clock_tsc_is_good() ? DW_CLOCK_KIND_TSC
 	                                                              : DW_CLOCK_KIND_MONOTONIC;
 #elif defined(__aarch64__)
 	return DW_CLOCK_KIND_CNTVCT;
@@ -59,7 +59,7 @@ uint32_t dw_clock_pick(const char *wanted)
 bool dw_clock_usable(uint32_t kind)
 {
 #if defined(__x86_64__)
-	/* Not tsc_is_good(): DWELL_CLOCK=tsc may have requested the TSC on other machines. */
+	/* Not clock_tsc_is_good(): DWELL_CLOCK=tsc may have requested the TSC on other machines. */
 	if (kind == DW_CLOCK_KIND_TSC)
 		return true;
 #elif defined(__aarch64__)
@@ -71,17 +71,17 @@ bool dw_clock_usable(uint32_t kind)
 
 uint64_t dw_clock_monotonic_ns(void)
 {
-	return now_ns(CLOCK_MONOTONIC);
+	return clock_now_ns(CLOCK_MONOTONIC);
 }
 
 void dw_clock_sample(uint32_t kind, struct dw_clock_sample *sample)
 {
 	sample->error_ns = UINT64_MAX;
 	for (int i = 0; i < 8; i++) {
-		uint64_t before = now_ns(CLOCK_MONOTONIC);
+		uint64_t before = clock_now_ns(CLOCK_MONOTONIC);
 		uint64_t ticks = dw_clock_read(kind);
-		uint64_t realtime = now_ns(CLOCK_REALTIME);
-		uint64_t after = now_ns(CLOCK_MONOTONIC);
+		uint64_t realtime = clock_now_ns(CLOCK_REALTIME);
+		uint64_t after = clock_now_ns(CLOCK_MONOTONIC);
 
 		if (after - before >= sample->error_ns)
 			continue;

@@ -19,7 +19,7 @@ static const void *elf_part(const struct dw_elf_symbols *elf, uint64_t offset, u
 }
 
 /* A copy of a part, with a NUL appended; the caller frees it. */
-static void *copy_part(const struct dw_elf_symbols *elf, uint64_t offset, uint64_t bytes)
+static void *elf_copy_part(const struct dw_elf_symbols *elf, uint64_t offset, uint64_t bytes)
 {
 	const void *from = elf_part(elf, offset, bytes);
 	char *copy = from ? malloc(bytes + 1) : NULL;
@@ -32,7 +32,7 @@ static void *copy_part(const struct dw_elf_symbols *elf, uint64_t offset, uint64
 	return copy;
 }
 
-static Elf64_Shdr *copy_sections(const struct dw_elf_symbols *elf, unsigned *count)
+static Elf64_Shdr *elf_copy_sections(const struct dw_elf_symbols *elf, unsigned *count)
 {
 	const void *there = elf_part(elf, 0, sizeof(Elf64_Ehdr));
 	Elf64_Ehdr header;
@@ -45,11 +45,11 @@ static Elf64_Shdr *copy_sections(const struct dw_elf_symbols *elf, unsigned *cou
 	    header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_shentsize != sizeof(Elf64_Shdr))
 		return NULL;
 	*count = header.e_shnum;
-	return copy_part(elf, header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr));
+	return elf_copy_part(elf, header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr));
 }
 
-static bool build_id_is(const struct dw_elf_symbols *elf, const Elf64_Shdr *section,
-                        const uint8_t *build_id, size_t bytes)
+static bool elf_build_id_is(const struct dw_elf_symbols *elf, const Elf64_Shdr *section,
+                            const uint8_t *build_id, size_t bytes)
 {
 	const char *note = elf_part(elf, section->sh_offset, section->sh_size);
 	Elf64_Nhdr header;
@@ -62,8 +62,8 @@ static bool build_id_is(const struct dw_elf_symbols *elf, const Elf64_Shdr *sect
 }
 
 /* `index`: 0 or 1, for one table of each kind. */
-static void add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all, unsigned sections_count,
-                          const Elf64_Shdr *table, unsigned index)
+static void elf_add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all, unsigned sections_count,
+                              const Elf64_Shdr *table, unsigned index)
 {
 	const char *symbols = elf_part(elf, table->sh_offset, table->sh_size);
 	const Elf64_Shdr *strings = table->sh_link < sections_count ? &all[table->sh_link] : NULL;
@@ -72,7 +72,7 @@ static void add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all, uns
 
 	if (!symbols || !strings || elf->names[index])
 		return;
-	elf->names[index] = copy_part(elf, strings->sh_offset, strings->sh_size);
+	elf->names[index] = elf_copy_part(elf, strings->sh_offset, strings->sh_size);
 	grown = elf->names[index] && count
 	            ? realloc(elf->functions, (elf->count + count) * sizeof *grown) : NULL;
 	if (!grown)
@@ -93,7 +93,7 @@ static void add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all, uns
 	}
 }
 
-static int by_start(const void *a, const void *b)
+static int elf_compare_starts(const void *a, const void *b)
 {
 	const struct dw_elf_function *x = a, *y = b;
 
@@ -102,7 +102,7 @@ static int by_start(const void *a, const void *b)
 	return strcmp(x->name, y->name); /* always the same one of several aliases */
 }
 
-static int map_file(struct dw_elf_symbols *elf, const char *path)
+static int elf_map_file(struct dw_elf_symbols *elf, const char *path)
 {
 	struct stat status;
 	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -131,12 +131,12 @@ int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *bui
 	bool right = !build_id_bytes;
 
 	memset(elf, 0, sizeof *elf);
-	if (map_file(elf, path) != 0)
+	if (elf_map_file(elf, path) != 0)
 		return -1;
-	all = copy_sections(elf, &count);
+	all = elf_copy_sections(elf, &count);
 	for (unsigned i = 0; all && i < count; i++)
 		if (all[i].sh_type == SHT_NOTE && build_id_bytes)
-			right |= build_id_is(elf, &all[i], build_id, build_id_bytes);
+			right |= elf_build_id_is(elf, &all[i], build_id, build_id_bytes);
 	if (!all || !right) {
 		free(all);
 		dw_elf_close(elf);
@@ -144,10 +144,10 @@ int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *bui
 	}
 	for (unsigned i = 0; i < count; i++)
 		if (all[i].sh_type == SHT_SYMTAB || all[i].sh_type == SHT_DYNSYM)
-			add_functions(elf, all, count, &all[i], all[i].sh_type == SHT_DYNSYM);
+			elf_add_functions(elf, all, count, &all[i], all[i].sh_type == SHT_DYNSYM);
 	free(all);
 	if (elf->count)
-		qsort(elf->functions, elf->count, sizeof *elf->functions, by_start);
+		qsort(elf->functions, elf->count, sizeof *elf->functions, elf_compare_starts);
 	return 0;
 }
 

@@ -32,7 +32,7 @@ struct directory_entry {
 };
 
 /* The start of a file as text; false: it cannot be read. */
-static bool read_text(const char *path, char *text, size_t size)
+static bool host_read_text(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t length = 0;
@@ -47,7 +47,7 @@ static bool read_text(const char *path, char *text, size_t size)
 	return got >= 0 && length > 0;
 }
 
-static uint64_t number_at(const char *text)
+static uint64_t host_number_at(const char *text)
 {
 	uint64_t number = 0;
 
@@ -62,7 +62,7 @@ bool dw_host_boot_id(uint8_t id[16])
 	unsigned count = 0;
 
 	memset(id, 0, 16);
-	if (!read_text("/proc/sys/kernel/random/boot_id", text, sizeof text))
+	if (!host_read_text("/proc/sys/kernel/random/boot_id", text, sizeof text))
 		return false;
 	for (const char *c = text; *c && count < 32; c++) {
 		static const char digits[] = "0123456789abcdef";
@@ -99,14 +99,14 @@ struct facts {
  * "self", and `id` its number there. The thread's file is used because under qemu a process reads
  * other values in its own /proc/PID/stat than other processes do.
  */
-static bool read_stat(const char *folder, const char *id, struct facts *facts)
+static bool host_read_stat(const char *folder, const char *id, struct facts *facts)
 {
 	char path[64], text[1024], *at;
 	uint64_t threads = 0;
 	char state;
 
 	snprintf(path, sizeof path, "/proc/%.20s/task/%.20s/stat", folder, id);
-	if (!read_text(path, text, sizeof text))
+	if (!host_read_text(path, text, sizeof text))
 		return false;
 	at = strrchr(text, ')'); /* the program's name may contain any character; field 3 follows it */
 	if (!at || at[1] != ' ')
@@ -117,9 +117,9 @@ static bool read_stat(const char *folder, const char *id, struct facts *facts)
 		if (*at != ' ')
 			return false;
 		if (field == 20)
-			threads = number_at(at + 1);
+			threads = host_number_at(at + 1);
 		if (field == 22)
-			facts->birth = number_at(at + 1);
+			facts->birth = host_number_at(at + 1);
 		at += 1 + strcspn(at + 1, " ");
 	}
 	/* A process whose first thread has ended is shown as a zombie while other threads run. */
@@ -128,12 +128,12 @@ static bool read_stat(const char *folder, const char *id, struct facts *facts)
 }
 
 /* Whether /proc shows shifted births, because a time namespace shifts their clock. */
-static bool births_are_shifted(void)
+static bool host_births_are_shifted(void)
 {
 	char text[256];
 	const char *at;
 
-	if (!read_text("/proc/self/timens_offsets", text, sizeof text))
+	if (!host_read_text("/proc/self/timens_offsets", text, sizeof text))
 		return false; /* a kernel without time namespaces */
 	if (dw_host_namespace("time") != dw_host_namespace("time_for_children"))
 		return true; /* the offsets in the file are those of child processes */
@@ -147,18 +147,18 @@ static bool births_are_shifted(void)
 
 /* Counts the ids in /proc/NAME, from the namespace of /proc to the process's own; 0 if the file
  * cannot be read. `*last` is the id in the process's own namespace. */
-static unsigned read_ids(const char *name, uint32_t *last)
+static unsigned host_read_ids(const char *name, uint32_t *last)
 {
 	char path[48], text[STATUS_BYTES];
 	unsigned count = 0;
 	const char *at;
 
 	snprintf(path, sizeof path, "/proc/%.24s/status", name);
-	if (!read_text(path, text, sizeof text) || !(at = strstr(text, "\nNSpid:")))
+	if (!host_read_text(path, text, sizeof text) || !(at = strstr(text, "\nNSpid:")))
 		return 0;
 	for (at += strlen("\nNSpid:"); *at == '\t' || *at == ' '; count++) {
 		at++;
-		*last = (uint32_t)number_at(at);
+		*last = (uint32_t)host_number_at(at);
 		at += strspn(at, "0123456789");
 	}
 	return count;
@@ -166,12 +166,12 @@ static unsigned read_ids(const char *name, uint32_t *last)
 
 /* Whether /proc shows the caller's pid namespace. It shows another one after unshare() or in a
  * container that mounts its host's /proc. */
-static bool proc_is_own(void)
+static bool host_proc_is_own(void)
 {
 	char link[24];
 	ssize_t length;
 	uint32_t pid = 0;
-	unsigned ids = read_ids("self", &pid);
+	unsigned ids = host_read_ids("self", &pid);
 
 	if (ids)
 		return ids == 1 && pid == (uint32_t)getpid();
@@ -179,10 +179,10 @@ static bool proc_is_own(void)
 	if (length <= 0)
 		return false;
 	link[length] = '\0';
-	return number_at(link) == (uint64_t)getpid();
+	return host_number_at(link) == (uint64_t)getpid();
 }
 
-static bool born_then(uint64_t birth, uint64_t wanted)
+static bool host_born_then(uint64_t birth, uint64_t wanted)
 {
 	return birth + BIRTH_TOLERANCE >= wanted && wanted + BIRTH_TOLERANCE >= birth;
 }
@@ -197,7 +197,7 @@ void dw_identify(struct dw_identity *self)
 	self->pid = (uint32_t)getpid();
 	self->pid_namespace = dw_host_namespace("pid");
 	snprintf(id, sizeof id, "%u", self->pid);
-	self->birth = proc_is_own() && read_stat("self", id, &facts) && !births_are_shifted()
+	self->birth = host_proc_is_own() && host_read_stat("self", id, &facts) && !host_births_are_shifted()
 	                  ? facts.birth
 	                  : 0;
 }
@@ -209,7 +209,7 @@ bool dw_identity_same(const struct dw_identity *a, const struct dw_identity *b)
 
 /* ---- other processes ---------------------------------------------------------------- */
 
-static enum dw_alive lives_here(const struct dw_identity *process)
+static enum dw_alive host_has_process(const struct dw_identity *process)
 {
 	struct facts facts;
 	char name[16];
@@ -217,11 +217,11 @@ static enum dw_alive lives_here(const struct dw_identity *process)
 	if (kill((pid_t)process->pid, 0) != 0 && errno != EPERM)
 		return errno == ESRCH ? DW_DEAD : DW_ALIVE_UNKNOWN;
 	snprintf(name, sizeof name, "%u", process->pid);
-	if (!proc_is_own() || !read_stat(name, name, &facts))
+	if (!host_proc_is_own() || !host_read_stat(name, name, &facts))
 		return DW_ALIVE;
 	if (facts.dead)
 		return DW_DEAD;
-	if (process->birth && !births_are_shifted() && !born_then(facts.birth, process->birth))
+	if (process->birth && !host_births_are_shifted() && !host_born_then(facts.birth, process->birth))
 		return DW_DEAD; /* a later process with the same id */
 	return DW_ALIVE;
 }
@@ -234,16 +234,16 @@ static enum dw_alive host_compare_entry(const char *name, const struct dw_identi
 	char path[48];
 	uint32_t last = 0;
 
-	if (!read_ids(name, &last)) {
+	if (!host_read_ids(name, &last)) {
 		snprintf(path, sizeof path, "/proc/%.24s", name);
 		/* It ended meanwhile, or it is hidden from this process. */
 		return stat(path, &status) != 0 && errno == ENOENT ? DW_DEAD : DW_ALIVE_UNKNOWN;
 	}
 	if (last != process->pid)
 		return DW_DEAD;
-	if (!read_stat(name, name, &facts) || facts.dead)
+	if (!host_read_stat(name, name, &facts) || facts.dead)
 		return DW_DEAD; /* it ended meanwhile */
-	if (process->birth && !births_are_shifted() && !born_then(facts.birth, process->birth))
+	if (process->birth && !host_births_are_shifted() && !host_born_then(facts.birth, process->birth))
 		return DW_DEAD;
 	snprintf(path, sizeof path, "/proc/%.24s/ns/pid", name);
 	if (stat(path, &status) == 0)
@@ -282,11 +282,11 @@ static enum dw_alive host_scan(const struct dw_identity *process)
 
 /* Whether /proc shows every process of this boot: it belongs to the first pid namespace, which
  * contains all others, and hides none (the mount option hidepid would hide process 1). */
-static bool sees_all(uint64_t own_namespace)
+static bool host_sees_all(uint64_t own_namespace)
 {
 	struct stat status;
 
-	return own_namespace == FIRST_PID_NAMESPACE && proc_is_own() && stat("/proc/1", &status) == 0;
+	return own_namespace == FIRST_PID_NAMESPACE && host_proc_is_own() && stat("/proc/1", &status) == 0;
 }
 
 enum dw_alive dw_process_lives(const struct dw_identity *process, unsigned *scans)
@@ -297,20 +297,20 @@ enum dw_alive dw_process_lives(const struct dw_identity *process, unsigned *scan
 	if (!process->pid || process->pid > INT32_MAX)
 		return DW_DEAD; /* no process has such an id */
 	if (own && process->pid_namespace == own)
-		return lives_here(process);
+		return host_has_process(process);
 	if (!process->pid_namespace || !own)
-		return lives_here(process) == DW_ALIVE ? DW_ALIVE : DW_ALIVE_UNKNOWN;
+		return host_has_process(process) == DW_ALIVE ? DW_ALIVE : DW_ALIVE_UNKNOWN;
 	if (scans && !*scans)
 		return DW_ALIVE_UNKNOWN;
 	if (scans)
 		--*scans;
 	answer = host_scan(process);
-	return answer == DW_DEAD && !sees_all(own) ? DW_ALIVE_UNKNOWN : answer;
+	return answer == DW_DEAD && !host_sees_all(own) ? DW_ALIVE_UNKNOWN : answer;
 }
 
 /* ---- file descriptors --------------------------------------------------------------- */
 
-static void close_up_to_limit(int first)
+static void host_close_up_to_limit(int first)
 {
 	struct rlimit limit;
 
@@ -321,7 +321,7 @@ static void close_up_to_limit(int first)
 }
 
 /* Closes the descriptors that one pass over /proc/self/fd lists; false if there were none. */
-static bool close_listed(int folder, int first)
+static bool host_close_listed(int folder, int first)
 {
 	char buffer[4096] __attribute__((__aligned__(8)));
 	bool closed = false;
@@ -332,7 +332,7 @@ static bool close_listed(int folder, int first)
 		for (long at = 0; at < got;) {
 			const struct directory_entry *entry =
 			    (const struct directory_entry *)(const void *)(buffer + at);
-			int fd = *entry->name == '.' ? -1 : (int)number_at(entry->name);
+			int fd = *entry->name == '.' ? -1 : (int)host_number_at(entry->name);
 
 			at += entry->bytes;
 			if (fd >= first && fd != folder)
@@ -349,10 +349,10 @@ void dw_host_close_from(int first)
 		return;
 	folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0) {
-		close_up_to_limit(first);
+		host_close_up_to_limit(first);
 		return;
 	}
-	while (close_listed(folder, first)) /* again, because closing may make a pass skip entries */
+	while (host_close_listed(folder, first)) /* again, because closing may make a pass skip entries */
 		;
 	close(folder);
 }

@@ -22,7 +22,7 @@ void dw_proto_reset(struct dw_proto *proto)
 }
 
 /* A place for `bytes`, or NULL. */
-static unsigned char *make_room(struct dw_proto *proto, size_t bytes)
+static unsigned char *proto_reserve(struct dw_proto *proto, size_t bytes)
 {
 	size_t size = proto->size ? proto->size : 256;
 	unsigned char *grown;
@@ -43,7 +43,7 @@ static unsigned char *make_room(struct dw_proto *proto, size_t bytes)
 	return grown + proto->used;
 }
 
-static size_t put_varint(unsigned char *to, uint64_t value)
+static size_t proto_put_varint(unsigned char *to, uint64_t value)
 {
 	size_t length = 0;
 
@@ -55,20 +55,20 @@ static size_t put_varint(unsigned char *to, uint64_t value)
 
 void dw_proto_varint(struct dw_proto *proto, uint64_t value)
 {
-	unsigned char *to = make_room(proto, MOST_VARINT);
+	unsigned char *to = proto_reserve(proto, MOST_VARINT);
 
 	if (to)
-		proto->used += put_varint(to, value);
+		proto->used += proto_put_varint(to, value);
 }
 
-static void put_key(struct dw_proto *proto, uint32_t field, enum wire wire)
+static void proto_put_key(struct dw_proto *proto, uint32_t field, enum wire wire)
 {
 	dw_proto_varint(proto, (uint64_t)field << 3 | wire);
 }
 
 void dw_proto_u64(struct dw_proto *proto, uint32_t field, uint64_t value)
 {
-	put_key(proto, field, VARINT);
+	proto_put_key(proto, field, VARINT);
 	dw_proto_varint(proto, value);
 }
 
@@ -76,8 +76,8 @@ void dw_proto_fixed64(struct dw_proto *proto, uint32_t field, uint64_t value)
 {
 	unsigned char *to;
 
-	put_key(proto, field, FIXED64);
-	to = make_room(proto, 8);
+	proto_put_key(proto, field, FIXED64);
+	to = proto_reserve(proto, 8);
 	if (!to)
 		return;
 	for (unsigned i = 0; i < 8; i++)
@@ -97,9 +97,9 @@ void dw_proto_bytes(struct dw_proto *proto, uint32_t field, const void *bytes, s
 {
 	unsigned char *to;
 
-	put_key(proto, field, DELIMITED);
+	proto_put_key(proto, field, DELIMITED);
 	dw_proto_varint(proto, length);
-	to = make_room(proto, length);
+	to = proto_reserve(proto, length);
 	if (!to || !length)
 		return;
 	memcpy(to, bytes, length);
@@ -111,7 +111,7 @@ void dw_proto_text(struct dw_proto *proto, uint32_t field, const char *text)
 	size_t at = dw_proto_open(proto, field);
 
 	while (*text) {
-		unsigned char *to = make_room(proto, 4);
+		unsigned char *to = proto_reserve(proto, 4);
 
 		if (!to)
 			return;
@@ -127,8 +127,8 @@ void dw_proto_text(struct dw_proto *proto, uint32_t field, const char *text)
 
 size_t dw_proto_open(struct dw_proto *proto, uint32_t field)
 {
-	put_key(proto, field, DELIMITED);
-	if (make_room(proto, 1))
+	proto_put_key(proto, field, DELIMITED);
+	if (proto_reserve(proto, 1))
 		proto->used++;
 	return proto->used;
 }
@@ -140,8 +140,8 @@ void dw_proto_close(struct dw_proto *proto, size_t at)
 
 	if (proto->failed)
 		return;
-	bytes = put_varint(length, inside);
-	if (!make_room(proto, bytes))
+	bytes = proto_put_varint(length, inside);
+	if (!proto_reserve(proto, bytes))
 		return;
 	memmove(proto->bytes + at - 1 + bytes, proto->bytes + at, inside);
 	memcpy(proto->bytes + at - 1, length, bytes);

@@ -17,7 +17,7 @@ struct dw_proto_reader dw_proto_read(const void *bytes, size_t length)
 	return (struct dw_proto_reader){ from, length ? from + length : from, false };
 }
 
-static bool take_varint(struct dw_proto_reader *reader, uint64_t *value)
+static bool proto_take_varint(struct dw_proto_reader *reader, uint64_t *value)
 {
 	*value = 0;
 	for (unsigned shift = 0; shift < 64 && reader->at < reader->end; shift += 7) {
@@ -30,7 +30,7 @@ static bool take_varint(struct dw_proto_reader *reader, uint64_t *value)
 	return false;
 }
 
-static bool take_fixed(struct dw_proto_reader *reader, unsigned bytes, uint64_t *value)
+static bool proto_take_fixed(struct dw_proto_reader *reader, unsigned bytes, uint64_t *value)
 {
 	if ((size_t)(reader->end - reader->at) < bytes)
 		return false;
@@ -41,17 +41,17 @@ static bool take_fixed(struct dw_proto_reader *reader, unsigned bytes, uint64_t 
 	return true;
 }
 
-static bool take_value(struct dw_proto_reader *reader, struct dw_proto_field *field)
+static bool proto_take_value(struct dw_proto_reader *reader, struct dw_proto_field *field)
 {
 	switch (field->wire) {
 	case DW_PROTO_VARINT:
-		return take_varint(reader, &field->number);
+		return proto_take_varint(reader, &field->number);
 	case DW_PROTO_FIXED64:
-		return take_fixed(reader, 8, &field->number);
+		return proto_take_fixed(reader, 8, &field->number);
 	case DW_PROTO_FIXED32:
-		return take_fixed(reader, 4, &field->number);
+		return proto_take_fixed(reader, 4, &field->number);
 	case DW_PROTO_BYTES:
-		if (!take_varint(reader, &field->number) ||
+		if (!proto_take_varint(reader, &field->number) ||
 		    field->number > (size_t)(reader->end - reader->at))
 			return false;
 		field->bytes = reader->at;
@@ -69,10 +69,10 @@ bool dw_proto_next(struct dw_proto_reader *reader, struct dw_proto_field *field)
 	memset(field, 0, sizeof *field);
 	if (reader->bad || reader->at == reader->end)
 		return false;
-	if (take_varint(reader, &key) && key >> 3 && key >> 3 <= MOST_FIELD) {
+	if (proto_take_varint(reader, &key) && key >> 3 && key >> 3 <= MOST_FIELD) {
 		field->field = (uint32_t)(key >> 3);
 		field->wire = (enum dw_proto_wire)(key & 7);
-		if (take_value(reader, field))
+		if (proto_take_value(reader, field))
 			return true;
 	}
 	reader->bad = true;

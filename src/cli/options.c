@@ -165,7 +165,7 @@ int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool sto
 
 /* ---- help -------------------------------------------------------------------------- */
 
-static const char *renderer_name(size_t index, const char **what)
+static const char *option_renderer_name(size_t index, const char **what)
 {
 	const struct dw_renderer *renderer = dw_renderer_at(index);
 
@@ -184,7 +184,7 @@ static const char *option_registered(const char *choices, size_t index, const ch
 	} registries[] = {
 		{ "@views", dwell_view_name },
 		{ "@layouts", dwell_layout_name },
-		{ "@renderers", renderer_name },
+		{ "@renderers", option_renderer_name },
 		{ "@exports", dwell_export_name },
 	};
 
@@ -198,7 +198,7 @@ static const char *option_registered(const char *choices, size_t index, const ch
 #define HELP_WIDTH 80
 
 /* Prints from column `left` on and breaks lines at blanks. */
-static void help_print_wrapped(const char *text, int column, int left)
+static void option_print_wrapped(const char *text, int column, int left)
 {
 	while (*text) {
 		int length = (int)strcspn(text, " ");
@@ -213,7 +213,7 @@ static void help_print_wrapped(const char *text, int column, int left)
 	putchar('\n');
 }
 
-static void help_print_option(const struct dw_option *option)
+static void option_print_help(const struct dw_option *option)
 {
 	bool optional = option->argument && option->argument[0] == '[';
 	char left[64], argument[48] = "";
@@ -234,11 +234,11 @@ static void help_print_option(const struct dw_option *option)
 	printf("%-*s", HELP_COLUMN, left);
 	if (strlen(left) + 1 > HELP_COLUMN)
 		printf("\n%*s", HELP_COLUMN, "");
-	help_print_wrapped(option->help, HELP_COLUMN, HELP_COLUMN);
+	option_print_wrapped(option->help, HELP_COLUMN, HELP_COLUMN);
 }
 
 /* Prints the names of a registry, each with its description. */
-static void help_print_registered(const char *choices)
+static void option_print_registered(const char *choices)
 {
 	const char *name, *what = "";
 	size_t widest = 0;
@@ -248,7 +248,7 @@ static void help_print_registered(const char *choices)
 	for (size_t n = 0; (name = option_registered(choices, n, &what)); n++) {
 		int column = printf("  %-*s  ", (int)widest, name);
 
-		help_print_wrapped(what, column, column);
+		option_print_wrapped(what, column, column);
 	}
 }
 
@@ -257,14 +257,14 @@ void dw_options_help(const struct dw_verb *verb)
 	printf("dwell %s: %s\n\nUsage: dwell %s [OPTION...] %s\n%s", verb->name, verb->summary, verb->name,
 	       verb->operands, verb->options[0].name ? "\n" : "");
 	for (size_t i = 0; i < verb->option_count; i++)
-		help_print_option(&verb->options[i]);
+		option_print_help(&verb->options[i]);
 	for (size_t i = 0; i < verb->option_count; i++) {
 		const struct dw_option *option = &verb->options[i];
 
 		if (!option->choices || option->choices[0] != '@')
 			continue;
 		printf("\n--%s %s:\n", option->name, option->argument);
-		help_print_registered(option->choices);
+		option_print_registered(option->choices);
 	}
 }
 

@@ -17,7 +17,7 @@
 
 /* Grows the mapping; new pages are zero. A file's space is reserved first, because a write to a page
  * without space on disk ends the process. */
-static char *grow_image(struct dw_encode *encode, size_t old_bytes, size_t bytes)
+static char *encode_grow_image(struct dw_encode *encode, size_t old_bytes, size_t bytes)
 {
 	int flags = encode->in_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 	void *grown;
@@ -37,22 +37,22 @@ static char *grow_image(struct dw_encode *encode, size_t old_bytes, size_t bytes
 	return grown;
 }
 
-static uint32_t next_capacity(const struct dw_encode *encode)
+static uint32_t encode_next_capacity(const struct dw_encode *encode)
 {
 	if (encode->in_file)
 		return encode->capacity + FILE_BLOCKS;
 	return encode->capacity ? encode->capacity * 2 : FIRST_BLOCKS;
 }
 
-static uint32_t new_block(struct dw_encode *encode)
+static uint32_t encode_new_block(struct dw_encode *encode)
 {
 	if (encode->failed)
 		return 0;
 	if (encode->blocks == encode->capacity) {
-		uint32_t capacity = next_capacity(encode);
+		uint32_t capacity = encode_next_capacity(encode);
 		char *image = capacity <= MOST_BLOCKS
-		                  ? grow_image(encode, (size_t)encode->capacity * DW_BLOCK_BYTES,
-		                               (size_t)capacity * DW_BLOCK_BYTES)
+		                  ? encode_grow_image(encode, (size_t)encode->capacity * DW_BLOCK_BYTES,
+		                                      (size_t)capacity * DW_BLOCK_BYTES)
 		                  : NULL;
 
 		if (!image) {
@@ -78,11 +78,11 @@ struct dw_head *dw_encode_head(struct dw_encode *encode)
 	return (struct dw_head *)(void *)encode->image;
 }
 
-static void init_image(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t ticks_per_second)
+static void encode_init_image(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t ticks_per_second)
 {
 	struct dw_head *head;
 
-	new_block(encode);
+	encode_new_block(encode);
 	if (encode->failed)
 		return;
 	head = dw_encode_head(encode);
@@ -103,7 +103,7 @@ static void init_image(struct dw_encode *encode, enum dw_clock_kind kind, uint64
 void dw_encode_init(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t ticks_per_second)
 {
 	memset(encode, 0, sizeof *encode);
-	init_image(encode, kind, ticks_per_second);
+	encode_init_image(encode, kind, ticks_per_second);
 }
 
 void dw_encode_init_file(struct dw_encode *encode, enum dw_clock_kind kind, uint64_t ticks_per_second,
@@ -112,7 +112,7 @@ void dw_encode_init_file(struct dw_encode *encode, enum dw_clock_kind kind, uint
 	memset(encode, 0, sizeof *encode);
 	encode->in_file = true;
 	encode->fd = fd;
-	init_image(encode, kind, ticks_per_second);
+	encode_init_image(encode, kind, ticks_per_second);
 }
 
 void dw_encode_reset(struct dw_encode *encode)
@@ -154,7 +154,7 @@ uint32_t dw_encode_new_id(struct dw_encode *encode)
 uint32_t dw_encode_new_chunk(struct dw_encode *encode, uint32_t type, uint32_t process,
                              uint32_t stream, uint64_t number)
 {
-	uint32_t block = new_block(encode);
+	uint32_t block = encode_new_block(encode);
 	struct dw_chunk *chunk;
 
 	if (!block)

@@ -13,7 +13,7 @@ void dw_encode_stream_init(struct dw_encode_stream *stream, const struct dw_enco
 	stream->thread = thread;
 }
 
-static bool open_chunk(struct dw_encode_stream *stream, uint64_t ticks)
+static bool encode_open_chunk(struct dw_encode_stream *stream, uint64_t ticks)
 {
 	struct dw_chunk *chunk;
 
@@ -59,13 +59,13 @@ static uint32_t *encode_reserve_words(struct dw_encode_stream *stream, uint64_t 
 	/* Four more, because an EXT TIME may have to come first. */
 	if (stream->block && stream->at_bytes + (words + 4) * 4 > limit)
 		dw_encode_close(stream);
-	if (!stream->block && !open_chunk(stream, ticks))
+	if (!stream->block && !encode_open_chunk(stream, ticks))
 		return NULL;
 	return (uint32_t *)(void *)((char *)dw_encode_chunk(stream->encode, stream->block) +
 	                            stream->at_bytes);
 }
 
-static uint32_t *put_time(struct dw_encode_stream *stream, uint64_t ticks, uint32_t *at)
+static uint32_t *encode_put_time(struct dw_encode_stream *stream, uint64_t ticks, uint32_t *at)
 {
 	if (ticks - stream->last_ticks < (uint64_t)1 << DW_DELTA_BITS)
 		return at;
@@ -87,7 +87,7 @@ void dw_encode_record(struct dw_encode_stream *stream, uint64_t ticks, enum dw_k
 	if ((kind == DW_END_OF && id) ||
 	    (kind == DW_EXT && id >> DW_EXT_TYPE_SHIFT == DW_EXT_BY_NAME))
 		dw_encode_head(stream->encode)->flags |= DW_HEAD_NAMED_ENDS;
-	at = put_time(stream, ticks, at);
+	at = encode_put_time(stream, ticks, at);
 	at[1] = (uint32_t)kind << DW_KIND_SHIFT | (id & DW_ID_MASK);
 	if (words)
 		memcpy(at + 2, payload, words * 4);
@@ -120,7 +120,7 @@ void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks)
 
 	if (!at)
 		return;
-	at = put_time(stream, ticks, at);
+	at = encode_put_time(stream, ticks, at);
 	at[0] = (uint32_t)(ticks - stream->last_ticks) << DW_DELTA_SHIFT | DW_WORD_END |
 	        DW_WORD_PRESENT;
 	stream->last_ticks = ticks;

@@ -16,7 +16,7 @@
 #include "format/device.h"
 #include "read/read.h"
 
-static int compare_u64(uint64_t a, uint64_t b)
+static int chunks_compare_u64(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -24,15 +24,15 @@ static int compare_u64(uint64_t a, uint64_t b)
 static int chunks_compare_places(const void *left, const void *right)
 {
 	const struct dw_read_chunk *a = left, *b = right;
-	int order = compare_u64(a->type, b->type);
+	int order = chunks_compare_u64(a->type, b->type);
 
 	if (!order)
-		order = compare_u64(a->process, b->process);
+		order = chunks_compare_u64(a->process, b->process);
 	if (!order)
-		order = compare_u64(a->stream, b->stream);
+		order = chunks_compare_u64(a->stream, b->stream);
 	if (!order)
-		order = compare_u64(a->number, b->number);
-	return order ? order : compare_u64(a->block, b->block);
+		order = chunks_compare_u64(a->number, b->number);
+	return order ? order : chunks_compare_u64(a->block, b->block);
 }
 
 /* Visitors that do nothing, for a chunk of which only the last time is needed. */
@@ -65,7 +65,7 @@ static void chunks_measure(struct dw_read_chunk *chunk)
 }
 
 /* Reads what only device chunks have. */
-static bool check_device(const struct dw_chunk *header, struct dw_read_chunk *chunk)
+static bool chunks_check_device(const struct dw_chunk *header, struct dw_read_chunk *chunk)
 {
 	chunk->clock = header->clock;
 	chunk->record_bytes = header->record_bytes;
@@ -74,7 +74,7 @@ static bool check_device(const struct dw_chunk *header, struct dw_read_chunk *ch
 }
 
 /* Keeps whole records only, and of an open chunk those that have been written. */
-static void measure_device(struct dw_read_chunk *chunk)
+static void chunks_measure_device(struct dw_read_chunk *chunk)
 {
 	const char *at = (const char *)(chunk->header + 1);
 	uint32_t left = chunk->data_bytes - DW_CHUNK_HEADER_BYTES, used = 0;
@@ -125,7 +125,7 @@ static bool chunks_check(struct dw_read_file *file, uint32_t block, struct dw_re
 	chunk->base_ticks = header.base_ticks;
 	chunk->next = header.next;
 	chunk->block = block;
-	if (chunk->type == DW_CHUNK_DEVICE && !check_device(&header, chunk)) {
+	if (chunk->type == DW_CHUNK_DEVICE && !chunks_check_device(&header, chunk)) {
 		file->damaged++;
 		return false;
 	}
@@ -162,13 +162,13 @@ static bool chunks_check(struct dw_read_file *file, uint32_t block, struct dw_re
 	if (chunk->type == DW_CHUNK_STREAM && chunk->open)
 		chunks_measure(chunk);
 	if (chunk->type == DW_CHUNK_DEVICE)
-		measure_device(chunk);
+		chunks_measure_device(chunk);
 	return true;
 }
 
 /* The first block at or after `block` that is not in a hole of the file. Without this, a sparse
  * file of terabytes, which is easily made, would take long to read. */
-static uint32_t skip_hole(const struct dw_read_file *file, uint32_t block, uint32_t blocks)
+static uint32_t chunks_skip_hole(const struct dw_read_file *file, uint32_t block, uint32_t blocks)
 {
 	off_t at = (off_t)block * DW_BLOCK_BYTES, data;
 
@@ -181,7 +181,7 @@ static uint32_t skip_hole(const struct dw_read_file *file, uint32_t block, uint3
 }
 
 /* Keeps only the first of several chunks with the same number. */
-static void drop_doubles(struct dw_read_file *file)
+static void chunks_drop_doubles(struct dw_read_file *file)
 {
 	size_t kept = 0;
 
@@ -202,7 +202,7 @@ static void drop_doubles(struct dw_read_file *file)
 /* How many bytes of the file are missing. The head of a finished file has the file's length. A file
  * that is not finished is as long as its claims, unless its writer died during a claim. So these
  * count only if the file's end cuts a chunk. */
-static uint64_t missing_bytes(const struct dw_read_file *file)
+static uint64_t chunks_missing_bytes(const struct dw_read_file *file)
 {
 	uint64_t blocks = file->head->end_blocks, bytes;
 
@@ -230,16 +230,16 @@ int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error)
 
 			if (file->size_bytes - at >= 4 &&
 			    !*(const volatile uint32_t *)(const void *)(file->data + at))
-				block = skip_hole(file, block + 1, (uint32_t)blocks) - 1;
+				block = chunks_skip_hole(file, block + 1, (uint32_t)blocks) - 1;
 			continue;
 		}
 		file->torn |= chunk->next >= blocks && chunk->type != DW_CHUNK_JOURNAL;
 		file->chunk_count++;
 	}
-	file->missing_bytes = missing_bytes(file);
+	file->missing_bytes = chunks_missing_bytes(file);
 	if (!file->chunk_count)
 		return 0;
 	qsort(file->chunks, file->chunk_count, sizeof *file->chunks, chunks_compare_places);
-	drop_doubles(file);
+	chunks_drop_doubles(file);
 	return 0;
 }

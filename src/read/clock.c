@@ -50,7 +50,7 @@ static struct dw_read_clock head_clock(const struct dw_head *head)
 
 /* How far the rate between good pairings may be from the head's estimate. The estimate comes from a
  * span of 1 ms, whose ends are not more exact than other pairings of this machine. */
-static double rate_tolerance(const struct dw_read_file *file)
+static double clock_rate_tolerance(const struct dw_read_file *file)
 {
 	uint64_t least_ns = UINT64_MAX;
 
@@ -68,7 +68,7 @@ static int compare_clocks(const void *left, const void *right)
 	return (a->ticks > b->ticks) - (a->ticks < b->ticks);
 }
 
-static void count_jump(struct dw_read_file *file, double ns)
+static void clock_count_jump(struct dw_read_file *file, double ns)
 {
 	uint64_t size = dw_read_u64(fabs(ns));
 
@@ -93,7 +93,7 @@ static size_t order_clocks(struct dw_read_file *file, struct dw_read_clock *orde
 		if (ordered[i].monotonic_ns < last->monotonic_ns + NEAR_NS ||
 		    ordered[i].ticks == last->ticks) {
 			if (last->monotonic_ns > ordered[i].monotonic_ns + NEAR_NS)
-				count_jump(file, clock_difference(last->monotonic_ns, ordered[i].monotonic_ns));
+				clock_count_jump(file, clock_difference(last->monotonic_ns, ordered[i].monotonic_ns));
 			continue;
 		}
 		ordered[kept++] = ordered[i];
@@ -102,8 +102,8 @@ static size_t order_clocks(struct dw_read_file *file, struct dw_read_clock *orde
 }
 
 /* How much longer the time was on the monotonic clock than in ticks at this rate; 0: no jump. */
-static double jump_between(const struct dw_read_clock *a, const struct dw_read_clock *b,
-                           double ns_per_tick, double tolerance)
+static double clock_jump_between(const struct dw_read_clock *a, const struct dw_read_clock *b,
+                                 double ns_per_tick, double tolerance)
 {
 	double ticks_ns = clock_difference(b->ticks, a->ticks) * ns_per_tick;
 	double jump = clock_difference(b->monotonic_ns, a->monotonic_ns) - ticks_ns;
@@ -112,35 +112,35 @@ static double jump_between(const struct dw_read_clock *a, const struct dw_read_c
 	return fabs(jump) > least ? jump : 0;
 }
 
-static void add_piece(struct dw_read_file *file, const struct dw_read_clock *a, double ns_per_tick)
+static void clock_add_piece(struct dw_read_file *file, const struct dw_read_clock *a, double ns_per_tick)
 {
 	file->pieces[file->piece_count++] = (struct dw_source_clock_piece){
 		a->ticks, clock_difference(a->monotonic_ns, file->head->start_monotonic_ns), ns_per_tick };
 }
 
 /* Makes a line for each jump and one for each part between jumps. */
-static void make_pieces(struct dw_read_file *file, const struct dw_read_clock *clocks, size_t count,
-                        double estimate, double tolerance)
+static void clock_make_pieces(struct dw_read_file *file, const struct dw_read_clock *clocks, size_t count,
+                              double estimate, double tolerance)
 {
 	for (size_t from = 0, to; from + 1 < count; from = to) {
-		bool jump = jump_between(&clocks[from], &clocks[from + 1], estimate, tolerance) != 0;
+		bool jump = clock_jump_between(&clocks[from], &clocks[from + 1], estimate, tolerance) != 0;
 
 		to = from + 1;
 		while (!jump && to + 1 < count &&
-		       jump_between(&clocks[to], &clocks[to + 1], estimate, tolerance) == 0)
+		       clock_jump_between(&clocks[to], &clocks[to + 1], estimate, tolerance) == 0)
 			to++;
-		add_piece(file, &clocks[from],
-		          clock_difference(clocks[to].monotonic_ns, clocks[from].monotonic_ns) /
+		clock_add_piece(file, &clocks[from],
+		                clock_difference(clocks[to].monotonic_ns, clocks[from].monotonic_ns) /
 		              clock_difference(clocks[to].ticks, clocks[from].ticks));
 	}
-	add_piece(file, &clocks[count - 1], file->ns_per_tick);
+	clock_add_piece(file, &clocks[count - 1], file->ns_per_tick);
 }
 
-static int fit_rate(struct dw_read_file *file)
+static int clock_fit_rate(struct dw_read_file *file)
 {
 	const struct dw_head *head = file->head;
 	double estimate = head->ticks_per_second ? 1e9 / (double)head->ticks_per_second : 1.0;
-	double tolerance = rate_tolerance(file), ticks = 0, span_ns = 0, error_ns = 0;
+	double tolerance = clock_rate_tolerance(file), ticks = 0, span_ns = 0, error_ns = 0;
 	struct dw_read_clock *clocks;
 	uint32_t jumps = 0;
 	size_t count;
@@ -157,10 +157,10 @@ static int fit_rate(struct dw_read_file *file)
 	count = order_clocks(file, clocks);
 	for (size_t i = 1; i < count; i++) {
 		double jump = head->ticks_per_second
-		                  ? jump_between(&clocks[i - 1], &clocks[i], estimate, tolerance) : 0;
+		                  ? clock_jump_between(&clocks[i - 1], &clocks[i], estimate, tolerance) : 0;
 
 		if (jump != 0) {
-			count_jump(file, jump);
+			clock_count_jump(file, jump);
 			jumps++;
 			continue;
 		}
@@ -173,12 +173,12 @@ static int fit_rate(struct dw_read_file *file)
 	if (span_ns >= 1e6 && error_ns / span_ns <= GOOD_RATE_ERROR)
 		file->ns_per_tick = span_ns / ticks;
 	if (jumps)
-		make_pieces(file, clocks, count, estimate, tolerance);
+		clock_make_pieces(file, clocks, count, estimate, tolerance);
 	free(clocks);
 	return 0;
 }
 
-static double drift_ns(const struct dw_read_file *file)
+static double clock_drift_ns(const struct dw_read_file *file)
 {
 	const struct dw_head *head = file->head;
 	const struct dw_read_clock *last = &file->last_clock;
@@ -189,7 +189,7 @@ static double drift_ns(const struct dw_read_file *file)
 	            ((double)last->monotonic_ns - (double)head->start_monotonic_ns));
 }
 
-static bool same_boot(const struct dw_head *a, const struct dw_head *b)
+static bool clock_is_same_boot(const struct dw_head *a, const struct dw_head *b)
 {
 	static const uint8_t unknown[16];
 
@@ -205,16 +205,16 @@ int dw_read_clocks(struct dw_read_file *files, size_t count, uint64_t *realtime_
 		struct dw_read_file *file = &files[i];
 		double error = 0;
 
-		if (fit_rate(file))
+		if (clock_fit_rate(file))
 			return -1;
 		file->start_ns = 0;
-		if (i > 0 && same_boot(main, file->head)) {
+		if (i > 0 && clock_is_same_boot(main, file->head)) {
 			file->start_ns = clock_difference(file->head->start_monotonic_ns, main->start_monotonic_ns);
 			error = (double)file->last_clock.error_ns + (double)files[0].last_clock.error_ns;
 		} else if (i > 0) {
 			file->start_ns = clock_difference(file->head->start_realtime_ns, main->start_realtime_ns);
 			error = (double)file->last_clock.error_ns + (double)files[0].last_clock.error_ns +
-			        drift_ns(file) + drift_ns(&files[0]);
+			        clock_drift_ns(file) + clock_drift_ns(&files[0]);
 		}
 		file->error_ns = error < 9e18 ? (uint64_t)error : UINT64_MAX / 2;
 		if (file->start_ns < earliest)

@@ -22,7 +22,7 @@
 /* How often all processes of this machine may be searched for one of another pid namespace. */
 #define MOST_SCANS 64u
 
-static const char *guess_text(const unsigned char *data, size_t size)
+static const char *file_guess_text(const unsigned char *data, size_t size)
 {
 	for (size_t i = 0; i < size && i < 64; i++)
 		if (data[i] == '{' || data[i] == '[')
@@ -52,7 +52,7 @@ static const char *file_guess(const char *bytes, size_t size)
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (size >= known[i].length && memcmp(bytes, known[i].magic, known[i].length) == 0)
 			return known[i].text;
-	return guess_text((const unsigned char *)bytes, size);
+	return file_guess_text((const unsigned char *)bytes, size);
 }
 
 static int map_file(struct dw_read_file *file, struct dwell_error *error)
@@ -84,7 +84,7 @@ static int map_file(struct dw_read_file *file, struct dwell_error *error)
 	return 0;
 }
 
-static int check_head(struct dw_read_file *file, struct dwell_error *error)
+static int file_check_head(struct dw_read_file *file, struct dwell_error *error)
 {
 	const struct dw_head *head = file->head;
 	const size_t least = offsetof(struct dw_head, flags);
@@ -125,7 +125,7 @@ static int check_head(struct dw_read_file *file, struct dwell_error *error)
 }
 
 /* Copies the head, because its owner may change the file. Fields beyond the file's end are 0. */
-static int copy_head(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error)
+static int file_copy_head(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error)
 {
 	const size_t align = _Alignof(struct dw_head);
 	char *room = dw_arena_alloc(arena, sizeof(struct dw_head) + align);
@@ -139,7 +139,7 @@ static int copy_head(struct dw_read_file *file, struct dw_arena *arena, struct d
 	return 0;
 }
 
-/* Replaces a file of another tool by its translation. check_head() refuses what nobody takes. */
+/* Replaces a file of another tool by its translation. file_check_head() refuses what nobody takes. */
 static int import_file(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error)
 {
 	struct dw_import_file foreign = { file->path, file->data, file->size_bytes };
@@ -171,9 +171,9 @@ int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const c
 	if (result == 0 && memcmp(file->data, DW_MAGIC, file->size_bytes < 8 ? file->size_bytes : 8) != 0)
 		result = import_file(file, arena, error);
 	if (result == 0) {
-		result = copy_head(file, arena, error);
+		result = file_copy_head(file, arena, error);
 		if (result == 0)
-			result = check_head(file, error);
+			result = file_check_head(file, error);
 	}
 	if (result)
 		dw_read_file_close(file);

@@ -20,7 +20,7 @@
 
 /* ---- files of the same run -------------------------------------------------------- */
 
-static bool of_run(int folder, const char *name, const struct dw_head *main)
+static bool gather_is_of_run(int folder, const char *name, const struct dw_head *main)
 {
 	struct dw_head head;
 	int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -33,7 +33,7 @@ static bool of_run(int folder, const char *name, const struct dw_head *main)
 	return same;
 }
 
-static bool has_form(const char *name, const char *stem, size_t stem_length, const char *self)
+static bool gather_has_form(const char *name, const char *stem, size_t stem_length, const char *self)
 {
 	size_t length = strlen(name);
 
@@ -42,7 +42,7 @@ static bool has_form(const char *name, const char *stem, size_t stem_length, con
 	       strcmp(name, self) != 0;
 }
 
-static int compare_paths(const void *a, const void *b)
+static int gather_compare_paths(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -67,8 +67,8 @@ int dw_read_gather(const struct dw_read_file *file, struct dw_arena *arena, cons
 		stem -= 6;
 	directory = folder ? opendir(folder) : NULL;
 	while (directory && (item = readdir(directory))) {
-		if (!has_form(item->d_name, name, stem, name) ||
-		    !of_run(dirfd(directory), item->d_name, file->head))
+		if (!gather_has_form(item->d_name, name, stem, name) ||
+		    !gather_is_of_run(dirfd(directory), item->d_name, file->head))
 			continue;
 		if (*count == capacity) {
 			const char **grown = dw_arena_alloc(arena, (capacity * 2 + 16) * sizeof *grown);
@@ -89,14 +89,14 @@ int dw_read_gather(const struct dw_read_file *file, struct dw_arena *arena, cons
 	if (directory)
 		closedir(directory);
 	if (*count)
-		qsort(*paths, *count, sizeof **paths, compare_paths); /* readdir() has any order */
+		qsort(*paths, *count, sizeof **paths, gather_compare_paths); /* readdir() has any order */
 	return 0;
 }
 
 /* ---- writers that live -------------------------------------------------------------- */
 
 /* Compares boot ids, because containers of one machine have different host names. */
-static bool this_boot(const struct dw_head *head)
+static bool gather_is_this_boot(const struct dw_head *head)
 {
 	static const uint8_t unknown[sizeof head->boot_id];
 	uint8_t boot_id[sizeof head->boot_id];
@@ -110,7 +110,7 @@ static bool this_boot(const struct dw_head *head)
 }
 
 /* When the process that now has the pid began, in ns of the monotonic clock. */
-static bool began_at(uint32_t pid, double *monotonic_ns)
+static bool gather_began_at(uint32_t pid, double *monotonic_ns)
 {
 	char path[32], text[1024], *at;
 	unsigned long long ticks;
@@ -142,14 +142,14 @@ static bool began_at(uint32_t pid, double *monotonic_ns)
 
 /* Older traces do not have the time when a process began. If the process that has its pid now began
  * after the trace's process joined the run, it is a different one. */
-static bool began_later(const struct dw_read_file *file, const struct dw_read_process *process)
+static bool gather_began_later(const struct dw_read_file *file, const struct dw_read_process *process)
 {
 	double began_ns, joined_ns;
 
 	joined_ns = (double)file->head->start_monotonic_ns +
 	            ((double)process->start_ticks - (double)file->head->start_ticks) *
 	                file->ns_per_tick;
-	return began_at(process->pid, &began_ns) && began_ns >= joined_ns + 1e9;
+	return gather_began_at(process->pid, &began_ns) && began_ns >= joined_ns + 1e9;
 }
 
 enum dw_alive dw_read_process_alive(struct dw_read_file *file, const struct dw_read_process *process)
@@ -158,10 +158,10 @@ enum dw_alive dw_read_process_alive(struct dw_read_file *file, const struct dw_r
 	enum dw_alive alive;
 
 	if (!process->pid || process->flags & DW_PROCESS_RUNNER || file->foreign ||
-	    __atomic_load_n(&file->head->end_blocks, __ATOMIC_RELAXED) || !this_boot(file->head))
+	    __atomic_load_n(&file->head->end_blocks, __ATOMIC_RELAXED) || !gather_is_this_boot(file->head))
 		return DW_DEAD;
 	alive = dw_process_lives(&identity, &file->scans_left);
 	if (!identity.pid_namespace)
-		return alive == DW_ALIVE && !began_later(file, process) ? DW_ALIVE : DW_DEAD;
+		return alive == DW_ALIVE && !gather_began_later(file, process) ? DW_ALIVE : DW_DEAD;
 	return alive;
 }

@@ -24,7 +24,7 @@
 #define DW_READ_SPARE_IDS (1u << 16)
 #endif
 
-static size_t least_bytes(uint32_t type)
+static size_t journal_least_bytes(uint32_t type)
 {
 	switch (type) {
 	case DW_ENTRY_PROCESS: return offsetof(struct dw_entry_process, pid_namespace); /* older */
@@ -48,7 +48,7 @@ static size_t least_bytes(uint32_t type)
 	}
 }
 
-static inline uint64_t or_of_8(const uint64_t *words)
+static inline uint64_t journal_or_of_8(const uint64_t *words)
 {
 	uint64_t some = 0;
 
@@ -65,8 +65,8 @@ static size_t journal_zeros(const char *at, size_t left)
 
 	if (count && __atomic_load_n(words, __ATOMIC_RELAXED))
 		return 0;
-	while (i + 32 <= count && !(or_of_8(&words[i]) | or_of_8(&words[i + 8]) |
-	                            or_of_8(&words[i + 16]) | or_of_8(&words[i + 24])))
+	while (i + 32 <= count && !(journal_or_of_8(&words[i]) | journal_or_of_8(&words[i + 8]) |
+	                            journal_or_of_8(&words[i + 16]) | journal_or_of_8(&words[i + 24])))
 		i += 32;
 	while (i < count && !__atomic_load_n(&words[i], __ATOMIC_RELAXED))
 		i++;
@@ -75,7 +75,7 @@ static size_t journal_zeros(const char *at, size_t left)
 
 /* Reads the header of the entry at `at` in a journal chunk with `left` bytes. False: it is not an
  * entry, and the reader continues after *skip bytes. */
-static bool header_at(const char *at, size_t left, struct dw_entry *header, size_t *skip)
+static bool journal_header_at(const char *at, size_t left, struct dw_entry *header, size_t *skip)
 {
 	const struct dw_entry *entry = (const struct dw_entry *)(const void *)at;
 
@@ -93,11 +93,11 @@ static bool header_at(const char *at, size_t left, struct dw_entry *header, size
 	if (!header->tag)
 		*skip = header->bytes; /* reserved and never completed */
 	return header->tag >> 16 == DW_ENTRY_MAGIC &&
-	       header->bytes >= least_bytes(header->tag & 0xffff);
+	       header->bytes >= journal_least_bytes(header->tag & 0xffff);
 }
 
 /* Offset of the field that is written last, after others that change in place; 0: none. */
-static size_t last_written(uint32_t type)
+static size_t journal_last_written(uint32_t type)
 {
 	switch (type) {
 	case DW_ENTRY_STEP: return offsetof(struct dw_entry_step, end_ticks);
@@ -109,10 +109,10 @@ static size_t last_written(uint32_t type)
 
 /* Copies an entry whose header was read. Fields that were added to a type later are 0 if the entry
  * is of an older version. */
-static void copy_entry(const char *at, const struct dw_entry *header, struct dw_entry *to)
+static void journal_copy_entry(const char *at, const struct dw_entry *header, struct dw_entry *to)
 {
 	uint32_t type = header->tag & 0xffff;
-	size_t last = last_written(type);
+	size_t last = journal_last_written(type);
 	uint64_t value = 0;
 
 	/* Acquire pairs with the writer's release: the copy has what was written before. */
@@ -130,8 +130,8 @@ static void copy_entry(const char *at, const struct dw_entry *header, struct dw_
 typedef int visit_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
                         const struct dw_entry *entry);
 
-static int each_entry(struct dw_read_file *file, struct dw_arena *arena, bool whole,
-                      visit_entry *visit)
+static int journal_each_entry(struct dw_read_file *file, struct dw_arena *arena, bool whole,
+                              visit_entry *visit)
 {
 	struct dw_entry header, *copy = whole ? malloc(DW_ENTRY_MAX_BYTES) : &header;
 	int result = copy ? 0 : -1;
@@ -148,12 +148,12 @@ static int each_entry(struct dw_read_file *file, struct dw_arena *arena, bool wh
 			at += skip;
 			if (skip)
 				continue;
-			if (!header_at(data + at, chunk->data_bytes - at, &header, &skip)) {
+			if (!journal_header_at(data + at, chunk->data_bytes - at, &header, &skip)) {
 				at += skip;
 				continue;
 			}
 			if (whole)
-				copy_entry(data + at, &header, copy);
+				journal_copy_entry(data + at, &header, copy);
 			result = visit(file, arena, chunk->process, copy);
 			at += header.bytes;
 		}
@@ -165,7 +165,7 @@ static int each_entry(struct dw_read_file *file, struct dw_arena *arena, bool wh
 
 /* ---- the first pass: the number of ids ------------------------------------------- */
 
-static bool has_id(uint32_t type)
+static bool journal_has_id(uint32_t type)
 {
 	return type == DW_ENTRY_PROCESS || type == DW_ENTRY_THREAD || type == DW_ENTRY_STRING ||
 	       type == DW_ENTRY_OP || type == DW_ENTRY_SHAPES || type == DW_ENTRY_FRAME ||
@@ -173,17 +173,17 @@ static bool has_id(uint32_t type)
 	       (type >= DW_ENTRY_DEVICE && type <= DW_ENTRY_DEVICE_CLOCK);
 }
 
-static int count_ids(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
-                     const struct dw_entry *entry)
+static int journal_count_ids(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
+                             const struct dw_entry *entry)
 {
 	/* until the ops are read, op_capacity counts the entries */
 	file->op_capacity++;
-	if (has_id(entry->tag & 0xffff) && entry->id <= DW_ID_MASK && entry->id >= file->id_count)
+	if (journal_has_id(entry->tag & 0xffff) && entry->id <= DW_ID_MASK && entry->id >= file->id_count)
 		file->id_count = entry->id + 1;
 	return 0;
 }
 
-static int make_tables(struct dw_read_file *file)
+static int journal_make_tables(struct dw_read_file *file)
 {
 	size_t most = file->op_capacity + file->op_capacity / 2 + DW_READ_SPARE_IDS;
 
@@ -203,8 +203,8 @@ static int make_tables(struct dw_read_file *file)
 
 /* ---- the second pass: the entries' contents ---------------------------------------- */
 
-static int take_string(struct dw_read_file *file, struct dw_arena *arena,
-                       const struct dw_entry *entry)
+static int journal_take_string(struct dw_read_file *file, struct dw_arena *arena,
+                               const struct dw_entry *entry)
 {
 	uint32_t length = entry->aux & DW_TEXT_LENGTH_MASK;
 	char *text;
@@ -226,7 +226,7 @@ static int take_string(struct dw_read_file *file, struct dw_arena *arena,
 	return text ? 0 : -1;
 }
 
-static bool shapes_fit(const struct dw_entry *entry)
+static bool journal_shapes_fit(const struct dw_entry *entry)
 {
 	const uint8_t *at = (const uint8_t *)(entry + 1), *end = (const uint8_t *)entry + entry->bytes;
 
@@ -238,12 +238,12 @@ static bool shapes_fit(const struct dw_entry *entry)
 	return true;
 }
 
-static int take_shapes(struct dw_read_file *file, struct dw_arena *arena,
-                       const struct dw_entry *entry)
+static int journal_take_shapes(struct dw_read_file *file, struct dw_arena *arena,
+                               const struct dw_entry *entry)
 {
 	void *copy;
 
-	if (!shapes_fit(entry)) {
+	if (!journal_shapes_fit(entry)) {
 		file->damaged++;
 		return 0;
 	}
@@ -255,7 +255,7 @@ static int take_shapes(struct dw_read_file *file, struct dw_arena *arena,
 	return 0;
 }
 
-static int take_process(struct dw_read_file *file, const struct dw_entry *entry)
+static int journal_take_process(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_process *from = (const struct dw_entry_process *)(const void *)entry;
 	struct dw_read_process *process =
@@ -272,8 +272,8 @@ static int take_process(struct dw_read_file *file, const struct dw_entry *entry)
 	return 0;
 }
 
-static int take_thread(struct dw_read_file *file, struct dw_arena *arena,
-                       const struct dw_entry *entry)
+static int journal_take_thread(struct dw_read_file *file, struct dw_arena *arena,
+                               const struct dw_entry *entry)
 {
 	const struct dw_entry_thread *from = (const struct dw_entry_thread *)(const void *)entry;
 	struct dw_read_thread *thread =
@@ -294,7 +294,7 @@ static int take_thread(struct dw_read_file *file, struct dw_arena *arena,
 	return thread->name ? 0 : -1;
 }
 
-static int take_op(struct dw_read_file *file, const struct dw_entry *entry)
+static int journal_take_op(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_op *from = (const struct dw_entry_op *)(const void *)entry;
 	struct dw_read_op *op = DW_GROW(&file->ops, &file->op_capacity, file->op_count);
@@ -307,7 +307,7 @@ static int take_op(struct dw_read_file *file, const struct dw_entry *entry)
 	return 0;
 }
 
-static int take_step(struct dw_read_file *file, const struct dw_entry *entry)
+static int journal_take_step(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_step *from = (const struct dw_entry_step *)(const void *)entry;
 	struct dw_read_step *step = DW_GROW(&file->steps, &file->step_capacity, file->step_count);
@@ -333,8 +333,8 @@ static int take_step(struct dw_read_file *file, const struct dw_entry *entry)
 
 /* A live program may be adding to the entry. This is a copy, whose sums may include one step more
  * or less than `count`. */
-static int take_summary(struct dw_read_file *file, struct dw_arena *arena,
-                        const struct dw_entry *entry)
+static int journal_take_summary(struct dw_read_file *file, struct dw_arena *arena,
+                                const struct dw_entry *entry)
 {
 	const struct dw_entry_steps *from = (const struct dw_entry_steps *)(const void *)entry;
 	struct dw_read_summary *summary, now = {
@@ -360,7 +360,7 @@ static int take_summary(struct dw_read_file *file, struct dw_arena *arena,
 	return 0;
 }
 
-static int take_usage(struct dw_read_file *file, const struct dw_entry *entry)
+static int journal_take_usage(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_usage *from = (const struct dw_entry_usage *)(const void *)entry;
 	struct dw_read_usage *usage = DW_GROW(&file->usages, &file->usage_capacity, file->usage_count);
@@ -379,7 +379,7 @@ static int take_usage(struct dw_read_file *file, const struct dw_entry *entry)
 	return 0;
 }
 
-static int take_withdrawal(struct dw_read_file *file, const struct dw_entry *entry)
+static int journal_take_withdrawal(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	struct dw_entry_withdrawal *withdrawal =
 	    DW_GROW(&file->withdrawals, &file->withdrawal_capacity, file->withdrawal_count);
@@ -391,8 +391,8 @@ static int take_withdrawal(struct dw_read_file *file, const struct dw_entry *ent
 	return 0;
 }
 
-static int take_stack(struct dw_read_file *file, struct dw_arena *arena,
-                      const struct dw_entry *entry)
+static int journal_take_stack(struct dw_read_file *file, struct dw_arena *arena,
+                              const struct dw_entry *entry)
 {
 	size_t bytes = entry->bytes - sizeof *entry;
 	uint32_t *frames;
@@ -413,7 +413,7 @@ static int take_stack(struct dw_read_file *file, struct dw_arena *arena,
 	return 0;
 }
 
-static int take_symbol(struct dw_read_file *file, const struct dw_entry *entry)
+static int journal_take_symbol(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_symbol *from = (const struct dw_entry_symbol *)(const void *)entry;
 	struct dw_read_symbol *symbol =
@@ -427,7 +427,7 @@ static int take_symbol(struct dw_read_file *file, const struct dw_entry *entry)
 	return 0;
 }
 
-static int take_frame(struct dw_read_file *file, const struct dw_entry *entry)
+static int journal_take_frame(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_frame *from = (const struct dw_entry_frame *)(const void *)entry;
 	struct dw_read_frame *frame = DW_GROW(&file->frames, &file->frame_capacity, file->frame_count);
@@ -440,7 +440,7 @@ static int take_frame(struct dw_read_file *file, const struct dw_entry *entry)
 	return 0;
 }
 
-static int take_module(struct dw_read_file *file, const struct dw_entry *entry)
+static int journal_take_module(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_module *from = (const struct dw_entry_module *)(const void *)entry;
 	struct dw_read_module *module =
@@ -458,7 +458,7 @@ static int take_module(struct dw_read_file *file, const struct dw_entry *entry)
 	return 0;
 }
 
-static int take_profile(struct dw_read_file *file, const struct dw_entry *entry)
+static int journal_take_profile(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_profile *from = (const struct dw_entry_profile *)(const void *)entry;
 	struct dw_read_profile *profile =
@@ -476,7 +476,7 @@ static int take_profile(struct dw_read_file *file, const struct dw_entry *entry)
 	return 0;
 }
 
-static int take_meta(struct dw_read_file *file, uint32_t process, const struct dw_entry *entry)
+static int journal_take_meta(struct dw_read_file *file, uint32_t process, const struct dw_entry *entry)
 {
 	const struct dw_entry_meta *from = (const struct dw_entry_meta *)(const void *)entry;
 	struct dw_read_meta *meta = DW_GROW(&file->metas, &file->meta_capacity, file->meta_count);
@@ -488,7 +488,7 @@ static int take_meta(struct dw_read_file *file, uint32_t process, const struct d
 	return 0;
 }
 
-static int take_clock(struct dw_read_file *file, const struct dw_entry *entry)
+static int journal_take_clock(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_clock *from = (const struct dw_entry_clock *)(const void *)entry;
 	struct dw_read_clock clock = { from->ticks, from->monotonic_ns, from->realtime_ns,
@@ -510,32 +510,32 @@ static int take_clock(struct dw_read_file *file, const struct dw_entry *entry)
 	return 0;
 }
 
-static int take_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
-                      const struct dw_entry *entry)
+static int journal_take_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
+                              const struct dw_entry *entry)
 {
 	uint32_t type = entry->tag & 0xffff;
 
-	if (has_id(type) && (entry->id >= file->id_count || !entry->id)) {
+	if (journal_has_id(type) && (entry->id >= file->id_count || !entry->id)) {
 		file->damaged++;
 		return 0;
 	}
 	switch (type) {
-	case DW_ENTRY_PROCESS: return take_process(file, entry);
-	case DW_ENTRY_THREAD: return take_thread(file, arena, entry);
-	case DW_ENTRY_STRING: return take_string(file, arena, entry);
-	case DW_ENTRY_OP: return take_op(file, entry);
-	case DW_ENTRY_SHAPES: return take_shapes(file, arena, entry);
-	case DW_ENTRY_FRAME: return take_frame(file, entry);
-	case DW_ENTRY_STACK: return take_stack(file, arena, entry);
-	case DW_ENTRY_MODULE: return take_module(file, entry);
-	case DW_ENTRY_SYMBOL: return take_symbol(file, entry);
-	case DW_ENTRY_PROFILE: return take_profile(file, entry);
-	case DW_ENTRY_META: return take_meta(file, process, entry);
-	case DW_ENTRY_STEP: return take_step(file, entry);
-	case DW_ENTRY_STEPS: return take_summary(file, arena, entry);
-	case DW_ENTRY_USAGE: return take_usage(file, entry);
-	case DW_ENTRY_WITHDRAWAL: return take_withdrawal(file, entry);
-	case DW_ENTRY_CLOCK: return take_clock(file, entry);
+	case DW_ENTRY_PROCESS: return journal_take_process(file, entry);
+	case DW_ENTRY_THREAD: return journal_take_thread(file, arena, entry);
+	case DW_ENTRY_STRING: return journal_take_string(file, arena, entry);
+	case DW_ENTRY_OP: return journal_take_op(file, entry);
+	case DW_ENTRY_SHAPES: return journal_take_shapes(file, arena, entry);
+	case DW_ENTRY_FRAME: return journal_take_frame(file, entry);
+	case DW_ENTRY_STACK: return journal_take_stack(file, arena, entry);
+	case DW_ENTRY_MODULE: return journal_take_module(file, entry);
+	case DW_ENTRY_SYMBOL: return journal_take_symbol(file, entry);
+	case DW_ENTRY_PROFILE: return journal_take_profile(file, entry);
+	case DW_ENTRY_META: return journal_take_meta(file, process, entry);
+	case DW_ENTRY_STEP: return journal_take_step(file, entry);
+	case DW_ENTRY_STEPS: return journal_take_summary(file, arena, entry);
+	case DW_ENTRY_USAGE: return journal_take_usage(file, entry);
+	case DW_ENTRY_WITHDRAWAL: return journal_take_withdrawal(file, entry);
+	case DW_ENTRY_CLOCK: return journal_take_clock(file, entry);
 	case DW_ENTRY_DEVICE:
 	case DW_ENTRY_QUEUE:
 	case DW_ENTRY_LAUNCH:
@@ -545,8 +545,8 @@ static int take_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_
 }
 
 /* Called last, because a THREAD_NAME may come before its STRING if journals interleave. */
-static int take_name(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
-                     const struct dw_entry *entry)
+static int journal_take_name(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
+                             const struct dw_entry *entry)
 {
 	const char *name;
 
@@ -565,9 +565,9 @@ const char *dw_read_string(const struct dw_read_file *file, uint32_t id)
 
 int dw_read_journals(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error)
 {
-	each_entry(file, arena, false, count_ids);
-	if (make_tables(file) || each_entry(file, arena, true, take_entry) ||
-	    each_entry(file, arena, false, take_name) || dw_read_withdraw(file))
+	journal_each_entry(file, arena, false, journal_count_ids);
+	if (journal_make_tables(file) || journal_each_entry(file, arena, true, journal_take_entry) ||
+	    journal_each_entry(file, arena, false, journal_take_name) || dw_read_withdraw(file))
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading the names in %s",
 		                    file->path);
 	return 0;

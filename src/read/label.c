@@ -14,7 +14,7 @@
 #define MOST_LOOK 4096u /* bytes of a name and a command that are read */
 
 /* The word at *at and its length; *at moves to its end. */
-static const char *next_word(const char **at, size_t *length)
+static const char *label_next_word(const char **at, size_t *length)
 {
 	const char *word = *at + strspn(*at, " ");
 
@@ -31,22 +31,22 @@ static bool label_word_is(const char *word, size_t length, const char *option)
 /* The script or module in the command of a Python interpreter; length 0: none, as with -c. */
 static const char *label_find_script(const char *command, size_t *length)
 {
-	const char *word = next_word(&command, length);
+	const char *word = label_next_word(&command, length);
 
-	while (*(word = next_word(&command, length)) == '-') {
+	while (*(word = label_next_word(&command, length)) == '-') {
 		if (label_word_is(word, *length, "-m"))
-			return next_word(&command, length);
+			return label_next_word(&command, length);
 		if (label_word_is(word, *length, "-c") || *length == 1)
 			*length = 0;
 		if (!*length)
 			return word;
 		if (label_word_is(word, *length, "-X") || label_word_is(word, *length, "-W"))
-			next_word(&command, length);
+			label_next_word(&command, length);
 	}
 	return word;
 }
 
-static bool is_interpreter(const char *program)
+static bool label_is_interpreter(const char *program)
 {
 	const char *slash = strrchr(program, '/');
 
@@ -66,7 +66,7 @@ const char *dw_read_label(struct dw_arena *arena, const struct dw_source_process
 	const char *word = NULL;
 
 	snprintf(name, sizeof name, "%.*s", (int)MOST_LOOK, process->name);
-	if (is_interpreter(name)) {
+	if (label_is_interpreter(name)) {
 		snprintf(command, sizeof command, "%.*s", (int)MOST_LOOK, process->command);
 		word = label_find_script(command, &length);
 	}

@@ -12,8 +12,8 @@
 
 /* ---- the dictionary ------------------------------------------------------------------- */
 
-static int fill_symbols(struct dw_reader *reader, const struct dw_read_file *from,
-                        struct dw_source_file *file)
+static int people_fill_symbols(struct dw_reader *reader, const struct dw_read_file *from,
+                               struct dw_source_file *file)
 {
 	struct dw_symbol *symbols = dw_read_take(reader, from->id_count, sizeof *symbols);
 
@@ -73,7 +73,7 @@ static const char *people_copy_layers(struct dw_reader *reader, const struct dw_
 	return copy && *copy ? copy : NULL;
 }
 
-static int fill_files(struct dw_reader *reader)
+static int people_fill_files(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
 
@@ -102,7 +102,7 @@ static int fill_files(struct dw_reader *reader)
 			                                    from->piece_count };
 		file->clock_jumps = from->clock_jumps;
 		file->clock_jump_ns = from->clock_jump_ns;
-		if (fill_symbols(reader, from, file))
+		if (people_fill_symbols(reader, from, file))
 			return -1;
 		for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
 			source->lost[cause] += from->head->lost[cause];
@@ -112,7 +112,7 @@ static int fill_files(struct dw_reader *reader)
 
 /* ---- processes and threads ---------------------------------------------------------------- */
 
-static struct dw_read_process *find_process(struct dw_read_file *file, uint32_t id)
+static struct dw_read_process *people_find_process(struct dw_read_file *file, uint32_t id)
 {
 	uint32_t place = dw_read_index_find(&file->process_places, id);
 
@@ -144,7 +144,7 @@ int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, u
 }
 
 /* If several entries have one id, the first one counts. */
-static int place_processes(struct dw_read_file *file)
+static int people_place_processes(struct dw_read_file *file)
 {
 	for (size_t i = 0; i < file->process_count; i++) {
 		uint32_t *place = dw_read_index_at(&file->process_places, file->processes[i].id);
@@ -157,20 +157,20 @@ static int place_processes(struct dw_read_file *file)
 	return 0;
 }
 
-static const char *text_or(const char *text, const char *otherwise)
+static const char *people_text_or(const char *text, const char *otherwise)
 {
 	return text ? text : otherwise;
 }
 
 /* Assigns the indices first. Processes without any chunk or thread count too. */
-static int number_processes(struct dw_reader *reader)
+static int people_number_processes(struct dw_reader *reader)
 {
 	uint32_t index;
 
 	for (size_t f = 0; f < reader->file_count; f++) {
 		struct dw_read_file *file = &reader->files[f];
 
-		if (place_processes(file))
+		if (people_place_processes(file))
 			return -1;
 		for (size_t i = 0; i < file->process_count; i++)
 			if (dw_read_process_index(reader, file, file->processes[i].id, &index))
@@ -186,11 +186,11 @@ static int number_processes(struct dw_reader *reader)
 	return 0;
 }
 
-static int fill_processes(struct dw_reader *reader)
+static int people_fill_processes(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
 
-	if (number_processes(reader))
+	if (people_number_processes(reader))
 		return -1;
 	source->processes = dw_read_take(reader, source->process_count, sizeof *source->processes);
 	if (!source->processes)
@@ -200,7 +200,7 @@ static int fill_processes(struct dw_reader *reader)
 
 		for (size_t i = 0; i < file->process_count; i++) {
 			const struct dw_read_process *from = &file->processes[i];
-			struct dw_read_process *parent = find_process(file, from->parent);
+			struct dw_read_process *parent = people_find_process(file, from->parent);
 			enum dw_alive alive = dw_read_process_alive(file, from);
 
 			if (from->index == DW_NO_INDEX)
@@ -211,9 +211,9 @@ static int fill_processes(struct dw_reader *reader)
 				.pid = from->pid, .ppid = from->ppid, .rank = from->rank,
 				.local_rank = from->local_rank, .world_size = from->world_size,
 				.flags = from->flags,
-				.name = text_or(dw_read_string(file, from->name), "(unknown)"),
-				.command = text_or(dw_read_string(file, from->command), ""),
-				.job = text_or(dw_read_string(file, from->job), ""),
+				.name = people_text_or(dw_read_string(file, from->name), "(unknown)"),
+				.command = people_text_or(dw_read_string(file, from->command), ""),
+				.job = people_text_or(dw_read_string(file, from->job), ""),
 				.start_ns = dw_source_ns(&source->files[f].clock, from->start_ticks),
 				.alive = alive == DW_ALIVE, .may_write = alive != DW_DEAD,
 			};
@@ -227,7 +227,7 @@ static int fill_processes(struct dw_reader *reader)
 	return 0;
 }
 
-static int fill_threads(struct dw_reader *reader)
+static int people_fill_threads(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
 	size_t most = 0;
@@ -266,5 +266,7 @@ static int fill_threads(struct dw_reader *reader)
 
 int dw_read_fill_people(struct dw_reader *reader)
 {
-	return fill_files(reader) || fill_processes(reader) || fill_threads(reader) ? -1 : 0;
+	return people_fill_files(reader) || people_fill_processes(reader) || people_fill_threads(reader)
+	           ? -1
+	           : 0;
 }

@@ -23,8 +23,8 @@ static double source_difference(uint64_t a, uint64_t b)
 
 /* The last piece that begins at or before `ticks` or `ns`. The first piece also covers earlier
  * times. */
-static const struct dw_source_clock_piece *find_piece(const struct dw_source_clock *clock,
-                                                      uint64_t ticks, double ns, bool by_ns)
+static const struct dw_source_clock_piece *source_find_piece(const struct dw_source_clock *clock,
+                                                             uint64_t ticks, double ns, bool by_ns)
 {
 	size_t low = 0, high = clock->piece_count;
 
@@ -47,7 +47,7 @@ uint64_t dw_source_ns(const struct dw_source_clock *clock, uint64_t ticks)
 	if (!clock->piece_count)
 		return dw_read_u64((double)clock->start_ns +
 		                   source_difference(ticks, clock->start_ticks) * clock->ns_per_tick);
-	piece = find_piece(clock, ticks, 0, false);
+	piece = source_find_piece(clock, ticks, 0, false);
 	return dw_read_u64(piece->ns + source_difference(ticks, piece->ticks) * piece->ns_per_tick);
 }
 
@@ -62,7 +62,7 @@ uint64_t dw_source_ticks(const struct dw_source_clock *clock, uint64_t ns)
 	double since;
 
 	if (clock->piece_count) {
-		const struct dw_source_clock_piece *piece = find_piece(clock, 0, (double)ns, true);
+		const struct dw_source_clock_piece *piece = source_find_piece(clock, 0, (double)ns, true);
 
 		start = piece->ticks;
 		since = ((double)ns - piece->ns) / piece->ns_per_tick;
@@ -88,7 +88,7 @@ const uint32_t *dw_source_borrow(const struct dw_source_chunk *chunk, void *buff
 
 /* ---- helpers ----------------------------------------------------------------------- */
 
-static int no_memory(struct dwell_error *error)
+static int source_no_memory(struct dwell_error *error)
 {
 	return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening the trace");
 }
@@ -107,7 +107,7 @@ static int source_repair(struct dw_reader *reader, const char *text)
 
 /* ---- files -------------------------------------------------------------------------- */
 
-static bool already_open(const struct dw_reader *reader, const char *path)
+static bool source_already_open(const struct dw_reader *reader, const char *path)
 {
 	for (size_t i = 0; i < reader->file_count; i++)
 		if (strcmp(reader->files[i].path, path) == 0)
@@ -122,7 +122,7 @@ static int read_file(struct dw_reader *reader, const char *path, bool side, stru
 	int result;
 
 	if (!file)
-		return no_memory(error);
+		return source_no_memory(error);
 	result = dw_read_file_open(file, &reader->arena, path, error);
 	if (result)
 		return result;
@@ -141,14 +141,14 @@ static int read_side_files(struct dw_reader *reader, size_t index, struct dwell_
 	for (size_t i = 0; result == 0 && i < count; i++) {
 		struct dwell_error why;
 
-		if (already_open(reader, paths[i]))
+		if (source_already_open(reader, paths[i]))
 			continue;
 		result = read_file(reader, paths[i], true, &why);
 		if (result == DWELL_E_NOMEM)
-			return no_memory(error);
+			return source_no_memory(error);
 		if (result &&
 		    source_repair(reader, dw_arena_printf(&reader->arena, "left out: %s", why.message)))
-			return no_memory(error);
+			return source_no_memory(error);
 		result = 0;
 	}
 	return result;
@@ -160,7 +160,7 @@ static int read_files(struct dw_reader *reader, const char *const *paths, size_t
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < count; i++)
-		if (!already_open(reader, paths[i]))
+		if (!source_already_open(reader, paths[i]))
 			result = read_file(reader, paths[i], false, error);
 	size_t named = reader->file_count;
 	for (size_t i = 0; result == 0 && i < named; i++)
@@ -171,7 +171,7 @@ static int read_files(struct dw_reader *reader, const char *const *paths, size_t
 /* ---- the source -------------------------------------------------------------------- */
 
 /* Tells a copy that was cut short from a trace of a program that was killed. */
-static const char *torn_sentence(struct dw_reader *reader, const struct dw_read_file *file)
+static const char *source_torn_sentence(struct dw_reader *reader, const struct dw_read_file *file)
 {
 	double size = (double)file->size_bytes, missing = (double)file->missing_bytes;
 
@@ -184,13 +184,13 @@ static const char *torn_sentence(struct dw_reader *reader, const struct dw_read_
 	                       dw_text_bytes(missing, " ").at, dw_text_bytes(size + missing, " ").at);
 }
 
-static int fill_repairs(struct dw_reader *reader)
+static int source_fill_repairs(struct dw_reader *reader)
 {
 	for (size_t f = 0; f < reader->file_count; f++) {
 		const struct dw_read_file *file = &reader->files[f];
 
 		if ((file->torn || file->missing_bytes) && !reader->source.live &&
-		    source_repair(reader, torn_sentence(reader, file)))
+		    source_repair(reader, source_torn_sentence(reader, file)))
 			return -1;
 		if (file->clock_jumps &&
 		    source_repair(reader, dw_arena_printf(&reader->arena,
@@ -224,15 +224,15 @@ int dw_source_open(struct dw_source **source, const char *const *paths, size_t c
 		return dw_error_set(error, DWELL_E_ARGUMENT, "no trace was named");
 	reader = calloc(1, sizeof *reader);
 	if (!reader)
-		return no_memory(error);
+		return source_no_memory(error);
 	reader->source.private_data = reader;
 	result = read_files(reader, paths, count, error);
 	if (result == 0 && (dw_read_fill_people(reader) || dw_read_fill_stacks(reader) ||
 	                    dw_read_fill_streams(reader) || dw_read_fill_devices(reader) ||
 	                    dw_read_fill_steps(reader)))
-		result = no_memory(error);
-	if (result == 0 && fill_repairs(reader))
-		result = no_memory(error);
+		result = source_no_memory(error);
+	if (result == 0 && source_fill_repairs(reader))
+		result = source_no_memory(error);
 	if (result) {
 		dw_source_close(&reader->source);
 		return result;

@@ -18,7 +18,7 @@
 
 #define MOST_PLACE 200 /* bytes of a module's name within the names of its functions */
 
-static int compare_modules(const void *left, const void *right)
+static int stacks_compare_modules(const void *left, const void *right)
 {
 	uint32_t a = ((const struct dw_read_module *)left)->id;
 	uint32_t b = ((const struct dw_read_module *)right)->id;
@@ -27,17 +27,17 @@ static int compare_modules(const void *left, const void *right)
 }
 
 /* Uses binary search: the modules are sorted. */
-static const struct dw_read_module *find_module(const struct dw_read_file *file, uint32_t id)
+static const struct dw_read_module *stacks_find_module(const struct dw_read_file *file, uint32_t id)
 {
 	const struct dw_read_module key = { .id = id };
 
 	return file->module_count ? bsearch(&key, file->modules, file->module_count, sizeof key,
-	                                    compare_modules)
+	                                    stacks_compare_modules)
 	                          : NULL;
 }
 
 /* A name such as "libx.so+0x12f0". */
-static const char *place_name(struct dw_reader *reader, const struct dw_source_frame *frame)
+static const char *stacks_place_name(struct dw_reader *reader, const struct dw_source_frame *frame)
 {
 	const char *name = frame->module ? strrchr(frame->module, '/') : NULL;
 
@@ -48,7 +48,7 @@ static const char *place_name(struct dw_reader *reader, const struct dw_source_f
 }
 
 /* Innermost first: the outermost function of a frame has nesting 0. */
-static int compare_symbols(const void *left, const void *right)
+static int stacks_compare_symbols(const void *left, const void *right)
 {
 	const struct dw_read_symbol *a = left, *b = right;
 
@@ -57,8 +57,8 @@ static int compare_symbols(const void *left, const void *right)
 	return a->nesting > b->nesting ? -1 : a->nesting < b->nesting;
 }
 
-static const struct dw_read_symbol *first_symbol(const struct dw_read_file *file, uint32_t frame,
-                                                 uint32_t *count)
+static const struct dw_read_symbol *stacks_first_symbol(const struct dw_read_file *file, uint32_t frame,
+                                                        uint32_t *count)
 {
 	size_t low = 0, high = file->symbol_count, end;
 
@@ -76,16 +76,16 @@ static const struct dw_read_symbol *first_symbol(const struct dw_read_file *file
 	return *count ? &file->symbols[low] : NULL;
 }
 
-static int fill_frame(struct dw_reader *reader, const struct dw_read_file *file,
-                      const struct dw_read_frame *entry, struct dw_source_frame *frame)
+static int stacks_fill_frame(struct dw_reader *reader, const struct dw_read_file *file,
+                             const struct dw_read_frame *entry, struct dw_source_frame *frame)
 {
-	const struct dw_read_module *module = find_module(file, entry->module);
+	const struct dw_read_module *module = stacks_find_module(file, entry->module);
 	const struct dw_read_symbol *symbols;
 	struct dw_source_function *functions;
 	const char *name = dw_read_string(file, entry->function);
 	uint32_t count;
 
-	symbols = first_symbol(file, entry->id, &count);
+	symbols = stacks_first_symbol(file, entry->id, &count);
 	frame->module = module ? dw_read_string(file, module->path) : NULL;
 	frame->offset = entry->offset;
 	frame->count = count ? count : 1;
@@ -102,7 +102,7 @@ static int fill_frame(struct dw_reader *reader, const struct dw_read_file *file,
 }
 
 /* The length without the compiler's suffix: "train.constprop.0" is a copy of train. */
-static size_t plain_length(const char *name)
+static size_t stacks_plain_length(const char *name)
 {
 	static const char *const marks[] = { " [clone ", ".constprop.", ".isra.", ".part.", ".cold",
 		".lto_priv." };
@@ -127,7 +127,7 @@ struct nameless {
 };
 
 /* Sorts frames by the path of their module, because several modules may have the same file. */
-static int compare_nameless(const void *left, const void *right)
+static int stacks_compare_nameless(const void *left, const void *right)
 {
 	const struct nameless *a = left, *b = right;
 	int order = a->path == b->path ? 0 : strcmp(a->path, b->path);
@@ -139,13 +139,13 @@ static int compare_nameless(const void *left, const void *right)
 	return memcmp(a->module->build_id, b->module->build_id, sizeof a->module->build_id);
 }
 
-static size_t collect_nameless(const struct dw_read_file *file, struct dw_source_frame *frames,
-                               struct nameless *list)
+static size_t stacks_collect_nameless(const struct dw_read_file *file, struct dw_source_frame *frames,
+                                      struct nameless *list)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < file->frame_count; i++) {
-		const struct dw_read_module *module = find_module(file, file->frames[i].module);
+		const struct dw_read_module *module = stacks_find_module(file, file->frames[i].module);
 		const char *path = module ? dw_read_string(file, module->path) : NULL;
 
 		if (path && module->build_id_bytes && !frames[i].functions->name &&
@@ -155,8 +155,8 @@ static size_t collect_nameless(const struct dw_read_file *file, struct dw_source
 	return count;
 }
 
-static int name_frame(struct dw_reader *reader, const struct dw_elf_symbols *elf,
-                      struct dw_source_frame *frame)
+static int stacks_name_frame(struct dw_reader *reader, const struct dw_elf_symbols *elf,
+                             struct dw_source_frame *frame)
 {
 	struct dw_source_function *function = (struct dw_source_function *)frame->functions;
 	const char *name = dw_elf_find(elf, frame->offset);
@@ -166,15 +166,15 @@ static int name_frame(struct dw_reader *reader, const struct dw_elf_symbols *elf
 		return 0;
 	if (plain)
 		name = plain;
-	function->name = dw_arena_text(&reader->arena, name, plain_length(name));
+	function->name = dw_arena_text(&reader->arena, name, stacks_plain_length(name));
 	frame->found = true;
 	free(plain);
 	return function->name ? 0 : -1;
 }
 
 /* Opens each module file once. */
-static int find_functions(struct dw_reader *reader, const struct dw_read_file *file,
-                          struct dw_source_frame *frames)
+static int stacks_find_functions(struct dw_reader *reader, const struct dw_read_file *file,
+                                 struct dw_source_frame *frames)
 {
 	struct nameless *list = malloc((file->frame_count + 1) * sizeof *list);
 	size_t count, next;
@@ -182,17 +182,17 @@ static int find_functions(struct dw_reader *reader, const struct dw_read_file *f
 
 	if (!list)
 		return -1;
-	count = collect_nameless(file, frames, list);
+	count = stacks_collect_nameless(file, frames, list);
 	if (count)
-		qsort(list, count, sizeof *list, compare_nameless);
+		qsort(list, count, sizeof *list, stacks_compare_nameless);
 	for (size_t i = 0; i < count && !failed; i = next) {
 		const struct dw_read_module *module = list[i].module;
 		struct dw_elf_symbols elf;
 		bool opened =
 		    dw_elf_open(&elf, list[i].path, module->build_id, module->build_id_bytes) == 0;
 
-		for (next = i; next < count && compare_nameless(&list[i], &list[next]) == 0; next++)
-			failed |= opened && !failed && name_frame(reader, &elf, list[next].frame);
+		for (next = i; next < count && stacks_compare_nameless(&list[i], &list[next]) == 0; next++)
+			failed |= opened && !failed && stacks_name_frame(reader, &elf, list[next].frame);
 		if (opened)
 			dw_elf_close(&elf);
 	}
@@ -200,10 +200,10 @@ static int find_functions(struct dw_reader *reader, const struct dw_read_file *f
 	return failed ? -1 : 0;
 }
 
-static int name_frames(struct dw_reader *reader, const struct dw_read_file *file,
-                       struct dw_source_frame *frames)
+static int stacks_name_frames(struct dw_reader *reader, const struct dw_read_file *file,
+                              struct dw_source_frame *frames)
 {
-	if (file->module_count && !file->symbol_count && find_functions(reader, file, frames))
+	if (file->module_count && !file->symbol_count && stacks_find_functions(reader, file, frames))
 		return -1;
 	for (size_t i = 0; i < file->frame_count; i++)
 		for (uint32_t f = 0; f < frames[i].count; f++) {
@@ -211,7 +211,7 @@ static int name_frames(struct dw_reader *reader, const struct dw_read_file *file
 			    (struct dw_source_function *)&frames[i].functions[f];
 
 			if (!function->name)
-				function->name = place_name(reader, &frames[i]);
+				function->name = stacks_place_name(reader, &frames[i]);
 			if (!function->name)
 				return -1;
 		}
@@ -220,7 +220,7 @@ static int name_frames(struct dw_reader *reader, const struct dw_read_file *file
 
 /* Functions that were recorded by address get the names of their frames. If the source file is not
  * known, the module takes its place. */
-static void name_functions(const struct dw_read_file *file, struct dw_source_file *to)
+static void stacks_name_functions(const struct dw_read_file *file, struct dw_source_file *to)
 {
 	for (size_t i = 0; i < file->op_count; i++) {
 		const struct dw_read_op *op = &file->ops[i];
@@ -238,7 +238,7 @@ static void name_functions(const struct dw_read_file *file, struct dw_source_fil
 	}
 }
 
-static int compare_frames(const void *left, const void *right)
+static int stacks_compare_frames(const void *left, const void *right)
 {
 	const struct dw_read_frame *a = left, *b = right;
 
@@ -247,20 +247,20 @@ static int compare_frames(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Keeps the last frame of each id: fill_frame() lists the functions of an id for each frame. */
-static void drop_doubles(struct dw_read_file *file)
+/* Keeps the last frame of each id: stacks_fill_frame() lists the functions of an id for each frame. */
+static void stacks_drop_doubles(struct dw_read_file *file)
 {
 	size_t kept = 0;
 
-	qsort(file->frames, file->frame_count, sizeof *file->frames, compare_frames);
+	qsort(file->frames, file->frame_count, sizeof *file->frames, stacks_compare_frames);
 	for (size_t i = 0; i < file->frame_count; i++)
 		if (i + 1 == file->frame_count || file->frames[i + 1].id != file->frames[i].id)
 			file->frames[kept++] = file->frames[i];
 	file->frame_count = kept;
 }
 
-static int fill_file(struct dw_reader *reader, struct dw_read_file *file,
-                     struct dw_source_file *to)
+static int stacks_fill_file(struct dw_reader *reader, struct dw_read_file *file,
+                            struct dw_source_file *to)
 {
 	const struct dw_source_frame **by_id;
 	struct dw_source_frame *frames;
@@ -268,32 +268,32 @@ static int fill_file(struct dw_reader *reader, struct dw_read_file *file,
 	to->stacks = file->stacks;
 	if (!file->frame_count)
 		return 0;
-	drop_doubles(file);
+	stacks_drop_doubles(file);
 	if (file->module_count)
-		qsort(file->modules, file->module_count, sizeof *file->modules, compare_modules);
+		qsort(file->modules, file->module_count, sizeof *file->modules, stacks_compare_modules);
 	if (file->symbol_count)
-		qsort(file->symbols, file->symbol_count, sizeof *file->symbols, compare_symbols);
+		qsort(file->symbols, file->symbol_count, sizeof *file->symbols, stacks_compare_symbols);
 	by_id = dw_read_take(reader, file->id_count, sizeof *by_id);
 	frames = dw_read_take(reader, file->frame_count, sizeof *frames);
 	if (!by_id || !frames)
 		return -1;
 	memset(by_id, 0, file->id_count * sizeof *by_id);
 	for (size_t i = 0; i < file->frame_count; i++) {
-		if (fill_frame(reader, file, &file->frames[i], &frames[i]))
+		if (stacks_fill_frame(reader, file, &file->frames[i], &frames[i]))
 			return -1;
 		by_id[file->frames[i].id] = &frames[i];
 	}
-	if (name_frames(reader, file, frames))
+	if (stacks_name_frames(reader, file, frames))
 		return -1;
 	to->frames = by_id;
-	name_functions(file, to);
+	stacks_name_functions(file, to);
 	return 0;
 }
 
 int dw_read_fill_stacks(struct dw_reader *reader)
 {
 	for (size_t i = 0; i < reader->file_count; i++)
-		if (fill_file(reader, &reader->files[i], &reader->source.files[i]))
+		if (stacks_fill_file(reader, &reader->files[i], &reader->source.files[i]))
 			return -1;
 	return 0;
 }

@@ -76,7 +76,7 @@ static int fill_steps(struct dw_reader *reader)
 	return order_steps(reader);
 }
 
-static int compare_summaries(const void *left, const void *right)
+static int steps_compare_summaries(const void *left, const void *right)
 {
 	const struct dw_source_step_summary *a = left, *b = right;
 
@@ -86,7 +86,7 @@ static int compare_summaries(const void *left, const void *right)
 }
 
 /* Sorts by process, then start. There are few summaries: one for a thousand or more steps. */
-static int order_summaries(struct dw_reader *reader)
+static int steps_order_summaries(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
 	size_t *place = dw_read_take(reader, source->process_count + 1, sizeof *place);
@@ -97,7 +97,7 @@ static int order_summaries(struct dw_reader *reader)
 		return -1;
 	if (source->step_summary_count)
 		qsort(source->step_summaries, source->step_summary_count, sizeof *ordered,
-		      compare_summaries);
+		      steps_compare_summaries);
 	for (size_t i = 0; i < source->step_summary_count; i++)
 		place[source->threads[source->step_summaries[i].thread].process + 1]++;
 	for (size_t i = 0; i < source->process_count; i++)
@@ -109,7 +109,7 @@ static int order_summaries(struct dw_reader *reader)
 	return 0;
 }
 
-static int fill_summaries(struct dw_reader *reader)
+static int steps_fill_summaries(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
 	size_t count = 0;
@@ -144,7 +144,7 @@ static int fill_summaries(struct dw_reader *reader)
 			};
 		}
 	}
-	return order_summaries(reader);
+	return steps_order_summaries(reader);
 }
 
 /* Drops open steps that a summary has already: the program was killed between adding an ended step
@@ -170,7 +170,7 @@ static int drop_summarised_steps(struct dw_reader *reader)
 	return 0;
 }
 
-static int compare_usages(const void *left, const void *right)
+static int steps_compare_usages(const void *left, const void *right)
 {
 	const struct dw_source_usage *a = left, *b = right;
 
@@ -180,12 +180,12 @@ static int compare_usages(const void *left, const void *right)
 }
 
 /* Sorts the usages and drops those that overlap the one before: only damaged files have such. */
-static void order_usages(struct dw_source *source)
+static void steps_order_usages(struct dw_source *source)
 {
 	size_t kept = 0;
 
 	if (source->usage_count)
-		qsort(source->usages, source->usage_count, sizeof *source->usages, compare_usages);
+		qsort(source->usages, source->usage_count, sizeof *source->usages, steps_compare_usages);
 	for (size_t i = 0; i < source->usage_count; i++) {
 		const struct dw_source_usage *before = kept ? &source->usages[kept - 1] : NULL;
 
@@ -196,7 +196,7 @@ static void order_usages(struct dw_source *source)
 	source->usage_count = kept;
 }
 
-static int compare_machines(const void *left, const void *right)
+static int steps_compare_machines(const void *left, const void *right)
 {
 	const struct dw_source_machine *a = left, *b = right;
 
@@ -205,7 +205,7 @@ static int compare_machines(const void *left, const void *right)
 	return (a->start_ticks > b->start_ticks) - (a->start_ticks < b->start_ticks);
 }
 
-static int fill_usages(struct dw_reader *reader)
+static int steps_fill_usages(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
 	size_t count = 0;
@@ -240,13 +240,13 @@ static int fill_usages(struct dw_reader *reader)
 			};
 		}
 	}
-	order_usages(source);
+	steps_order_usages(source);
 	if (source->machine_count)
-		qsort(source->machines, source->machine_count, sizeof *source->machines, compare_machines);
+		qsort(source->machines, source->machine_count, sizeof *source->machines, steps_compare_machines);
 	return 0;
 }
 
-static int fill_profiles(struct dw_reader *reader)
+static int steps_fill_profiles(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
 	size_t count = 0;
@@ -278,7 +278,7 @@ static int fill_profiles(struct dw_reader *reader)
 	return 0;
 }
 
-static int fill_metas(struct dw_reader *reader)
+static int steps_fill_metas(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
 	size_t count = 0;
@@ -307,7 +307,7 @@ static int fill_metas(struct dw_reader *reader)
 	return 0;
 }
 
-static void raise_end(uint64_t *end_ns, uint64_t ns)
+static void steps_raise_end(uint64_t *end_ns, uint64_t ns)
 {
 	if (ns > *end_ns)
 		*end_ns = ns;
@@ -326,7 +326,7 @@ static void end_open_step(const struct dw_source *source, struct dw_source_step 
 }
 
 /* Sets its times in ns, and an end if it has none. */
-static void place_profile(const struct dw_source *source, struct dw_source_profile *profile)
+static void steps_place_profile(const struct dw_source *source, struct dw_source_profile *profile)
 {
 	const struct dw_source_clock *clock = &source->files[profile->file].clock;
 	uint64_t end_ns = source->processes[source->threads[profile->thread].process].end_ns;
@@ -339,42 +339,42 @@ static void place_profile(const struct dw_source *source, struct dw_source_profi
 	profile->end_ns = dw_source_ns(clock, profile->end_ticks);
 }
 
-static void fill_ends(struct dw_reader *reader)
+static void steps_fill_ends(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
 
 	for (size_t i = 0; i < source->process_count; i++)
 		source->processes[i].end_ns = source->processes[i].start_ns;
 	for (size_t i = 0; i < source->thread_count; i++)
-		raise_end(&source->processes[source->threads[i].process].end_ns,
-		          source->threads[i].start_ns);
+		steps_raise_end(&source->processes[source->threads[i].process].end_ns,
+		                source->threads[i].start_ns);
 	for (size_t i = 0; i < source->stream_count; i++) {
 		const struct dw_source_stream *stream = &source->streams[i];
 
 		for (size_t c = 0; c < stream->chunk_count; c++)
-			raise_end(&source->processes[stream->process].end_ns,
-			          dw_source_ns(&source->files[stream->file].clock,
-			                       stream->chunks[c].end_ticks));
+			steps_raise_end(&source->processes[stream->process].end_ns,
+			                dw_source_ns(&source->files[stream->file].clock,
+			                             stream->chunks[c].end_ticks));
 	}
 	for (size_t i = 0; i < source->step_count; i++)
-		raise_end(&source->processes[source->threads[source->steps[i].thread].process].end_ns,
-		          source->steps[i].open ? source->steps[i].start_ns : source->steps[i].end_ns);
+		steps_raise_end(&source->processes[source->threads[source->steps[i].thread].process].end_ns,
+		                source->steps[i].open ? source->steps[i].start_ns : source->steps[i].end_ns);
 	for (size_t i = 0; i < source->step_summary_count; i++) {
 		const struct dw_source_step_summary *summary = &source->step_summaries[i];
 
-		raise_end(&source->processes[source->threads[summary->thread].process].end_ns,
-		          summary->end_ns);
+		steps_raise_end(&source->processes[source->threads[summary->thread].process].end_ns,
+		                summary->end_ns);
 	}
 	for (size_t i = 0; i < source->process_count; i++)
-		raise_end(&source->end_ns, source->processes[i].end_ns);
+		steps_raise_end(&source->end_ns, source->processes[i].end_ns);
 	/* Work of devices may go on after the process; open ranges do not last until then. */
 	for (size_t i = 0; i < source->events_count; i++)
-		raise_end(&source->end_ns, dw_source_ns(&source->files[source->events[i].file].clock,
-		                                        source->events[i].chunk.end_ticks));
+		steps_raise_end(&source->end_ns, dw_source_ns(&source->files[source->events[i].file].clock,
+		                                              source->events[i].chunk.end_ticks));
 	for (size_t f = 0; f < reader->file_count; f++)
 		if (reader->files[f].last_clock.ticks)
-			raise_end(&source->end_ns, dw_source_ns(&source->files[f].clock,
-			                                        reader->files[f].last_clock.ticks));
+			steps_raise_end(&source->end_ns, dw_source_ns(&source->files[f].clock,
+			                                              reader->files[f].last_clock.ticks));
 	for (size_t i = 0; i < source->process_count; i++)
 		if (source->processes[i].alive)
 			source->processes[i].end_ns = source->end_ns;
@@ -382,14 +382,14 @@ static void fill_ends(struct dw_reader *reader)
 		if (source->steps[i].open)
 			end_open_step(source, &source->steps[i]);
 	for (size_t i = 0; i < source->profile_count; i++)
-		place_profile(source, &source->profiles[i]);
+		steps_place_profile(source, &source->profiles[i]);
 }
 
 int dw_read_fill_steps(struct dw_reader *reader)
 {
-	if (fill_steps(reader) || fill_summaries(reader) || fill_usages(reader) || drop_summarised_steps(reader) ||
-	    fill_profiles(reader) || fill_metas(reader))
+	if (fill_steps(reader) || steps_fill_summaries(reader) || steps_fill_usages(reader) ||
+	    drop_summarised_steps(reader) || steps_fill_profiles(reader) || steps_fill_metas(reader))
 		return -1;
-	fill_ends(reader);
+	steps_fill_ends(reader);
 	return 0;
 }

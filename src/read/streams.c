@@ -7,7 +7,7 @@
 #include "read/read.h"
 
 /* Adds a thread whose entry is lost, one for each stream. */
-static uint32_t unknown_thread(struct dw_source *source, const struct dw_source_stream *stream)
+static uint32_t streams_unknown_thread(struct dw_source *source, const struct dw_source_stream *stream)
 {
 	struct dw_source_thread *thread = &source->threads[source->thread_count];
 
@@ -17,9 +17,9 @@ static uint32_t unknown_thread(struct dw_source *source, const struct dw_source_
 	return (uint32_t)source->thread_count++;
 }
 
-static void fill_chunk(struct dw_source *source, const struct dw_source_stream *stream,
-                       const struct dw_read_file *file, const struct dw_read_chunk *from,
-                       struct dw_source_chunk *chunk, const struct dw_source_chunk *before)
+static void streams_fill_chunk(struct dw_source *source, const struct dw_source_stream *stream,
+                               const struct dw_read_file *file, const struct dw_read_chunk *from,
+                               struct dw_source_chunk *chunk, const struct dw_source_chunk *before)
 {
 	chunk->words = (const uint32_t *)(const void *)(from->header + 1);
 	chunk->word_count = (from->data_bytes - DW_CHUNK_HEADER_BYTES) / 4;
@@ -33,7 +33,7 @@ static void fill_chunk(struct dw_source *source, const struct dw_source_stream *
 	    source->threads[before->thread].id == 0)
 		chunk->thread = before->thread;
 	else if (chunk->thread == DW_NO_INDEX)
-		chunk->thread = unknown_thread(source, stream);
+		chunk->thread = streams_unknown_thread(source, stream);
 }
 
 static bool starts_stream(const struct dw_read_file *file, size_t i)
@@ -76,8 +76,8 @@ int dw_read_fill_streams(struct dw_reader *reader)
 				if (dw_read_process_index(reader, file, from->process, &stream->process))
 					return -1;
 			}
-			fill_chunk(source, stream, file, from, chunks,
-			           stream->chunk_count ? chunks - 1 : NULL);
+			streams_fill_chunk(source, stream, file, from, chunks,
+			                   stream->chunk_count ? chunks - 1 : NULL);
 			stream->chunk_count++;
 			chunks++;
 		}

@@ -12,7 +12,7 @@
 #define CHUNKS 8
 #define ROUNDS 5
 
-static double now_ns(void)
+static double cost_now_ns(void)
 {
 	struct timespec time;
 
@@ -21,11 +21,11 @@ static double now_ns(void)
 }
 
 /* The same inline code as in a probe, writing to a private buffer. */
-static double inline_round(void)
+static double cost_inline_round(void)
 {
 	struct dwell_stream stream = { 0 }, *saved = dwell_this_stream;
 	size_t ranges = 0;
-	double start = now_ns();
+	double start = cost_now_ns();
 	char *memory = mmap(NULL, CHUNKS * DW_BLOCK_BYTES, PROT_READ | PROT_WRITE,
 	                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -43,20 +43,20 @@ static double inline_round(void)
 		dwell_this_stream = saved;
 	}
 	munmap(memory, CHUNKS * DW_BLOCK_BYTES);
-	return (now_ns() - start) / (double)ranges;
+	return (cost_now_ns() - start) / (double)ranges;
 }
 
 /* If reading the clock needs a call, the two calls take nearly all of the time. */
-static double clock_round(void)
+static double cost_clock_round(void)
 {
 	const int count = 20000;
 	uint64_t sum = 0;
-	double start = now_ns();
+	double start = cost_now_ns();
 
 	for (int i = 0; i < 2 * count; i++)
 		sum += dw_clock_read(DW_CLOCK_MONOTONIC);
 	__asm__ volatile("" : : "r"(sum)); /* keeps the compiler from removing the calls */
-	return (now_ns() - start) / count + 15;
+	return (cost_now_ns() - start) / count + 15;
 }
 
 static int cost_compare(const void *a, const void *b)
@@ -71,7 +71,7 @@ double dw_cost_range_ns(uint32_t clock_kind)
 	double rounds[ROUNDS];
 
 	for (int i = 0; i < ROUNDS; i++)
-		rounds[i] = clock_kind == DW_CLOCK_MONOTONIC ? clock_round() : inline_round();
+		rounds[i] = clock_kind == DW_CLOCK_MONOTONIC ? cost_clock_round() : cost_inline_round();
 	qsort(rounds, ROUNDS, sizeof *rounds, cost_compare);
 	return rounds[ROUNDS / 2];
 }

@@ -47,7 +47,7 @@ static uint32_t file_budget(int fd, uint64_t max_size_bytes)
 	return blocks > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)blocks;
 }
 
-static void fill_identity(struct dw_head *head, const uint8_t *run_id)
+static void file_fill_identity(struct dw_head *head, const uint8_t *run_id)
 {
 	struct dw_identity creator;
 
@@ -68,7 +68,7 @@ static void fill_identity(struct dw_head *head, const uint8_t *run_id)
 	head->creator_birth = creator.birth;
 }
 
-static void fill_clock(struct dw_head *head)
+static void file_fill_clock(struct dw_head *head)
 {
 	struct dw_clock_sample sample;
 
@@ -81,7 +81,7 @@ static void fill_clock(struct dw_head *head)
 	head->time_namespace = dw_host_namespace("time");
 }
 
-static void fill_allocation(struct dw_head *head, int fd, const struct dwell_options *options)
+static void file_fill_allocation(struct dw_head *head, int fd, const struct dwell_options *options)
 {
 	head->next_block = 1;
 	head->max_blocks = file_budget(fd, options->max_size_bytes);
@@ -94,7 +94,7 @@ static void fill_allocation(struct dw_head *head, int fd, const struct dwell_opt
 	head->next_gate = 1;
 }
 
-static void fill_control(struct dw_control *control, const struct dwell_options *options)
+static void file_fill_control(struct dw_control *control, const struct dwell_options *options)
 {
 	const struct dwell_schedule *schedule = &options->schedule;
 
@@ -116,7 +116,7 @@ static void fill_control(struct dw_control *control, const struct dwell_options 
 }
 
 /* Writes the head; fails if the file system lacks what recording needs. */
-static int write_head(int fd, const struct dwell_options *options, const uint8_t *run_id)
+static int file_write_head(int fd, const struct dwell_options *options, const uint8_t *run_id)
 {
 	struct dw_head *head;
 
@@ -125,10 +125,10 @@ static int write_head(int fd, const struct dwell_options *options, const uint8_t
 	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (head == MAP_FAILED)
 		return -errno;
-	fill_identity(head, run_id);
-	fill_clock(head);
-	fill_allocation(head, fd, options);
-	fill_control((struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET), options);
+	file_fill_identity(head, run_id);
+	file_fill_clock(head);
+	file_fill_allocation(head, fd, options);
+	file_fill_control((struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET), options);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(head->magic, DW_MAGIC, sizeof head->magic); /* last, when the head is complete */
 	munmap(head, DW_BLOCK_BYTES);
@@ -136,7 +136,7 @@ static int write_head(int fd, const struct dwell_options *options, const uint8_t
 }
 
 /* Whether a trace may replace this file: a regular file that is empty or a trace. */
-static bool is_replaceable(const char *path)
+static bool file_is_replaceable(const char *path)
 {
 	struct stat named, opened;
 	char magic[sizeof DW_MAGIC - 1];
@@ -158,14 +158,14 @@ static bool is_replaceable(const char *path)
 	return is_trace;
 }
 
-static int create_at(const char *path, const struct dwell_options *options, const uint8_t *run_id)
+static int file_create_at(const char *path, const struct dwell_options *options, const uint8_t *run_id)
 {
 	/* 0600: a trace contains names and arguments of its user */
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
 	int result;
 
 	if (fd < 0 && errno == EEXIST && options->overwrite) {
-		if (!is_replaceable(path))
+		if (!file_is_replaceable(path))
 			return -ENOTUNIQ;
 		/* Removed and not truncated, so that a process that has the old trace mapped keeps it. */
 		unlink(path);
@@ -173,7 +173,7 @@ static int create_at(const char *path, const struct dwell_options *options, cons
 	}
 	if (fd < 0)
 		return -errno;
-	result = write_head(fd, options, run_id);
+	result = file_write_head(fd, options, run_id);
 	if (result) {
 		close(fd);
 		unlink(path);
@@ -182,13 +182,13 @@ static int create_at(const char *path, const struct dwell_options *options, cons
 	return fd;
 }
 
-static bool is_refusal(int result)
+static bool file_is_refusal(int result)
 {
 	return result == -EOPNOTSUPP || result == -ENODEV || result == -ENOSYS || result == -EINVAL;
 }
 
-static int create_spilled(const char *path, const struct dwell_options *options,
-                          const uint8_t *run_id, const char *folder, char *actual_path)
+static int file_create_spilled(const char *path, const struct dwell_options *options,
+                               const uint8_t *run_id, const char *folder, char *actual_path)
 {
 	const char *name = strrchr(path, '/');
 
@@ -196,16 +196,16 @@ static int create_spilled(const char *path, const struct dwell_options *options,
 		folder = secure_getenv("TMPDIR");
 	snprintf(actual_path, 4096, "%s/%d-%s", folder ? folder : "/tmp", (int)getpid(),
 	         name ? name + 1 : path);
-	return create_at(actual_path, options, run_id);
+	return file_create_at(actual_path, options, run_id);
 }
 
-static int creation_error(struct dwell_error *error, const char *path, int result)
+static int file_creation_error(struct dwell_error *error, const char *path, int result)
 {
 	switch (-result) {
 	case EEXIST:
 		return dw_error_set(error, DWELL_E_EXISTS,
 		                    "%s exists; name another file with -o, or that one to replace it", path);
-	case ENOTUNIQ: /* set by create_at() */
+	case ENOTUNIQ: /* set by file_create_at() */
 		return dw_error_set(error, DWELL_E_EXISTS,
 		                    "%s exists and is no dwell trace, so it is not replaced; name another "
 		                    "file with -o, or remove it first", path);
@@ -237,11 +237,11 @@ int dw_file_create(const char *path, const struct dwell_options *options, const 
 		return dw_error_set(error, DWELL_E_ARGUMENT, "the trace's path is too long: %.64s...", path);
 	memcpy(actual_path, path, strlen(path) + 1);
 	sigaction(SIGXFSZ, &ignore, &old);
-	fd = create_at(path, options, run_id);
-	if (is_refusal(fd))
-		fd = create_spilled(path, options, run_id, spill_folder, actual_path);
+	fd = file_create_at(path, options, run_id);
+	if (file_is_refusal(fd))
+		fd = file_create_spilled(path, options, run_id, spill_folder, actual_path);
 	sigaction(SIGXFSZ, &old, NULL);
-	return fd < 0 ? creation_error(error, actual_path, fd) : fd;
+	return fd < 0 ? file_creation_error(error, actual_path, fd) : fd;
 }
 
 /* ---- opening ------------------------------------------------------------------- */
@@ -290,8 +290,8 @@ struct extent {
  * The first entry of a process's journal identifies the process. While the process registers, the
  * entry is there without its tag. An entry of an older version lacks the last two fields.
  */
-static void count_writer(int fd, off_t offset, const struct dw_chunk *chunk,
-                         uint32_t self, unsigned *scans, struct extent *extent)
+static void file_count_writer(int fd, off_t offset, const struct dw_chunk *chunk,
+                              uint32_t self, unsigned *scans, struct extent *extent)
 {
 	struct dw_entry_process process;
 	struct dw_identity identity;
@@ -333,11 +333,11 @@ static void file_survey(int fd, uint32_t self, struct extent *extent)
 			continue;
 		extent->used_end = block + 1;
 		if (chunk.type == DW_CHUNK_JOURNAL && chunk.number == 1)
-			count_writer(fd, offset, &chunk, self, &scans, extent);
+			file_count_writer(fd, offset, &chunk, self, &scans, extent);
 	}
 }
 
-static bool is_used(int fd, uint32_t block)
+static bool file_is_used(int fd, uint32_t block)
 {
 	uint32_t magic = 0;
 
@@ -348,12 +348,12 @@ static bool is_used(int fd, uint32_t block)
 
 /* Punches holes for runs of unused blocks, because each call is slow and a child process that
  * recorded little leaves 60 unused blocks. */
-static void punch_unused(int fd, uint32_t blocks)
+static void file_punch_unused(int fd, uint32_t blocks)
 {
 	uint32_t first = 1;
 
 	for (uint32_t block = 1; block <= blocks; block++) {
-		if (block < blocks && !is_used(fd, block))
+		if (block < blocks && !file_is_used(fd, block))
 			continue;
 		if (block > first)
 			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -369,7 +369,7 @@ static void punch_unused(int fd, uint32_t blocks)
  * - A process writes through memory only to blocks that it claimed, and next_block never goes
  *   back over a claim that is in use. So only a process that joined can be harmed.
  * - A process that joins writes its identity into its first chunk with pwrite(), which cannot
- *   raise SIGBUS, and then reads the flags (join_file() in journal.c). This function sets the
+ *   raise SIGBUS, and then reads the flags (journal_join_file() in journal.c). This function sets the
  *   flags first and reads the chunks after that. All of it is seq_cst. So either this function
  *   reads the identity, or the process reads FINISHING or FINISHED.
  * - If the identity is read and the process is alive, or may be, nothing is removed.
@@ -379,7 +379,7 @@ static void punch_unused(int fd, uint32_t blocks)
  *   next_block is not changed here.
  * - If it read neither before it wrote its identity and FINISHED after it, the same applies.
  */
-static void remove_unused(int fd, struct dw_head *head, uint32_t self, struct extent *extent)
+static void file_remove_unused(int fd, struct dw_head *head, uint32_t self, struct extent *extent)
 {
 	uint32_t flags = __atomic_fetch_or(&head->flags, DW_HEAD_FINISHING, __ATOMIC_SEQ_CST);
 
@@ -389,13 +389,13 @@ static void remove_unused(int fd, struct dw_head *head, uint32_t self, struct ex
 		/* The end is written first, because a reader may read the head at any time. */
 		__atomic_store_n(&head->end_blocks, extent->used_end, __ATOMIC_SEQ_CST);
 		if (ftruncate(fd, (off_t)extent->used_end * DW_BLOCK_BYTES) == 0)
-			punch_unused(fd, extent->used_end);
+			file_punch_unused(fd, extent->used_end);
 	}
 	__atomic_fetch_or(&head->flags, DW_HEAD_FINISHED, __ATOMIC_SEQ_CST);
 	__atomic_fetch_and(&head->flags, ~DW_HEAD_FINISHING, __ATOMIC_SEQ_CST);
 }
 
-static int copy_all(int from, int to)
+static int file_copy_all(int from, int to)
 {
 	static char buffer[1 << 16];
 	off_t offset = 0;
@@ -434,7 +434,7 @@ static int name_file(const char *temporary, const char *path)
  * A file that has the name now is newer and belongs to another program. So it is never replaced,
  * and a symbolic link is not followed: the copy is made under a temporary name and then renamed.
  */
-static int move_to(int fd, const char *path, const char *final_path, struct dwell_error *error)
+static int file_move_to(int fd, const char *path, const char *final_path, struct dwell_error *error)
 {
 	char temporary[4096];
 	int to = -1, result = -ENAMETOOLONG;
@@ -442,7 +442,7 @@ static int move_to(int fd, const char *path, const char *final_path, struct dwel
 	if (snprintf(temporary, sizeof temporary, "%s.%d.part", final_path, (int)getpid()) <
 	    (int)sizeof temporary) {
 		to = open(temporary, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-		result = to < 0 ? -errno : copy_all(fd, to);
+		result = to < 0 ? -errno : file_copy_all(fd, to);
 	}
 	if (to >= 0 && close(to) != 0 && result == 0)
 		result = -errno;
@@ -469,7 +469,7 @@ int dw_file_finish(int fd, const char *path, const char *final_path, uint32_t pr
 	*finish = (struct dw_finish){ .path = path };
 	if (head == MAP_FAILED)
 		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", path, strerror(errno));
-	remove_unused(fd, head, process, &extent);
+	file_remove_unused(fd, head, process, &extent);
 	munmap(head, DW_BLOCK_BYTES);
 	finish->alive = extent.alive;
 	finish->unknown = extent.unknown;
@@ -481,7 +481,7 @@ int dw_file_finish(int fd, const char *path, const char *final_path, uint32_t pr
 		                    "processes still record to %s: copy it to %s when they have ended",
 		                    path, final_path);
 	finish->path = final_path;
-	return move_to(fd, path, final_path, error);
+	return file_move_to(fd, path, final_path, error);
 }
 
 uint32_t dw_file_writers(int fd, uint32_t process)

@@ -87,7 +87,7 @@ static bool journal_announce(int fd, uint32_t block, struct dw_chunk *header,
 	       pwrite(fd, header, sizeof header->magic, at) == (ssize_t)sizeof header->magic;
 }
 
-static uint32_t finish_state(void)
+static uint32_t journal_finish_state(void)
 {
 	return __atomic_load_n(&dw_session_map()->flags, __ATOMIC_SEQ_CST) &
 	       (DW_HEAD_FINISHING | DW_HEAD_FINISHED);
@@ -95,11 +95,11 @@ static uint32_t finish_state(void)
 
 /*
  * Makes this process visible to the file's owner before it writes through memory. The proof that
- * this is safe is at remove_unused() in file.c. False with the cause if that fails or if the owner
+ * this is safe is at file_remove_unused() in file.c. False with the cause if that fails or if the owner
  * is removing unused blocks now, which takes milliseconds.
  */
-static bool join_file(uint32_t block, struct dw_chunk *header, const struct dw_entry_process *self,
-                      enum dw_loss *cause)
+static bool journal_join_file(uint32_t block, struct dw_chunk *header, const struct dw_entry_process *self,
+                              enum dw_loss *cause)
 {
 	const struct dw_window *window = &dw_process->windows[(dw_process->window >> 32) - 1];
 	uint32_t before, after;
@@ -107,7 +107,7 @@ static bool join_file(uint32_t block, struct dw_chunk *header, const struct dw_e
 
 	*cause = DW_LOSS_DISK;
 	do {
-		before = finish_state();
+		before = journal_finish_state();
 		/* The owner may have removed these blocks after they were claimed. */
 		if (before && fallocate(fd, 0, (off_t)window->first * DW_BLOCK_BYTES,
 		                        (off_t)window->count * DW_BLOCK_BYTES) != 0)
@@ -117,7 +117,7 @@ static bool join_file(uint32_t block, struct dw_chunk *header, const struct dw_e
 		/* The seq_cst fence pairs with the owner's change of the flags before it searches for
 		 * writers: either the owner sees this process or this process sees the change. */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		after = finish_state();
+		after = journal_finish_state();
 		*cause = DW_LOSS_STOPPED;
 		if (after & DW_HEAD_FINISHING)
 			return false;
@@ -140,7 +140,7 @@ bool dw_journal_open(const struct dw_entry_process *self)
 	if (block) {
 		dw_process->journal_number = 0;
 		journal_fill_header(&header);
-		if (join_file(block, &header, self, &cause)) {
+		if (journal_join_file(block, &header, self, &cause)) {
 			journal_publish_chunk();
 			return true;
 		}

@@ -40,7 +40,7 @@ void dw_layers_remember(uint32_t id, const char *path)
 }
 
 /* Copies the list. False: it changed meanwhile. */
-static bool copy_list(struct dw_control *control, uint32_t generation, char list[DW_LAYERS_BYTES])
+static bool layers_copy_list(struct dw_control *control, uint32_t generation, char list[DW_LAYERS_BYTES])
 {
 	for (size_t i = 0; i < DW_LAYERS_BYTES; i++) {
 		list[i] = DW_LOAD(control->layers[i]);
@@ -48,7 +48,7 @@ static bool copy_list(struct dw_control *control, uint32_t generation, char list
 			break;
 	}
 	list[DW_LAYERS_BYTES - 1] = '\0';
-	/* Pairs with the fences of write_list(): the copy is of this generation. */
+	/* Pairs with the fences of layers_write_list(): the copy is of this generation. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return DW_LOAD(control->layers_generation) == generation;
 }
@@ -58,7 +58,7 @@ bool dw_layer_decide(struct dw_layer *layer, struct dw_control *control, uint32_
 	char list[DW_LAYERS_BYTES];
 	bool wanted;
 
-	if (generation & 1 || !copy_list(control, generation, list))
+	if (generation & 1 || !layers_copy_list(control, generation, list))
 		return true;
 	wanted = !*list || dw_glob_any(list, layer->path);
 	DW_STORE(layer->decision,
@@ -91,7 +91,7 @@ void dw_layers_fill(struct dw_control *control, const char *list)
 	control->mask |= DWELL_DETAIL_LAYERS;
 }
 
-static void write_list(struct dw_control *control, const char *list)
+static void layers_write_list(struct dw_control *control, const char *list)
 {
 	uint32_t generation = DW_LOAD(control->layers_generation) & ~1u;
 	size_t bytes = strlen(list) + 1;
@@ -119,11 +119,11 @@ int dwell_layers_only(const char *list, struct dwell_error *error)
 	if (list && *list && !dw_layers_fit(list, error))
 		return DWELL_E_ARGUMENT;
 	if (list && *list) {
-		write_list(control, list);
+		layers_write_list(control, list);
 		__atomic_fetch_or(&control->mask, DWELL_DETAIL_LAYERS, __ATOMIC_SEQ_CST);
 	} else {
 		__atomic_fetch_and(&control->mask, ~DWELL_DETAIL_LAYERS, __ATOMIC_SEQ_CST);
-		write_list(control, "");
+		layers_write_list(control, "");
 	}
 	dw_step_compute_all();
 	return 0;

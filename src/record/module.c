@@ -51,7 +51,7 @@ static uint32_t module_count;             /* atomic; entries in use, unloaded mo
 
 /* ---- memory that may be unmapped --------------------------------------------------- */
 
-static size_t read_by_file(void *to, uintptr_t from, size_t bytes)
+static size_t module_read_by_file(void *to, uintptr_t from, size_t bytes)
 {
 	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : pread(fd, to, bytes, (off_t)from);
@@ -67,12 +67,12 @@ size_t dw_read_memory(void *to, uintptr_t from, size_t bytes)
 	long got = syscall(SYS_process_vm_readv, getpid(), &ours, 1ul, &theirs, 1ul, 0ul);
 
 	if (got < 0 && errno != EFAULT)
-		return read_by_file(to, from, bytes); /* a sandbox refuses the system call */
+		return module_read_by_file(to, from, bytes); /* a sandbox refuses the system call */
 	return got > 0 ? (size_t)got : 0;
 }
 
 /* 0: the memory cannot be read. */
-static uint64_t hash_first_bytes(uintptr_t base)
+static uint64_t module_hash_first_bytes(uintptr_t base)
 {
 	char bytes[FIRST_BYTES];
 	size_t got = base ? dw_read_memory(bytes, base, sizeof bytes) : 0;
@@ -82,7 +82,7 @@ static uint64_t hash_first_bytes(uintptr_t base)
 
 /* ---- reading one module ---------------------------------------------------------- */
 
-static bool copy_build_id(struct dw_entry_module *entry, const char *note, size_t bytes)
+static bool module_copy_build_id(struct dw_entry_module *entry, const char *note, size_t bytes)
 {
 	ElfW(Nhdr) header;
 
@@ -105,17 +105,17 @@ static bool copy_build_id(struct dw_entry_module *entry, const char *note, size_
 	return false;
 }
 
-static void read_notes(struct dw_entry_module *entry, uintptr_t address, size_t bytes)
+static void module_read_notes(struct dw_entry_module *entry, uintptr_t address, size_t bytes)
 {
 	char notes[512];
 
 	if (bytes > sizeof notes)
 		bytes = sizeof notes;
-	copy_build_id(entry, notes, dw_read_memory(notes, address, bytes));
+	module_copy_build_id(entry, notes, dw_read_memory(notes, address, bytes));
 }
 
 /* Fills in the build-id and returns the module's bias. */
-static uintptr_t read_header(struct dw_entry_module *entry, uintptr_t base)
+static uintptr_t module_read_header(struct dw_entry_module *entry, uintptr_t base)
 {
 	ElfW(Ehdr) elf;
 	ElfW(Phdr) segment;
@@ -132,7 +132,7 @@ static uintptr_t read_header(struct dw_entry_module *entry, uintptr_t base)
 			if (pass == 0 && segment.p_type == PT_LOAD && segment.p_offset == 0)
 				bias = base - segment.p_vaddr;
 			if (pass == 1 && segment.p_type == PT_NOTE && !entry->build_id_bytes)
-				read_notes(entry, bias + segment.p_vaddr, segment.p_filesz);
+				module_read_notes(entry, bias + segment.p_vaddr, segment.p_filesz);
 		}
 	return bias;
 }
@@ -214,9 +214,9 @@ static void add_module(const struct module *from)
 		__atomic_store_n(&module_count, count + 1, __ATOMIC_RELEASE);
 }
 
-static bool is_same(const struct module *module)
+static bool module_is_same(const struct module *module)
 {
-	return !module->id || hash_first_bytes(module->base) == module->first_bytes;
+	return !module->id || module_hash_first_bytes(module->base) == module->first_bytes;
 }
 
 /* ---- the maps ---------------------------------------------------------------------- */
@@ -236,7 +236,7 @@ static struct {
 	uint64_t device, inode;
 } maps;
 
-static uint64_t parse_number(const char **text, unsigned base)
+static uint64_t module_parse_number(const char **text, unsigned base)
 {
 	uint64_t value = 0;
 
@@ -252,33 +252,33 @@ static uint64_t parse_number(const char **text, unsigned base)
 	}
 }
 
-static void parse_line(const char *line, struct mapping *mapping)
+static void module_parse_line(const char *line, struct mapping *mapping)
 {
-	mapping->low = (uintptr_t)parse_number(&line, 16);
+	mapping->low = (uintptr_t)module_parse_number(&line, 16);
 	line += *line == '-';
-	mapping->high = (uintptr_t)parse_number(&line, 16);
+	mapping->high = (uintptr_t)module_parse_number(&line, 16);
 	mapping->executable = strlen(line) > 4 && line[3] == 'x';
 	line += strcspn(line, "rwxps-");
 	line += strcspn(line, " ");
 	line += strspn(line, " ");
-	mapping->offset = parse_number(&line, 16);
+	mapping->offset = module_parse_number(&line, 16);
 	line += *line == ' ';
-	mapping->device = parse_number(&line, 16) << 32;
+	mapping->device = module_parse_number(&line, 16) << 32;
 	line += *line == ':';
-	mapping->device |= parse_number(&line, 16);
+	mapping->device |= module_parse_number(&line, 16);
 	line += *line == ' ';
-	mapping->inode = parse_number(&line, 10);
+	mapping->inode = module_parse_number(&line, 10);
 	mapping->path = line + strspn(line, " ");
 }
 
-static void add_file(const struct mapping *mapping, uintptr_t base)
+static void module_add_file(const struct mapping *mapping, uintptr_t base)
 {
 	struct dw_entry_module entry = { 0 };
 	const char *name = strrchr(mapping->path, '/');
 	struct module module = { .low = mapping->low, .high = mapping->high, .base = base };
 
-	module.first_bytes = hash_first_bytes(base);
-	module.bias = base ? read_header(&entry, base) : mapping->low - (uintptr_t)mapping->offset;
+	module.first_bytes = module_hash_first_bytes(base);
+	module.bias = base ? module_read_header(&entry, base) : mapping->low - (uintptr_t)mapping->offset;
 	module.is_libc = name && (strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/libc-", 6) == 0);
 	entry.entry.tag = DW_ENTRY_TAG(DW_ENTRY_MODULE);
 	entry.entry.bytes = sizeof entry;
@@ -304,7 +304,7 @@ static void forget_module(struct module *module, bool has_names)
 
 /* Forgets the modules that are no longer mapped from low to high. Code that a program generated
  * has no names. If it is replaced by other generated code, no cache has to be cleared. */
-static void forget_others(const struct mapping *mapping, bool is_file)
+static void module_forget_others(const struct mapping *mapping, bool is_file)
 {
 	struct module module;
 
@@ -314,13 +314,13 @@ static void forget_others(const struct mapping *mapping, bool is_file)
 			forget_module(module_at(i), module.id || is_file);
 }
 
-static void read_line(const char *line)
+static void module_read_line(const char *line)
 {
 	struct mapping mapping;
 	struct module known;
 	bool is_file;
 
-	parse_line(line, &mapping);
+	module_parse_line(line, &mapping);
 	is_file = mapping.path[0] == '/';
 	if (mapping.device != maps.device || mapping.inode != maps.inode)
 		maps.base = 0;
@@ -331,16 +331,16 @@ static void read_line(const char *line)
 	if (!mapping.executable || mapping.high <= mapping.low)
 		return;
 	if (find_module(mapping.low, &known) && known.low == mapping.low && known.high == mapping.high &&
-	    (known.id != 0) == is_file && is_same(&known))
+	    (known.id != 0) == is_file && module_is_same(&known))
 		return;
-	forget_others(&mapping, is_file);
+	module_forget_others(&mapping, is_file);
 	if (is_file)
-		add_file(&mapping, maps.base);
+		module_add_file(&mapping, maps.base);
 	else /* added, so that the maps are not read again for each frame */
 		add_module(&(struct module){ .low = mapping.low, .high = mapping.high });
 }
 
-static void read_lines(int fd)
+static void module_read_lines(int fd)
 {
 	size_t held = 0;
 	ssize_t got;
@@ -354,7 +354,7 @@ static void read_lines(int fd)
 		maps.text[held] = '\0';
 		for (; (end = strchr(line, '\n')); line = end + 1) {
 			*end = '\0';
-			read_line(line);
+			module_read_line(line);
 		}
 		held -= (size_t)(line - maps.text);
 		memmove(maps.text, line, held);
@@ -365,7 +365,7 @@ static void read_lines(int fd)
 
 /* False: this thread holds the maps already (the caller runs in a signal handler), or another
  * thread has held them for longer than a second. */
-static bool hold_maps(void)
+static bool module_hold_maps(void)
 {
 	const struct timespec pause = { 0, 200000 };
 	uint32_t self = (uint32_t)dw_gettid();
@@ -373,7 +373,7 @@ static bool hold_maps(void)
 	for (int tries = 0; tries < 6000; tries++) {
 		uint32_t owner = 0;
 
-		/* Pairs with the release in read_maps(): this thread sees what earlier holders wrote. */
+		/* Pairs with the release in module_read_maps(): this thread sees what earlier holders wrote. */
 		if (__atomic_compare_exchange_n(&dw_process->maps_reader, &owner, self, false,
 		                                __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return true;
@@ -402,23 +402,23 @@ static uint64_t module_is_later(uint64_t began)
 
 /* Reads the maps, unless another thread did so meanwhile or they recently had nothing at this
  * address. False: another thread does not finish reading them, or the caller interrupted it. */
-static bool read_maps(uintptr_t address, bool again)
+static bool module_read_maps(uintptr_t address, bool again)
 {
 	struct module module, *known;
 	uint64_t began;
 	int fd;
 
-	if (!hold_maps())
+	if (!module_hold_maps())
 		return false;
 	began = dw_now();
 	known = find_module(address, &module);
-	if (known && !is_same(&module))
+	if (known && !module_is_same(&module))
 		forget_module(known, true); /* there may be no new mapping that replaces it */
 	again |= !find_module(address, &module) && began >= DW_LOAD(dw_process->maps_absent_until);
 	if (again) {
 		fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 		if (fd >= 0) {
-			read_lines(fd);
+			module_read_lines(fd);
 			close(fd);
 		}
 		DW_STORE(dw_process->maps_made_until, module_is_later(began));
@@ -430,19 +430,19 @@ static bool read_maps(uintptr_t address, bool again)
 }
 
 /* Finds the module at the address now. False: it cannot be found out. */
-static bool look_up(uintptr_t address, struct module *module)
+static bool module_find(uintptr_t address, struct module *module)
 {
 	bool known = find_module(address, module) != NULL;
-	bool changed = known && !is_same(module);
+	bool changed = known && !module_is_same(module);
 
 	/* At an address of generated code there may be a file's code now. */
 	if (known && !module->id && dw_now() >= DW_LOAD(dw_process->maps_made_until))
 		changed = true;
 	if (known && !changed)
 		return true;
-	if (!read_maps(address, changed))
+	if (!module_read_maps(address, changed))
 		return false;
-	if (!find_module(address, module) || !is_same(module))
+	if (!find_module(address, module) || !module_is_same(module))
 		*module = (struct module){ 0 };
 	return true;
 }
@@ -451,17 +451,17 @@ bool dw_module_is_code(uintptr_t address)
 {
 	struct module module;
 
-	return look_up(address, &module) && module.id;
+	return module_find(address, &module) && module.id;
 }
 
 bool dw_module_is_libc(uintptr_t address)
 {
 	struct module module;
 
-	return look_up(address, &module) && module.is_libc;
+	return module_find(address, &module) && module.is_libc;
 }
 
-static uint32_t intern_frame(uintptr_t address, const struct module *module)
+static uint32_t module_intern_frame(uintptr_t address, const struct module *module)
 {
 	struct dw_entry_frame entry = { .entry = { DW_ENTRY_TAG(DW_ENTRY_FRAME), sizeof entry, 0, 0 } };
 
@@ -478,7 +478,7 @@ uint32_t dw_module_frame(uintptr_t address)
 {
 	struct module module;
 
-	return dw_session_head() && look_up(address, &module) ? intern_frame(address, &module) : 0;
+	return dw_session_head() && module_find(address, &module) ? module_intern_frame(address, &module) : 0;
 }
 
 bool dw_module_frames(void *const *addresses, int count, uint32_t *frames)
@@ -496,10 +496,10 @@ bool dw_module_frames(void *const *addresses, int count, uint32_t *frames)
 			at++;
 		if (at == RECENT) {
 			at = next++ % RECENT;
-			if (!look_up(address, &recent[at]))
+			if (!module_find(address, &recent[at]))
 				return false;
 		}
-		if (!(frames[i] = intern_frame(address, &recent[at])))
+		if (!(frames[i] = module_intern_frame(address, &recent[at])))
 			return false;
 	}
 	return true;

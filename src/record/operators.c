@@ -16,8 +16,8 @@ static const uint64_t factors[16] = {
 };
 
 /* A sum of products. The processor computes several products in parallel, unlike a chain. */
-static inline uint64_t hash_tensors(const void *site, const struct dwell_tensor *tensors,
-                                    unsigned count)
+static inline uint64_t operators_hash_tensors(const void *site, const struct dwell_tensor *tensors,
+                                              unsigned count)
 {
 	uint64_t hash = (uint64_t)(uintptr_t)site + count;
 	unsigned place = 0;
@@ -39,7 +39,7 @@ static inline uint64_t hash_tensors(const void *site, const struct dwell_tensor 
 
 /* Where a thread caches its last shapes: four entries for each hash. With only one, two lists
  * of a small network with the same entry would replace each other at every operator. */
-static inline uint32_t shapes_at(uint64_t hash)
+static inline uint32_t operators_shapes_at(uint64_t hash)
 {
 	return (uint32_t)hash % (DW_SHAPE_CACHE / 4) * 4;
 }
@@ -51,7 +51,7 @@ __attribute__((noinline)) static uint32_t new_shapes(struct dwell_site *site, ui
 	int saved = errno;
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_slot_here(&cause);
-	uint32_t at = shapes_at(hash), id;
+	uint32_t at = operators_shapes_at(hash), id;
 
 	at += (uint32_t)(hash >> 40) % 4;
 	for (uint32_t i = at & ~3u, end = i + 4; slot && slot->shapes[at].id && i < end; i++)
@@ -72,29 +72,29 @@ __attribute__((noinline)) static uint32_t new_shapes(struct dwell_site *site, ui
 
 /* Each thread caches the ids of its last shapes by a 64-bit hash. Two different lists of one call
  * site have the same hash with a probability of 1 in 10^19. */
-static inline uint32_t shaped_id(struct dwell_site *site, const struct dwell_tensor *tensors,
-                                 unsigned count)
+static inline uint32_t operators_shaped_id(struct dwell_site *site, const struct dwell_tensor *tensors,
+                                           unsigned count)
 {
 	struct dw_slot *slot = (struct dw_slot *)(void *)dwell_this_stream;
-	uint64_t hash = hash_tensors(site, tensors, count);
+	uint64_t hash = operators_hash_tensors(site, tensors, count);
 
 	/* A stream without a limit may be the one that threads without a slot share. */
 	if (DWELL_LIKELY(DW_LOAD(slot->main.limit) != NULL))
-		for (uint32_t at = shapes_at(hash), i = at; i < at + 4; i++)
+		for (uint32_t at = operators_shapes_at(hash), i = at; i < at + 4; i++)
 			if (slot->shapes[i].hash == hash && slot->shapes[i].id)
 				return slot->shapes[i].id;
 	return new_shapes(site, hash, tensors, count);
 }
 
-static inline unsigned op_begin(struct dwell_site *site, const struct dwell_tensor *tensors,
-                                unsigned count, const void *caller, uint32_t stack)
+static inline unsigned operators_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors,
+                                          unsigned count, const void *caller, uint32_t stack)
 {
 	const struct dwell_gate_word *gate = __atomic_load_n(&dwell_gate, __ATOMIC_RELAXED);
 	uint32_t mask = gate ? DW_LOAD(gate->mask) : 0, id;
 
 	if (!(mask & 1u << DWELL_CATEGORY_OPERATOR))
 		return DWELL_NOT_BEGUN;
-	id = mask & DWELL_DETAIL_SHAPES ? shaped_id(site, tensors, count) : dwell_site_id(site);
+	id = mask & DWELL_DETAIL_SHAPES ? operators_shaped_id(site, tensors, count) : dwell_site_id(site);
 	if (DWELL_UNLIKELY(mask & DWELL_DETAIL_STACKS))
 		return dw_begin_with_stack(id, caller, stack);
 	dwell_put_begin(id);
@@ -103,11 +103,11 @@ static inline unsigned op_begin(struct dwell_site *site, const struct dwell_tens
 
 unsigned dwell_op_begin(struct dwell_site *site, const struct dwell_tensor *tensors, unsigned count)
 {
-	return op_begin(site, tensors, count, __builtin_return_address(0), 0);
+	return operators_op_begin(site, tensors, count, __builtin_return_address(0), 0);
 }
 
 unsigned dwell_op_begin_from(struct dwell_site *site, const struct dwell_tensor *tensors,
                              unsigned count, uint32_t stack)
 {
-	return op_begin(site, tensors, count, __builtin_return_address(0), stack);
+	return operators_op_begin(site, tensors, count, __builtin_return_address(0), stack);
 }

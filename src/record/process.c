@@ -159,7 +159,7 @@ uint64_t dw_process_blocked_signals(void)
  * the code under the lock, or a handler left that code by siglongjmp(). It is assumed that no
  * handler runs for a second. True: the caller has the lock now. If another handler interrupts
  * between check and exchange, it changes the frame too, and only one of the two succeeds. */
-static bool lock_take_over(uintptr_t frame)
+static bool process_lock_take_over(uintptr_t frame)
 {
 	uint64_t now = dw_now(), seen = DW_LOAD(dw_process->lock_seen_ticks);
 	const struct dw_head *head = dw_session_map();
@@ -175,7 +175,7 @@ static bool lock_take_over(uintptr_t frame)
 	                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-static bool lock_try(uintptr_t frame)
+static bool process_lock_try(uintptr_t frame)
 {
 	const struct timespec pause = { 0, 50000 };
 	uint32_t self = (uint32_t)dw_gettid();
@@ -187,7 +187,7 @@ static bool lock_try(uintptr_t frame)
 		                                __ATOMIC_RELAXED))
 			return true;
 		if (owner == self)
-			return lock_take_over(frame);
+			return process_lock_take_over(frame);
 		if (tries > 2000)
 			nanosleep(&pause, NULL);
 		else if (tries > 100)
@@ -214,7 +214,7 @@ __attribute__((noinline)) bool dw_process_lock(void)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 
-	if (!lock_try(frame))
+	if (!process_lock_try(frame))
 		return false;
 	DW_STORE(dw_process->lock_seen_ticks, 0);
 	DW_STORE(dw_process->lock_frame, frame);

@@ -48,7 +48,7 @@ static bool profile_records(enum dwell_action action)
 
 /* ---- creating ------------------------------------------------------------------- */
 
-static uint32_t mask_of(const struct dwell_profile_options *options)
+static uint32_t profile_mask_of(const struct dwell_profile_options *options)
 {
 	uint32_t device = 1u << DWELL_CATEGORY_DEVICE, mask = 0;
 	unsigned activities = options->activities;
@@ -97,7 +97,7 @@ static int profile_check(const struct dwell_profile_options *options, struct dwe
 }
 
 /* Stores the facts that PyTorch's profiler stores with a trace. */
-static void store_facts(const struct dwell_profile_options *options)
+static void profile_store_facts(const struct dwell_profile_options *options)
 {
 	const struct { const char *key; bool value; } facts[] = {
 		{ "record_shapes", options->record_shapes || options->with_flops },
@@ -132,12 +132,12 @@ struct dwell_profile *dwell_profile_create(const struct dwell_profile_options *o
 	}
 	profile->options = *options;
 	profile->pid = DW_LOAD(dw_process->pid);
-	profile->mask = mask_of(options);
+	profile->mask = profile_mask_of(options);
 	profile->name = dw_intern_text(options->name ? options->name : "profile");
 	if (options->activities & DWELL_ACTIVITY_CUDA)
 		profile->warning = "CUDA is asked for and nothing records a CUDA device here: there will "
 		                   "be no device times";
-	store_facts(options);
+	profile_store_facts(options);
 	return profile;
 }
 
@@ -152,7 +152,7 @@ void dwell_profile_destroy(struct dwell_profile *profile)
 
 /* ---- results -------------------------------------------------------------------- */
 
-static void wait_for_worker(struct dwell_profile *profile)
+static void profile_wait_for_worker(struct dwell_profile *profile)
 {
 	if (profile->working)
 		pthread_join(profile->worker, NULL);
@@ -168,7 +168,7 @@ static void *profile_work(void *pointer)
 }
 
 /* The worker blocks all signals: the program's own threads handle them. */
-static bool work_in_background(struct dwell_profile *profile)
+static bool profile_work_in_background(struct dwell_profile *profile)
 {
 	sigset_t all, before;
 
@@ -179,13 +179,13 @@ static bool work_in_background(struct dwell_profile *profile)
 	return profile->working;
 }
 
-static void hand_out(struct dwell_profile *profile)
+static void profile_export(struct dwell_profile *profile)
 {
 	if (!profile->options.on_trace_ready || !profile->has_result)
 		return;
-	wait_for_worker(profile);
+	profile_wait_for_worker(profile);
 	profile->handed = profile->result;
-	if (!profile->options.background || !work_in_background(profile))
+	if (!profile->options.background || !profile_work_in_background(profile))
 		profile_work(profile);
 }
 
@@ -202,7 +202,7 @@ static uint64_t profile_boundary(void)
 	return now;
 }
 
-static void begin_cycle(struct dwell_profile *profile, const struct dw_slot *slot)
+static void profile_begin_cycle(struct dwell_profile *profile, const struct dw_slot *slot)
 {
 	struct dw_entry_profile *entry;
 
@@ -221,7 +221,7 @@ static void begin_cycle(struct dwell_profile *profile, const struct dw_slot *slo
 	dw_journal_commit(entry, DW_ENTRY_PROFILE);
 }
 
-static void end_cycle(struct dwell_profile *profile)
+static void profile_end_cycle(struct dwell_profile *profile)
 {
 	struct dw_entry_profile *entry = profile->entry;
 
@@ -247,12 +247,12 @@ static int profile_change(struct dwell_profile *profile, enum dwell_action next,
 	int result = 0;
 
 	if (profile_records(before) && (before == DWELL_ACTION_RECORD_AND_SAVE || cut)) {
-		end_cycle(profile);
+		profile_end_cycle(profile);
 		if (before == DWELL_ACTION_RECORD_AND_SAVE || stopping)
-			hand_out(profile);
+			profile_export(profile);
 	}
 	if (profile_records(next) && !profile->open)
-		begin_cycle(profile, slot);
+		profile_begin_cycle(profile, slot);
 	profile->action = next;
 	if (!stopping && (cut || (before == DWELL_ACTION_WARMUP && next == DWELL_ACTION_NONE)))
 		result = dw_error_set(error, DWELL_E_ARGUMENT,
@@ -263,7 +263,7 @@ static int profile_change(struct dwell_profile *profile, enum dwell_action next,
 	return result;
 }
 
-static enum dwell_action action_of(const struct dwell_profile *profile)
+static enum dwell_action profile_action_of(const struct dwell_profile *profile)
 {
 	enum dwell_action action;
 
@@ -276,22 +276,22 @@ static enum dwell_action action_of(const struct dwell_profile *profile)
 /* ---- the program's side ----------------------------------------------------------- */
 
 /* False in a child of fork, where dw_process->pid is wiped. */
-static bool is_ours(const struct dwell_profile *profile)
+static bool profile_is_ours(const struct dwell_profile *profile)
 {
 	return DW_LOAD(dw_process->pid) == profile->pid;
 }
 
 /* The calling thread's slot, in the process that made the profile. */
-static struct dw_slot *slot_for(const struct dwell_profile *profile)
+static struct dw_slot *profile_slot_for(const struct dwell_profile *profile)
 {
 	enum dw_loss cause;
 
-	return is_ours(profile) && dw_session_head() ? dw_slot_here(&cause) : NULL;
+	return profile_is_ours(profile) && dw_session_head() ? dw_slot_here(&cause) : NULL;
 }
 
 int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error)
 {
-	struct dw_slot *slot = slot_for(profile);
+	struct dw_slot *slot = profile_slot_for(profile);
 	int saved = errno, result;
 
 	if (profile->started)
@@ -307,7 +307,7 @@ int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error
 	profile->has_result = false;
 	profile->action = DWELL_ACTION_NONE;
 	profile->steps_before = DW_LOAD(dw_process->steps);
-	result = profile_change(profile, action_of(profile), false, slot, error);
+	result = profile_change(profile, profile_action_of(profile), false, slot, error);
 	profile->start_ticks = dw_now();
 	/* A gate that follows steps must know of the first step before it ends. A profile of chosen
 	 * categories does not begin that step. */
@@ -321,7 +321,7 @@ int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error
 }
 
 /* Whether this profile marks the steps of this thread. */
-static bool is_stepper(const struct dwell_profile *profile, struct dw_slot *slot)
+static bool profile_is_stepper(const struct dwell_profile *profile, struct dw_slot *slot)
 {
 	if (slot->marks_steps)
 		return false;
@@ -331,7 +331,7 @@ static bool is_stepper(const struct dwell_profile *profile, struct dw_slot *slot
 }
 
 /* `changes`: the action changes, so the time between this step and the next belongs to neither. */
-static void end_step(struct dwell_profile *profile, struct dw_slot *slot, bool changes)
+static void profile_end_step(struct dwell_profile *profile, struct dw_slot *slot, bool changes)
 {
 	if (slot->step && changes)
 		dw_step_end(slot);
@@ -341,7 +341,7 @@ static void end_step(struct dwell_profile *profile, struct dw_slot *slot, bool c
 
 int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error)
 {
-	struct dw_slot *slot = slot_for(profile);
+	struct dw_slot *slot = profile_slot_for(profile);
 	int saved = errno, result;
 	enum dwell_action next;
 	bool steps;
@@ -350,11 +350,11 @@ int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error)
 		return dw_error_set(error, DWELL_E_STATE, "the profile is not started");
 	if (!slot)
 		return 0; /* made by the parent process, or in a session that was stopped */
-	steps = is_stepper(profile, slot);
+	steps = profile_is_stepper(profile, slot);
 	profile->step_num++;
-	next = action_of(profile);
+	next = profile_action_of(profile);
 	if (steps)
-		end_step(profile, slot, next != profile->action || profile_records(next));
+		profile_end_step(profile, slot, next != profile->action || profile_records(next));
 	profile->stepped = true;
 	result = profile_change(profile, next, false, slot, error);
 	if (steps)
@@ -363,14 +363,14 @@ int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error)
 	return result;
 }
 
-static bool has_schedule(const struct dwell_profile *profile)
+static bool profile_has_schedule(const struct dwell_profile *profile)
 {
 	return profile->options.action || profile->options.schedule.active;
 }
 
 int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error)
 {
-	struct dw_slot *slot = slot_for(profile);
+	struct dw_slot *slot = profile_slot_for(profile);
 	int saved = errno;
 
 	if (!profile->started)
@@ -382,13 +382,13 @@ int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error)
 	}
 	if (slot)
 		profile_change(profile, DWELL_ACTION_NONE, true, slot, NULL);
-	if (is_ours(profile))
-		wait_for_worker(profile);
+	if (profile_is_ours(profile))
+		profile_wait_for_worker(profile);
 	profile->open = false;
 	profile->started = false;
 	profile->action = DWELL_ACTION_NONE;
 	errno = saved;
-	if (slot && has_schedule(profile) && !profile->stepped)
+	if (slot && profile_has_schedule(profile) && !profile->stepped)
 		return dw_error_set(error, DWELL_E_STATE,
 		                    "the profile has a schedule and dwell_profile_step() was never called: "
 		                    "call it at the end of each iteration");

@@ -37,7 +37,7 @@ static struct {
 	pid_t pid;
 } server = { .channel = -1 };
 
-static bool lock_server(struct dwell_error *error)
+static bool serve_lock_server(struct dwell_error *error)
 {
 	uint32_t owner = 0, self = (uint32_t)getpid();
 
@@ -52,14 +52,14 @@ static bool lock_server(struct dwell_error *error)
 	return false;
 }
 
-static void unlock_server(void)
+static void serve_unlock_server(void)
 {
 	__atomic_store_n(&server.lock, 0, __ATOMIC_RELEASE);
 }
 
 /* ---- the command -------------------------------------------------------------------- */
 
-static bool is_program(const char *path)
+static bool serve_is_program(const char *path)
 {
 	struct stat status;
 
@@ -67,24 +67,24 @@ static bool is_program(const char *path)
 }
 
 /* Searches next to this library, in the same prefix, and in PATH. */
-static bool find_command(char path[4096])
+static bool serve_find_command(char path[4096])
 {
 	static const char *const places[] = { "dwell", "../bin/dwell", "../../bin/dwell" };
 	const char *search = getenv("PATH"), *slash;
 	Dl_info here;
 
-	if (dladdr((const void *)(uintptr_t)find_command, &here) && here.dli_fname) {
+	if (dladdr((const void *)(uintptr_t)serve_find_command, &here) && here.dli_fname) {
 		slash = strrchr(here.dli_fname, '/');
 		for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++)
 			if (snprintf(path, 4096, "%.*s/%s", (int)(slash - here.dli_fname), here.dli_fname,
-			             places[i]) < 4096 && is_program(path))
+			             places[i]) < 4096 && serve_is_program(path))
 				return true;
 	}
 	while (search && *search) {
 		size_t length = strcspn(search, ":");
 
 		if (length && snprintf(path, 4096, "%.*s/dwell", (int)length, search) < 4096 &&
-		    is_program(path))
+		    serve_is_program(path))
 			return true;
 		search += length + (search[length] == ':');
 	}
@@ -101,7 +101,7 @@ struct launch {
 };
 
 /* Copies the environment without the variables that would make the server part of the recording. */
-static void set_environment(struct launch *launch)
+static void serve_set_environment(struct launch *launch)
 {
 	static const char *const without[] = { "DWELL_TRACE=", "DWELL_RUN=", "DWELL_OPTIONS=",
 		"LD_PRELOAD=" };
@@ -119,7 +119,7 @@ static void set_environment(struct launch *launch)
 }
 
 /* Runs in the new process, so it calls only functions that are allowed in signal handlers. */
-static void become_server(const struct launch *launch)
+static void serve_become_server(const struct launch *launch)
 {
 	static const char failed[] = "the dwell command cannot be run";
 	int listener, channel;
@@ -142,7 +142,7 @@ static void become_server(const struct launch *launch)
 }
 
 /* Copies this process like _Fork(), but its end sends no signal. */
-static pid_t copy_process(void)
+static pid_t serve_copy_process(void)
 {
 	return (pid_t)syscall(SYS_clone, 0ul, NULL, NULL, NULL, NULL);
 }
@@ -155,12 +155,12 @@ static int serve_spawn(const struct launch *launch, struct dwell_error *error)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before); /* no signal handlers in the copy */
-	helper = copy_process();
+	helper = serve_copy_process();
 	if (helper == 0) {
-		pid_t started = copy_process();
+		pid_t started = serve_copy_process();
 
 		if (started == 0)
-			become_server(launch);
+			serve_become_server(launch);
 		_exit(started < 0);
 	}
 	saved = errno;
@@ -205,7 +205,7 @@ static int serve_await(int channel, struct dwell_error *error)
 /* ---- its socket ------------------------------------------------------------------------ */
 
 /* Returns the socket and stores its port in *port. */
-static int listen_at(unsigned *port, struct dwell_error *error)
+static int serve_listen_at(unsigned *port, struct dwell_error *error)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)*port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -230,7 +230,7 @@ static int listen_at(unsigned *port, struct dwell_error *error)
 }
 
 /* `launch` has the command and the socket. */
-static int launch_server(struct launch *launch, struct dwell_error *error)
+static int serve_launch_server(struct launch *launch, struct dwell_error *error)
 {
 	int ends[2], result;
 
@@ -238,7 +238,7 @@ static int launch_server(struct launch *launch, struct dwell_error *error)
 	launch->arguments[1] = (char *)(uintptr_t)"serve";
 	launch->arguments[2] = (char *)(uintptr_t)"--inherited";
 	launch->arguments[3] = dw_session.path;
-	set_environment(launch);
+	serve_set_environment(launch);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return dw_error_set(error, DWELL_E_IO, "no channel to the server: %s", strerror(errno));
 	launch->channel = ends[1];
@@ -257,12 +257,12 @@ static int launch_server(struct launch *launch, struct dwell_error *error)
 
 /* ---- public functions ------------------------------------------------------------------ */
 
-static bool is_serving(void)
+static bool serve_is_running(void)
 {
 	return server.channel >= 0 && server.pid == getpid();
 }
 
-static int start_session(struct dwell_error *error)
+static int serve_start_session(struct dwell_error *error)
 {
 	struct dwell_options options = DWELL_OPTIONS_INIT;
 
@@ -272,27 +272,27 @@ static int start_session(struct dwell_error *error)
 	return dwell_start(&options, error);
 }
 
-static int start_locked(unsigned port, struct dwell_error *error)
+static int serve_start_locked(unsigned port, struct dwell_error *error)
 {
 	static struct launch launch; /* used under the lock */
 	bool ran = dwell_active();
 	int result;
 
-	if (is_serving())
+	if (serve_is_running())
 		return dw_error_set(error, DWELL_E_STATE,
 		                    "this program's captures are served already: dwell_serve_stop() first");
 	if (port > 65535)
 		return dw_error_set(error, DWELL_E_ARGUMENT, "no port %u: they go from 0 to 65535", port);
-	if (!find_command(launch.command))
+	if (!serve_find_command(launch.command))
 		return dw_error_set(error, DWELL_E_UNSUPPORTED,
 		                    "the dwell command, which serves captures, is neither beside libdwell "
 		                    "nor in PATH: install it");
-	launch.listener = listen_at(&port, error);
+	launch.listener = serve_listen_at(&port, error);
 	if (launch.listener < 0)
 		return launch.listener;
-	result = start_session(error);
+	result = serve_start_session(error);
 	if (result == 0)
-		result = launch_server(&launch, error);
+		result = serve_launch_server(&launch, error);
 	close(launch.listener);
 	if (result && !ran)
 		dwell_stop(NULL);
@@ -303,10 +303,10 @@ int dwell_serve_start(unsigned port, struct dwell_error *error)
 {
 	int result, saved = errno;
 
-	if (!lock_server(error))
+	if (!serve_lock_server(error))
 		return DWELL_E_STATE;
-	result = start_locked(port, error);
-	unlock_server();
+	result = serve_start_locked(port, error);
+	serve_unlock_server();
 	errno = saved;
 	return result;
 }
@@ -315,13 +315,13 @@ void dwell_serve_stop(void)
 {
 	int saved = errno;
 
-	if (!lock_server(NULL))
+	if (!serve_lock_server(NULL))
 		return;
-	if (is_serving()) {
+	if (serve_is_running()) {
 		shutdown(server.channel, SHUT_RDWR); /* children of fork may have it open too */
 		close(server.channel);
 		server.channel = -1;
 	}
-	unlock_server();
+	serve_unlock_server();
 	errno = saved;
 }

@@ -73,7 +73,7 @@ int dw_session_adopt(int fd, const char *path, bool started_here, struct dwell_e
 
 /* ---- joining a run ------------------------------------------------------------ */
 
-static bool parse_run_id(const char *text, uint8_t id[16])
+static bool session_parse_run_id(const char *text, uint8_t id[16])
 {
 	for (int i = 0; i < 16; i++) {
 		unsigned byte;
@@ -87,8 +87,8 @@ static bool parse_run_id(const char *text, uint8_t id[16])
 
 /* Copies what the run was asked to record; the caller provides the memory for the list in
  * `layers`. */
-static void copy_options(const struct dw_head *run, struct dwell_options *options,
-                         char layers[DW_LAYERS_BYTES])
+static void session_copy_options(const struct dw_head *run, struct dwell_options *options,
+                                 char layers[DW_LAYERS_BYTES])
 {
 	const struct dw_control *control =
 	    (const struct dw_control *)(const void *)((const char *)run + DW_CONTROL_OFFSET);
@@ -107,8 +107,8 @@ static void copy_options(const struct dw_head *run, struct dwell_options *option
 	}
 }
 
-static int try_side_file(const char *folder, size_t folder_length, const char *name,
-                         const uint8_t *run_id, const struct dwell_options *options)
+static int session_try_side_file(const char *folder, size_t folder_length, const char *name,
+                                 const uint8_t *run_id, const struct dwell_options *options)
 {
 	char path[4096], actual[4096], host[64] = "host";
 	size_t length = strlen(name);
@@ -130,7 +130,7 @@ static int try_side_file(const char *folder, size_t folder_length, const char *n
 
 /* Creates a file for a process that cannot write to the run's file. `run` is the head of the run's
  * file, or NULL if it cannot be read. */
-static int fall_back(const struct dw_head *run)
+static int session_fall_back(const struct dw_head *run)
 {
 	struct dwell_options options = DWELL_OPTIONS_INIT;
 	char layers[DW_LAYERS_BYTES];
@@ -138,15 +138,15 @@ static int fall_back(const struct dw_head *run)
 	const char *name = path ? strrchr(path, '/') : NULL;
 	uint8_t run_id[16];
 
-	if (!name || !parse_run_id(secure_getenv("DWELL_RUN"), run_id))
+	if (!name || !session_parse_run_id(secure_getenv("DWELL_RUN"), run_id))
 		return -1;
 	if (run)
-		copy_options(run, &options, layers);
-	if (try_side_file(path, (size_t)(name - path), name + 1, run_id, &options) == 0)
+		session_copy_options(run, &options, layers);
+	if (session_try_side_file(path, (size_t)(name - path), name + 1, run_id, &options) == 0)
 		return 0;
-	if (spill && try_side_file(spill, strlen(spill), name + 1, run_id, &options) == 0)
+	if (spill && session_try_side_file(spill, strlen(spill), name + 1, run_id, &options) == 0)
 		return 0;
-	return try_side_file("/tmp", 4, name + 1, run_id, &options);
+	return session_try_side_file("/tmp", 4, name + 1, run_id, &options);
 }
 
 /* A second plus 0.1% of the file's age, because the rate in the head is an estimate. */
@@ -155,7 +155,7 @@ static int fall_back(const struct dw_head *run)
 
 /* Whether ticks read here agree with the head. They do not on another machine, in a virtual machine
  * that was moved, and after a suspension that the monotonic clock does not count. */
-static bool clock_agrees(const struct dw_head *head)
+static bool session_clock_agrees(const struct dw_head *head)
 {
 	struct dw_clock_sample now;
 	double elapsed_ns, by_ticks_ns;
@@ -177,7 +177,7 @@ static bool clock_agrees(const struct dw_head *head)
  * share the file system. There ticks differ, and atomic operations on the file do not work. On
  * such a machine, and in another time namespace, a process writes its own file.
  */
-static bool belongs_here(const struct dw_head *head)
+static bool session_belongs_here(const struct dw_head *head)
 {
 	static const uint8_t unknown[sizeof head->boot_id];
 	uint64_t time_namespace = dw_host_namespace("time");
@@ -195,19 +195,19 @@ static bool belongs_here(const struct dw_head *head)
 	}
 	if (head->time_namespace && time_namespace && head->time_namespace != time_namespace)
 		return false;
-	return clock_agrees(head);
+	return session_clock_agrees(head);
 }
 
-static void join_file(const char *path)
+static void session_join_file(const char *path)
 {
 	struct dw_head *head;
 	int fd = dw_file_open(path, &head, NULL);
 
-	if (fd >= 0 && belongs_here(head)) {
+	if (fd >= 0 && session_belongs_here(head)) {
 		session_adopt(head, fd, path, false, NULL);
 		return;
 	}
-	fall_back(fd >= 0 ? head : NULL);
+	session_fall_back(fd >= 0 ? head : NULL);
 	if (fd >= 0) {
 		munmap(head, DW_BLOCK_BYTES);
 		close(fd);
@@ -221,7 +221,7 @@ __attribute__((constructor)) static void join_run(void)
 
 	dw_facts_read_environment();
 	if (path && *path == '/')
-		join_file(path);
+		session_join_file(path);
 	if (dw_session_head())
 		dw_stack_prepare(DW_LOAD(dw_session.control->mask));
 	errno = saved;
@@ -229,7 +229,7 @@ __attribute__((constructor)) static void join_run(void)
 
 /* ---- a program that starts itself ----------------------------------------------- */
 
-static int check_options(const struct dwell_options *options, struct dwell_error *error)
+static int session_check_options(const struct dwell_options *options, struct dwell_error *error)
 {
 	if (options->size != sizeof *options)
 		return dw_error_set(error, DWELL_E_ARGUMENT,
@@ -246,13 +246,13 @@ static int check_options(const struct dwell_options *options, struct dwell_error
 	return 0;
 }
 
-static void default_path(char path[4096])
+static void session_default_path(char path[4096])
 {
 	snprintf(path, 4096, "%s-%d.dwell", program_invocation_short_name, (int)getpid());
 }
 
 /* Makes the path absolute, so that it stays valid when the program changes its folder. */
-static void make_absolute(char path[4096])
+static void session_make_absolute(char path[4096])
 {
 	char folder[4096];
 	size_t length, path_bytes = strlen(path) + 1;
@@ -279,8 +279,8 @@ static int session_start(const struct dwell_options *options, struct dwell_error
 	if (options->path)
 		snprintf(path, sizeof path, "%s", options->path);
 	else
-		default_path(path);
-	make_absolute(path);
+		session_default_path(path);
+	session_make_absolute(path);
 	fd = dw_file_create(path, options, NULL, secure_getenv("DWELL_SPILL"), actual, error);
 	if (fd < 0)
 		return fd;
@@ -322,7 +322,7 @@ static void unlock_session(void)
 	__atomic_store_n(&dw_process->session_lock, 0, __ATOMIC_RELEASE);
 }
 
-static int start_locked(const struct dwell_options *options, struct dwell_error *error)
+static int session_start_locked(const struct dwell_options *options, struct dwell_error *error)
 {
 	if (dw_session_head()) {
 		if (dw_session.started_here && dw_session.starter == getpid())
@@ -340,20 +340,20 @@ int dwell_start(const struct dwell_options *options, struct dwell_error *error)
 
 	if (!options)
 		options = &defaults;
-	result = check_options(options, error);
+	result = session_check_options(options, error);
 	if (result)
 		return result;
 	result = lock_session(error);
 	if (result)
 		return result;
-	result = start_locked(options, error);
+	result = session_start_locked(options, error);
 	unlock_session();
 	if (result == 0 && dw_session_head())
 		dw_stack_prepare(DW_LOAD(dw_session.control->mask));
 	return result;
 }
 
-static int stop_locked(struct dwell_error *error)
+static int session_stop_locked(struct dwell_error *error)
 {
 	struct dw_finish finish;
 	enum dw_loss cause;
@@ -395,7 +395,7 @@ int dwell_stop(struct dwell_error *error)
 	result = lock_session(error);
 	if (result)
 		return result;
-	result = stop_locked(error);
+	result = session_stop_locked(error);
 	unlock_session();
 	return result;
 }

@@ -68,20 +68,20 @@ struct frame {
 
 /* Whether the word at an address can be read. The system call has an invalid `how`. The kernel
  * copies the word before it rejects `how`, so EFAULT means that the word cannot be read. */
-static bool kernel_reads(uintptr_t at)
+static bool stack_kernel_reads(uintptr_t at)
 {
 	long got = syscall(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, NULL, 8ul);
 
 	return got == 0 || errno != EFAULT;
 }
 
-static bool can_read(uintptr_t at)
+static bool stack_can_read(uintptr_t at)
 {
 	static int8_t reliable; /* atomic; 0: not known, -1: all addresses are reported as readable */
 
 	if (!DW_LOAD(reliable))
-		DW_STORE(reliable, (int8_t)(kernel_reads(8) ? -1 : 1));
-	return DW_LOAD(reliable) > 0 && kernel_reads(at);
+		DW_STORE(reliable, (int8_t)(stack_kernel_reads(8) ? -1 : 1));
+	return DW_LOAD(reliable) > 0 && stack_kernel_reads(at);
 }
 
 /* The end of the thread's own stack: an address above all of its frames, up to which the stack
@@ -96,7 +96,7 @@ static uintptr_t stack_end(void)
 
 /* Whether `here` is on the thread's own stack. It is if all pages from it to the stack's end can
  * be read: between any other stack and that end is a guard page or an unmapped page. */
-static bool reaches_end(struct dw_slot *slot, uintptr_t here)
+static bool stack_reaches_end(struct dw_slot *slot, uintptr_t here)
 {
 	uintptr_t page;
 
@@ -110,7 +110,7 @@ static bool reaches_end(struct dw_slot *slot, uintptr_t here)
 	    slot->stack_high - here > MOST_STACK_BYTES)
 		return false;
 	for (page = slot->stack_low & ~(uintptr_t)(LEAST_PAGE - 1); page > here; page -= LEAST_PAGE)
-		if (!can_read(page - LEAST_PAGE)) {
+		if (!stack_can_read(page - LEAST_PAGE)) {
 			slot->stack_floor = page;
 			return false;
 		}
@@ -120,14 +120,14 @@ static bool reaches_end(struct dw_slot *slot, uintptr_t here)
 
 static inline bool on_own_stack(struct dw_slot *slot, uintptr_t here)
 {
-	return (here >= slot->stack_low && here < slot->stack_high) || reaches_end(slot, here);
+	return (here >= slot->stack_low && here < slot->stack_high) || stack_reaches_end(slot, here);
 }
 
 /* Whether the current stack has enough space below for the lookup of a new call stack. */
-static bool has_space(uintptr_t here)
+static bool stack_has_space(uintptr_t here)
 {
 	for (uintptr_t below = LEAST_PAGE; below <= NEW_STACK_BYTES; below += LEAST_PAGE)
-		if (!can_read(here - below))
+		if (!stack_can_read(here - below))
 			return false;
 	return true;
 }
@@ -141,7 +141,7 @@ static bool stack_is_readable(uintptr_t at, uintptr_t low, uintptr_t high)
 }
 
 /* Hashes from the outermost frame inwards, so that each frame has the hash of its callers. */
-static uint64_t hash_on(uint64_t hash, uintptr_t return_address)
+static uint64_t stack_hash_on(uint64_t hash, uintptr_t return_address)
 {
 	hash = (hash ^ return_address) * 0x9e3779b97f4a7c15u;
 	return hash ^ hash >> 32;
@@ -246,7 +246,7 @@ static uint64_t stack_keep(struct dw_walked *walked, const struct way *way, bool
 	uint32_t at = way->known;
 
 	for (int i = way->count; i-- > 0; at++) {
-		hash = hash_on(hash, way->addresses[i]);
+		hash = stack_hash_on(hash, way->addresses[i]);
 		if (!whole)
 			continue;
 		walked->at[at].frame = way->frames[i];
@@ -284,7 +284,7 @@ static uint32_t intern_stack(void *const *addresses, int count)
 }
 
 /* Whether the walk reached the function in which threads start, which is in libc. */
-static bool came_down(void *const *addresses, int count)
+static bool stack_came_down(void *const *addresses, int count)
 {
 	return count > 0 && dw_module_is_libc((uintptr_t)addresses[count - 1] - 1);
 }
@@ -316,13 +316,13 @@ __attribute__((noinline)) static int stack_unwind(void **addresses, const void *
 
 /* Whether the walk is complete: it agrees with the unwinder on all frames that both found, and
  * it ends where threads start or not before the unwinder's last frame. */
-static bool is_whole(void *const *walked, int walked_count, void *const *unwound, int unwound_count)
+static bool stack_is_whole(void *const *walked, int walked_count, void *const *unwound, int unwound_count)
 {
 	int both = walked_count < unwound_count ? walked_count : unwound_count;
 
 	if (memcmp(walked, unwound, (size_t)both * sizeof *walked) != 0)
 		return false;
-	return walked_count >= unwound_count || came_down(walked, walked_count);
+	return walked_count >= unwound_count || stack_came_down(walked, walked_count);
 }
 
 /* ---- stacks without frame pointers ---------------------------------------------------- */
@@ -345,9 +345,9 @@ struct dw_unwound {
 	} stacks[SETS * WAYS];
 };
 
-static uint64_t unwound_key(uint64_t hash, uintptr_t frame)
+static uint64_t stack_unwound_key(uint64_t hash, uintptr_t frame)
 {
-	return hash_on(hash, frame) | 1;
+	return stack_hash_on(hash, frame) | 1;
 }
 
 /* The words may be local variables of any function, which sanitizers guard. */
@@ -362,7 +362,7 @@ is_unchanged(const struct unwound_stack *stack)
 }
 
 /* The words can be read: they are between `frame`, a part of the key, and the stack's end. */
-static uint32_t find_unwound(const struct dw_unwound *unwound, uint64_t key)
+static uint32_t stack_find_unwound(const struct dw_unwound *unwound, uint64_t key)
 {
 	const struct unwound_stack *set = unwound ? &unwound->stacks[key >> 32 & (SETS - 1)] : NULL;
 
@@ -372,7 +372,7 @@ static uint32_t find_unwound(const struct dw_unwound *unwound, uint64_t key)
 	return 0;
 }
 
-static bool is_one_of(void *const *addresses, int count, uintptr_t word, uint32_t *seen)
+static bool stack_is_one_of(void *const *addresses, int count, uintptr_t word, uint32_t *seen)
 {
 	bool is = false;
 
@@ -384,7 +384,7 @@ static bool is_one_of(void *const *addresses, int count, uintptr_t word, uint32_
 	return is;
 }
 
-static uint32_t filter_bit(uintptr_t address)
+static uint32_t stack_filter_bit(uintptr_t address)
 {
 	return (uint32_t)((uint64_t)address * 0x9e3779b97f4a7c15u >> 56);
 }
@@ -398,15 +398,15 @@ find_words(struct unwound_stack *stack, void *const *addresses, int count, uintp
 
 	stack->count = 0;
 	for (int i = 0; i < count; i++) {
-		uint32_t bit = filter_bit((uintptr_t)addresses[i]);
+		uint32_t bit = stack_filter_bit((uintptr_t)addresses[i]);
 
 		filter[bit / 32] |= 1u << bit % 32;
 	}
 	for (uintptr_t at = low; at < high; at += sizeof(uintptr_t)) {
 		uintptr_t word = *(const volatile uintptr_t *)at;
-		uint32_t bit = filter_bit(word);
+		uint32_t bit = stack_filter_bit(word);
 
-		if (!(filter[bit / 32] >> bit % 32 & 1) || !is_one_of(addresses, count, word, seen))
+		if (!(filter[bit / 32] >> bit % 32 & 1) || !stack_is_one_of(addresses, count, word, seen))
 			continue;
 		if (stack->count == MOST_WORDS)
 			return false;
@@ -420,8 +420,8 @@ find_words(struct unwound_stack *stack, void *const *addresses, int count, uintp
 }
 
 /* `frame` is the first frame outside the recorder: it holds the first return address. */
-static void remember_unwound(struct dw_slot *slot, uint64_t key, uint32_t id, void *const *addresses,
-                             int count, uintptr_t frame)
+static void stack_remember_unwound(struct dw_slot *slot, uint64_t key, uint32_t id, void *const *addresses,
+                                   int count, uintptr_t frame)
 {
 	struct unwound_stack *stack;
 
@@ -441,7 +441,7 @@ static void remember_unwound(struct dw_slot *slot, uint64_t key, uint32_t id, vo
 /* ---- this moment -------------------------------------------------------------------------- */
 
 /* Skips the recorder's own frames, which are innermost; returns `at` if `caller` is not found. */
-static uintptr_t beyond_own(uintptr_t at, uintptr_t high, const void *caller)
+static uintptr_t stack_beyond_own(uintptr_t at, uintptr_t high, const void *caller)
 {
 	uintptr_t low = at, own = at;
 
@@ -457,7 +457,7 @@ static uintptr_t beyond_own(uintptr_t at, uintptr_t high, const void *caller)
 }
 
 /* Stacks are identified by code addresses, which other code may have after an unloading. */
-static void forget_if_unloaded(struct dw_slot *slot)
+static void stack_forget_if_unloaded(struct dw_slot *slot)
 {
 	uint32_t generation = __atomic_load_n(&dwell_code_generation, __ATOMIC_ACQUIRE);
 
@@ -480,13 +480,13 @@ __attribute__((noinline)) static uint32_t other_stack(struct dw_slot *slot, uint
 	uint32_t id;
 
 	if (ours)
-		forget_if_unloaded(slot);
+		stack_forget_if_unloaded(slot);
 	while (count < DEEPEST && dw_read_memory(&frame, at, sizeof frame) == sizeof frame) {
 		uintptr_t next = (uintptr_t)frame.caller;
 
 		if (count || frame.return_address == (uintptr_t)caller) {
 			addresses[count++] = (void *)frame.return_address;
-			hash = hash_on(hash, frame.return_address);
+			hash = stack_hash_on(hash, frame.return_address);
 		} else if (!--own) {
 			break;
 		}
@@ -498,7 +498,7 @@ __attribute__((noinline)) static uint32_t other_stack(struct dw_slot *slot, uint
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (id && slot->stacks[(uint32_t)hash % DW_STACK_CACHE].hash == hash)
 		return id;
-	if (!has_space((uintptr_t)__builtin_frame_address(0)))
+	if (!stack_has_space((uintptr_t)__builtin_frame_address(0)))
 		return 0;
 	while (code < count && dw_module_is_code((uintptr_t)addresses[code] - 1))
 		code++;
@@ -513,15 +513,15 @@ __attribute__((noinline)) static uint32_t new_stack(struct dw_slot *slot, uint64
                                                     uint32_t known, void *const *addresses, int count,
                                                     const void *caller, uintptr_t frame, bool ours)
 {
-	uint64_t key = unwound_key(hash, frame);
+	uint64_t key = stack_unwound_key(hash, frame);
 	void *unwound[DEEPEST];
 	int got;
-	uint32_t id = known && ours ? find_unwound(slot->unwound, key) : 0;
+	uint32_t id = known && ours ? stack_find_unwound(slot->unwound, key) : 0;
 
-	if (id || !has_space((uintptr_t)__builtin_frame_address(0)))
+	if (id || !stack_has_space((uintptr_t)__builtin_frame_address(0)))
 		return id;
 	got = stack_unwind(unwound, caller);
-	if (!known && is_whole(addresses, count, unwound, got)) {
+	if (!known && stack_is_whole(addresses, count, unwound, got)) {
 		id = intern_stack(addresses, count);
 		if (id)
 			stack_remember(slot, hash, id);
@@ -530,7 +530,7 @@ __attribute__((noinline)) static uint32_t new_stack(struct dw_slot *slot, uint64
 	id = intern_stack(unwound, got);
 	if (id && ours) {
 		stack_remember(slot, hash, id | NOT_WHOLE);
-		remember_unwound(slot, key, id, unwound, got, frame);
+		stack_remember_unwound(slot, key, id, unwound, got, frame);
 	}
 	return id;
 }
@@ -561,8 +561,8 @@ __attribute__((noinline)) uint32_t dw_stack_here(struct dw_slot *slot, const voi
 	walked->busy = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (ours)
-		forget_if_unloaded(slot);
-	frame = beyond_own(here, slot->stack_high, caller);
+		stack_forget_if_unloaded(slot);
+	frame = stack_beyond_own(here, slot->stack_high, caller);
 	stack_walk(&way, frame, slot->stack_high, walked, ours ? walked->count : 0);
 	hash = stack_keep(walked, &way, ours);
 	at = (uint32_t)hash % DW_STACK_CACHE;

@@ -29,7 +29,7 @@ uint32_t dw_summary_blocks(const struct dw_head *head)
 
 /* How many steps a new entry collects; 0: no more entries may be reserved. Threads that run
  * this at the same time may double the number twice, which does no harm. */
-static uint64_t steps_of_entry(void)
+static uint64_t summary_entry_steps(void)
 {
 	uint32_t generation = DW_LOAD(dw_session.generation);
 	uint32_t left = dw_summary_blocks(dw_session_map());
@@ -50,7 +50,7 @@ static uint64_t steps_of_entry(void)
 
 /* The entry for the thread's next step. If there is no space for a new entry, the last one is
  * used on, if its steps are of the same kind: a withdrawal applies to all steps of an entry. */
-static struct dw_entry_steps *find_entry(struct dw_slot *slot, uint32_t kind, enum dw_loss *cause)
+static struct dw_entry_steps *summary_find_entry(struct dw_slot *slot, uint32_t kind, enum dw_loss *cause)
 {
 	struct dw_entry_steps *entry = slot->summary;
 	uint64_t steps;
@@ -59,7 +59,7 @@ static struct dw_entry_steps *find_entry(struct dw_slot *slot, uint32_t kind, en
 		entry = slot->summary = NULL;
 	if (entry && entry->count < slot->summary_end)
 		return entry;
-	steps = steps_of_entry();
+	steps = summary_entry_steps();
 	if (steps || !entry)
 		entry = dw_journal_try(sizeof *entry, cause);
 	else
@@ -79,7 +79,7 @@ static struct dw_entry_steps *find_entry(struct dw_slot *slot, uint32_t kind, en
 bool dw_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint64_t end_ticks,
                     uint64_t cpu_ns, enum dw_loss *cause)
 {
-	struct dw_entry_steps *entry = find_entry(slot, step->entry.aux & DW_STEP_TENTATIVE, cause);
+	struct dw_entry_steps *entry = summary_find_entry(slot, step->entry.aux & DW_STEP_TENTATIVE, cause);
 	uint64_t ticks = end_ticks > step->start_ticks ? end_ticks - step->start_ticks : 0;
 
 	if (!entry)

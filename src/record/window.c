@@ -77,7 +77,7 @@ static uint32_t window_claim(struct dw_head *head, enum dw_claim kind, uint32_t 
 }
 
 /* Shortens a claim to `keep` blocks, unless something was claimed after it. */
-static void give_back(struct dw_head *head, uint32_t first, uint32_t count, uint32_t keep)
+static void window_give_back(struct dw_head *head, uint32_t first, uint32_t count, uint32_t keep)
 {
 	uint32_t end = first + count;
 
@@ -85,7 +85,7 @@ static void give_back(struct dw_head *head, uint32_t first, uint32_t count, uint
 	                            __ATOMIC_RELAXED);
 }
 
-static bool over_file_limit(uint32_t end_block)
+static bool window_over_file_limit(uint32_t end_block)
 {
 	struct rlimit limit;
 
@@ -101,10 +101,10 @@ static bool window_reserve(int fd, uint32_t first, uint32_t *count, enum dw_loss
 
 	for (;; *count /= 2) {
 		if (*count == 0) {
-			give_back(head, first, claimed, 0);
+			window_give_back(head, first, claimed, 0);
 			return false;
 		}
-		if (over_file_limit(first + *count)) {
+		if (window_over_file_limit(first + *count)) {
 			*cause = DW_LOSS_LIMIT;
 			continue;
 		}
@@ -117,7 +117,7 @@ static bool window_reserve(int fd, uint32_t first, uint32_t *count, enum dw_loss
 		*cause = errno == EFBIG ? DW_LOSS_LIMIT : DW_LOSS_DISK;
 	}
 	if (*count < claimed)
-		give_back(head, first, claimed, *count);
+		window_give_back(head, first, claimed, *count);
 	return true;
 }
 
@@ -128,12 +128,12 @@ static bool window_reserve(int fd, uint32_t first, uint32_t *count, enum dw_loss
  * interrupt the other cores each time. A thread with an open chunk there fetches its pages again.
  * Relaxed, because all this decides which pages are mapped and not what they contain.
  */
-static void drop_pages(struct dw_window *window)
+static void window_drop_pages(struct dw_window *window)
 {
 	madvise(window->base, (size_t)window->count * DW_BLOCK_BYTES, MADV_DONTNEED);
 }
 
-static void keep_resident(struct dw_window *window)
+static void window_keep_resident(struct dw_window *window)
 {
 	uint32_t index = (uint32_t)(window - dw_process->windows) + 1, at, old;
 	struct dw_window *last;
@@ -144,7 +144,7 @@ static void keep_resident(struct dw_window *window)
 	old = __atomic_exchange_n(&dw_process->resident[at], index, __ATOMIC_RELAXED);
 	last = old && old != index ? &dw_process->windows[old - 1] : NULL;
 	if (last && __atomic_exchange_n(&last->resident, 0, __ATOMIC_RELAXED))
-		drop_pages(last);
+		window_drop_pages(last);
 }
 
 static bool open_window(enum dw_claim kind, enum dw_loss *cause)
@@ -168,7 +168,7 @@ static bool open_window(enum dw_claim kind, enum dw_loss *cause)
 	window->base = mmap(NULL, (size_t)count * DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
 	                    fd, (off_t)first * DW_BLOCK_BYTES);
 	if (window->base == MAP_FAILED) {
-		give_back(dw_session_map(), first, count, 0);
+		window_give_back(dw_session_map(), first, count, 0);
 		*cause = DW_LOSS_MEMORY;
 		return false;
 	}
@@ -223,7 +223,7 @@ char *dw_window_address(uint32_t block)
 /* Writes to each page without changing it, because a chunk's header may be there already. An
  * exchange of 0 for 0 makes the kernel map a writable page. Unlike an addition of 0, a compiler
  * cannot turn it into a read. */
-static void touch_pages(char *memory, size_t bytes)
+static void window_touch_pages(char *memory, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += 4096) {
 		char zero = 0;
@@ -238,7 +238,7 @@ bool dw_window_fetch(uint32_t block, char *chunk)
 	struct dw_window *window = window_of(block);
 
 	if (window)
-		keep_resident(window);
+		window_keep_resident(window);
 	/* Since Linux 5.14; older kernels and some sandboxes refuse it. */
 	if (madvise(chunk, DW_BLOCK_BYTES, MADV_POPULATE_WRITE) == 0)
 		return true;
@@ -246,7 +246,7 @@ bool dw_window_fetch(uint32_t block, char *chunk)
 	 * the disk fails. */
 	if (errno == EFAULT || errno == EHWPOISON)
 		return false;
-	touch_pages(chunk, DW_BLOCK_BYTES);
+	window_touch_pages(chunk, DW_BLOCK_BYTES);
 	return true;
 }
 
@@ -263,6 +263,6 @@ void dw_window_drop(uint32_t block)
 	} else if (__atomic_add_fetch(&window->closed, 1, __ATOMIC_RELAXED) == window->count) {
 		/* A fresh window that is now full: most programs never access it again. */
 		DW_STORE(window->resident, 0);
-		drop_pages(window);
+		window_drop_pages(window);
 	}
 }

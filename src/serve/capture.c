@@ -32,7 +32,7 @@ uint64_t dw_serve_now_ms(void)
 
 /* ---- the child process: writes the window as XSpace ---------------------------------- */
 
-static int write_window(const struct dw_serve *serve, struct dwell_error *error)
+static int capture_write_window(const struct dw_serve *serve, struct dwell_error *error)
 {
 	const struct dw_serve_capture *capture = &serve->capture;
 	struct dw_source *source;
@@ -51,7 +51,7 @@ static int write_window(const struct dw_serve *serve, struct dwell_error *error)
 }
 
 /* If it fails, the child writes the reason to the pipe. */
-static void be_child(const struct dw_serve *serve, int pipe_end)
+static void capture_run_child(const struct dw_serve *serve, int pipe_end)
 {
 	struct dwell_error error = { 0, "" };
 
@@ -62,14 +62,14 @@ static void be_child(const struct dw_serve *serve, int pipe_end)
 	if (dup2(pipe_end, 3) != 3)
 		_exit(1);
 	dw_host_close_from(4);
-	if (write_window(serve, &error) == 0)
+	if (capture_write_window(serve, &error) == 0)
 		_exit(0);
 	if (write(3, error.message, strlen(error.message)) < 0)
 		_exit(2);
 	_exit(1);
 }
 
-static int start_child(struct dw_serve *serve)
+static int capture_start_child(struct dw_serve *serve)
 {
 	struct dw_serve_capture *capture = &serve->capture;
 	const char *folder = getenv("TMPDIR");
@@ -88,7 +88,7 @@ static int start_child(struct dw_serve *serve)
 	}
 	capture->child = fork();
 	if (capture->child == 0)
-		be_child(serve, ends[1]);
+		capture_run_child(serve, ends[1]);
 	close(ends[1]);
 	if (capture->child < 0) {
 		close(ends[0]);
@@ -99,7 +99,7 @@ static int start_child(struct dw_serve *serve)
 	return 0;
 }
 
-static int end_child(struct dw_serve_capture *capture)
+static int capture_end_child(struct dw_serve_capture *capture)
 {
 	int status = -1;
 
@@ -117,7 +117,7 @@ static void capture_fail(struct dw_serve_capture *capture, enum dw_grpc status, 
 	dw_serve_answer(capture->stream, status, message);
 }
 
-static void begin_window(struct dw_serve *serve)
+static void capture_begin_window(struct dw_serve *serve)
 {
 	struct dw_serve_capture *capture = &serve->capture;
 
@@ -133,14 +133,14 @@ static void begin_window(struct dw_serve *serve)
 		             "another server captures from this program; try again when that has ended");
 }
 
-static void end_window(struct dw_serve *serve)
+static void capture_end_window(struct dw_serve *serve)
 {
 	struct dw_serve_capture *capture = &serve->capture;
 
 	capture->to_ticks = dw_serve_ticks(&serve->control);
 	dw_serve_disarm(&serve->control);
 	capture->phase = DW_CAPTURE_WRITES;
-	if (start_child(serve) != 0)
+	if (capture_start_child(serve) != 0)
 		capture_fail(capture, DW_GRPC_INTERNAL, "cannot start writing the capture");
 }
 
@@ -148,7 +148,7 @@ static void capture_answer(struct dw_serve_capture *capture)
 {
 	char message[sizeof ((struct dwell_error *)0)->message];
 	ssize_t said = read(capture->done, message, sizeof message - 1);
-	int status = end_child(capture), file;
+	int status = capture_end_child(capture), file;
 	struct stat about;
 
 	message[said > 0 ? said : 0] = '\0';
@@ -166,7 +166,7 @@ static void capture_answer(struct dw_serve_capture *capture)
 	                *message ? message : "writing the capture failed");
 }
 
-static uint64_t delay_ms(const struct dw_serve_request *request)
+static uint64_t capture_delay_ms(const struct dw_serve_request *request)
 {
 	struct timespec now;
 	uint64_t now_ns;
@@ -189,7 +189,7 @@ void dw_capture_start(struct dw_serve *serve, struct dw_serve_stream *stream)
 	} else if (capture->phase != DW_CAPTURE_NONE) {
 		dw_serve_answer(stream, DW_GRPC_ALREADY_EXISTS,
 		                "another capture is under way; try again when it has ended");
-	} else if (delay_ms(&request) > DW_SERVE_MOST_MS) {
+	} else if (capture_delay_ms(&request) > DW_SERVE_MOST_MS) {
 		dw_serve_answer(stream, DW_GRPC_INVALID_ARGUMENT, "a start more than an hour from now");
 	} else if (!dw_serve_is_alive(&serve->control)) {
 		dw_serve_answer(stream, DW_GRPC_FAILED_PRECONDITION, "the program has ended");
@@ -197,7 +197,7 @@ void dw_capture_start(struct dw_serve *serve, struct dw_serve_stream *stream)
 		capture->stream = stream;
 		capture->request = request;
 		capture->phase = DW_CAPTURE_WAITS;
-		capture->until_ms = dw_serve_now_ms() + delay_ms(&request);
+		capture->until_ms = dw_serve_now_ms() + capture_delay_ms(&request);
 		dw_capture_step(serve, false);
 	}
 }
@@ -207,9 +207,9 @@ void dw_capture_step(struct dw_serve *serve, bool child_done)
 	struct dw_serve_capture *capture = &serve->capture;
 
 	if (capture->phase == DW_CAPTURE_WAITS && dw_serve_now_ms() >= capture->until_ms)
-		begin_window(serve);
+		capture_begin_window(serve);
 	else if (capture->phase == DW_CAPTURE_RECORDS && dw_serve_now_ms() >= capture->until_ms)
-		end_window(serve);
+		capture_end_window(serve);
 	else if (capture->phase == DW_CAPTURE_WRITES && child_done)
 		capture_answer(capture);
 }
@@ -222,7 +222,7 @@ void dw_capture_finish(struct dw_serve *serve)
 	if (capture->phase == DW_CAPTURE_WAITS)
 		capture_fail(capture, DW_GRPC_ABORTED, "terminated before it began");
 	else if (capture->phase == DW_CAPTURE_RECORDS)
-		end_window(serve);
+		capture_end_window(serve);
 }
 
 void dw_capture_terminate(struct dw_serve *serve, const char *session)
@@ -238,7 +238,7 @@ void dw_capture_stop(struct dw_serve *serve)
 	dw_serve_disarm(&serve->control);
 	if (capture->phase == DW_CAPTURE_WRITES) {
 		kill(capture->child, SIGKILL);
-		end_child(capture);
+		capture_end_child(capture);
 		unlink(capture->path);
 	}
 	capture->phase = DW_CAPTURE_NONE;

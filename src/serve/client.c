@@ -46,7 +46,7 @@ struct client {
 	bool failed; /* out of memory, or the answer is too large */
 };
 
-static uint64_t now_ns(clockid_t clock)
+static uint64_t client_now_ns(clockid_t clock)
 {
 	struct timespec time;
 
@@ -56,15 +56,15 @@ static uint64_t now_ns(clockid_t clock)
 
 /* ---- HTTP/2 ------------------------------------------------------------------------- */
 
-static struct call *call_of(struct client *client, int32_t id)
+static struct call *client_call_of(struct client *client, int32_t id)
 {
 	return id && id == client->profile.id     ? &client->profile
 	       : id && id == client->terminate.id ? &client->terminate
 	                                          : NULL;
 }
 
-static ssize_t next_bytes(nghttp2_session *session, int32_t id, uint8_t *to, size_t room,
-                          uint32_t *flags, nghttp2_data_source *source, void *context)
+static ssize_t client_next_bytes(nghttp2_session *session, int32_t id, uint8_t *to, size_t room,
+                                 uint32_t *flags, nghttp2_data_source *source, void *context)
 {
 	struct call *call = source->ptr;
 	size_t left = call->request.used - call->sent;
@@ -88,7 +88,7 @@ static void client_submit(struct client *client, struct call *call, const char *
 		FIELD("te", "trailers"), FIELD("content-type", "application/grpc"),
 		FIELD("user-agent", "dwell/" DWELL_VERSION), FIELD("grpc-timeout", ""),
 		FIELD("authorization", "") };
-	nghttp2_data_provider provider = { .source.ptr = call, .read_callback = next_bytes };
+	nghttp2_data_provider provider = { .source.ptr = call, .read_callback = client_next_bytes };
 	size_t count = 8;
 
 	snprintf(timeout, sizeof timeout, "%llum", (unsigned long long)wait_ms);
@@ -102,7 +102,7 @@ static void client_submit(struct client *client, struct call *call, const char *
 }
 
 /* Decodes gRPC's text, in which %XX is a byte that a header cannot contain. */
-static void take_message(char *to, size_t room, const uint8_t *value, size_t length)
+static void client_take_message(char *to, size_t room, const uint8_t *value, size_t length)
 {
 	size_t used = 0;
 
@@ -121,7 +121,7 @@ static int client_on_header(nghttp2_session *session, const nghttp2_frame *frame
                             size_t name_length, const uint8_t *value, size_t length, uint8_t flags,
                             void *context)
 {
-	struct call *call = call_of(context, frame_in->hd.stream_id);
+	struct call *call = client_call_of(context, frame_in->hd.stream_id);
 
 	if (!call)
 		return 0;
@@ -130,7 +130,7 @@ static int client_on_header(nghttp2_session *session, const nghttp2_frame *frame
 	else if (name_length == 11 && memcmp(name, "grpc-status", 11) == 0)
 		call->status = atoi((const char *)value);
 	else if (name_length == 12 && memcmp(name, "grpc-message", 12) == 0)
-		take_message(call->message, sizeof call->message, value, length);
+		client_take_message(call->message, sizeof call->message, value, length);
 	return 0;
 }
 
@@ -138,7 +138,7 @@ static int client_on_data(nghttp2_session *session, uint8_t flags, int32_t id, c
                           size_t length, void *context)
 {
 	struct client *client = context;
-	struct call *call = call_of(client, id);
+	struct call *call = client_call_of(client, id);
 
 	if (!call)
 		return 0;
@@ -163,15 +163,15 @@ static int client_on_data(nghttp2_session *session, uint8_t flags, int32_t id, c
 
 static int client_on_closed(nghttp2_session *session, int32_t id, uint32_t code, void *context)
 {
-	struct call *call = call_of(context, id);
+	struct call *call = client_call_of(context, id);
 
 	if (call)
 		call->done = true;
 	return 0;
 }
 
-static ssize_t send_bytes(nghttp2_session *session, const uint8_t *bytes, size_t length, int flags,
-                          void *context)
+static ssize_t client_send_bytes(nghttp2_session *session, const uint8_t *bytes, size_t length, int flags,
+                                 void *context)
 {
 	const struct client *client = context;
 	ssize_t sent = send(client->socket, bytes, length, MSG_NOSIGNAL);
@@ -181,7 +181,7 @@ static ssize_t send_bytes(nghttp2_session *session, const uint8_t *bytes, size_t
 	return errno == EAGAIN || errno == EINTR ? NGHTTP2_ERR_WOULDBLOCK : NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
-static bool make_session(struct client *client)
+static bool client_make_session(struct client *client)
 {
 	const nghttp2_settings_entry settings[] = {
 		{ NGHTTP2_SETTINGS_ENABLE_PUSH, 0 }, { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW }
@@ -194,7 +194,7 @@ static bool make_session(struct client *client)
 	nghttp2_session_callbacks_set_on_header_callback(callbacks, client_on_header);
 	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, client_on_data);
 	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, client_on_closed);
-	nghttp2_session_callbacks_set_send_callback(callbacks, send_bytes);
+	nghttp2_session_callbacks_set_send_callback(callbacks, client_send_bytes);
 	result = nghttp2_session_client_new(&client->session, callbacks, client);
 	nghttp2_session_callbacks_del(callbacks);
 	return !result && !nghttp2_submit_settings(client->session, NGHTTP2_FLAG_NONE, settings, 2) &&
@@ -221,7 +221,7 @@ static int client_split(struct client *client, struct dwell_error *error)
 	return 0;
 }
 
-static int try_address(const struct addrinfo *at, const volatile int *stop)
+static int client_try_address(const struct addrinfo *at, const volatile int *stop)
 {
 	int one = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), number = 0;
 	struct pollfd polled = { one, POLLOUT, 0 };
@@ -232,10 +232,10 @@ static int try_address(const struct addrinfo *at, const volatile int *stop)
 	if (connect(one, at->ai_addr, at->ai_addrlen) == 0)
 		return one;
 	if (errno == EINPROGRESS) {
-		uint64_t until = now_ns(CLOCK_MONOTONIC) + CONNECT_MS * 1000000ull, now;
+		uint64_t until = client_now_ns(CLOCK_MONOTONIC) + CONNECT_MS * 1000000ull, now;
 
 		number = ETIMEDOUT;
-		while (!*stop && (now = now_ns(CLOCK_MONOTONIC)) < until)
+		while (!*stop && (now = client_now_ns(CLOCK_MONOTONIC)) < until)
 			if (poll(&polled, 1, (int)((until - now) / 1000000) + 1) > 0) {
 				getsockopt(one, SOL_SOCKET, SO_ERROR, &number, &length);
 				break;
@@ -250,7 +250,7 @@ static int try_address(const struct addrinfo *at, const volatile int *stop)
 	return -1;
 }
 
-static int connect_to(struct client *client, const volatile int *stop, struct dwell_error *error)
+static int client_connect_to(struct client *client, const volatile int *stop, struct dwell_error *error)
 {
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
 	struct addrinfo *found, *at;
@@ -261,7 +261,7 @@ static int connect_to(struct client *client, const volatile int *stop, struct dw
 		return dw_error_set(error, DWELL_E_IO, "no host '%s': %s; is it spelled so?", client->host,
 		                    gai_strerror(result));
 	for (at = found; at && client->socket < 0; at = at->ai_next)
-		client->socket = try_address(at, stop);
+		client->socket = client_try_address(at, stop);
 	freeaddrinfo(found);
 	if (client->socket >= 0)
 		return 0;
@@ -301,10 +301,10 @@ static void client_terminate(struct client *client)
 	client_submit(client, &client->terminate, "/tensorflow.ProfilerService/Terminate", TERMINATE_MS);
 }
 
-static int wait_for(struct client *client, uint64_t wait_ms, const volatile int *stop,
-                    struct dwell_error *error)
+static int client_wait_for(struct client *client, uint64_t wait_ms, const volatile int *stop,
+                           struct dwell_error *error)
 {
-	uint64_t until = now_ns(CLOCK_MONOTONIC) + wait_ms * 1000000, now;
+	uint64_t until = client_now_ns(CLOCK_MONOTONIC) + wait_ms * 1000000, now;
 	bool ended = false;
 
 	while (!client->profile.done) {
@@ -315,9 +315,9 @@ static int wait_for(struct client *client, uint64_t wait_ms, const volatile int 
 		if (*stop && !ended) {
 			ended = true;
 			client_terminate(client);
-			until = now_ns(CLOCK_MONOTONIC) + TERMINATE_MS * 1000000ull;
+			until = client_now_ns(CLOCK_MONOTONIC) + TERMINATE_MS * 1000000ull;
 		}
-		now = now_ns(CLOCK_MONOTONIC);
+		now = client_now_ns(CLOCK_MONOTONIC);
 		if (now >= until)
 			return dw_error_set(error, DWELL_E_IO, "%s did not answer within %llu s; is it busy, or "
 			                    "no profiler server?", client->options->address,
@@ -389,14 +389,14 @@ int dw_client_profile(const struct dw_client_options *options, const volatile in
 
 	*answer = (struct dw_client_answer){ .message = NULL };
 	if (result == 0)
-		result = connect_to(&client, stop, error);
-	if (result == 0 && !make_session(&client))
+		result = client_connect_to(&client, stop, error);
+	if (result == 0 && !client_make_session(&client))
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory");
 	if (result == 0) {
 		wait_ms = (wait_ms > LEAST_WAIT_MS ? wait_ms : LEAST_WAIT_MS) + options->delay_ms;
 		dw_client_request(&client.profile.request, options);
 		client_submit(&client, &client.profile, "/tensorflow.ProfilerService/Profile", wait_ms);
-		result = wait_for(&client, wait_ms, stop, error);
+		result = client_wait_for(&client, wait_ms, stop, error);
 	}
 	if (result == 0)
 		result = client_judge(&client, error);

@@ -27,7 +27,7 @@ static void message_frame(struct dw_proto *message)
 		message->bytes[1 + i] = (unsigned char)(length >> (24 - 8 * i));
 }
 
-static void open_frame(struct dw_proto *message)
+static void message_open_frame(struct dw_proto *message)
 {
 	/* each varint of 0 is one byte: reserves space for the header */
 	for (unsigned i = 0; i < DW_CLIENT_FRAME; i++)
@@ -35,7 +35,7 @@ static void open_frame(struct dw_proto *message)
 }
 
 /* On the wall clock, which is assumed to be close to the server's. */
-static uint64_t start_ns(uint64_t delay_ms)
+static uint64_t message_start_ns(uint64_t delay_ms)
 {
 	struct timespec now;
 
@@ -45,7 +45,7 @@ static uint64_t start_ns(uint64_t delay_ms)
 
 void dw_client_terminate(struct dw_proto *to, const struct dw_client_options *options)
 {
-	open_frame(to);
+	message_open_frame(to);
 	dw_proto_text(to, TERMINATE_SESSION, options->session);
 	message_frame(to);
 }
@@ -54,7 +54,7 @@ void dw_client_request(struct dw_proto *to, const struct dw_client_options *opti
 {
 	size_t at;
 
-	open_frame(to);
+	message_open_frame(to);
 	dw_proto_u64(to, REQUEST_DURATION, options->duration_ms);
 	dw_proto_u64(to, REQUEST_MOST_EVENTS, 1000000);
 	at = dw_proto_open(to, REQUEST_OPTIONS);
@@ -65,7 +65,7 @@ void dw_client_request(struct dw_proto *to, const struct dw_client_options *opti
 	dw_proto_u64(to, OPTIONS_VERSION, 1);
 	dw_proto_u64(to, OPTIONS_HLO, 1);
 	if (options->delay_ms)
-		dw_proto_u64(to, OPTIONS_START_NS, start_ns(options->delay_ms));
+		dw_proto_u64(to, OPTIONS_START_NS, message_start_ns(options->delay_ms));
 	dw_proto_u64(to, OPTIONS_DURATION, options->duration_ms); /* the one that servers use */
 	dw_proto_close(to, at);
 	dw_proto_text(to, REQUEST_ROOT, options->repository);
@@ -74,7 +74,7 @@ void dw_client_request(struct dw_proto *to, const struct dw_client_options *opti
 	message_frame(to);
 }
 
-static void take_tool(const struct dw_proto_field *tool, struct dw_client_answer *answer)
+static void message_take_tool(const struct dw_proto_field *tool, struct dw_client_answer *answer)
 {
 	struct dw_proto_reader reader = dw_proto_read(tool->bytes, tool->length);
 	struct dw_proto_field field, name = { 0 }, data = { 0 };
@@ -98,7 +98,7 @@ bool dw_client_read(struct dw_client_answer *answer)
 
 	while (dw_proto_next(&reader, &field)) {
 		if (field.field == RESPONSE_TOOL && field.wire == DW_PROTO_BYTES) {
-			take_tool(&field, answer);
+			message_take_tool(&field, answer);
 		} else if (field.field == RESPONSE_EMPTY && field.wire == DW_PROTO_VARINT) {
 			answer->empty = field.number != 0;
 		} else if (field.field == RESPONSE_XSPACE && field.wire == DW_PROTO_BYTES && field.length) {

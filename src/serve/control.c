@@ -62,7 +62,7 @@ void dw_serve_control_close(struct dw_serve_control *control)
 	control->head = NULL;
 }
 
-static uint32_t gate_count(const struct dw_serve_control *control)
+static uint32_t control_gate_count(const struct dw_serve_control *control)
 {
 	uint32_t count = __atomic_load_n(&control->head->next_gate, __ATOMIC_SEQ_CST);
 
@@ -106,7 +106,7 @@ static bool control_process_lives(const struct dw_serve_control *control, uint32
 
 static bool control_has_writer(const struct dw_serve_control *control)
 {
-	uint32_t count = gate_count(control);
+	uint32_t count = control_gate_count(control);
 	unsigned scans = MOST_SCANS;
 
 	if (control_process_lives(control, control->head->creator_pid, control->head->creator_birth,

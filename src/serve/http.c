@@ -26,7 +26,7 @@
 /* ---- answers ------------------------------------------------------------------------ */
 
 /* Answers without a message: the headers are also the trailers. */
-static void submit_error(struct dw_serve_stream *stream)
+static void http_submit_error(struct dw_serve_stream *stream)
 {
 	char status[12];
 	const nghttp2_nv headers[] = { FIELD(":status", "200"),
@@ -37,7 +37,7 @@ static void submit_error(struct dw_serve_stream *stream)
 	nghttp2_submit_response(stream->connection->session, stream->id, headers, 4, NULL);
 }
 
-static ssize_t next_bytes(struct dw_serve_stream *stream, uint8_t *to, size_t room)
+static ssize_t http_next_bytes(struct dw_serve_stream *stream, uint8_t *to, size_t room)
 {
 	size_t left = stream->out_length - stream->out_at;
 	ssize_t got;
@@ -59,13 +59,13 @@ static ssize_t next_bytes(struct dw_serve_stream *stream, uint8_t *to, size_t ro
 	return got;
 }
 
-static ssize_t read_answer(nghttp2_session *session, int32_t id, uint8_t *to, size_t room,
-                           uint32_t *flags, nghttp2_data_source *source, void *context)
+static ssize_t http_read_answer(nghttp2_session *session, int32_t id, uint8_t *to, size_t room,
+                                uint32_t *flags, nghttp2_data_source *source, void *context)
 {
 	static const nghttp2_nv trailers[] = { { (uint8_t *)(uintptr_t) "grpc-status",
 		                                     (uint8_t *)(uintptr_t) "0", 11, 1, 0 } };
 	struct dw_serve_stream *stream = source->ptr;
-	ssize_t got = next_bytes(stream, to, room);
+	ssize_t got = http_next_bytes(stream, to, room);
 
 	if (got >= 0 && stream->out_at == stream->out_length && stream->file_at == stream->file_bytes) {
 		*flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
@@ -74,11 +74,11 @@ static ssize_t read_answer(nghttp2_session *session, int32_t id, uint8_t *to, si
 	return got;
 }
 
-static void submit_message(struct dw_serve_stream *stream)
+static void http_submit_message(struct dw_serve_stream *stream)
 {
 	const nghttp2_nv headers[] = { FIELD(":status", "200"),
 		FIELD("content-type", "application/grpc") };
-	nghttp2_data_provider provider = { .source.ptr = stream, .read_callback = read_answer };
+	nghttp2_data_provider provider = { .source.ptr = stream, .read_callback = http_read_answer };
 
 	nghttp2_submit_response(stream->connection->session, stream->id, headers, 2, &provider);
 }
@@ -93,13 +93,13 @@ void dw_serve_answer(struct dw_serve_stream *stream, enum dw_grpc status, const 
 			*at = '?';
 	if (status == DW_GRPC_OK) {
 		stream->out_length = FRAME_HEADER;
-		submit_message(stream);
+		http_submit_message(stream);
 	} else {
-		submit_error(stream);
+		http_submit_error(stream);
 	}
 }
 
-static size_t put_varint(unsigned char *to, uint64_t value)
+static size_t http_put_varint(unsigned char *to, uint64_t value)
 {
 	size_t length = 0;
 
@@ -124,10 +124,10 @@ void dw_serve_answer_file(struct dw_serve_stream *stream, int file, uint64_t byt
 	if (!as_xspace) {
 		memcpy(inner, name, sizeof name - 1);
 		inner_length = sizeof name - 1;
-		inner_length += put_varint(inner + inner_length, bytes);
+		inner_length += http_put_varint(inner + inner_length, bytes);
 	}
 	*to++ = as_xspace ? 8 << 3 | 2 : 6 << 3 | 2;
-	to += put_varint(to, inner_length + bytes);
+	to += http_put_varint(to, inner_length + bytes);
 	memcpy(to, inner, inner_length);
 	to += inner_length;
 	total = (uint64_t)(to - stream->out) - FRAME_HEADER + bytes;
@@ -141,7 +141,7 @@ void dw_serve_answer_file(struct dw_serve_stream *stream, int file, uint64_t byt
 	stream->out_length = (size_t)(to - stream->out);
 	stream->file_bytes = bytes;
 	stream->answered_ms = dw_serve_now_ms();
-	submit_message(stream);
+	http_submit_message(stream);
 }
 
 /* ---- calls -------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ static void http_terminate(struct dw_serve_stream *stream, const unsigned char *
 }
 
 /* If a token is set, it decides; otherwise the user of the client process does. */
-static bool is_authorized(struct dw_serve_stream *stream)
+static bool http_is_authorized(struct dw_serve_stream *stream)
 {
 	struct dw_serve_connection *connection = stream->connection;
 
@@ -180,7 +180,7 @@ static void http_dispatch(struct dw_serve_stream *stream)
 	stream->connection->last_ms = dw_serve_now_ms();
 	if (!stream->grpc)
 		dw_serve_answer(stream, DW_GRPC_INVALID_ARGUMENT, "this is gRPC: application/grpc");
-	else if (!is_authorized(stream))
+	else if (!http_is_authorized(stream))
 		dw_serve_answer(stream, DW_GRPC_UNAUTHENTICATED,
 		                stream->connection->serve->options->token
 		                    ? "send the server's token as authorization: Bearer TOKEN"
@@ -224,7 +224,7 @@ static int http_on_begin(nghttp2_session *session, const nghttp2_frame *frame, v
 }
 
 /* Compares tokens of the right length in constant time. */
-static bool is_token(const char *token, const uint8_t *value, size_t length)
+static bool http_is_token(const char *token, const uint8_t *value, size_t length)
 {
 	static const char scheme[] = "Bearer ";
 	size_t skip = sizeof scheme - 1;
@@ -255,7 +255,7 @@ static int http_on_header(nghttp2_session *session, const nghttp2_frame *frame, 
 	} else if (name_length == 12 && memcmp(name, "content-type", 12) == 0) {
 		stream->grpc = length >= sizeof grpc - 1 && memcmp(value, grpc, sizeof grpc - 1) == 0;
 	} else if (token && name_length == 13 && memcmp(name, "authorization", 13) == 0) {
-		stream->authorized = is_token(token, value, length);
+		stream->authorized = http_is_token(token, value, length);
 	}
 	return 0;
 }
@@ -285,7 +285,7 @@ static int http_on_data(nghttp2_session *session, uint8_t flags, int32_t id, con
 	return 0;
 }
 
-static int frame_end(nghttp2_session *session, const nghttp2_frame *frame, void *context)
+static int http_frame_end(nghttp2_session *session, const nghttp2_frame *frame, void *context)
 {
 	struct dw_serve_stream *stream;
 
@@ -323,8 +323,8 @@ static int http_on_closed(nghttp2_session *session, int32_t id, uint32_t code, v
 	return 0;
 }
 
-static ssize_t send_bytes(nghttp2_session *session, const uint8_t *bytes, size_t length, int flags,
-                          void *context)
+static ssize_t http_send_bytes(nghttp2_session *session, const uint8_t *bytes, size_t length, int flags,
+                               void *context)
 {
 	const struct dw_serve_connection *connection = context;
 	ssize_t sent = send(connection->socket, bytes, length, MSG_NOSIGNAL);
@@ -336,7 +336,7 @@ static ssize_t send_bytes(nghttp2_session *session, const uint8_t *bytes, size_t
 
 /* ---- connections -------------------------------------------------------------------- */
 
-static int make_session(struct dw_serve_connection *connection)
+static int http_make_session(struct dw_serve_connection *connection)
 {
 	const nghttp2_settings_entry settings[] = {
 		{ NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, MOST_STREAMS }
@@ -349,9 +349,9 @@ static int make_session(struct dw_serve_connection *connection)
 	nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, http_on_begin);
 	nghttp2_session_callbacks_set_on_header_callback(callbacks, http_on_header);
 	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, http_on_data);
-	nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, frame_end);
+	nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, http_frame_end);
 	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, http_on_closed);
-	nghttp2_session_callbacks_set_send_callback(callbacks, send_bytes);
+	nghttp2_session_callbacks_set_send_callback(callbacks, http_send_bytes);
 	result = nghttp2_session_server_new(&connection->session, callbacks, connection);
 	nghttp2_session_callbacks_del(callbacks);
 	return result || nghttp2_submit_settings(connection->session, NGHTTP2_FLAG_NONE, settings, 1);
@@ -366,7 +366,7 @@ struct dw_serve_connection *dw_serve_connect(struct dw_serve *serve, int socket)
 		connection->socket = socket;
 		connection->last_ms = dw_serve_now_ms();
 	}
-	if (!connection || make_session(connection) || !dw_serve_send(connection)) {
+	if (!connection || http_make_session(connection) || !dw_serve_send(connection)) {
 		if (connection)
 			nghttp2_session_del(connection->session);
 		free(connection);
@@ -395,7 +395,7 @@ bool dw_serve_receive(struct dw_serve_connection *connection)
 	return got && nghttp2_session_mem_recv(connection->session, bytes, (size_t)got) >= 0;
 }
 
-static bool is_captured(const struct dw_serve_stream *stream)
+static bool http_is_captured(const struct dw_serve_stream *stream)
 {
 	const struct dw_serve_capture *capture = &stream->connection->serve->capture;
 
@@ -410,7 +410,7 @@ bool dw_serve_is_overdue(const struct dw_serve_connection *connection, uint64_t 
 	if (!connection->streams)
 		return now_ms > connection->last_ms + limits->silent_ms;
 	for (const struct dw_serve_stream *stream = connection->streams; stream; stream = stream->next) {
-		if (is_captured(stream))
+		if (http_is_captured(stream))
 			continue;
 		if (!stream->asked ? now_ms > stream->began_ms + limits->request_ms
 		                   : now_ms > stream->answered_ms + limits->unread_ms +
@@ -423,7 +423,7 @@ bool dw_serve_is_overdue(const struct dw_serve_connection *connection, uint64_t 
 bool dw_serve_is_served(const struct dw_serve_connection *connection)
 {
 	for (const struct dw_serve_stream *stream = connection->streams; stream; stream = stream->next)
-		if (is_captured(stream) || stream->file >= 0)
+		if (http_is_captured(stream) || stream->file >= 0)
 			return true;
 	return false;
 }

@@ -20,7 +20,7 @@
 
 /* Whether an address as /proc/net/tcp or tcp6 prints it (8 or 32 hexadecimal digits) is the IPv4
  * address `address`, in tcp6 mapped into IPv6. */
-static bool address_is(const char *digits, in_addr_t address)
+static bool peer_address_is(const char *digits, in_addr_t address)
 {
 	static const char mapped[] = "0000000000000000FFFF0000"; /* ::ffff:0:0/96 */
 	char wanted[9];
@@ -35,8 +35,8 @@ static bool address_is(const char *digits, in_addr_t address)
 }
 
 /* The owner of the socket from `from` to `to`; false: it is not in the list. */
-static bool find_owner(const char *list, const struct sockaddr_in *from,
-                       const struct sockaddr_in *to, uid_t *owner)
+static bool peer_find_owner(const char *list, const struct sockaddr_in *from,
+                            const struct sockaddr_in *to, uid_t *owner)
 {
 	FILE *file = fopen(list, "re");
 	bool found = false;
@@ -50,8 +50,8 @@ static bool find_owner(const char *list, const struct sockaddr_in *from,
 		found = sscanf(line, " %*u: %32[0-9A-F]:%x %32[0-9A-F]:%x %x %*x:%*x %*x:%*x %*x %u %*u %lu",
 		               local, &local_port, remote, &remote_port, &state, &uid, &inode) == 7 &&
 		        state == ESTABLISHED && inode && local_port == ntohs(from->sin_port) &&
-		        remote_port == ntohs(to->sin_port) && address_is(local, from->sin_addr.s_addr) &&
-		        address_is(remote, to->sin_addr.s_addr);
+		        remote_port == ntohs(to->sin_port) && peer_address_is(local, from->sin_addr.s_addr) &&
+		        peer_address_is(remote, to->sin_addr.s_addr);
 		if (found)
 			*owner = uid;
 	}
@@ -76,7 +76,7 @@ bool dw_serve_is_ours(int socket)
 	if (getpeername(socket, (struct sockaddr *)&there, &length) != 0 ||
 	    here.ss_family != AF_INET || there.ss_family != AF_INET)
 		return false;
-	return (find_owner("/proc/net/tcp", from, to, &owner) ||
-	        find_owner("/proc/net/tcp6", from, to, &owner)) &&
+	return (peer_find_owner("/proc/net/tcp", from, to, &owner) ||
+	        peer_find_owner("/proc/net/tcp6", from, to, &owner)) &&
 	       (owner == geteuid() || owner == 0);
 }

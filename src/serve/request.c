@@ -15,7 +15,7 @@ enum { REQUEST_DURATION = 1, REQUEST_OPTIONS = 4, REQUEST_SESSION = 6, REQUEST_E
 enum { OPTIONS_PYTHON_LEVEL = 4, OPTIONS_START_NS = 8, OPTIONS_DURATION = 9 };
 enum { TERMINATE_SESSION = 1 };
 
-static bool take_text(char to[DW_SERVE_MOST_SESSION], const struct dw_proto_field *field)
+static bool request_take_text(char to[DW_SERVE_MOST_SESSION], const struct dw_proto_field *field)
 {
 	if (field->length >= DW_SERVE_MOST_SESSION || memchr(field->bytes, '\0', field->length))
 		return false;
@@ -24,7 +24,7 @@ static bool take_text(char to[DW_SERVE_MOST_SESSION], const struct dw_proto_fiel
 	return true;
 }
 
-static bool read_options(struct dw_serve_request *request, const struct dw_proto_field *message)
+static bool request_read_options(struct dw_serve_request *request, const struct dw_proto_field *message)
 {
 	struct dw_proto_reader reader = dw_proto_read(message->bytes, message->length);
 	struct dw_proto_field field;
@@ -42,7 +42,7 @@ static bool read_options(struct dw_serve_request *request, const struct dw_proto
 	return !reader.bad;
 }
 
-static bool read_fields(struct dw_serve_request *request, const unsigned char *bytes, size_t length)
+static bool request_read_fields(struct dw_serve_request *request, const unsigned char *bytes, size_t length)
 {
 	struct dw_proto_reader reader = dw_proto_read(bytes, length);
 	struct dw_proto_field field;
@@ -56,17 +56,17 @@ static bool read_fields(struct dw_serve_request *request, const unsigned char *b
 		else if (field.field == REQUEST_OPTIONS && field.wire == DW_PROTO_BYTES)
 			options = field;
 		else if (field.field == REQUEST_SESSION &&
-		         (field.wire != DW_PROTO_BYTES || !take_text(request->session, &field)))
+		         (field.wire != DW_PROTO_BYTES || !request_take_text(request->session, &field)))
 			return false;
 	}
-	return !reader.bad && (!options.length || read_options(request, &options));
+	return !reader.bad && (!options.length || request_read_options(request, &options));
 }
 
 enum dw_grpc dw_serve_read_profile(struct dw_serve_request *request, const unsigned char *bytes,
                                    size_t length, char *message, size_t room)
 {
 	memset(request, 0, sizeof *request);
-	if (!read_fields(request, bytes, length)) {
+	if (!request_read_fields(request, bytes, length)) {
 		snprintf(message, room, "the ProfileRequest is damaged, or its session_id too long");
 		return DW_GRPC_INVALID_ARGUMENT;
 	}
@@ -87,7 +87,7 @@ bool dw_serve_read_terminate(char session[DW_SERVE_MOST_SESSION], const unsigned
 	session[0] = '\0';
 	while (dw_proto_next(&reader, &field))
 		if (field.field == TERMINATE_SESSION &&
-		    (field.wire != DW_PROTO_BYTES || !take_text(session, &field)))
+		    (field.wire != DW_PROTO_BYTES || !request_take_text(session, &field)))
 			return false;
 	return !reader.bad;
 }

@@ -35,8 +35,8 @@ struct loop {
 	bool closed;      /* the channel was closed */
 };
 
-static int check_host(const struct dw_serve_options *options, struct sockaddr_in *address,
-                      struct dwell_error *error)
+static int serve_check_host(const struct dw_serve_options *options, struct sockaddr_in *address,
+                            struct dwell_error *error)
 {
 	const char *host = options->host ? options->host : "127.0.0.1";
 
@@ -55,12 +55,12 @@ static int check_host(const struct dw_serve_options *options, struct sockaddr_in
 	return 0;
 }
 
-static int listen_at(struct dw_serve *serve, struct dwell_error *error)
+static int serve_listen_at(struct dw_serve *serve, struct dwell_error *error)
 {
 	const struct dw_serve_options *options = serve->options;
 	struct sockaddr_in address;
 	socklen_t length = sizeof address;
-	int on = 1, result = check_host(options, &address, error);
+	int on = 1, result = serve_check_host(options, &address, error);
 
 	if (options->inherited) {
 		serve->listener = STDIN_FILENO;
@@ -87,7 +87,7 @@ static int listen_at(struct dw_serve *serve, struct dwell_error *error)
 
 /* A place for a connection. If all are used, closes the one that was idle for longest;
  * MOST_CONNECTIONS: all have captures. */
-static size_t free_place(struct loop *loop)
+static size_t serve_free_place(struct loop *loop)
 {
 	size_t oldest = MOST_CONNECTIONS;
 
@@ -107,7 +107,7 @@ static size_t free_place(struct loop *loop)
 	return oldest;
 }
 
-static void take_connection(struct loop *loop)
+static void serve_accept(struct loop *loop)
 {
 	int on = 1, socket = accept4(loop->serve.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	size_t at;
@@ -115,14 +115,14 @@ static void take_connection(struct loop *loop)
 	if (socket < 0)
 		return;
 	setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	at = free_place(loop);
+	at = serve_free_place(loop);
 	if (at < MOST_CONNECTIONS)
 		loop->connections[at] = dw_serve_connect(&loop->serve, socket);
 	else
 		close(socket);
 }
 
-static int wait_ms(const struct dw_serve *serve)
+static int serve_wait_ms(const struct dw_serve *serve)
 {
 	const struct dw_serve_capture *capture = &serve->capture;
 	uint64_t now = dw_serve_now_ms(), wait = TICK_MS;
@@ -132,7 +132,7 @@ static int wait_ms(const struct dw_serve *serve)
 	return (int)(wait < TICK_MS ? wait : TICK_MS);
 }
 
-static void set_polled(struct loop *loop)
+static void serve_set_polled(struct loop *loop)
 {
 	const struct dw_serve_capture *capture = &loop->serve.capture;
 
@@ -172,7 +172,7 @@ static void serve_connections(struct loop *loop)
 }
 
 /* Whether a call is in progress. Connections without a call do not keep the server running. */
-static bool is_answering(const struct loop *loop)
+static bool serve_is_answering(const struct loop *loop)
 {
 	for (size_t i = 0; i < MOST_CONNECTIONS; i++)
 		if (loop->connections[i] && loop->connections[i]->streams)
@@ -182,7 +182,7 @@ static bool is_answering(const struct loop *loop)
 
 /* Whether the server should end: it was asked to stop, or the run has ended. Before that, it
  * finishes calls in progress, for at most OVER_MS. */
-static bool is_over(struct loop *loop, bool stop)
+static bool serve_is_over(struct loop *loop, bool stop)
 {
 	struct dw_serve *serve = &loop->serve;
 
@@ -191,21 +191,21 @@ static bool is_over(struct loop *loop, bool stop)
 	if (!loop->over_ms)
 		loop->over_ms = dw_serve_now_ms();
 	dw_capture_finish(serve);
-	return (serve->capture.phase == DW_CAPTURE_NONE && !is_answering(loop)) ||
+	return (serve->capture.phase == DW_CAPTURE_NONE && !serve_is_answering(loop)) ||
 	       dw_serve_now_ms() > loop->over_ms + OVER_MS;
 }
 
 static void serve_run(struct loop *loop, const volatile int *stop)
 {
-	while (!is_over(loop, *stop)) {
-		set_polled(loop);
-		if (poll(loop->polled, FIXED + MOST_CONNECTIONS, wait_ms(&loop->serve)) < 0)
+	while (!serve_is_over(loop, *stop)) {
+		serve_set_polled(loop);
+		if (poll(loop->polled, FIXED + MOST_CONNECTIONS, serve_wait_ms(&loop->serve)) < 0)
 			continue; /* interrupted by a signal: `revents` is not valid */
 		loop->closed |= loop->polled[2].revents != 0;
 		dw_capture_step(&loop->serve, loop->polled[1].revents != 0);
 		serve_connections(loop);
 		if (loop->polled[0].revents & POLLIN)
-			take_connection(loop);
+			serve_accept(loop);
 	}
 }
 
@@ -229,7 +229,7 @@ int dw_serve_run(const struct dw_serve_options *options, const volatile int *sto
 	loop = (struct loop){ .serve = { .options = options, .limits = serve_limits(), .listener = -1 } };
 	result = dw_serve_control_open(&loop.serve.control, options->trace, error);
 	if (result == 0)
-		result = listen_at(&loop.serve, error);
+		result = serve_listen_at(&loop.serve, error);
 	if (result == 0)
 		serve_run(&loop, stop);
 	for (size_t i = 0; i < MOST_CONNECTIONS; i++)

@@ -222,7 +222,7 @@ double dwell_ignite_engine_metric(const struct dwell_ignite_engine *engine, cons
 }
 
 /* The shortest decimal that reads back as the same number, as Python's repr. */
-static void state_print_number(FILE *out, const char *label, double value)
+static void engine_print_number(FILE *out, const char *label, double value)
 {
 	char text[40];
 
@@ -234,7 +234,7 @@ static void state_print_number(FILE *out, const char *label, double value)
 	fprintf(out, "\t%s: %s\n", label, text);
 }
 
-static void state_print_count(FILE *out, const char *label, uint64_t value, bool known)
+static void engine_print_count(FILE *out, const char *label, uint64_t value, bool known)
 {
 	if (known)
 		fprintf(out, "\t%s: %llu\n", label, (unsigned long long)value);
@@ -248,13 +248,13 @@ void dwell_ignite_engine_print_state(const struct dwell_ignite_engine *engine, F
 
 	/* Ignite prints numbers and texts as they are, and the type of anything else. */
 	fprintf(out, "State:\n");
-	state_print_count(out, "iteration", state->iteration, true);
-	state_print_count(out, "epoch", state->epoch, true);
-	state_print_count(out, "epoch_length", state->epoch_length, state->epoch_length != 0);
-	state_print_count(out, "max_epochs", state->max_epochs, state->max_epochs != 0);
-	state_print_count(out, "max_iters", state->max_iters, state->max_iters != 0);
+	engine_print_count(out, "iteration", state->iteration, true);
+	engine_print_count(out, "epoch", state->epoch, true);
+	engine_print_count(out, "epoch_length", state->epoch_length, state->epoch_length != 0);
+	engine_print_count(out, "max_epochs", state->max_epochs, state->max_epochs != 0);
+	engine_print_count(out, "max_iters", state->max_iters, state->max_iters != 0);
 	if (!isnan(state->output))
-		state_print_number(out, "output", state->output);
+		engine_print_number(out, "output", state->output);
 	else
 		fprintf(out, "\toutput: <class '%s'>\n", state->output_object ? "object" : "NoneType");
 	fprintf(out, "\tbatch: <class '%s'>\n", state->batch ? "object" : "NoneType");

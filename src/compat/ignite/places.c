@@ -22,14 +22,14 @@ static void place_count(struct dwell_site *site, uint64_t value)
 		dwell_counter(site, (double)value);
 }
 
-static void close_range(unsigned *began)
+static void place_close_range(unsigned *began)
 {
 	dwell_end(*began);
 	*began = DWELL_NOT_BEGUN;
 }
 
 /* Begins the step even if nothing is recorded now, because a step may open the gate. */
-static void begin_step(struct dwell_ignite_engine *engine)
+static void place_begin_step(struct dwell_ignite_engine *engine)
 {
 	if (engine->steps && !engine->outer && !engine->step_began &&
 	    __atomic_load_n(&dwell_gate, __ATOMIC_RELAXED)) {
@@ -38,7 +38,7 @@ static void begin_step(struct dwell_ignite_engine *engine)
 	}
 }
 
-static void end_step(struct dwell_ignite_engine *engine)
+static void place_end_step(struct dwell_ignite_engine *engine)
 {
 	if (engine->step_began)
 		dwell_step_end();
@@ -47,14 +47,14 @@ static void end_step(struct dwell_ignite_engine *engine)
 
 void dw_place_close_iteration(struct dwell_ignite_engine *engine)
 {
-	close_range(&engine->dataflow_began);
-	end_step(engine);
+	place_close_range(&engine->dataflow_began);
+	place_end_step(engine);
 }
 
 void dw_place_close_epoch(struct dwell_ignite_engine *engine)
 {
 	dw_place_close_iteration(engine);
-	close_range(&engine->epoch_began);
+	place_close_range(&engine->epoch_began);
 }
 
 void dw_place_open_run(struct dwell_ignite_engine *engine)
@@ -85,7 +85,7 @@ static int place_restart(struct dwell_ignite_engine *engine)
 
 /* ---- the places ------------------------------------------------------------------ */
 
-static bool is_done(const struct dwell_ignite_engine *engine)
+static bool place_is_done(const struct dwell_ignite_engine *engine)
 {
 	const struct dwell_ignite_state *state = &engine->state;
 
@@ -97,7 +97,7 @@ static bool is_done(const struct dwell_ignite_engine *engine)
 	       (state->epoch_length && state->iteration / state->epoch_length >= state->max_epochs);
 }
 
-static int at_start(struct dwell_ignite_engine *engine)
+static int place_at_start(struct dwell_ignite_engine *engine)
 {
 	int result = place_fire(engine, DWELL_IGNITE_EVENT_STARTED);
 
@@ -105,11 +105,11 @@ static int at_start(struct dwell_ignite_engine *engine)
 	return result;
 }
 
-static int at_epoch(struct dwell_ignite_engine *engine)
+static int place_at_epoch(struct dwell_ignite_engine *engine)
 {
 	int result;
 
-	if (is_done(engine)) {
+	if (place_is_done(engine)) {
 		dw_place_set(engine, DW_PLACE_COMPLETED);
 		return 0;
 	}
@@ -124,7 +124,7 @@ static int at_epoch(struct dwell_ignite_engine *engine)
 	return result;
 }
 
-static int at_first_pass(struct dwell_ignite_engine *engine)
+static int place_at_first_pass(struct dwell_ignite_engine *engine)
 {
 	int result = place_restart(engine);
 
@@ -133,12 +133,12 @@ static int at_first_pass(struct dwell_ignite_engine *engine)
 }
 
 /* If the fetch may find the end of the data, the step begins after it. */
-static bool knows_length(const struct dwell_ignite_engine *engine)
+static bool place_knows_length(const struct dwell_ignite_engine *engine)
 {
 	return !engine->data || engine->data->length || engine->state.epoch_length;
 }
 
-static int at_fetch(struct dwell_ignite_engine *engine)
+static int place_at_fetch(struct dwell_ignite_engine *engine)
 {
 	struct dwell_ignite_state *state = &engine->state;
 	int result;
@@ -147,8 +147,8 @@ static int at_fetch(struct dwell_ignite_engine *engine)
 	state->output = NAN;
 	state->output_object = NULL;
 	engine->new_pass = false;
-	if (knows_length(engine))
-		begin_step(engine);
+	if (place_knows_length(engine))
+		place_begin_step(engine);
 	place_count(&engine->iteration_site, state->iteration + 1);
 	if (!engine->data) {
 		dw_place_set(engine, DW_PLACE_ITERATE);
@@ -162,7 +162,7 @@ static int at_fetch(struct dwell_ignite_engine *engine)
 	return result;
 }
 
-static int at_end_of_pass(struct dwell_ignite_engine *engine)
+static int place_at_end_of_pass(struct dwell_ignite_engine *engine)
 {
 	struct dwell_ignite_state *state = &engine->state;
 	int result;
@@ -188,7 +188,7 @@ static int at_end_of_pass(struct dwell_ignite_engine *engine)
 	return result;
 }
 
-static int at_next(struct dwell_ignite_engine *engine)
+static int place_at_next(struct dwell_ignite_engine *engine)
 {
 	const struct dwell_ignite_data *data = engine->data;
 	void *batch = NULL;
@@ -197,12 +197,12 @@ static int at_next(struct dwell_ignite_engine *engine)
 	engine->fail.code = 0;
 	result = data->next(data->user, &batch);
 	if (result == 0)
-		return at_end_of_pass(engine);
+		return place_at_end_of_pass(engine);
 	if (result != 1)
 		return dw_engine_failed(engine, result, "fetching a batch");
-	close_range(&engine->dataflow_began);
-	if (!knows_length(engine))
-		begin_step(engine);
+	place_close_range(&engine->dataflow_began);
+	if (!place_knows_length(engine))
+		place_begin_step(engine);
 	if (engine->profiler && engine->profiler->fetch_start) {
 		engine->profiler->fetch_end = dw_profile_now(engine->profiler);
 		dw_profile_time(engine->profiler, DWELL_IGNITE_TIME_OF_DATAFLOW, 0,
@@ -214,7 +214,7 @@ static int at_next(struct dwell_ignite_engine *engine)
 	return result;
 }
 
-static int at_restart(struct dwell_ignite_engine *engine)
+static int place_at_restart(struct dwell_ignite_engine *engine)
 {
 	int result = place_restart(engine);
 
@@ -223,7 +223,7 @@ static int at_restart(struct dwell_ignite_engine *engine)
 	return result;
 }
 
-static int at_iterate(struct dwell_ignite_engine *engine)
+static int place_at_iterate(struct dwell_ignite_engine *engine)
 {
 	int result;
 
@@ -236,7 +236,7 @@ static int at_iterate(struct dwell_ignite_engine *engine)
 
 /* The time at which the process function starts. If no code of the program ran since the fetch
  * ended, it is the end of the fetch, which saves a reading of the clock. */
-static uint64_t process_start(struct dwell_ignite_engine *engine)
+static uint64_t place_process_start(struct dwell_ignite_engine *engine)
 {
 	uint64_t fetch_end = engine->profiler->fetch_end;
 
@@ -247,12 +247,12 @@ static uint64_t process_start(struct dwell_ignite_engine *engine)
 	return dw_profile_now(engine->profiler);
 }
 
-static int at_process(struct dwell_ignite_engine *engine)
+static int place_at_process(struct dwell_ignite_engine *engine)
 {
 	struct dw_event *completed = &engine->builtin[DWELL_IGNITE_EVENT_ITERATION_COMPLETED];
 	struct dwell_ignite_state *state = &engine->state;
 	unsigned began = dwell_begin(&engine->processing_site);
-	uint64_t start = engine->profiler ? process_start(engine) : 0, end = 0;
+	uint64_t start = engine->profiler ? place_process_start(engine) : 0, end = 0;
 	int result;
 
 	engine->fail.code = 0;
@@ -266,7 +266,7 @@ static int at_process(struct dwell_ignite_engine *engine)
 	}
 	result = engine->profiler ? dw_event_fire_profiled(engine, completed, end)
 	                          : dw_event_fire(engine, completed);
-	end_step(engine);
+	place_end_step(engine);
 	if (state->epoch_length && state->epoch_iteration >= state->epoch_length)
 		dw_place_set(engine, DW_PLACE_EPOCH_END);
 	else if (state->max_iters && state->iteration >= state->max_iters)
@@ -276,25 +276,25 @@ static int at_process(struct dwell_ignite_engine *engine)
 	return result;
 }
 
-static double since_s(uint64_t start_ns)
+static double place_since_s(uint64_t start_ns)
 {
 	return (double)(dw_engine_now_ns() - start_ns) * 1e-9;
 }
 
-static int at_epoch_end(struct dwell_ignite_engine *engine)
+static int place_at_epoch_end(struct dwell_ignite_engine *engine)
 {
 	int result = 0;
 
-	engine->state.times.epoch_completed_s = since_s(engine->epoch_start_ns);
+	engine->state.times.epoch_completed_s = place_since_s(engine->epoch_start_ns);
 	if (!engine->skip_epoch_completed) {
 		result = place_fire(engine, DWELL_IGNITE_EVENT_EPOCH_COMPLETED);
-		engine->state.times.epoch_completed_s = since_s(engine->epoch_start_ns);
+		engine->state.times.epoch_completed_s = place_since_s(engine->epoch_start_ns);
 	}
 	dw_place_set(engine, DW_PLACE_EPOCH);
 	return result;
 }
 
-static int at_terminate(struct dwell_ignite_engine *engine)
+static int place_at_terminate(struct dwell_ignite_engine *engine)
 {
 	int result;
 
@@ -305,14 +305,14 @@ static int at_terminate(struct dwell_ignite_engine *engine)
 	return result;
 }
 
-static int at_completed(struct dwell_ignite_engine *engine)
+static int place_at_completed(struct dwell_ignite_engine *engine)
 {
 	int result = 0;
 
-	engine->state.times.completed_s = since_s(engine->run_start_ns);
+	engine->state.times.completed_s = place_since_s(engine->run_start_ns);
 	if (!engine->skip_completed) {
 		result = place_fire(engine, DWELL_IGNITE_EVENT_COMPLETED);
-		engine->state.times.completed_s = since_s(engine->run_start_ns);
+		engine->state.times.completed_s = place_since_s(engine->run_start_ns);
 	}
 	dw_place_set(engine, DW_PLACE_END);
 	return result;
@@ -323,27 +323,27 @@ int dw_place_take(struct dwell_ignite_engine *engine)
 {
 	switch (engine->place) {
 	case DW_PLACE_START:
-		return at_start(engine);
+		return place_at_start(engine);
 	case DW_PLACE_EPOCH:
-		return at_epoch(engine);
+		return place_at_epoch(engine);
 	case DW_PLACE_FIRST_PASS:
-		return at_first_pass(engine);
+		return place_at_first_pass(engine);
 	case DW_PLACE_FETCH:
-		return at_fetch(engine);
+		return place_at_fetch(engine);
 	case DW_PLACE_NEXT:
-		return at_next(engine);
+		return place_at_next(engine);
 	case DW_PLACE_RESTART:
-		return at_restart(engine);
+		return place_at_restart(engine);
 	case DW_PLACE_ITERATE:
-		return at_iterate(engine);
+		return place_at_iterate(engine);
 	case DW_PLACE_PROCESS:
-		return at_process(engine);
+		return place_at_process(engine);
 	case DW_PLACE_EPOCH_END:
-		return at_epoch_end(engine);
+		return place_at_epoch_end(engine);
 	case DW_PLACE_TERMINATE:
-		return at_terminate(engine);
+		return place_at_terminate(engine);
 	case DW_PLACE_COMPLETED:
-		return at_completed(engine);
+		return place_at_completed(engine);
 	case DW_PLACE_END:
 		break;
 	}

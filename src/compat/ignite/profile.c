@@ -12,13 +12,13 @@
 
 /* ---- what the engine reports -------------------------------------------------------- */
 
-static bool event_counts_epochs(unsigned event)
+static bool profile_event_counts_epochs(unsigned event)
 {
 	return event <= DWELL_IGNITE_EVENT_COMPLETED; /* EPOCH_*, STARTED, COMPLETED come first */
 }
 
 /* The current iteration; a fetch belongs to the next one. */
-static uint64_t iteration_of(const struct dwell_ignite_engine *engine)
+static uint64_t profile_iteration_of(const struct dwell_ignite_engine *engine)
 {
 	return engine->state.iteration +
 	       (engine->place >= DW_PLACE_FETCH && engine->place < DW_PLACE_ITERATE);
@@ -50,13 +50,13 @@ void dwell_ignite_profiler_add(struct dwell_ignite_profiler *profiler, enum dwel
 	case DWELL_IGNITE_TIME_OF_EVENT:
 		time.what = DW_PROFILE_EVENT + at;
 		if (at < profiler->event_count)
-			profile_add_time(profiler, &profiler->events[at].stat, event_counts_epochs(at), time);
+			profile_add_time(profiler, &profiler->events[at].stat, profile_event_counts_epochs(at), time);
 		break;
 	case DWELL_IGNITE_TIME_OF_HANDLER:
 		time.what = DW_PROFILE_HANDLER + at;
 		if (at < profiler->handler_count)
-			profile_add_time(profiler, &profiler->handlers[at].stat, event_counts_epochs(profiler->handlers[at].event),
-			    time);
+			profile_add_time(profiler, &profiler->handlers[at].stat,
+			                 profile_event_counts_epochs(profiler->handlers[at].event), time);
 		break;
 	}
 }
@@ -66,7 +66,8 @@ void dw_profile_time(struct dwell_ignite_profiler *profiler, enum dwell_ignite_t
 {
 	const struct dwell_ignite_engine *engine = profiler->engine;
 
-	dwell_ignite_profiler_add(profiler, of, number, engine->state.epoch, iteration_of(engine), time);
+	dwell_ignite_profiler_add(profiler, of, number, engine->state.epoch,
+	                          profile_iteration_of(engine), time);
 }
 
 /* ---- the clock ------------------------------------------------------------------------ */

@@ -13,7 +13,7 @@ static __thread struct dwell_ignite_engine *innermost;
 
 /* ---- requests and failures ------------------------------------------------------- */
 
-static uint32_t take_requests(struct dwell_ignite_engine *engine, uint32_t mask)
+static uint32_t run_take_requests(struct dwell_ignite_engine *engine, uint32_t mask)
 {
 	return __atomic_fetch_and(&engine->requests, ~mask, __ATOMIC_RELAXED) & mask;
 }
@@ -22,17 +22,17 @@ static uint32_t take_requests(struct dwell_ignite_engine *engine, uint32_t mask)
  * priority. */
 static int run_follow_requests(struct dwell_ignite_engine *engine, enum dw_place from)
 {
-	uint32_t taken = take_requests(engine, DW_REQUEST_TERMINATE | DW_REQUEST_SKIP_COMPLETED);
+	uint32_t taken = run_take_requests(engine, DW_REQUEST_TERMINATE | DW_REQUEST_SKIP_COMPLETED);
 
 	if (taken & DW_REQUEST_TERMINATE) {
 		engine->skip_completed = (taken & DW_REQUEST_SKIP_COMPLETED) != 0;
 		dw_place_set(engine, DW_PLACE_TERMINATE);
 		return 0;
 	}
-	taken = take_requests(engine, DW_REQUEST_EPOCH | DW_REQUEST_SKIP_EPOCH_COMPLETED);
+	taken = run_take_requests(engine, DW_REQUEST_EPOCH | DW_REQUEST_SKIP_EPOCH_COMPLETED);
 	if (taken & DW_REQUEST_EPOCH && dw_place_in_iteration(from))
 		return dw_place_end_single_epoch(engine, (taken & DW_REQUEST_SKIP_EPOCH_COMPLETED) != 0);
-	if (take_requests(engine, DW_REQUEST_INTERRUPT)) {
+	if (run_take_requests(engine, DW_REQUEST_INTERRUPT)) {
 		engine->state.interrupted = true;
 		return dw_event_fire(engine, &engine->builtin[DWELL_IGNITE_EVENT_INTERRUPT]);
 	}

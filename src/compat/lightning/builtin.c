@@ -10,7 +10,7 @@
 #include <dwell/trace.h>
 
 /* Opens the part of the trace that is the stage; *trace is NULL if nothing was recorded yet. */
-static int profiler_open_stage(const struct dwell_lightning_profiler *actions, struct dwell_trace **trace,
+static int builtin_open_stage(const struct dwell_lightning_profiler *actions, struct dwell_trace **trace,
                                struct dwell_error *error)
 {
 	const struct dwell_lightning_own *own = actions->own;
@@ -27,12 +27,12 @@ static int profiler_open_stage(const struct dwell_lightning_profiler *actions, s
 	return dwell_trace_open(trace, &path, 1, &scope, error);
 }
 
-static int profiler_print_layout(const struct dwell_lightning_profiler *actions, const char *layout,
+static int builtin_print_layout(const struct dwell_lightning_profiler *actions, const char *layout,
                                  const struct dwell_view_options *options, FILE *file,
                                  struct dwell_error *error)
 {
 	struct dwell_trace *trace;
-	int code = profiler_open_stage(actions, &trace, error);
+	int code = builtin_open_stage(actions, &trace, error);
 
 	if (!code && trace)
 		code = dwell_trace_layout(trace, layout, options, file, error);
@@ -42,15 +42,16 @@ static int profiler_print_layout(const struct dwell_lightning_profiler *actions,
 
 /* ---- simple -------------------------------------------------------------------------------- */
 
-static int simple_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
+static int builtin_simple_summary(struct dwell_lightning_profiler *actions, FILE *file,
+                                  struct dwell_error *error)
 {
-	return profiler_print_layout(actions, actions->own->options.brief ? "lightning-short" : "lightning",
+	return builtin_print_layout(actions, actions->own->options.brief ? "lightning-short" : "lightning",
 	                             NULL, file, error);
 }
 
 /* ---- advanced ------------------------------------------------------------------------------ */
 
-static int advanced_setup(struct dwell_lightning_profiler *actions, struct dwell_error *error)
+static int builtin_advanced_setup(struct dwell_lightning_profiler *actions, struct dwell_error *error)
 {
 	(void)error;
 	actions->own->profile.with_functions = true;
@@ -58,7 +59,8 @@ static int advanced_setup(struct dwell_lightning_profiler *actions, struct dwell
 }
 
 /* A restriction below 1 is a share of the lines. It is passed as a part of the layout's name. */
-static int advanced_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
+static int builtin_advanced_summary(struct dwell_lightning_profiler *actions, FILE *file,
+                                    struct dwell_error *error)
 {
 	double restriction = actions->own->options.line_restriction;
 	struct dwell_view_options options = { .size = sizeof options,
@@ -67,12 +69,12 @@ static int advanced_summary(struct dwell_lightning_profiler *actions, FILE *file
 
 	if (restriction > 0 && restriction < 1)
 		snprintf(layout, sizeof layout, "pstats:%.15g", restriction);
-	return profiler_print_layout(actions, layout, &options, file, error);
+	return builtin_print_layout(actions, layout, &options, file, error);
 }
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
-static int operators_setup(struct dwell_lightning_profiler *actions, struct dwell_error *error)
+static int builtin_operators_setup(struct dwell_lightning_profiler *actions, struct dwell_error *error)
 {
 	const struct dwell_lightning_options *options = &actions->own->options;
 
@@ -83,7 +85,7 @@ static int operators_setup(struct dwell_lightning_profiler *actions, struct dwel
 }
 
 /* The training steps of the stage are the steps of its profile, which a schedule counts. */
-static void operators_stop(struct dwell_lightning_profiler *actions, const char *action)
+static void builtin_operators_stop(struct dwell_lightning_profiler *actions, const char *action)
 {
 	static const char *const steps[][2] = { { "fit", "training_step" },
 		{ "validate", "validation_step" }, { "test", "test_step" }, { "predict", "predict_step" } };
@@ -98,7 +100,8 @@ static void operators_stop(struct dwell_lightning_profiler *actions, const char 
 			dwell_profile_step(own->open, NULL);
 }
 
-static int operators_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
+static int builtin_operators_summary(struct dwell_lightning_profiler *actions, FILE *file,
+                                     struct dwell_error *error)
 {
 	const struct dwell_lightning_options *from = &actions->own->options;
 	struct dwell_view_options options = { .size = sizeof options, .sort = actions->own->sort_by,
@@ -108,12 +111,12 @@ static int operators_summary(struct dwell_lightning_profiler *actions, FILE *fil
 
 	if (actions->own->record_functions)
 		snprintf(layout, sizeof layout, "lightning-pytorch:%s", actions->own->record_functions);
-	return profiler_print_layout(actions, layout, &options, file, error);
+	return builtin_print_layout(actions, layout, &options, file, error);
 }
 
 /* ---- xla ------------------------------------------------------------------------------------- */
 
-static int xla_setup(struct dwell_lightning_profiler *actions, struct dwell_error *error)
+static int builtin_xla_setup(struct dwell_lightning_profiler *actions, struct dwell_error *error)
 {
 	struct dwell_options options = DWELL_OPTIONS_INIT;
 
@@ -124,7 +127,7 @@ static int xla_setup(struct dwell_lightning_profiler *actions, struct dwell_erro
 
 /* Starts the server at the first of these actions. "[Strategy]Single.training_step" counts as
  * training_step. */
-static void xla_start(struct dwell_lightning_profiler *actions, const char *action)
+static void builtin_xla_start(struct dwell_lightning_profiler *actions, const char *action)
 {
 	static const char *const served[] = { "training_step", "backward", "validation_step",
 		"test_step", "predict_step" };
@@ -140,7 +143,7 @@ static void xla_start(struct dwell_lightning_profiler *actions, const char *acti
 		actions->own->failed.code = 0; /* an earlier stage or the program started the server */
 }
 
-static int xla_teardown(struct dwell_lightning_profiler *actions, struct dwell_error *error)
+static int builtin_xla_teardown(struct dwell_lightning_profiler *actions, struct dwell_error *error)
 {
 	int code = actions->own->failed.code;
 
@@ -155,10 +158,12 @@ static int xla_teardown(struct dwell_lightning_profiler *actions, struct dwell_e
 #define METHODS(name_, ...) { .size = sizeof(struct dwell_lightning_methods), .name = name_, __VA_ARGS__ }
 
 static const struct dwell_lightning_methods builtin[] = {
-	METHODS("simple", .summary = simple_summary),
-	METHODS("advanced", .setup = advanced_setup, .summary = advanced_summary),
-	METHODS("operators", .setup = operators_setup, .stop = operators_stop, .summary = operators_summary),
-	METHODS("xla", .setup = xla_setup, .start = xla_start, .teardown = xla_teardown),
+	METHODS("simple", .summary = builtin_simple_summary),
+	METHODS("advanced", .setup = builtin_advanced_setup, .summary = builtin_advanced_summary),
+	METHODS("operators", .setup = builtin_operators_setup, .stop = builtin_operators_stop,
+	        .summary = builtin_operators_summary),
+	METHODS("xla", .setup = builtin_xla_setup, .start = builtin_xla_start,
+	        .teardown = builtin_xla_teardown),
 	METHODS("actions", .summary = NULL),
 	METHODS("none", .summary = NULL),
 };

@@ -39,7 +39,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* ---- a thread's list ------------------------------------------------------------------- */
 
-static uint64_t hash_name(const char *name, size_t length)
+static uint64_t open_hash_name(const char *name, size_t length)
 {
 	uint64_t hash = 0xcbf29ce484222325u;
 
@@ -48,7 +48,7 @@ static uint64_t hash_name(const char *name, size_t length)
 	return hash;
 }
 
-static struct open_action *actions_push(struct thread *thread)
+static struct open_action *open_push(struct thread *thread)
 {
 	if (thread->count == thread->capacity) {
 		size_t capacity = thread->capacity ? thread->capacity * 2 : 16;
@@ -64,7 +64,7 @@ static struct open_action *actions_push(struct thread *thread)
 
 /* Copies the beginning of the name. snprintf() would take half of the time of an action, so it is
  * not used. */
-static void action_copy_name(struct open_action *open, const char *name)
+static void open_copy_name(struct open_action *open, const char *name)
 {
 	size_t length = open->length < sizeof open->name ? open->length : sizeof open->name - 1;
 
@@ -73,7 +73,7 @@ static void action_copy_name(struct open_action *open, const char *name)
 }
 
 /* Ends the range of entry `at` by its name, because later ranges may be open in it. */
-static void action_end_range(struct thread *thread, size_t at)
+static void open_end_range(struct thread *thread, size_t at)
 {
 	if (thread->open[at].began)
 		dwell_end_named(thread->open[at].id);
@@ -81,15 +81,15 @@ static void action_end_range(struct thread *thread, size_t at)
 }
 
 /* Removes entry `at` and ends its range. */
-static void actions_close_at(struct thread *thread, size_t at)
+static void open_close_at(struct thread *thread, size_t at)
 {
-	action_end_range(thread, at);
+	open_end_range(thread, at);
 	memmove(&thread->open[at], &thread->open[at + 1],
 	        (thread->count - at - 1) * sizeof *thread->open);
 	thread->count--;
 }
 
-static void actions_forget_thread(void *pointer)
+static void open_forget_thread(void *pointer)
 {
 	struct thread *thread = pointer, **at;
 
@@ -100,24 +100,24 @@ static void actions_forget_thread(void *pointer)
 	pthread_mutex_unlock(&threads_lock);
 	this_thread = NULL;
 	while (thread->count)
-		actions_close_at(thread, thread->count - 1);
+		open_close_at(thread, thread->count - 1);
 	pthread_mutex_destroy(&thread->lock);
 	free(thread->open);
 	free(thread);
 }
 
-static void actions_make_key(void)
+static void open_make_key(void)
 {
-	pthread_key_create(&key, actions_forget_thread);
+	pthread_key_create(&key, open_forget_thread);
 }
 
-static struct thread *actions_of_thread(void)
+static struct thread *open_thread(void)
 {
 	struct thread *thread = this_thread;
 
 	if (thread)
 		return thread;
-	pthread_once(&once, actions_make_key);
+	pthread_once(&once, open_make_key);
 	thread = calloc(1, sizeof *thread);
 	if (!thread)
 		return NULL;
@@ -135,7 +135,7 @@ static struct thread *actions_of_thread(void)
 void dwell_lightning_start(struct dwell_lightning_profiler *actions, const char *action)
 {
 	const uint32_t mask = 1u << DWELL_CATEGORY_ACTION;
-	struct thread *thread = actions ? actions_of_thread() : NULL;
+	struct thread *thread = actions ? open_thread() : NULL;
 	struct open_action *open;
 
 	if (!thread)
@@ -143,14 +143,14 @@ void dwell_lightning_start(struct dwell_lightning_profiler *actions, const char 
 	if (actions->methods->start)
 		actions->methods->start(actions, action);
 	pthread_mutex_lock(&thread->lock);
-	open = actions_push(thread);
+	open = open_push(thread);
 	if (open) {
 		open->actions = actions;
 		open->length = strlen(action);
-		open->hash = hash_name(action, open->length);
+		open->hash = open_hash_name(action, open->length);
 		open->began = DWELL_NOT_BEGUN;
 		open->closed = false;
-		action_copy_name(open, action);
+		open_copy_name(open, action);
 		if (actions->records && dwell_wants(mask)) {
 			open->id = dwell_intern(DWELL_CATEGORY_ACTION, action, NULL);
 			open->began = dwell_begin_named(open->id, DWELL_CATEGORY_ACTION);
@@ -162,9 +162,9 @@ void dwell_lightning_start(struct dwell_lightning_profiler *actions, const char 
 int dwell_lightning_stop(struct dwell_lightning_profiler *actions, const char *action,
                          struct dwell_error *error)
 {
-	struct thread *thread = actions ? actions_of_thread() : NULL;
+	struct thread *thread = actions ? open_thread() : NULL;
 	size_t length = strlen(action), at;
-	uint64_t hash = hash_name(action, length);
+	uint64_t hash = open_hash_name(action, length);
 	bool closed = false;
 
 	if (!actions)
@@ -180,7 +180,7 @@ int dwell_lightning_stop(struct dwell_lightning_profiler *actions, const char *a
 	}
 	if (at) {
 		closed = thread->open[at - 1].closed;
-		actions_close_at(thread, at - 1);
+		open_close_at(thread, at - 1);
 	}
 	pthread_mutex_unlock(&thread->lock);
 	if (!at)
@@ -199,7 +199,7 @@ int dwell_lightning_stop(struct dwell_lightning_profiler *actions, const char *a
  * thread ends its own ranges only: a range of another thread goes on until that thread stops
  * the action or ends.
  */
-static bool actions_close_of(struct thread *thread, const struct dwell_lightning_profiler *actions, char *name,
+static bool open_close_of(struct thread *thread, const struct dwell_lightning_profiler *actions, char *name,
                              size_t room)
 {
 	bool any = false;
@@ -213,7 +213,7 @@ static bool actions_close_of(struct thread *thread, const struct dwell_lightning
 		snprintf(name, room, "%s", open->name);
 		any = open->closed = true;
 		if (thread == this_thread)
-			action_end_range(thread, at - 1);
+			open_end_range(thread, at - 1);
 	}
 	pthread_mutex_unlock(&thread->lock);
 	return any;
@@ -225,14 +225,14 @@ bool dw_lightning_close_open(const struct dwell_lightning_profiler *actions, cha
 
 	pthread_mutex_lock(&threads_lock);
 	for (struct thread *thread = threads; thread; thread = thread->next)
-		any |= actions_close_of(thread, actions, name, room);
+		any |= open_close_of(thread, actions, name, room);
 	pthread_mutex_unlock(&threads_lock);
 	return any;
 }
 
 /* Removes the entries of the profiler. An entry whose range another thread must end remains in that
  * thread's list, without a profiler. */
-static void actions_forget_of(struct thread *thread, const struct dwell_lightning_profiler *actions)
+static void open_forget_of(struct thread *thread, const struct dwell_lightning_profiler *actions)
 {
 	pthread_mutex_lock(&thread->lock);
 	for (size_t at = thread->count; at > 0; at--) {
@@ -240,7 +240,7 @@ static void actions_forget_of(struct thread *thread, const struct dwell_lightnin
 			continue;
 		thread->open[at - 1].actions = NULL;
 		if (!thread->open[at - 1].began || thread == this_thread)
-			actions_close_at(thread, at - 1);
+			open_close_at(thread, at - 1);
 	}
 	pthread_mutex_unlock(&thread->lock);
 }
@@ -249,6 +249,6 @@ void dw_lightning_forget_open(const struct dwell_lightning_profiler *actions)
 {
 	pthread_mutex_lock(&threads_lock);
 	for (struct thread *thread = threads; thread; thread = thread->next)
-		actions_forget_of(thread, actions);
+		open_forget_of(thread, actions);
 	pthread_mutex_unlock(&threads_lock);
 }

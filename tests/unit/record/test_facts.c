@@ -114,9 +114,9 @@ TEST(short_lines_are_cut_and_ended)
 
 TEST(keys_of_facts)
 {
-	CHECK(names_a_secret("WANDB_API_KEY", 13));
-	CHECK(names_a_secret("Password", 8));
-	CHECK(!names_a_secret("batch size", 10));
+	CHECK(facts_names_a_secret("WANDB_API_KEY", 13));
+	CHECK(facts_names_a_secret("Password", 8));
+	CHECK(!facts_names_a_secret("batch size", 10));
 }
 
 CHECK_MAIN

@@ -53,7 +53,7 @@ static const char *module_name(uintptr_t address)
 	static char line[600];
 	FILE *maps_file;
 
-	if (!look_up(address, &module) || !module.id)
+	if (!module_find(address, &module) || !module.id)
 		return "";
 	/* what the table says must be what the kernel says */
 	maps_file = fopen("/proc/self/maps", "r");
@@ -169,8 +169,8 @@ TEST(lines_of_the_maps)
 {
 	struct mapping mapping;
 
-	parse_line("7f0c1a028000-7f0c1a1bd000 r-xp 00028000 fe:01 393230       /usr/lib/a b.so",
-	           &mapping);
+	module_parse_line("7f0c1a028000-7f0c1a1bd000 r-xp 00028000 fe:01 393230       /usr/lib/a b.so",
+	                  &mapping);
 	CHECK_EQ(mapping.low, 0x7f0c1a028000);
 	CHECK_EQ(mapping.high, 0x7f0c1a1bd000);
 	CHECK(mapping.executable);
@@ -178,9 +178,9 @@ TEST(lines_of_the_maps)
 	CHECK_EQ(mapping.device, (uint64_t)0xfe << 32 | 1);
 	CHECK_EQ(mapping.inode, 393230);
 	CHECK(strcmp(mapping.path, "/usr/lib/a b.so") == 0);
-	parse_line("7ffd0-7ffe0 rw-p 00000000 00:00 0 ", &mapping);
+	module_parse_line("7ffd0-7ffe0 rw-p 00000000 00:00 0 ", &mapping);
 	CHECK(!mapping.executable && !*mapping.path && mapping.high == 0x7ffe0);
-	parse_line("", &mapping);
+	module_parse_line("", &mapping);
 	CHECK(!mapping.executable && !*mapping.path);
 }
 

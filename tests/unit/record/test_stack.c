@@ -35,10 +35,10 @@ static int plain(uintptr_t at, void **addresses)
 
 static uint64_t plain_hash(void *const *addresses, int count, bool ended)
 {
-	uint64_t hash = ended ? hash_on(1, 0) : 1;
+	uint64_t hash = ended ? stack_hash_on(1, 0) : 1;
 
 	while (count-- > 0)
-		hash = hash_on(hash, (uintptr_t)addresses[count]);
+		hash = stack_hash_on(hash, (uintptr_t)addresses[count]);
 	return hash;
 }
 

@@ -31,7 +31,7 @@ TEST(names_have_the_last_quarter)
 	begin(1024);
 	head.next_block = 1024 - 32;
 	CHECK_EQ(dw_summary_blocks(&head), 0);
-	CHECK_EQ(steps_of_entry(), 0);
+	CHECK_EQ(summary_entry_steps(), 0);
 	begin(16); /* the least budget: a reserve of two blocks */
 	head.next_block = 14;
 	CHECK_EQ(dw_summary_blocks(&head), 1);
@@ -48,7 +48,7 @@ TEST(entries_collect_twice_as_many_when_half_is_used)
 
 	begin(32768); /* 2 GiB */
 	head.next_block = head.max_blocks - head.reserve_blocks / 2;
-	while ((an_entry = steps_of_entry()) != 0) {
+	while ((an_entry = summary_entry_steps()) != 0) {
 		CHECK(an_entry == last || an_entry == 2 * last);
 		last = an_entry;
 		steps += an_entry;

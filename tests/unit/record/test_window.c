@@ -59,12 +59,12 @@ TEST(what_was_not_reserved_is_given_back)
 	struct dw_head head = budget_of(32768, 4096);
 	uint32_t count = 0, first = window_claim(&head, DW_CLAIM_STREAM, &count);
 
-	give_back(&head, first, count, 3);
+	window_give_back(&head, first, count, 3);
 	CHECK_EQ(head.next_block, first + 3);
 	first = window_claim(&head, DW_CLAIM_STREAM, &count);
 	window_claim(&head, DW_CLAIM_STREAM, &(uint32_t){ 0 });
 	uint32_t next = head.next_block;
-	give_back(&head, first, count, 0); /* another process has claimed behind */
+	window_give_back(&head, first, count, 0); /* another process has claimed behind */
 	CHECK_EQ(head.next_block, next);
 }
 
@@ -76,10 +76,10 @@ TEST(a_limit_on_file_sizes_is_seen_before_it_kills)
 	limit = old;
 	limit.rlim_cur = 10 * DW_BLOCK_BYTES;
 	REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-	CHECK(!over_file_limit(10));
-	CHECK(over_file_limit(11));
+	CHECK(!window_over_file_limit(10));
+	CHECK(window_over_file_limit(11));
 	setrlimit(RLIMIT_FSIZE, &old);
-	CHECK(old.rlim_cur != RLIM_INFINITY || !over_file_limit(UINT32_MAX));
+	CHECK(old.rlim_cur != RLIM_INFINITY || !window_over_file_limit(UINT32_MAX));
 }
 
 TEST(touching_pages_changes_no_byte)
@@ -91,7 +91,7 @@ TEST(touching_pages_changes_no_byte)
 	REQUIRE(memory != MAP_FAILED);
 	for (size_t i = 0; i < bytes; i += 2)
 		memory[i] = (char)(i / 2 % 251); /* the first byte of a page is 0 and not 0 */
-	touch_pages(memory, bytes);
+	window_touch_pages(memory, bytes);
 	for (size_t i = 0; i < bytes; i++)
 		changed += memory[i] != (i % 2 ? 0 : (char)(i / 2 % 251));
 	CHECK_EQ(changed, 0);
