@@ -13,7 +13,8 @@
  *   steps/steps.h     each step with its breakdown; time outside steps; the recorded share
  *
  * Further products have headers of their own: time/calls.h, time/function_calls.h, time/flops.h,
- * time/loading.h, device/device.h, device/times.h, memory/memory.h, layers/layers.h, sequence/sequence.h, engine/engine.h.
+ * time/loading.h, device/device.h, device/sums.h, device/times.h, memory/memory.h,
+ * layers/layers.h, sequence/sequence.h, engine/engine.h.
  */
 #ifndef DW_MODEL_MODEL_H
 #define DW_MODEL_MODEL_H

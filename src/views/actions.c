@@ -3,9 +3,11 @@
  *
  * The view lists zones, phases, data loading and all other ranges that the program names. The self
  * time of a range excludes nested named ranges and includes operators. Shares are of wall time;
- * with several threads they can add up to more than 100%.
+ * with several threads they can add up to more than 100%. Work of devices that a thread of
+ * autograd submitted counts for the range of the thread that waits for it.
  */
 #include "views/common.h"
+#include "views/device.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "action", NONE, TEXT),
@@ -21,10 +23,15 @@ static struct dwell_table *actions_view(struct dw_model *model,
 {
 	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_OWN, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
-	struct dwell_table *table = flat ? dw_view_table("actions", columns, COLUMNS, error) : NULL;
+	bool device = dw_model_has_device(model);
+	const struct dw_device_sum *sums =
+	    device ? dw_model_device_by_row(model, DW_VIEW_OWN, error) : NULL;
+	struct dwell_table *table = NULL;
 	uint64_t self_ns = 0, calls = 0;
 	struct dw_cell *totals;
 
+	if (flat && (sums || !device))
+		table = dw_view_table_with_device(model, "actions", columns, COLUMNS, error);
 	if (!table)
 		return NULL;
 	for (size_t i = 0; i < flat->count; i++) {
@@ -39,6 +46,8 @@ static struct dwell_table *actions_view(struct dw_model *model,
 		dw_view_stat(&row[STAT], &from->stat);
 		if (flat->wall_ns)
 			dw_cell_real(&row[SHARE], (double)from->stat.self_ns / (double)flat->wall_ns);
+		if (sums)
+			dw_view_device_cells(&row[COLUMNS], &sums[dw_model_symbol_row(model, from->symbol)]);
 	}
 	totals = dw_table_totals(table);
 	dw_cell_text(table, &totals[NAME], "all actions");

@@ -13,19 +13,22 @@
 #include "base/text.h"
 #include "model/time/calls.h"
 #include "views/common.h"
+#include "views/device.h"
 
 /* All possible columns, in order. */
 enum { NAME, OVERLOAD, SHAPES, SOURCE, STAT, SHARE, SELF_BYTES, TOTAL_BYTES, FLOPS, INPUT_SHAPES,
        STACK,
 	CATEGORY, KINDS };
-#define MOST_COLUMNS (KINDS + DW_VIEW_STAT_COUNT)
+#define MOST_COLUMNS (KINDS + DW_VIEW_STAT_COUNT + DW_VIEW_DEVICE_COUNT)
 
 struct filling {
 	struct dwell_table *table;
 	const struct dw_calls *calls;
 	const struct dw_symbol *symbols;
 	bool python;   /* a Python program: steps have torch.profiler's name */
+	const struct dw_device_sum *device; /* by row of `calls`; NULL: no events of devices */
 	int at[KINDS]; /* index of each column, -1 if the table does not have it */
+	size_t own;    /* number of columns before those of devices */
 };
 
 static size_t calls_choose_columns(struct filling *filling, const struct dw_grouping *group,
@@ -98,7 +101,8 @@ static void calls_put_source(struct filling *filling, struct dw_cell *cell, cons
 	free(text);
 }
 
-static void calls_put_row(struct filling *filling, const struct dw_call_row *from)
+static void calls_put_row(struct filling *filling, const struct dw_call_row *from,
+                          const struct dw_device_sum *device)
 {
 	struct dwell_table *table = filling->table;
 	struct dw_cell *row = dw_table_row(table, 0);
@@ -127,6 +131,8 @@ static void calls_put_row(struct filling *filling, const struct dw_call_row *fro
 	}
 	if (at[FLOPS] >= 0 && from->flops)
 		dw_cell_real(&row[at[FLOPS]], (double)from->flops);
+	if (device)
+		dw_view_device_cells(&row[filling->own], device);
 	if (at[CATEGORY] >= 0)
 		dw_cell_text(table, &row[at[CATEGORY]],
 		             from->is_async ? "async" : dw_view_category(from->category));
@@ -158,7 +164,8 @@ static void calls_put_rows(struct filling *filling)
 	if (order && calls->count)
 		qsort(order, calls->count, sizeof *order, calls_compare_selfs);
 	for (size_t i = 0; order && i < calls->count; i++)
-		calls_put_row(filling, order[i]);
+		calls_put_row(filling, order[i],
+		              filling->device ? &filling->device[order[i] - calls->rows] : NULL);
 	free(order);
 	totals = dw_table_totals(filling->table);
 	dw_cell_text(filling->table, &totals[0], "all");
@@ -202,8 +209,13 @@ struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bo
 		filling.python |= dw_model_source(model)->processes[i].flags & DW_PROCESS_PYTHON;
 	if (!filling.calls || calls_check_recorded(model, &ask.group, filling.calls, error))
 		return NULL;
-	filling.table = dw_view_table(view, columns, calls_choose_columns(&filling, &ask.group, named,
-	                                                                  columns), error);
+	if (dw_model_has_device(model)) {
+		filling.device = dw_model_device_by_call(model, &ask, error);
+		if (!filling.device)
+			return NULL;
+	}
+	filling.own = calls_choose_columns(&filling, &ask.group, named, columns);
+	filling.table = dw_view_table_with_device(model, view, columns, filling.own, error);
 	if (filling.table)
 		calls_put_rows(&filling);
 	return filling.table;

@@ -5,6 +5,8 @@
  * added. Without steps, the time from the first event of a device to its last is divided.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "model/device/times.h"
@@ -64,6 +66,59 @@ const char *dw_view_device_name(const struct dw_model *model, uint32_t device, c
 	snprintf(buffer + used, (size_t)(256 - used), "%s%s%u", *from->name ? from->name : "device", " ",
 	         from->number);
 	return buffer;
+}
+
+size_t dw_view_device_columns(const struct dw_model *model, const struct dw_column *columns,
+                              size_t count, struct dw_column *to)
+{
+	static const struct dw_column added[DW_VIEW_DEVICE_COUNT] = {
+		DW_COLUMN("device_ns", "device", NS, INT),
+		DW_COLUMN("device_total_ns", "device total", NS, INT),
+		DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true),
+	};
+
+	memcpy(to, columns, count * sizeof *to);
+	if (!dw_model_has_device(model))
+		return count;
+	memcpy(to + count, added, sizeof added);
+	return count + DW_VIEW_DEVICE_COUNT;
+}
+
+struct dwell_table *dw_view_table_with_device(const struct dw_model *model, const char *view,
+                                              const struct dw_column *columns, size_t count,
+                                              struct dwell_error *error)
+{
+	struct dw_column *own = calloc(count + DW_VIEW_DEVICE_COUNT, sizeof *own);
+	struct dwell_table *table = NULL;
+
+	if (own)
+		table = dw_view_table(view, own, dw_view_device_columns(model, columns, count, own), error);
+	free(own);
+	return table;
+}
+
+void dw_view_device_cells(struct dw_cell *cells, const struct dw_device_sum *sum)
+{
+	if (!sum || !sum->total_events)
+		return;
+	dw_cell_int(&cells[0], (int64_t)sum->self_ns);
+	dw_cell_int(&cells[1], (int64_t)sum->total_ns);
+	dw_cell_int(&cells[2], (int64_t)sum->self_events);
+}
+
+bool dw_view_device_totals(struct dw_model *model, struct dw_cell *cells)
+{
+	const struct dw_device_work *work = dw_model_device_work(model, NULL);
+	struct dw_device_sum sum = { 0 };
+
+	for (size_t i = 0; work && i < work->call_count; i++)
+		if (work->calls[i].in_scope) {
+			sum.self_ns += work->calls[i].device_ns;
+			sum.self_events += work->calls[i].work;
+		}
+	dw_cell_int(&cells[0], (int64_t)sum.self_ns);
+	dw_cell_int(&cells[2], (int64_t)sum.self_events);
+	return work != NULL;
 }
 
 static void device_sum_parts(const struct dw_device_times *times, size_t device, uint64_t *part_ns,

@@ -27,6 +27,14 @@ void dw_view_time(struct dw_cell *cells, const struct dw_time_stat *stat)
 	engine_put_seconds(&cells[7], dw_time_stat_std(stat));
 }
 
+void dw_view_engine_device(struct dw_cell *cells, const struct dw_engine_row *row)
+{
+	if (!row->device_events)
+		return;
+	dw_cell_int(&cells[0], (int64_t)row->device_ns);
+	dw_cell_int(&cells[1], (int64_t)row->device_events);
+}
+
 static uint64_t engine_count_epochs(const struct dw_engine *engine)
 {
 	for (size_t i = 0; i < engine->event_count; i++)

@@ -2,6 +2,7 @@
 #ifndef DW_VIEWS_ENGINE_H
 #define DW_VIEWS_ENGINE_H
 
+#include "model/device/device.h"
 #include "model/engine/engine.h"
 #include "views/common.h"
 
@@ -19,6 +20,13 @@
 	DW_COLUMN("std_ns", "std", NS, INT)
 #define DW_VIEW_TIME_COUNT 8
 void dw_view_time(struct dw_cell *cells, const struct dw_time_stat *stat);
+
+/* Further columns if the run has events of devices. */
+#define DW_VIEW_ENGINE_DEVICE_COLUMNS                                                    \
+	DW_COLUMN("device_ns", "device", NS, INT),                                  \
+	DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true)
+#define DW_VIEW_ENGINE_DEVICE_COUNT 2
+void dw_view_engine_device(struct dw_cell *cells, const struct dw_engine_row *row);
 
 /* Names the table's engine above and below the table. */
 void dw_view_engine_state(struct dwell_table *table, struct dw_model *model,

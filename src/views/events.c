@@ -14,8 +14,10 @@
 static const struct dw_column columns[] = {
 	DW_COLUMN("event", "event", NONE, TEXT),
 	DW_VIEW_TIME_COLUMNS,
+	DW_VIEW_ENGINE_DEVICE_COLUMNS,
 };
 #define COLUMNS (1 + DW_VIEW_TIME_COUNT)
+#define ALL_COLUMNS (COLUMNS + DW_VIEW_ENGINE_DEVICE_COUNT)
 
 static const struct dw_column iteration_columns[] = {
 	DW_COLUMN("epoch", "epoch", NONE, INT),
@@ -109,7 +111,9 @@ static struct dwell_table *events_view(struct dw_model *model,
 {
 	const struct dw_engine *engine =
 	    dw_model_engine(model, options->engine, DW_ENGINE_ALL_RUNS, error);
-	struct dwell_table *table = engine ? dw_view_table("events", columns, COLUMNS, error) : NULL;
+	bool device = dw_model_has_device(model);
+	struct dwell_table *table =
+	    engine ? dw_view_table("events", columns, device ? ALL_COLUMNS : COLUMNS, error) : NULL;
 
 	if (!table)
 		return NULL;
@@ -125,6 +129,8 @@ static struct dwell_table *events_view(struct dw_model *model,
 		             : i == DW_ENGINE_DATAFLOW ? "dataflow"
 		                                       : from->event);
 		dw_view_time(&row[1], &from->stat);
+		if (device)
+			dw_view_engine_device(&row[COLUMNS], from);
 	}
 	dw_view_engine_state(table, model, engine);
 	if (dw_view_wants_times(options)) {

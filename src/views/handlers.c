@@ -16,8 +16,10 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("handler", "handler", NONE, TEXT),
 	DW_COLUMN("event", "event", NONE, TEXT),
 	DW_VIEW_TIME_COLUMNS,
+	DW_VIEW_ENGINE_DEVICE_COLUMNS,
 };
-enum { HANDLER, EVENT, TIME, COLUMNS = TIME + DW_VIEW_TIME_COUNT };
+enum { HANDLER, EVENT, TIME, COLUMNS = TIME + DW_VIEW_TIME_COUNT,
+       ALL_COLUMNS = COLUMNS + DW_VIEW_ENGINE_DEVICE_COUNT };
 
 /* ---- one row per call ----------------------------------------------------------------- */
 
@@ -117,7 +119,9 @@ static struct dwell_table *handlers_view(struct dw_model *model,
 {
 	const struct dw_engine *engine =
 	    dw_model_engine(model, options->engine, DW_ENGINE_ALL_RUNS, error);
-	struct dwell_table *table = engine ? dw_view_table("handlers", columns, COLUMNS, error) : NULL;
+	bool device = dw_model_has_device(model);
+	struct dwell_table *table =
+	    engine ? dw_view_table("handlers", columns, device ? ALL_COLUMNS : COLUMNS, error) : NULL;
 	uint64_t calls = 0;
 	double total_s = 0;
 	struct dw_cell *totals;
@@ -131,6 +135,8 @@ static struct dwell_table *handlers_view(struct dw_model *model,
 		dw_cell_text(table, &row[HANDLER], from->handler);
 		dw_cell_text(table, &row[EVENT], from->event);
 		dw_view_time(&row[TIME], &from->stat);
+		if (device)
+			dw_view_engine_device(&row[COLUMNS], from);
 		calls += from->stat.count;
 		total_s += from->stat.total;
 	}

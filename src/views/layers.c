@@ -17,10 +17,11 @@
 enum {
 	NAME, PATH, KIND, TYPE, CALL, START, CALLS, SELF, TOTAL, MEAN, OPERATORS, SHARE, BACKWARD_CALLS,
 	BACKWARD, BACKWARD_TOTAL, DEVICE, DEVICE_TOTAL, FLOPS, PARAMETERS, SELF_BYTES, BYTES,
-	BACKWARD_BYTES, COLUMNS
+	BACKWARD_BYTES, COLUMNS, /* with work of devices further ones: */
+	BACKWARD_DEVICE = COLUMNS, BACKWARD_DEVICE_TOTAL, DEVICE_EVENTS, ALL_COLUMNS
 };
 
-static const struct dw_column columns[COLUMNS] = {
+static const struct dw_column columns[ALL_COLUMNS] = {
 	DW_COLUMN("name", "layer", NONE, TEXT),
 	DW_COLUMN("path", "path", NONE, TEXT, .data_only = true),
 	DW_COLUMN("kind", "kind", NONE, TEXT, .data_only = true), /* layer, call, operator, rest */
@@ -43,6 +44,9 @@ static const struct dw_column columns[COLUMNS] = {
 	DW_COLUMN("self_bytes", "self memory", BYTES, INT),
 	DW_COLUMN("total_bytes", "memory", BYTES, INT),
 	DW_COLUMN("backward_bytes", "backward memory", BYTES, INT, .wide_only = true),
+	DW_COLUMN("backward_device_ns", "backward device", NS, INT),
+	DW_COLUMN("backward_device_total_ns", "backward device total", NS, INT),
+	DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true),
 };
 
 struct filling {
@@ -62,9 +66,9 @@ static struct dwell_table *layers_make_table(const struct dw_layers *layers,
                                              const struct dwell_view_options *options,
                                              struct dwell_error *error)
 {
-	struct dw_column own[COLUMNS];
+	struct dw_column own[ALL_COLUMNS];
 
-	for (size_t i = 0; i < COLUMNS; i++)
+	for (size_t i = 0; i < ALL_COLUMNS; i++)
 		own[i] = columns[i];
 	own[BACKWARD].data_only = own[BACKWARD_TOTAL].data_only = !layers->has_backward;
 	own[BACKWARD_CALLS].data_only = !layers->has_backward || !options->events;
@@ -75,7 +79,9 @@ static struct dwell_table *layers_make_table(const struct dw_layers *layers,
 	own[PARAMETERS].data_only = !layers->has_parameters;
 	own[SELF_BYTES].data_only = own[BYTES].data_only = !layers->has_memory;
 	own[BACKWARD_BYTES].data_only = !layers->has_backward_memory;
-	return dw_view_table("layers", own, COLUMNS, error);
+	own[BACKWARD_DEVICE].data_only = own[BACKWARD_DEVICE_TOTAL].data_only =
+	    !layers->has_backward_device;
+	return dw_view_table("layers", own, layers->has_device_events ? ALL_COLUMNS : COLUMNS, error);
 }
 
 /* ---- cells ------------------------------------------------------------------------------ */
@@ -108,6 +114,11 @@ static void layers_fill_sums(const struct filling *filling, struct dw_cell *row,
 	if (layers->has_device) {
 		dw_cell_int(&row[DEVICE], (int64_t)own->device_ns);
 		dw_cell_int(&row[DEVICE_TOTAL], (int64_t)all->device_ns);
+	}
+	if (layers->has_device_events) {
+		dw_cell_int(&row[BACKWARD_DEVICE], (int64_t)own->backward_device_ns);
+		dw_cell_int(&row[BACKWARD_DEVICE_TOTAL], (int64_t)all->backward_device_ns);
+		dw_cell_int(&row[DEVICE_EVENTS], (int64_t)own->device_events);
 	}
 	if (layers->has_flops)
 		dw_cell_int(&row[FLOPS], (int64_t)all->flops);

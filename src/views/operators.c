@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "views/common.h"
+#include "views/device.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "operator", NONE, TEXT),
@@ -25,6 +26,8 @@ enum { NAME, STAT, SHARE = STAT + DW_VIEW_STAT_COUNT, PER_STEP, OTHERS, COLUMNS 
 struct selfs {
 	uint64_t *own_ns, *all_ns;
 	size_t steps; /* 0 if there are no steps */
+	const struct dw_device_sum *device; /* by row; NULL: no events of devices */
+	size_t device_column;
 };
 
 /* Returns self times by symbol, or NULL if out of memory. Both models have the same source, so a
@@ -67,6 +70,9 @@ static void operators_fill_rows(struct dwell_table *table, struct dw_model *mode
 		dw_view_stat(&row[STAT], &from->stat);
 		if (self_ns)
 			dw_cell_real(&row[SHARE], (double)from->stat.self_ns / (double)self_ns);
+		if (inside->device)
+			dw_view_device_cells(&row[inside->device_column],
+			                     &inside->device[dw_model_symbol_row(model, from->symbol)]);
 		if (inside->steps) {
 			uint64_t own_ns = inside->own_ns[from->symbol], all_ns = inside->all_ns[from->symbol];
 
@@ -80,6 +86,8 @@ static void operators_fill_rows(struct dwell_table *table, struct dw_model *mode
 	dw_cell_text(table, &totals[NAME], "all operators");
 	dw_cell_int(&totals[STAT], (int64_t)calls);
 	dw_cell_int(&totals[STAT + 1], (int64_t)self_ns);
+	if (inside->device)
+		table->failed |= !dw_view_device_totals(model, &totals[inside->device_column]);
 	if (inside->steps) {
 		dw_cell_real(&totals[PER_STEP], (double)inside_ns / steps);
 		dw_cell_real(&totals[OTHERS], (double)others_ns / steps);
@@ -92,7 +100,8 @@ static struct dwell_table *operators_by_name(struct dw_model *model, struct dwel
 	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_CATEGORY(OPERATOR), error);
 	const struct dw_steps *steps = flat ? dw_model_steps(model, error) : NULL;
 	struct dwell_table *table = NULL;
-	struct selfs selfs = { NULL, NULL, 0 };
+	struct selfs selfs = { .steps = 0 };
+	bool device = dw_model_has_device(model);
 
 	if (!steps)
 		return NULL;
@@ -101,8 +110,11 @@ static struct dwell_table *operators_by_name(struct dw_model *model, struct dwel
 		selfs.own_ns = operators_selfs_of(model, DW_VIEW_STEP_THREADS, error);
 		selfs.all_ns = operators_selfs_of(model, DW_VIEW_ALL_THREADS, error);
 	}
-	if (!selfs.steps || (selfs.own_ns && selfs.all_ns))
-		table = dw_view_table("operators", columns, selfs.steps ? COLUMNS : PER_STEP, error);
+	if (device)
+		selfs.device = dw_model_device_by_row(model, DW_VIEW_CATEGORY(OPERATOR), error);
+	selfs.device_column = selfs.steps ? COLUMNS : PER_STEP;
+	if ((!selfs.steps || (selfs.own_ns && selfs.all_ns)) && (!device || selfs.device))
+		table = dw_view_table_with_device(model, "operators", columns, selfs.device_column, error);
 	if (table) {
 		operators_fill_rows(table, model, flat, &selfs);
 		dw_view_note_calls(table, flat);

@@ -2,13 +2,15 @@
  * phases: how much of the run is forward, backward, optimizer, data?
  *
  * The rows are the exclusive shares of the steps, the program's own names, and the time outside the
- * steps. Together they are the wall time of the threads with steps.
+ * steps. Together they are the wall time of the threads with steps. Work of devices belongs to the
+ * phase in which it was submitted.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "views/common.h"
+#include "views/device.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("phase", "phase", NONE, TEXT),
@@ -16,8 +18,12 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("total_ns", "total", NS, INT, .one_unit = true),
 	DW_COLUMN("per_step_ns", "per step", NS, REAL, .one_unit = true),
 	DW_COLUMN("share", "of wall", RATIO, REAL, .bar = true),
+	/* only if the run has events of devices: of the calls that began in the phase */
+	DW_COLUMN("device_ns", "device", NS, INT),
+	DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true),
 };
-enum { PHASE, WHERE, TOTAL, PER_STEP, SHARE, COLUMNS };
+enum { PHASE, WHERE, TOTAL, PER_STEP, SHARE, COLUMNS,
+       DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
 
 static void phases_fill_row(struct dwell_table *table, const char *phase, const char *where,
                             uint64_t ns,
@@ -33,6 +39,59 @@ static void phases_fill_row(struct dwell_table *table, const char *phase, const 
 	if (wall_ns)
 		dw_cell_real(&row[SHARE], (double)ns / (double)wall_ns);
 }
+
+/* ---- work of devices -------------------------------------------------------------------- */
+
+/* The row of this phase. If the host has no time in it, adds a row. */
+static struct dw_cell *phases_find_row(struct dwell_table *table, const char *phase,
+                                       const char *where)
+{
+	for (size_t i = 0; i < table->row_count; i++) {
+		struct dw_cell *row = dw_table_at(table, i);
+
+		if (strcmp(row[PHASE].text, phase) == 0 && strcmp(row[WHERE].text, where) == 0)
+			return row;
+	}
+	phases_fill_row(table, phase, where, 0, 0, 0);
+	return dw_table_at(table, table->row_count - 1);
+}
+
+static void phases_put_device(struct dwell_table *table, const char *phase, const char *where,
+                              struct dw_device_amount amount)
+{
+	struct dw_cell *row;
+
+	if (!amount.events || table->failed)
+		return;
+	row = phases_find_row(table, phase, where);
+	dw_cell_int(&row[DEVICE], (int64_t)amount.ns + (row[DEVICE].type ? row[DEVICE].integer : 0));
+	dw_cell_int(&row[DEVICE_EVENTS], (int64_t)amount.events +
+	                                     (row[DEVICE_EVENTS].type ? row[DEVICE_EVENTS].integer : 0));
+}
+
+static void phases_put_devices(struct dwell_table *table, struct dw_model *model,
+                               const struct dw_device_phases *from)
+{
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+	size_t count;
+
+	dw_model_symbols(model, &count);
+	for (unsigned i = 0; i < DW_SHARE_COUNT; i++) {
+		phases_put_device(table, dw_view_share(i), "steps", from->shares[i]);
+		phases_put_device(table, dw_view_share(i), "outside", from->outside[i]);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t row = dw_model_symbol_row(model, i);
+
+		if (from->rows[row].events && dw_model_row_symbol(model, row) == i)
+			phases_put_device(table, symbols[i].name, "steps", from->rows[row]);
+	}
+	phases_put_device(table, "not recorded", "steps", from->not_counted);
+	phases_put_device(table, "start-up", "outside", from->before);
+	phases_put_device(table, "after the last step", "outside", from->after);
+}
+
+/* ---- time of the host --------------------------------------------------------------------- */
 
 /* Returns false if out of memory. */
 static bool phases_fill_shares(struct dwell_table *table, const struct dw_steps *steps,
@@ -58,6 +117,16 @@ static void phases_put_total(struct dwell_table *table, const struct dw_steps *s
 	if (steps->recorded_count)
 		dw_cell_real(&totals[PER_STEP], (double)steps->recorded_ns / (double)steps->recorded_count);
 	dw_cell_real(&totals[SHARE], 1);
+	for (size_t column = DEVICE; column < table->column_count; column++) {
+		int64_t sum = 0;
+
+		for (size_t i = 0; i < table->row_count; i++) {
+			const struct dw_cell *cell = &dw_table_at(table, i)[column];
+
+			sum += cell->type ? cell->integer : 0;
+		}
+		dw_cell_int(&totals[column], sum);
+	}
 }
 
 static struct dwell_table *phases_view(struct dw_model *model,
@@ -65,7 +134,12 @@ static struct dwell_table *phases_view(struct dw_model *model,
                                        struct dwell_error *error)
 {
 	const struct dw_steps *steps = dw_model_steps(model, error);
-	struct dwell_table *table = steps ? dw_view_table("phases", columns, COLUMNS, error) : NULL;
+	bool device = dw_model_has_device(model);
+	const struct dw_device_phases *phases = device ? dw_model_device_by_phase(model, error) : NULL;
+	struct dwell_table *table = NULL;
+
+	if (steps && (phases || !device))
+		table = dw_view_table("phases", columns, device ? ALL_COLUMNS : COLUMNS, error);
 
 	if (!table)
 		return NULL;
@@ -78,6 +152,8 @@ static struct dwell_table *phases_view(struct dw_model *model,
 		phases_fill_row(table, steps->besides[i].name,
 		                strcmp(steps->besides[i].name, DW_STEPS_SUMMED) == 0 ? "steps" : "outside",
 		                steps->besides[i].ns, 0, steps->wall_ns);
+	if (phases)
+		phases_put_devices(table, model, phases);
 	phases_put_total(table, steps);
 	if (steps->share_ns[DW_SHARE_PYTHON])
 		dw_table_note(table, "python: the interpreter inside forward, backward, optimizer or "

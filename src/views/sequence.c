@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "model/device/device.h"
 #include "model/sequence/sequence.h"
 #include "views/common.h"
 
@@ -25,13 +26,18 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("std_ns", "std", NS, REAL),
 	DW_COLUMN("share", "of a step", RATIO, REAL, .bar = true),
 	DW_COLUMN("drift", "drift", RATIO, REAL),
+	/* only if the run has events of devices: an iteration's, of all that the operator called */
+	DW_COLUMN("device_ns", "device", NS, REAL),
+	DW_COLUMN("device_events", "device events", COUNT, REAL, .wide_only = true),
 };
-enum { NAME, OP_ID, PHASE, REPEATS, ITERATIONS, MEAN, MIN, MAX, P99, STD, SHARE, DRIFT, COLUMNS };
+enum { NAME, OP_ID, PHASE, REPEATS, ITERATIONS, MEAN, MIN, MAX, P99, STD, SHARE, DRIFT, COLUMNS,
+       DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
 
 struct answer {
 	struct dwell_table *table;
 	const struct dw_sequence *sequence;
 	const struct dw_symbol *symbols;
+	bool device; /* the run has events of devices */
 };
 
 /* ---- rows ---------------------------------------------------------------------------- */
@@ -39,6 +45,16 @@ struct answer {
 static double sequence_share_of(const struct dw_sequence *sequence, double ns)
 {
 	return ns / (sequence->iteration_ns * (double)sequence->iterations);
+}
+
+/* `iterations`: how many timed iterations have it, with all repetitions. */
+static void sequence_put_device(const struct answer *answer, struct dw_cell *row, uint64_t ns,
+                                uint64_t events, double iterations)
+{
+	if (!answer->device || !events)
+		return;
+	dw_cell_real(&row[DEVICE], (double)ns / iterations);
+	dw_cell_real(&row[DEVICE_EVENTS], (double)events / iterations);
 }
 
 static void sequence_put_op(struct answer *answer, const struct dw_sequence_op *op, uint32_t id,
@@ -63,6 +79,7 @@ static void sequence_put_op(struct answer *answer, const struct dw_sequence_op *
 	dw_cell_int(&row[P99], (int64_t)op->stat.p99_ns);
 	dw_cell_real(&row[STD], op->std_ns);
 	dw_cell_real(&row[SHARE], sequence_share_of(answer->sequence, (double)op->stat.total_ns));
+	sequence_put_device(answer, row, op->device_ns, op->device_events, (double)op->stat.count);
 	if (op->drifts)
 		dw_cell_real(&row[DRIFT], op->drift);
 }
@@ -71,6 +88,7 @@ static void sequence_put_block(struct answer *answer, const struct dw_sequence_b
 {
 	struct dwell_table *table = answer->table;
 	double mean_ns = 0, total_ns = 0;
+	uint64_t device_ns = 0, device_events = 0;
 	const char *name;
 	struct dw_cell *row;
 
@@ -83,6 +101,8 @@ static void sequence_put_block(struct answer *answer, const struct dw_sequence_b
 	for (uint32_t i = 0; i < block->length; i++) {
 		mean_ns += block->ops[i].mean_ns;
 		total_ns += (double)block->ops[i].stat.total_ns;
+		device_ns += block->ops[i].device_ns;
+		device_events += block->ops[i].device_events;
 	}
 	row = dw_table_row(table, 0);
 	name = dw_arena_printf(&table->arena, "x%u: %u operators", block->repeats, block->length);
@@ -91,6 +111,7 @@ static void sequence_put_block(struct answer *answer, const struct dw_sequence_b
 	dw_cell_int(&row[REPEATS], block->repeats);
 	dw_cell_real(&row[MEAN], mean_ns);
 	dw_cell_real(&row[SHARE], sequence_share_of(answer->sequence, total_ns));
+	sequence_put_device(answer, row, device_ns, device_events, (double)block->ops[0].stat.count);
 	for (uint32_t i = 0; i < block->length; i++)
 		sequence_put_op(answer, &block->ops[i], block->first + i, block->repeats, 1);
 }
@@ -117,10 +138,15 @@ static void sequence_fill_totals(struct answer *answer)
 {
 	const struct dw_sequence *sequence = answer->sequence;
 	struct dw_cell *totals = dw_table_totals(answer->table);
+	uint64_t device_ns = 0, device_events = 0;
 	double total_ns = 0;
 
-	for (uint32_t i = 0; i < sequence->count; i++)
+	for (uint32_t i = 0; i < sequence->count; i++) {
 		total_ns += (double)sequence->ops[i].stat.total_ns;
+		device_ns += sequence->ops[i].device_ns;
+		device_events += sequence->ops[i].device_events;
+	}
+	sequence_put_device(answer, totals, device_ns, device_events, (double)sequence->iterations);
 	dw_cell_text(answer->table, &totals[NAME], "all operators");
 	dw_cell_int(&totals[ITERATIONS], (int64_t)sequence->iterations);
 	dw_cell_real(&totals[MEAN], total_ns / (double)sequence->iterations);
@@ -232,7 +258,8 @@ static void sequence_note_rest(struct dwell_table *table, const struct dw_sequen
 static struct dwell_table *sequence_make_table(struct answer *answer, bool folded,
                                                struct dwell_error *error)
 {
-	answer->table = dw_view_table("sequence", columns, COLUMNS, error);
+	answer->table = dw_view_table("sequence", columns, answer->device ? ALL_COLUMNS : COLUMNS,
+	                              error);
 	if (!answer->table)
 		return NULL;
 	sequence_fill_row(answer, folded);
@@ -246,7 +273,8 @@ static struct dwell_table *sequence_view(struct dw_model *model,
 {
 	struct dw_sequence_ask ask = { .skip = options->skip_iteration };
 	const struct dw_sequence *sequence = dw_model_sequence(model, &ask, error);
-	struct answer answer = { NULL, sequence, dw_model_symbols(model, NULL) };
+	struct answer answer = { NULL, sequence, dw_model_symbols(model, NULL),
+		                     dw_model_has_device(model) };
 	bool machine = options->limit == SIZE_MAX && !options->sort;
 	struct dwell_table *table;
 

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "views/common.h"
+#include "views/device.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("step", "step", NONE, INT),
@@ -23,9 +24,13 @@ static const struct dw_column columns[] = {
 	DW_SHARES(X)
 #undef X
 	DW_COLUMN("cpu_ns", "cpu", NS, INT, .data_only = true),
+	/* only if the run has events of devices: of calls that were made for the step */
+	DW_COLUMN("device_ns", "device", NS, INT),
+	DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true),
 };
 enum { STEP, THREAD, START, DURATION, OF_MEDIAN, CPU, MOST, WHY, SHARES,
-       CPU_NS = SHARES + DW_SHARE_COUNT, COLUMNS };
+       CPU_NS = SHARES + DW_SHARE_COUNT, COLUMNS,
+       DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
 
 /* Writes the largest parts of a step: "backward 42%, forward 31%". */
 static void steps_put_most(struct dwell_table *table, struct dw_cell *cell,
@@ -100,6 +105,14 @@ static void steps_fill_row(struct dwell_table *table, struct dw_model *model,
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
 		dw_cell_int(&row[SHARES + i], (int64_t)step->share_ns[i]);
 	dw_cell_int(&row[CPU_NS], (int64_t)step->cpu_ns);
+	if (dw_model_has_device(model)) {
+		struct dw_device_amount amount;
+
+		table->failed |= !dw_model_device_between(model, DW_DEVICE_OF_HOME, step->thread,
+		                                          step->start_ns, step->end_ns, &amount, NULL);
+		dw_cell_int(&row[DEVICE], (int64_t)amount.ns);
+		dw_cell_int(&row[DEVICE_EVENTS], (int64_t)amount.events);
+	}
 }
 
 static struct dwell_table *steps_view(struct dw_model *model,
@@ -107,7 +120,8 @@ static struct dwell_table *steps_view(struct dw_model *model,
                                       struct dwell_error *error)
 {
 	const struct dw_steps *steps = dw_model_steps(model, error);
-	struct dwell_table *table = steps ? dw_view_table("steps", columns, COLUMNS, error) : NULL;
+	size_t count = dw_model_has_device(model) ? ALL_COLUMNS : COLUMNS;
+	struct dwell_table *table = steps ? dw_view_table("steps", columns, count, error) : NULL;
 
 	if (!table)
 		return NULL;

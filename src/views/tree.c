@@ -3,10 +3,11 @@
  *
  * The table shows calls by path for each thread. Self time excludes all nested ranges of any kind.
  * Rows with less than half a percent of their thread's time are omitted and counted; --limit all
- * shows them.
+ * shows them. If a child has little of its thread's time but much device time, it is hidden too.
  */
 #include "base/text.h"
 #include "views/common.h"
+#include "views/device.h"
 
 #define LEAST_SHARE 0.005
 
@@ -24,7 +25,7 @@ static const struct dw_column columns[] = {
 enum { NAME, DEPTH, CATEGORY, TOTAL, SELF, CALLS, MEAN, P99, SHARE, COLUMNS };
 
 static void tree_fill_row(struct dwell_table *table, struct dw_model *model,
-                          const struct dw_tree_node *node,
+                          const struct dw_tree_node *node, const struct dw_device_sum *device,
                           uint64_t root_ns)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -34,6 +35,8 @@ static void tree_fill_row(struct dwell_table *table, struct dw_model *model,
 
 	dw_cell_int(&row[DEPTH], node->depth);
 	dw_cell_int(&row[TOTAL], (int64_t)stat->total_ns);
+	if (device)
+		dw_view_device_cells(&row[COLUMNS], device);
 	if (root_ns)
 		dw_cell_real(&row[SHARE], (double)stat->total_ns / (double)root_ns);
 	if (node->symbol == DW_NO_INDEX) {
@@ -57,10 +60,13 @@ static struct dwell_table *tree_view(struct dw_model *model,
                                      struct dwell_error *error)
 {
 	const struct dw_tree *tree = dw_model_tree(model, error);
-	struct dwell_table *table = tree ? dw_view_table("tree", columns, COLUMNS, error) : NULL;
-	bool all = options->limit == SIZE_MAX;
+	bool has_device = dw_model_has_device(model), all = options->limit == SIZE_MAX;
+	const struct dw_device_sum *device = has_device ? dw_model_device_by_path(model, error) : NULL;
+	struct dwell_table *table = NULL;
 	uint64_t root_ns = 0, hidden = 0, open = 0;
 
+	if (tree && (device || !has_device))
+		table = dw_view_table_with_device(model, "tree", columns, COLUMNS, error);
 	if (!table)
 		return NULL;
 	for (size_t i = 0; i < tree->count; i++) {
@@ -74,7 +80,7 @@ static struct dwell_table *tree_view(struct dw_model *model,
 		    (double)node->stat.total_ns < LEAST_SHARE * (double)root_ns)
 			hidden++;
 		else
-			tree_fill_row(table, model, node, root_ns);
+			tree_fill_row(table, model, node, device ? &device[i] : NULL, root_ns);
 	}
 	if (open)
 		dw_table_note(table, "%s call%s did not end; counted until the end of %s process.",

@@ -93,6 +93,15 @@ CASES = {
     + [(f"{view}.80", 80, ["--view", view]) for view in ("device", "kernels", "streams")]
     + [(f"{view}.scope", 0, ["--view", view, "--steps", "1"]) for view in ("device", "kernels", "streams")]
     + [("overview.text", 0, [])],
+    "device_train": [(f"{view}.{form}", 0, ["--view", view, "--format", form]) for form in ("text", "json")
+                     for view in ("operators", "calls", "layers", "phases", "steps", "sequence", "handlers",
+                                  "events", "actions", "tree")]
+    + [("layers.calls", 0, ["--view", "layers", "--per-call", "--events"]),
+       ("calls.stacks", 0, ["--view", "calls", "--group-by", "shape", "--sort", "device_ns"]),
+       ("operators.scope", 0, ["--view", "operators", "--steps", "1"]),
+       ("phases.scope", 0, ["--view", "phases", "--steps", "1"]),
+       ("tree.thread", 0, ["--view", "tree", "--thread", "pt_autograd_0"]),
+       ("operators.80", 80, ["--view", "operators"])],
     "flops": [(f"flops.{form}", 0, ["--view", "flops", "--format", form]) for form in FORMATS],
     "calls": [(f"calls.{form}", 0, ["--view", "calls", "--format", form]) for form in FORMATS]
     + [(f"operators.{name.replace(':', '')}", 0, ["--view", "operators", "--group-by", name])

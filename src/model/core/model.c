@@ -210,6 +210,11 @@ uint32_t dw_model_symbol_row(const struct dw_model *model, uint32_t symbol)
 	return model->symbol_row[symbol];
 }
 
+uint32_t dw_model_row_symbol(const struct dw_model *model, uint32_t row)
+{
+	return model->row_symbol[row];
+}
+
 const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count)
 {
 	if (count)

@@ -70,5 +70,7 @@ bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step
 const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count);
 /* Symbols with one category and name have one row, below the number of symbols. */
 uint32_t dw_model_symbol_row(const struct dw_model *model, uint32_t symbol);
+/* The first symbol of a row. */
+uint32_t dw_model_row_symbol(const struct dw_model *model, uint32_t row);
 
 #endif

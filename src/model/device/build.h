@@ -41,6 +41,8 @@ struct dw_device_build {
 bool dw_device_read_events(struct dw_device_build *build);
 /* calls.c: walks the host's streams and finds the calls of the keys. False: out of memory. */
 bool dw_device_find_calls(struct dw_device_build *build);
+/* homes.c: finds the home of each call and the ranges of the home around it. False: out of memory. */
+bool dw_device_find_homes(struct dw_device_build *build);
 
 /* The key of an id. If there is none, adds it if `add` is true, and otherwise returns NULL. NULL
  * with `add`: out of memory. */

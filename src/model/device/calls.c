@@ -23,6 +23,7 @@ struct frame {
 	uint64_t sequence;
 	uint32_t forward_thread;
 	uint32_t symbol;
+	uint32_t stack;       /* STACK id, its own or that of the range around it; 0: none */
 	uint32_t owner, call; /* index, or DW_NO_INDEX */
 	bool is_call;         /* of the category runtime */
 };
@@ -60,7 +61,7 @@ static void calls_add_owner(struct calls *calls, struct frame *frame, uint32_t p
 	*owner = (struct dw_device_owner){
 		.start_ns = calls_ns(calls, frame->frame.start), .sequence = frame->sequence,
 		.forward_thread = frame->forward_thread, .parent = parent, .forward = DW_NO_INDEX,
-		.symbol = frame->symbol, .thread = calls->pass.walk.thread,
+		.symbol = frame->symbol, .thread = calls->pass.walk.thread, .stack = frame->stack,
 		.in_scope = frame->frame.in_scope,
 	};
 	frame->owner = (uint32_t)work->owner_count++;
@@ -180,8 +181,11 @@ DW_INLINE void calls_enter(void *state, void *place, uint64_t ticks, uint32_t id
 	struct frame *frame = place;
 	const struct dw_model *model = calls->build->model;
 
-	*frame = (struct frame){ frame->frame, UINT64_MAX, DW_NO_INDEX,
-		calls->symbol_by_id[id < calls->pass.walk.op_count ? id : 0], DW_NO_INDEX, DW_NO_INDEX, false };
+	*frame = (struct frame){ .frame = frame->frame, .sequence = UINT64_MAX,
+		.forward_thread = DW_NO_INDEX,
+		.symbol = calls->symbol_by_id[id < calls->pass.walk.op_count ? id : 0],
+		.stack = calls->pass.depth > 1 ? frame[-1].stack : 0,
+		.owner = DW_NO_INDEX, .call = DW_NO_INDEX };
 	frame->is_call = model->symbols[frame->symbol].category == DWELL_CATEGORY_RUNTIME;
 	frame->frame.in_scope = dw_pass_in_scope(&calls->pass, ticks);
 }
@@ -209,11 +213,15 @@ static void calls_note(void *state, uint64_t ticks, const struct dw_record *reco
 	else if (record->kind == DW_EXT && record->id == (DW_EXT_EXTERNAL << DW_EXT_TYPE_SHIFT |
 	                                                  DW_EXTERNAL_WORDS))
 		calls_take_number(calls, dw_record_u64(record, 2), true);
-	if (record->kind != DW_LINK)
+	if (record->kind != DW_LINK && record->kind != DW_STACK)
 		return;
 	frame = DW_PASS_INNERMOST(&calls->pass, struct frame);
 	if (!frame)
 		return;
+	if (record->kind == DW_STACK) {
+		frame->stack = record->id;
+		return;
+	}
 	frame->sequence = dw_record_u64(record, 0);
 	frame->forward_thread = record->payload[2] && record->payload[2] < file->symbol_count
 	                            ? file->thread_by_id[record->payload[2]] : DW_NO_INDEX;

@@ -70,7 +70,10 @@ struct dw_device_call {
 	uint64_t device_ns;    /* sum of the durations of its events that have a class */
 	uint32_t symbol, thread;
 	uint32_t owner;        /* index of the innermost range around it, or DW_NO_INDEX */
+	uint32_t home;         /* the thread for which it was called: see dw_device_next_owner() */
+	uint32_t around;       /* index of the innermost named range of its home, or DW_NO_INDEX */
 	uint32_t events;       /* number of its events */
+	uint32_t work;         /* number of its events that have a class */
 	bool in_scope;
 	bool synchronises;     /* it returns when the device has finished some work */
 };
@@ -84,6 +87,7 @@ struct dw_device_owner {
 	uint32_t parent;       /* index, or DW_NO_INDEX */
 	uint32_t forward;      /* index of the forward operator's owner, or DW_NO_INDEX */
 	uint32_t symbol, thread;
+	uint32_t stack;        /* its call site, or that of the range around it: id of the file; 0: none */
 	bool in_scope;
 };
 
@@ -117,6 +121,31 @@ const struct dw_device_work *dw_model_device_work(struct dw_model *model, struct
  * there is none, continues with the forward operator of a backward operator. DW_NO_INDEX: none. */
 uint32_t dw_device_owner_of(const struct dw_model *model, const struct dw_device_work *work,
                             uint32_t owner, uint32_t categories);
+
+/*
+ * The ranges around a call, from the innermost one outwards: those of its own thread, then the named
+ * ranges (phases, zones, actions, handlers, ...) of its home that were open when it began. The home
+ * of a call in a backward operator is the thread of the forward operator; that of a call in a thread
+ * without steps is the thread of its process that steps. So work of autograd's threads belongs to
+ * the phase "backward" of the training loop. The home is the call's own thread otherwise.
+ */
+static inline uint32_t dw_device_first_owner(const struct dw_device_call *call)
+{
+	return call->owner != DW_NO_INDEX ? call->owner : call->around;
+}
+static inline uint32_t dw_device_next_owner(const struct dw_device_work *work,
+                                            const struct dw_device_call *call, uint32_t owner)
+{
+	const struct dw_device_owner *at = &work->owners[owner];
+
+	return at->parent != DW_NO_INDEX || at->thread != call->thread ? at->parent : call->around;
+}
+
+/* Whether the run has events of devices. */
+static inline bool dw_model_has_device(const struct dw_model *model)
+{
+	return dw_model_source(model)->events_count > 0;
+}
 
 /* families.c: the family of an event, by its kind and name. */
 enum dw_family dw_device_family(uint32_t kind, const char *name);

@@ -323,6 +323,7 @@ static void events_join(struct dw_device_build *build)
 		call->events++;
 		if (!counts)
 			continue;
+		call->work++;
 		call->device_ns += event->end_ns - event->start_ns;
 		if (call->owner != DW_NO_INDEX && event->in_scope)
 			work->owners[call->owner].self_ns += event->end_ns - event->start_ns;
@@ -396,7 +397,7 @@ static bool device_compute(struct dw_model *model, const void *request, void *re
 		good = dw_device_read_events(&build) && events_sort(&build) && dw_device_find_calls(&build);
 	if (good && model->source->events_count) {
 		events_join(&build);
-		good = events_link(&build);
+		good = events_link(&build) && dw_device_find_homes(&build);
 	}
 	free(build.keys);
 	free(build.name_keys);

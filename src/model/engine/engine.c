@@ -19,6 +19,7 @@
 #include "model/core/pass.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
+#include "model/device/sums.h"
 #include "model/engine/engine_roles.h"
 
 /* ---- times out of the records ---------------------------------------------------------------- */
@@ -115,7 +116,8 @@ static void engines_leave(void *state, void *memory, uint64_t ticks, enum dw_lea
 	}
 	now = &engines->now[place->engine];
 	struct dw_engine_time time = { .row = place->row, .run = now->run, .epoch = frame->epoch,
-		.iteration = frame->iteration };
+		.iteration = frame->iteration, .thread = engines->pass.walk.thread,
+		.start_ticks = frame->frame.start };
 	if (place->role == DW_ENGINE_FETCH) {
 		now->fetch = time;
 		now->fetch_ticks = duration;
@@ -184,16 +186,33 @@ struct sums {
 	struct dw_time_stat **stats; /* by engine, then by row; of this stream, in ticks */
 	uint32_t *runs;                 /* by engine: the run of the last time added */
 	enum dw_engine_runs which;
+	struct dw_model *model;
+	bool device, failed;          /* device: the run has events of devices */
 };
+
+static void sums_add_device(struct sums *sums, const struct dw_source_file *file,
+                            struct dw_engine_row *row, const struct dw_engine_time *time,
+                            uint64_t ticks)
+{
+	struct dw_device_amount amount;
+
+	sums->failed |= !dw_model_device_between(sums->model, DW_DEVICE_OF_HOME, time->thread,
+	                                         dw_source_ns(&file->clock, time->start_ticks),
+	                                         dw_source_ns(&file->clock, time->start_ticks + ticks),
+	                                         &amount, NULL);
+	row->device_ns += amount.ns;
+	row->device_events += amount.events;
+}
 
 static void sums_add_time(void *pointer, const struct dw_source_file *file, uint32_t at,
                           const struct dw_engine_time *time, uint64_t ticks)
 {
 	struct sums *sums = pointer;
 	struct dw_engine *engine = &sums->engines->engines[at];
-	const struct dw_engine_row *row = &engine->rows[time->row];
+	struct dw_engine_row *row = &engine->rows[time->row];
 
-	(void)file;
+	if (sums->device)
+		sums_add_device(sums, file, row, time, ticks);
 	if (sums->runs[at] != time->run) {
 		engine->runs++;
 		sums->runs[at] = time->run;
@@ -239,7 +258,8 @@ static int engines_sum(struct dw_model *model, struct dw_engines *engines,
                        enum dw_engine_runs which)
 {
 	struct dw_arena scratch = { 0 };
-	struct sums sums = { .engines = engines, .which = which };
+	struct sums sums = { .engines = engines, .which = which, .model = model,
+		.device = which == DW_ENGINE_ALL_RUNS && dw_model_has_device(model) };
 	const struct visitor visitor = { &sums, sums_add_time, sums_add_run, sums_add_open,
 		                             sums_add_stream };
 	bool failed;
@@ -254,7 +274,7 @@ static int engines_sum(struct dw_model *model, struct dw_engines *engines,
 		failed = !sums.stats[e];
 	}
 	if (!failed)
-		failed = engines_visit(model, engines, &visitor) != 0;
+		failed = engines_visit(model, engines, &visitor) != 0 || sums.failed;
 	dw_arena_reset(&scratch);
 	return failed ? -1 : 0;
 }

@@ -24,6 +24,8 @@ struct dw_engine_row {
 	const char *handler; /* NULL: firings of the event, with all handlers */
 	bool by_epoch;       /* indices are epochs, not iterations */
 	struct dw_time_stat stat; /* seconds */
+	uint64_t device_ns, device_events; /* work of devices that was called meanwhile, also by other
+	                                    * threads for this one; only with DW_ENGINE_ALL_RUNS */
 };
 
 struct dw_engine {
@@ -61,6 +63,8 @@ struct dw_engine_time {
 	uint32_t run;     /* a number that differs between runs */
 	uint64_t epoch, iteration;
 	uint64_t ns;
+	uint32_t thread;  /* index into the source's threads */
+	uint64_t start_ticks;
 };
 
 /* Calls `each` for every time of the engine until it returns a value other than 0: stream by

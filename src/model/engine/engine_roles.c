@@ -145,7 +145,8 @@ static const struct found *roles_make_rows(struct search *search, const struct f
 	row = engine->rows + DW_ENGINE_EVENTS - 1;
 	for (; from < to; from++) {
 		struct dw_engine_row made = {
-			from->event, from->handler, roles_by_epoch(from->order), { 0 }
+			.event = from->event, .handler = from->handler,
+			.by_epoch = roles_by_epoch(from->order),
 		};
 		bool same = row >= engine->rows + DW_ENGINE_EVENTS && !row->handler == !made.handler &&
 		            strcmp(row->event, made.event) == 0 &&

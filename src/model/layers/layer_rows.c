@@ -33,7 +33,9 @@ static struct dw_layer_sums rows_convert_sums(const struct taking *taking,
 	return (struct dw_layer_sums){
 		.operators_ns = rows_ns(taking, from->operators),
 		.backward_ns = rows_ns(taking, from->backward),
-		.device_ns = rows_ns(taking, from->device),
+		.device_ns = rows_ns(taking, from->device) + from->events_ns,
+		.backward_device_ns = from->backward_events_ns,
+		.device_events = from->events,
 		.bytes = from->bytes,
 		.backward_bytes = from->backward_bytes,
 		.flops = from->flops,
@@ -45,7 +47,7 @@ static struct dw_layer_sums rows_convert_sums(const struct taking *taking,
 static bool rows_is_used(const struct dw_layer_node *node, const struct dw_layer_ticks *own)
 {
 	return node->calls || own->operators || own->backward || own->device || own->bytes ||
-	       own->backward_bytes;
+	       own->backward_bytes || own->events;
 }
 
 static void rows_add_up(struct taking *taking)
@@ -261,7 +263,9 @@ static void rows_make_all(struct taking *taking)
 		layers->has_backward |= taking->own[i].backward > 0;
 		layers->has_backward_memory |= taking->own[i].backward_bytes != 0;
 		layers->has_flops |= taking->own[i].flops > 0;
-		layers->has_device |= taking->own[i].device > 0;
+		layers->has_device |= taking->own[i].device > 0 || taking->own[i].events_ns > 0;
+		layers->has_backward_device |= taking->own[i].backward_events_ns > 0;
+		layers->has_device_events |= taking->own[i].events > 0;
 	}
 }
 

@@ -17,6 +17,7 @@
 /* Like struct dw_layer_sums, in ticks of the first file. */
 struct dw_layer_ticks {
 	uint64_t operators, backward, device;
+	uint64_t events_ns, backward_events_ns, events; /* work of devices; in ns */
 	int64_t bytes, backward_bytes;
 	uint64_t flops;
 };
@@ -113,6 +114,9 @@ static inline void dw_layer_ticks_add(struct dw_layer_ticks *into, const struct 
 	into->operators += from->operators;
 	into->backward += from->backward;
 	into->device += from->device;
+	into->events_ns += from->events_ns;
+	into->backward_events_ns += from->backward_events_ns;
+	into->events += from->events;
 	into->bytes += from->bytes;
 	into->backward_bytes += from->backward_bytes;
 	into->flops += from->flops;

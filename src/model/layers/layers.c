@@ -12,6 +12,7 @@
 #include "model/core/product.h"
 #include "model/core/scope.h"
 #include "model/core/share_names.h"
+#include "model/device/sums.h"
 #include "model/layers/layer_tree.h"
 #include "model/core/freed_bytes.h"
 #include "model/time/flops.h"
@@ -73,6 +74,8 @@ struct pass {
 	struct dw_freed_bytes memory;
 	struct layer_symbol *symbols;
 	struct dw_frames frames;
+	const struct dw_device_work *work; /* NULL: no events of devices */
+	size_t *next_call;      /* by thread: number of its calls of devices that have been added */
 	bool failed;
 };
 
@@ -82,6 +85,9 @@ struct layers {
 	const uint32_t *symbol_by_id;
 	double ratio;        /* multiplies ticks of this file to get those of the first */
 	int64_t bytes;       /* allocated less freed so far */
+	uint32_t thread;     /* the thread of `calls` */
+	const struct dw_device_moment *calls; /* those that caused work of devices */
+	size_t call_count;
 };
 
 /* A flow has a handle of its process and no thread. Its links have this value as their thread. */
@@ -295,6 +301,47 @@ static void layers_take_memory(struct layers *layers, const struct frame *frame,
 		dw_layer_ticks_add(&pass->tree.entries[frame->entry].ticks, &more);
 }
 
+/* ---- work of devices ----------------------------------------------------------------------- */
+
+/* Adds the device time of the calls that began before this time to the ranges that are open. */
+static void layers_take_calls(struct layers *layers, uint64_t before_ns)
+{
+	struct pass *pass = layers->all;
+	const struct frame none = { .what = DW_LAYER_IS_NOTHING };
+	const struct frame *frame = DW_PASS_INNERMOST(&layers->pass, struct frame);
+	uint32_t thread = layers->pass.walk.thread;
+	size_t *next;
+
+	if (thread == DW_NO_INDEX)
+		return;
+	if (thread != layers->thread) {
+		layers->thread = thread;
+		layers->calls = dw_model_device_moments(pass->model, DW_DEVICE_OF_THREAD, thread,
+		                                        &layers->call_count, NULL);
+		pass->failed |= !layers->calls;
+	}
+	frame = frame ? frame : &none;
+	next = &pass->next_call[thread];
+	for (; layers->calls && *next < layers->call_count &&
+	       layers->calls[*next].start_ns < before_ns; ++*next) {
+		const struct dw_device_call *call = &pass->work->calls[layers->calls[*next].call];
+		struct dw_layer_ticks more = { .events = call->work };
+
+		*(frame->backward ? &more.backward_events_ns : &more.events_ns) = call->device_ns;
+		dw_layer_ticks_add(&pass->tree.places[frame->place].ticks, &more);
+		if (frame->entry)
+			dw_layer_ticks_add(&pass->tree.entries[frame->entry].ticks, &more);
+	}
+}
+
+DW_INLINE void layers_settle(void *state, uint64_t ticks)
+{
+	struct layers *layers = state;
+
+	if (__builtin_expect(layers->all->work != NULL, 0))
+		layers_take_calls(layers, dw_source_ns(&layers->pass.walk.file->clock, ticks));
+}
+
 static void layers_note(void *state, uint64_t ticks, const struct dw_record *record)
 {
 	struct layers *layers = state;
@@ -314,7 +361,7 @@ static void layers_note(void *state, uint64_t ticks, const struct dw_record *rec
 /* Not scoped: a block that is freed in scope may be allocated in a chunk out of scope. */
 static const struct dw_pass_hooks layers_hooks = {
 	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true,
-	.enter = layers_enter, .leave = layers_leave, .note = layers_note,
+	.enter = layers_enter, .leave = layers_leave, .note = layers_note, .settle = layers_settle,
 };
 DW_PASS_DEFINE(layers, layers_hooks)
 
@@ -326,7 +373,7 @@ static bool layers_walk_streams(struct pass *pass)
 
 	pass->failed |= !buffer;
 	for (size_t i = 0; i < source->stream_count && !pass->failed; i++) {
-		struct layers layers = { .all = pass };
+		struct layers layers = { .all = pass, .thread = DW_NO_INDEX };
 
 		/* Ranges out of scope do not count, but any stream may free or allocate memory. */
 		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.count)
@@ -335,6 +382,8 @@ static bool layers_walk_streams(struct pass *pass)
 		layers.symbol_by_id = model->symbol_by_id[source->streams[i].file];
 		layers.ratio = dw_file_ratio(source, source->streams[i].file);
 		layers_walk(&layers.pass);
+		if (pass->work)
+			layers_take_calls(&layers, UINT64_MAX);
 		pass->failed |= layers.pass.failed;
 	}
 	free(buffer);
@@ -343,12 +392,21 @@ static bool layers_walk_streams(struct pass *pass)
 
 /* ---- the product --------------------------------------------------------------------------- */
 
+static bool layers_find_device_work(struct pass *pass)
+{
+	if (!dw_model_has_device(pass->model))
+		return true;
+	pass->work = dw_model_device_work(pass->model, NULL);
+	pass->next_call = calloc(pass->model->source->thread_count + 1, sizeof *pass->next_call);
+	return pass->work && pass->next_call;
+}
+
 static bool layers_compute(struct dw_model *model, const void *request, void *result)
 {
 	struct pass pass = { .model = model, .ask = *(const struct dw_layers_ask *)request };
 	struct dw_layers *layers = result;
 	bool done = (pass.symbols = layers_make_symbols(model)) &&
-	            dw_layer_tree_make(&pass.tree, model) &&
+	            dw_layer_tree_make(&pass.tree, model) && layers_find_device_work(&pass) &&
 	            dw_freed_bytes_init(&pass.memory, model, true) && layers_walk_streams(&pass);
 
 	if (done && pass.ask.uncalled)
@@ -360,6 +418,7 @@ static bool layers_compute(struct dw_model *model, const void *request, void *re
 	dw_layer_tree_reset(&pass.tree);
 	dw_freed_bytes_reset(&pass.memory);
 	free(pass.symbols);
+	free(pass.next_call);
 	dw_frames_reset(&pass.frames);
 	return done;
 }

@@ -8,7 +8,8 @@
  * An operator belongs to the innermost layer around it. An operator of the backward pass belongs to
  * the layer of the forward operator that its LINK names, or, if the program marks the backward
  * pass itself, to the layer around it. A range of a device belongs to the layer around it, or to
- * the layer from which its flow comes.
+ * the layer from which its flow comes. Work of a device belongs to the layer and the operator of
+ * the call that submitted it.
  *
  * Invariant: the operators' self times of all nodes and of `outside` sum to those of the profile by
  * name. Those of a layer's calls, and of its operators outside calls, sum to those of the layer.
@@ -29,7 +30,10 @@ struct dw_layers_ask {
 /* Sums of a layer without its child layers. */
 struct dw_layer_sums {
 	uint64_t operators_ns, backward_ns; /* operators' self times: not backward; backward */
-	uint64_t device_ns;                 /* self time of ranges of devices */
+	uint64_t device_ns;                 /* self time of ranges of devices, and device time (as in
+	                                     * device/sums.h) of calls that are not in the backward */
+	uint64_t backward_device_ns;        /* device time of calls in the backward pass */
+	uint64_t device_events;             /* events of a device, of both passes */
 	int64_t bytes, backward_bytes;      /* allocated less freed */
 	uint64_t flops;                     /* of both passes */
 };
@@ -83,7 +87,8 @@ struct dw_layers {
 	size_t operator_count;
 	struct dw_layer_sums outside; /* outside any layer */
 	struct dw_layer_operators outside_operators;
-	bool has_backward, has_memory, has_backward_memory, has_flops, has_device, has_parameters;
+	bool has_backward, has_memory, has_backward_memory, has_flops, has_parameters;
+	bool has_device, has_backward_device, has_device_events;
 };
 
 /* `ask` may be NULL: only layers. Returns NULL with `error` when out of memory. */
@@ -108,6 +113,8 @@ static inline void dw_layer_sums_add(struct dw_layer_sums *into, const struct dw
 	into->operators_ns += from->operators_ns;
 	into->backward_ns += from->backward_ns;
 	into->device_ns += from->device_ns;
+	into->backward_device_ns += from->backward_device_ns;
+	into->device_events += from->device_events;
 	into->bytes += from->bytes;
 	into->backward_bytes += from->backward_bytes;
 	into->flops += from->flops;

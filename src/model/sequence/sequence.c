@@ -13,6 +13,7 @@
 #include "base/whole.h"
 #include "model/core/product.h"
 #include "model/core/tally.h"
+#include "model/device/sums.h"
 #include "model/steps/steps.h"
 #include "model/sequence/drift.h"
 #include "model/sequence/positions.h"
@@ -23,6 +24,7 @@ struct more {
 	uint64_t iterations;
 	double base, sum, squares; /* first duration; sums of differences to it, of their squares */
 	float *samples;            /* for the drift, ticks + 1; 0: no sample */
+	struct dw_device_amount device;
 };
 
 struct work {
@@ -41,6 +43,8 @@ struct work {
 	struct more whole;         /* samples of whole iterations, from begin to end */
 	uint32_t samples;          /* the largest chosen_count of a process */
 	uint64_t planned;          /* timed iterations of this process so far */
+	const struct dw_source_clock *clock; /* of this process */
+	bool device;               /* the run has events of devices */
 };
 
 int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequence_ask *ask,
@@ -128,6 +132,27 @@ static void sequence_add_times(struct work *work, const uint32_t *positions,
 	}
 }
 
+/* Adds the device time of the calls that each operator made. */
+static int sequence_add_device(struct work *work, const uint32_t *positions,
+                               const struct dw_sequence_item *items, size_t count)
+{
+	for (size_t i = 0; work->device && i < count; i++) {
+		struct dw_device_amount amount, *to;
+
+		if (positions[i] == DW_NO_INDEX)
+			continue;
+		if (!dw_model_device_between(work->model, DW_DEVICE_OF_THREAD, items[i].thread,
+		                             dw_source_ns(work->clock, items[i].start),
+		                             dw_source_ns(work->clock, items[i].start + items[i].duration),
+		                             &amount, NULL))
+			return -1;
+		to = &work->more[positions[i]].device;
+		to->ns += amount.ns;
+		to->events += amount.events;
+	}
+	return 0;
+}
+
 static int sequence_sample(struct work *work, const struct dw_sequence_step *step,
                            const uint32_t *positions, const struct dw_sequence_item *items,
                            size_t count)
@@ -176,7 +201,8 @@ static int sequence_take_iteration(void *context, const struct dw_sequence_step 
 		return 0;
 	}
 	sequence_add_times(work, positions, items, count);
-	if (sequence_sample(work, step, positions, items, count))
+	if (sequence_add_device(work, positions, items, count) ||
+	    sequence_sample(work, step, positions, items, count))
 		return -1;
 	work->planned++;
 	sequence->iterations++;
@@ -231,6 +257,7 @@ static int sequence_take_process(struct work *work, uint32_t process, uint32_t t
 
 	work->ratio = source->files[source->processes[process].file].clock.ns_per_tick /
 	              source->files[0].clock.ns_per_tick;
+	work->clock = &source->files[source->processes[process].file].clock;
 	work->planned = work->next_chosen = 0;
 	work->chosen_count = dw_drift_choose(timed, work->chosen);
 	work->samples = work->chosen_count > work->samples ? work->chosen_count : work->samples;
@@ -263,6 +290,8 @@ static void sequence_finish_op(const struct work *work, uint32_t id, uint32_t te
 	op->symbol = model->row_symbol[DW_SEQUENCE_ROW(key)];
 	op->phase = (enum dw_sequence_phase)DW_SEQUENCE_PHASE(key);
 	op->iterations = more->iterations;
+	op->device_ns = more->device.ns;
+	op->device_events = more->device.events;
 	op->drift = NAN;
 	dw_tally_stat(tally, ns_per_tick, &op->stat);
 	if (!tally->count)
@@ -309,6 +338,8 @@ static void sequence_join_repeats(struct work *work, const struct dw_sequence_bl
 		dw_tally_merge(&tally, &work->arena, &work->tallies[id], 1);
 		squares += more->squares + 2 * shift * more->sum + count * shift * shift;
 		sum += more->sum + count * shift;
+		op->device_ns += r ? one->device_ns : 0;
+		op->device_events += r ? one->device_events : 0;
 		if (one->drifts && (!op->drifts || fabs(one->drift) > fabs(op->drift))) {
 			op->drift = one->drift;
 			op->drifts = true;
@@ -377,7 +408,8 @@ static int sequence_compute_all(struct work *work)
 static bool sequence_compute(struct dw_model *model, const void *request, void *result)
 {
 	const struct dw_sequence_ask *ask = request;
-	struct work work = { .model = model, .skip = ask->skip, .sequence = result };
+	struct work work = { .model = model, .skip = ask->skip, .sequence = result,
+		.device = dw_model_has_device(model) };
 	int code = sequence_compute_all(&work);
 
 	dw_line_reset(&work.line);

@@ -41,6 +41,7 @@ struct dw_sequence_op {
 	double mean_ns, std_ns;
 	double drift;          /* its change over the run, divided by its median */
 	bool drifts;           /* whether the change is a trend, see drift.c */
+	uint64_t device_ns, device_events; /* of timed iterations: work of devices that it caused */
 };
 
 /* From position `first` on, the same `length` operators follow one another `repeats` times. `ops`

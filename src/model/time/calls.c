@@ -537,9 +537,6 @@ const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_ca
                                       struct dwell_error *error)
 {
 	static const struct dw_product product = { sizeof(struct dw_calls), calls_compute, NULL };
-	uint64_t key = (uint64_t)ask->group.stack_frames << 32 | ask->group.shapes |
-	               (uint64_t)ask->group.overload << 1 | (uint64_t)ask->named << 2 |
-	               (uint64_t)ask->top_level << 3 | (uint64_t)ask->memory << 4;
 
-	return dw_product_get(model, &product, key, ask, error);
+	return dw_product_get(model, &product, dw_calls_key(ask), ask, error);
 }

@@ -45,6 +45,14 @@ struct dw_calls {
 	bool has_shapes, has_stacks, has_memory, has_flops; /* such data was recorded */
 };
 
+/* A number by which products of equal requests are found. */
+static inline uint64_t dw_calls_key(const struct dw_calls_ask *ask)
+{
+	return (uint64_t)ask->group.stack_frames << 32 | ask->group.shapes |
+	       (uint64_t)ask->group.overload << 1 | (uint64_t)ask->named << 2 |
+	       (uint64_t)ask->top_level << 3 | (uint64_t)ask->memory << 4;
+}
+
 /* NULL with `error` if memory ran out. */
 const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_calls_ask *ask,
                                       struct dwell_error *error);

@@ -1,7 +1,10 @@
 /* Device work: joining events with calls and operators, and dividing a step's time, on made traces. */
 #include "made.h"
 
+#include "model/device/sums.h"
 #include "model/device/times.h"
+#include "model/layers/layers.h"
+#include "model/sequence/sequence.h"
 
 struct gpu {
 	struct made made;
@@ -248,6 +251,154 @@ TEST(only_events_that_were_submitted_in_scope_count)
 	CHECK_EQ(work->events[1].in_scope, false);
 	CHECK_EQ(work->events[2].in_scope, true);
 	CHECK_EQ(work->events[3].in_scope, true);
+	made_close(&gpu.made);
+}
+
+/*
+ * A step of the thread "main": its phase "forward" has the layer and an operator with a kernel of 10
+ * ns, and a range without an operator has one of 7 ns. A thread of autograd runs the backward
+ * operator, which calls another one with kernels of 20 and 30 ns, while the phase "backward" of
+ * "main" waits.
+ */
+static void gpu_train(struct gpu *gpu, struct dw_encode_stream *autograd)
+{
+	struct made *made = &gpu->made;
+	uint32_t forward[3] = { 42, 0, 0 }, backward[3] = { 42, 0, made->thread }, thread, inner;
+
+	thread = dw_encode_thread(&made->process, 101, 1, 0, "autograd");
+	dw_encode_stream_init(autograd, &made->process, 1, thread);
+	inner = made_op(made, DWELL_CATEGORY_OPERATOR, "aten::mm_backward");
+	dw_encode_step(&made->process, made->thread, 0, 100, 900, 0, DW_STEP_RECORDED);
+	dw_encode_begin(&made->stream, 110, made_op(made, DWELL_CATEGORY_PHASE, "forward"));
+	dw_encode_begin(&made->stream, 120, gpu->layer);
+	dw_encode_begin(&made->stream, 130, gpu->op);
+	dw_encode_record(&made->stream, 130, DW_LINK, 0, forward, 3);
+	gpu_call(gpu, gpu->launch, 1, 140, 150);
+	dw_encode_end(&made->stream, 160);
+	dw_encode_end(&made->stream, 170);
+	gpu_call(gpu, gpu->launch, 2, 180, 190);
+	dw_encode_end(&made->stream, 200);
+	dw_encode_begin(&made->stream, 300, made_op(made, DWELL_CATEGORY_PHASE, "backward"));
+	dw_encode_end(&made->stream, 800);
+	dw_encode_begin(autograd, 400, gpu->op);
+	dw_encode_record(autograd, 400, DW_LINK, 0, backward, 3);
+	dw_encode_begin(autograd, 410, inner);
+	for (uint32_t i = 0; i < 2; i++) {
+		dw_encode_begin(autograd, 420 + i * 20, gpu->launch);
+		dw_encode_correlation(autograd, 3 + i);
+		dw_encode_end(autograd, 430 + i * 20);
+	}
+	dw_encode_end(autograd, 480);
+	dw_encode_end(autograd, 490);
+	dw_encode_close(autograd);
+	for (uint32_t i = 0; i < 4; i++)
+		gpu_kernel(gpu, gpu->queue, i + 1, 1000 + i * 100, 1000 + i * 100 + (i == 1 ? 7 : (i ? i * 10 : 10)));
+}
+
+/* Of the range with this name: self and total time, and number of events. */
+static void check_row(struct made *made, const struct dw_device_sum *rows, uint32_t category,
+                      const char *name, uint64_t self_ns, uint64_t total_ns, uint64_t events)
+{
+	size_t count;
+	const struct dw_symbol *symbols = dw_model_symbols(made->model, &count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (symbols[i].category == category && strcmp(symbols[i].name, name) == 0) {
+			const struct dw_device_sum *sum = &rows[dw_model_symbol_row(made->model, i)];
+
+			CHECK_EQ(sum->self_ns, self_ns);
+			CHECK_EQ(sum->total_ns, total_ns);
+			CHECK_EQ(sum->self_events, events);
+			return;
+		}
+	CHECK(false);
+}
+
+TEST(device_time_belongs_to_names_paths_and_phases)
+{
+	struct gpu gpu;
+	struct dw_encode_stream autograd;
+	const struct dw_device_sum *rows;
+	const struct dw_device_phases *phases;
+	const struct dw_tree *tree;
+	struct dw_device_amount amount;
+	uint64_t self_ns = 0;
+
+	gpu_init(&gpu);
+	gpu_train(&gpu, &autograd);
+	REQUIRE(gpu_open(&gpu, NULL));
+	rows = dw_model_device_by_row(gpu.made.model, 1u << DWELL_CATEGORY_OPERATOR, NULL);
+	REQUIRE(rows);
+	check_row(&gpu.made, rows, DWELL_CATEGORY_OPERATOR, "aten::mm", 10, 60, 1);
+	check_row(&gpu.made, rows, DWELL_CATEGORY_OPERATOR, "aten::mm_backward", 50, 50, 2);
+	rows = dw_model_device_by_row(gpu.made.model, 1u << DWELL_CATEGORY_PHASE, NULL);
+	REQUIRE(rows);
+	check_row(&gpu.made, rows, DWELL_CATEGORY_PHASE, "forward", 17, 17, 2);
+	check_row(&gpu.made, rows, DWELL_CATEGORY_PHASE, "backward", 50, 50, 2);
+	phases = dw_model_device_by_phase(gpu.made.model, NULL);
+	REQUIRE(phases);
+	CHECK_EQ(phases->shares[DW_SHARE_FORWARD].ns, 17);
+	CHECK_EQ(phases->shares[DW_SHARE_BACKWARD].ns, 50);
+	REQUIRE(dw_model_device_between(gpu.made.model, DW_DEVICE_OF_HOME, 0, 100, 900, &amount, NULL));
+	CHECK_EQ(amount.ns, 67);
+	CHECK_EQ(amount.events, 4);
+	REQUIRE(dw_model_device_between(gpu.made.model, DW_DEVICE_OF_THREAD, 0, 100, 180, &amount, NULL));
+	CHECK_EQ(amount.ns, 10);
+	tree = dw_model_tree(gpu.made.model, NULL);
+	rows = dw_model_device_by_path(gpu.made.model, NULL);
+	REQUIRE(tree && rows);
+	for (size_t i = 0; i < tree->count; i++)
+		self_ns += rows[i].self_ns;
+	CHECK_EQ(self_ns, 67);
+	made_close(&gpu.made);
+}
+
+TEST(device_time_belongs_to_layers_calls_and_positions)
+{
+	struct gpu gpu;
+	struct dw_encode_stream autograd;
+	struct dw_calls_ask ask = { .named = true };
+	struct dw_layers_ask with = { .operators = true };
+	struct dw_sequence_ask none = { 0 };
+	const struct dw_sequence *sequence;
+	const struct dw_device_sum *sums;
+	const struct dw_layers *layers;
+	const struct dw_calls *calls;
+	uint64_t ns = 0;
+
+	gpu_init(&gpu);
+	gpu_train(&gpu, &autograd);
+	REQUIRE(gpu_open(&gpu, NULL));
+	layers = dw_model_layers(gpu.made.model, &with, NULL);
+	REQUIRE(layers && layers->count == 2 && layers->has_device && layers->has_backward_device);
+	CHECK_EQ(layers->rows[1].own.device_ns, 10);
+	CHECK_EQ(layers->rows[1].own.backward_device_ns, 50);
+	CHECK_EQ(layers->rows[1].own.device_events, 3);
+	CHECK_EQ(layers->rows[0].all.backward_device_ns, 50);
+	CHECK_EQ(layers->outside.device_ns, 7);
+	for (size_t i = 0; i < layers->rows[1].operators.count; i++)
+		ns += layers->operators[layers->rows[1].operators.first + i].own.backward_device_ns;
+	CHECK_EQ(ns, 50);
+	calls = dw_model_calls(gpu.made.model, &ask, NULL);
+	sums = dw_model_device_by_call(gpu.made.model, &ask, NULL);
+	REQUIRE(calls && sums && calls->count == 3);
+	for (size_t i = 0; i < calls->count; i++) {
+		CHECK_EQ(sums[i].self_ns, calls->rows[i].symbol == DW_NO_INDEX          ? 0
+		                          : strcmp(calls->rows[i].name, "aten::mm") == 0 ? 10 : 50);
+		CHECK_EQ(sums[i].total_ns, calls->rows[i].symbol == DW_NO_INDEX          ? 67
+		                           : strcmp(calls->rows[i].name, "aten::mm") == 0 ? 60 : 50);
+	}
+	ask.top_level = true;
+	calls = dw_model_calls(gpu.made.model, &ask, NULL);
+	sums = dw_model_device_by_call(gpu.made.model, &ask, NULL);
+	REQUIRE(calls && sums);
+	for (size_t i = 0; i < calls->count; i++)
+		if (strcmp(calls->rows[i].name, "aten::mm") == 0)
+			CHECK_EQ(sums[i].total_ns, 60);
+	sequence = dw_model_sequence(gpu.made.model, &none, NULL);
+	REQUIRE(sequence && sequence->count == 2);
+	CHECK_EQ(sequence->ops[0].device_ns, 10);
+	CHECK_EQ(sequence->ops[1].device_ns, 50);
 	made_close(&gpu.made);
 }
 
