@@ -19,16 +19,37 @@ enum { DW_EXIT_OK = 0, DW_EXIT_BAD_INPUT = 1, DW_EXIT_USAGE = 2, DW_EXIT_PIPE = 
 
 /* Options by their meaning. An option has the same meaning in all verbs. */
 enum dw_option_id {
-	DW_OPTION_OUTPUT, DW_OPTION_MAX_SIZE, DW_OPTION_KEEP, DW_OPTION_STEPS, DW_OPTION_STEP_ON,
+	DW_OPTION_OUTPUT,
+	DW_OPTION_MAX_SIZE,
+	DW_OPTION_KEEP,
+	DW_OPTION_STEPS,
+	DW_OPTION_STEP_ON,
 	DW_OPTION_SCHEDULE,
-	DW_OPTION_SHAPES, DW_OPTION_STACKS, DW_OPTION_FUNCTIONS, DW_OPTION_FLOPS,
-	DW_OPTION_MEMORY, DW_OPTION_NO_MEMORY,
-	DW_OPTION_VIEW, DW_OPTION_LAYOUT, DW_OPTION_VIEW_FIELD, DW_OPTION_FORMAT, DW_OPTION_THREAD,
-	DW_OPTION_PROFILE, DW_OPTION_ACTION,
-	DW_OPTION_TEXTS, DW_OPTION_METRIC, DW_OPTION_TITLE, DW_OPTION_LAYERS,
-	DW_OPTION_SERVE, DW_OPTION_PORT, DW_OPTION_HOST, DW_OPTION_DURATION, DW_OPTION_DELAY,
+	DW_OPTION_SHAPES,
+	DW_OPTION_STACKS,
+	DW_OPTION_FUNCTIONS,
+	DW_OPTION_FLOPS,
+	DW_OPTION_MEMORY,
+	DW_OPTION_NO_MEMORY,
+	DW_OPTION_VIEW,
+	DW_OPTION_LAYOUT,
+	DW_OPTION_VIEW_FIELD,
+	DW_OPTION_FORMAT,
+	DW_OPTION_THREAD,
+	DW_OPTION_PROFILE,
+	DW_OPTION_ACTION,
+	DW_OPTION_TEXTS,
+	DW_OPTION_METRIC,
+	DW_OPTION_TITLE,
+	DW_OPTION_LAYERS,
+	DW_OPTION_SERVE,
+	DW_OPTION_PORT,
+	DW_OPTION_HOST,
+	DW_OPTION_DURATION,
+	DW_OPTION_DELAY,
 	DW_OPTION_INHERITED,
-	DW_OPTION_HELP, DW_OPTION_VERSION,
+	DW_OPTION_HELP,
+	DW_OPTION_VERSION,
 };
 
 /* The field of struct dwell_view_options that an option sets. */
@@ -41,19 +62,19 @@ struct dw_option_field {
 /* A row without a name is a heading in --help: its `help` is printed. */
 struct dw_option {
 	enum dw_option_id id;
-	const char *name;      /* "steps" for --steps */
-	char letter;           /* 'o' for -o, or 0 */
-	const char *argument;  /* "FILE"; "[=WHICH]" if it is optional; NULL if there is none */
+	const char *name;     /* "steps" for --steps */
+	char letter;          /* 'o' for -o, or 0 */
+	const char *argument; /* "FILE"; "[=WHICH]" if it is optional; NULL if there is none */
 	const char *help;
-	const char *choices;   /* the only values, as "both oldest newest"; "@views", "@layouts",
-	                        * "@renderers", "@exports": the names of a registry; or NULL */
+	const char *choices;          /* the only values, as "both oldest newest"; "@views", "@layouts",
+	                               * "@renderers", "@exports": the names of a registry; or NULL */
 	struct dw_option_field field; /* of DW_OPTION_VIEW_FIELD */
 };
 
 struct dw_verb {
 	const char *name;
 	const char *summary;
-	const char *operands;  /* "[TRACE...]" */
+	const char *operands; /* "[TRACE...]" */
 	const struct dw_option *options;
 	size_t option_count;
 	int (*run)(const struct dw_verb *verb, int argc, char **argv);
@@ -114,6 +135,8 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_import(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_ranks(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv);
 /* `dwell COMMAND...`: runs the command, then prints the overview. */
 int dw_run_command(char **command);

@@ -12,34 +12,48 @@
 
 #include "cli/cli.h"
 
-#define HEADING(text) { .help = text }
-#define HELP { DW_OPTION_HELP, "help", 'h', .help = "show this help and exit" }
-#define STEPS(doing)                                                                     \
-	{ DW_OPTION_STEPS, "steps", .argument = "A..B",                                       \
-	  .help = doing " steps A to B, counted from 0" }
+#define HEADING(text) \
+	{ \
+		.help = text \
+	}
+#define HELP \
+	{ \
+		DW_OPTION_HELP, "help", 'h', .help = "show this help and exit" \
+	}
+#define STEPS(doing) \
+	{ \
+		DW_OPTION_STEPS, "steps", .argument = "A..B", \
+								  .help = doing " steps A to B, counted from 0" \
+	}
 /* Options that select the part of a trace to read. */
-#define SCOPE(doing)                                                                     \
-	STEPS(doing),                                                                         \
-	{ DW_OPTION_PROFILE, "profile", .argument = "P",                                      \
-	  .help = doing " the ranges of the profile with this name or id" },                  \
-	{ DW_OPTION_ACTION, "action", .argument = "NAME",                                     \
-	  .help = doing " what begins within this action or zone" },                          \
-	{ DW_OPTION_THREAD, "thread", .argument = "T",                                        \
-	  .help = doing " the thread with this name or number" }
+#define SCOPE(doing) \
+	STEPS(doing), \
+		{ DW_OPTION_PROFILE, "profile", .argument = "P", \
+		  .help = doing " the ranges of the profile with this name or id" }, \
+		{ DW_OPTION_ACTION, "action", .argument = "NAME", \
+		  .help = doing " what begins within this action or zone" }, \
+	{ \
+		DW_OPTION_THREAD, "thread", .argument = "T", \
+									.help = doing " the thread with this name or number" \
+	}
 
 static const struct dw_option run_options[] = {
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
-	  .help = "write the trace to FILE, replacing it (default: a new file named after the program)" },
+	  .help =
+	      "write the trace to FILE, replacing it (default: a new file named after the program)" },
 	{ DW_OPTION_MAX_SIZE, "max-size", .argument = "SIZE",
 	  .help = "keep the trace below SIZE, as 512M or 8G (default 2G, at most a tenth of the free "
-	  "space)" },
+	          "space)" },
 	{ DW_OPTION_KEEP, "keep", .argument = "WHICH",
-	  .help = "keep the oldest records, the newest ones or half of each when the trace reaches its size "
-	  "(default both)", .choices = "both oldest newest" },
+	  .help =
+	      "keep the oldest records, the newest ones or half of each when the trace reaches its size "
+	      "(default both)",
+	  .choices = "both oldest newest" },
 	STEPS("record only"),
 	{ DW_OPTION_STEP_ON, "step-on", .argument = "NAME",
-	  .help = "PyTorch: a step is a call of the function NAME, begins at a call of the module with this "
-	  "class or path, or ends with a step of this optimizer" },
+	  .help =
+	      "PyTorch: a step is a call of the function NAME, begins at a call of the module with this "
+	      "class or path, or ends with a step of this optimizer" },
 	{ DW_OPTION_SCHEDULE, "schedule", .argument = "PLAN",
 	  .help = "record steps in cycles: skip=N,wait=N,warmup=N,active=N,repeat=N" },
 	{ DW_OPTION_LAYERS, "layers", .argument = "LIST",
@@ -49,12 +63,14 @@ static const struct dw_option run_options[] = {
 	{ DW_OPTION_SHAPES, "shapes", .help = "record the shapes of operators' arguments" },
 	{ DW_OPTION_STACKS, "stacks", .help = "record the call stacks of operators" },
 	{ DW_OPTION_FUNCTIONS, "functions", .argument = "[=WHICH]",
-	  .help = "record function calls of Python programs and of programs built for libdwell-functions; "
-	  "=python records Python functions only and costs less (default all)",
+	  .help =
+	      "record function calls of Python programs and of programs built for libdwell-functions; "
+	      "=python records Python functions only and costs less (default all)",
 	  .choices = "all python" },
 	{ DW_OPTION_FLOPS, "flops",
-	  .help = "record shapes, from which FLOPs are counted, and this machine's peak, which is measured "
-	  "for 50 ms before the program starts" },
+	  .help =
+	      "record shapes, from which FLOPs are counted, and this machine's peak, which is measured "
+	      "for 50 ms before the program starts" },
 	{ DW_OPTION_MEMORY, "memory", .help = "record allocations and frees (the default)" },
 	{ DW_OPTION_NO_MEMORY, "no-memory", .help = "do not record allocations and frees" },
 	HELP,
@@ -66,7 +82,8 @@ static const struct dw_option report_options[] = {
 	  .help = "a view of the list below (default overview); may be given several times",
 	  .choices = "@views" },
 	{ DW_OPTION_LAYOUT, "layout", .argument = "NAME",
-	  .help = "a layout of the list below: what another profiler would have printed", .choices = "@layouts" },
+	  .help = "a layout of the list below: what another profiler would have printed",
+	  .choices = "@layouts" },
 	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT",
 	  .help = "how to print views (default text); csv and json have raw values and all rows",
 	  .choices = "@renderers" },
@@ -77,8 +94,13 @@ static const struct dw_option report_options[] = {
 	SCOPE("look only at"),
 
 	HEADING("Options of views and layouts"),
-#define OPTION(scope, kind_, field_, name, letter, argument, choices, help)              \
-	{ DW_OPTION_VIEW_FIELD, name, letter, argument, help, choices,                        \
+#define OPTION(scope, kind_, field_, name, letter, argument, choices, help) \
+	{ DW_OPTION_VIEW_FIELD, \
+	  name, \
+	  letter, \
+	  argument, \
+	  help, \
+	  choices, \
 	  { DW_OPTION_##kind_, offsetof(struct dwell_view_options, field_), HAS_##kind_(field_) } },
 #define HAS_TEXT(field_) 0
 #define HAS_FLAG(field_) 0
@@ -93,11 +115,11 @@ static const struct dw_option export_options[] = {
 	  .choices = "@exports" },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
 	  .help = "write to FILE, compressed if its name ends in .gz (default: standard output); with "
-	  "xplane FILE may be a folder, which is used as TensorBoard's log directory" },
+	          "xplane FILE may be a folder, which is used as TensorBoard's log directory" },
 	SCOPE("export only"),
 	{ DW_OPTION_METRIC, "metric", .argument = "METRIC",
 	  .help = "what to count in pictures and stacks: time (the default), self_cpu; in pictures of "
-	  "layers: layers, memory, backward" },
+	          "layers: layers, memory, backward" },
 	{ DW_OPTION_TITLE, "title", .argument = "TEXT", .help = "the title of a picture" },
 	HELP,
 };
@@ -105,6 +127,21 @@ static const struct dw_option export_options[] = {
 static const struct dw_option import_options[] = {
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
 	  .help = "write the trace to FILE, replacing it (required)" },
+	HELP,
+};
+
+static const struct dw_option summarize_options[] = {
+	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
+	  .help = "write the summary to FILE, replacing it (required)" },
+	HELP,
+};
+
+static const struct dw_option ranks_options[] = {
+	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT",
+	  .help = "how to print the comparison (default text); csv and json have raw values; svg is a "
+	          "picture of rank and step",
+	  .choices = "@renderers" },
+	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", .help = "write to FILE" },
 	HELP,
 };
 
@@ -119,10 +156,11 @@ static const struct dw_option serve_options[] = {
 	  .help = "listen at this port; 0 means any free port (default 9001)" },
 	{ DW_OPTION_HOST, "host", .argument = "ADDRESS",
 	  .help = "listen at this address of the machine; any but 127.0.0.1 requires DWELL_TOKEN to be "
-	  "set" },
+	          "set" },
 	{ DW_OPTION_INHERITED, "inherited",
-	  .help = "for programs that start a server: serve at the socket on standard input until standard "
-	  "output is closed" },
+	  .help =
+	      "for programs that start a server: serve at the socket on standard input until standard "
+	      "output is closed" },
 	HELP,
 };
 
@@ -131,7 +169,7 @@ static const struct dw_option capture_options[] = {
 	  .help = "record for TIME, as 500ms or 2s (default 1s)" },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FOLDER",
 	  .help = "store in this log directory, as plugins/profile/TIME/HOST_PORT.xplane.pb (default: "
-	  "here)" },
+	          "here)" },
 	{ DW_OPTION_DELAY, "delay", .argument = "TIME", .help = "wait TIME before recording" },
 	{ DW_OPTION_FUNCTIONS, "functions", .help = "also record Python's function calls" },
 	HELP,
@@ -144,13 +182,18 @@ const struct dw_verb dw_verbs[] = {
 	  dw_cmd_run },
 	{ "report", "show where a trace's time goes", "[TRACE...]", OPTIONS(report_options),
 	  dw_cmd_report },
-	{ "export", "write a trace for another tool", "[TRACE]", OPTIONS(export_options), dw_cmd_export },
+	{ "export", "write a trace for another tool", "[TRACE]", OPTIONS(export_options),
+	  dw_cmd_export },
 	{ "import", "store another tool's files as a trace", "FILE...", OPTIONS(import_options),
 	  dw_cmd_import },
+	{ "summarize", "store what the steps of traces took, in a small file", "TRACE...",
+	  OPTIONS(summarize_options), dw_cmd_summarize },
+	{ "ranks", "compare the ranks of a job: which one is slow, and where", "TRACE|SUMMARY...",
+	  OPTIONS(ranks_options), dw_cmd_ranks },
 	{ "serve", "let TensorBoard capture from a running program", "TRACE", OPTIONS(serve_options),
 	  dw_cmd_serve },
-	{ "capture", "capture from a program that is serving", "HOST:PORT",
-	  OPTIONS(capture_options), dw_cmd_capture },
+	{ "capture", "capture from a program that is serving", "HOST:PORT", OPTIONS(capture_options),
+	  dw_cmd_capture },
 	{ "info", "list what a trace holds", "[TRACE]", OPTIONS(info_options), dw_cmd_info },
 };
 const size_t dw_verb_count = sizeof dw_verbs / sizeof *dw_verbs;

@@ -3,26 +3,11 @@
 #define DW_FACTS_WORK_H
 
 #include "facts/facts.h"
+#include "facts/parts.h"
 #include "model/steps/steps.h"
 #include "model/steps/usage.h"
 
 #define DW_FACTS_CATEGORY(name) (1u << DWELL_CATEGORY_##name)
-
-/* The parts of a step. Each instant of a step belongs to one part. The facts from step.profiler to
- * step.unnamed have this order. */
-#define DW_PARTS(X)                                                                       \
-	X(PROFILER, "profiler") X(COLLECTOR, "collector") X(DATA, "data")                     \
-	X(COMMUNICATION, "communication") X(DEVICE, "device") X(CHECKPOINT, "checkpoint")     \
-	X(EVALUATION, "evaluation") X(OPTIMIZER, "optimizer") X(BACKWARD, "backward")         \
-	X(FORWARD, "forward") X(OPERATORS, "operators") X(LAYERS, "layers")                   \
-	X(FUNCTIONS, "functions") X(NAMED, "named") X(PYTHON, "python") X(IDLE, "idle")       \
-	X(UNNAMED, "unnamed")
-enum dw_part {
-#define X(name, label) DW_PART_##name,
-	DW_PARTS(X)
-#undef X
-	DW_PART_COUNT
-};
 
 /* Roles of a step of the loop; a step may have several. An outlier that recurs is also steady. */
 enum {
@@ -36,18 +21,18 @@ struct dw_facts_work {
 	const struct dw_source *source;
 	const struct dw_symbol *symbols;
 	const struct dw_steps *steps;
-	const struct dw_loop *loop;    /* NULL: the trace has no steps */
-	const struct dw_step *all;     /* the steps of the loop */
+	const struct dw_loop *loop;       /* NULL: the trace has no steps */
+	const struct dw_step *all;        /* the steps of the loop */
 	const struct dw_usage_of *usages; /* of the same steps */
-	uint8_t *roles;                /* by step of the loop; 0: it is not counted */
-	const struct dw_step **steady; /* the steady steps, in order */
+	uint8_t *roles;                   /* by step of the loop; 0: it is not counted */
+	const struct dw_step **steady;    /* the steady steps, in order */
 	size_t steady_count;
-	double *values, *wholes;       /* space for a number for each step of the loop */
-	double loop_ns;                /* wall time of the loop; 0: only part of the run is in scope */
-	bool python;                   /* the loop's process is a Python program */
-	bool cpu_known;                /* the CPU time of most steady steps is known */
-	bool delay_known;              /* it is also known for how long they waited for a CPU */
-	bool failed;                   /* memory ran out */
+	double *values, *wholes; /* space for a number for each step of the loop */
+	double loop_ns;          /* wall time of the loop; 0: only part of the run is in scope */
+	bool python;             /* the loop's process is a Python program */
+	bool cpu_known;          /* the CPU time of most steady steps is known */
+	bool delay_known;        /* it is also known for how long they waited for a CPU */
+	bool failed;             /* memory ran out */
 	struct dw_facts *facts;
 };
 
@@ -92,7 +77,6 @@ void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *ste
                      double parts[DW_PART_COUNT]);
 /* The time of a step in which its thread neither ran nor waited for a CPU. Negative: not known. */
 double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *step);
-const char *dw_facts_part_name(enum dw_part part);
 
 /* ---- steady.c -------------------------------------------------------------------------------- */
 
@@ -106,7 +90,8 @@ size_t dw_facts_choose_steady(struct dw_facts_work *work);
 /* Fills the facts of steps: step.count to step.unnamed and those of warm-up and outliers. */
 void dw_facts_of_steps(struct dw_facts_work *work);
 
-/* ---- each fills the facts of one file; see the head of that file --------------------------------- */
+/* ---- each fills the facts of one file; see the head of that file
+ * --------------------------------- */
 
 void dw_facts_of_run(struct dw_facts_work *work);
 void dw_facts_of_time_outside(struct dw_facts_work *work);

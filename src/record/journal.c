@@ -38,8 +38,8 @@ static void journal_fill_header(struct dw_chunk *chunk)
 /* dw_window_take() has stored the window and the block after this one. */
 static void journal_publish_chunk(void)
 {
-	uint64_t place = dw_process->window >> 32 << 32 |
-	                 (uint64_t)((uint32_t)dw_process->window - 1) << BYTE_BITS;
+	uint64_t place = dw_process->window >> 32 << 32 | (uint64_t)((uint32_t)dw_process->window - 1)
+	                                                      << BYTE_BITS;
 
 	__atomic_store_n(&dw_process->journal, place | DW_CHUNK_HEADER_BYTES, __ATOMIC_RELEASE);
 }
@@ -64,8 +64,7 @@ static bool journal_new_chunk(uint64_t seen)
 	journal_publish_chunk();
 	/* If a thread still writes to the old chunk, its access maps the page again. */
 	if (seen)
-		dw_window_drop(dw_process->windows[(seen >> 32) - 1].first +
-		               ((uint32_t)seen >> BYTE_BITS));
+		dw_window_drop(dw_process->windows[(seen >> 32) - 1].first + ((uint32_t)seen >> BYTE_BITS));
 	return true;
 }
 
@@ -211,9 +210,9 @@ void *dw_journal_reserve(size_t bytes)
 
 /* ---- clocks ----------------------------------------------------------------------- */
 
-#define CLOCK_LEAST_SECONDS 2u  /* between two entries, in a young run */
-#define CLOCK_MOST_SECONDS 60u  /* between two entries, in an old run */
-#define CLOCK_SHARE 64u         /* otherwise the run's age divided by this */
+#define CLOCK_LEAST_SECONDS 2u /* between two entries, in a young run */
+#define CLOCK_MOST_SECONDS 60u /* between two entries, in an old run */
+#define CLOCK_SHARE 64u        /* otherwise the run's age divided by this */
 
 void dw_journal_clock(void)
 {
@@ -259,7 +258,7 @@ void dw_journal_clock_due(uint64_t now)
 		return;
 	DW_STORE(dw_process->clock_due, false);
 	/* The last part of the file is reserved for names. */
-	if (due && dw_summary_blocks(head))
+	if (due && dw_step_summary_blocks(head))
 		dw_journal_clock();
 }
 

@@ -61,13 +61,13 @@ struct dw_session {
 	int fd;                     /* the program may have closed it: see dw_window_file() */
 	dev_t device;
 	ino_t inode;
-	bool runner;                /* this is `dwell run` itself */
-	bool started_here;          /* by dwell_start(), not by `dwell run` */
-	bool side;                  /* a file that this process made because it cannot join the run's */
-	pid_t starter;              /* the process that ends the run when it ends, if started_here */
-	uint32_t parent_process;    /* PROCESS id of the last process to register: a child's parent */
+	bool runner;             /* this is `dwell run` itself */
+	bool started_here;       /* by dwell_start(), not by `dwell run` */
+	bool side;               /* a file that this process made because it cannot join the run's */
+	pid_t starter;           /* the process that ends the run when it ends, if started_here */
+	uint32_t parent_process; /* PROCESS id of the last process to register: a child's parent */
 	char path[4096];
-	char final_path[4096];      /* where a spilled trace is moved at the end; otherwise "" */
+	char final_path[4096]; /* where a spilled trace is moved at the end; otherwise "" */
 };
 extern struct dw_session dw_session;
 
@@ -107,102 +107,108 @@ static inline bool dw_session_inline(void)
 #define DW_STACK_DEEPEST 128
 
 struct dw_window {
-	char *base;       /* address of its first block */
-	uint32_t first;   /* block */
+	char *base;     /* address of its first block */
+	uint32_t first; /* block */
 	uint32_t count;
-	uint32_t closed;  /* atomic; how many of its chunks were closed while it was fresh */
+	uint32_t closed;   /* atomic; how many of its chunks were closed while it was fresh */
 	uint32_t resident; /* atomic; 1: its pages may stay in memory, see window.c */
 };
 
 /* A stream's state that only its writer uses. */
 struct dw_writer {
-	struct dw_chunk *chunk;   /* the open chunk, or NULL */
-	uint32_t block;           /* of `chunk` */
-	uint32_t oldest;          /* first block this stream may recycle, or 0 */
-	uint64_t number;          /* of `chunk` */
+	struct dw_chunk *chunk; /* the open chunk, or NULL */
+	uint32_t block;         /* of `chunk` */
+	uint32_t oldest;        /* first block this stream may recycle, or 0 */
+	uint64_t number;        /* of `chunk` */
 	uint32_t stream;
-	uint32_t thread;          /* THREAD id of the last thread that the stream noted */
-	uint64_t slow_start;      /* from when to when a new chunk was sought, if that is */
-	uint64_t slow_end;        /* not recorded yet; 0: nothing is to be recorded */
-	uint64_t lost;            /* records lost since the last one written, for a LOSS record */
-	uint32_t lost_cause;      /* cause of the last lost record */
+	uint32_t thread;     /* THREAD id of the last thread that the stream noted */
+	uint64_t slow_start; /* from when to when a new chunk was sought, if that is */
+	uint64_t slow_end;   /* not recorded yet; 0: nothing is to be recorded */
+	uint64_t lost;       /* records lost since the last one written, for a LOSS record */
+	uint32_t lost_cause; /* cause of the last lost record */
 	/* To detect a record that a signal handler left by siglongjmp(); see stream.c. */
-	uintptr_t seen_frame;     /* frame of the first function that found `busy` set */
-	const char *seen_cursor;  /* the stream's cursor at that time */
-	uint64_t seen_ticks;      /* when it was checked last */
-	uint32_t seen_weight;     /* the evidence since then, see stream_is_abandoned() */
-	bool closes;              /* the open chunk takes no more records */
+	uintptr_t seen_frame;    /* frame of the first function that found `busy` set */
+	const char *seen_cursor; /* the stream's cursor at that time */
+	uint64_t seen_ticks;     /* when it was checked last */
+	uint32_t seen_weight;    /* the evidence since then, see stream_is_abandoned() */
+	bool closes;             /* the open chunk takes no more records */
 };
 
 /* A thread's last stack walk, outermost frame first; see stack.c. */
 struct dw_walked {
-	bool busy;                   /* in use: a signal handler must not use it */
+	bool busy; /* in use: a signal handler must not use it */
 	uint32_t count;
-	uintptr_t end;               /* caller's frame, as stored in the outermost frame */
+	uintptr_t end; /* caller's frame, as stored in the outermost frame */
 	struct {
 		uintptr_t frame, return_address;
-		uint64_t hash;           /* of this frame and all outer ones */
+		uint64_t hash; /* of this frame and all outer ones */
 	} at[DW_STACK_DEEPEST];
 };
 
 /* What the kernel has counted for a thread since its start; see usage.c. */
 struct dw_usage {
-	uint64_t ticks;              /* when it was read; 0: not yet */
+	uint64_t ticks; /* when it was read; 0: not yet */
 	uint64_t cpu_ns, delay_ns, process_cpu_ns;
 	uint32_t waits, preemptions, minor_faults, major_faults;
-	bool delay_known;            /* and cpu_ns is from the same account */
+	bool delay_known; /* and cpu_ns is from the same account */
 };
 
 /* What belongs to one thread. `main` comes first: dwell_this_stream points to it. */
 struct dw_slot {
 	struct dwell_stream main;
-	struct dwell_stream nested;  /* for handlers that interrupt a record of `main` */
+	struct dwell_stream nested; /* for handlers that interrupt a record of `main` */
 	struct dw_writer writers[2];
-	uint32_t tid;                /* atomic; 0: free */
-	uint32_t generation;         /* of the session that the other fields belong to */
-	uint32_t thread;             /* THREAD id */
-	uint32_t process;            /* PROCESS id */
-	uint64_t blocked_signals;    /* of the thread when it registered */
+	uint32_t tid;             /* atomic; 0: free */
+	uint32_t generation;      /* of the session that the other fields belong to */
+	uint32_t thread;          /* THREAD id */
+	uint32_t process;         /* PROCESS id */
+	uint64_t blocked_signals; /* of the thread when it registered */
 	struct dw_entry_thread *entry;
-	struct dw_entry_step *step;  /* the open step */
+	struct dw_entry_step *step;         /* the open step */
 	struct dw_entry_step *reserved;     /* entries for the next steps: the first one, */
 	struct dw_entry_step *reserved_end; /* and the end */
-	bool reserving;              /* atomic; the two fields above are being changed */
-	bool summarises;             /* this thread's steps are summarised from now on */
-	struct dw_entry_step *reused_step; /* for open steps that are summarised; NULL: none */
-	struct dw_entry_step hidden_step;  /* used instead if the file has no space for that entry */
-	struct dw_entry_steps *summary;    /* the entry that collects steps; NULL: none yet */
-	uint64_t summary_end;        /* number of steps after which another entry is reserved */
-	const void *scope;           /* variable of the open scoped step, if in the trace */
-	uintptr_t scope_frame;       /* frame address at its begin */
-	uint32_t scope_operators;    /* `operators` at its begin */
-	bool marks_steps;            /* the program itself has begun a step in this thread */
-	const void *stepper;         /* the profile that marks this thread's steps; NULL: none */
-	uint64_t step_cpu_ns;        /* of the process at the begin of the step; 0: not read */
-	uint64_t moment_cpu_ns;      /* the same at the last dwell_step_now(); 0: not read */
-	uint64_t step_ticks;         /* duration of this thread's last step */
-	uint64_t usage_due;          /* no reading of the usage before this time */
-	struct dw_usage usage;       /* the last reading */
-	uint64_t retry_ticks;        /* after a refused claim: no claim before this time */
-	uint32_t refusal;            /* enum dw_loss of the refused claim */
-	uint32_t operators;          /* open operators, while stacks are recorded */
-	uintptr_t stack_low;         /* the part of the thread's stack that can be read; */
-	uintptr_t stack_high;        /* 0: not known yet */
-	uintptr_t stack_floor;       /* addresses below this are not on that stack */
-	uint32_t code_generation;    /* dwell_code_generation when the caches below were emptied */
-	struct dw_unwound *unwound;  /* stacks without frame pointers; NULL: none yet; see stack.c */
-	struct { uint64_t hash; uint32_t id; } shapes[DW_SHAPE_CACHE];
-	struct { uint64_t hash; uint32_t id; } stacks[DW_STACK_CACHE];
+	bool reserving;                     /* atomic; the two fields above are being changed */
+	bool summarises;                    /* this thread's steps are summarised from now on */
+	struct dw_entry_step *reused_step;  /* for open steps that are summarised; NULL: none */
+	struct dw_entry_step hidden_step;   /* used instead if the file has no space for that entry */
+	struct dw_entry_steps *summary;     /* the entry that collects steps; NULL: none yet */
+	uint64_t summary_end;               /* number of steps after which another entry is reserved */
+	const void *scope;                  /* variable of the open scoped step, if in the trace */
+	uintptr_t scope_frame;              /* frame address at its begin */
+	uint32_t scope_operators;           /* `operators` at its begin */
+	bool marks_steps;                   /* the program itself has begun a step in this thread */
+	const void *stepper;                /* the profile that marks this thread's steps; NULL: none */
+	uint64_t step_cpu_ns;               /* of the process at the begin of the step; 0: not read */
+	uint64_t moment_cpu_ns;             /* the same at the last dwell_step_now(); 0: not read */
+	uint64_t step_ticks;                /* duration of this thread's last step */
+	uint64_t usage_due;                 /* no reading of the usage before this time */
+	struct dw_usage usage;              /* the last reading */
+	uint64_t retry_ticks;               /* after a refused claim: no claim before this time */
+	uint32_t refusal;                   /* enum dw_loss of the refused claim */
+	uint32_t operators;                 /* open operators, while stacks are recorded */
+	uintptr_t stack_low;                /* the part of the thread's stack that can be read; */
+	uintptr_t stack_high;               /* 0: not known yet */
+	uintptr_t stack_floor;              /* addresses below this are not on that stack */
+	uint32_t code_generation;   /* dwell_code_generation when the caches below were emptied */
+	struct dw_unwound *unwound; /* stacks without frame pointers; NULL: none yet; see stack.c */
+	struct {
+		uint64_t hash;
+		uint32_t id;
+	} shapes[DW_SHAPE_CACHE];
+	struct {
+		uint64_t hash;
+		uint32_t id;
+	} stacks[DW_STACK_CACHE];
 	struct dw_walked walked;
 };
 
 struct dw_process {
-	uint32_t pid;             /* atomic; 0: not stored yet since fork */
-	uint32_t generation;      /* atomic; of the session it is registered with */
-	uint32_t id;              /* atomic; PROCESS id, 0: not registered */
-	uint32_t new_id;          /* the same, set when registration begins */
+	uint32_t pid;                /* atomic; 0: not stored yet since fork */
+	uint32_t generation;         /* atomic; of the session it is registered with */
+	uint32_t id;                 /* atomic; PROCESS id, 0: not registered */
+	uint32_t new_id;             /* the same, set when registration begins */
 	struct dw_identity identity; /* pid 0: not read yet; under the lock */
-	uint32_t registering;     /* atomic; tid of the thread that writes the PROCESS entry */
+	uint32_t registering;        /* atomic; tid of the thread that writes the PROCESS entry */
 	uint64_t retry_ticks;     /* atomic; after a failed registration: no attempt before this time */
 	uint32_t refusal;         /* atomic; enum dw_loss of the last refused block */
 	uint32_t lock;            /* atomic; tid of the thread that claims or registers, 0: free */
@@ -214,8 +220,8 @@ struct dw_process {
 	uint64_t journal_number;
 	uint64_t journal_retry_ticks; /* atomic; after a refused block: no attempt before this time */
 	uint32_t resident[DW_RESIDENT_WINDOWS]; /* atomic; index of a window from 1, or 0 */
-	uint32_t resident_next;   /* atomic; counts the windows that became resident */
-	bool clock_due;           /* atomic; a window was claimed since the last CLOCK entry */
+	uint32_t resident_next;                 /* atomic; counts the windows that became resident */
+	bool clock_due; /* atomic; a window was claimed since the last CLOCK entry */
 	uint64_t last_clock_ticks, last_clock_ns; /* of the last CLOCK entry */
 	uint64_t clock_ticks;     /* atomic; no CLOCK entry before this time unless clock_due */
 	uint32_t window_count;    /* atomic; never decreases: windows of earlier sessions stay mapped */
@@ -228,12 +234,12 @@ struct dw_process {
 	uint64_t summary_steps;   /* atomic; steps that a new STEPS entry collects; see summary.c */
 	uint32_t summary_left;    /* atomic; blocks left for such entries when it doubled */
 	uint32_t summary_generation; /* atomic; the session of the two fields above */
-	bool has_gate;            /* atomic */
-	uint32_t maps_reader;     /* atomic; tid of the thread that reads /proc/self/maps */
+	bool has_gate;               /* atomic */
+	uint32_t maps_reader;        /* atomic; tid of the thread that reads /proc/self/maps */
 	uint64_t maps_absent_until; /* atomic; an address in no mapping is not looked up again before */
-	uint64_t maps_made_until; /* atomic; code without a file is not looked up again before */
-	bool forked;              /* atomic; a child of fork may use this process's gate */
-	uint32_t wants[32];       /* atomic; by bit of the mask: how many open profiles want it */
+	uint64_t maps_made_until;   /* atomic; code without a file is not looked up again before */
+	bool forked;                /* atomic; a child of fork may use this process's gate */
+	uint32_t wants[32];         /* atomic; by bit of the mask: how many open profiles want it */
 	struct dw_window windows[DW_MAX_WINDOWS];
 	struct dw_slot slots[DW_MAX_SLOTS];
 };
@@ -357,7 +363,7 @@ static inline struct dw_layer *dw_layer_find(uint32_t id)
 {
 	/* Pairs with the release in dw_layers_remember(): layers are complete. */
 	struct dw_layer *layer =
-	    __atomic_load_n(&dw_layer_chains[id % DW_LAYER_CHAINS], __ATOMIC_ACQUIRE);
+		__atomic_load_n(&dw_layer_chains[id % DW_LAYER_CHAINS], __ATOMIC_ACQUIRE);
 
 	while (layer && layer->id != id)
 		layer = layer->next;
@@ -388,7 +394,7 @@ void dw_layers_fill(struct dw_control *control, const char *list);
 
 /* ---- slots and chunks ------------------------------------------------------------ */
 
-extern const struct dwell_stream dw_slot_none; /* dwell_this_stream of threads without a slot */
+extern const struct dwell_stream dw_slot_none;     /* dwell_this_stream of threads without a slot */
 struct dw_slot *dw_slot_find(enum dw_loss *cause); /* of dw_slot_here() */
 /* The calling thread's slot, registered if necessary; NULL with the cause. */
 static inline struct dw_slot *dw_slot_here(enum dw_loss *cause)
@@ -461,29 +467,29 @@ bool dw_module_is_libc(uintptr_t address);
 
 /* ---- facts, steps ---------------------------------------------------------------- */
 
-void dw_facts_read_environment(void);                     /* when the library is loaded */
+void dw_facts_read_environment(void); /* when the library is loaded */
 bool dw_facts_process(struct dw_entry_process *entry);
-void dw_step_join(void);                                  /* takes a gate in a new session */
-void dw_step_leave(void);                                 /* releases it at process exit */
-void dw_step_close(struct dw_slot *slot);                 /* ends the open step; slot may be NULL */
-void dw_step_next(struct dw_slot *slot);                  /* and begins another */
+void dw_step_join(void);                  /* takes a gate in a new session */
+void dw_step_leave(void);                 /* releases it at process exit */
+void dw_step_close(struct dw_slot *slot); /* ends the open step; slot may be NULL */
+void dw_step_next(struct dw_slot *slot);  /* and begins another */
 /* Ends the open step and sets the gate for the next one. Returns the end; 0: no step was open. */
 uint64_t dw_step_end(struct dw_slot *slot);
 /* Ends the open step and begins one at `ticks` (0: now), not before that end. Returns its begin. */
 uint64_t dw_step_begin(struct dw_slot *slot, uint64_t ticks);
-void dw_step_cancel(struct dw_slot *slot);                /* cancels the open step */
+void dw_step_cancel(struct dw_slot *slot);                     /* cancels the open step */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks); /* records a step that ends now */
 /* Whether the file has no more space for an entry per step. All processes of the run advance
  * next_block, so the limit applies to all of them together. */
-static inline bool dw_summary_needed(const struct dw_head *head)
+static inline bool dw_step_summary_needed(const struct dw_head *head)
 {
 	return DW_LOAD(head->next_block) >= head->max_blocks - head->reserve_blocks / 2;
 }
 /* How many blocks summaries of steps may still use. */
-uint32_t dw_summary_blocks(const struct dw_head *head);
+uint32_t dw_step_summary_blocks(const struct dw_head *head);
 /* Adds a step that ended to the summary; false with the cause if there is no entry for it. */
-bool dw_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint64_t end_ticks,
-                    uint64_t cpu_ns, enum dw_loss *cause);
+bool dw_step_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint64_t end_ticks,
+                         uint64_t cpu_ns, enum dw_loss *cause);
 void dw_step_look_at_capture(void); /* of dw_step_look() */
 /* Ends a capture whose time has passed: its controller may have been killed. */
 static inline void dw_step_look(void)
@@ -499,7 +505,7 @@ static inline void dw_usage_look(struct dw_slot *slot, uint64_t now)
 	if (now >= slot->usage_due)
 		dw_usage_read(slot);
 }
-bool dw_step_gated(void);                                 /* whether the gate follows steps */
+bool dw_step_gated(void); /* whether the gate follows steps */
 /* Computes the masks of all gates after a change of the control page's mask. */
 void dw_step_compute_all(void);
 /* Adds (`more`) or removes a profile that wants what `mask` contains. */

@@ -128,7 +128,7 @@ void dw_step_join(void)
 void dw_step_leave(void)
 {
 	struct dw_gate *gate =
-	    (struct dw_gate *)(uintptr_t)__atomic_load_n(&dwell_gate, __ATOMIC_ACQUIRE);
+		(struct dw_gate *)(uintptr_t)__atomic_load_n(&dwell_gate, __ATOMIC_ACQUIRE);
 	struct dw_control *control = DW_LOAD(dw_session.control);
 
 	if (!gate || !control || gate == control->gates || DW_LOAD(dw_process->forked) ||
@@ -157,7 +157,7 @@ static inline struct dw_gate *gate_own(void)
 {
 	/* Acquire pairs with gate_use(): the gate is initialised. */
 	struct dw_gate *gate =
-	    (struct dw_gate *)(uintptr_t)__atomic_load_n(&dwell_gate, __ATOMIC_ACQUIRE);
+		(struct dw_gate *)(uintptr_t)__atomic_load_n(&dwell_gate, __ATOMIC_ACQUIRE);
 
 	if (!gate || DW_LOAD(dw_process->has_gate))
 		return gate;
@@ -188,14 +188,16 @@ bool dw_step_gated(void)
 	return DW_LOAD(dw_session.control)->gated;
 }
 
-static __attribute__((noinline)) bool step_is_chosen(const struct dw_control *control, uint64_t number)
+static __attribute__((noinline)) bool step_is_chosen(const struct dw_control *control,
+                                                     uint64_t number)
 {
 	struct dwell_schedule schedule;
 
 	if (number < control->steps_from || number > control->steps_to)
 		return false;
-	schedule = (struct dwell_schedule){ control->skip_first, control->skip_first_wait, control->wait,
-		control->warmup, control->active, control->repeat };
+	schedule =
+		(struct dwell_schedule){ control->skip_first, control->skip_first_wait, control->wait,
+		                         control->warmup,     control->active,          control->repeat };
 	return dwell_schedule_action(&schedule, number) >= DWELL_ACTION_RECORD;
 }
 
@@ -230,13 +232,14 @@ static void step_count_lost(struct dw_slot *slot, enum dw_loss cause)
 
 /* Adds a step that ends to the summary, and frees its entry for the next step. A reader that finds
  * the step in both knows that it ended, because it began before the summary's end. */
-static __attribute__((noinline)) void step_end_summarised(struct dw_slot *slot, uint64_t now, uint64_t cpu_ns)
+static __attribute__((noinline)) void step_end_summarised(struct dw_slot *slot, uint64_t now,
+                                                          uint64_t cpu_ns)
 {
 	enum dw_loss cause;
 
 	if (DW_LOAD(slot->step->entry.aux) & DW_STEP_CANCELLED)
 		return;
-	if (!dw_summary_add(slot, slot->step, now, cpu_ns, &cause))
+	if (!dw_step_summary_add(slot, slot->step, now, cpu_ns, &cause))
 		step_count_lost(slot, cause);
 	__atomic_store_n(&slot->step->entry.aux, DW_STEP_CANCELLED, __ATOMIC_RELEASE);
 }
@@ -282,8 +285,7 @@ void dw_step_close(struct dw_slot *slot)
  * is not read if the thread's last step was short. */
 static bool cpu_worth_reading(const struct dw_slot *slot)
 {
-	return !slot->step_ticks ||
-	       slot->step_ticks > dw_session_map()->ticks_per_second / 5000;
+	return !slot->step_ticks || slot->step_ticks > dw_session_map()->ticks_per_second / 5000;
 }
 
 /* Whether any kind of record is wanted; a choice of layers alone is not one. */
@@ -298,8 +300,8 @@ static uint32_t step_flags(const struct dw_gate *gate)
 }
 
 /* Reserves space for the entry of one step; NULL (counted as lost) if there is none. While steps
- * are short it also reserves the entries of the next ones, because a reservation changes a word that
- * all threads share. Readers skip entries that were never completed. */
+ * are short it also reserves the entries of the next ones, because a reservation changes a word
+ * that all threads share. Readers skip entries that were never completed. */
 static __attribute__((noinline)) struct dw_entry_step *step_reserve(struct dw_slot *slot)
 {
 	uint32_t count = DW_LOAD(slot->reserving) || cpu_worth_reading(slot) ? 1 : RESERVED_STEPS;
@@ -342,8 +344,8 @@ static inline struct dw_entry_step *step_take_reserved(struct dw_slot *slot)
 }
 
 /* Writes an entry for one step; NULL (counted as lost) if there is no space. */
-STEP_PATH struct dw_entry_step *step_write(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
-                                        uint64_t end_ticks, uint32_t flags)
+STEP_PATH struct dw_entry_step *step_write(struct dw_slot *slot, uint64_t number,
+                                           uint64_t start_ticks, uint64_t end_ticks, uint32_t flags)
 {
 	struct dw_entry_step *entry = step_take_reserved(slot);
 
@@ -362,8 +364,8 @@ STEP_PATH struct dw_entry_step *step_write(struct dw_slot *slot, uint64_t number
 
 /* Reuses one entry for all summarised steps of a thread: a step that is open when the program
  * is killed can still be seen. */
-static __attribute__((noinline)) struct dw_entry_step *step_reuse(struct dw_slot *slot, uint64_t number, uint64_t start_ticks,
-                                        uint32_t flags)
+static __attribute__((noinline)) struct dw_entry_step *
+step_reuse(struct dw_slot *slot, uint64_t number, uint64_t start_ticks, uint32_t flags)
 {
 	struct dw_entry_step *entry = slot->reused_step;
 	enum dw_loss cause;
@@ -390,7 +392,7 @@ static __attribute__((noinline)) struct dw_entry_step *step_reuse(struct dw_slot
 static bool step_summarises(struct dw_slot *slot)
 {
 	if (!slot->summarises && slot->reserved == slot->reserved_end)
-		slot->summarises = dw_summary_needed(dw_session_map());
+		slot->summarises = dw_step_summary_needed(dw_session_map());
 	return slot->summarises;
 }
 
@@ -531,7 +533,8 @@ static void step_number_anew(uint64_t withdrawn)
 	struct dw_gate *gate = gate_own();
 
 	if (!__atomic_compare_exchange_n(&dw_process->steps, &withdrawn, 0, false, __ATOMIC_RELAXED,
-	                                 __ATOMIC_RELAXED) || !gate)
+	                                 __ATOMIC_RELAXED) ||
+	    !gate)
 		return;
 	__atomic_store_n(&gate->step, 0, __ATOMIC_RELAXED);
 	if (DW_LOAD(gate->open) != step_is_wanted(0))
@@ -543,7 +546,8 @@ void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *as)
 	int saved = errno;
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_session_head() ? dw_slot_here(&cause) : NULL;
-	uint64_t steps = slot ? __atomic_exchange_n(&dw_process->tentative_steps, 0, __ATOMIC_RELAXED) : 0;
+	uint64_t steps =
+		slot ? __atomic_exchange_n(&dw_process->tentative_steps, 0, __ATOMIC_RELAXED) : 0;
 	struct dw_entry_withdrawal *entry = NULL;
 
 	if (steps && (entry = dw_journal_reserve(sizeof *entry)) != NULL) {
@@ -562,12 +566,14 @@ void dw_step_past(struct dw_slot *slot, uint64_t start_ticks)
 {
 	uint32_t flags = step_flags(gate_own());
 	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
-	struct dw_entry_step step = { .entry.aux = flags, .number = number, .start_ticks = start_ticks };
+	struct dw_entry_step step = { .entry.aux = flags,
+		                          .number = number,
+		                          .start_ticks = start_ticks };
 	enum dw_loss cause;
 
 	if (!step_summarises(slot))
 		step_write(slot, number, start_ticks, dw_now(), flags);
-	else if (!dw_summary_add(slot, &step, dw_now(), 0, &cause))
+	else if (!dw_step_summary_add(slot, &step, dw_now(), 0, &cause))
 		step_count_lost(slot, cause);
 }
 

@@ -19,7 +19,7 @@
 
 #define FIRST_STEPS 1024u
 
-uint32_t dw_summary_blocks(const struct dw_head *head)
+uint32_t dw_step_summary_blocks(const struct dw_head *head)
 {
 	uint32_t names = head->reserve_blocks / 4 ? head->reserve_blocks / 4 : 1;
 	uint32_t end = head->max_blocks - names, next = DW_LOAD(head->next_block);
@@ -32,7 +32,7 @@ uint32_t dw_summary_blocks(const struct dw_head *head)
 static uint64_t summary_entry_steps(void)
 {
 	uint32_t generation = DW_LOAD(dw_session.generation);
-	uint32_t left = dw_summary_blocks(dw_session_map());
+	uint32_t left = dw_step_summary_blocks(dw_session_map());
 
 	if (DW_LOAD(dw_process->summary_generation) != generation) {
 		DW_STORE(dw_process->summary_steps, FIRST_STEPS);
@@ -76,8 +76,8 @@ static struct dw_entry_steps *summary_find_entry(struct dw_slot *slot, uint32_t 
 	return entry;
 }
 
-bool dw_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint64_t end_ticks,
-                    uint64_t cpu_ns, enum dw_loss *cause)
+bool dw_step_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint64_t end_ticks,
+                         uint64_t cpu_ns, enum dw_loss *cause)
 {
 	struct dw_entry_steps *entry = summary_find_entry(slot, step->entry.aux & DW_STEP_TENTATIVE, cause);
 	uint64_t ticks = end_ticks > step->start_ticks ? end_ticks - step->start_ticks : 0;

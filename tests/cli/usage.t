@@ -7,6 +7,8 @@ $ dwell
 2>   dwell report [TRACE...]   show where a trace's time goes
 2>   dwell export [TRACE]      write a trace for another tool
 2>   dwell import FILE...      store another tool's files as a trace
+2>   dwell summarize TRACE...  store what the steps of traces took, in a small file
+2>   dwell ranks TRACE|SUMMARY... compare the ranks of a job: which one is slow, and where
 2>   dwell serve TRACE         let TensorBoard capture from a running program
 2>   dwell capture HOST:PORT   capture from a program that is serving
 2>   dwell info [TRACE]        list what a trace holds
@@ -31,6 +33,8 @@ dwell: where a neural network's training time and memory go
   dwell report [TRACE...]   show where a trace's time goes
   dwell export [TRACE]      write a trace for another tool
   dwell import FILE...      store another tool's files as a trace
+  dwell summarize TRACE...  store what the steps of traces took, in a small file
+  dwell ranks TRACE|SUMMARY... compare the ranks of a job: which one is slow, and where
   dwell serve TRACE         let TensorBoard capture from a running program
   dwell capture HOST:PORT   capture from a program that is serving
   dwell info [TRACE]        list what a trace holds
@@ -165,6 +169,8 @@ verb	run	run a program and record it
 verb	report	show where a trace's time goes
 verb	export	write a trace for another tool
 verb	import	store another tool's files as a trace
+verb	summarize	store what the steps of traces took, in a small file
+verb	ranks	compare the ranks of a job: which one is slow, and where
 verb	serve	let TensorBoard capture from a running program
 verb	capture	capture from a program that is serving
 verb	info	list what a trace holds

@@ -113,6 +113,8 @@ def main():
         check("the reducer's wait: rank 0 waits for rank 1",
               max((row["total_ns"] for row in waits), default=0) >= 11 * 25e6, waits)
         check("the reducer's wait: communication", phases.get("communication", {}).get("total_ns", 0) >= 11 * 25e6, phases)
+        said = subprocess.run([dwell, "ranks", trace], capture_output=True, text=True, check=False).stdout
+        check("dwell ranks names the rank that is late", said.startswith("Rank 1 is slow"), said)
         torchrun = "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"
         if launches(folder, torchrun):
             record(dwell, folder, "torchrun", *torchrun)

@@ -19,25 +19,25 @@ TEST(steps_are_single_until_half_of_the_reserve_is_used)
 {
 	begin(1024);
 	head.next_block = 1024 - 64 - 1;
-	CHECK(!dw_summary_needed(&head));
-	CHECK_EQ(dw_summary_blocks(&head), 33);
+	CHECK(!dw_step_summary_needed(&head));
+	CHECK_EQ(dw_step_summary_blocks(&head), 33);
 	head.next_block++;
-	CHECK(dw_summary_needed(&head));
-	CHECK_EQ(dw_summary_blocks(&head), 32);
+	CHECK(dw_step_summary_needed(&head));
+	CHECK_EQ(dw_step_summary_blocks(&head), 32);
 }
 
 TEST(names_have_the_last_quarter)
 {
 	begin(1024);
 	head.next_block = 1024 - 32;
-	CHECK_EQ(dw_summary_blocks(&head), 0);
+	CHECK_EQ(dw_step_summary_blocks(&head), 0);
 	CHECK_EQ(summary_entry_steps(), 0);
 	begin(16); /* the least budget: a reserve of two blocks */
 	head.next_block = 14;
-	CHECK_EQ(dw_summary_blocks(&head), 1);
+	CHECK_EQ(dw_step_summary_blocks(&head), 1);
 	head.next_block = 15;
-	CHECK(dw_summary_needed(&head));
-	CHECK_EQ(dw_summary_blocks(&head), 0);
+	CHECK(dw_step_summary_needed(&head));
+	CHECK_EQ(dw_step_summary_blocks(&head), 0);
 }
 
 TEST(entries_collect_twice_as_many_when_half_is_used)
@@ -68,7 +68,7 @@ TEST(an_entry_adds_up_its_steps)
 	for (uint64_t i = 0; i < 3; i++) {
 		step.number = 40 + i;
 		step.start_ticks = 1000 * i;
-		CHECK(dw_summary_add(&slot, &step, 1000 * i + 300 * (i + 1), i ? 50 : 0, &cause));
+		CHECK(dw_step_summary_add(&slot, &step, 1000 * i + 300 * (i + 1), i ? 50 : 0, &cause));
 	}
 	CHECK_EQ(entry.first_number, 40);
 	CHECK_EQ(entry.count, 3);
@@ -93,12 +93,12 @@ TEST(an_entry_has_steps_of_one_kind)
 	enum dw_loss cause = DW_LOSS_COUNT;
 
 	begin(16);
-	CHECK(dw_summary_add(&slot, &step, 100, 0, &cause));
+	CHECK(dw_step_summary_add(&slot, &step, 100, 0, &cause));
 	CHECK_EQ(entry.count, 1);
 	step.entry.aux = DW_STEP_RECORDED;
 	head.next_block = 16;
 	dw_process->journal_retry_ticks = UINT64_MAX;
-	CHECK(!dw_summary_add(&slot, &step, 200, 0, &cause));
+	CHECK(!dw_step_summary_add(&slot, &step, 200, 0, &cause));
 	CHECK_EQ(entry.count, 1);
 }
 

@@ -1,0 +1,12 @@
+/* Reads traces and summaries into one summary, for `dwell summarize` and `dwell ranks`. */
+#ifndef DW_CLI_SUMMARIES_H
+#define DW_CLI_SUMMARIES_H
+
+#include "summary/summary.h"
+
+/* Adds each file, which is a trace or a summary, and finishes the summary. Traces are opened one
+ * after another, so that memory is needed for one of them only. Returns 0, or an exit status after
+ * an error message. */
+int dw_summaries_read(struct dw_summary *summary, char **paths, size_t count);
+
+#endif

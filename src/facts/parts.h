@@ -1,0 +1,47 @@
+/*
+ * The parts of a step, and the steps of a loop divided into them.
+ *
+ * Each instant of a step belongs to one part, so the parts of a step sum to its length.
+ */
+#ifndef DW_FACTS_PARTS_H
+#define DW_FACTS_PARTS_H
+
+#include "model/steps/steps.h"
+
+/* The facts from step.profiler to step.unnamed have this order. */
+#define DW_PARTS(X) \
+	X(PROFILER, "profiler") \
+	X(COLLECTOR, "collector") X(DATA, "data") X(COMMUNICATION, "communication") \
+		X(DEVICE, "device") X(CHECKPOINT, "checkpoint") X(EVALUATION, "evaluation") \
+			X(OPTIMIZER, "optimizer") X(BACKWARD, "backward") X(FORWARD, "forward") \
+				X(OPERATORS, "operators") X(LAYERS, "layers") X(FUNCTIONS, "functions") \
+					X(NAMED, "named") X(PYTHON, "python") X(IDLE, "idle") X(UNNAMED, "unnamed")
+enum dw_part {
+#define X(name, label) DW_PART_##name,
+	DW_PARTS(X)
+#undef X
+		DW_PART_COUNT
+};
+
+const char *dw_facts_part_name(enum dw_part part);
+
+/* A counted step, with its parts in whole ns, which sum to its length. */
+struct dw_divided_step {
+	const struct dw_step *step;
+	bool warm_up;
+	uint64_t part_ns[DW_PART_COUNT];
+};
+
+struct dw_divided_loop {
+	const struct dw_loop *loop; /* NULL: the model has no loop of this number */
+	size_t loop_count;
+	struct dw_divided_step *steps; /* in order of time; the caller frees them */
+	size_t count;
+};
+
+/* Divides the counted steps of loop number `loop`, which has the most steps if the number is 0.
+ * False with `error`: out of memory. */
+bool dw_facts_divide_loop(struct dw_model *model, size_t loop, struct dw_divided_loop *divided,
+                          struct dwell_error *error);
+
+#endif

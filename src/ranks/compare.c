@@ -1,0 +1,619 @@
+/*
+ * Compares the ranks of a summary; see ranks.h.
+ *
+ * A cell is what one rank did in one span. All numbers of a cell are means of a step, so that spans
+ * with few counted steps compare with others.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ranks/ranks.h"
+
+#define LEAST_EXCESS 0.02 /* of the median rank's work: smaller differences are not worth a look \
+	                       */
+#define LEAST_ERRORS 4.0  /* standard errors: one of 64 equal ranks exceeds them in 0.2% of runs */
+#define LEAST_SPREADS 4.0 /* of the differences between ranks, robust */
+#define SLOW_STEP \
+	0.25 /* excess of a single step that is listed, of the median rank's work and of \
+	      * the mean step */
+#define SLOW_SPREADS 8.0 /* of the rank's own differences between steps */
+#define FEW_STEPS 20
+#define MOST_SLOW_STEPS 20u
+#define SIGMA 1.4826 /* of a normal distribution, from the median absolute deviation */
+
+struct comparison {
+	struct dw_ranks *ranks;
+	const struct dw_summary_span **cells; /* by result, then span; NULL: the rank has none */
+	double *works;                        /* the same: work of the mean step */
+	double *medians;                      /* by span: of all ranks; NaN: the span is not compared */
+	double *space;                        /* scratch: as many numbers as cells */
+	uint64_t first;                       /* index of the first span */
+};
+
+static double *cell_work(struct comparison *with, size_t result, size_t span)
+{
+	return &with->works[result * with->ranks->span_count + span];
+}
+
+static const struct dw_summary_span *cell_span(const struct comparison *with, size_t result,
+                                               size_t span)
+{
+	return with->cells[result * with->ranks->span_count + span];
+}
+
+static double span_work(const struct dw_summary_span *span)
+{
+	return (double)(span->ns - span->part_ns[DW_PART_COMMUNICATION]) / (double)span->steps;
+}
+
+static void ranks_note(struct dw_ranks *ranks, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static void ranks_note(struct dw_ranks *ranks, const char *format, ...)
+{
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	if (ranks->notes && ranks->note_count < 64)
+		ranks->notes[ranks->note_count++] = dw_arena_text(&ranks->arena, text, strlen(text));
+}
+
+static int ranks_compare_numbers(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* Sorts the numbers. */
+static double ranks_median(double *values, size_t count)
+{
+	if (!count)
+		return 0;
+	qsort(values, count, sizeof *values, ranks_compare_numbers);
+	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+/* A robust standard deviation; replaces the values by their deviations. */
+static double ranks_spread(double *values, size_t count, double median)
+{
+	for (size_t i = 0; i < count; i++)
+		values[i] = fabs(values[i] - median);
+	return SIGMA * ranks_median(values, count);
+}
+
+/* ---- which ranks ----------------------------------------------------------------------------- */
+
+/* The job with the most ranks. */
+static const char *ranks_find_job(const struct dw_summary *summary)
+{
+	size_t best = 0, most = 0;
+
+	for (size_t i = 0, from = 0; i <= summary->count; i++) {
+		if (i < summary->count && strcmp(summary->ranks[i].job, summary->ranks[from].job) == 0)
+			continue;
+		if (i - from > most) {
+			most = i - from;
+			best = from;
+		}
+		from = i;
+	}
+	return summary->ranks[best].job;
+}
+
+static void ranks_choose(struct dw_ranks *ranks, const struct dw_summary *summary)
+{
+	const char *job = ranks_find_job(summary);
+	size_t other_jobs = 0, without = 0;
+
+	for (size_t i = 0; i < summary->count; i++) {
+		const struct dw_summary_rank *rank = &summary->ranks[i];
+
+		if (strcmp(rank->job, job) != 0)
+			other_jobs++;
+		else if (!rank->span_count)
+			without++;
+		else
+			ranks->results[ranks->count++].rank = rank;
+	}
+	if (other_jobs)
+		ranks_note(ranks, "%zu rank%s of other jobs than '%s' %s not compared.", other_jobs,
+		           other_jobs == 1 ? "" : "s", job, other_jobs == 1 ? "is" : "are");
+	if (without)
+		ranks_note(ranks, "%zu process%s without a counted step %s not compared.", without,
+		           without == 1 ? "" : "es", without == 1 ? "is" : "are");
+}
+
+static void ranks_check_numbers(struct dw_ranks *ranks)
+{
+	int32_t world = -1;
+	size_t missing = 0;
+	char list[128] = "";
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		const struct dw_summary_rank *rank = ranks->results[i].rank;
+
+		world = rank->world_size > world ? rank->world_size : world;
+		if (i && rank->rank >= 0 && rank->rank == ranks->results[i - 1].rank->rank)
+			ranks_note(ranks, "Two processes have rank %d: pid %u on %s and pid %u on %s.",
+			           rank->rank, ranks->results[i - 1].rank->pid,
+			           ranks->results[i - 1].rank->host, rank->pid, rank->host);
+	}
+	for (int32_t number = 0; number < world && world <= 1 << 20; number++) {
+		size_t at = 0, length = strlen(list);
+
+		while (at < ranks->count && ranks->results[at].rank->rank != number)
+			at++;
+		if (at < ranks->count)
+			continue;
+		if (missing++ < 8)
+			snprintf(list + length, sizeof list - length, "%s%d", length ? ", " : "", number);
+	}
+	if (missing)
+		ranks_note(ranks, "%zu of %d ranks are missing: %s%s.", missing, world, list,
+		           missing > 8 ? ", ..." : "");
+}
+
+/* Names ranks that ended earlier than others, and ranks that lost records. */
+static void ranks_check_ends(struct dw_ranks *ranks)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		if (ranks->results[i].rank->last_step > last)
+			last = ranks->results[i].rank->last_step;
+	for (size_t i = 0; i < ranks->count; i++) {
+		const struct dw_summary_rank *rank = ranks->results[i].rank;
+		uint64_t lost = 0;
+
+		if (rank->last_step + 1 < last)
+			ranks_note(ranks,
+			           "Rank %d began its last step, %llu, while other ranks came to step %llu%s.",
+			           rank->rank, (unsigned long long)rank->last_step, (unsigned long long)last,
+			           rank->last_open ? "; that step did not end" : "");
+		for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
+			lost += rank->lost[cause];
+		if (lost)
+			ranks_note(ranks, "Rank %d lost %llu records: its operators may be too few.",
+			           rank->rank, (unsigned long long)lost);
+	}
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+static bool ranks_place_cells(struct comparison *with, struct dw_summary *summary)
+{
+	struct dw_ranks *ranks = with->ranks;
+	uint64_t first = UINT64_MAX, last = 0;
+	size_t cells;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		if (ranks->results[i].rank->span_log2 > ranks->span_log2)
+			ranks->span_log2 = ranks->results[i].rank->span_log2;
+	for (size_t i = 0; i < summary->count; i++)
+		if (summary->ranks[i].span_count)
+			dw_summary_coarsen(&summary->ranks[i], ranks->span_log2);
+	for (size_t i = 0; i < ranks->count; i++) {
+		const struct dw_summary_rank *rank = ranks->results[i].rank;
+
+		first = rank->spans[0].index < first ? rank->spans[0].index : first;
+		if (rank->spans[rank->span_count - 1].index > last)
+			last = rank->spans[rank->span_count - 1].index;
+	}
+	/* Ranks with unlike numbers of steps: at most what one summary may hold is compared. */
+	if (last - first >= 4 * DW_SUMMARY_SPANS)
+		last = first + 4 * DW_SUMMARY_SPANS - 1;
+	with->first = first;
+	ranks->span_count = (size_t)(last - first + 1);
+	cells = ranks->count * ranks->span_count;
+	with->cells = calloc(cells + 1, sizeof *with->cells);
+	with->works = calloc(cells + 1, sizeof *with->works);
+	with->space = calloc(ranks->count + ranks->span_count + 1, sizeof *with->space);
+	with->medians = calloc(ranks->span_count + 1, sizeof *with->medians);
+	ranks->excess = dw_arena_alloc(&ranks->arena, (cells + 1) * sizeof *ranks->excess);
+	if (!with->cells || !with->works || !with->space || !with->medians || !ranks->excess)
+		return false;
+	for (size_t i = 0; i < ranks->count; i++)
+		for (size_t s = 0; s < ranks->results[i].rank->span_count; s++) {
+			const struct dw_summary_span *span = &ranks->results[i].rank->spans[s];
+
+			if (span->index > last)
+				break;
+			with->cells[i * ranks->span_count + (size_t)(span->index - first)] = span;
+			*cell_work(with, i, (size_t)(span->index - first)) = span_work(span);
+		}
+	return true;
+}
+
+/* The work of the median rank in each span that at least half of the ranks have. */
+static void ranks_find_medians(struct comparison *with)
+{
+	struct dw_ranks *ranks = with->ranks;
+
+	for (size_t s = 0; s < ranks->span_count; s++) {
+		size_t present = 0;
+		double median;
+
+		for (size_t i = 0; i < ranks->count; i++)
+			if (cell_span(with, i, s))
+				with->space[present++] = *cell_work(with, i, s);
+		median = ranks_median(with->space, present);
+		if (present == 2)
+			median = with->space[0];
+		with->medians[s] = present >= 2 && 2 * present >= ranks->count && median > 0 ? median : NAN;
+		for (size_t i = 0; i < ranks->count; i++)
+			ranks->excess[i * ranks->span_count + s] =
+				cell_span(with, i, s) && !isnan(with->medians[s])
+					? *cell_work(with, i, s) / with->medians[s] - 1
+					: NAN;
+	}
+}
+
+/* ---- figures of a rank -------------------------------------------------------------------------
+ */
+
+static void result_add_spans(struct comparison *with, size_t i)
+{
+	struct dw_ranks *ranks = with->ranks;
+	struct dw_rank_result *result = &ranks->results[i];
+	size_t spans = 0;
+
+	for (size_t s = 0; s < ranks->span_count; s++) {
+		const struct dw_summary_span *cell = cell_span(with, i, s);
+		double steps;
+
+		if (!cell || isnan(with->medians[s]))
+			continue;
+		steps = (double)cell->steps;
+		result->steps += steps;
+		result->step_ns += (double)cell->ns;
+		result->communication_ns += (double)cell->part_ns[DW_PART_COMMUNICATION];
+		result->work_ns += steps * *cell_work(with, i, s);
+		with->space[spans++] = ranks->excess[i * ranks->span_count + s];
+	}
+	if (result->steps > 0) {
+		result->step_ns /= result->steps;
+		result->communication_ns /= result->steps;
+		result->work_ns /= result->steps;
+	}
+	result->excess = ranks_median(with->space, spans);
+	/* The standard error of a median of normal values. */
+	result->excess_error =
+		spans ? 1.2533 * ranks_spread(with->space, spans, result->excess) / sqrt((double)spans) : 0;
+}
+
+/* Adds who was last in each span, and how long the others waited. */
+static void ranks_add_waits(struct comparison *with)
+{
+	struct dw_ranks *ranks = with->ranks;
+	double delay = 0, length = 0;
+
+	for (size_t s = 0; s < ranks->span_count; s++) {
+		size_t last = ranks->count;
+
+		if (isnan(with->medians[s]))
+			continue;
+		for (size_t i = 0; i < ranks->count; i++)
+			if (cell_span(with, i, s) &&
+			    (last == ranks->count || *cell_work(with, i, s) > *cell_work(with, last, s)))
+				last = i;
+		for (size_t i = 0; i < ranks->count; i++) {
+			const struct dw_summary_span *cell = cell_span(with, i, s);
+			double wait = cell ? *cell_work(with, last, s) - *cell_work(with, i, s) : 0;
+
+			if (!cell)
+				continue;
+			ranks->results[i].wait_ns +=
+				fmin(wait * (double)cell->steps, (double)cell->part_ns[DW_PART_COMMUNICATION]);
+			if (i != last)
+				continue;
+			ranks->results[i].last += (double)cell->steps;
+			ranks->results[i].delay_ns +=
+				(*cell_work(with, i, s) - with->medians[s]) * (double)cell->steps;
+			delay += (*cell_work(with, i, s) - with->medians[s]) * (double)cell->steps;
+			length += (double)cell->ns;
+			ranks->steps += (double)cell->steps;
+		}
+	}
+	for (size_t i = 0; i < ranks->count && ranks->steps > 0; i++) {
+		struct dw_rank_result *result = &ranks->results[i];
+
+		result->last /= ranks->steps;
+		result->delay_ns /= ranks->steps;
+		result->wait_ns /= result->steps > 0 ? result->steps : 1;
+	}
+	ranks->step_ns = ranks->steps > 0 ? length / ranks->steps : 0;
+	ranks->gain = length > 0 ? delay / length : 0;
+}
+
+/* ---- why
+ * ------------------------------------------------------------------------------------------ */
+
+/* By rank and part: the time in its mean step, NaN without steps; and the median over ranks. */
+struct part_table {
+	double *means;
+	double medians[DW_PART_COUNT];
+};
+
+static void part_table_add_rank(const struct comparison *with, size_t i, size_t from, size_t to,
+                                double *means)
+{
+	double steps = 0;
+
+	for (unsigned part = 0; part < DW_PART_COUNT; part++)
+		means[part] = 0;
+	for (size_t s = from; s < to; s++) {
+		const struct dw_summary_span *cell = cell_span(with, i, s);
+
+		if (!cell || isnan(with->medians[s]))
+			continue;
+		steps += (double)cell->steps;
+		for (unsigned part = 0; part < DW_PART_COUNT; part++)
+			means[part] += (double)cell->part_ns[part];
+	}
+	for (unsigned part = 0; part < DW_PART_COUNT; part++)
+		means[part] = steps > 0 ? means[part] / steps : NAN;
+}
+
+/* Fills the table for the spans from `from` to before `to`. */
+static void part_table_fill(struct comparison *with, struct part_table *table, size_t from,
+                            size_t to)
+{
+	size_t ranks = with->ranks->count;
+
+	for (size_t i = 0; i < ranks; i++)
+		part_table_add_rank(with, i, from, to, &table->means[i * DW_PART_COUNT]);
+	for (unsigned part = 0; part < DW_PART_COUNT; part++) {
+		size_t count = 0;
+
+		for (size_t i = 0; i < ranks; i++)
+			if (!isnan(table->means[i * DW_PART_COUNT + part]))
+				with->space[count++] = table->means[i * DW_PART_COUNT + part];
+		table->medians[part] = ranks_median(with->space, count);
+		if (count == 2)
+			table->medians[part] = with->space[0];
+	}
+}
+
+/* The part by which a rank exceeds the median rank most. */
+static enum dw_part part_table_find(const struct part_table *table, size_t i, double *excess)
+{
+	enum dw_part found = DW_PART_COUNT;
+
+	*excess = 0;
+	for (unsigned part = 0; part < DW_PART_COUNT; part++) {
+		double more = table->means[i * DW_PART_COUNT + part] - table->medians[part];
+
+		if (part != DW_PART_COMMUNICATION && more > *excess) {
+			*excess = more;
+			found = (enum dw_part)part;
+		}
+	}
+	return found;
+}
+
+static double name_mean(const struct dw_summary_rank *rank, const char *name)
+{
+	for (size_t n = 0; n < rank->name_count && rank->named_steps; n++)
+		if (strcmp(rank->names[n].name, name) == 0)
+			return (double)rank->names[n].self_ns / (double)rank->named_steps;
+	return 0;
+}
+
+/* The operator by which a rank exceeds the median rank most. */
+static void result_find_name(struct comparison *with, struct dw_rank_result *result)
+{
+	for (size_t n = 0; n < result->rank->name_count; n++) {
+		const struct dw_summary_name *name = &result->rank->names[n];
+		double own = name_mean(result->rank, name->name), median;
+
+		if (name->communication || own <= result->name_ns)
+			continue;
+		for (size_t k = 0; k < with->ranks->count; k++)
+			with->space[k] = name_mean(with->ranks->results[k].rank, name->name);
+		median = ranks_median(with->space, with->ranks->count);
+		if (with->ranks->count == 2)
+			median = with->space[0];
+		if (own - median > result->name_ns) {
+			result->name_ns = own - median;
+			result->name = name->name;
+		}
+	}
+	/* A name explains the excess only if it is a good part of it. */
+	if (result->name_ns < 0.3 * result->part_ns)
+		result->name = NULL;
+}
+
+static void ranks_find_slow(struct comparison *with, struct part_table *parts)
+{
+	struct dw_ranks *ranks = with->ranks;
+	double median, spread = 0, least;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		with->space[i] = ranks->results[i].excess_error;
+	least = ranks_median(with->space, ranks->count); /* an error that is small by chance */
+	for (size_t i = 0; i < ranks->count; i++)
+		with->space[i] = ranks->results[i].excess;
+	median = ranks_median(with->space, ranks->count);
+	if (ranks->count >= 4)
+		spread = ranks_spread(with->space, ranks->count, median);
+	for (size_t i = 0; i < ranks->count; i++) {
+		struct dw_rank_result *result = &ranks->results[i];
+		double error = fmax(result->excess_error, least);
+
+		result->slow = result->excess >= LEAST_EXCESS && result->excess >= LEAST_ERRORS * error &&
+		               result->excess - fmin(median, 0) >= LEAST_SPREADS * spread;
+		result->part = part_table_find(parts, i, &result->part_ns);
+		if (result->slow)
+			result_find_name(with, result);
+	}
+}
+
+/* ---- single steps
+ * --------------------------------------------------------------------------------- */
+
+static int slow_step_compare(const void *left, const void *right)
+{
+	const struct dw_slow_step *a = left, *b = right;
+
+	return (a->excess_ns < b->excess_ns) - (a->excess_ns > b->excess_ns);
+}
+
+static void ranks_add_slow_step(struct comparison *with, struct part_table *parts, size_t i,
+                                size_t s)
+{
+	struct dw_ranks *ranks = with->ranks;
+	const struct dw_summary_span *cell = cell_span(with, i, s);
+	struct dw_slow_step found = { i, cell->longest, cell->longest_ns,
+		                          (*cell_work(with, i, s) - with->medians[s]) * (double)cell->steps,
+		                          DW_PART_COUNT };
+	double excess;
+
+	if (ranks->slow_step_count == MOST_SLOW_STEPS) {
+		if (found.excess_ns <= ranks->slow_steps[MOST_SLOW_STEPS - 1].excess_ns)
+			return;
+		ranks->slow_step_count--;
+	}
+	part_table_fill(with, parts, s, s + 1);
+	found.part = part_table_find(parts, i, &excess);
+	ranks->slow_steps[ranks->slow_step_count++] = found;
+	qsort(ranks->slow_steps, ranks->slow_step_count, sizeof found, slow_step_compare);
+}
+
+static void ranks_find_slow_steps(struct comparison *with, struct part_table *parts)
+{
+	struct dw_ranks *ranks = with->ranks;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		const double *excess = &ranks->excess[i * ranks->span_count];
+		size_t count = 0;
+		double spread;
+
+		for (size_t s = 0; s < ranks->span_count; s++)
+			if (!isnan(excess[s]))
+				with->space[count++] = excess[s];
+		spread = ranks_spread(with->space, count, ranks->results[i].excess);
+		for (size_t s = 0; s < ranks->span_count; s++)
+			if (!isnan(excess[s]) && excess[s] - ranks->results[i].excess > SLOW_STEP &&
+			    excess[s] - ranks->results[i].excess > SLOW_SPREADS * spread &&
+			    excess[s] * with->medians[s] > SLOW_STEP * ranks->step_ns)
+				ranks_add_slow_step(with, parts, i, s);
+	}
+}
+
+/*
+ * Finds a host whose ranks all work longer than any rank of other hosts. If half of the ranks are
+ * on it, the median rank is between the two groups and no rank is slow by itself.
+ */
+static void ranks_try_host(struct comparison *with, const char *host)
+{
+	struct dw_ranks *ranks = with->ranks;
+	double least = INFINITY, most = -INFINITY, error = 0, excess;
+	size_t own = 0, others = 0;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		const struct dw_rank_result *result = &ranks->results[i];
+
+		error = fmax(error, result->excess_error);
+		if (strcmp(result->rank->host, host) == 0) {
+			least = fmin(least, result->excess);
+			own++;
+		} else {
+			most = fmax(most, result->excess);
+			with->space[others++] = result->excess;
+		}
+	}
+	if (own < 2 || others < 2 || least - most < LEAST_ERRORS * error)
+		return;
+	excess = (1 + least) / (1 + ranks_median(with->space, others)) - 1;
+	if (excess >= LEAST_EXCESS && excess > ranks->slow_host_excess) {
+		ranks->slow_host = host;
+		ranks->slow_host_excess = excess;
+	}
+}
+
+static void ranks_find_host(struct comparison *with)
+{
+	const struct dw_rank_result *results = with->ranks->results;
+
+	/* Ranks of a host mostly follow each other: each group is tried once. */
+	for (size_t i = 0; i < with->ranks->count; i++)
+		if (!i || strcmp(results[i].rank->host, results[i - 1].rank->host) != 0)
+			ranks_try_host(with, results[i].rank->host);
+}
+
+/* ---- all
+ * ------------------------------------------------------------------------------------------ */
+
+static bool ranks_fail(struct dwell_error *error)
+{
+	dw_error_set(error, DWELL_E_NOMEM, "no memory to compare ranks");
+	return false;
+}
+
+static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct dwell_error *error)
+{
+	struct comparison with = { .ranks = ranks };
+	struct part_table parts = { .means =
+		                            calloc(ranks->count * DW_PART_COUNT, sizeof *parts.means) };
+	bool good = parts.means && ranks_place_cells(&with, summary);
+
+	if (good) {
+		ranks_find_medians(&with);
+		for (size_t i = 0; i < ranks->count; i++)
+			result_add_spans(&with, i);
+		ranks_add_waits(&with);
+		part_table_fill(&with, &parts, 0, ranks->span_count);
+		ranks_find_slow(&with, &parts);
+		ranks_find_slow_steps(&with, &parts);
+		ranks_find_host(&with);
+		if (ranks->steps > 0 && ranks->steps < FEW_STEPS)
+			ranks_note(
+				ranks,
+				"Only %.0f steps are compared. With fewer than %d, differences are uncertain.",
+				ranks->steps, FEW_STEPS);
+	}
+	free(with.cells);
+	free(with.works);
+	free(with.space);
+	free(with.medians);
+	free(parts.means);
+	return good || ranks_fail(error);
+}
+
+bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary, struct dwell_error *error)
+{
+	*ranks = (struct dw_ranks){ .results = NULL };
+	if (!summary->count) {
+		dw_error_set(error, DWELL_E_NO_DATA,
+		             "there are no ranks: no process of these files has steps");
+		return false;
+	}
+	ranks->results = dw_arena_alloc(&ranks->arena, summary->count * sizeof *ranks->results);
+	ranks->slow_steps = dw_arena_alloc(&ranks->arena, MOST_SLOW_STEPS * sizeof *ranks->slow_steps);
+	ranks->notes = dw_arena_alloc(&ranks->arena, 64 * sizeof *ranks->notes);
+	if (!ranks->results || !ranks->slow_steps || !ranks->notes)
+		return ranks_fail(error);
+	ranks_choose(ranks, summary);
+	if (ranks->count < 2) {
+		dw_error_set(
+			error, DWELL_E_NO_DATA,
+			"there is %s: a comparison needs the traces or summaries of at least two ranks",
+			ranks->count ? "one rank with steps" : "no rank with steps");
+		return false;
+	}
+	ranks_check_numbers(ranks);
+	ranks_check_ends(ranks);
+	return ranks_run(ranks, summary, error);
+}
+
+void dw_ranks_reset(struct dw_ranks *ranks)
+{
+	dw_arena_reset(&ranks->arena);
+}

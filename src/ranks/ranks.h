@@ -1,0 +1,79 @@
+/*
+ * Comparison of ranks: which rank is slow, how much, in which part, and what the others wait for.
+ *
+ * Ranks of a synchronous job do the same steps, and each step takes as long as its slowest rank.
+ * The work of a rank is its step without communication. The rank with the most work arrives last,
+ * and the others wait for it inside their communication. So work is compared, step by step: with
+ * the median rank of the same step, which needs no common clock. With two ranks the faster one
+ * stands for the median.
+ *
+ * A rank is constantly slow if the median of its excess over steps is at least 2%, is more than
+ * four of its standard errors, and is apart from what other ranks differ by. Otherwise single steps
+ * in which a rank takes much longer than usual are listed.
+ */
+#ifndef DW_RANKS_RANKS_H
+#define DW_RANKS_RANKS_H
+
+#include <stdio.h>
+
+#include "summary/summary.h"
+#include "table/table.h"
+
+struct dw_rank_result {
+	const struct dw_summary_rank *rank;
+	double steps;                              /* compared */
+	double step_ns, work_ns, communication_ns; /* of its mean step */
+	double wait_ns;                            /* of the mean step: for ranks with more work */
+	double excess, excess_error; /* its work beyond the median rank's, as a ratio of that: the
+	                              * median over steps, and its standard error */
+	double last;                 /* share of the steps in which it has the most work */
+	double delay_ns;   /* of the mean step: what it took beyond the median rank where it was last */
+	bool slow;         /* constantly */
+	enum dw_part part; /* the part with most of the excess; DW_PART_COUNT: none */
+	double part_ns;    /* excess of that part in the mean step */
+	const char *name;  /* operator or range with most of the excess, or NULL */
+	double name_ns;
+};
+
+/* A step, or the longest of several, in which a rank took much longer than usual. */
+struct dw_slow_step {
+	size_t result; /* index */
+	uint64_t number;
+	uint64_t ns;      /* its length */
+	double excess_ns; /* work of the rank beyond the median rank's */
+	enum dw_part part;
+};
+
+struct dw_ranks {
+	struct dw_rank_result *results; /* as the ranks of the summary that are compared */
+	size_t count;
+	struct dw_slow_step *slow_steps; /* by excess, descending; at most 20 */
+	size_t slow_step_count;
+	double steps;       /* compared */
+	unsigned span_log2; /* steps are compared in groups of 1 << span_log2 */
+	double step_ns;     /* mean step of all ranks */
+	double gain;        /* share of the step that would not be if each rank took as long as
+	                     * the median rank */
+	double *excess;     /* by result and span: the ratio; NaN: not compared */
+	size_t span_count;
+	const char
+		*slow_host; /* each rank of this host works longer than all of other hosts; or NULL */
+	double slow_host_excess; /* of the fastest of them, beyond the median of other hosts' ranks */
+	const char **notes;      /* sentences: what was not compared, or restricts the comparison */
+	size_t note_count;
+	struct dw_arena arena;
+};
+
+/* Compares the ranks of a finished summary, which is coarsened to common spans. False with `error`
+ * if memory ran out or if there is nothing to compare. */
+bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary,
+                      struct dwell_error *error);
+void dw_ranks_reset(struct dw_ranks *ranks);
+
+/* The answer as tables: `ranks`, then `slow_steps`. The caller destroys them. NULL: out of memory.
+ */
+struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks);
+/* Writes a picture of rank and step, coloured by the rank's excess, as SVG. */
+void dw_ranks_picture(const struct dw_ranks *ranks, FILE *svg);
+
+#endif

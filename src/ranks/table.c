@@ -1,0 +1,209 @@
+/* The comparison of ranks as tables: sentences and a row for each rank, then single slow steps. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ranks/ranks.h"
+
+enum {
+	RANK,
+	HOST,
+	STEPS,
+	STEP,
+	WORK,
+	COMMUNICATION,
+	WAIT,
+	EXCESS,
+	EXCESS_ERROR,
+	LAST,
+	DELAY,
+	SLOW,
+	PART,
+	PART_EXCESS,
+	NAME,
+	LOST
+};
+static const struct dw_column columns[] = {
+	[RANK] = DW_COLUMN("rank", "rank", NONE, INT),
+	[HOST] = DW_COLUMN("host", "host", NONE, TEXT),
+	[STEPS] = DW_COLUMN("steps", "steps", COUNT, INT, .wide_only = true),
+	[STEP] = DW_COLUMN("step_ns", "step", NS, REAL),
+	[WORK] = DW_COLUMN("work_ns", "work", NS, REAL),
+	[COMMUNICATION] = DW_COLUMN("communication_ns", "communication", NS, REAL),
+	[WAIT] = DW_COLUMN("wait_ns", "of it waits", NS, REAL),
+	[EXCESS] = DW_COLUMN("excess", "excess", RATIO, REAL),
+	[EXCESS_ERROR] = DW_COLUMN("excess_error", "+-", RATIO, REAL, .data_only = true),
+	[LAST] = DW_COLUMN("last", "last in", RATIO, REAL),
+	[DELAY] = DW_COLUMN("delay_ns", "delays by", NS, REAL, .wide_only = true),
+	[SLOW] = DW_COLUMN("slow", "slow", NONE, INT, .data_only = true),
+	[PART] = DW_COLUMN("part", "most in", NONE, TEXT),
+	[PART_EXCESS] = DW_COLUMN("part_excess_ns", "excess there", NS, REAL, .wide_only = true),
+	[NAME] = DW_COLUMN("name", "operator", NONE, TEXT, .wide_only = true),
+	[LOST] = DW_COLUMN("lost", "lost", COUNT, INT, .wide_only = true),
+};
+
+enum { SLOW_RANK, SLOW_STEP, SLOW_LENGTH, SLOW_EXCESS, SLOW_PART };
+static const struct dw_column slow_columns[] = {
+	[SLOW_RANK] = DW_COLUMN("rank", "rank", NONE, INT),
+	[SLOW_STEP] = DW_COLUMN("step", "step", NONE, INT),
+	[SLOW_LENGTH] = DW_COLUMN("ns", "length", NS, INT),
+	[SLOW_EXCESS] = DW_COLUMN("excess_ns", "excess", NS, REAL),
+	[SLOW_PART] = DW_COLUMN("part", "most in", NONE, TEXT),
+};
+
+static const char *part_name(enum dw_part part)
+{
+	return part == DW_PART_COUNT ? "" : dw_facts_part_name(part);
+}
+
+static uint64_t lost_records(const struct dw_summary_rank *rank)
+{
+	uint64_t lost = 0;
+
+	for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
+		lost += rank->lost[cause];
+	return lost;
+}
+
+static void table_add_rank(struct dwell_table *table, const struct dw_rank_result *result,
+                           size_t number)
+{
+	struct dw_cell *row = dw_table_row(table, 0);
+
+	dw_cell_int(&row[RANK], result->rank->rank >= 0 ? result->rank->rank : (int64_t)number);
+	dw_cell_text(table, &row[HOST], result->rank->host);
+	dw_cell_int(&row[STEPS], (int64_t)result->steps);
+	dw_cell_real(&row[STEP], result->step_ns);
+	dw_cell_real(&row[WORK], result->work_ns);
+	dw_cell_real(&row[COMMUNICATION], result->communication_ns);
+	dw_cell_real(&row[WAIT], result->wait_ns);
+	dw_cell_real(&row[EXCESS], result->excess);
+	dw_cell_real(&row[EXCESS_ERROR], result->excess_error);
+	dw_cell_real(&row[LAST], result->last);
+	dw_cell_real(&row[DELAY], result->delay_ns);
+	dw_cell_int(&row[SLOW], result->slow);
+	if (result->slow && result->part != DW_PART_COUNT) {
+		dw_cell_text(table, &row[PART], part_name(result->part));
+		dw_cell_real(&row[PART_EXCESS], result->part_ns);
+	}
+	if (result->name)
+		dw_cell_text(table, &row[NAME], result->name);
+	dw_cell_int(&row[LOST], (int64_t)lost_records(result->rank));
+}
+
+static int rank_number(const struct dw_ranks *ranks, size_t i)
+{
+	return ranks->results[i].rank->rank >= 0 ? ranks->results[i].rank->rank : (int)i;
+}
+
+/* ---- sentences --------------------------------------------------------------------------------
+ */
+
+/* "5.1% longer than" or "2.4 times as long as". */
+static void excess_text(double excess, char text[64])
+{
+	if (excess < 1)
+		snprintf(text, 64, "%s longer than", dw_text_percent(excess).at);
+	else
+		snprintf(text, 64, "%s times as long as", dw_text_number(1 + excess).at);
+}
+
+static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *ranks, size_t i)
+{
+	const struct dw_rank_result *result = &ranks->results[i];
+	char where[400] = "", excess[64];
+
+	if (result->part != DW_PART_COUNT)
+		snprintf(where, sizeof where, ", most of it in %s (%s a step more)%s%.255s",
+		         part_name(result->part), dw_text_ns(result->part_ns, " ").at,
+		         result->name ? ", operator " : "", result->name ? result->name : "");
+	excess_text(result->excess, excess);
+	dw_table_head(table, "Rank %d is slow: it works %s the median rank%s.", rank_number(ranks, i),
+	              excess, where);
+}
+
+static void table_add_heads(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	size_t slow = 0, on_host = 0;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		slow += ranks->results[i].slow;
+	for (size_t i = 0; ranks->slow_host && i < ranks->count; i++)
+		on_host += strcmp(ranks->results[i].rank->host, ranks->slow_host) == 0;
+	if (ranks->slow_host)
+		dw_table_head(table,
+		              "All %zu ranks of host %s work at least %s longer than the ranks of other "
+		              "hosts: look at the host.",
+		              on_host, ranks->slow_host, dw_text_percent(ranks->slow_host_excess).at);
+	for (size_t i = 0, shown = 0; i < ranks->count && shown < 5; i++)
+		if (ranks->results[i].slow) {
+			head_of_slow_rank(table, ranks, i);
+			shown++;
+		}
+	if (slow > 5)
+		dw_table_head(table, "%zu more ranks are slow.", slow - 5);
+	if (!slow && !ranks->slow_host && ranks->slow_step_count) {
+		const struct dw_slow_step *step = &ranks->slow_steps[0];
+
+		dw_table_head(table, "No rank is slow in most steps. Rank %d delayed step %llu by %s%s%s.",
+		              rank_number(ranks, step->result), (unsigned long long)step->number,
+		              dw_text_ns(step->excess_ns, " ").at,
+		              step->part == DW_PART_COUNT ? "" : ", in ", part_name(step->part));
+	} else if (!slow && !ranks->slow_host) {
+		dw_table_head(table, "No rank stands out.");
+	}
+	dw_table_head(table,
+	              "%zu ranks, %s steps of %s. If each rank took as long as the median rank, a step "
+	              "would be %s shorter.",
+	              ranks->count, dw_text_count((int64_t)ranks->steps).at,
+	              dw_text_ns(ranks->step_ns, " ").at, dw_text_percent(ranks->gain).at);
+}
+
+static struct dwell_table *table_of_slow_steps(const struct dw_ranks *ranks)
+{
+	struct dwell_table *table =
+		dw_table_create("ranks", slow_columns, sizeof slow_columns / sizeof *slow_columns);
+
+	if (!table)
+		return NULL;
+	table->part = "slow_steps";
+	table->coverage = 1;
+	dw_table_head(table, "Steps in which a rank took much longer than it usually does");
+	for (size_t i = 0; i < ranks->slow_step_count; i++) {
+		const struct dw_slow_step *step = &ranks->slow_steps[i];
+		struct dw_cell *row = dw_table_row(table, 0);
+
+		dw_cell_int(&row[SLOW_RANK], rank_number(ranks, step->result));
+		dw_cell_int(&row[SLOW_STEP], (int64_t)step->number);
+		dw_cell_int(&row[SLOW_LENGTH], (int64_t)step->ns);
+		dw_cell_real(&row[SLOW_EXCESS], step->excess_ns);
+		dw_cell_text(table, &row[SLOW_PART], part_name(step->part));
+	}
+	return table;
+}
+
+struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks)
+{
+	struct dwell_table *table = dw_table_create("ranks", columns, sizeof columns / sizeof *columns);
+
+	if (!table)
+		return NULL;
+	table->part = "ranks";
+	table->coverage = 1;
+	table_add_heads(table, ranks);
+	for (size_t i = 0; i < ranks->count; i++)
+		table_add_rank(table, &ranks->results[i], i);
+	dw_table_note(table,
+	              "work: the step without communication. excess: the median over steps of a "
+	              "rank's work beyond the median rank's. last in: the steps in which the rank "
+	              "has the most work, so that others wait for it.");
+	if (ranks->span_log2)
+		dw_table_note(table, "Steps are compared in groups of %llu.", 1ull << ranks->span_log2);
+	for (size_t i = 0; i < ranks->note_count; i++)
+		if (ranks->notes[i])
+			dw_table_note(table, "%s", ranks->notes[i]);
+	if (ranks->slow_step_count)
+		table->next = table_of_slow_steps(ranks);
+	return table;
+}

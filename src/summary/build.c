@@ -1,0 +1,231 @@
+/* Makes the summary of a run: one entry for each of its processes that has steps. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+#include "summary/summary.h"
+
+/* Four buckets an octave; the bounds within an octave are 2^(k/4), as fractions of 2^63. */
+static unsigned build_bucket(uint64_t ns)
+{
+	static const uint64_t quarters[] = { 0x9837f0518db8a96fu, 0xb504f333f9de6484u,
+		                                 0xd744fccad69d6af4u };
+	unsigned octave, bucket;
+	uint64_t fraction;
+
+	if (ns < 256)
+		return 0;
+	octave = 63u - (unsigned)__builtin_clzll(ns);
+	fraction = ns << (63u - octave);
+	bucket = (octave - 8) * 4;
+	for (unsigned i = 0; i < 3; i++)
+		bucket += fraction >= quarters[i];
+	return bucket < DW_SUMMARY_BUCKETS ? bucket : DW_SUMMARY_BUCKETS - 1;
+}
+
+static const char *build_text(struct dw_summary *summary, const char *text)
+{
+	size_t length = strlen(text);
+	const char *copy = dw_arena_text(&summary->arena, text, length < 255 ? length : 255);
+
+	summary->failed |= !copy;
+	return copy ? copy : "";
+}
+
+/* ---- spans --------------------------------------------------------------------------------------
+ */
+
+static void span_add(struct dw_summary_span *span, const struct dw_divided_step *divided)
+{
+	uint64_t ns = divided->step->end_ns - divided->step->start_ns;
+
+	span->steps++;
+	span->ns += ns;
+	if (ns > span->longest_ns) {
+		span->longest_ns = ns;
+		span->longest = divided->step->number;
+	}
+	for (unsigned p = 0; p < DW_PART_COUNT; p++)
+		span->part_ns[p] += divided->part_ns[p];
+}
+
+/* How many steps a span must have so that there are at most DW_SUMMARY_SPANS. */
+static unsigned build_width(const struct dw_divided_loop *loop)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	unsigned log2 = 0;
+
+	for (size_t i = 0; i < loop->count; i++) {
+		uint64_t number = loop->steps[i].step->number;
+
+		first = number < first ? number : first;
+		last = number > last ? number : last;
+	}
+	while (loop->count && (last >> log2) - (first >> log2) >= DW_SUMMARY_SPANS)
+		log2++;
+	return log2;
+}
+
+static int span_compare(const void *left, const void *right)
+{
+	const struct dw_summary_span *a = left, *b = right;
+
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+/* Steps of a thread are in order of time, and almost always of number too. */
+static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank,
+                        const struct dw_divided_loop *loop)
+{
+	size_t most = loop->count < DW_SUMMARY_SPANS ? loop->count : DW_SUMMARY_SPANS;
+	struct dw_summary_span *spans = dw_arena_alloc(&summary->arena, (most + 1) * sizeof *spans);
+
+	summary->failed |= !spans;
+	rank->span_log2 = build_width(loop);
+	rank->spans = spans;
+	for (size_t i = 0; spans && i < loop->count; i++) {
+		uint64_t index = loop->steps[i].step->number >> rank->span_log2;
+		size_t at = rank->span_count;
+
+		if (loop->steps[i].warm_up)
+			continue;
+		while (at && spans[at - 1].index != index && spans[at - 1].index > index)
+			at--;
+		if (!at || spans[at - 1].index != index) {
+			at = rank->span_count++;
+			spans[at].index = index;
+			span_add(&spans[at], &loop->steps[i]);
+			if (at && spans[at - 1].index > index)
+				qsort(spans, rank->span_count, sizeof *spans, span_compare);
+		} else {
+			span_add(&spans[at - 1], &loop->steps[i]);
+		}
+	}
+}
+
+/* ---- names --------------------------------------------------------------------------------------
+ */
+
+static void build_names(struct dw_summary *summary, struct dw_summary_rank *rank,
+                        const struct dw_loop *loop, const struct dw_symbol *symbols)
+{
+	size_t count =
+		loop->operator_count < DW_SUMMARY_NAMES ? loop->operator_count : DW_SUMMARY_NAMES;
+
+	rank->named_steps = loop->usual_count;
+	rank->names = dw_arena_alloc(&summary->arena, (count + 1) * sizeof *rank->names);
+	summary->failed |= !rank->names;
+	for (size_t i = 0; rank->names && i < loop->operator_count; i++) {
+		const struct dw_loop_row *row = &loop->operators[i];
+
+		if (i >= count) {
+			rank->other_ns += row->ns;
+			continue;
+		}
+		rank->names[rank->name_count++] =
+			(struct dw_summary_name){ build_text(summary, symbols[row->symbol].name),
+			                          symbols[row->symbol].category == DWELL_CATEGORY_COMMUNICATION,
+			                          row->count, row->ns };
+	}
+}
+
+/* ---- a rank -------------------------------------------------------------------------------------
+ */
+
+static void build_steps(struct dw_summary_rank *rank, const struct dw_divided_loop *divided,
+                        const struct dw_step *all)
+{
+	const struct dw_loop *loop = divided->loop;
+
+	for (size_t i = 0; i < divided->count; i++) {
+		uint64_t ns = divided->steps[i].step->end_ns - divided->steps[i].step->start_ns;
+
+		if (divided->steps[i].warm_up) {
+			rank->warm_up_steps++;
+			rank->warm_up_ns += ns;
+			continue;
+		}
+		rank->steps++;
+		rank->ns += ns;
+		rank->durations[build_bucket(ns)]++;
+	}
+	rank->missing_steps = loop->count - divided->count;
+	for (size_t i = 0; i < loop->count; i++) {
+		const struct dw_step *step = &all[loop->first_step + i];
+
+		if (step->number >= rank->last_step) {
+			rank->last_step = step->number;
+			rank->last_open = step->open;
+		}
+	}
+	rank->wall_ns = loop->end_ns - loop->start_ns;
+}
+
+static void build_process(struct dw_summary *summary, struct dw_summary_rank *rank,
+                          const struct dw_source *source, uint32_t process)
+{
+	const struct dw_source_process *from = &source->processes[process];
+	const struct dw_head *head = source->files[from->file].head;
+	char host[sizeof head->hostname + 1] = "";
+
+	if (head)
+		memcpy(host, head->hostname, sizeof head->hostname);
+	rank->job = build_text(summary, from->job);
+	rank->host = build_text(summary, host);
+	rank->command = build_text(summary, from->label);
+	rank->rank = from->rank;
+	rank->local_rank = from->local_rank;
+	rank->world_size = from->world_size;
+	rank->pid = from->pid;
+	rank->start_ns = source->realtime_start_ns + from->start_ns;
+	for (size_t i = 0; i < source->thread_count; i++)
+		for (unsigned cause = 0; source->threads[i].process == process && cause < DW_LOSS_SLOTS;
+		     cause++)
+			rank->lost[cause] += source->threads[i].lost[cause];
+}
+
+static bool build_loop(struct dw_summary *summary, struct dw_model *model, bool *done,
+                       const struct dw_divided_loop *divided)
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_steps *steps = dw_model_steps(model, NULL);
+	uint32_t process = source->threads[divided->loop->thread].process;
+	struct dw_summary_rank *rank;
+
+	if (!steps || done[process])
+		return steps != NULL;
+	done[process] = true;
+	rank = DW_GROW(&summary->ranks, &summary->capacity, summary->count);
+	if (!rank)
+		return false;
+	summary->count++;
+	build_process(summary, rank, source, process);
+	build_steps(rank, divided, steps->steps);
+	build_spans(summary, rank, divided);
+	build_names(summary, rank, divided->loop, dw_model_symbols(model, NULL));
+	return !summary->failed;
+}
+
+bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model,
+                          struct dwell_error *error)
+{
+	bool *done = calloc(dw_model_source(model)->process_count + 1, sizeof *done);
+	bool good = done && (!dw_model_source(model)->step_count || dw_model_steps(model, error));
+	size_t loops = good && dw_model_source(model)->step_count ? 1 : 0;
+
+	/* Loops come by descending number of steps: the first of a process is its main loop. */
+	for (size_t i = 0; good && i < loops; i++) {
+		struct dw_divided_loop divided;
+
+		good = dw_facts_divide_loop(model, i, &divided, error);
+		loops = divided.loop_count;
+		if (good && divided.loop)
+			good = build_loop(summary, model, done, &divided);
+		free(divided.steps);
+	}
+	free(done);
+	if (!good)
+		dw_error_set(error, DWELL_E_NOMEM, "no memory for a summary");
+	return good;
+}

@@ -1,0 +1,201 @@
+/*
+ * Merges summaries. The result depends only on the set of ranks, not on the order of merging.
+ *
+ * A summary of few ranks has up to DW_SUMMARY_SPANS spans and DW_SUMMARY_NAMES names for each; one
+ * of many ranks has fewer, so that its size is bounded too. Spans and names are left out only in
+ * dw_summary_finish(), and the number of ranks decides. A smaller set of ranks leaves out less, and
+ * leaving out twice is the same as once: spans with equal numbers of steps add up, and the largest
+ * of the largest names are the largest of all.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+#include "summary/summary.h"
+
+#define ALL_SPANS (1u << 19) /* in a summary of many ranks, together */
+#define ALL_NAMES (1u << 17)
+#define LEAST_SPANS 16u /* of a rank */
+#define LEAST_NAMES 8u
+
+void dw_summary_reset(struct dw_summary *summary)
+{
+	dw_arena_reset(&summary->arena);
+	free(summary->ranks);
+	*summary = (struct dw_summary){ .ranks = NULL };
+}
+
+static const void *merge_copy(struct dw_summary *summary, const void *from, size_t bytes)
+{
+	void *copy = dw_arena_alloc(&summary->arena, bytes ? bytes : 1);
+
+	if (copy)
+		memcpy(copy, from, bytes);
+	summary->failed |= !copy;
+	return copy;
+}
+
+static const char *merge_text(struct dw_summary *summary, const char *text)
+{
+	const char *copy = dw_arena_text(&summary->arena, text, strlen(text));
+
+	summary->failed |= !copy;
+	return copy ? copy : "";
+}
+
+void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other)
+{
+	for (size_t i = 0; i < other->count; i++) {
+		const struct dw_summary_rank *from = &other->ranks[i];
+		struct dw_summary_rank *rank = DW_GROW(&summary->ranks, &summary->capacity, summary->count);
+
+		if (!rank) {
+			summary->failed = true;
+			return;
+		}
+		*rank = *from;
+		rank->job = merge_text(summary, from->job);
+		rank->host = merge_text(summary, from->host);
+		rank->command = merge_text(summary, from->command);
+		rank->spans = (void *)(uintptr_t)merge_copy(summary, from->spans,
+		                                            from->span_count * sizeof *rank->spans);
+		rank->names = (void *)(uintptr_t)merge_copy(summary, from->names,
+		                                            from->name_count * sizeof *rank->names);
+		for (size_t n = 0; rank->names && n < rank->name_count; n++)
+			rank->names[n].name = merge_text(summary, from->names[n].name);
+		if (summary->failed)
+			return;
+		summary->count++;
+	}
+}
+
+/* ---- leaving out --------------------------------------------------------------------------------
+ */
+
+static void span_merge(struct dw_summary_span *into, const struct dw_summary_span *from)
+{
+	into->steps += from->steps;
+	into->ns += from->ns;
+	/* Of equally long steps the first one is kept, in whatever order spans are added. */
+	if (from->longest_ns > into->longest_ns ||
+	    (from->longest_ns == into->longest_ns && from->longest < into->longest)) {
+		into->longest_ns = from->longest_ns;
+		into->longest = from->longest;
+	}
+	for (unsigned p = 0; p < DW_PART_COUNT; p++)
+		into->part_ns[p] += from->part_ns[p];
+}
+
+void dw_summary_coarsen(struct dw_summary_rank *rank, unsigned span_log2)
+{
+	unsigned shift = span_log2 - rank->span_log2;
+	size_t kept = 0;
+
+	if (span_log2 <= rank->span_log2)
+		return;
+	for (size_t i = 0; i < rank->span_count; i++) {
+		struct dw_summary_span span = rank->spans[i];
+
+		span.index = shift < 64 ? span.index >> shift : 0;
+		if (kept && rank->spans[kept - 1].index == span.index)
+			span_merge(&rank->spans[kept - 1], &span);
+		else
+			rank->spans[kept++] = span;
+	}
+	rank->span_count = kept;
+	rank->span_log2 = span_log2;
+}
+
+static uint64_t merge_extent(const struct dw_summary_rank *rank)
+{
+	return rank->span_count ? rank->spans[rank->span_count - 1].index - rank->spans[0].index + 1
+	                        : 0;
+}
+
+static int name_compare(const void *left, const void *right)
+{
+	const struct dw_summary_name *a = left, *b = right;
+
+	if (a->self_ns != b->self_ns)
+		return a->self_ns < b->self_ns ? 1 : -1;
+	if (strcmp(a->name, b->name) != 0)
+		return strcmp(a->name, b->name);
+	if (a->communication != b->communication)
+		return a->communication ? -1 : 1;
+	return (a->calls < b->calls) - (a->calls > b->calls);
+}
+
+static void merge_leave_out(struct dw_summary_rank *rank, size_t most_spans, size_t most_names)
+{
+	while (merge_extent(rank) > most_spans)
+		dw_summary_coarsen(rank, rank->span_log2 + 1);
+	if (rank->name_count)
+		qsort(rank->names, rank->name_count, sizeof *rank->names, name_compare);
+	while (rank->name_count > most_names)
+		rank->other_ns += rank->names[--rank->name_count].self_ns;
+}
+
+/* ---- order --------------------------------------------------------------------------------------
+ */
+
+static int merge_order(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By job, rank, and what else tells two processes apart. */
+static int rank_compare(const void *left, const void *right)
+{
+	const struct dw_summary_rank *a = left, *b = right;
+	int order = strcmp(a->job, b->job);
+
+	if (!order)
+		order = merge_order(a->rank, b->rank);
+	if (!order)
+		order = strcmp(a->host, b->host);
+	if (!order)
+		order = (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+	if (!order)
+		order = merge_order(a->pid, b->pid);
+	/* Two summaries of one process, the later one first. */
+	if (!order)
+		order = (b->last_step > a->last_step) - (b->last_step < a->last_step);
+	if (!order)
+		order = (b->wall_ns > a->wall_ns) - (b->wall_ns < a->wall_ns);
+	return order;
+}
+
+static bool rank_same(const struct dw_summary_rank *a, const struct dw_summary_rank *b)
+{
+	return a->rank == b->rank && a->pid == b->pid && a->start_ns == b->start_ns &&
+	       strcmp(a->host, b->host) == 0 && strcmp(a->job, b->job) == 0;
+}
+
+static size_t merge_share(size_t all, size_t ranks, size_t most, size_t least)
+{
+	size_t share = all / (ranks ? ranks : 1);
+
+	return share > most ? most : share < least ? least : share;
+}
+
+bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error)
+{
+	size_t kept = 0, spans, names;
+
+	if (summary->failed) {
+		dw_error_set(error, DWELL_E_NOMEM, "no memory to merge summaries");
+		return false;
+	}
+	if (summary->count)
+		qsort(summary->ranks, summary->count, sizeof *summary->ranks, rank_compare);
+	for (size_t i = 0; i < summary->count; i++)
+		if (!kept || !rank_same(&summary->ranks[kept - 1], &summary->ranks[i]))
+			summary->ranks[kept++] = summary->ranks[i];
+	summary->count = kept;
+	spans = merge_share(ALL_SPANS, kept, DW_SUMMARY_SPANS, LEAST_SPANS);
+	names = merge_share(ALL_NAMES, kept, DW_SUMMARY_NAMES, LEAST_NAMES);
+	for (size_t i = 0; i < kept; i++)
+		merge_leave_out(&summary->ranks[i], spans, names);
+	return true;
+}

@@ -1,0 +1,101 @@
+/*
+ * Summaries: what the steps of each rank took, in a file of bounded size.
+ *
+ * A trace of a rank may have gigabytes. Its summary has at most 256 KB, for a run of any length:
+ * steps are summed in at most DW_SUMMARY_SPANS spans of equal numbers of steps, durations are
+ * counted in fixed logarithmic buckets, and of the operators the largest ones are kept. Summaries
+ * of ranks are merged into one. All sums are integers, ranks and names are sorted, and how coarse a
+ * summary is depends on nothing but the number of its ranks. So merging in any order gives the same
+ * bytes.
+ *
+ *     traces -> dw_summary_add_model() -> dw_summary_finish() -> dw_summary_encode() -> file
+ *     files -> dw_summary_decode() -> dw_summary_add() -> dw_summary_finish() -> src/ranks
+ *
+ * doc/summary.md specifies the file. A summary belongs to one thread; its texts and arrays are in
+ * its arena.
+ */
+#ifndef DW_SUMMARY_SUMMARY_H
+#define DW_SUMMARY_SUMMARY_H
+
+#include "base/arena.h"
+#include "base/proto.h"
+#include "facts/parts.h"
+
+#define DW_SUMMARY_VERSION 1u
+#define DW_SUMMARY_SPANS 1024u  /* most spans of a rank, if the summary has few ranks */
+#define DW_SUMMARY_NAMES 256u   /* most names of a rank, if the summary has few ranks */
+#define DW_SUMMARY_BUCKETS 200u /* bucket i counts durations from 2^(8 + i/4) ns */
+
+/* Steps with numbers from index << span_log2 to before (index + 1) << span_log2. */
+struct dw_summary_span {
+	uint64_t index;
+	uint64_t steps; /* counted steps of these numbers, at least 1 */
+	uint64_t ns;    /* sum of their lengths */
+	uint64_t longest_ns;
+	uint64_t longest;                /* number of the longest step */
+	uint64_t part_ns[DW_PART_COUNT]; /* sum to ns */
+};
+
+/* An operator or a named range of usual steps. */
+struct dw_summary_name {
+	const char *name;
+	bool communication; /* a collective, or another range of communication */
+	uint64_t calls;
+	uint64_t self_ns;
+};
+
+struct dw_summary_rank {
+	const char *job; /* identifier of the job, from the launcher; "" if it is not known */
+	const char *host;
+	const char *command;
+	int32_t rank, local_rank, world_size; /* -1: not known */
+	uint32_t pid;
+	uint64_t start_ns; /* when the process began, in ns since 1970 */
+	uint64_t wall_ns;  /* of the loop, from the begin of its first step */
+	uint64_t steps;    /* counted steps: recorded, complete and ended; without the warm-up */
+	uint64_t ns;       /* sum of their lengths */
+	uint64_t warm_up_steps, warm_up_ns;
+	uint64_t missing_steps;                 /* steps of the loop that are not counted */
+	uint64_t last_step;                     /* number of the last step that began */
+	bool last_open;                         /* it did not end */
+	uint64_t durations[DW_SUMMARY_BUCKETS]; /* counted steps by length */
+	unsigned span_log2;
+	struct dw_summary_span *spans; /* by index */
+	size_t span_count;
+	uint64_t named_steps;          /* usual steps of which the names below are sums */
+	struct dw_summary_name *names; /* by self_ns, descending, then by name */
+	size_t name_count;
+	uint64_t other_ns;            /* self time of the names that were left out */
+	uint64_t lost[DW_LOSS_SLOTS]; /* records of its process, by enum dw_loss */
+};
+
+struct dw_summary {
+	struct dw_arena arena;
+	struct dw_summary_rank *ranks; /* sorted after dw_summary_finish() */
+	size_t count, capacity;
+	bool failed; /* memory ran out */
+};
+
+/* Frees what it holds. A zeroed structure is an empty summary. */
+void dw_summary_reset(struct dw_summary *summary);
+/* Adds each process of a run that has steps. False with `error` if memory ran out. */
+bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model,
+                          struct dwell_error *error);
+/* Adds the ranks of another summary, which may be reset afterwards. */
+void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other);
+/* Sorts the ranks, drops ranks that occur twice, and makes them as coarse as their number requires.
+ * False with `error` if memory ran out. */
+bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error);
+/* Sums spans so that each has 1 << span_log2 steps, at least as many as before. */
+void dw_summary_coarsen(struct dw_summary_rank *rank, unsigned span_log2);
+
+/* Whether a file with these first bytes is a summary. */
+bool dw_summary_is(const void *bytes, size_t length);
+/* Appends the file's bytes. proto->failed is set if memory ran out. */
+void dw_summary_encode(const struct dw_summary *summary, struct dw_proto *proto);
+/* Adds the ranks of a file to a summary. DWELL_E_FORMAT: it is damaged or of a newer version; then
+ * no rank is added, and the message names `path` and the place. */
+int dw_summary_decode(struct dw_summary *summary, const char *path, const void *bytes,
+                      size_t length, struct dwell_error *error);
+
+#endif

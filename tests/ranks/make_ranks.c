@@ -1,0 +1,262 @@
+/*
+ * Makes traces of the ranks of a job whose times are known, for tests and benchmarks.
+ *
+ *     make_ranks FOLDER RANKS STEPS [OPTION VALUE]...
+ *
+ *     operators N    operators of each step (default 8)
+ *     noise P        standard deviation of each part of a step, in percent (default 2)
+ *     seed N
+ *     slow R PART P  rank R takes P percent of a step longer in each step, in PART: data, forward,
+ *                    backward, optimizer or collector
+ *     once R N P     rank R takes P percent of a step longer in step N, in the collector
+ *     stop R N       rank R ends in step N, which stays open
+ *     hosts N        ranks per host (default all)
+ *     world N        the world size that the ranks know (default RANKS)
+ *
+ * The files are FOLDER/rank-0000.dwell and so on. Each step has data loading of 2 ms, forward of
+ * 10, backward of 20, an optimizer of 3, and an all-reduce in which each rank waits for the last
+ * one, plus 1 ms. The noise is normal and independent.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "dwell/probe.h"
+#include "format/encode.h"
+
+enum { DATA, FORWARD, BACKWARD, OPTIMIZER, COLLECTOR, PARTS };
+static const char *const part_names[PARTS] = { "data", "forward", "backward", "optimizer",
+	                                           "collector" };
+static const double part_ms[PARTS] = { 2, 10, 20, 3, 0 };
+#define STEP_MS 36.0
+#define TRANSFER_NS 1000000u
+
+static struct {
+	const char *folder;
+	unsigned ranks, steps, operators, hosts, world;
+	double noise;
+	int slow_rank, slow_part, once_rank, stop_rank;
+	unsigned once_step, stop_step;
+	double slow, once;
+} job = { .operators = 8, .noise = 2, .slow_rank = -1, .once_rank = -1, .stop_rank = -1 };
+
+struct rank {
+	struct dw_encode encode;
+	struct dw_encode_process process;
+	struct dw_encode_stream stream;
+	uint32_t thread, ops[PARTS], inner[PARTS], reduce;
+	uint64_t now;
+};
+
+static uint64_t state = 1;
+
+static double uniform(void)
+{
+	state += 0x9e3779b97f4a7c15u;
+	uint64_t z = state;
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	z ^= z >> 31;
+	return ((double)(z >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979 * uniform());
+}
+
+static double part_length(unsigned rank, unsigned step, unsigned part)
+{
+	double ms = part_ms[part] * fmax(0.1, 1 + job.noise / 100 * normal());
+
+	if ((int)rank == job.slow_rank && (int)part == job.slow_part)
+		ms += STEP_MS * job.slow / 100;
+	if ((int)rank == job.once_rank && step == job.once_step && part == COLLECTOR)
+		ms += STEP_MS * job.once / 100;
+	return ms * 1e6;
+}
+
+static void rank_begin(struct rank *rank, unsigned number)
+{
+	static const uint32_t categories[PARTS] = { DWELL_CATEGORY_DATA, DWELL_CATEGORY_PHASE,
+		                                        DWELL_CATEGORY_PHASE, DWELL_CATEGORY_PHASE,
+		                                        DWELL_CATEGORY_COLLECTOR };
+	struct dw_entry_process *entry;
+	struct dw_head *head;
+	char job_name[] = "job 7";
+	uint32_t job_id;
+
+	dw_encode_init(&rank->encode, DW_CLOCK_MONOTONIC, 1000000000);
+	head = dw_encode_head(&rank->encode);
+	snprintf(head->hostname, sizeof head->hostname, "node%u", job.hosts ? number / job.hosts : 0);
+	head->start_realtime_ns = 1700000000000000000u + number;
+	dw_encode_process_init(&rank->process, &rank->encode, 0);
+	job_id = dw_encode_string(&rank->process, job_name);
+	entry = dw_encode_process_entry(&rank->process);
+	entry->pid = 1000 + number;
+	entry->rank = (int32_t)number;
+	entry->local_rank = (int32_t)(job.hosts ? number % job.hosts : number);
+	entry->world_size = (int32_t)job.world;
+	entry->job = job_id;
+	rank->thread = dw_encode_thread(&rank->process, 1000 + number, 0, 0, "train");
+	dw_encode_stream_init(&rank->stream, &rank->process, 0, rank->thread);
+	for (unsigned part = 0; part < PARTS; part++) {
+		char name[64];
+
+		snprintf(name, sizeof name, "%s.kernel", part_names[part]);
+		rank->ops[part] =
+			dw_encode_op(&rank->process, categories[part], part_names[part], NULL, 0, NULL, 0);
+		rank->inner[part] =
+			dw_encode_op(&rank->process, DWELL_CATEGORY_OPERATOR, name, NULL, 0, NULL, 0);
+	}
+	rank->reduce =
+		dw_encode_op(&rank->process, DWELL_CATEGORY_COMMUNICATION, "all_reduce", NULL, 0, NULL, 0);
+}
+
+static void rank_part(struct rank *rank, unsigned part, uint64_t ns)
+{
+	unsigned operators = part == FORWARD || part == BACKWARD ? job.operators / 2 : 0;
+
+	if (!ns)
+		return;
+	dw_encode_begin(&rank->stream, rank->now, rank->ops[part]);
+	for (unsigned i = 0; i < operators; i++) {
+		dw_encode_begin(&rank->stream, rank->now + ns * i / operators + 1, rank->inner[part]);
+		dw_encode_end(&rank->stream, rank->now + ns * (i + 1) / operators - 1);
+	}
+	rank->now += ns;
+	dw_encode_end(&rank->stream, rank->now);
+}
+
+static bool rank_write(struct rank *rank, unsigned number)
+{
+	char path[4096];
+	size_t bytes;
+	void *image;
+	FILE *file;
+	bool good;
+
+	dw_encode_close(&rank->stream);
+	image = dw_encode_take(&rank->encode, &bytes);
+	snprintf(path, sizeof path, "%s/rank-%04u.dwell", job.folder, number);
+	file = fopen(path, "wb");
+	good = image && file && fwrite(image, 1, bytes, file) == bytes;
+	if (file)
+		good &= fclose(file) == 0;
+	if (image)
+		munmap(image, bytes);
+	return good;
+}
+
+static bool rank_stopped(unsigned rank, unsigned step)
+{
+	return (int)rank == job.stop_rank && step > job.stop_step;
+}
+
+/* All ranks leave the all-reduce at the same time. */
+static void job_step(struct rank *ranks, unsigned step, double *lengths)
+{
+	uint64_t begin = ranks[0].now, last = 0;
+
+	for (unsigned r = 0; r < job.ranks; r++)
+		begin = ranks[r].now > begin ? ranks[r].now : begin;
+	for (unsigned r = 0; r < job.ranks; r++) {
+		uint64_t sum = 0;
+
+		for (unsigned part = 0; part < PARTS; part++)
+			sum += (uint64_t)(lengths[r * PARTS + part] = part_length(r, step, part));
+		if (!rank_stopped(r, step) && sum > last)
+			last = sum;
+	}
+	for (unsigned r = 0; r < job.ranks; r++) {
+		struct rank *rank = &ranks[r];
+		bool stops = (int)r == job.stop_rank && step == job.stop_step;
+
+		if (rank_stopped(r, step))
+			continue;
+		rank->now = begin;
+		for (unsigned part = 0; part < PARTS; part++)
+			rank_part(rank, part, (uint64_t)lengths[r * PARTS + part]);
+		dw_encode_begin(&rank->stream, rank->now, rank->reduce);
+		rank->now = begin + last + TRANSFER_NS;
+		if (!stops)
+			dw_encode_end(&rank->stream, rank->now);
+		dw_encode_step(&rank->process, rank->thread, step, begin, stops ? 0 : rank->now, 0,
+		               DW_STEP_RECORDED);
+		rank->now += 1000;
+	}
+}
+
+static int take_options(int count, char **values)
+{
+	for (int i = 0; i < count; i++) {
+		const char *name = values[i];
+		const char *value = i + 1 < count ? values[i + 1] : "";
+
+		i++;
+		if (strcmp(name, "operators") == 0)
+			job.operators = (unsigned)atoi(value);
+		else if (strcmp(name, "noise") == 0)
+			job.noise = atof(value);
+		else if (strcmp(name, "seed") == 0)
+			state = strtoull(value, NULL, 10) * 77 + 1;
+		else if (strcmp(name, "hosts") == 0)
+			job.hosts = (unsigned)atoi(value);
+		else if (strcmp(name, "world") == 0)
+			job.world = (unsigned)atoi(value);
+		else if (strcmp(name, "slow") == 0 && i + 2 < count) {
+			job.slow_rank = atoi(value);
+			for (int part = 0; part < PARTS; part++)
+				if (strcmp(values[i + 1], part_names[part]) == 0)
+					job.slow_part = part;
+			job.slow = atof(values[i + 2]);
+			i += 2;
+		} else if (strcmp(name, "once") == 0 && i + 2 < count) {
+			job.once_rank = atoi(value);
+			job.once_step = (unsigned)atoi(values[i + 1]);
+			job.once = atof(values[i + 2]);
+			i += 2;
+		} else if (strcmp(name, "stop") == 0 && i + 1 < count) {
+			job.stop_rank = atoi(value);
+			job.stop_step = (unsigned)atoi(values[++i]);
+		} else {
+			fprintf(stderr, "make_ranks: '%s' is no option\n", name);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int main(int count, char **values)
+{
+	struct rank *ranks;
+	double *lengths;
+
+	if (count < 4) {
+		fprintf(stderr, "usage: make_ranks FOLDER RANKS STEPS [OPTION VALUE]...\n");
+		return 2;
+	}
+	job.folder = values[1];
+	job.ranks = job.world = (unsigned)atoi(values[2]);
+	job.steps = (unsigned)atoi(values[3]);
+	if (take_options(count - 4, values + 4))
+		return 2;
+	ranks = calloc(job.ranks, sizeof *ranks);
+	lengths = calloc(job.ranks * PARTS, sizeof *lengths);
+	if (!ranks || !lengths)
+		return 1;
+	for (unsigned r = 0; r < job.ranks; r++)
+		rank_begin(&ranks[r], r);
+	for (unsigned step = 0; step < job.steps; step++)
+		job_step(ranks, step, lengths);
+	for (unsigned r = 0; r < job.ranks; r++)
+		if (!rank_write(&ranks[r], r)) {
+			fprintf(stderr, "make_ranks: cannot write rank %u\n", r);
+			return 1;
+		}
+	free(ranks);
+	free(lengths);
+	return 0;
+}

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Ranks of a job whose times are known: summaries, their merge, and the comparison.
+
+usage: ranks_test.py MAKE_RANKS DWELL [PART-OF-A-NAME...]
+
+make_ranks writes traces in which each rank's times are known. The comparison must name the rank that
+was slowed, by how much and where, and must name none where none was. Summaries must be small, equal
+bytes in whatever order they are merged, and refuse damage. The last line is "N passed, N failed".
+"""
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+make_ranks, dwell = (os.path.abspath(path) for path in sys.argv[1:3])
+WORK_MS = 35.0  # of a step without communication
+STEP_MS = 36.0
+
+
+def run(*command, status=0):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    if done.returncode != status:
+        raise AssertionError(f"{command}: exit status {done.returncode}: {done.stdout}{done.stderr}")
+    return done
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="dwell-ranks-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def make(self, ranks, steps, *options, name="a"):
+        os.makedirs(self.path(name), exist_ok=True)
+        run(make_ranks, self.path(name), str(ranks), str(steps), *(str(option) for option in options))
+        return sorted(os.path.join(self.path(name), file) for file in os.listdir(self.path(name)))
+
+    def summarize(self, files, name):
+        run(dwell, "summarize", *files, "-o", self.path(name))
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def compare(self, files):
+        found = json.loads(run(dwell, "ranks", "--format", "json", *files).stdout)
+        return {table["part"]: table for table in found["views"]}
+
+    def rows(self, table):
+        names = [column["name"] for column in table["columns"]]
+        return [dict(zip(names, row)) for row in table["rows"]]
+
+    def slow(self, tables):
+        return [row for row in self.rows(tables["ranks"]) if row["slow"]]
+
+
+class Comparison(Case):
+    def test_a_slow_rank_is_named_with_its_part(self):
+        for part, seed in itertools.product(("data", "forward", "backward", "optimizer", "collector"), (1, 2)):
+            with self.subTest(part=part, seed=seed):
+                tables = self.compare(self.make(8, 120, "slow", 5, part, 5, "seed", seed))
+                (row,) = self.slow(tables)
+                self.assertEqual((row["rank"], row["part"]), (5, part))
+                planted = STEP_MS * 0.05 / WORK_MS
+                self.assertAlmostEqual(row["excess"], planted, delta=planted / 10)
+                self.assertAlmostEqual(row["part_excess_ns"], STEP_MS * 0.05e6, delta=STEP_MS * 0.005e6)
+                self.assertEqual(row["name"], f"{part}.kernel" if part in ("forward", "backward") else None)
+
+    def test_others_wait_for_it(self):
+        tables = self.compare(self.make(4, 100, "slow", 2, "data", 20, "noise", 0))
+        for row in self.rows(tables["ranks"]):
+            planted = 0 if row["rank"] == 2 else STEP_MS * 0.2e6
+            self.assertAlmostEqual(row["wait_ns"], planted, delta=2000)
+            self.assertAlmostEqual(row["communication_ns"], planted + 1e6, delta=2000)
+            self.assertEqual(row["last"], float(row["rank"] == 2))
+
+    def test_of_two_ranks_the_slower_one(self):
+        (row,) = self.slow(self.compare(self.make(2, 100, "slow", 1, "forward", 10)))
+        self.assertEqual((row["rank"], row["part"]), (1, "forward"))
+
+    def test_once(self):
+        for steps, number in ((200, 100), (5000, 1234)):
+            with self.subTest(steps=steps):
+                tables = self.compare(self.make(4, steps, "once", 1, number, 900))
+                self.assertEqual(self.slow(tables), [])
+                first = self.rows(tables["slow_steps"])[0]
+                self.assertEqual((first["rank"], first["step"], first["part"]), (1, number, "collector"))
+                self.assertAlmostEqual(first["excess_ns"], STEP_MS * 9e6, delta=STEP_MS * 0.5e6)
+
+    def test_equal_ranks(self):
+        for ranks, seed in itertools.product((2, 4, 16, 64), (1, 2, 3)):
+            with self.subTest(ranks=ranks, seed=seed):
+                text = run(dwell, "ranks", *self.make(ranks, 60, "seed", seed)).stdout
+                self.assertIn("No rank stands out.", text)
+
+    def test_a_slow_host(self):
+        one = self.make(8, 100, "hosts", 4, "slow", 4, "forward", 10, "noise", 1)
+        other = self.make(8, 100, "hosts", 4, "slow", 5, "forward", 10, "noise", 1, name="b")
+        third = self.make(8, 100, "hosts", 4, "slow", 6, "forward", 10, "noise", 1, name="c")
+        last = self.make(8, 100, "hosts", 4, "slow", 7, "forward", 10, "noise", 1, name="d")
+        text = run(dwell, "ranks", *one[:5], other[5], third[6], last[7]).stdout
+        self.assertIn("All 4 ranks of host node1 work", text)
+        self.assertIn("longer than the ranks of other hosts", text)
+
+    def test_a_rank_that_stopped(self):
+        text = run(dwell, "ranks", *self.make(4, 100, "stop", 2, 40)).stdout
+        self.assertIn("Rank 2 began its last step, 40, while other ranks came to step 99; that step did not end",
+                      text)
+
+    def test_ranks_that_are_missing_or_twice(self):
+        files = self.make(8, 30)
+        text = run(dwell, "ranks", *files[:3], *files[5:]).stdout
+        self.assertIn("2 of 8 ranks are missing: 3, 4.", text)
+        other = self.make(8, 30, "hosts", 1, name="b")
+        self.assertIn("Two processes have rank 3: pid 1003 on node0 and pid 1003 on node3.",
+                      run(dwell, "ranks", *files, other[3]).stdout)
+        # The same trace twice is one rank.
+        self.assertEqual(run(dwell, "ranks", *files, files[3]).stdout, run(dwell, "ranks", *files).stdout)
+
+    def test_few_steps(self):
+        self.assertIn("Only 12 steps are compared.", run(dwell, "ranks", *self.make(4, 12)).stdout)
+
+    def test_one_rank_is_no_comparison(self):
+        files = self.make(2, 30)
+        self.assertIn("at least two ranks", run(dwell, "ranks", files[0], status=1).stderr)
+        self.assertIn("no files are given", run(dwell, "ranks", status=2).stderr)
+
+    def test_picture(self):
+        files = self.make(40, 300, "slow", 7, "data", 20)
+        picture = run(dwell, "ranks", "--format", "svg", *files).stdout
+        xml.etree.ElementTree.fromstring(picture)
+        self.assertIn("rank 7", picture)
+        run(dwell, "ranks", "-f", "svg", *files, "-o", self.path("ranks.svg"))
+        with open(self.path("ranks.svg"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), picture)
+
+
+class Summary(Case):
+    def test_any_order_gives_the_same_bytes(self):
+        files = self.make(24, 200)
+        whole = self.summarize(files, "whole")
+        for seed in range(5):
+            parts, order = [], files[:]
+            random.Random(seed).shuffle(order)
+            for at in range(0, len(order), 7):
+                parts.append(self.path(f"part{at}"))
+                self.summarize(order[at:at + 7], f"part{at}")
+            self.assertEqual(self.summarize(parts, "merged"), whole)
+            self.assertEqual(self.summarize([*parts, files[3]], "again"), whole)
+
+    def test_many_ranks_are_coarser_in_any_order(self):
+        files = self.make(600, 700, "operators", 2)
+        parts = []
+        for at in range(0, 600, 100):
+            parts.append(self.path(f"part{at}"))
+            self.summarize(files[at:at + 100], f"part{at}")
+        merged = self.summarize(reversed(parts), "merged")
+        self.assertEqual(merged, self.summarize(files, "whole"))
+        self.assertLess(len(merged), 600 * 60000)
+
+    def test_a_long_run_is_small(self):
+        (file, _) = self.make(2, 60000, "operators", 2)
+        self.assertLess(len(self.summarize([file], "long")), 256 << 10)
+
+    def test_the_comparison_is_that_of_the_traces(self):
+        files = self.make(8, 300, "slow", 3, "backward", 5, "once", 6, 100, 200)
+        self.summarize(files, "sum")
+        self.assertEqual(run(dwell, "ranks", self.path("sum")).stdout, run(dwell, "ranks", *files).stdout)
+
+    def test_damage_is_refused(self):
+        data = self.summarize(self.make(2, 40), "good")
+        for end in [*range(8, 40), *range(40, len(data), 397)]:
+            with self.subTest(end=end):
+                self.refused(data[:end])
+        changed = bytearray(data)
+        changed[8] = 99
+        self.assertIn("version 99", self.refused(changed))
+        self.assertIn("not a dwell trace", self.refused(data[:7]))
+
+    def test_damage_with_a_right_checksum(self):
+        data = self.summarize(self.make(2, 20, "operators", 2), "good")
+        source = random.Random(7)
+        for _ in range(150):
+            changed = bytearray(data)
+            for _ in range(source.choice((1, 1, 3))):
+                changed[source.randrange(24, len(changed))] = source.randrange(256)
+            changed[16:24] = checksum(changed[24:]).to_bytes(8, "little")
+            with open(self.path("bad"), "wb") as file:
+                file.write(changed)
+            done = subprocess.run([dwell, "ranks", self.path("bad")], capture_output=True, check=False, timeout=60)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+
+    def refused(self, data):
+        with open(self.path("bad"), "wb") as file:
+            file.write(data)
+        error = run(dwell, "ranks", self.path("bad"), status=1).stderr
+        self.assertIn(self.path("bad"), error)
+        return error
+
+    def test_nothing_to_summarize(self):
+        self.assertIn("no output is given", run(dwell, "summarize", "x.dwell", status=2).stderr)
+        self.assertIn("no trace is given", run(dwell, "summarize", status=2).stderr)
+        self.assertIn("nothing.dwell", run(dwell, "summarize", "nothing.dwell", "-o", self.path("x"), status=1).stderr)
+
+
+def checksum(data):
+    value = 0xcbf29ce484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001b3 & (1 << 64) - 1
+    return value
+
+
+if __name__ == "__main__":
+    result = unittest.main(argv=[sys.argv[0]] + [f"-k{name}" for name in sys.argv[3:]], exit=False).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
