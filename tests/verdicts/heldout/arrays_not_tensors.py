@@ -37,7 +37,7 @@ def main():
     loader = DataLoader(Rooms(), batch_size=24, num_workers=1, prefetch_factor=4, collate_fn=collate)
     watch = Stopwatch()
     with watch.loop():
-        for batch in watch.batches(loader):
+        for batch in watch.limited(watch.batches(loader), 9):
             images, depth = torch.from_numpy(batch["image"]), torch.from_numpy(batch["depth"])
             for _ in range(3):  # horizontal, vertical, and no flip
                 loss = nn.functional.mse_loss(model(images).squeeze(1), depth)
@@ -45,8 +45,6 @@ def main():
             optimizer.step()
             optimizer.zero_grad()
             watch.step()
-            if watch.seconds() > 9:
-                break
     print(f"loss {loss.item():.3f}")
     watch.tell()
 

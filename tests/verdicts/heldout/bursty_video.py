@@ -48,7 +48,7 @@ def main():
     loader = DataLoader(Clips(140), batch_size=None, num_workers=WORKERS, prefetch_factor=1)
     watch = Stopwatch()
     with watch.loop():
-        for clips, actions in watch.batches(loader):
+        for clips, actions in watch.limited(watch.batches(loader), 13):
             for _ in range(2):  # two views of each clip
                 clips = clips.flip(2)
                 loss = nn.functional.cross_entropy(model(clips), actions)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { STEPS = 450, BATCH = 128, INPUTS = 384, HIDDEN = 256, OUTPUTS = 64 };
+enum { STEPS = 2200, BATCH = 128, INPUTS = 384, HIDDEN = 256, OUTPUTS = 64 };
 
 static float input[BATCH][INPUTS], hidden[BATCH][HIDDEN], output[BATCH][OUTPUTS];
 static float first[INPUTS][HIDDEN], second[HIDDEN][OUTPUTS];

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { STEPS = 320, CHANNELS = 16, SIZE = 64, TAPS = 5 };
+enum { STEPS = 600, CHANNELS = 16, SIZE = 64, TAPS = 5 };
 
 static float image[CHANNELS][SIZE + TAPS][SIZE + TAPS], result[CHANNELS][SIZE][SIZE];
 static float kernel[CHANNELS][CHANNELS][TAPS], slope[CHANNELS][CHANNELS][TAPS];

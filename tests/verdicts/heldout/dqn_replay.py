@@ -33,7 +33,7 @@ class Road:
 
 
 def network():
-    return nn.Sequential(nn.Linear(OBSERVED, 1024), nn.ReLU(), nn.Linear(1024, 512), nn.ReLU(), nn.Linear(512, 5))
+    return nn.Sequential(nn.Linear(OBSERVED, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 5))
 
 
 def main():

@@ -32,7 +32,7 @@ def main():
     watch = Stopwatch()
     with watch.loop():
         while watch.seconds() < 9:
-            for chosen in torch.randperm(4000).split(400):
+            for chosen in watch.limited(torch.randperm(4000).split(400), 9):
                 loss = nn.functional.mse_loss(model(chosen), ratings[chosen])
                 optimizer.zero_grad()
                 loss.backward()

@@ -20,7 +20,7 @@ def main():
     watch = Stopwatch()
     with watch.loop():
         while watch.seconds() < 10:
-            for batch, target in watch.batches(loader):
+            for batch, target in watch.limited(watch.batches(loader), 10):
                 optimizer.zero_grad()
                 loss = nn.functional.cross_entropy(model(batch), target)
                 loss.backward()

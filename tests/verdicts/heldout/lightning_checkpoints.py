@@ -46,10 +46,10 @@ class Autoencoder(pl.LightningModule):
 
 def main():
     pl.seed_everything(11)
-    loader = DataLoader(TensorDataset(torch.randn(256 * 30, 1024)), batch_size=256, shuffle=False)
+    loader = DataLoader(TensorDataset(torch.randn(96 * 60, 1024)), batch_size=96, shuffle=False)
     with tempfile.TemporaryDirectory(dir=".") as folder:
         saver = ModelCheckpoint(dirpath=folder, every_n_train_steps=5, save_top_k=1)
-        trainer = pl.Trainer(max_steps=90, logger=False, callbacks=[saver], plugins=[TimedIO()], accelerator="cpu",
+        trainer = pl.Trainer(max_steps=240, max_time={"seconds": 11}, logger=False, callbacks=[saver], plugins=[TimedIO()], accelerator="cpu",
                              enable_progress_bar=False, enable_model_summary=False)
         with watch.loop():
             trainer.fit(Autoencoder(), loader)

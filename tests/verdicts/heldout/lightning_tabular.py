@@ -59,7 +59,7 @@ class Prices(pl.LightningModule):
 def main():
     pl.seed_everything(25)
     batches = Batches(1024 * 60, 200, 1024)
-    trainer = pl.Trainer(max_steps=170, logger=False, enable_checkpointing=False, accelerator="cpu", log_every_n_steps=50,
+    trainer = pl.Trainer(max_steps=170, max_time={"seconds": 10}, logger=False, enable_checkpointing=False, accelerator="cpu", log_every_n_steps=50,
                          enable_progress_bar=False, enable_model_summary=False)
     with watch.loop():
         trainer.fit(Prices(200), batches)

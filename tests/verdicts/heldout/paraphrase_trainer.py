@@ -37,7 +37,7 @@ class Trainer:
     def __init__(self, model, arguments, watch):
         self.model, self.arguments, self.watch = model, arguments, watch
         self.optimizer = torch.optim.SGD(model.parameters(), lr=arguments.learning_rate)
-        self.validation = [self.draw() for _ in range(14)]
+        self.validation = [self.draw() for _ in range(20)]
 
     def draw(self):
         return {"input_ids": torch.randint(4000, (self.arguments.batch, 48)), "labels": torch.randint(2, (self.arguments.batch,))}
@@ -56,6 +56,7 @@ class Trainer:
         return int(right) / sum(len(inputs["labels"]) for inputs in self.validation)
 
     def train(self):
+        accuracy = 0.0
         with self.watch.loop():
             while self.watch.seconds() < self.arguments.seconds:
                 self.training_step(self.draw())

@@ -29,7 +29,7 @@ def grow(rng, size):
 def main():
     torch.manual_seed(15)
     rng = random.Random(15)
-    treebank = [grow(rng, 30) for _ in range(9000)]
+    treebank = [grow(rng, 30) for _ in range(6000)]
     labels = torch.tensor([label for _, label in treebank])
     scorer = nn.Sequential(nn.Embedding(40, 64), nn.Flatten(), nn.Linear(64 * 30, 512), nn.ReLU(), nn.Linear(512, 5))
     optimizer = torch.optim.SGD(scorer.parameters(), lr=0.02)

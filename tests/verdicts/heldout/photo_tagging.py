@@ -35,16 +35,16 @@ class Photos(Dataset):
 def main():
     torch.manual_seed(0)
     model = nn.Sequential(
-        nn.Conv2d(3, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(64, 64, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
+        nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     criterion = nn.CrossEntropyLoss()
     loader = DataLoader(Photos(), batch_size=32, shuffle=True)
     watch = Stopwatch()
     with watch.loop():
         while watch.seconds() < 9:
-            for images, tags in watch.batches(loader):
+            for images, tags in watch.limited(watch.batches(loader), 9):
                 optimizer.zero_grad()
                 loss = criterion(model(images), tags)
                 loss.backward()

@@ -8,7 +8,7 @@ from torch import nn
 
 from stopwatch import Stopwatch
 
-QUERIES, DOCUMENTS, FEATURES = 48, 12_000, 12
+QUERIES, DOCUMENTS, FEATURES = 48, 12_000, 6
 
 
 def listwise_loss(scores, relevance, watch):
@@ -21,7 +21,7 @@ def listwise_loss(scores, relevance, watch):
 
 def main():
     torch.manual_seed(9)
-    ranker = nn.Sequential(nn.Linear(FEATURES, 8), nn.Tanh(), nn.Linear(8, 1))
+    ranker = nn.Linear(FEATURES, 1)
     optimizer = torch.optim.SGD(ranker.parameters(), lr=0.01)
     documents = torch.randn(QUERIES * 2, DOCUMENTS, FEATURES)
     relevance = (documents[..., 0] > 1).float()

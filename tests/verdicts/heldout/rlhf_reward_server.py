@@ -1,6 +1,6 @@
 """Improves a policy with the rewards of a model that another process serves.
 
-Planted: in each step the loop waits 30 ms for the reward server's answer; nothing else runs meanwhile.
+Planted: in each step the loop waits 50 ms for the reward server's answer; nothing else runs meanwhile.
 Truth: time from the request to the answer, of the loop.
 """
 import multiprocessing
@@ -30,7 +30,7 @@ def serve_rewards(connection):
     try:
         while True:
             answer = read_all(connection, BATCH * LENGTH * 8)
-            time.sleep(0.030)  # a large model elsewhere
+            time.sleep(0.050)  # a large model elsewhere
             connection.sendall(struct.pack(f"{BATCH}f", *(answer[row] / 255 for row in range(BATCH))))
     except EOFError:
         pass

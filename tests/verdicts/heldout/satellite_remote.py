@@ -48,8 +48,8 @@ def main():
     loader = DataLoader(Tiles(), batch_size=16, shuffle=True, num_workers=2, persistent_workers=True)
     watch = Stopwatch()
     with watch.loop():
-        for epoch in range(4):
-            for tiles, masks in watch.batches(loader):
+        for epoch in watch.limited(range(4), 12):
+            for tiles, masks in watch.limited(watch.batches(loader), 12):
                 loss = nn.functional.cross_entropy(model(tiles), masks)
                 optimizer.zero_grad()
                 loss.backward()

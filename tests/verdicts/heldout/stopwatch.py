@@ -47,6 +47,13 @@ class Stopwatch:
         """At the end of each training step."""
         self.marks.append(time.perf_counter())
 
+    def limited(self, items, seconds):
+        """The items, until the loop is that old: a slow machine makes fewer steps."""
+        for item in items:
+            yield item
+            if self.seconds() > seconds:
+                return
+
     def seconds(self):
         """Since the loop began; 0 before."""
         return time.perf_counter() - self.began if self.began else 0.0

@@ -1,4 +1,4 @@
-"""Fine-tunes a transformer of four layers; accumulates two small batches for a step.
+"""Fine-tunes a transformer of three layers; accumulates two small batches for a step.
 
 Planted: nothing.
 Truth: time of drawing batches and logging, of the loop.
@@ -10,11 +10,11 @@ from stopwatch import Stopwatch
 
 
 class Encoder(nn.Module):
-    def __init__(self, vocabulary=5000, width=192, layers=4):
+    def __init__(self, vocabulary=5000, width=128, layers=3):
         super().__init__()
         self.tokens = nn.Embedding(vocabulary, width)
         self.places = nn.Embedding(96, width)
-        layer = nn.TransformerEncoderLayer(width, 6, 512, dropout=0.1, batch_first=True)
+        layer = nn.TransformerEncoderLayer(width, 4, 384, dropout=0.1, batch_first=True)
         self.layers = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
         self.classifier = nn.Linear(width, 3)
 
@@ -28,13 +28,13 @@ def main():
     model = Encoder()
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5, fused=True)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 10))
-    corpus, labels = torch.randint(5000, (1000, 96)), torch.randint(3, (1000,))
+    corpus, labels = torch.randint(5000, (1000, 64)), torch.randint(3, (1000,))
     watch = Stopwatch()
     with watch.loop():
         while watch.seconds() < 10:
             for _ in range(2):
                 with watch.planted():
-                    chosen = torch.randint(1000, (12,))
+                    chosen = torch.randint(1000, (8,))
                     batch, target = corpus[chosen], labels[chosen]
                 loss = nn.functional.cross_entropy(model(batch), target) / 2
                 loss.backward()

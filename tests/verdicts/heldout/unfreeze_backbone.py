@@ -1,6 +1,6 @@
 """Fine-tunes an image classifier: first the head alone, then the whole network.
 
-Planted: halfway, the backbone is unfrozen, and every later step takes longer.
+Planted: after a third of the time, the backbone is unfrozen, and every later step takes longer.
 Truth: time of the later steps above the earlier ones' median, of the loop.
 """
 import statistics
@@ -10,7 +10,7 @@ from torch import nn
 
 from stopwatch import Stopwatch
 
-STEPS = 160
+SECONDS = 9
 
 
 class Classifier(nn.Module):
@@ -29,11 +29,13 @@ def main():
     model = Classifier()
     model.backbone.requires_grad_(False)
     optimizer = torch.optim.SGD(model.head.parameters(), lr=0.01, momentum=0.9)
-    images, labels = torch.rand(20, 24, 3, 40, 40), torch.randint(6, (20, 24))
-    watch = Stopwatch()
+    images, labels = torch.rand(20, 16, 3, 32, 32), torch.randint(6, (20, 16))
+    watch, unfrozen = Stopwatch(), None
     with watch.loop():
-        for step in range(STEPS):
-            if step == STEPS // 2:
+        while watch.seconds() < SECONDS:
+            step = len(watch.marks)
+            if not unfrozen and watch.seconds() > SECONDS / 3:
+                unfrozen = step
                 model.backbone.requires_grad_(True)
                 optimizer.add_param_group({"params": list(model.backbone.parameters()), "lr": 0.001})
             loss = nn.functional.cross_entropy(model(images[step % 20]), labels[step % 20])
@@ -42,10 +44,10 @@ def main():
             optimizer.step()
             watch.step()
     times = watch.step_times()
-    usual = statistics.median(times[5:STEPS // 2])
+    usual = statistics.median(times[5:unfrozen])
     print(f"loss {loss.item():.3f}")
-    watch.tell(sum(time - usual for time in times[STEPS // 2:]) / (watch.ended - watch.began),
-               before_ms=round(1e3 * usual, 2), after_ms=round(1e3 * statistics.median(times[STEPS // 2:]), 2))
+    watch.tell(sum(time - usual for time in times[unfrozen:]) / (watch.ended - watch.began),
+               before_ms=round(1e3 * usual, 2), after_ms=round(1e3 * statistics.median(times[unfrozen:]), 2))
 
 
 if __name__ == "__main__":

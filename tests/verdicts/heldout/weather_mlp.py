@@ -27,7 +27,7 @@ def main():
     watch, epoch = Stopwatch(), 0
     with watch.loop():
         while watch.seconds() < 9:
-            for first in range(0, len(stations), 512):
+            for first in watch.limited(range(0, len(stations), 512), 9):
                 with watch.planted():
                     batch, target = stations[first:first + 512], tomorrow[first:first + 512]
                 loss = nn.functional.mse_loss(model(batch), target)
