@@ -28,6 +28,7 @@ class Adapted(nn.Module):
 
 def main():
     torch.manual_seed(20)
+    torch.set_num_threads(1)
     model = nn.Sequential(*(Adapted() for _ in range(LAYERS)), nn.Linear(WIDTH, 10))
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-4, foreach=False)

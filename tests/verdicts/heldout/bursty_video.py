@@ -43,6 +43,7 @@ class Net3d(nn.Module):
 
 def main():
     torch.manual_seed(4)
+    torch.set_num_threads(1)
     model = Net3d()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     loader = DataLoader(Clips(140), batch_size=None, num_workers=WORKERS, prefetch_factor=1)

@@ -28,6 +28,7 @@ def grow(rng, size):
 
 def main():
     torch.manual_seed(15)
+    torch.set_num_threads(1)
     rng = random.Random(15)
     treebank = [grow(rng, 30) for _ in range(6000)]
     labels = torch.tensor([label for _, label in treebank])

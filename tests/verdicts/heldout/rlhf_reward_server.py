@@ -49,6 +49,7 @@ class Policy(nn.Module):
 
 def main():
     torch.manual_seed(18)
+    torch.set_num_threads(1)
     ours, theirs = socket.socketpair()
     server = multiprocessing.get_context("fork").Process(target=serve_rewards, args=(theirs,), daemon=True)
     server.start()

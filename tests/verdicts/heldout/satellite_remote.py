@@ -43,6 +43,7 @@ class Segmenter(nn.Module):
 
 def main():
     torch.manual_seed(1)
+    torch.set_num_threads(1)
     model = Segmenter()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     loader = DataLoader(Tiles(), batch_size=16, shuffle=True, num_workers=2, persistent_workers=True)

@@ -46,6 +46,7 @@ class Summarizer(nn.Module):
 
 def main():
     torch.manual_seed(7)
+    torch.set_num_threads(1)
     random.seed(7)
     model = Summarizer()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.2)
