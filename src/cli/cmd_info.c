@@ -94,8 +94,9 @@ static void info_print_processes(const struct dw_source *source)
 		                  process->flags & DW_PROCESS_RUNNER ? " (dwell run itself)" : "");
 
 		if (process->rank >= 0)
-			at += snprintf(text + at, sizeof text - (size_t)at, ", rank %d of %d", process->rank,
-			               process->world_size);
+			at += snprintf(text + at, sizeof text - (size_t)at, ", rank %d", process->rank);
+		if (process->rank >= 0 && process->world_size > 0)
+			at += snprintf(text + at, sizeof text - (size_t)at, " of %d", process->world_size);
 		if (process->command)
 			snprintf(text + at, sizeof text - (size_t)at, ": %.500s", process->command);
 		dw_text_disarm(text, false);

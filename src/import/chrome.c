@@ -22,8 +22,18 @@
 
 void chrome_count(struct chrome *chrome, struct chrome_fault *fault)
 {
-	if (!fault->count++)
+	if (fault->count++)
+		return;
+	fault->table = chrome->table;
+	if (chrome->table)
+		fault->line = chrome->row;
+	else
 		dw_input_place(&chrome->input, chrome->input.at, &fault->line, &fault->column);
+}
+
+uint64_t chrome_bytes_read(const struct chrome *chrome)
+{
+	return chrome->table ? chrome->file->size_bytes : dw_input_offset(&chrome->input, chrome->input.at);
 }
 
 /* ---- the window -------------------------------------------------------------------------------- */
@@ -295,7 +305,12 @@ static void chrome_read_file(struct chrome *chrome)
 static void chrome_note(struct chrome *chrome, struct dw_import_result *result,
                         const struct chrome_fault *fault, const char *what)
 {
-	if (fault->count)
+	if (fault->count && fault->table)
+		result->note = dw_arena_printf(chrome->arena, "%s%s%" PRIu64 " %s (the first in row %" PRIu64
+		                               " of %s)", result->note ? result->note : "",
+		                               result->note ? "; " : "", fault->count, what, fault->line,
+		                               fault->table);
+	else if (fault->count)
 		result->note = dw_arena_printf(chrome->arena, "%s%s%" PRIu64 " %s (the first at line %" PRIu64
 		                               ", column %" PRIu64 ")", result->note ? result->note : "",
 		                               result->note ? "; " : "", fault->count, what, fault->line,
@@ -305,9 +320,10 @@ static void chrome_note(struct chrome *chrome, struct dw_import_result *result,
 static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 {
 	struct dw_import_result notes = { .note = NULL }, *result = &notes;
-	uint64_t line, column;
+	uint64_t line = 0, column = 0;
 
-	dw_input_place(&chrome->input, chrome->input.at, &line, &column);
+	if (!chrome->table)
+		dw_input_place(&chrome->input, chrome->input.at, &line, &column);
 	if (chrome->truncated || chrome->input.cut || chrome->input.bomb)
 		result->note = dw_arena_printf(chrome->arena, "the %s at line %" PRIu64 ", column %" PRIu64
 		                               "; what lies before is here",
@@ -395,6 +411,21 @@ static bool chrome_is_json(struct chrome *chrome)
 	return first == '{' ? *next == '"' || *next == '}' : *next == '{' || *next == ']';
 }
 
+/* Resets the state of the file before, or of the process before in a database. */
+static void chrome_begin_part(struct chrome *chrome)
+{
+	memset(chrome->forward, 0, sizeof chrome->forward);
+	chrome->base_ns = 0;
+	chrome->offset_ns = 0;
+	chrome->rank = chrome->world_size = -1;
+	chrome->first_ns = INT64_MAX;
+	chrome->last_ns = 0;
+	chrome->has_events = false;
+	chrome->first_process = chrome->process_used ? chrome->process_count : 0;
+	chrome->last_thread = UINT32_MAX;
+	dw_sort_init(&chrome->sort);
+}
+
 /* Resets the state of the file before and opens the next one. */
 static int chrome_begin_file(struct chrome *chrome, const struct dw_import_file *file,
                              struct dwell_error *error)
@@ -402,18 +433,10 @@ static int chrome_begin_file(struct chrome *chrome, const struct dw_import_file 
 	int code;
 
 	memset(&chrome->damaged, 0, sizeof *chrome - offsetof(struct chrome, damaged));
-	memset(chrome->forward, 0, sizeof chrome->forward);
 	chrome->file = file;
-	chrome->base_ns = 0;
-	chrome->offset_ns = chrome->events = chrome->args_count = 0;
-	chrome->rank = chrome->world_size = -1;
-	chrome->first_ns = INT64_MAX;
-	chrome->last_ns = 0;
-	chrome->has_events = false;
-	chrome->first_process = chrome->process_used ? chrome->process_count : 0;
-	chrome->last_thread = UINT32_MAX;
+	chrome->events = chrome->args_count = 0;
 	chrome->ranges.overlaps = chrome->ranges.cut = 0;
-	dw_sort_init(&chrome->sort);
+	chrome_begin_part(chrome);
 	code = dw_input_open(&chrome->input, file, error);
 	chrome->json = (struct dw_json){ .end = chrome->input.end, .last = chrome->input.last };
 	return code;
@@ -480,7 +503,7 @@ static int chrome_run(struct chrome *chrome, const struct dw_import_file *file, 
 	return code;
 }
 
-static int chrome_finish(struct chrome *chrome, struct dw_import_result *result,
+static int chrome_finish(struct chrome *chrome, const char *writer, struct dw_import_result *result,
                          struct dwell_error *error)
 {
 	struct dw_head *head = dw_encode_head(&chrome->encode);
@@ -490,21 +513,18 @@ static int chrome_finish(struct chrome *chrome, struct dw_import_result *result,
 	if (chrome->file_count == 1 && chrome->base_ns > 0)
 		head->start_realtime_ns += (uint64_t)chrome->base_ns;
 	head->end_blocks = chrome->encode.blocks;
-	snprintf(head->writer, sizeof head->writer, "Chrome trace");
+	snprintf(head->writer, sizeof head->writer, "%s", writer);
 	result->image = dw_encode_take(&chrome->encode, &result->image_bytes);
 	return result->image ? 0 : chrome_check(chrome, error);
 }
 
-int dw_import_chrome(const struct dw_import_file *files, size_t count, int image_fd,
-                     struct dw_arena *arena, struct dw_import_result *result,
-                     struct dwell_error *error)
+static struct chrome *chrome_create(const struct dw_import_file *files, size_t count, int image_fd,
+                                    struct dw_arena *arena)
 {
 	struct chrome *chrome = calloc(1, sizeof *chrome);
-	bool taken = true;
-	int code = 0;
 
 	if (!chrome)
-		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", files->path);
+		return NULL;
 	chrome->arena = arena;
 	chrome->files = files;
 	chrome->file_count = count;
@@ -513,6 +533,25 @@ int dw_import_chrome(const struct dw_import_file *files, size_t count, int image
 	dw_sort_init(&chrome->sort);
 	chrome->start_ns = UINT64_MAX;
 	chrome->names.seed = dw_hash_seed(chrome);
+	return chrome;
+}
+
+static void chrome_destroy(struct chrome *chrome)
+{
+	chrome_reset(chrome);
+	free(chrome);
+}
+
+int dw_import_chrome(const struct dw_import_file *files, size_t count, int image_fd,
+                     struct dw_arena *arena, struct dw_import_result *result,
+                     struct dwell_error *error)
+{
+	struct chrome *chrome = chrome_create(files, count, image_fd, arena);
+	bool taken = true;
+	int code = 0;
+
+	if (!chrome)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", files->path);
 	for (size_t i = 0; i < count && code == 0 && taken; i++) {
 		chrome_end_file(chrome);
 		code = chrome_run(chrome, &files[i], &taken, result, error);
@@ -521,9 +560,39 @@ int dw_import_chrome(const struct dw_import_file *files, size_t count, int image
 			                    "imported together", files[i].path);
 	}
 	if (code == 0 && taken)
-		code = chrome_finish(chrome, result, error);
+		code = chrome_finish(chrome, "Chrome trace", result, error);
 	result->in_file = result->image && image_fd >= 0;
-	chrome_reset(chrome);
-	free(chrome);
+	chrome_destroy(chrome);
+	return code;
+}
+
+int chrome_import_rows(const struct dw_import_file *file, const struct chrome_rows *rows, int image_fd,
+                       struct dw_arena *arena, struct dw_import_result *result,
+                       struct dwell_error *error)
+{
+	struct chrome *chrome = chrome_create(file, 1, image_fd, arena);
+	int code = 0;
+
+	if (!chrome)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
+	chrome->file = file;
+	chrome->table = "";
+	chrome_init_image(chrome);
+	for (size_t i = 0; i < rows->process_count && code == 0; i++) {
+		chrome_end_file(chrome);
+		chrome_begin_part(chrome);
+		chrome->first_block = chrome->encode.blocks;
+		if (!chrome->failed)
+			rows->read(chrome, rows->context, i);
+		if (!chrome->failed)
+			chrome_finish_file(chrome);
+		code = chrome_check(chrome, error);
+	}
+	if (code == 0) {
+		chrome_notes(chrome, result);
+		code = chrome_finish(chrome, rows->writer, result, error);
+	}
+	result->in_file = result->image && image_fd >= 0;
+	chrome_destroy(chrome);
 	return code;
 }

@@ -8,6 +8,7 @@
  *   chrome_host.c    converts events of the host to items of the sorted list
  *   chrome_device.c  converts events of devices to records
  *   chrome_write.c   writes the sorted events of each thread as records
+ *   rows.h           makes such events from the rows of a database (nsight.c, nvprof.c)
  *
  * A Chrome trace is JSON: an object with an array `traceEvents`, or the array alone. Kineto, the
  * library behind torch.profiler, writes this form with categories and arguments of its own. Events
@@ -85,6 +86,7 @@ enum chrome_category {
 	CHROME_IS_OPERATOR, CHROME_IS_ANNOTATION, CHROME_IS_PYTHON, CHROME_IS_RUNTIME, CHROME_IS_KERNEL,
 	CHROME_IS_COPY, CHROME_IS_SET, CHROME_IS_SYNC, CHROME_IS_DEVICE_ANNOTATION, CHROME_IS_OVERHEAD,
 	CHROME_IS_LAUNCH_FLOW, CHROME_IS_BACKWARD_FLOW, CHROME_IS_INSTANT, CHROME_IS_SPAN,
+	CHROME_IS_COMMUNICATION, CHROME_IS_GRAPH, /* of databases alone */
 };
 
 struct chrome_event {
@@ -96,12 +98,16 @@ struct chrome_event {
 	int64_t start_ns, length_ns;
 	struct dw_json_string args; /* the whole object with its braces; length 0: none */
 	uint32_t has;         /* bits: 1 << enum chrome_arg, set if values[] has the argument */
+	const struct dw_launch_shape *shape; /* of a kernel from a database; NULL: in `values` */
 	struct chrome_value values[CHROME_ARG_COUNT];
 };
 
 /* Reads the object at `at` and returns the place behind it, or NULL with the reason in json->why.
  * Strings of the event point into the window. */
 const char *chrome_read_event(struct dw_json *json, const char *at, struct chrome_event *event);
+
+/* Enforces the limits on times, and takes a negative length as 0. */
+void chrome_limit_times(struct chrome_event *event);
 
 static inline bool chrome_has(const struct chrome_event *event, enum chrome_arg arg)
 {
@@ -205,6 +211,7 @@ struct chrome_devices {
 /* A kind of fault in the file: how often it occurred, and where it occurred first. */
 struct chrome_fault {
 	uint64_t count, line, column;
+	const char *table; /* of a database: then `line` is the number of the row; NULL: text */
 };
 
 /* `kind` of struct dw_sort_event, and what its other members contain. */
@@ -252,6 +259,8 @@ struct chrome {
 	int image_fd, temporary_fd; /* files of the image; -1: none */
 	bool process_used;        /* the first process, whose journal has the dictionary, is in use */
 	uint64_t start_ns;        /* of the earliest event, on the common time line */
+	const char *table;        /* of a database, with the number of the current row; NULL: text */
+	uint64_t row;
 	/* ---- from here on: of one file ---- */
 	size_t first_process;     /* index of its first process */
 	uint32_t first_block;
@@ -275,6 +284,22 @@ struct chrome {
 
 /* Counts a fault, and stores its place (the current event) if it is the first of its kind. */
 void chrome_count(struct chrome *chrome, struct chrome_fault *fault);
+/* The number of bytes of the (decompressed) file that were read; of a database its size. */
+uint64_t chrome_bytes_read(const struct chrome *chrome);
+
+/*
+ * A database whose rows become events. `read` calls chrome_take_event() for each row of one of its
+ * processes, and may set base_ns, rank and devices.properties.
+ */
+struct chrome_rows {
+	const char *writer;       /* name of the program that wrote the file */
+	void (*read)(struct chrome *chrome, void *context, size_t process);
+	void *context;
+	size_t process_count;
+};
+int chrome_import_rows(const struct dw_import_file *file, const struct chrome_rows *rows, int image_fd,
+                       struct dw_arena *arena, struct dw_import_result *result,
+                       struct dwell_error *error);
 
 /* chrome_names.c. The functions for texts return the text's index + 1, or 0 if there is no text or
  * memory ran out. chrome_op_of() returns an OP id. */

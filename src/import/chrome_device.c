@@ -120,11 +120,15 @@ static uint32_t device_launch(struct chrome *chrome, const struct chrome_event *
 	struct chrome_launch key = { .op = op }, *launch;
 	uint32_t hash, found;
 
-	if (!device_read_size(chrome, event, CHROME_GRID, key.shape.grid) ||
-	    !device_read_size(chrome, event, CHROME_BLOCK, key.shape.block))
-		return op;
-	key.shape.registers = (uint32_t)chrome_integer(event, CHROME_REGISTERS, 0);
-	key.shape.dynamic_shared_bytes = (uint32_t)chrome_integer(event, CHROME_SHARED, 0);
+	if (event->shape) {
+		key.shape = *event->shape;
+	} else {
+		if (!device_read_size(chrome, event, CHROME_GRID, key.shape.grid) ||
+		    !device_read_size(chrome, event, CHROME_BLOCK, key.shape.block))
+			return op;
+		key.shape.registers = (uint32_t)chrome_integer(event, CHROME_REGISTERS, 0);
+		key.shape.dynamic_shared_bytes = (uint32_t)chrome_integer(event, CHROME_SHARED, 0);
+	}
 	hash = (uint32_t)chrome_hash(chrome->names.seed, &key, sizeof key);
 	found = DW_MAP_FIND(&all->launches_by_key, hash, i,
 	                    memcmp(&all->launches[i], &key, offsetof(struct chrome_launch, id)) == 0);
@@ -226,6 +230,7 @@ static enum dw_device_kind device_kind(enum chrome_category category)
 	case CHROME_IS_SET: return DW_DEVICE_SET;
 	case CHROME_IS_SYNC: return DW_DEVICE_SYNC;
 	case CHROME_IS_DEVICE_ANNOTATION: return DW_DEVICE_RANGE;
+	case CHROME_IS_GRAPH: return DW_DEVICE_GRAPH;
 	default: return DW_DEVICE_KERNEL;
 	}
 }

@@ -206,6 +206,18 @@ static const char *event_read_member(struct dw_json *json, const char *at, struc
 	}
 }
 
+void chrome_limit_times(struct chrome_event *event)
+{
+	/* With these limits, the sum of a start and a length fits in a trace. */
+	if (event->start_ns > CHROME_LATEST_NS)
+		event->has_start = false;
+	if (event->length_ns > CHROME_LATEST_NS / 4)
+		event->length_ns = CHROME_LATEST_NS / 4;
+	event->negative_length = event->length_ns < 0;
+	if (event->negative_length)
+		event->length_ns = 0;
+}
+
 const char *chrome_read_event(struct dw_json *json, const char *at, struct chrome_event *event)
 {
 	struct dw_json_string key;
@@ -226,14 +238,7 @@ const char *chrome_read_event(struct dw_json *json, const char *at, struct chrom
 		if (!at)
 			return NULL;
 	}
-	/* With these limits, the sum of a start and a length fits in a trace. */
-	if (event->start_ns > CHROME_LATEST_NS)
-		event->has_start = false;
-	if (event->length_ns > CHROME_LATEST_NS / 4)
-		event->length_ns = CHROME_LATEST_NS / 4;
-	event->negative_length = event->length_ns < 0;
-	if (event->negative_length)
-		event->length_ns = 0;
+	chrome_limit_times(event);
 	if (event->cat.length)
 		event->category = FIND(event_categories, &event->cat, CHROME_UNKNOWN);
 	return at;

@@ -221,6 +221,9 @@ static void host_put_range(struct chrome *chrome, const struct chrome_event *eve
 		item.op = host_op(chrome, DWELL_CATEGORY_RUNTIME, &event->name);
 		chrome->devices.hip |= host_begins(&event->name, "hip");
 		break;
+	case CHROME_IS_COMMUNICATION:
+		item.op = host_op(chrome, DWELL_CATEGORY_COMMUNICATION, &event->name);
+		break;
 	case CHROME_IS_OVERHEAD: item.op = host_op(chrome, DWELL_CATEGORY_PROFILER, &event->name); break;
 	default:
 		item.op = host_op(chrome, DWELL_CATEGORY_ZONE, &event->name);
@@ -342,7 +345,8 @@ static void host_take_phase(struct chrome *chrome, const struct chrome_event *ev
 	case 'X':
 		if (event->category == CHROME_IS_SPAN)
 			return;
-		if (event->category >= CHROME_IS_KERNEL && event->category <= CHROME_IS_DEVICE_ANNOTATION)
+		if ((event->category >= CHROME_IS_KERNEL && event->category <= CHROME_IS_DEVICE_ANNOTATION) ||
+		    event->category == CHROME_IS_GRAPH)
 			chrome_take_device(chrome, event);
 		else
 			host_put_range(chrome, event);

@@ -117,7 +117,7 @@ uint32_t chrome_thread_of(struct chrome *chrome, const struct chrome_event *even
 	found = DW_MAP_FIND(&chrome->threads_by_key, hash, i,
 	                    chrome->threads[i].key == tid && chrome->threads[i].process == process);
 	if (found == DW_MAP_NONE &&
-	    chrome->thread_count >= SPARE_THREADS + dw_input_offset(&chrome->input, chrome->input.at) / BYTES_A_THREAD) {
+	    chrome->thread_count >= SPARE_THREADS + chrome_bytes_read(chrome) / BYTES_A_THREAD) {
 		chrome_count(chrome, &chrome->threads_dropped);
 		return UINT32_MAX;
 	}

@@ -5,12 +5,34 @@
  */
 #include "import/import.h"
 
+#include "base/error.h"
+#include "import/database.h"
+
 void dw_import_note(struct dw_import_result *result, struct dw_arena *arena, size_t count,
                     const char *what)
 {
 	if (count)
 		result->note = dw_arena_printf(arena, "%s%s%zu %s", result->note ? result->note : "",
 		                               result->note ? "; " : "", count, what);
+}
+
+/* An SQLite file: which profiler wrote it, its tables tell. */
+static int import_database(const struct dw_import_file *file, int image_fd, struct dw_arena *arena,
+                           struct dw_import_result *result, struct dwell_error *error)
+{
+	struct dw_database database;
+	int code = dw_database_open(&database, file, error);
+
+	if (code)
+		return code;
+	if (dw_database_has_table(&database, "StringIds"))
+		code = dw_import_nsight(&database, file, image_fd, arena, result, error);
+	else
+		code = dw_error_set(error, DWELL_E_NOT_TRACE,
+		                    "%s is an SQLite file without the table StringIds (Nsight Systems): it is no "
+		                    "profile", file->path);
+	dw_database_close(&database);
+	return code;
 }
 
 int dw_import_files(const struct dw_import_file *files, size_t count, int image_fd,
@@ -20,6 +42,8 @@ int dw_import_files(const struct dw_import_file *files, size_t count, int image_
 	int code;
 
 	*result = (struct dw_import_result){ .image = NULL };
+	if (count == 1 && dw_database_is(files))
+		return import_database(files, image_fd, arena, result, error);
 	code = dw_import_chrome(files, count, image_fd, arena, result, error);
 	return code || result->image || count > 1 ? code
 	                                          : dw_import_xspace(files, arena, result, error);

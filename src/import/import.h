@@ -3,6 +3,8 @@
  *
  *   import.c      finds the importer for a file, by its content
  *   chrome*.c     JSON of Kineto (torch.profiler) and other Chrome traces (chrome.h)
+ *   nsight.c      SQLite exports of Nsight Systems; rows.c makes events of their rows
+ *   database.c    reads tables of SQLite files
  *   xspace*.c     XSpace, the file of XLA's profiler (xspace.h)
  *   input.c       reads a file, plain or compressed, a window at a time
  *   json.c        scans JSON in such windows
@@ -67,6 +69,12 @@ int dw_import_chrome(const struct dw_import_file *files, size_t count, int image
                      struct dwell_error *error);
 int dw_import_xspace(const struct dw_import_file *file, struct dw_arena *arena,
                      struct dw_import_result *result, struct dwell_error *error);
+
+struct dw_database;
+/* nsight.c; the database is open. */
+int dw_import_nsight(struct dw_database *database, const struct dw_import_file *file, int image_fd,
+                     struct dw_arena *arena, struct dw_import_result *result,
+                     struct dwell_error *error);
 
 /* gunzip.c: decompresses `bytes`. The caller frees *out. The output may have at most
  * DW_GUNZIP_SPARE bytes plus DW_GUNZIP_RATIO times `size`; more is an error. `path` is for

@@ -164,11 +164,13 @@ size_t dw_json_unescape(const struct dw_json_string *string, char *to, bool *rep
 	uint32_t code;
 
 	while (at < end) {
-		if ((signed char)*at > 0 && *at != '\\') {
+		bool escape = *at == '\\' && string->escaped;
+
+		if ((signed char)*at > 0 && !escape) {
 			*to++ = *at++;
 			continue;
 		}
-		if (*at == '\\') {
+		if (escape) {
 			at = json_read_escape(at, end, &code);
 		} else {
 			/* A sequence of UTF-8 may not continue behind the text. */

@@ -33,7 +33,7 @@ struct dw_json {
 struct dw_json_string {
 	const char *at;
 	uint32_t length;
-	bool escaped;       /* it contains a backslash */
+	bool escaped;       /* it contains a backslash, which begins an escape; otherwise one is a letter */
 };
 
 /* A decimal number: value = (negative ? -1 : 1) * digits * 10^exponent. */

@@ -13,15 +13,21 @@
 #include "base/error.h"
 #include "ranks/ranks.h"
 
-#define LEAST_EXCESS 0.02 /* of the median rank's work: smaller differences are not worth a look \
+#define LEAST_EXCESS \
+	0.02                  /* of the median rank's work: smaller differences are not worth a look \
 	                       */
 #define LEAST_ERRORS 4.0  /* standard errors: one of 64 equal ranks exceeds them in 0.2% of runs */
-#define LEAST_SPREADS 4.0 /* of the differences between ranks, robust */
+#define LEAST_SPREADS 5.0 /* of the differences between ranks, robust */
 #define SLOW_STEP \
 	0.25 /* excess of a single step that is listed, of the median rank's work and of \
 	      * the mean step */
 #define SLOW_SPREADS 8.0 /* of the rank's own differences between steps */
 #define FEW_STEPS 20
+#define BLOCK 10u /* least steps of a block */
+#define LEAST_BLOCKS 5u
+#define MOST_BLOCKS 20u
+#define MEDIAN_ERROR \
+	1.2533 /* standard error of a median of normal values, in those of their mean */
 #define MOST_SLOW_STEPS 20u
 #define SIGMA 1.4826 /* of a normal distribution, from the median absolute deviation */
 
@@ -34,13 +40,13 @@ struct comparison {
 	uint64_t first;                       /* index of the first span */
 };
 
-static double *cell_work(struct comparison *with, size_t result, size_t span)
+static double *ranks_cell_work(struct comparison *with, size_t result, size_t span)
 {
 	return &with->works[result * with->ranks->span_count + span];
 }
 
-static const struct dw_summary_span *cell_span(const struct comparison *with, size_t result,
-                                               size_t span)
+static const struct dw_summary_span *ranks_cell_span(const struct comparison *with, size_t result,
+                                                     size_t span)
 {
 	return with->cells[result * with->ranks->span_count + span];
 }
@@ -210,6 +216,7 @@ static bool ranks_place_cells(struct comparison *with, struct dw_summary *summar
 	if (last - first >= 4 * DW_SUMMARY_SPANS)
 		last = first + 4 * DW_SUMMARY_SPANS - 1;
 	with->first = first;
+	ranks->first_step = first << ranks->span_log2;
 	ranks->span_count = (size_t)(last - first + 1);
 	cells = ranks->count * ranks->span_count;
 	with->cells = calloc(cells + 1, sizeof *with->cells);
@@ -226,7 +233,7 @@ static bool ranks_place_cells(struct comparison *with, struct dw_summary *summar
 			if (span->index > last)
 				break;
 			with->cells[i * ranks->span_count + (size_t)(span->index - first)] = span;
-			*cell_work(with, i, (size_t)(span->index - first)) = span_work(span);
+			*ranks_cell_work(with, i, (size_t)(span->index - first)) = span_work(span);
 		}
 	return true;
 }
@@ -241,16 +248,16 @@ static void ranks_find_medians(struct comparison *with)
 		double median;
 
 		for (size_t i = 0; i < ranks->count; i++)
-			if (cell_span(with, i, s))
-				with->space[present++] = *cell_work(with, i, s);
+			if (ranks_cell_span(with, i, s))
+				with->space[present++] = *ranks_cell_work(with, i, s);
 		median = ranks_median(with->space, present);
 		if (present == 2)
 			median = with->space[0];
 		with->medians[s] = present >= 2 && 2 * present >= ranks->count && median > 0 ? median : NAN;
 		for (size_t i = 0; i < ranks->count; i++)
 			ranks->excess[i * ranks->span_count + s] =
-				cell_span(with, i, s) && !isnan(with->medians[s])
-					? *cell_work(with, i, s) / with->medians[s] - 1
+				ranks_cell_span(with, i, s) && !isnan(with->medians[s])
+					? *ranks_cell_work(with, i, s) / with->medians[s] - 1
 					: NAN;
 	}
 }
@@ -258,14 +265,34 @@ static void ranks_find_medians(struct comparison *with)
 /* ---- figures of a rank -------------------------------------------------------------------------
  */
 
-static void result_add_spans(struct comparison *with, size_t i)
+/* The standard error of the median from medians of blocks of consecutive values, which are less
+ * dependent on each other than the values. 0: there are too few. Changes the values' order. */
+static double ranks_block_error(double *values, size_t count)
+{
+	size_t blocks = count / BLOCK < MOST_BLOCKS ? count / BLOCK : MOST_BLOCKS;
+	double medians[MOST_BLOCKS], sum = 0, squares = 0;
+
+	if (blocks < LEAST_BLOCKS)
+		return 0;
+	for (size_t b = 0; b < blocks; b++) {
+		size_t from = b * count / blocks, to = (b + 1) * count / blocks;
+
+		medians[b] = ranks_median(values + from, to - from);
+		sum += medians[b];
+	}
+	for (size_t b = 0; b < blocks; b++)
+		squares += pow(medians[b] - sum / (double)blocks, 2);
+	return sqrt(squares / (double)(blocks - 1) / (double)blocks);
+}
+
+static void ranks_result_add_spans(struct comparison *with, size_t i)
 {
 	struct dw_ranks *ranks = with->ranks;
 	struct dw_rank_result *result = &ranks->results[i];
 	size_t spans = 0;
 
 	for (size_t s = 0; s < ranks->span_count; s++) {
-		const struct dw_summary_span *cell = cell_span(with, i, s);
+		const struct dw_summary_span *cell = ranks_cell_span(with, i, s);
 		double steps;
 
 		if (!cell || isnan(with->medians[s]))
@@ -274,7 +301,7 @@ static void result_add_spans(struct comparison *with, size_t i)
 		result->steps += steps;
 		result->step_ns += (double)cell->ns;
 		result->communication_ns += (double)cell->part_ns[DW_PART_COMMUNICATION];
-		result->work_ns += steps * *cell_work(with, i, s);
+		result->work_ns += steps * *ranks_cell_work(with, i, s);
 		with->space[spans++] = ranks->excess[i * ranks->span_count + s];
 	}
 	if (result->steps > 0) {
@@ -282,10 +309,12 @@ static void result_add_spans(struct comparison *with, size_t i)
 		result->communication_ns /= result->steps;
 		result->work_ns /= result->steps;
 	}
+	result->excess_error = ranks_block_error(with->space, spans);
 	result->excess = ranks_median(with->space, spans);
-	/* The standard error of a median of normal values. */
-	result->excess_error =
-		spans ? 1.2533 * ranks_spread(with->space, spans, result->excess) / sqrt((double)spans) : 0;
+	if (spans)
+		result->excess_error =
+			fmax(result->excess_error, ranks_spread(with->space, spans, result->excess) /
+		                                   sqrt((double)spans) * MEDIAN_ERROR);
 }
 
 /* Adds who was last in each span, and how long the others waited. */
@@ -300,12 +329,13 @@ static void ranks_add_waits(struct comparison *with)
 		if (isnan(with->medians[s]))
 			continue;
 		for (size_t i = 0; i < ranks->count; i++)
-			if (cell_span(with, i, s) &&
-			    (last == ranks->count || *cell_work(with, i, s) > *cell_work(with, last, s)))
+			if (ranks_cell_span(with, i, s) &&
+			    (last == ranks->count ||
+			     *ranks_cell_work(with, i, s) > *ranks_cell_work(with, last, s)))
 				last = i;
 		for (size_t i = 0; i < ranks->count; i++) {
-			const struct dw_summary_span *cell = cell_span(with, i, s);
-			double wait = cell ? *cell_work(with, last, s) - *cell_work(with, i, s) : 0;
+			const struct dw_summary_span *cell = ranks_cell_span(with, i, s);
+			double wait = cell ? *ranks_cell_work(with, last, s) - *ranks_cell_work(with, i, s) : 0;
 
 			if (!cell)
 				continue;
@@ -315,8 +345,8 @@ static void ranks_add_waits(struct comparison *with)
 				continue;
 			ranks->results[i].last += (double)cell->steps;
 			ranks->results[i].delay_ns +=
-				(*cell_work(with, i, s) - with->medians[s]) * (double)cell->steps;
-			delay += (*cell_work(with, i, s) - with->medians[s]) * (double)cell->steps;
+				(*ranks_cell_work(with, i, s) - with->medians[s]) * (double)cell->steps;
+			delay += (*ranks_cell_work(with, i, s) - with->medians[s]) * (double)cell->steps;
 			length += (double)cell->ns;
 			ranks->steps += (double)cell->steps;
 		}
@@ -349,7 +379,7 @@ static void part_table_add_rank(const struct comparison *with, size_t i, size_t 
 	for (unsigned part = 0; part < DW_PART_COUNT; part++)
 		means[part] = 0;
 	for (size_t s = from; s < to; s++) {
-		const struct dw_summary_span *cell = cell_span(with, i, s);
+		const struct dw_summary_span *cell = ranks_cell_span(with, i, s);
 
 		if (!cell || isnan(with->medians[s]))
 			continue;
@@ -398,7 +428,7 @@ static enum dw_part part_table_find(const struct part_table *table, size_t i, do
 	return found;
 }
 
-static double name_mean(const struct dw_summary_rank *rank, const char *name)
+static double ranks_name_mean(const struct dw_summary_rank *rank, const char *name)
 {
 	for (size_t n = 0; n < rank->name_count && rank->named_steps; n++)
 		if (strcmp(rank->names[n].name, name) == 0)
@@ -411,12 +441,12 @@ static void result_find_name(struct comparison *with, struct dw_rank_result *res
 {
 	for (size_t n = 0; n < result->rank->name_count; n++) {
 		const struct dw_summary_name *name = &result->rank->names[n];
-		double own = name_mean(result->rank, name->name), median;
+		double own = ranks_name_mean(result->rank, name->name), median;
 
 		if (name->communication || own <= result->name_ns)
 			continue;
 		for (size_t k = 0; k < with->ranks->count; k++)
-			with->space[k] = name_mean(with->ranks->results[k].rank, name->name);
+			with->space[k] = ranks_name_mean(with->ranks->results[k].rank, name->name);
 		median = ranks_median(with->space, with->ranks->count);
 		if (with->ranks->count == 2)
 			median = with->space[0];
@@ -469,9 +499,10 @@ static void ranks_add_slow_step(struct comparison *with, struct part_table *part
                                 size_t s)
 {
 	struct dw_ranks *ranks = with->ranks;
-	const struct dw_summary_span *cell = cell_span(with, i, s);
+	const struct dw_summary_span *cell = ranks_cell_span(with, i, s);
 	struct dw_slow_step found = { i, cell->longest, cell->longest_ns,
-		                          (*cell_work(with, i, s) - with->medians[s]) * (double)cell->steps,
+		                          (*ranks_cell_work(with, i, s) - with->medians[s]) *
+		                              (double)cell->steps,
 		                          DW_PART_COUNT };
 	double excess;
 
@@ -567,7 +598,7 @@ static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct
 	if (good) {
 		ranks_find_medians(&with);
 		for (size_t i = 0; i < ranks->count; i++)
-			result_add_spans(&with, i);
+			ranks_result_add_spans(&with, i);
 		ranks_add_waits(&with);
 		part_table_fill(&with, &parts, 0, ranks->span_count);
 		ranks_find_slow(&with, &parts);

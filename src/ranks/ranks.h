@@ -49,12 +49,13 @@ struct dw_ranks {
 	size_t count;
 	struct dw_slow_step *slow_steps; /* by excess, descending; at most 20 */
 	size_t slow_step_count;
-	double steps;       /* compared */
-	unsigned span_log2; /* steps are compared in groups of 1 << span_log2 */
-	double step_ns;     /* mean step of all ranks */
-	double gain;        /* share of the step that would not be if each rank took as long as
-	                     * the median rank */
-	double *excess;     /* by result and span: the ratio; NaN: not compared */
+	double steps;        /* compared */
+	uint64_t first_step; /* number of the first step of the first span */
+	unsigned span_log2;  /* steps are compared in groups of 1 << span_log2 */
+	double step_ns;      /* mean step of all ranks */
+	double gain;         /* share of the step that would not be if each rank took as long as
+	                      * the median rank */
+	double *excess;      /* by result and span: the ratio; NaN: not compared */
 	size_t span_count;
 	const char
 		*slow_host; /* each rank of this host works longer than all of other hosts; or NULL */

@@ -52,12 +52,12 @@ static const struct dw_column slow_columns[] = {
 	[SLOW_PART] = DW_COLUMN("part", "most in", NONE, TEXT),
 };
 
-static const char *part_name(enum dw_part part)
+static const char *table_part_name(enum dw_part part)
 {
 	return part == DW_PART_COUNT ? "" : dw_facts_part_name(part);
 }
 
-static uint64_t lost_records(const struct dw_summary_rank *rank)
+static uint64_t table_lost_records(const struct dw_summary_rank *rank)
 {
 	uint64_t lost = 0;
 
@@ -84,12 +84,12 @@ static void table_add_rank(struct dwell_table *table, const struct dw_rank_resul
 	dw_cell_real(&row[DELAY], result->delay_ns);
 	dw_cell_int(&row[SLOW], result->slow);
 	if (result->slow && result->part != DW_PART_COUNT) {
-		dw_cell_text(table, &row[PART], part_name(result->part));
+		dw_cell_text(table, &row[PART], table_part_name(result->part));
 		dw_cell_real(&row[PART_EXCESS], result->part_ns);
 	}
 	if (result->name)
 		dw_cell_text(table, &row[NAME], result->name);
-	dw_cell_int(&row[LOST], (int64_t)lost_records(result->rank));
+	dw_cell_int(&row[LOST], (int64_t)table_lost_records(result->rank));
 }
 
 static int rank_number(const struct dw_ranks *ranks, size_t i)
@@ -101,7 +101,7 @@ static int rank_number(const struct dw_ranks *ranks, size_t i)
  */
 
 /* "5.1% longer than" or "2.4 times as long as". */
-static void excess_text(double excess, char text[64])
+static void table_excess_text(double excess, char text[64])
 {
 	if (excess < 1)
 		snprintf(text, 64, "%s longer than", dw_text_percent(excess).at);
@@ -116,9 +116,9 @@ static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *
 
 	if (result->part != DW_PART_COUNT)
 		snprintf(where, sizeof where, ", most of it in %s (%s a step more)%s%.255s",
-		         part_name(result->part), dw_text_ns(result->part_ns, " ").at,
+		         table_part_name(result->part), dw_text_ns(result->part_ns, " ").at,
 		         result->name ? ", operator " : "", result->name ? result->name : "");
-	excess_text(result->excess, excess);
+	table_excess_text(result->excess, excess);
 	dw_table_head(table, "Rank %d is slow: it works %s the median rank%s.", rank_number(ranks, i),
 	              excess, where);
 }
@@ -149,7 +149,7 @@ static void table_add_heads(struct dwell_table *table, const struct dw_ranks *ra
 		dw_table_head(table, "No rank is slow in most steps. Rank %d delayed step %llu by %s%s%s.",
 		              rank_number(ranks, step->result), (unsigned long long)step->number,
 		              dw_text_ns(step->excess_ns, " ").at,
-		              step->part == DW_PART_COUNT ? "" : ", in ", part_name(step->part));
+		              step->part == DW_PART_COUNT ? "" : ", in ", table_part_name(step->part));
 	} else if (!slow && !ranks->slow_host) {
 		dw_table_head(table, "No rank stands out.");
 	}
@@ -178,7 +178,7 @@ static struct dwell_table *table_of_slow_steps(const struct dw_ranks *ranks)
 		dw_cell_int(&row[SLOW_STEP], (int64_t)step->number);
 		dw_cell_int(&row[SLOW_LENGTH], (int64_t)step->ns);
 		dw_cell_real(&row[SLOW_EXCESS], step->excess_ns);
-		dw_cell_text(table, &row[SLOW_PART], part_name(step->part));
+		dw_cell_text(table, &row[SLOW_PART], table_part_name(step->part));
 	}
 	return table;
 }

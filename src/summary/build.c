@@ -67,7 +67,7 @@ static unsigned build_width(const struct dw_divided_loop *loop)
 	return log2;
 }
 
-static int span_compare(const void *left, const void *right)
+static int build_span_compare(const void *left, const void *right)
 {
 	const struct dw_summary_span *a = left, *b = right;
 
@@ -97,7 +97,7 @@ static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank
 			spans[at].index = index;
 			span_add(&spans[at], &loop->steps[i]);
 			if (at && spans[at - 1].index > index)
-				qsort(spans, rank->span_count, sizeof *spans, span_compare);
+				qsort(spans, rank->span_count, sizeof *spans, build_span_compare);
 		} else {
 			span_add(&spans[at - 1], &loop->steps[i]);
 		}

@@ -79,20 +79,21 @@ bool dw_summary_is(const void *bytes, size_t length)
 /* ---- writing ----------------------------------------------------------------------------------
  */
 
-static void put_number(struct dw_proto *proto, uint32_t field, uint64_t value)
+static void file_put_number(struct dw_proto *proto, uint32_t field, uint64_t value)
 {
 	if (value)
 		dw_proto_u64(proto, field, value);
 }
 
-static void put_text(struct dw_proto *proto, uint32_t field, const char *text)
+static void file_put_text(struct dw_proto *proto, uint32_t field, const char *text)
 {
 	if (*text)
 		dw_proto_text(proto, field, text);
 }
 
 /* Pairs of index and value, for those that are not 0. */
-static void put_pairs(struct dw_proto *proto, uint32_t field, const uint64_t *values, size_t count)
+static void file_put_pairs(struct dw_proto *proto, uint32_t field, const uint64_t *values,
+                           size_t count)
 {
 	size_t at = 0;
 	bool opened = false;
@@ -110,7 +111,7 @@ static void put_pairs(struct dw_proto *proto, uint32_t field, const uint64_t *va
 		dw_proto_close(proto, at);
 }
 
-static void put_span(struct dw_proto *proto, const struct dw_summary_span *span)
+static void file_put_span(struct dw_proto *proto, const struct dw_summary_span *span)
 {
 	size_t at = dw_proto_open(proto, RANK_SPAN);
 
@@ -126,46 +127,46 @@ static void put_span(struct dw_proto *proto, const struct dw_summary_span *span)
 	dw_proto_close(proto, at);
 }
 
-static void put_name(struct dw_proto *proto, const struct dw_summary_name *name)
+static void file_put_name(struct dw_proto *proto, const struct dw_summary_name *name)
 {
 	size_t at = dw_proto_open(proto, RANK_NAME);
 
-	put_text(proto, NAME_NAME, name->name);
-	put_number(proto, NAME_COMMUNICATION, name->communication);
-	put_number(proto, NAME_CALLS, name->calls);
-	put_number(proto, NAME_SELF, name->self_ns);
+	file_put_text(proto, NAME_NAME, name->name);
+	file_put_number(proto, NAME_COMMUNICATION, name->communication);
+	file_put_number(proto, NAME_CALLS, name->calls);
+	file_put_number(proto, NAME_SELF, name->self_ns);
 	dw_proto_close(proto, at);
 }
 
-static void put_rank(struct dw_proto *proto, const struct dw_summary_rank *rank)
+static void file_put_rank(struct dw_proto *proto, const struct dw_summary_rank *rank)
 {
 	size_t at = dw_proto_open(proto, SUMMARY_RANK);
 
-	put_text(proto, RANK_JOB, rank->job);
-	put_text(proto, RANK_HOST, rank->host);
-	put_text(proto, RANK_COMMAND, rank->command);
-	put_number(proto, RANK_RANK, (uint64_t)((int64_t)rank->rank + 1));
-	put_number(proto, RANK_LOCAL_RANK, (uint64_t)((int64_t)rank->local_rank + 1));
-	put_number(proto, RANK_WORLD_SIZE, (uint64_t)((int64_t)rank->world_size + 1));
-	put_number(proto, RANK_PID, rank->pid);
-	put_number(proto, RANK_START, rank->start_ns);
-	put_number(proto, RANK_WALL, rank->wall_ns);
-	put_number(proto, RANK_STEPS, rank->steps);
-	put_number(proto, RANK_NS, rank->ns);
-	put_number(proto, RANK_WARM_UP_STEPS, rank->warm_up_steps);
-	put_number(proto, RANK_WARM_UP_NS, rank->warm_up_ns);
-	put_number(proto, RANK_MISSING_STEPS, rank->missing_steps);
-	put_number(proto, RANK_LAST_STEP, rank->last_step);
-	put_number(proto, RANK_LAST_OPEN, rank->last_open);
-	put_pairs(proto, RANK_DURATIONS, rank->durations, DW_SUMMARY_BUCKETS);
-	put_number(proto, RANK_SPAN_LOG2, rank->span_log2);
+	file_put_text(proto, RANK_JOB, rank->job);
+	file_put_text(proto, RANK_HOST, rank->host);
+	file_put_text(proto, RANK_COMMAND, rank->command);
+	file_put_number(proto, RANK_RANK, (uint64_t)((int64_t)rank->rank + 1));
+	file_put_number(proto, RANK_LOCAL_RANK, (uint64_t)((int64_t)rank->local_rank + 1));
+	file_put_number(proto, RANK_WORLD_SIZE, (uint64_t)((int64_t)rank->world_size + 1));
+	file_put_number(proto, RANK_PID, rank->pid);
+	file_put_number(proto, RANK_START, rank->start_ns);
+	file_put_number(proto, RANK_WALL, rank->wall_ns);
+	file_put_number(proto, RANK_STEPS, rank->steps);
+	file_put_number(proto, RANK_NS, rank->ns);
+	file_put_number(proto, RANK_WARM_UP_STEPS, rank->warm_up_steps);
+	file_put_number(proto, RANK_WARM_UP_NS, rank->warm_up_ns);
+	file_put_number(proto, RANK_MISSING_STEPS, rank->missing_steps);
+	file_put_number(proto, RANK_LAST_STEP, rank->last_step);
+	file_put_number(proto, RANK_LAST_OPEN, rank->last_open);
+	file_put_pairs(proto, RANK_DURATIONS, rank->durations, DW_SUMMARY_BUCKETS);
+	file_put_number(proto, RANK_SPAN_LOG2, rank->span_log2);
 	for (size_t i = 0; i < rank->span_count; i++)
-		put_span(proto, &rank->spans[i]);
-	put_number(proto, RANK_NAMED_STEPS, rank->named_steps);
+		file_put_span(proto, &rank->spans[i]);
+	file_put_number(proto, RANK_NAMED_STEPS, rank->named_steps);
 	for (size_t i = 0; i < rank->name_count; i++)
-		put_name(proto, &rank->names[i]);
-	put_number(proto, RANK_OTHER, rank->other_ns);
-	put_pairs(proto, RANK_LOST, rank->lost, DW_LOSS_SLOTS);
+		file_put_name(proto, &rank->names[i]);
+	file_put_number(proto, RANK_OTHER, rank->other_ns);
+	file_put_pairs(proto, RANK_LOST, rank->lost, DW_LOSS_SLOTS);
 	dw_proto_close(proto, at);
 }
 
@@ -177,7 +178,7 @@ void dw_summary_encode(const struct dw_summary *summary, struct dw_proto *proto)
 	for (unsigned i = 0; i < HEAD_BYTES; i++)
 		dw_proto_varint(proto, 0);
 	for (size_t i = 0; i < summary->count; i++)
-		put_rank(proto, &summary->ranks[i]);
+		file_put_rank(proto, &summary->ranks[i]);
 	if (proto->failed)
 		return;
 	memcpy(proto->bytes + head, MAGIC, sizeof MAGIC - 1);
@@ -196,7 +197,7 @@ struct reading {
 	size_t at;                /* offset of what is wrong */
 };
 
-static bool read_fail(struct reading *reading, const unsigned char *at, const char *wrong)
+static bool file_read_fail(struct reading *reading, const unsigned char *at, const char *wrong)
 {
 	if (!reading->wrong) {
 		reading->wrong = wrong;
@@ -205,7 +206,7 @@ static bool read_fail(struct reading *reading, const unsigned char *at, const ch
 	return false;
 }
 
-static bool read_varint(const unsigned char **at, const unsigned char *end, uint64_t *value)
+static bool file_read_varint(const unsigned char **at, const unsigned char *end, uint64_t *value)
 {
 	*value = 0;
 	for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
@@ -219,27 +220,28 @@ static bool read_varint(const unsigned char **at, const unsigned char *end, uint
 }
 
 /* Adds pairs of an index below `count` and a number. */
-static bool read_pairs(struct reading *reading, const unsigned char *at, const unsigned char *end,
-                       uint64_t *values, uint64_t count, uint64_t *sum)
+static bool file_read_pairs(struct reading *reading, const unsigned char *at,
+                            const unsigned char *end, uint64_t *values, uint64_t count,
+                            uint64_t *sum)
 {
 	while (at < end) {
 		const unsigned char *place = at;
 		uint64_t index, value;
 
-		if (!read_varint(&at, end, &index) || !read_varint(&at, end, &value) || index >= count ||
-		    __builtin_add_overflow(values[index], value, &values[index]) ||
+		if (!file_read_varint(&at, end, &index) || !file_read_varint(&at, end, &value) ||
+		    index >= count || __builtin_add_overflow(values[index], value, &values[index]) ||
 		    __builtin_add_overflow(*sum, value, sum))
-			return read_fail(reading, place, "a list of numbers is not valid");
+			return file_read_fail(reading, place, "a list of numbers is not valid");
 	}
 	return true;
 }
 
-static const char *read_text(struct reading *reading, const struct dw_proto_field *field)
+static const char *file_read_text(struct reading *reading, const struct dw_proto_field *field)
 {
 	const char *text;
 
 	if (field->length > 1024) {
-		read_fail(reading, field->bytes, "a name is longer than 1,024 bytes");
+		file_read_fail(reading, field->bytes, "a name is longer than 1,024 bytes");
 		return "";
 	}
 	text = dw_arena_text(&reading->summary->arena, (const char *)field->bytes, field->length);
@@ -247,39 +249,41 @@ static const char *read_text(struct reading *reading, const struct dw_proto_fiel
 	return text ? text : "";
 }
 
-static bool read_span(struct reading *reading, struct dw_summary_rank *rank, size_t most,
-                      const struct dw_proto_field *field)
+static bool file_read_span(struct reading *reading, struct dw_summary_rank *rank, size_t most,
+                           const struct dw_proto_field *field)
 {
 	const unsigned char *at = field->bytes, *end = at + field->length;
 	struct dw_summary_span *span = &rank->spans[rank->span_count];
 
 	if (rank->span_count == most)
-		return read_fail(reading, field->bytes, "there are more spans than at first");
-	if (!read_varint(&at, end, &span->index) || !read_varint(&at, end, &span->steps) ||
-	    !read_varint(&at, end, &span->longest_ns) || !read_varint(&at, end, &span->longest) ||
-	    !read_pairs(reading, at, end, span->part_ns, DW_PART_COUNT, &span->ns))
-		return read_fail(reading, field->bytes, "a span is cut off");
+		return file_read_fail(reading, field->bytes, "there are more spans than at first");
+	if (!file_read_varint(&at, end, &span->index) || !file_read_varint(&at, end, &span->steps) ||
+	    !file_read_varint(&at, end, &span->longest_ns) ||
+	    !file_read_varint(&at, end, &span->longest) ||
+	    !file_read_pairs(reading, at, end, span->part_ns, DW_PART_COUNT, &span->ns))
+		return file_read_fail(reading, field->bytes, "a span is cut off");
 	if (!span->steps || span->longest_ns > span->ns)
-		return read_fail(reading, field->bytes, "a span has no steps or a step longer than itself");
+		return file_read_fail(reading, field->bytes,
+		                      "a span has no steps or a step longer than itself");
 	if (rank->span_count && span[-1].index >= span->index)
-		return read_fail(reading, field->bytes, "spans are not in order");
+		return file_read_fail(reading, field->bytes, "spans are not in order");
 	rank->span_count++;
 	return true;
 }
 
-static bool read_name(struct reading *reading, struct dw_summary_rank *rank, size_t most,
-                      const struct dw_proto_field *from)
+static bool file_read_name(struct reading *reading, struct dw_summary_rank *rank, size_t most,
+                           const struct dw_proto_field *from)
 {
 	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
 	struct dw_summary_name *name = &rank->names[rank->name_count];
 	struct dw_proto_field field;
 
 	if (rank->name_count == most)
-		return read_fail(reading, from->bytes, "there are more names than at first");
+		return file_read_fail(reading, from->bytes, "there are more names than at first");
 	name->name = "";
 	while (dw_proto_next(&reader, &field)) {
 		if (field.field == NAME_NAME && field.wire == DW_PROTO_BYTES)
-			name->name = read_text(reading, &field);
+			name->name = file_read_text(reading, &field);
 		else if (field.wire == DW_PROTO_VARINT && field.field == NAME_COMMUNICATION)
 			name->communication = field.number;
 		else if (field.wire == DW_PROTO_VARINT && field.field == NAME_CALLS)
@@ -288,10 +292,10 @@ static bool read_name(struct reading *reading, struct dw_summary_rank *rank, siz
 			name->self_ns = field.number;
 	}
 	rank->name_count++;
-	return !reader.bad || read_fail(reading, from->bytes, "a name's message is damaged");
+	return !reader.bad || file_read_fail(reading, from->bytes, "a name's message is damaged");
 }
 
-static void read_number(struct dw_summary_rank *rank, const struct dw_proto_field *field)
+static void file_read_number(struct dw_summary_rank *rank, const struct dw_proto_field *field)
 {
 	uint64_t number = field->number;
 	int32_t whole = number <= INT32_MAX ? (int32_t)number - 1 : -1;
@@ -351,8 +355,8 @@ static void read_number(struct dw_summary_rank *rank, const struct dw_proto_fiel
 }
 
 /* Makes space for as many spans and names as the message has. */
-static bool read_prepare(struct reading *reading, struct dw_summary_rank *rank,
-                         const struct dw_proto_field *from, size_t *spans, size_t *names)
+static bool file_read_prepare(struct reading *reading, struct dw_summary_rank *rank,
+                              const struct dw_proto_field *from, size_t *spans, size_t *names)
 {
 	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
 	struct dw_proto_field field;
@@ -366,58 +370,59 @@ static bool read_prepare(struct reading *reading, struct dw_summary_rank *rank,
 		*names += field.field == RANK_NAME && field.wire == DW_PROTO_BYTES;
 	}
 	if (reader.bad)
-		return read_fail(reading, from->bytes, "a rank's message is damaged");
+		return file_read_fail(reading, from->bytes, "a rank's message is damaged");
 	if (*spans > DW_SUMMARY_SPANS || *names > DW_SUMMARY_NAMES)
-		return read_fail(reading, from->bytes, "a rank has too many spans or names");
+		return file_read_fail(reading, from->bytes, "a rank has too many spans or names");
 	rank->spans = dw_arena_alloc(&reading->summary->arena, (*spans + 1) * sizeof *rank->spans);
 	rank->names = dw_arena_alloc(&reading->summary->arena, (*names + 1) * sizeof *rank->names);
 	reading->summary->failed |= !rank->spans || !rank->names;
 	return !reading->summary->failed;
 }
 
-static bool read_list(struct reading *reading, struct dw_summary_rank *rank,
-                      const struct dw_proto_field *field, size_t spans, size_t names)
+static bool file_read_list(struct reading *reading, struct dw_summary_rank *rank,
+                           const struct dw_proto_field *field, size_t spans, size_t names)
 {
 	const unsigned char *end = field->bytes + field->length;
 	uint64_t sum = 0;
 
 	switch (field->field) {
 	case RANK_JOB:
-		rank->job = read_text(reading, field);
+		rank->job = file_read_text(reading, field);
 		return true;
 	case RANK_HOST:
-		rank->host = read_text(reading, field);
+		rank->host = file_read_text(reading, field);
 		return true;
 	case RANK_COMMAND:
-		rank->command = read_text(reading, field);
+		rank->command = file_read_text(reading, field);
 		return true;
 	case RANK_DURATIONS:
-		return read_pairs(reading, field->bytes, end, rank->durations, DW_SUMMARY_BUCKETS, &sum);
+		return file_read_pairs(reading, field->bytes, end, rank->durations, DW_SUMMARY_BUCKETS,
+		                       &sum);
 	case RANK_LOST:
-		return read_pairs(reading, field->bytes, end, rank->lost, DW_LOSS_SLOTS, &sum);
+		return file_read_pairs(reading, field->bytes, end, rank->lost, DW_LOSS_SLOTS, &sum);
 	case RANK_SPAN:
-		return read_span(reading, rank, spans, field);
+		return file_read_span(reading, rank, spans, field);
 	case RANK_NAME:
-		return read_name(reading, rank, names, field);
+		return file_read_name(reading, rank, names, field);
 	default:
 		return true;
 	}
 }
 
-static bool read_rank(struct reading *reading, const struct dw_proto_field *from)
+static bool file_read_rank(struct reading *reading, const struct dw_proto_field *from)
 {
 	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
 	struct dw_proto_field field;
 	struct dw_summary_rank rank, *place;
 	size_t spans, names;
 
-	if (!read_prepare(reading, &rank, from, &spans, &names))
+	if (!file_read_prepare(reading, &rank, from, &spans, &names))
 		return false;
 	while (dw_proto_next(&reader, &field) && !reading->wrong) {
 		if (field.wire == DW_PROTO_BYTES)
-			read_list(reading, &rank, &field, spans, names);
+			file_read_list(reading, &rank, &field, spans, names);
 		else if (field.wire == DW_PROTO_VARINT)
-			read_number(&rank, &field);
+			file_read_number(&rank, &field);
 	}
 	place = reading->wrong ? NULL
 	                       : DW_GROW(&reading->summary->ranks, &reading->summary->capacity,
@@ -430,8 +435,8 @@ static bool read_rank(struct reading *reading, const struct dw_proto_field *from
 	return place != NULL;
 }
 
-static int read_head(const char *path, const unsigned char *bytes, size_t length,
-                     struct dwell_error *error)
+static int file_read_head(const char *path, const unsigned char *bytes, size_t length,
+                          struct dwell_error *error)
 {
 	uint64_t version;
 
@@ -461,16 +466,16 @@ int dw_summary_decode(struct dw_summary *summary, const char *path, const void *
 	size_t before = summary->count;
 	struct dw_proto_reader reader;
 	struct dw_proto_field field;
-	int code = read_head(path, bytes, length, error);
+	int code = file_read_head(path, bytes, length, error);
 
 	if (code)
 		return code;
 	reader = dw_proto_read(reading.start + HEAD_BYTES, length - HEAD_BYTES);
 	while (!reading.wrong && !summary->failed && dw_proto_next(&reader, &field))
 		if (field.field == SUMMARY_RANK && field.wire == DW_PROTO_BYTES)
-			read_rank(&reading, &field);
+			file_read_rank(&reading, &field);
 	if (reader.bad)
-		read_fail(&reading, reader.at, "there is no field here");
+		file_read_fail(&reading, reader.at, "there is no field here");
 	if (reading.wrong || summary->failed)
 		summary->count = before;
 	if (summary->failed)

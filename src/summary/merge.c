@@ -113,7 +113,7 @@ static uint64_t merge_extent(const struct dw_summary_rank *rank)
 	                        : 0;
 }
 
-static int name_compare(const void *left, const void *right)
+static int merge_name_compare(const void *left, const void *right)
 {
 	const struct dw_summary_name *a = left, *b = right;
 
@@ -131,7 +131,7 @@ static void merge_leave_out(struct dw_summary_rank *rank, size_t most_spans, siz
 	while (merge_extent(rank) > most_spans)
 		dw_summary_coarsen(rank, rank->span_log2 + 1);
 	if (rank->name_count)
-		qsort(rank->names, rank->name_count, sizeof *rank->names, name_compare);
+		qsort(rank->names, rank->name_count, sizeof *rank->names, merge_name_compare);
 	while (rank->name_count > most_names)
 		rank->other_ns += rank->names[--rank->name_count].self_ns;
 }
@@ -145,7 +145,7 @@ static int merge_order(int64_t a, int64_t b)
 }
 
 /* By job, rank, and what else tells two processes apart. */
-static int rank_compare(const void *left, const void *right)
+static int merge_rank_compare(const void *left, const void *right)
 {
 	const struct dw_summary_rank *a = left, *b = right;
 	int order = strcmp(a->job, b->job);
@@ -188,7 +188,7 @@ bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error)
 		return false;
 	}
 	if (summary->count)
-		qsort(summary->ranks, summary->count, sizeof *summary->ranks, rank_compare);
+		qsort(summary->ranks, summary->count, sizeof *summary->ranks, merge_rank_compare);
 	for (size_t i = 0; i < summary->count; i++)
 		if (!kept || !rank_same(&summary->ranks[kept - 1], &summary->ranks[i]))
 			summary->ranks[kept++] = summary->ranks[i];

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ranks of a job whose times are known: summaries, their merge, and the comparison.
 
-usage: ranks_test.py MAKE_RANKS DWELL [PART-OF-A-NAME...]
+usage: ranks_test.py MAKE_RANKS DWELL SIMULATE [PART-OF-A-NAME...]
 
 make_ranks writes traces in which each rank's times are known. The comparison must name the rank that
 was slowed, by how much and where, and must name none where none was. Summaries must be small, equal
@@ -17,7 +17,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
-make_ranks, dwell = (os.path.abspath(path) for path in sys.argv[1:3])
+make_ranks, dwell, simulate = (os.path.abspath(path) for path in sys.argv[1:4])
 WORK_MS = 35.0  # of a step without communication
 STEP_MS = 36.0
 
@@ -98,6 +98,10 @@ class Comparison(Case):
             with self.subTest(ranks=ranks, seed=seed):
                 text = run(dwell, "ranks", *self.make(ranks, 60, "seed", seed)).stdout
                 self.assertIn("No rank stands out.", text)
+
+    def test_how_often_it_is_right(self):
+        # tests/ranks/simulate.c; doc/ranks.md has the figures of many more runs.
+        run(simulate, "100", "64", "200", "5", "5", "0.3", "0.3")
 
     def test_a_slow_host(self):
         one = self.make(8, 100, "hosts", 4, "slow", 4, "forward", 10, "noise", 1)
@@ -217,7 +221,7 @@ def checksum(data):
 
 
 if __name__ == "__main__":
-    result = unittest.main(argv=[sys.argv[0]] + [f"-k{name}" for name in sys.argv[3:]], exit=False).result
+    result = unittest.main(argv=[sys.argv[0]] + [f"-k{name}" for name in sys.argv[4:]], exit=False).result
     failed = len(result.failures) + len(result.errors)
     print(f"{result.testsRun - failed} passed, {failed} failed")
     sys.exit(failed > 0)
