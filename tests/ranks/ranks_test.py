@@ -117,6 +117,18 @@ class Comparison(Case):
         self.assertIn("Rank 2 began its last step, 40, while other ranks came to step 99; that step did not end",
                       text)
 
+    def test_a_job_that_hangs(self):
+        files = self.make(4, 100, "hang", 2, 60, "noise", 0)
+        self.summarize(files, "sum")
+        for given in (files, [self.path("sum")]):
+            text = run(dwell, "ranks", *given).stdout
+            self.assertIn("The job hangs: ranks 0, 1, 3 wait in all_reduce, for 5.00 s.", text)
+            self.assertIn("Rank 2 did not enter it: it is in data, in step 60, without a record for 0.", text)
+        # Where one rank was is not known: nobody can say what the job waits for.
+        self.make(4, 60, name="b")
+        text = run(dwell, "ranks", *files[:3], os.path.join(self.path("b"), "rank-0003.dwell")).stdout
+        self.assertNotIn("hangs", text)
+
     def test_ranks_that_are_missing_or_twice(self):
         files = self.make(8, 30)
         text = run(dwell, "ranks", *files[:3], *files[5:]).stdout
