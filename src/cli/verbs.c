@@ -145,6 +145,9 @@ static const struct dw_option ranks_options[] = {
 	  .help = "how to print the comparison (default text); csv and json have raw values; svg is a "
 	          "picture of rank and step",
 	  .choices = "@renderers" },
+	{ DW_OPTION_MPI, "mpi",
+	  .help = "under mpirun: each process reads a part of the files (needs dwell-mpi, which is built "
+	          "where MPI is present)" },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", .help = "write to FILE" },
 	HELP,
 };

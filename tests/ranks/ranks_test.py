@@ -5,12 +5,14 @@ usage: ranks_test.py MAKE_RANKS DWELL SIMULATE [PART-OF-A-NAME...]
 
 make_ranks writes traces in which each rank's times are known. The comparison must name the rank that
 was slowed, by how much and where, and must name none where none was. Summaries must be small, equal
-bytes in whatever order they are merged, and refuse damage. The last line is "N passed, N failed".
+bytes in whatever order they are merged, and refuse damage. The last line is "N passed, N failed, N
+skipped".
 """
 import itertools
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -157,6 +159,31 @@ class Comparison(Case):
             self.assertEqual(file.read(), picture)
 
 
+class Mpi(Case):
+    def setUp(self):
+        super().setUp()
+        if not os.path.exists(dwell + "-mpi") or not shutil.which("mpirun"):
+            self.skipTest("dwell was built without MPI, or there is no mpirun")
+
+    def mpirun(self, processes, *arguments, status=0):
+        return run("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(processes), dwell, "ranks", "--mpi",
+                   *arguments, status=status)
+
+    def test_any_number_of_processes_gives_the_same(self):
+        files = self.make(10, 100, "slow", 7, "forward", 5)
+        want = run(dwell, "ranks", "--format", "json", *files).stdout
+        self.assertIn("Rank 7 is slow", want)
+        for processes in (1, 2, 3, 5):
+            with self.subTest(processes=processes):
+                self.assertEqual(self.mpirun(processes, "--format", "json", *files).stdout, want)
+
+    def test_a_damaged_file_ends_all(self):
+        files = self.make(4, 30)
+        with open(files[3], "wb") as file:
+            file.write(b"dwellsum damaged")
+        self.assertIn(files[3], self.mpirun(3, *files, status=1).stderr)
+
+
 class Summary(Case):
     def test_any_order_gives_the_same_bytes(self):
         files = self.make(24, 200)
@@ -234,6 +261,8 @@ def checksum(data):
 
 if __name__ == "__main__":
     result = unittest.main(argv=[sys.argv[0]] + [f"-k{name}" for name in sys.argv[4:]], exit=False).result
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
+    failed = len({getattr(test, "test_case", test).id() for test, _ in result.failures + result.errors})
+    for test, why in result.skipped:
+        print(f"skip {test}: {why}")
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped")
     sys.exit(failed > 0)
