@@ -7,13 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __aarch64__
+#include <sys/auxv.h>
+#endif
 
+#include "format/keys.h"
 #include "record/record.h"
 
 #define MACHINE_PER_SECOND 2u      /* readings per second at the beginning of a run */
 #define MACHINE_AGE_SHARE 1024u    /* later, the time between two readings is the run's age / this */
+#define MACHINE_SAMPLES 20u        /* look-ups of the main thread for each reading */
 #define MACHINE_MOST_PROCESSES 512u /* of the program; more are not read */
 #define MACHINE_MOST_THREADS 256u   /* of a process, whose child processes are read */
 
@@ -131,7 +137,72 @@ static bool machine_read(struct machine_reading *reading)
 	return machine_read_busy(&reading->busy_ns);
 }
 
-static void machine_write(const struct machine_reading *before, const struct machine_reading *now)
+/* What the program's main thread did when it was looked up. */
+struct machine_samples {
+	uint32_t all, at_lock, at_file, asleep;
+};
+
+/* Reads a small file of the program's folder in /proc. The text is "" if there is none. */
+static void machine_read_text(const char *name, char *text, size_t size)
+{
+	char path[64];
+	size_t length = 0;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)machine.program, name);
+	file = fopen(path, "re");
+	if (file) {
+		length = fread(text, 1, size - 1, file);
+		fclose(file);
+	}
+	text[length] = '\0';
+}
+
+static bool machine_has(const char *text, const char *const *words)
+{
+	for (; *words; words++)
+		if (strstr(text, *words))
+			return true;
+	return false;
+}
+
+/* Looks up in which function of the kernel the main thread is blocked. A thread that runs or waits
+ * for a processor is not blocked. A kernel that does not name the function gives no sample. */
+static void machine_sample(struct machine_samples *samples)
+{
+	static const char *const locks[] = { "futex", "sem_wait", "semtimedop", NULL };
+	static const char *const sleeps[] = { "nanosleep", "sigtimedwait", NULL };
+	static const char *const files[] = {
+		"folio", "page", "io_schedule", "jbd2", "ext4", "xfs", "btrfs", "nfs", "fuse", "request_wait",
+		"pipe_", "sk_wait", "wait_for_more_packets", "unix_stream", "tcp_", "inet_", NULL,
+	};
+	char text[1024], function[128];
+	const char *name_end;
+	char state;
+
+	machine_read_text("stat", text, sizeof text);
+	name_end = strrchr(text, ')');
+	if (!name_end || name_end[1] != ' ')
+		return;
+	state = name_end[2];
+	if (state == 'S' || state == 'D') {
+		machine_read_text("wchan", function, sizeof function);
+		if (!*function)
+			return;
+		if (machine_has(function, locks))
+			samples->at_lock++;
+		else if (machine_has(function, sleeps))
+			samples->asleep++;
+		else if (state == 'D' || machine_has(function, files))
+			samples->at_file++;
+		else if (strcmp(function, "0") == 0)
+			return; /* not named, or it runs again */
+	}
+	samples->all++;
+}
+
+static void machine_write(const struct machine_reading *before, const struct machine_reading *now,
+                          const struct machine_samples *samples)
 {
 	struct dw_entry_usage *entry = dw_journal_reserve(sizeof *entry);
 
@@ -144,6 +215,11 @@ static void machine_write(const struct machine_reading *before, const struct mac
 	/* If a process ends and nobody waits for it, its time is lost and the sum decreases. */
 	entry->cpu_ns = now->busy_ns > before->busy_ns ? now->busy_ns - before->busy_ns : 0;
 	entry->process_cpu_ns = now->own_ns > before->own_ns ? now->own_ns - before->own_ns : 0;
+	entry->delay_ns = (uint64_t)machine.program;
+	entry->waits = samples->all;
+	entry->preemptions = samples->at_lock;
+	entry->minor_faults = samples->at_file;
+	entry->major_faults = samples->asleep;
 	dw_journal_commit(entry, DW_ENTRY_USAGE);
 }
 
@@ -168,17 +244,31 @@ static bool machine_sleep(uint64_t nanoseconds)
 	return !ends;
 }
 
+/* Sleeps until the next reading is due and looks up the main thread in between. False: the program
+ * has ended. */
+static bool machine_sleep_and_sample(uint64_t nanoseconds, struct machine_samples *samples)
+{
+	*samples = (struct machine_samples){ 0 };
+	for (unsigned i = 0; i < MACHINE_SAMPLES; i++) {
+		if (!machine_sleep(nanoseconds / MACHINE_SAMPLES))
+			return false;
+		machine_sample(samples);
+	}
+	return true;
+}
+
 static void *machine_loop(void *unused)
 {
 	struct machine_reading before, now;
+	struct machine_samples samples;
 	uint64_t wait_ns = 1000000000u / MACHINE_PER_SECOND, age_ns = 0, sleep_ns = wait_ns;
 
 	if (!machine_read(&before))
 		return NULL;
-	while (machine_sleep(sleep_ns)) {
+	while (machine_sleep_and_sample(sleep_ns, &samples)) {
 		if (!machine_read(&now))
 			break;
-		machine_write(&before, &now);
+		machine_write(&before, &now, &samples);
 		before = now;
 		age_ns += sleep_ns;
 		sleep_ns = age_ns / MACHINE_AGE_SHARE > wait_ns ? age_ns / MACHINE_AGE_SHARE : wait_ns;
@@ -209,4 +299,68 @@ void dw_machine_end(void)
 	pthread_mutex_unlock(&machine.lock);
 	pthread_join(machine.thread, NULL);
 	machine.started = false;
+}
+
+/* ---- what the machine can do -------------------------------------------------------------------- */
+
+#define FAULT_PAGES 128u
+#define FAULT_TRIES 3
+
+static double machine_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The time to get a page from the kernel, to touch it and to return it, in ns; 0 if it cannot be
+ * measured. The fastest of a few tries, without huge pages. */
+static double machine_fault_ns(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = FAULT_PAGES * page;
+	double best = 0;
+
+	for (int i = 0; i < FAULT_TRIES; i++) {
+		double begin = machine_seconds(), took;
+		volatile char *block = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if ((void *)block == MAP_FAILED)
+			return 0;
+		madvise((void *)block, size, MADV_NOHUGEPAGE);
+		for (size_t at = 0; at < size; at += page)
+			block[at] = 1;
+		munmap((void *)block, size);
+		took = (machine_seconds() - begin) * 1e9 / FAULT_PAGES;
+		if (i == 0 || took < best)
+			best = took;
+	}
+	return best;
+}
+
+static const char *machine_bfloat16(void)
+{
+#if defined __x86_64__
+	__builtin_cpu_init();
+	return __builtin_cpu_supports("avx512bf16") ? "avx512_bf16" : NULL;
+#elif defined __aarch64__
+	return getauxval(AT_HWCAP2) & (1ul << 14) ? "bf16" : NULL; /* HWCAP2_BF16 */
+#else
+	return NULL;
+#endif
+}
+
+void dw_machine_note(void)
+{
+	const char *bfloat16 = machine_bfloat16();
+	double fault_ns = machine_fault_ns();
+	char text[32];
+
+	if (bfloat16)
+		dwell_meta(DW_KEY_BFLOAT16, bfloat16);
+	if (fault_ns > 0) {
+		snprintf(text, sizeof text, "%.0f", fault_ns);
+		dwell_meta_json(DW_KEY_FAULT_NS, text);
+	}
 }

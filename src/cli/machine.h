@@ -3,14 +3,17 @@
  * was used on the whole machine, and how much of it the program and its child processes used.
  *
  * A thread of `dwell run` reads this from /proc twice a second, and more rarely in long runs, and
- * writes it to the trace (USAGE entries without a thread, doc/format.md). The program itself pays
- * nothing. Both functions are called by the thread that waits for the program.
+ * writes it to the trace (USAGE entries without a thread, doc/format.md). In between, it looks up
+ * whether a lock, a file or a sleep blocks the program's main thread. The program itself pays
+ * nothing. These functions are called by the thread that waits for the program.
  */
 #ifndef DW_CLI_MACHINE_H
 #define DW_CLI_MACHINE_H
 
 #include <sys/types.h>
 
+/* Stores what the machine can do: the time of a page fault, and instructions for bfloat16. */
+void dw_machine_note(void);
 /* Starts the thread that watches. `program` is the pid of the program. Does nothing if /proc cannot
  * be read or no thread can be created. */
 void dw_machine_watch(pid_t program);

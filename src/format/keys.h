@@ -17,9 +17,11 @@
 #define DW_KEY_STEP_ON "dwell.step_on"             /* text: the NAME of `dwell run --step-on` */
 #define DW_KEY_FUNCTIONS "dwell.functions"         /* "not asked for": the program has the functions
                                                     * probe, but none were requested */
-#define DW_KEY_ITT "itt.domains"                   /* text: domains whose ITT events are recorded */
-#define DW_KEY_NVTX "nvtx.domains"                 /* text: domains whose NVTX events are recorded */
-#define DW_KEY_INJECTED_STEP_ON "injected.step_on" /* "steps": ITT or NVTX ranges of this name were steps */
+
+/* ---- facts of the machine --------------------------------------------------------------------- */
+
+#define DW_KEY_FAULT_NS "host.fault_ns" /* JSON: what it takes to get a page of memory and return it */
+#define DW_KEY_BFLOAT16 "host.bfloat16" /* text: the processor's instructions for bfloat16 */
 
 /* ---- facts of Python's and PyTorch's probes -------------------------------------------------- */
 
@@ -30,9 +32,15 @@
 #define DW_KEY_TORCH_THREADS "torch.threads"       /* JSON: threads that an operator may use, when an
                                                     * optimizer was made */
 #define DW_KEY_TORCH_CALLBACK_NS "torch.callback_ns" /* JSON: time added to an operator */
+#define DW_KEY_TORCH_GRADIENTS "torch.evaluation_gradients" /* "named": evaluation with gradients has
+                                                    * the name below */
 #define DW_KEY_TORCH_HOOK_NS "torch.hook_ns"       /* JSON: what a layer's hooks cost */
 #define DW_KEY_TORCH_STEP_ON "torch.step_on"       /* result of --step-on: "there", "steps" */
 #define DW_KEY_TORCH_STEP_ON_CANDIDATES "torch.step_on.candidates" /* text: possible names */
+
+/* ---- names of ranges --------------------------------------------------------------------------- */
+
+#define DW_NAME_EVALUATION_GRADIENTS "evaluation with gradients"
 
 /* ---- counters of data loading ---------------------------------------------------------------- */
 

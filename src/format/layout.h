@@ -517,7 +517,10 @@ struct dw_entry_usage {
 };
 #define DW_USAGE_DELAY 1u /* delay_ns is known */
 /* id is 0: all processors of the machine ran for cpu_ns, and process_cpu_ns of that was for the
- * program that `dwell run` started, with its child processes. The other fields are 0. */
+ * program that `dwell run` started, with its child processes. What the program's main thread did was
+ * looked up `waits` times; of these it was blocked `preemptions` times by a lock, `minor_faults`
+ * times by a file, a pipe or a socket, and slept `major_faults` times. delay_ns is the program's
+ * process id. */
 #define DW_USAGE_MACHINE 2u
 
 /* id: THREAD; aux: STRING */

@@ -109,6 +109,10 @@ struct dw_source_machine {
 	uint64_t start_ticks, end_ticks; /* of its clock; end > start */
 	uint64_t busy_ns;      /* all programs */
 	uint64_t own_ns;       /* the program that `dwell run` started, with its child processes */
+	uint64_t program;      /* its process id; 0: not known */
+	/* How often the program's main thread was looked up, and was blocked by a lock, by a file, a
+	 * pipe or a socket, or slept. */
+	uint32_t samples, at_lock, at_file, asleep;
 };
 
 /* A range for which a result was requested: a cycle of a profile object. */

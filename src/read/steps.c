@@ -227,7 +227,8 @@ static int steps_fill_usages(struct dw_reader *reader)
 			if (from->machine && from->end_ticks > from->start_ticks)
 				source->machines[source->machine_count++] = (struct dw_source_machine){
 					(uint32_t)f, from->start_ticks, from->end_ticks, from->cpu_ns,
-					from->process_cpu_ns };
+					from->process_cpu_ns, from->delay_ns, from->waits, from->preemptions,
+					from->minor_faults, from->major_faults };
 			if (from->machine || thread == DW_NO_INDEX || from->end_ticks == from->start_ticks)
 				continue; /* its thread is not known, or it says nothing */
 			source->usages[source->usage_count++] = (struct dw_source_usage){

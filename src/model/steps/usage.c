@@ -80,6 +80,11 @@ struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t s
 		machine.own_ns += covered_ns / length_ns * (double)at->own_ns;
 		/* Both are rounded to the kernel's ticks of some milliseconds. */
 		machine.others_ns += covered_ns / length_ns * fmax(0, others_ns);
+		machine.program = at->program;
+		machine.samples += covered_ns / length_ns * at->samples;
+		machine.at_lock += covered_ns / length_ns * at->at_lock;
+		machine.at_file += covered_ns / length_ns * at->at_file;
+		machine.asleep += covered_ns / length_ns * at->asleep;
 	}
 	if (end_ns > start_ns)
 		machine.known = fmin(1, machine.wall_ns / (double)(end_ns - start_ns));

@@ -34,6 +34,10 @@ struct dw_machine_of {
 	double wall_ns;   /* of the covered time; the machine had host.cpus times as much to give */
 	double own_ns;    /* for the program that `dwell run` started, with its child processes */
 	double others_ns; /* for all other programs */
+	/* How often the program's main thread was looked up, and was blocked by a lock, by a file, a
+	 * pipe or a socket, or slept. */
+	double samples, at_lock, at_file, asleep;
+	uint64_t program; /* its process id; 0: not known */
 };
 struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t start_ns,
                                         uint64_t end_ns);
