@@ -21,6 +21,7 @@ DWELL_SITE(backward_site, DWELL_CATEGORY_PHASE, "backward", NULL);
 DWELL_SITE(optimizer_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
 DWELL_SITE(zero_grad_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
 DWELL_SITE(evaluation_site, DWELL_CATEGORY_EVALUATION, "evaluation", NULL);
+DWELL_SITE(gradients_site, DWELL_CATEGORY_EVALUATION, DW_NAME_EVALUATION_GRADIENTS, NULL);
 /* Becomes evaluation if the process turns out to train. */
 DWELL_SITE(tentative_site, DWELL_CATEGORY_PHASE, "forward", NULL);
 
@@ -211,16 +212,17 @@ void dwp_python_step(int begins)
 
 unsigned dwp_loop_forward(PyObject *module, bool has_parameters)
 {
+	bool grad = grad_is_enabled();
 	enum steps_phase phase;
 
 	dwp_step_on_look();
 	phase = loop_report(&(struct steps_input){ .event = STEPS_FORWARD_BEGINS,
-		.grad = grad_is_enabled(), .has_parameters = has_parameters,
+		.grad = grad, .has_parameters = has_parameters,
 		.training = is_true(PyObject_GetAttrString(module, "training")) });
 	switch (phase) {
 	case STEPS_PHASE_NONE: return DWELL_NOT_BEGUN;
 	case STEPS_PHASE_FORWARD: return dwell_begin(&forward_site);
-	case STEPS_PHASE_EVALUATION: return dwell_begin(&evaluation_site);
+	case STEPS_PHASE_EVALUATION: return dwell_begin(grad ? &gradients_site : &evaluation_site);
 	case STEPS_PHASE_TENTATIVE: return dwell_begin(&tentative_site);
 	}
 	return DWELL_NOT_BEGUN;
@@ -444,6 +446,7 @@ void dwp_loop_attach(PyObject *torch)
 		PyErr_Clear();
 		return;
 	}
+	dwell_meta(DW_KEY_TORCH_GRADIENTS, "named");
 	rules.named = dwp_step_on_given();
 	dwp_python_at_exit(&at_exit_method);
 	for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
