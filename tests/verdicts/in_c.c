@@ -143,12 +143,14 @@ static void *compute_part(void *ms)
 static void compute_in_threads(double ms)
 {
 	pthread_t threads[THREADS];
-	/* As much work as one thread does in this time for each processor. */
+	/* As much work as one thread does in this time for each processor. The step's thread does its
+	 * part, as the first thread of OpenMP does. */
 	double part = ms * (double)sysconf(_SC_NPROCESSORS_ONLN) / THREADS;
 	int made = 0;
 
-	while (made < THREADS && !pthread_create(&threads[made], NULL, compute_part, &part))
+	while (made < THREADS - 1 && !pthread_create(&threads[made], NULL, compute_part, &part))
 		made++;
+	work(part);
 	while (made > 0)
 		pthread_join(threads[--made], NULL);
 }

@@ -6,11 +6,11 @@ planted MiB, and `share`, their part of all tensors that the script knows to be 
 keep-graphs    the loop keeps each loss with its graph: activations stay alive       memory-growth
 keep-outputs   the loop keeps each step's outputs                                    memory-growth
 gradients      gradients are set to zero and not freed: alive in the forward too     memory-owners
-old-copy       a copy of the first parameters stays alive and is never used          memory-owners
 temporaries    a metric without gradients makes and drops large tensors              memory-temporaries
 small-batch    two sizes of batches; the larger one takes little longer              memory-room
 
 Decoys: what looks alike
+old-copy       a copy of the first parameters stays alive: no gradients
 cache          a cache of samples grows in the first twenty steps, then is full
 keep-numbers   the loop keeps each loss as a number
 sawtooth       a list of outputs grows and is emptied every ten steps

@@ -36,8 +36,10 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 
-from planted import BATCH, Mixer, Run, Training, images
+from planted import BATCH, Mixer, Run, Training, images, return_memory
 
+if sys.argv[1] in ("fresh-memory", "allocator"):
+    return_memory(8)  # tensors of 16 MiB come from the kernel
 run = Run(steps=40 if sys.argv[1] == "threads" else 50)  # with too many threads a step takes long
 cause, ms = run.cause, run.ms()
 cpus = len(os.sched_getaffinity(0))
@@ -176,7 +178,7 @@ class Wide(nn.Module):
 
 
 def optimizer_loop():
-    """Optimizers: the planted time is that of step(), less what the same step takes for the network alone."""
+    """Optimizers: the planted time is that of step(); the network's own part is less than a millisecond."""
     if cause == "large-adam":
         # Adam takes about 0.35 ns an element where no cache holds its state.
         extra = nn.Parameter(torch.randn(max(1, int(ms / run.speed / 0.35e-6))))
@@ -192,10 +194,6 @@ def optimizer_loop():
         given = list(model.adapters)
     for parameter in given:
         parameter.grad = torch.randn_like(parameter)
-    own = torch.optim.Adam(Mixer().parameters(), 1e-3, fused=True)
-    for parameter in own.param_groups[0]["params"]:
-        parameter.grad = torch.zeros_like(parameter)
-    alone = best_ms(own.step, 10)
     batches = [images() for _ in range(8)]
     for number in run.steps():
         x, y = batches[number % 8]
@@ -205,7 +203,7 @@ def optimizer_loop():
             parameter.grad = parameter.grad if parameter.grad is not None else torch.zeros_like(parameter)
         began = time.perf_counter()
         optimizer.step()
-        run.add(max(0.0, time.perf_counter() - began - alone / 1e3))
+        run.add(time.perf_counter() - began)
     run.close()
 
 

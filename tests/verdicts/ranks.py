@@ -33,7 +33,9 @@ def train(rank, meeting):
     batches, alone = [images() for _ in range(4)], backward_alone()
     model = DistributedDataParallel(Mixer())
     optimizer = torch.optim.SGD(model.parameters(), 0.01)
-    large = torch.ones(max(1, int(ms / reduce_ms() * (1 << 20))))
+    size = torch.tensor(max(1, int(ms / reduce_ms() * (1 << 20))))
+    dist.broadcast(size, 0)  # both ranks add up as much
+    large = torch.ones(size.item())
     for number in run.steps():
         x, y = batches[number % 4]
         optimizer.zero_grad()
