@@ -2,6 +2,7 @@
  * Facts of the processor: what the step's thread and its process used, as counted by the kernel,
  * and what the machine has.
  */
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -53,6 +54,36 @@ static void cpu_put_usage(struct dw_facts_work *work, enum dw_fact_id id, size_t
 		dw_fact_set_median(work, id, known);
 }
 
+/* Sets a fact to the mean over the steady steps, with its 95% interval: faults come in bursts, which
+ * a median does not show. */
+static void cpu_put_mean(struct dw_facts_work *work, enum dw_fact_id id, size_t place)
+{
+	double sum = 0, squares = 0, mean, error;
+	struct dw_fact *fact;
+	size_t known = 0;
+
+	for (size_t i = 0; i < work->steady_count; i++) {
+		const struct dw_usage_of *usage = &work->usages[work->steady[i] - work->all];
+		double value = *(const double *)(const void *)((const char *)usage + place);
+
+		if (!(usage->known > 0.5) || !(usage->wall_ns > 0))
+			continue;
+		value /= usage->known;
+		sum += value;
+		squares += value * value;
+		known++;
+	}
+	if (!known || known * 10 < work->steady_count * 9) {
+		dw_fact_miss(work, id, TOO_SHORT);
+		return;
+	}
+	mean = sum / (double)known;
+	error = 1.96 * sqrt(fmax(0, squares / (double)known - mean * mean) / (double)known);
+	fact = dw_fact_set(work, id, mean, known);
+	fact->low = fmax(0, mean - error);
+	fact->high = mean + error;
+}
+
 static void cpu_put_number(struct dw_facts_work *work, enum dw_fact_id id, const char *key,
                            const char *missing)
 {
@@ -86,6 +117,7 @@ void dw_facts_of_cpu(struct dw_facts_work *work)
 	cpu_put_number(work, DW_FACT_CPU_OPERATOR_THREADS, DW_KEY_TORCH_THREADS,
 	               "the number of threads of an operator is not in the trace");
 	cpu_put_number(work, DW_FACT_CPU_BANDWIDTH, "host.bandwidth", "dwell run --flops");
+	cpu_put_number(work, DW_FACT_CPU_FAULT_NS, DW_KEY_FAULT_NS, "record with dwell run");
 	cpu_put_others(work);
 	if (!work->steady_count)
 		return;
@@ -93,8 +125,8 @@ void dw_facts_of_cpu(struct dw_facts_work *work)
 	cpu_put_usage(work, DW_FACT_CPU_THREAD, USAGE(cpu_ns), true);
 	cpu_put_usage(work, DW_FACT_CPU_SWITCHES_WAIT, USAGE(waits), false);
 	cpu_put_usage(work, DW_FACT_CPU_SWITCHES_FORCED, USAGE(preemptions), false);
-	cpu_put_usage(work, DW_FACT_CPU_FAULTS_MINOR, USAGE(minor_faults), false);
-	cpu_put_usage(work, DW_FACT_CPU_FAULTS_MAJOR, USAGE(major_faults), false);
+	cpu_put_mean(work, DW_FACT_CPU_FAULTS_MINOR, USAGE(minor_faults));
+	cpu_put_mean(work, DW_FACT_CPU_FAULTS_MAJOR, USAGE(major_faults));
 	if (work->delay_known)
 		cpu_put_usage(work, DW_FACT_CPU_DELAY, USAGE(delay_ns), true);
 	else

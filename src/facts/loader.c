@@ -25,6 +25,7 @@
 #define NO_WORKERS "the loader has no workers"
 #define EARLY_NS 2e6       /* tolerance: a batch may seem to be made this much after its request ended */
 #define LEAST_MATCHED 0.95
+#define LEAST_MADE 8u      /* batches of a worker that is compared with others */
 
 struct epoch {
 	size_t first, end;     /* its requests, without the begin of the iteration */
@@ -270,14 +271,23 @@ static void loader_put_of_steps(struct dw_facts_work *work, const struct loader 
 
 /* ---- production ------------------------------------------------------------------------------------ */
 
-/* The durations of all batches that were made for the loop. */
+/* The first batch that a thread made and that counts: the first one of a worker takes longer. */
+static size_t loader_first_usual(const struct loader *loader, size_t worker,
+                                 const struct dw_loading *of)
+{
+	return worker < loader->worker_count && of->made_count > 1;
+}
+
+/* The durations of the batches that were made for the loop, without the first ones of workers. `sum`
+ * and `samples` are of all batches. */
 static double *loader_made_lengths(const struct dw_facts_work *work, const struct loader *loader,
-                                   size_t *count, uint64_t *samples)
+                                   size_t *count, double *sum, uint64_t *samples)
 {
 	double *lengths = NULL;
 	size_t all = 0;
 
 	*count = 0;
+	*sum = 0;
 	*samples = 0;
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t w = 0; w <= loader->worker_count; w++) {
@@ -286,8 +296,13 @@ static double *loader_made_lengths(const struct dw_facts_work *work, const struc
 
 			all += pass ? 0 : of->made_count;
 			*samples += pass ? of->samples : 0;
-			for (size_t i = 0; pass && i < of->made_count; i++)
-				lengths[(*count)++] = (double)(of->made[i].end_ns - of->made[i].start_ns);
+			for (size_t i = 0; pass && i < of->made_count; i++) {
+				double length = (double)(of->made[i].end_ns - of->made[i].start_ns);
+
+				*sum += length;
+				if (i >= loader_first_usual(loader, w, of))
+					lengths[(*count)++] = length;
+			}
 		}
 		if (!pass)
 			lengths = calloc(all + 1, sizeof *lengths);
@@ -301,12 +316,9 @@ static void loader_put_production(struct dw_facts_work *work, const struct loade
 {
 	size_t count;
 	uint64_t samples;
-	double *lengths = loader_made_lengths(work, loader, &count, &samples);
-	double sum = 0, median;
+	double sum, median, *lengths = loader_made_lengths(work, loader, &count, &sum, &samples);
 
 	work->failed |= !lengths;
-	for (size_t i = 0; lengths && i < count; i++)
-		sum += lengths[i];
 	if (lengths && count) {
 		median = dw_facts_median(lengths, count);
 		dw_fact_set(work, DW_FACT_LOADER_PRODUCTION, median, count);
@@ -367,6 +379,13 @@ static void loader_put_parts(struct dw_facts_work *work, const struct loader *lo
 		else
 			dw_fact_miss(work, ids[w], "no range within a batch has such a name: record with "
 			                           "dwell run --functions, or name the parts");
+	/* The largest part may be code without a name: then only functions tell what it is. */
+	if (work->symbols[loader->all->parts[0].symbol].category == DWELL_CATEGORY_DATA &&
+	    !(work->facts->at[DW_FACT_TRACE_FUNCTIONS].value > 0)) {
+		dw_fact_miss(work, DW_FACT_LOADER_PART, work->python ? "record with dwell run --functions"
+		                                                     : "name the parts of making a batch");
+		return;
+	}
 	fact = dw_fact_set_share(work, DW_FACT_LOADER_PART, (double)loader->all->parts[0].ns, all,
 	                         loader->all->parts[0].count);
 	dw_fact_name(work, fact, loader->all->parts[0].symbol);
@@ -385,12 +404,41 @@ static double loader_mean_made(const struct dw_loading *of)
 	return of->made_count ? sum / (double)of->made_count : 0;
 }
 
-static void loader_put_workers(struct dw_facts_work *work, const struct loader *loader)
+/* Compares the workers that made several batches. The first batches of a worker take longer, so
+ * that workers with few batches tell nothing. */
+static void loader_put_slowest(struct dw_facts_work *work, const struct loader *loader,
+                               double *means)
 {
-	double busy = 0, span = 0, slowest = 0, *means;
+	double slowest = 0, median;
 	uint32_t slow = DW_NO_INDEX;
 	struct dw_fact *fact;
-	double median;
+	size_t count = 0;
+
+	for (size_t w = 0; w < loader->worker_count; w++) {
+		const struct dw_loading *of = &loader->all->threads[loader->workers[w]];
+
+		if (of->made_count < LEAST_MADE)
+			continue;
+		means[count++] = loader_mean_made(of);
+		if (means[count - 1] > slowest) {
+			slowest = means[count - 1];
+			slow = loader->workers[w];
+		}
+	}
+	median = dw_facts_median(means, count);
+	if (count < 2 || !(median > 0)) {
+		dw_fact_miss(work, DW_FACT_LOADER_SLOWEST,
+		             loader->worker_count < 2 ? "there is only one worker"
+		                                      : "no two workers made at least 8 batches");
+		return;
+	}
+	fact = dw_fact_set(work, DW_FACT_LOADER_SLOWEST, slowest / median, count);
+	fact->note = work->source->threads[slow].name;
+}
+
+static void loader_put_workers(struct dw_facts_work *work, const struct loader *loader)
+{
+	double busy = 0, span = 0, *means;
 
 	dw_fact_set(work, DW_FACT_LOADER_WORKERS, (double)loader->most_workers, loader->epoch_count);
 	dw_fact_set(work, DW_FACT_LOADER_WORKERS_STARTED, (double)loader->worker_count, 1);
@@ -404,23 +452,13 @@ static void loader_put_workers(struct dw_facts_work *work, const struct loader *
 	for (size_t w = 0; means && w < loader->worker_count; w++) {
 		const struct dw_loading *of = &loader->all->threads[loader->workers[w]];
 
-		means[w] = loader_mean_made(of);
-		busy += means[w] * (double)of->made_count;
+		busy += loader_mean_made(of) * (double)of->made_count;
 		span += (double)(of->made[of->made_count - 1].end_ns - of->made[0].start_ns);
-		if (means[w] > slowest) {
-			slowest = means[w];
-			slow = loader->workers[w];
-		}
 	}
-	median = means ? dw_facts_median(means, loader->worker_count) : 0;
-	free(means);
 	dw_fact_set_share(work, DW_FACT_LOADER_BUSY, busy, span, loader->worker_count);
-	if (loader->worker_count < 2 || !(median > 0)) {
-		dw_fact_miss(work, DW_FACT_LOADER_SLOWEST, "there is only one worker");
-		return;
-	}
-	fact = dw_fact_set(work, DW_FACT_LOADER_SLOWEST, slowest / median, loader->worker_count);
-	fact->note = work->source->threads[slow].name;
+	if (means)
+		loader_put_slowest(work, loader, means);
+	free(means);
 }
 
 /* ---- requests ---------------------------------------------------------------------------------- */

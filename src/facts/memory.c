@@ -102,13 +102,46 @@ static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory
 	dw_fact_set_share(work, DW_FACT_MEMORY_GROWTH_SHARE, growth, peak, count - first);
 }
 
+/* The part of the memory without a kind that each step makes anew: at most what it allocates. */
+static double memory_remade(const struct dw_facts_work *work, const struct dw_memory_pool *pool)
+{
+	const struct dw_memory_use *other = &pool->kinds[DW_MEMORY_OTHER];
+
+	return fmin((double)other->at_peak_bytes,
+	            (double)other->allocated_bytes / (double)work->loop->count);
+}
+
+/* The least memory of gradients in the later half of the loop. If a step frees them, it is 0 at
+ * some time of the step: there are several points a step, or the intervals have whole steps, whose
+ * moment with most memory may have gradients. Then the fact is not known. */
+static void memory_put_kept(struct dw_facts_work *work, const struct dw_memory_pool *pool)
+{
+	const struct dw_loop *loop = work->loop;
+	uint64_t from_ns = work->all[loop->count / 2].start_ns;
+	double least = INFINITY;
+	size_t points = 0;
+
+	for (size_t i = 0; i < pool->point_count; i++) {
+		if (pool->points[i].ns < from_ns || pool->points[i].ns >= loop->end_ns)
+			continue;
+		least = fmin(least, (double)pool->points[i].bytes[DW_MEMORY_GRADIENT]);
+		points++;
+	}
+	if (points < 2 * (loop->count - loop->count / 2)) {
+		dw_fact_miss(work, DW_FACT_MEMORY_GRADIENTS_KEPT,
+		             "there are too many steps: report some of them with --steps");
+		return;
+	}
+	dw_fact_set_share(work, DW_FACT_MEMORY_GRADIENTS_KEPT, least, (double)pool->all.at_peak_bytes,
+	                  points);
+}
+
 static void memory_put_kinds(struct dw_facts_work *work, const struct dw_memory_pool *pool)
 {
 	static const struct {
 		enum dw_fact_id id;
 		enum dw_memory_kind kind;
 	} kinds[] = {
-		{ DW_FACT_MEMORY_TEMPORARIES_SHARE, DW_MEMORY_TEMPORARY },
 		{ DW_FACT_MEMORY_GRADIENTS, DW_MEMORY_GRADIENT },
 		{ DW_FACT_MEMORY_ACTIVATIONS, DW_MEMORY_ACTIVATION },
 		{ DW_FACT_MEMORY_PARAMETERS, DW_MEMORY_PARAMETER },
@@ -122,6 +155,9 @@ static void memory_put_kinds(struct dw_facts_work *work, const struct dw_memory_
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		dw_fact_set_share(work, kinds[i].id, (double)pool->kinds[kinds[i].kind].at_peak_bytes, peak,
 		                  1);
+	dw_fact_set_share(work, DW_FACT_MEMORY_TEMPORARIES_SHARE,
+	                  (double)pool->kinds[DW_MEMORY_TEMPORARY].at_peak_bytes +
+	                      memory_remade(work, pool), peak, 1);
 	fact = dw_fact_set_share(work, DW_FACT_MEMORY_OWNER, bytes, peak, 1);
 	dw_fact_name(work, fact, owner);
 }
@@ -143,6 +179,85 @@ static void memory_put_peak(struct dw_facts_work *work, const struct dw_memory_p
 	dw_fact_set_share(work, DW_FACT_MEMORY_PEAK_SHARE, peak, strtod(capacity, NULL), 1);
 }
 
+/* ---- the size of the input ------------------------------------------------------------------ */
+
+#define LEAST_SIZED 20u   /* steps */
+#define LEAST_SPREAD 0.2  /* of the most memory of a step, from small to large steps */
+
+struct sized {
+	double bytes, ns;
+};
+
+static int memory_compare_sized(const void *left, const void *right)
+{
+	const struct sized *a = left, *b = right;
+
+	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/* The squared correlation of two columns. */
+static double memory_correlation(const struct sized *sized, size_t count)
+{
+	double n = (double)count, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		x += sized[i].bytes / n;
+		y += sized[i].ns / n;
+	}
+	for (size_t i = 0; i < count; i++) {
+		double dx = sized[i].bytes - x, dy = sized[i].ns - y;
+
+		xx += dx * dx;
+		yy += dy * dy;
+		xy += dx * dy;
+	}
+	return xx > 0 && yy > 0 && xy > 0 ? xy * xy / (xx * yy) : 0;
+}
+
+/* The most memory for activations and temporaries of each step, with the step's duration. Warm-up
+ * steps are left out. */
+static size_t memory_size_steps(struct dw_facts_work *work, const struct dw_memory_pool *pool,
+                                struct sized *sized)
+{
+	size_t count = 0, at = 0;
+
+	for (size_t s = 0; s < work->loop->count; s++) {
+		const struct dw_step *step = &work->all[s];
+		double most = 0;
+
+		while (at < pool->point_count && pool->points[at].ns < step->start_ns)
+			at++;
+		for (; at < pool->point_count && pool->points[at].ns < step->end_ns; at++)
+			most = fmax(most, (double)pool->points[at].bytes[DW_MEMORY_ACTIVATION] +
+			                      (double)pool->points[at].bytes[DW_MEMORY_TEMPORARY]);
+		if (most > 0 && work->roles[s] & (DW_ROLE_STEADY | DW_ROLE_OUTLIER))
+			sized[count++] = (struct sized){ most, (double)(step->end_ns - step->start_ns) };
+	}
+	return count;
+}
+
+static void memory_put_variation(struct dw_facts_work *work, const struct dw_memory_pool *pool)
+{
+	struct sized *sized = calloc(work->loop->count + 1, sizeof *sized);
+	size_t count = sized ? memory_size_steps(work, pool, sized) : 0;
+	double part;
+
+	work->failed |= !sized;
+	if (count < LEAST_SIZED || 2 * count < work->loop->count) {
+		dw_fact_miss(work, DW_FACT_INPUT_VARIATION,
+		             count < LEAST_SIZED ? "there are too few steps"
+		                                 : "there are too many steps: report some of them with --steps");
+		free(sized);
+		return;
+	}
+	part = memory_correlation(sized, count);
+	qsort(sized, count, sizeof *sized, memory_compare_sized);
+	if (sized[count - 1 - count / 50].bytes < (1 + LEAST_SPREAD) * sized[count / 50].bytes)
+		part = 0;
+	dw_fact_set_share(work, DW_FACT_INPUT_VARIATION, part, 1, count);
+	free(sized);
+}
+
 void dw_facts_of_memory(struct dw_facts_work *work)
 {
 	const struct dw_memory *memory = NULL;
@@ -157,15 +272,18 @@ void dw_facts_of_memory(struct dw_facts_work *work)
 		pool = memory_find_pool(work, memory);
 	if (!pool) {
 		for (unsigned id = DW_FACT_MEMORY_PEAK; id <= DW_FACT_MEMORY_INPUTS; id++)
-			dw_fact_miss(work, (enum dw_fact_id)id, NO_MEMORY);
+			if (id != DW_FACT_MEMORY_ALLOCATOR) /* of operators */
+				dw_fact_miss(work, (enum dw_fact_id)id, NO_MEMORY);
+		dw_fact_miss(work, DW_FACT_INPUT_VARIATION, NO_MEMORY);
 		return;
 	}
 	memory_put_peak(work, pool);
 	memory_put_growth(work, pool);
 	memory_put_kinds(work, pool);
+	memory_put_kept(work, pool);
+	memory_put_variation(work, pool);
 	dw_fact_set(work, DW_FACT_MEMORY_TEMPORARIES,
 	            (double)pool->kinds[DW_MEMORY_TEMPORARY].allocated_bytes / steps, 1);
 	dw_fact_set(work, DW_FACT_MEMORY_ALLOCATIONS, (double)pool->all.allocations / steps, 1);
 	dw_fact_set(work, DW_FACT_MEMORY_ALLOCATED, (double)pool->all.allocated_bytes / steps, 1);
-	dw_fact_miss(work, DW_FACT_MEMORY_ALLOCATOR, "the time in the allocator is not recorded");
 }

@@ -12,6 +12,7 @@
 #include "format/keys.h"
 
 #define SMALL_NS 20e3 /* about what calling an operator from Python costs */
+#define CALL_NS 2e3   /* at most this is the cost of calling an operator that allocates */
 
 enum group { OTHER, SYNCHRONISING, LAYOUT, COPY, ELEMENTWISE, GROUPS };
 
@@ -28,7 +29,6 @@ static const struct {
 	{ "to_mkldnn", LAYOUT },             { "to_dense", LAYOUT },
 	{ "copy_", COPY },                   { "clone", COPY },
 	{ "_to_copy", COPY },                { "to", COPY },
-	{ "fill_", COPY },                   { "zero_", COPY },
 	{ "cat", COPY },                     { "stack", COPY },
 	{ "add", ELEMENTWISE },              { "add_", ELEMENTWISE },
 	{ "sub", ELEMENTWISE },              { "sub_", ELEMENTWISE },
@@ -89,7 +89,7 @@ struct sums {
 	double ns[GROUPS], counts[GROUPS];
 	uint32_t largest[GROUPS];
 	double small_ns, small_count, all_ns, all_count;
-	bool fused, foreach;
+	double fused_count, foreach_count;
 };
 
 static struct sums operators_sum(const struct dw_facts_work *work)
@@ -114,9 +114,11 @@ static struct sums operators_sum(const struct dw_facts_work *work)
 			sums.small_ns += ns;
 			sums.small_count += count;
 		}
-		sums.fused |= strncmp(name, "aten::_fused_", 13) == 0 && strstr(name, "ad") != NULL;
-		sums.fused |= strncmp(name, "aten::_fused_sgd", 16) == 0;
-		sums.foreach |= strncmp(name, "aten::_foreach_", 15) == 0;
+		if ((strncmp(name, "aten::_fused_", 13) == 0 && strstr(name, "ad")) ||
+		    strncmp(name, "aten::_fused_sgd", 16) == 0)
+			sums.fused_count += count;
+		if (strncmp(name, "aten::_foreach_", 15) == 0)
+			sums.foreach_count += count;
 	}
 	return sums;
 }
@@ -276,6 +278,93 @@ static void operators_put_cost(struct dw_facts_work *work)
 	}
 }
 
+/* ---- types ----------------------------------------------------------------------------------- */
+
+/* Operators that compute the products themselves; those around them only call them. */
+static const char *const products[] = {
+	"mm", "addmm", "bmm", "baddbmm", "mkldnn_convolution", "convolution_backward",
+	"mkldnn_convolution_backward", "thnn_conv2d", "_slow_conv2d_forward", "mkldnn_linear",
+	"_scaled_dot_product_flash_attention_for_cpu", NULL,
+};
+
+static bool operators_is_product(const char *name)
+{
+	for (const char *const *product = products; *product; product++)
+		if (strcmp(operators_plain(name), *product) == 0)
+			return true;
+	return false;
+}
+
+/* Of the recorded forms of an operator: the part whose first tensor is in 32-bit floating point. */
+static double operators_float32_part(const struct dw_facts_work *work, const char *name)
+{
+	double all = 0, float32 = 0;
+	size_t count;
+
+	dw_model_symbols(work->model, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct dw_symbol *symbol = &work->symbols[i];
+
+		if (symbol->category != DWELL_CATEGORY_OPERATOR || !symbol->shapes ||
+		    symbol->shapes->entry.bytes <= sizeof *symbol->shapes ||
+		    strcmp(symbol->name, name) != 0)
+			continue;
+		all++;
+		float32 += symbol->shapes->tensors[0] == DWELL_FLOAT32; /* the first field is the type */
+	}
+	return all > 0 ? float32 / all : 0;
+}
+
+static void operators_put_float32(struct dw_facts_work *work, double whole_ns)
+{
+	const char *fast = dw_facts_meta(work, DW_KEY_BFLOAT16);
+	double ns = 0;
+
+	if (!(work->facts->at[DW_FACT_TRACE_SHAPES].value > 0)) {
+		dw_fact_miss(work, DW_FACT_OPERATORS_FLOAT32, "record with dwell run --shapes");
+		return;
+	}
+	if (!fast) {
+		dw_fact_miss(work, DW_FACT_OPERATORS_FLOAT32,
+		             "the processor has no instructions for 16-bit floating point, or they are not "
+		             "in the trace");
+		return;
+	}
+	for (size_t i = 0; i < work->loop->operator_count; i++) {
+		const char *name = work->symbols[work->loop->operators[i].symbol].name;
+
+		if (operators_is_product(name))
+			ns += (double)work->loop->operators[i].ns * operators_float32_part(work, name);
+	}
+	dw_fact_set_share(work, DW_FACT_OPERATORS_FLOAT32, ns, whole_ns, work->loop->usual_count);
+}
+
+/* ---- the allocator ---------------------------------------------------------------------------- */
+
+/* Operators that only allocate. What a call takes beyond the cost of calling any operator is the
+ * allocator's time. */
+static void operators_put_allocator(struct dw_facts_work *work, double whole_ns)
+{
+	double ns = 0, calls = 0, each = 0;
+
+	for (size_t i = 0; i < work->loop->operator_count; i++) {
+		const struct dw_loop_row *row = &work->loop->operators[i];
+		const char *name = operators_plain(work->symbols[row->symbol].name);
+
+		if (strncmp(name, "empty", 5) != 0 && strcmp(name, "resize_") != 0)
+			continue;
+		ns += (double)row->ns;
+		calls += (double)row->count;
+	}
+	if (!(calls > 0)) {
+		dw_fact_miss(work, DW_FACT_MEMORY_ALLOCATOR, "no operator of the steps allocates");
+		return;
+	}
+	each = fmin(ns / calls, CALL_NS);
+	dw_fact_set_share(work, DW_FACT_MEMORY_ALLOCATOR, ns - each * calls, whole_ns,
+	                  work->loop->usual_count);
+}
+
 void dw_facts_of_operators(struct dw_facts_work *work)
 {
 	const struct dw_loop *loop = work->loop;
@@ -300,6 +389,10 @@ void dw_facts_of_operators(struct dw_facts_work *work)
 		            loop->usual_count);
 	operators_put_groups(work, &sums, whole_ns, steps);
 	operators_put_compiled(work, steps);
-	dw_fact_set(work, DW_FACT_OPTIMIZER_FUSED, sums.fused, loop->usual_count);
-	dw_fact_set(work, DW_FACT_OPTIMIZER_FOREACH, sums.foreach, loop->usual_count);
+	/* A few steps of another optimizer before the loop do not count. */
+	dw_fact_set(work, DW_FACT_OPTIMIZER_FUSED, 2 * sums.fused_count >= steps, loop->usual_count);
+	dw_fact_set(work, DW_FACT_OPTIMIZER_FOREACH, 2 * sums.foreach_count >= steps,
+	            loop->usual_count);
+	operators_put_float32(work, whole_ns);
+	operators_put_allocator(work, whole_ns);
 }

@@ -5,9 +5,12 @@
  * that no range explains is the interpreter's.
  */
 #include <math.h>
+#include <string.h>
 #include <strings.h>
 
 #include "facts/work.h"
+#include "format/keys.h"
+#include "model/time/outermost.h"
 
 /* Names of ranges that write progress: a name counts if it begins with one of them. */
 static const char *const logging[] = { "log", "print", "metric", "summary", "tensorboard", "wandb",
@@ -69,6 +72,41 @@ static void outside_put_all(struct dw_facts_work *work, enum dw_fact_id id, enum
 	for (size_t i = 0; i < work->loop->count; i++)
 		ns += (double)work->all[i].share_ns[share];
 	dw_fact_set_share(work, id, ns, work->loop_ns, work->loop->count);
+}
+
+/* The part of the evaluation in which a module of PyTorch was called with gradients enabled. */
+static void outside_put_graphs(struct dw_facts_work *work)
+{
+	const struct dw_tree *tree = NULL;
+	double with_ns = 0, all_ns = 0;
+	bool with = false;
+	size_t count;
+
+	if (!dw_facts_meta(work, DW_KEY_TORCH_GRADIENTS)) {
+		dw_fact_miss(work, DW_FACT_EVALUATION_GRAPHS,
+		             "whether gradients are enabled is not in the trace");
+		return;
+	}
+	dw_model_symbols(work->model, &count);
+	for (size_t i = 0; i < count; i++)
+		with |= strcmp(work->symbols[i].name, DW_NAME_EVALUATION_GRADIENTS) == 0;
+	if (!with) {
+		dw_fact_set(work, DW_FACT_EVALUATION_GRAPHS, 0, 1);
+		return;
+	}
+	tree = dw_model_outermost(work->model, NULL);
+	work->failed |= !tree;
+	for (size_t i = 0; tree && i < tree->count; i++) {
+		const struct dw_tree_node *node = &tree->nodes[i];
+
+		if (node->symbol == DW_NO_INDEX || node->thread != work->loop->thread ||
+		    work->symbols[node->symbol].category != DWELL_CATEGORY_EVALUATION)
+			continue;
+		all_ns += (double)node->stat.total_ns;
+		if (strcmp(work->symbols[node->symbol].name, DW_NAME_EVALUATION_GRADIENTS) == 0)
+			with_ns += (double)node->stat.total_ns;
+	}
+	dw_fact_set_share(work, DW_FACT_EVALUATION_GRAPHS, with_ns, all_ns, 1);
 }
 
 static void outside_put_gap(struct dw_facts_work *work)
@@ -155,6 +193,8 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 		outside_put_all(work, all[i].id, all[i].share);
 	dw_fact_set(work, DW_FACT_LOOP_EVALUATIONS, (double)counts[DW_SHARE_EVALUATION], 1);
 	dw_fact_set(work, DW_FACT_LOOP_CHECKPOINTS, (double)counts[DW_SHARE_CHECKPOINT], 1);
+	dw_fact_set(work, DW_FACT_LOOP_CALLS,
+	            (double)counts[DW_SHARE_OPERATORS] / (double)work->loop->count, 1);
 	named_ns = (double)ns[DW_SHARE_NAMED];
 	rest_ns = (double)ns[DW_SHARE_OTHER];
 	if (!work->python)
@@ -165,4 +205,5 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 	outside_put_names(work, named_ns);
 	outside_put_rest(work, rest_ns);
 	outside_put_gap(work);
+	outside_put_graphs(work);
 }

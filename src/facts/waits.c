@@ -1,12 +1,15 @@
 /*
- * Facts of functions that wait for files, for the network or for locks. They are found by their
- * names in CPython, if functions were recorded. Their times cover the loop, in the threads with
- * steps.
+ * Facts of functions, if they were recorded: those that wait for files, for the network or for
+ * locks, those that log, and what recording functions costs. They are found by their names in
+ * CPython and in libc. Their times cover the loop, in the threads with steps.
  */
+#include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "facts/work.h"
+#include "format/keys.h"
 #include "model/time/profiles.h"
 
 #define NO_FUNCTIONS "record with dwell run --functions"
@@ -31,7 +34,72 @@ static const struct {
 	{ "", "SemLock.acquire", DW_FACT_WAIT_LOCK }, { "SimpleQueue.get", "", DW_FACT_WAIT_LOCK },
 	{ "select.", "", DW_FACT_WAIT_LOCK },         { "poll.poll", "", DW_FACT_WAIT_LOCK },
 	{ "epoll.poll", "", DW_FACT_WAIT_LOCK },      { "posix.wait", "", DW_FACT_WAIT_LOCK },
+	{ "fsync", "", DW_FACT_WAIT_FILE },           { "fdatasync", "", DW_FACT_WAIT_FILE },
+	{ "pthread_mutex_lock", "", DW_FACT_WAIT_LOCK }, { "pthread_join", "", DW_FACT_WAIT_LOCK },
+	{ "pthread_cond_", "wait", DW_FACT_WAIT_LOCK }, { "sem_wait", "", DW_FACT_WAIT_LOCK },
 };
+
+/* Functions that log. They do not call each other. */
+static const char *const loggers[] = {
+	"Logger.debug", "Logger.info", "Logger.warning", "Logger.error", "Logger.log",
+	"Logger.critical", "Logger.exception", "SummaryWriter.add_", "builtins.print", NULL,
+};
+
+static bool waits_is_logger(const char *name)
+{
+	for (const char *const *logger = loggers; *logger; logger++)
+		if (strncmp(name, *logger, strlen(*logger)) == 0)
+			return true;
+	return false;
+}
+
+/* Logging in and outside steps: of functions, or of the ranges that the program named. */
+static void waits_put_logging(struct dw_facts_work *work, const struct dw_flat *flat)
+{
+	const struct dw_fact *named = &work->facts->at[DW_FACT_LOOP_LOGGING];
+	uint32_t largest = DW_NO_INDEX;
+	double ns = 0, largest_ns = 0;
+
+	for (size_t i = 0; flat && i < flat->count; i++) {
+		double total_ns = (double)flat->rows[i].stat.total_ns;
+
+		if (!waits_is_logger(work->symbols[flat->rows[i].symbol].name))
+			continue;
+		ns += total_ns;
+		if (total_ns > largest_ns) {
+			largest_ns = total_ns;
+			largest = flat->rows[i].symbol;
+		}
+	}
+	if (named->measured && !(ns > named->value * work->loop_ns))
+		work->facts->at[DW_FACT_LOOP_LOGGING_ALL] = *named;
+	else if (flat)
+		dw_fact_name(work, dw_fact_set_share(work, DW_FACT_LOOP_LOGGING_ALL, ns, work->loop_ns *
+		                                     (double)work->steps->thread_count, 1), largest);
+	else
+		dw_fact_miss(work, DW_FACT_LOOP_LOGGING_ALL,
+		             work->python ? NO_FUNCTIONS : "name the ranges that log: \"log\"");
+}
+
+/* Adds the cost of recording functions to that of operators. */
+static void waits_put_cost(struct dw_facts_work *work, const struct dw_flat *flat)
+{
+	const char *range = dw_facts_meta(work, DW_KEY_COST_RANGE_NS);
+	const struct dw_fact *step = &work->facts->at[DW_FACT_STEP_WALL];
+	struct dw_fact *cost = &work->facts->at[DW_FACT_RUN_PROFILER];
+	double calls = 0, more;
+
+	for (size_t i = 0; flat && i < flat->count; i++)
+		calls += (double)flat->rows[i].stat.count;
+	calls /= (double)work->steps->thread_count * (double)work->loop->count;
+	dw_fact_set(work, DW_FACT_RUN_FUNCTIONS, calls, work->loop->count);
+	if (!range || !cost->measured || !(step->value > 0))
+		return;
+	more = calls * strtod(range, NULL) / step->value;
+	cost->value = fmin(1, cost->value + more);
+	cost->low = fmin(1, cost->low + more);
+	cost->high = fmin(1, cost->high + more);
+}
 
 static enum dw_fact_id waits_find(const char *name)
 {
@@ -81,4 +149,8 @@ void dw_facts_of_waits(struct dw_facts_work *work)
 		else
 			dw_fact_miss(work, ids[i], NO_FUNCTIONS);
 	}
+	if (work->loop_ns > 0)
+		waits_put_logging(work, flat);
+	if (flat)
+		waits_put_cost(work, flat);
 }

@@ -1,6 +1,8 @@
 /*
  * Rules about the host: the interpreter, waits, the collector, calls of operators.
  */
+#include <string.h>
+
 #include "rules/case.h"
 
 /* Between two operators the interpreter takes 2 to 40 us if it only calls the next operator. Longer
@@ -38,11 +40,47 @@ static enum dw_rule_whole host_whole_python(const struct dw_rule_case *at)
 	return host_whole(dw_case_part(at, DW_FACT_LOOP_PYTHON));
 }
 
+/* A part of the loop as a part of the whole. */
+static double host_of_whole(const struct dw_rule_case *at, enum dw_rule_whole whole, double share)
+{
+	return whole == DW_RULE_OF_STEP ? share / fmax(0.01, dw_case_part(at, DW_FACT_LOOP_STEPS)) : share;
+}
+
+/* What slow steps that recur take beyond usual ones, as a part of the loop, if most of it lies in
+ * `part`: it is in the steady steps' shares, and slow-steps reports it. */
+static double host_in_slow_steps(const struct dw_rule_case *at, const char *part)
+{
+	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+	bool recur = dw_case_part(at, DW_FACT_STEP_STEADY) + dw_case_part(at, DW_FACT_STEP_WARM_UP) +
+	                 dw_case_part(at, DW_FACT_STEP_OUTLIERS) > dw_case_part(at, DW_FACT_STEP_COUNT);
+
+	if (!recur || !excess->measured || excess->value < DW_RULE_DEADBAND || !excess->note ||
+	    strcmp(excess->note, part) != 0)
+		return 0;
+	return excess->value * dw_case_part(at, DW_FACT_STEP_OUTLIERS_PART);
+}
+
+/* Waits for files and logging are parts of the loop. Where they use a CPU, the interpreter's time
+ * contains them. */
+static double host_in_python(const struct dw_rule_case *at)
+{
+	double idle = dw_case_part(at, DW_FACT_STEP_IDLE) * dw_case_part(at, DW_FACT_LOOP_STEPS) +
+	              dw_case_part(at, DW_FACT_LOOP_WAITING);
+	double files = fmax(0, dw_case_part(at, DW_FACT_WAIT_FILE) - idle);
+	double logging = dw_case_part(at, DW_FACT_LOOP_LOGGING_ALL) -
+	                 dw_case_part(at, DW_FACT_LOOP_LOGGING);
+
+	return fmax(files, logging) + host_in_slow_steps(at, "python");
+}
+
 static struct dw_amount host_share_python(const struct dw_rule_case *at)
 {
-	if (host_whole_python(at) == DW_RULE_OF_STEP)
-		return dw_case_amount(at, DW_FACT_STEP_PYTHON);
-	return host_share(at, DW_FACT_STEP_PYTHON, DW_FACT_LOOP_PYTHON);
+	enum dw_rule_whole whole = host_whole_python(at);
+	struct dw_amount share = dw_case_amount(at, DW_FACT_STEP_PYTHON);
+
+	if (whole != DW_RULE_OF_STEP)
+		share = host_share(at, DW_FACT_STEP_PYTHON, DW_FACT_LOOP_PYTHON);
+	return dw_amount_less(share, host_of_whole(at, whole, host_in_python(at)));
 }
 
 static enum dw_rule_whole host_whole_idle(const struct dw_rule_case *at)
@@ -52,7 +90,8 @@ static enum dw_rule_whole host_whole_idle(const struct dw_rule_case *at)
 
 static struct dw_amount host_share_idle(const struct dw_rule_case *at)
 {
-	return host_share(at, DW_FACT_STEP_IDLE, DW_FACT_LOOP_WAITING);
+	return dw_amount_less(host_share(at, DW_FACT_STEP_IDLE, DW_FACT_LOOP_WAITING),
+	                      host_of_whole(at, host_whole_idle(at), host_in_slow_steps(at, "idle")));
 }
 
 /* If the delay of each step is not known, a wait for a CPU cannot be distinguished from a sleep. */
@@ -89,11 +128,23 @@ static struct dw_amount host_share_synchronising(const struct dw_rule_case *at)
 	                                      isnan(part) ? 0 : fmin(1, part)));
 }
 
+/* Most of them are an optimizer's that works on one parameter at a time: optimizer-unfused reports
+ * them. */
+static bool host_calls_are_optimizers(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_OPTIMIZER_COUNT) >=
+	           0.6 * dw_case_value(at, DW_FACT_OPERATORS_COUNT) &&
+	       !dw_case_has(at, DW_FACT_OPTIMIZER_FUSED) && !dw_case_has(at, DW_FACT_OPTIMIZER_FOREACH) &&
+	       fmax(dw_case_part(at, DW_FACT_STEP_OPTIMIZER),
+	            dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL)) >= 0.15;
+}
+
 static bool host_calls_small(const struct dw_rule_case *at)
 {
 	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
 
-	return (count >= HOST_MANY_COUNT ||
+	return !host_calls_are_optimizers(at) &&
+	       (count >= HOST_MANY_COUNT ||
 	        (count >= HOST_SMALL_COUNT && host_share_small(at).value >= HOST_SMALL_SHARE)) &&
 	       dw_case_value(at, DW_FACT_OPERATORS_SMALL_MEAN) < HOST_SMALL_NS &&
 	       dw_case_part(at, DW_FACT_STEP_PYTHON) *
@@ -138,6 +189,8 @@ static bool host_is_python(const struct dw_rule_case *at)
 	double whole_ns = dw_case_whole_ns(at, host_whole_python(at));
 	double calls_ns = dw_case_part(at, DW_FACT_OPERATORS_COUNT) * HOST_CALL_NS;
 
+	if (host_whole_python(at) == DW_RULE_OF_LOOP)
+		calls_ns += dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_CALL_NS;
 	return dw_case_has(at, DW_FACT_TRACE_PYTHON) &&
 	       host_share_python(at).value * whole_ns - calls_ns >= DW_RULE_DEADBAND * whole_ns;
 }
@@ -177,13 +230,14 @@ const struct dw_rule dw_rules_host[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_WAIT_FILE),
 		.threshold = 0.05,
-		.reason = "Time in functions that read, write and flush files.",
-		.statement = "Waiting for files {takes} {share} {of}[, most of it in {wait.file:name}]"
+		.reason = "Time in functions that read, write and flush, if functions were recorded, or in "
+		          "which the main thread was blocked by a file, a pipe or a socket.",
+		.statement = "Reading or writing files {takes} {share} {of}[, most of it in {wait.file:name}]"
 		             "{wait.file:where}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "read and write in another thread, in larger pieces, and flush less often",
 		},
-		.look = "dwell report --view functions",
+		HOST_FUNCTIONS,
 	},
 	{
 		.id = "waiting-lock",
@@ -194,14 +248,15 @@ const struct dw_rule dw_rules_host[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_WAIT_LOCK),
 		.threshold = 0.05,
-		.reason = "Time in functions that acquire locks, join threads or get from queues.",
+		.reason = "Time in functions that acquire locks, join threads or get from queues, if functions "
+		          "were recorded, or in which a lock blocked the main thread.",
 		.statement = "Waiting for a lock or another thread {takes} {share} {of}"
 		             "[, most of it in {wait.lock:name}]{wait.lock:where}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "hold the lock for less time, or exchange through a queue that has "
 			                 "entries ready",
 		},
-		.look = "dwell report --view functions",
+		HOST_FUNCTIONS,
 	},
 	{
 		.id = "idle",
@@ -216,9 +271,10 @@ const struct dw_rule dw_rules_host[] = {
 		.reason = "No thread of the process used a CPU, and none waited for one. If that wait is "
 		          "known for the whole run only, the share must exceed it, and 20%.",
 		.applies = host_is_idle,
-		.statement = "The program is idle for {share} {of}{step.idle:where}: it waits, not for data.",
+		.statement = "The program is idle for {share} {of}{step.idle:where}: it waits, not for data"
+		             "[?wait.sleep: ; in sleeps {wait.sleep} of the loop].",
 		.remedy = {
-			[DW_WORDS_ANY] = "a sleep, a lock, a file or a network",
+			[DW_WORDS_ANY] = "find the sleep, the lock, the file or the network that it waits for",
 		},
 		HOST_FUNCTIONS,
 	},

@@ -5,8 +5,6 @@
 
 #include "rules/case.h"
 
-#define LOOP_DELAY 0.25 /* of the steps' time */
-
 static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id inside,
                                  enum dw_fact_id outside)
 {
@@ -35,28 +33,39 @@ static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 	return (struct dw_amount){ share, share, share };
 }
 
-/* Single slow first steps are not slow steps. The time of the collector and of starting workers has
- * rules of its own. */
+/* A rule about the loader reports waits for data: it says why they are long. */
+static bool loop_waits_for_data(const struct dw_rule_case *at)
+{
+	double excess = dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+
+	return dw_case_part(at, DW_FACT_LOADER_START_SHARE) >= excess / 2 ||
+	       (dw_case_has(at, DW_FACT_LOADER_WORKERS) &&
+	        dw_case_value(at, DW_FACT_LOOP_DATA_ALL) >= fmax(0.15, excess));
+}
+
+/* Single slow first steps are not slow steps. The time of the collector, of waits for data, and of
+ * compilation has rules of its own. */
 static bool loop_has_slow_steps(const struct dw_rule_case *at)
 {
 	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
 
 	return dw_case_value(at, DW_FACT_STEP_OUTLIERS) >= 1 &&
 	       !(excess->note && strcmp(excess->note, "collector") == 0) &&
-	       !(excess->note && strcmp(excess->note, "data") == 0 &&
-	         dw_case_part(at, DW_FACT_LOADER_START_SHARE) >= excess->value / 2);
+	       !(excess->note && strcmp(excess->note, "data") == 0 && loop_waits_for_data(at)) &&
+	       !(dw_case_part(at, DW_FACT_OPERATORS_COMPILATION) >= excess->value / 2) &&
+	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2);
 }
 
 /* Other programs that use the CPU also change the durations of steps. */
 static bool loop_changes(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS &&
-	       !(dw_case_value(at, DW_FACT_DRIFT_CHANGE) < 2 * dw_case_value(at, DW_FACT_CPU_DELAY));
+	       !(dw_case_value(at, DW_FACT_DRIFT_CHANGE) < dw_case_value(at, DW_FACT_CPU_DELAY));
 }
 
 static bool loop_drifts(const struct dw_rule_case *at)
 {
-	return !(dw_case_value(at, DW_FACT_CPU_DELAY) > LOOP_DELAY) &&
+	return !(dw_case_value(at, DW_FACT_DRIFT_SLOPE) < dw_case_value(at, DW_FACT_CPU_DELAY)) &&
 	       dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS;
 }
 
@@ -105,10 +114,11 @@ const struct dw_rule dw_rules_loop[] = {
 		.kind = DW_RULE_CAUSE,
 		.part = DW_RULE_PART_OUTSIDE,
 		.whole = DW_RULE_OF_LOOP,
-		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_LOGGING),
+		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_LOGGING_ALL),
 		.threshold = 0.05,
 		.reason = "Logging does not train.",
-		.statement = "Logging takes {share} {of}{loop.logging:where}.",
+		.statement = "Logging takes {share} {of}[, most of it in {loop.logging_all:name}]"
+		             "{loop.logging_all:where}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "log every n-th step, and flush less often",
 			[DW_WORDS_LIGHTNING] = "Trainer(log_every_n_steps=...) with a larger number",
@@ -205,8 +215,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_CHANGE, DW_FACT_DRIFT_CHANGE_STEP),
 		.threshold = 0.10,
-		.reason = "At least 40 steady steps, and a difference of twice the share of the time in which "
-		          "the steps' thread waits for a CPU.",
+		.reason = "At least 40 steady steps, and a difference of at least the share of the time in which "
+		          "the steps' thread waits for a CPU: other programs change the pace too.",
 		.applies = loop_changes,
 		.no_gain = true,
 		.statement = "From step {drift.change_step} on, steps take {drift.change} longer than before"
@@ -225,9 +235,9 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_SLOPE),
 		.threshold = 0.10,
-		.reason = "A trend over at least 40 steady steps that chance does not explain. Not reported if "
-		          "the steps' thread waits for a CPU for a quarter of its time: other programs "
-		          "change the pace.",
+		.reason = "A trend over at least 40 steady steps that chance does not explain, of at least the "
+		          "share of the time in which the steps' thread waits for a CPU: other programs "
+		          "change the pace too.",
 		.applies = loop_drifts,
 		.gain_ns = loop_gain_drift,
 		.statement = "Steps get slower: by {share} of the median from the first to the last"

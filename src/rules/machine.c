@@ -9,11 +9,38 @@ static struct dw_amount machine_delay(const struct dw_rule_case *at)
 	return isnan(delay.value) ? dw_case_amount(at, DW_FACT_RUN_DELAY) : delay;
 }
 
-/* The program's own threads compete for the CPUs, and other programs do not. */
+#define MACHINE_OTHERS 0.25 /* of the CPUs; if other programs use more, they may be the reason */
+#define MACHINE_ALONE 0.10  /* if they use less, only the program's own threads can be */
+#define MACHINE_MOST 0.60   /* if they use more, nothing can be said */
+#define MACHINE_LONG 0.40   /* of a step without a CPU, although others leave CPUs */
+
+/* Twice as many threads as CPUs wait for each other, whatever other programs do. */
+static bool machine_has_far_too_many(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_CPU_THREADS) >= 2 * dw_case_value(at, DW_FACT_CPU_CPUS) &&
+	       machine_delay(at).value >= MACHINE_LONG &&
+	       !(dw_case_value(at, DW_FACT_CPU_OTHERS) > MACHINE_MOST);
+}
+
+/* The program's own threads compete for the CPUs, and other programs do not. Not every thread is
+ * known (threads of C programs, threads of loader workers); but if no other program uses the CPUs,
+ * what the step's thread waits for is the program's own. */
 static bool machine_is_oversubscribed(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) &&
-	       !(dw_case_value(at, DW_FACT_CPU_OTHERS) > 0.25);
+	double others = dw_case_value(at, DW_FACT_CPU_OTHERS);
+
+	if (others > MACHINE_OTHERS)
+		return machine_has_far_too_many(at);
+	return dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) ||
+	       (dw_case_fact(at, DW_FACT_CPU_DELAY)->measured && others < MACHINE_ALONE);
+}
+
+/* The known threads, if they are more than the CPUs. */
+static double machine_threads(const struct dw_rule_case *at)
+{
+	double threads = dw_case_value(at, DW_FACT_CPU_THREADS);
+
+	return threads > dw_case_value(at, DW_FACT_CPU_CPUS) ? threads : NAN;
 }
 
 static bool machine_threads_rest(const struct dw_rule_case *at)
@@ -24,17 +51,22 @@ static bool machine_threads_rest(const struct dw_rule_case *at)
 	       dw_case_value(at, DW_FACT_CPU_BUSY) < 0.4 * threads;
 }
 
-/* A fault without input takes about 1 us in the kernel, including clearing a page: 0.5 us on
- * physical machines, 3 us in virtual ones. A fault with input waits for a disk, about 100 us. */
+#define MACHINE_FAULT_NS 1000.0  /* without input, if it was not measured: 500 on physical machines,
+                                 * 3000 in virtual ones */
+#define MACHINE_INPUT_NS 100e3   /* with input: it waits for a disk */
+
+/* The time of faults is a share of the time without waits for a CPU: those make all of it longer. */
 static struct dw_amount machine_share_faults(const struct dw_rule_case *at)
 {
-	double step_ns = dw_case_whole_ns(at, DW_RULE_OF_STEP);
+	double step_ns = dw_case_whole_ns(at, DW_RULE_OF_STEP) *
+	                 fmax(0.1, 1 - dw_case_part(at, DW_FACT_CPU_DELAY));
+	double fault_ns = dw_case_has(at, DW_FACT_CPU_FAULT_NS) ? dw_case_value(at, DW_FACT_CPU_FAULT_NS)
+	                                                       : MACHINE_FAULT_NS;
 
-	return dw_amount_times(dw_amount_plus(dw_case_amount(at, DW_FACT_CPU_FAULTS_MINOR),
-	                                      dw_amount_times(dw_case_amount(at,
-	                                                                     DW_FACT_CPU_FAULTS_MAJOR),
-	                                                      100)),
-	                       1000 / step_ns);
+	return dw_amount_plus(dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MINOR),
+	                                      fault_ns / step_ns),
+	                      dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MAJOR),
+	                                      MACHINE_INPUT_NS / step_ns));
 }
 
 const struct dw_rule dw_rules_machine[] = {
@@ -44,14 +76,17 @@ const struct dw_rule dw_rules_machine[] = {
 		.kind = DW_RULE_CAUSE,
 		.part = DW_RULE_PART_NONE,
 		.whole = DW_RULE_OF_STEP,
-		.needs = DW_RULE_NEEDS(DW_FACT_CPU_THREADS, DW_FACT_CPU_CPUS),
+		.needs = DW_RULE_NEEDS(DW_FACT_CPU_CPUS),
 		.share = machine_delay,
 		.threshold = 0.10,
-		.reason = "The time in which the step's thread could run and had no CPU, if the program's "
-		          "own threads are more than the CPUs and other programs use less than a quarter of "
-		          "them.",
+		.reason = "The time in which the step's thread could run and had no CPU. Other programs use "
+		          "less than a quarter of the CPUs, and the program is known to have more threads "
+		          "than there are CPUs; or they use less than a tenth, so that nothing but the "
+		          "program's own threads can have the CPU; or they use less than 60%, the program "
+		          "has twice as many threads as there are CPUs, and waits for 40% of a step.",
 		.applies = machine_is_oversubscribed,
-		.statement = "The program runs {cpu.threads} threads on {cpu.cpus} CPU{cpu.cpus:s}, and the "
+		.number = machine_threads,
+		.statement = "The program runs more threads [({number}) ]than there are CPUs ({cpu.cpus}): the "
 		             "step's thread waits for a CPU for {share} {of}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "no more threads than CPUs (OMP_NUM_THREADS)",
@@ -87,7 +122,9 @@ const struct dw_rule dw_rules_machine[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_CPU_FAULTS_MINOR, DW_FACT_CPU_FAULTS_MAJOR),
 		.share = machine_share_faults,
 		.threshold = 0.08,
-		.reason = "At 1 us for each fault without input and 100 us for one with input.",
+		.reason = "Each fault without input takes the time that `dwell run` measured on this machine "
+		          "(1 us if it did not), each fault with input 100 us; as a share of the time without "
+		          "waits for a CPU.",
 		.statement = "{cpu.faults_minor} page faults a step {take} about {share} {of}: memory is "
 		             "returned to the system and touched anew.",
 		.remedy = {

@@ -12,12 +12,21 @@ static bool memory_grows(const struct dw_rule_case *at)
 	       MEMORY_GROWTH_BYTES;
 }
 
-/* Other programs also use the memory of a CPU. */
+#define MEMORY_CALLS 0.3      /* of a step */
+#define MEMORY_CALL_NS 10e3   /* Python's time for an operator's call, at most */
+
+/* Memory of a device belongs to the program. A host always has memory; larger batches help there if
+ * calls of small operators, whose number does not depend on the batch, take much of a step. */
 static bool memory_has_room(const struct dw_rule_case *at)
 {
 	const struct dw_fact *peak = dw_case_fact(at, DW_FACT_MEMORY_PEAK);
+	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
+	double calls = dw_case_part(at, DW_FACT_OPERATORS_SMALL) +
+	               fmin(dw_case_part(at, DW_FACT_STEP_PYTHON),
+	                    count * MEMORY_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_STEP));
 
-	return peak->note && strcmp(peak->note, "cpu") != 0;
+	return peak->note && (strncmp(peak->note, "cpu", 3) != 0 ||
+	                      (count >= 100 && calls >= MEMORY_CALLS));
 }
 
 static struct dw_amount memory_room(const struct dw_rule_case *at)
@@ -27,10 +36,6 @@ static struct dw_amount memory_room(const struct dw_rule_case *at)
 	return (struct dw_amount){ room, room, room };
 }
 
-static bool memory_is_tight(const struct dw_rule_case *at)
-{
-	return dw_case_value(at, DW_FACT_MEMORY_PEAK_SHARE) >= 0.7;
-}
 
 static bool memory_is_large(const struct dw_rule_case *at)
 {
@@ -83,15 +88,17 @@ const struct dw_rule dw_rules_memory[] = {
 		.question = "Do gradients stay in memory where they are not needed?",
 		.kind = DW_RULE_CHANCE,
 		.whole = DW_RULE_OF_PEAK,
-		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_GRADIENTS, DW_FACT_MEMORY_PEAK_SHARE),
+		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_GRADIENTS_KEPT, DW_FACT_MEMORY_PEAK),
 		.threshold = 0.15,
-		.reason = "Said only where the peak is 70% of the memory or more.",
-		.applies = memory_is_tight,
+		.reason = "Gradients that stay in memory in all phases of all steps, at a peak of 32 MiB or "
+		          "more. Freed before the forward, they leave their place to activations.",
+		.applies = memory_is_large,
 		.no_gain = true,
-		.statement = "Gradients hold {share} {of}[; most is held by {memory.owner:name}].",
+		.statement = "Gradients are never freed and hold {share} {of}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "free gradients before the forward of the next step",
-			[DW_WORDS_PYTORCH] = "zero_grad(set_to_none=True) before forward",
+			[DW_WORDS_PYTORCH] = "zero_grad(set_to_none=True) before forward, unless batches are "
+			                     "accumulated",
 		},
 		.look = "dwell report --view memory",
 	},
@@ -104,8 +111,9 @@ const struct dw_rule dw_rules_memory[] = {
 		                       DW_FACT_MEMORY_CAPACITY),
 		.share = memory_room,
 		.threshold = 0.50,
-		.reason = "Of a device, whose memory the program has for itself. Whether larger batches are "
-		          "faster is not known from one size.",
+		.reason = "Of a device, whose memory the program has for itself. Of a host only if the calls of "
+		          "100 small operators or more and Python take 30% of a step: a larger batch does not "
+		          "need more of them. Whether larger batches are faster is not known from one size.",
 		.applies = memory_has_room,
 		.no_gain = true,
 		.statement = "{share} {of} on {memory.peak:note} is free at the peak of {memory.peak}.",
@@ -120,8 +128,9 @@ const struct dw_rule dw_rules_memory[] = {
 		.kind = DW_RULE_CHANCE,
 		.whole = DW_RULE_OF_PEAK,
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_TEMPORARIES_SHARE, DW_FACT_MEMORY_PEAK),
-		.threshold = 0.50,
-		.reason = "What is allocated and freed within one operator, of a peak of 32 MiB or more.",
+		.threshold = 0.25,
+		.reason = "What is allocated and freed within one operator, or made anew in each step outside "
+		          "its phases, of a peak of 32 MiB or more.",
 		.applies = memory_is_large,
 		.no_gain = true,
 		.statement = "Temporaries hold {share} {of}.",

@@ -15,7 +15,8 @@ static bool operators_optimizer_alone(const struct dw_rule_case *at)
 
 static bool operators_optimizer_unfused(const struct dw_rule_case *at)
 {
-	return operators_optimizer_alone(at) && !dw_case_has(at, DW_FACT_OPTIMIZER_FUSED) && !dw_case_has(at, DW_FACT_OPTIMIZER_FOREACH) &&
+	return operators_optimizer_alone(at) && !dw_case_has(at, DW_FACT_OPTIMIZER_FUSED) &&
+	       !dw_case_has(at, DW_FACT_OPTIMIZER_FOREACH) &&
 	       dw_case_value(at, DW_FACT_OPTIMIZER_COUNT) >= 40;
 }
 
@@ -72,9 +73,18 @@ static bool operators_below_roof(const struct dw_rule_case *at)
 	       dw_case_value(at, DW_FACT_FLOPS_COUNTED) >= 0.5;
 }
 
+#define OPERATORS_FAULTS 0.4 /* of the time in no range */
+
+/* If page faults explain much of this time, page-faults reports it. */
 static bool operators_no_python(const struct dw_rule_case *at)
 {
-	return !dw_case_has(at, DW_FACT_TRACE_PYTHON);
+	double faults_ns = dw_case_part(at, DW_FACT_CPU_FAULTS_MINOR) *
+	                   dw_case_part(at, DW_FACT_CPU_FAULT_NS);
+	double unnamed_ns = dw_case_value(at, DW_FACT_STEP_UNNAMED) *
+	                    dw_case_whole_ns(at, DW_RULE_OF_STEP) *
+	                    (1 - dw_case_part(at, DW_FACT_CPU_DELAY));
+
+	return !dw_case_has(at, DW_FACT_TRACE_PYTHON) && !(faults_ns >= OPERATORS_FAULTS * unnamed_ns);
 }
 
 static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
@@ -172,6 +182,28 @@ const struct dw_rule dw_rules_operators[] = {
 		.record = "dwell run --shapes tells which tensors",
 	},
 	{
+		.id = "roofline",
+		.question = "Do operators compute far below the machine's peak?",
+		.kind = DW_RULE_WORK,
+		.group = DW_RULE_OPERATORS,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SHARE, DW_FACT_FLOPS_COUNTED,
+		                       DW_FACT_FLOPS_PEAK_SHARE),
+		.share = operators_share_roof,
+		.threshold = 0.40,
+		.reason = "The arithmetic of at least half of the operators' time is counted, and they reach "
+		          "less than 30% of the peak that was measured on this machine.",
+		.applies = operators_below_roof,
+		.statement = "Operators reach {flops.peak_share} of the machine's measured peak "
+		             "({flops.counted} of their time is counted): {share} {of} is lost to it.",
+		.remedy = {
+			[DW_WORDS_ANY] = "larger batches and dimensions that are multiples of 16 or more",
+		},
+		.look = "dwell report --view flops",
+	},
+	{
 		.id = "one-operator",
 		.question = "Does one operator take most of a step?",
 		.kind = DW_RULE_WORK,
@@ -220,28 +252,6 @@ const struct dw_rule dw_rules_operators[] = {
 		.look = "dwell report --view operators",
 	},
 	{
-		.id = "roofline",
-		.question = "Do operators compute far below the machine's peak?",
-		.kind = DW_RULE_WORK,
-		.group = DW_RULE_OPERATORS,
-		.part = DW_RULE_PART_COMPUTE,
-		.whole = DW_RULE_OF_STEP,
-		.host_times = true,
-		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SHARE, DW_FACT_FLOPS_COUNTED,
-		                       DW_FACT_FLOPS_PEAK_SHARE),
-		.share = operators_share_roof,
-		.threshold = 0.40,
-		.reason = "The arithmetic of at least half of the operators' time is counted, and they reach "
-		          "less than 30% of the peak that was measured on this machine.",
-		.applies = operators_below_roof,
-		.statement = "Operators reach {flops.peak_share} of the machine's measured peak "
-		             "({flops.counted} of their time is counted): {share} {of} is lost to it.",
-		.remedy = {
-			[DW_WORDS_ANY] = "larger batches and dimensions that are multiples of 16 or more",
-		},
-		.look = "dwell report --view flops",
-	},
-	{
 		.id = "precision",
 		.question = "Are products computed in a longer type than needed?",
 		.kind = DW_RULE_CHANCE,
@@ -268,8 +278,8 @@ const struct dw_rule dw_rules_operators[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_UNNAMED),
 		.share = operators_share_nameless,
-		.threshold = 0.12,
-		.reason = "A program without Python need not name all of its work; from an eighth of a step "
+		.threshold = 0.08,
+		.reason = "A program without Python need not name all of its work; from a twelfth of a step "
 		          "on, what lies there can be the cause of something. It is ranked as work.",
 		.applies = operators_no_python,
 		.no_gain = true,

@@ -185,8 +185,7 @@ static void build_process(struct dw_summary *summary, struct dw_summary_rank *ra
 			rank->lost[cause] += source->threads[i].lost[cause];
 }
 
-/* `ranks`: by thread, the rank of the thread's loop in the summary. */
-static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint32_t *ranks,
+static bool build_loop(struct dw_summary *summary, struct dw_model *model, bool *done,
                        const struct dw_divided_loop *divided)
 {
 	const struct dw_source *source = dw_model_source(model);
@@ -194,13 +193,13 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	uint32_t process = source->threads[divided->loop->thread].process;
 	struct dw_summary_rank *rank;
 
-	for (size_t i = 0; i < source->thread_count; i++)
-		if (ranks[i] != DW_NO_INDEX && source->threads[i].process == process)
-			return true; /* a process has one main loop */
+	if (!steps || done[process])
+		return steps != NULL;
+	done[process] = true;
 	rank = DW_GROW(&summary->ranks, &summary->capacity, summary->count);
 	if (!rank)
 		return false;
-	ranks[divided->loop->thread] = (uint32_t)summary->count++;
+	summary->count++;
 	build_process(summary, rank, source, process);
 	build_steps(rank, divided, steps->steps);
 	build_spans(summary, rank, divided);
@@ -208,28 +207,13 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	return !summary->failed;
 }
 
-/* Whether the job may have been killed or may hang: a step or the recording did not end. */
-static bool build_is_cut(const struct dw_source *source)
-{
-	bool cut = false;
-
-	for (size_t i = 0; i < source->step_count; i++)
-		cut |= source->steps[i].open;
-	for (size_t i = 0; i < source->file_count; i++)
-		cut |= source->files[i].head && !(source->files[i].head->flags & DW_HEAD_FINISHED);
-	return cut;
-}
-
 bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model,
                           struct dwell_error *error)
 {
-	const struct dw_source *source = dw_model_source(model);
-	uint32_t *ranks = malloc((source->thread_count + 1) * sizeof *ranks);
-	bool good = ranks && (!source->step_count || dw_model_steps(model, error));
-	size_t loops = good && source->step_count ? 1 : 0, before = summary->count;
+	bool *done = calloc(dw_model_source(model)->process_count + 1, sizeof *done);
+	bool good = done && (!dw_model_source(model)->step_count || dw_model_steps(model, error));
+	size_t loops = good && dw_model_source(model)->step_count ? 1 : 0;
 
-	for (size_t i = 0; ranks && i < source->thread_count; i++)
-		ranks[i] = DW_NO_INDEX;
 	/* Loops come by descending number of steps: the first of a process is its main loop. */
 	for (size_t i = 0; good && i < loops; i++) {
 		struct dw_divided_loop divided;
@@ -237,12 +221,10 @@ bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model,
 		good = dw_facts_divide_loop(model, i, &divided, error);
 		loops = divided.loop_count;
 		if (good && divided.loop)
-			good = build_loop(summary, model, ranks, &divided);
+			good = build_loop(summary, model, done, &divided);
 		free(divided.steps);
 	}
-	if (good && summary->count > before && build_is_cut(source))
-		good = dw_summary_add_where(summary, model, ranks, error);
-	free(ranks);
+	free(done);
 	if (!good)
 		dw_error_set(error, DWELL_E_NOMEM, "no memory for a summary");
 	return good;

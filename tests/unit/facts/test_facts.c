@@ -450,6 +450,91 @@ TEST(functions_that_wait)
 	made_close(&made);
 }
 
+/* What blocked the main thread, as `dwell run` saw it: 20 of 50 looks at a lock, 3 at a file. */
+static const struct dw_facts *facts_of_looks(uint64_t program, uint32_t looks)
+{
+	begin_trace(DW_PROCESS_PYTHON);
+	dw_encode_process_entry(&made.process)->pid = 100; /* the tid of made.thread */
+	for (uint64_t i = 0; i < 20; i++)
+		step(i, 100 + i * 50, 150 + i * 50, 25);
+	struct dw_entry_usage *entry = dw_encode_usage(&made.process, 0, 0, 1200 * ms);
+
+	entry->entry.aux = DW_USAGE_MACHINE;
+	entry->delay_ns = program;
+	entry->waits = looks * 6 / 5; /* the loop is 1000 of the 1200 ms */
+	entry->preemptions = looks * 2 / 5 * 6 / 5;
+	entry->minor_faults = looks * 3 / 50 * 6 / 5;
+	return facts_of();
+}
+
+TEST(what_blocks_the_main_thread)
+{
+	const struct dw_facts *facts = facts_of_looks(100, 500);
+
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, STEP_IDLE), 0.5);
+	CLOSE(VALUE(facts, WAIT_LOCK), 0.4);
+	CHECK(facts->at[DW_FACT_WAIT_LOCK].low < 0.4 && facts->at[DW_FACT_WAIT_LOCK].high > 0.4);
+	CLOSE(VALUE(facts, WAIT_FILE), 0.06);
+	CLOSE(VALUE(facts, WAIT_SLEEP), 0);
+	made_close(&made);
+	facts = facts_of_looks(101, 500); /* the looks are at another process */
+	REQUIRE(facts != NULL);
+	CHECK(!facts->at[DW_FACT_WAIT_LOCK].measured);
+	made_close(&made);
+	facts = facts_of_looks(100, 10); /* too few */
+	REQUIRE(facts != NULL);
+	CHECK(!facts->at[DW_FACT_WAIT_SLEEP].measured);
+	made_close(&made);
+}
+
+TEST(functions_that_log_count_with_what_they_call)
+{
+	begin_trace(DW_PROCESS_PYTHON);
+	uint32_t info = made_op(&made, DWELL_CATEGORY_FUNCTION, "Logger.info");
+	uint32_t emit = made_op(&made, DWELL_CATEGORY_FUNCTION, "StreamHandler.emit");
+
+	for (uint64_t i = 0; i < 20; i++) {
+		uint64_t at = 100 + i * 10;
+
+		dw_encode_begin(&made.stream, at * ms, info);
+		range(at + 1, at + 3, emit);
+		dw_encode_end(&made.stream, (at + 4) * ms);
+		step(i, at, at + 10, 10);
+	}
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, LOOP_LOGGING_ALL), 0.4);
+	CHECK_STR(facts->at[DW_FACT_LOOP_LOGGING_ALL].name, "Logger.info");
+	CHECK_EQ(VALUE(facts, RUN_FUNCTIONS), 2);
+	made_close(&made);
+}
+
+/* Two of three evaluations build graphs. */
+TEST(evaluation_with_gradients)
+{
+	for (int named = 0; named < 2; named++) {
+		begin_trace(DW_PROCESS_PYTHON);
+		uint32_t without = made_op(&made, DWELL_CATEGORY_EVALUATION, "evaluation");
+		uint32_t with = made_op(&made, DWELL_CATEGORY_EVALUATION, "evaluation with gradients");
+
+		if (named)
+			dw_encode_meta(&made.process, "torch.evaluation_gradients", "named", false);
+		for (uint64_t i = 0; i < 30; i++) {
+			uint64_t at = 100 + i * 10;
+
+			step(i, at, at + 6, 6);
+			range(at + 6, at + 9, i % 3 ? with : without);
+		}
+		const struct dw_facts *facts = facts_of();
+		REQUIRE(facts != NULL);
+		CHECK_EQ(facts->at[DW_FACT_EVALUATION_GRAPHS].measured, named);
+		if (named)
+			CLOSE(VALUE(facts, EVALUATION_GRAPHS), 2.0 / 3);
+		made_close(&made);
+	}
+}
+
 /* Memory that each step adds to, and a peak. */
 TEST(memory_that_grows)
 {
