@@ -25,16 +25,25 @@ static uint64_t tally_bucket_middle(unsigned octave, unsigned bucket)
 	return ((uint64_t)(DW_TALLY_BUCKETS + bucket) << shift) + (((uint64_t)1 << shift) >> 1);
 }
 
-/* Extends the buckets to an octave. False: out of memory. */
-static bool tally_widen(struct dw_tally *tally, struct dw_arena *arena, unsigned octave)
+#define TALLY_LAST_OCTAVE 59u
+#define TALLY_SLACK 2u /* octaves beyond a new extreme: the next extremes are often near */
+
+/* Extends the buckets to the octaves from `low` to `high`. The arena keeps the old buckets, so few
+ * large extensions are better than many small ones. False: out of memory. */
+static bool tally_reserve(struct dw_tally *tally, struct dw_arena *arena, unsigned low,
+                          unsigned high)
 {
 	unsigned first = tally->first_octave, end = first + tally->octaves;
 	uint32_t *buckets;
 
-	if (!tally->octaves)
-		first = end = octave;
-	first = octave < first ? octave : first;
-	end = octave >= end ? octave + 1 : end;
+	if (!tally->octaves) {
+		first = low;
+		end = high + 1;
+	}
+	if (tally->octaves && low >= first && high < end)
+		return true;
+	first = low < first ? low : first;
+	end = high >= end ? high + 1 : end;
 	buckets = dw_arena_alloc(arena, (end - first) * DW_TALLY_BUCKETS * sizeof *buckets);
 	if (!buckets)
 		return false;
@@ -47,6 +56,17 @@ static bool tally_widen(struct dw_tally *tally, struct dw_arena *arena, unsigned
 	return true;
 }
 
+static bool tally_widen(struct dw_tally *tally, struct dw_arena *arena, unsigned octave)
+{
+	unsigned low = octave, high = octave;
+
+	if (octave < tally->first_octave)
+		low = octave > TALLY_SLACK ? octave - TALLY_SLACK : 0;
+	else
+		high = octave + TALLY_SLACK < TALLY_LAST_OCTAVE ? octave + TALLY_SLACK : TALLY_LAST_OCTAVE;
+	return tally_reserve(tally, arena, low, high);
+}
+
 static void put_bucket(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration,
                        uint32_t times)
 {
@@ -56,12 +76,19 @@ static void put_bucket(struct dw_tally *tally, struct dw_arena *arena, uint64_t 
 		tally->buckets[(octave - tally->first_octave) * DW_TALLY_BUCKETS + bucket] += times;
 }
 
-/* Moves the samples to buckets. */
-static bool tally_fill_buckets(struct dw_tally *tally, struct dw_arena *arena, unsigned first_octave)
+/* Moves the samples to buckets, which will also be needed for the octaves from `low` to `high`. */
+static bool tally_fill_buckets(struct dw_tally *tally, struct dw_arena *arena, unsigned low,
+                               unsigned high)
 {
 	const uint64_t *samples = tally->samples;
 
-	if (!tally_widen(tally, arena, first_octave))
+	for (uint32_t i = 0; i < tally->sample_count; i++) {
+		unsigned bucket, octave = octave_of(samples[i], &bucket);
+
+		low = octave < low ? octave : low;
+		high = octave > high ? octave : high;
+	}
+	if (!tally_reserve(tally, arena, low, high))
 		return false;
 	for (uint32_t i = 0; i < tally->sample_count; i++)
 		put_bucket(tally, arena, samples[i], 1);
@@ -90,12 +117,12 @@ static bool put_sample(struct dw_tally *tally, struct dw_arena *arena, uint64_t 
 
 void dw_tally_add_slow(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration)
 {
-	unsigned bucket;
+	unsigned bucket, octave = octave_of(duration, &bucket);
 
 	if (!arena)
 		return;
 	if (!tally->octaves && (put_sample(tally, arena, duration) ||
-	                        !tally_fill_buckets(tally, arena, octave_of(duration, &bucket))))
+	                        !tally_fill_buckets(tally, arena, octave, octave)))
 		return;
 	put_bucket(tally, arena, duration, 1);
 }
@@ -125,6 +152,16 @@ static void merge_buckets(struct dw_tally *into, struct dw_arena *arena,
 			           from->buckets[i]);
 }
 
+/* Prepares the buckets of `into` for those of `from`. False: out of memory. */
+static bool tally_make_space(struct dw_tally *into, struct dw_arena *arena,
+                             const struct dw_tally *from)
+{
+	unsigned low = from->first_octave, high = low + from->octaves - 1u;
+
+	return into->octaves ? tally_reserve(into, arena, low, high)
+	                     : tally_fill_buckets(into, arena, low, high);
+}
+
 void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from,
                     double ratio)
 {
@@ -132,8 +169,7 @@ void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct 
 	                                         * count them */
 	if (!from->count)
 		return;
-	if (from->octaves && arena &&
-	    (into->octaves || tally_fill_buckets(into, arena, from->first_octave)))
+	if (from->octaves && arena && tally_make_space(into, arena, from))
 		merge_buckets(into, arena, from, ratio);
 	for (uint32_t i = 0; !from->octaves && i < from->sample_count; i++)
 		dw_tally_add_slow(into, arena, tally_scale(from->samples[i], ratio));
