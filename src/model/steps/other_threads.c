@@ -110,10 +110,12 @@ void dw_others_walk(struct dw_others_sums *sums, size_t stream)
 
 /* ---- the sums --------------------------------------------------------------------------- */
 
-/* Sets the kinds of each row. Returns whether there are any. */
+/* Sets the kinds of each row. Returns whether the times are needed: other threads can help only a
+ * backward phase, and they must have ranges of a kind. */
 static bool others_find_kinds(struct dw_others_sums *sums)
 {
 	const struct dw_model *model = sums->model;
+	bool backward = false;
 	uint8_t all = 0;
 
 	for (uint32_t row = 0; row < model->row_count; row++) {
@@ -123,9 +125,10 @@ static bool others_find_kinds(struct dw_others_sums *sums)
 			sums->kinds[row] = 1 << DW_OTHERS_COMMUNICATE;
 		else if (symbol->category == DWELL_CATEGORY_OPERATOR)
 			sums->kinds[row] = 1 << DW_OTHERS_OPERATE;
+		backward |= dw_share_of(symbol) == DW_SHARE_BACKWARD;
 		all |= sums->kinds[row];
 	}
-	return all;
+	return all && backward;
 }
 
 bool dw_others_init(struct dw_others_sums *sums, struct dw_model *model, const bool *steps)
