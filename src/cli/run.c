@@ -176,7 +176,7 @@ static void run_note_peaks(void)
 
 	dw_peak_measure(&peak);
 	snprintf(text, sizeof text, "%.0f", peak.flops_per_second);
-	dwell_meta_json("peak_flops_per_second", text);
+	dwell_meta_json(DW_KEY_PEAK_FLOPS, text);
 	snprintf(text, sizeof text,
 	         "single precision multiply-adds in registers, %s, %u thread%s at once; one of them "
 	         "%.1f GFLOP/s", peak.vectors, peak.threads, peak.threads == 1 ? "" : "s",

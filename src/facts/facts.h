@@ -77,6 +77,12 @@ const struct dw_facts *dw_facts(struct dw_model *model, struct dwell_error *erro
 const struct dw_facts *dw_facts_of_loop(struct dw_model *model, size_t loop,
                                         struct dwell_error *error);
 
+/* The model whose profile by name the facts use if functions were recorded: the threads with steps,
+ * from the first step of the main loop to its last one (struct dw_step_outline). A caller that
+ * computes other profiles too gets it from the same walk. */
+struct dw_model *dw_facts_loop_model(struct dw_model *model, uint64_t start_ns, uint64_t end_ns,
+                                     struct dwell_error *error);
+
 /* A part of the mean steady step of all loops: the part of a fact from step.profiler to
  * step.unnamed, or ranges under a name that the program gave. */
 struct dw_steady_part {

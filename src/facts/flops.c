@@ -1,23 +1,24 @@
 /*
  * Facts of arithmetic: what the operators with known FLOPs achieved, and the machine's peak.
  *
- * Counting FLOPs walks the records once more. So it is done only if the run was recorded with
- * --flops, which measures the peak of the machine.
+ * FLOPs are counted only if the run was recorded with --flops, which measures the peak of the
+ * machine.
  */
 #include <stdlib.h>
 
 #include "facts/work.h"
+#include "format/keys.h"
 #include "model/time/flops.h"
 
 #define NO_FLOPS "record with dwell run --flops"
 
 void dw_facts_of_flops(struct dw_facts_work *work)
 {
-	const char *peak = dw_facts_meta(work, "peak_flops_per_second");
+	const char *peak = dw_facts_meta(work, DW_KEY_PEAK_FLOPS);
 	const struct dw_flops_sum *sum = NULL;
 	double achieved = 0;
 
-	if (peak && work->facts->at[DW_FACT_TRACE_SHAPES].value > 0) {
+	if (peak && dw_flops_are_facts(work->model)) {
 		sum = dw_model_flops(work->model, NULL);
 		work->failed |= !sum;
 	}

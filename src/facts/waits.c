@@ -115,19 +115,27 @@ static enum dw_fact_id waits_find(const char *name)
 	return DW_FACT_COUNT;
 }
 
+struct dw_model *dw_facts_loop_model(struct dw_model *model, uint64_t start_ns, uint64_t end_ns,
+                                     struct dwell_error *error)
+{
+	const struct dw_scope scope = { .has_window = true, .from_ns = start_ns, .to_ns = end_ns,
+		                            .step_threads = true };
+	struct dw_model *loop = NULL;
+
+	return dw_model_within(model, &scope, &loop, error) == 0 ? loop : NULL;
+}
+
 void dw_facts_of_waits(struct dw_facts_work *work)
 {
 	static const enum dw_fact_id ids[2] = { DW_FACT_WAIT_FILE, DW_FACT_WAIT_LOCK };
-	struct dw_scope scope = { .has_window = true, .step_threads = true };
 	uint32_t largest[2] = { DW_NO_INDEX, DW_NO_INDEX };
 	double ns[2] = { 0 }, counts[2] = { 0 };
 	const struct dw_flat *flat = NULL;
 	struct dw_model *loop = NULL;
 
 	if (work->facts->at[DW_FACT_TRACE_FUNCTIONS].value > 0 && work->loop_ns > 0) {
-		scope.from_ns = work->loop->start_ns;
-		scope.to_ns = work->loop->end_ns;
-		if (dw_model_within(work->model, &scope, &loop, NULL) == 0)
+		loop = dw_facts_loop_model(work->model, work->loop->start_ns, work->loop->end_ns, NULL);
+		if (loop)
 			flat = dw_model_flat(loop, DW_FACTS_CATEGORY(FUNCTION), NULL);
 		work->failed |= !flat;
 	}

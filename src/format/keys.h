@@ -14,6 +14,8 @@
 #define DW_KEY_COST_RANGE_NS "dwell.cost_range_ns" /* JSON: what a range costs on this machine */
 #define DW_KEY_DELAY_NS "dwell.delay_ns"           /* JSON: how long the main thread was ready to
                                                     * run and got no CPU */
+#define DW_KEY_PEAK_FLOPS "peak_flops_per_second" /* JSON: what the machine can do; only measured
+                                                    * with --flops */
 #define DW_KEY_STEP_ON "dwell.step_on"             /* text: the NAME of `dwell run --step-on` */
 #define DW_KEY_FUNCTIONS "dwell.functions"         /* "not asked for": the program has the functions
                                                     * probe, but none were requested */

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "format/keys.h"
 #include "model/time/flops.h"
 #include "views/common.h"
 
-#define PEAK_KEY "peak_flops_per_second" /* a fact of the run, measured on its machine */
 #define MOST_NAMED 3 /* operators without a count that the headline names */
 #define PEAK_HOW_KEY "peak_flops_measured_as"    /* a sentence on the method */
 
@@ -77,7 +77,7 @@ static const char *flops_find_fact(const struct dw_source *source, const char *k
 /* Returns the FLOP/s measured on the machine of the run, or 0 if they were not measured. */
 static double flops_machine_peak(const struct dw_source *source)
 {
-	const char *text = flops_find_fact(source, PEAK_KEY);
+	const char *text = flops_find_fact(source, DW_KEY_PEAK_FLOPS);
 
 	return text ? strtod(text, NULL) : 0;
 }

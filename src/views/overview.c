@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "facts/facts.h"
 #include "format/keys.h"
 #include "model/joint/joint.h"
 #include "views/overview.h"
@@ -438,7 +439,19 @@ static bool overview_has_shapes(const struct dw_model *model, const struct dw_sy
 	return false;
 }
 
-/* Creates the models of the counted steps, and all profiles by name in one pass. */
+static bool overview_has_calls(const struct dw_overview *overview)
+{
+	size_t count;
+
+	dw_model_symbols(overview->model, &count);
+	for (size_t i = 0; i < count; i++)
+		if (overview->symbols[i].category == DWELL_CATEGORY_FUNCTION)
+			return true;
+	return false;
+}
+
+/* Creates the models of the counted steps, and all profiles by name in one pass: that of the loop
+ * too, which facts need if functions were recorded. */
 static int overview_look_inside(struct dw_overview *overview, struct dwell_error *error)
 {
 	struct dw_model *models[DW_JOINT_MOST] = { overview->model };
@@ -458,7 +471,14 @@ static int overview_look_inside(struct dw_overview *overview, struct dwell_error
 		models[count++] = overview->inside;
 		models[count++] = overview->inside_all;
 	}
-	return dw_model_compute_together(models, count, error);
+	if (steps && steps->count && overview_has_calls(overview) &&
+	    !dw_model_is_partial(overview->model)) {
+		models[count] = dw_facts_loop_model(overview->model, steps->loop_start_ns,
+		                                    steps->loop_end_ns, error);
+		if (!models[count++])
+			return -1;
+	}
+	return dw_model_compute_together(models, count, true, error);
 }
 
 static int overview_prepare(struct dw_overview *overview, struct dw_model *model,

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "model/joint/joint.h"
 #include "views/common.h"
 
 /* ---- what a view needs --------------------------------------------------------------- */
@@ -23,7 +24,12 @@ static int view_check_needs(const struct dw_view *view, struct dw_model *model,
 	if (view->needs_device && !dw_model_source(model)->events_count)
 		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s",
 		                    dw_view_trace_name(model, name), view->needs, view->remedy);
-	if (!view->categories || dw_model_categories(model) & view->categories)
+	if (!view->categories)
+		return 0;
+	/* The table states its coverage, which needs the threads and the steps: one walk for all. */
+	if (dw_model_compute_together(&model, 1, false, error))
+		return DWELL_E_NOMEM;
+	if (dw_model_categories(model) & view->categories)
 		return 0;
 	if (dw_model_is_partial(model) || dw_model_scope(model)->thread)
 		return dw_error_set(error, DWELL_E_NO_DATA,

@@ -13,7 +13,7 @@
 #include "format/decode.h"
 #include "model/core/model_data.h"
 
-#define DW_SCOPES 3u
+#define DW_SCOPES 4u
 
 struct dw_scope_set {
 	const struct dw_model *const *models;    /* `count` models of one source */

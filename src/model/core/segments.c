@@ -255,12 +255,27 @@ static size_t piece_size(const struct dw_model *model)
 	return workers == 1 ? 0 : piece > LEAST_CHUNKS ? piece : LEAST_CHUNKS;
 }
 
+/* Copies the pieces into the model's memory, largest first. */
+static bool segments_keep(struct dw_model *model, const struct split *split,
+                          struct dw_segments *segments)
+{
+	segments->items = dw_arena_alloc(&model->arena, (split->count + 1) * sizeof *segments->items);
+	if (!segments->items)
+		return false;
+	if (split->count) {
+		memcpy(segments->items, split->items, split->count * sizeof *segments->items);
+		qsort(segments->items, split->count, sizeof *segments->items, compare_sizes);
+	}
+	segments->count = split->count;
+	return true;
+}
+
 static bool segments_compute(struct dw_model *model, const void *request, void *result)
 {
 	struct split split = { .model = model };
-	struct dw_segments *segments = result;
 	size_t pieces = 0;
 	unsigned workers;
+	bool good = false;
 
 	if (cut_streams(&split, piece_size(model))) {
 		pieces = split.count;
@@ -270,25 +285,27 @@ static bool segments_compute(struct dw_model *model, const void *request, void *
 			if (split.count)
 				dw_pool_run(split.count, workers, find_effect, &split);
 			resolve(&split);
-			segments->items = dw_arena_alloc(&model->arena,
-			                                 (split.count + 1) * sizeof *segments->items);
+			good = segments_keep(model, &split, result);
 		}
 		for (unsigned i = 0; split.frames && i < workers; i++)
 			dw_frames_reset(&split.frames[i]);
 	}
 	for (size_t i = 0; i < pieces; i++)
 		free(split.effects[i].open);
-	if (segments->items) {
-		if (split.count)
-			memcpy(segments->items, split.items, split.count * sizeof *segments->items);
-		segments->count = split.count;
-		if (split.count)
-			qsort(segments->items, split.count, sizeof *segments->items, compare_sizes);
-	}
 	free(split.items);
 	free(split.effects);
 	free(split.frames);
-	return segments->items != NULL;
+	return good;
+}
+
+static bool segments_compute_whole(struct dw_model *model, const void *request, void *result)
+{
+	struct split split = { .model = model };
+	bool good = cut_streams(&split, 0) && segments_keep(model, &split, result);
+
+	free(split.items);
+	free(split.effects);
+	return good;
 }
 
 static const struct dw_product segments_product = { sizeof(struct dw_segments), segments_compute,
@@ -297,6 +314,14 @@ static const struct dw_product segments_product = { sizeof(struct dw_segments), 
 const struct dw_segments *dw_model_segments(struct dw_model *model)
 {
 	return dw_product_get(model, &segments_product, 0, NULL, NULL);
+}
+
+const struct dw_segments *dw_model_whole_streams(struct dw_model *model)
+{
+	static const struct dw_product product = { sizeof(struct dw_segments), segments_compute_whole,
+		                                       NULL };
+
+	return dw_product_get(model, &product, 0, NULL, NULL);
 }
 
 /* ---- begins that another walk finds -------------------------------------------------------- */

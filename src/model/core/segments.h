@@ -38,5 +38,7 @@ struct dw_segments {
 
 /* NULL when out of memory. */
 const struct dw_segments *dw_model_segments(struct dw_model *model);
+/* The same for passes that need whole streams: each is one piece, and there is no first pass. */
+const struct dw_segments *dw_model_whole_streams(struct dw_model *model);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "model/core/model_data.h"
+#include "model/core/product.h"
 #include "model/device/device.h"
 
 /* A number by which events refer to their call. */
@@ -22,6 +23,40 @@ struct dw_late_call {
 	uint32_t correlation;
 };
 
+/* A call of a part has a key. */
+struct dw_key_use {
+	uint32_t key, call;
+	bool added; /* the call was added because of the key */
+};
+
+/* Categories of ranges that a program names. */
+#define DW_DEVICE_BIT(name) (1u << DWELL_CATEGORY_##name)
+#define DW_DEVICE_NAMED                                                                       \
+	(DW_DEVICE_BIT(ZONE) | DW_DEVICE_BIT(PHASE) | DW_DEVICE_BIT(DATA) | DW_DEVICE_BIT(ACTION) | \
+	 DW_DEVICE_BIT(EVENT) | DW_DEVICE_BIT(HANDLER) | DW_DEVICE_BIT(COMMUNICATION) |            \
+	 DW_DEVICE_BIT(CHECKPOINT) | DW_DEVICE_BIT(EVALUATION) | DW_DEVICE_BIT(COLLECTOR) |        \
+	 DW_DEVICE_BIT(PROFILER))
+
+/* A range that the program names; homes.c chooses those that matter. */
+struct dw_device_named {
+	uint64_t start_ns, end_ns;
+	uint32_t thread, symbol;
+	uint32_t depth;
+	uint32_t owner;  /* index, or DW_NO_INDEX: not stored yet */
+	uint32_t parent; /* index in the list, or DW_NO_INDEX */
+};
+
+/* What one stream has. Indices are within the part. All zero is empty. */
+struct dw_device_part {
+	struct dw_device_owner *owners;
+	struct dw_device_call *calls;
+	struct dw_key_use *uses;
+	struct dw_device_named *ranges;
+	size_t owner_count, owner_capacity, call_count, call_capacity, use_count, use_capacity;
+	size_t range_count, range_capacity;
+	bool failed;
+};
+
 struct dw_device_build {
 	struct dw_model *model;
 	struct dw_device_work *work;
@@ -34,15 +69,30 @@ struct dw_device_build {
 	uint32_t *external;           /* by event: index of its external key, or DW_NO_INDEX; NULL: none */
 	struct dw_late_call *lates;   /* by thread and begin */
 	size_t late_count;
+	bool *waits;                  /* by symbol: it is a call that waits for a device */
+	struct dw_device_part *parts; /* by stream */
 };
 
+extern const struct dw_product dw_device_product;
+
+/* events.c: how device work is computed. begin(), then a walk with calls_pass.h, then end(). False:
+ * out of memory. Call the reset function in any case; it does not free `work`. */
+bool dw_device_begin(struct dw_device_build *build, struct dw_model *model,
+                     struct dw_device_work *work);
+bool dw_device_end(struct dw_device_build *build);
+void dw_device_reset(struct dw_device_build *build);
+
 /* events.c: decodes all events. Afterwards `call` of an event is the index of a key, until
- * dw_device_find_calls() has found the calls. False: out of memory. */
+ * dw_device_take_parts() has found the calls. False: out of memory. */
 bool dw_device_read_events(struct dw_device_build *build);
-/* calls.c: walks the host's streams and finds the calls of the keys. False: out of memory. */
+/* calls.c: walks the host's streams and fills the parts. False: out of memory. */
 bool dw_device_find_calls(struct dw_device_build *build);
+/* calls.c: appends the parts to the product, and finds the calls of the keys. False: out of
+ * memory. */
+bool dw_device_take_parts(struct dw_device_build *build);
 /* homes.c: finds the home of each call and the ranges of the home around it. False: out of memory. */
 bool dw_device_find_homes(struct dw_device_build *build);
+void dw_device_part_reset(struct dw_device_part *part);
 
 /* The key of an id. If there is none, adds it if `add` is true, and otherwise returns NULL. NULL
  * with `add`: out of memory. */

@@ -1,75 +1,63 @@
 /*
  * Finds the host's calls that caused device events, and the ranges around them.
  *
- * One pass over the host's streams. A range with a CORRELATION or EXTERNAL record is a call if an
- * event has that number, or if it waits for a device. Its owners are the ranges that are open
- * around it. An owner is stored when the first call in it is seen. So memory grows with the number
- * of ranges that caused device work, and not with the number of all ranges.
+ * One pass over the host's streams, in parallel. A range with a CORRELATION or EXTERNAL record is a
+ * call if an event has that number, or if it waits for a device. Its owners are the ranges that are
+ * open around it. An owner is stored when the first call in it is seen. So memory grows with the
+ * number of ranges that caused device work, and not with the number of all ranges.
  *
  * Calls that the driver reported late are in no stream. The pass adds them by their time: before
  * the stack of open ranges changes, it gives the late calls of the thread that began earlier to the
  * ranges that are open.
+ *
+ * Each stream has lists of its own. They are appended in the order of the streams, so that the
+ * result does not depend on which worker was first.
  */
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "dwell/probe.h"
-#include "model/core/pass.h"
-#include "model/core/scope.h"
-#include "model/device/build.h"
+#include "base/pool.h"
+#include "model/device/calls_pass.h"
 
-struct frame {
-	struct dw_frame frame;
-	uint64_t sequence;
-	uint32_t forward_thread;
-	uint32_t symbol;
-	uint32_t stack;       /* STACK id, its own or that of the range around it; 0: none */
-	uint32_t owner, call; /* index, or DW_NO_INDEX */
-	bool is_call;         /* of the category runtime */
-};
-
-struct calls {
-	struct dw_pass pass;
-	struct dw_device_build *build;
-	const uint32_t *symbol_by_id;
-	const bool *waits;    /* by symbol: it is a call that waits for a device */
-	size_t late;          /* index of the next late call of `late_thread` */
-	uint32_t late_thread;
-	bool failed;
-};
-
-static uint64_t calls_ns(const struct calls *calls, uint64_t ticks)
+static uint64_t calls_ns(const struct dw_calls_pass *calls, uint64_t ticks)
 {
-	return dw_source_ns(&calls->pass.walk.file->clock, ticks);
+	return dw_source_ns(&calls->pass->walk.file->clock, ticks);
 }
 
-static struct frame *calls_frame(const struct calls *calls, uint32_t place)
+static const struct dw_frame *calls_frame_at(const struct dw_calls_pass *calls, uint32_t place)
 {
-	return (struct frame *)(void *)dw_pass_at(&calls->pass, sizeof(struct frame), place);
+	return dw_pass_at(calls->pass, calls->frame_bytes, place);
 }
 
-static void calls_add_owner(struct calls *calls, struct frame *frame, uint32_t parent)
+static struct dw_calls_frame *calls_frame(const struct dw_calls_pass *calls, uint32_t place)
 {
-	struct dw_device_build *build = calls->build;
-	struct dw_device_work *work = build->work;
-	struct dw_device_owner *owner = DW_GROW(&work->owners, &build->owner_capacity, work->owner_count);
+	return (void *)((char *)(uintptr_t)calls_frame_at(calls, place) + calls->frame_offset);
+}
+
+/* ---- owners and calls -------------------------------------------------------------------- */
+
+static void calls_add_owner(struct dw_calls_pass *calls, uint32_t place, uint32_t parent)
+{
+	struct dw_device_part *part = calls->part;
+	struct dw_calls_frame *frame = calls_frame(calls, place);
+	struct dw_device_owner *owner = DW_GROW(&part->owners, &part->owner_capacity, part->owner_count);
 
 	if (!owner) {
 		calls->failed = true;
 		return;
 	}
 	*owner = (struct dw_device_owner){
-		.start_ns = calls_ns(calls, frame->frame.start), .sequence = frame->sequence,
-		.forward_thread = frame->forward_thread, .parent = parent, .forward = DW_NO_INDEX,
-		.symbol = frame->symbol, .thread = calls->pass.walk.thread, .stack = frame->stack,
-		.in_scope = frame->frame.in_scope,
+		.start_ns = calls_ns(calls, calls_frame_at(calls, place)->start),
+		.sequence = frame->sequence, .forward_thread = frame->forward_thread, .parent = parent,
+		.forward = DW_NO_INDEX, .symbol = frame->symbol, .thread = calls->pass->walk.thread,
+		.stack = frame->stack, .in_scope = frame->in_scope,
 	};
-	frame->owner = (uint32_t)work->owner_count++;
+	frame->owner = (uint32_t)part->owner_count++;
 }
 
 /* The owner for the innermost range at places up to `place`. Adds it, and its parents before it, if
  * they are not stored yet. */
-static uint32_t calls_owner(struct calls *calls, uint32_t place)
+static uint32_t calls_owner(struct dw_calls_pass *calls, uint32_t place)
 {
 	uint32_t from = place, owner = DW_NO_INDEX;
 
@@ -78,67 +66,79 @@ static uint32_t calls_owner(struct calls *calls, uint32_t place)
 	if (from)
 		owner = calls_frame(calls, from)->owner;
 	for (uint32_t at = from + 1; at <= place; at++) {
-		struct frame *frame = calls_frame(calls, at);
-
-		if (frame->is_call)
+		if (calls_frame(calls, at)->is_call)
 			continue; /* a call is no owner */
-		calls_add_owner(calls, frame, owner);
-		owner = frame->owner;
+		calls_add_owner(calls, at, owner);
+		owner = calls_frame(calls, at)->owner;
 	}
 	return owner;
 }
 
-/* Adds a call and stores its index in the key. */
-static uint32_t calls_add(struct calls *calls, struct dw_device_key *key,
+/* The call has the key. `added`: this is how it was found, so that a second one is a duplicate. */
+static void calls_use_key(struct dw_calls_pass *calls, const struct dw_device_key *key,
+                          uint32_t call, bool added)
+{
+	struct dw_device_part *part = calls->part;
+	struct dw_key_use *use = DW_GROW(&part->uses, &part->use_capacity, part->use_count);
+
+	calls->failed |= !use;
+	if (!use)
+		return;
+	*use = (struct dw_key_use){ (uint32_t)(key - calls->build->keys), call, added };
+	part->use_count++;
+}
+
+/* Adds a call. `key` may be NULL. Returns its index. */
+static uint32_t calls_add(struct dw_calls_pass *calls, const struct dw_device_key *key,
                           const struct dw_device_call *from)
 {
-	struct dw_device_build *build = calls->build;
-	struct dw_device_work *work = build->work;
-	struct dw_device_call *call = DW_GROW(&work->calls, &build->call_capacity, work->call_count);
+	struct dw_device_part *part = calls->part;
+	struct dw_device_call *call = DW_GROW(&part->calls, &part->call_capacity, part->call_count);
 
 	if (!call) {
 		calls->failed = true;
 		return DW_NO_INDEX;
 	}
 	*call = *from;
-	if (key && key->call == DW_NO_INDEX)
-		key->call = (uint32_t)work->call_count;
-	else if (key)
-		work->duplicates++;
-	return (uint32_t)work->call_count++;
+	if (key)
+		calls_use_key(calls, key, (uint32_t)part->call_count, true);
+	return (uint32_t)part->call_count++;
 }
 
 /* Takes a CORRELATION or EXTERNAL record, which belongs to the innermost range. */
-static void calls_take_number(struct calls *calls, uint64_t id, bool external)
+static void calls_take_number(struct dw_calls_pass *calls, uint64_t id, bool external)
 {
-	struct frame *frame = DW_PASS_INNERMOST(&calls->pass, struct frame);
-	uint32_t process = calls->pass.walk.stream->process;
+	const struct dw_pass *pass = calls->pass;
+	const bool *waits = calls->build->waits;
+	struct dw_calls_frame *frame;
 	struct dw_device_key *key;
 
-	if (!frame)
+	if (!pass->depth || pass->folded)
 		return;
-	key = dw_device_key_at(calls->build, process, id, external, false);
+	frame = calls_frame(calls, pass->depth);
+	key = dw_device_key_at(calls->build, pass->walk.stream->process, id, external, false);
 	if (frame->call != DW_NO_INDEX) {
-		if (key && key->call == DW_NO_INDEX)
-			key->call = frame->call; /* the call has both a correlation and an external id */
+		if (key)
+			calls_use_key(calls, key, frame->call, false);
 		return;
 	}
-	if (!key && !calls->waits[frame->symbol])
+	if (!key && !waits[frame->symbol])
 		return;
 	frame->call = calls_add(calls, key, &(struct dw_device_call){
-		.start_ns = calls_ns(calls, frame->frame.start),
-		.symbol = frame->symbol, .thread = calls->pass.walk.thread,
-		.owner = calls_owner(calls, frame->is_call ? calls->pass.depth - 1 : calls->pass.depth),
-		.in_scope = frame->frame.in_scope, .synchronises = calls->waits[frame->symbol],
+		.start_ns = calls_ns(calls, calls_frame_at(calls, pass->depth)->start),
+		.symbol = frame->symbol, .thread = pass->walk.thread,
+		.owner = calls_owner(calls, frame->is_call ? pass->depth - 1 : pass->depth),
+		.in_scope = frame->in_scope, .synchronises = waits[frame->symbol],
 	});
 }
 
 /* Adds the late calls of this thread that began before `ticks`: the ranges that are open now are
  * their owners. */
-static void calls_take_lates(struct calls *calls, uint64_t ticks)
+void dw_calls_take_lates(struct dw_calls_pass *calls, uint64_t ticks)
 {
 	const struct dw_device_build *build = calls->build;
-	uint32_t thread = calls->pass.walk.thread;
+	struct dw_pass *pass = calls->pass;
+	uint32_t thread = pass->walk.thread;
 
 	if (calls->late_thread != thread) {
 		calls->late_thread = thread;
@@ -149,119 +149,241 @@ static void calls_take_lates(struct calls *calls, uint64_t ticks)
 	while (calls->late < build->late_count && build->lates[calls->late].thread == thread &&
 	       build->lates[calls->late].start_ticks < ticks) {
 		const struct dw_late_call *late = &build->lates[calls->late++];
-		uint32_t symbol = late->id < calls->pass.walk.op_count ? calls->symbol_by_id[late->id] : 0;
-		struct dw_device_key *key = dw_device_key_at(calls->build, calls->pass.walk.stream->process,
+		uint32_t symbol = late->id < pass->walk.op_count ? calls->symbol_by_id[late->id] : 0;
+		struct dw_device_key *key = dw_device_key_at(calls->build, pass->walk.stream->process,
 		                                             late->correlation, false, false);
 
-		if (!key && !calls->waits[symbol])
+		if (!key && !build->waits[symbol])
 			continue;
 		calls_add(calls, key, &(struct dw_device_call){
 			.start_ns = calls_ns(calls, late->start_ticks),
 			.end_ns = calls_ns(calls, late->end_ticks), .symbol = symbol, .thread = thread,
-			.owner = calls->pass.folded ? DW_NO_INDEX : calls_owner(calls, calls->pass.depth),
-			.in_scope = dw_pass_in_scope(&calls->pass, late->start_ticks),
-			.synchronises = calls->waits[symbol],
+			.owner = pass->folded ? DW_NO_INDEX : calls_owner(calls, pass->depth),
+			.in_scope = dw_pass_in_scope(pass, late->start_ticks),
+			.synchronises = build->waits[symbol],
 		});
 	}
 }
 
-/* ---- hooks ------------------------------------------------------------------------------ */
+/* ---- a stream ------------------------------------------------------------------------------ */
 
-DW_INLINE void calls_settle(void *state, uint64_t ticks)
+void dw_calls_begin(struct dw_calls_pass *calls, struct dw_device_build *build,
+                    struct dw_device_part *part, struct dw_pass *pass, size_t frame_bytes,
+                    size_t frame_offset)
 {
-	struct calls *calls = state;
-
-	if (calls->build->late_count)
-		calls_take_lates(calls, ticks);
+	*calls = (struct dw_calls_pass){ .pass = pass, .build = build, .part = part,
+		.symbol_by_id = build->model->symbol_by_id[pass->walk.stream->file],
+		.frame_bytes = frame_bytes, .frame_offset = frame_offset, .late_thread = DW_NO_INDEX };
 }
 
-DW_INLINE void calls_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+void dw_calls_end(struct dw_calls_pass *calls)
 {
-	struct calls *calls = state;
-	struct frame *frame = place;
-	const struct dw_model *model = calls->build->model;
-
-	*frame = (struct frame){ .frame = frame->frame, .sequence = UINT64_MAX,
-		.forward_thread = DW_NO_INDEX,
-		.symbol = calls->symbol_by_id[id < calls->pass.walk.op_count ? id : 0],
-		.stack = calls->pass.depth > 1 ? frame[-1].stack : 0,
-		.owner = DW_NO_INDEX, .call = DW_NO_INDEX };
-	frame->is_call = model->symbols[frame->symbol].category == DWELL_CATEGORY_RUNTIME;
-	frame->frame.in_scope = dw_pass_in_scope(&calls->pass, ticks);
+	dw_calls_take_lates(calls, UINT64_MAX);
+	calls->part->failed |= calls->failed || calls->pass->failed;
 }
 
-DW_INLINE void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+/* A range that is an owner, a call, or named by the program ends. */
+void dw_calls_close(struct dw_calls_pass *calls, const struct dw_frame *frame,
+                    const struct dw_calls_frame *own, uint64_t ticks)
 {
-	struct calls *calls = state;
-	const struct frame *frame = place;
+	struct dw_device_part *part = calls->part;
+	struct dw_device_named *range;
 
-	if (frame->owner != DW_NO_INDEX)
-		calls->build->work->owners[frame->owner].end_ns = calls_ns(calls, ticks);
-	if (frame->call != DW_NO_INDEX)
-		calls->build->work->calls[frame->call].end_ns = calls_ns(calls, ticks);
+	if (own->owner != DW_NO_INDEX)
+		part->owners[own->owner].end_ns = calls_ns(calls, ticks);
+	if (own->call != DW_NO_INDEX)
+		part->calls[own->call].end_ns = calls_ns(calls, ticks);
+	if (!own->is_named || !own->in_scope || calls->pass->walk.stream->nested)
+		return;
+	range = DW_GROW(&part->ranges, &part->range_capacity, part->range_count);
+	calls->failed |= !range;
+	if (!range)
+		return;
+	*range = (struct dw_device_named){ .start_ns = calls_ns(calls, frame->start),
+		.end_ns = calls_ns(calls, ticks), .thread = calls->pass->walk.thread,
+		.symbol = own->symbol, .depth = calls->pass->depth };
+	part->range_count++;
 }
 
-static void calls_note(void *state, uint64_t ticks, const struct dw_record *record)
+static void calls_take_link(struct dw_calls_pass *calls, const struct dw_record *record)
 {
-	struct calls *calls = state;
-	const struct dw_source_file *file = calls->pass.walk.file;
-	struct frame *frame;
+	const struct dw_source_file *file = calls->pass->walk.file;
+	struct dw_calls_frame *frame;
 
+	if (!calls->pass->depth || calls->pass->folded)
+		return;
+	frame = calls_frame(calls, calls->pass->depth);
+	frame->sequence = dw_record_u64(record, 0);
+	frame->forward_thread = record->payload[2] && record->payload[2] < file->symbol_count
+	                            ? file->thread_by_id[record->payload[2]] : DW_NO_INDEX;
+	if (frame->owner != DW_NO_INDEX) {
+		calls->part->owners[frame->owner].sequence = frame->sequence;
+		calls->part->owners[frame->owner].forward_thread = frame->forward_thread;
+	}
+}
+
+void dw_calls_note(struct dw_calls_pass *calls, const struct dw_record *record)
+{
 	if (record->kind == DW_EXT && record->id == (DW_EXT_CORRELATION << DW_EXT_TYPE_SHIFT |
 	                                             DW_CORRELATION_WORDS))
 		calls_take_number(calls, record->payload[0], false);
 	else if (record->kind == DW_EXT && record->id == (DW_EXT_EXTERNAL << DW_EXT_TYPE_SHIFT |
 	                                                  DW_EXTERNAL_WORDS))
 		calls_take_number(calls, dw_record_u64(record, 2), true);
-	if (record->kind != DW_LINK && record->kind != DW_STACK)
-		return;
-	frame = DW_PASS_INNERMOST(&calls->pass, struct frame);
-	if (!frame)
-		return;
-	if (record->kind == DW_STACK) {
-		frame->stack = record->id;
-		return;
-	}
-	frame->sequence = dw_record_u64(record, 0);
-	frame->forward_thread = record->payload[2] && record->payload[2] < file->symbol_count
-	                            ? file->thread_by_id[record->payload[2]] : DW_NO_INDEX;
-	if (frame->owner != DW_NO_INDEX) {
-		calls->build->work->owners[frame->owner].sequence = frame->sequence;
-		calls->build->work->owners[frame->owner].forward_thread = frame->forward_thread;
-	}
+	else if (record->kind == DW_LINK)
+		calls_take_link(calls, record);
+	else if (record->kind == DW_STACK && calls->pass->depth && !calls->pass->folded)
+		calls_frame(calls, calls->pass->depth)->stack = record->id;
+}
+
+/* ---- a pass for the calls alone ----------------------------------------------------------- */
+
+struct calls_frame {
+	struct dw_frame frame;
+	struct dw_calls_frame own;
+};
+
+struct calls_state {
+	struct dw_pass pass;
+	struct dw_calls_pass calls;
+};
+
+DW_INLINE void calls_settle(void *state, uint64_t ticks)
+{
+	dw_calls_settle(&((struct calls_state *)state)->calls, ticks);
+}
+
+DW_INLINE void calls_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	dw_calls_enter(&((struct calls_state *)state)->calls, &((struct calls_frame *)place)->own, ticks,
+	               id);
+}
+
+DW_INLINE void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	dw_calls_leave(&((struct calls_state *)state)->calls,
+	               &((struct calls_frame *)place)->frame, &((struct calls_frame *)place)->own, ticks);
+}
+
+static void calls_note(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	dw_calls_note(&((struct calls_state *)state)->calls, record);
 }
 
 static const struct dw_pass_hooks calls_hooks = {
-	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST,
+	.frame_bytes = sizeof(struct calls_frame), .deepest = DW_DEEPEST,
 	.enter = calls_enter, .leave = calls_leave, .note = calls_note, .settle = calls_settle,
 };
 DW_PASS_DEFINE(calls, calls_hooks)
 
-/* ---- order -------------------------------------------------------------------------------- */
+struct calls_walk {
+	struct dw_device_build *build;
+	struct calls_walker {
+		struct dw_frames frames;
+		void *buffer;
+	} *walkers;
+};
+
+static void calls_walk_stream(void *context, unsigned worker, size_t at)
+{
+	struct calls_walk *walk = context;
+	struct dw_model *model = walk->build->model;
+	size_t stream = model->stream_order[at];
+	struct calls_state state;
+
+	memset(&state, 0, sizeof state);
+	dw_pass_init(&state.pass, model, stream, &walk->walkers[worker].frames,
+	             walk->walkers[worker].buffer);
+	dw_calls_begin(&state.calls, walk->build, &walk->build->parts[stream], &state.pass,
+	               sizeof(struct calls_frame), offsetof(struct calls_frame, own));
+	calls_walk(&state.pass);
+	dw_calls_end(&state.calls);
+}
 
 bool dw_device_find_calls(struct dw_device_build *build)
 {
-	struct dw_model *model = build->model;
-	const struct dw_source *source = model->source;
-	struct dw_frames frames = { NULL, 0 };
-	void *buffer = malloc(DW_BLOCK_BYTES);
-	bool *waits = calloc(model->symbol_count, sizeof *waits);
-	bool good = buffer && waits;
+	size_t streams = build->model->source->stream_count;
+	unsigned workers = dw_pool_workers(streams);
+	struct calls_walk walk = { build, calloc(workers, sizeof *walk.walkers) };
+	bool good = walk.walkers != NULL;
 
-	for (uint32_t i = 0; i < model->symbol_count && good; i++)
-		waits[i] = model->symbols[i].category == DWELL_CATEGORY_RUNTIME &&
-		           dw_device_call_waits(model->symbols[i].name);
-	for (size_t i = 0; i < source->stream_count && good; i++) {
-		struct calls calls = { .build = build, .waits = waits, .late_thread = DW_NO_INDEX,
-			                   .symbol_by_id = model->symbol_by_id[source->streams[i].file] };
-
-		dw_pass_init(&calls.pass, model, i, &frames, buffer);
-		calls_walk(&calls.pass);
-		calls_take_lates(&calls, UINT64_MAX);
-		good = !calls.failed && !calls.pass.failed;
+	for (unsigned i = 0; good && i < workers; i++)
+		good = (walk.walkers[i].buffer = malloc(DW_BLOCK_BYTES)) != NULL;
+	if (good && streams)
+		dw_pool_run(streams, workers, calls_walk_stream, &walk);
+	for (unsigned i = 0; walk.walkers && i < workers; i++) {
+		dw_frames_reset(&walk.walkers[i].frames);
+		free(walk.walkers[i].buffer);
 	}
-	free(buffer);
-	free(waits);
-	dw_frames_reset(&frames);
+	free(walk.walkers);
+	return good;
+}
+
+/* ---- all streams --------------------------------------------------------------------------- */
+
+static void calls_put_key(struct dw_device_build *build, const struct dw_key_use *use,
+                          uint32_t first_call)
+{
+	struct dw_device_key *key = &build->keys[use->key];
+
+	if (key->call == DW_NO_INDEX)
+		key->call = first_call + use->call;
+	else if (use->added)
+		build->work->duplicates++;
+}
+
+static bool calls_take_part(struct dw_device_build *build, const struct dw_device_part *part)
+{
+	struct dw_device_work *work = build->work;
+	uint32_t first_call = (uint32_t)work->call_count, first_owner = (uint32_t)work->owner_count;
+
+	for (size_t i = 0; i < part->owner_count; i++) {
+		struct dw_device_owner *owner =
+			DW_GROW(&work->owners, &build->owner_capacity, work->owner_count);
+
+		if (!owner)
+			return false;
+		*owner = part->owners[i];
+		owner->parent += owner->parent == DW_NO_INDEX ? 0 : first_owner;
+		work->owner_count++;
+	}
+	for (size_t i = 0; i < part->call_count; i++) {
+		struct dw_device_call *call = DW_GROW(&work->calls, &build->call_capacity, work->call_count);
+
+		if (!call)
+			return false;
+		*call = part->calls[i];
+		call->owner += call->owner == DW_NO_INDEX ? 0 : first_owner;
+		work->call_count++;
+	}
+	for (size_t i = 0; i < part->use_count; i++)
+		calls_put_key(build, &part->uses[i], first_call);
+	return !part->failed;
+}
+
+void dw_device_part_reset(struct dw_device_part *part)
+{
+	free(part->owners);
+	free(part->calls);
+	free(part->uses);
+	free(part->ranges);
+	*part = (struct dw_device_part){ NULL };
+}
+
+bool dw_device_take_parts(struct dw_device_build *build)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < build->model->source->stream_count; i++) {
+		struct dw_device_part *part = &build->parts[i];
+
+		good = calls_take_part(build, part);
+		free(part->owners);
+		free(part->calls);
+		free(part->uses);
+		part->owners = NULL;
+		part->calls = NULL;
+		part->uses = NULL;
+	}
 	return good;
 }

@@ -387,23 +387,52 @@ uint32_t dw_device_owner_of(const struct dw_model *model, const struct dw_device
 
 /* ---- the product --------------------------------------------------------------------------------- */
 
+bool dw_device_begin(struct dw_device_build *build, struct dw_model *model,
+                     struct dw_device_work *work)
+{
+	*build = (struct dw_device_build){ .model = model, .work = work };
+	build->waits = calloc(model->symbol_count + (size_t)1, sizeof *build->waits);
+	build->parts = calloc(model->source->stream_count + 1, sizeof *build->parts);
+	if (!build->waits || !build->parts)
+		return false;
+	for (uint32_t i = 0; i < model->symbol_count; i++)
+		build->waits[i] = model->symbols[i].category == DWELL_CATEGORY_RUNTIME &&
+		                  dw_device_call_waits(model->symbols[i].name);
+	return dw_device_read_events(build) && events_sort(build);
+}
+
+bool dw_device_end(struct dw_device_build *build)
+{
+	if (!dw_device_take_parts(build))
+		return false;
+	events_join(build);
+	return events_link(build) && dw_device_find_homes(build);
+}
+
+void dw_device_reset(struct dw_device_build *build)
+{
+	for (size_t i = 0; build->parts && i < build->model->source->stream_count; i++)
+		dw_device_part_reset(&build->parts[i]);
+	free(build->parts);
+	free(build->waits);
+	free(build->keys);
+	free(build->name_keys);
+	free(build->lates);
+	dw_map_reset(&build->key_map);
+	dw_map_reset(&build->name_map);
+}
+
 static bool device_compute(struct dw_model *model, const void *request, void *result)
 {
-	struct dw_device_build build = { .model = model, .work = result };
-	bool good = true;
+	struct dw_device_build build;
+	bool good;
 
 	(void)request;
-	if (model->source->events_count)
-		good = dw_device_read_events(&build) && events_sort(&build) && dw_device_find_calls(&build);
-	if (good && model->source->events_count) {
-		events_join(&build);
-		good = events_link(&build) && dw_device_find_homes(&build);
-	}
-	free(build.keys);
-	free(build.name_keys);
-	free(build.lates);
-	dw_map_reset(&build.key_map);
-	dw_map_reset(&build.name_map);
+	if (!model->source->events_count)
+		return true;
+	good = dw_device_begin(&build, model, result) && dw_device_find_calls(&build) &&
+	       dw_device_end(&build);
+	dw_device_reset(&build);
 	return good;
 }
 
@@ -417,11 +446,11 @@ static void device_free(void *result)
 	free(work->owners);
 }
 
-static const struct dw_product device_product = {
+const struct dw_product dw_device_product = {
 	.bytes = sizeof(struct dw_device_work), .compute = device_compute, .free = device_free,
 };
 
 const struct dw_device_work *dw_model_device_work(struct dw_model *model, struct dwell_error *error)
 {
-	return dw_product_get(model, &device_product, 0, NULL, error);
+	return dw_product_get(model, &dw_device_product, 0, NULL, error);
 }

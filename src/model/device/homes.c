@@ -3,32 +3,19 @@
  *
  * Called by events.c when calls and owners are known. Autograd runs the backward pass in threads of
  * its own, where no range of the program is open. The phase "backward", the step and the actions are
- * in the thread that trains. Only its named ranges are collected, and only if some call needs them.
+ * in the thread that trains. Only its named ranges matter. The walk that finds the calls has
+ * collected those of all threads.
  */
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "model/core/events.h"
 #include "model/device/build.h"
 #include "model/steps/steps.h"
-
-#define BIT(name) (1u << DWELL_CATEGORY_##name)
-#define NAMED (BIT(ZONE) | BIT(PHASE) | BIT(DATA) | BIT(ACTION) | BIT(EVENT) | BIT(HANDLER) |   \
-               BIT(COMMUNICATION) | BIT(CHECKPOINT) | BIT(EVALUATION) | BIT(COLLECTOR) | \
-               BIT(PROFILER))
-
-struct named {
-	uint64_t start_ns, end_ns;
-	uint32_t thread, symbol;
-	uint32_t depth;
-	uint32_t owner;  /* index, or DW_NO_INDEX: not stored yet */
-	uint32_t parent; /* index in `ranges`, or DW_NO_INDEX */
-};
 
 struct homes {
 	struct dw_device_build *build;
 	bool *wanted;            /* by thread: some call needs its ranges */
-	struct named *ranges;
+	struct dw_device_named *ranges;
 	size_t count, capacity;
 	uint32_t *calls;         /* those that have another home, by home and begin */
 	size_t call_count;
@@ -83,28 +70,32 @@ static bool homes_set(struct homes *homes)
 
 /* ---- the named ranges of the homes ------------------------------------------------------------ */
 
-static int homes_take_range(void *context, const struct dw_event *event)
+/* Collects the ranges of the homes. False: out of memory. */
+static bool homes_take_ranges(struct homes *homes)
 {
-	struct homes *homes = context;
-	uint32_t category = homes->build->model->symbols[event->symbol].category;
-	struct named *range;
+	const struct dw_device_build *build = homes->build;
 
-	if (event->type != DW_EVENT_RANGE || !homes->wanted[event->thread] || category >= 32 ||
-	    !(NAMED >> category & 1))
-		return 0;
-	range = DW_GROW(&homes->ranges, &homes->capacity, homes->count);
-	if (!range)
-		return -1;
-	*range = (struct named){ event->start_ns, event->end_ns, event->thread, event->symbol,
-		                     event->depth, DW_NO_INDEX, DW_NO_INDEX };
-	homes->count++;
-	return 0;
+	for (size_t i = 0; i < build->model->source->stream_count; i++)
+		for (size_t k = 0; k < build->parts[i].range_count; k++) {
+			const struct dw_device_named *from = &build->parts[i].ranges[k];
+			struct dw_device_named *range;
+
+			if (!homes->wanted[from->thread])
+				continue;
+			range = DW_GROW(&homes->ranges, &homes->capacity, homes->count);
+			if (!range)
+				return false;
+			*range = *from;
+			range->owner = range->parent = DW_NO_INDEX;
+			homes->count++;
+		}
+	return true;
 }
 
 /* An outer range comes before the ranges in it. */
 static int homes_compare_ranges(const void *left, const void *right)
 {
-	const struct named *a = left, *b = right;
+	const struct dw_device_named *a = left, *b = right;
 
 	if (a->thread != b->thread)
 		return a->thread < b->thread ? -1 : 1;
@@ -130,7 +121,7 @@ static int homes_compare_calls(const void *left, const void *right, void *contex
 static uint32_t homes_owner(struct homes *homes, uint32_t at)
 {
 	struct dw_device_build *build = homes->build;
-	struct named *range = &homes->ranges[at];
+	struct dw_device_named *range = &homes->ranges[at];
 	struct dw_device_owner *owner;
 	uint32_t parent = DW_NO_INDEX;
 
@@ -167,7 +158,7 @@ static bool homes_find_ranges(struct homes *homes)
 		for (; next < homes->count && (homes->ranges[next].thread < call->home ||
 		                               (homes->ranges[next].thread == call->home &&
 		                                homes->ranges[next].start_ns <= call->start_ns)); next++) {
-			struct named *range = &homes->ranges[next];
+			struct dw_device_named *range = &homes->ranges[next];
 
 			if (range->thread != call->home)
 				continue;
@@ -193,8 +184,7 @@ bool dw_device_find_homes(struct dw_device_build *build)
 	bool good = homes_set(&homes);
 
 	if (good && homes.call_count) {
-		good = dw_model_events_of(build->model, DW_EVENTS_OF_THREADS, homes_take_range, &homes,
-		                          NULL) == 0;
+		good = homes_take_ranges(&homes);
 		if (homes.count)
 			qsort(homes.ranges, homes.count, sizeof *homes.ranges, homes_compare_ranges);
 		qsort_r(homes.calls, homes.call_count, sizeof *homes.calls, homes_compare_calls,

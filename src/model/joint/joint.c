@@ -2,8 +2,8 @@
  * The profiles by name of several scopes, the outermost ranges, the threads and the steps, in one
  * walk; see joint.h.
  *
- * The records of a chunk are decoded once, and each range is pushed once. The code of the products
- * is inlined from profile_by_name_pass.h, outermost_pass.h, threads_pass.h and shares_pass.h.
+ * The records of a chunk are decoded once, and each range is pushed once (joint_loops.h). The code
+ * of the products is inlined from their *_pass.h.
  *
  * The division of a step needs the times in which threads without steps communicated and ran
  * operators. So the streams of such threads are walked first. Threads with and without steps can
@@ -17,201 +17,9 @@
 #include "base/pool.h"
 #include "dwell/probe.h"
 #include "model/core/scope.h"
+#include "model/joint/joint_loops.h"
 #include "model/memory/memory.h"
-#include "model/steps/shares_pass.h"
 #include "model/steps/steps_build.h"
-#include "model/time/outermost_pass.h"
-#include "model/time/profile_by_name_pass.h"
-#include "model/time/threads_pass.h"
-
-struct joint_frame {
-	struct dw_frame frame;
-	struct dw_profile_frame profile;
-};
-
-struct joint_steps_frame {
-	struct joint_frame joint;
-	struct dw_shares_frame shares;
-};
-
-struct joint_state {
-	struct dw_pass pass;
-	struct dw_profile profile;
-	struct dw_outermost_worker *outermost;
-	struct dw_outermost_sums *sums;
-	double ratio;
-	struct dw_threads_count count; /* used if the threads are computed too */
-	struct dw_division division;   /* used if the steps are computed too */
-};
-
-/* ---- the hooks ---------------------------------------------------------------------------- */
-
-DW_INLINE void joint_enter(void *state, void *place, uint64_t ticks, uint32_t id)
-{
-	struct joint_state *at = state;
-	struct joint_frame *frame = place;
-
-	dw_profile_enter(&at->profile, &at->pass, &frame->frame, &frame->profile, ticks,
-	                 dw_walk_op(&at->pass.walk, id), false);
-	dw_outermost_enter(&at->pass, &frame->frame);
-}
-
-DW_INLINE void joint_enter_counted(void *state, void *place, uint64_t ticks, uint32_t id)
-{
-	joint_enter(state, place, ticks, id);
-	dw_threads_enter(&((struct joint_state *)state)->count, ticks);
-}
-
-DW_INLINE void joint_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
-{
-	struct joint_state *at = state;
-	const struct joint_frame *frame = place;
-
-	dw_profile_leave(&at->profile, &frame->frame, &frame->profile, ticks, how, false);
-	dw_outermost_leave(at->outermost, &frame->frame, frame->profile.row, ticks);
-}
-
-DW_INLINE void joint_leave_counted(void *state, void *place, uint64_t ticks, enum dw_leave how)
-{
-	joint_leave(state, place, ticks, how);
-	dw_threads_leave(&((struct joint_state *)state)->count, ticks, how);
-}
-
-static void joint_note(void *state, uint64_t ticks, const struct dw_record *record)
-{
-	dw_profile_note(&((struct joint_state *)state)->profile, record);
-}
-
-static void joint_note_counted(void *state, uint64_t ticks, const struct dw_record *record)
-{
-	joint_note(state, ticks, record);
-	dw_threads_note(&((struct joint_state *)state)->count, ticks);
-}
-
-static void joint_orphan(void *state, uint64_t ticks, uint32_t n)
-{
-	dw_threads_note(&((struct joint_state *)state)->count, ticks);
-}
-
-static void joint_unnest(void *state, uint32_t place)
-{
-	struct joint_state *at = state;
-
-	dw_profile_unnest(&at->profile, &at->pass, place, sizeof(struct joint_frame),
-	                  offsetof(struct joint_frame, profile));
-}
-
-static void joint_flushed(void *state, uint64_t ticks, enum dw_flush why)
-{
-	struct joint_state *at = state;
-
-	dw_profile_flushed(&at->profile);
-	if (why != DW_FLUSH_GAP)
-		dw_outermost_close(at->outermost, at->sums, at->pass.walk.thread, at->ratio);
-}
-
-static void joint_flushed_counted(void *state, uint64_t ticks, enum dw_flush why)
-{
-	joint_flushed(state, ticks, why);
-	dw_threads_flushed(&((struct joint_state *)state)->count, ticks, why);
-}
-
-static void joint_after_break(void *state, uint64_t ticks, const struct dw_record *record)
-{
-	dw_threads_after_break(&((struct joint_state *)state)->count, ticks, record);
-}
-
-static void joint_carry(void *state, void *place)
-{
-	const struct joint_frame *frame = place;
-
-	dw_profile_carry(&((struct joint_state *)state)->profile, &frame->profile, frame->frame.child,
-	                 false);
-}
-
-static void joint_carried(void *state)
-{
-	struct joint_state *at = state;
-
-	dw_outermost_close(at->outermost, at->sums, at->pass.walk.thread, at->ratio);
-}
-
-static void joint_carried_counted(void *state)
-{
-	joint_carried(state);
-	dw_threads_carry(&((struct joint_state *)state)->count);
-}
-
-/* ---- the hooks with steps ----------------------------------------------------------------- */
-
-DW_INLINE void joint_settle_steps(void *state, uint64_t ticks)
-{
-	dw_shares_settle(&((struct joint_state *)state)->division, ticks);
-}
-
-DW_INLINE void joint_enter_steps(void *state, void *place, uint64_t ticks, uint32_t id)
-{
-	struct joint_state *at = state;
-	struct joint_steps_frame *frame = place;
-
-	joint_enter_counted(state, place, ticks, id);
-	dw_shares_enter(&at->division, &frame->shares, ticks, frame->joint.profile.row);
-}
-
-DW_INLINE void joint_leave_steps(void *state, void *place, uint64_t ticks, enum dw_leave how)
-{
-	const struct joint_steps_frame *frame = place;
-
-	joint_leave_counted(state, place, ticks, how);
-	dw_shares_leave(&((struct joint_state *)state)->division, &frame->shares, ticks, how);
-}
-
-static void joint_unnest_steps(void *state, uint32_t place)
-{
-	struct joint_state *at = state;
-
-	dw_profile_unnest(&at->profile, &at->pass, place, sizeof(struct joint_steps_frame),
-	                  offsetof(struct joint_steps_frame, joint.profile));
-	dw_shares_unnest(&at->division, place);
-}
-
-static void joint_flushed_steps(void *state, uint64_t ticks, enum dw_flush why)
-{
-	joint_flushed_counted(state, ticks, why);
-	dw_shares_flushed(&((struct joint_state *)state)->division, ticks, why);
-}
-
-static void joint_carried_steps(void *state)
-{
-	joint_carried_counted(state);
-	dw_shares_carry(&((struct joint_state *)state)->division);
-}
-
-/* ---- the loops ---------------------------------------------------------------------------- */
-
-static const struct dw_pass_hooks joint_hooks = {
-	.frame_bytes = sizeof(struct joint_frame), .deepest = DW_DEEPEST, .chains = true,
-	.all_linked = true, .enter = joint_enter, .leave = joint_leave, .note = joint_note,
-	.unnest = joint_unnest, .flushed = joint_flushed, .carry = joint_carry,
-	.carried = joint_carried,
-};
-static const struct dw_pass_hooks joint_hooks_counted = {
-	.frame_bytes = sizeof(struct joint_frame), .deepest = DW_DEEPEST, .chains = true,
-	.all_linked = true, .enter = joint_enter_counted, .leave = joint_leave_counted,
-	.note = joint_note_counted, .orphan = joint_orphan, .unnest = joint_unnest,
-	.flushed = joint_flushed_counted, .after_break = joint_after_break, .carry = joint_carry,
-	.carried = joint_carried_counted,
-};
-static const struct dw_pass_hooks joint_hooks_steps = {
-	.frame_bytes = sizeof(struct joint_steps_frame), .deepest = DW_DEEPEST, .chains = true,
-	.all_linked = true, .enter = joint_enter_steps, .leave = joint_leave_steps,
-	.note = joint_note_counted, .settle = joint_settle_steps, .orphan = joint_orphan,
-	.unnest = joint_unnest_steps, .flushed = joint_flushed_steps,
-	.after_break = joint_after_break, .carry = joint_carry, .carried = joint_carried_steps,
-};
-DW_PASS_DEFINE(joint, joint_hooks)
-DW_PASS_DEFINE(joint_counted, joint_hooks_counted)
-DW_PASS_DEFINE(joint_steps, joint_hooks_steps)
 
 /* ---- parallel walk ------------------------------------------------------------------------ */
 
@@ -221,23 +29,70 @@ struct joint {
 	struct dw_flat_all *profiles[DW_JOINT_MOST];
 	unsigned count;
 	bool counted;             /* compute the threads too */
+	const struct dw_threads *known; /* the threads if they are known before; NULL: they are not */
 	struct dw_threads_sums threads;
 	struct dw_outermost_sums outermost;
 	const struct dw_op **ops; /* by file */
 	const struct dw_segments *segments;
 	uint32_t file;
 	bool stepped;             /* compute the steps too */
+	bool facts;               /* with the steps, compute the products of facts too */
 	struct dw_steps_work steps;
+	uint32_t more;            /* bits of enum joint_more: only with the steps */
+	struct dw_loading_sums loading;
+	struct dw_flops_sums flops;
+	struct dw_device_build device;
+	struct dw_device_work device_work;
 	enum joint_round { JOINT_ALL, JOINT_OTHERS, JOINT_STEPS } round;
 	bool *stream_has_steps;   /* by stream */
 	struct joint_walker {
 		struct dw_profile_worker profile;
 		struct dw_outermost_worker outermost;
 		struct dw_shares_worker shares;
+		struct dw_loading_worker loading;
+		struct dw_flops_tally *flops;
 		struct dw_frames frames;
 		void *buffer;
 	} *walkers;
 };
+
+/* Walks a segment for the products of facts too. */
+static void joint_walk_more(struct joint *joint, struct joint_walker *walker,
+                            struct joint_state *state, const struct dw_segment *segment)
+{
+	const size_t bytes = sizeof(struct joint_more_frame);
+
+	state->more = joint->more;
+	if (state->more & JOINT_LOADING)
+		dw_loading_begin(&state->loading, &joint->loading, &walker->loading, &state->pass, segment,
+		                 bytes, offsetof(struct joint_more_frame, loading));
+	if (state->more & JOINT_FLOPS)
+		dw_flops_begin(&state->flops, &joint->flops, walker->flops, &state->pass);
+	if (state->more & JOINT_DEVICE)
+		dw_calls_begin(&state->calls, &joint->device, &joint->device.parts[segment->stream],
+		               &state->pass, bytes, offsetof(struct joint_more_frame, calls));
+	joint_more_segment(&state->pass, segment);
+	if (state->more & JOINT_DEVICE)
+		dw_calls_end(&state->calls);
+}
+
+static void joint_walk_steps(struct joint *joint, struct joint_walker *walker,
+                             struct joint_state *state, const struct dw_segment *segment)
+{
+	struct dw_shares *shares = &joint->steps.shares;
+
+	dw_shares_begin(&state->division, shares, &walker->shares, &state->pass, segment,
+	                joint->more ? sizeof(struct joint_more_frame) : sizeof(struct joint_steps_frame),
+	                joint->more ? offsetof(struct joint_more_frame, steps.shares)
+	                            : offsetof(struct joint_steps_frame, shares),
+	                joint->round == JOINT_OTHERS &&
+	                    dw_others_wants(&shares->others, segment->stream));
+	if (joint->more)
+		joint_walk_more(joint, walker, state, segment);
+	else
+		joint_steps_segment(&state->pass, segment);
+	dw_shares_end(&state->division);
+}
 
 static void joint_walk_segment(void *context, unsigned index, size_t at)
 {
@@ -263,21 +118,12 @@ static void joint_walk_segment(void *context, unsigned index, size_t at)
 	state.ratio = dw_file_ratio(model->source, joint->file);
 	if (joint->counted)
 		dw_threads_begin(&state.count, &joint->threads, &state.pass, segment);
-	if (joint->stepped) {
-		struct dw_shares *shares = &joint->steps.shares;
-
-		dw_shares_begin(&state.division, shares, &walker->shares, &state.pass, segment,
-		                sizeof(struct joint_steps_frame),
-		                offsetof(struct joint_steps_frame, shares),
-		                joint->round == JOINT_OTHERS &&
-		                    dw_others_wants(&shares->others, segment->stream));
-		joint_steps_segment(&state.pass, segment);
-		dw_shares_end(&state.division);
-	} else if (joint->counted) {
+	if (joint->stepped)
+		joint_walk_steps(joint, walker, &state, segment);
+	else if (joint->counted)
 		joint_counted_segment(&state.pass, segment);
-	} else {
+	else
 		joint_segment(&state.pass, segment);
-	}
 	dw_profile_end_stream(&state.profile, &state.pass);
 }
 
@@ -291,7 +137,11 @@ static bool joint_start_workers(struct joint *joint, unsigned workers)
 	for (unsigned i = 0; good && i < workers; i++)
 		good = (joint->walkers[i].buffer = malloc(DW_BLOCK_BYTES)) != NULL &&
 		       dw_outermost_worker_init(&joint->walkers[i].outermost, rows) &&
-		       (!joint->stepped || dw_shares_worker_init(&joint->walkers[i].shares, rows));
+		       (!joint->stepped || dw_shares_worker_init(&joint->walkers[i].shares, rows)) &&
+		       (!(joint->more & JOINT_LOADING) ||
+		        dw_loading_worker_init(&joint->walkers[i].loading, rows)) &&
+		       (!(joint->more & JOINT_FLOPS) ||
+		        (joint->walkers[i].flops = dw_flops_tallies_create(joint->models[0])) != NULL);
 	return good;
 }
 
@@ -301,6 +151,8 @@ static void joint_end_workers(struct joint *joint, unsigned workers)
 		dw_frames_reset(&joint->walkers[i].frames);
 		dw_outermost_worker_reset(&joint->walkers[i].outermost);
 		dw_shares_worker_reset(&joint->walkers[i].shares);
+		dw_loading_worker_reset(&joint->walkers[i].loading);
+		free(joint->walkers[i].flops);
 		free(joint->walkers[i].buffer);
 	}
 	free(joint->walkers);
@@ -337,6 +189,25 @@ static bool joint_find_streams(struct joint *joint)
 	return joint->stream_has_steps != NULL;
 }
 
+/* Adds what the workers have of a file to the sums. */
+static void joint_end_file(struct joint *joint, unsigned workers)
+{
+	struct joint_walker *walkers = joint->walkers;
+
+	for (unsigned i = 0; i < workers; i++) {
+		dw_profile_merge(joint->profiles, joint->models, joint->count, &walkers[i].profile,
+		                 dw_file_ratio(joint->models[0]->source, joint->file));
+		if (joint->more & JOINT_LOADING)
+			dw_loading_merge(&joint->loading, &walkers[i].loading);
+		if (joint->more & JOINT_FLOPS && i)
+			dw_flops_fold(&joint->flops, walkers[0].flops, walkers[i].flops);
+	}
+	if (joint->more & JOINT_LOADING)
+		dw_loading_end_file(&joint->loading, joint->file);
+	if (joint->more & JOINT_FLOPS)
+		dw_flops_end_file(&joint->flops, walkers[0].flops, joint->file);
+}
+
 static bool joint_run(struct joint *joint)
 {
 	const struct dw_source *source = joint->models[0]->source;
@@ -347,11 +218,9 @@ static bool joint_run(struct joint *joint)
 	for (uint32_t f = 0; good && f < source->file_count; f++) {
 		joint->file = f;
 		good = joint_run_file(joint, workers);
-		for (unsigned i = 0; i < workers; i++) {
+		for (unsigned i = 0; i < workers; i++)
 			good = good && !joint->walkers[i].profile.failed;
-			dw_profile_merge(joint->profiles, joint->models, joint->count,
-			                 &joint->walkers[i].profile, dw_file_ratio(source, f));
-		}
+		joint_end_file(joint, workers);
 	}
 	joint_end_workers(joint, workers);
 	free(joint->stream_has_steps);
@@ -368,7 +237,7 @@ static bool joint_keep_steps(struct joint *joint, const struct dw_threads *threa
 	struct dw_model *model = joint->models[0];
 	struct dw_steps *kept;
 
-	for (size_t p = 0; p < model->source->process_count; p++)
+	for (size_t p = 0; !joint->known && p < model->source->process_count; p++)
 		if (threads->process_missing[p]->start_ticks != UINT64_MAX)
 			return true;
 	if (!dw_steps_end(&joint->steps, threads))
@@ -377,6 +246,33 @@ static bool joint_keep_steps(struct joint *joint, const struct dw_threads *threa
 	if (kept)
 		*kept = *joint->steps.steps;
 	return kept != NULL;
+}
+
+/* Stores the products of facts. False: out of memory. */
+static bool joint_keep_more(struct joint *joint)
+{
+	struct dw_model *model = joint->models[0];
+	struct dw_loading_all *loading = NULL;
+	struct dw_flops_sum *flops = NULL;
+	struct dw_device_work *device;
+
+	if (joint->more & JOINT_LOADING &&
+	    (!(loading = dw_product_put(model, &dw_loading_product, 0)) ||
+	     !dw_loading_finish(&joint->loading, loading)))
+		return false;
+	if (joint->more & JOINT_FLOPS) {
+		flops = dw_product_put(model, &dw_flops_product, 0);
+		if (!flops)
+			return false;
+		dw_flops_finish(&joint->flops, flops);
+	}
+	if (!(joint->more & JOINT_DEVICE))
+		return true;
+	if (!dw_device_end(&joint->device) || !(device = dw_product_put(model, &dw_device_product, 0)))
+		return false;
+	*device = joint->device_work;
+	joint->device_work = (struct dw_device_work){ NULL };
+	return true;
 }
 
 /* Stores the results in the models. Called when everything has been computed. */
@@ -397,12 +293,37 @@ static bool joint_keep(struct joint *joint, const struct dw_threads *threads)
 		dw_profile_finish(joint->models[i], joint->profiles[i]);
 		*kept = *joint->profiles[i];
 	}
-	if (!joint->counted)
-		return true;
-	kept_threads = dw_product_put(model, &dw_threads_product, 0);
-	if (kept_threads)
+	if (joint->counted && !joint->known) {
+		kept_threads = dw_product_put(model, &dw_threads_product, 0);
+		if (!kept_threads)
+			return false;
 		*kept_threads = *threads;
-	return kept_threads != NULL && (!joint->stepped || joint_keep_steps(joint, threads));
+	}
+	return (!joint->stepped ||
+	        joint_keep_steps(joint, joint->known ? joint->known : threads)) &&
+	       joint_keep_more(joint);
+}
+
+/* Finds the products of facts that the run has and that do not exist yet. False: out of memory. */
+static bool joint_prepare_more(struct joint *joint)
+{
+	struct dw_model *model = joint->models[0];
+
+	if (!dw_product_has(model, &dw_loading_product, 0)) {
+		if (!dw_loading_sums_init(&joint->loading, model))
+			return false;
+		joint->more |= joint->loading.any ? JOINT_LOADING : 0;
+	}
+	if (dw_flops_are_facts(model) && !dw_product_has(model, &dw_flops_product, 0)) {
+		joint->more |= JOINT_FLOPS;
+		if (!dw_flops_sums_init(&joint->flops, model))
+			return false;
+	}
+	if (!model->source->events_count || dw_product_has(model, &dw_device_product, 0))
+		return true;
+	joint->more |= JOINT_DEVICE;
+	joint->segments = dw_model_whole_streams(model);
+	return joint->segments && dw_device_begin(&joint->device, model, &joint->device_work);
 }
 
 static bool joint_prepare(struct joint *joint, struct dw_steps *steps)
@@ -418,8 +339,12 @@ static bool joint_prepare(struct joint *joint, struct dw_steps *steps)
 	if (joint->counted)
 		good = dw_threads_sums_init(&joint->threads, model) && good;
 	if (joint->stepped)
-		good = dw_steps_begin(&joint->steps, model, steps, NULL) && good;
-	return good;
+		good = dw_steps_begin(&joint->steps, model, steps, joint->known) && good;
+	if (joint->stepped && joint->facts)
+		good = good && joint_prepare_more(joint);
+	if (good && !joint->segments)
+		joint->segments = dw_model_segments(model);
+	return good && joint->segments;
 }
 
 static bool joint_compute(struct joint *joint)
@@ -427,13 +352,19 @@ static bool joint_compute(struct joint *joint)
 	struct dw_threads threads = { .rows = NULL };
 	struct dw_steps steps = { .steps = NULL };
 	bool good = joint_prepare(joint, &steps) && joint_run(joint) &&
-	            (!joint->counted || dw_threads_finish(&joint->threads, &threads)) &&
+	            (!joint->counted || joint->known || dw_threads_finish(&joint->threads, &threads)) &&
 	            joint_keep(joint, &threads);
 
 	if (joint->counted)
 		dw_threads_sums_reset(&joint->threads);
 	if (joint->stepped)
 		dw_steps_reset(&joint->steps);
+	dw_loading_sums_reset(&joint->loading);
+	dw_flops_sums_reset(&joint->flops);
+	if (joint->more & JOINT_DEVICE) {
+		dw_device_reset(&joint->device);
+		dw_device_product.free(&joint->device_work);
+	}
 	free(joint->outermost.items);
 	return good;
 }
@@ -449,11 +380,11 @@ static bool joint_wants_memory(const struct dw_model *model)
 	return false;
 }
 
-int dw_model_compute_together(struct dw_model *const *models, unsigned count,
+int dw_model_compute_together(struct dw_model *const *models, unsigned count, bool facts,
                               struct dwell_error *error)
 {
 	struct dw_model *first = models[0];
-	struct joint joint = { .outermost = { .lock = PTHREAD_MUTEX_INITIALIZER } };
+	struct joint joint = { .outermost = { .lock = PTHREAD_MUTEX_INITIALIZER }, .facts = facts };
 
 	if (first->intervals || dw_product_has(first, &dw_profile_product, DW_BY_NAME))
 		return 0;
@@ -466,11 +397,18 @@ int dw_model_compute_together(struct dw_model *const *models, unsigned count,
 			joint.models[joint.count++] = models[i];
 	}
 	/* Memory comes first, because its walk over the streams also finds the segments. */
-	if (joint_wants_memory(first) && !dw_model_memory(first, error))
+	if (facts && joint_wants_memory(first) && !dw_model_memory(first, error))
 		return DWELL_E_NOMEM;
-	joint.counted = !dw_product_has(first, &dw_threads_product, 0) && dw_threads_are_whole(first);
-	joint.stepped = joint.counted && dw_scope_is_all(first) && first->source->step_count &&
+	if (!dw_threads_are_whole(first)) {
+		joint.known = dw_model_threads(first, error);
+		joint.segments = joint.known ? dw_model_whole_streams(first) : NULL;
+		if (!joint.segments)
+			return dw_model_no_memory(first, error);
+	} else if (dw_product_has(first, &dw_threads_product, 0)) {
+		joint.known = dw_model_threads(first, error);
+	}
+	joint.stepped = dw_scope_is_all(first) && first->source->step_count &&
 	                !dw_product_has(first, &dw_steps_product, 0);
-	joint.segments = dw_model_segments(first);
-	return joint.segments && joint_compute(&joint) ? 0 : dw_model_no_memory(first, error);
+	joint.counted = joint.stepped || !joint.known;
+	return joint_compute(&joint) ? 0 : dw_model_no_memory(first, error);
 }

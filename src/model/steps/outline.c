@@ -5,6 +5,8 @@
  * walk over the records can serve that scope and others. If records are missing, the outline needs
  * the threads product, which knows the steps in which they are missing.
  */
+#include <stdlib.h>
+
 #include "model/core/model_data.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
@@ -25,6 +27,32 @@ static bool outline_has(const struct dw_model *model, const struct dw_source_ste
 {
 	return (!model->wanted_threads || model->wanted_threads[step->thread]) &&
 	       dw_model_has_step(model, step);
+}
+
+/* Finds the thread with the most steps in scope. False: out of memory. */
+static bool outline_find_loop(const struct dw_model *model, struct dw_step_outline *outline)
+{
+	const struct dw_source *source = model->source;
+	size_t *counts = calloc(source->thread_count + 1, sizeof *counts);
+	uint32_t most = 0;
+
+	for (size_t i = 0; counts && i < source->step_count; i++)
+		counts[source->steps[i].thread] += outline_has(model, &source->steps[i]);
+	for (uint32_t t = 1; counts && t < source->thread_count; t++)
+		most = counts[t] > counts[most] ? t : most;
+	outline->loop_start_ns = UINT64_MAX;
+	for (size_t i = 0; counts && i < source->step_count; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+
+		if (step->thread != most || !outline_has(model, step))
+			continue;
+		if (step->start_ns < outline->loop_start_ns)
+			outline->loop_start_ns = step->start_ns;
+		if (step->end_ns > outline->loop_end_ns)
+			outline->loop_end_ns = step->end_ns;
+	}
+	free(counts);
+	return counts != NULL;
 }
 
 static bool outline_compute(struct dw_model *model, const void *request, void *result)
@@ -66,7 +94,7 @@ static bool outline_compute(struct dw_model *model, const void *request, void *r
 		outline->other_threads |=
 			!steps[i] && !(source->processes[source->threads[i].process].flags & DW_PROCESS_RUNNER);
 	outline->counted = counted;
-	return true;
+	return outline_find_loop(model, outline);
 }
 
 const struct dw_step_outline *dw_model_step_outline(struct dw_model *model,

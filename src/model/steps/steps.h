@@ -118,6 +118,7 @@ struct dw_step_outline {
 	size_t count;              /* number of steps in scope */
 	size_t counted_count;
 	bool other_threads;        /* some threads have no steps */
+	uint64_t loop_start_ns, loop_end_ns; /* of the loop with the most steps */
 };
 
 const struct dw_step_outline *dw_model_step_outline(struct dw_model *model,

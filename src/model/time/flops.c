@@ -8,137 +8,55 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "model/time/flops.h"
-#include "model/core/pass.h"
-#include "model/core/product.h"
-#include "model/core/scope.h"
+#include "format/keys.h"
+#include "model/time/flops_pass.h"
 
-struct cost {
-	uint64_t flops;
-	enum dw_flops_why why;
-};
+/* ---- sums ---------------------------------------------------------------------------------- */
 
-struct frame {
-	struct dw_frame frame; /* in the chain: operators in scope */
-	uint32_t symbol;       /* merged symbol */
-	bool covered;          /* it counts, or an operator around it does */
-	bool inner;            /* an operator around it counts */
-};
-#define CHAIN 1u
-
-struct tally {
-	uint64_t calls, ticks;               /* of calls that count */
-	uint64_t missed_calls, missed_ticks; /* calls that do not count, and their self time */
-};
-
-struct worker {
-	struct tally *tallies; /* by merged symbol */
-	struct dw_frames frames;
-	void *buffer;
-	bool failed;
-};
-
-struct pass {
-	struct dw_model *model;
-	const struct cost *costs;
-	const struct dw_segments *segments;
-	struct worker *workers;
-	uint32_t file;
-};
-
-struct flops {
-	struct dw_pass pass;
-	struct worker *worker;
-	const struct cost *costs;
-	const uint32_t *symbol_by_id;
-};
-
-/* ---- the hooks ----------------------------------------------------------------------------- */
-
-DW_INLINE void flops_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+static struct dw_flops_cost *flops_make_costs(const struct dw_model *model)
 {
-	struct flops *flops = state;
-	struct frame *frame = place;
-	const struct frame *around;
+	struct dw_flops_cost *costs = calloc(model->symbol_count + (size_t)1, sizeof *costs);
 
-	if (dw_walk_op(&flops->pass.walk, id).kind != dw_kind_of(DWELL_CATEGORY_OPERATOR) ||
-	    !dw_pass_in_scope(&flops->pass, ticks))
-		return;
-	frame->frame.in_scope = true;
-	frame->symbol = flops->symbol_by_id[id < flops->pass.walk.op_count ? id : 0];
-	dw_pass_link(&flops->pass, &frame->frame, CHAIN);
-	around = (struct frame *)dw_pass_at(&flops->pass, sizeof *frame, frame->frame.previous);
-	frame->inner = frame->frame.previous && around->covered;
-	frame->covered = frame->inner || flops->costs[frame->symbol].why == DW_FLOPS_COUNTED;
+	for (uint32_t i = 0; costs && i < model->symbol_count; i++) {
+		const struct dw_symbol *symbol = &model->symbols[i];
+
+		if (symbol->category == DWELL_CATEGORY_OPERATOR)
+			costs[i].flops = dw_flops(symbol->name, symbol->shapes, &costs[i].why);
+	}
+	return costs;
 }
 
-DW_INLINE void flops_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+bool dw_flops_sums_init(struct dw_flops_sums *sums, struct dw_model *model)
 {
-	struct flops *flops = state;
-	const struct frame *frame = place;
-	uint64_t duration = ticks - frame->frame.start;
-	struct tally *tally;
+	*sums = (struct dw_flops_sums){ .model = model, .costs = flops_make_costs(model) };
+	sums->rows = dw_arena_alloc(&model->arena, (model->row_count + (size_t)1) * sizeof *sums->rows);
+	return sums->costs && sums->rows;
+}
 
-	if (!frame->frame.chain || frame->inner)
-		return;
-	tally = &flops->worker->tallies[frame->symbol];
-	if (frame->covered) {
-		tally->calls++;
-		tally->ticks += duration;
-	} else {
-		tally->missed_calls++;
-		tally->missed_ticks += duration - frame->frame.child;
+void dw_flops_sums_reset(struct dw_flops_sums *sums)
+{
+	free(sums->costs);
+	sums->costs = NULL;
+}
+
+struct dw_flops_tally *dw_flops_tallies_create(const struct dw_model *model)
+{
+	return calloc(model->symbol_count + (size_t)1, sizeof(struct dw_flops_tally));
+}
+
+/* Ticks are added up before they are converted to ns, so that the sum is rounded once, whichever
+ * worker had which stream. */
+void dw_flops_fold(const struct dw_flops_sums *sums, struct dw_flops_tally *into,
+                   struct dw_flops_tally *from)
+{
+	for (size_t i = 0; i < sums->model->symbol_count; i++) {
+		into[i].calls += from[i].calls;
+		into[i].ticks += from[i].ticks;
+		into[i].missed_calls += from[i].missed_calls;
+		into[i].missed_ticks += from[i].missed_ticks;
+		from[i] = (struct dw_flops_tally){ 0, 0, 0, 0 };
 	}
 }
-
-static void flops_carry(void *state, void *place)
-{
-	struct flops *flops = state;
-	const struct frame *frame = place;
-
-	if (frame->frame.chain && !frame->inner && !frame->covered)
-		flops->worker->tallies[frame->symbol].missed_ticks -= frame->frame.child;
-}
-
-static const struct dw_pass_hooks flops_hooks = {
-	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true, .scoped = true,
-	.enter = flops_enter, .leave = flops_leave, .carry = flops_carry,
-};
-DW_PASS_DEFINE(flops, flops_hooks)
-
-/* ---- parallel walk ------------------------------------------------------------------------- */
-
-static bool flops_prepare(struct worker *worker, size_t symbols)
-{
-	if (!worker->tallies)
-		worker->tallies = calloc(symbols + 1, sizeof *worker->tallies);
-	if (!worker->buffer)
-		worker->buffer = malloc(DW_BLOCK_BYTES);
-	worker->failed |= !worker->tallies || !worker->buffer;
-	return !worker->failed;
-}
-
-static void flops_walk_segment(void *pointer, unsigned index, size_t at)
-{
-	struct pass *pass = pointer;
-	struct worker *worker = &pass->workers[index];
-	struct dw_model *model = pass->model;
-	const struct dw_segment *segment = &pass->segments->items[at];
-	const struct dw_source_stream *from = &model->source->streams[segment->stream];
-	struct flops flops;
-
-	if (from->file != pass->file || !flops_prepare(worker, model->symbol_count))
-		return;
-	memset(&flops, 0, sizeof flops);
-	dw_pass_init(&flops.pass, model, segment->stream, &worker->frames, worker->buffer);
-	flops.worker = worker;
-	flops.costs = pass->costs;
-	flops.symbol_by_id = model->symbol_by_id[from->file];
-	flops_segment(&flops.pass, segment);
-	worker->failed |= flops.pass.failed;
-}
-
-/* ---- rows ---------------------------------------------------------------------------------- */
 
 static uint64_t flops_add(uint64_t a, uint64_t b)
 {
@@ -152,76 +70,161 @@ static uint64_t flops_of(uint64_t flops, uint64_t calls)
 	return __builtin_mul_overflow(flops, calls, &product) ? UINT64_MAX : product;
 }
 
-/* Ticks are added up before they are converted to ns, so that the sum is rounded once, whichever
- * worker had which stream. */
-static void flops_fold(struct worker *into, struct worker *from, size_t symbols)
+void dw_flops_end_file(struct dw_flops_sums *sums, struct dw_flops_tally *tallies, uint32_t file)
 {
-	struct tally *tallies = from->tallies;
+	const struct dw_model *model = sums->model;
+	const struct dw_source_clock *clock = &model->source->files[file].clock;
 
-	from->tallies = NULL;
-	if (!into->tallies) {
-		into->tallies = tallies;
-		return;
-	}
-	for (size_t i = 0; tallies && i < symbols; i++) {
-		into->tallies[i].calls += tallies[i].calls;
-		into->tallies[i].ticks += tallies[i].ticks;
-		into->tallies[i].missed_calls += tallies[i].missed_calls;
-		into->tallies[i].missed_ticks += tallies[i].missed_ticks;
-	}
-	free(tallies);
-}
-
-static void flops_take_results(const struct pass *pass, struct worker *worker,
-                               struct dw_flops_row *rows)
-{
-	const struct dw_model *model = pass->model;
-	const struct dw_source_clock *clock = &model->source->files[pass->file].clock;
-
-	for (uint32_t i = 0; worker->tallies && i < model->symbol_count; i++) {
-		const struct tally *tally = &worker->tallies[i];
-		struct dw_flops_row *row = &rows[model->symbol_row[i]];
+	for (uint32_t i = 0; i < model->symbol_count; i++) {
+		const struct dw_flops_tally *tally = &tallies[i];
+		struct dw_flops_row *row = &sums->rows[model->symbol_row[i]];
 
 		row->calls += tally->calls;
-		row->flops = flops_add(row->flops, flops_of(pass->costs[i].flops, tally->calls));
+		row->flops = flops_add(row->flops, flops_of(sums->costs[i].flops, tally->calls));
 		row->ns += dw_source_span_ns(clock, tally->ticks);
 		row->missed_calls += tally->missed_calls;
 		row->missed_ns += dw_source_span_ns(clock, tally->missed_ticks);
 		if (tally->missed_calls)
-			row->why = pass->costs[i].why;
+			row->why = sums->costs[i].why;
+		tallies[i] = (struct dw_flops_tally){ 0, 0, 0, 0 };
 	}
-	free(worker->tallies);
-	worker->tallies = NULL;
 }
 
-static bool flops_walk_files(struct pass *pass, struct dw_flops_row *rows)
+/* ---- a pass for FLOPs alone ---------------------------------------------------------------- */
+
+#define FLOPS_CHAIN 1u /* operators in scope */
+
+struct flops_frame {
+	struct dw_frame frame;
+	struct dw_flops_frame own;
+};
+
+struct flops_state {
+	struct dw_pass pass;
+	struct dw_flops_pass flops;
+};
+
+void dw_flops_begin(struct dw_flops_pass *flops, const struct dw_flops_sums *sums,
+                    struct dw_flops_tally *tallies, const struct dw_pass *pass)
 {
-	const struct dw_source *source = pass->model->source;
+	*flops = (struct dw_flops_pass){ sums->costs, tallies,
+		sums->model->symbol_by_id[pass->walk.stream->file], pass->walk.op_count };
+}
+
+DW_INLINE void flops_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct flops_state *at = state;
+	struct flops_frame *frame = place;
+	uint32_t around;
+
+	dw_flops_pass_by(&frame->own);
+	if (dw_walk_op(&at->pass.walk, id).kind != dw_kind_of(DWELL_CATEGORY_OPERATOR) ||
+	    !dw_pass_in_scope(&at->pass, ticks))
+		return;
+	frame->frame.in_scope = true;
+	dw_pass_link(&at->pass, &frame->frame, FLOPS_CHAIN);
+	around = frame->frame.previous;
+	dw_flops_enter(&at->flops, &frame->own,
+	               around ? &((struct flops_frame *)(void *)at->pass.frames)[around].own : NULL, id);
+}
+
+DW_INLINE void flops_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	const struct flops_frame *frame = place;
+
+	dw_flops_leave(&((struct flops_state *)state)->flops, &frame->frame, &frame->own, ticks);
+}
+
+static void flops_carry(void *state, void *place)
+{
+	const struct flops_frame *frame = place;
+
+	dw_flops_carry(&((struct flops_state *)state)->flops, &frame->frame, &frame->own);
+}
+
+static const struct dw_pass_hooks flops_hooks = {
+	.frame_bytes = sizeof(struct flops_frame), .deepest = DW_DEEPEST, .chains = true,
+	.scoped = true, .enter = flops_enter, .leave = flops_leave, .carry = flops_carry,
+};
+DW_PASS_DEFINE(flops, flops_hooks)
+
+/* ---- parallel walk ------------------------------------------------------------------------- */
+
+struct flops_walk {
+	struct dw_flops_sums sums;
+	const struct dw_segments *segments;
+	uint32_t file;
+	struct flops_walker {
+		struct dw_flops_tally *tallies;
+		struct dw_frames frames;
+		void *buffer;
+		bool failed;
+	} *walkers;
+};
+
+static void flops_walk_segment(void *pointer, unsigned index, size_t at)
+{
+	struct flops_walk *walk = pointer;
+	struct flops_walker *walker = &walk->walkers[index];
+	const struct dw_model *model = walk->sums.model;
+	const struct dw_segment *segment = &walk->segments->items[at];
+	struct flops_state state;
+
+	if (model->source->streams[segment->stream].file != walk->file)
+		return;
+	memset(&state, 0, sizeof state);
+	dw_pass_init(&state.pass, model, segment->stream, &walker->frames, walker->buffer);
+	dw_flops_begin(&state.flops, &walk->sums, walker->tallies, &state.pass);
+	flops_segment(&state.pass, segment);
+	walker->failed |= state.pass.failed;
+}
+
+static bool flops_walk_files(struct flops_walk *walk)
+{
+	const struct dw_source *source = walk->sums.model->source;
 	unsigned count;
 	bool good;
 
-	pass->segments = dw_model_segments(pass->model);
-	if (!pass->segments)
+	walk->segments = dw_model_segments(walk->sums.model);
+	if (!walk->segments)
 		return false;
-	count = dw_pool_workers(pass->segments->count);
-	pass->workers = calloc(count, sizeof *pass->workers);
-	good = pass->workers != NULL;
+	count = dw_pool_workers(walk->segments->count);
+	walk->walkers = calloc(count, sizeof *walk->walkers);
+	good = walk->walkers != NULL;
+	for (unsigned i = 0; good && i < count; i++)
+		good = (walk->walkers[i].tallies = dw_flops_tallies_create(walk->sums.model)) != NULL &&
+		       (walk->walkers[i].buffer = malloc(DW_BLOCK_BYTES)) != NULL;
 	for (uint32_t f = 0; good && f < source->file_count; f++) {
-		pass->file = f;
-		dw_pool_run(pass->segments->count, count, flops_walk_segment, pass);
+		walk->file = f;
+		dw_pool_run(walk->segments->count, count, flops_walk_segment, walk);
 		for (unsigned i = 0; i < count; i++) {
-			good = good && !pass->workers[i].failed;
+			good = good && !walk->walkers[i].failed;
 			if (i)
-				flops_fold(&pass->workers[0], &pass->workers[i], pass->model->symbol_count);
+				dw_flops_fold(&walk->sums, walk->walkers[0].tallies, walk->walkers[i].tallies);
 		}
-		flops_take_results(pass, &pass->workers[0], rows);
+		dw_flops_end_file(&walk->sums, walk->walkers[0].tallies, f);
 	}
-	for (unsigned i = 0; pass->workers && i < count; i++) {
-		dw_frames_reset(&pass->workers[i].frames);
-		free(pass->workers[i].buffer);
+	for (unsigned i = 0; walk->walkers && i < count; i++) {
+		dw_frames_reset(&walk->walkers[i].frames);
+		free(walk->walkers[i].tallies);
+		free(walk->walkers[i].buffer);
 	}
-	free(pass->workers);
+	free(walk->walkers);
 	return good;
+}
+
+/* ---- the product --------------------------------------------------------------------------- */
+
+bool dw_flops_are_facts(const struct dw_model *model)
+{
+	bool asked = false;
+
+	for (size_t i = 0; i < model->source->meta_count; i++)
+		asked |= strcmp(model->source->metas[i].key, DW_KEY_PEAK_FLOPS) == 0;
+	for (uint32_t i = 0; asked && i < model->symbol_count; i++)
+		if (model->symbols[i].category == DWELL_CATEGORY_OPERATOR && model->symbols[i].shapes)
+			return true;
+	return false;
 }
 
 static int flops_compare_rows(const void *left, const void *right)
@@ -237,21 +240,11 @@ static int flops_compare_rows(const void *left, const void *right)
 	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
 }
 
-static struct cost *flops_make_costs(const struct dw_model *model)
+void dw_flops_finish(struct dw_flops_sums *sums, struct dw_flops_sum *sum)
 {
-	struct cost *costs = calloc(model->symbol_count + 1, sizeof *costs);
+	const struct dw_model *model = sums->model;
 
-	for (uint32_t i = 0; costs && i < model->symbol_count; i++) {
-		const struct dw_symbol *symbol = &model->symbols[i];
-
-		if (symbol->category == DWELL_CATEGORY_OPERATOR)
-			costs[i].flops = dw_flops(symbol->name, symbol->shapes, &costs[i].why);
-	}
-	return costs;
-}
-
-static void flops_order_rows(struct dw_model *model, struct dw_flops_sum *sum)
-{
+	sum->rows = sums->rows;
 	for (uint32_t row = 0; row < model->row_count; row++) {
 		struct dw_flops_row *from = &sum->rows[row];
 
@@ -269,22 +262,18 @@ static void flops_order_rows(struct dw_model *model, struct dw_flops_sum *sum)
 
 static bool flops_compute(struct dw_model *model, const void *request, void *result)
 {
-	struct cost *costs = flops_make_costs(model);
-	struct pass pass = { .model = model, .costs = costs };
-	struct dw_flops_sum *sum = result;
-	bool good;
+	struct flops_walk walk = { .walkers = NULL };
+	bool good = dw_flops_sums_init(&walk.sums, model) && flops_walk_files(&walk);
 
-	sum->rows = dw_arena_alloc(&model->arena, (model->row_count + 1) * sizeof *sum->rows);
-	good = costs && sum->rows && flops_walk_files(&pass, sum->rows);
 	if (good)
-		flops_order_rows(model, sum);
-	free(costs);
+		dw_flops_finish(&walk.sums, result);
+	dw_flops_sums_reset(&walk.sums);
 	return good;
 }
 
+const struct dw_product dw_flops_product = { sizeof(struct dw_flops_sum), flops_compute, NULL };
+
 const struct dw_flops_sum *dw_model_flops(struct dw_model *model, struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_flops_sum), flops_compute, NULL };
-
-	return dw_product_get(model, &product, 0, NULL, error);
+	return dw_product_get(model, &dw_flops_product, 0, NULL, error);
 }

@@ -72,6 +72,9 @@ struct dw_flops_sum {
 	uint64_t flops, counted_ns, missed_ns;
 };
 
+/* Whether the facts of the run include FLOPs: it was recorded with --flops, which measures the peak
+ * of the machine, and has shapes. */
+bool dw_flops_are_facts(const struct dw_model *model);
 /* NULL with `error` if memory ran out. */
 const struct dw_flops_sum *dw_model_flops(struct dw_model *model, struct dwell_error *error);
 

@@ -1,72 +1,55 @@
 /*
  * Requests for data, batches made, and counters of data loading, by thread; see loading.h.
  *
- * One walk over all streams in scope, in parallel. A request or a batch whose end was not recorded
- * is left out.
+ * A request or a batch whose end was not recorded is left out. A request may lie in several segments
+ * of a stream. The segment in which it ends adds it; what the loop made in earlier segments is added
+ * afterwards.
  */
-#include "model/time/loading.h"
-
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "base/pool.h"
 #include "format/keys.h"
-#include "model/core/pass.h"
-#include "model/core/product.h"
-#include "model/core/scope.h"
-#include "model/core/share_names.h"
+#include "model/time/loading_pass.h"
 
 enum meaning { NOTHING, SAMPLES, QUEUE };
 
-struct loading_frame {
-	struct dw_frame frame;
-	uint32_t row;
-	uint8_t data, evaluation;
-};
-
-/* What a thread has so far. */
-struct lists {
+struct dw_loading_lists {
 	size_t request_capacity, made_capacity;
 };
 
-/* What all streams share. */
-struct gathering {
-	struct dw_model *model;
-	struct dw_loading *threads;
-	struct lists *lists;          /* by thread */
-	bool *loops;                  /* by thread: it has steps */
-	uint8_t *meanings;            /* by merged symbol: of counters */
-	uint8_t *shares;              /* by row: DW_SHARE_DATA, DW_SHARE_EVALUATION or others */
-	uint64_t *part_ticks, *part_counts; /* by row, of the current file: ns; see loading_add_parts() */
-	pthread_mutex_t lock;         /* of `threads`: a thread may write into several streams */
-	struct worker {
-		struct dw_frames frames;
-		void *buffer;
-		uint64_t *ticks, *counts; /* by row, of one stream */
-	} *workers;
-	bool failed;
-};
+/* ---- a stream -------------------------------------------------------------------------------- */
 
-struct loading_state {
-	struct dw_pass pass;
-	struct gathering *all;
-	struct worker *worker;
-	const struct dw_source_clock *clock;
-	const uint32_t *symbol_by_id;
-	uint32_t data, evaluation;    /* open ranges */
-	struct dw_request request;    /* the outermost DATA range, in ticks */
-	uint64_t inner_ticks;         /* begin of the DATA range in it */
-	uint64_t last_ticks;          /* all time before this has been assigned */
-	bool loop, making;
-};
-
-/* ---- the hooks ------------------------------------------------------------------------------- */
-
-static bool loading_is_loop(const struct loading_state *state)
+void dw_loading_begin(struct dw_loading_pass *loading, struct dw_loading_sums *sums,
+                      struct dw_loading_worker *worker, struct dw_pass *pass,
+                      const struct dw_segment *segment, size_t frame_bytes, size_t frame_offset)
 {
-	return state->pass.walk.thread != DW_NO_INDEX && state->all->loops[state->pass.walk.thread];
+	const struct dw_source_stream *stream = pass->walk.stream;
+
+	*loading = (struct dw_loading_pass){ .pass = pass, .sums = sums, .worker = worker,
+		.clock = &pass->walk.file->clock, .symbol_by_id = sums->model->symbol_by_id[stream->file],
+		.frame_bytes = frame_bytes, .frame_offset = frame_offset };
+	if (segment->from) {
+		loading->resumed = segment->open_count;
+		loading->resumed_ticks =
+			segment->ticks > segment->floor ? segment->ticks : segment->floor;
+	}
+}
+
+/* A range from before the segment is on the stack. An earlier segment has assigned the time before
+ * this one. */
+void dw_loading_resume(struct dw_loading_pass *loading)
+{
+	if (!--loading->resumed)
+		loading->last_ticks = loading->resumed_ticks;
+}
+
+static bool loading_is_loop(const struct dw_loading_pass *loading)
+{
+	uint32_t thread = loading->pass->walk.thread;
+
+	return thread != DW_NO_INDEX && loading->sums->loops[thread];
 }
 
 static enum dw_request_kind loading_kind(const struct dw_symbol *symbol)
@@ -80,127 +63,117 @@ static enum dw_request_kind loading_kind(const struct dw_symbol *symbol)
 	return DW_REQUEST_BATCH;
 }
 
-DW_INLINE void loading_settle(void *pointer, uint64_t ticks)
+void dw_loading_give(struct dw_loading_pass *loading, uint64_t ticks)
 {
-	struct loading_state *state = pointer;
-	const struct loading_frame *frame;
+	const struct dw_pass *pass = loading->pass;
 
-	if (__builtin_expect(!state->making, 1))
-		return;
-	frame = DW_PASS_INNERMOST(&state->pass, struct loading_frame);
-	if (frame && ticks > state->last_ticks)
-		state->worker->ticks[frame->row] += ticks - state->last_ticks;
-	state->last_ticks = ticks;
+	if (pass->depth && !pass->folded && ticks > loading->last_ticks) {
+		const char *frame = (const char *)dw_pass_at(pass, loading->frame_bytes, pass->depth);
+		const struct dw_loading_frame *own = (const void *)(frame + loading->frame_offset);
+
+		loading->worker->ticks[own->row] += ticks - loading->last_ticks;
+	}
+	loading->last_ticks = ticks;
 }
 
-static __attribute__((noinline)) void loading_begin_data(struct loading_state *state,
-                                                         uint64_t ticks, uint32_t id)
+void dw_loading_begin_data(struct dw_loading_pass *loading, uint64_t ticks, uint32_t id)
 {
-	if (state->data++ == 0) {
+	if (loading->data++ == 0) {
 		const struct dw_symbol *symbol =
-		    &state->all->model->symbols[state->symbol_by_id[id]];
+		    &loading->sums->model->symbols[loading->symbol_by_id[id]];
 
-		state->loop = loading_is_loop(state);
-		state->request = (struct dw_request){ .start_ns = ticks, .kind = loading_kind(symbol),
-			                                  .evaluation = state->evaluation > 0 };
-		state->making = !state->loop;
-	} else if (state->data == 2 && state->loop) {
-		state->inner_ticks = ticks;
-		state->making = true;
+		loading->loop = loading_is_loop(loading);
+		loading->request = (struct dw_request){ .start_ns = ticks, .kind = loading_kind(symbol),
+			                                    .evaluation = loading->evaluation > 0 };
+		loading->making = !loading->loop;
+	} else if (loading->data == 2 && loading->loop) {
+		loading->inner_ticks = ticks;
+		loading->making = true;
 	}
-	state->last_ticks = ticks;
+	loading->last_ticks = ticks;
 }
 
-DW_INLINE void loading_enter(void *pointer, void *place, uint64_t ticks, uint32_t id)
+static void loading_add_made(struct dw_loading_pass *loading, uint64_t from, uint64_t to)
 {
-	struct loading_state *state = pointer;
-	struct loading_frame *frame = place;
-	uint8_t share;
-
-	frame->row = dw_walk_op(&state->pass.walk, id).row;
-	frame->data = frame->evaluation = 0;
-	if (__builtin_expect(state->making, 0))
-		state->worker->counts[frame->row]++;
-	share = state->all->shares[frame->row];
-	if (__builtin_expect(share == DW_SHARE_DATA, 0) && id < state->pass.walk.op_count &&
-	    dw_pass_in_scope(&state->pass, ticks)) {
-		frame->data = 1;
-		loading_begin_data(state, ticks, id);
-	} else if (__builtin_expect(share == DW_SHARE_EVALUATION, 0)) {
-		frame->evaluation = 1;
-		state->evaluation++;
-	}
-}
-
-static void loading_add_made(struct loading_state *state, uint64_t from, uint64_t to)
-{
-	uint32_t thread = state->pass.walk.thread;
-	struct dw_loading *of = &state->all->threads[thread];
+	uint32_t thread = loading->pass->walk.thread;
+	struct dw_loading_sums *sums = loading->sums;
+	struct dw_loading *of = &sums->threads[thread];
 	struct dw_made *made;
 
-	pthread_mutex_lock(&state->all->lock);
-	made = DW_GROW(&of->made, &state->all->lists[thread].made_capacity, of->made_count);
+	pthread_mutex_lock(&sums->lock);
+	made = DW_GROW(&of->made, &sums->lists[thread].made_capacity, of->made_count);
 	if (made) {
-		*made = (struct dw_made){ dw_source_ns(state->clock, from), dw_source_ns(state->clock, to) };
+		*made = (struct dw_made){ dw_source_ns(loading->clock, from),
+			                      dw_source_ns(loading->clock, to) };
 		of->made_count++;
 	}
-	state->all->failed |= !made;
-	pthread_mutex_unlock(&state->all->lock);
+	sums->failed |= !made;
+	pthread_mutex_unlock(&sums->lock);
 }
 
-static void loading_add_request(struct loading_state *state, uint64_t ticks)
+/* Times of the request are in ticks until here; made_ns stays in ticks until all parts of it are
+ * known. */
+static void loading_add_request(struct dw_loading_pass *loading, uint64_t ticks)
 {
-	uint32_t thread = state->pass.walk.thread;
-	struct dw_loading *of = &state->all->threads[thread];
+	uint32_t thread = loading->pass->walk.thread;
+	struct dw_loading_sums *sums = loading->sums;
+	struct dw_loading *of = &sums->threads[thread];
 	struct dw_request *request;
 
-	pthread_mutex_lock(&state->all->lock);
-	request = DW_GROW(&of->requests, &state->all->lists[thread].request_capacity, of->request_count);
+	pthread_mutex_lock(&sums->lock);
+	request = DW_GROW(&of->requests, &sums->lists[thread].request_capacity, of->request_count);
 	if (request) {
-		*request = state->request;
-		request->start_ns = dw_source_ns(state->clock, request->start_ns);
-		request->end_ns = dw_source_ns(state->clock, ticks);
-		request->made_ns = dw_source_span_ns(state->clock, request->made_ns);
+		*request = loading->request;
+		request->start_ns = dw_source_ns(loading->clock, request->start_ns);
+		request->end_ns = dw_source_ns(loading->clock, ticks);
 		of->request_count++;
 	}
-	state->all->failed |= !request;
-	pthread_mutex_unlock(&state->all->lock);
+	sums->failed |= !request;
+	pthread_mutex_unlock(&sums->lock);
 }
 
-static __attribute__((noinline)) void loading_end_data(struct loading_state *state, uint64_t ticks,
-                                                       enum dw_leave how)
+void dw_loading_end_data(struct dw_loading_pass *loading, uint64_t ticks, enum dw_leave how)
 {
-	state->data--;
-	if (state->data == 0) {
-		if (state->pass.walk.thread != DW_NO_INDEX && how == DW_LEAVE_END) {
-			if (state->loop)
-				loading_add_request(state, ticks);
+	loading->data--;
+	if (loading->data == 0) {
+		if (loading->pass->walk.thread != DW_NO_INDEX && how == DW_LEAVE_END) {
+			if (loading->loop)
+				loading_add_request(loading, ticks);
 			else
-				loading_add_made(state, state->request.start_ns, ticks);
+				loading_add_made(loading, loading->request.start_ns, ticks);
 		}
-		state->making = false;
-	} else if (state->data == 1 && state->loop) {
-		state->making = false;
-		state->request.made_ns += ticks - state->inner_ticks;
-		if (state->request.kind != DW_REQUEST_START && how == DW_LEAVE_END)
-			loading_add_made(state, state->inner_ticks, ticks);
+		loading->making = false;
+	} else if (loading->data == 1 && loading->loop) {
+		loading->making = false;
+		loading->request.made_ns += ticks - loading->inner_ticks;
+		if (loading->request.kind != DW_REQUEST_START && how == DW_LEAVE_END)
+			loading_add_made(loading, loading->inner_ticks, ticks);
 	}
 }
 
-DW_INLINE void loading_leave(void *pointer, void *place, uint64_t ticks, enum dw_leave how)
+void dw_loading_carry(struct dw_loading_pass *loading)
 {
-	struct loading_state *state = pointer;
-	const struct loading_frame *frame = place;
+	struct dw_loading_sums *sums = loading->sums;
+	struct dw_loading_rest *rest;
 
-	if (__builtin_expect(frame->data, 0))
-		loading_end_data(state, ticks, how);
-	state->evaluation -= frame->evaluation;
+	dw_loading_settle(loading, dw_time_now(&loading->pass->walk.time));
+	if (!loading->data || !loading->loop || !loading->request.made_ns)
+		return;
+	pthread_mutex_lock(&sums->lock);
+	rest = DW_GROW(&sums->rests, &sums->rest_capacity, sums->rest_count);
+	if (rest) {
+		*rest = (struct dw_loading_rest){ loading->pass->walk.thread,
+			dw_source_ns(loading->clock, loading->request.start_ns), loading->request.made_ns };
+		sums->rest_count++;
+	}
+	sums->failed |= !rest;
+	pthread_mutex_unlock(&sums->lock);
 }
 
-static void loading_note(void *pointer, uint64_t ticks, const struct dw_record *record)
+void dw_loading_note(struct dw_loading_pass *loading, uint64_t ticks,
+                     const struct dw_record *record)
 {
-	struct loading_state *state = pointer;
-	struct dw_walk *walk = &state->pass.walk;
+	struct dw_walk *walk = &loading->pass->walk;
 	struct dw_loading *to;
 	double value;
 
@@ -209,8 +182,8 @@ static void loading_note(void *pointer, uint64_t ticks, const struct dw_record *
 	value = dw_record_f64(record, 0);
 	if (!(value >= 0 && value < 1e15) || !dw_walk_in_time(walk, ticks))
 		return;
-	to = &state->all->threads[walk->thread];
-	switch (state->all->meanings[state->symbol_by_id[record->id]]) {
+	to = &loading->sums->threads[walk->thread];
+	switch (loading->sums->meanings[loading->symbol_by_id[record->id]]) {
 	case SAMPLES:
 		__atomic_fetch_add(&to->samples, (uint64_t)value, __ATOMIC_RELAXED);
 		break;
@@ -223,75 +196,158 @@ static void loading_note(void *pointer, uint64_t ticks, const struct dw_record *
 	}
 }
 
+/* ---- a worker -------------------------------------------------------------------------------- */
+
+bool dw_loading_worker_init(struct dw_loading_worker *worker, uint32_t row_count)
+{
+	worker->ticks = calloc(row_count + (size_t)1, sizeof *worker->ticks);
+	worker->counts = calloc(row_count + (size_t)1, sizeof *worker->counts);
+	return worker->ticks && worker->counts;
+}
+
+void dw_loading_worker_reset(struct dw_loading_worker *worker)
+{
+	free(worker->ticks);
+	free(worker->counts);
+	*worker = (struct dw_loading_worker){ NULL, NULL };
+}
+
+void dw_loading_merge(struct dw_loading_sums *sums, struct dw_loading_worker *worker)
+{
+	for (uint32_t row = 0; row < sums->model->row_count; row++) {
+		sums->part_ticks[row] += worker->ticks[row];
+		sums->part_counts[row] += worker->counts[row];
+		worker->ticks[row] = worker->counts[row] = 0;
+	}
+}
+
+void dw_loading_end_file(struct dw_loading_sums *sums, uint32_t file)
+{
+	const struct dw_source_clock *clock = &sums->model->source->files[file].clock;
+
+	for (uint32_t row = 0; row < sums->model->row_count; row++) {
+		sums->part_ns[row] += dw_source_span_ns(clock, sums->part_ticks[row]);
+		sums->part_ticks[row] = 0;
+	}
+}
+
+/* ---- a pass for data loading alone ---------------------------------------------------------- */
+
+struct loading_frame {
+	struct dw_frame frame;
+	struct dw_loading_frame own;
+};
+
+struct loading_state {
+	struct dw_pass pass;
+	struct dw_loading_pass loading;
+};
+
+DW_INLINE void loading_settle(void *state, uint64_t ticks)
+{
+	dw_loading_settle(&((struct loading_state *)state)->loading, ticks);
+}
+
+DW_INLINE void loading_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct loading_state *at = state;
+
+	dw_loading_enter(&at->loading, &((struct loading_frame *)place)->own, ticks,
+	                 dw_walk_op(&at->pass.walk, id).row, id);
+}
+
+DW_INLINE void loading_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	dw_loading_leave(&((struct loading_state *)state)->loading,
+	                 &((const struct loading_frame *)place)->own, ticks, how);
+}
+
+static void loading_note(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	dw_loading_note(&((struct loading_state *)state)->loading, ticks, record);
+}
+
+static void loading_carried(void *state)
+{
+	dw_loading_carry(&((struct loading_state *)state)->loading);
+}
+
 static const struct dw_pass_hooks loading_hooks = {
 	.frame_bytes = sizeof(struct loading_frame), .deepest = DW_DEEPEST, .enter = loading_enter,
 	.leave = loading_leave, .note = loading_note, .settle = loading_settle,
+	.carried = loading_carried,
 };
 DW_PASS_DEFINE(loading, loading_hooks)
 
-/* ---- the walk ---------------------------------------------------------------------------------- */
+/* ---- parallel walk --------------------------------------------------------------------------- */
 
-/* Adds the parts of a stream, in ns, and resets them. */
-static void loading_add_parts(struct gathering *all, struct worker *worker,
-                              const struct dw_source_clock *clock)
+struct loading_walk {
+	struct dw_loading_sums sums;
+	const struct dw_segments *segments;
+	uint32_t file;
+	struct loading_walker {
+		struct dw_loading_worker own;
+		struct dw_frames frames;
+		void *buffer;
+	} *walkers;
+};
+
+static void loading_walk_segment(void *context, unsigned index, size_t at)
 {
-	pthread_mutex_lock(&all->lock);
-	for (uint32_t row = 0; row < all->model->row_count; row++) {
-		all->part_ticks[row] += dw_source_span_ns(clock, worker->ticks[row]);
-		all->part_counts[row] += worker->counts[row];
-		worker->ticks[row] = worker->counts[row] = 0;
-	}
-	pthread_mutex_unlock(&all->lock);
-}
+	struct loading_walk *walk = context;
+	struct loading_walker *walker = &walk->walkers[index];
+	const struct dw_segment *segment = &walk->segments->items[at];
+	const struct dw_model *model = walk->sums.model;
+	struct loading_state state;
 
-static void loading_walk_stream(void *context, unsigned index, size_t at)
-{
-	struct gathering *all = context;
-	struct worker *worker = &all->workers[index];
-	const struct dw_source_stream *stream = &all->model->source->streams[at];
-	struct loading_state state = { .all = all, .worker = worker };
-
-	if (!dw_scope_has_stream(all->model, stream))
+	if (model->source->streams[segment->stream].file != walk->file)
 		return;
-	state.clock = &all->model->source->files[stream->file].clock;
-	state.symbol_by_id = all->model->symbol_by_id[stream->file];
-	dw_pass_init(&state.pass, all->model, at, &worker->frames, worker->buffer);
-	loading_walk(&state.pass);
+	memset(&state, 0, sizeof state);
+	dw_pass_init(&state.pass, model, segment->stream, &walker->frames, walker->buffer);
+	dw_loading_begin(&state.loading, &walk->sums, &walker->own, &state.pass, segment,
+	                 sizeof(struct loading_frame), offsetof(struct loading_frame, own));
+	loading_segment(&state.pass, segment);
 	if (state.pass.failed)
-		__atomic_store_n(&all->failed, true, __ATOMIC_RELAXED);
-	loading_add_parts(all, worker, state.clock);
+		__atomic_store_n(&walk->sums.failed, true, __ATOMIC_RELAXED);
 }
 
-static void loading_walk_all(struct gathering *all)
+static bool loading_walk_all(struct loading_walk *walk)
 {
-	size_t streams = all->model->source->stream_count, rows = all->model->row_count + 1;
-	unsigned workers = dw_pool_workers(streams);
+	struct dw_model *model = walk->sums.model;
+	unsigned workers;
+	bool good;
 
-	all->workers = calloc(workers, sizeof *all->workers);
-	all->failed |= !all->workers;
-	for (unsigned i = 0; all->workers && i < workers; i++) {
-		all->workers[i].buffer = malloc(DW_BLOCK_BYTES);
-		all->workers[i].ticks = calloc(rows, sizeof *all->workers[i].ticks);
-		all->workers[i].counts = calloc(rows, sizeof *all->workers[i].counts);
-		all->failed |= !all->workers[i].buffer || !all->workers[i].ticks || !all->workers[i].counts;
+	walk->segments = dw_model_segments(model);
+	if (!walk->segments)
+		return false;
+	workers = dw_pool_workers(walk->segments->count);
+	walk->walkers = calloc(workers, sizeof *walk->walkers);
+	good = walk->walkers != NULL;
+	for (unsigned i = 0; good && i < workers; i++)
+		good = dw_loading_worker_init(&walk->walkers[i].own, model->row_count) &&
+		       (walk->walkers[i].buffer = malloc(DW_BLOCK_BYTES)) != NULL;
+	for (uint32_t f = 0; good && f < model->source->file_count; f++) {
+		walk->file = f;
+		dw_pool_run(walk->segments->count, workers, loading_walk_segment, walk);
+		for (unsigned i = 0; i < workers; i++)
+			dw_loading_merge(&walk->sums, &walk->walkers[i].own);
+		dw_loading_end_file(&walk->sums, f);
 	}
-	if (!all->failed)
-		dw_pool_run(streams, workers, loading_walk_stream, all);
-	for (unsigned i = 0; all->workers && i < workers; i++) {
-		dw_frames_reset(&all->workers[i].frames);
-		free(all->workers[i].buffer);
-		free(all->workers[i].ticks);
-		free(all->workers[i].counts);
+	for (unsigned i = 0; walk->walkers && i < workers; i++) {
+		dw_frames_reset(&walk->walkers[i].frames);
+		dw_loading_worker_reset(&walk->walkers[i].own);
+		free(walk->walkers[i].buffer);
 	}
-	free(all->workers);
+	free(walk->walkers);
+	return good;
 }
 
 /* ---- the product ------------------------------------------------------------------------------- */
 
 /* Finds the meanings of counters and the shares of rows. False: the trace has no data loading. */
-static bool loading_find_symbols(struct gathering *all)
+static bool loading_find_symbols(struct dw_loading_sums *sums)
 {
-	const struct dw_model *model = all->model;
+	const struct dw_model *model = sums->model;
 	bool any = false;
 
 	for (uint32_t i = 0; i < model->symbol_count; i++) {
@@ -299,15 +355,56 @@ static bool loading_find_symbols(struct gathering *all)
 
 		if (symbol->category != DWELL_CATEGORY_COUNTER)
 			continue;
-		all->meanings[i] = strcmp(symbol->name, DW_COUNTER_SAMPLES) == 0 ? SAMPLES
-		                   : strcmp(symbol->name, DW_COUNTER_READY_BATCHES) == 0 ? QUEUE : NOTHING;
-		any |= all->meanings[i] != NOTHING;
+		sums->meanings[i] = strcmp(symbol->name, DW_COUNTER_SAMPLES) == 0 ? SAMPLES
+		                    : strcmp(symbol->name, DW_COUNTER_READY_BATCHES) == 0 ? QUEUE : NOTHING;
+		any |= sums->meanings[i] != NOTHING;
 	}
 	for (uint32_t row = 0; row < model->row_count; row++) {
-		all->shares[row] = (uint8_t)dw_share_of(&model->symbols[model->row_symbol[row]]);
-		any |= all->shares[row] == DW_SHARE_DATA;
+		sums->shares[row] = (uint8_t)dw_share_of(&model->symbols[model->row_symbol[row]]);
+		any |= sums->shares[row] == DW_SHARE_DATA;
 	}
 	return any;
+}
+
+bool dw_loading_sums_init(struct dw_loading_sums *sums, struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+	size_t rows = model->row_count + (size_t)1, threads = source->thread_count + 1;
+
+	*sums = (struct dw_loading_sums){ .model = model, .lock = PTHREAD_MUTEX_INITIALIZER };
+	sums->threads = dw_arena_alloc(&model->arena, threads * sizeof *sums->threads);
+	sums->lists = calloc(threads, sizeof *sums->lists);
+	sums->loops = calloc(threads, sizeof *sums->loops);
+	sums->meanings = calloc(model->symbol_count + (size_t)1, 1);
+	sums->shares = calloc(rows, 1);
+	sums->part_ticks = calloc(rows, sizeof *sums->part_ticks);
+	sums->part_ns = calloc(rows, sizeof *sums->part_ns);
+	sums->part_counts = calloc(rows, sizeof *sums->part_counts);
+	if (!sums->threads || !sums->lists || !sums->loops || !sums->meanings || !sums->shares ||
+	    !sums->part_ticks || !sums->part_ns || !sums->part_counts)
+		return false;
+	for (size_t i = 0; i < source->step_count; i++)
+		sums->loops[source->steps[i].thread] = true;
+	sums->any = loading_find_symbols(sums);
+	return true;
+}
+
+void dw_loading_sums_reset(struct dw_loading_sums *sums)
+{
+	for (size_t t = 0; sums->model && sums->threads && sums->lists &&
+	                   t < sums->model->source->thread_count; t++)
+		if (sums->lists[t].request_capacity || sums->lists[t].made_capacity) {
+			free(sums->threads[t].requests);
+			free(sums->threads[t].made);
+		}
+	free(sums->lists);
+	free(sums->rests);
+	free(sums->loops);
+	free(sums->meanings);
+	free(sums->shares);
+	free(sums->part_ticks);
+	free(sums->part_ns);
+	free(sums->part_counts);
 }
 
 static int loading_compare_parts(const void *left, const void *right)
@@ -323,92 +420,113 @@ static int loading_compare_requests(const void *left, const void *right)
 {
 	const struct dw_request *a = left, *b = right;
 
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
 static int loading_compare_made(const void *left, const void *right)
 {
 	const struct dw_made *a = left, *b = right;
 
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
-/* Moves what was gathered into the model's memory. */
-static void loading_keep(struct gathering *all, struct dw_loading_all *to)
+/* Adds what the loop made in a segment before that in which the request ended. */
+static void loading_add_rest(const struct dw_loading *of, const struct dw_loading_rest *rest)
 {
-	struct dw_model *model = all->model;
+	size_t low = 0, high = of->request_count;
 
-	for (size_t t = 0; t < model->source->thread_count; t++) {
-		struct dw_loading *of = &all->threads[t];
-		struct dw_request *requests =
-		    dw_arena_alloc(&model->arena, (of->request_count + 1) * sizeof *requests);
-		struct dw_made *made = dw_arena_alloc(&model->arena, (of->made_count + 1) * sizeof *made);
+	while (low < high) { /* the first request that begins later */
+		size_t middle = low + (high - low) / 2;
 
-		all->failed |= !requests || !made;
-		if (requests && of->request_count) {
-			memcpy(requests, of->requests, of->request_count * sizeof *requests);
-			qsort(requests, of->request_count, sizeof *requests, loading_compare_requests);
-		}
-		if (made && of->made_count) {
-			memcpy(made, of->made, of->made_count * sizeof *made);
-			qsort(made, of->made_count, sizeof *made, loading_compare_made);
-		}
-		free(of->requests);
-		free(of->made);
-		of->requests = requests;
-		of->made = made;
+		if (of->requests[middle].start_ns <= rest->start_ns)
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	if (low && of->requests[low - 1].start_ns == rest->start_ns)
+		of->requests[low - 1].made_ns += rest->made_ticks;
+}
+
+/* Moves the lists of a thread into the model's memory. */
+static bool loading_keep_thread(struct dw_loading_sums *sums, uint32_t thread)
+{
+	struct dw_model *model = sums->model;
+	const struct dw_source *source = model->source;
+	const struct dw_source_clock *clock =
+		&source->files[source->processes[source->threads[thread].process].file].clock;
+	struct dw_loading *of = &sums->threads[thread];
+	struct dw_request *requests =
+	    dw_arena_alloc(&model->arena, (of->request_count + 1) * sizeof *requests);
+	struct dw_made *made = dw_arena_alloc(&model->arena, (of->made_count + 1) * sizeof *made);
+
+	if (!requests || !made)
+		return false;
+	if (of->request_count) {
+		memcpy(requests, of->requests, of->request_count * sizeof *requests);
+		qsort(requests, of->request_count, sizeof *requests, loading_compare_requests);
+	}
+	if (of->made_count) {
+		memcpy(made, of->made, of->made_count * sizeof *made);
+		qsort(made, of->made_count, sizeof *made, loading_compare_made);
+	}
+	free(of->requests);
+	free(of->made);
+	sums->lists[thread] = (struct dw_loading_lists){ 0, 0 };
+	of->requests = requests;
+	of->made = made;
+	for (size_t i = 0; i < sums->rest_count; i++)
+		if (sums->rests[i].thread == thread)
+			loading_add_rest(of, &sums->rests[i]);
+	for (size_t i = 0; i < of->request_count; i++)
+		requests[i].made_ns = dw_source_span_ns(clock, requests[i].made_ns);
+	return true;
+}
+
+bool dw_loading_finish(struct dw_loading_sums *sums, struct dw_loading_all *to)
+{
+	struct dw_model *model = sums->model;
+
+	to->threads = sums->threads;
+	for (uint32_t t = 0; t < model->source->thread_count; t++)
+		if (!loading_keep_thread(sums, t))
+			return false;
 	to->parts = dw_arena_alloc(&model->arena, (model->row_count + 1) * sizeof *to->parts);
-	all->failed |= !to->parts;
-	for (uint32_t row = 0; to->parts && row < model->row_count; row++) {
-		if (!all->part_ticks[row])
+	if (!to->parts)
+		return false;
+	for (uint32_t row = 0; row < model->row_count; row++) {
+		if (!sums->part_ns[row])
 			continue;
 		to->parts[to->part_count++] = (struct dw_loading_part){ model->row_symbol[row],
-			all->part_ticks[row], all->part_counts[row] };
-		to->making_ns += all->part_ticks[row];
+			sums->part_ns[row], sums->part_counts[row] };
+		to->making_ns += sums->part_ns[row];
 	}
 	if (to->part_count)
 		qsort(to->parts, to->part_count, sizeof *to->parts, loading_compare_parts);
+	return !sums->failed;
 }
 
 static bool loading_compute(struct dw_model *model, const void *request, void *result)
 {
-	const struct dw_source *source = model->source;
-	struct dw_loading_all *to = result;
-	struct gathering all = { .model = model, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct loading_walk walk = { .walkers = NULL };
+	bool good = dw_loading_sums_init(&walk.sums, model) &&
+	            (!walk.sums.any || loading_walk_all(&walk)) &&
+	            dw_loading_finish(&walk.sums, result);
 
-	all.threads = to->threads =
-	    dw_arena_alloc(&model->arena, (source->thread_count + 1) * sizeof *to->threads);
-	all.lists = calloc(source->thread_count + 1, sizeof *all.lists);
-	all.loops = calloc(source->thread_count + 1, sizeof *all.loops);
-	all.meanings = calloc(model->symbol_count + 1, 1);
-	all.shares = calloc(model->row_count + 1, 1);
-	all.part_ticks = calloc(model->row_count + 1, sizeof *all.part_ticks);
-	all.part_counts = calloc(model->row_count + 1, sizeof *all.part_counts);
-	all.failed = !all.threads || !all.lists || !all.loops || !all.meanings || !all.shares ||
-	             !all.part_ticks || !all.part_counts;
-	for (size_t i = 0; !all.failed && i < source->step_count; i++)
-		all.loops[source->steps[i].thread] = true;
-	if (!all.failed && loading_find_symbols(&all))
-		loading_walk_all(&all);
-	if (all.part_counts && all.threads)
-		loading_keep(&all, to);
-	free(all.lists);
-	free(all.loops);
-	free(all.meanings);
-	free(all.shares);
-	free(all.part_ticks);
-	free(all.part_counts);
-	return !all.failed;
+	dw_loading_sums_reset(&walk.sums);
+	return good;
 }
+
+const struct dw_product dw_loading_product = { sizeof(struct dw_loading_all), loading_compute,
+	                                           NULL };
 
 const struct dw_loading_all *dw_model_loading_all(struct dw_model *model,
                                                   struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_loading_all), loading_compute,
-		                                       NULL };
-
-	return dw_product_get(model, &product, 0, NULL, error);
+	return dw_product_get(model, &dw_loading_product, 0, NULL, error);
 }
 
 const struct dw_loading *dw_model_loading(struct dw_model *model, struct dwell_error *error)

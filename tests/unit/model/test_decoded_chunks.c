@@ -147,7 +147,7 @@ TEST(products_together_decode_each_chunk_twice)
 	models[0] = made.model;
 	REQUIRE(dw_model_within(made.model, &scope, &models[1], &made.error) == 0);
 	count_decoded();
-	REQUIRE(dw_model_compute_together(models, 2, &made.error) == 0);
+	REQUIRE(dw_model_compute_together(models, 2, true, &made.error) == 0);
 	CHECK_EQ(count_decoded(), 2 * CHUNKS);
 	for (int i = 0; i < 2; i++)
 		CHECK(dw_model_flat(models[i], UINT32_MAX, &made.error));

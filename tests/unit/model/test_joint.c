@@ -1,72 +1,149 @@
-/* How often an overview visits each chunk, and that memory's walk finds the segments that the first
- * pass of segments.h finds. */
+/* How often an overview visits each chunk, that what one walk computes is what walks of their own
+ * compute, and that memory's walk finds the segments that the first pass of segments.h finds. */
 #include "made.h"
 
+#include "format/keys.h"
 #include "model/core/model_data.h"
 #include "model/core/segments.h"
+#include "model/device/device.h"
 #include "model/joint/joint.h"
 #include "model/memory/memory.h"
 #include "model/steps/steps.h"
+#include "model/time/flops.h"
+#include "model/time/loading.h"
 #include "model/time/outermost.h"
+#include "table/table.h"
+#include "views/views.h"
 
 #define STEPS 40u
 #define CHUNKS 8u /* least of the main thread */
 
+/* What a run has besides steps. */
+enum { ALLOCATES = 1, LOADS = 2, FLOPS = 4, FUNCTIONS = 8, DEVICE = 16, ALL = 31, MISSES = 32 };
+
 static struct made made;
 static struct dw_encode_stream other;
-static uint32_t forward, backward, shaped, plain, block;
+static struct dw_encode_events events;
+static uint32_t forward, backward, shaped, plain, block, data, batch, call, launch, kernel, queue;
+static uint32_t correlation;
 static const uint64_t us = 1000;
 
+/* An operator with another one in it, which takes `us`. It may launch a kernel. */
 static void put_operator(struct dw_encode_stream *stream, uint64_t at, uint32_t op,
-                         uint64_t address)
+                         uint64_t address, unsigned has)
 {
 	uint64_t payload[2] = { address, 4096 };
 
 	dw_encode_begin(stream, at, op);
-	dw_encode_record(stream, at + 1, DW_ALLOC, block, payload, 4);
-	dw_encode_begin(stream, at + 2, plain);
+	if (has & ALLOCATES)
+		dw_encode_record(stream, at + 1, DW_ALLOC, block, payload, 4);
+	dw_encode_begin(stream, at + 2, has & FUNCTIONS ? call : plain);
 	dw_encode_end(stream, at + 3);
-	dw_encode_end(stream, at + 4);
-	dw_encode_record(stream, at + 5, DW_FREE, 0, payload, 2);
+	if (has & DEVICE && address % 64 == 0) {
+		dw_encode_begin(stream, at + 4, launch);
+		dw_encode_correlation(stream, ++correlation);
+		dw_encode_end(stream, at + 5);
+		dw_encode_event(&events, &(struct dw_device_event_in){ .kind = DW_DEVICE_KERNEL,
+			.queue = queue, .correlation = correlation, .start_ticks = at + 6,
+			.duration_ticks = 20, .name = kernel });
+	}
+	dw_encode_end(stream, at + 6);
+	if (has & ALLOCATES)
+		dw_encode_record(stream, at + 7, DW_FREE, 0, payload, 2);
 }
 
-static void put_step(uint64_t number, unsigned operators)
+static void put_operators(struct dw_encode_stream *stream, uint64_t at, uint32_t op, unsigned count,
+                          unsigned has)
+{
+	for (unsigned i = 0; i < count; i++)
+		put_operator(stream, at + i * 10, op, 0x1000 + i, has);
+}
+
+/* The loop requests a batch, and makes two of them itself while it waits. */
+static void put_request(uint64_t at, unsigned operators, unsigned has)
+{
+	dw_encode_begin(&made.stream, at, data);
+	for (unsigned i = 0; i < 2; i++) {
+		dw_encode_begin(&made.stream, at + 1, batch);
+		put_operators(&made.stream, at + 10, plain, operators, has);
+		at += 2000 * us / 10;
+		dw_encode_end(&made.stream, at);
+	}
+	dw_encode_end(&made.stream, at + us);
+}
+
+static void put_step(uint64_t number, unsigned operators, unsigned has)
 {
 	uint64_t start = (1 + number * 10000) * us, at = start + us;
 
+	if (has & LOADS)
+		put_request(at, operators, has);
+	at = start + 500 * us;
 	dw_encode_begin(&made.stream, at, forward);
-	for (unsigned i = 0; i < operators; i++)
-		put_operator(&made.stream, at + 10 + i * 10, shaped, 0x1000 + i);
+	put_operators(&made.stream, at + 10, shaped, operators, has);
 	at = start + 5000 * us;
 	dw_encode_end(&made.stream, at);
 	dw_encode_begin(&made.stream, at + 1, backward);
-	for (unsigned i = 0; i < operators / 4; i++)
-		put_operator(&other, at + 10 + i * 10, plain, 0x800000 + i);
+	put_operators(&other, at + 10, plain, operators / 4, has);
 	at = start + 9000 * us;
 	dw_encode_end(&made.stream, at);
+	if (has & LOADS) {
+		dw_encode_begin(&other, at, batch);
+		put_operators(&other, at + 10, plain, 10, has);
+		dw_encode_end(&other, at + 500);
+	}
 	dw_encode_step(&made.process, made.thread, number, start, start + 10000 * us, us,
 	               DW_STEP_RECORDED);
 }
 
-/* Steps of one thread, which another one helps; operators with shapes; allocations. */
-static void make_run(bool allocates)
+static void make_names(unsigned has)
 {
 	static const int64_t rows[] = { 2, 3 };
-	const struct dwell_tensor tensor = { rows, 2, DWELL_FLOAT32 };
+	const struct dwell_tensor tensors[] = { { rows, 2, DWELL_FLOAT32 }, { rows, 2, DWELL_FLOAT32 } };
+	uint32_t shapes = dw_encode_shapes(&made.process, tensors, 2);
+
+	forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+	backward = made_op(&made, DWELL_CATEGORY_PHASE, "backward");
+	shaped = dw_encode_op(&made.process, DWELL_CATEGORY_OPERATOR, "aten::mul", NULL, shapes, NULL, 0);
+	plain = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::add");
+	if (has & ALLOCATES)
+		block = made_op(&made, DWELL_CATEGORY_ALLOCATION, "other");
+	if (has & LOADS) {
+		data = made_op(&made, DWELL_CATEGORY_DATA, "DataLoader.__next__");
+		batch = made_op(&made, DWELL_CATEGORY_DATA, "make batch");
+	}
+	if (has & FLOPS)
+		dw_encode_meta(&made.process, DW_KEY_PEAK_FLOPS, "1000000000", true);
+	if (has & FUNCTIONS)
+		call = made_op(&made, DWELL_CATEGORY_FUNCTION, "posix.read");
+	if (has & DEVICE) {
+		uint32_t device = dw_encode_device(&made.process, 0, "GPU", DW_API_CUDA);
+
+		queue = dw_encode_queue(&made.process, device, 7, 1, NULL);
+		kernel = made_op(&made, DWELL_CATEGORY_DEVICE, "gemm");
+		launch = made_op(&made, DWELL_CATEGORY_RUNTIME, "cudaLaunchKernel");
+		dw_encode_events_init(&events, &made.process, 0, 0, true);
+	}
+}
+
+/* Steps of one thread, which another one helps; operators with shapes; and more. */
+static void make_run(unsigned has)
+{
 	uint32_t thread;
 
 	made_init(&made);
 	thread = dw_encode_thread(&made.process, 101, 1, 0, "engine");
 	dw_encode_stream_init(&other, &made.process, 1, thread);
-	forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
-	backward = made_op(&made, DWELL_CATEGORY_PHASE, "backward");
-	shaped = dw_encode_op(&made.process, DWELL_CATEGORY_OPERATOR, "aten::mm", NULL,
-	                      dw_encode_shapes(&made.process, &tensor, 1), NULL, 0);
-	plain = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::add");
-	block = allocates ? made_op(&made, DWELL_CATEGORY_ALLOCATION, "other") : plain;
-	for (uint64_t i = 0; i < STEPS; i++)
-		put_step(i, 1000);
+	correlation = 0;
+	make_names(has);
+	for (uint64_t i = 0; i < STEPS; i++) {
+		put_step(i, 1000, has);
+		if (has & MISSES && i % 8 == 3)
+			dw_encode_gap(&made.stream, 2);
+	}
 	dw_encode_close(&other);
+	if (has & DEVICE)
+		dw_encode_events_close(&events);
 }
 
 static void count_visits(struct dw_model *model)
@@ -96,36 +173,108 @@ static uint32_t free_visits(struct dw_model *model)
 	return most;
 }
 
-/* What the overview requests. Returns the most visits of a chunk. */
-static uint32_t request_all(bool memory)
+/* Returns the most visits of a chunk. */
+static uint32_t run_overview(void)
 {
-	struct dw_scope scope = { .has_steps = true, .steps_to = UINT64_MAX };
-	struct dw_model *models[3] = { made.model };
+	const struct dw_view *view = dw_view_find("overview", &made.error);
+	struct dwell_view_options options = { .size = sizeof options };
+	struct dwell_table *table = NULL;
 
 	count_visits(made.model);
 	made.model->segment_chunks = 2;
-	CHECK_EQ(dw_model_within(made.model, &scope, &models[1], &made.error), 0);
-	scope.step_threads = true;
-	CHECK_EQ(dw_model_within(made.model, &scope, &models[2], &made.error), 0);
-	CHECK_EQ(dw_model_compute_together(models, 3, &made.error), 0);
-	for (int i = 0; i < 3; i++)
-		CHECK(dw_model_flat(models[i], UINT32_MAX, NULL) != NULL);
-	CHECK(dw_model_threads(made.model, NULL) != NULL);
-	CHECK(dw_model_steps(made.model, NULL) != NULL);
-	CHECK(dw_model_outermost(made.model, NULL) != NULL);
-	if (memory)
-		CHECK(dw_model_memory(made.model, NULL) != NULL);
+	CHECK_EQ(dw_view_run(view, made.model, &options, &table, &made.error), 0);
+	dw_table_destroy(table);
 	return free_visits(made.model);
+}
+
+static void compare_loading(struct dw_model *alone)
+{
+	const struct dw_loading_all *got = dw_model_loading_all(made.model, NULL);
+	const struct dw_loading_all *want = dw_model_loading_all(alone, NULL);
+
+	REQUIRE(got && want && got->part_count == want->part_count);
+	CHECK(got->making_ns == want->making_ns);
+	for (size_t i = 0; i < got->part_count; i++) {
+		CHECK_EQ(got->parts[i].symbol, want->parts[i].symbol);
+		CHECK_EQ(got->parts[i].ns, want->parts[i].ns);
+		CHECK_EQ(got->parts[i].count, want->parts[i].count);
+	}
+	for (size_t t = 0; t < made.source->thread_count; t++) {
+		const struct dw_loading *a = &got->threads[t], *b = &want->threads[t];
+
+		REQUIRE(a->request_count == b->request_count && a->made_count == b->made_count);
+		for (size_t i = 0; i < a->request_count; i++) {
+			CHECK_EQ(a->requests[i].start_ns, b->requests[i].start_ns);
+			CHECK_EQ(a->requests[i].end_ns, b->requests[i].end_ns);
+			CHECK_EQ(a->requests[i].made_ns, b->requests[i].made_ns);
+			CHECK_EQ(a->requests[i].kind, b->requests[i].kind);
+		}
+		for (size_t i = 0; i < a->made_count; i++) {
+			CHECK_EQ(a->made[i].start_ns, b->made[i].start_ns);
+			CHECK_EQ(a->made[i].end_ns, b->made[i].end_ns);
+		}
+	}
+}
+
+static void compare_flops(struct dw_model *alone)
+{
+	const struct dw_flops_sum *got = dw_model_flops(made.model, NULL);
+	const struct dw_flops_sum *want = dw_model_flops(alone, NULL);
+
+	REQUIRE(got && want && got->count == want->count);
+	CHECK_EQ(got->flops, want->flops);
+	CHECK_EQ(got->counted_ns, want->counted_ns);
+	CHECK_EQ(got->missed_ns, want->missed_ns);
+	for (size_t i = 0; i < got->count; i++)
+		CHECK(memcmp(&got->rows[i], &want->rows[i], sizeof got->rows[i]) == 0);
+}
+
+static void compare_device(struct dw_model *alone)
+{
+	const struct dw_device_work *got = dw_model_device_work(made.model, NULL);
+	const struct dw_device_work *want = dw_model_device_work(alone, NULL);
+
+	REQUIRE(got && want && got->event_count == want->event_count);
+	REQUIRE(got->call_count == want->call_count && got->owner_count == want->owner_count);
+	for (size_t i = 0; i < got->event_count; i++)
+		CHECK_EQ(got->events[i].call, want->events[i].call);
+	for (size_t i = 0; i < got->call_count; i++) {
+		CHECK_EQ(got->calls[i].owner, want->calls[i].owner);
+		CHECK_EQ(got->calls[i].device_ns, want->calls[i].device_ns);
+	}
+	for (size_t i = 0; i < got->owner_count; i++) {
+		CHECK_EQ(got->owners[i].total_ns, want->owners[i].total_ns);
+		CHECK_EQ(got->owners[i].end_ns, want->owners[i].end_ns);
+	}
+}
+
+/* The products that the overview has left are those of walks of their own, over whole streams. */
+static void compare_alone(unsigned has)
+{
+	struct dw_model *alone = NULL;
+
+	REQUIRE(dw_model_create(&alone, made.source, NULL, &made.error) == 0);
+	compare_loading(alone);
+	compare_flops(alone);
+	compare_device(alone);
+	CHECK_EQ(dw_model_loading(made.model, NULL)[0].request_count, has & LOADS ? STEPS : 0);
+	CHECK(dw_model_flops(made.model, NULL)->flops >= STEPS * 1000);
+	CHECK_EQ(dw_model_device_work(made.model, NULL)->event_count, correlation);
+	dw_model_destroy(alone);
 }
 
 TEST(an_overview_visits_each_chunk_at_most_twice)
 {
-	for (int allocates = 0; allocates < 2; allocates++) {
-		make_run(allocates);
+	static const unsigned runs[] = { 0, ALLOCATES, LOADS, FLOPS, FUNCTIONS, DEVICE,
+		LOADS | FLOPS | FUNCTIONS, ALL & ~DEVICE, ALL, MISSES, MISSES | LOADS | DEVICE };
+
+	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+		make_run(runs[i]);
 		REQUIRE(made_open(&made, NULL) == 0);
 		CHECK(dw_model_source(made.model)->streams[0].chunk_count >= CHUNKS);
-		CHECK_EQ(request_all(allocates), 2);
+		CHECK(run_overview() <= 2);
 		CHECK(dw_model_segments(made.model)->count > CHUNKS / 2);
+		compare_alone(runs[i]);
 		made_close(&made);
 	}
 }
@@ -135,7 +284,7 @@ TEST(memory_finds_the_segments_of_the_first_pass)
 	const struct dw_segments *got, *want;
 	struct dw_model *model = NULL;
 
-	make_run(true);
+	make_run(ALLOCATES);
 	REQUIRE(made_open(&made, NULL) == 0);
 	REQUIRE(dw_model_create(&model, dw_model_source(made.model), NULL, &made.error) == 0);
 	model->segment_chunks = made.model->segment_chunks = 2;

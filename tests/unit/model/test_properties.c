@@ -277,7 +277,7 @@ static int properties_open(void)
 	if (scope.has_window)
 		code = dw_model_within(made.model, &scope, &models[1], &made.error);
 	if (code == 0)
-		CHECK_EQ(dw_model_compute_together(models, 2, &made.error), 0);
+		CHECK_EQ(dw_model_compute_together(models, 2, true, &made.error), 0);
 	made.model = models[1];
 	return code;
 }

@@ -403,7 +403,7 @@ static void steps_compare_joint(const struct dw_steps *want)
 	REQUIRE(dw_model_create(&model, dw_model_source(made.model), dw_model_scope(made.model),
 	                        &made.error) == 0);
 	model->segment_chunks = random_below(4);
-	CHECK_EQ(dw_model_compute_together(&model, 1, &made.error), 0);
+	CHECK_EQ(dw_model_compute_together(&model, 1, true, &made.error), 0);
 	got = dw_model_steps(model, &made.error);
 	REQUIRE(got != NULL && got->count == want->count && got->beside_count == want->beside_count);
 	for (size_t i = 0; i < got->count; i++) {
