@@ -78,8 +78,10 @@ struct ranks *ranks_start(int count)
 		if (ranks->children[rank] == 0)
 			ranks_become(ranks, rank);
 	}
+#ifndef DWELL_DISABLE
 	if (ranks->own)
 		dwell_rank(ranks->own, ranks->own, count);
+#endif
 	return ranks;
 }
 

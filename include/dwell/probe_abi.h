@@ -299,6 +299,15 @@ DWELL_API void dwell_step_begin_tentative(uint64_t moment);
  * trace are those of `as`. */
 DWELL_API void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *as);
 
+/* Arguments of the innermost open range of this thread. The text is JSON of at most 2000 bytes, whose
+ * id dwell_intern_args() returns (0: unknown); of several texts of one range the last one counts. */
+DWELL_API uint32_t dwell_intern_args(const char *json);
+DWELL_API void dwell_args(uint32_t text);
+
+/* How many probes of this process record the operators of a framework. What libraries announce of
+ * those operators and of what runs inside them is then left out. Atomic. */
+extern DWELL_API uint32_t dwell_operator_probes;
+
 /* Counts `records` that the caller could not make, in the calling thread. Reports state them. */
 DWELL_API void dwell_probe_lost(uint64_t records);
 

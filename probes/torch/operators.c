@@ -568,10 +568,12 @@ static void arm(bool shapes)
 	for (unsigned i = 0; i < KINDS; i++)
 		handles[i] = dwp_abi_add_callback(kinds[i].start, on_end, 1u << kinds[i].scope, shapes);
 	dwp_abi_skip_states(true);
+	__atomic_fetch_add(&dwell_operator_probes, 1, __ATOMIC_RELAXED);
 }
 
 static void disarm(void)
 {
+	__atomic_fetch_sub(&dwell_operator_probes, 1, __ATOMIC_RELAXED);
 	dwp_abi_skip_states(false);
 	for (unsigned i = 0; i < KINDS; i++)
 		dwp_abi_remove_callback(handles[i]);

@@ -1,10 +1,13 @@
 /* dwell ranks: compares the ranks of a job, from traces or summaries. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/ranks_mpi.h"
 #include "cli/summaries.h"
 #include "ranks/ranks.h"
 #include "render/render.h"
@@ -12,6 +15,7 @@
 struct ranks_request {
 	const struct dw_renderer *renderer; /* NULL: the picture */
 	const char *output;
+	bool mpi;
 	struct dwell_print_options print;
 };
 
@@ -24,6 +28,8 @@ static int ranks_take_option(void *context, const struct dw_option *option, cons
 		request->output = value;
 		return 0;
 	}
+	if (option->id == DW_OPTION_MPI)
+		request->mpi = true;
 	if (option->id != DW_OPTION_FORMAT)
 		return 0;
 	request->renderer = strcmp(value, "svg") == 0 ? NULL : dw_renderer_find(value, &error);
@@ -74,15 +80,63 @@ static int ranks_compare(const struct ranks_request *request, struct dw_summary 
 	return status;
 }
 
+/* Reads the files. *first: this process has the result. */
+static int ranks_read(const struct ranks_request *request, struct dw_summary *summary, char **paths,
+                      size_t count, bool *first)
+{
+	*first = true;
+#ifdef DW_HAVE_MPI
+	if (request->mpi)
+		return dw_ranks_read_mpi(summary, paths, count, first);
+#endif
+	return dw_summaries_read(summary, paths, count);
+}
+
+#ifndef DW_HAVE_MPI
+/* Starts dwell-mpi, which is next to this command, with the same arguments. */
+static int ranks_start_mpi(int count, char **arguments)
+{
+	static const char suffix[] = "-mpi";
+	char path[4096], **all = calloc((size_t)count + 3, sizeof *all), ranks[] = "ranks";
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof suffix);
+
+	if (all && length > 0) {
+		memcpy(path + length, suffix, sizeof suffix);
+		all[0] = path;
+		all[1] = ranks;
+		memcpy(all + 2, arguments, (size_t)count * sizeof *all);
+		execv(path, all);
+	}
+	free(all);
+	dw_say("--mpi needs dwell-mpi next to this command: %s. Build dwell where MPI is present, for "
+	       "example with Debian's libopenmpi-dev",
+	       strerror(errno));
+	return DW_EXIT_BAD_INPUT;
+}
+
+/* Whether --mpi is among the arguments, before these are parsed and moved. */
+static bool ranks_wants_mpi(int count, char **arguments)
+{
+	for (int i = 0; i < count && strcmp(arguments[i], "--") != 0; i++)
+		if (strcmp(arguments[i], "--mpi") == 0)
+			return true;
+	return false;
+}
+#endif
+
 int dw_cmd_ranks(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct ranks_request request = { .renderer = dw_renderer_at(0),
 		                             .print.size = sizeof request.print };
 	struct dw_summary summary = { .ranks = NULL };
-	bool done;
-	int operands = dw_options_parse(verb, argc, argv, false, ranks_take_option, &request, &done);
-	int status;
+	bool done, first;
+	int operands, status;
 
+#ifndef DW_HAVE_MPI
+	if (ranks_wants_mpi(argc, argv))
+		return ranks_start_mpi(argc, argv);
+#endif
+	operands = dw_options_parse(verb, argc, argv, false, ranks_take_option, &request, &done);
 	if (done)
 		return 0;
 	if (operands < 0)
@@ -93,8 +147,8 @@ int dw_cmd_ranks(const struct dw_verb *verb, int argc, char **argv)
 	}
 	if (!request.output)
 		dw_terminal(STDOUT_FILENO, &request.print);
-	status = dw_summaries_read(&summary, argv, (size_t)operands);
-	if (!status)
+	status = ranks_read(&request, &summary, argv, (size_t)operands, &first);
+	if (!status && first)
 		status = ranks_compare(&request, &summary);
 	dw_summary_reset(&summary);
 	return status;

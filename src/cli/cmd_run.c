@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "cli/run_injected.h"
 #include "dwell/probe.h"
 #include "read/source.h"
 #include "record/file.h"
@@ -64,6 +65,8 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	case DW_OPTION_FLOPS: options->categories |= DWELL_DETAIL_FLOPS | DWELL_DETAIL_SHAPES; return 0;
 	case DW_OPTION_MEMORY: options->categories |= 1u << DWELL_CATEGORY_ALLOCATION; return 0;
 	case DW_OPTION_NO_MEMORY: options->categories &= ~(1u << DWELL_CATEGORY_ALLOCATION); return 0;
+	case DW_OPTION_NO_ITT: request->no_itt = true; return 0;
+	case DW_OPTION_NO_NVTX: request->no_nvtx = true; return 0;
 	case DW_OPTION_FUNCTIONS: return run_take_functions(value, &options->categories);
 	default: return 0;
 	}
@@ -106,8 +109,10 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	int status = dw_run(&request, trace);
 	if (trace[0] && request.step_on)
 		run_say_step_on(trace);
-	if (trace[0])
+	if (trace[0]) {
+		dw_injected_say(trace);
 		dw_say("recorded to %s (dwell report %s)", trace, trace);
+	}
 	return status;
 }
 
@@ -121,7 +126,9 @@ int dw_run_command(char **command)
 		return DW_EXIT_USAGE;
 	}
 	int status = dw_run(&request, trace);
-	if (trace[0])
+	if (trace[0]) {
+		dw_injected_say(trace);
 		dw_report_after_run(trace);
+	}
 	return status;
 }

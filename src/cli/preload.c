@@ -110,3 +110,11 @@ bool dw_find_program(const char *program, char path[4096])
 {
 	return preload_find_program(program, path);
 }
+
+bool dw_find_library(const char *const places[2], const char *program, char path[4096])
+{
+	char command[4096];
+
+	return !(preload_find_program(program, command) && preload_is_sanitized(command)) &&
+	       preload_find_library(places, path) && !preload_is_sanitized(path);
+}

@@ -23,6 +23,7 @@
 #include "cli/machine.h"
 #include "cli/peak.h"
 #include "cli/preload.h"
+#include "cli/run_injected.h"
 #include "cli/symbolize.h"
 #include "format/keys.h"
 #include "record/cost.h"
@@ -262,6 +263,7 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
 	snprintf(options, sizeof options, "step-on=%s", request->step_on ? request->step_on : "");
 	setenv("DWELL_OPTIONS", options, 1);
 	const uint32_t functions = 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
+	dw_injected_set(request->command[0], !request->no_itt, !request->no_nvtx);
 	dw_preload(request->command[0], (request->options.categories & functions) == functions);
 	for (size_t i = 0; i < PASSED; i++)
 		sigaction(passed[i], &old[i], NULL);

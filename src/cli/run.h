@@ -16,6 +16,7 @@ struct dw_run_request {
 	char **command;               /* NULL-terminated */
 	const char *step_on;          /* NAME of --step-on, or NULL */
 	const char *serve;            /* a port for captures, or NULL */
+	bool no_itt, no_nvtx;         /* leave out what libraries announce by these interfaces */
 	int quiet;                    /* print only errors to stderr */
 };
 

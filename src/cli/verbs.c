@@ -53,7 +53,8 @@ static const struct dw_option run_options[] = {
 	{ DW_OPTION_STEP_ON, "step-on", .argument = "NAME",
 	  .help =
 	      "PyTorch: a step is a call of the function NAME, begins at a call of the module with this "
-	      "class or path, or ends with a step of this optimizer" },
+	      "class or path, or ends with a step of this optimizer; ITT, NVTX: a step is a range of this "
+	      "name, or a frame of this domain" },
 	{ DW_OPTION_SCHEDULE, "schedule", .argument = "PLAN",
 	  .help = "record steps in cycles: skip=N,wait=N,warmup=N,active=N,repeat=N" },
 	{ DW_OPTION_LAYERS, "layers", .argument = "LIST",
@@ -73,6 +74,9 @@ static const struct dw_option run_options[] = {
 	      "for 50 ms before the program starts" },
 	{ DW_OPTION_MEMORY, "memory", .help = "record allocations and frees (the default)" },
 	{ DW_OPTION_NO_MEMORY, "no-memory", .help = "do not record allocations and frees" },
+	{ DW_OPTION_NO_ITT, "no-itt",
+	  .help = "do not record what libraries such as oneDNN and OpenCV announce through ITT" },
+	{ DW_OPTION_NO_NVTX, "no-nvtx", .help = "do not record NVTX ranges" },
 	HELP,
 };
 
@@ -141,6 +145,9 @@ static const struct dw_option ranks_options[] = {
 	  .help = "how to print the comparison (default text); csv and json have raw values; svg is a "
 	          "picture of rank and step",
 	  .choices = "@renderers" },
+	{ DW_OPTION_MPI, "mpi",
+	  .help = "under mpirun: each process reads a part of the files (needs dwell-mpi, which is built "
+	          "where MPI is present)" },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", .help = "write to FILE" },
 	HELP,
 };

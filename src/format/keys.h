@@ -19,6 +19,9 @@
 #define DW_KEY_STEP_ON "dwell.step_on"             /* text: the NAME of `dwell run --step-on` */
 #define DW_KEY_FUNCTIONS "dwell.functions"         /* "not asked for": the program has the functions
                                                     * probe, but none were requested */
+#define DW_KEY_ITT "itt.domains"                   /* text: domains whose ITT events are recorded */
+#define DW_KEY_NVTX "nvtx.domains"                 /* text: domains whose NVTX events are recorded */
+#define DW_KEY_INJECTED_STEP_ON "injected.step_on" /* "steps": ITT or NVTX ranges of this name were steps */
 
 /* ---- facts of the machine --------------------------------------------------------------------- */
 

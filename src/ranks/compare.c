@@ -604,6 +604,7 @@ static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct
 		ranks_find_slow(&with, &parts);
 		ranks_find_slow_steps(&with, &parts);
 		ranks_find_host(&with);
+		dw_ranks_find_hang(ranks);
 		if (ranks->steps > 0 && ranks->steps < FEW_STEPS)
 			ranks_note(
 				ranks,

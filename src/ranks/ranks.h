@@ -44,6 +44,15 @@ struct dw_slow_step {
 	enum dw_part part;
 };
 
+/* What a job that hangs waits for. */
+struct dw_hang {
+	bool found;
+	const char *name;        /* the communication that ranks wait in */
+	uint64_t ns;             /* for how long the first of them waits */
+	size_t waiting, missing; /* ranks inside it; ranks that are elsewhere */
+	uint64_t end_ns;         /* of the latest recording, in ns since 1970 */
+};
+
 struct dw_ranks {
 	struct dw_rank_result *results; /* as the ranks of the summary that are compared */
 	size_t count;
@@ -60,7 +69,8 @@ struct dw_ranks {
 	const char
 		*slow_host; /* each rank of this host works longer than all of other hosts; or NULL */
 	double slow_host_excess; /* of the fastest of them, beyond the median of other hosts' ranks */
-	const char **notes;      /* sentences: what was not compared, or restricts the comparison */
+	struct dw_hang hang;
+	const char **notes; /* sentences: what was not compared, or restricts the comparison */
 	size_t note_count;
 	struct dw_arena arena;
 };
@@ -71,6 +81,13 @@ bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary,
                       struct dwell_error *error);
 void dw_ranks_reset(struct dw_ranks *ranks);
 
+/* Sets ranks->hang. For dw_ranks_compare(). */
+void dw_ranks_find_hang(struct dw_ranks *ranks);
+/* For how long something lasts, of which `ns` were before the end of this rank's recording. */
+uint64_t dw_ranks_since(const struct dw_ranks *ranks, const struct dw_summary_rank *rank,
+                        uint64_t ns);
+/* Whether the rank is inside communication at the end of the recording. */
+bool dw_ranks_is_waiting(const struct dw_summary_rank *rank);
 /* The answer as tables: `ranks`, then `slow_steps`. The caller destroys them. NULL: out of memory.
  */
 struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks);

@@ -123,12 +123,68 @@ static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *
 	              excess, where);
 }
 
+/* The numbers of the ranks that wait, or of those that do not: "0, 1, 3". */
+static void table_list_ranks(const struct dw_ranks *ranks, bool waiting, char *text, size_t size)
+{
+	size_t listed = 0, length = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < ranks->count; i++) {
+		if (dw_ranks_is_waiting(ranks->results[i].rank) != waiting)
+			continue;
+		if (listed++ == 8) {
+			snprintf(text + length, size - length, ", ...");
+			return;
+		}
+		length += (size_t)snprintf(text + length, size - length, "%s%d", length ? ", " : "",
+		                           rank_number(ranks, i));
+	}
+}
+
+static void table_head_of_missing_rank(struct dwell_table *table, const struct dw_ranks *ranks,
+                                       size_t i)
+{
+	const struct dw_summary_rank *rank = ranks->results[i].rank;
+	const struct dw_summary_open *open =
+		rank->open_count ? &rank->open[rank->open_count - 1] : NULL;
+
+	dw_table_head(table, "Rank %d did not enter it: %s%s%s, %s %llu, without a record for %s.",
+	              rank_number(ranks, i), open ? "it is in " : "it is outside all recorded ranges",
+	              open ? open->name : "",
+	              open && rank->open_count == DW_SUMMARY_OPEN ? " or deeper" : "",
+	              rank->last_open ? "in step" : "after step", (unsigned long long)rank->last_step,
+	              dw_text_ns((double)dw_ranks_since(ranks, rank, rank->silent_ns), " ").at);
+}
+
+static void table_add_hang(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	char list[160];
+
+	table_list_ranks(ranks, true, list, sizeof list);
+	dw_table_head(table, "The job hangs: rank%s %s wait%s in %s, for %s.",
+	              ranks->hang.waiting == 1 ? "" : "s", list, ranks->hang.waiting == 1 ? "s" : "",
+	              ranks->hang.name, dw_text_ns((double)ranks->hang.ns, " ").at);
+	if (!ranks->hang.missing)
+		dw_table_head(table,
+		              "No rank is elsewhere: look at the network, and at whether all ranks call "
+		              "the same collective.");
+	for (size_t i = 0, shown = 0; i < ranks->count && shown < 4; i++)
+		if (!dw_ranks_is_waiting(ranks->results[i].rank)) {
+			table_head_of_missing_rank(table, ranks, i);
+			shown++;
+		}
+	if (ranks->hang.missing > 4)
+		dw_table_head(table, "%zu more ranks did not enter it.", ranks->hang.missing - 4);
+}
+
 static void table_add_heads(struct dwell_table *table, const struct dw_ranks *ranks)
 {
 	size_t slow = 0, on_host = 0;
 
 	for (size_t i = 0; i < ranks->count; i++)
 		slow += ranks->results[i].slow;
+	if (ranks->hang.found)
+		table_add_hang(table, ranks);
 	for (size_t i = 0; ranks->slow_host && i < ranks->count; i++)
 		on_host += strcmp(ranks->results[i].rank->host, ranks->slow_host) == 0;
 	if (ranks->slow_host)
@@ -150,7 +206,7 @@ static void table_add_heads(struct dwell_table *table, const struct dw_ranks *ra
 		              rank_number(ranks, step->result), (unsigned long long)step->number,
 		              dw_text_ns(step->excess_ns, " ").at,
 		              step->part == DW_PART_COUNT ? "" : ", in ", table_part_name(step->part));
-	} else if (!slow && !ranks->slow_host) {
+	} else if (!slow && !ranks->slow_host && !ranks->hang.found) {
 		dw_table_head(table, "No rank stands out.");
 	}
 	dw_table_head(table,

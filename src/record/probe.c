@@ -181,6 +181,15 @@ uint32_t dwell_intern_function(const void *address)
 	return id;
 }
 
+uint32_t dwell_intern_args(const char *json)
+{
+	int saved = errno;
+	uint32_t id = dw_session_head() ? dw_intern_text(json) : 0;
+
+	errno = saved;
+	return id;
+}
+
 uint32_t dwell_intern_frame(const char *function, const char *file, uint32_t line)
 {
 	int saved = errno;
@@ -309,6 +318,12 @@ void dwell_end_of(uint32_t n)
 		probe_put_fast(DW_END_OF, 0, &n, 1);
 }
 
+void dwell_args(uint32_t text)
+{
+	if (text && dw_session_head())
+		probe_put_fast(DW_ARGS, text, NULL, 0);
+}
+
 /* Readers search for ends by name only if the head has this flag. */
 static void probe_note_named_ends(void)
 {
@@ -358,6 +373,8 @@ void dwell_link(uint64_t sequence_number, uint32_t forward_thread)
 	if (dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
 		probe_put_fast(DW_LINK, 0, payload, 3);
 }
+
+uint32_t dwell_operator_probes;
 
 void dwell_probe_lost(uint64_t records)
 {

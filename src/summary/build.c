@@ -185,7 +185,8 @@ static void build_process(struct dw_summary *summary, struct dw_summary_rank *ra
 			rank->lost[cause] += source->threads[i].lost[cause];
 }
 
-static bool build_loop(struct dw_summary *summary, struct dw_model *model, bool *done,
+/* `ranks`: by thread, the rank of the thread's loop in the summary. */
+static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint32_t *ranks,
                        const struct dw_divided_loop *divided)
 {
 	const struct dw_source *source = dw_model_source(model);
@@ -193,13 +194,13 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, bool 
 	uint32_t process = source->threads[divided->loop->thread].process;
 	struct dw_summary_rank *rank;
 
-	if (!steps || done[process])
-		return steps != NULL;
-	done[process] = true;
+	for (size_t i = 0; i < source->thread_count; i++)
+		if (ranks[i] != DW_NO_INDEX && source->threads[i].process == process)
+			return true; /* a process has one main loop */
 	rank = DW_GROW(&summary->ranks, &summary->capacity, summary->count);
 	if (!rank)
 		return false;
-	summary->count++;
+	ranks[divided->loop->thread] = (uint32_t)summary->count++;
 	build_process(summary, rank, source, process);
 	build_steps(rank, divided, steps->steps);
 	build_spans(summary, rank, divided);
@@ -207,13 +208,28 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, bool 
 	return !summary->failed;
 }
 
+/* Whether the job may have been killed or may hang: a step or the recording did not end. */
+static bool build_is_cut(const struct dw_source *source)
+{
+	bool cut = false;
+
+	for (size_t i = 0; i < source->step_count; i++)
+		cut |= source->steps[i].open;
+	for (size_t i = 0; i < source->file_count; i++)
+		cut |= source->files[i].head && !(source->files[i].head->flags & DW_HEAD_FINISHED);
+	return cut;
+}
+
 bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model,
                           struct dwell_error *error)
 {
-	bool *done = calloc(dw_model_source(model)->process_count + 1, sizeof *done);
-	bool good = done && (!dw_model_source(model)->step_count || dw_model_steps(model, error));
-	size_t loops = good && dw_model_source(model)->step_count ? 1 : 0;
+	const struct dw_source *source = dw_model_source(model);
+	uint32_t *ranks = malloc((source->thread_count + 1) * sizeof *ranks);
+	bool good = ranks && (!source->step_count || dw_model_steps(model, error));
+	size_t loops = good && source->step_count ? 1 : 0, before = summary->count;
 
+	for (size_t i = 0; ranks && i < source->thread_count; i++)
+		ranks[i] = DW_NO_INDEX;
 	/* Loops come by descending number of steps: the first of a process is its main loop. */
 	for (size_t i = 0; good && i < loops; i++) {
 		struct dw_divided_loop divided;
@@ -221,10 +237,12 @@ bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model,
 		good = dw_facts_divide_loop(model, i, &divided, error);
 		loops = divided.loop_count;
 		if (good && divided.loop)
-			good = build_loop(summary, model, done, &divided);
+			good = build_loop(summary, model, ranks, &divided);
 		free(divided.steps);
 	}
-	free(done);
+	if (good && summary->count > before && build_is_cut(source))
+		good = dw_summary_add_where(summary, model, ranks, error);
+	free(ranks);
 	if (!good)
 		dw_error_set(error, DWELL_E_NOMEM, "no memory for a summary");
 	return good;

@@ -39,8 +39,11 @@ enum {
 	RANK_NAMED_STEPS,
 	RANK_NAME,
 	RANK_OTHER,
-	RANK_LOST
+	RANK_LOST,
+	RANK_WHERE
 };
+enum { WHERE_COLLECTIVES = 1, WHERE_SILENT, WHERE_OPEN, WHERE_END };
+enum { OPEN_NAME = 1, OPEN_COMMUNICATION, OPEN_NS };
 enum { NAME_NAME = 1, NAME_COMMUNICATION, NAME_CALLS, NAME_SELF };
 
 /* ---- the head ---------------------------------------------------------------------------------
@@ -138,6 +141,23 @@ static void file_put_name(struct dw_proto *proto, const struct dw_summary_name *
 	dw_proto_close(proto, at);
 }
 
+static void file_put_where(struct dw_proto *proto, const struct dw_summary_rank *rank)
+{
+	size_t at = dw_proto_open(proto, RANK_WHERE), inner;
+
+	file_put_number(proto, WHERE_COLLECTIVES, rank->collectives);
+	file_put_number(proto, WHERE_SILENT, rank->silent_ns);
+	for (size_t i = 0; i < rank->open_count; i++) {
+		inner = dw_proto_open(proto, WHERE_OPEN);
+		file_put_text(proto, OPEN_NAME, rank->open[i].name);
+		file_put_number(proto, OPEN_COMMUNICATION, rank->open[i].communication);
+		file_put_number(proto, OPEN_NS, rank->open[i].ns);
+		dw_proto_close(proto, inner);
+	}
+	file_put_number(proto, WHERE_END, rank->end_ns);
+	dw_proto_close(proto, at);
+}
+
 static void file_put_rank(struct dw_proto *proto, const struct dw_summary_rank *rank)
 {
 	size_t at = dw_proto_open(proto, SUMMARY_RANK);
@@ -167,6 +187,8 @@ static void file_put_rank(struct dw_proto *proto, const struct dw_summary_rank *
 		file_put_name(proto, &rank->names[i]);
 	file_put_number(proto, RANK_OTHER, rank->other_ns);
 	file_put_pairs(proto, RANK_LOST, rank->lost, DW_LOSS_SLOTS);
+	if (rank->where_known)
+		file_put_where(proto, rank);
 	dw_proto_close(proto, at);
 }
 
@@ -295,6 +317,52 @@ static bool file_read_name(struct reading *reading, struct dw_summary_rank *rank
 	return !reader.bad || file_read_fail(reading, from->bytes, "a name's message is damaged");
 }
 
+static bool file_read_open(struct reading *reading, struct dw_summary_rank *rank,
+                           const struct dw_proto_field *from)
+{
+	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
+	struct dw_summary_open *open = &rank->open[rank->open_count];
+	struct dw_proto_field field;
+
+	if (rank->open_count == DW_SUMMARY_OPEN)
+		return file_read_fail(reading, from->bytes, "a rank has too many open ranges");
+	open->name = "";
+	while (dw_proto_next(&reader, &field)) {
+		if (field.field == OPEN_NAME && field.wire == DW_PROTO_BYTES)
+			open->name = file_read_text(reading, &field);
+		else if (field.field == OPEN_COMMUNICATION && field.wire == DW_PROTO_VARINT)
+			open->communication = field.number;
+		else if (field.field == OPEN_NS && field.wire == DW_PROTO_VARINT)
+			open->ns = field.number;
+	}
+	rank->open_count++;
+	return !reader.bad ||
+	       file_read_fail(reading, from->bytes, "an open range's message is damaged");
+}
+
+static bool file_read_where(struct reading *reading, struct dw_summary_rank *rank,
+                            const struct dw_proto_field *from)
+{
+	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
+	struct dw_proto_field field;
+
+	rank->where_known = true;
+	if (!rank->open)
+		rank->open = dw_arena_alloc(&reading->summary->arena, DW_SUMMARY_OPEN * sizeof *rank->open);
+	reading->summary->failed |= !rank->open;
+	while (rank->open && !reading->wrong && dw_proto_next(&reader, &field)) {
+		if (field.field == WHERE_OPEN && field.wire == DW_PROTO_BYTES)
+			file_read_open(reading, rank, &field);
+		else if (field.field == WHERE_COLLECTIVES && field.wire == DW_PROTO_VARINT)
+			rank->collectives = field.number;
+		else if (field.field == WHERE_SILENT && field.wire == DW_PROTO_VARINT)
+			rank->silent_ns = field.number;
+		else if (field.field == WHERE_END && field.wire == DW_PROTO_VARINT)
+			rank->end_ns = field.number;
+	}
+	return !reader.bad || file_read_fail(reading, from->bytes, "a rank's last place is damaged");
+}
+
 static void file_read_number(struct dw_summary_rank *rank, const struct dw_proto_field *field)
 {
 	uint64_t number = field->number;
@@ -400,6 +468,8 @@ static bool file_read_list(struct reading *reading, struct dw_summary_rank *rank
 		                       &sum);
 	case RANK_LOST:
 		return file_read_pairs(reading, field->bytes, end, rank->lost, DW_LOSS_SLOTS, &sum);
+	case RANK_WHERE:
+		return file_read_where(reading, rank, field);
 	case RANK_SPAN:
 		return file_read_span(reading, rank, spans, field);
 	case RANK_NAME:

@@ -30,7 +30,7 @@ static const void *merge_copy(struct dw_summary *summary, const void *from, size
 {
 	void *copy = dw_arena_alloc(&summary->arena, bytes ? bytes : 1);
 
-	if (copy)
+	if (copy && bytes)
 		memcpy(copy, from, bytes);
 	summary->failed |= !copy;
 	return copy;
@@ -64,6 +64,10 @@ void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other)
 		                                            from->name_count * sizeof *rank->names);
 		for (size_t n = 0; rank->names && n < rank->name_count; n++)
 			rank->names[n].name = merge_text(summary, from->names[n].name);
+		rank->open = (void *)(uintptr_t)merge_copy(summary, from->open,
+		                                           from->open_count * sizeof *rank->open);
+		for (size_t n = 0; rank->open && n < rank->open_count; n++)
+			rank->open[n].name = merge_text(summary, from->open[n].name);
 		if (summary->failed)
 			return;
 		summary->count++;

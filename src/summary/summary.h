@@ -24,6 +24,7 @@
 #define DW_SUMMARY_VERSION 1u
 #define DW_SUMMARY_SPANS 1024u  /* most spans of a rank, if the summary has few ranks */
 #define DW_SUMMARY_NAMES 256u   /* most names of a rank, if the summary has few ranks */
+#define DW_SUMMARY_OPEN 8u      /* most open ranges of a rank: the outermost ones */
 #define DW_SUMMARY_BUCKETS 200u /* bucket i counts durations from 2^(8 + i/4) ns */
 
 /* Steps with numbers from index << span_log2 to before (index + 1) << span_log2. */
@@ -42,6 +43,13 @@ struct dw_summary_name {
 	bool communication; /* a collective, or another range of communication */
 	uint64_t calls;
 	uint64_t self_ns;
+};
+
+/* A range that had not ended when the recording ended. */
+struct dw_summary_open {
+	const char *name;
+	bool communication;
+	uint64_t ns; /* from its begin to the end of the recording */
 };
 
 struct dw_summary_rank {
@@ -67,6 +75,14 @@ struct dw_summary_rank {
 	size_t name_count;
 	uint64_t other_ns;            /* self time of the names that were left out */
 	uint64_t lost[DW_LOSS_SLOTS]; /* records of its process, by enum dw_loss */
+	/* Where the thread of its steps was at the end of the recording. Known only if a step of the
+	 * run did not end: the job was killed, or hangs. */
+	bool where_known;
+	uint64_t end_ns;              /* of the recording, in ns since 1970 */
+	uint64_t collectives;         /* ranges of communication that the thread began */
+	uint64_t silent_ns;           /* from its last record to the end of the recording */
+	struct dw_summary_open *open; /* outermost first */
+	size_t open_count;            /* at most DW_SUMMARY_OPEN */
 };
 
 struct dw_summary {
@@ -80,6 +96,10 @@ struct dw_summary {
 void dw_summary_reset(struct dw_summary *summary);
 /* Adds each process of a run that has steps. False with `error` if memory ran out. */
 bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model,
+                          struct dwell_error *error);
+/* Finds where the threads were at the end of the recording. `ranks`: the rank of each thread of the
+ * source, or DW_NO_INDEX. For dw_summary_add_model(). */
+bool dw_summary_add_where(struct dw_summary *summary, struct dw_model *model, const uint32_t *ranks,
                           struct dwell_error *error);
 /* Adds the ranks of another summary, which may be reset afterwards. */
 void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other);

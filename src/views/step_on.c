@@ -25,7 +25,8 @@ static const char *step_on_find_fact(const struct dw_source *source, const char 
 static bool step_on_made_steps(const struct dw_source *source)
 {
 	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, DW_KEY_TORCH_STEP_ON) == 0 &&
+		if ((strcmp(source->metas[i].key, DW_KEY_TORCH_STEP_ON) == 0 ||
+		     strcmp(source->metas[i].key, DW_KEY_INJECTED_STEP_ON) == 0) &&
 		    strcmp(source->metas[i].value, "steps") == 0)
 			return true;
 	return false;
@@ -42,7 +43,7 @@ bool dw_view_step_on(const struct dw_source *source, char *text, size_t size)
 	if (state)
 		snprintf(text, size, "--step-on %s: it is there, and was never called", name);
 	else if (!step_on_find_fact(source, DW_KEY_TORCH_VERSION))
-		snprintf(text, size, "--step-on %s: no PyTorch was imported", name);
+		snprintf(text, size, "--step-on %s: no PyTorch was imported, and no ITT or NVTX range has this name", name);
 	else
 		snprintf(text, size, "--step-on %s: nothing of this name was seen%s%s", name,
 		         candidates ? "; these would do: " : "", candidates ? candidates : "");

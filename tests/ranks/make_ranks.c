@@ -10,8 +10,9 @@
  *                    backward, optimizer or collector
  *     once R N P     rank R takes P percent of a step longer in step N, in the collector
  *     stop R N       rank R ends in step N, which stays open
- *     hosts N        ranks per host (default all)
- *     world N        the world size that the ranks know (default RANKS)
+ *     hang R N       rank R stays in data loading for 5 s in step N, and the others in the
+ * all-reduce; then the recording ends hosts N        ranks per host (default all) world N the world
+ * size that the ranks know (default RANKS)
  *
  * The files are FOLDER/rank-0000.dwell and so on. Each step has data loading of 2 ms, forward of
  * 10, backward of 20, an optimizer of 3, and an all-reduce in which each rank waits for the last
@@ -37,10 +38,12 @@ static struct {
 	const char *folder;
 	unsigned ranks, steps, operators, hosts, world;
 	double noise;
-	int slow_rank, slow_part, once_rank, stop_rank;
-	unsigned once_step, stop_step;
+	int slow_rank, slow_part, once_rank, stop_rank, hang_rank;
+	unsigned once_step, stop_step, hang_step;
 	double slow, once;
-} job = { .operators = 8, .noise = 2, .slow_rank = -1, .once_rank = -1, .stop_rank = -1 };
+} job = {
+	.operators = 8, .noise = 2, .slow_rank = -1, .once_rank = -1, .stop_rank = -1, .hang_rank = -1
+};
 
 struct rank {
 	struct dw_encode encode;
@@ -91,6 +94,8 @@ static void rank_begin(struct rank *rank, unsigned number)
 	dw_encode_init(&rank->encode, DW_CLOCK_MONOTONIC, 1000000000);
 	head = dw_encode_head(&rank->encode);
 	snprintf(head->hostname, sizeof head->hostname, "node%u", job.hosts ? number / job.hosts : 0);
+	if (job.hang_rank < 0 && job.stop_rank < 0)
+		head->flags |= DW_HEAD_FINISHED;
 	head->start_realtime_ns = 1700000000000000000u + number;
 	dw_encode_process_init(&rank->process, &rank->encode, 0);
 	job_id = dw_encode_string(&rank->process, job_name);
@@ -189,6 +194,23 @@ static void job_step(struct rank *ranks, unsigned step, double *lengths)
 	}
 }
 
+static void job_hang(struct rank *ranks)
+{
+	for (unsigned r = 0; r < job.ranks; r++) {
+		struct rank *rank = &ranks[r];
+
+		dw_encode_step(&rank->process, rank->thread, job.hang_step, rank->now, 0, 0,
+		               DW_STEP_RECORDED);
+		if ((int)r != job.hang_rank) {
+			dw_encode_begin(&rank->stream, rank->now + 30000000, rank->reduce);
+			continue;
+		}
+		dw_encode_begin(&rank->stream, rank->now, rank->ops[DATA]);
+		dw_encode_begin(&rank->stream, rank->now + 5000000000, rank->inner[DATA]);
+		dw_encode_end(&rank->stream, rank->now + 5030000000);
+	}
+}
+
 static int take_options(int count, char **values)
 {
 	for (int i = 0; i < count; i++) {
@@ -218,6 +240,9 @@ static int take_options(int count, char **values)
 			job.once_step = (unsigned)atoi(values[i + 1]);
 			job.once = atof(values[i + 2]);
 			i += 2;
+		} else if (strcmp(name, "hang") == 0 && i + 1 < count) {
+			job.hang_rank = atoi(value);
+			job.hang_step = (unsigned)atoi(values[++i]);
 		} else if (strcmp(name, "stop") == 0 && i + 1 < count) {
 			job.stop_rank = atoi(value);
 			job.stop_step = (unsigned)atoi(values[++i]);
@@ -249,8 +274,13 @@ int main(int count, char **values)
 		return 1;
 	for (unsigned r = 0; r < job.ranks; r++)
 		rank_begin(&ranks[r], r);
-	for (unsigned step = 0; step < job.steps; step++)
+	for (unsigned step = 0; step < job.steps; step++) {
+		if (job.hang_rank >= 0 && step == job.hang_step) {
+			job_hang(ranks);
+			break;
+		}
 		job_step(ranks, step, lengths);
+	}
 	for (unsigned r = 0; r < job.ranks; r++)
 		if (!rank_write(&ranks[r], r)) {
 			fprintf(stderr, "make_ranks: cannot write rank %u\n", r);

@@ -5,12 +5,14 @@ usage: ranks_test.py MAKE_RANKS DWELL SIMULATE [PART-OF-A-NAME...]
 
 make_ranks writes traces in which each rank's times are known. The comparison must name the rank that
 was slowed, by how much and where, and must name none where none was. Summaries must be small, equal
-bytes in whatever order they are merged, and refuse damage. The last line is "N passed, N failed".
+bytes in whatever order they are merged, and refuse damage. The last line is "N passed, N failed, N
+skipped".
 """
 import itertools
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -117,6 +119,18 @@ class Comparison(Case):
         self.assertIn("Rank 2 began its last step, 40, while other ranks came to step 99; that step did not end",
                       text)
 
+    def test_a_job_that_hangs(self):
+        files = self.make(4, 100, "hang", 2, 60, "noise", 0)
+        self.summarize(files, "sum")
+        for given in (files, [self.path("sum")]):
+            text = run(dwell, "ranks", *given).stdout
+            self.assertIn("The job hangs: ranks 0, 1, 3 wait in all_reduce, for 5.00 s.", text)
+            self.assertIn("Rank 2 did not enter it: it is in data, in step 60, without a record for 0.", text)
+        # Where one rank was is not known: nobody can say what the job waits for.
+        self.make(4, 60, name="b")
+        text = run(dwell, "ranks", *files[:3], os.path.join(self.path("b"), "rank-0003.dwell")).stdout
+        self.assertNotIn("hangs", text)
+
     def test_ranks_that_are_missing_or_twice(self):
         files = self.make(8, 30)
         text = run(dwell, "ranks", *files[:3], *files[5:]).stdout
@@ -143,6 +157,31 @@ class Comparison(Case):
         run(dwell, "ranks", "-f", "svg", *files, "-o", self.path("ranks.svg"))
         with open(self.path("ranks.svg"), encoding="utf-8") as file:
             self.assertEqual(file.read(), picture)
+
+
+class Mpi(Case):
+    def setUp(self):
+        super().setUp()
+        if not os.path.exists(dwell + "-mpi") or not shutil.which("mpirun"):
+            self.skipTest("dwell was built without MPI, or there is no mpirun")
+
+    def mpirun(self, processes, *arguments, status=0):
+        return run("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(processes), dwell, "ranks", "--mpi",
+                   *arguments, status=status)
+
+    def test_any_number_of_processes_gives_the_same(self):
+        files = self.make(10, 100, "slow", 7, "forward", 5)
+        want = run(dwell, "ranks", "--format", "json", *files).stdout
+        self.assertIn("Rank 7 is slow", want)
+        for processes in (1, 2, 3, 5):
+            with self.subTest(processes=processes):
+                self.assertEqual(self.mpirun(processes, "--format", "json", *files).stdout, want)
+
+    def test_a_damaged_file_ends_all(self):
+        files = self.make(4, 30)
+        with open(files[3], "wb") as file:
+            file.write(b"dwellsum damaged")
+        self.assertIn(files[3], self.mpirun(3, *files, status=1).stderr)
 
 
 class Summary(Case):
@@ -222,6 +261,8 @@ def checksum(data):
 
 if __name__ == "__main__":
     result = unittest.main(argv=[sys.argv[0]] + [f"-k{name}" for name in sys.argv[4:]], exit=False).result
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
+    failed = len({getattr(test, "test_case", test).id() for test, _ in result.failures + result.errors})
+    for test, why in result.skipped:
+        print(f"skip {test}: {why}")
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped")
     sys.exit(failed > 0)

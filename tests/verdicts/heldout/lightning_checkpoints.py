@@ -1,6 +1,6 @@
 """Pretrains an autoencoder in Lightning.
 
-Planted: a checkpoint of 75 MB after every fifth step.
+Planted: a checkpoint of 75 MB after every third step.
 Truth: time of writing checkpoints, of the loop.
 """
 import logging
@@ -48,7 +48,7 @@ def main():
     pl.seed_everything(11)
     loader = DataLoader(TensorDataset(torch.randn(96 * 60, 1024)), batch_size=96, shuffle=False)
     with tempfile.TemporaryDirectory(dir=".") as folder:
-        saver = ModelCheckpoint(dirpath=folder, every_n_train_steps=5, save_top_k=1)
+        saver = ModelCheckpoint(dirpath=folder, every_n_train_steps=3, save_top_k=1)
         trainer = pl.Trainer(max_steps=240, max_time={"seconds": 11}, logger=False, callbacks=[saver], plugins=[TimedIO()], accelerator="cpu",
                              enable_progress_bar=False, enable_model_summary=False)
         with watch.loop():

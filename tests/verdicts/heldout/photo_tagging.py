@@ -26,7 +26,7 @@ class Photos(Dataset):
         if rng.random() < 0.5:
             image = image[:, :, ::-1]
         image = np.roll(image, rng.integers(-4, 5, 2), axis=(1, 2))
-        for _ in range(3):  # a box blur by shifts
+        for _ in range(5):  # a box blur by shifts
             image = sum(np.roll(image, (dy, dx), axis=(1, 2)) for dy in (-1, 0, 1) for dx in (-1, 0, 1)) / 9
         image = (image - image.mean((1, 2), keepdims=True)) / (image.std((1, 2), keepdims=True) + 1e-3)
         return torch.from_numpy(np.ascontiguousarray(image)), int(self.tags[index])

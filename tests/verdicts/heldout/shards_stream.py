@@ -21,7 +21,7 @@ class Shards(IterableDataset):
     def __iter__(self):
         shard = get_worker_info().id
         generator = torch.Generator().manual_seed(shard)
-        read_s = 0.009 if shard == 3 else 0.0004
+        read_s = 0.006 if shard == 3 else 0.0004
         for _ in range(self.per_shard):
             time.sleep(read_s)
             tokens = torch.randint(VOCABULARY, (LENGTH,), generator=generator)

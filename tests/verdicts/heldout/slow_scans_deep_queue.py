@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from stopwatch import Stopwatch
 
-DECODE_S, BATCH = 0.0145, 8
+DECODE_S, BATCH = 0.019, 8
 
 
 class Scans(Dataset):

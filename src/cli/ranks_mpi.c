@@ -1,0 +1,96 @@
+/*
+ * The processes of an MPI job read and summarize files together.
+ *
+ * Summaries travel as the bytes of their files, in a tree: in each round half of the processes send
+ * theirs and are done. Merging in any order gives the same bytes, so the result is that of one
+ * process.
+ */
+#include "cli/ranks_mpi.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/summaries.h"
+
+/* Sends the summary to a process. -1 after an error message. */
+static int mpi_send(const struct dw_summary *summary, int to)
+{
+	struct dw_proto proto = { .bytes = NULL };
+	uint64_t bytes;
+
+	dw_summary_encode(summary, &proto);
+	bytes = proto.failed || proto.used > INT_MAX ? UINT64_MAX : proto.used;
+	MPI_Send(&bytes, 1, MPI_UINT64_T, to, 0, MPI_COMM_WORLD);
+	if (bytes == UINT64_MAX)
+		dw_say("a part of the ranks has a summary of more than 2 GB");
+	else
+		MPI_Send(proto.bytes, (int)bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+	dw_proto_reset(&proto);
+	return bytes == UINT64_MAX ? -1 : 0;
+}
+
+static int mpi_receive(struct dw_summary *summary, int from)
+{
+	struct dwell_error error = { 0, "" };
+	unsigned char *data;
+	uint64_t bytes;
+	int code;
+
+	MPI_Recv(&bytes, 1, MPI_UINT64_T, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (bytes == UINT64_MAX)
+		return -1; /* the sender has said why */
+	data = malloc(bytes + 1);
+	if (!data) {
+		dw_say("no memory for the summary of process %d", from);
+		MPI_Abort(MPI_COMM_WORLD, DW_EXIT_BAD_INPUT);
+		return -1;
+	}
+	MPI_Recv(data, (int)bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	code = dw_summary_decode(summary, "the summary of another process", data, bytes, &error);
+	free(data);
+	if (code)
+		dw_say_error(&error, code);
+	return code ? -1 : 0;
+}
+
+/* Process i sends to i - step if i is an odd multiple of step. All take part, also after an error,
+ * so that none waits for ever. */
+static int mpi_merge(struct dw_summary *summary, int process, int processes, int status)
+{
+	struct dwell_error error = { 0, "" };
+
+	for (int step = 1; step < processes; step *= 2) {
+		if (process % (2 * step)) {
+			if (mpi_send(summary, process - step))
+				status = DW_EXIT_BAD_INPUT;
+			break;
+		}
+		if (process + step < processes && mpi_receive(summary, process + step))
+			status = DW_EXIT_BAD_INPUT;
+	}
+	if (!status && !dw_summary_finish(summary, &error))
+		status = dw_say_error(&error, error.code);
+	return status;
+}
+
+int dw_ranks_read_mpi(struct dw_summary *summary, char **paths, size_t count, bool *first)
+{
+	char **own = calloc(count + 1, sizeof *own);
+	int process, processes, status, worst;
+	size_t taken = 0;
+
+	MPI_Init(NULL, NULL);
+	MPI_Comm_rank(MPI_COMM_WORLD, &process);
+	MPI_Comm_size(MPI_COMM_WORLD, &processes);
+	for (size_t i = (size_t)process; own && i < count; i += (size_t)processes)
+		own[taken++] = paths[i];
+	status = own ? dw_summaries_read(summary, own, taken) : DW_EXIT_BAD_INPUT;
+	free(own);
+	status = mpi_merge(summary, process, processes, status);
+	MPI_Allreduce(&status, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	MPI_Finalize();
+	*first = process == 0;
+	return worst;
+}

@@ -1,0 +1,13 @@
+/* The library that `dwell run` names to libraries which announce their work through ITT or NVTX. */
+#ifndef DW_CLI_RUN_INJECTED_H
+#define DW_CLI_RUN_INJECTED_H
+
+#include <stdbool.h>
+
+/* Sets the environment variables of the interfaces, for the program that is executed next. An
+ * interface that is not wanted is left as it is. */
+void dw_injected_set(const char *program, bool itt, bool nvtx);
+/* Prints which interfaces were used in the trace, and by what; nothing if none was. */
+void dw_injected_say(const char *trace);
+
+#endif
