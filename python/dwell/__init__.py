@@ -14,6 +14,7 @@ _HOMES = {
     "Error": "_native",
     "EventList": "events", "FunctionEvent": "events", "FunctionEventAvg": "events",
     "ProfilerAction": "profiler", "ProfilerActivity": "profiler", "profile": "profiler",
+    "load_nvprof": "nvprof",
     "kineto_available": "profiler", "record_function": "profiler", "schedule": "profiler", "step": "profiler",
     "supported_activities": "profiler",
     "tensorboard_trace_handler": "profiler",

@@ -18,6 +18,7 @@
 
 #define LENIENT_BYTES ((size_t)32 << 10) /* of an event that is no JSON */
 #define MOST_PROPERTIES_BYTES (1 << 20)
+#define ONNX_MOST_EVENTS 1000000u /* that ONNX Runtime's profiler stores unless it is told otherwise */
 #define LARGE_BYTES ((size_t)64 << 20) /* images of larger files are made in a temporary file */
 
 void chrome_count(struct chrome *chrome, struct chrome_fault *fault)
@@ -333,6 +334,10 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 		                               line, column);
 	else if (!chrome->events)
 		result->note = "it has no events";
+	else if ((chrome->nodes_after_run && chrome->runs) || chrome->runtime_events == ONNX_MOST_EVENTS)
+		result->note = dw_arena_printf(chrome->arena, "the profile was cut at %" PRIu64 " events, the most "
+		                               "that ONNX Runtime was to store: later runs are missing, and the "
+		                               "last one may be incomplete", chrome->runtime_events);
 	chrome_note(chrome, result, &chrome->damaged, "events are no valid JSON and are left out");
 	chrome_note(chrome, result, &chrome->repaired, "events have text without escapes, or invalid "
 	            "UTF-8, and were repaired");

@@ -44,7 +44,8 @@
 	X(ADDRESS, "Addr") X(MEMORY_BYTES, "Bytes") X(DEVICE_TYPE, "Device Type")              \
 	X(DEVICE_ID, "Device Id") X(NAME, "name") X(KIND, "kind")                               \
 	X(COLLECTIVE, "Collective name")                                                       \
-	X(GRAPH_NODE, "graph node id") X(GRAPH, "graph id")
+	X(GRAPH_NODE, "graph node id") X(GRAPH, "graph id")                                    \
+	X(OP_NAME, "op_name")
 enum chrome_arg {
 #define X(name, text) CHROME_##name,
 	CHROME_ARGS(X)
@@ -80,12 +81,14 @@ struct chrome_value {
 	X(LAUNCH_FLOW, "ac2g") X(LAUNCH_FLOW, "async_cpu_to_gpu") X(LAUNCH_FLOW, "async_gpu")  \
 	X(BACKWARD_FLOW, "fwdbwd") X(BACKWARD_FLOW, "forward_backward")                        \
 	X(INSTANT, "cpu_instant_event") X(SPAN, "Trace")                                       \
-	X(SPAN, "cuda_profiler_range") X(KERNEL, "xpu_kernel")
+	X(SPAN, "cuda_profiler_range") X(KERNEL, "xpu_kernel")                                 \
+	X(NODE, "Node") X(SESSION, "Session")
 enum chrome_category {
 	CHROME_UNKNOWN, /* of another writer: the phase of the event decides what it is */
 	CHROME_IS_OPERATOR, CHROME_IS_ANNOTATION, CHROME_IS_PYTHON, CHROME_IS_RUNTIME, CHROME_IS_KERNEL,
 	CHROME_IS_COPY, CHROME_IS_SET, CHROME_IS_SYNC, CHROME_IS_DEVICE_ANNOTATION, CHROME_IS_OVERHEAD,
 	CHROME_IS_LAUNCH_FLOW, CHROME_IS_BACKWARD_FLOW, CHROME_IS_INSTANT, CHROME_IS_SPAN,
+	CHROME_IS_NODE, CHROME_IS_SESSION,        /* of ONNX Runtime */
 	CHROME_IS_COMMUNICATION, CHROME_IS_GRAPH, /* of databases alone */
 };
 
@@ -278,6 +281,8 @@ struct chrome {
 	struct chrome_fault damaged, repaired, wrong, negative, before_zero, cut_texts, names_dropped;
 	struct chrome_fault unknown_phase, threads_dropped;
 	uint64_t unmatched_begins, unmatched_ends, args_dropped;
+	/* Of ONNX Runtime: its runs, its events, and those of them behind the last run that ended. */
+	uint64_t runs, runtime_events, nodes_after_run;
 	bool truncated;
 	bool failed;              /* out of memory */
 };

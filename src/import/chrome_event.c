@@ -27,6 +27,7 @@ static const struct event_word event_args[] = {
 #define X(name, text) WORD(text, CHROME_##name),
 	CHROME_ARGS(X)
 #undef X
+	WORD("input_type_shape", CHROME_DIMS), /* ONNX Runtime's */
 };
 static const struct event_word event_categories[] = {
 #define X(name, text) WORD(text, CHROME_IS_##name),

@@ -200,6 +200,44 @@ static uint32_t host_python_op(struct chrome *chrome, const struct dw_json_strin
 	                    chrome_text_of(chrome, &first), line < UINT32_MAX ? (uint32_t)line : 0);
 }
 
+/*
+ * ONNX Runtime: "/fc1/MatMul_kernel_time" is a node, whose operator is an argument. Older versions
+ * also have "_fence_before" and "_fence_after". A run of the model is a step. The profiler stores an
+ * event when it ends, so nodes without a run behind them belong to a run whose end is missing.
+ */
+static void host_put_node(struct chrome *chrome, const struct chrome_event *event,
+                          struct dw_sort_event *item)
+{
+	static const char suffix[] = "_kernel_time";
+	const struct chrome_value *op = &event->values[CHROME_OP_NAME];
+	struct dw_json_string node = event->name;
+
+	chrome->runtime_events++;
+	chrome->nodes_after_run++;
+	if (!chrome_has(event, CHROME_OP_NAME) || op->kind != CHROME_TEXT || node.length <= strlen(suffix) ||
+	    memcmp(node.at + node.length - strlen(suffix), suffix, strlen(suffix)) != 0) {
+		item->op = host_op(chrome, DWELL_CATEGORY_ZONE, &event->name);
+		return;
+	}
+	node.length -= (uint32_t)strlen(suffix);
+	item->op = chrome_op_of(chrome, DWELL_CATEGORY_OPERATOR, chrome_text_of(chrome, &op->text),
+	                        chrome_text_of(chrome, &node), chrome_shapes_of(chrome, event), 0, 0);
+}
+
+static void host_put_session(struct chrome *chrome, const struct chrome_event *event,
+                             struct dw_sort_event *item)
+{
+	chrome->runtime_events++;
+	item->op = host_op(chrome, DWELL_CATEGORY_ZONE, &event->name);
+	if (!DW_JSON_IS(&event->name, "model_run"))
+		return;
+	chrome->nodes_after_run = 0;
+	if (event->length_ns) {
+		item->kind = CHROME_STEP;
+		item->value = chrome->runs++;
+	}
+}
+
 static void host_put_range(struct chrome *chrome, const struct chrome_event *event)
 {
 	struct dw_sort_event item = { .length_ns = (uint64_t)event->length_ns, .kind = CHROME_RANGE };
@@ -221,6 +259,8 @@ static void host_put_range(struct chrome *chrome, const struct chrome_event *eve
 		item.op = host_op(chrome, DWELL_CATEGORY_RUNTIME, &event->name);
 		chrome->devices.hip |= host_begins(&event->name, "hip");
 		break;
+	case CHROME_IS_NODE: host_put_node(chrome, event, &item); break;
+	case CHROME_IS_SESSION: host_put_session(chrome, event, &item); break;
 	case CHROME_IS_COMMUNICATION:
 		item.op = host_op(chrome, DWELL_CATEGORY_COMMUNICATION, &event->name);
 		break;

@@ -197,6 +197,10 @@ static uint8_t shapes_type_of(const struct dw_json_string *name)
 		{ "c10::Half", DWELL_FLOAT16 },   { "c10::BFloat16", DWELL_BFLOAT16 },
 		{ "c10::complex<float>", DWELL_COMPLEX64 }, { "c10::complex<double>", DWELL_COMPLEX128 },
 		{ "c10::complex<c10::Half>", DWELL_COMPLEX32 },
+		{ "int64", DWELL_INT64 },         { "int32", DWELL_INT32 },
+		{ "int16", DWELL_INT16 },         { "int8", DWELL_INT8 },
+		{ "uint8", DWELL_UINT8 },         { "float16", DWELL_FLOAT16 },
+		{ "bfloat16", DWELL_BFLOAT16 },
 	};
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -252,6 +256,20 @@ static const char *shapes_read_sizes(struct shapes_reader *reader, const char *a
 	return at + 1;
 }
 
+/* Reads {"float":[16,32]}, ONNX Runtime's form of a tensor. */
+static const char *shapes_read_object(struct shapes_reader *reader, const char *at)
+{
+	struct dw_json_string type;
+
+	at = dw_json_read_string(&reader->json, dw_json_space(at + 1), &type);
+	at = at ? dw_json_space(at) : NULL;
+	if (!at || *at != ':' || *(at = dw_json_space(at + 1)) != '[' || reader->count == MOST_TENSORS)
+		return NULL;
+	at = shapes_read_sizes(reader, at, shapes_type_of(&type));
+	at = at ? dw_json_space(at) : NULL;
+	return at && *at == '}' ? at + 1 : NULL;
+}
+
 /* Reads an argument: the sizes of a tensor, or a list of such. */
 static const char *shapes_read_argument(struct shapes_reader *reader, const char *at)
 {
@@ -288,8 +306,8 @@ static uint32_t shapes_write(struct chrome *chrome, const struct chrome_value *d
 	reader->json = (struct dw_json){ .end = chrome->json.end, .last = true };
 	if (types)
 		reader->types = types->text.at + 1;
-	while (at && *at == '[') {
-		at = shapes_read_argument(reader, at);
+	while (at && (*at == '[' || *at == '{')) {
+		at = *at == '{' ? shapes_read_object(reader, at) : shapes_read_argument(reader, at);
 		if (!at)
 			break;
 		at = dw_json_space(at);

@@ -27,10 +27,12 @@ static int import_database(const struct dw_import_file *file, int image_fd, stru
 		return code;
 	if (dw_database_has_table(&database, "StringIds"))
 		code = dw_import_nsight(&database, file, image_fd, arena, result, error);
+	else if (dw_database_has_table(&database, "StringTable"))
+		code = dw_import_nvprof(&database, file, image_fd, arena, result, error);
 	else
 		code = dw_error_set(error, DWELL_E_NOT_TRACE,
-		                    "%s is an SQLite file without the table StringIds (Nsight Systems): it is no "
-		                    "profile", file->path);
+		                    "%s is an SQLite file without the tables StringIds (Nsight Systems) or "
+		                    "StringTable (nvprof): it is no profile", file->path);
 	dw_database_close(&database);
 	return code;
 }

@@ -4,6 +4,7 @@
  *   import.c      finds the importer for a file, by its content
  *   chrome*.c     JSON of Kineto (torch.profiler) and other Chrome traces (chrome.h)
  *   nsight.c      SQLite exports of Nsight Systems; rows.c makes events of their rows
+ *   nvprof.c      SQLite files of nvprof
  *   database.c    reads tables of SQLite files
  *   xspace*.c     XSpace, the file of XLA's profiler (xspace.h)
  *   input.c       reads a file, plain or compressed, a window at a time
@@ -71,8 +72,12 @@ int dw_import_xspace(const struct dw_import_file *file, struct dw_arena *arena,
                      struct dw_import_result *result, struct dwell_error *error);
 
 struct dw_database;
-/* nsight.c; the database is open. */
+/* nsight.c, nvprof.c; the database is open. */
 int dw_import_nsight(struct dw_database *database, const struct dw_import_file *file, int image_fd,
+                     struct dw_arena *arena, struct dw_import_result *result,
+                     struct dwell_error *error);
+
+int dw_import_nvprof(struct dw_database *database, const struct dw_import_file *file, int image_fd,
                      struct dw_arena *arena, struct dw_import_result *result,
                      struct dwell_error *error);
 

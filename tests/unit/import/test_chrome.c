@@ -316,4 +316,32 @@ TEST(ids_are_exact)
 	made_close(&made);
 }
 
+#define NODE(name, op, ts) \
+	"{\"cat\":\"Node\",\"pid\":5,\"tid\":6,\"dur\":8,\"ts\":" ts ",\"ph\":\"X\",\"name\":\"" name "\"," \
+	"\"args\":{\"op_name\":\"" op "\",\"input_type_shape\":[{\"float\":[16,64]},{\"int64\":[]}]}}"
+#define RUN(ts) X("Session", "model_run", ts, "50")
+
+TEST(nodes_of_onnx_runtime_are_operators_and_its_runs_are_steps)
+{
+	const struct dw_symbol *symbol;
+
+	found_in("[" X("Session", "model_loading_uri", "1", "50") "," NODE("/fc1/MatMul_kernel_time", "MatMul", "110")
+	         "," RUN("100") "," NODE("/fc1/MatMul_kernel_time", "MatMul", "210") "," RUN("200") "]");
+	symbol = symbol_of("MatMul");
+	CHECK_EQ(symbol->category, DWELL_CATEGORY_OPERATOR);
+	CHECK_STR(symbol->detail, "/fc1/MatMul");
+	REQUIRE(symbol->shapes);
+	CHECK_EQ(made.source->step_count, 2);
+	CHECK_EQ(made.source->steps[1].number, 1);
+	CHECK(!strstr(repairs(), "was cut"));
+	made_close(&made);
+}
+
+TEST(a_profile_that_onnx_runtime_cut_says_so)
+{
+	found_in("[" NODE("a_kernel_time", "Relu", "110") "," RUN("100") "," NODE("a_kernel_time", "Relu", "210") "]");
+	CHECK(strstr(repairs(), "the profile was cut at 3 events"));
+	made_close(&made);
+}
+
 CHECK_MAIN

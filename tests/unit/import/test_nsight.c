@@ -1,4 +1,4 @@
-/* SQLite exports of Nsight Systems: generated databases of several schemas, and broken ones. */
+/* SQLite exports of Nsight Systems and nvprof: generated databases of several schemas, and broken ones. */
 #include "sqlite.h"
 
 /* The global id of thread 9 of process 77; 16777216 is 1 << 24. */
@@ -201,6 +201,51 @@ TEST(other_databases_are_refused_with_a_reason)
 	made_close(&made);
 	REQUIRE(sqlite_open(STRINGS) == 0);
 	CHECK(sqlite_noted("it has no events"));
+	made_close(&made);
+}
+
+TEST(files_of_nvprof_are_read)
+{
+	const struct dw_device_record *record;
+	const struct dw_stat *stat;
+	uint32_t process;
+
+	REQUIRE(sqlite_open(
+	    "CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT);"
+	    "INSERT INTO StringTable VALUES (1, 'aten::mul, seq = 3'), (2, '_Z4gemmv'), (3, 'here');"
+	    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (_id_ INTEGER PRIMARY KEY, cbid INT, start INT, end INT, "
+	    "processId INT, threadId INT, correlationId INT, returnValue INT);"
+	    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 211, 1100, 1200, 77, 9, 5, 0), "
+	    "(2, 299, 1300, 1400, 77, 9, 6, 0);"
+	    "CREATE TABLE CUPTI_ACTIVITY_KIND_MARKER (_id_ INTEGER PRIMARY KEY, flags INT, timestamp INT, id INT, "
+	    "objectKind INT, objectId BLOB, name INT, domain INT);"
+	    "INSERT INTO CUPTI_ACTIVITY_KIND_MARKER VALUES (1, 2, 1000, 1, 2, x'4d0000000900000000000000', 1, 0), "
+	    "(2, 1, 1050, 2, 2, x'4d0000000900000000000000', 3, 0), "
+	    "(3, 4, 1250, 1, 2, x'4d0000000900000000000000', 0, 0);"
+	    "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (start INT, end INT, deviceId INT, contextId INT, "
+	    "streamId INT, correlationId INT, name INT, gridX INT, gridY INT, gridZ INT, blockX INT, blockY INT, "
+	    "blockZ INT); INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES "
+	    "(1300, 1700, 0, 1, 7, 5, 2, 1, 1, 1, 32, 1, 1);"
+	    "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (copyKind INT, srcKind INT, dstKind INT, bytes INT, "
+	    "start INT, end INT, deviceId INT, streamId INT, correlationId INT, runtimeCorrelationId INT);"
+	    "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1, 1, 3, 64, 1800, 1900, 0, 7, 6, 0)") == 0);
+	CHECK_EQ(sqlite_count(DW_DEVICE_KERNEL), 1);
+	CHECK_EQ(sqlite_count(DW_DEVICE_COPY), 1);
+	for (size_t i = 0; (record = sqlite_event(i, &process)); i++)
+		if (dw_device_kind(record) == DW_DEVICE_COPY) {
+			CHECK_EQ(dw_device_source(dw_device_detail(record)), DW_MEMORY_PAGEABLE);
+			CHECK_EQ(dw_device_destination(dw_device_detail(record)), DW_MEMORY_DEVICE);
+			CHECK_EQ(record->correlation, 6);
+		}
+	CHECK_EQ(made.source->process_count, 1);
+	CHECK_EQ(made.source->processes[0].pid, 77);
+	CHECK_EQ(made.source->thread_count, 1);
+	stat = made_stat(&made, "aten::mul");
+	CHECK(stat && stat->total_ns == 250);
+	CHECK_EQ(symbol_of("cudaLaunchKernel")->category, DWELL_CATEGORY_RUNTIME);
+	CHECK_EQ(symbol_of("runtime call 299")->category, DWELL_CATEGORY_RUNTIME);
+	CHECK_EQ(symbol_of("here")->category, DWELL_CATEGORY_MARK);
+	CHECK_EQ(symbol_of("_Z4gemmv")->category, DWELL_CATEGORY_DEVICE);
 	made_close(&made);
 }
 
