@@ -71,8 +71,8 @@ struct dw_json_string dw_rows_text(const struct dw_rows *rows, unsigned column)
 #include <stdio.h>
 
 #define LONGEST_QUERY 4096
-#define SPARE_STEPS ((uint64_t)16 << 20)
-#define STEPS_A_BYTE 256u
+#define SPARE_STEPS ((uint64_t)2 << 20)
+#define STEPS_A_BYTE 32u
 #define BYTES_A_ROW 8u   /* at least: two of the page, the lengths, the key, a start and an end */
 #define STEPS_AT_ONCE 1000
 #define MOST_VALUE_BYTES (16 << 20) /* of one value, which SQLite copies */

@@ -13,7 +13,9 @@ import tempfile
 
 import built
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 built.enter(os.path.abspath(sys.argv[1]))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "python"))
 
 import torch.autograd.profiler
 
